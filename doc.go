@@ -63,6 +63,12 @@
 //
 // After warm-up a step allocates nothing.
 //
+// # Drawing
+//
+// Frames do not fall on ticks. Interpolate computes where entities are in between, for a host that
+// draws after Advance or in the function of RunFrames. A renderer on another goroutine reads the
+// views of a Publisher, which Publish returns: at its own rate, while ticks run.
+//
 // # Saving, going back
 //
 // Snapshot turns the state of a Sim into bytes, and Restore reads them back, all or nothing.

@@ -1,6 +1,7 @@
 package evertick_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"strings"
@@ -215,4 +216,49 @@ func ExampleSim_SetMode() {
 	// tick 1: the camera moves
 	// tick 2: playing, 0 left, expired: true
 	// tick 2: the camera moves
+}
+
+// A renderer on another goroutine draws what the Sim has published, at its own rate.
+func ExampleSim_Publish() {
+	check := func(err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	clock := &loop.ManualClock{Jump: true}
+	sim, err := evertick.New(evertick.Config{Capacity: 10, Previous: true, Loop: loop.Config{RateNum: 50}, Clock: clock})
+	check(err)
+	_, err = sim.World.Spawn()
+	check(err)
+	ctx, stop := context.WithCancel(context.Background())
+	check(sim.Add(evertick.BeforePhysics, "walk", func(t *evertick.Tick) error {
+		sim.World.Position.X[0] += 10 // metres a tick
+		if t.N == 99 {
+			stop()
+		}
+		return nil
+	}))
+	frames, err := sim.Publish(evertick.PublishConfig{Transforms: []string{"position.x", "position.y"}})
+	check(err)
+	done := make(chan error)
+	go func() { done <- sim.Run(ctx) }()
+	fmt.Println(<-done)
+
+	// A renderer does this in a loop, while the Sim runs.
+	view := frames.Acquire()
+	drawn := ecs.NewTransforms(10)
+	for _, later := range []int64{0, 5e6, 10e6} { // a quarter of a tick each
+		alpha := view.Alpha(frames.Now() + later)
+		check(view.Interpolate(alpha, drawn))
+		for row, id := range view.IDs {
+			if id != 0 {
+				fmt.Println("tick", view.Tick, "alpha", alpha, id, "at", drawn.Position.X[row])
+			}
+		}
+	}
+	// Output:
+	// context canceled
+	// tick 100 alpha 0 ent_1 at 990
+	// tick 100 alpha 0.25 ent_1 at 992.5
+	// tick 100 alpha 0.5 ent_1 at 995
 }

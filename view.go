@@ -144,16 +144,17 @@ func (v *View) settle() {
 	if v.now == v.previous {
 		return
 	}
-	p := v.publisher
-	for i := range p.transforms {
-		now := stagger.View[float32](v.now.columns[i])[:v.Rows]
-		previous := stagger.View[float32](v.previous.columns[i])[:v.Rows]
-		for word, set := range v.jumped {
-			for from := 64 * word; set != 0; set &= set - 1 {
-				if row := from + bits.TrailingZeros64(set); row < v.Rows {
-					previous[row] = now[row]
-				}
+	for word, set := range v.jumped {
+		for ; set != 0; set &= set - 1 {
+			if row := 64*word + bits.TrailingZeros64(set); row < v.Rows {
+				v.settleRow(row)
 			}
 		}
+	}
+}
+
+func (v *View) settleRow(row int) {
+	for i := range v.publisher.transforms {
+		copy(v.previous.columns[i][4*row:4*row+4], v.now.columns[i][4*row:])
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
-	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/physics"
 )
 
@@ -37,8 +36,7 @@ type Scene struct {
 func New() (*Scene, error) {
 	sim, err := evertick.New(evertick.Config{
 		Capacity: room,
-		Previous: true, // for Interpolate
-		Loop:     loop.Config{JitterFix: 50, SmoothDelta: true},
+		Previous: true,                                                            // to draw between two ticks
 		Physics:  physics.Config{Gravity: [2]float32{0, -10}, Capacity: room + 1}, // and the ground
 	})
 	if err != nil {
