@@ -175,6 +175,7 @@ func (s *Sim) endFrame(f loop.Frame) {
 		f.Overrun = loop.Overrun{System: s.slowestPhase(), Ns: s.frameNs - int64(budget)}
 	}
 	s.frame = f
+	s.keepTime()
 }
 
 // slowestPhase names the phase that exceeded its median the most in this frame. Of phases that
