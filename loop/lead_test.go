@@ -106,7 +106,7 @@ func TestLeadConverges(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		clock  int64
-		most   float64 // share of late inputs
+		most   float64 // part of the inputs that may be late
 		phases []func() int64
 	}{
 		{"constant", 0, 0, []func() int64{constant(40 * ms)}},
