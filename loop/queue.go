@@ -176,15 +176,19 @@ func (q *Queue[T]) Push(e Entry[T]) error {
 	size := q.sizeOf(e.Value)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	err := q.check(&q.waiting, &e, size)
-	if err == nil {
-		err = q.checkShare(e.Source, size)
-	}
-	if err != nil {
+	if err := q.check(&q.waiting, &e, size); err != nil {
 		q.countRefusal(err)
 		return err
 	}
-	q.waiting.push(sizedEntry[T]{e, size})
+	has := q.waiting.sources.add(e.Source, 0)
+	if err := q.checkShare(has, e.Source, size); err != nil {
+		if has.entries == 0 {
+			q.waiting.sources.remove(e.Source, 0)
+		}
+		q.countRefusal(err)
+		return err
+	}
+	q.waiting.push(sizedEntry[T]{e, size}, has)
 	q.stats.Pushed++
 	q.updateHighWater()
 	return nil
@@ -234,10 +238,10 @@ func (q *Queue[T]) check(w *entryHeap[T], e *Entry[T], size int64) error {
 	return nil
 }
 
-// checkShare returns why the source may not push, if there is room. n ≥ 3 × free is written as
-// n / 3 ≥ free, which cannot overflow.
-func (q *Queue[T]) checkShare(source uint32, size int64) error {
-	has, which := q.waiting.sources.get(source, 0), 0
+// checkShare returns why a source that has so much waiting may not push, if there is room. n ≥ 3 ×
+// free is written as n / 3 ≥ free, which cannot overflow.
+func (q *Queue[T]) checkShare(has *holding, source uint32, size int64) error {
+	which := 0
 	switch {
 	case has.entries/shareOfFree >= q.capacity-len(q.waiting.heap):
 		which = shareOfCapacity
@@ -317,7 +321,7 @@ func (q *Queue[T]) Restore(entries []Entry[T]) error {
 			q.restoring.clear()
 			return err
 		}
-		q.restoring.push(sizedEntry[T]{e, size})
+		q.restoring.push(sizedEntry[T]{e, size}, q.restoring.sources.add(e.Source, 0))
 	}
 	q.waiting, q.restoring = q.restoring, q.waiting
 	q.restoring.clear()
@@ -375,10 +379,9 @@ func (w *entryHeap[T]) clear() {
 	w.bytes = 0
 }
 
-// push adds an entry whose key is not there yet.
-func (w *entryHeap[T]) push(e sizedEntry[T]) {
+// push adds an entry whose key is not there yet, and counts it as its source's.
+func (w *entryHeap[T]) push(e sizedEntry[T], has *holding) {
 	w.keys.add(e.Source, e.Seq)
-	has := w.sources.add(e.Source, 0)
 	has.entries++
 	has.bytes += e.size
 	w.bytes += e.size
@@ -413,11 +416,12 @@ func (w *entryHeap[T]) pop() Entry[T] {
 // take removes one entry of a source from the sums.
 func (w *entryHeap[T]) take(source uint32, size int64) {
 	w.bytes -= size
-	has := w.sources.add(source, 0)
+	i := w.sources.find(source, 0)
+	has := &w.sources.slots[i].value
 	has.entries--
 	has.bytes -= size
 	if has.entries == 0 {
-		w.sources.remove(source, 0)
+		w.sources.removeAt(i)
 	}
 }
 

@@ -74,11 +74,13 @@ func (s *table[V]) grow() {
 	}
 }
 
-// remove takes out a pair that is there, and moves later ones of its run back so that no search
+// remove takes out a pair that is there.
+func (s *table[V]) remove(source uint32, seq uint64) { s.removeAt(s.find(source, seq)) }
+
+// removeAt takes out the pair of a slot, and moves later ones of its run back so that no search
 // meets a gap.
-func (s *table[V]) remove(source uint32, seq uint64) {
+func (s *table[V]) removeAt(gap int) {
 	mask := len(s.slots) - 1
-	gap := s.find(source, seq)
 	for i := (gap + 1) & mask; s.slots[i].taken; i = (i + 1) & mask {
 		home := s.home(s.slots[i].source, s.slots[i].seq)
 		if (i-home)&mask >= (i-gap)&mask {
