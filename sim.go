@@ -231,7 +231,10 @@ func New(cfg Config) (*Sim, error) {
 		return nil, fault.Field(ErrUnsupported, "evertick: Config.History.Keep with another Config.Physics.Engine", cfg.History.Keep)
 	}
 	s := &Sim{config: cfg, clock: cfg.Clock, runClock: runClock, seed: cfg.Seed, groupPool: native.NewPool(cfg.Workers)}
-	s.step = func(uint64) error { return s.Step() }
+	s.step = func(uint64) error {
+		s.keepTime()
+		return s.Step()
+	}
 	var errs [6]error
 	s.level, errs[0] = native.Resolve(cfg.Level)
 	s.ops = native.Ops{Level: s.level, Pool: native.NewPool(cfg.Workers)}
@@ -261,6 +264,11 @@ func New(cfg Config) (*Sim, error) {
 		s.addPhase(p)
 	}
 	s.stepTimes = s.newHistogram()
+	if cfg.Inputs.Arrivals != nil {
+		s.inputs.clock = s.clock
+		s.inputs.clockAt = s.clock.Now()
+	}
+	s.keepTime()
 	s.hashState(0)
 	return s, nil
 }

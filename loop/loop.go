@@ -20,9 +20,8 @@ type Loop struct {
 
 // setup is what New derives from the Config.
 type setup struct {
+	ratio
 	config     Config // defaults filled in
-	num        uint64 // units per nanosecond, rate in lowest terms
-	unit       uint64 // units per step: 1e9 × den
 	maxSteps   uint64
 	maxBacklog uint64 // most steps that Keep keeps
 	maxDelta   int64
@@ -80,9 +79,8 @@ func New(c Config) (*Loop, error) {
 	// not always the nearest float32.
 	dt, _ := big.NewRat(den, num).Float32()
 	l := &Loop{setup: setup{
+		ratio:    ratio{num: uint64(num), unit: nsPerSecond * uint64(den)},
 		config:   c,
-		num:      uint64(num),
-		unit:     nsPerSecond * uint64(den),
 		maxSteps: uint64(c.MaxSteps),
 		maxDelta: c.MaxDeltaNs,
 		stall:    c.StallNs,

@@ -40,9 +40,9 @@ func TestQueueLetsGo(t *testing.T) {
 
 // Numbers that all begin their search at the same place, in random order, so
 // that removals close gaps around the end of the table too.
-func TestKeySetCollisions(t *testing.T) {
+func TestTableCollisions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var s keySet
+		var s table[struct{}]
 		model := map[uint64]bool{}
 		// mix undone: the low bits of the hash are 14 or 15, those above differ.
 		key := func(n uint64) uint64 { return unmix(n>>1<<20 | 14 | n&1) }

@@ -148,20 +148,33 @@ func checkIdentity(sc Scenario, id worldlog.Identity) error {
 	return nil
 }
 
-// An Input record holds Source, Seq and Kind in its fields. Its data are, as a uvarint,
-// by how many ticks it was late, and what the input carried.
+// An Input record holds Source, Seq and Kind in its fields. Its data are, as a uvarint, by how many
+// ticks it was late, and what the input carried. An input with At or Fraction has that number plus
+// tick + 1, which no other input has, and then At and Fraction, as uvarints. A tick of a log is
+// below 2^63.
 func appendInput(dst []byte, tick uint64, in *evertick.Input) []byte {
-	dst = wire.AppendUvarints(dst, tick-min(in.Tick, tick))
+	late := tick - min(in.Tick, tick)
+	if in.At == 0 && in.Fraction == 0 {
+		dst = wire.AppendUvarints(dst, late)
+	} else {
+		dst = wire.AppendUvarints(dst, tick+1+late, in.At, uint64(in.Fraction))
+	}
 	return append(dst, in.Data...)
 }
 
 func parseInput(tick uint64, rec *worldlog.Record) (evertick.Input, error) {
 	r := wire.NewReader(rec.Data)
-	late := r.Uvarint()
-	if r.Err() != nil || late > tick {
+	late, at, fraction := r.Uvarint(), uint64(0), uint64(0)
+	stamped := late > tick
+	if stamped {
+		late, at, fraction = late-tick-1, r.Uvarint(), r.Uvarint()
+	}
+	if r.Err() != nil || late > tick || fraction > math.MaxUint32 || stamped && at == 0 && fraction == 0 {
 		return evertick.Input{}, fault.Field(fault.ErrCorrupt, fmt.Sprintf("replay: tick %d: Input record of source %d, seq", tick, rec.Source), rec.Seq)
 	}
-	return evertick.Input{Tick: tick - late, Source: rec.Source, Seq: rec.Seq, Kind: rec.Kind, Data: r.Rest()}, nil
+	return evertick.Input{
+		Tick: tick - late, Source: rec.Source, Seq: rec.Seq, At: at, Fraction: uint32(fraction), Kind: rec.Kind, Data: r.Rest(),
+	}, nil
 }
 
 // inputsOf yields the inputs of a tick.
