@@ -210,7 +210,12 @@ type Spec struct {
 	Radius float32
 	// Provider is an index into Config.Providers.
 	Provider int
-	// Weight is its share of the turns where a limit does not admit all agents: one of weight 8 is
+	// Priority is its class where a limit does not admit all agents: higher ones first, strictly. An agent is
+	// asked only after all agents of higher classes that are due in the same tick and that the limits admit, so
+	// a higher class can starve it: see Agents.Classes. A call in flight is never cancelled for a higher
+	// class. An agent that has lost its turn competes for a later one, in its own class, only with Coalesce.
+	Priority uint8
+	// Weight is its share of the turns of its class where a limit does not admit all agents: one of weight 8 is
 	// asked eight times as often as one of weight 1. 1 to 1<<20; 0: 1.
 	Weight uint32
 	// DeadlineTicks is the number of ticks after which a decision that has not arrived expires. 0:
