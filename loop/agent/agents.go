@@ -28,7 +28,7 @@ type Agents struct {
 	// The records, which a Restore discards.
 	ring     []Record
 	ringFrom uint64 // the last record before those in the ring
-	log      *worldlog.Log
+	log      worldlog.Appender
 	logErr   error
 
 	// The running tick.

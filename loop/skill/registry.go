@@ -12,6 +12,7 @@ import (
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/loop/worldlog"
 	"github.com/evertick/evertick/spatial"
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -186,7 +187,7 @@ type Registry struct {
 	queue     callQueue
 	trace     ring
 	snapshots snapshots
-	log       Appender
+	log       worldlog.Appender
 	event     []byte
 }
 

@@ -81,16 +81,11 @@ func ParseEvent(data []byte) (Event, error) {
 	return e, nil
 }
 
-// Appender takes records: a *worldlog.Log is one.
-type Appender interface {
-	Append(*worldlog.Record) error
-}
-
 // LogTo writes every event from now on into a log, as a record of type worldlog.Intent in the
 // tick of the call, with LogKind as Source and its Seq. A replay does not need them: it makes the
 // calls again, from the inputs, and their events are in the state hash. They are for people and tools that
 // want to know which calls were made and which refused. An error of the log ends the Sim. nil stops logging.
-func (r *Registry) LogTo(log Appender) { r.log = log }
+func (r *Registry) LogTo(log worldlog.Appender) { r.log = log }
 
 // record is the end of the pipeline.
 func (r *Registry) record(t *evertick.Tick, e *Event) error {
