@@ -37,9 +37,11 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	tap := causal.Attach(sim, nil, causal.JSONLines(os.Stdout)) // nil: a Recorder's log, if the run is recorded
+	// guide:begin tap
+	tap := causal.Attach(sim, nil, causal.JSONLines(os.Stdout)) // nil: the log of a replay.Recorder, if there is one
 	agents.LogTo(tap)
 	skills.LogTo(tap)
+	// guide:end
 
 	id, err := sim.World.Spawn()
 	if err != nil {
