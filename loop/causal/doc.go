@@ -69,7 +69,7 @@
 //     skills recorded, in the order in which it happened. A tick that fails has no steps.
 //   - Ticks that run again, see evertick.Tick.Again, have no steps: their steps were yielded before.
 //   - Without a Tap nothing is added to a tick. With one, a tick without steps allocates nothing, and one with
-//     steps only for the names of calls.
+//     steps only for ids and names.
 //
 // # Limitations
 //
