@@ -129,7 +129,7 @@ func (x *tracer) event(e traceEvent) {
 func (x *tracer) tick(t *worldlog.Tick) error {
 	for i := range t.Records {
 		if r := &t.Records[i]; r.Type == worldlog.Config {
-			if dt, _, err := readConfig(r.Data); err == nil {
+			if dt, _, err := ParseConfig(r.Data); err == nil {
 				x.us = float64(dt) * 1e6
 			}
 		}
@@ -150,7 +150,7 @@ func (x *tracer) record(tick uint64, ts float64, r *worldlog.Record) error {
 	e := traceEvent{Phase: "i", Scope: "t", Ts: ts, Tid: notesRow}
 	switch r.Type {
 	case worldlog.Input:
-		in, err := parseInput(tick, r)
+		in, err := ParseInput(tick, r)
 		if err != nil {
 			return err
 		}

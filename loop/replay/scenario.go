@@ -71,8 +71,9 @@ func appendConfig(dst []byte, sim *evertick.Sim) []byte {
 	return wire.AppendU64s(wire.AppendF32s(dst, sim.Dt()), uint64(sim.World.Cap()))
 }
 
-// readConfig reads the seconds of a tick and the capacity of the world: a Config record.
-func readConfig(data []byte) (dt float32, capacity uint64, err error) {
+// ParseConfig reads the data of a worldlog.Config record, which begins a log: the seconds of a tick and the
+// capacity of the world. The error wraps ErrCorrupt.
+func ParseConfig(data []byte) (dt float32, capacity uint64, err error) {
 	r := wire.NewReader(data)
 	dt, capacity = r.F32(), r.U64()
 	if r.Done() != nil {
@@ -104,7 +105,7 @@ func checkFirst(sim *evertick.Sim, first *worldlog.Tick) error {
 }
 
 func checkConfig(sim *evertick.Sim, data []byte) error {
-	dt, capacity, err := readConfig(data)
+	dt, capacity, err := ParseConfig(data)
 	if err != nil {
 		return err
 	}
@@ -162,7 +163,8 @@ func appendInput(dst []byte, tick uint64, in *evertick.Input) []byte {
 	return append(dst, in.Data...)
 }
 
-func parseInput(tick uint64, rec *worldlog.Record) (evertick.Input, error) {
+// ParseInput reads a worldlog.Input record of a tick. Data is that of the record. The error wraps ErrCorrupt.
+func ParseInput(tick uint64, rec *worldlog.Record) (evertick.Input, error) {
 	r := wire.NewReader(rec.Data)
 	late, at, fraction := r.Uvarint(), uint64(0), uint64(0)
 	stamped := late > tick
@@ -181,7 +183,7 @@ func parseInput(tick uint64, rec *worldlog.Record) (evertick.Input, error) {
 func inputsOf(t *worldlog.Tick) iter.Seq2[evertick.Input, error] {
 	return func(yield func(evertick.Input, error) bool) {
 		for i := range t.Records {
-			if r := &t.Records[i]; r.Type == worldlog.Input && !yield(parseInput(t.Tick, r)) {
+			if r := &t.Records[i]; r.Type == worldlog.Input && !yield(ParseInput(t.Tick, r)) {
 				return
 			}
 		}
