@@ -56,6 +56,9 @@ consumer: ## a module that depends on this one: fetched, vendored, edited
 cross: ## arm64 with NEON, s390x, and an old x86 CPU, under qemu-user
 	bash .ci/cross.sh $(SHORT)
 
+wasm: ## tests in WebAssembly: js in node, golden hashes also as wasip1 in wazero
+	bash .ci/wasm.sh $(SHORT)
+
 determinism: ## one scene in every build, level and machine available: the same hash every tick
 	bash .ci/determinism.sh $(ARGS)
 	EVERTICK_GATE=1 go test -count=1 -v -run OtherBuilds ./bench
@@ -95,4 +98,4 @@ ci: ## every kind of check of the above that has a verdict, as CI runs it on eac
 ci-full: ## the same in full, as CI runs it each night; before a release
 	bash .ci/run full
 
-.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross determinism python examples mcp otel fmt vet fuzz bench bench-compare ci ci-full
+.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross wasm determinism python examples mcp otel fmt vet fuzz bench bench-compare ci ci-full

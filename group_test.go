@@ -204,7 +204,7 @@ func TestWorkersChangeNothing(t *testing.T) {
 		if !slices.Equal(got, want) || !slices.Equal(snapshot, image) {
 			t.Errorf("%d workers, seed %d: other hashes, or another snapshot", workers, seed+2)
 		}
-		if workers > 1 && most < 2 {
+		if workers > 1 && most < 2 && runtime.GOARCH != "wasm" { // which has one thread
 			t.Errorf("%d workers: no two systems ran at once", workers)
 		}
 	}

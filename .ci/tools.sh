@@ -8,10 +8,11 @@ need() { command -v "$1" >/dev/null || missing+=("${@:2}"); }
 need make make
 need objdump binutils
 need clang clang
+need node nodejs
 need qemu-aarch64-static qemu-user-static
 need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 { python3 -c 'import numpy' || /usr/bin/python3 -c 'import numpy'; } 2>/dev/null || missing+=(python3-numpy)
-command -v chromium-browser google-chrome >/dev/null || need chromium chromium # the report of bench is opened in it
+command -v chromium-browser google-chrome >/dev/null || need chromium chromium # the report of bench is opened in it, and a simulation runs in it
 [[ -e /usr/include/X11/extensions/Xrandr.h && -e /usr/include/GL/gl.h ]] || missing+=(xorg-dev libgl1-mesa-dev) # for a window
 
 # Check here whether Chromium starts: a skipped test would go unnoticed.

@@ -42,7 +42,11 @@ var (
 
 // pacingInfo names the method that paces precise frames here.
 func pacingInfo() string {
-	return fmt.Sprintf("pacing %v by %s", loop.Precise, new(loop.PreciseClock).Method())
+	says := fmt.Sprintf("pacing %v by %s", loop.Precise, new(loop.PreciseClock).Method())
+	if p := loop.Precise.Effective(); p != loop.Precise {
+		says += fmt.Sprintf(": it is %v here", p)
+	}
+	return says
 }
 
 // wayToWait is a way to pace frames, with the lateness of its frames.

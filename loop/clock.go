@@ -173,10 +173,13 @@ func (m *monotonic) wait(ctx context.Context, untilNs int64) error {
 // than the clock of any system needs to change its value: 16 ms on Windows.
 const stillReads = 1 << 22
 
-// advances reports whether the clock advances while the program only reads it. It does not
-// in a bubble of testing/synctest, where time is simulated: spinning there would never
-// end. The first call finds this out.
+// advances reports whether the clock advances while the program only reads it, and may be
+// waited for in this way. It does not in a bubble of testing/synctest, where time is simulated:
+// spinning there would never end. The first call finds this out.
 func (m *monotonic) advances() bool {
+	if oneThread {
+		return false
+	}
 	if m.moving || m.still {
 		return m.moving
 	}
@@ -231,8 +234,8 @@ func (m *monotonic) spin(ctx context.Context, untilNs int64) error {
 // goroutines run; one that does not return in time makes the frame late.
 //
 // In a bubble of testing/synctest, where time does not pass for a goroutine that
-// spins, it waits by a timer. Its origin is its first use, and the zero value is ready. It
-// serves one goroutine.
+// spins, it waits by a timer, and on js and wasip1 as well: see [Pacing.Effective]. Method
+// reports it. Its origin is its first use, and the zero value is ready. It serves one goroutine.
 type SpinClock struct{ mono monotonic }
 
 // Now returns the nanoseconds since the first use of c.

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -19,10 +20,12 @@ const (
 	Sleep Pacing = iota
 	// Precise sleeps until shortly before the frame is due and reads the clock
 	// without a pause for the rest: late by some microseconds, for a few per
-	// cent of a CPU, which Config.SpinBudget bounds. See [PreciseClock].
+	// cent of a CPU, which Config.SpinBudget bounds. See [PreciseClock]. On js and
+	// wasip1 it is Sleep: see Effective.
 	Precise
 	// Spin reads the clock without a pause for the whole time: it takes a whole
-	// CPU, and does not depend on the system's timers. See [SpinClock].
+	// CPU, and does not depend on the system's timers. See [SpinClock]. On js and
+	// wasip1 it is Sleep: see Effective.
 	Spin
 	// External leaves frames to the host, which calls Advance or Drive; Run is
 	// ErrUnsupported unless it is given a clock.
@@ -40,6 +43,20 @@ var pacingNames = [pacings]string{"Sleep", "Precise", "Spin", "External", "Uncap
 
 // String returns the name of the constant, or "Pacing(n)".
 func (p Pacing) String() string { return enum.Name(pacingNames[:], p, "Pacing") }
+
+// oneThread reports that one thread runs all goroutines, and in a browser also the page: on js and
+// wasip1. A clock that reads the time without a pause would stop both.
+const oneThread = runtime.GOARCH == "wasm"
+
+// Effective returns the Pacing by which this system waits when p is asked for. That is p, but Sleep in
+// place of Precise and Spin on js and wasip1: there one thread runs all goroutines and the page, and
+// a clock that reads the time without a pause would stop them.
+func (p Pacing) Effective() Pacing {
+	if oneThread && (p == Precise || p == Spin) {
+		return Sleep
+	}
+	return p
+}
 
 // ParsePacing returns the Pacing that String prints as name, whatever the case
 // of its ASCII letters. Its error wraps ErrRange.
@@ -61,10 +78,10 @@ type PacingClock interface {
 	Method() string
 }
 
-// NewClock returns a clock of its own for one Run. External has none, which is
+// NewClock returns a clock of its own for one Run, for p.Effective. External has none, which is
 // ErrUnsupported; an unknown Pacing is ErrRange.
 func NewClock(p Pacing) (PacingClock, error) {
-	switch p {
+	switch p.Effective() {
 	case Sleep:
 		return new(SystemClock), nil
 	case Precise:

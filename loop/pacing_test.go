@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -46,6 +47,9 @@ func TestNewClock(t *testing.T) {
 		loop.Spin:     {"spin"},
 		loop.Uncapped: {"jump"},
 	}
+	if runtime.GOARCH == "wasm" { // one thread: nothing may spin
+		methods[loop.Precise], methods[loop.Spin] = methods[loop.Sleep], methods[loop.Sleep]
+	}
 	for _, p := range append(allPacings, 5) {
 		clock, err := loop.NewClock(p)
 		if p == loop.External || p == 5 {
@@ -60,6 +64,34 @@ func TestNewClock(t *testing.T) {
 		}
 		if m := clock.Method(); !contains(methods[p], m) {
 			t.Errorf("%v: method %q", p, m)
+		}
+	}
+}
+
+// Where one thread runs everything no clock spins, and each says so.
+func TestEffectivePacing(t *testing.T) {
+	for _, p := range append(allPacings, 5) {
+		want := p
+		if runtime.GOARCH == "wasm" && (p == loop.Precise || p == loop.Spin) {
+			want = loop.Sleep
+		}
+		if got := p.Effective(); got != want {
+			t.Errorf("%v is %v here, want %v", p, got, want)
+		}
+	}
+	if runtime.GOARCH != "wasm" {
+		return
+	}
+	for _, c := range []loop.PacingClock{new(loop.PreciseClock), new(loop.SpinClock)} {
+		ran := make(chan struct{})
+		go close(ran)
+		if err := c.Sleep(t.Context(), c.Now()+1_000_000); err != nil || c.Method() != "timer" {
+			t.Errorf("%T: %v, method %q", c, err, c.Method())
+		}
+		select {
+		case <-ran:
+		default:
+			t.Errorf("%T: no other goroutine ran during a sleep", c)
 		}
 	}
 }
@@ -203,6 +235,9 @@ func TestPacingsCancel(t *testing.T) {
 }
 
 func TestPacingsDoNotAllocate(t *testing.T) {
+	if runtime.GOOS == "js" {
+		t.Skip("not run: on js the runtime allocates whenever all goroutines wait")
+	}
 	for _, p := range []loop.Pacing{loop.Sleep, loop.Precise, loop.Spin, loop.Uncapped} {
 		clock, err := loop.NewClock(p)
 		if err != nil {
@@ -236,6 +271,9 @@ func TestPacingsTargetLongPast(t *testing.T) {
 
 // Any goroutine may ask a clock what it has learnt while another one sleeps by it.
 func TestLatenessWhileASleepGoesOn(t *testing.T) {
+	if loop.Precise.Effective() != loop.Precise {
+		t.Skip("not run: nothing spins where one thread runs everything")
+	}
 	clock := new(loop.PreciseClock)
 	done := make(chan struct{})
 	go func() {

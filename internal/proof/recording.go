@@ -100,9 +100,40 @@ func Record(c Config, ticks, restoreEvery int) (*Recording, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.record(c, ticks, restoreEvery)
+}
+
+// RecordFrom runs the scene from a snapshot of SnapshotAt: the first hash is that of the tick after it.
+func RecordFrom(c Config, snapshot []byte, ticks int) (*Recording, error) {
+	s, err := New(c)
+	if err == nil {
+		err = s.Sim.Restore(snapshot)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.record(c, ticks, 0)
+}
+
+// SnapshotAt runs the scene for so many ticks and returns the snapshot of its Sim.
+func SnapshotAt(c Config, ticks uint64) ([]byte, error) {
+	s, err := New(c)
+	if err != nil {
+		return nil, err
+	}
+	for range ticks {
+		if err := s.Step(); err != nil {
+			return nil, err
+		}
+	}
+	return s.Sim.Snapshot(nil)
+}
+
+func (s *Scene) record(c Config, ticks, restoreEvery int) (*Recording, error) {
 	r := &Recording{Build: s.build(c), SimVersion: evertick.SimVersion, Seed: c.Seed, Hashes: make([]uint64, 0, ticks)}
 	for i := range ticks {
 		if restoreEvery > 0 && i > 0 && i%restoreEvery == 0 {
+			var err error
 			if s, err = s.restored(c); err != nil {
 				return nil, err
 			}

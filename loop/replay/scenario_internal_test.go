@@ -52,7 +52,7 @@ func TestInputRecords(t *testing.T) {
 		if !bytes.Equal(data, c.want) {
 			t.Errorf("%+v: % x, want % x", c.in, data, c.want)
 		}
-		in, err := parseInput(100, &worldlog.Record{Data: data})
+		in, err := ParseInput(100, &worldlog.Record{Data: data})
 		if err != nil || !sameInput(&in, &c.in) {
 			t.Errorf("% x: %+v, %v; want %+v", data, in, err, c.in)
 		}
@@ -61,7 +61,7 @@ func TestInputRecords(t *testing.T) {
 		{}, {101}, {101, 1}, {101, 0, 0}, {0xca, 1, 1, 1}, // empty, cut short twice, a stamp of zeros, later than the run
 		wire.AppendUvarints(nil, 101, 1, 1<<32), // a fraction of more than a tick
 	} {
-		if in, err := parseInput(100, &worldlog.Record{Data: bad}); !errors.Is(err, evertick.ErrCorrupt) {
+		if in, err := ParseInput(100, &worldlog.Record{Data: bad}); !errors.Is(err, evertick.ErrCorrupt) {
 			t.Errorf("% x: %+v, %v", bad, in, err)
 		}
 	}
@@ -79,7 +79,7 @@ func FuzzParseInput(f *testing.F) {
 	f.Add(uint64(0), wire.AppendUvarints(nil, 1, math.MaxUint64, math.MaxUint32))
 	f.Fuzz(func(t *testing.T, tick uint64, data []byte) {
 		tick >>= 1 // as ticks of a log are
-		in, err := parseInput(tick, &worldlog.Record{Data: data})
+		in, err := ParseInput(tick, &worldlog.Record{Data: data})
 		if err != nil {
 			if !errors.Is(err, evertick.ErrCorrupt) {
 				t.Fatal(err)
@@ -87,7 +87,7 @@ func FuzzParseInput(f *testing.F) {
 			return
 		}
 		again := appendInput(nil, tick, &in)
-		out, err := parseInput(tick, &worldlog.Record{Data: again})
+		out, err := ParseInput(tick, &worldlog.Record{Data: again})
 		if err != nil || !sameInput(&in, &out) || len(again) > len(data) {
 			t.Fatalf("tick %d: % x was read as %+v, written as % x and read as %+v, %v", tick, data, in, again, out, err)
 		}

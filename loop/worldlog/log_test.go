@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -269,6 +270,7 @@ func TestLiveReader(t *testing.T) {
 		case <-done:
 			running = false
 		default:
+			runtime.Gosched() // on one thread nothing else would write
 		}
 		next, err := readBack(m, "log", 0)
 		if err != nil && !errors.Is(err, ErrTorn) || next < seen {

@@ -54,13 +54,15 @@ type options struct {
 	keep            string
 	overlay         string
 
-	child            string // record, apart, photo, difference or info
+	child            string // record, apart, photo, difference, snapshot or info
 	level            string
 	workers          int
 	tick             uint64
 	restore          int
 	against, out     string
+	from             string
 	left, right, dir string
+	stdout           io.Writer
 }
 
 func run(args []string, stdout, stderr io.Writer) error {
@@ -68,7 +70,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("prove", flag.ContinueOnError)
 	f.SetOutput(io.Discard) // main prints the error, once
 	f.IntVar(&o.ticks, "ticks", 10000, "ticks of runs on this machine")
-	f.IntVar(&o.emulated, "emulated", 2000, "ticks of runs under an emulator; 0: none of them")
+	f.IntVar(&o.emulated, "emulated", 2000, "ticks of runs under an emulator or in WebAssembly; 0: none of them")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the scene")
 	f.StringVar(&o.only, "only", "", "run only what this `expression` matches, and the reference")
 	f.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "runs at a time")
@@ -76,13 +78,14 @@ func run(args []string, stdout, stderr io.Writer) error {
 	f.StringVar(&o.overlay, "overlay", "", "build with the files that this `file` replaces, as go build -overlay")
 	f.StringVar(&o.left, "a", "", "with -b: compare this `recording` with another, and run nothing")
 	f.StringVar(&o.right, "b", "", "the other `recording`")
-	f.StringVar(&o.child, "child", "", "record, apart, photo, difference or info: be a single run")
+	f.StringVar(&o.child, "child", "", "record, apart, photo, difference, snapshot or info: be a single run")
 	f.StringVar(&o.level, "level", "auto", "single run: level of the kernels")
 	f.IntVar(&o.workers, "workers", 1, "single run: workers")
-	f.Uint64Var(&o.tick, "tick", 0, "single run, photo: the tick, from 1")
+	f.Uint64Var(&o.tick, "tick", 0, "single run, photo and snapshot: the tick, from 1")
+	f.StringVar(&o.from, "from", "", "single run, record: begin at the snapshot in this `file`")
 	f.IntVar(&o.restore, "restore", 0, "single run, record: go on in another Sim, from a snapshot, after each so many `ticks`")
 	f.StringVar(&o.against, "against", "", "single run, difference: the `recording` to follow")
-	f.StringVar(&o.out, "o", "", "single run: the `file` to write")
+	f.StringVar(&o.out, "o", "", "single run: the `file` to write; none: the standard output")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			f.SetOutput(stderr)
@@ -136,6 +139,7 @@ func thisInfo() info {
 
 // single does one run in this process.
 func (o *options) single(stdout io.Writer) error {
+	o.stdout = stdout
 	if o.child == "info" {
 		return json.NewEncoder(stdout).Encode(thisInfo())
 	}
@@ -146,11 +150,20 @@ func (o *options) single(stdout io.Writer) error {
 	c := proof.Config{Seed: o.seed, Level: level, Workers: o.workers}
 	switch o.child {
 	case "record":
+		if o.from != "" {
+			snapshot, err := os.ReadFile(o.from)
+			if err != nil {
+				return err
+			}
+			return o.writeRecording(proof.RecordFrom(c, snapshot, o.ticks))
+		}
 		return o.writeRecording(proof.Record(c, o.ticks, o.restore))
 	case "apart":
 		return o.writeRecording(recordApart(level, o.workers, o.seed))
 	case "photo":
 		return o.writePhoto(proof.PhotoAt(c, o.tick))
+	case "snapshot":
+		return o.write(proof.SnapshotAt(c, o.tick))
 	case "difference":
 		from, err := readRecording(o.against)
 		if err != nil {
@@ -178,6 +191,10 @@ func (o *options) writePhoto(p *proof.Photo, err error) error {
 
 func (o *options) write(b []byte, err error) error {
 	if err != nil {
+		return err
+	}
+	if o.out == "" {
+		_, err = o.stdout.Write(b)
 		return err
 	}
 	return os.WriteFile(o.out, b, 0o644)

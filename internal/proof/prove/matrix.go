@@ -14,14 +14,16 @@ import (
 type build struct {
 	name     string
 	env      []string
-	tools    []string // that are needed to build and to run it
-	emulator []string // in front of the program
-	levels   []string // to be run
-	restores bool     // one more run, which goes on in other Sims from snapshots
+	tools    []string                                      // that are needed to build and to run it
+	emulator []string                                      // in front of the program
+	levels   []string                                      // to be run
+	restores bool                                          // one more run, which goes on in other Sims from snapshots
+	wasm     bool                                          // for WebAssembly, in an emulator of any system
+	prepare  func(*build, *prover) (why string, err error) // makes the emulator, or says why it cannot be had
 }
 
 // emulated reports whether the build is for another machine than this.
-func (b *build) emulated() bool { return len(b.emulator) > 0 }
+func (b *build) emulated() bool { return len(b.emulator) > 0 || b.wasm }
 
 // why returns the reason why the build cannot be made or run here; empty if it can.
 func (b *build) why() string {
@@ -30,7 +32,7 @@ func (b *build) why() string {
 			return tool + " is not installed"
 		}
 	}
-	if b.emulated() && runtime.GOOS != "linux" {
+	if b.emulated() && !b.wasm && runtime.GOOS != "linux" {
 		return "qemu-user is for linux, this is " + runtime.GOOS
 	}
 	for _, e := range b.env {
@@ -73,7 +75,7 @@ func builds() []build {
 	if cc != "clang" {
 		all = append(all, build{name: "clang", env: append(v1, "CC=clang"), tools: []string{"clang"}, levels: levelsOf(arch)})
 	}
-	return append(all, foreign()...)
+	return append(append(all, foreign()...), webAssembly()...)
 }
 
 // foreign returns the builds for other machines.

@@ -23,7 +23,6 @@ const self = "github.com/evertick/evertick/internal/proof/prove"
 // prover is one run of the command.
 type prover struct {
 	*options
-	stdout io.Writer
 	lock   sync.Mutex // of stdout and the counts
 	failed int
 	agreed int
@@ -63,8 +62,13 @@ func (o *options) prove(stdout io.Writer) error {
 	} else if err := os.MkdirAll(o.dir, 0o755); err != nil {
 		return err
 	}
-	p := &prover{options: o, stdout: stdout}
-	p.say("scene %s, seed %d: %d ticks on this machine, %d under emulators; %d run(s) at a time", proof.SceneName, o.seed, o.ticks, o.emulated, o.jobs)
+	var err error
+	if o.dir, err = filepath.Abs(o.dir); err != nil { // what runs in wazero has no working directory
+		return err
+	}
+	o.stdout = stdout
+	p := &prover{options: o}
+	p.say("scene %s, seed %d: %d ticks on this machine, %d under emulators and in WebAssembly; %d run(s) at a time", proof.SceneName, o.seed, o.ticks, o.emulated, o.jobs)
 	tasks := p.plan()
 	if len(tasks) == 0 {
 		return fmt.Errorf("the reference was not built: %w", errDiffer)
@@ -149,6 +153,14 @@ func (p *prover) build(b *build) ([]string, error) {
 	if _, err := execute(environ(b.env...), "go", append(args, self)...); err != nil {
 		return nil, err
 	}
+	if b.prepare != nil {
+		if why, err := b.prepare(b, p); err != nil || why != "" {
+			if err == nil {
+				p.say("not run: %s: %s", b.name, why)
+			}
+			return nil, err
+		}
+	}
 	out, err := p.start(b, environ(), "-child", "info")
 	if err != nil {
 		return nil, err
@@ -174,6 +186,9 @@ func (p *prover) build(b *build) ([]string, error) {
 // start runs the program of a build, with its emulator if it has one.
 func (p *prover) start(b *build, env []string, args ...string) (string, error) {
 	command := append(slices.Clone(b.emulator), p.path(b, "exe"))
+	if b.wasm {
+		env = shortEnviron(env)
+	}
 	return execute(env, command[0], append(command[1:], args...)...)
 }
 
@@ -196,13 +211,18 @@ func execute(env []string, name string, args ...string) (string, error) {
 // run runs a task: record, apart, photo or difference.
 func (p *prover) run(t *task, what string, args ...string) (string, error) {
 	out := p.path(t.build, fmt.Sprintf("%s %d %d %d %s", t.level, t.workers, t.procs, t.restore, what))
+	return out, p.runTo(out, t, what, args...)
+}
+
+// runTo is run, or snapshot, into a file.
+func (p *prover) runTo(out string, t *task, what string, args ...string) error {
 	args = append([]string{
 		"-child", what, "-level", t.level, "-workers", fmt.Sprint(t.workers), "-seed", fmt.Sprint(p.seed), "-ticks", fmt.Sprint(t.ticks),
 		"-restore", fmt.Sprint(t.restore), "-o", out,
 	}, args...)
 	env := environ("EVERTICK_LEVEL="+t.level, fmt.Sprintf("GOMAXPROCS=%d", t.procs))
 	_, err := p.start(t.build, env, args...)
-	return out, err
+	return err
 }
 
 func (p *prover) record(t *task) (*proof.Recording, time.Duration, error) {
@@ -268,6 +288,9 @@ func (p *prover) check(t, reference *task, from *proof.Recording) {
 		p.lock.Lock()
 		p.agreed++
 		p.lock.Unlock()
+		if t.wasm {
+			p.cross(t, reference, from)
+		}
 		return
 	}
 	lines := []string{

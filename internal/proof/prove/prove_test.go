@@ -110,6 +110,35 @@ func TestSingleRuns(t *testing.T) {
 	}
 }
 
+// A run from a snapshot has the hashes of the run that saved it.
+func TestRunFromASnapshot(t *testing.T) {
+	dir := t.TempDir()
+	saved, whole, rest := filepath.Join(dir, "saved"), filepath.Join(dir, "whole"), filepath.Join(dir, "rest")
+	for _, args := range []string{
+		"-child record -ticks 20 -o " + whole, "-child snapshot -tick 13 -o " + saved, "-child record -ticks 7 -from " + saved + " -o " + rest,
+	} {
+		if err := run(strings.Fields(args), io.Discard, io.Discard); err != nil {
+			t.Fatalf("%s: %v", args, err)
+		}
+	}
+	a, err := readRecording(whole)
+	b, err2 := readRecording(rest)
+	if err := errors.Join(err, err2); err != nil || len(b.Hashes) != 7 || !slices.Equal(a.Hashes[13:], b.Hashes) {
+		t.Errorf("%v, %x, want %x", err, b.Hashes, a.Hashes[13:])
+	}
+	if err := run(strings.Fields("-child record -from "+whole+" -o "+rest), io.Discard, io.Discard); !errors.Is(err, fault.ErrCorrupt) {
+		t.Errorf("from a file that is no snapshot: %v", err)
+	}
+}
+
+// js/wasm has little room for the environment.
+func TestShortEnviron(t *testing.T) {
+	got := shortEnviron([]string{"PATH=/bin", "SECRET=x", "GOMAXPROCS=1", "LONG=" + strings.Repeat("y", 1<<14)})
+	if !slices.Equal(got, []string{"PATH=/bin", "GOMAXPROCS=1"}) {
+		t.Errorf("%.80q", got)
+	}
+}
+
 // Every build that is not possible here has a reason, and every run has its own name.
 func TestBuilds(t *testing.T) {
 	missing := build{tools: []string{"evertick-has-no-such-tool"}}

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# wasm.sh [-short]: runs tests in WebAssembly: js/wasm in node, and golden hashes also as wasip1/wasm in
+# wazero. That whole simulations are the same there is for determinism.sh to show, tick by
+# tick. With -short, numeric packages run only the tests of hashes and formats.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+failed=0
+numeric=(./spatial ./physics ./internal/scenes)
+others=(. ./ecs ./loop ./loop/replay ./internal/proof)
+short=${1-}
+lib=$(go env GOROOT)/lib/wasm
+export CGO_ENABLED=0 GOARCH=wasm
+
+if ! command -v node >/dev/null; then
+	echo "not run: tests in js/wasm: node is not installed"
+elif [[ ! -e $lib/wasm_exec_node.js ]]; then
+	echo "not run: tests in js/wasm: this Go lacks lib/wasm"
+else
+	# js/wasm has room for 8 kB of arguments and environment, which some machines exceed.
+	node="env -i PATH=$PATH HOME=${HOME-/} ${EVERTICK_SEED:+EVERTICK_SEED=$EVERTICK_SEED} ${RAPID_SEED:+RAPID_SEED=$RAPID_SEED} node --stack-size=8192 $lib/wasm_exec_node.js"
+	echo "js/wasm in node"
+	GOOS=js go test -short -exec "$node" "${others[@]}" || failed=1
+	GOOS=js go test -short -run "${short:+Golden|Hash|Snapshot|Restore|Copy}" -exec "$node" "${numeric[@]}" || failed=1
+	if [[ ! $short ]]; then
+		GOOS=js go test -short -exec "$node" ./loop/worldlog ./native/rigid || failed=1
+	fi
+fi
+
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+if ! out=$(cd internal/proof/wasi && go mod download 2>&1); then
+	echo "$out"
+	echo "not run: golden hashes in wasip1/wasm: wazero cannot be downloaded"
+elif (cd internal/proof/wasi && GOARCH='' go build -o "$tmp/bin/wazero" github.com/tetratelabs/wazero/cmd/wazero); then
+	echo "wasip1/wasm in wazero"
+	PATH=$tmp/bin:$PATH TMPDIR=$tmp GOWASIRUNTIME=wazero GOOS=wasip1 \
+		go test -short -run Golden -exec "$lib/go_wasip1_wasm_exec" . ./internal/proof ./internal/scenes || failed=1
+else
+	failed=1
+fi
+exit $failed
