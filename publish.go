@@ -28,7 +28,7 @@ type PublishConfig struct {
 //
 // Three views take turns: the Sim fills one, the reader holds one, and the third is the latest. A
 // slow reader misses frames, a fast one gets a frame several times. A Publisher serves one reader;
-// each reader has its own.
+// each reader has its own. It takes six times the memory of its columns below World.HighWater.
 type Publisher struct {
 	sim        *Sim
 	clock      loop.Clock
@@ -52,8 +52,8 @@ type Publisher struct {
 // RunFrames; within a frame, from the end of that frame on. A host that calls Step calls
 // Publisher.Publish as well. The state does not depend on it.
 //
-// A name that no column has, or that is named twice, is ErrRange, as is one of Transforms that is
-// none of the ten. For the transforms of the tick before Config.Previous is needed.
+// A name that no column has, or that is named twice, is ErrRange, as are one of Transforms that is
+// none of the ten, and a tag of another World. For the transforms of the tick before Config.Previous is needed.
 func (s *Sim) Publish(c PublishConfig) (*Publisher, error) {
 	p := &Publisher{sim: s, clock: s.clock, ops: native.Ops{Level: s.level}, tags: slices.Clone(c.Tags)}
 	if c.Transforms == nil {
@@ -73,6 +73,11 @@ func (s *Sim) Publish(c PublishConfig) (*Publisher, error) {
 			return nil, err
 		}
 	}
+	for i, t := range c.Tags {
+		if !s.hasTag(t) {
+			return nil, fault.Element(ErrRange, "evertick: Publish: Tags", i, t.Name())
+		}
+	}
 	for i := range p.views {
 		p.views[i] = View{publisher: p, now: p.freePage(0), previous: p.freePage(0), roster: &p.rosters[i], tags: make([][]uint64, len(p.tags))}
 		p.views[i].setSlices()
@@ -82,6 +87,15 @@ func (s *Sim) Publish(c PublishConfig) (*Publisher, error) {
 	p.Now() // the first use of a SystemClock sets its origin: let it not be that of two goroutines
 	s.publishers = append(s.publishers, p)
 	return p, nil
+}
+
+// hasTag reports whether a tag is one of the World.
+func (s *Sim) hasTag(t ecs.Tag) bool {
+	if !slices.ContainsFunc(s.World.Describe().Tags, func(d ecs.TagDescription) bool { return d.Name == t.Name() }) {
+		return false // World.Tag would add it
+	}
+	own, err := s.World.Tag(t.Name())
+	return err == nil && own == t
 }
 
 // Publish publishes the present state. It is for hosts that call Step, or that change the state

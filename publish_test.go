@@ -298,7 +298,11 @@ func TestPublishEmptyWorld(t *testing.T) {
 }
 
 func TestPublishErrors(t *testing.T) {
-	w := newWalkers(t, small())
+	w, other := newWalkers(t, small()), newWalkers(t, small())
+	unknown, err := other.World.Tag("unknown")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, tc := range []struct {
 		c    evertick.PublishConfig
 		text string
@@ -307,12 +311,17 @@ func TestPublishErrors(t *testing.T) {
 		{evertick.PublishConfig{Transforms: []string{"scale.x", "scale.x"}}, `Transforms[1] = scale.x`},
 		{evertick.PublishConfig{Columns: []string{"age", "agee"}}, `Columns[1] = agee`},
 		{evertick.PublishConfig{Columns: []string{"position.x"}}, `Columns[0] = position.x`},
+		{evertick.PublishConfig{Tags: []ecs.Tag{w.tagged, unknown}}, `Tags[1] = unknown`},
+		{evertick.PublishConfig{Tags: []ecs.Tag{other.tagged}}, `Tags[0] = tagged`},
 	} {
 		p, err := w.Publish(tc.c)
 		wantError(t, err, evertick.ErrRange, "evertick: Publish: "+tc.text)
 		if p != nil {
 			t.Error("a Publisher beside an error")
 		}
+	}
+	if len(w.World.Describe().Tags) != 1 {
+		t.Error("an error added a tag")
 	}
 }
 

@@ -63,8 +63,8 @@ type Config struct {
 	// as Loop.Pacing says. Where systems run side by side, several goroutines call Now at once.
 	Clock loop.Clock
 	// Untimed turns the timing of phases off: Timings, Stats and Frame.Overrun report 0, and the
-	// clock is not read. It saves 15 KiB of memory a phase, and some time in short ticks, which
-	// matters where there are thousands of Sims.
+	// clock is read only for a Publisher. It saves 15 KiB of memory a phase, and some time in short
+	// ticks, which matters where there are thousands of Sims.
 	Untimed bool
 	// Rehearse, if not nil, is called by Run shortly before each tick is due, under loop.Precise
 	// and within Loop.SpinBudget. A tick takes longer after the CPU has slept, because code and
