@@ -24,16 +24,16 @@ import (
 //
 // A field of type *Column[T] is a column, as AddColumn and AddArrayColumn add it; a field of
 // type Tag is a tag, as World.Tag returns it, and one of type *Blobs is what World.Blobs
-// returns. The name is that of the field with a lower-case
-// beginning: Owner is "owner", MaxHP "maxHP", HP "hp", XPos "xPos". A struct tag ecs:"name"
-// gives another name, and ecs:"-" leaves a field out. A field that is a struct declares more
-// of them: its name and a dot precede theirs. An embedded struct without a struct tag adds
-// no name.
+// returns. The name is that of the field with a lower-case beginning: Owner is "owner", MaxHP
+// "maxHP", HP "hp", XPos "xPos". A struct tag ecs:"name" gives another name, and ecs:"-" leaves a
+// field out. A field that is a struct declares more of them: its name and a dot precede theirs. An
+// embedded struct without a struct tag adds no name.
 //
-// Any other field, and one that is not exported, is ErrUnsupported. Other errors are those of
-// AddColumn, AddArrayColumn, World.Tag and World.Blobs; a column name that the struct has twice is
-// ErrRange. Register returns all faults at once, each with the name of its field, and then has
-// changed neither the world nor the struct.
+// A field that is not exported cannot be set: if it is of one of these types, it is ErrUnsupported,
+// and Register ignores it otherwise. An exported field of any other type is ErrUnsupported. Other
+// errors are those of AddColumn, AddArrayColumn, World.Tag and World.Blobs; a column name that the
+// struct has twice is ErrRange. Register returns all faults at once, each with the name of its
+// field, and then has changed neither the world nor the struct.
 func (w *World) Register(columns any) error {
 	v := reflect.ValueOf(columns)
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
@@ -91,7 +91,9 @@ func (r *registration) collect(of reflect.Value, where, prefix string) {
 		nested := f.Type.Kind() == reflect.Struct && f.Type != tagType && !isHandle(reflect.PointerTo(f.Type))
 		switch {
 		case !f.IsExported() && !(nested && f.Anonymous): // reflection can set the fields of an embedded struct
-			r.errs = append(r.errs, fault.Field(ErrUnsupported, where+", which is not exported: type", f.Type))
+			if declares(f.Type) || f.Anonymous && f.Type.Kind() == reflect.Pointer && declares(f.Type.Elem()) {
+				r.errs = append(r.errs, fault.Field(ErrUnsupported, where+", which is not exported: type", f.Type))
+			}
 		case f.Type.Implements(handleType):
 			r.column(v, where, name)
 		case f.Type == tagType:
@@ -110,6 +112,21 @@ func (r *registration) collect(of reflect.Value, where, prefix string) {
 
 // isHandle reports whether a type is that of a field for a column or for blobs.
 func isHandle(t reflect.Type) bool { return t.Implements(handleType) || t == blobsType }
+
+// declares reports whether a field of a type would declare something.
+func declares(t reflect.Type) bool {
+	if isHandle(t) || isHandle(reflect.PointerTo(t)) || t == tagType {
+		return true
+	}
+	if t.Kind() == reflect.Struct {
+		for i := range t.NumField() {
+			if declares(t.Field(i).Type) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 func (r *registration) column(field reflect.Value, where, name string) {
 	h := reflect.New(field.Type().Elem()).Interface().(handle)

@@ -29,6 +29,8 @@ func TestRegister(t *testing.T) {
 		Other chan int `ecs:"-"`
 		Top   Tag      `ecs:"is.top"`
 		Ärger *Column[int8]
+		world *World // nothing that could be registered
+		n     int
 	}
 	w := newWorld(t, 3)
 	top := tag(t, w, "is.top")
@@ -81,7 +83,7 @@ func TestRegisterFaults(t *testing.T) {
 		{new(struct{ owner *Column[uint16] }), ErrUnsupported, "field owner, which is not exported: type = *ecs.Column[uint16]: unsupported"},
 		{new(struct{ ball Tag }), ErrUnsupported, "field ball, which is not exported: type = ecs.Tag: unsupported"},
 		{new(struct{ spin spin }), ErrUnsupported, "field spin, which is not exported: type = ecs.spin: unsupported"},
-		{new(struct{ n int }), ErrUnsupported, "field n, which is not exported: type = int: unsupported"},
+		{new(struct{ speed Column[int8] }), ErrUnsupported, "field speed, which is not exported: type = ecs.Column[int8]: unsupported"},
 		{new(struct{ In struct{ y Tag } }), ErrUnsupported, "field In.y, which is not exported: type = ecs.Tag: unsupported"},
 		{new(struct{ N int }), ErrUnsupported, "field N type = int: unsupported"},
 		{new(struct{ Speed []float32 }), ErrUnsupported, "field Speed type = []float32: unsupported"},

@@ -44,7 +44,7 @@ var bumper = replay.Scenario{Name: "bumper", New: func(seed uint64) (*evertick.S
 
 // game keeps all state in columns, so restoring the Sim restores the game.
 type game struct {
-	sim   *evertick.Sim           `ecs:"-"`
+	sim   *evertick.Sim
 	Owner *ecs.Column[uint16]     // number of the player that drives the disc; 0: none
 	Push  *ecs.Column[[2]float32] // the force on it, in N
 }
