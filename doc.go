@@ -40,8 +40,9 @@
 // bodies move, so that menus and pauses stop some systems while others go on. AddTimer adds timers
 // that count ticks. Mode and timers are part of the state.
 //
-// Hooks see every tick and every phase, for logs and measurements. Timings and Stats report
-// how long phases take, and Frame.Overrun names the phase that made a frame late.
+// Hooks see every tick and every phase, for logs and measurements; Config.CheckRender finds those that
+// do more than read. Timings and Stats report how long phases take, Frame.Overrun names the phase
+// that made a frame late, and a Monitor gives the same figures to other goroutines.
 //
 // Systems read and write the columns of World directly, create and push bodies,
 // and ask Index for neighbours. The heavy work below them runs in C kernels on
