@@ -72,6 +72,9 @@ examples: ## vet, build and test the module in examples
 mcp: ## the module that serves skills over the Model Context Protocol
 	cd loop/skill/mcp && go vet ./... && go test ./...
 
+otel: ## the module that makes OpenTelemetry spans of the causal trace
+	cd loop/causal/otel && go vet ./... && go test ./...
+
 fmt: ## format the Go files
 	gofmt -w .
 
@@ -95,4 +98,4 @@ ci: ## every kind of check of the above that has a verdict, as CI runs it on eac
 ci-full: ## the same in full, as CI runs it each night; before a release
 	bash .ci/run full
 
-.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross wasm determinism python examples mcp fmt vet fuzz bench bench-compare ci ci-full
+.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross wasm determinism python examples mcp otel fmt vet fuzz bench bench-compare ci ci-full

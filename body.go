@@ -53,6 +53,37 @@ func (s *Sim) Body(id ecs.ID) (physics.Body, bool) {
 	return body, true
 }
 
+// BodyEntity returns the entity that a body moves: the inverse of Body. It is false for a body
+// without an entity, or with one that CreateBody has not given it, and for a stale body.
+//
+// Events name some bodies by index; Physics.BodyAt returns the body.
+func (s *Sim) BodyEntity(b physics.Body) (ecs.ID, bool) {
+	if !s.Physics.Valid(b) || s.bodiesStale() {
+		return 0, false
+	}
+	slot := s.bodySlots[b.Index()]
+	if owner, ok := s.bodies.At(slot); !ok || owner != b {
+		return 0, false
+	}
+	return s.bodies.Owners()[slot], true
+}
+
+// ShapeEntity returns the entity that the body of a shape moves, for the shapes in
+// Physics.Events and in the results of queries. It is false for a shape of a body for which
+// BodyEntity is false, such as the ground, and for a stale shape. Events.End lists touches that
+// ended because a shape was destroyed; that shape is stale, so it never resolves to the entity that
+// has its place now.
+func (s *Sim) ShapeEntity(sh physics.Shape) (ecs.ID, bool) {
+	if !s.Physics.ValidShape(sh) {
+		return 0, false
+	}
+	b, err := s.Physics.ShapeBody(sh)
+	if err != nil {
+		return 0, false
+	}
+	return s.BodyEntity(b)
+}
+
 // destroyBody destroys a body that has lost its entity. The body may already have been destroyed
 // through Physics. Any other error means that the engine has failed; its next step reports that.
 func (s *Sim) destroyBody(_ ecs.ID, body physics.Body) {
@@ -89,6 +120,12 @@ func (s *Sim) stepPhysics(t *Tick) error {
 		}
 	}
 	return s.Physics.Step(t.Dt)
+}
+
+// restPhysics takes the place of the step in modes in which bodies rest.
+func (s *Sim) restPhysics() {
+	s.releaseStaleBodies()
+	s.Physics.ClearEvents()
 }
 
 // syncBodies writes the transforms of the bodies into the columns of their entities. Entities of

@@ -127,7 +127,7 @@ func TestDestroyedBodyCanBeReplaced(t *testing.T) {
 // The body of the last entity in a slot does not move the next one, at whatever
 // point of the tick the slot is reused.
 func TestReusedSlotIsNotMoved(t *testing.T) {
-	for _, stage := range []evertick.Stage{evertick.BeforePhysics, evertick.AfterIndex} {
+	for _, stage := range stages {
 		s := newSim(t, small())
 		first := spawn(t, s)
 		slot := slotOf(t, s, first)

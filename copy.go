@@ -58,7 +58,7 @@ func (s *Sim) prepareCopy(src *Sim) error {
 		return err
 	}
 	r := &s.restoring
-	r.src, r.ticks, r.seed, r.hash = src, src.ticks, src.seed, src.hash
+	r.src, r.ticks, r.seed, r.hash, r.mode = src, src.ticks, src.seed, src.hash, src.mode
 	r.hashes = append(r.hashes[:0], src.hashes...)
 	return s.prepareEncoded(src)
 }

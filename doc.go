@@ -9,12 +9,15 @@
 //
 //	                inputs that are due become those of the tick
 //	BeforeTick      hooks
+//	                timers drain
 //	systems of BeforePhysics
 //	physics.step    rigid bodies read what was written to their entities' columns, and move
 //	physics.sync    their transforms are written into the world's columns
+//	systems of AfterPhysics
 //	spatial.build   the index is rebuilt over the live entities
 //	systems of AfterIndex
 //	commands        the commands that systems recorded are applied to the world
+//	systems of AfterCommands
 //	state.hash      one hash per column, folded into one for the tick
 //	AfterTick       hooks
 //
@@ -23,7 +26,7 @@
 // that are neighbours in the order form a group if none of them writes what another one reads or
 // writes. A group runs side by side on Config.Workers goroutines. Each system has its own list of
 // commands, and the lists are appended in the order of the systems. Sim.Check reports what cannot
-// be ordered, and Sim.Plan returns the order.
+// be ordered, and all other errors of a set-up, which may ignore them; Sim.Plan returns the order.
 //
 //	BeforeSystem a, b   hooks, for a group together
 //	┌ a ─────┐
@@ -33,8 +36,13 @@
 //	  c                   on the goroutine of Step
 //	AfterSystem c
 //
-// Hooks see every tick and every phase, for logs and measurements. Timings and Stats report
-// how long phases take, and Frame.Overrun names the phase that made a frame late.
+// A mode, set by SetMode for the next tick, says which systems and timers run in it, and whether the
+// bodies move, so that menus and pauses stop some systems while others go on. AddTimer adds timers
+// that count ticks. Mode and timers are part of the state.
+//
+// Hooks see every tick and every phase, for logs and measurements; Config.CheckRender finds those that
+// do more than read. Timings and Stats report how long phases take, Frame.Overrun names the phase
+// that made a frame late, and a Monitor gives the same figures to other goroutines.
 //
 // Systems read and write the columns of World directly, create and push bodies,
 // and ask Index for neighbours. The heavy work below them runs in C kernels on
@@ -55,6 +63,12 @@
 // or off, but may differ between GOAMD64=v1, GOAMD64=v3 and other architectures.
 //
 // After warm-up a step allocates nothing.
+//
+// # Drawing
+//
+// Frames do not fall on ticks. Interpolate computes where entities are in between, for a host that
+// draws after Advance or in the function of RunFrames. A renderer on another goroutine reads the
+// views of a Publisher, which Publish returns: at its own rate, while ticks run.
 //
 // # Saving, going back
 //

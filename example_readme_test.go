@@ -13,17 +13,19 @@ func Example_readme() {
 	if err != nil {
 		panic(err)
 	}
-	x := sim.World.Position.X // a column: one float32 per entity
-	speed, _ := ecs.AddColumn[float32](sim.World, "speed")
-	for i := range 1000 { // a row of walkers, a metre apart
-		sim.World.Spawn()
-		x[i], speed.Values()[i] = float32(i), float32(i%7)-3
+	var c struct{ Speed *ecs.Column[float32] } // what your entities have besides a position: columns and tags
+	sim.Register(&c)
+	x, speed := sim.World.Position.X, c.Speed.Values() // one float32 per entity
+	for i := range 1000 {
+		_, slot, _ := sim.World.SpawnSlot() // a row of walkers, a metre apart
+		x[slot], speed[slot] = float32(i), float32(i%7)-3
 	}
 	sim.Add(evertick.BeforePhysics, "walk", func(t *evertick.Tick) error {
-		native.Integrate(sim.Level(), x, speed.Values(), t.Dt) // x += speed * dt
+		native.Integrate(sim.Level(), x, speed, t.Dt) // x += speed * dt
 		return nil
 	})
-	for sim.Ticks() < 600 && sim.Step() == nil {
+	if err := sim.StepN(600); err != nil { // also reports what Register and Add have refused
+		panic(err)
 	}
 	near, q := spatial.Result{}, spatial.Queries{X: []float32{500}, Y: []float32{0}, Z: []float32{0}, Radius: []float32{2.5}}
 	fmt.Println(sim.Index.Radius(&q, &near), near.Row(0), sim.Hash()) // which are within 2.5 m of (500, 0, 0)?

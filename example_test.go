@@ -1,6 +1,7 @@
 package evertick_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"strings"
@@ -16,15 +17,11 @@ func ExampleSim_Restore() {
 	if err != nil {
 		panic(err)
 	}
-	id, _ := sim.World.Spawn()
-	err = sim.Add(evertick.BeforePhysics, "walk", func(t *evertick.Tick) error {
-		slot, _ := sim.World.Slot(id)
+	_, slot, _ := sim.World.SpawnSlot()
+	sim.Add(evertick.BeforePhysics, "walk", func(t *evertick.Tick) error {
 		sim.World.Position.X[slot] += t.Dt
 		return nil
 	})
-	if err != nil {
-		panic(err)
-	}
 	run := func(n int) {
 		for range n {
 			if err := sim.Step(); err != nil {
@@ -55,18 +52,14 @@ func ExampleSim_StepBack() {
 	if err != nil {
 		panic(err)
 	}
-	id, _ := sim.World.Spawn()
-	err = sim.Add(evertick.BeforePhysics, "obey", func(t *evertick.Tick) error {
-		slot, _ := sim.World.Slot(id)
+	_, slot, _ := sim.World.SpawnSlot()
+	sim.Add(evertick.BeforePhysics, "obey", func(t *evertick.Tick) error {
 		for _, in := range t.Inputs() {
 			sim.World.Position.X[slot] += float32(in.Data[0])
 		}
 		return nil
 	})
-	if err != nil {
-		panic(err)
-	}
-	x := func() float32 { return sim.World.Position.X[0] }
+	x := func() float32 { return sim.World.Position.X[slot] }
 	_ = sim.Push(evertick.Input{Tick: 50, Source: 1, Seq: 1, Data: []byte{7}})
 	_ = sim.StepN(60)
 	fmt.Println("tick", sim.Ticks(), "x", x())
@@ -87,30 +80,28 @@ func ExampleNew() {
 	if err != nil {
 		panic(err)
 	}
-	speed, err := ecs.AddColumn[float32](sim.World, "speed") // m/s, one for each slot
-	if err != nil {
-		panic(err)
+	var c struct {
+		Speed *ecs.Column[float32] // m/s, one for each slot
 	}
-	mouse, _ := sim.World.Spawn()
-	cat, _ := sim.World.Spawn()
-	slot, _ := sim.World.Slot(mouse)
-	speed.Values()[slot] = 3
+	sim.Register(&c)
+	_, mouse, _ := sim.World.SpawnSlot()
+	cat, self, _ := sim.World.SpawnSlot()
+	c.Speed.Values()[mouse] = 3
 	if err := sim.World.SetPosition(cat, 5, 0, 0); err != nil {
 		panic(err)
 	}
 
-	x, v := sim.World.Position.X, speed.Values()
-	_ = sim.Add(evertick.BeforePhysics, "run", func(t *evertick.Tick) error {
+	x, v := sim.World.Position.X, c.Speed.Values()
+	sim.Add(evertick.BeforePhysics, "run", func(t *evertick.Tick) error {
 		for slot := range sim.World.Query() {
 			x[slot] += float32(v[slot] * t.Dt) // the conversion keeps the product from being fused
 		}
 		return nil
 	})
 
-	self, _ := sim.World.Slot(cat)
 	around := spatial.Queries{X: []float32{5}, Y: []float32{0}, Z: []float32{0}, Radius: []float32{1}, Exclude: []uint32{self}}
 	var seen spatial.Result
-	_ = sim.Add(evertick.AfterIndex, "watch", func(t *evertick.Tick) error {
+	sim.Add(evertick.AfterIndex, "watch", func(t *evertick.Tick) error {
 		if err := sim.Index.Radius(&around, &seen); err != nil {
 			return err
 		}
@@ -140,33 +131,27 @@ func ExampleSim_AddSystem() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fuel, err := ecs.AddColumn[float32](sim.World, "fuel")
-	if err != nil {
-		log.Fatal(err)
-	}
+	var c struct{ Fuel *ecs.Column[float32] }
+	sim.Register(&c)
 	nothing := func(*evertick.Tick) error { return nil }
 	for _, sys := range []evertick.System{
 		{Name: "burn", Writes: []string{"fuel"}, Run: func(t *evertick.Tick) error {
 			for slot := range t.Sim.World.Query() {
-				fuel.Values()[slot] -= t.Dt
+				c.Fuel.Values()[slot] -= t.Dt
 			}
-			fuel.Touch()
+			c.Fuel.Touch()
 			return nil
 		}},
 		{Name: "drift", Writes: []string{"position"}, Run: nothing},
 		{Name: "warn", Reads: []string{"fuel"}, Run: nothing},
 		{Name: "refuel", Writes: []string{"fuel"}, Run: nothing},
 	} {
-		if err := sim.AddSystem(sys); err != nil {
-			log.Fatal(err)
-		}
+		sim.AddSystem(sys)
 	}
 	fmt.Println(sim.Check())
 
 	order := evertick.System{Name: "shift", After: []string{"burn"}, Before: []string{"refuel"}, Reads: []string{"rand"}, Run: nothing}
-	if err := sim.AddSystem(order); err != nil {
-		log.Fatal(err)
-	}
+	sim.AddSystem(order)
 	plan, err := sim.Plan()
 	if err != nil {
 		log.Fatal(err)
@@ -181,4 +166,99 @@ func ExampleSim_AddSystem() {
 	// warn | shift
 	// refuel
 	// physics.step
+}
+
+// A menu in which only the camera moves, and a mission that is over after two ticks of play.
+func ExampleSim_SetMode() {
+	const playing = 1 // the menu is mode 0, in which a Sim begins
+	sim, err := evertick.New(evertick.Config{Capacity: 1, PhysicsModes: 1 << playing})
+	if err != nil {
+		log.Fatal(err)
+	}
+	mission, err := sim.AddTimer("mission", 1<<playing)
+	if err != nil {
+		log.Fatal(err)
+	}
+	mission.Set(2)
+	mission.Start()
+	for _, sys := range []evertick.System{
+		{Name: "input", Run: func(t *evertick.Tick) error {
+			for _, in := range t.Inputs() {
+				if err := t.Sim.SetMode(uint8(in.Kind)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+		{Name: "play", Stage: evertick.AfterPhysics, Modes: 1 << playing, Run: func(t *evertick.Tick) error {
+			fmt.Printf("tick %d: playing, %d left, expired: %t\n", t.N, mission.Left(), mission.Expired())
+			return nil
+		}},
+		{Name: "camera", Stage: evertick.AfterCommands, Run: func(t *evertick.Tick) error {
+			fmt.Printf("tick %d: the camera moves\n", t.N)
+			return nil
+		}},
+	} {
+		if err := sim.AddSystem(sys); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if err := sim.Push(evertick.Input{Tick: 0, Kind: playing}); err != nil {
+		log.Fatal(err)
+	}
+	if err := sim.StepN(3); err != nil {
+		log.Fatal(err)
+	}
+
+	// Output:
+	// tick 0: the camera moves
+	// tick 1: playing, 1 left, expired: false
+	// tick 1: the camera moves
+	// tick 2: playing, 0 left, expired: true
+	// tick 2: the camera moves
+}
+
+// A renderer on another goroutine draws what the Sim has published, at its own rate.
+func ExampleSim_Publish() {
+	check := func(err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	clock := &loop.ManualClock{Jump: true}
+	sim, err := evertick.New(evertick.Config{Capacity: 10, Previous: true, Loop: loop.Config{RateNum: 50}, Clock: clock})
+	check(err)
+	_, err = sim.World.Spawn()
+	check(err)
+	ctx, stop := context.WithCancel(context.Background())
+	check(sim.Add(evertick.BeforePhysics, "walk", func(t *evertick.Tick) error {
+		sim.World.Position.X[0] += 10 // metres a tick
+		if t.N == 99 {
+			stop()
+		}
+		return nil
+	}))
+	frames, err := sim.Publish(evertick.PublishConfig{Transforms: []string{"position.x", "position.y"}})
+	check(err)
+	done := make(chan error)
+	go func() { done <- sim.Run(ctx) }()
+	fmt.Println(<-done)
+
+	// A renderer does this in a loop, while the Sim runs.
+	view := frames.Acquire()
+	drawn := ecs.NewTransforms(10)
+	for _, later := range []int64{0, 5e6, 10e6} { // a quarter of a tick each
+		alpha := view.Alpha(frames.Now() + later)
+		check(view.Interpolate(alpha, drawn))
+		for row, id := range view.IDs {
+			if id != 0 {
+				fmt.Println("tick", view.Tick, "alpha", alpha, id, "at", drawn.Position.X[row])
+			}
+		}
+	}
+	// Output:
+	// context canceled
+	// tick 100 alpha 0 ent_1 at 990
+	// tick 100 alpha 0.25 ent_1 at 992.5
+	// tick 100 alpha 0.5 ent_1 at 995
 }

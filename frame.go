@@ -21,30 +21,72 @@ import (
 // each tick that runs is the next one of the Sim: if only Advance is used, Ticks is Frame.Tick -
 // Frame.DroppedTotal.
 //
-// It is an error to call Advance from within a step; time does not move then.
+// It is an error to call Advance from within a step, or from the function of RunFrames; time does
+// not move then.
 func (s *Sim) Advance(elapsedNs int64) (loop.Frame, error) {
-	if s.stepping {
-		return s.frame, errInterrupted
+	if err := s.mayAdvance(); err != nil {
+		return s.frame, err
 	}
 	s.beginFrame()
 	f, err := s.loop.Drive(elapsedNs, s.step)
 	s.endFrame(f)
+	s.publishFrame(false)
 	return s.frame, err
 }
 
 // Run paces the simulation until ctx is done or a step fails, as loop.Loop.Run does. It waits by
 // Config.Clock, or else as the Pacing of Config.Loop says. A panic ends it even under loop.Resume:
 // the ticks that are then due stay due for the next Run or Advance, after a Restore or StepBack. It
-// is an error to call Run from within a step.
-func (s *Sim) Run(ctx context.Context) error {
-	if s.stepping {
-		return errInterrupted
+// is an error to call Run from within a step, or from the function of RunFrames.
+func (s *Sim) Run(ctx context.Context) error { return s.RunFrames(ctx, nil) }
+
+// RunFrames is Run with a function that draws, or does whatever else a host does once a frame. It is
+// called on the goroutine of RunFrames after the ticks of each frame, with Sim.Frame. While time is
+// slow or stopped frames without ticks follow, and frame is called for these too: frames are never
+// farther apart than ticks. It is not called for a frame that an error or loop.ErrStop ends early.
+//
+// The function may read the Sim, call Interpolate, push inputs, pause by Loop, and cancel ctx to end
+// the run. It must not write to the state, nor call Step: such changes are in no log, so a replay
+// lacks them; Config.CheckRender finds them. Advance, Run and RunFrames return an error there, and do
+// nothing. The ticks wait for it: a renderer that takes its time should read on a goroutine of its
+// own instead.
+func (s *Sim) RunFrames(ctx context.Context, frame func(loop.Frame)) error {
+	if err := s.mayAdvance(); err != nil {
+		return err
 	}
 	s.beginFrame()
-	return s.loop.RunWith(ctx, loop.Runner{Clock: s.runClock, Step: s.step, Rehearse: s.config.Rehearse, Frame: func(f loop.Frame) {
+	quiet := false // nothing but ticks has changed the state since the last frame
+	err := s.runWith(ctx, loop.Runner{Clock: s.runClock, Step: s.step, Rehearse: s.config.Rehearse, Frame: func(f loop.Frame) {
 		s.endFrame(f)
+		s.publishFrame(quiet)
+		quiet = true
+		if frame != nil {
+			s.callFrame(frame)
+		}
 		s.beginFrame()
-	}})
+	}}, frame)
+	if s.ticks != s.frameTicks { // loop.ErrStop has ended the last frame early
+		s.publishFrame(quiet)
+	}
+	return err
+}
+
+// callFrame calls the function of RunFrames.
+func (s *Sim) callFrame(frame func(loop.Frame)) {
+	s.inFrame = true
+	defer func() { s.inFrame = false }() // also if there is a panic
+	frame(s.frame)
+}
+
+// mayAdvance returns an error where time must not move.
+func (s *Sim) mayAdvance() error {
+	switch {
+	case s.stepping:
+		return errInterrupted
+	case s.inFrame:
+		return errInFrame
+	}
+	return nil
 }
 
 // Loop returns the loop that decides how many ticks a frame runs: for time scales, freezes, pauses,
@@ -96,28 +138,37 @@ func (s *Sim) now() int64 {
 }
 
 // recordTime records the duration of a phase in this step.
-func (p *phase) recordTime(ns int64) {
+func (s *Sim) recordTime(p *phase, ns int64) {
 	p.ns = ns
 	p.frameNs += ns
-	if p.times != nil {
-		p.times.Add(ns)
+	s.addTime(p.times, ns)
+}
+
+// addTime adds a duration to a histogram, which a Monitor may be reading.
+func (s *Sim) addTime(h *loop.Histogram, ns int64) {
+	if h == nil {
+		return
 	}
+	if m := s.monitor; m != nil {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+	}
+	h.Add(ns)
 }
 
 // recordStep records the duration of a step.
 func (s *Sim) recordStep(ns int64) {
 	s.stepNs = ns
-	if s.stepTimes != nil {
-		s.stepTimes.Add(ns)
-	}
+	s.addTime(s.stepTimes, ns)
 	s.frameNs += ns
 	s.frameSteps++
 }
 
 // Timings returns the duration of each phase of the last step, in the order in which they ran, and
 // of the whole step. The time between phases, for instance in hooks, counts only for the whole.
-// Phases that ran side by side add up to more than the time that passed. A system added since then
-// is listed with 0 ns. The slice is the Sim's own and valid until the next step or Add.
+// A phase that the mode of the tick left out took 0 ns. Phases that ran side by side add up to more
+// than the time that passed. A system added since then is listed with 0 ns. The slice is the Sim's
+// own and valid until the next step or Add. Other goroutines read these times by a Monitor.
 func (s *Sim) Timings() (phases []Timing, stepNs int64) {
 	_ = s.Check() // for the list of phases: Step reports the error
 	for i, p := range s.phases {
@@ -128,8 +179,9 @@ func (s *Sim) Timings() (phases []Timing, stepNs int64) {
 
 // Stats returns the durations of each phase in the steps since New or ResetStats, in the order in
 // which they run, and those of the whole step, whose Phase is empty. A step that failed counts for
-// the phases that it completed. The slice is the Sim's own and valid until the next call of Stats,
-// or the next Add.
+// the phases that it completed, and a phase has no count of steps whose mode left it out. The slice
+// is the Sim's own and valid until the next call of Stats, or the next Add. Other goroutines read
+// them by a Monitor.
 func (s *Sim) Stats() (phases []PhaseStats, step PhaseStats) {
 	_ = s.Check()
 	for i, p := range s.phases {
@@ -154,6 +206,10 @@ func (s *Sim) ResetStats() {
 		return
 	}
 	_ = s.Check()
+	if m := s.monitor; m != nil {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+	}
 	for _, p := range s.phases {
 		p.times.Reset()
 	}
@@ -174,7 +230,9 @@ func (s *Sim) endFrame(f loop.Frame) {
 	if hi == 0 && uint64(s.frameNs) > budget {
 		f.Overrun = loop.Overrun{System: s.slowestPhase(), Ns: s.frameNs - int64(budget)}
 	}
-	s.frame = f
+	s.frame, s.frameTicks = f, s.ticks
+	s.publishMetrics()
+	s.keepTime()
 }
 
 // slowestPhase names the phase that exceeded its median the most in this frame. Of phases that

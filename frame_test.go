@@ -105,6 +105,70 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// RunFrames calls its function after the ticks of each frame, with what Frame returns, and where
+// Interpolate draws; also while time is stopped.
+func TestRunFrames(t *testing.T) {
+	c := small()
+	c.Clock, c.Previous, c.Loop.RateNum = manualClock(), true, 50
+	s := newSim(t, c)
+	slot := slotOf(t, s, spawn(t, s))
+	add(t, s, evertick.BeforePhysics, "walk", func(*evertick.Tick) error {
+		s.World.Position.X[slot]++
+		return nil
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	drawn := ecs.NewTransforms(64)
+	var frames, ticks int
+	err := s.RunFrames(ctx, func(f loop.Frame) {
+		frames++
+		ticks += f.Steps
+		if f != s.Frame() || s.Ticks() != f.Tick || ticks != int(f.Tick) {
+			t.Fatalf("%d ticks, called with %+v, Frame is %+v", s.Ticks(), f, s.Frame())
+		}
+		if err := s.Interpolate(drawn); err != nil || f.Alpha != 0 || drawn.Position.X[slot] != s.World.Previous().Position.X[slot] {
+			t.Fatalf("%v, drawn at %g", err, drawn.Position.X[slot])
+		}
+		switch frames {
+		case 10:
+			s.Loop().SetPaused(true)
+		case 15:
+			s.Loop().SetPaused(false)
+		case 20:
+			cancel()
+		}
+	})
+	if err != context.Canceled || frames != 20 || ticks != 15 {
+		t.Errorf("%v after %d frames, %d ticks", err, frames, ticks)
+	}
+}
+
+// The function of RunFrames cannot move time, and a panic in it leaves the Sim as it was.
+func TestRunFramesRefusesToAdvance(t *testing.T) {
+	c := small()
+	c.Clock = manualClock()
+	s := newSim(t, c)
+	func() {
+		defer func() {
+			if v := recover(); v != "draw" || s.Ticks() != 1 {
+				t.Errorf("panic %v after %d ticks", v, s.Ticks())
+			}
+		}()
+		_ = s.RunFrames(t.Context(), func(loop.Frame) {
+			_, err := s.Advance(1e9)
+			for _, err := range []error{err, s.Run(t.Context()), s.RunFrames(t.Context(), nil)} {
+				if err == nil || !strings.HasPrefix(err.Error(), "evertick: Advance, Run or RunFrames was called") {
+					t.Error(err)
+				}
+			}
+			panic("draw")
+		})
+	}()
+	if f, err := s.Advance(20e6); err != nil || f.Steps != 1 {
+		t.Errorf("after the panic: %v, %+v", err, f)
+	}
+}
+
 func TestRunReturnsTheError(t *testing.T) {
 	c := small()
 	c.Clock = manualClock()

@@ -2,10 +2,9 @@ package evertick
 
 import (
 	"fmt"
-	"math"
-	"reflect"
 
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/columns"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/statehash"
 	"github.com/evertick/evertick/physics"
@@ -18,7 +17,7 @@ import (
 func (s *Sim) Hash() uint64 { return s.hash }
 
 // ColumnHashes returns the hashes that make up Hash: seed, ticks, then the columns of the world,
-// those of the bodies, and those of AddState. Where two runs differ, the first pair that differs
+// those of the bodies, those of AddState and AddTimer, and the mode if it is not 0. Where two runs differ, the first pair that differs
 // names the column. The slice is the Sim's own and valid until the next step.
 func (s *Sim) ColumnHashes() []ecs.ColumnHash { return s.hashes }
 
@@ -33,31 +32,55 @@ func (s *Sim) hashTick(*Tick) error {
 }
 
 func (s *Sim) hashState(ticks uint64) {
-	s.hashes = append(s.hashes[:0], ecs.ColumnHash{Name: "seed", Hash: s.seed}, ecs.ColumnHash{Name: "ticks", Hash: ticks})
-	s.hashes = s.World.AppendColumnHashes(s.hashes)
-	first := len(s.hashes)
-	s.hashes = s.Physics.AppendColumnHashes(s.hashes)
-	for i := range s.hashes[first:] {
-		c := &s.hashes[first+i]
+	s.hashes = s.appendHashes(s.hashes[:0], ticks)
+	s.hash = ecs.Fold(s.hashes)
+}
+
+// AppendColumnHashes appends the hashes of the present state to dst, in the form of ColumnHashes, which
+// returns those of the last step. They differ if the state was changed since: a host that
+// draws between calls of Advance can compare before and after. Pass the previous result cut to [:0]
+// to allocate nothing.
+func (s *Sim) AppendColumnHashes(dst []ecs.ColumnHash) []ecs.ColumnHash {
+	return s.appendHashes(dst, s.ticks)
+}
+
+func (s *Sim) appendHashes(dst []ecs.ColumnHash, ticks uint64) []ecs.ColumnHash {
+	dst = append(dst, ecs.ColumnHash{Name: "seed", Hash: s.seed}, ecs.ColumnHash{Name: "ticks", Hash: ticks})
+	dst = s.appendPartHashes(s.World.AppendColumnHashes(dst))
+	if s.mode != 0 {
+		dst = append(dst, ecs.ColumnHash{Name: "mode", Hash: uint64(s.mode)})
+	}
+	return dst
+}
+
+// appendPartHashes appends the hashes of what is not in the World: bodies, their owners, and the
+// states of AddState.
+func (s *Sim) appendPartHashes(dst []ecs.ColumnHash) []ecs.ColumnHash {
+	first := len(dst)
+	dst = s.Physics.AppendColumnHashes(dst)
+	for i := range dst[first:] {
+		c := &dst[first+i]
 		c.Name = s.bodyColumn(i, c.Name)
 	}
-	s.hashes = append(s.hashes, ecs.ColumnHash{Name: "body.Owner", Hash: s.ownerHash()})
+	dst = append(dst, ecs.ColumnHash{Name: bodyPrefix + "Owner", Hash: s.ownerHash()})
 	for i := range s.states {
 		n := &s.states[i]
 		s.stateBytes = n.state.AppendState(s.stateBytes[:0])
-		s.hashes = append(s.hashes, ecs.ColumnHash{Name: n.column, Hash: statehash.Bytes(s.stateBytes, 1, false)})
+		dst = append(dst, ecs.ColumnHash{Name: n.column, Hash: statehash.Bytes(s.stateBytes, 1, false)})
 	}
-	s.hash = ecs.Fold(s.hashes)
+	return dst
 }
+
+// bodyPrefix is the prefix of hashes of bodies.
+const bodyPrefix = "body."
 
 // bodyColumn returns the name of column i of the physics with its prefix. Names can change from
 // tick to tick, since some columns exist only while they hold something.
 func (s *Sim) bodyColumn(i int, name string) string {
-	const prefix = "body."
 	if i == len(s.bodyColumns) {
-		s.bodyColumns = append(s.bodyColumns, prefix+name)
-	} else if s.bodyColumns[i][len(prefix):] != name {
-		s.bodyColumns[i] = prefix + name
+		s.bodyColumns = append(s.bodyColumns, bodyPrefix+name)
+	} else if s.bodyColumns[i][len(bodyPrefix):] != name {
+		s.bodyColumns[i] = bodyPrefix + name
 	}
 	return s.bodyColumns[i]
 }
@@ -91,7 +114,7 @@ func (d Difference) String() string {
 }
 
 // Diff returns the first difference of two simulations, and false if there is none that Hash would
-// show. It compares, in this order: ticks and seed; the worlds, as ecs.Diff does; the columns of
+// show. It compares, in this order: ticks, seed and mode; the worlds, as ecs.Diff does; the columns of
 // bodies; and then the hashes of everything that has no columns: shapes, joints, the states of
 // AddState. Hashes are those of the last tick; what was written since then shows only in the
 // columns.
@@ -101,6 +124,9 @@ func Diff(a, b *Sim) (Difference, bool) {
 	}
 	if a.seed != b.seed {
 		return countDifference("seed", a.seed, b.seed), true
+	}
+	if a.mode != b.mode {
+		return countDifference("mode", uint64(a.mode), uint64(b.mode)), true
 	}
 	if d, found := ecs.Diff(a.World, b.World); found {
 		return Difference{Column: "entities", World: d, Row: -1, ID: d.ID}, true
@@ -115,23 +141,16 @@ func countDifference(column string, a, b uint64) Difference {
 	return Difference{Column: column, Row: -1, A: fmt.Sprintf("%d (%#x)", a, a), B: fmt.Sprintf("%d (%#x)", b, b)}
 }
 
-// diffBodies compares the columns of bodies by reflection, which is slow, but fast enough for
-// debugging.
+// diffBodies compares the columns of bodies.
 func diffBodies(a, b *Sim) (Difference, bool) {
 	if rows := a.Physics.Rows(); rows != b.Physics.Rows() {
 		return countDifference("body rows", uint64(rows), uint64(b.Physics.Rows())), true
 	}
-	x, y := reflect.ValueOf(a.Physics.Columns()), reflect.ValueOf(b.Physics.Columns())
-	for i := range x.NumField() {
-		field := x.Type().Field(i)
-		if !field.IsExported() {
-			continue
-		}
-		for row := range a.Physics.Rows() {
-			u, v := numberText(x.Field(i).Index(row)), numberText(y.Field(i).Index(row))
-			if u != v {
-				return Difference{Column: "body." + field.Name, Row: row, ID: a.ownerOf(row), A: u, B: v}, true
-			}
+	others := b.Physics.BodyColumns()
+	for i, c := range a.Physics.BodyColumns() {
+		if row, j, found := columns.FirstDifference(c, others[i]); found {
+			return Difference{Column: "body." + c.Name(), Row: int(row), ID: a.ownerOf(int(row)),
+				A: columns.Text(c.Value(row, j)), B: columns.Text(others[i].Value(row, j))}, true
 		}
 	}
 	return Difference{}, false
@@ -145,18 +164,6 @@ func (s *Sim) ownerOf(row int) ecs.ID {
 	}
 	id, _ := s.World.ID(slot)
 	return id
-}
-
-// numberText returns a value in decimal and its bits in hexadecimal. All NaNs give the same text.
-func numberText(v reflect.Value) string {
-	if !v.CanFloat() {
-		return fmt.Sprintf("%d (%#x)", v.Uint(), v.Uint())
-	}
-	f := float32(v.Float())
-	if f != f {
-		return "NaN"
-	}
-	return fmt.Sprintf("%v (%#08x)", f, math.Float32bits(f))
 }
 
 func diffHashes(a, b []ecs.ColumnHash) (Difference, bool) {

@@ -42,6 +42,9 @@ func (f *fakeEngine) Step(dt float32) error {
 	return nil
 }
 
+// stages are all stages, in the order in which they run.
+var stages = []evertick.Stage{evertick.BeforePhysics, evertick.AfterPhysics, evertick.AfterIndex, evertick.AfterCommands}
+
 func newSim(t testing.TB, c evertick.Config) *evertick.Sim {
 	t.Helper()
 	s, err := evertick.New(c)

@@ -20,6 +20,13 @@ type Input struct {
 	// Source identifies the sender, and Seq numbers its inputs; gaps are allowed.
 	Source uint32
 	Seq    uint64
+	// At is when the sender acted: nanoseconds since the Loop began, as loop.Frame.WallNs counts them.
+	// 0: not stamped.
+	At uint64
+	// Fraction is how much of Tick had passed when the sender acted, in 2^-32 of a tick: for systems
+	// that act between two ticks. It is stored because a replay has no clock to compute it from At.
+	// loop.Timeline.TickAt returns both Tick and Fraction.
+	Fraction uint32
 	// Kind and Data are for systems to interpret.
 	Kind uint32
 	Data []byte
@@ -27,22 +34,38 @@ type Input struct {
 
 // InputConfig bounds the inputs that wait for their tick. The zero value works.
 type InputConfig struct {
-	// Capacity is the most inputs that wait at once, from 1 to 1<<30. 0: 4096.
+	// Capacity is the most inputs that wait at once, from 1 to 1<<30. 0: 4096. A source alone gets
+	// three quarters of it: no source has more than three times as many inputs waiting as there is
+	// room left, see loop.Queue.
 	Capacity int
-	// Bytes is the most that their Data add up to. 0: 1<<20.
+	// Bytes is the most that their Data add up to. 0: 1<<20. It is shared as Capacity is. One Data
+	// has at most 1<<31 - 1 bytes.
 	Bytes int64
+	// PerSource is the most inputs of one source that wait at once, from 1 to 1<<30, whatever its
+	// share is. 0: 1<<30.
+	PerSource int
+	// PerSourceBytes is the most that the Data of one source add up to. 0: no limit of its own.
+	PerSourceBytes int64
+	// Arrivals, if not nil, measures by source when the inputs arrive that are passed to Push, by
+	// Config.Clock, even under Config.Untimed; any goroutine can ask it for the lead that a source
+	// should have. Now of that clock must then be safe for concurrent use. It counts an input for
+	// tick 0, which applies as soon as possible, but does not measure its lateness.
+	Arrivals *loop.Arrivals
 }
 
 const (
 	defaultInputs     = 4096
 	defaultInputBytes = 1 << 20
+	maxInputData      = 1<<31 - 1 // appendInput needs the bit above
 )
 
 // Validate returns an error that wraps ErrRange for each field out of its range.
 func (c InputConfig) Validate() error {
 	return errors.Join(
 		fault.Between("evertick: Config.Inputs.Capacity", c.Capacity, 0, 1<<30),
-		fault.Between("evertick: Config.Inputs.Bytes", c.Bytes, 0, math.MaxInt64))
+		fault.Between("evertick: Config.Inputs.Bytes", c.Bytes, 0, math.MaxInt64),
+		fault.Between("evertick: Config.Inputs.PerSource", c.PerSource, 0, 1<<30),
+		fault.Between("evertick: Config.Inputs.PerSourceBytes", c.PerSourceBytes, 0, math.MaxInt64))
 }
 
 // InputStats are counts of inputs since New. Inputs of ticks that StepBack and Forward run again
@@ -50,6 +73,7 @@ func (c InputConfig) Validate() error {
 type InputStats struct {
 	Pushed    uint64 // accepted by Push
 	Full      uint64 // refused because there was no room
+	Share     uint64 // those of Full whose source had used its share
 	Duplicate uint64 // refused because one of the same Source and Seq waits already
 	Ignored   uint64 // dropped because a feed was set
 	Late      uint64 // applied at a tick after their own
@@ -79,6 +103,13 @@ type inputs struct {
 	errCapacity   error // of a full queue: built once, because many refusals in a row must not allocate
 	errBytes      error
 	tooLargeError *fault.Limit
+	shares        fault.SourceLimits
+
+	// The time by which arrivals are measured.
+	arrivals *loop.Arrivals
+	clock    loop.Clock // nil without arrivals
+	clockAt  int64      // its time at the frame of timeline
+	timeline loop.Timeline
 
 	current []Input // of the running tick
 	owned   bool    // the Data of current are of buffers
@@ -96,12 +127,20 @@ type inputs struct {
 }
 
 type payload struct {
-	kind uint32
-	data []byte // one of buffers
+	at             uint64
+	fraction, kind uint32
+	data           []byte // one of buffers
 }
 
 func inputOf(e *loop.Entry[payload]) Input {
-	return Input{Tick: e.Tick, Source: e.Source, Seq: e.Seq, Kind: e.Value.kind, Data: e.Value.data}
+	v := &e.Value
+	return Input{Tick: e.Tick, Source: e.Source, Seq: e.Seq, At: v.at, Fraction: v.fraction, Kind: v.kind, Data: v.data}
+}
+
+// entryOf returns an input as the queue holds it, with a copy of its Data.
+func (q *inputs) entryOf(in *Input) loop.Entry[payload] {
+	v := payload{in.At, in.Fraction, in.Kind, q.buffers.copyOf(in.Data)}
+	return loop.Entry[payload]{Tick: in.Tick, Source: in.Source, Seq: in.Seq, Value: v}
 }
 
 func newInputs(c InputConfig) (inputs, error) {
@@ -109,18 +148,28 @@ func newInputs(c InputConfig) (inputs, error) {
 	c.Capacity = cmp.Or(c.Capacity, defaultInputs)
 	q, err := loop.NewQueue(loop.QueueConfig[payload]{
 		Capacity: c.Capacity, MaxBytes: c.Bytes, Size: func(p payload) int { return len(p.data) },
+		PerSource: c.PerSource, PerSourceBytes: c.PerSourceBytes,
 	})
 	return inputs{
-		queue: q, capacity: c.Capacity, bytes: c.Bytes,
+		queue: q, capacity: c.Capacity, bytes: min(c.Bytes, maxInputData), arrivals: c.Arrivals,
 		errCapacity:   fault.Field(loop.ErrFull, "evertick: Config.Inputs.Capacity", c.Capacity),
 		errBytes:      fault.Field(loop.ErrFull, "evertick: Config.Inputs.Bytes", c.Bytes),
-		tooLargeError: &fault.Limit{Field: "evertick: Config.Inputs.Bytes", Value: "an input", Most: c.Bytes, Err: loop.ErrFull},
+		tooLargeError: &fault.Limit{Field: "evertick: Config.Inputs.Bytes", Value: "an input", Most: min(c.Bytes, maxInputData), Err: loop.ErrFull},
+		shares: fault.SourceLimits{Limits: [...]fault.Limit{ // in the order of loop.Queue
+			{Field: "evertick: Config.Inputs.Capacity", Most: int64(c.Capacity), Err: loop.ErrShare},
+			{Field: "evertick: Config.Inputs.Bytes", Most: c.Bytes, Err: loop.ErrShare},
+			{Field: "evertick: Config.Inputs.PerSource", Most: int64(c.PerSource), Err: loop.ErrShare},
+			{Field: "evertick: Config.Inputs.PerSourceBytes", Most: c.PerSourceBytes, Err: loop.ErrShare},
+		}},
 	}, err
 }
 
 // configError replaces the error of a full queue by one that names the field of Config. waiting is
 // the number of inputs that would have waited.
 func (q *inputs) configError(err error, waiting int) error {
+	if share, ok := err.(*fault.SourceLimit); ok {
+		return q.shares.Of(share.Which, share.Source)
+	}
 	switch {
 	case !errors.Is(err, loop.ErrFull):
 		return err
@@ -133,8 +182,9 @@ func (q *inputs) configError(err error, waiting int) error {
 // Push hands an input to the simulation, from any goroutine. It applies at the start of in.Tick, or
 // of the next tick if in.Tick has begun: all systems of a tick see the same inputs. Data is copied.
 // If Config.Inputs leaves no room the error is loop.ErrFull, which wraps ErrCapacity; it names the
-// field, and the size of Data if such Data would never fit. If an input of that Source and Seq
-// waits already, the error is loop.ErrDuplicate. After an error the input is not accepted.
+// field, and the size of Data if such Data would never fit. If its source has used its share the
+// error is loop.ErrShare, which wraps loop.ErrFull, and also names the source: a flood of one source
+// makes nobody else's inputs be refused. If an input of that Source and Seq waits already, the error is loop.ErrDuplicate. After an error the input is not accepted.
 //
 // An input that a system pushes applies in a later tick. While a feed is set (see SetInputs),
 // inputs that are pushed are counted and dropped.
@@ -153,6 +203,9 @@ func (q *inputs) push(in *Input) error {
 		return nil
 	}
 	err := q.enqueue(in)
+	if q.arrivals != nil {
+		q.measure(in, err)
+	}
 	if err == nil && q.recording {
 		q.arrived = appendInput(q.arrived, in)
 	}
@@ -164,13 +217,46 @@ func (q *inputs) enqueue(in *Input) error {
 		q.tooLarge++
 		return q.tooLargeError.Exceeded(int64(len(in.Data)))
 	}
-	data := q.buffers.copyOf(in.Data)
-	err := q.queue.Push(loop.Entry[payload]{Tick: in.Tick, Source: in.Source, Seq: in.Seq, Value: payload{in.Kind, data}})
+	e := q.entryOf(in)
+	err := q.queue.Push(e)
 	if err != nil {
-		q.buffers.release(data)
+		q.buffers.release(e.Value.data)
 		err = q.configError(err, q.queue.Len()+1)
 	}
 	return err
+}
+
+// measure measures when an input has arrived.
+func (q *inputs) measure(in *Input, err error) {
+	a := loop.Arrival{Source: in.Source, At: in.At, Err: err}
+	a.NowNs = q.timeline.WallNs() + uint64(max(0, q.clock.Now()-q.clockAt))
+	if in.Tick > 0 {
+		a.DueNs = q.timeline.DueAt(in.Tick)
+	}
+	q.arrivals.Add(a)
+}
+
+// keepTime keeps the line between time and ticks for Push. It is called at the beginning of each
+// tick of a frame, and at the end of a frame.
+func (s *Sim) keepTime() {
+	t := s.loop.Timeline().Add(s.ticks - s.loop.Tick())
+	q := &s.inputs
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.arrivals != nil && t.WallNs() != q.timeline.WallNs() { // the first time in a frame
+		q.clockAt = q.clock.Now()
+	}
+	q.timeline = t
+}
+
+// Timeline relates wall time, on the axis of loop.Frame.WallNs, to ticks as Ticks and Tick.N count
+// them, as of the last frame of Advance or Run: it counts what Step and Restore have changed since
+// then from the next frame on. It is safe to call from any goroutine. With it a connection finds the
+// tick for which an input is in time, and the Fraction of an Input.
+func (s *Sim) Timeline() loop.Timeline {
+	s.inputs.mu.Lock()
+	defer s.inputs.mu.Unlock()
+	return s.inputs.timeline
 }
 
 // SetInputs makes feed the source of the inputs of each tick, from the next one on, in place of
@@ -189,7 +275,7 @@ func (s *Sim) InputStats() InputStats {
 	defer q.mu.Unlock()
 	c := q.queue.Stats()
 	return InputStats{
-		Pushed: c.Pushed, Full: c.Full + q.tooLarge, Duplicate: c.Duplicate, Ignored: q.ignored, Late: c.Late,
+		Pushed: c.Pushed, Full: c.Full + q.tooLarge, Share: c.Share, Duplicate: c.Duplicate, Ignored: q.ignored, Late: c.Late,
 		Waiting: q.queue.Len(), WaitingBytes: q.queue.Bytes(),
 		HighWater: c.HighWater, HighWaterBytes: c.HighWaterBytes,
 	}
@@ -294,7 +380,12 @@ func (b *buffers) release(data []byte) {
 }
 
 // The format of inputs in a snapshot, all little-endian: a uint32 count; for each input, uint64
-// tick, uint32 source, uint64 seq, uint32 kind, uint32 length of the data, and the data.
+// tick, uint32 source, uint64 seq, uint32 kind, uint32 length of the data, and the data. If the
+// highest bit of the length is set, uint64 At and uint32 Fraction, not both 0, stand before the
+// data.
+
+// stamped is the bit of the length.
+const stamped = 1 << 31
 
 // encode appends the inputs that wait.
 func (q *inputs) encode(dst []byte) []byte {
@@ -314,21 +405,34 @@ func appendInput(dst []byte, in *Input) []byte {
 	dst = wire.AppendU64s(dst, in.Tick)
 	dst = wire.AppendU32s(dst, in.Source)
 	dst = wire.AppendU64s(dst, in.Seq)
-	dst = wire.AppendU32s(dst, in.Kind, uint32(len(in.Data)))
+	if in.At == 0 && in.Fraction == 0 {
+		dst = wire.AppendU32s(dst, in.Kind, uint32(len(in.Data)))
+	} else {
+		dst = wire.AppendU32s(dst, in.Kind, uint32(len(in.Data))|stamped)
+		dst = wire.AppendU64s(dst, in.At)
+		dst = wire.AppendU32s(dst, in.Fraction)
+	}
 	return append(dst, in.Data...)
 }
 
 // readInput reads what appendInput wrote. Data is part of what r reads.
 func readInput(r *wire.Reader) Input {
 	in := Input{Tick: r.U64(), Source: r.U32(), Seq: r.U64(), Kind: r.U32()}
-	in.Data = r.Bytes(int(r.U32()))
+	n := r.U32()
+	if n&stamped != 0 {
+		in.At, in.Fraction = r.U64(), r.U32()
+		if in.At == 0 && in.Fraction == 0 && r.Err() == nil {
+			r.Fail("stamp of an input", 0) // appendInput writes none
+		}
+	}
+	in.Data = r.Bytes(int(n &^ stamped))
 	return in
 }
 
 // readEntry reads an input, and copies its Data.
 func (q *inputs) readEntry(r *wire.Reader) loop.Entry[payload] {
 	in := readInput(r)
-	return loop.Entry[payload]{Tick: in.Tick, Source: in.Source, Seq: in.Seq, Value: payload{in.Kind, q.buffers.copyOf(in.Data)}}
+	return q.entryOf(&in)
 }
 
 // decode replaces the inputs that wait by those that encode wrote, or changes nothing.

@@ -13,9 +13,18 @@ import (
 	"github.com/evertick/evertick/internal/statehash"
 )
 
-// Check reports every fault in the declarations of systems at once: names that do not exist,
-// cycles, and systems that write the same data in no order. They are ErrRange. Step returns the
-// same error before it begins, and leaves the Sim as it is: you can still add what is missing.
+// Check reports every fault of the set-up at once. Step returns the same error before it begins,
+// and leaves the Sim as it is.
+//
+// First come the errors that Register, Add, AddSystem, AddState, AddTimer and Resource have
+// returned before the first tick began, in their order. So a set-up may ignore them, and call Check
+// at its end. They stay, also after a Restore: what the call should have added is missing, and a
+// Sim without it must not run. A program that wants to try another name after an error builds a new
+// Sim, or looks up the names in Plan first. From the first tick on these calls only return their
+// errors.
+//
+// Then come the faults in the declarations of systems: names that do not exist, cycles, and systems
+// that write the same data in no order. They are ErrRange, and you can still add what is missing.
 func (s *Sim) Check() error {
 	if s.planned {
 		return nil
@@ -62,7 +71,7 @@ func namesOf(phases []*phase) []string {
 // old ones. After an error the plan is the order of insertion, so that phases can be listed, and
 // the next Check tries again.
 func (s *Sim) makePlan() error {
-	var errs []error
+	errs := slices.Clone(s.faults)
 	s.access, s.plan, s.byInsertion = s.newAccessTable(), nil, nil
 	for rank, phases := range s.ranks {
 		if rank%2 == 1 {
@@ -84,7 +93,9 @@ func (s *Sim) makePlan() error {
 	s.phases = s.phases[:0:0]
 	for _, g := range s.plan {
 		s.phases = append(s.phases, g.members...)
+		g.active = make([]*phase, 0, len(g.members))
 	}
+	s.selected = none
 	s.timings = make([]Timing, len(s.phases))
 	s.stats = make([]PhaseStats, len(s.phases))
 	for _, p := range s.phases {
@@ -239,7 +250,7 @@ func (o *ordering) orderRest() (errs []error) {
 		}
 	})
 	o.eachUnordered(func(i, j int) {
-		if n := o.systems[i].writeSet.common(o.systems[j].writeSet); n >= 0 {
+		if n := o.systems[i].writeSet.common(o.systems[j].writeSet); n >= 0 && o.systems[i].sharesMode(o.systems[j]) {
 			errs = append(errs, fmt.Errorf("evertick: systems %s and %s both write %s, and neither is Before or After the other: %w",
 				o.systems[i].name, o.systems[j].name, o.names[n], ErrRange))
 		}
@@ -269,8 +280,12 @@ func (o *ordering) eachUnordered(f func(i, j int)) {
 func (p *phase) undeclared() bool { return len(p.reads) == 0 && len(p.writes) == 0 }
 
 // conflict returns the first name that one of two systems writes and the other reads or writes, or
-// -1. A system that changes the set of entities writes to every column.
+// -1 if there is none or they never run in the same tick. A system that changes the set of entities
+// writes to every column.
 func conflict(p, q *phase) int {
+	if !p.sharesMode(q) {
+		return -1
+	}
 	if p.writeSet.has(entitiesAccess) || q.writeSet.has(entitiesAccess) {
 		return entitiesAccess
 	}
@@ -340,7 +355,8 @@ func (o *ordering) canJoin(run []int, j int) bool {
 // names reports whether a system reads or writes n.
 func (p *phase) names(n int) bool { return p.readSet.has(n) || p.writeSet.has(n) }
 
-// accessNames are the fixed names in Reads and Writes, besides columns, tags, states and resources.
+// accessNames are the fixed names in Reads and Writes, besides columns, tags, blobs, states and
+// resources.
 // The first three have several columns each, which count as one.
 var accessNames = [...]string{"position", "rotation", "scale", entitiesAccess: "entities", bodiesAccess: "bodies", "index", "rand"}
 
@@ -361,6 +377,9 @@ func (s *Sim) newAccessTable() *accessTable {
 	}
 	for _, t := range d.Tags {
 		a.tags = a.tags.with(a.add(t.Name))
+	}
+	for _, b := range d.Blobs {
+		a.add(b.Column)
 	}
 	for i := range s.states {
 		a.add(s.states[i].column)
@@ -394,7 +413,7 @@ func (a *accessTable) set(system, field string, names []string) (set bitset, err
 	for _, name := range names {
 		i := slices.Index(a.names, accessName(name))
 		if i < 0 {
-			errs = append(errs, fmt.Errorf("evertick: system %s: %s = %q, which is no column, tag, state or resource%s: %w",
+			errs = append(errs, fmt.Errorf("evertick: system %s: %s = %q, which is no column, tag, blob, state or resource%s: %w",
 				system, field, name, suggest(name, a.names), ErrRange))
 			continue
 		}
@@ -417,14 +436,22 @@ func (s *Sim) checkWrites(p *phase) error {
 	if p.undeclared() || p.writeSet.has(entitiesAccess) { // the latter writes to all rows
 		return nil
 	}
-	for _, now := range s.appendAccessHashes(nil) {
-		// Something that did not exist before was added by the system itself.
-		i := slices.IndexFunc(s.watched, func(c ecs.ColumnHash) bool { return c.Name == now.Name })
-		if i >= 0 && s.watched[i] != now && !p.writeSet.has(slices.Index(s.access.names, accessName(now.Name))) {
-			return fmt.Errorf("wrote %s, which its Writes do not name: %w", now.Name, ErrRange)
+	for name, added := range statehash.Changes(s.watched, s.appendAccessHashes(nil)) {
+		i := slices.Index(s.access.names, s.writtenName(name))
+		// Something that did not exist before, and is in no table, was added by the system itself.
+		if !p.writeSet.has(i) && (i >= 0 || !added) {
+			return fmt.Errorf("wrote %s, which its Writes do not name: %w", name, ErrRange)
 		}
 	}
 	return nil
+}
+
+// writtenName returns the name in Writes for what has a hash of that name.
+func (s *Sim) writtenName(name string) string {
+	if _, isColumn := s.World.ColumnNamed(name); !isColumn && strings.HasPrefix(name, bodyPrefix) {
+		return accessNames[bodiesAccess]
+	}
+	return accessName(name)
 }
 
 // appendAccessHashes appends a hash of everything that Writes can name and that can be hashed.
@@ -432,19 +459,13 @@ func (s *Sim) appendAccessHashes(dst []ecs.ColumnHash) []ecs.ColumnHash {
 	w := s.World
 	entities := []uint64{w.Version(), w.Generation(), uint64(w.HighWater())}
 	dst = append(dst, ecs.ColumnHash{Name: accessNames[entitiesAccess], Hash: statehash.Rows(entities)})
-	bodies := append(s.Physics.AppendColumnHashes(nil), ecs.ColumnHash{Name: "owner", Hash: s.ownerHash()})
-	dst = append(dst, ecs.ColumnHash{Name: accessNames[bodiesAccess], Hash: ecs.Fold(bodies)})
 	dst = append(dst, w.ColumnHashes()[1:]...) // without the identity, which is entities and tags
 	for _, t := range w.Describe().Tags {
-		if tag, err := w.Tag(t.Name); err == nil {
+		if tag, err := w.Tag(t.Name); err == nil && t.Count > 0 {
 			dst = append(dst, ecs.ColumnHash{Name: t.Name, Hash: statehash.Rows(tag.Mask())})
 		}
 	}
-	for i := range s.states {
-		n := &s.states[i]
-		dst = append(dst, ecs.ColumnHash{Name: n.column, Hash: statehash.Bytes(n.state.AppendState(nil), 1, false)})
-	}
-	return dst
+	return s.appendPartHashes(dst)
 }
 
 // bitset is a set of small numbers.

@@ -37,6 +37,15 @@ func writes(names ...string) func(*evertick.System) {
 	return func(s *evertick.System) { s.Writes = names }
 }
 
+// in makes a system run in these modes only.
+func in(modes ...int) func(*evertick.System) {
+	return func(s *evertick.System) {
+		for _, m := range modes {
+			s.Modes |= 1 << m
+		}
+	}
+}
+
 // planned is a Sim with these systems, the columns hp and mp, the tag foe and the
 // resource weather.
 func planned(t testing.TB, systems ...evertick.System) *evertick.Sim {
@@ -107,6 +116,8 @@ func TestPlan(t *testing.T) {
 		{"tags", []evertick.System{system("a", writes("hp")), system("b", writes("foe")), system("c", writes("mp"), reads("foe"))}, "a b c"},
 		{"parts of a transform are one", []evertick.System{system("a", writes("position.x")), system("b", reads("position.z")), system("c", writes("rotation"))}, "a b|c"},
 		{"resources", []evertick.System{system("a", writes("weather")), system("b", reads("weather")), system("c", reads("weather", "index", "rand"))}, "a b|c"},
+		{"writers that share no mode", []evertick.System{system("a", writes("hp"), in(1, 2)), system("b", writes("hp"), in(0)), system("c", writes("mp"))}, "a|b|c"},
+		{"readers and a writer that share no mode", []evertick.System{system("a", writes("hp"), in(1)), system("b", reads("hp"), in(0, 3)), system("c", reads("hp"))}, "a|b c"},
 		{"reads what it writes", []evertick.System{system("a", reads("hp"), writes("hp")), system("b", reads("mp"), writes("mp"))}, "a|b"},
 		{"phases of the module", []evertick.System{system("a", reads("hp"), after("spatial.build", "physics.step"), before("commands", "state.hash")), system("b", reads("hp"))}, "a|b"},
 	} {
@@ -223,8 +234,8 @@ func TestCheckAgain(t *testing.T) {
 func TestAddSystemErrors(t *testing.T) {
 	s := planned(t, system("taken"))
 	bad := system("late")
-	bad.Stage = 2
-	wantError(t, s.AddSystem(bad), evertick.ErrRange, "evertick: AddSystem: stage = 2")
+	bad.Stage = 4
+	wantError(t, s.AddSystem(bad), evertick.ErrRange, "evertick: AddSystem: stage = 4")
 	wantError(t, s.AddSystem(system("")), evertick.ErrRange, "evertick: AddSystem: name")
 	wantError(t, s.AddSystem(system("taken")), evertick.ErrRange, "taken")
 	wantError(t, s.AddSystem(system("commands")), evertick.ErrRange, "commands")
@@ -258,6 +269,9 @@ func drawnSystem(t *rapid.T, i, n int, rank []int) evertick.System {
 	sys := system(fmt.Sprint("s", i))
 	if rapid.IntRange(0, 3).Draw(t, "declares") > 0 {
 		sys.Reads, sys.Writes = pick.Draw(t, "reads"), pick.Draw(t, "writes")
+	}
+	if rapid.IntRange(0, 2).Draw(t, "has modes") == 0 {
+		sys.Modes = rapid.Uint64Range(1, 7).Draw(t, "modes")
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "edges") {
 		j := rapid.IntRange(0, n-1).Draw(t, "other")
@@ -300,9 +314,17 @@ func shares(a, b []string) bool {
 
 func undeclared(s evertick.System) bool { return len(s.Reads)+len(s.Writes) == 0 }
 
+// conflicts reports whether two systems need an order: those that declare nothing always do, others
+// if they can run in the same tick.
 func conflicts(a, b evertick.System) bool {
+	if undeclared(a) || undeclared(b) {
+		return true
+	}
+	if a.Modes != 0 && b.Modes != 0 && a.Modes&b.Modes == 0 {
+		return false
+	}
 	return shares(a.Writes, b.Writes) || shares(a.Writes, b.Reads) || shares(a.Reads, b.Writes) ||
-		slices.Contains(a.Writes, "entities") || slices.Contains(b.Writes, "entities") || undeclared(a) || undeclared(b)
+		slices.Contains(a.Writes, "entities") || slices.Contains(b.Writes, "entities")
 }
 
 // leads reports whether declared edges lead from a to b.
@@ -328,6 +350,9 @@ func checkBothWrite(t *rapid.T, systems []evertick.System, err error) {
 	fmt.Sscanf(strings.ReplaceAll(line, ",", " "), "evertick: systems %s and %s both write %s", &a, &b, &column)
 	find := func(name string) evertick.System {
 		return systems[slices.IndexFunc(systems, func(s evertick.System) bool { return s.Name == name })]
+	}
+	if x, y := find(a).Modes, find(b).Modes; x != 0 && y != 0 && x&y == 0 {
+		t.Errorf("%v, but they share no mode", err)
 	}
 	if !slices.Contains(find(a).Writes, column) || !slices.Contains(find(b).Writes, column) || leads(systems, a, b) || leads(systems, b, a) {
 		t.Errorf("%v of %+v", err, systems)
@@ -421,7 +446,7 @@ func TestCheckAccess(t *testing.T) {
 		{"body", []string{"hp"}, func(s *evertick.Sim, id ecs.ID) error {
 			b, _ := s.Body(id)
 			return s.Physics.SetVelocity(b, [2]float32{7, 7}, 0)
-		}, "wrote bodies,"},
+		}, "wrote body.VX,"},
 		{"declared body", []string{"bodies"}, func(s *evertick.Sim, id ecs.ID) error {
 			b, _ := s.Body(id)
 			return s.Physics.SetVelocity(b, [2]float32{7, 7}, 0)

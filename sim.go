@@ -43,6 +43,11 @@ type Config struct {
 	// Physics configures the rigid bodies. Capacity, Slots, Level and Workers, if zero, are those
 	// of the Sim. A nil Engine: the solver of package physics.
 	Physics physics.Config
+	// PhysicsModes has bit m set if the phases physics.step and physics.sync run in mode m: see
+	// Sim.SetMode. 0: in all modes. In a tick of another mode bodies and their entities rest, and
+	// Physics.Events is empty from there on. Forces add up until the next step. What is written to
+	// the transforms of entities, and bodies that are created or teleported, wait for it.
+	PhysicsModes uint64
 	// Spatial configures the neighbour index. Level and Workers, if zero, are those of the Sim.
 	Spatial spatial.Config
 	// Inputs bounds the inputs that wait for their tick.
@@ -58,8 +63,8 @@ type Config struct {
 	// as Loop.Pacing says. Where systems run side by side, several goroutines call Now at once.
 	Clock loop.Clock
 	// Untimed turns the timing of phases off: Timings, Stats and Frame.Overrun report 0, and the
-	// clock is not read. It saves 15 KiB of memory a phase, and some time in short ticks, which
-	// matters where there are thousands of Sims.
+	// clock is read only for a Publisher. It saves 15 KiB of memory a phase, and some time in short
+	// ticks, which matters where there are thousands of Sims.
 	Untimed bool
 	// Rehearse, if not nil, is called by Run shortly before each tick is due, under loop.Precise
 	// and within Loop.SpinBudget. A tick takes longer after the CPU has slept, because code and
@@ -75,10 +80,17 @@ type Config struct {
 	// place: the system (also for a hook that was called around the system), BeforeTick or
 	// AfterTick for these hooks, or "inputs" for a Feed. Like any error it ends the Sim.
 	Recover bool
-	// CheckAccess makes a step fail with ErrRange if a system of AddSystem writes to columns, tags,
+	// CheckAccess makes a step fail with ErrRange if a system of AddSystem writes to columns, tags, blobs,
 	// entities, bodies or states that its Writes do not name; the error names the system and the
 	// column. For debugging: it hashes all state around each system, and runs systems one by one.
 	CheckAccess bool
+	// CheckRender makes a step or Run fail with ErrRange if something that may only read has changed
+	// the state or recorded commands; the error names it and the column. It checks the hooks of
+	// AddHooks and, in Run and RunFrames, the function that draws a frame, Rehearse, and what else
+	// happens between the steps of two frames, such as writes of another goroutine. Between calls of
+	// Step and Advance a host may change the Sim: nothing is checked there, nor in observers of the
+	// World, which may write. For debugging: it hashes all state around each of them.
+	CheckRender bool
 	// Trace makes each tick a task and each phase a region of runtime/trace, while a trace is being
 	// taken.
 	Trace bool
@@ -124,7 +136,8 @@ func (c Config) withDefaults() Config {
 }
 
 // Sim is a simulation: a world, its bodies and its index, advanced tick by tick. It is not safe for
-// concurrent use.
+// concurrent use, except that any goroutine may call Push, InputStats, Level and Config, and Read of
+// its Monitor.
 type Sim struct {
 	World   *ecs.World
 	Physics *physics.World
@@ -142,29 +155,34 @@ type Sim struct {
 	dt       float32
 	seed     uint64
 	failed   error
+	begun    bool    // a tick has begun
+	faults   []error // of the set-up, for Check
 
 	// The running tick.
 	stepping    bool // within Step
+	inFrame     bool // within the function of RunFrames
 	inAfterTick bool // the tick is complete, although failed is still errInterrupted
 	tickN       uint64
+	tickMode    uint8
 	tick        Tick   // passed to the running phase
 	running     string // name of the phase that runs, or of the hooks
 	stopErr     error  // the first error that asks to stop after this tick
-	tickHooks   []Hooks
+	tickHooks   []*Hooks
 	systemHooks bool            // some of tickHooks are called around systems, which takes two more readings of the clock
 	traceCtx    context.Context // nil: no trace is being taken
 
 	// The phases of a tick and their order: see makePlan.
 	ranks       [2 * stages][]*phase // systems by stage at even ranks, the module's own phases after each stage at odd ones
-	hooks       []Hooks
+	hooks       []*Hooks
 	resources   []string
 	plan        []*group
 	planned     bool     // the plan covers all systems and has no fault
+	selected    int      // the mode for which the groups have their active members; none: not known
 	phases      []*phase // in the order of the plan
 	byInsertion []Pair
 	access      *accessTable
 	groupPool   *native.Pool
-	watched     []ecs.ColumnHash // of the state before a system, for CheckAccess
+	watched     []ecs.ColumnHash // of the state before a system or hook, for CheckAccess and CheckRender
 
 	// Durations of steps, in ns.
 	lap        int64           // when the last phase ended, on the clock
@@ -172,14 +190,22 @@ type Sim struct {
 	stepTimes  *loop.Histogram // nil: Config.Untimed
 	frameNs    int64           // in the running frame
 	frameSteps uint64          // in the running frame
+	frameTicks uint64          // ticks at the end of the last frame
+	frameAt    int64           // when the first step of the frame began, on the clock, if there are publishers
 	timings    []Timing
+	monitor    *Monitor // nil: nobody asked for it
 	stats      []PhaseStats
 
 	commands   *ecs.Commands
 	source     *WorldSource
 	bodies     *ecs.Binding[physics.Body]
-	generation uint64 // of the world that the bodies belong to
+	bodySlots  []uint32 // Slot of Physics.Columns, which is too large to copy for each lookup
+	generation uint64   // of the world that the bodies belong to
 
+	publishers []*Publisher
+
+	mode      uint8 // of the next tick
+	timers    []*Timer
 	inputs    inputs
 	states    []namedState // by name
 	restoring restoring
@@ -205,7 +231,10 @@ func New(cfg Config) (*Sim, error) {
 		return nil, fault.Field(ErrUnsupported, "evertick: Config.History.Keep with another Config.Physics.Engine", cfg.History.Keep)
 	}
 	s := &Sim{config: cfg, clock: cfg.Clock, runClock: runClock, seed: cfg.Seed, groupPool: native.NewPool(cfg.Workers)}
-	s.step = func(uint64) error { return s.Step() }
+	s.step = func(uint64) error {
+		s.keepTime()
+		return s.Step()
+	}
 	var errs [6]error
 	s.level, errs[0] = native.Resolve(cfg.Level)
 	s.ops = native.Ops{Level: s.level, Pool: native.NewPool(cfg.Workers)}
@@ -224,22 +253,31 @@ func New(cfg Config) (*Sim, error) {
 	s.commands = s.World.NewCommands()
 	s.source = NewWorldSource(s.World)
 	s.bodies = ecs.NewBinding(s.World, s.destroyBody)
+	s.bodySlots = s.Physics.Columns().Slot
 	for _, p := range []*phase{
-		{name: "physics.step", run: s.stepPhysics, rank: 1},
-		{name: "physics.sync", run: s.syncBodies, rank: 1},
-		{name: "spatial.build", run: s.buildIndex, rank: 1},
-		{name: "commands", run: s.applyCommands, rank: 3},
-		{name: "state.hash", run: s.hashTick, rank: 3},
+		{name: "physics.step", run: s.stepPhysics, rank: rankAfter(BeforePhysics), modes: cfg.PhysicsModes, idle: s.restPhysics},
+		{name: "physics.sync", run: s.syncBodies, rank: rankAfter(BeforePhysics), modes: cfg.PhysicsModes},
+		{name: "spatial.build", run: s.buildIndex, rank: rankAfter(AfterPhysics)},
+		{name: "commands", run: s.applyCommands, rank: rankAfter(AfterIndex)},
+		{name: "state.hash", run: s.hashTick, rank: rankAfter(AfterCommands)},
 	} {
 		s.addPhase(p)
 	}
 	s.stepTimes = s.newHistogram()
+	if cfg.Inputs.Arrivals != nil {
+		s.inputs.clock = s.clock
+		s.inputs.clockAt = s.clock.Now()
+	}
+	s.keepTime()
 	s.hashState(0)
 	return s, nil
 }
 
+// rankAfter returns the rank of the module's own phases that follow a stage.
+func rankAfter(stage Stage) int { return 2*int(stage) + 1 }
+
 // Commands returns the list of commands that are applied to the world at the end of the running
-// tick, or of the next if none runs: see Tick.Commands. Observers record here, too.
+// tick, or of the next if none runs or that phase is over: see Tick.Commands. Observers record here, too.
 func (s *Sim) Commands() *ecs.Commands { return s.commands }
 
 // Level returns the level on which kernels run.

@@ -40,14 +40,18 @@ const stateColumn = "state."
 
 // AddState adds what systems keep outside the world to Snapshot and, as column "state.<name>", to
 // Hash, from the next step on. A name that is taken, or not 1 to 255 bytes of UTF-8, is ErrRange.
-// It panics if st is nil.
+// Check reports these errors, too. It panics if st is nil.
 func (s *Sim) AddState(name string, st State) error {
 	if st == nil {
 		panic("evertick: AddState: nil state")
 	}
+	return s.addState("evertick: AddState", name, st)
+}
+
+func (s *Sim) addState(caller, name string, st State) error {
 	i, taken := slices.BinarySearchFunc(s.states, name, func(n namedState, name string) int { return cmp.Compare(n.name, name) })
 	if taken || name == "" || len(name) > 255 || !utf8.ValidString(name) {
-		return fault.Field(ErrRange, "evertick: AddState: name", name)
+		return s.keepFault(fault.Field(ErrRange, caller+": name", name))
 	}
 	s.states = slices.Insert(s.states, i, namedState{name, stateColumn + name, st})
 	return nil
@@ -56,7 +60,8 @@ func (s *Sim) AddState(name string, st State) error {
 // The format of a snapshot, all little-endian:
 //
 //	"evtk.sim"  uint32 version
-//	frame: uint32 SimVersion, bits of Dt, states, hashes; uint64 ticks, seed, hash
+//	frame: uint32 SimVersion, bits of Dt, states, hashes; uint64 ticks, seed, hash; a byte with the
+//	       mode, if it is not 0
 //	frame: the hashes: for each uint64 hash and name, a byte with its length and its bytes
 //	frame: the snapshot of the world
 //	frame: the snapshot of the physics
@@ -80,8 +85,8 @@ const (
 
 // Snapshot appends the state of the simulation to dst, like the Append functions of strconv, and
 // returns the extended slice: the world, the bodies and their owners, what Physics.Events returns
-// of the last step, the index, commands and inputs that wait, ticks, seed, and what AddState has
-// added. A Sim that is restored from it continues as this one does, bit for bit, as long as systems
+// of the last step, the index, commands and inputs that wait, ticks, seed, mode, timers, and what
+// AddState has added. A Sim that is restored from it continues as this one does, bit for bit, as long as systems
 // keep nothing else. A snapshot does not contain the systems themselves, the transforms of the tick
 // before (see Config.Previous), or the loop, which follows the clock of the host. To allocate
 // nothing, pass the previous result cut to [:0].
@@ -106,7 +111,7 @@ func (s *Sim) Snapshot(dst []byte) ([]byte, error) {
 func (s *Sim) encode(dst []byte) ([]byte, error) {
 	s.releaseStaleBodies()
 	e := frame.Begin(dst, snapshotMagic, snapshotVersion)
-	e.Open(headerBytes)
+	at := e.Start()
 	e.U32(SimVersion)
 	e.F32(s.dt)
 	e.U32(len(s.states))
@@ -114,9 +119,12 @@ func (s *Sim) encode(dst []byte) ([]byte, error) {
 	e.U64(s.ticks)
 	e.U64(s.seed)
 	e.U64(s.hash)
-	e.Seal()
+	if s.mode != 0 {
+		e.U8(s.mode)
+	}
+	e.Finish(at)
 
-	at := e.Start()
+	at = e.Start()
 	for i := range s.hashes {
 		e.U64(s.hashes[i].Hash)
 		e.Name(s.hashes[i].Name)
@@ -169,6 +177,7 @@ type restoring struct {
 	frame.Decoder
 	src                   *Sim // nil: a snapshot
 	ticks, seed, hash     uint64
+	mode                  uint8
 	hashes                []ecs.ColumnHash
 	owners, inputs, index []byte
 	states                [][]byte
@@ -272,7 +281,7 @@ func (r *restoring) readHeader(s *Sim) error {
 	if err != nil {
 		return err
 	}
-	if len(b) != headerBytes {
+	if n := len(b); n != headerBytes && n != headerBytes+1 {
 		return r.Corrupt("length of the header", len(b))
 	}
 	in := wire.NewReader(b)
@@ -283,7 +292,12 @@ func (r *restoring) readHeader(s *Sim) error {
 		return fault.Field(ErrUnsupported, snapshotName+"Config.Loop: length of a tick in seconds", dt)
 	}
 	states, hashes := in.U32(), in.U32()
-	r.ticks, r.seed, r.hash = in.U64(), in.U64(), in.U64()
+	r.ticks, r.seed, r.hash, r.mode = in.U64(), in.U64(), in.U64(), 0
+	if in.Len() > 0 {
+		if r.mode = in.U8(); r.mode == 0 || r.mode >= modes {
+			return r.Corrupt("mode", r.mode)
+		}
+	}
 	if states != uint32(len(s.states)) {
 		return fmt.Errorf("%w, this Sim has %d", fault.Field(ErrUnsupported, snapshotName+"states", states), len(s.states))
 	}
@@ -426,7 +440,7 @@ func (s *Sim) commit() error {
 	s.Physics.Commit()
 	s.World.Commit()
 	s.commands.Commit()
-	s.ticks, s.seed, s.hash = r.ticks, r.seed, r.hash
+	s.ticks, s.seed, s.hash, s.mode = r.ticks, r.seed, r.hash, r.mode
 	s.hashes, r.hashes = r.hashes, s.hashes
 	s.generation = s.World.Generation()
 	if r.src != nil {

@@ -28,6 +28,7 @@ type park struct {
 	bequests   int
 	parkState       // what is kept outside the world
 	quiet      bool // drive leaves commands alone
+	unstamped  bool // drive pushes inputs without At and Fraction
 	forged     bool // what the systems keep may be anything
 	breakAfter uint64
 	broken     error
@@ -218,7 +219,7 @@ func (p *park) feel(t *evertick.Tick) error {
 func (p *park) obey(t *evertick.Tick) error {
 	for _, in := range t.Inputs() {
 		p.sawInputs++
-		p.sum += in.Seq + uint64(in.Kind) + uint64(len(in.Data))
+		p.sum += in.Seq + uint64(in.Kind) + uint64(len(in.Data)) + in.At + uint64(in.Fraction)
 		for _, c := range in.Data {
 			p.sum = p.sum*31 + uint64(c)
 		}
@@ -297,6 +298,9 @@ func (p *park) drive(t testing.TB) {
 	if n%2 == 0 {
 		for source := range uint32(2) {
 			in := evertick.Input{Tick: n + 1 + uint64(source)*4, Source: source, Seq: n, Kind: uint32(n) + source, Data: []byte(fmt.Sprint("in", n))}
+			if source == 1 && !p.unstamped {
+				in.At, in.Fraction = n*1_000_000, uint32(n)<<20 // both 0 in tick 0
+			}
 			if err := p.sim.Push(in); err != nil {
 				t.Fatal(err)
 			}

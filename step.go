@@ -19,13 +19,15 @@ var (
 	errInterrupted = errors.New("evertick: a step was entered from within a step, or broken off by a panic")
 	// errGoexit is the error of a system that has ended its goroutine, as runtime.Goexit does.
 	errGoexit = errors.New("the system ended its goroutine")
+	// errInFrame is the error of calls that the function of RunFrames must not make.
+	errInFrame = errors.New("evertick: Advance, Run or RunFrames was called from the function of RunFrames")
 )
 
 // Hooks are functions that a Sim calls at fixed places of each tick: for logs, checks and
 // measurements. Any of them may be nil. All run on the goroutine of Step.
 //
 // A change that a hook makes is part of the run, as if a system had made it, but it belongs to no
-// phase. To keep hashes equal, only read.
+// phase. To keep hashes equal, only read; Config.CheckRender finds hooks that do more.
 type Hooks struct {
 	// BeforeTick is called at the start of the tick, when only its inputs are known: the state is
 	// that at the end of the tick before. An error ends the Sim as one of a system does.
@@ -34,18 +36,25 @@ type Hooks struct {
 	// Sim.Ticks counts the tick, and Tick.N is still its number. Its error ends the Sim too, but
 	// the tick has happened, and counts.
 	AfterTick func(*Tick) error
-	// BeforeSystem and AfterSystem are called around each phase, including those that are no
-	// systems, with its name as Timings lists it. AfterSystem is not called for a phase that has
+	// BeforeSystem and AfterSystem are called around each phase that runs, including those that are
+	// no systems, with its name as Timings lists it. AfterSystem is not called for a phase that has
 	// failed. For systems that run side by side, BeforeSystem is called for all of them, in their
 	// order, before the first begins; AfterSystem is called, in the same order, after the last has
 	// ended.
 	BeforeSystem, AfterSystem func(t *Tick, system string)
 }
 
-// AddHooks adds hooks. They are called after the hooks that were added before. Hooks that are added
-// within a step are called from the next step on. There is no way to remove them.
-func (s *Sim) AddHooks(h Hooks) {
-	s.hooks = append(s.hooks, h)
+// AddHooks adds hooks, and returns a function that removes them again. They are called after the
+// hooks that were added before. A second call of remove does nothing. The running step keeps its
+// hooks to its end, so that each BeforeSystem has its AfterSystem: hooks that are added within a step
+// are called, and hooks that are removed are not called, from the next step on.
+func (s *Sim) AddHooks(h Hooks) (remove func()) {
+	s.hooks = append(slices.Clip(s.hooks), &h)
+	return func() {
+		if i := slices.Index(s.hooks, &h); i >= 0 {
+			s.hooks = slices.Delete(slices.Clone(s.hooks), i, i+1)
+		}
+	}
 }
 
 // Step runs one tick. An error names the tick and the phase. A tick that fails does not count.
@@ -106,8 +115,11 @@ func (s *Sim) RunUntil(done func(*Sim) bool, limit uint64) (bool, error) {
 
 // stepUnrecorded runs one tick without recording it in the history.
 func (s *Sim) stepUnrecorded() (err error) {
-	s.failed, s.stopErr, s.stepping = errInterrupted, nil, true
-	defer func() { s.stepping = false }() // also if there is a panic
+	s.failed, s.stopErr, s.stepping, s.begun = errInterrupted, nil, true, true
+	defer func() { // also if there is a panic
+		s.stepping = false
+		s.publishMetrics()
+	}()
 	if s.config.Recover {
 		defer func() {
 			if v := recover(); v != nil {
@@ -116,7 +128,7 @@ func (s *Sim) stepUnrecorded() (err error) {
 			}
 		}()
 	}
-	s.tickN, s.running = s.ticks, "inputs"
+	s.tickN, s.tickMode, s.running = s.ticks, s.mode, "inputs"
 	if err := s.inputs.take(s.ticks); err != nil {
 		s.failed = nil
 		return fmt.Errorf("evertick: tick %d: inputs: %w", s.ticks, err)
@@ -138,10 +150,13 @@ func (s *Sim) runTick() error {
 		s.traceCtx = ctx
 		defer task.End()
 	}
-	s.tickHooks = s.hooks // hooks that are added meanwhile are called from the next tick on
-	s.systemHooks = slices.ContainsFunc(s.tickHooks, func(h Hooks) bool { return h.BeforeSystem != nil || h.AfterSystem != nil })
+	s.tickHooks = s.hooks // those that are added or removed meanwhile make another slice
+	s.systemHooks = slices.ContainsFunc(s.tickHooks, func(h *Hooks) bool { return h.BeforeSystem != nil || h.AfterSystem != nil })
 	start := s.now()
 	s.lap = start
+	if len(s.publishers) > 0 && s.frameSteps == 0 {
+		s.frameAt = s.clock.Now()
+	}
 	s.World.KeepPrevious()
 	if err := s.callTickHooks("BeforeTick", func(h *Hooks) func(*Tick) error { return h.BeforeTick }); err != nil {
 		return err
@@ -149,11 +164,18 @@ func (s *Sim) runTick() error {
 	if len(s.tickHooks) > 0 { // the time of hooks is not that of the first phase
 		s.lap = s.now()
 	}
+	s.drainTimers()
+	if s.selected != int(s.tickMode) {
+		s.selectActive()
+	}
 	for _, g := range s.plan {
 		var err error
-		if len(g.members) == 1 {
+		switch {
+		case len(g.active) == 0:
+			g.rest()
+		case len(g.members) == 1:
 			err = s.runPhase(g)
-		} else {
+		default: // even if one member is active: in all modes a system has the same list of commands
 			err = s.runGroup(g)
 		}
 		if err != nil {
@@ -170,9 +192,13 @@ func (s *Sim) runTick() error {
 // callTickHooks calls the hook of that name.
 func (s *Sim) callTickHooks(name string, hook func(*Hooks) func(*Tick) error) error {
 	s.running = name
-	for i := range s.tickHooks {
-		if f := hook(&s.tickHooks[i]); f != nil {
+	s.watch()
+	for _, h := range s.tickHooks {
+		if f := hook(h); f != nil {
 			if err := s.phaseError(name, f(s.newTick())); err != nil {
+				return err
+			}
+			if err := s.phaseError(name, s.checkHook(f)); err != nil {
 				return err
 			}
 		}
@@ -180,27 +206,35 @@ func (s *Sim) callTickHooks(name string, hook func(*Hooks) func(*Tick) error) er
 	return nil
 }
 
-// callSystemHooks calls BeforeSystem or AfterSystem for each phase of a group.
-func (s *Sim) callSystemHooks(g *group, after bool) {
-	for _, p := range g.members {
+// callSystemHooks calls BeforeSystem or AfterSystem for each phase of a group that runs.
+func (s *Sim) callSystemHooks(g *group, after bool) error {
+	s.watch()
+	for _, p := range g.active {
 		s.running = p.name
-		for i := range s.tickHooks {
-			f := s.tickHooks[i].BeforeSystem
+		for _, h := range s.tickHooks {
+			name, f := "BeforeSystem", h.BeforeSystem
 			if after {
-				f = s.tickHooks[i].AfterSystem
+				name, f = "AfterSystem", h.AfterSystem
 			}
-			if f != nil {
-				f(s.newTick(), p.name)
+			if f == nil {
+				continue
+			}
+			f(s.newTick(), p.name)
+			if err := s.checkHook(f); err != nil {
+				return s.phaseError(name+" of "+p.name, err)
 			}
 		}
 	}
+	return nil
 }
 
 // runPhase runs a group of one phase between its hooks, and measures its time without theirs.
 func (s *Sim) runPhase(g *group) error {
 	p := g.members[0]
 	if s.systemHooks {
-		s.callSystemHooks(g, false)
+		if err := s.callSystemHooks(g, false); err != nil {
+			return err
+		}
 		s.lap = s.now()
 	}
 	err := s.callPhase(p)
@@ -208,13 +242,14 @@ func (s *Sim) runPhase(g *group) error {
 	if err := s.phaseError(p.name, err); err != nil {
 		return err
 	}
-	p.recordTime(now - s.lap)
+	s.recordTime(p, now-s.lap)
 	s.lap = now
-	if s.systemHooks {
-		s.callSystemHooks(g, true)
-		s.lap = s.now()
+	if !s.systemHooks {
+		return nil
 	}
-	return nil
+	err = s.callSystemHooks(g, true)
+	s.lap = s.now()
+	return err
 }
 
 // callPhase calls a phase on the goroutine of Step.
@@ -264,6 +299,7 @@ func (s *Sim) newTick() *Tick {
 type group struct {
 	sim     *Sim
 	members []*phase
+	active  []*phase // the members that run in the mode of the tick
 }
 
 // runGroup runs systems side by side. All of them run to their end even if one fails, so that the
@@ -271,21 +307,24 @@ type group struct {
 func (s *Sim) runGroup(g *group) error {
 	defer g.resetCommands()
 	if s.systemHooks {
-		s.callSystemHooks(g, false)
+		if err := s.callSystemHooks(g, false); err != nil {
+			return err
+		}
 	}
 	if err := s.runMembers(g); err != nil {
-		return fmt.Errorf("evertick: tick %d: %s: %w", s.tickN, namesOf(g.members), err)
+		return fmt.Errorf("evertick: tick %d: %s: %w", s.tickN, namesOf(g.active), err)
 	}
-	for _, p := range g.members {
+	for _, p := range g.active {
 		if err := s.finishMember(p); err != nil {
 			return err
 		}
 	}
+	var err error
 	if s.systemHooks {
-		s.callSystemHooks(g, true)
+		err = s.callSystemHooks(g, true)
 	}
 	s.lap = s.now()
-	return nil
+	return err
 }
 
 // runMembers returns an error only if the results must not be used.
@@ -293,9 +332,9 @@ func (s *Sim) runMembers(g *group) error {
 	s.World.HoldTouches()
 	defer s.World.ReleaseTouches()
 	if !s.config.CheckAccess {
-		return s.groupPool.Run(len(g.members), g)
+		return s.groupPool.Run(len(g.active), g)
 	}
-	for i, p := range g.members { // one by one, to find out which of them wrote
+	for i, p := range g.active { // one by one, to find out which of them wrote
 		s.hashBefore(p)
 		g.Do(0, i)
 		if err := s.checkWrites(p); p.err == nil {
@@ -308,7 +347,7 @@ func (s *Sim) runMembers(g *group) error {
 // resetCommands empties the lists of a group that has failed, so that none of its commands are left
 // when the Sim is restored.
 func (g *group) resetCommands() {
-	for _, p := range g.members {
+	for _, p := range g.active {
 		if p.commands.Len() > 0 {
 			p.commands.Reset()
 		}
@@ -317,7 +356,7 @@ func (g *group) resetCommands() {
 
 // Do runs system i of the group on any goroutine and leaves the outcome in its phase.
 func (g *group) Do(_, i int) {
-	s, p := g.sim, g.members[i]
+	s, p := g.sim, g.active[i]
 	p.err, p.panicked = errGoexit, nil
 	defer func() {
 		if v := recover(); v != nil {
@@ -344,7 +383,7 @@ func (s *Sim) finishMember(p *phase) error {
 	if err := s.phaseError(p.name, p.err); err != nil {
 		return err
 	}
-	p.recordTime(p.ns)
+	s.recordTime(p, p.ns)
 	if p.commands.Len() > 0 {
 		s.commands.Append(p.commands)
 	}

@@ -17,7 +17,7 @@ import (
 var errSystem = errors.New("the system gave up")
 
 func TestErrorEndsTheSim(t *testing.T) {
-	for _, stage := range []evertick.Stage{evertick.BeforePhysics, evertick.AfterIndex} {
+	for _, stage := range stages[:3] {
 		s := newSim(t, small())
 		later := 0
 		add(t, s, stage, "failing", func(tick *evertick.Tick) error {

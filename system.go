@@ -9,15 +9,30 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-// Stage is a place in the tick where systems run.
+// Stage is a place in the tick where systems run. The constants are in the order in which the stages
+// run.
 type Stage uint8
 
 const (
 	// BeforePhysics is where inputs and queued actions become velocities and impulses. Index is
 	// still that of the last tick.
 	BeforePhysics Stage = iota
-	// AfterIndex is where agents perceive, decide, and queue their actions.
+	// AfterPhysics is where the events of the step become damage, pick-ups and scores: it follows
+	// physics.sync, so that the columns hold the new transforms. Index is still that of the last
+	// tick. The index of this tick will show what systems spawn, despawn and move here. An entity
+	// that is given a body here keeps the Position that was written to it until the next
+	// physics.sync. A value that is written to the transform of a body teleports the body at the
+	// next physics.step, as it does in the later stages.
+	AfterPhysics
+	// AfterIndex is where agents perceive, decide, and queue their actions, with the index of this
+	// tick.
 	AfterIndex
+	// AfterCommands is where what depends on the outcome of the tick is computed, such as a camera:
+	// it follows the phase "commands". Index is that of this tick: it holds entities that commands
+	// have despawned, and lacks those that they have spawned. Commands that are recorded here wait
+	// for that phase of the next tick; a snapshot contains them, a hash does not. Direct changes
+	// are in the hash of this tick.
+	AfterCommands
 	stages
 )
 
@@ -31,10 +46,11 @@ type Tick struct {
 }
 
 // Commands returns the list in which systems record changes of the world. The phase "commands"
-// applies them after the last system. Commands that observers record while it does follow in the
+// applies them after the last system of AfterIndex. Commands that observers record while it does follow in the
 // same tick; more than 64 such rounds are ErrRange, and end the Sim, as does ErrCapacity. The index
 // of a tick holds the entities that were alive when it was built: if systems spawn and despawn only
-// by Commands, every entity in it is alive.
+// by Commands, every entity in it is alive until that phase. What systems of AfterCommands record
+// waits for the next tick.
 //
 // The list is for one goroutine. A system that uses several goroutines gives each a list of its own
 // and calls World.Apply when they are done. A system that runs side by side with others has a list
@@ -65,6 +81,9 @@ type phase struct {
 	readSet, writeSet            bitset
 	exclusive                    bool // never in a group with others
 
+	modes uint64 // in which it runs; 0: all
+	idle  func() // called in its place in a tick in which it does not run; may be nil
+
 	ns      int64           // duration in the last step
 	frameNs int64           // duration in the running frame
 	times   *loop.Histogram // nil: Config.Untimed
@@ -80,7 +99,7 @@ type phase struct {
 // Add appends a system to a stage. The name appears in Timings and in errors. A name that is empty
 // or taken, and an unknown stage, are ErrRange. An error that run returns ends the Sim, except one
 // that wraps loop.ErrStop: the tick then ends as if run had returned nil, and Step returns the
-// error. Add panics if run is nil.
+// error. Add panics if run is nil. Check reports its errors, too: see there.
 //
 // The system may read and write everything. It runs after all systems that were added to the stage
 // before it, and before all that are added later. AddSystem can declare more.
@@ -88,7 +107,7 @@ func (s *Sim) Add(stage Stage, name string, run func(*Tick) error) error {
 	if run == nil {
 		panic("evertick: Add: nil system")
 	}
-	return s.addSystem("evertick: Add", System{Name: name, Stage: stage, Run: run})
+	return s.keepFault(s.addSystem("evertick: Add", System{Name: name, Stage: stage, Run: run}))
 }
 
 // System describes a system for AddSystem: what runs, where in the tick, and how it relates to
@@ -103,10 +122,15 @@ type System struct {
 	// Reads and Writes name what the system reads and writes: columns and tags of the World;
 	// "position", "rotation" and "scale"; "entities" (the set of live entities, for systems that
 	// spawn and despawn directly); "bodies" (Sim.Physics); "index" (Sim.Index); "rand" (which need
-	// not be declared, since systems do not share the numbers of Tick.Rand); "state.<name>" for a
-	// state of AddState; and names declared by Sim.Resource. A system may read what it writes.
+	// not be declared, since systems do not share the numbers of Tick.Rand); "blob.<name>" for the
+	// ecs.Blobs of that name; "state.<name>" for a state of AddState; and names declared by
+	// Sim.Resource. A system may read what it writes.
 	// Recording in Tick.Commands does not count as writing.
 	Reads, Writes []string
+	// Modes has bit m set if the system runs in mode m: see Sim.SetMode. 0: in all modes. In a tick
+	// of another mode its hooks are not called, and its Timing is 0. Two systems that share no mode
+	// need no order, whatever they write.
+	Modes uint64
 	// Run is called in each tick. An error ends the Sim.
 	Run func(*Tick) error
 }
@@ -137,7 +161,7 @@ type System struct {
 // set tags by Tick.Commands; each has a list of its own, and the lists follow each other in the
 // order of the systems. Two systems that name "bodies" are never in one group, since queries to
 // Physics use its scratch memory. In a group, a system may call Touch and SetPosition for columns
-// that it writes; the column gets its new version when the group is done. Calls that change the Sim
+// and change the Blobs that it writes; they get a new version when the group is done. Calls that change the Sim
 // or the World in another way, such as Add, Resource, World.Jump or Sim.Commands, are for systems
 // that run by themselves. The groups, and so the results, do not depend on the number of workers.
 //
@@ -146,7 +170,7 @@ func (s *Sim) AddSystem(sys System) error {
 	if sys.Run == nil {
 		panic("evertick: AddSystem: nil system")
 	}
-	return s.addSystem("evertick: AddSystem", sys)
+	return s.keepFault(s.addSystem("evertick: AddSystem", sys))
 }
 
 func (s *Sim) addSystem(caller string, sys System) error {
@@ -159,7 +183,7 @@ func (s *Sim) addSystem(caller string, sys System) error {
 	s.addPhase(&phase{
 		name: sys.Name, rank: 2 * int(sys.Stage), run: sys.Run,
 		before: slices.Clone(sys.Before), after: slices.Clone(sys.After),
-		reads: slices.Clone(sys.Reads), writes: slices.Clone(sys.Writes),
+		reads: slices.Clone(sys.Reads), writes: slices.Clone(sys.Writes), modes: sys.Modes,
 	})
 	return nil
 }
@@ -171,10 +195,11 @@ func (s *Sim) addPhase(p *phase) {
 }
 
 // Resource declares the name of something outside this module that systems share, so that they can
-// name it in Reads and Writes. Declaring a name again changes nothing. The empty name is ErrRange.
+// name it in Reads and Writes. Declaring a name again changes nothing. The empty name is ErrRange,
+// which Check reports, too.
 func (s *Sim) Resource(name string) error {
 	if name == "" {
-		return fault.Field(ErrRange, "evertick: Resource: name", `""`)
+		return s.keepFault(fault.Field(ErrRange, "evertick: Resource: name", `""`))
 	}
 	if !slices.Contains(s.resources, name) {
 		s.resources = append(s.resources, name)

@@ -28,10 +28,14 @@ func TestOrderOfPhases(t *testing.T) {
 		stage evertick.Stage
 		name  string
 	}{
+		{evertick.AfterCommands, "follow"},
 		{evertick.AfterIndex, "decide"},
 		{evertick.BeforePhysics, "input"},
+		{evertick.AfterPhysics, "damage"},
 		{evertick.AfterIndex, "act"},
 		{evertick.BeforePhysics, "force"},
+		{evertick.AfterCommands, "warp"},
+		{evertick.AfterPhysics, "score"},
 	} {
 		add(t, s, sys.stage, sys.name, func(tick *evertick.Tick) error {
 			if tick.Sim != s || tick.N != s.Ticks() || tick.Dt != s.Dt() {
@@ -42,10 +46,12 @@ func TestOrderOfPhases(t *testing.T) {
 		})
 	}
 	step(t, s, 2)
-	if want := []string{"input", "force", "decide", "act", "input", "force", "decide", "act"}; !slices.Equal(ran, want) {
+	once := []string{"input", "force", "damage", "score", "decide", "act", "follow", "warp"}
+	if want := slices.Concat(once, once); !slices.Equal(ran, want) {
 		t.Errorf("ran %v, want %v", ran, want)
 	}
-	want := []string{"input", "force", "physics.step", "physics.sync", "spatial.build", "decide", "act", "commands", "state.hash"}
+	want := []string{"input", "force", "physics.step", "physics.sync", "damage", "score", "spatial.build", "decide", "act", "commands",
+		"follow", "warp", "state.hash"}
 	if got := phaseNames(s); !slices.Equal(got, want) {
 		t.Errorf("phases %v, want %v", got, want)
 	}
@@ -94,7 +100,7 @@ func TestAddErrors(t *testing.T) {
 		{evertick.BeforePhysics, "physics.sync", "physics.sync"},
 		{evertick.AfterIndex, "spatial.build", "spatial.build"},
 		{evertick.AfterIndex, "state.hash", "state.hash"},
-		{2, "new", "stage = 2"},
+		{4, "new", "stage = 4"},
 		{255, "new", "stage = 255"},
 	} {
 		wantError(t, s.Add(c.stage, c.name, nothing), evertick.ErrRange, "evertick: Add", c.says)
@@ -113,8 +119,8 @@ func TestAddErrors(t *testing.T) {
 // A step runs the list of phases that it began with, each once, whatever a
 // system adds before or after itself.
 func TestAddWithinAStep(t *testing.T) {
-	for _, from := range []evertick.Stage{evertick.BeforePhysics, evertick.AfterIndex} {
-		for _, to := range []evertick.Stage{evertick.BeforePhysics, evertick.AfterIndex} {
+	for _, from := range stages {
+		for _, to := range stages {
 			s := newSim(t, small())
 			plain := newSim(t, small())
 			adds, added := 0, 0

@@ -7,8 +7,8 @@ import (
 )
 
 // Applied counts the commands of an Apply. Each kind counts the commands that found their entity,
-// even if they changed nothing, such as setting a tag that the entity already had. Stale counts the
-// commands that did not find it.
+// even if they changed nothing, such as setting a tag that the entity already had; blobs count as
+// Written. Stale counts the commands that did not find it.
 type Applied struct {
 	Spawned, Despawned, Tagged, Untagged, Written int
 
@@ -18,11 +18,12 @@ type Applied struct {
 // Apply makes the changes of the lists, one list after the other in the order given, and their
 // commands in the order in which they were recorded: each as if called directly, observers
 // included. It skips a command whose entity does not exist or no longer exists. Then the lists are
-// empty, and each column that was written has a new Version, one for the whole Apply.
+// empty, and each column and all Blobs that were written have a new Version, one for the whole Apply.
 //
 // If the world would overflow at one of the spawns, after the despawns before it have
 // made room, Apply returns ErrCapacity naming the list and the command, changes nothing
-// and leaves the lists as they are.
+// and leaves the lists as they are. It does the same if the bytes of all blobs recorded and those
+// of all Blobs of one name are more than 1 GiB together.
 //
 // Apply does not run what observers record meanwhile, in any list: the next Apply does. If an
 // observer panics, the commands after it are lost.
@@ -42,10 +43,10 @@ func (w *World) Apply(lists ...*Commands) (Applied, error) {
 	var done Applied
 	defer func() { // also when an observer panics
 		for _, c := range w.registered {
-			if c.version.written {
-				c.version.written = false
-				c.version.touch()
-			}
+			c.version.touchIf(&c.version.written)
+		}
+		for _, b := range w.blobs {
+			b.version.touchIf(&b.version.written)
 		}
 	}()
 	for _, c := range lists {
@@ -67,11 +68,19 @@ func (w *World) checkLists(lists []*Commands) {
 	}
 }
 
-// checkRoom returns ErrCapacity if a spawn will find no free slot.
+// checkRoom returns ErrCapacity if a spawn will find no free slot, or blobs could be too large.
 func (w *World) checkRoom(lists []*Commands) error {
-	free, spawns := w.Cap()-w.count, 0
+	free, spawns, blobs := w.Cap()-w.count, 0, 0
 	for _, c := range lists {
 		spawns += c.recorded.spawns
+		blobs += c.recorded.blobs
+	}
+	if blobs > 0 {
+		for _, b := range w.blobs {
+			if n := b.bytes + blobs; n > maxBlobBytes {
+				return fault.Field(ErrCapacity, "ecs: Apply bytes of blobs "+b.name, n)
+			}
+		}
 	}
 	if spawns <= free {
 		return nil
@@ -144,6 +153,9 @@ func (c *Commands) run(done *Applied) {
 		case writeCommand:
 			values, found = w.write(o, id, values)
 			count = &done.Written
+		default:
+			values, found = w.writeBlob(o, id, values)
+			count = &done.Written
 		}
 		if !found {
 			count = &done.Stale
@@ -165,6 +177,25 @@ func (w *World) write(o command, id ID, values []byte) (rest []byte, found bool)
 			copyRow(c.mem[int(slot)*size:][:size], values)
 		}
 		values = values[size:]
+	}
+	return values, found
+}
+
+// writeBlob sets or removes the blob of an entity, and returns the values after it.
+func (w *World) writeBlob(o command, id ID, values []byte) (rest []byte, found bool) {
+	b := w.blobs[o.target]
+	slot, found := w.Slot(id)
+	if o.kind == setBlobCommand {
+		data, rest, _ := cutBlob(values)
+		if found {
+			b.put(slot, data)
+			b.version.written = true
+		}
+		return rest, found
+	}
+	if found && b.find(slot) != nil {
+		b.remove(slot)
+		b.version.written = true
 	}
 	return values, found
 }

@@ -56,6 +56,18 @@ func BenchmarkSpawnDespawn(b *testing.B) {
 		}
 		perEntity(b, len(ids))
 	})
+	b.Run("op=spawnSlot", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			b.StopTimer()
+			despawn()
+			b.StartTimer()
+			for i := range ids {
+				ids[i], _, _ = w.SpawnSlot()
+			}
+		}
+		perEntity(b, len(ids))
+	})
 	b.Run("op=spawnN", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -256,4 +268,33 @@ func BenchmarkCopyFrom(b *testing.B) {
 			copy(c.ids, w.ids)
 		}
 	})
+}
+
+// BenchmarkColumnView reads a column of 16,384 rows without its type.
+func BenchmarkColumnView(b *testing.B) {
+	w := newWorld(b, 16384)
+	w.SpawnN(make([]ID, 16384))
+	rows := w.LiveSlots(nil)
+	c, _ := w.ColumnNamed("position.x")
+	var raw []byte
+	var floats []float64
+	for name, read := range map[string]func(){
+		"bytes":    func() { raw = c.AppendBytes(raw[:0], 0, c.Len()) },
+		"bytesAt":  func() { raw = c.AppendBytesAt(raw[:0], rows) },
+		"floats":   func() { floats = c.AppendFloats(floats[:0], 0, c.Len()) },
+		"floatsAt": func() { floats = c.AppendFloatsAt(floats[:0], rows) },
+		"Float64": func() {
+			for _, row := range rows {
+				floats[row] = c.Float64(row, 0)
+			}
+		},
+	} {
+		floats = append(floats[:0], make([]float64, len(rows))...)
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				read()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(rows)), "ns/row")
+		})
+	}
 }

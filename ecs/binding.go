@@ -16,7 +16,7 @@ import (
 // release their handles, in the order in which they were made, each by ascending slots.
 // After a Restore or CopyFrom, a handle stays if its entity is in the same slot as
 // before. All others are released, by ascending slots, when the world is already that of
-// the snapshot. Handles are in no snapshot and no hash.
+// the snapshot. Handles are in no snapshot and no hash; Blobs are.
 //
 // Within a release, spawning, despawning and binding panic. A handle is unbound before
 // its release, so each is released once. If a release panics in a despawn, the entities

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/evertick/evertick/internal/columns"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/stagger"
 )
@@ -29,8 +30,14 @@ type Column[T any] struct {
 func (c *Column[T]) Name() string { return c.column.name }
 
 // Values returns the memory of the column itself, indexed by slot; len and cap
-// are the capacity of the world. It always returns the same slice.
-func (c *Column[T]) Values() []T { return c.values }
+// are the capacity of the world. It always returns the same slice. It panics for a nil
+// Column, as there is after a Register or AddColumn whose error was ignored.
+func (c *Column[T]) Values() []T {
+	if c == nil {
+		panic("ecs: use of a nil Column: Register or AddColumn has returned an error, or was not called")
+	}
+	return c.values
+}
 
 // Touch reports that values were written: it gives the column a new Version.
 func (c *Column[T]) Touch() { c.column.version.touch() }
@@ -62,43 +69,59 @@ func AddArrayColumn[A any](w *World, name string) (*Column[A], error) {
 }
 
 func newColumn[T any](w *World, caller, name string) (*Column[T], error) {
-	k, count := kindOf(reflect.TypeFor[T]())
-	if k == 0 {
-		return nil, fault.Field(ErrUnsupported, caller+" type", reflect.TypeFor[T]())
-	}
-	if err := checkName(caller+" name", name); err != nil {
-		return nil, err
-	}
-	c, err := w.register(caller, name, k, count)
+	k, count, err := w.checkColumn(caller, name, reflect.TypeFor[T](), 0)
 	if err != nil {
 		return nil, err
 	}
-	return &Column[T]{c, stagger.View[T](c.mem)}, nil
+	c := new(Column[T])
+	c.attach(w.register(name, k, count))
+	return c, nil
 }
 
-// register adds a column that the program has a handle to.
-func (w *World) register(caller, name string, k kind, count int) (*column, error) {
+// attach makes c the handle of a column.
+func (c *Column[T]) attach(of *column) { c.column, c.values = of, stagger.View[T](of.mem) }
+
+// checkColumn returns what register needs for a column of that name with rows of type t,
+// or why it cannot be added once so many more columns are there.
+func (w *World) checkColumn(caller, name string, t reflect.Type, more int) (k Kind, count int, err error) {
+	if k, count = kindOf(t); k == 0 {
+		return k, count, fault.Field(ErrUnsupported, caller+" type", t)
+	}
+	if err := checkName(caller+" name", name); err != nil {
+		return k, count, err
+	}
 	old := find(w.byName, name)
 	switch {
+	case old != nil && old.kept && !old.holds(k, count):
+		err = fault.Field(ErrUnsupported, caller+" type of the kept column "+name, old.typeName())
 	case old != nil && old.kept:
-		return old, w.registerKept(old, caller, k, count)
 	case old != nil || name == identity:
-		return nil, fault.Field(ErrRange, caller+" name already used", name)
-	case len(w.columns) == maxColumns:
-		return nil, fault.Field(ErrCapacity, caller+" columns", maxColumns)
+		err = fault.Field(ErrRange, caller+" name already used", name)
+	case len(w.columns)+more >= maxColumns:
+		err = fault.Field(ErrCapacity, caller+" columns", maxColumns)
 	case w.tooLong(k, count):
-		return nil, fault.Field(ErrCapacity, caller+" bytes", int64(k.size()*count)*int64(w.Cap()))
+		err = fault.Field(ErrCapacity, caller+" bytes", int64(k.Size()*count)*int64(w.Cap()))
+	}
+	return k, count, err
+}
+
+// register adds a column that the program has a handle to, or adopts the kept column of
+// that name. checkColumn has accepted it.
+func (w *World) register(name string, k Kind, count int) *column {
+	if old := find(w.byName, name); old != nil {
+		w.registerKept(old)
+		return old
 	}
 	c := &column{name: name, kind: k, count: count, version: &changeVersion{world: w}}
 	c.mem = w.fullRows(c)
 	w.addColumn(c)
-	return c, nil
+	return c
 }
 
 // tooLong reports whether a column of such rows has more bytes than a snapshot can hold
 // once the world is full.
-func (w *World) tooLong(k kind, count int) bool {
-	return int64(k.size()*count)*int64(w.Cap()) > maxColumnBytes
+func (w *World) tooLong(k Kind, count int) bool {
+	return int64(k.Size()*count)*int64(w.Cap()) > maxColumnBytes
 }
 
 // fullRows allocates the memory of the next registered column.
@@ -114,7 +137,9 @@ func FindColumn[T any](w *World, name string) (*Column[T], bool) {
 	if k, count := kindOf(reflect.TypeFor[T]()); c == nil || c.kept || !c.holds(k, count) {
 		return nil, false
 	}
-	return &Column[T]{c, stagger.View[T](c.mem)}, true
+	found := new(Column[T])
+	found.attach(c)
+	return found, true
 }
 
 // changeVersion is the version of a column, or of several that change together.
@@ -134,21 +159,30 @@ func (v *changeVersion) touch() {
 	v.number = v.world.touches
 }
 
+// touchIf touches if a flag is set, and clears it.
+func (v *changeVersion) touchIf(flag *bool) {
+	if *flag {
+		*flag = false
+		v.touch()
+	}
+}
+
 // HoldTouches makes Touch, SetPosition and similar calls only note which columns were
 // touched, until ReleaseTouches. In between, several goroutines may touch at once, but no
-// two of them the same column; Position, Rotation and Scale are one column each here.
+// two of them the same column; Position, Rotation, Scale and Blobs are one column each here.
 // Versions do not change meanwhile.
 func (w *World) HoldTouches() { w.holding = true }
 
 // ReleaseTouches gives the columns touched since HoldTouches one new Version each, in the
-// order of their registration, however often and in whichever order they were touched.
+// order of their registration, however often and in whichever order they were touched. Then
+// it does the same for Blobs.
 func (w *World) ReleaseTouches() {
 	w.holding = false
 	for _, c := range w.registered {
-		if c.version.held {
-			c.version.held = false
-			c.version.touch()
-		}
+		c.version.touchIf(&c.version.held)
+	}
+	for _, b := range w.blobs {
+		b.version.touchIf(&b.version.held)
 	}
 }
 
@@ -156,20 +190,21 @@ func (w *World) ReleaseTouches() {
 type column struct {
 	name    string
 	index   uint16 // in World.registered
-	kind    kind
+	kind    Kind
 	count   int    // numbers in a row
 	mem     []byte // all rows, in native byte order
 	init    uint64 // the bits of a row after a reset; 0 unless it is a float32
 	version *changeVersion
 	kept    bool // see addKept
 
+	view    ColumnView
 	pending *pendingColumn // what replaces the rows, while that is done
 }
 
 func (c *column) label() string { return c.name }
 
 // size is the number of bytes in a row.
-func (c *column) size() int { return c.kind.size() * c.count }
+func (c *column) size() int { return c.kind.Size() * c.count }
 
 // rows returns the bytes of rows lo to hi-1.
 func (c *column) rows(lo, hi int) []byte {
@@ -178,7 +213,7 @@ func (c *column) rows(lo, hi int) []byte {
 }
 
 // holds reports whether the rows are of that type.
-func (c *column) holds(k kind, count int) bool { return c.kind == k && c.count == count }
+func (c *column) holds(k Kind, count int) bool { return c.kind == k && c.count == count }
 
 // typeName is the Go type of a row.
 func (c *column) typeName() string { return typeName(c.kind, c.count) }
@@ -194,7 +229,8 @@ func (c *column) reset(lo, hi int) {
 }
 
 func (w *World) addColumn(c *column) {
-	w.columns = append(w.columns, c)
+	c.view = columns.New(c.name, c.kind, c.count, &c.mem, w.HighWater, &c.version.number)
+	w.columns, w.views = append(w.columns, c), append(w.views, c.view)
 	w.byName = insertByName(w.byName, c)
 	w.activate(c)
 }
@@ -234,10 +270,7 @@ func (c *column) reserve(rows, capacity int) {
 }
 
 // registerKept makes a kept column a registered one.
-func (w *World) registerKept(c *column, caller string, k kind, count int) error {
-	if !c.holds(k, count) {
-		return fault.Field(ErrUnsupported, caller+" type of the kept column "+c.name, c.typeName())
-	}
+func (w *World) registerKept(c *column) {
 	mem := w.fullRows(c)
 	copy(mem, c.rows(0, w.high))
 	c.mem = mem
@@ -246,7 +279,6 @@ func (w *World) registerKept(c *column, caller string, k kind, count int) error 
 	}
 	c.kept = false
 	w.activate(c)
-	return nil
 }
 
 // dropKept drops the kept columns that the pending state lacks.
@@ -255,8 +287,17 @@ func (w *World) dropKept() {
 	if !slices.ContainsFunc(w.kept, lacking) {
 		return
 	}
+	for _, c := range w.kept {
+		if lacking(c) {
+			c.mem = nil // for those that have a view of it
+		}
+	}
 	for _, list := range []*[]*column{&w.columns, &w.byName, &w.resets.wide, &w.kept} {
 		*list = slices.DeleteFunc(*list, lacking)
+	}
+	w.views = nil // callers may have the old list
+	for _, c := range w.columns {
+		w.views = append(w.views, c.view)
 	}
 }
 
@@ -281,7 +322,7 @@ func (l *resetLists) add(c *column) {
 		l.wide = append(l.wide, c)
 		return
 	}
-	switch c.kind.size() {
+	switch c.kind.Size() {
 	case 1:
 		l.b1 = append(l.b1, resetColumn[uint8]{stagger.View[uint8](c.mem), uint8(c.init)})
 	case 2:
@@ -356,7 +397,7 @@ func (w *World) addBuiltIn() {
 		case scaleColumn:
 			version = w.Scale.version
 		}
-		c := &column{name: name, kind: kindFloat32, count: 1, mem: bytesOf(*t.columns()[i]), version: version}
+		c := &column{name: name, kind: KindFloat32, count: 1, mem: bytesOf(*t.columns()[i]), version: version}
 		if name == "rotation.w" || i >= scaleColumn {
 			c.init = float32One
 		}

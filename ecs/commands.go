@@ -1,6 +1,11 @@
 package ecs
 
-import "unsafe"
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"github.com/evertick/evertick/internal/fault"
+)
 
 // Commands is a command buffer: a list of changes that are recorded now and made later,
 // all at once, by World.Apply. It is how systems spawn and despawn while they iterate,
@@ -43,11 +48,12 @@ type commandBuffer struct {
 	commands []command
 	values   []byte
 	spawns   int
+	blobs    int // bytes of blobs
 }
 
 type command struct {
 	id     ID
-	target uint16 // tag or first column, in order of registration
+	target uint16 // tag, blobs or first column, in order of registration
 	kind   commandKind
 	width  uint8 // columns written
 }
@@ -60,6 +66,8 @@ const (
 	setCommand
 	unsetCommand
 	writeCommand
+	setBlobCommand // its value is a uint32 length, little-endian, and the bytes
+	unsetBlobCommand
 )
 
 // A provisional id is this bit, 16 bits of the list, 15 of the round and 32 that
@@ -82,7 +90,7 @@ func (c *Commands) Reset() {
 }
 
 func (b *commandBuffer) clear() {
-	b.commands, b.values, b.spawns = b.commands[:0], b.values[:0], 0
+	b.commands, b.values, b.spawns, b.blobs = b.commands[:0], b.values[:0], 0, 0
 }
 
 // Append moves what other has recorded to the end of c, as if it had been recorded in c,
@@ -103,6 +111,7 @@ func (c *Commands) Append(other *Commands) {
 	}
 	to.values = append(to.values, from.values...)
 	to.spawns += from.spawns
+	to.blobs += from.blobs
 	other.spawned, other.spawnedProvisional = from.spawns, other.firstProvisional()
 	other.appendedTo, other.appendedFirst = c, first
 	other.Reset()
@@ -166,6 +175,42 @@ func Write[T any](c *Commands, column *Column[T], id ID, v T) {
 		panic("ecs: Commands with a column of another world")
 	}
 	c.write(column.column.index, 1, id, unsafe.Slice((*byte)(unsafe.Pointer(&v)), unsafe.Sizeof(v)))
+}
+
+// SetBlob records a blob of an entity, and copies data. It is ErrCapacity, and nothing is recorded,
+// if data is more than 16 MiB. It panics on Blobs of another world.
+func (c *Commands) SetBlob(b *Blobs, id ID, data []byte) error {
+	if len(data) > maxBlob {
+		return fault.Field(ErrCapacity, "ecs: Commands.SetBlob len(data)", len(data))
+	}
+	c.blob(setBlobCommand, b, id)
+	r := &c.recorded
+	r.values = append(binary.LittleEndian.AppendUint32(r.values, uint32(len(data))), data...)
+	r.blobs += len(data)
+	return nil
+}
+
+// UnsetBlob records that an entity loses its blob. It panics as SetBlob does.
+func (c *Commands) UnsetBlob(b *Blobs, id ID) { c.blob(unsetBlobCommand, b, id) }
+
+func (c *Commands) blob(kind commandKind, b *Blobs, id ID) {
+	if b == nil || b.world != c.world {
+		panic("ecs: Commands with Blobs of another world")
+	}
+	c.add(command{kind: kind, target: b.index, id: c.checkID(id)})
+}
+
+// cutBlob splits values after the bytes of a blob. It reports false if they do not hold one.
+func cutBlob(values []byte) (data, rest []byte, ok bool) {
+	if len(values) < 4 {
+		return nil, nil, false
+	}
+	n := binary.LittleEndian.Uint32(values)
+	values = values[4:]
+	if n > maxBlob || int(n) > len(values) {
+		return nil, nil, false
+	}
+	return values[:n], values[n:], true
 }
 
 // write records values for the row of an entity in width columns from the given one on,

@@ -14,7 +14,7 @@ import (
 //
 //	uint16 list, round; uint32 spawns recorded, spawns applied last; uint64 the provisional
 //		and the true id of the first of those; uint32 names, commands; uint64 bytes of values
-//	for each name: uint8 0 for a tag, 1 for a column; the name
+//	for each name: uint8 0 for a tag, 1 for a column, 2 for blobs; the name
 //	for each command: uint8 kind, uint8 columns written, uint16 name, uint64 id
 //	the values of what is written, in the order of the commands
 const (
@@ -32,10 +32,30 @@ type pendingCommands struct {
 	targets                          []target
 }
 
-// target is the registered column or the tag of a command.
+// target is the registered column, the tag or the blobs of a command.
 type target struct {
-	tag    string
-	column *column // nil: a tag
+	kind   targetKind
+	name   string
+	column *column // nil unless it is one
+}
+
+type targetKind uint8
+
+const (
+	tagTarget targetKind = iota
+	columnTarget
+	blobsTarget
+)
+
+// target returns what a command changes; a spawn or despawn has none.
+func (k commandKind) target() targetKind {
+	switch k {
+	case writeCommand:
+		return columnTarget
+	case setBlobCommand, unsetBlobCommand:
+		return blobsTarget
+	}
+	return tagTarget
 }
 
 // Snapshot appends to dst what is recorded, and what Spawned and Resolve return of the last Apply:
@@ -58,7 +78,7 @@ func (c *Commands) Snapshot(dst []byte) []byte {
 	dst = wire.AppendU32s(dst, uint32(len(c.named)), uint32(len(r.commands)))
 	dst = le.AppendUint64(dst, uint64(len(r.values)))
 	for _, o := range c.named {
-		dst = wire.AppendBool(dst, o.kind == writeCommand)
+		dst = append(dst, byte(o.kind.target()))
 		dst = wire.AppendName(dst, c.nameOf(o))
 	}
 	for _, o := range r.commands {
@@ -78,8 +98,11 @@ func (c *Commands) Snapshot(dst []byte) []byte {
 
 // nameIndex returns the index in named of the tag or column of a command, and adds it.
 func (c *Commands) nameIndex(o command) int {
-	if o.kind == unsetCommand {
+	switch o.kind {
+	case unsetCommand:
 		o.kind = setCommand
+	case unsetBlobCommand:
+		o.kind = setBlobCommand
 	}
 	key := command{kind: o.kind, target: o.target}
 	if i := slices.Index(c.named, key); i >= 0 {
@@ -90,8 +113,11 @@ func (c *Commands) nameIndex(o command) int {
 }
 
 func (c *Commands) nameOf(o command) string {
-	if o.kind == writeCommand {
+	switch o.kind.target() {
+	case columnTarget:
 		return c.world.registered[o.target].name
+	case blobsTarget:
+		return c.world.blobs[o.target].name
 	}
 	return c.world.tags[o.target].name
 }
@@ -99,12 +125,14 @@ func (c *Commands) nameOf(o command) string {
 // toLittleEndian converts values to little-endian order, or back.
 func (c *Commands) toLittleEndian(values []byte, commands []command) {
 	for _, o := range commands {
-		if o.kind != writeCommand {
-			continue
-		}
-		for _, col := range c.world.registered[o.target : o.target+uint16(o.width)] {
-			statehash.Little(values[:col.size()], col.kind.size())
-			values = values[col.size():]
+		switch o.kind {
+		case setBlobCommand:
+			_, values, _ = cutBlob(values)
+		case writeCommand:
+			for _, col := range c.world.registered[o.target : o.target+uint16(o.width)] {
+				statehash.Little(values[:col.size()], col.kind.Size())
+				values = values[col.size():]
+			}
 		}
 	}
 }
@@ -114,7 +142,7 @@ func (c *Commands) toLittleEndian(values []byte, commands []command) {
 // the round that was saved are valid again.
 //
 // Data that is truncated or contradicts itself is ErrCorrupt; with a column that the
-// program has not added, or not in this type, or a tag that does not exist, ErrUnsupported.
+// program has not added, or not in this type, or a tag or blobs that do not exist, ErrUnsupported.
 // The list is then unchanged. The data has no checksum of its own.
 func (c *Commands) Restore(data []byte) error {
 	if err := c.Prepare(data); err != nil {
@@ -125,7 +153,7 @@ func (c *Commands) Restore(data []byte) error {
 }
 
 // Prepare does the part of Restore that can fail, and changes nothing; Commit does the
-// rest. Tags may be those of a state that the world has prepared, which must be committed
+// rest. Tags and blobs may be those of a state that the world has prepared, which must be committed
 // first.
 func (c *Commands) Prepare(data []byte) error {
 	if c.world == nil {
@@ -154,7 +182,7 @@ func (c *Commands) decode(im *pendingCommands, data []byte) error {
 	if im.spawnedFirst >= provisional || im.spawnedFirst+ID(born) > maxID || im.spawnedProvisional != 0 && im.spawnedProvisional < provisional {
 		return corruptList("first id", im.spawnedFirst)
 	}
-	if names > maxColumns+MaxTags || uint64(names) > uint64(r.Len()) {
+	if names > maxColumns+MaxTags+MaxBlobs || uint64(names) > uint64(r.Len()) {
 		return corruptList("names", names)
 	}
 	im.targets = im.targets[:0]
@@ -179,8 +207,8 @@ func (c *Commands) relabel(id ID) ID {
 
 func (c *Commands) decodeName(im *pendingCommands, r *wire.Reader) error {
 	left := r.Len()
-	isColumn := r.Bool()
-	if r.Err() != nil {
+	kind := targetKind(r.U8())
+	if r.Err() != nil || kind > blobsTarget {
 		return corruptList("kind of a name", left)
 	}
 	label := r.Name()
@@ -188,12 +216,17 @@ func (c *Commands) decodeName(im *pendingCommands, r *wire.Reader) error {
 		return corruptList("name", fmt.Sprintf("%.40q", label))
 	}
 	w := c.world
-	if !isColumn {
+	if kind != columnTarget {
 		name, known := w.findTag(label)
-		if !known {
-			return fault.Field(ErrUnsupported, "ecs: commands: tag", name)
+		what := "tag"
+		if kind == blobsTarget {
+			name, known = w.findBlobs(label)
+			what = "blobs"
 		}
-		im.targets = append(im.targets, target{tag: name})
+		if !known {
+			return fault.Field(ErrUnsupported, "ecs: commands: "+what, name)
+		}
+		im.targets = append(im.targets, target{kind: kind, name: name})
 		return nil
 	}
 	name := nameOf(w.byName, label)
@@ -201,7 +234,7 @@ func (c *Commands) decodeName(im *pendingCommands, r *wire.Reader) error {
 	if !found || w.byName[i].kept {
 		return fault.Field(ErrUnsupported, "ecs: commands: column", name)
 	}
-	im.targets = append(im.targets, target{column: w.byName[i]})
+	im.targets = append(im.targets, target{kind: columnTarget, column: w.byName[i]})
 	return nil
 }
 
@@ -214,11 +247,20 @@ func (w *World) findTag(label []byte) (name string, known bool) {
 	return name, slices.ContainsFunc(w.pending.tags, func(t pendingTag) bool { return t.name == name })
 }
 
+// findBlobs finds Blobs that exist, or will exist when the prepared state is committed.
+func (w *World) findBlobs(label []byte) (name string, known bool) {
+	name = nameOf(w.blobsByName, label)
+	if _, known = search(w.blobsByName, name); known || !w.pending.prepared {
+		return name, known
+	}
+	return name, slices.ContainsFunc(w.pending.blobs, func(p pendingBlobs) bool { return p.name == name })
+}
+
 // decodeCommands reads n commands, and their values.
 func (c *Commands) decodeCommands(im *pendingCommands, in *wire.Reader, n int) error {
 	r := &im.recorded
-	r.commands = r.commands[:0]
-	spawned, size := 0, 0
+	r.commands, r.blobs = r.commands[:0], 0
+	spawned := 0
 	for i := range n {
 		o := command{kind: commandKind(in.U8()), width: in.U8()}
 		at := int(in.U16())
@@ -230,30 +272,50 @@ func (c *Commands) decodeCommands(im *pendingCommands, in *wire.Reader, n int) e
 		if o.kind == spawnCommand {
 			spawned++
 		}
-		if o.kind == writeCommand {
-			for _, col := range c.world.registered[o.target : o.target+uint16(o.width)] {
-				size += col.size()
-			}
-		} else if o.kind >= setCommand {
-			o.target = uint16(at) // until Commit, when the tag exists
+		if o.kind >= setCommand && o.kind != writeCommand {
+			o.target = uint16(at) // until Commit, when the tag or the blobs exist
 		}
 		r.commands = append(r.commands, o)
 	}
 	if spawned != r.spawns {
 		return corruptList("spawns", r.spawns)
 	}
-	if size != in.Len() {
-		return corruptList("length of the values", in.Len())
+	values := in.Rest()
+	if !c.checkValues(r, values) {
+		return corruptList("length of the values", len(values))
 	}
-	r.values = append(r.values[:0], in.Rest()...)
+	r.values = append(r.values[:0], values...)
 	c.toLittleEndian(r.values, r.commands)
 	return nil
+}
+
+// checkValues reports whether values are those of the commands, and counts the bytes of blobs.
+func (c *Commands) checkValues(r *commandBuffer, values []byte) bool {
+	for _, o := range r.commands {
+		switch o.kind {
+		case setBlobCommand:
+			data, rest, ok := cutBlob(values)
+			if !ok {
+				return false
+			}
+			values = rest
+			r.blobs += len(data)
+		case writeCommand:
+			for _, col := range c.world.registered[o.target : o.target+uint16(o.width)] {
+				if len(values) < col.size() {
+					return false
+				}
+				values = values[col.size():]
+			}
+		}
+	}
+	return len(values) == 0
 }
 
 // checkCommand sets the column that a command writes to. It returns the name of the part
 // that is wrong, or "".
 func (c *Commands) checkCommand(im *pendingCommands, o *command, at, spawned int) string {
-	if o.kind > writeCommand {
+	if o.kind > unsetBlobCommand {
 		return "kind"
 	}
 	if o.id >= provisional && (uint16(o.id>>32)&0x7fff != im.round&0x7fff || uint64(uint32(o.id)) >= uint64(spawned)) {
@@ -262,7 +324,7 @@ func (c *Commands) checkCommand(im *pendingCommands, o *command, at, spawned int
 	if o.kind < setCommand {
 		return ""
 	}
-	if at >= len(im.targets) || (o.kind == writeCommand) != (im.targets[at].column != nil) {
+	if at >= len(im.targets) || o.kind.target() != im.targets[at].kind {
 		return "name"
 	}
 	if o.kind != writeCommand {
@@ -287,8 +349,11 @@ func (c *Commands) Commit() {
 	}
 	im.prepared = false
 	for i := range im.recorded.commands {
-		if o := &im.recorded.commands[i]; o.kind == setCommand || o.kind == unsetCommand {
-			o.target = c.world.tagNamed(im.targets[o.target].tag).index
+		switch o := &im.recorded.commands[i]; o.kind {
+		case setCommand, unsetCommand:
+			o.target = c.world.tagNamed(im.targets[o.target].name).index
+		case setBlobCommand, unsetBlobCommand:
+			o.target = c.world.blobsNamed(im.targets[o.target].name).index
 		}
 	}
 	c.recorded, im.recorded = im.recorded, c.recorded

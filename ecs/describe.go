@@ -15,6 +15,7 @@ type Description struct {
 
 	Tags    []TagDescription    // in order of registration
 	Columns []ColumnDescription // in order of registration, built-in ones first
+	Blobs   []BlobsDescription  // in order of registration
 
 	IDBytes       int // ids by slot
 	Pages         int // of the table that maps ids to slots
@@ -22,7 +23,7 @@ type Description struct {
 	TableBytes    int // pages of both kinds, and their directory
 	MaskBytes     int // sets of slots
 	PreviousBytes int // transforms of the tick before: see Config.Previous
-	TotalBytes    int // all of it, tags and columns included
+	TotalBytes    int // all of it, tags, columns and blobs included
 }
 
 // TagDescription describes a tag.
@@ -38,6 +39,16 @@ type ColumnDescription struct {
 	Type    string // of a row, as in "[4]float32"
 	Version uint64
 	Kept    bool // from a snapshot, and not added by the program: see World.Restore
+	Bytes   int
+}
+
+// BlobsDescription describes the Blobs of one name.
+type BlobsDescription struct {
+	Name    string
+	Column  string // in ColumnHashes, where it is missing while Count is 0
+	Version uint64
+	Count   int // entities that have one
+	Data    int // bytes of all of them
 	Bytes   int
 }
 
@@ -69,6 +80,11 @@ func (w *World) Describe() Description {
 		d.Columns = append(d.Columns, ColumnDescription{c.name, c.typeName(), c.version.number, c.kept, len(c.mem)})
 		d.TotalBytes += len(c.mem)
 	}
+	for _, b := range w.blobs {
+		bytes := b.memory()
+		d.Blobs = append(d.Blobs, BlobsDescription{b.name, b.column, b.version.number, b.count, b.bytes, bytes})
+		d.TotalBytes += bytes
+	}
 	return d
 }
 
@@ -86,6 +102,14 @@ func (d Description) String() string {
 	for _, t := range d.Tags {
 		tags = append(tags, []string{displayName(t.Name), decimal(t.Count), decimal(t.Bytes)})
 	}
+	blobs := ""
+	if len(d.Blobs) > 0 {
+		rows := [][]string{{"blobs", "version", "entities", "data", "bytes"}}
+		for _, b := range d.Blobs {
+			rows = append(rows, []string{displayName(b.Name), decimal(b.Version), decimal(b.Count), decimal(b.Data), decimal(b.Bytes)})
+		}
+		blobs = tableOf(rows) + "\n"
+	}
 	return tableOf([][]string{
 		{"entities", decimal(d.Entities)},
 		{"capacity", decimal(d.Capacity)},
@@ -93,7 +117,7 @@ func (d Description) String() string {
 		{"version", decimal(d.Version)},
 		{"last touch", decimal(d.LastTouch)},
 		{"generation", decimal(d.Generation)},
-	}) + "\n" + tableOf(columns) + "\n" + tableOf(tags) + "\n" + tableOf([][]string{
+	}) + "\n" + tableOf(columns) + "\n" + tableOf(tags) + "\n" + blobs + tableOf([][]string{
 		{"bytes", ""},
 		{"ids by slot", decimal(d.IDBytes)},
 		{"id table, " + decimal(d.Pages) + " pages, " + decimal(d.SparePages) + " spare", decimal(d.TableBytes)},

@@ -4,35 +4,38 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"math"
 	"math/bits"
-	"reflect"
+	"strconv"
+
+	"github.com/evertick/evertick/internal/columns"
 )
 
 // Difference is the first place in which two worlds a and b differ.
 type Difference struct {
 	// Part is what differs: "next id", "high water" (World.HighWater), "id" (the entity in
-	// a slot), "tag" (whether the entity has it), "column" (whether it exists, or its type)
-	// or "value" (in a row of a column).
+	// a slot), "tag" (whether the entity has it), "column" (whether it exists, or its type),
+	// "value" (in a row of a column) or "blob".
 	Part string
-	Name string // of the tag or column
+	Name string // of the tag, column or blobs
 	Slot Slot
 	ID   ID // of the entity in the slot: in a, or in b if the slot is free in a; 0 if it is free in both
-	// Element is the index of the number in a row of an array column.
+	// Element is the index of the number in a row of an array column, or of the first byte in
+	// which blobs differ.
 	Element int
 	// A and B are the values in a and b: an ID, a number of slots, a bool for a tag, the
-	// type of a column as a string or nil where there is none, or the number itself.
+	// type of a column as a string or nil where there is none, the number itself, or the bytes
+	// of a blob as a string or nil where there is none.
 	A, B any
 }
 
 // Diff returns the first difference of two worlds. It returns false if there is none,
 // which is the case if and only if their hashes are equal. The order is: next id,
-// HighWater, ids by slot, tags by name and then slot, columns by name and then slot.
+// HighWater, ids by slot, tags by name and then slot, columns and at last blobs likewise.
 // What the hash leaves out is no difference: capacity, order of registration, versions,
-// tags that no entity has, the payload of a NaN; -0 and +0 differ. A column of another
+// tags and names of blobs that no entity has, the payload of a NaN; -0 and +0 differ. A column of another
 // type is a difference if its bytes differ.
 func Diff(a, b *World) (Difference, bool) {
-	for _, diff := range [...]func(a, b *World) (Difference, bool){diffAllocator, diffIDs, diffTags, diffColumns} {
+	for _, diff := range [...]func(a, b *World) (Difference, bool){diffAllocator, diffIDs, diffTags, diffColumns, diffBlobs} {
 		if d, found := diff(a, b); found {
 			return d, true
 		}
@@ -94,7 +97,7 @@ func diffColumns(a, b *World) (Difference, bool) {
 		switch {
 		case s == nil || t == nil:
 		case !s.holds(t.kind, t.count):
-			found = s.hash(a.high) != t.hash(b.high)
+			found = columns.Hash(s.view) != columns.Hash(t.view)
 		default:
 			d, found = diffRows(a, b, s, t)
 		}
@@ -106,17 +109,45 @@ func diffColumns(a, b *World) (Difference, bool) {
 }
 
 func diffRows(a, b *World, s, t *column) (Difference, bool) {
-	x, y := s.rows(0, a.high), t.rows(0, a.high)
-	if bytes.Equal(x, y) {
+	row, i, found := columns.FirstDifference(s.view, t.view)
+	if !found {
 		return Difference{}, false
 	}
-	for i := range a.high * s.count {
-		if s.kind.bits(x, i) != s.kind.bits(y, i) {
-			d := Difference{Part: "value", Name: s.name, Element: i % s.count, A: s.kind.number(x, i), B: s.kind.number(y, i)}
-			return at(a, b, d, i/s.count), true
+	d := Difference{Part: "value", Name: s.name, Element: i, A: s.view.Value(row, i), B: t.view.Value(row, i)}
+	return at(a, b, d, int(row)), true
+}
+
+func diffBlobs(a, b *World) (Difference, bool) {
+	for _, name := range allNames(a.blobsByName, b.blobsByName) {
+		s, t := find(a.blobsByName, name), find(b.blobsByName, name)
+		for slot := range a.high {
+			x, inA := s.orNil(Slot(slot))
+			y, inB := t.orNil(Slot(slot))
+			if inA == inB && bytes.Equal(x, y) {
+				continue
+			}
+			d := Difference{Part: "blob", Name: name}
+			if inA {
+				d.A = string(x)
+			}
+			if inB {
+				d.B = string(y)
+			}
+			for inA && inB && d.Element < min(len(x), len(y)) && x[d.Element] == y[d.Element] {
+				d.Element++
+			}
+			return at(a, b, d, slot), true
 		}
 	}
 	return Difference{}, false
+}
+
+// orNil is At for Blobs that may be nil.
+func (b *Blobs) orNil(slot Slot) ([]byte, bool) {
+	if b == nil {
+		return nil, false
+	}
+	return b.At(slot)
 }
 
 func typeOrNil(c *column) any {
@@ -138,7 +169,7 @@ func (d Difference) String() string {
 		s += " of " + displayName(d.Name)
 	}
 	switch d.Part {
-	case "id", "tag", "value":
+	case "id", "tag", "value", "blob":
 		s += fmt.Sprintf(", slot %d", d.Slot)
 		if d.ID == 0 {
 			s += " (free)"
@@ -146,10 +177,34 @@ func (d Difference) String() string {
 			s += fmt.Sprintf(" (%v)", d.ID)
 		}
 	}
+	if d.Part == "blob" {
+		if d.A != nil && d.B != nil {
+			s += fmt.Sprintf(", byte %d", d.Element)
+		}
+		return s + ": " + excerpt(d.A, d.Element) + " and " + excerpt(d.B, d.Element)
+	}
 	if d.Element != 0 {
 		s += fmt.Sprintf(", element %d", d.Element)
 	}
 	return s + ": " + formatValue(d.A) + " and " + formatValue(d.B)
+}
+
+// excerpt returns the part of a blob around a byte, quoted, with "…" where it is cut.
+func excerpt(blob any, at int) string {
+	const before, after = 12, 28
+	s, ok := blob.(string)
+	if !ok {
+		return "none"
+	}
+	from, to := max(at-before, 0), min(at+after, len(s))
+	text := strconv.Quote(s[from:to])
+	if from > 0 {
+		text = "…" + text
+	}
+	if to < len(s) {
+		text += "…"
+	}
+	return text
 }
 
 // formatValue returns a value of a Difference as text.
@@ -162,19 +217,6 @@ func formatValue(v any) string {
 			return "no entity"
 		}
 		return v.String()
-	case int:
-		return fmt.Sprint(v)
-	case float32:
-		return fmt.Sprintf("%v (%#08x)", v, math.Float32bits(v))
-	case float64:
-		return fmt.Sprintf("%v (%#016x)", v, math.Float64bits(v))
 	}
-	r := reflect.ValueOf(v)
-	switch {
-	case r.CanInt():
-		return fmt.Sprintf("%d (%#x)", v, uint64(r.Int())&(1<<r.Type().Bits()-1))
-	case r.CanUint():
-		return fmt.Sprintf("%d (%#x)", v, r.Uint())
-	}
-	return fmt.Sprint(v)
+	return columns.Text(v)
 }

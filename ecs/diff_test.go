@@ -30,9 +30,12 @@ func TestDiffSays(t *testing.T) {
 		"column":        {func(w *World) { addColumn[int16](t, w, "bone") }, "column of bone: none and int16"},
 		"number": {func(w *World) { w.Position.X[2] = 3; w.Position.Y[0] = 1 },
 			"value of position.x, slot 2 (ent_3): 2 (0x40000000) and 3 (0x40400000)"},
-		"free row":  {func(w *World) { w.Rotation.W[1] = 2 }, "value of rotation.w, slot 1 (free): 1 (0x3f800000) and 2 (0x40000000)"},
-		"sign of 0": {func(w *World) { w.Position.Y[3] = 0 }, "value of position.y, slot 3 (ent_4): -0 (0x80000000) and 0 (0x00000000)"},
-		"integer":   {func(w *World) { c, _ := FindColumn[int32](w, "hp"); c.Values()[1] = 7 }, "value of hp, slot 1 (free): -1 (0xffffffff) and 7 (0x7)"},
+		"free row":        {func(w *World) { w.Rotation.W[1] = 2 }, "value of rotation.w, slot 1 (free): 1 (0x3f800000) and 2 (0x40000000)"},
+		"sign of 0":       {func(w *World) { w.Position.Y[3] = 0 }, "value of position.y, slot 3 (ent_4): -0 (0x80000000) and 0 (0x00000000)"},
+		"integer":         {func(w *World) { c, _ := FindColumn[int32](w, "hp"); c.Values()[1] = 7 }, "value of hp, slot 1 (free): -1 (0xffffffff) and 7 (0x7)"},
+		"blob":            {func(w *World) { setBlob(t, w, "mesh", 1, "tree.glb") }, `blob of mesh, slot 0 (ent_1): none and "tree.glb"`},
+		"blob of nothing": {func(w *World) { setBlob(t, w, "a b", 1, "") }, `blob of "a b", slot 0 (ent_1): none and ""`},
+		"no blob":         {func(w *World) { setBlob(t, w, "mesh", 1, "").Unset(1) }, "no difference"},
 		"double": {func(w *World) { c, _ := FindColumn[float64](w, "heat"); c.Values()[0] = 1 },
 			"value of heat, slot 0 (ent_1): 0 (0x0000000000000000) and 1 (0x3ff0000000000000)"},
 	} {
@@ -44,7 +47,27 @@ func TestDiffSays(t *testing.T) {
 		}
 	}
 
-	a, b := newWorld(t, 3), newWorld(t, 4)
+	long := strings.Repeat("0123456789", 10)
+	a, b := sample(t), sample(t)
+	for i, name := range []string{"tree.glb", long, "same", "gone"} {
+		setBlob(t, a, "mesh", []ID{1, 3, 4, 5}[i], name)
+		setBlob(t, b, "mesh", []ID{1, 3, 4, 5}[i], name)
+	}
+	for _, c := range []struct {
+		id         ID
+		text, want string
+	}{
+		{5, "gone!", `blob of mesh, slot 4 (ent_5), byte 4: "gone" and "gone!"`},
+		{3, long[:50] + "x" + long[51:], `blob of mesh, slot 2 (ent_3), byte 50: …"8901234567890123456789012345678901234567"… and …"890123456789x123456789012345678901234567"…`},
+		{1, "tree.gltf", `blob of mesh, slot 0 (ent_1), byte 7: "tree.glb" and "tree.gltf"`},
+	} {
+		setBlob(t, b, "mesh", c.id, c.text)
+		if d, _ := Diff(a, b); d.String() != c.want {
+			t.Errorf("%s, want %s", d, c.want)
+		}
+	}
+
+	a, b = newWorld(t, 3), newWorld(t, 4)
 	spawn(t, a)
 	spawn(t, b)
 	quad, err := AddArrayColumn[[4]uint8](a, "quad")
@@ -59,12 +82,12 @@ func TestDiffSays(t *testing.T) {
 	quad.Values()[0] = other.Values()[0]
 	c := newWorld(t, 1)
 	spawn(t, c)
-	long := addColumn[uint32](t, c, "quad")
+	wide := addColumn[uint32](t, c, "quad")
 	if d, _ := Diff(a, c); d.String() != "column of quad: [4]uint8 and uint32" {
 		t.Error(d)
 	}
 	copy(a.columns[10].mem, c.columns[10].mem)
-	if d, found := Diff(a, c); found || long[0] != 0 {
+	if d, found := Diff(a, c); found || wide[0] != 0 {
 		t.Errorf("the hash knows bytes, not types: %v", d)
 	}
 	a.Despawn(1)
@@ -139,7 +162,7 @@ func TestNumbersAsText(t *testing.T) {
 // mutate makes one small change to a world, or none.
 func mutate(t *rapid.T, w *World) {
 	slot := rapid.IntRange(0, max(0, w.high-1)).Draw(t, "slot")
-	switch rapid.IntRange(0, 5).Draw(t, "what") {
+	switch rapid.IntRange(0, 7).Draw(t, "what") {
 	case 0:
 		w.Spawn()
 	case 1:
@@ -163,6 +186,16 @@ func mutate(t *rapid.T, w *World) {
 		row := c.rows(slot, slot+1)
 		i := rapid.IntRange(0, len(row)-1).Draw(t, "byte")
 		row[i] = rapid.SampledFrom([]byte{0, 1, 0x7f, 0x80, 0xff, 0xf0, 0xf8}).Draw(t, "value")
+	case 6, 7:
+		blobs, _ := w.Blobs(rapid.SampledFrom(modelTags).Draw(t, "blobs"))
+		if w.high == 0 {
+			return
+		}
+		if data := rapid.SampledFrom([]string{"", "a", "b", "ab", "none"}).Draw(t, "blob"); data != "none" {
+			_ = blobs.Set(w.ids[slot], []byte(data))
+		} else {
+			blobs.Unset(w.ids[slot])
+		}
 	}
 }
 

@@ -20,14 +20,23 @@
 // of one world no two share an address modulo 4096: otherwise a loop that walks many columns at one
 // index would find all of them in one set of the L1 cache.
 //
+// [World.Register] adds the columns, tags and blobs that a struct declares as its fields;
+// [AddColumn], [AddArrayColumn], [World.Tag] and [World.Blobs] add one by its name.
+//
 // Code that writes to a column directly calls Touch ([Vec3.Touch], [Column.Touch]), once
 // for all rows: it changes the Version of the column, by which an index, a renderer or a
 // sync layer notices the change. SetPosition and its like touch by themselves.
+//
+// Code that does not know the columns (a network, an inspector, an exporter) reads them without their types:
+// [World.Columns] lists them, and a [ColumnView] returns rows as bytes or as float64.
 //
 // [Tag]s are bitsets, 64 entities a word. [World.Query] selects by tags, in
 // ascending slot order; a query of [World.NewQuery] caches the result as a bitmap, for
 // frequent use and for kernels. [World.IDs] yields all entities in order of age. A [Handle]
 // is an id with its slot, for frequent access to one entity.
+//
+// [Blobs] are strings of bytes of an entity, such as the name of its mesh: state that is no
+// number and has no fixed length.
 //
 // With [Config].Previous a world keeps the transforms of the last tick, so that a
 // renderer that runs between two ticks can [World.Interpolate].
@@ -35,7 +44,7 @@
 // # Deferred changes
 //
 // While a query iterates, no entity may be spawned or despawned. [Commands] record spawns,
-// despawns, tags and writes, and [World.Apply] makes them at the boundary of the tick:
+// despawns, tags, blobs and writes, and [World.Apply] makes them at the boundary of the tick:
 // lists in the order given, commands in the order recorded, one by one as if called
 // directly. With one list for each chunk of the work the result does not depend on the
 // order in which goroutines record. Apply counts the room before the first change: it
@@ -60,10 +69,10 @@
 //     the same number to an entity still alive. After a Restore or CopyFrom to an
 //     earlier state, ids that were issued since are issued again, and then resolve.
 //   - [World.Hash] is a function of what decides the future (the entity in each
-//     slot, the next id, the tags of entities, the rows of all columns below
+//     slot, the next id, the tags and blobs of entities, the rows of all columns below
 //     HighWater) and of nothing else: not the capacity, not the order in which
-//     columns and tags were registered, not tags that no entity has, not the
-//     payload of a NaN. It is the same number on every architecture.
+//     columns and tags were registered, not tags and names of blobs that no entity has,
+//     not the payload of a NaN. It is the same number on every architecture.
 //   - [Diff] names the first thing in which two worlds differ, and finds none if and
 //     only if their hashes are equal.
 //   - [World.Restore] accepts what [World.Snapshot] wrote, on any architecture, or leaves
@@ -71,18 +80,19 @@
 //     same versions of columns and, without further columns of its own, the same hash. It
 //     keeps columns that the program has not added, and writes them to its own snapshots.
 //     Untrusted data is safe: Restore takes memory in proportion to the length of the data,
-//     and a bit a row of the world for each tag that the world lacks. Tags are never
-//     removed, so a world can have at most MaxTags different names in its life.
+//     and a bit a row of the world for each tag that the world lacks. Tags and names of blobs
+//     are never removed, so a world can have at most MaxTags and MaxBlobs of them in its life.
 //   - [World.CopyFrom] does the same from another world, without an encoding,
 //     and [World.Clone] makes a second world: a run that goes back a few ticks and
 //     repeats them gives the same results as one that does not.
 //   - An error leaves the world unchanged, and a batch with one bad element
 //     changes nothing.
-//   - No allocation after warm-up in Spawn, SpawnN, Despawn, Slot, ID, tags, Query
+//   - No allocation after warm-up in Spawn, SpawnN, Despawn, Slot, ID, tags, Blobs, Query
 //     (written in the range clause), Commands and Apply, Binding, Hash, CopyFrom, and
 //     the forms that append to a caller's slice. Spawning allocates a page of the id
 //     table once every 1024 entities until pages become empty as fast as new ones are
-//     needed, and room in kept columns when it goes beyond HighWater.
+//     needed, and room in kept columns when it goes beyond HighWater. Blobs allocate when they
+//     take more memory than ever before.
 //
 // # Memory
 //
@@ -92,18 +102,19 @@
 // the start. The id table takes 4.7 KiB for every block of 1024 consecutive ids of which at
 // least one is alive: at most Len()+1 such pages, near Len()/1024 unless survivors are rare
 // and old, and up to 16 spare ones. Kept columns, which came with a snapshot and were not
-// added, hold at most twice the rows ever used.
+// added, hold at most twice the rows ever used. [Blobs] says what a blob takes.
 //
 // # Concurrency
 //
 // A World has no mutex. Methods that change nothing (Slot, ID, Handle, Valid, Len,
 // HighWater, Version, LiveSlots, LiveMask, IDs, World.Query, the Has, Count and Mask of a
-// Tag, Get and At of a Binding, FindColumn, Snapshot, Hash, ColumnHashes, FirstNaN, Diff,
-// Dump, Describe, Clone, and CopyFrom for the world that is copied) may run concurrently
+// Tag, Get and At of a Binding, Get, At, Len and All of Blobs, FindColumn, Columns, the methods of
+// ColumnView, Snapshot, Hash, ColumnHashes, FirstNaN, Diff, Dump, Describe, Clone, and
+// CopyFrom for the world that is copied) may run concurrently
 // with each other, with direct writes to columns that they do not read, and with recording
 // into Commands, each list by one goroutine. A [Query] caches its result, so each goroutine
 // needs its own. Call NewQuery and NewCommands before the goroutines start. Everything
 // else, direct writes to one column included, needs the exclusion that any Go variable
 // needs; between [World.HoldTouches] and [World.ReleaseTouches], goroutines may also touch
-// different columns at the same time.
+// different columns, and change blobs of different names, at the same time.
 package ecs

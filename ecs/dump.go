@@ -11,8 +11,8 @@ import (
 )
 
 // Dump writes a table for people to read, of the entities that satisfy every term, all
-// with no terms, in ascending order of slots: id, slot, tags, and every column, in
-// order of registration. Rows of several numbers are in brackets, floats in the shortest
+// with no terms, in ascending order of slots: id, slot, tags, every column, in order of
+// registration, and the first 40 bytes of each blob, quoted. Rows of several numbers are in brackets, floats in the shortest
 // form that identifies their value. It returns the first error of out. The memory that it
 // needs depends on columns and tags, not on the number of entities. A tag of another
 // world panics.
@@ -31,6 +31,9 @@ func (w *World) dumpRows(t *textTable, terms []Term) {
 	for _, c := range w.columns {
 		t.text(displayName(c.name))
 	}
+	for _, b := range w.blobs {
+		t.text(displayName(b.name))
+	}
 	t.endRow()
 	for slot := range w.Query(terms...) {
 		t.cell = w.ids[slot].append(t.cell)
@@ -41,6 +44,10 @@ func (w *World) dumpRows(t *textTable, terms []Term) {
 		t.endCell()
 		for _, c := range w.columns {
 			t.cell = c.appendRow(t.cell, int(slot))
+			t.endCell()
+		}
+		for _, b := range w.blobs {
+			t.cell = b.appendText(t.cell, slot)
 			t.endCell()
 		}
 		if !t.endRow() {
@@ -69,16 +76,33 @@ func (w *World) appendTags(dst []byte, slot Slot) []byte {
 func (c *column) appendRow(dst []byte, slot int) []byte {
 	rows := c.rows(slot, slot+1)
 	if c.count == 1 {
-		return c.kind.append(dst, rows, 0)
+		return c.kind.AppendText(dst, rows, 0)
 	}
 	dst = append(dst, '[')
 	for i := range c.count {
 		if i > 0 {
 			dst = append(dst, ' ')
 		}
-		dst = c.kind.append(dst, rows, i)
+		dst = c.kind.AppendText(dst, rows, i)
 	}
 	return append(dst, ']')
+}
+
+// dumpedBytes is how much of a blob a table shows.
+const dumpedBytes = 40
+
+// appendText appends the blob of a slot as a quoted string, and "…" where it is cut; "-" if there
+// is none.
+func (b *Blobs) appendText(dst []byte, slot Slot) []byte {
+	data, ok := b.At(slot)
+	if !ok {
+		return append(dst, '-')
+	}
+	dst = strconv.AppendQuote(dst, string(data[:min(len(data), dumpedBytes)]))
+	if len(data) > dumpedBytes {
+		dst = append(dst, "…"...)
+	}
+	return dst
 }
 
 // displayName returns a name as it is if it cannot be misread in a table or a list, and

@@ -55,6 +55,43 @@ func Example() {
 	// true
 }
 
+// A network sends the rows that changed, of every column that was written since the last time. It
+// knows none of the columns.
+func ExampleColumnView() {
+	w, err := ecs.New(ecs.Config{Capacity: 1000})
+	if err != nil {
+		panic(err)
+	}
+	hp, err := ecs.AddColumn[int16](w, "hp")
+	if err != nil {
+		panic(err)
+	}
+	home, err := ecs.AddArrayColumn[[2]float32](w, "home")
+	if err != nil {
+		panic(err)
+	}
+	if err := w.SpawnN(make([]ecs.ID, 4)); err != nil {
+		panic(err)
+	}
+
+	sent := w.LastTouch() // what the other side has
+	hp.Values()[1], hp.Values()[3] = -2, 300
+	hp.Touch()
+	home.Values()[3] = [2]float32{0.5, 4}
+	home.Touch()
+
+	changed := []ecs.Slot{1, 3}
+	for _, c := range w.Columns() {
+		if c.Version() > sent {
+			fmt.Printf("%s, %d %v a row: bytes %x, floats %v\n", c.Name(), c.Components(), c.Kind(),
+				c.AppendBytesAt(nil, changed), c.AppendFloatsAt(nil, changed))
+		}
+	}
+	// Output:
+	// hp, 1 int16 a row: bytes feff2c01, floats [-2 300]
+	// home, 2 float32 a row: bytes 00000000000000000000003f00008040, floats [0 0 0.5 4]
+}
+
 // While a query iterates, entities without life are replaced by a grave.
 func ExampleCommands() {
 	w, err := ecs.New(ecs.Config{Capacity: 100})
@@ -235,4 +272,38 @@ func ExampleTag_OnSet() {
 	w.Despawn(ids[1])
 	fmt.Println(fires, burning.Count())
 	// Output: 8 8
+}
+
+// The name of a mesh comes back with its entity.
+func ExampleBlobs() {
+	w, err := ecs.New(ecs.Config{Capacity: 1000})
+	if err != nil {
+		panic(err)
+	}
+	// guide:begin blobs
+	mesh, err := w.Blobs("mesh") // bytes by entity; the name is like that of a tag
+	if err != nil {
+		panic(err)
+	}
+	tree, err := w.Spawn()
+	if err != nil {
+		panic(err)
+	}
+	if err := mesh.Set(tree, []byte("oak.glb")); err != nil { // copies the bytes
+		panic(err)
+	}
+	saved := w.Snapshot(nil)
+	w.Despawn(tree) // and its blob
+	fmt.Println(mesh.Len(), "blobs")
+
+	if err := w.Restore(saved); err != nil {
+		panic(err)
+	}
+	for id, data := range mesh.All() { // ascending slots; only read data
+		fmt.Printf("%v has the mesh %s\n", id, data)
+	}
+	// guide:end
+	// Output:
+	// 0 blobs
+	// ent_1 has the mesh oak.glb
 }

@@ -107,7 +107,7 @@ func TestKeptOfAnotherType(t *testing.T) {
 	addColumn[uint8](t, other, "mana")[0] = 3
 	spawn(t, other)
 	restored(t, b, other)
-	if len(b.kept) != 1 || b.kept[0].kind != kindUint8 || b.kept[0].mem[0] != 0 {
+	if len(b.kept) != 1 || b.kept[0].kind != KindUint8 || b.kept[0].mem[0] != 0 {
 		t.Fatal("the new column is not kept")
 	}
 }

@@ -28,6 +28,9 @@ type modelEntity struct {
 	x    float32
 	hp   int16
 	held int // handle bound to it; 0: none
+
+	blob    string
+	hasBlob bool
 }
 
 func (m *model) spawn() ID {
@@ -101,6 +104,8 @@ type modelled struct {
 	m  *model
 	hp *Column[int16]
 
+	blobs *Blobs
+
 	lists    []*Commands
 	binding  *Binding[int]
 	handles  int         // bound so far; the first is 1
@@ -123,7 +128,11 @@ func newModelled(t *rapid.T, capacity int) *modelled {
 		t.Fatal(err)
 	}
 	m := &model{slots: make([]ID, capacity), next: 1, entities: map[ID]*modelEntity{}}
-	s := &modelled{w: w, m: m, hp: c, released: map[int]int{}}
+	b, err := w.Blobs("script")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &modelled{w: w, m: m, hp: c, blobs: b, released: map[int]int{}}
 	s.lists = []*Commands{w.NewCommands(), w.NewCommands(), w.NewCommands()}
 	s.binding = NewBinding(w, func(_ ID, handle int) { s.released[handle]++ })
 	return s
@@ -228,6 +237,36 @@ func (s *modelled) write(t *rapid.T) {
 	}
 }
 
+// setBlob sets or removes a blob. Sometimes its bytes are a part of another blob.
+func (s *modelled) setBlob(t *rapid.T) {
+	for range rapid.IntRange(1, 20).Draw(t, "blobs") {
+		id := s.anyID(t)
+		e := s.m.entities[id]
+		if rapid.IntRange(0, 3).Draw(t, "unset") == 0 {
+			if ok := s.blobs.Unset(id); ok != (e != nil) {
+				t.Fatalf("Unset(%v): %v", id, ok)
+			}
+			if e != nil {
+				e.blob, e.hasBlob = "", false
+			}
+			continue
+		}
+		data, ok := s.blobs.Get(s.anyID(t))
+		if n := len(data); ok && rapid.Bool().Draw(t, "other") {
+			data = data[rapid.IntRange(0, n).Draw(t, "from"):]
+		} else {
+			data = bytes.Repeat([]byte{byte(rapid.IntRange(0, 255).Draw(t, "byte"))}, rapid.IntRange(0, 40).Draw(t, "length"))
+		}
+		want := string(data)
+		if err := s.blobs.Set(id, data); (err == nil) != (e != nil) {
+			t.Fatalf("Set(%v): %v", id, err)
+		}
+		if e != nil {
+			e.blob, e.hasBlob = want, true
+		}
+	}
+}
+
 // commands records random commands for random ids and for own spawns into several lists,
 // and applies them all at once.
 func (s *modelled) commands(t *rapid.T) {
@@ -243,7 +282,7 @@ func (s *modelled) commands(t *rapid.T) {
 			}
 			tag, x := rapid.SampledFrom(modelTags).Draw(t, "tag"), rapid.Int16().Draw(t, "x")
 			e, n := m.entities[id], (*int)(nil)
-			switch rapid.IntRange(0, 6).Draw(t, "kind") {
+			switch rapid.IntRange(0, 8).Draw(t, "kind") {
 			case 0, 1:
 				names = append(names, c.Spawn())
 				if full == "" && len(m.entities) == len(m.slots) {
@@ -280,6 +319,19 @@ func (s *modelled) commands(t *rapid.T) {
 				}
 				if n = &want.Written; e != nil {
 					e.x = float32(x)
+				}
+			case 7:
+				data := ID(x).String()[:rapid.IntRange(0, 4).Draw(t, "length")]
+				if err := c.SetBlob(s.blobs, name, []byte(data)); err != nil {
+					t.Fatal(err)
+				}
+				if n = &want.Written; e != nil {
+					e.blob, e.hasBlob = data, true
+				}
+			case 8:
+				c.UnsetBlob(s.blobs, name)
+				if n = &want.Written; e != nil {
+					e.blob, e.hasBlob = "", false
 				}
 			}
 			if e == nil {
@@ -365,7 +417,11 @@ func (s *modelled) check(t *rapid.T) {
 		if math.Float32bits(w.Position.X[slot]) != math.Float32bits(e.x) || s.hp.Values()[slot] != e.hp || w.Scale.Y[slot] != 1 {
 			t.Fatalf("%v has x %v, hp %v; want %v, %v", id, w.Position.X[slot], s.hp.Values()[slot], e.x, e.hp)
 		}
+		if data, ok := s.blobs.Get(id); ok != e.hasBlob || string(data) != e.blob {
+			t.Fatalf("%v has blob %q, %v; want %q, %v", id, data, ok, e.blob, e.hasBlob)
+		}
 	}
+	checkBlobs(t, w)
 	s.checkHandles(t)
 	if w.Hash() != Fold(w.ColumnHashes()) {
 		t.Fatal("Hash is not the Fold of ColumnHashes")
@@ -382,6 +438,7 @@ func TestModel(t *testing.T) {
 				"cull":     s.cull,
 				"tag":      s.setTag,
 				"write":    s.write,
+				"blobs":    s.setBlob,
 				"commands": s.commands,
 				"bind":     s.bind,
 				"snapshot": s.snapshot,

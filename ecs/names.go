@@ -51,6 +51,24 @@ func allNames[N named](a, b []N) []string {
 	return slices.Compact(names)
 }
 
+// checkNew returns the names that are to come into a list of at most so many, with one more unless
+// it is there or comes already; or why it cannot come.
+func checkNew[N any, P interface {
+	*N
+	named
+}](caller, what, name string, list []P, coming []string, most int) ([]string, error) {
+	if find(list, name) != nil || slices.Contains(coming, name) {
+		return coming, nil
+	}
+	if err := checkName(caller+" name", name); err != nil {
+		return coming, err
+	}
+	if len(list)+len(coming) >= most {
+		return coming, fault.Field(ErrCapacity, caller+" "+what, most)
+	}
+	return append(coming, name), nil
+}
+
 func checkName(field, name string) error {
 	if name != "" && len(name) <= maxName && utf8.ValidString(name) {
 		return nil

@@ -23,11 +23,12 @@ type pendingState struct {
 	prepared   bool     // it fits
 	columns    []pendingColumn
 	tags       []pendingTag
+	blobs      []pendingBlobs
 }
 
 type pendingColumn struct {
 	name    string
-	kind    kind
+	kind    Kind
 	count   int
 	version uint64
 	rows    []byte
@@ -51,7 +52,10 @@ func (w *World) Clone() *World {
 		panic("ecs: Clone of a World that New did not make")
 	}
 	for _, col := range w.registered[len(c.registered):] {
-		c.register("ecs: Clone", col.name, col.kind, col.count) // fits, as it did in w
+		c.register(col.name, col.kind, col.count) // fits, as it did in w
+	}
+	for _, b := range w.blobs {
+		c.addBlobs(b.name)
 	}
 	if err := c.CopyFrom(w); err != nil {
 		panic("ecs: Clone does not fit")
@@ -60,13 +64,13 @@ func (w *World) Clone() *World {
 }
 
 // CopyFrom replaces the state by that of src, as Restore does by that of a snapshot, without an
-// encoding: ids and all that decides the next ones, tags, columns and their versions. The worlds
-// may differ in capacity and in what is registered: tags and columns are matched by name, as in
+// encoding: ids and all that decides the next ones, tags, blobs, columns and versions. The worlds
+// may differ in capacity and in what is registered: tags, blobs and columns are matched by name, as in
 // Restore. Handles, observers, bindings and queries of w stay; handles bound to entities that are
 // gone are released. It allocates nothing once w has had a state as large, with columns of all
 // these names.
 //
-// More rows in use, columns or tags than fit are ErrCapacity, a column that both
+// More rows in use, columns, tags or names of blobs than fit are ErrCapacity, a column that both
 // have in different types is ErrUnsupported; w is unchanged then. A copy from w itself
 // does nothing.
 func (w *World) CopyFrom(src *World) error {
@@ -112,13 +116,19 @@ func (im *pendingState) view(src *World) {
 	for _, t := range src.tags {
 		im.tags = append(im.tags, pendingTag{t.name, bytesOf(t.bits[:words(src.high)])})
 	}
+	for _, b := range src.blobs {
+		if b.saved() {
+			im.blobs = append(im.blobs, pendingBlobs{name: b.name, version: b.version.number, from: b})
+		}
+	}
 }
 
 // forget drops the references to the source, and keeps its own memory.
 func (im *pendingState) forget() {
 	clear(im.columns)
 	clear(im.tags)
-	*im = pendingState{columns: im.columns[:0], tags: im.tags[:0], own: im.own, table: im.table}
+	clear(im.blobs)
+	*im = pendingState{columns: im.columns[:0], tags: im.tags[:0], blobs: im.blobs[:0], own: im.own, table: im.table}
 }
 
 func (im *pendingState) tooMany(what string, n int) error {
@@ -155,6 +165,15 @@ func (im *pendingState) check(w *World) error {
 	}
 	if n > MaxTags {
 		return im.tooMany("tags", n)
+	}
+	n = len(w.blobs)
+	for i := range im.blobs {
+		if find(w.blobsByName, im.blobs[i].name) == nil {
+			n++
+		}
+	}
+	if n > MaxBlobs {
+		return im.tooMany("names of blobs", n)
 	}
 	return nil
 }
@@ -210,6 +229,7 @@ func (w *World) replaceState(im *pendingState) {
 	for _, t := range im.tags {
 		im.copy(bytesOf(w.tagNamed(t.name).bits), t.bits, 8)
 	}
+	w.replaceBlobs(im)
 	w.changes++
 	w.generation++
 	w.jumpAll()
@@ -237,7 +257,7 @@ func (w *World) replaceColumns(im *pendingState, before int) {
 			c.reset(im.rows, before)
 		}
 		c.version.number = c.pending.version
-		im.copy(c.mem, c.pending.rows, c.kind.size())
+		im.copy(c.mem, c.pending.rows, c.kind.Size())
 		c.pending = nil
 	}
 }

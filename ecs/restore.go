@@ -14,7 +14,7 @@ import (
 // Restore replaces the state by that of a snapshot, which may come from a world of another
 // capacity. Handles to tags and columns stay valid; tags and columns are matched by name.
 // Tags that the world lacks are registered. Tags that the snapshot lacks are emptied.
-// Columns that the snapshot lacks get their initial value and version 0. Columns that the
+// The same holds for names of blobs. Columns that the snapshot lacks get their initial value and version 0. Columns that the
 // world lacks are kept: they are in the hash and in later snapshots, and zero in a row
 // that is newly used. They stay until AddColumn adds them to the program, or until a
 // Restore of a snapshot without them drops them. They hold no more rows than have been
@@ -22,7 +22,7 @@ import (
 //
 // Data that is truncated, altered or contradicts itself is ErrCorrupt. Data of another
 // format version, or with a column that the world has in another type, is ErrUnsupported.
-// More rows, columns or tags than fit are ErrCapacity. The world is then unchanged, and
+// More rows, columns, tags or names of blobs than fit are ErrCapacity. The world is then unchanged, and
 // Restore has used memory only in proportion to len(data): at worst one page of the id
 // table for each id, if the ids lie far apart.
 func (w *World) Restore(data []byte) error {
@@ -94,11 +94,11 @@ func (w *World) PreparedSlot(id ID) (Slot, bool) {
 
 func (im *pendingState) decode(w *World, data []byte) error {
 	im.source, im.littleEndian = "ecs: snapshot", true
-	d, err := frame.NewDecoder(data, "ecs: snapshot: ", snapshotMagic, snapshotVersion)
+	d, err := frame.NewDecoder(data, "ecs: snapshot: ", snapshotMagic, snapshotVersion, blobsVersion)
 	if err != nil {
 		return err
 	}
-	columns, tags, err := im.header(&d, w.Cap())
+	columns, tags, blobs, err := im.header(&d, w.Cap())
 	if err != nil {
 		return err
 	}
@@ -115,22 +115,30 @@ func (im *pendingState) decode(w *World, data []byte) error {
 			return err
 		}
 	}
+	for range blobs {
+		if err := im.decodeBlobs(w, &d); err != nil {
+			return err
+		}
+	}
 	return d.Done()
 }
 
-func (im *pendingState) header(d *frame.Decoder, fits int) (columns, tags int, err error) {
+func (im *pendingState) header(d *frame.Decoder, fits int) (columns, tags, blobs int, err error) {
 	b, err := d.Next("header")
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, 0, err
 	}
-	if len(b) != headerBytes {
-		return 0, 0, corrupt("length of the header", len(b))
+	if rest := len(b) - headerBytes; rest != 0 && d.Version == snapshotVersion || rest != 4 && d.Version == blobsVersion {
+		return 0, 0, 0, corrupt("length of the header", len(b))
 	}
 	r := wire.NewReader(b)
 	capacity := int(r.U32())
 	im.rows, im.live, columns, tags = int(r.U32()), int(r.U32()), int(r.U32()), int(r.U32())
 	next := r.U64()
 	im.touches = r.U64()
+	if d.Version == blobsVersion {
+		blobs = int(r.U32())
+	}
 	switch {
 	case capacity < 1 || capacity > maxCapacity:
 		err = corrupt("capacity", capacity)
@@ -142,6 +150,8 @@ func (im *pendingState) header(d *frame.Decoder, fits int) (columns, tags int, e
 		err = corrupt("columns", columns)
 	case tags < 0 || tags > MaxTags:
 		err = corrupt("tags", tags)
+	case blobs < 0 || blobs > MaxBlobs:
+		err = corrupt("names of blobs", blobs)
 	case next > maxID || next <= uint64(im.rows): // each row was used by an id of its own
 		err = corrupt("next id", next)
 	case im.touches > maxTouches:
@@ -150,7 +160,7 @@ func (im *pendingState) header(d *frame.Decoder, fits int) (columns, tags int, e
 		err = im.tooMany("rows", im.rows)
 	}
 	im.table.reset(next)
-	return columns, tags, err
+	return columns, tags, blobs, err
 }
 
 func (im *pendingState) identity(d *frame.Decoder) (err error) {
@@ -187,17 +197,17 @@ func (im *pendingState) column(w *World, d *frame.Decoder) error {
 	r := wire.NewReader(b)
 	label := r.Name()
 	name := nameOf(w.byName, label)
-	c := pendingColumn{name: name, kind: kind(r.U8()), count: int(r.U16()), version: r.U64(), rows: r.Rest()}
+	c := pendingColumn{name: name, kind: Kind(r.U8()), count: int(r.U16()), version: r.U64(), rows: r.Rest()}
 	if r.Err() != nil || !validLabel(label) || name == identity {
 		return corrupt("name of a column", fmt.Sprintf("%.40q", name))
 	}
-	if c.kind.size() == 0 || c.count < 1 || c.count > maxCount {
+	if c.kind.Size() == 0 || c.count < 1 || c.count > maxCount {
 		return corrupt("type of column "+name, typeName(c.kind, c.count))
 	}
 	if c.version > im.touches {
 		return corrupt("version of column "+name, c.version)
 	}
-	if uint64(len(c.rows)) != uint64(c.kind.size()*c.count)*uint64(im.rows) {
+	if uint64(len(c.rows)) != uint64(c.kind.Size()*c.count)*uint64(im.rows) {
 		return corrupt("length of column "+name, len(c.rows))
 	}
 	for i := range im.columns {
@@ -241,7 +251,7 @@ func corrupt(what string, value any) error {
 	return fault.Field(ErrCorrupt, "ecs: snapshot: "+what, value)
 }
 
-// validLabel reports whether a column or tag can have the name.
+// validLabel reports whether a column, tag or blobs can have the name.
 func validLabel(name []byte) bool { return len(name) > 0 && utf8.Valid(name) }
 
 // nameOf returns a name as a string, without an allocation if a member of list has it.

@@ -153,7 +153,7 @@ func TestRestoreErrors(t *testing.T) {
 		t.Error("a column still refers to a snapshot")
 	}
 	wantError(t, twin(t, 4).Restore(good), ErrCapacity, "rows = 5")
-	for _, version := range []byte{0, 1, snapshotVersion + 1, 255} {
+	for _, version := range []byte{0, 1, blobsVersion + 1, 255} {
 		other := slices.Clone(good)
 		other[len(snapshotMagic)] = version
 		wantError(t, twin(t, 8).Restore(other), ErrUnsupported, "version = ")
@@ -276,6 +276,9 @@ func FuzzRestore(f *testing.F) {
 	large, _, _ := knowing(f, 1<<16)
 	large.SpawnN(make([]ID, 90))
 	f.Add(large.Snapshot(nil))
+	for _, n := range []int{0, 1, 100} {
+		f.Add(withBlobs(f, 64, n).Snapshot(nil))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, data := range [][]byte{data, frametest.Reseal(data)} {
 			w := twin(t, 64)
@@ -357,6 +360,7 @@ func checkConsistent(t *testing.T, w *World) {
 			}
 		}
 	}
+	checkBlobs(t, w)
 	for w.Len() < w.Cap() {
 		spawn(t, w)
 	}

@@ -20,9 +20,16 @@ func (w *World) mustBeUnlocked() {
 // Spawn creates an entity in the lowest free slot and resets its row. It is
 // ErrCapacity in a full world.
 func (w *World) Spawn() (ID, error) {
+	id, _, err := w.SpawnSlot()
+	return id, err
+}
+
+// SpawnSlot is Spawn for callers that write to the row: it also returns the slot, as
+// Slot(id) does.
+func (w *World) SpawnSlot() (ID, Slot, error) {
 	w.mustBeUnlocked()
 	if w.count == len(w.ids) {
-		return 0, fault.Field(ErrCapacity, "ecs: Config.Capacity", len(w.ids))
+		return 0, 0, fault.Field(ErrCapacity, "ecs: Config.Capacity", len(w.ids))
 	}
 	slot := w.live.allocate()
 	id := w.table.issue(slot)
@@ -39,7 +46,7 @@ func (w *World) Spawn() (ID, error) {
 	if len(w.onSpawn) != 0 {
 		w.notify(w.onSpawn, id, slot)
 	}
-	return id, nil
+	return id, slot, nil
 }
 
 // SpawnN creates len(dst) entities, as that many calls of Spawn would, and puts their ids
@@ -175,7 +182,7 @@ func (w *World) DespawnWhere(terms ...Term) int {
 func (w *World) despawnMarked() {
 	b := &w.despawning
 	defer b.clear() // also when an observer panics
-	if w.despawnWatchers != 0 {
+	if w.despawnWatchers > len(w.blobs) {
 		for i := b.from; i < b.to; i++ {
 			eachBit(i, b.words[i], func(slot Slot) { w.notifyDespawn(w.ids[slot], slot) })
 		}
@@ -183,6 +190,11 @@ func (w *World) despawnMarked() {
 			for i := b.from; i < b.to; i++ {
 				binding.releaseSlots(i, b.words[i])
 			}
+		}
+	}
+	for _, blobs := range w.blobs {
+		for i := b.from; i < b.to; i++ {
+			blobs.removeSlots(i, b.words[i])
 		}
 	}
 	for i := b.from; i < b.to; i++ {

@@ -71,3 +71,43 @@ func TestBatchesAllocateNothing(t *testing.T) {
 		t.Errorf("%g allocations", n)
 	}
 }
+
+// SpawnSlot is Spawn, and its slot is that of the entity.
+func TestSpawnSlot(t *testing.T) {
+	a, b := newWorld(t, 5), newWorld(t, 5)
+	var observed Slot
+	b.OnSpawn(func(_ ID, slot Slot) { observed = slot })
+	for i := range 20 {
+		if i%3 == 2 {
+			a.Despawn(ID(i/2 + 1))
+			b.Despawn(ID(i/2 + 1))
+		}
+		id, err := a.Spawn()
+		also, slot, errSlot := b.SpawnSlot()
+		if id != also || (err == nil) != (errSlot == nil) {
+			t.Fatalf("%v, %v; want %v, %v", also, errSlot, id, err)
+		}
+		if err != nil {
+			wantError(t, errSlot, ErrCapacity, err.Error())
+			if slot != 0 {
+				t.Error("a slot with an error", slot)
+			}
+			continue
+		}
+		if want, ok := b.Slot(also); !ok || slot != want || slot != observed {
+			t.Fatalf("%v is in slot %d, want %d", also, slot, want)
+		}
+	}
+	if a.Hash() != b.Hash() {
+		t.Error("other worlds")
+	}
+	b.DespawnWhere()
+	if n := testing.AllocsPerRun(100, func() {
+		id, _, err := b.SpawnSlot()
+		if err != nil || !b.Despawn(id) {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

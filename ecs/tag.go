@@ -27,16 +27,15 @@ func (s *tagSet) label() string { return s.name }
 // Tag returns the tag of that name and registers it if it is new. A name that
 // is not 1 to 255 bytes of UTF-8 is ErrRange, the 257th tag ErrCapacity.
 func (w *World) Tag(name string) (Tag, error) {
-	if s := find(w.tagsByName, name); s != nil {
-		return Tag{s}, nil
-	}
-	if err := checkName("ecs: Tag name", name); err != nil {
+	if _, err := w.checkTag("ecs: Tag", name, nil); err != nil {
 		return Tag{}, err
 	}
-	if len(w.tags) == MaxTags {
-		return Tag{}, fault.Field(ErrCapacity, "ecs: Tag tags", MaxTags)
-	}
-	return Tag{w.addTag(name)}, nil
+	return Tag{w.tagNamed(name)}, nil
+}
+
+// checkTag is checkNew for tags.
+func (w *World) checkTag(caller, name string, coming []string) ([]string, error) {
+	return checkNew(caller, "tags", name, w.tagsByName, coming, MaxTags)
 }
 
 func (w *World) addTag(name string) *tagSet {

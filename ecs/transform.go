@@ -165,36 +165,55 @@ func (w *World) JumpAt(slot Slot) bool {
 func (w *World) Jumped() []uint64 { return w.jumped }
 
 // Interpolate computes the transforms to draw at a time between Previous, alpha 0,
-// and now, alpha 1: native.Ops.Lerp of positions and scales and Nlerp of
-// rotations. Entities that have jumped are drawn at their present transform. out has at
-// least HighWater rows, one per slot; only the rows in ops.Live are computed, all if it is
-// nil. The error is ErrUnsupported unless Config.Previous is set, or that of native.Ops.
+// and now, alpha 1, into the rows of out: see Transforms.Interpolate. Entities that have
+// jumped are drawn at their present transform. out has at least HighWater rows, one per
+// slot. The error is ErrUnsupported unless Config.Previous is set, or that of native.Ops.
 func (w *World) Interpolate(ops *native.Ops, alpha float32, out *Transforms) error {
 	if w.previous == nil {
 		return fault.Field(ErrUnsupported, "ecs: Interpolate: Config.Previous", false)
 	}
-	now := Transforms{w.Position, w.Rotation, w.Scale}
-	to, prev, cur := out.columns(), w.previous.columns(), now.columns()
-	for _, c := range to {
-		if len(*c) < w.high {
-			panic("ecs: Interpolate: out has fewer rows than HighWater")
+	now, previous := w.transforms().below(w.high), w.previous.below(w.high)
+	return out.Interpolate(ops, &previous, &now, alpha, w.jumped)
+}
+
+// transforms returns the built-in columns.
+func (w *World) transforms() *Transforms { return &Transforms{w.Position, w.Rotation, w.Scale} }
+
+// below returns rows [0, n).
+func (t *Transforms) below(n int) (cut Transforms) {
+	to := cut.columns()
+	for i, from := range t.columns() {
+		*to[i] = (*from)[:n]
+	}
+	return cut
+}
+
+// Interpolate computes the rows of t between those of previous, alpha 0, and of now, alpha 1:
+// native.Ops.Lerp of positions and scales and Nlerp of rotations. The rows that jumped names, a
+// bitmap in the form of Query.Mask or nil for none, are those of now. All columns of previous and now
+// have the same length, and those of t at least that; otherwise Interpolate panics. Only the
+// rows in ops.Live are computed, all if it is nil. The error is that of native.Ops.
+func (t *Transforms) Interpolate(ops *native.Ops, previous, now *Transforms, alpha float32, jumped []uint64) error {
+	rows := len(now.Position.X)
+	for _, c := range t.columns() {
+		if len(*c) < rows {
+			panic("ecs: Interpolate: the result has fewer rows than now")
 		}
 	}
-	for i := range to {
+	to, from, cur := t.below(rows), previous.columns(), now.columns()
+	for i, c := range to.columns() {
 		if i >= rotationColumn && i < scaleColumn {
 			continue
 		}
-		if err := ops.Lerp((*to[i])[:w.high], (*prev[i])[:w.high], (*cur[i])[:w.high], alpha, w.jumped); err != nil {
+		if err := ops.Lerp(*c, *from[i], *cur[i], alpha, jumped); err != nil {
 			return err
 		}
 	}
-	return ops.Nlerp(out.Rotation.below(w.high), w.previous.Rotation.below(w.high), w.Rotation.below(w.high), alpha, w.jumped)
+	return ops.Nlerp(to.Rotation.native(), previous.Rotation.native(), now.Rotation.native(), alpha, jumped)
 }
 
-// below returns rows [0, n) for package native.
-func (q Quat) below(n int) native.Quat {
-	return native.Quat{X: q.X[:n], Y: q.Y[:n], Z: q.Z[:n], W: q.W[:n]}
-}
+// native returns the columns for package native.
+func (q Quat) native() native.Quat { return native.Quat{X: q.X, Y: q.Y, Z: q.Z, W: q.W} }
 
 // jumpAll marks all entities after the state was replaced.
 func (w *World) jumpAll() {

@@ -87,7 +87,7 @@ func TestInterpolate(t *testing.T) {
 		t.Errorf("%g allocations", n)
 	}
 	out.Rotation.W = out.Rotation.W[:149]
-	wantPanic(t, "ecs: Interpolate: out has fewer rows than HighWater", func() { w.Interpolate(ops, 0.5, out) })
+	wantPanic(t, "ecs: Interpolate: the result has fewer rows than now", func() { w.Interpolate(ops, 0.5, out) })
 	if err := newWorld(t, 10).Interpolate(ops, 0.5, out); !errors.Is(err, ErrUnsupported) {
 		t.Error(err)
 	}

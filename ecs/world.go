@@ -9,8 +9,8 @@ import (
 
 // The errors of this package wrap one of these; test with errors.Is.
 var (
-	// ErrCapacity: no free slot, tag or column is left, or a snapshot has more
-	// rows than the world.
+	// ErrCapacity: no free slot, tag, column or name of blobs is left, a blob is too
+	// large, or a snapshot has more rows than the world.
 	ErrCapacity = fault.ErrCapacity
 	// ErrNotFinite: NaN or infinity in a checked write.
 	ErrNotFinite = fault.ErrNotFinite
@@ -65,6 +65,7 @@ type World struct {
 	high  int // rows ever used
 
 	columns    []*column
+	views      []ColumnView // of columns
 	byName     []*column
 	registered []*column // those that the program has handles to
 	kept       []*column // the others, which only a snapshot brought
@@ -73,11 +74,14 @@ type World struct {
 	tags       []*tagSet
 	tagsByName []*tagSet
 
+	blobs       []*Blobs
+	blobsByName []*Blobs
+
 	onSpawn         observers
 	onDespawn       observers
 	bindings        []releaser
 	releasing       bool
-	despawnWatchers int       // observers and bindings that notifyDespawn or a release calls
+	despawnWatchers int       // observers and bindings that notifyDespawn or a release calls, and len(blobs)
 	despawning      slotBatch // what despawnMarked works on; empty in between
 
 	lists     uint16   // Commands made
@@ -143,7 +147,7 @@ func (w *World) Version() uint64 {
 }
 
 // LastTouch returns the version of the column that was touched last. Versions are counted over all
-// columns of a world. So an index, a renderer or any other copy of columns keeps one number: the
+// columns and Blobs of a world. So an index, a renderer or any other copy of columns keeps one number: the
 // columns with a greater Version were written since. SetPosition and similar calls touch by themselves;
 // code that writes to a column directly calls Touch when done. Spawning, which resets a row, changes
 // World.Version instead. Versions are state: a Restore restores the saved ones, and changes Generation.

@@ -434,13 +434,13 @@ func TestKinds(t *testing.T) {
 	type lux float64
 	for _, c := range []struct {
 		row   any
-		want  kind
+		want  Kind
 		count int
 	}{
-		{int8(0), kindInt8, 1}, {int16(0), kindInt16, 1}, {hp(0), kindInt32, 1}, {int64(0), kindInt64, 1},
-		{uint8(0), kindUint8, 1}, {uint16(0), kindUint16, 1}, {uint32(0), kindUint32, 1}, {uint64(0), kindUint64, 1},
-		{float32(0), kindFloat32, 1}, {lux(0), kindFloat64, 1},
-		{[1]int8{}, kindInt8, 1}, {[4]float32{}, kindFloat32, 4}, {[3]hp{}, kindInt32, 3}, {[1024]lux{}, kindFloat64, 1024},
+		{int8(0), KindInt8, 1}, {int16(0), KindInt16, 1}, {hp(0), KindInt32, 1}, {int64(0), KindInt64, 1},
+		{uint8(0), KindUint8, 1}, {uint16(0), KindUint16, 1}, {uint32(0), KindUint32, 1}, {uint64(0), KindUint64, 1},
+		{float32(0), KindFloat32, 1}, {lux(0), KindFloat64, 1},
+		{[1]int8{}, KindInt8, 1}, {[4]float32{}, KindFloat32, 4}, {[3]hp{}, KindInt32, 3}, {[1024]lux{}, KindFloat64, 1024},
 		{0, 0, 0}, {uint(0), 0, 0}, {"", 0, 0}, {true, 0, 0}, {complex64(0), 0, 0}, {new(int8), 0, 0}, {[]int8{}, 0, 0},
 		{[0]int8{}, 0, 0}, {[1025]int8{}, 0, 0}, {[2][2]int8{}, 0, 0}, {[2]*int8{}, 0, 0}, {struct{ x int8 }{}, 0, 0},
 	} {

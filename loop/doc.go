@@ -183,7 +183,11 @@
 //
 // A [Queue] holds inputs until their tick. Any goroutine pushes; what is due
 // comes out in the order of tick, source and sequence number, so a tick depends
-// on which inputs had arrived, and not on the order of their arrival.
+// on which inputs had arrived, and not on the order of their arrival. No source can use up the room
+// of the others.
+//
+// A [Timeline] says which tick is in progress at a time, and when a tick falls due. [Arrivals]
+// measures with it, by source, whether inputs come in time, and for which tick a source should aim.
 //
 // [SimTime] is the time of a tick, exactly, at any rate.
 package loop

@@ -29,6 +29,11 @@ type Frame struct {
 	// WallNs is the sum of ElapsedNs since New, UINs that of RawNs. They wrap
 	// after 584 years.
 	WallNs, UINs uint64
+	// FPS is the rate of the frames themselves, in frames per second, smoothed over half a second: a
+	// sum of frames divided by a sum of their times. In both sums the weight of all earlier frames is
+	// multiplied by T/(T+t) by each frame of t = ElapsedNs, at most 1 s, where T is 0.5 s. It is 0 as
+	// long as no time has passed. What scales or stops simulated time does not change it.
+	FPS float64
 
 	// Alpha is the elapsed part of the step in progress, in [0, 1): blend the states after the last
 	// two steps by it. It is AlphaNum/AlphaDen in float64 and never decreases as AlphaNum grows.
@@ -107,6 +112,7 @@ func (l *Loop) publish(f Frame) Frame {
 	f.Tick = l.tick
 	f.SimNs = l.simNs(uint64(f.Steps))
 	f.WallNs, f.UINs = l.wall, l.ui
+	f.FPS = l.rate.perSecond()
 	f.AlphaNum, f.AlphaRest = l.jitter.alpha(l.units, l.rest, l.unit)
 	f.AlphaDen = l.unit
 	f.Alpha = alpha(f.AlphaNum, l.unit)

@@ -20,9 +20,8 @@ type Loop struct {
 
 // setup is what New derives from the Config.
 type setup struct {
+	ratio
 	config     Config // defaults filled in
-	num        uint64 // units per nanosecond, rate in lowest terms
-	unit       uint64 // units per step: 1e9 × den
 	maxSteps   uint64
 	maxBacklog uint64 // most steps that Keep keeps
 	maxDelta   int64
@@ -44,6 +43,7 @@ type state struct {
 	published   uint64 // dropped.steps as of the last frame
 	backwards   uint64
 	wall, ui    uint64
+	rate        frameRate
 	last        int64 // the time of the last AdvanceTo
 
 	channels [MaxChannels]channel
@@ -79,9 +79,8 @@ func New(c Config) (*Loop, error) {
 	// not always the nearest float32.
 	dt, _ := big.NewRat(den, num).Float32()
 	l := &Loop{setup: setup{
+		ratio:    ratio{num: uint64(num), unit: nsPerSecond * uint64(den)},
 		config:   c,
-		num:      uint64(num),
-		unit:     nsPerSecond * uint64(den),
 		maxSteps: uint64(c.MaxSteps),
 		maxDelta: c.MaxDeltaNs,
 		stall:    c.StallNs,
@@ -201,6 +200,7 @@ func (l *Loop) frame(elapsedNs int64) Frame {
 	}
 	f := Frame{ElapsedNs: elapsedNs}
 	l.wall += uint64(elapsedNs)
+	l.rate.add(elapsedNs)
 	f.Timers = l.runTimers(Wall, elapsedNs)
 	switch {
 	case l.menu, l.fault != nil:

@@ -67,7 +67,7 @@ func TestDefaults(t *testing.T) {
 
 // timeless returns what f says about steps, without the clocks.
 func timeless(f loop.Frame) loop.Frame {
-	f.SimNs, f.ElapsedNs, f.RawNs, f.WallNs, f.UINs, f.LagNs, f.ScaleMillionths = 0, 0, 0, 0, 0, 0, 0
+	f.SimNs, f.ElapsedNs, f.RawNs, f.WallNs, f.UINs, f.LagNs, f.ScaleMillionths, f.FPS = 0, 0, 0, 0, 0, 0, 0, 0
 	return f
 }
 

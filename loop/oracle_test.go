@@ -18,6 +18,7 @@ type oracle struct {
 
 	now        *big.Int // wall time but for menus: the clock of freezes and scales
 	wall, ui   *big.Int
+	fps        fpsOracle
 	accum      *big.Rat // steps, those of the backlog included
 	total      *big.Rat // steps whose time was counted
 	granted    *big.Int
@@ -405,6 +406,10 @@ func (o *oracle) check(ns int64, f loop.Frame) error {
 	if err := compareFloat(f); err != nil {
 		return err
 	}
+	if err := o.fps.check(f); err != nil {
+		return err
+	}
+	want.FPS = f.FPS
 	want.Alpha, want.AlphaNum, want.AlphaRest, want.AlphaDen = f.Alpha, f.AlphaNum, f.AlphaRest, f.AlphaDen
 	want.DroppedNum, want.DroppedRest = f.DroppedNum, f.DroppedRest
 	if f != want {

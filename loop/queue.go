@@ -15,6 +15,9 @@ var (
 	// ErrFull is wrapped by the errors of [Queue] that refuse an entry because there is no room. It
 	// wraps ErrCapacity of the other packages.
 	ErrFull = fmt.Errorf("queue full: %w", fault.ErrCapacity)
+	// ErrShare is wrapped by the errors of [Queue] that refuse an entry because its source has used
+	// its share of the room. It wraps ErrFull.
+	ErrShare = fmt.Errorf("share of the source used up: %w", ErrFull)
 	// ErrDuplicate is wrapped by the errors of [Queue] that refuse an entry
 	// because one of the same Source and Seq waits already.
 	ErrDuplicate = errors.New("source and sequence number wait already")
@@ -55,6 +58,12 @@ type QueueConfig[T any] struct {
 	// MaxBytes is the most that the sizes of the waiting entries add up to,
 	// by Size. 0 means math.MaxInt64; it needs Size.
 	MaxBytes int64
+	// PerSource is the most entries of one source that wait at once, from 1 to 1<<30, whatever the
+	// share of the source is. 0 means 1<<30.
+	PerSource int
+	// PerSourceBytes is the most that the sizes of the waiting entries of one source add up to. 0
+	// means math.MaxInt64; it needs Size.
+	PerSourceBytes int64
 	// Size returns what a value counts against MaxBytes, not negative. It is called once for each
 	// Push and for each entry of Restore. It must not call the queue, and several goroutines may
 	// call it at once. nil: values count nothing.
@@ -71,6 +80,12 @@ func (c QueueConfig[T]) Validate() error {
 	if c.MaxBytes < 0 || c.MaxBytes > 0 && c.Size == nil {
 		faults = append(faults, fault.Field(ErrRange, "loop: QueueConfig.MaxBytes", c.MaxBytes))
 	}
+	if c.PerSource < 0 || c.PerSource > queueLimit {
+		faults = append(faults, fault.Field(ErrRange, "loop: QueueConfig.PerSource", c.PerSource))
+	}
+	if c.PerSourceBytes < 0 || c.PerSourceBytes > 0 && c.Size == nil {
+		faults = append(faults, fault.Field(ErrRange, "loop: QueueConfig.PerSourceBytes", c.PerSourceBytes))
+	}
 	return errors.Join(faults...)
 }
 
@@ -84,6 +99,14 @@ func (c QueueConfig[T]) Validate() error {
 // stays. The queue does not remember the pairs that Due has taken out; a program
 // that must recognise a late repetition keeps the last number of each source.
 //
+// No source can take all of the room. Each has a share that shrinks as the queue fills: three times
+// the room that is left. A push is refused with ErrShare if its source has n entries waiting and n
+// is at least 3 × (Capacity − the entries of all). The same holds for bytes, for a value whose size
+// is not 0. So a source alone gets three quarters of Capacity; several that push without end get
+// equal parts if they push equally fast, and leave room too; and a source with nothing waiting is
+// refused only if no place is left. The share is the dynamic threshold by which network switches
+// divide a common buffer.
+//
 // A push costs time logarithmic in the number of waiting entries, and linear
 // only if sources choose their numbers so that they collide. Nothing allocates
 // unless the queue holds more than ever before.
@@ -94,16 +117,30 @@ type Queue[T any] struct {
 	tooMany   error // built once: refusals can be many and must not allocate
 	tooLarge  error // likewise
 	tooLong   *fault.Limit
+	most      holding // of one source
 	mu        sync.Mutex
 	waiting   entryHeap[T]
 	restoring entryHeap[T] // where Restore builds before it commits
 	stats     QueueStats
+	shares    fault.SourceLimits
 }
+
+// The limits for a source, as fault.SourceLimit.Which numbers them.
+const (
+	shareOfCapacity = iota
+	shareOfBytes
+	perSource
+	perSourceBytes
+)
+
+// shareOfFree is the share of a source, in parts of the room that is left.
+const shareOfFree = 3
 
 // QueueStats are counts since NewQueue, and the most that ever waited.
 type QueueStats struct {
 	Pushed         uint64 // accepted
 	Full           uint64 // refused with ErrFull
+	Share          uint64 // those of Full that were refused with ErrShare
 	Duplicate      uint64 // refused with ErrDuplicate
 	Late           uint64 // taken at a tick after their own
 	HighWater      int    // most entries that waited at once
@@ -119,29 +156,54 @@ func NewQueue[T any](c QueueConfig[T]) (*Queue[T], error) {
 	q.tooMany = fault.Field(ErrFull, "loop: QueueConfig.Capacity", q.capacity)
 	q.tooLarge = fault.Field(ErrFull, "loop: QueueConfig.MaxBytes", q.maxBytes)
 	q.tooLong = &fault.Limit{Field: "loop: QueueConfig.MaxBytes", Value: "a value", Most: q.maxBytes, Err: ErrFull}
+	q.most = holding{cmp.Or(c.PerSource, queueLimit), cmp.Or(c.PerSourceBytes, math.MaxInt64)}
+	q.shares.Limits = [...]fault.Limit{
+		shareOfCapacity: {Field: "loop: QueueConfig.Capacity", Most: int64(q.capacity), Err: ErrShare},
+		shareOfBytes:    {Field: "loop: QueueConfig.MaxBytes", Most: q.maxBytes, Err: ErrShare},
+		perSource:       {Field: "loop: QueueConfig.PerSource", Most: int64(q.most.entries), Err: ErrShare},
+		perSourceBytes:  {Field: "loop: QueueConfig.PerSourceBytes", Most: q.most.bytes, Err: ErrShare},
+	}
 	return q, nil
 }
 
 // Push adds e, from any goroutine. It keeps e.Value as it is: what e.Value points to must not
 // change until it has been taken. If there is no room for e the error wraps ErrFull and names the
 // capacity; for a value that is larger than MaxBytes and would never fit, it also names the size.
+// If the source has used its share the error wraps ErrShare, and names the source and the limit.
 // If its Source and Seq wait already the error wraps ErrDuplicate. After an error only the counts
 // have changed.
 func (q *Queue[T]) Push(e Entry[T]) error {
 	size := q.sizeOf(e.Value)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if err := q.put(&q.waiting, e, size); err != nil {
-		if errors.Is(err, ErrFull) {
-			q.stats.Full++
-		} else {
-			q.stats.Duplicate++
-		}
+	if err := q.check(&q.waiting, &e, size); err != nil {
+		q.countRefusal(err)
 		return err
 	}
+	has := q.waiting.sources.add(e.Source, 0)
+	if err := q.checkShare(has, e.Source, size); err != nil {
+		if has.entries == 0 {
+			q.waiting.sources.remove(e.Source, 0)
+		}
+		q.countRefusal(err)
+		return err
+	}
+	q.waiting.push(sizedEntry[T]{e, size}, has)
 	q.stats.Pushed++
 	q.updateHighWater()
 	return nil
+}
+
+// countRefusal counts an error of Push.
+func (q *Queue[T]) countRefusal(err error) {
+	if !errors.Is(err, ErrFull) {
+		q.stats.Duplicate++
+		return
+	}
+	q.stats.Full++
+	if errors.Is(err, ErrShare) {
+		q.stats.Share++
+	}
 }
 
 // sizeOf asks for the size of a value.
@@ -159,9 +221,10 @@ func (q *Queue[T]) sizeOf(v T) int64 {
 	return int64(n)
 }
 
-// put adds e to w within the limits of q. A repetition is ErrDuplicate also when
-// the queue is full, so that its source learns that the first one has arrived.
-func (q *Queue[T]) put(w *entryHeap[T], e Entry[T], size int64) error {
+// check returns why e cannot be added to w within the limits that do not depend on its source. A
+// repetition is ErrDuplicate also when the queue is full, so that its source learns that the first
+// one has arrived.
+func (q *Queue[T]) check(w *entryHeap[T], e *Entry[T], size int64) error {
 	switch {
 	case w.keys.has(e.Source, e.Seq):
 		return &duplicate{e.Source, e.Seq}
@@ -172,8 +235,26 @@ func (q *Queue[T]) put(w *entryHeap[T], e Entry[T], size int64) error {
 	case size > q.maxBytes-w.bytes:
 		return q.tooLarge
 	}
-	w.push(sizedEntry[T]{e, size})
 	return nil
+}
+
+// checkShare returns why a source that has so much waiting may not push, if there is room. n ≥ 3 ×
+// free is written as n / 3 ≥ free, which cannot overflow.
+func (q *Queue[T]) checkShare(has *holding, source uint32, size int64) error {
+	which := 0
+	switch {
+	case has.entries/shareOfFree >= q.capacity-len(q.waiting.heap):
+		which = shareOfCapacity
+	case has.entries >= q.most.entries:
+		which = perSource
+	case size > 0 && has.bytes/shareOfFree >= q.maxBytes-q.waiting.bytes:
+		which = shareOfBytes
+	case size > q.most.bytes-has.bytes:
+		which = perSourceBytes
+	default:
+		return nil
+	}
+	return q.shares.Of(which, source)
 }
 
 // duplicate is the error of a repetition. It takes one small allocation: such errors can be many,
@@ -228,16 +309,19 @@ func (q *Queue[T]) AppendWaiting(dst []Entry[T]) []Entry[T] {
 
 // Restore replaces what waits by entries, in any order. If they exceed a limit
 // or contain a pair of Source and Seq twice, the error is that of Push and the
-// queue is as it was. Only the high-water marks are counted.
+// queue is as it was. Shares do not matter: what was accepted once stays accepted. Only the
+// high-water marks are counted.
 func (q *Queue[T]) Restore(entries []Entry[T]) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.restoring.clear()
 	for _, e := range entries {
-		if err := q.put(&q.restoring, e, q.sizeOf(e.Value)); err != nil {
+		size := q.sizeOf(e.Value)
+		if err := q.check(&q.restoring, &e, size); err != nil {
 			q.restoring.clear()
 			return err
 		}
+		q.restoring.push(sizedEntry[T]{e, size}, q.restoring.sources.add(e.Source, 0))
 	}
 	q.waiting, q.restoring = q.restoring, q.waiting
 	q.restoring.clear()
@@ -273,23 +357,33 @@ type sizedEntry[T any] struct {
 }
 
 // entryHeap is a binary heap, the first entry in front, and the set of its pairs
-// of Source and Seq.
+// of Source and Seq, and what each source has in it.
 type entryHeap[T any] struct {
-	heap  []sizedEntry[T]
-	keys  keySet
-	bytes int64
+	heap    []sizedEntry[T]
+	keys    table[struct{}]
+	sources table[holding] // Seq 0 of each
+	bytes   int64
+}
+
+// holding is what the entries of one source add up to.
+type holding struct {
+	entries int
+	bytes   int64
 }
 
 func (w *entryHeap[T]) clear() {
 	clear(w.heap) // lets go of what the values point to
 	w.heap = w.heap[:0]
 	w.keys.clear()
+	w.sources.clear()
 	w.bytes = 0
 }
 
-// push adds an entry whose key is not there yet.
-func (w *entryHeap[T]) push(e sizedEntry[T]) {
+// push adds an entry whose key is not there yet, and counts it as its source's.
+func (w *entryHeap[T]) push(e sizedEntry[T], has *holding) {
 	w.keys.add(e.Source, e.Seq)
+	has.entries++
+	has.bytes += e.size
 	w.bytes += e.size
 	w.heap = append(w.heap, e)
 	h := w.heap
@@ -315,8 +409,20 @@ func (w *entryHeap[T]) pop() Entry[T] {
 		w.siftDown(last)
 	}
 	w.keys.remove(first.Source, first.Seq)
-	w.bytes -= first.size
+	w.take(first.Source, first.size)
 	return first.Entry
+}
+
+// take removes one entry of a source from the sums.
+func (w *entryHeap[T]) take(source uint32, size int64) {
+	w.bytes -= size
+	i := w.sources.find(source, 0)
+	has := &w.sources.slots[i].value
+	has.entries--
+	has.bytes -= size
+	if has.entries == 0 {
+		w.sources.removeAt(i)
+	}
 }
 
 // siftDown replaces the first entry by e, and moves e down to its place.
@@ -337,71 +443,4 @@ func (w *entryHeap[T]) siftDown(e sizedEntry[T]) {
 		i = child
 	}
 	h[i] = e
-}
-
-// keySet is a set of pairs (source, seq): a hash table with linear probing, at most half full,
-// whose length is 0 or a power of two. A Go map would still allocate now and then, even after a
-// long time.
-type keySet struct {
-	slots []keySlot
-	used  int
-}
-
-type keySlot struct {
-	seq    uint64
-	source uint32
-	taken  bool
-}
-
-func (s *keySet) clear() {
-	clear(s.slots)
-	s.used = 0
-}
-
-// home is the slot at which the search for a pair begins. The table is not empty.
-func (s *keySet) home(source uint32, seq uint64) int {
-	return int(mix(seq^mix(uint64(source))) & uint64(len(s.slots)-1))
-}
-
-// find returns the slot of a pair, or the free one that it would take.
-func (s *keySet) find(source uint32, seq uint64) int {
-	i := s.home(source, seq)
-	for s.slots[i].taken && (s.slots[i].seq != seq || s.slots[i].source != source) {
-		i = (i + 1) & (len(s.slots) - 1)
-	}
-	return i
-}
-
-func (s *keySet) has(source uint32, seq uint64) bool {
-	return len(s.slots) > 0 && s.slots[s.find(source, seq)].taken
-}
-
-// add puts in a pair that is not there yet.
-func (s *keySet) add(source uint32, seq uint64) {
-	if s.used++; 2*s.used > len(s.slots) {
-		old := s.slots
-		s.slots = make([]keySlot, max(16, 2*len(old)))
-		for _, k := range old {
-			if k.taken {
-				s.slots[s.find(k.source, k.seq)] = k
-			}
-		}
-	}
-	s.slots[s.find(source, seq)] = keySlot{seq, source, true}
-}
-
-// remove takes out a pair that is there, and moves later ones of its run back so that no search
-// meets a gap.
-func (s *keySet) remove(source uint32, seq uint64) {
-	mask := len(s.slots) - 1
-	gap := s.find(source, seq)
-	for i := (gap + 1) & mask; s.slots[i].taken; i = (i + 1) & mask {
-		home := s.home(s.slots[i].source, s.slots[i].seq)
-		if (i-home)&mask >= (i-gap)&mask {
-			s.slots[gap] = s.slots[i]
-			gap = i
-		}
-	}
-	s.slots[gap] = keySlot{}
-	s.used--
 }

@@ -39,6 +39,10 @@ func TestQueueConfigNamesEachFault(t *testing.T) {
 		{loop.QueueConfig[int]{Capacity: -1}, "loop: QueueConfig.Capacity = -1: out of range"},
 		{loop.QueueConfig[int]{Capacity: 1<<30 + 1}, "loop: QueueConfig.Capacity = 1073741825: out of range"},
 		{loop.QueueConfig[int]{MaxBytes: 1}, "loop: QueueConfig.MaxBytes = 1: out of range"},
+		{loop.QueueConfig[int]{PerSource: -1}, "loop: QueueConfig.PerSource = -1: out of range"},
+		{loop.QueueConfig[int]{PerSource: 1<<30 + 1}, "loop: QueueConfig.PerSource = 1073741825: out of range"},
+		{loop.QueueConfig[int]{PerSourceBytes: 1}, "loop: QueueConfig.PerSourceBytes = 1: out of range"},
+		{loop.QueueConfig[int]{PerSourceBytes: -1, Size: size}, "loop: QueueConfig.PerSourceBytes = -1: out of range"},
 		{
 			loop.QueueConfig[int]{Capacity: -2, MaxBytes: -3, Size: size},
 			"loop: QueueConfig.Capacity = -2: out of range\nloop: QueueConfig.MaxBytes = -3: out of range",
@@ -49,7 +53,9 @@ func TestQueueConfigNamesEachFault(t *testing.T) {
 			t.Errorf("%v, %v; want %q", q, err, tc.want)
 		}
 	}
-	for _, c := range []loop.QueueConfig[int]{{}, {Capacity: 1}, {Capacity: 1 << 30, MaxBytes: math.MaxInt64, Size: size}} {
+	for _, c := range []loop.QueueConfig[int]{
+		{}, {Capacity: 1}, {Capacity: 1 << 30, MaxBytes: math.MaxInt64, PerSource: 1 << 30, PerSourceBytes: math.MaxInt64, Size: size},
+	} {
 		if _, err := loop.NewQueue(c); err != nil {
 			t.Error(err)
 		}
@@ -152,9 +158,10 @@ func TestQueueMisusePanics(t *testing.T) {
 
 // The model is a plain list that is searched and sorted anew each time.
 type queueModel struct {
-	waits              []loop.Entry[int]
-	capacity, maxBytes int
-	stats              loop.QueueStats
+	waits                     []loop.Entry[int]
+	capacity, maxBytes        int
+	perSource, perSourceBytes int
+	stats                     loop.QueueStats
 }
 
 func (m *queueModel) bytes() (sum int) {
@@ -164,18 +171,57 @@ func (m *queueModel) bytes() (sum int) {
 	return sum
 }
 
+// of returns what a source has waiting.
+func (m *queueModel) of(source uint32) (entries, bytes int) {
+	for _, e := range m.waits {
+		if e.Source == source {
+			entries, bytes = entries+1, bytes+e.Value
+		}
+	}
+	return entries, bytes
+}
+
 func (m *queueModel) push(e loop.Entry[int]) error {
+	err := m.add(e)
+	switch err {
+	case nil:
+		m.stats.Pushed++
+		m.raise()
+	case loop.ErrDuplicate:
+		m.stats.Duplicate++
+	case loop.ErrShare:
+		m.stats.Share++
+		fallthrough
+	default:
+		m.stats.Full++
+	}
+	return err
+}
+
+func (m *queueModel) add(e loop.Entry[int]) error {
+	entries, bytes := m.of(e.Source)
 	switch {
 	case slices.ContainsFunc(m.waits, func(w loop.Entry[int]) bool { return w.Source == e.Source && w.Seq == e.Seq }):
-		m.stats.Duplicate++
 		return loop.ErrDuplicate
 	case len(m.waits) == m.capacity || m.bytes()+e.Value > m.maxBytes:
-		m.stats.Full++
 		return loop.ErrFull
+	case entries >= 3*(m.capacity-len(m.waits)), e.Value > 0 && bytes >= 3*(m.maxBytes-m.bytes()),
+		entries >= m.perSource, bytes+e.Value > m.perSourceBytes:
+		return loop.ErrShare
 	}
 	m.waits = append(m.waits, e)
-	m.stats.Pushed++
-	m.raise()
+	return nil
+}
+
+// restore is add without shares.
+func (m *queueModel) restore(entries []loop.Entry[int]) error {
+	for _, e := range entries {
+		if err := m.add(e); errors.Is(err, loop.ErrShare) {
+			m.waits = append(m.waits, e)
+		} else if err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -198,9 +244,13 @@ func (m *queueModel) due(tick uint64) (due []loop.Entry[int]) {
 
 func TestQueueAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := queueModel{capacity: rapid.IntRange(1, 40).Draw(t, "capacity"), maxBytes: rapid.IntRange(1, 200).Draw(t, "bytes")}
+		m := queueModel{
+			capacity: rapid.IntRange(1, 40).Draw(t, "capacity"), maxBytes: rapid.IntRange(1, 200).Draw(t, "bytes"),
+			perSource: rapid.IntRange(1, 40).Draw(t, "per source"), perSourceBytes: rapid.IntRange(1, 200).Draw(t, "bytes per source"),
+		}
 		q, err := loop.NewQueue(loop.QueueConfig[int]{
-			Capacity: m.capacity, MaxBytes: int64(m.maxBytes), Size: func(n int) int { return n },
+			Capacity: m.capacity, MaxBytes: int64(m.maxBytes), PerSource: m.perSource, PerSourceBytes: int64(m.perSourceBytes),
+			Size: func(n int) int { return n },
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -214,7 +264,8 @@ func TestQueueAgainstModel(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"push": func(t *rapid.T) {
 				e := entry.Draw(t, "entry")
-				if got, want := q.Push(e), m.push(e); !errors.Is(got, want) || (got == nil) != (want == nil) {
+				got, want := q.Push(e), m.push(e)
+				if !errors.Is(got, want) || (got == nil) != (want == nil) || errors.Is(got, loop.ErrShare) != (want == loop.ErrShare) {
 					t.Fatalf("Push(%v): %v, want %v", e, got, want)
 				}
 			},
@@ -226,13 +277,8 @@ func TestQueueAgainstModel(t *testing.T) {
 			},
 			"restore": func(t *rapid.T) {
 				entries := rapid.SliceOfN(entry, 0, 12).Draw(t, "entries")
-				fresh := queueModel{capacity: m.capacity, maxBytes: m.maxBytes}
-				var want error
-				for _, e := range entries {
-					if want = fresh.push(e); want != nil {
-						break
-					}
-				}
+				fresh := queueModel{capacity: m.capacity, maxBytes: m.maxBytes, perSource: m.perSource, perSourceBytes: m.perSourceBytes}
+				want := fresh.restore(entries)
 				if got := q.Restore(entries); !errors.Is(got, want) || (got == nil) != (want == nil) {
 					t.Fatalf("Restore(%v): %v, want %v", entries, got, want)
 				}
@@ -393,7 +439,20 @@ func TestRefusalsAreCheap(t *testing.T) {
 		{"never fits", loop.Entry[int]{Seq: 2, Value: 1 << 20}, loop.ErrFull, 1},
 		{"does not fit now", loop.Entry[int]{Seq: 2, Value: 3}, loop.ErrFull, 0},
 		{"waits already", loop.Entry[int]{Seq: 1, Value: 3}, loop.ErrDuplicate, 1},
+		{"share of bytes", loop.Entry[int]{Source: 1, Seq: 4, Value: 1}, loop.ErrShare, 0},
+		{"share of places", loop.Entry[int]{Source: 1, Seq: 4}, loop.ErrShare, 0},
 	} {
+		if c.want == loop.ErrShare && q.Len() == 1 {
+			q = mustQueue(t, loop.QueueConfig[int]{Capacity: 4, MaxBytes: 10, Size: func(n int) int { return n }})
+			for seq, size := range []int{8, 0, 0} {
+				if err := q.Push(loop.Entry[int]{Source: 1, Seq: uint64(seq), Value: size}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := q.Restore(q.AppendWaiting(nil)); err != nil {
+				t.Fatal(err)
+			}
+		}
 		var err error
 		if n := testing.AllocsPerRun(100, func() { err = q.Push(c.e) }); n > c.most || !errors.Is(err, c.want) {
 			t.Errorf("%s: %v allocations, %v", c.name, n, err)

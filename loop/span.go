@@ -11,6 +11,12 @@ import (
 // unit, so both are exact.
 type span struct{ steps, units, rest uint64 }
 
+// ratio relates wall time to steps.
+type ratio struct {
+	num  uint64 // units per nanosecond, rate in lowest terms
+	unit uint64 // units per step: 1e9 × den
+}
+
 // spanOf returns the simulated time of ns >= 0 nanoseconds at a scale in
 // millionths.
 //
@@ -18,8 +24,8 @@ type span struct{ steps, units, rest uint64 }
 // a product below 2^117; and since num/den <= 1e6 per second, the whole steps
 // are fewer than 2^63 × 1e6/1e9 × 100 < 2^60, so the quotient of the last
 // division fits.
-func (l *Loop) spanOf(ns int64, scale uint64) span {
-	hi, lo := bits.Mul64(uint64(ns), l.num)
+func (r *ratio) spanOf(ns int64, scale uint64) span {
+	hi, lo := bits.Mul64(uint64(ns), r.num)
 	var rest uint64
 	if scale != one {
 		carry, low := bits.Mul64(lo, scale)
@@ -27,32 +33,32 @@ func (l *Loop) spanOf(ns int64, scale uint64) span {
 		lo, rest = bits.Div64(hi%one, low, one)
 		hi /= one
 	}
-	steps, units := bits.Div64(hi, lo, l.unit)
+	steps, units := bits.Div64(hi, lo, r.unit)
 	return span{steps, units, rest}
 }
 
 // add returns a + b. Sums of units stay below 2^58.
-func (l *Loop) add(a, b span) span {
+func (r *ratio) add(a, b span) span {
 	s := span{a.steps + b.steps, a.units + b.units, a.rest + b.rest}
 	if s.rest >= one {
 		s.rest -= one
 		s.units++
 	}
-	if s.units >= l.unit {
-		s.units -= l.unit
+	if s.units >= r.unit {
+		s.units -= r.unit
 		s.steps++
 	}
 	return s
 }
 
 // sub returns a - b for a >= b.
-func (l *Loop) sub(a, b span) span {
+func (r *ratio) sub(a, b span) span {
 	if a.rest < b.rest {
 		a.rest += one
 		b.units++
 	}
 	if a.units < b.units {
-		a.units += l.unit
+		a.units += r.unit
 		b.steps++
 	}
 	return span{a.steps - b.steps, a.units - b.units, a.rest - b.rest}

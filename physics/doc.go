@@ -146,7 +146,8 @@
 //
 // of live bodies, and the next step uses these values. The other columns are read-only. For bodies with a Slot, Sync
 // writes positions and rotations to the columns of the entities, and Pull teleports bodies to the values that a
-// program has written there since, by the rule of the plane.
+// program has written there since, by the rule of the plane. World.BodyColumns returns the same columns without their
+// types, for networks, inspectors and exporters.
 //
 // # Sleep
 //

@@ -68,6 +68,9 @@ const DefaultHitSpeed = 1
 // valid until the next step. Another engine reports none.
 func (w *World) Events() *Events { return &w.solver.events }
 
+// ClearEvents empties Events until the next step: for programs that skip steps.
+func (w *World) ClearEvents() { w.solver.events.clear() }
+
 func (e *Events) clear() {
 	*e = Events{e.Begin[:0], e.End[:0], e.SensorBegin[:0], e.SensorEnd[:0], e.Hit[:0], e.Moved[:0], e.Disabled[:0], e.Broken[:0],
 		e.Slept[:0], e.Woke[:0]}

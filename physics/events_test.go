@@ -217,3 +217,38 @@ func TestShapesChange(t *testing.T) {
 		t.Errorf("the box rests at %v on what it does not collide with", p)
 	}
 }
+
+// ClearEvents changes no state: the next step reports what it would have reported, also a body that was woken
+// before the call.
+func TestClearEvents(t *testing.T) {
+	var events [2]physics.Events
+	var hashes [2]uint64
+	for i := range 2 {
+		w := newWorld(t, physics.Config{})
+		a, b := body(t, w, physics.DynamicBody, 0, 0), body(t, w, physics.DynamicBody, 0.9, 0)
+		circle(t, w, a, physics.DefaultShapeDef(), 0.5)
+		circle(t, w, b, physics.DefaultShapeDef(), 0.5)
+		steps(t, w, 1)
+		if len(w.Events().Begin) != 1 {
+			t.Fatal("the two do not touch")
+		}
+		if err := w.SetAwake(a, false); err != nil {
+			t.Fatal(err)
+		}
+		steps(t, w, 1)
+		if err := w.SetAwake(b, true); err != nil {
+			t.Fatal(err)
+		}
+		if i == 1 {
+			w.ClearEvents()
+			if e := w.Events(); len(e.Begin)+len(e.Moved)+len(e.Slept)+len(e.Woke) > 0 {
+				t.Errorf("events after ClearEvents: %+v", e)
+			}
+		}
+		steps(t, w, 1)
+		events[i], hashes[i] = *w.Events(), w.Hash()
+	}
+	if len(events[0].Woke) == 0 || !slices.Equal(events[0].Woke, events[1].Woke) || !slices.Equal(events[0].Moved, events[1].Moved) || hashes[0] != hashes[1] {
+		t.Errorf("the next step reports %+v, want %+v", events[1], events[0])
+	}
+}

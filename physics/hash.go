@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"unsafe"
 
+	"github.com/evertick/evertick/internal/columns"
 	"github.com/evertick/evertick/internal/statehash"
 	"github.com/evertick/evertick/native/rigid"
 )
@@ -33,15 +34,10 @@ func (w *World) Hash() uint64 {
 // sleep, joints, chains, ignored pairs, tuning, and masses of SetMassData. It allocates
 // nothing if dst has enough capacity.
 func (w *World) AppendColumnHashes(dst []ColumnHash) []ColumnHash {
-	c, rows := &w.cols, w.Rows()
-	for _, nc := range c.floatColumns() {
-		dst = append(dst, ColumnHash{Name: nc.name, Hash: statehash.Rows((*nc.column)[:rows])})
+	for _, c := range w.BodyColumns() {
+		dst = append(dst, ColumnHash{Name: c.Name(), Hash: columns.Hash(c)})
 	}
 	dst = append(dst,
-		ColumnHash{Name: "Slot", Hash: statehash.Rows(c.Slot[:rows])},
-		ColumnHash{Name: "Type", Hash: statehash.Rows(c.Type[:rows])},
-		ColumnHash{Name: "Flags", Hash: statehash.Rows(c.Flags[:rows])},
-		ColumnHash{Name: "Alive", Hash: statehash.Rows(c.Alive[:rows])},
 		ColumnHash{Name: "Generation", Hash: statehash.Rows(w.bodies.generation)},
 		ColumnHash{Name: "ShapeBody", Hash: statehash.Rows(w.shapes.body)},
 		ColumnHash{Name: "ShapeDigest", Hash: statehash.Rows(w.shapes.digest)},

@@ -10,6 +10,7 @@ type World struct {
 	config   Config
 	engine   engine
 	cols     Columns
+	views    []ColumnView // of cols
 	bodies   idPool
 	shapes   shapeTable
 	joints   jointTable
@@ -56,6 +57,7 @@ func New(c Config) (*World, error) {
 		chains:   newChainTable(),
 		lastSync: newSyncedPoses(c.Capacity),
 	}
+	w.views = w.newViews()
 	w.solver = &solver{shapeTable: &w.shapes, jointTable: &w.joints, bodies: &w.bodies}
 	if w.engine = w.solver; c.Engine != nil {
 		w.engine = &external{Engine: c.Engine}

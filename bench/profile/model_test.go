@@ -123,7 +123,7 @@ func TestSimAgainstList(t *testing.T) {
 		added := 0
 		add := func(rt *rapid.T) {
 			name := fmt.Sprint("system ", added)
-			s := evertick.System{Name: name, Stage: evertick.Stage(rapid.IntRange(0, 1).Draw(rt, "stage"))}
+			s := evertick.System{Name: name, Stage: evertick.Stage(rapid.IntRange(0, 3).Draw(rt, "stage"))}
 			added++
 			s.Run = func(*evertick.Tick) error {
 				ns := rapid.Int64Range(0, 1e9).Draw(rt, "ns")

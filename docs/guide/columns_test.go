@@ -15,20 +15,20 @@ func Example_columns() {
 	}
 	w, err := ecs.New(ecs.Config{Capacity: 1000}) // package ecs alone: no loop, no bodies
 	check(err)
-	speed, err := ecs.AddColumn[float32](w, "speed") // m/s
-	check(err)
-	kills, err := ecs.AddColumn[uint16](w, "kills")
-	check(err)
-	bones, err := ecs.AddArrayColumn[[4]float32](w, "bones") // four numbers a row
-	check(err)
+	var c struct {
+		Speed *ecs.Column[float32] // column "speed", in m/s
+		Kills *ecs.Column[uint16]
+		Bones *ecs.Column[[4]float32] // four numbers a row
+	}
+	check(w.Register(&c))
 	check(w.SpawnN(make([]ecs.ID, 500)))
 
-	x, v := w.Position.X, speed.Values() // slices of length 1000 that never move
+	x, v := w.Position.X, c.Speed.Values() // slices of length 1000 that never move
 	for slot := range w.Query() {
 		v[slot] = float32(slot % 10)
 	}
-	kills.Values()[7] = 3
-	bones.Values()[7][2] = 0.5
+	c.Kills.Values()[7] = 3
+	c.Bones.Values()[7][2] = 0.5
 
 	dt := float32(1) / 60
 	for range 60 {
@@ -46,7 +46,7 @@ func Example_columns() {
 
 	before := w.Hash()
 	saved := w.Snapshot(nil)
-	kills.Values()[7]++
+	c.Kills.Values()[7]++
 	fmt.Println("changed:", w.Hash() != before)
 	check(w.Restore(saved))
 	fmt.Println("as before:", w.Hash() == before, "in", len(saved), "bytes")

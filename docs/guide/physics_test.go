@@ -50,7 +50,9 @@ func Example_physics() {
 	}
 	at, err := p.Position(ball)
 	check(err)
-	fmt.Printf("tick %d: the ball hits at (%.1f, %.1f)\n", sim.Ticks(), at[0], at[1])
+	touch := p.Events().Begin[0] // of two shapes
+	hit, _ := sim.ShapeEntity(touch.A)
+	fmt.Printf("tick %d: the ball hits %v at (%.1f, %.1f)\n", sim.Ticks(), hit, at[0], at[1])
 
 	check(sim.StepN(180))
 	for slot := range uint32(5) {
@@ -62,7 +64,7 @@ func Example_physics() {
 
 	// Output:
 	// after 2 s the top is at 5.0 m, awake: false
-	// tick 142: the ball hits at (-0.8, 3.4)
+	// tick 142: the ball hits ent_3 at (-0.8, 3.4)
 	// box 0: (2.5, 1.0)
 	// box 1: (7.7, 1.0)
 	// box 2: (25.6, 1.2)

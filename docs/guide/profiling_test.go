@@ -2,7 +2,10 @@ package guide_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -67,6 +70,24 @@ func since(run *profile.Run, dir string, out io.Writer) error {
 		return err
 	}
 	return profile.Analyze(run).WriteText(out, profile.TextFor(out))
+}
+
+// guide:end
+
+// guide:begin metrics
+
+// metrics returns a page for a monitoring system: the figures of a Sim that goes on running.
+func metrics(sim *evertick.Sim) http.Handler {
+	monitor := sim.Monitor() // before the Sim runs
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		var m evertick.Metrics
+		monitor.Read(&m)
+		fmt.Fprintf(w, "ticks %d\nentities %d\nbodies %d\ninputs_waiting %d\n", m.Ticks, m.Entities, m.Bodies, m.Inputs.Waiting)
+		fmt.Fprintf(w, "step_ns{q=\"0.5\"} %d\nstep_ns{q=\"0.99\"} %d\n", m.Step.P50, m.Step.P99)
+		for _, p := range m.Phases {
+			fmt.Fprintf(w, "phase_ns{phase=%q,q=\"0.99\"} %d\n", p.Phase, p.P99)
+		}
+	})
 }
 
 // guide:end
@@ -160,4 +181,37 @@ func TestWatch(t *testing.T) {
 		t.Errorf("%v, %v, %d steps of %v", err, calls, report.Run.Steps.Len(), report.Run.Steps.Phases)
 	}
 	t.Log("\n" + text.String())
+}
+
+// The page shows the figures of the Sim, while that runs on another goroutine.
+func TestMetricsPage(t *testing.T) {
+	sim, err := evertick.New(evertick.Config{Capacity: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sim.World.Spawn(); err != nil {
+		t.Fatal(err)
+	}
+	page := metrics(sim)
+	read := func() string {
+		w := httptest.NewRecorder()
+		page.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+		return w.Body.String()
+	}
+	done := make(chan error)
+	go func() { done <- sim.StepN(200) }()
+	for range 20 {
+		if text := read(); !strings.HasPrefix(text, "ticks ") {
+			t.Fatal(text)
+		}
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	text := read()
+	for _, want := range []string{"ticks 200\nentities 1\nbodies 0\n", "\nphase_ns{phase=\"physics.step\",q=\"0.99\"} "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
 }

@@ -17,40 +17,40 @@ func Example_world() {
 	sim, err := evertick.New(evertick.Config{Capacity: 100, Loop: loop.Config{RateNum: 10}}) // 10 ticks a second
 	check(err)
 	w := sim.World
-	fuel, err := ecs.AddColumn[float32](w, "fuel") // seconds that are left, a row an entity
-	check(err)
-	lit, err := w.Tag("lit")
-	check(err)
+	var c struct { // what entities have, besides a position, a rotation and a scale
+		Fuel *ecs.Column[float32] // seconds that are left
+		Lit  ecs.Tag
+	}
+	sim.Register(&c) // Step reports what is wrong with the set-up
 
 	torches := make([]ecs.ID, 3)
 	check(w.SpawnN(torches))
 	for i, id := range torches {
 		slot, _ := w.Slot(id)
-		fuel.Values()[slot] = 0.3 * float32(i+1)
+		c.Fuel.Values()[slot] = 0.3 * float32(i+1)
 	}
-	check(lit.SetAll(torches[:2])) // the third is not lit
+	check(c.Lit.SetAll(torches[:2])) // the third is not lit
 
-	check(sim.Add(evertick.BeforePhysics, "burn", func(t *evertick.Tick) error {
-		for slot := range w.Query(ecs.With(lit)) {
-			fuel.Values()[slot] -= t.Dt
-			if fuel.Values()[slot] <= 0.001 {
+	sim.Add(evertick.BeforePhysics, "burn", func(t *evertick.Tick) error {
+		for slot := range w.Query(ecs.With(c.Lit)) {
+			c.Fuel.Values()[slot] -= t.Dt
+			if c.Fuel.Values()[slot] <= 0.001 {
 				id, _ := w.ID(slot)
 				t.Commands().Despawn(id) // at the end of the tick: while a query runs, entities stay
 			}
 		}
-		fuel.Touch() // a new version: caches of the column can see that it has changed
+		c.Fuel.Touch() // a new version: caches of the column can see that it has changed
 		return nil
-	}))
+	})
 	w.OnDespawn(func(id ecs.ID, _ ecs.Slot) { fmt.Printf("tick %d: %v is burnt down\n", sim.Ticks(), id) })
 
 	check(sim.StepN(10)) // one second
-	fmt.Println(w.Len(), "left,", lit.Count(), "lit")
+	fmt.Println(w.Len(), "left,", c.Lit.Count(), "lit")
 
-	next, err := w.Spawn() // takes the lowest free row, under a new id
+	next, slot, err := w.SpawnSlot() // takes the lowest free row, under a new id
 	check(err)
-	slot, _ := w.Slot(next)
 	_, alive := w.Slot(torches[0])
-	fmt.Printf("%v is in slot %d; %v is there: %v; its fuel: %v\n", next, slot, torches[0], alive, fuel.Values()[slot])
+	fmt.Printf("%v is in slot %d; %v is there: %v; its fuel: %v\n", next, slot, torches[0], alive, c.Fuel.Values()[slot])
 
 	// Output:
 	// tick 2: ent_1 is burnt down

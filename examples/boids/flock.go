@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"math"
 
 	"github.com/evertick/evertick"
@@ -21,11 +22,15 @@ const (
 
 // flock is a Sim whose entities are boids, and the columns of their own.
 type flock struct {
-	sim    *evertick.Sim
-	vx, vy *ecs.Column[float32] // m/s
+	sim *evertick.Sim
+	columns
 
 	ax, ay []float32 // m/s², computed anew in each tick: no state
 	near   spatial.Result
+}
+
+type columns struct {
+	Velocity struct{ X, Y *ecs.Column[float32] } // m/s
 }
 
 // newFlock spawns n boids at places that depend on the seed alone.
@@ -37,31 +42,26 @@ func newFlock(n int, seed uint64, cfg evertick.Config) (*flock, error) {
 		return nil, err
 	}
 	f := &flock{sim: sim, ax: make([]float32, n), ay: make([]float32, n)}
-	if f.vx, err = ecs.AddColumn[float32](sim.World, "velocity.x"); err != nil {
-		return nil, err
-	}
-	if f.vy, err = ecs.AddColumn[float32](sim.World, "velocity.y"); err != nil {
+	sim.Register(&f.columns)
+	sim.Add(evertick.BeforePhysics, "move", f.move)
+	sim.Add(evertick.AfterIndex, "steer", f.steer)
+	if err := errors.Join(sim.Check(), sim.World.SpawnN(make([]ecs.ID, n))); err != nil {
 		return nil, err
 	}
 	x, y := sim.World.Position.X, sim.World.Position.Y
+	vx, vy := f.Velocity.X.Values(), f.Velocity.Y.Values()
 	for i := range n { // slots of a new world are 0, 1, 2, …
-		if _, err := sim.World.Spawn(); err != nil {
-			return nil, err
-		}
 		r := loop.NewRand(seed, 0, uint64(i), 0)
 		x[i], y[i] = r.Range(0, width), r.Range(0, height)
-		f.vx.Values()[i], f.vy.Values()[i] = r.Range(-fast, fast), r.Range(-fast, fast)
+		vx[i], vy[i] = r.Range(-fast, fast), r.Range(-fast, fast)
 	}
-	if err := sim.Add(evertick.BeforePhysics, "move", f.move); err != nil {
-		return nil, err
-	}
-	return f, sim.Add(evertick.AfterIndex, "steer", f.steer)
+	return f, nil
 }
 
 // move adds to each position its velocity times the length of a tick.
 func (f *flock) move(t *evertick.Tick) error {
-	native.Integrate(f.sim.Level(), f.sim.World.Position.X, f.vx.Values(), t.Dt)
-	native.Integrate(f.sim.Level(), f.sim.World.Position.Y, f.vy.Values(), t.Dt)
+	native.Integrate(f.sim.Level(), f.sim.World.Position.X, f.Velocity.X.Values(), t.Dt)
+	native.Integrate(f.sim.Level(), f.sim.World.Position.Y, f.Velocity.Y.Values(), t.Dt)
 	f.sim.World.Position.Touch()
 	return nil
 }
@@ -74,12 +74,12 @@ func (f *flock) steer(t *evertick.Tick) error {
 	for row, boid := range f.near.Of {
 		f.look(boid, f.near.Row(row))
 	}
-	vx, vy := f.vx.Values(), f.vy.Values()
+	vx, vy := f.Velocity.X.Values(), f.Velocity.Y.Values()
 	for i := range vx {
 		vx[i], vy[i] = limit(vx[i]+float32(f.ax[i]*t.Dt), vy[i]+float32(f.ay[i]*t.Dt))
 	}
-	f.vx.Touch()
-	f.vy.Touch()
+	f.Velocity.X.Touch()
+	f.Velocity.Y.Touch()
 	return nil
 }
 
@@ -87,7 +87,7 @@ func (f *flock) steer(t *evertick.Tick) error {
 // direction, and away from those that are too close. Every product that feeds a sum is
 // converted, which keeps it from being fused, so the hash is the same on every machine.
 func (f *flock) look(i uint32, others []uint32) {
-	x, y, vx, vy := f.sim.World.Position.X, f.sim.World.Position.Y, f.vx.Values(), f.vy.Values()
+	x, y, vx, vy := f.sim.World.Position.X, f.sim.World.Position.Y, f.Velocity.X.Values(), f.Velocity.Y.Values()
 	var midX, midY, alongX, alongY, awayX, awayY float32
 	for _, j := range others {
 		dx, dy := x[j]-x[i], y[j]-y[i]

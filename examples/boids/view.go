@@ -31,7 +31,7 @@ func (v *view) draw(f *flock) {
 		px := int(f.sim.World.Position.X[slot] / width * float32(v.cols))
 		py := int((1 - f.sim.World.Position.Y[slot]/height) * float32(2*v.rows))
 		if px >= 0 && px < v.cols && py >= 0 && py < 2*v.rows {
-			v.pixels[py*v.cols+px] = colour(f.vx.Values()[slot], f.vy.Values()[slot])
+			v.pixels[py*v.cols+px] = colour(f.Velocity.X.Values()[slot], f.Velocity.Y.Values()[slot])
 		}
 	}
 }

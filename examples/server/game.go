@@ -33,26 +33,20 @@ var bumper = replay.Scenario{Name: "bumper", New: func(seed uint64) (*evertick.S
 		return nil, err
 	}
 	g := &game{sim: sim}
-	if g.owner, err = ecs.AddColumn[uint16](sim.World, "owner"); err != nil {
+	sim.Register(g)
+	sim.Add(evertick.BeforePhysics, "players", g.players)
+	sim.Add(evertick.BeforePhysics, "drive", g.drive)
+	if err := sim.Check(); err != nil { // of all that was registered and added
 		return nil, err
 	}
-	if g.push, err = ecs.AddArrayColumn[[2]float32](sim.World, "push"); err != nil {
-		return nil, err
-	}
-	if err := g.build(); err != nil {
-		return nil, err
-	}
-	if err := sim.Add(evertick.BeforePhysics, "players", g.players); err != nil {
-		return nil, err
-	}
-	return sim, sim.Add(evertick.BeforePhysics, "drive", g.drive)
+	return sim, g.build()
 }}
 
 // game keeps all state in columns, so restoring the Sim restores the game.
 type game struct {
 	sim   *evertick.Sim
-	owner *ecs.Column[uint16]     // number of the player that drives the disc; 0: none
-	push  *ecs.Column[[2]float32] // the force on it, in N
+	Owner *ecs.Column[uint16]     // number of the player that drives the disc; 0: none
+	Push  *ecs.Column[[2]float32] // the force on it, in N
 }
 
 // players applies the inputs of the tick. They come from outside, so it ignores those that
@@ -68,10 +62,10 @@ func (g *game) players(t *evertick.Tick) error {
 				return err
 			}
 		case in.Kind == thrust && there && len(in.Data) == 2:
-			g.push.Values()[slot] = [2]float32{
+			g.Push.Values()[slot] = [2]float32{
 				float32(int8(in.Data[0])) * force / 127, float32(int8(in.Data[1])) * force / 127,
 			}
-			g.push.Touch()
+			g.Push.Touch()
 		case in.Kind == leave && there:
 			id, _ := g.sim.World.ID(slot)
 			g.sim.World.Despawn(id) // also destroys its body
@@ -85,7 +79,7 @@ func (g *game) players(t *evertick.Tick) error {
 // disc returns the row of a player's disc.
 func (g *game) disc(player uint16) (ecs.Slot, bool) {
 	for slot := range g.sim.World.Query() {
-		if player != 0 && g.owner.Values()[slot] == player {
+		if player != 0 && g.Owner.Values()[slot] == player {
 			return slot, true
 		}
 	}
@@ -95,7 +89,7 @@ func (g *game) disc(player uint16) (ecs.Slot, bool) {
 // drive pushes every disc by the force of its player.
 func (g *game) drive(t *evertick.Tick) error {
 	for slot := range g.sim.World.Query() {
-		push := g.push.Values()[slot]
+		push := g.Push.Values()[slot]
 		if push == [2]float32{} {
 			continue
 		}
@@ -135,13 +129,12 @@ func (g *game) spawn(player uint16, x, y float32) error {
 	if g.sim.World.Len() == g.sim.World.Cap() {
 		return nil
 	}
-	id, err := g.sim.World.Spawn()
+	id, slot, err := g.sim.World.SpawnSlot()
 	if err != nil {
 		return err
 	}
-	slot, _ := g.sim.World.Slot(id)
-	g.owner.Values()[slot] = player
-	g.owner.Touch()
+	g.Owner.Values()[slot] = player
+	g.Owner.Touch()
 	def := physics.DefaultBodyDef()
 	def.Type, def.Position, def.LinearDamping = physics.DynamicBody, [2]float32{x, y}, 0.3
 	body, err := g.sim.CreateBody(id, def)

@@ -1,10 +1,11 @@
 // Command viewer shows bodies in a window, at the refresh rate of the display, while
-// the simulation ticks 60 times a second. A click shoots a ball.
+// the simulation ticks 60 times a second on a goroutine of its own. A click shoots a ball.
 //
 // On Linux it needs the headers of X11 and OpenGL: apt-get install libgl1-mesa-dev xorg-dev.
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"image/png"
 	"log"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/hajimehoshi/ebiten/v2"
@@ -19,39 +21,58 @@ import (
 	"github.com/hajimehoshi/ebiten/v2/inpututil"
 	"github.com/hajimehoshi/ebiten/v2/vector"
 
+	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/examples/viewer/scene"
+	"github.com/evertick/evertick/loop"
 )
 
 const scale = 24 // pixels a metre
 
 var (
-	sky    = color.RGBA{0x12, 0x16, 0x1d, 0xff}
-	ground = color.RGBA{0x3a, 0x42, 0x50, 0xff}
-	awake  = color.RGBA{0xe8, 0x8c, 0x4a, 0xff}
-	asleep = color.RGBA{0x5b, 0x8f, 0xb0, 0xff}
-	ball   = color.RGBA{0xf2, 0xd0, 0x64, 0xff}
+	sky     = color.RGBA{0x12, 0x16, 0x1d, 0xff}
+	ground  = color.RGBA{0x3a, 0x42, 0x50, 0xff}
+	moving  = color.RGBA{0xe8, 0x8c, 0x4a, 0xff}
+	resting = color.RGBA{0x5b, 0x8f, 0xb0, 0xff}
+	ball    = color.RGBA{0xf2, 0xd0, 0x64, 0xff}
 )
 
 // guide:begin game
 
-// game implements ebiten.Game.
+// game implements ebiten.Game. The Sim runs on another goroutine: what it shows comes from the
+// Publisher, what the player does goes there as an input.
 type game struct {
-	scene *scene.Scene
-	drawn *ecs.Transforms // where to draw, between two ticks
-	last  time.Time
-	shots uint64
+	scene  *scene.Scene
+	frames *evertick.Publisher
+	status atomic.Pointer[string]
+	drawn  *ecs.Transforms // where to draw, between two ticks
+	shots  uint64
 
-	box    *ebiten.Image // white
-	frames int           // so far
-	shot   string        // a file for a picture of frame number stop; none: ""
-	stop   int
+	box   *ebiten.Image // white
+	count int           // frames so far
+	shot  string        // a file for a picture of frame number stop; none: ""
+	stop  int
 }
 
-// Update is called once a frame, since main sets SyncWithFPS. The Sim decides how many ticks
-// that is. What the player does reaches it as an input, never directly.
+// run runs the Sim until the window is closed.
+func (g *game) run(ctx context.Context) {
+	if err := g.scene.Sim.RunFrames(ctx, g.report); err != nil && ctx.Err() == nil {
+		log.Fatal(err)
+	}
+}
+
+// report runs on the goroutine of the Sim, between ticks, so it may read everything.
+func (g *game) report(loop.Frame) {
+	sim := g.scene.Sim
+	_, step := sim.Stats()
+	text := fmt.Sprintf("%d bodies, %d awake, tick %d, hash %016x\nstep p50 %d µs, p99 %d µs",
+		sim.Physics.Len(), sim.Physics.AwakeCount(), sim.Ticks(), sim.Hash(), step.P50/1000, step.P99/1000)
+	g.status.Store(&text)
+}
+
+// Update is called once a frame, since main sets SyncWithFPS.
 func (g *game) Update() error {
-	if g.frames++; g.stop > 0 && g.frames > g.stop {
+	if g.count++; g.stop > 0 && g.count > g.stop {
 		return ebiten.Termination
 	}
 	if inpututil.IsMouseButtonJustPressed(ebiten.MouseButtonLeft) {
@@ -61,31 +82,29 @@ func (g *game) Update() error {
 			log.Print(err) // too many at once: the game goes on
 		}
 	}
-	now := time.Now()
-	elapsed := now.Sub(g.last)
-	g.last = now
-	if g.stop > 0 {
-		elapsed = time.Second / 60 // so that the picture at the end is always the same
-	}
-	_, err := g.scene.Sim.Advance(elapsed.Nanoseconds())
-	return err
+	return g.advance()
 }
 
-// Draw draws the entities between two ticks, where they are at the time of this frame.
+// Draw draws the latest frame of the Sim, where the entities are at this moment.
 func (g *game) Draw(screen *ebiten.Image) {
-	if err := g.scene.Sim.Interpolate(g.drawn); err != nil {
+	v, now := g.frames.Acquire(), g.frames.Now()
+	if g.stop > 0 {
+		now = v.AtNs
+	}
+	if err := v.Interpolate(v.Alpha(now), g.drawn); err != nil {
 		log.Fatal(err)
 	}
 	screen.Fill(sky)
 	vector.DrawFilledRect(screen, 0, (scene.Height-1)*scale, scene.Width*scale, scale, ground, false)
-	for slot := range g.scene.Sim.World.Query() {
-		g.draw(screen, slot)
+	for row, id := range v.IDs {
+		if id != 0 {
+			g.draw(screen, v, row)
+		}
 	}
-	_, step := g.scene.Sim.Stats()
-	ebitenutil.DebugPrint(screen, fmt.Sprintf("%d bodies, %d awake, tick %d, hash %016x\nstep p50 %d µs, p99 %d µs, %.0f frames/s",
-		g.scene.Sim.Physics.Len(), g.scene.Sim.Physics.AwakeCount(), g.scene.Sim.Ticks(), g.scene.Sim.Hash(),
-		step.P50/1000, step.P99/1000, ebiten.ActualFPS()))
-	if g.shot != "" && g.frames == g.stop {
+	if text := g.status.Load(); text != nil {
+		ebitenutil.DebugPrint(screen, fmt.Sprintf("%s, %.0f frames/s", *text, ebiten.ActualFPS()))
+	}
+	if g.shot != "" && g.count == g.stop {
 		if err := save(g.shot, screen); err != nil {
 			log.Fatal(err)
 		}
@@ -97,23 +116,34 @@ func (g *game) Draw(screen *ebiten.Image) {
 // Layout keeps the picture at the size of the scene.
 func (g *game) Layout(int, int) (int, int) { return scene.Width * scale, scene.Height * scale }
 
-// draw draws the entity in a slot.
-func (g *game) draw(screen *ebiten.Image, slot ecs.Slot) {
-	half := g.scene.Half.Values()[slot]
-	x, y := g.drawn.Position.X[slot]*scale, (scene.Height-g.drawn.Position.Y[slot])*scale
+// advance is for pictures that are always the same: there the Sim takes its time from frames, not
+// from a clock.
+func (g *game) advance() error {
+	if g.stop == 0 {
+		return nil
+	}
+	f, err := g.scene.Sim.Advance(int64(time.Second) / 60)
+	g.report(f)
+	return err
+}
+
+// draw draws the entity of a row.
+func (g *game) draw(screen *ebiten.Image, v *evertick.View, row int) {
+	halves, _ := evertick.ColumnOf[[2]float32](v, g.scene.Half.Name())
+	half := halves[row]
+	x, y := g.drawn.Position.X[row]*scale, (scene.Height-g.drawn.Position.Y[row])*scale
 	// The rotation is (0, 0, z, w): cos and sin of the angle, without the angle itself.
-	z, w := float64(g.drawn.Rotation.Z[slot]), float64(g.drawn.Rotation.W[slot])
+	z, w := float64(g.drawn.Rotation.Z[row]), float64(g.drawn.Rotation.W[row])
 	cos, sin := 1-2*z*z, 2*z*w
-	id, _ := g.scene.Sim.World.ID(slot)
-	if g.scene.Ball.Has(id) {
+	if v.Tag(g.scene.Ball)[row/64]>>(row%64)&1 != 0 {
 		r := half[0] * scale
 		vector.DrawFilledCircle(screen, x, y, r, ball, true)
 		vector.StrokeLine(screen, x, y, x+r*float32(cos), y-r*float32(sin), 2, sky, true)
 		return
 	}
-	paint := asleep
-	if body, ok := g.scene.Sim.Body(id); ok && g.scene.Sim.Physics.Awake(body) {
-		paint = awake
+	paint := resting
+	if a, b := v.Now, v.Previous; a.Position.X[row] != b.Position.X[row] || a.Position.Y[row] != b.Position.Y[row] || a.Rotation.Z[row] != b.Rotation.Z[row] {
+		paint = moving
 	}
 	const gap = 1. / scale // a pixel, which separates the boxes of a stack
 	op := &ebiten.DrawImageOptions{Filter: ebiten.FilterLinear}
@@ -152,11 +182,24 @@ func main() {
 			log.Fatal(err)
 		}
 	}
-	g := &game{scene: s, drawn: ecs.NewTransforms(s.Sim.World.Cap()), last: time.Now(), box: ebiten.NewImage(scale, scale), shot: *shot, stop: *frames}
+	published, err := s.Sim.Publish(evertick.PublishConfig{
+		Transforms: []string{"position.x", "position.y", "rotation.z", "rotation.w"}, // bodies move in a plane
+		Columns:    []string{s.Half.Name()},
+		Tags:       []ecs.Tag{s.Ball},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	g := &game{scene: s, frames: published, drawn: ecs.NewTransforms(s.Sim.World.Cap()), box: ebiten.NewImage(scale, scale), shot: *shot, stop: *frames}
 	g.box.Fill(color.White)
+	if g.stop == 0 {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		go g.run(ctx)
+	}
 	ebiten.SetWindowSize(scene.Width*scale, scene.Height*scale)
 	ebiten.SetWindowTitle("evertick")
-	ebiten.SetTPS(ebiten.SyncWithFPS) // one Update a frame: the Sim keeps the time
+	ebiten.SetTPS(ebiten.SyncWithFPS) // one Update a frame: the Sim keeps its own time
 	if err := ebiten.RunGame(g); err != nil {
 		log.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/statehash"
@@ -94,6 +95,8 @@ func (e *Encoder) Seal() {
 // Decoder reads the frames of a snapshot in their order. Its errors begin with prefix, such as
 // "ecs: snapshot: ", and wrap fault.ErrCorrupt unless documented otherwise.
 type Decoder struct {
+	Version uint32
+
 	data    []byte
 	prefix  string
 	at      int
@@ -101,8 +104,8 @@ type Decoder struct {
 	crc     uint32
 }
 
-// NewDecoder reads the preamble. Another version is fault.ErrUnsupported.
-func NewDecoder(data []byte, prefix, magic string, version uint32) (Decoder, error) {
+// NewDecoder reads the preamble. A version that is not listed is fault.ErrUnsupported.
+func NewDecoder(data []byte, prefix, magic string, versions ...uint32) (Decoder, error) {
 	d := Decoder{data: data, prefix: prefix}
 	if len(data) < Preamble {
 		return d, d.Corrupt("length", len(data))
@@ -110,8 +113,8 @@ func NewDecoder(data []byte, prefix, magic string, version uint32) (Decoder, err
 	if string(data[:len(magic)]) != magic {
 		return d, d.Corrupt("magic", fmt.Sprintf("%q", data[:len(magic)]))
 	}
-	if v := wire.U32At(data[len(magic):], 0); v != version {
-		return d, fault.Field(fault.ErrUnsupported, prefix+"version", v)
+	if d.Version = wire.U32At(data[len(magic):], 0); !slices.Contains(versions, d.Version) {
+		return d, fault.Field(fault.ErrUnsupported, prefix+"version", d.Version)
 	}
 	d.at = Preamble
 	return d, nil

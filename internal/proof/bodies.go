@@ -71,14 +71,10 @@ func (s *Scene) ageBullets(t *evertick.Tick) error {
 	return nil
 }
 
-// entityOf returns the slot that the body of a shape drives.
+// entityOf returns the slot of the entity that the body of a shape moves.
 func (s *Scene) entityOf(shape physics.Shape) (ecs.Slot, bool) {
-	b, err := s.Sim.Physics.ShapeBody(shape)
-	if err != nil {
-		return 0, false // destroyed
-	}
-	slot := s.Sim.Physics.Columns().Slot[b.Index()]
-	return slot, slot != physics.NoSlot
+	id, _ := s.Sim.ShapeEntity(shape)
+	return s.Sim.World.Slot(id) // false for 0, no entity
 }
 
 // recordContacts writes the events of the step into columns.

@@ -2,13 +2,12 @@ package proof
 
 import (
 	"fmt"
-	"math"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	views "github.com/evertick/evertick/internal/columns"
 	"github.com/evertick/evertick/physics"
 )
 
@@ -136,19 +135,11 @@ func (d *differ) bodies(a, b *evertick.Sim) {
 	if a.Physics.Rows() != b.Physics.Rows() {
 		d.add("bodies: %d and %d rows", a.Physics.Rows(), b.Physics.Rows())
 	}
-	x, y := reflect.ValueOf(a.Physics.Columns()), reflect.ValueOf(b.Physics.Columns())
-	rows := min(a.Physics.Rows(), b.Physics.Rows())
-	for i := range x.NumField() {
-		field := x.Type().Field(i)
-		if !field.IsExported() || field.Type.Kind() != reflect.Slice {
-			continue
-		}
-		for row := range rows {
-			u, v := x.Field(i).Index(row), y.Field(i).Index(row)
-			if text, other := number(u), number(v); text != other {
-				d.add("bodies: value of body.%s, body %d%s: %s and %s", field.Name, row, owner(a, row), text, other)
-				break
-			}
+	others := b.Physics.BodyColumns()
+	for i, c := range a.Physics.BodyColumns() {
+		if row, j, found := views.FirstDifference(c, others[i]); found {
+			d.add("bodies: value of body.%s, body %d%s: %s and %s", c.Name(), row, owner(a, int(row)),
+				views.Text(c.Value(row, j)), views.Text(others[i].Value(row, j)))
 		}
 	}
 }
@@ -163,16 +154,4 @@ func owner(s *evertick.Sim, row int) string {
 		return fmt.Sprintf(" of slot %d (%v)", slot, id)
 	}
 	return fmt.Sprintf(" of slot %d (free)", slot)
-}
-
-// number formats a value in decimal and its bits in hexadecimal; all NaNs are equal.
-func number(v reflect.Value) string {
-	if !v.CanFloat() {
-		return fmt.Sprintf("%d (%#x)", v.Uint(), v.Uint())
-	}
-	f := float32(v.Float())
-	if f != f {
-		return "NaN"
-	}
-	return fmt.Sprintf("%v (%#08x)", f, math.Float32bits(f))
 }

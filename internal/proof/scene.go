@@ -254,11 +254,10 @@ func (s *Scene) populate() error {
 // spawn makes an entity of a kind at a position.
 func (s *Scene) spawn(k kind, x, y, z float32) (ecs.ID, error) {
 	w := s.Sim.World
-	id, err := w.Spawn()
+	id, slot, err := w.SpawnSlot()
 	if err != nil {
 		return 0, err
 	}
-	slot, _ := w.Slot(id)
 	s.cols.kind[slot] = uint8(k)
 	s.cols.fading[slot] = 1
 	return id, w.SetPosition(id, x, y, z)

@@ -24,14 +24,17 @@ func init() {
 // churn changes many entities in each tick: a tenth dies and as many are born, a quarter gains or
 // loses a tag, all by Commands. After each tick n are alive.
 type churn struct {
-	sim     *evertick.Sim
-	n       int
-	hot     ecs.Tag
-	cold    ecs.Tag
+	sim *evertick.Sim
+	n   int
+	churnColumns
 	mild    *ecs.Query // hot and not cold
-	born    *ecs.Column[float32]
 	live    []ecs.Slot
 	changes int64 // commands recorded in the tick
+}
+
+type churnColumns struct {
+	Hot, Cold ecs.Tag
+	Born      *ecs.Column[float32]
 }
 
 func newChurn(p Params, cfg evertick.Config) (*Sim, error) {
@@ -52,18 +55,12 @@ func newChurn(p Params, cfg evertick.Config) (*Sim, error) {
 	)
 }
 
-func (c *churn) populate(seed uint64) (err error) {
+func (c *churn) populate(seed uint64) error {
 	world := c.sim.World
-	if c.hot, err = world.Tag("hot"); err != nil {
+	if err := c.sim.Register(&c.churnColumns); err != nil {
 		return err
 	}
-	if c.cold, err = world.Tag("cold"); err != nil {
-		return err
-	}
-	if c.born, err = ecs.AddColumn[float32](world, "born"); err != nil {
-		return err
-	}
-	c.mild = world.NewQuery(ecs.With(c.hot), ecs.Without(c.cold))
+	c.mild = world.NewQuery(ecs.With(c.Hot), ecs.Without(c.Cold))
 	ids := make([]ecs.ID, c.n)
 	if err := world.SpawnN(ids); err != nil {
 		return err
@@ -79,11 +76,11 @@ func (c *churn) populate(seed uint64) (err error) {
 
 // age adds to the age of entities that are hot and not cold.
 func (c *churn) age(t *evertick.Tick) error {
-	born := c.born.Values()
+	born := c.Born.Values()
 	for slot := range c.mild.All() {
 		born[slot] += t.Dt
 	}
-	c.born.Touch()
+	c.Born.Touch()
 	return nil
 }
 
@@ -110,7 +107,7 @@ func (c *churn) change(t *evertick.Tick) error {
 			return err
 		}
 		if r.Bool() {
-			commands.Set(c.hot, id)
+			commands.Set(c.Hot, id)
 		}
 	}
 	c.changes = int64(commands.Len())
@@ -118,9 +115,9 @@ func (c *churn) change(t *evertick.Tick) error {
 }
 
 func (c *churn) changeTag(commands *ecs.Commands, id ecs.ID, bits uint32) {
-	tag := c.hot
+	tag := c.Hot
 	if bits&1 == 0 {
-		tag = c.cold
+		tag = c.Cold
 	}
 	if bits&2 == 0 {
 		commands.Set(tag, id)

@@ -5,6 +5,7 @@ package statehash
 
 import (
 	"encoding/binary"
+	"iter"
 	"slices"
 	"sync"
 	"unsafe"
@@ -37,6 +38,32 @@ func Add(acc uint64, name string, hash uint64) uint64 {
 	return xxh3.Hash(b[:])
 }
 
+// Changes yields the names of the columns that differ between two lists of hashes of one state: those
+// with another hash, those that now has and before lacks (added is true), and those that it lacks.
+func Changes(before, now []Column) iter.Seq2[string, bool] {
+	return func(yield func(name string, added bool) bool) {
+		for i, c := range now {
+			j := at(before, i, c.Name)
+			if (j < 0 || before[j].Hash != c.Hash) && !yield(c.Name, j < 0) {
+				return
+			}
+		}
+		for i, c := range before {
+			if at(now, i, c.Name) < 0 && !yield(c.Name, false) {
+				return
+			}
+		}
+	}
+}
+
+// at returns the index of a name in a list: i if it is there.
+func at(list []Column, i int, name string) int {
+	if i < len(list) && list[i].Name == name {
+		return i
+	}
+	return slices.IndexFunc(list, func(c Column) bool { return c.Name == name })
+}
+
 // Number is what a column can hold: numbers of one size on every machine.
 type Number interface {
 	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
@@ -51,6 +78,9 @@ func Rows[T Number](rows []T) uint64 {
 
 // isFloat decides by arithmetic: half of one is zero for an integer.
 func isFloat[T Number](zero T) bool { return (zero+1)/2 != 0 }
+
+// Seeded hashes bytes with another function for each seed.
+func Seeded(b []byte, seed uint64) uint64 { return xxh3.HashSeed(b, seed) }
 
 // bigEndian says that rows must be reversed to be little-endian.
 var bigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1

@@ -92,3 +92,37 @@ func TestRows(t *testing.T) {
 		t.Error("rows are not little-endian")
 	}
 }
+
+func TestChanges(t *testing.T) {
+	list := func(text string) (columns []Column) { // pairs of a name and a hash
+		for i := 0; i < len(text); i += 2 {
+			columns = append(columns, Column{text[i : i+1], uint64(text[i+1])})
+		}
+		return columns
+	}
+	for _, c := range []struct{ before, now, want string }{
+		{"", "", ""},
+		{"a1b2c3", "a1b2c3", ""},
+		{"a1b2c3", "c3a1b2", ""},
+		{"a1b2c3", "a1b9c9", "bc"},
+		{"a1c3", "a1b2c3", "+b"},
+		{"a1b2c3", "a1c3", "b"},
+		{"a1b2", "c1b3", "+cba"},
+		{"a1a2", "a1a2", ""}, // a name twice
+		{"a1a2", "a1a3", "a"},
+	} {
+		got := ""
+		for name, added := range Changes(list(c.before), list(c.now)) {
+			if added {
+				got += "+"
+			}
+			got += name
+		}
+		if got != c.want {
+			t.Errorf("from %q to %q: %q, want %q", c.before, c.now, got, c.want)
+		}
+		for range Changes(list(c.before), list(c.now)) {
+			break // the first is enough
+		}
+	}
+}

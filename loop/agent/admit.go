@@ -18,10 +18,78 @@ import (
 // An agent that returns after a long interval has an old, low pass. Its pass is raised to the minimum pass:
 // the least one among the last candidates. So it cannot make up for turns that it did not want. There is a
 // minimum for the candidates of each provider, and one for all together.
+//
+// All of this is done for each class of Spec.Priority, from the highest to the lowest: a class gets what the
+// limits leave after the classes above it. Passes are compared within a class only. A turn that is taken from
+// a lower class costs nothing, so agents of one class stay level however many lower ones wait.
 const strideUnit = 1 << 20 // the stride of weight 1: that of the greatest weight is a whole number
 
+// class is what the agents of a priority share. The class of priority 0 always exists; others exist from
+// the first agent that had them.
+type class struct {
+	priority  uint8
+	admitted  uint64 // turns; not counted in class 0, which has those that the others have not
+	shedLimit uint64
+}
+
+// ClassStats counts the turns of the agents of a Spec.Priority, since tick 0 of the Sim.
+type ClassStats struct {
+	Priority  uint8
+	Issued    uint64 // decisions requested from providers
+	ShedLimit uint64 // turns lost because a limit was reached
+}
+
+// Classes appends to dst the counts of each priority that an agent has had, highest first. The last is
+// that of priority 0. Like Stats, they are part of the state.
+func (a *Agents) Classes(dst []ClassStats) []ClassStats {
+	rest := ClassStats{Issued: a.stats.Issued - a.stats.Fallbacks, ShedLimit: a.stats.ShedLimit}
+	for i := len(a.classes) - 1; i > 0; i-- {
+		c := &a.classes[i]
+		dst = append(dst, ClassStats{c.priority, c.admitted, c.shedLimit})
+		rest.Issued -= c.admitted
+		rest.ShedLimit -= c.shedLimit
+	}
+	return append(dst, rest)
+}
+
+// findClass returns the index of a class, or where it would be.
+func (s *state) findClass(priority uint8) (int, bool) {
+	if priority == 0 {
+		return 0, true
+	}
+	return slices.BinarySearchFunc(s.classes, priority, func(c class, p uint8) int { return cmp.Compare(c.priority, p) })
+}
+
+// addClass adds the class of a priority, unless there is one.
+func (a *Agents) addClass(priority uint8) {
+	if i, exists := a.findClass(priority); !exists {
+		a.classes = slices.Insert(a.classes, i, class{priority: priority})
+		a.minPass = slices.Insert(a.minPass, i*a.limits(), make([]uint64, a.limits())...)
+	}
+}
+
+// limits is the number of minimum passes in a class: that of all candidates, and those of the providers.
+func (a *Agents) limits() int { return 1 + len(a.limited) }
+
+// minPasses returns the minimum passes of class i.
+func (a *Agents) minPasses(i int) []uint64 { return a.minPass[i*a.limits() : (i+1)*a.limits()] }
+
 // startPass returns the pass of a new agent.
-func (a *Agents) startPass(provider int) uint64 { return max(a.minPass, a.providerMinPass[provider]) }
+func (a *Agents) startPass(s *Spec) uint64 {
+	i, _ := a.findClass(s.Priority)
+	m := a.minPasses(i)
+	return max(m[0], m[1+s.Provider])
+}
+
+// shedAtLimit drops the turn of an agent that a limit turns away.
+func (a *Agents) shedAtLimit(t *evertick.Tick, i int) {
+	a.stats.ShedLimit++
+	if p := a.list[a.turns[i].at].spec.Priority; p != 0 {
+		c, _ := a.findClass(p)
+		a.classes[c].shedLimit++
+	}
+	a.shed(t, i)
+}
 
 // admit asks as many of the due agents as the limits allow.
 func (a *Agents) admit(t *evertick.Tick) {
@@ -37,34 +105,56 @@ func (a *Agents) admit(t *evertick.Tick) {
 			a.stats.ShedQueue++
 			m.pending = m.spec.Shed == Coalesce
 		case len(a.cfg.Providers) == 0:
-			a.stats.ShedLimit++
-			a.shed(t, i)
+			a.shedAtLimit(t, i)
 		default:
-			m.pass = max(m.pass, a.startPass(m.spec.Provider))
+			m.pass = max(m.pass, a.startPass(&m.spec))
 			a.candidates = append(a.candidates, i)
 		}
 	}
 	if len(a.candidates) > 0 {
-		slices.SortFunc(a.candidates, a.byPass)
+		slices.SortFunc(a.candidates, a.byTurn)
 		a.admitCandidates(t)
 	}
 }
 
-func (a *Agents) byPass(i, j int) int {
+func (a *Agents) byTurn(i, j int) int {
 	x, y := &a.list[a.turns[i].at], &a.list[a.turns[j].at]
-	return cmp.Or(cmp.Compare(x.pass, y.pass), cmp.Compare(x.id, y.id))
+	return cmp.Or(cmp.Compare(y.spec.Priority, x.spec.Priority), cmp.Compare(x.pass, y.pass), cmp.Compare(x.id, y.id))
 }
 
-// admitCandidates asks or sheds each candidate once, in the order of their passes.
+// admitCandidates asks or sheds each candidate once, class by class, in the order of their passes.
 func (a *Agents) admitCandidates(t *evertick.Tick) {
-	clear(a.limited)
 	a.free, a.admitted, a.turnedAway = a.free[:0], a.admitted[:0], a.turnedAway[:0]
 	for p := range a.cfg.Providers {
 		c := &a.cfg.Providers[p]
 		a.free = append(a.free, min(c.StartsPerTick, c.InFlight-a.busy[p]))
 	}
-	free, all := min(a.cfg.StartsPerTick, a.cfg.InFlight-a.inFlight), false // all: the common limits turn candidates away
-	for _, i := range a.candidates {
+	free := min(a.cfg.StartsPerTick, a.cfg.InFlight-a.inFlight)
+	for rest := a.candidates; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && a.priorityOf(rest[n]) == a.priorityOf(rest[0]) {
+			n++
+		}
+		free = a.admitClass(rest[:n], free)
+		rest = rest[n:]
+	}
+	for _, i := range a.admitted {
+		a.list[a.turns[i].at].pending = false
+		a.issue(t, i)
+	}
+	for _, i := range a.turnedAway {
+		a.shedAtLimit(t, i)
+	}
+}
+
+func (a *Agents) priorityOf(turn int) uint8 { return a.list[a.turns[turn].at].spec.Priority }
+
+// admitClass chooses among the candidates of a class, and charges those whose turns others of the class
+// have wanted. It returns what is left of the common limits.
+func (a *Agents) admitClass(candidates []int, free int) int {
+	clear(a.limited)
+	first, all := len(a.admitted), false // all: the common limits turn candidates away
+	for _, i := range candidates {
 		p := a.list[a.turns[i].at].spec.Provider
 		switch {
 		case a.free[p] <= 0:
@@ -77,35 +167,34 @@ func (a *Agents) admitCandidates(t *evertick.Tick) {
 			a.admitted = append(a.admitted, i)
 			continue
 		}
-		a.stats.ShedLimit++
 		a.turnedAway = append(a.turnedAway, i)
 	}
-	a.raiseMinPass(all)
-	for _, i := range a.admitted {
+	at, _ := a.findClass(a.priorityOf(candidates[0]))
+	a.raiseMinPass(a.minPasses(at), candidates, all)
+	for _, i := range a.admitted[first:] {
 		m := &a.list[a.turns[i].at]
 		if all || a.limited[m.spec.Provider] {
 			m.pass += strideUnit / uint64(m.spec.Weight)
 		}
-		m.pending = false
-		a.issue(t, i)
 	}
-	for _, i := range a.turnedAway {
-		a.shed(t, i)
+	if at > 0 {
+		a.classes[at].admitted += uint64(len(a.admitted) - first)
 	}
+	return free
 }
 
-// raiseMinPass raises the minimum passes of the limits that were reached.
-func (a *Agents) raiseMinPass(all bool) {
+// raiseMinPass raises the minimum passes of a class, for the limits that were reached.
+func (a *Agents) raiseMinPass(least []uint64, candidates []int, all bool) {
 	if all {
-		a.minPass = max(a.minPass, a.list[a.turns[a.candidates[0]].at].pass)
+		least[0] = max(least[0], a.list[a.turns[candidates[0]].at].pass)
 	}
 	for p, reached := range a.limited {
 		if !reached {
 			continue
 		}
-		for _, i := range a.candidates { // by pass: the first is the least
+		for _, i := range candidates { // by pass: the first is the least
 			if m := &a.list[a.turns[i].at]; m.spec.Provider == p {
-				a.providerMinPass[p] = max(a.providerMinPass[p], m.pass)
+				least[1+p] = max(least[1+p], m.pass)
 				break
 			}
 		}

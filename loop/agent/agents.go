@@ -28,7 +28,7 @@ type Agents struct {
 	// The records, which a Restore discards.
 	ring     []Record
 	ringFrom uint64 // the last record before those in the ring
-	log      *worldlog.Log
+	log      worldlog.Appender
 	logErr   error
 
 	// The running tick.
@@ -64,16 +64,16 @@ type Agents struct {
 
 // state is what AppendState writes.
 type state struct {
-	list            []agentState // by id
-	queue           []queued     // by (tick, agent, decision, index)
-	events          []Event
-	next            uint64 // number of the next decision
-	recorded        uint64 // number of the last record
-	chain           uint64
-	perceived       uint64   // hash of all perceptions so far
-	minPass         uint64   // see admit.go
-	providerMinPass []uint64 // by provider
-	stats           Stats
+	list      []agentState // by id
+	queue     []queued     // by (tick, agent, decision, index)
+	events    []Event
+	next      uint64 // number of the next decision
+	recorded  uint64 // number of the last record
+	chain     uint64
+	perceived uint64   // hash of all perceptions so far
+	classes   []class  // by priority: see admit.go
+	minPass   []uint64 // by class: that of all, and those of the providers
+	stats     Stats
 
 	// Derived from the list.
 	busy     []int // decisions in flight, by provider
@@ -111,7 +111,7 @@ func New(sim *evertick.Sim, cfg Config) (*Agents, error) {
 	a := &Agents{
 		sim: sim, cfg: cfg, rules: rulesOf(&cfg), limited: make([]bool, providers), ring: make([]Record, cfg.Records),
 		state: state{
-			next: 1, providerMinPass: make([]uint64, providers), busy: make([]int, providers),
+			next: 1, classes: make([]class, 1), minPass: make([]uint64, 1+providers), busy: make([]int, providers),
 			events: make([]Event, 0, min(cfg.Events, 1024)),
 		},
 	}
@@ -159,7 +159,8 @@ func (a *Agents) Add(id ecs.ID, s Spec) error {
 	if len(a.list) >= a.cfg.MaxAgents {
 		return fault.Field(fault.ErrCapacity, "agent: Config.MaxAgents", a.cfg.MaxAgents)
 	}
-	a.list = slices.Insert(a.list, i, agentState{id: id, spec: s, pass: a.startPass(s.Provider)})
+	a.addClass(s.Priority)
+	a.list = slices.Insert(a.list, i, agentState{id: id, spec: s, pass: a.startPass(&s)})
 	return nil
 }
 

@@ -435,6 +435,14 @@ func TestRestoreState(t *testing.T) {
 	if got := p.agents.AppendState(nil); !bytes.Equal(got, state) {
 		t.Fatal("not what was restored")
 	}
+	urgent := bytes.Clone(state) // of version 2, in which the agents have a priority
+	urgent[0] = 2
+	urgent = append(urgent, bytes.Repeat([]byte{7}, p.agents.Len())...)
+	urgent = append(urgent, 1, 0, 0, 0, 7, 0, 0, 0)
+	urgent = append(urgent, make([]byte, 2*8+2*8)...)
+	if err := p.agents.RestoreState(urgent); err != nil {
+		t.Fatal(err)
+	}
 	check := func(what string, data []byte) {
 		t.Helper()
 		was := p.agents.AppendState(nil)
@@ -449,16 +457,18 @@ func TestRestoreState(t *testing.T) {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
-	for n := range len(state) {
-		if err := p.agents.RestoreState(state[:n]); err == nil {
-			t.Fatalf("%d bytes of %d were restored", n, len(state))
+	for _, state := range [][]byte{state, urgent} {
+		for n := range len(state) {
+			if err := p.agents.RestoreState(state[:n]); err == nil {
+				t.Fatalf("%d bytes of %d were restored", n, len(state))
+			}
+			check("cut", state[:n])
+			data := bytes.Clone(state)
+			data[n] ^= 1 << (n % 8)
+			check(fmt.Sprint("bit in byte ", n), data)
+			data[n] = 0xff
+			check(fmt.Sprint("0xff in byte ", n), data)
 		}
-		check("cut", state[:n])
-		data := bytes.Clone(state)
-		data[n] ^= 1 << (n % 8)
-		check(fmt.Sprint("bit in byte ", n), data)
-		data[n] = 0xff
-		check(fmt.Sprint("0xff in byte ", n), data)
 	}
 }
 
@@ -466,6 +476,11 @@ func FuzzRestoreState(f *testing.F) {
 	p, state := midway(f)
 	f.Add(state)
 	f.Add(state[:100])
+	urgent := bytes.Clone(state) // version 2: no agent has a priority, but an earlier one had
+	urgent[0] = 2
+	urgent = append(urgent, make([]byte, p.agents.Len())...)
+	urgent = append(urgent, 1, 0, 0, 0, 7, 0, 0, 0)
+	f.Add(append(urgent, make([]byte, 2*8+2*8)...))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if err := p.agents.RestoreState(data); err == nil && !bytes.Equal(p.agents.AppendState(nil), data) {
 			t.Error("restored to something else")

@@ -187,9 +187,9 @@ func (a *Agents) appendToLog(r *Record) error {
 }
 
 // LogTo writes every record from now on into a log too, within its tick: into the log of a
-// replay.Recorder of the same Sim, see its method Log. Ticks that run again are in the log
+// replay.Recorder of the same Sim, see its method Log, or a causal.Tap. Ticks that run again are in the log
 // already. An error of the log fails the step. nil stops logging.
-func (a *Agents) LogTo(log *worldlog.Log) { a.log = log }
+func (a *Agents) LogTo(log worldlog.Appender) { a.log = log }
 
 // Records appends to dst the records with numbers above since that are still kept: at most Config.Records,
 // and none from before the last Restore. Pass the number of the last record that you have seen, and it

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"math"
 	"time"
 
 	"github.com/evertick/evertick/ecs"
@@ -9,17 +10,29 @@ import (
 )
 
 // The encoding of the state, all little-endian: uint32 version; uint64 next, recorded, chain, perceived and
-// minPass; then lists, each after its uint32 length: the minimum passes of providers, the counts (plain ones, then
-// those of reasons), agents, actions and events. Agents, actions and events are as appendAgent, appendQueued
-// and appendEvent write them.
-const stateVersion = 1
+// the common minimum pass of class 0; then lists, each after its uint32 length: the minimum passes of the providers
+// in class 0, the counts (plain ones, then those of reasons), agents, actions and events. Agents, actions and events
+// are as appendAgent, appendQueued and appendEvent write them.
+//
+// A state in which no agent has had a priority is of version 1. Version 2 continues with a byte for the priority
+// of each agent, and a list of the other classes: uint32 priority; uint64 admitted, shedLimit and the minimum
+// passes, the common one first.
+const (
+	stateVersion      = 1
+	prioritiesVersion = 2
+)
 
 // AppendState implements evertick.State.
 func (a *Agents) AppendState(dst []byte) []byte {
-	dst = wire.AppendU32s(dst, stateVersion)
-	dst = wire.AppendU64s(dst, a.next, a.recorded, a.chain, a.perceived, a.minPass)
-	dst = wire.AppendU32s(dst, uint32(len(a.providerMinPass)))
-	dst = wire.AppendU64s(dst, a.providerMinPass...)
+	version := uint32(stateVersion)
+	if len(a.classes) > 1 {
+		version = prioritiesVersion
+	}
+	dst = wire.AppendU32s(dst, version)
+	least := a.minPasses(0)
+	dst = wire.AppendU64s(dst, a.next, a.recorded, a.chain, a.perceived, least[0])
+	dst = wire.AppendU32s(dst, uint32(len(least)-1))
+	dst = wire.AppendU64s(dst, least[1:]...)
 	dst = wire.AppendU32s(dst, plainStats+uint32(reasonEnd))
 	for _, v := range a.stats.fields() {
 		dst = wire.AppendU64s(dst, *v)
@@ -36,6 +49,23 @@ func (a *Agents) AppendState(dst []byte) []byte {
 	dst = wire.AppendU32s(dst, uint32(len(a.events)))
 	for i := range a.events {
 		dst = appendEvent(dst, &a.events[i])
+	}
+	if version == prioritiesVersion {
+		dst = a.appendPriorities(dst)
+	}
+	return dst
+}
+
+func (a *Agents) appendPriorities(dst []byte) []byte {
+	for i := range a.list {
+		dst = append(dst, a.list[i].spec.Priority)
+	}
+	dst = wire.AppendU32s(dst, uint32(len(a.classes)-1))
+	for i := 1; i < len(a.classes); i++ {
+		c := &a.classes[i]
+		dst = wire.AppendU32s(dst, uint32(c.priority))
+		dst = wire.AppendU64s(dst, c.admitted, c.shedLimit)
+		dst = wire.AppendU64s(dst, a.minPasses(i)...)
 	}
 	return dst
 }
@@ -66,13 +96,15 @@ func corrupt(what string, v any) error {
 // providers ErrUnsupported, and one with more than fits ErrCapacity.
 func (a *Agents) RestoreState(src []byte) error {
 	p := wire.NewReader(src)
-	if v := p.U32(); p.Err() != nil || v != stateVersion {
-		return fault.Field(fault.ErrUnsupported, "agent: state: version", v)
+	version := p.U32()
+	if p.Err() != nil || version != stateVersion && version != prioritiesVersion {
+		return fault.Field(fault.ErrUnsupported, "agent: state: version", version)
 	}
 	r := &a.restoring
-	*r = state{list: r.list[:0], queue: r.queue[:0], events: r.events[:0], providerMinPass: r.providerMinPass[:0], busy: r.busy[:0]}
-	r.next, r.recorded, r.chain, r.perceived, r.minPass = p.U64(), p.U64(), p.U64(), p.U64(), p.U64()
-	for _, read := range [...]func(*wire.Reader, *state) error{a.readMinPass, a.readStats, a.readAgents, a.readQueue, a.readEvents} {
+	*r = state{list: r.list[:0], queue: r.queue[:0], events: r.events[:0], classes: append(r.classes[:0], class{}), minPass: r.minPass[:0], busy: r.busy[:0]}
+	r.next, r.recorded, r.chain, r.perceived, r.minPass = p.U64(), p.U64(), p.U64(), p.U64(), append(r.minPass, p.U64())
+	parts := [...]func(*wire.Reader, *state) error{a.readMinPass, a.readStats, a.readAgents, a.readQueue, a.readEvents, a.readPriorities}
+	for _, read := range parts[:len(parts)-int(prioritiesVersion-version)] {
 		if err := read(&p, r); err != nil {
 			return err
 		}
@@ -98,11 +130,41 @@ func (a *Agents) commit(r *state) {
 }
 
 func (a *Agents) readMinPass(p *wire.Reader, r *state) error {
-	if n := p.U32(); int64(n) != int64(len(a.providerMinPass)) {
+	if n := p.U32(); int64(n) != int64(len(a.limited)) {
 		return fault.Field(fault.ErrUnsupported, "agent: state: providers", n)
 	}
-	for range a.providerMinPass {
-		r.providerMinPass, r.busy = append(r.providerMinPass, p.U64()), append(r.busy, 0)
+	for range a.limited {
+		r.minPass, r.busy = append(r.minPass, p.U64()), append(r.busy, 0)
+	}
+	return nil
+}
+
+// readPriorities reads the priorities of the agents that were read, and the classes, which are those of the
+// agents and perhaps of earlier ones.
+func (a *Agents) readPriorities(p *wire.Reader, r *state) error {
+	for i := range r.list {
+		r.list[i].spec.Priority = p.U8()
+	}
+	n := p.U32()
+	if n == 0 || n > math.MaxUint8 { // without classes it would be of version 1
+		return corrupt("priorities", n)
+	}
+	for i := range n {
+		c := class{}
+		v := p.U32()
+		c.priority, c.admitted, c.shedLimit = uint8(v), p.U64(), p.U64()
+		if p.Err() != nil || v > math.MaxUint8 || c.priority <= r.classes[i].priority {
+			return corrupt("priority", v)
+		}
+		r.classes = append(r.classes, c)
+		for range a.limits() {
+			r.minPass = append(r.minPass, p.U64())
+		}
+	}
+	for i := range r.list {
+		if _, ok := r.findClass(r.list[i].spec.Priority); !ok {
+			return corrupt("priority of", r.list[i].id)
+		}
 	}
 	return nil
 }

@@ -14,7 +14,7 @@
 //
 // [Module.Render] sees both: its [RenderContext] has the [loop.Frame] with wall
 // and UI time, a [TimeService], and further services. It must not change what
-// Update reads.
+// Update reads; Config.CheckRender finds a Render that does.
 //
 // # The step token
 //

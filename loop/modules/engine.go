@@ -20,6 +20,11 @@ type Config struct {
 	// Clock paces Run and is what RenderContext.Clock returns. nil means a new
 	// RealTime.
 	Clock TimeService
+	// CheckRender makes a frame fail with ErrRange if Render of a module changes the state of a Hasher:
+	// of a module, or of a service of updates. The *Error names the module that rendered, the column
+	// that it wrote, and the Hasher. If there is no Hasher, Start returns ErrUnsupported. For debugging:
+	// it hashes all that state once a frame and again after each Render.
+	CheckRender bool
 }
 
 // Engine owns modules and drives them. See the package comment for its life. It
@@ -31,6 +36,8 @@ type Engine struct {
 	modules      []*entry
 	services     Services
 	presentation Services
+	checkRender  bool
+	watched      []watched // nil without Config.CheckRender
 
 	tick   uint64 // of the next update
 	offset uint64 // ticks that tokens ran: tick minus that of the Loop
@@ -67,7 +74,7 @@ func New(c Config) (*Engine, error) {
 	if c.Clock == nil {
 		c.Clock = new(RealTime)
 	}
-	e := &Engine{loop: l, seed: c.Seed, clock: c.Clock}
+	e := &Engine{loop: l, seed: c.Seed, clock: c.Clock, checkRender: c.CheckRender}
 	e.presentation.clocks = true
 	e.step = e.stepLoop
 	return e, nil
@@ -122,6 +129,9 @@ func (e *Engine) Start() error {
 		e.begun++
 	}
 	e.services.started, e.presentation.started = true, true
+	if err := e.findHashers(); err != nil {
+		return errors.Join(err, e.Stop())
+	}
 	return nil
 }
 
@@ -270,12 +280,16 @@ func (e *Engine) present(f loop.Frame) error {
 		}
 	}
 	e.frame = f
+	e.watch()
 	for _, m := range e.modules {
 		err := e.call(m, OpRender, e.tick, func() error {
 			e.renders = RenderContext{frame: e.frame, time: e.loop.TimeAt(e.tick), engine: e}
 			return m.module.Render(&e.renders, e.frame.Alpha)
 		})
 		if err != nil {
+			return err
+		}
+		if err := e.checkState(m); err != nil {
 			return err
 		}
 	}

@@ -11,9 +11,11 @@ import (
 
 // Errors that this package wraps: test with errors.Is.
 var (
-	ErrRange     = fault.ErrRange     // a name that is empty or taken; a value outside its range
+	ErrRange     = fault.ErrRange     // a name that is empty or taken; a value outside its range; a Render that writes
 	ErrNotFinite = fault.ErrNotFinite // a NaN or an infinity
 	ErrStale     = fault.ErrStale     // a StepToken that was released
+
+	ErrUnsupported = fault.ErrUnsupported // Config.CheckRender without anything to check
 
 	// ErrStepTaken: another module holds the step token.
 	ErrStepTaken = errors.New("step token is taken")

@@ -1,6 +1,7 @@
 package modules_test
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/evertick/evertick/loop/modules"
@@ -115,4 +116,40 @@ func ExampleStepToken() {
 	// tick 1 at 16.666666ms
 	// tick 1 at 16.666666ms
 	// tick 2 at 33.333333ms
+}
+
+// Score is a module whose state CheckRender watches.
+type Score struct{ points uint64 }
+
+func (s *Score) Update(*modules.UpdateContext, float32) error { return nil }
+
+func (s *Score) Render(*modules.RenderContext, float64) error { return nil }
+
+func (s *Score) AppendColumnHashes(dst []modules.ColumnHash) []modules.ColumnHash {
+	return append(dst, modules.ColumnHash{Name: "points", Hash: s.points})
+}
+
+// Cheer is a module that should only draw.
+type Cheer struct{ score *Score }
+
+func (c *Cheer) Update(*modules.UpdateContext, float32) error { return nil }
+
+func (c *Cheer) Render(*modules.RenderContext, float64) error {
+	c.score.points += 100
+	return nil
+}
+
+// A Render that changes the state is found.
+func ExampleHasher() {
+	engine, err := modules.New(modules.Config{CheckRender: true})
+	if err != nil {
+		panic(err)
+	}
+	score := new(Score)
+	if err := errors.Join(engine.Add("score", score), engine.Add("cheer", &Cheer{score}), engine.Start()); err != nil {
+		panic(err)
+	}
+	_, err = engine.Advance(40_000_000)
+	fmt.Println(err)
+	// Output: modules: tick 2: render of "cheer": wrote points of module "score", but may only read: out of range
 }

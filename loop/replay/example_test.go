@@ -14,19 +14,18 @@ var walkers = replay.Scenario{Name: "walkers", New: func(seed uint64) (*evertick
 	if err != nil {
 		return nil, err
 	}
-	walker, err := sim.World.Spawn()
+	_, slot, err := sim.World.SpawnSlot()
 	if err != nil {
 		return nil, err
 	}
-	slot, _ := sim.World.Slot(walker)
-	err = sim.Add(evertick.BeforePhysics, "walk", func(t *evertick.Tick) error {
+	sim.Add(evertick.BeforePhysics, "walk", func(t *evertick.Tick) error {
 		x := &sim.World.Position.X[slot]
 		for _, in := range t.Inputs() {
 			*x += float32(int8(in.Data[0]))
 		}
 		return nil
 	})
-	return sim, err
+	return sim, sim.Check()
 }}
 
 // A run is recorded, verified, looked at in the middle, and forked.

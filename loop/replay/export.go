@@ -20,15 +20,15 @@ import (
 // that of the log, where it is damaged or torn, or of w.
 func ExportCSV(w io.Writer, dir string, fsys worldlog.FS) error {
 	b := bufio.NewWriter(w)
-	fmt.Fprintln(b, "tick,record,hash,live,dropped,source,seq,kind,late,data")
+	fmt.Fprintln(b, "tick,record,hash,live,dropped,source,seq,kind,late,data,at,fraction")
 	err := export(dir, fsys, func(t *worldlog.Tick) error {
 		for in, err := range inputsOf(t) {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(b, "%d,input,,,,%d,%d,%d,%d,%x\n", t.Tick, in.Source, in.Seq, in.Kind, t.Tick-in.Tick, in.Data)
+			fmt.Fprintf(b, "%d,input,,,,%d,%d,%d,%d,%x,%d,%d\n", t.Tick, in.Source, in.Seq, in.Kind, t.Tick-in.Tick, in.Data, in.At, in.Fraction)
 		}
-		_, err := fmt.Fprintf(b, "%d,tick,%016x,%d,%d,,,,,\n", t.Tick, t.Hash, t.Counts.Live, t.Counts.Dropped)
+		_, err := fmt.Fprintf(b, "%d,tick,%016x,%d,%d,,,,,,,\n", t.Tick, t.Hash, t.Counts.Live, t.Counts.Dropped)
 		return err
 	})
 	return errors.Join(err, b.Flush())
@@ -129,7 +129,7 @@ func (x *tracer) event(e traceEvent) {
 func (x *tracer) tick(t *worldlog.Tick) error {
 	for i := range t.Records {
 		if r := &t.Records[i]; r.Type == worldlog.Config {
-			if dt, _, err := readConfig(r.Data); err == nil {
+			if dt, _, err := ParseConfig(r.Data); err == nil {
 				x.us = float64(dt) * 1e6
 			}
 		}
@@ -150,12 +150,15 @@ func (x *tracer) record(tick uint64, ts float64, r *worldlog.Record) error {
 	e := traceEvent{Phase: "i", Scope: "t", Ts: ts, Tid: notesRow}
 	switch r.Type {
 	case worldlog.Input:
-		in, err := parseInput(tick, r)
+		in, err := ParseInput(tick, r)
 		if err != nil {
 			return err
 		}
 		e.Tid, e.Name = inputsRow, "kind "+strconv.FormatUint(uint64(in.Kind), 10)
 		e.Args = map[string]any{"source": in.Source, "seq": in.Seq, "late": tick - in.Tick, "data": hex.EncodeToString(in.Data)}
+		if in.At > 0 || in.Fraction > 0 {
+			e.Args["at"], e.Args["fraction"] = in.At, in.Fraction
+		}
 	case worldlog.SnapshotRef:
 		at, _, size, err := worldlog.ParseSnapshotRef(r.Data)
 		if err != nil {

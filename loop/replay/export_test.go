@@ -25,7 +25,7 @@ func TestExport(t *testing.T) {
 	for _, row := range rows[1:] {
 		if row[1] == "input" {
 			in, ok := inputOf(uint64(at))
-			if want := fmt.Sprintf("%d %d %d %x", in.Source, in.Seq, in.Kind, in.Data); !ok || fmt.Sprint(row[5], " ", row[6], " ", row[7], " ", row[9]) != want {
+			if want := fmt.Sprintf("%d %d %d %x %d %d", in.Source, in.Seq, in.Kind, in.Data, in.At, in.Fraction); !ok || fmt.Sprint(row[5], " ", row[6], " ", row[7], " ", row[9], " ", row[10], " ", row[11]) != want {
 				t.Errorf("tick %d: input %v, want %s", at, row, want)
 			}
 			inputs++

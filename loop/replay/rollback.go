@@ -219,10 +219,12 @@ func (s *slot) set(in *evertick.Input) bool {
 	}
 	if i < len(s.inputs) && !before(in, &s.inputs[i]) {
 		old := &s.inputs[i]
-		if old.Kind == in.Kind && bytes.Equal(old.Data, in.Data) {
+		if old.Kind == in.Kind && old.At == in.At && old.Fraction == in.Fraction && bytes.Equal(old.Data, in.Data) {
 			return false
 		}
-		old.Kind, old.Data = in.Kind, append(old.Data[:0], in.Data...)
+		data := append(old.Data[:0], in.Data...)
+		*old = *in
+		old.Data = data
 		return true
 	}
 	n := len(s.inputs)

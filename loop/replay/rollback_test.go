@@ -114,6 +114,24 @@ func TestRollbackGuess(t *testing.T) {
 	}
 }
 
+// An input that differs in its stamp alone is another one.
+func TestRollbackStamp(t *testing.T) {
+	r, sim := rolling(t, nil, replay.RollbackConfig{})
+	in := evertick.Input{Source: 1, Seq: 1, Kind: spawn, Data: []byte{1}}
+	if err := r.Advance(in); err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range []func(){func() {}, func() { in.At = 5 }, func() { in.Fraction = 6 }} {
+		before, was := sim.Hash(), in
+		change()
+		n, err := r.Confirm(in)
+		changed := in.At != was.At || in.Fraction != was.Fraction
+		if err != nil || (n == 1) != changed || (sim.Hash() != before) != changed {
+			t.Errorf("%+v: %d ticks again, %v", in, n, err)
+		}
+	}
+}
+
 // What is outside the window is refused, and nothing has changed.
 func TestRollbackRange(t *testing.T) {
 	r, sim := rolling(t, nil, replay.RollbackConfig{Frames: 4, Ahead: 3})

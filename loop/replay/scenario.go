@@ -30,7 +30,7 @@ type Scenario struct {
 	// its capacity, twice the snapshot of the Sim as New builds it, and 64 MiB. That is enough for
 	// bodies of entities with a few shapes, contacts and joints, and for the content of tick 0 if
 	// it at most doubles. Set it if a run adds more than that: bodies without an entity, bodies of
-	// many shapes, chains, inputs that wait, states of AddState. worldlog.MaxSnapshot bounds it.
+	// many shapes, chains, inputs that wait, states of AddState, blobs. worldlog.MaxSnapshot bounds it.
 	MaxSnapshot int
 }
 
@@ -71,8 +71,9 @@ func appendConfig(dst []byte, sim *evertick.Sim) []byte {
 	return wire.AppendU64s(wire.AppendF32s(dst, sim.Dt()), uint64(sim.World.Cap()))
 }
 
-// readConfig reads the seconds of a tick and the capacity of the world: a Config record.
-func readConfig(data []byte) (dt float32, capacity uint64, err error) {
+// ParseConfig reads the data of a worldlog.Config record, which begins a log: the seconds of a tick and the
+// capacity of the world. The error wraps ErrCorrupt.
+func ParseConfig(data []byte) (dt float32, capacity uint64, err error) {
 	r := wire.NewReader(data)
 	dt, capacity = r.F32(), r.U64()
 	if r.Done() != nil {
@@ -104,7 +105,7 @@ func checkFirst(sim *evertick.Sim, first *worldlog.Tick) error {
 }
 
 func checkConfig(sim *evertick.Sim, data []byte) error {
-	dt, capacity, err := readConfig(data)
+	dt, capacity, err := ParseConfig(data)
 	if err != nil {
 		return err
 	}
@@ -148,27 +149,41 @@ func checkIdentity(sc Scenario, id worldlog.Identity) error {
 	return nil
 }
 
-// An Input record holds Source, Seq and Kind in its fields. Its data are, as a uvarint,
-// by how many ticks it was late, and what the input carried.
+// An Input record holds Source, Seq and Kind in its fields. Its data are, as a uvarint, by how many
+// ticks it was late, and what the input carried. An input with At or Fraction has that number plus
+// tick + 1, which no other input has, and then At and Fraction, as uvarints. A tick of a log is
+// below 2^63.
 func appendInput(dst []byte, tick uint64, in *evertick.Input) []byte {
-	dst = wire.AppendUvarints(dst, tick-min(in.Tick, tick))
+	late := tick - min(in.Tick, tick)
+	if in.At == 0 && in.Fraction == 0 {
+		dst = wire.AppendUvarints(dst, late)
+	} else {
+		dst = wire.AppendUvarints(dst, tick+1+late, in.At, uint64(in.Fraction))
+	}
 	return append(dst, in.Data...)
 }
 
-func parseInput(tick uint64, rec *worldlog.Record) (evertick.Input, error) {
+// ParseInput reads a worldlog.Input record of a tick. Data is that of the record. The error wraps ErrCorrupt.
+func ParseInput(tick uint64, rec *worldlog.Record) (evertick.Input, error) {
 	r := wire.NewReader(rec.Data)
-	late := r.Uvarint()
-	if r.Err() != nil || late > tick {
+	late, at, fraction := r.Uvarint(), uint64(0), uint64(0)
+	stamped := late > tick
+	if stamped {
+		late, at, fraction = late-tick-1, r.Uvarint(), r.Uvarint()
+	}
+	if r.Err() != nil || late > tick || fraction > math.MaxUint32 || stamped && at == 0 && fraction == 0 {
 		return evertick.Input{}, fault.Field(fault.ErrCorrupt, fmt.Sprintf("replay: tick %d: Input record of source %d, seq", tick, rec.Source), rec.Seq)
 	}
-	return evertick.Input{Tick: tick - late, Source: rec.Source, Seq: rec.Seq, Kind: rec.Kind, Data: r.Rest()}, nil
+	return evertick.Input{
+		Tick: tick - late, Source: rec.Source, Seq: rec.Seq, At: at, Fraction: uint32(fraction), Kind: rec.Kind, Data: r.Rest(),
+	}, nil
 }
 
 // inputsOf yields the inputs of a tick.
 func inputsOf(t *worldlog.Tick) iter.Seq2[evertick.Input, error] {
 	return func(yield func(evertick.Input, error) bool) {
 		for i := range t.Records {
-			if r := &t.Records[i]; r.Type == worldlog.Input && !yield(parseInput(t.Tick, r)) {
+			if r := &t.Records[i]; r.Type == worldlog.Input && !yield(ParseInput(t.Tick, r)) {
 				return
 			}
 		}

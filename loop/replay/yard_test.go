@@ -121,7 +121,7 @@ func (y *yard) body(i int) error {
 
 func (y *yard) obey(t *evertick.Tick) error {
 	for _, in := range t.Inputs() {
-		y.sum.v += in.Seq + uint64(in.Kind) + in.Tick
+		y.sum.v += in.Seq + uint64(in.Kind) + in.Tick + in.At + uint64(in.Fraction)
 		switch in.Kind {
 		case push:
 			if err := y.push(y.ids[int(in.Data[0])%yardBodies], float32(int8(in.Data[1]))/32, 0); err != nil {
@@ -177,6 +177,9 @@ func (y *yard) look(t *evertick.Tick) error {
 func inputOf(tick uint64) (evertick.Input, bool) {
 	r := loop.NewRand(99, tick, 0, 0)
 	in := evertick.Input{Tick: tick, Source: 3, Seq: tick, Kind: push + uint32(r.Uint64()%3), Data: []byte{byte(r.Uint64()), byte(r.Uint64())}}
+	if tick%3 > 0 { // others are not stamped
+		in.At, in.Fraction = tick*1e9/60, r.Uint32()
+	}
 	return in, r.Uint64()%4 != 0
 }
 

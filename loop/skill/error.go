@@ -20,10 +20,17 @@ const (
 	CapacityExceeded Code = "capacity_exceeded" // no room in the world, in a queue or in the output
 	StaleEntity      Code = "stale_entity"      // the entity does not live
 	HandlerError     Code = "handler_error"     // another error of the handler
+	Refused          Code = "refused"           // a hook has refused the call
+	PendingApproval  Code = "pending_approval"  // no end: the call waits for approval
+	NotApproved      Code = "not_approved"      // an approver has rejected the call
+	ApprovalExpired  Code = "approval_expired"  // no approver has decided in time
 )
 
 // codes by number, as events store them.
-var codes = [...]Code{OK, NotFound, InvalidInput, Forbidden, RateLimited, CapacityExceeded, StaleEntity, HandlerError}
+var codes = [...]Code{OK, NotFound, InvalidInput, Forbidden, RateLimited, CapacityExceeded, StaleEntity, HandlerError,
+	Refused, PendingApproval, NotApproved, ApprovalExpired}
+
+const numberOfHandlerError = 7
 
 func (c Code) number() int {
 	for i := range codes {
@@ -31,7 +38,7 @@ func (c Code) number() int {
 			return i
 		}
 	}
-	return len(codes) - 1 // a handler may return codes of its own
+	return numberOfHandlerError // a handler may return codes of its own
 }
 
 var (
@@ -48,8 +55,10 @@ var (
 	// ErrUnsupported: no such skill.
 	ErrUnsupported = fault.ErrUnsupported
 
-	// ErrForbidden: the profile of the actor does not allow the call.
+	// ErrForbidden: the profile of the actor, a hook or an approver does not allow the call.
 	ErrForbidden = errors.New("forbidden")
+	// ErrPending: the call is held until it is approved or rejected, or expires.
+	ErrPending = errors.New("pending approval")
 	// ErrRateLimited: too many calls in too few ticks.
 	ErrRateLimited = errors.New("rate limited")
 	// ErrHandler: a handler has refused for a reason of its own.
@@ -62,9 +71,10 @@ var (
 var sentinels = map[Code]error{
 	NotFound: ErrUnsupported, InvalidInput: ErrRange, Forbidden: ErrForbidden, RateLimited: ErrRateLimited,
 	CapacityExceeded: ErrCapacity, StaleEntity: ErrStale, HandlerError: ErrHandler,
+	Refused: ErrForbidden, PendingApproval: ErrPending, NotApproved: ErrForbidden, ApprovalExpired: ErrForbidden,
 }
 
-// Error is the error of a refused call. The world is as it was before the call.
+// Error is the error of a refused call, or of one that is held for approval. The world is as it was before the call.
 type Error struct {
 	Code  Code
 	Skill string // as it was called
@@ -109,8 +119,8 @@ func asError(err error, skill string) *Error {
 		c := *e
 		c.Skill = skill
 		c.Code = codes[c.Code.number()]
-		if c.Code == OK {
-			c.Code = HandlerError // an error cannot be OK
+		if c.Code == OK || c.Code == PendingApproval {
+			c.Code = HandlerError // a call that has run cannot be either
 		}
 		return &c
 	}

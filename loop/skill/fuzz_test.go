@@ -65,6 +65,7 @@ func FuzzInput(f *testing.F) {
 // FuzzParseEvent reads any bytes as an event.
 func FuzzParseEvent(f *testing.F) {
 	f.Add([]byte("\x01\x03\x01\x01\x02\x00\x0012345678abcdefgh\x03bob\x07builder\x0bworld.stats"))
+	f.Add([]byte("\x02\x03\x05\x01\x02\x00\x0012345678abcdefgh\x03bob\x07builder\x0bworld.stats\x04"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if _, err := skill.ParseEvent(data); err != nil && !errors.Is(err, fault.ErrCorrupt) {
 			t.Fatal(err)

@@ -158,16 +158,8 @@ func raycast(c *Call, in RayInput) (RayOutput, error) {
 
 // entityOf returns the id of the entity that the body of a shape moves.
 func (c *Call) entityOf(s physics.Shape) string {
-	b, err := c.Sim.Physics.ShapeBody(s)
-	if err != nil {
-		return ""
-	}
-	slot := c.Sim.Physics.Columns().Slot[b.Index()]
-	if slot == physics.NoSlot {
-		return ""
-	}
-	id, ok := c.Sim.World.ID(slot)
-	if own, has := c.Sim.Body(id); !ok || !has || own != b {
+	id, ok := c.Sim.ShapeEntity(s)
+	if !ok {
 		return ""
 	}
 	return id.String()

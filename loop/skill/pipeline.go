@@ -2,6 +2,7 @@ package skill
 
 import (
 	"encoding/json"
+	"errors"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/statehash"
@@ -15,6 +16,10 @@ type request struct {
 	input     []byte
 	oversized *oversized // the input was too long to keep
 	refused   *Error     // before anything was looked at
+	held      uint64     // number of the event with which it was held; 0: it was not
+
+	waits   bool      // it is held now
+	decided *decision // that it has made on another call
 }
 
 // oversized describes an input that was too long.
@@ -26,19 +31,25 @@ type oversized struct {
 // Call runs a skill within a tick, for a system or an agent, and returns its output as JSON. It
 // takes the same steps as a call from outside: it looks up the skill, checks the input against its
 // schema, the permission and the rate, and runs the handler; every call becomes an event, also a refused
-// one. The error is an *Error, or that of the log, which ends the Sim.
+// one. The error is an *Error, or that of the log, which ends the Sim. A call that needs approval is held: it
+// returns PendingApproval, and has its end in the trace.
 //
 // It must not be called while another system runs beside it, or inside the loop of a query.
 func (r *Registry) Call(t *evertick.Tick, a Actor, name string, input []byte, cause uint64) (json.RawMessage, error) {
 	if t == nil || t.Sim != r.sim {
 		panic("skill: Call: tick of another Sim")
 	}
-	return r.call(t, &request{actor: a, skill: name, input: input, cause: cause})
+	res, err := r.call(t, &request{actor: a, skill: name, input: input, cause: cause})
+	if err != nil {
+		return nil, err
+	}
+	return res.Output, res.Err
 }
 
 // Apply is Call for an actor that AddActor has registered, by its name: the form for the actions of
-// agents. Every call of an unknown actor is forbidden. With package loop/agent, whose actions have
-// PlainNames and the input as Data, and which keeps the error in its records:
+// agents. Every call of an unknown actor is forbidden. That a call is held for approval is no error: the agent
+// has done its part. With package loop/agent, whose actions have PlainNames and the input as Data, and which
+// keeps the error in its records:
 //
 //	Apply: func(t *evertick.Tick, q *agent.Queued) error {
 //		return skills.Apply(t, q.Agent.String(), q.Name, q.Data, q.Decision)
@@ -49,18 +60,23 @@ func (r *Registry) Apply(t *evertick.Tick, actor, name string, args []byte, caus
 		a = Actor{Name: actor}
 	}
 	_, err := r.Call(t, a, name, args, cause)
+	var e *Error
+	if errors.As(err, &e) && e.Code == PendingApproval {
+		return nil
+	}
 	return err
 }
 
 // Applier carries out the actions of agents: Registry.Apply is one.
 type Applier func(t *evertick.Tick, actor, name string, args []byte, cause uint64) error
 
-func (r *Registry) call(t *evertick.Tick, q *request) (json.RawMessage, error) {
+// call runs a call. The error is that of the log.
+func (r *Registry) call(t *evertick.Tick, q *request) (Result, error) {
 	q.trim()
 	r.state.calls++
 	ev := Event{
 		Seq: r.state.calls, Tick: t.N, Actor: q.actor.Name, Profile: q.actor.Profile, Entity: q.actor.Entity,
-		Skill: q.skill, Cause: q.cause,
+		Skill: q.skill, Cause: q.cause, Held: q.held,
 	}
 	if q.oversized != nil {
 		ev.Input = q.oversized.hash
@@ -74,13 +90,15 @@ func (r *Registry) call(t *evertick.Tick, q *request) (json.RawMessage, error) {
 	} else {
 		ev.Output = statehash.Bytes(out, 1, false)
 	}
-	if err := r.record(t, &ev); err != nil {
-		return nil, err
-	}
+	res := Result{Output: out, Tick: t.N, Seq: ev.Seq}
 	if refused != nil {
-		return nil, refused
+		res.Err = refused
 	}
-	return out, nil
+	err := r.record(t, &ev)
+	if err == nil && q.decided != nil {
+		err = r.end(t, q.decided, ev.Seq)
+	}
+	return res, err
 }
 
 // trim truncates names that are too long for an event, which no actor and no skill can have.
@@ -107,22 +125,22 @@ func (r *Registry) execute(t *evertick.Tick, q *request, ev *Event) (json.RawMes
 	if refused := r.permit(&q.actor, e, &p); refused != nil {
 		return nil, refused
 	}
-	if refused := r.state.takeToken(e, q.actor.Name, t.N, r.config.Buckets); refused != nil {
-		return nil, refused
+	if q.held == 0 {
+		if refused := r.state.takeToken(e, q.actor.Name, t.N, r.config.Buckets); refused != nil {
+			return nil, refused
+		}
+		if r.needsApproval(&q.actor, e) {
+			return nil, r.hold(q, e, ev.Seq, t.N)
+		}
 	}
-	c := &Call{Tick: t, Sim: r.sim, Registry: r, Actor: q.actor, Skill: e.full, Cause: q.cause, Seq: ev.Seq}
-	v, err := p.run(c)
-	if err != nil {
-		return nil, asError(err, q.skill)
+	c := &Call{
+		Tick: t, Sim: r.sim, Registry: r, Actor: q.actor, Skill: e.full, Cause: q.cause, Held: q.held, Seq: ev.Seq, JSON: q.input, Input: p.input,
 	}
-	out, refused := r.marshal(v)
-	if refused != nil {
-		return nil, refused
+	out, refused := r.runHooks(c, &p)
+	if refused == nil {
+		q.decided = c.decided
 	}
-	if c.after != nil {
-		r.after = append(r.after, c.after)
-	}
-	return out, nil
+	return out, refused
 }
 
 // validate checks an input against its schema and decodes it.

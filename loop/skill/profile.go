@@ -47,6 +47,9 @@ type Profile struct {
 	// Permissions are those of Def.Permission. "scene.*" includes all permissions that begin with
 	// "scene.", and "*" includes all.
 	Permissions []string
+	// Approval has the permissions, in the same form, whose calls must be approved by another actor: see
+	// Approvals.
+	Approval []string
 	// OwnEntity limits an actor to its own entity: of the skills that change something it
 	// may call those whose input is a Targeter, with its own entity as the target.
 	OwnEntity bool
@@ -74,17 +77,21 @@ func (p Profile) Validate() error {
 	if !goodName(p.Name, maxProfile) {
 		return fault.Field(ErrRange, "skill: Profile.Name", quote(p.Name))
 	}
-	for i, perm := range p.Permissions {
-		if perm == "" {
-			return fault.Element(ErrRange, "skill: Profile.Permissions", i, `""`)
-		}
+	if i := slices.Index(p.Permissions, ""); i >= 0 {
+		return fault.Element(ErrRange, "skill: Profile.Permissions", i, `""`)
+	}
+	if i := slices.Index(p.Approval, ""); i >= 0 {
+		return fault.Element(ErrRange, "skill: Profile.Approval", i, `""`)
 	}
 	return nil
 }
 
 // Allows reports whether the profile has a permission.
-func (p *Profile) Allows(permission string) bool {
-	for _, have := range p.Permissions {
+func (p *Profile) Allows(permission string) bool { return matches(p.Permissions, permission) }
+
+// matches reports whether a list includes a permission.
+func matches(list []string, permission string) bool {
+	for _, have := range list {
 		prefix, all := strings.CutSuffix(have, "*")
 		if have == permission || all && (prefix == "" || strings.HasSuffix(prefix, ".")) && strings.HasPrefix(permission, prefix) {
 			return true
@@ -99,7 +106,7 @@ func (r *Registry) AddProfile(p Profile) error {
 	if err := p.Validate(); err != nil {
 		return err
 	}
-	p.Permissions = slices.Clone(p.Permissions)
+	p.Permissions, p.Approval = slices.Clone(p.Permissions), slices.Clone(p.Approval)
 	r.profiles[p.Name] = &p
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/loop/worldlog"
 	"github.com/evertick/evertick/spatial"
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -41,6 +42,11 @@ type Config struct {
 	Tags int
 	// Extent bounds coordinates, from -Extent to Extent metres, 1 to 1e9. 0: 1e6.
 	Extent float32
+	// Held is how many calls may wait for approval, 1 to 65536, of which an actor may have a quarter. 0: 64.
+	Held int
+	// HeldTicks is the number of ticks after which a call that waits for approval ends as ApprovalExpired, 1 to
+	// 1<<30. 0: 3600.
+	HeldTicks int
 	// Trace is how many events are kept, 1 to 1<<20. 0: 1024.
 	Trace int
 	// Snapshots is how many snapshots of world.snapshot are kept, 1 to 1024, the latest. 0: 4.
@@ -59,6 +65,7 @@ func (c *Config) ints() []fault.Int {
 		n("Config.Calls", &c.Calls, 256, 1, 1<<16), n("Config.InputBytes", &c.InputBytes, 16384, 1, 1<<20),
 		n("Config.OutputBytes", &c.OutputBytes, 1<<18, minOutput, 1<<24), n("Config.Rows", &c.Rows, 256, 1, 1<<16),
 		n("Config.Buckets", &c.Buckets, 4096, 1, 1<<20), n("Config.Tags", &c.Tags, 128, 1, ecs.MaxTags),
+		n("Config.Held", &c.Held, 64, 1, 1<<16), n("Config.HeldTicks", &c.HeldTicks, 3600, 1, 1<<30),
 		n("Config.Trace", &c.Trace, 1024, 1, 1<<20), n("Config.Snapshots", &c.Snapshots, 4, 1, 1024),
 		n("Config.SnapshotBytes", &c.SnapshotBytes, 1<<26, 1, 1<<30),
 	}
@@ -98,6 +105,8 @@ type Def struct {
 	Permission string
 	// ReadOnly says that the handler changes nothing.
 	ReadOnly bool
+	// Approval says that each call must be approved by another actor: see Approvals.
+	Approval bool
 	// Rate bounds how often an actor calls it. The zero Rate: that of Config.
 	Rate Rate
 	// Constrain, if not nil, narrows the schema of the input, which follows from its type: ranges, lists of
@@ -130,6 +139,7 @@ type entry struct {
 type prepared struct {
 	target   string
 	targeted bool
+	input    any
 	run      func(*Call) (any, error)
 }
 
@@ -145,8 +155,14 @@ type Call struct {
 	Actor    Actor
 	Skill    string // with its version
 	Cause    uint64 // what led to the call: the number of an event, or of a decision
+	Held     uint64 // number of the event with which it was held for approval; 0: it was not
 	Seq      uint64 // number of the call, counted from 1
-	after    func() // runs when the tick is complete
+	// JSON is the input as it was submitted, and Input what the handler gets. Neither may be changed.
+	JSON  []byte
+	Input any
+
+	after   func() // runs when the tick is complete
+	decided *decision
 }
 
 // Registry holds skills, and runs calls of them in the ticks of one Sim.
@@ -157,6 +173,7 @@ type Registry struct {
 	ordered  []*entry
 	profiles map[string]*Profile
 	actors   map[string]Actor
+	hooks    []Hook
 
 	state   state
 	index   *spatial.Index // for queries if that of the Sim is out of date
@@ -170,7 +187,7 @@ type Registry struct {
 	queue     callQueue
 	trace     ring
 	snapshots snapshots
-	log       Appender
+	log       worldlog.Appender
 	event     []byte
 }
 
@@ -260,7 +277,8 @@ func Register[In, Out any](r *Registry, d Def, handler func(*Call, In) (Out, err
 		if err := strict(data, &v); err != nil {
 			return p, err
 		}
-		if t, ok := any(v).(Targeter); ok {
+		p.input = v
+		if t, ok := p.input.(Targeter); ok {
 			p.target, p.targeted = t.Target(), true
 		}
 		p.run = func(c *Call) (any, error) { return handler(c, v) }

@@ -161,7 +161,7 @@ func createEntity(c *Call, in CreateInput) (Created, error) {
 	if refused != nil {
 		return Created{}, refused
 	}
-	id, err := w.Spawn()
+	id, slot, err := w.SpawnSlot()
 	if err != nil {
 		return Created{}, err
 	}
@@ -171,7 +171,6 @@ func createEntity(c *Call, in CreateInput) (Created, error) {
 			return Created{}, err
 		}
 	}
-	slot, _ := w.Slot(id)
 	setTransform(w, slot, in.Position, rotation)
 	if in.Scale != nil {
 		w.Scale.X[slot], w.Scale.Y[slot], w.Scale.Z[slot] = in.Scale.X, in.Scale.Y, in.Scale.Z

@@ -49,7 +49,8 @@ type state struct {
 	input     uint64 // Seq of the last input that ran
 	snapshots uint64 // handles that world.snapshot has given
 	buckets   []bucket
-	tags      []string // that skills have given, in that order
+	tags      []string   // that skills have given, in that order
+	held      []heldCall // by seq
 }
 
 func (s *state) find(actor, skill string) (int, bool) {
@@ -110,7 +111,7 @@ func (s *state) prune(tick uint64) {
 // addEvent adds an event to the hash of all events.
 func (s *state) addEvent(encoded []byte, code Code) {
 	s.trace = statehash.Add(s.trace, "", statehash.Bytes(encoded, 1, false))
-	if code != OK {
+	if code != OK && code != PendingApproval {
 		s.refused++
 	}
 }
@@ -118,12 +119,19 @@ func (s *state) addEvent(encoded []byte, code Code) {
 // maxLevel is the level of a full bucket of the largest Rate.
 const maxLevel = 1e12
 
-// stateVersion begins the bytes of a state.
-const stateVersion = 1
+// A version begins the bytes of a state: the second one if calls are held, which come last.
+const (
+	stateVersion = 1
+	heldVersion  = 2
+)
 
 // AppendState implements evertick.State.
 func (s *state) AppendState(dst []byte) []byte {
-	dst = append(dst, stateVersion)
+	version := byte(stateVersion)
+	if len(s.held) > 0 {
+		version = heldVersion
+	}
+	dst = append(dst, version)
 	dst = wire.AppendU64s(dst, s.calls, s.refused, s.trace, s.input, s.snapshots)
 	dst = binary.AppendUvarint(dst, uint64(len(s.buckets)))
 	for i := range s.buckets {
@@ -137,14 +145,18 @@ func (s *state) AppendState(dst []byte) []byte {
 	for _, tag := range s.tags {
 		dst = wire.AppendPrefixed(dst, tag)
 	}
+	if version == heldVersion {
+		dst = s.appendHeld(dst)
+	}
 	return dst
 }
 
 // RestoreState implements evertick.State.
 func (s *state) RestoreState(src []byte) error {
 	r := wire.NewReader(src)
-	if v := r.U8(); v != stateVersion {
-		return fault.Field(ErrCorrupt, "skill: state: version", v)
+	version := r.U8()
+	if version != stateVersion && version != heldVersion {
+		return fault.Field(ErrCorrupt, "skill: state: version", version)
 	}
 	n := state{registry: s.registry}
 	n.calls, n.refused, n.trace, n.input, n.snapshots = r.U64(), r.U64(), r.U64(), r.U64(), r.U64()
@@ -158,6 +170,9 @@ func (s *state) RestoreState(src []byte) error {
 	}
 	for range r.Count(r.Uvarint(), c.Tags, 1) {
 		n.tags = append(n.tags, r.String(maxTag))
+	}
+	if version == heldVersion {
+		n.readHeld(&r)
 	}
 	if r.Done() != nil {
 		return fault.Field(ErrCorrupt, "skill: state: bytes", len(src))

@@ -19,6 +19,9 @@ func stateOfTest(t testing.TB) *state {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := Standard(r); err != nil {
+		t.Fatal(err)
+	}
 	return &r.state
 }
 
@@ -30,8 +33,27 @@ func filled(t testing.TB) *state {
 	return s
 }
 
+// filledWithHeld also holds two calls.
+func filledWithHeld(t testing.TB) *state {
+	s := filled(t)
+	s.held = []heldCall{
+		{request{actor: Actor{"ann", Player, 12}, skill: "world.stats@1", cause: 1 << 60}, 3, 70},
+		{request{actor: Actor{"bob", Admin, 0}, skill: "ecs.addComponent@1", input: []byte(`{"id":"ent_1","component":"a"}`)}, 9, 71},
+	}
+	return s
+}
+
 func TestStateBytes(t *testing.T) {
-	data := filled(t).AppendState(nil)
+	for version, s := range map[byte]*state{1: filled(t), 2: filledWithHeld(t)} {
+		data := s.AppendState(nil)
+		if data[0] != version {
+			t.Errorf("version %d, want %d", data[0], version)
+		}
+		testStateBytes(t, data)
+	}
+}
+
+func testStateBytes(t *testing.T, data []byte) {
 	s := stateOfTest(t)
 	if err := s.RestoreState(data); err != nil {
 		t.Fatal(err)
@@ -60,6 +82,7 @@ func TestStateBytes(t *testing.T) {
 
 func FuzzRestoreState(f *testing.F) {
 	f.Add(filled(f).AppendState(nil))
+	f.Add(filledWithHeld(f).AppendState(nil))
 	s := stateOfTest(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		was := s.AppendState(nil)

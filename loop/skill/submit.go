@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
@@ -43,8 +44,9 @@ type Result struct {
 	Seq    uint64          // of its event
 }
 
-// Pending is a call that waits for its tick.
+// Pending is a call that waits for its tick, or for approval.
 type Pending struct {
+	held  atomic.Uint64
 	actor string
 	ticks int // that have ended since it was submitted
 	done  chan struct{}
@@ -52,7 +54,8 @@ type Pending struct {
 	res   Result
 }
 
-// Done is closed when the tick of the call is complete.
+// Done is closed when the tick of the call is complete. A call that is held for approval has no result yet: its tick
+// is that in which it runs after it was approved, or is rejected, or expires.
 func (p *Pending) Done() <-chan struct{} { return p.done }
 
 // Result waits until Done is closed, and returns the result.
@@ -60,6 +63,9 @@ func (p *Pending) Result() Result {
 	<-p.done
 	return p.res
 }
+
+// Held returns the number of the event with which the call was held for approval, 0 if it was not.
+func (p *Pending) Held() uint64 { return p.held.Load() }
 
 func (p *Pending) finish(res Result) {
 	p.once.Do(func() {
@@ -74,7 +80,8 @@ type Stats struct {
 	Full      uint64 // rejected, as too many calls waited
 	Answered  uint64
 	Lost      uint64 // queued, but the Sim was restored, has got its inputs from a feed, or has ended
-	Waiting   int    // now
+	Waiting   int    // for their tick, now
+	Held      int    // for approval, now
 }
 
 // Stats returns the counts of calls from outside. It may be called from any goroutine.
@@ -83,17 +90,18 @@ func (r *Registry) Stats() Stats {
 	cq.Lock()
 	defer cq.Unlock()
 	s := cq.counts
-	s.Waiting = len(cq.waiting)
+	s.Waiting, s.Held = len(cq.waiting), len(cq.held)
 	return s
 }
 
 // callQueue holds the calls from outside, for any goroutine.
 type callQueue struct {
 	sync.Mutex
-	now      uint64 // the tick that has not ended
-	seq      uint64 // of the last input
-	waiting  map[uint64]*Pending
-	ready    []*Pending // of this tick
+	now      uint64              // the tick that has not ended
+	seq      uint64              // of the last input
+	waiting  map[uint64]*Pending // by the seq of their inputs
+	held     map[uint64]*Pending // for approval, by the seq of their first events
+	ready    []*Pending          // of this tick
 	byActor  map[string]int
 	rejected map[string]uint64 // calls that were not queued since the last tick, by actor
 	counts   Stats
@@ -101,7 +109,8 @@ type callQueue struct {
 }
 
 func (cq *callQueue) init(now uint64) {
-	cq.now, cq.waiting, cq.byActor, cq.rejected = now, map[uint64]*Pending{}, map[string]int{}, map[string]uint64{}
+	cq.now, cq.waiting, cq.held = now, map[uint64]*Pending{}, map[uint64]*Pending{}
+	cq.byActor, cq.rejected = map[string]int{}, map[string]uint64{}
 }
 
 // Submit queues a call for the next tick, as an input of the Sim: calls run at the beginning of the tick,
@@ -157,7 +166,8 @@ func (cq *callQueue) reject(actor, skill, what string, n int, cause error) error
 	return e
 }
 
-// Call submits a call and waits for its result. If ctx is done before, the call may still run.
+// Call submits a call and waits for its result. If ctx is done before, the call may still run. If it is then held
+// for approval, the error is an *Error with PendingApproval, and Result.Seq is Pending.Held.
 // It must not be called within a tick, where it would wait endlessly: use Registry.Call there.
 func (c *Caller) Call(ctx context.Context, name string, input []byte, cause uint64) (Result, error) {
 	p, err := c.Submit(name, input, cause)
@@ -168,6 +178,11 @@ func (c *Caller) Call(ctx context.Context, name string, input []byte, cause uint
 	case <-p.done:
 		return p.res, p.res.Err
 	case <-ctx.Done():
+		if seq := p.Held(); seq != 0 {
+			e := refuse(PendingApproval, "", "call %d waits for approval", seq)
+			e.Skill, e.Cause = truncate(name, maxCalled), ctx.Err()
+			return Result{Err: e, Seq: seq}, e
+		}
 		return Result{}, fmt.Errorf("skill: Call: %s: %w", truncate(name, maxCalled), ctx.Err())
 	}
 }
@@ -188,6 +203,7 @@ func (r *Registry) Close(cause error) {
 	for seq := range cq.waiting {
 		cq.drop(seq, err)
 	}
+	cq.dropHeld(err, new(state))
 	cq.dropReady(err)
 }
 
@@ -199,6 +215,17 @@ func (cq *callQueue) dropReady(err error) {
 	}
 	clear(cq.ready)
 	cq.ready = cq.ready[:0]
+}
+
+// dropHeld drops the calls that wait for approval, but for those that the state holds.
+func (cq *callQueue) dropHeld(err error, s *state) {
+	for seq, p := range cq.held { // in any order: each has its own result
+		if i, ok := s.findHeld(seq); !ok || s.held[i].actor.Name != p.actor {
+			delete(cq.held, seq)
+			cq.counts.Lost++
+			p.finish(Result{Err: fmt.Errorf("skill: %w", err)})
+		}
+	}
 }
 
 // drop drops a waiting call.
@@ -267,6 +294,9 @@ func parseCall(data []byte) (request, error) {
 func (r *Registry) run(t *evertick.Tick) error {
 	r.after = r.after[:0]
 	r.state.prune(t.N)
+	if err := r.expire(t); err != nil {
+		return err
+	}
 	if err := r.recordRejected(t); err != nil {
 		return err
 	}
@@ -294,17 +324,21 @@ func (r *Registry) runInput(t *evertick.Tick, in *evertick.Input, tooMany bool) 
 	case tooMany: // from a feed, or from before a Restore: Submit never queues more calls than run in a tick
 		q.refused = refuse(CapacityExceeded, "", "more than %d calls in a tick", r.config.Calls)
 	}
-	out, err := r.call(t, &q)
-	var refused *Error
-	if err != nil && !errors.As(err, &refused) {
+	res, err := r.call(t, &q)
+	if err != nil {
 		return err
 	}
 	cq := &r.queue
 	cq.Lock()
 	defer cq.Unlock()
 	if p := cq.waiting[in.Seq]; p != nil {
-		p.res = Result{Output: out, Err: err, Tick: t.N, Seq: r.state.calls}
 		cq.remove(in.Seq, p)
+		if q.waits {
+			p.held.Store(res.Seq)
+			cq.held[res.Seq] = p
+			return nil
+		}
+		p.res = res
 		cq.ready = append(cq.ready, p)
 	}
 	return nil
@@ -374,6 +408,7 @@ func (r *Registry) restored() {
 	cq.Lock()
 	cq.dropReady(errLost)                          // their tick has failed
 	cq.seq, cq.now = max(cq.seq, r.state.input), 0 // the next tick is not known until it ends
+	cq.dropHeld(errLost, &r.state)
 	cq.Unlock()
 	r.trace.keep(func(e *Event) bool { return e.Seq <= r.state.calls })
 }

@@ -16,7 +16,8 @@ import (
 type Event struct {
 	// Seq numbers calls from 1. It is 0 for calls that were rejected because too many
 	// waited: these have one event for each actor and tick, with their number in Count, and
-	// are not part of the state.
+	// are not part of the state. A call that is held for approval has two numbers and two events: one of
+	// PendingApproval, and one of its end.
 	Seq     uint64
 	Count   uint64 // 1 for all others
 	Tick    uint64
@@ -25,6 +26,7 @@ type Event struct {
 	Entity  ecs.ID // of the actor
 	Skill   string // with its version; the name in the call if there is no such skill
 	Cause   uint64 // what led to it: the Seq of another event, or the value that the caller has set
+	Held    uint64 // of the end of a call that was held: the Seq of its first event; Cause is then the event that decided
 	Code    Code
 	Input   uint64 // hash of the input
 	Output  uint64 // hash of the output, 0 if the call was refused
@@ -34,16 +36,28 @@ type Event struct {
 // that bring calls into a tick: the letters "SKIL".
 const LogKind = 0x534b494c
 
-const eventVersion = 1
+// The second version of an event ends with Held, which is not 0 then.
+const (
+	eventVersion     = 1
+	heldEventVersion = 2
+)
 
-// appendEvent encodes an event, all but the Seq, in the form that ParseEvent reads.
+// appendEvent encodes an event in the form that ParseEvent reads.
 func appendEvent(dst []byte, e *Event) []byte {
-	dst = append(dst, eventVersion, byte(e.Code.number()))
+	version := byte(eventVersion)
+	if e.Held != 0 {
+		version = heldEventVersion
+	}
+	dst = append(dst, version, byte(e.Code.number()))
 	dst = wire.AppendUvarints(dst, e.Seq, e.Count, e.Tick, uint64(e.Entity), e.Cause)
 	dst = wire.AppendU64s(dst, e.Input, e.Output)
 	dst = wire.AppendPrefixed(dst, e.Actor)
 	dst = wire.AppendPrefixed(dst, e.Profile)
-	return wire.AppendPrefixed(dst, e.Skill)
+	dst = wire.AppendPrefixed(dst, e.Skill)
+	if e.Held != 0 {
+		dst = wire.AppendUvarints(dst, e.Held)
+	}
+	return dst
 }
 
 // ParseEvent reads the data of a record of type worldlog.Intent and Source LogKind. The error
@@ -51,29 +65,27 @@ func appendEvent(dst []byte, e *Event) []byte {
 func ParseEvent(data []byte) (Event, error) {
 	p := wire.NewReader(data)
 	v, code := p.U8(), p.U8()
-	if v != eventVersion || int(code) >= len(codes) {
+	if v != eventVersion && v != heldEventVersion || int(code) >= len(codes) {
 		return Event{}, fault.Field(ErrCorrupt, "skill: event: version and code", [2]byte{v, code})
 	}
 	e := Event{Code: codes[code]}
 	e.Seq, e.Count, e.Tick, e.Entity, e.Cause = p.Uvarint(), p.Uvarint(), p.Uvarint(), ecs.ID(p.Uvarint()), p.Uvarint()
 	e.Input, e.Output = p.U64(), p.U64()
 	e.Actor, e.Profile, e.Skill = p.String(maxActor), p.String(maxProfile), p.String(maxCalled)
-	if p.Done() != nil {
+	if v == heldEventVersion {
+		e.Held = p.Uvarint()
+	}
+	if p.Done() != nil || v == heldEventVersion && (e.Held == 0 || e.Held >= e.Seq) {
 		return Event{}, fault.Field(ErrCorrupt, "skill: event: bytes", len(data))
 	}
 	return e, nil
-}
-
-// Appender takes records: a *worldlog.Log is one.
-type Appender interface {
-	Append(*worldlog.Record) error
 }
 
 // LogTo writes every event from now on into a log, as a record of type worldlog.Intent in the
 // tick of the call, with LogKind as Source and its Seq. A replay does not need them: it makes the
 // calls again, from the inputs, and their events are in the state hash. They are for people and tools that
 // want to know which calls were made and which refused. An error of the log ends the Sim. nil stops logging.
-func (r *Registry) LogTo(log Appender) { r.log = log }
+func (r *Registry) LogTo(log worldlog.Appender) { r.log = log }
 
 // record is the end of the pipeline.
 func (r *Registry) record(t *evertick.Tick, e *Event) error {

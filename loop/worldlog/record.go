@@ -46,6 +46,11 @@ type Record struct {
 	Data   []byte
 }
 
+// Appender takes records: a *Log is one.
+type Appender interface {
+	Append(*Record) error
+}
+
 // Counts are figures that the writer reports with a tick; the log only keeps them.
 type Counts struct {
 	Dropped uint64 // inputs, steps or other things dropped in this tick

@@ -8,7 +8,6 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
-	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/physics"
 )
 
@@ -26,7 +25,7 @@ const (
 
 // Scene is a Sim, and the columns with the looks of its entities.
 type Scene struct {
-	Sim *evertick.Sim
+	Sim *evertick.Sim `ecs:"-"`
 	// Half holds half of both sides of a box, or twice the radius of a ball, in metres.
 	Half *ecs.Column[[2]float32]
 	// Ball is the tag of balls.
@@ -37,18 +36,16 @@ type Scene struct {
 func New() (*Scene, error) {
 	sim, err := evertick.New(evertick.Config{
 		Capacity: room,
-		Previous: true, // for Interpolate
-		Loop:     loop.Config{JitterFix: 50, SmoothDelta: true},
+		Previous: true,                                                            // to draw between two ticks
 		Physics:  physics.Config{Gravity: [2]float32{0, -10}, Capacity: room + 1}, // and the ground
 	})
 	if err != nil {
 		return nil, err
 	}
 	s := &Scene{Sim: sim}
-	if s.Half, err = ecs.AddArrayColumn[[2]float32](sim.World, "half"); err != nil {
-		return nil, err
-	}
-	if s.Ball, err = sim.World.Tag("ball"); err != nil {
+	sim.Register(s)
+	sim.Add(evertick.BeforePhysics, "shoot", s.shoot)
+	if err := sim.Check(); err != nil {
 		return nil, err
 	}
 	ground, err := sim.Physics.CreateBody(physics.DefaultBodyDef())
@@ -67,7 +64,7 @@ func New() (*Scene, error) {
 			}
 		}
 	}
-	return s, sim.Add(evertick.BeforePhysics, "shoot", s.shoot)
+	return s, nil
 }
 
 // Shot returns the input that shoots a ball from the left edge towards a point, as soon as
@@ -107,11 +104,10 @@ func (s *Scene) shoot(t *evertick.Tick) error {
 
 // add makes an entity and its body.
 func (s *Scene) add(x, y float32, velocity [2]float32, ball bool) error {
-	id, err := s.Sim.World.Spawn()
+	id, slot, err := s.Sim.World.SpawnSlot()
 	if err != nil {
 		return err
 	}
-	slot, _ := s.Sim.World.Slot(id)
 	def := physics.DefaultBodyDef()
 	def.Type, def.Position, def.LinearVelocity, def.Bullet = physics.DynamicBody, [2]float32{x, y}, velocity, ball
 	body, err := s.Sim.CreateBody(id, def)

@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,6 +39,12 @@ func start(t *testing.T, dir string) *running {
 			t.Fatal(err)
 		}
 	}
+	return run(t, w)
+}
+
+// run runs a world.
+func run(t *testing.T, w *mcp.World) *running {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()
@@ -61,7 +68,7 @@ func start(t *testing.T, dir string) *running {
 
 func (r *running) server(t *testing.T, c mcp.Config) *mcp.Server {
 	t.Helper()
-	c.Timeout = time.Minute
+	c.Timeout = cmp.Or(c.Timeout, time.Minute)
 	s, err := mcp.NewServer(r.Skills, c)
 	if err != nil {
 		t.Fatal(err)

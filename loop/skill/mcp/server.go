@@ -25,7 +25,7 @@ type Config struct {
 	Actor string
 	// Entity is that of the actors, for profiles with OwnEntity. 0: none.
 	Entity ecs.ID
-	// Timeout is how long a call may take. 0: 10 s.
+	// Timeout is how long a call may take, with the time that it waits for approval. 0: 10 s.
 	Timeout time.Duration
 	// Sessions is the maximum number of sessions, up to 4096. 0: 16.
 	Sessions int
@@ -251,7 +251,8 @@ func hasSessions(server *sdk.Server) bool {
 
 const instructions = `A running simulation. Entities have ids such as "ent_12". Every call runs in the next tick. ` +
 	`A refused call changes nothing and returns a code: not_found, invalid_input, forbidden, rate_limited, ` +
-	`capacity_exceeded, stale_entity or handler_error. Begin with world.stats.`
+	`capacity_exceeded, refused, not_approved, approval_expired, stale_entity or handler_error. A call with the code ` +
+	`pending_approval still waits; its end will be in the tool trace. Begin with world.stats.`
 
 // newSession makes the tools of an actor.
 func (s *Server) newSession(a skill.Actor) (*sdk.Server, error) {
@@ -355,6 +356,7 @@ type TraceEvent struct {
 	Actor  string     `json:"actor"`
 	Skill  string     `json:"skill,omitempty"`
 	Cause  uint64     `json:"cause,omitempty"`
+	Held   uint64     `json:"held,omitempty" jsonschema:"of the end of a call that was held for approval: the number of its first event"`
 	Code   skill.Code `json:"code,omitempty" jsonschema:"missing if the call succeeded"`
 	Input  string     `json:"input,omitempty"`
 	Output string     `json:"output,omitempty"`
@@ -397,7 +399,7 @@ func (s *Server) addTrace(server *sdk.Server, a skill.Actor) {
 }
 
 func traced(e *skill.Event) TraceEvent {
-	v := TraceEvent{Seq: e.Seq, Tick: e.Tick, Actor: e.Actor, Skill: e.Skill, Cause: e.Cause, Code: e.Code}
+	v := TraceEvent{Seq: e.Seq, Tick: e.Tick, Actor: e.Actor, Skill: e.Skill, Cause: e.Cause, Held: e.Held, Code: e.Code}
 	if e.Seq == 0 {
 		v.Count = e.Count
 		return v

@@ -1,0 +1,173 @@
+package ecs
+
+import (
+	"iter"
+	"math/bits"
+
+	"github.com/evertick/evertick/internal/fault"
+)
+
+const (
+	// MaxBlobs is the number of names that blobs can have in a world.
+	MaxBlobs = 256
+
+	maxBlob      = 1 << 24 // bytes of one
+	maxBlobBytes = 1 << 30 // of all of one name: they are one frame of a snapshot
+)
+
+// Blobs are strings of bytes of one name, at most one to an entity: the name of a mesh, the path
+// of a resource, JSON, the state of a script. They are part of the state: of snapshots, copies and
+// the hash. Make Blobs with World.Blobs.
+//
+// A blob belongs to its entity, and is gone when the entity is despawned, after observers and
+// bindings have seen it. An entity that is spawned has none. A blob of no bytes is a blob too.
+//
+// A blob takes its bytes, rounded up to a multiple of eight, and 12 to 16 bytes more. Add half a byte
+// for each row up to the highest with a blob, and an eighth of it all for room to change. Equal blobs
+// are not shared. Set overwrites a blob in place if the new one is not longer, and else uses free
+// room; when that is used up, it moves all blobs of the name together, which takes time in
+// proportion to their bytes. Blobs allocate only when they take more memory than ever before.
+//
+// The rules of the world for concurrent use hold, with Blobs of one name as one column. So systems
+// that run side by side may change blobs of different names.
+type Blobs struct {
+	world   *World
+	name    string
+	column  string // in the hash
+	index   uint16 // in World.blobs
+	version changeVersion
+
+	groups []blobGroup // up to that of the highest slot that had a blob
+	// arena holds records without gaps: a word with the slot in its upper half and the number of
+	// bytes in its lower one, and these bytes, in whole words.
+	arena []uint64
+	used  int    // words of records that hold a blob
+	bytes int    // of all blobs
+	count int    // of blobs
+	sum   uint64 // of the hashes of all blobs
+}
+
+// blobGroup is the blobs of 64 slots.
+type blobGroup struct {
+	has uint64   // bit s%64: slot s has a blob
+	at  []uint32 // where their records begin in the arena, by ascending slots
+}
+
+// freeRecord is the slot of a record that holds no blob.
+const freeRecord = ^Slot(0)
+
+// blobColumn precedes the name of Blobs in the hash.
+const blobColumn = "blob."
+
+func (b *Blobs) label() string { return b.name }
+
+// Blobs returns the blobs of that name, and registers the name if it is new. A name that is not
+// 1 to 255 bytes of UTF-8 is ErrRange, the 257th name ErrCapacity.
+func (w *World) Blobs(name string) (*Blobs, error) {
+	if _, err := w.checkBlobs("ecs: Blobs", name, nil); err != nil {
+		return nil, err
+	}
+	return w.blobsNamed(name), nil
+}
+
+// checkBlobs is checkNew for blobs.
+func (w *World) checkBlobs(caller, name string, coming []string) ([]string, error) {
+	return checkNew(caller, "names", name, w.blobsByName, coming, MaxBlobs)
+}
+
+func (w *World) addBlobs(name string) *Blobs {
+	b := &Blobs{world: w, name: name, column: blobColumn + name, index: uint16(len(w.blobs)), version: changeVersion{world: w}}
+	w.blobs = append(w.blobs, b)
+	w.blobsByName = insertByName(w.blobsByName, b)
+	w.despawnWatchers++
+	return b
+}
+
+// blobsNamed returns the blobs of that name, and adds them if there are none.
+func (w *World) blobsNamed(name string) *Blobs {
+	if b := find(w.blobsByName, name); b != nil {
+		return b
+	}
+	return w.addBlobs(name)
+}
+
+// Name returns the name of the blobs.
+func (b *Blobs) Name() string { return b.name }
+
+// Len returns the number of blobs.
+func (b *Blobs) Len() int { return b.count }
+
+// Version returns the number of the last Set or Unset; see World.LastTouch. A despawn changes
+// World.Version instead.
+func (b *Blobs) Version() uint64 { return b.version.number }
+
+// Set copies data, which becomes the blob of an entity; data may be a blob itself. It is ErrStale
+// if there is no such entity. More than 16 MiB, or 1 GiB for all blobs of the name, are
+// ErrCapacity. Nothing is changed then.
+func (b *Blobs) Set(id ID, data []byte) error {
+	slot, ok := b.world.Slot(id)
+	if !ok {
+		return fault.Field(ErrStale, "ecs: Blobs.Set id", id)
+	}
+	if len(data) > maxBlob {
+		return fault.Field(ErrCapacity, "ecs: Blobs.Set len(data)", len(data))
+	}
+	old, _ := b.At(slot)
+	if total := b.bytes - len(old) + len(data); total > maxBlobBytes {
+		return fault.Field(ErrCapacity, "ecs: Blobs.Set bytes of "+b.name, total)
+	}
+	b.put(slot, data)
+	b.version.touch()
+	return nil
+}
+
+// Unset removes the blob of an entity, which may have none. It reports false, and changes
+// nothing, if there is no such entity.
+func (b *Blobs) Unset(id ID) bool {
+	slot, ok := b.world.Slot(id)
+	if ok && b.find(slot) != nil {
+		b.remove(slot)
+		b.version.touch()
+	}
+	return ok
+}
+
+// Get returns the blob of an entity, and false if there is none. It is the memory of the blobs
+// themselves: only read it. It is valid until the next change of blobs of this name, by a despawn
+// or a Restore too.
+func (b *Blobs) Get(id ID) ([]byte, bool) {
+	slot, ok := b.world.Slot(id)
+	if !ok {
+		return nil, false
+	}
+	return b.At(slot)
+}
+
+// At is Get for the entity in a slot. It reports false for a free slot too, and for one outside
+// the capacity.
+func (b *Blobs) At(slot Slot) ([]byte, bool) {
+	at := b.find(slot)
+	if at == nil {
+		return nil, false
+	}
+	return b.record(*at), true
+}
+
+// All yields the entities that have blobs, with their blobs as Get returns them, in ascending
+// order of slots. The body may set and unset blobs: All visits a blob if it is there when the
+// iteration reaches its slot.
+func (b *Blobs) All() iter.Seq2[ID, []byte] {
+	return func(yield func(ID, []byte) bool) {
+		for i := 0; i < len(b.groups); i++ {
+			for ahead := full; b.groups[i].has&ahead != 0; {
+				bit := bits.TrailingZeros64(b.groups[i].has & ahead)
+				slot := Slot(i<<6 | bit)
+				data, _ := b.At(slot)
+				if !yield(b.world.ids[slot], data) {
+					return
+				}
+				ahead = ^uint64(1) << bit
+			}
+		}
+	}
+}

@@ -1,0 +1,175 @@
+// Package columns reads columns of numbers without their type.
+package columns
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/evertick/evertick/internal/statehash"
+)
+
+// View is a column of numbers without its type: networks, inspectors and exporters read any column
+// with the same code. It is a handle: it copies nothing, and each method reads the present state.
+// [View.AppendBytes] and [View.AppendBytesAt] return rows as bytes, [View.AppendFloats],
+// [View.AppendFloatsAt] and [View.Float64] as float64, [View.Value] returns one number in its type.
+//
+// Bytes are exact: each number in little-endian order on every machine, bit for bit as in a
+// snapshot, so that a NaN keeps its payload (hashes replace it). A float64 is exact as well, except for integers
+// beyond 2^53 in magnitude, which are rounded to the nearest float64, ties to even, and for the
+// payload of a NaN.
+//
+// Rows are those below Len; they include rows of no entity or body, which may hold anything. A row
+// beyond, or a number beyond Components, panics. Nothing is allocated if dst has room. Views of a
+// world may be read by several goroutines at once, while nothing writes to the world.
+type View struct {
+	name    string
+	kind    Kind
+	count   int
+	mem     *[]byte // all rows, in native byte order
+	rows    func() int
+	version *uint64
+}
+
+// New returns the view of a column with count numbers in a row. mem, in native byte order, is the
+// memory of the column, which may be replaced; rows returns the number of rows that are in use.
+// version is nil if there is none.
+func New(name string, kind Kind, count int, mem *[]byte, rows func() int, version *uint64) View {
+	return View{name, kind, count, mem, rows, version}
+}
+
+// Name returns the name of the column.
+func (v View) Name() string { return v.name }
+
+// Kind returns the type of its numbers.
+func (v View) Kind() Kind { return v.kind }
+
+// Components returns the numbers in a row: 1, or more in a column of arrays.
+func (v View) Components() int { return v.count }
+
+// RowBytes returns the bytes of a row.
+func (v View) RowBytes() int { return v.kind.Size() * v.count }
+
+// Version returns the number of the last change that was reported, as ecs.Column.Version does. It is 0 for
+// the columns of bodies, which have no versions: each step changes them.
+func (v View) Version() uint64 {
+	if v.version == nil {
+		return 0
+	}
+	return *v.version
+}
+
+// Len returns the number of rows: ecs.World.HighWater or physics.World.Rows. It is 0 for a column
+// that is gone, because it came with a snapshot and a later Restore has dropped it.
+func (v View) Len() int {
+	if v.mem == nil {
+		return 0
+	}
+	n := v.rows()
+	if n*v.RowBytes() > len(*v.mem) { // a dropped column has none
+		return 0
+	}
+	return n
+}
+
+// AppendBytes appends rows lo to hi-1 as little-endian bytes.
+func (v View) AppendBytes(dst []byte, lo, hi int) []byte {
+	n := len(dst)
+	dst = append(dst, v.bytes(lo, hi)...)
+	statehash.Little(dst[n:], v.kind.Size())
+	return dst
+}
+
+// AppendBytesAt appends the rows with the given indices as little-endian bytes, in the order of the
+// list.
+func (v View) AppendBytesAt(dst []byte, rows []uint32) []byte {
+	n, size := len(dst), v.RowBytes()
+	dst = slices.Grow(dst, size*len(rows))
+	mem := v.bytes(0, v.Len())
+	for _, row := range rows {
+		checkRow(int(row)*size < len(mem))
+		dst = append(dst, mem[int(row)*size:][:size]...)
+	}
+	statehash.Little(dst[n:], v.kind.Size())
+	return dst
+}
+
+// AppendFloats appends the numbers of rows lo to hi-1, Components of each row.
+func (v View) AppendFloats(dst []float64, lo, hi int) []float64 {
+	b := v.bytes(lo, hi)
+	return v.kind.appendFloats(slices.Grow(dst, (hi-lo)*v.count), b)
+}
+
+// AppendFloatsAt appends the numbers of the rows with the given indices, in the order of the list.
+func (v View) AppendFloatsAt(dst []float64, rows []uint32) []float64 {
+	dst = slices.Grow(dst, v.count*len(rows))
+	size, mem := v.RowBytes(), v.bytes(0, v.Len())
+	for _, row := range rows {
+		checkRow(int(row)*size < len(mem))
+		dst = v.kind.appendFloats(dst, mem[int(row)*size:][:size])
+	}
+	return dst
+}
+
+// Float64 returns number i of a row.
+func (v View) Float64(row uint32, i int) float64 {
+	b := v.number(row, i)
+	if v.kind == Float32 { // most are
+		return float64(math.Float32frombits(binary.NativeEndian.Uint32(b)))
+	}
+	var one [1]float64
+	return v.kind.appendFloats(one[:0], b)[0]
+}
+
+// Value returns number i of a row in the type that Kind names: an int8 … float64. Every NaN is
+// returned as the same one. It allocates.
+func (v View) Value(row uint32, i int) any { return v.kind.value(v.number(row, i), 0) }
+
+// bytes returns the memory of rows lo to hi-1.
+func (v View) bytes(lo, hi int) []byte {
+	checkRow(lo >= 0 && lo <= hi && hi <= v.Len())
+	if lo == hi {
+		return nil
+	}
+	return (*v.mem)[lo*v.RowBytes() : hi*v.RowBytes()]
+}
+
+// number returns the memory of number i of a row.
+func (v View) number(row uint32, i int) []byte {
+	if i < 0 || i >= v.count {
+		panic("columns: a number beyond Components")
+	}
+	size := v.kind.Size()
+	return v.bytes(int(row), int(row)+1)[i*size:][:size]
+}
+
+func checkRow(ok bool) {
+	if !ok {
+		panic("columns: a row beyond Len")
+	}
+}
+
+// Hash returns the hash of all rows: see package statehash.
+func Hash(v View) uint64 {
+	return statehash.Bytes(v.bytes(0, v.Len()), v.kind.Size(), v.kind.IsFloat())
+}
+
+// FirstDifference returns the first number, by row, in which two columns of the same type differ.
+// All NaNs are equal. It compares the rows that both have.
+func FirstDifference(a, b View) (row uint32, i int, found bool) {
+	n := min(a.Len(), b.Len())
+	x, y := a.bytes(0, n), b.bytes(0, n)
+	if bytes.Equal(x, y) {
+		return 0, 0, false
+	}
+	for j := range n * a.count {
+		if a.kind.bits(x, j) != a.kind.bits(y, j) {
+			return uint32(j / a.count), j % a.count, true
+		}
+	}
+	return 0, 0, false
+}
+
+// Memory returns the rows of v in the byte order of the machine, without a copy: only read them.
+func Memory(v View) []byte { return v.bytes(0, v.Len()) }

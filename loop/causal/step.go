@@ -1,0 +1,176 @@
+package causal
+
+import (
+	"math"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/loop"
+	"github.com/evertick/evertick/loop/agent"
+	"github.com/evertick/evertick/loop/replay"
+	"github.com/evertick/evertick/loop/skill"
+	"github.com/evertick/evertick/loop/worldlog"
+)
+
+// Step is one step of the trace: an input, a record or an event, of which one is set. It is valid until the
+// function that it is passed to returns.
+type Step struct {
+	Tick uint64
+	Time loop.SimTime // at which the tick begins
+	// Source is that of the input, agent.Config.Source of the record, or skill.LogKind.
+	Source uint32
+	Input  *evertick.Input
+	Record *agent.Record
+	Event  *skill.Event
+}
+
+// Decision returns the source of the agents and the number of the decision that a step belongs to, and whether
+// it belongs to one. See the package comment for calls and inputs; their agents are those of agent.DefaultSource.
+func (s *Step) Decision() (source uint32, number uint64, ok bool) {
+	switch {
+	case s.Record != nil:
+		return s.Source, s.Record.Decision, s.Record.Decision != 0
+	case s.Event != nil && s.Event.Cause != 0 && s.Event.Held == 0:
+		_, err := ecs.ParseID(s.Event.Actor)
+		return agent.DefaultSource, s.Event.Cause, err == nil
+	case s.Input != nil:
+		return agent.DefaultSource, s.Input.Seq, s.Source == agent.DefaultSource && s.Input.Kind == agent.DefaultKind
+	}
+	return 0, 0, false
+}
+
+// maker makes the steps of records, and passes them to a sink.
+type maker struct {
+	sink     func(*Step) error
+	num, den int64 // ticks in a second; 0: 60
+	step     Step
+	input    evertick.Input
+	record   agent.Record
+	event    skill.Event
+}
+
+// setDt sets the rate from the seconds of a tick, which is all that a log has: a rate that rounds to dt, whole
+// if there is one, over 1,001 as in television, or else with the smallest denominator up to 1,024; without any, the
+// nearest 1<<20th. So 1/60 is 60 exactly.
+func (m *maker) setDt(dt float32) error {
+	if !(dt > 0 && dt < math.MaxFloat32) {
+		return fault.Field(fault.ErrCorrupt, "causal: seconds of a tick", dt)
+	}
+	nearest := func(den int64) bool {
+		num := math.RoundToEven(float64(den) / float64(dt))
+		m.num, m.den = int64(min(max(num, 1), 1<<62)), den
+		return float32(float64(den)/num) == dt
+	}
+	for den, found := int64(2), nearest(1) || nearest(1001); !found; den++ {
+		if found = nearest(den); den > 1024 {
+			found = true
+			nearest(1 << 20)
+		}
+	}
+	_, err := loop.NewSimTime(0, m.num, m.den)
+	return err
+}
+
+// begin begins a step of a tick.
+func (m *maker) begin(tick uint64, source uint32) (*Step, error) {
+	t, err := loop.NewSimTime(tick, m.num, m.den)
+	m.step = Step{Tick: tick, Time: t, Source: source}
+	return &m.step, err
+}
+
+// ofInput returns the step of an input.
+func (m *maker) ofInput(tick uint64, in *evertick.Input) (*Step, error) {
+	s, err := m.begin(tick, in.Source)
+	m.input = *in
+	s.Input = &m.input
+	return s, err
+}
+
+// ofRecord returns the step of a record of agents or skills, nil if it is none.
+func (m *maker) ofRecord(tick uint64, rec *worldlog.Record) (*Step, error) {
+	var err error
+	s := &m.step
+	switch {
+	case rec.Type == worldlog.Intent && rec.Source == skill.LogKind:
+		if m.event, err = skill.ParseEvent(rec.Data); err != nil || m.event.Seq == 0 {
+			return nil, err
+		}
+		s, err = m.begin(tick, rec.Source)
+		s.Event = &m.event
+	case rec.Type == worldlog.Decision || rec.Type == worldlog.Intent:
+		if m.record, err = agent.ParseRecord(rec); err != nil {
+			return nil, err
+		}
+		s, err = m.begin(tick, rec.Source)
+		s.Record = &m.record
+	default:
+		return nil, nil
+	}
+	return s, err
+}
+
+// Read passes the steps of a log of package replay to a sink, from its first tick on. It runs no tick, so it needs
+// no scenario. fsys may be nil: worldlog.OS. The error is that of the log, where it is damaged or torn, or that of
+// the sink.
+func Read(dir string, fsys worldlog.FS, sink func(*Step) error) error {
+	if sink == nil {
+		panic("causal: Read: nil sink")
+	}
+	r, err := worldlog.OpenReader(dir, fsys)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	m := maker{sink: sink}
+	for t, err := range r.Ticks(0) {
+		if err == nil {
+			err = m.tick(t)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pass passes a step to the sink, if there is one.
+func (m *maker) pass(s *Step, err error) error {
+	if s == nil || err != nil {
+		return err
+	}
+	return m.sink(s)
+}
+
+// tick passes the steps of a tick of a log, unless it has failed: see replay.Recorder.CommitFailed.
+func (m *maker) tick(t *worldlog.Tick) error {
+	if t.Hash == 0 {
+		return nil
+	}
+	for i := range t.Records {
+		switch r := &t.Records[i]; r.Type {
+		case worldlog.Config:
+			dt, _, err := replay.ParseConfig(r.Data)
+			if err == nil {
+				err = m.setDt(dt)
+			}
+			if err != nil {
+				return err
+			}
+		case worldlog.Input:
+			in, err := replay.ParseInput(t.Tick, r)
+			if err != nil {
+				return err
+			}
+			if err := m.pass(m.ofInput(t.Tick, &in)); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range t.Records {
+		if err := m.pass(m.ofRecord(t.Tick, &t.Records[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}

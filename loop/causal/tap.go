@@ -1,0 +1,68 @@
+package causal
+
+import (
+	"fmt"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/loop/worldlog"
+)
+
+// Tap yields the steps of a running Sim: pass it to the methods LogTo of agents and skills. It is for the
+// goroutine that steps the Sim.
+type Tap struct {
+	maker
+	next    worldlog.Appender
+	records []worldlog.Record // of the running tick
+	data    []byte            // of all of them
+}
+
+// Attach adds a Tap to a Sim. When a tick is complete, its steps are passed to the sink; an error of the sink
+// fails the step, see evertick.Hooks.AfterTick. The records that the Tap gets go on to next, such as the log of a
+// replay.Recorder; nil: nowhere.
+func Attach(sim *evertick.Sim, next worldlog.Appender, sink func(*Step) error) *Tap {
+	if sim == nil || sink == nil {
+		panic("causal: Attach: nil Sim or sink")
+	}
+	t := &Tap{maker: maker{sink: sink}, next: next}
+	if err := t.setDt(sim.Dt()); err != nil {
+		panic("causal: Attach: the Sim has no rate")
+	}
+	sim.AddHooks(evertick.Hooks{BeforeTick: t.begin, AfterTick: t.end})
+	return t
+}
+
+// Append implements worldlog.Appender: it keeps the record until the tick is complete.
+func (t *Tap) Append(r *worldlog.Record) error {
+	from := len(t.data)
+	t.data = append(t.data, r.Data...)
+	t.records = append(t.records, *r)
+	t.records[len(t.records)-1].Data = t.data[from:len(t.data):len(t.data)]
+	if t.next == nil {
+		return nil
+	}
+	return t.next.Append(r)
+}
+
+// begin discards what a tick that has failed left.
+func (t *Tap) begin(*evertick.Tick) error {
+	clear(t.records)
+	t.records, t.data = t.records[:0], t.data[:0]
+	return nil
+}
+
+func (t *Tap) end(tick *evertick.Tick) error {
+	if tick.Again() {
+		return nil
+	}
+	for i := range tick.Inputs() {
+		if err := t.pass(t.ofInput(tick.N, &tick.Inputs()[i])); err != nil {
+			return fmt.Errorf("causal: %w", err)
+		}
+	}
+	for i := range t.records {
+		if err := t.pass(t.ofRecord(tick.N, &t.records[i])); err != nil {
+			return fmt.Errorf("causal: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package skill
+
+import (
+	"encoding/json"
+	"errors"
+)
+
+// Hook runs around the handlers of all skills. Like skills and profiles it is part of the scenario, and a replay
+// runs it again: what Before returns must depend on the call and on the state of the Sim alone. Neither of the two
+// may change the simulation. They run in the tick, on the goroutine of evertick.Sim.Step.
+type Hook struct {
+	// Before runs after the checks of the registry and before the handler. An error refuses the call: its Code
+	// is that of an *Error, or follows from the sentinel that it wraps, or is Refused. nil: nothing.
+	Before func(c *Call) error
+	// After runs after the handler, or after the refusal of a hook, with the output, or with the error.
+	// It changes neither. It also runs in ticks that run again, see evertick.Tick.Again. nil: nothing.
+	After func(c *Call, output json.RawMessage, err *Error)
+}
+
+// AddHook adds a hook, in the setup of the Sim. Before runs in the order in which hooks were added, After in
+// the reverse order, for each hook whose Before was reached: the first hook is the outermost. A call that
+// was refused earlier in the pipeline, or is held for approval, reaches no hook. A held call reaches them once it
+// is approved.
+func (r *Registry) AddHook(h Hook) { r.hooks = append(r.hooks, h) }
+
+// runHooks runs the hooks and the handler of a call.
+func (r *Registry) runHooks(c *Call, p *prepared) (out json.RawMessage, refused *Error) {
+	reached := 0
+	for ; reached < len(r.hooks) && refused == nil; reached++ {
+		if before := r.hooks[reached].Before; before != nil {
+			refused = asRefusal(before(c), c.Skill)
+		}
+	}
+	if refused == nil {
+		out, refused = r.handle(c, p)
+	}
+	for i := reached - 1; i >= 0; i-- {
+		if after := r.hooks[i].After; after != nil {
+			after(c, out, refused)
+		}
+	}
+	return out, refused
+}
+
+// asRefusal makes an Error of the error of a hook.
+func asRefusal(err error, skill string) *Error {
+	if err == nil {
+		return nil
+	}
+	e := asError(err, skill)
+	if own := (*Error)(nil); e.Code == HandlerError && !errors.As(err, &own) {
+		e.Code = Refused
+	}
+	return e
+}
+
+// handle runs the handler of a call.
+func (r *Registry) handle(c *Call, p *prepared) (json.RawMessage, *Error) {
+	v, err := p.run(c)
+	if err != nil {
+		return nil, asError(err, c.Skill)
+	}
+	out, refused := r.marshal(v)
+	if refused == nil && c.after != nil {
+		r.after = append(r.after, c.after)
+	}
+	return out, refused
+}

@@ -1,0 +1,136 @@
+package loop
+
+import (
+	"math"
+	"math/bits"
+)
+
+// Timeline relates wall time, on the axis of [Frame.WallNs], to ticks, as of one frame of a [Loop]:
+// a plain value that a program can hand to other goroutines. It is a straight line through that
+// frame, into the past and the future, with the scale of that frame, or 1 if that is zero. So it is
+// what would hold if the scale had always been that one and nothing paused, froze or dropped time.
+// At a constant scale of 1 it is exact, and the same in every frame.
+//
+// A tick is in progress for the time of a step, and falls due at its end, as Loop says. Under
+// Config.Batch, where steps are never due, the line has no meaning.
+//
+// All results are rounded once, from exact arithmetic. A result below 0 is 0, and one above the
+// greatest uint64 is the greatest uint64. Methods panic on a Timeline that no Loop has made.
+type Timeline struct {
+	ratio
+	wall  uint64
+	at    span // what had passed then, in ticks since tick 0 began
+	scale uint64
+}
+
+// Timeline returns the line through the last frame. Within a step it is the line through the frame
+// that runs the step.
+func (l *Loop) Timeline() Timeline {
+	if l.unit == 0 {
+		panic("loop: Loop not made by New")
+	}
+	t := Timeline{ratio: l.ratio, wall: l.wall, scale: l.scale}
+	if t.scale == 0 {
+		t.scale = one
+	}
+	// A step that ran early is counted before its time, one that is held back after it.
+	t.at = span{l.tick + l.backlog - uint64(int64(l.jitter.lead)), l.units, l.rest}
+	return t
+}
+
+// Add returns the line with n added to the number of each tick, modulo 2^64: for a program in which
+// ticks have other numbers than in the Loop.
+func (t Timeline) Add(n uint64) Timeline {
+	t.at.steps += n
+	return t
+}
+
+// WallNs returns the Frame.WallNs of the frame.
+func (t Timeline) WallNs() uint64 { return t.wall }
+
+// TickAt returns the tick that is in progress at a time, and how much of it has passed, in 2^-32 of
+// a tick, rounded down. A time before tick 0 gives tick 0 and fraction 0. A time farther than 2^63-1
+// ns from the frame, 292 years, counts as that far.
+func (t Timeline) TickAt(wallNs uint64) (tick uint64, fraction uint32) {
+	t.mustBeMade()
+	if wallNs < t.wall {
+		back := t.spanOf(clampNs(t.wall-wallNs), t.scale)
+		if t.at.less(back) {
+			return 0, 0
+		}
+		return t.split(t.sub(t.at, back))
+	}
+	p := t.add(t.at, t.spanOf(clampNs(wallNs-t.wall), t.scale))
+	if p.steps < t.at.steps {
+		return math.MaxUint64, math.MaxUint32
+	}
+	return t.split(p)
+}
+
+// DueAt returns the first nanosecond at which a tick is due: from then on TickAt returns a later
+// tick, and before then it does not.
+func (t Timeline) DueAt(tick uint64) (wallNs uint64) {
+	t.mustBeMade()
+	if tick == math.MaxUint64 {
+		return math.MaxUint64
+	}
+	end := span{steps: tick + 1}
+	if !t.at.less(end) {
+		ns, _ := t.nsOf(t.sub(t.at, end))
+		return t.wall - min(ns, t.wall)
+	}
+	ns, exact := t.nsOf(t.sub(end, t.at))
+	if !exact {
+		ns++
+	}
+	wallNs, carry := bits.Add64(t.wall, ns, 0)
+	if carry > 0 {
+		return math.MaxUint64
+	}
+	return wallNs
+}
+
+// Ticks returns the number of ticks in ns nanoseconds, rounded up; 0 for a negative time.
+func (t Timeline) Ticks(ns int64) uint64 {
+	t.mustBeMade()
+	s := t.spanOf(max(ns, 0), t.scale)
+	if s.units|s.rest > 0 {
+		s.steps++
+	}
+	return s.steps
+}
+
+func (t *Timeline) mustBeMade() {
+	if t.unit == 0 {
+		panic("loop: Timeline not made by Loop.Timeline")
+	}
+}
+
+func clampNs(ns uint64) int64 { return int64(min(ns, math.MaxInt64)) }
+
+// split returns the whole steps of s, and the rest of it in 2^-32 of a step.
+func (t *Timeline) split(s span) (tick uint64, fraction uint32) {
+	whole, left := bits.Div64(s.units>>32, s.units<<32, t.unit)
+	whole += (left + s.rest<<32/one) / t.unit // rest < 2^20
+	return s.steps, uint32(whole)
+}
+
+// nsOf returns the nanoseconds of wall time that s takes, rounded down, and whether that is exact;
+// the greatest uint64, as if exact, where it is more.
+func (t *Timeline) nsOf(s span) (ns uint64, exact bool) {
+	hi, lo := bits.Mul64(s.steps, t.unit)
+	lo, carry := bits.Add64(lo, s.units, 0)
+	hi += carry
+	if hi >= 1<<44 { // at most 1e8 × 1e8 units and millionths pass in a nanosecond: ≥ 2^64 ns
+		return math.MaxUint64, true
+	}
+	over, low := bits.Mul64(lo, one)
+	low, carry = bits.Add64(low, s.rest, 0)
+	hi = hi*one + over + carry
+	perNs := t.num * t.scale
+	if hi >= perNs {
+		return math.MaxUint64, true
+	}
+	ns, left := bits.Div64(hi, low, perNs)
+	return ns, left == 0
+}

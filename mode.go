@@ -1,0 +1,68 @@
+package evertick
+
+import "github.com/evertick/evertick/internal/fault"
+
+const (
+	// modes is the number of modes: the bits of System.Modes.
+	modes = 64
+	// none is no mode.
+	none = -1
+)
+
+// SetMode sets the mode in which the following ticks run, 0 to 63: menu, playing, paused, or what
+// else the program distinguishes. Systems run only in the modes of System.Modes, the physics in
+// those of Config.PhysicsModes, and timers in those of AddTimer; everything else runs in all modes.
+// A Sim begins in mode 0. A mode from 64 on is ErrRange, and nothing changes.
+//
+// The running tick keeps its mode to its end, so all its systems agree on it; the last call in a
+// tick decides. The mode is part of the state: Snapshot, Hash, Diff and StepBack include it. A
+// system that sets it by inputs makes it part of every replay, which a call between ticks does not.
+// Of systems that run side by side, one at most may call SetMode.
+//
+// To stop whole ticks use Loop, whose SetPaused, SetMenu and SetPhase belong to the host and are not
+// part of the state. No system runs then, no input is taken, and the number of ticks stands.
+func (s *Sim) SetMode(mode uint8) error {
+	if mode >= modes {
+		return fault.Field(ErrRange, "evertick: SetMode: mode", mode)
+	}
+	s.mode = mode
+	return nil
+}
+
+// Mode returns the mode of the running tick, or of the next one if none runs.
+func (s *Sim) Mode() uint8 {
+	if s.stepping {
+		return s.tickMode
+	}
+	return s.mode
+}
+
+// runsIn reports whether a set of modes, of which 0 means all, has a mode.
+func runsIn(set uint64, mode uint8) bool { return set == 0 || set>>mode&1 != 0 }
+
+// sharesMode reports whether two systems can run in the same tick.
+func (p *phase) sharesMode(q *phase) bool {
+	return p.modes == 0 || q.modes == 0 || p.modes&q.modes != 0
+}
+
+// selectActive lists the phases that run in the mode of the tick.
+func (s *Sim) selectActive() {
+	for _, g := range s.plan {
+		g.active = g.active[:0]
+		for _, p := range g.members {
+			if runsIn(p.modes, s.tickMode) {
+				g.active = append(g.active, p)
+			} else {
+				p.ns = 0
+			}
+		}
+	}
+	s.selected = int(s.tickMode)
+}
+
+// rest takes the place of a group of which no member runs.
+func (g *group) rest() {
+	if idle := g.members[0].idle; idle != nil { // only the module's own phases have one, and they are alone
+		idle()
+	}
+}

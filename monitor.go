@@ -1,0 +1,100 @@
+package evertick
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/evertick/evertick/loop"
+	"github.com/evertick/evertick/native"
+)
+
+// Metrics are figures of a running Sim, for an endpoint that monitors it. The zero value is ready for
+// Monitor.Read.
+type Metrics struct {
+	Ticks uint64       // Sim.Ticks
+	Frame loop.Frame   // Sim.Frame
+	Level native.Level // Sim.Level
+	Err   error        // that every later step returns; nil: the Sim can go on
+
+	Entities, Bodies int // that are alive
+	Contacts         int // physics.World.ContactCount
+
+	Inputs InputStats // Sim.InputStats, at the moment of the call
+
+	Timings []Timing // Sim.Timings of the last step
+	StepNs  int64    // of the whole step
+
+	Phases []PhaseStats // Sim.Stats, with what the running step has already counted
+	Step   PhaseStats   // of whole steps
+}
+
+// Monitor reads the Metrics of a Sim while it runs. Get it with Sim.Monitor.
+type Monitor struct {
+	sim *Sim
+
+	mu     sync.Mutex // held for adding to or copying one histogram at a time
+	now    Metrics    // without what Read adds
+	phases []*phase   // never changed, only replaced
+}
+
+// Monitor returns the Monitor of the Sim, always the same one. Call it where you may call Step, before the
+// goroutines that read. A Sim that was asked for it once publishes some numbers at the end of each
+// step and frame, which takes less than a microsecond and allocates nothing; any other Sim does not.
+func (s *Sim) Monitor() *Monitor {
+	if s.monitor == nil {
+		_ = s.Check() // for the list of phases: Step reports the error
+		s.monitor = &Monitor{sim: s}
+		s.publishMetrics()
+	}
+	return s.monitor
+}
+
+// Read fills dst with the figures after the last step or frame. Any number of goroutines may call it,
+// each with its own dst, while the Sim runs; it does not wait for a step to end. It computes the
+// quantiles on the caller's goroutine. It allocates nothing if dst is used again.
+//
+// InputStats, Level and Config of the Sim, and native.Info, may be called from any goroutine, too.
+func (m *Monitor) Read(dst *Metrics) {
+	timings, stats := dst.Timings[:0], dst.Phases[:0]
+	m.mu.Lock()
+	*dst = m.now
+	dst.Timings = append(timings, m.now.Timings...)
+	phases := m.phases
+	m.mu.Unlock()
+	dst.Level, dst.Inputs = m.sim.level, m.sim.InputStats()
+	for _, p := range phases {
+		stats = append(stats, m.stats(p.name, p.times))
+	}
+	dst.Phases, dst.Step = stats, m.stats("", m.sim.stepTimes)
+}
+
+// stats is statsOf of a copy, so that the Sim waits for no more than a copy.
+func (m *Monitor) stats(name string, h *loop.Histogram) PhaseStats {
+	if h == nil {
+		return statsOf(name, nil)
+	}
+	m.mu.Lock()
+	c := *h
+	m.mu.Unlock()
+	return statsOf(name, &c)
+}
+
+// publishMetrics updates what the Monitor reads, if there is one.
+func (s *Sim) publishMetrics() {
+	m := s.monitor
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !slices.Equal(m.phases, s.phases) {
+		m.phases = slices.Clone(s.phases)
+	}
+	n := &m.now
+	n.Ticks, n.Frame, n.Err, n.StepNs = s.ticks, s.frame, s.failed, s.stepNs
+	n.Entities, n.Bodies, n.Contacts = s.World.Len(), s.Physics.Len(), s.Physics.ContactCount()
+	n.Timings = n.Timings[:0]
+	for _, p := range s.phases {
+		n.Timings = append(n.Timings, Timing{p.name, p.ns})
+	}
+}

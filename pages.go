@@ -1,0 +1,140 @@
+package evertick
+
+import (
+	"slices"
+
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/columns"
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/stagger"
+)
+
+// transformNames are the columns of ecs.Transforms, in the order of transformColumns.
+var transformNames = [...]string{"position.x", "position.y", "position.z",
+	"rotation.x", "rotation.y", "rotation.z", "rotation.w", "scale.x", "scale.y", "scale.z"}
+
+// firstOne is the first of transformNames of which the rows are 1 at first; those before it are 0.
+const firstOne = 6
+
+func transformColumns(t *ecs.Transforms) [len(transformNames)]*[]float32 {
+	p, r, s := &t.Position, &t.Rotation, &t.Scale
+	return [...]*[]float32{&p.X, &p.Y, &p.Z, &r.X, &r.Y, &r.Z, &r.W, &s.X, &s.Y, &s.Z}
+}
+
+// page holds the published columns as they were after a tick. Views share pages: the present in one
+// view is the past in the next, so that most ticks are copied once.
+type page struct {
+	rows    int // for which there is room
+	columns [][]byte
+}
+
+// roster is what changes only when entities come or go. Views share it, too.
+type roster struct {
+	ids  []ecs.ID
+	live []uint64
+}
+
+// add adds a column of the World.
+func (p *Publisher) add(field string, i int, name string) error {
+	c, ok := p.sim.World.ColumnNamed(name)
+	if !ok || p.indexOf(name) >= 0 {
+		return fault.Element(ErrRange, field, i, name)
+	}
+	p.columns = append(p.columns, c)
+	return nil
+}
+
+// indexOf returns the index of a column, or -1.
+func (p *Publisher) indexOf(name string) int {
+	return slices.IndexFunc(p.columns, func(c ecs.ColumnView) bool { return c.Name() == name })
+}
+
+// copyNow copies the columns of the World to a free page.
+func (p *Publisher) copyNow(rows int) *page {
+	pg := p.freePage(rows)
+	for i, c := range p.columns {
+		to := pg.columns[i][:rows*c.RowBytes()]
+		n := copy(to, columns.Memory(c))
+		clear(to[n:]) // the column is gone: a Restore has dropped it
+	}
+	return pg
+}
+
+// copyPrevious copies the transforms of the tick before to a free page.
+func (p *Publisher) copyPrevious(rows int) *page {
+	pg := p.freePage(rows)
+	for i, from := range transformColumns(p.sim.World.Previous()) {
+		if at := p.indexOf(transformNames[i]); at >= 0 && at < p.transforms {
+			copy(stagger.View[float32](pg.columns[at])[:rows], *from)
+		}
+	}
+	return pg
+}
+
+// freePage returns a page that no view uses. There is one: the view that is being filled needs two,
+// and each of the others has at most two.
+func (p *Publisher) freePage(rows int) *page {
+	for i := range p.pages {
+		if pg := &p.pages[i]; !p.uses(func(v *View) bool { return v.now == pg || v.previous == pg }) {
+			p.reserve(pg, rows)
+			return pg
+		}
+	}
+	panic("evertick: Publisher: no free page")
+}
+
+// copyRoster copies ids and live slots to a roster that no view uses.
+func (p *Publisher) copyRoster(w *ecs.World, rows int) *roster {
+	for i := range p.rosters {
+		r := &p.rosters[i]
+		if p.uses(func(v *View) bool { return v.roster == r }) {
+			continue
+		}
+		r.live = append(r.live[:0], w.LiveMask()[:(rows+63)/64]...)
+		r.ids = slices.Grow(r.ids[:0], rows)[:rows]
+		for slot := range r.ids {
+			r.ids[slot], _ = w.ID(ecs.Slot(slot))
+		}
+		return r
+	}
+	panic("evertick: Publisher: no free roster")
+}
+
+// uses reports whether any view uses something.
+func (p *Publisher) uses(it func(*View) bool) bool {
+	for i := range p.views {
+		if it(&p.views[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// leastRows is the room of the first pages.
+const leastRows = 64
+
+// reserve makes room for that many rows in a page. What the page held is lost.
+func (p *Publisher) reserve(pg *page, rows int) {
+	if pg.rows >= rows && pg.rows > 0 {
+		return
+	}
+	pg.rows = min(p.sim.World.Cap(), max(rows, 2*pg.rows, leastRows))
+	size := 0
+	for _, c := range p.columns {
+		size += stagger.Stride(pg.rows * c.RowBytes())
+	}
+	mem := stagger.Bytes(size, 0)
+	pg.columns = pg.columns[:0]
+	for _, c := range p.columns {
+		n := pg.rows * c.RowBytes()
+		pg.columns = append(pg.columns, mem[:n:n])
+		mem = mem[stagger.Stride(n):]
+	}
+	if p.transforms == len(transformNames) || len(p.zeros) >= pg.rows {
+		return
+	}
+	p.zeros, p.ones = make([]float32, pg.rows), make([]float32, pg.rows) // the reader may have the old ones
+	for i := range p.ones {
+		p.ones[i] = 1
+	}
+}

@@ -1,0 +1,178 @@
+package evertick
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/loop"
+	"github.com/evertick/evertick/native"
+)
+
+// PublishConfig says what a Publisher publishes. The zero value: all transforms.
+type PublishConfig struct {
+	// Transforms names columns of Position, Rotation and Scale, which are published as they are and as
+	// they were in the tick before. nil: all ten. In the plane XY four are enough: "position.x",
+	// "position.y", "rotation.z" and "rotation.w".
+	Transforms []string
+	// Columns names other columns of the World, which are published as they are.
+	Columns []string
+	// Tags are published as bitmaps of the entities that have them.
+	Tags []ecs.Tag
+}
+
+// Publisher copies chosen columns of a Sim at the end of each frame, for a reader on a goroutine of
+// its own, such as a renderer: it draws at its own rate while ticks run. Neither waits for the
+// other, and the reader never gets half of a frame. Sim.Publish makes a Publisher.
+//
+// Three views take turns: the Sim fills one, the reader holds one, and the third is the latest. A
+// slow reader misses frames, a fast one gets a frame several times. A Publisher serves one reader;
+// each reader has its own. It takes six times the memory of its columns below World.HighWater.
+type Publisher struct {
+	sim        *Sim
+	clock      loop.Clock
+	ops        native.Ops // of the reader
+	columns    []ecs.ColumnView
+	transforms int // how many of columns are transforms: the first ones
+	tags       []ecs.Tag
+	closed     atomic.Bool
+
+	seq    uint64
+	latest uint32 // index of the view that was published last
+	views  [3]View
+	buffer tripleBuffer // of views
+
+	pages       [6]page
+	rosters     [3]roster
+	zeros, ones []float32 // for transforms that are not published
+}
+
+// Publish returns a Publisher. It publishes after the ticks of each frame of Advance, Run and
+// RunFrames; within a frame, from the end of that frame on. A host that calls Step calls
+// Publisher.Publish as well. The state does not depend on it.
+//
+// A name that no column has, or that is named twice, is ErrRange, as are one of Transforms that is
+// none of the ten, and a tag of another World. For the transforms of the tick before Config.Previous is needed.
+func (s *Sim) Publish(c PublishConfig) (*Publisher, error) {
+	p := &Publisher{sim: s, clock: s.clock, ops: native.Ops{Level: s.level}, tags: slices.Clone(c.Tags)}
+	if c.Transforms == nil {
+		c.Transforms = transformNames[:]
+	}
+	for i, name := range c.Transforms {
+		if !slices.Contains(transformNames[:], name) {
+			return nil, fault.Element(ErrRange, "evertick: Publish: Transforms", i, name)
+		}
+		if err := p.add("evertick: Publish: Transforms", i, name); err != nil {
+			return nil, err
+		}
+	}
+	p.transforms = len(p.columns)
+	for i, name := range c.Columns {
+		if err := p.add("evertick: Publish: Columns", i, name); err != nil {
+			return nil, err
+		}
+	}
+	for i, t := range c.Tags {
+		if !s.hasTag(t) {
+			return nil, fault.Element(ErrRange, "evertick: Publish: Tags", i, t.Name())
+		}
+	}
+	for i := range p.views {
+		p.views[i] = View{publisher: p, now: p.freePage(0), previous: p.freePage(0), roster: &p.rosters[i], tags: make([][]uint64, len(p.tags))}
+		p.views[i].setSlices()
+	}
+	p.buffer.init()
+	p.latest = p.buffer.front
+	p.Now() // the first use of a SystemClock sets its origin: let it not be that of two goroutines
+	s.publishers = append(s.publishers, p)
+	return p, nil
+}
+
+// hasTag reports whether a tag is one of the World.
+func (s *Sim) hasTag(t ecs.Tag) bool {
+	if !slices.ContainsFunc(s.World.Describe().Tags, func(d ecs.TagDescription) bool { return d.Name == t.Name() }) {
+		return false // World.Tag would add it
+	}
+	own, err := s.World.Tag(t.Name())
+	return err == nil && own == t
+}
+
+// Publish publishes the present state. It is for hosts that call Step, or that change the state
+// between frames; call it where Step may be called. Within a step, and if the Sim has failed, it
+// publishes nothing and returns the error of Step. After Close it does nothing.
+func (p *Publisher) Publish() error {
+	switch {
+	case p.sim.stepping:
+		return errInterrupted
+	case p.sim.failed != nil:
+		return p.sim.failed
+	case !p.closed.Load():
+		p.publish(p.Now(), false)
+	}
+	return nil
+}
+
+// Close ends the publication. At the end of the frame the Sim drops p, which costs nothing from then
+// on. Any goroutine may call Close. The view that the reader holds stays as it is.
+func (p *Publisher) Close() { p.closed.Store(true) }
+
+// Now reads the clock of the Sim in nanoseconds, for View.Alpha. Any goroutine may call it.
+func (p *Publisher) Now() int64 { return p.clock.Now() }
+
+// Acquire returns the latest view. It never waits, and allocates nothing. The view is valid until
+// the next Acquire. Only one goroutine may call it. Before the first publication the view has no
+// rows.
+func (p *Publisher) Acquire() *View {
+	if p.buffer.fresh() {
+		p.buffer.take()
+		p.views[p.buffer.front].settle()
+	}
+	return &p.views[p.buffer.front]
+}
+
+// publishFrame publishes the state at the end of a frame, unless a tick has failed half-way. quiet
+// reports that nothing but ticks has changed it since the frame before.
+func (s *Sim) publishFrame(quiet bool) {
+	if len(s.publishers) == 0 || s.failed != nil {
+		return
+	}
+	at := s.frameAt
+	if s.frameSteps == 0 {
+		at = s.clock.Now()
+	}
+	s.publishers = slices.DeleteFunc(s.publishers, func(p *Publisher) bool { return p.closed.Load() })
+	for _, p := range s.publishers {
+		p.publish(at, quiet)
+	}
+}
+
+// publish fills the view that the Sim owns, and makes it the latest.
+func (p *Publisher) publish(at int64, quiet bool) {
+	w, v, last := p.sim.World, &p.views[p.buffer.back], &p.views[p.latest]
+	p.seq++
+	v.Seq, v.AtNs = p.seq, at
+	v.describe(p.sim)
+	v.copyMasks(w, p.tags)
+	sameWorld := last.Seq > 0 && last.Generation == v.Generation
+	quiet = quiet && sameWorld
+	v.now, v.previous, v.roster = nil, nil, nil
+	switch {
+	case quiet && last.Tick == v.Tick:
+		v.now, v.previous = last.now, last.previous
+	case w.Previous() == nil:
+		v.now = p.copyNow(v.Rows)
+		v.previous = v.now
+	case quiet && last.Tick+1 == v.Tick && last.Rows == v.Rows:
+		v.now, v.previous = p.copyNow(v.Rows), last.now
+	default:
+		v.now = p.copyNow(v.Rows)
+		v.previous = p.copyPrevious(v.Rows)
+	}
+	if v.roster = last.roster; !sameWorld || last.Version != v.Version {
+		v.roster = p.copyRoster(w, v.Rows)
+	}
+	v.setSlices()
+	p.latest = p.buffer.back
+	p.buffer.publish()
+}

@@ -1,0 +1,98 @@
+package evertick
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/loop"
+)
+
+// BenchmarkPublish measures what a Publisher adds to a frame, while a tick moves all entities between
+// two publications: p50-ns and p10-ns of a publication. ns/op includes the tick. In Run the present of one frame is the
+// past of the next. Other hosts may write between frames, so both are copied.
+func BenchmarkPublish(b *testing.B) {
+	const rows = ecs.DefaultCapacity
+	for _, columns := range []struct {
+		name  string
+		names []string
+	}{
+		{"position+rotation+scale", nil},
+		{"position+rotation", transformNames[:7]},
+		{"plane", []string{"position.x", "position.y", "rotation.z", "rotation.w"}},
+	} {
+		for _, quiet := range []bool{true, false} {
+			b.Run(fmt.Sprintf("%s/run=%t", columns.name, quiet), func(b *testing.B) {
+				s, p := benchPublisher(b, rows, columns.names)
+				var spent loop.Histogram
+				b.ReportAllocs()
+				for b.Loop() {
+					s.World.KeepPrevious()
+					moveAll(s)
+					s.ticks++
+					start := time.Now()
+					p.publish(0, quiet)
+					spent.Add(time.Since(start).Nanoseconds())
+				}
+				b.ReportMetric(float64(spent.Quantile(0.5)), "p50-ns")
+				b.ReportMetric(float64(spent.Quantile(0.1)), "p10-ns")
+			})
+		}
+	}
+}
+
+// BenchmarkAcquire measures a read of a fresh view, one of a view that is not fresh, and the
+// interpolation of all transforms.
+func BenchmarkAcquire(b *testing.B) {
+	s, p := benchPublisher(b, ecs.DefaultCapacity, nil)
+	b.Run("fresh", func(b *testing.B) {
+		for b.Loop() {
+			p.buffer.publish() // without a copy
+			p.Acquire()
+		}
+	})
+	b.Run("again", func(b *testing.B) {
+		for b.Loop() {
+			p.Acquire()
+		}
+	})
+	b.Run("interpolate", func(b *testing.B) {
+		out := ecs.NewTransforms(s.World.Cap())
+		for b.Loop() {
+			if err := p.Acquire().Interpolate(0.5, out); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func benchPublisher(b *testing.B, rows int, transforms []string) (*Sim, *Publisher) {
+	s, err := New(Config{Capacity: rows, Previous: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := s.World.SpawnN(make([]ecs.ID, rows)); err != nil {
+		b.Fatal(err)
+	}
+	p, err := s.Publish(PublishConfig{Transforms: transforms})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for range 10 { // so that all pages exist, and nothing has jumped
+		s.World.KeepPrevious()
+		p.publish(0, false)
+		p.Acquire()
+	}
+	return s, p
+}
+
+// moveAll writes to all transforms, as a tick does.
+func moveAll(s *Sim) {
+	w := s.World
+	for _, column := range transformColumns(&ecs.Transforms{Position: w.Position, Rotation: w.Rotation, Scale: w.Scale}) {
+		for i := range *column {
+			(*column)[i]++
+		}
+	}
+}

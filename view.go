@@ -1,0 +1,160 @@
+package evertick
+
+import (
+	"math/bits"
+	"reflect"
+
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/columns"
+	"github.com/evertick/evertick/internal/stagger"
+	"github.com/evertick/evertick/loop"
+)
+
+// View is a frame that a Publisher has published. It is a copy, which no tick changes: read it, on
+// the goroutine that called Acquire, until the next Acquire. Rows are slots of the World.
+type View struct {
+	// Seq counts the publications of the Publisher, from 1: views of equal Seq are the same. 0: nothing
+	// was published yet.
+	Seq uint64
+	// Tick is Sim.Ticks: the completed ticks.
+	Tick uint64
+	// Frame is Sim.Frame.
+	Frame loop.Frame
+	// AtNs is the time on the clock of the Sim, in nanoseconds, at which Frame.Alpha was right: when
+	// the first tick of the frame began, or that of the publication if the frame had no tick.
+	AtNs int64
+	// Rows is World.HighWater, the length of all columns.
+	Rows int
+	// IDs are the entities by slot, 0 for a free one. An entity that has come or gone since an earlier
+	// view shows as another ID in its row.
+	IDs []ecs.ID
+	// Live is World.LiveMask: bit s%64 of word s/64 is set if there is an entity in slot s.
+	Live []uint64
+	// Version and Generation are those of the World. While both stay the same, so do IDs and Live.
+	Version, Generation uint64
+	// Now holds the transforms after the last tick, Previous those of the tick before. For entities that
+	// have jumped (see Sim.Interpolate) Previous is Now, so linear interpolation is right in every row.
+	// Without Config.Previous both are the same. Columns that are not published have their initial
+	// values: 0, or 1 for Rotation.W and Scale. Rows without entity may hold anything.
+	Now, Previous ecs.Transforms
+
+	publisher     *Publisher
+	now, previous *page
+	roster        *roster
+	jumped        []uint64 // nil without Config.Previous
+	tags          [][]uint64
+	alpha         float64 // at AtNs
+	alphaPerNs    float64
+}
+
+// ColumnOf returns a published column, one of the transforms or another, with Rows rows of type T: a
+// number, or an array of them. It is false if no column of that name and type is published.
+func ColumnOf[T any](v *View, name string) ([]T, bool) {
+	i := v.publisher.indexOf(name)
+	if i < 0 {
+		return nil, false
+	}
+	t, count := reflect.TypeFor[T](), 1
+	if t.Kind() == reflect.Array {
+		t, count = t.Elem(), t.Len()
+	}
+	c := v.publisher.columns[i]
+	if c.Kind() != columns.KindOf(t) || c.Components() != count {
+		return nil, false
+	}
+	return stagger.View[T](v.now.columns[i])[:v.Rows:v.Rows], true
+}
+
+// Tag returns the bitmap of the entities that had the tag, in the form of Live, or nil if the tag is
+// not published.
+func (v *View) Tag(t ecs.Tag) []uint64 {
+	for i, published := range v.publisher.tags {
+		if published == t {
+			return v.tags[i]
+		}
+	}
+	return nil
+}
+
+// Alpha returns how far to draw between Previous, 0, and Now, 1, at a time on the clock of the Sim:
+// v.Alpha(p.Now()). It continues Frame.Alpha at the pace of simulated time, and stops at 1 until the
+// next tick is published. It stays where it is while the loop stops time. If the host has called Step
+// since the last frame, and under loop.Config.Batch, it counts from 0 at AtNs.
+func (v *View) Alpha(ns int64) float32 {
+	a := v.alpha + float64(float64(ns-v.AtNs)*v.alphaPerNs)
+	return float32(max(0, min(a, 1)))
+}
+
+// Interpolate computes where to draw the entities, as Sim.Interpolate does, into the rows of out,
+// which has at least Rows. An alpha that is not finite is ErrNotFinite. It allocates nothing.
+func (v *View) Interpolate(alpha float32, out *ecs.Transforms) error {
+	return out.Interpolate(&v.publisher.ops, &v.Previous, &v.Now, alpha, v.jumped)
+}
+
+// describe fills in what is not in columns.
+func (v *View) describe(s *Sim) {
+	w := s.World
+	v.Tick, v.Frame, v.Rows = s.ticks, s.frame, w.HighWater()
+	v.Version, v.Generation = w.Version(), w.Generation()
+	scale := uint64(1e6)
+	switch f := &v.Frame; {
+	case s.ticks != s.frameTicks || s.config.Loop.Batch:
+		v.alpha = 0
+	case f.Menu || f.Paused || f.Gated || f.Frozen || f.Halted:
+		v.alpha, scale = f.Alpha, 0
+	default:
+		v.alpha, scale = f.Alpha, f.ScaleMillionths
+	}
+	num, den := s.loop.Rate()
+	v.alphaPerNs = float64(num) / float64(den) * float64(scale) / 1e15
+}
+
+// copyMasks copies the bitmaps that belong to this view alone.
+func (v *View) copyMasks(w *ecs.World, tags []ecs.Tag) {
+	words := (v.Rows + 63) / 64
+	if jumped := w.Jumped(); jumped != nil {
+		v.jumped = append(v.jumped[:0], jumped[:words]...)
+	}
+	for i, t := range tags {
+		v.tags[i] = append(v.tags[i][:0], t.Mask()[:words]...)
+	}
+}
+
+// setSlices makes the fields that are slices those of the pages.
+func (v *View) setSlices() {
+	v.IDs, v.Live = v.roster.ids, v.roster.live
+	p := v.publisher
+	now, previous := transformColumns(&v.Now), transformColumns(&v.Previous)
+	for i, name := range transformNames {
+		switch at := p.indexOf(name); {
+		case at >= 0 && at < p.transforms:
+			*now[i] = stagger.View[float32](v.now.columns[at])[:v.Rows:v.Rows]
+			*previous[i] = stagger.View[float32](v.previous.columns[at])[:v.Rows:v.Rows]
+		case i < firstOne:
+			*now[i], *previous[i] = p.zeros[:v.Rows:v.Rows], p.zeros[:v.Rows:v.Rows]
+		default:
+			*now[i], *previous[i] = p.ones[:v.Rows:v.Rows], p.ones[:v.Rows:v.Rows]
+		}
+	}
+}
+
+// settle makes Previous equal to Now in the rows of entities that have jumped. The reader does it:
+// before it has taken this view, it may hold the one in which the page of Previous is Now.
+func (v *View) settle() {
+	if v.now == v.previous {
+		return
+	}
+	for word, set := range v.jumped {
+		for ; set != 0; set &= set - 1 {
+			if row := 64*word + bits.TrailingZeros64(set); row < v.Rows {
+				v.settleRow(row)
+			}
+		}
+	}
+}
+
+func (v *View) settleRow(row int) {
+	for i := range v.publisher.transforms {
+		copy(v.previous.columns[i][4*row:4*row+4], v.now.columns[i][4*row:])
+	}
+}
