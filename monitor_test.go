@@ -3,6 +3,7 @@ package evertick_test
 import (
 	"errors"
 	"reflect"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -105,6 +106,7 @@ func TestMonitorFromGoroutines(t *testing.T) {
 				case <-done:
 					return
 				default:
+					runtime.Gosched() // on one thread the Sim would never step
 				}
 			}
 		})
