@@ -84,7 +84,10 @@ func (s *Sim) Publish(c PublishConfig) (*Publisher, error) {
 	}
 	p.buffer.init()
 	p.latest = p.buffer.front
-	p.Now() // the first use of a SystemClock sets its origin: let it not be that of two goroutines
+	now := p.Now() // the first use of a SystemClock sets its origin: let it not be that of two goroutines
+	if len(s.publishers) == 0 {
+		s.frameAt = now // nobody has asked for it in the frame that may be running
+	}
 	s.publishers = append(s.publishers, p)
 	return p, nil
 }
@@ -155,7 +158,7 @@ func (p *Publisher) publish(at int64, quiet bool) {
 	v.describe(p.sim)
 	v.copyMasks(w, p.tags)
 	sameWorld := last.Seq > 0 && last.Generation == v.Generation
-	quiet = quiet && sameWorld
+	quiet = quiet && sameWorld && last.Rows == v.Rows
 	v.now, v.previous, v.roster = nil, nil, nil
 	switch {
 	case quiet && last.Tick == v.Tick:
@@ -163,7 +166,7 @@ func (p *Publisher) publish(at int64, quiet bool) {
 	case w.Previous() == nil:
 		v.now = p.copyNow(v.Rows)
 		v.previous = v.now
-	case quiet && last.Tick+1 == v.Tick && last.Rows == v.Rows:
+	case quiet && last.Tick+1 == v.Tick:
 		v.now, v.previous = p.copyNow(v.Rows), last.now
 	default:
 		v.now = p.copyNow(v.Rows)
