@@ -499,6 +499,9 @@ func TestBlobsAllocateNothing(t *testing.T) {
 	record()
 	other, restoring := w.Clone(), newWorld(t, 3000)
 	snap, hashes := w.Snapshot(nil), w.ColumnHashes()
+	waiting := w.NewCommands()
+	waiting.SetBlob(b, ids[0], text)
+	saved := waiting.Snapshot(nil)
 	small := withBlobs(t, 3000, 10)
 	other.CopyFrom(small)
 	for range 2 {
@@ -525,6 +528,7 @@ func TestBlobsAllocateNothing(t *testing.T) {
 		"AppendColumnHashes": func() { hashes = w.AppendColumnHashes(hashes[:0]) },
 		"Snapshot":           func() { snap = w.Snapshot(snap[:0]) },
 		"Restore":            func() { restoring.Restore(snap) },
+		"Commands.Restore":   func() { waiting.Restore(saved) },
 		"CopyFrom":           func() { other.CopyFrom(w); other.CopyFrom(small) },
 		"Diff":               func() { Diff(w, w) },
 	} {
