@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
 	"time"
+	"weak"
 
 	"pgregory.net/rapid"
 
@@ -527,6 +529,22 @@ func TestPublishBeginsAndEnds(t *testing.T) {
 	}
 	second.Close()
 	frame()
+}
+
+// A host that only steps has no frames: what it has closed is gone when it publishes anew.
+func TestPublishAfterClose(t *testing.T) {
+	s := newSim(t, small())
+	closed := func() weak.Pointer[evertick.Publisher] { // so that no variable holds p afterwards
+		p := publish(t, s, evertick.PublishConfig{})
+		p.Close()
+		return weak.Make(p)
+	}()
+	publish(t, s, evertick.PublishConfig{})
+	runtime.GC()
+	if closed.Value() != nil {
+		t.Error("the Sim keeps a Publisher that was closed")
+	}
+	runtime.KeepAlive(s)
 }
 
 // A system makes the first Publisher: the time of its first view is that of the running frame.
