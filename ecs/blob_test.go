@@ -205,6 +205,7 @@ func TestBlobErrors(t *testing.T) {
 	if w.Hash() != before {
 		t.Error("a refused state did something")
 	}
+	wantPanic(t, "ecs: use of nil Blobs: Register or Blobs has returned an error, or was not called", func() { (*Blobs)(nil).Get(id) })
 	message := "ecs: Commands with Blobs of another world"
 	wantPanic(t, message, func() { c.SetBlob(nil, id, nil) })
 	wantPanic(t, message, func() { c.UnsetBlob(blobs(t, other, "mesh"), id) })
