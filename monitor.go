@@ -38,8 +38,10 @@ type Monitor struct {
 }
 
 // Monitor returns the Monitor of the Sim, always the same one. Call it where you may call Step, before the
-// goroutines that read. A Sim that was asked for it once publishes some numbers at the end of each
-// step and frame, which takes less than a microsecond and allocates nothing; any other Sim does not.
+// goroutines that read. A Sim that was asked for it once locks a mutex for each phase that it times,
+// and publishes some numbers at the end of each step and frame. That allocates nothing and takes about
+// 10 ns a phase: 0.1 µs in an empty Sim, 1 µs with a hundred systems (on an AMD EPYC, without readers;
+// compare by BenchmarkMonitor). Any other Sim does nothing of it.
 func (s *Sim) Monitor() *Monitor {
 	if s.monitor == nil {
 		_ = s.Check() // for the list of phases: Step reports the error

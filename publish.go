@@ -16,7 +16,8 @@ type PublishConfig struct {
 	// they were in the tick before. nil: all ten. In the plane XY four are enough: "position.x",
 	// "position.y", "rotation.z" and "rotation.w".
 	Transforms []string
-	// Columns names other columns of the World, which are published as they are.
+	// Columns names other columns of the World, which are published as they are. One that a Restore
+	// drops is zero from then on.
 	Columns []string
 	// Tags are published as bitmaps of the entities that have them.
 	Tags []ecs.Tag
@@ -28,7 +29,8 @@ type PublishConfig struct {
 //
 // Three views take turns: the Sim fills one, the reader holds one, and the third is the latest. A
 // slow reader misses frames, a fast one gets a frame several times. A Publisher serves one reader;
-// each reader has its own. It takes six times the memory of its columns below World.HighWater.
+// each reader has its own. It takes up to six times the memory of its columns below World.HighWater,
+// and up to twice that after HighWater has grown step by step.
 type Publisher struct {
 	sim        *Sim
 	clock      loop.Clock
@@ -84,9 +86,18 @@ func (s *Sim) Publish(c PublishConfig) (*Publisher, error) {
 	}
 	p.buffer.init()
 	p.latest = p.buffer.front
-	p.Now() // the first use of a SystemClock sets its origin: let it not be that of two goroutines
+	now := p.Now() // the first use of a SystemClock sets its origin: let it not be that of two goroutines
+	if len(s.publishers) == 0 {
+		s.frameAt = now // nobody has asked for it in the frame that may be running
+	}
+	s.dropClosed()
 	s.publishers = append(s.publishers, p)
 	return p, nil
+}
+
+// dropClosed drops the publishers that are closed.
+func (s *Sim) dropClosed() {
+	s.publishers = slices.DeleteFunc(s.publishers, func(p *Publisher) bool { return p.closed.Load() })
 }
 
 // hasTag reports whether a tag is one of the World.
@@ -113,8 +124,9 @@ func (p *Publisher) Publish() error {
 	return nil
 }
 
-// Close ends the publication. At the end of the frame the Sim drops p, which costs nothing from then
-// on. Any goroutine may call Close. The view that the reader holds stays as it is.
+// Close ends the publication. At the end of the frame, or in the next Sim.Publish, the Sim drops p,
+// which costs nothing from then on. Any goroutine may call Close. The view that the reader holds stays
+// as it is.
 func (p *Publisher) Close() { p.closed.Store(true) }
 
 // Now reads the clock of the Sim in nanoseconds, for View.Alpha. Any goroutine may call it.
@@ -141,7 +153,7 @@ func (s *Sim) publishFrame(quiet bool) {
 	if s.frameSteps == 0 {
 		at = s.clock.Now()
 	}
-	s.publishers = slices.DeleteFunc(s.publishers, func(p *Publisher) bool { return p.closed.Load() })
+	s.dropClosed()
 	for _, p := range s.publishers {
 		p.publish(at, quiet)
 	}
@@ -155,7 +167,7 @@ func (p *Publisher) publish(at int64, quiet bool) {
 	v.describe(p.sim)
 	v.copyMasks(w, p.tags)
 	sameWorld := last.Seq > 0 && last.Generation == v.Generation
-	quiet = quiet && sameWorld
+	quiet = quiet && sameWorld && last.Rows == v.Rows
 	v.now, v.previous, v.roster = nil, nil, nil
 	switch {
 	case quiet && last.Tick == v.Tick:
@@ -163,7 +175,7 @@ func (p *Publisher) publish(at int64, quiet bool) {
 	case w.Previous() == nil:
 		v.now = p.copyNow(v.Rows)
 		v.previous = v.now
-	case quiet && last.Tick+1 == v.Tick && last.Rows == v.Rows:
+	case quiet && last.Tick+1 == v.Tick:
 		v.now, v.previous = p.copyNow(v.Rows), last.now
 	default:
 		v.now = p.copyNow(v.Rows)

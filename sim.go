@@ -89,7 +89,8 @@ type Config struct {
 	// AddHooks and, in Run and RunFrames, the function that draws a frame, Rehearse, and what else
 	// happens between the steps of two frames, such as writes of another goroutine. Between calls of
 	// Step and Advance a host may change the Sim: nothing is checked there, nor in observers of the
-	// World, which may write. For debugging: it hashes all state around each of them.
+	// World, which may write. It cannot find what no hash covers: versions of columns, events of the
+	// physics, the index, and inputs that wait. For debugging: it hashes all state around each of them.
 	CheckRender bool
 	// Trace makes each tick a task and each phase a region of runtime/trace, while a trace is being
 	// taken.

@@ -21,7 +21,8 @@ type View struct {
 	// Frame is Sim.Frame.
 	Frame loop.Frame
 	// AtNs is the time on the clock of the Sim, in nanoseconds, at which Frame.Alpha was right: when
-	// the first tick of the frame began, or that of the publication if the frame had no tick.
+	// the first tick of the frame began, or that of the publication if the frame had no tick. If the only
+	// Publisher was made within the frame, it is when it was made.
 	AtNs int64
 	// Rows is World.HighWater, the length of all columns.
 	Rows int

@@ -101,11 +101,19 @@ func (b *Blobs) Len() int { return b.count }
 // World.Version instead.
 func (b *Blobs) Version() uint64 { return b.version.number }
 
+// slot is World.Slot.
+func (b *Blobs) slot(id ID) (Slot, bool) {
+	if b == nil {
+		panic("ecs: use of nil Blobs: Register or Blobs has returned an error, or was not called")
+	}
+	return b.world.Slot(id)
+}
+
 // Set copies data, which becomes the blob of an entity; data may be a blob itself. It is ErrStale
 // if there is no such entity. More than 16 MiB, or 1 GiB for all blobs of the name, are
 // ErrCapacity. Nothing is changed then.
 func (b *Blobs) Set(id ID, data []byte) error {
-	slot, ok := b.world.Slot(id)
+	slot, ok := b.slot(id)
 	if !ok {
 		return fault.Field(ErrStale, "ecs: Blobs.Set id", id)
 	}
@@ -124,7 +132,7 @@ func (b *Blobs) Set(id ID, data []byte) error {
 // Unset removes the blob of an entity, which may have none. It reports false, and changes
 // nothing, if there is no such entity.
 func (b *Blobs) Unset(id ID) bool {
-	slot, ok := b.world.Slot(id)
+	slot, ok := b.slot(id)
 	if ok && b.find(slot) != nil {
 		b.remove(slot)
 		b.version.touch()
@@ -136,7 +144,7 @@ func (b *Blobs) Unset(id ID) bool {
 // themselves: only read it. It is valid until the next change of blobs of this name, by a despawn
 // or a Restore too.
 func (b *Blobs) Get(id ID) ([]byte, bool) {
-	slot, ok := b.world.Slot(id)
+	slot, ok := b.slot(id)
 	if !ok {
 		return nil, false
 	}
