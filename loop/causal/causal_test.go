@@ -3,6 +3,7 @@ package causal_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -369,6 +370,25 @@ func TestForeignRecords(t *testing.T) {
 	}
 	if err := causal.Read(dir, nil, func(*causal.Step) error { return nil }); err == nil {
 		t.Error("no error")
+	}
+}
+
+// The seconds of a tick that a log states are those of a rate that a Loop can have.
+func TestImpossibleRates(t *testing.T) {
+	for _, dt := range []float32{0, -1, 1e-30, 1e-7, 1e9, math.MaxFloat32, float32(math.NaN())} {
+		dir := t.TempDir()
+		log, err := worldlog.Create(dir, worldlog.Identity{Scenario: "x"}, worldlog.Options{Durability: worldlog.None})
+		if err != nil {
+			t.Fatal(err)
+		}
+		config := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint32(nil, math.Float32bits(dt)), 1)
+		if err := errors.Join(log.Append(&worldlog.Record{Type: worldlog.Config, Data: config}), log.Commit(0, 1, worldlog.Counts{}), log.Close()); err != nil {
+			t.Fatal(err)
+		}
+		err = causal.Read(dir, nil, func(*causal.Step) error { return nil })
+		if !errors.Is(err, evertick.ErrCorrupt) || !strings.Contains(err.Error(), fmt.Sprint("seconds of a tick = ", dt)) {
+			t.Errorf("%v: %v", dt, err)
+		}
 	}
 }
 

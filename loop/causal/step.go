@@ -76,8 +76,10 @@ func (m *maker) setDt(dt float32) error {
 		num := max(1, math.Floor(most/seconds))
 		m.num, m.den = int64(num), int64(min(math.RoundToEven(num*seconds), 1<<62))
 	}
-	_, err := loop.NewSimTime(0, m.num, m.den)
-	return err
+	if _, err := loop.NewSimTime(0, m.num, m.den); err != nil { // no Loop has such a rate
+		return fault.Field(fault.ErrCorrupt, "causal: seconds of a tick", dt)
+	}
+	return nil
 }
 
 // begin begins a step of a tick.
