@@ -499,3 +499,27 @@ func TestStepBackToAFailedTickKeepsInputs(t *testing.T) {
 		t.Errorf("both ticks got %d inputs, want 8", got)
 	}
 }
+
+// A feed that fails leaves the Sim as it was, and the history, too: it has the inputs that had arrived.
+func TestStepBackAfterAFeedHasFailed(t *testing.T) {
+	s := newSim(t, evertick.Config{Capacity: 8, History: evertick.HistoryConfig{Keep: 10, Every: 100}})
+	got := column(t, s, "got")
+	spawn(t, s)
+	add(t, s, evertick.BeforePhysics, "count", func(tick *evertick.Tick) error {
+		got[0] += float32(len(tick.Inputs()))
+		return nil
+	})
+	step(t, s, 1)
+	push(t, s, evertick.Input{Tick: 1, Source: 1, Seq: 1})
+	s.SetInputs(func(uint64, []evertick.Input) ([]evertick.Input, error) {
+		push(t, s, evertick.Input{Tick: 2, Source: 1, Seq: 2}) // dropped, since there is a feed
+		return nil, errSystem
+	})
+	wantError(t, s.Step(), errSystem)
+	s.SetInputs(nil)
+	push(t, s, evertick.Input{Tick: 1, Source: 1, Seq: 3})
+	step(t, s, 3)
+	if err := s.StepBack(2); err != nil || got[0] != 2 {
+		t.Errorf("%v, %v inputs", err, got[0])
+	}
+}

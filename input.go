@@ -299,7 +299,17 @@ func (q *inputs) take(tick uint64) error {
 	}
 	q.current, err = feed(tick, q.current) // without the lock: it may push
 	q.fed = true
+	if err != nil {
+		q.undoTake()
+	}
 	return err
+}
+
+// undoTake makes what had arrived before a tick that has not begun arrive before the next one.
+func (q *inputs) undoTake() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.arrived, q.arrivedBefore = append(q.arrivedBefore, q.arrived...), q.arrived[:0]
 }
 
 // takeWaiting takes the waiting inputs that are due, unless there is a feed, which it returns.
