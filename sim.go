@@ -137,8 +137,8 @@ func (c Config) withDefaults() Config {
 }
 
 // Sim is a simulation: a world, its bodies and its index, advanced tick by tick. It is not safe for
-// concurrent use, except that any goroutine may call Push, InputStats, Level and Config, and Read of
-// its Monitor.
+// concurrent use, except that any goroutine may call Push, InputStats, Timeline, Level and Config, and
+// Read of its Monitor.
 type Sim struct {
 	World   *ecs.World
 	Physics *physics.World

@@ -101,11 +101,15 @@ func (c QueueConfig[T]) Validate() error {
 //
 // No source can take all of the room. Each has a share that shrinks as the queue fills: three times
 // the room that is left. A push is refused with ErrShare if its source has n entries waiting and n
-// is at least 3 × (Capacity − the entries of all). The same holds for bytes, for a value whose size
-// is not 0. So a source alone gets three quarters of Capacity; several that push without end get
-// equal parts if they push equally fast, and leave room too; and a source with nothing waiting is
-// refused only if no place is left. The share is the dynamic threshold by which network switches
-// divide a common buffer.
+// is at least 3 × (Capacity − the entries of all). So a source alone gets three quarters of Capacity;
+// several that push without end get equal parts if they push equally fast, and leave room too; and a
+// source with nothing waiting is refused only if no place is left. The share is the dynamic threshold
+// by which network switches divide a common buffer.
+//
+// The same holds for bytes, but a value counts before it is added, since it may be large: it is
+// refused if its source would then have more than three times the bytes that are left. A value of
+// size 0 is not, nor is the first one of a source, whatever its size is: to keep one value from
+// taking all bytes, set PerSourceBytes.
 //
 // A push costs time logarithmic in the number of waiting entries, and linear
 // only if sources choose their numbers so that they collide. Nothing allocates
@@ -239,7 +243,7 @@ func (q *Queue[T]) check(w *entryHeap[T], e *Entry[T], size int64) error {
 }
 
 // checkShare returns why a source that has so much waiting may not push, if there is room. n ≥ 3 ×
-// free is written as n / 3 ≥ free, which cannot overflow.
+// free is written as n / 3 ≥ free, and n > 3 × free as (n - 1) / 3 ≥ free, which cannot overflow.
 func (q *Queue[T]) checkShare(has *holding, source uint32, size int64) error {
 	which := 0
 	switch {
@@ -247,7 +251,7 @@ func (q *Queue[T]) checkShare(has *holding, source uint32, size int64) error {
 		which = shareOfCapacity
 	case has.entries >= q.most.entries:
 		which = perSource
-	case size > 0 && has.bytes/shareOfFree >= q.maxBytes-q.waiting.bytes:
+	case size > 0 && has.bytes > 0 && (has.bytes+size-1)/shareOfFree >= q.maxBytes-q.waiting.bytes-size:
 		which = shareOfBytes
 	case size > q.most.bytes-has.bytes:
 		which = perSourceBytes
