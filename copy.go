@@ -54,7 +54,7 @@ func (s *Sim) prepareCopy(src *Sim) error {
 	if err := s.World.PrepareCopy(src.World); err != nil {
 		return err
 	}
-	if err := beyondWorld(s.Physics.PrepareCopy(src.Physics)); err != nil {
+	if err := beyondWorld("CopyFrom", s.Physics.PrepareCopy(src.Physics)); err != nil {
 		return err
 	}
 	r := &s.restoring

@@ -2,6 +2,7 @@ package evertick_test
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/evertick/evertick"
@@ -52,6 +53,47 @@ func TestCopyFromAtEveryTick(t *testing.T) {
 	}
 	if source.sim.Hash() != r.hashes[parkTicks] {
 		t.Error("the source was changed")
+	}
+}
+
+// A run that continues in a copy again and again, after random numbers of ticks, is the run that
+// stays in one Sim; and so is one that goes on from an older copy.
+func TestCopyFromByTurns(t *testing.T) {
+	r := record(t, newPark(t, parkConfig()), parkTicks)
+	for seed := range uint64(4) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		now, spare, old := newPark(t, parkConfig()), newPark(t, parkConfig()), newPark(t, parkConfig())
+		for range 2 * parkTicks {
+			if rng.IntN(4) == 0 {
+				copyFrom(t, spare.sim, now.sim)
+				now, spare = spare, now
+			}
+			switch k := int(now.sim.Ticks()); {
+			case k == parkTicks || rng.IntN(16) == 0: // back
+				copyFrom(t, now.sim, old.sim)
+			case rng.IntN(16) == 0:
+				copyFrom(t, old.sim, now.sim)
+			default:
+				if now.next(t) != r.hashes[k+1] {
+					t.Fatalf("seed %d: tick %d differs", seed, k+1)
+				}
+			}
+		}
+	}
+}
+
+// A body of an entity beyond the Sim is refused, and the Sim stays as it was.
+func TestCopyFromBodyBeyondWorld(t *testing.T) {
+	c := small()
+	c.Physics.Slots = 1000
+	src, s := newSim(t, c), newSim(t, small())
+	if _, err := src.Physics.CreateBody(physics.BodyDef{HasSlot: true, Slot: 900}); err != nil {
+		t.Fatal(err)
+	}
+	before := snapshot(t, s)
+	wantError(t, s.CopyFrom(src), evertick.ErrCorrupt, "evertick: CopyFrom", "slot of body[0] = 900")
+	if !bytes.Equal(snapshot(t, s), before) {
+		t.Error("the Sim was changed")
 	}
 }
 

@@ -242,6 +242,12 @@ func TestHistoryIsBounded(t *testing.T) {
 	if p.sim.OldestTick() != p.sim.Ticks() {
 		t.Error("a Restore has left the history")
 	}
+	p.next(t)
+	other := newPark(t, parkConfig())
+	copyFrom(t, p.sim, other.sim)
+	if p.sim.OldestTick() != 0 || p.sim.Ticks() != 0 {
+		t.Error("a copy has left the history")
+	}
 
 	s := newSim(t, small())
 	step(t, s, 3)

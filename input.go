@@ -251,8 +251,9 @@ func (s *Sim) keepTime() {
 }
 
 // Timeline relates wall time, on the axis of loop.Frame.WallNs, to ticks as Ticks and Tick.N count
-// them, as of the last frame of Advance or Run. It is safe to call from any goroutine. With it a
-// connection finds the tick for which an input is in time, and the Fraction of an Input.
+// them, as of the last frame of Advance or Run: it counts what Step and Restore have changed since
+// then from the next frame on. It is safe to call from any goroutine. With it a connection finds the
+// tick for which an input is in time, and the Fraction of an Input.
 func (s *Sim) Timeline() loop.Timeline {
 	s.inputs.mu.Lock()
 	defer s.inputs.mu.Unlock()

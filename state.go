@@ -72,7 +72,8 @@ func (s *Sim) addState(caller, name string, st State) error {
 //	frame: points of the index; empty if they are where the entities are
 //	frames of the states, by name: name, and its bytes
 //
-// Package frame defines the frames, and each of the parts its own content.
+// Package frame defines the frames, and each of the parts its own content. CopyFrom copies the
+// same parts without frames.
 const (
 	snapshotMagic   = "evtk.sim"
 	snapshotVersion = 1
@@ -336,13 +337,13 @@ func (r *restoring) readHashes(s *Sim, b []byte, n uint32) error {
 // preparePhysics is called when the world of the snapshot is known to fit: a body for an entity
 // beyond it contradicts that world.
 func (s *Sim) preparePhysics(data []byte) error {
-	return beyondWorld(s.Physics.Prepare(data))
+	return beyondWorld("Restore", s.Physics.Prepare(data))
 }
 
 // beyondWorld returns the error of preparing bodies.
-func beyondWorld(err error) error {
+func beyondWorld(call string, err error) error {
 	if errors.Is(err, fault.ErrBeyond) {
-		return fmt.Errorf("evertick: Restore: %v: %w", err, ErrCorrupt)
+		return fmt.Errorf("evertick: %s: %v: %w", call, err, ErrCorrupt)
 	}
 	return err
 }

@@ -21,10 +21,10 @@ browser() {
 	for name in chromium chromium-browser google-chrome; do
 		command -v "$name" >/dev/null || continue
 		timeout 120 "$name" --headless --no-sandbox --disable-gpu --no-first-run --user-data-dir="$1" \
-			--dump-dom about:blank >/dev/null 2>&1 || echo "not run: the report of bench in a browser: $name does not start"
+			--dump-dom about:blank >/dev/null 2>&1 || echo "not run: the report of bench, and the scene of the proof, in a browser: $name does not start"
 		return
 	done
-	echo "not run: the report of bench in a browser: there is no chromium"
+	echo "not run: the report of bench, and the scene of the proof, in a browser: there is no chromium"
 }
 home=$(mktemp -d)
 trap 'browser "$home"; rm -rf "$home"' EXIT

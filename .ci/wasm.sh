@@ -23,7 +23,7 @@ else
 	GOOS=js go test -short -exec "$node" "${others[@]}" || failed=1
 	GOOS=js go test -short -run "${short:+Golden|Hash|Snapshot|Restore|Copy}" -exec "$node" "${numeric[@]}" || failed=1
 	if [[ ! $short ]]; then
-		GOOS=js go test -short -exec "$node" ./loop/worldlog ./native/rigid || failed=1
+		GOOS=js go test -short -exec "$node" ./loop/worldlog ./native ./native/rigid || failed=1
 	fi
 fi
 

@@ -179,6 +179,21 @@ func TestLeadInTime(t *testing.T) {
 	}
 }
 
+// However sparse they are, inputs count for two windows at most.
+func TestSparseArrivalsAreForgotten(t *testing.T) {
+	a := mustArrivals(t, loop.ArrivalsConfig{WindowNs: 1000 * ms})
+	const origin = 5000 * ms
+	for _, c := range []struct {
+		now   uint64
+		count int
+	}{{0, 1}, {1900, 2}, {2890, 2}, {2999, 3}, {3000, 3}, {4999, 2}, {7000, 1}} {
+		a.Add(loop.Arrival{Source: 1, NowNs: origin + c.now*ms, At: 1})
+		if s, _ := a.Source(1); s.LeadCount != c.count {
+			t.Errorf("at %d ms: %d inputs count, want %d", c.now, s.LeadCount, c.count)
+		}
+	}
+}
+
 func TestArrivalsDoNotAllocate(t *testing.T) {
 	a := mustArrivals(t, loop.ArrivalsConfig{Sources: 20, WindowNs: 1000})
 	source, now := uint32(0), uint64(0)

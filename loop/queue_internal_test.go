@@ -38,6 +38,26 @@ func TestQueueLetsGo(t *testing.T) {
 	}
 }
 
+// A source whose entries are all refused, or taken, leaves nothing behind.
+func TestQueueForgetsSources(t *testing.T) {
+	q, err := NewQueue(QueueConfig[int]{MaxBytes: 100, PerSourceBytes: 1, Size: func(n int) int { return n }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for source := range uint32(1000) {
+		if err := q.Push(Entry[int]{Source: source, Value: 2}); err == nil {
+			t.Fatal("not refused")
+		}
+		if err := q.Push(Entry[int]{Source: 1 << 20, Value: 1}); err != nil {
+			t.Fatal(err)
+		}
+		q.Due(0, nil)
+	}
+	if s := &q.waiting.sources; s.used != 0 || len(s.slots) > 16 {
+		t.Errorf("%d sources in %d slots", s.used, len(s.slots))
+	}
+}
+
 // Numbers that all begin their search at the same place, in random order, so
 // that removals close gaps around the end of the table too.
 func TestTableCollisions(t *testing.T) {

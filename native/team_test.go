@@ -10,6 +10,12 @@ import (
 	"time"
 )
 
+func needHelpers(t *testing.T) {
+	if oneThread {
+		t.Skip("not run: on one thread no helper joins")
+	}
+}
+
 // runJob runs one job.
 func runJob(team *Team, workers, stages int, job func(*Worker)) error {
 	return team.Run(workers, func() { team.Parallel(stages, job) })
@@ -61,6 +67,7 @@ func TestTeamEmpty(t *testing.T) {
 
 // TestTeamSlow: workers that wait for a slow chunk sleep, and then go on.
 func TestTeamSlow(t *testing.T) {
+	needHelpers(t)
 	var team Team
 	for range 3 {
 		var calls atomic.Int64
@@ -81,6 +88,7 @@ func TestTeamSlow(t *testing.T) {
 }
 
 func TestTeamPanic(t *testing.T) {
+	needHelpers(t)
 	var team Team
 	func() {
 		defer func() {
@@ -106,6 +114,7 @@ func TestTeamPanic(t *testing.T) {
 
 // TestTeamLeaderPanics: the leader panics between two jobs; helpers leave and Run passes the panic on.
 func TestTeamLeaderPanics(t *testing.T) {
+	needHelpers(t)
 	var team Team
 	for range 3 {
 		func() {
@@ -128,6 +137,7 @@ func TestTeamLeaderPanics(t *testing.T) {
 // TestTeamFloatEnv: a helper whose floating-point environment is altered only reports that, and the next run
 // is not affected.
 func TestTeamFloatEnv(t *testing.T) {
+	needHelpers(t)
 	var team Team
 	team.check = func() error { return ErrFloatEnv }
 	var calls atomic.Int64

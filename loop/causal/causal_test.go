@@ -341,17 +341,28 @@ func TestErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	y.tap(nil, causal.JSONLines(&out))
+	dir := t.TempDir()
+	rec, err := replay.Record(dir, "town", y.sim, replay.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	y.tap(rec.Log(), causal.JSONLines(&out))
 	if err := y.sim.Add(evertick.AfterIndex, "broken", func(*evertick.Tick) error { return full }); err != nil {
 		t.Fatal(err)
 	}
 	if err := y.sim.Step(); !errors.Is(err, full) || out.Len() > 0 {
 		t.Errorf("%v, %s", err, out.Bytes())
 	}
+	if err := errors.Join(rec.CommitFailed(), rec.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := causal.Read(dir, nil, causal.JSONLines(&out)); err != nil || out.Len() > 0 {
+		t.Errorf("%v, %s", err, out.Bytes())
+	}
 	if err := causal.Read(t.TempDir(), nil, func(*causal.Step) error { return nil }); err == nil {
 		t.Error("no log, and no error")
 	}
-	dir := t.TempDir()
+	dir = t.TempDir()
 	record(t, dir, 50)
 	if err := causal.Read(dir, nil, func(*causal.Step) error { return full }); !errors.Is(err, full) {
 		t.Error(err)

@@ -152,8 +152,11 @@ func (m *maker) pass(s *Step, err error) error {
 	return m.sink(s)
 }
 
-// tick passes the steps of a tick of a log.
+// tick passes the steps of a tick of a log, unless it has failed: see replay.Recorder.CommitFailed.
 func (m *maker) tick(t *worldlog.Tick) error {
+	if t.Hash == 0 {
+		return nil
+	}
 	for i := range t.Records {
 		switch r := &t.Records[i]; r.Type {
 		case worldlog.Config:

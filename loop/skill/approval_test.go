@@ -57,6 +57,18 @@ func (y *yard) decide(t testing.TB, how string, call uint64) skill.Result {
 	return y.do(t, boss, "skills."+how, fmt.Sprintf(`{"call":%d}`, call))
 }
 
+// result returns the result of a call, which must have ended.
+func result(t testing.TB, p *skill.Pending) skill.Result {
+	t.Helper()
+	select {
+	case <-p.Done():
+		return p.Result()
+	default:
+		t.Fatal("a call without a result")
+		return skill.Result{}
+	}
+}
+
 func (y *yard) x(id uint64) float32 {
 	slot, _ := y.sim.World.Slot(y.ids[id-1])
 	return y.sim.World.Position.X[slot]
@@ -79,7 +91,7 @@ func TestApprove(t *testing.T) {
 	if res := y.decide(t, "approve", call); res.Err != nil || string(res.Output) != `{"call":1,"actor":"cat","skill":"ecs.updateComponent@1"}` {
 		t.Errorf("%s %v", res.Output, res.Err)
 	}
-	res := p.Result()
+	res := result(t, p)
 	if res.Err != nil || res.Tick != 5 || y.x(4) != 5 || len(res.Output) == 0 {
 		t.Errorf("%+v, x = %v", res, y.x(4))
 	}
@@ -110,7 +122,7 @@ func TestRejectAndExpire(t *testing.T) {
 	if res := y.do(t, boss, "skills.reject", fmt.Sprintf(`{"call":%d,"reason":"too far"}`, call)); res.Err != nil {
 		t.Error(res.Err)
 	}
-	if err := p.Result().Err; codeOf(err) != skill.NotApproved || !errors.Is(err, skill.ErrForbidden) || !strings.Contains(err.Error(), "rejected by ada: too far") {
+	if err := result(t, p).Err; codeOf(err) != skill.NotApproved || !errors.Is(err, skill.ErrForbidden) || !strings.Contains(err.Error(), "rejected by ada: too far") {
 		t.Error(err)
 	}
 	y.step(t, 21-int(y.sim.Ticks()))
@@ -118,7 +130,7 @@ func TestRejectAndExpire(t *testing.T) {
 		t.Error("expired too early")
 	}
 	y.step(t, 1) // tick 21: it was held in tick 1
-	if res := q.Result(); codeOf(res.Err) != skill.ApprovalExpired || res.Tick != 21 {
+	if res := result(t, q); codeOf(res.Err) != skill.ApprovalExpired || res.Tick != 21 {
 		t.Errorf("%+v", res)
 	}
 	events, _ := y.r.Trace(nil, "cat")
@@ -155,8 +167,8 @@ func TestApprovalRefuses(t *testing.T) {
 	if res := y.do(t, boss, "scene.destroyEntity", `{"id":"ent_4"}`); res.Err != nil {
 		t.Fatal(res.Err)
 	}
-	if y.decide(t, "approve", call); codeOf(p.Result().Err) != skill.StaleEntity {
-		t.Errorf("an entity that is gone: %v", p.Result().Err)
+	if y.decide(t, "approve", call); codeOf(result(t, p).Err) != skill.StaleEntity {
+		t.Errorf("an entity that is gone: %v", result(t, p).Err)
 	}
 	if res := y.decide(t, "approve", call); codeOf(res.Err) != skill.InvalidInput {
 		t.Errorf("approved twice: %v", res.Err)
@@ -165,8 +177,8 @@ func TestApprovalRefuses(t *testing.T) {
 	if err := y.r.AddProfile(skill.Profile{Name: "careful", Permissions: []string{"scene.*"}}); err != nil {
 		t.Fatal(err)
 	}
-	if y.decide(t, "approve", call); codeOf(p.Result().Err) != skill.Forbidden {
-		t.Errorf("a permission that is gone: %v", p.Result().Err)
+	if y.decide(t, "approve", call); codeOf(result(t, p).Err) != skill.Forbidden {
+		t.Errorf("a permission that is gone: %v", result(t, p).Err)
 	}
 	if err := y.r.AddProfile(skill.Profile{Name: "x", Approval: []string{""}}); !errors.Is(err, skill.ErrRange) || !strings.Contains(err.Error(), "Approval[0]") {
 		t.Error(err)
@@ -181,7 +193,7 @@ func TestApprovalLimits(t *testing.T) {
 		a.Name = fmt.Sprint("cat", i/3)
 		res := y.submit(t, a, "ecs.addComponent", `{"id":"ent_1","component":"a"}`)
 		y.step(t, 1)
-		if full := i%3 == 2 || i >= 9; full != (res.Held() == 0) || full && codeOf(res.Result().Err) != skill.CapacityExceeded {
+		if full := i%3 == 2 || i >= 9; full != (res.Held() == 0) || full && codeOf(result(t, res).Err) != skill.CapacityExceeded {
 			t.Errorf("call %d: held as %d", i, res.Held())
 		}
 		if i == 8 {
@@ -230,8 +242,8 @@ func TestApprovalOfSkill(t *testing.T) {
 	if p.Held() != 1 || hooks != 0 {
 		t.Errorf("held as %d, %d hooks", p.Held(), hooks)
 	}
-	if y.decide(t, "approve", 1); p.Result().Err != nil || hooks != 1 || string(p.Result().Output) != `{"text":"hi"}` {
-		t.Errorf("%+v, %d hooks", p.Result(), hooks)
+	if y.decide(t, "approve", 1); result(t, p).Err != nil || hooks != 1 || string(result(t, p).Output) != `{"text":"hi"}` {
+		t.Errorf("%+v, %d hooks", result(t, p), hooks)
 	}
 	if res := y.do(t, admin, "host.note", `{"text":"hi"}`); codeOf(res.Err) != skill.RateLimited {
 		t.Errorf("a second one: %v", res.Err)
@@ -312,7 +324,7 @@ func TestApprovalState(t *testing.T) {
 			t.Error(res.Err)
 		}
 	}
-	if twin.sim.Hash() != y.sim.Hash() || twin.x(4) != 5 || p.Result().Err != nil {
+	if twin.sim.Hash() != y.sim.Hash() || twin.x(4) != 5 || result(t, p).Err != nil {
 		t.Errorf("another state after the approval; x = %v", twin.x(4))
 	}
 	// A Restore to before a call was held ends the wait.
@@ -324,7 +336,7 @@ func TestApprovalState(t *testing.T) {
 	if err := y.sim.Restore(before); err != nil {
 		t.Fatal(err)
 	}
-	if res := p.Result(); !errors.Is(res.Err, skill.ErrClosed) {
+	if res := result(t, p); !errors.Is(res.Err, skill.ErrClosed) {
 		t.Errorf("%+v", res)
 	}
 }
@@ -346,8 +358,8 @@ func TestApprovalStepBack(t *testing.T) {
 			t.Errorf("%d ticks back and forward: another hash, %v", back, err)
 		}
 	}
-	if p.Result().Err != nil || q.Held() != 2 {
-		t.Errorf("%+v, held as %d", p.Result(), q.Held())
+	if result(t, p).Err != nil || q.Held() != 2 {
+		t.Errorf("%+v, held as %d", result(t, p), q.Held())
 	}
 }
 
@@ -467,8 +479,8 @@ func TestApprovalModel(t *testing.T) {
 			for p, code := range want { // order-free: only checks
 				select {
 				case <-p.Done():
-					if got := codeOf(p.Result().Err); got != code {
-						rt.Fatalf("tick %d: %v, want %q", tick, p.Result().Err, code)
+					if got := codeOf(result(t, p).Err); got != code {
+						rt.Fatalf("tick %d: %v, want %q", tick, result(t, p).Err, code)
 					}
 				default:
 					rt.Fatalf("tick %d: no result, want %q", tick, code)
