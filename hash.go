@@ -36,10 +36,10 @@ func (s *Sim) hashState(ticks uint64) {
 	s.hash = ecs.Fold(s.hashes)
 }
 
-// AppendColumnHashes appends the hashes of the present state to dst, in the form of ColumnHashes, which
-// returns those of the last step. They differ if the state was changed since: a host that
-// draws between calls of Advance can compare before and after. Pass the previous result cut to [:0]
-// to allocate nothing.
+// AppendColumnHashes appends the hashes of the present state to dst, in the form of ColumnHashes,
+// which returns those of the last step. The two differ if the state was changed since that step. So a
+// host that draws between calls of Advance can compare the hashes before and after. Pass the previous
+// result cut to [:0] to allocate nothing.
 func (s *Sim) AppendColumnHashes(dst []ecs.ColumnHash) []ecs.ColumnHash {
 	return s.appendHashes(dst, s.ticks)
 }

@@ -32,14 +32,14 @@ type Metrics struct {
 type Monitor struct {
 	sim *Sim
 
-	mu     sync.Mutex // held for adding to or copying one histogram at a time
+	mu     sync.Mutex // held only as long as it takes to add to one histogram, or to copy one
 	now    Metrics    // without what Read adds
 	phases []*phase   // never changed, only replaced
 }
 
-// Monitor returns the Monitor of the Sim, always the same one. Call it where you may call Step, before the
-// goroutines that read. A Sim that was asked for it once publishes some numbers at the end of each
-// step and frame, which takes less than a microsecond and allocates nothing; any other Sim does not.
+// Monitor returns the Monitor of the Sim, always the same one. The first call must be made where Step
+// may be called. From then on the Sim publishes some numbers at the end of each step and frame, which
+// takes less than a microsecond and allocates nothing. Without a call it publishes nothing.
 func (s *Sim) Monitor() *Monitor {
 	if s.monitor == nil {
 		_ = s.Check() // for the list of phases: Step reports the error
@@ -68,7 +68,7 @@ func (m *Monitor) Read(dst *Metrics) {
 	dst.Phases, dst.Step = stats, m.stats("", m.sim.stepTimes)
 }
 
-// stats is statsOf of a copy, so that the Sim waits for no more than a copy.
+// stats computes statsOf from a copy of the histogram, so that the Sim waits only for the copy.
 func (m *Monitor) stats(name string, h *loop.Histogram) PhaseStats {
 	if h == nil {
 		return statsOf(name, nil)

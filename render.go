@@ -35,7 +35,7 @@ func (s *Sim) checkRender(what string, before []ecs.ColumnHash) error {
 	return nil
 }
 
-// appendRenderHashes appends a hash of everything that only steps, and hosts between them, change.
+// appendRenderHashes appends the hashes of everything that a callback must not change.
 func (s *Sim) appendRenderHashes(dst []ecs.ColumnHash) []ecs.ColumnHash {
 	dst = append(s.appendAccessHashes(dst),
 		ecs.ColumnHash{Name: "ticks", Hash: s.ticks}, ecs.ColumnHash{Name: "mode", Hash: uint64(s.mode)})
@@ -62,7 +62,7 @@ func (s *Sim) runWith(ctx context.Context, r loop.Runner, draw func(loop.Frame))
 			cancel()
 		}
 	}
-	checkOutside := func() { check("something outside of steps, such as another goroutine,") }
+	checkOutside := func() { check("code outside of steps, such as another goroutine,") }
 
 	between := true // no step has run since state was hashed
 	step, frame, rehearse := r.Step, r.Frame, r.Rehearse
@@ -100,7 +100,7 @@ func (s *Sim) runWith(ctx context.Context, r loop.Runner, draw func(loop.Frame))
 	return failed
 }
 
-// funcName returns the name of a function and where it stands, as in "main.draw (main.go:12)".
+// funcName returns the name and the place of a function, as in "main.draw (main.go:12)".
 func funcName(f any) string {
 	fn := runtime.FuncForPC(reflect.ValueOf(f).Pointer())
 	file, line := fn.FileLine(fn.Entry())

@@ -124,7 +124,7 @@ func TestCheckRender(t *testing.T) {
 		{"outside", func(s *studio, f func()) func(*studio) error {
 			s.Config().Clock.(*watchedClock).sleep = func() { at(s.Ticks(), f) }
 			return run
-		}, []string{"before tick 1: something outside of steps"}},
+		}, []string{"before tick 1: code outside of steps"}},
 	} {
 		for _, in := range intruders {
 			for _, check := range []bool{false, true} {

@@ -45,8 +45,9 @@ type Config struct {
 	Physics physics.Config
 	// PhysicsModes has bit m set if the phases physics.step and physics.sync run in mode m: see
 	// Sim.SetMode. 0: in all modes. In a tick of another mode bodies and their entities rest, and
-	// Physics.Events is empty from there on. Forces add up until the next step. What is written to
-	// the transforms of entities, and bodies that are created or teleported, wait for it.
+	// Physics.Events is empty from the place of physics.step on. Forces add up until the next
+	// physics.step. Values that are written to the transforms of entities take effect in it, and so
+	// do bodies that are created or teleported.
 	PhysicsModes uint64
 	// Spatial configures the neighbour index. Level and Workers, if zero, are those of the Sim.
 	Spatial spatial.Config
@@ -84,12 +85,12 @@ type Config struct {
 	// entities, bodies or states that its Writes do not name; the error names the system and the
 	// column. For debugging: it hashes all state around each system, and runs systems one by one.
 	CheckAccess bool
-	// CheckRender makes a step or Run fail with ErrRange if something that may only read has changed
-	// the state or recorded commands; the error names it and the column. It checks the hooks of
-	// AddHooks and, in Run and RunFrames, the function that draws a frame, Rehearse, and what else
-	// happens between the steps of two frames, such as writes of another goroutine. Between calls of
-	// Step and Advance a host may change the Sim: nothing is checked there, nor in observers of the
-	// World, which may write. For debugging: it hashes all state around each of them.
+	// CheckRender makes a step or Run fail with ErrRange if a callback that may only read has changed
+	// the state or recorded commands. The error names the callback and the column. CheckRender checks
+	// the hooks of AddHooks. In Run and RunFrames it also checks the function that draws a frame,
+	// Rehearse, and whether other code, such as another goroutine, has written between the steps of
+	// two frames. Between calls of Step and Advance a host may change the Sim, and observers of the
+	// World may write, so these are not checked. For debugging: it hashes all state around each call.
 	CheckRender bool
 	// Trace makes each tick a task and each phase a region of runtime/trace, while a trace is being
 	// taken.
@@ -177,7 +178,7 @@ type Sim struct {
 	resources   []string
 	plan        []*group
 	planned     bool     // the plan covers all systems and has no fault
-	selected    int      // the mode for which the groups have their active members; none: not known
+	selected    int      // the mode of the groups' active members; none: they are not listed yet
 	phases      []*phase // in the order of the plan
 	byInsertion []Pair
 	access      *accessTable
@@ -193,7 +194,7 @@ type Sim struct {
 	frameTicks uint64          // ticks at the end of the last frame
 	frameAt    int64           // when the first step of the frame began, on the clock, if there are publishers
 	timings    []Timing
-	monitor    *Monitor // nil: nobody asked for it
+	monitor    *Monitor // nil before the first call of Monitor
 	stats      []PhaseStats
 
 	commands   *ecs.Commands

@@ -40,7 +40,7 @@ const stateColumn = "state."
 
 // AddState adds what systems keep outside the world to Snapshot and, as column "state.<name>", to
 // Hash, from the next step on. A name that is taken, or not 1 to 255 bytes of UTF-8, is ErrRange.
-// Check reports these errors, too. It panics if st is nil.
+// Check also reports these errors. It panics if st is nil.
 func (s *Sim) AddState(name string, st State) error {
 	if st == nil {
 		panic("evertick: AddState: nil state")
@@ -211,7 +211,7 @@ func (s *Sim) Restore(data []byte) error {
 	return err
 }
 
-// startAnew forgets what came before a Restore.
+// startAnew resets what depends on the ticks before a Restore.
 func (s *Sim) startAnew() {
 	s.history.clear()
 	s.inputs.takeArrived(false)

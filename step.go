@@ -45,9 +45,9 @@ type Hooks struct {
 }
 
 // AddHooks adds hooks, and returns a function that removes them again. They are called after the
-// hooks that were added before. A second call of remove does nothing. The running step keeps its
-// hooks to its end, so that each BeforeSystem has its AfterSystem: hooks that are added within a step
-// are called, and hooks that are removed are not called, from the next step on.
+// hooks that were added before. A second call of remove does nothing. A step calls the hooks that
+// existed at its beginning, so that each BeforeSystem has its AfterSystem: a hook that is added or
+// removed within a step is called, or no longer called, from the next step on.
 func (s *Sim) AddHooks(h Hooks) (remove func()) {
 	s.hooks = append(slices.Clip(s.hooks), &h)
 	return func() {
@@ -175,7 +175,7 @@ func (s *Sim) runTick() error {
 			g.rest()
 		case len(g.members) == 1:
 			err = s.runPhase(g)
-		default: // even if one member is active: in all modes a system has the same list of commands
+		default: // also if only one member is active: a system keeps its list of commands in all modes
 			err = s.runGroup(g)
 		}
 		if err != nil {
