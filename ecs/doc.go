@@ -35,8 +35,8 @@
 // frequent use and for kernels. [World.IDs] yields all entities in order of age. A [Handle]
 // is an id with its slot, for frequent access to one entity.
 //
-// [Blobs] are strings of bytes of an entity, such as the name of its mesh: state that is no
-// number and has no fixed length.
+// [Blobs] are strings of bytes of an entity, such as the name of its mesh: state without a fixed
+// length.
 //
 // With [Config].Previous a world keeps the transforms of the last tick, so that a
 // renderer that runs between two ticks can [World.Interpolate].
