@@ -234,7 +234,7 @@ func (m *monotonic) spin(ctx context.Context, untilNs int64) error {
 // goroutines run; one that does not return in time makes the frame late.
 //
 // In a bubble of testing/synctest, where time does not pass for a goroutine that
-// spins, it waits by a timer, and on js and wasip1 as well: see [Pacing.Effective]. Method
+// spins, and on js and wasip1 (see [Pacing.Effective]), it waits by a timer. Method
 // reports it. Its origin is its first use, and the zero value is ready. It serves one goroutine.
 type SpinClock struct{ mono monotonic }
 

@@ -186,8 +186,9 @@
 // on which inputs had arrived, and not on the order of their arrival. No source can use up the room
 // of the others.
 //
-// A [Timeline] says which tick is in progress at a time, and when a tick falls due. [Arrivals]
-// measures with it, by source, whether inputs come in time, and for which tick a source should aim.
+// A [Timeline] returns the tick that is in progress at a time, and the time at which a tick falls
+// due. [Arrivals] measures, for each source, whether inputs come in time, and advises the lead with
+// which they would.
 //
 // [SimTime] is the time of a tick, exactly, at any rate.
 package loop
