@@ -38,7 +38,7 @@ func TestQueueLetsGo(t *testing.T) {
 	}
 }
 
-// A source whose entries are all refused, or taken, leaves nothing behind.
+// The queue keeps nothing of a source whose entries were all refused or taken.
 func TestQueueForgetsSources(t *testing.T) {
 	q, err := NewQueue(QueueConfig[int]{MaxBytes: 100, PerSourceBytes: 1, Size: func(n int) int { return n }})
 	if err != nil {

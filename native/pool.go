@@ -7,8 +7,8 @@ import (
 )
 
 // oneThread reports that one thread runs all goroutines: on js and wasip1. A second worker would
-// only wait for the first; and where nothing interrupts a program that never waits, the goroutines of
-// a Team would pile up.
+// only wait for the first. And since nothing interrupts a goroutine there, the goroutines of a Team
+// would pile up in a program that never waits.
 const oneThread = runtime.GOARCH == "wasm"
 
 // Task is work that is cut into independent chunks.
