@@ -121,8 +121,8 @@ func (s *Sim) stepPhysics(t *Tick) error {
 	return s.Physics.Step(t.Dt)
 }
 
-// restPhysics is called in place of stepPhysics in modes without physics.
-func (s *Sim) restPhysics() {
+// skipPhysics is called in place of stepPhysics in modes without physics.
+func (s *Sim) skipPhysics() {
 	s.releaseStaleBodies()
 	s.Physics.ClearEvents()
 }

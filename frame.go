@@ -232,7 +232,7 @@ func (s *Sim) endFrame(f loop.Frame) {
 	}
 	s.frame, s.frameTicks = f, s.ticks
 	s.publishMetrics()
-	s.keepTime()
+	s.updateTimeline()
 }
 
 // slowestPhase names the phase that exceeded its median the most in this frame. Of phases that

@@ -46,16 +46,16 @@ func (s *Sim) AppendColumnHashes(dst []ecs.ColumnHash) []ecs.ColumnHash {
 
 func (s *Sim) appendHashes(dst []ecs.ColumnHash, ticks uint64) []ecs.ColumnHash {
 	dst = append(dst, ecs.ColumnHash{Name: "seed", Hash: s.seed}, ecs.ColumnHash{Name: "ticks", Hash: ticks})
-	dst = s.appendPartHashes(s.World.AppendColumnHashes(dst))
+	dst = s.appendNonWorldHashes(s.World.AppendColumnHashes(dst))
 	if s.mode != 0 {
 		dst = append(dst, ecs.ColumnHash{Name: "mode", Hash: uint64(s.mode)})
 	}
 	return dst
 }
 
-// appendPartHashes appends the hashes of what is not in the World: bodies, their owners, and the
+// appendNonWorldHashes appends the hashes of what is not in the World: bodies, their owners, and the
 // states of AddState.
-func (s *Sim) appendPartHashes(dst []ecs.ColumnHash) []ecs.ColumnHash {
+func (s *Sim) appendNonWorldHashes(dst []ecs.ColumnHash) []ecs.ColumnHash {
 	first := len(dst)
 	dst = s.Physics.AppendColumnHashes(dst)
 	for i := range dst[first:] {

@@ -237,9 +237,9 @@ func (q *inputs) measure(in *Input, err error) {
 	q.arrivals.Add(a)
 }
 
-// keepTime keeps the line between time and ticks for Push. It is called at the beginning of each
+// updateTimeline keeps the line between time and ticks for Push. It is called at the beginning of each
 // tick of a frame, and at the end of a frame.
-func (s *Sim) keepTime() {
+func (s *Sim) updateTimeline() {
 	t := s.loop.Timeline().Add(s.ticks - s.loop.Tick())
 	q := &s.inputs
 	q.mu.Lock()

@@ -5,8 +5,8 @@ import "github.com/evertick/evertick/internal/fault"
 const (
 	// modes is the number of modes: the bits of System.Modes.
 	modes = 64
-	// none is no mode.
-	none = -1
+	// noMode is the value of Sim.planMode before a mode is known.
+	noMode = -1
 )
 
 // SetMode sets the mode in which the following ticks run, 0 to 63. The program gives the numbers a
@@ -57,12 +57,12 @@ func (s *Sim) selectActive() {
 			}
 		}
 	}
-	s.selected = int(s.tickMode)
+	s.planMode = int(s.tickMode)
 }
 
-// rest takes the place of a group of which no member runs.
-func (g *group) rest() {
-	if idle := g.members[0].idle; idle != nil { // only the module's own phases have one, and they are alone
-		idle()
+// skip is called in place of a group in a tick in which no member runs.
+func (g *group) skip() {
+	if onSkip := g.members[0].onSkip; onSkip != nil { // only the module's own phases have one, and they are alone
+		onSkip()
 	}
 }

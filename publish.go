@@ -127,7 +127,7 @@ func (p *Publisher) Now() int64 { return p.clock.Now() }
 func (p *Publisher) Acquire() *View {
 	if p.buffer.fresh() {
 		p.buffer.take()
-		p.views[p.buffer.front].settle()
+		p.views[p.buffer.front].copyTeleported()
 	}
 	return &p.views[p.buffer.front]
 }

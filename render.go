@@ -12,14 +12,14 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-// watch hashes the state before hooks are called, for checkHook.
-func (s *Sim) watch() {
+// hashBeforeHooks hashes the state before hooks are called, for checkHook.
+func (s *Sim) hashBeforeHooks() {
 	if s.config.CheckRender {
 		s.watched = s.appendRenderHashes(s.watched[:0])
 	}
 }
 
-// checkHook returns an error if a hook, which has run since watch, has changed the state.
+// checkHook returns an error if a hook, which has run since hashBeforeHooks, has changed the state.
 func (s *Sim) checkHook(f any) error {
 	if !s.config.CheckRender {
 		return nil

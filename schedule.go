@@ -96,7 +96,7 @@ func (s *Sim) makePlan() error {
 		s.phases = append(s.phases, g.members...)
 		g.active = make([]*phase, 0, len(g.members))
 	}
-	s.selected = none
+	s.planMode = noMode
 	s.timings = make([]Timing, len(s.phases))
 	s.stats = make([]PhaseStats, len(s.phases))
 	for _, p := range s.phases {
@@ -466,7 +466,7 @@ func (s *Sim) appendAccessHashes(dst []ecs.ColumnHash) []ecs.ColumnHash {
 			dst = append(dst, ecs.ColumnHash{Name: t.Name, Hash: statehash.Rows(tag.Mask())})
 		}
 	}
-	return s.appendPartHashes(dst)
+	return s.appendNonWorldHashes(dst)
 }
 
 // bitset is a set of small numbers.

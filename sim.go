@@ -178,7 +178,7 @@ type Sim struct {
 	resources   []string
 	plan        []*group
 	planned     bool     // the plan covers all systems and has no fault
-	selected    int      // the mode of the groups' active members; none: they are not listed yet
+	planMode    int      // the mode for which the groups list their active members; noMode: they do not yet
 	phases      []*phase // in the order of the plan
 	byInsertion []Pair
 	access      *accessTable
@@ -233,7 +233,7 @@ func New(cfg Config) (*Sim, error) {
 	}
 	s := &Sim{config: cfg, clock: cfg.Clock, runClock: runClock, seed: cfg.Seed, groupPool: native.NewPool(cfg.Workers)}
 	s.step = func(uint64) error {
-		s.keepTime()
+		s.updateTimeline()
 		return s.Step()
 	}
 	var errs [6]error
@@ -256,7 +256,7 @@ func New(cfg Config) (*Sim, error) {
 	s.bodies = ecs.NewBinding(s.World, s.destroyBody)
 	s.bodySlots = s.Physics.Columns().Slot
 	for _, p := range []*phase{
-		{name: "physics.step", run: s.stepPhysics, rank: rankAfter(BeforePhysics), modes: cfg.PhysicsModes, idle: s.restPhysics},
+		{name: "physics.step", run: s.stepPhysics, rank: rankAfter(BeforePhysics), modes: cfg.PhysicsModes, onSkip: s.skipPhysics},
 		{name: "physics.sync", run: s.syncBodies, rank: rankAfter(BeforePhysics), modes: cfg.PhysicsModes},
 		{name: "spatial.build", run: s.buildIndex, rank: rankAfter(AfterPhysics)},
 		{name: "commands", run: s.applyCommands, rank: rankAfter(AfterIndex)},
@@ -269,7 +269,7 @@ func New(cfg Config) (*Sim, error) {
 		s.inputs.clock = s.clock
 		s.inputs.clockAt = s.clock.Now()
 	}
-	s.keepTime()
+	s.updateTimeline()
 	s.hashState(0)
 	return s, nil
 }

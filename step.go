@@ -165,14 +165,14 @@ func (s *Sim) runTick() error {
 		s.lap = s.now()
 	}
 	s.drainTimers()
-	if s.selected != int(s.tickMode) {
+	if s.planMode != int(s.tickMode) {
 		s.selectActive()
 	}
 	for _, g := range s.plan {
 		var err error
 		switch {
 		case len(g.active) == 0:
-			g.rest()
+			g.skip()
 		case len(g.members) == 1:
 			err = s.runPhase(g)
 		default: // also if only one member is active: a system keeps its list of commands in all modes
@@ -192,7 +192,7 @@ func (s *Sim) runTick() error {
 // callTickHooks calls the hook of that name.
 func (s *Sim) callTickHooks(name string, hook func(*Hooks) func(*Tick) error) error {
 	s.running = name
-	s.watch()
+	s.hashBeforeHooks()
 	for _, h := range s.tickHooks {
 		if f := hook(h); f != nil {
 			if err := s.phaseError(name, f(s.newTick())); err != nil {
@@ -208,7 +208,7 @@ func (s *Sim) callTickHooks(name string, hook func(*Hooks) func(*Tick) error) er
 
 // callSystemHooks calls BeforeSystem or AfterSystem for each phase of a group that runs.
 func (s *Sim) callSystemHooks(g *group, after bool) error {
-	s.watch()
+	s.hashBeforeHooks()
 	for _, p := range g.active {
 		s.running = p.name
 		for _, h := range s.tickHooks {

@@ -81,8 +81,8 @@ type phase struct {
 	readSet, writeSet            bitset
 	exclusive                    bool // never in a group with others
 
-	modes uint64 // the modes in which it runs; 0: all
-	idle  func() // is called in ticks in which the phase does not run; may be nil
+	modes  uint64 // the modes in which it runs; 0: all
+	onSkip func() // is called in ticks in which the phase does not run; may be nil
 
 	ns      int64           // duration in the last step
 	frameNs int64           // duration in the running frame

@@ -138,22 +138,22 @@ func (v *View) setSlices() {
 	}
 }
 
-// settle makes Previous equal to Now in the rows of entities that have jumped. The reader does it:
+// copyTeleported makes Previous equal to Now in the rows of entities that have jumped. The reader does it:
 // before it has taken this view, it may hold the one in which the page of Previous is Now.
-func (v *View) settle() {
+func (v *View) copyTeleported() {
 	if v.now == v.previous {
 		return
 	}
 	for word, set := range v.jumped {
 		for ; set != 0; set &= set - 1 {
 			if row := 64*word + bits.TrailingZeros64(set); row < v.Rows {
-				v.settleRow(row)
+				v.copyRow(row)
 			}
 		}
 	}
 }
 
-func (v *View) settleRow(row int) {
+func (v *View) copyRow(row int) {
 	for i := range v.publisher.transforms {
 		copy(v.previous.columns[i][4*row:4*row+4], v.now.columns[i][4*row:])
 	}
