@@ -341,14 +341,6 @@ func endOf(i int) int64 {
 	return startOf(i-binHalf+1)<<binUnit - 1
 }
 
-// startOf returns the least value of a bucket of bucketOf.
-func startOf(bucket int) int64 {
-	if bucket < 2*sub {
-		return int64(bucket)
-	}
-	return int64(bucket&(sub-1)|sub) << (bucket>>subBits - 1)
-}
-
 // saturatingSub returns a - b, or the int64 that is nearest to it.
 func saturatingSub(a, b uint64) int64 {
 	if a < b {
