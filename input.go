@@ -105,10 +105,9 @@ type inputs struct {
 	tooLargeError *fault.Limit
 	shares        fault.SourceLimits
 
-	// Measured are the arrivals, by this time:
-	arrivals *loop.Arrivals
-	clock    loop.Clock // nil without arrivals
-	clockAt  int64      // its time at the frame of timeline
+	arrivals *loop.Arrivals // nil: not measured
+	clock    loop.Clock     // nil without arrivals
+	clockAt  int64          // its time at the frame of timeline
 	timeline loop.Timeline
 
 	current []Input // of the running tick
@@ -237,8 +236,8 @@ func (q *inputs) measure(in *Input, err error) {
 	q.arrivals.Add(a)
 }
 
-// updateTimeline keeps the line between time and ticks for Push. It is called at the beginning of each
-// tick of a frame, and at the end of a frame.
+// updateTimeline sets the line between time and ticks, for Timeline and Push. It is called at the
+// beginning of each tick of a frame, and at the end of a frame.
 func (s *Sim) updateTimeline() {
 	t := s.loop.Timeline().Add(s.ticks - s.loop.Tick())
 	q := &s.inputs

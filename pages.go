@@ -29,8 +29,8 @@ type page struct {
 	columns [][]byte
 }
 
-// roster is what changes only when entities come or go. Views share it, too.
-type roster struct {
+// entitySet holds what changes only with spawns and despawns. Views share it, too.
+type entitySet struct {
 	ids  []ecs.ID
 	live []uint64
 }
@@ -84,11 +84,11 @@ func (p *Publisher) freePage(rows int) *page {
 	panic("evertick: Publisher: no free page")
 }
 
-// copyRoster copies ids and live slots to a roster that no view uses.
-func (p *Publisher) copyRoster(w *ecs.World, rows int) *roster {
-	for i := range p.rosters {
-		r := &p.rosters[i]
-		if p.uses(func(v *View) bool { return v.roster == r }) {
+// copyEntities copies ids and live slots to a set that no view uses.
+func (p *Publisher) copyEntities(w *ecs.World, rows int) *entitySet {
+	for i := range p.entitySets {
+		r := &p.entitySets[i]
+		if p.uses(func(v *View) bool { return v.entities == r }) {
 			continue
 		}
 		r.live = append(r.live[:0], w.LiveMask()[:(rows+63)/64]...)
@@ -98,7 +98,7 @@ func (p *Publisher) copyRoster(w *ecs.World, rows int) *roster {
 		}
 		return r
 	}
-	panic("evertick: Publisher: no free roster")
+	panic("evertick: Publisher: no free entity set")
 }
 
 // uses reports whether the function is true for any view.

@@ -44,7 +44,7 @@ type Publisher struct {
 	buffer tripleBuffer // of views
 
 	pages       [6]page
-	rosters     [3]roster
+	entitySets  [3]entitySet
 	zeros, ones []float32 // for transforms that are not published
 }
 
@@ -80,7 +80,7 @@ func (s *Sim) Publish(c PublishConfig) (*Publisher, error) {
 		}
 	}
 	for i := range p.views {
-		p.views[i] = View{publisher: p, now: p.freePage(0), previous: p.freePage(0), roster: &p.rosters[i], tags: make([][]uint64, len(p.tags))}
+		p.views[i] = View{publisher: p, now: p.freePage(0), previous: p.freePage(0), entities: &p.entitySets[i], tags: make([][]uint64, len(p.tags))}
 		p.views[i].setSlices()
 	}
 	p.buffer.init()
@@ -157,7 +157,7 @@ func (p *Publisher) publish(at int64, onlyTicks bool) {
 	v.copyMasks(w, p.tags)
 	sameWorld := last.Seq > 0 && last.Generation == v.Generation
 	onlyTicks = onlyTicks && sameWorld
-	v.now, v.previous, v.roster = nil, nil, nil
+	v.now, v.previous, v.entities = nil, nil, nil
 	switch {
 	case onlyTicks && last.Tick == v.Tick:
 		v.now, v.previous = last.now, last.previous
@@ -170,8 +170,8 @@ func (p *Publisher) publish(at int64, onlyTicks bool) {
 		v.now = p.copyNow(v.Rows)
 		v.previous = p.copyPrevious(v.Rows)
 	}
-	if v.roster = last.roster; !sameWorld || last.Version != v.Version {
-		v.roster = p.copyRoster(w, v.Rows)
+	if v.entities = last.entities; !sameWorld || last.Version != v.Version {
+		v.entities = p.copyEntities(w, v.Rows)
 	}
 	v.setSlices()
 	p.latest = p.buffer.back

@@ -156,7 +156,7 @@ type Sim struct {
 	dt       float32
 	seed     uint64
 	failed   error
-	begun    bool    // a tick has begun
+	begun    bool    // the first tick has begun: the set-up is over
 	faults   []error // of the set-up, for Check
 
 	// The running tick.

@@ -40,7 +40,7 @@ type View struct {
 
 	publisher     *Publisher
 	now, previous *page
-	roster        *roster
+	entities      *entitySet
 	jumped        []uint64 // nil without Config.Previous
 	tags          [][]uint64
 	alpha         float64 // at AtNs
@@ -122,7 +122,7 @@ func (v *View) copyMasks(w *ecs.World, tags []ecs.Tag) {
 
 // setSlices sets the fields that are slices of pages.
 func (v *View) setSlices() {
-	v.IDs, v.Live = v.roster.ids, v.roster.live
+	v.IDs, v.Live = v.entities.ids, v.entities.live
 	p := v.publisher
 	now, previous := transformColumns(&v.Now), transformColumns(&v.Previous)
 	for i, name := range transformNames {
@@ -138,8 +138,9 @@ func (v *View) setSlices() {
 	}
 }
 
-// copyTeleported makes Previous equal to Now in the rows of entities that have jumped. The reader does it:
-// before it has taken this view, it may hold the one in which the page of Previous is Now.
+// copyTeleported makes Previous equal to Now in the rows of entities that teleported. The reader does
+// this after it has taken the view: before, it may still hold the view whose Now is the same page as
+// Previous of this one.
 func (v *View) copyTeleported() {
 	if v.now == v.previous {
 		return
