@@ -17,8 +17,9 @@ import (
 func (s *Sim) Hash() uint64 { return s.hash }
 
 // ColumnHashes returns the hashes that make up Hash: seed, ticks, then the columns of the world,
-// those of the bodies, those of AddState and AddTimer, and the mode if it is not 0. Where two runs differ, the first pair that differs
-// names the column. The slice is the Sim's own and valid until the next step.
+// those of the bodies, those of AddState and AddTimer, and the mode if it is not 0. Where two runs
+// differ, the first pair that differs names the column. The slice is the Sim's own and valid until
+// the next step.
 func (s *Sim) ColumnHashes() []ecs.ColumnHash { return s.hashes }
 
 // hashTick hashes the state at the end of the tick. It also looks for NaN, so that the error names

@@ -184,7 +184,8 @@ func stopAfter(s *evertick.Sim, ticks uint64) context.Context {
 	return ctx
 }
 
-// TestCheckRenderOfPausedFrames: frames without ticks are checked, too, and so is a write between two of them.
+// TestCheckRenderOfPausedFrames: frames without ticks are checked, too, and so is a write between
+// two of them.
 func TestCheckRenderOfPausedFrames(t *testing.T) {
 	for _, outside := range []bool{false, true} {
 		clock := &watchedClock{ManualClock: manualClock()}

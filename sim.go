@@ -64,8 +64,8 @@ type Config struct {
 	// as Loop.Pacing says. Where systems run side by side, several goroutines call Now at once.
 	Clock loop.Clock
 	// Untimed turns the timing of phases off: Timings, Stats and Frame.Overrun report 0, and the
-	// clock is read only for a Publisher. It saves 15 KiB of memory a phase, and some time in short
-	// ticks, which matters where there are thousands of Sims.
+	// clock is read only for Publishers and Inputs.Arrivals. It saves 15 KiB of memory a phase, and
+	// some time in short ticks, which matters where there are thousands of Sims.
 	Untimed bool
 	// Rehearse, if not nil, is called by Run shortly before each tick is due, under loop.Precise
 	// and within Loop.SpinBudget. A tick takes longer after the CPU has slept, because code and
@@ -137,8 +137,8 @@ func (c Config) withDefaults() Config {
 }
 
 // Sim is a simulation: a world, its bodies and its index, advanced tick by tick. It is not safe for
-// concurrent use, except that any goroutine may call Push, InputStats, Level and Config, and Read of
-// its Monitor.
+// concurrent use, except that any goroutine may call Push, InputStats, Timeline, Level and Config,
+// and Read of its Monitor. The reader of a Publisher runs on a goroutine of its own.
 type Sim struct {
 	World   *ecs.World
 	Physics *physics.World
@@ -277,8 +277,9 @@ func New(cfg Config) (*Sim, error) {
 // rankAfter returns the rank of the module's own phases that follow a stage.
 func rankAfter(stage Stage) int { return 2*int(stage) + 1 }
 
-// Commands returns the list of commands that are applied to the world at the end of the running
-// tick, or of the next if none runs or that phase is over: see Tick.Commands. Observers record here, too.
+// Commands returns the list of commands that the phase "commands" of the running tick applies to the
+// world, or that of the next tick if no tick runs or the phase is over: see Tick.Commands. Observers
+// record here, too.
 func (s *Sim) Commands() *ecs.Commands { return s.commands }
 
 // Level returns the level on which kernels run.

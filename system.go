@@ -46,11 +46,11 @@ type Tick struct {
 }
 
 // Commands returns the list in which systems record changes of the world. The phase "commands"
-// applies them after the last system of AfterIndex. Commands that observers record while it does follow in the
-// same tick; more than 64 such rounds are ErrRange, and end the Sim, as does ErrCapacity. The index
-// of a tick holds the entities that were alive when it was built: if systems spawn and despawn only
-// by Commands, every entity in it is alive until that phase. What systems of AfterCommands record
-// waits for the next tick.
+// applies them after the last system of AfterIndex. Commands that observers record while it does
+// follow in the same tick; more than 64 such rounds are ErrRange, and end the Sim, as does
+// ErrCapacity. The index of a tick holds the entities that were alive when it was built: if systems
+// spawn and despawn only by Commands, every entity in it is alive until that phase. What systems of
+// AfterCommands record waits for the next tick.
 //
 // The list is for one goroutine. A system that uses several goroutines gives each a list of its own
 // and calls World.Apply when they are done. A system that runs side by side with others has a list
@@ -161,9 +161,10 @@ type System struct {
 // set tags by Tick.Commands; each has a list of its own, and the lists follow each other in the
 // order of the systems. Two systems that name "bodies" are never in one group, since queries to
 // Physics use its scratch memory. In a group, a system may call Touch and SetPosition for columns
-// and change the Blobs that it writes; they get a new version when the group is done. Calls that change the Sim
-// or the World in another way, such as Add, Resource, World.Jump or Sim.Commands, are for systems
-// that run by themselves. The groups, and so the results, do not depend on the number of workers.
+// and change the Blobs that it writes; they get a new version when the group is done. Calls that
+// change the Sim or the World in another way, such as Add, Resource, World.Jump or Sim.Commands,
+// are for systems that run by themselves. The groups, and so the results, do not depend on the
+// number of workers.
 //
 // AddSystem trusts the declaration. Config.CheckAccess finds systems that write to something else.
 func (s *Sim) AddSystem(sys System) error {

@@ -27,8 +27,9 @@
 // for all rows: it changes the Version of the column, by which an index, a renderer or a
 // sync layer notices the change. SetPosition and its like touch by themselves.
 //
-// Code that does not know the columns (a network, an inspector, an exporter) reads them without their types:
-// [World.Columns] lists them, and a [ColumnView] returns rows as bytes or as float64.
+// Code that does not know the columns (a network, an inspector, an exporter) reads them
+// without their types: [World.Columns] lists them, and a [ColumnView] returns rows as
+// bytes or as float64.
 //
 // [Tag]s are bitsets, 64 entities a word. [World.Query] selects by tags, in
 // ascending slot order; a query of [World.NewQuery] caches the result as a bitmap, for

@@ -158,8 +158,8 @@
 //	Uncapped  not at all: time jumps      –                 all
 //	External  not at all: the host calls Advance or Drive
 //
-// On js and wasip1 Precise and Spin wait as Sleep does, since one thread runs everything: [Pacing.Effective] and
-// the Method of a clock report it.
+// On js and wasip1 Precise and Spin wait as Sleep does, since one thread runs everything:
+// [Pacing.Effective] and the Method of a clock report it.
 //
 // Lateness never adds up, since targets are computed from the exact accumulator; Frame.LateNs reports it. The figures
 // are those of a machine with a CPU to spare: without one, every clock is late while its thread waits. Virtual machines
