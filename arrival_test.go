@@ -165,6 +165,29 @@ func TestPushMeasuresArrivals(t *testing.T) {
 	}
 }
 
+// An input for a tick before the time at which the Loop began is late, too.
+func TestArrivalForATickBeforeTheLoop(t *testing.T) {
+	arrivals, err := loop.NewArrivals(loop.ArrivalsConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := newSim(t, small())
+	step(t, old, 100)
+	clock := new(loop.ManualClock)
+	c := small()
+	c.Clock, c.Inputs.Arrivals = clock, arrivals
+	s := newSim(t, c)
+	restore(t, s, snapshot(t, old))
+	clock.Add(50_000_000)
+	if _, err := s.Advance(50_000_000); err != nil {
+		t.Fatal(err)
+	}
+	push(t, s, evertick.Input{Tick: 7, Source: 1})
+	if st, _ := arrivals.Source(1); st.Late != 1 || st.Count != 1 || st.P50 < 49_000_000 {
+		t.Errorf("%+v, want 50 ms late", st)
+	}
+}
+
 // Connections ask for the tick, the lead and the counts while the Sim runs.
 func TestArrivalsWhileTheSimRuns(t *testing.T) {
 	arrivals, err := loop.NewArrivals(loop.ArrivalsConfig{Sources: 4})

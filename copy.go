@@ -21,6 +21,8 @@ func (s *Sim) CopyFrom(src *Sim) error {
 		return nil
 	}
 	switch {
+	case src == nil:
+		panic("evertick: CopyFrom from a nil Sim")
 	case s.stepping, src.stepping && !src.inAfterTick:
 		panic("evertick: CopyFrom within a step")
 	case src.failed != nil && !src.inAfterTick:

@@ -118,6 +118,16 @@ func TestCopyFromAllocatesNothing(t *testing.T) {
 	}
 }
 
+func TestCopyFromNil(t *testing.T) {
+	s := newSim(t, small())
+	defer func() {
+		if p := recover(); p != "evertick: CopyFrom from a nil Sim" {
+			t.Errorf("panic %v", p)
+		}
+	}()
+	_ = s.CopyFrom(nil)
+}
+
 // discs returns a Sim of n discs that lie on each other and on the ground.
 func discs(tb testing.TB, n int) *evertick.Sim {
 	tb.Helper()

@@ -416,7 +416,13 @@ func (q *inputs) enqueueAll(data []byte, arriving bool) error {
 	}
 	for r := wire.NewReader(data); r.Len() > 0; {
 		e := q.readEntry(&r)
-		if err := q.queue.Push(e); err != nil {
+		err := q.queue.Push(e)
+		if errors.Is(err, loop.ErrShare) { // after a tick that has failed, what it took and what came in it wait together
+			q.due = append(q.queue.AppendWaiting(q.due[:0]), e)
+			err = q.queue.Restore(q.due) // which asks for no share
+			clear(q.due)
+		}
+		if err != nil {
 			q.buffers.release(e.Value.data)
 			if !errors.Is(err, loop.ErrDuplicate) { // the snapshot holds it already
 				return err

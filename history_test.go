@@ -471,3 +471,61 @@ func TestStepBackFromAPanicOfAGroup(t *testing.T) {
 		t.Errorf("%d entities, want 16", s.World.Len())
 	}
 }
+
+// Inputs that were accepted once are accepted again, although those that a failed tick had taken and those that
+// came in it wait together after a StepBack, and are more than the share of their source.
+func TestStepBackToAFailedTickKeepsInputs(t *testing.T) {
+	s := newSim(t, evertick.Config{Capacity: 8, Inputs: evertick.InputConfig{Capacity: 8}, History: evertick.HistoryConfig{Keep: 10, Every: 1}})
+	fail, got := true, 0
+	add(t, s, evertick.BeforePhysics, "push", func(tick *evertick.Tick) error {
+		got += len(tick.Inputs())
+		if fail && tick.N == 2 {
+			for seq := range uint64(2) {
+				push(t, s, evertick.Input{Tick: 3, Source: 1, Seq: 100 + seq, Data: []byte{byte(seq)}})
+			}
+			return errSystem
+		}
+		return nil
+	})
+	step(t, s, 2)
+	for seq := range uint64(6) { // its whole share
+		push(t, s, evertick.Input{Tick: 2, Source: 1, Seq: seq, Data: []byte{byte(seq)}})
+	}
+	wantError(t, s.Step(), errSystem)
+	if err := s.StepBack(0); err != nil || s.InputStats().Waiting != 8 {
+		t.Fatalf("%v, %+v", err, s.InputStats())
+	}
+	fail, got = false, 0
+	step(t, s, 1)
+	if got != 6 {
+		t.Errorf("the tick got %d inputs, want 6", got)
+	}
+	step(t, s, 1)
+	if got != 8 {
+		t.Errorf("both ticks got %d inputs, want 8", got)
+	}
+}
+
+// A feed that fails leaves the Sim as it was, and the history, too: it has the inputs that had arrived.
+func TestStepBackAfterAFeedHasFailed(t *testing.T) {
+	s := newSim(t, evertick.Config{Capacity: 8, History: evertick.HistoryConfig{Keep: 10, Every: 100}})
+	got := column(t, s, "got")
+	spawn(t, s)
+	add(t, s, evertick.BeforePhysics, "count", func(tick *evertick.Tick) error {
+		got[0] += float32(len(tick.Inputs()))
+		return nil
+	})
+	step(t, s, 1)
+	push(t, s, evertick.Input{Tick: 1, Source: 1, Seq: 1})
+	s.SetInputs(func(uint64, []evertick.Input) ([]evertick.Input, error) {
+		push(t, s, evertick.Input{Tick: 2, Source: 1, Seq: 2}) // dropped, since there is a feed
+		return nil, errSystem
+	})
+	wantError(t, s.Step(), errSystem)
+	s.SetInputs(nil)
+	push(t, s, evertick.Input{Tick: 1, Source: 1, Seq: 3})
+	step(t, s, 3)
+	if err := s.StepBack(2); err != nil || got[0] != 2 {
+		t.Errorf("%v, %v inputs", err, got[0])
+	}
+}

@@ -35,8 +35,8 @@ type Input struct {
 // InputConfig bounds the inputs that wait for their tick. The zero value works.
 type InputConfig struct {
 	// Capacity is the most inputs that wait at once, from 1 to 1<<30. 0: 4096. An input is refused if
-	// its source has three times as many inputs waiting as there is room left, so a source alone gets
-	// three quarters of Capacity: see loop.Queue.
+	// its source has at least three times as many inputs waiting as there is room left. So a source
+	// alone gets three quarters of Capacity: see loop.Queue.
 	Capacity int
 	// Bytes is the most that their Data add up to. 0: 1<<20. It is shared as Capacity is. One Data
 	// has at most 1<<31 - 1 bytes.
@@ -44,7 +44,8 @@ type InputConfig struct {
 	// PerSource is the most inputs of one source that wait at once, from 1 to 1<<30, whatever its
 	// share is. 0: 1<<30.
 	PerSource int
-	// PerSourceBytes is the most that the Data of one source add up to. 0: no limit of its own.
+	// PerSourceBytes is the most that the Data of one source add up to. 0: no limit of its own. Set it
+	// where a sender could fill Bytes with one Data.
 	PerSourceBytes int64
 	// Arrivals, if not nil, measures for each source when the inputs that are passed to Push arrive,
 	// by Config.Clock, even under Config.Untimed. Now of that clock must then be safe for concurrent
@@ -231,7 +232,7 @@ func (q *inputs) measure(in *Input, err error) {
 	a := loop.Arrival{Source: in.Source, At: in.At, Err: err}
 	a.NowNs = q.timeline.WallNs() + uint64(max(0, q.clock.Now()-q.clockAt))
 	if in.Tick > 0 {
-		a.DueNs = q.timeline.DueAt(in.Tick)
+		a.DueNs = max(1, q.timeline.DueAt(in.Tick)) // 0: for no certain tick
 	}
 	q.arrivals.Add(a)
 }
@@ -299,7 +300,17 @@ func (q *inputs) take(tick uint64) error {
 	}
 	q.current, err = feed(tick, q.current) // without the lock: it may push
 	q.fed = true
+	if err != nil {
+		q.undoTake()
+	}
 	return err
+}
+
+// undoTake makes what had arrived before a tick that has not begun arrive before the next one.
+func (q *inputs) undoTake() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.arrived, q.arrivedBefore = append(q.arrivedBefore, q.arrived...), q.arrived[:0]
 }
 
 // takeWaiting takes the waiting inputs that are due, unless there is a feed, which it returns.

@@ -70,7 +70,7 @@ func TestInputsAreBounded(t *testing.T) {
 	push(t, s, evertick.Input{Seq: 1, Data: make([]byte, 6)})
 	wantError(t, s.Push(evertick.Input{Seq: 2, Data: make([]byte, 5)}), loop.ErrFull, "evertick: Config.Inputs.Bytes = 10: queue full")
 	wantError(t, s.Push(evertick.Input{Seq: 2, Data: make([]byte, 11)}), loop.ErrFull, "evertick: Config.Inputs.Bytes = 10, an input of 11 bytes never fits: queue full")
-	push(t, s, evertick.Input{Seq: 2, Data: make([]byte, 4)})
+	push(t, s, evertick.Input{Source: 1, Seq: 2, Data: make([]byte, 4)})
 	err := s.Push(evertick.Input{Seq: 3})
 	wantError(t, err, evertick.ErrCapacity, "evertick: Config.Inputs.Capacity = 2: queue full")
 	if !errors.Is(err, loop.ErrFull) || s.InputStats().Full != 3 || s.InputStats().WaitingBytes != 10 {

@@ -38,8 +38,10 @@ type Monitor struct {
 }
 
 // Monitor returns the Monitor of the Sim, always the same one. The first call must be made where Step
-// may be called. From then on the Sim publishes some numbers at the end of each step and frame, which
-// takes less than a microsecond and allocates nothing. Without a call it publishes nothing.
+// may be called. From then on the Sim locks a mutex for each phase that it times, and publishes some
+// numbers at the end of each step and frame. That allocates nothing and takes about 10 ns a phase: 0.1
+// µs in an empty Sim, 1 µs with a hundred systems (on an AMD EPYC, without readers; compare by
+// BenchmarkMonitor). Without a call the Sim does none of this.
 func (s *Sim) Monitor() *Monitor {
 	if s.monitor == nil {
 		_ = s.Check() // for the list of phases: Step reports the error

@@ -2,7 +2,10 @@ package evertick_test
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
+	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -105,6 +108,7 @@ func TestMonitorFromGoroutines(t *testing.T) {
 				case <-done:
 					return
 				default:
+					runtime.Gosched() // on one thread the Sim would never step
 				}
 			}
 		})
@@ -151,22 +155,26 @@ func TestMonitorAllocatesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkMonitor is the cost of an empty step with a Monitor and without, and of Read.
+// BenchmarkMonitor is the cost of a step with a Monitor and without, empty or with systems that do
+// nothing, and of Read.
 func BenchmarkMonitor(b *testing.B) {
-	for _, with := range []bool{false, true} {
-		s := newSim(b, small())
-		name := "step/monitor=no"
-		if with {
-			name = "step/monitor=yes"
-			s.Monitor()
-		}
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				if err := s.Step(); err != nil {
-					b.Fatal(err)
-				}
+	for _, systems := range []int{0, 100} {
+		for _, with := range []string{"no", "yes"} {
+			s := newSim(b, small())
+			for i := range systems {
+				add(b, s, evertick.AfterIndex, strconv.Itoa(i), func(*evertick.Tick) error { return nil })
 			}
-		})
+			if with == "yes" {
+				s.Monitor()
+			}
+			b.Run(fmt.Sprintf("step/systems=%d/monitor=%s", systems, with), func(b *testing.B) {
+				for b.Loop() {
+					if err := s.Step(); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 	b.Run("read", func(b *testing.B) {
 		s := newSim(b, small())

@@ -16,7 +16,8 @@ type PublishConfig struct {
 	// after the last tick and after the tick before. nil: all ten. In the plane XY four are enough:
 	// "position.x", "position.y", "rotation.z" and "rotation.w".
 	Transforms []string
-	// Columns names other columns of the World. They are published with their present values only.
+	// Columns names other columns of the World. They are published with their present values only. A
+	// column that a Restore drops is zero from then on.
 	Columns []string
 	// Tags are published as bitmaps of the entities that have them.
 	Tags []ecs.Tag
@@ -28,7 +29,8 @@ type PublishConfig struct {
 //
 // Three views take turns: the Sim fills one, the reader holds one, and the third is the latest. A
 // slow reader misses frames, a fast one gets a frame several times. A Publisher serves one reader;
-// each reader has its own. It takes six times the memory of its columns below World.HighWater.
+// each reader has its own. It takes up to six times the memory of its columns below World.HighWater,
+// and up to twice that after HighWater has grown step by step.
 type Publisher struct {
 	sim        *Sim
 	clock      loop.Clock
@@ -85,9 +87,18 @@ func (s *Sim) Publish(c PublishConfig) (*Publisher, error) {
 	}
 	p.buffer.init()
 	p.latest = p.buffer.front
-	p.Now() // the first use of a SystemClock sets its origin, which two goroutines must not do at once
+	now := p.Now() // the first use of a SystemClock sets its origin, which two goroutines must not do at once
+	if len(s.publishers) == 0 {
+		s.frameAt = now // without publishers the running frame, if any, has not set it
+	}
+	s.dropClosed()
 	s.publishers = append(s.publishers, p)
 	return p, nil
+}
+
+// dropClosed drops the publishers that are closed.
+func (s *Sim) dropClosed() {
+	s.publishers = slices.DeleteFunc(s.publishers, func(p *Publisher) bool { return p.closed.Load() })
 }
 
 // hasTag reports whether a tag is one of the World.
@@ -114,8 +125,9 @@ func (p *Publisher) Publish() error {
 	return nil
 }
 
-// Close ends the publication. The Sim drops p at the end of the frame, and from then on p costs
-// nothing. Any goroutine may call Close. The view that the reader holds does not change.
+// Close ends the publication. The Sim drops p at the end of the frame, or in the next Sim.Publish, and
+// from then on p costs nothing. Any goroutine may call Close. The view that the reader holds does not
+// change.
 func (p *Publisher) Close() { p.closed.Store(true) }
 
 // Now reads the clock of the Sim in nanoseconds, for View.Alpha. Any goroutine may call it.
@@ -142,7 +154,7 @@ func (s *Sim) publishFrame(onlyTicks bool) {
 	if s.frameSteps == 0 {
 		at = s.clock.Now()
 	}
-	s.publishers = slices.DeleteFunc(s.publishers, func(p *Publisher) bool { return p.closed.Load() })
+	s.dropClosed()
 	for _, p := range s.publishers {
 		p.publish(at, onlyTicks)
 	}
@@ -156,7 +168,7 @@ func (p *Publisher) publish(at int64, onlyTicks bool) {
 	v.describe(p.sim)
 	v.copyMasks(w, p.tags)
 	sameWorld := last.Seq > 0 && last.Generation == v.Generation
-	onlyTicks = onlyTicks && sameWorld
+	onlyTicks = onlyTicks && sameWorld && last.Rows == v.Rows
 	v.now, v.previous, v.entities = nil, nil, nil
 	switch {
 	case onlyTicks && last.Tick == v.Tick:
@@ -164,7 +176,7 @@ func (p *Publisher) publish(at int64, onlyTicks bool) {
 	case w.Previous() == nil:
 		v.now = p.copyNow(v.Rows)
 		v.previous = v.now
-	case onlyTicks && last.Tick+1 == v.Tick && last.Rows == v.Rows:
+	case onlyTicks && last.Tick+1 == v.Tick:
 		v.now, v.previous = p.copyNow(v.Rows), last.now
 	default:
 		v.now = p.copyNow(v.Rows)

@@ -90,7 +90,9 @@ type Config struct {
 	// the hooks of AddHooks. In Run and RunFrames it also checks the function that draws a frame,
 	// Rehearse, and whether other code, such as another goroutine, has written between the steps of
 	// two frames. Between calls of Step and Advance a host may change the Sim, and observers of the
-	// World may write, so these are not checked. For debugging: it hashes all state around each call.
+	// World may write, so these are not checked. It cannot find changes that no hash covers: of versions
+	// of columns, events of the physics, the index, and inputs that wait. For debugging: it hashes all
+	// state around each call.
 	CheckRender bool
 	// Trace makes each tick a task and each phase a region of runtime/trace, while a trace is being
 	// taken.

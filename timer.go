@@ -12,14 +12,15 @@ import (
 // Timer counts ticks of simulated time down: the time until a mission ends, a wave comes, or a door
 // closes. It is part of the state, as column "state.<name>" of the hash.
 //
-// At the start of each tick, after the inputs are known and before the first system, a timer that
+// At the start of each tick, after the BeforeTick hooks and before the first system, a timer that
 // runs takes one tick from Left. When Left becomes 0 the timer expires: Expired is true in that tick,
 // and only in it. From the next tick on the timer counts Overtime, and Left stays 0. A tick in a mode
 // that is not among those of AddTimer changes neither.
 //
-// So after Set(3) in tick n a timer expires in tick n+3, and after Set(3) between ticks, in the third
-// tick that runs. Set(0) has the effect of Set(1). A timer that was never set does not expire: it
-// counts Overtime from its Start on, as a stopwatch. Both counts stop at math.MaxUint64.
+// So after Set(3) in tick n a timer expires in tick n+3, and after Set(3) between ticks, or in a
+// BeforeTick hook, in the third tick that runs. Set(0) has the effect of Set(1). A timer that was
+// never set does not expire: it counts Overtime from its Start on, as a stopwatch. Both counts stop at
+// math.MaxUint64.
 //
 // Methods may be called by systems, hooks, and between ticks. Systems that run side by side name the
 // timer as "state.<name>" in Reads and Writes. Methods allocate nothing.
@@ -58,8 +59,9 @@ func (t *Timer) Running() bool { return t.running }
 func (t *Timer) Set(ticks uint64) { t.left, t.overtime, t.armed = ticks, 0, true }
 
 // Add adds ticks to Left, or takes them away if negative; Left stays between 0 and math.MaxUint64. If
-// Left becomes 0, the timer expires in the next tick in which it runs. A timer that has expired and
-// gets time again will expire again, and then goes on to count from the same Overtime.
+// that takes the last one, the timer expires in the next tick in which it runs. A timer that has
+// expired, or was never set, and then gets time, will expire, and goes on to count from the same
+// Overtime.
 func (t *Timer) Add(ticks int64) {
 	if ticks <= 0 {
 		t.left -= min(t.left, -uint64(ticks))
@@ -76,7 +78,7 @@ func (t *Timer) Left() uint64 { return t.left }
 func (t *Timer) Overtime() uint64 { return t.overtime }
 
 // Expired reports whether the timer has expired at the start of the running tick, or of the last one
-// if none runs.
+// if none runs, as in a BeforeTick hook.
 func (t *Timer) Expired() bool { return t.expired }
 
 // TicksIn returns the number of ticks of simulated time in d: d × rate, computed exactly and then

@@ -20,8 +20,9 @@ type View struct {
 	Tick uint64
 	// Frame is Sim.Frame.
 	Frame loop.Frame
-	// AtNs is the time at which Frame.Alpha was right, in nanoseconds on the clock of the Sim: the
-	// begin of the first tick of the frame, or the publication if the frame had no tick.
+	// AtNs is the time at which Frame.Alpha was right, in nanoseconds on the clock of the Sim: when the
+	// first tick of the frame began, or when the frame was published if it had no tick. If the only
+	// Publisher was made within the frame, it is the time at which it was made.
 	AtNs int64
 	// Rows is World.HighWater, the length of all columns.
 	Rows int

@@ -45,7 +45,7 @@ func (w *World) Apply(lists ...*Commands) (Applied, error) {
 		for _, c := range w.registered {
 			c.version.touchIf(&c.version.written)
 		}
-		for _, b := range w.blobs {
+		for _, b := range w.blobsByName {
 			b.version.touchIf(&b.version.written)
 		}
 	}()

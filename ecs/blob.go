@@ -102,11 +102,19 @@ func (b *Blobs) Len() int { return b.count }
 // World.Version instead.
 func (b *Blobs) Version() uint64 { return b.version.number }
 
+// slot is World.Slot.
+func (b *Blobs) slot(id ID) (Slot, bool) {
+	if b == nil {
+		panic("ecs: use of nil Blobs: Register or Blobs has returned an error, or was not called")
+	}
+	return b.world.Slot(id)
+}
+
 // Set makes a copy of data the blob of an entity. data may be the memory of a blob. If the entity
 // does not exist the error is ErrStale. If data has more than 16 MiB, or all blobs of the name would
 // have more than 1 GiB, it is ErrCapacity. After an error nothing is changed.
 func (b *Blobs) Set(id ID, data []byte) error {
-	slot, ok := b.world.Slot(id)
+	slot, ok := b.slot(id)
 	if !ok {
 		return fault.Field(ErrStale, "ecs: Blobs.Set id", id)
 	}
@@ -125,7 +133,7 @@ func (b *Blobs) Set(id ID, data []byte) error {
 // Unset removes the blob of an entity, if it has one. It reports false, and changes nothing, if
 // there is no such entity.
 func (b *Blobs) Unset(id ID) bool {
-	slot, ok := b.world.Slot(id)
+	slot, ok := b.slot(id)
 	if ok && b.find(slot) != nil {
 		b.remove(slot)
 		b.version.touch()
@@ -137,7 +145,7 @@ func (b *Blobs) Unset(id ID) bool {
 // blobs themselves: only read it. It is valid until a blob of this name changes, also by a despawn
 // or a Restore.
 func (b *Blobs) Get(id ID) ([]byte, bool) {
-	slot, ok := b.world.Slot(id)
+	slot, ok := b.slot(id)
 	if !ok {
 		return nil, false
 	}

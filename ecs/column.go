@@ -175,13 +175,13 @@ func (w *World) HoldTouches() { w.holding = true }
 
 // ReleaseTouches gives the columns touched since HoldTouches one new Version each, in the
 // order of their registration, however often and in whichever order they were touched. Then
-// it does the same for Blobs.
+// it does the same for Blobs, in the order of their names.
 func (w *World) ReleaseTouches() {
 	w.holding = false
 	for _, c := range w.registered {
 		c.version.touchIf(&c.version.held)
 	}
-	for _, b := range w.blobs {
+	for _, b := range w.blobsByName {
 		b.version.touchIf(&b.version.held)
 	}
 }

@@ -217,12 +217,11 @@ func (c *Commands) decodeName(im *pendingCommands, r *wire.Reader) error {
 	}
 	w := c.world
 	if kind != columnTarget {
-		name, known := w.findTag(label)
-		what := "tag"
+		what, find := "tag", w.findTag
 		if kind == blobsTarget {
-			name, known = w.findBlobs(label)
-			what = "blobs"
+			what, find = "blobs", w.findBlobs
 		}
+		name, known := find(label)
 		if !known {
 			return fault.Field(ErrUnsupported, "ecs: commands: "+what, name)
 		}

@@ -116,7 +116,7 @@ func (im *pendingState) view(src *World) {
 	for _, t := range src.tags {
 		im.tags = append(im.tags, pendingTag{t.name, bytesOf(t.bits[:words(src.high)])})
 	}
-	for _, b := range src.blobs {
+	for _, b := range src.blobsByName { // as in a snapshot
 		if b.saved() {
 			im.blobs = append(im.blobs, pendingBlobs{name: b.name, version: b.version.number, from: b})
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/evertick/evertick/internal/frame/frametest"
@@ -270,6 +271,7 @@ func TestViewMisuse(t *testing.T) {
 		"row beyond":   func() { c.Float64(3, 0) },
 		"last row":     func() { c.Value(math.MaxUint32, 0) },
 		"row in list":  func() { c.AppendBytesAt(nil, []uint32{0, 3}) },
+		"far in list":  func() { c.AppendBytesAt(nil, []uint32{1 << 30}) }, // 4 × it is 0 in 32 bits
 		"float list":   func() { c.AppendFloatsAt(nil, []uint32{math.MaxUint32}) },
 		"number":       func() { c.Float64(1, 1) },
 		"number below": func() { c.Float64(1, -1) },
@@ -277,8 +279,8 @@ func TestViewMisuse(t *testing.T) {
 	} {
 		func() {
 			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
+				if p, _ := recover().(string); !strings.HasPrefix(p, "columns: a ") {
+					t.Errorf("%s: panic %q", name, p)
 				}
 			}()
 			f()

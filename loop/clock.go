@@ -29,6 +29,8 @@ func (c *SystemClock) Now() int64 { return c.mono.now() }
 
 // Sleep implements [Clock]. It wakes as late as the runtime's timers do, on
 // Linux up to about a millisecond; no lateness carries over to the next target.
+// On js and wasip1 a Sleep that has nothing to wait for lets other goroutines, and
+// the page, run for a millisecond if none has waited for 10 ms.
 func (c *SystemClock) Sleep(ctx context.Context, untilNs int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -49,6 +51,7 @@ type ManualClock struct {
 	mu    sync.Mutex
 	now   int64
 	moved chan struct{} // closed by the next move; nil while nobody waits
+	turn  turn
 }
 
 // Method implements [PacingClock].
@@ -90,8 +93,12 @@ func (c *ManualClock) move(ns int64) {
 	}
 }
 
-// Sleep implements [Clock]: it waits for Set or Add, or jumps.
+// Sleep implements [Clock]: it waits for Set or Add, or jumps. On js and wasip1 a clock that jumps
+// lets other goroutines, and the page, run for a millisecond after each 10 ms.
 func (c *ManualClock) Sleep(ctx context.Context, untilNs int64) error {
+	if c.Jump {
+		c.turn.giveWay()
+	}
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -139,6 +146,7 @@ type monotonic struct {
 	timer  *time.Timer
 	moving bool // the clock was seen to move
 	still  bool // it was seen not to
+	turn   turn
 }
 
 func (m *monotonic) now() int64 {
@@ -152,6 +160,7 @@ func (m *monotonic) now() int64 {
 func (m *monotonic) wait(ctx context.Context, untilNs int64) error {
 	now := m.now()
 	if untilNs <= now { // first: the difference to a time long past can overflow
+		m.turn.giveWay()
 		return nil
 	}
 	d := time.Duration(untilNs - now)
@@ -162,10 +171,36 @@ func (m *monotonic) wait(ctx context.Context, untilNs int64) error {
 	}
 	select {
 	case <-m.timer.C:
+		m.turn.end()
 		return nil
 	case <-ctx.Done():
 		m.timer.Stop()
 		return ctx.Err()
+	}
+}
+
+// turn gives other goroutines, and a page, their turns where one thread runs everything. Nothing
+// interrupts a run that is behind its time there: without turns not even its context would end it.
+// Elsewhere a turn does nothing.
+type turn struct{ ended time.Time }
+
+// giveWay lets others run if they have not had a turn for 10 ms. A page gets one only while every
+// goroutine waits, and timers there have a resolution of a millisecond.
+func (t *turn) giveWay() {
+	switch {
+	case !oneThread:
+	case t.ended.IsZero():
+		t.end()
+	case time.Since(t.ended) >= 10*time.Millisecond:
+		time.Sleep(time.Millisecond)
+		t.end()
+	}
+}
+
+// end is called when others have had a turn.
+func (t *turn) end() {
+	if oneThread {
+		t.ended = time.Now()
 	}
 }
 

@@ -159,7 +159,8 @@
 //	External  not at all: the host calls Advance or Drive
 //
 // On js and wasip1 Precise and Spin wait as Sleep does, since one thread runs everything:
-// [Pacing.Effective] and the Method of a clock report it.
+// [Pacing.Effective] and the Method of a clock report it. A run that is late, or Uncapped, pauses
+// there for a millisecond after each 10 ms, so that contexts, other goroutines and the page can run.
 //
 // Lateness never adds up, since targets are computed from the exact accumulator; Frame.LateNs reports it. The figures
 // are those of a machine with a CPU to spare: without one, every clock is late while its thread waits. Virtual machines

@@ -296,3 +296,28 @@ func TestLatenessWhileASleepGoesOn(t *testing.T) {
 		t.Error("nothing was learnt of 40 sleeps")
 	}
 }
+
+// A run whose steps take longer than their time ends when its context does, also where one thread runs
+// everything.
+func TestOverloadedRunEnds(t *testing.T) {
+	for _, p := range []loop.Pacing{loop.Sleep, loop.Precise, loop.Spin, loop.Uncapped} {
+		l, err := loop.New(loop.Config{RateNum: 1000, Pacing: p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		start := time.Now()
+		err = l.Run(ctx, nil, func(uint64) error {
+			for began := time.Now(); time.Since(began) < 2*time.Millisecond; {
+			}
+			if time.Since(start) > 20*time.Second {
+				return errors.New("20 s have passed")
+			}
+			return nil
+		}, nil)
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v: %v", p, err)
+		}
+	}
+}

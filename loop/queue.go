@@ -101,11 +101,15 @@ func (c QueueConfig[T]) Validate() error {
 //
 // No source can take all of the room. The share of each source is three times the room that is left,
 // so it shrinks as the queue fills. A push is refused with ErrShare if its source has n entries
-// waiting and n is at least 3 × (Capacity − the entries of all sources). For a value whose size is
-// not 0, the same holds for bytes. So a source alone gets three quarters of Capacity. Several sources
-// that push without end, and equally fast, get equal parts and leave some room. A source with nothing
-// waiting is refused only if no room is left. Network switches divide a common buffer in the same
-// way, by "dynamic thresholds" (Choudhury and Hahne, 1998).
+// waiting and n is at least 3 × (Capacity − the entries of all sources). So a source alone gets three
+// quarters of Capacity. Several sources that push without end, and equally fast, get equal parts and
+// leave some room. A source with nothing waiting is refused only if no room is left. Network switches
+// divide a common buffer in the same way, by "dynamic thresholds" (Choudhury and Hahne, 1998).
+//
+// The bytes are shared in the same way, except that the size of the new value counts as well, since it
+// may be large: a push is refused if its source would then have more than three times the bytes that
+// are left. A value of size 0 is not refused, nor is the first value of a source, of any size. To keep
+// one value from taking all bytes, set PerSourceBytes.
 //
 // A push costs time logarithmic in the number of waiting entries, and linear
 // only if sources choose their numbers so that they collide. Nothing allocates
@@ -239,7 +243,7 @@ func (q *Queue[T]) check(w *entryHeap[T], e *Entry[T], size int64) error {
 }
 
 // checkShare returns an error if a source that has so much waiting has used up its share. n ≥ 3 ×
-// free is written as n / 3 ≥ free, which cannot overflow.
+// free is written as n / 3 ≥ free, and n > 3 × free as (n - 1) / 3 ≥ free, which cannot overflow.
 func (q *Queue[T]) checkShare(has *holding, source uint32, size int64) error {
 	which := 0
 	switch {
@@ -247,7 +251,7 @@ func (q *Queue[T]) checkShare(has *holding, source uint32, size int64) error {
 		which = shareOfCapacity
 	case has.entries >= q.most.entries:
 		which = perSource
-	case size > 0 && has.bytes/shareOfFree >= q.maxBytes-q.waiting.bytes:
+	case size > 0 && has.bytes > 0 && (has.bytes+size-1)/shareOfFree >= q.maxBytes-q.waiting.bytes-size:
 		which = shareOfBytes
 	case size > q.most.bytes-has.bytes:
 		which = perSourceBytes

@@ -205,7 +205,7 @@ func (m *queueModel) add(e loop.Entry[int]) error {
 		return loop.ErrDuplicate
 	case len(m.waits) == m.capacity || m.bytes()+e.Value > m.maxBytes:
 		return loop.ErrFull
-	case entries >= 3*(m.capacity-len(m.waits)), e.Value > 0 && bytes >= 3*(m.maxBytes-m.bytes()),
+	case entries >= 3*(m.capacity-len(m.waits)), e.Value > 0 && bytes > 0 && bytes+e.Value > 3*(m.maxBytes-m.bytes()-e.Value),
 		entries >= m.perSource, bytes+e.Value > m.perSourceBytes:
 		return loop.ErrShare
 	}

@@ -65,6 +65,35 @@ func TestShareErrors(t *testing.T) {
 	}
 }
 
+// Large values do not let a source exceed its share of bytes, by whatever sizes it comes near it.
+func TestShareOfLargeValues(t *testing.T) {
+	for _, first := range []int{1, 100, 700, 749} {
+		q := mustQueue(t, loop.QueueConfig[int]{MaxBytes: 1000, Size: func(n int) int { return n }})
+		seq := uint64(0)
+		pushed := func(n int) bool {
+			seq++
+			err := q.Push(loop.Entry[int]{Tick: 1 << 60, Source: 1, Seq: seq, Value: n})
+			if err != nil && !errors.Is(err, loop.ErrFull) {
+				t.Fatal(err)
+			}
+			return err == nil
+		}
+		if !pushed(first) {
+			t.Fatalf("a source with nothing waiting was refused %d bytes", first)
+		}
+		for n := 1000 - first; n > 0; n-- {
+			for pushed(n) {
+			}
+		}
+		if got := q.Bytes(); got != 750 {
+			t.Errorf("first %d: %d bytes are waiting, want 750 of 1000", first, got)
+		}
+		if err := q.Push(loop.Entry[int]{Source: 2, Value: 100}); err != nil {
+			t.Errorf("first %d: another source: %v", first, err)
+		}
+	}
+}
+
 // Sources that push equally fast and without end get equal parts, and a place is left for others.
 func TestSharesAreEqual(t *testing.T) {
 	for _, sources := range []int{2, 3, 10, 100} {

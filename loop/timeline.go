@@ -19,7 +19,8 @@ import (
 type Timeline struct {
 	ratio
 	wall  uint64
-	at    span // the ticks that had passed at wall, since tick 0 began
+	at    span   // the ticks that had passed at wall, since tick 0 began, and early more
+	early uint64 // ticks in at that ran before their time; without them at could be below 0 after Add
 	scale uint64
 }
 
@@ -29,12 +30,16 @@ func (l *Loop) Timeline() Timeline {
 	if l.unit == 0 {
 		panic("loop: Loop not made by New")
 	}
-	t := Timeline{ratio: l.ratio, wall: l.wall, scale: l.scale}
+	t := Timeline{ratio: l.ratio, wall: l.wall, scale: l.scale, at: span{l.tick + l.backlog, l.units, l.rest}}
 	if t.scale == 0 {
 		t.scale = one
 	}
-	// The jitter fix counts a step that ran early too soon, and a step that it holds back too late.
-	t.at = span{l.tick + l.backlog - uint64(int64(l.jitter.lead)), l.units, l.rest}
+	switch l.jitter.lead {
+	case +1:
+		t.early = 1
+	case -1: // the Loop counts a step that it holds back after its time
+		t.at.steps++
+	}
 	return t
 }
 
@@ -55,15 +60,20 @@ func (t Timeline) TickAt(wallNs uint64) (tick uint64, fraction uint32) {
 	t.mustBeMade()
 	if wallNs < t.wall {
 		back := t.spanOf(clampNs(t.wall-wallNs), t.scale)
+		back.steps += t.early
 		if t.at.less(back) {
 			return 0, 0
 		}
 		return t.split(t.sub(t.at, back))
 	}
 	p := t.add(t.at, t.spanOf(clampNs(wallNs-t.wall), t.scale))
-	if p.steps < t.at.steps {
+	switch {
+	case p.steps < t.at.steps:
 		return math.MaxUint64, math.MaxUint32
+	case p.steps < t.early:
+		return 0, 0
 	}
+	p.steps -= t.early
 	return t.split(p)
 }
 
@@ -71,10 +81,10 @@ func (t Timeline) TickAt(wallNs uint64) (tick uint64, fraction uint32) {
 // tick, and before then it does not.
 func (t Timeline) DueAt(tick uint64) (wallNs uint64) {
 	t.mustBeMade()
-	if tick == math.MaxUint64 {
+	if tick >= math.MaxUint64-t.early {
 		return math.MaxUint64
 	}
-	end := span{steps: tick + 1}
+	end := span{steps: tick + 1 + t.early}
 	if !t.at.less(end) {
 		ns, _ := t.nsOf(t.sub(t.at, end))
 		return t.wall - min(ns, t.wall)

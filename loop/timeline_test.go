@@ -187,6 +187,42 @@ func checkSame(t *testing.T, a, b loop.Timeline, i, wall uint64) {
 	}
 }
 
+// A program can go back in its ticks while a step has run early: time is before its tick 0 then.
+func TestTimelineBeforeTick0(t *testing.T) {
+	l, err := loop.New(loop.Config{RateNum: 100, JitterFix: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := loop.Frame{}
+	for i := 0; f.Lead != 1; i++ {
+		if f = l.Advance(10_000_000 - int64(i/40)*500_000); i > 100 {
+			t.Fatal("no step ran early")
+		}
+	}
+	left := uint64(-f.LagNs) // until the step is due that has run
+	line := l.Timeline().Add(-f.Tick)
+	for _, c := range []struct {
+		after    uint64
+		tick     uint64
+		fraction uint32
+	}{{0, 0, 0}, {left, 0, 0}, {left + 5_000_000, 0, 1 << 31}, {left + 9_999_999, 0, math.MaxUint32 - 429}, {left + 35_000_000, 3, 1 << 31}} {
+		if tick, fraction := line.TickAt(f.WallNs + c.after); tick != c.tick || fraction != c.fraction {
+			t.Errorf("%d ns later, where tick 0 begins after %d: tick %d and %d, want %d and %d", c.after, left, tick, fraction, c.tick, c.fraction)
+		}
+	}
+	if tick, fraction := line.TickAt(f.WallNs - 1); tick != 0 || fraction != 0 {
+		t.Errorf("before the frame: tick %d and %d", tick, fraction)
+	}
+	for tick := range uint64(3) {
+		if due, want := line.DueAt(tick), f.WallNs+left+(tick+1)*10_000_000; due != want {
+			t.Errorf("tick %d is due at %d, want %d", tick, due, want)
+		}
+	}
+	if due := line.DueAt(math.MaxUint64 - 1); due != math.MaxUint64 {
+		t.Errorf("a tick in the far future is due at %d", due)
+	}
+}
+
 func TestTimelineLimits(t *testing.T) {
 	l, err := loop.New(loop.Config{RateNum: 1_000_000, Channels: [loop.MaxChannels]loop.ChannelConfig{{Max: 100}}})
 	if err != nil {

@@ -84,11 +84,11 @@ func (v View) AppendBytes(dst []byte, lo, hi int) []byte {
 // AppendBytesAt appends the rows with the given indices as little-endian bytes, in the order of the
 // list.
 func (v View) AppendBytesAt(dst []byte, rows []uint32) []byte {
-	n, size := len(dst), v.RowBytes()
+	n, size, end := len(dst), v.RowBytes(), v.Len()
 	dst = slices.Grow(dst, size*len(rows))
-	mem := v.bytes(0, v.Len())
+	mem := v.bytes(0, end)
 	for _, row := range rows {
-		checkRow(int(row)*size < len(mem))
+		checkRow(row < uint32(end))
 		dst = append(dst, mem[int(row)*size:][:size]...)
 	}
 	statehash.Little(dst[n:], v.kind.Size())
@@ -104,9 +104,10 @@ func (v View) AppendFloats(dst []float64, lo, hi int) []float64 {
 // AppendFloatsAt appends the numbers of the rows with the given indices, in the order of the list.
 func (v View) AppendFloatsAt(dst []float64, rows []uint32) []float64 {
 	dst = slices.Grow(dst, v.count*len(rows))
-	size, mem := v.RowBytes(), v.bytes(0, v.Len())
+	size, end := v.RowBytes(), v.Len()
+	mem := v.bytes(0, end)
 	for _, row := range rows {
-		checkRow(int(row)*size < len(mem))
+		checkRow(row < uint32(end))
 		dst = v.kind.appendFloats(dst, mem[int(row)*size:][:size])
 	}
 	return dst

@@ -3,9 +3,11 @@ package causal_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -382,9 +384,28 @@ func TestForeignRecords(t *testing.T) {
 	}
 }
 
+// The seconds of a tick that a log states are those of a rate that a Loop can have.
+func TestImpossibleRates(t *testing.T) {
+	for _, dt := range []float32{0, -1, 1e-30, 1e-7, 1e9, math.MaxFloat32, float32(math.NaN())} {
+		dir := t.TempDir()
+		log, err := worldlog.Create(dir, worldlog.Identity{Scenario: "x"}, worldlog.Options{Durability: worldlog.None})
+		if err != nil {
+			t.Fatal(err)
+		}
+		config := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint32(nil, math.Float32bits(dt)), 1)
+		if err := errors.Join(log.Append(&worldlog.Record{Type: worldlog.Config, Data: config}), log.Commit(0, 1, worldlog.Counts{}), log.Close()); err != nil {
+			t.Fatal(err)
+		}
+		err = causal.Read(dir, nil, func(*causal.Step) error { return nil })
+		if !errors.Is(err, evertick.ErrCorrupt) || !strings.Contains(err.Error(), fmt.Sprint("seconds of a tick = ", dt)) {
+			t.Errorf("%v: %v", dt, err)
+		}
+	}
+}
+
 // The time of a step is that of its tick, at any usual rate.
 func TestTime(t *testing.T) {
-	for _, rate := range [][2]int64{{60, 1}, {1, 1}, {30, 1}, {50, 1}, {144, 1}, {1000, 1}, {30000, 1001}, {60000, 1001}, {1, 3}, {7, 3}, {1, 60}, {240, 7}} {
+	for _, rate := range [][2]int64{{60, 1}, {1, 1}, {30, 1}, {50, 1}, {144, 1}, {1000, 1}, {30000, 1001}, {60000, 1001}, {1, 3}, {7, 3}, {1, 60}, {240, 7}, {1_000_000, 1}} {
 		sim, err := evertick.New(evertick.Config{Capacity: 1, Loop: loop.Config{RateNum: rate[0], RateDen: rate[1]}})
 		if err != nil {
 			t.Fatal(err)
@@ -401,6 +422,32 @@ func TestTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := sim.Add(evertick.BeforePhysics, "time", func(tick *evertick.Tick) error { want = tick.Time(); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if err := sim.StepN(8); err != nil || steps != 1 {
+			t.Errorf("rate %v: %v, %d steps", rate, err, steps)
+		}
+	}
+}
+
+// A rate that no small fraction comes near gives times that differ by rounding only.
+func TestTimeOfAnyRate(t *testing.T) {
+	for _, rate := range [][2]int64{{1, 3600}, {1, 100_000_000}, {33_752_675, 170_468}, {100_000_000, 925_666}, {100_000_000, 610_500}, {7_777, 30_000_001}, {99_999_989, 101}, {12_345_679, 99_999_999}} {
+		sim, err := evertick.New(evertick.Config{ // without physics, for which some ticks are too long
+			Capacity: 1, PhysicsModes: 1 << 1, Loop: loop.Config{RateNum: rate[0], RateDen: rate[1]},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps := 0
+		causal.Attach(sim, nil, func(s *causal.Step) error {
+			steps++
+			if got, want := s.Time.Seconds(), sim.Loop().TimeAt(s.Tick).Seconds(); math.Abs(got-want) > 1e-7*want {
+				t.Errorf("rate %v: %v s, want %v", rate, got, want)
+			}
+			return nil
+		})
+		if err := sim.Push(evertick.Input{Tick: 5, Seq: 1}); err != nil {
 			t.Fatal(err)
 		}
 		if err := sim.StepN(8); err != nil || steps != 1 {

@@ -52,24 +52,35 @@ type maker struct {
 
 // setDt computes the rate from dt, the seconds of a tick, since a log has only these. It takes a rate whose tick rounds
 // to dt: a whole number if there is one, else one over 1,001 as in television, else the one with the smallest
-// denominator up to 1,024. If there is none, it takes the nearest multiple of 1/(1<<20). So 1/60 gives 60 exactly.
+// denominator up to 1,024. If there is none, it takes the nearest rate with the greatest numerator or denominator that
+// a rate can have. So 1/60 gives 60 exactly.
 func (m *maker) setDt(dt float32) error {
 	if !(dt > 0 && dt < math.MaxFloat32) {
 		return fault.Field(fault.ErrCorrupt, "causal: seconds of a tick", dt)
 	}
-	nearest := func(den int64) bool {
-		num := math.RoundToEven(float64(den) / float64(dt))
-		m.num, m.den = int64(min(max(num, 1), 1<<62)), den
-		return float32(float64(den)/num) == dt
+	const most = 100_000_000 // see loop.Config.RateNum
+	seconds := float64(dt)
+	nearest := func(den float64) bool {
+		num := math.RoundToEven(den / seconds)
+		m.num, m.den = int64(min(max(num, 1), 1<<62)), int64(den)
+		return num <= most && float32(den/num) == dt
 	}
-	for den, found := int64(2), nearest(1) || nearest(1001); !found; den++ {
-		if found = nearest(den); den > 1024 {
-			found = true
-			nearest(1 << 20)
-		}
+	found := nearest(1) || nearest(1001)
+	for den := 2.0; den <= 1024 && !found; den++ {
+		found = nearest(den)
 	}
-	_, err := loop.NewSimTime(0, m.num, m.den)
-	return err
+	switch {
+	case found:
+	case seconds < 1:
+		nearest(max(1, math.Floor(most*seconds)))
+	default:
+		num := max(1, math.Floor(most/seconds))
+		m.num, m.den = int64(num), int64(min(math.RoundToEven(num*seconds), 1<<62))
+	}
+	if _, err := loop.NewSimTime(0, m.num, m.den); err != nil { // no Loop has such a rate
+		return fault.Field(fault.ErrCorrupt, "causal: seconds of a tick", dt)
+	}
+	return nil
 }
 
 // begin begins a step of a tick.
