@@ -306,7 +306,7 @@ func (q *inputs) take(tick uint64) error {
 	return err
 }
 
-// undoTake makes what had arrived before a tick that has not begun arrive before the next one.
+// undoTake moves the inputs that arrived before a tick whose feed failed to those before the next tick.
 func (q *inputs) undoTake() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -77,8 +77,8 @@ func (t *Timer) Left() uint64 { return t.left }
 // Overtime returns the number of ticks in which the timer has run since it expired.
 func (t *Timer) Overtime() uint64 { return t.overtime }
 
-// Expired reports whether the timer has expired at the start of the running tick, or of the last one
-// if none runs, as in a BeforeTick hook.
+// Expired reports whether the timer has expired at the start of the running tick. Between ticks, and
+// in a BeforeTick hook, it reports that of the last tick.
 func (t *Timer) Expired() bool { return t.expired }
 
 // TicksIn returns the number of ticks of simulated time in d: d × rate, computed exactly and then
