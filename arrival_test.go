@@ -157,7 +157,7 @@ func TestPushMeasuresArrivals(t *testing.T) {
 	if st, _ := arrivals.Source(4); st.Full != 1 || st.Share != 0 || st.Pushed != 1 {
 		t.Errorf("%+v", st)
 	}
-	// What a feed replaces is not measured.
+	// Inputs that a feed replaces are not measured.
 	s.SetInputs(func(_ uint64, dst []evertick.Input) ([]evertick.Input, error) { return dst, nil })
 	push(t, s, evertick.Input{Source: 5})
 	if _, ok := arrivals.Source(5); ok {
@@ -279,7 +279,7 @@ func TestFloodOfInputs(t *testing.T) {
 	}
 }
 
-// The share of a source is not asked for again by Restore: what was accepted stays accepted.
+// Restore does not check the share of a source: accepted inputs stay accepted.
 func TestSharesDoNotLimitRestore(t *testing.T) {
 	c := small()
 	c.Inputs.Capacity = 40

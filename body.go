@@ -54,7 +54,7 @@ func (s *Sim) Body(id ecs.ID) (physics.Body, bool) {
 }
 
 // BodyEntity returns the entity that a body moves: the inverse of Body. It is false for a body
-// without an entity, or with one that CreateBody has not given it, and for a stale body.
+// that CreateBody has not created, since it has no entity, and for a stale body.
 //
 // Events name some bodies by index; Physics.BodyAt returns the body.
 func (s *Sim) BodyEntity(b physics.Body) (ecs.ID, bool) {
@@ -69,10 +69,9 @@ func (s *Sim) BodyEntity(b physics.Body) (ecs.ID, bool) {
 }
 
 // ShapeEntity returns the entity that the body of a shape moves, for the shapes in
-// Physics.Events and in the results of queries. It is false for a shape of a body for which
-// BodyEntity is false, such as the ground, and for a stale shape. Events.End lists touches that
-// ended because a shape was destroyed; that shape is stale, so it never resolves to the entity that
-// has its place now.
+// Physics.Events and in the results of queries. It is false for a stale shape, and if BodyEntity is
+// false for its body, such as the ground. Events.End also lists touches that ended because a shape
+// was destroyed; such a shape is stale, and never resolves to the entity that uses its place now.
 func (s *Sim) ShapeEntity(sh physics.Shape) (ecs.ID, bool) {
 	if !s.Physics.ValidShape(sh) {
 		return 0, false
@@ -122,8 +121,8 @@ func (s *Sim) stepPhysics(t *Tick) error {
 	return s.Physics.Step(t.Dt)
 }
 
-// restPhysics takes the place of the step in modes in which bodies rest.
-func (s *Sim) restPhysics() {
+// skipPhysics is called in place of stepPhysics in modes without physics.
+func (s *Sim) skipPhysics() {
 	s.releaseStaleBodies()
 	s.Physics.ClearEvents()
 }

@@ -86,7 +86,7 @@ func TestEntitiesOfEvents(t *testing.T) {
 		t.Error("a stale body has an entity")
 	}
 
-	// A shape that is gone says nothing about its entity, although that still lives.
+	// A destroyed shape leads to no entity, although its entity still lives.
 	if err := s.Physics.DestroyShape(nextShape); err != nil {
 		t.Fatal(err)
 	}
@@ -220,8 +220,8 @@ func (m *bodyModel) check(t *rapid.T) {
 	}
 }
 
-// Whatever is spawned, despawned, created and destroyed, and in however few places, each handle ever
-// made leads to the entity that a model knows, or to none.
+// After any spawns, despawns, creations and destructions, also in very few slots, each handle that was
+// ever made leads to the entity of a model, or to none.
 func TestEntitiesOfBodiesModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sim, err := evertick.New(evertick.Config{Capacity: 6, Physics: physics.Config{Capacity: 6}})

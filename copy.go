@@ -8,14 +8,14 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// CopyFrom replaces the state by that of src, as Restore does by that of a snapshot of it, with the
-// same errors, but without encoding the world, the bodies and the index: it takes a fraction of the
-// time. The two Sims are alike afterwards: their next steps give the same hashes. src stays as it is. A
-// copy from s itself does nothing.
+// CopyFrom replaces the state by that of src. It does what Restore does with a snapshot of src, and
+// has the same errors, but does not encode the world, the bodies and the index, so it takes a
+// fraction of the time. Afterwards the next steps of both give the same hashes. src is not changed.
+// A copy from s itself does nothing.
 //
-// Call it between ticks of both, or in an AfterTick hook of src: from within a step of either it
-// panics. If src has failed, its error is returned. It allocates nothing once s has held a state as
-// large, with columns of all these names, as long as the states of AddState do not allocate.
+// Call it between ticks of both, or in an AfterTick hook of src; within any other part of a step it
+// panics. If src has failed, CopyFrom returns its error. It allocates nothing once s has held a
+// state as large, with columns of all these names, as long as the states of AddState do not allocate.
 func (s *Sim) CopyFrom(src *Sim) error {
 	if s == src {
 		return nil
@@ -38,7 +38,7 @@ func (s *Sim) CopyFrom(src *Sim) error {
 	return err
 }
 
-// prepareCopy is prepare for the state of another Sim.
+// prepareCopy does the part of CopyFrom that can fail, as prepare does for Restore.
 func (s *Sim) prepareCopy(src *Sim) error {
 	const prefix = "evertick: CopyFrom: "
 	if math.Float32bits(src.dt) != math.Float32bits(s.dt) {
@@ -65,8 +65,8 @@ func (s *Sim) prepareCopy(src *Sim) error {
 	return s.prepareEncoded(src)
 }
 
-// prepareEncoded prepares by encoding what is little, or known only as bytes: commands, inputs,
-// states, and the index where another capacity needs another one.
+// prepareEncoded encodes and decodes the parts that are small, or known only as bytes: commands,
+// inputs, the states of AddState, and the index if the worlds differ in capacity.
 func (s *Sim) prepareEncoded(src *Sim) error {
 	r := &s.restoring
 	b := src.commands.Snapshot(s.copyBuffer[:0])

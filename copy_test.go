@@ -56,8 +56,8 @@ func TestCopyFromAtEveryTick(t *testing.T) {
 	}
 }
 
-// A run that continues in a copy again and again, after random numbers of ticks, is the run that
-// stays in one Sim; and so is one that goes on from an older copy.
+// A run that moves to a copy after random numbers of ticks has the hashes of a run in one Sim, and so
+// has a run that continues from an older copy.
 func TestCopyFromByTurns(t *testing.T) {
 	r := record(t, newPark(t, parkConfig()), parkTicks)
 	for seed := range uint64(4) {

@@ -36,13 +36,13 @@
 //	  c                   on the goroutine of Step
 //	AfterSystem c
 //
-// A mode, set by SetMode for the next tick, says which systems and timers run in it, and whether the
-// bodies move, so that menus and pauses stop some systems while others go on. AddTimer adds timers
-// that count ticks. Mode and timers are part of the state.
+// Each tick runs in a mode, which SetMode sets for the ticks that follow. Systems, timers and the
+// physics may be limited to some modes, so that menus and pauses stop some systems while others go
+// on. AddTimer adds timers that count ticks. Mode and timers are part of the state.
 //
-// Hooks see every tick and every phase, for logs and measurements; Config.CheckRender finds those that
-// do more than read. Timings and Stats report how long phases take, Frame.Overrun names the phase
-// that made a frame late, and a Monitor gives the same figures to other goroutines.
+// Hooks see every tick and every phase, for logs and measurements; Config.CheckRender finds hooks
+// that write. Timings and Stats report how long phases take, Frame.Overrun names the phase that made
+// a frame late, and a Monitor gives the same figures to other goroutines.
 //
 // Systems read and write the columns of World directly, create and push bodies,
 // and ask Index for neighbours. The heavy work below them runs in C kernels on
@@ -66,9 +66,9 @@
 //
 // # Drawing
 //
-// Frames do not fall on ticks. Interpolate computes where entities are in between, for a host that
-// draws after Advance or in the function of RunFrames. A renderer on another goroutine reads the
-// views of a Publisher, which Publish returns: at its own rate, while ticks run.
+// A frame is usually drawn between two ticks. Interpolate computes where the entities are then, for
+// a host that draws after Advance or in the function of RunFrames. A renderer on another goroutine
+// reads the views of a Publisher, which Publish returns: at its own rate, while ticks run.
 //
 // # Saving, going back
 //

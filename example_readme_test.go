@@ -13,7 +13,7 @@ func Example_readme() {
 	if err != nil {
 		panic(err)
 	}
-	var c struct{ Speed *ecs.Column[float32] } // what your entities have besides a position: columns and tags
+	var c struct{ Speed *ecs.Column[float32] } // the columns and tags that your entities have besides a position
 	sim.Register(&c)
 	x, speed := sim.World.Position.X, c.Speed.Values() // one float32 per entity
 	for i := range 1000 {
@@ -24,7 +24,7 @@ func Example_readme() {
 		native.Integrate(sim.Level(), x, speed, t.Dt) // x += speed * dt
 		return nil
 	})
-	if err := sim.StepN(600); err != nil { // also reports what Register and Add have refused
+	if err := sim.StepN(600); err != nil { // also an error of Register or Add
 		panic(err)
 	}
 	near, q := spatial.Result{}, spatial.Queries{X: []float32{500}, Y: []float32{0}, Z: []float32{0}, Radius: []float32{2.5}}

@@ -21,8 +21,8 @@ import (
 // each tick that runs is the next one of the Sim: if only Advance is used, Ticks is Frame.Tick -
 // Frame.DroppedTotal.
 //
-// It is an error to call Advance from within a step, or from the function of RunFrames; time does
-// not move then.
+// A call of Advance from within a step, or from the function of RunFrames, returns an error, and no
+// time passes.
 func (s *Sim) Advance(elapsedNs int64) (loop.Frame, error) {
 	if err := s.mayAdvance(); err != nil {
 		return s.frame, err
@@ -40,33 +40,33 @@ func (s *Sim) Advance(elapsedNs int64) (loop.Frame, error) {
 // is an error to call Run from within a step, or from the function of RunFrames.
 func (s *Sim) Run(ctx context.Context) error { return s.RunFrames(ctx, nil) }
 
-// RunFrames is Run with a function that draws, or does whatever else a host does once a frame. It is
-// called on the goroutine of RunFrames after the ticks of each frame, with Sim.Frame. While time is
-// slow or stopped frames without ticks follow, and frame is called for these too: frames are never
-// farther apart than ticks. It is not called for a frame that an error or loop.ErrStop ends early.
+// RunFrames is Run with a function that draws, or does other work of the host once a frame. RunFrames
+// calls frame after the ticks of each frame, on its own goroutine, with Sim.Frame. While time is slow
+// or stopped, frames without ticks follow each other in the time of a tick, and frame is called for
+// these too. It is not called for a frame that an error or loop.ErrStop ends early.
 //
 // The function may read the Sim, call Interpolate, push inputs, pause by Loop, and cancel ctx to end
-// the run. It must not write to the state, nor call Step: such changes are in no log, so a replay
-// lacks them; Config.CheckRender finds them. Advance, Run and RunFrames return an error there, and do
-// nothing. The ticks wait for it: a renderer that takes its time should read on a goroutine of its
-// own instead.
+// the run. It must not write to the state, nor call Step: no log has such changes, so a replay lacks
+// them; Config.CheckRender finds them. If it calls Advance, Run or RunFrames, they return an error
+// and do nothing. The next ticks wait until it returns: a slow renderer should run on another
+// goroutine, and read the views of a Publisher.
 func (s *Sim) RunFrames(ctx context.Context, frame func(loop.Frame)) error {
 	if err := s.mayAdvance(); err != nil {
 		return err
 	}
 	s.beginFrame()
-	quiet := false // nothing but ticks has changed the state since the last frame
+	onlyTicks := false // only ticks have changed the state since the last frame
 	err := s.runWith(ctx, loop.Runner{Clock: s.runClock, Step: s.step, Rehearse: s.config.Rehearse, Frame: func(f loop.Frame) {
 		s.endFrame(f)
-		s.publishFrame(quiet)
-		quiet = true
+		s.publishFrame(onlyTicks)
+		onlyTicks = true
 		if frame != nil {
 			s.callFrame(frame)
 		}
 		s.beginFrame()
 	}}, frame)
 	if s.ticks != s.frameTicks { // loop.ErrStop has ended the last frame early
-		s.publishFrame(quiet)
+		s.publishFrame(onlyTicks)
 	}
 	return err
 }
@@ -78,7 +78,7 @@ func (s *Sim) callFrame(frame func(loop.Frame)) {
 	frame(s.frame)
 }
 
-// mayAdvance returns an error where time must not move.
+// mayAdvance returns an error within a step and within the function of RunFrames.
 func (s *Sim) mayAdvance() error {
 	switch {
 	case s.stepping:
@@ -166,7 +166,7 @@ func (s *Sim) recordStep(ns int64) {
 
 // Timings returns the duration of each phase of the last step, in the order in which they ran, and
 // of the whole step. The time between phases, for instance in hooks, counts only for the whole.
-// A phase that the mode of the tick left out took 0 ns. Phases that ran side by side add up to more
+// A phase that did not run in the mode of the tick took 0 ns. Phases that ran side by side add up to more
 // than the time that passed. A system added since then is listed with 0 ns. The slice is the Sim's
 // own and valid until the next step or Add. Other goroutines read these times by a Monitor.
 func (s *Sim) Timings() (phases []Timing, stepNs int64) {
@@ -232,7 +232,7 @@ func (s *Sim) endFrame(f loop.Frame) {
 	}
 	s.frame, s.frameTicks = f, s.ticks
 	s.publishMetrics()
-	s.keepTime()
+	s.updateTimeline()
 }
 
 // slowestPhase names the phase that exceeded its median the most in this frame. Of phases that

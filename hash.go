@@ -17,8 +17,9 @@ import (
 func (s *Sim) Hash() uint64 { return s.hash }
 
 // ColumnHashes returns the hashes that make up Hash: seed, ticks, then the columns of the world,
-// those of the bodies, those of AddState and AddTimer, and the mode if it is not 0. Where two runs differ, the first pair that differs
-// names the column. The slice is the Sim's own and valid until the next step.
+// those of the bodies, those of AddState and AddTimer, and the mode if it is not 0. Where two runs
+// differ, the first pair that differs names the column. The slice is the Sim's own and valid until
+// the next step.
 func (s *Sim) ColumnHashes() []ecs.ColumnHash { return s.hashes }
 
 // hashTick hashes the state at the end of the tick. It also looks for NaN, so that the error names
@@ -36,26 +37,26 @@ func (s *Sim) hashState(ticks uint64) {
 	s.hash = ecs.Fold(s.hashes)
 }
 
-// AppendColumnHashes appends the hashes of the present state to dst, in the form of ColumnHashes, which
-// returns those of the last step. They differ if the state was changed since: a host that
-// draws between calls of Advance can compare before and after. Pass the previous result cut to [:0]
-// to allocate nothing.
+// AppendColumnHashes appends the hashes of the present state to dst, in the form of ColumnHashes,
+// which returns those of the last step. The two differ if the state was changed since that step. So a
+// host that draws between calls of Advance can compare the hashes before and after. Pass the previous
+// result cut to [:0] to allocate nothing.
 func (s *Sim) AppendColumnHashes(dst []ecs.ColumnHash) []ecs.ColumnHash {
 	return s.appendHashes(dst, s.ticks)
 }
 
 func (s *Sim) appendHashes(dst []ecs.ColumnHash, ticks uint64) []ecs.ColumnHash {
 	dst = append(dst, ecs.ColumnHash{Name: "seed", Hash: s.seed}, ecs.ColumnHash{Name: "ticks", Hash: ticks})
-	dst = s.appendPartHashes(s.World.AppendColumnHashes(dst))
+	dst = s.appendNonWorldHashes(s.World.AppendColumnHashes(dst))
 	if s.mode != 0 {
 		dst = append(dst, ecs.ColumnHash{Name: "mode", Hash: uint64(s.mode)})
 	}
 	return dst
 }
 
-// appendPartHashes appends the hashes of what is not in the World: bodies, their owners, and the
+// appendNonWorldHashes appends the hashes of what is not in the World: bodies, their owners, and the
 // states of AddState.
-func (s *Sim) appendPartHashes(dst []ecs.ColumnHash) []ecs.ColumnHash {
+func (s *Sim) appendNonWorldHashes(dst []ecs.ColumnHash) []ecs.ColumnHash {
 	first := len(dst)
 	dst = s.Physics.AppendColumnHashes(dst)
 	for i := range dst[first:] {

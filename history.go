@@ -417,9 +417,9 @@ func (q *inputs) enqueueAll(data []byte, arriving bool) error {
 	for r := wire.NewReader(data); r.Len() > 0; {
 		e := q.readEntry(&r)
 		err := q.queue.Push(e)
-		if errors.Is(err, loop.ErrShare) { // after a tick that has failed, what it took and what came in it wait together
+		if errors.Is(err, loop.ErrShare) { // inputs that a failed tick took, and those that came in it, wait together
 			q.due = append(q.queue.AppendWaiting(q.due[:0]), e)
-			err = q.queue.Restore(q.due) // which asks for no share
+			err = q.queue.Restore(q.due) // does not check shares
 			clear(q.due)
 		}
 		if err != nil {

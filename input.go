@@ -20,12 +20,12 @@ type Input struct {
 	// Source identifies the sender, and Seq numbers its inputs; gaps are allowed.
 	Source uint32
 	Seq    uint64
-	// At is when the sender acted: nanoseconds since the Loop began, as loop.Frame.WallNs counts them.
-	// 0: not stamped.
+	// At is the time at which the sender acted: nanoseconds since the Loop began, as loop.Frame.WallNs
+	// counts them. 0: unknown.
 	At uint64
-	// Fraction is how much of Tick had passed when the sender acted, in 2^-32 of a tick: for systems
-	// that act between two ticks. It is stored because a replay has no clock to compute it from At.
-	// loop.Timeline.TickAt returns both Tick and Fraction.
+	// Fraction is the part of Tick that had passed when the sender acted, in 2^-32 of a tick. Systems
+	// may use it for events between two ticks. It is stored because a replay has no clock to compute
+	// it from At. loop.Timeline.TickAt returns both Tick and Fraction.
 	Fraction uint32
 	// Kind and Data are for systems to interpret.
 	Kind uint32
@@ -34,9 +34,9 @@ type Input struct {
 
 // InputConfig bounds the inputs that wait for their tick. The zero value works.
 type InputConfig struct {
-	// Capacity is the most inputs that wait at once, from 1 to 1<<30. 0: 4096. A source alone gets
-	// three quarters of it: a source can push while fewer of its inputs wait than three times the
-	// room that is left, see loop.Queue.
+	// Capacity is the most inputs that wait at once, from 1 to 1<<30. 0: 4096. An input is refused if
+	// its source has at least three times as many inputs waiting as there is room left. So a source
+	// alone gets three quarters of Capacity: see loop.Queue.
 	Capacity int
 	// Bytes is the most that their Data add up to. 0: 1<<20. It is shared as Capacity is. One Data
 	// has at most 1<<31 - 1 bytes.
@@ -47,10 +47,10 @@ type InputConfig struct {
 	// PerSourceBytes is the most that the Data of one source add up to. 0: no limit of its own. Set it
 	// where a sender could fill Bytes with one Data.
 	PerSourceBytes int64
-	// Arrivals, if not nil, measures by source when the inputs arrive that are passed to Push, by
-	// Config.Clock, even under Config.Untimed; any goroutine can ask it for the lead that a source
-	// should have. Now of that clock must then be safe for concurrent use. It counts an input for
-	// tick 0, which applies as soon as possible, but does not measure its lateness.
+	// Arrivals, if not nil, measures for each source when the inputs that are passed to Push arrive,
+	// by Config.Clock, even under Config.Untimed. Now of that clock must then be safe for concurrent
+	// use. Any goroutine can ask Arrivals for the lead that a source should have. An input for tick 0,
+	// which applies as soon as possible, is counted, but its lateness is not measured.
 	Arrivals *loop.Arrivals
 }
 
@@ -106,10 +106,9 @@ type inputs struct {
 	tooLargeError *fault.Limit
 	shares        fault.SourceLimits
 
-	// The time by which arrivals are measured.
-	arrivals *loop.Arrivals
-	clock    loop.Clock // nil without arrivals
-	clockAt  int64      // its time at the frame of timeline
+	arrivals *loop.Arrivals // nil: not measured
+	clock    loop.Clock     // nil without arrivals
+	clockAt  int64          // its time at the frame of timeline
 	timeline loop.Timeline
 
 	current []Input // of the running tick
@@ -183,9 +182,10 @@ func (q *inputs) configError(err error, waiting int) error {
 // Push hands an input to the simulation, from any goroutine. It applies at the start of in.Tick, or
 // of the next tick if in.Tick has begun: all systems of a tick see the same inputs. Data is copied.
 // If Config.Inputs leaves no room the error is loop.ErrFull, which wraps ErrCapacity; it names the
-// field, and the size of Data if such Data would never fit. If its source has used its share the
-// error is loop.ErrShare, which wraps loop.ErrFull, and also names the source: a flood of one source
-// makes nobody else's inputs be refused. If an input of that Source and Seq waits already, the error is loop.ErrDuplicate. After an error the input is not accepted.
+// field, and the size of Data if such Data would never fit. If the source has used its share the
+// error is loop.ErrShare, which wraps loop.ErrFull, and also names the source; so a flood from one
+// source does not make Push refuse the inputs of others. If an input of that Source and Seq waits
+// already, the error is loop.ErrDuplicate. After an error the input is not accepted.
 //
 // An input that a system pushes applies in a later tick. While a feed is set (see SetInputs),
 // inputs that are pushed are counted and dropped.
@@ -227,7 +227,7 @@ func (q *inputs) enqueue(in *Input) error {
 	return err
 }
 
-// measure measures when an input has arrived.
+// measure passes the time at which an input has arrived to Arrivals.
 func (q *inputs) measure(in *Input, err error) {
 	a := loop.Arrival{Source: in.Source, At: in.At, Err: err}
 	a.NowNs = q.timeline.WallNs() + uint64(max(0, q.clock.Now()-q.clockAt))
@@ -237,9 +237,9 @@ func (q *inputs) measure(in *Input, err error) {
 	q.arrivals.Add(a)
 }
 
-// keepTime keeps the line between time and ticks for Push. It is called at the beginning of each
-// tick of a frame, and at the end of a frame.
-func (s *Sim) keepTime() {
+// updateTimeline sets the line between time and ticks, for Timeline and Push. It is called at the
+// beginning of each tick of a frame, and at the end of a frame.
+func (s *Sim) updateTimeline() {
 	t := s.loop.Timeline().Add(s.ticks - s.loop.Tick())
 	q := &s.inputs
 	q.mu.Lock()
@@ -251,9 +251,9 @@ func (s *Sim) keepTime() {
 }
 
 // Timeline relates wall time, on the axis of loop.Frame.WallNs, to ticks as Ticks and Tick.N count
-// them, as of the last frame of Advance or Run: it counts what Step and Restore have changed since
-// then from the next frame on. It is safe to call from any goroutine. With it a connection finds the
-// tick for which an input is in time, and the Fraction of an Input.
+// them. It is that of the last frame of Advance or Run: a change of Ticks by Step or Restore shows
+// from the next frame on. Any goroutine may call it. With it a connection finds the tick for which an
+// input is in time, and the Fraction of an Input.
 func (s *Sim) Timeline() loop.Timeline {
 	s.inputs.mu.Lock()
 	defer s.inputs.mu.Unlock()
@@ -306,7 +306,7 @@ func (q *inputs) take(tick uint64) error {
 	return err
 }
 
-// undoTake makes what had arrived before a tick that has not begun arrive before the next one.
+// undoTake moves the inputs that arrived before a tick whose feed failed to those before the next tick.
 func (q *inputs) undoTake() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -32,16 +32,16 @@ type Metrics struct {
 type Monitor struct {
 	sim *Sim
 
-	mu     sync.Mutex // held for adding to or copying one histogram at a time
+	mu     sync.Mutex // held only as long as it takes to add to one histogram, or to copy one
 	now    Metrics    // without what Read adds
 	phases []*phase   // never changed, only replaced
 }
 
-// Monitor returns the Monitor of the Sim, always the same one. Call it where you may call Step, before the
-// goroutines that read. A Sim that was asked for it once locks a mutex for each phase that it times,
-// and publishes some numbers at the end of each step and frame. That allocates nothing and takes about
-// 10 ns a phase: 0.1 µs in an empty Sim, 1 µs with a hundred systems (on an AMD EPYC, without readers;
-// compare by BenchmarkMonitor). Any other Sim does nothing of it.
+// Monitor returns the Monitor of the Sim, always the same one. The first call must be made where Step
+// may be called. From then on the Sim locks a mutex for each phase that it times, and publishes some
+// numbers at the end of each step and frame. That allocates nothing and takes about 10 ns a phase: 0.1
+// µs in an empty Sim, 1 µs with a hundred systems (on an AMD EPYC, without readers; compare by
+// BenchmarkMonitor). Without a call the Sim does none of this.
 func (s *Sim) Monitor() *Monitor {
 	if s.monitor == nil {
 		_ = s.Check() // for the list of phases: Step reports the error
@@ -70,7 +70,7 @@ func (m *Monitor) Read(dst *Metrics) {
 	dst.Phases, dst.Step = stats, m.stats("", m.sim.stepTimes)
 }
 
-// stats is statsOf of a copy, so that the Sim waits for no more than a copy.
+// stats computes statsOf from a copy of the histogram, so that the Sim waits only for the copy.
 func (m *Monitor) stats(name string, h *loop.Histogram) PhaseStats {
 	if h == nil {
 		return statsOf(name, nil)

@@ -13,7 +13,8 @@ import (
 var transformNames = [...]string{"position.x", "position.y", "position.z",
 	"rotation.x", "rotation.y", "rotation.z", "rotation.w", "scale.x", "scale.y", "scale.z"}
 
-// firstOne is the first of transformNames of which the rows are 1 at first; those before it are 0.
+// firstOne is the index in transformNames from which on the initial value of columns is 1; before
+// it, it is 0.
 const firstOne = 6
 
 func transformColumns(t *ecs.Transforms) [len(transformNames)]*[]float32 {
@@ -21,15 +22,15 @@ func transformColumns(t *ecs.Transforms) [len(transformNames)]*[]float32 {
 	return [...]*[]float32{&p.X, &p.Y, &p.Z, &r.X, &r.Y, &r.Z, &r.W, &s.X, &s.Y, &s.Z}
 }
 
-// page holds the published columns as they were after a tick. Views share pages: the present in one
-// view is the past in the next, so that most ticks are copied once.
+// page holds the published columns as they were after a tick. Views share pages: Now of one view is
+// Previous of the next, so most ticks are copied only once.
 type page struct {
 	rows    int // for which there is room
 	columns [][]byte
 }
 
-// roster is what changes only when entities come or go. Views share it, too.
-type roster struct {
+// entitySet holds what changes only with spawns and despawns. Views share it, too.
+type entitySet struct {
 	ids  []ecs.ID
 	live []uint64
 }
@@ -55,7 +56,7 @@ func (p *Publisher) copyNow(rows int) *page {
 	for i, c := range p.columns {
 		to := pg.columns[i][:rows*c.RowBytes()]
 		n := copy(to, columns.Memory(c))
-		clear(to[n:]) // the column is gone: a Restore has dropped it
+		clear(to[n:]) // if a Restore has dropped the column
 	}
 	return pg
 }
@@ -71,8 +72,8 @@ func (p *Publisher) copyPrevious(rows int) *page {
 	return pg
 }
 
-// freePage returns a page that no view uses. There is one: the view that is being filled needs two,
-// and each of the others has at most two.
+// freePage returns a page that no view uses. There always is one: the view that is being filled
+// needs two of the six, and each of the others has at most two.
 func (p *Publisher) freePage(rows int) *page {
 	for i := range p.pages {
 		if pg := &p.pages[i]; !p.uses(func(v *View) bool { return v.now == pg || v.previous == pg }) {
@@ -83,11 +84,11 @@ func (p *Publisher) freePage(rows int) *page {
 	panic("evertick: Publisher: no free page")
 }
 
-// copyRoster copies ids and live slots to a roster that no view uses.
-func (p *Publisher) copyRoster(w *ecs.World, rows int) *roster {
-	for i := range p.rosters {
-		r := &p.rosters[i]
-		if p.uses(func(v *View) bool { return v.roster == r }) {
+// copyEntities copies ids and live slots to a set that no view uses.
+func (p *Publisher) copyEntities(w *ecs.World, rows int) *entitySet {
+	for i := range p.entitySets {
+		r := &p.entitySets[i]
+		if p.uses(func(v *View) bool { return v.entities == r }) {
 			continue
 		}
 		r.live = append(r.live[:0], w.LiveMask()[:(rows+63)/64]...)
@@ -97,10 +98,10 @@ func (p *Publisher) copyRoster(w *ecs.World, rows int) *roster {
 		}
 		return r
 	}
-	panic("evertick: Publisher: no free roster")
+	panic("evertick: Publisher: no free entity set")
 }
 
-// uses reports whether any view uses something.
+// uses reports whether the function is true for any view.
 func (p *Publisher) uses(it func(*View) bool) bool {
 	for i := range p.views {
 		if it(&p.views[i]) {
@@ -110,10 +111,10 @@ func (p *Publisher) uses(it func(*View) bool) bool {
 	return false
 }
 
-// leastRows is the room of the first pages.
+// leastRows is the least number of rows for which a page has room.
 const leastRows = 64
 
-// reserve makes room for that many rows in a page. What the page held is lost.
+// reserve makes room for that many rows in a page. If the page grows, its content is lost.
 func (p *Publisher) reserve(pg *page, rows int) {
 	if pg.rows >= rows && pg.rows > 0 {
 		return

@@ -12,19 +12,19 @@ import (
 
 // PublishConfig says what a Publisher publishes. The zero value: all transforms.
 type PublishConfig struct {
-	// Transforms names columns of Position, Rotation and Scale, which are published as they are and as
-	// they were in the tick before. nil: all ten. In the plane XY four are enough: "position.x",
-	// "position.y", "rotation.z" and "rotation.w".
+	// Transforms names columns of Position, Rotation and Scale. They are published with their values
+	// after the last tick and after the tick before. nil: all ten. In the plane XY four are enough:
+	// "position.x", "position.y", "rotation.z" and "rotation.w".
 	Transforms []string
-	// Columns names other columns of the World, which are published as they are. One that a Restore
-	// drops is zero from then on.
+	// Columns names other columns of the World. They are published with their present values only. A
+	// column that a Restore drops is zero from then on.
 	Columns []string
 	// Tags are published as bitmaps of the entities that have them.
 	Tags []ecs.Tag
 }
 
-// Publisher copies chosen columns of a Sim at the end of each frame, for a reader on a goroutine of
-// its own, such as a renderer: it draws at its own rate while ticks run. Neither waits for the
+// Publisher copies chosen columns of a Sim at the end of each frame, for a reader on another
+// goroutine, such as a renderer that draws at its own rate while ticks run. Neither waits for the
 // other, and the reader never gets half of a frame. Sim.Publish makes a Publisher.
 //
 // Three views take turns: the Sim fills one, the reader holds one, and the third is the latest. A
@@ -36,7 +36,7 @@ type Publisher struct {
 	clock      loop.Clock
 	ops        native.Ops // of the reader
 	columns    []ecs.ColumnView
-	transforms int // how many of columns are transforms: the first ones
+	transforms int // number of transforms among columns, which begin with them
 	tags       []ecs.Tag
 	closed     atomic.Bool
 
@@ -46,16 +46,17 @@ type Publisher struct {
 	buffer tripleBuffer // of views
 
 	pages       [6]page
-	rosters     [3]roster
+	entitySets  [3]entitySet
 	zeros, ones []float32 // for transforms that are not published
 }
 
-// Publish returns a Publisher. It publishes after the ticks of each frame of Advance, Run and
-// RunFrames; within a frame, from the end of that frame on. A host that calls Step calls
-// Publisher.Publish as well. The state does not depend on it.
+// Publish returns a new Publisher, which publishes after the ticks of each frame of Advance, Run and
+// RunFrames. If Publish is called within a frame, that frame is the first. A host that calls Step
+// also calls Publisher.Publish. The state does not depend on it.
 //
-// A name that no column has, or that is named twice, is ErrRange, as are one of Transforms that is
-// none of the ten, and a tag of another World. For the transforms of the tick before Config.Previous is needed.
+// ErrRange is returned for a name that no column has, a name that is listed twice, a name in
+// Transforms that is none of the ten, and a tag of another World. The transforms of the tick before
+// need Config.Previous.
 func (s *Sim) Publish(c PublishConfig) (*Publisher, error) {
 	p := &Publisher{sim: s, clock: s.clock, ops: native.Ops{Level: s.level}, tags: slices.Clone(c.Tags)}
 	if c.Transforms == nil {
@@ -81,14 +82,14 @@ func (s *Sim) Publish(c PublishConfig) (*Publisher, error) {
 		}
 	}
 	for i := range p.views {
-		p.views[i] = View{publisher: p, now: p.freePage(0), previous: p.freePage(0), roster: &p.rosters[i], tags: make([][]uint64, len(p.tags))}
+		p.views[i] = View{publisher: p, now: p.freePage(0), previous: p.freePage(0), entities: &p.entitySets[i], tags: make([][]uint64, len(p.tags))}
 		p.views[i].setSlices()
 	}
 	p.buffer.init()
 	p.latest = p.buffer.front
-	now := p.Now() // the first use of a SystemClock sets its origin: let it not be that of two goroutines
+	now := p.Now() // the first use of a SystemClock sets its origin, which two goroutines must not do at once
 	if len(s.publishers) == 0 {
-		s.frameAt = now // nobody has asked for it in the frame that may be running
+		s.frameAt = now // without publishers the running frame, if any, has not set it
 	}
 	s.dropClosed()
 	s.publishers = append(s.publishers, p)
@@ -109,9 +110,9 @@ func (s *Sim) hasTag(t ecs.Tag) bool {
 	return err == nil && own == t
 }
 
-// Publish publishes the present state. It is for hosts that call Step, or that change the state
-// between frames; call it where Step may be called. Within a step, and if the Sim has failed, it
-// publishes nothing and returns the error of Step. After Close it does nothing.
+// Publish publishes the present state, for hosts that call Step or change the state between frames.
+// Call it where Step may be called. Within a step, and if the Sim has failed, it publishes nothing
+// and returns the error that Step would return. After Close it does nothing.
 func (p *Publisher) Publish() error {
 	switch {
 	case p.sim.stepping:
@@ -124,9 +125,9 @@ func (p *Publisher) Publish() error {
 	return nil
 }
 
-// Close ends the publication. At the end of the frame, or in the next Sim.Publish, the Sim drops p,
-// which costs nothing from then on. Any goroutine may call Close. The view that the reader holds stays
-// as it is.
+// Close ends the publication. The Sim drops p at the end of the frame, or in the next Sim.Publish, and
+// from then on p costs nothing. Any goroutine may call Close. The view that the reader holds does not
+// change.
 func (p *Publisher) Close() { p.closed.Store(true) }
 
 // Now reads the clock of the Sim in nanoseconds, for View.Alpha. Any goroutine may call it.
@@ -138,14 +139,14 @@ func (p *Publisher) Now() int64 { return p.clock.Now() }
 func (p *Publisher) Acquire() *View {
 	if p.buffer.fresh() {
 		p.buffer.take()
-		p.views[p.buffer.front].settle()
+		p.views[p.buffer.front].copyTeleported()
 	}
 	return &p.views[p.buffer.front]
 }
 
-// publishFrame publishes the state at the end of a frame, unless a tick has failed half-way. quiet
-// reports that nothing but ticks has changed it since the frame before.
-func (s *Sim) publishFrame(quiet bool) {
+// publishFrame publishes the state at the end of a frame, unless a tick has failed half-way.
+// onlyTicks reports that only ticks have changed it since the frame before.
+func (s *Sim) publishFrame(onlyTicks bool) {
 	if len(s.publishers) == 0 || s.failed != nil {
 		return
 	}
@@ -155,34 +156,34 @@ func (s *Sim) publishFrame(quiet bool) {
 	}
 	s.dropClosed()
 	for _, p := range s.publishers {
-		p.publish(at, quiet)
+		p.publish(at, onlyTicks)
 	}
 }
 
 // publish fills the view that the Sim owns, and makes it the latest.
-func (p *Publisher) publish(at int64, quiet bool) {
+func (p *Publisher) publish(at int64, onlyTicks bool) {
 	w, v, last := p.sim.World, &p.views[p.buffer.back], &p.views[p.latest]
 	p.seq++
 	v.Seq, v.AtNs = p.seq, at
 	v.describe(p.sim)
 	v.copyMasks(w, p.tags)
 	sameWorld := last.Seq > 0 && last.Generation == v.Generation
-	quiet = quiet && sameWorld && last.Rows == v.Rows
-	v.now, v.previous, v.roster = nil, nil, nil
+	onlyTicks = onlyTicks && sameWorld && last.Rows == v.Rows
+	v.now, v.previous, v.entities = nil, nil, nil
 	switch {
-	case quiet && last.Tick == v.Tick:
+	case onlyTicks && last.Tick == v.Tick:
 		v.now, v.previous = last.now, last.previous
 	case w.Previous() == nil:
 		v.now = p.copyNow(v.Rows)
 		v.previous = v.now
-	case quiet && last.Tick+1 == v.Tick:
+	case onlyTicks && last.Tick+1 == v.Tick:
 		v.now, v.previous = p.copyNow(v.Rows), last.now
 	default:
 		v.now = p.copyNow(v.Rows)
 		v.previous = p.copyPrevious(v.Rows)
 	}
-	if v.roster = last.roster; !sameWorld || last.Version != v.Version {
-		v.roster = p.copyRoster(w, v.Rows)
+	if v.entities = last.entities; !sameWorld || last.Version != v.Version {
+		v.entities = p.copyEntities(w, v.Rows)
 	}
 	v.setSlices()
 	p.latest = p.buffer.back

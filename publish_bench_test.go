@@ -9,9 +9,10 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-// BenchmarkPublish measures what a Publisher adds to a frame, while a tick moves all entities between
-// two publications: p50-ns and p10-ns of a publication. ns/op includes the tick. In Run the present of one frame is the
-// past of the next. Other hosts may write between frames, so both are copied.
+// BenchmarkPublish measures what a Publisher adds to a frame, while a tick moves all entities
+// between two publications: p50-ns and p10-ns of a publication. ns/op includes the tick. In Run the
+// present of one frame is the past of the next. Other hosts may write between frames, so both are
+// copied.
 func BenchmarkPublish(b *testing.B) {
 	const rows = ecs.DefaultCapacity
 	for _, columns := range []struct {

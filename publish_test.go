@@ -143,7 +143,7 @@ func all(w *walkers) evertick.PublishConfig {
 }
 
 // TestPublish compares views, in random runs, with the Sim as it was at the end of the frame. The
-// reader takes them at random moments, and until it takes the next one nothing changes in a view.
+// reader takes a view at random moments, and the view does not change until the reader takes the next.
 func TestPublish(outer *testing.T) {
 	rapid.Check(outer, func(t *rapid.T) {
 		clock := manualClock()

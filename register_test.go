@@ -71,8 +71,7 @@ func TestSetUpFaultsInOrder(t *testing.T) {
 	}
 }
 
-// A name that succeeds after one that was refused does not make the set-up whole, and neither does
-// another state.
+// A later call that succeeds, or a Restore, does not remove the errors of a set-up.
 func TestSetUpFaultsStay(t *testing.T) {
 	other := newSim(t, evertick.Config{Capacity: 64, History: evertick.HistoryConfig{Keep: 2}})
 	step(t, other, 3)
@@ -97,8 +96,8 @@ func TestSetUpFaultsStay(t *testing.T) {
 	}
 }
 
-// Once a tick has begun, only the call reports an error: a run does not end because something that
-// it adds is refused.
+// Once a tick has begun, only the call itself returns an error: the run goes on without the thing that
+// it could not add.
 func TestFaultsAfterTheSetUp(t *testing.T) {
 	s := newSim(t, evertick.Config{Capacity: 64, History: evertick.HistoryConfig{Keep: 4, Every: 1}})
 	begin := snapshot(t, s)

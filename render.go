@@ -12,14 +12,14 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-// watch hashes the state before hooks are called, for checkHook.
-func (s *Sim) watch() {
+// hashBeforeHooks hashes the state before hooks are called, for checkHook.
+func (s *Sim) hashBeforeHooks() {
 	if s.config.CheckRender {
 		s.watched = s.appendRenderHashes(s.watched[:0])
 	}
 }
 
-// checkHook returns an error if a hook, which has run since watch, has changed the state.
+// checkHook returns an error if a hook, which has run since hashBeforeHooks, has changed the state.
 func (s *Sim) checkHook(f any) error {
 	if !s.config.CheckRender {
 		return nil
@@ -35,7 +35,7 @@ func (s *Sim) checkRender(what string, before []ecs.ColumnHash) error {
 	return nil
 }
 
-// appendRenderHashes appends a hash of everything that only steps, and hosts between them, change.
+// appendRenderHashes appends the hashes of everything that a callback must not change.
 func (s *Sim) appendRenderHashes(dst []ecs.ColumnHash) []ecs.ColumnHash {
 	dst = append(s.appendAccessHashes(dst),
 		ecs.ColumnHash{Name: "ticks", Hash: s.ticks}, ecs.ColumnHash{Name: "mode", Hash: uint64(s.mode)})
@@ -62,7 +62,7 @@ func (s *Sim) runWith(ctx context.Context, r loop.Runner, draw func(loop.Frame))
 			cancel()
 		}
 	}
-	checkOutside := func() { check("something outside of steps, such as another goroutine,") }
+	checkOutside := func() { check("code outside of steps, such as another goroutine,") }
 
 	between := true // no step has run since state was hashed
 	step, frame, rehearse := r.Step, r.Frame, r.Rehearse
@@ -100,7 +100,7 @@ func (s *Sim) runWith(ctx context.Context, r loop.Runner, draw func(loop.Frame))
 	return failed
 }
 
-// funcName returns the name of a function and where it stands, as in "main.draw (main.go:12)".
+// funcName returns the name and the place of a function, as in "main.draw (main.go:12)".
 func funcName(f any) string {
 	fn := runtime.FuncForPC(reflect.ValueOf(f).Pointer())
 	file, line := fn.FileLine(fn.Entry())

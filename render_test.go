@@ -124,7 +124,7 @@ func TestCheckRender(t *testing.T) {
 		{"outside", func(s *studio, f func()) func(*studio) error {
 			s.Config().Clock.(*watchedClock).sleep = func() { at(s.Ticks(), f) }
 			return run
-		}, []string{"before tick 1: something outside of steps"}},
+		}, []string{"before tick 1: code outside of steps"}},
 	} {
 		for _, in := range intruders {
 			for _, check := range []bool{false, true} {
@@ -184,7 +184,8 @@ func stopAfter(s *evertick.Sim, ticks uint64) context.Context {
 	return ctx
 }
 
-// TestCheckRenderOfPausedFrames: frames without ticks are checked, too, and so is a write between two of them.
+// TestCheckRenderOfPausedFrames: frames without ticks are checked, too, and so is a write between
+// two of them.
 func TestCheckRenderOfPausedFrames(t *testing.T) {
 	for _, outside := range []bool{false, true} {
 		clock := &watchedClock{ManualClock: manualClock()}

@@ -16,15 +16,16 @@ import (
 // Check reports every fault of the set-up at once. Step returns the same error before it begins,
 // and leaves the Sim as it is.
 //
-// First come the errors that Register, Add, AddSystem, AddState, AddTimer and Resource have
-// returned before the first tick began, in their order. So a set-up may ignore them, and call Check
-// at its end. They stay, also after a Restore: what the call should have added is missing, and a
-// Sim without it must not run. A program that wants to try another name after an error builds a new
-// Sim, or looks up the names in Plan first. From the first tick on these calls only return their
+// The first errors are those that Register, Add, AddSystem, AddState, AddTimer and Resource have
+// returned before the first tick began, in the order of the calls. So a set-up may ignore them, and
+// call Check at its end. A later call or a Restore does not remove them: a Sim without the thing that
+// the call should have added must not run. To try another name after an error, build a new Sim, or
+// look up the names in Plan first. After the first tick has begun these calls only return their
 // errors.
 //
-// Then come the faults in the declarations of systems: names that do not exist, cycles, and systems
-// that write the same data in no order. They are ErrRange, and you can still add what is missing.
+// After them come the faults in the declarations of systems: names that do not exist, cycles, and
+// systems that write the same data in no order. They are ErrRange. You can mend them: add what is
+// missing, and Check no longer reports them.
 func (s *Sim) Check() error {
 	if s.planned {
 		return nil
@@ -95,7 +96,7 @@ func (s *Sim) makePlan() error {
 		s.phases = append(s.phases, g.members...)
 		g.active = make([]*phase, 0, len(g.members))
 	}
-	s.selected = none
+	s.planMode = noMode
 	s.timings = make([]Timing, len(s.phases))
 	s.stats = make([]PhaseStats, len(s.phases))
 	for _, p := range s.phases {
@@ -438,7 +439,7 @@ func (s *Sim) checkWrites(p *phase) error {
 	}
 	for name, added := range statehash.Changes(s.watched, s.appendAccessHashes(nil)) {
 		i := slices.Index(s.access.names, s.writtenName(name))
-		// Something that did not exist before, and is in no table, was added by the system itself.
+		// A name that no table has, and that had no hash before, was added by the system itself.
 		if !p.writeSet.has(i) && (i >= 0 || !added) {
 			return fmt.Errorf("wrote %s, which its Writes do not name: %w", name, ErrRange)
 		}
@@ -446,7 +447,7 @@ func (s *Sim) checkWrites(p *phase) error {
 	return nil
 }
 
-// writtenName returns the name in Writes for what has a hash of that name.
+// writtenName returns the name under which Writes must list the column of the hash of that name.
 func (s *Sim) writtenName(name string) string {
 	if _, isColumn := s.World.ColumnNamed(name); !isColumn && strings.HasPrefix(name, bodyPrefix) {
 		return accessNames[bodiesAccess]
@@ -465,7 +466,7 @@ func (s *Sim) appendAccessHashes(dst []ecs.ColumnHash) []ecs.ColumnHash {
 			dst = append(dst, ecs.ColumnHash{Name: t.Name, Hash: statehash.Rows(tag.Mask())})
 		}
 	}
-	return s.appendPartHashes(dst)
+	return s.appendNonWorldHashes(dst)
 }
 
 // bitset is a set of small numbers.

@@ -45,8 +45,9 @@ type Config struct {
 	Physics physics.Config
 	// PhysicsModes has bit m set if the phases physics.step and physics.sync run in mode m: see
 	// Sim.SetMode. 0: in all modes. In a tick of another mode bodies and their entities rest, and
-	// Physics.Events is empty from there on. Forces add up until the next step. What is written to
-	// the transforms of entities, and bodies that are created or teleported, wait for it.
+	// Physics.Events is empty from the place of physics.step on. Forces add up until the next
+	// physics.step. Values that are written to the transforms of entities take effect in it, and so
+	// do bodies that are created or teleported.
 	PhysicsModes uint64
 	// Spatial configures the neighbour index. Level and Workers, if zero, are those of the Sim.
 	Spatial spatial.Config
@@ -63,8 +64,8 @@ type Config struct {
 	// as Loop.Pacing says. Where systems run side by side, several goroutines call Now at once.
 	Clock loop.Clock
 	// Untimed turns the timing of phases off: Timings, Stats and Frame.Overrun report 0, and the
-	// clock is read only for a Publisher. It saves 15 KiB of memory a phase, and some time in short
-	// ticks, which matters where there are thousands of Sims.
+	// clock is read only for Publishers and Inputs.Arrivals. It saves 15 KiB of memory a phase, and
+	// some time in short ticks, which matters where there are thousands of Sims.
 	Untimed bool
 	// Rehearse, if not nil, is called by Run shortly before each tick is due, under loop.Precise
 	// and within Loop.SpinBudget. A tick takes longer after the CPU has slept, because code and
@@ -84,13 +85,14 @@ type Config struct {
 	// entities, bodies or states that its Writes do not name; the error names the system and the
 	// column. For debugging: it hashes all state around each system, and runs systems one by one.
 	CheckAccess bool
-	// CheckRender makes a step or Run fail with ErrRange if something that may only read has changed
-	// the state or recorded commands; the error names it and the column. It checks the hooks of
-	// AddHooks and, in Run and RunFrames, the function that draws a frame, Rehearse, and what else
-	// happens between the steps of two frames, such as writes of another goroutine. Between calls of
-	// Step and Advance a host may change the Sim: nothing is checked there, nor in observers of the
-	// World, which may write. It cannot find what no hash covers: versions of columns, events of the
-	// physics, the index, and inputs that wait. For debugging: it hashes all state around each of them.
+	// CheckRender makes a step or Run fail with ErrRange if a callback that may only read has changed
+	// the state or recorded commands. The error names the callback and the column. CheckRender checks
+	// the hooks of AddHooks. In Run and RunFrames it also checks the function that draws a frame,
+	// Rehearse, and whether other code, such as another goroutine, has written between the steps of
+	// two frames. Between calls of Step and Advance a host may change the Sim, and observers of the
+	// World may write, so these are not checked. It cannot find changes that no hash covers: of versions
+	// of columns, events of the physics, the index, and inputs that wait. For debugging: it hashes all
+	// state around each call.
 	CheckRender bool
 	// Trace makes each tick a task and each phase a region of runtime/trace, while a trace is being
 	// taken.
@@ -137,8 +139,8 @@ func (c Config) withDefaults() Config {
 }
 
 // Sim is a simulation: a world, its bodies and its index, advanced tick by tick. It is not safe for
-// concurrent use, except that any goroutine may call Push, InputStats, Timeline, Level and Config, and
-// Read of its Monitor.
+// concurrent use, except that any goroutine may call Push, InputStats, Timeline, Level and Config,
+// and Read of its Monitor. The reader of a Publisher runs on a goroutine of its own.
 type Sim struct {
 	World   *ecs.World
 	Physics *physics.World
@@ -156,7 +158,7 @@ type Sim struct {
 	dt       float32
 	seed     uint64
 	failed   error
-	begun    bool    // a tick has begun
+	begun    bool    // the first tick has begun: the set-up is over
 	faults   []error // of the set-up, for Check
 
 	// The running tick.
@@ -178,7 +180,7 @@ type Sim struct {
 	resources   []string
 	plan        []*group
 	planned     bool     // the plan covers all systems and has no fault
-	selected    int      // the mode for which the groups have their active members; none: not known
+	planMode    int      // the mode for which the groups list their active members; noMode: they do not yet
 	phases      []*phase // in the order of the plan
 	byInsertion []Pair
 	access      *accessTable
@@ -194,7 +196,7 @@ type Sim struct {
 	frameTicks uint64          // ticks at the end of the last frame
 	frameAt    int64           // when the first step of the frame began, on the clock, if there are publishers
 	timings    []Timing
-	monitor    *Monitor // nil: nobody asked for it
+	monitor    *Monitor // nil before the first call of Monitor
 	stats      []PhaseStats
 
 	commands   *ecs.Commands
@@ -233,7 +235,7 @@ func New(cfg Config) (*Sim, error) {
 	}
 	s := &Sim{config: cfg, clock: cfg.Clock, runClock: runClock, seed: cfg.Seed, groupPool: native.NewPool(cfg.Workers)}
 	s.step = func(uint64) error {
-		s.keepTime()
+		s.updateTimeline()
 		return s.Step()
 	}
 	var errs [6]error
@@ -256,7 +258,7 @@ func New(cfg Config) (*Sim, error) {
 	s.bodies = ecs.NewBinding(s.World, s.destroyBody)
 	s.bodySlots = s.Physics.Columns().Slot
 	for _, p := range []*phase{
-		{name: "physics.step", run: s.stepPhysics, rank: rankAfter(BeforePhysics), modes: cfg.PhysicsModes, idle: s.restPhysics},
+		{name: "physics.step", run: s.stepPhysics, rank: rankAfter(BeforePhysics), modes: cfg.PhysicsModes, onSkip: s.skipPhysics},
 		{name: "physics.sync", run: s.syncBodies, rank: rankAfter(BeforePhysics), modes: cfg.PhysicsModes},
 		{name: "spatial.build", run: s.buildIndex, rank: rankAfter(AfterPhysics)},
 		{name: "commands", run: s.applyCommands, rank: rankAfter(AfterIndex)},
@@ -269,7 +271,7 @@ func New(cfg Config) (*Sim, error) {
 		s.inputs.clock = s.clock
 		s.inputs.clockAt = s.clock.Now()
 	}
-	s.keepTime()
+	s.updateTimeline()
 	s.hashState(0)
 	return s, nil
 }
@@ -277,8 +279,9 @@ func New(cfg Config) (*Sim, error) {
 // rankAfter returns the rank of the module's own phases that follow a stage.
 func rankAfter(stage Stage) int { return 2*int(stage) + 1 }
 
-// Commands returns the list of commands that are applied to the world at the end of the running
-// tick, or of the next if none runs or that phase is over: see Tick.Commands. Observers record here, too.
+// Commands returns the list of commands that the phase "commands" of the running tick applies to the
+// world, or that of the next tick if no tick runs or the phase is over: see Tick.Commands. Observers
+// record here, too.
 func (s *Sim) Commands() *ecs.Commands { return s.commands }
 
 // Level returns the level on which kernels run.

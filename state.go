@@ -40,7 +40,7 @@ const stateColumn = "state."
 
 // AddState adds what systems keep outside the world to Snapshot and, as column "state.<name>", to
 // Hash, from the next step on. A name that is taken, or not 1 to 255 bytes of UTF-8, is ErrRange.
-// Check reports these errors, too. It panics if st is nil.
+// Check also reports these errors. It panics if st is nil.
 func (s *Sim) AddState(name string, st State) error {
 	if st == nil {
 		panic("evertick: AddState: nil state")
@@ -86,10 +86,10 @@ const (
 // Snapshot appends the state of the simulation to dst, like the Append functions of strconv, and
 // returns the extended slice: the world, the bodies and their owners, what Physics.Events returns
 // of the last step, the index, commands and inputs that wait, ticks, seed, mode, timers, and what
-// AddState has added. A Sim that is restored from it continues as this one does, bit for bit, as long as systems
-// keep nothing else. A snapshot does not contain the systems themselves, the transforms of the tick
-// before (see Config.Previous), or the loop, which follows the clock of the host. To allocate
-// nothing, pass the previous result cut to [:0].
+// AddState has added. A Sim that is restored from it continues as this one does, bit for bit, as
+// long as systems keep nothing else. A snapshot does not contain the systems themselves, the
+// transforms of the tick before (see Config.Previous), or the loop, which follows the clock of the
+// host. To allocate nothing, pass the previous result cut to [:0].
 //
 // Call it between ticks, or in an AfterTick hook: from within a step it panics. A Sim that has
 // failed returns its error, and another engine than that of package physics ErrUnsupported; dst is
@@ -211,7 +211,7 @@ func (s *Sim) Restore(data []byte) error {
 	return err
 }
 
-// startAnew forgets what came before a Restore.
+// startAnew resets what depends on the ticks before a Restore.
 func (s *Sim) startAnew() {
 	s.history.clear()
 	s.inputs.takeArrived(false)

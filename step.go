@@ -45,9 +45,9 @@ type Hooks struct {
 }
 
 // AddHooks adds hooks, and returns a function that removes them again. They are called after the
-// hooks that were added before. A second call of remove does nothing. The running step keeps its
-// hooks to its end, so that each BeforeSystem has its AfterSystem: hooks that are added within a step
-// are called, and hooks that are removed are not called, from the next step on.
+// hooks that were added before. A second call of remove does nothing. A step calls the hooks that
+// existed at its beginning, so that each BeforeSystem has its AfterSystem: a hook that is added or
+// removed within a step is called, or no longer called, from the next step on.
 func (s *Sim) AddHooks(h Hooks) (remove func()) {
 	s.hooks = append(slices.Clip(s.hooks), &h)
 	return func() {
@@ -165,17 +165,17 @@ func (s *Sim) runTick() error {
 		s.lap = s.now()
 	}
 	s.drainTimers()
-	if s.selected != int(s.tickMode) {
+	if s.planMode != int(s.tickMode) {
 		s.selectActive()
 	}
 	for _, g := range s.plan {
 		var err error
 		switch {
 		case len(g.active) == 0:
-			g.rest()
+			g.skip()
 		case len(g.members) == 1:
 			err = s.runPhase(g)
-		default: // even if one member is active: in all modes a system has the same list of commands
+		default: // also if only one member is active: a system keeps its list of commands in all modes
 			err = s.runGroup(g)
 		}
 		if err != nil {
@@ -192,7 +192,7 @@ func (s *Sim) runTick() error {
 // callTickHooks calls the hook of that name.
 func (s *Sim) callTickHooks(name string, hook func(*Hooks) func(*Tick) error) error {
 	s.running = name
-	s.watch()
+	s.hashBeforeHooks()
 	for _, h := range s.tickHooks {
 		if f := hook(h); f != nil {
 			if err := s.phaseError(name, f(s.newTick())); err != nil {
@@ -208,7 +208,7 @@ func (s *Sim) callTickHooks(name string, hook func(*Hooks) func(*Tick) error) er
 
 // callSystemHooks calls BeforeSystem or AfterSystem for each phase of a group that runs.
 func (s *Sim) callSystemHooks(g *group, after bool) error {
-	s.watch()
+	s.hashBeforeHooks()
 	for _, p := range g.active {
 		s.running = p.name
 		for _, h := range s.tickHooks {

@@ -17,21 +17,21 @@ const (
 	// BeforePhysics is where inputs and queued actions become velocities and impulses. Index is
 	// still that of the last tick.
 	BeforePhysics Stage = iota
-	// AfterPhysics is where the events of the step become damage, pick-ups and scores: it follows
-	// physics.sync, so that the columns hold the new transforms. Index is still that of the last
-	// tick. The index of this tick will show what systems spawn, despawn and move here. An entity
-	// that is given a body here keeps the Position that was written to it until the next
-	// physics.sync. A value that is written to the transform of a body teleports the body at the
-	// next physics.step, as it does in the later stages.
+	// AfterPhysics is where the events of the physics become damage, pick-ups and scores. It follows
+	// physics.sync, so the columns hold the new transforms. Index is still that of the last tick; the
+	// index of this tick will have the entities that systems spawn and move here, and lack those that
+	// they despawn. An entity that gets a body here keeps the Position that was written to it until
+	// the next physics.sync. In this stage and the later ones, a value that is written to the
+	// transform of an entity with a body teleports the body at the next physics.step.
 	AfterPhysics
 	// AfterIndex is where agents perceive, decide, and queue their actions, with the index of this
 	// tick.
 	AfterIndex
-	// AfterCommands is where what depends on the outcome of the tick is computed, such as a camera:
-	// it follows the phase "commands". Index is that of this tick: it holds entities that commands
-	// have despawned, and lacks those that they have spawned. Commands that are recorded here wait
-	// for that phase of the next tick; a snapshot contains them, a hash does not. Direct changes
-	// are in the hash of this tick.
+	// AfterCommands is for work that needs the outcome of the tick, such as a camera. It follows the
+	// phase "commands". Index is that of this tick: it still holds entities that commands have
+	// despawned, and lacks those that they have spawned. Commands that are recorded here are applied
+	// in the next tick; a snapshot contains them, a hash does not. Direct changes are in the hash of
+	// this tick.
 	AfterCommands
 	stages
 )
@@ -46,11 +46,11 @@ type Tick struct {
 }
 
 // Commands returns the list in which systems record changes of the world. The phase "commands"
-// applies them after the last system of AfterIndex. Commands that observers record while it does follow in the
-// same tick; more than 64 such rounds are ErrRange, and end the Sim, as does ErrCapacity. The index
-// of a tick holds the entities that were alive when it was built: if systems spawn and despawn only
-// by Commands, every entity in it is alive until that phase. What systems of AfterCommands record
-// waits for the next tick.
+// applies them after the last system of AfterIndex. Commands that observers record while it does
+// follow in the same tick; more than 64 such rounds are ErrRange, and end the Sim, as does
+// ErrCapacity. The index of a tick holds the entities that were alive when it was built: if systems
+// spawn and despawn only by Commands, every entity in it is alive until that phase. What systems of
+// AfterCommands record waits for the next tick.
 //
 // The list is for one goroutine. A system that uses several goroutines gives each a list of its own
 // and calls World.Apply when they are done. A system that runs side by side with others has a list
@@ -81,8 +81,8 @@ type phase struct {
 	readSet, writeSet            bitset
 	exclusive                    bool // never in a group with others
 
-	modes uint64 // in which it runs; 0: all
-	idle  func() // called in its place in a tick in which it does not run; may be nil
+	modes  uint64 // the modes in which it runs; 0: all
+	onSkip func() // is called in ticks in which the phase does not run; may be nil
 
 	ns      int64           // duration in the last step
 	frameNs int64           // duration in the running frame
@@ -99,7 +99,7 @@ type phase struct {
 // Add appends a system to a stage. The name appears in Timings and in errors. A name that is empty
 // or taken, and an unknown stage, are ErrRange. An error that run returns ends the Sim, except one
 // that wraps loop.ErrStop: the tick then ends as if run had returned nil, and Step returns the
-// error. Add panics if run is nil. Check reports its errors, too: see there.
+// error. Add panics if run is nil. Check also reports its errors.
 //
 // The system may read and write everything. It runs after all systems that were added to the stage
 // before it, and before all that are added later. AddSystem can declare more.
@@ -161,9 +161,10 @@ type System struct {
 // set tags by Tick.Commands; each has a list of its own, and the lists follow each other in the
 // order of the systems. Two systems that name "bodies" are never in one group, since queries to
 // Physics use its scratch memory. In a group, a system may call Touch and SetPosition for columns
-// and change the Blobs that it writes; they get a new version when the group is done. Calls that change the Sim
-// or the World in another way, such as Add, Resource, World.Jump or Sim.Commands, are for systems
-// that run by themselves. The groups, and so the results, do not depend on the number of workers.
+// and change the Blobs that it writes; they get a new version when the group is done. Calls that
+// change the Sim or the World in another way, such as Add, Resource, World.Jump or Sim.Commands,
+// are for systems that run by themselves. The groups, and so the results, do not depend on the
+// number of workers.
 //
 // AddSystem trusts the declaration. Config.CheckAccess finds systems that write to something else.
 func (s *Sim) AddSystem(sys System) error {

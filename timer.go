@@ -9,18 +9,18 @@ import (
 	"github.com/evertick/evertick/internal/wire"
 )
 
-// Timer counts ticks of simulated time down: the time that a mission has left, until a wave comes,
-// or until a door closes. It is part of the state, as column "state.<name>" of the hash.
+// Timer counts ticks of simulated time down: the time until a mission ends, a wave comes, or a door
+// closes. It is part of the state, as column "state.<name>" of the hash.
 //
 // At the start of each tick, after the BeforeTick hooks and before the first system, a timer that
-// runs takes one tick from Left. When none is left the timer expires: Expired is true in that tick,
-// and only in it. From the next tick on the timer counts Overtime, and Left stays 0. A tick whose
-// mode is not among those of AddTimer changes neither.
+// runs takes one tick from Left. When Left becomes 0 the timer expires: Expired is true in that tick,
+// and only in it. From the next tick on the timer counts Overtime, and Left stays 0. A tick in a mode
+// that is not among those of AddTimer changes neither.
 //
-// So Set(3) in a tick n expires in tick n+3, and Set(3) between ticks, or in a BeforeTick hook, in the
-// third tick that runs.
-// Set(0) expires like Set(1). A timer that was never set does not expire: it counts Overtime from
-// its Start on, as a stopwatch. Both counts stop at math.MaxUint64.
+// So after Set(3) in tick n a timer expires in tick n+3, and after Set(3) between ticks, or in a
+// BeforeTick hook, in the third tick that runs. Set(0) has the effect of Set(1). A timer that was
+// never set does not expire: it counts Overtime from its Start on, as a stopwatch. Both counts stop at
+// math.MaxUint64.
 //
 // Methods may be called by systems, hooks, and between ticks. Systems that run side by side name the
 // timer as "state.<name>" in Reads and Writes. Methods allocate nothing.
@@ -32,9 +32,10 @@ type Timer struct {
 	expired        bool // in this tick
 }
 
-// AddTimer adds a timer that runs in the modes whose bits are set, 0: in all; see SetMode. It is
-// stopped and has no time. Name and errors are those of AddState, with which it shares the names:
-// Snapshot contains it, and Restore needs a Sim with the same timers.
+// AddTimer adds a timer that runs in the modes whose bits are set, or in all modes if modes is 0: see
+// SetMode. The timer is stopped, and Left is 0. Rules for the name and errors are those of AddState,
+// and no timer has the name of a state. Snapshot contains the timer, and Restore needs a Sim with the
+// same timers.
 func (s *Sim) AddTimer(name string, modes uint64) (*Timer, error) {
 	t := &Timer{modes: modes}
 	if err := s.addState("evertick: AddTimer", name, timerState{t}); err != nil {
@@ -57,9 +58,10 @@ func (t *Timer) Running() bool { return t.running }
 // Sim.TicksIn converts a duration to ticks.
 func (t *Timer) Set(ticks uint64) { t.left, t.overtime, t.armed = ticks, 0, true }
 
-// Add adds ticks to Left, or takes them away if negative, between 0 and math.MaxUint64. If that
-// takes the last one, the timer expires in the next tick in which it runs. A timer that has expired,
-// or was never set, and gets time, will expire, and goes on to count the same Overtime after that.
+// Add adds ticks to Left, or takes them away if negative; Left stays between 0 and math.MaxUint64. If
+// that takes the last one, the timer expires in the next tick in which it runs. A timer that has
+// expired, or was never set, and then gets time, will expire, and goes on to count from the same
+// Overtime.
 func (t *Timer) Add(ticks int64) {
 	if ticks <= 0 {
 		t.left -= min(t.left, -uint64(ticks))
@@ -69,14 +71,14 @@ func (t *Timer) Add(ticks int64) {
 	t.armed = true
 }
 
-// Left returns the ticks that are left. Loop.TimeAt(Left) is the same in seconds.
+// Left returns the ticks that are left. Loop.TimeAt converts them to seconds.
 func (t *Timer) Left() uint64 { return t.left }
 
-// Overtime returns the ticks that the timer has run since it expired.
+// Overtime returns the number of ticks in which the timer has run since it expired.
 func (t *Timer) Overtime() uint64 { return t.overtime }
 
-// Expired reports whether the timer has expired at the start of the running tick, or of the last one
-// if none runs, as in a BeforeTick hook.
+// Expired reports whether the timer has expired at the start of the running tick. Between ticks, and
+// in a BeforeTick hook, it reports that of the last tick.
 func (t *Timer) Expired() bool { return t.expired }
 
 // TicksIn returns the number of ticks of simulated time in d: d × rate, computed exactly and then

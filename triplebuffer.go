@@ -4,8 +4,8 @@ import "sync/atomic"
 
 // tripleBuffer passes the latest of three items from one goroutine, the writer, to another, the
 // reader, without locks. At any time the writer has one item, the reader has one, and the third is
-// between them. publish and take swap one's own item with that one, by one atomic operation, so
-// nobody ever has the item of another.
+// between them. publish and take each swap the caller's own item with the third by one atomic
+// operation, so the writer and the reader never have the same item.
 type tripleBuffer struct {
 	back   uint32        // the writer's item
 	front  uint32        // the reader's
@@ -25,6 +25,6 @@ func (t *tripleBuffer) publish() { t.back = t.middle.Swap(t.back|unread) &^ unre
 // fresh reports to the reader whether an item was published since its last take.
 func (t *tripleBuffer) fresh() bool { return t.middle.Load()&unread != 0 }
 
-// take gives the latest item to the reader, if there is a fresh one. A second one may be published
-// between fresh and take; then take gets that.
+// take gives the latest item to the reader. Call it only if fresh was true. If another item is
+// published between fresh and take, the reader gets that one.
 func (t *tripleBuffer) take() { t.front = t.middle.Swap(t.front) &^ unread }

@@ -10,38 +10,38 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-// View is a frame that a Publisher has published. It is a copy, which no tick changes: read it, on
-// the goroutine that called Acquire, until the next Acquire. Rows are slots of the World.
+// View is a frame that a Publisher has published. It is a copy, so no tick changes it. Only read it,
+// on the goroutine that called Acquire, until the next Acquire. Rows are slots of the World.
 type View struct {
-	// Seq counts the publications of the Publisher, from 1: views of equal Seq are the same. 0: nothing
-	// was published yet.
+	// Seq counts the publications of the Publisher, from 1: views with equal Seq are the same one. 0:
+	// nothing was published yet.
 	Seq uint64
 	// Tick is Sim.Ticks: the completed ticks.
 	Tick uint64
 	// Frame is Sim.Frame.
 	Frame loop.Frame
-	// AtNs is the time on the clock of the Sim, in nanoseconds, at which Frame.Alpha was right: when
-	// the first tick of the frame began, or that of the publication if the frame had no tick. If the only
-	// Publisher was made within the frame, it is when it was made.
+	// AtNs is the time at which Frame.Alpha was right, in nanoseconds on the clock of the Sim: when the
+	// first tick of the frame began, or when the frame was published if it had no tick. If the only
+	// Publisher was made within the frame, it is the time at which it was made.
 	AtNs int64
 	// Rows is World.HighWater, the length of all columns.
 	Rows int
-	// IDs are the entities by slot, 0 for a free one. An entity that has come or gone since an earlier
-	// view shows as another ID in its row.
+	// IDs are the entities by slot, 0 for a free slot. If an entity was spawned or despawned since an
+	// earlier view, its row has another ID.
 	IDs []ecs.ID
 	// Live is World.LiveMask: bit s%64 of word s/64 is set if there is an entity in slot s.
 	Live []uint64
 	// Version and Generation are those of the World. While both stay the same, so do IDs and Live.
 	Version, Generation uint64
-	// Now holds the transforms after the last tick, Previous those of the tick before. For entities that
-	// have jumped (see Sim.Interpolate) Previous is Now, so linear interpolation is right in every row.
-	// Without Config.Previous both are the same. Columns that are not published have their initial
-	// values: 0, or 1 for Rotation.W and Scale. Rows without entity may hold anything.
+	// Now holds the transforms after the last tick, Previous those after the tick before. For entities
+	// that teleported (see Sim.Interpolate) Previous is Now, so linear interpolation is right in every
+	// row. Without Config.Previous both are the same. Columns that are not published have their initial
+	// values: 0, or 1 for Rotation.W and Scale. Rows without an entity may hold anything.
 	Now, Previous ecs.Transforms
 
 	publisher     *Publisher
 	now, previous *page
-	roster        *roster
+	entities      *entitySet
 	jumped        []uint64 // nil without Config.Previous
 	tags          [][]uint64
 	alpha         float64 // at AtNs
@@ -77,22 +77,22 @@ func (v *View) Tag(t ecs.Tag) []uint64 {
 	return nil
 }
 
-// Alpha returns how far to draw between Previous, 0, and Now, 1, at a time on the clock of the Sim:
-// v.Alpha(p.Now()). It continues Frame.Alpha at the pace of simulated time, and stops at 1 until the
-// next tick is published. It stays where it is while the loop stops time. If the host has called Step
-// since the last frame, and under loop.Config.Batch, it counts from 0 at AtNs.
+// Alpha returns how far to draw between Previous, 0, and Now, 1, for a time in nanoseconds on the
+// clock of the Sim: v.Alpha(p.Now()). It continues Frame.Alpha at the pace of simulated time, up to 1
+// until the next tick is published. While the loop stops time it does not change. If the host has
+// called Step since the last frame, and under loop.Config.Batch, it counts from 0 at AtNs.
 func (v *View) Alpha(ns int64) float32 {
 	a := v.alpha + float64(float64(ns-v.AtNs)*v.alphaPerNs)
 	return float32(max(0, min(a, 1)))
 }
 
-// Interpolate computes where to draw the entities, as Sim.Interpolate does, into the rows of out,
-// which has at least Rows. An alpha that is not finite is ErrNotFinite. It allocates nothing.
+// Interpolate computes where to draw the entities, as Sim.Interpolate does, into the rows of out. out
+// has at least Rows rows. An alpha that is not finite is ErrNotFinite. It allocates nothing.
 func (v *View) Interpolate(alpha float32, out *ecs.Transforms) error {
 	return out.Interpolate(&v.publisher.ops, &v.Previous, &v.Now, alpha, v.jumped)
 }
 
-// describe fills in what is not in columns.
+// describe sets the fields that are not columns.
 func (v *View) describe(s *Sim) {
 	w := s.World
 	v.Tick, v.Frame, v.Rows = s.ticks, s.frame, w.HighWater()
@@ -121,9 +121,9 @@ func (v *View) copyMasks(w *ecs.World, tags []ecs.Tag) {
 	}
 }
 
-// setSlices makes the fields that are slices those of the pages.
+// setSlices sets the fields that are slices of pages.
 func (v *View) setSlices() {
-	v.IDs, v.Live = v.roster.ids, v.roster.live
+	v.IDs, v.Live = v.entities.ids, v.entities.live
 	p := v.publisher
 	now, previous := transformColumns(&v.Now), transformColumns(&v.Previous)
 	for i, name := range transformNames {
@@ -139,22 +139,23 @@ func (v *View) setSlices() {
 	}
 }
 
-// settle makes Previous equal to Now in the rows of entities that have jumped. The reader does it:
-// before it has taken this view, it may hold the one in which the page of Previous is Now.
-func (v *View) settle() {
+// copyTeleported makes Previous equal to Now in the rows of entities that teleported. The reader does
+// this after it has taken the view: before, it may still hold the view whose Now is the same page as
+// Previous of this one.
+func (v *View) copyTeleported() {
 	if v.now == v.previous {
 		return
 	}
 	for word, set := range v.jumped {
 		for ; set != 0; set &= set - 1 {
 			if row := 64*word + bits.TrailingZeros64(set); row < v.Rows {
-				v.settleRow(row)
+				v.copyRow(row)
 			}
 		}
 	}
 }
 
-func (v *View) settleRow(row int) {
+func (v *View) copyRow(row int) {
 	for i := range v.publisher.transforms {
 		copy(v.previous.columns[i][4*row:4*row+4], v.now.columns[i][4*row:])
 	}

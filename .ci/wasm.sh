@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # wasm.sh [-short]: runs tests in WebAssembly: js/wasm in node, and golden hashes also as wasip1/wasm in
-# wazero. That whole simulations are the same there is for determinism.sh to show, tick by
-# tick. With -short, numeric packages run only the tests of hashes and formats.
+# wazero. determinism.sh compares whole simulations there, tick by tick. With -short, numeric
+# packages run only the tests of hashes and formats.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 

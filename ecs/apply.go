@@ -22,8 +22,8 @@ type Applied struct {
 //
 // If the world would overflow at one of the spawns, after the despawns before it have
 // made room, Apply returns ErrCapacity naming the list and the command, changes nothing
-// and leaves the lists as they are. It does the same if the bytes of all blobs recorded and those
-// of all Blobs of one name are more than 1 GiB together.
+// and leaves the lists as they are. It does the same, naming the blobs, if the bytes of
+// all recorded blobs and of the present blobs of one name exceed 1 GiB together.
 //
 // Apply does not run what observers record meanwhile, in any list: the next Apply does. If an
 // observer panics, the commands after it are lost.

@@ -15,21 +15,22 @@ const (
 	maxBlobBytes = 1 << 30 // of all of one name: they are one frame of a snapshot
 )
 
-// Blobs are strings of bytes of one name, at most one to an entity: the name of a mesh, the path
-// of a resource, JSON, the state of a script. They are part of the state: of snapshots, copies and
-// the hash. Make Blobs with World.Blobs.
+// Blobs are strings of bytes under one name, at most one for each entity: the name of a mesh, the
+// path of a resource, JSON, the state of a script. They are part of the state: of snapshots, copies
+// and the hash. World.Blobs returns them.
 //
-// A blob belongs to its entity, and is gone when the entity is despawned, after observers and
-// bindings have seen it. An entity that is spawned has none. A blob of no bytes is a blob too.
+// A blob belongs to its entity. A despawn removes it, after observers and bindings have seen it. A
+// new entity has none. A blob of no bytes is a blob, too.
 //
-// A blob takes its bytes, rounded up to a multiple of eight, and 12 to 16 bytes more. Add half a byte
-// for each row up to the highest with a blob, and an eighth of it all for room to change. Equal blobs
-// are not shared. Set overwrites a blob in place if the new one is not longer, and else uses free
-// room; when that is used up, it moves all blobs of the name together, which takes time in
-// proportion to their bytes. Blobs allocate only when they take more memory than ever before.
+// A blob takes the memory of its bytes, rounded up to a multiple of eight, and 12 to 16 bytes more.
+// The index takes half a byte for each row up to the highest one with a blob. Spare room takes an
+// eighth more. Equal blobs are not shared. Set overwrites a blob in place if the new one is not
+// longer, and otherwise uses spare room. When that is used up, Set moves all blobs of the name
+// together, in time proportional to their bytes. Blobs allocate only when they take more memory than
+// ever before.
 //
-// The rules of the world for concurrent use hold, with Blobs of one name as one column. So systems
-// that run side by side may change blobs of different names.
+// For concurrent use, the blobs of one name count as one column of the world. So systems that run
+// side by side may change blobs of different names.
 type Blobs struct {
 	world   *World
 	name    string
@@ -37,20 +38,20 @@ type Blobs struct {
 	index   uint16 // in World.blobs
 	version changeVersion
 
-	groups []blobGroup // up to that of the highest slot that had a blob
-	// arena holds records without gaps: a word with the slot in its upper half and the number of
-	// bytes in its lower one, and these bytes, in whole words.
+	groups []blobGroup // up to the group of the highest slot that had a blob
+	// arena holds records without gaps. A record is a word, with the slot in its upper half and the
+	// number of bytes in its lower half, and then the bytes, in whole words.
 	arena []uint64
-	used  int    // words of records that hold a blob
-	bytes int    // of all blobs
-	count int    // of blobs
-	sum   uint64 // of the hashes of all blobs
+	used  int    // words in all records that hold a blob
+	bytes int    // bytes of all blobs
+	count int    // number of blobs
+	sum   uint64 // sum of the hashes of all blobs
 }
 
 // blobGroup is the blobs of 64 slots.
 type blobGroup struct {
-	has uint64   // bit s%64: slot s has a blob
-	at  []uint32 // where their records begin in the arena, by ascending slots
+	has uint64   // bit s%64 is set if slot s has a blob
+	at  []uint32 // index in the arena of each record, by ascending slots
 }
 
 // freeRecord is the slot of a record that holds no blob.
@@ -70,7 +71,7 @@ func (w *World) Blobs(name string) (*Blobs, error) {
 	return w.blobsNamed(name), nil
 }
 
-// checkBlobs is checkNew for blobs.
+// checkBlobs calls checkNew for a name of blobs.
 func (w *World) checkBlobs(caller, name string, coming []string) ([]string, error) {
 	return checkNew(caller, "names", name, w.blobsByName, coming, MaxBlobs)
 }
@@ -109,9 +110,9 @@ func (b *Blobs) slot(id ID) (Slot, bool) {
 	return b.world.Slot(id)
 }
 
-// Set copies data, which becomes the blob of an entity; data may be a blob itself. It is ErrStale
-// if there is no such entity. More than 16 MiB, or 1 GiB for all blobs of the name, are
-// ErrCapacity. Nothing is changed then.
+// Set makes a copy of data the blob of an entity. data may be the memory of a blob. If the entity
+// does not exist the error is ErrStale. If data has more than 16 MiB, or all blobs of the name would
+// have more than 1 GiB, it is ErrCapacity. After an error nothing is changed.
 func (b *Blobs) Set(id ID, data []byte) error {
 	slot, ok := b.slot(id)
 	if !ok {
@@ -129,8 +130,8 @@ func (b *Blobs) Set(id ID, data []byte) error {
 	return nil
 }
 
-// Unset removes the blob of an entity, which may have none. It reports false, and changes
-// nothing, if there is no such entity.
+// Unset removes the blob of an entity, if it has one. It reports false, and changes nothing, if
+// there is no such entity.
 func (b *Blobs) Unset(id ID) bool {
 	slot, ok := b.slot(id)
 	if ok && b.find(slot) != nil {
@@ -140,9 +141,9 @@ func (b *Blobs) Unset(id ID) bool {
 	return ok
 }
 
-// Get returns the blob of an entity, and false if there is none. It is the memory of the blobs
-// themselves: only read it. It is valid until the next change of blobs of this name, by a despawn
-// or a Restore too.
+// Get returns the blob of an entity, and false if there is none. The slice is the memory of the
+// blobs themselves: only read it. It is valid until a blob of this name changes, also by a despawn
+// or a Restore.
 func (b *Blobs) Get(id ID) ([]byte, bool) {
 	slot, ok := b.slot(id)
 	if !ok {
@@ -151,8 +152,8 @@ func (b *Blobs) Get(id ID) ([]byte, bool) {
 	return b.At(slot)
 }
 
-// At is Get for the entity in a slot. It reports false for a free slot too, and for one outside
-// the capacity.
+// At is Get for the entity in a slot. It also reports false for a free slot, and for one beyond the
+// capacity.
 func (b *Blobs) At(slot Slot) ([]byte, bool) {
 	at := b.find(slot)
 	if at == nil {
@@ -161,9 +162,9 @@ func (b *Blobs) At(slot Slot) ([]byte, bool) {
 	return b.record(*at), true
 }
 
-// All yields the entities that have blobs, with their blobs as Get returns them, in ascending
-// order of slots. The body may set and unset blobs: All visits a blob if it is there when the
-// iteration reaches its slot.
+// All yields the entities that have blobs, with the blobs as Get returns them, in ascending order of
+// slots. The loop body may set and unset blobs: All yields a blob if it exists when the iteration
+// reaches its slot.
 func (b *Blobs) All() iter.Seq2[ID, []byte] {
 	return func(yield func(ID, []byte) bool) {
 		for i := 0; i < len(b.groups); i++ {

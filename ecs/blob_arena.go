@@ -8,7 +8,7 @@ import (
 	"github.com/evertick/evertick/internal/statehash"
 )
 
-// recordWords is the length of a record of n bytes.
+// recordWords returns the length in words of a record of n bytes.
 func recordWords(n int) int { return 1 + (n+7)/8 }
 
 // record returns the bytes of the record that begins at a word of the arena.
@@ -17,8 +17,7 @@ func (b *Blobs) record(at uint32) []byte {
 	return bytesOf(b.arena[at+1:])[:n:n]
 }
 
-// find returns the place that says where the record of a slot begins, or nil if the slot has no
-// blob.
+// find returns a pointer to the index of the record of a slot, or nil if the slot has no blob.
 func (b *Blobs) find(slot Slot) *uint32 {
 	if int(slot>>6) >= len(b.groups) {
 		return nil
@@ -30,10 +29,10 @@ func (b *Blobs) find(slot Slot) *uint32 {
 	return &g.at[g.rank(bit)]
 }
 
-// rank is the number of blobs in lower slots of the group.
+// rank returns the number of blobs in lower slots of the group.
 func (g *blobGroup) rank(bit uint64) int { return bits.OnesCount64(g.has & (bit - 1)) }
 
-// put makes data the blob of a slot. The limits hold.
+// put makes data the blob of a slot. The caller has checked the limits.
 func (b *Blobs) put(slot Slot, data []byte) {
 	at, have, need := b.find(slot), 0, recordWords(len(data))
 	if at == nil {
@@ -56,8 +55,8 @@ func (b *Blobs) put(slot Slot, data []byte) {
 	b.sum += blobHash(slot, b.record(*at))
 }
 
-// insert gives a slot a blob whose record the caller adds, and returns the place that says where
-// it begins.
+// insert adds a blob of a slot, whose record the caller appends, and returns a pointer to the index of
+// the record, which the caller sets.
 func (b *Blobs) insert(slot Slot) *uint32 {
 	if n := int(slot>>6) + 1 - len(b.groups); n > 0 {
 		b.groups = append(b.groups, make([]blobGroup, n)...)
@@ -87,8 +86,8 @@ func (b *Blobs) removeSlots(i int, mask uint64) {
 	}
 }
 
-// free takes the blob out of its record, which it marks as free, and returns its words. The bytes
-// stay until the record is used again.
+// free marks a record as free, and returns its length in words. Its bytes stay until its room is used
+// again.
 func (b *Blobs) free(at uint32) (words int) {
 	header := &b.arena[at]
 	slot, data := Slot(*header>>32), b.record(at)
@@ -100,9 +99,9 @@ func (b *Blobs) free(at uint32) (words int) {
 	return words
 }
 
-// reserve makes room for a record at the end of the arena. It does not write to data, which may be
-// in the arena. Room that moves the records away from free ones must be worth it: a sixteenth of
-// the arena.
+// reserve makes room for a record at the end of the arena. It closes the gaps of free records in
+// place if a sixteenth of the arena is then free. Otherwise, or if data is in the arena, it moves the
+// records to a new arena, because it must not write to data.
 func (b *Blobs) reserve(words int, data []byte) {
 	if len(b.arena)+words <= cap(b.arena) {
 		return
@@ -142,7 +141,7 @@ func (b *Blobs) clear() {
 	b.arena, b.used, b.bytes, b.count, b.sum = b.arena[:0], 0, 0, 0, 0
 }
 
-// copyFrom copies the blobs of another world. There are none before.
+// copyFrom copies the blobs of another world. b must have none before.
 func (b *Blobs) copyFrom(src *Blobs) {
 	b.reserve(len(src.arena), nil)
 	b.arena = append(b.arena, src.arena...)
@@ -158,11 +157,11 @@ func (b *Blobs) copyFrom(src *Blobs) {
 // blobHash is XXH3 (64 bits) of a blob, with its slot as the seed.
 func blobHash(slot Slot, data []byte) uint64 { return statehash.Seeded(data, uint64(slot)) }
 
-// hash is a function of the set of blobs. Their hashes are added up, so that a change costs the
-// hash of one blob, and Hash none.
+// hash is a function of the set of blobs. It uses the sum of their hashes, so that a change hashes
+// one blob, and World.Hash hashes none.
 func (b *Blobs) hash() uint64 { return statehash.Add(uint64(b.count), "bytes", b.sum) }
 
-// memory is the number of bytes that the blobs take.
+// memory returns the number of bytes that the blobs take.
 func (b *Blobs) memory() int {
 	n := 8*cap(b.arena) + int(unsafe.Sizeof(blobGroup{}))*cap(b.groups)
 	for i := range b.groups {

@@ -8,7 +8,7 @@ import (
 	"github.com/evertick/evertick/internal/wire"
 )
 
-// blobRecordBytes is what a blob takes in a snapshot besides its bytes.
+// blobRecordBytes is the size of a blob in a snapshot, without its bytes.
 const blobRecordBytes = 4 + 4
 
 // pendingBlobs replace the blobs of one name: records of a snapshot, or those of another world.
@@ -16,11 +16,11 @@ type pendingBlobs struct {
 	name    string
 	version uint64
 	records []byte
-	words   int // that the records take in an arena
+	words   int // length of the records in an arena
 	from    *Blobs
 }
 
-// saved reports whether blobs are in a snapshot: all but those that are as in a new world.
+// saved reports whether a snapshot contains the blobs: unless no blob was ever set.
 func (b *Blobs) saved() bool { return b.count > 0 || b.version.number > 0 }
 
 func (w *World) savedBlobs() (n int) {
@@ -32,7 +32,7 @@ func (w *World) savedBlobs() (n int) {
 	return n
 }
 
-// snapshotBytes is the length of the content of the frame.
+// snapshotBytes returns the length of the content of the frame.
 func (b *Blobs) snapshotBytes() int {
 	return len(b.name) + 1 + 8 + blobRecordBytes*b.count + b.bytes
 }

@@ -31,7 +31,7 @@ func (c *Column[T]) Name() string { return c.column.name }
 
 // Values returns the memory of the column itself, indexed by slot; len and cap
 // are the capacity of the world. It always returns the same slice. It panics for a nil
-// Column, as there is after a Register or AddColumn whose error was ignored.
+// Column: the program has ignored an error of Register or AddColumn.
 func (c *Column[T]) Values() []T {
 	if c == nil {
 		panic("ecs: use of a nil Column: Register or AddColumn has returned an error, or was not called")
@@ -81,8 +81,8 @@ func newColumn[T any](w *World, caller, name string) (*Column[T], error) {
 // attach makes c the handle of a column.
 func (c *Column[T]) attach(of *column) { c.column, c.values = of, stagger.View[T](of.mem) }
 
-// checkColumn returns what register needs for a column of that name with rows of type t,
-// or why it cannot be added once so many more columns are there.
+// checkColumn returns the arguments of register for a column with rows of type t, or an error if
+// the column cannot be added after that many more columns.
 func (w *World) checkColumn(caller, name string, t reflect.Type, more int) (k Kind, count int, err error) {
 	if k, count = kindOf(t); k == 0 {
 		return k, count, fault.Field(ErrUnsupported, caller+" type", t)
@@ -106,7 +106,7 @@ func (w *World) checkColumn(caller, name string, t reflect.Type, more int) (k Ki
 }
 
 // register adds a column that the program has a handle to, or adopts the kept column of
-// that name. checkColumn has accepted it.
+// that name. The caller has called checkColumn.
 func (w *World) register(name string, k Kind, count int) *column {
 	if old := find(w.byName, name); old != nil {
 		w.registerKept(old)

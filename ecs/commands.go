@@ -66,7 +66,7 @@ const (
 	setCommand
 	unsetCommand
 	writeCommand
-	setBlobCommand // its value is a uint32 length, little-endian, and the bytes
+	setBlobCommand // its value is the length as a little-endian uint32, and the bytes
 	unsetBlobCommand
 )
 

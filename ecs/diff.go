@@ -30,10 +30,10 @@ type Difference struct {
 
 // Diff returns the first difference of two worlds. It returns false if there is none,
 // which is the case if and only if their hashes are equal. The order is: next id,
-// HighWater, ids by slot, tags by name and then slot, columns and at last blobs likewise.
+// HighWater, ids by slot, tags by name and then slot, and in the same way columns and then blobs.
 // What the hash leaves out is no difference: capacity, order of registration, versions,
-// tags and names of blobs that no entity has, the payload of a NaN; -0 and +0 differ. A column of another
-// type is a difference if its bytes differ.
+// tags and names of blobs that no entity has, the payload of a NaN; -0 and +0 differ. A
+// column of another type is a difference if its bytes differ.
 func Diff(a, b *World) (Difference, bool) {
 	for _, diff := range [...]func(a, b *World) (Difference, bool){diffAllocator, diffIDs, diffTags, diffColumns, diffBlobs} {
 		if d, found := diff(a, b); found {

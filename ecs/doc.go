@@ -27,16 +27,17 @@
 // for all rows: it changes the Version of the column, by which an index, a renderer or a
 // sync layer notices the change. SetPosition and its like touch by themselves.
 //
-// Code that does not know the columns (a network, an inspector, an exporter) reads them without their types:
-// [World.Columns] lists them, and a [ColumnView] returns rows as bytes or as float64.
+// Code that does not know the columns (a network, an inspector, an exporter) reads them
+// without their types: [World.Columns] lists them, and a [ColumnView] returns rows as
+// bytes or as float64.
 //
 // [Tag]s are bitsets, 64 entities a word. [World.Query] selects by tags, in
 // ascending slot order; a query of [World.NewQuery] caches the result as a bitmap, for
 // frequent use and for kernels. [World.IDs] yields all entities in order of age. A [Handle]
 // is an id with its slot, for frequent access to one entity.
 //
-// [Blobs] are strings of bytes of an entity, such as the name of its mesh: state that is no
-// number and has no fixed length.
+// [Blobs] are strings of bytes of an entity, such as the name of its mesh: state without a fixed
+// length.
 //
 // With [Config].Previous a world keeps the transforms of the last tick, so that a
 // renderer that runs between two ticks can [World.Interpolate].

@@ -10,12 +10,12 @@ import (
 	"unicode/utf8"
 )
 
-// Dump writes a table for people to read, of the entities that satisfy every term, all
-// with no terms, in ascending order of slots: id, slot, tags, every column, in order of
-// registration, and the first 40 bytes of each blob, quoted. Rows of several numbers are in brackets, floats in the shortest
-// form that identifies their value. It returns the first error of out. The memory that it
-// needs depends on columns and tags, not on the number of entities. A tag of another
-// world panics.
+// Dump writes a table for people to read, of the entities that satisfy every term, all with no
+// terms, in ascending order of slots: id, slot, tags, every column, in order of registration,
+// and the first 40 bytes of each blob, quoted. Rows of several numbers are in brackets, floats
+// in the shortest form that identifies their value. It returns the first error of out. The
+// memory that it needs depends on columns and tags, not on the number of entities. A tag of
+// another world panics.
 func (w *World) Dump(out io.Writer, terms ...Term) error {
 	t := &textTable{out: bufio.NewWriter(out)}
 	w.dumpRows(t, terms) // measures

@@ -51,8 +51,9 @@ func allNames[N named](a, b []N) []string {
 	return slices.Compact(names)
 }
 
-// checkNew returns the names that are to come into a list of at most so many, with one more unless
-// it is there or comes already; or why it cannot come.
+// checkNew adds a name to coming, the names that will be added to a list, unless the list or coming
+// has it. It returns coming, or an error if the name is not valid or the list would have more than
+// most names.
 func checkNew[N any, P interface {
 	*N
 	named

@@ -22,18 +22,18 @@ import (
 //	}
 //	err := w.Register(&c)
 //
-// A field of type *Column[T] is a column, as AddColumn and AddArrayColumn add it; a field of
-// type Tag is a tag, as World.Tag returns it, and one of type *Blobs is what World.Blobs
-// returns. The name is that of the field with a lower-case beginning: Owner is "owner", MaxHP
-// "maxHP", HP "hp", XPos "xPos". A struct tag ecs:"name" gives another name, and ecs:"-" leaves a
-// field out. A field that is a struct declares more of them: its name and a dot precede theirs. An
-// embedded struct without a struct tag adds no name.
+// For a field of type *Column[T], Register does what AddColumn or AddArrayColumn does; for a Tag,
+// what World.Tag does; for a *Blobs, what World.Blobs does. The name is that of the field with a
+// lower-case beginning: Owner is "owner", MaxHP "maxHP", HP "hp", XPos "xPos". A struct tag
+// ecs:"name" gives another name, and ecs:"-" leaves a field out. A field that is a struct declares
+// the fields in it, and its name and a dot precede their names. An embedded struct without a struct
+// tag adds no name.
 //
-// A field that is not exported cannot be set: if it is of one of these types, it is ErrUnsupported,
-// and Register ignores it otherwise. An exported field of any other type is ErrUnsupported. Other
-// errors are those of AddColumn, AddArrayColumn, World.Tag and World.Blobs; a column name that the
-// struct has twice is ErrRange. Register returns all faults at once, each with the name of its
-// field, and then has changed neither the world nor the struct.
+// A field that is not exported cannot be set: it is ErrUnsupported if it has one of these types, and
+// otherwise ignored. An exported field of any other type is ErrUnsupported. Other errors are those
+// of AddColumn, AddArrayColumn, World.Tag and World.Blobs; if two fields give the same column name,
+// the second one is ErrRange. Register returns all faults at once, each with the name of its field.
+// After an error it has changed neither the world nor the struct.
 func (w *World) Register(columns any) error {
 	v := reflect.ValueOf(columns)
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
@@ -110,7 +110,7 @@ func (r *registration) collect(of reflect.Value, where, prefix string) {
 	}
 }
 
-// isHandle reports whether a type is that of a field for a column or for blobs.
+// isHandle reports whether a type is *Column[T] or *Blobs.
 func isHandle(t reflect.Type) bool { return t.Implements(handleType) || t == blobsType }
 
 // declares reports whether a field of a type would declare something.
@@ -164,8 +164,8 @@ func (r *registration) blob(field reflect.Value, where, name string) {
 	r.adds = append(r.adds, func() { field.Set(reflect.ValueOf(r.world.blobsNamed(name))) })
 }
 
-// lowerBeginning makes the upper-case letters with which a name begins lower-case, without the
-// last of them if it begins a word: HP is hp, and XPos is xPos.
+// lowerBeginning makes the upper-case letters at the beginning of a name lower-case. If a lower-case
+// letter follows them, the last one stays, since it begins a word: HP is hp, and XPos is xPos.
 func lowerBeginning(name string) string {
 	letters := []rune(name)
 	for i, c := range letters {

@@ -84,9 +84,9 @@ func (w *World) CopyFrom(src *World) error {
 	return nil
 }
 
-// PrepareCopy does the part of CopyFrom that can fail, with the same errors, and changes nothing, as
-// Prepare does for Restore. Neither world may change before Commit or Discard, and src must be
-// another world than w.
+// PrepareCopy does the part of CopyFrom that can fail, with the same errors, and changes nothing.
+// Commit then does the rest, as it does after Prepare. Neither world may change before Commit or
+// Discard, and src must be another world than w.
 func (w *World) PrepareCopy(src *World) error {
 	if w == src {
 		panic("ecs: PrepareCopy from the world itself")

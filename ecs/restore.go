@@ -13,18 +13,19 @@ import (
 
 // Restore replaces the state by that of a snapshot, which may come from a world of another
 // capacity. Handles to tags and columns stay valid; tags and columns are matched by name.
-// Tags that the world lacks are registered. Tags that the snapshot lacks are emptied.
-// The same holds for names of blobs. Columns that the snapshot lacks get their initial value and version 0. Columns that the
-// world lacks are kept: they are in the hash and in later snapshots, and zero in a row
-// that is newly used. They stay until AddColumn adds them to the program, or until a
-// Restore of a snapshot without them drops them. They hold no more rows than have been
-// used; a row that is used later takes the same memory as in the world that saved them.
+// Tags that the world lacks are registered. Tags that the snapshot lacks are emptied. The
+// same holds for names of blobs. Columns that the snapshot lacks get their initial value
+// and version 0. Columns that the world lacks are kept: they are in the hash and in later
+// snapshots, and zero in a row that is newly used. They stay until AddColumn adds them to
+// the program, or until a Restore of a snapshot without them drops them. They hold no more
+// rows than have been used; a row that is used later takes the same memory as in the world
+// that saved them.
 //
 // Data that is truncated, altered or contradicts itself is ErrCorrupt. Data of another
 // format version, or with a column that the world has in another type, is ErrUnsupported.
-// More rows, columns, tags or names of blobs than fit are ErrCapacity. The world is then unchanged, and
-// Restore has used memory only in proportion to len(data): at worst one page of the id
-// table for each id, if the ids lie far apart.
+// More rows, columns, tags or names of blobs than fit are ErrCapacity. The world is then
+// unchanged, and Restore has used memory only in proportion to len(data): at worst one page
+// of the id table for each id, if the ids lie far apart.
 func (w *World) Restore(data []byte) error {
 	if err := w.Prepare(data); err != nil {
 		return err

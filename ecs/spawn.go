@@ -24,8 +24,8 @@ func (w *World) Spawn() (ID, error) {
 	return id, err
 }
 
-// SpawnSlot is Spawn for callers that write to the row: it also returns the slot, as
-// Slot(id) does.
+// SpawnSlot is Spawn, and also returns the slot of the new entity, for callers that write to its
+// row.
 func (w *World) SpawnSlot() (ID, Slot, error) {
 	w.mustBeUnlocked()
 	if w.count == len(w.ids) {

@@ -33,7 +33,7 @@ func (w *World) Tag(name string) (Tag, error) {
 	return Tag{w.tagNamed(name)}, nil
 }
 
-// checkTag is checkNew for tags.
+// checkTag calls checkNew for the name of a tag.
 func (w *World) checkTag(caller, name string, coming []string) ([]string, error) {
 	return checkNew(caller, "tags", name, w.tagsByName, coming, MaxTags)
 }

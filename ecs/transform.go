@@ -165,8 +165,8 @@ func (w *World) JumpAt(slot Slot) bool {
 func (w *World) Jumped() []uint64 { return w.jumped }
 
 // Interpolate computes the transforms to draw at a time between Previous, alpha 0,
-// and now, alpha 1, into the rows of out: see Transforms.Interpolate. Entities that have
-// jumped are drawn at their present transform. out has at least HighWater rows, one per
+// and now, alpha 1, into the rows of out: see Transforms.Interpolate. Entities that
+// teleported get their present transform. out has at least HighWater rows, one per
 // slot. The error is ErrUnsupported unless Config.Previous is set, or that of native.Ops.
 func (w *World) Interpolate(ops *native.Ops, alpha float32, out *Transforms) error {
 	if w.previous == nil {
@@ -188,11 +188,11 @@ func (t *Transforms) below(n int) (cut Transforms) {
 	return cut
 }
 
-// Interpolate computes the rows of t between those of previous, alpha 0, and of now, alpha 1:
-// native.Ops.Lerp of positions and scales and Nlerp of rotations. The rows that jumped names, a
-// bitmap in the form of Query.Mask or nil for none, are those of now. All columns of previous and now
-// have the same length, and those of t at least that; otherwise Interpolate panics. Only the
-// rows in ops.Live are computed, all if it is nil. The error is that of native.Ops.
+// Interpolate sets the rows of t to transforms between those of previous, alpha 0, and of now, alpha
+// 1, by native.Ops.Lerp for positions and scales and Nlerp for rotations. jumped is a bitmap in the
+// form of Query.Mask, or nil: rows whose bits are set are copied from now. All columns of previous
+// and now must have the same length, and those of t at least that length; otherwise Interpolate
+// panics. Only the rows in ops.Live are computed, or all if it is nil. The error is that of native.Ops.
 func (t *Transforms) Interpolate(ops *native.Ops, previous, now *Transforms, alpha float32, jumped []uint64) error {
 	rows := len(now.Position.X)
 	for _, c := range t.columns() {

@@ -23,24 +23,24 @@ import (
 //	Float64(row uint32, i int) float64                       // number i of a row
 //	Value(row uint32, i int) any                             // the same in its type: an int8 … float64
 //
-// Bytes are exact: each number in little-endian order on every machine, bit for bit as in a snapshot,
-// so a NaN keeps its payload; hashes replace it. A float64 is exact as well, except for integers
-// beyond 2^53 in magnitude, which are rounded to the nearest float64, ties to even, and for the payload of a
-// NaN. Value returns the same NaN for all.
+// Bytes are exact: each number in little-endian order on every machine, bit for bit as in a snapshot.
+// So a NaN keeps its payload, which hashes ignore. A float64 is exact as well, except for integers
+// beyond 2^53 in magnitude, which are rounded to the nearest float64, ties to even, and for the
+// payload of a NaN. Value returns the same NaN for all NaNs.
 //
-// Rows below Len that hold no entity, or no body, may hold anything. A row beyond Len or a number
-// beyond Components panics. All but Value allocate nothing if dst has room. Any number of goroutines may
-// read at once while nothing writes to the world.
+// Rows without an entity, or without a body, may hold anything. The methods panic for a row from Len
+// on, or a number from Components on. All but Value allocate nothing if dst has room. Any number of
+// goroutines may read at once while nothing writes to the world.
 type ColumnView = columns.View
 
-// Columns returns all columns in order of registration: the built-in ones, those that were added,
-// and those that only a snapshot brought (see World.Restore). Snapshots have them in the same order. The
+// Columns returns all columns in order of registration, which is also their order in snapshots: the
+// built-in ones, those that were added, and those that only a snapshot has (see World.Restore). The
 // slice is the world's own: only read it. A column that is added later is not in it. If a Restore
 // or CopyFrom drops a column, its Len is 0 from then on. A call allocates nothing.
 func (w *World) Columns() []ColumnView { return slices.Clip(w.views) }
 
-// ColumnNamed returns the column of that name, of any type and wherever it came from, and false if
-// there is none. FindColumn returns one with its type.
+// ColumnNamed returns the column of that name among Columns, and false if there is none. FindColumn
+// returns a column with its type.
 func (w *World) ColumnNamed(name string) (ColumnView, bool) {
 	c := find(w.byName, name)
 	if c == nil {

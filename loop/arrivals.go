@@ -16,19 +16,19 @@ const (
 	defaultWindowNs = 5 * nsPerSecond
 	defaultInTime   = 0.99
 
-	// fewArrivals is the number of inputs below which the lead of before is not forgotten: with fewer,
-	// the greatest delay seen is no estimate of one that is exceeded once in a hundred times.
-	fewArrivals = 32
+	// enoughArrivals is the number of inputs from which on the earlier lead does not matter. The
+	// greatest of fewer delays says too little about the delay that one in a hundred exceeds.
+	enoughArrivals = 32
 )
 
 // ArrivalsConfig describes Arrivals. The zero value works.
 type ArrivalsConfig struct {
-	// Sources is the most sources that are measured at once, 1 to 1<<20. 0: 256. When another one comes,
-	// the one from which nothing has come for the longest time is forgotten. Each takes 8 KiB, which
-	// are allocated when they are first needed.
+	// Sources is the most sources that are measured at once, 1 to 1<<20. 0: 256. A further source
+	// replaces the one that has been silent for the longest time. Each takes 8 KiB, which are allocated
+	// when they are first needed.
 	Sources int
-	// WindowNs is the time after which what was measured begins to be forgotten, at least 1. 0: 5 s.
-	// An input counts for one to two windows.
+	// WindowNs is the length of a window, at least 1. 0: 5 s. An input counts for one to two windows,
+	// and is then forgotten.
 	WindowNs int64
 	// InTime is the share of inputs that are to arrive in time, above 0, at most 1. 0: 0.99.
 	InTime float64
@@ -50,37 +50,37 @@ func (c ArrivalsConfig) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Arrivals measures, for each source of inputs, by how much its inputs arrive late, and how far
-// ahead of time the source should aim so that a chosen share of them arrives in time. It is safe for
-// concurrent use, and no part of a simulation: nothing that it measures may decide what a tick does.
+// Arrivals measures, for each source of inputs, how late its inputs arrive, and the lead with which
+// a chosen share of them arrives in time. It is safe for concurrent use. It is not part of a
+// simulation: no tick may depend on what it measures.
 //
 // # The lead
 //
-// A sender cannot act in the tick that is in progress when its input arrives: it aims at a later
-// one. Its lead is the time from the moment at which it acts to the moment at which the tick that it
-// aims at falls due. The input is in time if its delay, from acting to arriving, is at most the
-// lead. So the lead that is advised is the quantile ArrivalsConfig.InTime of the delays of the last
-// one to two windows. It does not depend on the lead that the source had, so a source that follows
-// the advice does not disturb it.
+// The tick in which a sender acts is over when its input arrives, so the sender aims at a later
+// tick. Its lead is the time from the moment at which it acts to the moment at which that later tick
+// falls due. Its delay is the time from acting to the arrival. The input is in time if the delay is
+// at most the lead. So the advised lead is the quantile ArrivalsConfig.InTime of the delays of the
+// last one to two windows. It does not depend on the lead that the source used, so a source that
+// follows the advice does not change it.
 //
-//   - It rises as soon as more than one input in a hundred is late, which takes tens of inputs, and
-//     falls when the cause is one to two windows old: too late an input costs more than too much
-//     lead.
-//   - With fewer than 100 inputs it is the greatest of their delays. With fewer than 32 it is no
-//     less than the lead of before: that at the end of the last window with 32 or more, which halves
-//     with each window that has fewer. Before the first input it is 0.
-//   - While a source is silent its lead stays as it was. When it speaks again after more than two
-//     windows, all that was measured is forgotten, but for the lead of before.
+//   - The lead rises as soon as more than one input in a hundred is late, which takes tens of
+//     inputs. It falls when the cause is one to two windows old, because an input that is late costs
+//     more than a lead that is too long.
+//   - With fewer than 100 inputs it is the greatest of their delays. With fewer than 32 it is also
+//     not less than the earlier lead: the one at the end of the last window with 32 or more inputs,
+//     halved for each window with fewer. Before the first input it is 0.
+//   - While a source is silent its lead does not change. When an input comes after more than two
+//     windows, all that was measured is forgotten, except for the earlier lead.
 //   - Delays are counted with a precision of 1/32 or 66 µs, and rounded up, up to 34 s. The lead is
 //     never negative.
 //
-// The delay is known only of inputs that carry the time at which their sender acted. If clocks of
-// sender and host differ, the error is part of delay and aim alike, and cancels out as long as it is
-// the same in both.
+// Arrivals knows the delay only of inputs that carry the time at which their sender acted. If the
+// clocks of sender and host differ, the difference is added both to the delay and to the time at
+// which the sender aims, and cancels out as long as it does not change.
 type Arrivals struct {
 	config  ArrivalsConfig // defaults filled in
 	mu      sync.Mutex
-	index   table[int] // of the source, with Seq 0, in sources
+	index   keyTable[int] // of the source, with Seq 0, in sources
 	sources []*sourceArrivals
 }
 
@@ -112,7 +112,7 @@ type SourceStats struct {
 	Count         int
 	P50, P95, P99 int64
 
-	// LeadNs is the lead that the source should have, computed from the delays of LeadCount inputs.
+	// LeadNs is the advised lead, computed from the delays of LeadCount inputs.
 	LeadNs    int64
 	LeadCount int
 }
@@ -152,7 +152,8 @@ func (a *Arrivals) Add(in Arrival) {
 	}
 }
 
-// of returns what is known of a source, with its windows moved on to now.
+// of returns the record of a source, with its windows moved on to now. It adds a source that is not
+// measured yet.
 func (a *Arrivals) of(source uint32, now uint64) *sourceArrivals {
 	var s *sourceArrivals
 	switch {
@@ -197,8 +198,8 @@ func (a *Arrivals) Source(source uint32) (SourceStats, bool) {
 	return s.summary(a.config.InTime), true
 }
 
-// AppendSources appends what is known of each source to dst, ordered by source. It does not keep
-// Add waiting for longer than one source takes.
+// AppendSources appends the stats of each source to dst, ordered by source. Add waits for it no
+// longer than it takes to copy one source.
 func (a *Arrivals) AppendSources(dst []SourceStats) []SourceStats {
 	begin := len(dst)
 	for i := 0; ; i++ {
@@ -213,32 +214,33 @@ func (a *Arrivals) AppendSources(dst []SourceStats) []SourceStats {
 	}
 	added := dst[begin:]
 	slices.SortFunc(added, func(x, y SourceStats) int { return cmp.Compare(x.Source, y.Source) })
-	// A source that was forgotten and came back meanwhile is there twice.
+	// A source that was replaced and measured again meanwhile was copied twice.
 	added = slices.CompactFunc(added, func(x, y SourceStats) bool { return x.Source == y.Source })
 	return dst[:begin+len(added)]
 }
 
-// sourceArrivals is what is known of one source: two windows, of which one is present.
+// sourceArrivals is what Arrivals knows about one source, in two windows: the present one and the
+// one before.
 type sourceArrivals struct {
 	stats   SourceStats // without what summary computes
 	start   uint64      // of the present window
 	present int
-	before  int64 // lead
-	late    [2]bins
-	delay   [2]bins
+	before  int64 // the earlier lead
+	late    [2]signedHistogram
+	delay   [2]signedHistogram
 }
 
 func (s *sourceArrivals) begin(source uint32, now uint64) {
 	*s = sourceArrivals{stats: SourceStats{Source: source}, start: now}
 }
 
-// moveTo begins the windows that have begun until now.
+// moveTo begins a new window if the present one has ended by now.
 func (s *sourceArrivals) moveTo(now, window uint64, inTime float64) {
 	if now >= s.start && now-s.start < window {
 		return
 	}
 	s.before = s.lead(inTime)
-	if s.leadCount() < fewArrivals {
+	if s.leadCount() < enoughArrivals {
 		s.before /= 2
 	}
 	if now < s.start || now-s.start >= 2*window { // the axis has begun anew, or the source was silent
@@ -251,10 +253,10 @@ func (s *sourceArrivals) moveTo(now, window uint64, inTime float64) {
 	s.start += window
 }
 
-// clear begins a window in place of the older one.
+// clear replaces the older window by an empty one, which is then the present one.
 func (s *sourceArrivals) clear() {
 	s.present ^= 1
-	s.late[s.present], s.delay[s.present] = bins{}, bins{}
+	s.late[s.present], s.delay[s.present] = signedHistogram{}, signedHistogram{}
 }
 
 func (s *sourceArrivals) countRefusal(err error) {
@@ -273,7 +275,7 @@ func (s *sourceArrivals) leadCount() int { return int(s.delay[0].n + s.delay[1].
 
 func (s *sourceArrivals) lead(inTime float64) int64 {
 	lead := max(0, quantile(&s.delay, inTime))
-	if s.leadCount() < fewArrivals {
+	if s.leadCount() < enoughArrivals {
 		lead = max(lead, s.before)
 	}
 	return lead
@@ -288,20 +290,20 @@ func (s *sourceArrivals) summary(inTime float64) SourceStats {
 }
 
 const (
-	// binUnit is the number of bits of a nanosecond count that bins drop.
+	// binUnit is the number of low bits of a nanosecond count that a signedHistogram drops.
 	binUnit = 16
 	// binHalf is the number of buckets for positive values: up to 2^35 ns.
 	binHalf = (35 - binUnit - subBits + 1) * sub
 )
 
-// bins count durations of either sign, in the buckets of Histogram on each side of 0, in units of
-// 2^16 ns. A bucket counts up to 65,535.
-type bins struct {
+// signedHistogram counts durations of either sign, with the buckets of Histogram on each side of 0,
+// in units of 2^16 ns. A bucket counts up to 65,535.
+type signedHistogram struct {
 	n      uint32
 	counts [2 * binHalf]uint16
 }
 
-func (s *bins) add(ns int64) {
+func (s *signedHistogram) add(ns int64) {
 	i := binHalf
 	if ns >= 0 {
 		i += min(bucketOf(uint64(ns)>>binUnit), binHalf-1)
@@ -314,9 +316,9 @@ func (s *bins) add(ns int64) {
 	}
 }
 
-// quantile returns the least duration that at least the part q of those in both bins do not
-// exceed, rounded up to the end of its bucket; 0 of none.
-func quantile(s *[2]bins, q float64) int64 {
+// quantile returns the least duration such that at least the part q of the durations in both
+// histograms do not exceed it, rounded up to the end of its bucket. It is 0 if there are none.
+func quantile(s *[2]signedHistogram, q float64) int64 {
 	n := s[0].n + s[1].n
 	if n == 0 {
 		return 0
@@ -331,20 +333,12 @@ func quantile(s *[2]bins, q float64) int64 {
 	return endOf(2*binHalf - 1)
 }
 
-// endOf returns the greatest value of a bucket of bins.
+// endOf returns the greatest value of a bucket of a signedHistogram.
 func endOf(i int) int64 {
 	if i < binHalf {
 		return -startOf(binHalf-1-i)<<binUnit - 1
 	}
 	return startOf(i-binHalf+1)<<binUnit - 1
-}
-
-// startOf returns the least value of a bucket of bucketOf.
-func startOf(bucket int) int64 {
-	if bucket < 2*sub {
-		return int64(bucket)
-	}
-	return int64(bucket&(sub-1)|sub) << (bucket>>subBits - 1)
 }
 
 // saturatingSub returns a - b, or the int64 that is nearest to it.

@@ -48,10 +48,10 @@ type ManualClock struct {
 	// that a run takes no wall time. Set it before the first use.
 	Jump bool
 
-	mu    sync.Mutex
-	now   int64
-	moved chan struct{} // closed by the next move; nil while nobody waits
-	turn  turn
+	mu     sync.Mutex
+	now    int64
+	moved  chan struct{} // closed by the next move; nil while nobody waits
+	breaks breaks
 }
 
 // Method implements [PacingClock].
@@ -97,7 +97,7 @@ func (c *ManualClock) move(ns int64) {
 // lets other goroutines, and the page, run for a millisecond after each 10 ms.
 func (c *ManualClock) Sleep(ctx context.Context, untilNs int64) error {
 	if c.Jump {
-		c.turn.giveWay()
+		c.breaks.takeIfDue()
 	}
 	for {
 		if err := ctx.Err(); err != nil {
@@ -146,7 +146,7 @@ type monotonic struct {
 	timer  *time.Timer
 	moving bool // the clock was seen to move
 	still  bool // it was seen not to
-	turn   turn
+	breaks breaks
 }
 
 func (m *monotonic) now() int64 {
@@ -160,7 +160,7 @@ func (m *monotonic) now() int64 {
 func (m *monotonic) wait(ctx context.Context, untilNs int64) error {
 	now := m.now()
 	if untilNs <= now { // first: the difference to a time long past can overflow
-		m.turn.giveWay()
+		m.breaks.takeIfDue()
 		return nil
 	}
 	d := time.Duration(untilNs - now)
@@ -171,7 +171,7 @@ func (m *monotonic) wait(ctx context.Context, untilNs int64) error {
 	}
 	select {
 	case <-m.timer.C:
-		m.turn.end()
+		m.breaks.reset()
 		return nil
 	case <-ctx.Done():
 		m.timer.Stop()
@@ -179,28 +179,27 @@ func (m *monotonic) wait(ctx context.Context, untilNs int64) error {
 	}
 }
 
-// turn gives other goroutines, and a page, their turns where one thread runs everything. Nothing
-// interrupts a run that is behind its time there: without turns not even its context would end it.
-// Elsewhere a turn does nothing.
-type turn struct{ ended time.Time }
+// breaks lets other goroutines, and a page, run where one thread runs everything. Nothing interrupts
+// a late run there, so without breaks even its context would not end it. Elsewhere it does nothing.
+type breaks struct{ last time.Time }
 
-// giveWay lets others run if they have not had a turn for 10 ms. A page gets one only while every
-// goroutine waits, and timers there have a resolution of a millisecond.
-func (t *turn) giveWay() {
+// takeIfDue sleeps for a millisecond if the last break ended 10 ms ago or more. A page runs only while
+// every goroutine waits, and timers there have a resolution of a millisecond.
+func (b *breaks) takeIfDue() {
 	switch {
 	case !oneThread:
-	case t.ended.IsZero():
-		t.end()
-	case time.Since(t.ended) >= 10*time.Millisecond:
+	case b.last.IsZero():
+		b.reset()
+	case time.Since(b.last) >= 10*time.Millisecond:
 		time.Sleep(time.Millisecond)
-		t.end()
+		b.reset()
 	}
 }
 
-// end is called when others have had a turn.
-func (t *turn) end() {
+// reset is called at the end of a break, or of a sleep in which others could run.
+func (b *breaks) reset() {
 	if oneThread {
-		t.ended = time.Now()
+		b.last = time.Now()
 	}
 }
 
@@ -269,7 +268,7 @@ func (m *monotonic) spin(ctx context.Context, untilNs int64) error {
 // goroutines run; one that does not return in time makes the frame late.
 //
 // In a bubble of testing/synctest, where time does not pass for a goroutine that
-// spins, it waits by a timer, and on js and wasip1 as well: see [Pacing.Effective]. Method
+// spins, and on js and wasip1 (see [Pacing.Effective]), it waits by a timer. Method
 // reports it. Its origin is its first use, and the zero value is ready. It serves one goroutine.
 type SpinClock struct{ mono monotonic }
 

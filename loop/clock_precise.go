@@ -14,7 +14,7 @@ import (
 // On Linux it sleeps by clock_nanosleep to an absolute time of CLOCK_MONOTONIC, on a thread whose timer
 // slack it sets to 1 µs meanwhile. Elsewhere, and where the system refuses that, it sleeps by a timer
 // of the runtime, with a wider margin. In a bubble of testing/synctest, where time does not pass for a
-// goroutine that spins, it only sleeps by a timer, and so it does on js and wasip1: see [Pacing.Effective].
+// goroutine that spins, and on js and wasip1 (see [Pacing.Effective]), it only sleeps by a timer.
 // Method reports which way it uses.
 //
 // The margin follows how late sleeps end on this host: it covers most of the last 128 of them. Spinning

@@ -86,8 +86,8 @@ type Config struct {
 	// more than a quarter of a period. See Loop.Refresh. It is for hosts whose
 	// frames wait for a display, not for Run.
 	SmoothDelta bool
-	// Pacing says how Run waits if it is given no clock. 0 means Sleep. Not every system has each:
-	// see Pacing.Effective.
+	// Pacing says how Run waits if it is given no clock. 0 means Sleep. Some systems do not have all
+	// of them: see Pacing.Effective.
 	Pacing Pacing
 	// SpinBudget is the part of a CPU, in thousandths, that Run under Precise may spend on spinning,
 	// over any few seconds: 1 to 1000. 0 means 40, which is 4 %. Run spins only as long as the machine

@@ -158,9 +158,9 @@
 //	Uncapped  not at all: time jumps      –                 all
 //	External  not at all: the host calls Advance or Drive
 //
-// On js and wasip1 Precise and Spin wait as Sleep does, since one thread runs everything: [Pacing.Effective] and
-// the Method of a clock report it. A run that is behind its time, or Uncapped, pauses there for a millisecond after
-// each 10 ms, so that contexts, other goroutines and the page have their turns.
+// On js and wasip1 Precise and Spin wait as Sleep does, since one thread runs everything:
+// [Pacing.Effective] and the Method of a clock report it. A run that is late, or Uncapped, pauses
+// there for a millisecond after each 10 ms, so that contexts, other goroutines and the page can run.
 //
 // Lateness never adds up, since targets are computed from the exact accumulator; Frame.LateNs reports it. The figures
 // are those of a machine with a CPU to spare: without one, every clock is late while its thread waits. Virtual machines
@@ -187,8 +187,9 @@
 // on which inputs had arrived, and not on the order of their arrival. No source can use up the room
 // of the others.
 //
-// A [Timeline] says which tick is in progress at a time, and when a tick falls due. [Arrivals]
-// measures with it, by source, whether inputs come in time, and for which tick a source should aim.
+// A [Timeline] returns the tick that is in progress at a time, and the time at which a tick falls
+// due. [Arrivals] measures, for each source, whether inputs come in time, and advises the lead with
+// which they would.
 //
 // [SimTime] is the time of a tick, exactly, at any rate.
 package loop

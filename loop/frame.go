@@ -30,9 +30,9 @@ type Frame struct {
 	// after 584 years.
 	WallNs, UINs uint64
 	// FPS is the rate of the frames themselves, in frames per second, smoothed over half a second: a
-	// sum of frames divided by a sum of their times. In both sums the weight of all earlier frames is
-	// multiplied by T/(T+t) by each frame of t = ElapsedNs, at most 1 s, where T is 0.5 s. It is 0 as
-	// long as no time has passed. What scales or stops simulated time does not change it.
+	// sum of frames divided by a sum of their times. Each frame of t = ElapsedNs, at most 1 s,
+	// multiplies the weights of all earlier frames by T/(T+t) in both sums, where T is 0.5 s. FPS is 0
+	// as long as no time has passed. Scales and stops of simulated time do not change it.
 	FPS float64
 
 	// Alpha is the elapsed part of the step in progress, in [0, 1): blend the states after the last

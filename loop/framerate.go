@@ -3,8 +3,8 @@ package loop
 import "math/bits"
 
 const (
-	// frameRateMemory is the time constant of Frame.FPS: a figure that is read changes no faster than
-	// eyes follow, and shows a change within a second.
+	// frameRateMemory is the time constant of Frame.FPS, in ns: the figure changes slowly enough to be
+	// read, and still shows a change within a second.
 	frameRateMemory = nsPerSecond / 2
 	// frameRateLongest is the most that a frame counts for, so that a stall does not show for long.
 	frameRateLongest = nsPerSecond
@@ -13,8 +13,8 @@ const (
 	frameRateBits = 32
 )
 
-// frameRate counts the frames and their nanoseconds, both in units of 2^-frameRateBits, with weights
-// that fade: see Frame.FPS. Both fade alike, so that frames of equal length have their exact rate from
+// frameRate holds the sums of Frame.FPS: frames and their nanoseconds, both in units of
+// 2^-frameRateBits. Both use the same weights, so frames of equal length give their exact rate from
 // the first one on.
 type frameRate struct{ frames, ns uint64 }
 

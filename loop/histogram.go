@@ -57,14 +57,17 @@ func bucketOf(v uint64) int {
 	return shift<<subBits + int(v>>shift)
 }
 
-// middleOf returns the value that represents a bucket: its middle.
-func middleOf(bucket int) int64 {
+// startOf returns the least value in a bucket.
+func startOf(bucket int) int64 {
 	if bucket < 2*sub {
 		return int64(bucket)
 	}
-	shift := bucket>>subBits - 1
-	low := int64(bucket&(sub-1)|sub) << shift
-	return low + int64(1)<<shift>>1
+	return int64(bucket&(sub-1)|sub) << (bucket>>subBits - 1)
+}
+
+// middleOf returns the value that represents a bucket: its middle.
+func middleOf(bucket int) int64 {
+	return startOf(bucket) + int64(1)<<max(bucket>>subBits-1, 0)>>1
 }
 
 // Quantile returns the shortest counted duration that at least the part q of all do not

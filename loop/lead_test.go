@@ -9,8 +9,8 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-// sender is a source that acts once a tick, at any moment of it, follows the lead that the host advises, and hears of it
-// four times a second, 50 ms later.
+// sender is a source that acts once a tick, at any moment of it, with the lead that the host advises. The advice reaches
+// it four times a second, 50 ms later.
 type sender struct {
 	line     loop.Timeline
 	arrivals *loop.Arrivals
@@ -31,7 +31,7 @@ type flight struct {
 	counts  bool
 }
 
-// outcome is what came of the inputs of a part of a run.
+// outcome counts the inputs of a part of a run.
 type outcome struct {
 	inputs, late int
 	leads        float64 // sum, ns
@@ -67,7 +67,7 @@ func (s *sender) run(from, settled, to int64, delay func() int64) (o outcome) {
 	return o
 }
 
-// deliver hands what has arrived until now to the host, in the order of arrival.
+// deliver passes the inputs that have arrived until now to the host, in the order of arrival.
 func (s *sender) deliver(now uint64, o *outcome) {
 	slices.SortStableFunc(s.inFlight, func(a, b flight) int { return int(int64(a.arrival.NowNs - b.arrival.NowNs)) })
 	n := 0

@@ -48,9 +48,9 @@ func (p Pacing) String() string { return enum.Name(pacingNames[:], p, "Pacing") 
 // wasip1. A clock that reads the time without a pause would stop both.
 const oneThread = runtime.GOARCH == "wasm"
 
-// Effective returns the Pacing by which this system waits when p is asked for. That is p, but Sleep in
-// place of Precise and Spin on js and wasip1: there one thread runs all goroutines and the page, and
-// a clock that reads the time without a pause would stop them.
+// Effective returns the Pacing that this system uses for p. That is p itself, except on js and wasip1,
+// where Precise and Spin are Sleep: there one thread runs all goroutines and the page, and a clock
+// that reads the time without a pause would stop them.
 func (p Pacing) Effective() Pacing {
 	if oneThread && (p == Precise || p == Spin) {
 		return Sleep

@@ -35,10 +35,10 @@ func (l *Loop) SetMenu(on bool) {
 	l.menu = on
 }
 
-// SetPhase enters a phase of the program, 0 to 63; a Loop begins in phase 0.
-// Simulated time stands, as in a pause, in phases that Config.Phases does not
-// name. A phase from 64 on is ErrRange, and nothing changes. A phase gates whole steps and is no part of the
-// simulation; to gate some systems of a step while others run, use Sim.SetMode of package evertick.
+// SetPhase enters a phase of the program, 0 to 63; a Loop begins in phase 0. Simulated time stands,
+// as in a pause, in phases that Config.Phases does not name. A phase from 64 on is ErrRange, and
+// nothing changes. A phase gates whole steps and is no part of the simulation; to gate some systems
+// of a step while others run, use Sim.SetMode of package evertick.
 func (l *Loop) SetPhase(phase uint8) error {
 	if phase >= maxPhases {
 		return fault.Field(ErrRange, "loop: SetPhase: phase", phase)

@@ -58,8 +58,8 @@ type QueueConfig[T any] struct {
 	// MaxBytes is the most that the sizes of the waiting entries add up to,
 	// by Size. 0 means math.MaxInt64; it needs Size.
 	MaxBytes int64
-	// PerSource is the most entries of one source that wait at once, from 1 to 1<<30, whatever the
-	// share of the source is. 0 means 1<<30.
+	// PerSource is the most entries of one source that wait at once, from 1 to 1<<30, also if the
+	// share of the source is larger. 0 means 1<<30.
 	PerSource int
 	// PerSourceBytes is the most that the sizes of the waiting entries of one source add up to. 0
 	// means math.MaxInt64; it needs Size.
@@ -99,17 +99,17 @@ func (c QueueConfig[T]) Validate() error {
 // stays. The queue does not remember the pairs that Due has taken out; a program
 // that must recognise a late repetition keeps the last number of each source.
 //
-// No source can take all of the room. Each has a share that shrinks as the queue fills: three times
-// the room that is left. A push is refused with ErrShare if its source has n entries waiting and n
-// is at least 3 × (Capacity − the entries of all). So a source alone gets three quarters of Capacity;
-// several that push without end get equal parts if they push equally fast, and leave room too; and a
-// source with nothing waiting is refused only if no place is left. The share is the dynamic threshold
-// by which network switches divide a common buffer.
+// No source can take all of the room. The share of each source is three times the room that is left,
+// so it shrinks as the queue fills. A push is refused with ErrShare if its source has n entries
+// waiting and n is at least 3 × (Capacity − the entries of all sources). So a source alone gets three
+// quarters of Capacity. Several sources that push without end, and equally fast, get equal parts and
+// leave some room. A source with nothing waiting is refused only if no room is left. Network switches
+// divide a common buffer in the same way, by "dynamic thresholds" (Choudhury and Hahne, 1998).
 //
-// The same holds for bytes, but a value counts before it is added, since it may be large: it is
-// refused if its source would then have more than three times the bytes that are left. A value of
-// size 0 is not, nor is the first one of a source, whatever its size is: to keep one value from
-// taking all bytes, set PerSourceBytes.
+// The bytes are shared in the same way, except that the size of the new value counts as well, since it
+// may be large: a push is refused if its source would then have more than three times the bytes that
+// are left. A value of size 0 is not refused, nor is the first value of a source, of any size. To keep
+// one value from taking all bytes, set PerSourceBytes.
 //
 // A push costs time logarithmic in the number of waiting entries, and linear
 // only if sources choose their numbers so that they collide. Nothing allocates
@@ -121,7 +121,7 @@ type Queue[T any] struct {
 	tooMany   error // built once: refusals can be many and must not allocate
 	tooLarge  error // likewise
 	tooLong   *fault.Limit
-	most      holding // of one source
+	most      holding // PerSource and PerSourceBytes
 	mu        sync.Mutex
 	waiting   entryHeap[T]
 	restoring entryHeap[T] // where Restore builds before it commits
@@ -137,7 +137,7 @@ const (
 	perSourceBytes
 )
 
-// shareOfFree is the share of a source, in parts of the room that is left.
+// shareOfFree is the share of a source, as a multiple of the room that is left.
 const shareOfFree = 3
 
 // QueueStats are counts since NewQueue, and the most that ever waited.
@@ -198,7 +198,7 @@ func (q *Queue[T]) Push(e Entry[T]) error {
 	return nil
 }
 
-// countRefusal counts an error of Push.
+// countRefusal counts a push that err has refused.
 func (q *Queue[T]) countRefusal(err error) {
 	if !errors.Is(err, ErrFull) {
 		q.stats.Duplicate++
@@ -225,9 +225,9 @@ func (q *Queue[T]) sizeOf(v T) int64 {
 	return int64(n)
 }
 
-// check returns why e cannot be added to w within the limits that do not depend on its source. A
-// repetition is ErrDuplicate also when the queue is full, so that its source learns that the first
-// one has arrived.
+// check returns an error if e cannot be added to w within the limits that do not depend on its
+// source. A repetition is ErrDuplicate also when the queue is full, so that its source learns that
+// the first one has arrived.
 func (q *Queue[T]) check(w *entryHeap[T], e *Entry[T], size int64) error {
 	switch {
 	case w.keys.has(e.Source, e.Seq):
@@ -242,7 +242,7 @@ func (q *Queue[T]) check(w *entryHeap[T], e *Entry[T], size int64) error {
 	return nil
 }
 
-// checkShare returns why a source that has so much waiting may not push, if there is room. n ≥ 3 ×
+// checkShare returns an error if a source that has so much waiting has used up its share. n ≥ 3 ×
 // free is written as n / 3 ≥ free, and n > 3 × free as (n - 1) / 3 ≥ free, which cannot overflow.
 func (q *Queue[T]) checkShare(has *holding, source uint32, size int64) error {
 	which := 0
@@ -364,8 +364,8 @@ type sizedEntry[T any] struct {
 // of Source and Seq, and what each source has in it.
 type entryHeap[T any] struct {
 	heap    []sizedEntry[T]
-	keys    table[struct{}]
-	sources table[holding] // Seq 0 of each
+	keys    keyTable[struct{}]
+	sources keyTable[holding] // by Source, with Seq 0
 	bytes   int64
 }
 
@@ -383,7 +383,7 @@ func (w *entryHeap[T]) clear() {
 	w.bytes = 0
 }
 
-// push adds an entry whose key is not there yet, and counts it as its source's.
+// push adds an entry whose key is not there yet, and adds it to the sums of its source.
 func (w *entryHeap[T]) push(e sizedEntry[T], has *holding) {
 	w.keys.add(e.Source, e.Seq)
 	has.entries++

@@ -38,7 +38,7 @@ func TestQueueLetsGo(t *testing.T) {
 	}
 }
 
-// A source whose entries are all refused, or taken, leaves nothing behind.
+// The queue keeps nothing of a source whose entries were all refused or taken.
 func TestQueueForgetsSources(t *testing.T) {
 	q, err := NewQueue(QueueConfig[int]{MaxBytes: 100, PerSourceBytes: 1, Size: func(n int) int { return n }})
 	if err != nil {
@@ -62,7 +62,7 @@ func TestQueueForgetsSources(t *testing.T) {
 // that removals close gaps around the end of the table too.
 func TestTableCollisions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var s table[struct{}]
+		var s keyTable[struct{}]
 		model := map[uint64]bool{}
 		// mix undone: the low bits of the hash are 14 or 15, those above differ.
 		key := func(n uint64) uint64 { return unmix(n>>1<<20 | 14 | n&1) }

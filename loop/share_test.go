@@ -54,7 +54,7 @@ func TestShareErrors(t *testing.T) {
 		if s := q.Stats(); s.Share != 1 || s.Full != 1 || s.Pushed != uint64(len(c.sizes)-1) {
 			t.Errorf("%s: %+v", c.want, s)
 		}
-		// Another source has a share of its own, and one that has nothing waiting any more has it back.
+		// Another source has a share of its own, and a source regains its share when its entries are taken.
 		if err := q.Push(loop.Entry[int]{Source: 8, Value: 1}); err != nil {
 			t.Error(err)
 		}

@@ -5,22 +5,22 @@ import (
 	"math/bits"
 )
 
-// Timeline relates wall time, on the axis of [Frame.WallNs], to ticks, as of one frame of a [Loop]:
-// a plain value that a program can hand to other goroutines. It is a straight line through that
-// frame, into the past and the future, with the scale of that frame, or 1 if that is zero. So it is
-// what would hold if the scale had always been that one and nothing paused, froze or dropped time.
-// At a constant scale of 1 it is exact, and the same in every frame.
+// Timeline relates wall time, on the axis of [Frame.WallNs], to ticks. It is a plain value that a
+// program can pass to other goroutines. It is a straight line through one frame of a [Loop], into the
+// past and the future, with the scale of that frame, or 1 if that is zero. So it assumes that the
+// scale never changes, and that nothing pauses, freezes or drops time. At a constant scale of 1 it is
+// exact, and the same in every frame.
 //
-// A tick is in progress for the time of a step, and falls due at its end, as Loop says. Under
-// Config.Batch, where steps are never due, the line has no meaning.
+// A tick is in progress for the time of a step, and falls due at the end of that time, as for Loop.
+// Under Config.Batch, where steps are never due, the line has no meaning.
 //
-// All results are rounded once, from exact arithmetic. A result below 0 is 0, and one above the
+// All results are rounded once, from exact arithmetic. A result below 0 is 0, and a result above the
 // greatest uint64 is the greatest uint64. Methods panic on a Timeline that no Loop has made.
 type Timeline struct {
 	ratio
 	wall  uint64
-	at    span   // what had passed then, in ticks since tick 0 began, and early
-	early uint64 // ticks in at that have run before their time: after Add, at without them may be below 0
+	at    span   // the ticks that had passed at wall, since tick 0 began, and early more
+	early uint64 // ticks in at that ran before their time; without them at could be below 0 after Add
 	scale uint64
 }
 
@@ -37,14 +37,14 @@ func (l *Loop) Timeline() Timeline {
 	switch l.jitter.lead {
 	case +1:
 		t.early = 1
-	case -1: // a step that is held back is counted after its time
+	case -1: // the Loop counts a step that it holds back after its time
 		t.at.steps++
 	}
 	return t
 }
 
-// Add returns the line with n added to the number of each tick, modulo 2^64: for a program in which
-// ticks have other numbers than in the Loop.
+// Add returns the line with n added to the number of each tick, modulo 2^64, for a program that
+// numbers ticks in another way than the Loop.
 func (t Timeline) Add(n uint64) Timeline {
 	t.at.steps += n
 	return t
@@ -54,8 +54,8 @@ func (t Timeline) Add(n uint64) Timeline {
 func (t Timeline) WallNs() uint64 { return t.wall }
 
 // TickAt returns the tick that is in progress at a time, and how much of it has passed, in 2^-32 of
-// a tick, rounded down. A time before tick 0 gives tick 0 and fraction 0. A time farther than 2^63-1
-// ns from the frame, 292 years, counts as that far.
+// a tick, rounded down. A time before tick 0 gives tick 0 and fraction 0. A time that is more than
+// 2^63-1 ns (292 years) from the frame counts as 2^63-1 ns from it.
 func (t Timeline) TickAt(wallNs uint64) (tick uint64, fraction uint32) {
 	t.mustBeMade()
 	if wallNs < t.wall {
@@ -118,15 +118,15 @@ func (t *Timeline) mustBeMade() {
 
 func clampNs(ns uint64) int64 { return int64(min(ns, math.MaxInt64)) }
 
-// split returns the whole steps of s, and the rest of it in 2^-32 of a step.
+// split returns the whole steps of s, and its fraction in 2^-32 of a step, rounded down.
 func (t *Timeline) split(s span) (tick uint64, fraction uint32) {
 	whole, left := bits.Div64(s.units>>32, s.units<<32, t.unit)
 	whole += (left + s.rest<<32/one) / t.unit // rest < 2^20
 	return s.steps, uint32(whole)
 }
 
-// nsOf returns the nanoseconds of wall time that s takes, rounded down, and whether that is exact;
-// the greatest uint64, as if exact, where it is more.
+// nsOf returns the nanoseconds of wall time that s takes, rounded down, and whether that is exact. If
+// they exceed uint64 it returns the greatest uint64 and true.
 func (t *Timeline) nsOf(s span) (ns uint64, exact bool) {
 	hi, lo := bits.Mul64(s.steps, t.unit)
 	lo, carry := bits.Add64(lo, s.units, 0)

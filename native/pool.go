@@ -7,8 +7,8 @@ import (
 )
 
 // oneThread reports that one thread runs all goroutines: on js and wasip1. A second worker would
-// only wait for the first; and where nothing interrupts a program that never waits, the goroutines of
-// a Team would pile up.
+// only wait for the first. And since nothing interrupts a goroutine there, the goroutines of a Team
+// would pile up in a program that never waits.
 const oneThread = runtime.GOARCH == "wasm"
 
 // Task is work that is cut into independent chunks.
@@ -22,8 +22,9 @@ type Task interface {
 // writes the result of each chunk to a place of its own and merges in chunk order, and the size of a chunk must not
 // depend on the number of workers.
 //
-// The zero Pool has one worker; on js and wasip1, which have one thread, one worker does all the work of any Pool. A
-// Pool runs one task at a time. It has no goroutines between runs and needs no closing; a run allocates nothing.
+// The zero Pool has one worker; on js and wasip1, which have one thread, one worker does all the
+// work of any Pool. A Pool runs one task at a time. It has no goroutines between runs and needs no
+// closing; a run allocates nothing.
 type Pool struct {
 	workers int
 	work    func() // p.worker, bound once

@@ -76,7 +76,7 @@ type snapshotImage struct {
 	frame.Decoder
 	prepared                               bool
 	src                                    *World // nil: a snapshot
-	events                                 Events // if hasEvents and a snapshot
+	events                                 Events // of a snapshot, if hasEvents
 	hasEvents                              bool
 	gravity                                [2]float32
 	rows, shapes, seen, vertices, contacts int

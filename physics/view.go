@@ -11,9 +11,9 @@ import (
 type ColumnView = columns.View
 
 // BodyColumns returns the columns of Columns without their types: one float32, uint32 or uint8 a
-// row, under the names of the fields, in their order, indexed by Body.Index. Rows of no body are zero, with Slot =
-// NoSlot. The slice is the world's own: only read it. It stays the same for the life of the world. A call
-// allocates nothing.
+// row, under the names of the fields, in their order, indexed by Body.Index. Rows without a body are
+// zero, with Slot = NoSlot. The slice is the world's own, and always the same one: only read it. A
+// call allocates nothing.
 func (w *World) BodyColumns() []ColumnView { return w.views }
 
 // ColumnNamed returns the column of Columns with that name, as in "VX", and false if there is none.

@@ -88,10 +88,10 @@ func (ix *Index) Restore(data []byte) error {
 	return nil
 }
 
-// CopyFrom makes the index one of the points of src, with their categories, as if it had been built from the
-// same columns. It copies the grid of src where CellSize and Bounds are the same, and else does
-// what Restore of a Snapshot does. Errors are those of Build. It allocates nothing once the index has held as
-// many points. A copy from ix itself has no effect.
+// CopyFrom makes the index one of the points of src, with their categories, as if it had been built
+// from the same columns. If CellSize and Bounds are the same it copies the grid of src; otherwise it
+// does what Restore of a Snapshot does. Errors are those of Build. It allocates nothing once the index
+// has held as many points. A copy from ix itself has no effect.
 func (ix *Index) CopyFrom(src *Index) error {
 	ix.mustBeInitialized()
 	src.mustBeInitialized()

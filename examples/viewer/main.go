@@ -39,8 +39,8 @@ var (
 
 // guide:begin game
 
-// game implements ebiten.Game. The Sim runs on another goroutine: what it shows comes from the
-// Publisher, what the player does goes there as an input.
+// game implements ebiten.Game. The Sim runs on another goroutine: game draws what the Publisher
+// has, and pushes what the player does as inputs.
 type game struct {
 	scene  *scene.Scene
 	frames *evertick.Publisher
@@ -85,7 +85,7 @@ func (g *game) Update() error {
 	return g.advance()
 }
 
-// Draw draws the latest frame of the Sim, where the entities are at this moment.
+// Draw draws the entities where they are at this moment, between the last two ticks.
 func (g *game) Draw(screen *ebiten.Image) {
 	v, now := g.frames.Acquire(), g.frames.Now()
 	if g.stop > 0 {
@@ -116,8 +116,8 @@ func (g *game) Draw(screen *ebiten.Image) {
 // Layout keeps the picture at the size of the scene.
 func (g *game) Layout(int, int) (int, int) { return scene.Width * scale, scene.Height * scale }
 
-// advance is for pictures that are always the same: there the Sim takes its time from frames, not
-// from a clock.
+// advance runs the Sim by one frame of 1/60 s if a picture is taken, so that the picture is always
+// the same. Otherwise run runs the Sim.
 func (g *game) advance() error {
 	if g.stop == 0 {
 		return nil

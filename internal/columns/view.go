@@ -16,13 +16,13 @@ import (
 // [View.AppendFloatsAt] and [View.Float64] as float64, [View.Value] returns one number in its type.
 //
 // Bytes are exact: each number in little-endian order on every machine, bit for bit as in a
-// snapshot, so that a NaN keeps its payload (hashes replace it). A float64 is exact as well, except for integers
-// beyond 2^53 in magnitude, which are rounded to the nearest float64, ties to even, and for the
-// payload of a NaN.
+// snapshot. So a NaN keeps its payload, which hashes ignore. A float64 is exact as well, except for
+// integers beyond 2^53 in magnitude, which are rounded to the nearest float64, ties to even, and for
+// the payload of a NaN.
 //
-// Rows are those below Len; they include rows of no entity or body, which may hold anything. A row
-// beyond, or a number beyond Components, panics. Nothing is allocated if dst has room. Views of a
-// world may be read by several goroutines at once, while nothing writes to the world.
+// Rows without an entity, or without a body, may hold anything. The methods panic for a row from Len
+// on, or a number from Components on. All but Value allocate nothing if dst has room. Any number of
+// goroutines may read at once while nothing writes to the world.
 type View struct {
 	name    string
 	kind    Kind
@@ -32,9 +32,9 @@ type View struct {
 	version *uint64
 }
 
-// New returns the view of a column with count numbers in a row. mem, in native byte order, is the
-// memory of the column, which may be replaced; rows returns the number of rows that are in use.
-// version is nil if there is none.
+// New returns the view of a column with count numbers in a row. mem points to the memory of the
+// column, in the byte order of the machine; the owner may replace it. rows returns the number of rows
+// that are in use. version is nil if the column has no version.
 func New(name string, kind Kind, count int, mem *[]byte, rows func() int, version *uint64) View {
 	return View{name, kind, count, mem, rows, version}
 }
@@ -51,8 +51,8 @@ func (v View) Components() int { return v.count }
 // RowBytes returns the bytes of a row.
 func (v View) RowBytes() int { return v.kind.Size() * v.count }
 
-// Version returns the number of the last change that was reported, as ecs.Column.Version does. It is 0 for
-// the columns of bodies, which have no versions: each step changes them.
+// Version returns the number of the last change that was reported, as ecs.Column.Version does. It is
+// 0 for the columns of bodies, which have no versions: each step changes them.
 func (v View) Version() uint64 {
 	if v.version == nil {
 		return 0
@@ -61,7 +61,7 @@ func (v View) Version() uint64 {
 }
 
 // Len returns the number of rows: ecs.World.HighWater or physics.World.Rows. It is 0 for a column
-// that is gone, because it came with a snapshot and a later Restore has dropped it.
+// that only a snapshot had, and that a later Restore has dropped.
 func (v View) Len() int {
 	if v.mem == nil {
 		return 0
@@ -116,7 +116,7 @@ func (v View) AppendFloatsAt(dst []float64, rows []uint32) []float64 {
 // Float64 returns number i of a row.
 func (v View) Float64(row uint32, i int) float64 {
 	b := v.number(row, i)
-	if v.kind == Float32 { // most are
+	if v.kind == Float32 { // the most common kind
 		return float64(math.Float32frombits(binary.NativeEndian.Uint32(b)))
 	}
 	var one [1]float64
@@ -172,5 +172,5 @@ func FirstDifference(a, b View) (row uint32, i int, found bool) {
 	return 0, 0, false
 }
 
-// Memory returns the rows of v in the byte order of the machine, without a copy: only read them.
+// Memory returns the memory of the rows of v, in the byte order of the machine: only read it.
 func Memory(v View) []byte { return v.bytes(0, v.Len()) }

@@ -2,7 +2,7 @@ package fault
 
 import "fmt"
 
-// SourceLimit is the error of a limit for what one source has waiting:
+// SourceLimit is the error of a limit on the entries that one source has waiting:
 // "loop: QueueConfig.PerSource = 4, source 7: share of the source used up: …".
 type SourceLimit struct {
 	Which  int // index in SourceLimits.Limits

@@ -11,8 +11,8 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// BenchmarkTick compares systems: docs/wasm.md has its figures. p10-ns is the time that the fastest tenth of
-// the ticks stay below, which depends little on what else the machine does.
+// BenchmarkTick compares systems: docs/wasm.md has its figures. p10-ns is the time that the fastest
+// tenth of the ticks stay below, which depends little on what else the machine does.
 func BenchmarkTick(b *testing.B) {
 	for _, n := range []int{256, 1024, 4096} {
 		b.Run(fmt.Sprintf("scene=arena/bodies=%d", n), func(b *testing.B) {

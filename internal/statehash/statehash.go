@@ -39,7 +39,7 @@ func Add(acc uint64, name string, hash uint64) uint64 {
 }
 
 // Changes yields the names of the columns that differ between two lists of hashes of one state: those
-// with another hash, those that now has and before lacks (added is true), and those that it lacks.
+// with another hash, those that only now has (added is true), and those that only before has.
 func Changes(before, now []Column) iter.Seq2[string, bool] {
 	return func(yield func(name string, added bool) bool) {
 		for i, c := range now {

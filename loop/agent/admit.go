@@ -21,15 +21,15 @@ import (
 //
 // All of this is done for each class of Spec.Priority, from the highest to the lowest: a class gets what the
 // limits leave after the classes above it. Passes are compared within a class only. A turn that is taken from
-// a lower class costs nothing, so agents of one class stay level however many lower ones wait.
+// a lower class costs nothing, so the passes of a class do not depend on how many lower agents wait.
 const strideUnit = 1 << 20 // the stride of weight 1: that of the greatest weight is a whole number
 
 // class is what the agents of a priority share. The class of priority 0 always exists; others exist from
 // the first agent that had them.
 type class struct {
 	priority  uint8
-	admitted  uint64 // turns; not counted in class 0, which has those that the others have not
-	shedLimit uint64
+	admitted  uint64 // turns that were asked for; in class 0 both are 0: Classes computes them from Stats
+	shedLimit uint64 // turns lost because a limit was reached
 }
 
 // ClassStats counts the turns of the agents of a Spec.Priority, since tick 0 of the Sim.
@@ -68,7 +68,7 @@ func (a *Agents) addClass(priority uint8) {
 	}
 }
 
-// limits is the number of minimum passes in a class: that of all candidates, and those of the providers.
+// limits returns the number of minimum passes in a class: one for all candidates, and one for each provider.
 func (a *Agents) limits() int { return 1 + len(a.limited) }
 
 // minPasses returns the minimum passes of class i.
@@ -149,8 +149,8 @@ func (a *Agents) admitCandidates(t *evertick.Tick) {
 
 func (a *Agents) priorityOf(turn int) uint8 { return a.list[a.turns[turn].at].spec.Priority }
 
-// admitClass chooses among the candidates of a class, and charges those whose turns others of the class
-// have wanted. It returns what is left of the common limits.
+// admitClass chooses among the candidates of a class, and raises the passes of those that took a turn from
+// others of the class. It returns what is left of the common limits.
 func (a *Agents) admitClass(candidates []int, free int) int {
 	clear(a.limited)
 	first, all := len(a.admitted), false // all: the common limits turn candidates away

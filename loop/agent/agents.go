@@ -72,7 +72,7 @@ type state struct {
 	chain     uint64
 	perceived uint64   // hash of all perceptions so far
 	classes   []class  // by priority: see admit.go
-	minPass   []uint64 // by class: that of all, and those of the providers
+	minPass   []uint64 // for each class: one for all candidates, and one for each provider
 	stats     Stats
 
 	// Derived from the list.

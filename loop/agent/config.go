@@ -210,10 +210,11 @@ type Spec struct {
 	Radius float32
 	// Provider is an index into Config.Providers.
 	Provider int
-	// Priority is its class where a limit does not admit all agents: higher ones first, strictly. No agent is
-	// asked while a limit that applies to it turns one of a higher priority away, so a lower class can starve: see
-	// Agents.Classes. A call in flight is never cancelled for a higher class. With Coalesce a lost turn waits in
-	// the class of its agent; with Skip it is lost, even if the limits admit a lower class in the next tick.
+	// Priority is the class of the agent. Where a limit does not admit all agents, higher classes always come
+	// first: no agent is asked while a limit that applies to it turns an agent of a higher priority away. So a
+	// lower class can starve: see Agents.Classes. A call in flight is never cancelled for a higher class. With
+	// Coalesce a lost turn waits in the class of its agent; with Skip it is lost, even if the limits admit a lower
+	// class in the next tick.
 	Priority uint8
 	// Weight is its share of the turns of its class where a limit does not admit all agents: one of weight 8 is
 	// asked eight times as often as one of weight 1. 1 to 1<<20; 0: 1.

@@ -14,9 +14,9 @@ import (
 // in class 0, the counts (plain ones, then those of reasons), agents, actions and events. Agents, actions and events
 // are as appendAgent, appendQueued and appendEvent write them.
 //
-// A state in which no agent has had a priority is of version 1. Version 2 continues with a byte for the priority
-// of each agent, and a list of the other classes: uint32 priority; uint64 admitted, shedLimit and the minimum
-// passes, the common one first.
+// A state in which no agent has had a priority other than 0 is of version 1. Version 2 continues with a byte for
+// the priority of each agent, and a list of the other classes: uint32 priority; uint64 admitted, shedLimit and
+// the minimum passes, the common one first.
 const (
 	stateVersion      = 1
 	prioritiesVersion = 2
@@ -139,8 +139,8 @@ func (a *Agents) readMinPass(p *wire.Reader, r *state) error {
 	return nil
 }
 
-// readPriorities reads the priorities of the agents that were read, and the classes, which are those of the
-// agents and perhaps of earlier ones.
+// readPriorities reads the priorities of the agents that were read, and the classes. A class may have no agents
+// any more.
 func (a *Agents) readPriorities(p *wire.Reader, r *state) error {
 	for i := range r.list {
 		r.list[i].spec.Priority = p.U8()

@@ -1,5 +1,5 @@
-// Package causal exports the causal trace of a run: what agents perceived, what was asked of providers and
-// decided, which actions followed, which skills were called, with which results, and which inputs came from outside.
+// Package causal exports the causal trace of a run: the inputs, the perceptions of agents, the requests to providers
+// and their decisions, the actions that followed, and the calls of skills with their results.
 //
 // # Model
 //
@@ -8,9 +8,9 @@
 //	inputs ────────┘    │
 //	                    └──▶ the log of a recording ── Read ──▶ the same steps ──▶ the same sink
 //
-// A Step is an input, a record of package agent, or an event of package skill. Attach yields the steps of a
-// running Sim, Read those of a log, and both yield the same: so do the run that was recorded, its log, and a replay
-// in whose scenario a Tap is attached.
+// A Step is an input, a record of package agent, or an event of package skill. A Tap, which Attach returns, yields
+// the steps of a running Sim; Read yields those of a log. A recorded run, its log, and a replay with a Tap in its
+// scenario yield the same steps.
 //
 //	tap := causal.Attach(sim, rec.Log(), causal.JSONLines(file)) // rec is a replay.Recorder; nil without one
 //	agents.LogTo(tap)
@@ -59,22 +59,21 @@
 //	hash      of its data
 //	of        "decision" if it is the answer of a provider, "call" if it is a call of a skill
 //
-// A call belongs to a decision if its actor is named by the id of an entity and it has a cause: Registry.Apply is
-// called so for the actions of agents. An answer belongs to the decision that it answers; it is recognised by
-// agent.DefaultKind and DefaultSource.
+// A call belongs to a decision if the name of its actor is the id of an entity and it has a cause, as in the calls of
+// Registry.Apply for the actions of agents. The answer of a provider belongs to its decision; an input with
+// agent.DefaultKind and DefaultSource is taken for an answer.
 //
 // # Guarantees
 //
 //   - The steps of a tick are its inputs, in the order in which they were applied, and then what agents and
 //     skills recorded, in the order in which it happened. A tick that fails has no steps.
 //   - Ticks that run again, see evertick.Tick.Again, have no steps: their steps were yielded before.
-//   - Without a Tap nothing is added to a tick. With one, a tick without steps allocates nothing, and one with
-//     steps only for ids and names.
+//   - Without a Tap a tick does no more work. With one, a tick without steps allocates nothing, and a tick with steps
+//     allocates only for ids and names.
 //
 // # Limitations
 //
-// Calls that were rejected because too many waited belong to no run, since a replay does not see them: they are left
-// out, and are in Registry.Trace and in the log. A Sim that is restored to an earlier tick yields the steps of the
-// ticks that follow anew. Records of type worldlog.Decision and worldlog.Intent that neither agents nor skills
-// have written are an error.
+// Calls that were rejected because too many waited are left out, since a replay does not see them; Registry.Trace and
+// the log have them. A Sim that is restored to an earlier tick yields the steps of the following ticks once more.
+// Records of type worldlog.Decision and worldlog.Intent that neither agents nor skills have written are an error.
 package causal

@@ -10,8 +10,8 @@ import (
 	"github.com/evertick/evertick/loop/skill"
 )
 
-// JSONLines returns a sink that writes each step to w as a line: see the package comment for its fields. It makes
-// one Write for each step; give it a bufio.Writer, and flush that when the run has ended.
+// JSONLines returns a sink that writes each step to w as a line. The package comment lists the fields. The sink calls
+// Write once for each step: pass a bufio.Writer, and flush it when the run has ended.
 func JSONLines(w io.Writer) func(*Step) error {
 	if w == nil {
 		panic("causal: JSONLines: nil Writer")
@@ -39,7 +39,7 @@ func (s *Step) AppendJSON(dst []byte) []byte {
 	return append(o.dst, '}')
 }
 
-// object is one that is being written.
+// object is a JSON object that is being written.
 type object struct{ dst []byte }
 
 // text appends text that needs no escapes.
@@ -74,7 +74,7 @@ func (o *object) textField(name, v string) {
 	}
 }
 
-// hashField appends a hash, unless it is 0, as where there is none.
+// hashField appends a hash, unless it is 0: then there is none.
 func (o *object) hashField(name string, v uint64) {
 	if v == 0 {
 		return
@@ -225,7 +225,7 @@ func (o *object) input(s *Step) {
 	}
 }
 
-// appendString appends a string of JSON. Bytes that are not UTF-8 become U+FFFD.
+// appendString appends a JSON string. Bytes that are not UTF-8 become U+FFFD.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for _, r := range s {

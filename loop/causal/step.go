@@ -13,20 +13,20 @@ import (
 	"github.com/evertick/evertick/loop/worldlog"
 )
 
-// Step is one step of the trace: an input, a record or an event, of which one is set. It is valid until the
-// function that it is passed to returns.
+// Step is one step of the trace: either an input, a record or an event; the other two are nil. It is valid until the
+// function that gets it returns.
 type Step struct {
 	Tick uint64
-	Time loop.SimTime // at which the tick begins
-	// Source is that of the input, agent.Config.Source of the record, or skill.LogKind.
+	Time loop.SimTime // simulated time at which the tick begins
+	// Source is the source of the input, agent.Config.Source of the record, or skill.LogKind.
 	Source uint32
 	Input  *evertick.Input
 	Record *agent.Record
 	Event  *skill.Event
 }
 
-// Decision returns the source of the agents and the number of the decision that a step belongs to, and whether
-// it belongs to one. See the package comment for calls and inputs; their agents are those of agent.DefaultSource.
+// Decision returns the decision that a step belongs to, as the source of the agents and a number, and whether it
+// belongs to one. The package comment has the rules for calls and inputs: their agents have agent.DefaultSource.
 func (s *Step) Decision() (source uint32, number uint64, ok bool) {
 	switch {
 	case s.Record != nil:
@@ -50,9 +50,10 @@ type maker struct {
 	event    skill.Event
 }
 
-// setDt sets the rate from the seconds of a tick, which is all that a log has: a rate that rounds to dt, whole
-// if there is one, over 1,001 as in television, or else with the smallest denominator up to 1,024; without any, the
-// nearest with the greatest numerator or denominator that a rate can have. So 1/60 is 60 exactly.
+// setDt computes the rate from dt, the seconds of a tick, since a log has only these. It takes a rate whose tick rounds
+// to dt: a whole number if there is one, else one over 1,001 as in television, else the one with the smallest
+// denominator up to 1,024. If there is none, it takes the nearest rate with the greatest numerator or denominator that
+// a rate can have. So 1/60 gives 60 exactly.
 func (m *maker) setDt(dt float32) error {
 	if !(dt > 0 && dt < math.MaxFloat32) {
 		return fault.Field(fault.ErrCorrupt, "causal: seconds of a tick", dt)
@@ -97,7 +98,7 @@ func (m *maker) ofInput(tick uint64, in *evertick.Input) (*Step, error) {
 	return s, err
 }
 
-// ofRecord returns the step of a record of agents or skills, nil if it is none.
+// ofRecord returns the step of a record of agents or skills, and nil for other records.
 func (m *maker) ofRecord(tick uint64, rec *worldlog.Record) (*Step, error) {
 	var err error
 	s := &m.step
@@ -121,8 +122,8 @@ func (m *maker) ofRecord(tick uint64, rec *worldlog.Record) (*Step, error) {
 }
 
 // Read passes the steps of a log of package replay to a sink, from its first tick on. It runs no tick, so it needs
-// no scenario. fsys may be nil: worldlog.OS. The error is that of the log, where it is damaged or torn, or that of
-// the sink.
+// no scenario. If fsys is nil it is worldlog.OS. Read returns the error of the log if that is damaged or torn, or that
+// of the sink.
 func Read(dir string, fsys worldlog.FS, sink func(*Step) error) error {
 	if sink == nil {
 		panic("causal: Read: nil sink")

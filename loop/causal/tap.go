@@ -7,8 +7,8 @@ import (
 	"github.com/evertick/evertick/loop/worldlog"
 )
 
-// Tap yields the steps of a running Sim: pass it to the methods LogTo of agents and skills. It is for the
-// goroutine that steps the Sim.
+// Tap yields the steps of a running Sim. Pass it to the methods LogTo of agents and skills. Only the goroutine that
+// steps the Sim may use it.
 type Tap struct {
 	maker
 	next    worldlog.Appender
@@ -16,9 +16,9 @@ type Tap struct {
 	data    []byte            // of all of them
 }
 
-// Attach adds a Tap to a Sim. When a tick is complete, its steps are passed to the sink; an error of the sink
-// fails the step, see evertick.Hooks.AfterTick. The records that the Tap gets go on to next, such as the log of a
-// replay.Recorder; nil: nowhere.
+// Attach adds a Tap to a Sim. The Tap passes the steps of each complete tick to the sink; an error of the sink fails
+// the step, see evertick.Hooks.AfterTick. It passes the records that it gets on to next, such as the log of a
+// replay.Recorder, unless next is nil.
 func Attach(sim *evertick.Sim, next worldlog.Appender, sink func(*Step) error) *Tap {
 	if sim == nil || sink == nil {
 		panic("causal: Attach: nil Sim or sink")
@@ -43,7 +43,7 @@ func (t *Tap) Append(r *worldlog.Record) error {
 	return t.next.Append(r)
 }
 
-// begin discards what a tick that has failed left.
+// begin discards the records of a tick that has failed.
 func (t *Tap) begin(*evertick.Tick) error {
 	clear(t.records)
 	t.records, t.data = t.records[:0], t.data[:0]

@@ -20,10 +20,10 @@ type Config struct {
 	// Clock paces Run and is what RenderContext.Clock returns. nil means a new
 	// RealTime.
 	Clock TimeService
-	// CheckRender makes a frame fail with ErrRange if Render of a module changes the state of a Hasher:
-	// of a module, or of a service of updates. The *Error names the module that rendered, the column
+	// CheckRender makes a frame fail with ErrRange if Render of a module changes the state of a Hasher,
+	// which is a module or a service of updates. The *Error names the module that rendered, the column
 	// that it wrote, and the Hasher. If there is no Hasher, Start returns ErrUnsupported. For debugging:
-	// it hashes all that state once a frame and again after each Render.
+	// it hashes the state of all Hashers once a frame, and again after each Render.
 	CheckRender bool
 }
 
@@ -37,7 +37,7 @@ type Engine struct {
 	services     Services
 	presentation Services
 	checkRender  bool
-	watched      []watched // nil without Config.CheckRender
+	hashers      []checkedHasher // nil without Config.CheckRender
 
 	tick   uint64 // of the next update
 	offset uint64 // ticks that tokens ran: tick minus that of the Loop
@@ -280,7 +280,7 @@ func (e *Engine) present(f loop.Frame) error {
 		}
 	}
 	e.frame = f
-	e.watch()
+	e.hashState()
 	for _, m := range e.modules {
 		err := e.call(m, OpRender, e.tick, func() error {
 			e.renders = RenderContext{frame: e.frame, time: e.loop.TimeAt(e.tick), engine: e}

@@ -11,9 +11,9 @@ import (
 // physics.
 type ColumnHash = statehash.Column
 
-// Hasher is a module, or a service of updates, with state that Config.CheckRender checks.
-// The World of package ecs, that of package physics and evertick.Sim are Hashers. A
-// module appends what they return, or one hash for each value of its own:
+// Hasher is a module, or a service of updates, with state that Config.CheckRender checks. The Worlds
+// of packages ecs and physics and evertick.Sim are Hashers. A module appends what they return, or one
+// hash for each value of its own:
 //
 //	func (g *Game) AppendColumnHashes(dst []modules.ColumnHash) []modules.ColumnHash {
 //		return g.world.AppendColumnHashes(append(dst, modules.ColumnHash{Name: "score", Hash: g.score}))
@@ -24,17 +24,17 @@ type Hasher interface {
 	AppendColumnHashes(dst []ColumnHash) []ColumnHash
 }
 
-// watched is a Hasher with the hashes that its state had before a frame was rendered.
-type watched struct {
+// checkedHasher is a Hasher with the hashes of its state before a frame was rendered.
+type checkedHasher struct {
 	name   string
 	hasher Hasher
 	before []ColumnHash
 }
 
-// watchedOf returns v as a Hasher to watch, if it is one.
-func watchedOf(name string, v any) []watched {
+// hashersIn returns v, if it is a Hasher.
+func hashersIn(name string, v any) []checkedHasher {
 	if h, ok := v.(Hasher); ok {
-		return []watched{{name: name, hasher: h}}
+		return []checkedHasher{{name: name, hasher: h}}
 	}
 	return nil
 }
@@ -45,28 +45,28 @@ func (e *Engine) findHashers() error {
 		return nil
 	}
 	for _, m := range e.modules {
-		e.watched = append(e.watched, watchedOf(fmt.Sprintf("module %q", m.name), m.module)...)
+		e.hashers = append(e.hashers, hashersIn(fmt.Sprintf("module %q", m.name), m.module)...)
 	}
-	e.watched = append(e.watched, e.services.hashers...)
-	if len(e.watched) == 0 {
+	e.hashers = append(e.hashers, e.services.hashers...)
+	if len(e.hashers) == 0 {
 		return fmt.Errorf("%w: no module and no service is a Hasher", fault.Field(ErrUnsupported, "modules: Config.CheckRender", true))
 	}
 	return nil
 }
 
-// watch hashes the state before the modules render.
-func (e *Engine) watch() {
-	for i := range e.watched {
-		w := &e.watched[i]
-		w.before = w.hasher.AppendColumnHashes(w.before[:0])
+// hashState hashes the state before the modules render.
+func (e *Engine) hashState() {
+	for i := range e.hashers {
+		h := &e.hashers[i]
+		h.before = h.hasher.AppendColumnHashes(h.before[:0])
 	}
 }
 
-// checkState returns an error if m, which has rendered since watch, has changed the state.
+// checkState returns an error if m, which has rendered since hashState, has changed the state.
 func (e *Engine) checkState(m *entry) error {
-	for _, w := range e.watched {
-		for name := range statehash.Changes(w.before, w.hasher.AppendColumnHashes(nil)) {
-			err := fmt.Errorf("wrote %s of %s, but may only read: %w", name, w.name, ErrRange)
+	for _, h := range e.hashers {
+		for name := range statehash.Changes(h.before, h.hasher.AppendColumnHashes(nil)) {
+			err := fmt.Errorf("wrote %s of %s, but may only read: %w", name, h.name, ErrRange)
 			return &Error{Module: m.name, Op: OpRender, Tick: e.tick, Err: err}
 		}
 	}

@@ -15,7 +15,7 @@ type Services struct {
 	byKey   map[serviceKey]any
 	clocks  bool // are allowed
 	started bool
-	hashers []watched // in the order of Provide
+	hashers []checkedHasher // in the order of Provide
 }
 
 type serviceKey struct {
@@ -53,7 +53,7 @@ func Provide[T any](s *Services, name string, v T) error {
 		s.byKey = map[serviceKey]any{}
 	}
 	s.byKey[key] = v
-	s.hashers = append(s.hashers, watchedOf(serviceName(key), v)...)
+	s.hashers = append(s.hashers, hashersIn(serviceName(key), v)...)
 	return nil
 }
 

@@ -149,10 +149,10 @@ func checkIdentity(sc Scenario, id worldlog.Identity) error {
 	return nil
 }
 
-// An Input record holds Source, Seq and Kind in its fields. Its data are, as a uvarint, by how many
-// ticks it was late, and what the input carried. An input with At or Fraction has that number plus
-// tick + 1, which no other input has, and then At and Fraction, as uvarints. A tick of a log is
-// below 2^63.
+// An Input record holds Source, Seq and Kind in its fields. Its data begin with a uvarint, the number
+// of ticks by which the input was late, and continue with Data of the input. If the input has At or
+// Fraction, the number is larger by tick + 1, which no other record has, since no input is late
+// by more than tick; At and Fraction follow it as uvarints. A tick of a log is below 2^63.
 func appendInput(dst []byte, tick uint64, in *evertick.Input) []byte {
 	late := tick - min(in.Tick, tick)
 	if in.At == 0 && in.Fraction == 0 {
@@ -163,7 +163,8 @@ func appendInput(dst []byte, tick uint64, in *evertick.Input) []byte {
 	return append(dst, in.Data...)
 }
 
-// ParseInput reads a worldlog.Input record of a tick. Data is that of the record. The error wraps ErrCorrupt.
+// ParseInput reads a worldlog.Input record of a tick. Data of the input is a part of rec.Data. The error wraps
+// ErrCorrupt.
 func ParseInput(tick uint64, rec *worldlog.Record) (evertick.Input, error) {
 	r := wire.NewReader(rec.Data)
 	late, at, fraction := r.Uvarint(), uint64(0), uint64(0)

@@ -12,7 +12,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// ApprovePermission is that of the skills of Approvals. Calls of skills with this permission need no approval.
+// ApprovePermission is the permission of the skills of Approvals. Calls of skills with this permission need no
+// approval.
 const ApprovePermission = "skills.approve"
 
 // Approvals registers the skills by which an actor decides on the calls that are held for approval, because of
@@ -22,12 +23,12 @@ const ApprovePermission = "skills.approve"
 //	skills.approve   runs one, in the same tick, as its own actor
 //	skills.reject    ends one as NotApproved
 //
-// All have the permission ApprovePermission. No actor decides on its own calls. Decisions are calls, so they
-// are inputs: a replay repeats them.
+// All have the permission ApprovePermission. No actor decides on its own calls. Decisions are calls, and so
+// inputs: a replay repeats them.
 //
-// An approved call is validated and checked against the profile of its actor again, then passes the hooks and the
-// handler, which sees the world as it is then: an entity that no longer lives is StaleEntity. Its tokens were
-// taken when it was submitted.
+// An approved call is validated and checked against the profile of its actor again. Then it passes the hooks and
+// the handler, which see the world at the time of the approval: an entity that no longer lives is StaleEntity.
+// The rate limit has counted the call when it was submitted, and does not count it again.
 func Approvals(r *Registry) error {
 	reason := 200
 	return errors.Join(
@@ -67,7 +68,7 @@ func (s *state) findHeld(seq uint64) (int, bool) {
 	return slices.BinarySearchFunc(s.held, seq, func(h heldCall, seq uint64) int { return cmp.Compare(h.seq, seq) })
 }
 
-// expires returns the tick at whose beginning the call ends without a decision.
+// expires returns the tick that ends the call at its beginning if there is no decision before.
 func (h *heldCall) expires(c *Config) uint64 { return h.tick + uint64(c.HeldTicks) }
 
 // needsApproval reports whether a call that was permitted must be approved.
@@ -99,13 +100,13 @@ func (r *Registry) hold(q *request, e *entry, seq, tick uint64) *Error {
 	return refuse(PendingApproval, "", "call %d waits for approval", seq)
 }
 
-// decision is what an approver has decided on a held call.
+// decision is the decision of an approver on a held call.
 type decision struct {
 	heldCall
 	refused *Error // nil: approved
 }
 
-// decide takes a call out of those that are held, on behalf of another call.
+// decide removes a held call, and leaves the decision on it to c, the call of the approver.
 func (c *Call) decide(call uint64, refused *Error) (DecisionOutput, error) {
 	s := &c.Registry.state
 	i, ok := s.findHeld(call)
@@ -140,12 +141,12 @@ func (r *Registry) end(t *evertick.Tick, d *decision, cause uint64) error {
 	return nil
 }
 
-// expire ends the held calls that nobody has decided on in time.
+// expire ends the held calls without a decision after Config.HeldTicks.
 func (r *Registry) expire(t *evertick.Tick) error {
 	for len(r.state.held) > 0 && r.state.held[0].expires(&r.config) <= t.N {
 		h := r.state.held[0]
 		r.state.held = slices.Delete(r.state.held, 0, 1)
-		refused := refuse(ApprovalExpired, "", "nobody has decided in %d ticks", r.config.HeldTicks)
+		refused := refuse(ApprovalExpired, "", "no decision within %d ticks", r.config.HeldTicks)
 		if err := r.end(t, &decision{h, refused}, h.seq); err != nil {
 			return err
 		}
@@ -190,8 +191,8 @@ type PendingInput struct {
 // HeldCall is a call that waits for approval.
 type HeldCall struct {
 	Call    uint64 `json:"call" jsonschema:"its number"`
-	Tick    uint64 `json:"tick" jsonschema:"since which it waits"`
-	Expires uint64 `json:"expires" jsonschema:"the tick in which it ends without a decision"`
+	Tick    uint64 `json:"tick" jsonschema:"the tick since which it waits"`
+	Expires uint64 `json:"expires" jsonschema:"the tick in which it ends if there is no decision"`
 	Actor   string `json:"actor"`
 	Profile string `json:"profile"`
 	Skill   string `json:"skill"`
@@ -202,7 +203,7 @@ type HeldCall struct {
 // PendingOutput is the output of skills.pending.
 type PendingOutput struct {
 	Calls []HeldCall `json:"calls" jsonschema:"oldest first"`
-	More  int        `json:"more" jsonschema:"how many later ones there are"`
+	More  int        `json:"more" jsonschema:"number of later calls that are not listed"`
 }
 
 func pending(c *Call, in PendingInput) (PendingOutput, error) {
@@ -223,8 +224,8 @@ func pending(c *Call, in PendingInput) (PendingOutput, error) {
 	return out, nil
 }
 
-// appendHeld encodes the held calls: for each uvarint seq and tick, and the call as an input has it, after
-// its length.
+// appendHeld encodes the held calls. For each: seq and tick as uvarints, and the call as in an input, after its
+// length.
 func (s *state) appendHeld(dst []byte) []byte {
 	dst = wire.AppendUvarints(dst, uint64(len(s.held)))
 	for i := range s.held {

@@ -17,11 +17,11 @@
 //	after        the hooks, in reverse order
 //	trace        an Event, also for a refused call
 //
-// A call needs approval because of its skill (Def.Approval) or of the profile of its actor (Profile.Approval). It
-// is then held: it is part of the state, and waits for a call of skills.approve or skills.reject, which Approvals
-// registers, by another actor, or ends after Config.HeldTicks. An approved call passes the steps from validate on
-// again, except for rate and approval, in the tick of the approval. Its first Event is pending_approval; the Event
-// of its end names the first one (Held) and that of the decision (Cause).
+// A call needs approval because of its skill (Def.Approval) or of the profile of its actor (Profile.Approval). The
+// registry then holds it: the call is part of the state, and waits until another actor calls skills.approve or
+// skills.reject, which Approvals registers. After Config.HeldTicks it expires. An approved call passes the steps
+// from validate on again, except for rate and approval, in the tick of the approval. The first Event of the call
+// has the code pending_approval. The Event of its end names the first one (Held) and that of the decision (Cause).
 //
 // A call from outside is an input of the Sim. It runs at the beginning of a tick, after the calls
 // that were submitted before it, and its result is ready when the tick is complete:
@@ -61,7 +61,7 @@
 // The host is trusted: code that can call evertick.Sim.Push, or write to a log, can call as any actor. Names of
 // tags stay registered in a World, also those from before a Restore. If there are more of them than ecs.MaxTags,
 // a World refuses a tag that a new process would accept: keep Config.Tags well below it if a world is restored
-// often. A Restore ends waiting calls with ErrClosed, and held ones if the restored state does not hold them. After a
-// restart of the process nobody waits for the result of a held call, which is in the trace only. Registry.Trace and Registry.Snapshot keep their data in
+// often. A Restore ends waiting calls with ErrClosed, and held calls too if the restored state does not hold them.
+// After a restart of the process no Pending exists for a held call, so its result is in the trace only. Registry.Trace and Registry.Snapshot keep their data in
 // this process, and in no snapshot.
 package skill

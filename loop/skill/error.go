@@ -21,9 +21,9 @@ const (
 	StaleEntity      Code = "stale_entity"      // the entity does not live
 	HandlerError     Code = "handler_error"     // another error of the handler
 	Refused          Code = "refused"           // a hook has refused the call
-	PendingApproval  Code = "pending_approval"  // no end: the call waits for approval
+	PendingApproval  Code = "pending_approval"  // the call has not ended: it waits for approval
 	NotApproved      Code = "not_approved"      // an approver has rejected the call
-	ApprovalExpired  Code = "approval_expired"  // no approver has decided in time
+	ApprovalExpired  Code = "approval_expired"  // no approver has decided within Config.HeldTicks
 )
 
 // codes by number, as events store them.

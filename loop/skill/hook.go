@@ -6,21 +6,22 @@ import (
 )
 
 // Hook runs around the handlers of all skills. Like skills and profiles it is part of the scenario, and a replay
-// runs it again: what Before returns must depend on the call and on the state of the Sim alone. Neither of the two
-// may change the simulation. They run in the tick, on the goroutine of evertick.Sim.Step.
+// runs it again: the result of Before must depend on the call and on the state of the Sim alone. Neither function
+// may change the simulation. Both run in the tick, on the goroutine of evertick.Sim.Step.
 type Hook struct {
-	// Before runs after the checks of the registry and before the handler. An error refuses the call: its Code
-	// is that of an *Error, or follows from the sentinel that it wraps, or is Refused. nil: nothing.
+	// Before runs after the checks of the registry and before the handler. If it returns an error the call is
+	// refused, with the Code of the *Error, or that of the sentinel which the error wraps, or Refused. nil: no
+	// function.
 	Before func(c *Call) error
-	// After runs after the handler, or after the refusal of a hook, with the output, or with the error.
-	// It changes neither. It also runs in ticks that run again, see evertick.Tick.Again. nil: nothing.
+	// After runs after the handler, or after a hook has refused the call, with the output or with the error. It
+	// must change neither. It also runs in ticks that run again, see evertick.Tick.Again. nil: no function.
 	After func(c *Call, output json.RawMessage, err *Error)
 }
 
-// AddHook adds a hook, in the setup of the Sim. Before runs in the order in which hooks were added, After in
-// the reverse order, for each hook whose Before was reached: the first hook is the outermost. A call that
-// was refused earlier in the pipeline, or is held for approval, reaches no hook. A held call reaches them once it
-// is approved.
+// AddHook adds a hook, in the set-up of the Sim. The first hook is the outermost: Before runs in the order in
+// which hooks were added, and After in the reverse order, for each hook that Before has reached. A call that was
+// refused earlier in the pipeline, or is held for approval, reaches no hook. A held call reaches the hooks when
+// it is approved.
 func (r *Registry) AddHook(h Hook) { r.hooks = append(r.hooks, h) }
 
 // runHooks runs the hooks and the handler of a call.
@@ -42,7 +43,7 @@ func (r *Registry) runHooks(c *Call, p *prepared) (out json.RawMessage, refused 
 	return out, refused
 }
 
-// asRefusal makes an Error of the error of a hook.
+// asRefusal converts the error of a hook to an *Error.
 func asRefusal(err error, skill string) *Error {
 	if err == nil {
 		return nil

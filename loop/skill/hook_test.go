@@ -13,7 +13,8 @@ import (
 	"github.com/evertick/evertick/loop/worldlog"
 )
 
-// Hooks run around the handler, the first one outermost, and see the call; a refusal ends the way inwards.
+// Hooks run around the handler, the first one outermost, and see the call. After a refusal neither the hooks further
+// in nor the handler run.
 func TestHooks(t *testing.T) {
 	var steps []string
 	note := func(format string, args ...any) { steps = append(steps, fmt.Sprintf(format, args...)) }

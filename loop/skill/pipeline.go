@@ -19,7 +19,7 @@ type request struct {
 	held      uint64     // number of the event with which it was held; 0: it was not
 
 	waits   bool      // it is held now
-	decided *decision // that it has made on another call
+	decided *decision // the decision that it has made on another call
 }
 
 // oversized describes an input that was too long.
@@ -47,7 +47,7 @@ func (r *Registry) Call(t *evertick.Tick, a Actor, name string, input []byte, ca
 }
 
 // Apply is Call for an actor that AddActor has registered, by its name: the form for the actions of
-// agents. Every call of an unknown actor is forbidden. That a call is held for approval is no error: the agent
+// agents. Every call of an unknown actor is forbidden. A call that is held for approval is no error: the agent
 // has done its part. With package loop/agent, whose actions have PlainNames and the input as Data, and which
 // keeps the error in its records:
 //

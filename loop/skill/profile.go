@@ -47,7 +47,7 @@ type Profile struct {
 	// Permissions are those of Def.Permission. "scene.*" includes all permissions that begin with
 	// "scene.", and "*" includes all.
 	Permissions []string
-	// Approval has the permissions, in the same form, whose calls must be approved by another actor: see
+	// Approval lists permissions in the same form. Another actor must approve calls of skills with these: see
 	// Approvals.
 	Approval []string
 	// OwnEntity limits an actor to its own entity: of the skills that change something it

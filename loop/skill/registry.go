@@ -42,7 +42,7 @@ type Config struct {
 	Tags int
 	// Extent bounds coordinates, from -Extent to Extent metres, 1 to 1e9. 0: 1e6.
 	Extent float32
-	// Held is how many calls may wait for approval, 1 to 65536, of which an actor may have a quarter. 0: 64.
+	// Held is the most calls that wait for approval, 1 to 65536. One actor may have a quarter of them. 0: 64.
 	Held int
 	// HeldTicks is the number of ticks after which a call that waits for approval ends as ApprovalExpired, 1 to
 	// 1<<30. 0: 3600.
@@ -105,7 +105,7 @@ type Def struct {
 	Permission string
 	// ReadOnly says that the handler changes nothing.
 	ReadOnly bool
-	// Approval says that each call must be approved by another actor: see Approvals.
+	// Approval is set if another actor must approve each call: see Approvals.
 	Approval bool
 	// Rate bounds how often an actor calls it. The zero Rate: that of Config.
 	Rate Rate
@@ -157,7 +157,7 @@ type Call struct {
 	Cause    uint64 // what led to the call: the number of an event, or of a decision
 	Held     uint64 // number of the event with which it was held for approval; 0: it was not
 	Seq      uint64 // number of the call, counted from 1
-	// JSON is the input as it was submitted, and Input what the handler gets. Neither may be changed.
+	// JSON is the input as it was submitted, and Input the value that the handler gets. Change neither.
 	JSON  []byte
 	Input any
 

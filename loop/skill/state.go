@@ -119,7 +119,7 @@ func (s *state) addEvent(encoded []byte, code Code) {
 // maxLevel is the level of a full bucket of the largest Rate.
 const maxLevel = 1e12
 
-// A version begins the bytes of a state: the second one if calls are held, which come last.
+// A state begins with its version. It is heldVersion if calls are held, which then come last.
 const (
 	stateVersion = 1
 	heldVersion  = 2

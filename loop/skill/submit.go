@@ -54,8 +54,8 @@ type Pending struct {
 	res   Result
 }
 
-// Done is closed when the tick of the call is complete. A call that is held for approval has no result yet: its tick
-// is that in which it runs after it was approved, or is rejected, or expires.
+// Done is closed when the tick of the call is complete. For a call that is held for approval, that is the tick in
+// which it runs after the approval, is rejected, or expires.
 func (p *Pending) Done() <-chan struct{} { return p.done }
 
 // Result waits until Done is closed, and returns the result.
@@ -166,8 +166,8 @@ func (cq *callQueue) reject(actor, skill, what string, n int, cause error) error
 	return e
 }
 
-// Call submits a call and waits for its result. If ctx is done before, the call may still run. If it is then held
-// for approval, the error is an *Error with PendingApproval, and Result.Seq is Pending.Held.
+// Call submits a call and waits for its result. If ctx is done before, the call may still run. If the call is held
+// for approval when ctx is done, the error is an *Error with PendingApproval, and Result.Seq is Pending.Held.
 // It must not be called within a tick, where it would wait endlessly: use Registry.Call there.
 func (c *Caller) Call(ctx context.Context, name string, input []byte, cause uint64) (Result, error) {
 	p, err := c.Submit(name, input, cause)
@@ -217,7 +217,7 @@ func (cq *callQueue) dropReady(err error) {
 	cq.ready = cq.ready[:0]
 }
 
-// dropHeld drops the calls that wait for approval, but for those that the state holds.
+// dropHeld ends the wait for held calls that the state does not hold.
 func (cq *callQueue) dropHeld(err error, s *state) {
 	for seq, p := range cq.held { // in any order: each has its own result
 		if i, ok := s.findHeld(seq); !ok || s.held[i].actor.Name != p.actor {

@@ -16,8 +16,8 @@ import (
 type Event struct {
 	// Seq numbers calls from 1. It is 0 for calls that were rejected because too many
 	// waited: these have one event for each actor and tick, with their number in Count, and
-	// are not part of the state. A call that is held for approval has two numbers and two events: one of
-	// PendingApproval, and one of its end.
+	// are not part of the state. A call that is held for approval has two events with different numbers: one
+	// with PendingApproval, and one of its end.
 	Seq     uint64
 	Count   uint64 // 1 for all others
 	Tick    uint64
@@ -26,7 +26,7 @@ type Event struct {
 	Entity  ecs.ID // of the actor
 	Skill   string // with its version; the name in the call if there is no such skill
 	Cause   uint64 // what led to it: the Seq of another event, or the value that the caller has set
-	Held    uint64 // of the end of a call that was held: the Seq of its first event; Cause is then the event that decided
+	Held    uint64 // at the end of a held call: the Seq of its first event; Cause is then that of the decision
 	Code    Code
 	Input   uint64 // hash of the input
 	Output  uint64 // hash of the output, 0 if the call was refused
@@ -36,7 +36,7 @@ type Event struct {
 // that bring calls into a tick: the letters "SKIL".
 const LogKind = 0x534b494c
 
-// The second version of an event ends with Held, which is not 0 then.
+// An event of the second version ends with Held, which is not 0.
 const (
 	eventVersion     = 1
 	heldEventVersion = 2

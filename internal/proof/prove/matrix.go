@@ -18,8 +18,8 @@ type build struct {
 	emulator []string                                      // in front of the program
 	levels   []string                                      // to be run
 	restores bool                                          // one more run, which goes on in other Sims from snapshots
-	wasm     bool                                          // for WebAssembly, in an emulator of any system
-	prepare  func(*build, *prover) (why string, err error) // makes the emulator, or says why it cannot be had
+	wasm     bool                                          // for WebAssembly, which any system can emulate
+	prepare  func(*build, *prover) (why string, err error) // sets emulator, or returns why there is none
 }
 
 // emulated reports whether the build is for another machine than this.

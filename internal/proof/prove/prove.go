@@ -63,7 +63,7 @@ func (o *options) prove(stdout io.Writer) error {
 		return err
 	}
 	var err error
-	if o.dir, err = filepath.Abs(o.dir); err != nil { // what runs in wazero has no working directory
+	if o.dir, err = filepath.Abs(o.dir); err != nil { // a program in wazero has no working directory
 		return err
 	}
 	o.stdout = stdout
@@ -214,7 +214,7 @@ func (p *prover) run(t *task, what string, args ...string) (string, error) {
 	return out, p.runTo(out, t, what, args...)
 }
 
-// runTo is run, or snapshot, into a file.
+// runTo runs a task and writes its output to a file.
 func (p *prover) runTo(out string, t *task, what string, args ...string) error {
 	args = append([]string{
 		"-child", what, "-level", t.level, "-workers", fmt.Sprint(t.workers), "-seed", fmt.Sprint(p.seed), "-ticks", fmt.Sprint(t.ticks),

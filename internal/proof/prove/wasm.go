@@ -21,7 +21,7 @@ func webAssembly() []build {
 	}
 }
 
-// useNode runs a program by the files that Go comes with.
+// useNode makes node the emulator of a build, with the script that Go has for it.
 func useNode(b *build, _ *prover) (string, error) {
 	root, err := execute(environ(), "go", "env", "GOROOT")
 	script := filepath.Join(strings.TrimSpace(root), "lib", "wasm", "wasm_exec_node.js")
@@ -36,8 +36,8 @@ func useNode(b *build, _ *prover) (string, error) {
 	return "", nil
 }
 
-// useWazero builds the command of wazero, which a module of its own pins so that no importer of this
-// one gets it.
+// useWazero builds the command wazero and makes it the emulator of a build. A module of its own pins
+// its version, so that importers of this module do not get wazero.
 func useWazero(b *build, p *prover) (string, error) {
 	if runtime.GOOS == "windows" {
 		return "the folders of windows cannot be mounted by their names", nil
@@ -59,8 +59,8 @@ func useWazero(b *build, p *prover) (string, error) {
 	return "", nil
 }
 
-// shortEnviron drops from an environment what no program of Go needs: js/wasm has room for
-// 8 kB of arguments and environment.
+// shortEnviron keeps only the variables of an environment that programs of Go need: js/wasm has room
+// for 8 kB of arguments and environment.
 func shortEnviron(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(e string) bool {
 		name, _, _ := strings.Cut(e, "=")
@@ -72,8 +72,8 @@ func shortEnviron(env []string) []string {
 	})
 }
 
-// cross takes a snapshot on this machine and continues from it in WebAssembly, and the other way
-// round, and compares with the reference, which went through without one.
+// cross takes a snapshot on this machine and continues from it in WebAssembly, and then does the
+// reverse. It compares both with the reference, which ran without a snapshot.
 func (p *prover) cross(t, reference *task, from *proof.Recording) {
 	at := min(2*restoreEvery, t.ticks/2)
 	ticks := min(at, len(from.Hashes)-at)

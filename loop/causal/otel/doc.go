@@ -23,23 +23,23 @@
 //	└─ ecs.updateComponent@1  a call of a skill
 //	   └─ ecs.updateComponent@1   its end, if it was held for approval
 //
-// All but the last are children of the decision, and links lead from each to its cause: from an action to the
-// acceptance, from that to the request, from that to the perception; and from the end of a held call to the call of
-// the approver. A call that belongs to no decision is a trace of its own. Inputs are not spans.
+// All but the last are children of the decision. Each span has a link to its cause: an action to the acceptance, the
+// acceptance to the request, the request to the perception, and the end of a held call to the call of the approver.
+// A call that belongs to no decision is a trace of its own. Inputs are not spans.
 //
 // # Ids and times
 //
 // Ids are hashes of Config.Run and of what identifies the step: the source and number of a decision or record, or the
 // number of a call. So the spans of a live run, of its log and of a replay are equal. Runs that should not share ids
-// need different names. Times are simulated, on Config.Epoch: a step takes its tick, and a request lasts from
-// its tick to that of the answer. How long a provider has taken on the wall is known in a live run only, and an
-// attribute for providers that Timed wraps.
+// need different names. Times are simulated, and start at Config.Epoch: a step lasts for its tick, and a request lasts
+// from its tick to that of the answer. In a live run, spans of providers that Timed wraps also have the wall time of
+// the call, as an attribute.
 //
 // # Attributes
 //
 // evertick.tick, and evertick.seq, the number of the record or event. Of decisions and records: evertick.agent,
 // evertick.decision, evertick.reason, evertick.hash, evertick.provider, evertick.index, evertick.actions, and
 // evertick.wall_ns. Of calls: evertick.actor, evertick.profile, evertick.entity, evertick.code, evertick.cause (a
-// number), evertick.input and evertick.output. What was refused, has expired or was cancelled has the status Error.
+// number), evertick.input and evertick.output. Steps that were refused, expired or cancelled have the status Error.
 // evertick.open is set on spans that Close has ended.
 package otel

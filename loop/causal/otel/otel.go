@@ -26,23 +26,23 @@ import (
 // Config of Spans.
 type Config struct {
 	// Processor gets each span when it ends, by OnEnd, on the goroutine that passes the step. For a running Sim use
-	// one that does not wait, as that of sdktrace.NewBatchSpanProcessor; for a log one that loses nothing, as that of
-	// sdktrace.NewSimpleSpanProcessor. It is not shut down.
+	// a processor that does not wait, such as sdktrace.NewBatchSpanProcessor; for a log use one that loses nothing,
+	// such as sdktrace.NewSimpleSpanProcessor. Close does not shut it down.
 	Processor sdktrace.SpanProcessor
-	// Run names the run, in all ids: by its scenario and seed, for instance, and whatever else distinguishes it.
+	// Run is a name of the run, which is part of all ids: for example its scenario and seed.
 	Run string
-	// Epoch is simulated time 0. The zero Time: that of Unix.
+	// Epoch is the time of a span at simulated time 0. The zero Time: the Unix epoch.
 	Epoch time.Time
 	// Resource of the spans. nil: one with service.name evertick.
 	Resource *resource.Resource
 }
 
-// Spans makes spans of steps. Its methods are for one goroutine, but for Timed.
+// Spans makes spans of steps. Only one goroutine may call its methods, except for Timed.
 type Spans struct {
 	config Config
 	open   map[decisionKey]*decision
 	held   map[uint64]trace.SpanContext // calls that wait for approval, by number
-	last   call                         // the last one
+	last   call                         // the last call
 
 	mu    sync.Mutex
 	walls map[wallKey]wall
@@ -53,11 +53,11 @@ type decisionKey struct {
 	number uint64
 }
 
-// decision is one that has not ended.
+// decision is a decision that has not ended.
 type decision struct {
 	root    tracetest.SpanStub
-	request tracetest.SpanStub // once there is one
-	issued  uint64             // record; 0: none, or the request has ended
+	request tracetest.SpanStub // zero until there is a request
+	issued  uint64             // number of its record; 0: there is none, or the request has ended
 	left    int                // actions that were neither applied nor refused
 }
 
@@ -91,7 +91,7 @@ func (x *Spans) Step(s *causal.Step) error {
 	return nil
 }
 
-// Close ends the spans of decisions that have not ended, in the order of their numbers: after the last step.
+// Close ends the spans of decisions that have not ended, in the order of their numbers. Call it after the last step.
 func (x *Spans) Close() {
 	keys := make([]decisionKey, 0, len(x.open))
 	for key := range x.open {
@@ -112,7 +112,8 @@ func (x *Spans) Close() {
 	clear(x.open)
 }
 
-// hash returns bytes that are unique for a run and what identifies a thing in it. 16 or 8 of them are never all 0.
+// hash returns bytes that are unique for a run, a kind of thing, and the numbers that identify the thing. The first
+// byte is not 0, so ids made of the first 8 or 16 bytes are valid.
 func (x *Spans) hash(kind string, numbers ...uint64) (sum [sha256.Size]byte) {
 	data := binary.AppendUvarint(nil, uint64(len(x.config.Run)))
 	data = append(append(data, x.config.Run...), kind...)
@@ -198,7 +199,7 @@ func (x *Spans) record(s *causal.Step, r *agent.Record) {
 // last one of the decision.
 func (x *Spans) follow(d *decision, r *agent.Record, span *tracetest.SpanStub) bool {
 	d.root.EndTime = span.EndTime
-	answered := d.issued != 0 && r.Cause == d.issued && r.Reason != agent.StaleAnswer // such a one changes nothing
+	answered := d.issued != 0 && r.Cause == d.issued && r.Reason != agent.StaleAnswer // a stale answer changes nothing
 	if answered {
 		d.issued = 0
 		d.request.EndTime = span.StartTime
@@ -282,7 +283,7 @@ func (x *Spans) event(s *causal.Step, e *skill.Event) {
 	}
 	if e.Held != 0 {
 		var known bool
-		if parent, known = x.held[e.Held]; !known { // the steps began after it
+		if parent, known = x.held[e.Held]; !known { // the call was held before the first step
 			parent = contextOf(x.traceID("call", e.Held), x.spanID("call", e.Held))
 		}
 		delete(x.held, e.Held)
@@ -333,9 +334,8 @@ type wall struct {
 	returned bool
 }
 
-// Timed wraps a provider, so that the request spans of its calls have the time on the wall that the call has taken: the
-// attribute evertick.wall_ns. A replay makes no calls, so its spans do not have it. It may be called from any
-// goroutine.
+// Timed wraps a provider, so that the request spans of its calls have the wall time of the call, as the attribute
+// evertick.wall_ns. A replay makes no calls, so its spans do not have it. Any goroutine may call Timed.
 func (x *Spans) Timed(p agent.Provider) agent.Provider {
 	if p == nil {
 		panic("otel: Timed: nil provider")
@@ -356,7 +356,7 @@ func (x *Spans) Timed(p agent.Provider) agent.Provider {
 	})
 }
 
-// takeWall returns how long the call for a decision has taken, if that record is its answer.
+// takeWall returns the wall time of the call that r answers, and false if r answers no call of a timed provider.
 func (x *Spans) takeWall(r *agent.Record) (ns int64, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -12,9 +12,10 @@
 // do, and nothing that the client sends changes it. A call runs in the next tick and
 // returns when that is complete; a refused call is a result with IsError, whose text is an object with
 // code, field and message. The _meta of a result has the tick and the number of the call:
-// "evertick/tick" and "evertick/seq". A call that is held for approval is answered when that is decided, or after
-// Config.Timeout with the code pending_approval and its number: it goes on waiting, and the tool "trace" will have
-// its end. The skills of skill.Approvals are tools like others, by which a client can approve. A client can put "evertick/cause" into the _meta of a call: the number
+// "evertick/tick" and "evertick/seq". A call that is held for approval is answered after the decision. If there is
+// none within Config.Timeout, the answer has the code pending_approval and the number of the call; the call goes on
+// waiting, and the tool "trace" will show its end. The skills of skill.Approvals are tools like others, so a client
+// can approve calls. A client can put "evertick/cause" into the _meta of a call: the number
 // of what led to it.
 //
 // The server offers two things besides the skills: the tool "trace" returns the events of the calls

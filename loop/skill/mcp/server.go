@@ -25,7 +25,7 @@ type Config struct {
 	Actor string
 	// Entity is that of the actors, for profiles with OwnEntity. 0: none.
 	Entity ecs.ID
-	// Timeout is how long a call may take, with the time that it waits for approval. 0: 10 s.
+	// Timeout is how long a call may take, including the time that it waits for approval. 0: 10 s.
 	Timeout time.Duration
 	// Sessions is the maximum number of sessions, up to 4096. 0: 16.
 	Sessions int

@@ -1,32 +1,32 @@
 package loop
 
-// table maps pairs (source, seq) to values: a hash table with linear probing, at most half full,
+// keyTable maps pairs (source, seq) to values: a hash table with linear probing, at most half full,
 // whose length is 0 or a power of two. A Go map would still allocate now and then, even after a long
 // time.
-type table[V any] struct {
-	slots []tableSlot[V]
+type keyTable[V any] struct {
+	slots []keyTableSlot[V]
 	used  int
 }
 
-type tableSlot[V any] struct {
+type keyTableSlot[V any] struct {
 	value  V
 	seq    uint64
 	source uint32
 	taken  bool
 }
 
-func (s *table[V]) clear() {
+func (s *keyTable[V]) clear() {
 	clear(s.slots)
 	s.used = 0
 }
 
-// home is the slot at which the search for a pair begins. The table is not empty.
-func (s *table[V]) home(source uint32, seq uint64) int {
+// home returns the slot at which the search for a pair begins. The table is not empty.
+func (s *keyTable[V]) home(source uint32, seq uint64) int {
 	return int(mix(seq^mix(uint64(source))) & uint64(len(s.slots)-1))
 }
 
 // find returns the slot of a pair, or the free one that it would take.
-func (s *table[V]) find(source uint32, seq uint64) int {
+func (s *keyTable[V]) find(source uint32, seq uint64) int {
 	i := s.home(source, seq)
 	for s.slots[i].taken && (s.slots[i].seq != seq || s.slots[i].source != source) {
 		i = (i + 1) & (len(s.slots) - 1)
@@ -34,21 +34,21 @@ func (s *table[V]) find(source uint32, seq uint64) int {
 	return i
 }
 
-func (s *table[V]) has(source uint32, seq uint64) bool {
+func (s *keyTable[V]) has(source uint32, seq uint64) bool {
 	return len(s.slots) > 0 && s.slots[s.find(source, seq)].taken
 }
 
 // get returns the value of a pair, the zero value if it is not there.
-func (s *table[V]) get(source uint32, seq uint64) (v V) {
+func (s *keyTable[V]) get(source uint32, seq uint64) (v V) {
 	if len(s.slots) > 0 { // free slots are zero
 		v = s.slots[s.find(source, seq)].value
 	}
 	return v
 }
 
-// add puts in a pair with the zero value unless it is there, and returns its value. The pointer is
+// add adds a pair with the zero value unless it is there, and returns a pointer to its value, which is
 // valid until the next change.
-func (s *table[V]) add(source uint32, seq uint64) *V {
+func (s *keyTable[V]) add(source uint32, seq uint64) *V {
 	i := -1
 	if len(s.slots) > 0 {
 		if i = s.find(source, seq); s.slots[i].taken {
@@ -64,9 +64,9 @@ func (s *table[V]) add(source uint32, seq uint64) *V {
 	return &slot.value
 }
 
-func (s *table[V]) grow() {
+func (s *keyTable[V]) grow() {
 	old := s.slots
-	s.slots = make([]tableSlot[V], max(16, 2*len(old)))
+	s.slots = make([]keyTableSlot[V], max(16, 2*len(old)))
 	for _, k := range old {
 		if k.taken {
 			s.slots[s.find(k.source, k.seq)] = k
@@ -74,12 +74,12 @@ func (s *table[V]) grow() {
 	}
 }
 
-// remove takes out a pair that is there.
-func (s *table[V]) remove(source uint32, seq uint64) { s.removeAt(s.find(source, seq)) }
+// remove removes a pair that is there.
+func (s *keyTable[V]) remove(source uint32, seq uint64) { s.removeAt(s.find(source, seq)) }
 
-// removeAt takes out the pair of a slot, and moves later ones of its run back so that no search
-// meets a gap.
-func (s *table[V]) removeAt(gap int) {
+// removeAt removes the pair in a slot, and moves later pairs of its run back so that no search meets
+// a gap.
+func (s *keyTable[V]) removeAt(gap int) {
 	mask := len(s.slots) - 1
 	for i := (gap + 1) & mask; s.slots[i].taken; i = (i + 1) & mask {
 		home := s.home(s.slots[i].source, s.slots[i].seq)
@@ -88,6 +88,6 @@ func (s *table[V]) removeAt(gap int) {
 			gap = i
 		}
 	}
-	s.slots[gap] = tableSlot[V]{}
+	s.slots[gap] = keyTableSlot[V]{}
 	s.used--
 }
