@@ -11,6 +11,9 @@ func (ix *Index) SetCategories(category []uint32) {
 	if len(category) < ix.points.Limit {
 		panic("spatial: SetCategories: category is shorter than the columns of Build")
 	}
+	if ix.n == 0 {
+		return // it stays an index without categories, as which a Snapshot restores it
+	}
 	ix.category = resize(ix.category, len(ix.points.Blocks)*native.BlockLen)
 	p := &ix.points
 	p.Category = ix.category

@@ -176,3 +176,18 @@ func TestIndexRestoreRefuses(t *testing.T) {
 		t.Errorf("slot 2 of 2 rows: %v", err)
 	}
 }
+
+// Categories of no points are none, whatever the index has held before.
+func TestSnapshotOfNoPoints(t *testing.T) {
+	fresh := indexOf(t, spatial.Config{}, nil, nil, nil, nil)
+	used := indexOf(t, spatial.Config{}, []float32{1}, []float32{2}, nil, nil)
+	used.SetCategories([]uint32{3})
+	if err := used.Build(nil, nil, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	fresh.SetCategories(nil)
+	used.SetCategories(nil)
+	if a, b := fresh.Snapshot(nil), used.Snapshot(nil); !bytes.Equal(a, b) {
+		t.Errorf("%x and %x", a, b)
+	}
+}
