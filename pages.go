@@ -55,7 +55,7 @@ func (p *Publisher) copyNow(rows int) *page {
 	pg := p.freePage(rows)
 	for i, c := range p.columns {
 		to := pg.columns[i][:rows*c.RowBytes()]
-		n := copy(to, columns.Memory(c))
+		n := copy(to, columns.Memory(&c))
 		clear(to[n:]) // if a Restore has dropped the column
 	}
 	return pg

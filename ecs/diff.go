@@ -97,7 +97,7 @@ func diffColumns(a, b *World) (Difference, bool) {
 		switch {
 		case s == nil || t == nil:
 		case !s.holds(t.kind, t.count):
-			found = columns.Hash(s.view) != columns.Hash(t.view)
+			found = columns.Hash(&s.view) != columns.Hash(&t.view)
 		default:
 			d, found = diffRows(a, b, s, t)
 		}

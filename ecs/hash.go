@@ -19,7 +19,7 @@ type ColumnHash = statehash.Column
 func (w *World) Hash() uint64 {
 	acc := statehash.Add(0, identity, w.identityHash())
 	for _, c := range w.byName {
-		acc = statehash.Add(acc, c.name, columns.Hash(c.view))
+		acc = statehash.Add(acc, c.name, columns.Hash(&c.view))
 	}
 	for _, b := range w.blobsByName {
 		if b.count > 0 {
@@ -46,7 +46,7 @@ func (w *World) AppendColumnHashes(dst []ColumnHash) []ColumnHash {
 	dst = slices.Grow(dst, 1+len(w.byName)+len(w.blobs))
 	dst = append(dst, ColumnHash{Name: identity, Hash: w.identityHash()})
 	for _, c := range w.byName {
-		dst = append(dst, ColumnHash{Name: c.name, Hash: columns.Hash(c.view)})
+		dst = append(dst, ColumnHash{Name: c.name, Hash: columns.Hash(&c.view)})
 	}
 	for _, b := range w.blobsByName {
 		if b.count > 0 {

@@ -34,7 +34,8 @@ func (w *World) Hash() uint64 {
 // sleep, joints, chains, ignored pairs, tuning, and masses of SetMassData. It allocates
 // nothing if dst has enough capacity.
 func (w *World) AppendColumnHashes(dst []ColumnHash) []ColumnHash {
-	for _, c := range w.BodyColumns() {
+	for i := range w.views {
+		c := &w.views[i]
 		dst = append(dst, ColumnHash{Name: c.Name(), Hash: columns.Hash(c)})
 	}
 	dst = append(dst,

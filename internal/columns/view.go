@@ -62,16 +62,7 @@ func (v View) Version() uint64 {
 
 // Len returns the number of rows: ecs.World.HighWater or physics.World.Rows. It is 0 for a column
 // that only a snapshot had, and that a later Restore has dropped.
-func (v View) Len() int {
-	if v.mem == nil {
-		return 0
-	}
-	n := v.rows()
-	if n*v.RowBytes() > len(*v.mem) { // a dropped column has none
-		return 0
-	}
-	return n
-}
+func (v View) Len() int { return v.len() }
 
 // AppendBytes appends rows lo to hi-1 as little-endian bytes.
 func (v View) AppendBytes(dst []byte, lo, hi int) []byte {
@@ -127,17 +118,31 @@ func (v View) Float64(row uint32, i int) float64 {
 // returned as the same one. It allocates.
 func (v View) Value(row uint32, i int) any { return v.kind.value(v.number(row, i), 0) }
 
+// len is Len. It and Hash take a pointer because each tick calls them for each column, and a View is
+// large to copy.
+func (v *View) len() int {
+	if v.mem == nil {
+		return 0
+	}
+	n := v.rows()
+	if n*v.kind.Size()*v.count > len(*v.mem) { // a dropped column has none
+		return 0
+	}
+	return n
+}
+
 // bytes returns the memory of rows lo to hi-1.
-func (v View) bytes(lo, hi int) []byte {
-	checkRow(lo >= 0 && lo <= hi && hi <= v.Len())
+func (v *View) bytes(lo, hi int) []byte {
+	checkRow(lo >= 0 && lo <= hi && hi <= v.len())
 	if lo == hi {
 		return nil
 	}
-	return (*v.mem)[lo*v.RowBytes() : hi*v.RowBytes()]
+	size := v.kind.Size() * v.count
+	return (*v.mem)[lo*size : hi*size]
 }
 
 // number returns the memory of number i of a row.
-func (v View) number(row uint32, i int) []byte {
+func (v *View) number(row uint32, i int) []byte {
 	if i < 0 || i >= v.count {
 		panic("columns: a number beyond Components")
 	}
@@ -152,8 +157,8 @@ func checkRow(ok bool) {
 }
 
 // Hash returns the hash of all rows: see package statehash.
-func Hash(v View) uint64 {
-	return statehash.Bytes(v.bytes(0, v.Len()), v.kind.Size(), v.kind.IsFloat())
+func Hash(v *View) uint64 {
+	return statehash.Bytes(Memory(v), v.kind.Size(), v.kind.IsFloat())
 }
 
 // FirstDifference returns the first number, by row, in which two columns of the same type differ.
@@ -173,4 +178,10 @@ func FirstDifference(a, b View) (row uint32, i int, found bool) {
 }
 
 // Memory returns the memory of the rows of v, in the byte order of the machine: only read it.
-func Memory(v View) []byte { return v.bytes(0, v.Len()) }
+func Memory(v *View) []byte {
+	n := v.len()
+	if n == 0 {
+		return nil
+	}
+	return (*v.mem)[:n*v.kind.Size()*v.count]
+}
