@@ -66,9 +66,9 @@ const errBroken = "native: another worker has panicked"
 // Workers returns the number of workers of the run in progress, and 1 between runs.
 func (t *Team) Workers() int { return max(t.workers, 1) }
 
-// Run calls lead, with up to workers-1 helpers for its calls of Parallel; on js and wasip1, which have one thread, with
-// none. The error is that of a helper whose
-// floating-point environment is altered: such a helper does no work. Run passes on the panic of a helper.
+// Run calls lead, with up to workers-1 helpers for its calls of Parallel. On js and wasip1, which have one thread,
+// there are no helpers. The error is that of a helper whose floating-point environment is altered: such a helper does
+// no work. Run passes on the panic of a helper.
 func (t *Team) Run(workers int, lead func()) error {
 	for len(t.members) < workers {
 		t.members = append(t.members, Worker{team: t, back: len(t.members)%2 != 0})
