@@ -1,0 +1,119 @@
+package replica
+
+import (
+	"context"
+	"time"
+)
+
+// Config of a Server. The zero value works: it sends positions, to 1/256 m, and rotations of all
+// entities to every client, after every tick.
+type Config struct {
+	// Every is the number of ticks between two updates, 1 to 65,536. 0: 1.
+	Every int
+	// Columns are sent. nil: "position", Quantised, and "rotation", Quat.
+	Columns []Column
+	// Tags are sent, at most 32.
+	Tags []string
+	// Owner names a column of one unsigned integer, of at most 32 bits: the number of the session that
+	// owns the entity, or 0. Owned entities are in the view of their session, and only it gets the
+	// columns that go to Owner. Empty: there are no owners.
+	Owner string
+	// View says what each client sees.
+	View ViewConfig
+	// Ring is the number of past updates that can be a base, 2 to 1024. 0: 32. They take four bytes a
+	// lane and slot each.
+	Ring int
+	// Budget is the most bytes of an update. If there is more to send, what is most important comes
+	// first: see ViewConfig.Weight. 0: no limit. Otherwise at least 256.
+	Budget int
+	// Slow says what happens to a client whose connection does not take an update.
+	Slow SlowPolicy
+	// SlowTicks is the number of updates in a row that a connection may refuse under Disconnect. 0: 60.
+	SlowTicks int
+	// Limits bound what clients may do.
+	Limits Limits
+	// Authorize decides about a client before a session exists. Many calls may run at the same time.
+	// nil: all are allowed. Its error refuses the client; the client learns only the Code in it, or
+	// Unauthorized.
+	Authorize func(ctx context.Context, h Hello) (Grant, error)
+	// Joined and Left are kinds of inputs that the Server pushes, with the session as Source, when a
+	// session begins and when it has ended. The Data of Joined is Grant.Data. 0: none.
+	Joined, Left uint32
+	// Secret signs the tokens with which clients resume their sessions, and lets them do so after a
+	// restart of the server. nil: a random one, for the life of the Server.
+	Secret []byte
+	// Scenario is a name that clients which simulate can compare with theirs.
+	Scenario string
+	// Inline makes the goroutine of the Sim encode and send the updates, so that all is sent when Step
+	// returns: for tests, and for few clients. Otherwise the Server has a goroutine for that, and the
+	// Sim only waits for a copy of the state.
+	Inline bool
+}
+
+// Column is a column that is sent.
+type Column struct {
+	// Name of a column of the World, such as "position.x" or "health". "position" and "scale" stand
+	// for three columns each. "rotation" needs the codec Planar or Quat.
+	Name string
+	// Codec: nil is Exact.
+	Codec Codec
+	// To says to which clients.
+	To Receiver
+}
+
+// Receiver is a set of clients.
+type Receiver uint8
+
+const (
+	// Everyone that sees the entity.
+	Everyone Receiver = iota
+	// Owner of the entity: see Config.Owner.
+	Owner
+)
+
+// ViewConfig says which entities a client sees. The zero value: all of them.
+type ViewConfig struct {
+	// Enter is the distance in metres at which an entity comes into view, and Leave that at which it
+	// leaves. Leave is not below Enter; 0 means Enter. Enter 0: there is no limit.
+	Enter, Leave float32
+	// Category names a column of uint32 with a set of 32 categories for each entity: a session sees an
+	// entity if it is in one of those of Session.SetMask. Empty: there are no categories.
+	Category string
+	// Global is a tag of entities that all clients see, wherever they are. Empty: none.
+	Global string
+	// Weight names a column of float32 with the importance of each entity, for Config.Budget. Empty: 1.
+	Weight string
+	// Free allows clients to look at any point. Otherwise a client can only follow entities that it owns.
+	Free bool
+}
+
+// SlowPolicy says what happens to a client whose connection does not take an update.
+type SlowPolicy uint8
+
+const (
+	// Coalesce skips the update: the next one that the connection takes has the changes of both.
+	Coalesce SlowPolicy = iota
+	// Disconnect ends the connection after Config.SlowTicks refused updates in a row.
+	Disconnect
+)
+
+// Limits bound what clients may do. The zero value has defaults.
+type Limits struct {
+	// Sessions that exist at once, also those that wait for their client to come back. 0: 4096.
+	Sessions int
+	// FrameBytes is the largest frame of a client. 0: 64 KiB.
+	FrameBytes int
+	// FramesPerSecond and BytesPerSecond of a session, each over a second with room for a burst of two. 0: 240 and 256 KiB.
+	FramesPerSecond, BytesPerSecond int
+	// Lead is the number of ticks that an input may be for in the future. 0: 240.
+	Lead uint64
+	// Resume is how long a session waits for its client after the connection was lost. 0: 30 s.
+	// Negative: it ends at once.
+	Resume time.Duration
+}
+
+// Grant is what Config.Authorize allows a client.
+type Grant struct {
+	Data []byte // for the input Config.Joined
+	Mask uint32 // Session.SetMask; 0: all categories
+}

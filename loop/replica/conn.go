@@ -1,0 +1,14 @@
+package replica
+
+// Conn is the server's end of a connection to one client. A transport implements it: Pipe, package ws,
+// or your own. Its methods are called from any goroutine, and never wait.
+type Conn interface {
+	// Send takes a frame, or returns false if there is no room for it: then it has taken nothing. It
+	// does not keep the slice.
+	Send(frame []byte) bool
+	// Ordered reports whether all frames arrive, once, in order.
+	Ordered() bool
+	// Close ends the connection, after the frames that it has taken. The transport then calls
+	// Session.Disconnected if it has a Session.
+	Close()
+}

@@ -1,0 +1,59 @@
+package replica
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/evertick/evertick/internal/fault"
+)
+
+// Errors that this package returns, wrapped.
+var (
+	ErrRange       = fault.ErrRange
+	ErrCorrupt     = fault.ErrCorrupt
+	ErrUnsupported = fault.ErrUnsupported
+	ErrCapacity    = fault.ErrCapacity
+)
+
+// Code says why a connection ends. It is an error.
+type Code uint8
+
+// The codes of an Error frame.
+const (
+	BadFrame      Code = 1 + iota // the frame makes no sense
+	WrongVersion                  // this version or schema is not supported
+	Unauthorized                  // Config.Authorize has refused the client
+	TooMany                       // sessions
+	TooFast                       // frames or bytes
+	TooSlow                       // the client does not read
+	Closing                       // the server closes
+	Replaced                      // another connection has resumed the session
+	InternalFault                 // of the server
+)
+
+var codeNames = [...]string{"0", "bad frame", "wrong version", "unauthorized", "too many sessions", "too fast", "too slow", "closing", "replaced", "internal fault"}
+
+// Error implements error.
+func (c Code) Error() string {
+	if int(c) < len(codeNames) {
+		return "replica: " + codeNames[c]
+	}
+	return fmt.Sprintf("replica: code %d", uint8(c))
+}
+
+// appendError appends an Error frame.
+func appendError(dst []byte, code Code, text string) []byte {
+	text = text[:min(len(text), mostErrorText)]
+	return append(binary.AppendUvarint(append(dst, kindError, byte(code)), uint64(len(text))), text...)
+}
+
+// parseError reads an Error frame and returns what it says: an error that wraps its Code.
+func parseError(frame []byte) error {
+	r := frameReader(frame, kindError)
+	code := Code(r.U8())
+	text := readBytes(&r, mostErrorText)
+	if err := r.Done(); err != nil {
+		return fmt.Errorf("replica: Error: %w", err)
+	}
+	return fmt.Errorf("%w: %q", code, text)
+}
