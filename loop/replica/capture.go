@@ -23,16 +23,16 @@ type present struct {
 	lastChange   uint64   // highest in changed
 	lastJump     uint64   // highest in jumped
 
-	slots            []uint32 // of all entities, ascending
-	finite           []uint32 // of those with finite positions; only if views have a radius
-	moved            bool     // finite has changed since the index was built
-	x, y, z          []float32
-	category         []uint32
-	owned            []uint64 // session<<32 | slot of each entity that has an owner, ascending
-	weight           []float32
-	tagMasks         [][]uint64
-	global           []uint64
-	floats           []float32 // scratch
+	slots    []uint32 // of all entities, ascending
+	finite   []uint32 // of those with finite positions; only if views have a radius
+	moved    bool     // finite has changed since the index was built
+	x, y, z  []float32
+	category []uint32
+	owned    []uint64 // session<<32 | slot of each entity that has an owner, ascending
+	weight   []float32
+	tagMasks [][]uint64
+	global   []uint64
+	floats   []float32 // scratch
 }
 
 // stamp says which entities a World has.
@@ -102,9 +102,10 @@ func (s *source) at(g int, n uint64) int {
 	return s.state(n).buffers[g] * s.groups[g].lanes * s.present.stride
 }
 
-// sized returns a slice of n elements, with those of s that fit. It allocates with spare room.
+// sized returns a slice of n elements, with those of s that fit, which is not nil. It allocates with
+// spare room.
 func sized[T any](s []T, n int) []T {
-	if n <= cap(s) {
+	if s != nil && n <= cap(s) {
 		return s[:n]
 	}
 	return append(make([]T, 0, n+n/4), s...)[:n]

@@ -38,9 +38,11 @@ type viewer struct {
 
 // centre is where the view of a client is: at the entity follow; if that is 0, at a point; and if
 // there is none, as in the zero centre, at the first entity that the session owns. A view stays where
-// it is when the entity has died, or its position is not finite.
+// it is when the entity has died, or its position is not finite. A client that asks for a view may only
+// follow what its session owns: while it does not own the entity, owned makes it the zero centre.
 type centre struct {
 	follow  ecs.ID
+	owned   bool
 	point   bool
 	x, y, z float32
 }
@@ -66,13 +68,15 @@ type frame struct {
 
 const (
 	slotBits      = native.Young - 1 // of an entry of a list
-	mostFlight    = 32 // frames that a client keeps: see docs/replica-wire.md
-	orderedFlight = 8  // frames from which a session can be resumed, where all arrive
-	keyframePause = 8  // captures between two Keyframes, until one is acknowledged
+	mostFlight    = 32               // frames that a client keeps: see docs/replica-wire.md
+	orderedFlight = 8                // frames from which a session can be resumed, where all arrive
+	keyframePause = 8                // captures between two Keyframes, until one is acknowledged
 )
 
 // newViewer returns a viewer whose first frame is a Keyframe.
-func newViewer(session uint32, ordered bool) *viewer { return &viewer{session: session, ordered: ordered} }
+func newViewer(session uint32, ordered bool) *viewer {
+	return &viewer{session: session, ordered: ordered}
+}
 
 // sent makes the frame that append has made one that the client has, or may have.
 func (v *viewer) sent() {
@@ -249,7 +253,7 @@ func (s *source) place(v *viewer) {
 		return
 	}
 	slot, ok := s.followed(v)
-	if !ok && c.follow == 0 && len(v.own) > 0 {
+	if !ok && (c.follow == 0 || c.owned) && len(v.own) > 0 {
 		slot, ok = v.own[0], true
 	}
 	if ok && fault.Finite(p.x[slot]) && fault.Finite(p.y[slot]) && fault.Finite(p.z[slot]) {
@@ -263,6 +267,13 @@ func (s *source) followed(v *viewer) (uint32, bool) {
 	id, p := v.centre.follow, &s.present
 	if id == 0 || id > p.newest {
 		return 0, false
+	}
+	if v.centre.owned {
+		i := slices.IndexFunc(v.own, func(slot uint32) bool { return p.ids[slot] == id })
+		if i < 0 {
+			return 0, false
+		}
+		return v.own[i], true
 	}
 	if int(v.slot) < len(p.ids) && p.ids[v.slot] == id {
 		return v.slot, true
