@@ -23,16 +23,16 @@ type present struct {
 	lastChange   uint64   // highest in changed
 	lastJump     uint64   // highest in jumped
 
-	slots            []uint32 // of all entities, ascending
-	finite           []uint32 // of those with finite positions; only if views have a radius
-	moved            bool     // finite has changed since the index was built
-	x, y, z          []float32
-	category         []uint32
-	owned            []uint64 // session<<32 | slot of each entity that has an owner, ascending
-	weight           []float32
-	tagMasks         [][]uint64
-	global           []uint64
-	floats           []float32 // scratch
+	slots    []uint32 // of all entities, ascending
+	finite   []uint32 // of those with finite positions; only if views have a radius
+	moved    bool     // finite has changed since the index was built
+	x, y, z  []float32
+	category []uint32
+	owned    []uint64 // session<<32 | slot of each entity that has an owner, ascending
+	weight   []float32
+	tagMasks [][]uint64
+	global   []uint64
+	floats   []float32 // scratch
 }
 
 // stamp says which entities a World has.

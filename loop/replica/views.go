@@ -49,6 +49,7 @@ type centre struct {
 type frame struct {
 	capture  uint64
 	tick     uint64
+	key      bool   // of a Keyframe
 	previous uint64 // the capture of its base, if client and server agree about the velocities of all entities; else 0
 
 	// The client has all entities of the capture, or those of a list. An entry of the list is a slot
@@ -66,13 +67,15 @@ type frame struct {
 
 const (
 	slotBits      = native.Young - 1 // of an entry of a list
-	mostFlight    = 32 // frames that a client keeps: see docs/replica-wire.md
-	orderedFlight = 8  // frames from which a session can be resumed, where all arrive
-	keyframePause = 8  // captures between two Keyframes, until one is acknowledged
+	mostFlight    = 32               // frames that a client keeps: see docs/replica-wire.md
+	orderedFlight = 8                // frames from which a session can be resumed, where all arrive
+	keyframePause = 8                // captures between two Keyframes, until one is acknowledged
 )
 
 // newViewer returns a viewer whose first frame is a Keyframe.
-func newViewer(session uint32, ordered bool) *viewer { return &viewer{session: session, ordered: ordered} }
+func newViewer(session uint32, ordered bool) *viewer {
+	return &viewer{session: session, ordered: ordered}
+}
 
 // sent makes the frame that append has made one that the client has, or may have.
 func (v *viewer) sent() {
@@ -82,6 +85,9 @@ func (v *viewer) sent() {
 	}
 	v.next = nil
 	v.frames++
+	if f.key && !v.ordered {
+		v.wait = f.capture + keyframePause
+	}
 	most := mostFlight
 	if v.ordered {
 		v.base = f
