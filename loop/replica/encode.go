@@ -9,24 +9,6 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// Flags of a Keyframe or Update.
-const (
-	flagPredicted = 1 << iota
-	flagPartial
-	flagApplied
-	flagJumped
-	flagOwn
-	flagCheck
-)
-
-// Modes of a group.
-const (
-	modeNone = iota
-	modeAll
-	modeMasked
-	modeWide = 4 // a bit
-)
-
 const checkEvery = 64 // frames
 
 // appliedInput is what a frame says about the inputs of its session: the highest sequence number that
@@ -355,9 +337,9 @@ func appendGroupHead(dst []byte, shape *native.DeltaLanes, n, records, wide int,
 	mode := byte(modeNone)
 	switch {
 	case records == n:
-		mode = modeAll
+		mode = modeEach
 	case records > 0:
-		mode = modeMasked
+		mode = modeBitmap
 	}
 	if wide > 0 {
 		mode |= modeWide

@@ -46,12 +46,12 @@ type frameFacts struct {
 
 func (c *strict) state() *strictState { return &c.states[len(c.states)-1] }
 
-type bitReader struct {
+type strictBits struct {
 	data []byte
 	at   int
 }
 
-func (b *bitReader) get(width int) (v uint32) {
+func (b *strictBits) get(width int) (v uint32) {
 	for i := range width {
 		v |= uint32(b.data[b.at>>3]>>(b.at&7)&1) << i
 		b.at++
@@ -59,15 +59,15 @@ func (b *bitReader) get(width int) (v uint32) {
 	return v
 }
 
-func readBits(r *wire.Reader, bits int) *bitReader {
-	b := &bitReader{data: r.Bytes((bits + 7) / 8)}
+func readBits(r *wire.Reader, bits int) *strictBits {
+	b := &strictBits{data: r.Bytes((bits + 7) / 8)}
 	if bits%8 != 0 && r.Err() == nil && b.data[bits/8]>>(bits%8) != 0 {
 		panic("bits after the end are not 0")
 	}
 	return b
 }
 
-func readPlaces(r *wire.Reader, below int) (list []uint32) {
+func strictPlaces(r *wire.Reader, below int) (list []uint32) {
 	next := uint64(0)
 	for range r.Count(readUint(r), below, 1) {
 		next += r.Canonical(0, 1<<32)
@@ -99,7 +99,7 @@ func (c *strict) total(owner bool) (first, lanes, bits int) {
 	return max(first, 0), lanes, bits
 }
 
-func (c *strict) readRecord(b *bitReader, owner bool, e *strictEntity) {
+func (c *strict) readRecord(b *strictBits, owner bool, e *strictEntity) {
 	first, _, _ := c.total(owner)
 	for _, g := range c.schema.Groups {
 		if g.Owner != owner {
@@ -164,7 +164,7 @@ func (c *strict) receive(frame []byte) {
 		list[i].jumped = false
 	}
 	if f.flags&flagJumped != 0 {
-		for _, place := range readPlaces(&r, len(list)) {
+		for _, place := range strictPlaces(&r, len(list)) {
 			list[place].jumped = true
 			f.jumped = append(f.jumped, list[place].slot)
 		}
@@ -266,7 +266,7 @@ func (c *strict) readGroup(r *wire.Reader, f *frameFacts, g Group, lane int, of 
 		panic("sum of widths")
 	}
 	has := make([]bool, n)
-	if mode&3 == modeMasked {
+	if mode&3 == modeBitmap {
 		b := readBits(r, n)
 		records = 0
 		for i := range has {
@@ -279,7 +279,7 @@ func (c *strict) readGroup(r *wire.Reader, f *frameFacts, g Group, lane int, of 
 	if mode&3 != 0 {
 		b := readBits(r, sum*records)
 		for i := range diffs {
-			if mode&3 == modeAll || has[i] {
+			if mode&3 == modeEach || has[i] {
 				has[i] = true
 				for l, w := range widths {
 					if w > 0 {
@@ -353,7 +353,7 @@ func (c *strict) readOwn(r *wire.Reader, f *frameFacts, list []strictEntity, own
 	_, _, bits := c.total(true)
 	if f.flags&flagOwn != 0 {
 		own = nil
-		places := readPlaces(r, len(list))
+		places := strictPlaces(r, len(list))
 		b := readBits(r, bits*len(places))
 		for _, place := range places {
 			own = append(own, list[place].slot)
