@@ -171,11 +171,12 @@ func (v *viewer) bytes() (n int) {
 
 // newFrame returns a frame without contents.
 func (v *viewer) newFrame() *frame {
-	f := new(frame)
-	if n := len(v.free); n > 0 {
-		f = v.free[n-1]
-		v.free = v.free[:n-1]
+	n := len(v.free)
+	if n == 0 {
+		return new(frame)
 	}
+	f := v.free[n-1]
+	v.free = v.free[:n-1]
 	*f = frame{list: f.list[:0], own: f.own[:0], since: f.since[:0], waited: f.waited[:0]}
 	return f
 }
