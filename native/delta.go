@@ -45,7 +45,7 @@ func Delta(level Level, arena []int32, stride, now, base, previous int, shape *D
 	if !shape.valid() {
 		panic("native: Delta: the shape is out of range")
 	}
-	if stride < 0 || stride > len(arena) {
+	if shape.Lanes > 1 && (stride < 0 || stride > len(arena)) {
 		panic("native: Delta: stride is out of range")
 	}
 	last := (shape.Lanes-1)*stride + n

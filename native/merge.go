@@ -132,7 +132,7 @@ func Gather(level Level, stays []uint32, plain, predicted Source, width uint, ou
 	if level = must(level); level == Go || n == 0 {
 		gatherRecordsGo(stays, plain, predicted, width, out)
 	} else {
-		gatherRecordsC(level, stays, plain, predicted, width, out)
+		gatherRecordsC(stays, &plain, &predicted, width, out)
 	}
 }
 

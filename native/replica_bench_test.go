@@ -82,10 +82,18 @@ func (b *replicaBench) delta(level native.Level) {
 	native.Delta(level, b.arena, b.stride, 0, 3*b.stride, -1, &b.shape, b.source.Records, b.source.Changed, b.source.Wide)
 }
 
-func (b *replicaBench) mergeAndGather(level native.Level, client int) {
+func (b *replicaBench) merge(level native.Level, client int) {
 	c := &b.clients[client]
 	native.Merge(level, c.known, c.view, c.gone, &b.merged)
+}
+
+func (b *replicaBench) gather(level native.Level, _ int) {
 	native.Gather(level, b.merged.Stays, b.source, b.source, 24, &b.gathered)
+}
+
+func (b *replicaBench) mergeAndGather(level native.Level, client int) {
+	b.merge(level, client)
+	b.gather(level, client)
 }
 
 // What a send tick costs for each entity, once for all clients.
@@ -105,15 +113,25 @@ func BenchmarkQuantiseDelta(b *testing.B) {
 
 // What a send tick costs for each entity that a client knows.
 func BenchmarkMergeGather(b *testing.B) {
-	for _, level := range native.Levels() {
-		b.Run("level="+level.String(), func(b *testing.B) {
-			w := newReplicaBench(b, 10000, 1000)
-			for b.Loop() {
-				for client := range w.clients {
-					w.mergeAndGather(level, client)
+	for _, c := range []struct {
+		op  string
+		run func(w *replicaBench, level native.Level, client int)
+	}{
+		{"both", (*replicaBench).mergeAndGather},
+		{"merge", (*replicaBench).merge},
+		{"gather", (*replicaBench).gather},
+	} {
+		for _, level := range native.Levels() {
+			b.Run("op="+c.op+"/level="+level.String(), func(b *testing.B) {
+				w := newReplicaBench(b, 10000, 1000)
+				w.merge(level, 0)
+				for b.Loop() {
+					for client := range w.clients {
+						c.run(w, level, client)
+					}
 				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(w.knownEntries), "ns/entry")
-		})
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(w.knownEntries), "ns/entry")
+			})
+		}
 	}
 }
