@@ -40,6 +40,8 @@ type ClientConfig struct {
 	Credentials []byte // at most 4,096 bytes
 	// Token of an earlier Client, to resume its session: see Welcome.Token. At most 256 bytes.
 	Token []byte
+	// Simulator runs the Sim of a client in mode Simulate, which needs it.
+	Simulator *Simulator
 	// Clock measures the delay of frames. nil: the system's.
 	Clock loop.Clock
 	// States is the number of states that are kept, 2 to 32, for drawing between them: see Playback. 0: 8.
@@ -54,6 +56,9 @@ func (c *ClientConfig) Validate() error {
 		faults.Add(ErrRange, "ClientConfig.Send", nil)
 	}
 	faults.Range("ClientConfig.Mode", int(c.Mode), int(View), int(Simulate))
+	if (c.Mode == Simulate) != (c.Simulator != nil) {
+		faults.Add(ErrRange, "ClientConfig.Simulator", c.Simulator)
+	}
 	if n := len(c.Credentials); n > mostCredentials {
 		faults.Add(ErrRange, "ClientConfig.Credentials: bytes", n)
 	}
@@ -90,7 +95,6 @@ type Client struct {
 	welcome Welcome
 	joined  bool       // a Welcome has come, on this connection or an earlier one
 	live    bool       // it has come on this connection
-	sim     simulation // of mode Simulate; nil: those frames are not supported
 
 	layout *layout
 	empty  *State
@@ -105,13 +109,6 @@ type Client struct {
 	play  Playback
 	stats ClientStats
 	out   []byte // frame to send
-}
-
-// simulation is the part of a client in mode Simulate.
-type simulation interface {
-	welcome(w *welcome) error   // an error ends the connection
-	Held() uint64               // tick of the state, 0: none
-	Receive(frame []byte) error // a Snapshot or Inputs frame. After an error a Resync is sent.
 }
 
 // ClientStats are counts since NewClient.
@@ -178,13 +175,10 @@ func (c *Client) Connect() error {
 
 // held returns the tick of the state that the client has, 0: none.
 func (c *Client) held() uint64 {
-	if c.config.Mode != Simulate {
-		return c.State().Tick()
+	if sim := c.config.Simulator; sim != nil {
+		return sim.Held()
 	}
-	if c.sim == nil {
-		return 0
-	}
-	return c.sim.Held()
+	return c.State().Tick()
 }
 
 // send sends c.out.
@@ -250,7 +244,7 @@ func (c *Client) receive(frame []byte, now int64) error {
 	case (kind == kindSnapshot || kind == kindInputs) != (c.config.Mode == Simulate):
 		return fault.Field(ErrUnsupported, "replica: frame of the other mode: kind", kind)
 	case c.config.Mode == Simulate:
-		return c.simulate(frame)
+		return c.simulate(frame, now)
 	}
 	if err := c.receiveState(frame, now); err != nil {
 		return err
@@ -260,16 +254,24 @@ func (c *Client) receive(frame []byte, now int64) error {
 }
 
 // simulate is for the frames of mode Simulate.
-func (c *Client) simulate(frame []byte) error {
-	if c.sim == nil {
-		return fault.Field(ErrUnsupported, "replica: frame of mode Simulate: kind", frame[0])
-	}
-	err := c.sim.Receive(frame)
-	if err != nil {
-		c.resync(c.sim.Held())
+func (c *Client) simulate(frame []byte, now int64) error {
+	sim := c.config.Simulator
+	if err := sim.Receive(frame); err != nil {
+		c.resync(sim.Held())
 		return err
 	}
 	c.asked = 0
+	if frame[0] == kindInputs {
+		t := &sim.tick
+		c.ended(t.tick+1, t.at, now)
+		seq := uint64(0)
+		for i := range t.inputs {
+			if in := &t.inputs[i]; in.Source == c.welcome.Session && in.Seq < 1<<63 {
+				seq = max(seq, in.Seq)
+			}
+		}
+		c.queue.applied(seq, unknownResidence, t.tick+1, 1, &c.sync)
+	}
 	c.flush()
 	return nil
 }
@@ -310,8 +312,8 @@ func (c *Client) suits(w *welcome) error {
 	if hash := w.schema.Hash(); c.config.Schema != 0 && hash != c.config.Schema {
 		return fault.Field(ErrUnsupported, "replica: Welcome: hash of the schema", fmt.Sprintf("%#x", hash))
 	}
-	if c.sim != nil {
-		return c.sim.welcome(w)
+	if sim := c.config.Simulator; sim != nil {
+		return sim.welcome(w)
 	}
 	return nil
 }
