@@ -260,9 +260,9 @@ func TestPlaybackSpecialValues(t *testing.T) {
 func TestAppendValuesRefuses(t *testing.T) {
 	s := newLayout(testSchemas[1].Schema).newState()
 	for name, err := range map[string]error{
-		"unknown":   second(AppendValues([]float32(nil), s, "unknown", 0)),
-		"component": second(AppendValues([]int8(nil), s, "i8", 3)),
-		"negative":  second(AppendValues([]int8(nil), s, "i8", -1)),
+		"unknown":   errorOf(AppendValues([]float32(nil), s, "unknown", 0)),
+		"component": errorOf(AppendValues([]int8(nil), s, "i8", 3)),
+		"negative":  errorOf(AppendValues([]int8(nil), s, "i8", -1)),
 	} {
 		if !errors.Is(err, ErrRange) {
 			t.Errorf("%s: %v", name, err)
@@ -276,7 +276,7 @@ func TestAppendValuesRefuses(t *testing.T) {
 	}
 }
 
-func second[T any](_ T, err error) error { return err }
+func errorOf[T any](_ T, err error) error { return err }
 
 // Values are those that the page gives, for each codec.
 func TestValues(t *testing.T) {

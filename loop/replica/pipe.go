@@ -9,9 +9,8 @@ import (
 )
 
 const (
-	defaultQueueBytes = 64 << 10
-	mostQueueBytes    = 1 << 30
-	mostDelayNs       = int64(1) << 40 // 18 minutes
+	mostQueueBytes = 1 << 30
+	mostDelayNs    = int64(1) << 40 // 18 minutes
 )
 
 // PipeConfig of a Pipe. The zero value loses and reorders frames of neither direction, but makes no
