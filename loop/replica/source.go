@@ -132,7 +132,6 @@ func newSource(sim *evertick.Sim, c *Config) (*source, error) {
 	if s.views.index, err = spatial.New(spatial.Config{CellSize: s.view.Leave, Level: s.level}); err != nil {
 		return nil, err
 	}
-	s.deltas.init(s)
 	return s, nil
 }
 

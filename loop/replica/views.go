@@ -51,6 +51,7 @@ type centre struct {
 type frame struct {
 	capture  uint64
 	tick     uint64
+	key      bool   // of a Keyframe
 	previous uint64 // the capture of its base, if client and server agree about the velocities of all entities; else 0
 
 	// The client has all entities of the capture, or those of a list. An entry of the list is a slot
@@ -86,6 +87,9 @@ func (v *viewer) sent() {
 	}
 	v.next = nil
 	v.frames++
+	if f.key && !v.ordered {
+		v.wait = f.capture + keyframePause
+	}
 	most := mostFlight
 	if v.ordered {
 		v.base = f
