@@ -178,7 +178,7 @@ func (e *frameWriter) keep() {
 // finish writes what is after the body.
 func (e *frameWriter) finish() {
 	e.appendOwn()
-	if e.v.frames%checkEvery == 0 && !e.forgotten() {
+	if e.f.checked = e.v.frames >= e.v.check && !e.forgotten(); e.f.checked {
 		e.dst[e.flags] |= flagCheck
 		e.dst = binary.LittleEndian.AppendUint32(e.dst, e.checksum())
 	}

@@ -29,6 +29,7 @@ type viewer struct {
 	flight []*frame // the last frames that were sent, oldest first
 	free   []*frame
 	frames uint64 // sent on this connection
+	check  uint64 // number of frames after which the next has a checksum
 	wait   uint64 // no Keyframe before this capture, on a connection that is not ordered
 
 	lo, hi int      // its view in views.lists
@@ -52,6 +53,7 @@ type frame struct {
 	capture  uint64
 	tick     uint64
 	key      bool   // of a Keyframe
+	checked  bool   // the frame has a checksum
 	previous uint64 // the capture of its base, if client and server agree about the velocities of all entities; else 0
 
 	// The client has all entities of the capture, or those of a list. An entry of the list is a slot
@@ -87,6 +89,9 @@ func (v *viewer) sent() {
 	}
 	v.next = nil
 	v.frames++
+	if f.checked {
+		v.check = v.frames - 1 + checkEvery
+	}
 	if f.key && !v.ordered {
 		v.wait = f.capture + keyframePause
 	}
@@ -135,7 +140,7 @@ func (v *viewer) acked(tick uint64) bool {
 func (v *viewer) reset() {
 	v.refused()
 	v.drop(len(v.flight))
-	v.frames, v.wait = 0, 0
+	v.frames, v.check, v.wait = 0, 0, 0
 }
 
 // resume makes the state that a client holds after the frame of a tick the base for a new connection, and
@@ -148,7 +153,7 @@ func (v *viewer) resume(held uint64, ordered bool) bool {
 		v.reset()
 		return false
 	}
-	v.frames, v.wait = 0, 0
+	v.frames, v.check, v.wait = 0, 0, 0
 	v.base = v.flight[i]
 	v.base.previous = 0 // the client has no velocities
 	v.free = append(v.free, v.flight[i+1:]...)
@@ -171,11 +176,12 @@ func (v *viewer) bytes() (n int) {
 
 // newFrame returns a frame without contents.
 func (v *viewer) newFrame() *frame {
-	f := new(frame)
-	if n := len(v.free); n > 0 {
-		f = v.free[n-1]
-		v.free = v.free[:n-1]
+	n := len(v.free)
+	if n == 0 {
+		return new(frame)
 	}
+	f := v.free[n-1]
+	v.free = v.free[:n-1]
 	*f = frame{list: f.list[:0], own: f.own[:0], since: f.since[:0], waited: f.waited[:0]}
 	return f
 }
