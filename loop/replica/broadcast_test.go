@@ -305,9 +305,6 @@ func TestConcurrentSessions(t *testing.T) {
 			w.step(1)
 			w.clock.Add(16_666_667)
 			w.stats()
-			if w.sim.Ticks() == 400 {
-				go func() { _ = w.sim.InputStats() }()
-			}
 		}
 	}
 	w.idle()

@@ -37,8 +37,8 @@ type Session struct {
 	appliedSent uint64 // sequence number in the last frame that the connection took
 }
 
-// session is what lasts from one connection to the next. A mutex of a session is locked after that of
-// its Server.
+// session is what lasts from one connection to the next. Its mutex is locked after Server.mu and before
+// Server.statsMu.
 type session struct {
 	server *Server
 	number uint32
