@@ -50,20 +50,21 @@ func (s *Server) beforeTick(t *evertick.Tick) error {
 	now := s.now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.statsMu.Lock()
-	defer s.statsMu.Unlock()
 	for i := range inputs {
 		in := &inputs[i]
 		ses := s.byNumber[in.Source]
 		if ses == nil {
 			continue
 		}
-		if ns := ses.apply(in, t.N, now); ns >= 0 {
-			s.stats.InputToApplied.Add(ns)
-		}
-		if in.Tick != 0 && in.Tick < t.N {
-			s.stats.Intents.Late++
-		}
+		ns := ses.apply(in, t.N, now)
+		s.count(func(st *Stats) { // not around apply: statsMu is locked after the mutex of a session
+			if ns >= 0 {
+				st.InputToApplied.Add(ns)
+			}
+			if in.Tick != 0 && in.Tick < t.N {
+				st.Intents.Late++
+			}
+		})
 		if !ses.moved {
 			ses.moved = true
 			s.moved = append(s.moved, ses)
