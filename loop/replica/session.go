@@ -45,6 +45,7 @@ type session struct {
 
 	// Server.mu guards these.
 	count     uint64 // of the newest token
+	before    token  // of an earlier Server, that has made the session
 	until     int64  // when a session without a connection ends
 	following bool   // it counts in Server.stream
 
@@ -60,6 +61,7 @@ type session struct {
 
 	mu            sync.Mutex
 	current       *Session // nil: the client is away
+	confirmed     uint64   // count of the newest token that the client is known to have
 	over          bool
 	frames, bytes bucket
 	window        window
@@ -182,6 +184,7 @@ func (c *Session) admit(frame []byte, now int64) error {
 	case !ses.frames.take(now, 1) || !ses.bytes.take(now, len(frame)):
 		return TooFast
 	}
+	ses.confirmed = c.count
 	ses.stats.Received.add(len(frame))
 	ses.server.count(func(st *Stats) { st.Received.add(len(frame)) })
 	return nil
