@@ -170,11 +170,11 @@ export class State {
 			copy(this.slots, base.slots, run);
 			copy(this.words, base.words, { to: 2 * p, from: 2 * b, n: 2 * run.n });
 			runs.push(run);
-			for (; b < end; b++, p++) {
-				if (still) continue;
-				map[p] = b;
-				rows[n++] = p;
-			}
+			if (!still) for (let i = 0; i < run.n; i++) map[run.to + i] = run.from + i;
+			if (!still) for (let i = 0, first = n; i < run.n; i++) rows[first + i] = run.to + i;
+			b = end;
+			p += run.n;
+			n += run.n;
 		};
 		const stays = (end) => {
 			for (; g < gone.length && gone[g] < end; b++) stay(gone[g++]);
@@ -195,7 +195,7 @@ export class State {
 		stays(base.count);
 		this.count = p;
 		this.entered = Uint32Array.from(fresh);
-		return { runs, map, rows, n: still ? p : n, entered };
+		return { runs, map, rows, n, entered };
 	}
 	/** Moves a predicted group on by what the base's frame added, if there is a base to predict from. Otherwise nothing is added so far. */
 	#advance(g, base, { map, rows, n }) {
@@ -291,10 +291,11 @@ export class State {
 	}
 	/** CRC-32C of slots, ids and public lanes. */
 	check() {
+		const { count, slots, words, lanes, schema } = this;
 		let crc = -1;
-		for (let i = 0; i < this.count; i++) {
-			crc = crcWord(crcWord(crcWord(crc, this.slots[i]), this.words[2 * i]), this.words[2 * i + 1]);
-			for (let k = 0; k < this.schema.publics; k++) crc = crcWord(crc, this.lanes[k][i]);
+		for (let i = 0; i < count; i++) {
+			crc = crcWord(crcWord(crcWord(crc, slots[i]), words[2 * i]), words[2 * i + 1]);
+			for (let k = 0; k < schema.publics; k++) crc = crcWord(crc, lanes[k][i]);
 		}
 		return ~crc >>> 0;
 	}
