@@ -17,6 +17,8 @@ import (
 // The headers that csrc/rigid also includes. Embedding makes them part of the content of this package, so an edit of
 // one rebuilds csrc/rigid, which imports it. Nothing reads them, and the linker drops them.
 var (
+	//go:embed atan.h
+	atanHeader string
 	//go:embed base.h
 	baseHeader string
 	//go:embed levels.h

@@ -1,9 +1,12 @@
 /* The kernels of this package, at LEVEL. */
 #include "build_tmpl.h"
 #include "compose_tmpl.h"
+#include "delta_tmpl.h"
+#include "merge_tmpl.h"
 #include "nearest_tmpl.h"
 #include "ops_tmpl.h"
 #include "order_tmpl.h"
+#include "quantise_tmpl.h"
 #include "radius_tmpl.h"
 #include "rays_tmpl.h"
 #include "reduce_tmpl.h"

@@ -14,6 +14,7 @@
  *   add, sub, mul    IEEE 754, rounded to nearest even, never fused
  *   div, sqrt        rounded to nearest even
  *   abs              without the sign, of a NaN too
+ *   negate           with the other sign
  *   floor            the largest whole number that is not above; NaN, infinities
  *                    and zeros as they are
  *   min, max         a < b ? a : b and a > b ? a : b, so b where either is NaN
@@ -24,6 +25,7 @@
  *   oru              a | b
  *   keep, keepu      a in the lanes of the mask, 0 in the others
  *   select           a in the lanes of the mask, b in the others
+ *   pick             x where a > b, y elsewhere
  *   le, lt           masks of a <= b and of a < b; false where either is NaN
  *   unordered        mask of the lanes where either is NaN
  *   leu, gtu         mask of a <= b and of a > b, of numbers below 2^31
@@ -95,6 +97,7 @@ HELPER(c) c_f c_mul(c_f a, c_f b) { return a * b; }
 HELPER(c) c_f c_sqrt(c_f a) { return SQRT(a); }
 HELPER(c) c_f c_div(c_f a, c_f b) { return a / b; }
 HELPER(c) c_f c_abs(c_f a) { return __builtin_fabsf(a); }
+HELPER(c) c_f c_negate(c_f a) { return -a; }
 /* SSE2 cannot round. Floats from 2^23 on are whole; below, the conversion truncates toward zero. */
 HELPER(c) c_f c_floor(c_f a) {
 	if (!(c_abs(a) < 0x1p23f))
@@ -114,6 +117,7 @@ HELPER(c) c_u c_oru(c_u a, c_u b) { return a | b; }
 HELPER(c) c_f c_keep(c_f a, c_mask m) { return m ? a : 0; }
 HELPER(c) c_u c_keepu(c_u a, c_mask m) { return m ? a : 0; }
 HELPER(c) c_f c_select(c_mask m, c_f a, c_f b) { return m ? a : b; }
+HELPER(c) c_f c_pick(c_f a, c_f b, c_f x, c_f y) { return a > b ? x : y; }
 HELPER(c) c_mask c_le(c_f a, c_f b) { return a <= b; }
 HELPER(c) c_mask c_lt(c_f a, c_f b) { return a < b; }
 HELPER(c) c_mask c_unordered(c_f a, c_f b) { return (a != a) | (b != b); }
@@ -180,6 +184,7 @@ HELPER(avx2) avx2_f avx2_mul(avx2_f a, avx2_f b) { return _mm256_mul_ps(a, b); }
 HELPER(avx2) avx2_f avx2_sqrt(avx2_f a) { return _mm256_sqrt_ps(a); }
 HELPER(avx2) avx2_f avx2_div(avx2_f a, avx2_f b) { return _mm256_div_ps(a, b); }
 HELPER(avx2) avx2_f avx2_abs(avx2_f a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
+HELPER(avx2) avx2_f avx2_negate(avx2_f a) { return _mm256_xor_ps(a, _mm256_set1_ps(-0.0f)); }
 HELPER(avx2) avx2_f avx2_floor(avx2_f a) { return _mm256_floor_ps(a); }
 HELPER(avx2) avx2_f avx2_min(avx2_f a, avx2_f b) { return _mm256_min_ps(a, b); }
 HELPER(avx2) avx2_f avx2_max(avx2_f a, avx2_f b) { return _mm256_max_ps(a, b); }
@@ -204,6 +209,9 @@ HELPER(avx2) avx2_mask avx2_anyu(avx2_u a, avx2_u b) {
 }
 HELPER(avx2) avx2_f avx2_select(avx2_mask m, avx2_f a, avx2_f b) {
 	return _mm256_blendv_ps(b, a, _mm256_castsi256_ps(avx2_ones(m)));
+}
+HELPER(avx2) avx2_f avx2_pick(avx2_f a, avx2_f b, avx2_f x, avx2_f y) {
+	return _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, b, _CMP_GT_OQ));
 }
 /* The asm hides the old values from the compiler. Otherwise it may turn m ? x * y : x into x * (m ? y : 1), which
  * alters a signalling NaN. A masked store would take a dozen cycles on Zen 4. */
@@ -289,6 +297,9 @@ HELPER(avx512) avx512_f avx512_mul(avx512_f a, avx512_f b) { return _mm512_mul_p
 HELPER(avx512) avx512_f avx512_sqrt(avx512_f a) { return _mm512_sqrt_ps(a); }
 HELPER(avx512) avx512_f avx512_div(avx512_f a, avx512_f b) { return _mm512_div_ps(a, b); }
 HELPER(avx512) avx512_f avx512_abs(avx512_f a) { return _mm512_abs_ps(a); }
+HELPER(avx512) avx512_f avx512_negate(avx512_f a) {
+	return _mm512_castsi512_ps(_mm512_xor_si512(_mm512_castps_si512(a), _mm512_set1_epi32(INT32_MIN)));
+}
 HELPER(avx512) avx512_f avx512_floor(avx512_f a) { return _mm512_floor_ps(a); }
 HELPER(avx512) avx512_f avx512_min(avx512_f a, avx512_f b) { return _mm512_min_ps(a, b); }
 HELPER(avx512) avx512_f avx512_max(avx512_f a, avx512_f b) { return _mm512_max_ps(a, b); }
@@ -305,6 +316,9 @@ HELPER(avx512) avx512_mask avx512_leu(avx512_u a, avx512_u b) { return _mm512_cm
 HELPER(avx512) avx512_mask avx512_anyu(avx512_u a, avx512_u b) { return _mm512_test_epi32_mask(a, b); }
 HELPER(avx512) avx512_f avx512_select(avx512_mask m, avx512_f a, avx512_f b) {
 	return _mm512_mask_blend_ps(m, b, a);
+}
+HELPER(avx512) avx512_f avx512_pick(avx512_f a, avx512_f b, avx512_f x, avx512_f y) {
+	return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_GT_OQ), y, x);
 }
 HELPER(avx512) void avx512_storesome(float *p, avx512_mask m, avx512_f a) { _mm512_mask_storeu_ps(p, m, a); }
 HELPER(avx512) avx512_mask avx512_le(avx512_f a, avx512_f b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
@@ -384,6 +398,7 @@ HELPER(neon) neon_mask neon_bits(uint32x4_t all_ones) {
 HELPER(neon) neon_f neon_sqrt(neon_f a) { return vsqrtq_f32(a); }
 HELPER(neon) neon_f neon_div(neon_f a, neon_f b) { return vdivq_f32(a, b); }
 HELPER(neon) neon_f neon_abs(neon_f a) { return vabsq_f32(a); }
+HELPER(neon) neon_f neon_negate(neon_f a) { return vnegq_f32(a); }
 HELPER(neon) neon_f neon_floor(neon_f a) { return vrndmq_f32(a); }
 HELPER(neon) neon_f neon_min(neon_f a, neon_f b) { return vbslq_f32(vcltq_f32(a, b), a, b); }
 HELPER(neon) neon_f neon_max(neon_f a, neon_f b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
@@ -405,6 +420,7 @@ HELPER(neon) neon_u neon_keepu(neon_u a, neon_mask m) { return vandq_u32(a, neon
 HELPER(neon) neon_mask neon_leu(neon_u a, neon_u b) { return neon_bits(vcleq_u32(a, b)); }
 HELPER(neon) neon_mask neon_anyu(neon_u a, neon_u b) { return neon_bits(vtstq_u32(a, b)); }
 HELPER(neon) neon_f neon_select(neon_mask m, neon_f a, neon_f b) { return vbslq_f32(neon_ones(m), a, b); }
+HELPER(neon) neon_f neon_pick(neon_f a, neon_f b, neon_f x, neon_f y) { return vbslq_f32(vcgtq_f32(a, b), x, y); }
 HELPER(neon) void neon_storesome(float *p, neon_mask m, neon_f a) {
 	neon_f old = neon_load(p);
 	__asm__("" : "+w"(old)); /* as in avx2_storesome */

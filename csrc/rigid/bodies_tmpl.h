@@ -4,7 +4,7 @@
 /* Added to the bits of 2^63 or more, it carries into the sign bit. */
 static const uint32_t to_out_of_range = ((uint32_t)1 << 31) - ((127u + 63u) << 23);
 
-#include "atan.h"
+#include "../atan.h"
 
 /* Runs a step for LANES bodies from body i on, and the rest in portable C. */
 #define EACH_BODY(lo, hi, step, rest)                                  \

@@ -11,7 +11,7 @@ typedef struct {
 	int32_t use_bias;
 } joint_step;
 
-#include "atan.h"
+#include "../atan.h"
 
 /* An impulse on B and the opposite one on A, with the angular impulses that they exert about the centres of A and
  * B. */

@@ -4,8 +4,6 @@
  *   rows8, rows4   load: v[k] becomes float k of the row of each lane
  *   put8, put4     store: float k of the row of each lane becomes v[k]; put4 stores the lanes of the
  *                  mask only
- *   pick           x where a > b, y elsewhere
- *   negate         with the other sign
  */
 #ifndef EVERTICK_RIGID_SOLVE_LANES_H
 #define EVERTICK_RIGID_SOLVE_LANES_H
@@ -36,8 +34,6 @@ HELPER(c) void c_put4(float *p, const uint32_t *index, uint32_t stride, const c_
 HELPER(c) void c_put8(float *p, const uint32_t *index, uint32_t stride, const c_f v[8]) {
 	memcpy(p + (size_t)stride * index[0], v, 8 * sizeof *v);
 }
-HELPER(c) c_f c_pick(c_f a, c_f b, c_f x, c_f y) { return a > b ? x : y; }
-HELPER(c) c_f c_negate(c_f a) { return -a; }
 
 #define ROW(i) (p + (size_t)stride * index[i])
 
@@ -82,10 +78,6 @@ HELPER(avx2) void avx2_put8(float *p, const uint32_t *index, uint32_t stride, co
 	avx2_put4(p, index, stride, v, 0xff);
 	avx2_put4(p + 4, index, stride, v + 4, 0xff);
 }
-HELPER(avx2) avx2_f avx2_pick(avx2_f a, avx2_f b, avx2_f x, avx2_f y) {
-	return _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, b, _CMP_GT_OQ));
-}
-HELPER(avx2) avx2_f avx2_negate(avx2_f a) { return _mm256_xor_ps(a, _mm256_set1_ps(-0.0f)); }
 
 HELPER(avx512) void avx512_turn(__m512 *a, __m512 *b, __m512 *c, __m512 *d) {
 	const __m512 ab = _mm512_unpacklo_ps(*a, *b), ab2 = _mm512_unpackhi_ps(*a, *b);
@@ -146,12 +138,6 @@ HELPER(avx512) void avx512_put8(float *p, const uint32_t *index, uint32_t stride
 	avx512_put4(p, index, stride, v, 0xffff);
 	avx512_put4(p + 4, index, stride, v + 4, 0xffff);
 }
-HELPER(avx512) avx512_f avx512_pick(avx512_f a, avx512_f b, avx512_f x, avx512_f y) {
-	return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_GT_OQ), y, x);
-}
-HELPER(avx512) avx512_f avx512_negate(avx512_f a) {
-	return _mm512_castsi512_ps(_mm512_xor_si512(_mm512_castps_si512(a), _mm512_set1_epi32(INT32_MIN)));
-}
 #endif
 
 #if defined(__aarch64__)
@@ -187,8 +173,6 @@ HELPER(neon) void neon_put8(float *p, const uint32_t *index, uint32_t stride, co
 	neon_put4(p, index, stride, v, 0xf);
 	neon_put4(p + 4, index, stride, v + 4, 0xf);
 }
-HELPER(neon) neon_f neon_pick(neon_f a, neon_f b, neon_f x, neon_f y) { return vbslq_f32(vcgtq_f32(a, b), x, y); }
-HELPER(neon) neon_f neon_negate(neon_f a) { return vnegq_f32(a); }
 #endif
 
 #undef ROW

@@ -30,6 +30,8 @@ var (
 	// ErrFloatEnv: the thread does not compute as IEEE 754 prescribes
 	// (denormals flushed, or another rounding mode).
 	ErrFloatEnv = errors.New("floating-point environment altered")
+	// ErrDiverged: a run that was to repeat another one has another hash.
+	ErrDiverged = errors.New("the run did not repeat itself")
 )
 
 // Field wraps err with the name of a field and the value found there:

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -14,7 +13,7 @@ import (
 )
 
 // ErrDiverged is wrapped by the errors for a run that did not repeat itself.
-var ErrDiverged = errors.New("the run did not repeat itself")
+var ErrDiverged = fault.ErrDiverged
 
 // Scenario describes how a run begins.
 type Scenario struct {

@@ -1,8 +1,13 @@
 package replica
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"time"
+	"unicode/utf8"
+
+	"github.com/evertick/evertick/internal/fault"
 )
 
 // Config of a Server. The zero value works: it sends positions, to 1/256 m, and rotations of all
@@ -40,7 +45,8 @@ type Config struct {
 	// session begins and when it has ended. The Data of Joined is Grant.Data. 0: none.
 	Joined, Left uint32
 	// Secret signs the tokens with which clients resume their sessions, and lets them do so after a
-	// restart of the server. nil: a random one, for the life of the Server.
+	// restart of the server. At least 16 bytes, hard to guess. nil: a random one, for the life of the
+	// Server.
 	Secret []byte
 	// Scenario is a name that clients which simulate can compare with theirs.
 	Scenario string
@@ -48,6 +54,41 @@ type Config struct {
 	// returns: for tests, and for few clients. Otherwise the Server has a goroutine for that, and the
 	// Sim only waits for a copy of the state.
 	Inline bool
+}
+
+// Validate returns one error that joins all faults of the fields that concern sessions: Slow, SlowTicks,
+// Limits, Joined, Left, Secret and Scenario. New finds those of all fields: others depend on the World.
+func (c Config) Validate() error {
+	faults := fault.List{Package: "replica"}
+	if c.Slow > Disconnect {
+		faults.Add(ErrRange, "Config.Slow", c.Slow)
+	}
+	faults.Range("Config.SlowTicks", c.SlowTicks, 0, math.MaxInt32)
+	if c.Joined != 0 && c.Joined == c.Left {
+		faults.Add(ErrRange, "Config.Left, which is Joined", c.Left)
+	}
+	if c.Secret != nil && len(c.Secret) < leastSecret {
+		faults.Add(ErrRange, "Config.Secret: length", len(c.Secret))
+	}
+	if len(c.Scenario) > mostName || !utf8.ValidString(c.Scenario) {
+		faults.Add(ErrRange, "Config.Scenario", c.Scenario)
+	}
+	l := &c.Limits
+	faults.Range("Config.Limits.Sessions", l.Sessions, 0, mostSessions)
+	faults.Range("Config.Limits.FrameBytes", l.FrameBytes, 0, mostFrameBytes)
+	faults.Range("Config.Limits.FramesPerSecond", l.FramesPerSecond, 0, mostPerSecond)
+	faults.Range("Config.Limits.BytesPerSecond", l.BytesPerSecond, 0, mostPerSecond)
+	if l.Resume > mostResume {
+		faults.Add(ErrRange, "Config.Limits.Resume", l.Resume)
+	}
+	return faults.Err()
+}
+
+func (c Config) withDefaults() Config {
+	c.Every = cmp.Or(c.Every, 1)
+	c.SlowTicks = cmp.Or(c.SlowTicks, defaultSlowTicks)
+	c.Limits = c.Limits.withDefaults()
+	return c
 }
 
 // Column is a column that is sent.

@@ -29,7 +29,10 @@ const (
 	modeWide = 4 // a bit
 )
 
-const mostSlots = 1 << 24
+const (
+	mostSlots  = 1 << 24
+	mostMicros = 1<<53 - 1 // exact in a float64, and an int64 in ns
+)
 
 // header is the beginning of a Keyframe or Update.
 type header struct {
@@ -58,7 +61,7 @@ func readHeader(r *wire.Reader) (h header) {
 	if h.flags = r.U8(); h.flags&forbidden != 0 {
 		r.Fail("flags", h.flags)
 	}
-	h.at = r.Canonical(0, 1<<63-1)
+	h.at = r.Canonical(0, mostMicros)
 	if h.flags&flagApplied != 0 {
 		h.applied, h.residence = readUint(r), readUint(r)
 	}

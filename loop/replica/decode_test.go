@@ -156,8 +156,8 @@ func requireForms(t *testing.T, seen map[string]int) {
 	}
 }
 
-// sample returns a short sequence for each schema.
-func sample(t testing.TB) (all []*sequence) {
+// samples returns a short sequence for each schema.
+func samples(t testing.TB) (all []*sequence) {
 	for i := range testSchemas {
 		all = append(all, newSequence(&testSchemas[i].Schema, 5, 12, 8, map[string]int{}))
 	}
@@ -184,7 +184,7 @@ func (s *sequence) decode(t testing.TB) (states []*State) {
 
 // A frame that was cut short, or has more bytes, is refused.
 func TestDecodeRefusesCutFrames(t *testing.T) {
-	for i, s := range sample(t) {
+	for i, s := range samples(t) {
 		states := s.decode(t)
 		var d decoder
 		for k, frame := range s.frames {
@@ -211,7 +211,7 @@ func TestDecodeRefusesCutFrames(t *testing.T) {
 // A frame in which a bit is wrong is refused, or leads to a state that is whole.
 func TestDecodeSurvivesBitFlips(t *testing.T) {
 	refused, accepted := 0, 0
-	for i, s := range sample(t) {
+	for i, s := range samples(t) {
 		states := s.decode(t)
 		var d decoder
 		for k, frame := range s.frames {
@@ -281,7 +281,7 @@ func (s *State) fault() string {
 // No frame makes a decoder panic, allocate much more than the frame has, or change the base; a frame that
 // is accepted leads to a state that is whole, and to the same again.
 func FuzzDecode(f *testing.F) {
-	all := sample(f)
+	all := samples(f)
 	states := make([][]*State, len(all))
 	for i, s := range all {
 		states[i] = s.decode(f)

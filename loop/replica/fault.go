@@ -3,6 +3,7 @@ package replica
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"github.com/evertick/evertick/internal/fault"
 )
@@ -41,17 +42,19 @@ func (c Code) Error() string {
 	return fmt.Sprintf("replica: code %d", uint8(c))
 }
 
-// appendError appends an Error frame.
+// appendError appends an Error frame. Of a text that is too long it takes as many characters as fit.
 func appendError(dst []byte, code Code, text string) []byte {
-	text = text[:min(len(text), mostErrorText)]
+	text = strings.ToValidUTF8(text[:min(len(text), mostErrorText)], "")
 	return append(binary.AppendUvarint(append(dst, kindError, byte(code)), uint64(len(text))), text...)
 }
 
 // parseError reads an Error frame and returns what it says: an error that wraps its Code.
 func parseError(frame []byte) error {
 	r := frameReader(frame, kindError)
-	code := Code(r.U8())
-	text := readBytes(&r, mostErrorText)
+	code, text := Code(r.U8()), readText(&r, mostErrorText)
+	if code == 0 {
+		r.Fail("code", code)
+	}
 	if err := r.Done(); err != nil {
 		return fmt.Errorf("replica: Error: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/wire"
 )
 
@@ -36,6 +37,7 @@ const (
 	mostToken       = 256
 	mostInputs      = 64 // in a frame
 	mostErrorText   = 256
+	mostRate        = 100_000_000 // numerator and denominator: see loop.Config
 )
 
 // Mode is what a client does with the frames.
@@ -74,7 +76,7 @@ func parseHello(frame []byte) (h Hello, err error) {
 		r.Fail("magic of a Hello", m)
 	}
 	if v := r.U8(); r.Err() == nil && v != Version {
-		return h, fmt.Errorf("replica: Hello.version = %d: %w", v, ErrUnsupported)
+		return Hello{}, fmt.Errorf("replica: Hello.version = %d: %w", v, ErrUnsupported)
 	}
 	if h.Mode = Mode(r.U8()); h.Mode > Simulate {
 		r.Fail("mode", h.Mode)
@@ -120,14 +122,12 @@ func (w *welcome) append(dst []byte) []byte {
 // parseWelcome reads a Welcome. Its token is part of the frame.
 func parseWelcome(frame []byte) (w welcome, err error) {
 	r := frameReader(frame, kindWelcome)
-	w.session, w.resumed = r.U32(), r.Bool()
+	if w.session, w.resumed = r.U32(), r.Bool(); w.session == 0 {
+		r.Fail("session", w.session)
+	}
 	w.token = readBytes(&r, mostToken)
-	for _, v := range [...]*uint64{&w.received, &w.tick, &w.rateNum, &w.rateDen, &w.every} {
-		*v = readUint(&r)
-	}
-	if w.rateNum == 0 || w.rateDen == 0 || w.every == 0 {
-		r.Fail("rate", 0)
-	}
+	w.received, w.tick = readUint(&r), readUint(&r)
+	w.rateNum, w.rateDen, w.every = r.Canonical(1, mostRate), r.Canonical(1, mostRate), r.Canonical(1, mostEvery)
 	w.seed, w.simVersion, w.scenario = r.U64(), r.U32(), readText(&r, mostName)
 	schema := wire.NewReader(readBytes(&r, len(frame)))
 	if w.schema = readSchema(&schema); r.Err() == nil && schema.Err() != nil {
@@ -161,7 +161,7 @@ func parseIntents(dst []intent, frame []byte) ([]intent, error) {
 	r := frameReader(frame, kindInput)
 	dst = dst[:0]
 	for range r.Count(r.Canonical(1, mostInputs), mostInputs, 4) {
-		in := intent{seq: r.Canonical(1, 1<<63-1), tick: r.Canonical(0, 1<<63-1), kind: uint32(r.Canonical(0, 1<<32-1))}
+		in := intent{seq: r.Canonical(1, mostSeq), tick: r.Canonical(0, 1<<63-1), kind: uint32(r.Canonical(0, 1<<32-1))}
 		in.data = readBytes(&r, len(frame))
 		if n := len(dst); n > 0 && dst[n-1].seq >= in.seq {
 			r.Fail("sequence number", in.seq)
@@ -195,7 +195,7 @@ func parseLook(frame []byte) (l look, err error) {
 		}
 	} else {
 		l.x, l.y, l.z = r.F32(), r.F32(), r.F32()
-		if sum := 0*l.x + 0*l.y + 0*l.z; sum != 0 {
+		if !fault.Finite(l.x) || !fault.Finite(l.y) || !fault.Finite(l.z) {
 			r.Fail("point", [...]float32{l.x, l.y, l.z})
 		}
 	}

@@ -151,7 +151,7 @@ func readField(r *wire.Reader) Field {
 // valid reports whether a field is one that a Codec returns.
 func (f Field) valid() bool {
 	float32s := f.Kind.IsFloat() && f.Kind.Size() == 4
-	if f.Codec != KindQuantised && f.Step != 0 || f.Components == 0 || f.Kind.Size() == 0 || f.Lanes() > mostLanes {
+	if (f.Name == "") != (f.Codec == KindTags) || f.Codec != KindQuantised && math.Float32bits(f.Step) != 0 || f.Components == 0 || f.Kind.Size() == 0 || f.Lanes() > mostLanes {
 		return false
 	}
 	switch f.Codec {

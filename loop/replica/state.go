@@ -107,14 +107,6 @@ func (s *State) resizeOwn(n int) {
 	}
 }
 
-// sized returns a slice of n elements, which may hold anything. It is not nil.
-func sized[T any](s []T, n int) []T {
-	if s == nil {
-		s = make([]T, 0, n)
-	}
-	return slices.Grow(s[:0], n)[:n]
-}
-
 // Tick returns the number of ticks that the Sim of the server had completed. 0: there is no state yet.
 func (s *State) Tick() uint64 { return s.tick }
 

@@ -213,6 +213,15 @@ func appendJSON[T ecs.Number](t *testing.T, s *State, f Field, component int) []
 	return list
 }
 
+func decodeHex(t testing.TB, text string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 // headerOf returns the header of a frame that is right.
 func headerOf(frame []byte) header {
 	r := wire.NewReader(frame)
@@ -324,7 +333,7 @@ func TestDecodeVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range v.Sequences {
-		frame, _ := hex.DecodeString(s.Welcome)
+		frame := decodeHex(t, s.Welcome)
 		w, err := parseWelcome(frame)
 		if err != nil {
 			t.Fatal(s.Name, err)
@@ -339,7 +348,7 @@ func TestDecodeVectors(t *testing.T) {
 			return states[i]
 		}
 		for k, f := range s.Frames {
-			frame, _ := hex.DecodeString(f.Frame)
+			frame := decodeHex(t, f.Frame)
 			dst := lay.newState()
 			if err := d.apply(frame, state(f.Base), dst); err != nil {
 				t.Fatal(s.Name, k, err)
@@ -353,7 +362,7 @@ func TestDecodeVectors(t *testing.T) {
 			states = append(states, dst)
 		}
 		for _, f := range s.Refused {
-			frame, _ := hex.DecodeString(f.Frame)
+			frame := decodeHex(t, f.Frame)
 			if err := d.apply(frame, state(f.Base), lay.newState()); err == nil {
 				t.Errorf("%s: %s, and the frame is accepted", s.Name, f.Why)
 			}

@@ -3,6 +3,7 @@ package rigid
 import (
 	"math"
 
+	"github.com/evertick/evertick/internal/trig"
 	"github.com/evertick/evertick/native"
 )
 
@@ -21,12 +22,11 @@ const (
 	rounding = 12582912
 )
 
-// Polynomials with the least maximum error on [-π/4, π/4], and for the arc tangent on [-tan π/8, tan π/8], by the
-// exchange algorithm of Remez. The errors are 1.8e-9, 1e-10 and 4.9e-9, below the rounding errors.
+// Polynomials with the least maximum error on [-π/4, π/4], by the exchange algorithm of Remez. The errors are 1.8e-9
+// and 1e-10, below the rounding errors.
 const (
-	sin3, sin5, sin7           = -0.166666508, 0.00833197869, -0.000194956359
-	cos4, cos6, cos8           = 0.0416666456, -0.00138873677, 2.44384519e-5
-	atan3, atan5, atan7, atan9 = -0.333327562, 0.199718788, -0.138244495, 0.0790258795
+	sin3, sin5, sin7 = -0.166666508, 0.00833197869, -0.000194956359
+	cos4, cos6, cos8 = 0.0416666456, -0.00138873677, 2.44384519e-5
 )
 
 // SinCos returns the sine and the cosine of an angle in radians, within 1e-7. For angles as near to a multiple of a
@@ -65,38 +65,7 @@ func SinCos(angle float32) (sin, cos float32) {
 // axes and the diagonals give the float32 nearest to the multiple of π/4. Zeros count as
 // positive: Atan2(-0, -1) is π, and Atan2(0, 0) is 0. It is NaN if x or y is NaN, or both are
 // infinite. Vectors longer than 2^126 give wrong angles, shorter than 2^-120 inexact ones.
-func Atan2(y, x float32) float32 {
-	ax, ay := abs(x), abs(y)
-	long, short := ay, ax
-	if ax > ay {
-		long, short = ax, ay
-	}
-	num, den, base := short, long, float32(0)
-	if short > float32(long*tanEighth) {
-		num, den, base = short-long, short+long, math.Pi/4 // tan(a - π/4) = (t - 1) / (t + 1)
-	}
-	if smallest > den {
-		den = smallest // of the zero vector; a NaN stays
-	}
-	q := num / den
-	u := q * q
-	a := base + (q + float32(float32(q*u)*(atan3+float32(u*(atan5+float32(u*(atan7+float32(u*atan9))))))))
-	if ay > ax {
-		a = math.Pi/2 - a
-	}
-	if x < 0 {
-		a = math.Pi - a
-	}
-	if y < 0 {
-		a = -a
-	}
-	return a
-}
-
-const (
-	tanEighth = 0.41421356 // of π/4
-	smallest  = math.SmallestNonzeroFloat32
-)
+func Atan2(y, x float32) float32 { return trig.Atan2(y, x) }
 
 // Angles computes out[i] = Atan2(sin[i], cos[i]). It panics on unequal lengths.
 func Angles(level native.Level, cos, sin, out []float32) {

@@ -1,0 +1,138 @@
+package replica
+
+import (
+	"fmt"
+	"math"
+)
+
+const pings = 16 // of which the one with the least round trip counts
+
+// clockSync relates the clock of the client to that of the server. A Ping measures the difference with an
+// error of at most half its round trip, so the one with the least round trip of the last 16 counts.
+// Before the first answer it assumes that, of the last 64 frames, the one that came soonest after its tick
+// took no time.
+type clockSync struct {
+	num    float64 // ticks in den ns
+	den    float64
+	tick   uint64 // reference: completed at a time of the client
+	local  int64  // that time, if at is 0
+	at     int64  // that time in ns of the server
+	framed bool   // at is valid: a frame has come
+
+	sent    [pings]int64 // times of Pings without an answer; -1: none
+	sents   int          // number of Pings that were sent
+	answers [pings]answer
+	count   int // of answers, of which the last 16 are kept
+}
+
+// answer is what a Pong has measured, in ns.
+type answer struct{ trip, offset int64 }
+
+// welcome begins anew: the server may be another one.
+func (s *clockSync) welcome(w *welcome, now int64) {
+	*s = clockSync{num: float64(w.rateNum), den: float64(w.rateDen) * 1e9, tick: w.tick, local: now}
+	for i := range s.sent {
+		s.sent[i] = -1
+	}
+}
+
+// ended is for a frame of a tick that ended at a time of the server, in µs.
+func (s *clockSync) ended(tick, at uint64) {
+	s.tick, s.at, s.framed = tick, int64(at)*1000, true
+}
+
+// best returns the answer that counts.
+func (s *clockSync) best() (best answer, ok bool) {
+	for i := range min(s.count, pings) {
+		if a := s.answers[i]; i == 0 || a.trip < best.trip {
+			best = a
+		}
+	}
+	return best, s.count > 0
+}
+
+// now returns the number of ticks that the server has completed at a time of the client. soonest is the
+// least time of arrival less that of the server, of the last frames.
+func (s *clockSync) now(local, soonest int64) uint64 {
+	from := s.local
+	if a, ok := s.best(); ok && s.framed {
+		from = s.at - a.offset
+	} else if s.framed {
+		from = s.at + soonest
+	}
+	ticks := s.ticks(float64(local - from))
+	if !(ticks > 0) || ticks > 1<<52 {
+		return s.tick
+	}
+	return s.tick + uint64(ticks)
+}
+
+// latency returns the time since a time of the server, in µs, if a Ping was answered.
+func (s *clockSync) latency(at uint64, now int64) (int64, bool) {
+	a, ok := s.best()
+	return now + a.offset - int64(at)*1000, ok
+}
+
+// ticks returns the ticks in a time, 0 before the Welcome.
+func (s *clockSync) ticks(ns float64) float64 {
+	if s.den == 0 {
+		return 0
+	}
+	return ns * s.num / s.den // in this order, so that a second is a whole number of ticks
+}
+
+// firstLead returns the lead in ticks before there is a better one.
+func (s *clockSync) firstLead() float64 {
+	a, _ := s.best()
+	return 1.5 + s.ticks(float64(a.trip)/2)
+}
+
+// Ping sends a Ping. Its answer improves Client.Offset; one a second is enough. The error wraps
+// ErrNoSession or ErrCapacity.
+func (c *Client) Ping() error {
+	if !c.live {
+		return fmt.Errorf("replica: Ping: %w", ErrNoSession)
+	}
+	now := c.clock.Now()
+	c.out = appendPing(c.out[:0], uint64(now))
+	if err := c.send("Ping"); err != nil {
+		return err
+	}
+	c.sync.sent[c.sync.sents%pings] = now
+	c.sync.sents++
+	return nil
+}
+
+// receivePong takes the answer to one of the last 16 Pings. Others are ignored.
+func (c *Client) receivePong(frame []byte, now int64) error {
+	t, err := parsePong(frame)
+	if err != nil {
+		return err
+	}
+	s := &c.sync
+	for i, sent := range s.sent {
+		if sent < 0 || uint64(sent) != t[0] || t[2] < t[1] || t[2] > math.MaxInt64/2 {
+			continue
+		}
+		s.sent[i] = -1
+		t1, t2 := int64(t[1]), int64(t[2])
+		trip := max(now-sent-(t2-t1), 0)
+		s.answers[s.count%pings] = answer{trip, (t1-sent)/2 + (t2-now)/2}
+		s.count++
+		break
+	}
+	return nil
+}
+
+// Offset returns what to add to a time of ClientConfig.Clock to get the time of the server, in ns since
+// it began, and the round trip with which it was measured: the error is at most half of it. It is false
+// before the first answer to a Ping on this connection.
+func (c *Client) Offset() (offset, roundTrip int64, ok bool) {
+	a, ok := c.sync.best()
+	return a.offset, a.trip, ok
+}
+
+// ServerTick estimates the number of ticks that the server has completed now. Before the first answer to
+// a Ping it is too low by the time that a frame takes. If no frames come it goes on at the rate of the
+// server.
+func (c *Client) ServerTick() uint64 { return c.sync.now(c.clock.Now(), c.play.soonest()) }

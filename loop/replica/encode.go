@@ -1,0 +1,541 @@
+package replica
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+
+	"github.com/evertick/evertick/internal/wire"
+	"github.com/evertick/evertick/native"
+)
+
+const checkEvery = 64 // frames
+
+// appliedInput is what a frame says about the inputs of its session: the highest sequence number that
+// a tick has applied, and the µs between its arrival and the beginning of that tick.
+type appliedInput struct {
+	seq, residenceUs uint64
+	present          bool
+}
+
+// scratch is memory that append uses.
+type scratch struct {
+	merged   native.Merged
+	gathered native.Gathered
+	places   []uint32
+	samples  []sample
+	row      [mostLanes]int32
+	diffs    []int32
+	crc      []byte
+	all      uint32 // checksum of all entities
+	allOf    uint64 // the capture of which it is
+	choice   choice
+}
+
+// append appends the frame of a viewer for the newest capture: a Keyframe if there is no base that can
+// be changed, else an Update. It appends nothing if the viewer was sent one for this capture, and if the next
+// Keyframe is to wait. Afterwards call sent or refused.
+func (s *source) append(dst []byte, v *viewer, applied appliedInput) []byte {
+	v.refused()
+	if s.captures == 0 || len(v.flight) > 0 && v.flight[len(v.flight)-1].capture == s.captures {
+		return dst
+	}
+	base := v.base
+	if base != nil && !s.useful(base.capture) {
+		base = nil
+	}
+	if base == nil && s.captures < v.wait {
+		return dst
+	}
+	f := v.newFrame()
+	f.capture, f.tick, f.key = s.captures, s.state(s.captures).tick, base == nil
+	v.next = f
+	e := frameWriter{source: s, v: v, f: f, base: base, start: len(dst)}
+	e.header(dst, applied)
+	body := len(e.dst)
+	if base == nil || len(base.since) == 0 {
+		e.full()
+		e.finish()
+		if s.budget == 0 || len(e.dst)-e.start <= s.budget {
+			return e.dst
+		}
+	}
+	e.limit(body)
+	return e.dst
+}
+
+// frameWriter writes one frame.
+type frameWriter struct {
+	*source
+	v     *viewer
+	f     *frame // what the client has afterwards
+	base  *frame // nil: nothing
+	d     *delta // from the base
+	dst   []byte
+	start int // of the frame in dst
+	flags int // index of the flags in dst
+}
+
+// header begins the frame.
+func (e *frameWriter) header(dst []byte, applied appliedInput) {
+	e.d = e.delta(0)
+	if e.base != nil {
+		e.d = e.delta(e.base.capture)
+		dst = binary.AppendUvarint(append(dst, kindUpdate), e.f.tick)
+		dst = binary.AppendUvarint(dst, e.f.tick-e.base.tick)
+	} else {
+		dst = binary.AppendUvarint(append(dst, kindKeyframe), e.f.tick)
+	}
+	e.flags = len(dst)
+	dst = binary.AppendUvarint(append(dst, 0), e.state(e.captures).at)
+	if applied.present {
+		dst[e.flags] |= flagApplied
+		dst = wire.AppendUvarints(dst, applied.seq, applied.residenceUs)
+	}
+	e.dst = dst
+}
+
+// view returns the entities that the viewer sees.
+func (e *frameWriter) view() []uint32 {
+	if e.v.all {
+		return e.present.slots
+	}
+	return e.views.lists[e.v.lo:e.v.hi]
+}
+
+// known returns the list of the base.
+func (e *frameWriter) known() []uint32 {
+	switch {
+	case e.base == nil:
+		return nil
+	case e.base.all:
+		return e.knownAll(e.d)
+	}
+	return e.base.list
+}
+
+// full writes a body with all that has changed. The client has all values of the base. Bodies for
+// clients that see all entities, and have seen all, are made once.
+func (e *frameWriter) full() {
+	shared := e.v.all && (e.base == nil || e.base.all)
+	predicted := e.predicts()
+	if !shared {
+		var jumped bool
+		e.dst, jumped = e.appendBody(e.dst, e.d, e.known(), e.view(), predicted)
+		e.setFlags(predicted, jumped)
+		e.keep()
+		return
+	}
+	b := &e.d.bodies[0]
+	if predicted {
+		b = &e.d.bodies[1]
+	}
+	if !b.made {
+		b.made = true
+		b.bytes, b.jumped = e.appendBody(b.bytes[:0], e.d, e.known(), e.view(), predicted)
+	}
+	e.dst = append(e.dst, b.bytes...)
+	e.setFlags(predicted, b.jumped)
+	e.f.all = true
+	e.f.previous = e.d.base
+}
+
+func (e *frameWriter) setFlags(predicted, jumped bool) {
+	if predicted {
+		e.dst[e.flags] |= flagPredicted
+	}
+	if jumped {
+		e.dst[e.flags] |= flagJumped
+	}
+}
+
+// predicts reports whether the frame is predicted: the client computes velocities from the change in the
+// frame before this one. So that frame must be the base, and as far from its own base as this one.
+func (e *frameWriter) predicts() bool {
+	b := e.base
+	return b != nil && e.v.ordered && b.previous != 0 && b.previous+1 == b.capture && b.capture+1 == e.captures &&
+		e.useful(b.previous) && len(e.public) > 0 && e.public[0].Predicted && e.predictable(e.d)
+}
+
+// keep stores what the client has after a full body.
+func (e *frameWriter) keep() {
+	f := e.f
+	if e.v.all {
+		f.all = true
+		return // velocities: the entities that came into view are not those that were born
+	}
+	f.list = append(f.list, e.view()...)
+	enters := e.work.merged.Enters
+	for i := 0; len(enters) > 0 && i < len(f.list); i++ {
+		if f.list[i] == enters[0] {
+			f.list[i] |= native.Young
+			enters = enters[1:]
+		}
+	}
+	f.previous = e.d.base
+}
+
+// finish writes what is after the body.
+func (e *frameWriter) finish() {
+	e.appendOwn()
+	if e.f.checked = e.v.frames >= e.v.check && !e.forgotten(); e.f.checked {
+		e.dst[e.flags] |= flagCheck
+		e.dst = binary.LittleEndian.AppendUint32(e.dst, e.checksum())
+	}
+}
+
+// appendBody appends a full body, from the leaves to the entities that teleported, and reports whether
+// there are any of these.
+func (s *source) appendBody(dst []byte, d *delta, known, view []uint32, predicted bool) (out []byte, jumped bool) {
+	m := &s.work.merged
+	if d.base == 0 {
+		m.Stays, m.Leaves, m.Enters = m.Stays[:0], m.Leaves[:0], append(m.Enters[:0], view...)
+		return s.appendEnters(dst, view), false
+	}
+	m.Reserve(len(known), len(view))
+	native.Merge(s.level, known, view, d.gone, m)
+	dst = appendLeaves(dst, m.Leaves)
+	dst = s.appendEnters(dst, m.Enters)
+	if len(m.Stays) > 0 {
+		for g := range s.public {
+			dst = s.appendGroup(dst, g, d, predicted)
+		}
+	}
+	if !d.jumps {
+		return dst, false
+	}
+	places := s.work.places[:0]
+	for i, slot := range view {
+		if has(d.jumped, slot) {
+			places = append(places, uint32(i))
+		}
+	}
+	s.work.places = places
+	if len(places) == 0 {
+		return dst, false
+	}
+	return appendPlaces(dst, places), true
+}
+
+// appendLeaves appends places in the list of the base, with native.Gone on those of dead entities.
+func appendLeaves(dst []byte, leaves []uint32) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(leaves)))
+	next := uint32(0)
+	for _, l := range leaves {
+		place := l & slotBits
+		dst = binary.AppendUvarint(dst, uint64(place-next)<<1|uint64(l>>31))
+		next = place + 1
+	}
+	return dst
+}
+
+// appendPlaces appends the number of places, and these.
+func appendPlaces(dst []byte, places []uint32) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(places)))
+	next := uint32(0)
+	for _, p := range places {
+		dst = binary.AppendUvarint(dst, uint64(p-next))
+		next = p + 1
+	}
+	return dst
+}
+
+// appendEnters appends slots, ids and all public lanes.
+func (s *source) appendEnters(dst []byte, slots []uint32) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(slots)))
+	next, before := uint32(0), uint64(0)
+	for _, slot := range slots {
+		id := uint64(s.present.ids[slot])
+		dst = binary.AppendUvarint(dst, uint64(slot-next))
+		dst = binary.AppendVarint(dst, int64(id-before))
+		next, before = slot+1, id
+	}
+	return s.appendRecords(dst, s.public, 0, slots)
+}
+
+// appendRecords appends all lanes of groups, of which the first is number first, for a list of
+// slots.
+func (s *source) appendRecords(dst []byte, groups []*group, first int, slots []uint32) []byte {
+	stride := s.present.stride
+	w := bitWriter{dst: dst}
+	for _, slot := range slots {
+		for i, g := range groups {
+			row := s.at(first+i, s.captures) + int(slot)
+			for lane := range g.lanes {
+				w.put(uint32(g.arena[row+lane*stride]), uint(g.bits[lane]))
+			}
+		}
+	}
+	return w.done()
+}
+
+// appendGroup appends the changes of a public group for the entities that stay.
+func (s *source) appendGroup(dst []byte, g int, d *delta, predicted bool) []byte {
+	w, group := &s.work, s.groups[g]
+	guess := predicted && group.Predicted
+	young, others := (*groupDelta)(nil), (*groupDelta)(nil)
+	if guess {
+		young, others = s.predicted(d)
+	} else {
+		others = s.plain(d, g)
+		young = others
+	}
+	if !young.any && !others.any {
+		return append(dst, modeNone)
+	}
+	n := len(w.merged.Stays)
+	w.gathered.Reserve(n, others.width)
+	native.Gather(s.level, w.merged.Stays, young.Source, others.Source, others.width, &w.gathered)
+	w.places = append(w.places[:0], w.gathered.Wide...)
+	records := 0
+	for _, b := range w.gathered.Mask {
+		records += bits.OnesCount8(b)
+	}
+	if few := records*(8*2+int(others.width)+8*group.lanes) < 8*len(w.gathered.Mask)+records*int(others.width); few && records > 0 {
+		w.places = appendBits(w.places, w.gathered.Mask)
+		slices.Sort(w.places)
+		records = 0
+	}
+	dst = appendGroupHead(dst, &others.shape, n, records, len(w.places), w.gathered.Mask)
+	if records > 0 {
+		dst = append(dst, w.gathered.Bits...)
+	}
+	if len(w.places) == 0 {
+		return dst
+	}
+	now, base, before := s.at(g, s.captures), s.at(g, d.base), -1
+	if guess {
+		before = s.at(g, d.base-1)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(w.places)))
+	next := uint32(0)
+	for _, place := range w.places {
+		entry, previous := w.merged.Stays[place], before
+		if entry&native.Young != 0 {
+			previous = -1
+		}
+		diffs := s.difference(group, now, base, previous, entry&slotBits, &w.row)
+		dst = appendWide(dst, place-next, diffs[:group.lanes])
+		next = place + 1
+	}
+	return dst
+}
+
+// appendBits appends the numbers of the bits that are set.
+func appendBits(dst []uint32, bitmap []byte) []uint32 {
+	for i, b := range bitmap {
+		for ; b != 0; b &= b - 1 {
+			dst = append(dst, uint32(i<<3|bits.TrailingZeros8(b)))
+		}
+	}
+	return dst
+}
+
+// appendGroupHead appends mode, widths and bitmap of a group over n entities, of which some have
+// records and some are wide.
+func appendGroupHead(dst []byte, shape *native.DeltaLanes, n, records, wide int, mask []byte) []byte {
+	mode := byte(modeNone)
+	switch {
+	case records == n:
+		mode = modeEach
+	case records > 0:
+		mode = modeBitmap
+	}
+	if wide > 0 {
+		mode |= modeWide
+	}
+	dst = append(dst, mode)
+	if records > 0 {
+		dst = append(dst, shape.Width[:shape.Lanes]...)
+	}
+	if records > 0 && records < n {
+		dst = append(dst, mask...)
+	}
+	return dst
+}
+
+// appendWide appends an entry of the wide part.
+func appendWide(dst []byte, gap uint32, diffs []int32) []byte {
+	dst = append(binary.AppendUvarint(dst, uint64(gap)), 0)
+	at := len(dst) - 1
+	for lane, v := range diffs {
+		if v != 0 {
+			dst[at] |= 1 << lane
+			dst = binary.AppendVarint(dst, int64(v))
+		}
+	}
+	return dst
+}
+
+// appendOwn appends which entities the session owns, if that has changed, or else the changes of their
+// owner groups.
+func (e *frameWriter) appendOwn() {
+	own := e.v.own
+	e.f.own = append(e.f.own[:0], own...)
+	if e.base == nil && len(own) == 0 {
+		return
+	}
+	if e.base == nil || e.ownChanged() {
+		e.dst[e.flags] |= flagOwn
+		list := e.f.list
+		if e.f.all {
+			list = e.present.slots
+		}
+		places := e.work.places[:0]
+		for _, slot := range own {
+			place, _ := slices.BinarySearchFunc(list, slot, func(a, b uint32) int { return int(a&slotBits) - int(b) })
+			places = append(places, uint32(place))
+		}
+		e.work.places = places
+		e.dst = appendPlaces(e.dst, places)
+		e.dst = e.appendRecords(e.dst, e.owners, len(e.public), own)
+		return
+	}
+	if len(own) == 0 {
+		return
+	}
+	for i, g := range e.owners {
+		n := len(e.public) + i
+		now, base := e.at(n, e.captures), e.at(n, e.base.capture)
+		w := &e.work
+		w.diffs = w.diffs[:0]
+		for _, slot := range own {
+			w.diffs = append(w.diffs, e.difference(g, now, base, -1, slot, &w.row)[:g.lanes]...)
+		}
+		e.dst = w.appendDiffs(e.dst, g, w.diffs)
+	}
+}
+
+// ownChanged reports whether the session owns other entities than at the base.
+func (e *frameWriter) ownChanged() bool {
+	for _, slot := range e.v.own {
+		if e.present.changed[slot] > e.base.capture {
+			return true
+		}
+	}
+	return !slices.Equal(e.v.own, e.base.own)
+}
+
+// appendDiffs appends a group of as many entities as there are rows of differences.
+func (w *scratch) appendDiffs(dst []byte, g *group, diffs []int32) []byte {
+	n := len(diffs) / g.lanes
+	shape := native.DeltaLanes{Lanes: g.lanes, Bits: g.bits}
+	w.samples = w.samples[:0]
+	for i, most := 0, min(n, mostSamples); i < most; i++ {
+		w.addSample(diffs[i*n/most*g.lanes:][:g.lanes])
+	}
+	w.chooseWidths(&shape)
+	out := &w.gathered
+	out.Mask, w.places = sized(out.Mask, (n+7)/8), w.places[:0]
+	clear(out.Mask)
+	b := bitWriter{dst: out.Bits[:0]}
+	records := 0
+	for i := range n {
+		row := diffs[i*g.lanes:][:g.lanes]
+		changed, fits := false, true
+		for lane, v := range row {
+			changed = changed || v != 0
+			fits = fits && bitsOf(v) <= shape.Width[lane]
+		}
+		if changed && !fits {
+			w.places = append(w.places, uint32(i))
+		}
+		if !changed || !fits {
+			continue
+		}
+		records++
+		out.Mask[i>>3] |= 1 << (i & 7)
+		for lane, v := range row {
+			b.put(uint32(v), uint(shape.Width[lane]))
+		}
+	}
+	out.Bits = b.done()
+	dst = appendGroupHead(dst, &shape, n, records, len(w.places), out.Mask)
+	if records > 0 {
+		dst = append(dst, out.Bits...)
+	}
+	if len(w.places) == 0 {
+		return dst
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(w.places)))
+	next := uint32(0)
+	for _, place := range w.places {
+		dst = appendWide(dst, place-next, diffs[int(place)*g.lanes:][:g.lanes])
+		next = place + 1
+	}
+	return dst
+}
+
+// forgotten reports whether the client has values that the source does not have any more.
+func (e *frameWriter) forgotten() bool {
+	return slices.ContainsFunc(e.f.since, func(n uint32) bool {
+		capture := e.absolute(n)
+		return capture != e.captures && !e.useful(capture)
+	})
+}
+
+// checksum returns the checksum of what the client has after the frame.
+func (e *frameWriter) checksum() uint32 {
+	if !e.f.all {
+		return e.checkList(e.f.list, e.f.since)
+	}
+	if e.work.allOf != e.captures {
+		e.work.all, e.work.allOf = e.checkList(e.present.slots, nil), e.captures
+	}
+	return e.work.all
+}
+
+// checkList returns the checksum of a list. since is empty if the client has all values of the newest
+// capture.
+func (s *source) checkList(list, since []uint32) uint32 {
+	crc := uint32(0)
+	b := s.work.crc[:0]
+	for i, entry := range list {
+		slot := entry & slotBits
+		capture := s.captures
+		if len(since) > 0 {
+			capture = s.absolute(since[i])
+		}
+		b = wire.AppendU32s(b, slot)
+		b = wire.AppendU64s(b, uint64(s.present.ids[slot]))
+		for g, group := range s.public {
+			row := s.at(g, capture) + int(slot)
+			for lane := range group.lanes {
+				b = wire.AppendU32s(b, uint32(group.arena[row+lane*s.present.stride]))
+			}
+		}
+		if len(b) > 4096 || i == len(list)-1 {
+			crc = wire.CRC(crc, b)
+			b = b[:0]
+		}
+	}
+	s.work.crc = b
+	return crc
+}
+
+// absolute returns the number of a capture of which it has the low 32 bits, the newest or one before.
+func (s *source) absolute(n uint32) uint64 { return s.captures - uint64(uint32(s.captures)-n) }
+
+// bitWriter appends a bit stream.
+type bitWriter struct {
+	dst  []byte
+	bits uint64 // those that fill no byte yet, and zeros
+	fill uint
+}
+
+// put appends the low bits of v, at most 32.
+func (w *bitWriter) put(v uint32, width uint) {
+	w.bits |= uint64(v) & (1<<width - 1) << w.fill
+	for w.fill += width; w.fill >= 8; w.fill -= 8 {
+		w.dst = append(w.dst, byte(w.bits))
+		w.bits >>= 8
+	}
+}
+
+// done fills the last byte and returns the result.
+func (w *bitWriter) done() []byte {
+	if w.fill > 0 {
+		w.dst = append(w.dst, byte(w.bits))
+	}
+	return w.dst
+}

@@ -1,0 +1,146 @@
+package replica
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/loop"
+)
+
+const (
+	defaultAhead = 60
+	mostAhead    = 1024
+	// mostPending inputs of the client wait for the server to apply them.
+	mostPending = 1024
+	// lateTicks is how long after its tick an input may still be applied. Then it was lost, or refused.
+	lateTicks = 240
+)
+
+// lead runs a Sim ahead of a base with the inputs of the client that the base has not applied. It
+// begins as a copy of the base. As long as the base reaches the hashes that sim had at the same
+// ticks, sim is what a copy of the base would become, and goes on. Otherwise it begins anew with
+// a copy. Ticks are those of the base; offset is what to add to get a tick of the server.
+type lead struct {
+	base, sim *evertick.Sim // sim is nil if there is no prediction
+	offset    uint64
+	pending   []pendingInput // by (at, Seq). The Data belong to them.
+	free      [][]byte       // Data of inputs that were dropped
+	from      uint64         // tick of the copy: inputs for an earlier tick apply in it
+	stale     bool           // sim must begin anew
+	hashes    []uint64       // of sim after so many ticks, modulo the length
+	rolled    uint64         // ticks that were run again
+}
+
+// pendingInput is an input of the client that the server has not applied.
+type pendingInput struct {
+	evertick.Input
+	at uint64 // tick of the server in which it is to apply: Tick, or the next one if that is 0
+}
+
+// init takes over the inputs of sim, which may be nil. ahead is the most ticks between both.
+func (l *lead) init(base, sim *evertick.Sim, ahead int) {
+	l.base, l.sim, l.stale = base, sim, true
+	if sim != nil {
+		l.hashes = make([]uint64, cmp.Or(ahead, defaultAhead)+1)
+		sim.SetInputs(l.feed)
+	}
+}
+
+// feed returns the pending inputs that apply in a tick.
+func (l *lead) feed(tick uint64, dst []evertick.Input) ([]evertick.Input, error) {
+	for i := range l.pending {
+		if l.due(&l.pending[i]) == tick {
+			dst = append(dst, l.pending[i].Input)
+		}
+	}
+	return dst, nil
+}
+
+// due returns the tick in which an input applies.
+func (l *lead) due(in *pendingInput) uint64 {
+	return max(in.at, l.from+l.offset) - l.offset
+}
+
+// add adds an input, and copies its Data.
+func (l *lead) add(in evertick.Input) error {
+	data := in.Data
+	in.Data = nil
+	e := pendingInput{in, in.Tick}
+	if in.Tick == 0 {
+		e.at = l.sim.Ticks() + l.offset
+	}
+	i, found := slices.BinarySearchFunc(l.pending, e, func(a, b pendingInput) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.Seq, b.Seq))
+	})
+	switch {
+	case found:
+		return fault.Field(fault.ErrRange, "replica: sequence number of an input that waits already", in.Seq)
+	case len(l.pending) == mostPending:
+		return fault.Field(fault.ErrCapacity, "replica: inputs that the server has not applied", mostPending)
+	}
+	if n := len(l.free); n > 0 {
+		e.Data, l.free = l.free[n-1][:0], l.free[:n-1]
+	}
+	e.Data = append(e.Data, data...)
+	l.pending = slices.Insert(l.pending, i, e)
+	l.stale = l.stale || l.due(&e) < l.sim.Ticks()
+	return nil
+}
+
+// drop drops the pending inputs for which gone returns true, and those that are long overdue.
+func (l *lead) drop(gone func(*pendingInput) bool) {
+	now := l.base.Ticks() + l.offset
+	kept := l.pending[:0]
+	for i := range l.pending {
+		if in := &l.pending[i]; !gone(in) && in.at+lateTicks >= now {
+			kept = append(kept, *in)
+		} else if cap(in.Data) > 0 {
+			l.free = append(l.free, in.Data)
+		}
+	}
+	clear(l.pending[len(kept):])
+	l.pending = kept
+}
+
+// confirm compares the prediction with the base, which has run.
+func (l *lead) confirm() {
+	now := l.base.Ticks()
+	l.stale = l.stale || l.sim.Ticks() < now || *l.hash(now) != l.base.Hash()
+}
+
+func (l *lead) hash(tick uint64) *uint64 { return &l.hashes[tick%uint64(len(l.hashes))] }
+
+// runTo runs the prediction until so many ticks are completed, but at most as far ahead of the base as
+// init allows. If it is stale it begins anew, and at least reaches the tick at which it was.
+func (l *lead) runTo(tick uint64) error {
+	now, base := l.sim.Ticks(), l.base.Ticks()
+	tick = min(max(tick, now), base+uint64(len(l.hashes))-1)
+	if l.stale {
+		if err := l.sim.CopyFrom(l.base); err != nil {
+			return err
+		}
+		l.stale, l.from = false, base
+		*l.hash(base) = l.base.Hash()
+		l.rolled += min(max(now, base), tick) - base
+	}
+	for l.sim.Ticks() < tick {
+		if err := step(l.sim); err != nil {
+			l.stale = true
+			return err
+		}
+		*l.hash(l.sim.Ticks()) = l.sim.Hash()
+	}
+	return nil
+}
+
+// step runs a tick. It ignores that a system asks to stop.
+func step(sim *evertick.Sim) error {
+	if err := sim.Step(); err != nil && !errors.Is(err, loop.ErrStop) {
+		return fmt.Errorf("replica: %w", err)
+	}
+	return nil
+}

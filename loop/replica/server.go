@@ -1,0 +1,549 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/loop"
+)
+
+// Server sends the state of a Sim to its clients, and their inputs to the Sim. See the documentation of
+// the package.
+type Server struct {
+	sim     *evertick.Sim
+	config  Config // with defaults
+	clock   loop.Clock
+	origin  int64 // time of New on the clock
+	period  int64 // ns between two updates
+	source  *source
+	shape   Schema
+	hash    uint64  // of shape
+	welcome welcome // without what differs between clients
+	signer  signer
+	stream  inputStream
+	remove  func() // removes the hooks
+
+	tick      atomic.Uint64 // ticks of the Sim
+	deadline  atomic.Int64  // sweep has nothing to do before
+	connected atomic.Int32
+
+	mu       sync.Mutex
+	closed   bool
+	sessions []*session // by number
+	byNumber map[uint32]*session
+	leaving  []evertick.Input // Left, where the Sim had no room yet
+	numbers  numbers
+
+	// For the goroutine of the Sim.
+	moved   []*session // whose reached has changed since the last capture
+	newest  uint64     // tick of the last capture
+	stopped bool
+
+	// What is handed over.
+	sendTick bool // there is a state to send
+	rewound  bool // its tick is not after the one before
+
+	busy    atomic.Bool // broadcast runs, or will
+	wake    chan struct{}
+	done    chan struct{}
+	sending delivery
+
+	statsMu sync.Mutex
+	stats   Stats
+}
+
+// New returns a Server of sim, and adds hooks to it: call it on the goroutine of the Sim, between ticks,
+// and after sim has been restored. The error joins all faults of c.
+//
+// The Clock of the Sim measures all times. Several goroutines call its Now.
+func New(sim *evertick.Sim, c Config) (*Server, error) {
+	if sim == nil {
+		panic("replica: New: nil Sim")
+	}
+	if err := c.Validate(); err != nil {
+		c.Tags, c.View.Global = nil, "" // they would be added to the World
+		_, other := newSource(sim, &c)
+		return nil, errors.Join(err, other)
+	}
+	c = c.withDefaults()
+	source, err := newSource(sim, &c)
+	if err != nil {
+		return nil, err
+	}
+	num, den := sim.Loop().Rate()
+	s := &Server{
+		sim: sim, config: c, clock: sim.Config().Clock, source: source, shape: source.schema(), signer: newSigner(c.Secret),
+		period:   int64(float64(c.Every) * float64(den) * 1e9 / float64(num)),
+		byNumber: make(map[uint32]*session), wake: make(chan struct{}, 1), done: make(chan struct{}),
+	}
+	s.origin = s.clock.Now()
+	s.hash = s.shape.Hash()
+	s.welcome = welcome{schema: s.shape, scenario: c.Scenario, seed: sim.Seed(), simVersion: evertick.SimVersion,
+		every: uint64(c.Every), rateNum: uint64(num), rateDen: uint64(den)}
+	s.tick.Store(sim.Ticks())
+	s.numbers = newNumbers(sim, c.Owner, int64(c.Limits.Resume))
+	s.setDeadline()
+	s.remove = sim.AddHooks(evertick.Hooks{BeforeTick: s.beforeTick, AfterTick: s.afterTick})
+	go s.run()
+	return s, nil
+}
+
+// now returns the ns since New.
+func (s *Server) now() int64 { return max(0, s.clock.Now()-s.origin) }
+
+// Schema returns the description of what is sent.
+func (s *Server) Schema() Schema { return s.shape }
+
+// Close ends all connections with the Error Closing, and removes the hooks. Call it on the goroutine of
+// the Sim, or while no tick runs. It does not end the sessions: there are no inputs Left, and a later
+// Server with the same Secret lets clients resume. The error is always nil.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	closed := s.closed
+	s.closed = true
+	var open []*Session
+	for _, ses := range s.sessions {
+		ses.mu.Lock()
+		if c := ses.current; c != nil {
+			ses.current, c.ended = nil, Closing
+			open = append(open, c)
+		}
+		ses.mu.Unlock()
+	}
+	s.mu.Unlock()
+	if closed {
+		return nil
+	}
+	for _, c := range open {
+		c.hangUp(Closing, "")
+	}
+	s.connected.Store(0)
+	s.remove()
+	s.stopped = true
+	close(s.wake)
+	<-s.done
+	return nil
+}
+
+// Join makes a session of a connection whose first frame is hello, or resumes one, and sends the
+// Welcome. Any goroutine may call it. After an error, which wraps a Code, an Error frame has been sent,
+// and the transport closes the connection. hello is not kept.
+//
+// A session is resumed by the newest token that its client got. An older or a forged one begins a new
+// session. If the old connection is still open it ends with the Error Replaced.
+func (s *Server) Join(ctx context.Context, conn Conn, hello []byte) (*Session, error) {
+	if conn == nil {
+		panic("replica: Join: nil Conn")
+	}
+	c, err := s.join(ctx, conn, hello)
+	if err != nil {
+		s.count(func(st *Stats) { st.Refused++ })
+		code := codeOf(err, InternalFault)
+		text := ""
+		if code == BadFrame || code == WrongVersion {
+			text = err.Error()
+		}
+		conn.Send(appendError(nil, code, text))
+		return nil, err
+	}
+	return c, nil
+}
+
+// codeOf returns the Code that an error wraps, or another one.
+func codeOf(err error, other Code) Code {
+	code := other
+	errors.As(err, &code)
+	return code
+}
+
+func (s *Server) join(ctx context.Context, conn Conn, hello []byte) (*Session, error) {
+	h, err := s.checkHello(hello, conn.Ordered())
+	if err != nil {
+		return nil, err
+	}
+	grant, err := s.authorize(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	old, valid := s.signer.parse(h.Token)
+	c := &Session{conn: conn, mode: h.Mode, ordered: conn.Ordered()}
+	w := s.welcome
+	replaced, err := s.admit(c, old, valid, &grant, &w)
+	if err != nil {
+		return nil, err
+	}
+	if c.resumed {
+		c.held = h.Held
+	}
+	if replaced != nil {
+		replaced.hangUp(Replaced, "")
+	}
+	w.tick = s.tick.Load()
+	if !conn.Send(w.append(nil)) {
+		s.giveUp(c, old)
+		return nil, TooSlow
+	}
+	return c, s.attach(c)
+}
+
+// checkHello parses a Hello and checks that the Server can serve the client.
+func (s *Server) checkHello(hello []byte, ordered bool) (Hello, error) {
+	h, err := parseHello(hello)
+	switch {
+	case errors.Is(err, ErrUnsupported):
+		return h, fmt.Errorf("%w: %w", WrongVersion, err)
+	case err != nil:
+		return h, bad(err)
+	case h.Schema != 0 && h.Schema != s.hash:
+		return h, fmt.Errorf("%w: Hello.Schema = %#x, that of the server is %#x", WrongVersion, h.Schema, s.hash)
+	}
+	return h, checkSimulate(&h, ordered)
+}
+
+func (s *Server) authorize(ctx context.Context, h Hello) (Grant, error) {
+	if s.config.Authorize == nil {
+		return Grant{}, nil
+	}
+	grant, err := s.config.Authorize(ctx, h)
+	if err != nil && codeOf(err, 0) == 0 {
+		err = fmt.Errorf("%w: %w", Unauthorized, err)
+	}
+	return grant, err
+}
+
+// admit finds or makes the session of a connection, and its next token. A connection that the session
+// had until now is over, and is returned.
+func (s *Server) admit(c *Session, old token, valid bool, grant *Grant, w *welcome) (replaced *Session, err error) {
+	now := s.now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, Closing
+	}
+	ses := s.byNumber[old.session]
+	switch {
+	case valid && old.server == s.signer.server && ses != nil && ses.count == old.count:
+		c.resumed = true
+	case valid && old.server != s.signer.server && now <= s.numbers.until && !s.numbers.taken(old.session):
+		c.resumed = true
+		ses, err = s.newSession(old.session, grant, now)
+	default:
+		if ses, err = s.newSession(0, grant, now); err == nil {
+			err = s.pushJoined(ses, grant.Data)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	ses.mu.Lock()
+	defer ses.mu.Unlock()
+	replaced = ses.leave(Replaced)
+	if replaced != nil {
+		s.connected.Add(-1)
+	}
+	c.session = ses
+	ses.until = math.MaxInt64 // it does not end while the Welcome is sent
+	ses.count++
+	c.count = ses.count
+	w.session, w.resumed, w.received = ses.number, c.resumed, ses.window.greatest
+	w.token = s.signer.append(nil, token{ses.number, ses.count, s.signer.server})
+	return replaced, nil
+}
+
+// leave ends the connection of a session, and returns it. Server.mu and mu are locked.
+func (ses *session) leave(why error) *Session {
+	c := ses.current
+	if c != nil {
+		ses.current, c.ended = nil, why
+	}
+	return c
+}
+
+// newSession adds a session with a number; 0: a new one. mu is locked.
+func (s *Server) newSession(number uint32, grant *Grant, now int64) (*session, error) {
+	limits := &s.config.Limits
+	if len(s.sessions) >= limits.Sessions {
+		s.sweepLocked(now)
+	}
+	if len(s.sessions) >= limits.Sessions {
+		return nil, TooMany
+	}
+	number, ok := s.numbers.take(number)
+	if !ok {
+		return nil, TooMany
+	}
+	ses := &session{server: s, number: number, mask: grant.Mask}
+	ses.frames.perSecond, ses.bytes.perSecond = limits.FramesPerSecond, limits.BytesPerSecond
+	s.byNumber[number] = ses
+	at, _ := slices.BinarySearchFunc(s.sessions, number, func(a *session, n uint32) int { return int(int64(a.number) - int64(n)) })
+	s.sessions = slices.Insert(s.sessions, at, ses)
+	return ses, nil
+}
+
+// pushJoined pushes the input Joined. Its tick and its number are before those of all inputs of the client.
+func (s *Server) pushJoined(ses *session, data []byte) error {
+	if s.config.Joined == 0 {
+		return nil
+	}
+	err := s.sim.Push(evertick.Input{Source: ses.number, Kind: s.config.Joined, Data: data})
+	if err == nil {
+		return nil
+	}
+	s.removeSession(ses)
+	if errors.Is(err, loop.ErrFull) {
+		return fmt.Errorf("%w: %w", TooMany, err)
+	}
+	return fmt.Errorf("%w: %w", InternalFault, err)
+}
+
+// attach gives a session its connection, after the Welcome: no frame may be before that.
+func (s *Server) attach(c *Session) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ses := c.session
+	ses.mu.Lock()
+	defer ses.mu.Unlock()
+	switch {
+	case s.closed:
+		return Closing
+	case ses.over:
+		return fmt.Errorf("%w: %w", Closing, errEnded)
+	case ses.count != c.count: // resumed with the token of the Welcome already
+		return Replaced
+	}
+	if c.mode == Simulate && !ses.following {
+		ses.following = true
+		s.stream.join(&ses.follower, 0)
+	}
+	ses.current = c
+	ses.acked, ses.resync = 0, false
+	s.connected.Add(1)
+	s.count(func(st *Stats) {
+		if c.resumed {
+			st.Resumed++
+		} else {
+			st.Joined++
+		}
+	})
+	return nil
+}
+
+// giveUp is for a connection that did not take its Welcome: a new session ends, and one that was to be
+// resumed waits, with the token that its client has.
+func (s *Server) giveUp(c *Session, old token) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !c.resumed {
+		s.endSession(c.session, TooSlow)
+		return
+	}
+	if c.session.count != c.count {
+		return
+	}
+	if old.server == s.signer.server {
+		c.session.count = old.count
+	}
+	s.wait(c.session)
+}
+
+// detach ends a connection; its session waits, or ends. It reports whether the connection was not over
+// before.
+func (s *Server) detach(c *Session, why error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ses := c.session
+	ses.mu.Lock()
+	current := ses.current == c
+	if current {
+		ses.leave(why)
+	}
+	ses.mu.Unlock()
+	if current {
+		s.connected.Add(-1)
+		s.wait(ses)
+	}
+	return current
+}
+
+// wait lets a session wait for its client. mu is locked.
+func (s *Server) wait(ses *session) {
+	if s.config.Limits.Resume < 0 {
+		s.endSession(ses, errEnded)
+		return
+	}
+	ses.until = s.now() + int64(s.config.Limits.Resume)
+	s.deadline.Store(min(s.deadline.Load(), ses.until))
+}
+
+// endSession ends a session, and pushes the input Left. mu is locked.
+func (s *Server) endSession(ses *session, why error) {
+	ses.mu.Lock()
+	over := ses.over
+	ses.over = true
+	if ses.leave(why) != nil {
+		s.connected.Add(-1)
+	}
+	lastTick := ses.lastTick
+	ses.mu.Unlock()
+	if over {
+		return
+	}
+	s.removeSession(ses)
+	s.pushLeft(ses.number, lastTick)
+	s.count(func(st *Stats) { st.Ended++ })
+}
+
+func (s *Server) removeSession(ses *session) {
+	delete(s.byNumber, ses.number)
+	if i := slices.Index(s.sessions, ses); i >= 0 {
+		s.sessions = slices.Delete(s.sessions, i, i+1)
+	}
+	if ses.following {
+		s.stream.leave()
+	}
+}
+
+// pushLeft pushes the input Left, which a tick applies after all inputs of the session. If there is no
+// room, sweep tries again.
+func (s *Server) pushLeft(number uint32, lastTick uint64) {
+	if s.config.Left == 0 {
+		return
+	}
+	in := evertick.Input{Tick: max(lastTick, s.tick.Load()), Source: number, Seq: math.MaxUint64, Kind: s.config.Left}
+	if err := s.sim.Push(in); err != nil {
+		s.leaving = append(s.leaving, in)
+		s.deadline.Store(0)
+	}
+}
+
+// sweep ends the sessions that have waited for long enough.
+func (s *Server) sweep(now int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sweepLocked(now)
+}
+
+func (s *Server) sweepLocked(now int64) {
+	for _, in := range s.leaving {
+		if s.sim.Push(in) == nil {
+			s.leaving = s.leaving[1:]
+			continue
+		}
+		break
+	}
+	for i := 0; i < len(s.sessions); {
+		ses := s.sessions[i]
+		if ses.until > now || ses.connected() {
+			i++
+			continue
+		}
+		s.endSession(ses, errEnded)
+	}
+	if now > s.numbers.until {
+		for _, n := range s.numbers.close() {
+			s.pushLeft(n, 0)
+		}
+	}
+	s.setDeadline()
+}
+
+func (ses *session) connected() bool {
+	ses.mu.Lock()
+	defer ses.mu.Unlock()
+	return ses.current != nil
+}
+
+// setDeadline sets when sweep has something to do. mu is locked.
+func (s *Server) setDeadline() {
+	at := s.numbers.deadline()
+	for _, ses := range s.sessions {
+		if !ses.connected() {
+			at = min(at, ses.until)
+		}
+	}
+	if len(s.leaving) > 0 {
+		at = 0
+	}
+	s.deadline.Store(at)
+}
+
+// numbers gives sessions their numbers, and knows those of the sessions of earlier Servers: a restored
+// world has entities of sessions whose clients come back with tokens. They are honoured until a time,
+// as those of other clients that are away. New sessions get numbers above all that are known, and a
+// number that a token names is refused if this Server has used it.
+type numbers struct {
+	next  uint64              // above all numbers that are known
+	most  uint64              // the greatest that there is
+	until int64               // tokens of earlier Servers are honoured
+	used  map[uint32]struct{} // numbers that this Server has used; nil after until
+	away  []uint32            // owners in the restored world that have not come back, ascending
+}
+
+// newNumbers finds the owners in the world.
+func newNumbers(sim *evertick.Sim, owner string, resume int64) numbers {
+	n := numbers{next: 1, most: math.MaxUint32, until: resume, used: make(map[uint32]struct{})}
+	if owner == "" {
+		return n
+	}
+	column, _ := sim.World.ColumnNamed(owner)
+	n.most = 1<<(8*column.Kind().Size()) - 1
+	for _, slot := range sim.World.LiveSlots(nil) {
+		if v := uint32(column.Float64(slot, 0)); v != 0 {
+			n.away = append(n.away, v)
+		}
+	}
+	slices.Sort(n.away)
+	n.away = slices.Compact(n.away)
+	if len(n.away) > 0 {
+		n.next = uint64(n.away[len(n.away)-1]) + 1
+	}
+	if sim.Ticks() == 0 { // no session can have ended
+		n.away = nil
+	}
+	return n
+}
+
+// taken reports whether this Server has used a number.
+func (n *numbers) taken(number uint32) bool {
+	_, used := n.used[number]
+	return used || n.used == nil || number == 0 || uint64(number) > n.most
+}
+
+// take takes a number; 0: the next one.
+func (n *numbers) take(number uint32) (uint32, bool) {
+	if number == 0 {
+		if n.next > n.most {
+			return 0, false
+		}
+		number = uint32(n.next)
+	}
+	n.next = max(n.next, uint64(number)+1)
+	if n.used != nil {
+		n.used[number] = struct{}{}
+	}
+	if i, away := slices.BinarySearch(n.away, number); away {
+		n.away = slices.Delete(n.away, i, i+1)
+	}
+	return number, true
+}
+
+// deadline returns when close is due.
+func (n *numbers) deadline() int64 {
+	if n.used == nil {
+		return math.MaxInt64
+	}
+	return n.until + 1
+}
+
+// close ends the time in which tokens of earlier Servers are honoured. It returns the owners that have
+// not come back.
+func (n *numbers) close() (away []uint32) {
+	away, n.away, n.used = n.away, nil, nil
+	return away
+}

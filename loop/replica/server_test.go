@@ -1,0 +1,600 @@
+package replica
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/loop"
+)
+
+// recorder is a connection that keeps what it takes.
+type recorder struct {
+	unordered bool
+
+	mu     sync.Mutex
+	full   bool // it takes nothing
+	closed int
+	frames [][]byte
+	onSend func(frame []byte) // called without the lock
+}
+
+func (r *recorder) Send(frame []byte) bool {
+	r.mu.Lock()
+	full, onSend := r.full || r.closed > 0, r.onSend
+	if !full {
+		r.frames = append(r.frames, bytes.Clone(frame))
+	}
+	r.mu.Unlock()
+	if !full && onSend != nil {
+		onSend(frame)
+	}
+	return !full
+}
+
+func (r *recorder) Ordered() bool { return !r.unordered }
+
+func (r *recorder) Close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed++
+}
+
+func (r *recorder) setFull(full bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.full = full
+}
+
+// take returns the frames since the last call.
+func (r *recorder) take() [][]byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	frames := r.frames
+	r.frames = nil
+	return frames
+}
+
+// kinds returns the kinds of frames.
+func kinds(frames [][]byte) string {
+	var s []byte
+	for _, f := range frames {
+		s = append(s, "?HWKUSIPE"[f[0]])
+	}
+	return string(s)
+}
+
+// world is a Sim with a Server and a clock that moves by hand.
+type world struct {
+	t     testing.TB
+	sim   *evertick.Sim
+	clock *loop.ManualClock
+	*Server
+	applied []evertick.Input // by all ticks
+	quiet   bool             // the Data of applied are not kept
+	owner   *ecs.Column[uint32]
+}
+
+// newWorld returns a world of n entities with the column "owner".
+func newWorld(t testing.TB, n int, c Config, inputs evertick.InputConfig) *world {
+	t.Helper()
+	w := newSim(t, n, inputs)
+	w.serve(c)
+	return w
+}
+
+func newSim(t testing.TB, n int, inputs evertick.InputConfig) *world {
+	t.Helper()
+	w := &world{t: t, clock: new(loop.ManualClock)}
+	sim, err := evertick.New(evertick.Config{Capacity: max(n, 64), Clock: w.clock, Inputs: inputs})
+	check(t, err)
+	w.sim = sim
+	w.owner, err = ecs.AddColumn[uint32](sim.World, "owner")
+	check(t, err)
+	for i := range n {
+		id, err := sim.World.Spawn()
+		check(t, err)
+		check(t, sim.World.SetPosition(id, float32(i), 0, 0))
+	}
+	sim.AddHooks(evertick.Hooks{BeforeTick: func(tick *evertick.Tick) error {
+		for _, in := range tick.Inputs() {
+			if !w.quiet {
+				in.Data = bytes.Clone(in.Data)
+			}
+			w.applied = append(w.applied, in)
+		}
+		return nil
+	}})
+	return w
+}
+
+// serve gives the world a Server that sends within Step.
+func (w *world) serve(c Config) {
+	w.t.Helper()
+	c.Inline = true
+	s, err := New(w.sim, c)
+	check(w.t, err)
+	w.Server = s
+	w.t.Cleanup(func() { check(w.t, s.Close()) })
+}
+
+func (w *world) step(n int) {
+	w.t.Helper()
+	for range n {
+		check(w.t, w.sim.Step())
+	}
+}
+
+// took returns the inputs that ticks have applied since the last call.
+func (w *world) took() []evertick.Input {
+	list := w.applied
+	w.applied = nil
+	return list
+}
+
+// peer is a client that only keeps what it gets.
+type peer struct {
+	*Session
+	conn    *recorder
+	welcome welcome
+}
+
+func (w *world) join(h Hello) (*peer, error) { return w.joinBy(new(recorder), h) }
+
+func (w *world) joinBy(r *recorder, h Hello) (*peer, error) {
+	w.t.Helper()
+	c, err := w.Join(context.Background(), r, h.append(nil))
+	if err != nil {
+		return &peer{conn: r}, err
+	}
+	p := &peer{Session: c, conn: r}
+	frames := r.take()
+	if len(frames) == 0 {
+		w.t.Fatal("no Welcome")
+	}
+	p.welcome, err = parseWelcome(frames[0])
+	check(w.t, err)
+	if p.welcome.session != c.ID() {
+		w.t.Errorf("the Welcome is for session %d, and the session is %d", p.welcome.session, c.ID())
+	}
+	return p, nil
+}
+
+func (w *world) mustJoin(h Hello) *peer {
+	w.t.Helper()
+	p, err := w.join(h)
+	check(w.t, err)
+	return p
+}
+
+// resume comes back with the token of the Welcome of another connection.
+func (w *world) resume(p *peer, held uint64) *peer {
+	w.t.Helper()
+	return w.mustJoin(Hello{Token: p.welcome.token, Held: held})
+}
+
+func (p *peer) input(seq, tick uint64, kind uint32, data string) error {
+	return p.Receive(appendIntents(nil, []intent{{seq, tick, kind, []byte(data)}}))
+}
+
+// lastError returns the Code of the last frame, an Error.
+func (p *peer) lastError(t testing.TB) Code {
+	t.Helper()
+	frames := p.conn.take()
+	if len(frames) == 0 {
+		t.Fatal("no Error frame")
+	}
+	return codeOf(parseError(frames[len(frames)-1]), 0)
+}
+
+func (w *world) stats() *Stats {
+	st := new(Stats)
+	w.Stats(st)
+	return st
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func expect[T comparable](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+// lifecycle are the inputs of Joined and Left in a list, as in "+1 -1".
+func lifecycle(list []evertick.Input) string {
+	var s []string
+	for _, in := range list {
+		switch in.Kind {
+		case 100:
+			s = append(s, fmt.Sprintf("+%d", in.Source))
+		case 101:
+			s = append(s, fmt.Sprintf("-%d", in.Source))
+		}
+	}
+	return fmt.Sprint(s)
+}
+
+var notices = Config{Joined: 100, Left: 101}
+
+func TestLifeCycle(t *testing.T) {
+	c := notices
+	c.Scenario, c.Every = "arena", 2
+	c.Authorize = func(_ context.Context, h Hello) (Grant, error) { return Grant{Data: h.Credentials}, nil }
+	w := newWorld(t, 3, c, evertick.InputConfig{})
+	w.step(4)
+	p := w.mustJoin(Hello{Credentials: []byte("ann")})
+	expect(t, "session", p.ID(), 1)
+	got := p.welcome
+	if got.tick != 4 || got.every != 2 || got.rateNum != 60 || got.rateDen != 1 || got.scenario != "arena" ||
+		got.simVersion != evertick.SimVersion || got.resumed || got.received != 0 || got.schema.Hash() != w.hash {
+		t.Errorf("Welcome: %+v", got)
+	}
+	w.step(4)
+	expect(t, "frames of two send ticks", kinds(p.conn.take()), "KU")
+	joined := w.took()
+	expect(t, "inputs", lifecycle(joined), "[+1]")
+	expect(t, "data of Joined", string(joined[0].Data), "ann")
+	expect(t, "second session", w.mustJoin(Hello{}).ID(), 2)
+	p.Close(Closing)
+	expect(t, "Error", p.lastError(t), Closing)
+	expect(t, "closed", p.conn.closed, 1)
+	p.Close(Closing)
+	p.Disconnected()
+	expect(t, "closed", p.conn.closed, 1)
+	w.step(2)
+	expect(t, "inputs", lifecycle(w.took()), "[+2 -1]")
+	if err := p.input(1, 0, 1, ""); !errors.Is(err, Closing) {
+		t.Errorf("an input after the end: %v", err)
+	}
+	if again := w.resume(p, 0); again.welcome.resumed || again.ID() != 3 {
+		t.Errorf("a session that has ended was resumed: %+v", again.welcome)
+	}
+	st := w.stats()
+	if st.Joined != 3 || st.Ended != 1 || st.Connected != 2 || st.Waiting != 0 || st.Keyframes.Join != 2 {
+		t.Errorf("stats: %d joined, %d ended, %d connected, %d waiting, %+v", st.Joined, st.Ended, st.Connected, st.Waiting, st.Keyframes)
+	}
+}
+
+func TestJoinRefuses(t *testing.T) {
+	denied := errors.New("no such user")
+	w := newWorld(t, 1, Config{
+		Limits: Limits{Sessions: 2},
+		Authorize: func(_ context.Context, h Hello) (Grant, error) {
+			switch string(h.Credentials) {
+			case "denied":
+				return Grant{}, denied
+			case "fast":
+				return Grant{}, fmt.Errorf("ban: %w", TooFast)
+			}
+			return Grant{}, nil
+		},
+	}, evertick.InputConfig{})
+	hello := func(h Hello) []byte { return h.append(nil) }
+	version := hello(Hello{})
+	version[5] = 2
+	for _, c := range []struct {
+		name  string
+		frame []byte
+		want  Code
+	}{
+		{"nothing", nil, BadFrame},
+		{"a Ping", appendPing(nil, 1), BadFrame},
+		{"a mode that does not exist", hello(Hello{Mode: 2}), BadFrame},
+		{"a byte too many", append(hello(Hello{}), 0), BadFrame},
+		{"version 2", version, WrongVersion},
+		{"another schema", hello(Hello{Schema: 1}), WrongVersion},
+		{"another simulation", hello(Hello{Mode: Simulate, SimVersion: evertick.SimVersion + 1}), WrongVersion},
+		{"denied", hello(Hello{Credentials: []byte("denied")}), Unauthorized},
+		{"a code of the host", hello(Hello{Credentials: []byte("fast")}), TooFast},
+		{"long credentials", hello(Hello{Credentials: make([]byte, mostCredentials+1)}), BadFrame},
+		{"a long token", hello(Hello{Token: make([]byte, mostToken+1)}), BadFrame},
+	} {
+		p := &peer{conn: new(recorder)}
+		_, err := w.Join(context.Background(), p.conn, c.frame)
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: error %v, want %v", c.name, err, c.want)
+		}
+		frames := p.conn.take()
+		if len(frames) != 1 || !errors.Is(parseError(frames[0]), c.want) {
+			t.Errorf("%s: frames %q", c.name, frames)
+		}
+		if c.want == Unauthorized && (!errors.Is(err, denied) || bytes.Contains(frames[0], []byte("user"))) {
+			t.Errorf("the host gets %v, the client %q", err, frames[0])
+		}
+	}
+	w.mustJoin(Hello{Schema: w.hash})
+	full := &recorder{full: true}
+	if _, err := w.Join(context.Background(), full, hello(Hello{})); !errors.Is(err, TooSlow) {
+		t.Errorf("a connection that takes no Welcome: %v", err)
+	}
+	w.mustJoin(Hello{})
+	if _, err := w.join(Hello{}); !errors.Is(err, TooMany) {
+		t.Errorf("a third session: %v", err)
+	}
+	expect(t, "refused", w.stats().Refused, 13)
+}
+
+func TestResume(t *testing.T) {
+	w := newWorld(t, 3, notices, evertick.InputConfig{})
+	p := w.mustJoin(Hello{})
+	w.step(3)
+	check(t, p.input(7, 0, 1, "x"))
+	p.SetMask(5)
+	expect(t, "frames", kinds(p.conn.take()), "KUU")
+	p.Disconnected()
+	w.step(2)
+	if err := p.input(8, 0, 1, ""); !errors.Is(err, errLost) {
+		t.Errorf("an input on a lost connection: %v", err)
+	}
+	expect(t, "frames of a lost connection", kinds(p.conn.take()), "")
+
+	held := w.resume(p, 3)
+	if !held.welcome.resumed || held.ID() != 1 || held.welcome.received != 7 || held.session.mask != 5 {
+		t.Errorf("Welcome: %+v", held.welcome)
+	}
+	w.step(1)
+	expect(t, "frames after a resume with a state in the ring", kinds(held.conn.take()), "U")
+	held.Disconnected()
+
+	if replay := w.resume(p, 3); replay.welcome.resumed || replay.ID() != 2 {
+		t.Errorf("an old token has resumed a session: %+v", replay.welcome)
+	}
+	again := w.resume(held, 6)
+	if !again.welcome.resumed {
+		t.Errorf("Welcome: %+v", again.welcome)
+	}
+	w.step(20)
+	again.Disconnected()
+	lost := w.resume(again, 6)
+	if !lost.welcome.resumed || lost.ID() != 1 {
+		t.Errorf("Welcome: %+v", lost.welcome)
+	}
+	w.step(2)
+	expect(t, "frames after a resume with a state that the server has forgotten", kinds(lost.conn.take()), "KU")
+	expect(t, "inputs", lifecycle(w.took()), "[+1 +2]")
+	st := w.stats()
+	expect(t, "resumed", st.Resumed, 3)
+	expect(t, "causes", st.Keyframes, KeyframeCauses{Join: 2, Resume: 1})
+}
+
+func TestForgedTokens(t *testing.T) {
+	w := newWorld(t, 1, Config{}, evertick.InputConfig{})
+	p := w.mustJoin(Hello{})
+	p.Disconnected()
+	for i := range p.welcome.token {
+		for bit := range 8 {
+			forged := bytes.Clone(p.welcome.token)
+			forged[i] ^= 1 << bit
+			c := w.mustJoin(Hello{Token: forged})
+			if c.welcome.resumed || c.ID() == 1 {
+				t.Fatalf("byte %d, bit %d: a forged token has resumed session %d", i, bit, c.ID())
+			}
+			c.Close(Closing)
+		}
+	}
+	for n := range p.welcome.token {
+		if c := w.mustJoin(Hello{Token: p.welcome.token[:n]}); c.welcome.resumed {
+			t.Fatalf("%d bytes of a token have resumed a session", n)
+		}
+	}
+	if !w.resume(p, 0).welcome.resumed {
+		t.Error("the token itself has not")
+	}
+}
+
+func TestResumeReplacesAnOpenConnection(t *testing.T) {
+	w := newWorld(t, 1, notices, evertick.InputConfig{})
+	p := w.mustJoin(Hello{})
+	w.step(1)
+	p.conn.take()
+	q := w.resume(p, 1)
+	expect(t, "Error", p.lastError(t), Replaced)
+	expect(t, "closed", p.conn.closed, 1)
+	if err := p.input(1, 0, 1, ""); !errors.Is(err, Replaced) {
+		t.Errorf("an input on the old connection: %v", err)
+	}
+	p.Disconnected()
+	w.clock.Add(int64(time.Hour))
+	w.step(2)
+	expect(t, "frames", kinds(q.conn.take()), "UU")
+	expect(t, "frames of the old connection", kinds(p.conn.take()), "")
+	expect(t, "inputs", lifecycle(w.took()), "[+1]")
+	if !q.Stats().Connected {
+		t.Error("the session is not connected")
+	}
+}
+
+func TestSessionsExpire(t *testing.T) {
+	c := notices
+	c.Limits = Limits{Sessions: 2, Resume: 5 * time.Second}
+	w := newWorld(t, 1, c, evertick.InputConfig{})
+	p, q := w.mustJoin(Hello{}), w.mustJoin(Hello{})
+	check(t, p.input(1, 200, 1, ""))
+	p.Disconnected()
+	w.clock.Add(5e9 - 1)
+	w.step(1)
+	if _, err := w.join(Hello{}); !errors.Is(err, TooMany) {
+		t.Errorf("a session that waits does not count: %v", err)
+	}
+	w.took()
+	w.clock.Add(1)
+	w.step(200)
+	if list := w.took(); len(list) != 2 || list[0].Kind != 1 || lifecycle(list) != "[-1]" {
+		t.Errorf("Left does not come after the last input: %+v", list)
+	}
+	if late := w.resume(p, 0); late.welcome.resumed || late.ID() != 3 {
+		t.Errorf("Welcome: %+v", late.welcome)
+	}
+	q.Disconnected()
+	w.clock.Add(5e9)
+	if r := w.mustJoin(Hello{}); r.ID() != 4 { // no tick has run: Join finds that a session has expired
+		t.Errorf("session %d", r.ID())
+	}
+	w.step(1)
+	expect(t, "inputs", lifecycle(w.took()), "[+3 +4 -2]")
+}
+
+func TestSessionsEndAtOnceWithoutResume(t *testing.T) {
+	c := notices
+	c.Limits.Resume = -1
+	w := newWorld(t, 1, c, evertick.InputConfig{})
+	p := w.mustJoin(Hello{})
+	p.Disconnected()
+	w.step(1)
+	expect(t, "inputs", lifecycle(w.took()), "[+1 -1]")
+	if w.resume(p, 0).welcome.resumed {
+		t.Error("resumed")
+	}
+}
+
+func TestRestart(t *testing.T) {
+	c := notices
+	c.Owner, c.Secret, c.Limits.Resume = "owner", []byte("0123456789abcdef"), 10*time.Second
+	w := newWorld(t, 3, c, evertick.InputConfig{})
+	var peers []*peer
+	for i := range 3 {
+		peers = append(peers, w.mustJoin(Hello{}))
+		w.owner.Values()[i] = uint32(i + 1)
+	}
+	w.step(1)
+	state, err := w.sim.Snapshot(nil)
+	check(t, err)
+	check(t, w.Close())
+	for _, p := range peers {
+		expect(t, "Error", p.lastError(t), Closing)
+	}
+
+	next := newSim(t, 0, evertick.InputConfig{})
+	check(t, next.sim.Restore(state))
+	next.serve(c)
+	if p := next.mustJoin(Hello{}); p.ID() != 4 || p.welcome.resumed {
+		t.Errorf("a new session after a restart has number %d", p.ID())
+	}
+	back := next.mustJoin(Hello{Token: peers[1].welcome.token, Held: 1})
+	if back.ID() != 2 || !back.welcome.resumed {
+		t.Errorf("Welcome after a restart: %+v", back.welcome)
+	}
+	next.step(1)
+	expect(t, "frames", kinds(back.conn.take()), "K")
+	expect(t, "inputs", lifecycle(next.took()), "[+4]")
+	if again := next.mustJoin(Hello{Token: peers[1].welcome.token}); again.welcome.resumed {
+		t.Error("a token of the server before was used twice")
+	}
+	if next.resume(back, 0).ID() != 2 {
+		t.Error("the new token does not work")
+	}
+	next.clock.Add(10e9 + 1)
+	next.step(2)
+	expect(t, "inputs", lifecycle(next.took()), "[+5 -1 -3]")
+	if late := next.mustJoin(Hello{Token: peers[2].welcome.token}); late.welcome.resumed {
+		t.Error("a token of the server before has no end")
+	}
+
+	other := newSim(t, 0, evertick.InputConfig{})
+	check(t, other.sim.Restore(state))
+	c.Secret = nil
+	other.serve(c)
+	if p := other.mustJoin(Hello{Token: peers[0].welcome.token}); p.welcome.resumed || p.ID() != 4 {
+		t.Errorf("a server with another Secret: %+v", p.welcome)
+	}
+}
+
+// Without owners, a Server learns the numbers of the one before from the tokens.
+func TestNumbersAfterARestartWithoutOwners(t *testing.T) {
+	c := Config{Secret: []byte("0123456789abcdef")}
+	w := newWorld(t, 1, c, evertick.InputConfig{})
+	var tokens [][]byte
+	for range 5 {
+		tokens = append(tokens, w.mustJoin(Hello{}).welcome.token)
+	}
+	next := newWorld(t, 1, c, evertick.InputConfig{})
+	var got []uint32
+	for _, token := range [][]byte{nil, tokens[0], tokens[3], nil, tokens[1], tokens[4]} {
+		got = append(got, next.mustJoin(Hello{Token: token}).ID())
+	}
+	// 1 is in use when its token comes, so the client gets 2; later 2 and 5 are in use.
+	if want := []uint32{1, 2, 4, 5, 6, 7}; !slices.Equal(got, want) {
+		t.Errorf("sessions %v, want %v", got, want)
+	}
+}
+
+func TestNumbersFitTheOwnerColumn(t *testing.T) {
+	w := newSim(t, 1, evertick.InputConfig{})
+	small, err := ecs.AddColumn[uint8](w.sim.World, "small")
+	check(t, err)
+	small.Values()[0] = 254
+	w.serve(Config{Owner: "small"})
+	expect(t, "session", w.mustJoin(Hello{}).ID(), 255)
+	if _, err := w.join(Hello{}); !errors.Is(err, TooMany) {
+		t.Errorf("a session that the column cannot hold: %v", err)
+	}
+}
+
+func TestJoinedNeedsRoom(t *testing.T) {
+	c := notices
+	w := newWorld(t, 1, c, evertick.InputConfig{Capacity: 1})
+	p := w.mustJoin(Hello{}) // its Joined fills the queue
+	if _, err := w.join(Hello{}); !errors.Is(err, TooMany) || !errors.Is(err, loop.ErrFull) {
+		t.Errorf("no room for Joined: %v", err)
+	}
+	p.Close(Closing) // no room for Left: it waits
+	w.step(3)
+	expect(t, "inputs", lifecycle(w.took()), "[+1 -1]")
+}
+
+func TestConfigRefuses(t *testing.T) {
+	w := newSim(t, 1, evertick.InputConfig{})
+	c := Config{
+		Slow: 2, SlowTicks: -1, Joined: 5, Left: 5, Secret: []byte("short"), Scenario: "\xff", Every: -1, Owner: "nobody",
+		Limits: Limits{Sessions: -1, FrameBytes: -2, FramesPerSecond: -3, BytesPerSecond: -4, Resume: 1 << 62},
+		Tags:   []string{"new"},
+	}
+	_, err := New(w.sim, c)
+	for _, field := range []string{"Slow", "SlowTicks", "Left", "Secret", "Scenario", "Every", "Owner", "Limits.Sessions",
+		"Limits.FrameBytes", "Limits.FramesPerSecond", "Limits.BytesPerSecond", "Limits.Resume"} {
+		if err == nil || !bytes.Contains([]byte(err.Error()), []byte("Config."+field)) {
+			t.Errorf("no fault of %s in %v", field, err)
+		}
+	}
+	if !errors.Is(err, ErrRange) {
+		t.Error(err)
+	}
+	expect(t, "tags", len(w.sim.World.Describe().Tags), 0)
+	check(t, Config{}.Validate())
+}
+
+func TestClose(t *testing.T) {
+	w := newSim(t, 1, evertick.InputConfig{})
+	s, err := New(w.sim, notices)
+	check(t, err)
+	w.Server = s
+	p := w.mustJoin(Hello{})
+	check(t, s.Close())
+	check(t, s.Close())
+	expect(t, "Error", p.lastError(t), Closing)
+	expect(t, "closed", p.conn.closed, 1)
+	if _, err := w.join(Hello{}); !errors.Is(err, Closing) {
+		t.Errorf("Join: %v", err)
+	}
+	if err := p.input(1, 0, 1, ""); !errors.Is(err, Closing) {
+		t.Errorf("Receive: %v", err)
+	}
+	p.Disconnected()
+	w.step(2)
+	expect(t, "inputs", lifecycle(w.took()), "[+1]")
+	expect(t, "connected", w.stats().Connected, 0)
+}

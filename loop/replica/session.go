@@ -1,0 +1,354 @@
+package replica
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/loop"
+)
+
+// Session is a session of a client on one connection, as Join returns it. When the client resumes the
+// session on another connection, that has a Session of its own with the same ID. The methods Follow,
+// LookAt, SetMask, Close and Stats concern the session, whichever connection it has; Receive and
+// Disconnected concern the connection.
+type Session struct {
+	session *session
+	conn    Conn
+	mode    Mode
+	held    uint64 // tick of the state that the client holds, 0: none
+	resumed bool
+	count   uint64 // of the token in its Welcome
+	ended   error  // why the connection is over; nil: it is not. session.mu guards it.
+
+	// For the goroutine that calls Receive.
+	intents []intent
+	reply   []byte
+
+	// For the goroutine that sends.
+	started     bool
+	ordered     bool
+	cause       cause  // of the next Keyframe
+	refusals    int    // in a row
+	appliedSent uint64 // sequence number in the last frame that the connection took
+}
+
+// session is what lasts from one connection to the next. A mutex of a session is locked after that of
+// its Server.
+type session struct {
+	server *Server
+	number uint32
+
+	// Server.mu guards these.
+	count     uint64 // of the newest token
+	until     int64  // when a session without a connection ends
+	following bool   // it counts in Server.stream
+
+	// For the goroutine of the Sim.
+	reached appliedInput
+	moved   bool // reached has changed since the last capture
+	// The goroutine of the Sim writes it when it hands a state over.
+	captured appliedInput
+
+	// For the goroutine that sends.
+	viewer   *viewer
+	follower follower
+
+	mu            sync.Mutex
+	current       *Session // nil: the client is away
+	over          bool
+	frames, bytes bucket
+	window        window
+	lastTick      uint64 // greatest of its inputs
+	arrived       [64]arrival
+	mask          uint32
+	centre        centre
+	acked         uint64
+	resync        bool
+	stats         SessionStats
+}
+
+// arrival is when the input with a number arrived, in ns since New.
+type arrival struct {
+	seq uint64
+	at  int64
+}
+
+// ID returns the number of the session, from 1, which is also the Source of its inputs. A Server never
+// uses a number again.
+func (c *Session) ID() uint32 { return c.session.number }
+
+// Follow puts the view of the session at an entity, wherever that moves; ID 0: at the first entity that
+// the session owns, which is also the default. Any goroutine may call it.
+func (c *Session) Follow(id ecs.ID) { c.session.setCentre(centre{follow: id}) }
+
+// LookAt puts the view of the session at a point, in metres. A point that is not finite changes
+// nothing. Any goroutine may call it.
+func (c *Session) LookAt(x, y, z float32) {
+	if fault.Finite(x) && fault.Finite(y) && fault.Finite(z) {
+		c.session.setCentre(centre{point: true, x: x, y: y, z: z})
+	}
+}
+
+func (ses *session) setCentre(to centre) {
+	ses.mu.Lock()
+	defer ses.mu.Unlock()
+	ses.centre = to
+}
+
+// SetMask sets the categories that the session sees: see ViewConfig.Category. 0: all. Any goroutine may
+// call it.
+func (c *Session) SetMask(mask uint32) {
+	c.session.mu.Lock()
+	defer c.session.mu.Unlock()
+	c.session.mask = mask
+}
+
+// Close ends the session, and its connection with an Error frame of that code. The client cannot resume
+// it. Any goroutine may call it.
+func (c *Session) Close(code Code) {
+	ses := c.session
+	ses.server.mu.Lock()
+	ses.mu.Lock()
+	current := ses.current
+	ses.mu.Unlock()
+	ses.server.endSession(ses, code)
+	ses.server.mu.Unlock()
+	if current != nil {
+		current.hangUp(code, "")
+	}
+}
+
+// Disconnected says that the connection is lost. The session waits for Limits.Resume for its client, and
+// then ends. A second call does nothing, and so does one after the client has resumed the session on
+// another connection. Any goroutine may call it.
+func (c *Session) Disconnected() { c.session.server.detach(c, errLost) }
+
+var (
+	errLost  = errors.New("replica: the connection is lost")
+	errEnded = errors.New("replica: the session has ended")
+)
+
+// hangUp sends an Error frame and closes the connection.
+func (c *Session) hangUp(code Code, text string) {
+	c.conn.Send(appendError(nil, code, text))
+	c.conn.Close()
+}
+
+// Receive takes a frame of the client. Any goroutine may call it, but one at a time for each connection.
+// It does not keep frame. After an error, which wraps a Code, the connection is over: an Error frame has
+// been sent, and the transport closes the connection. The session waits, as after Disconnected. No
+// frame, whatever is in it, does more than that.
+//
+// Inputs that the Sim refuses, that are for a tick beyond Limits.Lead, or whose number has arrived
+// before, are dropped and counted: see Stats.
+func (c *Session) Receive(frame []byte) error {
+	s := c.session.server
+	now := s.now()
+	err := c.admit(frame, now)
+	if err == nil {
+		err = c.receive(frame, now)
+	}
+	if err != nil && s.detach(c, err) {
+		code := codeOf(err, InternalFault)
+		s.count(func(st *Stats) {
+			switch code {
+			case BadFrame:
+				st.Bad++
+			case TooFast:
+				st.Fast++
+			}
+		})
+		c.conn.Send(appendError(nil, code, err.Error()))
+	}
+	return err
+}
+
+// admit checks the size of a frame, and the limits of the session.
+func (c *Session) admit(frame []byte, now int64) error {
+	ses := c.session
+	limits := &ses.server.config.Limits
+	ses.mu.Lock()
+	defer ses.mu.Unlock()
+	switch {
+	case c.ended != nil:
+		return c.ended
+	case len(frame) == 0 || len(frame) > limits.FrameBytes:
+		return fmt.Errorf("%w: %d bytes", BadFrame, len(frame))
+	case !ses.frames.take(now, 1) || !ses.bytes.take(now, len(frame)):
+		return TooFast
+	}
+	ses.stats.Received.add(len(frame))
+	ses.server.count(func(st *Stats) { st.Received.add(len(frame)) })
+	return nil
+}
+
+func (c *Session) receive(frame []byte, now int64) error {
+	switch kind := frame[0]; kind {
+	case kindInput:
+		return c.receiveInput(frame, now)
+	case kindAck:
+		return c.receiveAck(frame)
+	case kindLook:
+		return c.receiveLook(frame)
+	case kindPing:
+		return c.receivePing(frame, now)
+	case kindResync:
+		return c.receiveResync(frame, now)
+	case kindError:
+		return bad(parseError(frame))
+	default:
+		return fmt.Errorf("%w: kind %d", BadFrame, kind)
+	}
+}
+
+// bad wraps the error of a parser in BadFrame.
+func bad(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", BadFrame, err)
+}
+
+func (c *Session) receiveInput(frame []byte, now int64) (err error) {
+	if c.intents, err = parseIntents(c.intents, frame); err != nil {
+		return bad(err)
+	}
+	s := c.session.server
+	for i := range c.intents {
+		if kind := c.intents[i].kind; kind != 0 && (kind == s.config.Joined || kind == s.config.Left) {
+			return fmt.Errorf("%w: input of kind %d, which only the server pushes", BadFrame, kind)
+		}
+	}
+	var counts IntentStats
+	for i := range c.intents {
+		c.session.push(&c.intents[i], now, &counts)
+	}
+	s.count(func(st *Stats) { st.Intents.add(&counts) })
+	return nil
+}
+
+// push passes an input on to the Sim, or drops it.
+func (ses *session) push(in *intent, now int64, total *IntentStats) {
+	ses.mu.Lock()
+	defer ses.mu.Unlock()
+	var n IntentStats
+	ticks := ses.server.tick.Load()
+	switch {
+	case ses.over:
+	case ses.window.has(in.seq):
+		n.Duplicate++
+	case in.tick > ticks && in.tick-ticks > ses.server.config.Limits.Lead:
+		n.Early++
+	default:
+		ses.arrived[in.seq%uint64(len(ses.arrived))] = arrival{in.seq, now} // first: the tick may begin at once
+		err := ses.server.sim.Push(evertick.Input{Tick: in.tick, Source: ses.number, Seq: in.seq, Kind: in.kind, Data: in.data})
+		switch {
+		case err == nil:
+			n.Pushed++
+			ses.window.add(in.seq)
+			ses.lastTick = max(ses.lastTick, in.tick)
+		case errors.Is(err, loop.ErrDuplicate):
+			n.Duplicate++
+			ses.window.add(in.seq)
+		default:
+			n.Refused++
+		}
+	}
+	ses.stats.Intents.add(&n)
+	total.add(&n)
+}
+
+func (n *IntentStats) add(o *IntentStats) {
+	n.Pushed += o.Pushed
+	n.Duplicate += o.Duplicate
+	n.Early += o.Early
+	n.Refused += o.Refused
+	n.Late += o.Late
+}
+
+// receiveAck notes the newest tick that has arrived. One that the server has not reached is of a state
+// from before a Restore, and does not count.
+func (c *Session) receiveAck(frame []byte) error {
+	tick, err := parseTick(frame, kindAck)
+	if err != nil {
+		return bad(err)
+	}
+	ses := c.session
+	ses.mu.Lock()
+	defer ses.mu.Unlock()
+	if tick <= ses.server.tick.Load() {
+		ses.acked = max(ses.acked, tick)
+	}
+	return nil
+}
+
+// receiveLook notes where the client wants its view. Views follow an entity for as long as the session
+// owns it. A point is ignored unless ViewConfig.Free allows it.
+func (c *Session) receiveLook(frame []byte) error {
+	l, err := parseLook(frame)
+	switch {
+	case err != nil:
+		return bad(err)
+	case l.follow != 0:
+		c.session.setCentre(centre{follow: ecs.ID(l.follow), owned: true})
+	case c.session.server.config.View.Free:
+		c.LookAt(l.x, l.y, l.z)
+	}
+	return nil
+}
+
+// receivePing answers at once, on this goroutine: what the answer takes is what the network takes.
+func (c *Session) receivePing(frame []byte, now int64) error {
+	t0, err := parsePing(frame)
+	if err != nil {
+		return bad(err)
+	}
+	c.reply = appendPong(c.reply[:0], t0, uint64(now), uint64(c.session.server.now()))
+	c.conn.Send(c.reply)
+	return nil
+}
+
+// receiveResync counts as many frames as make a client that sends nothing else send resyncsPerSecond.
+func (c *Session) receiveResync(frame []byte, now int64) error {
+	held, err := parseTick(frame, kindResync)
+	if err != nil {
+		return bad(err)
+	}
+	ses := c.session
+	ses.mu.Lock()
+	defer ses.mu.Unlock()
+	if !ses.frames.take(now, ses.server.config.Limits.FramesPerSecond/resyncsPerSecond) {
+		return TooFast
+	}
+	if ses.resync = c.mode == View; !ses.resync {
+		ses.server.stream.resync(&ses.follower, held)
+	}
+	return nil
+}
+
+// apply notes that a tick which began at now applies an input of the session. It is for the goroutine
+// of the Sim. It returns the ns since the arrival of the input, or -1 if that is not known.
+func (ses *session) apply(in *evertick.Input, tick uint64, now int64) (residence int64) {
+	ses.mu.Lock()
+	defer ses.mu.Unlock()
+	residence = -1
+	if a := &ses.arrived[in.Seq%uint64(len(ses.arrived))]; a.seq == in.Seq {
+		residence = max(0, now-a.at)
+	}
+	if in.Tick != 0 && in.Tick < tick {
+		ses.stats.Intents.Late++
+	}
+	if in.Seq > ses.reached.seq && in.Seq <= mostSeq {
+		ses.reached = appliedInput{seq: in.Seq, residenceUs: uint64(max(0, residence)) / 1000, present: true}
+		ses.stats.Applied, ses.stats.ResidenceUs = in.Seq, ses.reached.residenceUs
+	}
+	return residence
+}
+
+// mostSeq is the greatest sequence number that a client can use. That of the input Left is above.
+const mostSeq = math.MaxInt64

@@ -1,0 +1,263 @@
+package replica
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/evertick/evertick"
+)
+
+const (
+	// logBytes is how much of the last Inputs frames a Server keeps, besides the last frame: some
+	// 10 s of 10 players at 60 Hz.
+	logBytes = 64 << 10
+	// snapshotAge is for how many ticks a Snapshot serves those that need one, and how long a client
+	// waits for another one: an attacker must not make the Server encode its state in each tick.
+	snapshotAge = 30
+)
+
+// checkSimulate returns the error, a wrapped Code, for a client that wants to simulate and cannot. A
+// transport that is not ordered is refused: no frame of the mode can be left out.
+func checkSimulate(h *Hello, ordered bool) error {
+	switch {
+	case h.Mode != Simulate:
+		return nil
+	case h.SimVersion != evertick.SimVersion:
+		return fmt.Errorf("%w: Hello.SimVersion = %d, that of the server is %d", WrongVersion, h.SimVersion, evertick.SimVersion)
+	case !ordered:
+		return fmt.Errorf("%w: mode Simulate needs an ordered transport", WrongVersion)
+	}
+	return nil
+}
+
+// inputStream is the part of a Server for clients in mode Simulate. It keeps the last Inputs frames,
+// which are the same for all of these clients, and the last Snapshot. Each client, a follower, has
+// a place in that log. So a client that stalls, or comes back, gets the frames that it lacks, and a
+// Snapshot if the log no longer has them.
+//
+// capture runs on the goroutine of the Sim, the other methods on any. Without followers nothing is
+// kept, and capture does nothing. Sim.Hash is computed in each tick anyway, once for all that read it.
+type inputStream struct {
+	count atomic.Int32 // followers
+
+	mu           sync.Mutex // guards what follows, and all followers
+	log          frameLog
+	wanted       bool   // a follower needs a Snapshot
+	snapshot     []byte // frame; not changed any more, so it is sent without the lock. nil: none
+	snapshotTick uint64
+	err          error // of taking it
+
+	frame []byte // scratch of capture
+}
+
+// follower is the part of a Session in mode Simulate.
+type follower struct {
+	next  uint64 // tick of the Inputs frame that it needs next
+	lost  bool   // it needs a Snapshot
+	quiet uint64 // tick from which on it may get another Snapshot
+}
+
+// sent says what send has sent.
+type sent struct {
+	inputs, inputBytes       int
+	snapshots, snapshotBytes int
+	refused                  bool // the connection did not take a frame
+}
+
+// join adds a follower, which holds the state at a tick; 0: none.
+func (s *inputStream) join(f *follower, held uint64) {
+	s.count.Add(1)
+	s.resume(f, held)
+}
+
+// resume is for a follower that comes back on a new connection.
+func (s *inputStream) resume(f *follower, held uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f.quiet = 0
+	s.place(f, held)
+}
+
+// resync is for a Resync frame.
+func (s *inputStream) resync(f *follower, held uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.place(f, held)
+}
+
+func (s *inputStream) place(f *follower, held uint64) {
+	f.next, f.lost = held, held == 0
+	s.wanted = s.wanted || f.lost || !s.log.reaches(held)
+}
+
+// leave removes a follower.
+func (s *inputStream) leave() {
+	if s.count.Add(-1) > 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log, s.wanted, s.snapshot = frameLog{}, false, nil
+}
+
+// capture keeps a tick. It is called in AfterTick; at is the time at which the tick ended, in µs. A
+// tick that runs again is in the log already. If the Sim has gone back, or was restored, the log
+// begins anew.
+func (s *inputStream) capture(t *evertick.Tick, at uint64) {
+	if s.count.Load() == 0 || t.Again() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := applied{tick: t.N, hash: t.Sim.Hash(), at: at, inputs: t.Inputs()}
+	s.frame = a.append(s.frame[:0])
+	if s.log.next != t.N {
+		s.log.reset(t.N)
+		s.snapshot = nil
+	}
+	s.log.add(s.frame)
+	if s.wanted {
+		s.wanted = false
+		s.takeSnapshot(t.Sim)
+	}
+}
+
+// takeSnapshot takes a Snapshot unless the last one still serves.
+func (s *inputStream) takeSnapshot(sim *evertick.Sim) {
+	if s.serves() {
+		return
+	}
+	frame := appendSnapshotHead(make([]byte, 0, len(s.snapshot)+len(s.snapshot)/8), sim.Ticks(), sim.Hash())
+	s.snapshot, s.snapshotTick = nil, sim.Ticks()
+	if frame, s.err = sim.Snapshot(frame); s.err == nil {
+		s.snapshot = frame
+	}
+}
+
+// serves reports whether there is a Snapshot that is not old, and the log has all ticks since.
+func (s *inputStream) serves() bool {
+	return s.snapshot != nil && s.log.reaches(s.snapshotTick) && s.log.next-s.snapshotTick < snapshotAge
+}
+
+// send sends a follower what it lacks, as far as the connection takes it. Only one goroutine at a time
+// may call it for a follower. An error: the Sim has no snapshots, and the session must end.
+func (s *inputStream) send(f *follower, c Conn) (n sent, err error) {
+	for more := true; more; {
+		if !s.sendInputs(f, c, &n) {
+			break
+		}
+		if more, err = s.sendSnapshot(f, c, &n); err != nil {
+			break
+		}
+	}
+	return n, err
+}
+
+// sendInputs sends Inputs frames. It reports whether the follower needs a Snapshot.
+func (s *inputStream) sendInputs(f *follower, c Conn, n *sent) (lost bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !f.lost && !s.log.reaches(f.next) {
+		f.lost = true
+	}
+	for !f.lost && f.next != s.log.next {
+		frame := s.log.frame(f.next)
+		if n.refused = !c.Send(frame); n.refused {
+			return false
+		}
+		n.inputs, n.inputBytes = n.inputs+1, n.inputBytes+len(frame)
+		f.next++
+	}
+	return f.lost
+}
+
+// sendSnapshot sends a Snapshot if there is one and the follower may get it. It reports whether it did.
+func (s *inputStream) sendSnapshot(f *follower, c Conn, n *sent) (bool, error) {
+	frame, tick, err := s.snapshotFor(f)
+	if frame == nil {
+		return false, err
+	}
+	if n.refused = !c.Send(frame); n.refused {
+		return false, nil
+	}
+	n.snapshots, n.snapshotBytes = n.snapshots+1, n.snapshotBytes+len(frame)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	*f = follower{next: tick, quiet: s.log.next + snapshotAge}
+	return true, nil
+}
+
+// snapshotFor returns the Snapshot for a follower, or nil if it has to wait for one.
+func (s *inputStream) snapshotFor(f *follower) (frame []byte, tick uint64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f.quiet > s.log.next && f.quiet-s.log.next <= snapshotAge {
+		return nil, 0, nil
+	}
+	if s.serves() {
+		return s.snapshot, s.snapshotTick, nil
+	}
+	s.wanted = true
+	return nil, 0, s.err
+}
+
+// frameLog keeps the frames of consecutive ticks. When the newer half is full it becomes the older
+// one, whose frames are dropped. So it has the frames of at least logBytes/2, or the last one.
+type frameLog struct {
+	halves [2]frameHalf // the older one first
+	next   uint64       // tick after the last one
+}
+
+// frameHalf is a part of the log without gaps.
+type frameHalf struct {
+	first  uint64
+	frames []byte
+	ends   []int // of each frame
+}
+
+// begin returns the first tick of the log.
+func (l *frameLog) begin() uint64 { return l.halves[0].first }
+
+// reaches reports whether the log has all frames from a tick on.
+func (l *frameLog) reaches(tick uint64) bool { return tick >= l.begin() && tick <= l.next }
+
+// reset empties the log: the next frame is that of a tick.
+func (l *frameLog) reset(tick uint64) {
+	for i := range l.halves {
+		l.halves[i].reset(tick)
+	}
+	l.next = tick
+}
+
+func (h *frameHalf) reset(tick uint64) {
+	if cap(h.frames) > 2*logBytes { // of a single large frame
+		h.frames = nil
+	}
+	h.first, h.frames, h.ends = tick, h.frames[:0], h.ends[:0]
+}
+
+// add adds the frame of the tick next. It copies it.
+func (l *frameLog) add(frame []byte) {
+	h := &l.halves[1]
+	if len(h.ends) > 0 && len(h.frames)+len(frame) > logBytes/2 {
+		l.halves[0], l.halves[1] = l.halves[1], l.halves[0]
+		h.reset(l.next)
+	}
+	h.frames = append(h.frames, frame...)
+	h.ends = append(h.ends, len(h.frames))
+	l.next++
+}
+
+// frame returns the frame of a tick that the log has. It is valid until the next add.
+func (l *frameLog) frame(tick uint64) []byte {
+	h := &l.halves[1]
+	if tick < h.first {
+		h = &l.halves[0]
+	}
+	i, from := int(tick-h.first), 0
+	if i > 0 {
+		from = h.ends[i-1]
+	}
+	return h.frames[from:h.ends[i]]
+}

@@ -1,0 +1,97 @@
+package replica
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/loop"
+)
+
+func randomApplied(seed uint64) applied {
+	r := loop.NewRand(seed, 0, 0, 0)
+	a := applied{tick: r.Uint64n(1 << 20), hash: r.Uint64n(1<<64 - 1), at: r.Uint64n(1 << 50)}
+	if r.Uint64n(4) == 0 {
+		a.tick = 0
+	}
+	for range r.Uint64n(5) {
+		in := evertick.Input{Tick: a.tick, Source: uint32(r.Uint64n(1 << 32)), Seq: r.Uint64n(1 << 60), Kind: uint32(r.Uint64n(3)), Data: make([]byte, r.Uint64n(4))}
+		switch r.Uint64n(4) {
+		case 0:
+			in.Tick = 0
+		case 1:
+			in.Tick = r.Uint64n(1<<64 - 1)
+		}
+		if r.Uint64n(2) == 0 {
+			in.At, in.Fraction = r.Uint64n(3), uint32(r.Uint64n(3))
+		}
+		a.inputs = append(a.inputs, in)
+	}
+	return a
+}
+
+// What is appended is read again.
+func TestInputsFrame(t *testing.T) {
+	var got applied
+	for seed := range uint64(3000) {
+		want := randomApplied(seed)
+		frame := want.append(nil)
+		if err := got.parse(frame); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) && len(want.inputs) > 0 {
+			t.Fatalf("seed %d: %v, want %v", seed, got, want)
+		}
+		for n := range frame {
+			if err := got.parse(frame[:n]); !errors.Is(err, ErrCorrupt) || len(got.inputs) > 0 {
+				t.Fatalf("seed %d, %d bytes: %v", seed, n, err)
+			}
+		}
+	}
+}
+
+// A frame that is read has one encoding.
+func FuzzInputsFrame(f *testing.F) {
+	for seed := range uint64(20) {
+		a := randomApplied(seed)
+		f.Add(a.append(nil))
+	}
+	f.Fuzz(func(t *testing.T, frame []byte) {
+		var a applied
+		if err := a.parse(frame); err != nil {
+			if !errors.Is(err, ErrCorrupt) || len(a.inputs) > 0 {
+				t.Fatal(err)
+			}
+			return
+		}
+		if again := a.append(nil); string(again) != string(frame) {
+			t.Fatalf("%x becomes %x", frame, again)
+		}
+	})
+}
+
+// No Snapshot frame brings a Simulator into a state that it does not report.
+func FuzzSnapshotFrame(f *testing.F) {
+	a := newAuthority(f, 2, 1)
+	c, fo := lane{room: 100}, follower{}
+	a.stream.join(&fo, 0)
+	a.step(f)
+	a.stream.send(&fo, &c)
+	f.Add(c.frames[0])
+	f.Add([]byte{kindSnapshot, 0})
+	d := newDuel(f, duelSeed, 2)
+	s := newSimulator(f, d, SimulatorConfig{})
+	f.Fuzz(func(t *testing.T, frame []byte) {
+		if len(frame) == 0 || frame[0] != kindSnapshot {
+			return
+		}
+		if err := s.Receive(frame); err != nil {
+			return
+		}
+		tick, hash, _, err := parseSnapshot(frame)
+		if err != nil || s.Held() != tick || d.sim.Hash() != hash {
+			t.Fatalf("held %d, hash %x: %v", s.Held(), d.sim.Hash(), err)
+		}
+	})
+}

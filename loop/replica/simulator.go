@@ -1,0 +1,235 @@
+package replica
+
+import (
+	"fmt"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
+)
+
+// ErrDiverged is wrapped by the errors for a Sim whose hash is not that of the server. It is that of
+// package replay.
+var ErrDiverged = fault.ErrDiverged
+
+// SimulatorConfig of a Simulator. The zero value works.
+type SimulatorConfig struct {
+	// Scenario is compared with Config.Scenario of the server.
+	Scenario string
+	// Predicted is a second Sim, built as the first one. It runs ahead of the server with the client's
+	// own inputs: see Simulator.Predict. nil: there is no prediction.
+	Predicted *evertick.Sim
+	// Ahead is the most ticks by which Predicted runs ahead, 1 to 1024. 0: 60.
+	Ahead int
+}
+
+// SimulatorStats are counts since NewSimulator.
+type SimulatorStats struct {
+	Ticks     uint64 // that were run, with the hash of the server
+	Snapshots uint64 // that were restored
+	Diverged  uint64 // ticks and Snapshots with another hash than that of the server
+	Rolled    uint64 // ticks that the prediction has run again
+}
+
+// Simulator is a client in mode Simulate. It runs a Sim in step with that of the server: it begins
+// with a Snapshot, and then runs each tick with the inputs that the server has applied in it. After
+// each tick it compares Sim.Hash with that of the server. So the bandwidth does not depend on the
+// number of entities, and a state that differs in one bit is noticed in the same tick, whatever
+// the cause: another build of the game, a fault of memory, or a change on the server that no
+// input has made.
+//
+// The Sim must be built as that of the server: the same systems, columns and states, with the seed and
+// the rate of the server. What changes it comes from inputs alone: Sim.SetMode or a spawn between two
+// ticks of the server is found as a difference, and a new Snapshot follows. Inputs that wait in the
+// Snapshot are dropped, since the frames of their ticks will hold them.
+//
+// Such a client has the whole state, with what its player must not see: use mode View for games
+// with secrets.
+//
+// A Simulator is for one goroutine. After warm-up a tick allocates nothing beyond what Sim.Step does.
+type Simulator struct {
+	sim      *evertick.Sim
+	scenario string
+	source   uint32 // of the session
+	tick     applied
+	running  bool // Receive runs a tick
+	lost     bool // the state is not that of the server: it takes a Snapshot
+	gap      bool // the frame for the next tick did not come, and the server was asked
+	lead     lead
+	hashes   []ecs.ColumnHash // scratch
+	stats    SimulatorStats
+}
+
+// NewSimulator takes over the inputs of sim, and of SimulatorConfig.Predicted. The error wraps ErrRange.
+// It panics if sim is nil, or if both are the same.
+func NewSimulator(sim *evertick.Sim, c SimulatorConfig) (*Simulator, error) {
+	if sim == nil || sim == c.Predicted {
+		panic("replica: NewSimulator: nil Sim, or one that is also SimulatorConfig.Predicted")
+	}
+	if err := fault.Between("replica: SimulatorConfig.Ahead", c.Ahead, 0, mostAhead); err != nil {
+		return nil, err
+	}
+	s := &Simulator{sim: sim, scenario: c.Scenario, lost: true}
+	s.lead.init(sim, c.Predicted, c.Ahead)
+	sim.SetInputs(s.feed)
+	return s, nil
+}
+
+// Sim returns the Sim, whose state is that of the server after its last tick that arrived. Only the
+// Simulator may step it or write to it.
+func (s *Simulator) Sim() *evertick.Sim { return s.sim }
+
+// Predicted returns SimulatorConfig.Predicted. Only the Simulator may step it or write to it.
+func (s *Simulator) Predicted() *evertick.Sim { return s.lead.sim }
+
+// Stats returns the counts.
+func (s *Simulator) Stats() SimulatorStats {
+	s.stats.Rolled = s.lead.rolled
+	return s.stats
+}
+
+// Held returns the tick of the state that the Simulator holds, for a Hello or a Resync frame: 0 if it
+// needs a Snapshot.
+func (s *Simulator) Held() uint64 {
+	if s.lost {
+		return 0
+	}
+	return s.sim.Ticks()
+}
+
+// welcome compares the server with the Sim. The error wraps ErrUnsupported.
+func (s *Simulator) welcome(w *welcome) error {
+	switch {
+	case w.simVersion != evertick.SimVersion:
+		return fmt.Errorf("%w, this is %d", fault.Field(ErrUnsupported, "replica: Welcome: SimVersion", w.simVersion), evertick.SimVersion)
+	case w.scenario != s.scenario:
+		return fmt.Errorf("%w, SimulatorConfig.Scenario is %q", fault.Field(ErrUnsupported, "replica: Welcome: scenario", fmt.Sprintf("%q", w.scenario)), s.scenario)
+	case w.seed != s.sim.Seed():
+		return fmt.Errorf("%w, that of the Sim is %d", fault.Field(ErrUnsupported, "replica: Welcome: seed", w.seed), s.sim.Seed())
+	}
+	if w.session != s.source {
+		s.lead.pending, s.lead.stale, s.source = nil, true, w.session
+	}
+	return nil
+}
+
+// Receive takes a Snapshot or an Inputs frame. An error wraps ErrCorrupt for a frame that makes no
+// sense, ErrRange for one that leaves ticks out, ErrDiverged if the hash is not that of the server, or
+// is that of Sim.Restore or Sim.Step. After each of them the client sends a Resync with Held.
+// Until the server has answered, frames of other ticks are ignored.
+func (s *Simulator) Receive(frame []byte) error {
+	if len(frame) > 0 && frame[0] == kindSnapshot {
+		return s.restore(frame)
+	}
+	if err := s.tick.parse(frame); err != nil {
+		return err
+	}
+	next := s.sim.Ticks()
+	switch {
+	case s.lost || s.tick.tick < next:
+		return nil
+	case s.tick.tick == next:
+		s.gap = false
+		return s.run()
+	case s.gap:
+		return nil
+	}
+	s.gap = true
+	return fmt.Errorf("%w, %d is next", fault.Field(ErrRange, "replica: Inputs: tick", s.tick.tick), next)
+}
+
+// run runs the tick of the frame.
+func (s *Simulator) run() error {
+	s.running, s.lost = true, true // also after a panic
+	err := step(s.sim)
+	s.running = false
+	if err != nil {
+		return err
+	}
+	if got := s.sim.Hash(); got != s.tick.hash {
+		return s.diverged("tick", s.tick.tick, got, s.tick.hash)
+	}
+	s.lost = false
+	s.stats.Ticks++
+	if s.lead.sim != nil {
+		s.lead.drop(s.isDone)
+		s.lead.confirm()
+	}
+	return nil
+}
+
+// isDone reports whether an input of the client was applied in the tick of the frame, or was lost: a
+// later one was applied, and on an ordered transport it had arrived before.
+func (s *Simulator) isDone(in *pendingInput) bool {
+	for i := range s.tick.inputs {
+		a := &s.tick.inputs[i]
+		if a.Source == s.source && (a.Seq == in.Seq || a.Seq > in.Seq && in.at <= s.tick.tick) {
+			return true
+		}
+	}
+	return false
+}
+
+// feed returns the inputs of the frame.
+func (s *Simulator) feed(tick uint64, dst []evertick.Input) ([]evertick.Input, error) {
+	if !s.running {
+		return dst, fault.Field(ErrRange, "replica: Sim not stepped by its Simulator: tick", tick)
+	}
+	return append(dst, s.tick.inputs...), nil
+}
+
+// restore takes a Snapshot. The hash is computed again from the state.
+func (s *Simulator) restore(frame []byte) error {
+	tick, hash, state, err := parseSnapshot(frame)
+	if err != nil {
+		return err
+	}
+	if err := s.sim.Restore(state); err != nil {
+		return fmt.Errorf("replica: Snapshot: %w", err)
+	}
+	s.sim.DropInputs()
+	s.lost, s.gap, s.lead.stale = true, false, true
+	s.hashes = s.sim.AppendColumnHashes(s.hashes[:0])
+	if got := ecs.Fold(s.hashes); got != hash || s.sim.Ticks() != tick {
+		return s.diverged("Snapshot of tick", tick, got, hash)
+	}
+	s.lost = false
+	s.stats.Snapshots++
+	s.lead.drop(func(in *pendingInput) bool { return in.at < tick }) // whether it was applied is unknown
+	return nil
+}
+
+func (s *Simulator) diverged(what string, tick, got, want uint64) error {
+	s.stats.Diverged++
+	return fmt.Errorf("replica: %s %d: hash %016x, that of the server is %016x: %w", what, tick, got, want, ErrDiverged)
+}
+
+// Input adds an input of the client to the prediction: seq and tick are those with which the client
+// sends it. Tick 0 stands for the next tick of the prediction. For a tick that the prediction has run, Predict runs it again. The input counts until a
+// frame says that the server has applied it, in whichever tick, or has applied a later one, or until 240
+// ticks after its tick. More than 1,024 such inputs are ErrCapacity, and two of one tick and number
+// ErrRange. It panics without SimulatorConfig.Predicted.
+func (s *Simulator) Input(kind uint32, data []byte, tick, seq uint64) error {
+	s.needPrediction()
+	return s.lead.add(evertick.Input{Tick: tick, Source: s.source, Seq: seq, Kind: kind, Data: data})
+}
+
+// Predict runs Predicted until tick ticks are completed: from the state of Sim, with the inputs of the
+// client that the server has not applied yet, each in its tick, or in the first one if that has
+// passed. It assumes that nobody else acts. When the server has come to a tick with another
+// hash, Predict begins anew from the state of Sim, so it is right again at once. It does not go back,
+// and at most SimulatorConfig.Ahead ticks ahead of Sim. Before the first Snapshot it does nothing.
+// Errors are those of Sim.CopyFrom and Sim.Step. It panics without SimulatorConfig.Predicted.
+func (s *Simulator) Predict(tick uint64) error {
+	s.needPrediction()
+	if s.lost {
+		return nil
+	}
+	return s.lead.runTo(tick)
+}
+
+func (s *Simulator) needPrediction() {
+	if s.lead.sim == nil {
+		panic("replica: Simulator without SimulatorConfig.Predicted")
+	}
+}

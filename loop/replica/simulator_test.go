@@ -1,0 +1,379 @@
+package replica
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/loop"
+)
+
+// Clients that join in the middle, stall and come back have the hash of the server at each tick, and get
+// no more Snapshots than they need.
+func TestSimulatorFollows(t *testing.T) {
+	ticks := 10000
+	if testing.Short() {
+		ticks = 3500
+	}
+	const clients = 4
+	a := newAuthority(t, 24, 3)
+	type client struct {
+		*Simulator
+		follower
+		lane
+		joined, connected bool
+		stall             int
+	}
+	list := make([]client, clients)
+	var stalls, longStalls, resumes, equal int
+	for tick := range ticks {
+		a.step(t)
+		for i := range list {
+			c := &list[i]
+			r := loop.NewRand(uint64(i), uint64(tick), 1, 2)
+			switch {
+			case !c.joined && tick >= 200*i:
+				c.Simulator, c.joined, c.connected, c.room = newSimulator(t, newDuel(t, duelSeed, 24), SimulatorConfig{}), true, true, 8
+				a.stream.join(&c.follower, c.Held())
+				continue
+			case !c.joined:
+				continue
+			case c.stall > 0:
+				c.stall--
+			case !c.connected: // back again, with the token
+				c.frames, c.connected = nil, true
+				a.stream.resume(&c.follower, c.Held())
+				resumes++
+			case r.Uint64n(300) == 0:
+				c.stall, stalls = int(r.Uint64n(60)), stalls+1
+			case i == 3 && tick == 700 || r.Uint64n(6000) == 0: // longer than the log
+				c.stall, longStalls = 1500, longStalls+1
+			case r.Uint64n(300) == 0: // what is on the way is lost
+				c.connected, c.stall = false, int(r.Uint64n(100))
+			}
+			if c.connected {
+				if _, err := a.stream.send(&c.follower, c); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.connected && c.stall == 0 {
+				c.deliver(t, c.Simulator, int(r.Uint64n(12)))
+			}
+			if n := c.Held(); n > 0 {
+				equal++
+				if c.sim.Hash() != a.hashes[n-1] {
+					t.Fatalf("client %d, after %d ticks: hash %x, want %x", i, n, c.sim.Hash(), a.hashes[n-1])
+				}
+			}
+		}
+	}
+	for i := range list {
+		c := &list[i]
+		for len(c.frames) > 0 || c.connected && c.next != uint64(ticks) { // a stalled client catches up
+			a.stream.send(&c.follower, c)
+			c.deliver(t, c.Simulator, len(c.frames))
+		}
+		st := c.Stats()
+		if c.Held() != uint64(ticks) && c.connected {
+			t.Errorf("client %d holds tick %d of %d", i, c.Held(), ticks)
+		}
+		if most := uint64(1 + longStalls); st.Diverged != 0 || st.Snapshots == 0 || st.Snapshots > most || st.Ticks < uint64(ticks)/8 {
+			t.Errorf("client %d: %+v, at most %d Snapshots wanted", i, st, most)
+		}
+	}
+	if stalls < 10 || resumes < 10 || longStalls == 0 || equal < ticks {
+		t.Errorf("%d stalls, %d resumes, %d long stalls, %d ticks compared", stalls, resumes, longStalls, equal)
+	}
+}
+
+// A Sim that is not that of the server is noticed in the tick in which it differs, and a Snapshot makes
+// it right again.
+func TestSimulatorNotices(t *testing.T) {
+	for name, wrong := range map[string]func(d *duel) func(*evertick.Tick){
+		"system": func(d *duel) func(*evertick.Tick) { return func(*evertick.Tick) { d.sum ^= 1 } },
+		"one bit of a column": func(d *duel) func(*evertick.Tick) {
+			return func(*evertick.Tick) { d.score.Values()[1] ^= 1 << 31 }
+		},
+		"random numbers": func(d *duel) func(*evertick.Tick) {
+			return func(t *evertick.Tick) { r := t.Rand(1, 1); d.sum += duelSum(r.Uint64n(1 << 40)) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, d := newAuthority(t, 24, 3), newDuel(t, duelSeed, 24)
+			s := newSimulator(t, d, SimulatorConfig{})
+			c, f := lane{room: 100}, follower{}
+			a.stream.join(&f, s.Held())
+			run := func(n int) {
+				for range n {
+					a.step(t)
+					if _, err := a.stream.send(&f, &c); err != nil {
+						t.Fatal(err)
+					}
+					if s.Held() == a.sim.Ticks()-1 || s.Held() == 0 {
+						c.deliver(t, s, 100)
+					}
+				}
+			}
+			run(50)
+			if s.Held() != 50 {
+				t.Fatal(s.Held())
+			}
+			a.step(t)
+			a.stream.send(&f, &c)
+			d.wrong = wrong(d)
+			err := s.Receive(c.frames[0])
+			if !errors.Is(err, ErrDiverged) || s.Held() != 0 || s.Stats().Diverged != 1 {
+				t.Fatalf("error %v, held %d, %+v", err, s.Held(), s.Stats())
+			}
+			c.frames, d.wrong = nil, nil
+			a.stream.resync(&f, s.Held())
+			run(2 * snapshotAge)
+			if s.Held() != a.sim.Ticks() || s.Stats().Snapshots != 2 {
+				t.Errorf("held %d of %d, %+v", s.Held(), a.sim.Ticks(), s.Stats())
+			}
+		})
+	}
+}
+
+// A host that changes the world between two ticks, without an input, is noticed too.
+func TestSimulatorNoticesHost(t *testing.T) {
+	a, s := newAuthority(t, 24, 3), newSimulator(t, newDuel(t, duelSeed, 24), SimulatorConfig{})
+	c, f := lane{room: 100}, follower{}
+	a.stream.join(&f, 0)
+	for range 20 {
+		a.step(t)
+		a.stream.send(&f, &c)
+		c.deliver(t, s, 9)
+	}
+	a.score.Values()[0]++
+	a.step(t)
+	a.stream.send(&f, &c)
+	if err := s.Receive(c.frames[0]); !errors.Is(err, ErrDiverged) {
+		t.Error(err)
+	}
+}
+
+// Inputs that wait at the time of the Snapshot are applied once, in their tick.
+func TestSimulatorWaitingInputs(t *testing.T) {
+	a, s := newAuthority(t, 24, 3), newSimulator(t, newDuel(t, duelSeed, 24), SimulatorConfig{})
+	a.early = 10
+	c, f := lane{room: 100}, follower{}
+	for range 15 {
+		a.step(t)
+	}
+	a.stream.join(&f, 0)
+	for i := range 60 {
+		a.step(t)
+		if n := a.sim.InputStats().Waiting; i == 0 && n < 10 {
+			t.Fatalf("%d inputs wait", n)
+		}
+		a.stream.send(&f, &c)
+		c.deliver(t, s, 9)
+	}
+	if s.Held() != a.sim.Ticks() || s.Stats().Ticks != 59 || s.sim.InputStats().Waiting != 0 {
+		t.Errorf("held %d of %d, %+v, %+v", s.Held(), a.sim.Ticks(), s.Stats(), s.sim.InputStats())
+	}
+}
+
+// A server that steps back and runs other ticks sends a Snapshot of the new past.
+func TestSimulatorStepBack(t *testing.T) {
+	sim, err := evertick.New(evertick.Config{Capacity: 8, History: evertick.HistoryConfig{Keep: 100, Every: 4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stream inputStream
+	sim.AddHooks(evertick.Hooks{AfterTick: func(t *evertick.Tick) error { stream.capture(t, 0); return nil }})
+	twin, err := evertick.New(evertick.Config{Capacity: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSimulator(twin, SimulatorConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, f := lane{room: 100}, follower{}
+	stream.join(&f, 0)
+	step := func(n uint64) {
+		t.Helper()
+		if err := sim.StepN(n); err != nil {
+			t.Fatal(err)
+		}
+		stream.send(&f, &c)
+		c.deliver(t, s, 100)
+	}
+	step(40)
+	if err := sim.StepBack(5); err != nil {
+		t.Fatal(err)
+	}
+	if err := sim.Forward(5); err != nil {
+		t.Fatal(err)
+	}
+	step(1)
+	if s.Stats().Snapshots != 1 || s.Held() != 41 {
+		t.Errorf("after the same ticks: %+v, held %d", s.Stats(), s.Held())
+	}
+	if err := sim.StepBack(20); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sim.World.Spawn(); err != nil {
+		t.Fatal(err)
+	}
+	step(1)
+	for s.Held() != sim.Ticks() && sim.Ticks() < 100 {
+		step(1)
+	}
+	if s.Stats().Snapshots != 2 || s.Stats().Diverged != 0 || twin.World.Len() != 1 {
+		t.Errorf("after other ticks: %+v, held %d of %d", s.Stats(), s.Held(), sim.Ticks())
+	}
+}
+
+// Ten players who act in each tick take less than 8 kB/s, and as much for 100 entities as for 10,000.
+func TestSimulatorBandwidth(t *testing.T) {
+	const players, ticks = 10, 600
+	bytes := map[int]int{}
+	for _, entities := range []int{100, 10000} {
+		d := newDuel(t, duelSeed, entities)
+		var stream inputStream
+		d.sim.AddHooks(evertick.Hooks{AfterTick: func(t *evertick.Tick) error { stream.capture(t, 1e9+t.N*16667); return nil }})
+		c, f := lane{room: 100}, follower{}
+		stream.join(&f, 0)
+		for tick := range uint64(ticks) {
+			for p := range uint32(players) {
+				in := evertick.Input{Tick: tick, Source: 100 + p, Seq: 100000 + tick, Kind: duelPush, Data: []byte{1, byte(tick)}}
+				if err := d.sim.Push(in); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := d.sim.Step(); err != nil {
+				t.Fatal(err)
+			}
+			n, err := stream.send(&f, &c)
+			if err != nil || n.inputs+n.snapshots != 1 {
+				t.Fatalf("%+v, %v", n, err)
+			}
+			bytes[entities] += n.inputBytes
+			c.frames = c.frames[:0]
+		}
+	}
+	t.Logf("%d bytes a second", bytes[100]*60/(ticks-1))
+	if bytes[100] != bytes[10000] {
+		t.Errorf("bytes by entities: %v", bytes)
+	}
+	if n := bytes[100] * 60 / (ticks - 1); n > 8000 {
+		t.Errorf("%d bytes a second", n)
+	}
+}
+
+// A frame with a flipped bit is refused, or the hash shows it, or the state is right nevertheless.
+func TestSimulatorBitFlips(t *testing.T) {
+	a := newAuthority(t, 6, 3)
+	c, f := lane{room: 100}, follower{}
+	a.stream.join(&f, 0)
+	for len(c.frames) < 12 {
+		a.step(t)
+		a.stream.send(&f, &c)
+	}
+	snapshot := c.frames[0]
+	start, _, _, err := parseSnapshot(snapshot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDuel(t, duelSeed, 6)
+	s := newSimulator(t, d, SimulatorConfig{})
+	var refused, diverged, harmless int
+	check := func(frame []byte, want uint64) {
+		t.Helper()
+		err := s.Receive(frame)
+		switch {
+		case errors.Is(err, ErrDiverged):
+			diverged++
+		case err != nil:
+			refused++
+		case s.Held() == want && d.sim.Hash() == a.hashes[want-1]:
+			harmless++
+		case s.Held() < want:
+			harmless++ // the frame was taken for an older one; the next one shows the gap
+		default:
+			t.Fatalf("held %d, hash %x, want %x", s.Held(), d.sim.Hash(), a.hashes[want-1])
+		}
+	}
+	step := 1
+	if testing.Short() {
+		step = 17
+	}
+	for bit := 0; bit < 8*len(snapshot); bit += step {
+		flipped := slices.Clone(snapshot)
+		flipped[bit/8] ^= 1 << (bit % 8)
+		check(flipped, start)
+	}
+	if harmless > 0 {
+		t.Errorf("%d Snapshots taken with a flipped bit", harmless)
+	}
+	for i := 1; i < 4; i++ {
+		frame := c.frames[i]
+		for bit := range 8 * len(frame) {
+			if err := s.Receive(snapshot); err != nil {
+				t.Fatal(err)
+			}
+			for _, before := range c.frames[1:i] {
+				if err := s.Receive(before); err != nil {
+					t.Fatal(err)
+				}
+			}
+			flipped := slices.Clone(frame)
+			flipped[bit/8] ^= 1 << (bit % 8)
+			check(flipped, start+uint64(i))
+		}
+	}
+	t.Logf("%d refused, %d with another hash, %d harmless", refused, diverged, harmless)
+	if refused == 0 || diverged == 0 {
+		t.Error("a case is missing")
+	}
+}
+
+func TestSimulatorWelcome(t *testing.T) {
+	good := welcome{session: 3, simVersion: evertick.SimVersion, seed: duelSeed, scenario: "duel"}
+	s := newSimulator(t, newDuel(t, duelSeed, 2), SimulatorConfig{Scenario: "duel"})
+	if err := s.welcome(&good); err != nil || s.source != 3 {
+		t.Error(err)
+	}
+	for name, change := range map[string]func(*welcome){
+		"SimVersion": func(w *welcome) { w.simVersion++ },
+		"seed":       func(w *welcome) { w.seed++ },
+		"scenario":   func(w *welcome) { w.scenario = "" },
+	} {
+		w := good
+		w.session++
+		change(&w)
+		if err := s.welcome(&w); !errors.Is(err, ErrUnsupported) || s.source != 3 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Frames that leave ticks out are reported once, and the frames that follow the Resync go on.
+func TestSimulatorGap(t *testing.T) {
+	a, s := newAuthority(t, 4, 1), newSimulator(t, newDuel(t, duelSeed, 4), SimulatorConfig{})
+	c, f := lane{room: 100}, follower{}
+	a.stream.join(&f, 0)
+	for range 10 {
+		a.step(t)
+		a.stream.send(&f, &c)
+	}
+	c.deliver(t, s, 4)
+	c.frames = c.frames[2:]
+	if err := s.Receive(c.frames[0]); !errors.Is(err, ErrRange) || s.Held() != 4 {
+		t.Fatal(err, s.Held())
+	}
+	c.deliver(t, s, 100)
+	a.stream.resync(&f, s.Held())
+	a.stream.send(&f, &c)
+	c.deliver(t, s, 100)
+	if s.Held() != 10 || s.Stats().Snapshots != 1 {
+		t.Error(s.Held(), s.Stats())
+	}
+	if err := s.sim.Step(); !errors.Is(err, ErrRange) {
+		t.Errorf("Sim stepped by hand: %v", err)
+	}
+}

@@ -1,0 +1,340 @@
+package replica
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/columns"
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/physics"
+	"github.com/evertick/evertick/spatial"
+)
+
+// source is the quantised copy of a World and of its past, from which the frames of all clients are
+// made.
+//
+// The goroutine of the Sim calls observe after every tick and capture when clients are to get the
+// state. Another one, or the same, calls begin with all viewers, append for each of them, and end.
+// Between begin and end capture does nothing and returns false. All other methods, and those of the
+// viewers, belong to the goroutine that calls begin. After warm-up nothing allocates, until there are
+// more entities, or more of them in a view, than ever before.
+//
+// A capture has a number, which counts from 1. The last Ring captures and the newest one are kept, so
+// a frame can be a change of any of them.
+type source struct {
+	world  *ecs.World
+	level  native.Level
+	negate bool // the plane of the Sim turns against rotation.y
+	view   ViewConfig
+	budget int
+	ring   int // captures that are kept: Config.Ring and the newest one
+
+	groups  []*group // in the order of the schema
+	public  []*group // the first of groups
+	owners  []*group // the rest
+	tags    []ecs.Tag
+	global  *ecs.Tag
+	columns special
+	shape   Schema
+
+	// What observe and capture keep, and what begin to end read.
+	mutex     sync.Mutex // held by capture, and from begin to end
+	teleports []uint64   // bitmap of slots since the last capture; only the goroutine of the Sim uses it
+	present   present
+	states    []state // of capture n at n % ring
+	captures  uint64  // number of the newest one, 0: none
+	oldest    uint64  // captures before this one are of no use
+	skipped   uint64  // calls of capture that did nothing
+
+	views  views
+	deltas deltas
+	work   scratch
+}
+
+// group is a group of the schema with its lanes in all captures.
+type group struct {
+	Group
+	fields  []*field
+	lanes   int
+	bits    [mostLanes]uint8
+	arena   []int32 // ring buffers of lanes × stride
+	buffer  int     // newest buffer
+	tags    bool
+	touched bool // in the running capture
+}
+
+// field is the columns that fill the lanes of a Field.
+type field struct {
+	Field
+	lane    int // its first one
+	columns []ecs.ColumnView
+	version []uint64 // of the columns when they were captured
+}
+
+// special are the columns that decide about views. Those that the Config does not name are nil.
+type special struct {
+	owner, category, weight *ecs.ColumnView
+	versions                [3]uint64
+	position                uint64
+}
+
+// state is what is kept of a capture, beside its lanes.
+type state struct {
+	tick, at uint64
+	live     []uint64
+	buffers  []int // of each group: a group that was not touched shares that of the capture before
+}
+
+const (
+	defaultRing = 32
+	mostRing    = 1024
+	leastBudget = 256
+	mostEvery   = 1 << 16
+)
+
+// newSource resolves the names of a Config. It joins all faults of Every, Columns, Tags, Owner, View,
+// Ring and Budget. Only after it has found none does it add tags to the World that it lacks.
+func newSource(sim *evertick.Sim, c *Config) (*source, error) {
+	s := &source{world: sim.World, level: sim.Level(), negate: sim.Config().Physics.Plane == physics.XZ, view: c.View, budget: c.Budget}
+	faults := fault.List{Package: "replica"}
+	faults.Range("Config.Every", c.Every, 0, mostEvery)
+	if c.Ring != 0 {
+		faults.Range("Config.Ring", c.Ring, 2, mostRing)
+	}
+	if c.Budget != 0 {
+		faults.Range("Config.Budget", c.Budget, leastBudget, math.MaxInt32)
+	}
+	s.resolveView(&faults)
+	s.resolveColumns(c, &faults)
+	if n := len(c.Tags); n > mostTags {
+		faults.Add(ErrCapacity, "Config.Tags: number", n)
+	}
+	if err := faults.Err(); err != nil {
+		return nil, err
+	}
+	if err := s.resolveTags(c); err != nil {
+		return nil, err
+	}
+	s.arrange(c)
+	if c.Ring == 0 {
+		c.Ring = defaultRing
+	}
+	s.ring = c.Ring + 1
+	s.states = make([]state, s.ring)
+	for i := range s.states {
+		s.states[i].buffers = make([]int, len(s.groups))
+	}
+	var err error
+	if s.views.index, err = spatial.New(spatial.Config{CellSize: s.view.Leave, Level: s.level}); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// schema returns what is sent.
+func (s *source) schema() Schema { return s.shape }
+
+func (s *source) resolveView(faults *fault.List) {
+	v := &s.view
+	for _, d := range [...]struct {
+		name  string
+		value float32
+	}{{"Config.View.Enter", v.Enter}, {"Config.View.Leave", v.Leave}} {
+		if !fault.Finite(d.value) {
+			faults.Add(fault.ErrNotFinite, d.name, d.value)
+		} else if d.value < 0 {
+			faults.Add(ErrRange, d.name, d.value)
+		}
+	}
+	if v.Leave == 0 {
+		v.Leave = v.Enter
+	}
+	if v.Leave < v.Enter || v.Enter == 0 && v.Leave > 0 {
+		faults.Add(ErrRange, "Config.View.Leave", v.Leave)
+	}
+	s.columns.category = s.resolveSpecial(faults, "Config.View.Category", v.Category, func(k ecs.Kind) bool { return k == columns.Uint32 })
+	s.columns.weight = s.resolveSpecial(faults, "Config.View.Weight", v.Weight, func(k ecs.Kind) bool { return k == columns.Float32 })
+}
+
+// resolveSpecial returns the column of one number with that name, nil if the name is empty.
+func (s *source) resolveSpecial(faults *fault.List, where, name string, fits func(ecs.Kind) bool) *ecs.ColumnView {
+	if name == "" {
+		return nil
+	}
+	c, ok := s.world.ColumnNamed(name)
+	switch {
+	case !ok:
+		faults.Add(ErrUnsupported, where+", a column that does not exist", name)
+	case c.Components() != 1 || !fits(c.Kind()):
+		faults.Add(ErrUnsupported, where+", a column of ["+fmt.Sprint(c.Components())+"]"+c.Kind().String(), name)
+	}
+	return &c
+}
+
+// ownerKind reports whether a column of k can name sessions.
+func ownerKind(k ecs.Kind) bool { return !k.IsFloat() && !k.IsSigned() && k.Size() <= 4 }
+
+func (s *source) resolveColumns(c *Config, faults *fault.List) {
+	s.columns.owner = s.resolveSpecial(faults, "Config.Owner", c.Owner, ownerKind)
+	list := c.Columns
+	if list == nil {
+		list = []Column{{Name: "position", Codec: Quantised{}}, {Name: Rotation, Codec: Quat{}}}
+	}
+	type key struct {
+		name string
+		to   Receiver
+	}
+	seen := make(map[key]bool)
+	for i := range list {
+		where := fmt.Sprintf("Config.Columns[%d]", i)
+		to := list[i].To
+		if to > Owner || to == Owner && c.Owner == "" {
+			faults.Add(ErrRange, where+".To", to)
+		}
+		for _, name := range expand(list[i].Name) {
+			f, err := s.resolveField(where, name, list[i].Codec)
+			if err != nil {
+				faults.Join(err)
+				continue
+			}
+			if seen[key{name, to}] {
+				faults.Add(ErrRange, where+".Name, which is there twice", name)
+			}
+			seen[key{name, to}] = true
+			s.insert(f, to)
+		}
+	}
+}
+
+// expand returns the columns that a name stands for.
+func expand(name string) []string {
+	if name == "position" || name == "scale" {
+		return []string{name + ".x", name + ".y", name + ".z"}
+	}
+	return []string{name}
+}
+
+func (s *source) resolveField(where, name string, codec Codec) (*field, error) {
+	if codec == nil {
+		codec = Exact{}
+	}
+	names := []string{name}
+	if name == Rotation {
+		names = []string{"rotation.x", "rotation.y", "rotation.z", "rotation.w"}
+	}
+	f := &field{version: make([]uint64, len(names))}
+	for _, n := range names {
+		c, ok := s.world.ColumnNamed(n)
+		if !ok {
+			return nil, fault.Field(ErrUnsupported, "replica: "+where+".Name, a column that does not exist", name)
+		}
+		f.columns = append(f.columns, c)
+	}
+	var err error
+	if f.Field, err = codec.field(f.columns[0]); err != nil {
+		return nil, fmt.Errorf("replica: %s: %w", where, err)
+	}
+	if rotates := f.Codec == KindPlanar || f.Codec == KindQuat; rotates != (name == Rotation) {
+		return nil, fault.Field(ErrUnsupported, "replica: "+where+".Name, for this codec", name)
+	}
+	if len(name) > mostName {
+		return nil, fault.Field(ErrRange, "replica: "+where+".Name: length", len(name))
+	}
+	return f, nil
+}
+
+// insert adds a field to the group where it belongs: positions and rotations are together and
+// predicted, scales are together, and each other column is alone. Only public numbers of a codec that
+// makes them short share a group: an Exact one needs all bits of a record.
+func (s *source) insert(f *field, to Receiver) {
+	family := ""
+	if to == Everyone && f.Codec != KindExact {
+		switch f.Name {
+		case "position.x", "position.y", "position.z", Rotation:
+			family = "transform"
+		case "scale.x", "scale.y", "scale.z":
+			family = "scale"
+		}
+	}
+	if family != "" {
+		for _, g := range s.groups {
+			if familyOf(g) == family {
+				g.fields = append(g.fields, f)
+				return
+			}
+		}
+	}
+	s.groups = append(s.groups, &group{Group: Group{Owner: to == Owner, Predicted: family == "transform"}, fields: []*field{f}})
+}
+
+// familyOf returns what insert calls the family of the fields of a group.
+func familyOf(g *group) string {
+	switch f := g.fields[0]; {
+	case g.Predicted:
+		return "transform"
+	case !g.Owner && f.Codec != KindExact && (f.Name == "scale.x" || f.Name == "scale.y" || f.Name == "scale.z"):
+		return "scale"
+	}
+	return ""
+}
+
+func (s *source) resolveTags(c *Config) error {
+	seen := make(map[string]bool)
+	for i, name := range c.Tags {
+		if seen[name] || len(name) > mostName {
+			return fault.Element(ErrRange, "replica: Config.Tags", i, name)
+		}
+		seen[name] = true
+	}
+	for i, name := range c.Tags {
+		t, err := s.world.Tag(name)
+		if err != nil {
+			return fmt.Errorf("replica: Config.Tags[%d]: %w", i, err)
+		}
+		s.tags = append(s.tags, t)
+	}
+	if name := s.view.Global; name != "" {
+		t, err := s.world.Tag(name)
+		if err != nil {
+			return fmt.Errorf("replica: Config.View.Global: %w", err)
+		}
+		s.global = &t
+	}
+	return nil
+}
+
+// arrange puts the groups into the order of the schema and makes the schema: the predicted group, the
+// other public ones, the tags, those of owners.
+func (s *source) arrange(c *Config) {
+	var ordered []*group
+	add := func(fits func(*group) bool) {
+		for _, g := range s.groups {
+			if fits(g) {
+				ordered = append(ordered, g)
+			}
+		}
+	}
+	add(func(g *group) bool { return g.Predicted })
+	add(func(g *group) bool { return !g.Predicted && !g.Owner })
+	if len(s.tags) > 0 {
+		f := &field{Field: Field{Codec: KindTags, Kind: tagKind, Components: 1, Bits: 32}}
+		ordered = append(ordered, &group{fields: []*field{f}, tags: true})
+	}
+	public := len(ordered)
+	add(func(g *group) bool { return g.Owner })
+	s.groups, s.public, s.owners = ordered, ordered[:public], ordered[public:]
+	for _, g := range s.groups {
+		for _, f := range g.fields {
+			f.lane = g.lanes
+			g.lanes += f.Lanes()
+			g.Fields = append(g.Fields, f.Field)
+		}
+		g.bits = g.LaneBits()
+		s.shape.Groups = append(s.shape.Groups, g.Group)
+	}
+	s.shape.Tags = append([]string(nil), c.Tags...)
+}
