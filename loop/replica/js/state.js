@@ -3,7 +3,7 @@
 const PREDICTED = 1, PARTIAL = 2, APPLIED = 4, JUMPED = 8, OWN = 16, CHECK = 32;
 const EXACT = 1, QUANTISED = 2, ANGLE = 3, PLANAR = 4, QUAT = 5, TAGS = 6;
 const NUMBERS = [, Int8Array, Int16Array, Int32Array, BigInt64Array, Uint8Array, Uint16Array, Uint32Array, BigUint64Array, Float32Array, Float64Array];
-const SLOTS = 2 ** 24, NONE = new Uint32Array(0);
+const SLOTS = 2 ** 24, NONE = new Uint32Array(0), NO_LANE = new Int32Array(0);
 
 /** Bits of the lanes of a field. */
 function lanesOf(r, { codec, kind, components, bits, step }) {
@@ -76,7 +76,7 @@ export class State {
 	constructor(schema) {
 		this.schema = schema;
 		/** By lanes of the schema. */
-		this.lanes = schema.bits.map(() => new Int32Array(0));
+		this.lanes = schema.bits.map(() => NO_LANE);
 		this.words = NONE; // of ids
 		this.added = this.lanes.slice(); // by the last frame, in predicted groups
 	}
@@ -302,7 +302,7 @@ export class State {
 }
 
 /** Memory that is used within a frame, by purpose. */
-const memory = Array.from({ length: 6 }, () => new Int32Array(0));
+const memory = Array.from({ length: 6 }, () => NO_LANE);
 const scratch = (i, n) => (memory[i].length < n ? (memory[i] = new Int32Array(2 * n)) : memory[i]);
 
 let identity = new Int32Array(0);
