@@ -27,11 +27,18 @@ const (
 type lead struct {
 	base, sim *evertick.Sim // sim is nil if there is no prediction
 	offset    uint64
-	pending   []evertick.Input // by (Tick, Seq), ticks of the server. The Data belong to them.
-	from      uint64           // tick of the copy: inputs for an earlier tick apply in it
-	stale     bool             // sim must begin anew
-	hashes    []uint64         // of sim after so many ticks, modulo the length
-	rolled    uint64           // ticks that were run again
+	pending   []pendingInput // by (at, Seq). The Data belong to them.
+	free      [][]byte       // Data of inputs that were dropped
+	from      uint64         // tick of the copy: inputs for an earlier tick apply in it
+	stale     bool           // sim must begin anew
+	hashes    []uint64       // of sim after so many ticks, modulo the length
+	rolled    uint64         // ticks that were run again
+}
+
+// pendingInput is an input of the client that the server has not applied.
+type pendingInput struct {
+	evertick.Input
+	at uint64 // tick of the server in which it is to apply: Tick, or the next one if that is 0
 }
 
 // init takes over the inputs of sim, which may be nil. ahead is the most ticks between both.
@@ -47,21 +54,27 @@ func (l *lead) init(base, sim *evertick.Sim, ahead int) {
 func (l *lead) feed(tick uint64, dst []evertick.Input) ([]evertick.Input, error) {
 	for i := range l.pending {
 		if l.due(&l.pending[i]) == tick {
-			dst = append(dst, l.pending[i])
+			dst = append(dst, l.pending[i].Input)
 		}
 	}
 	return dst, nil
 }
 
 // due returns the tick in which an input applies.
-func (l *lead) due(in *evertick.Input) uint64 {
-	return max(in.Tick, l.from+l.offset) - l.offset
+func (l *lead) due(in *pendingInput) uint64 {
+	return max(in.at, l.from+l.offset) - l.offset
 }
 
 // add adds an input, and copies its Data.
 func (l *lead) add(in evertick.Input) error {
-	i, found := slices.BinarySearchFunc(l.pending, in, func(a, b evertick.Input) int {
-		return cmp.Or(cmp.Compare(a.Tick, b.Tick), cmp.Compare(a.Seq, b.Seq))
+	data := in.Data
+	in.Data = nil
+	e := pendingInput{in, in.Tick}
+	if in.Tick == 0 {
+		e.at = l.sim.Ticks() + l.offset
+	}
+	i, found := slices.BinarySearchFunc(l.pending, e, func(a, b pendingInput) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.Seq, b.Seq))
 	})
 	switch {
 	case found:
@@ -69,18 +82,28 @@ func (l *lead) add(in evertick.Input) error {
 	case len(l.pending) == mostPending:
 		return fault.Field(fault.ErrCapacity, "replica: inputs that the server has not applied", mostPending)
 	}
-	in.Data = slices.Clone(in.Data)
-	l.pending = slices.Insert(l.pending, i, in)
-	l.stale = l.stale || l.due(&in) < l.sim.Ticks()
+	if n := len(l.free); n > 0 {
+		e.Data, l.free = l.free[n-1][:0], l.free[:n-1]
+	}
+	e.Data = append(e.Data, data...)
+	l.pending = slices.Insert(l.pending, i, e)
+	l.stale = l.stale || l.due(&e) < l.sim.Ticks()
 	return nil
 }
 
 // drop drops the pending inputs for which gone returns true, and those that are long overdue.
-func (l *lead) drop(gone func(*evertick.Input) bool) {
+func (l *lead) drop(gone func(*pendingInput) bool) {
 	now := l.base.Ticks() + l.offset
-	l.pending = slices.DeleteFunc(l.pending, func(in evertick.Input) bool {
-		return gone(&in) || in.Tick < now-min(now, lateTicks)
-	})
+	kept := l.pending[:0]
+	for i := range l.pending {
+		if in := &l.pending[i]; !gone(in) && in.at+lateTicks >= now {
+			kept = append(kept, *in)
+		} else if cap(in.Data) > 0 {
+			l.free = append(l.free, in.Data)
+		}
+	}
+	clear(l.pending[len(kept):])
+	l.pending = kept
 }
 
 // confirm compares the prediction with the base, which has run.

@@ -160,10 +160,10 @@ func (s *Simulator) run() error {
 
 // isDone reports whether an input of the client was applied in the tick of the frame, or was lost: a
 // later one was applied, and on an ordered transport it had arrived before.
-func (s *Simulator) isDone(in *evertick.Input) bool {
+func (s *Simulator) isDone(in *pendingInput) bool {
 	for i := range s.tick.inputs {
 		a := &s.tick.inputs[i]
-		if a.Source == s.source && (a.Seq == in.Seq || a.Seq > in.Seq && in.Tick <= s.tick.tick) {
+		if a.Source == s.source && (a.Seq == in.Seq || a.Seq > in.Seq && in.at <= s.tick.tick) {
 			return true
 		}
 	}
@@ -195,7 +195,7 @@ func (s *Simulator) restore(frame []byte) error {
 	}
 	s.lost = false
 	s.stats.Snapshots++
-	s.lead.drop(func(in *evertick.Input) bool { return in.Tick < tick }) // whether it was applied is unknown
+	s.lead.drop(func(in *pendingInput) bool { return in.at < tick }) // whether it was applied is unknown
 	return nil
 }
 
@@ -205,7 +205,7 @@ func (s *Simulator) diverged(what string, tick, got, want uint64) error {
 }
 
 // Input adds an input of the client to the prediction: seq and tick are those with which the client
-// sends it. For a tick that the prediction has run, Predict runs it again. The input counts until a
+// sends it. Tick 0 stands for the next tick of the prediction. For a tick that the prediction has run, Predict runs it again. The input counts until a
 // frame says that the server has applied it, in whichever tick, or has applied a later one, or until 240
 // ticks after its tick. More than 1,024 such inputs are ErrCapacity, and two of one tick and number
 // ErrRange. It panics without SimulatorConfig.Predicted.

@@ -194,6 +194,8 @@ type views struct {
 	asked   []*viewer // of each query
 	lists   []uint32  // views that are not all entities, one after the other
 	global  []uint32
+	near    []uint32 // scratch
+	extra   []uint32
 }
 
 // begin finds what each viewer sees and owns in the newest capture. It waits for a capture that is
@@ -326,53 +328,66 @@ func (s *source) query(viewers []*viewer) error {
 }
 
 // list makes the view of v of the entities near it, those that it owns and those that all see. near is
-// ascending; dist2 is nil if distances do not matter. An entity between Enter and Leave is in the view
-// if the client has it.
+// ascending; dist2 is nil if distances do not matter.
 func (s *source) list(v *viewer, near []uint32, dist2 []float32) {
 	w := &s.views
 	v.lo = len(w.lists)
-	enter := s.view.Enter * s.view.Enter
-	category := v.mask != 0 && s.columns.category != nil
-	known := s.known(v)
-	own, global := v.own, w.global
-	for i, slot := range near {
-		for ; len(own) > 0 && own[0] < slot || len(global) > 0 && global[0] < slot; own, global = s.listExtra(own, global) {
-		}
-		switch {
-		case len(own) > 0 && own[0] == slot || len(global) > 0 && global[0] == slot:
-			own, global = s.listExtra(own, global)
-			continue
-		case category && s.present.category[slot]&v.mask == 0:
-			continue
-		case dist2 != nil && dist2[i] > enter:
-			for len(known) > 0 && known[0]&slotBits < slot {
-				known = known[1:]
-			}
-			if len(known) == 0 || known[0]&slotBits != slot || s.present.changed[slot] > v.base.capture {
-				continue
-			}
-		}
-		w.lists = append(w.lists, slot)
-	}
-	for len(own)+len(global) > 0 {
-		own, global = s.listExtra(own, global)
+	if len(v.own) == 0 && len(w.global) == 0 {
+		w.lists = s.appendNear(w.lists, v, near, dist2)
+	} else {
+		w.near = s.appendNear(w.near[:0], v, near, dist2)
+		w.extra = appendUnion(w.extra[:0], v.own, w.global)
+		w.lists = appendUnion(w.lists, w.near, w.extra)
 	}
 	v.hi = len(w.lists)
 }
 
-// listExtra appends the lower of the first slots of two lists to the lists of views, and returns what
-// is after it.
-func (s *source) listExtra(own, global []uint32) (ownRest, globalRest []uint32) {
-	w := &s.views
-	switch {
-	case len(global) == 0 || len(own) > 0 && own[0] < global[0]:
-		w.lists = append(w.lists, own[0])
-		return own[1:], global
-	case len(own) > 0 && own[0] == global[0]:
-		own = own[1:]
+// appendNear appends the slots of near that are in the categories of v, and either not beyond Enter or known
+// to its client.
+func (s *source) appendNear(dst []uint32, v *viewer, near []uint32, dist2 []float32) []uint32 {
+	first := len(dst)
+	if dist2 == nil {
+		dst = append(dst, near...)
+	} else {
+		dst = slices.Grow(dst, len(near))
+		enter, known := s.view.Enter*s.view.Enter, s.known(v)
+		for i, slot := range near {
+			if dist2[i] > enter {
+				for len(known) > 0 && known[0]&slotBits < slot {
+					known = known[1:]
+				}
+				if len(known) == 0 || known[0]&slotBits != slot || s.present.changed[slot] > v.base.capture {
+					continue
+				}
+			}
+			dst = append(dst, slot)
+		}
 	}
-	w.lists = append(w.lists, global[0])
-	return own, global[1:]
+	if v.mask == 0 || s.columns.category == nil {
+		return dst
+	}
+	kept := dst[:first]
+	for _, slot := range dst[first:] {
+		if s.present.category[slot]&v.mask != 0 {
+			kept = append(kept, slot)
+		}
+	}
+	return kept
+}
+
+// appendUnion appends the numbers that are in one of two ascending lists or in both.
+func appendUnion(dst, a, b []uint32) []uint32 {
+	for len(a) > 0 && len(b) > 0 {
+		next := min(a[0], b[0])
+		dst = append(dst, next)
+		if a[0] == next {
+			a = a[1:]
+		}
+		if b[0] == next {
+			b = b[1:]
+		}
+	}
+	return append(append(dst, a...), b...)
 }
 
 // known returns the entities that the client of v has, if the next frame can change that state.
