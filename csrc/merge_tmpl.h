@@ -24,8 +24,9 @@ HELPER(LEVEL) void merge_one(V(merging) *s) {
 	s->j += in_view;
 }
 
-/* Copies entries to stays, a vector at a time, until an entry of known is not in view, or gone, or the other way round. Most
- * lists are nearly what they were. */
+/* Copies entries to stays, a vector at a time, up to one that is gone or in one list only: most lists are nearly what
+ * they were. Where they are not, a branch for each such entry would cost more than taking some entries one by
+ * one. */
 HELPER(LEVEL) void merge_vectors(V(merging) *s) {
 	const V(u) slot_bits = V(set1u)(ET_SLOT_BITS);
 	while (s->i + V(LANES) <= s->known.n && s->j + V(LANES) <= s->view.n) {
@@ -33,7 +34,10 @@ HELPER(LEVEL) void merge_vectors(V(merging) *s) {
 		const V(mask) differ = V(nequ)(slots, V(loadu)(s->view.at + s->j));
 		const V(mask) stop = differ | V(marked)((const uint32_t *)(const void *)s->gone, slots);
 		V(storeu)(s->to.stays + s->m.stays, entries); /* there is room, as no more stay than were looked at */
-		if (stop) {
+		if (stop && __builtin_ctz(stop) < 2) { /* another one is likely near */
+			for (int k = 0; k < V(LANES) / 2; k++)
+				merge_one(s);
+		} else if (stop) {
 			const int same = __builtin_ctz(stop);
 			s->i += same;
 			s->j += same;
