@@ -148,7 +148,7 @@ func (e *frameWriter) merge() {
 	} else {
 		native.Merge(e.level, known, view, e.d.gone, m)
 	}
-	if e.source.view.Leave > e.source.view.Enter {
+	if e.viewConfig.Leave > e.viewConfig.Enter {
 		m.Enters = slices.DeleteFunc(m.Enters, func(slot uint32) bool { return e.beyond(e.v, slot) })
 	}
 }

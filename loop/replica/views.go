@@ -91,7 +91,10 @@ func (v *viewer) sent() {
 	}
 	v.next = nil
 	v.frames++
-	if f.checked {
+	switch {
+	case f.checked && v.frames == 1:
+		v.check = 1 + uint64(v.session%checkEvery) // so that not all clients get theirs at once
+	case f.checked:
 		v.check = v.frames - 1 + checkEvery
 	}
 	if f.key && !v.ordered {
@@ -230,10 +233,10 @@ func (s *source) findViews(viewers []*viewer) error {
 	}
 	for _, v := range viewers {
 		v.own = s.owned(v.own[:0], v.session)
-		v.all = s.view.Enter == 0 && (v.mask == 0 || s.columns.category == nil)
+		v.all = s.viewConfig.Enter == 0 && (v.mask == 0 || s.columns.category == nil)
 		s.place(v)
 	}
-	if s.view.Enter > 0 {
+	if s.viewConfig.Enter > 0 {
 		return s.query(viewers)
 	}
 	for _, v := range viewers {
@@ -258,7 +261,7 @@ func (s *source) owned(dst []uint32, session uint32) []uint32 {
 
 // place moves the centre of a view to where it is now.
 func (s *source) place(v *viewer) {
-	if s.view.Enter == 0 {
+	if s.viewConfig.Enter == 0 {
 		return
 	}
 	c, p := &v.centre, &s.present
@@ -316,7 +319,7 @@ func (s *source) query(viewers []*viewer) error {
 	for _, v := range viewers {
 		if v.placed {
 			w.asked = append(w.asked, v)
-			q.X, q.Y, q.Z, q.Radius = append(q.X, v.x), append(q.Y, v.y), append(q.Z, v.z), append(q.Radius, s.view.Leave)
+			q.X, q.Y, q.Z, q.Radius = append(q.X, v.x), append(q.Y, v.y), append(q.Z, v.z), append(q.Radius, s.viewConfig.Leave)
 		} else {
 			s.list(v, nil)
 		}
@@ -357,13 +360,13 @@ func (s *source) list(v *viewer, near []uint32) {
 // to Leave.
 func (s *source) beyond(v *viewer, slot uint32) bool {
 	_, own := slices.BinarySearch(v.own, slot)
-	return !own && s.distance2(v, slot) > s.view.Enter*s.view.Enter && !(s.global != nil && has(s.present.global, slot))
+	return !own && s.distance2(v, slot) > s.viewConfig.Enter*s.viewConfig.Enter && !(s.global != nil && has(s.present.global, slot))
 }
 
 // distance2 returns the square of the distance of an entity from the centre of a view, in m², 0 if views have no
 // limit, and the largest number for a position that is not finite.
 func (s *source) distance2(v *viewer, slot uint32) float32 {
-	if s.view.Enter == 0 {
+	if s.viewConfig.Enter == 0 {
 		return 0
 	}
 	p := &s.present
