@@ -56,10 +56,11 @@ type Config struct {
 	Inline bool
 }
 
-// Validate returns one error that joins all faults of the fields that concern sessions: Slow, SlowTicks,
-// Limits, Joined, Left, Secret and Scenario. New finds those of all fields: others depend on the World.
+// Validate returns one error that joins all faults but those of names: only New can compare these with the
+// World.
 func (c Config) Validate() error {
 	faults := fault.List{Package: "replica"}
+	c.checkRanges(&faults)
 	if c.Slow > Disconnect {
 		faults.Add(ErrRange, "Config.Slow", c.Slow)
 	}
@@ -82,6 +83,31 @@ func (c Config) Validate() error {
 		faults.Add(ErrRange, "Config.Limits.Resume", l.Resume)
 	}
 	return faults.Err()
+}
+
+// checkRanges adds the faults of the numbers on which frames depend.
+func (c *Config) checkRanges(faults *fault.List) {
+	faults.Range("Config.Every", c.Every, 0, mostEvery)
+	if c.Ring != 0 {
+		faults.Range("Config.Ring", c.Ring, 2, mostRing)
+	}
+	if c.Budget != 0 {
+		faults.Range("Config.Budget", c.Budget, leastBudget, math.MaxInt32)
+	}
+	v := &c.View
+	for _, d := range [...]struct {
+		name  string
+		value float32
+	}{{"Config.View.Enter", v.Enter}, {"Config.View.Leave", v.Leave}} {
+		if !fault.Finite(d.value) {
+			faults.Add(fault.ErrNotFinite, d.name, d.value)
+		} else if d.value < 0 {
+			faults.Add(ErrRange, d.name, d.value)
+		}
+	}
+	if leave := cmp.Or(v.Leave, v.Enter); leave < v.Enter || v.Enter == 0 && leave > 0 {
+		faults.Add(ErrRange, "Config.View.Leave", v.Leave)
+	}
 }
 
 func (c Config) withDefaults() Config {

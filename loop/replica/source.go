@@ -2,7 +2,6 @@ package replica
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 
@@ -102,13 +101,7 @@ const (
 func newSource(sim *evertick.Sim, c *Config) (*source, error) {
 	s := &source{world: sim.World, level: sim.Level(), negate: sim.Config().Physics.Plane == physics.XZ, viewConfig: c.View, budget: c.Budget}
 	faults := fault.List{Package: "replica"}
-	faults.Range("Config.Every", c.Every, 0, mostEvery)
-	if c.Ring != 0 {
-		faults.Range("Config.Ring", c.Ring, 2, mostRing)
-	}
-	if c.Budget != 0 {
-		faults.Range("Config.Budget", c.Budget, leastBudget, math.MaxInt32)
-	}
+	c.checkRanges(&faults)
 	s.resolveView(&faults)
 	s.resolveColumns(c, &faults)
 	if n := len(s.groups) + 1; n > mostGroups {
@@ -142,21 +135,8 @@ func (s *source) schema() Schema { return s.shape }
 
 func (s *source) resolveView(faults *fault.List) {
 	v := &s.viewConfig
-	for _, d := range [...]struct {
-		name  string
-		value float32
-	}{{"Config.View.Enter", v.Enter}, {"Config.View.Leave", v.Leave}} {
-		if !fault.Finite(d.value) {
-			faults.Add(fault.ErrNotFinite, d.name, d.value)
-		} else if d.value < 0 {
-			faults.Add(ErrRange, d.name, d.value)
-		}
-	}
 	if v.Leave == 0 {
 		v.Leave = v.Enter
-	}
-	if v.Leave < v.Enter || v.Enter == 0 && v.Leave > 0 {
-		faults.Add(ErrRange, "Config.View.Leave", v.Leave)
 	}
 	s.columns.category = s.resolveSpecial(faults, "Config.View.Category", v.Category, func(k ecs.Kind) bool { return k == columns.Uint32 })
 	s.columns.weight = s.resolveSpecial(faults, "Config.View.Weight", v.Weight, func(k ecs.Kind) bool { return k == columns.Float32 })
