@@ -165,7 +165,7 @@ func (e *frameWriter) importance(slot uint32) float32 {
 			return 0
 		}
 	}
-	if leave := e.source.view.Leave; leave > 0 {
+	if leave := e.viewConfig.Leave; leave > 0 {
 		weight /= 1 + min(4*(e.distance2(e.v, slot)/(leave*leave)), 15)
 	}
 	return weight

@@ -67,8 +67,8 @@ func New(sim *evertick.Sim, c Config) (*Server, error) {
 		panic("replica: New: nil Sim")
 	}
 	if err := c.Validate(); err != nil {
-		c.Tags, c.View.Global = nil, "" // they would be added to the World
-		_, other := newSource(sim, &c)
+		names := Config{Columns: c.Columns, Owner: c.Owner, View: ViewConfig{Category: c.View.Category, Weight: c.View.Weight}}
+		_, other := newSource(sim, &names) // without Tags, which it would add to the World
 		return nil, errors.Join(err, other)
 	}
 	c = c.withDefaults()

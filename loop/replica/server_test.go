@@ -5,13 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/loop"
 )
 
@@ -605,21 +608,28 @@ func TestJoinedNeedsRoom(t *testing.T) {
 }
 
 func TestConfigRefuses(t *testing.T) {
+	nan := float32(math.NaN())
 	w := newSim(t, 1, evertick.InputConfig{})
 	c := Config{
 		Slow: 2, SlowTicks: -1, Joined: 5, Left: 5, Secret: []byte("short"), Scenario: "\xff", Every: -1, Owner: "nobody",
+		Ring: 1, Budget: 5, View: ViewConfig{Enter: 3, Leave: 2, Weight: "none"},
 		Limits: Limits{Sessions: -1, FrameBytes: -2, FramesPerSecond: -3, BytesPerSecond: -4, Resume: 1 << 62},
 		Tags:   []string{"new"},
 	}
 	_, err := New(w.sim, c)
-	for _, field := range []string{"Slow", "SlowTicks", "Left", "Secret", "Scenario", "Every", "Owner", "Limits.Sessions",
+	for _, field := range []string{"Slow", "SlowTicks", "Left", "Secret", "Scenario", "Every", "Ring", "Budget", "View.Leave", "View.Weight", "Owner", "Limits.Sessions",
 		"Limits.FrameBytes", "Limits.FramesPerSecond", "Limits.BytesPerSecond", "Limits.Resume"} {
 		if err == nil || !bytes.Contains([]byte(err.Error()), []byte("Config."+field)) {
 			t.Errorf("no fault of %s in %v", field, err)
 		}
 	}
-	if !errors.Is(err, ErrRange) {
-		t.Error(err)
+	if n := strings.Count(err.Error(), "Config.Every"); n != 1 {
+		t.Errorf("a fault is there %d times: %v", n, err)
+	}
+	for _, bad := range []Config{{Every: 1 << 17}, {View: ViewConfig{Leave: 1}}, {View: ViewConfig{Enter: -1}}, {View: ViewConfig{Enter: nan}}} {
+		if err := bad.Validate(); !errors.Is(err, ErrRange) && !errors.Is(err, fault.ErrNotFinite) {
+			t.Errorf("%+v: %v", bad.View, err)
+		}
 	}
 	expect(t, "tags", len(w.sim.World.Describe().Tags), 0)
 	check(t, Config{}.Validate())
