@@ -280,9 +280,9 @@ export class State {
 		const out = dst ?? new type(n * row), lanes = this.lanes.slice(f.first, f.first + f.lanes);
 		if (!(out instanceof type) || out.length < n * row) throw new RangeError(`replica: "${name}" needs a ${type.name} of ${n * row}`);
 		if (codec === QUAT) rotations(out, lanes, n, bits);
-		else if (codec === QUANTISED) fill(out, lanes, n, f.step, -(2 ** (bits - 1)));
-		else if (codec === ANGLE || codec === PLANAR) fill(out, lanes, n, 2 * Math.PI / 2 ** bits);
-		else fill(kind === 9 || type.BYTES_PER_ELEMENT > 4 ? new Int32Array(out.buffer, out.byteOffset, n * f.lanes) : out, lanes, n, 1);
+		else if (codec === QUANTISED) scale(out, lanes, n, f.step, -(2 ** (bits - 1)));
+		else if (codec === ANGLE || codec === PLANAR) scale(out, lanes, n, 2 * Math.PI / 2 ** bits, -(2 ** 31)); // no code
+		else raw(kind === 9 || type.BYTES_PER_ELEMENT > 4 ? new Int32Array(out.buffer, out.byteOffset, n * f.lanes) : out, lanes, n);
 		return out;
 	}
 	/** Reports whether the entity at a place has a tag. */
@@ -334,6 +334,10 @@ function addAll(out, added, cut, n) {
 
 /** Adds a field of records to n rows of a lane: the bits that remain after a shift up and a shift down. The sum has 32 - cut bits. */
 function add(out, records, up, down, cut, rows, n) {
+	if (rows === identity) { // faster by a third
+		for (let i = 0; i < n; i++) out[i] = out[i] + (records[i] << up >> down) << cut >> cut;
+		return;
+	}
 	for (let i = 0; i < n; i++) {
 		const row = rows[i];
 		out[row] = out[row] + (records[i] << up >> down) << cut >> cut;
@@ -351,9 +355,16 @@ function crcWord(crc, word) {
 }
 
 /** Codes times step. The code `hole` is NaN. */
-function fill(out, lanes, n, step, hole = NaN) {
+function scale(out, lanes, n, step, hole) {
 	lanes.forEach((q, k) => {
 		for (let i = 0, at = k; i < n; i++, at += lanes.length) out[at] = q[i] === hole ? NaN : q[i] * step;
+	});
+}
+
+/** The low bits of codes, as many as a number of out has. */
+function raw(out, lanes, n) {
+	lanes.forEach((q, k) => {
+		for (let i = 0, at = k; i < n; i++, at += lanes.length) out[at] = q[i];
 	});
 }
 
