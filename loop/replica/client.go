@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/wire"
@@ -38,6 +39,10 @@ type ClientConfig struct {
 	SimVersion  uint32
 	Schema      uint64 // another schema of the server is ErrUnsupported; 0: any
 	Credentials []byte // at most 4,096 bytes
+	// Simulator runs the Sim in mode Simulate, and only in that. SimVersion is then that of this module.
+	Simulator *Simulator
+	// Predictor predicts what the inputs do in mode View. nil: there is no prediction.
+	Predictor *Predictor
 	// Token of an earlier Client, to resume its session: see Welcome.Token. At most 256 bytes.
 	Token []byte
 	// Clock measures the delay of frames. nil: the system's.
@@ -54,6 +59,12 @@ func (c *ClientConfig) Validate() error {
 		faults.Add(ErrRange, "ClientConfig.Send", nil)
 	}
 	faults.Range("ClientConfig.Mode", int(c.Mode), int(View), int(Simulate))
+	if (c.Mode == Simulate) != (c.Simulator != nil) {
+		faults.Add(ErrRange, fmt.Sprintf("ClientConfig.Simulator in mode %d: there is one", c.Mode), c.Simulator != nil)
+	}
+	if c.Mode == Simulate && c.Predictor != nil {
+		faults.Add(ErrRange, "ClientConfig.Predictor in mode Simulate: there is one", true)
+	}
 	if n := len(c.Credentials); n > mostCredentials {
 		faults.Add(ErrRange, "ClientConfig.Credentials: bytes", n)
 	}
@@ -88,9 +99,8 @@ type Client struct {
 	config  ClientConfig
 	clock   loop.Clock
 	welcome Welcome
-	joined  bool       // a Welcome has come, on this connection or an earlier one
-	live    bool       // it has come on this connection
-	sim     simulation // of mode Simulate; nil: those frames are not supported
+	joined  bool // a Welcome has come, on this connection or an earlier one
+	live    bool // it has come on this connection
 
 	layout *layout
 	empty  *State
@@ -105,13 +115,6 @@ type Client struct {
 	play  Playback
 	stats ClientStats
 	out   []byte // frame to send
-}
-
-// simulation is the part of a client in mode Simulate.
-type simulation interface {
-	welcome(w *welcome) error   // an error ends the connection
-	Held() uint64               // tick of the state, 0: none
-	Receive(frame []byte) error // a Snapshot or Inputs frame. After an error a Resync is sent.
 }
 
 // ClientStats are counts since NewClient.
@@ -143,6 +146,9 @@ func NewClient(c ClientConfig) (*Client, error) {
 	}
 	if c.Clock == nil {
 		c.Clock = new(loop.SystemClock)
+	}
+	if c.Mode == Simulate {
+		c.SimVersion = evertick.SimVersion
 	}
 	c.Credentials = slices.Clone(c.Credentials)
 	client := &Client{config: c, clock: c.Clock}
@@ -181,10 +187,7 @@ func (c *Client) held() uint64 {
 	if c.config.Mode != Simulate {
 		return c.State().Tick()
 	}
-	if c.sim == nil {
-		return 0
-	}
-	return c.sim.Held()
+	return c.config.Simulator.held()
 }
 
 // send sends c.out.
@@ -218,6 +221,10 @@ func (c *Client) Stats(dst *ClientStats) { *dst = c.stats }
 // A frame that comes twice or too late, or whose base is gone, is ignored. If the Check of a frame
 // differs from the state that it leads to, the client keeps the state that it had, and asks for a
 // Keyframe.
+//
+// In mode Simulate an error that wraps ErrDiverged, ErrRange or an error of the Sim means that the state was
+// not that of the server. The client has then asked for what it lacks, and the connection may go on.
+// Errors of ClientConfig.Predictor are returned after the state was taken.
 func (c *Client) Receive(frame []byte) error {
 	err := c.receive(frame, c.clock.Now())
 	if err != nil {
@@ -250,7 +257,7 @@ func (c *Client) receive(frame []byte, now int64) error {
 	case (kind == kindSnapshot || kind == kindInputs) != (c.config.Mode == Simulate):
 		return fault.Field(ErrUnsupported, "replica: frame of the other mode: kind", kind)
 	case c.config.Mode == Simulate:
-		return c.simulate(frame)
+		return c.simulate(frame, now)
 	}
 	if err := c.receiveState(frame, now); err != nil {
 		return err
@@ -260,16 +267,28 @@ func (c *Client) receive(frame []byte, now int64) error {
 }
 
 // simulate is for the frames of mode Simulate.
-func (c *Client) simulate(frame []byte) error {
-	if c.sim == nil {
-		return fault.Field(ErrUnsupported, "replica: frame of mode Simulate: kind", frame[0])
+func (c *Client) simulate(frame []byte, now int64) error {
+	sim := c.config.Simulator
+	err := sim.receive(frame)
+	switch {
+	case !sim.waits():
+		c.asked = 0
+	case err != nil:
+		c.asked = 0
+		c.resync(sim.held())
+	case c.asked == 0: // the connection did not take it when it was due
+		c.resync(sim.held())
 	}
-	err := c.sim.Receive(frame)
 	if err != nil {
-		c.resync(c.sim.Held())
 		return err
 	}
-	c.asked = 0
+	c.stats.Frames++
+	c.stats.Bytes += uint64(len(frame))
+	if sim.ran {
+		t := &sim.tick
+		c.ended(t.tick+1, t.at, now)
+		c.queue.applied(sim.acted(), 0, t.tick+1, 1, &c.sync)
+	}
 	c.flush()
 	return nil
 }
@@ -296,6 +315,9 @@ func (c *Client) receiveWelcome(frame []byte, now int64) error {
 		c.forget(l)
 	}
 	c.queue.welcome(&w)
+	if c.config.Predictor != nil {
+		c.config.Predictor.welcome(&w)
+	}
 	c.sync.welcome(&w, now)
 	c.play.reset()
 	c.welcome = Welcome{Session: w.session, Resumed: w.resumed, Token: append(c.welcome.Token[:0], w.token...), RateNum: w.rateNum, RateDen: w.rateDen,
@@ -310,8 +332,8 @@ func (c *Client) suits(w *welcome) error {
 	if hash := w.schema.Hash(); c.config.Schema != 0 && hash != c.config.Schema {
 		return fault.Field(ErrUnsupported, "replica: Welcome: hash of the schema", fmt.Sprintf("%#x", hash))
 	}
-	if c.sim != nil {
-		return c.sim.welcome(w)
+	if c.config.Simulator != nil {
+		return c.config.Simulator.welcome(w)
 	}
 	return nil
 }
@@ -347,6 +369,9 @@ func (c *Client) receiveState(frame []byte, now int64) error {
 		return nil
 	}
 	c.applied(&h, len(frame), now)
+	if c.config.Predictor != nil {
+		return c.config.Predictor.update(c.State(), h.applied)
+	}
 	return nil
 }
 
