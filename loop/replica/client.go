@@ -184,10 +184,10 @@ func (c *Client) Connect() error {
 
 // held returns the tick of the state that the client has, 0: none.
 func (c *Client) held() uint64 {
-	if c.config.Mode != Simulate {
-		return c.State().Tick()
+	if sim := c.config.Simulator; sim != nil {
+		return sim.held()
 	}
-	return c.config.Simulator.held()
+	return c.State().Tick()
 }
 
 // send sends c.out.
@@ -287,7 +287,7 @@ func (c *Client) simulate(frame []byte, now int64) error {
 	if sim.ran {
 		t := &sim.tick
 		c.ended(t.tick+1, t.at, now)
-		c.queue.applied(sim.acted(), 0, t.tick+1, 1, &c.sync)
+		c.queue.applied(sim.acted(), unknownResidence, t.tick+1, 1, &c.sync)
 	}
 	c.flush()
 	return nil
@@ -332,8 +332,8 @@ func (c *Client) suits(w *welcome) error {
 	if hash := w.schema.Hash(); c.config.Schema != 0 && hash != c.config.Schema {
 		return fault.Field(ErrUnsupported, "replica: Welcome: hash of the schema", fmt.Sprintf("%#x", hash))
 	}
-	if c.config.Simulator != nil {
-		return c.config.Simulator.welcome(w)
+	if sim := c.config.Simulator; sim != nil {
+		return sim.welcome(w)
 	}
 	return nil
 }
@@ -346,7 +346,8 @@ func (c *Client) receiveState(frame []byte, now int64) error {
 		return frameFault(&h, r.Err())
 	}
 	newest := c.State()
-	if h.tick <= newest.tick && !(h.keyframe && c.config.Ordered) { // a server may go back
+	back := h.keyframe && (c.config.Ordered || h.at > newest.at) // the simulation has gone back
+	if h.tick <= newest.tick && !back {
 		c.stats.Old++
 		return nil
 	}

@@ -9,12 +9,13 @@ import (
 )
 
 const (
-	mostWaiting    = 1024     // inputs of a client that were not applied yet
-	mostInputBytes = 32 << 10 // of the data of one input
-	inputFrame     = 48 << 10 // bytes of data in an Input frame, below the default of Limits.FrameBytes
-	againBytes     = 1 << 10  // bytes of data that an Input frame repeats
-	mostLead       = 240      // ticks: the default of Limits.Lead
-	leadFall       = 1.0 / 64 // of a tick, for each input that was early
+	mostWaiting      = 1024           // inputs of a client that were not applied yet
+	mostInputBytes   = 32 << 10       // of the data of one input
+	inputFrame       = 48 << 10       // bytes of data in an Input frame, below the default of Limits.FrameBytes
+	againBytes       = 1 << 10        // bytes of data that an Input frame repeats
+	unknownResidence = math.MaxUint32 // µs
+	mostLead         = 240            // ticks: the default of Limits.Lead
+	leadFall         = 1.0 / 64       // of a tick, for each input that was early
 )
 
 // inputQueue keeps the inputs of a client until the server has applied them, and finds the lead that they
@@ -34,7 +35,8 @@ const (
 //     is late costs more than a lead that is too long.
 //   - It begins with half the least round trip, and a tick and a half. It is from 1 to 240 ticks.
 //
-// Inputs for tick 0, as soon as possible, have no lead.
+// In mode Simulate the frames do not say how long an input waited: each that was in time lets the lead
+// fall. Inputs for tick 0, as soon as possible, have no lead.
 type inputQueue struct {
 	list []intent // ascending by number
 	free [][]byte // data of entries that were dropped

@@ -365,6 +365,9 @@ func TestClientAllocs(t *testing.T) {
 		schema := &testSchemas[1].Schema
 		n := &naiveEncoder{Rand: r, schema: schema, seen: map[string]int{}}
 		world := newNaiveWorld(r, schema, 100)
+		for slot := uint32(0); len(world.now.list) < 100; slot++ { // so that later lists are not longer
+			world.spawn(slot)
+		}
 		var last *naiveState
 		var frames [][]byte
 		for range 300 {

@@ -182,7 +182,7 @@ func (d *decoder) merge(r *wire.Reader) {
 	}
 	most := len(base.slots) - len(d.leaves) + len(d.enters)
 	dst.resize(most)
-	d.from, d.stays, dst.entered = resized(d.from, most), d.stays[:0], dst.entered[:0]
+	d.from, d.stays, dst.entered = sized(d.from, most), d.stays[:0], dst.entered[:0]
 	n, entered, left := 0, 0, 0
 	for place := 0; place < len(base.slots) || entered < len(d.enters); n++ {
 		switch {

@@ -5,10 +5,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/native/paritytest"
 )
 
 // rig is a Sim with columns of every kind, a source, and clients that decode what it sends.
@@ -31,6 +33,7 @@ type rig struct {
 	global ecs.Tag
 	ids    []ecs.ID
 	tick   uint64
+	glide  bool                      // entities move at constant velocities
 	truth  []map[uint32]strictEntity // by tick
 	seats  []*seat
 }
@@ -46,6 +49,7 @@ type seat struct {
 	frames  int
 	bytes   int
 	partial int
+	guessed int // predicted frames
 	last    []byte
 }
 
@@ -133,6 +137,10 @@ func (g *rig) change() {
 		}
 	}
 	moves := r.IntN(3)
+	if g.glide {
+		g.drift()
+		return
+	}
 	for _, id := range g.ids {
 		slot, _ := g.w.Slot(id)
 		if moves == 0 && r.IntN(30) != 0 {
@@ -179,6 +187,15 @@ func (g *rig) change() {
 				g.w.Position.Touch()
 			}
 		}
+	}
+}
+
+// drift moves all entities at velocities of their own.
+func (g *rig) drift() {
+	for _, id := range g.ids {
+		slot, _ := g.w.Slot(id)
+		vx, vy := 0.01*float32(id%17)-0.08, 0.01*float32(id%23)-0.11
+		g.w.SetPosition(id, g.w.Position.X[slot]+vx, g.w.Position.Y[slot]+vy, 0)
 	}
 }
 
@@ -272,6 +289,9 @@ func (seat *seat) receive(g *rig, frame []byte) {
 	if f.flags&flagPartial != 0 {
 		seat.partial++
 	}
+	if f.flags&flagPredicted != 0 {
+		seat.guessed++
+	}
 	g.check(seat, base)
 	seat.before = seat.c.state().list
 	if !seat.v.ordered && !seat.v.acked(g.tick) {
@@ -363,13 +383,16 @@ func TestFrames(t *testing.T) {
 	small := everything()
 	small.Budget, small.Ring = 400, 4
 	allTight := Config{Columns: everything().Columns[:5], Budget: 500}
-	for name, c := range map[string]Config{"everything": everything(), "all": all, "plain": plain, "budget": tight, "small ring": small, "all in a budget": allTight} { // order-free: each is a test of its own
+	for name, c := range map[string]Config{
+		"everything": everything(), "all": all, "plain": plain, "budget": tight, "small ring": small, "all in a budget": allTight,
+		"glide": everything(), "glide plain": plain} { // order-free: each is a test of its own
 		t.Run(name, func(t *testing.T) {
 			ticks := 600
 			if testing.Short() {
 				ticks = 200
 			}
-			g := newRig(t, 1, c)
+			g := newRig(t, paritytest.Seed(), c)
+			g.glide = strings.HasPrefix(name, "glide")
 			g.spawn(150)
 			for i := range 8 {
 				seat := g.join(uint32(i%5), i < 5)
@@ -388,8 +411,15 @@ func TestFrames(t *testing.T) {
 				}
 				g.disturb()
 			}
+			guessed, partial, checks := 0, 0, 0
 			for _, seat := range g.seats {
+				guessed += seat.guessed
+				partial += seat.partial
 				t.Logf("session %d: %d frames, %d partial, %d bytes, %d checks", seat.v.session, seat.frames, seat.partial, seat.bytes, seat.c.checks)
+				checks += seat.c.checks
+			}
+			if g.glide && guessed < ticks || c.Budget > 0 && partial < ticks || checks < 5 {
+				t.Errorf("%d predicted frames, %d partial ones, %d checksums", guessed, partial, checks)
 			}
 		})
 	}

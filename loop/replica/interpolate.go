@@ -133,7 +133,7 @@ func (p *Playback) find(at int64) {
 
 // match finds the entities of both states.
 func (p *Playback) match() {
-	p.was = resized(p.was, len(p.to.slots))
+	p.was = sized(p.was, len(p.to.slots))
 	i, jumped := 0, 0
 	for k, slot := range p.to.slots {
 		for i < len(p.from.slots) && p.from.slots[i] < slot {

@@ -163,10 +163,11 @@ func (s *Simulator) run() error {
 // them, or is to ask with held.
 func (s *Simulator) waits() bool { return s.lost || s.gap }
 
-// acted returns the highest number of an input of the client that the last tick has applied, 0: none.
+// acted returns the highest number of an input of the client that the last tick has applied, 0: none. The
+// Server itself pushes Config.Left, with a number that no client uses.
 func (s *Simulator) acted() (seq uint64) {
 	for i := range s.tick.inputs {
-		if in := &s.tick.inputs[i]; in.Source == s.source {
+		if in := &s.tick.inputs[i]; in.Source == s.source && in.Seq < 1<<63 {
 			seq = max(seq, in.Seq)
 		}
 	}

@@ -89,30 +89,22 @@ func (s *State) clear() {
 
 // resize gives s room for n entities. Their lanes may hold anything.
 func (s *State) resize(n int) {
-	s.slots, s.ids = resized(s.slots, n), resized(s.ids, n)
+	s.slots, s.ids = sized(s.slots, n), sized(s.ids, n)
 	for i := range s.lanes {
-		s.lanes[i] = resized(s.lanes[i], n)
+		s.lanes[i] = sized(s.lanes[i], n)
 		if s.added[i] != nil {
-			s.added[i] = resized(s.added[i], n)
+			s.added[i] = sized(s.added[i], n)
 		}
 	}
-	s.refreshed = resized(s.refreshed, (n+63)/64)
+	s.refreshed = sized(s.refreshed, (n+63)/64)
 	clear(s.refreshed)
 }
 
 func (s *State) resizeOwn(n int) {
-	s.own = resized(s.own, n)
+	s.own = sized(s.own, n)
 	for i := range s.owned {
-		s.owned[i] = resized(s.owned[i], n)
+		s.owned[i] = sized(s.owned[i], n)
 	}
-}
-
-// resized returns a slice of n elements, which may hold anything. It is not nil.
-func resized[T any](s []T, n int) []T {
-	if s == nil {
-		s = make([]T, 0, n)
-	}
-	return slices.Grow(s[:0], n)[:n]
 }
 
 // Tick returns the number of ticks that the Sim of the server had completed. 0: there is no state yet.

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"math"
 	"slices"
 
 	"github.com/evertick/evertick/ecs"
@@ -29,11 +30,13 @@ type viewer struct {
 	flight []*frame // the last frames that were sent, oldest first
 	free   []*frame
 	frames uint64 // sent on this connection
+	check  uint64 // number of frames after which the next has a checksum
 	wait   uint64 // no Keyframe before this capture, on a connection that is not ordered
 
-	lo, hi int      // its view in views.lists
-	all    bool     // its view is all entities
-	own    []uint32 // slots of the entities that the session owns
+	// From begin to end.
+	all  bool     // it sees all entities
+	seen []uint32 // slots of what it sees otherwise; those beyond Enter only if the client has them
+	own  []uint32 // slots of the entities that the session owns
 }
 
 // centre is where the view of a client is: at the entity follow; if that is 0, at a point; and if
@@ -52,6 +55,7 @@ type frame struct {
 	capture  uint64
 	tick     uint64
 	key      bool   // of a Keyframe
+	checked  bool   // the frame has a checksum
 	previous uint64 // the capture of its base, if client and server agree about the velocities of all entities; else 0
 
 	// The client has all entities of the capture, or those of a list. An entry of the list is a slot
@@ -87,6 +91,9 @@ func (v *viewer) sent() {
 	}
 	v.next = nil
 	v.frames++
+	if f.checked {
+		v.check = v.frames - 1 + checkEvery
+	}
 	if f.key && !v.ordered {
 		v.wait = f.capture + keyframePause
 	}
@@ -135,7 +142,7 @@ func (v *viewer) acked(tick uint64) bool {
 func (v *viewer) reset() {
 	v.refused()
 	v.drop(len(v.flight))
-	v.frames, v.wait = 0, 0
+	v.frames, v.check, v.wait = 0, 0, 0
 }
 
 // resume makes the state that a client holds after the frame of a tick the base for a new connection, and
@@ -148,7 +155,7 @@ func (v *viewer) resume(held uint64, ordered bool) bool {
 		v.reset()
 		return false
 	}
-	v.frames, v.wait = 0, 0
+	v.frames, v.check, v.wait = 0, 0, 0
 	v.base = v.flight[i]
 	v.base.previous = 0 // the client has no velocities
 	v.free = append(v.free, v.flight[i+1:]...)
@@ -171,11 +178,12 @@ func (v *viewer) bytes() (n int) {
 
 // newFrame returns a frame without contents.
 func (v *viewer) newFrame() *frame {
-	f := new(frame)
-	if n := len(v.free); n > 0 {
-		f = v.free[n-1]
-		v.free = v.free[:n-1]
+	n := len(v.free)
+	if n == 0 {
+		return new(frame)
 	}
+	f := v.free[n-1]
+	v.free = v.free[:n-1]
 	*f = frame{list: f.list[:0], own: f.own[:0], since: f.since[:0], waited: f.waited[:0]}
 	return f
 }
@@ -188,6 +196,8 @@ type views struct {
 	asked   []*viewer // of each query
 	lists   []uint32  // views that are not all entities, one after the other
 	global  []uint32
+	near    []uint32 // scratch
+	extra   []uint32
 }
 
 // begin finds what each viewer sees and owns in the newest capture. It waits for a capture that is
@@ -228,7 +238,7 @@ func (s *source) findViews(viewers []*viewer) error {
 	}
 	for _, v := range viewers {
 		if !v.all {
-			s.list(v, s.present.slots, nil)
+			s.list(v, s.present.slots)
 		}
 	}
 	return nil
@@ -301,78 +311,81 @@ func (s *source) query(viewers []*viewer) error {
 		p.moved = false
 	}
 	q := &w.queries
+	q.SkipDist2 = true
 	q.X, q.Y, q.Z, q.Radius = q.X[:0], q.Y[:0], q.Z[:0], q.Radius[:0]
 	for _, v := range viewers {
 		if v.placed {
 			w.asked = append(w.asked, v)
 			q.X, q.Y, q.Z, q.Radius = append(q.X, v.x), append(q.Y, v.y), append(q.Z, v.z), append(q.Radius, s.view.Leave)
 		} else {
-			s.list(v, nil, nil)
+			s.list(v, nil)
 		}
 	}
 	if err := w.index.Radius(q, &w.result); err != nil {
 		return err
 	}
 	for i, v := range w.asked {
-		s.list(v, w.result.Row(i), w.result.Dist2Row(i))
+		s.list(v, w.result.Row(i))
 	}
 	return nil
 }
 
 // list makes the view of v of the entities near it, those that it owns and those that all see. near is
-// ascending; dist2 is nil if distances do not matter. An entity between Enter and Leave is in the view
-// if the client has it.
-func (s *source) list(v *viewer, near []uint32, dist2 []float32) {
+// ascending.
+func (s *source) list(v *viewer, near []uint32) {
 	w := &s.views
-	v.lo = len(w.lists)
-	enter := s.view.Enter * s.view.Enter
 	category := v.mask != 0 && s.columns.category != nil
-	known := s.known(v)
-	own, global := v.own, w.global
-	for i, slot := range near {
-		for ; len(own) > 0 && own[0] < slot || len(global) > 0 && global[0] < slot; own, global = s.listExtra(own, global) {
-		}
-		switch {
-		case len(own) > 0 && own[0] == slot || len(global) > 0 && global[0] == slot:
-			own, global = s.listExtra(own, global)
-			continue
-		case category && s.present.category[slot]&v.mask == 0:
-			continue
-		case dist2 != nil && dist2[i] > enter:
-			for len(known) > 0 && known[0]&slotBits < slot {
-				known = known[1:]
-			}
-			if len(known) == 0 || known[0]&slotBits != slot || s.present.changed[slot] > v.base.capture {
-				continue
+	if v.seen = near; !category && len(v.own) == 0 && len(w.global) == 0 {
+		return
+	}
+	if category {
+		w.near = w.near[:0]
+		for _, slot := range near {
+			if s.present.category[slot]&v.mask != 0 {
+				w.near = append(w.near, slot)
 			}
 		}
-		w.lists = append(w.lists, slot)
+		near = w.near
 	}
-	for len(own)+len(global) > 0 {
-		own, global = s.listExtra(own, global)
-	}
-	v.hi = len(w.lists)
+	w.extra = appendUnion(w.extra[:0], v.own, w.global)
+	first := len(w.lists)
+	w.lists = appendUnion(w.lists, near, w.extra)
+	v.seen = w.lists[first:]
 }
 
-// listExtra appends the lower of the first slots of two lists to the lists of views, and returns what
-// is after it.
-func (s *source) listExtra(own, global []uint32) (ownRest, globalRest []uint32) {
-	w := &s.views
-	switch {
-	case len(global) == 0 || len(own) > 0 && own[0] < global[0]:
-		w.lists = append(w.lists, own[0])
-		return own[1:], global
-	case len(own) > 0 && own[0] == global[0]:
-		own = own[1:]
-	}
-	w.lists = append(w.lists, global[0])
-	return own, global[1:]
+// beyond reports whether an entity is not near enough to come into the view of v. It may be in the view, which reaches
+// to Leave.
+func (s *source) beyond(v *viewer, slot uint32) bool {
+	_, own := slices.BinarySearch(v.own, slot)
+	return !own && s.distance2(v, slot) > s.view.Enter*s.view.Enter && !(s.global != nil && has(s.present.global, slot))
 }
 
-// known returns the entities that the client of v has, if the next frame can change that state.
-func (s *source) known(v *viewer) []uint32 {
-	if v.base == nil || !s.useful(v.base.capture) {
-		return nil
+// distance2 returns the square of the distance of an entity from the centre of a view, in m², 0 if views have no
+// limit, and the largest number for a position that is not finite.
+func (s *source) distance2(v *viewer, slot uint32) float32 {
+	if s.view.Enter == 0 {
+		return 0
 	}
-	return v.base.list
+	p := &s.present
+	dx, dy, dz := p.x[slot]-v.x, p.y[slot]-v.y, p.z[slot]-v.z
+	d := float32(dx*dx) + float32(dy*dy) + float32(dz*dz)
+	if !(d <= math.MaxFloat32) {
+		return math.MaxFloat32
+	}
+	return d
+}
+
+// appendUnion appends the numbers that are in one of two ascending lists or in both.
+func appendUnion(dst, a, b []uint32) []uint32 {
+	for len(a) > 0 && len(b) > 0 {
+		next := min(a[0], b[0])
+		dst = append(dst, next)
+		if a[0] == next {
+			a = a[1:]
+		}
+		if b[0] == next {
+			b = b[1:]
+		}
+	}
+	return append(append(dst, a...), b...)
 }

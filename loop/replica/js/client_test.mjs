@@ -1,0 +1,527 @@
+// Tests of client.js, run by node: `node loop/replica/js/client_test.mjs`, with -short for fewer random cases.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import test from 'node:test';
+import { Client, FrameError } from './client.js';
+import { Bytes, empty, encode, random, schemaBytes, welcome } from './encoder.mjs';
+
+const short = process.argv.includes('-short');
+const vectors = JSON.parse(readFileSync(new URL('../testdata/vectors.json', import.meta.url), 'utf8'));
+const unhex = (text) => Uint8Array.from(Buffer.from(text, 'hex'));
+const hex = (bytes) => Buffer.from(bytes).toString('hex');
+const frame = (...bytes) => Uint8Array.from(bytes);
+
+/** All that a program can see of a client. */
+function seen(c) {
+	const s = c.state;
+	if (!s) return { welcome: c.welcome };
+	const lanes = s.lanes.map((q, k) => [...q.subarray(0, k < s.schema.publics ? s.count : s.own.length)]);
+	return {
+		welcome: c.welcome, tick: s.tick, at: s.at, partial: s.partial, applied: s.applied, slots: [...s.slots.subarray(0, s.count)], ids: [...s.ids.subarray(0, s.count)], lanes,
+		own: [...s.own], jumped: [...s.jumped], entered: [...s.entered], left: s.left.map((e) => ({ ...e })), offset: c.offset, roundTrip: c.roundTrip,
+	};
+}
+
+/** Asserts that the client refuses a frame and stays as it was. */
+function refuses(c, bytes, why) {
+	const before = seen(c);
+	assert.throws(() => c.receive(bytes), (err) => err instanceof FrameError && why.test(err.message), `${why} in ${hex(bytes)}`);
+	assert.deepEqual(seen(c), before);
+}
+
+function joined(schema, options = {}) {
+	const sent = [], c = new Client({ send: (f) => sent.push(f), ...options });
+	c.receive(schema instanceof Uint8Array ? schema : welcome(schema));
+	return Object.assign(c, { sent });
+}
+
+const quantised = (name, bits = 16, step = 0.5) => ({ name, codec: 2, kind: 9, components: 1, bits, step });
+const angle = (name, bits = 10) => ({ name, codec: 3, kind: 9, components: 1, bits, step: 0 });
+const exact = (name, kind, components = 1) => ({ name, codec: 1, kind, components, bits: 0, step: 0 });
+const one = schemaBytes([{ flags: 0, fields: [quantised('x', 8)] }]); // one lane of 8 bits
+
+for (const sequence of vectors.Sequences)
+	test(`vectors: ${sequence.Name}`, () => {
+		const c = joined(unhex(sequence.Welcome), { ordered: false }), { publics } = c.welcome.schema;
+		assert.ok(sequence.Refused.length > 0);
+		for (const { Frame, State } of sequence.Frames) {
+			// Those are spoilt copies of the last frame: a client that has its tick ignores them.
+			if (State === sequence.Frames.at(-1).State) for (const { Frame, Why } of sequence.Refused) refuses(c, unhex(Frame), /./, Why);
+			assert.equal(c.receive(unhex(Frame)), true);
+			const s = seen(c);
+			assert.deepEqual({ tick: s.tick, at: s.at, slots: s.slots, own: s.own, jumped: s.jumped, entered: s.entered },
+				{ tick: +State.Tick, at: +State.At, slots: State.Slots, own: State.Own, jumped: State.Jumped, entered: State.Entered });
+			assert.deepEqual(s.ids, State.IDs.map(BigInt));
+			assert.deepEqual(s.lanes, [...State.Lanes, ...State.Owned]);
+			assert.equal(s.lanes.length, publics + State.Owned.length);
+			assert.deepEqual(s.left, State.Left.map((e) => ({ slot: e.Slot, id: BigInt(e.ID), dead: e.Dead })));
+			assert.deepEqual(s.applied, State.Applied === undefined ? null : { sequence: +State.Applied, waited: +State.ResidenceMicro });
+		}
+		for (const [name, columns] of Object.entries(sequence.Values)) {
+			const got = c.state.values(name), rows = columns[0].length;
+			assert.equal(got.length, rows * columns.length);
+			columns.forEach((column, k) => column.forEach((want, i) => {
+				const v = got[i * columns.length + k];
+				if (want === null) assert.ok(!Number.isFinite(v), `${name}[${i}][${k}] is ${v}`);
+				else if (typeof v === 'bigint') assert.equal(v, BigInt(want), name);
+				else assert.ok(v === want || Math.abs(v - want) <= 2e-7 * Math.abs(want) + 2e-7 && got instanceof Float32Array, `${name}[${i}][${k}] is ${v}, not ${want}`);
+			}));
+		}
+	});
+
+test('vectors: messages', () => {
+	const message = (name) => vectors.Messages.filter((m) => m.Name === name), sent = [];
+	const [{ Frame: hello, Fields: h }] = message('Hello'), [{ Frame: hi, Fields: w }] = message('Welcome');
+	const options = { mode: h.mode, simVersion: h.simVersion, schema: BigInt(h.schema), credentials: unhex(h.credentials), send: (f) => sent.push(hex(f)), ordered: false };
+	let c = new Client(options);
+	c.receive(welcome(one, { token: [...unhex(h.token)] }));
+	c.receive(keyframe(+h.held, [3], [-5]));
+	sent.length = 0;
+	c.hello();
+	assert.equal(sent.pop(), hello);
+
+	c = new Client(options);
+	c.receive(unhex(hi));
+	const { schema, token, ...fields } = c.welcome;
+	assert.deepEqual(fields, { every: w.every, rate: w.rate, received: +w.received, resumed: w.resumed, scenario: w.scenario, seed: BigInt(w.seed), session: w.session, simVersion: w.simVersion, tick: +w.tick });
+	assert.equal(hex(token), w.token);
+	assert.deepEqual([...schema.fields.keys()], ['position.x', 'position.y', 'rotation']);
+
+	const [{ Fields: { follow }, Frame: followed }, { Fields: { point }, Frame: looked }] = message('Look');
+	c.follow(BigInt(follow));
+	c.lookAt(...point);
+	c.resync(+message('Resync')[0].Fields.tick);
+	assert.deepEqual(sent.splice(0), [followed, looked, message('Resync')[0].Frame]);
+	const [{ Frame: error, Fields: e }] = message('Error');
+	let got;
+	c.options.onError = (err) => (got = err);
+	c.receive(unhex(error));
+	assert.deepEqual(got, e);
+
+	const tick = +message('Ack')[0].Fields.tick;
+	c = new Client(options);
+	c.receive(welcome(one));
+	c.receive(keyframe(tick, [], []));
+	assert.equal(sent.pop(), message('Ack')[0].Frame);
+});
+
+/** A Keyframe of the schema `one`. */
+function keyframe(tick, slots, codes) {
+	return new Bytes().u8(3).uv(tick).u8(0).uv(9).uv(slots.length).places(slots, (_, b) => b.sv(0)).u8(...codes).frame();
+}
+
+test('a Keyframe and an Update, byte by byte', () => {
+	const c = joined(one);
+	//                        tick flags at    enters  slot 2, id 5 slot 9, +1   lanes
+	assert.ok(c.receive(frame(3, 7, 0, 0x90, 0x4e, 2, 2, 10, 6, 2, 0x81, 0x02)));
+	assert.deepEqual(seen(c).ids, [5n, 6n]);
+	assert.deepEqual(seen(c).slots, [2, 9]);
+	assert.deepEqual(c.state.values('x'), Float32Array.of(-63.5, 1));
+	assert.equal(c.state.at, 10_000);
+	//                        tick age flags at leaves enters mode width  bits: -1, +1 in 2 bits
+	assert.ok(c.receive(frame(4, 10, 3, 0, 8, 0, 0, 1, 2, 0b0111)));
+	assert.deepEqual(c.state.values('x'), Float32Array.of(NaN, 1.5)); // -128 is NaN
+	//                        leaves: the first, dead. enters: slot 2 anew with id 4, slot 10 with id 3. A wide part of +200, modulo 2^8
+	assert.ok(c.receive(frame(4, 11, 1, 0, 8, 1, 1, 2, 2, 8, 7, 1, 7, 8, 4, 1, 0, 1, 0x90, 0x03)));
+	assert.deepEqual(seen(c).ids, [4n, 6n, 3n]);
+	assert.deepEqual(seen(c).lanes, [[7, 3 + 200 - 256, 8]]);
+	assert.deepEqual(seen(c).left, [{ slot: 2, id: 5n, dead: true }]);
+	assert.deepEqual(seen(c).entered, [0, 2]);
+	//                        a refresh of slot 9, and no record for the others
+	assert.ok(c.receive(frame(4, 12, 1, 0, 8, 0, 1, 9, 12, 0x55, 0)));
+	assert.deepEqual(seen(c).lanes, [[7, 0x55, 8]]);
+	assert.deepEqual(seen(c).entered, []);
+});
+
+test('an Update that is refused', () => {
+	const c = joined(one);
+	c.receive(frame(3, 7, 0, 8, 2, 2, 10, 6, 2, 1, 2));
+	for (const [why, ...bytes] of [
+		[/kind: 0/, 0], [/kind: 16/, 16], [/kind: 1 /, 1], [/kind/], [/tick: 1 bytes expected/, 4],
+		[/tick: .*not the shortest/, 4, 0x8a, 0, 3, 0, 8, 0, 0, 0],
+		[/tick: more than 64 bits/, 4, 255, 255, 255, 255, 255, 255, 255, 255, 255, 2, 1],
+		[/tick: 18446744073709552000/, 4, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1, 1],
+		[/tick: 0 /, 3, 0, 0, 8, 0],
+		[/age: 0 /, 4, 10, 0, 0, 8, 0, 0, 0], [/age: 10 /, 4, 10, 10, 0, 8, 0, 0, 0],
+		[/flags: 64 /, 4, 10, 3, 64, 8, 0, 0, 0], [/flags: a Keyframe/, 3, 10, 1, 8, 0], [/flags: a Keyframe/, 3, 10, 2, 8, 0],
+		[/leaves: 3 /, 4, 10, 3, 0, 8, 3, 0, 0, 0, 0], [/leaves: 4 /, 4, 10, 3, 0, 8, 1, 4, 0, 0], [/leaves: 0 is not 0 to -1/, 4, 10, 3, 0, 8, 2, 2, 0, 0],
+		[/enters: 2 need/, 4, 10, 3, 0, 8, 0, 2, 0, 0], [/enters: 16777217 /, 4, 10, 3, 0, 8, 0, 0x81, 0x80, 0x80, 8],
+		[/slot: 16777216 /, 3, 10, 0, 8, 1, 0x80, 0x80, 0x80, 8, 0, 0], [/slot: 0 is not 0 to -1/, 3, 10, 0, 8, 2, 255, 255, 255, 7, 0, 0, 0, 0, 0],
+		[/id: slot 2 has another/, 4, 10, 3, 0, 8, 0, 1, 2, 12, 0, 0], [/lanes of enters: 1 bytes/, 4, 10, 3, 0, 8, 0, 1, 2, 10],
+		[/included: an unused bit/, 4, 10, 3, 2, 8, 0, 0, 4, 0], [/included: 1 bytes/, 4, 10, 3, 2, 8, 0, 0],
+		[/mode: 3 /, 4, 10, 3, 0, 8, 0, 0, 3, 0], [/mode: 8 /, 4, 10, 3, 0, 8, 0, 0, 8], [/mode: 7 /, 4, 10, 3, 0, 8, 0, 0, 7],
+		[/width: 9 /, 4, 10, 3, 0, 8, 0, 0, 1, 9, 0, 0, 0], [/records: an unused bit/, 4, 10, 3, 0, 8, 0, 0, 1, 2, 0x10],
+		[/bitmap: an unused bit/, 4, 10, 3, 0, 8, 0, 0, 2, 2, 4, 0], [/records: 1 bytes/, 4, 10, 3, 0, 8, 0, 0, 2, 2, 1],
+		[/wide: 3 /, 4, 10, 3, 0, 8, 0, 0, 4, 3, 0, 0, 0, 0, 0, 0], [/wide: 2 /, 4, 10, 3, 0, 8, 0, 0, 4, 1, 2, 0], [/lanes of wide: 2 /, 4, 10, 3, 0, 8, 0, 0, 4, 1, 0, 2],
+		[/wide: place 1 has a record/, 4, 10, 3, 0, 8, 0, 0, 6, 1, 2, 0, 1, 1, 0], [/wide: place 0 has a record/, 4, 10, 3, 0, 8, 0, 0, 5, 1, 0, 1, 0, 0],
+		[/difference: more than 32 bits/, 4, 10, 3, 0, 8, 0, 0, 4, 1, 0, 1, 0x80, 0x80, 0x80, 0x80, 0x10],
+		[/jumped: 2 /, 4, 10, 3, 8, 8, 0, 0, 0, 1, 2], [/jumped: 3 /, 4, 10, 3, 8, 8, 0, 0, 0, 3, 0, 0, 0], [/own: 2 /, 4, 10, 3, 16, 8, 0, 0, 0, 1, 2],
+		[/check: 4 bytes/, 4, 10, 3, 32, 8, 0, 0, 0, 1, 2, 3], [/frame: 1 bytes left over/, 4, 10, 3, 0, 8, 0, 0, 0, 0],
+	]) refuses(c, frame(...bytes), why);
+	c.receive(frame(4, 10, 3, 2, 8, 0, 0, 1, 0)); // Partial
+	refuses(c, frame(4, 11, 1, 1, 8, 0, 0, 0), /Predicted after a Partial/);
+});
+
+test('a Welcome that is refused', () => {
+	const c = new Client(), group = (flags, ...fields) => ({ flags, fields });
+	refuses(c, keyframe(3, [], []), /before the Welcome/);
+	for (const [why, groups, tags] of [
+		[/flags of a group: 3 /, [group(3, quantised('x'))]], [/flags of a group: 4/, [group(4, quantised('x'))]],
+		[/a public group after/, [group(1, quantised('x')), group(0, quantised('y'))]],
+		[/lanes of a group: 0 /, [group(0)]], [/components: 9 /, [group(0, exact('x', 1, 9))]], [/lanes of a group: 9 /, [group(0, exact('x', 1, 8), exact('y', 1))]], [/lanes of a group: 10 /, [group(0, exact('x', 4, 5))]],
+		[/bits: 1 /, [group(0, quantised('x', 1))]], [/bits: 26 /, [group(0, quantised('x', 26))]], [/bits: 17 /, [group(0, angle('x', 17))]],
+		[/bits: 1 /, [group(0, { ...angle('rotation', 1), codec: 5 })]], [/bits: 17 /, [group(0, { ...angle('rotation', 17), codec: 4 })]],
+		[/step: 0 /, [group(0, quantised('x', 8, 0))]], [/step: NaN/, [group(0, quantised('x', 8, NaN))]], [/step: Infinity/, [group(0, quantised('x', 8, Infinity))]],
+		[/step: -1/, [group(0, quantised('x', 8, -1))]], [/step: 1 is not 0/, [group(0, { ...angle('x'), step: 1 })]],
+		[/codec: 0 /, [group(0, { ...angle('x'), codec: 0 })]], [/codec: 7 /, [group(0, { ...angle('x'), codec: 7 })]],
+		[/kind: 0 /, [group(0, exact('x', 0))]], [/kind: 11 /, [group(0, exact('x', 11))]], [/tags: 33 /, [], Array(33).fill('t')],
+	]) refuses(c, welcome(schemaBytes(groups, tags)), why);
+	const good = welcome(one);
+	refuses(c, frame(...good, 0), /1 bytes left over/);
+	refuses(c, frame(...good.subarray(0, -1)), /schema: .* more bytes/);
+	for (const [at, value, why] of [[5, 2, /flags: 2/], [6, 255, /token/], [13, 0, /rate: 0/], [12, 0, /rate: 0/], [14, 0, /every: 0/], [30, 255, /scenario: not UTF-8/]]) {
+		const bad = good.slice();
+		bad[at] = value;
+		refuses(c, bad, why);
+	}
+	refuses(c, welcome([]), /groups: 1 bytes/);
+	refuses(c, welcome([0x80, 0x80, 0x80, 8]), /groups: 16777216 need/);
+});
+
+/** Two predicted lanes, another group, owner lanes. */
+const fields = [
+	{ flags: 2, fields: [quantised('x', 17), angle('turn')] }, { flags: 0, fields: [exact('health', 6), { name: '', codec: 6, kind: 0, components: 1, bits: 32, step: 0 }] },
+	{ flags: 2, fields: [exact('n', 3)] }, { flags: 1, fields: [exact('ammo', 1), exact('gold', 8)] }, { flags: 1, fields: [quantised('heat', 9)] },
+];
+const publics = [{ predicted: true, bits: [17, 10] }, { bits: [16, 32] }, { predicted: true, bits: [32] }], owners = [{ bits: [8, 32, 32] }, { bits: [9] }];
+const crc32c = (bytes) => {
+	let crc = -1;
+	for (const b of bytes) {
+		crc ^= b;
+		for (let k = 0; k < 8; k++) crc = crc >>> 1 ^ (crc & 1 ? 0x82f63b78 : 0);
+	}
+	return ~crc >>> 0;
+};
+const checkOf = (s) => {
+	const b = new Bytes();
+	for (const e of s.entities) {
+		b.u32(e.slot).u64(e.id);
+		for (const q of e.q) b.u32(q);
+	}
+	return crc32c(b.list);
+};
+assert.equal(crc32c(new TextEncoder().encode('123456789')), 0xe3069283);
+
+/** A later state of the model: entities move, come and go. */
+function later(base, rng) {
+	const bits = publics.flatMap((g) => g.bits), ownBits = owners.flatMap((g) => g.bits);
+	const cut = (k, v) => Number(BigInt.asIntN(bits[k], BigInt(v)));
+	const fresh = (slot) => ({ slot, id: rng.big(), q: bits.map((b) => rng.signed(b)), own: rng.chance(4) ? ownBits.map((b) => rng.signed(b)) : null, anew: true });
+	const entities = [], changes = rng.below(8), quiet = rng.chance(3);
+	for (let slot = 0, old = new Map(base.entities.map((e) => [e.slot, e])); slot < 60; slot++) {
+		const e = old.get(slot);
+		if (!e ? rng.below(30) < changes : rng.below(50) < changes) {
+			if (!e || rng.chance(2)) entities.push(rng.chance(3) && e ? { ...fresh(slot), id: e.id } : fresh(slot));
+		} else if (e) {
+			const move = (q, k) => cut(k, quiet || rng.chance(3) ? q : rng.chance(9) ? rng.signed(32) : q + (e.v?.[k] ?? 0) + rng.signed(1 + rng.below(5)));
+			const own = rng.chance(40) ? (e.own ? null : ownBits.map((b) => rng.signed(b))) : e.own?.map((v, k) => (rng.chance(2) ? v : rng.signed(ownBits[k])));
+			entities.push({ ...e, q: e.q.map(move), own: own ?? null, anew: false });
+		}
+	}
+	return { tick: base.tick + 1 + rng.below(300), at: rng.below(1e9), entities };
+}
+
+/** Asserts that a client has the state of the model. */
+function agrees(c, s) {
+	const at = (e) => s.entities.indexOf(e), columns = (rows, n) => Array.from({ length: n }, (_, k) => rows.map((r) => r[k]));
+	const { welcome: _, offset, roundTrip, ...got } = seen(c);
+	assert.deepEqual(got, {
+		tick: s.tick, at: s.at, partial: s.partial, applied: s.applied && { sequence: s.applied[0], waited: s.applied[1] }, slots: s.entities.map((e) => e.slot), ids: s.entities.map((e) => e.id),
+		lanes: [...columns(s.entities.map((e) => e.q), 5), ...columns(s.own.map((e) => e.own), 4)], own: s.own.map(at), jumped: s.jumped, entered: s.entered, left: s.left,
+	});
+	for (const [i, e] of s.entities.entries()) for (const k of [0, 1, 4]) assert.equal(c.state.added[k][i], e.v[k]);
+}
+
+test('random worlds over an ordered connection', () => {
+	for (let seed = 1; seed <= (short ? 10 : 100); seed++) {
+		const rng = random(seed), c = joined(schemaBytes(fields, ['hot']));
+		for (let s = empty(), step = 0; step < 30; step++) {
+			const next = later(s, rng), check = rng.chance(2) ? checkOf : 0;
+			const bytes = encode(s, next, publics, owners, rng, { keyframe: s.tick === 0 || rng.chance(15), check });
+			try {
+				assert.equal(c.receive(bytes), true);
+				agrees(c, next);
+			} catch (err) {
+				err.message = `seed ${seed}, step ${step}: ${err.message}`;
+				throw err;
+			}
+			assert.deepEqual(c.sent, []);
+			s = next;
+		}
+	}
+});
+
+test('random worlds over a connection that loses, repeats and reorders frames', () => {
+	for (let seed = 1; seed <= (short ? 5 : 50); seed++) {
+		const rng = random(seed), c = joined(schemaBytes(fields), { ordered: false }), sent = [empty()], flying = [], arrived = new Set();
+		for (let step = 0; step < 80; step++) {
+			const acked = sent.filter((s) => arrived.has(s.tick)).slice(-8), base = acked.length ? acked[rng.below(acked.length)] : sent[0];
+			const next = later(base, rng);
+			next.tick = sent.at(-1).tick + 1;
+			const bytes = encode(base, next, publics, owners, rng);
+			sent.push(next);
+			for (let n = rng.below(3); n > 0; n--) flying.push({ bytes, next, base });
+			while (flying.length && rng.chance(2)) {
+				const [{ bytes: got, next: s, base }] = flying.splice(rng.below(flying.length), 1), newest = c.state?.tick ?? 0;
+				if (base.tick && ![...arrived].slice(-32).includes(base.tick)) continue; // delayed for too long
+				assert.equal(c.receive(got), !arrived.has(s.tick), `seed ${seed}, step ${step}`);
+				if (!arrived.has(s.tick)) assert.equal(hex(c.sent.pop()), hex(new Bytes().u8(17).uv(s.tick).frame()));
+				arrived.add(s.tick);
+				if (s.tick > newest) agrees(c, s);
+				else assert.equal(c.state.tick, newest);
+			}
+		}
+	}
+});
+
+test('states that are kept', () => {
+	for (const [ordered, kept] of [[true, 1], [false, 32]]) {
+		const c = joined(one, { ordered });
+		for (let tick = 1; tick <= 40; tick++) c.receive(keyframe(tick, [1], [tick]));
+		c.sent.length = 0;
+		const update = (tick, base) => c.receive(new Bytes().u8(4).uv(tick).uv(tick - base).u8(0).uv(8).uv(0).uv(0).u8(0).frame());
+		assert.equal(update(41, 40 - kept), false);
+		assert.deepEqual(c.sent.map(hex), ['1400'], 'a Resync');
+		assert.equal(update(42, 40), false, 'the client waits for a Keyframe');
+		assert.equal(c.receive(keyframe(43, [1], [5])), true);
+		if (!ordered) {
+			assert.equal(update(44, 40 - kept + 2), true); // the Keyframe replaced one
+			assert.deepEqual(seen(c).lanes, [[40 - kept + 2]]);
+		}
+		assert.equal(update(45, 43), true);
+	}
+});
+
+test('a check that differs', () => {
+	const c = joined(one), check = (s) => new Bytes().u32(s).list, good = crc32c(new Bytes().u32(1).u64(0n).u32(7).list);
+	assert.ok(c.receive(frame(...keyframe(5, [1], [6]))));
+	const before = seen(c);
+	assert.equal(c.receive(frame(4, 6, 1, 32, 8, 0, 0, 1, 2, 1, ...check(good ^ 1))), false);
+	assert.deepEqual(seen(c), before);
+	assert.deepEqual(c.sent.map(hex), ['1400']);
+	assert.equal(c.receive(frame(4, 6, 1, 32, 8, 0, 0, 1, 2, 1, ...check(good))), false, 'only a Keyframe helps');
+	assert.equal(c.receive(frame(...keyframe(6, [1], [6]))), true);
+	assert.equal(c.receive(frame(4, 7, 1, 32, 8, 0, 0, 1, 2, 1, ...check(good))), true);
+	assert.equal(c.sent.length, 1);
+});
+
+test('every truncation and every flipped bit of the vectors', () => {
+	let refused = 0, taken = 0;
+	for (const sequence of vectors.Sequences) {
+		const frames = sequence.Frames.map((f) => unhex(f.Frame)), rng = random(1);
+		const bases = (i) => (i < 0 ? [] : [...bases(sequence.Frames[i].Base), frames[i]]);
+		/** A client that has the base of a frame, and nothing before the Welcome. */
+		const ready = (i) => {
+			if (i < 0) return new Client();
+			const c = joined(unhex(sequence.Welcome), { ordered: false });
+			for (const f of bases(sequence.Frames[i].Base)) c.receive(f);
+			return c;
+		};
+		const attempt = (c, bytes) => {
+			const before = c.state?.tick;
+			try {
+				return c.receive(bytes) ? ++taken : 0;
+			} catch (err) {
+				assert.ok(err instanceof FrameError, `${hex(bytes)}: ${err.stack}`);
+				assert.equal(c.state?.tick, before);
+				return refused++ && 0;
+			}
+		};
+		[unhex(sequence.Welcome), ...frames].forEach((bytes, n) => {
+			let c = ready(n - 1);
+			const tick = c.state?.tick;
+			for (let length = 0; length < bytes.length; length++) assert.equal(attempt(c, bytes.subarray(0, length)), 0, `${length} bytes of ${hex(bytes)}`);
+			for (let bit = 0; bit < 8 * bytes.length; bit++) {
+				if (short && !rng.chance(32)) continue;
+				const flipped = bytes.slice();
+				flipped[bit >> 3] ^= 1 << (bit & 7);
+				attempt(c, flipped);
+				if (c.state?.tick !== tick || n === 0 && c.welcome || c.sent?.some((f) => f[0] === 20)) c = ready(n - 1);
+			}
+			assert.equal(attempt(c, bytes), taken);
+		});
+	}
+	assert.ok(refused > 1000 && taken > 50, `${refused} refused, ${taken} taken`);
+});
+
+test('hostile lengths take no memory', () => {
+	const c = joined(schemaBytes(fields)), huge = [255, 255, 255, 7], before = process.memoryUsage();
+	c.receive(frame(3, 6, 0, 8, 0));
+	for (const bytes of [
+		[3, 7, 0, 8, ...huge], [4, 7, 1, 0, 8, ...huge], [3, 7, 8, 8, 0, ...huge], [3, 7, 16, 8, 0, ...huge], [2, 0, 0, 0, 0, 0, ...huge], [8, 1, ...huge],
+		[6, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ...huge],
+	]) for (let n = 0; n < 1000; n++) assert.throws(() => c.receive(frame(...bytes)), FrameError);
+	assert.ok(process.memoryUsage().arrayBuffers - before.arrayBuffers < 4 << 20);
+});
+
+test('values', () => {
+	const c = joined(schemaBytes([{ flags: 0, fields: [{ ...angle('rotation'), codec: 5, bits: 9 }, exact('id', 8, 1), exact('f', 9)] },
+		{ flags: 0, fields: [{ name: '', codec: 6, kind: 0, components: 1, bits: 32, step: 0 }, { ...angle('r'), codec: 4, components: 4 }] }], ['a', 'b']));
+	const b = new Bytes().u8(3, 7, 0, 8, 2).places([1, 4], (_, b) => b.sv(0));
+	const q = [[-2, 2], [255, 9], [0, 9], [-5, 9], [-1, 32], [0, 32], [0x40490fdb, 32], [-(2 ** 31), 32], [-512, 10]];
+	b.bits([...q, ...q.map(([v, n], k) => [k === 8 ? 256 : k === 7 ? 2 : 0, n])]);
+	c.receive(b.frame());
+	const s = c.state, unit = 1 / Math.SQRT2, small = -5 / 255 / Math.SQRT2;
+	assert.deepEqual(s.values('rotation'), Float32Array.of(unit, 0, Math.sqrt(1 - (unit * unit + small * small)), small, 1, 0, 0, 0));
+	assert.deepEqual(s.values('id'), BigUint64Array.of(0xffffffffn, 0n));
+	assert.deepEqual(s.values('f'), Float32Array.of(3.1415927410125732, 0));
+	assert.deepEqual(s.values(''), Uint32Array.of(2 ** 31, 2));
+	assert.deepEqual(s.values('r'), Float32Array.of(-Math.PI, Math.PI / 2));
+	assert.deepEqual([s.has('a', 0), s.has('b', 0), s.has('a', 1), s.has('b', 1)], [false, false, false, true]);
+	const own = new Float32Array(3);
+	assert.equal(s.values('r', own.subarray(1)).buffer, own.buffer);
+	assert.deepEqual(own, Float32Array.of(0, -Math.PI, Math.PI / 2));
+	assert.throws(() => s.values('r', new Float32Array(1)), RangeError);
+	assert.throws(() => s.values('r', new Float64Array(2)), RangeError);
+	assert.throws(() => s.values('s'), RangeError);
+	assert.throws(() => s.has('c', 0), RangeError);
+});
+
+test('frames for a client that simulates', () => {
+	const got = [], c = joined(one, { mode: 1, simVersion: 2, onSnapshot: (s) => got.push(s), onInputs: (i) => got.push(i) });
+	c.receive(frame(5, 9, 1, 0, 0, 0, 0, 0, 0, 128, 7, 8));
+	assert.deepEqual(got.pop(), { tick: 9, hash: 2n ** 63n + 1n, state: frame(7, 8) });
+	c.receive(frame(6, 9, 2, 0, 0, 0, 0, 0, 0, 0, 100, 3, 4, 1, 7, 0, 0, 0, 3, 10, 99, 0, 0, 0, 128, 5, 0, 0, 0, 2, 1, 2));
+	assert.deepEqual(got.pop(), {
+		tick: 9, hash: 2n, at: 100, applied: { sequence: 3, waited: 4 },
+		inputs: [{ source: 7, sequence: 3, tick: 10, at: 99, fraction: 2 ** 31, kind: 5, data: frame(1, 2) }],
+	});
+	c.hello();
+	assert.equal(hex(c.sent.pop()), '65767270'.replace(/^/, '01') + '01' + '01' + '02000000' + '0000000000000000' + '00' + '03010203' + '0a');
+	refuses(c, frame(6, 9, 2, 0, 0, 0, 0, 0, 0, 0, 100, 3, 4, 0, 0), /left over/);
+});
+
+test('inputs until they are applied', () => {
+	const c = joined(one, { ordered: false });
+	assert.equal(c.input(5), 1);
+	assert.equal(hex(c.sent.pop()), '100101000500');
+	assert.equal(c.input(0xffffffff, frame(1, 2), 300), 2);
+	assert.equal(hex(c.sent.pop()), '1002' + '01000500' + '02ac02ffffffff0f020102');
+	c.receive(frame(3, 7, 4, 8, 1, 9, 0)); // the first was applied
+	c.sent.length = 0;
+	c.input(6);
+	assert.equal(hex(c.sent.pop()), '1002' + '02ac02ffffffff0f020102' + '03000600');
+	c.receive(welcome(one, { resumed: true, received: 2 }));
+	assert.equal(hex(c.sent.pop()), '1001' + '03000600');
+	c.receive(welcome(one));
+	assert.equal(c.sent.length, 0);
+	assert.equal(c.input(7), 1);
+	for (let n = 0; n < 70; n++) c.input(7);
+	assert.equal(c.sent.pop()[1], 64);
+	assert.throws(() => new Client().input(1), /before the Welcome/);
+	assert.throws(() => c.input(-1), RangeError);
+	const ordered = joined(one);
+	ordered.input(1);
+	ordered.input(2);
+	assert.deepEqual(ordered.sent.map(hex), ['100101000100', '100102000200']);
+});
+
+test('the offset of the clocks is that of the fastest ping', () => {
+	let now = 1000;
+	const c = joined(one, { now: () => now }), ms = (b, v) => b.u64(BigInt(v * 1e6));
+	assert.ok(Number.isNaN(c.serverTime()));
+	for (const [sent, there, back, arrived] of [[1000, 5100, 5101, 1200], [2000, 6010, 6011, 2021], [3000, 7500, 7501, 3600]]) {
+		now = sent;
+		c.ping();
+		assert.deepEqual(c.sent.pop(), ms(new Bytes().u8(19), sent).frame());
+		now = arrived;
+		c.receive(ms(ms(ms(new Bytes().u8(7), sent), there), back).frame());
+	}
+	assert.equal(c.roundTrip, 20);
+	assert.equal(c.offset, 4000);
+	assert.equal(c.serverTime(), 7600);
+	refuses(c, frame(7, 0), /time: 8 bytes/);
+	refuses(c, frame(8, 0, 0), /code: 0 /);
+	refuses(c, frame(8, 1, 0x81, 2), /text: 257 /);
+});
+
+/** A WebSocket without a network: the test is the server. */
+class Socket {
+	static open = [];
+	sent = [];
+	readyState = 0;
+	constructor(url) {
+		this.url = url;
+		Socket.open.push(this);
+	}
+	send(f) { this.sent.push(hex(f)); }
+	close() {
+		if (this.readyState === 3) return;
+		this.readyState = 3;
+		this.onclose({});
+	}
+	accept(...frames) {
+		this.readyState = 1;
+		this.onopen({});
+		for (const f of frames) this.deliver(f);
+	}
+	deliver(f) { this.onmessage({ data: f.slice().buffer }); }
+}
+
+/** Timers that run when the test says so. */
+function fakeTimers(t) {
+	const due = new Map(), real = { setTimeout, setInterval, clearTimeout, clearInterval };
+	let now = 0, last = 0;
+	const set = (f, ms, every = 0) => due.set(++last, { f, at: now + ms, every }) && last, clear = (id) => due.delete(id);
+	Object.assign(globalThis, { setTimeout: set, setInterval: (f, ms) => set(f, ms, ms), clearTimeout: clear, clearInterval: clear });
+	t.after(() => Object.assign(globalThis, real));
+	return (ms) => {
+		for (const end = now + ms; now < end; now++)
+			for (const [id, e] of due) {
+				if (e.at > now + 1) continue;
+				if (e.every) e.at += e.every;
+				else due.delete(id);
+				e.f();
+			}
+	};
+}
+
+test('connect resumes the session, waits longer each time, and stops after a final Error', (t) => {
+	const pass = fakeTimers(t);
+	const faults = [], c = new Client({ onFault: (f) => faults.push(f) }), end = c.connect('ws://host/world', { WebSocket: Socket, retry: 100, longest: 400, every: 50 });
+	const socket = () => Socket.open.at(-1), begin = '0165767270' + '01' + '00' + '00000000' + '0000000000000000' + '00';
+	socket().accept(welcome(one), keyframe(200, [4], [5]));
+	assert.deepEqual(socket().sent, [begin + '00' + '00']);
+	pass(50);
+	assert.equal(socket().sent.length, 2);
+	assert.match(socket().sent[1], /^13/);
+	c.input(9);
+	socket().close();
+	for (const longest of [100, 200, 400, 400]) {
+		const n = Socket.open.length;
+		pass(longest / 2 - 1);
+		assert.equal(Socket.open.length, n);
+		pass(longest / 2 + 1);
+		assert.equal(Socket.open.length, n + 1);
+		if (longest < 400 || n < 4) socket().close();
+	}
+	c.input(10); // not connected: it is sent after the Welcome
+	socket().accept(welcome(one, { resumed: true, received: 1, token: [9] }));
+	assert.deepEqual(socket().sent, [begin + '03010203' + 'c801', '10010200' + '0a00']);
+	assert.equal(c.state.tick, 200);
+
+	const bad = socket();
+	bad.deliver(frame(4, 0xc9, 1, 1, 64)); // refused: the session goes on with a Keyframe
+	assert.match(faults.pop().message, /flags: 64/);
+	assert.match(bad.sent.at(-1), /^0801/);
+	pass(100);
+	socket().accept();
+	assert.deepEqual(socket().sent, [begin + '0109' + '00']);
+	socket().deliver(frame(8, 3, 0));
+	const n = Socket.open.length;
+	pass(10_000);
+	assert.equal(Socket.open.length, n);
+	assert.equal(socket().readyState, 3);
+	end();
+});

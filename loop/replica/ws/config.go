@@ -1,0 +1,123 @@
+package ws
+
+import (
+	"math"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evertick/evertick/internal/fault"
+)
+
+// Config of a Handler. The zero value works.
+type Config struct {
+	// Origins are those of pages from which browsers may connect, such as "https://play.example.com".
+	// Pages of the host itself may always, and so may clients that are no browsers and name no origin.
+	// "*": all.
+	Origins []string
+	// Handshake is the longest time from the request until the session has begun: the client sends its
+	// Hello and Config.Authorize of the server answers. 0: 5 s.
+	Handshake time.Duration
+	// Idle is how long a client may be silent. After half of it a ping is sent, which every client
+	// answers. 0: 30 s.
+	Idle time.Duration
+	// Write is the longest time that a client may take to read the next 64 KiB, or less, of what waits for
+	// it, and for the end of its connection. 0: 10 s.
+	Write time.Duration
+	// MessageBytes is the largest message of a client, 0: 64 KiB. Make it not less than
+	// replica.Limits.FrameBytes.
+	MessageBytes int
+	// BytesPerSecond is how many bytes a client may send, with all that the protocol adds, over a second
+	// with room for a burst of two. It bounds pings and fragments, which replica.Limits do not. 0: 512 KiB.
+	BytesPerSecond int
+	// QueueBytes is the most that waits for one client: see replica.Queue. The system is asked for a
+	// buffer of the same size. 0: 64 KiB.
+	QueueBytes int
+	// Connections is the most connections at once, and PerAddress of one address. 0: 4096 and 64.
+	Connections, PerAddress int
+	// PerMinute is the most connections that an address may begin in a minute. 0: 240.
+	PerMinute int
+	// Address returns the address of a client for these limits. Behind a proxy, take it from the header
+	// that the proxy sets. nil: that of the connection, of IPv6 its first 64 bits.
+	Address func(*http.Request) string
+}
+
+// ErrRange is returned, wrapped, for a Config outside its documented range.
+var ErrRange = fault.ErrRange
+
+const anyOrigin = "*"
+
+// withDefaults returns the configuration with defaults for zeros, and all its faults.
+func (c Config) withDefaults() (Config, error) {
+	faults := fault.List{Package: "ws"}
+	ints := []fault.Int{
+		fault.NewInt("Config.MessageBytes", &c.MessageBytes, 64<<10, 1, 1<<30),
+		fault.NewInt("Config.BytesPerSecond", &c.BytesPerSecond, 512<<10, 1, 1<<30),
+		fault.NewInt("Config.QueueBytes", &c.QueueBytes, 64<<10, 1, 1<<30),
+		fault.NewInt("Config.Connections", &c.Connections, 4096, 1, math.MaxInt32),
+		fault.NewInt("Config.PerAddress", &c.PerAddress, 64, 1, math.MaxInt32),
+		fault.NewInt("Config.PerMinute", &c.PerMinute, 240, 1, math.MaxInt32),
+	}
+	fault.SetDefaults(ints)
+	faults.Ints(ints)
+	for _, d := range []struct {
+		name  string
+		value *time.Duration
+		usual time.Duration
+	}{{"Config.Handshake", &c.Handshake, 5 * time.Second}, {"Config.Idle", &c.Idle, 30 * time.Second}, {"Config.Write", &c.Write, 10 * time.Second}} {
+		if *d.value == 0 {
+			*d.value = d.usual
+		}
+		if *d.value < 0 {
+			faults.Add(ErrRange, d.name, *d.value)
+		}
+	}
+	c.Origins = slices.Clone(c.Origins)
+	for i, origin := range c.Origins {
+		if u, err := url.Parse(origin); origin != anyOrigin && (err != nil || u.Host == "" || u.Scheme+"://"+u.Host != origin) {
+			faults.Join(fault.Element(ErrRange, "ws: Config.Origins", i, origin))
+		}
+	}
+	if c.Address == nil {
+		c.Address = remoteAddress
+	}
+	return c, faults.Err()
+}
+
+// originAllowed reports whether a request comes from no page, from a page of this host, or from one
+// that Config.Origins names.
+func (c *Config) originAllowed(r *http.Request) bool {
+	origins := r.Header.Values("Origin")
+	if len(origins) != 1 {
+		return len(origins) == 0
+	}
+	for _, allowed := range c.Origins {
+		if allowed == anyOrigin || strings.EqualFold(allowed, origins[0]) {
+			return true
+		}
+	}
+	u, err := url.Parse(origins[0])
+	return err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host)
+}
+
+// remoteAddress is the default of Config.Address. A provider gives a customer 64 bits of IPv6 or more.
+func remoteAddress(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	ip, err := netip.ParseAddr(host)
+	if err != nil {
+		return host
+	}
+	ip = ip.Unmap().WithZone("")
+	if ip.Is6() {
+		return netip.PrefixFrom(ip, 64).Masked().String()
+	}
+	return ip.String()
+}
+

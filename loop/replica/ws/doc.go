@@ -1,0 +1,2 @@
+// Package ws is a placeholder.
+package ws

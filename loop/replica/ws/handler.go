@@ -1,0 +1,157 @@
+package ws
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/evertick/evertick/loop/replica"
+)
+
+// session is what a Handler needs of a *replica.Session.
+type session interface {
+	Receive(frame []byte) error
+	Disconnected()
+}
+
+// Handler lets clients join a replica.Server over WebSocket. It serves any path.
+type Handler struct {
+	config Config
+	door   *door
+	join   func(ctx context.Context, conn replica.Conn, hello []byte) (session, error)
+}
+
+func newHandler(join func(context.Context, replica.Conn, []byte) (session, error), c Config) (*Handler, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	h := &Handler{config: c, join: join}
+	h.door = newDoor(&h.config)
+	return h, nil
+}
+
+type requestKey struct{}
+
+// Request returns the request that began a connection, for replica.Config.Authorize: its cookies and
+// headers may say who the player is. It is nil if ctx is not of a Handler.
+func Request(ctx context.Context) *http.Request {
+	r, _ := ctx.Value(requestKey{}).(*http.Request)
+	return r
+}
+
+// ServeHTTP implements http.Handler: it serves one connection, until that ends. It answers status 403 to
+// a page of another origin, 429 to an address with too many connections, and 503 if there are too many in total.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !h.config.originAllowed(r) {
+		http.Error(w, "origin not allowed", http.StatusForbidden)
+		return
+	}
+	began := time.Now()
+	address := h.config.Address(r)
+	if status := h.door.enter(address, began); status != 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(60))
+		http.Error(w, "too many connections", status)
+		return
+	}
+	defer h.door.leave(address)
+	s := newSocket(&h.config, began)
+	conn, err := websocket.Accept(&hijacker{w, s}, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // the origin was checked above
+	if err != nil {
+		return // Accept has answered
+	}
+	defer conn.CloseNow() // after end, so that it only releases what conn holds
+	defer s.end()
+	conn.SetReadLimit(int64(h.config.MessageBytes))
+	h.serve(&messages{socket: s, conn: conn}, s, r)
+}
+
+// serve passes the messages of a client to its session. If the session panics, net/http logs that and goes on.
+func (h *Handler) serve(m *messages, s *socket, r *http.Request) {
+	hello, err := m.next()
+	if err != nil {
+		return
+	}
+	m.buf = nil // Authorize may keep slices of the Hello
+	ctx, cancel := context.WithDeadline(context.WithValue(r.Context(), requestKey{}, r), s.deadline)
+	ses, err := h.join(ctx, s, hello)
+	cancel()
+	if err != nil {
+		return
+	}
+	defer ses.Disconnected()
+	s.welcome()
+	for {
+		frame, err := m.next()
+		if err != nil || ses.Receive(frame) != nil {
+			return
+		}
+	}
+}
+
+// hijacker is a ResponseWriter whose connection is a socket.
+type hijacker struct {
+	http.ResponseWriter
+	socket *socket
+}
+
+// Hijack implements http.Hijacker.
+func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := http.NewResponseController(h.ResponseWriter).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	stream := h.socket.open(conn)
+	// The buffer must hold a control frame: the socket sees each in one Write.
+	return stream, bufio.NewReadWriter(rw.Reader, bufio.NewWriterSize(stream, 256)), nil
+}
+
+// messages reads the binary messages of a client.
+type messages struct {
+	socket *socket
+	conn   *websocket.Conn
+	buf    []byte
+}
+
+const (
+	leastMessage = 512
+	// Most messages are short. A longer buffer is not kept for each of many clients.
+	keptMessage = 4 << 10
+)
+
+var errText = errors.New("ws: a text message")
+
+// next returns the next message, until the next call.
+func (m *messages) next() ([]byte, error) {
+	kind, r, err := m.conn.Reader(context.Background()) // the socket has deadlines
+	if err != nil {
+		return nil, err
+	}
+	if kind != websocket.MessageBinary {
+		m.socket.finish(websocket.StatusUnsupportedData)
+		return nil, errText
+	}
+	if cap(m.buf) > keptMessage {
+		m.buf = nil
+	}
+	m.buf = m.buf[:0]
+	for {
+		if len(m.buf) == cap(m.buf) {
+			m.buf = slices.Grow(m.buf, max(leastMessage, len(m.buf)))
+		}
+		n, err := r.Read(m.buf[len(m.buf):cap(m.buf)])
+		m.buf = m.buf[:len(m.buf)+n]
+		if err == io.EOF {
+			return m.buf, nil
+		} else if err != nil {
+			return nil, err
+		}
+	}
+}
