@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync"
 	"testing"
 
 	"github.com/evertick/evertick"
@@ -337,6 +338,8 @@ func TestSimulateServerGoroutine(t *testing.T) {
 	server, err := New(d.sim, Config{})
 	check(t, err)
 	defer server.Close()
+	var others sync.WaitGroup
+	defer others.Wait()
 	var s *Simulator
 	conn, caughtUp := new(recorder), 0
 	for tick := 0; caughtUp < 50; tick++ {
@@ -348,10 +351,12 @@ func TestSimulateServerGoroutine(t *testing.T) {
 			if s == nil {
 				s, conn = newSimulator(t, newDuel(t, duelSeed, 24), SimulatorConfig{}), other
 			} else {
-				go func() {
-					check(t, c.Receive(appendTick(nil, kindResync, 0)))
+				others.Go(func() {
+					if err := c.Receive(appendTick(nil, kindResync, 0)); err != nil {
+						t.Error(err)
+					}
 					c.Close(Closing)
-				}()
+				})
 			}
 		}
 		in, _ := duelInput(1, d.sim.Ticks())
