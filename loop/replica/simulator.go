@@ -46,7 +46,8 @@ type SimulatorStats struct {
 // Such a client has the whole state, with what its player must not see: use mode View for games
 // with secrets.
 //
-// A Simulator is for the goroutine of its Client. After warm-up a tick allocates nothing beyond what Sim.Step does.
+// A Simulator is for the goroutine of its Client. After warm-up a tick allocates nothing beyond what
+// Sim.Step does.
 type Simulator struct {
 	sim      *evertick.Sim
 	scenario string
@@ -108,7 +109,7 @@ func (s *Simulator) welcome(w *welcome) error {
 	case w.seed != s.sim.Seed():
 		return fmt.Errorf("%w, that of the Sim is %d", fault.Field(ErrUnsupported, "replica: Welcome: seed", w.seed), s.sim.Seed())
 	}
-	if w.session != s.source {
+	if !w.resumed || w.session != s.source {
 		s.lead.pending, s.lead.stale, s.source = nil, true, w.session
 	}
 	return nil
