@@ -28,9 +28,10 @@ type delivery struct {
 	viewing   []*Session
 	following []*Session
 	viewers   []*viewer // of viewing
-	frames    []byte    // of a chunk
-	ends      []int     // of each frame
-	at        int64     // when the tick ended
+	lost      []*Session
+	frames    []byte // of a chunk
+	ends      []int  // of each frame
+	at        int64  // when the tick ended
 	counts    sendCounts
 }
 
@@ -185,7 +186,9 @@ func (n *sendCounts) addTo(st *Stats) {
 	st.NotTaken += n.notTaken
 }
 
-// collect lists the connections, and passes what their clients asked for to their viewers.
+// collect lists the connections, and passes what their clients asked for to their viewers. If the Sim has
+// gone back, it ends the connections that are not ordered: a client cannot distinguish a frame of a
+// tick that it has had from one that was late. It comes back, and learns the tick from the Welcome.
 func (s *Server) collect() {
 	d := &s.sending
 	s.mu.Lock()
@@ -206,12 +209,21 @@ func (s *Server) collect() {
 			}
 			d.following = append(d.following, c)
 		case s.sendTick:
+			if s.rewound && c.started && !c.ordered {
+				d.lost = append(d.lost, c)
+				break
+			}
 			ses.updateViewer(c, s.rewound)
 			d.viewing = append(d.viewing, c)
 			d.viewers = append(d.viewers, ses.viewer)
 		}
 		ses.mu.Unlock()
 	}
+	for _, c := range d.lost {
+		s.hangUp(c, Closing)
+	}
+	clear(d.lost)
+	d.lost = d.lost[:0]
 }
 
 // updateViewer passes what the client of c asked for to the viewer. mu is locked.

@@ -135,8 +135,9 @@ func (s *Server) Close() error {
 // Welcome. Any goroutine may call it. After an error, which wraps a Code, an Error frame has been sent,
 // and the transport closes the connection. hello is not kept.
 //
-// A session is resumed by the newest token that its client got. An older or a forged one begins a new
-// session. If the old connection is still open it ends with the Error Replaced.
+// A session is resumed by the newest token that its client got. Since a Welcome can be lost, an older one
+// works until the client has sent a frame on a connection with a newer one; after that it begins a new
+// session, as does a forged one. If the old connection is still open it ends with the Error Replaced.
 func (s *Server) Join(ctx context.Context, conn Conn, hello []byte) (*Session, error) {
 	if conn == nil {
 		panic("replica: Join: nil Conn")
@@ -186,7 +187,7 @@ func (s *Server) join(ctx context.Context, conn Conn, hello []byte) (*Session, e
 	}
 	w.tick = s.tick.Load()
 	if !conn.Send(w.append(nil)) {
-		s.giveUp(c, old)
+		s.giveUp(c)
 		return nil, TooSlow
 	}
 	return c, s.attach(c)
@@ -228,11 +229,13 @@ func (s *Server) admit(c *Session, old token, valid bool, grant *Grant, w *welco
 	}
 	ses := s.byNumber[old.session]
 	switch {
-	case valid && old.server == s.signer.server && ses != nil && ses.count == old.count:
+	case valid && ses != nil && ses.accepts(old):
 		c.resumed = true
 	case valid && old.server != s.signer.server && now <= s.numbers.until && !s.numbers.taken(old.session):
 		c.resumed = true
-		ses, err = s.newSession(old.session, grant, now)
+		if ses, err = s.newSession(old.session, grant, now); err == nil {
+			ses.before = old
+		}
 	default:
 		if ses, err = s.newSession(0, grant, now); err == nil {
 			err = s.pushJoined(ses, grant.Data)
@@ -254,6 +257,16 @@ func (s *Server) admit(c *Session, old token, valid bool, grant *Grant, w *welco
 	w.session, w.resumed, w.received = ses.number, c.resumed, ses.window.greatest
 	w.token = s.signer.append(nil, token{ses.number, ses.count, s.signer.server})
 	return replaced, nil
+}
+
+// accepts reports whether a signed token resumes the session. Server.mu is locked.
+func (ses *session) accepts(t token) bool {
+	ses.mu.Lock()
+	defer ses.mu.Unlock()
+	if t.server == ses.server.signer.server {
+		return t.count >= ses.confirmed && t.count <= ses.count
+	}
+	return t == ses.before && ses.confirmed == 0
 }
 
 // leave ends the connection of a session, and returns it. Server.mu and mu are locked.
@@ -335,21 +348,16 @@ func (s *Server) attach(c *Session) error {
 }
 
 // giveUp is for a connection that did not take its Welcome: a new session ends, and one that was to be
-// resumed waits, with the token that its client has.
-func (s *Server) giveUp(c *Session, old token) {
+// resumed waits.
+func (s *Server) giveUp(c *Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !c.resumed {
+	switch {
+	case !c.resumed:
 		s.endSession(c.session, TooSlow)
-		return
+	case c.session.count == c.count: // it was not resumed meanwhile
+		s.wait(c.session)
 	}
-	if c.session.count != c.count {
-		return
-	}
-	if old.server == s.signer.server {
-		c.session.count = old.count
-	}
-	s.wait(c.session)
 }
 
 // detach ends a connection; its session waits, or ends. It reports whether the connection was not over

@@ -348,6 +348,12 @@ func TestResume(t *testing.T) {
 	}
 	w.step(1)
 	expect(t, "frames after a resume with a state in the ring", kinds(held.conn.take()), "U")
+	held.Disconnected() // it has sent nothing, so the Welcome may have been lost
+	held = w.resume(p, 3)
+	if !held.welcome.resumed {
+		t.Errorf("a token does not work although the newer one may have been lost: %+v", held.welcome)
+	}
+	check(t, held.Receive(appendPing(nil, 1)))
 	held.Disconnected()
 
 	if replay := w.resume(p, 3); replay.welcome.resumed || replay.ID() != 2 {
@@ -367,8 +373,44 @@ func TestResume(t *testing.T) {
 	expect(t, "frames after a resume with a state that the server has forgotten", kinds(lost.conn.take()), "KU")
 	expect(t, "inputs", lifecycle(w.took()), "[+1 +2]")
 	st := w.stats()
-	expect(t, "resumed", st.Resumed, 3)
+	expect(t, "resumed", st.Resumed, 4)
 	expect(t, "causes", st.Keyframes, KeyframeCauses{Join: 2, Resume: 1})
+}
+
+// A client that comes back within the Send of its Welcome has a token already.
+func TestResumeWithinTheWelcome(t *testing.T) {
+	w := newWorld(t, 1, Config{}, evertick.InputConfig{})
+	first := new(recorder)
+	var second *peer
+	first.onSend = func(frame []byte) {
+		if second == nil {
+			welcome, err := parseWelcome(frame)
+			check(t, err)
+			second = w.mustJoin(Hello{Token: welcome.token})
+		}
+	}
+	if _, err := w.Join(t.Context(), first, (&Hello{}).append(nil)); !errors.Is(err, Replaced) {
+		t.Errorf("the first connection: %v", err)
+	}
+	w.step(1)
+	expect(t, "frames", kinds(second.conn.take()), "K")
+	expect(t, "connected", w.stats().Connected, 1)
+}
+
+// A session whose client does not take the Welcome waits for another try.
+func TestResumeWithAFullConnection(t *testing.T) {
+	w := newWorld(t, 1, notices, evertick.InputConfig{})
+	p := w.mustJoin(Hello{})
+	p.Disconnected()
+	if _, err := w.joinBy(&recorder{full: true}, Hello{Token: p.welcome.token}); !errors.Is(err, TooSlow) {
+		t.Errorf("a full connection: %v", err)
+	}
+	if back := w.resume(p, 0); !back.welcome.resumed {
+		t.Errorf("Welcome: %+v", back.welcome)
+	}
+	w.clock.Add(int64(defaultResume) * 2)
+	w.step(2)
+	expect(t, "inputs", lifecycle(w.took()), "[+1]")
 }
 
 func TestForgedTokens(t *testing.T) {
@@ -491,6 +533,12 @@ func TestRestart(t *testing.T) {
 	next.step(1)
 	expect(t, "frames", kinds(back.conn.take()), "K")
 	expect(t, "inputs", lifecycle(next.took()), "[+4]")
+	if again := next.mustJoin(Hello{Token: peers[1].welcome.token}); !again.welcome.resumed || again.ID() != 2 {
+		t.Error("a token of the server before does not work although the newer one may have been lost")
+	} else {
+		check(t, again.Receive(appendPing(nil, 1)))
+		back = again
+	}
 	if again := next.mustJoin(Hello{Token: peers[1].welcome.token}); again.welcome.resumed {
 		t.Error("a token of the server before was used twice")
 	}

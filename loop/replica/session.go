@@ -37,14 +37,15 @@ type Session struct {
 	appliedSent uint64 // sequence number in the last frame that the connection took
 }
 
-// session is what lasts from one connection to the next. A mutex of a session is locked after that of
-// its Server.
+// session is what lasts from one connection to the next. Its mutex is locked after Server.mu and before
+// Server.statsMu.
 type session struct {
 	server *Server
 	number uint32
 
 	// Server.mu guards these.
 	count     uint64 // of the newest token
+	before    token  // of an earlier Server, that has made the session
 	until     int64  // when a session without a connection ends
 	following bool   // it counts in Server.stream
 
@@ -60,6 +61,7 @@ type session struct {
 
 	mu            sync.Mutex
 	current       *Session // nil: the client is away
+	confirmed     uint64   // count of the newest token that the client is known to have
 	over          bool
 	frames, bytes bucket
 	window        window
@@ -182,6 +184,7 @@ func (c *Session) admit(frame []byte, now int64) error {
 	case !ses.frames.take(now, 1) || !ses.bytes.take(now, len(frame)):
 		return TooFast
 	}
+	ses.confirmed = c.count
 	ses.stats.Received.add(len(frame))
 	ses.server.count(func(st *Stats) { st.Received.add(len(frame)) })
 	return nil
