@@ -130,6 +130,8 @@ func TestViewsOfOwners(t *testing.T) {
 	}
 	seat.v.centre = centre{point: true, x: 5}
 	g.wantList("a point", 0, 1, 2, 4, 5)
+	seat.v.centre = centre{point: true, x: float32(math.NaN())}
+	g.wantList("not a point", 0, 1, 2, 4, 5)
 	seat.v.centre = centre{follow: 1000}
 	g.wantList("not born yet", 0, 1, 2, 4, 5)
 }
