@@ -8,7 +8,7 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// mostBudget is a budget that no frame needs, whose bits an int32 holds.
+// mostBudget is the most bytes to which a frame is limited: an int32 holds their bits.
 const mostBudget = 1 << 26
 
 // choice is what a frame contains if not all fits, or if the client does not have all values of the
