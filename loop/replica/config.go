@@ -46,7 +46,9 @@ type Config struct {
 	// Unauthorized.
 	Authorize func(ctx context.Context, h Hello) (Grant, error)
 	// Joined and Left are kinds of inputs that the Server pushes, with the session as Source, when a
-	// session begins and when it has ended. The Data of Joined is Grant.Data. 0: none.
+	// session begins and when it has ended. The Data of Joined is Grant.Data. Joined has the Seq 0, and
+	// Left the greatest. Left applies after the last input of the session, so a tick of that in the
+	// future delays it by up to Limits.Lead. 0: none.
 	Joined, Left uint32
 	// Secret signs the tokens with which clients resume their sessions, and lets them do so after a
 	// restart of the server. At least 16 bytes, hard to guess. nil: a random one, for the life of the
@@ -177,7 +179,9 @@ type Limits struct {
 	Sessions int
 	// FrameBytes is the largest frame of a client. 0: 64 KiB.
 	FrameBytes int
-	// FramesPerSecond and BytesPerSecond of a session, each over a second with room for a burst of two. 0: 240 and 256 KiB.
+	// FramesPerSecond and BytesPerSecond of a session, with room for a burst of two seconds. A frame beyond
+	// them ends the connection with TooFast. A request for a Keyframe counts as an eighth of a second.
+	// 0: 240 and 256 KiB.
 	FramesPerSecond, BytesPerSecond int
 	// Lead is the number of ticks that an input may be for in the future. 0: 240.
 	Lead uint64
