@@ -67,12 +67,7 @@ func (e *frameWriter) limit(body int) {
 // prepare finds what has changed for each entity of the view.
 func (e *frameWriter) prepare() {
 	c, m, known := &e.work.choice, &e.work.merged, e.known()
-	m.Reserve(len(known), len(e.view()))
-	if e.base == nil {
-		m.Stays, m.Leaves, m.Enters = m.Stays[:0], m.Leaves[:0], append(m.Enters[:0], e.view()...)
-	} else {
-		native.Merge(e.level, known, e.view(), e.d.gone, m)
-	}
+	e.merge()
 	c.stays = c.stays[:0]
 	place, own := 0, e.v.own
 	for _, entry := range m.Stays {
@@ -171,24 +166,9 @@ func (e *frameWriter) importance(slot uint32) float32 {
 		}
 	}
 	if leave := e.source.view.Leave; leave > 0 {
-		weight /= 1 + min(4*(e.distance2(slot)/(leave*leave)), 15)
+		weight /= 1 + min(4*(e.distance2(e.v, slot)/(leave*leave)), 15)
 	}
 	return weight
-}
-
-// distance2 returns the square of the distance of an entity from the centre of the view, in m², 0 if
-// views have no limit, and the largest number for a position that is not finite.
-func (e *frameWriter) distance2(slot uint32) float32 {
-	if e.source.view.Enter == 0 {
-		return 0
-	}
-	p, v := &e.present, e.v
-	dx, dy, dz := p.x[slot]-v.x, p.y[slot]-v.y, p.z[slot]-v.z
-	d := float32(dx*dx) + float32(dy*dy) + float32(dz*dz)
-	if !(d <= math.MaxFloat32) {
-		return math.MaxFloat32
-	}
-	return d
 }
 
 // choose decides what is sent within so many bytes.
@@ -231,7 +211,7 @@ func (e *frameWriter) chooseEnters() {
 			c.bits -= each
 			continue
 		}
-		c.keys = append(c.keys, uint64(math.Float32bits(e.distance2(slot)))<<32|uint64(slot))
+		c.keys = append(c.keys, uint64(math.Float32bits(e.distance2(e.v, slot)))<<32|uint64(slot))
 	}
 	slices.Sort(c.keys)
 	room := c.bits

@@ -93,8 +93,8 @@ type Client struct {
 	config  ClientConfig
 	clock   loop.Clock
 	welcome Welcome
-	joined  bool       // a Welcome has come, on this connection or an earlier one
-	live    bool       // it has come on this connection
+	joined  bool // a Welcome has come, on this connection or an earlier one
+	live    bool // it has come on this connection
 
 	layout *layout
 	empty  *State
@@ -326,7 +326,8 @@ func (c *Client) receiveState(frame []byte, now int64) error {
 		return frameFault(&h, r.Err())
 	}
 	newest := c.State()
-	if h.tick <= newest.tick && !(h.keyframe && c.config.Ordered) { // a server may go back
+	back := h.keyframe && (c.config.Ordered || h.at > newest.at) // the simulation has gone back
+	if h.tick <= newest.tick && !back {
 		c.stats.Old++
 		return nil
 	}

@@ -100,7 +100,7 @@ func (e *frameWriter) view() []uint32 {
 	if e.v.all {
 		return e.present.slots
 	}
-	return e.views.lists[e.v.lo:e.v.hi]
+	return e.v.seen
 }
 
 // known returns the list of the base.
@@ -117,13 +117,12 @@ func (e *frameWriter) known() []uint32 {
 // full writes a body with all that has changed. The client has all values of the base. Bodies for
 // clients that see all entities, and have seen all, are made once.
 func (e *frameWriter) full() {
-	shared := e.v.all && (e.base == nil || e.base.all)
 	predicted := e.predicts()
-	if !shared {
+	if shared := e.v.all && (e.base == nil || e.base.all); !shared {
 		var jumped bool
-		e.dst, jumped = e.appendBody(e.dst, e.d, e.known(), e.view(), predicted)
+		e.merge()
+		e.dst, jumped = e.appendBody(e.dst, predicted, e.keep())
 		e.setFlags(predicted, jumped)
-		e.keep()
 		return
 	}
 	b := &e.d.bodies[0]
@@ -131,13 +130,27 @@ func (e *frameWriter) full() {
 		b = &e.d.bodies[1]
 	}
 	if !b.made {
+		e.merge()
+		b.bytes, b.jumped = e.appendBody(b.bytes[:0], predicted, e.present.slots)
 		b.made = true
-		b.bytes, b.jumped = e.appendBody(b.bytes[:0], e.d, e.known(), e.view(), predicted)
 	}
 	e.dst = append(e.dst, b.bytes...)
 	e.setFlags(predicted, b.jumped)
-	e.f.all = true
-	e.f.previous = e.d.base
+	e.f.all, e.f.previous = true, e.d.base
+}
+
+// merge finds which entities of the base stay or leave, and which come into view.
+func (e *frameWriter) merge() {
+	m, known, view := &e.work.merged, e.known(), e.view()
+	m.Reserve(len(known), len(view))
+	if e.base == nil {
+		m.Stays, m.Leaves, m.Enters = m.Stays[:0], m.Leaves[:0], append(m.Enters[:0], view...)
+	} else {
+		native.Merge(e.level, known, view, e.d.gone, m)
+	}
+	if e.source.view.Leave > e.source.view.Enter {
+		m.Enters = slices.DeleteFunc(m.Enters, func(slot uint32) bool { return e.beyond(e.v, slot) })
+	}
 }
 
 func (e *frameWriter) setFlags(predicted, jumped bool) {
@@ -157,22 +170,26 @@ func (e *frameWriter) predicts() bool {
 		e.useful(b.previous) && len(e.public) > 0 && e.public[0].Predicted && e.predictable(e.d)
 }
 
-// keep stores what the client has after a full body.
-func (e *frameWriter) keep() {
-	f := e.f
+// keep stores which entities the client has after a full body, and returns them.
+func (e *frameWriter) keep() []uint32 {
+	f, m := e.f, &e.work.merged
 	if e.v.all {
-		f.all = true
-		return // velocities: the entities that came into view are not those that were born
+		f.all = true // without previous: the entities that came into view are not those that were born
+		return e.present.slots
 	}
-	f.list = append(f.list, e.view()...)
-	enters := e.work.merged.Enters
-	for i := 0; len(enters) > 0 && i < len(f.list); i++ {
-		if f.list[i] == enters[0] {
-			f.list[i] |= native.Young
-			enters = enters[1:]
+	enters := m.Enters
+	for _, entry := range m.Stays {
+		slot := entry & slotBits
+		for ; len(enters) > 0 && enters[0] < slot; enters = enters[1:] {
+			f.list = append(f.list, enters[0]|native.Young)
 		}
+		f.list = append(f.list, slot)
+	}
+	for _, slot := range enters {
+		f.list = append(f.list, slot|native.Young)
 	}
 	f.previous = e.d.base
+	return f.list
 }
 
 // finish writes what is after the body.
@@ -184,33 +201,30 @@ func (e *frameWriter) finish() {
 	}
 }
 
-// appendBody appends a full body, from the leaves to the entities that teleported, and reports whether
-// there are any of these.
-func (s *source) appendBody(dst []byte, d *delta, known, view []uint32, predicted bool) (out []byte, jumped bool) {
-	m := &s.work.merged
-	if d.base == 0 {
-		m.Stays, m.Leaves, m.Enters = m.Stays[:0], m.Leaves[:0], append(m.Enters[:0], view...)
-		return s.appendEnters(dst, view), false
+// appendBody appends a full body of what was merged, from the leaves to the entities of the new list that
+// teleported, and reports whether there are any of these.
+func (e *frameWriter) appendBody(dst []byte, predicted bool, list []uint32) (out []byte, jumped bool) {
+	m := &e.work.merged
+	if e.base == nil {
+		return e.appendEnters(dst, m.Enters), false
 	}
-	m.Reserve(len(known), len(view))
-	native.Merge(s.level, known, view, d.gone, m)
 	dst = appendLeaves(dst, m.Leaves)
-	dst = s.appendEnters(dst, m.Enters)
+	dst = e.appendEnters(dst, m.Enters)
 	if len(m.Stays) > 0 {
-		for g := range s.public {
-			dst = s.appendGroup(dst, g, d, predicted)
+		for g := range e.public {
+			dst = e.appendGroup(dst, g, e.d, predicted)
 		}
 	}
-	if !d.jumps {
+	if !e.d.jumps {
 		return dst, false
 	}
-	places := s.work.places[:0]
-	for i, slot := range view {
-		if has(d.jumped, slot) {
+	places := e.work.places[:0]
+	for i, entry := range list {
+		if has(e.d.jumped, entry&slotBits) {
 			places = append(places, uint32(i))
 		}
 	}
-	s.work.places = places
+	e.work.places = places
 	if len(places) == 0 {
 		return dst, false
 	}

@@ -99,10 +99,10 @@ func (x *scene) write() {
 	for _, v := range x.viewers {
 		x.frame = x.s.append(x.frame[:0], v, appliedInput{})
 		x.bytes += len(x.frame)
-		if x.live += v.hi - v.lo; v.all {
+		v.sent()
+		if x.live += len(v.base.list); v.base.all {
 			x.live += len(x.s.present.slots)
 		}
-		v.sent()
 	}
 }
 

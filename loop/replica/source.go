@@ -3,6 +3,7 @@ package replica
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/evertick/evertick"
@@ -110,9 +111,7 @@ func newSource(sim *evertick.Sim, c *Config) (*source, error) {
 	}
 	s.resolveView(&faults)
 	s.resolveColumns(c, &faults)
-	if n := len(c.Tags); n > mostTags {
-		faults.Add(ErrCapacity, "Config.Tags: number", n)
-	}
+	checkTags(c.Tags, &faults)
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
@@ -282,14 +281,19 @@ func familyOf(g *group) string {
 	return ""
 }
 
-func (s *source) resolveTags(c *Config) error {
-	seen := make(map[string]bool)
-	for i, name := range c.Tags {
-		if seen[name] || len(name) > mostName {
-			return fault.Element(ErrRange, "replica: Config.Tags", i, name)
-		}
-		seen[name] = true
+func checkTags(tags []string, faults *fault.List) {
+	if n := len(tags); n > mostTags {
+		faults.Add(ErrCapacity, "Config.Tags: number", n)
+		return
 	}
+	for i, name := range tags {
+		if name == "" || len(name) > mostName || slices.Contains(tags[:i], name) {
+			faults.Join(fault.Element(ErrRange, "replica: Config.Tags", i, name))
+		}
+	}
+}
+
+func (s *source) resolveTags(c *Config) error {
 	for i, name := range c.Tags {
 		t, err := s.world.Tag(name)
 		if err != nil {
@@ -336,5 +340,5 @@ func (s *source) arrange(c *Config) {
 		g.bits = g.LaneBits()
 		s.shape.Groups = append(s.shape.Groups, g.Group)
 	}
-	s.shape.Tags = append([]string(nil), c.Tags...)
+	s.shape.Tags = slices.Clone(c.Tags)
 }

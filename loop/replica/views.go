@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"math"
 	"slices"
 
 	"github.com/evertick/evertick/ecs"
@@ -32,9 +33,10 @@ type viewer struct {
 	check  uint64 // number of frames after which the next has a checksum
 	wait   uint64 // no Keyframe before this capture, on a connection that is not ordered
 
-	lo, hi int      // its view in views.lists
-	all    bool     // its view is all entities
-	own    []uint32 // slots of the entities that the session owns
+	// From begin to end.
+	all  bool     // it sees all entities
+	seen []uint32 // slots of what it sees otherwise; those beyond Enter only if the client has them
+	own  []uint32 // slots of the entities that the session owns
 }
 
 // centre is where the view of a client is: at the entity follow; if that is 0, at a point; and if
@@ -236,7 +238,7 @@ func (s *source) findViews(viewers []*viewer) error {
 	}
 	for _, v := range viewers {
 		if !v.all {
-			s.list(v, s.present.slots, nil)
+			s.list(v, s.present.slots)
 		}
 	}
 	return nil
@@ -309,70 +311,68 @@ func (s *source) query(viewers []*viewer) error {
 		p.moved = false
 	}
 	q := &w.queries
+	q.SkipDist2 = true
 	q.X, q.Y, q.Z, q.Radius = q.X[:0], q.Y[:0], q.Z[:0], q.Radius[:0]
 	for _, v := range viewers {
 		if v.placed {
 			w.asked = append(w.asked, v)
 			q.X, q.Y, q.Z, q.Radius = append(q.X, v.x), append(q.Y, v.y), append(q.Z, v.z), append(q.Radius, s.view.Leave)
 		} else {
-			s.list(v, nil, nil)
+			s.list(v, nil)
 		}
 	}
 	if err := w.index.Radius(q, &w.result); err != nil {
 		return err
 	}
 	for i, v := range w.asked {
-		s.list(v, w.result.Row(i), w.result.Dist2Row(i))
+		s.list(v, w.result.Row(i))
 	}
 	return nil
 }
 
 // list makes the view of v of the entities near it, those that it owns and those that all see. near is
-// ascending; dist2 is nil if distances do not matter.
-func (s *source) list(v *viewer, near []uint32, dist2 []float32) {
+// ascending.
+func (s *source) list(v *viewer, near []uint32) {
 	w := &s.views
-	v.lo = len(w.lists)
-	if len(v.own) == 0 && len(w.global) == 0 {
-		w.lists = s.appendNear(w.lists, v, near, dist2)
-	} else {
-		w.near = s.appendNear(w.near[:0], v, near, dist2)
-		w.extra = appendUnion(w.extra[:0], v.own, w.global)
-		w.lists = appendUnion(w.lists, w.near, w.extra)
+	category := v.mask != 0 && s.columns.category != nil
+	if v.seen = near; !category && len(v.own) == 0 && len(w.global) == 0 {
+		return
 	}
-	v.hi = len(w.lists)
+	if category {
+		w.near = w.near[:0]
+		for _, slot := range near {
+			if s.present.category[slot]&v.mask != 0 {
+				w.near = append(w.near, slot)
+			}
+		}
+		near = w.near
+	}
+	w.extra = appendUnion(w.extra[:0], v.own, w.global)
+	first := len(w.lists)
+	w.lists = appendUnion(w.lists, near, w.extra)
+	v.seen = w.lists[first:]
 }
 
-// appendNear appends the slots of near that are in the categories of v, and either not beyond Enter or known
-// to its client.
-func (s *source) appendNear(dst []uint32, v *viewer, near []uint32, dist2 []float32) []uint32 {
-	first := len(dst)
-	if dist2 == nil {
-		dst = append(dst, near...)
-	} else {
-		dst = slices.Grow(dst, len(near))
-		enter, known := s.view.Enter*s.view.Enter, s.known(v)
-		for i, slot := range near {
-			if dist2[i] > enter {
-				for len(known) > 0 && known[0]&slotBits < slot {
-					known = known[1:]
-				}
-				if len(known) == 0 || known[0]&slotBits != slot || s.present.changed[slot] > v.base.capture {
-					continue
-				}
-			}
-			dst = append(dst, slot)
-		}
+// beyond reports whether an entity is not near enough to come into the view of v. It may be in the view, which reaches
+// to Leave.
+func (s *source) beyond(v *viewer, slot uint32) bool {
+	_, own := slices.BinarySearch(v.own, slot)
+	return !own && s.distance2(v, slot) > s.view.Enter*s.view.Enter && !(s.global != nil && has(s.present.global, slot))
+}
+
+// distance2 returns the square of the distance of an entity from the centre of a view, in m², 0 if views have no
+// limit, and the largest number for a position that is not finite.
+func (s *source) distance2(v *viewer, slot uint32) float32 {
+	if s.view.Enter == 0 {
+		return 0
 	}
-	if v.mask == 0 || s.columns.category == nil {
-		return dst
+	p := &s.present
+	dx, dy, dz := p.x[slot]-v.x, p.y[slot]-v.y, p.z[slot]-v.z
+	d := float32(dx*dx) + float32(dy*dy) + float32(dz*dz)
+	if !(d <= math.MaxFloat32) {
+		return math.MaxFloat32
 	}
-	kept := dst[:first]
-	for _, slot := range dst[first:] {
-		if s.present.category[slot]&v.mask != 0 {
-			kept = append(kept, slot)
-		}
-	}
-	return kept
+	return d
 }
 
 // appendUnion appends the numbers that are in one of two ascending lists or in both.
@@ -388,12 +388,4 @@ func appendUnion(dst, a, b []uint32) []uint32 {
 		}
 	}
 	return append(append(dst, a...), b...)
-}
-
-// known returns the entities that the client of v has, if the next frame can change that state.
-func (s *source) known(v *viewer) []uint32 {
-	if v.base == nil || !s.useful(v.base.capture) {
-		return nil
-	}
-	return v.base.list
 }
