@@ -9,14 +9,14 @@ const SLOTS = 2 ** 24, NONE = new Uint32Array(0), NO_LANE = new Int32Array(0);
 function lanesOf(r, { codec, kind, components, bits, step }) {
 	const each = (n, b) => Array(n).fill(b), upTo = (most) => r.between('bits', bits, 2, most);
 	if (codec !== QUANTISED && step !== 0) r.fail('step', `${step} is not 0`);
-	if (codec === TAGS) return [32];
+	if (codec === TAGS) return [r.between('bits', bits, 32, 32)];
 	r.between('kind', kind, 1, 10);
 	if (codec === ANGLE) return each(components, upTo(16));
 	if (codec === PLANAR) return [upTo(16)];
 	if (codec === QUAT) return [2, ...each(3, upTo(16))];
 	if (codec === QUANTISED) return step > 0 && step < Infinity ? each(components, upTo(25)) : r.fail('step', `${step} is not positive and finite`);
-	const b = 8 * NUMBERS[kind].BYTES_PER_ELEMENT;
-	return b === 64 ? each(2 * components, 32) : each(components, b);
+	const size = 8 * NUMBERS[kind].BYTES_PER_ELEMENT, b = Math.min(size, 32);
+	return each(components * size / b, r.between('bits', bits, b, b));
 }
 
 /**
@@ -31,7 +31,7 @@ export function readSchema(r) {
 		const flags = r.u8('flags of a group', 2), owner = flags === 1, first = s.bits.length;
 		if (!owner && s.groups.at(-1)?.owner) r.fail('groups', 'a public group after one of the owner');
 		for (let k = r.count('fields'); k > 0; k--) {
-			const f = { name: r.text('name'), codec: r.u8('codec', 6, 1), kind: r.u8('kind', 10), components: r.u8('components', 8), bits: r.u8('bits'), owner, first: s.bits.length };
+			const f = { name: r.text('name'), codec: r.u8('codec', 6, 1), kind: r.u8('kind', 10), components: r.u8('components', 8, 1), bits: r.u8('bits'), owner, first: s.bits.length };
 			f.step = r.view.getFloat32(r.skip('step', 4), true);
 			const bits = lanesOf(r, f);
 			f.lanes = bits.length;
