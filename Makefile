@@ -75,6 +75,9 @@ mcp: ## the module that serves skills over the Model Context Protocol
 otel: ## the module that makes OpenTelemetry spans of the causal trace
 	cd loop/causal/otel && go vet ./... && go test ./...
 
+ws: ## the module that serves a replica server over WebSocket
+	cd loop/replica/ws && go vet ./... && go test ./...
+
 fmt: ## format the Go files
 	gofmt -w .
 
@@ -98,4 +101,4 @@ ci: ## every kind of check of the above that has a verdict, as CI runs it on eac
 ci-full: ## the same in full, as CI runs it each night; before a release
 	bash .ci/run full
 
-.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross wasm determinism python examples mcp otel fmt vet fuzz bench bench-compare ci ci-full
+.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross wasm determinism python examples mcp otel ws fmt vet fuzz bench bench-compare ci ci-full

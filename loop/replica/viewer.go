@@ -1,8 +1,6 @@
 package replica
 
 import (
-	"slices"
-
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/native"
 )
@@ -130,12 +128,21 @@ func (v *viewer) refused() {
 // acked notes that the client has got the frame of a tick: on a connection that is not ordered it is
 // the base of the next frames. It returns false if the viewer does not know the frame any more.
 func (v *viewer) acked(tick uint64) bool {
-	i := slices.IndexFunc(v.flight, func(f *frame) bool { return f.tick == tick })
+	i := v.find(tick)
 	if i >= 0 && !v.ordered {
 		v.base = v.flight[i]
 		v.drop(i)
 	}
 	return i >= 0
+}
+
+// find returns the place in flight of the last frame of a tick, or -1.
+func (v *viewer) find(tick uint64) int {
+	i := len(v.flight) - 1
+	for i >= 0 && v.flight[i].tick != tick {
+		i--
+	}
+	return i
 }
 
 // reset makes the next frame a Keyframe.
@@ -150,7 +157,7 @@ func (v *viewer) reset() {
 func (v *viewer) resume(held uint64, ordered bool) bool {
 	v.refused()
 	v.ordered = ordered
-	i := slices.IndexFunc(v.flight, func(f *frame) bool { return f.tick == held })
+	i := v.find(held)
 	if i < 0 {
 		v.reset()
 		return false

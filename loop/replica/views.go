@@ -83,15 +83,22 @@ func (s *source) place(v *viewer) {
 	}
 	c, p := &v.centre, &s.present
 	if c.follow == 0 && c.point {
-		v.x, v.y, v.z, v.placed = c.x, c.y, c.z, true
+		v.moveTo(c.x, c.y, c.z)
 		return
 	}
 	slot, ok := s.followed(v)
 	if !ok && (c.follow == 0 || c.owned) && len(v.own) > 0 {
 		slot, ok = v.own[0], true
 	}
-	if ok && fault.Finite(p.x[slot]) && fault.Finite(p.y[slot]) && fault.Finite(p.z[slot]) {
-		v.x, v.y, v.z, v.placed = p.x[slot], p.y[slot], p.z[slot], true
+	if ok {
+		v.moveTo(p.x[slot], p.y[slot], p.z[slot])
+	}
+}
+
+// moveTo moves the centre of the view to a point, if that is finite.
+func (v *viewer) moveTo(x, y, z float32) {
+	if fault.Finite(x) && fault.Finite(y) && fault.Finite(z) {
+		v.x, v.y, v.z, v.placed = x, y, z, true
 	}
 }
 
