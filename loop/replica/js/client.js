@@ -106,7 +106,7 @@ export class Client {
 	/**
 	 * Takes a frame of the server. A frame that is refused changes nothing and throws a FrameError; the transport should then end the connection.
 	 * @param {Uint8Array | ArrayBuffer} frame
-	 * @returns {boolean} false if the frame was ignored: its tick was there already, its base no longer, or its check differed
+	 * @returns {boolean} false if the frame was ignored: its tick is not newer, its base is no longer held, or its check differs
 	 */
 	receive(frame) {
 		const r = this.#reader.load(frame instanceof Uint8Array ? frame : new Uint8Array(frame)), kind = r.u8('kind');
@@ -201,9 +201,8 @@ export class Client {
 	#onPong(r) {
 		const [sent, arrived, left] = [1, 2, 3].map(() => Number(r.u64('time')) / 1e6), now = this.options.now();
 		r.close();
-		const ping = { roundTrip: now - sent - (left - arrived), offset: (arrived + left - sent - now) / 2 };
-		if (ping.roundTrip < 0) return false; // no answer to a Ping
-		this.#pings.push(ping);
+		if (sent > now + 1) return false; // no answer to a Ping
+		this.#pings.push({ roundTrip: Math.max(0, now - sent - (left - arrived)), offset: (arrived + left - sent - now) / 2 });
 		if (this.#pings.length > PINGS) this.#pings.shift();
 		({ roundTrip: this.roundTrip, offset: this.offset } = this.#pings.reduce((a, b) => (b.roundTrip < a.roundTrip ? b : a)));
 		return true;
@@ -223,7 +222,7 @@ export class Client {
 	 * @param {string} url @returns {() => void} ends the connection
 	 */
 	connect(url, { WebSocket = globalThis.WebSocket, protocols = [], retry = 250, longest = 10_000, every = 2_000 } = {}) {
-		let socket, timer, pings, attempts = 0;
+		let socket, timer, pings, welcome, attempts = 0;
 		const open = () => {
 			const s = socket = new WebSocket(url, protocols);
 			s.binaryType = 'arraybuffer';
@@ -233,6 +232,8 @@ export class Client {
 				try {
 					if (typeof data === 'string') throw new FrameError('replica: a message of text');
 					if (s === socket && this.receive(data)) attempts = 0;
+					if (welcome !== this.welcome) this.ping();
+					welcome = this.welcome;
 				} catch (fault) {
 					if (!(fault instanceof FrameError)) throw fault;
 					const text = new TextEncoder().encode(fault.message).subarray(0, 256);
