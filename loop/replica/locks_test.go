@@ -8,7 +8,7 @@ import (
 	"github.com/evertick/evertick"
 )
 
-// Clients send, and others read counts, while ticks apply inputs: none waits forever for another.
+// Clients send, and others read counts, while ticks apply inputs: no two wait for each other.
 func TestSessionsReceiveDuringTicks(t *testing.T) {
 	const peers, inputs = 100, 2000
 	w := newWorld(t, 2*peers, Config{Limits: Limits{FramesPerSecond: 1_000_000, BytesPerSecond: 1 << 28}}, evertick.InputConfig{Capacity: peers * inputs})
