@@ -58,6 +58,12 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
+// idler is a session that does nothing.
+type idler struct{}
+
+func (idler) Receive([]byte) error { return nil }
+func (idler) Disconnected()        {}
+
 // ways of sending a frame. Each is an http.Handler that hands its connections over.
 var ways = map[string]func(b *testing.B, add func(send func(frame []byte))) http.Handler{
 	// A system call and nothing else.
@@ -87,11 +93,9 @@ var ways = map[string]func(b *testing.B, add func(send func(frame []byte))) http
 		})
 	},
 	"ws": func(b *testing.B, add func(func([]byte))) http.Handler {
-		f := &fake{joined: make(chan *fakeSession, 10_000)}
-		h, err := newHandler(func(ctx context.Context, conn replica.Conn, hello []byte) (session, error) {
-			s, err := f.Join(ctx, conn, hello)
+		h, err := newHandler(func(_ context.Context, conn replica.Conn, _ []byte) (session, error) {
 			add(func(frame []byte) { conn.Send(frame) })
-			return s, err
+			return idler{}, nil
 		}, Config{Connections: 10_000, PerAddress: 10_000, PerMinute: 10_000})
 		if err != nil {
 			b.Fatal(err)

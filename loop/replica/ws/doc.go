@@ -11,8 +11,8 @@
 //	host.ListenAndServeTLS(certificate, key)
 //
 // The http.Server is that of the host, with its TLS. It needs ReadHeaderTimeout: the Handler begins when a request is
-// complete. To end, call Close of the replica.Server: then all connections end, each after at most Config.Write if
-// its client does not answer. Shutdown of the http.Server does not wait for them.
+// complete. To end, call Close of the replica.Server: then all connections end, that of a client that does not answer after
+// two seconds, or after Config.Write if frames wait for it. Shutdown of the http.Server does not wait for them.
 //
 // Each frame is one binary message. Messages are not compressed: frames have few bits left to save, and a compressor
 // for each client costs more memory than all else here. A text message ends the connection.
@@ -23,7 +23,7 @@
 //
 // # What a client cannot do
 //
-//   - Hold a connection without a session for longer than Config.Handshake, whatever it sends.
+//   - Hold a connection without a session for longer than Config.Handshake and two seconds, whatever it sends.
 //   - Keep one that is silent for longer than Config.Idle: TCP does not notice a client that has vanished.
 //   - Delay the server, or other clients, by not reading. Send never waits. At most Config.QueueBytes and one frame
 //     wait, and as much in the system; after Config.Write without progress the connection ends.
@@ -31,7 +31,7 @@
 //     Config.MessageBytes in any number of fragments.
 //   - Send more than Config.BytesPerSecond, in messages, fragments or pings. replica.Limits also bound frames.
 //   - Open more connections than Config.Connections, Config.PerAddress and Config.PerMinute.
-//   - Stop the server by a panic in Authorize or in a session: its connection ends, and net/http logs it.
+//   - Stop the server by a panic in Authorize or in a session: its connection ends, and the log of the http.Server has it.
 //
 // After a connection has ended for any of these reasons a client may connect again, and resume its session by its
 // token within replica.Limits.Resume.

@@ -3,9 +3,10 @@ package ws
 import (
 	"bufio"
 	"context"
+	"log"
 	"net"
 	"net/http"
-	"strconv"
+	"runtime/debug"
 	"time"
 
 	"github.com/coder/websocket"
@@ -55,8 +56,9 @@ func Request(ctx context.Context) *http.Request {
 	return r
 }
 
-// ServeHTTP implements http.Handler: it serves one connection, until that ends. It answers status 403 to
-// a page of another origin, 429 to an address with too many connections, and 503 if there are too many in total.
+// ServeHTTP implements http.Handler: it begins a connection, which goes on after it has returned. It answers status
+// 403 to a page of another origin, 429 to an address with too many connections, and 503 if there are too
+// many in total.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !h.config.originAllowed(r) {
 		http.Error(w, "origin not allowed", http.StatusForbidden)
@@ -65,23 +67,43 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	address := h.config.Address(r)
 	if status := h.door.enter(address, began); status != 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(60))
+		w.Header().Set("Retry-After", "60")
 		http.Error(w, "too many connections", status)
 		return
 	}
-	defer h.door.leave(address)
 	s := newSocket(&h.config, began)
 	conn, err := websocket.Accept(&hijacker{w, s}, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // the origin was checked above
-	if err != nil {
-		return // Accept has answered
+	if err != nil {                                                                                       // Accept has answered
+		h.door.leave(address)
+		return
 	}
-	defer conn.CloseNow() // after end, so that it only releases what conn holds
-	defer s.end()
 	conn.SetReadLimit(int64(h.config.MessageBytes))
-	h.serve(&messages{conn: conn, keep: keptMessage}, s, r)
+	// The goroutine of net/http holds the request and a deep stack: half the memory of an idle connection.
+	go func() {
+		defer h.door.leave(address)
+		defer conn.CloseNow() // after end, so that it only releases what conn holds
+		defer s.end()
+		defer logPanic(serverLog(r))
+		h.serve(&messages{conn: conn, keep: keptMessage}, s, r)
+	}()
 }
 
-// serve passes the messages of a client to its session. If the session panics, net/http logs that and goes on.
+// serverLog returns the log of the http.Server.
+func serverLog(r *http.Request) *log.Logger {
+	if server, ok := r.Context().Value(http.ServerContextKey).(*http.Server); ok && server.ErrorLog != nil {
+		return server.ErrorLog
+	}
+	return log.Default()
+}
+
+// logPanic stops a panic, as net/http does, and logs it.
+func logPanic(l *log.Logger) {
+	if p := recover(); p != nil && p != http.ErrAbortHandler {
+		l.Printf("ws: panic: %v\n%s", p, debug.Stack())
+	}
+}
+
+// serve passes the messages of a client to its session.
 func (h *Handler) serve(m *messages, s *socket, r *http.Request) {
 	hello, err := m.next(context.Background()) // the socket has deadlines
 	if err != nil {
@@ -89,9 +111,7 @@ func (h *Handler) serve(m *messages, s *socket, r *http.Request) {
 		return
 	}
 	m.buf = nil // Authorize may keep slices of the Hello
-	ctx, cancel := context.WithDeadline(context.WithValue(r.Context(), requestKey{}, r), s.deadline)
-	ses, err := h.join(ctx, s, hello)
-	cancel()
+	ses, err := h.begin(s, hello, r)
 	if err != nil {
 		return
 	}
@@ -107,6 +127,14 @@ func (h *Handler) serve(m *messages, s *socket, r *http.Request) {
 			return
 		}
 	}
+}
+
+// begin joins the server.
+func (h *Handler) begin(s *socket, hello []byte, r *http.Request) (session, error) {
+	ctx := context.WithValue(context.WithoutCancel(r.Context()), requestKey{}, r)
+	ctx, cancel := context.WithDeadline(ctx, s.deadline)
+	defer cancel()
+	return h.join(ctx, s, hello)
 }
 
 // hijacker is a ResponseWriter whose connection is a socket.

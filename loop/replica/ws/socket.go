@@ -237,8 +237,11 @@ func (s *socket) stop() {
 	s.wake()
 }
 
-// mostDrained is how many bytes drain reads of a client that does not close its side.
-const mostDrained = 1 << 20
+// How long, and how many bytes, drain reads of a client that does not close its side.
+const (
+	mostLinger  = 2 * time.Second
+	mostDrained = 1 << 20
+)
 
 // end is called when the goroutine that reads has nothing left to do.
 func (s *socket) end() {
@@ -263,7 +266,7 @@ func (s *socket) end() {
 
 // drain reads what the client sends until it closes its side.
 func (s *socket) drain() {
-	s.conn.SetReadDeadline(time.Now().Add(s.config.Write))
+	s.conn.SetReadDeadline(time.Now().Add(min(s.config.Write, mostLinger)))
 	buf := make([]byte, 1024)
 	for left := mostDrained; left > 0; {
 		n, err := s.conn.Read(buf)

@@ -232,7 +232,7 @@ func TestLargeFrameAndClose(t *testing.T) {
 	}
 }
 
-// A client that takes the Close frame and does not close its side delays the end by Config.Write.
+// A client that takes the Close frame and does not close its side delays the end by two seconds, or Config.Write.
 func TestCloseOfAClientThatStays(t *testing.T) {
 	h := newHost(t, &fake{}, Config{Write: 300 * time.Millisecond})
 	c, s := h.connect()
