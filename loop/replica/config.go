@@ -15,7 +15,9 @@ import (
 type Config struct {
 	// Every is the number of ticks between two updates, 1 to 65,536. 0: 1.
 	Every int
-	// Columns are sent. nil: "position", Quantised, and "rotation", Quat.
+	// Columns are sent. nil: "position", Quantised, and "rotation", Quat. A value that is written to a
+	// column directly is sent after Touch of the column. Teleports, of ecs.World.Jump, are sent if
+	// Previous is set in the Config of the Sim.
 	Columns []Column
 	// Tags are sent, at most 32.
 	Tags []string
@@ -29,7 +31,9 @@ type Config struct {
 	// lane and slot each.
 	Ring int
 	// Budget is the most bytes of an update. If there is more to send, what is most important comes
-	// first: see ViewConfig.Weight. 0: no limit. Otherwise at least 256.
+	// first: see ViewConfig.Weight. 0: no limit. Otherwise at least 256. Entities that leave, those that
+	// the session owns, and a bit for each one in the view are sent in any case. While there are two in
+	// the view for each byte, no more come into it.
 	Budget int
 	// Slow says what happens to a client whose connection does not take an update.
 	Slow SlowPolicy
@@ -143,14 +147,17 @@ const (
 // ViewConfig says which entities a client sees. The zero value: all of them.
 type ViewConfig struct {
 	// Enter is the distance in metres at which an entity comes into view, and Leave that at which it
-	// leaves. Leave is not below Enter; 0 means Enter. Enter 0: there is no limit.
+	// leaves. Leave is not below Enter; 0 means Enter. Enter 0: there is no limit. An entity whose position
+	// is not finite is nowhere near.
 	Enter, Leave float32
 	// Category names a column of uint32 with a set of 32 categories for each entity: a session sees an
 	// entity if it is in one of those of Session.SetMask. Empty: there are no categories.
 	Category string
 	// Global is a tag of entities that all clients see, wherever they are. Empty: none.
 	Global string
-	// Weight names a column of float32 with the importance of each entity, for Config.Budget. Empty: 1.
+	// Weight names a column of float32 with the importance of each entity, for Config.Budget. In each
+	// update an entity's priority grows by its weight, times a factor that falls from 1 at the centre of the
+	// view to 1/5 at Leave, until it is sent. A negative weight and NaN are 0. Empty: 1.
 	Weight string
 	// Free allows clients to look at any point. Otherwise a client can only follow entities that it owns.
 	Free bool

@@ -16,7 +16,9 @@
 //
 // A [Client] has the state of what it sees, in a [State] for each tick. It sends inputs, which become inputs of the Sim:
 // Source is the number of its session, and Seq the number that the client gave the input. Each frame says which of them its
-// state is the result of. A client in mode Simulate runs the Sim itself, in step with the server: see [Simulator].
+// state is the result of. A [Predictor] shows at once what they do to the entities of the client.
+//
+// A client in mode Simulate runs the Sim itself, in step with the server: see [Simulator].
 //
 // # Sessions
 //

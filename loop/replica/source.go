@@ -26,12 +26,12 @@ import (
 // A capture has a number, which counts from 1. The last Ring captures and the newest one are kept, so
 // a frame can be a change of any of them.
 type source struct {
-	world  *ecs.World
-	level  native.Level
-	negate bool // the plane of the Sim turns against rotation.y
-	view   ViewConfig
-	budget int
-	ring   int // captures that are kept: Config.Ring and the newest one
+	world      *ecs.World
+	level      native.Level
+	negate     bool // the plane of the Sim turns against rotation.y
+	viewConfig ViewConfig
+	budget     int
+	ring       int // captures that are kept: Config.Ring and the newest one
 
 	groups  []*group // in the order of the schema
 	public  []*group // the first of groups
@@ -99,11 +99,14 @@ const (
 // newSource resolves the names of a Config. It joins all faults of Every, Columns, Tags, Owner, View,
 // Ring and Budget. Only after it has found none does it add tags to the World that it lacks.
 func newSource(sim *evertick.Sim, c *Config) (*source, error) {
-	s := &source{world: sim.World, level: sim.Level(), negate: sim.Config().Physics.Plane == physics.XZ, view: c.View, budget: c.Budget}
+	s := &source{world: sim.World, level: sim.Level(), negate: sim.Config().Physics.Plane == physics.XZ, viewConfig: c.View, budget: c.Budget}
 	faults := fault.List{Package: "replica"}
 	c.checkRanges(&faults)
 	s.resolveView(&faults)
 	s.resolveColumns(c, &faults)
+	if n := len(s.groups) + 1; n > mostGroups {
+		faults.Add(ErrCapacity, "Config.Columns: groups of columns", n)
+	}
 	checkTags(c.Tags, &faults)
 	if err := faults.Err(); err != nil {
 		return nil, err
@@ -121,7 +124,7 @@ func newSource(sim *evertick.Sim, c *Config) (*source, error) {
 		s.states[i].buffers = make([]int, len(s.groups))
 	}
 	var err error
-	if s.views.index, err = spatial.New(spatial.Config{CellSize: s.view.Leave, Level: s.level}); err != nil {
+	if s.views.index, err = spatial.New(spatial.Config{CellSize: s.viewConfig.Leave, Level: s.level}); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -131,7 +134,7 @@ func newSource(sim *evertick.Sim, c *Config) (*source, error) {
 func (s *source) schema() Schema { return s.shape }
 
 func (s *source) resolveView(faults *fault.List) {
-	v := &s.view
+	v := &s.viewConfig
 	if v.Leave == 0 {
 		v.Leave = v.Enter
 	}
@@ -281,7 +284,7 @@ func (s *source) resolveTags(c *Config) error {
 		}
 		s.tags = append(s.tags, t)
 	}
-	if name := s.view.Global; name != "" {
+	if name := s.viewConfig.Global; name != "" {
 		t, err := s.world.Tag(name)
 		if err != nil {
 			return fmt.Errorf("replica: Config.View.Global: %w", err)

@@ -3,11 +3,8 @@ package ws
 import (
 	"bufio"
 	"context"
-	"errors"
-	"io"
 	"net"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
@@ -28,6 +25,17 @@ type Handler struct {
 	join   func(ctx context.Context, conn replica.Conn, hello []byte) (session, error)
 }
 
+// NewHandler returns a handler for a server. The error lists all faults of the Config. It panics if
+// server is nil.
+func NewHandler(server *replica.Server, c Config) (*Handler, error) {
+	if server == nil {
+		panic("ws: NewHandler: nil Server")
+	}
+	return newHandler(func(ctx context.Context, conn replica.Conn, hello []byte) (session, error) {
+		return server.Join(ctx, conn, hello)
+	}, c)
+}
+
 func newHandler(join func(context.Context, replica.Conn, []byte) (session, error), c Config) (*Handler, error) {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -41,7 +49,7 @@ func newHandler(join func(context.Context, replica.Conn, []byte) (session, error
 type requestKey struct{}
 
 // Request returns the request that began a connection, for replica.Config.Authorize: its cookies and
-// headers may say who the player is. It is nil if ctx is not of a Handler.
+// headers may name the player. It is nil if ctx is not of a Handler.
 func Request(ctx context.Context) *http.Request {
 	r, _ := ctx.Value(requestKey{}).(*http.Request)
 	return r
@@ -70,13 +78,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer conn.CloseNow() // after end, so that it only releases what conn holds
 	defer s.end()
 	conn.SetReadLimit(int64(h.config.MessageBytes))
-	h.serve(&messages{socket: s, conn: conn}, s, r)
+	h.serve(&messages{conn: conn, keep: keptMessage}, s, r)
 }
 
 // serve passes the messages of a client to its session. If the session panics, net/http logs that and goes on.
 func (h *Handler) serve(m *messages, s *socket, r *http.Request) {
-	hello, err := m.next()
+	hello, err := m.next(context.Background()) // the socket has deadlines
 	if err != nil {
+		s.refuse(err)
 		return
 	}
 	m.buf = nil // Authorize may keep slices of the Hello
@@ -89,8 +98,12 @@ func (h *Handler) serve(m *messages, s *socket, r *http.Request) {
 	defer ses.Disconnected()
 	s.welcome()
 	for {
-		frame, err := m.next()
-		if err != nil || ses.Receive(frame) != nil {
+		frame, err := m.next(context.Background())
+		if err != nil {
+			s.refuse(err)
+			return
+		}
+		if ses.Receive(frame) != nil {
 			return
 		}
 	}
@@ -111,47 +124,4 @@ func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	stream := h.socket.open(conn)
 	// The buffer must hold a control frame: the socket sees each in one Write.
 	return stream, bufio.NewReadWriter(rw.Reader, bufio.NewWriterSize(stream, 256)), nil
-}
-
-// messages reads the binary messages of a client.
-type messages struct {
-	socket *socket
-	conn   *websocket.Conn
-	buf    []byte
-}
-
-const (
-	leastMessage = 512
-	// Most messages are short. A longer buffer is not kept for each of many clients.
-	keptMessage = 4 << 10
-)
-
-var errText = errors.New("ws: a text message")
-
-// next returns the next message, until the next call.
-func (m *messages) next() ([]byte, error) {
-	kind, r, err := m.conn.Reader(context.Background()) // the socket has deadlines
-	if err != nil {
-		return nil, err
-	}
-	if kind != websocket.MessageBinary {
-		m.socket.finish(websocket.StatusUnsupportedData)
-		return nil, errText
-	}
-	if cap(m.buf) > keptMessage {
-		m.buf = nil
-	}
-	m.buf = m.buf[:0]
-	for {
-		if len(m.buf) == cap(m.buf) {
-			m.buf = slices.Grow(m.buf, max(leastMessage, len(m.buf)))
-		}
-		n, err := r.Read(m.buf[len(m.buf):cap(m.buf)])
-		m.buf = m.buf[:len(m.buf)+n]
-		if err == io.EOF {
-			return m.buf, nil
-		} else if err != nil {
-			return nil, err
-		}
-	}
 }

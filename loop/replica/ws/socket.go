@@ -221,6 +221,13 @@ func (s *socket) finish(code websocket.StatusCode) {
 	s.stop()
 }
 
+// refuse finishes with the code for an error of messages. Package websocket has sent one for most others.
+func (s *socket) refuse(err error) {
+	if err == errText {
+		s.finish(websocket.StatusUnsupportedData)
+	}
+}
+
 // stop is the end of finish. mu is locked.
 func (s *socket) stop() {
 	if s.closing {
