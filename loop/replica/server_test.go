@@ -458,8 +458,8 @@ func TestResumeReplacesAnOpenConnection(t *testing.T) {
 	expect(t, "frames", kinds(q.conn.take()), "UU")
 	expect(t, "frames of the old connection", kinds(p.conn.take()), "")
 	expect(t, "inputs", lifecycle(w.took()), "[+1]")
-	if !q.Stats().Connected {
-		t.Error("the session is not connected")
+	if st := w.stats(); !q.Stats().Connected || st.Connected != 1 || st.Waiting != 0 {
+		t.Errorf("%d sessions are connected, %d wait", st.Connected, st.Waiting)
 	}
 }
 
@@ -491,6 +491,26 @@ func TestSessionsExpire(t *testing.T) {
 	}
 	w.step(1)
 	expect(t, "inputs", lifecycle(w.took()), "[+3 +4 -2]")
+}
+
+// After a tick finds nothing to do, the next session that begins to wait still ends in time.
+func TestSessionsExpireInATick(t *testing.T) {
+	w := newWorld(t, 1, notices, evertick.InputConfig{})
+	w.clock.Add(100e9)
+	w.step(1)
+	p, q := w.mustJoin(Hello{}), w.mustJoin(Hello{})
+	w.step(1)
+	p.Disconnected()
+	w.clock.Add(10e9)
+	q.Disconnected()
+	for range 3 {
+		w.clock.Add(10e9)
+		w.step(2)
+	}
+	ends := w.took()
+	expect(t, "inputs", lifecycle(ends), "[+1 +2 -1 -2]")
+	expect(t, "the first end", ends[2].Tick, 5)
+	expect(t, "the second", ends[3].Tick, 7)
 }
 
 func TestSessionsEndAtOnceWithoutResume(t *testing.T) {
@@ -549,8 +569,11 @@ func TestRestart(t *testing.T) {
 		t.Error("the new token does not work")
 	}
 	next.clock.Add(10e9 + 1)
+	if late := next.mustJoin(Hello{Token: peers[2].welcome.token}); late.welcome.resumed {
+		t.Error("a token of the server before works until the next tick")
+	}
 	next.step(2)
-	expect(t, "inputs", lifecycle(next.took()), "[+5 -1 -3]")
+	expect(t, "inputs", lifecycle(next.took()), "[+5 +6 -1 -3]")
 	if late := next.mustJoin(Hello{Token: peers[2].welcome.token}); late.welcome.resumed {
 		t.Error("a token of the server before has no end")
 	}
