@@ -376,7 +376,7 @@ func (s *source) captureSpecial(structure bool) {
 		copy(p.global, s.global.Mask()[:(p.high+63)/64])
 		clear(p.global[(p.high+63)/64:])
 	}
-	if version := s.world.Position.Version(); s.view.Enter > 0 && (structure || version != c.position) {
+	if version := s.world.Position.Version(); s.viewConfig.Enter > 0 && (structure || version != c.position) {
 		c.position = version
 		s.capturePositions()
 	}

@@ -73,6 +73,9 @@ func (c *Client) Input(kind uint32, data []byte, tick uint64) (seq uint64, err e
 		return 0, fault.Field(ErrRange, "replica: Client.Input: tick", tick)
 	}
 	in := intent{seq: q.next, tick: tick, kind: kind}
+	if err := c.predict(&in, data); err != nil {
+		return 0, err
+	}
 	if n := len(q.free); n > 0 {
 		in.data, q.free = q.free[n-1], q.free[:n-1]
 	}
@@ -81,6 +84,17 @@ func (c *Client) Input(kind uint32, data []byte, tick uint64) (seq uint64, err e
 	q.next++
 	c.flush()
 	return in.seq, nil
+}
+
+// predict passes an input to the prediction.
+func (c *Client) predict(in *intent, data []byte) error {
+	switch {
+	case c.config.Simulator != nil:
+		return c.config.Simulator.input(in.kind, data, in.tick, in.seq)
+	case c.config.Predictor != nil:
+		return c.config.Predictor.input(in.kind, data, in.tick, in.seq)
+	}
+	return nil
 }
 
 // Waiting returns the number of inputs that no frame has said to be applied.
