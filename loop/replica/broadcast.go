@@ -251,6 +251,7 @@ func (ses *session) updateViewer(c *Session, rewound bool) {
 		v.reset()
 	case ses.resync:
 		c.cause = causeResync
+		c.appliedSent = 0 // the client may have refused the frame that had it
 		v.reset()
 	case ses.acked > 0:
 		v.acked(ses.acked)
