@@ -195,6 +195,11 @@ func (s *Server) collect() {
 	s.mu.Lock()
 	before := len(d.sessions)
 	d.sessions = append(d.sessions[:0], s.sessions...)
+	for _, ses := range s.sessions {
+		if s.sendTick && s.rewound {
+			ses.rewound = ses.count
+		}
+	}
 	s.mu.Unlock()
 	clear(d.sessions[len(d.sessions):max(len(d.sessions), before)])
 	d.viewing, d.following, d.viewers = d.viewing[:0], d.following[:0], d.viewers[:0]
@@ -210,7 +215,7 @@ func (s *Server) collect() {
 			}
 			d.following = append(d.following, c)
 		case s.sendTick:
-			if s.rewound && c.started && !c.ordered {
+			if s.rewound && !c.ordered {
 				d.lost = append(d.lost, c)
 				break
 			}
@@ -241,13 +246,12 @@ func (ses *session) updateViewer(c *Session, rewound bool) {
 		if c.resumed {
 			c.cause = causeResume
 		}
-		if c.held == 0 || ses.rewound || !v.resume(c.held, c.ordered) {
+		if c.held == 0 || rewound || !v.resume(c.held, c.ordered) {
 			v.ordered = c.ordered
 			v.reset()
 		}
-		ses.rewound = false
 	case rewound:
-		ses.acked, ses.rewound = 0, true
+		ses.acked = 0
 		v.reset()
 	case ses.resync:
 		c.cause = causeResync

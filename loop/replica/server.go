@@ -179,7 +179,7 @@ func (s *Server) join(ctx context.Context, conn Conn, hello []byte) (*Session, e
 	if err != nil {
 		return nil, err
 	}
-	if c.resumed {
+	if c.resumed && !c.unsure {
 		c.held = h.Held
 	}
 	if replaced != nil {
@@ -254,6 +254,7 @@ func (s *Server) admit(c *Session, old token, valid bool, grant *Grant, w *welco
 	ses.until = math.MaxInt64 // also while the Welcome is sent
 	ses.count++
 	c.count = ses.count
+	c.unsure = c.mode == View && (old.server != s.signer.server || old.count <= ses.rewound)
 	w.session, w.resumed, w.received = ses.number, c.resumed, ses.window.greatest
 	w.token = s.signer.append(nil, token{ses.number, ses.count, s.signer.server})
 	return replaced, nil
