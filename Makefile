@@ -56,7 +56,7 @@ consumer: ## a module that depends on this one: fetched, vendored, edited
 cross: ## arm64 with NEON, s390x, and an old x86 CPU, under qemu-user
 	bash .ci/cross.sh $(SHORT)
 
-wasm: ## tests in WebAssembly: js in node, golden hashes also as wasip1 in wazero
+wasm: ## tests in WebAssembly: js in node, golden hashes also as wasip1 in wazero; and of the client in JavaScript
 	bash .ci/wasm.sh $(SHORT)
 
 determinism: ## one scene in every build, level and machine available: the same hash every tick

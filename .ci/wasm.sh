@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # wasm.sh [-short]: runs tests in WebAssembly: js/wasm in node, and golden hashes also as wasip1/wasm in
 # wazero. determinism.sh compares whole simulations there, tick by tick. With -short, numeric
-# packages run only the tests of hashes and formats.
+# packages run only the tests of hashes and formats. Runs the tests of the client in JavaScript.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,12 +13,14 @@ lib=$(go env GOROOT)/lib/wasm
 export CGO_ENABLED=0 GOARCH=wasm
 
 if ! command -v node >/dev/null; then
-	echo "not run: tests in js/wasm: node is not installed"
+	echo "not run: tests in js/wasm, and of the client in JavaScript: node is not installed"
 elif [[ ! -e $lib/wasm_exec_node.js ]]; then
 	echo "not run: tests in js/wasm: this Go lacks lib/wasm"
 else
 	# js/wasm has room for 8 kB of arguments and environment, which some machines exceed.
 	node="env -i PATH=$PATH HOME=${HOME-/} ${EVERTICK_SEED:+EVERTICK_SEED=$EVERTICK_SEED} ${RAPID_SEED:+RAPID_SEED=$RAPID_SEED} node --stack-size=8192 $lib/wasm_exec_node.js"
+	echo "the client in JavaScript"
+	node loop/replica/js/client_test.mjs $short || failed=1
 	echo "js/wasm in node"
 	GOOS=js go test -short -exec "$node" "${others[@]}" || failed=1
 	GOOS=js go test -short -run "${short:+Golden|Hash|Snapshot|Restore|Copy}" -exec "$node" "${numeric[@]}" || failed=1

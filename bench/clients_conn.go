@@ -39,7 +39,7 @@ func newFrameConn(tcp *net.TCPConn, room int) (*frameConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Buffers of the system for a second of frames, or more, would hide that a client reads slowly.
+	// The system's own choice, megabytes, would hide for minutes that a client reads slowly.
 	if err := tcp.SetWriteBuffer(room); err != nil {
 		return nil, err
 	}

@@ -7,8 +7,6 @@ import (
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/spatial"
 )
 
 // Kinds of inputs of the crowd.
@@ -46,17 +44,13 @@ type crowdColumns struct {
 	Turn  *ecs.Column[float32] // rad/s
 }
 
-// newCrowd returns a crowd in which a circle of crowdRadius has so many walkers.
-func newCrowd(n, visible, hz, clients int, seed uint64, level native.Level, workers int) (*crowd, error) {
-	c := &crowd{n: n, edge: crowdRadius * float32(math.Sqrt(math.Pi*float64(n)/float64(visible)))}
+// newCrowd returns a crowd in which one sees so many walkers, itself among them. cfg provides seed, level, workers
+// and clock.
+func newCrowd(n, visible, hz, clients int, cfg evertick.Config) (*crowd, error) {
+	c := &crowd{n: n, edge: crowdEdge(float64(visible) / float64(n))}
+	cfg.Capacity, cfg.Loop.RateNum, cfg.Spatial.CellSize, cfg.Inputs.Capacity = n, int64(hz), crowdRadius, 4096+8*clients
 	var err error
-	c.sim, err = evertick.New(evertick.Config{
-		Capacity: n, Seed: seed, Level: level, Workers: workers,
-		Loop:    loop.Config{RateNum: int64(hz)},
-		Spatial: spatial.Config{CellSize: crowdRadius},
-		Inputs:  evertick.InputConfig{Capacity: 4096 + 8*clients},
-	})
-	if err != nil {
+	if c.sim, err = evertick.New(cfg); err != nil {
 		return nil, err
 	}
 	if err := c.sim.Register(&c.crowdColumns); err != nil {
@@ -67,9 +61,25 @@ func newCrowd(n, visible, hz, clients int, seed uint64, level native.Level, work
 		return nil, err
 	}
 	for slot, id := range ids { // the slots of a new world are in the order of its ids
-		c.begin(slot, id, clients, seed)
+		c.begin(slot, id, clients, cfg.Seed)
 	}
 	return c, c.sim.Add(evertick.BeforePhysics, "walk", c.walk)
+}
+
+// crowdEdge returns the edge of a square in which, on average, such a share of all points is in view of one of
+// them. Those in view are within crowdRadius and half of crowdSlack. For a radius of r edges, up to 1, the share is πr² - 8/3 r³ + r⁴/2:
+// the disc, less what is beyond the walls.
+func crowdEdge(share float64) float32 {
+	low, high := 0.0, 1.0
+	for range 50 {
+		r := (low + high) / 2
+		if math.Pi*r*r-8*r*r*r/3+r*r*r*r/2 < share {
+			low = r
+		} else {
+			high = r
+		}
+	}
+	return float32((crowdRadius + crowdSlack/2.0) / high)
 }
 
 // begin draws where a walker begins. Those of the clients 2i and 2i+1 begin side by side.

@@ -3,17 +3,85 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"net"
+	"os"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
-	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/paritytest"
 )
+
+func TestClients(t *testing.T) {
+	out := runClients(t, "-n", "200", "-clients", "8", "-hz", "60", "-slow", "0.25", "-decode", "4", "-ticks", "75", "-warmup", "15", "-json")
+	var got struct {
+		Clients map[string]json.RawMessage
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	number := func(name string) (v float64) {
+		t.Helper()
+		if err := json.Unmarshal(got.Clients[name], &v); err != nil {
+			t.Errorf("%s: %v in %s", name, err, out)
+		}
+		return v
+	}
+	between := func(name string, least, most float64) {
+		t.Helper()
+		if v := number(name); v < least || v > most {
+			t.Errorf("%s = %v, want %v to %v", name, v, least, most)
+		}
+	}
+	between("count", 8, 8)
+	between("entities", 200, 200)
+	between("visible", 80, 125) // a mean of 100
+	between("bytes_per_entity", 0.1, 12)
+	between("server_cpu_ns_per_tick", 1, 1e9)
+	between("ticks_late", 0, 75)
+	between("hz", 60, 60)
+	between("slow_clients", 2, 2)
+	between("decoding_clients", 4, 4)
+	between("acts_seen", 1, 1e6)
+	between("frames", 6, 6*61)
+	for _, name := range []string{"input_to_applied_ns", "tick_to_receipt_ns", "total_ns"} {
+		var q struct{ P50, P95, P99 int64 }
+		if err := json.Unmarshal(got.Clients[name], &q); err != nil || q.P50 <= 0 || q.P50 > q.P95 || q.P95 > q.P99 {
+			t.Errorf("%s: %+v, %v", name, q, err)
+		}
+	}
+}
+
+// All clients see all walkers, with inputs that have a lead.
+func TestClientsSeeAll(t *testing.T) {
+	text := runClients(t, "-n", "50", "-clients", "2", "-visible", "50", "-lead", "-ticks", "40", "-warmup", "10")
+	for _, part := range []string{"2 clients, 0 of them slow, of 50 walkers, 50.0 in view", "A acts → B sees", "inputs with a lead"} {
+		if !bytes.Contains([]byte(text), []byte(part)) {
+			t.Errorf("no %q in\n%s", part, text)
+		}
+	}
+}
+
+// runClients runs the scene, with this binary as the process of the clients.
+func runClients(t *testing.T, args ...string) string {
+	t.Helper()
+	t.Setenv(asCommand, "1")
+	var out bytes.Buffer
+	err := run(append([]string{"-scene", "clients"}, args...), &out, os.Stderr)
+	if errors.Is(err, syscall.ENOEXEC) {
+		t.Skip("not run: the clients as a child process: this binary runs in an emulator only")
+	}
+	if err != nil {
+		t.Fatalf("%v: %v", args, err)
+	}
+	return out.String()
+}
 
 // A connection takes whole frames or none, while nobody reads and afterwards.
 func TestFrameConn(t *testing.T) {
@@ -103,7 +171,7 @@ func tcpPair(t *testing.T) (server *net.TCPConn, client net.Conn) {
 // Walkers stay within the walls, face where they go, and all move.
 func TestCrowdMoves(t *testing.T) {
 	const n, hz = 500, 60
-	c, err := newCrowd(n, 100, hz, 10, 1, native.Auto, 1)
+	c, err := newCrowd(n, 100, hz, 10, evertick.Config{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,9 +206,33 @@ func TestCrowdMoves(t *testing.T) {
 	}
 }
 
+// In a crowd as many walkers are near one as was asked for.
+func TestCrowdEdge(t *testing.T) {
+	const n = 2000
+	for _, visible := range []int{20, 100, 1500} {
+		c, err := newCrowd(n, visible, 60, 0, evertick.Config{Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, y := c.sim.World.Position.X, c.sim.World.Position.Y
+		near := 0
+		for i := range n {
+			for j := range n {
+				dx, dy := x[i]-x[j], y[i]-y[j]
+				if dx*dx+dy*dy <= (crowdRadius+0.5)*(crowdRadius+0.5) {
+					near++
+				}
+			}
+		}
+		if got := float64(near) / n; got < 0.93*float64(visible) || got > 1.07*float64(visible)+1 {
+			t.Errorf("%.1f walkers near one, want %d", got, visible)
+		}
+	}
+}
+
 // A walker belongs to the client that has its number, and turns as the inputs of its owner say.
 func TestCrowdInputs(t *testing.T) {
-	c, err := newCrowd(20, 20, 60, 4, 1, native.Auto, 1)
+	c, err := newCrowd(20, 20, 60, 4, evertick.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

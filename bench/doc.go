@@ -63,6 +63,25 @@
 // in three attempts its whole interval lies below 0.6 of the baseline's, or 0.4 on another CPU: a
 // busy machine does not cause that, but a lost kernel does. Times are never compared.
 //
+// # Clients
+//
+//	go run ./bench -scene clients -n 10000 -clients 1000 -hz 30
+//
+// reports what it costs to send a world to many clients by package loop/replica. All of the n entities
+// walk (x, y and angle change in every tick), in a square of such a size that a client sees -visible of
+// them on average, fewer at the walls. Each client owns one and sends an input about every second tick.
+// -slow is the share of clients that read 1 kB a second; the figures are those of the others, and the slow
+// ones have lines of their own.
+//
+// The clients are in a process of their own, connected by TCP. What the server takes is the CPU time of
+// its process. -decode of the clients decode their updates, and the others count frames and bytes. Both
+// processes read the same clock, and the report has three spans of time: from the arrival of an input to
+// the beginning of the tick that applies it; from the end of a tick to the receipt of its update; and, measured
+// directly, from the moment at which A sends an input to that at which B receives the update that shows its effect.
+// The rate of ticks sets a floor for the first, which is printed beside it. With -lead clients stamp
+// their inputs for a later tick, by their estimate of the lead. If the two processes have too few CPUs, spans
+// are longer, and so are the phases, which are wall time. CPU time, bytes and counts are less affected.
+//
 // # Logs
 //
 // Logs of the capstone or of limina, with commands from outside:

@@ -41,6 +41,7 @@ type options struct {
 	hardware          bool
 	paced, causes     bool
 	sleep, continuous bool // of scenes of bodies alone
+	clientsOptions
 
 	command string        // that repeats the run
 	params  scenes.Params // of a simulation
@@ -68,6 +69,9 @@ func run(args []string, stdout, stderr io.Writer) error {
 	}
 	if len(args) > 0 && args[0] == "compare" {
 		return runCompare(args[1:], stdout, stderr)
+	}
+	if len(args) > 0 && args[0] == joinCommand {
+		return runJoin(os.Stdin, stdout)
 	}
 	o := &options{command: commandOf(args)}
 	s, err := o.parse(args, stderr)
@@ -127,6 +131,12 @@ func (o *options) parse(args []string, stderr io.Writer) (*scene, error) {
 	f.BoolVar(&o.paced, "paced", false, "run steps when they are due, at 60 Hz, by turns with steps back to back, and report how late they are")
 	f.BoolVar(&o.causes, "causes", false, "with -paced: more turns, each without one cause of longer paced steps")
 	f.BoolVar(&o.continuous, "continuous", false, "continuous collision, also in scenes that are not about that; without -compare by turns with a run without it")
+	f.IntVar(&o.clients, "clients", 100, "clients: `number` of them")
+	f.IntVar(&o.hz, "hz", 60, "clients: `ticks` and updates a second")
+	f.IntVar(&o.visible, "visible", 100, "clients: mean `number` of walkers that a client sees; -n or more: all")
+	f.Float64Var(&o.slow, "slow", 0.1, "clients: `share` of the clients that read 1 kB/s")
+	f.IntVar(&o.decode, "decode", 16, "clients: `number` of clients that decode their updates; the others count them")
+	f.BoolVar(&o.lead, "lead", false, "clients: clients stamp their inputs for the tick that their estimate of the lead says")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			f.SetOutput(stderr)

@@ -141,6 +141,18 @@ func TestBadFlags(t *testing.T) {
 		{"-scene pyramid -n 1000000", []string{"-n 1000000"}},
 		{"-scene pyramids -compare box3d", []string{"-compare", `"box3d"`, "box2d"}},
 		{"-scene arena -ticks 0", []string{"-ticks 0"}},
+		{"-scene arena -clients 4", []string{"-clients", "arena"}},
+		{"-scene clients -clients 0", []string{"-clients 0"}},
+		{"-scene clients -n 5 -clients 6", []string{"-clients 6", "-n 5"}},
+		{"-scene clients -n 5,6", []string{"-n", "queries"}},
+		{"-scene clients -n 0", []string{"-n 0"}},
+		{"-scene clients -hz 0", []string{"-hz 0"}},
+		{"-scene clients -visible 0", []string{"-visible 0"}},
+		{"-scene clients -slow 1", []string{"-slow 1"}},
+		{"-scene clients -slow nan", []string{"-slow NaN"}},
+		{"-scene clients -decode 0", []string{"-decode 0"}},
+		{"-scene clients -ticks 5 -warmup 5", []string{"-warmup 5"}},
+		{"-scene clients -budget 1s", []string{"-budget", "clients"}},
 		{"-scene arena -workers 0", []string{"-workers 0"}},
 		{"-scene queries -level avx3", []string{"-level", `"avx3"`}},
 	} {
@@ -166,7 +178,7 @@ func TestHelpIsNoFault(t *testing.T) {
 	if err := run([]string{"-h"}, io.Discard, &usage); !errors.Is(err, flag.ErrHelp) || errors.Is(err, errUsage) {
 		t.Errorf("-h: %v", err)
 	}
-	for _, name := range []string{"-scene", "-ticks", "-warmup", "-seed", "-level", "-workers", "-json", "-hashes", "-info", "-quick", "-csv", "-n", "-compare", "-ops", "-q", "-r", "-scale", "-budget", "-ladder", "-out", "-baseline", "-pin", "-hardware", "-paced", "-causes", "-list"} {
+	for _, name := range []string{"-scene", "-ticks", "-warmup", "-seed", "-level", "-workers", "-json", "-hashes", "-info", "-quick", "-csv", "-n", "-compare", "-ops", "-q", "-r", "-scale", "-budget", "-ladder", "-out", "-baseline", "-pin", "-hardware", "-paced", "-causes", "-list", "-clients", "-hz", "-visible", "-slow", "-decode", "-lead"} {
 		if !strings.Contains(usage.String(), name) {
 			t.Errorf("the usage lacks %s", name)
 		}

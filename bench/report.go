@@ -24,6 +24,7 @@ type report struct {
 	Level       string              `json:"level,omitempty"` // of figures that do not compare levels
 	Workers     int                 `json:"workers,omitempty"`
 	Facts       map[string]any      `json:"facts,omitempty"` // single figures
+	Clients     *clientsReport      `json:"clients,omitempty"`
 	Figures     table               `json:"figures"`
 
 	writeText func(w io.Writer)

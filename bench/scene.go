@@ -36,6 +36,7 @@ const (
 	simulations  family = "simulations"
 	bodiesAlone  family = "bodies alone"
 	withoutTicks family = "without ticks"
+	overNetwork  family = "over a network"
 )
 
 // registered are all scenes, by name.
@@ -69,7 +70,7 @@ func findScene(name string) (*scene, error) {
 
 // writeList writes all scenes with their flags.
 func writeList(w io.Writer) {
-	for _, family := range []family{simulations, bodiesAlone, withoutTicks} {
+	for _, family := range []family{simulations, bodiesAlone, withoutTicks, overNetwork} {
 		fmt.Fprintf(w, "%s\n\n", family)
 		for _, name := range sceneNames(func(s *scene) bool { return s.family == family }) {
 			s := registered[name]

@@ -33,6 +33,13 @@
 //	o := native.Ops{Pool: pool, Live: used}
 //	err := o.Move(&native.Motion{Pos: pos, Vel: vel, Acc: acc, Rot: rot, Ang: ang}, 1./60)
 //
+// # Lanes
+//
+// State goes to clients as whole numbers. A lane of b bits, 1 <= b <= 32, is a column of numbers of b bits in two's
+// complement, each sign-extended to an int32. Quantise, QuantiseAngle, QuantisePlanar and QuantiseQuat turn columns into
+// lanes; Delta computes how lanes differ from those that a client has, as records of few bits; Merge compares the slots
+// that a client knows with those that it is to see; Gather makes a bit stream of the records of the slots that stay.
+//
 // # Parity
 //
 // Every kernel on every level is tested against its Go twin, bit by bit; run

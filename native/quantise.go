@@ -6,12 +6,7 @@ import (
 	"github.com/evertick/evertick/internal/trig"
 )
 
-// Lanes are columns of whole numbers, in which state is sent to clients: a lane of b bits, 1 <= b <= 32, holds numbers
-// of b bits in two's complement, each sign-extended to an int32. The functions below turn columns into lanes. Their
-// slices have one length, or they panic, as they do for a number of bits out of range and on a level that Resolve
-// refuses. No two slices overlap. They allocate nothing.
-
-// Bits of the lanes that the functions below write.
+// Bits of the lanes that Quantise and the functions after it write.
 const (
 	MinLaneBits     = 2
 	MaxQuantiseBits = 25 // a float32 holds all whole numbers of 25 bits
@@ -21,7 +16,10 @@ const (
 
 // Quantise computes dst[i] = src[i]*scale, with the product rounded to float32 and then to the nearest whole number,
 // ties to even. A result beyond ±(1<<(bits-1) - 1), or infinite, becomes that bound. If the product is NaN the result is
-// -1<<(bits-1), which no number gives. 2 <= bits <= 25.
+// -1<<(bits-1), which no number gives.
+//
+// It panics unless dst and src have one length and 2 <= bits <= 25, and on a level that Resolve refuses. dst and src do
+// not overlap. It allocates nothing.
 func Quantise(level Level, dst []int32, src []float32, scale float32, bits int) {
 	if len(dst) != len(src) {
 		panic("native: Quantise: dst and src differ in length")
@@ -66,7 +64,9 @@ func roundWithin(v float32, limit int32) int32 {
 //	t -= RoundToEven(t)    // exact
 //	dst[i] = RoundToEven(t * (1<<bits)) // 1<<(bits-1) becomes -1<<(bits-1)
 //
-// NaN and infinities give 0, and so do angles of 2^24 turns and more. 2 <= bits <= 16.
+// NaN and infinities give 0, and so do angles of 2^24 turns and more.
+//
+// It panics unless 2 <= bits <= 16; the rest is as with Quantise.
 func QuantiseAngle(level Level, dst []int32, src []float32, bits int) {
 	if len(dst) != len(src) {
 		panic("native: QuantiseAngle: dst and src differ in length")
@@ -102,7 +102,9 @@ func signExtend(v int32, bits int) int32 { return v << (32 - bits) >> (32 - bits
 
 // QuantisePlanar computes the code of QuantiseAngle for the angle 2*Atan2(sin[i], cos[i]), with Atan2 of package
 // native/rigid. This is the angle of a rotation in a plane, of which the quaternion has sin[i] along the normal and
-// cos[i] as its w; it need not have length one. NaN gives 0. 2 <= bits <= 16.
+// cos[i] as its w; it need not have length one. NaN gives 0.
+//
+// It panics unless 2 <= bits <= 16; the rest is as with Quantise.
 func QuantisePlanar(level Level, dst []int32, sin, cos []float32, bits int) {
 	if len(dst) != len(sin) || len(dst) != len(cos) {
 		panic("native: QuantisePlanar: dst, sin and cos differ in length")
@@ -131,7 +133,9 @@ type QuatLanes struct{ Index, A, B, C []int32 }
 // 0 to 3. If that component is negative all change their sign, which leaves the rotation the same. dst.A, B and C get
 // the other components in order, each as Quantise(…, scale, bits) would: with limit = 1<<(bits-1) - 1 the scale is
 // limit*√2, rounded to float32, as none of them exceeds 1/√2. If a component is NaN, or all are zero, the index is that
-// of w and the others are 0, which is the identity. 2 <= bits <= 16.
+// of w and the others are 0, which is the identity.
+//
+// It panics unless 2 <= bits <= 16; the rest is as with Quantise.
 func QuantiseQuat(level Level, dst QuatLanes, src Quat, bits int) {
 	n := len(dst.Index)
 	if len(dst.A) != n || len(dst.B) != n || len(dst.C) != n || len(src.X) != n || len(src.Y) != n || len(src.Z) != n || len(src.W) != n {

@@ -81,9 +81,9 @@ export function encode(base, next, publics, owners, rng, { keyframe = base.tick 
 	if (!keyframe) b.uv(next.tick - base.tick);
 	const before = new Map((keyframe ? [] : base.entities).map((e, i) => [e.slot, { e, i }]));
 	const same = (e) => before.get(e.slot)?.e.id === e.id && !e.anew;
-	const gone = base.entities.filter((e) => !keyframe && !next.entities.some((n) => n.slot === e.slot && n.id === e.id && !n.anew));
-	const enters = next.entities.filter((e) => !same(e) || some(30)), stays = next.entities.filter((e) => !enters.includes(e));
-	const guess = !keyframe && !base.partial && (predicted || some(2)), partial = !keyframe && some(3), included = stays.filter(() => !partial || rng.chance(2));
+	const remain = new Set(next.entities.filter(same).map((e) => e.slot)), gone = keyframe ? [] : base.entities.filter((e) => !remain.has(e.slot));
+	const enters = next.entities.filter((e) => !same(e) || some(30)), entering = new Set(enters), stays = next.entities.filter((e) => !entering.has(e));
+	const guess = !keyframe && !base.partial && (predicted || some(2)), partial = !keyframe && some(3), included = stays.filter(() => !partial || rng.chance(2)), moving = new Set(included);
 	const owned = next.entities.filter((e) => e.own), wasOwned = (e) => same(e) && before.get(e.slot).e.own;
 	const own = next.entities.some((e) => !!e.own !== !!wasOwned(e)) || some(5), jumped = next.entities.map((_, i) => i).filter(() => some(9));
 	const applied = some(2) ? [rng.below(1000), rng.below(1000)] : null;
@@ -103,10 +103,10 @@ export function encode(base, next, publics, owners, rng, { keyframe = base.tick 
 	b.uv(enters.length).places(enters.map((e) => e.slot), (i) => b.sv(BigInt.asIntN(64, id(enters[i]) - (i ? id(enters[i - 1]) : 0n))));
 	const bits = publics.flatMap((g) => g.bits), ownBits = owners.flatMap((g) => g.bits);
 	b.bits(enters.flatMap((e) => e.q.map((v, k) => [v, bits[k]])));
-	next.entered = enters.filter((e) => !same(e)).map((e) => next.entities.indexOf(e));
+	next.entered = next.entities.flatMap((e, i) => (same(e) ? [] : [i]));
 	for (const e of next.entities) {
 		e.v = bits.map(() => 0);
-		if (stays.includes(e) && !included.includes(e)) e.q = before.get(e.slot).e.q.slice();
+		if (!entering.has(e) && !moving.has(e)) e.q = before.get(e.slot).e.q.slice();
 	}
 	if (partial) b.bits(stays.map((e) => [+included.includes(e), 1]));
 	let lane = 0;

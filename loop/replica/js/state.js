@@ -3,20 +3,20 @@
 const PREDICTED = 1, PARTIAL = 2, APPLIED = 4, JUMPED = 8, OWN = 16, CHECK = 32;
 const EXACT = 1, QUANTISED = 2, ANGLE = 3, PLANAR = 4, QUAT = 5, TAGS = 6;
 const NUMBERS = [, Int8Array, Int16Array, Int32Array, BigInt64Array, Uint8Array, Uint16Array, Uint32Array, BigUint64Array, Float32Array, Float64Array];
-const SLOTS = 2 ** 24, NONE = new Uint32Array(0);
+const SLOTS = 2 ** 24, NONE = new Uint32Array(0), NO_LANE = new Int32Array(0);
 
 /** Bits of the lanes of a field. */
 function lanesOf(r, { codec, kind, components, bits, step }) {
 	const each = (n, b) => Array(n).fill(b), upTo = (most) => r.between('bits', bits, 2, most);
 	if (codec !== QUANTISED && step !== 0) r.fail('step', `${step} is not 0`);
-	if (codec === TAGS) return [32];
+	if (codec === TAGS) return [r.between('bits', bits, 32, 32)];
 	r.between('kind', kind, 1, 10);
 	if (codec === ANGLE) return each(components, upTo(16));
 	if (codec === PLANAR) return [upTo(16)];
 	if (codec === QUAT) return [2, ...each(3, upTo(16))];
 	if (codec === QUANTISED) return step > 0 && step < Infinity ? each(components, upTo(25)) : r.fail('step', `${step} is not positive and finite`);
-	const b = 8 * NUMBERS[kind].BYTES_PER_ELEMENT;
-	return b === 64 ? each(2 * components, 32) : each(components, b);
+	const size = 8 * NUMBERS[kind].BYTES_PER_ELEMENT, b = Math.min(size, 32);
+	return each(components * size / b, r.between('bits', bits, b, b));
 }
 
 /**
@@ -31,7 +31,7 @@ export function readSchema(r) {
 		const flags = r.u8('flags of a group', 2), owner = flags === 1, first = s.bits.length;
 		if (!owner && s.groups.at(-1)?.owner) r.fail('groups', 'a public group after one of the owner');
 		for (let k = r.count('fields'); k > 0; k--) {
-			const f = { name: r.text('name'), codec: r.u8('codec', 6, 1), kind: r.u8('kind', 10), components: r.u8('components', 8), bits: r.u8('bits'), owner, first: s.bits.length };
+			const f = { name: r.text('name'), codec: r.u8('codec', 6, 1), kind: r.u8('kind', 10), components: r.u8('components', 8, 1), bits: r.u8('bits'), owner, first: s.bits.length };
 			f.step = r.view.getFloat32(r.skip('step', 4), true);
 			const bits = lanesOf(r, f);
 			f.lanes = bits.length;
@@ -76,7 +76,7 @@ export class State {
 	constructor(schema) {
 		this.schema = schema;
 		/** By lanes of the schema. */
-		this.lanes = schema.bits.map(() => new Int32Array(0));
+		this.lanes = schema.bits.map(() => NO_LANE);
 		this.words = NONE; // of ids
 		this.added = this.lanes.slice(); // by the last frame, in predicted groups
 	}
@@ -113,11 +113,13 @@ export class State {
 			list.rows = some;
 		}
 		for (const g of this.schema.groups) {
-			if (g.predicted) this.#advance(g, predicted && base, list);
-			if (!g.owner) this.#readGroup(r, g, list.rows, list.n);
+			if (g.owner) continue;
+			if (g.predicted) this.#predict(g, predicted && base, list);
+			this.#readGroup(r, g, list.rows, list.n);
+			for (let k = g.first; g.predicted && k < g.end; k++) addAll(this.lanes[k], this.added[k], 32 - this.schema.bits[k], this.count);
 		}
 		this.jumped = flags & JUMPED ? r.places('jumped', this.count) : NONE;
-		this.#readOwned(r, base, list.map, (flags & OWN) > 0);
+		this.#readOwned(r, base, list.runs, (flags & OWN) > 0);
 		const check = flags & CHECK ? r.u32('check') : 0;
 		r.close();
 		return !(flags & CHECK) || check === this.check();
@@ -143,68 +145,75 @@ export class State {
 			words[2 * i + 1] = high;
 		}
 		let bit = r.bits('lanes of enters', enters * sum);
-		const list = this.#merge(r, base, gone, slots, words), { map, entered } = list;
+		const list = this.#merge(r, base, gone, slots, words);
 		for (let k = 0; k < schema.publics; bit += schema.bits[k++]) {
-			gather(this.lanes[k], base.lanes[k], map, this.count);
-			for (let i = 0; i < enters; i++) this.lanes[k][entered[i]] = 0;
-			r.add(bit, sum, schema.bits[k], schema.bits[k], this.lanes[k], null, entered, enters);
+			for (const run of list.runs) copy(this.lanes[k], base.lanes[k], run);
+			this.#set(r, bit, sum, k, list.entered, enters);
 		}
 		return list;
 	}
+	/** Sets a lane of n rows from whole records, of `sum` bits each. */
+	#set(r, bit, sum, k, rows, n) {
+		const width = this.schema.bits[k], codes = r.fields(bit, sum, width, scratch(4, n), n), out = this.lanes[k];
+		for (let i = 0; i < n; i++) out[rows[i]] = codes[i] << (32 - width) >> (32 - width);
+	}
 	/**
-	 * Merges the base's list, without those that are gone, with the enters. Of each entity `map` has the place in the base, or -1;
-	 * `entered` has the places of enters and refreshed entities, `rows` those of the n stays.
+	 * Merges the base's list, without those that are gone, with the enters. Runs are what stays together in both lists: {to, from, n}. Of each
+	 * stay `map` has the place in the base and `rows` the new place. `entered` has the new places of the enters, among which are refreshed entities.
 	 */
 	#merge(r, base, gone, slots, words) {
-		const enters = slots.length, most = base.count - gone.length + enters;
+		const enters = slots.length, most = base.count - gone.length + enters, entered = scratch(5, enters), fresh = [], runs = [];
 		this.resize(most);
-		if (!gone.length && !enters) {
-			this.slots.set(base.slots.subarray(0, most));
-			this.ids.set(base.ids.subarray(0, most));
-			this.entered = NONE;
-			return { map: null, entered: scratch(0, 0), rows: all(most), n: most };
-		}
-		const map = scratch(0, most), rows = scratch(1, most), entered = new Int32Array(enters);
-		let p = 0, n = 0, e = 0, g = 0;
-		const put = (from, slot, list, i) => {
-			map[p] = from;
-			this.slots[p] = slot;
-			this.words[2 * p] = list[2 * i];
-			this.words[2 * p + 1] = list[2 * i + 1];
-			return p++;
+		const still = !gone.length && !enters, map = still ? all(most) : scratch(0, most), rows = still ? map : scratch(1, most);
+		let p = 0, b = 0, g = 0, n = 0; // places in the new list, the base, gone and rows
+		const stay = (end) => {
+			if (b === end) return;
+			const run = { to: p, from: b, n: end - b };
+			copy(this.slots, base.slots, run);
+			copy(this.words, base.words, { to: 2 * p, from: 2 * b, n: 2 * run.n });
+			runs.push(run);
+			if (!still) for (let i = 0; i < run.n; i++) map[run.to + i] = run.from + i;
+			if (!still) for (let i = 0, first = n; i < run.n; i++) rows[first + i] = run.to + i;
+			b = end;
+			p += run.n;
+			n += run.n;
 		};
-		for (let b = 0; b <= base.count; b++) {
-			if (g < gone.length && gone[g] === b) {
-				g++;
-				continue;
-			}
-			const slot = b < base.count ? base.slots[b] : SLOTS;
-			for (; e < enters && slots[e] < slot; e++) entered[e] = put(-1, slots[e], words, e);
-			if (b === base.count) break;
-			if (e < enters && slots[e] === slot) {
+		const stays = (end) => {
+			for (; g < gone.length && gone[g] < end; b++) stay(gone[g++]);
+			stay(end);
+		};
+		for (let e = 0; e < enters; e++) {
+			const slot = slots[e];
+			stays(search(base.slots, slot, b, base.count));
+			if (b < base.count && base.slots[b] === slot && gone[g] !== b) {
 				if (words[2 * e] !== base.words[2 * b] || words[2 * e + 1] !== base.words[2 * b + 1]) r.fail('id', `slot ${slot} has another`);
-				entered[e++] = p;
-			} else rows[n++] = p;
-			put(b, slot, base.words, b);
+				runs.push({ to: p, from: b++, n: 1 });
+			} else fresh.push(p);
+			this.slots[p] = slot;
+			this.words[2 * p] = words[2 * e];
+			this.words[2 * p + 1] = words[2 * e + 1];
+			entered[e] = p++;
 		}
+		stays(base.count);
 		this.count = p;
-		this.entered = Uint32Array.from(entered.filter((place) => map[place] < 0));
-		return { map, entered, rows, n };
+		this.entered = Uint32Array.from(fresh);
+		return { runs, map, rows, n, entered };
 	}
-	/** Moves a predicted group on by what the base's frame added, if there is a base to predict from. Otherwise nothing is added so far. */
-	#advance(g, base, { map, rows, n }) {
+	/** Prepares what a frame adds to a predicted group: what the base's frame added, if there is a base to predict from. */
+	#predict(g, base, { runs, map, rows, n }) {
 		for (let k = g.first; k < g.end; k++) {
-			const out = this.lanes[k], added = this.added[k].fill(0, 0, this.count), cut = 32 - this.schema.bits[k], before = base && base.added[k];
-			for (let j = 0; base && j < n; j++) {
-				const i = rows[j], v = added[i] = before[map ? map[i] : i];
-				out[i] = out[i] + v << cut >> cut;
+			const added = this.added[k], before = base && base.added[k];
+			if (base && n === this.count) for (const run of runs) copy(added, before, run);
+			else {
+				added.fill(0, 0, this.count);
+				for (let j = 0; base && j < n; j++) added[rows[j]] = before[map[rows[j]]];
 			}
 		}
 	}
-	/** Reads the differences of a group for n rows. */
+	/** Adds the differences of a group for n rows: to its lanes, or to what the frame adds to them. */
 	#readGroup(r, g, rows, n) {
 		if (!n) return;
-		const mode = r.u8('mode', 6), records = mode & 3, lanes = g.end - g.first, bits = this.schema.bits.slice(g.first, g.end);
+		const columns = g.predicted ? this.added : this.lanes, mode = r.u8('mode', 6), records = mode & 3, lanes = g.end - g.first, bits = this.schema.bits.slice(g.first, g.end);
 		if (records === 3) r.fail('mode', '3 is not 0 to 2');
 		let bitmap = 0, sum = 0;
 		if (records) {
@@ -214,11 +223,13 @@ export class State {
 			let some = rows, m = n;
 			bitmap = r.at;
 			if (records === 2) m = r.pick('bitmap', rows, n, some = scratch(3, n));
-			let bit = r.bits('records', m * sum);
-			widths.forEach((w, k) => {
-				if (w) r.add(bit, sum, w, bits[k], this.lanes[g.first + k], g.predicted ? this.added[g.first + k] : null, some, m);
-				bit += w;
-			});
+			const codes = r.fields(r.bits('records', m * sum), sum, sum, scratch(4, m), m);
+			let up = 32;
+			for (let k = 0; k < lanes; k++) {
+				if (!widths[k]) continue;
+				up -= widths[k];
+				add(columns[g.first + k], codes, up, 32 - widths[k], 32 - bits[k], some, m);
+			}
 		}
 		if (mode < 4) return;
 		for (let left = r.count('wide', n, 2), last = -1; left > 0; left--) {
@@ -229,30 +240,30 @@ export class State {
 				if (!(set >> k & 1)) continue;
 				r.sv('difference');
 				if (r.high !== r.low >> 31) r.fail('difference', 'more than 32 bits');
-				for (const column of g.predicted ? [this.lanes[g.first + k], this.added[g.first + k]] : [this.lanes[g.first + k]])
-					column[i] = column[i] + r.low << (32 - bits[k]) >> (32 - bits[k]);
+				const column = columns[g.first + k];
+				column[i] = column[i] + r.low << (32 - bits[k]) >> (32 - bits[k]);
 			}
 		}
 	}
 	/** Reads the owned entities and their lanes, or what changed in those of the base that are left. */
-	#readOwned(r, base, map, whole) {
-		const { schema } = this, kept = map && []; // rows of the base's owner lanes
+	#readOwned(r, base, runs, whole) {
+		const { schema } = this, kept = []; // rows of the base's owner lanes
 		if (whole) this.own = r.places('own', this.count);
-		else if (!map) this.own = base.own;
 		else {
-			const own = [];
-			for (let p = 0, i = 0; p < this.count; p++) {
-				while (base.own[i] < map[p]) i++;
-				if (base.own[i] === map[p]) kept.push(i), own.push(p);
-			}
-			this.own = Uint32Array.from(own);
+			let i = 0;
+			this.own = Uint32Array.from(runs.flatMap(({ to, from, n }) => {
+				const places = [];
+				for (; base.own[i] < from + n; i++) if (base.own[i] >= from) places.push(base.own[i] - from + to), kept.push(i);
+				return places;
+			}));
 		}
 		const n = this.own.length, sum = schema.sum[1];
 		let bit = whole ? r.bits('lanes of own', n * sum) : 0;
 		for (let k = schema.publics; k < schema.bits.length; bit += schema.bits[k++]) {
+			this.lanes[k] = Int32Array.from(kept, (i) => base.lanes[k][i]);
+			if (!whole) continue;
 			this.lanes[k] = new Int32Array(n);
-			if (whole) r.add(bit, sum, schema.bits[k], schema.bits[k], this.lanes[k], null, all(n), n);
-			else gather(this.lanes[k], base.lanes[k], kept, n);
+			this.#set(r, bit, sum, k, all(n), n);
 		}
 		for (const g of schema.groups) if (g.owner && !whole) this.#readGroup(r, g, all(n), n);
 	}
@@ -269,9 +280,9 @@ export class State {
 		const out = dst ?? new type(n * row), lanes = this.lanes.slice(f.first, f.first + f.lanes);
 		if (!(out instanceof type) || out.length < n * row) throw new RangeError(`replica: "${name}" needs a ${type.name} of ${n * row}`);
 		if (codec === QUAT) rotations(out, lanes, n, bits);
-		else if (codec === QUANTISED) fill(out, lanes, n, f.step, -(2 ** (bits - 1)));
-		else if (codec === ANGLE || codec === PLANAR) fill(out, lanes, n, 2 * Math.PI / 2 ** bits);
-		else fill(kind === 9 || type.BYTES_PER_ELEMENT > 4 ? new Int32Array(out.buffer, out.byteOffset, n * f.lanes) : out, lanes, n, 1);
+		else if (codec === QUANTISED) scale(out, lanes, n, f.step, -(2 ** (bits - 1)));
+		else if (codec === ANGLE || codec === PLANAR) scale(out, lanes, n, 2 * Math.PI / 2 ** bits, -(2 ** 31)); // no code
+		else raw(kind === 9 || type.BYTES_PER_ELEMENT > 4 ? new Int32Array(out.buffer, out.byteOffset, n * f.lanes) : out, lanes, n);
 		return out;
 	}
 	/** Reports whether the entity at a place has a tag. */
@@ -282,27 +293,55 @@ export class State {
 	}
 	/** CRC-32C of slots, ids and public lanes. */
 	check() {
+		const { count, slots, words, lanes, schema } = this;
 		let crc = -1;
-		for (let i = 0; i < this.count; i++) {
-			crc = crcWord(crcWord(crcWord(crc, this.slots[i]), this.words[2 * i]), this.words[2 * i + 1]);
-			for (let k = 0; k < this.schema.publics; k++) crc = crcWord(crc, this.lanes[k][i]);
+		for (let i = 0; i < count; i++) {
+			crc = crcWord(crcWord(crcWord(crc, slots[i]), words[2 * i]), words[2 * i + 1]);
+			for (let k = 0; k < schema.publics; k++) crc = crcWord(crc, lanes[k][i]);
 		}
 		return ~crc >>> 0;
 	}
 }
 
 /** Memory that is used within a frame, by purpose. */
-const memory = [0, 1, 2, 3].map(() => new Int32Array(0));
+const memory = Array.from({ length: 6 }, () => NO_LANE);
 const scratch = (i, n) => (memory[i].length < n ? (memory[i] = new Int32Array(2 * n)) : memory[i]);
 
 let identity = new Int32Array(0);
 /** The places 0, 1, 2, …, at least n of them. */
 const all = (n) => (identity.length < n ? (identity = new Int32Array(2 * n).map((_, i) => i)) : identity);
 
-/** Copies the rows of a map, or all without one. A row of -1 is 0. */
-function gather(out, old, map, n) {
-	if (!map) out.set(old.subarray(0, n));
-	else for (let i = 0; i < n; i++) out[i] = map[i] < 0 ? 0 : old[map[i]];
+/** Copies a run of rows. */
+function copy(out, old, { to, from, n }) {
+	if (n > 32) out.set(old.subarray(from, from + n), to);
+	else for (let i = 0; i < n; i++) out[to + i] = old[from + i];
+}
+
+/** The first place from lo to hi at which there is the slot or a higher one. */
+function search(slots, slot, lo, hi) {
+	while (lo < hi) {
+		const mid = lo + hi >> 1;
+		if (slots[mid] < slot) lo = mid + 1;
+		else hi = mid;
+	}
+	return lo;
+}
+
+/** Adds what a frame adds to n rows of a lane. */
+function addAll(out, added, cut, n) {
+	for (let i = 0; i < n; i++) out[i] = out[i] + added[i] << cut >> cut;
+}
+
+/** Adds a field of records to n rows of a lane: the bits that remain after a shift up and a shift down. The sum has 32 - cut bits. */
+function add(out, records, up, down, cut, rows, n) {
+	if (rows === identity) { // faster by a third
+		for (let i = 0; i < n; i++) out[i] = out[i] + (records[i] << up >> down) << cut >> cut;
+		return;
+	}
+	for (let i = 0; i < n; i++) {
+		const row = rows[i];
+		out[row] = out[row] + (records[i] << up >> down) << cut >> cut;
+	}
 }
 
 // Four bytes at a time: one table for each number of bytes that follow.
@@ -316,9 +355,16 @@ function crcWord(crc, word) {
 }
 
 /** Codes times step. The code `hole` is NaN. */
-function fill(out, lanes, n, step, hole = NaN) {
+function scale(out, lanes, n, step, hole) {
 	lanes.forEach((q, k) => {
 		for (let i = 0, at = k; i < n; i++, at += lanes.length) out[at] = q[i] === hole ? NaN : q[i] * step;
+	});
+}
+
+/** The low bits of codes, as many as a number of out has. */
+function raw(out, lanes, n) {
+	lanes.forEach((q, k) => {
+		for (let i = 0, at = k; i < n; i++, at += lanes.length) out[at] = q[i];
 	});
 }
 
