@@ -241,15 +241,17 @@ func (ses *session) updateViewer(c *Session, rewound bool) {
 		if c.resumed {
 			c.cause = causeResume
 		}
-		if c.held == 0 || !v.resume(c.held, c.ordered) {
+		if c.held == 0 || ses.rewound || !v.resume(c.held, c.ordered) {
 			v.ordered = c.ordered
 			v.reset()
 		}
+		ses.rewound = false
 	case rewound:
-		ses.acked = 0
+		ses.acked, ses.rewound = 0, true
 		v.reset()
 	case ses.resync:
 		c.cause = causeResync
+		c.appliedSent = 0 // the client may have refused the frame that had it
 		v.reset()
 	case ses.acked > 0:
 		v.acked(ses.acked)

@@ -107,8 +107,9 @@ type Client struct {
 	states []*State // oldest first
 	spare  *State   // for the next one
 	dec    decoder
-	missed int // frames ignored in a row because their base is gone
-	asked  int // ignored frames since the first Resync; 0: none was needed
+	lost   bool // a Check has differed, so the server has another base, until there is a Keyframe
+	missed int  // frames ignored in a row because their base is gone
+	asked  int  // ignored frames since the first Resync; 0: none was needed
 
 	queue inputQueue
 	sync  clockSync
@@ -167,7 +168,7 @@ func (c *Client) forget(l *layout) {
 		s.clear()
 		c.spare = s
 	}
-	c.states, c.missed, c.asked = c.states[:0], 0, 0
+	c.states, c.lost, c.missed, c.asked = c.states[:0], false, 0, 0
 	c.play.reset()
 }
 
@@ -186,6 +187,9 @@ func (c *Client) Connect() error {
 func (c *Client) held() uint64 {
 	if sim := c.config.Simulator; sim != nil {
 		return sim.held()
+	}
+	if c.lost { // the same tick may be of another state, if the simulation has gone back
+		return 0
 	}
 	return c.State().Tick()
 }
@@ -347,7 +351,7 @@ func (c *Client) receiveState(frame []byte, now int64) error {
 		return frameFault(&h, r.Err())
 	}
 	newest := c.State()
-	if h.tick <= newest.tick && !(h.keyframe && c.config.Ordered) { // the simulation may go back
+	if h.tick <= newest.tick && !c.config.Ordered {
 		c.stats.Old++
 		return nil
 	}
@@ -365,6 +369,7 @@ func (c *Client) receiveState(frame []byte, now int64) error {
 		return frameFault(&h, err)
 	}
 	if !c.dec.sum {
+		c.lost = c.config.Ordered
 		c.stats.Mismatch++
 		c.resync(0)
 		return nil
@@ -388,7 +393,7 @@ func (c *Client) applied(h *header, bytes int, now int64) {
 		c.states = append(c.states[:0], c.states[1:]...)
 	}
 	c.states = append(c.states, next)
-	c.missed, c.asked = 0, 0
+	c.lost, c.missed, c.asked = false, 0, 0
 	c.stats.Frames++
 	c.stats.Bytes += uint64(bytes)
 	if h.keyframe {
@@ -418,7 +423,7 @@ func (c *Client) ended(tick, at uint64, now int64) {
 // base returns the state of a tick, or nil.
 func (c *Client) base(tick uint64) *State {
 	if c.config.Ordered {
-		if s := c.State(); s.tick == tick {
+		if s := c.State(); s.tick == tick && !c.lost {
 			return s
 		}
 		return nil

@@ -58,6 +58,9 @@ type session struct {
 	// For the goroutine that sends.
 	viewer   *viewer
 	follower follower
+	// The Sim has gone back during the last connection, so the tick that its client holds may be one from
+	// before that.
+	rewound bool
 
 	mu            sync.Mutex
 	current       *Session // nil: the client is away
