@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/wire"
@@ -38,10 +39,12 @@ type ClientConfig struct {
 	SimVersion  uint32
 	Schema      uint64 // another schema of the server is ErrUnsupported; 0: any
 	Credentials []byte // at most 4,096 bytes
+	// Simulator runs the Sim in mode Simulate, and only in that. SimVersion is then that of this module.
+	Simulator *Simulator
+	// Predictor predicts what the inputs do in mode View. nil: there is no prediction.
+	Predictor *Predictor
 	// Token of an earlier Client, to resume its session: see Welcome.Token. At most 256 bytes.
 	Token []byte
-	// Simulator runs the Sim of a client in mode Simulate, which needs it.
-	Simulator *Simulator
 	// Clock measures the delay of frames. nil: the system's.
 	Clock loop.Clock
 	// States is the number of states that are kept, 2 to 32, for drawing between them: see Playback. 0: 8.
@@ -57,7 +60,10 @@ func (c *ClientConfig) Validate() error {
 	}
 	faults.Range("ClientConfig.Mode", int(c.Mode), int(View), int(Simulate))
 	if (c.Mode == Simulate) != (c.Simulator != nil) {
-		faults.Add(ErrRange, "ClientConfig.Simulator", c.Simulator)
+		faults.Add(ErrRange, fmt.Sprintf("ClientConfig.Simulator in mode %d: there is one", c.Mode), c.Simulator != nil)
+	}
+	if c.Mode == Simulate && c.Predictor != nil {
+		faults.Add(ErrRange, "ClientConfig.Predictor in mode Simulate: there is one", true)
 	}
 	if n := len(c.Credentials); n > mostCredentials {
 		faults.Add(ErrRange, "ClientConfig.Credentials: bytes", n)
@@ -141,6 +147,9 @@ func NewClient(c ClientConfig) (*Client, error) {
 	if c.Clock == nil {
 		c.Clock = new(loop.SystemClock)
 	}
+	if c.Mode == Simulate {
+		c.SimVersion = evertick.SimVersion
+	}
 	c.Credentials = slices.Clone(c.Credentials)
 	client := &Client{config: c, clock: c.Clock}
 	client.welcome.Token = slices.Clone(c.Token)
@@ -176,7 +185,7 @@ func (c *Client) Connect() error {
 // held returns the tick of the state that the client has, 0: none.
 func (c *Client) held() uint64 {
 	if sim := c.config.Simulator; sim != nil {
-		return sim.Held()
+		return sim.held()
 	}
 	return c.State().Tick()
 }
@@ -212,6 +221,10 @@ func (c *Client) Stats(dst *ClientStats) { *dst = c.stats }
 // A frame that comes twice or too late, or whose base is gone, is ignored. If the Check of a frame
 // differs from the state that it leads to, the client keeps the state that it had, and asks for a
 // Keyframe.
+//
+// In mode Simulate an error that wraps ErrDiverged, ErrRange or an error of the Sim means that the state was
+// not that of the server. The client has then asked for what it lacks, and the connection may go on.
+// Errors of ClientConfig.Predictor are returned after the state was taken.
 func (c *Client) Receive(frame []byte) error {
 	err := c.receive(frame, c.clock.Now())
 	if err != nil {
@@ -249,6 +262,7 @@ func (c *Client) receive(frame []byte, now int64) error {
 	if err := c.receiveState(frame, now); err != nil {
 		return err
 	}
+	c.queue.idle++
 	c.flush()
 	return nil
 }
@@ -256,21 +270,25 @@ func (c *Client) receive(frame []byte, now int64) error {
 // simulate is for the frames of mode Simulate.
 func (c *Client) simulate(frame []byte, now int64) error {
 	sim := c.config.Simulator
-	if err := sim.Receive(frame); err != nil {
-		c.resync(sim.Held())
+	err := sim.receive(frame)
+	switch {
+	case !sim.waits():
+		c.asked = 0
+	case err != nil:
+		c.asked = 0
+		c.resync(sim.held())
+	case c.asked == 0: // the connection did not take it when it was due
+		c.resync(sim.held())
+	}
+	if err != nil {
 		return err
 	}
-	c.asked = 0
-	if frame[0] == kindInputs {
+	c.stats.Frames++
+	c.stats.Bytes += uint64(len(frame))
+	if sim.ran {
 		t := &sim.tick
 		c.ended(t.tick+1, t.at, now)
-		seq := uint64(0)
-		for i := range t.inputs {
-			if in := &t.inputs[i]; in.Source == c.welcome.Session && in.Seq < 1<<63 {
-				seq = max(seq, in.Seq)
-			}
-		}
-		c.queue.applied(seq, unknownResidence, t.tick+1, 1, &c.sync)
+		c.queue.applied(sim.acted(), unknownResidence, t.tick+1, 1, &c.sync)
 	}
 	c.flush()
 	return nil
@@ -298,6 +316,9 @@ func (c *Client) receiveWelcome(frame []byte, now int64) error {
 		c.forget(l)
 	}
 	c.queue.welcome(&w)
+	if c.config.Predictor != nil {
+		c.config.Predictor.welcome(&w)
+	}
 	c.sync.welcome(&w, now)
 	c.play.reset()
 	c.welcome = Welcome{Session: w.session, Resumed: w.resumed, Token: append(c.welcome.Token[:0], w.token...), RateNum: w.rateNum, RateDen: w.rateDen,
@@ -326,8 +347,7 @@ func (c *Client) receiveState(frame []byte, now int64) error {
 		return frameFault(&h, r.Err())
 	}
 	newest := c.State()
-	back := h.keyframe && (c.config.Ordered || h.at > newest.at) // the simulation has gone back
-	if h.tick <= newest.tick && !back {
+	if h.tick <= newest.tick && !(h.keyframe && c.config.Ordered) { // the simulation may go back
 		c.stats.Old++
 		return nil
 	}
@@ -350,6 +370,9 @@ func (c *Client) receiveState(frame []byte, now int64) error {
 		return nil
 	}
 	c.applied(&h, len(frame), now)
+	if c.config.Predictor != nil {
+		return c.config.Predictor.update(c.State(), h.applied)
+	}
 	return nil
 }
 

@@ -1,2 +1,74 @@
-// Package replica sends the state of a Sim to many clients, and takes their inputs.
+// Package replica sends the state of one evertick.Sim to many clients, and takes their inputs.
+//
+// # Model
+//
+//	           goroutine of the Sim               goroutine of the Server
+//	  inputs ─▶ tick ─▶ capture ───────────────▶ views ─▶ frames ─▶ Conn.Send ─▶ client 1, 2, 3, …
+//	    ▲               the quantised state       for all    for each
+//	    │
+//	Session.Receive ◀── the transport, on goroutines of its own ◀────────────── inputs, acknowledgements
+//
+// A [Server] belongs to a Sim. After every tick, or every few (Config.Every), it copies the columns that clients
+// are to see, as whole numbers: see [Codec]. That is all that the goroutine of the Sim does. Another goroutine finds what
+// each client sees (ViewConfig), makes for each a frame with what has changed since a state that this client has, and
+// passes it to the client's connection, a [Conn]. Package ws is a transport; [Pipe] is one in memory. The frames are
+// specified in docs/replica-wire.md.
+//
+// A [Client] has the state of what it sees, in a [State] for each tick. It sends inputs, which become inputs of the Sim:
+// Source is the number of its session, and Seq the number that the client gave the input. Each frame says which of them its
+// state is the result of. A [Predictor] shows at once what they do to the entities of the client.
+//
+// A client in mode Simulate runs the Sim itself, in step with the server: see [Simulator].
+//
+// # Sessions
+//
+// A session begins with the first frame of a connection, when Config.Authorize has allowed it. It has a number from 1, which
+// is never used again. An entity belongs to the session whose number is in the column Config.Owner. The inputs
+// Config.Joined and Config.Left are the beginning and the end of a session for the systems of the Sim: they are in logs and
+// replays, as all inputs are. Joined comes before all inputs of the session, and Left after them.
+//
+//	             Join                       Disconnected, or a frame makes no sense
+//	(no session) ────▶ connected ────────────────────────────▶ waits
+//	               +Joined │  ◀──────────────────────────────── │
+//	                       │        Join with the token         │ Limits.Resume
+//	                       ▼ Session.Close                      ▼
+//	                     ended, +Left                         ended, +Left
+//
+// The Welcome of each connection has a new token, with which the client resumes the session on another connection. Tokens are
+// signed. An older one works only until the client has sent a frame on a connection with a newer one, in case
+// the Welcome was lost. If the state that the client holds is one of those that the Server remembers, the first frame is a
+// change of that, otherwise a whole view.
+//
+// A Server with the Secret of an earlier one honours the tokens of that one for Limits.Resume after New: a session then goes on
+// with its number, and without another Joined. New sessions get numbers above all that are in the column of Config.Owner, so
+// restore the Sim before New. When the time is over there is a Left for each owner that has not come back. Without
+// Config.Owner a new session may get the number of an earlier one whose client has not come back yet, and there is no Left for those that never do. A
+// client sends the inputs again that no frame has said to be applied, so inputs of the last moments before a restart may be
+// applied twice.
+//
+// # Slow and hostile clients
+//
+// No client makes the Sim or another client wait. A connection that does not take a frame gets the changes of several
+// ticks in the next one that it takes (Coalesce), or ends (Disconnect). If the goroutine of the Server has not sent the frames of
+// a send tick when the next one comes, that one is skipped: see Stats.Skipped. A frame that makes no sense ends the
+// connection with an Error and changes nothing. [Limits] bound frames, bytes and sessions; the Sim bounds the inputs that wait,
+// and gives each session a share: see evertick.Config.Inputs. Clients cannot push Joined or Left, cannot follow what they do not own,
+// and see no more than ViewConfig and Column.To allow. That holds for mode View: one that simulates has the whole state, and
+// Authorize can refuse it by Hello.Mode.
+//
+// # Guarantees
+//
+//   - After each frame that a client applies, its state is exactly the quantised state of that tick, restricted to its view. With
+//     Config.Budget, each entity has the values of one tick, which may be an earlier one.
+//   - Entities that die or leave the view leave the client's state, whatever frames were lost.
+//   - Quantised values are the same on every machine.
+//   - The Server changes the Sim only through Push, so a recorded run replays without it. Wall time decides when inputs arrive and
+//     which sessions expire; the log has both as inputs.
+//   - A send tick allocates nothing after warm-up.
+//
+// # Concurrency
+//
+// New and Server.Close run on the goroutine of the Sim, between ticks. All other methods of Server and Session may be called from any
+// goroutine, but one at a time may call Receive of a connection. A Conn is called from any goroutine and must not wait. The Clock of the
+// Sim measures all times: several goroutines call its Now.
 package replica

@@ -118,7 +118,7 @@ func (l *lead) hash(tick uint64) *uint64 { return &l.hashes[tick%uint64(len(l.ha
 // init allows. If it is stale it begins anew, and at least reaches the tick at which it was.
 func (l *lead) runTo(tick uint64) error {
 	now, base := l.sim.Ticks(), l.base.Ticks()
-	tick = min(max(tick, now), base+uint64(len(l.hashes))-1)
+	tick = min(max(tick, now, base), base+uint64(len(l.hashes))-1)
 	if l.stale {
 		if err := l.sim.CopyFrom(l.base); err != nil {
 			return err

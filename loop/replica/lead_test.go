@@ -37,7 +37,7 @@ func (l *leading) act(t testing.TB, tick uint64) {
 	t.Helper()
 	l.seq++
 	in := evertick.Input{Tick: tick, Source: 20, Seq: l.seq, Kind: duelPush, Data: []byte{byte(17 * l.seq), byte(29 * l.seq)}}
-	if err := l.Input(in.Kind, in.Data, in.Tick, in.Seq); err != nil {
+	if err := l.input(in.Kind, in.Data, in.Tick, in.Seq); err != nil {
 		t.Fatal(err)
 	}
 	l.sentUp = append(l.sentUp, in)
@@ -69,10 +69,10 @@ func TestSimulatorPredicts(t *testing.T) {
 	predicted := map[uint64]uint64{}
 	for range 400 {
 		l.tick(t, func(evertick.Input) bool { return false })
-		if l.Held() == 0 {
+		if l.held() == 0 {
 			continue
 		}
-		next := l.Held() + ahead - 1
+		next := l.held() + ahead - 1
 		if l.Predicted().Ticks() == next {
 			l.act(t, next)
 		}
@@ -114,18 +114,18 @@ func TestSimulatorPredictsAmongOthers(t *testing.T) {
 			}
 			return false
 		})
-		if l.Held() == 0 {
+		if l.held() == 0 {
 			continue
 		}
-		if l.Simulator.sim.Hash() != l.authority.hashes[l.Held()-1] {
-			t.Fatalf("tick %d: confirmed hash", l.Held())
+		if l.Simulator.sim.Hash() != l.authority.hashes[l.held()-1] {
+			t.Fatalf("tick %d: confirmed hash", l.held())
 		}
 		next := l.Predicted().Ticks()
-		for ; next < l.Held()+12; next++ {
+		for ; next < l.held()+12; next++ {
 			if err := l.Predict(next); err != nil {
 				t.Fatal(err)
 			}
-			if next >= l.Held() {
+			if next >= l.held() {
 				l.act(t, next)
 			}
 		}

@@ -34,7 +34,8 @@ type PredictorStats struct {
 	Rolled      uint64 // ticks that the prediction has run again
 }
 
-// Predictor shows a client in mode View what its inputs do, before the server has applied them. It runs
+// Predictor shows a client in mode View what its inputs do, before the server has applied them: see
+// ClientConfig.Predictor. It runs
 // the entities that the session owns in two small Sims. Confirmed is at the tick of the last state
 // from the server, and Predicted ahead of it with the inputs that the server has not applied yet.
 //
@@ -51,12 +52,13 @@ type PredictorStats struct {
 // outside of the Exact columns is not corrected, so let all that decides be among them. A column
 // that is Quantised is not compared.
 //
-// A Predictor is for one goroutine, and for one session: after a Welcome with another Session make a new
-// one. After warm-up it allocates nothing beyond what Sim.Step does.
+// A Predictor is for the goroutine of its Client, whose inputs must have ascending ticks. After warm-up it
+// allocates nothing beyond what Sim.Step does.
 type Predictor struct {
 	config   PredictorConfig
 	lead     lead
-	running  bool   // Update runs Confirmed
+	source   uint32 // of the session
+	running  bool   // update runs Confirmed
 	start    uint64 // ticks of the server between which it runs
 	end      uint64
 	applied  uint64 // number of the last input that the server has applied
@@ -115,7 +117,7 @@ func (p *Predictor) find(server ecs.ID) (int, bool) {
 }
 
 // Tick returns the number of ticks, as the server counts them, that Predicted has completed: 0 before
-// the first Update.
+// the first state.
 func (p *Predictor) Tick() uint64 {
 	if p.end == 0 {
 		return 0
@@ -123,19 +125,24 @@ func (p *Predictor) Tick() uint64 {
 	return p.lead.sim.Ticks() + p.lead.offset
 }
 
-// Input adds an input of the client to the prediction: seq and tick are those with which the client sends
-// it. Tick 0 stands for the next tick of the prediction. The input counts until an Update says that the
-// server has applied it or a later one, or until 240 ticks after its tick. For a tick that the
-// prediction has run, Predict runs it again. Systems find it among
-// Tick.Inputs with these numbers and Source 0. More than 1,024 such inputs are ErrCapacity, and two of one
-// tick and number ErrRange.
-func (p *Predictor) Input(kind uint32, data []byte, tick, seq uint64) error {
-	return p.lead.add(evertick.Input{Tick: tick, Seq: seq, Kind: kind, Data: data})
+// welcome is for a new connection.
+func (p *Predictor) welcome(w *welcome) {
+	if !w.resumed || w.session != p.source {
+		p.source, p.applied, p.lead.pending, p.lead.stale = w.session, 0, nil, true
+	}
 }
 
-// Predict runs Predicted until the server would have completed tick ticks, at most
-// PredictorConfig.Ahead ticks ahead of the last Update. It does not go back. Before the first Update it
-// does nothing. Errors are those of Sim.CopyFrom and Sim.Step.
+// input adds an input of the client.
+func (p *Predictor) input(kind uint32, data []byte, tick, seq uint64) error {
+	return p.lead.add(evertick.Input{Tick: tick, Source: p.source, Seq: seq, Kind: kind, Data: data})
+}
+
+// Predict runs Predicted until the server would have completed tick ticks, at most PredictorConfig.Ahead
+// ticks ahead of the last state of the server, with the inputs of Client.Input that the server has not
+// applied, each in its tick, or in the first one if that has passed. Tick 0 stands for the tick that
+// Predicted runs next. An input no longer counts when a state says that it or a later one was applied, or
+// 240 ticks after its tick. Predict does not go back. Before the first state it does nothing. Errors are
+// those of Sim.CopyFrom and Sim.Step.
 func (p *Predictor) Predict(tick uint64) error {
 	if p.end == 0 {
 		return nil
@@ -143,17 +150,13 @@ func (p *Predictor) Predict(tick uint64) error {
 	return p.lead.runTo(max(tick, p.Tick()) - p.lead.offset)
 }
 
-// Update compares a state of the server with the prediction. applied is the number of the last input of
-// the client that the server has applied by then. Call it for each new state; one of the same tick
-// is ignored. If the server has gone back, or forward by more than 240 ticks, Confirmed keeps
-// its state and takes the tick and the values of the server.
+// update compares a state of the server with the prediction. applied is the number of the last input of
+// the client that the server has applied by then. If the server has gone back, or forward by more
+// than 240 ticks, Confirmed keeps its state and takes the tick and the values of the server.
 //
 // The error is ErrUnsupported if the schema has no Exact column that the Sims have, or that of Spawn,
 // Corrected or Sim.Step.
-func (p *Predictor) Update(s *State, applied uint64) error {
-	if s.Tick() == 0 || s.Tick() == p.end {
-		return nil
-	}
+func (p *Predictor) update(s *State, applied uint64) error {
 	if err := p.bind(s.layout); err != nil {
 		return err
 	}
@@ -187,7 +190,7 @@ func (p *Predictor) run(tick uint64) error {
 }
 
 // feed returns the inputs that the server has applied in a tick. It has not said in which one of those
-// since the last Update: it is the tick of the input, unless that has passed.
+// since the last state: it is the tick of the input, unless that has passed.
 func (p *Predictor) feed(tick uint64, dst []evertick.Input) ([]evertick.Input, error) {
 	if !p.running {
 		return dst, fault.Field(ErrRange, "replica: PredictorConfig.Confirmed not stepped by its Predictor: tick", tick)
@@ -288,7 +291,7 @@ func (p *Predictor) bind(l *layout) error {
 		}
 	}
 	if len(list) == 0 {
-		return fmt.Errorf("replica: Predictor.Update: the schema has no Exact column that the Sim has: %w", ErrUnsupported)
+		return fmt.Errorf("replica: Predictor: the schema has no Exact column that the Sim has: %w", ErrUnsupported)
 	}
 	p.layout, p.columns = l, list
 	return nil

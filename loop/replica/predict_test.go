@@ -28,7 +28,12 @@ const raceTurn uint32 = 3
 
 func newRace(t testing.TB, client bool) *race {
 	t.Helper()
-	sim, err := evertick.New(evertick.Config{Capacity: 64})
+	return newTimedRace(t, client, nil)
+}
+
+func newTimedRace(t testing.TB, client bool, clock loop.Clock) *race {
+	t.Helper()
+	sim, err := evertick.New(evertick.Config{Capacity: 64, Clock: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,6 +74,10 @@ func (g *race) drive(t *evertick.Tick) error {
 		w.Position.Y[slot] += float32(g.vy.Values()[slot] * t.Dt)
 	}
 	w.Position.Touch()
+	g.vx.Touch()
+	g.vy.Touch()
+	g.fuel.Touch()
+	g.gear.Touch()
 	return nil
 }
 
@@ -224,7 +233,7 @@ func (r *raceTest) act() {
 	r.t.Helper()
 	r.seq++
 	in := evertick.Input{Tick: r.p.Tick(), Source: 9, Seq: r.seq, Kind: raceTurn, Data: []byte{byte(17 * r.seq), byte(29 * r.seq)}}
-	if err := r.p.Input(in.Kind, in.Data, in.Tick, in.Seq); err != nil {
+	if err := r.p.input(in.Kind, in.Data, in.Tick, in.Seq); err != nil {
 		r.t.Fatal(err)
 	}
 	r.sentUp = append(r.sentUp, in)
@@ -247,7 +256,7 @@ func (r *raceTest) tick(ahead uint64) {
 	r.sentDown, r.applieds = append(r.sentDown, raceState(r.race, r.layout, 9)), append(r.applieds, r.applied)
 	for len(r.sentDown) > r.down {
 		if s := r.sentDown[0]; !r.lost(s.Tick()) {
-			if err := r.p.Update(s, r.applieds[0]); err != nil {
+			if err := r.p.update(s, r.applieds[0]); err != nil {
 				t.Fatal(err)
 			}
 			if err := r.p.Predict(s.Tick() + ahead); err != nil {
@@ -422,13 +431,13 @@ func TestPredictorErrors(t *testing.T) {
 	}
 	s := raceState(r.race, r.layout, 9)
 	r.p.config.Corrected = func(*evertick.Sim, ecs.ID) error { return fail }
-	if err := r.p.Update(s, 0); !errors.Is(err, fail) {
+	if err := r.p.update(s, 0); !errors.Is(err, fail) {
 		t.Error(err)
 	}
 	schema := Schema{Groups: []Group{{Fields: []Field{{Name: "vx", Codec: KindQuantised, Kind: columns.Float32, Components: 1, Bits: 8, Step: 1}}}}}
 	s = newLayout(schema).newState()
 	s.tick = 99
-	if err := r.p.Update(s, 0); !errors.Is(err, ErrUnsupported) {
+	if err := r.p.update(s, 0); !errors.Is(err, ErrUnsupported) {
 		t.Error(err)
 	}
 	if err := r.p.config.Confirmed.Step(); !errors.Is(err, ErrRange) {
@@ -439,14 +448,14 @@ func TestPredictorErrors(t *testing.T) {
 	}
 	for range mostPending {
 		r.seq++
-		if err := r.p.Input(1, nil, 5, r.seq); err != nil {
+		if err := r.p.input(1, nil, 5, r.seq); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := r.p.Input(1, nil, 5, r.seq+1); !errors.Is(err, ErrCapacity) {
+	if err := r.p.input(1, nil, 5, r.seq+1); !errors.Is(err, ErrCapacity) {
 		t.Error(err)
 	}
-	if err := r.p.Input(1, nil, 5, r.seq); !errors.Is(err, ErrRange) {
+	if err := r.p.input(1, nil, 5, r.seq); !errors.Is(err, ErrRange) {
 		t.Error(err)
 	}
 }
@@ -535,12 +544,12 @@ func TestPredictAllocs(t *testing.T) {
 	seq := uint64(0)
 	tick := func() {
 		seq++
-		if err := r.p.Input(raceTurn, data, r.p.Tick(), seq); err != nil {
+		if err := r.p.input(raceTurn, data, r.p.Tick(), seq); err != nil {
 			t.Fatal(err)
 		}
 		s.tick++
 		s.owned[0][0] ^= 1 // a correction in each tick
-		if err := r.p.Update(s, seq-min(seq, 4)); err != nil {
+		if err := r.p.update(s, seq-min(seq, 4)); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.p.Predict(s.tick + 6); err != nil {
@@ -565,10 +574,10 @@ func TestPredictAllocs(t *testing.T) {
 			t.Fatal(err)
 		}
 		seq++
-		if err := l.Input(duelPush, data, l.Predicted().Ticks(), seq); err != nil {
+		if err := l.input(duelPush, data, l.Predicted().Ticks(), seq); err != nil {
 			t.Fatal(err)
 		}
-		if err := l.Predict(l.Held() + 5); err != nil {
+		if err := l.Predict(l.held() + 5); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -86,12 +86,12 @@ func FuzzSnapshotFrame(f *testing.F) {
 		if len(frame) == 0 || frame[0] != kindSnapshot {
 			return
 		}
-		if err := s.Receive(frame); err != nil {
+		if err := s.receive(frame); err != nil {
 			return
 		}
 		tick, hash, _, err := parseSnapshot(frame)
-		if err != nil || s.Held() != tick || d.sim.Hash() != hash {
-			t.Fatalf("held %d, hash %x: %v", s.Held(), d.sim.Hash(), err)
+		if err != nil || s.held() != tick || d.sim.Hash() != hash {
+			t.Fatalf("held %d, hash %x: %v", s.held(), d.sim.Hash(), err)
 		}
 	})
 }

@@ -45,7 +45,12 @@ const (
 
 func newDuel(t testing.TB, seed uint64, entities int) *duel {
 	t.Helper()
-	sim, err := evertick.New(evertick.Config{Capacity: 4*entities + 64, Seed: seed})
+	return newTimedDuel(t, seed, entities, nil)
+}
+
+func newTimedDuel(t testing.TB, seed uint64, entities int, clock loop.Clock) *duel {
+	t.Helper()
+	sim, err := evertick.New(evertick.Config{Capacity: 4*entities + 64, Seed: seed, Clock: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +208,7 @@ func (l *lane) deliver(t testing.TB, s *Simulator, n int) {
 	t.Helper()
 	n = min(n, len(l.frames))
 	for _, f := range l.frames[:n] {
-		if err := s.Receive(f); err != nil {
+		if err := s.receive(f); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -246,8 +251,8 @@ func TestSimulateAllocs(t *testing.T) {
 	if n := testing.AllocsPerRun(300, tick); n != 0 {
 		t.Errorf("%v allocations a tick", n)
 	}
-	if s.Held() != d.sim.Ticks() {
-		t.Error(s.Held())
+	if s.held() != d.sim.Ticks() {
+		t.Error(s.held())
 	}
 }
 
@@ -258,7 +263,7 @@ type direct struct {
 }
 
 func (c *direct) Send(frame []byte) bool {
-	if err := c.s.Receive(frame); err != nil {
+	if err := c.s.receive(frame); err != nil {
 		c.t.Fatal(err)
 	}
 	return true

@@ -31,7 +31,7 @@ type SimulatorStats struct {
 	Rolled    uint64 // ticks that the prediction has run again
 }
 
-// Simulator is a client in mode Simulate. It runs a Sim in step with that of the server: it begins
+// Simulator is the part of a Client in mode Simulate: see ClientConfig.Simulator. It runs a Sim in step with that of the server: it begins
 // with a Snapshot, and then runs each tick with the inputs that the server has applied in it. After
 // each tick it compares Sim.Hash with that of the server. So the bandwidth does not depend on the
 // number of entities, and a state that differs in one bit is noticed in the same tick, whatever
@@ -46,13 +46,15 @@ type SimulatorStats struct {
 // Such a client has the whole state, with what its player must not see: use mode View for games
 // with secrets.
 //
-// A Simulator is for one goroutine. After warm-up a tick allocates nothing beyond what Sim.Step does.
+// A Simulator is for the goroutine of its Client. After warm-up a tick allocates nothing beyond what
+// Sim.Step does.
 type Simulator struct {
 	sim      *evertick.Sim
 	scenario string
 	source   uint32 // of the session
 	tick     applied
-	running  bool // Receive runs a tick
+	running  bool // receive runs a tick
+	ran      bool // the last frame was that of the tick that has run
 	lost     bool // the state is not that of the server: it takes a Snapshot
 	gap      bool // the frame for the next tick did not come, and the server was asked
 	lead     lead
@@ -88,9 +90,9 @@ func (s *Simulator) Stats() SimulatorStats {
 	return s.stats
 }
 
-// Held returns the tick of the state that the Simulator holds, for a Hello or a Resync frame: 0 if it
+// held returns the tick of the state that the Simulator holds, for a Hello or a Resync frame: 0 if it
 // needs a Snapshot.
-func (s *Simulator) Held() uint64 {
+func (s *Simulator) held() uint64 {
 	if s.lost {
 		return 0
 	}
@@ -107,17 +109,17 @@ func (s *Simulator) welcome(w *welcome) error {
 	case w.seed != s.sim.Seed():
 		return fmt.Errorf("%w, that of the Sim is %d", fault.Field(ErrUnsupported, "replica: Welcome: seed", w.seed), s.sim.Seed())
 	}
-	if w.session != s.source {
+	if !w.resumed || w.session != s.source {
 		s.lead.pending, s.lead.stale, s.source = nil, true, w.session
 	}
 	return nil
 }
 
-// Receive takes a Snapshot or an Inputs frame. An error wraps ErrCorrupt for a frame that makes no
+// receive takes a Snapshot or an Inputs frame. An error wraps ErrCorrupt for a frame that makes no
 // sense, ErrRange for one that leaves ticks out, ErrDiverged if the hash is not that of the server, or
-// is that of Sim.Restore or Sim.Step. After each of them the client sends a Resync with Held.
-// Until the server has answered, frames of other ticks are ignored.
-func (s *Simulator) Receive(frame []byte) error {
+// is that of Sim.Restore or Sim.Step. Until waits is false again, frames of other ticks are ignored.
+func (s *Simulator) receive(frame []byte) error {
+	s.ran = false
 	if len(frame) > 0 && frame[0] == kindSnapshot {
 		return s.restore(frame)
 	}
@@ -149,13 +151,28 @@ func (s *Simulator) run() error {
 	if got := s.sim.Hash(); got != s.tick.hash {
 		return s.diverged("tick", s.tick.tick, got, s.tick.hash)
 	}
-	s.lost = false
+	s.lost, s.ran = false, true
 	s.stats.Ticks++
 	if s.lead.sim != nil {
 		s.lead.drop(s.isDone)
 		s.lead.confirm()
 	}
 	return nil
+}
+
+// waits reports whether the Simulator needs other frames than those of the next ticks: it has asked for
+// them, or is to ask with held.
+func (s *Simulator) waits() bool { return s.lost || s.gap }
+
+// acted returns the highest number of an input of the client that the last tick has applied, 0: none. The
+// Server itself pushes Config.Left, with a number that no client uses.
+func (s *Simulator) acted() (seq uint64) {
+	for i := range s.tick.inputs {
+		if in := &s.tick.inputs[i]; in.Source == s.source && in.Seq < 1<<63 {
+			seq = max(seq, in.Seq)
+		}
+	}
+	return seq
 }
 
 // isDone reports whether an input of the client was applied in the tick of the frame, or was lost: a
@@ -204,32 +221,29 @@ func (s *Simulator) diverged(what string, tick, got, want uint64) error {
 	return fmt.Errorf("replica: %s %d: hash %016x, that of the server is %016x: %w", what, tick, got, want, ErrDiverged)
 }
 
-// Input adds an input of the client to the prediction: seq and tick are those with which the client
-// sends it. Tick 0 stands for the next tick of the prediction. For a tick that the prediction has run, Predict runs it again. The input counts until a
-// frame says that the server has applied it, in whichever tick, or has applied a later one, or until 240
-// ticks after its tick. More than 1,024 such inputs are ErrCapacity, and two of one tick and number
-// ErrRange. It panics without SimulatorConfig.Predicted.
-func (s *Simulator) Input(kind uint32, data []byte, tick, seq uint64) error {
-	s.needPrediction()
+// input adds an input of the client to the prediction, if there is one.
+func (s *Simulator) input(kind uint32, data []byte, tick, seq uint64) error {
+	if s.lead.sim == nil {
+		return nil
+	}
 	return s.lead.add(evertick.Input{Tick: tick, Source: s.source, Seq: seq, Kind: kind, Data: data})
 }
 
-// Predict runs Predicted until tick ticks are completed: from the state of Sim, with the inputs of the
-// client that the server has not applied yet, each in its tick, or in the first one if that has
-// passed. It assumes that nobody else acts. When the server has come to a tick with another
-// hash, Predict begins anew from the state of Sim, so it is right again at once. It does not go back,
-// and at most SimulatorConfig.Ahead ticks ahead of Sim. Before the first Snapshot it does nothing.
+// Predict runs Predicted until tick ticks are completed: from the state of Sim, with the inputs of
+// Client.Input that the server has not applied yet, each in its tick, or in the first one if that has
+// passed. An input for tick 0 applies in the tick that Predicted runs next. Predict assumes that nobody
+// else acts. When the server has come to a tick with another hash, Predict begins anew from the
+// state of Sim, so it is right again at once. It does not go back, and at most SimulatorConfig.Ahead
+// ticks ahead of Sim. Before the first Snapshot it does nothing. An input no longer counts when a tick
+// has applied it or a later one, or 240 ticks after its tick.
+//
 // Errors are those of Sim.CopyFrom and Sim.Step. It panics without SimulatorConfig.Predicted.
 func (s *Simulator) Predict(tick uint64) error {
-	s.needPrediction()
+	if s.lead.sim == nil {
+		panic("replica: Simulator.Predict without SimulatorConfig.Predicted")
+	}
 	if s.lost {
 		return nil
 	}
 	return s.lead.runTo(tick)
-}
-
-func (s *Simulator) needPrediction() {
-	if s.lead.sim == nil {
-		panic("replica: Simulator without SimulatorConfig.Predicted")
-	}
 }

@@ -35,7 +35,7 @@ func TestSimulatorFollows(t *testing.T) {
 			switch {
 			case !c.joined && tick >= 200*i:
 				c.Simulator, c.joined, c.connected, c.room = newSimulator(t, newDuel(t, duelSeed, 24), SimulatorConfig{}), true, true, 8
-				a.stream.join(&c.follower, c.Held())
+				a.stream.join(&c.follower, c.held())
 				continue
 			case !c.joined:
 				continue
@@ -43,7 +43,7 @@ func TestSimulatorFollows(t *testing.T) {
 				c.stall--
 			case !c.connected: // back again, with the token
 				c.frames, c.connected = nil, true
-				a.stream.resume(&c.follower, c.Held())
+				a.stream.resume(&c.follower, c.held())
 				resumes++
 			case r.Uint64n(300) == 0:
 				c.stall, stalls = int(r.Uint64n(60)), stalls+1
@@ -60,7 +60,7 @@ func TestSimulatorFollows(t *testing.T) {
 			if c.connected && c.stall == 0 {
 				c.deliver(t, c.Simulator, int(r.Uint64n(12)))
 			}
-			if n := c.Held(); n > 0 {
+			if n := c.held(); n > 0 {
 				equal++
 				if c.sim.Hash() != a.hashes[n-1] {
 					t.Fatalf("client %d, after %d ticks: hash %x, want %x", i, n, c.sim.Hash(), a.hashes[n-1])
@@ -75,8 +75,8 @@ func TestSimulatorFollows(t *testing.T) {
 			c.deliver(t, c.Simulator, len(c.frames))
 		}
 		st := c.Stats()
-		if c.Held() != uint64(ticks) && c.connected {
-			t.Errorf("client %d holds tick %d of %d", i, c.Held(), ticks)
+		if c.held() != uint64(ticks) && c.connected {
+			t.Errorf("client %d holds tick %d of %d", i, c.held(), ticks)
 		}
 		if most := uint64(1 + longStalls); st.Diverged != 0 || st.Snapshots == 0 || st.Snapshots > most || st.Ticks < uint64(ticks)/8 {
 			t.Errorf("client %d: %+v, at most %d Snapshots wanted", i, st, most)
@@ -103,34 +103,34 @@ func TestSimulatorNotices(t *testing.T) {
 			a, d := newAuthority(t, 24, 3), newDuel(t, duelSeed, 24)
 			s := newSimulator(t, d, SimulatorConfig{})
 			c, f := lane{room: 100}, follower{}
-			a.stream.join(&f, s.Held())
+			a.stream.join(&f, s.held())
 			run := func(n int) {
 				for range n {
 					a.step(t)
 					if _, err := a.stream.send(&f, &c); err != nil {
 						t.Fatal(err)
 					}
-					if s.Held() == a.sim.Ticks()-1 || s.Held() == 0 {
+					if s.held() == a.sim.Ticks()-1 || s.held() == 0 {
 						c.deliver(t, s, 100)
 					}
 				}
 			}
 			run(50)
-			if s.Held() != 50 {
-				t.Fatal(s.Held())
+			if s.held() != 50 {
+				t.Fatal(s.held())
 			}
 			a.step(t)
 			a.stream.send(&f, &c)
 			d.wrong = wrong(d)
-			err := s.Receive(c.frames[0])
-			if !errors.Is(err, ErrDiverged) || s.Held() != 0 || s.Stats().Diverged != 1 {
-				t.Fatalf("error %v, held %d, %+v", err, s.Held(), s.Stats())
+			err := s.receive(c.frames[0])
+			if !errors.Is(err, ErrDiverged) || s.held() != 0 || s.Stats().Diverged != 1 {
+				t.Fatalf("error %v, held %d, %+v", err, s.held(), s.Stats())
 			}
 			c.frames, d.wrong = nil, nil
-			a.stream.resync(&f, s.Held())
+			a.stream.resync(&f, s.held())
 			run(2 * snapshotAge)
-			if s.Held() != a.sim.Ticks() || s.Stats().Snapshots != 2 {
-				t.Errorf("held %d of %d, %+v", s.Held(), a.sim.Ticks(), s.Stats())
+			if s.held() != a.sim.Ticks() || s.Stats().Snapshots != 2 {
+				t.Errorf("held %d of %d, %+v", s.held(), a.sim.Ticks(), s.Stats())
 			}
 		})
 	}
@@ -149,7 +149,7 @@ func TestSimulatorNoticesHost(t *testing.T) {
 	a.score.Values()[0]++
 	a.step(t)
 	a.stream.send(&f, &c)
-	if err := s.Receive(c.frames[0]); !errors.Is(err, ErrDiverged) {
+	if err := s.receive(c.frames[0]); !errors.Is(err, ErrDiverged) {
 		t.Error(err)
 	}
 }
@@ -171,8 +171,8 @@ func TestSimulatorWaitingInputs(t *testing.T) {
 		a.stream.send(&f, &c)
 		c.deliver(t, s, 9)
 	}
-	if s.Held() != a.sim.Ticks() || s.Stats().Ticks != 59 || s.sim.InputStats().Waiting != 0 {
-		t.Errorf("held %d of %d, %+v, %+v", s.Held(), a.sim.Ticks(), s.Stats(), s.sim.InputStats())
+	if s.held() != a.sim.Ticks() || s.Stats().Ticks != 59 || s.sim.InputStats().Waiting != 0 {
+		t.Errorf("held %d of %d, %+v, %+v", s.held(), a.sim.Ticks(), s.Stats(), s.sim.InputStats())
 	}
 }
 
@@ -210,8 +210,8 @@ func TestSimulatorStepBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	step(1)
-	if s.Stats().Snapshots != 1 || s.Held() != 41 {
-		t.Errorf("after the same ticks: %+v, held %d", s.Stats(), s.Held())
+	if s.Stats().Snapshots != 1 || s.held() != 41 {
+		t.Errorf("after the same ticks: %+v, held %d", s.Stats(), s.held())
 	}
 	if err := sim.StepBack(20); err != nil {
 		t.Fatal(err)
@@ -220,11 +220,11 @@ func TestSimulatorStepBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	step(1)
-	for s.Held() != sim.Ticks() && sim.Ticks() < 100 {
+	for s.held() != sim.Ticks() && sim.Ticks() < 100 {
 		step(1)
 	}
 	if s.Stats().Snapshots != 2 || s.Stats().Diverged != 0 || twin.World.Len() != 1 {
-		t.Errorf("after other ticks: %+v, held %d of %d", s.Stats(), s.Held(), sim.Ticks())
+		t.Errorf("after other ticks: %+v, held %d of %d", s.Stats(), s.held(), sim.Ticks())
 	}
 }
 
@@ -284,18 +284,18 @@ func TestSimulatorBitFlips(t *testing.T) {
 	var refused, diverged, harmless int
 	check := func(frame []byte, want uint64) {
 		t.Helper()
-		err := s.Receive(frame)
+		err := s.receive(frame)
 		switch {
 		case errors.Is(err, ErrDiverged):
 			diverged++
 		case err != nil:
 			refused++
-		case s.Held() == want && d.sim.Hash() == a.hashes[want-1]:
+		case s.held() == want && d.sim.Hash() == a.hashes[want-1]:
 			harmless++
-		case s.Held() < want:
+		case s.held() < want:
 			harmless++ // the frame was taken for an older one; the next one shows the gap
 		default:
-			t.Fatalf("held %d, hash %x, want %x", s.Held(), d.sim.Hash(), a.hashes[want-1])
+			t.Fatalf("held %d, hash %x, want %x", s.held(), d.sim.Hash(), a.hashes[want-1])
 		}
 	}
 	step := 1
@@ -313,11 +313,11 @@ func TestSimulatorBitFlips(t *testing.T) {
 	for i := 1; i < 4; i++ {
 		frame := c.frames[i]
 		for bit := range 8 * len(frame) {
-			if err := s.Receive(snapshot); err != nil {
+			if err := s.receive(snapshot); err != nil {
 				t.Fatal(err)
 			}
 			for _, before := range c.frames[1:i] {
-				if err := s.Receive(before); err != nil {
+				if err := s.receive(before); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -363,15 +363,15 @@ func TestSimulatorGap(t *testing.T) {
 	}
 	c.deliver(t, s, 4)
 	c.frames = c.frames[2:]
-	if err := s.Receive(c.frames[0]); !errors.Is(err, ErrRange) || s.Held() != 4 {
-		t.Fatal(err, s.Held())
+	if err := s.receive(c.frames[0]); !errors.Is(err, ErrRange) || s.held() != 4 {
+		t.Fatal(err, s.held())
 	}
 	c.deliver(t, s, 100)
-	a.stream.resync(&f, s.Held())
+	a.stream.resync(&f, s.held())
 	a.stream.send(&f, &c)
 	c.deliver(t, s, 100)
-	if s.Held() != 10 || s.Stats().Snapshots != 1 {
-		t.Error(s.Held(), s.Stats())
+	if s.held() != 10 || s.Stats().Snapshots != 1 {
+		t.Error(s.held(), s.Stats())
 	}
 	if err := s.sim.Step(); !errors.Is(err, ErrRange) {
 		t.Errorf("Sim stepped by hand: %v", err)
