@@ -56,7 +56,7 @@ consumer: ## a module that depends on this one: fetched, vendored, edited
 cross: ## arm64 with NEON, s390x, and an old x86 CPU, under qemu-user
 	bash .ci/cross.sh $(SHORT)
 
-wasm: ## tests in WebAssembly: js in node, golden hashes also as wasip1 in wazero
+wasm: ## tests in WebAssembly: js in node, golden hashes also as wasip1 in wazero; and of the client in JavaScript
 	bash .ci/wasm.sh $(SHORT)
 
 determinism: ## one scene in every build, level and machine available: the same hash every tick
@@ -74,6 +74,9 @@ mcp: ## the module that serves skills over the Model Context Protocol
 
 otel: ## the module that makes OpenTelemetry spans of the causal trace
 	cd loop/causal/otel && go vet ./... && go test ./...
+
+ws: ## the module that serves a replica server over WebSocket
+	cd loop/replica/ws && go vet ./... && go test ./...
 
 fmt: ## format the Go files
 	gofmt -w .
@@ -98,4 +101,4 @@ ci: ## every kind of check of the above that has a verdict, as CI runs it on eac
 ci-full: ## the same in full, as CI runs it each night; before a release
 	bash .ci/run full
 
-.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross wasm determinism python examples mcp otel fmt vet fuzz bench bench-compare ci ci-full
+.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross wasm determinism python examples mcp otel ws fmt vet fuzz bench bench-compare ci ci-full

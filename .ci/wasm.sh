@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # wasm.sh [-short]: runs tests in WebAssembly: js/wasm in node, and golden hashes also as wasip1/wasm in
 # wazero. determinism.sh compares whole simulations there, tick by tick. With -short, numeric
-# packages run only the tests of hashes and formats.
+# packages run only the tests of hashes and formats. Runs the tests of the client in JavaScript.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 

@@ -114,6 +114,7 @@ type clientsMark struct {
 	tick uint64
 	at   int64 // sharedTime
 	cpu  time.Duration
+	sys  time.Duration // of cpu: in the system
 	clientsSums
 	memory memory
 	stats  replica.Stats
@@ -218,6 +219,7 @@ func (h *clientsHost) frame(f loop.Frame) {
 
 func (h *clientsHost) mark(m *clientsMark) {
 	m.cpu, _ = processTime()
+	m.sys = kernelTime()
 	m.tick, m.at, m.memory, m.clientsSums = h.crowd.sim.Ticks(), sharedTime(), allocated(), h.clientsSums
 	h.server.Stats(&m.stats)
 }

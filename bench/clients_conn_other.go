@@ -2,7 +2,10 @@
 
 package main
 
-import "syscall"
+import (
+	"syscall"
+	"time"
+)
 
 // attempt leaves all writes to the goroutine of the connection.
 type attempt struct{}
@@ -12,3 +15,5 @@ func (attempt) init(*frameConn) {}
 func (attempt) write() (int, bool) { return 0, true }
 
 func narrow(string, string, syscall.RawConn) error { return nil }
+
+func kernelTime() time.Duration { return 0 }

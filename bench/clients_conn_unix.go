@@ -2,7 +2,10 @@
 
 package main
 
-import "syscall"
+import (
+	"syscall"
+	"time"
+)
 
 // attempt writes to a socket without waiting for it.
 type attempt struct {
@@ -40,4 +43,13 @@ func narrow(_, _ string, raw syscall.RawConn) (err error) {
 		return e
 	}
 	return err
+}
+
+// kernelTime returns the CPU time that the system has spent for the process.
+func kernelTime() time.Duration {
+	var used syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &used) != nil {
+		return 0
+	}
+	return time.Duration(used.Stime.Nano())
 }

@@ -98,6 +98,7 @@ type joiner struct {
 	plan    joinPlan
 	members []*member
 	window  atomic.Pointer[joinWindow] // nil: nothing counts yet
+	newest  atomic.Uint64              // tick of an update that a client at full speed has just received
 	quit    atomic.Bool
 
 	mu  sync.Mutex

@@ -174,8 +174,7 @@ func (m *member) receive(frame []byte, now int64) error {
 	if frame[0] == frameKeyframe {
 		m.begun.Do(func() { close(m.first) })
 	}
-	w := m.window.Load()
-	counts := w != nil && u.tick > w.From && u.tick <= w.To
+	counts := m.within(u.tick)
 	if counts {
 		m.count(frame, &u, now)
 	}
@@ -183,6 +182,18 @@ func (m *member) receive(frame []byte, now int64) error {
 		return m.look(now, counts)
 	}
 	return nil
+}
+
+// within reports whether an update of a tick is in the window. What a slow client receives is of earlier ticks, so for it the
+// window is that of the others.
+func (m *member) within(tick uint64) bool {
+	if m.slow {
+		tick = m.newest.Load()
+	} else {
+		m.newest.Store(tick)
+	}
+	w := m.window.Load()
+	return w != nil && tick > w.From && tick <= w.To
 }
 
 func (m *member) count(frame []byte, u *updateHead, now int64) {

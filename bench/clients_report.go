@@ -24,7 +24,8 @@ type clientsReport struct {
 	SlowClients          int       `json:"slow_clients"`
 	Decoding             int       `json:"decoding_clients"`
 	Lead                 bool      `json:"lead"`
-	Cores                float64   `json:"server_cores"` // CPU time of the server by the time that passed
+	Cores                float64   `json:"server_cores"`                  // CPU time of the server by the time that passed
+	KernelCPU            int64     `json:"server_kernel_cpu_ns_per_tick"` // of the CPU time: in the system, for sockets
 	Allocs               float64   `json:"server_allocs_per_tick"`
 	Frames               uint64    `json:"frames"`
 	Keyframes            uint64    `json:"keyframes"`
@@ -33,7 +34,7 @@ type clientsReport struct {
 	BytesPerClientSecond float64   `json:"bytes_per_client_second"`
 	InputFloor           quantiles `json:"input_floor_ns"` // of inputs that arrive at any time between two ticks
 	Acts                 uint64    `json:"acts_seen"`      // of which total_ns was computed
-	SlowFrames           uint64    `json:"slow_frames"`
+	SlowFrames           uint64    `json:"slow_frames"`    // that slow clients received meanwhile
 	SlowReceipt          quantiles `json:"slow_tick_to_receipt_ns"`
 
 	Phases []clientsPhase `json:"phases"`
@@ -56,8 +57,9 @@ func (h *clientsHost) evaluate() {
 		Count: h.clients, Entities: h.n, InputToApplied: fast.Applied, TickToReceipt: fast.Receipt, Total: h.Total, TicksLate: b.late - a.late,
 		Hz: h.hz, Ticks: ticks, SlowClients: slow.Clients, Decoding: min(h.decode, fast.Clients), Lead: h.lead,
 		ServerCPU: int64(b.cpu-a.cpu) / int64(ticks), Cores: float64(b.cpu-a.cpu) / float64(window),
-		Allocs: float64(b.memory.since(a.memory).allocs) / float64(ticks),
-		Frames: fast.Frames, Keyframes: fast.Keyframes,
+		KernelCPU: int64(b.sys-a.sys) / int64(ticks),
+		Allocs:    float64(b.memory.since(a.memory).allocs) / float64(ticks),
+		Frames:    fast.Frames, Keyframes: fast.Keyframes,
 		InputFloor: quantiles{period * 50 / 100, period * 95 / 100, period * 99 / 100, period},
 		Skipped:    b.stats.NotTaken - a.stats.NotTaken,
 		Behind:     b.stats.Skipped - a.stats.Skipped,
@@ -121,7 +123,8 @@ func (h *clientsHost) write(w io.Writer) {
 	if r.Lead {
 		fmt.Fprint(w, " · inputs with a lead")
 	}
-	fmt.Fprintf(w, "\n\nserver   %.3f ms CPU a tick, %.3f cores, %.1f allocations · %d ticks late, %d without updates\n", float64(r.ServerCPU)/1e6, r.Cores, r.Allocs, r.TicksLate, r.Behind)
+	fmt.Fprintf(w, "\n\nserver   %.3f ms CPU a tick, %.3f of it in the system; %.3f cores; %.1f allocations a tick\n", float64(r.ServerCPU)/1e6, float64(r.KernelCPU)/1e6, r.Cores, r.Allocs)
+	fmt.Fprintf(w, "ticks    %d late, %d without updates, as those of the tick before were still being sent\n", r.TicksLate, r.Behind)
 	fmt.Fprintf(w, "bytes    %.2f an entity and update, %s a client and second\n", r.BytesPerEntity, whole(r.BytesPerClientSecond))
 	fmt.Fprintf(w, "frames   %s to clients at full speed, %s of them keyframes; %s to slow ones · %s updates skipped\n\n",
 		whole(float64(r.Frames)), whole(float64(r.Keyframes)), whole(float64(r.SlowFrames)), whole(float64(r.Skipped)))

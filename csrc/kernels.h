@@ -2,7 +2,6 @@
 #include "build_tmpl.h"
 #include "compose_tmpl.h"
 #include "delta_tmpl.h"
-#include "merge_tmpl.h"
 #include "nearest_tmpl.h"
 #include "ops_tmpl.h"
 #include "order_tmpl.h"

@@ -4,7 +4,7 @@
  *   whole      round as an int32, of -2^31 < a < 2^31
  *   orzero     a, but 0 where it is NaN
  *   ifnan      x where a is NaN, y elsewhere
- *   andu, xoru a & b, a ^ b
+ *   xoru       a ^ b
  *   shift      a vector of numbers of bits; shifts(n) is n, 0 <= n <= 32, in every lane
  *   shl, shr   shifted by that many bits; 32 give 0
  *   sar        the same to the right, of an int32: keeps the sign; 32 give 0 or -1
@@ -22,7 +22,6 @@ HELPER(c) c_f c_round(c_f a) {
 HELPER(c) c_u c_whole(c_f a) { return (uint32_t)(int32_t)c_round(a); }
 HELPER(c) c_f c_orzero(c_f a) { return a == a ? a : 0; }
 HELPER(c) c_u c_ifnan(c_f a, c_u x, c_u y) { return a == a ? y : x; }
-HELPER(c) c_u c_andu(c_u a, c_u b) { return a & b; }
 HELPER(c) c_u c_xoru(c_u a, c_u b) { return a ^ b; }
 typedef uint32_t c_shift;
 HELPER(c) c_shift c_shifts(uint32_t n) { return n; }
@@ -37,7 +36,6 @@ HELPER(avx2) avx2_f avx2_orzero(avx2_f a) { return _mm256_and_ps(a, _mm256_cmp_p
 HELPER(avx2) avx2_u avx2_ifnan(avx2_f a, avx2_u x, avx2_u y) {
 	return _mm256_blendv_epi8(y, x, _mm256_castps_si256(_mm256_cmp_ps(a, a, _CMP_UNORD_Q)));
 }
-HELPER(avx2) avx2_u avx2_andu(avx2_u a, avx2_u b) { return _mm256_and_si256(a, b); }
 HELPER(avx2) avx2_u avx2_xoru(avx2_u a, avx2_u b) { return _mm256_xor_si256(a, b); }
 typedef __m128i avx2_shift;
 HELPER(avx2) avx2_shift avx2_shifts(uint32_t n) { return _mm_cvtsi32_si128((int32_t)n); }
@@ -53,7 +51,6 @@ HELPER(avx512) avx512_f avx512_orzero(avx512_f a) { return _mm512_maskz_mov_ps(_
 HELPER(avx512) avx512_u avx512_ifnan(avx512_f a, avx512_u x, avx512_u y) {
 	return _mm512_mask_mov_epi32(y, _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q), x);
 }
-HELPER(avx512) avx512_u avx512_andu(avx512_u a, avx512_u b) { return _mm512_and_si512(a, b); }
 HELPER(avx512) avx512_u avx512_xoru(avx512_u a, avx512_u b) { return _mm512_xor_si512(a, b); }
 typedef __m128i avx512_shift;
 HELPER(avx512) avx512_shift avx512_shifts(uint32_t n) { return _mm_cvtsi32_si128((int32_t)n); }
@@ -69,7 +66,6 @@ HELPER(neon) neon_f neon_orzero(neon_f a) {
 	return vreinterpretq_f32_u32(vandq_u32(vreinterpretq_u32_f32(a), vceqq_f32(a, a)));
 }
 HELPER(neon) neon_u neon_ifnan(neon_f a, neon_u x, neon_u y) { return vbslq_u32(vceqq_f32(a, a), y, x); }
-HELPER(neon) neon_u neon_andu(neon_u a, neon_u b) { return vandq_u32(a, b); }
 HELPER(neon) neon_u neon_xoru(neon_u a, neon_u b) { return veorq_u32(a, b); }
 typedef int32x4_t neon_shift;
 HELPER(neon) neon_shift neon_shifts(uint32_t n) { return vdupq_n_s32((int32_t)n); }

@@ -61,9 +61,9 @@ func Delta(level int32, arena []int32, d *DeltaShape, records []uint32, changed,
 }
 
 // Merge merges two lists, not both empty, and returns the lengths of the three that it writes.
-func Merge(level int32, known, view []uint32, gone []uint64, stays, leaves, enters []uint32) (nStays, nLeaves, nEnters int) {
+func Merge(known, view []uint32, gone []uint64, stays, leaves, enters []uint32) (nStays, nLeaves, nEnters int) {
 	to := C.et_merge_to{stays: u32(stays), leaves: u32(leaves), enters: u32(enters)}
-	m := C.et_merge(C.int32_t(level), entries(known), entries(view), u64(gone), to)
+	m := C.et_merge(entries(known), entries(view), u64(gone), to)
 	return int(m.stays), int(m.leaves), int(m.enters)
 }
 

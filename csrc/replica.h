@@ -26,7 +26,6 @@ void et_delta(int32_t level, const int32_t *arena, et_delta_shape d, uint32_t *r
 
 /* Entries of lists are slots, with a flag in the highest bit. */
 enum { ET_SLOT_BITS = 0x7fffffff };
-static inline uint32_t et_bit_of(const uint64_t *bitmap, uint32_t i) { return (uint32_t)(bitmap[i / 64] >> i % 64) & 1; }
 
 typedef struct {
 	const uint32_t *at;
@@ -38,7 +37,7 @@ typedef struct {
 typedef struct {
 	int64_t stays, leaves, enters; /* lengths of the lists */
 } et_merged;
-et_merged et_merge(int32_t level, et_entries known, et_entries view, const uint64_t *gone, et_merge_to to);
+et_merged et_merge(et_entries known, et_entries view, const uint64_t *gone, et_merge_to to);
 
 typedef struct {
 	const uint32_t *records;

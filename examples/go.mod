@@ -4,11 +4,13 @@ go 1.25.0
 
 require (
 	github.com/evertick/evertick v0.0.0
+	github.com/evertick/evertick/loop/replica/ws v0.0.0
 	github.com/hajimehoshi/ebiten/v2 v2.8.8
 	golang.org/x/term v0.40.0
 )
 
 require (
+	github.com/coder/websocket v1.8.15 // indirect
 	github.com/ebitengine/gomobile v0.0.0-20240911145611-4856209ac325 // indirect
 	github.com/ebitengine/hideconsole v1.0.0 // indirect
 	github.com/ebitengine/purego v0.8.0 // indirect
@@ -20,4 +22,7 @@ require (
 	golang.org/x/sys v0.41.0 // indirect
 )
 
-replace github.com/evertick/evertick => ../
+replace (
+	github.com/evertick/evertick => ../
+	github.com/evertick/evertick/loop/replica/ws => ../loop/replica/ws
+)

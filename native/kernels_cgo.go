@@ -293,8 +293,8 @@ func deltaC(l Level, arena []int32, stride, now, base, previous int, shape *Delt
 		Lanes: shape.Lanes, Bits: shape.Bits, Width: shape.Width}, records, changed, wide)
 }
 
-func mergeC(l Level, known, view []uint32, gone []uint64, m *Merged) {
-	stays, leaves, enters := csrc.Merge(cLevels[l], known, view, gone, m.Stays, m.Leaves, m.Enters)
+func mergeC(known, view []uint32, gone []uint64, m *Merged) {
+	stays, leaves, enters := csrc.Merge(known, view, gone, m.Stays, m.Leaves, m.Enters)
 	m.Stays, m.Leaves, m.Enters = m.Stays[:stays], m.Leaves[:leaves], m.Enters[:enters]
 }
 

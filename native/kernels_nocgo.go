@@ -57,7 +57,7 @@ func quantiseC(Level, []int32, []float32, float32, int32)        { panic(without
 func quantiseAngleC(Level, []int32, []float32, int)              { panic(withoutCgo) }
 func quantisePlanarC(Level, []int32, []float32, []float32, int)  { panic(withoutCgo) }
 func quantiseQuatC(Level, QuatLanes, Quat, float32, int32)       { panic(withoutCgo) }
-func mergeC(Level, []uint32, []uint32, []uint64, *Merged)        { panic(withoutCgo) }
+func mergeC([]uint32, []uint32, []uint64, *Merged)               { panic(withoutCgo) }
 func gatherRecordsC([]uint32, *Source, *Source, uint, *Gathered) { panic(withoutCgo) }
 func deltaC(Level, []int32, int, int, int, int, *DeltaLanes, []uint32, []uint64, []uint64) {
 	panic(withoutCgo)

@@ -51,7 +51,7 @@ func Merge(level Level, known, view []uint32, gone []uint64, m *Merged) {
 	if level = must(level); level == Go || len(known)+len(view) == 0 {
 		mergeGo(known, view, gone, m)
 	} else {
-		mergeC(level, known, view, gone, m)
+		mergeC(known, view, gone, m)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// What players send, as Input.Kind. The Source of an input is the player's number, from 1.
+// Kinds of inputs. The Source of an input is the session of a player, from 1.
 const (
 	join   = 1 + iota // a disc appears
 	thrust            // Data: two int8, the push along x and y in 127ths
@@ -45,7 +45,7 @@ var bumper = replay.Scenario{Name: "bumper", New: func(seed uint64) (*evertick.S
 // game keeps all state in columns, so restoring the Sim restores the game.
 type game struct {
 	sim   *evertick.Sim
-	Owner *ecs.Column[uint16]     // number of the player that drives the disc; 0: none
+	Owner *ecs.Column[uint32]     // session of the player that drives the disc; 0: none
 	Push  *ecs.Column[[2]float32] // the force on it, in N
 }
 
@@ -53,7 +53,7 @@ type game struct {
 // make no sense.
 func (g *game) players(t *evertick.Tick) error {
 	for _, in := range t.Inputs() {
-		player := uint16(in.Source)
+		player := in.Source
 		slot, there := g.disc(player)
 		switch {
 		case in.Kind == join && !there && player != 0:
@@ -77,7 +77,7 @@ func (g *game) players(t *evertick.Tick) error {
 // guide:end
 
 // disc returns the row of a player's disc.
-func (g *game) disc(player uint16) (ecs.Slot, bool) {
+func (g *game) disc(player uint32) (ecs.Slot, bool) {
 	for slot := range g.sim.World.Query() {
 		if player != 0 && g.Owner.Values()[slot] == player {
 			return slot, true
@@ -125,7 +125,7 @@ func (g *game) build() error {
 }
 
 // spawn makes a disc for a player, unless the world is full.
-func (g *game) spawn(player uint16, x, y float32) error {
+func (g *game) spawn(player uint32, x, y float32) error {
 	if g.sim.World.Len() == g.sim.World.Cap() {
 		return nil
 	}

@@ -1,6 +1,5 @@
-// Command server is a headless game server: a Sim that ticks 60 times a second behind a
-// TCP listener, players whose inputs come over it, changes sent to them 20 times a second,
-// and a log from which the whole run can be proved.
+// Command server is a headless game server: a Sim that ticks 60 times a second, players that
+// join it over WebSocket, and a log from which the whole run can be proved.
 //
 //	go run ./server -log /tmp/bumper -bots 3    # until Ctrl-C
 //	go run ./server -verify /tmp/bumper         # run it again, every hash
@@ -49,10 +48,6 @@ func run(ctx context.Context, addr, dir string, seed uint64, bots int, report bo
 	if err != nil {
 		return err
 	}
-	s, err := newServer(sim)
-	if err != nil {
-		return err
-	}
 	rec, err := profile.Attach(sim, profile.Config{Name: bumper.Name, BudgetNs: 2_000_000, Warmup: 60})
 	if err != nil {
 		return err
@@ -65,13 +60,12 @@ func run(ctx context.Context, addr, dir string, seed uint64, bots int, report bo
 	var playing sync.WaitGroup
 	for i := range bots {
 		playing.Go(func() {
-			err := bot(ctx, l.Addr().String(), func(uint16, *view) bool { return false })
-			if ctx.Err() == nil {
+			if err := bot(ctx, l.Addr().String(), nil); err != nil && ctx.Err() == nil {
 				log.Printf("bot %d: %v", i, err)
 			}
 		})
 	}
-	err = s.serve(ctx, l, dir)
+	err = serve(ctx, sim, l, dir)
 	playing.Wait()
 	_, step := sim.Stats()
 	fmt.Printf("%d ticks, %d inputs, hash %016x, step p50 %d µs, p99 %d µs\n",

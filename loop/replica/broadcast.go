@@ -42,10 +42,11 @@ type sendCounts struct {
 	notTaken                           uint64
 }
 
-// beforeTick finds out which inputs of sessions the tick is about to apply.
+// beforeTick finds out which inputs of sessions the tick is about to apply. Those of a feed are of sessions
+// of another run.
 func (s *Server) beforeTick(t *evertick.Tick) error {
 	inputs := t.Inputs()
-	if len(inputs) == 0 || s.stopped {
+	if len(inputs) == 0 || s.stopped || t.Again() || t.Fed() {
 		return nil
 	}
 	now := s.now()

@@ -194,6 +194,34 @@ func TestRestoreSendsKeyframes(t *testing.T) {
 	expect(t, "causes", w.stats().Keyframes.Lost > 0, true)
 }
 
+// A transport in memory may call the Session within Send, also on the goroutine of the Sim.
+func TestSendMayCallTheSession(t *testing.T) {
+	w := newWorld(t, 3, notices, evertick.InputConfig{})
+	p, q := w.mustJoin(Hello{}), w.mustJoin(Hello{})
+	calls := 0
+	p.conn.onSend = func([]byte) {
+		calls++
+		switch calls {
+		case 1:
+			check(t, p.input(1, 0, 1, ""))
+			check(t, p.Receive(appendPing(nil, 1)))
+		case 3: // after the Pong
+			p.SetMask(3)
+			p.Stats()
+			w.stats()
+			w.mustJoin(Hello{})
+		case 4:
+			q.Disconnected()
+			p.Close(Closing)
+		}
+	}
+	w.step(5)
+	if calls < 4 {
+		t.Errorf("%d calls", calls)
+	}
+	expect(t, "inputs", lifecycle(w.took()), "[+1 +2 +3 -1]")
+}
+
 // sink is a connection that takes everything and keeps nothing.
 type sink struct{ frames, bytes int }
 

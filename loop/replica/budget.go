@@ -8,6 +8,9 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
+// mostBudget is the most bytes to which a frame is limited: an int32 holds their bits.
+const mostBudget = 1 << 26
+
 // choice is what a frame contains if not all fits, or if the client does not have all values of the
 // base.
 type choice struct {
@@ -44,10 +47,7 @@ type stay struct {
 func (e *frameWriter) limit(body int) {
 	e.dst = e.dst[:body]
 	e.prepare()
-	allowed := e.budget
-	if allowed == 0 {
-		allowed = math.MaxInt32
-	}
+	allowed := min(e.budget, mostBudget)
 	for range 4 {
 		e.dst = e.dst[:body]
 		e.dst[e.flags] &= flagApplied
@@ -57,7 +57,7 @@ func (e *frameWriter) limit(body int) {
 		e.writeChosen()
 		e.finish()
 		over := len(e.dst) - e.start - e.budget
-		if e.budget == 0 || over <= 0 {
+		if over <= 0 {
 			return
 		}
 		allowed -= over // what was estimated too low, owner groups and the checksum
@@ -87,7 +87,7 @@ func (e *frameWriter) prepare() {
 	e.compare()
 	for i := range c.stays {
 		if st := &c.stays[i]; st.changed {
-			st.waited += e.importance(st.slot) * float32(e.captures-e.base.capture)
+			st.waited += float32(e.importance(st.slot) * float32(e.captures-e.base.capture))
 		} else {
 			st.waited = 0
 		}
@@ -165,7 +165,7 @@ func (e *frameWriter) importance(slot uint32) float32 {
 			return 0
 		}
 	}
-	if leave := e.source.view.Leave; leave > 0 {
+	if leave := e.viewConfig.Leave; leave > 0 {
 		weight /= 1 + min(4*(e.distance2(e.v, slot)/(leave*leave)), 15)
 	}
 	return weight
@@ -219,9 +219,7 @@ func (e *frameWriter) chooseEnters() {
 		room = room / 4 * 3
 	}
 	n := max(0, min(len(c.keys), room/each))
-	if e.budget > 0 {
-		n = min(n, max(0, 2*e.budget-len(c.stays)-len(c.enter)))
-	}
+	n = min(n, max(0, 2*min(e.budget, mostBudget)-len(c.stays)-len(c.enter)))
 	for _, key := range c.keys[:n] {
 		c.enter = append(c.enter, uint32(key))
 	}

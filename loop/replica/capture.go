@@ -17,7 +17,7 @@ type present struct {
 	high         int // World.HighWater
 	world        stamp
 	ids          []ecs.ID // by slot, 0: free
-	newest       ecs.ID   // highest id that was ever captured
+	newest       ecs.ID   // highest id
 	changed      []uint64 // by slot: number of the capture that found another entity there, or none
 	jumped       []uint64 // by slot: number of the capture before which something there teleported
 	lastChange   uint64   // highest in changed
@@ -155,6 +155,7 @@ func longer[T any](s []T, n int) []T { return append(make([]T, 0, n), s...)[:n] 
 // captureEntities compares the ids of all slots with those of the capture before.
 func (s *source) captureEntities() {
 	p := &s.present
+	p.newest = 0
 	for slot := range p.ids {
 		id, _ := s.world.ID(uint32(slot))
 		if slot >= p.high {
@@ -162,8 +163,8 @@ func (s *source) captureEntities() {
 		}
 		if id != p.ids[slot] {
 			p.ids[slot], p.changed[slot], p.lastChange = id, s.captures, s.captures
-			p.newest = max(p.newest, id)
 		}
+		p.newest = max(p.newest, id)
 	}
 	p.slots = s.world.LiveSlots(sized(p.slots, s.world.Len()))
 }
@@ -375,7 +376,7 @@ func (s *source) captureSpecial(structure bool) {
 		copy(p.global, s.global.Mask()[:(p.high+63)/64])
 		clear(p.global[(p.high+63)/64:])
 	}
-	if version := s.world.Position.Version(); s.view.Enter > 0 && (structure || version != c.position) {
+	if version := s.world.Position.Version(); s.viewConfig.Enter > 0 && (structure || version != c.position) {
 		c.position = version
 		s.capturePositions()
 	}

@@ -262,6 +262,7 @@ func (c *Client) receive(frame []byte, now int64) error {
 	if err := c.receiveState(frame, now); err != nil {
 		return err
 	}
+	c.queue.idle++
 	c.flush()
 	return nil
 }
@@ -346,8 +347,7 @@ func (c *Client) receiveState(frame []byte, now int64) error {
 		return frameFault(&h, r.Err())
 	}
 	newest := c.State()
-	back := h.keyframe && (c.config.Ordered || h.at > newest.at) // the simulation has gone back
-	if h.tick <= newest.tick && !back {
+	if h.tick <= newest.tick && !(h.keyframe && c.config.Ordered) { // the simulation may go back
 		c.stats.Old++
 		return nil
 	}

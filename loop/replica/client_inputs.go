@@ -9,6 +9,9 @@ import (
 )
 
 const (
+	// idleFrames is the number of frames after which inputs that wait are sent again, if the transport may
+	// have lost them.
+	idleFrames       = 8
 	mostWaiting      = 1024           // inputs of a client that were not applied yet
 	mostInputBytes   = 32 << 10       // of the data of one input
 	inputFrame       = 48 << 10       // bytes of data in an Input frame, below the default of Limits.FrameBytes
@@ -42,6 +45,7 @@ type inputQueue struct {
 	free [][]byte // data of entries that were dropped
 	next uint64   // number of the next one
 	sent uint64   // the last one that was sent on this connection, or that the server has
+	idle int      // frames since an input was sent
 
 	lead   float64 // ticks; 0: no input was judged yet
 	raised uint64  // number of the last input that was sent when the lead rose
@@ -50,7 +54,7 @@ type inputQueue struct {
 
 // Input sends an input to the server, for a tick or, if tick is 0, as soon as possible: see
 // Client.ServerTick and Client.Lead. It copies data. seq is its number: those of a session begin with 1.
-// An input that the connection does not take, or that is lost with it, is sent again: the client keeps it
+// An input that the connection does not take, or that is lost, is sent again: the client keeps it
 // until a frame says that it, or a later one, was applied. If a session could not be resumed, its inputs
 // are dropped.
 //
@@ -110,8 +114,11 @@ func (q *inputQueue) leadNow(s *clockSync) float64 {
 	return q.lead
 }
 
-// flush sends the inputs that were not sent yet.
+// flush sends the inputs that were not sent yet, or that may be lost.
 func (c *Client) flush() {
+	if q := &c.queue; !c.config.Ordered && q.idle >= idleFrames && len(q.list) > 0 {
+		q.sent = min(q.sent, q.list[0].seq-1)
+	}
 	for c.live {
 		batch := c.queue.batch(c.config.Ordered)
 		if len(batch) == 0 {
@@ -121,7 +128,7 @@ func (c *Client) flush() {
 		if !c.config.Send(c.out) {
 			return
 		}
-		c.queue.sent = batch[len(batch)-1].seq
+		c.queue.sent, c.queue.idle = batch[len(batch)-1].seq, 0
 	}
 }
 

@@ -498,6 +498,10 @@ func TestClientInputs(t *testing.T) {
 	b.must(b.Receive(emptyFrame(5, 2, 0)))
 	send(1)
 	expect("unordered, after 2", "|3 4 ")
+	for range idleFrames {
+		b.must(b.Receive(emptyFrame(b.State().Tick()+1, 0, 0)))
+	}
+	expect("unordered, after some frames", "|3 4 ")
 	send(100)
 	if frames := b.intents(); len(frames) != 100 || len(frames[99]) != mostInputs {
 		t.Errorf("%d frames", len(frames))

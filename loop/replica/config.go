@@ -15,7 +15,9 @@ import (
 type Config struct {
 	// Every is the number of ticks between two updates, 1 to 65,536. 0: 1.
 	Every int
-	// Columns are sent. nil: "position", Quantised, and "rotation", Quat.
+	// Columns are sent. nil: "position", Quantised, and "rotation", Quat. A value that is written to a
+	// column directly is sent after Touch of the column. Teleports, of ecs.World.Jump, are sent if
+	// Previous is set in the Config of the Sim.
 	Columns []Column
 	// Tags are sent, at most 32.
 	Tags []string
@@ -29,7 +31,9 @@ type Config struct {
 	// lane and slot each.
 	Ring int
 	// Budget is the most bytes of an update. If there is more to send, what is most important comes
-	// first: see ViewConfig.Weight. 0: no limit. Otherwise at least 256.
+	// first: see ViewConfig.Weight. 0: no limit. Otherwise at least 256. Entities that leave, those that
+	// the session owns, and a bit for each one in the view are sent in any case. While there are two in
+	// the view for each byte, no more come into it.
 	Budget int
 	// Slow says what happens to a client whose connection does not take an update.
 	Slow SlowPolicy
@@ -42,7 +46,9 @@ type Config struct {
 	// Unauthorized.
 	Authorize func(ctx context.Context, h Hello) (Grant, error)
 	// Joined and Left are kinds of inputs that the Server pushes, with the session as Source, when a
-	// session begins and when it has ended. The Data of Joined is Grant.Data. 0: none.
+	// session begins and when it has ended. The Data of Joined is Grant.Data. Joined has the Seq 0, and
+	// Left the greatest. Left applies after the last input of the session, so a tick of that in the
+	// future delays it by up to Limits.Lead. 0: none.
 	Joined, Left uint32
 	// Secret signs the tokens with which clients resume their sessions, and lets them do so after a
 	// restart of the server. At least 16 bytes, hard to guess. nil: a random one, for the life of the
@@ -56,10 +62,11 @@ type Config struct {
 	Inline bool
 }
 
-// Validate returns one error that joins all faults of the fields that concern sessions: Slow, SlowTicks,
-// Limits, Joined, Left, Secret and Scenario. New finds those of all fields: others depend on the World.
+// Validate returns one error that joins all faults but those of names: only New can compare these with the
+// World.
 func (c Config) Validate() error {
 	faults := fault.List{Package: "replica"}
+	c.checkRanges(&faults)
 	if c.Slow > Disconnect {
 		faults.Add(ErrRange, "Config.Slow", c.Slow)
 	}
@@ -82,6 +89,31 @@ func (c Config) Validate() error {
 		faults.Add(ErrRange, "Config.Limits.Resume", l.Resume)
 	}
 	return faults.Err()
+}
+
+// checkRanges adds the faults of the numbers on which frames depend.
+func (c *Config) checkRanges(faults *fault.List) {
+	faults.Range("Config.Every", c.Every, 0, mostEvery)
+	if c.Ring != 0 {
+		faults.Range("Config.Ring", c.Ring, 2, mostRing)
+	}
+	if c.Budget != 0 {
+		faults.Range("Config.Budget", c.Budget, leastBudget, math.MaxInt32)
+	}
+	v := &c.View
+	for _, d := range [...]struct {
+		name  string
+		value float32
+	}{{"Config.View.Enter", v.Enter}, {"Config.View.Leave", v.Leave}} {
+		if !fault.Finite(d.value) {
+			faults.Add(fault.ErrNotFinite, d.name, d.value)
+		} else if d.value < 0 {
+			faults.Add(ErrRange, d.name, d.value)
+		}
+	}
+	if leave := cmp.Or(v.Leave, v.Enter); leave < v.Enter || v.Enter == 0 && leave > 0 {
+		faults.Add(ErrRange, "Config.View.Leave", v.Leave)
+	}
 }
 
 func (c Config) withDefaults() Config {
@@ -115,14 +147,17 @@ const (
 // ViewConfig says which entities a client sees. The zero value: all of them.
 type ViewConfig struct {
 	// Enter is the distance in metres at which an entity comes into view, and Leave that at which it
-	// leaves. Leave is not below Enter; 0 means Enter. Enter 0: there is no limit.
+	// leaves. Leave is not below Enter; 0 means Enter. Enter 0: there is no limit. An entity whose position
+	// is not finite is nowhere near.
 	Enter, Leave float32
 	// Category names a column of uint32 with a set of 32 categories for each entity: a session sees an
 	// entity if it is in one of those of Session.SetMask. Empty: there are no categories.
 	Category string
 	// Global is a tag of entities that all clients see, wherever they are. Empty: none.
 	Global string
-	// Weight names a column of float32 with the importance of each entity, for Config.Budget. Empty: 1.
+	// Weight names a column of float32 with the importance of each entity, for Config.Budget. In each
+	// update an entity's priority grows by its weight, times a factor that falls from 1 at the centre of the
+	// view to 1/5 at Leave, until it is sent. A negative weight and NaN are 0. Empty: 1.
 	Weight string
 	// Free allows clients to look at any point. Otherwise a client can only follow entities that it owns.
 	Free bool
@@ -144,7 +179,9 @@ type Limits struct {
 	Sessions int
 	// FrameBytes is the largest frame of a client. 0: 64 KiB.
 	FrameBytes int
-	// FramesPerSecond and BytesPerSecond of a session, each over a second with room for a burst of two. 0: 240 and 256 KiB.
+	// FramesPerSecond and BytesPerSecond of a session, with room for a burst of two seconds. A frame beyond
+	// them ends the connection with TooFast. A request for a Keyframe counts as an eighth of a second.
+	// 0: 240 and 256 KiB.
 	FramesPerSecond, BytesPerSecond int
 	// Lead is the number of ticks that an input may be for in the future. 0: 240.
 	Lead uint64

@@ -173,3 +173,24 @@ func BenchmarkSend(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkBudget is the frames of 10 clients that see 1,000 entities each, of which not all fit.
+func BenchmarkBudget(b *testing.B) {
+	x := newScene(b, 10_000, 10, 1000, Config{Budget: 1200})
+	x.run(100)
+	b.ResetTimer()
+	for range b.N {
+		b.StopTimer()
+		x.move()
+		x.capture()
+		if err := x.s.begin(x.viewers); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		x.write()
+		b.StopTimer()
+		x.s.end()
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(x.live), "ns/visible")
+	b.ReportMetric(float64(x.bytes)/float64(10*b.N), "B/frame")
+}

@@ -347,7 +347,7 @@ func (g *rig) near(v *viewer, slot uint32, had bool) bool {
 	p := g.w.Position
 	dx, dy, dz := p.X[slot]-v.x, p.Y[slot]-v.y, p.Z[slot]-v.z
 	d := float32(dx*dx) + float32(dy*dy) + float32(dz*dz)
-	view := g.s.view
+	view := g.s.viewConfig
 	return v.placed && (d <= view.Enter*view.Enter || had && d <= view.Leave*view.Leave)
 }
 

@@ -16,7 +16,7 @@ const (
 
 	mostSessions   = 1 << 24
 	mostFrameBytes = 1 << 30
-	mostPerSecond  = 1e9
+	mostPerSecond  = 1 << 30
 	mostResume     = 1000 * 24 * time.Hour
 
 	second = int64(time.Second)

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -23,7 +24,7 @@ import (
 
 // truth is what a Sim held after a tick.
 type truth struct {
-	tick uint64
+	at   uint64        // µs, which never go back, as ticks do
 	list []truthEntity // ascending by slot
 }
 
@@ -54,8 +55,11 @@ type model struct {
 	shape   Schema
 	clock   *loop.ManualClock
 	clients []*modelClient
-	truths  map[uint64]*truth
-	saved   []byte // a snapshot
+	truths  map[uint64]*truth // by time
+	saved   []byte            // a snapshot
+	savedAt uint64
+	rewinds bool // the Sim sometimes goes back
+	quiet   bool // nothing changes
 	seen    map[string]int
 	applied map[uint32][]uint64 // numbers of the inputs of each session, in the order of their ticks
 
@@ -84,10 +88,13 @@ type modelClient struct {
 	number  uint32 // of the session
 	x, y, z float32
 	placed  bool
-	views   map[uint64]modelView
-	held    map[uint64][]heldEntity
+	views   map[uint64]modelView // by time
+	held    map[uint64]heldState // by tick
 	frames  uint64
-	longest uint64 // ticks for which an entity waited for its values
+	broken  uint64 // frames with a wrong Check
+	ended   uint64 // Error frames
+	longest uint64 // µs for which an entity waited for its values
+	fewest  int    // entities with new values in a frame that is Partial
 }
 
 // modelView is what decides about a view, at the tick of a frame.
@@ -98,7 +105,13 @@ type modelView struct {
 	placed  bool
 }
 
-// heldEntity is an entity that the client has, with the tick of its values.
+// heldState is what a client has after a frame.
+type heldState struct {
+	at   uint64
+	list []heldEntity
+}
+
+// heldEntity is an entity that the client has, with the time of its values.
 type heldEntity struct {
 	slot  uint32
 	id    ecs.ID
@@ -111,6 +124,7 @@ func newModel(t testing.TB, seed uint64, number int, seen map[string]int) *model
 	t.Helper()
 	m := &model{Rand: rand.New(rand.NewPCG(seed, uint64(number))), t: t, seed: seed, clock: new(loop.ManualClock), seen: seen,
 		truths: map[uint64]*truth{}, applied: map[uint32][]uint64{}}
+	m.rewinds = m.IntN(2) == 0
 	capacity := 20 + 60*m.IntN(2)
 	sim, err := evertick.New(evertick.Config{Capacity: capacity, Previous: true, Seed: seed, Clock: m.clock})
 	m.must(err)
@@ -123,6 +137,7 @@ func newModel(t testing.TB, seed uint64, number int, seen map[string]int) *model
 	m.team = modelColumn[uint32](m, "team")
 	m.weight = modelColumn[float32](m, "weight")
 	m.must(sim.Add(evertick.AfterPhysics, "act", m.act))
+	sim.AddHooks(evertick.Hooks{AfterTick: m.spoil}) // before that of the server
 
 	pick := func(bit int, name string) bool {
 		if number>>bit&1 != 0 {
@@ -133,7 +148,7 @@ func newModel(t testing.TB, seed uint64, number int, seen map[string]int) *model
 	}
 	c := &m.config
 	c.Inline = true
-	c.Limits = Limits{FramesPerSecond: 1 << 20, BytesPerSecond: 1 << 30, Resume: time.Hour}
+	c.Limits = Limits{FramesPerSecond: 10_000, BytesPerSecond: 1 << 24, Resume: time.Hour}
 	if pick(0, "radius") {
 		c.View.Enter, c.View.Leave = 30, 30+10*float32(m.IntN(2))
 	}
@@ -191,7 +206,7 @@ func (m *model) must(err error) {
 }
 
 func (m *model) newClient(ordered bool) *modelClient {
-	mc := &modelClient{model: m, ordered: ordered, views: map[uint64]modelView{}, held: map[uint64][]heldEntity{}}
+	mc := &modelClient{model: m, ordered: ordered, views: map[uint64]modelView{}, held: map[uint64]heldState{}, fewest: math.MaxInt}
 	var err error
 	mc.client, err = NewClient(ClientConfig{Ordered: ordered, Clock: m.clock, Schema: m.shape.Hash(), Send: func(frame []byte) bool { return mc.pipe.ToServer(frame) }})
 	m.must(err)
@@ -223,7 +238,11 @@ func (m *model) act(t *evertick.Tick) error {
 	for _, in := range t.Inputs() {
 		m.applied[in.Source] = append(m.applied[in.Source], in.Seq)
 	}
+	if m.quiet {
+		return nil
+	}
 	w := m.sim.World
+	m.heal()
 	for slot := range m.slots() {
 		p := &w.Position
 		switch m.IntN(40) {
@@ -242,18 +261,30 @@ func (m *model) act(t *evertick.Tick) error {
 	return nil
 }
 
+// spoil writes numbers that are not finite, where the Sim no longer finds them in this tick.
+func (m *model) spoil(*evertick.Tick) error {
+	if m.quiet {
+		return nil
+	}
+	for slot := range m.slots() {
+		if m.IntN(60) == 0 {
+			column := [...][]float32{m.sim.World.Position.X, m.energy.Values(), m.aim.Values()}[m.IntN(3)]
+			column[slot] = [...]float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))}[m.IntN(3)]
+			m.seen["NaN"]++
+		}
+	}
+	m.sim.World.Position.Touch()
+	m.energy.Touch()
+	m.aim.Touch()
+	return nil
+}
+
 func slot2speed(slot uint32) float32 { return float32(int(slot%7)-3) * 0.4 }
 
-// coordinate returns a position, which may be any number.
+// coordinate returns a position, sometimes far away.
 func (m *model) coordinate() float32 {
-	switch m.IntN(60) {
-	case 0:
-		m.seen["NaN"]++
-		return float32(math.NaN())
-	case 1:
-		return float32(math.Inf(1 - 2*m.IntN(2)))
-	case 2:
-		return (m.Float32() - 0.5) * 1e9
+	if m.IntN(40) == 0 {
+		return (m.Float32() - 0.5) * 1e6
 	}
 	return (m.Float32() - 0.5) * 120
 }
@@ -317,13 +348,17 @@ func (m *model) host() {
 			m.turn(slot)
 		case 7:
 			if id, _ := w.ID(slot); len(m.tags) > 0 {
-				if tag := m.tags[m.IntN(len(m.tags))]; !tag.Set(id) {
+				if tag := m.tags[m.IntN(len(m.tags))]; tag.Has(id) {
 					tag.Unset(id)
+				} else {
+					tag.Set(id)
 				}
 			}
 		case 8:
-			if id, _ := w.ID(slot); m.IntN(5) == 0 && !m.global.Set(id) {
+			if id, _ := w.ID(slot); m.global.Has(id) {
 				m.global.Unset(id)
+			} else if m.IntN(4) == 0 {
+				m.global.Set(id)
 			}
 		case 9:
 			m.weight.Values()[slot] = m.Float32() * 4
@@ -370,7 +405,7 @@ func (m *model) setOwner(slot uint32) {
 // take records the truth of the tick that has just ended.
 func (m *model) take() *truth {
 	w := m.sim.World
-	u := &truth{tick: m.sim.Ticks()}
+	u := &truth{at: uint64(m.clock.Now()) / 1000}
 	jumped := w.Jumped()
 	for slot := range m.slots() {
 		id, _ := w.ID(slot)
@@ -451,12 +486,14 @@ func plainCode(f Field, v float32) int32 {
 
 // step is one tick and what arrives after it.
 func (m *model) step() {
-	m.host()
+	if !m.quiet {
+		m.host()
+		m.goBack()
+	}
 	m.clock.Add(16_666_667)
 	m.must(m.sim.Step())
 	u := m.take()
-	m.truths[u.tick] = u
-	delete(m.truths, u.tick-400)
+	m.truths[u.at] = u
 	for _, mc := range m.clients {
 		mc.note(u)
 	}
@@ -465,9 +502,26 @@ func (m *model) step() {
 	}
 }
 
+// goBack sometimes restores the Sim as it was.
+func (m *model) goBack() {
+	var err error
+	switch back := m.sim.Ticks() - m.savedAt; {
+	case !m.rewinds:
+	case m.saved == nil && m.IntN(100) == 0:
+		m.heal()
+		m.saved, err = m.sim.Snapshot(nil)
+		m.savedAt = m.sim.Ticks()
+	case m.saved != nil && back > 40 && m.IntN(60) == 0:
+		err = m.sim.Restore(m.saved)
+		m.saved = nil
+		m.seen["Restore"]++
+	}
+	m.must(err)
+}
+
 // note keeps what decides about the view at a tick: the server has made a frame of it.
 func (mc *modelClient) note(u *truth) {
-	if mc.session == nil || u.tick%uint64(max(mc.config.Every, 1)) != 0 {
+	if mc.session == nil || mc.session.session.current != mc.session || mc.sim.Ticks()%uint64(max(mc.config.Every, 1)) != 0 {
 		return
 	}
 	own, follow := -1, -1
@@ -492,8 +546,7 @@ func (mc *modelClient) note(u *truth) {
 	case (c.follow == 0 || c.owned) && own >= 0:
 		place(u.list[own].x, u.list[own].y, u.list[own].z)
 	}
-	mc.views[u.tick] = modelView{mc.number, mc.mask, mc.x, mc.y, mc.z, mc.placed}
-	delete(mc.views, u.tick-400)
+	mc.views[u.at] = modelView{mc.number, mc.mask, mc.x, mc.y, mc.z, mc.placed}
 }
 
 // deliver passes on what has arrived, and does something to the connection.
@@ -578,19 +631,35 @@ func (mc *modelClient) toServer(frame []byte) {
 	if frame[0] == kindHello {
 		return // again
 	}
-	if l, err := parseLook(frame); err == nil {
+	l, look := parseLook(frame)
+	switch err := mc.session.Receive(frame); {
+	case errors.Is(err, Closing) && !mc.ordered && mc.rewinds:
+	case err != nil:
+		mc.t.Fatalf("seed %d: the server refuses a frame of kind %d: %v", mc.seed, frame[0], err)
+	case look == nil:
 		mc.centre = centre{follow: ecs.ID(l.follow), owned: true}
 		mc.seen["Look"]++
-	}
-	if err := mc.session.Receive(frame); err != nil {
-		mc.t.Errorf("seed %d: the server refuses a frame of kind %d: %v", mc.seed, frame[0], err)
 	}
 }
 
 // toClient passes a frame to the client, and compares the state with the truth if it was applied.
 func (mc *modelClient) toClient(frame []byte) {
 	before := mc.client.State().text()
-	if err := mc.client.Receive(frame); err != nil {
+	if k := frame[0]; (k == kindKeyframe || k == kindUpdate) && mc.IntN(20) == 0 && headerOf(frame).flags&flagCheck != 0 {
+		var s ClientStats
+		frame[len(frame)-1] ^= 1
+		mc.client.Stats(&s)
+		mc.broken -= s.Mismatch
+		defer func() {
+			mc.client.Stats(&s)
+			mc.broken += s.Mismatch
+		}()
+	}
+	if err := mc.client.Receive(frame); errors.Is(err, Closing) && !mc.ordered && mc.rewinds {
+		mc.ended++
+		mc.seen["ended by a Restore"]++
+		return
+	} else if err != nil {
 		mc.t.Fatalf("seed %d: the client refuses a frame of kind %d: %v", mc.seed, frame[0], err)
 	}
 	var s ClientStats
@@ -603,7 +672,7 @@ func (mc *modelClient) toClient(frame []byte) {
 	mc.frames = s.Frames
 	h := headerOf(frame)
 	mc.flags(&h)
-	if fault := mc.compare(&h); fault != "" {
+	if fault := mc.compare(&h, mc.config.Budget); fault != "" {
 		mc.t.Fatalf("seed %d, ordered %t, budget %d, tick %d, base %d: %s", mc.seed, mc.ordered, mc.config.Budget, h.tick, h.tick-h.age, fault)
 	}
 }
@@ -622,22 +691,22 @@ func (mc *modelClient) flags(h *header) {
 }
 
 // compare returns what is wrong with the state after a frame, or "".
-func (mc *modelClient) compare(h *header) string {
+func (mc *modelClient) compare(h *header, budget int) string {
 	s := mc.client.State()
-	u, ok := mc.truths[h.tick]
-	view, noted := mc.views[h.tick]
+	u, ok := mc.truths[h.at]
+	view, noted := mc.views[h.at]
 	if !ok || !noted {
 		return "a frame of a tick that is not known"
 	}
-	base := mc.held[h.tick-h.age]
-	if h.keyframe {
-		base = nil
+	var base []heldEntity
+	if !h.keyframe {
+		base = mc.held[h.tick-h.age].list
 	}
-	if fault := mc.compareList(s, u, view, base); fault != "" {
+	if fault := mc.compareList(s, u, view, base, budget); fault != "" {
 		return fault
 	}
 	held := make([]heldEntity, len(s.slots))
-	own := 0
+	own, fresh := 0, 0
 	for place, slot := range s.slots {
 		i, _ := slices.BinarySearchFunc(u.list, slot, func(e truthEntity, slot uint32) int { return int(e.slot) - int(slot) })
 		e := &u.list[i]
@@ -646,19 +715,20 @@ func (mc *modelClient) compare(h *header) string {
 			lanes[l] = s.lanes[l][place]
 		}
 		now := &held[place]
-		*now = heldEntity{slot, s.ids[place], h.tick, lanes}
+		*now = heldEntity{slot, s.ids[place], h.at, lanes}
 		was := findHeld(base, slot, e.id)
 		if !slices.Equal(lanes, e.lanes) {
-			if mc.config.Budget == 0 || was == nil || !slices.Equal(lanes, was.lanes) {
+			if budget == 0 || was == nil || !slices.Equal(lanes, was.lanes) {
 				return fmt.Sprintf("entity %d in slot %d has lanes %d, want %d", e.id, slot, lanes, e.lanes)
 			}
 			now.since = was.since
-			mc.longest = max(mc.longest, h.tick-now.since)
+			mc.longest = max(mc.longest, h.at-now.since)
 			mc.seen["old values"]++
 		}
-		if was != nil && now.since == h.tick {
-			jumped, flagged := mc.jumped(e.id, was.since, h.tick), slices.Contains(s.jumped, uint32(place))
-			if jumped && !flagged || flagged && !jumped && mc.config.Budget == 0 {
+		if was != nil && now.since == h.at {
+			fresh++
+			jumped, flagged := mc.jumped(e.id, was.since, h.at), slices.Contains(s.jumped, uint32(place))
+			if jumped && !flagged || flagged && !jumped && budget == 0 {
 				return fmt.Sprintf("entity %d in slot %d: jumped %t, want %t", e.id, slot, flagged, jumped)
 			}
 		}
@@ -681,13 +751,15 @@ func (mc *modelClient) compare(h *header) string {
 	if fault := mc.compareChanges(s, u, base, h.keyframe); fault != "" {
 		return fault
 	}
-	mc.held[h.tick] = held
-	delete(mc.held, h.tick-400)
+	if h.flags&flagPartial != 0 {
+		mc.fewest = min(mc.fewest, fresh)
+	}
+	mc.held[h.tick] = heldState{h.at, held}
 	return ""
 }
 
 // compareList compares the entities with those that a search of all finds.
-func (mc *modelClient) compareList(s *State, u *truth, view modelView, base []heldEntity) string {
+func (mc *modelClient) compareList(s *State, u *truth, view modelView, base []heldEntity, budget int) string {
 	v, place := &mc.config.View, 0
 	leave := max(v.Leave, v.Enter)
 	for _, e := range u.list {
@@ -708,7 +780,7 @@ func (mc *modelClient) compareList(s *State, u *truth, view modelView, base []he
 			in = findHeld(base, e.slot, e.id) != nil
 			mc.seen[fmt.Sprintf("between Enter and Leave: %t", in)]++
 		}
-		if mc.config.Budget > 0 && findHeld(base, e.slot, e.id) == nil && !must {
+		if budget > 0 && findHeld(base, e.slot, e.id) == nil && !must {
 			has := place < len(s.slots) && s.slots[place] == e.slot
 			if in && !has {
 				mc.seen["enters later"]++
@@ -740,13 +812,11 @@ func findHeld(list []heldEntity, slot uint32, id ecs.ID) *heldEntity {
 	return &list[i]
 }
 
-// jumped reports whether an entity teleported after tick from, up to tick to.
+// jumped reports whether an entity teleported after one time, up to another.
 func (m *model) jumped(id ecs.ID, from, to uint64) bool {
-	for tick := from + 1; tick <= to; tick++ {
-		for _, e := range m.truths[tick].list {
-			if e.id == id && e.jumped {
-				return true
-			}
+	for at, u := range m.truths {
+		if at > from && at <= to && slices.ContainsFunc(u.list, func(e truthEntity) bool { return e.id == id && e.jumped }) {
+			return true
 		}
 	}
 	return false
@@ -777,11 +847,13 @@ func (mc *modelClient) compareChanges(s *State, u *truth, base []heldEntity, key
 
 // finish lets all connections rest, and compares the inputs.
 func (m *model) finish() {
+	m.quiet = true
+	m.heal()
 	for range 300 { // no connection ends, and nothing stalls
 		m.clock.Add(16_666_667)
 		m.must(m.sim.Step())
 		u := m.take()
-		m.truths[u.tick] = u
+		m.truths[u.at] = u
 		for _, mc := range m.clients {
 			mc.pipe.Stall(false)
 			mc.note(u)
@@ -794,27 +866,65 @@ func (m *model) finish() {
 	for i, mc := range m.clients {
 		var s ClientStats
 		mc.client.Stats(&s)
-		if s.Mismatch+s.Refused > 0 || s.Frames < 100 {
-			m.t.Errorf("seed %d, client %d: %+v", m.seed, i, s.Frames)
+		if s.Mismatch != mc.broken || s.Refused != mc.ended || s.Frames < 10 {
+			m.t.Errorf("seed %d, client %d: %d frames, %d differ, %d refused", m.seed, i, s.Frames, s.Mismatch, s.Refused)
 		}
 		m.seen["frames"] += int(s.Frames)
 		m.seen["frames ignored: old"] += int(s.Old)
 		m.seen["frames ignored: base"] += int(s.Baseless)
 		m.seen["Resync"] += int(s.Resyncs)
+		if !mc.ordered && m.config.Ring > 0 {
+			continue // acknowledged states may be gone from the ring, and there is a Keyframe now and then
+		}
 		if newest := mc.client.State().Tick(); mc.client.live && newest+20 < m.sim.Ticks() {
 			m.t.Errorf("seed %d, client %d: state of tick %d at tick %d", m.seed, i, newest, m.sim.Ticks())
 		}
-		if n := mc.client.Waiting(); n > 0 && mc.client.live && mc.ordered {
+		if fault := mc.complete(); fault != "" {
+			m.t.Fatalf("seed %d, client %d, at rest: %s", m.seed, i, fault)
+		}
+		if n := mc.client.Waiting(); n > 0 && mc.client.live && !m.rewinds {
 			m.t.Errorf("seed %d, client %d: %d inputs still wait", m.seed, i, n)
 		}
 	}
 	for source, seqs := range m.applied {
-		sorted := slices.Clone(seqs)
-		slices.Sort(sorted)
-		if len(slices.Compact(slices.Clone(sorted))) != len(sorted) {
-			m.t.Errorf("seed %d: inputs of session %d applied twice: %d", m.seed, source, sorted)
+		slices.Sort(seqs)
+		for i, seq := range seqs {
+			if !m.rewinds && seq != uint64(i)+1 {
+				m.t.Fatalf("seed %d: inputs of session %d that were applied: %d", m.seed, source, seqs)
+			}
 		}
 	}
+}
+
+// complete returns what is wrong with a state when nothing changes any more: not even a budget keeps
+// anything from the client.
+func (mc *modelClient) complete() string {
+	s := mc.client.State()
+	was := mc.held[s.tick]
+	u, view := mc.truths[s.at], mc.views[s.at]
+	if fault := mc.compareList(s, u, view, was.list, 0); fault != "" {
+		return fault
+	}
+	for _, e := range was.list {
+		if e.since != s.at {
+			return fmt.Sprintf("entity %d in slot %d has old values", e.id, e.slot)
+		}
+	}
+	return ""
+}
+
+// heal makes all positions finite, which a tick and a snapshot need.
+func (m *model) heal() {
+	for slot := range m.slots() {
+		for _, column := range [][]float32{m.sim.World.Position.X, m.energy.Values(), m.aim.Values()} {
+			if v := column[slot]; v-v != 0 {
+				column[slot] = 0
+			}
+		}
+	}
+	m.sim.World.Position.Touch()
+	m.energy.Touch()
+	m.aim.Touch()
 }
 
 // Each client has the truth of each tick whose frame it has applied, whatever happens to the world, to
@@ -843,7 +953,7 @@ func TestModel(t *testing.T) {
 	for _, what := range []string{"radius", "budget", "columns", "categories", "every", "small ring", "teleport", "NaN", "slot used at once",
 		"slot used by another entity", "resumed", "new session", "stall", "Look", "input", "predicted", "partial", "applied", "jumped", "own", "check", "Keyframe",
 		"Update", "Update over several", "global", "masked", "between Enter and Leave: true", "between Enter and Leave: false", "enters later", "old values",
-		"frames ignored: old"} {
+		"frames ignored: old", "Resync", "Restore"} {
 		if seen[what] == 0 {
 			t.Errorf("never seen: %s", what)
 		}

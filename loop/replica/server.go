@@ -67,8 +67,8 @@ func New(sim *evertick.Sim, c Config) (*Server, error) {
 		panic("replica: New: nil Sim")
 	}
 	if err := c.Validate(); err != nil {
-		c.Tags, c.View.Global = nil, "" // they would be added to the World
-		_, other := newSource(sim, &c)
+		names := Config{Columns: c.Columns, Owner: c.Owner, View: ViewConfig{Category: c.View.Category, Weight: c.View.Weight}}
+		_, other := newSource(sim, &names) // without Tags, which it would add to the World
 		return nil, errors.Join(err, other)
 	}
 	c = c.withDefaults()
@@ -251,7 +251,7 @@ func (s *Server) admit(c *Session, old token, valid bool, grant *Grant, w *welco
 		s.connected.Add(-1)
 	}
 	c.session = ses
-	ses.until = math.MaxInt64 // it does not end while the Welcome is sent
+	ses.until = math.MaxInt64 // also while the Welcome is sent
 	ses.count++
 	c.count = ses.count
 	w.session, w.resumed, w.received = ses.number, c.resumed, ses.window.greatest
@@ -447,7 +447,7 @@ func (s *Server) sweepLocked(now int64) {
 	}
 	for i := 0; i < len(s.sessions); {
 		ses := s.sessions[i]
-		if ses.until > now || ses.connected() {
+		if ses.until > now {
 			i++
 			continue
 		}
@@ -461,19 +461,11 @@ func (s *Server) sweepLocked(now int64) {
 	s.setDeadline()
 }
 
-func (ses *session) connected() bool {
-	ses.mu.Lock()
-	defer ses.mu.Unlock()
-	return ses.current != nil
-}
-
 // setDeadline sets when sweep has something to do. mu is locked.
 func (s *Server) setDeadline() {
 	at := s.numbers.deadline()
 	for _, ses := range s.sessions {
-		if !ses.connected() {
-			at = min(at, ses.until)
-		}
+		at = min(at, ses.until)
 	}
 	if len(s.leaving) > 0 {
 		at = 0

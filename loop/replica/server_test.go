@@ -5,13 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/loop"
 )
 
@@ -455,8 +458,8 @@ func TestResumeReplacesAnOpenConnection(t *testing.T) {
 	expect(t, "frames", kinds(q.conn.take()), "UU")
 	expect(t, "frames of the old connection", kinds(p.conn.take()), "")
 	expect(t, "inputs", lifecycle(w.took()), "[+1]")
-	if !q.Stats().Connected {
-		t.Error("the session is not connected")
+	if st := w.stats(); !q.Stats().Connected || st.Connected != 1 || st.Waiting != 0 {
+		t.Errorf("%d sessions are connected, %d wait", st.Connected, st.Waiting)
 	}
 }
 
@@ -488,6 +491,26 @@ func TestSessionsExpire(t *testing.T) {
 	}
 	w.step(1)
 	expect(t, "inputs", lifecycle(w.took()), "[+3 +4 -2]")
+}
+
+// After a tick finds nothing to do, the next session that begins to wait still ends in time.
+func TestSessionsExpireInATick(t *testing.T) {
+	w := newWorld(t, 1, notices, evertick.InputConfig{})
+	w.clock.Add(100e9)
+	w.step(1)
+	p, q := w.mustJoin(Hello{}), w.mustJoin(Hello{})
+	w.step(1)
+	p.Disconnected()
+	w.clock.Add(10e9)
+	q.Disconnected()
+	for range 3 {
+		w.clock.Add(10e9)
+		w.step(2)
+	}
+	ends := w.took()
+	expect(t, "inputs", lifecycle(ends), "[+1 +2 -1 -2]")
+	expect(t, "the first end", ends[2].Tick, 5)
+	expect(t, "the second", ends[3].Tick, 7)
 }
 
 func TestSessionsEndAtOnceWithoutResume(t *testing.T) {
@@ -546,8 +569,11 @@ func TestRestart(t *testing.T) {
 		t.Error("the new token does not work")
 	}
 	next.clock.Add(10e9 + 1)
+	if late := next.mustJoin(Hello{Token: peers[2].welcome.token}); late.welcome.resumed {
+		t.Error("a token of the server before works until the next tick")
+	}
 	next.step(2)
-	expect(t, "inputs", lifecycle(next.took()), "[+5 -1 -3]")
+	expect(t, "inputs", lifecycle(next.took()), "[+5 +6 -1 -3]")
 	if late := next.mustJoin(Hello{Token: peers[2].welcome.token}); late.welcome.resumed {
 		t.Error("a token of the server before has no end")
 	}
@@ -605,21 +631,28 @@ func TestJoinedNeedsRoom(t *testing.T) {
 }
 
 func TestConfigRefuses(t *testing.T) {
+	nan := float32(math.NaN())
 	w := newSim(t, 1, evertick.InputConfig{})
 	c := Config{
 		Slow: 2, SlowTicks: -1, Joined: 5, Left: 5, Secret: []byte("short"), Scenario: "\xff", Every: -1, Owner: "nobody",
+		Ring: 1, Budget: 5, View: ViewConfig{Enter: 3, Leave: 2, Weight: "none"},
 		Limits: Limits{Sessions: -1, FrameBytes: -2, FramesPerSecond: -3, BytesPerSecond: -4, Resume: 1 << 62},
 		Tags:   []string{"new"},
 	}
 	_, err := New(w.sim, c)
-	for _, field := range []string{"Slow", "SlowTicks", "Left", "Secret", "Scenario", "Every", "Owner", "Limits.Sessions",
+	for _, field := range []string{"Slow", "SlowTicks", "Left", "Secret", "Scenario", "Every", "Ring", "Budget", "View.Leave", "View.Weight", "Owner", "Limits.Sessions",
 		"Limits.FrameBytes", "Limits.FramesPerSecond", "Limits.BytesPerSecond", "Limits.Resume"} {
 		if err == nil || !bytes.Contains([]byte(err.Error()), []byte("Config."+field)) {
 			t.Errorf("no fault of %s in %v", field, err)
 		}
 	}
-	if !errors.Is(err, ErrRange) {
-		t.Error(err)
+	if n := strings.Count(err.Error(), "Config.Every"); n != 1 {
+		t.Errorf("a fault is there %d times: %v", n, err)
+	}
+	for _, bad := range []Config{{Every: 1 << 17}, {View: ViewConfig{Leave: 1}}, {View: ViewConfig{Enter: -1}}, {View: ViewConfig{Enter: nan}}} {
+		if err := bad.Validate(); !errors.Is(err, ErrRange) && !errors.Is(err, fault.ErrNotFinite) {
+			t.Errorf("%+v: %v", bad.View, err)
+		}
 	}
 	expect(t, "tags", len(w.sim.World.Describe().Tags), 0)
 	check(t, Config{}.Validate())

@@ -46,7 +46,7 @@ type session struct {
 	// Server.mu guards these.
 	count     uint64 // of the newest token
 	before    token  // of an earlier Server, that has made the session
-	until     int64  // when a session without a connection ends
+	until     int64  // when it ends, if it waits; else math.MaxInt64
 	following bool   // it counts in Server.stream
 
 	// For the goroutine of the Sim.

@@ -151,6 +151,29 @@ func TestAppliedBelongsToTheState(t *testing.T) {
 	}
 }
 
+// Inputs of a recording, and those of ticks that run again, are not those of a client.
+func TestInputsOfOtherRunsDoNotCount(t *testing.T) {
+	sim, err := evertick.New(evertick.Config{History: evertick.HistoryConfig{Keep: 100}})
+	check(t, err)
+	s, err := New(sim, Config{Inline: true})
+	check(t, err)
+	defer s.Close()
+	w := &world{t: t, sim: sim, Server: s}
+	p := w.mustJoin(Hello{})
+	check(t, p.input(1, 0, 1, ""))
+	check(t, p.input(2, 3, 1, ""))
+	w.step(5)
+	check(t, sim.StepBack(4))
+	check(t, sim.Forward(4))
+	sim.SetInputs(func(_ uint64, dst []evertick.Input) ([]evertick.Input, error) {
+		return append(dst, evertick.Input{Source: p.ID(), Seq: 9}), nil
+	})
+	w.step(1)
+	expect(t, "applied", p.Stats().Applied, 2)
+	h := w.stats().InputToApplied
+	expect(t, "inputs", h.Count(), 2)
+}
+
 func TestFloodEndsAConnectionAndHurtsNoOther(t *testing.T) {
 	w := newWorld(t, 1, Config{Limits: Limits{FramesPerSecond: 1000, BytesPerSecond: 1 << 20}}, evertick.InputConfig{Capacity: 100})
 	flood, good := w.mustJoin(Hello{}), w.mustJoin(Hello{})

@@ -2,7 +2,6 @@ package replica
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 
@@ -27,12 +26,12 @@ import (
 // A capture has a number, which counts from 1. The last Ring captures and the newest one are kept, so
 // a frame can be a change of any of them.
 type source struct {
-	world  *ecs.World
-	level  native.Level
-	negate bool // the plane of the Sim turns against rotation.y
-	view   ViewConfig
-	budget int
-	ring   int // captures that are kept: Config.Ring and the newest one
+	world      *ecs.World
+	level      native.Level
+	negate     bool // the plane of the Sim turns against rotation.y
+	viewConfig ViewConfig
+	budget     int
+	ring       int // captures that are kept: Config.Ring and the newest one
 
 	groups  []*group // in the order of the schema
 	public  []*group // the first of groups
@@ -100,17 +99,14 @@ const (
 // newSource resolves the names of a Config. It joins all faults of Every, Columns, Tags, Owner, View,
 // Ring and Budget. Only after it has found none does it add tags to the World that it lacks.
 func newSource(sim *evertick.Sim, c *Config) (*source, error) {
-	s := &source{world: sim.World, level: sim.Level(), negate: sim.Config().Physics.Plane == physics.XZ, view: c.View, budget: c.Budget}
+	s := &source{world: sim.World, level: sim.Level(), negate: sim.Config().Physics.Plane == physics.XZ, viewConfig: c.View, budget: c.Budget}
 	faults := fault.List{Package: "replica"}
-	faults.Range("Config.Every", c.Every, 0, mostEvery)
-	if c.Ring != 0 {
-		faults.Range("Config.Ring", c.Ring, 2, mostRing)
-	}
-	if c.Budget != 0 {
-		faults.Range("Config.Budget", c.Budget, leastBudget, math.MaxInt32)
-	}
+	c.checkRanges(&faults)
 	s.resolveView(&faults)
 	s.resolveColumns(c, &faults)
+	if n := len(s.groups) + 1; n > mostGroups {
+		faults.Add(ErrCapacity, "Config.Columns: groups of columns", n)
+	}
 	checkTags(c.Tags, &faults)
 	if err := faults.Err(); err != nil {
 		return nil, err
@@ -128,7 +124,7 @@ func newSource(sim *evertick.Sim, c *Config) (*source, error) {
 		s.states[i].buffers = make([]int, len(s.groups))
 	}
 	var err error
-	if s.views.index, err = spatial.New(spatial.Config{CellSize: s.view.Leave, Level: s.level}); err != nil {
+	if s.views.index, err = spatial.New(spatial.Config{CellSize: s.viewConfig.Leave, Level: s.level}); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -138,22 +134,9 @@ func newSource(sim *evertick.Sim, c *Config) (*source, error) {
 func (s *source) schema() Schema { return s.shape }
 
 func (s *source) resolveView(faults *fault.List) {
-	v := &s.view
-	for _, d := range [...]struct {
-		name  string
-		value float32
-	}{{"Config.View.Enter", v.Enter}, {"Config.View.Leave", v.Leave}} {
-		if !fault.Finite(d.value) {
-			faults.Add(fault.ErrNotFinite, d.name, d.value)
-		} else if d.value < 0 {
-			faults.Add(ErrRange, d.name, d.value)
-		}
-	}
+	v := &s.viewConfig
 	if v.Leave == 0 {
 		v.Leave = v.Enter
-	}
-	if v.Leave < v.Enter || v.Enter == 0 && v.Leave > 0 {
-		faults.Add(ErrRange, "Config.View.Leave", v.Leave)
 	}
 	s.columns.category = s.resolveSpecial(faults, "Config.View.Category", v.Category, func(k ecs.Kind) bool { return k == columns.Uint32 })
 	s.columns.weight = s.resolveSpecial(faults, "Config.View.Weight", v.Weight, func(k ecs.Kind) bool { return k == columns.Float32 })
@@ -301,7 +284,7 @@ func (s *source) resolveTags(c *Config) error {
 		}
 		s.tags = append(s.tags, t)
 	}
-	if name := s.view.Global; name != "" {
+	if name := s.viewConfig.Global; name != "" {
 		t, err := s.world.Tag(name)
 		if err != nil {
 			return fmt.Errorf("replica: Config.View.Global: %w", err)

@@ -2,7 +2,9 @@ package replica
 
 import (
 	"math"
+	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/evertick/evertick/ecs"
@@ -130,6 +132,8 @@ func TestViewsOfOwners(t *testing.T) {
 	}
 	seat.v.centre = centre{point: true, x: 5}
 	g.wantList("a point", 0, 1, 2, 4, 5)
+	seat.v.centre = centre{point: true, x: float32(math.NaN())}
+	g.wantList("not a point", 0, 1, 2, 4, 5)
 	seat.v.centre = centre{follow: 1000}
 	g.wantList("not born yet", 0, 1, 2, 4, 5)
 }
@@ -435,5 +439,53 @@ func TestSendAllocates(t *testing.T) {
 		if n := testing.AllocsPerRun(100, step); n != 0 {
 			t.Errorf("%v allocations in a send tick", n)
 		}
+	}
+}
+
+// TestCaptureBesideSend: a Sim that captures while another goroutine sends; each frame that arrives is whole.
+func TestCaptureBesideSend(t *testing.T) {
+	g := newRig(t, 9, everything())
+	g.spawn(100)
+	v, c := newViewer(1, true), &strict{schema: g.schema, keep: 1}
+	v.centre = centre{point: true}
+	var frames atomic.Int64
+	ended, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		var frame []byte
+		for {
+			select {
+			case <-ended:
+				return
+			default:
+				runtime.Gosched()
+			}
+			if err := g.s.begin([]*viewer{v}); err != nil {
+				t.Error(err)
+			}
+			frame = g.s.append(frame[:0], v, appliedInput{})
+			g.s.end()
+			if v.sent(); len(frame) > 0 {
+				c.receive(frame)
+				frames.Add(1)
+			}
+		}
+	}()
+	captures, missed := 0, 0
+	for tick := uint64(1); frames.Load() < checkEvery+5 || missed == 0; tick++ {
+		g.change()
+		g.s.observe()
+		if g.s.capture(tick, tick) {
+			captures++
+		} else {
+			missed++
+		}
+		runtime.Gosched()
+	}
+	close(ended)
+	<-done
+	t.Logf("%d captures, %d refused while frames were made, %d frames", captures, missed, frames.Load())
+	if c.checks < 2 {
+		t.Errorf("%d checksums", c.checks)
 	}
 }

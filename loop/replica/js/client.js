@@ -106,7 +106,7 @@ export class Client {
 	/**
 	 * Takes a frame of the server. A frame that is refused changes nothing and throws a FrameError; the transport should then end the connection.
 	 * @param {Uint8Array | ArrayBuffer} frame
-	 * @returns {boolean} false if the frame was ignored: its tick was there already, its base no longer, or its check differed
+	 * @returns {boolean} false if the frame was ignored: its tick is not newer, its base is no longer held, or its check differs
 	 */
 	receive(frame) {
 		const r = this.#reader.load(frame instanceof Uint8Array ? frame : new Uint8Array(frame)), kind = r.u8('kind');
@@ -152,25 +152,25 @@ export class Client {
 		if (!this.welcome) r.fail('kind', 'a state before the Welcome');
 		const { ordered } = this.options, held = this.#held, tick = r.uv('tick', undefined, 1), age = keyframe ? 0 : r.uv('age', tick - 1, 1);
 		const base = keyframe ? new State(this.welcome.schema) : held.find((s) => s.tick === tick - age);
-		if (held.some((s) => s.tick === tick)) return false;
-		if (this.#lost && !keyframe || !base) return this.#lose(tick);
-		const next = this.#spare.at(-1);
-		if (!next.read(r, base, keyframe)) return this.#lose(tick);
+		const back = tick <= (this.state?.tick ?? 0); // late, or the simulation has gone back
+		if (back && !keyframe) return false;
+		if (this.#lost && !keyframe || !base) return this.#lose();
+		const next = this.#spare.at(-1), agrees = next.read(r, base, keyframe);
+		if (back && !ordered && next.at <= this.state.at) return false;
+		if (!agrees) return this.#lose();
+		if (back) this.#spare.unshift(...held.splice(0));
 		next.tick = tick;
 		held.push(this.#spare.pop());
 		if (!this.#spare.length) this.#spare.push(held.shift());
 		this.#lost = false;
 		if (next.applied) this.#applied(next.applied.sequence);
 		if (!ordered) this.#send(new Writer(ACK).uv(tick));
-		if (ordered || !this.state || tick > this.state.tick) {
-			this.state = next;
-			this.options.onState?.(next);
-		}
+		this.state = next;
+		this.options.onState?.(next);
 		return true;
 	}
 	/** Asks for a Keyframe, without which no newer state can be had. A transport that loses frames is asked again. */
-	#lose(tick) {
-		if (tick < this.state?.tick) return false;
+	#lose() {
 		if (!this.#lost || !this.options.ordered) this.resync();
 		this.#lost = true;
 		return false;
@@ -201,7 +201,8 @@ export class Client {
 	#onPong(r) {
 		const [sent, arrived, left] = [1, 2, 3].map(() => Number(r.u64('time')) / 1e6), now = this.options.now();
 		r.close();
-		this.#pings.push({ roundTrip: now - sent - (left - arrived), offset: (arrived + left - sent - now) / 2 });
+		if (sent > now + 1) return false; // no answer to a Ping
+		this.#pings.push({ roundTrip: Math.max(0, now - sent - (left - arrived)), offset: (arrived + left - sent - now) / 2 });
 		if (this.#pings.length > PINGS) this.#pings.shift();
 		({ roundTrip: this.roundTrip, offset: this.offset } = this.#pings.reduce((a, b) => (b.roundTrip < a.roundTrip ? b : a)));
 		return true;
@@ -221,7 +222,7 @@ export class Client {
 	 * @param {string} url @returns {() => void} ends the connection
 	 */
 	connect(url, { WebSocket = globalThis.WebSocket, protocols = [], retry = 250, longest = 10_000, every = 2_000 } = {}) {
-		let socket, timer, pings, attempts = 0;
+		let socket, timer, pings, welcome, attempts = 0;
 		const open = () => {
 			const s = socket = new WebSocket(url, protocols);
 			s.binaryType = 'arraybuffer';
@@ -231,6 +232,8 @@ export class Client {
 				try {
 					if (typeof data === 'string') throw new FrameError('replica: a message of text');
 					if (s === socket && this.receive(data)) attempts = 0;
+					if (welcome !== this.welcome) this.ping();
+					welcome = this.welcome;
 				} catch (fault) {
 					if (!(fault instanceof FrameError)) throw fault;
 					const text = new TextEncoder().encode(fault.message).subarray(0, 256);

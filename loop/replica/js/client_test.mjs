@@ -38,7 +38,7 @@ function joined(schema, options = {}) {
 
 const quantised = (name, bits = 16, step = 0.5) => ({ name, codec: 2, kind: 9, components: 1, bits, step });
 const angle = (name, bits = 10) => ({ name, codec: 3, kind: 9, components: 1, bits, step: 0 });
-const exact = (name, kind, components = 1) => ({ name, codec: 1, kind, components, bits: 0, step: 0 });
+const exact = (name, kind, components = 1) => ({ name, codec: 1, kind, components, bits: [0, 8, 16, 32, 32, 8, 16, 32, 32, 32, 32][kind], step: 0 });
 const one = schemaBytes([{ flags: 0, fields: [quantised('x', 8)] }]); // one lane of 8 bits
 
 for (const sequence of vectors.Sequences)
@@ -175,7 +175,7 @@ test('a Welcome that is refused', () => {
 		[/step: 0 /, [group(0, quantised('x', 8, 0))]], [/step: NaN/, [group(0, quantised('x', 8, NaN))]], [/step: Infinity/, [group(0, quantised('x', 8, Infinity))]],
 		[/step: -1/, [group(0, quantised('x', 8, -1))]], [/step: 1 is not 0/, [group(0, { ...angle('x'), step: 1 })]],
 		[/codec: 0 /, [group(0, { ...angle('x'), codec: 0 })]], [/codec: 7 /, [group(0, { ...angle('x'), codec: 7 })]],
-		[/kind: 0 /, [group(0, exact('x', 0))]], [/kind: 11 /, [group(0, exact('x', 11))]], [/tags: 33 /, [], Array(33).fill('t')],
+		[/bits: 8 is not 16 to 16/, [group(0, { ...exact('x', 2), bits: 8 })]], [/bits: 64 is not 32/, [group(0, { ...exact('x', 4), bits: 64 })]], [/components: 0 /, [group(0, exact('x', 2, 0))]], [/kind: 0 /, [group(0, exact('x', 0))]], [/kind: 11 /, [group(0, exact('x', 11))]], [/tags: 33 /, [], Array(33).fill('t')],
 	]) refuses(c, welcome(schemaBytes(groups, tags)), why);
 	const good = welcome(one);
 	refuses(c, frame(...good, 0), /1 bytes left over/);
@@ -275,11 +275,16 @@ test('random worlds over a connection that loses, repeats and reorders frames', 
 			while (flying.length && rng.chance(2)) {
 				const [{ bytes: got, next: s, base }] = flying.splice(rng.below(flying.length), 1), newest = c.state?.tick ?? 0;
 				if (base.tick && ![...arrived].slice(-32).includes(base.tick)) continue; // delayed for too long
-				assert.equal(c.receive(got), !arrived.has(s.tick), `seed ${seed}, step ${step}`);
-				if (!arrived.has(s.tick)) assert.equal(hex(c.sent.pop()), hex(new Bytes().u8(17).uv(s.tick).frame()));
+				const late = s.tick <= newest && !(base.tick === 0 && s.at > c.state.at);
+				assert.equal(c.receive(got), !late, `seed ${seed}, step ${step}`);
+				if (late) {
+					assert.equal(c.state.tick, newest);
+					continue;
+				}
+				if (s.tick <= newest) arrived.clear(); // the simulation has gone back
+				assert.equal(hex(c.sent.pop()), hex(new Bytes().u8(17).uv(s.tick).frame()));
 				arrived.add(s.tick);
-				if (s.tick > newest) agrees(c, s);
-				else assert.equal(c.state.tick, newest);
+				agrees(c, s);
 			}
 		}
 	}
@@ -300,6 +305,15 @@ test('states that are kept', () => {
 			assert.deepEqual(seen(c).lanes, [[40 - kept + 2]]);
 		}
 		assert.equal(update(45, 43), true);
+		assert.equal(update(45, 43), false, 'a frame again');
+		assert.equal(update(42, 40), false, 'an older frame');
+		const at = (tick, us) => c.receive(new Bytes().u8(3).uv(tick).u8(0).uv(us).uv(0).frame());
+		c.sent.length = 0;
+		assert.equal(at(20, 8), ordered, 'a Keyframe, late or of a simulation that has gone back');
+		assert.equal(at(30, 100), true);
+		assert.equal(at(20, 101), true, 'the simulation has gone back');
+		assert.equal(c.state.tick, 20);
+		assert.equal(update(31, 30), false, 'the states before are forgotten');
 	}
 });
 
@@ -492,10 +506,12 @@ test('connect resumes the session, waits longer each time, and stops after a fin
 	const faults = [], c = new Client({ onFault: (f) => faults.push(f) }), end = c.connect('ws://host/world', { WebSocket: Socket, retry: 100, longest: 400, every: 50 });
 	const socket = () => Socket.open.at(-1), begin = '0165767270' + '01' + '00' + '00000000' + '0000000000000000' + '00';
 	socket().accept(welcome(one), keyframe(200, [4], [5]));
-	assert.deepEqual(socket().sent, [begin + '00' + '00']);
-	pass(50);
 	assert.equal(socket().sent.length, 2);
+	assert.equal(socket().sent[0], begin + '00' + '00');
 	assert.match(socket().sent[1], /^13/);
+	pass(50);
+	assert.equal(socket().sent.length, 3);
+	assert.match(socket().sent[2], /^13/);
 	c.input(9);
 	socket().close();
 	for (const longest of [100, 200, 400, 400]) {
@@ -508,7 +524,7 @@ test('connect resumes the session, waits longer each time, and stops after a fin
 	}
 	c.input(10); // not connected: it is sent after the Welcome
 	socket().accept(welcome(one, { resumed: true, received: 1, token: [9] }));
-	assert.deepEqual(socket().sent, [begin + '03010203' + 'c801', '10010200' + '0a00']);
+	assert.deepEqual(socket().sent, [begin + '03010203' + 'c801', '10010200' + '0a00', socket().sent[2]]);
 	assert.equal(c.state.tick, 200);
 
 	const bad = socket();

@@ -10,9 +10,10 @@ const angle = { name: 'rotation', codec: 3, kind: 9, components: 1, bits: 10, st
 const bits = [20, 20, 10];
 
 /** µs of CPU time of a call: median and least of rounds. */
-function time(calls, f, rounds = 60) {
+function time(calls, f, prepare = () => {}, rounds = 80) {
 	const took = [];
 	for (let round = 0; round < rounds; round++) {
+		prepare();
 		const start = process.cpuUsage();
 		f();
 		const { user, system } = process.cpuUsage(start);
@@ -41,10 +42,14 @@ function measure(n, churn, predicted) {
 	}
 	const c = new Client(), out = new Float32Array(n);
 	const update = time(updates, () => {
+		for (const f of frames) c.receive(f);
+	}, () => {
 		c.receive(welcome(schema));
 		c.receive(first);
-		for (const f of frames) c.receive(f);
 	});
+	const keyframe = time(1, () => c.receive(first), () => c.receive(welcome(schema)));
+	c.receive(welcome(schema));
+	for (const f of [first, ...frames]) c.receive(f);
 	assert.deepEqual([...c.state.lanes[1].subarray(0, n)], s.entities.map((e) => e.q[1]));
 	const values = time(updates, () => {
 		for (let k = 0; k < updates; k++) c.state.values('position.x', out);
@@ -52,7 +57,7 @@ function measure(n, churn, predicted) {
 	const check = time(10, () => {
 		for (let k = 0; k < 10; k++) c.state.check();
 	});
-	console.log(`${n} entities, ${churn} enter and leave${predicted ? ', predicted' : ''}: ${frames.at(-1).length} bytes, Update ${update} µs, values ${values} µs, check ${check} µs`);
+	console.log(`${n} entities, ${churn} enter and leave${predicted ? ', predicted' : ''}: ${frames.at(-1).length} bytes, Update ${update} µs, Keyframe ${keyframe} µs, values ${values} µs, check ${check} µs`);
 }
 
 for (const churn of [0, 10, 1000]) for (const predicted of [false, true]) measure(10_000, churn, predicted);

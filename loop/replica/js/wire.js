@@ -24,7 +24,7 @@ export class Reader {
 	/** Passes n bytes and returns the offset of the first. */
 	skip(field, n) {
 		if (n > this.end - this.at) this.fail(field, `${n} bytes expected, ${this.end - this.at} left`);
-		return (this.at = this.at + n | 0) - n | 0; // whole numbers of the machine: loops over bits are twice as fast
+		return (this.at = this.at + n | 0) - n | 0; // a 32-bit integer: with it the loops over bits take half the time
 	}
 	close() {
 		if (this.at < this.end) this.fail('frame', `${this.end - this.at} bytes left over`);

@@ -120,4 +120,3 @@ func remoteAddress(r *http.Request) string {
 	}
 	return ip.String()
 }
-

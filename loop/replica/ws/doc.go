@@ -1,2 +1,45 @@
-// Package ws is a placeholder.
+// Package ws carries the frames of package replica over WebSocket (RFC 6455): a Handler for net/http lets browsers and
+// other clients join a replica.Server, and a Conn runs a replica.Client. It is a module of its own, so that
+// other importers do not get its dependency.
+//
+// # Serving
+//
+//	server, err := replica.New(sim, replica.Config{})
+//	handler, err := ws.NewHandler(server, ws.Config{Origins: []string{"https://play.example.com"}})
+//	http.Handle("/world", handler)
+//	host := &http.Server{Addr: ":443", ReadHeaderTimeout: 5 * time.Second}
+//	host.ListenAndServeTLS(certificate, key)
+//
+// The http.Server is that of the host, with its TLS. It needs ReadHeaderTimeout: the Handler begins when a request is
+// complete. To end, call Close of the replica.Server: then all connections end, that of a client that does not answer after
+// two seconds, or after Config.Write if frames wait for it. Shutdown of the http.Server does not wait for them.
+//
+// Each frame is one binary message. Messages are not compressed: frames have few bits left to save, and a compressor
+// for each client costs more memory than all else here. A text message ends the connection.
+//
+// replica.Config.Authorize gets the credentials of the Hello. Request returns the HTTP request to it, with cookies
+// and headers. Browsers send cookies with requests of any page, so a Handler takes those only from pages of its
+// own host or of Config.Origins.
+//
+// # What a client cannot do
+//
+//   - Hold a connection without a session for longer than Config.Handshake and two seconds, whatever it sends.
+//   - Keep one that is silent for longer than Config.Idle: TCP does not notice a client that has vanished.
+//   - Delay the server, or other clients, by not reading. Send never waits. At most Config.QueueBytes and one frame
+//     wait, and as much in the system; after Config.Write without progress the connection ends.
+//   - Make the server allocate by announcing a length: buffers grow with the bytes that have come, up to
+//     Config.MessageBytes in any number of fragments.
+//   - Send more than Config.BytesPerSecond, in messages, fragments or pings. replica.Limits also bound frames.
+//   - Open more connections than Config.Connections, Config.PerAddress and Config.PerMinute.
+//   - Stop the server by a panic in Authorize or in a session: its connection ends, and the log of the http.Server has it.
+//
+// After a connection has ended for any of these reasons a client may connect again, and resume its session by its
+// token within replica.Limits.Resume.
+//
+// # Costs
+//
+// A frame is written by a system call that does not wait, on the goroutine that sends it. There a goroutine for each
+// client, which a frame wakes, costs about half a call more. A goroutine exists only while the system does
+// not take all. With TLS, and on systems other than Unix, that is for each frame. Send allocates nothing after warm-up. A
+// connection has one goroutine, which reads.
 package ws

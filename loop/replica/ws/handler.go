@@ -3,12 +3,10 @@ package ws
 import (
 	"bufio"
 	"context"
-	"errors"
-	"io"
+	"log"
 	"net"
 	"net/http"
-	"slices"
-	"strconv"
+	"runtime/debug"
 	"time"
 
 	"github.com/coder/websocket"
@@ -28,6 +26,17 @@ type Handler struct {
 	join   func(ctx context.Context, conn replica.Conn, hello []byte) (session, error)
 }
 
+// NewHandler returns a handler for a server. The error lists all faults of the Config. It panics if
+// server is nil.
+func NewHandler(server *replica.Server, c Config) (*Handler, error) {
+	if server == nil {
+		panic("ws: NewHandler: nil Server")
+	}
+	return newHandler(func(ctx context.Context, conn replica.Conn, hello []byte) (session, error) {
+		return server.Join(ctx, conn, hello)
+	}, c)
+}
+
 func newHandler(join func(context.Context, replica.Conn, []byte) (session, error), c Config) (*Handler, error) {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -41,14 +50,15 @@ func newHandler(join func(context.Context, replica.Conn, []byte) (session, error
 type requestKey struct{}
 
 // Request returns the request that began a connection, for replica.Config.Authorize: its cookies and
-// headers may say who the player is. It is nil if ctx is not of a Handler.
+// headers may name the player. It is nil if ctx is not of a Handler.
 func Request(ctx context.Context) *http.Request {
 	r, _ := ctx.Value(requestKey{}).(*http.Request)
 	return r
 }
 
-// ServeHTTP implements http.Handler: it serves one connection, until that ends. It answers status 403 to
-// a page of another origin, 429 to an address with too many connections, and 503 if there are too many in total.
+// ServeHTTP implements http.Handler: it begins a connection, which goes on after it has returned. It answers status
+// 403 to a page of another origin, 429 to an address with too many connections, and 503 if there are too
+// many in total.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !h.config.originAllowed(r) {
 		http.Error(w, "origin not allowed", http.StatusForbidden)
@@ -57,43 +67,74 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	address := h.config.Address(r)
 	if status := h.door.enter(address, began); status != 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(60))
+		w.Header().Set("Retry-After", "60")
 		http.Error(w, "too many connections", status)
 		return
 	}
-	defer h.door.leave(address)
 	s := newSocket(&h.config, began)
 	conn, err := websocket.Accept(&hijacker{w, s}, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // the origin was checked above
-	if err != nil {
-		return // Accept has answered
+	if err != nil {                                                                                       // Accept has answered
+		h.door.leave(address)
+		return
 	}
-	defer conn.CloseNow() // after end, so that it only releases what conn holds
-	defer s.end()
 	conn.SetReadLimit(int64(h.config.MessageBytes))
-	h.serve(&messages{socket: s, conn: conn}, s, r)
+	// The goroutine of net/http holds the request and a deep stack: half the memory of an idle connection.
+	go func() {
+		defer h.door.leave(address)
+		defer conn.CloseNow() // after end, so that it only releases what conn holds
+		defer s.end()
+		defer logPanic(serverLog(r))
+		h.serve(&messages{conn: conn, keep: keptMessage}, s, r)
+	}()
 }
 
-// serve passes the messages of a client to its session. If the session panics, net/http logs that and goes on.
+// serverLog returns the log of the http.Server.
+func serverLog(r *http.Request) *log.Logger {
+	if server, ok := r.Context().Value(http.ServerContextKey).(*http.Server); ok && server.ErrorLog != nil {
+		return server.ErrorLog
+	}
+	return log.Default()
+}
+
+// logPanic stops a panic, as net/http does, and logs it.
+func logPanic(l *log.Logger) {
+	if p := recover(); p != nil && p != http.ErrAbortHandler {
+		l.Printf("ws: panic: %v\n%s", p, debug.Stack())
+	}
+}
+
+// serve passes the messages of a client to its session.
 func (h *Handler) serve(m *messages, s *socket, r *http.Request) {
-	hello, err := m.next()
+	hello, err := m.next(context.Background()) // the socket has deadlines
 	if err != nil {
+		s.refuse(err)
 		return
 	}
 	m.buf = nil // Authorize may keep slices of the Hello
-	ctx, cancel := context.WithDeadline(context.WithValue(r.Context(), requestKey{}, r), s.deadline)
-	ses, err := h.join(ctx, s, hello)
-	cancel()
+	ses, err := h.begin(s, hello, r)
 	if err != nil {
 		return
 	}
 	defer ses.Disconnected()
 	s.welcome()
 	for {
-		frame, err := m.next()
-		if err != nil || ses.Receive(frame) != nil {
+		frame, err := m.next(context.Background())
+		if err != nil {
+			s.refuse(err)
+			return
+		}
+		if ses.Receive(frame) != nil {
 			return
 		}
 	}
+}
+
+// begin joins the server.
+func (h *Handler) begin(s *socket, hello []byte, r *http.Request) (session, error) {
+	ctx := context.WithValue(context.WithoutCancel(r.Context()), requestKey{}, r)
+	ctx, cancel := context.WithDeadline(ctx, s.deadline)
+	defer cancel()
+	return h.join(ctx, s, hello)
 }
 
 // hijacker is a ResponseWriter whose connection is a socket.
@@ -111,47 +152,4 @@ func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	stream := h.socket.open(conn)
 	// The buffer must hold a control frame: the socket sees each in one Write.
 	return stream, bufio.NewReadWriter(rw.Reader, bufio.NewWriterSize(stream, 256)), nil
-}
-
-// messages reads the binary messages of a client.
-type messages struct {
-	socket *socket
-	conn   *websocket.Conn
-	buf    []byte
-}
-
-const (
-	leastMessage = 512
-	// Most messages are short. A longer buffer is not kept for each of many clients.
-	keptMessage = 4 << 10
-)
-
-var errText = errors.New("ws: a text message")
-
-// next returns the next message, until the next call.
-func (m *messages) next() ([]byte, error) {
-	kind, r, err := m.conn.Reader(context.Background()) // the socket has deadlines
-	if err != nil {
-		return nil, err
-	}
-	if kind != websocket.MessageBinary {
-		m.socket.finish(websocket.StatusUnsupportedData)
-		return nil, errText
-	}
-	if cap(m.buf) > keptMessage {
-		m.buf = nil
-	}
-	m.buf = m.buf[:0]
-	for {
-		if len(m.buf) == cap(m.buf) {
-			m.buf = slices.Grow(m.buf, max(leastMessage, len(m.buf)))
-		}
-		n, err := r.Read(m.buf[len(m.buf):cap(m.buf)])
-		m.buf = m.buf[:len(m.buf)+n]
-		if err == io.EOF {
-			return m.buf, nil
-		} else if err != nil {
-			return nil, err
-		}
-	}
 }

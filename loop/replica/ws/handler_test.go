@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"strings"
@@ -401,9 +402,12 @@ func TestConfigFaults(t *testing.T) {
 	}
 }
 
-// A panic in a session ends its connection and nothing else.
+// A panic in a session or in Authorize ends its connection and nothing else, and is logged.
 func TestPanic(t *testing.T) {
-	h := newHost(t, &fake{receive: func(s *fakeSession, frame []byte) error { panic("for a test") }}, Config{})
+	logged := make(chan string, 10)
+	h := hostOf(t, &fake{receive: func(*fakeSession, []byte) error { panic("in Receive") }}, Config{})
+	h.server.Config.ErrorLog = log.New(chanWriter(logged), "", 0)
+	h.server.Start()
 	c, s := h.connect()
 	c.send(0x82, []byte("x"))
 	within(t, s.disconnected, "not disconnected")
@@ -411,6 +415,26 @@ func TestPanic(t *testing.T) {
 		t.Errorf("code %d", code)
 	}
 	h.connect()
+	h.join = func(context.Context, []byte) error { panic("in Authorize") }
+	c = h.dial()
+	c.shake()
+	c.send(0x82, []byte("hello"))
+	if code := c.closed(); code != 1000 {
+		t.Errorf("code %d", code)
+	}
+	for _, want := range []string{"in Receive", "in Authorize"} {
+		if got := within(t, logged, "no log"); !strings.HasPrefix(got, "ws: panic: "+want+"\n") || !strings.Contains(got, "handler_test.go") {
+			t.Errorf("the log has %q", got)
+		}
+	}
+}
+
+// chanWriter sends what is written to it.
+type chanWriter chan<- string
+
+func (c chanWriter) Write(p []byte) (int, error) {
+	c <- string(p)
+	return len(p), nil
 }
 
 func TestReceiveEndsTheConnection(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -97,6 +98,8 @@ func hostOf(t *testing.T, f *fake, c Config) *host {
 		h.server.CloseClientConnections()
 		h.server.Close()
 		noGoroutines(t)
+		handler.door.mu.Lock()
+		defer handler.door.mu.Unlock()
 		if handler.door.total != 0 || len(handler.door.addresses) != 0 {
 			t.Errorf("%d connections are still counted", handler.door.total)
 		}
@@ -104,7 +107,9 @@ func hostOf(t *testing.T, f *fake, c Config) *host {
 	return h
 }
 
-// noGoroutines waits until no goroutine runs code of this package, besides tests.
+var ours = regexp.MustCompile(`replica/ws\.(\(\*(socket|Handler|link|Conn)|stream)|coder/websocket`)
+
+// noGoroutines waits until no goroutine runs code of this package, besides that of tests.
 func noGoroutines(t *testing.T) {
 	t.Helper()
 	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
@@ -112,7 +117,7 @@ func noGoroutines(t *testing.T) {
 		buf = buf[:runtime.Stack(buf, true)]
 		var left []string
 		for _, g := range strings.Split(string(buf), "\n\n") {
-			if strings.Contains(g, "replica/ws.(*") || strings.Contains(g, "coder/websocket") {
+			if ours.MatchString(g) {
 				left = append(left, g)
 			}
 		}

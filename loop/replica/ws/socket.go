@@ -221,6 +221,13 @@ func (s *socket) finish(code websocket.StatusCode) {
 	s.stop()
 }
 
+// refuse finishes with the code for an error of messages. Package websocket has sent one for most others.
+func (s *socket) refuse(err error) {
+	if err == errText {
+		s.finish(websocket.StatusUnsupportedData)
+	}
+}
+
 // stop is the end of finish. mu is locked.
 func (s *socket) stop() {
 	if s.closing {
@@ -230,8 +237,11 @@ func (s *socket) stop() {
 	s.wake()
 }
 
-// mostDrained is how many bytes drain reads of a client that does not close its side.
-const mostDrained = 1 << 20
+// How long, and how many bytes, drain reads of a client that does not close its side.
+const (
+	mostLinger  = 2 * time.Second
+	mostDrained = 1 << 20
+)
 
 // end is called when the goroutine that reads has nothing left to do.
 func (s *socket) end() {
@@ -256,7 +266,7 @@ func (s *socket) end() {
 
 // drain reads what the client sends until it closes its side.
 func (s *socket) drain() {
-	s.conn.SetReadDeadline(time.Now().Add(s.config.Write))
+	s.conn.SetReadDeadline(time.Now().Add(min(s.config.Write, mostLinger)))
 	buf := make([]byte, 1024)
 	for left := mostDrained; left > 0; {
 		n, err := s.conn.Read(buf)

@@ -1,8 +1,64 @@
-/* Records of slots as a bit stream. There is one level: nearly all of the time goes into fetching two bits and a record
- * from where the slot says, which vectors do no faster. */
+/* Lists of slots, and records of slots as a bit stream. There is one level: nearly all of the time goes into fetching
+ * bits and records from where the slots say, which vectors do little faster. */
 #include <string.h>
 
 #include "replica.h"
+
+static inline uint32_t bit_of(const uint64_t *bitmap, uint32_t i) { return (uint32_t)(bitmap[i / 64] >> i % 64) & 1; }
+
+typedef struct {
+	et_entries known, view;
+	const uint64_t *gone;
+	et_merge_to to;
+	int64_t i, j; /* what is next in known and in view */
+	et_merged m;
+} merging;
+
+/* One entry, of either list or of both. No branch depends on which. */
+static inline void merge_one(merging *s) {
+	const uint32_t entry = s->known.at[s->i], slot = entry & ET_SLOT_BITS, seen = s->view.at[s->j];
+	const uint32_t dead = bit_of(s->gone, slot), in_known = slot <= seen, in_view = seen <= slot;
+	const uint32_t stay = in_known & in_view & ~dead;
+	s->to.stays[s->m.stays] = entry;
+	s->to.leaves[s->m.leaves] = (uint32_t)s->i | dead << 31;
+	s->to.enters[s->m.enters] = seen;
+	s->m.stays += stay;
+	s->m.leaves += in_known - stay;
+	s->m.enters += in_view - stay;
+	s->i += in_known;
+	s->j += in_view;
+}
+
+/* Most lists are nearly what they were, so most entries stay: RUN of them are copied at once if all do. Each run writes
+ * within the room for stays, as no more stay than were looked at. */
+enum { RUN = 4 };
+
+et_merged et_merge(et_entries known, et_entries view, const uint64_t *gone, et_merge_to to) {
+	merging s = {known, view, gone, to, 0, 0, {0, 0, 0}};
+	while (s.i + RUN <= known.n && s.j + RUN <= view.n) {
+		uint32_t differ = 0;
+		for (int k = 0; k < RUN; k++) {
+			const uint32_t entry = known.at[s.i + k], slot = entry & ET_SLOT_BITS;
+			differ |= (slot ^ view.at[s.j + k]) | bit_of(gone, slot);
+			to.stays[s.m.stays + k] = entry;
+		}
+		if (differ) {
+			for (int k = 0; k < RUN; k++)
+				merge_one(&s);
+		} else {
+			s.i += RUN;
+			s.j += RUN;
+			s.m.stays += RUN;
+		}
+	}
+	while (s.i < known.n && s.j < view.n)
+		merge_one(&s);
+	for (; s.i < known.n; s.i++)
+		to.leaves[s.m.leaves++] = (uint32_t)s.i | bit_of(gone, known.at[s.i] & ET_SLOT_BITS) << 31;
+	for (; s.j < view.n; s.j++)
+		to.enters[s.m.enters++] = view.at[s.j];
+	return s.m;
+}
 
 /* Eight records of any width are a whole number of bytes. So the records of a block are collected first, and then put
  * together in groups, each of which begins with a byte: no group waits for the one before. */

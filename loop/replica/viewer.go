@@ -1,0 +1,196 @@
+package replica
+
+import (
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/native"
+)
+
+// viewer is what the server keeps of a client that gets the state of what it sees: what the client has
+// in each of the last frames, and where its view is.
+type viewer struct {
+	session uint32
+	ordered bool   // frames of the connection arrive in order
+	mask    uint32 // categories that it sees, 0: all
+	centre  centre
+
+	x, y, z float32 // the centre as it was last
+	placed  bool    // x, y, z have been set
+	slot    uint32  // of centre.follow, if it is found
+	// The entity that was searched for, and the generation of the World in which it was.
+	sought     ecs.ID
+	generation uint64
+
+	base   *frame   // one of flight, which the next frame changes; nil: none
+	next   *frame   // made by append, until sent or refused
+	flight []*frame // the last frames that were sent, oldest first
+	free   []*frame
+	frames uint64 // sent on this connection
+	check  uint64 // number of frames after which the next has a checksum
+	wait   uint64 // no Keyframe before this capture, on a connection that is not ordered
+
+	// From begin to end.
+	all  bool     // it sees all entities
+	seen []uint32 // slots of what it sees otherwise; those beyond Enter only if the client has them
+	own  []uint32 // slots of the entities that the session owns
+}
+
+// centre is where the view of a client is: at the entity follow; if that is 0, at a point; and if
+// there is none, as in the zero centre, at the first entity that the session owns. A view stays where
+// it is when the entity has died, or its position is not finite. A client that asks for a view may only
+// follow what its session owns: while it does not own the entity, owned makes it the zero centre.
+type centre struct {
+	follow  ecs.ID
+	owned   bool
+	point   bool
+	x, y, z float32
+}
+
+// frame is the state that a client has after a frame.
+type frame struct {
+	capture  uint64
+	tick     uint64
+	key      bool   // of a Keyframe
+	checked  bool   // the frame has a checksum
+	previous uint64 // the capture of its base, if client and server agree about the velocities of all entities; else 0
+
+	// The client has all entities of the capture, or those of a list. An entry of the list is a slot
+	// with native.Young if the entity came into view with this frame.
+	all  bool
+	list []uint32
+	own  []uint32 // slots of the owned entities
+
+	// After a frame with the flag Partial, of each entity in the list: the capture whose values the
+	// client has, modulo 2^32, and the priority with which it waits for newer ones. Empty if the client has
+	// the values of this capture.
+	since  []uint32
+	waited []float32
+}
+
+const (
+	slotBits      = native.Young - 1 // of an entry of a list
+	mostFlight    = 32               // frames that a client keeps: see docs/replica-wire.md
+	orderedFlight = 8                // frames from which a session can be resumed, where all arrive
+	keyframePause = 8                // captures between two Keyframes, until one is acknowledged
+)
+
+// newViewer returns a viewer whose first frame is a Keyframe.
+func newViewer(session uint32, ordered bool) *viewer {
+	return &viewer{session: session, ordered: ordered}
+}
+
+// sent makes the frame that append has made one that the client has, or may have.
+func (v *viewer) sent() {
+	f := v.next
+	if f == nil {
+		return
+	}
+	v.next = nil
+	v.frames++
+	switch {
+	case f.checked && v.frames == 1:
+		v.check = 1 + uint64(v.session%checkEvery) // so that not all clients get theirs at once
+	case f.checked:
+		v.check = v.frames - 1 + checkEvery
+	}
+	if f.key && !v.ordered {
+		v.wait = f.capture + keyframePause
+	}
+	most := mostFlight
+	if v.ordered {
+		v.base = f
+		most = orderedFlight
+	}
+	v.flight = append(v.flight, f)
+	if len(v.flight) > most {
+		v.drop(1)
+	}
+}
+
+// drop forgets the n oldest frames in flight. If the base is one of them there is none.
+func (v *viewer) drop(n int) {
+	for _, f := range v.flight[:n] {
+		if f == v.base {
+			v.base = nil
+		}
+		v.free = append(v.free, f)
+	}
+	v.flight = v.flight[:copy(v.flight, v.flight[n:])]
+}
+
+// refused forgets the frame that append has made. Nothing has changed for the client.
+func (v *viewer) refused() {
+	if v.next != nil {
+		v.free = append(v.free, v.next)
+		v.next = nil
+	}
+}
+
+// acked notes that the client has got the frame of a tick: on a connection that is not ordered it is
+// the base of the next frames. It returns false if the viewer does not know the frame any more.
+func (v *viewer) acked(tick uint64) bool {
+	i := v.find(tick)
+	if i >= 0 && !v.ordered {
+		v.base = v.flight[i]
+		v.drop(i)
+	}
+	return i >= 0
+}
+
+// find returns the place in flight of the last frame of a tick, or -1.
+func (v *viewer) find(tick uint64) int {
+	i := len(v.flight) - 1
+	for i >= 0 && v.flight[i].tick != tick {
+		i--
+	}
+	return i
+}
+
+// reset makes the next frame a Keyframe.
+func (v *viewer) reset() {
+	v.refused()
+	v.drop(len(v.flight))
+	v.frames, v.check, v.wait = 0, 0, 0
+}
+
+// resume makes the state that a client holds after the frame of a tick the base for a new connection, and
+// returns true. If the viewer does not know that frame any more the next one is a Keyframe.
+func (v *viewer) resume(held uint64, ordered bool) bool {
+	v.refused()
+	v.ordered = ordered
+	i := v.find(held)
+	if i < 0 {
+		v.reset()
+		return false
+	}
+	v.frames, v.check, v.wait = 0, 0, 0
+	v.base = v.flight[i]
+	v.base.previous = 0 // the client has no velocities
+	v.free = append(v.free, v.flight[i+1:]...)
+	v.flight = v.flight[:i+1]
+	return true
+}
+
+// bytes returns the memory that the viewer takes.
+func (v *viewer) bytes() (n int) {
+	n = 4 * cap(v.own)
+	for _, list := range [...][]*frame{v.flight, v.free, {v.next}} {
+		for _, f := range list {
+			if f != nil {
+				n += 128 + 4*(cap(f.list)+cap(f.own)+cap(f.since)+cap(f.waited))
+			}
+		}
+	}
+	return n
+}
+
+// newFrame returns a frame without contents.
+func (v *viewer) newFrame() *frame {
+	n := len(v.free)
+	if n == 0 {
+		return new(frame)
+	}
+	f := v.free[n-1]
+	v.free = v.free[:n-1]
+	*f = frame{list: f.list[:0], own: f.own[:0], since: f.since[:0], waited: f.waited[:0]}
+	return f
+}
