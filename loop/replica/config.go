@@ -29,6 +29,8 @@ type Config struct {
 	View ViewConfig
 	// Ring is the number of past updates that can be a base, 2 to 1024. 0: 32. They take four bytes a
 	// lane and slot each.
+	// A transport that is not ordered needs more of them than updates fit into a round trip: otherwise its
+	// clients get only Keyframes.
 	Ring int
 	// Budget is the most bytes of an update. If there is more to send, what is most important comes
 	// first: see ViewConfig.Weight. 0: no limit. Otherwise at least 256. Entities that leave, those that
