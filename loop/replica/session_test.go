@@ -442,6 +442,7 @@ func TestAck(t *testing.T) {
 	expect(t, "first frame", kinds(p.conn.take()), "K")
 	check(t, p.Receive(appendTick(nil, kindAck, 1)))
 	check(t, p.Receive(appendTick(nil, kindAck, 1<<40))) // of no state: it does not count
+	check(t, p.input(1, 0, 1, ""))
 	for tick := uint64(2); tick < 30; tick++ {
 		w.step(1)
 		frames := p.conn.take()
@@ -449,6 +450,8 @@ func TestAck(t *testing.T) {
 		base := max(1, tick/3)
 		if h := headerOf(frames[0]); h.tick != tick || h.tick-h.age != base {
 			t.Errorf("Update of tick %d to %d, want that to %d", h.tick-h.age, h.tick, base)
+		} else if h.applied != 1 { // any of them may be lost
+			t.Errorf("the frame of tick %d says that input %d was applied", h.tick, h.applied)
 		}
 		check(t, p.Receive(appendTick(nil, kindAck, max(1, (tick+1)/3))))
 		check(t, p.Receive(appendTick(nil, kindAck, 1))) // an old one arrives late
