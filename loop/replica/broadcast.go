@@ -255,7 +255,7 @@ func (ses *session) updateViewer(c *Session, rewound bool) {
 		v.reset()
 	case ses.resync:
 		c.cause = causeResync
-		c.appliedSent = 0 // the client may have refused the frame that had it
+		c.appliedSent = 0 // the client may have ignored the frame that said it
 		v.reset()
 	case ses.acked > 0:
 		v.acked(ses.acked)

@@ -79,6 +79,33 @@ func TestBusyTicksAreSkipped(t *testing.T) {
 	}
 }
 
+// Frames of a state say nothing of inputs that a tick has applied while they were being sent.
+func TestAppliedWhileFramesAreSent(t *testing.T) {
+	w := newThreaded(t, 3, Config{})
+	g := newGate()
+	_, err := w.Join(context.Background(), g, (&Hello{}).append(nil))
+	check(t, err)
+	for range chunkFrames {
+		w.mustJoin(Hello{})
+	}
+	p := w.mustJoin(Hello{}) // its frame is made in another chunk
+	w.step(1)
+	<-g.entered
+	check(t, p.input(1, 0, 1, ""))
+	w.step(1)
+	expect(t, "applied", p.Stats().Applied, 1)
+	g.open <- struct{}{}
+	w.idle()
+	if h := headerOf(p.conn.take()[0]); h.tick != 1 || h.applied != 0 {
+		t.Errorf("the frame of tick %d says that input %d was applied", h.tick, h.applied)
+	}
+	w.step(1)
+	<-g.entered
+	g.open <- struct{}{}
+	w.idle()
+	expect(t, "applied in the next frame", headerOf(p.conn.take()[0]).applied, 1)
+}
+
 func TestLateSendTicks(t *testing.T) {
 	w := newWorld(t, 1, Config{}, evertick.InputConfig{})
 	r := new(recorder)
