@@ -167,7 +167,8 @@ type ViewConfig struct {
 type SlowPolicy uint8
 
 const (
-	// Coalesce skips the update: the next one that the connection takes has the changes of both.
+	// Coalesce skips the update: the next one that the connection takes has the changes of both. A
+	// connection that has refused 8 in a row is tried once in 8 updates.
 	Coalesce SlowPolicy = iota
 	// Disconnect ends the connection after Config.SlowTicks refused updates in a row.
 	Disconnect
