@@ -84,6 +84,12 @@ func (s *Server) afterTick(t *evertick.Tick) error {
 	}
 	ticks := t.Sim.Ticks()
 	s.tick.Store(ticks)
+	if !t.Again() {
+		if ticks <= s.ran {
+			s.goneBack(ticks)
+		}
+		s.ran = ticks
+	}
 	s.source.observe()
 	now := s.now()
 	if now >= s.deadline.Load() {

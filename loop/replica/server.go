@@ -43,6 +43,7 @@ type Server struct {
 	// For the goroutine of the Sim.
 	moved   []*session // whose reached has changed since the last capture
 	newest  uint64     // tick of the last capture
+	ran     uint64     // ticks after the last one that did not run again
 	stopped bool
 
 	// What is handed over.
@@ -87,6 +88,7 @@ func New(sim *evertick.Sim, c Config) (*Server, error) {
 	s.welcome = welcome{schema: s.shape, scenario: c.Scenario, seed: sim.Seed(), simVersion: evertick.SimVersion,
 		every: uint64(c.Every), rateNum: uint64(num), rateDen: uint64(den)}
 	s.tick.Store(sim.Ticks())
+	s.ran = sim.Ticks()
 	s.numbers = newNumbers(sim, c.Owner, int64(c.Limits.Resume))
 	s.setDeadline()
 	s.remove = sim.AddHooks(evertick.Hooks{BeforeTick: s.beforeTick, AfterTick: s.afterTick})
@@ -430,12 +432,32 @@ func (s *Server) pushLeft(number uint32, lastTick uint64) {
 	}
 }
 
+// goneBack is for a Sim that was restored, or has stepped back, to so many ticks: the inputs of a session can
+// be for ticks that are far away now, and Left must not wait for them.
+func (s *Server) goneBack(ticks uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lead := min(s.config.Limits.Lead, math.MaxUint64-ticks)
+	for _, ses := range s.sessions {
+		ses.mu.Lock()
+		ses.lastTick = min(ses.lastTick, ticks+lead)
+		ses.mu.Unlock()
+	}
+	for i := range s.leaving {
+		s.leaving[i].Tick = min(s.leaving[i].Tick, ticks+lead)
+	}
+}
+
 // sweep ends the sessions that have waited for long enough.
 func (s *Server) sweep(now int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sweepLocked(now)
 }
+
+// mostSwept is how many sessions a tick ends: thousands that a failure of the network has cut at once take as
+// many ticks as they take, and not one long one.
+const mostSwept = 256
 
 func (s *Server) sweepLocked(now int64) {
 	for _, in := range s.leaving {
@@ -445,13 +467,14 @@ func (s *Server) sweepLocked(now int64) {
 		}
 		break
 	}
-	for i := 0; i < len(s.sessions); {
+	for i, most := 0, mostSwept; i < len(s.sessions) && most > 0; {
 		ses := s.sessions[i]
 		if ses.until > now {
 			i++
 			continue
 		}
 		s.endSession(ses, errEnded)
+		most--
 	}
 	if now > s.numbers.until {
 		for _, n := range s.numbers.close() {

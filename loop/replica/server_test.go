@@ -513,6 +513,52 @@ func TestSessionsExpireInATick(t *testing.T) {
 	expect(t, "the second", ends[3].Tick, 7)
 }
 
+// Thousands of sessions whose time is over at once end in several ticks.
+func TestManySessionsExpire(t *testing.T) {
+	const n = 1000
+	w := newWorld(t, 1, notices, evertick.InputConfig{})
+	for range n {
+		w.mustJoin(Hello{}).Disconnected()
+	}
+	w.step(1)
+	w.took()
+	w.clock.Add(31e9)
+	left := 0
+	for range n/mostSwept + 2 {
+		w.step(1)
+		list := w.took()
+		if left += len(list); len(list) > mostSwept {
+			t.Errorf("%d sessions ended in a tick", len(list))
+		}
+	}
+	expect(t, "sessions ended", left, n)
+	expect(t, "sessions that wait", w.stats().Waiting, 0)
+}
+
+// A Restore to the beginning does not make Left wait for the ticks that the inputs before it were for.
+func TestLeftAfterARestore(t *testing.T) {
+	c := notices
+	c.Limits.Lead = 20
+	w := newWorld(t, 1, c, evertick.InputConfig{Capacity: 4})
+	state, err := w.sim.Snapshot(nil)
+	check(t, err)
+	p, q := w.mustJoin(Hello{}), w.mustJoin(Hello{})
+	w.step(500)
+	check(t, p.input(1, 510, 1, ""))
+	check(t, q.input(1, 510, 1, ""))
+	check(t, w.sim.Push(evertick.Input{Source: 77, Tick: 600}))
+	check(t, w.sim.Push(evertick.Input{Source: 78, Tick: 600}))
+	q.Close(Closing) // there is no room for its Left
+	check(t, w.sim.Restore(state))
+	w.step(1)
+	p.Close(Closing)
+	w.took()
+	w.step(25)
+	if got := lifecycle(w.took()); got != "[-1 -2]" {
+		t.Errorf("%s after %d ticks", got, w.sim.Ticks())
+	}
+}
+
 func TestSessionsEndAtOnceWithoutResume(t *testing.T) {
 	c := notices
 	c.Limits.Resume = -1
