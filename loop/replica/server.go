@@ -232,6 +232,9 @@ func (s *Server) admit(c *Session, old token, valid bool, grant *Grant, w *welco
 	ses := s.byNumber[old.session]
 	switch {
 	case valid && ses != nil && ses.accepts(old):
+		if !ses.mayResume(now) {
+			return nil, TooFast
+		}
 		c.resumed = true
 	case valid && old.server != s.signer.server && now <= s.numbers.until && !s.numbers.taken(old.session):
 		c.resumed = true
@@ -239,9 +242,7 @@ func (s *Server) admit(c *Session, old token, valid bool, grant *Grant, w *welco
 			ses.before = old
 		}
 	default:
-		if ses, err = s.newSession(0, grant, now); err == nil {
-			err = s.pushJoined(ses, grant.Data)
-		}
+		ses, err = s.beginSession(grant, now)
 	}
 	if err != nil {
 		return nil, err
@@ -271,6 +272,14 @@ func (ses *session) accepts(t token) bool {
 	return t == ses.before && ses.confirmed == 0
 }
 
+// mayResume limits how often a session is resumed, as Resync frames are limited: each time costs a Keyframe.
+// Server.mu is locked.
+func (ses *session) mayResume(now int64) bool {
+	ses.mu.Lock()
+	defer ses.mu.Unlock()
+	return ses.resumes.take(now, ses.server.config.Limits.FramesPerSecond/resyncsPerSecond)
+}
+
 // leave ends the connection of a session, and returns it. Server.mu and mu are locked.
 func (ses *session) leave(why error) *Session {
 	c := ses.current
@@ -280,13 +289,36 @@ func (ses *session) leave(why error) *Session {
 	return c
 }
 
+// beginSession adds a new session, and pushes Joined. If the Joined of an earlier Server waits in a Sim that was
+// restored, its number is that of a session that can come back. mu is locked.
+func (s *Server) beginSession(grant *Grant, now int64) (*session, error) {
+	for {
+		ses, err := s.newSession(0, grant, now)
+		if err != nil {
+			return nil, err
+		}
+		if err = s.pushJoined(ses, grant.Data); err == nil {
+			return ses, nil
+		}
+		s.removeSession(ses)
+		switch {
+		case errors.Is(err, loop.ErrDuplicate):
+			s.numbers.giveBack(ses.number)
+		case errors.Is(err, loop.ErrFull):
+			return nil, fmt.Errorf("%w: %w", TooMany, err)
+		default:
+			return nil, fmt.Errorf("%w: %w", InternalFault, err)
+		}
+	}
+}
+
 // newSession adds a session with a number; 0: a new one. mu is locked.
 func (s *Server) newSession(number uint32, grant *Grant, now int64) (*session, error) {
 	limits := &s.config.Limits
 	if len(s.sessions) >= limits.Sessions {
 		s.sweepLocked(now)
 	}
-	if len(s.sessions) >= limits.Sessions {
+	if len(s.sessions) >= limits.Sessions || len(s.leaving) >= limits.Sessions {
 		return nil, TooMany
 	}
 	number, ok := s.numbers.take(number)
@@ -294,7 +326,7 @@ func (s *Server) newSession(number uint32, grant *Grant, now int64) (*session, e
 		return nil, TooMany
 	}
 	ses := &session{server: s, number: number, mask: grant.Mask}
-	ses.frames.perSecond, ses.bytes.perSecond = limits.FramesPerSecond, limits.BytesPerSecond
+	ses.frames.perSecond, ses.bytes.perSecond, ses.resumes.perSecond = limits.FramesPerSecond, limits.BytesPerSecond, limits.FramesPerSecond
 	s.byNumber[number] = ses
 	at, _ := slices.BinarySearchFunc(s.sessions, number, func(a *session, n uint32) int { return int(int64(a.number) - int64(n)) })
 	s.sessions = slices.Insert(s.sessions, at, ses)
@@ -306,15 +338,7 @@ func (s *Server) pushJoined(ses *session, data []byte) error {
 	if s.config.Joined == 0 {
 		return nil
 	}
-	err := s.sim.Push(evertick.Input{Source: ses.number, Kind: s.config.Joined, Data: data})
-	if err == nil {
-		return nil
-	}
-	s.removeSession(ses)
-	if errors.Is(err, loop.ErrFull) {
-		return fmt.Errorf("%w: %w", TooMany, err)
-	}
-	return fmt.Errorf("%w: %w", InternalFault, err)
+	return s.sim.Push(evertick.Input{Source: ses.number, Kind: s.config.Joined, Data: data})
 }
 
 // attach gives a session its connection, after the Welcome: no frame may be before that.
@@ -504,13 +528,16 @@ type numbers struct {
 	next  uint64              // above all numbers that are known
 	most  uint64              // the greatest that there is
 	until int64               // tokens of earlier Servers are honoured
-	used  map[uint32]struct{} // numbers that this Server has used; nil after until
+	used  map[uint32]struct{} // numbers that this Server has used; nil: no token of an earlier one is honoured, as after until
 	away  []uint32            // owners in the restored world that have not come back, ascending
 }
 
 // newNumbers finds the owners in the world.
 func newNumbers(sim *evertick.Sim, owner string, resume int64) numbers {
-	n := numbers{next: 1, most: math.MaxUint32, until: resume, used: make(map[uint32]struct{})}
+	n := numbers{next: 1, most: math.MaxUint32, until: resume}
+	if sim.Ticks() > 0 {
+		n.used = make(map[uint32]struct{}) // otherwise no session can have begun
+	}
 	if owner == "" {
 		return n
 	}
@@ -526,7 +553,7 @@ func newNumbers(sim *evertick.Sim, owner string, resume int64) numbers {
 	if len(n.away) > 0 {
 		n.next = uint64(n.away[len(n.away)-1]) + 1
 	}
-	if sim.Ticks() == 0 { // no session can have ended
+	if n.used == nil {
 		n.away = nil
 	}
 	return n
@@ -554,6 +581,14 @@ func (n *numbers) take(number uint32) (uint32, bool) {
 		n.away = slices.Delete(n.away, i, i+1)
 	}
 	return number, true
+}
+
+// giveBack is for a number that take has returned, and that is one of an earlier Server.
+func (n *numbers) giveBack(number uint32) {
+	delete(n.used, number)
+	if i, away := slices.BinarySearch(n.away, number); n.used != nil && !away {
+		n.away = slices.Insert(n.away, i, number)
+	}
 }
 
 // deadline returns when close is due.
