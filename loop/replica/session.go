@@ -66,6 +66,7 @@ type session struct {
 	confirmed     uint64   // count of the newest token that the client is known to have
 	over          bool
 	frames, bytes bucket
+	resumes       bucket
 	window        window
 	lastTick      uint64 // greatest of its inputs
 	arrived       [64]arrival
