@@ -1,12 +1,14 @@
 package replica
 
 import (
+	"fmt"
 	"math"
 	"runtime"
 	"slices"
 	"sync/atomic"
 	"testing"
 
+	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/native"
 )
@@ -354,6 +356,55 @@ func TestStarvation(t *testing.T) {
 		bound := (n+least-1)/least + 1
 		if least < 5 || least > n/2 || longest > bound || longest < n/least/3 {
 			t.Errorf("at least %d are sent, the longest wait is %d frames, want at most %d", least, longest, bound)
+		}
+	}
+}
+
+// TestEntersAreNotStarved: all entities come into view at last, and their changes arrive, where one takes more than
+// the budget, and where those that the session owns do.
+func TestEntersAreNotStarved(t *testing.T) {
+	sim, err := evertick.New(evertick.Config{Capacity: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wide []Column
+	for i := range 20 {
+		name := fmt.Sprintf("wide%d", i)
+		if _, err := ecs.AddArrayColumn[[4]uint64](sim.World, name); err != nil {
+			t.Fatal(err)
+		}
+		wide = append(wide, Column{Name: name})
+	}
+	wide = append(wide, Column{Name: "big"})
+	large := newRigOn(t, 1, Config{Columns: wide, Budget: leastBudget}, sim)
+	owning := newRig(t, 1, Config{Columns: []Column{{Name: "big"}, {Name: "hp"}}, Owner: "owner", Budget: leastBudget})
+	for name, g := range map[string]*rig{"large": large, "owning": owning} {
+		g.spawn(60)
+		for slot := range 60 {
+			g.owner.Values()[slot] = 0
+			if name == "owning" && slot < 40 {
+				g.owner.Values()[slot] = 1
+			}
+		}
+		seat := g.join(1, true)
+		values, frames := make(map[uint32]int), 0
+		for ; frames < 400 && len(values) < 60; frames++ {
+			for slot := range 60 {
+				g.big.Values()[slot] = g.r.Uint64()
+			}
+			g.big.Touch()
+			if n := len(g.next()); n < min(60, frames) {
+				t.Fatalf("%s: %d entities after %d frames", name, n, frames)
+			}
+			if frames < 60 {
+				continue // still coming into view
+			}
+			for _, slot := range slices.Concat(seat.c.last.included, seat.c.last.entered) {
+				values[slot]++
+			}
+		}
+		if len(values) < 60 {
+			t.Errorf("%s: %d entities got new values in %d frames", name, len(values), frames)
 		}
 	}
 }
