@@ -409,6 +409,42 @@ func TestEntersAreNotStarved(t *testing.T) {
 	}
 }
 
+// TestPredictionAfterABudget: frames are predicted again two frames after the budget was not enough, when client and
+// server agree about all velocities.
+func TestPredictionAfterABudget(t *testing.T) {
+	g := newRig(t, 1, Config{Columns: []Column{{Name: "position", Codec: Quantised{}}}, Budget: leastBudget})
+	g.spawn(40)
+	seat := g.join(1, true)
+	soon, later := 0, 0
+	for tick := range 400 {
+		burst := tick%20 == 10
+		if burst && len(g.ids) < 80 {
+			g.spawn(2)
+		}
+		for _, id := range g.ids {
+			slot, _ := g.w.Slot(id)
+			x, y := g.w.Position.X[slot]+1, g.w.Position.Y[slot]-1
+			if burst {
+				x, y = 600*g.r.Float32(), 600*g.r.Float32()
+			}
+			g.w.SetPosition(id, x, y, 0)
+		}
+		before, partial := seat.guessed, seat.partial
+		g.next()
+		switch guessed, since := seat.guessed > before, tick%20-10; {
+		case burst && tick > 20 && seat.partial == partial:
+			t.Fatalf("tick %d: a frame of %d bytes is not partial", tick, len(seat.last))
+		case guessed && since >= 0 && since < 3:
+			soon++
+		case guessed:
+			later++
+		}
+	}
+	if soon > 0 || later < 100 {
+		t.Errorf("%d frames are predicted, and %d too soon", later, soon)
+	}
+}
+
 // TestPriority: of equal changes, heavier and nearer entities are sent more often; a weight of 0, NaN or less only where
 // there is room.
 func TestPriority(t *testing.T) {
