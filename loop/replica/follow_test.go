@@ -104,9 +104,9 @@ func TestJavaScriptFollows(t *testing.T) {
 	if err != nil {
 		t.Skip("not run: the client in JavaScript: node is not installed")
 	}
-	runs, steps := 32, 400
+	runs, steps := 16, 400
 	if testing.Short() {
-		runs, steps = 4, 120
+		runs, steps = 4, 100
 	}
 	refused := 0
 	for i := range runs {

@@ -224,7 +224,7 @@ export class Client {
 		return true;
 	}
 	#onError(r) {
-		const error = { code: r.u8('code', 9, 1), text: r.text('text', 256) };
+		const error = { code: r.u8('code', 255, 1), text: r.text('text', 256) };
 		r.close();
 		this.#live = false;
 		if (FINAL.includes(error.code)) this.#close?.();
