@@ -272,15 +272,19 @@ func (h *clientsHost) talk(ctx context.Context, addr string, to *json.Encoder, f
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	result := make(chan error, 1)
+	go func() { result <- from.Decode(&h.joinResult) }()
 	select {
 	case <-h.done:
+	case err := <-result: // the process has ended
+		return err
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	if err := stdin.Close(); err != nil {
 		return err
 	}
-	return from.Decode(&h.joinResult)
+	return <-result
 }
 
 // accept serves connections until the listener is closed.

@@ -26,6 +26,7 @@ type clientsReport struct {
 	Lead                 bool      `json:"lead"`
 	Cores                float64   `json:"server_cores"`                  // CPU time of the server by the time that passed
 	KernelCPU            int64     `json:"server_kernel_cpu_ns_per_tick"` // of the CPU time: in the system, for sockets
+	SentCPU              int64     `json:"server_cpu_ns_per_tick_with_updates"`
 	Allocs               float64   `json:"server_allocs_per_tick"`
 	Frames               uint64    `json:"frames"`
 	Keyframes            uint64    `json:"keyframes"`
@@ -66,6 +67,7 @@ func (h *clientsHost) evaluate() {
 		Acts:       h.Totals,
 		SlowFrames: slow.Frames, SlowReceipt: slow.Receipt,
 	}
+	r.SentCPU = int64(b.cpu-a.cpu) / max(1, int64(ticks)-int64(r.Behind))
 	seconds := float64(h.window.To-h.window.From) / float64(h.hz)
 	if fast.Clients > 0 {
 		r.BytesPerClientSecond = float64(fast.Bytes) / seconds / float64(fast.Clients)
@@ -124,7 +126,11 @@ func (h *clientsHost) write(w io.Writer) {
 		fmt.Fprint(w, " · inputs with a lead")
 	}
 	fmt.Fprintf(w, "\n\nserver   %.3f ms CPU a tick, %.3f of it in the system; %.3f cores; %.1f allocations a tick\n", float64(r.ServerCPU)/1e6, float64(r.KernelCPU)/1e6, r.Cores, r.Allocs)
-	fmt.Fprintf(w, "ticks    %d late, %d without updates, as those of the tick before were still being sent\n", r.TicksLate, r.Behind)
+	fmt.Fprintf(w, "ticks    %d late", r.TicksLate)
+	if r.Behind > 0 {
+		fmt.Fprintf(w, "; %d without updates, as those of the tick before were still being sent: %.3f ms CPU a tick with updates", r.Behind, float64(r.SentCPU)/1e6)
+	}
+	fmt.Fprintln(w)
 	fmt.Fprintf(w, "bytes    %.2f an entity and update, %s a client and second\n", r.BytesPerEntity, whole(r.BytesPerClientSecond))
 	fmt.Fprintf(w, "frames   %s to clients at full speed, %s of them keyframes; %s to slow ones · %s updates skipped\n\n",
 		whole(float64(r.Frames)), whole(float64(r.Keyframes)), whole(float64(r.SlowFrames)), whole(float64(r.Skipped)))

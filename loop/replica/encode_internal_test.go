@@ -35,6 +35,7 @@ type rig struct {
 	tick   uint64
 	glide  bool                      // entities move at constant velocities
 	truth  []map[uint32]strictEntity // by tick
+	jumps  [][]uint64                // by tick: World.Jumped
 	seats  []*seat
 }
 
@@ -211,12 +212,21 @@ func (g *rig) step(send bool) {
 		g.t.Fatal(err)
 	}
 	g.change()
-	g.s.observe()
-	g.tick++
-	g.truth = append(g.truth, nil)
+	g.observe()
 	if send {
 		g.capture()
 	}
+}
+
+// observe ends a tick.
+func (g *rig) observe() {
+	g.s.observe()
+	g.tick++
+	g.truth = append(g.truth, nil)
+	for len(g.jumps) <= int(g.tick) {
+		g.jumps = append(g.jumps, nil)
+	}
+	g.jumps[g.tick] = slices.Clone(g.w.Jumped())
 }
 
 func (g *rig) capture() {
@@ -328,6 +338,13 @@ func (g *rig) check(seat *seat, base []strictEntity) {
 			g.t.Fatalf("%s: slot %d is %v, want %v", where, slot, e.id, id)
 		}
 		g.checkLanes(seat, e, owned)
+		from := g.tick - seat.c.last.age
+		if jumped := seat.c.last.kind == kindUpdate && g.truth[from][slot].id == id && g.jumped(slot, from); e.jumped != jumped && g.c.Budget == 0 {
+			g.t.Fatalf("%s: slot %d teleported: %v, want %v", where, slot, e.jumped, jumped)
+		}
+	}
+	if f := &seat.c.last; f.applied != [2]uint64{} && f.applied != [2]uint64{g.tick, 7} || state.at != 1000*g.tick || state.tick != g.tick {
+		g.t.Fatalf("%s: applied %v, at %d", where, f.applied, state.at)
 	}
 	if listed != len(state.list) {
 		g.t.Fatalf("%s: %d entities, of which %d live", where, len(state.list), listed)
@@ -335,6 +352,16 @@ func (g *rig) check(seat *seat, base []strictEntity) {
 	if !slices.Equal(own, state.own) {
 		g.t.Fatalf("%s: owns %v, want %v", where, state.own, own)
 	}
+}
+
+// jumped reports whether the entity in a slot teleported after a tick.
+func (g *rig) jumped(slot uint32, after uint64) bool {
+	for _, bitmap := range g.jumps[min(int(after)+1, len(g.jumps)):] {
+		if int(slot>>6) < len(bitmap) && has(bitmap, slot) {
+			return true
+		}
+	}
+	return false
 }
 
 func (g *rig) near(v *viewer, slot uint32, had bool) bool {

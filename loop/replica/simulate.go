@@ -43,6 +43,7 @@ type inputStream struct {
 
 	mu           sync.Mutex // guards what follows, and all followers
 	log          frameLog
+	era          uint64 // how often the Sim has gone back, or was restored
 	wanted       bool   // a follower needs a Snapshot
 	snapshot     []byte // frame; not changed any more, so it is sent without the lock. nil: none
 	snapshotTick uint64
@@ -54,6 +55,7 @@ type inputStream struct {
 // follower is the part of a Session in mode Simulate.
 type follower struct {
 	next  uint64 // tick of the Inputs frame that it needs next
+	era   uint64 // of next
 	lost  bool   // it needs a Snapshot
 	quiet uint64 // tick from which on it may get another Snapshot
 }
@@ -87,7 +89,7 @@ func (s *inputStream) resync(f *follower, held uint64) {
 }
 
 func (s *inputStream) place(f *follower, held uint64) {
-	f.next, f.lost = held, held == 0
+	f.next, f.era, f.lost = held, s.era, held == 0
 	s.wanted = s.wanted || f.lost || !s.log.reaches(held)
 }
 
@@ -113,6 +115,9 @@ func (s *inputStream) capture(t *evertick.Tick, at uint64) {
 	a := applied{tick: t.N, hash: t.Sim.Hash(), at: at, inputs: t.Inputs()}
 	s.frame = a.append(s.frame[:0])
 	if s.log.next != t.N {
+		if s.log.begin() != s.log.next {
+			s.era++
+		}
 		s.log.reset(t.N)
 		s.snapshot = nil
 	}
@@ -158,7 +163,7 @@ func (s *inputStream) send(f *follower, c Conn) (n sent, err error) {
 func (s *inputStream) sendInputs(f *follower, c Conn, n *sent) (lost bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !f.lost && !s.log.reaches(f.next) {
+	if f.era != s.era || !s.log.reaches(f.next) {
 		f.lost = true
 	}
 	for !f.lost && f.next != s.log.next {
@@ -174,7 +179,7 @@ func (s *inputStream) sendInputs(f *follower, c Conn, n *sent) (lost bool) {
 
 // sendSnapshot sends a Snapshot if there is one and the follower may get it. It reports whether it did.
 func (s *inputStream) sendSnapshot(f *follower, c Conn, n *sent) (bool, error) {
-	frame, tick, err := s.snapshotFor(f)
+	frame, tick, era, err := s.snapshotFor(f)
 	if frame == nil {
 		return false, err
 	}
@@ -184,22 +189,22 @@ func (s *inputStream) sendSnapshot(f *follower, c Conn, n *sent) (bool, error) {
 	n.snapshots, n.snapshotBytes = n.snapshots+1, n.snapshotBytes+len(frame)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	*f = follower{next: tick, quiet: s.log.next + snapshotAge}
+	*f = follower{next: tick, era: era, quiet: s.log.next + snapshotAge}
 	return true, nil
 }
 
 // snapshotFor returns the Snapshot for a follower, or nil if it has to wait for one.
-func (s *inputStream) snapshotFor(f *follower) (frame []byte, tick uint64, err error) {
+func (s *inputStream) snapshotFor(f *follower) (frame []byte, tick, era uint64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if f.quiet > s.log.next && f.quiet-s.log.next <= snapshotAge {
-		return nil, 0, nil
+		return nil, 0, 0, nil
 	}
 	if s.serves() {
-		return s.snapshot, s.snapshotTick, nil
+		return s.snapshot, s.snapshotTick, s.era, nil
 	}
 	s.wanted = true
-	return nil, 0, s.err
+	return nil, 0, 0, s.err
 }
 
 // frameLog keeps the frames of consecutive ticks. When the newer half is full it becomes the older

@@ -176,6 +176,15 @@ func TestSimulatorWaitingInputs(t *testing.T) {
 	}
 }
 
+func newEmpty(t testing.TB) *evertick.Sim {
+	t.Helper()
+	sim, err := evertick.New(evertick.Config{Capacity: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sim
+}
+
 // A server that steps back and runs other ticks sends a Snapshot of the new past.
 func TestSimulatorStepBack(t *testing.T) {
 	sim, err := evertick.New(evertick.Config{Capacity: 8, History: evertick.HistoryConfig{Keep: 100, Every: 4}})
@@ -184,10 +193,7 @@ func TestSimulatorStepBack(t *testing.T) {
 	}
 	var stream inputStream
 	sim.AddHooks(evertick.Hooks{AfterTick: func(t *evertick.Tick) error { stream.capture(t, 0); return nil }})
-	twin, err := evertick.New(evertick.Config{Capacity: 8})
-	if err != nil {
-		t.Fatal(err)
-	}
+	twin := newEmpty(t)
 	s, err := NewSimulator(twin, SimulatorConfig{})
 	if err != nil {
 		t.Fatal(err)
@@ -210,8 +216,8 @@ func TestSimulatorStepBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	step(1)
-	if s.Stats().Snapshots != 1 || s.held() != 41 {
-		t.Errorf("after the same ticks: %+v, held %d", s.Stats(), s.held())
+	if s.Stats().Snapshots != 1 || s.held() != 41 || stream.log.begin() != 0 {
+		t.Errorf("after the same ticks: %+v, held %d, log from %d", s.Stats(), s.held(), stream.log.begin())
 	}
 	if err := sim.StepBack(20); err != nil {
 		t.Fatal(err)
@@ -225,6 +231,58 @@ func TestSimulatorStepBack(t *testing.T) {
 	}
 	if s.Stats().Snapshots != 2 || s.Stats().Diverged != 0 || twin.World.Len() != 1 {
 		t.Errorf("after other ticks: %+v, held %d of %d", s.Stats(), s.held(), sim.Ticks())
+	}
+}
+
+// A client that gets nothing while the server goes back and beyond its place, and one that joins then, get
+// Snapshots of what has happened since.
+func TestSimulatorStepBackUnseen(t *testing.T) {
+	sim, err := evertick.New(evertick.Config{Capacity: 8, History: evertick.HistoryConfig{Keep: 100, Every: 4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stream inputStream
+	sim.AddHooks(evertick.Hooks{AfterTick: func(t *evertick.Tick) error { stream.capture(t, 0); return nil }})
+	var clients [2]*Simulator
+	var followers [2]follower
+	c := lane{room: 100}
+	send := func(n int) {
+		t.Helper()
+		for i := range n {
+			if clients[i] == nil {
+				clients[i] = newSimulator(t, &duel{sim: newEmpty(t)}, SimulatorConfig{})
+				stream.join(&followers[i], 0)
+			}
+			stream.send(&followers[i], &c)
+			c.deliver(t, clients[i], 100)
+		}
+		if err := sim.Step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 40 {
+		send(1)
+	}
+	stream.resync(&followers[0], 0) // a Snapshot of tick 41, which is undone soon
+	for range 3 {
+		send(1)
+	}
+	if err := sim.StepBack(20); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sim.World.Spawn(); err != nil {
+		t.Fatal(err)
+	}
+	if err := sim.StepN(24); err != nil {
+		t.Fatal(err)
+	}
+	for range snapshotAge + 3 {
+		send(2)
+	}
+	for i, s := range clients {
+		if s.held()+1 != sim.Ticks() || s.Stats().Diverged != 0 || s.sim.World.Len() != 1 {
+			t.Errorf("client %d holds %d of %d, %+v", i, s.held(), sim.Ticks(), s.Stats())
+		}
 	}
 }
 
@@ -375,5 +433,52 @@ func TestSimulatorGap(t *testing.T) {
 	}
 	if err := s.sim.Step(); !errors.Is(err, ErrRange) {
 		t.Errorf("Sim stepped by hand: %v", err)
+	}
+}
+
+// A client whose connection does not take the Resync sends it later, and once.
+func TestClientAsksAgainForSnapshot(t *testing.T) {
+	a, d := newAuthority(t, 4, 1), newDuel(t, duelSeed, 4)
+	c, f := lane{room: 100}, follower{}
+	a.stream.join(&f, 0)
+	b := newBench(t, ClientConfig{Mode: Simulate, Simulator: newSimulator(t, d, SimulatorConfig{}), Ordered: true})
+	w := plainWelcome(Schema{})
+	w.seed, w.simVersion = duelSeed, evertick.SimVersion
+	b.join(w)
+	next := func() error {
+		t.Helper()
+		a.step(t)
+		a.stream.send(&f, &c)
+		if len(c.frames) == 0 {
+			return nil
+		}
+		frame := c.frames[0]
+		c.frames = c.frames[1:]
+		return b.Receive(frame)
+	}
+	for range 5 {
+		b.must(next())
+	}
+	d.wrong = func(*evertick.Tick) { d.sum++ }
+	b.full = true
+	if err := next(); !errors.Is(err, ErrDiverged) {
+		t.Fatal(err)
+	}
+	b.full, d.wrong = false, nil
+	for range 5 {
+		b.must(next())
+	}
+	frames := b.take(kindResync)
+	if len(frames) != 1 || b.stats().Resyncs != 1 {
+		t.Fatalf("%d Resyncs", len(frames))
+	}
+	held, err := parseTick(frames[0], kindResync)
+	b.must(err)
+	a.stream.resync(&f, held)
+	for range 2 * snapshotAge {
+		b.must(next())
+	}
+	if b.held() != a.sim.Ticks() || d.sim.Hash() != a.sim.Hash() || len(b.take(kindResync)) != 0 {
+		t.Errorf("holds %d of %d", b.held(), a.sim.Ticks())
 	}
 }

@@ -35,9 +35,7 @@ func (g *rig) move(i int, x float32) {
 
 // next captures and sends, and returns the slots that the first client has.
 func (g *rig) next() (slots []uint32) {
-	g.s.observe()
-	g.tick++
-	g.truth = append(g.truth, nil)
+	g.observe()
 	g.capture()
 	g.send()
 	for _, e := range g.seats[0].c.state().list {

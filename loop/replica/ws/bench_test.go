@@ -12,8 +12,8 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -33,11 +33,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// crowd makes connections, as many as standard input says, and reads until that ends.
+// crowd makes connections, as many as standard input says, and reads until that ends. Each sends as many messages a second
+// as standard input says.
 func crowd(address string) {
-	var clients int
-	fmt.Scan(&clients)
-	for range clients {
+	var clients, rate int
+	fmt.Scan(&clients, &rate)
+	message := masked(opBinary, make([]byte, 40))
+	for i := range clients {
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
 			panic(err)
@@ -45,6 +47,14 @@ func crowd(address string) {
 		fmt.Fprintf(conn, upgrade+"\r\n", address)
 		conn.Write(masked(opBinary, []byte("hello")))
 		go io.Copy(io.Discard, conn)
+		if rate > 0 {
+			go func() {
+				time.Sleep(time.Second * time.Duration(i) / time.Duration(clients))
+				for range time.Tick(time.Second / time.Duration(rate)) {
+					conn.Write(message)
+				}
+			}()
+		}
 	}
 	io.Copy(io.Discard, os.Stdin)
 }
@@ -58,10 +68,12 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// idler is a session that does nothing.
+// idler is a session that counts messages.
 type idler struct{}
 
-func (idler) Receive([]byte) error { return nil }
+var received atomic.Int64
+
+func (idler) Receive([]byte) error { received.Add(1); return nil }
 func (idler) Disconnected()        {}
 
 // ways of sending a frame. Each is an http.Handler that hands its connections over.
@@ -89,6 +101,7 @@ var ways = map[string]func(b *testing.B, add func(send func(frame []byte))) http
 			add(func(frame []byte) { conn.Write(ctx, websocket.MessageBinary, frame) })
 			for err == nil {
 				_, _, err = conn.Read(ctx)
+				received.Add(1)
 			}
 		})
 	},
@@ -114,6 +127,21 @@ func BenchmarkSend(b *testing.B) {
 	}
 }
 
+// BenchmarkReceive takes 20 messages of 40 bytes a second from each of 1,000 clients in another process. It
+// reports the CPU time of the process for a message.
+func BenchmarkReceive(b *testing.B) {
+	for _, way := range []string{"websocket", "ws"} {
+		b.Run("way="+way, func(b *testing.B) {
+			newCrowd(b, 1000, 20, way)
+			cpu, before := cpuTime(), received.Load()
+			for b.Loop() {
+				time.Sleep(50 * time.Millisecond)
+			}
+			b.ReportMetric(float64(cpuTime()-cpu)/1000/float64(received.Load()-before), "cpu-µs/message")
+		})
+	}
+}
+
 func memory() float64 {
 	runtime.GC()
 	runtime.GC()
@@ -122,11 +150,9 @@ func memory() float64 {
 	return float64(m.HeapAlloc + m.StackInuse)
 }
 
-func benchmarkSend(b *testing.B, clients int, way string) {
-	const hz = 20
-	before := memory()
+// newCrowd starts a crowd, and returns the functions that send to each client.
+func newCrowd(b *testing.B, clients, rate int, way string) (all []func([]byte)) {
 	var mu sync.Mutex
-	var all []func([]byte)
 	joined := make(chan struct{}, clients)
 	host := httptest.NewServer(ways[way](b, func(send func([]byte)) {
 		mu.Lock()
@@ -139,27 +165,34 @@ func benchmarkSend(b *testing.B, clients int, way string) {
 	in, err := cmd.StdinPipe()
 	check(b, err)
 	check(b, cmd.Start())
-	fmt.Fprintln(in, strconv.Itoa(clients))
+	b.Cleanup(func() {
+		in.Close()
+		cmd.Wait()
+		host.CloseClientConnections()
+		host.Close()
+	})
+	fmt.Fprintln(in, clients, rate)
 	for range clients {
 		<-joined
 	}
 	time.Sleep(100 * time.Millisecond)
+	return all
+}
+
+func benchmarkSend(b *testing.B, clients int, way string) {
+	const hz = 20
+	before := memory()
+	all := newCrowd(b, clients, 0, way)
 	each := (memory() - before) / float64(clients)
 	frame := make([]byte, 330)
 	cpu, next := cpuTime(), time.Now()
-	b.ResetTimer()
-	for range b.N {
+	for b.Loop() {
 		for _, send := range all {
 			send(frame)
 		}
 		next = next.Add(time.Second / hz)
 		time.Sleep(time.Until(next))
 	}
-	b.StopTimer()
 	b.ReportMetric(float64(cpuTime()-cpu)/1000/float64(b.N*clients), "cpu-µs/frame")
 	b.ReportMetric(each/1024, "KiB/connection")
-	in.Close()
-	cmd.Wait()
-	host.CloseClientConnections()
-	host.Close()
 }
