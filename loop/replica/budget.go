@@ -40,9 +40,10 @@ type stay struct {
 // entities that the session owns. Then the nearest ones come into view, which takes at most three
 // quarters of the rest while others wait. Last are the changes of entities in the order of the priority with
 // which they have waited: in each send tick it grows by the weight of the entity times a factor that falls from
-// 1 at the centre of the view to a fifth at Leave. At least one is sent. Each entity is sent as a whole.
+// 1 at the centre of the view to a fifth at Leave. At least one comes into view, and the changes of one are sent. Each
+// entity is sent as a whole.
 //
-// Leaves, owned entities and the bitmap of a frame that is Partial are sent even beyond the budget. So that the
+// These two, leaves, owned entities and the bitmap of a frame that is Partial are sent even beyond the budget. So that the
 // bitmap takes at most a quarter of it, no entity comes into view while there are two for each byte of the budget.
 func (e *frameWriter) limit(body int) {
 	e.dst = e.dst[:body]
@@ -219,6 +220,9 @@ func (e *frameWriter) chooseEnters() {
 		room = room / 4 * 3
 	}
 	n := max(0, min(len(c.keys), room/each))
+	if len(c.enter) == 0 {
+		n = max(n, min(len(c.keys), 1))
+	}
 	n = min(n, max(0, 2*min(e.budget, mostBudget)-len(c.stays)-len(c.enter)))
 	for _, key := range c.keys[:n] {
 		c.enter = append(c.enter, uint32(key))

@@ -34,8 +34,9 @@ type Config struct {
 	Ring int
 	// Budget is the most bytes of an update. If there is more to send, what is most important comes
 	// first: see ViewConfig.Weight. 0: no limit. Otherwise at least 256. Entities that leave, those that
-	// the session owns, and a bit for each one in the view are sent in any case. While there are two in
-	// the view for each byte, no more come into it.
+	// the session owns, and a bit for each one in the view are sent in any case, and so that none waits for
+	// ever one entity that comes into view and the changes of one more. While there are two in the view for
+	// each byte, no more come into it.
 	Budget int
 	// Slow says what happens to a client whose connection does not take an update.
 	Slow SlowPolicy

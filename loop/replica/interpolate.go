@@ -34,7 +34,8 @@ type Playback struct {
 	offset int64 // what to subtract from a time of the client to get the time that is shown
 	set    bool  // offset is valid
 	last   int64 // the last time of the client
-	shown  int64 // the last time of the server that was shown
+	shown  int64 // the last time of the server that was to be shown
+	drawn  int64 // the same, but not after the newest state of that moment
 
 	from, to *State
 	alpha    float32
@@ -101,15 +102,19 @@ func (p *Playback) Advance() bool {
 	}
 	now := c.clock.Now()
 	target := p.target()
+	if !p.set {
+		p.drawn = math.MinInt64
+	}
 	if by := target - p.offset; !p.set || by > farNs || by < -farNs {
-		p.offset, p.set, p.shown = target, true, math.MinInt64
+		p.offset, p.set, p.shown = target, true, p.drawn
 	} else {
 		most := max(now-p.last, 0) >> slewShift
 		p.offset += min(max(by, -most), most)
 	}
 	p.last = now
 	p.shown = max(p.shown, now-p.offset)
-	p.find(p.shown)
+	p.drawn = min(p.shown, int64(c.states[len(c.states)-1].at)*1000)
+	p.find(p.drawn)
 	return true
 }
 

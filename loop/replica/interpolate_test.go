@@ -220,6 +220,51 @@ func TestPlaybackDelayIsBounded(t *testing.T) {
 	}
 }
 
+// Time never goes back on a connection, neither in what Advance computes nor in what is drawn, if frames are suddenly
+// late or early by seconds, the clock stops or leaps, or nothing comes for a while.
+func TestPlaybackNeverGoesBack(t *testing.T) {
+	schema := &testSchemas[0].Schema
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 77))
+		n := &naiveEncoder{Rand: r, schema: schema, seen: map[string]int{}}
+		world := newNaiveWorld(r, schema, 5)
+		b := newBench(t, ClientConfig{Ordered: true})
+		p := b.Playback()
+		b.join(plainWelcome(*schema))
+		var last *naiveState
+		at, lag, drawn, now := int64(9e9), int64(0), int64(0), int64(9e9)
+		for range 400 {
+			at += interval
+			switch r.IntN(60) {
+			case 0:
+				lag = r.Int64N(5e9)
+			case 1:
+				lag = 0
+			case 2:
+				now += 3e9
+			case 3:
+				at += 2e9
+			}
+			now = max(now+r.Int64N(2e6), at+lag)
+			b.clock.Set(now)
+			last = b.arrive(n, last, world.advance(), at)
+			for range r.IntN(3) {
+				now += r.Int64N(8e6)
+				b.clock.Set(now)
+				if !p.Advance() {
+					t.Fatal("no state")
+				}
+				a, z := int64(p.from.at)*1000, int64(p.to.at)*1000
+				at := a + int64(float64(p.alpha)*float64(z-a))
+				if at < drawn-1000 {
+					t.Fatalf("seed %d: what is drawn goes back by %d ns from %d", seed, drawn-at, drawn)
+				}
+				drawn = at
+			}
+		}
+	}
+}
+
 // Half a turn takes the way down, a NaN is not spread, and a rotation takes the short way.
 func TestPlaybackSpecialValues(t *testing.T) {
 	schema := Schema{Groups: []Group{{Fields: []Field{quantised("x", 8, 1), {"a", KindAngle, columns.Float32, 1, 8, 0}, {Rotation, KindQuat, columns.Float32, 4, 11, 0}}}}}

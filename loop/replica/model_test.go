@@ -58,8 +58,9 @@ type model struct {
 	truths  map[uint64]*truth // by time
 	saved   []byte            // a snapshot
 	savedAt uint64
-	rewinds bool // the Sim sometimes goes back
-	quiet   bool // nothing changes
+	rewinds bool       // the Sim sometimes goes back
+	quiet   bool       // nothing changes
+	log     *followLog // if not nil, frames go there, some with a flipped bit, and nothing is compared with the truth
 	seen    map[string]int
 	applied map[uint32][]uint64 // numbers of the inputs of each session, in the order of their ticks
 
@@ -230,6 +231,9 @@ func (mc *modelClient) connect() {
 	mc.must(err)
 	mc.pipe.Deliver(mc.clock.Now(), nil, nil)
 	mc.stall, mc.waiting = 0, 0
+	if mc.log != nil {
+		mc.log.connect(slices.Index(mc.clients, mc), mc.ordered)
+	}
 	mc.must(mc.client.Connect())
 }
 
@@ -644,6 +648,10 @@ func (mc *modelClient) toServer(frame []byte) {
 
 // toClient passes a frame to the client, and compares the state with the truth if it was applied.
 func (mc *modelClient) toClient(frame []byte) {
+	if mc.log != nil {
+		mc.follow(frame)
+		return
+	}
 	before := mc.client.State().text()
 	if k := frame[0]; (k == kindKeyframe || k == kindUpdate) && !mc.quiet && mc.IntN(20) == 0 && headerOf(frame).flags&flagCheck != 0 {
 		var s ClientStats

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"testing"
@@ -48,6 +49,17 @@ func TestInputsFrame(t *testing.T) {
 				t.Fatalf("seed %d, %d bytes: %v", seed, n, err)
 			}
 		}
+	}
+}
+
+// The bytes of a frame are those that the test of the client in JavaScript has.
+func TestInputsFrameBytes(t *testing.T) {
+	a := applied{tick: 9, hash: 2, at: 100, inputs: []evertick.Input{
+		{Tick: 9, Source: 7, Seq: 3, Kind: 5, At: 99, Fraction: 1 << 31, Data: []byte{1, 2}}, {Source: 1, Seq: 4, Kind: 5}, {Tick: 8, Source: 128, Seq: 5, Data: []byte{9}},
+	}}
+	want := []byte{6, 9, 2, 0, 0, 0, 0, 0, 0, 0, 100, 3, 12, 7, 3, 5, 99, 128, 128, 128, 128, 8, 2, 1, 2, 1, 1, 4, 0, 6, 128, 1, 5, 1, 0, 1, 9}
+	if got := a.append(nil); !bytes.Equal(got, want) {
+		t.Errorf("%d, want %d", got, want)
 	}
 }
 

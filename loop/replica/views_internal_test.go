@@ -1,12 +1,14 @@
 package replica
 
 import (
+	"fmt"
 	"math"
 	"runtime"
 	"slices"
 	"sync/atomic"
 	"testing"
 
+	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/native"
 )
@@ -353,6 +355,91 @@ func TestStarvation(t *testing.T) {
 		if least < 5 || least > n/2 || longest > bound || longest < n/least/3 {
 			t.Errorf("at least %d are sent, the longest wait is %d frames, want at most %d", least, longest, bound)
 		}
+	}
+}
+
+// TestEntersAreNotStarved: all entities come into view at last, and their changes arrive, where one takes more than
+// the budget, and where those that the session owns do.
+func TestEntersAreNotStarved(t *testing.T) {
+	sim, err := evertick.New(evertick.Config{Capacity: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wide []Column
+	for i := range 20 {
+		name := fmt.Sprintf("wide%d", i)
+		if _, err := ecs.AddArrayColumn[[4]uint64](sim.World, name); err != nil {
+			t.Fatal(err)
+		}
+		wide = append(wide, Column{Name: name})
+	}
+	wide = append(wide, Column{Name: "big"})
+	large := newRigOn(t, 1, Config{Columns: wide, Budget: leastBudget}, sim)
+	owning := newRig(t, 1, Config{Columns: []Column{{Name: "big"}, {Name: "hp"}}, Owner: "owner", Budget: leastBudget})
+	for name, g := range map[string]*rig{"large": large, "owning": owning} {
+		g.spawn(60)
+		for slot := range 60 {
+			g.owner.Values()[slot] = 0
+			if name == "owning" && slot < 40 {
+				g.owner.Values()[slot] = 1
+			}
+		}
+		seat := g.join(1, true)
+		values, frames := make(map[uint32]int), 0
+		for ; frames < 400 && len(values) < 60; frames++ {
+			for slot := range 60 {
+				g.big.Values()[slot] = g.r.Uint64()
+			}
+			g.big.Touch()
+			if n := len(g.next()); n < min(60, frames) {
+				t.Fatalf("%s: %d entities after %d frames", name, n, frames)
+			}
+			if frames < 60 {
+				continue // still coming into view
+			}
+			for _, slot := range slices.Concat(seat.c.last.included, seat.c.last.entered) {
+				values[slot]++
+			}
+		}
+		if len(values) < 60 {
+			t.Errorf("%s: %d entities got new values in %d frames", name, len(values), frames)
+		}
+	}
+}
+
+// TestPredictionAfterABudget: frames are predicted again two frames after the budget was not enough, when client and
+// server agree about all velocities.
+func TestPredictionAfterABudget(t *testing.T) {
+	g := newRig(t, 1, Config{Columns: []Column{{Name: "position", Codec: Quantised{}}}, Budget: leastBudget})
+	g.spawn(40)
+	seat := g.join(1, true)
+	soon, later := 0, 0
+	for tick := range 400 {
+		burst := tick%20 == 10
+		if burst && len(g.ids) < 80 {
+			g.spawn(2)
+		}
+		for _, id := range g.ids {
+			slot, _ := g.w.Slot(id)
+			x, y := g.w.Position.X[slot]+1, g.w.Position.Y[slot]-1
+			if burst {
+				x, y = 600*g.r.Float32(), 600*g.r.Float32()
+			}
+			g.w.SetPosition(id, x, y, 0)
+		}
+		before, partial := seat.guessed, seat.partial
+		g.next()
+		switch guessed, since := seat.guessed > before, tick%20-10; {
+		case burst && tick > 20 && seat.partial == partial:
+			t.Fatalf("tick %d: a frame of %d bytes is not partial", tick, len(seat.last))
+		case guessed && since >= 0 && since < 3:
+			soon++
+		case guessed:
+			later++
+		}
+	}
+	if soon > 0 || later < 100 {
+		t.Errorf("%d frames are predicted, and %d too soon", later, soon)
 	}
 }
 

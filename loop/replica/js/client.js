@@ -14,6 +14,8 @@ const HELLO = 1, WELCOME = 2, KEYFRAME = 3, UPDATE = 4, SNAPSHOT = 5, INPUTS = 6
 const MAGIC = new TextEncoder().encode('evrp'), VERSION = 1, NO_BYTES = new Uint8Array(0);
 const BATCH = 64; // inputs in a frame
 const STATES = 32; // that a connection without order keeps
+const MISSED = 4; // frames in a row without their base, after which a connection without order asks for a Keyframe
+const AGAIN = 16; // ignored frames after which it is asked for again
 const PINGS = 16; // of which the fastest gives the offset of the clocks
 const FINAL = [2, 3, 8]; // codes of errors that would come again
 
@@ -29,7 +31,7 @@ const FINAL = [2, 3, 8]; // codes of errors that would come again
  * @property {(welcome: Welcome) => void} [onWelcome]
  * @property {(state: State) => void} [onState] after a Keyframe or Update that is the newest
  * @property {(snapshot: {tick: number, hash: bigint, state: Uint8Array}) => void} [onSnapshot]
- * @property {(inputs: {tick: number, hash: bigint, at: number, applied: {sequence: number, waited: number}, inputs: RemoteInput[]}) => void} [onInputs]
+ * @property {(inputs: {tick: number, hash: bigint, at: number, inputs: RemoteInput[]}) => void} [onInputs]
  * @property {(error: {code: number, text: string}) => void} [onError] the server has sent an Error
  * @property {(fault: Error) => void} [onFault] connect has ended a connection because of a frame
  *
@@ -51,7 +53,10 @@ export class Client {
 	#reader = new Reader();
 	#held = []; // states by arrival
 	#spare = []; // states to write into
-	#lost = false; // only a Keyframe helps
+	#live = false; // there was a Welcome on this connection
+	#lost = false; // a check has differed, so the server has another base: only a Keyframe helps
+	#missed = 0; // frames in a row whose base is gone
+	#asked = 0; // frames that were ignored since a Keyframe was asked for
 	#schema = NO_BYTES;
 	#tick = 0; // in mode simulate: of the state held
 	#next = 1; // sequence number
@@ -72,6 +77,7 @@ export class Client {
 	hello() {
 		const { mode, simVersion, schema, credentials } = this.options;
 		const held = mode ? this.#tick : this.#held.at(-1)?.tick ?? 0;
+		this.#live = false;
 		this.#send(new Writer(HELLO).raw(MAGIC).u8(VERSION).u8(mode).u32(simVersion).u64(schema).blob(credentials).blob(this.welcome?.token ?? NO_BYTES).uv(this.#lost ? 0 : held));
 	}
 	/**
@@ -106,17 +112,21 @@ export class Client {
 	/**
 	 * Takes a frame of the server. A frame that is refused changes nothing and throws a FrameError; the transport should then end the connection.
 	 * @param {Uint8Array | ArrayBuffer} frame
-	 * @returns {boolean} false if the frame was ignored: its tick is not newer, its base is no longer held, or its check differs
+	 * @returns {boolean} false if the frame was ignored: its tick is not newer, its base is no longer held, its check differs, or it is not the time for it
 	 */
 	receive(frame) {
 		const r = this.#reader.load(frame instanceof Uint8Array ? frame : new Uint8Array(frame)), kind = r.u8('kind');
 		switch (kind) {
 		case WELCOME: return this.#onWelcome(r);
+		case ERROR: return this.#onError(r);
+		case KEYFRAME: case UPDATE: case SNAPSHOT: case INPUTS: case PONG: if (!this.#live) return false; // it has overtaken the Welcome
+		}
+		if ((kind === SNAPSHOT || kind === INPUTS) !== (this.options.mode === 1) && kind <= INPUTS) r.fail('kind', `${kind} is of the other mode`);
+		switch (kind) {
 		case KEYFRAME: case UPDATE: return this.#onState(r, kind === KEYFRAME);
 		case SNAPSHOT: return this.#onSnapshot(r);
 		case INPUTS: return this.#onInputs(r);
 		case PONG: return this.#onPong(r);
-		case ERROR: return this.#onError(r);
 		}
 		return r.fail('kind', `${kind} is none of the server's`);
 	}
@@ -129,7 +139,9 @@ export class Client {
 		const schema = r.blob('schema');
 		r.close();
 		w.schema = readSchema(new Reader().load(schema));
-		if (!w.resumed || schema.join() !== this.#schema.join()) {
+		if (this.#live) return false; // the same again
+		this.#live = true;
+		if (!w.resumed || w.tick < (this.state?.tick ?? 0) || schema.join() !== this.#schema.join()) {
 			this.#held = [];
 			this.#spare = Array.from({ length: this.options.ordered ? 2 : STATES + 1 }, () => new State(w.schema));
 			this.#lost = false;
@@ -141,6 +153,7 @@ export class Client {
 			this.#tick = 0;
 		}
 		this.#schema = schema;
+		this.#missed = this.#asked = 0;
 		this.#pings = [];
 		this.welcome = w;
 		this.#applied(w.received);
@@ -149,30 +162,31 @@ export class Client {
 		return true;
 	}
 	#onState(r, keyframe) {
-		if (!this.welcome) r.fail('kind', 'a state before the Welcome');
 		const { ordered } = this.options, held = this.#held, tick = r.uv('tick', undefined, 1), age = keyframe ? 0 : r.uv('age', tick - 1, 1);
-		const base = keyframe ? new State(this.welcome.schema) : held.find((s) => s.tick === tick - age);
+		const base = keyframe ? new State(this.welcome.schema) : this.#lost ? undefined : held.find((s) => s.tick === tick - age);
 		const back = tick <= (this.state?.tick ?? 0); // late, or the simulation has gone back
-		if (back && !keyframe) return false;
-		if (this.#lost && !keyframe || !base) return this.#lose();
+		if (back && !ordered) return false;
+		if (!base) return ++this.#missed >= MISSED || ordered ? this.#ask() : false;
 		const next = this.#spare.at(-1), agrees = next.read(r, base, keyframe);
-		if (back && !ordered && next.at <= this.state.at) return false;
-		if (!agrees) return this.#lose();
+		if (!agrees) {
+			this.#lost = ordered;
+			return this.#ask();
+		}
 		if (back) this.#spare.unshift(...held.splice(0));
 		next.tick = tick;
 		held.push(this.#spare.pop());
 		if (!this.#spare.length) this.#spare.push(held.shift());
 		this.#lost = false;
+		this.#missed = this.#asked = 0;
 		if (next.applied) this.#applied(next.applied.sequence);
 		if (!ordered) this.#send(new Writer(ACK).uv(tick));
 		this.state = next;
 		this.options.onState?.(next);
 		return true;
 	}
-	/** Asks for a Keyframe, without which no newer state can be had. A transport that loses frames is asked again. */
-	#lose() {
-		if (!this.#lost || !this.options.ordered) this.resync();
-		this.#lost = true;
+	/** Asks for a Keyframe. Servers end connections that ask too often. */
+	#ask() {
+		if (this.#asked++ % AGAIN === 0) this.resync();
 		return false;
 	}
 	#applied(sequence) {
@@ -185,16 +199,18 @@ export class Client {
 		return true;
 	}
 	#onInputs(r) {
-		const f = { tick: r.uv('tick'), hash: r.u64('hash'), at: r.big('at'), applied: { sequence: r.big('applied'), waited: r.big('applied') }, inputs: [] };
-		for (let n = r.count('inputs', undefined, 13); n > 0; n--) {
-			f.inputs.push({
-				source: r.u32('source'), sequence: r.big('sequence'), tick: r.big('tick'), at: r.big('at'), fraction: r.u32('fraction'), kind: r.u32('kind'),
-				data: r.blob('data'),
-			});
+		const f = { tick: r.uv('tick'), hash: r.u64('hash'), at: r.big('at'), inputs: [] };
+		let kind = 0;
+		for (let n = r.count('inputs', undefined, 4); n > 0; n--) {
+			const flags = r.u8('flags of an input', 14), source = r.uv('source', 2 ** 32 - 1), sequence = r.big('sequence'), which = flags & 3;
+			const tick = which === 0 ? f.tick : which === 1 ? 0 : which === 2 ? r.difference('tick', f.tick) : r.fail('flags of an input', '3 is not 0 to 2');
+			const other = flags & 4 ? r.uv('kind', 2 ** 32 - 1) : kind, at = flags & 8 ? r.big('at') : 0, fraction = flags & 8 ? r.uv('fraction', 2 ** 32 - 1) : 0;
+			if (which > 0 && tick === f.tick || which === 2 && tick === 0 || flags & 4 && other === kind || flags & 8 && !at && !fraction) r.fail('flags of an input', 'not the only encoding');
+			f.inputs.push({ source, sequence, tick, at, fraction, kind: kind = other, data: r.blob('data') });
 		}
 		r.close();
-		this.#applied(f.applied.sequence);
 		this.options.onInputs?.(f);
+		for (const i of f.inputs) if (i.source === this.welcome?.session) this.#applied(i.sequence);
 		this.#tick = f.tick + 1;
 		return true;
 	}
@@ -208,8 +224,9 @@ export class Client {
 		return true;
 	}
 	#onError(r) {
-		const error = { code: r.u8('code', 9, 1), text: r.text('text', 256) };
+		const error = { code: r.u8('code', 255, 1), text: r.text('text', 256) };
 		r.close();
+		this.#live = false;
 		if (FINAL.includes(error.code)) this.#close?.();
 		this.options.onError?.(error);
 		return true;

@@ -165,7 +165,8 @@ test('an Update that is refused', () => {
 
 test('a Welcome that is refused', () => {
 	const c = new Client(), group = (flags, ...fields) => ({ flags, fields });
-	refuses(c, keyframe(3, [], []), /before the Welcome/);
+	assert.equal(c.receive(keyframe(3, [], [])), false, 'a frame that has overtaken the Welcome');
+	assert.equal(c.state, null);
 	for (const [why, groups, tags] of [
 		[/flags of a group: 3 /, [group(3, quantised('x'))]], [/flags of a group: 4/, [group(4, quantised('x'))]],
 		[/a public group after/, [group(1, quantised('x')), group(0, quantised('y'))]],
@@ -275,13 +276,12 @@ test('random worlds over a connection that loses, repeats and reorders frames', 
 			while (flying.length && rng.chance(2)) {
 				const [{ bytes: got, next: s, base }] = flying.splice(rng.below(flying.length), 1), newest = c.state?.tick ?? 0;
 				if (base.tick && ![...arrived].slice(-32).includes(base.tick)) continue; // delayed for too long
-				const late = s.tick <= newest && !(base.tick === 0 && s.at > c.state.at);
+				const late = s.tick <= newest;
 				assert.equal(c.receive(got), !late, `seed ${seed}, step ${step}`);
 				if (late) {
 					assert.equal(c.state.tick, newest);
 					continue;
 				}
-				if (s.tick <= newest) arrived.clear(); // the simulation has gone back
 				assert.equal(hex(c.sent.pop()), hex(new Bytes().u8(17).uv(s.tick).frame()));
 				arrived.add(s.tick);
 				agrees(c, s);
@@ -296,24 +296,32 @@ test('states that are kept', () => {
 		for (let tick = 1; tick <= 40; tick++) c.receive(keyframe(tick, [1], [tick]));
 		c.sent.length = 0;
 		const update = (tick, base) => c.receive(new Bytes().u8(4).uv(tick).uv(tick - base).u8(0).uv(8).uv(0).uv(0).u8(0).frame());
-		assert.equal(update(41, 40 - kept), false);
-		assert.deepEqual(c.sent.map(hex), ['1400'], 'a Resync');
-		assert.equal(update(42, 40), false, 'the client waits for a Keyframe');
+		for (let n = 0; n < 40; n++) assert.equal(update(41, 40 - kept), false);
+		assert.deepEqual(c.sent.map(hex), ['1400', '1400', '1400'], 'a Resync now and then');
+		assert.equal(update(42, 40), true, 'a frame whose base is there');
 		assert.equal(c.receive(keyframe(43, [1], [5])), true);
 		if (!ordered) {
-			assert.equal(update(44, 40 - kept + 2), true); // the Keyframe replaced one
-			assert.deepEqual(seen(c).lanes, [[40 - kept + 2]]);
+			assert.equal(update(44, 40 - kept + 3), true); // 42 and the Keyframe replaced two
+			assert.deepEqual(seen(c).lanes, [[40 - kept + 3]]);
 		}
 		assert.equal(update(45, 43), true);
 		assert.equal(update(45, 43), false, 'a frame again');
 		assert.equal(update(42, 40), false, 'an older frame');
 		const at = (tick, us) => c.receive(new Bytes().u8(3).uv(tick).u8(0).uv(us).uv(0).frame());
 		c.sent.length = 0;
-		assert.equal(at(20, 8), ordered, 'a Keyframe, late or of a simulation that has gone back');
-		assert.equal(at(30, 100), true);
-		assert.equal(at(20, 101), true, 'the simulation has gone back');
-		assert.equal(c.state.tick, 20);
-		assert.equal(update(31, 30), false, 'the states before are forgotten');
+		assert.equal(at(20, 101), ordered, 'a Keyframe, late or of a simulation that has gone back');
+		assert.equal(c.state.tick, ordered ? 20 : 45);
+		assert.equal(update(46, 45), !ordered, 'the states before are forgotten');
+		c.receive(welcome(one, { resumed: true }));
+		assert.equal(c.state.tick, ordered ? 20 : 46, 'the same Welcome again');
+		c.hello();
+		assert.equal(c.receive(keyframe(50, [], [])), false, 'before the Welcome');
+		c.receive(welcome(one, { resumed: true, tick: 60 }));
+		assert.equal(c.state.tick, ordered ? 20 : 46);
+		c.hello();
+		c.receive(welcome(one, { resumed: true, tick: 19 }));
+		assert.equal(c.state, null, 'the simulation has gone back');
+		assert.equal(c.receive(keyframe(20, [1], [5])), true);
 	}
 });
 
@@ -406,14 +414,21 @@ test('frames for a client that simulates', () => {
 	const got = [], c = joined(one, { mode: 1, simVersion: 2, onSnapshot: (s) => got.push(s), onInputs: (i) => got.push(i) });
 	c.receive(frame(5, 9, 1, 0, 0, 0, 0, 0, 0, 128, 7, 8));
 	assert.deepEqual(got.pop(), { tick: 9, hash: 2n ** 63n + 1n, state: frame(7, 8) });
-	c.receive(frame(6, 9, 2, 0, 0, 0, 0, 0, 0, 0, 100, 3, 4, 1, 7, 0, 0, 0, 3, 10, 99, 0, 0, 0, 128, 5, 0, 0, 0, 2, 1, 2));
+	const inputs = [6, 9, 2, 0, 0, 0, 0, 0, 0, 0, 100], stamped = [12, 7, 3, 5, 99, 128, 128, 128, 128, 8, 2, 1, 2]; // TestInputsFrameBytes has the same
+	c.receive(frame(...inputs, 3, ...stamped, 1, 1, 4, 0, 6, 128, 1, 5, 1, 0, 1, 9));
 	assert.deepEqual(got.pop(), {
-		tick: 9, hash: 2n, at: 100, applied: { sequence: 3, waited: 4 },
-		inputs: [{ source: 7, sequence: 3, tick: 10, at: 99, fraction: 2 ** 31, kind: 5, data: frame(1, 2) }],
+		tick: 9, hash: 2n, at: 100, inputs: [
+			{ source: 7, sequence: 3, tick: 9, at: 99, fraction: 2 ** 31, kind: 5, data: frame(1, 2) },
+			{ source: 1, sequence: 4, tick: 0, at: 0, fraction: 0, kind: 5, data: frame() },
+			{ source: 128, sequence: 5, tick: 8, at: 0, fraction: 0, kind: 0, data: frame(9) },
+		],
 	});
 	c.hello();
 	assert.equal(hex(c.sent.pop()), '65767270'.replace(/^/, '01') + '01' + '01' + '02000000' + '0000000000000000' + '00' + '03010203' + '0a');
-	refuses(c, frame(6, 9, 2, 0, 0, 0, 0, 0, 0, 0, 100, 3, 4, 0, 0), /left over/);
+	c.receive(welcome(one, { resumed: true }));
+	refuses(c, keyframe(11, [], []), /other mode/);
+	refuses(c, frame(...inputs, 0, 0), /left over/);
+	for (const bad of [[3, 1, 4, 0], [16, 1, 4, 0], [2, 1, 4, 0, 0], [2, 1, 4, 17, 0], [4, 1, 4, 0, 0], [8, 1, 4, 0, 0, 0], [0, 128, 128, 128, 128, 16, 4, 0]]) refuses(c, frame(...inputs, 1, ...bad), /input|source/);
 });
 
 test('inputs until they are applied', () => {
@@ -426,8 +441,11 @@ test('inputs until they are applied', () => {
 	c.sent.length = 0;
 	c.input(6);
 	assert.equal(hex(c.sent.pop()), '1002' + '02ac02ffffffff0f020102' + '03000600');
+	c.hello();
 	c.receive(welcome(one, { resumed: true, received: 2 }));
 	assert.equal(hex(c.sent.pop()), '1001' + '03000600');
+	c.hello();
+	c.sent.length = 0;
 	c.receive(welcome(one));
 	assert.equal(c.sent.length, 0);
 	assert.equal(c.input(7), 1);
@@ -523,7 +541,7 @@ test('connect resumes the session, waits longer each time, and stops after a fin
 		if (longest < 400 || n < 4) socket().close();
 	}
 	c.input(10); // not connected: it is sent after the Welcome
-	socket().accept(welcome(one, { resumed: true, received: 1, token: [9] }));
+	socket().accept(welcome(one, { resumed: true, received: 1, token: [9], tick: 300 }));
 	assert.deepEqual(socket().sent, [begin + '03010203' + 'c801', '10010200' + '0a00', socket().sent[2]]);
 	assert.equal(c.state.tick, 200);
 

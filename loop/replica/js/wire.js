@@ -61,6 +61,11 @@ export class Reader {
 		this.low = (this.low >>> 1 | this.high << 31) ^ sign;
 		this.high = this.high >>> 1 ^ sign;
 	}
+	/** A number whose difference to `from` is an sv modulo 2^64. */
+	difference(field, from) {
+		this.sv(field);
+		return Number(BigInt.asUintN(64, BigInt(from) + (BigInt(this.high) << 32n | BigInt(this.low >>> 0))));
+	}
 	/** A number of things that take `size` bytes each or more, which are there. */
 	count(field, most = 2 ** 24, size = 1) {
 		const n = this.uv(field, most);

@@ -1,0 +1,38 @@
+package gate
+
+import "testing"
+
+// Mutants of the server of package replica that its model test must notice: clients of another state than that of
+// the Sim.
+var replicaMutants = []struct {
+	name    string
+	changes []change
+	want    string // in what the test says; empty: that it passes
+}{
+	{"none", nil, ""},
+	{"forgotten birth", []change{
+		{"loop/replica/encode.go", "f.list = append(f.list, enters[0]|native.Young)", "f.list = append(f.list, enters[0])"},
+		{"loop/replica/encode.go", "f.list = append(f.list, slot|native.Young)", "f.list = append(f.list, slot)"},
+		{"loop/replica/delta.go", "slot |= native.Young", "_ = native.Young"},
+	}, `has lanes .*, want`},
+	{"base off by one", []change{{"loop/replica/encode.go", "e.f.tick-e.base.tick)", "e.f.tick-e.base.tick+1)"}}, `refuses a frame|has lanes .*, want`},
+	{"truncating quantiser", []change{{"native/quantise.go", "return int32(math.RoundToEven(float64(v)))", "return int32(v)"}}, `has lanes .*, want`},
+}
+
+func TestReplicaTeeth(t *testing.T) {
+	needGate(t)
+	for i, m := range replicaMutants {
+		t.Run(m.name, func(t *testing.T) {
+			if i != 1 && testing.Short() {
+				t.Skip("one of the mutants: -short")
+			}
+			out, err := run(repo(t), []string{"CGO_ENABLED=0", "EVERTICK_SEED=7"}, "go", "test", "-vet=off", "-short", "-run", "^TestModel$", "-overlay", overlay(t, m.changes), "./loop/replica")
+			switch {
+			case m.want == "" && err != nil:
+				t.Error(err)
+			case m.want != "" && (err == nil || !re(m.want).MatchString(out)):
+				t.Errorf("the model test let a mutant through:\n%s", tail(out))
+			}
+		})
+	}
+}

@@ -1,0 +1,138 @@
+package replica
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/evertick/evertick/native/paritytest"
+)
+
+// followLog is what clients are sent, and what they make of it, for js/follow.mjs.
+type followLog struct {
+	out    bytes.Buffer
+	json   *json.Encoder
+	frames int
+}
+
+// followLine is the beginning of a connection, or a frame.
+type followLine struct {
+	Client               int
+	Ordered, Connect     bool
+	Frame, Result, State string
+}
+
+func (f *followLog) connect(client int, ordered bool) {
+	_ = f.json.Encode(followLine{Client: client, Ordered: ordered, Connect: true})
+}
+
+// frame passes a frame to a client, and writes both.
+func (f *followLog) frame(client int, c *Client, frame []byte) error {
+	var before, after ClientStats
+	c.Stats(&before)
+	live, text := c.live, hex.EncodeToString(frame)
+	err := c.Receive(frame)
+	c.Stats(&after)
+	result := "ignored"
+	switch {
+	case errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported):
+		result = "refused"
+	case after.Frames > before.Frames, !live && c.live, frame[0] == kindError:
+		result = "taken"
+	}
+	f.frames++
+	_ = f.json.Encode(followLine{Client: client, Ordered: c.config.Ordered, Frame: text, Result: result, State: c.State().followed()})
+	return err
+}
+
+// follow passes a frame to the client and to the log. The client goes on with the connection after some of the frames that it
+// has refused.
+func (mc *modelClient) follow(frame []byte) {
+	if frame[0] != kindWelcome && mc.IntN(8) == 0 {
+		frame[mc.IntN(len(frame))] ^= 1 << mc.IntN(8)
+	}
+	if err := mc.log.frame(slices.Index(mc.clients, mc), mc.client, frame); err != nil && mc.IntN(2) == 0 {
+		mc.connect()
+	}
+}
+
+// followed is the text of a state in js/follow.mjs.
+func (s *State) followed() string {
+	if s.tick == 0 {
+		return "none"
+	}
+	parts := []string{strconv.FormatUint(s.tick, 10), strconv.FormatUint(s.at, 10), spaced(s.slots), spaced(s.ids)}
+	for _, lanes := range [][][]int32{s.lanes, s.owned} {
+		for _, lane := range lanes {
+			parts = append(parts, spaced(lane))
+		}
+	}
+	var left []string
+	for _, e := range s.left {
+		left = append(left, fmt.Sprint(e.Slot, uint64(e.ID), e.Dead))
+	}
+	parts = append(parts, spaced(s.own), spaced(s.jumped), spaced(s.entered), strings.Join(left, ", "))
+	return strings.Join(parts, "; ")
+}
+
+func spaced[T ~int32 | ~uint32 | ~uint64](list []T) string {
+	b := make([]byte, 0, 8*len(list))
+	for i, v := range list {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		if v < 0 {
+			b = strconv.AppendInt(b, int64(v), 10)
+		} else {
+			b = strconv.AppendUint(b, uint64(v), 10)
+		}
+	}
+	return string(b)
+}
+
+// The client in JavaScript takes, ignores and refuses the frames of a server that the client in Go does, among them
+// some with a flipped bit, and has the same state after each of them. That this is the truth is what TestModel shows.
+func TestJavaScriptFollows(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("not run: the client in JavaScript: node is not installed")
+	}
+	runs, steps := 16, 400
+	if testing.Short() {
+		runs, steps = 4, 100
+	}
+	refused := 0
+	for i := range runs {
+		m := newModel(t, paritytest.Seed()+uint64(i), 21*i+int(paritytest.Seed()%64), map[string]int{})
+		f := new(followLog)
+		f.json = json.NewEncoder(&f.out)
+		m.log = f
+		for n, mc := range m.clients {
+			f.connect(n, mc.ordered)
+		}
+		for range steps {
+			m.step()
+		}
+		cmd := exec.Command(node, "js/follow.mjs")
+		cmd.Stdin = &f.out
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("seed %d, run %d: %v\n%.3000s", paritytest.Seed(), i, err, out)
+		}
+		var got struct{ Frames, Taken, Refused int }
+		if err := json.Unmarshal(out, &got); err != nil || got.Frames != f.frames || got.Taken < f.frames/4 {
+			t.Errorf("seed %d, run %d: %d frames, %s %v", paritytest.Seed(), i, f.frames, out, err)
+		}
+		refused += got.Refused
+	}
+	if refused < runs {
+		t.Errorf("%d frames were refused", refused)
+	}
+}
