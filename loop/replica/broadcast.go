@@ -9,6 +9,7 @@ import (
 const (
 	chunkFrames = 32       // that are made before they are sent, so that the clock is read twice for all of them
 	chunkBytes  = 64 << 10 // after which a chunk ends
+	restAfter   = 8        // frames that a connection has refused in a row, after which it gets few tries
 )
 
 // cause is why a client gets a Keyframe.
@@ -83,6 +84,12 @@ func (s *Server) afterTick(t *evertick.Tick) error {
 	}
 	ticks := t.Sim.Ticks()
 	s.tick.Store(ticks)
+	if !t.Again() {
+		if ticks <= s.ran {
+			s.goneBack(ticks)
+		}
+		s.ran = ticks
+	}
 	s.source.observe()
 	now := s.now()
 	if now >= s.deadline.Load() {
@@ -195,6 +202,11 @@ func (s *Server) collect() {
 	s.mu.Lock()
 	before := len(d.sessions)
 	d.sessions = append(d.sessions[:0], s.sessions...)
+	for _, ses := range s.sessions {
+		if s.sendTick && s.rewound {
+			ses.rewound = ses.count
+		}
+	}
 	s.mu.Unlock()
 	clear(d.sessions[len(d.sessions):max(len(d.sessions), before)])
 	d.viewing, d.following, d.viewers = d.viewing[:0], d.following[:0], d.viewers[:0]
@@ -210,11 +222,15 @@ func (s *Server) collect() {
 			}
 			d.following = append(d.following, c)
 		case s.sendTick:
-			if s.rewound && c.started && !c.ordered {
+			if s.rewound && !c.ordered {
 				d.lost = append(d.lost, c)
 				break
 			}
 			ses.updateViewer(c, s.rewound)
+			if s.rests(c) {
+				c.refusals++
+				break
+			}
 			d.viewing = append(d.viewing, c)
 			d.viewers = append(d.viewers, ses.viewer)
 		}
@@ -225,6 +241,15 @@ func (s *Server) collect() {
 	}
 	clear(d.lost)
 	d.lost = d.lost[:0]
+}
+
+// rests reports whether no frame is made for a connection in this send tick. One that has refused
+// restAfter frames in a row most likely refuses the next one too, and that is a larger one each time, in the end a
+// Keyframe: it gets one try in restAfter send ticks. Not all such connections get theirs at once.
+func (s *Server) rests(c *Session) bool {
+	next := c.refusals + 1
+	last := s.config.Slow == Disconnect && next >= s.config.SlowTicks
+	return c.refusals >= restAfter && !last && (next+int(c.session.number%restAfter))%restAfter != 0
 }
 
 // updateViewer passes what the client of c asked for to the viewer. mu is locked.
@@ -241,17 +266,16 @@ func (ses *session) updateViewer(c *Session, rewound bool) {
 		if c.resumed {
 			c.cause = causeResume
 		}
-		if c.held == 0 || ses.rewound || !v.resume(c.held, c.ordered) {
+		if c.held == 0 || rewound || !v.resume(c.held, c.ordered) {
 			v.ordered = c.ordered
 			v.reset()
 		}
-		ses.rewound = false
 	case rewound:
-		ses.acked, ses.rewound = 0, true
+		ses.acked = 0
 		v.reset()
 	case ses.resync:
 		c.cause = causeResync
-		c.appliedSent = 0 // the client may have refused the frame that had it
+		c.appliedSent = 0 // the client may have ignored the frame that said it
 		v.reset()
 	case ses.acked > 0:
 		v.acked(ses.acked)

@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -79,6 +80,33 @@ func TestBusyTicksAreSkipped(t *testing.T) {
 	}
 }
 
+// Frames of a state say nothing of inputs that a tick has applied while they were being sent.
+func TestAppliedWhileFramesAreSent(t *testing.T) {
+	w := newThreaded(t, 3, Config{})
+	g := newGate()
+	_, err := w.Join(context.Background(), g, (&Hello{}).append(nil))
+	check(t, err)
+	for range chunkFrames {
+		w.mustJoin(Hello{})
+	}
+	p := w.mustJoin(Hello{}) // its frame is made in another chunk
+	w.step(1)
+	<-g.entered
+	check(t, p.input(1, 0, 1, ""))
+	w.step(1)
+	expect(t, "applied", p.Stats().Applied, 1)
+	g.open <- struct{}{}
+	w.idle()
+	if h := headerOf(p.conn.take()[0]); h.tick != 1 || h.applied != 0 {
+		t.Errorf("the frame of tick %d says that input %d was applied", h.tick, h.applied)
+	}
+	w.step(1)
+	<-g.entered
+	g.open <- struct{}{}
+	w.idle()
+	expect(t, "applied in the next frame", headerOf(p.conn.take()[0]).applied, 1)
+}
+
 func TestLateSendTicks(t *testing.T) {
 	w := newWorld(t, 1, Config{}, evertick.InputConfig{})
 	r := new(recorder)
@@ -127,18 +155,41 @@ func TestSlowClientsCoalesce(t *testing.T) {
 			t.Fatalf("client %d takes %d bytes, %d before", i, n, before)
 		}
 	}
-	w.step(1)
+	tried := restAfter + (200-restAfter)/restAfter
+	st := w.stats()
+	if st.NotTaken != uint64(slow*tried) || st.Slow != 0 || st.Connected != slow+1 {
+		t.Errorf("%d frames not taken, %d connections ended", st.NotTaken, st.Slow)
+	}
+	expect(t, "of one client", stalled[0].Stats().NotTaken, uint64(tried))
+	most := 0
+	for range restAfter {
+		before := w.stats().Keyframe.Frames
+		w.step(1)
+		most = max(most, int(w.stats().Keyframe.Frames-before))
+	}
+	if most > slow/restAfter+1 {
+		t.Errorf("%d of %d clients were tried in the same tick", most, slow)
+	}
 	for i, p := range stalled {
-		frames := p.conn.take()
-		if k := kinds(frames); k != "U" && k != "K" { // a Keyframe if the base has left the ring
+		if k := kinds(p.conn.take()); strings.Trim(k, "U") != "K" { // the base has left the ring
 			t.Fatalf("client %d gets %q", i, k)
 		}
 	}
-	st := w.stats()
-	if st.NotTaken != slow*200 || st.Slow != 0 || st.Connected != slow+1 {
-		t.Errorf("%d frames not taken, %d connections ended", st.NotTaken, st.Slow)
+}
+
+// A connection that refuses a few frames gets the next one at once.
+func TestShortStallsCostNoTime(t *testing.T) {
+	w := newWorld(t, 3, Config{}, evertick.InputConfig{})
+	p := w.mustJoin(Hello{})
+	for range 5 {
+		w.step(1)
+		p.conn.setFull(true)
+		w.step(restAfter - 1)
+		p.conn.setFull(false)
+		p.conn.take()
+		w.step(1)
+		expect(t, "frames", kinds(p.conn.take()), "U")
 	}
-	expect(t, "of one client", stalled[0].Stats().NotTaken, 200)
 }
 
 func TestSlowClientsDisconnect(t *testing.T) {

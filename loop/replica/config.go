@@ -29,6 +29,8 @@ type Config struct {
 	View ViewConfig
 	// Ring is the number of past updates that can be a base, 2 to 1024. 0: 32. They take four bytes a
 	// lane and slot each.
+	// A transport that is not ordered needs more of them than updates fit into a round trip: otherwise its
+	// clients get only Keyframes.
 	Ring int
 	// Budget is the most bytes of an update. If there is more to send, what is most important comes
 	// first: see ViewConfig.Weight. 0: no limit. Otherwise at least 256. Entities that leave, those that
@@ -168,7 +170,8 @@ type ViewConfig struct {
 type SlowPolicy uint8
 
 const (
-	// Coalesce skips the update: the next one that the connection takes has the changes of both.
+	// Coalesce skips the update: the next one that the connection takes has the changes of both. A
+	// connection that has refused 8 in a row is tried once in 8 updates.
 	Coalesce SlowPolicy = iota
 	// Disconnect ends the connection after Config.SlowTicks refused updates in a row.
 	Disconnect
@@ -181,7 +184,8 @@ type Limits struct {
 	// FrameBytes is the largest frame of a client. 0: 64 KiB.
 	FrameBytes int
 	// FramesPerSecond and BytesPerSecond of a session, with room for a burst of two seconds. A frame beyond
-	// them ends the connection with TooFast. A request for a Keyframe counts as an eighth of a second.
+	// them ends the connection with TooFast. A request for a Keyframe counts as an eighth of a second, and a
+	// client can resume its session as often, apart from its frames.
 	// 0: 240 and 256 KiB.
 	FramesPerSecond, BytesPerSecond int
 	// Lead is the number of ticks that an input may be for in the future. 0: 240.

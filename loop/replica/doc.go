@@ -40,7 +40,7 @@
 // change of that, otherwise a whole view.
 //
 // A Server with the Secret of an earlier one honours the tokens of that one for Limits.Resume after New: a session then goes on
-// with its number, and without another Joined. New sessions get numbers above all that are in the column of Config.Owner, so
+// with its number, and without another Joined. If the Sim is at tick 0 no session can have begun in it, and it honours none. New sessions get numbers above all that are in the column of Config.Owner, so
 // restore the Sim before New. When the time is over there is a Left for each owner that has not come back. Without
 // Config.Owner a new session may get the number of an earlier one whose client has not come back yet, and there is no Left for those that never do. A
 // client sends the inputs again that no frame has said to be applied, so inputs of the last moments before a restart may be

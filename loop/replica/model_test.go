@@ -606,7 +606,7 @@ func (mc *modelClient) wish() {
 	case r < 60:
 		tick := uint64(0)
 		if mc.IntN(2) == 0 {
-			tick = mc.client.ServerTick() + mc.client.Lead()
+			tick, _ = mc.client.Aim()
 		}
 		if _, err := mc.client.Input(5, []byte{1, 2}, tick); err == nil {
 			mc.seen["input"]++
@@ -854,10 +854,10 @@ func (mc *modelClient) compareChanges(s *State, u *truth, base []heldEntity, key
 }
 
 // finish lets all connections rest, and compares the inputs.
-func (m *model) finish() {
+func (m *model) finish(steps int) {
 	m.quiet = true
 	m.heal()
-	for range 300 { // no connection ends, and nothing stalls
+	for range steps { // no connection ends, and nothing stalls
 		m.clock.Add(16_666_667)
 		m.must(m.sim.Step())
 		u := m.take()
@@ -874,7 +874,7 @@ func (m *model) finish() {
 	for i, mc := range m.clients {
 		var s ClientStats
 		mc.client.Stats(&s)
-		if s.Mismatch != mc.broken || s.Refused != mc.ended || s.Frames < 10 {
+		if s.Mismatch != mc.broken || s.Refused != mc.ended || s.Frames < 5 {
 			m.t.Errorf("seed %d, client %d: %d frames, %d differ, %d refused", m.seed, i, s.Frames, s.Mismatch, s.Refused)
 		}
 		m.seen["frames"] += int(s.Frames)
@@ -938,9 +938,9 @@ func (m *model) heal() {
 // Each client has the truth of each tick whose frame it has applied, whatever happens to the world, to
 // its view and to its connection.
 func TestModel(t *testing.T) {
-	runs, steps := 64, 700
+	runs, steps, rest := 64, 700, 300
 	if testing.Short() {
-		runs, steps = 16, 200
+		runs, steps, rest = 16, 150, 150
 	}
 	seen := map[string]int{}
 	for i := range runs {
@@ -952,7 +952,7 @@ func TestModel(t *testing.T) {
 		for range steps {
 			m.step()
 		}
-		m.finish()
+		m.finish(rest)
 		if t.Failed() {
 			return
 		}
@@ -978,24 +978,14 @@ func TestResumeAfterRestore(t *testing.T) {
 	m.rewinds = true
 	m.clients = m.clients[:1]
 	mc := m.clients[0]
-	quietPipe := func() {
-		mc.connect()
-		mc.pipe.config.DelayNs, mc.pipe.config.JitterNs, mc.pipe.config.QueueBytes = 0, 0, 1<<20
-	}
 	step := func(n int, deliver bool) {
 		t.Helper()
 		for range n {
 			m.host()
-			m.clock.Add(16_666_667)
-			m.must(m.sim.Step())
-			u := m.take()
-			m.truths[u.at] = u
-			if mc.note(u); deliver {
-				mc.pipe.Deliver(m.clock.Now(), mc.toClient, mc.toServer)
-			}
+			m.tick(deliver)
 		}
 	}
-	quietPipe()
+	mc.connectWell()
 	step(20, true)
 	m.heal()
 	saved, err := m.sim.Snapshot(nil)
@@ -1007,10 +997,65 @@ func TestResumeAfterRestore(t *testing.T) {
 	m.must(m.sim.Restore(saved))
 	step(10, false) // the client does not read what it is sent
 	mc.pipe.Cut()
-	quietPipe()
+	mc.connectWell()
 	mc.pipe.Deliver(m.clock.Now(), mc.toClient, mc.toServer)
 	step(5, true)
 	if mc.client.State().Tick() != 35 || m.seen["resumed"] == 0 {
 		t.Errorf("state of tick %d, %d resumed", mc.client.State().Tick(), m.seen["resumed"])
+	}
+}
+
+// connectWell begins a connection without faults.
+func (mc *modelClient) connectWell() {
+	mc.connect()
+	mc.pipe.config = PipeConfig{Ordered: true, QueueBytes: 1 << 20}
+}
+
+// tick runs a tick, and passes on what is sent if the connections deliver.
+func (m *model) tick(deliver bool) {
+	m.t.Helper()
+	m.clock.Add(16_666_667)
+	m.must(m.sim.Step())
+	u := m.take()
+	m.truths[u.at] = u
+	for _, mc := range m.clients {
+		if mc.note(u); deliver {
+			mc.pipe.Deliver(m.clock.Now(), mc.toClient, mc.toServer)
+		}
+	}
+}
+
+// With a budget and equal weights no entity waits much longer than the others: with n entities, and
+// at least k with new values in each frame, not beyond n/k frames.
+func TestBudgetWait(t *testing.T) {
+	m := newModel(t, 0, 6, map[string]int{})
+	for seed := uint64(1); m.config.View.Weight != "" || m.sim.World.Cap() < 80; seed++ {
+		m = newModel(t, seed, 6, map[string]int{})
+	}
+	m.clients = m.clients[:1]
+	mc := m.clients[0]
+	mc.connectWell()
+	const n = 70
+	for range n {
+		id, err := m.sim.World.Spawn()
+		m.must(err)
+		m.fill(id)
+	}
+	run := func(ticks int) {
+		for range ticks {
+			for slot := range m.slots() {
+				m.big.Values()[slot] = m.Uint64() // of which few fit
+			}
+			m.big.Touch()
+			m.tick(true)
+		}
+	}
+	run(100)
+	mc.longest, mc.fewest = 0, math.MaxInt
+	run(400)
+	frames := int(mc.longest / 16_666)
+	t.Logf("budget %d: at least %d of %d entities in a frame, and the longest wait is %d frames", m.config.Budget, mc.fewest, n, frames)
+	if len(mc.client.State().Slots()) != n || mc.fewest < 2 || mc.fewest >= n || frames == 0 || frames > (n+mc.fewest-1)/mc.fewest {
+		t.Errorf("%d entities, at least %d in a frame, and a wait of %d frames", len(mc.client.State().Slots()), mc.fewest, frames)
 	}
 }

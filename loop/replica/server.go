@@ -43,6 +43,7 @@ type Server struct {
 	// For the goroutine of the Sim.
 	moved   []*session // whose reached has changed since the last capture
 	newest  uint64     // tick of the last capture
+	ran     uint64     // ticks after the last one that did not run again
 	stopped bool
 
 	// What is handed over.
@@ -87,6 +88,7 @@ func New(sim *evertick.Sim, c Config) (*Server, error) {
 	s.welcome = welcome{schema: s.shape, scenario: c.Scenario, seed: sim.Seed(), simVersion: evertick.SimVersion,
 		every: uint64(c.Every), rateNum: uint64(num), rateDen: uint64(den)}
 	s.tick.Store(sim.Ticks())
+	s.ran = sim.Ticks()
 	s.numbers = newNumbers(sim, c.Owner, int64(c.Limits.Resume))
 	s.setDeadline()
 	s.remove = sim.AddHooks(evertick.Hooks{BeforeTick: s.beforeTick, AfterTick: s.afterTick})
@@ -179,7 +181,7 @@ func (s *Server) join(ctx context.Context, conn Conn, hello []byte) (*Session, e
 	if err != nil {
 		return nil, err
 	}
-	if c.resumed {
+	if c.resumed && !c.unsure {
 		c.held = h.Held
 	}
 	if replaced != nil {
@@ -230,6 +232,9 @@ func (s *Server) admit(c *Session, old token, valid bool, grant *Grant, w *welco
 	ses := s.byNumber[old.session]
 	switch {
 	case valid && ses != nil && ses.accepts(old):
+		if !ses.mayResume(now) {
+			return nil, TooFast
+		}
 		c.resumed = true
 	case valid && old.server != s.signer.server && now <= s.numbers.until && !s.numbers.taken(old.session):
 		c.resumed = true
@@ -237,9 +242,7 @@ func (s *Server) admit(c *Session, old token, valid bool, grant *Grant, w *welco
 			ses.before = old
 		}
 	default:
-		if ses, err = s.newSession(0, grant, now); err == nil {
-			err = s.pushJoined(ses, grant.Data)
-		}
+		ses, err = s.beginSession(grant, now)
 	}
 	if err != nil {
 		return nil, err
@@ -254,6 +257,7 @@ func (s *Server) admit(c *Session, old token, valid bool, grant *Grant, w *welco
 	ses.until = math.MaxInt64 // also while the Welcome is sent
 	ses.count++
 	c.count = ses.count
+	c.unsure = c.mode == View && (old.server != s.signer.server || old.count <= ses.rewound)
 	w.session, w.resumed, w.received = ses.number, c.resumed, ses.window.greatest
 	w.token = s.signer.append(nil, token{ses.number, ses.count, s.signer.server})
 	return replaced, nil
@@ -269,6 +273,14 @@ func (ses *session) accepts(t token) bool {
 	return t == ses.before && ses.confirmed == 0
 }
 
+// mayResume limits how often a session is resumed, as Resync frames are limited: each time costs a Keyframe.
+// Server.mu is locked.
+func (ses *session) mayResume(now int64) bool {
+	ses.mu.Lock()
+	defer ses.mu.Unlock()
+	return ses.resumes.take(now, ses.server.config.Limits.FramesPerSecond/resyncsPerSecond)
+}
+
 // leave ends the connection of a session, and returns it. Server.mu and mu are locked.
 func (ses *session) leave(why error) *Session {
 	c := ses.current
@@ -278,13 +290,36 @@ func (ses *session) leave(why error) *Session {
 	return c
 }
 
+// beginSession adds a new session, and pushes Joined. If the Joined of an earlier Server waits in a Sim that was
+// restored, its number is that of a session that can come back. mu is locked.
+func (s *Server) beginSession(grant *Grant, now int64) (*session, error) {
+	for {
+		ses, err := s.newSession(0, grant, now)
+		if err != nil {
+			return nil, err
+		}
+		if err = s.pushJoined(ses, grant.Data); err == nil {
+			return ses, nil
+		}
+		s.removeSession(ses)
+		switch {
+		case errors.Is(err, loop.ErrDuplicate):
+			s.numbers.giveBack(ses.number)
+		case errors.Is(err, loop.ErrFull):
+			return nil, fmt.Errorf("%w: %w", TooMany, err)
+		default:
+			return nil, fmt.Errorf("%w: %w", InternalFault, err)
+		}
+	}
+}
+
 // newSession adds a session with a number; 0: a new one. mu is locked.
 func (s *Server) newSession(number uint32, grant *Grant, now int64) (*session, error) {
 	limits := &s.config.Limits
 	if len(s.sessions) >= limits.Sessions {
 		s.sweepLocked(now)
 	}
-	if len(s.sessions) >= limits.Sessions {
+	if len(s.sessions) >= limits.Sessions || len(s.leaving) >= limits.Sessions {
 		return nil, TooMany
 	}
 	number, ok := s.numbers.take(number)
@@ -292,7 +327,7 @@ func (s *Server) newSession(number uint32, grant *Grant, now int64) (*session, e
 		return nil, TooMany
 	}
 	ses := &session{server: s, number: number, mask: grant.Mask}
-	ses.frames.perSecond, ses.bytes.perSecond = limits.FramesPerSecond, limits.BytesPerSecond
+	ses.frames.perSecond, ses.bytes.perSecond, ses.resumes.perSecond = limits.FramesPerSecond, limits.BytesPerSecond, limits.FramesPerSecond
 	s.byNumber[number] = ses
 	at, _ := slices.BinarySearchFunc(s.sessions, number, func(a *session, n uint32) int { return int(int64(a.number) - int64(n)) })
 	s.sessions = slices.Insert(s.sessions, at, ses)
@@ -304,15 +339,7 @@ func (s *Server) pushJoined(ses *session, data []byte) error {
 	if s.config.Joined == 0 {
 		return nil
 	}
-	err := s.sim.Push(evertick.Input{Source: ses.number, Kind: s.config.Joined, Data: data})
-	if err == nil {
-		return nil
-	}
-	s.removeSession(ses)
-	if errors.Is(err, loop.ErrFull) {
-		return fmt.Errorf("%w: %w", TooMany, err)
-	}
-	return fmt.Errorf("%w: %w", InternalFault, err)
+	return s.sim.Push(evertick.Input{Source: ses.number, Kind: s.config.Joined, Data: data})
 }
 
 // attach gives a session its connection, after the Welcome: no frame may be before that.
@@ -430,12 +457,32 @@ func (s *Server) pushLeft(number uint32, lastTick uint64) {
 	}
 }
 
+// goneBack is for a Sim that was restored, or has stepped back, to so many ticks: the inputs of a session can
+// be for ticks that are far away now, and Left must not wait for them.
+func (s *Server) goneBack(ticks uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lead := min(s.config.Limits.Lead, math.MaxUint64-ticks)
+	for _, ses := range s.sessions {
+		ses.mu.Lock()
+		ses.lastTick = min(ses.lastTick, ticks+lead)
+		ses.mu.Unlock()
+	}
+	for i := range s.leaving {
+		s.leaving[i].Tick = min(s.leaving[i].Tick, ticks+lead)
+	}
+}
+
 // sweep ends the sessions that have waited for long enough.
 func (s *Server) sweep(now int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sweepLocked(now)
 }
+
+// mostSwept is how many sessions a tick ends: thousands that a failure of the network has cut at once take as
+// many ticks as they take, and not one long one.
+const mostSwept = 256
 
 func (s *Server) sweepLocked(now int64) {
 	for _, in := range s.leaving {
@@ -445,13 +492,14 @@ func (s *Server) sweepLocked(now int64) {
 		}
 		break
 	}
-	for i := 0; i < len(s.sessions); {
+	for i, most := 0, mostSwept; i < len(s.sessions) && most > 0; {
 		ses := s.sessions[i]
 		if ses.until > now {
 			i++
 			continue
 		}
 		s.endSession(ses, errEnded)
+		most--
 	}
 	if now > s.numbers.until {
 		for _, n := range s.numbers.close() {
@@ -481,13 +529,16 @@ type numbers struct {
 	next  uint64              // above all numbers that are known
 	most  uint64              // the greatest that there is
 	until int64               // tokens of earlier Servers are honoured
-	used  map[uint32]struct{} // numbers that this Server has used; nil after until
+	used  map[uint32]struct{} // numbers that this Server has used; nil: no token of an earlier one is honoured, as after until
 	away  []uint32            // owners in the restored world that have not come back, ascending
 }
 
 // newNumbers finds the owners in the world.
 func newNumbers(sim *evertick.Sim, owner string, resume int64) numbers {
-	n := numbers{next: 1, most: math.MaxUint32, until: resume, used: make(map[uint32]struct{})}
+	n := numbers{next: 1, most: math.MaxUint32, until: resume}
+	if sim.Ticks() > 0 {
+		n.used = make(map[uint32]struct{}) // otherwise no session can have begun
+	}
 	if owner == "" {
 		return n
 	}
@@ -503,7 +554,7 @@ func newNumbers(sim *evertick.Sim, owner string, resume int64) numbers {
 	if len(n.away) > 0 {
 		n.next = uint64(n.away[len(n.away)-1]) + 1
 	}
-	if sim.Ticks() == 0 { // no session can have ended
+	if n.used == nil {
 		n.away = nil
 	}
 	return n
@@ -531,6 +582,14 @@ func (n *numbers) take(number uint32) (uint32, bool) {
 		n.away = slices.Delete(n.away, i, i+1)
 	}
 	return number, true
+}
+
+// giveBack is for a number that take has returned, and that is one of an earlier Server.
+func (n *numbers) giveBack(number uint32) {
+	delete(n.used, number)
+	if i, away := slices.BinarySearch(n.away, number); n.used != nil && !away {
+		n.away = slices.Insert(n.away, i, number)
+	}
 }
 
 // deadline returns when close is due.

@@ -184,7 +184,7 @@ func (w *world) resume(p *peer, held uint64) *peer {
 }
 
 func (p *peer) input(seq, tick uint64, kind uint32, data string) error {
-	return p.Receive(appendIntents(nil, []intent{{seq, tick, kind, []byte(data)}}))
+	return p.Receive(appendIntents(nil, []intent{{seq: seq, tick: tick, kind: kind, data: []byte(data)}}))
 }
 
 // lastError returns the Code of the last frame, an Error.
@@ -513,6 +513,52 @@ func TestSessionsExpireInATick(t *testing.T) {
 	expect(t, "the second", ends[3].Tick, 7)
 }
 
+// Thousands of sessions whose time is over at once end in several ticks.
+func TestManySessionsExpire(t *testing.T) {
+	const n = 1000
+	w := newWorld(t, 1, notices, evertick.InputConfig{})
+	for range n {
+		w.mustJoin(Hello{}).Disconnected()
+	}
+	w.step(1)
+	w.took()
+	w.clock.Add(31e9)
+	left := 0
+	for range n/mostSwept + 2 {
+		w.step(1)
+		list := w.took()
+		if left += len(list); len(list) > mostSwept {
+			t.Errorf("%d sessions ended in a tick", len(list))
+		}
+	}
+	expect(t, "sessions ended", left, n)
+	expect(t, "sessions that wait", w.stats().Waiting, 0)
+}
+
+// A Restore to the beginning does not make Left wait for the ticks that the inputs before it were for.
+func TestLeftAfterARestore(t *testing.T) {
+	c := notices
+	c.Limits.Lead = 20
+	w := newWorld(t, 1, c, evertick.InputConfig{Capacity: 4})
+	state, err := w.sim.Snapshot(nil)
+	check(t, err)
+	p, q := w.mustJoin(Hello{}), w.mustJoin(Hello{})
+	w.step(500)
+	check(t, p.input(1, 510, 1, ""))
+	check(t, q.input(1, 510, 1, ""))
+	check(t, w.sim.Push(evertick.Input{Source: 77, Tick: 600}))
+	check(t, w.sim.Push(evertick.Input{Source: 78, Tick: 600}))
+	q.Close(Closing) // there is no room for its Left
+	check(t, w.sim.Restore(state))
+	w.step(1)
+	p.Close(Closing)
+	w.took()
+	w.step(25)
+	if got := lifecycle(w.took()); got != "[-1 -2]" {
+		t.Errorf("%s after %d ticks", got, w.sim.Ticks())
+	}
+}
+
 func TestSessionsEndAtOnceWithoutResume(t *testing.T) {
 	c := notices
 	c.Limits.Resume = -1
@@ -587,6 +633,85 @@ func TestRestart(t *testing.T) {
 	}
 }
 
+// A Server of a Sim that has not begun honours no tokens of earlier ones: their sessions are not in this run.
+func TestRestartOfTheWorld(t *testing.T) {
+	c := notices
+	c.Secret = []byte("0123456789abcdef")
+	for _, c.Owner = range []string{"", "owner"} {
+		old := newWorld(t, 1, c, evertick.InputConfig{}).mustJoin(Hello{})
+		next := newWorld(t, 1, c, evertick.InputConfig{})
+		if p := next.mustJoin(Hello{Token: old.welcome.token}); p.welcome.resumed {
+			t.Error("resumed")
+		}
+		next.clock.Add(31e9)
+		next.step(2)
+		expect(t, "inputs", lifecycle(next.took()), "[+1]")
+	}
+}
+
+// The number of a session whose Joined waits in the restored Sim is not another one's, and its client comes back.
+func TestRestartWithJoinedWaiting(t *testing.T) {
+	c := notices
+	c.Owner, c.Secret = "owner", []byte("0123456789abcdef")
+	for _, back := range []bool{true, false} {
+		w := newWorld(t, 1, c, evertick.InputConfig{})
+		w.step(1)
+		old := []*peer{w.mustJoin(Hello{}), w.mustJoin(Hello{})}
+		state, err := w.sim.Snapshot(nil)
+		check(t, err)
+		next := newSim(t, 0, evertick.InputConfig{})
+		check(t, next.sim.Restore(state))
+		next.serve(c)
+		expect(t, "a new session", next.mustJoin(Hello{}).ID(), 3)
+		left := " -1 -2]"
+		if back {
+			p := next.mustJoin(Hello{Token: old[0].welcome.token})
+			if p.ID() != 1 || !p.welcome.resumed {
+				t.Errorf("Welcome: %+v", p.welcome)
+			}
+			left = " -2]"
+		}
+		next.step(1)
+		next.clock.Add(31e9)
+		next.step(2)
+		expect(t, "inputs", lifecycle(next.took()), "[+1 +2 +3"+left)
+	}
+}
+
+// A client that resumes its session again and again gets as few Keyframes as one that asks for them.
+func TestResumeFlood(t *testing.T) {
+	w := newWorld(t, 10, Config{}, evertick.InputConfig{})
+	p := w.mustJoin(Hello{})
+	for range 600 {
+		w.clock.Add(int64(time.Second) / 60)
+		if next, err := w.join(Hello{Token: p.welcome.token}); err == nil {
+			p = next
+		} else if !errors.Is(err, TooFast) {
+			t.Fatal(err)
+		}
+		w.step(1)
+	}
+	if n := w.stats().Keyframe.Frames; n > (10+2)*resyncsPerSecond+1 || n < 10*resyncsPerSecond {
+		t.Errorf("%d Keyframes in 10 s", n)
+	}
+}
+
+// While the Sim has no room for Left, and does not run, sessions that come and go need no memory without bound.
+func TestLeftNeedsRoom(t *testing.T) {
+	w := newWorld(t, 1, Config{Left: 101, Limits: Limits{Sessions: 20, Resume: -1}}, evertick.InputConfig{Capacity: 16})
+	for range 100 {
+		if p, err := w.join(Hello{}); err == nil {
+			p.Disconnected()
+		} else if !errors.Is(err, TooMany) {
+			t.Fatal(err)
+		}
+	}
+	expect(t, "inputs that wait for room", len(w.leaving), 20)
+	w.step(10)
+	expect(t, "Left", len(w.took()), 36)
+	w.mustJoin(Hello{})
+}
+
 // Without owners, a Server learns the numbers of the one before from the tokens.
 func TestNumbersAfterARestartWithoutOwners(t *testing.T) {
 	c := Config{Secret: []byte("0123456789abcdef")}
@@ -595,7 +720,9 @@ func TestNumbersAfterARestartWithoutOwners(t *testing.T) {
 	for range 5 {
 		tokens = append(tokens, w.mustJoin(Hello{}).welcome.token)
 	}
-	next := newWorld(t, 1, c, evertick.InputConfig{})
+	next := newSim(t, 1, evertick.InputConfig{})
+	next.step(1)
+	next.serve(c)
 	var got []uint32
 	for _, token := range [][]byte{nil, tokens[0], tokens[3], nil, tokens[1], tokens[4]} {
 		got = append(got, next.mustJoin(Hello{Token: token}).ID())

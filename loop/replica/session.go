@@ -22,6 +22,7 @@ type Session struct {
 	mode    Mode
 	held    uint64 // tick of the state that the client holds, 0: none
 	resumed bool
+	unsure  bool   // the client may hold a state of a time that the Sim has left: see session.rewound
 	count   uint64 // of the token in its Welcome
 	ended   error  // why the connection is over; nil: it is not. session.mu guards it.
 
@@ -46,6 +47,7 @@ type session struct {
 	// Server.mu guards these.
 	count     uint64 // of the newest token
 	before    token  // of an earlier Server, that has made the session
+	rewound   uint64 // count when the Sim went back last: the client of an older token may not know of that
 	until     int64  // when it ends, if it waits; else math.MaxInt64
 	following bool   // it counts in Server.stream
 
@@ -58,15 +60,13 @@ type session struct {
 	// For the goroutine that sends.
 	viewer   *viewer
 	follower follower
-	// The Sim has gone back during the last connection, so the tick that its client holds may be one from
-	// before that.
-	rewound bool
 
 	mu            sync.Mutex
 	current       *Session // nil: the client is away
 	confirmed     uint64   // count of the newest token that the client is known to have
 	over          bool
 	frames, bytes bucket
+	resumes       bucket
 	window        window
 	lastTick      uint64 // greatest of its inputs
 	arrived       [64]arrival

@@ -129,6 +129,13 @@ func TestResidence(t *testing.T) {
 	}
 	w.step(1)
 	expect(t, "applied", p.Stats().Applied, 3)
+	check(t, p.input(4, 10, 1, ""))
+	for seq := range uint64(64) { // the last one takes the place of the time at which 4 arrived
+		check(t, p.input(5+seq, 0, 1, ""))
+	}
+	w.step(10)
+	h = w.stats().InputToApplied
+	expect(t, "inputs whose arrival is known", h.Count(), 3+64)
 }
 
 // A frame speaks of the inputs that its state is the result of, although a later tick has begun.
@@ -407,8 +414,15 @@ func TestMaskAndResync(t *testing.T) {
 	sees("K", 0, 1, 2, 3)
 	p.SetMask(2)
 	sees("U", 1, 3)
+	check(t, p.input(1, 0, 1, ""))
+	sees("U", 1, 3)
 	check(t, p.Receive(appendTick(nil, kindResync, 2)))
-	sees("K", 1, 3)
+	w.step(1)
+	frames := p.conn.take()
+	if h := headerOf(frames[0]); len(frames) != 1 || !h.keyframe || h.applied != 1 { // the client has ignored the frame that said it
+		t.Errorf("after a Resync: %q, applied %d", kinds(frames), h.applied)
+	}
+	client.apply(frames[0])
 	sees("U", 1, 3)
 	expect(t, "causes", w.stats().Keyframes, KeyframeCauses{Join: 1, Resync: 1})
 	n := 0
@@ -428,6 +442,7 @@ func TestAck(t *testing.T) {
 	expect(t, "first frame", kinds(p.conn.take()), "K")
 	check(t, p.Receive(appendTick(nil, kindAck, 1)))
 	check(t, p.Receive(appendTick(nil, kindAck, 1<<40))) // of no state: it does not count
+	check(t, p.input(1, 0, 1, ""))
 	for tick := uint64(2); tick < 30; tick++ {
 		w.step(1)
 		frames := p.conn.take()
@@ -435,6 +450,8 @@ func TestAck(t *testing.T) {
 		base := max(1, tick/3)
 		if h := headerOf(frames[0]); h.tick != tick || h.tick-h.age != base {
 			t.Errorf("Update of tick %d to %d, want that to %d", h.tick-h.age, h.tick, base)
+		} else if h.applied != 1 { // any of them may be lost
+			t.Errorf("the frame of tick %d says that input %d was applied", h.tick, h.applied)
 		}
 		check(t, p.Receive(appendTick(nil, kindAck, max(1, (tick+1)/3))))
 		check(t, p.Receive(appendTick(nil, kindAck, 1))) // an old one arrives late

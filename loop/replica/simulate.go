@@ -50,6 +50,8 @@ type inputStream struct {
 	err          error // of taking it
 
 	frame []byte // scratch of capture
+
+	out []byte // scratch of send
 }
 
 // follower is the part of a Session in mode Simulate.
@@ -146,7 +148,7 @@ func (s *inputStream) serves() bool {
 }
 
 // send sends a follower what it lacks, as far as the connection takes it. Only one goroutine at a time
-// may call it for a follower. An error: the Sim has no snapshots, and the session must end.
+// may call it. An error: the Sim has no snapshots, and the session must end.
 func (s *inputStream) send(f *follower, c Conn) (n sent, err error) {
 	for more := true; more; {
 		if !s.sendInputs(f, c, &n) {
@@ -159,22 +161,36 @@ func (s *inputStream) send(f *follower, c Conn) (n sent, err error) {
 	return n, err
 }
 
-// sendInputs sends Inputs frames. It reports whether the follower needs a Snapshot.
+// sendInputs sends Inputs frames. It reports whether the follower needs a Snapshot. mu is not locked while the
+// connection takes a frame: capture must not wait for that, and a transport in memory may call resync.
 func (s *inputStream) sendInputs(f *follower, c Conn, n *sent) (lost bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if f.era != s.era || !s.log.reaches(f.next) {
-		f.lost = true
-	}
-	for !f.lost && f.next != s.log.next {
-		frame := s.log.frame(f.next)
-		if n.refused = !c.Send(frame); n.refused {
+	for {
+		tick, more, lost := s.nextInputs(f)
+		if !more {
+			return lost
+		}
+		if n.refused = !c.Send(s.out); n.refused {
 			return false
 		}
-		n.inputs, n.inputBytes = n.inputs+1, n.inputBytes+len(frame)
-		f.next++
+		n.inputs, n.inputBytes = n.inputs+1, n.inputBytes+len(s.out)
+		s.mu.Lock()
+		if f.next == tick { // not another place, by resync
+			f.next++
+		}
+		s.mu.Unlock()
 	}
-	return f.lost
+}
+
+// nextInputs copies the frame that the follower needs next to out. more is false if there is none.
+func (s *inputStream) nextInputs(f *follower) (tick uint64, more, lost bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f.lost = f.lost || f.era != s.era || !s.log.reaches(f.next)
+	if f.lost || f.next == s.log.next {
+		return f.next, false, f.lost
+	}
+	s.out = append(s.out[:0], s.log.frame(f.next)...)
+	return f.next, true, false
 }
 
 // sendSnapshot sends a Snapshot if there is one and the follower may get it. It reports whether it did.

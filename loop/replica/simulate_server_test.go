@@ -2,6 +2,7 @@ package replica
 
 import (
 	"testing"
+	"time"
 
 	"github.com/evertick/evertick"
 )
@@ -72,4 +73,41 @@ func TestServerSendsInputs(t *testing.T) {
 	}
 	session.Close(Closing)
 	expect(t, "followers", s.stream.count.Load(), 0)
+}
+
+// The Sim does not wait for a connection that takes an Inputs frame, and a transport in memory may pass frames of the
+// client on within Send.
+func TestFollowersDoNotDelayTheSim(t *testing.T) {
+	w := newThreaded(t, 3, Config{Limits: Limits{FramesPerSecond: 1e6}})
+	p := w.mustJoin(Hello{Mode: Simulate, SimVersion: evertick.SimVersion})
+	for range 3 {
+		w.step(1)
+		w.idle()
+	}
+	expect(t, "frames", kinds(p.conn.take()), "SII")
+	entered, open := make(chan struct{}), make(chan struct{})
+	calls := 0
+	p.conn.onSend = func([]byte) {
+		if calls++; calls > 1 {
+			return
+		}
+		close(entered)
+		<-open
+		check(t, p.Receive(appendTick(nil, kindResync, 3)))
+	}
+	w.step(1)
+	<-entered
+	done := make(chan error)
+	go func() { done <- w.sim.StepN(5) }()
+	select {
+	case err := <-done:
+		check(t, err)
+	case <-time.After(20 * time.Second):
+		t.Error("the Sim waits for a connection")
+	}
+	close(open)
+	w.idle()
+	w.step(1)
+	w.idle()
+	expect(t, "frames", kinds(p.conn.take()), "IIIIIII")
 }
