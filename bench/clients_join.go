@@ -134,6 +134,11 @@ func (j *joiner) connect() error {
 		return err
 	}
 	go j.sendInputs()
+	for _, m := range j.members {
+		if m.aims() {
+			go j.sendAimed(m)
+		}
+	}
 	return nil
 }
 
@@ -172,10 +177,29 @@ func (j *joiner) sendInputs() {
 			time.Sleep(wait)
 		}
 		m := j.members[n%len(j.members)]
-		if err := m.act(n / len(j.members)); err != nil {
+		if m.aims() {
+			continue
+		}
+		if err := m.act(n/len(j.members), 0); err != nil {
 			j.fail(m.index, err)
 			return
 		}
+	}
+}
+
+// sendAimed sends an input of a client for every second tick, as late as its lead allows.
+func (j *joiner) sendAimed(m *member) {
+	for n := 0; !j.quit.Load(); n++ {
+		tick, wait, err := m.aim(n)
+		if err == nil {
+			time.Sleep(wait)
+			err = m.act(n, tick)
+		}
+		if err != nil {
+			j.fail(m.index, err)
+			return
+		}
+		time.Sleep(time.Second / time.Duration(j.plan.Hz))
 	}
 }
 

@@ -267,12 +267,8 @@ func (m *member) look(now int64, counts bool) (err error) {
 	return nil
 }
 
-// act sends the client's input n, from 0.
-func (m *member) act(n int) error {
-	tick, err := m.stamp(n)
-	if err != nil {
-		return err
-	}
+// act sends the client's input n, from 0, for a tick, or for the next one if tick is 0.
+func (m *member) act(n int, tick uint64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	turn := uint8(m.index + n/8) // as a player that presses another key now and then
@@ -285,26 +281,23 @@ func (m *member) act(n int) error {
 	act := uint16(n%math.MaxUint16) + 1
 	m.data = appendTurn(m.data[:0], uint32(m.index), act, turn)
 	m.decoder.sent[act%actsKept].Store(sharedTime())
-	_, err = m.decoder.client.Input(inputTurn, m.data, tick)
+	_, err := m.decoder.client.Input(inputTurn, m.data, tick)
 	return err
 }
 
-// stamp returns the tick for input n: with -lead the one that the estimate of a client which decodes says. Those
-// that count use the estimate of another, as all have the same connection. 0: as soon as possible.
-func (m *member) stamp(n int) (uint64, error) {
-	if !m.plan.Lead {
-		return 0, nil
+// aims reports whether the inputs of the client are for certain ticks.
+func (m *member) aims() bool { return m.plan.Lead && m.decoder != nil }
+
+// aim returns the tick for input n, and when to send it.
+func (m *member) aim(n int) (tick uint64, wait time.Duration, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := m.decoder.client
+	if n < 16 || n%m.plan.Hz == 0 {
+		err = c.Ping()
 	}
-	of := m.members[m.index%m.plan.Decode]
-	of.mu.Lock()
-	defer of.mu.Unlock()
-	c := of.decoder.client
-	if of == m && n%m.plan.Hz == 0 { // every other second
-		if err := c.Ping(); err != nil {
-			return 0, err
-		}
-	}
-	return c.ServerTick() + c.Lead(), nil
+	tick, wait = c.Aim()
+	return tick, wait, err
 }
 
 // appendInput appends a frame with one input.

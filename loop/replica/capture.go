@@ -82,7 +82,7 @@ func (s *source) capture(tick, at uint64) bool {
 	copy(now.live, w.LiveMask()[:(p.high+63)/64])
 	clear(now.live[(p.high+63)/64:])
 	for i, g := range s.groups {
-		s.captureGroup(g, structure)
+		s.captureGroup(g)
 		now.buffers[i] = g.buffer
 	}
 	s.captureSpecial(structure)
@@ -180,48 +180,24 @@ func (s *source) captureJumps() {
 	clear(s.teleports)
 }
 
-// captureGroup fills the next buffer of a group, if its columns were touched, or rows may have been
-// reset.
-func (s *source) captureGroup(g *group, structure bool) {
-	g.touched = structure
+// captureGroup fills the next buffer of a group, and uses it if a value has changed. It does not rely on
+// versions: a program that writes a column without Touch would see its world stand still.
+func (s *source) captureGroup(g *group) {
 	if g.tags {
 		s.captureTags(g)
-		return
-	}
-	for _, f := range g.fields {
-		g.touched = g.touched || f.newer()
-	}
-	if !g.touched {
 		return
 	}
 	before := g.buffer
 	g.buffer = (g.buffer + 1) % s.ring
 	for _, f := range g.fields {
-		for i := range f.Lanes() {
-			lane := f.lane + i
-			if !structure && !f.newer() {
-				copy(s.lane(g, g.buffer, lane), s.lane(g, before, lane))
-			}
-		}
-		if structure || f.newer() {
-			s.quantise(g, f)
+		s.quantise(g, f)
+	}
+	for lane := range g.lanes {
+		if !slices.Equal(s.lane(g, before, lane), s.lane(g, g.buffer, lane)) {
+			return
 		}
 	}
-	for _, f := range g.fields {
-		for i := range f.columns {
-			f.version[i] = f.columns[i].Version()
-		}
-	}
-}
-
-// newer reports whether columns of the field were touched since they were captured.
-func (f *field) newer() bool {
-	for i := range f.columns {
-		if f.columns[i].Version() != f.version[i] {
-			return true
-		}
-	}
-	return false
+	g.buffer = before
 }
 
 // lane returns a lane of a buffer.
@@ -232,14 +208,14 @@ func (s *source) lane(g *group, buffer, lane int) []int32 {
 // captureTags fills the lane of tags if an entity has got or lost one.
 func (s *source) captureTags(g *group) {
 	p := &s.present
-	words := (p.high + 63) / 64
+	words, changed := (p.high+63)/64, s.captures == 1
 	for i, t := range s.tags {
 		if now, kept := t.Mask()[:words], p.tagMasks[i][:words]; !slices.Equal(now, kept) {
 			copy(kept, now)
-			g.touched = true
+			changed = true
 		}
 	}
-	if !g.touched {
+	if !changed {
 		return
 	}
 	g.buffer = (g.buffer + 1) % s.ring
@@ -356,28 +332,21 @@ func extend(v int32, b uint8) int32 { return v << (32 - b) >> (32 - b) }
 // captureSpecial copies the columns that decide about views.
 func (s *source) captureSpecial(structure bool) {
 	p, c := &s.present, &s.columns
-	touched := func(v *ecs.ColumnView, i int) bool {
-		if v == nil || !structure && v.Version() == c.versions[i] {
-			return false
-		}
-		c.versions[i] = v.Version()
-		return true
-	}
-	if touched(c.owner, 0) {
+	if c.owner != nil {
 		s.captureOwners()
 	}
-	if touched(c.category, 1) {
+	if c.category != nil {
 		copy(p.category[:p.high], stagger.View[uint32](columns.Memory(c.category)))
 	}
-	if touched(c.weight, 2) {
+	if c.weight != nil {
 		copy(p.weight[:p.high], stagger.View[float32](columns.Memory(c.weight)))
 	}
 	if s.global != nil {
 		copy(p.global, s.global.Mask()[:(p.high+63)/64])
 		clear(p.global[(p.high+63)/64:])
 	}
-	if version := s.world.Position.Version(); s.viewConfig.Enter > 0 && (structure || version != c.position) {
-		c.position = version
+	if from := &s.world.Position; s.viewConfig.Enter > 0 && (structure || !slices.Equal(p.x[:p.high], from.X[:p.high]) ||
+		!slices.Equal(p.y[:p.high], from.Y[:p.high]) || !slices.Equal(p.z[:p.high], from.Z[:p.high])) {
 		s.capturePositions()
 	}
 }

@@ -292,7 +292,7 @@ func (c *Client) simulate(frame []byte, now int64) error {
 	if sim.ran {
 		t := &sim.tick
 		c.ended(t.tick+1, t.at, now)
-		c.queue.applied(sim.acted(), unknownResidence, t.tick+1, 1, &c.sync)
+		c.queue.applied(sim.acted(), -1, t.tick+1, 1, &c.sync)
 	}
 	c.flush()
 	return nil
@@ -401,7 +401,7 @@ func (c *Client) applied(h *header, bytes int, now int64) {
 	}
 	c.ended(h.tick, h.at, now)
 	if h.flags&flagApplied != 0 {
-		c.queue.applied(h.applied, h.residence, h.tick, c.welcome.Every, &c.sync)
+		c.queue.applied(h.applied, c.sync.ticks(float64(h.residence)*1000), h.tick, c.welcome.Every, &c.sync)
 	} else {
 		c.queue.notApplied(h.tick, &c.sync)
 	}

@@ -51,9 +51,9 @@ func (s *clockSync) best() (best answer, ok bool) {
 	return best, s.count > 0
 }
 
-// now returns the number of ticks that the server has completed at a time of the client. soonest is the
-// least time of arrival less that of the server, of the last frames.
-func (s *clockSync) now(local, soonest int64) uint64 {
+// now returns the number of ticks that the server has completed at a time of the client, with the part of the
+// next one that has passed. soonest is the least time of arrival less that of the server, of the last frames.
+func (s *clockSync) now(local, soonest int64) float64 {
 	from := s.local
 	if a, ok := s.best(); ok && s.framed {
 		from = s.at - a.offset
@@ -62,9 +62,9 @@ func (s *clockSync) now(local, soonest int64) uint64 {
 	}
 	ticks := s.ticks(float64(local - from))
 	if !(ticks > 0) || ticks > 1<<52 {
-		return s.tick
+		return float64(s.tick)
 	}
-	return s.tick + uint64(ticks)
+	return float64(s.tick) + ticks
 }
 
 // latency returns the time since a time of the server, in µs, if a Ping was answered.
@@ -81,10 +81,18 @@ func (s *clockSync) ticks(ns float64) float64 {
 	return ns * s.num / s.den // in this order, so that a second is a whole number of ticks
 }
 
+// tickNs returns the length of a tick in ns, 0 before the Welcome.
+func (s *clockSync) tickNs() float64 {
+	if s.num == 0 {
+		return 0
+	}
+	return s.den / s.num
+}
+
 // firstLead returns the lead in ticks before there is a better one.
 func (s *clockSync) firstLead() float64 {
 	a, _ := s.best()
-	return 1.5 + s.ticks(float64(a.trip)/2)
+	return s.ticks(float64(a.trip) / 2)
 }
 
 // Ping sends a Ping. Its answer improves Client.Offset; one a second is enough. The error wraps
@@ -135,4 +143,7 @@ func (c *Client) Offset() (offset, roundTrip int64, ok bool) {
 // ServerTick estimates the number of ticks that the server has completed now. Before the first answer to
 // a Ping it is too low by the time that a frame takes. If no frames come it goes on at the rate of the
 // server.
-func (c *Client) ServerTick() uint64 { return c.sync.now(c.clock.Now(), c.play.soonest()) }
+func (c *Client) ServerTick() uint64 { return uint64(c.serverTime()) }
+
+// serverTime is ServerTick with the part of the next tick that has passed.
+func (c *Client) serverTime() float64 { return c.sync.now(c.clock.Now(), c.play.soonest()) }

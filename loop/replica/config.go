@@ -15,9 +15,8 @@ import (
 type Config struct {
 	// Every is the number of ticks between two updates, 1 to 65,536. 0: 1.
 	Every int
-	// Columns are sent. nil: "position", Quantised, and "rotation", Quat. A value that is written to a
-	// column directly is sent after Touch of the column. Teleports, of ecs.World.Jump, are sent if
-	// Previous is set in the Config of the Sim.
+	// Columns are sent. nil: "position", Quantised, and "rotation", Quat. Teleports, of ecs.World.Jump,
+	// are sent if Previous is set in the Config of the Sim.
 	Columns []Column
 	// Tags are sent, at most 32.
 	Tags []string

@@ -63,7 +63,7 @@ func exchanges() []exchange {
 			w, err := parseWelcome(f)
 			return w.append(nil), err
 		}},
-		{"Input", appendIntents(nil, []intent{{1, 0, 0, nil}, {math.MaxInt64, math.MaxInt64, math.MaxUint32, []byte("data")}}), parseIn},
+		{"Input", appendIntents(nil, []intent{{seq: 1}, {seq: math.MaxInt64, tick: math.MaxInt64, kind: math.MaxUint32, data: []byte("data")}}), parseIn},
 		{"Ack", appendTick(nil, kindAck, 300), ticks(kindAck)},
 		{"Resync", appendTick(nil, kindResync, 0), ticks(kindResync)},
 		{"Look at an entity", (&look{follow: 77}).append(nil), parseLooks},

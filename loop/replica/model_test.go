@@ -606,7 +606,7 @@ func (mc *modelClient) wish() {
 	case r < 60:
 		tick := uint64(0)
 		if mc.IntN(2) == 0 {
-			tick = mc.client.ServerTick() + mc.client.Lead()
+			tick, _ = mc.client.Aim()
 		}
 		if _, err := mc.client.Input(5, []byte{1, 2}, tick); err == nil {
 			mc.seen["input"]++

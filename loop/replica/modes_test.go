@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,8 +82,11 @@ const tickNs = 16_666_667
 // act sends an input for each tick up to the one that the server should get now, and predicts it.
 func (l *link) act(predict func(tick uint64) error, next func() uint64, input func(seq uint64) (uint32, []byte)) {
 	l.t.Helper()
-	lead := cmp.Or(l.lead, l.Lead())
-	to := l.ServerTick() + lead
+	to, _ := l.Aim()
+	lead := to - l.ServerTick()
+	if l.lead > 0 {
+		lead, to = l.lead, l.ServerTick()+l.lead
+	}
 	if next()+lead < to { // it begins, or nothing came for long: inputs would be too late
 		check(l.t, predict(to-1))
 	}

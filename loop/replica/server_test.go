@@ -184,7 +184,7 @@ func (w *world) resume(p *peer, held uint64) *peer {
 }
 
 func (p *peer) input(seq, tick uint64, kind uint32, data string) error {
-	return p.Receive(appendIntents(nil, []intent{{seq, tick, kind, []byte(data)}}))
+	return p.Receive(appendIntents(nil, []intent{{seq: seq, tick: tick, kind: kind, data: []byte(data)}}))
 }
 
 // lastError returns the Code of the last frame, an Error.

@@ -58,13 +58,12 @@ type source struct {
 // group is a group of the schema with its lanes in all captures.
 type group struct {
 	Group
-	fields  []*field
-	lanes   int
-	bits    [mostLanes]uint8
-	arena   []int32 // ring buffers of lanes × stride
-	buffer  int     // newest buffer
-	tags    bool
-	touched bool // in the running capture
+	fields []*field
+	lanes  int
+	bits   [mostLanes]uint8
+	arena  []int32 // ring buffers of lanes × stride
+	buffer int     // newest buffer
+	tags   bool
 }
 
 // field is the columns that fill the lanes of a Field.
@@ -72,21 +71,18 @@ type field struct {
 	Field
 	lane    int // its first one
 	columns []ecs.ColumnView
-	version []uint64 // of the columns when they were captured
 }
 
 // special are the columns that decide about views. Those that the Config does not name are nil.
 type special struct {
 	owner, category, weight *ecs.ColumnView
-	versions                [3]uint64
-	position                uint64
 }
 
 // state is what is kept of a capture, beside its lanes.
 type state struct {
 	tick, at uint64
 	live     []uint64
-	buffers  []int // of each group: a group that was not touched shares that of the capture before
+	buffers  []int // of each group: a group that has not changed shares that of the capture before
 }
 
 const (
@@ -208,7 +204,7 @@ func (s *source) resolveField(where, name string, codec Codec) (*field, error) {
 	if name == Rotation {
 		names = []string{"rotation.x", "rotation.y", "rotation.z", "rotation.w"}
 	}
-	f := &field{version: make([]uint64, len(names))}
+	f := &field{}
 	for _, n := range names {
 		c, ok := s.world.ColumnNamed(n)
 		if !ok {

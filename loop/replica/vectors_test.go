@@ -243,7 +243,7 @@ func testMessages() []vectorMessage {
 		{"Welcome", hex.EncodeToString(w.append(nil)),
 			map[string]any{"session": 7, "resumed": true, "token": "0102ff", "received": "300", "tick": fmt.Sprint(uint64(1) << 40), "rate": []int{60, 1}, "every": 2,
 				"seed": fmt.Sprint(w.seed), "simVersion": 2, "scenario": "été", "schemaHash": fmt.Sprint(w.schema.Hash())}},
-		{"Input", hex.EncodeToString(appendIntents(nil, []intent{{1, 0, 5, nil}, {300, 1 << 40, 1<<32 - 1, []byte{0, 255}}})),
+		{"Input", hex.EncodeToString(appendIntents(nil, []intent{{seq: 1, kind: 5}, {seq: 300, tick: 1 << 40, kind: 1<<32 - 1, data: []byte{0, 255}}})),
 			map[string]any{"inputs": []map[string]any{{"seq": "1", "tick": "0", "kind": 5, "data": ""}, {"seq": "300", "tick": fmt.Sprint(uint64(1) << 40), "kind": uint32(1<<32 - 1), "data": "00ff"}}}},
 		{"Ack", hex.EncodeToString(appendTick(nil, kindAck, 16384)), map[string]any{"tick": "16384"}},
 		{"Look", hex.EncodeToString((&look{follow: big}).append(nil)), map[string]any{"follow": fmt.Sprint(big)}},
