@@ -72,7 +72,7 @@ func (c *Client) predict(in *intent, data []byte) error {
 	return nil
 }
 
-// Waiting returns the number of inputs that no frame has said to be applied.
+// Waiting returns the number of inputs that no frame has reported as applied.
 func (c *Client) Waiting() int { return len(c.queue.list) }
 
 // flush sends the inputs that were not sent yet, or that may be lost.

@@ -17,13 +17,13 @@ type PredictorConfig struct {
 	// Confirmed and Predicted are two Sims, built alike: small ones, with the systems that move the
 	// entities of the client, and with the rate of the server. Predicted is what the client draws.
 	Confirmed, Predicted *evertick.Sim
-	// Spawn makes an entity in Confirmed for one of the server that the session owns, and returns its id
-	// there. Its columns are then set to the values of the server. Id 0: it is not predicted.
+	// Spawn makes an entity in Confirmed for an entity of the server that the session owns, and returns its
+	// id there. Its columns are then set to the values of the server. Id 0: it is not predicted.
 	Spawn func(sim *evertick.Sim, server ecs.ID) (ecs.ID, error)
 	// Corrected is called after the columns of an entity of Confirmed were set, also after Spawn, to set
 	// what follows from them outside of columns, such as the velocity of a body. nil: nothing.
 	Corrected func(sim *evertick.Sim, id ecs.ID) error
-	// Ahead is the most ticks by which Predicted runs ahead, 1 to 1024. 0: 60.
+	// Ahead is the largest number of ticks by which Predicted runs ahead, 1 to 1024. 0: 60.
 	Ahead int
 }
 
@@ -34,23 +34,23 @@ type PredictorStats struct {
 	Rolled      uint64 // ticks that the prediction has run again
 }
 
-// Predictor shows a client in mode View what its inputs do, before the server has applied them: see
-// ClientConfig.Predictor. It runs
-// the entities that the session owns in two small Sims. Confirmed is at the tick of the last state
-// from the server, and Predicted ahead of it with the inputs that the server has not applied yet.
+// Predictor shows a client in mode View the effect of its inputs before the server has applied them: see
+// ClientConfig.Predictor. It runs the entities that the session owns in two small Sims. Confirmed is at
+// the tick of the last state from the server. Predicted runs ahead of it, with the inputs that the server
+// has not applied yet.
 //
-// The columns that the server sends as Exact, and that the Sims have under the same name, of the same
-// kind, are compared by bits: for each state of the server, Confirmed runs up to its tick with the
-// inputs that the server has applied by then. If all values are equal, nothing happens, and Predicted
-// goes on. Otherwise the values of the server are set in Confirmed, and Predicted begins
-// anew from there, with the inputs that are left. So there is no correction as long as systems, inputs
-// and these columns alone decide, and a correction is exact.
+// For each state of the server, Confirmed runs up to its tick with the inputs that the server has
+// applied by then. The Predictor then compares, bit for bit, the columns that the server sends as Exact
+// and that the Sims have under the same name and of the same kind. If all values are equal, Predicted
+// goes on. Otherwise the Predictor sets the server's values in Confirmed, and Predicted begins anew from
+// there with the remaining inputs. A correction is exact. There is none as long as the systems, the
+// client's inputs and these columns alone determine what happens.
 //
-// What is not predicted is corrected: contacts with bodies that only the server has, what other
-// sessions do, random numbers (those of Tick.Rand depend on ids and ticks, which differ here),
-// and inputs that the server applies in another tick because they came late. What the Sims keep
-// outside of the Exact columns is not corrected, so let all that decides be among them. A column
-// that is Quantised is not compared.
+// Other causes lead to corrections: contacts with bodies that only the server has, inputs of other
+// sessions, random numbers (those of Tick.Rand depend on ids and ticks, which differ here), and inputs
+// that came late, so that the server applied them in another tick. State that the Sims keep outside of
+// the Exact columns is not corrected, so send all state that matters as Exact. Quantised columns are not
+// compared.
 //
 // A Predictor is for the goroutine of its Client, whose inputs must have ascending ticks. After warm-up it
 // allocates nothing beyond what Sim.Step does.
@@ -95,7 +95,7 @@ func (p *Predictor) Stats() PredictorStats {
 	return p.stats
 }
 
-// Entity returns the entity of the Sims for one of the server, and false if it is not predicted.
+// Entity returns the entity of the Sims that stands for an entity of the server, and false if it is not predicted.
 func (p *Predictor) Entity(server ecs.ID) (ecs.ID, bool) {
 	i, ok := p.find(server)
 	if !ok || p.entities[i].local == 0 {
@@ -137,12 +137,12 @@ func (p *Predictor) input(kind uint32, data []byte, tick, seq uint64) error {
 	return p.lead.add(evertick.Input{Tick: tick, Source: p.source, Seq: seq, Kind: kind, Data: data})
 }
 
-// Predict runs Predicted until the server would have completed tick ticks, at most PredictorConfig.Ahead
-// ticks ahead of the last state of the server, with the inputs of Client.Input that the server has not
-// applied, each in its tick, or in the first one if that has passed. Tick 0 stands for the tick that
-// Predicted runs next. An input no longer counts when a state says that it or a later one was applied, or
-// 240 ticks after its tick. Predict does not go back. Before the first state it does nothing. Errors are
-// those of Sim.CopyFrom and Sim.Step.
+// Predict runs Predicted until it has completed tick ticks, as the server counts them, but at most
+// PredictorConfig.Ahead ticks ahead of the last state of the server. It applies the inputs of Client.Input
+// that the server has not applied: each in its tick, in the first tick if its own has passed, and for tick
+// 0 in the tick that Predicted runs next. It drops an input when a state shows that this or a later one
+// was applied, or 240 ticks after its tick. Predict does not go back. Before the first state it does
+// nothing. Errors are those of Sim.CopyFrom and Sim.Step.
 func (p *Predictor) Predict(tick uint64) error {
 	if p.end == 0 {
 		return nil

@@ -19,7 +19,7 @@ type SimulatorConfig struct {
 	// Predicted is a second Sim, built as the first one. It runs ahead of the server with the client's
 	// own inputs: see Simulator.Predict. nil: there is no prediction.
 	Predicted *evertick.Sim
-	// Ahead is the most ticks by which Predicted runs ahead, 1 to 1024. 0: 60.
+	// Ahead is the largest number of ticks by which Predicted runs ahead, 1 to 1024. 0: 60.
 	Ahead int
 }
 
@@ -31,20 +31,20 @@ type SimulatorStats struct {
 	Rolled    uint64 // ticks that the prediction has run again
 }
 
-// Simulator is the part of a Client in mode Simulate: see ClientConfig.Simulator. It runs a Sim in step with that of the server: it begins
-// with a Snapshot, and then runs each tick with the inputs that the server has applied in it. After
-// each tick it compares Sim.Hash with that of the server. So the bandwidth does not depend on the
-// number of entities, and a state that differs in one bit is noticed in the same tick, whatever
-// the cause: another build of the game, a fault of memory, or a change on the server that no
-// input has made.
+// Simulator is the part of a Client in mode Simulate: see ClientConfig.Simulator. It runs a Sim in step
+// with that of the server. It begins with a Snapshot, and then runs each tick with the inputs that the
+// server has applied in it. After each tick it compares Sim.Hash with that of the server. So the bandwidth
+// does not depend on the number of entities, and the Simulator detects a difference of one bit in the
+// same tick, whatever the cause: another build of the game, a memory error, or a change on the server that
+// no input has made.
 //
-// The Sim must be built as that of the server: the same systems, columns and states, with the seed and
-// the rate of the server. What changes it comes from inputs alone: Sim.SetMode or a spawn between two
-// ticks of the server is found as a difference, and a new Snapshot follows. Inputs that wait in the
-// Snapshot are dropped, since the frames of their ticks will hold them.
+// Build the Sim as that of the server: the same systems, columns and states, with the seed and the rate of
+// the server. Only inputs may change the Sim of the server: after Sim.SetMode or a spawn between two ticks
+// the hashes differ, and a new Snapshot follows. Inputs that wait in the Snapshot are dropped, since the
+// frames of their ticks will hold them.
 //
-// Such a client has the whole state, with what its player must not see: use mode View for games
-// with secrets.
+// Such a client has the whole state, also what its player must not see: use mode View for games with
+// secrets.
 //
 // A Simulator is for the goroutine of its Client. After warm-up a tick allocates nothing beyond what
 // Sim.Step does.
@@ -115,8 +115,8 @@ func (s *Simulator) welcome(w *welcome) error {
 	return nil
 }
 
-// receive takes a Snapshot or an Inputs frame. An error wraps ErrCorrupt for a frame that makes no
-// sense, ErrRange for one that leaves ticks out, ErrDiverged if the hash is not that of the server, or
+// receive takes a Snapshot or an Inputs frame. An error wraps ErrCorrupt for a
+// malformed frame, ErrRange for one that leaves ticks out, ErrDiverged if the hash is not that of the server, or
 // is that of Sim.Restore or Sim.Step. Until waits is false again, frames of other ticks are ignored.
 func (s *Simulator) receive(frame []byte) error {
 	s.ran = false
@@ -229,13 +229,13 @@ func (s *Simulator) input(kind uint32, data []byte, tick, seq uint64) error {
 	return s.lead.add(evertick.Input{Tick: tick, Source: s.source, Seq: seq, Kind: kind, Data: data})
 }
 
-// Predict runs Predicted until tick ticks are completed: from the state of Sim, with the inputs of
-// Client.Input that the server has not applied yet, each in its tick, or in the first one if that has
-// passed. An input for tick 0 applies in the tick that Predicted runs next. Predict assumes that nobody
-// else acts. When the server has come to a tick with another hash, Predict begins anew from the
-// state of Sim, so it is right again at once. It does not go back, and at most SimulatorConfig.Ahead
-// ticks ahead of Sim. Before the first Snapshot it does nothing. An input no longer counts when a tick
-// has applied it or a later one, or 240 ticks after its tick.
+// Predict runs Predicted from the state of Sim until it has completed tick ticks, but at most
+// SimulatorConfig.Ahead ticks ahead of Sim. It applies the inputs of Client.Input that the server has not
+// applied yet: each in its tick, in the first tick if its own has passed, and for tick 0 in the tick that
+// Predicted runs next. It drops an input when a tick has applied this or a later one, or 240 ticks after
+// its tick. Predict assumes that no other session acts. When a tick of the server has another hash than
+// the predicted one, Predict begins anew from the state of Sim, so the prediction is right again at once.
+// It does not go back. Before the first Snapshot it does nothing.
 //
 // Errors are those of Sim.CopyFrom and Sim.Step. It panics without SimulatorConfig.Predicted.
 func (s *Simulator) Predict(tick uint64) error {
