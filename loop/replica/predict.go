@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -55,17 +56,17 @@ type PredictorStats struct {
 // A Predictor is for the goroutine of its Client, whose inputs must have ascending ticks. After warm-up it
 // allocates nothing beyond what Sim.Step does.
 type Predictor struct {
-	config   PredictorConfig
-	lead     lead
-	source   uint32 // of the session
-	running  bool   // update runs Confirmed
-	start    uint64 // ticks of the server between which it runs
-	end      uint64
-	applied  uint64 // number of the last input that the server has applied
-	layout   *layout
-	columns  []exactColumn
-	entities []predicted // by server id
-	stats    PredictorStats
+	config     PredictorConfig
+	prediction prediction
+	source     uint32 // of the session
+	running    bool   // update runs Confirmed
+	start      uint64 // ticks of the server between which it runs
+	end        uint64
+	applied    uint64 // number of the last input that the server has applied
+	layout     *layout
+	columns    []exactColumn
+	entities   []predicted // by server id
+	stats      PredictorStats
 }
 
 // predicted is an entity of the server and that of the Sims.
@@ -84,14 +85,14 @@ func NewPredictor(c PredictorConfig) (*Predictor, error) {
 		return nil, err
 	}
 	p := &Predictor{config: c}
-	p.lead.init(c.Confirmed, c.Predicted, c.Ahead)
+	p.prediction.init(c.Confirmed, c.Predicted, c.Ahead)
 	c.Confirmed.SetInputs(p.feed)
 	return p, nil
 }
 
 // Stats returns the counts.
 func (p *Predictor) Stats() PredictorStats {
-	p.stats.Rolled = p.lead.rolled
+	p.stats.Rolled = p.prediction.rolled
 	return p.stats
 }
 
@@ -105,15 +106,7 @@ func (p *Predictor) Entity(server ecs.ID) (ecs.ID, bool) {
 }
 
 func (p *Predictor) find(server ecs.ID) (int, bool) {
-	return slices.BinarySearchFunc(p.entities, server, func(e predicted, id ecs.ID) int {
-		switch {
-		case e.server < id:
-			return -1
-		case e.server > id:
-			return 1
-		}
-		return 0
-	})
+	return slices.BinarySearchFunc(p.entities, server, func(e predicted, id ecs.ID) int { return cmp.Compare(e.server, id) })
 }
 
 // Tick returns the number of ticks, as the server counts them, that Predicted has completed: 0 before
@@ -122,19 +115,19 @@ func (p *Predictor) Tick() uint64 {
 	if p.end == 0 {
 		return 0
 	}
-	return p.lead.sim.Ticks() + p.lead.offset
+	return p.prediction.sim.Ticks() + p.prediction.offset
 }
 
 // welcome is for a new connection.
 func (p *Predictor) welcome(w *welcome) {
 	if !w.resumed || w.session != p.source {
-		p.source, p.applied, p.lead.pending, p.lead.stale = w.session, 0, nil, true
+		p.source, p.applied, p.prediction.pending, p.prediction.stale = w.session, 0, nil, true
 	}
 }
 
 // input adds an input of the client.
 func (p *Predictor) input(kind uint32, data []byte, tick, seq uint64) error {
-	return p.lead.add(evertick.Input{Tick: tick, Source: p.source, Seq: seq, Kind: kind, Data: data})
+	return p.prediction.add(evertick.Input{Tick: tick, Source: p.source, Seq: seq, Kind: kind, Data: data})
 }
 
 // Predict runs Predicted until it has completed tick ticks, as the server counts them, but at most
@@ -147,7 +140,7 @@ func (p *Predictor) Predict(tick uint64) error {
 	if p.end == 0 {
 		return nil
 	}
-	return p.lead.runTo(max(tick, p.Tick()) - p.lead.offset)
+	return p.prediction.runTo(max(tick, p.Tick()) - p.prediction.offset)
 }
 
 // update compares a state of the server with the prediction. applied is the number of the last input of
@@ -164,8 +157,8 @@ func (p *Predictor) update(s *State, applied uint64) error {
 	if err := p.run(s.Tick()); err != nil {
 		return err
 	}
-	p.lead.drop(p.isApplied)
-	p.lead.confirm()
+	p.prediction.drop(p.isApplied)
+	p.prediction.confirm()
 	p.stats.Updates++
 	return p.compare(s)
 }
@@ -176,12 +169,12 @@ func (p *Predictor) isApplied(in *pendingInput) bool { return in.Seq <= p.applie
 func (p *Predictor) run(tick uint64) error {
 	sim := p.config.Confirmed
 	if p.end == 0 || tick < p.end || tick-p.end > lateTicks {
-		p.lead.offset, p.lead.stale = tick-sim.Ticks(), true
+		p.prediction.offset, p.prediction.stale = tick-sim.Ticks(), true
 	}
-	p.start, p.end = sim.Ticks()+p.lead.offset, tick
+	p.start, p.end = sim.Ticks()+p.prediction.offset, tick
 	p.running = true
 	defer func() { p.running = false }()
-	for sim.Ticks()+p.lead.offset < tick {
+	for sim.Ticks()+p.prediction.offset < tick {
 		if err := step(sim); err != nil {
 			return err
 		}
@@ -195,9 +188,9 @@ func (p *Predictor) feed(tick uint64, dst []evertick.Input) ([]evertick.Input, e
 	if !p.running {
 		return dst, fault.Field(ErrRange, "replica: PredictorConfig.Confirmed not stepped by its Predictor: tick", tick)
 	}
-	for i := range p.lead.pending {
-		in := &p.lead.pending[i]
-		if p.isApplied(in) && min(max(in.at, p.start), p.end-1) == tick+p.lead.offset {
+	for i := range p.prediction.pending {
+		in := &p.prediction.pending[i]
+		if p.isApplied(in) && min(max(in.at, p.start), p.end-1) == tick+p.prediction.offset {
 			dst = append(dst, in.Input)
 		}
 	}
@@ -217,7 +210,7 @@ func (p *Predictor) compare(s *State) error {
 	p.entities = slices.DeleteFunc(p.entities, func(e predicted) bool {
 		if !e.owned && e.local != 0 {
 			p.config.Confirmed.World.Despawn(e.local)
-			p.lead.stale = true
+			p.prediction.stale = true
 		}
 		return !e.owned
 	})
@@ -243,7 +236,7 @@ func (p *Predictor) compareEntity(s *State, server ecs.ID, place, own int) error
 	case known:
 		p.stats.Corrections++
 	}
-	p.lead.stale = true
+	p.prediction.stale = true
 	if !alive {
 		local, err := p.config.Spawn(sim, server)
 		if e.local = local; err != nil || local == 0 {

@@ -49,17 +49,17 @@ type SimulatorStats struct {
 // A Simulator is for the goroutine of its Client. After warm-up a tick allocates nothing beyond what
 // Sim.Step does.
 type Simulator struct {
-	sim      *evertick.Sim
-	scenario string
-	source   uint32 // of the session
-	tick     applied
-	running  bool // receive runs a tick
-	ran      bool // the last frame was that of the tick that has run
-	lost     bool // the state is not that of the server: it takes a Snapshot
-	gap      bool // the frame for the next tick did not come, and the server was asked
-	lead     lead
-	hashes   []ecs.ColumnHash // scratch
-	stats    SimulatorStats
+	sim        *evertick.Sim
+	scenario   string
+	source     uint32 // of the session
+	tick       applied
+	running    bool // receive runs a tick
+	ran        bool // the last frame was that of the tick that has run
+	lost       bool // the state is not that of the server: it takes a Snapshot
+	gap        bool // the frame for the next tick did not come, and the server was asked
+	prediction prediction
+	hashes     []ecs.ColumnHash // scratch
+	stats      SimulatorStats
 }
 
 // NewSimulator takes over the inputs of sim, and of SimulatorConfig.Predicted. The error wraps ErrRange.
@@ -72,7 +72,7 @@ func NewSimulator(sim *evertick.Sim, c SimulatorConfig) (*Simulator, error) {
 		return nil, err
 	}
 	s := &Simulator{sim: sim, scenario: c.Scenario, lost: true}
-	s.lead.init(sim, c.Predicted, c.Ahead)
+	s.prediction.init(sim, c.Predicted, c.Ahead)
 	sim.SetInputs(s.feed)
 	return s, nil
 }
@@ -82,11 +82,11 @@ func NewSimulator(sim *evertick.Sim, c SimulatorConfig) (*Simulator, error) {
 func (s *Simulator) Sim() *evertick.Sim { return s.sim }
 
 // Predicted returns SimulatorConfig.Predicted. Only the Simulator may step it or write to it.
-func (s *Simulator) Predicted() *evertick.Sim { return s.lead.sim }
+func (s *Simulator) Predicted() *evertick.Sim { return s.prediction.sim }
 
 // Stats returns the counts.
 func (s *Simulator) Stats() SimulatorStats {
-	s.stats.Rolled = s.lead.rolled
+	s.stats.Rolled = s.prediction.rolled
 	return s.stats
 }
 
@@ -110,7 +110,7 @@ func (s *Simulator) welcome(w *welcome) error {
 		return fmt.Errorf("%w, that of the Sim is %d", fault.Field(ErrUnsupported, "replica: Welcome: seed", w.seed), s.sim.Seed())
 	}
 	if !w.resumed || w.session != s.source {
-		s.lead.pending, s.lead.stale, s.source = nil, true, w.session
+		s.prediction.pending, s.prediction.stale, s.source = nil, true, w.session
 	}
 	return nil
 }
@@ -153,9 +153,9 @@ func (s *Simulator) run() error {
 	}
 	s.lost, s.ran = false, true
 	s.stats.Ticks++
-	if s.lead.sim != nil {
-		s.lead.drop(s.isDone)
-		s.lead.confirm()
+	if s.prediction.sim != nil {
+		s.prediction.drop(s.isDone)
+		s.prediction.confirm()
 	}
 	return nil
 }
@@ -205,14 +205,14 @@ func (s *Simulator) restore(frame []byte) error {
 		return fmt.Errorf("replica: Snapshot: %w", err)
 	}
 	s.sim.DropInputs()
-	s.lost, s.gap, s.lead.stale = true, false, true
+	s.lost, s.gap, s.prediction.stale = true, false, true
 	s.hashes = s.sim.AppendColumnHashes(s.hashes[:0])
 	if got := ecs.Fold(s.hashes); got != hash || s.sim.Ticks() != tick {
 		return s.diverged("Snapshot of tick", tick, got, hash)
 	}
 	s.lost = false
 	s.stats.Snapshots++
-	s.lead.drop(func(in *pendingInput) bool { return in.at < tick }) // whether it was applied is unknown
+	s.prediction.drop(func(in *pendingInput) bool { return in.at < tick }) // whether it was applied is unknown
 	return nil
 }
 
@@ -223,10 +223,10 @@ func (s *Simulator) diverged(what string, tick, got, want uint64) error {
 
 // input adds an input of the client to the prediction, if there is one.
 func (s *Simulator) input(kind uint32, data []byte, tick, seq uint64) error {
-	if s.lead.sim == nil {
+	if s.prediction.sim == nil {
 		return nil
 	}
-	return s.lead.add(evertick.Input{Tick: tick, Source: s.source, Seq: seq, Kind: kind, Data: data})
+	return s.prediction.add(evertick.Input{Tick: tick, Source: s.source, Seq: seq, Kind: kind, Data: data})
 }
 
 // Predict runs Predicted from the state of Sim until it has completed tick ticks, but at most
@@ -239,11 +239,11 @@ func (s *Simulator) input(kind uint32, data []byte, tick, seq uint64) error {
 //
 // Errors are those of Sim.CopyFrom and Sim.Step. It panics without SimulatorConfig.Predicted.
 func (s *Simulator) Predict(tick uint64) error {
-	if s.lead.sim == nil {
+	if s.prediction.sim == nil {
 		panic("replica: Simulator.Predict without SimulatorConfig.Predicted")
 	}
 	if s.lost {
 		return nil
 	}
-	return s.lead.runTo(tick)
+	return s.prediction.runTo(tick)
 }
