@@ -9,7 +9,7 @@ import (
 const (
 	chunkFrames = 32       // that are made before they are sent, so that the clock is read twice for all of them
 	chunkBytes  = 64 << 10 // after which a chunk ends
-	restAfter   = 8        // frames that a connection has refused in a row, after which it gets few tries
+	retryEvery  = 8        // frames that a connection refuses in a row before it is tried once in so many send ticks
 )
 
 // cause is why a client gets a Keyframe.
@@ -228,7 +228,7 @@ func (s *Server) collect() {
 			}
 			ses.updateViewer(c, s.rewound)
 			d.viewers = append(d.viewers, ses.viewer) // also if it rests: its view moves with what it follows
-			if s.rests(c) {
+			if s.backsOff(c) {
 				c.refusals++
 				break
 			}
@@ -243,13 +243,13 @@ func (s *Server) collect() {
 	d.lost = d.lost[:0]
 }
 
-// rests reports whether no frame is made for a connection in this send tick. One that has refused
-// restAfter frames in a row most likely refuses the next one too, and that is a larger one each time, in the end a
-// Keyframe: it gets one try in restAfter send ticks. Not all such connections get theirs at once.
-func (s *Server) rests(c *Session) bool {
+// backsOff reports whether no frame is made for a connection in this send tick. A connection that has refused
+// retryEvery frames in a row will most likely refuse the next one, too, and the frames get larger, in the end
+// Keyframes. So it is tried once in retryEvery send ticks, and not all such connections in the same one.
+func (s *Server) backsOff(c *Session) bool {
 	next := c.refusals + 1
 	last := s.config.Slow == Disconnect && next >= s.config.SlowTicks
-	return c.refusals >= restAfter && !last && (next+int(c.session.number%restAfter))%restAfter != 0
+	return c.refusals >= retryEvery && !last && (next+int(c.session.number%retryEvery))%retryEvery != 0
 }
 
 // updateViewer passes what the client of c asked for to the viewer. mu is locked.

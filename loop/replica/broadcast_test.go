@@ -155,19 +155,19 @@ func TestSlowClientsCoalesce(t *testing.T) {
 			t.Fatalf("client %d takes %d bytes, %d before", i, n, before)
 		}
 	}
-	tried := restAfter + (200-restAfter)/restAfter
+	tried := retryEvery + (200-retryEvery)/retryEvery
 	st := w.stats()
 	if st.NotTaken != uint64(slow*tried) || st.Slow != 0 || st.Connected != slow+1 {
 		t.Errorf("%d frames not taken, %d connections ended", st.NotTaken, st.Slow)
 	}
 	expect(t, "of one client", stalled[0].Stats().NotTaken, uint64(tried))
 	most := 0
-	for range restAfter {
+	for range retryEvery {
 		before := w.stats().Keyframe.Frames
 		w.step(1)
 		most = max(most, int(w.stats().Keyframe.Frames-before))
 	}
-	if most > slow/restAfter+1 {
+	if most > slow/retryEvery+1 {
 		t.Errorf("%d of %d clients were tried in the same tick", most, slow)
 	}
 	for i, p := range stalled {
@@ -184,7 +184,7 @@ func TestShortStallsCostNoTime(t *testing.T) {
 	for range 5 {
 		w.step(1)
 		p.conn.setFull(true)
-		w.step(restAfter - 1)
+		w.step(retryEvery - 1)
 		p.conn.setFull(false)
 		p.conn.take()
 		w.step(1)

@@ -241,7 +241,7 @@ func (s *source) quantisePlanar(f *field, dst []int32) {
 	}
 	native.QuantisePlanar(s.level, dst, s.floats(f, 1), s.floats(f, 3), int(f.Bits))
 	for i := range dst {
-		dst[i] = extend(-dst[i], f.Bits)
+		dst[i] = sx(f.Bits, -dst[i])
 	}
 }
 
@@ -304,9 +304,6 @@ func copyBits[T int8 | int16 | int32](dst []int32, src []T, i, n int) {
 		dst[row] = int32(src[row*n+i])
 	}
 }
-
-// extend returns the number of b bits in two's complement that has the low bits of v.
-func extend(v int32, b uint8) int32 { return v << (32 - b) >> (32 - b) }
 
 // captureSpecial copies the columns that decide about views.
 func (s *source) captureSpecial(structure bool) {

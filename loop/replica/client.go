@@ -218,7 +218,7 @@ func (c *Client) State() *State {
 func (c *Client) Stats(dst *ClientStats) { *dst = c.stats }
 
 // Receive takes a frame of the server. It does not keep the slice. A frame that is refused changes
-// nothing: its error wraps ErrCorrupt if it makes no sense, and ErrUnsupported if the server has another
+// nothing: its error wraps ErrCorrupt if it is malformed, and ErrUnsupported if the server has another
 // schema than ClientConfig.Schema, or a frame is for the other mode. The host then ends the connection.
 // The error for an Error frame of the server wraps its Code: the connection has ended.
 //

@@ -20,7 +20,7 @@ type clockSync struct {
 	framed bool   // at is valid: a frame has come
 
 	sent    [pings]int64 // times of Pings without an answer; -1: none
-	sents   int          // number of Pings that were sent
+	pinged  int          // number of Pings that were sent
 	answers [pings]answer
 	count   int // of answers, of which the last 16 are kept
 }
@@ -106,8 +106,8 @@ func (c *Client) Ping() error {
 	if err := c.send("Ping"); err != nil {
 		return err
 	}
-	c.sync.sent[c.sync.sents%pings] = now
-	c.sync.sents++
+	c.sync.sent[c.sync.pinged%pings] = now
+	c.sync.pinged++
 	return nil
 }
 
@@ -141,7 +141,7 @@ func (c *Client) Offset() (offset, roundTrip int64, ok bool) {
 }
 
 // ServerTick estimates the number of ticks that the server has completed now. Before the first answer to
-// a Ping it is too low by the time that a frame takes. If no frames come it goes on at the rate of the
+// a Ping it is too low by the time that a frame takes. While no frames come, it advances at the rate of the
 // server.
 func (c *Client) ServerTick() uint64 { return uint64(c.serverTime()) }
 

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -72,7 +73,7 @@ func (c *Client) predict(in *intent, data []byte) error {
 	return nil
 }
 
-// Waiting returns the number of inputs that no frame has said to be applied.
+// Waiting returns the number of inputs that no frame has reported as applied.
 func (c *Client) Waiting() int { return len(c.queue.list) }
 
 // flush sends the inputs that were not sent yet, or that may be lost.
@@ -115,15 +116,7 @@ func (q *inputQueue) batch(ordered bool) []intent {
 
 // after returns the index of the first input with a number above seq.
 func (q *inputQueue) after(seq uint64) int {
-	i, _ := slices.BinarySearchFunc(q.list, seq+1, func(in intent, seq uint64) int {
-		switch {
-		case in.seq < seq:
-			return -1
-		case in.seq > seq:
-			return 1
-		}
-		return 0
-	})
+	i, _ := slices.BinarySearchFunc(q.list, seq+1, func(in intent, seq uint64) int { return cmp.Compare(in.seq, seq) })
 	return i
 }
 

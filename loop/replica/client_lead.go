@@ -17,9 +17,9 @@ const (
 // leadTime finds how long before the server begins a tick the client must send the inputs for it, so that
 // about 99 of 100 arrive in time.
 //
-// An input is sent when the server has completed a number of ticks, by the estimate of the client: its tick is ahead
-// of that by so many. The frames say in which tick it was applied, and how long it had waited for that. The difference is
-// what it needed, on its way and for the error of the estimate.
+// When the client sends an input, the tick of the input is ahead of its estimate of the ticks that the server has
+// completed. The frames say in which tick the input was applied, and how long it had waited for that. The difference is
+// the lead that the input needed: for its way, and for the error of the estimate.
 //
 //   - The lead is the second largest that an input needed in one of two windows: the last one of 128 inputs,
 //     and the present one. It falls by at most 1/16 tick an input, so that the ticks of a client that acts once a tick ascend.
@@ -110,10 +110,10 @@ func (l *leadTime) late(in *intent, sent, tick uint64, s *clockSync) {
 	}
 }
 
-// Aim returns the tick for the next input, and how long the client may wait before it sends it: then the
-// input still arrives in time. Both follow from how long inputs take: see Client.Ping for the estimate of the server's
-// time. To have an input in each tick, with the least delay, wait, read what the player does, pass it to
-// Input with that tick, and begin again. An input that is sent at once is early, and in time too.
+// Aim returns the tick for the next input, and how long the client may wait before it sends that input, so
+// that it still arrives in time. Aim measures how long inputs take, and uses the estimate of the server's
+// time: see Client.Ping. To have an input in each tick, with the least delay, wait, read what the player
+// does, pass it to Input with that tick, and begin again. An input that is sent at once arrives early.
 func (c *Client) Aim() (tick uint64, wait time.Duration) {
 	now := c.serverTime() + c.queue.lead.now(&c.sync)
 	next := max(1, math.Floor(now)+1)

@@ -27,16 +27,15 @@ type Config struct {
 	Owner string
 	// View says what each client sees.
 	View ViewConfig
-	// Ring is the number of past updates that can be a base, 2 to 1024. 0: 32. They take four bytes a
-	// lane and slot each.
-	// A transport that is not ordered needs more of them than updates fit into a round trip: otherwise its
-	// clients get only Keyframes.
+	// Ring is the number of past updates that can be a base, 2 to 1024. 0: 32. Each takes four bytes for
+	// each lane of each slot. On a transport that is not ordered, Ring must exceed the number of updates in
+	// a round trip: otherwise clients get only Keyframes.
 	Ring int
 	// Budget is the most bytes of an update. If there is more to send, what is most important comes
 	// first: see ViewConfig.Weight. 0: no limit. Otherwise at least 256. Entities that leave, those that
-	// the session owns, and a bit for each one in the view are sent in any case, and so that none waits for
-	// ever one entity that comes into view and the changes of one more. While there are two in the view for
-	// each byte, no more come into it.
+	// the session owns, and a bit for each entity in the view are always sent. So are one entity that comes
+	// into view and the changes of one more: none waits forever. While a view has two entities for each
+	// byte of Budget, no more come into it.
 	Budget int
 	// Slow says what happens to a client whose connection does not take an update.
 	Slow SlowPolicy
@@ -50,8 +49,8 @@ type Config struct {
 	Authorize func(ctx context.Context, h Hello) (Grant, error)
 	// Joined and Left are kinds of inputs that the Server pushes, with the session as Source, when a
 	// session begins and when it has ended. The Data of Joined is Grant.Data. Joined has the Seq 0, and
-	// Left the greatest. Left applies after the last input of the session, so a tick of that in the
-	// future delays it by up to Limits.Lead. 0: none.
+	// Left the greatest. Left is applied after the last input of the session: an input for a later tick
+	// delays it by up to Limits.Lead. 0: the Server pushes no such input.
 	Joined, Left uint32
 	// Secret signs the tokens with which clients resume their sessions, and lets them do so after a
 	// restart of the server. At least 16 bytes, hard to guess. nil: a random one, for the life of the
@@ -160,7 +159,7 @@ type ViewConfig struct {
 	Global string
 	// Weight names a column of float32 with the importance of each entity, for Config.Budget. In each
 	// update an entity's priority grows by its weight, times a factor that falls from 1 at the centre of the
-	// view to 1/5 at Leave, until it is sent. A negative weight and NaN are 0. Empty: 1.
+	// view to 1/5 at Leave, until it is sent. A negative weight and NaN count as 0. Empty: 1.
 	Weight string
 	// Free allows clients to look at any point. Otherwise a client can only follow entities that it owns.
 	Free bool
@@ -184,8 +183,8 @@ type Limits struct {
 	// FrameBytes is the largest frame of a client. 0: 64 KiB.
 	FrameBytes int
 	// FramesPerSecond and BytesPerSecond of a session, with room for a burst of two seconds. A frame beyond
-	// them ends the connection with TooFast. A request for a Keyframe counts as an eighth of a second, and a
-	// client can resume its session as often, apart from its frames.
+	// them ends the connection with TooFast. A request for a Keyframe counts as many frames as an eighth of a
+	// second allows. A client can resume its session eight times a second, in a count of its own.
 	// 0: 240 and 256 KiB.
 	FramesPerSecond, BytesPerSecond int
 	// Lead is the number of ticks that an input may be for in the future. 0: 240.

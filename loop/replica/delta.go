@@ -208,7 +208,7 @@ func (s *source) difference(g *group, now, base, previous int, slot uint32, d *[
 		if previous >= 0 {
 			v -= g.arena[base+row] - g.arena[previous+row]
 		}
-		d[lane] = extend(v, g.bits[lane])
+		d[lane] = sx(g.bits[lane], v)
 	}
 	return d
 }

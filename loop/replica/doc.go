@@ -15,8 +15,8 @@
 // specified in docs/replica-wire.md.
 //
 // A [Client] has the state of what it sees, in a [State] for each tick. It sends inputs, which become inputs of the Sim:
-// Source is the number of its session, and Seq the number that the client gave the input. Each frame says which of them its
-// state is the result of. A [Predictor] shows at once what they do to the entities of the client.
+// Source is the number of its session, and Seq the number that the client gave the input. Each frame says which inputs were
+// applied before its state. A [Predictor] shows at once what they do to the entities of the client.
 //
 // A client in mode Simulate runs the Sim itself, in step with the server: see [Simulator].
 //
@@ -27,7 +27,7 @@
 // Config.Joined and Config.Left are the beginning and the end of a session for the systems of the Sim: they are in logs and
 // replays, as all inputs are. Joined comes before all inputs of the session, and Left after them.
 //
-//	             Join                       Disconnected, or a frame makes no sense
+//	             Join                       Disconnected, or a malformed frame
 //	(no session) ────▶ connected ────────────────────────────▶ waits
 //	               +Joined │  ◀──────────────────────────────── │
 //	                       │        Join with the token         │ Limits.Resume
@@ -35,22 +35,23 @@
 //	                     ended, +Left                         ended, +Left
 //
 // The Welcome of each connection has a new token, with which the client resumes the session on another connection. Tokens are
-// signed. An older one works only until the client has sent a frame on a connection with a newer one, in case
-// the Welcome was lost. If the state that the client holds is one of those that the Server remembers, the first frame is a
-// change of that, otherwise a whole view.
+// signed. A Welcome can be lost, so an older token works until the client has sent a frame on a connection with a newer one.
+// If the Server still has the state that the client holds, the first frame is the difference to that state; otherwise it is
+// a whole view.
 //
 // A Server with the Secret of an earlier one honours the tokens of that one for Limits.Resume after New: a session then goes on
-// with its number, and without another Joined. If the Sim is at tick 0 no session can have begun in it, and it honours none. New sessions get numbers above all that are in the column of Config.Owner, so
-// restore the Sim before New. When the time is over there is a Left for each owner that has not come back. Without
-// Config.Owner a new session may get the number of an earlier one whose client has not come back yet, and there is no Left for those that never do. A
-// client sends the inputs again that no frame has said to be applied, so inputs of the last moments before a restart may be
+// with its number, and without another Joined. At tick 0 no session can have begun in the Sim, so the Server honours no earlier
+// tokens. New sessions get numbers above all that are in the column of Config.Owner, so restore the Sim before New. After
+// Limits.Resume the Server pushes a Left for each owner that has not come back. Without Config.Owner it cannot know the earlier
+// sessions: a new one may get the number of one whose client has not come back yet, and there is no Left for those that never do.
+// A client repeats the inputs that no frame has reported as applied, so inputs of the last moments before a restart may be
 // applied twice.
 //
 // # Slow and hostile clients
 //
 // No client makes the Sim or another client wait. A connection that does not take a frame gets the changes of several
 // ticks in the next one that it takes (Coalesce), or ends (Disconnect). If the goroutine of the Server has not sent the frames of
-// a send tick when the next one comes, that one is skipped: see Stats.Skipped. A frame that makes no sense ends the
+// a send tick when the next one comes, that one is skipped: see Stats.Skipped. A malformed frame ends the
 // connection with an Error and changes nothing. [Limits] bound frames, bytes and sessions; the Sim bounds the inputs that wait,
 // and gives each session a share: see evertick.Config.Inputs. Clients cannot push Joined or Left, cannot follow what they do not own,
 // and see no more than ViewConfig and Column.To allow. That holds for mode View: one that simulates has the whole state, and
@@ -68,7 +69,7 @@
 //
 // # Concurrency
 //
-// New and Server.Close run on the goroutine of the Sim, between ticks. All other methods of Server and Session may be called from any
-// goroutine, but one at a time may call Receive of a connection. A Conn is called from any goroutine and must not wait. The Clock of the
-// Sim measures all times: several goroutines call its Now.
+// Call New and Server.Close on the goroutine of the Sim, between ticks. Any goroutine may call the other methods of Server and
+// Session, but only one at a time may call Receive of a connection. The Server calls a Conn from any goroutine, and a Conn must not
+// wait. The Clock of the Sim measures all times: several goroutines call its Now.
 package replica

@@ -21,7 +21,7 @@ type Code uint8
 
 // The codes of an Error frame.
 const (
-	BadFrame      Code = 1 + iota // the frame makes no sense
+	BadFrame      Code = 1 + iota // the frame is malformed
 	WrongVersion                  // this version or schema is not supported
 	Unauthorized                  // Config.Authorize has refused the client
 	TooMany                       // sessions

@@ -39,7 +39,7 @@ type Playback struct {
 
 	from, to *State
 	alpha    float32
-	was      []int32 // for each place of to: that in from, or -1
+	earlier  []int32 // for each place of to: that in from, or -1
 	pair     [2]uint64
 }
 
@@ -49,7 +49,7 @@ func (c *Client) Playback() *Playback { return &c.play }
 // reset forgets everything but the memory.
 func (p *Playback) reset() {
 	p.frames, p.set, p.from, p.to, p.pair = 0, false, nil, nil, [2]uint64{}
-	p.was = p.was[:0]
+	p.earlier = p.earlier[:0]
 }
 
 // arrived is for a frame that was applied.
@@ -130,7 +130,7 @@ func (p *Playback) find(at int64) {
 	if a, b := int64(p.from.at)*1000, int64(p.to.at)*1000; a < b && at < b {
 		p.alpha = float32(float64(max(at-a, 0)) / float64(b-a))
 	}
-	if pair := [2]uint64{p.from.tick, p.to.tick}; pair != p.pair || len(p.was) != len(p.to.slots) {
+	if pair := [2]uint64{p.from.tick, p.to.tick}; pair != p.pair || len(p.earlier) != len(p.to.slots) {
 		p.pair = pair
 		p.match()
 	}
@@ -138,17 +138,17 @@ func (p *Playback) find(at int64) {
 
 // match finds the entities of both states.
 func (p *Playback) match() {
-	p.was = sized(p.was, len(p.to.slots))
+	p.earlier = sized(p.earlier, len(p.to.slots))
 	i, jumped := 0, 0
 	for k, slot := range p.to.slots {
 		for i < len(p.from.slots) && p.from.slots[i] < slot {
 			i++
 		}
-		p.was[k] = -1
+		p.earlier[k] = -1
 		if jumped < len(p.to.jumped) && p.to.jumped[jumped] == uint32(k) {
 			jumped++
 		} else if i < len(p.from.slots) && p.from.slots[i] == slot && p.from.ids[i] == p.to.ids[k] {
-			p.was[k] = int32(i)
+			p.earlier[k] = int32(i)
 		}
 	}
 }
@@ -176,8 +176,8 @@ func (p *Playback) Append(dst []float32, name string, component int) ([]float32,
 	}
 	n := f.Lanes()
 	from, to := p.from.lanes[f.lane:][:n], p.to.lanes[f.lane:][:n]
-	dst = slices.Grow(dst, len(p.was))
-	for k, i := range p.was {
+	dst = slices.Grow(dst, len(p.earlier))
+	for k, i := range p.earlier {
 		v := f.float(to, component, k)
 		if i >= 0 && p.alpha < 1 {
 			v = p.between(f, from, to, component, int(i), k, v)

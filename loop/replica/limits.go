@@ -36,8 +36,8 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// bucket limits a rate: what was taken is paid for at so many units a second, and it may be ahead of
-// its payment by burst. Times are in ns on any axis; one that goes back allows nothing more.
+// bucket is a token bucket: it limits a rate to perSecond units, with room for a burst. Times are in ns on
+// any axis; one that goes back allows nothing more.
 type bucket struct {
 	perSecond int
 	paid      int64 // when all that was taken will have been paid for
@@ -53,8 +53,8 @@ func (b *bucket) take(now int64, n int) bool {
 	return true
 }
 
-// window knows which sequence numbers have arrived: the greatest, and which of the 64 up to it. It
-// takes those before for ones that have arrived.
+// window remembers which sequence numbers have arrived: the greatest, and which of the 64 up to it.
+// All older ones count as arrived.
 type window struct {
 	greatest uint64
 	seen     uint64 // bit i: greatest - i

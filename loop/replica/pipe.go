@@ -13,8 +13,8 @@ const (
 	mostDelayNs    = int64(1) << 40 // 18 minutes
 )
 
-// PipeConfig of a Pipe. The zero value loses and reorders frames of neither direction, but makes no
-// promise of that: see Ordered.
+// PipeConfig of a Pipe. With the zero value no frame is lost or reordered in either direction, but
+// Conn.Ordered does not promise that: see Ordered.
 type PipeConfig struct {
 	// Ordered is what Conn.Ordered reports. Then Loss, Duplicate and Reorder have no effect.
 	Ordered bool
@@ -141,7 +141,7 @@ func (p *Pipe) send(w *way, frame []byte) bool {
 	return true
 }
 
-// chance draws whether something of a probability happens.
+// chance returns true with probability p.
 func (w *way) chance(p float32) bool { return w.rand.Float32() < p }
 
 // put queues a frame where its time puts it, or before another one that it overtakes.

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -17,13 +18,13 @@ type PredictorConfig struct {
 	// Confirmed and Predicted are two Sims, built alike: small ones, with the systems that move the
 	// entities of the client, and with the rate of the server. Predicted is what the client draws.
 	Confirmed, Predicted *evertick.Sim
-	// Spawn makes an entity in Confirmed for one of the server that the session owns, and returns its id
-	// there. Its columns are then set to the values of the server. Id 0: it is not predicted.
+	// Spawn makes an entity in Confirmed for an entity of the server that the session owns, and returns its
+	// id there. Its columns are then set to the values of the server. Id 0: it is not predicted.
 	Spawn func(sim *evertick.Sim, server ecs.ID) (ecs.ID, error)
 	// Corrected is called after the columns of an entity of Confirmed were set, also after Spawn, to set
 	// what follows from them outside of columns, such as the velocity of a body. nil: nothing.
 	Corrected func(sim *evertick.Sim, id ecs.ID) error
-	// Ahead is the most ticks by which Predicted runs ahead, 1 to 1024. 0: 60.
+	// Ahead is the largest number of ticks by which Predicted runs ahead, 1 to 1024. 0: 60.
 	Ahead int
 }
 
@@ -34,38 +35,38 @@ type PredictorStats struct {
 	Rolled      uint64 // ticks that the prediction has run again
 }
 
-// Predictor shows a client in mode View what its inputs do, before the server has applied them: see
-// ClientConfig.Predictor. It runs
-// the entities that the session owns in two small Sims. Confirmed is at the tick of the last state
-// from the server, and Predicted ahead of it with the inputs that the server has not applied yet.
+// Predictor shows a client in mode View the effect of its inputs before the server has applied them: see
+// ClientConfig.Predictor. It runs the entities that the session owns in two small Sims. Confirmed is at
+// the tick of the last state from the server. Predicted runs ahead of it, with the inputs that the server
+// has not applied yet.
 //
-// The columns that the server sends as Exact, and that the Sims have under the same name, of the same
-// kind, are compared by bits: for each state of the server, Confirmed runs up to its tick with the
-// inputs that the server has applied by then. If all values are equal, nothing happens, and Predicted
-// goes on. Otherwise the values of the server are set in Confirmed, and Predicted begins
-// anew from there, with the inputs that are left. So there is no correction as long as systems, inputs
-// and these columns alone decide, and a correction is exact.
+// For each state of the server, Confirmed runs up to its tick with the inputs that the server has
+// applied by then. The Predictor then compares, bit for bit, the columns that the server sends as Exact
+// and that the Sims have under the same name and of the same kind. If all values are equal, Predicted
+// goes on. Otherwise the Predictor sets the server's values in Confirmed, and Predicted begins anew from
+// there with the remaining inputs. A correction is exact. There is none as long as the systems, the
+// client's inputs and these columns alone determine what happens.
 //
-// What is not predicted is corrected: contacts with bodies that only the server has, what other
-// sessions do, random numbers (those of Tick.Rand depend on ids and ticks, which differ here),
-// and inputs that the server applies in another tick because they came late. What the Sims keep
-// outside of the Exact columns is not corrected, so let all that decides be among them. A column
-// that is Quantised is not compared.
+// Other causes lead to corrections: contacts with bodies that only the server has, inputs of other
+// sessions, random numbers (those of Tick.Rand depend on ids and ticks, which differ here), and inputs
+// that came late, so that the server applied them in another tick. State that the Sims keep outside of
+// the Exact columns is not corrected, so send all state that matters as Exact. Quantised columns are not
+// compared.
 //
 // A Predictor is for the goroutine of its Client, whose inputs must have ascending ticks. After warm-up it
 // allocates nothing beyond what Sim.Step does.
 type Predictor struct {
-	config   PredictorConfig
-	lead     lead
-	source   uint32 // of the session
-	running  bool   // update runs Confirmed
-	start    uint64 // ticks of the server between which it runs
-	end      uint64
-	applied  uint64 // number of the last input that the server has applied
-	layout   *layout
-	columns  []exactColumn
-	entities []predicted // by server id
-	stats    PredictorStats
+	config     PredictorConfig
+	prediction prediction
+	source     uint32 // of the session
+	running    bool   // update runs Confirmed
+	start      uint64 // ticks of the server between which it runs
+	end        uint64
+	applied    uint64 // number of the last input that the server has applied
+	layout     *layout
+	columns    []exactColumn
+	entities   []predicted // by server id
+	stats      PredictorStats
 }
 
 // predicted is an entity of the server and that of the Sims.
@@ -84,18 +85,18 @@ func NewPredictor(c PredictorConfig) (*Predictor, error) {
 		return nil, err
 	}
 	p := &Predictor{config: c}
-	p.lead.init(c.Confirmed, c.Predicted, c.Ahead)
+	p.prediction.init(c.Confirmed, c.Predicted, c.Ahead)
 	c.Confirmed.SetInputs(p.feed)
 	return p, nil
 }
 
 // Stats returns the counts.
 func (p *Predictor) Stats() PredictorStats {
-	p.stats.Rolled = p.lead.rolled
+	p.stats.Rolled = p.prediction.rolled
 	return p.stats
 }
 
-// Entity returns the entity of the Sims for one of the server, and false if it is not predicted.
+// Entity returns the entity of the Sims that stands for an entity of the server, and false if it is not predicted.
 func (p *Predictor) Entity(server ecs.ID) (ecs.ID, bool) {
 	i, ok := p.find(server)
 	if !ok || p.entities[i].local == 0 {
@@ -105,15 +106,7 @@ func (p *Predictor) Entity(server ecs.ID) (ecs.ID, bool) {
 }
 
 func (p *Predictor) find(server ecs.ID) (int, bool) {
-	return slices.BinarySearchFunc(p.entities, server, func(e predicted, id ecs.ID) int {
-		switch {
-		case e.server < id:
-			return -1
-		case e.server > id:
-			return 1
-		}
-		return 0
-	})
+	return slices.BinarySearchFunc(p.entities, server, func(e predicted, id ecs.ID) int { return cmp.Compare(e.server, id) })
 }
 
 // Tick returns the number of ticks, as the server counts them, that Predicted has completed: 0 before
@@ -122,32 +115,32 @@ func (p *Predictor) Tick() uint64 {
 	if p.end == 0 {
 		return 0
 	}
-	return p.lead.sim.Ticks() + p.lead.offset
+	return p.prediction.sim.Ticks() + p.prediction.offset
 }
 
 // welcome is for a new connection.
 func (p *Predictor) welcome(w *welcome) {
 	if !w.resumed || w.session != p.source {
-		p.source, p.applied, p.lead.pending, p.lead.stale = w.session, 0, nil, true
+		p.source, p.applied, p.prediction.pending, p.prediction.stale = w.session, 0, nil, true
 	}
 }
 
 // input adds an input of the client.
 func (p *Predictor) input(kind uint32, data []byte, tick, seq uint64) error {
-	return p.lead.add(evertick.Input{Tick: tick, Source: p.source, Seq: seq, Kind: kind, Data: data})
+	return p.prediction.add(evertick.Input{Tick: tick, Source: p.source, Seq: seq, Kind: kind, Data: data})
 }
 
-// Predict runs Predicted until the server would have completed tick ticks, at most PredictorConfig.Ahead
-// ticks ahead of the last state of the server, with the inputs of Client.Input that the server has not
-// applied, each in its tick, or in the first one if that has passed. Tick 0 stands for the tick that
-// Predicted runs next. An input no longer counts when a state says that it or a later one was applied, or
-// 240 ticks after its tick. Predict does not go back. Before the first state it does nothing. Errors are
-// those of Sim.CopyFrom and Sim.Step.
+// Predict runs Predicted until it has completed tick ticks, as the server counts them, but at most
+// PredictorConfig.Ahead ticks ahead of the last state of the server. It applies the inputs of Client.Input
+// that the server has not applied: each in its tick, in the first tick if its own has passed, and for tick
+// 0 in the tick that Predicted runs next. It drops an input when a state shows that this or a later one
+// was applied, or 240 ticks after its tick. Predict does not go back. Before the first state it does
+// nothing. Errors are those of Sim.CopyFrom and Sim.Step.
 func (p *Predictor) Predict(tick uint64) error {
 	if p.end == 0 {
 		return nil
 	}
-	return p.lead.runTo(max(tick, p.Tick()) - p.lead.offset)
+	return p.prediction.runTo(max(tick, p.Tick()) - p.prediction.offset)
 }
 
 // update compares a state of the server with the prediction. applied is the number of the last input of
@@ -164,8 +157,8 @@ func (p *Predictor) update(s *State, applied uint64) error {
 	if err := p.run(s.Tick()); err != nil {
 		return err
 	}
-	p.lead.drop(p.isApplied)
-	p.lead.confirm()
+	p.prediction.drop(p.isApplied)
+	p.prediction.confirm()
 	p.stats.Updates++
 	return p.compare(s)
 }
@@ -176,12 +169,12 @@ func (p *Predictor) isApplied(in *pendingInput) bool { return in.Seq <= p.applie
 func (p *Predictor) run(tick uint64) error {
 	sim := p.config.Confirmed
 	if p.end == 0 || tick < p.end || tick-p.end > lateTicks {
-		p.lead.offset, p.lead.stale = tick-sim.Ticks(), true
+		p.prediction.offset, p.prediction.stale = tick-sim.Ticks(), true
 	}
-	p.start, p.end = sim.Ticks()+p.lead.offset, tick
+	p.start, p.end = sim.Ticks()+p.prediction.offset, tick
 	p.running = true
 	defer func() { p.running = false }()
-	for sim.Ticks()+p.lead.offset < tick {
+	for sim.Ticks()+p.prediction.offset < tick {
 		if err := step(sim); err != nil {
 			return err
 		}
@@ -195,9 +188,9 @@ func (p *Predictor) feed(tick uint64, dst []evertick.Input) ([]evertick.Input, e
 	if !p.running {
 		return dst, fault.Field(ErrRange, "replica: PredictorConfig.Confirmed not stepped by its Predictor: tick", tick)
 	}
-	for i := range p.lead.pending {
-		in := &p.lead.pending[i]
-		if p.isApplied(in) && min(max(in.at, p.start), p.end-1) == tick+p.lead.offset {
+	for i := range p.prediction.pending {
+		in := &p.prediction.pending[i]
+		if p.isApplied(in) && min(max(in.at, p.start), p.end-1) == tick+p.prediction.offset {
 			dst = append(dst, in.Input)
 		}
 	}
@@ -217,7 +210,7 @@ func (p *Predictor) compare(s *State) error {
 	p.entities = slices.DeleteFunc(p.entities, func(e predicted) bool {
 		if !e.owned && e.local != 0 {
 			p.config.Confirmed.World.Despawn(e.local)
-			p.lead.stale = true
+			p.prediction.stale = true
 		}
 		return !e.owned
 	})
@@ -243,7 +236,7 @@ func (p *Predictor) compareEntity(s *State, server ecs.ID, place, own int) error
 	case known:
 		p.stats.Corrections++
 	}
-	p.lead.stale = true
+	p.prediction.stale = true
 	if !alive {
 		local, err := p.config.Spawn(sim, server)
 		if e.local = local; err != nil || local == 0 {

@@ -147,7 +147,7 @@ func (c *Session) hangUp(code Code, text string) {
 // Receive takes a frame of the client. Any goroutine may call it, but one at a time for each connection.
 // It does not keep frame. After an error, which wraps a Code, the connection is over: an Error frame has
 // been sent, and the transport closes the connection. The session waits, as after Disconnected. No
-// frame, whatever is in it, does more than that.
+// frame, whatever is in it, does more harm than that.
 //
 // Inputs that the Sim refuses, that are for a tick beyond Limits.Lead, or whose number has arrived
 // before, are dropped and counted: see Stats.

@@ -19,7 +19,7 @@ type SimulatorConfig struct {
 	// Predicted is a second Sim, built as the first one. It runs ahead of the server with the client's
 	// own inputs: see Simulator.Predict. nil: there is no prediction.
 	Predicted *evertick.Sim
-	// Ahead is the most ticks by which Predicted runs ahead, 1 to 1024. 0: 60.
+	// Ahead is the largest number of ticks by which Predicted runs ahead, 1 to 1024. 0: 60.
 	Ahead int
 }
 
@@ -31,35 +31,35 @@ type SimulatorStats struct {
 	Rolled    uint64 // ticks that the prediction has run again
 }
 
-// Simulator is the part of a Client in mode Simulate: see ClientConfig.Simulator. It runs a Sim in step with that of the server: it begins
-// with a Snapshot, and then runs each tick with the inputs that the server has applied in it. After
-// each tick it compares Sim.Hash with that of the server. So the bandwidth does not depend on the
-// number of entities, and a state that differs in one bit is noticed in the same tick, whatever
-// the cause: another build of the game, a fault of memory, or a change on the server that no
-// input has made.
+// Simulator is the part of a Client in mode Simulate: see ClientConfig.Simulator. It runs a Sim in step
+// with that of the server. It begins with a Snapshot, and then runs each tick with the inputs that the
+// server has applied in it. After each tick it compares Sim.Hash with that of the server. So the bandwidth
+// does not depend on the number of entities, and the Simulator detects a difference of one bit in the
+// same tick, whatever the cause: another build of the game, a memory error, or a change on the server that
+// no input has made.
 //
-// The Sim must be built as that of the server: the same systems, columns and states, with the seed and
-// the rate of the server. What changes it comes from inputs alone: Sim.SetMode or a spawn between two
-// ticks of the server is found as a difference, and a new Snapshot follows. Inputs that wait in the
-// Snapshot are dropped, since the frames of their ticks will hold them.
+// Build the Sim as that of the server: the same systems, columns and states, with the seed and the rate of
+// the server. Only inputs may change the Sim of the server: after Sim.SetMode or a spawn between two ticks
+// the hashes differ, and a new Snapshot follows. Inputs that wait in the Snapshot are dropped, since the
+// frames of their ticks will hold them.
 //
-// Such a client has the whole state, with what its player must not see: use mode View for games
-// with secrets.
+// Such a client has the whole state, also what its player must not see: use mode View for games with
+// secrets.
 //
 // A Simulator is for the goroutine of its Client. After warm-up a tick allocates nothing beyond what
 // Sim.Step does.
 type Simulator struct {
-	sim      *evertick.Sim
-	scenario string
-	source   uint32 // of the session
-	tick     applied
-	running  bool // receive runs a tick
-	ran      bool // the last frame was that of the tick that has run
-	lost     bool // the state is not that of the server: it takes a Snapshot
-	gap      bool // the frame for the next tick did not come, and the server was asked
-	lead     lead
-	hashes   []ecs.ColumnHash // scratch
-	stats    SimulatorStats
+	sim        *evertick.Sim
+	scenario   string
+	source     uint32 // of the session
+	tick       applied
+	running    bool // receive runs a tick
+	ran        bool // the last frame was that of the tick that has run
+	lost       bool // the state is not that of the server: it takes a Snapshot
+	gap        bool // the frame for the next tick did not come, and the server was asked
+	prediction prediction
+	hashes     []ecs.ColumnHash // scratch
+	stats      SimulatorStats
 }
 
 // NewSimulator takes over the inputs of sim, and of SimulatorConfig.Predicted. The error wraps ErrRange.
@@ -72,7 +72,7 @@ func NewSimulator(sim *evertick.Sim, c SimulatorConfig) (*Simulator, error) {
 		return nil, err
 	}
 	s := &Simulator{sim: sim, scenario: c.Scenario, lost: true}
-	s.lead.init(sim, c.Predicted, c.Ahead)
+	s.prediction.init(sim, c.Predicted, c.Ahead)
 	sim.SetInputs(s.feed)
 	return s, nil
 }
@@ -82,11 +82,11 @@ func NewSimulator(sim *evertick.Sim, c SimulatorConfig) (*Simulator, error) {
 func (s *Simulator) Sim() *evertick.Sim { return s.sim }
 
 // Predicted returns SimulatorConfig.Predicted. Only the Simulator may step it or write to it.
-func (s *Simulator) Predicted() *evertick.Sim { return s.lead.sim }
+func (s *Simulator) Predicted() *evertick.Sim { return s.prediction.sim }
 
 // Stats returns the counts.
 func (s *Simulator) Stats() SimulatorStats {
-	s.stats.Rolled = s.lead.rolled
+	s.stats.Rolled = s.prediction.rolled
 	return s.stats
 }
 
@@ -110,13 +110,13 @@ func (s *Simulator) welcome(w *welcome) error {
 		return fmt.Errorf("%w, that of the Sim is %d", fault.Field(ErrUnsupported, "replica: Welcome: seed", w.seed), s.sim.Seed())
 	}
 	if !w.resumed || w.session != s.source {
-		s.lead.pending, s.lead.stale, s.source = nil, true, w.session
+		s.prediction.pending, s.prediction.stale, s.source = nil, true, w.session
 	}
 	return nil
 }
 
-// receive takes a Snapshot or an Inputs frame. An error wraps ErrCorrupt for a frame that makes no
-// sense, ErrRange for one that leaves ticks out, ErrDiverged if the hash is not that of the server, or
+// receive takes a Snapshot or an Inputs frame. An error wraps ErrCorrupt for a
+// malformed frame, ErrRange for one that leaves ticks out, ErrDiverged if the hash is not that of the server, or
 // is that of Sim.Restore or Sim.Step. Until waits is false again, frames of other ticks are ignored.
 func (s *Simulator) receive(frame []byte) error {
 	s.ran = false
@@ -153,9 +153,9 @@ func (s *Simulator) run() error {
 	}
 	s.lost, s.ran = false, true
 	s.stats.Ticks++
-	if s.lead.sim != nil {
-		s.lead.drop(s.isDone)
-		s.lead.confirm()
+	if s.prediction.sim != nil {
+		s.prediction.drop(s.isDone)
+		s.prediction.confirm()
 	}
 	return nil
 }
@@ -205,14 +205,14 @@ func (s *Simulator) restore(frame []byte) error {
 		return fmt.Errorf("replica: Snapshot: %w", err)
 	}
 	s.sim.DropInputs()
-	s.lost, s.gap, s.lead.stale = true, false, true
+	s.lost, s.gap, s.prediction.stale = true, false, true
 	s.hashes = s.sim.AppendColumnHashes(s.hashes[:0])
 	if got := ecs.Fold(s.hashes); got != hash || s.sim.Ticks() != tick {
 		return s.diverged("Snapshot of tick", tick, got, hash)
 	}
 	s.lost = false
 	s.stats.Snapshots++
-	s.lead.drop(func(in *pendingInput) bool { return in.at < tick }) // whether it was applied is unknown
+	s.prediction.drop(func(in *pendingInput) bool { return in.at < tick }) // whether it was applied is unknown
 	return nil
 }
 
@@ -223,27 +223,27 @@ func (s *Simulator) diverged(what string, tick, got, want uint64) error {
 
 // input adds an input of the client to the prediction, if there is one.
 func (s *Simulator) input(kind uint32, data []byte, tick, seq uint64) error {
-	if s.lead.sim == nil {
+	if s.prediction.sim == nil {
 		return nil
 	}
-	return s.lead.add(evertick.Input{Tick: tick, Source: s.source, Seq: seq, Kind: kind, Data: data})
+	return s.prediction.add(evertick.Input{Tick: tick, Source: s.source, Seq: seq, Kind: kind, Data: data})
 }
 
-// Predict runs Predicted until tick ticks are completed: from the state of Sim, with the inputs of
-// Client.Input that the server has not applied yet, each in its tick, or in the first one if that has
-// passed. An input for tick 0 applies in the tick that Predicted runs next. Predict assumes that nobody
-// else acts. When the server has come to a tick with another hash, Predict begins anew from the
-// state of Sim, so it is right again at once. It does not go back, and at most SimulatorConfig.Ahead
-// ticks ahead of Sim. Before the first Snapshot it does nothing. An input no longer counts when a tick
-// has applied it or a later one, or 240 ticks after its tick.
+// Predict runs Predicted from the state of Sim until it has completed tick ticks, but at most
+// SimulatorConfig.Ahead ticks ahead of Sim. It applies the inputs of Client.Input that the server has not
+// applied yet: each in its tick, in the first tick if its own has passed, and for tick 0 in the tick that
+// Predicted runs next. It drops an input when a tick has applied this or a later one, or 240 ticks after
+// its tick. Predict assumes that no other session acts. When a tick of the server has another hash than
+// the predicted one, Predict begins anew from the state of Sim, so the prediction is right again at once.
+// It does not go back. Before the first Snapshot it does nothing.
 //
 // Errors are those of Sim.CopyFrom and Sim.Step. It panics without SimulatorConfig.Predicted.
 func (s *Simulator) Predict(tick uint64) error {
-	if s.lead.sim == nil {
+	if s.prediction.sim == nil {
 		panic("replica: Simulator.Predict without SimulatorConfig.Predicted")
 	}
 	if s.lost {
 		return nil
 	}
-	return s.lead.runTo(tick)
+	return s.prediction.runTo(tick)
 }

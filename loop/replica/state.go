@@ -271,5 +271,5 @@ func (f Field) quat(lanes [][]int32, i int) (q [4]float32) {
 	return q
 }
 
-// sx returns the number whose two's complement of so many bits has the low bits of v.
+// sx extends the sign of a number of so many bits: see docs/replica-wire.md.
 func sx(bits uint8, v int32) int32 { return v << (32 - bits) >> (32 - bits) }

@@ -15,7 +15,7 @@ type Stats struct {
 	Fast    uint64 // connections that ended with TooFast
 
 	Updates   uint64 // send ticks
-	Skipped   uint64 // send ticks at which the frames of an earlier one were still being sent: nothing was
+	Skipped   uint64 // send ticks at which nothing was sent, since the frames of an earlier one still were
 	Late      uint64 // send ticks whose last frame was sent after the next one was due
 	Faults    uint64 // send ticks at which frames could not be made
 	Fault     error  // of the last of them

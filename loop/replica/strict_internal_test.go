@@ -107,7 +107,7 @@ func (c *strict) readRecord(b *strictBits, owner bool, e *strictEntity) {
 		}
 		all := g.LaneBits()
 		for lane := range g.Lanes() {
-			e.lanes[first] = extend(int32(b.get(int(all[lane]))), all[lane])
+			e.lanes[first] = sx(all[lane], int32(b.get(int(all[lane]))))
 			first++
 		}
 	}
@@ -283,7 +283,7 @@ func (c *strict) readGroup(r *wire.Reader, f *frameFacts, g Group, lane int, of 
 				has[i] = true
 				for l, w := range widths {
 					if w > 0 {
-						diffs[i][l] = extend(int32(b.get(int(w))), w)
+						diffs[i][l] = sx(w, int32(b.get(int(w))))
 					}
 				}
 			}
@@ -300,7 +300,7 @@ func (c *strict) readGroup(r *wire.Reader, f *frameFacts, g Group, lane int, of 
 			for l := range lanes {
 				if mask>>l&1 != 0 {
 					v := r.Varint()
-					if int64(extend(int32(v), all[l])) != v {
+					if int64(sx(all[l], int32(v))) != v {
 						panic("wide difference")
 					}
 					diffs[next][l] = int32(v)
@@ -316,7 +316,7 @@ func (c *strict) readGroup(r *wire.Reader, f *frameFacts, g Group, lane int, of 
 			if predicted {
 				d += velocity(e, lane+l, all[l])
 			}
-			e.lanes[lane+l] = extend(d, all[l])
+			e.lanes[lane+l] = sx(all[l], d)
 		}
 	}
 }
@@ -326,7 +326,7 @@ func velocity(e *strictEntity, lane int, bits uint8) int32 {
 	if e.v == nil {
 		return 0
 	}
-	return extend(e.v[lane], bits)
+	return sx(bits, e.v[lane])
 }
 
 // velocities notes what the frame has added to the lanes of the entities that stayed.

@@ -145,7 +145,7 @@ func TestSimulatorPredictsAmongOthers(t *testing.T) {
 	if err := l.Predict(l.authority.sim.Ticks()); err != nil || l.Predicted().Hash() != l.authority.sim.Hash() {
 		t.Errorf("prediction for tick %d: hash %x, want %x: %v", l.Predicted().Ticks(), l.Predicted().Hash(), l.authority.sim.Hash(), err)
 	}
-	if len(l.lead.pending) > 40 {
-		t.Errorf("%d inputs wait", len(l.lead.pending))
+	if len(l.prediction.pending) > 40 {
+		t.Errorf("%d inputs wait", len(l.prediction.pending))
 	}
 }

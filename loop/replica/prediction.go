@@ -20,11 +20,11 @@ const (
 	lateTicks = 240
 )
 
-// lead runs a Sim ahead of a base with the inputs of the client that the base has not applied. It
+// prediction runs a Sim ahead of a base with the inputs of the client that the base has not applied. It
 // begins as a copy of the base. As long as the base reaches the hashes that sim had at the same
 // ticks, sim is what a copy of the base would become, and goes on. Otherwise it begins anew with
 // a copy. Ticks are those of the base; offset is what to add to get a tick of the server.
-type lead struct {
+type prediction struct {
 	base, sim *evertick.Sim // sim is nil if there is no prediction
 	offset    uint64
 	pending   []pendingInput // by (at, Seq). The Data belong to them.
@@ -42,97 +42,97 @@ type pendingInput struct {
 }
 
 // init takes over the inputs of sim, which may be nil. ahead is the most ticks between both.
-func (l *lead) init(base, sim *evertick.Sim, ahead int) {
-	l.base, l.sim, l.stale = base, sim, true
+func (p *prediction) init(base, sim *evertick.Sim, ahead int) {
+	p.base, p.sim, p.stale = base, sim, true
 	if sim != nil {
-		l.hashes = make([]uint64, cmp.Or(ahead, defaultAhead)+1)
-		sim.SetInputs(l.feed)
+		p.hashes = make([]uint64, cmp.Or(ahead, defaultAhead)+1)
+		sim.SetInputs(p.feed)
 	}
 }
 
 // feed returns the pending inputs that apply in a tick.
-func (l *lead) feed(tick uint64, dst []evertick.Input) ([]evertick.Input, error) {
-	for i := range l.pending {
-		if l.due(&l.pending[i]) == tick {
-			dst = append(dst, l.pending[i].Input)
+func (p *prediction) feed(tick uint64, dst []evertick.Input) ([]evertick.Input, error) {
+	for i := range p.pending {
+		if p.due(&p.pending[i]) == tick {
+			dst = append(dst, p.pending[i].Input)
 		}
 	}
 	return dst, nil
 }
 
 // due returns the tick in which an input applies.
-func (l *lead) due(in *pendingInput) uint64 {
-	return max(in.at, l.from+l.offset) - l.offset
+func (p *prediction) due(in *pendingInput) uint64 {
+	return max(in.at, p.from+p.offset) - p.offset
 }
 
 // add adds an input, and copies its Data.
-func (l *lead) add(in evertick.Input) error {
+func (p *prediction) add(in evertick.Input) error {
 	data := in.Data
 	in.Data = nil
 	e := pendingInput{in, in.Tick}
 	if in.Tick == 0 {
-		e.at = l.sim.Ticks() + l.offset
+		e.at = p.sim.Ticks() + p.offset
 	}
-	i, found := slices.BinarySearchFunc(l.pending, e, func(a, b pendingInput) int {
+	i, found := slices.BinarySearchFunc(p.pending, e, func(a, b pendingInput) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.Seq, b.Seq))
 	})
 	switch {
 	case found:
 		return fault.Field(fault.ErrRange, "replica: sequence number of an input that waits already", in.Seq)
-	case len(l.pending) == mostPending:
+	case len(p.pending) == mostPending:
 		return fault.Field(fault.ErrCapacity, "replica: inputs that the server has not applied", mostPending)
 	}
-	if n := len(l.free); n > 0 {
-		e.Data, l.free = l.free[n-1][:0], l.free[:n-1]
+	if n := len(p.free); n > 0 {
+		e.Data, p.free = p.free[n-1][:0], p.free[:n-1]
 	}
 	e.Data = append(e.Data, data...)
-	l.pending = slices.Insert(l.pending, i, e)
-	l.stale = l.stale || l.due(&e) < l.sim.Ticks()
+	p.pending = slices.Insert(p.pending, i, e)
+	p.stale = p.stale || p.due(&e) < p.sim.Ticks()
 	return nil
 }
 
 // drop drops the pending inputs for which gone returns true, and those that are long overdue.
-func (l *lead) drop(gone func(*pendingInput) bool) {
-	now := l.base.Ticks() + l.offset
-	kept := l.pending[:0]
-	for i := range l.pending {
-		if in := &l.pending[i]; !gone(in) && in.at+lateTicks >= now {
+func (p *prediction) drop(gone func(*pendingInput) bool) {
+	now := p.base.Ticks() + p.offset
+	kept := p.pending[:0]
+	for i := range p.pending {
+		if in := &p.pending[i]; !gone(in) && in.at+lateTicks >= now {
 			kept = append(kept, *in)
 		} else if cap(in.Data) > 0 {
-			l.free = append(l.free, in.Data)
+			p.free = append(p.free, in.Data)
 		}
 	}
-	clear(l.pending[len(kept):])
-	l.pending = kept
+	clear(p.pending[len(kept):])
+	p.pending = kept
 }
 
 // confirm compares the prediction with the base, which has run.
-func (l *lead) confirm() {
-	now := l.base.Ticks()
-	l.stale = l.stale || l.sim.Ticks() < now || *l.hash(now) != l.base.Hash()
+func (p *prediction) confirm() {
+	now := p.base.Ticks()
+	p.stale = p.stale || p.sim.Ticks() < now || *p.hash(now) != p.base.Hash()
 }
 
-func (l *lead) hash(tick uint64) *uint64 { return &l.hashes[tick%uint64(len(l.hashes))] }
+func (p *prediction) hash(tick uint64) *uint64 { return &p.hashes[tick%uint64(len(p.hashes))] }
 
 // runTo runs the prediction until so many ticks are completed, but at most as far ahead of the base as
 // init allows. If it is stale it begins anew, and at least reaches the tick at which it was.
-func (l *lead) runTo(tick uint64) error {
-	now, base := l.sim.Ticks(), l.base.Ticks()
-	tick = min(max(tick, now, base), base+uint64(len(l.hashes))-1)
-	if l.stale {
-		if err := l.sim.CopyFrom(l.base); err != nil {
+func (p *prediction) runTo(tick uint64) error {
+	now, base := p.sim.Ticks(), p.base.Ticks()
+	tick = min(max(tick, now, base), base+uint64(len(p.hashes))-1)
+	if p.stale {
+		if err := p.sim.CopyFrom(p.base); err != nil {
 			return err
 		}
-		l.stale, l.from = false, base
-		*l.hash(base) = l.base.Hash()
-		l.rolled += min(max(now, base), tick) - base
+		p.stale, p.from = false, base
+		*p.hash(base) = p.base.Hash()
+		p.rolled += min(max(now, base), tick) - base
 	}
-	for l.sim.Ticks() < tick {
-		if err := step(l.sim); err != nil {
-			l.stale = true
+	for p.sim.Ticks() < tick {
+		if err := step(p.sim); err != nil {
+			p.stale = true
 			return err
 		}
-		*l.hash(l.sim.Ticks()) = l.sim.Hash()
+		*p.hash(p.sim.Ticks()) = p.sim.Hash()
 	}
 	return nil
 }
