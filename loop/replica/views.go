@@ -180,8 +180,8 @@ func (s *source) list(v *viewer, near []uint32) {
 	v.seen = w.lists[first:]
 }
 
-// beyond reports whether an entity is not near enough to come into the view of v. It may be in the view, which reaches
-// to Leave.
+// beyond reports whether an entity is too far away to come into the view of v. One that is in the view already may
+// still be within Leave.
 func (s *source) beyond(v *viewer, slot uint32) bool {
 	_, own := slices.BinarySearch(v.own, slot)
 	return !own && s.distance2(v, slot) > s.viewConfig.Enter*s.viewConfig.Enter && !(s.global != nil && has(s.present.global, slot))
