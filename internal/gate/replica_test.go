@@ -2,8 +2,7 @@ package gate
 
 import "testing"
 
-// Mutants of the server of package replica that its model test must notice: clients of another state than that of
-// the Sim.
+// Mutants of package replica that its model test must notice: clients get another state than that of the Sim.
 var replicaMutants = []struct {
 	name    string
 	changes []change
@@ -17,7 +16,15 @@ var replicaMutants = []struct {
 	}, `has lanes .*, want`},
 	{"base off by one", []change{{"loop/replica/encode.go", "e.f.tick-e.base.tick)", "e.f.tick-e.base.tick+1)"}}, `refuses a frame|has lanes .*, want`},
 	{"truncating quantiser", []change{{"native/quantise.go", "return int32(math.RoundToEven(float64(v)))", "return int32(v)"}}, `has lanes .*, want`},
+	{"no hysteresis", []change{{"loop/replica/views.go", "> s.viewConfig.Enter*s.viewConfig.Enter &&", "> s.viewConfig.Leave*s.viewConfig.Leave &&"}}, failsModel},
+	{"slots used again without a leave", []change{{"loop/replica/capture.go", "if id != p.ids[slot] {", "if (id == 0) != (p.ids[slot] == 0) {"}}, failsModel},
+	{"forgotten teleport", []change{{"loop/replica/capture.go", "s.teleports[i] |= word", "s.teleports[i] = word"}}, failsModel},
+	{"velocity of another change", []change{{"loop/replica/decode.go", "to[i] = sx(b, now[i]-was[d.from[i]])", "to[i] = sx(b, now[i]-was[d.from[i]]) &^ 1"}}, failsModel},
+	{"owned entity that left", []change{{"loop/replica/decode.go", "d.from[place] < int32(was)", "d.from[place] < int32(was)-1"}}, failsModel},
+	{"newest state instead of the base", []change{{"loop/replica/client.go", "if base = c.base(h.tick - h.age); base == nil {", "if base = newest; base == nil {"}}, failsModel},
 }
+
+const failsModel = "--- FAIL: TestModel"
 
 func TestReplicaTeeth(t *testing.T) {
 	needGate(t)

@@ -28,7 +28,7 @@ type delivery struct {
 	sessions  []*session
 	viewing   []*Session
 	following []*Session
-	viewers   []*viewer // of viewing
+	viewers   []*viewer // of viewing, and those that rest
 	lost      []*Session
 	frames    []byte // of a chunk
 	ends      []int  // of each frame
@@ -163,7 +163,7 @@ func (s *Server) broadcast() {
 	d := &s.sending
 	d.counts = sendCounts{}
 	s.collect()
-	if s.sendTick && len(d.viewing) > 0 {
+	if s.sendTick && len(d.viewers) > 0 {
 		s.sendViews()
 	}
 	for _, c := range d.following {
@@ -227,12 +227,12 @@ func (s *Server) collect() {
 				break
 			}
 			ses.updateViewer(c, s.rewound)
+			d.viewers = append(d.viewers, ses.viewer) // also if it backs off: its view moves with what it follows
 			if s.backsOff(c) {
 				c.refusals++
 				break
 			}
 			d.viewing = append(d.viewing, c)
-			d.viewers = append(d.viewers, ses.viewer)
 		}
 		ses.mu.Unlock()
 	}

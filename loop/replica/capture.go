@@ -30,7 +30,6 @@ type present struct {
 	category []uint32
 	owned    []uint64 // session<<32 | slot of each entity that has an owner, ascending
 	weight   []float32
-	tagMasks [][]uint64
 	global   []uint64
 	floats   []float32 // scratch
 }
@@ -138,12 +137,6 @@ func (s *source) grow() {
 		*column = longer(*column, rows)
 	}
 	p.global = longer(p.global, rows/64)
-	if p.tagMasks == nil {
-		p.tagMasks = make([][]uint64, len(s.tags))
-	}
-	for i := range p.tagMasks {
-		p.tagMasks[i] = longer(p.tagMasks[i], rows/64)
-	}
 	for i := range s.states {
 		s.states[i].live = longer(s.states[i].live, rows/64)
 	}
@@ -183,12 +176,11 @@ func (s *source) captureJumps() {
 // captureGroup fills the next buffer of a group, and uses it if a value has changed. It does not rely on
 // versions: a program that writes a column without Touch would see its world stand still.
 func (s *source) captureGroup(g *group) {
-	if g.tags {
-		s.captureTags(g)
-		return
-	}
 	before := g.buffer
 	g.buffer = (g.buffer + 1) % s.ring
+	if g.tags {
+		s.fillTags(s.lane(g, g.buffer, 0))
+	}
 	for _, f := range g.fields {
 		s.quantise(g, f)
 	}
@@ -205,26 +197,13 @@ func (s *source) lane(g *group, buffer, lane int) []int32 {
 	return g.arena[(buffer*g.lanes+lane)*s.present.stride:][:s.present.high]
 }
 
-// captureTags fills the lane of tags if an entity has got or lost one.
-func (s *source) captureTags(g *group) {
-	p := &s.present
-	words, changed := (p.high+63)/64, s.captures == 1
-	for i, t := range s.tags {
-		if now, kept := t.Mask()[:words], p.tagMasks[i][:words]; !slices.Equal(now, kept) {
-			copy(kept, now)
-			changed = true
-		}
-	}
-	if !changed {
-		return
-	}
-	g.buffer = (g.buffer + 1) % s.ring
-	lane := s.lane(g, g.buffer, 0)
+// fillTags fills the lane of tags.
+func (s *source) fillTags(lane []int32) {
 	clear(lane)
-	for tag, mask := range p.tagMasks {
-		for i, word := range mask[:words] {
+	for i, t := range s.tags {
+		for w, word := range t.Mask()[:(len(lane)+63)/64] {
 			for ; word != 0; word &= word - 1 {
-				lane[i<<6|bits.TrailingZeros64(word)] |= 1 << tag
+				lane[w<<6|bits.TrailingZeros64(word)] |= 1 << i
 			}
 		}
 	}

@@ -22,7 +22,8 @@ type Config struct {
 	Tags []string
 	// Owner names a column of one unsigned integer, of at most 32 bits: the number of the session that
 	// owns the entity, or 0. Owned entities are in the view of their session, and only it gets the
-	// columns that go to Owner. Empty: there are no owners.
+	// columns that go to Owner. A Server begins no more sessions than the column has numbers, which are
+	// soon used up if it has 8 or 16 bits. Empty: there are no owners.
 	Owner string
 	// View says what each client sees.
 	View ViewConfig

@@ -8,8 +8,8 @@
 //	    │
 //	Session.Receive ◀── the transport, on goroutines of its own ◀────────────── inputs, acknowledgements
 //
-// A [Server] belongs to a Sim. After every tick, or every few (Config.Every), it copies the columns that clients
-// are to see, as whole numbers: see [Codec]. That is all that the goroutine of the Sim does. Another goroutine finds what
+// A [Server] belongs to a Sim, which has one at a time: two would give their sessions the same numbers.
+// After every tick, or every few (Config.Every), it copies the columns that clients are to see, as whole numbers: see [Codec]. That is all that the goroutine of the Sim does. Another goroutine finds what
 // each client sees (ViewConfig), makes for each a frame with what has changed since a state that this client has, and
 // passes it to the client's connection, a [Conn]. Package ws is a transport; [Pipe] is one in memory. The frames are
 // specified in docs/replica-wire.md.

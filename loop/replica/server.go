@@ -184,12 +184,17 @@ func (s *Server) join(ctx context.Context, conn Conn, hello []byte) (*Session, e
 	if c.resumed && !c.unsure {
 		c.held = h.Held
 	}
+	sent := false
+	defer func() {
+		if !sent { // also after a panic of a Conn: a session must not stay for good
+			s.giveUp(c)
+		}
+	}()
 	if replaced != nil {
 		replaced.hangUp(Replaced, "")
 	}
 	w.tick = s.tick.Load()
-	if !conn.Send(w.append(nil)) {
-		s.giveUp(c)
+	if sent = conn.Send(w.append(nil)); !sent {
 		return nil, TooSlow
 	}
 	return c, s.attach(c)

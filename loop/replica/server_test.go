@@ -416,6 +416,28 @@ func TestResumeWithAFullConnection(t *testing.T) {
 	expect(t, "inputs", lifecycle(w.took()), "[+1]")
 }
 
+// A Conn that panics leaves no session.
+func TestResumeAfterAPanic(t *testing.T) {
+	w := newWorld(t, 1, notices, evertick.InputConfig{})
+	join := func(h Hello) {
+		defer func() { recover() }()
+		w.Join(t.Context(), &recorder{onSend: func([]byte) { panic("broken") }}, h.append(nil))
+	}
+	join(Hello{})
+	w.step(1)
+	p := w.mustJoin(Hello{})
+	join(Hello{Token: p.welcome.token})
+	w.step(1)
+	expect(t, "inputs", lifecycle(w.took()), "[+1 -1 +2]")
+	p = w.resume(p, 0)
+	expect(t, "session", p.ID(), 2)
+	join(Hello{Token: p.welcome.token})
+	w.clock.Add(31e9)
+	w.step(2)
+	expect(t, "inputs", lifecycle(w.took()), "[-2]")
+	expect(t, "sessions", w.stats().Waiting+w.stats().Connected, 0)
+}
+
 func TestForgedTokens(t *testing.T) {
 	w := newWorld(t, 1, Config{}, evertick.InputConfig{})
 	p := w.mustJoin(Hello{})

@@ -154,6 +154,41 @@ func TestSimulatorNoticesHost(t *testing.T) {
 	}
 }
 
+// The prediction begins anew with a Snapshot.
+func TestSimulatorPredictsFromASnapshot(t *testing.T) {
+	a, predicted := newAuthority(t, 24, 3), newDuel(t, duelSeed, 24)
+	s := newSimulator(t, newDuel(t, duelSeed, 24), SimulatorConfig{Predicted: predicted.sim})
+	c, f := lane{room: 100}, follower{}
+	a.stream.join(&f, 0)
+	for i := range 4 * snapshotAge {
+		if i == snapshotAge {
+			a.score.Values()[0]++ // no input has done that
+		}
+		a.step(t)
+		if _, err := a.stream.send(&f, &c); err != nil {
+			t.Fatal(err)
+		}
+		for _, frame := range c.frames {
+			switch err := s.receive(frame); {
+			case errors.Is(err, ErrDiverged):
+				a.stream.resync(&f, s.held())
+			case err != nil:
+				t.Fatal(err)
+			}
+			if err := s.Predict(s.held()); err != nil {
+				t.Fatal(err)
+			}
+			if s.held() > 0 && predicted.sim.Hash() != s.Sim().Hash() {
+				t.Fatalf("tick %d: the prediction is at tick %d and another state", s.held(), predicted.sim.Ticks())
+			}
+		}
+		c.frames = nil
+	}
+	if st := s.Stats(); st.Snapshots != 2 || st.Diverged != 1 {
+		t.Errorf("%+v", st)
+	}
+}
+
 // Inputs that wait at the time of the Snapshot are applied once, in their tick.
 func TestSimulatorWaitingInputs(t *testing.T) {
 	a, s := newAuthority(t, 24, 3), newSimulator(t, newDuel(t, duelSeed, 24), SimulatorConfig{})

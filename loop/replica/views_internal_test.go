@@ -443,6 +443,23 @@ func TestPredictionAfterABudget(t *testing.T) {
 	}
 }
 
+// TestOneFrameForACapture: a client that has been sent a capture is not sent it again.
+func TestOneFrameForACapture(t *testing.T) {
+	g := still(t, Config{}, 1)
+	for _, ordered := range []bool{true, false} {
+		g.join(1, ordered)
+	}
+	for range 3 {
+		g.next()
+		g.send()
+		for _, seat := range g.seats {
+			if len(seat.last) != 0 {
+				t.Errorf("ordered %t: %d bytes", seat.v.ordered, len(seat.last))
+			}
+		}
+	}
+}
+
 // TestPriority: of equal changes, heavier and nearer entities are sent more often; a weight of 0, NaN or less only where
 // there is room.
 func TestPriority(t *testing.T) {

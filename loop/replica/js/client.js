@@ -132,9 +132,9 @@ export class Client {
 	}
 	#onWelcome(r) {
 		const w = {
-			session: r.u32('session'), resumed: r.u8('flags', 1) === 1, token: r.blob('token', 256), received: r.big('received'), tick: r.big('tick'),
-			rate: [r.big('rate', 1), r.big('rate', 1)], every: r.big('every', 1), seed: r.u64('seed'), simVersion: r.u32('sim version'),
-			scenario: r.text('scenario'),
+			session: r.between('session', r.u32('session'), 1, 2 ** 32), resumed: r.u8('flags', 1) === 1, token: r.blob('token', 256), received: r.big('received'), tick: r.big('tick'),
+			rate: [r.uv('rate', 1e8, 1), r.uv('rate', 1e8, 1)], every: r.uv('every', 65_536, 1), seed: r.u64('seed'), simVersion: r.u32('sim version'),
+			scenario: r.text('scenario', 255),
 		};
 		const schema = r.blob('schema');
 		r.close();

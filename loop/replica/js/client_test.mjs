@@ -172,7 +172,9 @@ test('a Welcome that is refused', () => {
 		[/a public group after/, [group(1, quantised('x')), group(0, quantised('y'))]],
 		[/lanes of a group: 0 /, [group(0)]], [/components: 9 /, [group(0, exact('x', 1, 9))]], [/lanes of a group: 9 /, [group(0, exact('x', 1, 8), exact('y', 1))]], [/lanes of a group: 10 /, [group(0, exact('x', 4, 5))]],
 		[/bits: 1 /, [group(0, quantised('x', 1))]], [/bits: 26 /, [group(0, quantised('x', 26))]], [/bits: 17 /, [group(0, angle('x', 17))]],
-		[/bits: 1 /, [group(0, { ...angle('rotation', 1), codec: 5 })]], [/bits: 17 /, [group(0, { ...angle('rotation', 17), codec: 4 })]],
+		[/bits: 1 /, [group(0, { ...angle('rotation', 1), codec: 5, components: 4 })]], [/bits: 17 /, [group(0, { ...angle('rotation', 17), codec: 4, components: 4 })]],
+		[/components: 1 is not 4/, [group(0, { ...angle('rotation'), codec: 5 })]], [/"x" is not "rotation"/, [group(0, { ...angle('x'), codec: 4, components: 4 })]], [/name: ""/, [group(0, angle(''))]],
+		[/kind: 3 is not 9/, [group(0, { ...angle('x'), kind: 3 })]], [/kind: 9 is not 7/, [group(0, { ...exact('', 9), codec: 6, bits: 32 })]],
 		[/step: 0 /, [group(0, quantised('x', 8, 0))]], [/step: NaN/, [group(0, quantised('x', 8, NaN))]], [/step: Infinity/, [group(0, quantised('x', 8, Infinity))]],
 		[/step: -1/, [group(0, quantised('x', 8, -1))]], [/step: 1 is not 0/, [group(0, { ...angle('x'), step: 1 })]],
 		[/codec: 0 /, [group(0, { ...angle('x'), codec: 0 })]], [/codec: 7 /, [group(0, { ...angle('x'), codec: 7 })]],
@@ -187,12 +189,12 @@ test('a Welcome that is refused', () => {
 		refuses(c, bad, why);
 	}
 	refuses(c, welcome([]), /groups: 1 bytes/);
-	refuses(c, welcome([0x80, 0x80, 0x80, 8]), /groups: 16777216 need/);
+	refuses(c, welcome([0x80, 0x80, 0x80, 8]), /groups: 16777216 is not 0 to 256/);
 });
 
 /** Two predicted lanes, another group, owner lanes. */
 const fields = [
-	{ flags: 2, fields: [quantised('x', 17), angle('turn')] }, { flags: 0, fields: [exact('health', 6), { name: '', codec: 6, kind: 0, components: 1, bits: 32, step: 0 }] },
+	{ flags: 2, fields: [quantised('x', 17), angle('turn')] }, { flags: 0, fields: [exact('health', 6), { name: '', codec: 6, kind: 7, components: 1, bits: 32, step: 0 }] },
 	{ flags: 2, fields: [exact('n', 3)] }, { flags: 1, fields: [exact('ammo', 1), exact('gold', 8)] }, { flags: 1, fields: [quantised('heat', 9)] },
 ];
 const publics = [{ predicted: true, bits: [17, 10] }, { bits: [16, 32] }, { predicted: true, bits: [32] }], owners = [{ bits: [8, 32, 32] }, { bits: [9] }];
@@ -388,8 +390,8 @@ test('hostile lengths take no memory', () => {
 });
 
 test('values', () => {
-	const c = joined(schemaBytes([{ flags: 0, fields: [{ ...angle('rotation'), codec: 5, bits: 9 }, exact('id', 8, 1), exact('f', 9)] },
-		{ flags: 0, fields: [{ name: '', codec: 6, kind: 0, components: 1, bits: 32, step: 0 }, { ...angle('r'), codec: 4, components: 4 }] }], ['a', 'b']));
+	const c = joined(schemaBytes([{ flags: 0, fields: [{ ...angle('rotation'), codec: 5, bits: 9, components: 4 }, exact('id', 8, 1), exact('f', 9)] },
+		{ flags: 0, fields: [{ name: '', codec: 6, kind: 7, components: 1, bits: 32, step: 0 }, angle('r')] }], ['a', 'b']));
 	const b = new Bytes().u8(3, 7, 0, 8, 2).places([1, 4], (_, b) => b.sv(0));
 	const q = [[-2, 2], [255, 9], [0, 9], [-5, 9], [-1, 32], [0, 32], [0x40490fdb, 32], [-(2 ** 31), 32], [-512, 10]];
 	b.bits([...q, ...q.map(([v, n], k) => [k === 8 ? 256 : k === 7 ? 2 : 0, n])]);

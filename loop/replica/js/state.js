@@ -6,11 +6,15 @@ const NUMBERS = [, Int8Array, Int16Array, Int32Array, BigInt64Array, Uint8Array,
 const SLOTS = 2 ** 24, NONE = new Uint32Array(0), NO_LANE = new Int32Array(0);
 
 /** Bits of the lanes of a field. */
-function lanesOf(r, { codec, kind, components, bits, step }) {
+function lanesOf(r, { name, codec, kind, components, bits, step }) {
 	const each = (n, b) => Array(n).fill(b), upTo = (most) => r.between('bits', bits, 2, most);
-	if (codec !== QUANTISED && step !== 0) r.fail('step', `${step} is not 0`);
+	if (codec !== QUANTISED && !Object.is(step, 0)) r.fail('step', `${step} is not 0`);
+	if (codec === EXACT) r.between('kind', kind, 1, 10);
+	else r.between('kind', kind, codec === TAGS ? 7 : 9, codec === TAGS ? 7 : 9);
+	if ((name === '') !== (codec === TAGS)) r.fail('name', `"${name}" with codec ${codec}`);
+	if ((codec === PLANAR || codec === QUAT) && name !== 'rotation') r.fail('name', `"${name}" is not "rotation"`);
+	if (codec === TAGS || codec === PLANAR || codec === QUAT) r.between('components', components, codec === TAGS ? 1 : 4, codec === TAGS ? 1 : 4);
 	if (codec === TAGS) return [r.between('bits', bits, 32, 32)];
-	r.between('kind', kind, 1, 10);
 	if (codec === ANGLE) return each(components, upTo(16));
 	if (codec === PLANAR) return [upTo(16)];
 	if (codec === QUAT) return [2, ...each(3, upTo(16))];
@@ -27,11 +31,11 @@ function lanesOf(r, { codec, kind, components, bits, step }) {
  */
 export function readSchema(r) {
 	const s = { groups: [], fields: new Map(), tags: [], bits: [], publics: 0, sum: [0, 0] };
-	for (let n = r.count('groups'); n > 0; n--) {
+	for (let n = r.count('groups', 256, 2); n > 0; n--) {
 		const flags = r.u8('flags of a group', 2), owner = flags === 1, first = s.bits.length;
 		if (!owner && s.groups.at(-1)?.owner) r.fail('groups', 'a public group after one of the owner');
-		for (let k = r.count('fields'); k > 0; k--) {
-			const f = { name: r.text('name'), codec: r.u8('codec', 6, 1), kind: r.u8('kind', 10), components: r.u8('components', 8, 1), bits: r.u8('bits'), owner, first: s.bits.length };
+		for (let k = r.count('fields', 8, 9); k > 0; k--) {
+			const f = { name: r.text('name', 255), codec: r.u8('codec', 6, 1), kind: r.u8('kind', 10), components: r.u8('components', 8, 1), bits: r.u8('bits'), owner, first: s.bits.length };
 			f.step = r.view.getFloat32(r.skip('step', 4), true);
 			const bits = lanesOf(r, f);
 			f.lanes = bits.length;
@@ -43,7 +47,7 @@ export function readSchema(r) {
 		if (!owner) s.publics = s.bits.length;
 		s.groups.push({ owner, predicted: flags === 2, first, end: s.bits.length });
 	}
-	for (let n = r.count('tags', 32); n > 0; n--) s.tags.push(r.text('tag'));
+	for (let n = r.count('tags', 32); n > 0; n--) s.tags.push(r.text('tag', 255));
 	r.close();
 	return s;
 }
