@@ -935,8 +935,8 @@ func (m *model) heal() {
 	m.aim.Touch()
 }
 
-// Each client has the truth of each tick whose frame it has applied, whatever happens to the world, to
-// its view and to its connection.
+// After each frame that it applies, each client has the state of the Sim at that tick, whatever happens to the
+// world, to its view and to its connection.
 func TestModel(t *testing.T) {
 	runs, steps, rest := 64, 700, 300
 	if testing.Short() {

@@ -157,8 +157,7 @@ func (s *source) query(viewers []*viewer) error {
 	return nil
 }
 
-// list makes the view of v of the entities near it, those that it owns and those that all see. near is
-// ascending.
+// list sets the view of v: the entities near it, those that it owns and those that all see. near is ascending.
 func (s *source) list(v *viewer, near []uint32) {
 	w := &s.views
 	category := v.mask != 0 && s.columns.category != nil
