@@ -44,8 +44,8 @@ type crowdColumns struct {
 	Turn  *ecs.Column[float32] // rad/s
 }
 
-// newCrowd returns a crowd in which one sees so many walkers, itself among them. cfg provides seed, level, workers
-// and clock.
+// newCrowd returns a crowd in which a walker sees as many as visible says, itself among them. cfg provides seed,
+// level, workers and clock.
 func newCrowd(n, visible, hz, clients int, cfg evertick.Config) (*crowd, error) {
 	c := &crowd{n: n, edge: crowdEdge(float64(visible) / float64(n))}
 	cfg.Capacity, cfg.Loop.RateNum, cfg.Spatial.CellSize, cfg.Inputs.Capacity = n, int64(hz), crowdRadius, 4096+8*clients
@@ -159,7 +159,7 @@ func appendTurn(dst []byte, slot uint32, act uint16, turn uint8) []byte {
 	return append(binary.LittleEndian.AppendUint16(dst, act), turn)
 }
 
-// wander lets the walkers choose for which this is the tick to do so.
+// wander lets each walker whose tick this is choose its speed and turn rate.
 func (c *crowd) wander(t *evertick.Tick) {
 	num, den := c.sim.Loop().Rate()
 	second := uint64((num + den - 1) / den)

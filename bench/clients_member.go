@@ -15,7 +15,7 @@ import (
 	"github.com/evertick/evertick/loop/replica"
 )
 
-// The frames that clients which only count read and write themselves: see docs/replica-wire.md.
+// A client that only counts reads and writes these frames without a replica.Client: see docs/replica-wire.md.
 const (
 	frameWelcome  = 2
 	frameKeyframe = 3
@@ -184,8 +184,8 @@ func (m *member) receive(frame []byte, now int64) error {
 	return nil
 }
 
-// within reports whether an update of a tick is in the window. What a slow client receives is of earlier ticks, so for it the
-// window is that of the others.
+// within reports whether an update of a tick is in the window. A slow client receives updates of earlier ticks: it counts
+// while the others receive updates of the window.
 func (m *member) within(tick uint64) bool {
 	if m.slow {
 		tick = m.newest.Load()

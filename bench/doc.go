@@ -73,8 +73,8 @@
 // -slow is the share of clients that read 1 kB a second; the figures are those of the others, and the slow
 // ones have lines of their own.
 //
-// The clients are in a process of their own, connected by TCP. What the server takes is the CPU time of
-// its process. -decode of the clients decode their updates, and the others count frames and bytes. Both
+// The clients are in a process of their own, connected by TCP. The cost of the server is the CPU time of
+// its process. As many clients as -decode says decode their updates; the others count frames and bytes. Both
 // processes read the same clock, and the report has three spans of time: from the arrival of an input to
 // the beginning of the tick that applies it; from the end of a tick to the receipt of its update; and, measured
 // directly, from the moment at which A sends an input to that at which B receives the update that shows its effect.

@@ -22,18 +22,18 @@ func (s *DeltaLanes) valid() bool {
 	return sum <= 32
 }
 
-// Delta computes how the lanes of a group differ between two states, row by row. A state begins at an index of arena,
-// and its lane l at l*stride after that; now and base are such indices, and previous is one or negative, for none. Row
-// i of lane l has the difference, modulo 2^32 and then reduced to the bits of the lane,
+// Delta computes how the lanes of a group differ between two states, row by row. now and base are the indices of arena
+// at which the states begin; lane l begins l*stride after that. previous is the index of a third state, or negative if
+// there is none. Row i of lane l has the difference, modulo 2^32 and then reduced to the bits of the lane,
 //
 //	d[l] = now[i] - base[i]                               // without previous
-//	d[l] = (now[i] - base[i]) - (base[i] - previous[i])   // with it: what a prediction of constant velocity lacks
+//	d[l] = (now[i] - base[i]) - (base[i] - previous[i])   // with it: the error of a linear prediction
 //
 // where reducing to b bits keeps the low b bits as a number in two's complement.
 //
-// Bit i%64 of changed[i/64] is set if any d[l] is not 0, that of wide if any is not a number of Width[l] bits in two's
-// complement; of 0 bits is the number 0 alone. The bits of rows from len(records) on are 0. records[i] has the low
-// Width[l] bits of each d[l], the first lane lowest, without gaps.
+// Bit i%64 of changed[i/64] is set if any d[l] is not 0. The same bit of wide is set if any d[l] does not fit into Width[l]
+// bits in two's complement; 0 bits hold the number 0 alone. The bits of rows from len(records) on are 0. records[i] has
+// the low Width[l] bits of each d[l], the first lane lowest, without gaps.
 //
 // changed and wide have (len(records)+63)/64 words. Delta panics if they do not, if a lane does not lie within arena, if
 // the shape is out of range, and on a level that Resolve refuses. It allocates nothing.

@@ -3,7 +3,7 @@ package native
 // Flags of entries that Merge reads and writes, beside slots and positions.
 const (
 	Young uint32 = 1 << 31 // of an entry of known and of stays: Gather takes it from its first source
-	Gone  uint32 = 1 << 31 // of an entry of leaves: what had the slot has died
+	Gone  uint32 = 1 << 31 // of an entry of leaves: the entity that had the slot has died
 )
 
 // slotBits are the bits of an entry that are its slot.
@@ -33,8 +33,8 @@ func room[T any](s []T, n int) []T {
 }
 
 // Merge compares the slots that a client knows with those that it is to see, both in ascending order, none twice, all
-// below MaxSlots. An entry of known may have the flag Young beside its slot. Bit s%64 of gone[s/64] says that what had
-// slot s when the list was made has died since, so that whatever has the slot now is something else.
+// below MaxSlots. An entry of known may have the flag Young beside its slot. Bit s%64 of gone[s/64] says that the entity
+// which had slot s when the list was made has died since: if the slot is in use, another entity has it.
 //
 // A slot that is known, in view and not gone stays; the other known ones leave, and the other ones in view enter. So a
 // slot that is known, in view and gone does both. Each list is in ascending order.
@@ -112,8 +112,8 @@ func bitsRoom(n int, width uint) int { return n*int(width)/8 + 8 }
 
 // Gather collects the records of the slots in stays, a list as Merge writes it: those of entries with the flag Young
 // from plain, those of the others from predicted. An entry whose slot has a bit in Changed and none in Wide gets a bit
-// in out.Mask, and the low width bits of its record go to out.Bits. The place in stays of one that has both bits goes
-// to out.Wide. Unused high bits of the last bytes are 0. 0 <= width <= 32.
+// in out.Mask, and the low width bits of its record go to out.Bits. If its slot has both bits, the place of the entry in
+// stays goes to out.Wide. Unused high bits of the last bytes are 0. 0 <= width <= 32.
 //
 // Gather panics if a source has no record for a slot of stays, or Changed or Wide no bit for a record; if width is out
 // of range, or out has too little room; and on a level that Resolve refuses. It does not check that stays ascends. It

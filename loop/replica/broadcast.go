@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	chunkFrames = 32       // that are made before they are sent, so that the clock is read twice for all of them
+	chunkFrames = 32       // frames that are made before they are sent, so that the clock is read twice for all of them
 	chunkBytes  = 64 << 10 // after which a chunk ends
 	retryEvery  = 8        // frames that a connection refuses in a row before it is tried once in so many send ticks
 )
@@ -139,7 +139,7 @@ func (s *Server) capture(ticks uint64, now int64) bool {
 	return true
 }
 
-// handOver passes what the inputs of each session have reached to the goroutine that sends, which rests.
+// handOver passes to the goroutine that sends, which is idle, the input of each session that was applied last.
 func (s *Server) handOver() {
 	for _, ses := range s.moved {
 		ses.captured, ses.moved = ses.reached, false
@@ -195,8 +195,8 @@ func (n *sendCounts) addTo(st *Stats) {
 }
 
 // collect lists the connections, and passes what their clients asked for to their viewers. If the Sim has
-// gone back, it ends the connections that are not ordered: a client cannot distinguish a frame of a
-// tick that it has had from one that was late. It comes back, and learns the tick from the Welcome.
+// gone back, it ends the connections that are not ordered: their clients could not distinguish frames of
+// earlier ticks from late ones. A client then connects again, and learns the tick from the Welcome.
 func (s *Server) collect() {
 	d := &s.sending
 	s.mu.Lock()
@@ -227,7 +227,7 @@ func (s *Server) collect() {
 				break
 			}
 			ses.updateViewer(c, s.rewound)
-			d.viewers = append(d.viewers, ses.viewer) // also if it rests: its view moves with what it follows
+			d.viewers = append(d.viewers, ses.viewer) // also if it backs off: its view moves with what it follows
 			if s.backsOff(c) {
 				c.refusals++
 				break

@@ -39,7 +39,7 @@ func newThreaded(t testing.TB, n int, c Config) *world {
 	return w
 }
 
-// idle waits until the goroutine that sends rests.
+// idle waits until the goroutine that sends is idle.
 func (w *world) idle() {
 	for w.busy.Load() {
 		time.Sleep(20 * time.Microsecond)
@@ -80,7 +80,7 @@ func TestBusyTicksAreSkipped(t *testing.T) {
 	}
 }
 
-// Frames of a state say nothing of inputs that a tick has applied while they were being sent.
+// The frames of a state do not report inputs that a later tick applies while they are being sent.
 func TestAppliedWhileFramesAreSent(t *testing.T) {
 	w := newThreaded(t, 3, Config{})
 	g := newGate()
@@ -219,7 +219,7 @@ func TestSlowClientsDisconnect(t *testing.T) {
 	expect(t, "inputs", lifecycle(w.took()), "[+1]")
 }
 
-// A Sim that goes back sends Keyframes: its clients have states that will never be.
+// A Sim that goes back sends Keyframes: its clients have states of a discarded future.
 func TestRestoreSendsKeyframes(t *testing.T) {
 	w := newWorld(t, 3, Config{}, evertick.InputConfig{})
 	p := w.mustJoin(Hello{})

@@ -36,15 +36,15 @@ type stay struct {
 	chosen  bool
 }
 
-// limit writes the frame from the body on within the budget. First come leaves, then the
-// entities that the session owns. Then the nearest ones come into view, which takes at most three
-// quarters of the rest while others wait. Last are the changes of entities in the order of the priority with
-// which they have waited: in each send tick it grows by the weight of the entity times a factor that falls from
-// 1 at the centre of the view to a fifth at Leave. At least one comes into view, and the changes of one are sent. Each
-// entity is sent as a whole.
+// limit writes the frame from the body on within the budget. First come leaves, then the entities that the
+// session owns. Then entities come into view, the nearest first; they take at most three quarters of the rest
+// while others wait. Last are the changes of entities in view, the highest priority first. In each send tick
+// in which an entity waits, its priority grows by its weight times a factor that falls from 1 at the centre of
+// the view to a fifth at Leave. Each entity is sent as a whole.
 //
-// These two, leaves, owned entities and the bitmap of a frame that is Partial are sent even beyond the budget. So that the
-// bitmap takes at most a quarter of it, no entity comes into view while there are two for each byte of the budget.
+// Leaves, owned entities, the bitmap of a Partial frame, one entity that comes into view and the changes of one
+// are sent even beyond the budget. No entity comes into view while there are two for each byte of the budget, so
+// the bitmap takes at most a quarter of it.
 func (e *frameWriter) limit(body int) {
 	e.dst = e.dst[:body]
 	e.prepare()

@@ -11,7 +11,7 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// present is what is kept of the newest capture only. Slices by slot have room for rows slots.
+// present is what is kept of the newest capture alone. Slices by slot have room for rows slots.
 type present struct {
 	rows, stride int // room for slots, a multiple of 64; distance of lanes
 	high         int // World.HighWater

@@ -297,7 +297,7 @@ func FuzzClient(f *testing.F) {
 	})
 }
 
-// A client with another schema says so politely, and a session that is not resumed begins anew.
+// A client with another schema sends an Error frame, and a session that is not resumed begins anew.
 func TestClientWelcome(t *testing.T) {
 	s := &testSchemas[0].Schema
 	b := newBench(t, ClientConfig{Schema: s.Hash() + 1, Ordered: true})

@@ -453,7 +453,7 @@ func readBitmap(r *wire.Reader, n int) []byte {
 	return set
 }
 
-// count returns the number of bits that are set.
+// count returns the number of bits that are set in a bitmap.
 func count(set []byte) (n int) {
 	for _, b := range set {
 		n += bits.OnesCount8(b)

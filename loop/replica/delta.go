@@ -16,7 +16,7 @@ type delta struct {
 	groups  []groupDelta
 	guessed [2]groupDelta // of the predicted group, in one shape: to the prediction; of entities without a velocity
 	worth   bool          // the prediction makes records shorter
-	decided bool          // worth is known
+	decided bool          // worth has been computed
 	known   []uint32      // all entities at the base, with native.Young on those of that capture
 	listed  bool          // known is made
 	bodies  [2]body       // for clients that see all entities; the second is predicted

@@ -31,9 +31,9 @@ type scratch struct {
 	choice   choice
 }
 
-// append appends the frame of a viewer for the newest capture: a Keyframe if there is no base that can
-// be changed, else an Update. It appends nothing if the viewer was sent one for this capture, and if the next
-// Keyframe is to wait. Afterwards call sent or refused.
+// append appends the frame of a viewer for the newest capture: a Keyframe if it has no useful base, else an
+// Update. It appends nothing if the viewer was sent a frame for this capture, or if the next Keyframe is to
+// wait. Afterwards call sent or refused.
 func (s *source) append(dst []byte, v *viewer, applied appliedInput) []byte {
 	v.refused()
 	if s.captures == 0 || len(v.flight) > 0 && v.flight[len(v.flight)-1].capture == s.captures {

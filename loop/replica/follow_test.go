@@ -119,7 +119,7 @@ func spaced[T ~int32 | ~uint32 | ~uint64](list []T) string {
 }
 
 // The client in JavaScript takes, ignores and refuses the frames of a server that the client in Go does, among them
-// some with a flipped bit, and has the same state after each of them. That this is the truth is what TestModel shows.
+// some with a flipped bit, and has the same state after each of them. TestModel compares that state with the Sim.
 func TestJavaScriptFollows(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {

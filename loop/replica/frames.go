@@ -175,7 +175,7 @@ func parseIntents(dst []intent, frame []byte) ([]intent, error) {
 	return dst, nil
 }
 
-// look is a wish for another view.
+// look is a request for another view.
 type look struct {
 	follow  uint64 // id of an entity, or 0: the point
 	x, y, z float32

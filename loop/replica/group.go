@@ -26,10 +26,7 @@ func (s *source) appendGroup(dst []byte, g int, d *delta, predicted bool) []byte
 	w.gathered.Reserve(n, others.width)
 	native.Gather(s.level, w.merged.Stays, young.Source, others.Source, others.width, &w.gathered)
 	w.places = append(w.places[:0], w.gathered.Wide...)
-	records := 0
-	for _, b := range w.gathered.Mask {
-		records += bits.OnesCount8(b)
-	}
+	records := count(w.gathered.Mask)
 	if few := records*(8*2+int(others.width)+8*group.lanes) < 8*len(w.gathered.Mask)+records*int(others.width); few && records > 0 {
 		w.places = appendBits(w.places, w.gathered.Mask)
 		slices.Sort(w.places)

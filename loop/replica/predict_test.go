@@ -487,7 +487,7 @@ func TestPredictorEntities(t *testing.T) {
 	}
 }
 
-// An error of Spawn or Corrected comes out, and a schema without a column to compare is refused.
+// The client returns an error of Spawn or Corrected, and refuses a schema without a column to compare.
 func TestPredictorErrors(t *testing.T) {
 	fail := errors.New("no")
 	r := newRaceTest(t, 0, 0)

@@ -137,9 +137,9 @@ func (s *Server) Close() error {
 // Welcome. Any goroutine may call it. After an error, which wraps a Code, an Error frame has been sent,
 // and the transport closes the connection. hello is not kept.
 //
-// A session is resumed by the newest token that its client got. Since a Welcome can be lost, an older one
-// works until the client has sent a frame on a connection with a newer one; after that it begins a new
-// session, as does a forged one. If the old connection is still open it ends with the Error Replaced.
+// The newest token of a client resumes its session. A Welcome can be lost, so an older token works until the
+// client has sent a frame on a connection with a newer one. After that it begins a new session, as a forged
+// one does. If the old connection is still open, it ends with the Error Replaced.
 func (s *Server) Join(ctx context.Context, conn Conn, hello []byte) (*Session, error) {
 	if conn == nil {
 		panic("replica: Join: nil Conn")
@@ -493,8 +493,8 @@ func (s *Server) sweep(now int64) {
 	s.sweepLocked(now)
 }
 
-// mostSwept is how many sessions a tick ends: thousands that a failure of the network has cut at once take as
-// many ticks as they take, and not one long one.
+// mostSwept is how many sessions a tick ends at most: if a failure of the network cuts thousands at once, their
+// end is spread over several ticks.
 const mostSwept = 256
 
 func (s *Server) sweepLocked(now int64) {
@@ -529,11 +529,11 @@ func (s *Server) setDeadline() {
 	s.deadline.Store(at)
 }
 
-// numbers gives sessions their numbers, and knows those of the sessions of earlier Servers: a restored
-// world has entities of sessions whose clients come back with tokens. They are honoured until a time,
-// as those of other clients that are away. A number that a token names is refused if this Server has used it.
-// New sessions get numbers above all that are known. If there are 32 bits for them they are also above the tick: the
-// number of a session that left before the restart is not given to another, which its token would let it replace.
+// numbers gives sessions their numbers, and keeps those of the sessions of earlier Servers: a restored
+// world has entities of sessions whose clients come back with tokens. Such tokens are honoured until a
+// deadline. A token of an earlier Server is refused if this Server has used its number. New sessions get
+// numbers above all that are known. If they have 32 bits these are also above the tick: otherwise the
+// number of a session that left before the restart could be given to another, which its token would replace.
 type numbers struct {
 	next  uint64              // above all numbers that are known
 	most  uint64              // the greatest that there is

@@ -138,7 +138,7 @@ func TestResidence(t *testing.T) {
 	expect(t, "inputs whose arrival is known", h.Count(), 3+64)
 }
 
-// A frame speaks of the inputs that its state is the result of, although a later tick has begun.
+// A frame reports the inputs that were applied before its state, although a later tick has begun.
 func TestAppliedBelongsToTheState(t *testing.T) {
 	w := newWorld(t, 1, Config{Every: 3}, evertick.InputConfig{})
 	p := w.mustJoin(Hello{})

@@ -12,8 +12,8 @@ const (
 	// logBytes is how much of the last Inputs frames a Server keeps, besides the last frame: some
 	// 10 s of 10 players at 60 Hz.
 	logBytes = 64 << 10
-	// snapshotAge is for how many ticks a Snapshot serves those that need one, and how long a client
-	// waits for another one: an attacker must not make the Server encode its state in each tick.
+	// snapshotAge is the number of ticks for which a Snapshot is sent to all clients that need one, and for
+	// which a client waits for another one: no client can make the Server encode its state in each tick.
 	snapshotAge = 30
 )
 
@@ -31,10 +31,10 @@ func checkSimulate(h *Hello, ordered bool) error {
 	return nil
 }
 
-// inputStream is the part of a Server for clients in mode Simulate. It keeps the last Inputs frames,
-// which are the same for all of these clients, and the last Snapshot. Each client, a follower, has
-// a place in that log. So a client that stalls, or comes back, gets the frames that it lacks, and a
-// Snapshot if the log no longer has them.
+// inputStream is the part of a Server for clients in mode Simulate, its followers. It keeps a log of the last
+// Inputs frames, which are the same for all followers, and the last Snapshot. Each follower has a position in
+// that log. So a client that stalls, or comes back, gets the frames that it lacks, or a Snapshot if the
+// log no longer has them.
 //
 // capture runs on the goroutine of the Sim, the other methods on any. Without followers nothing is
 // kept, and capture does nothing. Sim.Hash is computed in each tick anyway, once for all that read it.

@@ -87,8 +87,7 @@ func TestSimulatorFollows(t *testing.T) {
 	}
 }
 
-// A Sim that is not that of the server is noticed in the tick in which it differs, and a Snapshot makes
-// it right again.
+// A client detects in the same tick that its Sim differs from that of the server, and a Snapshot repairs it.
 func TestSimulatorNotices(t *testing.T) {
 	for name, wrong := range map[string]func(d *duel) func(*evertick.Tick){
 		"system": func(d *duel) func(*evertick.Tick) { return func(*evertick.Tick) { d.sum ^= 1 } },
@@ -136,7 +135,7 @@ func TestSimulatorNotices(t *testing.T) {
 	}
 }
 
-// A host that changes the world between two ticks, without an input, is noticed too.
+// A client also detects a host that changes the world between two ticks, without an input.
 func TestSimulatorNoticesHost(t *testing.T) {
 	a, s := newAuthority(t, 24, 3), newSimulator(t, newDuel(t, duelSeed, 24), SimulatorConfig{})
 	c, f := lane{room: 100}, follower{}

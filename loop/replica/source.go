@@ -24,7 +24,7 @@ import (
 // more entities, or more of them in a view, than ever before.
 //
 // A capture has a number, which counts from 1. The last Ring captures and the newest one are kept, so
-// a frame can be a change of any of them.
+// a frame can be the difference to any of them.
 type source struct {
 	world      *ecs.World
 	level      native.Level
@@ -41,13 +41,13 @@ type source struct {
 	columns special
 	shape   Schema
 
-	// What observe and capture keep, and what begin to end read.
+	// observe and capture write these, and the methods from begin to end read them.
 	mutex     sync.Mutex // held by capture, and from begin to end
 	teleports []uint64   // bitmap of slots since the last capture; only the goroutine of the Sim uses it
 	present   present
 	states    []state // of capture n at n % ring
 	captures  uint64  // number of the newest one, 0: none
-	oldest    uint64  // captures before this one are of no use
+	oldest    uint64  // captures before this one cannot be a base
 	skipped   uint64  // calls of capture that did nothing
 
 	views  views

@@ -45,7 +45,7 @@ type centre struct {
 	x, y, z float32
 }
 
-// frame is the state that a client has after a frame.
+// frame describes the state that a client has after a frame.
 type frame struct {
 	capture  uint64
 	tick     uint64
@@ -78,7 +78,7 @@ func newViewer(session uint32, ordered bool) *viewer {
 	return &viewer{session: session, ordered: ordered}
 }
 
-// sent makes the frame that append has made one that the client has, or may have.
+// sent notes that the connection took the frame that append has made: the client has it, or may have it.
 func (v *viewer) sent() {
 	f := v.next
 	if f == nil {
@@ -117,7 +117,7 @@ func (v *viewer) drop(n int) {
 	v.flight = v.flight[:copy(v.flight, v.flight[n:])]
 }
 
-// refused forgets the frame that append has made. Nothing has changed for the client.
+// refused forgets the frame that append has made: the connection did not take it.
 func (v *viewer) refused() {
 	if v.next != nil {
 		v.free = append(v.free, v.next)

@@ -157,8 +157,7 @@ func (s *source) query(viewers []*viewer) error {
 	return nil
 }
 
-// list makes the view of v of the entities near it, those that it owns and those that all see. near is
-// ascending.
+// list sets the view of v: the entities near it, those that it owns and those that all see. near is ascending.
 func (s *source) list(v *viewer, near []uint32) {
 	w := &s.views
 	category := v.mask != 0 && s.columns.category != nil
@@ -180,8 +179,8 @@ func (s *source) list(v *viewer, near []uint32) {
 	v.seen = w.lists[first:]
 }
 
-// beyond reports whether an entity is not near enough to come into the view of v. It may be in the view, which reaches
-// to Leave.
+// beyond reports whether an entity is too far away to come into the view of v. One that is in the view already may
+// still be within Leave.
 func (s *source) beyond(v *viewer, slot uint32) bool {
 	_, own := slices.BinarySearch(v.own, slot)
 	return !own && s.distance2(v, slot) > s.viewConfig.Enter*s.viewConfig.Enter && !(s.global != nil && has(s.present.global, slot))

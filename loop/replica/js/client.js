@@ -17,7 +17,7 @@ const STATES = 32; // that a connection without order keeps
 const MISSED = 4; // frames in a row without their base, after which a connection without order asks for a Keyframe
 const AGAIN = 16; // ignored frames after which it is asked for again
 const PINGS = 16; // of which the fastest gives the offset of the clocks
-const FINAL = [2, 3, 8]; // codes of errors that would come again
+const FINAL = [2, 3, 8]; // codes of errors after which connecting again is useless
 
 /**
  * @typedef {object} Options
@@ -33,7 +33,7 @@ const FINAL = [2, 3, 8]; // codes of errors that would come again
  * @property {(snapshot: {tick: number, hash: bigint, state: Uint8Array}) => void} [onSnapshot]
  * @property {(inputs: {tick: number, hash: bigint, at: number, inputs: RemoteInput[]}) => void} [onInputs]
  * @property {(error: {code: number, text: string}) => void} [onError] the server has sent an Error
- * @property {(fault: Error) => void} [onFault] connect has ended a connection because of a frame
+ * @property {(fault: Error) => void} [onFault] connect has ended the connection because of a malformed frame
  *
  * @typedef {{session: number, resumed: boolean, token: Uint8Array, received: number, tick: number, rate: [number, number], every: number, seed: bigint,
  *   simVersion: number, scenario: string, schema: import('./state.js').Schema}} Welcome
@@ -73,7 +73,7 @@ export class Client {
 		return this.options.now() + this.offset;
 	}
 
-	/** Sends the first frame of a connection. It asks for the session of the last Welcome, if there was one. */
+	/** Sends the first frame of a connection. It asks to resume the session of the last Welcome, if there was one. */
 	hello() {
 		const { mode, simVersion, schema, credentials } = this.options;
 		const held = mode ? this.#tick : this.#held.at(-1)?.tick ?? 0;
@@ -112,7 +112,7 @@ export class Client {
 	/**
 	 * Takes a frame of the server. A frame that is refused changes nothing and throws a FrameError; the transport should then end the connection.
 	 * @param {Uint8Array | ArrayBuffer} frame
-	 * @returns {boolean} false if the frame was ignored: its tick is not newer, its base is no longer held, its check differs, or it is not the time for it
+	 * @returns {boolean} false if the frame was ignored: its tick is not newer, its base is no longer held, its check differs, it came before the Welcome, or it is a second Welcome or an unexpected Pong
 	 */
 	receive(frame) {
 		const r = this.#reader.load(frame instanceof Uint8Array ? frame : new Uint8Array(frame)), kind = r.u8('kind');
@@ -234,8 +234,8 @@ export class Client {
 
 	#close;
 	/**
-	 * Connects over WebSocket, a frame in each binary message, and again when the connection ends: after `retry` ms, doubled with each attempt up to
-	 * `longest`, less up to a half by chance. It resumes its session, pings every `every` ms, and gives up after an Error that would come again.
+	 * Connects over WebSocket, with one frame in each binary message. When the connection ends, it connects again and resumes the session: after `retry` ms,
+	 * doubled with each attempt up to `longest`, less a random part of up to a half. It pings every `every` ms, and gives up after an Error that would come again.
 	 * @param {string} url @returns {() => void} ends the connection
 	 */
 	connect(url, { WebSocket = globalThis.WebSocket, protocols = [], retry = 250, longest = 10_000, every = 2_000 } = {}) {

@@ -37,7 +37,7 @@ for await (const input of createInterface({ input: process.stdin })) {
 		continue;
 	}
 	const got = receive(c, frame), where = `line ${line}, client ${number}, ordered ${ordered}, frame ${frame}`;
-	if (got === 'taken' || result === 'taken') assert.equal(got, result, where); // a frame that makes no sense may be ignored before that is found
+	if (got === 'taken' || result === 'taken') assert.equal(got, result, where); // a malformed frame may be ignored before its fault is found
 	assert.equal(text(c), state, where);
 	frames++;
 	taken += got === 'taken';

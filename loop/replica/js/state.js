@@ -53,14 +53,14 @@ export function readSchema(r) {
 }
 
 /**
- * What a client knows after a frame. An entity has a place from 0 to count - 1 in all columns, which may be longer, by ascending slots.
- * The client uses the memory again: read a state before the next frame arrives, and keep none of its columns.
+ * What a client knows after a frame. Each entity has a place from 0 to count - 1, by ascending slots, which is its index in all columns.
+ * Columns may be longer than count. The client uses the memory again: read a state before the next frame arrives, and keep none of its columns.
  */
 export class State {
 	tick = 0;
 	/** From the start of the server to the end of the tick, in µs. */
 	at = 0;
-	/** Some entities have lanes of an older tick. */
+	/** Whether some entities have values of an older tick. */
 	partial = false;
 	/** The highest sequence number of an own input that a tick applied, and how long that input waited, in µs, if the frame says so. @type {{sequence: number, waited: number} | null} */
 	applied = null;

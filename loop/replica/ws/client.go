@@ -27,7 +27,7 @@ type ClientConfig struct {
 	HTTP *http.Client
 	// FrameBytes is the largest frame of the server. 0: 64 MiB.
 	FrameBytes int
-	// QueueBytes is the most that waits to be sent: see replica.Queue. 0: 64 KiB.
+	// QueueBytes limits the bytes that wait to be sent: see replica.Queue. 0: 64 KiB.
 	QueueBytes int
 	// Idle is how long the server may be silent. After half of it a ping is sent. 0: 30 s.
 	Idle time.Duration
@@ -56,7 +56,7 @@ type link struct {
 }
 
 // Dial connects to a Handler at a URL such as "wss://play.example.com/world", and returns when the
-// session has begun. ctx bounds that, and nothing later. The error wraps ErrRange for a fault of the
+// session has begun. ctx bounds Dial, but not the connection. The error wraps ErrRange for a fault of the
 // configuration, and a replica.Code if the server refuses the client.
 func Dial(ctx context.Context, url string, c ClientConfig) (*Conn, error) {
 	faults := fault.List{Package: "ws"}

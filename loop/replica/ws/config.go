@@ -15,9 +15,9 @@ import (
 
 // Config of a Handler. The zero value works.
 type Config struct {
-	// Origins are those of pages from which browsers may connect, such as "https://play.example.com".
-	// Pages of the host itself may always, and so may clients that are no browsers and name no origin.
-	// "*": all.
+	// Origins are the origins of pages from which browsers may connect, such as "https://play.example.com".
+	// Pages of the host itself may always connect, and so may clients that name no origin, as no browser
+	// does. "*": all.
 	Origins []string
 	// Handshake is the longest time from the request until the session has begun: the client sends its
 	// Hello and Config.Authorize of the server answers. 0: 5 s.
@@ -25,21 +25,22 @@ type Config struct {
 	// Idle is how long a client may be silent. After half of it a ping is sent, which every client
 	// answers. 0: 30 s.
 	Idle time.Duration
-	// Write is the longest time that a client may take to read the next 64 KiB, or less, of what waits for
-	// it, and for the end of its connection. 0: 10 s.
+	// Write is the longest time that a client may take to read the next 64 KiB that wait for it, or all if
+	// less waits. It also bounds the end of its connection. 0: 10 s.
 	Write time.Duration
 	// MessageBytes is the largest message of a client, 0: 64 KiB. Make it not less than
 	// replica.Limits.FrameBytes.
 	MessageBytes int
-	// BytesPerSecond is how many bytes a client may send, with all that the protocol adds, over a second
-	// with room for a burst of two. It bounds pings and fragments, which replica.Limits do not. 0: 512 KiB.
+	// BytesPerSecond is how many bytes a client may send a second, with the headers of the protocol and with
+	// room for a burst of two seconds. It bounds pings and fragments, which replica.Limits do not. 0: 512 KiB.
 	BytesPerSecond int
-	// QueueBytes is the most that waits for one client: see replica.Queue. The system is asked for a
-	// buffer of the same size. 0: 64 KiB.
+	// QueueBytes limits the bytes that wait for one client: see replica.Queue. The buffer of the socket is set
+	// to the same size. 0: 64 KiB.
 	QueueBytes int
-	// Connections is the most connections at once, and PerAddress of one address. 0: 4096 and 64.
+	// Connections limits the connections that are open at once, and PerAddress those of one address. 0: 4096
+	// and 64.
 	Connections, PerAddress int
-	// PerMinute is the most connections that an address may begin in a minute. 0: 240.
+	// PerMinute limits the connections that an address may begin in a minute. 0: 240.
 	PerMinute int
 	// Address returns the address of a client for these limits. Behind a proxy, take it from the header
 	// that the proxy sets. nil: that of the connection, of IPv6 its first 64 bits.

@@ -10,21 +10,21 @@
 //	host := &http.Server{Addr: ":443", ReadHeaderTimeout: 5 * time.Second}
 //	host.ListenAndServeTLS(certificate, key)
 //
-// The http.Server is that of the host, with its TLS. It needs ReadHeaderTimeout: the Handler begins when a request is
-// complete. To end, call Close of the replica.Server: then all connections end, that of a client that does not answer after
-// two seconds, or after Config.Write if frames wait for it. Shutdown of the http.Server does not wait for them.
+// You configure the http.Server, and its TLS. Set ReadHeaderTimeout: the Handler runs only when a request is complete.
+// To end, call Close of the replica.Server: then all connections end. If a client does not answer, its connection ends
+// after two seconds, or after Config.Write if frames wait for it. Shutdown of the http.Server does not wait for them.
 //
 // Each frame is one binary message. Messages are not compressed: frames have few bits left to save, and a compressor
 // for each client costs more memory than all else here. A text message ends the connection.
 //
 // replica.Config.Authorize gets the credentials of the Hello. Request returns the HTTP request to it, with cookies
-// and headers. Browsers send cookies with requests of any page, so a Handler takes those only from pages of its
+// and headers. Browsers send cookies with requests of any page, so a Handler accepts requests only from pages of its
 // own host or of Config.Origins.
 //
 // # What a client cannot do
 //
 //   - Hold a connection without a session for longer than Config.Handshake and two seconds, whatever it sends.
-//   - Keep one that is silent for longer than Config.Idle: TCP does not notice a client that has vanished.
+//   - Keep a connection that is silent for longer than Config.Idle: TCP does not detect a client that has vanished.
 //   - Delay the server, or other clients, by not reading. Send never waits. At most Config.QueueBytes and one frame
 //     wait, and as much in the system; after Config.Write without progress the connection ends.
 //   - Make the server allocate by announcing a length: buffers grow with the bytes that have come, up to
@@ -38,8 +38,8 @@
 //
 // # Costs
 //
-// A frame is written by a system call that does not wait, on the goroutine that sends it. There a goroutine for each
-// client, which a frame wakes, costs about half a call more. A goroutine exists only while the system does
-// not take all. With TLS, and on systems other than Unix, that is for each frame. Send allocates nothing after warm-up. A
-// connection has one goroutine, which reads.
+// The goroutine that sends a frame writes it, by a system call that does not wait. To wake a goroutine of the connection
+// instead would cost about half a call more. A goroutine writes only while the socket does not take all; with TLS, and on
+// systems other than Unix, it writes each frame. Send allocates nothing after warm-up. An idle connection has one
+// goroutine, which reads.
 package ws

@@ -21,9 +21,9 @@ type session interface {
 
 // Handler lets clients join a replica.Server over WebSocket. It serves any path.
 type Handler struct {
-	config Config
-	door   *door
-	join   func(ctx context.Context, conn replica.Conn, hello []byte) (session, error)
+	config    Config
+	admission *admission
+	join      func(ctx context.Context, conn replica.Conn, hello []byte) (session, error)
 }
 
 // NewHandler returns a handler for a server. The error lists all faults of the Config. It panics if
@@ -43,7 +43,7 @@ func newHandler(join func(context.Context, replica.Conn, []byte) (session, error
 		return nil, err
 	}
 	h := &Handler{config: c, join: join}
-	h.door = newDoor(&h.config)
+	h.admission = newAdmission(&h.config)
 	return h, nil
 }
 
@@ -66,7 +66,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	began := time.Now()
 	address := h.config.Address(r)
-	if status := h.door.enter(address, began); status != 0 {
+	if status := h.admission.enter(address, began); status != 0 {
 		w.Header().Set("Retry-After", "60")
 		http.Error(w, "too many connections", status)
 		return
@@ -74,13 +74,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s := newSocket(&h.config, began)
 	conn, err := websocket.Accept(&hijacker{w, s}, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // the origin was checked above
 	if err != nil {                                                                                       // Accept has answered
-		h.door.leave(address)
+		h.admission.leave(address)
 		return
 	}
 	conn.SetReadLimit(int64(h.config.MessageBytes))
 	// The goroutine of net/http holds the request and a deep stack: half the memory of an idle connection.
 	go func() {
-		defer h.door.leave(address)
+		defer h.admission.leave(address)
 		defer conn.CloseNow() // after end, so that it only releases what conn holds
 		defer s.end()
 		defer logPanic(serverLog(r))

@@ -330,9 +330,9 @@ func TestTooManyConnections(t *testing.T) {
 	status("b", 503)
 	first.Close()
 	for began := time.Now(); ; time.Sleep(time.Millisecond) {
-		h.handler.door.mu.Lock()
-		total := h.handler.door.total
-		h.handler.door.mu.Unlock()
+		h.handler.admission.mu.Lock()
+		total := h.handler.admission.total
+		h.handler.admission.mu.Unlock()
 		if total == 4 {
 			break
 		} else if time.Since(began) > 20*time.Second {
@@ -348,7 +348,7 @@ func TestConnectionsInAMinute(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := newDoor(&config)
+	d := newAdmission(&config)
 	now := time.Now()
 	enter := func(address string, after time.Duration, want int) {
 		t.Helper()

@@ -98,10 +98,10 @@ func hostOf(t *testing.T, f *fake, c Config) *host {
 		h.server.CloseClientConnections()
 		h.server.Close()
 		noGoroutines(t)
-		handler.door.mu.Lock()
-		defer handler.door.mu.Unlock()
-		if handler.door.total != 0 || len(handler.door.addresses) != 0 {
-			t.Errorf("%d connections are still counted", handler.door.total)
+		handler.admission.mu.Lock()
+		defer handler.admission.mu.Unlock()
+		if handler.admission.total != 0 || len(handler.admission.addresses) != 0 {
+			t.Errorf("%d connections are still counted", handler.admission.total)
 		}
 	})
 	return h

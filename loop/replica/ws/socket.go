@@ -15,9 +15,9 @@ import (
 
 // socket is the server's end of one connection: the replica.Conn of the server.
 //
-// A frame is written on the goroutine that sends it, by a system call that does not wait: to wake a
-// goroutine for each frame costs half as much again. Only when the system takes no more does the rest
-// wait in a queue, and a goroutine writes that until it is empty.
+// The goroutine that sends a frame writes it, by a system call that does not wait: to wake another
+// goroutine for each frame costs half as much again. When the system takes no more, the rest waits in a
+// queue, and a goroutine writes the queue until it is empty.
 //
 // The end of a connection has four steps. finish takes no more frames, and makes the goroutine that
 // reads leave its loop. That calls end, which reads what the client sends until it closes its side: a
