@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"time"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/loop/replay"
@@ -41,7 +42,7 @@ func serve(ctx context.Context, sim *evertick.Sim, l net.Listener, dir string) (
 	if err != nil {
 		return err
 	}
-	web := &http.Server{Handler: handler}
+	web := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
 	defer web.Close()
 	go web.Serve(l)
 	if err := sim.Run(ctx); !errors.Is(err, ctx.Err()) {
