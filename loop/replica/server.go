@@ -482,6 +482,14 @@ func (s *Server) goneBack(ticks uint64) {
 func (s *Server) sweep(now int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if n := &s.numbers; n.used != nil && now > n.until {
+		for _, number := range owners(s.sim, s.config.Owner) {
+			if _, used := n.used[number]; !used {
+				s.pushLeft(number, 0)
+			}
+		}
+		n.used = nil
+	}
 	s.sweepLocked(now)
 }
 
@@ -506,11 +514,6 @@ func (s *Server) sweepLocked(now int64) {
 		s.endSession(ses, errEnded)
 		most--
 	}
-	if now > s.numbers.until {
-		for _, n := range s.numbers.close() {
-			s.pushLeft(n, 0)
-		}
-	}
 	s.setDeadline()
 }
 
@@ -528,19 +531,19 @@ func (s *Server) setDeadline() {
 
 // numbers gives sessions their numbers, and keeps those of the sessions of earlier Servers: a restored
 // world has entities of sessions whose clients come back with tokens. Such tokens are honoured until a
-// deadline. New sessions get numbers above all that are known. A token of an earlier Server is refused if
-// this Server has used its number.
+// deadline. A token of an earlier Server is refused if this Server has used its number. New sessions get
+// numbers above all that are known. If numbers have 32 bits, they are also above the tick: otherwise a new
+// session could get the number of one that left before the restart, whose token would replace its client.
 type numbers struct {
 	next  uint64              // above all numbers that are known
 	most  uint64              // the greatest that there is
 	until int64               // tokens of earlier Servers are honoured
 	used  map[uint32]struct{} // numbers that this Server has used; nil: no token of an earlier one is honoured, as after until
-	away  []uint32            // owners in the restored world that have not come back, ascending
 }
 
 // newNumbers finds the owners in the world.
 func newNumbers(sim *evertick.Sim, owner string, resume int64) numbers {
-	n := numbers{next: 1, most: math.MaxUint32, until: resume}
+	n := numbers{next: 1 + min(sim.Ticks(), math.MaxUint32/2), most: math.MaxUint32, until: resume}
 	if sim.Ticks() > 0 {
 		n.used = make(map[uint32]struct{}) // otherwise no session can have begun
 	}
@@ -548,24 +551,31 @@ func newNumbers(sim *evertick.Sim, owner string, resume int64) numbers {
 		return n
 	}
 	column, _ := sim.World.ColumnNamed(owner)
-	n.most = 1<<(8*column.Kind().Size()) - 1
-	for _, slot := range sim.World.LiveSlots(nil) {
-		if v := uint32(column.Float64(slot, 0)); v != 0 {
-			n.away = append(n.away, v)
-		}
+	if n.most = 1<<(8*column.Kind().Size()) - 1; n.most < math.MaxUint32 {
+		n.next = 1
 	}
-	slices.Sort(n.away)
-	n.away = slices.Compact(n.away)
-	if len(n.away) > 0 {
-		n.next = uint64(n.away[len(n.away)-1]) + 1
-	}
-	if n.used == nil {
-		n.away = nil
+	if known := owners(sim, owner); len(known) > 0 {
+		n.next = max(n.next, uint64(slices.Max(known))+1)
 	}
 	return n
 }
 
-// taken reports whether this Server has used a number.
+// owners returns the sessions that own an entity, ascending.
+func owners(sim *evertick.Sim, owner string) (numbers []uint32) {
+	column, ok := sim.World.ColumnNamed(owner)
+	if !ok || column.Len() == 0 {
+		return nil
+	}
+	for _, slot := range sim.World.LiveSlots(nil) {
+		if v := uint32(column.Float64(slot, 0)); v != 0 {
+			numbers = append(numbers, v)
+		}
+	}
+	slices.Sort(numbers)
+	return slices.Compact(numbers)
+}
+
+// taken reports whether a token of an earlier Server for a number is refused.
 func (n *numbers) taken(number uint32) bool {
 	_, used := n.used[number]
 	return used || n.used == nil || number == 0 || uint64(number) > n.most
@@ -583,31 +593,16 @@ func (n *numbers) take(number uint32) (uint32, bool) {
 	if n.used != nil {
 		n.used[number] = struct{}{}
 	}
-	if i, away := slices.BinarySearch(n.away, number); away {
-		n.away = slices.Delete(n.away, i, i+1)
-	}
 	return number, true
 }
 
 // giveBack is for a number that take has returned, and that is one of an earlier Server.
-func (n *numbers) giveBack(number uint32) {
-	delete(n.used, number)
-	if i, away := slices.BinarySearch(n.away, number); n.used != nil && !away {
-		n.away = slices.Insert(n.away, i, number)
-	}
-}
+func (n *numbers) giveBack(number uint32) { delete(n.used, number) }
 
-// deadline returns when close is due.
+// deadline returns when tokens of earlier Servers are no longer honoured.
 func (n *numbers) deadline() int64 {
 	if n.used == nil {
 		return math.MaxInt64
 	}
 	return n.until + 1
-}
-
-// close ends the time in which tokens of earlier Servers are honoured. It returns the owners that have
-// not come back.
-func (n *numbers) close() (away []uint32) {
-	away, n.away, n.used = n.away, nil, nil
-	return away
 }
