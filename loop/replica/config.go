@@ -43,9 +43,8 @@ type Config struct {
 	SlowTicks int
 	// Limits bound what clients may do.
 	Limits Limits
-	// Authorize decides about a client before a session exists. Many calls may run at the same time.
-	// nil: all are allowed. Its error refuses the client; the client learns only the Code in it, or
-	// Unauthorized.
+	// Authorize allows or refuses a client before a session exists. Many calls may run at the same time.
+	// An error refuses the client, which gets only the Code in it, or Unauthorized. nil: all are allowed.
 	Authorize func(ctx context.Context, h Hello) (Grant, error)
 	// Joined and Left are kinds of inputs that the Server pushes, with the session as Source, when a
 	// session begins and when it has ended. The Data of Joined is Grant.Data. Joined has the Seq 0, and
@@ -64,7 +63,7 @@ type Config struct {
 	Inline bool
 }
 
-// Validate returns one error that joins all faults but those of names: only New can compare these with the
+// Validate returns one error that joins all faults, except those of names: only New can look these up in the
 // World.
 func (c Config) Validate() error {
 	faults := fault.List{Package: "replica"}

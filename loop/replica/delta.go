@@ -17,7 +17,7 @@ type delta struct {
 	guessed [2]groupDelta // of the predicted group, in one shape: to the prediction; of entities without a velocity
 	worth   bool          // the prediction makes records shorter
 	decided bool          // worth has been computed
-	known   []uint32      // all entities at the base, with native.Young on those of that capture
+	known   []uint32      // all entities at the base, with native.Young on those that entered with it
 	listed  bool          // known is made
 	bodies  [2]body       // for clients that see all entities; the second is predicted
 }
@@ -43,7 +43,7 @@ type deltas struct {
 	used int
 }
 
-// delta returns that from a capture, which is useful, or 0.
+// delta returns the delta from a capture that is useful; 0: from nothing, for Keyframes.
 func (s *source) delta(base uint64) *delta {
 	l := &s.deltas
 	for _, d := range l.list[:l.used] {
@@ -128,8 +128,8 @@ func (s *source) plain(d *delta, g int) *groupDelta {
 	return out
 }
 
-// predicted returns the records of group 0: those of entities that came into view with the base, and
-// the differences of the others to the prediction.
+// predicted returns the records of group 0: for entities that came into view with the base, the differences to
+// the base; for the others, the differences to the prediction.
 func (s *source) predicted(d *delta) (young, others *groupDelta) {
 	others, young = &d.guessed[0], &d.guessed[1]
 	if !others.made {

@@ -41,11 +41,11 @@
 //
 // A Server with the Secret of an earlier one honours the tokens of that one for Limits.Resume after New: a session then goes on
 // with its number, and without another Joined. At tick 0 no session can have begun in the Sim, so the Server honours no earlier
-// tokens. New sessions get numbers above all that are in the column of Config.Owner, and, if there is none or it has 32 bits, above the
-// tick, so restore the Sim before New. After
+// tokens. New sessions get numbers above all that are in the column of Config.Owner and, if there is no such column or it has 32
+// bits, above the tick. So restore the Sim before New. After
 // Limits.Resume the Server pushes a Left for each owner that has not come back. Without Config.Owner it cannot know the earlier
 // sessions: there is no Left for those that never come back. In a column of 8 or 16 bits the number of a session that left before the
-// restart may be given to another, and its token is good for that: use 32 bits, or another Secret.
+// restart may be given to another, which the old token would resume: use 32 bits, or another Secret.
 // A client repeats the inputs that no frame has reported as applied, so inputs of the last moments before a restart may be
 // applied twice.
 //

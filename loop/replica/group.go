@@ -57,7 +57,7 @@ func (s *source) appendGroup(dst []byte, g int, d *delta, predicted bool) []byte
 	return dst
 }
 
-// appendBits appends the numbers of the bits that are set.
+// appendBits appends the indices of the bits that are set.
 func appendBits(dst []uint32, bitmap []byte) []uint32 {
 	for i, b := range bitmap {
 		for ; b != 0; b &= b - 1 {

@@ -13,9 +13,9 @@ import (
 )
 
 // Session is a session of a client on one connection, as Join returns it. When the client resumes the
-// session on another connection, that has a Session of its own with the same ID. The methods Follow,
-// LookAt, SetMask, Close and Stats concern the session, whichever connection it has; Receive and
-// Disconnected concern the connection.
+// session on another connection, Join returns another Session with the same ID. The methods Follow,
+// LookAt, SetMask, Close and Stats act on the session, whichever connection it has; Receive and
+// Disconnected act on the connection.
 type Session struct {
 	session *session
 	conn    Conn
