@@ -707,8 +707,9 @@ func (mc *modelClient) compare(h *header, budget int) string {
 		return "a frame of a tick that is not known"
 	}
 	var base []heldEntity
+	var baseAt uint64
 	if !h.keyframe {
-		base = mc.held[h.tick-h.age].list
+		base, baseAt = mc.held[h.tick-h.age].list, mc.held[h.tick-h.age].at
 	}
 	if fault := mc.compareList(s, u, view, base, budget); fault != "" {
 		return fault
@@ -736,7 +737,9 @@ func (mc *modelClient) compare(h *header, budget int) string {
 		if was != nil && now.since == h.at {
 			fresh++
 			jumped, flagged := mc.jumped(e.id, was.since, h.at), slices.Contains(s.jumped, uint32(place))
-			if jumped && !flagged || flagged && !jumped && budget == 0 {
+			if jumped && !flagged && budget > 0 && was.since < baseAt && slices.Equal(lanes, was.lanes) {
+				now.since = was.since // old values, which happen to be right again
+			} else if jumped && !flagged || flagged && !jumped && budget == 0 {
 				return fmt.Sprintf("entity %d in slot %d: jumped %t, want %t", e.id, slot, flagged, jumped)
 			}
 		}
