@@ -443,6 +443,38 @@ func TestPredictionAfterABudget(t *testing.T) {
 	}
 }
 
+// TestNoPredictionAfterAResume: the velocities of a client that resumes are unknown, so the first frame is not predicted.
+func TestNoPredictionAfterAResume(t *testing.T) {
+	g := newRig(t, 1, Config{Columns: []Column{{Name: "position", Codec: Quantised{}}}})
+	g.spawn(40)
+	seat := g.join(1, true)
+	next := func() bool {
+		for _, id := range g.ids {
+			slot, _ := g.w.Slot(id)
+			g.w.SetPosition(id, g.w.Position.X[slot]+1, g.w.Position.Y[slot]-1, 0)
+		}
+		before := seat.guessed
+		g.next()
+		return seat.guessed > before
+	}
+	for range 5 {
+		next()
+	}
+	if !next() {
+		t.Error("a frame of even motion is not predicted")
+	}
+	if !seat.v.resume(g.tick, true) {
+		t.Fatal("the base is lost")
+	}
+	if next() {
+		t.Error("the first frame after a resume is predicted")
+	}
+	next()
+	if !next() {
+		t.Error("no later frame is predicted")
+	}
+}
+
 // TestOneFrameForACapture: a client that has been sent a capture is not sent it again.
 func TestOneFrameForACapture(t *testing.T) {
 	g := still(t, Config{}, 1)
