@@ -252,7 +252,7 @@ func (h *clientsHost) runClientProcess(ctx context.Context, addr string) error {
 }
 
 func (h *clientsHost) talk(ctx context.Context, addr string, to *json.Encoder, from *json.Decoder, stdin io.Closer) error {
-	slow := int(h.slow*float64(h.clients) + 0.5)
+	slow := int(float64(h.slow*float64(h.clients)) + 0.5)
 	plan := joinPlan{
 		Addr: addr, Clients: h.clients, Slow: slow, Decode: min(h.decode, h.clients-slow), Hz: h.hz, Lead: h.lead, Seed: h.seed, Began: h.began,
 	}

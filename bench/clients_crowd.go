@@ -73,7 +73,7 @@ func crowdEdge(share float64) float32 {
 	low, high := 0.0, 1.0
 	for range 50 {
 		r := (low + high) / 2
-		if math.Pi*r*r-8*r*r*r/3+r*r*r*r/2 < share {
+		if float64(math.Pi*r*r)-float64(8*r*r*r/3)+float64(r*r*r*r/2) < share {
 			low = r
 		} else {
 			high = r
@@ -107,17 +107,19 @@ func (c *crowd) walk(t *evertick.Tick) error {
 	for i := range c.n {
 		// A quarter of the turn, as its tangent, turns the half angle that a quaternion holds.
 		tan := turn[i] * t.Dt / 4
-		k := 1 / (1 + tan*tan)
-		sin, cos := 2*tan*k, (1-tan*tan)*k
-		s[i], co[i] = s[i]*cos+co[i]*sin, co[i]*cos-s[i]*sin
-		near1 := 1.5 - 0.5*(s[i]*s[i]+co[i]*co[i]) // keeps the length at 1
+		tan2 := float32(tan * tan)
+		k := 1 / (1 + tan2)
+		sin, cos := 2*float32(tan*k), float32((1-tan2)*k)
+		s[i], co[i] = float32(s[i]*cos)+float32(co[i]*sin), float32(co[i]*cos)-float32(s[i]*sin)
+		near1 := 1.5 - float32(0.5*(float32(s[i]*s[i])+float32(co[i]*co[i]))) // keeps the length at 1
 		s[i], co[i] = s[i]*near1, co[i]*near1
-		x[i] += (co[i]*co[i] - s[i]*s[i]) * speed[i] * t.Dt
-		y[i] += 2 * s[i] * co[i] * speed[i] * t.Dt
-		if dx := co[i]*co[i] - s[i]*s[i]; x[i] < 0 && dx < 0 || x[i] > c.edge && dx > 0 {
+		dx, dy := float32(co[i]*co[i])-float32(s[i]*s[i]), 2*s[i]*co[i] // the direction
+		x[i] += float32(dx * speed[i] * t.Dt)
+		y[i] += float32(dy * speed[i] * t.Dt)
+		if x[i] < 0 && dx < 0 || x[i] > c.edge && dx > 0 {
 			s[i], co[i] = co[i], s[i] // π minus the angle
 		}
-		if dy := s[i] * co[i]; y[i] < 0 && dy < 0 || y[i] > c.edge && dy > 0 {
+		if y[i] < 0 && dy < 0 || y[i] > c.edge && dy > 0 {
 			s[i] = -s[i]
 		}
 	}

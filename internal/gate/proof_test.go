@@ -45,7 +45,7 @@ var proofMutants = []struct {
 	}, "gcc, level avx2", "60", []string{"refused: level avx2"}},
 	{"map-range", []change{
 		{"internal/proof/agents.go", "\tfor i := range chunks {\n\t\tm.merge", "\tanyOrder := map[int]bool{}\n\tfor i := range chunks {\n\t\tanyOrder[i] = true\n\t}\n\tfor i := range anyOrder {\n\t\tm.merge"},
-	}, "pure Go", "60", []string{"differs from the reference", "made by think: entities", "differ from each other|value of mood"}},
+	}, "pure Go", "60", []string{"differs from the reference", "made by think: entities|column mood: hash", "differ from each other|value of mood"}},
 	{"completion-order", []change{
 		{"internal/proof/agents.go", "\tfor i := range chunks {\n\t\tm.merge = append(m.merge, i)\n\t}\n", ""},
 		{"internal/proof/agents.go", "\tm.moods[chunk] = mood\n", "\tm.moods[chunk] = mood\n\tm.lock.Lock()\n\tm.merge = append(m.merge, chunk)\n\tm.lock.Unlock()\n"},
