@@ -40,9 +40,9 @@ func room[T any](s []T, n int) []T {
 // slot that is known, in view and gone does both. Each list is in ascending order.
 //
 // gone has a bit for each slot of known. Merge panics if it does not, if m has too little room, and on a level that
-// Resolve refuses. It does not check that the lists ascend. It allocates nothing.
+// Resolve refuses. If a list does not ascend, what it writes is not specified. It allocates nothing.
 func Merge(level Level, known, view []uint32, gone []uint64, m *Merged) {
-	if n := len(known); n > 0 && uint64(known[n-1]&slotBits) >= uint64(len(gone))*64 {
+	if slotsEnd(known) > uint64(len(gone))*64 {
 		panic("native: Merge: gone has no bit for each slot of known")
 	}
 	if cap(m.Stays) < len(known) || cap(m.Leaves) < len(known) || cap(m.Enters) < len(view) {
@@ -84,11 +84,24 @@ type Source struct {
 	Changed, Wide []uint64
 }
 
-// valid reports whether the lengths fit together, and there is a record for each slot of ascending entries.
-func (s *Source) valid(stays []uint32) bool {
+// valid reports whether the lengths fit together, and there is a record for each slot below end.
+func (s *Source) valid(end uint64) bool {
 	words := (len(s.Records) + 63) / 64
-	return len(s.Changed) == words && len(s.Wide) == words &&
-		(len(stays) == 0 || uint64(stays[len(stays)-1]&slotBits) < uint64(len(s.Records)))
+	return len(s.Changed) == words && len(s.Wide) == words && end <= uint64(len(s.Records))
+}
+
+// slotsEnd returns the highest slot of the entries plus 1, or 0 if there are none. It reads all of them: a list that does
+// not ascend must not make a kernel read outside its slices.
+func slotsEnd(entries []uint32) uint64 {
+	var a, b, c, d uint32 // four maxima do not wait for each other
+	for ; len(entries) >= 4; entries = entries[4:] {
+		a, b = max(a, entries[0]&slotBits+1), max(b, entries[1]&slotBits+1)
+		c, d = max(c, entries[2]&slotBits+1), max(d, entries[3]&slotBits+1)
+	}
+	for _, entry := range entries {
+		a = max(a, entry&slotBits+1)
+	}
+	return uint64(max(a, b, c, d))
 }
 
 // Gathered receives what Gather writes. For n entries and records of width bits it needs a capacity of
@@ -116,10 +129,9 @@ func bitsRoom(n int, width uint) int { return n*int(width)/8 + 8 }
 // stays goes to out.Wide. Unused high bits of the last bytes are 0. 0 <= width <= 32.
 //
 // Gather panics if a source has no record for a slot of stays, or Changed or Wide no bit for a record; if width is out
-// of range, or out has too little room; and on a level that Resolve refuses. It does not check that stays ascends. It
-// allocates nothing.
+// of range, or out has too little room; and on a level that Resolve refuses. It allocates nothing.
 func Gather(level Level, stays []uint32, plain, predicted Source, width uint, out *Gathered) {
-	if !plain.valid(stays) || !predicted.valid(stays) {
+	if end := slotsEnd(stays); !plain.valid(end) || !predicted.valid(end) {
 		panic("native: Gather: a source has no record for each slot")
 	}
 	if width > 32 {

@@ -172,6 +172,25 @@ func TestMergeMisuse(t *testing.T) {
 	}
 }
 
+// A list that does not ascend makes no kernel read outside the slices.
+func TestMergeAndGatherOutOfOrder(t *testing.T) {
+	var m native.Merged
+	var g native.Gathered
+	m.Reserve(2, 2)
+	g.Reserve(2, 8)
+	s := native.Source{Records: make([]uint32, 64), Changed: make([]uint64, 1), Wide: make([]uint64, 1)}
+	for _, level := range native.Levels() {
+		for _, slot := range []uint32{64, native.MaxSlots, native.Young - 1} {
+			expectPanic(t, "native: Merge: gone has no bit for each slot of known", func() {
+				native.Merge(level, []uint32{slot, 1}, []uint32{1, 2}, make([]uint64, 1), &m)
+			})
+			expectPanic(t, "native: Gather: a source has no record for each slot", func() {
+				native.Gather(level, []uint32{slot | native.Young, 1}, s, s, 8, &g)
+			})
+		}
+	}
+}
+
 // gatherCase are the arguments of Gather.
 type gatherCase struct {
 	stays            []uint32
