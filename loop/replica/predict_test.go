@@ -167,6 +167,18 @@ type raceTest struct {
 	lost         func(tick uint64) bool // whether the state of a tick is lost
 }
 
+// settles checks that the prediction is right when nothing is under way any more.
+func (r *raceTest) settles() {
+	r.t.Helper()
+	r.up, r.down = 0, 0
+	for range 40 {
+		r.tick(0)
+	}
+	if got, want := r.predictedValues(), r.values(r.car); !slices.Equal(got, want) {
+		r.t.Errorf("%v, want %v", got, want)
+	}
+}
+
 func newRaceTest(t testing.TB, up, down int) *raceTest {
 	r := &raceTest{race: newRace(t, false), t: t, up: up, down: down, history: map[uint64][]float32{}, lost: func(uint64) bool { return false }}
 	r.layout = newLayout(raceSchema(t, r.sim.World))
@@ -378,13 +390,7 @@ func TestPredictorLateInputs(t *testing.T) {
 	if st := r.p.Stats(); st.Corrections != 0 || st.Rolled == 0 || late == 0 {
 		t.Errorf("%+v", st)
 	}
-	r.up, r.down = 0, 0
-	for range 40 {
-		r.tick(0)
-	}
-	if got, want := r.predictedValues(), r.values(r.car); !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	r.settles()
 }
 
 // Inputs for no tick are applied by the server before the prediction did so. That is no correction either, where each tick has
@@ -399,13 +405,7 @@ func TestPredictorInputsForNoTick(t *testing.T) {
 	if st := r.p.Stats(); st.Corrections != 0 || st.Rolled == 0 || st.Updates < 500 {
 		t.Errorf("%+v", st)
 	}
-	r.up, r.down = 0, 0
-	for range 40 {
-		r.tick(0)
-	}
-	if got, want := r.predictedValues(), r.values(r.car); !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	r.settles()
 }
 
 // An input for a tick that the prediction has passed, or the server too, changes the prediction at once.
@@ -425,13 +425,7 @@ func TestPredictorInputsForPassedTicks(t *testing.T) {
 			t.Errorf("an input for tick %d: tick %d and %v as before", tick, r.p.Tick(), got)
 		}
 	}
-	r.up, r.down = 0, 0
-	for range 40 {
-		r.tick(0)
-	}
-	if got, want := r.predictedValues(), r.values(r.car); !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	r.settles()
 }
 
 // Entities that the session gets and loses come and go in the Sims; what the host does not want to predict

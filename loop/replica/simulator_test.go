@@ -320,7 +320,7 @@ func TestSimulatorStepBackUnseen(t *testing.T) {
 	}
 }
 
-// Ten players who act in each tick take less than 8 kB/s, and as much for 100 entities as for 10,000.
+// With ten players, each of which acts in every tick, a client gets less than 8 kB/s, as many for 100 entities as for 10,000.
 func TestSimulatorBandwidth(t *testing.T) {
 	const players, ticks = 10, 600
 	bytes := map[int]int{}
