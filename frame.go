@@ -2,6 +2,7 @@ package evertick
 
 import (
 	"context"
+	"fmt"
 	"math/bits"
 
 	"github.com/evertick/evertick/ecs"
@@ -30,6 +31,9 @@ func (s *Sim) Advance(elapsedNs int64) (loop.Frame, error) {
 	s.beginFrame()
 	f, err := s.loop.Drive(elapsedNs, s.step)
 	s.endFrame(f)
+	if err == nil {
+		s.callFrameHooks()
+	}
 	s.publishFrame(false)
 	return s.frame, err
 }
@@ -58,6 +62,7 @@ func (s *Sim) RunFrames(ctx context.Context, frame func(loop.Frame)) error {
 	onlyTicks := false // only ticks have changed the state since the last frame
 	err := s.runWith(ctx, loop.Runner{Clock: s.runClock, Step: s.step, Rehearse: s.config.Rehearse, Frame: func(f loop.Frame) {
 		s.endFrame(f)
+		s.callFrameHooks()
 		s.publishFrame(onlyTicks)
 		onlyTicks = true
 		if frame != nil {
@@ -71,7 +76,22 @@ func (s *Sim) RunFrames(ctx context.Context, frame func(loop.Frame)) error {
 	return err
 }
 
-// callFrame calls the function of RunFrames.
+// callFrameHooks calls the AfterFrame hooks. If CheckRender finds that one has changed the state, every
+// later step returns the error.
+func (s *Sim) callFrameHooks() {
+	for _, h := range s.hooks {
+		if h.AfterFrame == nil {
+			continue
+		}
+		s.hashBeforeHooks()
+		s.callFrame(h.AfterFrame)
+		if err := s.checkHook(h.AfterFrame); err != nil && s.failed == nil {
+			s.failed = fmt.Errorf("evertick: after tick %d: %w", s.ticks, err)
+		}
+	}
+}
+
+// callFrame calls an AfterFrame hook, or the function of RunFrames.
 func (s *Sim) callFrame(frame func(loop.Frame)) {
 	s.inFrame = true
 	defer func() { s.inFrame = false }() // also if there is a panic

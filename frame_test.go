@@ -912,3 +912,44 @@ func TestInterpolateStaysBelowOne(t *testing.T) {
 		t.Errorf("%v, drawn at %g", err, out.Position.X[0])
 	}
 }
+
+// TestAfterFrame: the hook sees each frame, also those of paused time, with its ticks done; Step has no
+// frame, and a failed one is left out.
+func TestAfterFrame(t *testing.T) {
+	s := newSim(t, small())
+	var ticks []uint64
+	var inner error
+	remove := s.AddHooks(evertick.Hooks{AfterFrame: func(f loop.Frame) {
+		ticks = append(ticks, s.Ticks())
+		if f != s.Frame() {
+			t.Errorf("frame %+v, and Sim.Frame is %+v", f, s.Frame())
+		}
+		_, inner = s.Advance(1)
+		s.Loop().SetPaused(s.Ticks() == 2)
+	}})
+	dt := int64(time.Second / 60)
+	for range 4 {
+		if _, err := s.Advance(dt + 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []uint64{1, 2, 2, 2}; !slices.Equal(ticks, want) {
+		t.Errorf("frames after ticks %v, want %v", ticks, want)
+	}
+	if inner == nil {
+		t.Error("Advance within the hook has no error")
+	}
+	step(t, s, 1)
+	s.Loop().SetPaused(false)
+	failing := errors.New("broken")
+	if err := s.Add(evertick.BeforePhysics, "broken", func(*evertick.Tick) error { return failing }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Advance(dt); !errors.Is(err, failing) {
+		t.Errorf("error %v", err)
+	}
+	remove()
+	if len(ticks) != 4 {
+		t.Errorf("%d frames, want those of Advance that did not fail", len(ticks))
+	}
+}

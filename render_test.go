@@ -116,6 +116,10 @@ func TestCheckRender(t *testing.T) {
 			}})
 			return run
 		}, []string{"tick 1: AfterSystem of right: ", "TestCheckRender", "(render_test.go:"}},
+		{"AfterFrame", func(s *studio, f func()) func(*studio) error {
+			s.AddHooks(evertick.Hooks{AfterFrame: func(frame loop.Frame) { at(frame.Tick-1, f) }})
+			return run
+		}, []string{"after tick 2: ", "TestCheckRender", "(render_test.go:"}},
 		{"the function of RunFrames", func(s *studio, f func()) func(*studio) error {
 			return func(s *studio) error {
 				return s.RunFrames(stopAfter(s.Sim, 4), func(frame loop.Frame) { at(frame.Tick-1, f) })
@@ -236,6 +240,7 @@ func TestCheckRenderChangesNothing(t *testing.T) {
 			BeforeTick:   func(*evertick.Tick) error { s.Hash(); return nil },
 			BeforeSystem: func(*evertick.Tick, string) { s.World.Dump(new(strings.Builder)) },
 			AfterTick:    func(*evertick.Tick) error { hashes = append(hashes, s.Hash()); return nil },
+			AfterFrame:   func(loop.Frame) { s.World.Hash() },
 		})
 		out := ecs.NewTransforms(s.World.Cap())
 		if err := s.RunFrames(stopAfter(s, 30), func(loop.Frame) { _ = s.Interpolate(out) }); err != context.Canceled {

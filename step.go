@@ -23,10 +23,10 @@ var (
 	errInFrame = errors.New("evertick: Advance, Run or RunFrames was called from the function of RunFrames")
 )
 
-// Hooks are functions that a Sim calls at fixed places of each tick: for logs, checks and
+// Hooks are functions that a Sim calls at fixed places of each tick and frame: for logs, checks and
 // measurements. Any of them may be nil. All run on the goroutine of Step.
 //
-// A change that a hook makes is part of the run, as if a system had made it, but it belongs to no
+// A change that a hook of a tick makes is part of the run, as if a system had made it, but it belongs to no
 // phase. To keep hashes equal, only read; Config.CheckRender finds hooks that do more.
 type Hooks struct {
 	// BeforeTick is called at the start of the tick, when only its inputs are known: the state is
@@ -42,6 +42,12 @@ type Hooks struct {
 	// order, before the first begins; AfterSystem is called, in the same order, after the last has
 	// ended.
 	BeforeSystem, AfterSystem func(t *Tick, system string)
+	// AfterFrame is called at the end of each frame of Advance, Run and RunFrames, with Sim.Frame: after
+	// its ticks, or without any while time is paused, and before the function of RunFrames. It is
+	// not called for a frame that an error ended early, nor, in Run and RunFrames, loop.ErrStop. It may
+	// pause by Loop and push inputs. If it calls Advance, Run or RunFrames, they return an error. Steps
+	// have no frame. A change that it makes to the state is in no log, so a replay lacks it.
+	AfterFrame func(loop.Frame)
 }
 
 // AddHooks adds hooks, and returns a function that removes them again. They are called after the
