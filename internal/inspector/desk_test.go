@@ -23,7 +23,7 @@ func TestRequestsWithOneKeyShareOneRun(t *testing.T) {
 		sim := newSim(t, evertick.Config{Capacity: 8}, 1)
 		in := newInspector(t, sim, Config{})
 		runs := map[string]int{}
-		var bodies [10][]byte
+		var bodies [11][]byte
 		var wg sync.WaitGroup
 		ask := func(i int, key string) {
 			wg.Go(func() {
@@ -42,7 +42,7 @@ func TestRequestsWithOneKeyShareOneRun(t *testing.T) {
 		}
 		ask(8, "other")
 		ask(9, "")
-		ask(9, "")
+		ask(10, "")
 		synctest.Wait()
 		if err := sim.Step(); err != nil {
 			t.Fatal(err)
