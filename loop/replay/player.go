@@ -52,6 +52,8 @@ type Player struct {
 	reader *worldlog.Reader
 	tick   *worldlog.Tick // that runs, or ran last
 	limit  int            // bytes of a snapshot
+	failed bool           // the last tick has failed or diverged: go on from a snapshot or from tick 0
+	kept   kept
 }
 
 // Play opens a log at its first tick. Errors are those of Verify.
@@ -135,18 +137,24 @@ func (p *Player) next() error {
 	return nil
 }
 
+// Refresh makes Step go on after the end of a log that is still being written: see worldlog.Reader.Refresh.
+func (p *Player) Refresh() error { return p.reader.Refresh() }
+
 // Step runs the next tick. The error is io.EOF at the end of the log, and otherwise one of
-// Verify, after which the Player does not go on.
+// Verify, after which the Player goes on only after a Seek.
 func (p *Player) Step() error {
 	if err := p.next(); err != nil {
 		return err
 	}
+	p.failed = true
 	if err := step(p.sim); err != nil {
 		return err
 	}
 	if p.sim.Hash() != p.tick.Hash {
 		return p.diverged()
 	}
+	p.failed = false
+	p.keep(keepEvery)
 	return nil
 }
 
@@ -216,93 +224,4 @@ func differing(a, b []ecs.ColumnHash) []string {
 		names = append(names, b[j].Name)
 	}
 	return names
-}
-
-// Seek goes to the state after a tick, before or after the present one, as the function
-// Seek does, with its errors.
-func (p *Player) Seek(tick uint64) error {
-	if tick+1 < p.sim.Ticks() {
-		if err := p.rewind(); err != nil {
-			return err
-		}
-	}
-	return p.seek(tick)
-}
-
-// seek brings the Sim forward to the state after a tick: from the nearest snapshot that can
-// be restored and has the hash of the log, and then tick by tick.
-func (p *Player) seek(tick uint64) error {
-	snapshots, err := worldlog.Snapshots(p.dir, p.fsys)
-	if err != nil {
-		return err
-	}
-	for i := len(snapshots) - 1; i >= 0; i-- {
-		at := snapshots[i].Tick
-		if at < p.sim.Ticks() { // the Sim is there, or beyond
-			break
-		}
-		if at <= tick && p.jump(at) {
-			break
-		}
-	}
-	return p.run(tick)
-}
-
-// jump restores the snapshot of a tick, and reports whether it could. If not, the Player
-// is at tick 0.
-func (p *Player) jump(tick uint64) bool {
-	hash, err := p.hashAt(tick)
-	if err == nil {
-		var s *worldlog.Snapshot
-		if s, err = worldlog.LoadSnapshotUpTo(p.dir, p.fsys, tick, p.limit); err == nil {
-			err = p.sim.Restore(s.Data)
-		}
-	}
-	if err == nil && p.sim.Hash() == hash && p.sim.Ticks() == tick+1 {
-		return true
-	}
-	// The next read repeats an error of the log; if the scenario cannot be built again, the
-	// Sim refuses the next step, or is not at tick 0.
-	_ = p.rewind()
-	return false
-}
-
-// rewind goes back to tick 0.
-func (p *Player) rewind() error {
-	sim, err := p.sc.build(p.reader.Identity().Seed)
-	if err != nil {
-		return err
-	}
-	p.sim = sim
-	p.sim.SetInputs(p.feed)
-	return p.reader.Seek(0)
-}
-
-// hashAt reads a tick, and returns the state hash after it.
-func (p *Player) hashAt(tick uint64) (uint64, error) {
-	if err := p.reader.Seek(tick); err != nil {
-		return 0, err
-	}
-	t, err := p.reader.Next()
-	if err != nil {
-		return 0, err
-	}
-	if t.Tick != tick {
-		return 0, fault.Field(fault.ErrCorrupt, "replay: tick of a snapshot that the log does not have", tick)
-	}
-	return t.Hash, nil
-}
-
-// run steps until the given tick has run.
-func (p *Player) run(tick uint64) error {
-	for p.sim.Ticks() <= tick {
-		err := p.Step()
-		if err == io.EOF {
-			return fmt.Errorf("%w, the log has %d ticks", fault.Field(fault.ErrRange, "replay: tick", tick), p.sim.Ticks())
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"context"
 	"errors"
 	"io"
 
@@ -61,12 +62,14 @@ func Verify(dir string, sc Scenario, opt VerifyOptions) (Report, error) {
 // is whole, and run from there, with every hash checked. It takes live inputs from then on.
 // A tick that the log does not have is ErrRange; other errors are those of Verify.
 func Seek(dir string, sc Scenario, tick uint64, fsys worldlog.FS) (*evertick.Sim, error) {
-	return seek(dir, sc, tick, fsys, (*Player).seek)
+	return seek(dir, sc, tick, fsys, (*Player).Seek)
 }
 
 // SeekPlain is Seek without snapshots: it runs all ticks up to that one.
 func SeekPlain(dir string, sc Scenario, tick uint64, fsys worldlog.FS) (*evertick.Sim, error) {
-	return seek(dir, sc, tick, fsys, (*Player).run)
+	return seek(dir, sc, tick, fsys, func(p *Player, tick uint64) error {
+		return p.run(context.Background(), tick, nil)
+	})
 }
 
 func seek(dir string, sc Scenario, tick uint64, fsys worldlog.FS, how func(*Player, uint64) error) (*evertick.Sim, error) {

@@ -434,6 +434,145 @@ func TestReaderMeetsAFileThatGrows(t *testing.T) {
 	}
 }
 
+// After Refresh a reader goes on with what was written since, through segments that end and are packed, and
+// finds the same chain hash as one that reads everything at once.
+func TestReaderRefresh(t *testing.T) {
+	for _, compress := range []bool{false, true} {
+		m := newMemFS()
+		l := create(t, m, "log", Options{SegmentTicks: 20, Compress: compress})
+		feed(t, l, 0, 5)
+		if err := l.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		r, err := OpenReader("log", m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, written := uint64(0), uint64(5)
+		for round := range uint64(40) {
+			next = follow(t, r, next)
+			if next != written {
+				t.Fatalf("round %d: %d ticks read of %d", round, next, written)
+			}
+			if _, err := r.Next(); err != io.EOF {
+				t.Fatalf("round %d: %v at the end", round, err)
+			}
+			feed(t, l, written, written+mix(round)%9)
+			written += mix(round) % 9
+			if err := l.Sync(); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Refresh(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		follow(t, r, next)
+		closeLog(t, l)
+		all, err := OpenReader("log", m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if follow(t, all, 0); all.Chain() != r.Chain() {
+			t.Errorf("chain %x, want %x", r.Chain(), all.Chain())
+		}
+		if err := errors.Join(r.Close(), all.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// follow reads to the end, checks every tick, and returns the number of the one after the last.
+func follow(t *testing.T, r *Reader, next uint64) uint64 {
+	t.Helper()
+	for ; ; next++ {
+		tick, err := r.Next()
+		if err == io.EOF || errors.Is(err, ErrTorn) {
+			return next
+		}
+		if err != nil {
+			t.Fatalf("tick %d: %v", next, err)
+		}
+		if tick.Tick != next {
+			t.Fatalf("tick %d where %d comes next", tick.Tick, next)
+		}
+		if err := sameTick(tick); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A file that ends anywhere, also within its header, and then has its rest, is read to its end after
+// Refresh, each tick once.
+func TestReaderRefreshesATornEnd(t *testing.T) {
+	whole := crashed(t, 30, Options{SegmentTicks: 20})
+	name := "log/" + segmentName(1)
+	data := whole.names[name].data
+	for cut := range data {
+		m := whole.clone()
+		m.names[name].data = data[:cut:cut]
+		r, err := OpenReader("log", m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := follow(t, r, 0)
+		if err := r.Refresh(); err != nil {
+			t.Fatalf("%d bytes, nothing new: %v", cut, err)
+		}
+		if again := follow(t, r, next); again != next {
+			t.Fatalf("%d bytes, nothing new: %d ticks after %d", cut, again, next)
+		}
+		m.names[name].data = data
+		if err := r.Refresh(); err != nil {
+			t.Fatalf("%d bytes: %v", cut, err)
+		}
+		if next = follow(t, r, next); next != 30 {
+			t.Fatalf("%d bytes, then all: %d ticks", cut, next)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Damage stays, and so does what is wrong with the files.
+func TestReaderRefreshRefuses(t *testing.T) {
+	m := crashed(t, 30, Options{SegmentTicks: 20})
+	data := m.names["log/"+segmentName(0)].data
+	data[len(data)/2] ^= 1
+	r, err := OpenReader("log", m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = r.Next()
+	}
+	if e := r.Refresh(); e != nil || !errors.Is(err, ErrCorrupt) {
+		t.Errorf("%v, %v", err, e)
+	}
+	if _, again := r.Next(); again != err {
+		t.Errorf("%v, then %v", err, again)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	data[len(data)/2] ^= 1
+	if r, err = OpenReader("log", m); err != nil {
+		t.Fatal(err)
+	}
+	follow(t, r, 0)
+	delete(m.names, "log/"+segmentName(1))
+	if err := r.Refresh(); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), segmentName(1)) {
+		t.Errorf("a segment less: %v", err)
+	}
+	delete(m.names, "log/"+segmentName(0))
+	if err := r.Refresh(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no segment: %v", err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // growingFS shows only the first cut bytes to the first reader of a file.
 type growingFS struct {
 	FS

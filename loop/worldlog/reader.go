@@ -12,7 +12,7 @@ import (
 // Reader reads a log tick by tick, and checks all that it reads: checksums, the order of ticks, and
 // that each segment continues the one before. It is for one goroutine. It can read a log that is
 // being written, up to the last whole tick of the segments that were there when the reader was
-// opened.
+// opened, and beyond it after Refresh.
 type Reader struct {
 	fs    FS
 	dir   string
@@ -23,7 +23,7 @@ type Reader struct {
 	seg   *segmentReader
 	prev  *segmentLink // the segment before files[at], if it was read whole
 	mark  uint64       // tick+1 up to which the log was durable when the reader was opened
-	from  uint64
+	from  uint64       // no tick below it is returned
 	tick  Tick
 	err   error // what Next ended with
 }
@@ -94,6 +94,7 @@ func (r *Reader) last() bool { return r.at == len(r.files)-1 }
 func (r *Reader) Next() (*Tick, error) {
 	for r.err == nil {
 		if r.err = r.advance(); r.err == nil && r.tick.Tick >= r.from {
+			r.from = r.tick.Tick + 1
 			return &r.tick, nil
 		}
 	}
@@ -185,6 +186,58 @@ func (r *Reader) Seek(tick uint64) error {
 	}
 	r.from, r.err, r.prev = tick, nil, nil
 	return r.openAt(low)
+}
+
+// Refresh makes Next go on where it ended with io.EOF or ErrTorn: with the ticks that have been written
+// since, in new segments too. It reads only what is new, and the last segment again if that was torn and has
+// changed. Where nothing is new, and after any other error, Next returns what it returned before. Errors are
+// those of OpenReader.
+func (r *Reader) Refresh() error {
+	if r.err != io.EOF && !errors.Is(r.err, ErrTorn) {
+		return nil
+	}
+	mark, err := readMark(r.fs, r.dir) // first, as in OpenReader
+	if err != nil {
+		return err
+	}
+	l, err := listDir(r.fs, r.dir)
+	if err != nil {
+		return fmt.Errorf("worldlog: %w", err)
+	}
+	if err := l.gap(); err != nil {
+		return err
+	}
+	if len(l.segments) == 0 {
+		return fmt.Errorf("worldlog: no log in %s: %w", r.dir, fs.ErrNotExist)
+	}
+	if r.err != io.EOF {
+		return r.refreshTorn(l.segments, mark)
+	}
+	if len(l.segments) < len(r.files) {
+		return fmt.Errorf("worldlog: %s is missing: %w", segmentName(uint64(len(l.segments))), ErrCorrupt)
+	}
+	r.files, r.mark, r.err = l.segments, mark, nil
+	return nil
+}
+
+// refreshTorn reads the last segment again: its torn end may have been completed, or cut off.
+func (r *Reader) refreshTorn(files []segmentFile, mark uint64) error {
+	if len(files) == len(r.files) && r.seg.ended && r.src != nil {
+		size, err := r.src.file.Size()
+		if err != nil {
+			return fmt.Errorf("worldlog: %w", err)
+		}
+		if size == r.seg.off+int64(len(r.seg.raw)) {
+			return nil
+		}
+	}
+	torn := r.err
+	r.files, r.mark = files, mark
+	err := r.Seek(r.from)
+	if err != nil {
+		r.err = torn // so that a later call tries again
+	}
+	return err
 }
 
 // Chain returns the chain hash up to the tick that Next returned last, as the
