@@ -111,6 +111,9 @@ func viewEntity(sim *evertick.Sim, q entityQuery) (v entityView, err error) {
 		}
 	}
 	for _, c := range w.Columns() {
+		if c.Len() <= int(v.Slot) { // a Restore has dropped it
+			continue
+		}
 		k, n, mem := c.Kind(), c.Components(), columns.Memory(&c)
 		of := entityColumn{Name: c.Name(), Kind: k.String(), Version: c.Version()}
 		for i := range n {

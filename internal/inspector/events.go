@@ -88,7 +88,7 @@ func (l *eventLog) record(sim *evertick.Sim) {
 	if asked == 0 {
 		return
 	}
-	tick := sim.Ticks() - 1
+	tick := sim.Ticks()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.clock()-asked > int64(recordFor) {
