@@ -96,20 +96,21 @@ func TestPackageComment(t *testing.T) {
 // floors lists what the packages of a folder may import from this module, by
 // the first part of the path on both sides.
 var floors = map[string][]string{
-	"internal":        {"native", "internal"},
-	"internal/scenes": {".", "native", "ecs", "spatial", "physics", "loop", "internal"}, // for tests and bench
-	"internal/proof":  {".", "native", "ecs", "spatial", "physics", "loop", "internal"},
-	"csrc":            {},
-	"csrc/rigid":      {"csrc"},
-	"native":          {"csrc", "native", "internal"},
-	"ecs":             {"native", "ecs", "internal"},
-	"spatial":         {"native", "spatial", "internal"},
-	"physics":         {"native", "physics", "internal"},
-	"loop":            {"native", "loop", "internal"},
-	"loop/modules":    {"loop", "internal"},
-	".":               {"native", "ecs", "spatial", "physics", "loop", "internal"},
-	"loop/…":          {".", "native", "ecs", "spatial", "physics", "loop", "internal"}, // users of Sim
-	"bench":           {".", "native", "ecs", "spatial", "physics", "loop", "bench", "internal"},
+	"internal":           {"native", "internal"},
+	"internal/scenes":    {".", "native", "ecs", "spatial", "physics", "loop", "internal"}, // for tests and bench
+	"internal/inspector": {".", "native", "ecs", "spatial", "physics", "loop", "internal"},
+	"internal/proof":     {".", "native", "ecs", "spatial", "physics", "loop", "internal"},
+	"csrc":               {},
+	"csrc/rigid":         {"csrc"},
+	"native":             {"csrc", "native", "internal"},
+	"ecs":                {"native", "ecs", "internal"},
+	"spatial":            {"native", "spatial", "internal"},
+	"physics":            {"native", "physics", "internal"},
+	"loop":               {"native", "loop", "internal"},
+	"loop/modules":       {"loop", "internal"},
+	".":                  {"native", "ecs", "spatial", "physics", "loop", "internal"},
+	"loop/…":             {".", "native", "ecs", "spatial", "physics", "loop", "internal"}, // users of Sim
+	"bench":              {".", "native", "ecs", "spatial", "physics", "loop", "bench", "internal"},
 }
 
 // Each package imports only downwards: csrc, native, the rooms (ecs, spatial,

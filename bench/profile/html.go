@@ -1,9 +1,7 @@
 package profile
 
 import (
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -11,15 +9,19 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	webpage "github.com/evertick/evertick/internal/page"
 )
 
 var (
 	//go:embed assets/report.html
 	htmlTemplate string
 	//go:embed assets/report.css
-	htmlStyle string
+	reportStyle string
 	//go:embed assets/report.js
-	htmlScript string
+	reportScript string
+
+	htmlStyle, htmlScript = webpage.Style(reportStyle), webpage.Script(reportScript)
 
 	htmlPages = template.Must(template.New("report").Parse(htmlTemplate))
 )
@@ -39,7 +41,7 @@ func (rep *Report) WriteHTML(w io.Writer) error {
 	}
 	return htmlPages.Execute(w, &htmlPage{
 		Report: rep, Unit: unitOf(rep.Step.P50.Ns), Charts: data, Looks: rep.looks(),
-		Policy: htmlPolicy(), Style: template.CSS(htmlStyle), Script: template.JS(htmlScript), Data: template.JS(text),
+		Policy: webpage.Policy(htmlScript), Style: htmlStyle, Script: htmlScript, Data: template.JS(text),
 	})
 }
 
@@ -99,12 +101,6 @@ func (*htmlPage) Change(ratio float64) string {
 		return "—"
 	}
 	return minus(fmt.Sprintf("%+.1f %%", 100*(ratio-1)))
-}
-
-func htmlPolicy() string {
-	sum := sha256.Sum256([]byte(htmlScript))
-	return "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
-		"'; img-src data:; base-uri 'none'; form-action 'none'"
 }
 
 func (p *htmlPage) Verdict() htmlVerdict {

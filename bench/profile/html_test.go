@@ -117,7 +117,7 @@ func TestReportPageOfOddRuns(t *testing.T) {
 // the tags, which the template has left as they were.
 func TestReportPagePolicy(t *testing.T) {
 	page := pageOf(t, synthetic(planted{steps: 3}))
-	if !strings.Contains(page, "<script>"+htmlScript+"</script>") {
+	if !strings.Contains(page, "<script>"+string(htmlScript)+"</script>") {
 		t.Error("the template changes the script")
 	}
 	if !strings.Contains(page, "default-src &#39;none&#39;") || !regexp.MustCompile(`script-src &#39;sha256-[A-Za-z0-9&#;/=+]+&#39;`).MatchString(page) {

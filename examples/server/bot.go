@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/evertick/evertick/examples/server/bumper"
 	"github.com/evertick/evertick/loop/replica"
 	"github.com/evertick/evertick/loop/replica/ws"
 )
@@ -12,7 +13,7 @@ import (
 // bot plays until ctx is done. It drives to the nearest disc of another player, and in
 // squares while there is none. seen, if not nil, is called with each state that it gets.
 func bot(ctx context.Context, addr string, seen func(me uint32, s *replica.State)) error {
-	conn, err := ws.Dial(ctx, "ws://"+addr, ws.ClientConfig{Frame: func(c *replica.Client) {
+	conn, err := ws.Dial(ctx, "ws://"+addr+"/world", ws.ClientConfig{Frame: func(c *replica.Client) {
 		w, _ := c.Welcome()
 		s := c.State()
 		if s.Tick() == 0 {
@@ -23,7 +24,7 @@ func bot(ctx context.Context, addr string, seen func(me uint32, s *replica.State
 		}
 		if c.Waiting() < 4 { // not more than the server applies
 			x, y := steer(s)
-			c.Input(thrust, []byte{byte(x), byte(y)}, 0)
+			c.Input(bumper.Thrust, []byte{byte(x), byte(y)}, 0)
 		}
 	}})
 	if err != nil {

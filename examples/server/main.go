@@ -1,7 +1,7 @@
 // Command server is a headless game server: a Sim that ticks 60 times a second, players that
 // join it over WebSocket, and a log from which the whole run can be proved.
 //
-//	go run ./server -log /tmp/bumper -bots 3    # until Ctrl-C
+//	go run ./server -log /tmp/bumper -bots 3    # until Ctrl-C; again: goes on
 //	go run ./server -verify /tmp/bumper         # run it again, every hash
 package main
 
@@ -14,20 +14,27 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"sync"
 	"syscall"
 
+	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/bench/profile"
+	"github.com/evertick/evertick/examples/server/bumper"
+	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/loop/replay"
 )
 
 func main() {
 	log.SetFlags(0)
 	addr := flag.String("addr", "127.0.0.1:7777", "`address` to listen on")
-	dir := flag.String("log", "", "new `folder` to record the run in")
+	dir := flag.String("log", "", "`folder` to record the run in: a new one, or one to continue")
 	seed := flag.Uint64("seed", 1, "of the game")
 	bots := flag.Int("bots", 0, "`number` of bots that play")
 	verify := flag.String("verify", "", "run the log in `folder` again instead")
+	web := flag.String("web", "../out/web/index.html", "`file` of the page, which make web builds")
+	origin := flag.String("origin", "", "`origin` of pages elsewhere that may join; *: all, also those of a file")
+	speed := flag.Float64("speed", 1, "times real time, 0 to 100")
 	report := flag.Bool("report", false, "show at the end where the time of ticks went")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -36,19 +43,27 @@ func main() {
 	if *verify != "" {
 		err = check(*verify)
 	} else {
-		err = run(ctx, *addr, *dir, *seed, *bots, *report)
+		set := settings{web: *web}
+		if *origin != "" {
+			set.origins = []string{*origin}
+		}
+		err = run(ctx, *addr, *dir, *seed, *bots, *speed, *report, set)
 	}
 	if err != nil {
 		log.Fatal("server: ", err)
 	}
 }
 
-func run(ctx context.Context, addr, dir string, seed uint64, bots int, report bool) error {
-	sim, err := bumper.New(seed)
+func run(ctx context.Context, addr, dir string, seed uint64, bots int, speed float64, report bool, set settings) (err error) {
+	sim, close, err := begin(dir, seed, &set)
 	if err != nil {
 		return err
 	}
-	rec, err := profile.Attach(sim, profile.Config{Name: bumper.Name, BudgetNs: 2_000_000, Warmup: 60})
+	defer func() { err = errors.Join(err, close()) }()
+	if err := sim.Loop().SetScale(loop.Speed, "server", speed, loop.Forever); err != nil {
+		return err
+	}
+	rec, err := profile.Attach(sim, profile.Config{Name: bumper.Scenario.Name, BudgetNs: 2_000_000, Warmup: 60})
 	if err != nil {
 		return err
 	}
@@ -65,7 +80,7 @@ func run(ctx context.Context, addr, dir string, seed uint64, bots int, report bo
 			}
 		})
 	}
-	err = serve(ctx, sim, l, dir)
+	err = serve(ctx, sim, l, set)
 	playing.Wait()
 	_, step := sim.Stats()
 	fmt.Printf("%d ticks, %d inputs, hash %016x, step p50 %d µs, p99 %d µs\n",
@@ -76,9 +91,25 @@ func run(ctx context.Context, addr, dir string, seed uint64, bots int, report bo
 	return err
 }
 
+// begin returns the game, and what ends its log, if dir is not empty.
+func begin(dir string, seed uint64, set *settings) (*evertick.Sim, func() error, error) {
+	if dir == "" {
+		sim, err := bumper.Scenario.New(seed)
+		return sim, func() error { return nil }, err
+	}
+	sim, rec, err := record(dir, seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	if set.secret, err = secretOf(filepath.Clean(dir) + ".secret"); err != nil {
+		return nil, nil, errors.Join(err, rec.Close())
+	}
+	return sim, rec.Close, nil
+}
+
 // check runs a log again.
 func check(dir string) error {
-	report, err := replay.Verify(dir, bumper, replay.VerifyOptions{})
+	report, err := replay.Verify(dir, bumper.Scenario, replay.VerifyOptions{})
 	if err != nil {
 		return err
 	}

@@ -91,6 +91,22 @@ type Welcome struct {
 	Schema     Schema
 }
 
+// ParseWelcome reads a Welcome frame, for a host that builds the Sim of a Simulator by the Seed and the
+// Scenario of the server. Token is a part of the frame. ok is false for a frame of another kind; the error
+// wraps ErrCorrupt.
+func ParseWelcome(frame []byte) (welcome Welcome, ok bool, err error) {
+	if len(frame) == 0 || frame[0] != kindWelcome {
+		return Welcome{}, false, nil
+	}
+	w, err := parseWelcome(frame)
+	return w.public(), err == nil, err
+}
+
+func (w *welcome) public() Welcome {
+	return Welcome{Session: w.session, Resumed: w.resumed, Token: w.token, RateNum: w.rateNum, RateDen: w.rateDen,
+		Every: w.every, Seed: w.seed, SimVersion: w.simVersion, Scenario: w.scenario, Schema: w.schema}
+}
+
 // Client is one client of a Server: it keeps the state that the server sends it, sends its inputs, and
 // estimates the time of the server. The host owns the connection: it calls Connect when there is a new
 // one, and Receive for each frame that comes. A Client is for one goroutine at a time. After warm-up it
@@ -325,8 +341,8 @@ func (c *Client) receiveWelcome(frame []byte, now int64) error {
 	}
 	c.sync.welcome(&w, now)
 	c.play.reset()
-	c.welcome = Welcome{Session: w.session, Resumed: w.resumed, Token: append(c.welcome.Token[:0], w.token...), RateNum: w.rateNum, RateDen: w.rateDen,
-		Every: w.every, Seed: w.seed, SimVersion: w.simVersion, Scenario: w.scenario, Schema: w.schema}
+	w.token = append(c.welcome.Token[:0], w.token...)
+	c.welcome = w.public()
 	c.joined, c.live, c.missed, c.asked = true, true, 0, 0
 	c.flush()
 	return nil

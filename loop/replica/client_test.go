@@ -630,3 +630,22 @@ func TestClientConfigValidate(t *testing.T) {
 		}
 	}
 }
+
+// A host may read a Welcome before it has a client.
+func TestParseWelcome(t *testing.T) {
+	w := plainWelcome(Schema{})
+	w.seed, w.scenario = 77, "duel"
+	frame := w.append(nil)
+	got, ok, err := ParseWelcome(frame)
+	if !ok || err != nil || got.Seed != 77 || got.Scenario != "duel" || got.Session != 3 {
+		t.Error(got, ok, err)
+	}
+	for _, other := range [][]byte{nil, {kindPong}} {
+		if _, ok, err := ParseWelcome(other); ok || err != nil {
+			t.Errorf("%v: %t, %v", other, ok, err)
+		}
+	}
+	if _, ok, err := ParseWelcome(frame[:len(frame)-1]); ok || !errors.Is(err, ErrCorrupt) {
+		t.Error(ok, err)
+	}
+}

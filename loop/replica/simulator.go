@@ -21,6 +21,10 @@ type SimulatorConfig struct {
 	Predicted *evertick.Sim
 	// Ahead is the largest number of ticks by which Predicted runs ahead, 1 to 1024. 0: 60.
 	Ahead int
+	// Compared, if it is set, is called after each tick that Sim has run, and after each Snapshot, with the
+	// number of completed ticks and both hashes: that of Sim, and that of the server. Their difference is
+	// also the error of Client.Receive. It must not step Sim.
+	Compared func(ticks, own, server uint64)
 }
 
 // SimulatorStats are counts since NewSimulator.
@@ -51,6 +55,7 @@ type SimulatorStats struct {
 type Simulator struct {
 	sim        *evertick.Sim
 	scenario   string
+	compared   func(ticks, own, server uint64)
 	source     uint32 // of the session
 	tick       applied
 	running    bool // receive runs a tick
@@ -71,7 +76,7 @@ func NewSimulator(sim *evertick.Sim, c SimulatorConfig) (*Simulator, error) {
 	if err := fault.Between("replica: SimulatorConfig.Ahead", c.Ahead, 0, mostAhead); err != nil {
 		return nil, err
 	}
-	s := &Simulator{sim: sim, scenario: c.Scenario, lost: true}
+	s := &Simulator{sim: sim, scenario: c.Scenario, compared: c.Compared, lost: true}
 	s.prediction.init(sim, c.Predicted, c.Ahead)
 	sim.SetInputs(s.feed)
 	return s, nil
@@ -148,7 +153,9 @@ func (s *Simulator) run() error {
 	if err != nil {
 		return err
 	}
-	if got := s.sim.Hash(); got != s.tick.hash {
+	got := s.sim.Hash()
+	s.compare(got, s.tick.hash)
+	if got != s.tick.hash {
 		return s.diverged("tick", s.tick.tick, got, s.tick.hash)
 	}
 	s.lost, s.ran = false, true
@@ -207,13 +214,21 @@ func (s *Simulator) restore(frame []byte) error {
 	s.sim.DropInputs()
 	s.lost, s.gap, s.prediction.stale = true, false, true
 	s.hashes = s.sim.AppendColumnHashes(s.hashes[:0])
-	if got := ecs.Fold(s.hashes); got != hash || s.sim.Ticks() != tick {
+	got := ecs.Fold(s.hashes)
+	s.compare(got, hash)
+	if got != hash || s.sim.Ticks() != tick {
 		return s.diverged("Snapshot of tick", tick, got, hash)
 	}
 	s.lost = false
 	s.stats.Snapshots++
 	s.prediction.drop(func(in *pendingInput) bool { return in.at < tick }) // whether it was applied is unknown
 	return nil
+}
+
+func (s *Simulator) compare(own, server uint64) {
+	if s.compared != nil {
+		s.compared(s.sim.Ticks(), own, server)
+	}
 }
 
 func (s *Simulator) diverged(what string, tick, got, want uint64) error {

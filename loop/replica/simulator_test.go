@@ -135,6 +135,39 @@ func TestSimulatorNotices(t *testing.T) {
 	}
 }
 
+// The host sees both hashes of each tick and Snapshot, also those that differ.
+func TestSimulatorCompared(t *testing.T) {
+	a, d := newAuthority(t, 24, 3), newDuel(t, duelSeed, 24)
+	var ticks, equal uint64
+	s := newSimulator(t, d, SimulatorConfig{Compared: func(n, own, server uint64) {
+		if server != a.hashes[n-1] || own == server && own != d.sim.Hash() {
+			t.Errorf("after %d ticks: hashes %x and %x, that of the server was %x", n, own, server, a.hashes[n-1])
+		}
+		ticks++
+		if own == server {
+			equal++
+		}
+	}})
+	c, f := lane{room: 100}, follower{}
+	a.stream.join(&f, s.held())
+	for i := range 40 {
+		if i == 30 {
+			d.wrong = func(*evertick.Tick) { d.sum++ }
+		}
+		a.step(t)
+		if _, err := a.stream.send(&f, &c); err != nil {
+			t.Fatal(err)
+		}
+		for _, frame := range c.frames {
+			_ = s.receive(frame)
+		}
+		c.frames = nil
+	}
+	if st := s.Stats(); equal != st.Ticks+st.Snapshots || ticks != equal+1 || st.Diverged != 1 || equal < 20 {
+		t.Errorf("%d ticks, %d of them equal, %+v", ticks, equal, st)
+	}
+}
+
 // A client also detects a host that changes the world between two ticks, without an input.
 func TestSimulatorNoticesHost(t *testing.T) {
 	a, s := newAuthority(t, 24, 3), newSimulator(t, newDuel(t, duelSeed, 24), SimulatorConfig{})

@@ -1,4 +1,5 @@
-package main
+// Package bumper is the game of examples/server and examples/web: discs on ice between four walls, seen from above.
+package bumper
 
 import (
 	"github.com/evertick/evertick"
@@ -10,10 +11,13 @@ import (
 
 // Kinds of inputs. The Source of an input is the session of a player, from 1.
 const (
-	join   = 1 + iota // a disc appears
-	thrust            // Data: two int8, the push along x and y in 127ths
-	leave             // the disc disappears
+	Join   = 1 + iota // a disc appears, unless Data is Watch
+	Thrust            // Data: two int8, the push along x and y in 127ths
+	Leave             // the disc disappears
 )
+
+// Watch is the Data of the Join of a session without a disc.
+const Watch = "watch"
 
 const (
 	side  = 40  // of the arena, in metres
@@ -23,9 +27,9 @@ const (
 
 // guide:begin scenario
 
-// bumper is the game: discs on ice between four walls, seen from above. It is a function
-// of the seed and the inputs, so a log of the inputs is a recording of it.
-var bumper = replay.Scenario{Name: "bumper", New: func(seed uint64) (*evertick.Sim, error) {
+// Scenario is the game. It is a function of the seed and the inputs, so a log of the inputs is
+// a recording of it.
+var Scenario = replay.Scenario{Name: "bumper", New: func(seed uint64) (*evertick.Sim, error) {
 	sim, err := evertick.New(evertick.Config{
 		Capacity: 256, Seed: seed, Loop: loop.Config{Pacing: loop.Precise},
 	})
@@ -56,17 +60,17 @@ func (g *game) players(t *evertick.Tick) error {
 		player := in.Source
 		slot, there := g.disc(player)
 		switch {
-		case in.Kind == join && !there && player != 0:
+		case in.Kind == Join && !there && player != 0 && string(in.Data) != Watch:
 			r := t.Rand(0, in.Source)
 			if err := g.spawn(player, r.Range(2, side-2), r.Range(2, side-2)); err != nil {
 				return err
 			}
-		case in.Kind == thrust && there && len(in.Data) == 2:
+		case in.Kind == Thrust && there && len(in.Data) == 2:
 			g.Push.Values()[slot] = [2]float32{
 				float32(int8(in.Data[0])) * force / 127, float32(int8(in.Data[1])) * force / 127,
 			}
 			g.Push.Touch()
-		case in.Kind == leave && there:
+		case in.Kind == Leave && there:
 			id, _ := g.sim.World.ID(slot)
 			g.sim.World.Despawn(id) // also destroys its body
 		}

@@ -1,0 +1,167 @@
+package inspector
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/evertick/evertick/internal/fault"
+)
+
+// Request is what a page asks for.
+type Request struct {
+	Method string // "GET" or "POST"
+	Path   string // without a leading slash
+	Query  url.Values
+	Body   []byte
+}
+
+// Answer is what the page gets. Several requests may share Body: only read it.
+type Answer struct {
+	Status int    // as in HTTP
+	Type   string // "application/json" or "application/octet-stream"; "" for an empty body
+	Body   []byte
+}
+
+// The types of answers.
+const (
+	typeJSON   = "application/json"
+	typeBinary = "application/octet-stream"
+)
+
+// handler answers one kind of request about a subject. It may wait for a safe point by subject.do, and
+// for channels and timers, but not otherwise.
+type handler func(in *Inspector, ctx context.Context, r *Request, s subject) Answer
+
+// routes are the requests by path and then method. Each file of requests has a table of its own.
+var routes = tables(coreRoutes, panelRoutes, timelineRoutes)
+
+var coreRoutes = map[string]handler{
+	"GET status": (*Inspector).status,
+	"GET frame":  (*Inspector).frame,
+}
+
+// tables joins tables whose keys are "METHOD path".
+func tables(list ...map[string]handler) map[string]handler {
+	all := map[string]handler{}
+	for _, t := range list {
+		for k, h := range t {
+			if all[k] != nil {
+				panic("inspector: two handlers of one request")
+			}
+			all[k] = h
+		}
+	}
+	return all
+}
+
+// Answer answers a request, from any goroutine. It waits as long as the request needs, one second at most
+// for a safe point, or until ctx is done.
+func (in *Inspector) Answer(ctx context.Context, r *Request) Answer {
+	h := routes[r.Method+" "+r.Path]
+	if h == nil {
+		for _, method := range [...]string{"GET", "POST"} {
+			if routes[method+" "+r.Path] != nil {
+				return refuse(405, fault.Field(fault.ErrUnsupported, "inspector: method of "+r.Path, r.Method))
+			}
+		}
+		return refuse(404, fault.Field(fault.ErrRange, "inspector: path", fmt.Sprintf("%.80q", r.Path)))
+	}
+	s, err := in.subject(r.Query.Get("of"))
+	if err != nil {
+		return errorAnswer(err)
+	}
+	return h(in, ctx, r, s)
+}
+
+// subject returns the subject of that name, and the first one for "".
+func (in *Inspector) subject(name string) (subject, error) {
+	for _, s := range in.subjects {
+		if name == "" || s.name() == name {
+			return s, nil
+		}
+	}
+	return nil, fault.Field(fault.ErrRange, "inspector: of", fmt.Sprintf("%.80q", name))
+}
+
+// ask answers with the JSON object that f appends at a safe point. In an answer of a Sim that has failed,
+// which is that of an earlier safe point, "stale" is true.
+func ask(ctx context.Context, s subject, key string, f task) Answer {
+	body, stale, err := s.do(ctx, key, f)
+	if err != nil {
+		return errorAnswer(err)
+	}
+	if stale {
+		body = append([]byte(`{"stale":true,`), bytes.TrimPrefix(body, []byte("{"))...)
+	}
+	return Answer{200, typeJSON, body}
+}
+
+// jsonAnswer returns v, which has no values that JSON lacks.
+func jsonAnswer(v any) Answer {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return errorAnswer(err)
+	}
+	return Answer{200, typeJSON, body}
+}
+
+// appendJSON appends v, which has no values that JSON lacks.
+func appendJSON(dst []byte, v any) ([]byte, error) {
+	body, err := json.Marshal(v)
+	return append(dst, body...), err
+}
+
+var errClosed = errors.New("inspector: closed")
+
+// stalledError says that no safe point came in time.
+type stalledError struct{ age time.Duration }
+
+func (e *stalledError) Error() string {
+	return fmt.Sprintf("inspector: nobody steps the simulation: the last safe point was %d ms ago", e.age.Milliseconds())
+}
+
+// failedError says that the Sim has failed, and that nothing is known that answers the request.
+type failedError struct{ err error }
+
+func (e *failedError) Error() string {
+	return "inspector: the simulation has failed, and nobody asked for this before: " + e.err.Error()
+}
+
+func (e *failedError) Unwrap() error { return e.err }
+
+// refuse returns an error with a status.
+func refuse(status int, err error) Answer {
+	a := jsonAnswer(struct {
+		Error string `json:"error"`
+	}{err.Error()})
+	a.Status = status
+	return a
+}
+
+// errorAnswer returns an error with the status that fits it.
+func errorAnswer(err error) Answer {
+	if stalled := (*stalledError)(nil); errors.As(err, &stalled) {
+		a := jsonAnswer(struct {
+			Error   string `json:"error"`
+			Stalled bool   `json:"stalled"`
+			AgeMs   int64  `json:"age_ms"`
+		}{err.Error(), true, stalled.age.Milliseconds()})
+		a.Status = 503
+		return a
+	}
+	failed := (*failedError)(nil)
+	switch {
+	case errors.As(err, &failed), errors.Is(err, errClosed), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return refuse(503, err)
+	case errors.Is(err, fault.ErrStale):
+		return refuse(404, err)
+	case errors.Is(err, fault.ErrRange), errors.Is(err, fault.ErrNotFinite), errors.Is(err, fault.ErrUnsupported), errors.Is(err, fault.ErrCapacity):
+		return refuse(400, err)
+	}
+	return refuse(500, err)
+}

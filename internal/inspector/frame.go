@@ -1,0 +1,320 @@
+package inspector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
+)
+
+const (
+	// frameWait is how long a request waits for a new frame.
+	frameWait = 250 * time.Millisecond
+	// framePeriod is the least time between two frames of one Sim, in ns: a page shows no more.
+	framePeriod = int64(time.Second) / 60
+	// frameShare bounds the time of the Sim that frames take: at most one part in so many.
+	frameShare = 4
+	// maxViews is the number of different frameOptions that are kept.
+	maxViews = 16
+	// maxFree is the number of captures whose memory is kept for the next frames.
+	maxFree = 4
+)
+
+// frameOptions is what a frame shows. Pages with the same options share frames.
+type frameOptions struct {
+	by                                           string
+	contacts, joints, velocities, boxes, noShape bool
+}
+
+// frames are the frames of one Sim. A number, seq, belongs to a state of the Sim, so frames of the same
+// seq differ only in their options. Guarded by desk.mu.
+type frames struct {
+	views  map[frameOptions]*view
+	wanted []*view // scratch of due
+
+	seq     uint64
+	stamp   stamp // of the state of seq
+	nextAt  int64 // earliest time of the next seq
+	slots   slotsStamp
+	version uint64     // of slots
+	waiters int        // of all views
+	free    []*capture // memory of frames that nobody reads any more
+}
+
+// slotsStamp changes with the set of live slots.
+type slotsStamp struct {
+	world         *ecs.World
+	version, copy uint64
+}
+
+// view is the last frame with some options, and those that wait for the next.
+type view struct {
+	options frameOptions
+	latest  *frame // nil: there is none
+	takenAt int64
+	waiters int
+	askedAt int64
+	next    chan struct{} // closed when latest or err is set
+	err     error         // of the options; the view is then no longer kept
+
+	tag      ecs.Tag // of options.by; of the goroutine of the Sim, as is tagWorld
+	tagWorld *ecs.World
+}
+
+// frame is one frame. It is made from the capture by the first request that gets it.
+type frame struct {
+	frameHead
+	at      stamp
+	capture *capture // nil when refs is 0
+	refs    int      // requests that read the capture, and the view; guarded by desk.mu
+	encoded [2]struct {
+		once sync.Once
+		body []byte
+	} // without and with slots
+}
+
+// frameHead is the JSON at the beginning of a frame.
+type frameHead struct {
+	Seq          uint64    `json:"seq"`
+	Run          string    `json:"run"`
+	Tick         uint64    `json:"tick"`
+	Hash         string    `json:"hash"`
+	State        string    `json:"state"`
+	Entities     int       `json:"entities"`
+	SlotsVersion uint64    `json:"slots_version"`
+	Sections     []section `json:"sections"`
+}
+
+// section is the place of an array in the body.
+type section struct {
+	Name  string `json:"name"`
+	Type  string `json:"type"`
+	Count int    `json:"count"`
+	At    int    `json:"at"`
+}
+
+// frame answers GET frame: see the package comment.
+func (in *Inspector) frame(ctx context.Context, r *Request, s subject) Answer {
+	o := frameOptions{by: r.Query.Get("by")}
+	var errs []error
+	for _, f := range []struct {
+		name string
+		on   *bool
+	}{{"contacts", &o.contacts}, {"joints", &o.joints}, {"velocities", &o.velocities}, {"boxes", &o.boxes}} {
+		var err error
+		*f.on, err = flag(r, f.name, false)
+		errs = append(errs, err)
+	}
+	shapes, err := flag(r, "shapes", true)
+	o.noShape = !shapes
+	after, err1 := number(r, "after", 0)
+	have, err2 := number(r, "have", 0)
+	if err := errors.Join(append(errs, err, err1, err2)...); err != nil {
+		return errorAnswer(err)
+	}
+	d := s.records()
+	f, err := d.nextFrame(ctx, o, after)
+	switch {
+	case err != nil:
+		return errorAnswer(err)
+	case f == nil:
+		return Answer{Status: 204}
+	}
+	defer d.release(f)
+	return Answer{200, typeBinary, f.encode(in.run, f.SlotsVersion != have)}
+}
+
+// flag returns a parameter that is 0 or 1.
+func flag(r *Request, name string, usual bool) (bool, error) {
+	switch v := r.Query.Get(name); v {
+	case "":
+		return usual, nil
+	case "0", "1":
+		return v == "1", nil
+	default:
+		return false, fault.Field(fault.ErrRange, "inspector: "+name, fmt.Sprintf("%.40q", v))
+	}
+}
+
+// number returns a parameter that is a whole number.
+func number(r *Request, name string, usual uint64) (uint64, error) {
+	v := r.Query.Get(name)
+	if v == "" {
+		return usual, nil
+	}
+	n, err := strconv.ParseUint(v, 10, 64)
+	if err != nil {
+		return 0, fault.Field(fault.ErrRange, "inspector: "+name, fmt.Sprintf("%.40q", v))
+	}
+	return n, nil
+}
+
+// nextFrame returns a frame after seq, nil if none came in time. The caller releases it.
+func (d *desk) nextFrame(ctx context.Context, o frameOptions, after uint64) (*frame, error) {
+	f, v, next, err := d.wantFrame(o, after)
+	if f != nil || err != nil {
+		return f, err
+	}
+	timer := time.NewTimer(frameWait)
+	defer timer.Stop()
+	select {
+	case <-next:
+	case <-timer.C:
+	case <-d.closing:
+		return nil, errClosed
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	v.waiters--
+	d.frames.waiters--
+	if err := errors.Join(err, v.err); err != nil {
+		return nil, err
+	}
+	return v.after(after), nil
+}
+
+// wantFrame returns a frame after seq, if there is one and no newer one can be made now. Otherwise it
+// returns the view, with one more waiter, and the channel that is closed when it has another frame.
+func (d *desk) wantFrame(o frameOptions, after uint64) (*frame, *view, chan struct{}, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil, nil, nil, errClosed
+	}
+	v, err := d.frames.view(o)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	now := d.now()
+	v.askedAt = now
+	if v.latest != nil && (v.latest.at == d.facts.stamp || now-v.takenAt < framePeriod) {
+		if f := v.after(after); f != nil {
+			return f, v, nil, nil
+		}
+	}
+	v.waiters++
+	d.frames.waiters++
+	d.signal()
+	return nil, v, v.next, nil
+}
+
+// after returns the last frame, for one more reader, if it is later than seq.
+func (v *view) after(seq uint64) *frame {
+	if v.latest == nil || v.latest.Seq <= seq {
+		return nil
+	}
+	v.latest.refs++
+	return v.latest
+}
+
+// view returns the view with these options. A new one replaces the one that was asked for the longest
+// ago, if there are too many.
+func (fs *frames) view(o frameOptions) (*view, error) {
+	if v := fs.views[o]; v != nil {
+		return v, nil
+	}
+	if len(fs.views) >= maxViews {
+		var oldest *view
+		for _, v := range fs.views { // order-free: times differ, and any choice is right
+			if v.waiters == 0 && (oldest == nil || v.askedAt < oldest.askedAt) {
+				oldest = v
+			}
+		}
+		if oldest == nil {
+			return nil, fault.Field(fault.ErrCapacity, "inspector: frames with other options that pages wait for", maxViews)
+		}
+		fs.drop(oldest)
+	}
+	v := &view{options: o, next: make(chan struct{})}
+	fs.views[o] = v
+	return v, nil
+}
+
+// drop removes a view.
+func (fs *frames) drop(v *view) {
+	delete(fs.views, v.options)
+	fs.release(v.latest)
+	v.latest = nil
+}
+
+// release takes back one reading of a frame, which may be nil, and keeps its memory after the last.
+func (fs *frames) release(f *frame) {
+	if f == nil {
+		return
+	}
+	if f.refs--; f.refs == 0 && len(fs.free) < maxFree {
+		fs.free = append(fs.free, f.capture)
+	}
+}
+
+func (d *desk) release(f *frame) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.frames.release(f)
+}
+
+// due returns the views that get a frame at this safe point, all with frames.seq. The slice is valid
+// until the next call.
+func (fs *frames) due(at stamp, now int64) []*view {
+	fs.wanted = fs.wanted[:0]
+	if fs.waiters == 0 {
+		return nil
+	}
+	isNew := fs.seq == 0 || fs.stamp != at
+	if isNew && now < fs.nextAt {
+		return nil
+	}
+	for _, v := range fs.views { // order-free: each gets a frame of its own of one state
+		if v.waiters > 0 && (v.latest == nil || v.latest.at != at) {
+			fs.wanted = append(fs.wanted, v)
+		}
+	}
+	if isNew && len(fs.wanted) > 0 {
+		fs.seq++
+		fs.stamp = at
+		fs.nextAt = now + framePeriod
+		if s := (slotsStamp{at.world, at.version, at.copy}); s != fs.slots {
+			fs.slots = s
+			fs.version++
+		}
+	}
+	return fs.wanted
+}
+
+// spent delays the next frame if this one took long.
+func (fs *frames) spent(now, cost int64) { fs.nextAt = max(fs.nextAt, now+frameShare*cost) }
+
+// capture makes a frame for a view, on the goroutine of the Sim.
+func (d *desk) capture(sim *evertick.Sim, v *view) {
+	d.mu.Lock()
+	c := new(capture)
+	if n := len(d.frames.free); n > 0 {
+		c, d.frames.free = d.frames.free[n-1], d.frames.free[:n-1]
+	}
+	f := &frame{at: d.facts.stamp, capture: c, refs: 1, frameHead: frameHead{
+		Seq: d.frames.seq, Tick: d.facts.stamp.tick, Hash: hex64(d.facts.hash), State: d.facts.state(),
+		SlotsVersion: d.frames.version,
+	}}
+	now := d.now()
+	d.mu.Unlock()
+	err := c.take(sim, v)
+	f.Entities = c.entities
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	old := v.latest
+	v.latest, v.takenAt, v.err = f, now, err
+	d.frames.release(old)
+	close(v.next)
+	v.next = make(chan struct{})
+	if err != nil {
+		d.frames.drop(v)
+	}
+}

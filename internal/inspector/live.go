@@ -1,0 +1,86 @@
+package inspector
+
+import (
+	"sync"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/loop"
+)
+
+// live is the subject whose Sim the program steps.
+type live struct {
+	*desk
+	sim     *evertick.Sim
+	monitor *evertick.Monitor
+	remove  func()    // the hooks; on the goroutine of the Sim
+	fixed   status    // what never changes
+	metrics sync.Pool // *evertick.Metrics
+
+	frame loop.Frame // the last; guarded by desk.mu
+}
+
+func newLive(sim *evertick.Sim) *live {
+	l := &live{desk: newDesk(), sim: sim, monitor: sim.Monitor(), frame: sim.Frame()}
+	l.fixed.describe(sim)
+	l.metrics.New = func() any { return new(evertick.Metrics) }
+	l.failure = l.simFailure
+	l.between(sim, sim.Loop().Paused())
+	l.remove = sim.AddHooks(evertick.Hooks{
+		AfterTick: func(*evertick.Tick) error {
+			if !l.removed() {
+				l.tick(sim)
+			}
+			return nil
+		},
+		AfterFrame: l.afterFrame,
+	})
+	return l
+}
+
+func (l *live) afterFrame(f loop.Frame) {
+	if l.removed() {
+		return
+	}
+	l.mu.Lock()
+	l.frame = f
+	l.mu.Unlock()
+	l.between(l.sim, f.Paused || f.Menu || f.Gated || l.sim.Loop().Paused())
+}
+
+// removed removes the hooks after close.
+func (l *live) removed() bool {
+	select {
+	case <-l.closing:
+		l.remove()
+		return true
+	default:
+		return false
+	}
+}
+
+// simFailure returns the error that ended the Sim. A step that runs is none.
+func (l *live) simFailure() error {
+	m := l.metrics.Get().(*evertick.Metrics)
+	defer l.metrics.Put(m)
+	l.monitor.Read(m)
+	return m.Err
+}
+
+func (l *live) name() string { return "live" }
+
+func (l *live) report(s *status) {
+	l.fixed.copyFixed(s)
+	l.desk.report(s)
+	l.mu.Lock()
+	f := l.frame
+	l.mu.Unlock()
+	s.Frame = frameStatus{DroppedTotal: f.DroppedTotal, BacklogNs: f.LagNs,
+		Overrun: overrun{f.Overrun.System, f.Overrun.Ns}}
+	if age := l.age(); age > failureCheck {
+		if err := l.simFailure(); err != nil {
+			s.State, s.Error = "failed", err.Error()
+		} else if age > stallAfter && s.State != "paused" {
+			s.State = "stalled"
+		}
+	}
+}

@@ -1,0 +1,4 @@
+package inspector
+
+// panelRoutes are the requests of the panels.
+var panelRoutes = map[string]handler{}

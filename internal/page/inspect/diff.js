@@ -1,0 +1,1 @@
+function newDiffPanel(root, source, app) { return { root, source, app, show() {}, hide() {}, refresh() {} }; }

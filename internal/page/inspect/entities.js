@@ -1,0 +1,1 @@
+function newEntitiesPanel(root, source, app) { return { root, source, app, show() {}, hide() {}, refresh() {} }; }

@@ -1,0 +1,1 @@
+function newSystemsPanel(root, source, app) { return { root, source, app, show() {}, hide() {}, refresh() {} }; }
