@@ -125,10 +125,10 @@ function newEntitiesPanel(root, source, app) {
   where.setAttribute("aria-describedby", "where-says");
   const chooser = element(form, "details", "chooser"), choices = element(chooser, "div", "choices");
   chooser.prepend(Object.assign(document.createElement("summary"), { textContent: "Columns" }));
-  const says = element(head, "p", "soft says");
+  const answer = element(head, "div", "where-row"), says = element(answer, "p", "soft says");
   says.id = "where-says";
   says.setAttribute("role", "status");
-  const details = newButton(form, "Details", () => app.tabs.show("entity"), "Show the selected entity");
+  const details = newButton(answer, "Details", () => app.tabs.show("entity"), "Show the selected entity");
   const grid = newGrid(root, {
     label: "Entities", empty: "No entity is like that.",
     onPick: i => {
@@ -213,7 +213,7 @@ function newEntitiesPanel(root, source, app) {
     const ordered = name => order.name === name ? (order.down ? "descending" : "ascending") : "none";
     grid.columns([
       { name: "entity", width: 104, kind: "mono", sort: "slot", order: ordered("slot") },
-      { name: "", title: "has a body", width: 48, kind: "soft" },
+      { name: "", title: "has a body", width: 62, kind: "soft" },
       ...list.map(name => ({ name, width: Math.max(84, Math.min(160, 24 + 8 * name.length)), kind: "mono num", sort: name, order: ordered(name) })),
     ]);
   }

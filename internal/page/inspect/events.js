@@ -38,8 +38,8 @@ function newEventsPanel(root, source, app) {
   const says = element(tools, "p", "soft says");
   const grid = newGrid(root, { label: "Contact events", empty: "No event since this list is open.", onPick: i => choose(shown[shown.length - 1 - i]), onOpen: () => app.tabs.show("entity") });
   grid.columns([
-    { name: "tick", width: 76, kind: "num" }, { name: "event", width: 92, kind: "" }, { name: "a", width: 84, kind: "mono" },
-    { name: "b", width: 84, kind: "mono" }, { name: "speed", width: 76, kind: "mono num" }, { name: "point", width: 130, kind: "mono" },
+    { name: "tick", width: 70, kind: "num" }, { name: "event", width: 106, kind: "" }, { name: "a", width: 80, kind: "mono" },
+    { name: "b", width: 80, kind: "mono" }, { name: "speed", width: 70, kind: "mono num" }, { name: "point", width: 130, kind: "mono" },
   ]);
   const records = newRecords(eventsKept);
   let shown = [], held = false;
@@ -52,7 +52,7 @@ function newEventsPanel(root, source, app) {
     setText(says, `${plural(shown.length, "event")}${records.lost ? `; ${number(records.lost)} came too fast and are lost` : ""}. Events are recorded while this list is open.`);
     grid.rows(shown.length, i => {
       const e = shown[shown.length - 1 - i];
-      e.cells ??= [number(e.tick), clean(e.kind).replace("_", " "), sideText(e.a), sideText(e.b), valueText(e.speed ?? null).replace("—", ""), factText(e.point ?? "")];
+      e.cells ??= [number(e.tick), clean(e.kind).replace("_", " "), sideText(e.a), sideText(e.b), typeof e.speed === "number" ? number(e.speed, 2) : "", (e.point ?? []).map(v => typeof v === "number" ? number(v, 2) : v).join(", ")];
       return e;
     });
   }

@@ -62,7 +62,7 @@ function newTimelinePanel(root, source, app) {
   note.setAttribute("role", "status");
   let state = null, held = false, drawn = "", why = {};
 
-  const log = () => app.of === "other" ? state?.other : state?.log;
+  const log = () => isLive() ? null : app.of === "other" ? state?.other : state?.log; // that is shown
   const isLive = () => app.of === "live";
   const target = () => isLive() && state?.log ? "log" : app.of; // the time scale of a live simulation is that of its log
 

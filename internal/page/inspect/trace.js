@@ -12,8 +12,8 @@ function newTracePanel(root, source, app) {
   const says = element(tools, "p", "soft says");
   const grid = newGrid(root, { label: "Causal trace", empty: "No step of a cause yet.", onPick: i => showStep(shown[shown.length - 1 - i]) });
   grid.columns([
-    { name: "tick", width: 76, kind: "num" }, { name: "step", width: 96, kind: "mono" }, { name: "kind", width: 84, kind: "" },
-    { name: "of", title: "agent or actor", width: 96, kind: "mono" }, { name: "decision", width: 84, kind: "mono num" }, { name: "cause", width: 96, kind: "mono" },
+    { name: "tick", width: 68, kind: "num" }, { name: "step", width: 96, kind: "mono" }, { name: "kind", width: 84, kind: "" },
+    { name: "of", title: "agent or actor", width: 80, kind: "mono" }, { name: "decision", width: 76, kind: "mono num" }, { name: "cause", width: 96, kind: "mono" },
     { name: "more", width: 150, kind: "soft" },
   ]);
   const step = element(root, "div", "step"), title = element(step, "div", "head"), facts = element(step, "dl", "facts");
