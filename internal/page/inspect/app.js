@@ -394,9 +394,13 @@ function newWorldView(app) {
 
 /** componentsOf names the components of a column as requests name them. */
 function componentsOf({ name, components = 1 }) {
-  if (components < 2) return [name];
-  const xyz = components <= 4 && /pos|vel|acc|dir|point|size|scale|normal/i.test(name);
-  return Array.from({ length: components }, (_, i) => xyz ? `${name}.${"xyzw"[i]}` : `${name}[${i}]`);
+  return components < 2 ? [name] : Array.from({ length: components }, (_, i) => `${name}[${i}]`);
+}
+
+/** componentName names one component; the schema says whether the column has several. */
+function componentName(app, name, component) {
+  const column = app.world?.columns?.find(c => c.name === name);
+  return column && component < column.components ? componentsOf(column)[component] : name + (component > 0 ? `[${component}]` : "");
 }
 
 /** loadSchema asks for the columns and tags of a subject until it has them. */

@@ -1,29 +1,22 @@
 /** newColumnsPanel shows what each column holds: range, values that are no numbers, version and hash. */
 function newColumnsPanel(root, source, app) {
   const summary = element(root, "p", "soft says"), list = element(root, "div", "cards");
-  let lines = new Map(), key = "";
+  let lines = [], key = "";
 
   async function work() {
     const { columns } = await app.ask("columns");
-    const names = JSON.stringify(columns.map(c => [c.name, c.component]));
+    const names = JSON.stringify(columns.map(c => [c.owner, c.name, c.component]));
     if (names !== key) build(columns, key = names);
     const spoiled = columns.filter(c => c.nan || c.inf).length;
     setText(summary, `${plural(columns.length, "column")}${spoiled ? `, ${spoiled} with values that are no numbers` : ""}. A bar is the range of the values, in the widest range seen here.`);
-    columns.forEach((c, i) => lines.get(i).show(c));
+    columns.forEach((c, i) => lines[i].show(c));
   }
 
   function build(columns) {
     list.replaceChildren();
-    lines = new Map(columns.map((c, i) => [i, newColumnLine(list, c, kindOf(c))]));
+    lines = columns.map((c, i) => newColumnLine(list, c, columns.some((o, k) => k !== i && o.name === c.name && o.owner === c.owner)));
   }
 
-  /** kindOf finds the kind in the schema: the name of a component begins with that of its column. */
-  function kindOf(c) {
-    const found = app.world?.columns?.find(w => w.name === c.name) ?? app.world?.columns?.find(w => c.name.startsWith(w.name) && /^[.[]/.test(c.name.slice(w.name.length)));
-    return found?.kind ?? "";
-  }
-
-  app.on("world", () => { key = ""; });
   app.on("reset", () => {
     key = "";
     list.replaceChildren();
@@ -32,15 +25,16 @@ function newColumnsPanel(root, source, app) {
   return newPanel(root, app, 1000, work);
 }
 
-/** newColumnLine shows one component of a column. */
-function newColumnLine(list, column, kind) {
+/** newColumnLine shows one component of a column, or a part of the state that has a hash alone. */
+function newColumnLine(list, column, several) {
   const line = element(list, "div", "column");
-  const name = element(line, "p", "name", clean(column.name, 80));
+  const name = element(line, "p", "name", clean(column.name, 80) + (several ? `[${column.component}]` : ""));
   name.title = clean(column.name, 400);
-  element(line, "p", "soft kind", [kind, column.owner].filter(Boolean).join(" · "));
+  element(line, "p", "soft kind", [column.kind, column.owner].filter(Boolean).join(" · "));
   const min = element(line, "span", "mono min"), track = element(line, "span", "track"), bar = element(track, "b"), max = element(line, "span", "mono max");
   const notes = element(line, "p", "notes"), bad = element(notes, "span", "bad"), version = element(notes, "span", "soft"), hash = element(notes, "span", "mono soft");
   let least = Infinity, most = -Infinity;
+  min.hidden = track.hidden = max.hidden = !column.kind;
 
   function put(e, text) {
     if (e.textContent === text) return;
@@ -64,10 +58,10 @@ function newColumnLine(list, column, kind) {
       const lost = [c.nan && `${number(c.nan)} NaN`, c.inf && `${number(c.inf)} infinite`].filter(Boolean).join(", ");
       put(bad, lost);
       line.classList.toggle("spoiled", Boolean(lost));
-      put(version, c.version === undefined || c.version === null ? "" : "version " + (typeof c.version === "number" ? number(c.version) : clean(String(c.version))));
+      put(version, !c.version ? "" : "version " + (typeof c.version === "number" ? number(c.version) : clean(String(c.version))));
       put(hash, c.hash ? clean(String(c.hash)).slice(0, 8) : "");
       hash.title = c.hash ? "hash " + clean(String(c.hash)) : "";
-      track.title = c.mean === undefined ? "" : "mean " + valueText(c.mean);
+      track.title = c.mean === undefined || c.mean === null ? "" : `mean ${valueText(c.mean)} of ${plural(c.count, "row")}`;
     },
   };
 }

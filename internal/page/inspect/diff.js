@@ -22,13 +22,11 @@ function newDiffPanel(root, source, app) {
     ]);
   }
 
-  const nameOf = d => d.component !== undefined && d.component !== null && d.component !== "" && !/[.[]/.test(d.column) && d.components > 1 ? `${d.column}[${d.component}]` : d.column;
-
   function show() {
     const list = answer?.differences ?? [];
     grid.rows(list.length, i => {
       const d = list[i];
-      d.cells ??= [nameOf(d), d.entity ?? (d.slot !== undefined ? "slot " + d.slot : d.row !== undefined ? "row " + d.row : ""), d.a, d.b].map(v => clean(typeof v === "string" ? v : valueText(v)));
+      d.cells ??= [componentName(app, d.column, d.component), d.entity ?? (d.slot !== undefined ? "slot " + d.slot : d.row !== undefined ? "row " + d.row : ""), d.a, d.b].map(v => clean(typeof v === "string" ? v : valueText(v)));
       return d;
     });
   }

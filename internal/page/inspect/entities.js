@@ -12,7 +12,8 @@ function newEntityPanel(root, source, app) {
   const copy = newButton(tools, "Copy", copyText, "Copy all values as JSON");
   newButton(tools, "Clear", () => app.select(null), "Select nothing");
   const tags = element(content, "p", "tags"), list = element(content, "div", "values"), bodyTitle = element(content, "h3", "", "Body"), body = element(content, "dl", "facts");
-  let last = null, layout = "", cells = [], facts = new Map();
+  let last = null, layout = "", cells = [];
+  const facts = new Map();
 
   async function work() {
     if (!app.selected) return;
@@ -35,7 +36,7 @@ function newEntityPanel(root, source, app) {
     nothing.hidden = true;
     content.hidden = false;
     setText(title, `${clean(e.id)} · slot ${e.slot}`);
-    const key = JSON.stringify([e.id, e.tags, e.columns.map(c => [c.name, c.values.length])]);
+    const key = JSON.stringify([e.id, e.tags, e.columns.map(c => [c.name, c.values.length]), e.blobs]);
     if (key !== layout) build(e, layout = key);
     e.columns.forEach((c, i) => c.values.forEach((v, k) => {
       const cell = cells[i][k], text = valueText(v);
@@ -50,6 +51,8 @@ function newEntityPanel(root, source, app) {
 
   function build(e) {
     tags.replaceChildren();
+    body.replaceChildren();
+    facts.clear();
     for (const t of e.tags ?? []) element(tags, "span", "chip", clean(t, 60)).title = clean(t, 400);
     if (!e.tags?.length) element(tags, "span", "soft", "no tags");
     list.replaceChildren();
@@ -59,21 +62,41 @@ function newEntityPanel(root, source, app) {
       const values = element(line, "span", "nums mono");
       return c.values.map(() => element(values, "span", "num"));
     });
+    for (const b of e.blobs ?? []) {
+      const line = element(list, "div", "value-line");
+      element(line, "span", "name", clean(b.name, 80)).title = clean(b.name, 400);
+      element(line, "span", "nums mono", `${number(b.bytes)} bytes`);
+    }
   }
 
   function showBody(b) {
     bodyTitle.hidden = body.hidden = !b;
     if (!b) return;
-    const words = {};
-    for (const [name, v] of Object.entries(b)) words[name.replaceAll("_", " ")] = v;
-    if (facts.size !== Object.keys(words).length) {
-      body.replaceChildren();
-      facts = new Map(Object.keys(words).map(name => {
-        element(body, "dt", "", clean(name, 60));
-        return [name, element(body, "dd", "mono")];
-      }));
+    for (const [name, v] of Object.entries(b)) {
+      if (!facts.has(name)) {
+        element(body, "dt", "", clean(name.replaceAll("_", " "), 60));
+        facts.set(name, element(body, "dd", "mono"));
+      }
+      const cell = facts.get(name);
+      if (name === "contacts" && Array.isArray(v)) showContacts(cell, v);
+      else setText(cell, name === "shapes" && Array.isArray(v) ? shapesText(v) : factText(v));
     }
-    for (const [name, v] of Object.entries(words)) if (facts.has(name)) setText(facts.get(name), factText(v));
+  }
+
+  const shapesText = list => list.map(s => clean(String(s.shape)) + (s.sensor ? " (sensor)" : "")).join(", ") || "none";
+
+  /** showContacts lists what the body touches; an entity can be selected. */
+  function showContacts(cell, list) {
+    const others = [...new Map(list.map(c => [c.other?.entity ?? c.other?.body ?? c.other?.shape ?? "", c.other])).entries()].slice(0, 40);
+    const key = JSON.stringify(others.map(([name]) => name));
+    if (cell.shown === key) return;
+    cell.shown = key;
+    cell.replaceChildren();
+    for (const [name, other] of others) {
+      if (other?.entity) newButton(cell, clean(name), () => app.selectId(other.entity), "Select this entity").className = "chip";
+      else element(cell, "span", "chip", clean(String(name)) || "a shape that is gone");
+    }
+    if (!others.length) cell.textContent = "none";
   }
 
   async function copyText() {
@@ -125,10 +148,10 @@ function newEntitiesPanel(root, source, app) {
   where.setAttribute("aria-describedby", "where-says");
   const chooser = element(form, "details", "chooser"), choices = element(chooser, "div", "choices");
   chooser.prepend(Object.assign(document.createElement("summary"), { textContent: "Columns" }));
-  const answer = element(head, "div", "where-row"), says = element(answer, "p", "soft says");
+  const line = element(head, "div", "where-row"), says = element(line, "p", "soft says");
   says.id = "where-says";
   says.setAttribute("role", "status");
-  const details = newButton(answer, "Details", () => app.tabs.show("entity"), "Show the selected entity");
+  const details = newButton(line, "Details", () => app.tabs.show("entity"), "Show the selected entity");
   const grid = newGrid(root, {
     label: "Entities", empty: "No entity is like that.",
     onPick: i => {

@@ -39,20 +39,22 @@ function newEventsPanel(root, source, app) {
   const grid = newGrid(root, { label: "Contact events", empty: "No event since this list is open.", onPick: i => choose(shown[shown.length - 1 - i]), onOpen: () => app.tabs.show("entity") });
   grid.columns([
     { name: "tick", width: 70, kind: "num" }, { name: "event", width: 106, kind: "" }, { name: "a", width: 80, kind: "mono" },
-    { name: "b", width: 80, kind: "mono" }, { name: "speed", width: 70, kind: "mono num" }, { name: "point", width: 130, kind: "mono" },
+    { name: "b", width: 80, kind: "mono" }, { name: "speed", width: 70, kind: "mono num" }, { name: "point", title: "where it hit, or what else is known", width: 130, kind: "mono" },
   ]);
   const records = newRecords(eventsKept);
   let shown = [], held = false;
 
-  const sideText = s => s ? clean(String(s.entity ?? "body " + s.body)) : "";
-  const isMine = e => e.a?.entity === app.selected?.id || e.b?.entity === app.selected?.id;
+  const sideText = s => s ? clean(String(s.entity ?? s.body ?? s.shape ?? "")) : "";
+  const pairText = p => p.map(v => typeof v === "number" ? number(v, 2) : v).join(", ");
+  const pointText = e => e.point ? pairText(e.point) : e.force ? `force ${pairText(e.force)}` : e.column ? `${clean(e.column, 60)} is ${valueText(e.value)}` : "";
+  const isMine = e => app.selected !== null && [e.a?.entity, e.b?.entity].includes(app.selected.id);
 
   function show() {
     shown = records.list.filter(e => (!kind.value || e.kind === kind.value) && (!box.checked || isMine(e)));
     setText(says, `${plural(shown.length, "event")}${records.lost ? `; ${number(records.lost)} came too fast and are lost` : ""}. Events are recorded while this list is open.`);
     grid.rows(shown.length, i => {
       const e = shown[shown.length - 1 - i];
-      e.cells ??= [number(e.tick), clean(e.kind).replace("_", " "), sideText(e.a), sideText(e.b), typeof e.speed === "number" ? number(e.speed, 2) : "", (e.point ?? []).map(v => typeof v === "number" ? number(v, 2) : v).join(", ")];
+      e.cells ??= [number(e.tick), clean(e.kind).replace("_", " "), sideText(e.a), sideText(e.b), typeof e.speed === "number" ? number(e.speed, 2) : "", pointText(e)];
       return e;
     });
   }

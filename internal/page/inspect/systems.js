@@ -30,7 +30,7 @@ function newSystemsPanel(root, source, app) {
   }
 
   function showFigures(step, budget_ns) {
-    const values = { last: step.last, p50: step.p50, p95: step.p95, p99: step.p99, slowest: step.max, budget: budget_ns };
+    const values = { last: step.last_ns, p50: step.p50_ns, p95: step.p95_ns, p99: step.p99_ns, slowest: step.max_ns, budget: budget_ns };
     if (!figures.firstChild) {
       for (const name of Object.keys(values)) {
         const one = element(figures, "div");
