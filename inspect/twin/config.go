@@ -24,10 +24,10 @@ type Config struct {
 	Watch, Play []byte
 }
 
-// Pad is what a player does. The keys W, A, S and D, the arrows, and a pointer or finger on the world make it.
+// Pad is what a player does, with the keys W, A, S, D and Shift, the arrows, or a pointer or finger on the disc over the world.
 type Pad struct {
 	X, Y    float32 // where to: from -1 to 1 along the axes of the plane, at most 1 long
-	Buttons uint32  // bit 0: space, or a second finger
+	Buttons uint32  // bit 0: Shift, or a second finger
 }
 
 // Validate returns every fault of the configuration.

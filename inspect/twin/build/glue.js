@@ -28,6 +28,7 @@ window.evertickTwin = (() => {
   return {
     /**
      * @param {{method?: string, path: string, body?: string | ArrayBuffer | Uint8Array}} r
+     * Takes over the buffer of body.
      * @returns {Promise<{status: number, type: string, body: ArrayBuffer}>}
      */
     request({ method = "GET", path, body }) {
@@ -36,7 +37,7 @@ window.evertickTwin = (() => {
       else if (body && !(body instanceof Uint8Array)) body = new Uint8Array(body);
       return new Promise(done => {
         waiting.set(++last, done);
-        worker.postMessage({ id: last, method, path, body });
+        worker.postMessage({ id: last, method, path, body }, body ? [body.buffer] : []);
       });
     },
   };

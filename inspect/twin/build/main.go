@@ -29,6 +29,8 @@ var (
 	glue string
 	//go:embed worker.js
 	worker string
+	//go:embed twin.css
+	style string
 )
 
 func main() {
@@ -126,6 +128,7 @@ func assemble(title, runtime string, packed []byte) ([]byte, error) {
 	d := page.Inspect(title)
 	d.Wasm, d.Connect = true, "'self' ws: wss:"
 	d.Script = slices.Insert(d.Script, 0, glue)
+	d.Style = append(d.Style, style)
 	d.Body += template.HTML("<script type=\"text/plain\" id=\"evertick-worker\">" + script + "</script>\n" +
 		"<script type=\"text/plain\" id=\"evertick-wasm\">" + base64.StdEncoding.EncodeToString(packed) + "</script>\n")
 	return d.HTML(), nil
