@@ -172,7 +172,7 @@ func Differences(a, b View) iter.Seq2[uint32, int] {
 			return
 		}
 		for j := range n * a.count {
-			if a.kind.bits(x, j) != a.kind.bits(y, j) && !yield(uint32(j/a.count), j%a.count) {
+			if a.kind.Bits(x, j) != a.kind.Bits(y, j) && !yield(uint32(j/a.count), j%a.count) {
 				return
 			}
 		}
