@@ -60,6 +60,26 @@ func (s *Sim) Plan() (Plan, error) {
 	return plan, nil
 }
 
+// Systems returns the systems as they were added, in the order of Plan, or the error of Check. Phases
+// of the module itself, which Plan lists too, are missing.
+func (s *Sim) Systems() ([]System, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	var systems []System
+	for _, g := range s.plan {
+		for _, p := range g.members {
+			if p.rank%2 == 0 {
+				systems = append(systems, System{
+					Name: p.name, Stage: Stage(p.rank / 2), Before: slices.Clone(p.before), After: slices.Clone(p.after),
+					Reads: slices.Clone(p.reads), Writes: slices.Clone(p.writes), Modes: p.modes, Run: p.run,
+				})
+			}
+		}
+	}
+	return systems, nil
+}
+
 func namesOf(phases []*phase) []string {
 	names := make([]string, len(phases))
 	for i, p := range phases {

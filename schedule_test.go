@@ -1,6 +1,7 @@
 package evertick_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -546,5 +547,45 @@ func TestCheckAccessChangesNothing(t *testing.T) {
 		if h != want[i] {
 			t.Fatalf("tick %d: another hash with CheckAccess", i)
 		}
+	}
+}
+
+// Systems are listed in the order in which they run, with what they declared, and without the phases of
+// the module.
+func TestSystemsListsDeclarationsInTheOrderOfThePlan(t *testing.T) {
+	sim, err := evertick.New(evertick.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(*evertick.Tick) error { return nil }
+	for _, s := range []evertick.System{
+		{Name: "late", Stage: evertick.AfterIndex, Reads: []string{"index"}, Run: run},
+		{Name: "b", Writes: []string{"rand"}, After: []string{"a"}, Run: run},
+		{Name: "a", Writes: []string{"position"}, Modes: 3, Run: run},
+	} {
+		if err := sim.AddSystem(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	systems, err := sim.Systems()
+	if err != nil || len(systems) != 3 {
+		t.Fatalf("%d systems, %v", len(systems), err)
+	}
+	for i, name := range []string{"a", "b", "late"} {
+		if systems[i].Name != name {
+			t.Errorf("system %d is %s, want %s", i, systems[i].Name, name)
+		}
+	}
+	if s := systems[0]; s.Stage != evertick.BeforePhysics || s.Modes != 3 || !slices.Equal(s.Writes, []string{"position"}) {
+		t.Errorf("system a is %+v", s)
+	}
+	if s := systems[2]; s.Stage != evertick.AfterIndex || !slices.Equal(s.Reads, []string{"index"}) {
+		t.Errorf("system late is %+v", s)
+	}
+	if err := sim.AddSystem(evertick.System{Name: "c", After: []string{"nobody"}, Run: run}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sim.Systems(); !errors.Is(err, evertick.ErrRange) {
+		t.Errorf("with a fault in a declaration: %v", err)
 	}
 }

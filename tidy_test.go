@@ -110,6 +110,7 @@ var floors = map[string][]string{
 	"loop/modules":       {"loop", "internal"},
 	".":                  {"native", "ecs", "spatial", "physics", "loop", "internal"},
 	"loop/…":             {".", "native", "ecs", "spatial", "physics", "loop", "internal"}, // users of Sim
+	"inspect":            {".", "loop", "internal"},
 	"bench":              {".", "native", "ecs", "spatial", "physics", "loop", "bench", "internal"},
 }
 

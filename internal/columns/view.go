@@ -170,7 +170,7 @@ func FirstDifference(a, b View) (row uint32, i int, found bool) {
 		return 0, 0, false
 	}
 	for j := range n * a.count {
-		if a.kind.bits(x, j) != a.kind.bits(y, j) {
+		if a.kind.Bits(x, j) != a.kind.Bits(y, j) {
 			return uint32(j / a.count), j % a.count, true
 		}
 	}

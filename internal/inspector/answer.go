@@ -43,6 +43,9 @@ var routes = tables(coreRoutes, panelRoutes, timelineRoutes)
 var coreRoutes = map[string]handler{
 	"GET status": (*Inspector).status,
 	"GET frame":  (*Inspector).frame,
+	"GET world":  (*Inspector).world,
+	"GET hashes": (*Inspector).hashes,
+	"GET steps":  (*Inspector).steps,
 }
 
 // tables joins tables whose keys are "METHOD path".

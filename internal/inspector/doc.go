@@ -1,3 +1,93 @@
 // Package inspector answers what a page asks about simulations: about a Sim that runs, and about the past in
-// its log. It knows nothing of HTTP and files, so it also runs in a page, as js/wasm.
+// its log. It knows nothing of HTTP and files, so it also runs in a page, as js/wasm. Looking never changes
+// a Sim: its hashes are those of a Sim without an Inspector.
+//
+// # Model
+//
+//	pages ──▶ Answer ──▶ routes ──▶ handler ──▶ subject "live", "log" or "other"
+//	                                                │ do(key, task), frames
+//	                                                ▼
+//	                                              desk   requests that wait, and what was recorded
+//	                                                ▲
+//	                      safe points: after a tick, after a frame, Between
+//
+// A subject is a Sim that pages look at. Only one goroutine may touch a Sim, so a request leaves a task
+// at the desk of its subject, and waits. The goroutine of the Sim runs it at the next safe point. Requests
+// with the same key that wait for the same safe point share one run: ten pages cost what one costs. A task
+// copies what it needs; the goroutine of the request makes the answer from that, if it is long.
+//
+// The live subject has its safe points in the hooks AfterTick and AfterFrame of a Sim that the program
+// steps. A Sim that has frames while time is paused keeps answering. A host that neither steps nor has
+// frames calls [Inspector.Between]. The subjects of logs have goroutines of their own, which make safe
+// points whenever a request waits, and between the ticks while they go to another one. Answer waits for
+// channels and timers only, so it also works where one thread has to do everything, as in js/wasm, if it
+// runs on a goroutine of its own there.
+//
+// # Without a safe point
+//
+// A request that has waited for a second gets status 503 with "stalled". After the failure of a Sim no
+// safe point comes, and what the failed tick has left half-way must not be read from another goroutine.
+// Then each request gets what was read last for its key, with "stale", and frame the last frame; a
+// request that nobody has made before gets 503. A host that still owns the failed Sim may go on to call
+// Between: then pages see the state in which it stopped. After a Restore and a tick all is as before.
+// Requests that wait at a Close get 503.
+//
+// # Cost
+//
+// While no page asks, a tick records its hash and its duration and looks whether requests wait; it
+// allocates nothing. See BenchmarkIdleTick. Frames of one Sim are at least 1/60 s apart, farther if they
+// took long, so that they take at most a quarter of its time.
+//
+// # Requests
+//
+// The parameter "of" names the subject: "live", "log" or "other". Without it, it is the live Sim if there is
+// one, and otherwise the log. Numbers that JSON lacks are strings: "NaN", "+Inf", "-Inf". A hash has 16
+// hexadecimal digits. A tick is a number of completed ticks. An answer of status 400 or more is an object
+// whose "error" names the parameter and its value.
+//
+//	GET status        who runs, and how; never waits
+//	GET frame         a picture, in binary: below
+//	GET world         columns, tags and systems
+//	GET hashes?after= hashes of the last 4,096 ticks; "server" has those of Inspector.ServerHash
+//	GET steps?after=  durations of the last 4,096 ticks, in ns; 0 under Config.Untimed; never waits
+//
+// The other files of this package document their requests.
+//
+// # Frames
+//
+// GET frame?after=SEQ waits up to 250 ms for a frame later than SEQ, and answers 204 without a body if
+// none came. Equal seq means the same state, which changes with a tick, a spawn, a Restore, or a Touch;
+// so a Sim that is paused has no new frames. After 0 any frame will do: a page asks so at first, after
+// run has changed, and after it has changed its options. The options are
+//
+//	by=NAME        colour entities by a number: a column such as "hp" or "position.x", a number in a
+//	               column of arrays such as "vel[1]", or a tag, "tag:NAME", as 0 or 1
+//	shapes=0       leave out circles, polygons and lines
+//	contacts=1     add lines and circles for contacts, joints=1 for joints,
+//	velocities=1   for velocities, boxes=1 for the boxes around shapes
+//	have=V         leave out the section slots if slots_version is V, since it has not changed
+//
+// The body begins with the length n of the head, a little-endian uint32, and the head: JSON of n bytes,
+// padded with spaces so that 4+n is a multiple of 8. Each section begins at the multiple of 8, counted
+// from the start of the body, that the head names. Sections hold little-endian arrays, in this order; a section
+// without elements is left out. count is the number of elements of type, not of rows.
+//
+//	slots           u32 × N   live slots, ascending
+//	x, y            f32 × N   positions along the two axes of the plane, which status names
+//	by              f32 × N   the number to colour by
+//	circles         f32 × 5k  centre x and y, radius, and the first axis of the body, 0 and 0 for a mark
+//	circle_colours  u32 × k   0xRRGGBBAA: physics.Color with AA = 0xff after it
+//	polygons        u32 × 2k  first vertex and count, in points/2; two vertices are a capsule or a segment
+//	polygon_radius  f32 × k   all points within this distance belong to it
+//	polygon_colours u32 × k
+//	points          f32 × 2p  vertices x and y
+//	lines           f32 × 4k  from x and y to x and y
+//	line_colours    u32 × k
+//	extent          f32 × 4   least x and y, greatest x and y of all that has finite positions
+//
+// # More requests
+//
+// A handler is a method of Inspector in a table of its own file; see routes. It calls ask with a key that
+// holds all parameters on which the result depends, and a task. Records that need every tick are added to
+// desk.eachTick by New.
 package inspector

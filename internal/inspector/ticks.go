@@ -1,5 +1,7 @@
 package inspector
 
+import "context"
+
 // recordedTicks is how many ticks steps and hashes show.
 const recordedTicks = 4096
 
@@ -34,4 +36,84 @@ func (t *ticks) add(tick, hash uint64, stepNs int64) {
 // at returns row i of those that the ring holds, in ascending order of ticks.
 func (t *ticks) at(i int) *tickRow {
 	return &t.rows[(t.next-t.len+i)%recordedTicks]
+}
+
+// after returns the rows of the ticks after one.
+func (t *ticks) after(tick uint64) (rows []tickRow) {
+	for i := range t.len {
+		if r := t.at(i); r.tick > tick {
+			rows = append(rows, *r)
+		}
+	}
+	return rows
+}
+
+// ServerHash notes the hash that a server has named for the state after a tick of the live Sim, for a Sim
+// that follows that server. A tick that is not among the last 4,096 is ignored.
+func (in *Inspector) ServerHash(tick, hash uint64) {
+	if in.live == nil {
+		return
+	}
+	d := in.live.desk
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := d.ticks.len - 1; i >= 0; i-- {
+		if r := d.ticks.at(i); r.tick == tick {
+			r.server, r.hasServer = hash, true
+			return
+		}
+	}
+}
+
+// rowsAfter returns what was recorded of the ticks after the one that a request names.
+func rowsAfter(r *Request, s subject) ([]tickRow, error) {
+	after, err := number(r, "after", 0)
+	if err != nil {
+		return nil, err
+	}
+	d := s.records()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.ticks.after(after), nil
+}
+
+// hashes answers GET hashes.
+func (in *Inspector) hashes(_ context.Context, r *Request, s subject) Answer {
+	rows, err := rowsAfter(r, s)
+	if err != nil {
+		return errorAnswer(err)
+	}
+	a := struct {
+		Ticks  []uint64  `json:"ticks"`
+		Own    []string  `json:"own"`
+		Server []*string `json:"server"`
+	}{[]uint64{}, []string{}, []*string{}}
+	for _, row := range rows {
+		var server *string
+		if row.hasServer {
+			text := hex64(row.server)
+			server = &text
+		}
+		a.Ticks, a.Own, a.Server = append(a.Ticks, row.tick), append(a.Own, hex64(row.hash)), append(a.Server, server)
+	}
+	return jsonAnswer(&a)
+}
+
+// steps answers GET steps.
+func (in *Inspector) steps(_ context.Context, r *Request, s subject) Answer {
+	rows, err := rowsAfter(r, s)
+	if err != nil {
+		return errorAnswer(err)
+	}
+	var st status
+	s.report(&st)
+	a := struct {
+		BudgetNs int64    `json:"budget_ns"`
+		Ticks    []uint64 `json:"ticks"`
+		Ns       []int64  `json:"ns"`
+	}{st.BudgetNs, []uint64{}, []int64{}}
+	for _, row := range rows {
+		a.Ticks, a.Ns = append(a.Ticks, row.tick), append(a.Ns, row.stepNs)
+	}
+	return jsonAnswer(&a)
 }
