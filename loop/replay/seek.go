@@ -87,7 +87,7 @@ func (p *Player) back(tick uint64) error {
 	p.failed = true
 	near := p.kept.before(tick)
 	if near == nil || p.sim.Restore(near.data) != nil {
-		return p.rewind()
+		return p.Rewind()
 	}
 	if err := p.reader.Seek(near.ticks); err != nil {
 		return err
@@ -96,8 +96,8 @@ func (p *Player) back(tick uint64) error {
 	return nil
 }
 
-// rewind goes back to tick 0.
-func (p *Player) rewind() error {
+// Rewind goes back to the state before the first tick, in a Sim that the scenario builds anew.
+func (p *Player) Rewind() error {
 	p.failed = true
 	sim, err := p.sc.build(p.reader.Identity().Seed)
 	if err != nil {
