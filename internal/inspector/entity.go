@@ -170,5 +170,5 @@ func (in *Inspector) entity(ctx context.Context, r *Request, s subject) Answer {
 	if err != nil {
 		return errorAnswer(err)
 	}
-	return askFor(ctx, s, r.key(), func(sim *evertick.Sim) (entityView, error) { return viewEntity(sim, q) })
+	return askJSON(ctx, s, r.key(), func(sim *evertick.Sim) (entityView, error) { return viewEntity(sim, q) })
 }

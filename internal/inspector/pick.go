@@ -114,5 +114,5 @@ func (in *Inspector) pick(ctx context.Context, r *Request, s subject) Answer {
 	if err != nil {
 		return errorAnswer(err)
 	}
-	return askFor(ctx, s, r.key(), func(sim *evertick.Sim) (picked, error) { return pick(sim, q), nil })
+	return askJSON(ctx, s, r.key(), func(sim *evertick.Sim) (picked, error) { return pick(sim, q), nil })
 }
