@@ -18,7 +18,7 @@ uniform float ratio;    // pixels of the device per CSS pixel
 
 const vertexHead = shaderHead + `
 vec4 place(vec2 p) { return vec4(((p - high) - low) * toClip, 0, 1); }
-vec3 unpack(uint c) { return vec3(c >> 16 & 255u, c >> 8 & 255u, c & 255u) / 255.0; }
+vec4 unpack(uint c) { return vec4(c >> 24, c >> 16 & 255u, c >> 8 & 255u, c & 255u) / 255.0; } // of 0xRRGGBBAA
 vec2 corner() { return vec2(gl_VertexID & 1, gl_VertexID >> 1); }
 `;
 
@@ -27,10 +27,10 @@ const shapeHead = shaderHead + `
 uniform float fill;
 out vec4 result;
 float stroke(float d) { return clamp(0.75 * ratio + 0.5 - abs(d), 0.0, 1.0); }
-void paint(vec3 colour, float d, float mark) {
-  float alpha = max(max(fill * clamp(0.5 - d, 0.0, 1.0), stroke(d)), mark);
+void paint(vec4 colour, float d, float mark) {
+  float alpha = colour.a * max(max(fill * clamp(0.5 - d, 0.0, 1.0), stroke(d)), mark);
   if (alpha == 0.0) discard;
-  result = vec4(colour * alpha, alpha);
+  result = vec4(colour.rgb * alpha, alpha);
 }
 `;
 
@@ -85,7 +85,7 @@ void main() {
 in vec3 disc;
 in vec2 axis;
 in uint packed;
-flat out vec3 colour;
+flat out vec4 colour;
 flat out vec2 along;
 flat out float radius;
 out vec2 at; // from the centre, in metres
@@ -97,7 +97,7 @@ void main() {
   gl_Position = place(disc.xy) + vec4(at * toClip, 0, 0);
 }`,
     fragment: shapeHead + `
-flat in vec3 colour;
+flat in vec4 colour;
 flat in vec2 along;
 flat in float radius;
 in vec2 at;
@@ -117,7 +117,7 @@ in uvec2 span;
 in float rounding;
 in uint packed;
 uniform highp sampler2D points;
-flat out vec3 colour;
+flat out vec4 colour;
 flat out uvec2 part;
 flat out float radius;
 out vec2 at; // from the first vertex, in metres
@@ -142,7 +142,7 @@ void main() {
 }`,
     fragment: shapeHead + `
 uniform highp sampler2D points;
-flat in vec3 colour;
+flat in vec4 colour;
 flat in uvec2 part;
 flat in float radius;
 in vec2 at;
@@ -171,7 +171,7 @@ void main() {
 in vec4 ends;
 in uint packed;
 uniform float width;
-flat out vec3 colour;
+flat out vec4 colour;
 out float across;
 void main() {
   colour = unpack(packed);
@@ -183,13 +183,13 @@ void main() {
   gl_Position = place(from) + vec4(vec2(-u.y, u.x) * across * pixel * toClip, 0, 0);
 }`,
     fragment: shaderHead + `
-flat in vec3 colour;
+flat in vec4 colour;
 in float across;
 uniform float width;
 out vec4 result;
 void main() {
-  float alpha = clamp(width / 2.0 + 0.5 - abs(across), 0.0, 1.0);
-  result = vec4(colour * alpha, alpha);
+  float alpha = colour.a * clamp(width / 2.0 + 0.5 - abs(across), 0.0, 1.0);
+  result = vec4(colour.rgb * alpha, alpha);
 }`,
   },
 };
