@@ -1,10 +1,12 @@
 package inspector
 
 import (
+	"context"
 	"fmt"
 	"math/bits"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
@@ -30,6 +32,9 @@ type columnsCopy struct {
 	live    [2][]uint64 // the rows of entities, and of bodies
 	columns []columnCopy
 	hashed  []hashedPart // what has no numbers
+
+	once sync.Once
+	body []byte // the answer
 }
 
 // hashedPart is a part of the state without columns.
@@ -110,13 +115,32 @@ type columnStats struct {
 	Owner     string `json:"owner"`
 	Kind      string `json:"kind,omitempty"`
 	Count     int    `json:"count"`
-	Min       number `json:"min"`
-	Max       number `json:"max"`
-	Mean      number `json:"mean"`
+	Min       value  `json:"min"`
+	Max       value  `json:"max"`
+	Mean      value  `json:"mean"`
 	NaN       int    `json:"nan"`
 	Inf       int    `json:"inf"`
 	Version   uint64 `json:"version"`
 	Hash      string `json:"hash,omitempty"`
+}
+
+// columns answers GET columns. The Sim only makes a copy, which all that ask at the same safe point share, and they
+// compute the statistics once.
+func (in *Inspector) columns(ctx context.Context, _ *Request, s subject) Answer {
+	last := &s.records().columns
+	_, stale, err := s.do(ctx, "columns", func(sim *evertick.Sim, dst []byte) ([]byte, error) {
+		last.Store(copyColumns(sim))
+		return dst, nil
+	})
+	if err != nil {
+		return errorAnswer(err)
+	}
+	c := last.Load() // at least as new as the safe point
+	c.once.Do(func() {
+		c.body = c.answer()
+		c.columns = nil // only its memory is large
+	})
+	return jsonBody(c.body, stale)
 }
 
 // answer computes the statistics.
@@ -131,14 +155,12 @@ func (c *columnsCopy) answer() []byte {
 	for _, p := range c.hashed {
 		s := columnStats{Name: p.name, Owner: p.owner, Version: p.version}
 		if p.hasHash {
-			s.Hash = hexHash(p.hash)
+			s.Hash = hex64(p.hash)
 		}
 		out.Columns = append(out.Columns, s)
 	}
 	return encode(&out)
 }
-
-func hexHash(h uint64) string { return fmt.Sprintf("%016x", h) }
 
 // appendStats appends the statistics of each component of a column.
 func (c *columnCopy) appendStats(dst []columnStats, live [][]uint64) []columnStats {
@@ -147,7 +169,7 @@ func (c *columnCopy) appendStats(dst []columnStats, live [][]uint64) []columnSta
 		rows = live[1]
 	}
 	k, n := c.view.Kind(), c.view.Components()
-	hash := hexHash(statehash.Bytes(c.mem, k.Size(), k.IsFloat()))
+	hash := hex64(statehash.Bytes(c.mem, k.Size(), k.IsFloat()))
 	for i := range n {
 		s := columnStats{Name: c.name, Component: i, Owner: c.owner, Kind: k.String(), Version: c.version, Hash: hash}
 		m := measure(k, c.mem, n, i, rows)

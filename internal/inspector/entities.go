@@ -2,6 +2,7 @@ package inspector
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math"
 	"math/bits"
@@ -226,4 +227,13 @@ func slotsOf(mask []uint64, first, end int) (list []ecs.Slot) {
 		}
 	}
 	return list
+}
+
+// entities answers GET entities.
+func (in *Inspector) entities(ctx context.Context, r *Request, s subject) Answer {
+	e, err := parseEntitiesQuery(r.Query)
+	if err != nil {
+		return errorAnswer(err)
+	}
+	return ask(ctx, s, r.key(), func(sim *evertick.Sim, dst []byte) ([]byte, error) { return e.appendPage(dst, sim) })
 }

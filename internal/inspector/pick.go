@@ -1,6 +1,7 @@
 package inspector
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -108,4 +109,13 @@ func pickNearest(sim *evertick.Sim, q pickQuery) (ecs.ID, bool) {
 		return 0, false
 	}
 	return w.ID(nearest)
+}
+
+// pick answers GET pick.
+func (in *Inspector) pick(ctx context.Context, r *Request, s subject) Answer {
+	q, err := parsePickQuery(r.Query)
+	if err != nil {
+		return errorAnswer(err)
+	}
+	return askFor(ctx, s, r.key(), func(sim *evertick.Sim) (picked, error) { return pick(sim, q), nil })
 }
