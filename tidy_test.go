@@ -110,7 +110,8 @@ var floors = map[string][]string{
 	"loop/modules":       {"loop", "internal"},
 	".":                  {"native", "ecs", "spatial", "physics", "loop", "internal"},
 	"loop/…":             {".", "native", "ecs", "spatial", "physics", "loop", "internal"}, // users of Sim
-	"bench":              {".", "native", "ecs", "spatial", "physics", "loop", "bench", "internal"},
+	"inspect":            {".", "loop", "internal"},
+	"bench":              {".", "native", "ecs", "spatial", "physics", "loop", "inspect", "bench", "internal"},
 }
 
 // Each package imports only downwards: csrc, native, the rooms (ecs, spatial,

@@ -12,7 +12,7 @@ need node nodejs
 need qemu-aarch64-static qemu-user-static
 need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 { python3 -c 'import numpy' || /usr/bin/python3 -c 'import numpy'; } 2>/dev/null || missing+=(python3-numpy)
-command -v chromium-browser google-chrome >/dev/null || need chromium chromium # the report of bench is opened in it, and a simulation runs in it
+command -v chromium-browser google-chrome >/dev/null || need chromium chromium # pages of bench and inspect are opened in it, and simulations run in it
 [[ -e /usr/include/X11/extensions/Xrandr.h && -e /usr/include/GL/gl.h ]] || missing+=(xorg-dev libgl1-mesa-dev) # for a window
 
 # Check here whether Chromium starts: a skipped test would go unnoticed.
@@ -21,10 +21,10 @@ browser() {
 	for name in chromium chromium-browser google-chrome; do
 		command -v "$name" >/dev/null || continue
 		timeout 120 "$name" --headless --no-sandbox --disable-gpu --no-first-run --user-data-dir="$1" \
-			--dump-dom about:blank >/dev/null 2>&1 || echo "not run: the report of bench, and the scene of the proof, in a browser: $name does not start"
+			--dump-dom about:blank >/dev/null 2>&1 || echo "not run: the report of bench, the page of inspect and simulations in a browser: $name does not start"
 		return
 	done
-	echo "not run: the report of bench, and the scene of the proof, in a browser: there is no chromium"
+	echo "not run: the report of bench, the page of inspect and simulations in a browser: there is no chromium"
 }
 home=$(mktemp -d)
 trap 'browser "$home"; rm -rf "$home"' EXIT

@@ -1,41 +1,23 @@
 package profile
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/evertick/evertick/internal/browser"
 )
 
-// illegible lists what cannot be read: text that is too small or lacks contrast with what is
-// behind it, by the formula of WCAG 2.2, and elements beyond the right edge.
-const illegible = `(() => {
-  const channels = text => { const m = text.match(/[\d.]+/g).map(Number); return m.length < 4 ? [...m, 1] : m; };
-  const luminance = ([r, g, b]) => {
-    const linear = [r, g, b].map(v => { v /= 255; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; });
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
-  };
-  const contrast = (a, b) => { const [x, y] = [luminance(a), luminance(b)].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05); };
-  const behind = e => {
-    for (; e; e = e.parentElement) { const c = channels(getComputedStyle(e).backgroundColor); if (c[3] > 0.99) return c; }
-    return [255, 255, 255];
-  };
-  const found = new Set();
-  let texts = 0;
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  for (let node; (node = walker.nextNode());) {
-    const e = node.parentElement, style = getComputedStyle(e);
-    if (!node.data.trim() || ["SCRIPT", "STYLE"].includes(e.tagName) || !e.getClientRects().length || style.visibility === "hidden") continue;
-    texts++;
-    const ink = e instanceof SVGElement ? style.fill : style.color, words = node.data.trim().slice(0, 40);
-    if (parseFloat(style.fontSize) < 11) found.add("size " + style.fontSize + ": " + words);
-    const c = contrast(channels(ink), behind(e));
-    if (c < 4.5) found.add("contrast " + c.toFixed(2) + ": " + words);
-    if (e.getBoundingClientRect().right > innerWidth + 1) found.add("beyond the edge: " + words);
-  }
-  if (document.documentElement.scrollWidth > innerWidth) found.add("the page scrolls sideways: " + document.documentElement.scrollWidth);
-  if (texts < 60) found.add("only " + texts + " texts");
-  return [...found].join("\n");
-})()`
+// open loads the report.
+func open(b *browser.Page, rep *Report, width int) {
+	var page bytes.Buffer
+	if err := rep.WriteHTML(&page); err != nil {
+		panic(err)
+	}
+	b.Resize(width, 900)
+	b.Open(b.File("report.html", page.Bytes()))
+}
 
 // empty lists sections and charts in which nothing is seen.
 const empty = `(() => {
@@ -54,36 +36,34 @@ const empty = `(() => {
 })()`
 
 func TestReportInBrowser(t *testing.T) {
-	b := startBrowser(t)
+	b := browser.Start(t, "the report")
 	rep := Analyze(withBaseline(furnish(synthetic(planted{seed: 3, steps: 3_600, cause: byPhase, phase: 2, budget: 2_000_000})), 90))
 	rep.Run.Steps.GCs[700], rep.Run.Steps.GCPauseNs[700], rep.Run.Steps.GCAssistNs[700] = 1, 150_000, 80_000
-	b.open(rep, 1440)
+	open(b, rep, 1440)
 	for _, theme := range []string{"light", "dark"} {
-		b.theme(theme)
+		b.Theme(theme)
 		for _, width := range []int{1440, 360} {
-			b.resize(width)
-			for name, problems := range map[string]string{"illegible": b.text(illegible), "empty": b.text(empty)} {
+			b.Resize(width, 900)
+			for name, problems := range map[string]string{"illegible": b.Illegible(60), "empty": b.Text(empty)} {
 				if problems != "" {
 					t.Errorf("%s, %d px, %s:\n%s", theme, width, name, problems)
 				}
 			}
-			b.screenshot(fmt.Sprintf("report-%s-%d", theme, width))
+			b.Screenshot(fmt.Sprintf("report-%s-%d", theme, width))
 		}
 	}
-	b.quiet()
+	b.Quiet(nil)
 
-	b.theme("light")
-	b.resize(1440)
-	t.Run("brush by mouse", func(t *testing.T) { brushByMouse(t, b) })
-	t.Run("brush by keyboard", func(t *testing.T) { brushByKeyboard(t, b) })
-	t.Run("worst steps", func(t *testing.T) { worstSelects(t, b) })
-	t.Run("scatter", func(t *testing.T) { scatterChooses(t, b) })
-	t.Run("theme", func(t *testing.T) { themeToggles(t, b) })
-	t.Run("tips", func(t *testing.T) { tipsTell(t, b) })
-	b.t = t
-	b.quiet()
-	t.Run("odd runs", func(t *testing.T) { oddRunsDraw(t, b) })
-	b.t = t // for its end
+	b.Theme("light")
+	b.Resize(1440, 900)
+	t.Run("brush by mouse", func(t *testing.T) { brushByMouse(t, b.With(t)) })
+	t.Run("brush by keyboard", func(t *testing.T) { brushByKeyboard(t, b.With(t)) })
+	t.Run("worst steps", func(t *testing.T) { worstSelects(t, b.With(t)) })
+	t.Run("scatter", func(t *testing.T) { scatterChooses(t, b.With(t)) })
+	t.Run("theme", func(t *testing.T) { themeToggles(t, b.With(t)) })
+	t.Run("tips", func(t *testing.T) { tipsTell(t, b.With(t)) })
+	b.Quiet(nil)
+	t.Run("odd runs", func(t *testing.T) { oddRunsDraw(t, b.With(t)) })
 }
 
 const (
@@ -94,8 +74,8 @@ const (
 )
 
 // state is what a selection changes.
-func state(b *browser) [3]string {
-	return [3]string{b.text(stackPath), b.text(figures), b.text(legend)}
+func state(b *browser.Page) [3]string {
+	return [3]string{b.Text(stackPath), b.Text(figures), b.Text(legend)}
 }
 
 func mustDiffer(t *testing.T, was, is [3]string, what string) {
@@ -107,28 +87,27 @@ func mustDiffer(t *testing.T, was, is [3]string, what string) {
 	}
 }
 
-func brushByMouse(t *testing.T, b *browser) {
-	b.t = t
+func brushByMouse(t *testing.T, b *browser.Page) {
 	before := state(b)
-	if n := b.text(brush); n != "0" {
+	if n := b.Text(brush); n != "0" {
 		t.Fatalf("%s brushes before any is drawn", n)
 	}
-	b.drag("#frames-chart", 0.30, 0.50)
+	b.Drag("#frames-chart", 0.30, 0.50)
 	drawn := state(b)
 	mustDiffer(t, before, drawn, "drawing a brush")
-	if n := b.text(brush); n != "1" {
+	if n := b.Text(brush); n != "1" {
 		t.Errorf("%s brushes", n)
 	}
-	b.screenshot("report-brushed")
-	b.drag("#frames-chart", 0.40, 0.70)
+	b.Screenshot("report-brushed")
+	b.Drag("#frames-chart", 0.40, 0.70)
 	moved := state(b)
 	mustDiffer(t, drawn, moved, "moving the brush")
 	if stepsSelected(t, drawn[1]) != stepsSelected(t, moved[1]) {
 		t.Errorf("moved, it selects %d steps, not %d", stepsSelected(t, moved[1]), stepsSelected(t, drawn[1]))
 	}
-	b.drag("#frames-chart", 0.95, 0.90)
-	b.text(`(document.getElementById("all-steps").click(), "")`)
-	b.settle()
+	b.Drag("#frames-chart", 0.95, 0.90)
+	b.Text(`(document.getElementById("all-steps").click(), "")`)
+	b.Settle()
 	if after := state(b); after != before {
 		t.Errorf("all selected again, it is not as before: %s, %s", before[1], after[1])
 	}
@@ -147,9 +126,8 @@ func stepsSelected(t *testing.T, figures string) (n int) {
 	return n
 }
 
-func brushByKeyboard(t *testing.T, b *browser) {
-	b.t = t
-	b.text(`(document.getElementById("frames-chart").focus(), "")`)
+func brushByKeyboard(t *testing.T, b *browser.Page) {
+	b.Text(`(document.getElementById("frames-chart").focus(), "")`)
 	before := state(b)
 	const shift = 8
 	was := before
@@ -158,7 +136,7 @@ func brushByKeyboard(t *testing.T, b *browser) {
 		modifiers int
 		steps     int
 	}{{"ArrowRight", 0, 360}, {"ArrowRight", 0, 360}, {"ArrowRight", shift, 396}, {"ArrowLeft", shift, 360}, {"End", 0, 360}, {"ArrowLeft", 0, 360}, {"PageUp", 0, 360}, {"Home", 0, 360}} {
-		b.key(press.key, press.modifiers)
+		b.Key(press.key, press.modifiers)
 		is := state(b)
 		mustDiffer(t, was, is, press.key)
 		if n := stepsSelected(t, is[1]); n != press.steps {
@@ -166,96 +144,89 @@ func brushByKeyboard(t *testing.T, b *browser) {
 		}
 		was = is
 	}
-	b.key("Escape", 0)
+	b.Key("Escape", 0)
 	if after := state(b); after != before {
 		t.Error("Escape does not select all")
 	}
 }
 
-func worstSelects(t *testing.T, b *browser) {
-	b.t = t
+func worstSelects(t *testing.T, b *browser.Page) {
 	before := state(b)
-	b.text(`(document.querySelectorAll("#worst button")[3].click(), "")`)
-	b.settle()
+	b.Text(`(document.querySelectorAll("#worst button")[3].click(), "")`)
+	b.Settle()
 	mustDiffer(t, before, state(b), "a click on a slow step")
-	if n := b.text(`String(document.querySelectorAll("#frames-chart path.mark").length)`); n != "1" {
+	if n := b.Text(`String(document.querySelectorAll("#frames-chart path.mark").length)`); n != "1" {
 		t.Errorf("%s steps are marked", n)
 	}
-	tick := b.text(`document.querySelectorAll("#worst button")[3].innerText`)
+	tick := b.Text(`document.querySelectorAll("#worst button")[3].innerText`)
 	var from, at, to int
-	ticks := strings.Split(strings.ReplaceAll(b.text(figures), ",", ""), "\n")[3]
+	ticks := strings.Split(strings.ReplaceAll(b.Text(figures), ",", ""), "\n")[3]
 	if _, err := fmt.Sscanf(tick+" "+ticks, "%d %d – %d", &at, &from, &to); err != nil || at < from || at > to {
 		t.Errorf("tick %s is not among those selected, %s: %v", tick, ticks, err)
 	}
-	b.text(`(document.getElementById("all-steps").click(), "")`)
-	b.settle()
+	b.Text(`(document.getElementById("all-steps").click(), "")`)
+	b.Settle()
 }
 
-func scatterChooses(t *testing.T, b *browser) {
-	b.t = t
+func scatterChooses(t *testing.T, b *browser.Page) {
 	var names []string
-	b.eval(`[...document.getElementById("cause").options].map(o => o.text)`, &names)
+	b.Eval(`[...document.getElementById("cause").options].map(o => o.text)`, &names)
 	for _, want := range []string{"hits", "contacts", "collections that ended", "lateness of the step"} {
 		if !strings.Contains(strings.Join(names, "|"), want) {
 			t.Errorf("%q cannot be chosen of %q", want, names)
 		}
 	}
-	if got := b.text(`document.getElementById("cause").selectedOptions[0].text`); got != "hits" {
+	if got := b.Text(`document.getElementById("cause").selectedOptions[0].text`); got != "hits" {
 		t.Errorf("chosen at first is %s, not the strongest", got)
 	}
 	seen := map[string]bool{}
 	for i := range names {
-		b.text(fmt.Sprintf(`(() => { const s = document.getElementById("cause"); s.value = %d; s.dispatchEvent(new Event("change")); return ""; })()`, i))
-		seen[b.text(`document.querySelector("#scatter-chart svg").innerHTML`)] = true
+		b.Text(fmt.Sprintf(`(() => { const s = document.getElementById("cause"); s.value = %d; s.dispatchEvent(new Event("change")); return ""; })()`, i))
+		seen[b.Text(`document.querySelector("#scatter-chart svg").innerHTML`)] = true
 	}
 	if len(seen) != len(names) {
 		t.Errorf("%d causes give %d charts", len(names), len(seen))
 	}
 }
 
-func themeToggles(t *testing.T, b *browser) {
-	b.t = t
+func themeToggles(t *testing.T, b *browser.Page) {
 	background := `getComputedStyle(document.body).backgroundColor`
-	auto := b.text(background)
+	auto := b.Text(background)
 	click := `(document.getElementById("theme").click(), "")`
-	b.text(click)
-	light := b.text(background)
-	b.text(click)
-	dark := b.text(background)
-	b.text(click)
-	if auto != light || light == dark || b.text(background) != auto {
+	b.Text(click)
+	light := b.Text(background)
+	b.Text(click)
+	dark := b.Text(background)
+	b.Text(click)
+	if auto != light || light == dark || b.Text(background) != auto {
 		t.Errorf("backgrounds: auto %s, light %s, dark %s", auto, light, dark)
 	}
 }
 
-func tipsTell(t *testing.T, b *browser) {
-	b.t = t
+func tipsTell(t *testing.T, b *browser.Page) {
 	for _, id := range []string{"frames", "stack", "percentiles"} {
-		b.text(`(document.getElementById("tip").hidden = true, "")`)
-		var box struct{ X, Y, Width, Height float64 }
-		b.eval(fmt.Sprintf(`(() => { const e = document.getElementById("%s-chart"); e.scrollIntoView({block: "center"}); return e.getBoundingClientRect().toJSON(); })()`, id), &box)
-		b.call("Input.dispatchMouseEvent", object{"type": "mouseMoved", "x": box.X + box.Width*0.6, "y": box.Y + box.Height*0.6})
-		b.settle()
-		if tip := b.text(`document.getElementById("tip").hidden ? "" : document.getElementById("tip").innerText`); !strings.Contains(tip, "ms") {
+		b.Text(`(document.getElementById("tip").hidden = true, "")`)
+		b.Move(b.Box("#"+id+"-chart").At(0.6, 0.6))
+		if tip := b.Text(`document.getElementById("tip").hidden ? "" : document.getElementById("tip").innerText`); !strings.Contains(tip, "ms") {
 			t.Errorf("%s: the tip says %q", id, tip)
 		}
 	}
 }
 
 // oddRunsDraw: runs of any length draw without a complaint, and so do hostile names.
-func oddRunsDraw(t *testing.T, b *browser) {
+func oddRunsDraw(t *testing.T, b *browser.Page) {
 	for name, run := range oddRuns() {
 		t.Run(name, func(t *testing.T) {
-			b.t = t
-			b.open(Analyze(run), 360)
-			b.drag("main", 0.2, 0.8)
+			b := b.With(t)
+			open(b, Analyze(run), 360)
+			b.Drag("main", 0.2, 0.8)
 			wrong := `[(document.body.innerText.match(/NaN|undefined|Infinity|\[object/g) || []).join(),
 				document.documentElement.scrollWidth > innerWidth ? "scrolls sideways" : "", globalThis.hostile ? "ran a name as a script" : ""].join("")`
-			if words := b.text(wrong); words != "" {
+			if words := b.Text(wrong); words != "" {
 				t.Errorf("the page says or does %s", words)
 			}
-			b.screenshot("odd-" + strings.ReplaceAll(name, " ", "-"))
-			b.quiet()
+			b.Screenshot("odd-" + strings.ReplaceAll(name, " ", "-"))
+			b.Quiet(nil)
 		})
 	}
 }

@@ -64,8 +64,8 @@ func (k Kind) IsFloat() bool { return k == Float32 || k == Float64 }
 // IsSigned reports whether the numbers are integers with a sign, in two's complement.
 func (k Kind) IsSigned() bool { return k >= Int8 && k <= Int64 }
 
-// bits returns the i-th number of b. All NaNs have the same bits here.
-func (k Kind) bits(b []byte, i int) uint64 {
+// Bits returns the bits of the i-th number of b, which is in the byte order of the machine. All NaNs have the same bits here.
+func (k Kind) Bits(b []byte, i int) uint64 {
 	switch k.Size() {
 	case 1:
 		return uint64(b[i])
@@ -87,7 +87,7 @@ func (k Kind) bits(b []byte, i int) uint64 {
 
 // value returns the i-th number of b in its type.
 func (k Kind) value(b []byte, i int) any {
-	bits, v := k.bits(b, i), reflect.New(types[k]).Elem()
+	bits, v := k.Bits(b, i), reflect.New(types[k]).Elem()
 	switch {
 	case k == Float32:
 		v.SetFloat(float64(math.Float32frombits(uint32(bits))))
@@ -136,7 +136,7 @@ func appendNumbers[T statehash.Number](dst []float64, b []byte) []float64 {
 // AppendText appends the i-th number of b, which is in the byte order of the machine, in decimal: a
 // float in the shortest form that identifies its value.
 func (k Kind) AppendText(dst, b []byte, i int) []byte {
-	v := k.bits(b, i)
+	v := k.Bits(b, i)
 	switch {
 	case k == Float32:
 		return strconv.AppendFloat(dst, float64(math.Float32frombits(uint32(v))), 'g', -1, 32)

@@ -4,6 +4,7 @@ package columns
 import (
 	"bytes"
 	"encoding/binary"
+	"iter"
 	"math"
 	"slices"
 
@@ -161,18 +162,27 @@ func Hash(v *View) uint64 {
 	return statehash.Bytes(Memory(v), v.kind.Size(), v.kind.IsFloat())
 }
 
-// FirstDifference returns the first number, by row, in which two columns of the same type differ.
-// All NaNs are equal. It compares the rows that both have.
-func FirstDifference(a, b View) (row uint32, i int, found bool) {
-	n := min(a.Len(), b.Len())
-	x, y := a.bytes(0, n), b.bytes(0, n)
-	if bytes.Equal(x, y) {
-		return 0, 0, false
-	}
-	for j := range n * a.count {
-		if a.kind.bits(x, j) != a.kind.bits(y, j) {
-			return uint32(j / a.count), j % a.count, true
+// Differences yields the numbers, by row, in which two columns of the same type differ. All NaNs are
+// equal. It compares the rows that both have.
+func Differences(a, b View) iter.Seq2[uint32, int] {
+	return func(yield func(row uint32, i int) bool) {
+		n := min(a.Len(), b.Len())
+		x, y := a.bytes(0, n), b.bytes(0, n)
+		if bytes.Equal(x, y) {
+			return
 		}
+		for j := range n * a.count {
+			if a.kind.Bits(x, j) != a.kind.Bits(y, j) && !yield(uint32(j/a.count), j%a.count) {
+				return
+			}
+		}
+	}
+}
+
+// FirstDifference returns the first of Differences.
+func FirstDifference(a, b View) (row uint32, i int, found bool) {
+	for row, i := range Differences(a, b) {
+		return row, i, true
 	}
 	return 0, 0, false
 }

@@ -113,8 +113,8 @@ func (in *Inspector) frame(ctx context.Context, r *Request, s subject) Answer {
 	}
 	shapes, err := flag(r, "shapes", true)
 	o.noShape = !shapes
-	after, err1 := number(r, "after", 0)
-	have, err2 := number(r, "have", 0)
+	after, err1 := wholeNumber(r, "after", 0)
+	have, err2 := wholeNumber(r, "have", 0)
 	if err := errors.Join(append(errs, err, err1, err2)...); err != nil {
 		return errorAnswer(err)
 	}
@@ -142,8 +142,8 @@ func flag(r *Request, name string, usual bool) (bool, error) {
 	}
 }
 
-// number returns a parameter that is a whole number.
-func number(r *Request, name string, usual uint64) (uint64, error) {
+// wholeNumber returns a parameter that is a whole number.
+func wholeNumber(r *Request, name string, usual uint64) (uint64, error) {
 	v := r.Query.Get(name)
 	if v == "" {
 		return usual, nil

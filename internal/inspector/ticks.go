@@ -64,7 +64,7 @@ func (in *Inspector) ServerHash(tick, hash uint64) {
 
 // rowsAfter returns what was recorded of the ticks after the one that a request names.
 func rowsAfter(r *Request, s subject) ([]tickRow, error) {
-	after, err := number(r, "after", 0)
+	after, err := wholeNumber(r, "after", 0)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -60,12 +61,22 @@ func (d *LogDifference) String() string {
 // they diverge. If a run does not repeat its log, Diff returns the error of Seek together
 // with the difference found in the logs.
 func Diff(dirA, dirB string, sc Scenario, fsys worldlog.FS) (*LogDifference, error) {
-	d, err := diffLogs(dirA, dirB, sc, fsys)
+	return DiffContext(context.Background(), dirA, dirB, sc, fsys, nil)
+}
+
+// DiffContext is Diff that ends early, with the error of ctx, once ctx is done. It calls progress, if that is
+// not nil, after every tick that it compares or runs, with the number of that tick.
+func DiffContext(ctx context.Context, dirA, dirB string, sc Scenario, fsys worldlog.FS, progress func(tick uint64)) (*LogDifference, error) {
+	if progress == nil {
+		progress = func(uint64) {}
+	}
+	d, err := diffLogs(ctx, dirA, dirB, sc, fsys, progress)
 	if d == nil || err != nil || d.EndsA || d.EndsB || d.HashA == d.HashB {
 		return d, err
 	}
-	a, errA := Seek(dirA, sc, d.Tick, fsys)
-	b, errB := Seek(dirB, sc, d.Tick, fsys)
+	to := func(p *Player, tick uint64) error { return p.SeekContext(ctx, tick, progress) }
+	a, errA := seek(dirA, sc, d.Tick, fsys, to)
+	b, errB := seek(dirB, sc, d.Tick, fsys, to)
 	if err := errors.Join(errA, errB); err != nil {
 		return d, fmt.Errorf("replay: Diff: %w", err)
 	}
@@ -75,7 +86,7 @@ func Diff(dirA, dirB string, sc Scenario, fsys worldlog.FS) (*LogDifference, err
 	return d, nil
 }
 
-func diffLogs(dirA, dirB string, sc Scenario, fsys worldlog.FS) (*LogDifference, error) {
+func diffLogs(ctx context.Context, dirA, dirB string, sc Scenario, fsys worldlog.FS, progress func(uint64)) (*LogDifference, error) {
 	a, err := worldlog.OpenReader(dirA, fsys)
 	if err != nil {
 		return nil, err
@@ -89,12 +100,15 @@ func diffLogs(dirA, dirB string, sc Scenario, fsys worldlog.FS) (*LogDifference,
 	if err := errors.Join(checkIdentity(sc, a.Identity()), checkIdentity(sc, b.Identity())); err != nil {
 		return nil, err
 	}
-	return diffReaders(a, b)
+	return diffReaders(ctx, a, b, progress)
 }
 
-func diffReaders(a, b *worldlog.Reader) (*LogDifference, error) {
+func diffReaders(ctx context.Context, a, b *worldlog.Reader, progress func(uint64)) (*LogDifference, error) {
 	d := new(LogDifference)
 	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		x, errA := a.Next()
 		y, errB := b.Next()
 		if ended(errA) && ended(errB) {
@@ -126,6 +140,7 @@ func diffReaders(a, b *worldlog.Reader) (*LogDifference, error) {
 			d.Columns = differingColumns(x, y)
 			return d, nil
 		}
+		progress(x.Tick)
 	}
 }
 

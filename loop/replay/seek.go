@@ -10,7 +10,8 @@ import (
 )
 
 // Seek goes to the state after a tick, before or after the present one, as the function
-// Seek does, with its errors. After an error the Player can seek again.
+// Seek does, with its errors. It finds ticks that were written after the log was opened. After an error the
+// Player can seek again.
 func (p *Player) Seek(tick uint64) error { return p.SeekContext(context.Background(), tick, nil) }
 
 // SeekContext is Seek that ends early, with the error of ctx, once ctx is done. The Player is then after
@@ -87,7 +88,7 @@ func (p *Player) back(tick uint64) error {
 	p.failed = true
 	near := p.kept.before(tick)
 	if near == nil || p.sim.Restore(near.data) != nil {
-		return p.rewind()
+		return p.Rewind()
 	}
 	if err := p.reader.Seek(near.ticks); err != nil {
 		return err
@@ -96,8 +97,8 @@ func (p *Player) back(tick uint64) error {
 	return nil
 }
 
-// rewind goes back to tick 0.
-func (p *Player) rewind() error {
+// Rewind goes back to the state before the first tick, in a Sim that the scenario builds anew.
+func (p *Player) Rewind() error {
 	p.failed = true
 	sim, err := p.sc.build(p.reader.Identity().Seed)
 	if err != nil {
@@ -127,6 +128,14 @@ func (p *Player) hashAt(tick uint64) (uint64, error) {
 	return t.Hash, nil
 }
 
+// again steps at the end of a log, which may have grown.
+func (p *Player) again() error {
+	if err := p.Refresh(); err != nil {
+		return err
+	}
+	return p.Step()
+}
+
 // run steps until the given tick has run.
 func (p *Player) run(ctx context.Context, tick uint64, progress func(at uint64)) error {
 	for p.sim.Ticks() <= tick {
@@ -134,6 +143,9 @@ func (p *Player) run(ctx context.Context, tick uint64, progress func(at uint64))
 			return err
 		}
 		err := p.Step()
+		if ended(err) {
+			err = p.again()
+		}
 		if err == io.EOF {
 			return fmt.Errorf("%w, the log has %d ticks", fault.Field(fault.ErrRange, "replay: tick", tick), p.sim.Ticks())
 		}

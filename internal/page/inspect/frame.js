@@ -1,2 +1,89 @@
-// readFrame returns the head and the sections of a frame as views of its buffer.
-function readFrame(buffer) { throw new Error("a frame of " + buffer.byteLength + " bytes"); }
+// A frame: one moment of the simulation as the page draws it.
+
+// sectionKinds names the sections that the page reads: [type, values per row, section with as many rows].
+// All sections with the same third word have the same number of rows.
+const sectionKinds = {
+  slots: ["u32", 1, "entities"], x: ["f32", 1, "entities"], y: ["f32", 1, "entities"], by: ["f32", 1, "entities"],
+  circles: ["f32", 5, "circles"], circle_colours: ["u32", 1, "circles"],
+  polygons: ["u32", 2, "polygons"], polygon_radius: ["f32", 1, "polygons"], polygon_colours: ["u32", 1, "polygons"],
+  points: ["f32", 2, "points"],
+  lines: ["f32", 4, "lines"], line_colours: ["u32", 1, "lines"],
+  extent: ["f32", 4, "extent"],
+};
+const sectionTypes = { f32: Float32Array, u32: Uint32Array, u8: Uint8Array, u64: BigUint64Array };
+
+// The vertex limit of a polygon bounds the loop of the shader. Shapes of the simulation have up to 8.
+const maxVertices = 64;
+
+/** FrameError says why a frame cannot be read. */
+class FrameError extends Error {}
+
+/**
+ * readFrame checks a frame and returns its head and its sections, which are views of buffer.
+ * @param {ArrayBuffer} buffer
+ * @returns {{head: object, sections: Object<string, TypedArray>, decodeMs: number}}
+ * @throws {FrameError}
+ */
+function readFrame(buffer) {
+  const start = performance.now();
+  const refuse = text => { throw new FrameError("frame: " + text); };
+  const { head, end } = readHead(buffer, refuse);
+  const sections = Object.create(null), rows = { entities: head.entities, extent: 1 };
+  for (const [i, s] of head.sections.entries()) {
+    const where = `sections[${i}]`;
+    if (typeof s?.name !== "string") refuse(`${where} has no name`);
+    if (!Object.hasOwn(sectionTypes, s.type)) refuse(`${where} (${s.name}) has the unknown type ${s.type}`);
+    const View = sectionTypes[s.type], { count, at } = s;
+    if (!isCount(count) || !isCount(at) || at % 8 || at < end || at + count * View.BYTES_PER_ELEMENT > buffer.byteLength) {
+      refuse(`${where} (${s.name}) has ${count} values at byte ${at} of ${buffer.byteLength}`);
+    }
+    if (s.name in sections) refuse(`${where} (${s.name}) occurs twice`);
+    if (Object.hasOwn(sectionKinds, s.name)) {
+      const [type, width, group] = sectionKinds[s.name];
+      if (count % width) refuse(`${where} (${s.name}) has ${count} values, not a multiple of ${width}`);
+      rows[group] ??= count / width;
+      if (s.type !== type || count !== rows[group] * width) refuse(`${where} (${s.name}) has ${count} values of type ${s.type}, not ${rows[group] * width} of type ${type}`);
+    }
+    sections[s.name] = new View(buffer, at, count);
+  }
+  for (const [name, [, , group]] of Object.entries(sectionKinds)) {
+    if (rows[group] > 0 && !(name in sections) && !["slots", "by", "extent"].includes(name)) refuse(`the section ${name} is missing`);
+  }
+  checkSlots(sections.slots, refuse);
+  checkPolygons(sections, rows.points ?? 0, refuse);
+  return { head, sections, decodeMs: performance.now() - start };
+}
+
+const isCount = v => Number.isSafeInteger(v) && v >= 0;
+
+/** readHead returns the head of a frame, and the byte at which it ends. */
+function readHead(buffer, refuse) {
+  if (buffer.byteLength < 4) refuse(`it has ${buffer.byteLength} bytes`);
+  const end = 4 + new DataView(buffer).getUint32(0, true);
+  if (end > buffer.byteLength || end % 8) refuse(`its head ends at byte ${end} of ${buffer.byteLength}`);
+  let head;
+  try {
+    head = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(new Uint8Array(buffer, 4, end - 4)));
+  } catch (err) {
+    refuse(`its head is not JSON: ${err.message}`);
+  }
+  if (!isCount(head?.seq)) refuse("its head has no seq");
+  if (!isCount(head.entities)) refuse("its head has no number of entities");
+  if (!Array.isArray(head.sections)) refuse("its head has no sections");
+  return { head, end };
+}
+
+/** checkSlots requires that slots ascend, so that a slot can be searched. */
+function checkSlots(slots, refuse) {
+  for (let i = 1; i < (slots?.length ?? 0); i++) {
+    if (slots[i] <= slots[i - 1]) refuse(`slots[${i}] is ${slots[i]} after ${slots[i - 1]}`);
+  }
+}
+
+/** checkPolygons requires that the vertices of each polygon are among the points. */
+function checkPolygons({ polygons }, points, refuse) {
+  for (let i = 0; i < (polygons?.length ?? 0); i += 2) {
+    const first = polygons[i], count = polygons[i + 1];
+    if (count < 1 || count > maxVertices || first + count > points) refuse(`polygon ${i / 2} has ${count} of ${points} points, from ${first}`);
+  }
+}

@@ -5,16 +5,14 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/evertick/evertick/internal/browser"
 	"github.com/evertick/evertick/internal/proof"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // page runs a program of Go and sends what it writes back: a recording, or, to another address, its errors.
@@ -33,18 +31,7 @@ const page = `<!doctype html><script src="wasm_exec.js"></script><script>
 
 // A page in Chromium computes the hashes that this process does.
 func TestBrowser(t *testing.T) {
-	if testing.Short() || paritytest.Instrumented {
-		t.Skip("not run: the scene in a browser: this is a short or an instrumented run")
-	}
-	var chromium string
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil && chromium == "" {
-			chromium = path
-		}
-	}
-	if chromium == "" {
-		t.Skip("not run: the scene in a browser: chromium is not installed")
-	}
+	tab := browser.Start(t, "the scene")
 	const ticks = 120
 	dir := t.TempDir()
 	if _, err := execute(environ("GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0"), "go", "build", "-buildvcs=false", "-o", filepath.Join(dir, "prove.wasm"), self); err != nil {
@@ -74,40 +61,15 @@ func TestBrowser(t *testing.T) {
 	server := httptest.NewServer(mux)
 	defer server.Close()
 
-	home, err := os.MkdirTemp("", "browser") // a child that outlives Chromium may still write there
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(home)
-	cmd := exec.Command(chromium, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-		"--disable-component-update", "--disable-sync", "--disable-extensions", "--disable-dev-shm-usage",
-		"--user-data-dir="+home, "--remote-debugging-port=0", server.URL+"/") // without a port it would not wait for the page
-	cmd.Env = append(os.Environ(), "HOME="+home)
-	if err := cmd.Start(); err != nil {
-		t.Skipf("not run: the scene in a browser: %v", err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	defer func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		select {
-		case <-ended:
-		case <-time.After(time.Minute):
-			_ = cmd.Process.Kill()
-		}
-	}()
-
+	tab.Open(server.URL + "/")
 	var got proof.Recording
 	select {
 	case body := <-bodies:
 		if err := got.UnmarshalBinary(body); err != nil {
 			t.Fatalf("%v: %s", err, failure)
 		}
-	case err := <-ended:
-		ended <- err
-		t.Skipf("not run: the scene in a browser: chromium does not start here: %v", err)
 	case <-time.After(5 * time.Minute):
-		t.Fatal("the page does not answer")
+		t.Fatalf("the page does not answer; it reports %q", tab.Problems())
 	}
 	want, err := proof.Record(proof.Config{Seed: 1}, ticks, 0)
 	if err != nil {

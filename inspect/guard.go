@@ -1,0 +1,173 @@
+package inspect
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// guard decides whether a request may be answered, by its header alone.
+type guard struct {
+	token bool          // one is needed
+	key   func() string // what the cookie holds, and what a token is compared by; no printed Handler shows it
+	hosts []string
+}
+
+func newGuard(c *Config) guard {
+	key := keyOf(c.Token)
+	g := guard{token: c.Token != "", key: func() string { return key }}
+	for _, h := range c.Hosts {
+		g.hosts = append(g.hosts, strings.ToLower(h))
+	}
+	return g
+}
+
+// keyOf makes a cookie of a token. Cookies have no port, so other servers of the machine see them; they learn no
+// token. Keys have equal lengths, so that comparing them says nothing about the length of a token.
+func keyOf(token string) string {
+	sum := sha256.Sum256([]byte("evertick inspect\x00" + token))
+	return hex.EncodeToString(sum[:])
+}
+
+func (g *guard) matches(key string) bool {
+	return subtle.ConstantTimeCompare([]byte(key), []byte(g.key())) == 1
+}
+
+// refuse returns the status and the reason to refuse a request, or 0. name is what it asks for, "" for the page.
+func (g *guard) refuse(r *http.Request, name string) (status int, why string) {
+	switch {
+	case !g.token && !sameMachine(r):
+		return http.StatusForbidden, "connections from other machines need a Config.Token"
+	case !g.hostAllowed(r):
+		return http.StatusForbidden, "the host is not allowed: Config.Hosts lists further ones"
+	case !fromOwnPage(r, name):
+		return http.StatusForbidden, "requests of other sites are refused"
+	case r.Method == http.MethodPost:
+		return g.refusePost(r)
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		return http.StatusMethodNotAllowed, "the method is none of GET, HEAD and POST"
+	case len(r.URL.RawQuery) > maxQuery:
+		return http.StatusRequestURITooLong, "the query is too long"
+	}
+	return 0, ""
+}
+
+// refusePost requires what a form of another site cannot send: the type of the content, and a header that only the
+// browser sets, or the token.
+func (g *guard) refusePost(r *http.Request) (status int, why string) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return http.StatusUnsupportedMediaType, "the Content-Type of a POST must be application/json"
+	}
+	if r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") != "same-origin" && !g.bearer(r) {
+		return http.StatusForbidden, "a POST needs an Origin, Sec-Fetch-Site: same-origin, or a bearer token"
+	}
+	return 0, ""
+}
+
+// sameMachine reports whether a connection does not cross a network.
+func sameMachine(r *http.Request) bool {
+	switch a := r.Context().Value(http.LocalAddrContextKey).(type) {
+	case *net.TCPAddr:
+		return a.IP.IsLoopback()
+	case *net.UnixAddr:
+		return true
+	}
+	a, err := netip.ParseAddrPort(r.RemoteAddr) // a server that is not that of net/http
+	return err == nil && a.Addr().Unmap().IsLoopback()
+}
+
+// hostAllowed compares the Host: after a site has changed what its name resolves to, its scripts can send requests to this
+// machine, but they name that site.
+func (g *guard) hostAllowed(r *http.Request) bool {
+	host := strings.ToLower(hostname(r.Host))
+	if host == "localhost" || slices.Contains(g.hosts, host) {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	if err != nil {
+		return false
+	}
+	ip = ip.Unmap()
+	if ip.IsLoopback() {
+		return true
+	}
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	return ok && local.AddrPort().Addr().Unmap() == ip
+}
+
+// hostname returns a host without its port.
+func hostname(host string) string { return (&url.URL{Host: host}).Hostname() }
+
+// fromOwnPage reports whether a request comes from the page, or from no page at all. Any site may link to the
+// page, but not ask for anything else.
+func fromOwnPage(r *http.Request, name string) bool {
+	if origin := r.Header.Get("Origin"); origin != "" {
+		u, err := url.Parse(origin)
+		if err != nil || u.Host == "" || !strings.EqualFold(u.Host, r.Host) {
+			return false
+		}
+	}
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "none", "same-origin":
+		return true
+	}
+	return name == "" && r.Method == http.MethodGet &&
+		r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+}
+
+// authorized reports whether a request has the token, if one is needed.
+func (g *guard) authorized(r *http.Request) bool {
+	if !g.token || g.bearer(r) {
+		return true
+	}
+	cookie, err := r.Cookie(cookieName(r))
+	return err == nil && g.matches(cookie.Value)
+}
+
+// bearer reports whether the header has the token.
+func (g *guard) bearer(r *http.Request) bool {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	return g.token && strings.EqualFold(scheme, "Bearer") && g.matches(keyOf(token))
+}
+
+// cookieName returns the name of the cookie. It has the port, so that two servers of a machine do not replace the cookie of
+// each other.
+func cookieName(r *http.Request) string {
+	return "evertick-inspect-" + (&url.URL{Host: r.Host}).Port()
+}
+
+// admit sets the cookie if the query of the page has the token, and sends the browser to the address without it. It
+// reports whether it has answered.
+func (g *guard) admit(w http.ResponseWriter, r *http.Request) bool {
+	query := r.URL.Query()
+	if !g.token || !g.matches(keyOf(query.Get("token"))) {
+		return false
+	}
+	query.Del("token")
+	http.SetCookie(w, &http.Cookie{
+		Name: cookieName(r), Value: g.key(), Path: pathOf(r),
+		HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
+	})
+	if r.Header.Get("Sec-Fetch-Site") == "cross-site" { // after a link on another site a redirect would lack the cookie
+		w.Header().Set("Refresh", "0; url="+address("", query.Encode()))
+		return true
+	}
+	redirect(w, http.StatusSeeOther, "", query.Encode())
+	return true
+}
+
+// pathOf returns the path as the client sent it, before any prefix was removed.
+func pathOf(r *http.Request) string {
+	sent, _, _ := strings.Cut(r.RequestURI, "?")
+	if !strings.HasPrefix(sent, "/") { // a full address, as proxies send it
+		return r.URL.Path
+	}
+	return sent
+}

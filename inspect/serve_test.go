@@ -1,0 +1,268 @@
+package inspect_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/inspect"
+)
+
+// One line is enough; the end of the context frees the address and ends the goroutines.
+func TestServe(t *testing.T) {
+	needNetwork(t)
+	sim := newSim(t)
+	before := runtime.NumGoroutine()
+	ctx, cancel := context.WithCancel(t.Context())
+	printed := ""
+	srv, err := inspect.Serve(ctx, sim, "127.0.0.1:0", inspect.Config{Logf: func(format string, args ...any) { printed = fmt.Sprintf(format, args...) }})
+	check(t, err)
+	if !strings.Contains(printed, srv.URL) || !strings.HasPrefix(srv.URL, "http://127.0.0.1:") {
+		t.Errorf("printed %q, the URL is %q", printed, srv.URL)
+	}
+	stop := stepInBackground(sim)
+	for path, want := range map[string]string{"": "<!doctype html>", "status": `"run"`, "frame": `"seq"`, "metrics": "evertick_tick", "debug/vars": "memstats"} {
+		if status, body := get(t, srv.URL+path); status != 200 || !strings.Contains(body, want) {
+			t.Errorf("%q: status %d, %.200q", path, status, body)
+		}
+	}
+	cancel()
+	<-waitFor(t, "the end of the server", func() bool {
+		l, err := net.Listen("tcp", strings.Trim(srv.URL, "htp:/"))
+		if err == nil {
+			l.Close()
+		}
+		return err == nil
+	})
+	check(t, stop())
+	check(t, srv.Close()) // waits for the end that ctx has begun, and says whether it failed
+	http.DefaultClient.CloseIdleConnections()
+	<-waitFor(t, "the end of all goroutines", func() bool { return runtime.NumGoroutine() <= before })
+}
+
+// waitFor returns a closed channel when the condition holds.
+func waitFor(t *testing.T, what string, holds func() bool) chan bool {
+	t.Helper()
+	done := make(chan bool)
+	for end := time.Now().Add(30 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			stacks := make([]byte, 1<<20)
+			t.Fatalf("waited 30 s for %s\n%s", what, stacks[:runtime.Stack(stacks, true)])
+		}
+	}
+	close(done)
+	return done
+}
+
+func TestServeRefuses(t *testing.T) {
+	needNetwork(t)
+	sim := newSim(t)
+	quiet := func(string, ...any) {}
+	for _, addr := range []string{":0", "0.0.0.0:0", "[::]:0", "192.0.2.1:0"} {
+		srv, err := inspect.Serve(t.Context(), sim, addr, inspect.Config{Logf: quiet})
+		if srv != nil || !errors.Is(err, inspect.ErrRange) || !strings.Contains(err.Error(), "Config.Token") {
+			t.Errorf("%q: %v", addr, err)
+		}
+	}
+	for _, addr := range []string{"127.0.0.1", "127.0.0.1:x", "127.0.0.1:99999"} {
+		if srv, err := inspect.Serve(t.Context(), sim, addr, inspect.Config{Token: secret, Logf: quiet}); srv != nil || err == nil {
+			t.Errorf("%q is accepted", addr)
+		}
+	}
+	srv, err := inspect.Serve(t.Context(), sim, ":0", inspect.Config{Token: secret, Logf: func(format string, args ...any) {
+		if line := fmt.Sprintf(format, args...); strings.Contains(line, secret) {
+			t.Errorf("printed the token: %s", line)
+		}
+	}})
+	check(t, err)
+	if status, _ := get(t, srv.URL+"status"); status != 401 {
+		t.Errorf("without the token: status %d", status)
+	}
+	taken := strings.Trim(srv.URL, "htp:/")
+	if _, err := inspect.Serve(t.Context(), sim, taken, inspect.Config{Token: secret, Logf: quiet}); err == nil {
+		t.Errorf("%s serves two", taken)
+	}
+	check(t, srv.Close())
+	defer func() {
+		if got := recover(); got != "inspect: Serve: nil Sim" {
+			t.Errorf("panic %v", got)
+		}
+	}()
+	inspect.Serve(t.Context(), nil, "127.0.0.1:0", inspect.Config{})
+}
+
+// clients connect so many times, write a text, and do nothing more. They return how many the server has closed.
+func clients(t *testing.T, srv *inspect.Server, n int, text string) (conns []net.Conn) {
+	t.Helper()
+	for range n {
+		c, err := net.Dial("tcp", strings.Trim(srv.URL, "htp:/"))
+		if err != nil {
+			t.Skip("not run: too few files: ", err)
+		}
+		t.Cleanup(func() { c.Close() })
+		io.WriteString(c, text) // the server may have closed it
+		conns = append(conns, c)
+	}
+	return conns
+}
+
+// A thousand clients that send nothing, half a request, or requests for each tick cost bounded memory, and the Sim runs as
+// many ticks as without them.
+func TestHangingClients(t *testing.T) {
+	n := 1000
+	if testing.Short() {
+		n = 300
+	}
+	for name, text := range map[string]string{
+		"silent":       "",
+		"half a line":  "GET /status HT",
+		"half a body":  "POST /timeline HTTP/1.1\r\nHost: 127.0.0.1\r\nSec-Fetch-Site: same-origin\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n{",
+		"never reads":  strings.Repeat("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 20),
+		"waits for it": strings.Repeat("GET /frame?after=1000000 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 20),
+	} {
+		t.Run(name, func(t *testing.T) {
+			sim := newSim(t)
+			srv := serve(t, sim, inspect.Config{})
+			check(t, sim.Step())
+			goroutines, heap := runtime.NumGoroutine(), heapBytes()
+			conns := clients(t, srv, n, text)
+			const ticks = 200
+			for range ticks {
+				check(t, sim.Step())
+			}
+			if sim.Ticks() != ticks+1 {
+				t.Errorf("%d ticks", sim.Ticks())
+			}
+			// 256 connections of net/http, each with one or two goroutines, and at most 64 requests.
+			if more := runtime.NumGoroutine() - goroutines; more > 3*256 {
+				t.Errorf("%d goroutines for %d clients", more, len(conns))
+			}
+			if more := heapBytes() - heap; more > 64<<20 {
+				t.Errorf("%d bytes for %d clients", more, len(conns))
+			}
+			for _, c := range conns {
+				c.Close()
+			}
+			<-waitFor(t, "an answer after they have gone", func() bool {
+				r, err := http.Get(srv.URL + "status")
+				if err != nil {
+					return false
+				}
+				defer r.Body.Close()
+				return r.StatusCode == 200
+			})
+		})
+	}
+}
+
+func heapBytes() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// While 64 requests are served further ones are refused, and do not queue; afterwards all is as before.
+func TestRequestsAtOnce(t *testing.T) {
+	h := newHandler(t, inspect.Config{})
+	var all sync.WaitGroup
+	var bodies []*io.PipeWriter
+	for range 64 {
+		body, w := io.Pipe()
+		r := httptest.NewRequest("POST", "/timeline", body)
+		r.Host, r.RemoteAddr = "127.0.0.1", "127.0.0.1:1"
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		r.Header.Set("Content-Type", "application/json")
+		all.Go(func() { h.ServeHTTP(httptest.NewRecorder(), r) })
+		_, err := w.Write([]byte("{")) // returns when it is read
+		check(t, err)
+		bodies = append(bodies, w)
+	}
+	for range 3 {
+		if w := do(h, request{path: "/status"}); w.Code != 503 || w.Header().Get("Retry-After") == "" {
+			t.Errorf("beside 64 requests: status %d", w.Code)
+		}
+	}
+	check(t, bodies[0].Close())
+	<-waitFor(t, "room for a request", func() bool { return do(h, request{path: "/status"}).Code == 200 })
+	for _, w := range bodies {
+		check(t, w.Close())
+	}
+	all.Wait()
+}
+
+// A client that reads slower than 10 s for an answer loses its connection.
+func TestSlowReader(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not run with -short: it takes longer than the deadline of an answer, 10 s")
+	}
+	sim := newSim(t)
+	srv := serve(t, sim, inspect.Config{})
+	const asked = 400 // of more bytes than the system keeps for a connection
+	c := clients(t, srv, 1, "")[0]
+	check(t, c.(*net.TCPConn).SetReadBuffer(4096))
+	go func() {
+		for range asked {
+			if _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"); err != nil {
+				return
+			}
+		}
+	}()
+	time.Sleep(12 * time.Second)
+	c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	answers, r := 0, bufio.NewReader(c)
+	for ; ; answers++ {
+		answer, err := http.ReadResponse(r, nil)
+		if err == nil {
+			_, err = io.Copy(io.Discard, answer.Body)
+		}
+		if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() {
+			t.Fatal("the connection still is open")
+		} else if err != nil {
+			break
+		}
+	}
+	if answers == asked {
+		t.Errorf("all %d answers waited for the client", answers)
+	}
+}
+
+// Pages that look at one Sim, from many goroutines, while it runs in real time.
+func TestManyPages(t *testing.T) {
+	sim := newSim(t)
+	srv := serve(t, sim, inspect.Config{})
+	ctx, cancel := context.WithCancel(t.Context())
+	ran := make(chan error, 1)
+	go func() { ran <- sim.Run(ctx) }()
+	var pages sync.WaitGroup
+	for range 10 {
+		pages.Go(func() {
+			for _, path := range readings {
+				if status, body := get(t, srv.URL+strings.TrimPrefix(path, "/")); status != 200 && status != 204 {
+					t.Errorf("%s: status %d: %.200q", path, status, body)
+				}
+			}
+		})
+	}
+	pages.Wait()
+	cancel()
+	if err := <-ran; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	var m evertick.Metrics
+	sim.Monitor().Read(&m)
+	if m.Err != nil {
+		t.Error(m.Err)
+	}
+}
