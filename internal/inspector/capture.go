@@ -109,7 +109,7 @@ func (c *capture) takeColours(w *ecs.World, v *view) error {
 		return fmt.Errorf("inspector: by: %w", err)
 	}
 	high := w.HighWater()
-	if column.Components() == 1 && high <= 4*c.entities { // few rows in vain
+	if column.Components() == 1 && high <= 4*c.entities { // most rows are needed
 		c.by = column.AppendFloats(c.by, 0, high)
 		return nil
 	}

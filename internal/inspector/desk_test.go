@@ -192,6 +192,14 @@ func TestAFailedSimShowsWhatWasReadLast(t *testing.T) {
 		if f := decodeFrame(t, in.Answer(t.Context(), request(t, "frame"))); f.Seq != seen.Seq {
 			t.Errorf("frame is %+v", f.frameHead)
 		}
+		sim.World.Position.X[2] = 77 // what the failed tick has left
+		if f := decodeFrame(t, get(t, in, "frame?by=position.x")); f.f32["x"][2] != 77 {
+			t.Errorf("Between shows %v", f.f32)
+		}
+		if st := decode[status](t, in.Answer(t.Context(), request(t, "status"))); st.State != "failed" {
+			t.Errorf("state after Between is %s", st.State)
+		}
+		time.Sleep(stallAfter)
 		never := func(_ *evertick.Sim, dst []byte) ([]byte, error) { return dst, nil }
 		if a := ask(t.Context(), in.live, "never asked before", never); a.Status != 503 || !strings.Contains(string(a.Body), "broken wheel") {
 			t.Errorf("%d %s", a.Status, a.Body)
