@@ -95,7 +95,7 @@ func TestLiveControl(t *testing.T) {
 		t.Errorf("hash %x, alone %x", sim.Hash(), alone.sim.Hash())
 	}
 	for _, body := range []string{`{"of":"live","step":0}`, `{"of":"live","step":-1}`, `{"of":"live","seek":1}`, `{"of":"live","play":60}`} {
-		if a := askFor(t, in, "timeline", body); a.Status != 400 {
+		if a := answerTo(t, in, "timeline", body); a.Status != 400 {
 			t.Errorf("%s: %d %s", body, a.Status, a.Body)
 		}
 	}
@@ -149,11 +149,11 @@ func TestControlOfRun(t *testing.T) {
 		pages.Go(func() {
 			for i, body := range []string{`{"of":"live","pause":true}`, `{"of":"log","seek":1}`, `{"of":"live","step":2}`, `{"of":"log","play":500}`,
 				`{"of":"log","step":1}`, `{"of":"live","pause":false}`, `{"of":"log","play":0}`} {
-				if a := askFor(t, in, "timeline", body); a.Status != 200 && a.Status != 400 {
+				if a := answerTo(t, in, "timeline", body); a.Status != 200 && a.Status != 400 {
 					t.Errorf("page %d, %s: %d %s", page, body, a.Status, a.Body)
 				}
 				for _, path := range []string{"timeline", "status?of=log", "frame?of=log", "frame?of=live", "diff?a=0&b=1"} {
-					if a := askFor(t, in, path); a.Status >= 400 {
+					if a := answerTo(t, in, path); a.Status >= 400 {
 						t.Errorf("page %d, %d, %s: %d %s", page, i, path, a.Status, a.Body)
 					}
 				}
@@ -161,12 +161,12 @@ func TestControlOfRun(t *testing.T) {
 		})
 	}
 	pages.Wait()
-	if a := askFor(t, in, "timeline", `{"of":"live","pause":true}`); a.Status != 200 {
+	if a := answerTo(t, in, "timeline", `{"of":"live","pause":true}`); a.Status != 200 {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
-	stopped := decode[status](t, askFor(t, in, "status?of=live"))
+	stopped := decode[status](t, answerTo(t, in, "status?of=live"))
 	time.Sleep(50 * time.Millisecond)
-	if now := decode[status](t, askFor(t, in, "status?of=live")); now.State != "paused" || now.Tick != stopped.Tick {
+	if now := decode[status](t, answerTo(t, in, "status?of=live")); now.State != "paused" || now.Tick != stopped.Tick {
 		t.Errorf("%s at %d, and %s at %d", stopped.State, stopped.Tick, now.State, now.Tick)
 	}
 	cancel()

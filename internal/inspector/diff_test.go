@@ -258,7 +258,7 @@ func diffOf(t *testing.T, in *Inspector, query string) (*diffAnswer, []float64) 
 	t.Helper()
 	var progress []float64
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		a := askFor(t, in, query)
+		a := answerTo(t, in, query)
 		if a.Status != 202 {
 			v := decode[diffAnswer](t, a)
 			return &v, progress
@@ -301,7 +301,7 @@ func TestDiffOfOneLog(t *testing.T) {
 				t.Fatalf("difference %d: %s, want %s", i, got, want[i])
 			}
 		}
-		if a := askFor(t, in, fmt.Sprintf("diff?a=%d&b=%d&limit=10000", ticks[0], ticks[1])); a.Status != 200 {
+		if a := answerTo(t, in, fmt.Sprintf("diff?a=%d&b=%d&limit=10000", ticks[0], ticks[1])); a.Status != 200 {
 			t.Errorf("not kept: %d", a.Status)
 		}
 		if d, _ := diffOf(t, in, fmt.Sprintf("diff?a=%d&b=%d&limit=3", ticks[0], ticks[1])); d.Total != len(want) || len(d.Differences) != min(3, len(want)) || d.Truncated != (len(want) > 3) {
@@ -364,7 +364,7 @@ func TestDiffFails(t *testing.T) {
 		})
 	}))
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
-		a := askFor(t, in, "diff?a=1&b=90")
+		a := answerTo(t, in, "diff?a=1&b=90")
 		if a.Status == 500 && strings.Contains(string(a.Body), "out of luck") {
 			break
 		}
@@ -372,10 +372,10 @@ func TestDiffFails(t *testing.T) {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
 	}
-	if a := askFor(t, in, "diff?a=2&b=60"); a.Status != 202 {
+	if a := answerTo(t, in, "diff?a=2&b=60"); a.Status != 202 {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
-	if a := askFor(t, in, "diff?a=3&b=60"); a.Status != 202 {
+	if a := answerTo(t, in, "diff?a=3&b=60"); a.Status != 202 {
 		t.Errorf("while another runs: %d %s", a.Status, a.Body)
 	}
 	d := &in.log("log").diffs
@@ -389,11 +389,11 @@ func TestDiffFails(t *testing.T) {
 	if got, _ := diffOf(t, in, "diff?a=3&b=60"); got.A != 3 {
 		t.Errorf("%+v", got)
 	}
-	_ = askFor(t, in, "diff?a=4&b=60")
+	_ = answerTo(t, in, "diff?a=4&b=60")
 	if err := in.Close(); err != nil {
 		t.Error(err)
 	}
-	if a := askFor(t, in, "diff?a=5&b=60"); a.Status != 503 {
+	if a := answerTo(t, in, "diff?a=5&b=60"); a.Status != 503 {
 		t.Errorf("after Close: %d %s", a.Status, a.Body)
 	}
 }
