@@ -29,7 +29,7 @@ const illegible = `(least => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node; (node = walker.nextNode());) {
     const e = node.parentElement, style = getComputedStyle(e);
-    if (!node.data.trim() || ["SCRIPT", "STYLE"].includes(e.tagName) || !e.getClientRects().length || style.visibility === "hidden") continue;
+    if (!node.data.trim() || ["SCRIPT", "STYLE"].includes(e.tagName) || !e.checkVisibility({ visibilityProperty: true })) continue;
     texts++;
     const ink = e instanceof SVGElement ? style.fill : style.color, words = node.data.trim().slice(0, 40);
     if (parseFloat(style.fontSize) < 11) found.add("size " + style.fontSize + ": " + words);
@@ -71,7 +71,7 @@ const collisions = `((root, marks, parents) => {
     return null;
   };
   const words = s => s.trim().replace(/\s+/g, " ").slice(0, 40);
-  const shown = e => e.getClientRects().length > 0 && getComputedStyle(e).visibility !== "hidden";
+  const shown = e => e.checkVisibility({ visibilityProperty: true });
   const walker = document.createTreeWalker(document.querySelector(root), NodeFilter.SHOW_TEXT);
   for (let node; (node = walker.nextNode());) {
     const e = node.parentElement;
