@@ -115,10 +115,13 @@ function newPoll(every, ask) {
 
 /** newPanel asks while the panel is shown, and says above its content why there is no answer. */
 function newPanel(root, app, every, work) {
-  const trouble = element(root, "p", "trouble bad");
+  const trouble = document.createElement("p");
+  trouble.className = "trouble bad";
+  root.prepend(trouble);
   trouble.setAttribute("role", "status");
   trouble.hidden = true;
   const poll = newPoll(every, async () => {
+    if (!app.of) return; // the status comes first
     try {
       await work();
       trouble.hidden = true;

@@ -59,6 +59,7 @@ function newTimelinePanel(root, source, app) {
   const text = element(row, "p", "time"), jump = element(row, "select", "jump"), note = element(root, "p", "note bad");
   text.id = "time";
   jump.setAttribute("aria-label", "Go to a mark");
+  jump.hidden = true;
   note.setAttribute("role", "status");
   const why = {}; // by the id of a button: why it does nothing, or ""
   let state = null, held = false, drawn = "";
