@@ -26,7 +26,7 @@ function newApp(source) {
     /** ask returns the answer of the subject as an object; it throws the error of the server, or Outdated. */
     async ask(path, query = {}) {
       const asked = turn, words = new URLSearchParams();
-      if (app.of) words.set("of", app.of);
+      if (app.of && !query.of) words.set("of", app.of);
       for (const [name, value] of Object.entries(query)) {
         for (const v of Array.isArray(value) ? value : [value]) words.append(name, v);
       }

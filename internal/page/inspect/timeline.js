@@ -93,7 +93,7 @@ function newTimelinePanel(root, source, app) {
   function standing() {
     const l = log();
     if (l?.error) return "The log cannot be played: " + clean(l.error, 300);
-    return l?.torn ? "The log ends within a record: its last ticks are missing." : "";
+    return l?.torn ? "The log ends early: " + clean(String(l.torn), 300) : "";
   }
 
   function toggle() {
