@@ -111,7 +111,7 @@ var floors = map[string][]string{
 	".":                  {"native", "ecs", "spatial", "physics", "loop", "internal"},
 	"loop/…":             {".", "native", "ecs", "spatial", "physics", "loop", "internal"}, // users of Sim
 	"inspect":            {".", "loop", "internal"},
-	"bench":              {".", "native", "ecs", "spatial", "physics", "loop", "bench", "internal"},
+	"bench":              {".", "native", "ecs", "spatial", "physics", "loop", "inspect", "bench", "internal"},
 }
 
 // Each package imports only downwards: csrc, native, the rooms (ecs, spatial,

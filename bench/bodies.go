@@ -26,6 +26,7 @@ func init() {
 		s := scene{
 			name: d.Name, family: bodiesAlone, help: fmt.Sprintf("%s (n %d)", d.Help, d.N),
 			flags: append([]string{"n", "sleep", "continuous", "compare"}, profileFlags...), check: (*options).checkBodies, run: (*options).runBodies,
+			sim: (*options).newSimOfBodies,
 		}
 		if d.Scale != "" {
 			s.size = &sizeRange{unit: d.Scale, first: 8, most: d.MaxN(), open: func(o *options, n int, level native.Level) (stepper, error) {

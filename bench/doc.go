@@ -28,6 +28,14 @@
 // -budget 4ms fails, after the report, if p95 of a step is longer. One step in twenty may be
 // longer, so that an interruption by the machine does not fail a build.
 //
+// # Looking into a scene
+//
+//	go run ./bench -scene swarm -n 100000 -view
+//
+// runs a simulation or a scene of bodies alone at 60 Hz, and prints the address of a page that shows
+// its world, columns and times, and that can pause and step it. It measures nothing else, and ends
+// with Ctrl-C. -addr chooses the address. See package inspect.
+//
 // # Other engines
 //
 // In scenes with bodies another engine can simulate the same scene in the same process, by turns of
@@ -93,10 +101,12 @@
 //	go run ./bench replay diff DIR NEWDIR
 //	go run ./bench replay export -format trace -out run.json DIR
 //	go run ./bench replay rollback -frames 8
+//	go run ./bench replay view DIR
 //
 // record reports what a command costs in the log, in bytes and in time of the tick. seek reports
 // how long a recovery takes from the nearest snapshot, and from tick 0. rollback reports what a
-// frame costs if its input is late.
+// frame costs if its input is late. view opens a page in which the log is played forwards and
+// backwards, and compared with a second one.
 //
 // # Exit status
 //

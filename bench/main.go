@@ -41,6 +41,8 @@ type options struct {
 	hardware          bool
 	paced, causes     bool
 	sleep, continuous bool // of scenes of bodies alone
+	viewed            bool
+	addr              string // of the page
 	clientsOptions
 
 	command string        // that repeats the run
@@ -92,6 +94,11 @@ func run(args []string, stdout, stderr io.Writer) error {
 			return err
 		}
 	}
+	if o.viewed {
+		ctx, stop := interruptible()
+		defer stop()
+		return o.view(ctx, s, level, stdout)
+	}
 	if o.scale {
 		return o.runScale(s.size, level, stdout, stderr)
 	}
@@ -122,6 +129,8 @@ func (o *options) parse(args []string, stderr io.Writer) (*scene, error) {
 	f.BoolVar(&o.sleep, "sleep", false, "bodies at rest fall asleep, also in scenes that are not about that")
 	f.StringVar(&o.compare, "compare", "", "run the `engine` "+engineBox2D+" beside ours, by turns")
 	f.BoolVar(&o.scale, "scale", false, "double the size until the budget is exceeded, and report cost against size")
+	f.BoolVar(&o.viewed, "view", false, "run the scene at 60 Hz, without measuring, and print the address of a page that looks into it, until Ctrl-C")
+	f.StringVar(&o.addr, "addr", usualAddr, "view: `address` of the page")
 	f.DurationVar(&o.budget, "budget", 0, "time for p95 of a step, as in 4ms; the exit status is 1 if it takes longer (default: that of 60 Hz, and no such status)")
 	f.StringVar(&o.ladder, "ladder", ladderAuto, "compare the levels by turns in the same run: auto (if it takes less than 2 s), on or off")
 	f.StringVar(&o.out, "out", "", "write summary.json, steps.csv, bench.txt, trace.json and report.html into this `directory`, or "+outNone+" (default out/SCENE, with -json "+outNone+")")

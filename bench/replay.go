@@ -42,6 +42,7 @@ type logOptions struct {
 	format    string
 	out       string
 	frames    int
+	addr      string
 	dirs      []string
 
 	stdout   io.Writer
@@ -56,6 +57,7 @@ const logUsage = `usage: bench record [flags] DIR
        bench replay fork -tick N [-ticks M] DIR NEWDIR
        bench replay export [-format csv|trace] [-out FILE] DIR
        bench replay rollback [-frames N] [-ticks M]
+       bench replay view [-addr A] DIR [DIR]
 exit status: 0 the same, or done; 1 not the same; 2 anything else`
 
 // runLogs runs a command on logs: record, or one of replay.
@@ -74,7 +76,7 @@ func runLogs(args []string, stdout, stderr io.Writer) error {
 	defer o.progress.clear()
 	err := map[string]func() error{
 		"record": o.record, "verify": o.verify, "seek": o.seek, "diff": o.diff, "fork": o.fork, "export": o.export,
-		"rollback": o.rollback,
+		"rollback": o.rollback, "view": o.viewUntilInterrupt,
 	}[command]()
 	if err != nil && !errors.Is(err, errVerdict) {
 		err = fmt.Errorf("%w: %w", errNoVerdict, err)
@@ -84,7 +86,7 @@ func runLogs(args []string, stdout, stderr io.Writer) error {
 
 // parse reads flags before and after the directories.
 func (o *logOptions) parse(command string, args []string, stderr io.Writer) error {
-	want, known := map[string]int{"record": 1, "verify": 1, "seek": 1, "diff": 2, "fork": 2, "export": 1, "rollback": 0}[command]
+	want, known := map[string]int{"record": 1, "verify": 1, "seek": 1, "diff": 2, "fork": 2, "export": 1, "rollback": 0, "view": 1}[command]
 	if !known {
 		return fmt.Errorf("%w: replay %q\n%s", errUsage, command, logUsage)
 	}
@@ -103,6 +105,7 @@ func (o *logOptions) parse(command string, args []string, stderr io.Writer) erro
 	f.StringVar(&o.format, "format", "csv", "export: csv or trace")
 	f.StringVar(&o.out, "out", "", "export: write to this `file` instead of standard output")
 	f.IntVar(&o.frames, "frames", 8, "rollback: ticks that every input is late")
+	f.StringVar(&o.addr, "addr", usualAddr, "view: `address` of the page")
 	for {
 		if err := f.Parse(args); err != nil {
 			if errors.Is(err, flag.ErrHelp) {
@@ -121,6 +124,9 @@ func (o *logOptions) parse(command string, args []string, stderr io.Writer) erro
 	}
 	o.given = map[string]bool{}
 	f.Visit(func(fl *flag.Flag) { o.given[fl.Name] = true })
+	if command == "view" && len(o.dirs) == 2 {
+		want = 2
+	}
 	switch {
 	case len(o.dirs) != want:
 		return fmt.Errorf("%w: %s: %d directories, wants %d\n%s", errUsage, command, len(o.dirs), want, logUsage)

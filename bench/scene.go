@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/native"
 )
@@ -20,7 +21,8 @@ type scene struct {
 	// check fills in the flags that were not given, and checks the others; nil: nothing to do.
 	check func(o *options, given map[string]bool) error
 	run   func(o *options, level native.Level, stdout, stderr io.Writer) error
-	size  *sizeRange // nil: -scale is not for it
+	size  *sizeRange                                                  // nil: -scale is not for it
+	sim   func(o *options, level native.Level) (*evertick.Sim, error) // of -view; nil: it is not for it
 }
 
 // sizeRange is what -scale needs to measure the cost of a scene against its size.
@@ -78,16 +80,20 @@ func writeList(w io.Writer) {
 			if s.size != nil {
 				flags = append(slices.Clone(flags), "scale")
 			}
+			if s.sim != nil {
+				flags = append(slices.Clone(flags), "view")
+			}
 			fmt.Fprintf(w, "  %-11s %s\n  %-11s -%s\n", name, s.help, "", strings.Join(flags, " -"))
 		}
 		fmt.Fprintln(w)
 	}
 }
 
-// Flags of every scene, of -scale, and of scenes whose steps are profiled.
+// Flags of every scene, of -scale, of -view, and of scenes whose steps are profiled.
 var (
 	commonFlags  = []string{"scene", "ops", "json", "info", "list"}
 	scaleFlags   = []string{"scale", "seed", "level", "workers", "q", "r", "quick", "csv", "budget"}
+	viewFlags    = []string{"scene", "view", "addr", "n", "q", "r", "seed", "level", "workers", "budget", "sleep", "continuous"}
 	profileFlags = []string{"ticks", "warmup", "seed", "level", "workers", "budget", "ladder", "out", "baseline", "pin", "hardware"}
 )
 
@@ -97,8 +103,18 @@ func (s *scene) checkFlags(given map[string]bool) error {
 		sizable := sceneNames(func(s *scene) bool { return s.size != nil })
 		return fmt.Errorf("%w: -scale: not for the scene %s; for %s", errUsage, s.name, strings.Join(sizable, ", "))
 	}
+	if given["view"] && s.sim == nil {
+		viewable := sceneNames(func(s *scene) bool { return s.sim != nil })
+		return fmt.Errorf("%w: -view: not for the scene %s; for %s", errUsage, s.name, strings.Join(viewable, ", "))
+	}
+	if given["addr"] && !given["view"] {
+		return fmt.Errorf("%w: -addr: only with -view", errUsage)
+	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		switch {
+		case given["view"] && !slices.Contains(viewFlags, name):
+			return fmt.Errorf("%w: -%s: not with -view", errUsage, name)
+		case name == "view" || name == "addr":
 		case slices.Contains(commonFlags, name):
 		case given["scale"]:
 			ofScale := name == "scale" || name == "quick" || name == "csv" || name == "budget"

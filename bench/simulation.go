@@ -25,7 +25,7 @@ import (
 func init() {
 	flags := append([]string{"hashes", "paced", "causes"}, profileFlags...)
 	for _, d := range scenes.Sims() {
-		s := scene{name: d.Name, family: simulations, help: d.Help, flags: flags, check: (*options).checkSim, run: (*options).runSim}
+		s := scene{name: d.Name, family: simulations, help: d.Help, flags: flags, check: (*options).checkSim, run: (*options).runSim, sim: (*options).newSim}
 		p := d.Params
 		if p.MaxEntities == 0 {
 			s.flags = append([]string{"compare"}, flags...)
@@ -49,7 +49,7 @@ func init() {
 	}
 	register(scene{
 		name: proof.SceneName, family: simulations, help: "everything that this module can do, at once: make determinism compares its hashes",
-		flags: flags, check: (*options).checkSim, run: (*options).runSim,
+		flags: flags, check: (*options).checkSim, run: (*options).runSim, sim: (*options).newSim,
 	})
 }
 
@@ -93,6 +93,7 @@ func (o *options) checkSim(given map[string]bool) error {
 type simulation struct {
 	*evertick.Sim
 	params            scenes.Params
+	push              func() error // what step does before each tick; nil: nothing
 	step              func() error
 	counters          []scenes.Counter
 	hashWithoutBodies func() uint64
@@ -106,14 +107,14 @@ func newSimulation(name string, p scenes.Params, cfg evertick.Config) (*simulati
 		if err != nil {
 			return nil, err
 		}
-		return &simulation{s.Sim, p, s.Step, s.Counters, s.HashWithoutBodies}, nil
+		return &simulation{s.Sim, p, nil, s.Step, s.Counters, s.HashWithoutBodies}, nil
 	}
 	e, err := proof.New(proof.Config{Seed: cfg.Seed, Level: cfg.Level, Workers: cfg.Workers})
 	if err != nil {
 		return nil, err
 	}
 	p.Entities, p.Bodies = e.Sim.World.Len(), e.Sim.Physics.Len()
-	return &simulation{e.Sim, p, e.Step, nil, func() uint64 { var h xxh3.Hasher; return h.Sum64() }}, nil // of no rows
+	return &simulation{e.Sim, p, e.Push, e.Step, nil, func() uint64 { var h xxh3.Hasher; return h.Sum64() }}, nil // of no rows
 }
 
 func (o *options) simConfig(level native.Level) evertick.Config {

@@ -98,6 +98,11 @@ func ask(ctx context.Context, s subject, key string, f task) Answer {
 	if err != nil {
 		return errorAnswer(err)
 	}
+	return jsonBody(body, stale)
+}
+
+// jsonBody returns a JSON object, with a mark if it is stale.
+func jsonBody(body []byte, stale bool) Answer {
 	if stale {
 		body = append([]byte(`{"stale":true,`), bytes.TrimPrefix(body, []byte("{"))...)
 	}

@@ -1,10 +1,10 @@
 package inspector
 
 import (
-	"fmt"
+	"context"
 	"math/bits"
 	"slices"
-	"strings"
+	"sync"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
@@ -30,6 +30,9 @@ type columnsCopy struct {
 	live    [2][]uint64 // the rows of entities, and of bodies
 	columns []columnCopy
 	hashed  []hashedPart // what has no numbers
+
+	once sync.Once
+	body []byte // the answer
 }
 
 // hashedPart is a part of the state without columns.
@@ -43,7 +46,7 @@ type hashedPart struct {
 // copyColumns copies the columns of a Sim.
 func copyColumns(sim *evertick.Sim) *columnsCopy {
 	w, p := sim.World, sim.Physics
-	c := &columnsCopy{tick: sim.Ticks(), live: [...][]uint64{slices.Clone(w.LiveMask()), liveBodies(sim)}}
+	c := &columnsCopy{tick: sim.Ticks(), live: [...][]uint64{slices.Clone(liveSlots(w)), liveBodies(sim)}}
 	for _, v := range w.Columns() {
 		c.add("", "world", v)
 	}
@@ -110,13 +113,32 @@ type columnStats struct {
 	Owner     string `json:"owner"`
 	Kind      string `json:"kind,omitempty"`
 	Count     int    `json:"count"`
-	Min       number `json:"min"`
-	Max       number `json:"max"`
-	Mean      number `json:"mean"`
+	Min       value  `json:"min"`
+	Max       value  `json:"max"`
+	Mean      value  `json:"mean"`
 	NaN       int    `json:"nan"`
 	Inf       int    `json:"inf"`
 	Version   uint64 `json:"version"`
 	Hash      string `json:"hash,omitempty"`
+}
+
+// columns answers GET columns. The Sim only makes a copy, which all that ask at the same safe point share, and they
+// compute the statistics once.
+func (in *Inspector) columns(ctx context.Context, _ *Request, s subject) Answer {
+	last := &s.records().columns
+	_, stale, err := s.do(ctx, "columns", func(sim *evertick.Sim, dst []byte) ([]byte, error) {
+		last.Store(copyColumns(sim))
+		return dst, nil
+	})
+	if err != nil {
+		return errorAnswer(err)
+	}
+	c := last.Load() // at least as new as the safe point
+	c.once.Do(func() {
+		c.body = c.answer()
+		c.columns = nil // only its memory is large
+	})
+	return jsonBody(c.body, stale)
 }
 
 // answer computes the statistics.
@@ -131,14 +153,12 @@ func (c *columnsCopy) answer() []byte {
 	for _, p := range c.hashed {
 		s := columnStats{Name: p.name, Owner: p.owner, Version: p.version}
 		if p.hasHash {
-			s.Hash = hexHash(p.hash)
+			s.Hash = hex64(p.hash)
 		}
 		out.Columns = append(out.Columns, s)
 	}
 	return encode(&out)
 }
-
-func hexHash(h uint64) string { return fmt.Sprintf("%016x", h) }
 
 // appendStats appends the statistics of each component of a column.
 func (c *columnCopy) appendStats(dst []columnStats, live [][]uint64) []columnStats {
@@ -147,7 +167,7 @@ func (c *columnCopy) appendStats(dst []columnStats, live [][]uint64) []columnSta
 		rows = live[1]
 	}
 	k, n := c.view.Kind(), c.view.Components()
-	hash := hexHash(statehash.Bytes(c.mem, k.Size(), k.IsFloat()))
+	hash := hex64(statehash.Bytes(c.mem, k.Size(), k.IsFloat()))
 	for i := range n {
 		s := columnStats{Name: c.name, Component: i, Owner: c.owner, Kind: k.String(), Version: c.version, Hash: hash}
 		m := measure(k, c.mem, n, i, rows)
@@ -223,41 +243,5 @@ func measureOf[T statehash.Number](mem []byte, n, i int, live []uint64) (m measu
 	return m
 }
 
-// component is one number of each row of a column of the world: "hp", or "vel[1]" of a column of arrays.
-type component struct {
-	view ecs.ColumnView
-	i    int
-}
-
-// name returns the name by which pages ask for it.
-func (c component) name() string {
-	if c.view.Components() == 1 {
-		return c.view.Name()
-	}
-	return fmt.Sprintf("%s[%d]", c.view.Name(), c.i)
-}
-
-// componentNamed returns the component of that name. A column of arrays without an index is its component 0.
-func componentNamed(w *ecs.World, name string) (component, bool) {
-	if v, ok := w.ColumnNamed(name); ok {
-		return component{v, 0}, true
-	}
-	open := strings.LastIndexByte(name, '[')
-	if open < 0 || !strings.HasSuffix(name, "]") {
-		return component{}, false
-	}
-	v, ok := w.ColumnNamed(name[:open])
-	i, valid := decimal(name[open+1 : len(name)-1])
-	return component{v, i}, ok && valid && i < v.Components()
-}
-
-// decimal returns a whole number of at most nine digits and nothing else.
-func decimal(s string) (n int, ok bool) {
-	for _, c := range []byte(s) {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = 10*n + int(c-'0')
-	}
-	return n, s != "" && len(s) <= 9
-}
+// liveSlots returns the live slots as a bitmap, which belongs to the world.
+func liveSlots(w *ecs.World) []uint64 { return w.LiveMask()[:(w.HighWater()+63)/64] }

@@ -44,6 +44,9 @@ type desk struct {
 	meanCost float64 // of a safe point in ns, over about the last 64
 	ticks    ticks
 	frames   frames
+
+	columns atomic.Pointer[columnsCopy] // the last
+	events  eventLog
 }
 
 // facts are what the last safe point saw.
@@ -88,6 +91,8 @@ func newDesk() *desk {
 	}
 	d.kept.bodies = map[string][]byte{}
 	d.frames.views = map[frameOptions]*view{}
+	d.events.clock = d.now
+	d.eachTick = append(d.eachTick, d.events.record)
 	return d
 }
 

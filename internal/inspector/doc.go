@@ -58,7 +58,8 @@
 // GET frame?after=SEQ waits up to 250 ms for a frame later than SEQ, and answers 204 without a body if
 // none came. Equal seq means the same state, which changes with a tick, a spawn, a Restore, or a Touch;
 // so a Sim that is paused has no new frames. After 0 any frame will do: a page asks so at first, after
-// run has changed, and after it has changed its options. The options are
+// run has changed, and after it has changed its options. The state in the head is that at the time of the
+// frame; status has the present one. The options are
 //
 //	by=NAME        colour entities by a number: a column such as "hp" or "position.x", a number in a
 //	               column of arrays such as "vel[1]", or a tag, "tag:NAME", as 0 or 1

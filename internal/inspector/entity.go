@@ -1,6 +1,7 @@
 package inspector
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -24,10 +25,10 @@ type entityView struct {
 }
 
 type entityColumn struct {
-	Name    string   `json:"name"`
-	Kind    string   `json:"kind"`
-	Values  []number `json:"values"`
-	Version uint64   `json:"version"`
+	Name    string  `json:"name"`
+	Kind    string  `json:"kind"`
+	Values  []value `json:"values"`
+	Version uint64  `json:"version"`
 }
 
 type entityBlob struct {
@@ -40,11 +41,11 @@ type entityBody struct {
 	Row             int             `json:"row"`
 	Type            string          `json:"type"`
 	Awake           bool            `json:"awake"`
-	Mass            number          `json:"mass"` // null where another engine keeps it
-	Position        [2]number       `json:"position"`
-	Angle           number          `json:"angle"`
-	Velocity        [2]number       `json:"velocity"`
-	AngularVelocity number          `json:"angular_velocity"`
+	Mass            value           `json:"mass"` // null where another engine keeps it
+	Position        [2]value        `json:"position"`
+	Angle           value           `json:"angle"`
+	Velocity        [2]value        `json:"velocity"`
+	AngularVelocity value           `json:"angular_velocity"`
 	Shapes          []entityShape   `json:"shapes"`
 	Contacts        []entityContact `json:"contacts"`
 }
@@ -110,6 +111,9 @@ func viewEntity(sim *evertick.Sim, q entityQuery) (v entityView, err error) {
 		}
 	}
 	for _, c := range w.Columns() {
+		if c.Len() <= int(v.Slot) { // a Restore has dropped it
+			continue
+		}
 		k, n, mem := c.Kind(), c.Components(), columns.Memory(&c)
 		of := entityColumn{Name: c.Name(), Kind: k.String(), Version: c.Version()}
 		for i := range n {
@@ -136,8 +140,8 @@ func viewBody(sim *evertick.Sim, b physics.Body) *entityBody {
 	c := p.Columns()
 	v := &entityBody{
 		Row: row, Type: c.Type[row].String(), Awake: p.Awake(b),
-		Position: [2]number{single(c.X[row]), single(c.Y[row])}, Angle: single(c.Angle[row]),
-		Velocity: [2]number{single(c.VX[row]), single(c.VY[row])}, AngularVelocity: single(c.W[row]),
+		Position: [2]value{single(c.X[row]), single(c.Y[row])}, Angle: single(c.Angle[row]),
+		Velocity: [2]value{single(c.VX[row]), single(c.VY[row])}, AngularVelocity: single(c.W[row]),
 		Shapes: []entityShape{}, Contacts: []entityContact{},
 	}
 	if m, err := p.MassData(b); err == nil {
@@ -158,4 +162,13 @@ func viewBody(sim *evertick.Sim, b physics.Body) *entityBody {
 		v.Contacts = append(v.Contacts, entityContact{own.String(), with.view()})
 	}
 	return v
+}
+
+// entity answers GET entity.
+func (in *Inspector) entity(ctx context.Context, r *Request, s subject) Answer {
+	q, err := parseEntityQuery(r.Query)
+	if err != nil {
+		return errorAnswer(err)
+	}
+	return askJSON(ctx, s, r.key(), func(sim *evertick.Sim) (entityView, error) { return viewEntity(sim, q) })
 }

@@ -1,6 +1,7 @@
 package inspector
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -87,7 +88,7 @@ func (l *eventLog) record(sim *evertick.Sim) {
 	if asked == 0 {
 		return
 	}
-	tick := sim.Ticks() - 1
+	tick := sim.Ticks()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.clock()-asked > int64(recordFor) {
@@ -164,14 +165,14 @@ type eventView struct {
 	Kind   string    `json:"kind"`
 	A      *partView `json:"a"`
 	B      *partView `json:"b"`
-	Point  []number  `json:"point,omitempty"`
-	Normal []number  `json:"normal,omitempty"`
-	Speed  number    `json:"speed,omitempty"`
+	Point  []value   `json:"point,omitempty"`
+	Normal []value   `json:"normal,omitempty"`
+	Speed  value     `json:"speed,omitempty"`
 	Column string    `json:"column,omitempty"`
-	Value  number    `json:"value,omitempty"`
+	Value  value     `json:"value,omitempty"`
 	Joint  string    `json:"joint,omitempty"`
-	Force  []number  `json:"force,omitempty"`
-	Torque number    `json:"torque,omitempty"`
+	Force  []value   `json:"force,omitempty"`
+	Torque value     `json:"torque,omitempty"`
 }
 
 // partView names what took part. The entity is null if none has the body, or if the shape is destroyed.
@@ -200,7 +201,7 @@ func (p *part) view() *partView {
 
 func (e *event) view(seq uint64) eventView {
 	v := eventView{Seq: seq, Tick: e.tick, Kind: e.kind, A: e.a.view(), B: e.b.view()}
-	pair := func(p [2]float32) []number { return []number{single(p[0]), single(p[1])} }
+	pair := func(p [2]float32) []value { return []value{single(p[0]), single(p[1])} }
 	switch e.kind {
 	case "hit":
 		v.Point, v.Normal, v.Speed = pair(e.point), pair(e.normal), single(e.speed)
@@ -240,4 +241,13 @@ func (l *eventLog) after(seq uint64) eventsView {
 		v.List = append(v.List, copied[i].view(first+uint64(i)))
 	}
 	return v
+}
+
+// events answers GET events. It does not wait for the Sim.
+func (in *Inspector) events(_ context.Context, r *Request, s subject) Answer {
+	after, err := wholeNumber(r, "after", 0)
+	if err != nil {
+		return errorAnswer(err)
+	}
+	return jsonAnswer(s.records().events.after(after))
 }

@@ -157,6 +157,11 @@ func wholeNumber(r *Request, name string, usual uint64) (uint64, error) {
 
 // nextFrame returns a frame after seq, nil if none came in time. The caller releases it.
 func (d *desk) nextFrame(ctx context.Context, o frameOptions, after uint64) (*frame, error) {
+	d.mu.Lock()
+	if after > d.frames.seq { // from another run
+		after = 0
+	}
+	d.mu.Unlock()
 	f, v, next, err := d.wantFrame(o, after)
 	if f != nil || err != nil {
 		return f, err

@@ -62,6 +62,7 @@ func New(sim *evertick.Sim, c Config) (*Inspector, error) {
 	}
 	if sim != nil {
 		in.live = newLive(sim)
+		in.attachTrace(sim, in.live)
 		in.subjects = slices.Insert(in.subjects, 0, subject(in.live))
 	}
 	return in, nil

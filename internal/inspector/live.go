@@ -17,6 +17,7 @@ type live struct {
 	metrics sync.Pool // *evertick.Metrics
 
 	frame loop.Frame // the last; guarded by desk.mu
+	trace traceLog
 }
 
 func newLive(sim *evertick.Sim) *live {

@@ -1,7 +1,243 @@
 package inspector
 
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/loop/worldlog"
+)
+
 // timelineRoutes are the requests that move in time.
-var timelineRoutes = map[string]handler{}
+var timelineRoutes = map[string]handler{
+	"GET timeline":  (*Inspector).timeline,
+	"POST timeline": (*Inspector).moveInTime,
+	"GET diff":      (*Inspector).diff,
+}
 
 // openLogs adds the subjects that Config.Log and Config.Other name.
-func (in *Inspector) openLogs() error { return nil }
+func (in *Inspector) openLogs() error {
+	c := &in.config
+	if c.Log == "" {
+		return nil
+	}
+	if c.Scenario.New == nil {
+		return fault.Field(fault.ErrRange, "inspector: Config.Scenario.New with Log", "nil")
+	}
+	in.subjects = append(in.subjects, openLog("log", c.Log, c, wallClock{time.Now()}))
+	if c.Other != "" {
+		in.subjects = append(in.subjects, openLog("other", c.Other, c, wallClock{time.Now()}))
+	}
+	return nil
+}
+
+// log returns the subject of a log, nil if there is none of that name.
+func (in *Inspector) log(name string) *logSubject {
+	for _, s := range in.subjects {
+		if l, ok := s.(*logSubject); ok && l.label == name {
+			return l
+		}
+	}
+	return nil
+}
+
+// timelineAnswer is the answer of GET timeline.
+type timelineAnswer struct {
+	Live    bool         `json:"live"`
+	Paused  bool         `json:"paused"`
+	Control bool         `json:"control"`
+	Log     *logTimeline `json:"log"`
+	Other   *logTimeline `json:"other"`
+}
+
+// logTimeline describes a log. Ticks are those of logSubject; those of errors are those of package replay: tick N
+// there leads from tick N to tick N+1 here.
+type logTimeline struct {
+	State     string       `json:"state"`
+	First     uint64       `json:"first"`
+	Last      uint64       `json:"last"`
+	Complete  bool         `json:"complete"` // false: the log is still being read, and may have more ticks
+	At        uint64       `json:"at"`
+	Seeking   *seeking     `json:"seeking"`
+	Playing   float64      `json:"playing"`
+	Snapshots []uint64     `json:"snapshots"`
+	Marks     []mark       `json:"marks"`
+	Torn      string       `json:"torn"`  // how the log ends, if a crash has left it so
+	Error     string       `json:"error"` // of the log, or of the last seek, step or play
+	Identity  *logIdentity `json:"identity"`
+}
+
+type seeking struct {
+	From uint64 `json:"from"`
+	To   uint64 `json:"to"`
+	At   uint64 `json:"at"`
+}
+
+// logIdentity is worldlog.Identity. The seed is a string since JSON has no 64-bit numbers.
+type logIdentity struct {
+	Scenario   string `json:"scenario"`
+	SimVersion uint32 `json:"sim_version"`
+	Seed       string `json:"seed"`
+	Parent     string `json:"parent,omitempty"`
+}
+
+func (in *Inspector) timeline(context.Context, *Request, subject) Answer {
+	a := timelineAnswer{Live: in.live != nil, Control: in.config.Control && in.live != nil}
+	if in.live != nil {
+		in.live.mu.Lock()
+		a.Paused = in.live.facts.paused
+		in.live.mu.Unlock()
+	}
+	a.Log, a.Other = in.log("log").timeline(), in.log("other").timeline()
+	return jsonAnswer(&a)
+}
+
+// timeline describes the log; nil if s is nil.
+func (s *logSubject) timeline() *logTimeline {
+	if s == nil {
+		return nil
+	}
+	s.wantLook()
+	at := s.at()
+	s.control.Lock()
+	defer s.control.Unlock()
+	c := &s.shown.log
+	t := &logTimeline{
+		State: s.state(at), First: c.first, Last: c.last(), Complete: c.complete, At: at, Playing: s.order.rate,
+		Snapshots: append([]uint64{}, c.saved...), Marks: append([]mark{}, c.marks...), // arrays also if empty
+	}
+	switch {
+	case s.shown.seeking:
+		t.Seeking = &seeking{s.shown.from, s.shown.to, at}
+	case s.order.seek:
+		t.Seeking = &seeking{at, s.order.target, at}
+	}
+	if errors.Is(c.err, worldlog.ErrTorn) {
+		t.Torn = c.err.Error()
+	} else if c.err != nil {
+		t.Error = c.err.Error()
+	}
+	if s.shown.err != nil {
+		t.Error = s.shown.err.Error()
+	}
+	if c.hasID {
+		t.Identity = &logIdentity{Scenario: c.id.Scenario, SimVersion: c.id.SimVersion, Seed: fmt.Sprint(c.id.Seed)}
+		if c.id.Parent != [32]byte{} {
+			t.Identity.Parent = hex.EncodeToString(c.id.Parent[:])
+		}
+	}
+	return t
+}
+
+// move is the body of POST timeline: which subject, and one of the others.
+type move struct {
+	Of    string   `json:"of"`
+	Seek  *uint64  `json:"seek"`
+	Step  *int64   `json:"step"`
+	Play  *float64 `json:"play"`
+	Pause *bool    `json:"pause"`
+}
+
+// maxMove is the most bytes of a move.
+const maxMove = 4096
+
+func parseMove(body []byte) (*move, error) {
+	m := new(move)
+	if len(body) > maxMove {
+		return nil, fault.Field(fault.ErrRange, "inspector: timeline: bytes", len(body))
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	err := d.Decode(m)
+	if err == nil {
+		if _, more := d.Token(); more != io.EOF {
+			err = errors.New("more than one value")
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("inspector: timeline: %v: %w", err, fault.ErrRange)
+	}
+	n := 0
+	for _, given := range [...]bool{m.Seek != nil, m.Step != nil, m.Play != nil, m.Pause != nil} {
+		if given {
+			n++
+		}
+	}
+	if n != 1 {
+		return nil, fault.Field(fault.ErrRange, "inspector: timeline: of seek, step, play and pause, given", n)
+	}
+	return m, nil
+}
+
+// moveInTime answers POST timeline with the timeline after it. A log begins to move, which may take a while.
+func (in *Inspector) moveInTime(ctx context.Context, r *Request, s subject) Answer {
+	m, err := parseMove(r.Body)
+	if err == nil && m.Of != "" {
+		s, err = in.subject(m.Of)
+	}
+	if err != nil {
+		return errorAnswer(err)
+	}
+	switch s := s.(type) {
+	case *live:
+		if !in.config.Control {
+			return refuse(403, fault.Field(fault.ErrUnsupported, "inspector: timeline: live without Config.Control", true))
+		}
+		err = s.move(ctx, m)
+	case *logSubject:
+		err = s.move(m)
+	}
+	if err != nil {
+		return errorAnswer(err)
+	}
+	return in.timeline(ctx, r, s)
+}
+
+func (s *logSubject) move(m *move) error {
+	switch {
+	case m.Seek != nil:
+		return s.seek(*m.Seek)
+	case m.Step != nil:
+		return s.step(*m.Step)
+	case m.Play != nil:
+		return s.playAt(*m.Play)
+	}
+	return fault.Field(fault.ErrUnsupported, "inspector: timeline: pause of a log", *m.Pause)
+}
+
+// maxLiveStep is the most ticks that one request makes a live Sim run.
+const maxLiveStep = 1_000_000
+
+// move pauses the Sim or lets it go on, or makes it run so many ticks and pause, by its Loop. A host that calls
+// Sim.Step itself is not affected.
+func (l *live) move(ctx context.Context, m *move) error {
+	switch {
+	case m.Step != nil && (*m.Step < 1 || *m.Step > maxLiveStep):
+		return fault.Field(fault.ErrRange, "inspector: timeline: ticks to step a live Sim", *m.Step)
+	case m.Step == nil && m.Pause == nil:
+		return fault.Field(fault.ErrUnsupported, "inspector: timeline: seek or play of", "live")
+	}
+	_, _, err := l.do(ctx, "", func(sim *evertick.Sim, dst []byte) ([]byte, error) {
+		if m.Pause != nil {
+			sim.Loop().SetPaused(*m.Pause)
+		} else {
+			n := uint64(*m.Step)
+			if l.inTick {
+				n++ // the Loop counts the step that runs as the first
+			}
+			sim.Loop().RunThenPause(n)
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.facts.paused = sim.Loop().Paused()
+		return dst, nil
+	})
+	return err
+}

@@ -28,9 +28,9 @@ const (
 	inputEvery = 16
 )
 
-// pushInputs pushes random inputs of players before the next tick, as a network would deliver them: for
+// Push pushes random inputs of players before the next tick, as a network would deliver them: for
 // that tick or one of the next few, in any order.
-func (s *Scene) pushInputs() error {
+func (s *Scene) Push() error {
 	now := s.Sim.Ticks()
 	for source := range uint32(sources) {
 		r := s.random(uint64(source), streamInput)

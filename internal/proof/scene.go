@@ -214,9 +214,9 @@ func (s *Scene) addSystems() error {
 	return s.built()
 }
 
-// Step pushes inputs, and runs a tick.
+// Step is Push and a tick.
 func (s *Scene) Step() error {
-	if err := s.pushInputs(); err != nil {
+	if err := s.Push(); err != nil {
 		return err
 	}
 	return s.Sim.Step()

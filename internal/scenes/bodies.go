@@ -1,9 +1,11 @@
 package scenes
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
+	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/physics"
@@ -47,9 +49,10 @@ type Scene struct {
 	Joints int
 	N      int
 
-	def  Definition
-	seed uint64
-	tick uint64
+	def    Definition
+	seed   uint64
+	tick   uint64
+	create func(physics.BodyDef) (physics.Body, error)
 }
 
 // New builds a scene of size n, 1 to MaxN. c provides engine, level and workers; capacity, gravity,
@@ -63,24 +66,63 @@ func New(name string, n int, seed uint64, c physics.Config) (*Scene, error) {
 
 // NewAs is like New, but c decides on continuous collision and on sleep.
 func NewAs(name string, n int, seed uint64, c physics.Config) (*Scene, error) {
-	d, ok := Find(name)
-	if !ok {
-		return nil, fmt.Errorf("scenes: no scene is called %q: %w", name, fault.ErrRange)
+	d, err := find(name, n)
+	if err != nil {
+		return nil, err
 	}
-	if n < 1 || n > d.MaxN() {
-		return nil, fault.Field(fault.ErrRange, "scenes: n of "+name, n)
+	w, err := physics.New(d.configure(n, c))
+	if err != nil {
+		return nil, err
 	}
+	s := &Scene{World: w, N: n, def: d, seed: seed, create: w.CreateBody}
+	return s, d.build(s)
+}
+
+// configure sets the capacity and the gravity of the scene.
+func (d *Definition) configure(n int, c physics.Config) physics.Config {
 	c.Capacity = d.size(n) + 1
 	c.Gravity = [2]float32{0, -10}
 	if d.weightless {
 		c.Gravity = [2]float32{}
 	}
-	w, err := physics.New(c)
+	return c
+}
+
+// NewSim is like NewAs, but the bodies are those of a Sim, each of an entity, and a system pushes them. c provides seed,
+// level, workers and, in Physics, sleep and continuous collision. Its bodies move as those of the scene alone do.
+func NewSim(name string, n int, c evertick.Config) (*evertick.Sim, error) {
+	d, err := find(name, n)
 	if err != nil {
 		return nil, err
 	}
-	s := &Scene{World: w, N: n, def: d, seed: seed}
-	return s, d.build(s)
+	c.Physics = d.configure(n, c.Physics)
+	c.Capacity = c.Physics.Capacity
+	sim, err := evertick.New(c)
+	if err != nil {
+		return nil, err
+	}
+	s := &Scene{World: sim.Physics, N: n, def: d, seed: c.Seed}
+	s.create = func(def physics.BodyDef) (physics.Body, error) {
+		id, err := sim.World.Spawn()
+		if err != nil {
+			return physics.Body{}, err
+		}
+		slot, _ := sim.World.Slot(id)
+		sim.World.Position.X[slot], sim.World.Position.Y[slot] = def.Position[0], def.Position[1]
+		return sim.CreateBody(id, def)
+	}
+	return sim, errors.Join(d.build(s), sim.Add(evertick.BeforePhysics, "push", func(*evertick.Tick) error { return s.Push() }))
+}
+
+func find(name string, n int) (Definition, error) {
+	d, ok := Find(name)
+	if !ok {
+		return d, fmt.Errorf("scenes: no scene is called %q: %w", name, fault.ErrRange)
+	}
+	if n < 1 || n > d.MaxN() {
+		return d, fault.Field(fault.ErrRange, "scenes: n of "+name, n)
+	}
+	return d, nil
 }
 
 // Step is Push and a step of the world.
@@ -120,7 +162,7 @@ func (s *Scene) Tick() uint64 { return s.tick }
 func (s *Scene) fixture(kind physics.BodyType, turn float32) (physics.Body, error) {
 	def := physics.DefaultBodyDef()
 	def.Type, def.AngularVelocity, def.DisableSleep = kind, turn, true
-	return s.World.CreateBody(def)
+	return s.create(def)
 }
 
 // room surrounds a square of the given half edge by four boxes of a body.
@@ -147,7 +189,7 @@ func (s *Scene) room(b physics.Body, def physics.ShapeDef, half float32) error {
 // add makes a dynamic body.
 func (s *Scene) add(def physics.BodyDef) (physics.Body, error) {
 	def.Type, def.DisableSleep = physics.DynamicBody, s.World.Config().DisableSleep
-	b, err := s.World.CreateBody(def)
+	b, err := s.create(def)
 	s.Bodies = append(s.Bodies, b)
 	return b, err
 }

@@ -65,7 +65,7 @@ func (s *Scene) jointgrid() error {
 		def.Position = [2]float32{float32(col), -float32(row)}
 		create := s.add
 		if row == 0 && max(col-s.N/2, s.N/2-col) <= 3 {
-			create = s.World.CreateBody
+			create = s.create
 		}
 		b, err := create(def)
 		if err != nil {

@@ -194,6 +194,47 @@ func TestSameLines(t *testing.T) {
 	}
 }
 
+// ReadTicks yields the steps of its ticks as Read does, with their times.
+func TestReadTicks(t *testing.T) {
+	dir := t.TempDir()
+	lines := record(t, dir, 100)
+	for _, r := range [][2]uint64{{0, 0}, {0, 1}, {0, 100}, {0, 1000}, {1, 2}, {17, 60}, {60, 60}, {60, 17}, {99, 100}, {100, 200}} {
+		var want, got bytes.Buffer
+		for l := range bytes.Lines(lines) {
+			var at line
+			if err := json.Unmarshal(l, &at); err != nil {
+				t.Fatal(err)
+			}
+			if at.Tick >= r[0] && at.Tick < r[1] {
+				want.Write(l)
+			}
+		}
+		if err := causal.ReadTicks(dir, nil, r[0], r[1], causal.JSONLines(&got)); err != nil {
+			t.Fatal(err)
+		}
+		compare(t, fmt.Sprint("ticks ", r), want.Bytes(), got.Bytes())
+	}
+}
+
+// A Tap that was detached yields nothing more.
+func TestDetach(t *testing.T) {
+	y, err := build(3, provider(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := 0
+	tap := causal.Attach(y.sim, nil, func(*causal.Step) error { steps++; return nil })
+	y.agents.LogTo(tap)
+	y.step(t, 20)
+	before := steps
+	y.agents.LogTo(nil)
+	tap.Detach()
+	y.step(t, 20)
+	if before == 0 || steps != before {
+		t.Errorf("%d steps, then %d", before, steps)
+	}
+}
+
 func compare(t *testing.T, what string, want, got []byte) {
 	t.Helper()
 	a, b := strings.Split(string(want), "\n"), strings.Split(string(got), "\n")

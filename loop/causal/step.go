@@ -125,6 +125,12 @@ func (m *maker) ofRecord(tick uint64, rec *worldlog.Record) (*Step, error) {
 // no scenario. If fsys is nil it is worldlog.OS. Read returns the error of the log if that is damaged or torn, or that
 // of the sink.
 func Read(dir string, fsys worldlog.FS, sink func(*Step) error) error {
+	return ReadTicks(dir, fsys, 0, math.MaxUint64, sink)
+}
+
+// ReadTicks is Read for the steps of the ticks from up to, but not including, to. It reads the first tick of the log and
+// these ticks only.
+func ReadTicks(dir string, fsys worldlog.FS, from, to uint64, sink func(*Step) error) error {
 	if sink == nil {
 		panic("causal: Read: nil sink")
 	}
@@ -134,11 +140,22 @@ func Read(dir string, fsys worldlog.FS, sink func(*Step) error) error {
 	}
 	defer r.Close()
 	m := maker{sink: sink}
-	for t, err := range r.Ticks(0) {
-		if err == nil {
+	if from > 0 { // the first tick has the rate
+		for t, err := range r.Ticks(0) {
+			if err == nil {
+				err = m.configure(t)
+			}
+			if err != nil {
+				return err
+			}
+			break
+		}
+	}
+	for t, err := range r.Ticks(from) {
+		if err == nil && t.Tick < to {
 			err = m.tick(t)
 		}
-		if err != nil {
+		if err != nil || t.Tick+1 >= to { // what comes next may be torn
 			return err
 		}
 	}
@@ -158,9 +175,34 @@ func (m *maker) tick(t *worldlog.Tick) error {
 	if t.Hash == 0 {
 		return nil
 	}
+	if err := m.configure(t); err != nil {
+		return err
+	}
 	for i := range t.Records {
-		switch r := &t.Records[i]; r.Type {
-		case worldlog.Config:
+		r := &t.Records[i]
+		if r.Type != worldlog.Input {
+			continue
+		}
+		in, err := replay.ParseInput(t.Tick, r)
+		if err != nil {
+			return err
+		}
+		if err := m.pass(m.ofInput(t.Tick, &in)); err != nil {
+			return err
+		}
+	}
+	for i := range t.Records {
+		if err := m.pass(m.ofRecord(t.Tick, &t.Records[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// configure takes the rate from a tick of a log that has it.
+func (m *maker) configure(t *worldlog.Tick) error {
+	for i := range t.Records {
+		if r := &t.Records[i]; r.Type == worldlog.Config {
 			dt, _, err := replay.ParseConfig(r.Data)
 			if err == nil {
 				err = m.setDt(dt)
@@ -168,19 +210,6 @@ func (m *maker) tick(t *worldlog.Tick) error {
 			if err != nil {
 				return err
 			}
-		case worldlog.Input:
-			in, err := replay.ParseInput(t.Tick, r)
-			if err != nil {
-				return err
-			}
-			if err := m.pass(m.ofInput(t.Tick, &in)); err != nil {
-				return err
-			}
-		}
-	}
-	for i := range t.Records {
-		if err := m.pass(m.ofRecord(t.Tick, &t.Records[i])); err != nil {
-			return err
 		}
 	}
 	return nil

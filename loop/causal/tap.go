@@ -14,6 +14,7 @@ type Tap struct {
 	next    worldlog.Appender
 	records []worldlog.Record // of the running tick
 	data    []byte            // of all of them
+	remove  func()
 }
 
 // Attach adds a Tap to a Sim. The Tap passes the steps of each complete tick to the sink; an error of the sink fails
@@ -27,9 +28,13 @@ func Attach(sim *evertick.Sim, next worldlog.Appender, sink func(*Step) error) *
 	if err := t.setDt(sim.Dt()); err != nil {
 		panic("causal: Attach: the Sim has no rate")
 	}
-	sim.AddHooks(evertick.Hooks{BeforeTick: t.begin, AfterTick: t.end})
+	t.remove = sim.AddHooks(evertick.Hooks{BeforeTick: t.begin, AfterTick: t.end})
 	return t
 }
+
+// Detach removes the Tap from its Sim: it yields no more steps. Pass the log that came after the Tap, or nil, to LogTo of
+// its agents and skills first.
+func (t *Tap) Detach() { t.remove() }
 
 // Append implements worldlog.Appender: it keeps the record until the tick is complete.
 func (t *Tap) Append(r *worldlog.Record) error {

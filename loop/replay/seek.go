@@ -10,7 +10,8 @@ import (
 )
 
 // Seek goes to the state after a tick, before or after the present one, as the function
-// Seek does, with its errors. After an error the Player can seek again.
+// Seek does, with its errors. It finds ticks that were written after the log was opened. After an error the
+// Player can seek again.
 func (p *Player) Seek(tick uint64) error { return p.SeekContext(context.Background(), tick, nil) }
 
 // SeekContext is Seek that ends early, with the error of ctx, once ctx is done. The Player is then after
@@ -127,6 +128,14 @@ func (p *Player) hashAt(tick uint64) (uint64, error) {
 	return t.Hash, nil
 }
 
+// again steps at the end of a log, which may have grown.
+func (p *Player) again() error {
+	if err := p.Refresh(); err != nil {
+		return err
+	}
+	return p.Step()
+}
+
 // run steps until the given tick has run.
 func (p *Player) run(ctx context.Context, tick uint64, progress func(at uint64)) error {
 	for p.sim.Ticks() <= tick {
@@ -134,6 +143,9 @@ func (p *Player) run(ctx context.Context, tick uint64, progress func(at uint64))
 			return err
 		}
 		err := p.Step()
+		if ended(err) {
+			err = p.again()
+		}
 		if err == io.EOF {
 			return fmt.Errorf("%w, the log has %d ticks", fault.Field(fault.ErrRange, "replay: tick", tick), p.sim.Ticks())
 		}

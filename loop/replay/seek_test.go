@@ -203,6 +203,7 @@ func TestPlayerRefresh(t *testing.T) {
 		}
 		seekTo(t, p, uint64(len(hashes)-1), hashes)
 		seekTo(t, p, 3, hashes)
+		grow(5)
 		seekTo(t, p, uint64(len(hashes)-1), hashes)
 	}
 	if err := rec.Close(); err != nil {

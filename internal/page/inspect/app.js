@@ -369,7 +369,7 @@ function newWorldView(app) {
     by.replaceChildren(new Option("one colour", ""));
     const columns = new Option("columns"), tags = new Option("tags");
     columns.disabled = tags.disabled = true;
-    const names = (app.world?.columns ?? []).flatMap(componentsOf);
+    const names = namesOfEntities(app);
     if (names.length) by.add(columns);
     for (const name of names) by.add(new Option(clean(name, 60), name));
     if (app.world?.tags?.length) by.add(tags);
@@ -396,6 +396,9 @@ function newWorldView(app) {
 function componentsOf({ name, components = 1 }) {
   return components < 2 ? [name] : Array.from({ length: components }, (_, i) => `${name}[${i}]`);
 }
+
+/** namesOfEntities names the components of all columns of entities; bodies and states have others. */
+const namesOfEntities = app => (app.world?.columns ?? []).filter(c => c.owner === "world").flatMap(componentsOf);
 
 /** componentName names one component; the schema says whether the column has several. */
 function componentName(app, name, component) {

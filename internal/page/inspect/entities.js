@@ -188,7 +188,7 @@ function newEntitiesPanel(root, source, app) {
     return q;
   }
 
-  const names = () => (app.world?.columns ?? []).flatMap(componentsOf);
+  const names = () => namesOfEntities(app);
 
   async function work() {
     const { first, count } = grid.range, q = query(Math.max(0, first - Math.floor((pageOfRows - count) / 2)));
@@ -197,7 +197,7 @@ function newEntitiesPanel(root, source, app) {
       answer = await app.ask("entities", q);
     } catch (err) {
       if (err instanceof Outdated) throw err;
-      where.setAttribute("aria-invalid", "true");
+      if (err.status === 400) where.setAttribute("aria-invalid", "true");
       setText(says, err.message);
       says.className = "says bad";
       return;

@@ -40,6 +40,7 @@ function readFrame(buffer) {
     if (s.name in sections) refuse(`${where} (${s.name}) occurs twice`);
     if (Object.hasOwn(sectionKinds, s.name)) {
       const [type, width, group] = sectionKinds[s.name];
+      if (count % width) refuse(`${where} (${s.name}) has ${count} values, not a multiple of ${width}`);
       rows[group] ??= count / width;
       if (s.type !== type || count !== rows[group] * width) refuse(`${where} (${s.name}) has ${count} values of type ${s.type}, not ${rows[group] * width} of type ${type}`);
     }

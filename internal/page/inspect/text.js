@@ -52,7 +52,7 @@ function filterWords(matches, all, has, hasNot, where) {
   if (has.length) parts.push("with " + has.map(t => clean(t, 40)).join(" and "));
   if (hasNot.length) parts.push("without " + hasNot.map(t => clean(t, 40)).join(" or "));
   for (const part of where) parts.push(clean(part, 80));
-  const words = parts.length ? ", " + parts.join(", ") : "";
+  const words = parts.length ? (has.length + hasNot.length ? " " : " where ") + parts.join(", ") : "";
   return matches === all && !parts.length ? entitiesText(all) : `${number(matches)} of ${entitiesText(all)}${words}`;
 }
 

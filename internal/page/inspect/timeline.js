@@ -56,11 +56,12 @@ function newTimelinePanel(root, source, app) {
   for (const r of rates) rate.add(new Option(`${r}×`, r, r === 1, r === 1));
   const live = newButton(row, "Live", () => app.setSubject("live"), "Show the live simulation");
   live.id = "live";
-  const text = element(row, "p", "time"), jump = element(row, "select", "jump"), note = element(row, "p", "note bad");
+  const text = element(row, "p", "time"), jump = element(row, "select", "jump"), note = element(root, "p", "note bad");
   text.id = "time";
   jump.setAttribute("aria-label", "Go to a mark");
   note.setAttribute("role", "status");
-  let state = null, held = false, drawn = "", why = {};
+  const why = {}; // by the id of a button: why it does nothing, or ""
+  let state = null, held = false, drawn = "";
 
   const log = () => isLive() ? null : app.of === "other" ? state?.other : state?.log; // that is shown
   const isLive = () => app.of === "live";
@@ -69,7 +70,7 @@ function newTimelinePanel(root, source, app) {
   async function order(body) {
     try {
       await app.order("timeline", body);
-      setText(note, "");
+      setText(note, standing());
     } catch (err) {
       setText(note, err.message);
     }
@@ -78,11 +79,20 @@ function newTimelinePanel(root, source, app) {
 
   const seek = newSeeker(to => order({ of: app.of, seek: to }));
 
-  /** refused says why a button does nothing, and returns whether it does nothing. */
+  /** refused says for a while why a button does nothing, and returns whether it does nothing. */
   function refused(button) {
     const reason = why[button.id];
-    if (reason) setText(note, reason);
+    clearTimeout(note.timer);
+    if (reason) note.timer = setTimeout(() => setText(note, standing()), 6000);
+    setText(note, reason || standing());
     return Boolean(reason);
+  }
+
+  /** standing is what is wrong with the log as long as it is shown. */
+  function standing() {
+    const l = log();
+    if (l?.error) return "The log cannot be played: " + clean(l.error, 300);
+    return l?.torn ? "The log ends within a record: its last ticks are missing." : "";
   }
 
   function toggle() {
@@ -161,7 +171,7 @@ function newTimelinePanel(root, source, app) {
   function show() {
     const l = log(), scale = l ?? state?.log, playing = Boolean(l?.playing), paused = Boolean(state?.paused);
     const watching = state && !state.control ? "This simulation allows pages to look, not to pause or step it." : "";
-    const failed = l?.error ? "The log cannot be played: " + clean(l.error, 300) : "";
+    const failed = l?.error ? standing() : "";
     pause.hidden = !isLive();
     play.hidden = isLive();
     rate.hidden = isLive();
@@ -180,8 +190,7 @@ function newTimelinePanel(root, source, app) {
     const seeking = l?.seeking, share = seeking ? Math.abs((seeking.at - seeking.from) / (seeking.to - seeking.from || 1)) : 0;
     progress.style.width = 100 * Math.min(1, share) + "%";
     progress.hidden = !seeking;
-    if (failed) setText(note, failed);
-    else if (l?.torn) setText(note, "The log ends within a record: its last ticks are missing.");
+    if (standing()) setText(note, standing());
   }
 
   function showScale(l, scale) {
@@ -212,8 +221,7 @@ function newTimelinePanel(root, source, app) {
   }, 100);
   const panel = { ...poll, toggle, step, goTo, seek, close: () => clearInterval(quick), get state() { return state; } };
   app.on("tick", () => {
-    if (!held && !log()?.seeking) showScale(log(), log() ?? state?.log);
-    else if (!held) return;
+    if (!log()?.seeking) showScale(log(), log() ?? state?.log);
   });
   app.on("subject", () => { show(); panel.refresh(); });
   app.on("reset", () => setText(note, ""));

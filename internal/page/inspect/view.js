@@ -234,16 +234,19 @@ function hits({ x = [], y = [], circles = [], polygons = [], points, polygon_rad
   return false;
 }
 
-/** inPolygon reports whether a point is in the box around a polygon, with its radius, and inside of all its edges, without. */
+/** inPolygon reports whether a point is in a convex polygon, or within a radius of its edges. */
 function inPolygon(points, first, end, radius, px, py) {
-  let ax = points[end - 2], ay = points[end - 1], inside = end - first > 4;
-  for (let i = first; i < end && inside; i += 2) {
-    const bx = points[i], by = points[i + 1];
-    inside = (bx - ax) * (py - ay) - (by - ay) * (px - ax) >= -radius * Math.hypot(bx - ax, by - ay);
-    ax = bx;
-    ay = by;
+  let ax = points[end - 2], ay = points[end - 1], left = end - first > 4, right = left; // of each edge
+  for (let i = first; i < end; i += 2) {
+    const ex = points[i] - ax, ey = points[i + 1] - ay, wx = px - ax, wy = py - ay, side = ex * wy - ey * wx;
+    const along = Math.min(Math.max((wx * ex + wy * ey) / (ex * ex + ey * ey || 1), 0), 1), dx = wx - ex * along, dy = wy - ey * along;
+    if (dx * dx + dy * dy <= radius * radius) return true;
+    left &&= side >= 0;
+    right &&= side <= 0;
+    ax = points[i];
+    ay = points[i + 1];
   }
-  return inside;
+  return left || right;
 }
 
 /** drawGrid draws lines with 80 to 200 pixels between them; those through the origin stand out. */
@@ -260,7 +263,7 @@ function drawGrid(layers, view, c, theme) {
 /** readTheme returns the colours of the style sheet as the layers take them. */
 function readTheme(overlay) {
   const [card, soft, line, accent, bad] = ["--card", "--soft", "--line", "--accent", "--bad"].map(overlay.colour);
-  const dark = card[0] + card[1] + card[2] < 1.5, packed = rgb => rgb.reduce((sum, v) => sum * 256 + Math.round(v * 255), 0);
+  const dark = card[0] + card[1] + card[2] < 1.5, packed = rgb => [...rgb, 1].reduce((sum, v) => sum * 256 + Math.round(v * 255), 0); // 0xRRGGBBAA
   const css = Array.from({ length: 9 }, (_, i) => scaleColour(dark ? 0.3 + 0.7 * i / 8 : 0.65 * i / 8));
   return {
     card, missing: bad, plain: accent, accentRGB: accent, grid: packed(line), axis: packed(soft),

@@ -8,15 +8,15 @@ import (
 	"github.com/evertick/evertick/internal/columns"
 )
 
-// number is a value in an answer, in the shortest form that identifies it. An integer beyond 2^53 in magnitude, which
+// value is a number in an answer, in the shortest form that identifies it. An integer beyond 2^53 in magnitude, which
 // the float64 of a page would round, a NaN and an infinity are strings. nil is null.
-type number []byte
+type value []byte
 
-func (n number) MarshalJSON() ([]byte, error) {
-	if n == nil {
+func (v value) MarshalJSON() ([]byte, error) {
+	if v == nil {
 		return []byte("null"), nil
 	}
-	return n, nil
+	return v, nil
 }
 
 // appendNumber appends the i-th number of mem, which is in the byte order of the machine.
@@ -25,13 +25,13 @@ func appendNumber(dst []byte, k columns.Kind, mem []byte, i int) []byte {
 	return quoteInexact(k.AppendText(append(dst, '"'), mem, i), at)
 }
 
-func numberAt(k columns.Kind, mem []byte, i int) number { return appendNumber(nil, k, mem, i) }
+func numberAt(k columns.Kind, mem []byte, i int) value { return appendNumber(nil, k, mem, i) }
 
 // single and double return the numbers of floats.
-func single(v float32) number { return float(float64(v), 32) }
-func double(v float64) number { return float(v, 64) }
+func single(v float32) value { return float(float64(v), 32) }
+func double(v float64) value { return float(v, 64) }
 
-func float(v float64, bits int) number {
+func float(v float64, bits int) value {
 	return quoteInexact(strconv.AppendFloat([]byte{'"'}, v, 'g', -1, bits), 0)
 }
 
