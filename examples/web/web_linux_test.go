@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/examples/server/bumper"
 	"github.com/evertick/evertick/internal/browser"
 	"github.com/evertick/evertick/loop/replay"
@@ -200,7 +202,6 @@ func TestPage(t *testing.T) {
 	costs(t, p)
 	p.quiet("")
 	server.kill()
-	return
 	t.Run("log", func(t *testing.T) { logs(t, tab{p.With(t), t}, log) })
 }
 
@@ -241,32 +242,115 @@ func costs(t *testing.T, p tab) {
 		100*(after["ScriptDuration"]-before["ScriptDuration"])/passed, s.Step.P50/1000, s.Step.P99/1000)
 }
 
-// logs drops a log on the page, which plays it and has every hash of it, and others, of which the page says what is wrong.
-func logs(t *testing.T, p tab, log string) {
-	drop := func(dir string) report {
-		t.Helper()
-		p.Click("#tab-twin")
-		p.Do(`document.querySelector("#twin-drop").scrollIntoView({block: "center"});`)
-		p.Drop("#twin-drop", dir)
-		p.Wait(`!document.querySelector("#twin-drop [role=status]").textContent`)
-		return p.report()
+// line is what the tests read of the answer to GET timeline.
+type line struct {
+	Log *struct {
+		State       string
+		Last, At    uint64
+		Complete    bool
+		Torn, Error string
+		Playing     float64
+		Identity    *struct{ Scenario string }
 	}
-	var line struct {
-		Log struct {
-			First, Last, At uint64
-			Error           string
-			Torn            bool
-			Playing         float64
+}
+
+// drop drops a folder on the page, and waits until the page has read it to its end.
+func (p tab) drop(dir string) (l line) {
+	p.t.Helper()
+	p.Click("#tab-twin")
+	p.Do(`document.querySelector("#twin-drop").scrollIntoView({block: "center"});`)
+	var before struct{ Run string }
+	p.ask("status", &before)
+	p.Drop("#twin-drop", dir)
+	p.Wait(fmt.Sprintf(`evertickPage.source.get("status").then(a => a.json.run !== %q)`, before.Run))
+	for start := time.Now(); l.Log == nil || !l.Log.Complete && l.Log.Error == ""; time.Sleep(20 * time.Millisecond) {
+		if p.ask("timeline", &l); time.Since(start) > time.Minute {
+			p.t.Fatalf("the log is not read: %+v", l.Log)
 		}
 	}
+	return l
+}
+
+// says waits until the page shows a text.
+func (p tab) says(text string) {
+	p.t.Helper()
+	p.Wait(fmt.Sprintf("document.body.innerText.includes(%q)", text))
+}
+
+// logs drops a log on the page, which plays it and compares every hash of it, and others, of which the page says what is wrong.
+func logs(t *testing.T, p tab, log string) {
 	report, err := replay.Verify(log, bumper.Scenario, replay.VerifyOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	drop(log)
+	l := p.drop(log)
 	p.Wait(`evertickPage.app.of === "log"`)
-	p.ask("timeline", &line)
-	if line.Log.Last+1 != report.Ticks && line.Log.Last != report.Ticks {
-		t.Errorf("the page says that the log ends with tick %d; it has %d", line.Log.Last, report.Ticks)
+	if l.Log.Last != report.Ticks || l.Log.Error != "" {
+		t.Fatalf("%+v; the log has %d ticks", l.Log, report.Ticks)
 	}
+	start := time.Now()
+	p.Eval(`evertickPage.source.post("timeline", {of: "log", play: 20000})`, nil)
+	for l.Log.At < report.Ticks && l.Log.Error == "" && time.Since(start) < 2*time.Minute {
+		time.Sleep(50 * time.Millisecond)
+		p.ask("timeline", &l)
+	}
+	var status struct {
+		Hash string
+		Tick uint64
+	}
+	p.ask("status?of=log", &status)
+	t.Logf("%d ticks of a log in %v", status.Tick, time.Since(start))
+	if want := fmt.Sprintf("%016x", report.Hash); l.Log.Error != "" || status.Tick != report.Ticks || status.Hash != want {
+		t.Errorf("%+v, %+v, want hash %s after %d ticks", l.Log, status, want, report.Ticks)
+	}
+	p.Screenshot("twin-log")
+
+	damaged := copyLog(t, log)
+	segment := filepath.Join(damaged, "segment-0000000000.evlog")
+	data, err := os.ReadFile(segment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)/2] ^= 1
+	if err := os.WriteFile(segment, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	l = p.drop(damaged)
+	if !strings.Contains(l.Log.Error, "corrupt") || l.Log.Last == 0 || l.Log.Last >= report.Ticks {
+		t.Errorf("damaged in its middle: %+v", l.Log)
+	}
+	p.Eval(fmt.Sprintf(`evertickPage.source.post("timeline", {of: "log", seek: %d})`, l.Log.Last), nil)
+	p.Wait(fmt.Sprintf(`evertickPage.source.get("status?of=log").then(a => a.json.tick === %d)`, l.Log.Last))
+	p.says("corrupt")
+
+	for want, id := range map[string]worldlog.Identity{
+		"SimVersion": {Scenario: bumper.Scenario.Name, SimVersion: 99}, `"chess"`: {Scenario: "chess", SimVersion: evertick.SimVersion},
+	} {
+		other := filepath.Join(t.TempDir(), "other")
+		created, err := worldlog.Create(other, id, worldlog.Options{})
+		if err == nil {
+			err = errors.Join(created.Commit(0, 1, worldlog.Counts{}), created.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l = p.drop(other); !strings.Contains(l.Log.Error, want) || l.Log.Identity == nil || l.Log.Identity.Scenario != id.Scenario {
+			t.Errorf("%s: %+v", want, l.Log)
+		}
+		p.says(want)
+	}
+
+	p.Click("#tab-twin")
+	p.Drop("#twin-drop", os.Args[0])
+	p.says("no file of a log")
+	p.quiet("")
+}
+
+func copyLog(t *testing.T, log string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "copy")
+	if err := os.CopyFS(dir, os.DirFS(log)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
