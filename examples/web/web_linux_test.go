@@ -3,13 +3,17 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +21,8 @@ import (
 	"github.com/evertick/evertick/examples/server/bumper"
 	"github.com/evertick/evertick/internal/browser"
 	"github.com/evertick/evertick/loop/replay"
+	"github.com/evertick/evertick/loop/replica"
+	"github.com/evertick/evertick/loop/replica/ws"
 	"github.com/evertick/evertick/loop/worldlog"
 )
 
@@ -200,7 +206,10 @@ func TestPage(t *testing.T) {
 	p.Screenshot("twin")
 	p.Forget() // that there was no server
 	costs(t, p)
-	p.quiet("")
+	p.Click("#tab-twin")
+	p.Click("#twin-leave")
+	p.until("the page leaves", func(r *report) bool { return r.State == "alone" })
+	p.quiet("ws://" + server.addr + "/world")
 	server.kill()
 	t.Run("log", func(t *testing.T) { logs(t, tab{p.With(t), t}, log) })
 }
@@ -234,12 +243,158 @@ func costs(t *testing.T, p tab) {
 	time.Sleep(4 * time.Second)
 	after, passed := p.Metrics(), time.Since(start).Seconds()
 	var s struct {
-		Step struct{ P50, P99 int64 }
+		Step struct {
+			P50 int64 `json:"p50_ns"`
+			P99 int64 `json:"p99_ns"`
+		}
 	}
 	p.ask("systems?of=live", &s)
 	t.Logf("%.0f ticks a second; the main thread of the page works %.0f %% of the time, its script %.0f %%; a tick in the worker takes %d µs, p99 %d µs",
 		float64(p.report().Equal-equal)/passed, 100*(after["TaskDuration"]-before["TaskDuration"])/passed,
 		100*(after["ScriptDuration"]-before["ScriptDuration"])/passed, s.Step.P50/1000, s.Step.P99/1000)
+}
+
+// delayed passes on connections to an address, and each byte later, in both directions.
+func delayed(t *testing.T, to string, by time.Duration) (addr string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Skip("not run: no network: ", err)
+	}
+	t.Cleanup(func() { l.Close() })
+	pass := func(dst, src net.Conn) {
+		type late struct {
+			due  time.Time
+			data []byte
+		}
+		queue := make(chan late, 1<<16)
+		go func() {
+			defer dst.Close()
+			for l := range queue {
+				time.Sleep(time.Until(l.due))
+				if _, err := dst.Write(l.data); err != nil {
+					src.Close()
+				}
+			}
+		}()
+		defer close(queue)
+		for buf := make([]byte, 64<<10); ; {
+			n, err := src.Read(buf)
+			if err != nil {
+				return
+			}
+			queue <- late{time.Now().Add(by), bytes.Clone(buf[:n])}
+		}
+	}
+	go func() {
+		for {
+			page, err := l.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", to)
+			if err != nil {
+				page.Close()
+				continue
+			}
+			go pass(server, page)
+			go pass(page, server)
+		}
+	}()
+	return l.Addr().String()
+}
+
+// The page, from a disk, plays: its own disc obeys before the server can have answered, which is far away, and what the
+// server confirms has the bits of the server. A server of another scenario is refused with the reason.
+func TestPlay(t *testing.T) {
+	p := tab{browser.Start(t, "the player"), t}
+	file := build(t)
+	listen := func() net.Listener {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Skip("not run: no network: ", err)
+		}
+		return l
+	}
+	host := func(c replica.Config) (addr string) {
+		l := listen()
+		sim, err := bumper.Scenario.New(7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Owner, c.Joined, c.Left = "owner", bumper.Join, bumper.Leave
+		players, err := replica.New(sim, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		handler, err := ws.NewHandler(players, ws.Config{Origins: []string{"*"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(context.Background())
+		var running sync.WaitGroup
+		running.Go(func() { _ = sim.Run(ctx) })
+		web := &http.Server{Handler: handler}
+		go web.Serve(l)
+		t.Cleanup(func() { stop(); running.Wait(); web.Close(); players.Close() })
+		return l.Addr().String()
+	}
+	far := delayed(t, host(replica.Config{Scenario: bumper.Scenario.Name}), 150*time.Millisecond)
+	chess := host(replica.Config{Scenario: "chess"})
+
+	p.Open("file://" + file)
+	p.join("ws://"+chess, "#twin-watch")
+	p.until("the page is refused", func(r *report) bool { return r.State == "refused" && strings.Contains(r.Error, "chess") })
+	p.says("chess")
+	p.join("ws://"+far, "#twin-play")
+	// The first seconds are those in which V8 compiles, and the lead of inputs is found.
+	r := p.until("the page plays", func(r *report) bool { return r.State == "joined" && r.Equal > 300 && r.Ahead > 0 })
+	p.Wait(`evertickPage.app.selected !== null`) // its own disc
+	obeyed := false
+	for _, key := range []string{"KeyD", "KeyA", "KeyW", "KeyS"} {
+		var o struct {
+			Ms              float64
+			Tick, Confirmed uint64
+			Waiting, Asked  int
+			Moved           bool
+		}
+		p.Eval(fmt.Sprintf(`(async () => {
+			const get = async path => (await evertickPage.source.get(path)).json;
+			const own = async () => {
+				const { tick, rows, error } = await get("entities?of=live&count=1&columns=" + encodeURIComponent("push[0],push[1]") + "&where=owner==%d");
+				if (error) throw new Error(error);
+				return { tick, values: rows[0].values.map(Number) };
+			};
+			const key = type => window.dispatchEvent(new KeyboardEvent(type, { code: %q }));
+			const o = { asked: 0, moved: false }, start = performance.now();
+			key("keydown");
+			while (!o.moved && performance.now() - start < 10000) {
+				const { tick, values } = await own();
+				const report = await get("twin");
+				o.asked++;
+				if (!values.some(v => v !== 0)) continue;
+				Object.assign(o, { moved: true, ms: performance.now() - start, tick, confirmed: report.tick, waiting: report.waiting });
+			}
+			await new Promise(done => setTimeout(done, 700));
+			key("keyup");
+			await new Promise(done => setTimeout(done, 700));
+			return o;
+		})()`, r.Session, key), &o)
+		t.Logf("%s: the disc obeyed after %.1f ms, at tick %d; the server had confirmed %d ticks, and %d inputs were on their way", key, o.Ms, o.Tick, o.Confirmed, o.Waiting)
+		if !o.Moved {
+			t.Fatalf("%s: the disc does not obey: %+v, %+v", key, o, p.report())
+		}
+		obeyed = obeyed || o.Waiting > 0 && o.Tick > o.Confirmed+10
+	}
+	if !obeyed {
+		t.Error("the disc never obeyed before the server confirmed it")
+	}
+	r = p.report()
+	t.Logf("%+v", r)
+	if r.Different != 0 || r.Equal < 500 || r.RoundTripMs < 300 || r.Snapshots != 1 {
+		t.Errorf("%+v", r)
+	}
+	p.Screenshot("twin-play")
 }
 
 // line is what the tests read of the answer to GET timeline.
@@ -254,21 +409,37 @@ type line struct {
 	}
 }
 
+// status is what the tests read of the answer to GET status.
+type status struct {
+	Run, Hash string
+	Tick      uint64
+}
+
+func (p tab) status() (s status) {
+	p.t.Helper()
+	p.ask("status?of="+p.Text("evertickPage.app.of"), &s)
+	return s
+}
+
 // drop drops a folder on the page, and waits until the page has read it to its end.
 func (p tab) drop(dir string) (l line) {
 	p.t.Helper()
 	p.Click("#tab-twin")
 	p.Do(`document.querySelector("#twin-drop").scrollIntoView({block: "center"});`)
-	var before struct{ Run string }
-	p.ask("status", &before)
+	before, now := p.status(), status{}
 	p.Drop("#twin-drop", dir)
-	p.Wait(fmt.Sprintf(`evertickPage.source.get("status").then(a => a.json.run !== %q)`, before.Run))
-	for start := time.Now(); l.Log == nil || !l.Log.Complete && l.Log.Error == ""; time.Sleep(20 * time.Millisecond) {
-		if p.ask("timeline", &l); time.Since(start) > time.Minute {
-			p.t.Fatalf("the log is not read: %+v", l.Log)
+	for start := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		if now = p.status(); now.Run != before.Run { // it is about another log from now on
+			l = line{}
+			p.ask("timeline", &l)
+		}
+		if l.Log != nil && (l.Log.Complete || l.Log.Error != "") {
+			return l
+		}
+		if time.Since(start) > time.Minute {
+			p.t.Fatalf("the log is not read: %+v, %+v", l.Log, p.report())
 		}
 	}
-	return l
 }
 
 // says waits until the page shows a text.
@@ -294,14 +465,10 @@ func logs(t *testing.T, p tab, log string) {
 		time.Sleep(50 * time.Millisecond)
 		p.ask("timeline", &l)
 	}
-	var status struct {
-		Hash string
-		Tick uint64
-	}
-	p.ask("status?of=log", &status)
-	t.Logf("%d ticks of a log in %v", status.Tick, time.Since(start))
-	if want := fmt.Sprintf("%016x", report.Hash); l.Log.Error != "" || status.Tick != report.Ticks || status.Hash != want {
-		t.Errorf("%+v, %+v, want hash %s after %d ticks", l.Log, status, want, report.Ticks)
+	s := p.status()
+	t.Logf("%d ticks of a log in %v", s.Tick, time.Since(start))
+	if want := fmt.Sprintf("%016x", report.Hash); l.Log.Error != "" || s.Tick != report.Ticks || s.Hash != want {
+		t.Errorf("%+v, %+v, want hash %s after %d ticks", l.Log, s, want, report.Ticks)
 	}
 	p.Screenshot("twin-log")
 
@@ -320,7 +487,11 @@ func logs(t *testing.T, p tab, log string) {
 		t.Errorf("damaged in its middle: %+v", l.Log)
 	}
 	p.Eval(fmt.Sprintf(`evertickPage.source.post("timeline", {of: "log", seek: %d})`, l.Log.Last), nil)
-	p.Wait(fmt.Sprintf(`evertickPage.source.get("status?of=log").then(a => a.json.tick === %d)`, l.Log.Last))
+	for start := time.Now(); p.status().Tick != l.Log.Last; time.Sleep(20 * time.Millisecond) {
+		if time.Since(start) > time.Minute {
+			t.Fatalf("the ticks before the damage are not shown: %+v", p.status())
+		}
+	}
 	p.says("corrupt")
 
 	for want, id := range map[string]worldlog.Identity{
