@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"github.com/evertick/evertick"
-	"github.com/evertick/evertick/inspect")
+	"github.com/evertick/evertick/inspect"
+)
 
 // The page is one document, whose policy admits its script and requests to where it is.
 func TestPage(t *testing.T) {
@@ -105,7 +106,7 @@ func TestLookingChangesNothing(t *testing.T) {
 
 // readings are requests that read a Sim.
 var readings = []string{
-	"/", "/status", "/frame?by=hp&contacts=1&joints=1&velocities=1&boxes=1", "/metrics", "/debug/vars",
+	"/", "/status", "/frame?by=hp&contacts=1&joints=1&velocities=1&boxes=1", "/world", "/steps", "/hashes", "/metrics", "/debug/vars",
 }
 
 // A Sim that runs, pauses, fails and loses its Handler is read meanwhile. The race detector finds what must not be shared.

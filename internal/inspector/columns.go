@@ -2,10 +2,8 @@ package inspector
 
 import (
 	"context"
-	"fmt"
 	"math/bits"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/evertick/evertick"
@@ -48,7 +46,7 @@ type hashedPart struct {
 // copyColumns copies the columns of a Sim.
 func copyColumns(sim *evertick.Sim) *columnsCopy {
 	w, p := sim.World, sim.Physics
-	c := &columnsCopy{tick: sim.Ticks(), live: [...][]uint64{slices.Clone(w.LiveMask()), liveBodies(sim)}}
+	c := &columnsCopy{tick: sim.Ticks(), live: [...][]uint64{slices.Clone(liveSlots(w)), liveBodies(sim)}}
 	for _, v := range w.Columns() {
 		c.add("", "world", v)
 	}
@@ -245,41 +243,5 @@ func measureOf[T statehash.Number](mem []byte, n, i int, live []uint64) (m measu
 	return m
 }
 
-// component is one number of each row of a column of the world: "hp", or "vel[1]" of a column of arrays.
-type component struct {
-	view ecs.ColumnView
-	i    int
-}
-
-// name returns the name by which pages ask for it.
-func (c component) name() string {
-	if c.view.Components() == 1 {
-		return c.view.Name()
-	}
-	return fmt.Sprintf("%s[%d]", c.view.Name(), c.i)
-}
-
-// componentNamed returns the component of that name. A column of arrays without an index is its component 0.
-func componentNamed(w *ecs.World, name string) (component, bool) {
-	if v, ok := w.ColumnNamed(name); ok {
-		return component{v, 0}, true
-	}
-	open := strings.LastIndexByte(name, '[')
-	if open < 0 || !strings.HasSuffix(name, "]") {
-		return component{}, false
-	}
-	v, ok := w.ColumnNamed(name[:open])
-	i, valid := decimal(name[open+1 : len(name)-1])
-	return component{v, i}, ok && valid && i < v.Components()
-}
-
-// decimal returns a whole number of at most nine digits and nothing else.
-func decimal(s string) (n int, ok bool) {
-	for _, c := range []byte(s) {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = 10*n + int(c-'0')
-	}
-	return n, s != "" && len(s) <= 9
-}
+// liveSlots returns the live slots as a bitmap, which belongs to the world.
+func liveSlots(w *ecs.World) []uint64 { return w.LiveMask()[:(w.HighWater()+63)/64] }

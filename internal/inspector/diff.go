@@ -125,9 +125,9 @@ func (in *Inspector) parseComparison(r *Request) (*logSubject, comparison, error
 	}
 	var errs [3]error
 	var limit uint64
-	c.a, errs[0] = number(r, "a", 0)
-	c.b, errs[1] = number(r, "b", 0)
-	limit, errs[2] = number(r, "limit", 1000)
+	c.a, errs[0] = wholeNumber(r, "a", 0)
+	c.b, errs[1] = wholeNumber(r, "b", 0)
+	limit, errs[2] = wholeNumber(r, "limit", 1000)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, c, err
 	}

@@ -44,7 +44,7 @@ func parseEntitiesQuery(q url.Values) (e entitiesQuery, err error) {
 	for _, list := range q["columns"] {
 		e.columns = slices.AppendSeq(e.columns, strings.SplitSeq(list, ","))
 	}
-	e.columns = slices.DeleteFunc(e.columns, func(name string) bool { return name == "" })
+	e.columns = slices.DeleteFunc(append([]string{}, e.columns...), func(name string) bool { return name == "" })
 	for i, text := range q["where"] {
 		c, err := parseClause(i, text)
 		if err != nil {
@@ -70,11 +70,11 @@ func countOf(q url.Values, field string, usual, most int) (int, error) {
 	if text == "" {
 		return usual, nil
 	}
-	n, ok := decimal(text)
-	if !ok || n > most {
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil || int(n) > most {
 		return 0, fault.Field(fault.ErrRange, "inspector: "+field, fmt.Sprintf("%.40q", text))
 	}
-	return n, nil
+	return int(n), nil
 }
 
 // page is the answer to an entitiesQuery, without its rows.
@@ -87,18 +87,18 @@ type page struct {
 // appendPage answers the query at a safe point. It formats only the rows of the page.
 func (e *entitiesQuery) appendPage(dst []byte, sim *evertick.Sim) ([]byte, error) {
 	w := sim.World
-	mask := slices.Clone(w.LiveMask())
+	mask := slices.Clone(liveSlots(w))
 	if err := e.filter(w, mask); err != nil {
 		return dst, err
 	}
-	p := page{Tick: sim.Ticks(), Columns: make([]string, len(e.columns))}
+	p := page{Tick: sim.Ticks(), Columns: e.columns}
 	shown := make([]component, len(e.columns))
 	for i, name := range e.columns {
-		c, err := wantComponent(w, "columns", i, name)
+		c, number, err := findNumber(w, name)
 		if err != nil {
-			return dst, err
+			return dst, fmt.Errorf("inspector: columns[%d]: %w", i, err)
 		}
-		shown[i], p.Columns[i] = c, c.name()
+		shown[i] = component{c, number}
 	}
 	for _, word := range mask {
 		p.Total += bits.OnesCount64(word)
@@ -136,21 +136,19 @@ func appendRow(dst []byte, sim *evertick.Sim, slot ecs.Slot, shown []component) 
 	return append(dst, "]}"...)
 }
 
-func wantComponent(w *ecs.World, field string, i int, name string) (component, error) {
-	c, ok := componentNamed(w, name)
-	if !ok {
-		return c, fmt.Errorf("%w: no such column", fault.Element(fault.ErrRange, "inspector: "+field, i, fmt.Sprintf("%.200q", name)))
-	}
-	return c, nil
+// component is a number of each row of a column.
+type component struct {
+	view ecs.ColumnView
+	i    int
 }
 
 // filter removes from mask the slots that do not satisfy all conditions.
 func (e *entitiesQuery) filter(w *ecs.World, mask []uint64) error {
 	for i, text := range e.tags {
 		name, without := strings.CutPrefix(text, "!")
-		tag, ok := tagNamed(w, name)
-		if !ok {
-			return fmt.Errorf("%w: no such tag", fault.Element(fault.ErrRange, "inspector: tag", i, fmt.Sprintf("%.200q", name)))
+		tag, err := findTag(w, name)
+		if err != nil {
+			return fmt.Errorf("inspector: tag[%d]: %w", i, err)
 		}
 		for at, word := range tag.Mask()[:len(mask)] {
 			if without {
@@ -160,24 +158,14 @@ func (e *entitiesQuery) filter(w *ecs.World, mask []uint64) error {
 		}
 	}
 	for i := range e.where {
-		of, err := wantComponent(w, "where", i, e.where[i].name)
+		c := &e.where[i]
+		of, number, err := findNumber(w, c.name)
 		if err != nil {
-			return err
+			return fmt.Errorf("inspector: where[%d] = %.200q: %w", i, c.text, err)
 		}
-		e.where[i].filter(of, mask)
+		c.filter(component{of, number}, mask)
 	}
 	return nil
-}
-
-// tagNamed returns a tag that exists: World.Tag would add it.
-func tagNamed(w *ecs.World, name string) (ecs.Tag, bool) {
-	for _, t := range w.Describe().Tags {
-		if t.Name == name {
-			tag, err := w.Tag(name)
-			return tag, err == nil
-		}
-	}
-	return ecs.Tag{}, false
 }
 
 // slots returns the slots of the page, of total ones in mask.
@@ -194,11 +182,11 @@ func (e *entitiesQuery) slots(w *ecs.World, mask []uint64, total int) ([]ecs.Slo
 		}
 		return list, nil
 	}
-	by, err := wantComponent(w, "sort", 0, e.sort)
+	by, number, err := findNumber(w, e.sort)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("inspector: sort: %w", err)
 	}
-	rows := e.keys(by, mask, total)
+	rows := e.keys(component{by, number}, mask, total)
 	selectRange(rows, first, end)
 	list := make([]ecs.Slot, end-first)
 	for i := range list {

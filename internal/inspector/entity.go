@@ -111,6 +111,9 @@ func viewEntity(sim *evertick.Sim, q entityQuery) (v entityView, err error) {
 		}
 	}
 	for _, c := range w.Columns() {
+		if c.Len() <= int(v.Slot) { // a Restore has dropped it
+			continue
+		}
 		k, n, mem := c.Kind(), c.Components(), columns.Memory(&c)
 		of := entityColumn{Name: c.Name(), Kind: k.String(), Version: c.Version()}
 		for i := range n {
@@ -167,5 +170,5 @@ func (in *Inspector) entity(ctx context.Context, r *Request, s subject) Answer {
 	if err != nil {
 		return errorAnswer(err)
 	}
-	return askFor(ctx, s, r.key(), func(sim *evertick.Sim) (entityView, error) { return viewEntity(sim, q) })
+	return askJSON(ctx, s, r.key(), func(sim *evertick.Sim) (entityView, error) { return viewEntity(sim, q) })
 }

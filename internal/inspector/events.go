@@ -88,7 +88,7 @@ func (l *eventLog) record(sim *evertick.Sim) {
 	if asked == 0 {
 		return
 	}
-	tick := sim.Ticks() - 1
+	tick := sim.Ticks()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.clock()-asked > int64(recordFor) {
@@ -245,7 +245,7 @@ func (l *eventLog) after(seq uint64) eventsView {
 
 // events answers GET events. It does not wait for the Sim.
 func (in *Inspector) events(_ context.Context, r *Request, s subject) Answer {
-	after, err := number(r, "after", 0)
+	after, err := wholeNumber(r, "after", 0)
 	if err != nil {
 		return errorAnswer(err)
 	}

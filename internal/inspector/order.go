@@ -1,13 +1,13 @@
 package inspector
 
 import (
-	"cmp"
 	"math"
 	"math/bits"
 	"slices"
 
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/columns"
+	"github.com/evertick/evertick/internal/stagger"
 )
 
 // keyed is a slot and the value by which it is sorted, as a number of the same order.
@@ -16,19 +16,24 @@ type keyed struct {
 	slot ecs.Slot
 }
 
-// compareKeyed is a total order. Of equal values the lower slot comes first, also in descending order.
-func compareKeyed(a, b keyed) int {
-	return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.slot, b.slot))
-}
+// less is a total order. Of equal values the lower slot comes first, also in descending order.
+func (a keyed) less(b keyed) bool { return a.key < b.key || a.key == b.key && a.slot < b.slot }
 
 // keys returns the slots in mask with the keys of a component. NaN comes last in both directions; -0 equals 0.
 func (e *entitiesQuery) keys(by component, mask []uint64, total int) []keyed {
 	k, n, mem := by.view.Kind(), by.view.Components(), columns.Memory(&by.view)
+	floats := float32s(k, mem)
 	rows := make([]keyed, 0, total)
 	for at, word := range mask {
 		for ; word != 0; word &= word - 1 {
 			slot := at<<6 + bits.TrailingZeros64(word)
-			key, isNaN := orderedBits(k, k.Bits(mem, slot*n+by.i))
+			var key uint64
+			isNaN := false
+			if i := slot*n + by.i; floats != nil {
+				key, isNaN = orderedFloat(float64(floats[i]))
+			} else {
+				key, isNaN = orderedBits(k, k.Bits(mem, i))
+			}
 			switch {
 			case isNaN:
 				key = math.MaxUint64
@@ -41,26 +46,35 @@ func (e *entitiesQuery) keys(by component, mask []uint64, total int) []keyed {
 	return rows
 }
 
+// float32s returns the numbers of a column of this kind, which is the most common one, and nil for other kinds.
+func float32s(k columns.Kind, mem []byte) []float32 {
+	if k != ecs.KindFloat32 {
+		return nil
+	}
+	return stagger.View[float32](mem)
+}
+
+const topBit = 1 << 63
+
 // orderedBits maps the bits of a number of kind k to a number of the same order.
 func orderedBits(k columns.Kind, v uint64) (key uint64, isNaN bool) {
-	const top = 1 << 63
 	switch {
+	case k == ecs.KindFloat32:
+		return orderedFloat(float64(math.Float32frombits(uint32(v))))
+	case k == ecs.KindFloat64:
+		return orderedFloat(math.Float64frombits(v))
 	case k.IsSigned():
-		return uint64(signed(k, v)) ^ top, false
-	case !k.IsFloat():
-		return v, false
+		return uint64(signed(k, v)) ^ topBit, false
 	}
-	f := math.Float64frombits(v)
-	if k == ecs.KindFloat32 {
-		f = float64(math.Float32frombits(uint32(v)))
+	return v, false
+}
+
+func orderedFloat(f float64) (key uint64, isNaN bool) {
+	v := math.Float64bits(f + 0) // -0 + 0 is 0
+	if v&topBit != 0 {
+		return ^v, f != f
 	}
-	if f != f {
-		return 0, true
-	}
-	if v = math.Float64bits(f + 0); v&top != 0 { // -0 + 0 is 0
-		return ^v, false
-	}
-	return v | top, false
+	return v | topBit, f != f
 }
 
 // selectRange sorts rows as far as needed for rows[first:end]: their elements are what a full sort would put there.
@@ -71,33 +85,42 @@ func selectRange(rows []keyed, first, end int) {
 	}
 	partition(rows, first)
 	partition(rows[first:], end-first)
-	slices.SortFunc(rows[first:end], compareKeyed)
+	slices.SortFunc(rows[first:end], func(a, b keyed) int {
+		if a.less(b) {
+			return -1
+		}
+		return 1 // slots differ
+	})
 }
 
-// partition makes rows[:n] the n least rows, in any order.
+// partition makes rows[:n] the n least rows, in any order: Hoare's selection. Its pivots come from a fixed sequence of
+// pseudo-random numbers, so that its time does not depend on the order of the rows.
 func partition(rows []keyed, n int) {
-	state := uint64(len(rows)) // of a sequence of pivots that no order of the values can fit
+	state := uint64(len(rows))
 	for n > 0 && n < len(rows) {
 		state = state*6364136223846793005 + 1442695040888963407
 		pivot := rows[int((state>>33)%uint64(len(rows)))]
-		less, rest := 0, len(rows) // rows[:less] are less than the pivot, rows[rest:] are not
-		for less < rest {
-			if compareKeyed(rows[less], pivot) < 0 {
-				less++
-			} else {
-				rest--
-				rows[less], rows[rest] = rows[rest], rows[less]
+		i, j := 0, len(rows)-1
+		for i <= j { // rows before i are not greater than the pivot, rows after j are not less
+			for rows[i].less(pivot) {
+				i++
+			}
+			for pivot.less(rows[j]) {
+				j--
+			}
+			if i <= j {
+				rows[i], rows[j] = rows[j], rows[i]
+				i++
+				j--
 			}
 		}
-		switch {
-		case n <= less:
-			rows = rows[:less]
-		case less > 0:
-			rows, n = rows[less:], n-less
-		default: // the pivot is the least
-			i := slices.Index(rows, pivot)
-			rows[0], rows[i] = rows[i], rows[0]
-			rows, n = rows[1:], n-1
+		switch { // rows[j+1:i] is the pivot, or empty
+		case n <= j+1:
+			rows = rows[:j+1]
+		case n >= i:
+			rows, n = rows[i:], n-i
+		default:
+			return
 		}
 	}
 }

@@ -18,8 +18,8 @@ var panelRoutes = map[string]handler{
 	"GET queues":   (*Inspector).queues,
 }
 
-// askFor asks with the JSON of what read returns. Requests that differ have different keys.
-func askFor[T any](ctx context.Context, s subject, key string, read func(*evertick.Sim) (T, error)) Answer {
+// askJSON asks with the JSON of what read returns. Requests that differ have different keys.
+func askJSON[T any](ctx context.Context, s subject, key string, read func(*evertick.Sim) (T, error)) Answer {
 	return ask(ctx, s, key, func(sim *evertick.Sim, dst []byte) ([]byte, error) {
 		v, err := read(sim)
 		if err != nil {

@@ -89,14 +89,11 @@ func pickShape(sim *evertick.Sim, q pickQuery) (found ecs.ID, ok bool) {
 // pickNearest returns the entity whose position is nearest.
 func pickNearest(sim *evertick.Sim, q pickQuery) (ecs.ID, bool) {
 	w := sim.World
-	x, y := w.Position.X, w.Position.Y
-	if sim.Physics.Config().Plane == physics.XZ {
-		y = w.Position.Z
-	}
+	x, y := planeColumns(sim)
 	// In float64 the squares of float32 differences neither overflow nor vanish.
 	px, py, least := float64(q.x), float64(q.y), float64(q.r)*float64(q.r)
 	nearest, ok := ecs.Slot(0), false
-	for at, word := range w.LiveMask() {
+	for at, word := range liveSlots(w) {
 		for ; word != 0; word &= word - 1 {
 			slot := at<<6 + bits.TrailingZeros64(word)
 			dx, dy := float64(x[slot])-px, float64(y[slot])-py
@@ -117,5 +114,5 @@ func (in *Inspector) pick(ctx context.Context, r *Request, s subject) Answer {
 	if err != nil {
 		return errorAnswer(err)
 	}
-	return askFor(ctx, s, r.key(), func(sim *evertick.Sim) (picked, error) { return pick(sim, q), nil })
+	return askJSON(ctx, s, r.key(), func(sim *evertick.Sim) (picked, error) { return pick(sim, q), nil })
 }

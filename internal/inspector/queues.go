@@ -115,7 +115,7 @@ func (in *Inspector) queues(ctx context.Context, r *Request, s subject) Answer {
 	if s.name() == "live" {
 		c = &in.config
 	}
-	a := askFor(ctx, s, r.key(), func(sim *evertick.Sim) (*queuesView, error) { return readQueues(sim, c), nil })
+	a := askJSON(ctx, s, r.key(), func(sim *evertick.Sim) (*queuesView, error) { return readQueues(sim, c), nil })
 	if a.Status != 200 {
 		return a
 	}

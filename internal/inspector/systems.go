@@ -66,7 +66,7 @@ func (in *Inspector) systems(ctx context.Context, r *Request, s subject) Answer 
 		l.monitor.Read(m)
 		return jsonAnswer(viewSystems(m, l.fixed.BudgetNs))
 	}
-	return askFor(ctx, s, r.key(), func(sim *evertick.Sim) (systemsView, error) {
+	return askJSON(ctx, s, r.key(), func(sim *evertick.Sim) (systemsView, error) {
 		m := evertick.Metrics{Ticks: sim.Ticks()}
 		m.Timings, m.StepNs = sim.Timings()
 		m.Phases, m.Step = sim.Stats()

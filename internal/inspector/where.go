@@ -38,7 +38,7 @@ func parseClause(i int, text string) (c clause, err error) {
 	refuse := func(why string) (clause, error) {
 		return c, fmt.Errorf("%w: %s", fault.Element(fault.ErrRange, "inspector: where", i, fmt.Sprintf("%.200q", text)), why)
 	}
-	if name, found := cutSuffixFold(strings.TrimSpace(text), " is nan"); found {
+	if name, found := cutSuffixFold(strings.TrimRight(text, " "), " is nan"); found {
 		c.name, c.op = strings.TrimSpace(name), "nan"
 		if c.name == "" {
 			return refuse("no column before is nan")
@@ -153,6 +153,7 @@ func (c *clause) holds(order int) bool {
 // filter removes from mask the rows of a column that do not satisfy the clause.
 func (c *clause) filter(of component, mask []uint64) {
 	k, n, mem := of.view.Kind(), of.view.Components(), columns.Memory(&of.view)
+	floats := float32s(k, mem)
 	var holds [4]bool
 	for order := -1; order <= unordered; order++ {
 		holds[order+1] = c.holds(order)
@@ -164,7 +165,13 @@ func (c *clause) filter(of component, mask []uint64) {
 	for at, word := range mask {
 		for rest := word; rest != 0; rest &= rest - 1 {
 			bit := bits.TrailingZeros64(rest)
-			if !holds[1+b.compareNumber(k, k.Bits(mem, (at<<6+bit)*n+of.i))] {
+			order, i := 0, (at<<6+bit)*n+of.i
+			if floats != nil {
+				order = b.compareFloat(float64(floats[i]))
+			} else {
+				order = b.compareNumber(k, k.Bits(mem, i))
+			}
+			if !holds[1+order] {
 				word &^= 1 << bit
 			}
 		}
