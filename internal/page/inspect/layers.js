@@ -40,9 +40,9 @@ vec2 corner() {
 
 // d is the distance to the edge of a shape in pixels, negative inside.
 const shapeHead = shaderHead + `
-uniform float fill;
+uniform float fill, line; // opacity of the inside, width of the edge in CSS pixels
 out vec4 result;
-float stroke(float d) { return clamp(0.75 * ratio + 0.5 - abs(d), 0.0, 1.0); }
+float stroke(float d) { return clamp(0.5 * line * ratio + 0.5 - abs(d), 0.0, 1.0) * min(line, 1.0); }
 void paint(vec4 colour, float d, float mark) {
   float alpha = colour.a * max(max(fill * clamp(0.5 - d, 0.0, 1.0), stroke(d)), mark);
   if (alpha == 0.0) discard;
@@ -317,7 +317,7 @@ function newLayers(gl) {
     for (const target of layer.textures) fillTexture(gl, target, sections[target.name]);
   }
 
-  /** start makes a layer the present one, for a view {high, low, toClip, pixel, ratio}. */
+  /** start makes a layer the present one, for a view {high, low, toClip, pixel, ratio, line}. */
   function start({ program, uniforms, vao }, view) {
     gl.useProgram(program);
     gl.bindVertexArray(vao);
@@ -366,6 +366,7 @@ function newLayers(gl) {
         if (!layer.count) continue;
         start(layer, view);
         gl.uniform1f(layer.uniforms.fill, 0.3);
+        gl.uniform1f(layer.uniforms.line, view.line);
         drawQuads(layer);
       }
       if (!layers.lines.count) return;
