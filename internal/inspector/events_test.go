@@ -168,6 +168,7 @@ func TestEventsLost(t *testing.T) {
 			all = append(all, "woke", "woke")
 		}
 	}
+	total := uint64(len(all))
 	for _, c := range []struct{ after, first, lost uint64 }{
 		{0, total - recordedEvents + 1, total - recordedEvents}, {1, total - recordedEvents + 1, total - recordedEvents - 1},
 		{total - recordedEvents, total - recordedEvents + 1, 0}, {total - 1, total, 0}, {total, total + 1, 0},
