@@ -67,7 +67,8 @@ func (f *figures) counter(name, help string, value uint64) {
 	f.family("counter", name, help).set(float64(value))
 }
 
-const nanosecond = 1e-9
+// seconds converts a time in ns.
+func seconds(ns int64) float64 { return float64(ns) / 1e9 }
 
 // quantiles are the labels of the times of a phase; 1 is the greatest one.
 var quantiles = [4]string{"0.5", "0.95", "0.99", "1"}
@@ -75,7 +76,7 @@ var quantiles = [4]string{"0.5", "0.95", "0.99", "1"}
 // times sets the quantiles of a phase, given in ns: NaN if nothing was timed.
 func (f *family) times(count uint64, ns [4]int64, labels ...string) {
 	for i, q := range quantiles {
-		value := float64(ns[i]) * nanosecond
+		value := seconds(ns[i])
 		if count == 0 {
 			value = math.NaN()
 		}
@@ -139,7 +140,7 @@ func (f *figures) ofStatus(st *status) {
 	f.gauge("workers", "Goroutines that a step uses.", st.Workers)
 	f.gauge("entity_capacity", "Entities that there is room for.", st.Capacity)
 	f.gauge("last_look_age_seconds", "Time since the Sim could last be looked at, which is between ticks.", st.AgeMs/1e3)
-	f.gauge("inspection_seconds", "Mean time that inspection took of the last ticks and frames.", st.InspectionNs*nanosecond)
+	f.gauge("inspection_seconds", "Mean time that inspection took of the last ticks and frames.", st.InspectionNs/1e9)
 }
 
 func bit(b bool) float64 {
@@ -157,18 +158,18 @@ func (f *figures) ofSim(sim *evertick.Sim, monitor *evertick.Monitor) {
 	f.gauge("bodies", "Bodies that are alive.", float64(m.Bodies))
 	f.gauge("contacts", "Pairs of shapes that touch or nearly do.", float64(m.Contacts))
 	f.gauge("failed", "1 if a step has failed, so that every later one returns its error.", bit(m.Err != nil))
-	f.gauge("budget_seconds", "Time that a step may take.", float64(sim.Config().BudgetNs)*nanosecond)
+	f.gauge("budget_seconds", "Time that a step may take.", seconds(sim.Config().BudgetNs))
 	f.counter("steps_dropped_total", "Steps that were given up because they were late.", m.Frame.DroppedTotal)
 	f.gauge("backlog_steps", "Whole steps that are kept for later frames.", float64(m.Frame.Backlog))
-	f.gauge("lag_seconds", "Simulated time that is owed; negative while a step has run early.", float64(m.Frame.LagNs)*nanosecond)
-	f.gauge("overrun_seconds", "Time by which the steps of the last frame exceeded the budget.", float64(m.Frame.Overrun.Ns)*nanosecond)
+	f.gauge("lag_seconds", "Simulated time that is owed; negative while a step has run early.", seconds(m.Frame.LagNs))
+	f.gauge("overrun_seconds", "Time by which the steps of the last frame exceeded the budget.", seconds(m.Frame.Overrun.Ns))
 	f.ofSteps(&m)
 	f.ofInputs(&m.Inputs)
 }
 
 func (f *figures) ofSteps(m *evertick.Metrics) {
 	f.counter("steps_total", "Steps that were timed.", m.Step.Count)
-	f.gauge("step_last_seconds", "Time of the last step.", float64(m.StepNs)*nanosecond)
+	f.gauge("step_last_seconds", "Time of the last step.", seconds(m.StepNs))
 	f.family("gauge", "step_seconds", "Quantiles of the time of a step; 1 is the greatest.", "quantile").times(m.Step.Count, timesOf(&m.Step))
 	times := f.family("gauge", "phase_seconds", "Quantiles of the time of a phase; 1 is the greatest.", "phase", "quantile")
 	runs := f.family("counter", "phase_runs_total", "Times that a phase ran.", "phase")
@@ -179,7 +180,7 @@ func (f *figures) ofSteps(m *evertick.Metrics) {
 	}
 	last := f.family("gauge", "phase_last_seconds", "Time of a phase in the last step.", "phase")
 	for _, p := range m.Timings {
-		last.set(float64(p.Ns)*nanosecond, p.Phase)
+		last.set(seconds(p.Ns), p.Phase)
 	}
 }
 

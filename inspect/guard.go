@@ -15,13 +15,14 @@ import (
 
 // guard decides whether a request may be answered, by its header alone.
 type guard struct {
-	token bool   // one is needed
-	key   string // what the cookie holds, and what a token is compared by
+	token bool          // one is needed
+	key   func() string // what the cookie holds, and what a token is compared by; no printed Handler shows it
 	hosts []string
 }
 
 func newGuard(c *Config) guard {
-	g := guard{token: c.Token != "", key: keyOf(c.Token)}
+	key := keyOf(c.Token)
+	g := guard{token: c.Token != "", key: func() string { return key }}
 	for _, h := range c.Hosts {
 		g.hosts = append(g.hosts, strings.ToLower(h))
 	}
@@ -36,7 +37,7 @@ func keyOf(token string) string {
 }
 
 func (g *guard) matches(key string) bool {
-	return subtle.ConstantTimeCompare([]byte(key), []byte(g.key)) == 1
+	return subtle.ConstantTimeCompare([]byte(key), []byte(g.key())) == 1
 }
 
 // refuse returns the status and the reason to refuse a request, or 0. name is what it asks for, "" for the page.
@@ -151,7 +152,7 @@ func (g *guard) admit(w http.ResponseWriter, r *http.Request) bool {
 	}
 	query.Del("token")
 	http.SetCookie(w, &http.Cookie{
-		Name: cookieName(r), Value: g.key, Path: pathOf(r),
+		Name: cookieName(r), Value: g.key(), Path: pathOf(r),
 		HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
 	})
 	if r.Header.Get("Sec-Fetch-Site") == "cross-site" { // after a link on another site a redirect would lack the cookie

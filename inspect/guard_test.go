@@ -1,6 +1,7 @@
 package inspect_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -160,6 +161,9 @@ func TestCookie(t *testing.T) {
 	}
 	if strings.Contains(c.Value, secret) {
 		t.Error("the cookie has the token")
+	}
+	if text := fmt.Sprintf("%+v %#v", h, h); strings.Contains(text, c.Value) || strings.Contains(text, secret) {
+		t.Error("a printed Handler has the token or the cookie")
 	}
 	pair := map[string]string{"Cookie": c.Name + "=" + c.Value}
 	for _, path := range []string{"/some/sim/", "/some/sim/status", "/some/sim/metrics", "/some/sim/debug/vars"} {

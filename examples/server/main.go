@@ -34,6 +34,7 @@ func main() {
 	verify := flag.String("verify", "", "run the log in `folder` again instead")
 	web := flag.String("web", "../out/web/index.html", "`file` of the page, which make web builds")
 	origin := flag.String("origin", "", "`origin` of pages elsewhere that may join; *: all, also those of a file")
+	look := flag.String("inspect", "", "`address` of a page that looks into the game, such as 127.0.0.1:0")
 	speed := flag.Float64("speed", 1, "times real time, 0 to 100")
 	report := flag.Bool("report", false, "show at the end where the time of ticks went")
 	flag.Parse()
@@ -43,7 +44,7 @@ func main() {
 	if *verify != "" {
 		err = check(*verify)
 	} else {
-		set := settings{web: *web}
+		set := settings{web: *web, inspect: *look, log: *dir}
 		if *origin != "" {
 			set.origins = []string{*origin}
 		}

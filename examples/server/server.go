@@ -12,6 +12,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/examples/server/bumper"
+	"github.com/evertick/evertick/inspect"
 	"github.com/evertick/evertick/loop/replay"
 	"github.com/evertick/evertick/loop/replica"
 	"github.com/evertick/evertick/loop/replica/ws"
@@ -22,6 +23,8 @@ type settings struct {
 	secret  []byte   // of an earlier server whose players come back; nil: a new one
 	web     string   // file of the page
 	origins []string // of pages elsewhere
+	inspect string   // address of the page that looks into the game; "": none
+	log     string   // folder of the log that it shows; "": none
 }
 
 // guide:begin serve
@@ -45,6 +48,15 @@ func serve(ctx context.Context, sim *evertick.Sim, l net.Listener, s settings) e
 		return err
 	}
 	defer players.Close()
+	if s.inspect != "" {
+		page, err := inspect.Serve(ctx, sim, s.inspect, inspect.Config{
+			Name: bumper.Scenario.Name, Log: s.log, Scenario: bumper.Scenario, Replica: players,
+		})
+		if err != nil {
+			return err
+		}
+		defer page.Close()
+	}
 	handler, err := ws.NewHandler(players, ws.Config{Origins: s.origins})
 	if err != nil {
 		return err

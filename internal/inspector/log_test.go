@@ -190,8 +190,8 @@ func logOf(t testing.TB, sc replay.Scenario, ticks int, opt replay.Options) (dir
 	return w.dir, w.hashes
 }
 
-// ask answers a request, with a body if one is given.
-func askFor(t testing.TB, in *Inspector, text string, body ...string) Answer {
+// answerTo answers a request, with a body if one is given.
+func answerTo(t testing.TB, in *Inspector, text string, body ...string) Answer {
 	t.Helper()
 	r := request(t, text)
 	if len(body) > 0 {
@@ -202,7 +202,7 @@ func askFor(t testing.TB, in *Inspector, text string, body ...string) Answer {
 
 func timelineOf(t testing.TB, in *Inspector) *timelineAnswer {
 	t.Helper()
-	v := decode[timelineAnswer](t, askFor(t, in, "timeline"))
+	v := decode[timelineAnswer](t, answerTo(t, in, "timeline"))
 	return &v
 }
 
@@ -222,7 +222,7 @@ func until(t testing.TB, in *Inspector, what string, ok func(*logTimeline) bool)
 
 func move1(t testing.TB, in *Inspector, body string) {
 	t.Helper()
-	if a := askFor(t, in, "timeline", body); a.Status != 200 {
+	if a := answerTo(t, in, "timeline", body); a.Status != 200 {
 		t.Fatalf("%s: %d %s", body, a.Status, a.Body)
 	}
 }
@@ -237,7 +237,7 @@ func at(t testing.TB, in *Inspector, tick uint64) uint64 {
 
 func hashNow(t testing.TB, in *Inspector) uint64 {
 	t.Helper()
-	s := decode[status](t, askFor(t, in, "status?of=log"))
+	s := decode[status](t, answerTo(t, in, "status?of=log"))
 	var h uint64
 	if _, err := fmt.Sscanf(s.Hash, "%x", &h); err != nil {
 		t.Fatal(err)
@@ -321,7 +321,7 @@ func TestLogSeekIsCancelled(t *testing.T) {
 	if l.State != "seeking" || l.Seeking.To != 400 || l.Seeking.From != 0 {
 		t.Errorf("%+v, %+v", l, l.Seeking)
 	}
-	if a := askFor(t, in, "frame?of=log"); a.Status != 200 {
+	if a := answerTo(t, in, "frame?of=log"); a.Status != 200 {
 		t.Errorf("a frame while it seeks: %d %s", a.Status, a.Body)
 	}
 	if got := at(t, in, 6); got != hashes[6] {
@@ -465,7 +465,7 @@ func TestLogComes(t *testing.T) {
 	if l.State != "failed" || !strings.Contains(l.Error, "log") || l.Identity != nil {
 		t.Errorf("%+v", l)
 	}
-	if a := askFor(t, in, "timeline", `{"seek":3}`); a.Status < 400 || !strings.Contains(string(a.Body), "error") {
+	if a := answerTo(t, in, "timeline", `{"seek":3}`); a.Status < 400 || !strings.Contains(string(a.Body), "error") {
 		t.Errorf("a seek: %d %s", a.Status, a.Body)
 	}
 	if err := os.Rename(dir, later); err != nil {
@@ -543,7 +543,7 @@ func TestLogDamage(t *testing.T) {
 					t.Errorf("tick %d: hash %x, want %x", tick, got, w.hashes[tick])
 				}
 			}
-			if a := askFor(t, in, "timeline", fmt.Sprintf(`{"seek":%d}`, l.Last+1)); a.Status != 400 || !strings.Contains(string(a.Body), fmt.Sprint(l.Last+1)) {
+			if a := answerTo(t, in, "timeline", fmt.Sprintf(`{"seek":%d}`, l.Last+1)); a.Status != 400 || !strings.Contains(string(a.Body), fmt.Sprint(l.Last+1)) {
 				t.Errorf("beyond: %d %s", a.Status, a.Body)
 			}
 		})
@@ -561,7 +561,7 @@ func TestLogOfAnother(t *testing.T) {
 	if l.State != "failed" || !strings.Contains(l.Error, `"pit"`) || l.Last != 100 {
 		t.Errorf("another scenario: %+v", l)
 	}
-	if a := askFor(t, in, "frame?of=log"); a.Status == 200 {
+	if a := answerTo(t, in, "frame?of=log"); a.Status == 200 {
 		t.Errorf("a frame of no Sim: %d", a.Status)
 	}
 	for name, wrong := range map[string]func(*pit) error{
@@ -585,7 +585,7 @@ func TestLogOfAnother(t *testing.T) {
 				if l.State != "failed" || l.At != 70 && (l.At != 71 || name != "diverges") {
 					t.Fatalf("%+v", l)
 				}
-				if a := askFor(t, in, "frame?of=log"); a.Status != 200 {
+				if a := answerTo(t, in, "frame?of=log"); a.Status != 200 {
 					t.Errorf("a frame after it: %d %s", a.Status, a.Body)
 				}
 				for _, tick := range []uint64{70, 30} {
@@ -632,7 +632,7 @@ func TestTimelineRefuses(t *testing.T) {
 		strings.Repeat(" ", 5000) + `{}`:           400,
 		`{"of":"log","step":-9223372036854775808}`: 400,
 	} {
-		a := askFor(t, in, "timeline", body)
+		a := answerTo(t, in, "timeline", body)
 		var e struct{ Error string }
 		if err := json.Unmarshal(a.Body, &e); err != nil || e.Error == "" || a.Status != status {
 			t.Errorf("%.60s: %d %s", body, a.Status, a.Body)
@@ -642,7 +642,7 @@ func TestTimelineRefuses(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 	for _, path := range []string{"diff?a=1&b=11", "diff?a=x", "diff?with=other", "diff?limit=0", "diff?limit=10001"} {
-		if a := askFor(t, in, path); a.Status != 400 {
+		if a := answerTo(t, in, path); a.Status != 400 {
 			t.Errorf("%s: %d %s", path, a.Status, a.Body)
 		}
 	}
