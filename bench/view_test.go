@@ -136,6 +136,17 @@ func TestViewUsage(t *testing.T) {
 	}
 }
 
+// viewOf is the command that opens logs.
+func viewOf(dirs ...string) func(ctx context.Context, stdout io.Writer) error {
+	return func(ctx context.Context, stdout io.Writer) error {
+		o := logOptions{stdout: stdout}
+		if err := o.parse("view", dirs, io.Discard); err != nil {
+			return err
+		}
+		return o.view(ctx)
+	}
+}
+
 // A log is opened, alone or beside another.
 func TestReplayView(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
@@ -148,14 +159,7 @@ func TestReplayView(t *testing.T) {
 	for _, c := range []struct {
 		dirs, subjects []string
 	}{{[]string{capstone}, []string{"log"}}, {[]string{limina}, []string{"log"}}, {[]string{capstone, capstone}, []string{"log", "other"}}} {
-		got := viewed(t, 0, func(ctx context.Context, stdout io.Writer) error {
-			o := logOptions{stdout: stdout}
-			if err := o.parse("view", c.dirs, io.Discard); err != nil {
-				return err
-			}
-			return o.view(ctx)
-		})
-		if !slices.Equal(got.Subjects, c.subjects) {
+		if got := viewed(t, 0, viewOf(c.dirs...)); !slices.Equal(got.Subjects, c.subjects) {
 			t.Errorf("%q: %+v", c.dirs, got)
 		}
 	}
