@@ -1,129 +1,142 @@
 package inspect_test
 
 import (
-	"net/http"
-	"net/http/httptest"
-	"net/url"
+	"context"
+	"fmt"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
 
+	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/inspect"
 	"github.com/evertick/evertick/internal/browser"
+	"github.com/evertick/evertick/internal/scenes"
 )
 
-// witness notes how a Handler has answered requests of other sites.
-type witness struct {
-	handler http.Handler
-
-	mu      sync.Mutex
-	foreign map[string]int // status by path and how it was asked for
-}
-
-func (s *witness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	recorder := httptest.NewRecorder()
-	s.handler.ServeHTTP(recorder, r)
-	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" || !strings.HasPrefix(r.Host, "127.0.0.1:") {
-		s.mu.Lock()
-		s.foreign[r.Method+" "+r.URL.Path+" "+r.Header.Get("Sec-Fetch-Dest")] = recorder.Code
-		s.mu.Unlock()
-	}
-	for name, values := range recorder.Header() {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(recorder.Code)
-	w.Write(recorder.Body.Bytes())
-}
-
-// In a browser the page works by a link with the token, which another site may have, and leaves no token where scripts or other
-// pages can see it. What else that site, or a name that resolves to this machine, asks for is refused.
-func TestBrowser(t *testing.T) {
-	needNetwork(t)
-	p := browser.Start(t, "the security of inspect")
-	sim := newSim(t)
-	h, err := inspect.NewHandler(sim, inspect.Config{Token: secret, Control: true})
-	check(t, err)
-	defer h.Close()
-	watched := &witness{handler: http.StripPrefix("/sim", h), foreign: map[string]int{}}
-	mux := http.NewServeMux()
-	mux.Handle("/sim/", watched)
-	web := httptest.NewServer(mux)
-	defer web.Close()
-	stop := stepInBackground(sim)
-	defer func() { check(t, stop()) }()
-	link := web.URL + "/sim/?token=" + url.QueryEscape(secret)
-
-	// localhost is another site than 127.0.0.1.
-	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
-		w.Write([]byte(`<!doctype html><title>other</title><link rel="icon" href="data:,"><a id="link" href="` + link + `">look</a>`))
-	}))
-	defer other.Close()
-	attacker := strings.Replace(other.URL, "127.0.0.1", "localhost", 1) + "/"
-
-	p.Open(attacker)
-	p.Eval(`setTimeout(() => document.getElementById("link").click())`, nil)
-	p.Wait(`location.pathname == "/sim/" && location.search == "" && document.querySelector("#state")?.textContent == "running"`)
-	if got := p.Text("document.cookie"); got != "" {
-		t.Errorf("scripts see the cookie %q", got)
-	}
-	p.Forget()
-	p.Open(web.URL + "/sim/")
-	p.Wait(`document.querySelector("#state").textContent == "running"`)
-	p.Quiet(func(asked string) bool {
-		return strings.HasPrefix(asked, web.URL+"/sim/") && !strings.Contains(asked, "token")
+// opened runs a Sim in real time until the test ends, and opens its page.
+func opened(t *testing.T, p *browser.Page, sim *evertick.Sim, c inspect.Config) *inspect.Server {
+	t.Helper()
+	server := serve(t, sim, c)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- sim.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; ctx.Err() == nil {
+			t.Errorf("the Sim ends: %v", err)
+		}
 	})
+	p.Open(server.URL)
+	p.Wait(`evertickPage.view.stats.drawMs.length > 2`)
+	return server
+}
 
-	// The browser now has the cookie.
-	for _, from := range []string{attacker, other.URL + "/"} { // another site; another port of the same one
-		p.Open(from)
-		var seen []string
-		p.Eval(`(async () => {
-			const at = "`+web.URL+`/sim/", seen = [];
-			const asked = {
-				"GET cors": () => fetch(at + "status", {credentials: "include"}),
-				"GET no-cors": () => fetch(at + "status", {mode: "no-cors", credentials: "include"}),
-				"POST": () => fetch(at + "timeline", {method: "POST", credentials: "include", headers: {"Content-Type": "application/json"}, body: '{"of":"live","pause":true}'}),
-				"POST no-cors": async () => {
-					const r = await fetch(at + "timeline", {method: "POST", mode: "no-cors", credentials: "include", body: '{"of":"live","pause":true}'});
-					if (r.type == "opaque") throw 0; // the attacker cannot see how it was refused
-				},
-				"image": () => new Promise((ok, no) => { const e = new Image(); e.onload = ok; e.onerror = no; e.src = at + "metrics"; }),
-				"script": () => new Promise((ok, no) => { const e = document.createElement("script"); e.onload = ok; e.onerror = no; e.src = at + "debug/vars"; document.body.append(e); }),
-			};
-			for (const [name, ask] of Object.entries(asked)) {
-				try { await ask(); seen.push(name); } catch {}
+// sceneSim returns a scene with entities, bodies and systems.
+func sceneSim(t *testing.T, name string, n int, cfg evertick.Config) *evertick.Sim {
+	t.Helper()
+	d, ok := scenes.FindSim(name)
+	if !ok {
+		sim, err := scenes.NewSim(name, n, cfg)
+		check(t, err)
+		return sim
+	}
+	if n > 0 {
+		d.Params.Entities = n
+	}
+	s, err := d.New(d.Params, cfg)
+	check(t, err)
+	return s.Sim
+}
+
+// own admits the requests of a page of this server.
+func own(server *inspect.Server) func(url string) bool {
+	return func(url string) bool { return strings.HasPrefix(url, server.URL) }
+}
+
+// The whole page is legible on phones and on wide screens, in both themes, with each of its panels; it reports no error
+// and requests nothing but its own paths.
+func TestPageInBrowser(t *testing.T) {
+	p := browser.Start(t, "the page of inspect")
+	p.Resize(1440, 900)
+	server := opened(t, p, sceneSim(t, "capstone", 0, evertick.Config{}), inspect.Config{Control: true, Name: "capstone"})
+	var tabs []string
+	p.Eval(`[...document.querySelectorAll("#tabs [role=tab]")].map(e => e.textContent)`, &tabs)
+	if len(tabs) < 8 {
+		t.Errorf("only the tabs %q", tabs)
+	}
+	for _, theme := range []string{"light", "dark"} {
+		p.Theme(theme)
+		for _, width := range []int{1440, 768, 360} {
+			p.Resize(width, 900)
+			for i, tab := range tabs {
+				p.Do(fmt.Sprintf(`document.querySelectorAll("#tabs [role=tab]")[%d].click()`, i))
+				p.Do(`await new Promise(done => setTimeout(done, 300))`) // the panel asks
+				name := fmt.Sprintf("inspect-%s-%d-%s", theme, width, tab)
+				for what, problems := range map[string]string{"illegible": p.Illegible(20), "collide": collisions(p), "odd words": p.Text(oddWords)} {
+					if problems != "" {
+						t.Errorf("%s, %s:\n%s", name, what, problems)
+					}
+				}
+				p.Screenshot(name)
 			}
-			const frame = document.createElement("iframe");
-			frame.src = at;
-			document.body.append(frame);
-			await new Promise(done => { frame.onload = done; });
-			return seen;
-		})()`, &seen)
-		if len(seen) > 0 {
-			t.Errorf("a page of %s gets %q", from, seen)
 		}
 	}
+	p.Quiet(own(server))
+}
 
-	// evil.localhost resolves to this machine, as any name can be made to do.
-	rebound := strings.Replace(web.URL, "127.0.0.1", "evil.localhost", 1) + "/sim/status"
-	p.Open(rebound)
-	if got := p.Text("document.body.innerText"); !strings.Contains(got, "the host is not allowed") {
-		t.Errorf("by another name: %q", got)
-	}
+const oddWords = `[...new Set(document.body.innerText.match(/undefined|\[object \w*/g) ?? [])].join()`
 
-	watched.mu.Lock()
-	defer watched.mu.Unlock()
-	for asked, status := range watched.foreign {
-		want := http.StatusForbidden
-		if asked == "GET /sim/ document" { // the link
-			want = http.StatusOK
-		}
-		if status != want {
-			t.Errorf("%s: status %d, want %d", asked, status, want)
-		}
+func collisions(p *browser.Page) string {
+	return p.Collisions("body", "none", "body, main, section, header, footer, .tools, .field, .head, [role=tablist], .facts, .now, .legend, .legend li, .keys, tr, dl")
+}
+
+// What a page shows of a running Sim is what it is.
+func TestStateInBrowser(t *testing.T) {
+	p := browser.Start(t, "the page of inspect")
+	sim := sceneSim(t, "arena", 200, evertick.Config{Seed: 3})
+	server := opened(t, p, sim, inspect.Config{Control: true})
+	p.Wait(`document.getElementById("state").textContent.includes("running")`)
+	p.Do(`document.getElementById("pause").click()`)
+	p.Wait(`document.getElementById("state").textContent.includes("paused")`)
+	var status struct{ Tick uint64 }
+	p.Eval(`fetch("status").then(r => r.json())`, &status)
+	p.Wait(fmt.Sprintf(`evertickPage.app.tick === %d`, status.Tick))
+	want := fmt.Sprintf("%016x", sim.Hash()) // paused, it rests
+	if shown := strings.ReplaceAll(p.Text(`document.getElementById("hash").textContent`), "…", ""); shown == "" || !strings.Contains(want, shown) {
+		t.Errorf("the page shows the hash %q, which is %s", shown, want)
 	}
-	if len(watched.foreign) < 6 {
-		t.Errorf("only %v were asked for", watched.foreign)
+	p.Do(`document.getElementById("step").click()`)
+	p.Wait(fmt.Sprintf(`evertickPage.app.tick === %d`, status.Tick+1))
+	p.Quiet(own(server))
+}
+
+// A swarm of 100,000 is shown at the pace of the display: the page takes at most 4 ms a frame to decode it and to hand
+// it over to the device.
+func TestSwarmInBrowser(t *testing.T) {
+	p := browser.Start(t, "a swarm of 100,000")
+	p.Resize(1440, 900)
+	opened(t, p, sceneSim(t, "swarm", 100_000, evertick.Config{}), inspect.Config{})
+	const frames, budgetMs = 120, 4
+	p.Do(`for (const list of Object.values(evertickPage.view.stats)) list.length = 0`)
+	before := p.Metrics()
+	p.Wait(fmt.Sprintf(`evertickPage.view.stats.uploadMs.length >= %d`, frames))
+	after := p.Metrics()
+	var stats struct{ DecodeMs, UploadMs, DrawMs []float64 }
+	p.Eval(`evertickPage.view.stats`, &stats)
+	var entities int
+	p.Eval(`evertickPage.app.status.entities`, &entities)
+	n := min(len(stats.DecodeMs), len(stats.UploadMs))
+	both := make([]float64, n)
+	for i := range both {
+		both[i] = stats.DecodeMs[i] + stats.UploadMs[i]
 	}
+	slices.Sort(both)
+	slices.Sort(stats.DrawMs)
+	t.Logf("%d entities, %d frames: decode and upload %.2f ms median, %.2f ms p95; draw %.2f ms median; the main thread works %.2f ms a frame, with drivers that draw on the CPU",
+		entities, n, both[n/2], both[n*95/100], stats.DrawMs[len(stats.DrawMs)/2],
+		1000*(after["TaskDuration"]-before["TaskDuration"])/float64(n))
+	if entities != 100_000 || n < frames || both[n/2] > budgetMs {
+		t.Errorf("the median of %d frames of %d entities is %.2f ms, above %d ms", n, entities, both[n/2], budgetMs)
+	}
+	p.Screenshot("inspect-swarm")
 }

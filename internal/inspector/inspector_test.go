@@ -33,6 +33,13 @@ func newSim(t testing.TB, c evertick.Config, n int) *evertick.Sim {
 	return sim
 }
 
+// tb is what rapid.T and testing.TB share.
+type tb interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
 func newInspector(t testing.TB, sim *evertick.Sim, c Config) *Inspector {
 	t.Helper()
 	in, err := New(sim, c)
@@ -44,7 +51,7 @@ func newInspector(t testing.TB, sim *evertick.Sim, c Config) *Inspector {
 }
 
 // request returns a request from text such as "frame?by=hp".
-func request(t testing.TB, text string) *Request {
+func request(t tb, text string) *Request {
 	t.Helper()
 	path, query, _ := strings.Cut(text, "?")
 	values, err := url.ParseQuery(query)
@@ -55,9 +62,13 @@ func request(t testing.TB, text string) *Request {
 }
 
 // get answers a request while the caller's goroutine makes safe points.
-func get(t testing.TB, in *Inspector, text string) Answer {
+func get(t tb, in *Inspector, text string) Answer {
 	t.Helper()
-	r := request(t, text)
+	return answer(t, in, request(t, text))
+}
+
+func answer(t tb, in *Inspector, r *Request) Answer {
+	t.Helper()
 	answers := make(chan Answer, 1)
 	go func() { answers <- in.Answer(context.Background(), r) }()
 	for {
@@ -66,13 +77,13 @@ func get(t testing.TB, in *Inspector, text string) Answer {
 			return a
 		default:
 			in.Between()
-			time.Sleep(time.Millisecond)
+			time.Sleep(50 * time.Microsecond)
 		}
 	}
 }
 
 // decode reads a JSON answer with the status 200.
-func decode[T any](t testing.TB, a Answer) (v T) {
+func decode[T any](t tb, a Answer) (v T) {
 	t.Helper()
 	if a.Status != 200 || a.Type != typeJSON {
 		t.Fatalf("status %d, type %q: %s", a.Status, a.Type, a.Body)
@@ -90,7 +101,7 @@ type decoded struct {
 	u32 map[string][]uint32
 }
 
-func decodeFrame(t testing.TB, a Answer) *decoded {
+func decodeFrame(t tb, a Answer) *decoded {
 	t.Helper()
 	if a.Status != 200 || a.Type != typeBinary {
 		t.Fatalf("status %d, type %q: %s", a.Status, a.Type, a.Body)
