@@ -106,7 +106,8 @@ func TestLookingChangesNothing(t *testing.T) {
 
 // readings are requests that read a Sim.
 var readings = []string{
-	"/", "/status", "/frame?by=hp&contacts=1&joints=1&velocities=1&boxes=1", "/world", "/steps", "/hashes", "/metrics", "/debug/vars",
+	"/", "/status", "/frame?by=hp&contacts=1&joints=1&velocities=1&boxes=1", "/world", "/columns", "/entities?count=10&where=hp%3E3&columns=hp",
+	"/entity?slot=3", "/pick?x=1&y=10&r=5", "/systems", "/steps", "/hashes", "/events", "/queues", "/trace", "/timeline", "/metrics", "/debug/vars",
 }
 
 // A Sim that runs, pauses, fails and loses its Handler is read meanwhile. The race detector finds what must not be shared.
@@ -158,4 +159,40 @@ func TestReadWhileItChanges(t *testing.T) {
 		t.Errorf("after Close: status %d: %s", w.Code, w.Body)
 	}
 	check(t, h.Close())
+}
+
+// A page may pause only a Sim that lets it.
+func TestControl(t *testing.T) {
+	post := request{"POST", "/timeline", map[string]string{"Sec-Fetch-Site": "same-origin", "Content-Type": "application/json"}, `{"of":"live","pause":true}`}
+	for _, control := range []bool{false, true} {
+		sim := newSim(t)
+		h, err := inspect.NewHandler(sim, inspect.Config{Control: control})
+		check(t, err)
+		code := make(chan int)
+		go func() { code <- do(h, post).Code }()
+		got := 0
+		for got == 0 {
+			if _, err := sim.Advance(20_000_000); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case got = <-code:
+			default:
+			}
+		}
+		want := map[bool]int{false: 403, true: 200}[control]
+		if got != want {
+			t.Errorf("control %t: status %d, want %d", control, got, want)
+		}
+		ticks := sim.Ticks()
+		for range 3 {
+			if _, err := sim.Advance(20_000_000); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if stands := sim.Ticks() == ticks; stands != control {
+			t.Errorf("control %t: time stands still: %t", control, stands)
+		}
+		check(t, h.Close())
+	}
 }

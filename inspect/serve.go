@@ -15,6 +15,7 @@ import (
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/loop/replay"
+	"github.com/evertick/evertick/loop/worldlog"
 )
 
 // maxConns bounds the connections of a Server. One that does nothing takes about 10 kB, and a file of the process.
@@ -42,8 +43,16 @@ func Serve(ctx context.Context, sim *evertick.Sim, addr string, c Config) (*Serv
 	return serve(ctx, sim, addr, c)
 }
 
-// ServeLog does the same for the log in a folder, which the scenario runs again.
+// ServeLog does the same for the log in a folder, which the scenario runs again. An error of the log is that of
+// worldlog.OpenReader; the page shows faults that are found later.
 func ServeLog(ctx context.Context, dir string, scenario replay.Scenario, addr string, c Config) (*Server, error) {
+	r, err := worldlog.OpenReader(dir, c.FS)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Close(); err != nil {
+		return nil, err
+	}
 	c.Log, c.Scenario = dir, scenario
 	return serve(ctx, nil, addr, c)
 }

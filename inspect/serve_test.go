@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/inspect"
+	"github.com/evertick/evertick/loop/replay"
 )
 
 // One line is enough; the end of the context frees the address and ends the goroutines.
@@ -265,4 +267,45 @@ func TestManyPages(t *testing.T) {
 	if m.Err != nil {
 		t.Error(m.Err)
 	}
+}
+
+// A log is shown without a live Sim: the page seeks in it, and metrics show where it is.
+func TestServeLog(t *testing.T) {
+	needNetwork(t)
+	game := replay.Scenario{Name: "balls", New: func(uint64) (*evertick.Sim, error) { return newSim(t), nil }}
+	sim, dir := newSim(t), t.TempDir()+"/log"
+	rec, err := replay.Record(dir, game.Name, sim, replay.Options{SnapshotTicks: 20})
+	check(t, err)
+	check(t, sim.StepN(100))
+	check(t, rec.Close())
+	quiet := func(string, ...any) {}
+	if _, err := inspect.ServeLog(t.Context(), dir+"x", game, "127.0.0.1:0", inspect.Config{Logf: quiet}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+	srv, err := inspect.ServeLog(t.Context(), dir, game, "127.0.0.1:0", inspect.Config{Logf: quiet})
+	check(t, err)
+	defer srv.Close()
+	for _, tick := range []int{77, 100, 3} {
+		r, err := http.NewRequest("POST", srv.URL+"timeline", strings.NewReader(fmt.Sprintf(`{"of":"log","seek":%d}`, tick)))
+		check(t, err)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		answer, err := http.DefaultClient.Do(r)
+		check(t, err)
+		answer.Body.Close()
+		if answer.StatusCode/100 != 2 {
+			t.Fatalf("seek: status %d", answer.StatusCode)
+		}
+		<-waitFor(t, "the tick", func() bool {
+			_, body := get(t, srv.URL+"metrics")
+			return strings.Contains(body, fmt.Sprintf("\nevertick_tick %d\n", tick))
+		})
+	}
+	_, body := get(t, srv.URL+"metrics")
+	e, err := parse(body)
+	check(t, err)
+	if _, live := e.values["evertick_entities"]; live || e.values["evertick_entity_capacity"] != 64 {
+		t.Errorf("metrics of a log:\n%s", body)
+	}
+	check(t, srv.Close())
 }

@@ -3,6 +3,7 @@ package guide_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -139,7 +140,7 @@ func TestInspect(t *testing.T) {
 	defer h.Close()
 	web := httptest.NewServer(mux)
 	defer web.Close()
-	for token, want := range map[string]string{"a secret of at least 16 bytes": "evertick_tick 10\n", "": "a token is needed"} {
+	for token, want := range map[string]string{"a secret of at least 16 bytes": fmt.Sprintf("evertick_tick %d\n", sim.Ticks()), "": "a token is needed"} {
 		r, err := http.NewRequest("GET", web.URL+"/sim/metrics", nil)
 		if err != nil {
 			t.Fatal(err)

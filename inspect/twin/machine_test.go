@@ -17,6 +17,7 @@ import (
 	"github.com/evertick/evertick/internal/inspector"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/loop/replay"
+	"github.com/evertick/evertick/loop/worldlog"
 )
 
 // The twin has the hash of the server after each tick, of the seed that the server has, and shows that Sim.
@@ -250,6 +251,34 @@ func TestDrop(t *testing.T) {
 	}
 }
 
+// What is wrong with a log is said where the log is shown, and the client stays joined.
+func TestDropForeign(t *testing.T) {
+	r := newRig(t, Config{})
+	r.serve(r.build(1))
+	r.connect(false)
+	dir := t.TempDir()
+	log, err := worldlog.Create(filepath.Join(dir, "log"), worldlog.Identity{Scenario: "chess", SimVersion: evertick.SimVersion}, worldlog.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(log.Commit(0, 1, worldlog.Counts{}), log.Close()); err != nil {
+		t.Fatal(err)
+	}
+	r.m.dropped.pending = read(t, dir)
+	r.m.openLog()
+	var answer inspector.Answer
+	for start := time.Now(); !strings.Contains(string(answer.Body), "chess"); {
+		answer = r.m.answer(t.Context(), &inspector.Request{Method: "GET", Path: "timeline"})
+		if time.Since(start) > time.Minute {
+			t.Fatalf("%d %s", answer.Status, answer.Body)
+		}
+	}
+	r.run(60)
+	if got := r.m.report(); got.State != joined || !got.Log || got.Different != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // A twin answers the page while it runs, and refuses nonsense with the reason.
 func TestAnswers(t *testing.T) {
 	m, err := newMachine(Config{Scenario: drift, Seed: 3, URL: "ws://a/world"}, nil, new(loop.SystemClock))
@@ -276,6 +305,9 @@ func TestAnswers(t *testing.T) {
 		return a.Status, answer
 	}
 	if status, a := ask("GET", "twin", ""); status != 200 || a["state"] != "alone" || a["proposed_url"] != "ws://a/world" || a["can_play"] != false {
+		t.Error(status, a)
+	}
+	if status, a := ask("GET", "hashes?after=0", ""); status != 200 {
 		t.Error(status, a)
 	}
 	if status, a := ask("GET", "status", ""); status != 200 || a["tick"] != 0.0 || a["control"] != true {

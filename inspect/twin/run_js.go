@@ -3,6 +3,7 @@ package twin
 import (
 	"context"
 	"net/url"
+	"strconv"
 	"syscall/js"
 
 	"github.com/evertick/evertick/internal/inspector"
@@ -23,8 +24,10 @@ func Run(c Config) error {
 	worker.Call("ready", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		id, r, err := parseRequest(args[0])
 		go func() { // a callback of the page must not wait
-			a := refusal(400, err)
-			if err == nil {
+			var a inspector.Answer
+			if err != nil {
+				a = refusal(400, err)
+			} else {
 				a = m.answer(context.Background(), r)
 			}
 			worker.Call("answered", id, a.Status, a.Type, bytesOf(a.Body))
@@ -91,7 +94,7 @@ func dialWebSocket(url string, to receiver) (s socket) {
 	w.on("onclose", func(event js.Value) {
 		reason := event.Get("reason").String()
 		if reason == "" {
-			reason = "the connection has ended, or there is none (code " + event.Get("code").Call("toString").String() + ")"
+			reason = "the connection has ended, or there is none (code " + strconv.Itoa(event.Get("code").Int()) + ")"
 		}
 		to.closed(reason)
 	})

@@ -29,7 +29,7 @@ const illegible = `(least => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node; (node = walker.nextNode());) {
     const e = node.parentElement, style = getComputedStyle(e);
-    if (!node.data.trim() || ["SCRIPT", "STYLE"].includes(e.tagName) || !e.getClientRects().length || style.visibility === "hidden") continue;
+    if (!node.data.trim() || ["SCRIPT", "STYLE"].includes(e.tagName) || !e.checkVisibility({ visibilityProperty: true })) continue;
     texts++;
     const ink = e instanceof SVGElement ? style.fill : style.color, words = node.data.trim().slice(0, 40);
     if (parseFloat(style.fontSize) < 11) found.add("size " + style.fontSize + ": " + words);
@@ -66,19 +66,23 @@ const collisions = `((root, marks, parents) => {
     }
     return { l, r, t, b };
   };
+  const layer = e => { // what stays in place while the page scrolls lies on what scrolls
+    for (; e && !e.matches(root); e = e.parentElement) if (["fixed", "sticky"].includes(getComputedStyle(e).position)) return e;
+    return null;
+  };
   const words = s => s.trim().replace(/\s+/g, " ").slice(0, 40);
-  const shown = e => e.getClientRects().length > 0 && getComputedStyle(e).visibility !== "hidden";
+  const shown = e => e.checkVisibility({ visibilityProperty: true });
   const walker = document.createTreeWalker(document.querySelector(root), NodeFilter.SHOW_TEXT);
   for (let node; (node = walker.nextNode());) {
     const e = node.parentElement;
     if (!node.data.trim() || ["SCRIPT", "STYLE", "OPTION"].includes(e.tagName) || !shown(e)) continue;
     const range = document.createRange();
     range.selectNodeContents(node);
-    const w = seen(e);
+    const w = seen(e), on = layer(e);
     for (const rect of range.getClientRects()) {
       const r = { left: Math.max(rect.left, w.l), right: Math.min(rect.right, w.r), top: Math.max(rect.top, w.t), bottom: Math.min(rect.bottom, w.b) };
-      if (r.right - r.left < 1 || r.bottom - r.top < 1) continue;
-      boxes.push({ l: r.left, r: r.right, t: r.top, b: r.bottom, text: words(node.data), e });
+      if (r.right - r.left < 1 || r.bottom - r.top < 1 || r.right <= 0) continue; // nothing, or hidden until it has the focus
+      boxes.push({ l: r.left, r: r.right, t: r.top, b: r.bottom, text: words(node.data), on });
       if (r.left < -0.5 || r.right > innerWidth + 0.5) found.add("beyond the edge: " + words(node.data));
       if (r.right > clip(e) + 1) found.add("cut off: " + words(node.data));
       const svg = e.closest("svg");
@@ -88,13 +92,14 @@ const collisions = `((root, marks, parents) => {
   }
   for (const e of document.querySelectorAll(marks)) {
     const r = e.getBoundingClientRect();
-    boxes.push({ l: r.left, r: r.right, t: r.top, b: r.bottom, text: "the " + e.getAttribute("class"), e });
+    boxes.push({ l: r.left, r: r.right, t: r.top, b: r.bottom, text: "the " + e.getAttribute("class"), on: layer(e) });
   }
   boxes.sort((a, b) => a.t - b.t);
   for (let i = 0; i < boxes.length; i++) {
     const a = boxes[i];
     for (let j = i + 1; j < boxes.length && boxes[j].t < a.b; j++) {
       const b = boxes[j];
+      if (a.on !== b.on) continue;
       // Line boxes are higher than their letters, so what shares a few pixels of height does not touch.
       const over = Math.min(a.b, b.b) - b.t, wide = Math.min(a.r, b.r) - Math.max(a.l, b.l);
       if (over > 0.3 * Math.min(a.b - a.t, b.b - b.t) && wide > 0.5) found.add("on each other: " + a.text + " | " + b.text);
@@ -103,6 +108,7 @@ const collisions = `((root, marks, parents) => {
   for (const parent of document.querySelectorAll(parents)) {
     const kids = [...parent.children].filter(shown).filter(e => !["BR", "BUTTON"].includes(e.tagName) || parent.tagName !== "TD");
     for (let i = 0; i < kids.length; i++) for (let j = i + 1; j < kids.length; j++) {
+      if (layer(kids[i]) !== layer(kids[j])) continue;
       const a = kids[i].getBoundingClientRect(), b = kids[j].getBoundingClientRect();
       if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1) {
         found.add("boxes of <" + parent.tagName.toLowerCase() + "> overlap: " + words(kids[i].innerText ?? "") + " | " + words(kids[j].innerText ?? ""));

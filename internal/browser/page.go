@@ -41,8 +41,9 @@ func (s *session) event(m *message) {
 	var p struct {
 		Frame     struct{ URL, ParentID string }
 		Request   struct{ URL string }
-		URL       string // of a WebSocket
-		SessionID string // of a worker
+		Entry     struct{ Source string } // of the log
+		URL       string                  // of a WebSocket
+		SessionID string                  // of a worker
 	}
 	if json.Unmarshal(m.Params, &p) != nil {
 		return
@@ -60,7 +61,7 @@ func (s *session) event(m *message) {
 		default: // no test waits for so many pages
 		}
 	case "Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled", "Inspector.targetCrashed":
-		if !bytes.Contains(m.Params, []byte("GL Driver Message (OpenGL, Performance")) { // that drawing without a GPU is slow
+		if p.Entry.Source != "rendering" { // the driver, which draws without a GPU, on how slow it is
 			s.problems = append(s.problems, m.Method+": "+string(m.Params))
 		}
 	case "Network.requestWillBeSent":

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -25,7 +27,7 @@ type capture struct {
 
 	coloured bool // there are values by which entities are coloured: tagged, or by
 	tagged   []uint64
-	by       []float64
+	by       []float64 // by slot; rows without an entity hold anything
 
 	drawing physics.Drawing
 }
@@ -41,11 +43,8 @@ func (c *capture) take(sim *evertick.Sim, v *view) (err error) {
 	c.entities = w.Len()
 	c.live = append(c.live[:0], w.LiveMask()[:(w.HighWater()+63)/64]...)
 	x, y := planeColumns(sim)
-	c.x, c.y = c.x[:0], c.y[:0]
-	eachRun(c.live, func(lo, hi int) {
-		c.x = append(c.x, x[lo:hi]...)
-		c.y = append(c.y, y[lo:hi]...)
-	})
+	c.x = gather(c.x[:0], x, c.live, c.entities)
+	c.y = gather(c.y[:0], y, c.live, c.entities)
 	c.coloured = v.options.by != ""
 	c.tagged, c.by = c.tagged[:0], c.by[:0]
 	if c.coloured {
@@ -75,30 +74,21 @@ func planeColumns(sim *evertick.Sim) (x, y []float32) {
 	return p.X, p.Y
 }
 
-// eachRun calls f for each run of consecutive bits that are set in a bitmap, in ascending order: bits lo to
-// hi-1.
-func eachRun(mask []uint64, f func(lo, hi int)) {
-	lo := -1 // of the run that reached the end of the last word; -1: none did
-	for i, word := range mask {
-		at := 0
-		for at < 64 {
-			if lo < 0 {
-				if word>>at == 0 {
-					break
-				}
-				at += bits.TrailingZeros64(word >> at)
-				lo = 64*i + at
-			}
-			at += bits.TrailingZeros64(^(word >> at))
-			if at < 64 {
-				f(lo, 64*i+at)
-				lo = -1
-			}
+// gather appends the elements of src whose bits are set in live, of which there are n.
+func gather(dst, src []float32, live []uint64, n int) []float32 {
+	dst = slices.Grow(dst, n)[:n]
+	k := 0
+	for i, word := range live {
+		if ^word == 0 { // the usual case
+			k += copy(dst[k:], src[64*i:64*i+64])
+			continue
+		}
+		for ; word != 0; word &= word - 1 {
+			dst[k] = src[64*i+bits.TrailingZeros64(word)]
+			k++
 		}
 	}
-	if lo >= 0 {
-		f(lo, 64*len(mask))
-	}
+	return dst
 }
 
 // takeColours copies the values of options.by.
@@ -118,15 +108,18 @@ func (c *capture) takeColours(w *ecs.World, v *view) error {
 	if err != nil {
 		return fmt.Errorf("inspector: by: %w", err)
 	}
-	eachRun(c.live, func(lo, hi int) {
-		if column.Components() == 1 {
-			c.by = column.AppendFloats(c.by, lo, hi)
-			return
+	high := w.HighWater()
+	if column.Components() == 1 && high <= 4*c.entities { // most rows are needed
+		c.by = column.AppendFloats(c.by, 0, high)
+		return nil
+	}
+	c.by = slices.Grow(c.by, high)[:high]
+	for i, word := range c.live {
+		for ; word != 0; word &= word - 1 {
+			slot := 64*i + bits.TrailingZeros64(word)
+			c.by[slot] = column.Float64(uint32(slot), component)
 		}
-		for row := lo; row < hi; row++ {
-			c.by = append(c.by, column.Float64(uint32(row), component))
-		}
-	})
+	}
 	return nil
 }
 
@@ -285,16 +278,15 @@ func (c *capture) fillSlots(dst []uint32) {
 }
 
 func (c *capture) fillColours(dst []float32) {
-	if len(c.by) > 0 {
-		for i, v := range c.by {
-			dst[i] = float32(v)
-		}
-		return
-	}
 	k := 0
 	for i, word := range c.live {
 		for ; word != 0; word &= word - 1 {
-			dst[k] = float32(c.tagged[i] >> bits.TrailingZeros64(word) & 1)
+			bit := bits.TrailingZeros64(word)
+			if len(c.by) > 0 {
+				dst[k] = float32(c.by[64*i+bit])
+			} else {
+				dst[k] = float32(c.tagged[i] >> bit & 1)
+			}
 			k++
 		}
 	}
@@ -349,17 +341,26 @@ func (c *capture) layoutDrawing(l *layout) {
 	})
 }
 
-// extent returns the box around all entities with finite positions, and all shapes.
+// extent returns the box around all entities with finite positions, and all shapes. It compares
+// instead of calling min and max, which would also look for NaN.
 func (c *capture) extent() physics.DrawnBox {
-	box := physics.DrawnBox{Min: [2]float32{1, 1}} // empty
+	inf := float32(math.Inf(1))
+	loX, loY, hiX, hiY := inf, inf, -inf, -inf
 	reach := func(x, y float32) {
-		switch {
-		case !fault.Finite(x) || !fault.Finite(y):
-		case box.Empty():
-			box = physics.DrawnBox{Min: [2]float32{x, y}, Max: [2]float32{x, y}}
-		default:
-			box.Min = [2]float32{min(box.Min[0], x), min(box.Min[1], y)}
-			box.Max = [2]float32{max(box.Max[0], x), max(box.Max[1], y)}
+		if x-x != 0 || y-y != 0 { // NaN or infinite
+			return
+		}
+		if x < loX {
+			loX = x
+		}
+		if x > hiX {
+			hiX = x
+		}
+		if y < loY {
+			loY = y
+		}
+		if y > hiY {
+			hiY = y
 		}
 	}
 	for i, x := range c.x {
@@ -369,5 +370,5 @@ func (c *capture) extent() physics.DrawnBox {
 		reach(d.Extent.Min[0], d.Extent.Min[1])
 		reach(d.Extent.Max[0], d.Extent.Max[1])
 	}
-	return box
+	return physics.DrawnBox{Min: [2]float32{loX, loY}, Max: [2]float32{hiX, hiY}}
 }

@@ -23,7 +23,7 @@ func TestRequestsWithOneKeyShareOneRun(t *testing.T) {
 		sim := newSim(t, evertick.Config{Capacity: 8}, 1)
 		in := newInspector(t, sim, Config{})
 		runs := map[string]int{}
-		var bodies [10][]byte
+		var bodies [11][]byte
 		var wg sync.WaitGroup
 		ask := func(i int, key string) {
 			wg.Go(func() {
@@ -42,7 +42,7 @@ func TestRequestsWithOneKeyShareOneRun(t *testing.T) {
 		}
 		ask(8, "other")
 		ask(9, "")
-		ask(9, "")
+		ask(10, "")
 		synctest.Wait()
 		if err := sim.Step(); err != nil {
 			t.Fatal(err)
@@ -192,6 +192,14 @@ func TestAFailedSimShowsWhatWasReadLast(t *testing.T) {
 		if f := decodeFrame(t, in.Answer(t.Context(), request(t, "frame"))); f.Seq != seen.Seq {
 			t.Errorf("frame is %+v", f.frameHead)
 		}
+		sim.World.Position.X[2] = 77 // what the failed tick has left
+		if f := decodeFrame(t, get(t, in, "frame?by=position.x")); f.f32["x"][2] != 77 {
+			t.Errorf("Between shows %v", f.f32)
+		}
+		if st := decode[status](t, in.Answer(t.Context(), request(t, "status"))); st.State != "failed" {
+			t.Errorf("state after Between is %s", st.State)
+		}
+		time.Sleep(stallAfter)
 		never := func(_ *evertick.Sim, dst []byte) ([]byte, error) { return dst, nil }
 		if a := ask(t.Context(), in.live, "never asked before", never); a.Status != 503 || !strings.Contains(string(a.Body), "broken wheel") {
 			t.Errorf("%d %s", a.Status, a.Body)

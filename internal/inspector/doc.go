@@ -1,6 +1,6 @@
 // Package inspector answers what a page asks about simulations: about a Sim that runs, and about the past in
-// its log. It knows nothing of HTTP and files, so it also runs in a page, as js/wasm. Looking never changes
-// a Sim: its hashes are those of a Sim without an Inspector.
+// its log. It uses neither HTTP nor files, so it also runs in a page, as js/wasm. Looking never changes a
+// Sim: its hashes are those of a Sim without an Inspector.
 //
 // # Model
 //
@@ -29,8 +29,9 @@
 // safe point comes, and what the failed tick has left half-way must not be read from another goroutine.
 // Then each request gets what was read last for its key, with "stale", and frame the last frame; a
 // request that nobody has made before gets 503. A host that still owns the failed Sim may go on to call
-// Between: then pages see the state in which it stopped. After a Restore and a tick all is as before.
-// Requests that wait at a Close get 503.
+// Between, at least twice a second: then pages see the state in which it stopped. After a Restore and a tick
+// all is as before. A Sim whose Run has ended is stalled, since the host may run it again. Requests that wait
+// at a Close get 503.
 //
 // # Cost
 //
@@ -45,7 +46,7 @@
 // hexadecimal digits. A tick is a number of completed ticks. An answer of status 400 or more is an object
 // whose "error" names the parameter and its value.
 //
-//	GET status        who runs, and how; never waits
+//	GET status        what runs, and how; never waits
 //	GET frame         a picture, in binary: below
 //	GET world         columns, tags and systems
 //	GET hashes?after= hashes of the last 4,096 ticks; "server" has those of Inspector.ServerHash

@@ -69,12 +69,13 @@ func New(sim *evertick.Sim, c Config) (*Inspector, error) {
 }
 
 // Between makes this moment a safe point of the live Sim. A host whose Sim neither steps nor has frames
-// for a while calls it now and then, so that pages are answered. A host whose Sim has failed may go on to
-// call it: pages then see the state in which the Sim stopped. Call it where Step may be called. It does
-// nothing without a live Sim.
+// for a while calls it several times a second, so that pages are answered. A host whose Sim has failed may
+// go on to call it: pages then see the state in which the Sim stopped. Call it where Step may be called. It
+// does nothing without a live Sim.
 func (in *Inspector) Between() {
-	if in.live != nil {
-		in.live.afterFrame(in.live.sim.Frame())
+	if l := in.live; l != nil {
+		l.betweenAt.Store(l.now() + 1)
+		l.afterFrame(l.sim.Frame())
 	}
 }
 

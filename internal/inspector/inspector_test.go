@@ -12,6 +12,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/physics"
 )
 
 // newSim returns a Sim with n entities on a diagonal.
@@ -33,6 +34,13 @@ func newSim(t testing.TB, c evertick.Config, n int) *evertick.Sim {
 	return sim
 }
 
+// tb is what rapid.T and testing.TB share.
+type tb interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
 func newInspector(t testing.TB, sim *evertick.Sim, c Config) *Inspector {
 	t.Helper()
 	in, err := New(sim, c)
@@ -44,7 +52,7 @@ func newInspector(t testing.TB, sim *evertick.Sim, c Config) *Inspector {
 }
 
 // request returns a request from text such as "frame?by=hp".
-func request(t testing.TB, text string) *Request {
+func request(t tb, text string) *Request {
 	t.Helper()
 	path, query, _ := strings.Cut(text, "?")
 	values, err := url.ParseQuery(query)
@@ -55,9 +63,13 @@ func request(t testing.TB, text string) *Request {
 }
 
 // get answers a request while the caller's goroutine makes safe points.
-func get(t testing.TB, in *Inspector, text string) Answer {
+func get(t tb, in *Inspector, text string) Answer {
 	t.Helper()
-	r := request(t, text)
+	return answer(t, in, request(t, text))
+}
+
+func answer(t tb, in *Inspector, r *Request) Answer {
+	t.Helper()
 	answers := make(chan Answer, 1)
 	go func() { answers <- in.Answer(context.Background(), r) }()
 	for {
@@ -66,13 +78,13 @@ func get(t testing.TB, in *Inspector, text string) Answer {
 			return a
 		default:
 			in.Between()
-			time.Sleep(time.Millisecond)
+			time.Sleep(50 * time.Microsecond)
 		}
 	}
 }
 
 // decode reads a JSON answer with the status 200.
-func decode[T any](t testing.TB, a Answer) (v T) {
+func decode[T any](t tb, a Answer) (v T) {
 	t.Helper()
 	if a.Status != 200 || a.Type != typeJSON {
 		t.Fatalf("status %d, type %q: %s", a.Status, a.Type, a.Body)
@@ -90,7 +102,7 @@ type decoded struct {
 	u32 map[string][]uint32
 }
 
-func decodeFrame(t testing.TB, a Answer) *decoded {
+func decodeFrame(t tb, a Answer) *decoded {
 	t.Helper()
 	if a.Status != 200 || a.Type != typeBinary {
 		t.Fatalf("status %d, type %q: %s", a.Status, a.Type, a.Body)
@@ -137,5 +149,20 @@ func TestStatusAndFrameOfALiveSim(t *testing.T) {
 	f := decodeFrame(t, get(t, in, "frame?by=position.z"))
 	if f.Entities != 10 || f.Tick != 3 || f.u32["slots"][9] != 9 || f.f32["x"][9] != 9 || f.f32["y"][9] != 18 || f.f32["by"][9] != 27 || f.f32["extent"][3] != 18 {
 		t.Errorf("frame is %+v", f)
+	}
+}
+
+// Sims of the plane XZ are drawn along x and z, also without bodies.
+func TestThePlaneDecidesTheAxes(t *testing.T) {
+	var c evertick.Config
+	c.Physics.Plane = physics.XZ
+	in := newInspector(t, newSim(t, c, 3), Config{})
+	st := decode[status](t, in.Answer(t.Context(), request(t, "status")))
+	if st.Plane != [2]string{"x", "z"} || st.AxesNote == "" || st.RateHz != 60 || st.Capacity != ecs.DefaultCapacity {
+		t.Errorf("status is %+v", st)
+	}
+	f := decodeFrame(t, get(t, in, "frame"))
+	if f.f32["x"][2] != 2 || f.f32["y"][2] != 6 {
+		t.Errorf("frame is %v", f.f32)
 	}
 }

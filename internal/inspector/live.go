@@ -2,6 +2,7 @@ package inspector
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/loop"
@@ -16,6 +17,8 @@ type live struct {
 	fixed   status    // what never changes
 	metrics sync.Pool // *evertick.Metrics
 
+	betweenAt atomic.Int64 // 1 more than when the host last called Between; 0: never
+
 	frame loop.Frame // the last; guarded by desk.mu
 	trace traceLog
 }
@@ -24,7 +27,12 @@ func newLive(sim *evertick.Sim) *live {
 	l := &live{desk: newDesk(), sim: sim, monitor: sim.Monitor(), frame: sim.Frame()}
 	l.fixed.describe(sim)
 	l.metrics.New = func() any { return new(evertick.Metrics) }
-	l.failure = l.simFailure
+	l.failure = func() error {
+		if l.betweenCalled() {
+			return nil
+		}
+		return l.simFailure()
+	}
 	l.between(sim, sim.Loop().Paused())
 	l.remove = sim.AddHooks(evertick.Hooks{
 		AfterTick: func(*evertick.Tick) error {
@@ -59,6 +67,13 @@ func (l *live) removed() bool {
 	}
 }
 
+// betweenCalled reports whether the host makes safe points by Between, so that even a Sim that has failed
+// has some.
+func (l *live) betweenCalled() bool {
+	at := l.betweenAt.Load()
+	return at != 0 && l.now()-at < int64(stallAfter)
+}
+
 // simFailure returns the error that ended the Sim. A step that runs is none.
 func (l *live) simFailure() error {
 	m := l.metrics.Get().(*evertick.Metrics)
@@ -77,7 +92,7 @@ func (l *live) report(s *status) {
 	l.mu.Unlock()
 	s.Frame = frameStatus{DroppedTotal: f.DroppedTotal, BacklogNs: f.LagNs,
 		Overrun: overrun{f.Overrun.System, f.Overrun.Ns}}
-	if age := l.age(); age > failureCheck {
+	if age := l.age(); age > failureCheck || l.betweenCalled() {
 		if err := l.simFailure(); err != nil {
 			s.State, s.Error = "failed", err.Error()
 		} else if age > stallAfter && s.State != "paused" {

@@ -7,8 +7,8 @@ const recordedTicks = 4096
 
 // ticks is a ring of the last ticks, in ascending order.
 type ticks struct {
-	rows []tickRow // the tick of row i%recordedTicks
-	next int       // rows written in all, less those taken back
+	rows [recordedTicks]tickRow // row i is at i%recordedTicks
+	next int                    // rows written in all, less those taken back
 	len  int
 }
 
@@ -21,9 +21,6 @@ type tickRow struct {
 
 // add records a tick. A Sim that has gone back repeats ticks: it replaces what it had of them.
 func (t *ticks) add(tick, hash uint64, stepNs int64) {
-	if t.rows == nil {
-		t.rows = make([]tickRow, recordedTicks)
-	}
 	for t.len > 0 && t.at(t.len-1).tick >= tick {
 		t.next--
 		t.len--

@@ -15,7 +15,22 @@ import (
 	"github.com/evertick/evertick/loop/worldlog"
 )
 
-// timelineRoutes are the requests that move in time.
+// timelineRoutes are the requests that move in time. Ticks are numbers of ticks that have run: 0 is the state before the
+// first tick of a log, last the state after all of them. So the hash at a tick is that of the live Sim at the same tick.
+//
+//	GET timeline   what the logs hold, where they are, and what they do: see timelineAnswer; never waits
+//	POST timeline  one order, and the same answer; a log begins to move, and the answer does not wait for it
+//	    {"of":"log","seek":TICK}       go there; ends the seek that runs
+//	    {"of":"log","step":±N}         go on or back by N, counted from where the log goes already
+//	    {"of":"log","play":RATE}       play so many ticks per second; 0 stops, also a seek
+//	    {"of":"live","pause":BOOL}     stop the time of the live Sim, or let it go on
+//	    {"of":"live","step":N}         let it run N ticks, and pause
+//	GET diff?a=TICK&b=TICK&with=NAME&limit=N
+//	    all differences between the log at tick a and the log with=log or with=other at tick b: 202 and
+//	    {"progress":0 to 1} while it works, then 200 and diffAnswer, with the first limit differences; 1000
+//	    unless given, 10,000 at most. It works on Sims of its own, for one comparison at a time.
+//
+// A request for a tick that the log does not have is 400, an order to a live Sim without Config.Control 403.
 var timelineRoutes = map[string]handler{
 	"GET timeline":  (*Inspector).timeline,
 	"POST timeline": (*Inspector).moveInTime,

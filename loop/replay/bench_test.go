@@ -40,3 +40,33 @@ func BenchmarkAppend(b *testing.B) {
 		b.Fatal(err)
 	}
 }
+
+// BenchmarkStepBack is a step back by one tick near the end of a log with a snapshot every 2,000 ticks, as a person
+// makes many in a row: with snapshots that the Player keeps, and without.
+func BenchmarkStepBack(b *testing.B) {
+	const ticks = 6000
+	dir, _ := recorded(b, scenario(nil), ticks, replay.Options{SnapshotTicks: 2000})
+	for name, bytes := range map[string]int{"kept=0": 0, "kept=64MiB": 64 << 20} {
+		b.Run(name, func(b *testing.B) {
+			p, err := replay.Play(dir, scenario(nil), nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer p.Close()
+			p.Keep(bytes)
+			tick := uint64(ticks - 1)
+			if err := p.Seek(tick); err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				tick--
+				if tick < ticks-1000 {
+					tick = ticks - 1
+				}
+				if err := p.Seek(tick); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -2,6 +2,13 @@
 let program = null;
 const early = []; // messages before the program is ready
 
+let said = ""; // what the program has written last: why it ended
+const write = console.log;
+console.log = text => {
+  said = String(text).slice(0, 500);
+  write(text);
+};
+
 globalThis.evertickWorker = {
   /** The program is ready: answer takes a message {id, method, path, body}. */
   ready(answer) {
@@ -29,8 +36,9 @@ async function start(text) {
     const response = new Response(wasm, { headers: { "Content-Type": "application/wasm" } });
     const { instance } = await WebAssembly.instantiateStreaming(response, go.importObject);
     await go.run(instance);
-    throw new Error("the program has ended: the console says why");
+    throw new Error("the program has ended");
   } catch (e) {
-    postMessage({ failed: String(e.message ?? e) });
+    program = () => {};
+    postMessage({ failed: said || String(e.message ?? e) });
   }
 }

@@ -26,7 +26,7 @@ function newApp(source) {
     /** ask returns the answer of the subject as an object; it throws the error of the server, or Outdated. */
     async ask(path, query = {}) {
       const asked = turn, words = new URLSearchParams();
-      if (app.of) words.set("of", app.of);
+      if (app.of && !query.of) words.set("of", app.of);
       for (const [name, value] of Object.entries(query)) {
         for (const v of Array.isArray(value) ? value : [value]) words.append(name, v);
       }
@@ -115,10 +115,13 @@ function newPoll(every, ask) {
 
 /** newPanel asks while the panel is shown, and says above its content why there is no answer. */
 function newPanel(root, app, every, work) {
-  const trouble = element(root, "p", "trouble bad");
+  const trouble = document.createElement("p");
+  trouble.className = "trouble bad";
+  root.prepend(trouble);
   trouble.setAttribute("role", "status");
   trouble.hidden = true;
   const poll = newPoll(every, async () => {
+    if (!app.of) return; // the status comes first
     try {
       await work();
       trouble.hidden = true;
@@ -452,7 +455,7 @@ function startPage() {
   loadSchema(app);
   app.tabs = newTabs(byId("tabs"), byId("bodies"), panels);
   const kept = remembered("panel");
-  app.tabs.show(panels.some(p => p.name === kept) ? kept : "entities");
+  app.tabs.show(panels.some(p => p.name === kept) ? kept : window.evertickTwin ? "twin" : "entities");
   const header = newHeader(app);
   source.onRun((run, first) => {
     if (first) return;

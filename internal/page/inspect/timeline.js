@@ -59,6 +59,7 @@ function newTimelinePanel(root, source, app) {
   const text = element(row, "p", "time"), jump = element(row, "select", "jump"), note = element(root, "p", "note bad");
   text.id = "time";
   jump.setAttribute("aria-label", "Go to a mark");
+  jump.hidden = true;
   note.setAttribute("role", "status");
   const why = {}; // by the id of a button: why it does nothing, or ""
   let state = null, held = false, drawn = "";
@@ -92,7 +93,7 @@ function newTimelinePanel(root, source, app) {
   function standing() {
     const l = log();
     if (l?.error) return "The log cannot be played: " + clean(l.error, 300);
-    return l?.torn ? "The log ends within a record: its last ticks are missing." : "";
+    return l?.torn ? "The log ends early: " + clean(String(l.torn), 300) : "";
   }
 
   function toggle() {

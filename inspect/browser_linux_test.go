@@ -1,0 +1,142 @@
+package inspect_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/inspect"
+	"github.com/evertick/evertick/internal/browser"
+	"github.com/evertick/evertick/internal/scenes"
+)
+
+// opened runs a Sim in real time until the test ends, and opens its page.
+func opened(t *testing.T, p *browser.Page, sim *evertick.Sim, c inspect.Config) *inspect.Server {
+	t.Helper()
+	server := serve(t, sim, c)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- sim.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; ctx.Err() == nil {
+			t.Errorf("the Sim ends: %v", err)
+		}
+	})
+	p.Open(server.URL)
+	p.Wait(`evertickPage.view.stats.drawMs.length > 2`)
+	return server
+}
+
+// sceneSim returns a scene with entities, bodies and systems.
+func sceneSim(t *testing.T, name string, n int, cfg evertick.Config) *evertick.Sim {
+	t.Helper()
+	d, ok := scenes.FindSim(name)
+	if !ok {
+		sim, err := scenes.NewSim(name, n, cfg)
+		check(t, err)
+		return sim
+	}
+	if n > 0 {
+		d.Params.Entities = n
+	}
+	s, err := d.New(d.Params, cfg)
+	check(t, err)
+	return s.Sim
+}
+
+// own admits the requests of a page of this server.
+func own(server *inspect.Server) func(url string) bool {
+	return func(url string) bool { return strings.HasPrefix(url, server.URL) }
+}
+
+// The whole page is legible on phones and on wide screens, in both themes, with each of its panels; it reports no error
+// and requests nothing but its own paths.
+func TestPageInBrowser(t *testing.T) {
+	p := browser.Start(t, "the page of inspect")
+	p.Resize(1440, 900)
+	server := opened(t, p, sceneSim(t, "capstone", 0, evertick.Config{}), inspect.Config{Control: true, Name: "capstone"})
+	var tabs []string
+	p.Eval(`[...document.querySelectorAll("#tabs [role=tab]")].map(e => e.textContent)`, &tabs)
+	if len(tabs) < 8 {
+		t.Errorf("only the tabs %q", tabs)
+	}
+	for _, theme := range []string{"light", "dark"} {
+		p.Theme(theme)
+		for _, width := range []int{1440, 768, 360} {
+			p.Resize(width, 900)
+			for i, tab := range tabs {
+				p.Do(fmt.Sprintf(`document.querySelectorAll("#tabs [role=tab]")[%d].click()`, i))
+				p.Do(`await new Promise(done => setTimeout(done, 300))`) // the panel asks
+				name := fmt.Sprintf("inspect-%s-%d-%s", theme, width, tab)
+				for what, problems := range map[string]string{"illegible": p.Illegible(20), "collide": collisions(p), "odd words": p.Text(oddWords)} {
+					if problems != "" {
+						t.Errorf("%s, %s:\n%s", name, what, problems)
+					}
+				}
+				p.Screenshot(name)
+			}
+		}
+	}
+	p.Quiet(own(server))
+}
+
+const oddWords = `[...new Set(document.body.innerText.match(/undefined|\[object \w*/g) ?? [])].join()`
+
+func collisions(p *browser.Page) string {
+	return p.Collisions("body", "none", "body, main, section, header, footer, .tools, .field, .head, [role=tablist], .facts, .now, .legend, .legend li, .keys, tr, dl")
+}
+
+// What a page shows of a running Sim is what it is.
+func TestStateInBrowser(t *testing.T) {
+	p := browser.Start(t, "the page of inspect")
+	sim := sceneSim(t, "arena", 200, evertick.Config{Seed: 3})
+	server := opened(t, p, sim, inspect.Config{Control: true})
+	p.Wait(`document.getElementById("state").textContent.includes("running")`)
+	p.Do(`document.getElementById("pause").click()`)
+	p.Wait(`document.getElementById("state").textContent.includes("paused")`)
+	var status struct{ Tick uint64 }
+	p.Eval(`fetch("status").then(r => r.json())`, &status)
+	p.Wait(fmt.Sprintf(`evertickPage.app.tick === %d`, status.Tick))
+	want := fmt.Sprintf("%016x", sim.Hash()) // paused, it rests
+	if shown := strings.ReplaceAll(p.Text(`document.getElementById("hash").textContent`), "…", ""); shown == "" || !strings.Contains(want, shown) {
+		t.Errorf("the page shows the hash %q, which is %s", shown, want)
+	}
+	p.Do(`document.getElementById("step").click()`)
+	p.Wait(fmt.Sprintf(`evertickPage.app.tick === %d`, status.Tick+1))
+	p.Quiet(own(server))
+}
+
+// A swarm of 100,000 is shown at the pace of the display: the page takes at most 4 ms a frame to decode it and to hand
+// it over to the device.
+func TestSwarmInBrowser(t *testing.T) {
+	p := browser.StartGL(t, "a swarm of 100,000")
+	p.Resize(900, 600)
+	opened(t, p, sceneSim(t, "swarm", 100_000, evertick.Config{}), inspect.Config{})
+	const frames, budgetMs = 120, 4
+	p.Do(`for (const list of Object.values(evertickPage.view.stats)) list.length = 0`)
+	before := p.Metrics()
+	p.Wait(fmt.Sprintf(`evertickPage.view.stats.uploadMs.length >= %d`, frames))
+	after := p.Metrics()
+	var stats struct{ DecodeMs, UploadMs, DrawMs []float64 }
+	p.Eval(`evertickPage.view.stats`, &stats)
+	var entities int
+	p.Eval(`evertickPage.app.status.entities`, &entities)
+	n := min(len(stats.DecodeMs), len(stats.UploadMs))
+	both := make([]float64, n)
+	for i := range both {
+		both[i] = stats.DecodeMs[i] + stats.UploadMs[i]
+	}
+	slices.Sort(both)
+	slices.Sort(stats.DrawMs)
+	t.Logf("%d entities, %d frames: decode and upload %.2f ms median, %.2f ms p95; draw %.2f ms median; the main thread works %.2f ms a frame, with drivers that draw on the CPU",
+		entities, n, both[n/2], both[n*95/100], stats.DrawMs[len(stats.DrawMs)/2],
+		1000*(after["TaskDuration"]-before["TaskDuration"])/float64(n))
+	if entities != 100_000 || n < frames || both[n/2] > budgetMs {
+		t.Errorf("the median of %d frames of %d entities is %.2f ms, above %d ms", n, entities, both[n/2], budgetMs)
+	}
+	p.Screenshot("inspect-swarm")
+}

@@ -1,0 +1,96 @@
+package inspector
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/physics"
+)
+
+// BenchmarkIdleTick is a tick of a nearly empty Sim, without an Inspector, and with one that nobody asks; hook is
+// what the Inspector adds.
+func BenchmarkIdleTick(b *testing.B) {
+	for _, look := range []bool{false, true} {
+		b.Run(fmt.Sprintf("inspector=%v", look), func(b *testing.B) {
+			sim := newSim(b, evertick.Config{Capacity: 64}, 20)
+			if look {
+				newInspector(b, sim, Config{})
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := sim.Step(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	b.Run("hook", func(b *testing.B) {
+		sim := newSim(b, evertick.Config{Capacity: 64}, 20)
+		in := newInspector(b, sim, Config{})
+		b.ReportAllocs()
+		for b.Loop() {
+			in.live.tick(sim)
+		}
+	})
+}
+
+// BenchmarkFrame measures the two parts of a frame of 100,000 entities: capture runs on the goroutine of the
+// Sim, encode on that of the request. In slots=gaps every third slot is free; in shapes=circles each entity has a body.
+func BenchmarkFrame(b *testing.B) {
+	const n = 100_000
+	for _, c := range []struct{ slots, by, shapes string }{
+		{"dense", "", ""}, {"gaps", "", ""}, {"dense", "position.z", ""}, {"dense", "tag:red", ""}, {"dense", "", "circles"},
+	} {
+		sim := benchSim(b, n, c.slots == "gaps", c.shapes != "")
+		v := &view{options: frameOptions{by: c.by}}
+		name := fmt.Sprintf("slots=%s/by=%s/shapes=%s", c.slots, c.by, c.shapes)
+		live := float64(sim.World.Len())
+		report := func(b *testing.B) {
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/live, "ns/entity")
+		}
+		var taken capture
+		b.Run("capture/"+name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := taken.take(sim, v); err != nil {
+					b.Fatal(err)
+				}
+			}
+			report(b)
+		})
+		b.Run("encode/"+name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				taken.encode(frameHead{}, true)
+			}
+			report(b)
+		})
+	}
+}
+
+func benchSim(b *testing.B, n int, gaps, bodies bool) *evertick.Sim {
+	sim := newSim(b, evertick.Config{Capacity: n}, n)
+	if _, err := sim.World.Tag("red"); err != nil {
+		b.Fatal(err)
+	}
+	for slot := uint32(0); gaps && int(slot) < n; slot += 3 {
+		id, _ := sim.World.ID(slot)
+		sim.World.Despawn(id)
+	}
+	for id := range sim.World.IDs() {
+		if !bodies {
+			break
+		}
+		def := physics.DefaultBodyDef()
+		def.Position = [2]float32{float32(id % 300), float32(id / 300)}
+		body, err := sim.CreateBody(id, def)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := sim.Physics.CreateCircle(body, physics.DefaultShapeDef(), physics.Circle{Radius: 0.4}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return sim
+}
