@@ -8,6 +8,8 @@ import (
 	"github.com/evertick/evertick/inspect/twin"
 )
 
+// guide:begin web
+
 func main() {
 	log.Fatal(twin.Run(twin.Config{
 		Scenario: bumper.Scenario, Seed: 1, Owner: "owner", Watch: []byte(bumper.Watch),
@@ -16,3 +18,5 @@ func main() {
 		},
 	}))
 }
+
+// guide:end

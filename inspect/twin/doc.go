@@ -23,5 +23,5 @@
 // disk. It requests nothing but the connection that its user asks for. A page from a disk, or of another host, must be
 // allowed by ws.Config.Origins.
 //
-// Who simulates has the whole state: games with secrets must refuse the mode in replica.Config.Authorize.
+// A page that simulates has the whole state: games with secrets must refuse the mode in replica.Config.Authorize.
 package twin

@@ -455,7 +455,7 @@ function startPage() {
   loadSchema(app);
   app.tabs = newTabs(byId("tabs"), byId("bodies"), panels);
   const kept = remembered("panel");
-  app.tabs.show(panels.some(p => p.name === kept) ? kept : "entities");
+  app.tabs.show(panels.some(p => p.name === kept) ? kept : window.evertickTwin ? "twin" : "entities");
   const header = newHeader(app);
   source.onRun((run, first) => {
     if (first) return;
