@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # wasm.sh [-short]: runs tests in WebAssembly: js/wasm in node, and golden hashes also as wasip1/wasm in
 # wazero. determinism.sh compares whole simulations there, tick by tick. With -short, numeric
-# packages run only the tests of hashes and formats. Runs the tests in JavaScript: of the client and of a page.
+# packages run only the tests of hashes and formats. Runs the tests of the client in JavaScript.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,8 +21,6 @@ else
 	node="env -i PATH=$PATH HOME=${HOME-/} ${EVERTICK_SEED:+EVERTICK_SEED=$EVERTICK_SEED} ${RAPID_SEED:+RAPID_SEED=$RAPID_SEED} node --stack-size=8192 $lib/wasm_exec_node.js"
 	echo "the client in JavaScript"
 	node loop/replica/js/client_test.mjs $short || failed=1
-	echo "the data path of the page of inspect"
-	node internal/page/inspect_test.mjs $short || failed=1
 	echo "js/wasm in node"
 	GOOS=js go test -short -exec "$node" "${others[@]}" || failed=1
 	GOOS=js go test -short -run "${short:+Golden|Hash|Snapshot|Restore|Copy}" -exec "$node" "${numeric[@]}" || failed=1

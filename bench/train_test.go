@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,6 +33,9 @@ func TestTrainingLogs(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "log")
 		if _, err := b.Export(1, dir); err != nil {
 			t.Fatal(err)
+		}
+		if got := viewed(t, 0, viewOf(dir)); !slices.Equal(got.Subjects, []string{"log"}) {
+			t.Errorf("%s in a page: %+v", name, got)
 		}
 		for _, c := range []struct {
 			says string

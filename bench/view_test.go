@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -132,5 +133,42 @@ func TestViewUsage(t *testing.T) {
 		if err := run([]string{"-view", "-scene", "arena", "-n", "4", "-addr", addr}, io.Discard, io.Discard); err == nil {
 			t.Errorf("a page at %s", addr)
 		}
+	}
+}
+
+// viewOf is the command that opens logs.
+func viewOf(dirs ...string) func(ctx context.Context, stdout io.Writer) error {
+	return func(ctx context.Context, stdout io.Writer) error {
+		o := logOptions{stdout: stdout}
+		if err := o.parse("view", dirs, io.Discard); err != nil {
+			return err
+		}
+		return o.view(ctx)
+	}
+}
+
+// A log is opened, alone or beside another.
+func TestReplayView(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	for _, scene := range loggedScenes {
+		if _, err := logs(t, "record", "-scene", scene, "-ticks", "30", "-commands", "60", filepath.Join(dir, scene)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	capstone, limina := filepath.Join(dir, "capstone"), filepath.Join(dir, "limina")
+	for _, c := range []struct {
+		dirs, subjects []string
+	}{{[]string{capstone}, []string{"log"}}, {[]string{limina}, []string{"log"}}, {[]string{capstone, capstone}, []string{"log", "other"}}} {
+		if got := viewed(t, 0, viewOf(c.dirs...)); !slices.Equal(got.Subjects, c.subjects) {
+			t.Errorf("%q: %+v", c.dirs, got)
+		}
+	}
+	for _, args := range [][]string{{}, {dir, dir, dir}} {
+		if _, err := logs(t, append([]string{"replay", "view"}, args...)...); !errors.Is(err, errUsage) {
+			t.Errorf("replay view %q: %v", args, err)
+		}
+	}
+	if _, err := logs(t, "replay", "view", dir+"x"); !errors.Is(err, errNoVerdict) {
+		t.Errorf("of no log: %v", err)
 	}
 }

@@ -113,8 +113,8 @@ func TestStateInBrowser(t *testing.T) {
 // A swarm of 100,000 is shown at the pace of the display: the page takes at most 4 ms a frame to decode it and to hand
 // it over to the device.
 func TestSwarmInBrowser(t *testing.T) {
-	p := browser.Start(t, "a swarm of 100,000")
-	p.Resize(1440, 900)
+	p := browser.StartGL(t, "a swarm of 100,000")
+	p.Resize(900, 600)
 	opened(t, p, sceneSim(t, "swarm", 100_000, evertick.Config{}), inspect.Config{})
 	const frames, budgetMs = 120, 4
 	p.Do(`for (const list of Object.values(evertickPage.view.stats)) list.length = 0`)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -47,10 +48,10 @@ type message struct {
 
 type object map[string]any
 
-// flags let pages draw with WebGL without a GPU, at the pace of a visible page though it is not visible, and keep Chromium
-// from asking the network on its own.
+// flags let pages run at the pace of visible ones though they are not visible, and keep Chromium from asking the network
+// on its own.
 var flags = []string{
-	"--headless", "--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader", "--disable-quic", "--no-first-run",
+	"--headless", "--no-sandbox", "--enable-unsafe-swiftshader", "--disable-quic", "--no-first-run",
 	"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions", "--disable-dev-shm-usage",
 	"--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding", "--hide-scrollbars",
 }
@@ -58,6 +59,18 @@ var flags = []string{
 // Start starts a browser with an empty page, which the end of the test ends. It skips the test in a short or instrumented
 // run and where Chromium is not installed or does not start; what names the page in the reason.
 func Start(t *testing.T, what string) *Page {
+	t.Helper()
+	return start(t, what, "--disable-gpu")
+}
+
+// StartGL is like Start, for pages that draw much with WebGL: without a GPU, but not copied by the main thread of the
+// page. Other pages are drawn more slowly.
+func StartGL(t *testing.T, what string) *Page {
+	t.Helper()
+	return start(t, what, "--use-gl=angle", "--use-angle=swiftshader")
+}
+
+func start(t *testing.T, what string, more ...string) *Page {
 	t.Helper()
 	if testing.Short() || paritytest.Instrumented {
 		t.Skipf("not run: %s in a browser: this is a short or an instrumented run", what)
@@ -86,7 +99,7 @@ func Start(t *testing.T, what string) *Page {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
 	b := &browser{from: from, to: to, what: what, answers: map[int]chan message{}, sessions: map[string]*session{}, gone: make(chan struct{})}
-	b.cmd = exec.Command(path, append(flags, "--user-data-dir="+home, "--remote-debugging-pipe", "about:blank")...)
+	b.cmd = exec.Command(path, slices.Concat(flags, more, []string{"--user-data-dir=" + home, "--remote-debugging-pipe", "about:blank"})...)
 	b.cmd.Env = append(os.Environ(), "HOME="+home)
 	b.cmd.ExtraFiles = []*os.File{commands, events} // 3 and 4 there
 	if err := b.cmd.Start(); err != nil {

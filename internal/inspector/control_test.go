@@ -137,6 +137,7 @@ func TestLiveStepWithinAFrame(t *testing.T) {
 func TestControlOfRun(t *testing.T) {
 	sc := pitScenario(nil)
 	w := newWriter(t, sc, replay.Options{})
+	w.write(5) // so that the log has the ticks that are compared
 	in := newInspector(t, w.sim, Config{Control: true, Log: w.dir, Scenario: sc})
 	ctx, cancel := context.WithCancel(t.Context())
 	var pages, run sync.WaitGroup

@@ -12,6 +12,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/physics"
 )
 
 // newSim returns a Sim with n entities on a diagonal.
@@ -148,5 +149,20 @@ func TestStatusAndFrameOfALiveSim(t *testing.T) {
 	f := decodeFrame(t, get(t, in, "frame?by=position.z"))
 	if f.Entities != 10 || f.Tick != 3 || f.u32["slots"][9] != 9 || f.f32["x"][9] != 9 || f.f32["y"][9] != 18 || f.f32["by"][9] != 27 || f.f32["extent"][3] != 18 {
 		t.Errorf("frame is %+v", f)
+	}
+}
+
+// Sims of the plane XZ are drawn along x and z, also without bodies.
+func TestThePlaneDecidesTheAxes(t *testing.T) {
+	var c evertick.Config
+	c.Physics.Plane = physics.XZ
+	in := newInspector(t, newSim(t, c, 3), Config{})
+	st := decode[status](t, in.Answer(t.Context(), request(t, "status")))
+	if st.Plane != [2]string{"x", "z"} || st.AxesNote == "" || st.RateHz != 60 || st.Capacity != ecs.DefaultCapacity {
+		t.Errorf("status is %+v", st)
+	}
+	f := decodeFrame(t, get(t, in, "frame"))
+	if f.f32["x"][2] != 2 || f.f32["y"][2] != 6 {
+		t.Errorf("frame is %v", f.f32)
 	}
 }

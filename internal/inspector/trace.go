@@ -115,7 +115,11 @@ func (in *Inspector) logTrace(ctx context.Context, dir string, ticks, after uint
 	oldest := max(ticks, mostTraced) - mostTraced
 	oldest = max(oldest, after/stepsPerTick)
 	var steps *logSteps
-	for span := uint64(1 << 10); ; span *= 4 {
+	span := uint64(1 << 10)
+	if after > 0 { // to count what is lost
+		span = ticks
+	}
+	for ; ; span *= 4 {
 		from := max(max(ticks, span)-span, oldest)
 		steps = new(logSteps)
 		if err := steps.read(ctx, &in.config, dir, from, ticks, after); err != nil {

@@ -124,7 +124,7 @@ test('spoilt frames are refused or valid', () => {
 			// Most of a frame is values, of which any are valid: spoil above all its head, and there digits.
 			let at = [random(bytes.length), random(4), 4 + random(text), bytes.length - 1 - random(300)][random(4)];
 			const digit = bytes[at] >= 48 && bytes[at] <= 57;
-			bytes[at] = digit && random(3) ? 48 + random(10) : random(256);
+			bytes[at] = digit && random(4) ? 48 + random(10) : random(256);
 		}
 		try {
 			valid(bytes.buffer);
@@ -134,7 +134,7 @@ test('spoilt frames are refused or valid', () => {
 			refused++;
 		}
 	}
-	assert.ok(refused > 100 && read > 100, `EVERTICK_SEED=${seed}: ${refused} refused, ${read} read`);
+	assert.ok(refused > 20 && read > 20, `EVERTICK_SEED=${seed}: ${refused} refused, ${read} read`);
 });
 
 const camera = load(['camera'], 'newCamera, toWorld, toScreen, panCamera, zoomCamera, fitCamera, niceLength, lengthText, gridLines');

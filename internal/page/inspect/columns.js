@@ -51,7 +51,7 @@ function newColumnLine(list, column, several) {
       if (finite) {
         least = Math.min(least, a);
         most = Math.max(most, b);
-        const width = most - least || 1, from = (a - least) / width, to = most > least ? (b - least) / width : 1;
+        const width = most - least || 1, from = (a - least) / width, to = (b - least) / width;
         bar.style.left = 100 * from + "%";
         bar.style.width = Math.max(1, 100 * (to - from)) + "%";
       }

@@ -152,6 +152,7 @@ function newEntitiesPanel(root, source, app) {
   says.id = "where-says";
   says.setAttribute("role", "status");
   const details = newButton(line, "Details", () => app.tabs.show("entity"), "Show the selected entity");
+  details.id = "details";
   const grid = newGrid(root, {
     label: "Entities", empty: "No entity is like that.",
     onPick: i => {

@@ -40,9 +40,9 @@ vec2 corner() {
 
 // d is the distance to the edge of a shape in pixels, negative inside.
 const shapeHead = shaderHead + `
-uniform float fill;
+uniform float fill, line; // opacity of the inside, width of the edge in CSS pixels
 out vec4 result;
-float stroke(float d) { return clamp(0.75 * ratio + 0.5 - abs(d), 0.0, 1.0); }
+float stroke(float d) { return clamp(0.5 * line * ratio + 0.5 - abs(d), 0.0, 1.0) * min(line, 1.0); }
 void paint(vec4 colour, float d, float mark) {
   float alpha = colour.a * max(max(fill * clamp(0.5 - d, 0.0, 1.0), stroke(d)), mark);
   if (alpha == 0.0) discard;
@@ -66,7 +66,7 @@ bool nan(float v) { return (floatBitsToUint(v) & 0x7fffffffu) > 0x7f800000u; }
 bool finite(float v) { return (floatBitsToUint(v) & 0x7f800000u) != 0x7f800000u; }
 void main() {
   kind = ring ? 2 : coloured && nan(by) ? 1 : 0;
-  extent = kind == 1 ? max(size, 9.0 * ratio) : size;
+  extent = kind == 1 ? max(size, 10.0 * ratio) : size;
   gl_PointSize = extent;
   gl_Position = finite(x) && finite(y) && crosses == (kind == 1) ? place(vec2(x, y)) : vec4(2, 2, 2, 1);
   colour = kind == 1 ? missing : plain;
@@ -80,15 +80,20 @@ void main() {
 flat in vec3 colour;
 flat in float extent;
 flat in int kind;
+uniform vec3 halo;
 out vec4 result;
 void main() {
   vec2 p = (gl_PointCoord - 0.5) * extent;
-  float alpha = 1.0;
-  if (kind == 1) alpha = clamp(ratio + 0.5 - abs(abs(p.x) - abs(p.y)) * 0.707, 0.0, 1.0);
+  vec3 seen = colour;
+  float alpha = 1.0, off = abs(abs(p.x) - abs(p.y)) * 0.707;
+  if (kind == 1) {
+    alpha = clamp(2.0 * ratio + 0.5 - off, 0.0, 1.0);
+    seen = mix(halo, colour, clamp(ratio + 0.5 - off, 0.0, 1.0));
+  }
   else if (kind == 2) alpha = clamp(ratio + 0.5 - abs(length(p) - extent / 2.0 + 2.0 * ratio), 0.0, 1.0);
   else if (extent > 3.0) alpha = clamp(extent / 2.0 - length(p), 0.0, 1.0);
   if (alpha == 0.0) discard;
-  result = vec4(colour * alpha, alpha);
+  result = vec4(seen * alpha, alpha);
 }`,
   },
   circles: {
@@ -312,7 +317,7 @@ function newLayers(gl) {
     for (const target of layer.textures) fillTexture(gl, target, sections[target.name]);
   }
 
-  /** start makes a layer the present one, for a view {high, low, toClip, pixel, ratio}. */
+  /** start makes a layer the present one, for a view {high, low, toClip, pixel, ratio, line}. */
   function start({ program, uniforms, vao }, view) {
     gl.useProgram(program);
     gl.bindVertexArray(vao);
@@ -361,6 +366,7 @@ function newLayers(gl) {
         if (!layer.count) continue;
         start(layer, view);
         gl.uniform1f(layer.uniforms.fill, 0.3);
+        gl.uniform1f(layer.uniforms.line, view.line);
         drawQuads(layer);
       }
       if (!layers.lines.count) return;
@@ -369,7 +375,7 @@ function newLayers(gl) {
       drawQuads(layers.lines);
     },
 
-    /** drawEntities draws entities of look {size, plain, missing} in pixels and colours, with a range {least, greatest} and stops by value. */
+    /** drawEntities draws entities of look {size, plain, missing, card, stops} in pixels and colours, by value with a range {least, greatest}. */
     drawEntities(view, look, range) {
       const { uniforms, count } = layers.entities;
       if (!count) return;
@@ -384,6 +390,7 @@ function newLayers(gl) {
       gl.uniform3fv(uniforms.stops, look.stops);
       gl.uniform3fv(uniforms.plain, look.plain);
       gl.uniform3fv(uniforms.missing, look.missing);
+      gl.uniform3fv(uniforms.halo, look.card);
       gl.drawArrays(gl.POINTS, 0, count);
       if (!range?.nan) return;
       gl.uniform1i(uniforms.crosses, 1); // above the others

@@ -69,7 +69,7 @@ function newView(canvas, { onPick = () => {}, onFollow = () => {} } = {}) {
     if (canvas.width !== width) canvas.width = width;
     if (canvas.height !== height) canvas.height = height;
     const high = [Math.fround(camera.x), Math.fround(camera.y)], perMetre = camera.scale * ratio;
-    const view = { high, low: [camera.x - high[0], camera.y - high[1]], toClip: [2 * perMetre / width, 2 * perMetre / height], pixel: 1 / perMetre, ratio };
+    const view = { high, low: [camera.x - high[0], camera.y - high[1]], toClip: [2 * perMetre / width, 2 * perMetre / height], pixel: 1 / perMetre, ratio, line: Math.min(Math.max(spacing * camera.scale / 6, 0.3), 1.5) };
     layers.clear(width, height, theme.card);
     drawGrid(layers, view, camera, theme);
     if (!frame) return;
@@ -164,7 +164,8 @@ function newView(canvas, { onPick = () => {}, onFollow = () => {} } = {}) {
   new ResizeObserver(([{ contentRect }]) => {
     [camera.width, camera.height] = [contentRect.width, contentRect.height];
     if (!fitted && frame) fit();
-    invalidate();
+    stale = true;
+    draw(); // now: until it is drawn anew, the browser stretches the picture
   }).observe(canvas);
   watchTheme(() => {
     theme = null;
