@@ -300,7 +300,7 @@ func TestPickDrawn(t *testing.T) {
 			t.Errorf("at %+v is %v, want %v", q, got, want)
 		}
 	}
-	if byShape < 200 {
+	if byShape < 50 {
 		t.Errorf("only %d picks by shape", byShape)
 	}
 }

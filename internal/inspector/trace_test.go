@@ -99,6 +99,9 @@ func TestTraceOfALiveSim(t *testing.T) {
 	step(0)
 	before := in.live.trace.ring.last
 	step(5)
+	for range 8 { // two turns of each agent
+		step(0)
+	}
 	if in.live.trace.ring.last != before {
 		t.Error("the trace goes on after Close")
 	}
