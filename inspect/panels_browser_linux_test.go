@@ -87,7 +87,7 @@ func textOf(p *browser.Page, selector string) string {
 
 // waitText waits until an element has a text.
 func waitText(p *browser.Page, selector, want string) {
-	p.Wait(fmt.Sprintf(`document.querySelector(%q).textContent.includes(%q)`, selector, want))
+	p.Wait(fmt.Sprintf(`document.querySelector(%q)?.textContent.includes(%q)`, selector, want))
 }
 
 func TestPanelsByHand(t *testing.T) {
