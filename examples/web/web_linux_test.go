@@ -26,16 +26,36 @@ import (
 	"github.com/evertick/evertick/loop/worldlog"
 )
 
+// page is the file of the page, once built is true.
+var page struct {
+	file  string
+	built bool
+}
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "web")
+	if err != nil {
+		panic(err)
+	}
+	page.file = filepath.Join(dir, "index.html")
+	status := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(status)
+}
+
 // build builds the page, and returns its path.
 func build(t *testing.T) string {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "index.html")
-	out, err := exec.Command("go", "run", "github.com/evertick/evertick/inspect/twin/build", "-o", file, ".").CombinedOutput()
+	if page.built {
+		return page.file
+	}
+	out, err := exec.Command("go", "run", "github.com/evertick/evertick/inspect/twin/build", "-o", page.file, ".").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	t.Logf("%s", bytes.TrimSpace(out))
-	return file
+	page.built = true
+	return page.file
 }
 
 // process is a server of examples/server.
@@ -288,17 +308,17 @@ func delayed(t *testing.T, to string, by time.Duration) (addr string) {
 	}
 	go func() {
 		for {
-			page, err := l.Accept()
+			client, err := l.Accept()
 			if err != nil {
 				return
 			}
 			server, err := net.Dial("tcp", to)
 			if err != nil {
-				page.Close()
+				client.Close()
 				continue
 			}
-			go pass(server, page)
-			go pass(page, server)
+			go pass(server, client)
+			go pass(client, server)
 		}
 	}()
 	return l.Addr().String()

@@ -92,7 +92,7 @@ func (c *connection) connect(url string, playing bool) error {
 	return nil
 }
 
-// disconnect leaves the server. The Sim stays as it is, and the page may let it go on.
+// disconnect leaves the server. The page then sees a new Sim, as at first.
 func (c *connection) disconnect() error {
 	c.hangUp()
 	c.state, c.err, c.client = alone, "", nil

@@ -148,6 +148,23 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// A page that the frames outrun joins anew, and has the hashes again.
+func TestFarBehind(t *testing.T) {
+	r := newRig(t, Config{})
+	r.serve(r.build(1))
+	r.connect(false)
+	r.conns[0].to.frame(make([]byte, mostBehind))
+	r.conns[0].to.frame(make([]byte, 1))
+	r.settle(false)
+	if got := r.m.report(); got.State == joined {
+		t.Errorf("%+v", got)
+	}
+	r.run(120)
+	if got := r.m.report(); got.State != joined || got.Joins != 2 || got.Different != 0 || got.Own != hexHash(r.sim.Hash()) || r.m.link.traffic.behind != 0 {
+		t.Errorf("%+v, %d bytes wait", got, r.m.link.traffic.behind)
+	}
+}
+
 // push is the Steer of the tests.
 func push(p Pad) (kind uint32, data []byte) { return driftPush, []byte{byte(int8(p.X * 10))} }
 
