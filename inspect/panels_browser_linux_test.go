@@ -87,7 +87,7 @@ func textOf(p *browser.Page, selector string) string {
 
 // waitText waits until an element has a text.
 func waitText(p *browser.Page, selector, want string) {
-	p.Wait(fmt.Sprintf(`document.querySelector(%q).textContent.includes(%q)`, selector, want))
+	p.Wait(fmt.Sprintf(`document.querySelector(%q)?.textContent.includes(%q)`, selector, want))
 }
 
 func TestPanelsByHand(t *testing.T) {
@@ -134,7 +134,7 @@ func tabsByKeys(t *testing.T, p *browser.Page) {
 const entityGrid = "#panel-entities [role=grid]"
 
 // rowTexts is the list of the first cells of the rows of the list that are seen.
-const rowTexts = `[...document.querySelectorAll("#panel-entities [role=row][aria-rowindex]")].filter(e => !e.hidden).map(e => e.firstChild.textContent)`
+const rowTexts = `[...document.querySelectorAll("#panel-entities [role=row][aria-rowindex]")].filter(e => !e.hidden).map(e => e.firstChild?.textContent ?? "")`
 
 func listOfEntities(t *testing.T, p *browser.Page) {
 	p.Click("#tab-entities")
@@ -374,7 +374,7 @@ func differences(t *testing.T, p *browser.Page, at func(*testing.T, int)) {
 	p.Wait(`document.getElementById("diff-b").value !== ""`)
 	p.Do(`document.getElementById("diff-a").value = 120; document.getElementById("diff-b").value = 125`)
 	p.Click("#diff-go")
-	row := `[...document.querySelectorAll("#panel-diff [role=row][aria-rowindex]")].find(e => !e.hidden && e.firstChild.textContent === "hp")`
+	row := `[...document.querySelectorAll("#panel-diff [role=row][aria-rowindex]")].find(e => !e.hidden && e.firstChild?.textContent === "hp")`
 	p.Wait(row)
 	if got := p.Text(row + `.innerText.split(/\s+/).join(" ")`); got != "hp ent_8 127 132" {
 		t.Errorf("the difference is shown as %q", got)

@@ -126,7 +126,7 @@ function newPanel(root, app, every, work) {
       await work();
       trouble.hidden = true;
     } catch (err) {
-      if (err instanceof Outdated) return;
+      if (err instanceof Outdated || err.status === 0) return; // the badge says that no answer comes
       if (trouble.textContent !== err.message) trouble.textContent = err.message;
       trouble.hidden = false;
     }

@@ -197,7 +197,7 @@ function newEntitiesPanel(root, source, app) {
     try {
       answer = await app.ask("entities", q);
     } catch (err) {
-      if (err instanceof Outdated) throw err;
+      if (err instanceof Outdated || err.status === 0) throw err;
       if (err.status === 400) where.setAttribute("aria-invalid", "true");
       setText(says, err.message);
       says.className = "says bad";
