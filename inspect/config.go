@@ -12,11 +12,8 @@ import (
 	"github.com/evertick/evertick/loop/worldlog"
 )
 
-// Errors that Serve, ServeLog and NewHandler wrap.
-var (
-	ErrRange       = fault.ErrRange
-	ErrUnsupported = fault.ErrUnsupported
-)
+// ErrRange: a field of the Config, or an address, outside the documented range.
+var ErrRange = fault.ErrRange
 
 // Config says what a page shows and which clients may look at it. The zero value works for a page of this machine.
 type Config struct {

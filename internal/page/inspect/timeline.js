@@ -176,7 +176,7 @@ function newTimelinePanel(root, source, app) {
     pause.hidden = !isLive();
     play.hidden = isLive();
     rate.hidden = isLive();
-    live.hidden = !state?.live;
+    live.hidden = !state?.live || !(state.log || state.other);
     live.setAttribute("aria-pressed", isLive());
     enable(pause, watching, paused ? "Resume (space)" : "Pause (space)");
     enable(play, failed, playing ? "Stop (space)" : "Play (space)");
