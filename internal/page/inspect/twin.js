@@ -62,7 +62,7 @@ function newTwinPanel(root, source, app) {
     showTrouble();
     const playing = report.playing && report.state === "joined";
     pad.use(playing);
-    if (playing && report.owner && report.session !== followed) follow(report);
+    if (playing && report.owner && app.of === "live" && report.session !== followed) follow(report);
   }
 
   /** follow selects the entity of the player, when there is one. */
@@ -75,6 +75,7 @@ function newTwinPanel(root, source, app) {
     } catch { /* with the next report */ }
   }
 
+  app.on("reset", () => followed = 0); // the selection is gone
   const poll = newPoll(250, async () => {
     try {
       show(checked(await source.get("twin")));
