@@ -121,22 +121,20 @@ type differ struct {
 	Server string `json:"server"`
 }
 
-func hexHash(h uint64) string { return fmt.Sprintf("%016x", h) }
-
 func (m *machine) report() report {
 	c := &m.link
 	newest := m.compare.newest()
 	r := report{
 		State: c.state, URL: c.url, ProposedURL: m.config.URL, Error: c.err, CanPlay: m.config.Steer != nil, Playing: c.playing,
 		Scenario: m.config.Scenario.Name, SimVersion: evertick.SimVersion, Owner: m.config.Owner,
-		Tick: newest.tick, Own: hexHash(newest.own), Server: hexHash(newest.server), Equal: m.compare.equal, Different: m.compare.different,
+		Tick: newest.tick, Own: inspector.HashText(newest.own), Server: inspector.HashText(newest.server), Equal: m.compare.equal, Different: m.compare.different,
 		Joins: c.joins, BytesSecond: math.Round(c.traffic.perSecond), LogError: m.dropped.err, Log: m.dropped.open != nil,
 	}
 	if c.state == waiting {
 		r.RetryMs = max(0, (c.again - m.now()).Milliseconds())
 	}
 	if last := m.compare.last; m.compare.different > 0 {
-		r.Last = &differ{last.tick, hexHash(last.own), hexHash(last.server)}
+		r.Last = &differ{last.tick, inspector.HashText(last.own), inspector.HashText(last.server)}
 	}
 	if c.client == nil {
 		return r
@@ -228,7 +226,7 @@ func (m *machine) hashes(after string) (any, error) {
 		Server []string `json:"server"`
 	}{make([]uint64, len(list)), make([]string, len(list)), make([]string, len(list))}
 	for i, at := range list {
-		answer.Ticks[i], answer.Own[i], answer.Server[i] = at.tick, hexHash(at.own), hexHash(at.server)
+		answer.Ticks[i], answer.Own[i], answer.Server[i] = at.tick, inspector.HashText(at.own), inspector.HashText(at.server)
 	}
 	return answer, nil
 }

@@ -72,7 +72,7 @@ func (in *Inspector) Answer(ctx context.Context, r *Request) Answer {
 				return refuse(405, fault.Field(fault.ErrUnsupported, "inspector: method of "+r.Path, r.Method))
 			}
 		}
-		return refuse(404, fault.Field(fault.ErrRange, "inspector: path", fmt.Sprintf("%.80q", r.Path)))
+		return refuse(404, fmt.Errorf("inspector: there is no request %.80q", r.Path))
 	}
 	s, err := in.subject(r.Query.Get("of"))
 	if err != nil {

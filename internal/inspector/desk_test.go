@@ -504,7 +504,7 @@ func TestHashesAndSteps(t *testing.T) {
 		if err := sim.Step(); err != nil {
 			t.Fatal(err)
 		}
-		want = append(want, hex64(sim.Hash()))
+		want = append(want, HashText(sim.Hash()))
 	}
 	in.ServerHash(2, 0xabc)
 	in.ServerHash(99, 1) // not recorded

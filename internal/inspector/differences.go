@@ -198,7 +198,7 @@ func blobText(data []byte, exists bool) string {
 	if !exists {
 		return none
 	}
-	return fmt.Sprintf("%d bytes, hash %s", len(data), hex64(statehash.Bytes(data, 1, false)))
+	return fmt.Sprintf("%d bytes, hash %s", len(data), HashText(statehash.Bytes(data, 1, false)))
 }
 
 // bodies adds the differences of bodies.
@@ -265,7 +265,7 @@ func hashText(list []ecs.ColumnHash, name string) string {
 	if i < 0 {
 		return none
 	}
-	return "hash " + hex64(list[i].Hash)
+	return "hash " + HashText(list[i].Hash)
 }
 
 // listed returns the names of hashes whose differences have been listed value by value. The hash "identity" is one

@@ -305,7 +305,7 @@ func (d *desk) capture(sim *evertick.Sim, v *view) {
 		c, d.frames.free = d.frames.free[n-1], d.frames.free[:n-1]
 	}
 	f := &frame{at: d.facts.stamp, capture: c, refs: 1, frameHead: frameHead{
-		Seq: d.frames.seq, Tick: d.facts.stamp.tick, Hash: hex64(d.facts.hash), State: d.facts.state(),
+		Seq: d.frames.seq, Tick: d.facts.stamp.tick, Hash: HashText(d.facts.hash), State: d.facts.state(),
 		SlotsVersion: d.frames.version,
 	}}
 	now := d.now()

@@ -88,10 +88,10 @@ func (in *Inspector) hashes(_ context.Context, r *Request, s subject) Answer {
 	for _, row := range rows {
 		var server *string
 		if row.hasServer {
-			text := hex64(row.server)
+			text := HashText(row.server)
 			server = &text
 		}
-		a.Ticks, a.Own, a.Server = append(a.Ticks, row.tick), append(a.Own, hex64(row.hash)), append(a.Server, server)
+		a.Ticks, a.Own, a.Server = append(a.Ticks, row.tick), append(a.Own, HashText(row.hash)), append(a.Server, server)
 	}
 	return jsonAnswer(&a)
 }
