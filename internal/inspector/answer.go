@@ -74,6 +74,9 @@ func (in *Inspector) Answer(ctx context.Context, r *Request) Answer {
 		}
 		return refuse(404, fmt.Errorf("inspector: there is no request %.80q", r.Path))
 	}
+	if in.closed.Load() {
+		return errorAnswer(errClosed)
+	}
 	s, err := in.subject(r.Query.Get("of"))
 	if err != nil {
 		return errorAnswer(err)
