@@ -127,8 +127,8 @@ func (g *guard) authorized(r *http.Request) bool {
 	if !g.token || g.bearer(r) {
 		return true
 	}
-	cookie, err := r.Cookie(cookieName(r))
-	return err == nil && g.matches(cookie.Value)
+	// Any of them: other servers of the machine can set cookies of this name for longer paths, which come first.
+	return slices.ContainsFunc(r.CookiesNamed(cookieName(r)), func(c *http.Cookie) bool { return g.matches(c.Value) })
 }
 
 // bearer reports whether the header has the token.
