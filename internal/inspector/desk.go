@@ -29,7 +29,7 @@ type desk struct {
 	failure func() error
 
 	// Of the goroutine of the Sim:
-	eachTick []func(*evertick.Sim) // called after each tick
+	eachTick []func(*evertick.Sim) // called after each tick that has not run before
 	inTick   bool                  // the safe point is that after a tick, within Step
 	serving  []*job
 	scratch  []byte
@@ -107,10 +107,12 @@ func (d *desk) age() time.Duration {
 	return time.Duration(d.now() - at)
 }
 
-// tick is the safe point after a tick.
-func (d *desk) tick(sim *evertick.Sim) {
+// tick is the safe point after a tick. again reports that the tick has run before: see evertick.Tick.Again.
+func (d *desk) tick(sim *evertick.Sim, again bool) {
 	for _, f := range d.eachTick {
-		f(sim)
+		if !again {
+			f(sim)
+		}
 	}
 	d.inTick = true
 	d.between(sim, sim.Loop().Paused())
