@@ -49,12 +49,12 @@ func (g *guard) refuse(r *http.Request, name string) (status int, why string) {
 		return http.StatusForbidden, "the host is not allowed: Config.Hosts lists further ones"
 	case !fromOwnPage(r, name):
 		return http.StatusForbidden, "requests of other sites are refused"
+	case len(r.URL.RawQuery) > maxQuery:
+		return http.StatusRequestURITooLong, "the query is too long"
 	case r.Method == http.MethodPost:
 		return g.refusePost(r)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		return http.StatusMethodNotAllowed, "the method is none of GET, HEAD and POST"
-	case len(r.URL.RawQuery) > maxQuery:
-		return http.StatusRequestURITooLong, "the query is too long"
 	}
 	return 0, ""
 }
