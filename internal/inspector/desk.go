@@ -29,7 +29,7 @@ type desk struct {
 	failure func() error
 
 	// Of the goroutine of the Sim:
-	eachTick []func(*evertick.Sim) // called after each tick that has not run before
+	eachTick []func(*evertick.Sim) // called after each tick
 	inTick   bool                  // the safe point is that after a tick, within Step
 	serving  []*job
 	scratch  []byte
@@ -107,12 +107,10 @@ func (d *desk) age() time.Duration {
 	return time.Duration(d.now() - at)
 }
 
-// tick is the safe point after a tick. again reports that the tick has run before: see evertick.Tick.Again.
-func (d *desk) tick(sim *evertick.Sim, again bool) {
+// tick is the safe point after a tick.
+func (d *desk) tick(sim *evertick.Sim) {
 	for _, f := range d.eachTick {
-		if !again {
-			f(sim)
-		}
+		f(sim)
 	}
 	d.inTick = true
 	d.between(sim, sim.Loop().Paused())
@@ -126,6 +124,7 @@ func (d *desk) between(sim *evertick.Sim, paused bool) {
 	w := sim.World
 	d.mu.Lock()
 	d.safeAt = now
+	d.ticks.undo(sim.Ticks() + 1)
 	if d.inTick {
 		_, stepNs := sim.Timings()
 		d.ticks.add(sim.Ticks(), sim.Hash(), stepNs)
