@@ -179,6 +179,7 @@ function newTabs(list, bodies, panels) {
 
   function show(i) {
     if (i === shown || i < 0) return;
+    const within = roots[shown]?.contains(document.activeElement);
     if (shown >= 0) made[shown].hide();
     shown = i;
     tabs.forEach((tab, k) => {
@@ -186,6 +187,7 @@ function newTabs(list, bodies, panels) {
       tab.tabIndex = k === i ? 0 : -1;
       roots[k].hidden = k !== i;
     });
+    if (within) tabs[i].focus(); // where it was is hidden now
     made[i].show();
     remember("panel", panels[i].name);
   }
@@ -215,7 +217,7 @@ function newHeader(app) {
     setText(badge, text);
     badge.className = "badge " + kind;
     const failure = link === "connected" && app.status?.error ? clean(app.status.error, 1000) : "";
-    setText(alert, failure && "The simulation failed: " + failure);
+    setText(alert, failure && (app.of === "live" ? "The simulation failed: " : "The log cannot be played: ") + failure);
     alert.hidden = !failure;
   }
 
@@ -303,7 +305,7 @@ function newWorldView(app) {
   const canvas = byId("world"), note = byId("view-note"), by = byId("by");
   const overlays = { contacts: false, joints: true, velocities: false, boxes: false };
   const view = newView(canvas, { onPick: pick, onFollow });
-  let seen = true;
+  let seen = true, entities = -1;
 
   async function pick(x, y, r) {
     try {
@@ -324,15 +326,16 @@ function newWorldView(app) {
     onFrame(frame) {
       app.frameAt = performance.now();
       app.setTick(frame.head.tick, frame.head.hash);
-      setText(byId("view-figures"), entitiesText(frame.head.entities) + figures());
+      entities = frame.head.entities;
+      showFigures();
       return view.load(frame, by.value);
     },
     onProblem: say,
   });
 
-  function figures() {
-    const s = app.status;
-    return s?.bodies ? ` · ${number(s.bodies)} bodies · ${number(s.contacts ?? 0)} contacts` : "";
+  function showFigures() {
+    const s = app.status, bodies = s?.bodies ? ` · ${number(s.bodies)} bodies · ${number(s.contacts ?? 0)} contacts` : "";
+    setText(byId("view-figures"), entities < 0 ? "" : entitiesText(entities) + bodies);
   }
 
   function ask() {
@@ -387,7 +390,12 @@ function newWorldView(app) {
     view.follow(app.following ? app.selected.slot : null);
   });
   app.on("subject", ask);
-  app.on("reset", () => view.reset());
+  app.on("reset", () => {
+    view.reset();
+    entities = -1;
+    showFigures();
+  });
+  app.on("status", showFigures); // which is newer than the last frame of a simulation that pauses
   new IntersectionObserver(entries => {
     seen = entries.at(-1).isIntersecting;
     ask();
@@ -431,7 +439,7 @@ function useKeys(app, worldView, timeline) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || help.open) return;
     const at = event.target, types = at.matches("input:not([type=range], [type=checkbox]), select, textarea");
     if (types || event.key === " " && at.matches("button, [type=checkbox], summary, a")) return;
-    const work = { " ": timeline.toggle, ".": () => timeline.step(1), ",": () => timeline.step(-1), f: worldView.fit, "?": () => help.showModal() }[event.key];
+    const work = { " ": timeline.toggle, ".": () => timeline.step(1), ",": () => timeline.step(-1), f: worldView.fit, "?": () => help.showModal(), Escape: () => app.select(null) }[event.key];
     if (!work) return;
     event.preventDefault();
     work();

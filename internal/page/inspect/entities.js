@@ -10,7 +10,10 @@ function newEntityPanel(root, source, app) {
     app.announce("select");
   }, "Keep the entity in the middle of the view");
   const copy = newButton(tools, "Copy", copyText, "Copy all values as JSON");
-  newButton(tools, "Clear", () => app.select(null), "Select nothing");
+  newButton(tools, "Clear", () => {
+    app.select(null);
+    byId("tab-entity").focus(); // the button is hidden now
+  }, "Select nothing");
   const tags = element(content, "p", "tags"), list = element(content, "div", "values"), bodyTitle = element(content, "h3", "", "Body"), body = element(content, "dl", "facts");
   let last = null, layout = "", cells = [];
   const facts = new Map();
@@ -148,13 +151,19 @@ function newEntitiesPanel(root, source, app) {
   where.setAttribute("aria-describedby", "where-says");
   const chooser = element(form, "details", "chooser"), choices = element(chooser, "div", "choices");
   chooser.prepend(Object.assign(document.createElement("summary"), { textContent: "Columns" }));
+  chooser.addEventListener("keydown", event => {
+    if (event.key !== "Escape" || !chooser.open) return;
+    event.preventDefault();
+    chooser.open = false;
+    chooser.firstChild.focus();
+  });
   const line = element(head, "div", "where-row"), says = element(line, "p", "soft says");
   says.id = "where-says";
   says.setAttribute("role", "status");
   const details = newButton(line, "Details", () => app.tabs.show("entity"), "Show the selected entity");
   details.id = "details";
   const grid = newGrid(root, {
-    label: "Entities", empty: "No entity is like that.",
+    label: "Entities", empty: "loading …",
     onPick: i => {
       const row = rows.get(i);
       if (row) app.select({ id: row.id, slot: row.slot }, true);
@@ -201,6 +210,7 @@ function newEntitiesPanel(root, source, app) {
       if (err.status === 400) where.setAttribute("aria-invalid", "true");
       setText(says, err.message);
       says.className = "says bad";
+      grid.empty(""); // nothing is known
       return;
     }
     if (JSON.stringify(query(q.offset)) !== JSON.stringify(q)) return panel.refresh();
@@ -210,6 +220,7 @@ function newEntitiesPanel(root, source, app) {
 
   function keep(answer, offset) {
     total = answer.total;
+    grid.empty("No entity matches.");
     all = app.status?.entities ?? total;
     showColumns(answer.columns);
     rows = new Map([...rows].filter(([i]) => i < total && Math.abs(i - offset) < 5 * pageOfRows));
@@ -304,6 +315,7 @@ function newEntitiesPanel(root, source, app) {
   app.on("reset", () => {
     total = 0;
     answered = "";
+    grid.empty("loading …");
     again();
     show();
   });
