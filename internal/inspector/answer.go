@@ -124,20 +124,20 @@ func appendJSON(dst []byte, v any) ([]byte, error) {
 	return append(dst, body...), err
 }
 
-var errClosed = errors.New("inspector: closed")
+var errClosed = errors.New("inspector: the inspector is closed")
 
 // stalledError says that no safe point came in time.
 type stalledError struct{ age time.Duration }
 
 func (e *stalledError) Error() string {
-	return fmt.Sprintf("inspector: nobody steps the simulation: the last safe point was %d ms ago", e.age.Milliseconds())
+	return fmt.Sprintf("inspector: the simulation has not been stepped for %.1f s", e.age.Seconds())
 }
 
 // failedError says that the Sim has failed, and that nothing is known that answers the request.
 type failedError struct{ err error }
 
 func (e *failedError) Error() string {
-	return "inspector: the simulation has failed, and nobody asked for this before: " + e.err.Error()
+	return "inspector: the simulation has failed, and this was not read before: " + e.err.Error()
 }
 
 func (e *failedError) Unwrap() error { return e.err }

@@ -428,7 +428,8 @@ func (s *logSubject) aim(o *order, tick uint64) error {
 }
 
 func (s *logSubject) outside(tick any) error {
-	return fault.Field(fault.ErrRange, "inspector: tick of a log of "+s.shown.log.rangeText()+", to go to", tick)
+	c := &s.shown.log
+	return fmt.Errorf("%w: the log has ticks %d to %d", fault.Field(fault.ErrRange, "inspector: tick", tick), c.first, c.last())
 }
 
 // maxRate is the highest rate of play, in ticks per second.

@@ -3,7 +3,6 @@ package inspector
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -35,8 +34,6 @@ const (
 
 // last returns the last tick that a Player can reach.
 func (c *contents) last() uint64 { return c.first + c.ticks }
-
-func (c *contents) rangeText() string { return fmt.Sprintf("ticks %d to %d", c.first, c.last()) }
 
 // survey reads a log for its contents, and goes on as the log grows. It is for one goroutine; what it has put into
 // contents does not change, so that others may read a copy.

@@ -79,7 +79,7 @@ function newApp(source) {
 
 function checked(answer) {
   if (answer.status >= 200 && answer.status < 300) return answer.json ?? {};
-  const err = new Error(clean(answer.json?.error ?? `The server answers with status ${answer.status}.`, 400));
+  const err = new Error(errorText(answer.json?.error ?? `The server answers with status ${answer.status}.`));
   err.status = answer.status;
   throw err;
 }
@@ -113,7 +113,7 @@ function newPoll(every, ask) {
   };
 }
 
-/** newPanel asks while the panel is shown, and says above its content why there is no answer. */
+/** newPanel asks while the panel is shown, and shows an error above its content. */
 function newPanel(root, app, every, work) {
   const trouble = document.createElement("p");
   trouble.className = "trouble bad";
@@ -148,7 +148,7 @@ function flash(e, now = performance.now()) {
   e.changedAt = now;
 }
 
-/** button adds a button that says the same to the eye and to a reader of the screen. */
+/** newButton adds a button; title explains it. */
 function newButton(parent, text, onClick, title = "") {
   const b = element(parent, "button", "", text);
   b.type = "button";
@@ -238,9 +238,9 @@ function newHeader(app) {
     const s = app.status, name = clean(s.name || "simulation", 120);
     setText(byId("name"), name);
     document.title = name + " · inspect";
-    const facts = { "version of the simulation": s.sim_version, built: s.go && "with " + s.go, "level of the kernels": s.level, workers: s.workers,
+    const facts = { "simulation version": s.sim_version, "built with": s.go, "kernel level": s.level, workers: s.workers,
       rate: s.rate_hz && number(s.rate_hz) + " Hz", axes: s.axes_note ?? (s.plane && s.plane.join(" to the right, ") + " up"),
-      inspection: s.inspection_ns !== undefined && duration(s.inspection_ns) + " of the time of a frame",
+      "inspection takes": s.inspection_ns !== undefined && duration(s.inspection_ns) + " per tick",
       dropped: s.frame && plural(s.frame.dropped_total ?? 0, "step") };
     const list = byId("about");
     list.replaceChildren();
@@ -316,7 +316,7 @@ function newWorldView(app) {
   }
 
   function say(text) {
-    setText(note, clean(text, 400));
+    setText(note, errorText(text));
     note.hidden = !text;
   }
 

@@ -12,7 +12,7 @@ function newDiffPanel(root, source, app) {
   says.setAttribute("role", "status");
   bar.max = 1;
   bar.hidden = first.hidden = true;
-  const grid = newGrid(root, { label: "Differences", empty: "No difference shown.", onPick: i => choose(answer?.differences[i]) });
+  const grid = newGrid(root, { label: "Differences", empty: "No differences.", onPick: i => choose(answer?.differences[i]) });
   let wanted = null, answer = null;
   showColumns("a", "b");
 
@@ -50,10 +50,10 @@ function newDiffPanel(root, source, app) {
     const timeline = app.timeline.state;
     other.hidden = !timeline?.other;
     go.disabled = !timeline?.log;
-    if (!timeline?.log) return setText(says, timeline ? "There is no log to compare in." : "");
+    if (!timeline?.log) return setText(says, timeline ? "There is no log to compare." : "");
     a.limit(timeline.log);
     b.limit(box.checked && timeline.other ? timeline.other : timeline.log);
-    if (!wanted) return setText(says, "Choose two ticks: write them, or move the time scale and take its tick.");
+    if (!wanted) return setText(says, "Choose two ticks: type them, or move the timeline and use its tick.");
     if (answer) return;
     bar.hidden = false;
     let got;
@@ -82,12 +82,12 @@ function newDiffPanel(root, source, app) {
   return panel;
 }
 
-/** newTickField is a number with a button that takes the present tick of the time scale. */
+/** newTickField is a number with a button that takes the present tick of the timeline. */
 function newTickField(form, name, app) {
   const field = element(form, "div", "where-row tick-field"), label = element(field, "label", "", `tick ${name}`), input = element(field, "input");
   Object.assign(input, { type: "number", id: "diff-" + name, min: 0, step: 1, required: true });
   label.htmlFor = input.id;
-  newButton(field, "Take the present tick", () => {
+  newButton(field, "Use the present tick", () => {
     const scrub = byId("scrub");
     input.value = app.of === "live" && !scrub.disabled ? Math.min(app.tick, Number(scrub.max)) : Math.max(0, app.tick);
   });

@@ -24,7 +24,7 @@ function newEntityPanel(root, source, app) {
     } catch (err) {
       if (err.status !== 404) throw err;
       content.classList.add("stale");
-      throw new Error(`${clean(id)} no longer exists: ${err.message}`);
+      throw new Error(`${clean(id)} no longer exists.`);
     }
     if (app.selected?.id !== id) return;
     content.classList.remove("stale");
@@ -106,7 +106,7 @@ function newEntityPanel(root, source, app) {
       await navigator.clipboard.writeText(JSON.stringify(entity, null, 2));
       copy.textContent = "Copied";
     } catch {
-      copy.textContent = "The browser refuses";
+      copy.textContent = "Copying is not allowed";
     }
     setTimeout(() => { copy.textContent = "Copy"; }, 1500);
   }
@@ -154,7 +154,7 @@ function newEntitiesPanel(root, source, app) {
   const details = newButton(line, "Details", () => app.tabs.show("entity"), "Show the selected entity");
   details.id = "details";
   const grid = newGrid(root, {
-    label: "Entities", empty: "No entity is like that.",
+    label: "Entities", empty: "No entities match.",
     onPick: i => {
       const row = rows.get(i);
       if (row) app.select({ id: row.id, slot: row.slot }, true);

@@ -36,7 +36,7 @@ function newEventsPanel(root, source, app) {
     show();
   });
   const says = element(tools, "p", "soft says");
-  const grid = newGrid(root, { label: "Contact events", empty: "No event since this list is open.", onPick: i => choose(shown[shown.length - 1 - i]), onOpen: () => app.tabs.show("entity") });
+  const grid = newGrid(root, { label: "Contact events", empty: "No events yet.", onPick: i => choose(shown[shown.length - 1 - i]), onOpen: () => app.tabs.show("entity") });
   grid.columns([
     { name: "tick", width: 70, kind: "num" }, { name: "event", width: 106, kind: "" }, { name: "a", width: 80, kind: "mono" },
     { name: "b", width: 80, kind: "mono" }, { name: "speed", width: 70, kind: "mono num" }, { name: "point", title: "where it hit, or what else is known", width: 130, kind: "mono" },
@@ -51,7 +51,7 @@ function newEventsPanel(root, source, app) {
 
   function show() {
     shown = records.list.filter(e => (!kind.value || e.kind === kind.value) && (!box.checked || isMine(e)));
-    setText(says, `${plural(shown.length, "event")}${records.lost ? `; ${number(records.lost)} came too fast and are lost` : ""}. Events are recorded while this list is open.`);
+    setText(says, `${plural(shown.length, "event")}${records.lost ? `; ${number(records.lost)} more came too fast to be kept` : ""}. Events are recorded while this list is open.`);
     grid.rows(shown.length, i => {
       const e = shown[shown.length - 1 - i];
       e.cells ??= [number(e.tick), clean(e.kind).replace("_", " "), sideText(e.a), sideText(e.b), typeof e.speed === "number" ? number(e.speed, 2) : "", pointText(e)];

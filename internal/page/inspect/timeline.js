@@ -32,7 +32,7 @@ function newSeeker(send, pause = 60) {
   };
 }
 
-/** timeText is the text beside the time scale. */
+/** timeText is the text beside the timeline. */
 function timeText(tick, last, dt) {
   if (tick < 0) return "no tick yet";
   const of = last >= 0 ? " of " + number(last) : "", at = dt > 0 ? " · " + seconds(tick * dt * 1000) : "";
@@ -66,7 +66,7 @@ function newTimelinePanel(root, source, app) {
 
   const log = () => isLive() ? null : app.of === "other" ? state?.other : state?.log; // that is shown
   const isLive = () => app.of === "live";
-  const target = () => isLive() && state?.log ? "log" : app.of; // the time scale of a live simulation is that of its log
+  const target = () => isLive() && state?.log ? "log" : app.of; // the timeline of a live simulation is that of its log
 
   async function order(body) {
     try {
