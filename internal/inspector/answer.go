@@ -3,7 +3,6 @@ package inspector
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -69,10 +68,10 @@ func (in *Inspector) Answer(ctx context.Context, r *Request) Answer {
 	if h == nil {
 		for _, method := range [...]string{"GET", "POST"} {
 			if routes[method+" "+r.Path] != nil {
-				return refuse(405, fault.Field(fault.ErrUnsupported, "inspector: method of "+r.Path, r.Method))
+				return Refuse(405, fault.Field(fault.ErrUnsupported, "inspector: method of "+r.Path, r.Method))
 			}
 		}
-		return refuse(404, fault.Field(fault.ErrRange, "inspector: path", fmt.Sprintf("%.80q", r.Path)))
+		return Refuse(404, fault.Field(fault.ErrRange, "inspector: path", fmt.Sprintf("%.80q", r.Path)))
 	}
 	s, err := in.subject(r.Query.Get("of"))
 	if err != nil {
@@ -109,20 +108,8 @@ func jsonBody(body []byte, stale bool) Answer {
 	return Answer{200, typeJSON, body}
 }
 
-// jsonAnswer returns v, which has no values that JSON lacks.
-func jsonAnswer(v any) Answer {
-	body, err := json.Marshal(v)
-	if err != nil {
-		return errorAnswer(err)
-	}
-	return Answer{200, typeJSON, body}
-}
-
-// appendJSON appends v, which has no values that JSON lacks.
-func appendJSON(dst []byte, v any) ([]byte, error) {
-	body, err := json.Marshal(v)
-	return append(dst, body...), err
-}
+// JSON answers with v, which has no values that JSON lacks.
+func JSON(v any) Answer { return Answer{200, typeJSON, encode(v)} }
 
 var errClosed = errors.New("inspector: the inspector is closed")
 
@@ -142,9 +129,9 @@ func (e *failedError) Error() string {
 
 func (e *failedError) Unwrap() error { return e.err }
 
-// refuse returns an error with a status.
-func refuse(status int, err error) Answer {
-	a := jsonAnswer(struct {
+// Refuse answers with an error and its status.
+func Refuse(status int, err error) Answer {
+	a := JSON(struct {
 		Error string `json:"error"`
 	}{err.Error()})
 	a.Status = status
@@ -154,7 +141,7 @@ func refuse(status int, err error) Answer {
 // errorAnswer returns an error with the status that fits it.
 func errorAnswer(err error) Answer {
 	if stalled := (*stalledError)(nil); errors.As(err, &stalled) {
-		a := jsonAnswer(struct {
+		a := JSON(struct {
 			Error   string `json:"error"`
 			Stalled bool   `json:"stalled"`
 			AgeMs   int64  `json:"age_ms"`
@@ -165,11 +152,11 @@ func errorAnswer(err error) Answer {
 	failed := (*failedError)(nil)
 	switch {
 	case errors.As(err, &failed), errors.Is(err, errClosed), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return refuse(503, err)
+		return Refuse(503, err)
 	case errors.Is(err, fault.ErrStale):
-		return refuse(404, err)
+		return Refuse(404, err)
 	case errors.Is(err, fault.ErrRange), errors.Is(err, fault.ErrNotFinite), errors.Is(err, fault.ErrUnsupported), errors.Is(err, fault.ErrCapacity):
-		return refuse(400, err)
+		return Refuse(400, err)
 	}
-	return refuse(500, err)
+	return Refuse(500, err)
 }

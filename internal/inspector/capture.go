@@ -41,7 +41,7 @@ func (c *capture) take(sim *evertick.Sim, v *view) (err error) {
 	}()
 	w := sim.World
 	c.entities = w.Len()
-	c.live = append(c.live[:0], w.LiveMask()[:(w.HighWater()+63)/64]...)
+	c.live = append(c.live[:0], liveSlots(w)...)
 	x, y := planeColumns(sim)
 	c.x = gather(c.x[:0], x, c.live, c.entities)
 	c.y = gather(c.y[:0], y, c.live, c.entities)

@@ -94,7 +94,7 @@ func (in *Inspector) diff(_ context.Context, r *Request, _ subject) Answer {
 	} else if now.Sub(j.asked) > unwanted {
 		j.cancel()
 	}
-	a := jsonAnswer(map[string]float64{"progress": progress})
+	a := JSON(map[string]float64{"progress": progress})
 	a.Status = 202
 	return a
 }
@@ -125,9 +125,9 @@ func (in *Inspector) parseComparison(r *Request) (*logSubject, comparison, error
 	}
 	var errs [3]error
 	var limit uint64
-	c.a, errs[0] = wholeNumber(r, "a", 0)
-	c.b, errs[1] = wholeNumber(r, "b", 0)
-	limit, errs[2] = wholeNumber(r, "limit", 1000)
+	c.a, errs[0] = wholeNumber(r.Query, "a", 0)
+	c.b, errs[1] = wholeNumber(r.Query, "b", 0)
+	limit, errs[2] = wholeNumber(r.Query, "limit", 1000)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, c, err
 	}
@@ -163,7 +163,7 @@ func (in *Inspector) compare(ctx context.Context, l *logSubject, j *diffJob) {
 		})
 		return err
 	})
-	answer := jsonAnswer(a)
+	answer := JSON(a)
 	if err != nil {
 		answer = errorAnswer(err)
 	}

@@ -49,7 +49,7 @@
 //	GET status        what runs, and how; never waits
 //	GET frame         a picture, in binary: below
 //	GET world         columns, tags and systems
-//	GET hashes?after= hashes of the last 4,096 ticks; "server" has those of Inspector.ServerHash
+//	GET hashes?after= hashes of the last 4,096 ticks, as "own"; in a twin also those of its server
 //	GET steps?after=  durations of the last 4,096 ticks, in ns; 0 under Config.Untimed; never waits
 //
 // The other files of this package document their requests.

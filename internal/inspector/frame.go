@@ -3,8 +3,6 @@ package inspector
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strconv"
 	"sync"
 	"time"
 
@@ -108,13 +106,13 @@ func (in *Inspector) frame(ctx context.Context, r *Request, s subject) Answer {
 		on   *bool
 	}{{"contacts", &o.contacts}, {"joints", &o.joints}, {"velocities", &o.velocities}, {"boxes", &o.boxes}} {
 		var err error
-		*f.on, err = flag(r, f.name, false)
+		*f.on, err = flag(r.Query, f.name, false)
 		errs = append(errs, err)
 	}
-	shapes, err := flag(r, "shapes", true)
+	shapes, err := flag(r.Query, "shapes", true)
 	o.noShape = !shapes
-	after, err1 := wholeNumber(r, "after", 0)
-	have, err2 := wholeNumber(r, "have", 0)
+	after, err1 := wholeNumber(r.Query, "after", 0)
+	have, err2 := wholeNumber(r.Query, "have", 0)
 	if err := errors.Join(append(errs, err, err1, err2)...); err != nil {
 		return errorAnswer(err)
 	}
@@ -128,31 +126,6 @@ func (in *Inspector) frame(ctx context.Context, r *Request, s subject) Answer {
 	}
 	defer d.release(f)
 	return Answer{200, typeBinary, f.encode(in.run, f.SlotsVersion != have)}
-}
-
-// flag returns a parameter that is 0 or 1.
-func flag(r *Request, name string, usual bool) (bool, error) {
-	switch v := r.Query.Get(name); v {
-	case "":
-		return usual, nil
-	case "0", "1":
-		return v == "1", nil
-	default:
-		return false, fault.Field(fault.ErrRange, "inspector: "+name, fmt.Sprintf("%.40q", v))
-	}
-}
-
-// wholeNumber returns a parameter that is a whole number.
-func wholeNumber(r *Request, name string, usual uint64) (uint64, error) {
-	v := r.Query.Get(name)
-	if v == "" {
-		return usual, nil
-	}
-	n, err := strconv.ParseUint(v, 10, 64)
-	if err != nil {
-		return 0, fault.Field(fault.ErrRange, "inspector: "+name, fmt.Sprintf("%.40q", v))
-	}
-	return n, nil
 }
 
 // nextFrame returns a frame after seq, nil if none came in time. The caller releases it.
@@ -305,7 +278,7 @@ func (d *desk) capture(sim *evertick.Sim, v *view) {
 		c, d.frames.free = d.frames.free[n-1], d.frames.free[:n-1]
 	}
 	f := &frame{at: d.facts.stamp, capture: c, refs: 1, frameHead: frameHead{
-		Seq: d.frames.seq, Tick: d.facts.stamp.tick, Hash: hex64(d.facts.hash), State: d.facts.state(),
+		Seq: d.frames.seq, Tick: d.facts.stamp.tick, Hash: HashText(d.facts.hash), State: d.facts.state(),
 		SlotsVersion: d.frames.version,
 	}}
 	now := d.now()

@@ -104,7 +104,7 @@ func TestAFrameIsTheWorld(t *testing.T) {
 			}
 		}
 		f := decodeFrame(rt, get(rt, in, "frame?"+query.Encode()))
-		if f.Tick != s.sim.Ticks() || f.Hash != hex64(s.sim.Hash()) || f.Entities != s.sim.World.Len() || f.Run != in.run {
+		if f.Tick != s.sim.Ticks() || f.Hash != HashText(s.sim.Hash()) || f.Entities != s.sim.World.Len() || f.Run != in.run {
 			rt.Fatalf("head is %+v", f.frameHead)
 		}
 		s.checkEntities(rt, f, by)

@@ -111,7 +111,7 @@ func (in *Inspector) timeline(context.Context, *Request, subject) Answer {
 		in.live.mu.Unlock()
 	}
 	a.Log, a.Other = in.log("log").timeline(), in.log("other").timeline()
-	return jsonAnswer(&a)
+	return JSON(&a)
 }
 
 // timeline describes the log; nil if s is nil.
@@ -203,7 +203,7 @@ func (in *Inspector) moveInTime(ctx context.Context, r *Request, s subject) Answ
 	switch s := s.(type) {
 	case *live:
 		if !in.config.Control {
-			return refuse(403, fault.Field(fault.ErrUnsupported, "inspector: timeline: live without Config.Control", true))
+			return Refuse(403, fault.Field(fault.ErrUnsupported, "inspector: timeline: live without Config.Control", true))
 		}
 		err = s.move(ctx, m)
 	case *logSubject:
