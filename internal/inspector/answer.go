@@ -71,7 +71,10 @@ func (in *Inspector) Answer(ctx context.Context, r *Request) Answer {
 				return Refuse(405, fault.Field(fault.ErrUnsupported, "inspector: method of "+r.Path, r.Method))
 			}
 		}
-		return Refuse(404, fault.Field(fault.ErrRange, "inspector: path", fmt.Sprintf("%.80q", r.Path)))
+		return Refuse(404, fmt.Errorf("inspector: there is no request %.80q", r.Path))
+	}
+	if in.closed.Load() {
+		return errorAnswer(errClosed)
 	}
 	s, err := in.subject(r.Query.Get("of"))
 	if err != nil {

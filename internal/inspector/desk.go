@@ -23,7 +23,6 @@ const (
 // which calls tick and between at its safe points. It also keeps what it saw at these points.
 type desk struct {
 	start   time.Time
-	safeAt  atomic.Int64  // the last safe point, in ns since start
 	wake    chan struct{} // gets a value when a request begins to wait; for subjects with their own goroutine
 	closing chan struct{}
 	// failure returns the error that ended the Sim, nil if it can go on. Any goroutine may call it.
@@ -37,6 +36,7 @@ type desk struct {
 
 	mu       sync.Mutex
 	closed   bool
+	safeAt   int64 // the last safe point, in ns since start
 	facts    facts
 	waiting  []*job          // in the order of their posts
 	byKey    map[string]*job // those of waiting that are shared
@@ -100,14 +100,15 @@ func newDesk() *desk {
 func (d *desk) now() int64 { return int64(time.Since(d.start)) }
 
 // age returns the time since the last safe point.
-func (d *desk) age() time.Duration { return time.Duration(d.now() - d.safeAt.Load()) }
+func (d *desk) age() time.Duration {
+	d.mu.Lock()
+	at := d.safeAt
+	d.mu.Unlock()
+	return time.Duration(d.now() - at)
+}
 
 // tick is the safe point after a tick.
 func (d *desk) tick(sim *evertick.Sim) {
-	_, stepNs := sim.Timings()
-	d.mu.Lock()
-	d.ticks.add(sim.Ticks(), sim.Hash(), stepNs)
-	d.mu.Unlock()
 	for _, f := range d.eachTick {
 		f(sim)
 	}
@@ -116,12 +117,17 @@ func (d *desk) tick(sim *evertick.Sim) {
 	d.inTick = false
 }
 
-// between is a safe point: it runs what waits.
+// between is a safe point: it runs what waits. A tick locks the mutex once while nothing waits, since that and reading
+// the clock are most of the cost.
 func (d *desk) between(sim *evertick.Sim, paused bool) {
 	now := d.now()
-	d.safeAt.Store(now)
 	w := sim.World
 	d.mu.Lock()
+	d.safeAt = now
+	if d.inTick {
+		_, stepNs := sim.Timings()
+		d.ticks.add(sim.Ticks(), sim.Hash(), stepNs)
+	}
 	d.facts = facts{
 		stamp: stamp{w, sim.Ticks(), w.Version(), w.LastTouch(), w.Generation()}, hash: sim.Hash(),
 		entities: w.Len(), bodies: sim.Physics.Len(), contacts: sim.Physics.ContactCount(), paused: paused,

@@ -268,8 +268,8 @@ func TestRefusedRequestsNameWhatIsWrong(t *testing.T) {
 		{"GET", "hashes?after=x", 400, `after = \"x\"`},
 		{"GET", "steps?after=x", 400, `after = \"x\"`},
 		{"GET", "status?of=log", 400, `of = \"log\"`},
-		{"GET", "statuses", 404, `path = \"statuses\"`},
-		{"GET", "", 404, `path = \"\"`},
+		{"GET", "statuses", 404, `there is no request \"statuses\"`},
+		{"GET", "", 404, `there is no request \"\"`},
 		{"PUT", "status", 405, "method of status = PUT"},
 	} {
 		r := request(t, c.path)

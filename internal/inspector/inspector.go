@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"slices"
+	"sync/atomic"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
@@ -39,6 +40,7 @@ type Inspector struct {
 	run      string // random, so that a page notices a restart
 	live     *live  // nil: there is none
 	subjects []subject
+	closed   atomic.Bool
 }
 
 // New returns an Inspector of a live Sim, of the logs that the Config names, or of both. It adds hooks to
@@ -82,6 +84,7 @@ func (in *Inspector) Between() {
 // Close ends all requests that wait, and refuses later ones, with status 503. Hooks remove themselves at
 // the next safe point. A second call does nothing.
 func (in *Inspector) Close() error {
+	in.closed.Store(true)
 	var errs []error
 	for _, s := range in.subjects {
 		errs = append(errs, s.close())
