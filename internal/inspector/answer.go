@@ -132,6 +132,11 @@ func (e *failedError) Error() string {
 
 func (e *failedError) Unwrap() error { return e.err }
 
+// unopenedError says why a log has no Sim. That is not the fault of a request, whatever it wraps.
+type unopenedError struct{ error }
+
+func (e *unopenedError) Unwrap() error { return e.error }
+
 // Refuse answers with an error and its status.
 func Refuse(status int, err error) Answer {
 	a := JSON(struct {
@@ -152,9 +157,9 @@ func errorAnswer(err error) Answer {
 		a.Status = 503
 		return a
 	}
-	failed := (*failedError)(nil)
+	failed, unopened := (*failedError)(nil), (*unopenedError)(nil)
 	switch {
-	case errors.As(err, &failed), errors.Is(err, errClosed), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.As(err, &failed), errors.As(err, &unopened), errors.Is(err, errClosed), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return Refuse(503, err)
 	case errors.Is(err, fault.ErrStale):
 		return Refuse(404, err)

@@ -120,7 +120,7 @@ func (s *logSubject) do(ctx context.Context, key string, f task) ([]byte, bool, 
 	open, err := s.shown.open, s.shown.err
 	s.control.Unlock()
 	if !open && err != nil {
-		return nil, false, err
+		return nil, false, &unopenedError{err}
 	}
 	return s.desk.do(ctx, key, f)
 }

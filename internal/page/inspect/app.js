@@ -215,7 +215,7 @@ function newHeader(app) {
     setText(badge, text);
     badge.className = "badge " + kind;
     const failure = link === "connected" && app.status?.error ? clean(app.status.error, 1000) : "";
-    setText(alert, failure && "The simulation failed: " + failure);
+    setText(alert, failure && (app.of === "live" ? "The simulation failed: " : "The log cannot be played: ") + failure);
     alert.hidden = !failure;
   }
 

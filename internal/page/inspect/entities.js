@@ -154,7 +154,7 @@ function newEntitiesPanel(root, source, app) {
   const details = newButton(line, "Details", () => app.tabs.show("entity"), "Show the selected entity");
   details.id = "details";
   const grid = newGrid(root, {
-    label: "Entities", empty: "No entities match.",
+    label: "Entities", empty: "loading …",
     onPick: i => {
       const row = rows.get(i);
       if (row) app.select({ id: row.id, slot: row.slot }, true);
@@ -201,6 +201,7 @@ function newEntitiesPanel(root, source, app) {
       if (err.status === 400) where.setAttribute("aria-invalid", "true");
       setText(says, err.message);
       says.className = "says bad";
+      grid.empty(""); // nothing is known
       return;
     }
     if (JSON.stringify(query(q.offset)) !== JSON.stringify(q)) return panel.refresh();
@@ -210,6 +211,7 @@ function newEntitiesPanel(root, source, app) {
 
   function keep(answer, offset) {
     total = answer.total;
+    grid.empty("No entity matches.");
     all = app.status?.entities ?? total;
     showColumns(answer.columns);
     rows = new Map([...rows].filter(([i]) => i < total && Math.abs(i - offset) < 5 * pageOfRows));
@@ -304,6 +306,7 @@ function newEntitiesPanel(root, source, app) {
   app.on("reset", () => {
     total = 0;
     answered = "";
+    grid.empty("loading …");
     again();
     show();
   });

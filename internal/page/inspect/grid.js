@@ -133,6 +133,8 @@ function newGrid(root, options) {
       host.setAttribute("aria-rowcount", total + 1);
       later();
     },
+    /** empty sets what a list without rows says. */
+    empty: text => setText(empty, text),
     top() {
       host.scrollTop = 0;
       active = -1;

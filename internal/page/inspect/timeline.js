@@ -92,9 +92,11 @@ function newTimelinePanel(root, source, app) {
   /** standing is what is wrong with the log as long as it is shown. */
   function standing() {
     const l = log();
-    if (l?.error) return "The log cannot be played: " + clean(l.error, 300);
+    if (l?.error) return (ended() ? "The log cannot be played: " : "The log is damaged: ") + clean(l.error, 300);
     return l?.torn ? "The log ends early: " + clean(String(l.torn), 300) : "";
   }
+
+  const ended = () => app.status?.state === "failed";
 
   function toggle() {
     if (refused(isLive() ? pause : play)) return;
@@ -171,8 +173,8 @@ function newTimelinePanel(root, source, app) {
 
   function show() {
     const l = log(), scale = l ?? state?.log, playing = Boolean(l?.playing), paused = Boolean(state?.paused);
-    const watching = state && !state.control ? "This simulation allows pages to look, not to pause or step it." : "";
-    const failed = l?.error ? standing() : "";
+    const watching = state && !state.control ? "This simulation allows pages to look, not to pause or step it." : ended() ? "The simulation has failed, so no tick follows." : "";
+    const failed = ended() ? standing() : "";
     pause.hidden = !isLive();
     play.hidden = isLive();
     rate.hidden = isLive();
