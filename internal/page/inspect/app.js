@@ -115,8 +115,7 @@ function newPoll(every, ask) {
 
 /** newPanel asks while the panel is shown, and shows an error above its content. */
 function newPanel(root, app, every, work) {
-  const trouble = document.createElement("p");
-  trouble.className = "trouble bad";
+  const trouble = element(root, "p", "trouble bad");
   root.prepend(trouble);
   trouble.setAttribute("role", "status");
   trouble.hidden = true;
@@ -155,6 +154,15 @@ function newButton(parent, text, onClick, title = "") {
   if (title) b.title = title;
   b.addEventListener("click", onClick);
   return b;
+}
+
+/** newCheck adds a checkbox with its label, calls onChange(checked), and returns the checkbox. */
+function newCheck(parent, text, checked = false, onChange = () => {}) {
+  const label = element(parent, "label", "check"), box = element(label, "input");
+  Object.assign(box, { type: "checkbox", checked });
+  element(label, "span", "", text);
+  box.addEventListener("change", () => onChange(box.checked));
+  return box;
 }
 
 /** newTabs shows one panel at a time: ARIA tabs, of which the arrow keys choose. */
@@ -214,7 +222,7 @@ function newHeader(app) {
     const { kind, text } = stateWords(app.status, link, link === "connected" ? 0 : performance.now() - lostAt);
     setText(badge, text);
     badge.className = "badge " + kind;
-    const failure = link === "connected" && app.status?.error ? clean(app.status.error, 1000) : "";
+    const failure = link === "connected" && app.status?.error ? errorText(app.status.error, 1000) : "";
     setText(alert, failure && (app.of === "live" ? "The simulation failed: " : "The log cannot be played: ") + failure);
     alert.hidden = !failure;
   }
@@ -344,15 +352,10 @@ function newWorldView(app) {
   }
 
   for (const name of Object.keys(overlays)) {
-    const field = element(byId("shown"), "label", "check"), box = element(field, "input");
-    box.type = "checkbox";
-    box.checked = overlays[name];
-    box.id = "show-" + name;
-    element(field, "span", "", name);
-    box.addEventListener("change", () => {
-      overlays[name] = box.checked;
+    newCheck(byId("shown"), name, overlays[name], on => {
+      overlays[name] = on;
       ask();
-    });
+    }).id = "show-" + name;
   }
   by.addEventListener("change", ask);
   byId("fit").addEventListener("click", () => fit());

@@ -2,17 +2,15 @@
 function newDiffPanel(root, source, app) {
   const form = element(root, "form", "diff-form");
   const a = newTickField(form, "a", app), b = newTickField(form, "b", app), row = element(form, "div", "where-row");
-  const other = element(row, "label", "check"), box = element(other, "input");
-  box.type = "checkbox";
+  const box = newCheck(row, "b in the second log"), other = box.parentElement;
   box.id = "diff-other";
-  element(other, "span", "", "b in the second log");
   const go = element(row, "button", "", "Compare");
   go.id = "diff-go";
   const bar = element(root, "progress", "progress"), says = element(root, "p", "soft says"), first = element(root, "p", "first mono");
   says.setAttribute("role", "status");
   bar.max = 1;
   bar.hidden = first.hidden = true;
-  const grid = newGrid(root, { label: "Differences", empty: "No differences.", onPick: i => choose(answer?.differences[i]) });
+  const grid = newGrid(root, { label: "Differences", empty: "Nothing compared yet.", onPick: i => choose(answer?.differences[i]) });
   let wanted = null, answer = null;
   showColumns("a", "b");
 
@@ -72,6 +70,7 @@ function newDiffPanel(root, source, app) {
     }
     bar.hidden = true;
     answer = got;
+    grid.empty("No differences.");
     showColumns(`after tick ${number(got.a)}`, `after tick ${number(got.b)}`);
     setText(says, got.total ? `${plural(got.total, "difference")}${got.truncated ? `, of which the first ${number(got.differences.length)} are shown` : ""}. Choose one to go there.` : "The states are equal.");
     setText(first, got.first ? clean(got.first, 1000) : "");

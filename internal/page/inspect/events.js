@@ -24,9 +24,7 @@ function newEventsPanel(root, source, app) {
   kind.setAttribute("aria-label", "Kind of event");
   kind.add(new Option("all kinds", ""));
   for (const k of ["begin", "end", "sensor_begin", "sensor_end", "hit", "disabled", "broken", "slept", "woke"]) kind.add(new Option(k.replace("_", " "), k));
-  const mine = element(row, "label", "check"), box = element(mine, "input");
-  box.type = "checkbox";
-  element(mine, "span", "", "selected entity only");
+  const box = newCheck(row, "selected entity only", false, () => show());
   const hold = newButton(row, "Hold", () => {
     held = !held;
     hold.setAttribute("aria-pressed", held);
@@ -72,7 +70,6 @@ function newEventsPanel(root, source, app) {
   }
 
   kind.addEventListener("change", show);
-  box.addEventListener("change", show);
   app.on("select", () => box.checked && show());
   app.on("reset", () => {
     records.clear();

@@ -37,8 +37,8 @@ function clean(text, most = 200) {
  * errorText makes the error of an answer a text for readers: it leaves out the package that it comes from, and the class
  * of the error where a reason follows.
  */
-function errorText(text) {
-  return clean(text.replace(/^(?:inspector|inspect|twin): /, "").replace(/: (?:out of range|not finite|stale|unsupported|capacity exceeded): (?=.)/g, ": "), 400);
+function errorText(text, most = 400) {
+  return clean(text.replace(/^(?:inspector|inspect|twin): /, "").replace(/: (?:out of range|not finite|stale|unsupported|capacity exceeded): (?=.)/g, ": "), most);
 }
 
 /** stateWords is what the badge says of a status; link is the state of the source, lost for how many ms it has had no answer. */
