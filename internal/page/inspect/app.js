@@ -187,6 +187,7 @@ function newTabs(list, bodies, panels) {
 
   function show(i) {
     if (i === shown || i < 0) return;
+    const within = roots[shown]?.contains(document.activeElement);
     if (shown >= 0) made[shown].hide();
     shown = i;
     tabs.forEach((tab, k) => {
@@ -194,6 +195,7 @@ function newTabs(list, bodies, panels) {
       tab.tabIndex = k === i ? 0 : -1;
       roots[k].hidden = k !== i;
     });
+    if (within) tabs[i].focus(); // where it was is hidden now
     made[i].show();
     remember("panel", panels[i].name);
   }
@@ -434,7 +436,7 @@ function useKeys(app, worldView, timeline) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || help.open) return;
     const at = event.target, types = at.matches("input:not([type=range], [type=checkbox]), select, textarea");
     if (types || event.key === " " && at.matches("button, [type=checkbox], summary, a")) return;
-    const work = { " ": timeline.toggle, ".": () => timeline.step(1), ",": () => timeline.step(-1), f: worldView.fit, "?": () => help.showModal() }[event.key];
+    const work = { " ": timeline.toggle, ".": () => timeline.step(1), ",": () => timeline.step(-1), f: worldView.fit, "?": () => help.showModal(), Escape: () => app.select(null) }[event.key];
     if (!work) return;
     event.preventDefault();
     work();

@@ -10,7 +10,10 @@ function newEntityPanel(root, source, app) {
     app.announce("select");
   }, "Keep the entity in the middle of the view");
   const copy = newButton(tools, "Copy", copyText, "Copy all values as JSON");
-  newButton(tools, "Clear", () => app.select(null), "Select nothing");
+  newButton(tools, "Clear", () => {
+    app.select(null);
+    byId("tab-entity").focus(); // the button is hidden now
+  }, "Select nothing");
   const tags = element(content, "p", "tags"), list = element(content, "div", "values"), bodyTitle = element(content, "h3", "", "Body"), body = element(content, "dl", "facts");
   let last = null, layout = "", cells = [];
   const facts = new Map();
@@ -148,6 +151,12 @@ function newEntitiesPanel(root, source, app) {
   where.setAttribute("aria-describedby", "where-says");
   const chooser = element(form, "details", "chooser"), choices = element(chooser, "div", "choices");
   chooser.prepend(Object.assign(document.createElement("summary"), { textContent: "Columns" }));
+  chooser.addEventListener("keydown", event => {
+    if (event.key !== "Escape" || !chooser.open) return;
+    event.preventDefault();
+    chooser.open = false;
+    chooser.firstChild.focus();
+  });
   const line = element(head, "div", "where-row"), says = element(line, "p", "soft says");
   says.id = "where-says";
   says.setAttribute("role", "status");
