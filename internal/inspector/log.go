@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// keptBytes bounds the snapshots that a log keeps in memory, so that steps back are quick.
-	keptBytes = 64 << 20
+	// cacheBytes bounds the snapshots that a log keeps in memory, so that steps back are quick.
+	cacheBytes = 64 << 20
 	// oneThread is set where goroutines share one thread that also has other work. There, long work sleeps for a
 	// moment after each slice, so that requests are answered.
 	oneThread = runtime.GOOS == "js"
@@ -233,7 +233,7 @@ func (s *logSubject) open() {
 	})
 	var fixed status
 	if err == nil {
-		p.Keep(keptBytes)
+		p.CacheSnapshots(cacheBytes)
 		s.player = p
 		fixed.describe(p.Sim())
 		s.serveNow()
