@@ -25,8 +25,8 @@ const (
 	maxDifferences = 10_000
 	// keptDiffs is how many answers are kept.
 	keptDiffs = 4
-	// unwanted is the time after which a comparison ends if nobody has asked for it again.
-	unwanted = 5 * time.Second
+	// abandonAfter is the time after which a comparison ends if nobody has asked for it again.
+	abandonAfter = 5 * time.Second
 )
 
 // diffs runs comparisons, one at a time, on Sims of their own.
@@ -91,7 +91,7 @@ func (in *Inspector) diff(_ context.Context, r *Request, _ subject) Answer {
 	progress := 0.0
 	if j := d.running; j.comparison == c {
 		j.asked, progress = now, j.progress
-	} else if now.Sub(j.asked) > unwanted {
+	} else if now.Sub(j.asked) > abandonAfter {
 		j.cancel()
 	}
 	a := JSON(map[string]float64{"progress": progress})

@@ -79,13 +79,13 @@ func (s *status) copyFixed(dst *status) {
 }
 
 // report fills in what the last safe point saw.
-func (d *desk) report(s *status) {
-	d.mu.Lock()
-	f, cost := d.facts, d.meanCost
-	d.mu.Unlock()
-	s.Tick, s.Hash = f.stamp.tick, HashText(f.hash)
+func (h *hub) report(s *status) {
+	h.mu.Lock()
+	f, cost := h.summary, h.meanCost
+	h.mu.Unlock()
+	s.Tick, s.Hash = f.at.tick, HashText(f.hash)
 	s.Entities, s.Bodies, s.Contacts = f.entities, f.bodies, f.contacts
-	s.AgeMs, s.InspectionNs = d.age().Milliseconds(), int64(cost)
+	s.AgeMs, s.InspectionNs = h.age().Milliseconds(), int64(cost)
 	s.State = f.state()
 }
 
