@@ -271,7 +271,7 @@ func TestStalledInBrowser(t *testing.T) {
 	p := look(t, "a Sim that nothing steps", server.URL)
 	check(t, stop())
 	waitText(p, "#state", "stalled: no tick for")
-	waitText(p, "#panel-entities", "safe point") // the panel says what the server said
+	waitText(p, "#panel-entities", "has not been stepped") // the panel says what the server said
 	p.Click("#tab-systems")                      // does not wait for the Sim
 	waitText(p, "#panel-systems", "physics.step")
 	p.Click("#pause")
