@@ -248,3 +248,33 @@ func TestRareEvents(t *testing.T) {
 		t.Errorf("%s", encode(v))
 	}
 }
+
+// A tick that StepBack runs again has its events in the list already.
+func TestEventsOfTicksThatRunAgain(t *testing.T) {
+	sim := must(evertick.New(evertick.Config{Capacity: 16, History: evertick.HistoryConfig{Keep: 20, Every: 100}, Physics: physics.Config{Gravity: [2]float32{0, -10}}}))
+	s := pickSim{sim, t}
+	s.at(0, 0, s.sensor(10, 0.1))
+	d := physics.DefaultBodyDef()
+	d.Type, d.Position = physics.DynamicBody, [2]float32{0, 1}
+	b := must(sim.CreateBody(must(sim.World.Spawn()), d))
+	must(sim.Physics.CreateCircle(b, physics.DefaultShapeDef(), physics.Circle{Radius: 0.5}))
+	in := newInspector(t, sim, Config{})
+	get(t, in, "events")
+	if err := sim.StepN(60); err != nil {
+		t.Fatal(err)
+	}
+	names := func() []string {
+		a := decode[eventsAnswer](t, get(t, in, "events"))
+		return a.names()
+	}
+	want := names()
+	if len(want) == 0 {
+		t.Fatal("no event")
+	}
+	if err := sim.StepBack(1); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -29,7 +29,7 @@ type hub struct {
 	failure func() error
 
 	// Of the goroutine of the Sim:
-	eachTick []func(*evertick.Sim) // called after each tick
+	eachTick []func(*evertick.Sim) // called after each tick that has not run before
 	inTick   bool                  // the safe point is that after a tick, within Step
 	serving  []*job
 	scratch  []byte
@@ -107,10 +107,12 @@ func (h *hub) age() time.Duration {
 	return time.Duration(h.now() - at)
 }
 
-// tick is the safe point after a tick.
-func (h *hub) tick(sim *evertick.Sim) {
+// tick is the safe point after a tick. again reports that the tick has run before: see evertick.Tick.Again.
+func (h *hub) tick(sim *evertick.Sim, again bool) {
 	for _, f := range h.eachTick {
-		f(sim)
+		if !again {
+			f(sim)
+		}
 	}
 	h.inTick = true
 	h.between(sim, sim.Loop().Paused())

@@ -35,9 +35,9 @@ func newLive(sim *evertick.Sim) *live {
 	}
 	l.between(sim, sim.Loop().Paused())
 	l.remove = sim.AddHooks(evertick.Hooks{
-		AfterTick: func(*evertick.Tick) error {
+		AfterTick: func(t *evertick.Tick) error {
 			if !l.removed() {
-				l.tick(sim)
+				l.tick(sim, t.Again())
 			}
 			return nil
 		},
