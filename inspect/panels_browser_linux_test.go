@@ -2,6 +2,7 @@ package inspect_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -77,7 +78,9 @@ func run(t *testing.T, sim *evertick.Sim) {
 	go func() { ended <- sim.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
-		<-ended
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("the Sim ends: %v", err)
+		}
 	})
 }
 

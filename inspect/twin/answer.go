@@ -157,7 +157,7 @@ func (m *machine) command(body []byte) (any, error) {
 	case c.Disconnect:
 		return m.report(), m.link.disconnect()
 	case c.Connect == "":
-		return nil, fault.Field(fault.ErrRange, "twin: connect", `""`)
+		return nil, fmt.Errorf("%w: name a server, such as ws://host:port/world", fault.Field(fault.ErrRange, "twin: connect", `""`))
 	}
 	err := m.link.connect(c.Connect, c.Play)
 	return m.report(), err

@@ -54,7 +54,7 @@ test('texts of others are cut, and turn nothing around them', () => {
 test('errors read without the package and the class', () => {
 	assert.equal(p.errorText('inspector: where[0] = "hp >": out of range: no number after >'), 'where[0] = "hp >": no number after >');
 	assert.equal(p.errorText('inspector: tick = 7: out of range'), 'tick = 7: out of range');
-	assert.equal(p.errorText('replay: tick 3: the log is torn'), 'replay: tick 3: the log is torn');
+	assert.equal(p.errorText('replay: tick 3: the log is torn'), 'tick 3: the log is torn');
 	assert.equal(p.errorText('The server answers with status 500.'), 'The server answers with status 500.');
 });
 

@@ -38,7 +38,7 @@ function clean(text, most = 200) {
  * of the error where a reason follows.
  */
 function errorText(text, most = 400) {
-  return clean(text.replace(/^(?:inspector|inspect|twin): /, "").replace(/: (?:out of range|not finite|stale|unsupported|capacity exceeded): (?=.)/g, ": "), most);
+  return clean(text.replace(/^(?:evertick|inspect|inspector|replay|replica|twin|worldlog): /, "").replace(/: (?:out of range|not finite|stale|unsupported|capacity exceeded): (?=.)/g, ": "), most);
 }
 
 /** stateWords is what the badge says of a status; link is the state of the source, lost for how many ms it has had no answer. */

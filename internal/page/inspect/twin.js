@@ -49,7 +49,7 @@ function newTwinPanel(root, source, app) {
 
   function showTrouble() {
     const text = asked || drop.problem || known?.error || known?.log_error || "";
-    setText(trouble, clean(text && known?.state === "waiting" ? `${text}. Trying again in ${duration(1e6 * known.retry_ms)}.` : text, 600));
+    setText(trouble, errorText(text && known?.state === "waiting" ? `${text}. Trying again in ${duration(1e6 * known.retry_ms)}.` : text, 600));
     trouble.hidden = !text;
   }
 
