@@ -44,7 +44,7 @@ func (in *Inspector) openLogs() error {
 		return nil
 	}
 	if c.Scenario.New == nil {
-		return fault.Field(fault.ErrRange, "inspector: Config.Scenario.New with Log", "nil")
+		return fault.Field(fault.ErrRange, "inspect: Config.Scenario.New with Log", "nil")
 	}
 	in.subjects = append(in.subjects, openLog("log", c.Log, c, wallClock{time.Now()}))
 	if c.Other != "" {

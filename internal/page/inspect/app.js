@@ -458,7 +458,7 @@ function startPage() {
     panels.unshift({ name: "twin", title: "Twin", make: root => newTwinPanel(root, source, app) });
   }
   loadSchema(app);
-  app.tabs = newTabs(byId("tabs"), byId("bodies"), panels);
+  app.tabs = newTabs(byId("tabs"), byId("panel-list"), panels);
   const kept = remembered("panel");
   app.tabs.show(panels.some(p => p.name === kept) ? kept : window.evertickTwin ? "twin" : "entities");
   const header = newHeader(app);
