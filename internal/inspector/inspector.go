@@ -49,10 +49,10 @@ type Inspector struct {
 // nothing to look at, or Other without Log, is ErrRange; other errors are those of the log.
 func New(sim *evertick.Sim, c Config) (*Inspector, error) {
 	if sim == nil && c.Log == "" {
-		return nil, fault.Field(fault.ErrRange, "inspector: Config.Log without a Sim", `""`)
+		return nil, fault.Field(fault.ErrRange, "inspect: Config.Log without a Sim", `""`)
 	}
 	if c.Other != "" && c.Log == "" {
-		return nil, fault.Field(fault.ErrRange, "inspector: Config.Other without Log", c.Other)
+		return nil, fault.Field(fault.ErrRange, "inspect: Config.Other without Log", c.Other)
 	}
 	c.Name = cmp.Or(c.Name, c.Scenario.Name, "simulation")
 	var run [8]byte
