@@ -1,7 +1,6 @@
 package inspect_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,15 +17,7 @@ import (
 func opened(t *testing.T, p *browser.Page, sim *evertick.Sim, c inspect.Config) *inspect.Server {
 	t.Helper()
 	server := serve(t, sim, c)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error)
-	go func() { ended <- sim.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; ctx.Err() == nil {
-			t.Errorf("the Sim ends: %v", err)
-		}
-	})
+	run(t, sim)
 	p.Open(server.URL)
 	p.Wait(`evertickPage.view.stats.drawMs.length > 2`)
 	return server

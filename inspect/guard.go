@@ -49,12 +49,12 @@ func (g *guard) refuse(r *http.Request, name string) (status int, why string) {
 		return http.StatusForbidden, "the host is not allowed: Config.Hosts lists further ones"
 	case !fromOwnPage(r, name):
 		return http.StatusForbidden, "requests of other sites are refused"
+	case len(r.URL.RawQuery) > maxQuery:
+		return http.StatusRequestURITooLong, "the query is too long"
 	case r.Method == http.MethodPost:
 		return g.refusePost(r)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		return http.StatusMethodNotAllowed, "the method is none of GET, HEAD and POST"
-	case len(r.URL.RawQuery) > maxQuery:
-		return http.StatusRequestURITooLong, "the query is too long"
 	}
 	return 0, ""
 }
@@ -127,8 +127,8 @@ func (g *guard) authorized(r *http.Request) bool {
 	if !g.token || g.bearer(r) {
 		return true
 	}
-	cookie, err := r.Cookie(cookieName(r))
-	return err == nil && g.matches(cookie.Value)
+	// Any of them: other servers of the machine can set cookies of this name for longer paths, which come first.
+	return slices.ContainsFunc(r.CookiesNamed(cookieName(r)), func(c *http.Cookie) bool { return g.matches(c.Value) })
 }
 
 // bearer reports whether the header has the token.

@@ -213,7 +213,7 @@ func TestPage(t *testing.T) {
 
 	server.kill()
 	lost := p.until("the connection is lost", func(r *report) bool { return r.State == "waiting" })
-	p.Wait(`/Tries again in/.test(document.querySelector("#twin-trouble").textContent)`)
+	p.Wait(`/Trying again in/.test(document.querySelector("#twin-trouble").textContent)`)
 	server.args[1] = server.addr
 	server.start()
 	p.until("all ticks", func(r *report) bool { return r.State == "joined" && r.Equal >= max(10_000, lost.Equal+2000) })

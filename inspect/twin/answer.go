@@ -26,7 +26,7 @@ const mostBody = 64 << 10
 //	GET  hashes?after=TICK    while a server is joined: with its hashes
 func (m *machine) answer(ctx context.Context, r *inspector.Request) inspector.Answer {
 	if r.Path != "file" && len(r.Body) > mostBody {
-		return refusal(413, fault.Field(fault.ErrCapacity, "twin: bytes of a request", len(r.Body)))
+		return inspector.Refuse(413, fault.Field(fault.ErrCapacity, "twin: bytes of a request", len(r.Body)))
 	}
 	var f func() (any, error)
 	switch r.Method + " " + r.Path {
@@ -55,22 +55,13 @@ func (m *machine) answer(ctx context.Context, r *inspector.Request) inspector.An
 	case err == errPass:
 		return m.inspector().Answer(ctx, r)
 	case err != nil:
-		return refusal(400, err)
+		return inspector.Refuse(400, err)
 	}
-	body, err := json.Marshal(v)
-	if err != nil {
-		return refusal(500, err)
-	}
-	return inspector.Answer{Status: 200, Type: "application/json", Body: body}
+	return inspector.JSON(v)
 }
 
 // errPass is for a request that the Inspector answers.
 var errPass = fmt.Errorf("twin: for the inspector")
-
-func refusal(status int, err error) inspector.Answer {
-	body, _ := json.Marshal(map[string]string{"error": err.Error()}) // cannot fail: strings
-	return inspector.Answer{Status: status, Type: "application/json", Body: body}
-}
 
 // do runs f on the goroutine of the machine.
 func (m *machine) do(ctx context.Context, f func() (any, error)) (v any, err error) {
@@ -121,22 +112,20 @@ type differ struct {
 	Server string `json:"server"`
 }
 
-func hexHash(h uint64) string { return fmt.Sprintf("%016x", h) }
-
 func (m *machine) report() report {
 	c := &m.link
 	newest := m.compare.newest()
 	r := report{
 		State: c.state, URL: c.url, ProposedURL: m.config.URL, Error: c.err, CanPlay: m.config.Steer != nil, Playing: c.playing,
 		Scenario: m.config.Scenario.Name, SimVersion: evertick.SimVersion, Owner: m.config.Owner,
-		Tick: newest.tick, Own: hexHash(newest.own), Server: hexHash(newest.server), Equal: m.compare.equal, Different: m.compare.different,
+		Tick: newest.tick, Own: inspector.HashText(newest.own), Server: inspector.HashText(newest.server), Equal: m.compare.equal, Different: m.compare.different,
 		Joins: c.joins, BytesSecond: math.Round(c.traffic.perSecond), LogError: m.dropped.err, Log: m.dropped.open != nil,
 	}
 	if c.state == waiting {
 		r.RetryMs = max(0, (c.again - m.now()).Milliseconds())
 	}
 	if last := m.compare.last; m.compare.different > 0 {
-		r.Last = &differ{last.tick, hexHash(last.own), hexHash(last.server)}
+		r.Last = &differ{last.tick, inspector.HashText(last.own), inspector.HashText(last.server)}
 	}
 	if c.client == nil {
 		return r
@@ -168,7 +157,7 @@ func (m *machine) command(body []byte) (any, error) {
 	case c.Disconnect:
 		return m.report(), m.link.disconnect()
 	case c.Connect == "":
-		return nil, fault.Field(fault.ErrRange, "twin: connect", `""`)
+		return nil, fmt.Errorf("%w: name a server, such as ws://host:port/world", fault.Field(fault.ErrRange, "twin: connect", `""`))
 	}
 	err := m.link.connect(c.Connect, c.Play)
 	return m.report(), err
@@ -228,7 +217,7 @@ func (m *machine) hashes(after string) (any, error) {
 		Server []string `json:"server"`
 	}{make([]uint64, len(list)), make([]string, len(list)), make([]string, len(list))}
 	for i, at := range list {
-		answer.Ticks[i], answer.Own[i], answer.Server[i] = at.tick, hexHash(at.own), hexHash(at.server)
+		answer.Ticks[i], answer.Own[i], answer.Server[i] = at.tick, inspector.HashText(at.own), inspector.HashText(at.server)
 	}
 	return answer, nil
 }

@@ -31,7 +31,7 @@ func TestEqual(t *testing.T) {
 	if got.Equal < 500 || got.Different != 0 || got.Snapshots != 1 || got.Own != got.Server || got.Tick != r.sim.Ticks() || got.Error != "" {
 		t.Errorf("%+v", got)
 	}
-	if got.Own != hexHash(r.sim.Hash()) || r.m.sim.Hash() != r.sim.Hash() || r.m.sim.Seed() != 77 {
+	if got.Own != inspector.HashText(r.sim.Hash()) || r.m.sim.Hash() != r.sim.Hash() || r.m.sim.Seed() != 77 {
 		t.Errorf("the page shows hash %x, the server has %x", r.m.sim.Hash(), r.sim.Hash())
 	}
 	if r.sim.World.Len() != 8 {
@@ -77,7 +77,7 @@ func TestServerRestarts(t *testing.T) {
 	r.serve(sim, nil)
 	r.run(600)
 	got = r.m.report()
-	if got.State != joined || got.Joins != 2 || got.Session != before.Session || got.Different != 0 || got.Equal < before.Equal+100 || got.Own != hexHash(r.sim.Hash()) {
+	if got.State != joined || got.Joins != 2 || got.Session != before.Session || got.Different != 0 || got.Equal < before.Equal+100 || got.Own != inspector.HashText(r.sim.Hash()) {
 		t.Errorf("%+v\nbefore: %+v", got, before)
 	}
 }
@@ -92,7 +92,7 @@ func TestDivergence(t *testing.T) {
 	at := r.sim.Ticks() + 1
 	r.run(200)
 	got := r.m.report()
-	if got.Different != 1 || got.Last == nil || got.Last.Tick != at || got.Last.Own == got.Last.Server || got.Snapshots != 2 || got.Own != hexHash(r.sim.Hash()) {
+	if got.Different != 1 || got.Last == nil || got.Last.Tick != at || got.Last.Own == got.Last.Server || got.Snapshots != 2 || got.Own != inspector.HashText(r.sim.Hash()) {
 		t.Errorf("%+v, last %+v", got, got.Last)
 	}
 	var h struct {
@@ -160,7 +160,7 @@ func TestFarBehind(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	r.run(120)
-	if got := r.m.report(); got.State != joined || got.Joins != 2 || got.Different != 0 || got.Own != hexHash(r.sim.Hash()) || r.m.link.traffic.behind != 0 {
+	if got := r.m.report(); got.State != joined || got.Joins != 2 || got.Different != 0 || got.Own != inspector.HashText(r.sim.Hash()) || r.m.link.traffic.behind != 0 {
 		t.Errorf("%+v, %d bytes wait", got, r.m.link.traffic.behind)
 	}
 }
@@ -263,7 +263,7 @@ func TestDrop(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	r.run(60)
-	if got := r.m.report(); got.State != joined || got.Different != 0 || got.Own != hexHash(r.sim.Hash()) {
+	if got := r.m.report(); got.State != joined || got.Different != 0 || got.Own != inspector.HashText(r.sim.Hash()) {
 		t.Errorf("%+v", got)
 	}
 }

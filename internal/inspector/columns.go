@@ -153,7 +153,7 @@ func (c *columnsCopy) answer() []byte {
 	for _, p := range c.hashed {
 		s := columnStats{Name: p.name, Owner: p.owner, Version: p.version}
 		if p.hasHash {
-			s.Hash = hex64(p.hash)
+			s.Hash = HashText(p.hash)
 		}
 		out.Columns = append(out.Columns, s)
 	}
@@ -167,7 +167,7 @@ func (c *columnCopy) appendStats(dst []columnStats, live [][]uint64) []columnSta
 		rows = live[1]
 	}
 	k, n := c.view.Kind(), c.view.Components()
-	hash := hex64(statehash.Bytes(c.mem, k.Size(), k.IsFloat()))
+	hash := HashText(statehash.Bytes(c.mem, k.Size(), k.IsFloat()))
 	for i := range n {
 		s := columnStats{Name: c.name, Component: i, Owner: c.owner, Kind: k.String(), Version: c.version, Hash: hash}
 		m := measure(k, c.mem, n, i, rows)

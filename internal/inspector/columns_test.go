@@ -42,7 +42,7 @@ func TestColumns(t *testing.T) {
 		a := decode[columnsAnswer](t, get(t, in, "columns"))
 		hashes := map[string]string{}
 		for _, h := range z.sim.AppendColumnHashes(nil) {
-			hashes[h.Name] = hex64(h.Hash)
+			hashes[h.Name] = HashText(h.Hash)
 		}
 		seen := map[string]int{}
 		for _, c := range a.Columns {

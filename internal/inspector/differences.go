@@ -198,7 +198,7 @@ func blobText(data []byte, exists bool) string {
 	if !exists {
 		return none
 	}
-	return fmt.Sprintf("%d bytes, hash %s", len(data), hex64(statehash.Bytes(data, 1, false)))
+	return fmt.Sprintf("%d bytes, hash %s", len(data), HashText(statehash.Bytes(data, 1, false)))
 }
 
 // bodies adds the differences of bodies.
@@ -215,7 +215,7 @@ func (d *differ) bodies() {
 		y := others[c]
 		for row, i := range columns.Differences(x, y) {
 			if live(a, int(row)) == live(b, int(row)) {
-				d.addBody(difference{Column: "body." + x.Name(), Component: i, A: numberText(x, row, i), B: numberText(y, row, i)}, row)
+				d.addBody(difference{Column: bodyPrefix + x.Name(), Component: i, A: numberText(x, row, i), B: numberText(y, row, i)}, row)
 			}
 		}
 		d.pause()
@@ -265,7 +265,7 @@ func hashText(list []ecs.ColumnHash, name string) string {
 	if i < 0 {
 		return none
 	}
-	return "hash " + hex64(list[i].Hash)
+	return "hash " + HashText(list[i].Hash)
 }
 
 // listed returns the names of hashes whose differences have been listed value by value. The hash "identity" is one
@@ -281,7 +281,7 @@ func (d *differ) listed() map[string]bool {
 		}
 	}
 	for _, c := range d.a.Physics.BodyColumns() {
-		m["body."+c.Name()] = true
+		m[bodyPrefix+c.Name()] = true
 	}
 	m["identity"] = d.identity
 	return m

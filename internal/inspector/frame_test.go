@@ -104,7 +104,7 @@ func TestAFrameIsTheWorld(t *testing.T) {
 			}
 		}
 		f := decodeFrame(rt, get(rt, in, "frame?"+query.Encode()))
-		if f.Tick != s.sim.Ticks() || f.Hash != hex64(s.sim.Hash()) || f.Entities != s.sim.World.Len() || f.Run != in.run {
+		if f.Tick != s.sim.Ticks() || f.Hash != HashText(s.sim.Hash()) || f.Entities != s.sim.World.Len() || f.Run != in.run {
 			rt.Fatalf("head is %+v", f.frameHead)
 		}
 		s.checkEntities(rt, f, by)
@@ -268,8 +268,8 @@ func TestRefusedRequestsNameWhatIsWrong(t *testing.T) {
 		{"GET", "hashes?after=x", 400, `after = \"x\"`},
 		{"GET", "steps?after=x", 400, `after = \"x\"`},
 		{"GET", "status?of=log", 400, `of = \"log\"`},
-		{"GET", "statuses", 404, `path = \"statuses\"`},
-		{"GET", "", 404, `path = \"\"`},
+		{"GET", "statuses", 404, `there is no request \"statuses\"`},
+		{"GET", "", 404, `there is no request \"\"`},
 		{"PUT", "status", 405, "method of status = PUT"},
 	} {
 		r := request(t, c.path)

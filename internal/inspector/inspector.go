@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"slices"
+	"sync/atomic"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
@@ -40,6 +41,7 @@ type Inspector struct {
 	run      string // random, so that a page notices a restart
 	live     *live  // nil: there is none
 	subjects []subject
+	closed   atomic.Bool
 }
 
 // New returns an Inspector of a live Sim, of the logs that the Config names, or of both. It adds hooks to
@@ -47,10 +49,10 @@ type Inspector struct {
 // nothing to look at, or Other without Log, is ErrRange; other errors are those of the log.
 func New(sim *evertick.Sim, c Config) (*Inspector, error) {
 	if sim == nil && c.Log == "" {
-		return nil, fault.Field(fault.ErrRange, "inspector: Config.Log without a Sim", `""`)
+		return nil, fault.Field(fault.ErrRange, "inspect: Config.Log without a Sim", `""`)
 	}
 	if c.Other != "" && c.Log == "" {
-		return nil, fault.Field(fault.ErrRange, "inspector: Config.Other without Log", c.Other)
+		return nil, fault.Field(fault.ErrRange, "inspect: Config.Other without Log", c.Other)
 	}
 	c.Name = cmp.Or(c.Name, c.Scenario.Name, "simulation")
 	var run [8]byte
@@ -81,6 +83,7 @@ func (in *Inspector) Between() {
 // Close ends all requests that wait, and refuses later ones, with status 503. Hooks remove themselves at
 // the next safe point. A second call does nothing.
 func (in *Inspector) Close() error {
+	in.closed.Store(true)
 	var errs []error
 	for _, s := range in.subjects {
 		errs = append(errs, s.close())

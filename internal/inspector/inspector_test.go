@@ -143,7 +143,7 @@ func TestStatusAndFrameOfALiveSim(t *testing.T) {
 		t.Fatal(err)
 	}
 	st := decode[status](t, in.Answer(context.Background(), request(t, "status")))
-	if st.Tick != 3 || st.Hash != hex64(sim.Hash()) || st.Entities != 10 || st.State != "running" || st.Of != "live" || st.Name != "simulation" {
+	if st.Tick != 3 || st.Hash != HashText(sim.Hash()) || st.Entities != 10 || st.State != "running" || st.Of != "live" || st.Name != "simulation" {
 		t.Errorf("status is %+v", st)
 	}
 	f := decodeFrame(t, get(t, in, "frame?by=position.z"))

@@ -27,7 +27,7 @@ function newEntityPanel(root, source, app) {
     } catch (err) {
       if (err.status !== 404) throw err;
       content.classList.add("stale");
-      throw new Error(`${clean(id)} no longer exists: ${err.message}`);
+      throw new Error(`${clean(id)} no longer exists.`);
     }
     if (app.selected?.id !== id) return;
     content.classList.remove("stale");
@@ -109,7 +109,7 @@ function newEntityPanel(root, source, app) {
       await navigator.clipboard.writeText(JSON.stringify(entity, null, 2));
       copy.textContent = "Copied";
     } catch {
-      copy.textContent = "The browser refuses";
+      copy.textContent = "Copying is not allowed";
     }
     setTimeout(() => { copy.textContent = "Copy"; }, 1500);
   }
@@ -193,12 +193,11 @@ function newEntitiesPanel(root, source, app) {
     if (has.length + hasNot.length) q.tag = [...has, ...hasNot.map(t => "!" + t)];
     const conditions = whereParts(where.value);
     if (conditions.length) q.where = conditions;
-    const wanted = chosen ?? names().slice(0, 6);
-    if (wanted.length) q.columns = wanted.join(",");
+    if (shownColumns().length) q.columns = shownColumns().join(",");
     return q;
   }
 
-  const names = () => namesOfEntities(app);
+  const names = () => namesOfEntities(app), shownColumns = () => chosen ?? names().slice(0, 6);
 
   async function work() {
     const { first, count } = grid.range, q = query(Math.max(0, first - Math.floor((pageOfRows - count) / 2)));
@@ -277,17 +276,15 @@ function newEntitiesPanel(root, source, app) {
   function showChoices() {
     choices.replaceChildren();
     for (const name of names()) {
-      const field = element(choices, "label", "check"), box = element(field, "input");
-      box.type = "checkbox";
-      box.checked = (chosen ?? names().slice(0, 6)).includes(name);
-      element(field, "span", "mono", clean(name, 60)).title = clean(name, 400);
-      box.addEventListener("change", () => {
-        const on = new Set(chosen ?? names().slice(0, 6));
-        if (box.checked) on.add(name); else on.delete(name);
+      const box = newCheck(choices, clean(name, 60), shownColumns().includes(name), checked => {
+        const on = new Set(shownColumns());
+        if (checked) on.add(name); else on.delete(name);
         chosen = names().filter(n => on.has(n));
         if (!on.has(order.name)) order = { name: "slot", down: false };
         again();
       });
+      box.parentElement.title = clean(name, 400);
+      box.nextSibling.className = "mono";
     }
   }
 
