@@ -30,7 +30,7 @@ func BenchmarkIdleTick(b *testing.B) {
 		in := newInspector(b, sim, Config{})
 		b.ReportAllocs()
 		for b.Loop() {
-			in.live.tick(sim, false)
+			in.live.tick(sim)
 		}
 	})
 }

@@ -249,8 +249,9 @@ func TestRareEvents(t *testing.T) {
 	}
 }
 
-// A tick that StepBack runs again has its events in the list already.
-func TestEventsOfTicksThatRunAgain(t *testing.T) {
+// StepBack runs ticks again. Pages have their events already, see only where it ends, and keep the ticks before. A step
+// that a page asks for meanwhile does not count one of them.
+func TestStepBack(t *testing.T) {
 	sim := must(evertick.New(evertick.Config{Capacity: 16, History: evertick.HistoryConfig{Keep: 20, Every: 100}, Physics: physics.Config{Gravity: [2]float32{0, -10}}}))
 	s := pickSim{sim, t}
 	s.at(0, 0, s.sensor(10, 0.1))
@@ -258,23 +259,42 @@ func TestEventsOfTicksThatRunAgain(t *testing.T) {
 	d.Type, d.Position = physics.DynamicBody, [2]float32{0, 1}
 	b := must(sim.CreateBody(must(sim.World.Spawn()), d))
 	must(sim.Physics.CreateCircle(b, physics.DefaultShapeDef(), physics.Circle{Radius: 0.5}))
-	in := newInspector(t, sim, Config{})
-	get(t, in, "events")
-	if err := sim.StepN(60); err != nil {
-		t.Fatal(err)
-	}
-	names := func() []string {
+	in := newInspector(t, sim, Config{Control: true})
+	events := func() []string {
 		a := decode[eventsAnswer](t, get(t, in, "events"))
 		return a.names()
 	}
-	want := names()
+	events()
+	if err := sim.StepN(60); err != nil {
+		t.Fatal(err)
+	}
+	want := events()
 	if len(want) == 0 {
 		t.Fatal("no event")
 	}
-	if err := sim.StepBack(1); err != nil {
+	n := int64(3)
+	moved := make(chan error)
+	go func() { moved <- in.live.move(t.Context(), &move{Step: &n}) }()
+	for waiting := 0; waiting == 0; time.Sleep(time.Millisecond) {
+		in.live.mu.Lock()
+		waiting = len(in.live.waiting)
+		in.live.mu.Unlock()
+	}
+	if err := sim.StepBack(5); err != nil {
 		t.Fatal(err)
 	}
-	if got := names(); !slices.Equal(got, want) {
+	if got := events(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+	if err := <-moved; err != nil {
+		t.Fatal(err)
+	}
+	rows, err := rowsAfter(request(t, "hashes?after=39"), in.live)
+	if err != nil || len(rows) != 16 || rows[0].tick != 40 || rows[15].tick != 55 {
+		t.Errorf("hashes after tick 39: %+v, %v", rows, err)
+	}
+	advance(t, sim, 10)
+	if sim.Ticks() != 58 {
+		t.Errorf("at %d after three ticks from 55", sim.Ticks())
 	}
 }

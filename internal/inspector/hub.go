@@ -29,7 +29,7 @@ type hub struct {
 	failure func() error
 
 	// Of the goroutine of the Sim:
-	eachTick []func(*evertick.Sim) // called after each tick that has not run before
+	eachTick []func(*evertick.Sim) // called after each tick
 	inTick   bool                  // the safe point is that after a tick, within Step
 	serving  []*job
 	scratch  []byte
@@ -107,12 +107,10 @@ func (h *hub) age() time.Duration {
 	return time.Duration(h.now() - at)
 }
 
-// tick is the safe point after a tick. again reports that the tick has run before: see evertick.Tick.Again.
-func (h *hub) tick(sim *evertick.Sim, again bool) {
+// tick is the safe point after a tick.
+func (h *hub) tick(sim *evertick.Sim) {
 	for _, f := range h.eachTick {
-		if !again {
-			f(sim)
-		}
+		f(sim)
 	}
 	h.inTick = true
 	h.between(sim, sim.Loop().Paused())
@@ -126,6 +124,7 @@ func (h *hub) between(sim *evertick.Sim, paused bool) {
 	w := sim.World
 	h.mu.Lock()
 	h.safeAt = now
+	h.ticks.undo(sim.Ticks() + 1)
 	if h.inTick {
 		_, stepNs := sim.Timings()
 		h.ticks.add(sim.Ticks(), sim.Hash(), stepNs)

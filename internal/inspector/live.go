@@ -36,8 +36,10 @@ func newLive(sim *evertick.Sim) *live {
 	l.between(sim, sim.Loop().Paused())
 	l.remove = sim.AddHooks(evertick.Hooks{
 		AfterTick: func(t *evertick.Tick) error {
-			if !l.removed() {
-				l.tick(sim, t.Again())
+			// The ticks that StepBack runs again are no safe points: pages have seen them, and would see the Sim go back farther
+			// than it does.
+			if !l.removed() && !t.Again() {
+				l.tick(sim)
 			}
 			return nil
 		},

@@ -220,7 +220,7 @@ func (s *logSubject) serveNow() {
 
 // ticked is the safe point after a tick.
 func (s *logSubject) ticked() {
-	s.tick(s.player.Sim(), false)
+	s.tick(s.player.Sim())
 	s.yield()
 }
 

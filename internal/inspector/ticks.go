@@ -19,13 +19,18 @@ type tickRow struct {
 
 // add records a tick. A Sim that has gone back repeats ticks: it replaces what it had of them.
 func (t *ticks) add(tick, hash uint64, stepNs int64) {
-	for t.len > 0 && t.at(t.len-1).tick >= tick {
-		t.next--
-		t.len--
-	}
+	t.undo(tick)
 	t.rows[t.next%recordedTicks] = tickRow{tick: tick, hash: hash, stepNs: stepNs}
 	t.next++
 	t.len = min(t.len+1, recordedTicks)
+}
+
+// undo removes the ticks from one on.
+func (t *ticks) undo(from uint64) {
+	for t.len > 0 && t.at(t.len-1).tick >= from {
+		t.next--
+		t.len--
+	}
 }
 
 // at returns row i of those that the ring holds, in ascending order of ticks.
