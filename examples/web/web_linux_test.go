@@ -414,6 +414,7 @@ func TestPlay(t *testing.T) {
 	if r.Different != 0 || r.Equal < 500 || r.RoundTripMs < 300 || r.Snapshots != 1 {
 		t.Errorf("%+v", r)
 	}
+	p.Resize(1200, 720)
 	p.Screenshot("twin-play")
 }
 

@@ -313,7 +313,7 @@ function newWorldView(app) {
   const canvas = byId("world"), note = byId("view-note"), by = byId("by");
   const overlays = { contacts: false, joints: true, velocities: false, boxes: false };
   const view = newView(canvas, { onPick: pick, onFollow });
-  let seen = true;
+  let seen = true, entities = -1;
 
   async function pick(x, y, r) {
     try {
@@ -334,15 +334,16 @@ function newWorldView(app) {
     onFrame(frame) {
       app.frameAt = performance.now();
       app.setTick(frame.head.tick, frame.head.hash);
-      setText(byId("view-figures"), entitiesText(frame.head.entities) + figures());
+      entities = frame.head.entities;
+      showFigures();
       return view.load(frame, by.value);
     },
     onProblem: say,
   });
 
-  function figures() {
-    const s = app.status;
-    return s?.bodies ? ` · ${number(s.bodies)} bodies · ${number(s.contacts ?? 0)} contacts` : "";
+  function showFigures() {
+    const s = app.status, bodies = s?.bodies ? ` · ${number(s.bodies)} bodies · ${number(s.contacts ?? 0)} contacts` : "";
+    setText(byId("view-figures"), entities < 0 ? "" : entitiesText(entities) + bodies);
   }
 
   function ask() {
@@ -392,7 +393,12 @@ function newWorldView(app) {
     view.follow(app.following ? app.selected.slot : null);
   });
   app.on("subject", ask);
-  app.on("reset", () => view.reset());
+  app.on("reset", () => {
+    view.reset();
+    entities = -1;
+    showFigures();
+  });
+  app.on("status", showFigures); // which is newer than the last frame of a simulation that pauses
   new IntersectionObserver(entries => {
     seen = entries.at(-1).isIntersecting;
     ask();
