@@ -117,6 +117,22 @@ func (d *desk) tick(sim *evertick.Sim) {
 	d.inTick = false
 }
 
+// again records a tick that StepBack or Forward runs again, unless it still has it. It is no safe point: pages have seen the
+// tick, and would see the Sim go back farther than it does.
+func (d *desk) again(sim *evertick.Sim) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if t := &d.ticks; t.len == 0 || t.at(t.len-1).tick < sim.Ticks() {
+		d.record(sim)
+	}
+}
+
+// record records the tick that has run. The caller holds the lock.
+func (d *desk) record(sim *evertick.Sim) {
+	_, stepNs := sim.Timings()
+	d.ticks.add(sim.Ticks(), sim.Hash(), stepNs)
+}
+
 // between is a safe point: it runs what waits. A tick locks the mutex once while nothing waits, since that and reading
 // the clock are most of the cost.
 func (d *desk) between(sim *evertick.Sim, paused bool) {
@@ -126,8 +142,7 @@ func (d *desk) between(sim *evertick.Sim, paused bool) {
 	d.safeAt = now
 	d.ticks.undo(sim.Ticks() + 1)
 	if d.inTick {
-		_, stepNs := sim.Timings()
-		d.ticks.add(sim.Ticks(), sim.Hash(), stepNs)
+		d.record(sim)
 	}
 	d.facts = facts{
 		stamp: stamp{w, sim.Ticks(), w.Version(), w.LastTouch(), w.Generation()}, hash: sim.Hash(),
