@@ -48,12 +48,13 @@ func NewHandler(sim *evertick.Sim, c Config) (*Handler, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
+	c.Name = cmp.Or(c.Name, c.Scenario.Name, "simulation")
 	in, err := inspector.New(sim, c.inspector())
 	if err != nil {
 		return nil, err
 	}
 	h := &Handler{guard: newGuard(&c), in: in, asked: make(chan struct{}, maxAsked)}
-	document := page.Inspect(cmp.Or(c.Name, c.Scenario.Name, "simulation"))
+	document := page.Inspect(c.Name)
 	h.page, h.policy = document.HTML(), document.Policy()+"; frame-ancestors 'none'"
 	h.sources = sources{replica: c.Replica}
 	if sim != nil {

@@ -284,6 +284,9 @@ func TestServeLog(t *testing.T) {
 	srv, err := inspect.ServeLog(t.Context(), dir, game, "127.0.0.1:0", inspect.Config{Logf: quiet})
 	check(t, err)
 	defer srv.Close()
+	if _, body := get(t, srv.URL+"status"); !strings.Contains(body, `"name":"balls"`) {
+		t.Errorf("the title is not that of the scenario: %s", body)
+	}
 	for _, tick := range []int{77, 100, 3} {
 		r, err := http.NewRequest("POST", srv.URL+"timeline", strings.NewReader(fmt.Sprintf(`{"of":"log","seek":%d}`, tick)))
 		check(t, err)

@@ -249,7 +249,8 @@ func TestRareEvents(t *testing.T) {
 	}
 }
 
-// StepBack runs ticks again. Pages have their events already, and see only where it ends. A step that a page asks for meanwhile does not count one of them.
+// StepBack and Forward run ticks again. Pages have their events already, see only where it ends, and keep the ticks before. A
+// step that a page asks for meanwhile does not count one of them.
 func TestStepBack(t *testing.T) {
 	sim := must(evertick.New(evertick.Config{Capacity: 16, History: evertick.HistoryConfig{Keep: 20, Every: 100}, Physics: physics.Config{Gravity: [2]float32{0, -10}}}))
 	s := pickSim{sim, t}
@@ -289,11 +290,17 @@ func TestStepBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, err := rowsAfter(request(t, "hashes?after=39"), in.live)
-	if err != nil || len(rows) != 16 || rows[15].tick != 55 {
+	if err != nil || len(rows) != 16 || rows[0].tick != 40 || rows[15].tick != 55 {
 		t.Errorf("hashes after tick 39: %+v, %v", rows, err)
 	}
+	if err := sim.Forward(2); err != nil {
+		t.Fatal(err)
+	}
+	if rows, err = rowsAfter(request(t, "hashes?after=54"), in.live); err != nil || len(rows) != 3 || rows[2].tick != 57 || rows[2].hash != sim.Hash() {
+		t.Errorf("hashes after Forward: %+v, %v", rows, err)
+	}
 	advance(t, sim, 10)
-	if sim.Ticks() != 58 {
-		t.Errorf("at %d after three ticks from 55", sim.Ticks())
+	if sim.Ticks() != 60 {
+		t.Errorf("at %d after three ticks from 57", sim.Ticks())
 	}
 }

@@ -117,6 +117,22 @@ func (h *hub) tick(sim *evertick.Sim) {
 	h.inTick = false
 }
 
+// again records a tick that StepBack or Forward runs again, unless it still has it. It is no safe point: pages have seen the
+// tick, and would see the Sim go back farther than it does.
+func (h *hub) again(sim *evertick.Sim) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if t := &h.ticks; t.len == 0 || t.at(t.len-1).tick < sim.Ticks() {
+		h.record(sim)
+	}
+}
+
+// record records the tick that has run. The caller holds the lock.
+func (h *hub) record(sim *evertick.Sim) {
+	_, stepNs := sim.Timings()
+	h.ticks.add(sim.Ticks(), sim.Hash(), stepNs)
+}
+
 // between is a safe point: it runs what waits. A tick locks the mutex once while nothing waits, since that and reading
 // the clock are most of the cost.
 func (h *hub) between(sim *evertick.Sim, paused bool) {
@@ -126,8 +142,7 @@ func (h *hub) between(sim *evertick.Sim, paused bool) {
 	h.safeAt = now
 	h.ticks.undo(sim.Ticks() + 1)
 	if h.inTick {
-		_, stepNs := sim.Timings()
-		h.ticks.add(sim.Ticks(), sim.Hash(), stepNs)
+		h.record(sim)
 	}
 	h.summary = summary{
 		at: stateVersion{w, sim.Ticks(), w.Version(), w.LastTouch(), w.Generation()}, hash: sim.Hash(),

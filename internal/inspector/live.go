@@ -36,9 +36,11 @@ func newLive(sim *evertick.Sim) *live {
 	l.between(sim, sim.Loop().Paused())
 	l.remove = sim.AddHooks(evertick.Hooks{
 		AfterTick: func(t *evertick.Tick) error {
-			// The ticks that StepBack runs again are no safe points: pages have seen them, and would see the Sim go back farther
-			// than it does.
-			if !l.removed() && !t.Again() {
+			switch {
+			case l.removed():
+			case t.Again():
+				l.again(sim)
+			default:
 				l.tick(sim)
 			}
 			return nil
