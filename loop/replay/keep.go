@@ -11,6 +11,8 @@ import (
 const (
 	keepEvery = 64
 	keepNear  = 8
+	// keepAgain is the number of ticks after which it tries again once a snapshot was larger than its memory.
+	keepAgain = 16 * keepEvery
 )
 
 // kept are snapshots in memory, by rising ticks.
@@ -37,7 +39,7 @@ func (p *Player) Keep(bytes int) {
 // keep keeps a snapshot of the present state if one is due after every so many ticks, and there is none.
 func (p *Player) keep(every uint64) {
 	k, n := &p.kept, p.sim.Ticks()
-	if k.limit == 0 || n%every != 0 {
+	if k.limit == 0 || n%every != 0 || len(k.scratch) > k.limit && n%keepAgain != 0 {
 		return
 	}
 	if i := k.find(n); i > 0 && k.list[i-1].ticks == n {
