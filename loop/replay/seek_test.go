@@ -92,6 +92,42 @@ func TestKeepMakesStepsBackShort(t *testing.T) {
 	}
 }
 
+// asked is a state that counts how often it is asked for.
+type asked int
+
+func (n *asked) AppendState(dst []byte) []byte { *n++; return dst }
+func (n *asked) RestoreState([]byte) error     { return nil }
+
+// A Player whose snapshots do not fit in the memory tries now and then only, since each takes time.
+func TestCacheWithoutRoom(t *testing.T) {
+	var n *asked
+	sc := scenario(nil)
+	build := sc.New
+	sc.New = func(seed uint64) (*evertick.Sim, error) {
+		sim, err := build(seed)
+		if err == nil {
+			n = new(asked)
+			err = sim.AddState("asked", n)
+		}
+		return sim, err
+	}
+	const ticks = 700
+	dir, hashes := recorded(t, sc, ticks, replay.Options{})
+	count := func(bytes int) asked {
+		p, err := replay.Play(dir, sc, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		p.CacheSnapshots(bytes)
+		seekTo(t, p, ticks-1, hashes)
+		return *n
+	}
+	if none, little := count(0), count(1); little > none+1 {
+		t.Errorf("%d snapshots that do not fit", little-none)
+	}
+}
+
 // A seek that is cancelled ends at the tick that it has reached, and the player goes on from there.
 func TestSeekContext(t *testing.T) {
 	dir, hashes := recorded(t, scenario(nil), 120, replay.Options{SnapshotTicks: 50})
