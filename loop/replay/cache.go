@@ -11,6 +11,8 @@ import (
 const (
 	cacheEvery = 64
 	cacheNear  = 8
+	// cacheAgain is the number of ticks after which it tries again once a snapshot was larger than its memory.
+	cacheAgain = 16 * cacheEvery
 )
 
 // snapshotCache holds snapshots in memory, by rising ticks.
@@ -37,7 +39,7 @@ func (p *Player) CacheSnapshots(bytes int) {
 // cacheState keeps a snapshot of the present state if the number of ticks is a multiple of every, and there is none.
 func (p *Player) cacheState(every uint64) {
 	c, n := &p.cache, p.sim.Ticks()
-	if c.limit == 0 || n%every != 0 {
+	if c.limit == 0 || n%every != 0 || len(c.scratch) > c.limit && n%cacheAgain != 0 {
 		return
 	}
 	if i := c.find(n); i > 0 && c.list[i-1].ticks == n {

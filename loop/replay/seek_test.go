@@ -64,7 +64,7 @@ func TestScrub(t *testing.T) {
 }
 
 // Going back by one tick runs few ticks again once snapshots are kept, also across a snapshot of the log.
-func TestKeepMakesStepsBackShort(t *testing.T) {
+func TestCacheMakesStepsBackShort(t *testing.T) {
 	dir, hashes := recorded(t, scenario(nil), 300, replay.Options{SnapshotTicks: 200})
 	p, err := replay.Play(dir, scenario(nil), nil)
 	if err != nil {
@@ -89,6 +89,42 @@ func TestKeepMakesStepsBackShort(t *testing.T) {
 	ran := 0
 	if err := p.SeekContext(t.Context(), 100, func(uint64) { ran++ }); err != nil || ran != 101 {
 		t.Errorf("without kept snapshots %d ticks ran, %v", ran, err)
+	}
+}
+
+// asked is a state that counts how often it is asked for.
+type asked int
+
+func (n *asked) AppendState(dst []byte) []byte { *n++; return dst }
+func (n *asked) RestoreState([]byte) error     { return nil }
+
+// A Player whose snapshots do not fit in the memory tries now and then only, since each takes time.
+func TestCacheWithoutRoom(t *testing.T) {
+	var n *asked
+	sc := scenario(nil)
+	build := sc.New
+	sc.New = func(seed uint64) (*evertick.Sim, error) {
+		sim, err := build(seed)
+		if err == nil {
+			n = new(asked)
+			err = sim.AddState("asked", n)
+		}
+		return sim, err
+	}
+	const ticks = 700
+	dir, hashes := recorded(t, sc, ticks, replay.Options{})
+	count := func(bytes int) asked {
+		p, err := replay.Play(dir, sc, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		p.CacheSnapshots(bytes)
+		seekTo(t, p, ticks-1, hashes)
+		return *n
+	}
+	if none, little := count(0), count(1); little > none+1 {
+		t.Errorf("%d snapshots that do not fit", little-none)
 	}
 }
 
