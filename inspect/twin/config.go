@@ -15,10 +15,10 @@ type Config struct {
 	Seed uint64
 	// URL that the page proposes, such as "wss://play.example.com/world". "": /world of the host of the page.
 	URL string
-	// Steer turns what the player does into an input. Each tick calls it, and an input is sent if kind or data differ
-	// from those of the last one. Kind 0: nothing is sent. data may be used again. nil: the page does not play.
+	// Steer turns what the player does into an input. It is called each tick; an input is sent if kind or data differ
+	// from those of the last one. Kind 0 sends nothing. data is copied. nil: the page does not play.
 	Steer func(Pad) (kind uint32, data []byte)
-	// Owner names the column with the number of the session that owns an entity: the page follows its own one. "": none.
+	// Owner names the column with the session that owns an entity: the page follows the entity of its own. "": none.
 	Owner string
 	// Watch and Play are the Credentials of a session that only watches, and of one that plays. At most 4,096 bytes.
 	Watch, Play []byte

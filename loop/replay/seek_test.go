@@ -64,7 +64,7 @@ func TestScrub(t *testing.T) {
 }
 
 // Going back by one tick runs few ticks again once snapshots are kept, also across a snapshot of the log.
-func TestKeepMakesStepsBackShort(t *testing.T) {
+func TestCacheMakesStepsBackShort(t *testing.T) {
 	dir, hashes := recorded(t, scenario(nil), 300, replay.Options{SnapshotTicks: 200})
 	p, err := replay.Play(dir, scenario(nil), nil)
 	if err != nil {
