@@ -6,7 +6,7 @@
 //
 // Serve, ServeLog and NewHandler must be called where Step may be called. From then on the page gets its data
 // between ticks, on the goroutine of the Sim, and only while somebody looks. Looking never changes the state: the
-// hashes of a Sim with and without a Handler are equal. A Sim that nobody steps cannot be read; the page says so,
+// hashes of a Sim with and without a Handler are equal. A Sim that is not stepped cannot be read; the page says so,
 // and /metrics still answers.
 //
 // Besides the page and its requests a Handler answers /metrics, in the text format of Prometheus, and /debug/vars,

@@ -164,8 +164,8 @@ func send(w http.ResponseWriter, status int, kind string, body []byte) {
 
 // fail writes an error in the form of the Inspector.
 func fail(w http.ResponseWriter, status int, why string) {
-	body := marshal(map[string]string{"error": "inspect: " + why})
-	send(w, status, "application/json", body)
+	a := inspector.Refuse(status, errors.New("inspect: "+why))
+	send(w, a.Status, a.Type, a.Body)
 }
 
 // redirect sends the browser to an address that is relative to the one that it asked for, as a proxy may have changed that.

@@ -2,6 +2,7 @@ package inspect_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -77,7 +78,9 @@ func run(t *testing.T, sim *evertick.Sim) {
 	go func() { ended <- sim.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
-		<-ended
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("the Sim ends: %v", err)
+		}
 	})
 }
 
@@ -271,7 +274,7 @@ func TestStalledInBrowser(t *testing.T) {
 	p := look(t, "a Sim that nothing steps", server.URL)
 	check(t, stop())
 	waitText(p, "#state", "stalled: no tick for")
-	waitText(p, "#panel-entities", "safe point") // the panel says what the server said
+	waitText(p, "#panel-entities", "has not been stepped") // the panel says what the server said
 	p.Click("#tab-systems")                      // does not wait for the Sim
 	waitText(p, "#panel-systems", "physics.step")
 	p.Click("#pause")

@@ -213,7 +213,7 @@ func TestPage(t *testing.T) {
 
 	server.kill()
 	lost := p.until("the connection is lost", func(r *report) bool { return r.State == "waiting" })
-	p.Wait(`/Tries again in/.test(document.querySelector("#twin-trouble").textContent)`)
+	p.Wait(`/Trying again in/.test(document.querySelector("#twin-trouble").textContent)`)
 	server.args[1] = server.addr
 	server.start()
 	p.until("all ticks", func(r *report) bool { return r.State == "joined" && r.Equal >= max(10_000, lost.Equal+2000) })
@@ -414,6 +414,7 @@ func TestPlay(t *testing.T) {
 	if r.Different != 0 || r.Equal < 500 || r.RoundTripMs < 300 || r.Snapshots != 1 {
 		t.Errorf("%+v", r)
 	}
+	p.Resize(1200, 720)
 	p.Screenshot("twin-play")
 }
 

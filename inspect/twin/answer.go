@@ -26,7 +26,7 @@ const mostBody = 64 << 10
 //	GET  hashes?after=TICK    while a server is joined: with its hashes
 func (m *machine) answer(ctx context.Context, r *inspector.Request) inspector.Answer {
 	if r.Path != "file" && len(r.Body) > mostBody {
-		return refusal(413, fault.Field(fault.ErrCapacity, "twin: bytes of a request", len(r.Body)))
+		return inspector.Refuse(413, fault.Field(fault.ErrCapacity, "twin: bytes of a request", len(r.Body)))
 	}
 	var f func() (any, error)
 	switch r.Method + " " + r.Path {
@@ -55,22 +55,13 @@ func (m *machine) answer(ctx context.Context, r *inspector.Request) inspector.An
 	case err == errPass:
 		return m.inspector().Answer(ctx, r)
 	case err != nil:
-		return refusal(400, err)
+		return inspector.Refuse(400, err)
 	}
-	body, err := json.Marshal(v)
-	if err != nil {
-		return refusal(500, err)
-	}
-	return inspector.Answer{Status: 200, Type: "application/json", Body: body}
+	return inspector.JSON(v)
 }
 
 // errPass is for a request that the Inspector answers.
 var errPass = fmt.Errorf("twin: for the inspector")
-
-func refusal(status int, err error) inspector.Answer {
-	body, _ := json.Marshal(map[string]string{"error": err.Error()}) // cannot fail: strings
-	return inspector.Answer{Status: status, Type: "application/json", Body: body}
-}
 
 // do runs f on the goroutine of the machine.
 func (m *machine) do(ctx context.Context, f func() (any, error)) (v any, err error) {
@@ -166,7 +157,7 @@ func (m *machine) command(body []byte) (any, error) {
 	case c.Disconnect:
 		return m.report(), m.link.disconnect()
 	case c.Connect == "":
-		return nil, fault.Field(fault.ErrRange, "twin: connect", `""`)
+		return nil, fmt.Errorf("%w: name a server, such as ws://host:port/world", fault.Field(fault.ErrRange, "twin: connect", `""`))
 	}
 	err := m.link.connect(c.Connect, c.Play)
 	return m.report(), err

@@ -26,7 +26,7 @@ func Run(c Config) error {
 		go func() { // a callback of the page must not wait
 			var a inspector.Answer
 			if err != nil {
-				a = refusal(400, err)
+				a = inspector.Refuse(400, err)
 			} else {
 				a = m.answer(context.Background(), r)
 			}

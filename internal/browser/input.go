@@ -136,3 +136,23 @@ func (p *Page) Drop(selector string, paths ...string) {
 	}
 	p.Settle()
 }
+
+// Finger is where a finger touches the window, in pixels of CSS.
+type Finger struct{ X, Y float64 }
+
+// Touch puts fingers down, moves them, or lifts those that are no longer given; none lifts all.
+func (p *Page) Touch(fingers ...Finger) {
+	p.t.Helper()
+	kind, points := "touchMove", []object{}
+	switch {
+	case len(fingers) > p.fingers:
+		kind = "touchStart"
+	case len(fingers) < p.fingers:
+		kind = "touchEnd"
+	}
+	p.fingers = len(fingers)
+	for i, f := range fingers {
+		points = append(points, object{"x": f.X, "y": f.Y, "id": i})
+	}
+	p.call("Input.dispatchTouchEvent", object{"type": kind, "touchPoints": points})
+}

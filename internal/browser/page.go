@@ -28,6 +28,7 @@ type session struct {
 	browser *browser
 	id      string
 	loaded  chan string // the address of a page that has loaded
+	fingers int         // that touch it
 
 	mu       sync.Mutex
 	url      string   // of the page

@@ -3,7 +3,6 @@ package inspector
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -69,10 +68,10 @@ func (in *Inspector) Answer(ctx context.Context, r *Request) Answer {
 	if h == nil {
 		for _, method := range [...]string{"GET", "POST"} {
 			if routes[method+" "+r.Path] != nil {
-				return refuse(405, fault.Field(fault.ErrUnsupported, "inspector: method of "+r.Path, r.Method))
+				return Refuse(405, fault.Field(fault.ErrUnsupported, "inspector: method of "+r.Path, r.Method))
 			}
 		}
-		return refuse(404, fmt.Errorf("inspector: there is no request %.80q", r.Path))
+		return Refuse(404, fmt.Errorf("inspector: there is no request %.80q", r.Path))
 	}
 	if in.closed.Load() {
 		return errorAnswer(errClosed)
@@ -112,42 +111,35 @@ func jsonBody(body []byte, stale bool) Answer {
 	return Answer{200, typeJSON, body}
 }
 
-// jsonAnswer returns v, which has no values that JSON lacks.
-func jsonAnswer(v any) Answer {
-	body, err := json.Marshal(v)
-	if err != nil {
-		return errorAnswer(err)
-	}
-	return Answer{200, typeJSON, body}
-}
+// JSON answers with v, which has no values that JSON lacks.
+func JSON(v any) Answer { return Answer{200, typeJSON, encode(v)} }
 
-// appendJSON appends v, which has no values that JSON lacks.
-func appendJSON(dst []byte, v any) ([]byte, error) {
-	body, err := json.Marshal(v)
-	return append(dst, body...), err
-}
-
-var errClosed = errors.New("inspector: closed")
+var errClosed = errors.New("inspector: the inspector is closed")
 
 // stalledError says that no safe point came in time.
 type stalledError struct{ age time.Duration }
 
 func (e *stalledError) Error() string {
-	return fmt.Sprintf("inspector: nobody steps the simulation: the last safe point was %d ms ago", e.age.Milliseconds())
+	return fmt.Sprintf("inspector: the simulation has not been stepped for %.1f s", e.age.Seconds())
 }
 
 // failedError says that the Sim has failed, and that nothing is known that answers the request.
 type failedError struct{ err error }
 
 func (e *failedError) Error() string {
-	return "inspector: the simulation has failed, and nobody asked for this before: " + e.err.Error()
+	return "inspector: the simulation has failed, and this was not read before: " + e.err.Error()
 }
 
 func (e *failedError) Unwrap() error { return e.err }
 
-// refuse returns an error with a status.
-func refuse(status int, err error) Answer {
-	a := jsonAnswer(struct {
+// unopenedError says why a log has no Sim. That is not the fault of a request, whatever it wraps.
+type unopenedError struct{ error }
+
+func (e *unopenedError) Unwrap() error { return e.error }
+
+// Refuse answers with an error and its status.
+func Refuse(status int, err error) Answer {
+	a := JSON(struct {
 		Error string `json:"error"`
 	}{err.Error()})
 	a.Status = status
@@ -157,7 +149,7 @@ func refuse(status int, err error) Answer {
 // errorAnswer returns an error with the status that fits it.
 func errorAnswer(err error) Answer {
 	if stalled := (*stalledError)(nil); errors.As(err, &stalled) {
-		a := jsonAnswer(struct {
+		a := JSON(struct {
 			Error   string `json:"error"`
 			Stalled bool   `json:"stalled"`
 			AgeMs   int64  `json:"age_ms"`
@@ -165,14 +157,14 @@ func errorAnswer(err error) Answer {
 		a.Status = 503
 		return a
 	}
-	failed := (*failedError)(nil)
+	failed, unopened := (*failedError)(nil), (*unopenedError)(nil)
 	switch {
-	case errors.As(err, &failed), errors.Is(err, errClosed), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return refuse(503, err)
+	case errors.As(err, &failed), errors.As(err, &unopened), errors.Is(err, errClosed), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return Refuse(503, err)
 	case errors.Is(err, fault.ErrStale):
-		return refuse(404, err)
+		return Refuse(404, err)
 	case errors.Is(err, fault.ErrRange), errors.Is(err, fault.ErrNotFinite), errors.Is(err, fault.ErrUnsupported), errors.Is(err, fault.ErrCapacity):
-		return refuse(400, err)
+		return Refuse(400, err)
 	}
-	return refuse(500, err)
+	return Refuse(500, err)
 }

@@ -25,8 +25,8 @@ const (
 	maxDifferences = 10_000
 	// keptDiffs is how many answers are kept.
 	keptDiffs = 4
-	// unwanted is the time after which a comparison ends if nobody has asked for it again.
-	unwanted = 5 * time.Second
+	// abandonAfter is the time after which a comparison ends if nobody has asked for it again.
+	abandonAfter = 5 * time.Second
 )
 
 // diffs runs comparisons, one at a time, on Sims of their own.
@@ -91,10 +91,10 @@ func (in *Inspector) diff(_ context.Context, r *Request, _ subject) Answer {
 	progress := 0.0
 	if j := d.running; j.comparison == c {
 		j.asked, progress = now, j.progress
-	} else if now.Sub(j.asked) > unwanted {
+	} else if now.Sub(j.asked) > abandonAfter {
 		j.cancel()
 	}
-	a := jsonAnswer(map[string]float64{"progress": progress})
+	a := JSON(map[string]float64{"progress": progress})
 	a.Status = 202
 	return a
 }
@@ -125,9 +125,9 @@ func (in *Inspector) parseComparison(r *Request) (*logSubject, comparison, error
 	}
 	var errs [3]error
 	var limit uint64
-	c.a, errs[0] = wholeNumber(r, "a", 0)
-	c.b, errs[1] = wholeNumber(r, "b", 0)
-	limit, errs[2] = wholeNumber(r, "limit", 1000)
+	c.a, errs[0] = wholeNumber(r.Query, "a", 0)
+	c.b, errs[1] = wholeNumber(r.Query, "b", 0)
+	limit, errs[2] = wholeNumber(r.Query, "limit", 1000)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, c, err
 	}
@@ -163,7 +163,7 @@ func (in *Inspector) compare(ctx context.Context, l *logSubject, j *diffJob) {
 		})
 		return err
 	})
-	answer := jsonAnswer(a)
+	answer := JSON(a)
 	if err != nil {
 		answer = errorAnswer(err)
 	}

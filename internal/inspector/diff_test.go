@@ -383,7 +383,7 @@ func TestDiffFails(t *testing.T) {
 	if d.running == nil || d.running.a != 2 {
 		t.Errorf("%+v runs", d.running)
 	} else {
-		d.running.asked = d.running.asked.Add(-2 * unwanted)
+		d.running.asked = d.running.asked.Add(-2 * abandonAfter)
 	}
 	d.mu.Unlock()
 	if got, _ := diffOf(t, in, "diff?a=3&b=60"); got.A != 3 {

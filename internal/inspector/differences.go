@@ -215,7 +215,7 @@ func (d *differ) bodies() {
 		y := others[c]
 		for row, i := range columns.Differences(x, y) {
 			if live(a, int(row)) == live(b, int(row)) {
-				d.addBody(difference{Column: "body." + x.Name(), Component: i, A: numberText(x, row, i), B: numberText(y, row, i)}, row)
+				d.addBody(difference{Column: bodyPrefix + x.Name(), Component: i, A: numberText(x, row, i), B: numberText(y, row, i)}, row)
 			}
 		}
 		d.pause()
@@ -281,7 +281,7 @@ func (d *differ) listed() map[string]bool {
 		}
 	}
 	for _, c := range d.a.Physics.BodyColumns() {
-		m["body."+c.Name()] = true
+		m[bodyPrefix+c.Name()] = true
 	}
 	m["identity"] = d.identity
 	return m

@@ -7,12 +7,12 @@
 //	pages ──▶ Answer ──▶ routes ──▶ handler ──▶ subject "live", "log" or "other"
 //	                                                │ do(key, task), frames
 //	                                                ▼
-//	                                              desk   requests that wait, and what was recorded
+//	                                              hub    requests that wait, and what was recorded
 //	                                                ▲
 //	                      safe points: after a tick, after a frame, Between
 //
 // A subject is a Sim that pages look at. Only one goroutine may touch a Sim, so a request leaves a task
-// at the desk of its subject, and waits. The goroutine of the Sim runs it at the next safe point. Requests
+// with the hub of its subject, and waits. The goroutine of the Sim runs it at the next safe point. Requests
 // with the same key that wait for the same safe point share one run: ten pages cost what one costs. A task
 // copies what it needs; the goroutine of the request makes the answer from that, if it is long.
 //
@@ -49,7 +49,7 @@
 //	GET status        what runs, and how; never waits
 //	GET frame         a picture, in binary: below
 //	GET world         columns, tags and systems
-//	GET hashes?after= hashes of the last 4,096 ticks; "server" has those of Inspector.ServerHash
+//	GET hashes?after= hashes of the last 4,096 ticks, as "own"; in a twin also those of its server
 //	GET steps?after=  durations of the last 4,096 ticks, in ns; 0 under Config.Untimed; never waits
 //
 // The other files of this package document their requests.
@@ -91,5 +91,5 @@
 //
 // A handler is a method of Inspector in a table of its own file; see routes. It calls ask with a key that
 // holds all parameters on which the result depends, and a task. Records that need every tick are added to
-// desk.eachTick by New.
+// hub.eachTick by New.
 package inspector

@@ -64,19 +64,6 @@ func parseEntitiesQuery(q url.Values) (e entitiesQuery, err error) {
 	return e, nil
 }
 
-// countOf returns a whole number from 0 to most, or usual if the query does not have it.
-func countOf(q url.Values, field string, usual, most int) (int, error) {
-	text := q.Get(field)
-	if text == "" {
-		return usual, nil
-	}
-	n, err := strconv.ParseUint(text, 10, 31)
-	if err != nil || int(n) > most {
-		return 0, fault.Field(fault.ErrRange, "inspector: "+field, fmt.Sprintf("%.40q", text))
-	}
-	return int(n), nil
-}
-
 // page is the answer to an entitiesQuery, without its rows.
 type page struct {
 	Tick    uint64   `json:"tick"`

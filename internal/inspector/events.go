@@ -245,9 +245,9 @@ func (l *eventLog) after(seq uint64) eventsView {
 
 // events answers GET events. It does not wait for the Sim.
 func (in *Inspector) events(_ context.Context, r *Request, s subject) Answer {
-	after, err := wholeNumber(r, "after", 0)
+	after, err := wholeNumber(r.Query, "after", 0)
 	if err != nil {
 		return errorAnswer(err)
 	}
-	return jsonAnswer(s.records().events.after(after))
+	return JSON(s.records().events.after(after))
 }

@@ -3,8 +3,6 @@ package inspector
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strconv"
 	"sync"
 	"time"
 
@@ -33,22 +31,22 @@ type frameOptions struct {
 }
 
 // frames are the frames of one Sim. A number, seq, belongs to a state of the Sim, so frames of the same
-// seq differ only in their options. Guarded by desk.mu.
+// seq differ only in their options. Guarded by hub.mu.
 type frames struct {
 	views  map[frameOptions]*view
 	wanted []*view // scratch of due
 
 	seq     uint64
-	stamp   stamp // of the state of seq
-	nextAt  int64 // earliest time of the next seq
-	slots   slotsStamp
+	at      stateVersion // of the state of seq
+	nextAt  int64        // earliest time of the next seq
+	slots   slotsState
 	version uint64     // of slots
 	waiters int        // of all views
 	free    []*capture // memory of frames that nobody reads any more
 }
 
-// slotsStamp changes with the set of live slots.
-type slotsStamp struct {
+// slotsState changes with the set of live slots.
+type slotsState struct {
 	world         *ecs.World
 	version, copy uint64
 }
@@ -70,9 +68,9 @@ type view struct {
 // frame is one frame. It is made from the capture by the first request that gets it.
 type frame struct {
 	frameHead
-	at      stamp
+	at      stateVersion
 	capture *capture // nil when refs is 0
-	refs    int      // requests that read the capture, and the view; guarded by desk.mu
+	refs    int      // requests that read the capture, and the view; guarded by hub.mu
 	encoded [2]struct {
 		once sync.Once
 		body []byte
@@ -108,13 +106,13 @@ func (in *Inspector) frame(ctx context.Context, r *Request, s subject) Answer {
 		on   *bool
 	}{{"contacts", &o.contacts}, {"joints", &o.joints}, {"velocities", &o.velocities}, {"boxes", &o.boxes}} {
 		var err error
-		*f.on, err = flag(r, f.name, false)
+		*f.on, err = flag(r.Query, f.name, false)
 		errs = append(errs, err)
 	}
-	shapes, err := flag(r, "shapes", true)
+	shapes, err := flag(r.Query, "shapes", true)
 	o.noShape = !shapes
-	after, err1 := wholeNumber(r, "after", 0)
-	have, err2 := wholeNumber(r, "have", 0)
+	after, err1 := wholeNumber(r.Query, "after", 0)
+	have, err2 := wholeNumber(r.Query, "have", 0)
 	if err := errors.Join(append(errs, err, err1, err2)...); err != nil {
 		return errorAnswer(err)
 	}
@@ -130,39 +128,14 @@ func (in *Inspector) frame(ctx context.Context, r *Request, s subject) Answer {
 	return Answer{200, typeBinary, f.encode(in.run, f.SlotsVersion != have)}
 }
 
-// flag returns a parameter that is 0 or 1.
-func flag(r *Request, name string, usual bool) (bool, error) {
-	switch v := r.Query.Get(name); v {
-	case "":
-		return usual, nil
-	case "0", "1":
-		return v == "1", nil
-	default:
-		return false, fault.Field(fault.ErrRange, "inspector: "+name, fmt.Sprintf("%.40q", v))
-	}
-}
-
-// wholeNumber returns a parameter that is a whole number.
-func wholeNumber(r *Request, name string, usual uint64) (uint64, error) {
-	v := r.Query.Get(name)
-	if v == "" {
-		return usual, nil
-	}
-	n, err := strconv.ParseUint(v, 10, 64)
-	if err != nil {
-		return 0, fault.Field(fault.ErrRange, "inspector: "+name, fmt.Sprintf("%.40q", v))
-	}
-	return n, nil
-}
-
 // nextFrame returns a frame after seq, nil if none came in time. The caller releases it.
-func (d *desk) nextFrame(ctx context.Context, o frameOptions, after uint64) (*frame, error) {
-	d.mu.Lock()
-	if after > d.frames.seq { // from another run
+func (h *hub) nextFrame(ctx context.Context, o frameOptions, after uint64) (*frame, error) {
+	h.mu.Lock()
+	if after > h.frames.seq { // from another run
 		after = 0
 	}
-	d.mu.Unlock()
-	f, v, next, err := d.wantFrame(o, after)
+	h.mu.Unlock()
+	f, v, next, err := h.wantFrame(o, after)
 	if f != nil || err != nil {
 		return f, err
 	}
@@ -171,15 +144,15 @@ func (d *desk) nextFrame(ctx context.Context, o frameOptions, after uint64) (*fr
 	select {
 	case <-next:
 	case <-timer.C:
-	case <-d.closing:
+	case <-h.closing:
 		return nil, errClosed
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	v.waiters--
-	d.frames.waiters--
+	h.frames.waiters--
 	if err := errors.Join(err, v.err); err != nil {
 		return nil, err
 	}
@@ -188,26 +161,26 @@ func (d *desk) nextFrame(ctx context.Context, o frameOptions, after uint64) (*fr
 
 // wantFrame returns a frame after seq, if there is one and no newer one can be made now. Otherwise it
 // returns the view, with one more waiter, and the channel that is closed when it has another frame.
-func (d *desk) wantFrame(o frameOptions, after uint64) (*frame, *view, chan struct{}, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
+func (h *hub) wantFrame(o frameOptions, after uint64) (*frame, *view, chan struct{}, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
 		return nil, nil, nil, errClosed
 	}
-	v, err := d.frames.view(o)
+	v, err := h.frames.view(o)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	now := d.now()
+	now := h.now()
 	v.askedAt = now
-	if v.latest != nil && (v.latest.at == d.facts.stamp || now-v.takenAt < framePeriod) {
+	if v.latest != nil && (v.latest.at == h.summary.at || now-v.takenAt < framePeriod) {
 		if f := v.after(after); f != nil {
 			return f, v, nil, nil
 		}
 	}
 	v.waiters++
-	d.frames.waiters++
-	d.signal()
+	h.frames.waiters++
+	h.signal()
 	return nil, v, v.next, nil
 }
 
@@ -260,20 +233,20 @@ func (fs *frames) release(f *frame) {
 	}
 }
 
-func (d *desk) release(f *frame) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.frames.release(f)
+func (h *hub) release(f *frame) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.frames.release(f)
 }
 
 // due returns the views that get a frame at this safe point, all with frames.seq. The slice is valid
 // until the next call.
-func (fs *frames) due(at stamp, now int64) []*view {
+func (fs *frames) due(at stateVersion, now int64) []*view {
 	fs.wanted = fs.wanted[:0]
 	if fs.waiters == 0 {
 		return nil
 	}
-	isNew := fs.seq == 0 || fs.stamp != at
+	isNew := fs.seq == 0 || fs.at != at
 	if isNew && now < fs.nextAt {
 		return nil
 	}
@@ -284,9 +257,9 @@ func (fs *frames) due(at stamp, now int64) []*view {
 	}
 	if isNew && len(fs.wanted) > 0 {
 		fs.seq++
-		fs.stamp = at
+		fs.at = at
 		fs.nextAt = now + framePeriod
-		if s := (slotsStamp{at.world, at.version, at.copy}); s != fs.slots {
+		if s := (slotsState{at.world, at.version, at.copy}); s != fs.slots {
 			fs.slots = s
 			fs.version++
 		}
@@ -298,28 +271,28 @@ func (fs *frames) due(at stamp, now int64) []*view {
 func (fs *frames) spent(now, cost int64) { fs.nextAt = max(fs.nextAt, now+frameShare*cost) }
 
 // capture makes a frame for a view, on the goroutine of the Sim.
-func (d *desk) capture(sim *evertick.Sim, v *view) {
-	d.mu.Lock()
+func (h *hub) capture(sim *evertick.Sim, v *view) {
+	h.mu.Lock()
 	c := new(capture)
-	if n := len(d.frames.free); n > 0 {
-		c, d.frames.free = d.frames.free[n-1], d.frames.free[:n-1]
+	if n := len(h.frames.free); n > 0 {
+		c, h.frames.free = h.frames.free[n-1], h.frames.free[:n-1]
 	}
-	f := &frame{at: d.facts.stamp, capture: c, refs: 1, frameHead: frameHead{
-		Seq: d.frames.seq, Tick: d.facts.stamp.tick, Hash: HashText(d.facts.hash), State: d.facts.state(),
-		SlotsVersion: d.frames.version,
+	f := &frame{at: h.summary.at, capture: c, refs: 1, frameHead: frameHead{
+		Seq: h.frames.seq, Tick: h.summary.at.tick, Hash: HashText(h.summary.hash), State: h.summary.state(),
+		SlotsVersion: h.frames.version,
 	}}
-	now := d.now()
-	d.mu.Unlock()
+	now := h.now()
+	h.mu.Unlock()
 	err := c.take(sim, v)
 	f.Entities = c.entities
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	old := v.latest
 	v.latest, v.takenAt, v.err = f, now, err
-	d.frames.release(old)
+	h.frames.release(old)
 	close(v.next)
 	v.next = make(chan struct{})
 	if err != nil {
-		d.frames.drop(v)
+		h.frames.drop(v)
 	}
 }

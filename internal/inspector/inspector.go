@@ -1,6 +1,7 @@
 package inspector
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -16,7 +17,7 @@ import (
 
 // Config of an Inspector. The zero value works for a live Sim.
 type Config struct {
-	// Name is the title of the page. "": "simulation".
+	// Name is the title of the page. "": the name of the scenario, or "simulation".
 	Name string
 	// Control lets pages pause and step the live Sim.
 	Control bool
@@ -48,14 +49,12 @@ type Inspector struct {
 // nothing to look at, or Other without Log, is ErrRange; other errors are those of the log.
 func New(sim *evertick.Sim, c Config) (*Inspector, error) {
 	if sim == nil && c.Log == "" {
-		return nil, fault.Field(fault.ErrRange, "inspector: Config.Log without a Sim", `""`)
+		return nil, fault.Field(fault.ErrRange, "inspect: Config.Log without a Sim", `""`)
 	}
 	if c.Other != "" && c.Log == "" {
-		return nil, fault.Field(fault.ErrRange, "inspector: Config.Other without Log", c.Other)
+		return nil, fault.Field(fault.ErrRange, "inspect: Config.Other without Log", c.Other)
 	}
-	if c.Name == "" {
-		c.Name = "simulation"
-	}
+	c.Name = cmp.Or(c.Name, c.Scenario.Name, "simulation")
 	var run [8]byte
 	_, _ = rand.Read(run[:]) // never fails
 	in := &Inspector{config: c, run: hex.EncodeToString(run[:])}

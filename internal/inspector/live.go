@@ -10,7 +10,7 @@ import (
 
 // live is the subject whose Sim the program steps.
 type live struct {
-	*desk
+	*hub
 	sim     *evertick.Sim
 	monitor *evertick.Monitor
 	remove  func()    // the hooks; on the goroutine of the Sim
@@ -19,12 +19,12 @@ type live struct {
 
 	betweenAt atomic.Int64 // 1 more than when the host last called Between; 0: never
 
-	frame loop.Frame // the last; guarded by desk.mu
+	frame loop.Frame // the last; guarded by hub.mu
 	trace traceLog
 }
 
 func newLive(sim *evertick.Sim) *live {
-	l := &live{desk: newDesk(), sim: sim, monitor: sim.Monitor(), frame: sim.Frame()}
+	l := &live{hub: newHub(), sim: sim, monitor: sim.Monitor(), frame: sim.Frame()}
 	l.fixed.describe(sim)
 	l.metrics.New = func() any { return new(evertick.Metrics) }
 	l.failure = func() error {
@@ -90,7 +90,7 @@ func (l *live) name() string { return "live" }
 
 func (l *live) report(s *status) {
 	l.fixed.copyFixed(s)
-	l.desk.report(s)
+	l.hub.report(s)
 	l.mu.Lock()
 	f := l.frame
 	l.mu.Unlock()

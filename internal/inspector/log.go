@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// keptBytes bounds the snapshots that a log keeps in memory, so that steps back are quick.
-	keptBytes = 64 << 20
+	// cacheBytes bounds the snapshots that a log keeps in memory, so that steps back are quick.
+	cacheBytes = 64 << 20
 	// oneThread is set where goroutines share one thread that also has other work. There, long work sleeps for a
 	// moment after each slice, so that requests are answered.
 	oneThread = runtime.GOOS == "js"
@@ -26,8 +26,8 @@ const (
 	refreshPeriod = time.Second
 	// growing is how long a log counts as one that is being written after it has grown.
 	growing = 3 * time.Second
-	// surveyPeriod is the longest time for which a log that plays does not read on.
-	surveyPeriod = 100 * time.Millisecond
+	// scanPeriod is the longest time for which a log that plays does not read on.
+	scanPeriod = 100 * time.Millisecond
 	// mostLag is how far play may fall behind its rate before it drops the lag.
 	mostLag = 100 * time.Millisecond
 	// forever is a wait that only a request or the end cuts short.
@@ -51,7 +51,7 @@ func (c wallClock) after(d time.Duration) <-chan time.Time { return time.After(d
 // Tick T is the state in which T ticks have run, as Sim.Ticks counts: 0 is the state before the first tick, and
 // the last one is the number of ticks in the log. So a hash at T is that of the live Sim at T.
 type logSubject struct {
-	*desk
+	*hub
 	label string
 	dir   string
 	sc    replay.Scenario
@@ -61,33 +61,33 @@ type logSubject struct {
 	done  chan struct{}
 
 	// Of the goroutine:
-	player  *replay.Player // nil: not open
-	survey  survey
-	rate    float64       // of play
-	due     time.Duration // of the next tick that plays
-	lookAt  time.Duration // earliest next look for what has been written
-	grewAt  time.Duration // when the log was last seen to grow
-	readAt  time.Duration // when the survey last read on
-	breathe time.Duration // when other goroutines had the thread last
+	player    *replay.Player // nil: not open
+	scan      logScan
+	rate      float64       // of play
+	due       time.Duration // of the next tick that plays
+	refreshAt time.Duration // earliest next refresh for what has been written
+	grewAt    time.Duration // when the log was last seen to grow
+	readAt    time.Duration // when the scan last read on
+	yieldedAt time.Duration // when other goroutines had the thread last
 
 	diffs diffs
 
 	control sync.Mutex // guards what follows
 	fixed   status     // what never changes
-	order   order
+	goal    goal
 	cancel  context.CancelFunc // ends the seek that runs; nil: none does
 	shown   logShown
 }
 
-// order is what pages have asked for last.
-type order struct {
-	seek   bool
-	target uint64  // if seek
-	rate   float64 // ticks per second to play; 0: do not
-	look   bool    // for ticks that have been written since
+// goal is what pages have asked for last.
+type goal struct {
+	seek    bool
+	target  uint64  // if seek
+	rate    float64 // ticks per second to play; 0: do not
+	refresh bool    // for ticks that have been written since
 }
 
-// logShown is what status and timeline show besides the desk's facts.
+// logShown is what status and timeline show besides the summary of the hub.
 type logShown struct {
 	seeking  bool
 	from, to uint64
@@ -98,8 +98,8 @@ type logShown struct {
 
 func openLog(label, dir string, c *Config, cl clock) *logSubject {
 	ctx, stop := context.WithCancel(context.Background())
-	s := &logSubject{desk: newDesk(), label: label, dir: dir, sc: c.Scenario, fs: c.FS, clock: cl, stop: stop, done: make(chan struct{})}
-	s.survey.dir, s.survey.fs = dir, c.FS
+	s := &logSubject{hub: newHub(), label: label, dir: dir, sc: c.Scenario, fs: c.FS, clock: cl, stop: stop, done: make(chan struct{})}
+	s.scan.dir, s.scan.fs = dir, c.FS
 	go s.run(ctx)
 	return s
 }
@@ -107,22 +107,22 @@ func openLog(label, dir string, c *Config, cl clock) *logSubject {
 func (s *logSubject) name() string { return s.label }
 
 func (s *logSubject) close() error {
-	err := s.desk.close()
+	err := s.hub.close()
 	s.stop()
 	<-s.done
 	s.diffs.close()
 	return err
 }
 
-// do is desk.do that says why there is no Sim.
+// do is hub.do that says why there is no Sim.
 func (s *logSubject) do(ctx context.Context, key string, f task) ([]byte, bool, error) {
 	s.control.Lock()
 	open, err := s.shown.open, s.shown.err
 	s.control.Unlock()
 	if !open && err != nil {
-		return nil, false, err
+		return nil, false, &unopenedError{err}
 	}
-	return s.desk.do(ctx, key, f)
+	return s.hub.do(ctx, key, f)
 }
 
 // run is the goroutine.
@@ -152,62 +152,62 @@ func (s *logSubject) run(ctx context.Context) {
 
 // turn does the next piece of work. It returns the time for which there is nothing to do: 0 if there may be more.
 func (s *logSubject) turn(root context.Context) time.Duration {
-	o, ctx, wait := s.take(root)
-	if o.look && wait <= 0 {
-		s.look()
+	g, ctx, wait := s.take(root)
+	if g.refresh && wait <= 0 {
+		s.refresh()
 		return 0
 	}
-	return min(wait, s.work(root, ctx, o))
+	return min(wait, s.work(root, ctx, g))
 }
 
 // work seeks, plays, or reads on.
-func (s *logSubject) work(root, ctx context.Context, o order) time.Duration {
+func (s *logSubject) work(root, ctx context.Context, g goal) time.Duration {
 	switch {
 	case s.player == nil:
-	case o.seek:
-		s.seekTo(root, ctx, o.target)
+	case g.seek:
+		s.seekTo(root, ctx, g.target)
 		return 0
-	case o.rate > 0:
-		return s.readOn(s.play(root, o.rate))
+	case g.rate > 0:
+		return s.readOn(s.play(root, g.rate))
 	}
 	return s.readOn(forever)
 }
 
-// take takes the orders that are due, and returns the time until a look is due. A seek gets a context that the
-// next order ends.
-func (s *logSubject) take(ctx context.Context) (order, context.Context, time.Duration) {
-	wait := s.lookAt - s.clock.now()
+// take takes the goals that are due, and returns the time until a refresh is due. A seek gets a context that the
+// next goal ends.
+func (s *logSubject) take(ctx context.Context) (goal, context.Context, time.Duration) {
+	wait := s.refreshAt - s.clock.now()
 	s.control.Lock()
 	defer s.control.Unlock()
-	o := s.order
+	g := s.goal
 	switch {
-	case o.look && wait <= 0:
-		s.order.look = false
-		return o, ctx, wait
-	case !o.look:
+	case g.refresh && wait <= 0:
+		s.goal.refresh = false
+		return g, ctx, wait
+	case !g.refresh:
 		wait = forever
 	}
-	if o.seek && s.player != nil {
-		s.order.seek = false
+	if g.seek && s.player != nil {
+		s.goal.seek = false
 		ctx, s.cancel = context.WithCancel(ctx)
-		s.shown.seeking, s.shown.from, s.shown.to, s.shown.err = true, s.at(), o.target, nil
+		s.shown.seeking, s.shown.from, s.shown.to, s.shown.err = true, s.at(), g.target, nil
 	}
-	return o, ctx, wait
+	return g, ctx, wait
 }
 
-// at returns the tick that the desk has seen last.
+// at returns the tick that the hub has seen last.
 func (s *logSubject) at() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.facts.stamp.tick
+	return s.summary.at.tick
 }
 
 // yield lets requests run where there is one thread.
 func (s *logSubject) yield() {
-	if now := s.clock.now(); oneThread && now-s.breathe >= slice {
+	if now := s.clock.now(); oneThread && now-s.yieldedAt >= slice {
 		runtime.Gosched()
 		time.Sleep(time.Millisecond)
-		s.breathe = s.clock.now()
+		s.yieldedAt = s.clock.now()
 	}
 }
 
@@ -233,7 +233,7 @@ func (s *logSubject) open() {
 	})
 	var fixed status
 	if err == nil {
-		p.Keep(keptBytes)
+		p.CacheSnapshots(cacheBytes)
 		s.player = p
 		fixed.describe(p.Sim())
 		s.serveNow()
@@ -247,12 +247,12 @@ func (s *logSubject) closeFiles() {
 	if s.player != nil {
 		_ = s.player.Close() // was only read
 	}
-	s.survey.close()
+	s.scan.close()
 }
 
-// look looks for ticks that have been written since the log was opened.
-func (s *logSubject) look() {
-	s.lookAt = s.clock.now() + refreshPeriod
+// refresh looks for ticks that have been written since the log was opened.
+func (s *logSubject) refresh() {
+	s.refreshAt = s.clock.now() + refreshPeriod
 	if s.player == nil {
 		s.control.Lock()
 		missing := errors.Is(s.shown.err, fs.ErrNotExist)
@@ -261,24 +261,24 @@ func (s *logSubject) look() {
 			s.open()
 		}
 	}
-	if s.survey.refresh(); s.player != nil {
-		_ = s.player.Refresh() // the survey shows what is wrong with the files
+	if s.scan.refresh(); s.player != nil {
+		_ = s.player.Refresh() // the scan shows what is wrong with the files
 	}
 }
 
 // readOn lists more of what the log holds, for at most a slice, and returns what is left of the wait.
 func (s *logSubject) readOn(wait time.Duration) time.Duration {
 	now := s.clock.now()
-	if s.survey.complete || wait < slice && now-s.readAt < surveyPeriod {
+	if s.scan.complete || wait < slice && now-s.readAt < scanPeriod {
 		return wait
 	}
-	s.survey.readOn(slice)
+	s.scan.readOn(slice)
 	s.readAt = s.clock.now()
-	if s.survey.grown() {
+	if s.scan.grown() {
 		s.grewAt = s.readAt
 	}
 	s.control.Lock()
-	s.shown.log = s.survey.contents
+	s.shown.log = s.scan.contents
 	s.control.Unlock()
 	if wait == forever {
 		return 0
@@ -297,7 +297,7 @@ func (s *logSubject) fail(root context.Context, err error) {
 	s.serveNow()
 	s.control.Lock()
 	defer s.control.Unlock()
-	s.shown.err, s.order.rate = err, 0
+	s.shown.err, s.goal.rate = err, 0
 }
 
 // seekTo goes to a tick.
@@ -361,27 +361,27 @@ func (s *logSubject) play(root context.Context, rate float64) time.Duration {
 
 // atEnd stops at the end of a log, or waits if the log grows.
 func (s *logSubject) atEnd() time.Duration {
-	if s.clock.now() >= s.lookAt {
-		s.look()
+	if s.clock.now() >= s.refreshAt {
+		s.refresh()
 		return 0
 	}
 	now := s.clock.now()
-	if !s.survey.complete || s.survey.ticks > s.at() {
-		_ = s.player.Refresh() // as in look
+	if !s.scan.complete || s.scan.ticks > s.at() {
+		_ = s.player.Refresh() // as in refresh
 		return slice           // it has grown, or that is not known yet
 	}
 	if s.grewAt > 0 && now-s.grewAt < growing {
-		return max(slice, s.lookAt-now)
+		return max(slice, s.refreshAt-now)
 	}
 	s.control.Lock()
 	defer s.control.Unlock()
-	s.order.rate = 0
+	s.goal.rate = 0
 	return 0
 }
 
 // command changes what the log is to do, and ends the seek that runs if ends is set. change may return an error, and
-// then changes nothing. It gets the tick at which the present order leads.
-func (s *logSubject) command(ends bool, change func(o *order, at uint64) error) error {
+// then changes nothing. It gets the tick at which the present goal leads.
+func (s *logSubject) command(ends bool, change func(g *goal, at uint64) error) error {
 	at := s.at()
 	s.control.Lock()
 	defer s.control.Unlock()
@@ -389,12 +389,12 @@ func (s *logSubject) command(ends bool, change func(o *order, at uint64) error) 
 		return s.shown.err
 	}
 	switch {
-	case s.order.seek:
-		at = s.order.target
+	case s.goal.seek:
+		at = s.goal.target
 	case s.shown.seeking:
 		at = s.shown.to
 	}
-	if err := change(&s.order, at); err != nil {
+	if err := change(&s.goal, at); err != nil {
 		return err
 	}
 	if ends && s.cancel != nil {
@@ -406,29 +406,30 @@ func (s *logSubject) command(ends bool, change func(o *order, at uint64) error) 
 
 // seek makes the log go to a tick.
 func (s *logSubject) seek(tick uint64) error {
-	return s.command(true, func(o *order, _ uint64) error { return s.aim(o, tick) })
+	return s.command(true, func(g *goal, _ uint64) error { return s.aim(g, tick) })
 }
 
 // step makes it go n ticks on, or back.
 func (s *logSubject) step(n int64) error {
-	return s.command(true, func(o *order, at uint64) error {
+	return s.command(true, func(g *goal, at uint64) error {
 		if n < 0 && uint64(-n) > at {
 			return s.outside(n)
 		}
-		return s.aim(o, at+uint64(n))
+		return s.aim(g, at+uint64(n))
 	})
 }
 
-func (s *logSubject) aim(o *order, tick uint64) error {
+func (s *logSubject) aim(g *goal, tick uint64) error {
 	if c := &s.shown.log; tick < c.first || c.complete && tick > c.last() {
 		return s.outside(tick)
 	}
-	o.seek, o.target, o.rate = true, tick, 0
+	g.seek, g.target, g.rate = true, tick, 0
 	return nil
 }
 
 func (s *logSubject) outside(tick any) error {
-	return fault.Field(fault.ErrRange, "inspector: tick of a log of "+s.shown.log.rangeText()+", to go to", tick)
+	c := &s.shown.log
+	return fmt.Errorf("%w: the log has ticks %d to %d", fault.Field(fault.ErrRange, "inspector: tick", tick), c.first, c.last())
 }
 
 // maxRate is the highest rate of play, in ticks per second.
@@ -439,22 +440,22 @@ func (s *logSubject) playAt(rate float64) error {
 	if !(rate >= 0 && rate <= maxRate) {
 		return fault.Field(fault.ErrRange, "inspector: ticks per second to play", rate)
 	}
-	return s.command(rate == 0, func(o *order, _ uint64) error {
+	return s.command(rate == 0, func(g *goal, _ uint64) error {
 		if rate == 0 {
-			o.seek = false
+			g.seek = false
 		}
-		o.rate = rate
+		g.rate = rate
 		return nil
 	})
 }
 
 // report implements subject.
 func (s *logSubject) report(st *status) {
-	s.wantLook()
+	s.wantRefresh()
 	s.control.Lock()
 	defer s.control.Unlock()
 	s.fixed.copyFixed(st)
-	s.desk.report(st)
+	s.hub.report(st)
 	st.State = s.state(st.Tick)
 	if s.shown.err != nil {
 		st.Error = s.shown.err.Error()
@@ -464,24 +465,24 @@ func (s *logSubject) report(st *status) {
 // state is called with control locked.
 func (s *logSubject) state(at uint64) string {
 	switch c := &s.shown.log; {
-	case s.shown.seeking || s.order.seek:
+	case s.shown.seeking || s.goal.seek:
 		return "seeking"
 	case s.shown.err != nil:
 		return "failed"
 	case c.complete && at >= c.last():
 		return "ended"
-	case s.order.rate > 0:
+	case s.goal.rate > 0:
 		return "playing"
 	}
 	return "paused"
 }
 
-// wantLook asks for a look for new ticks, since a page is there.
-func (s *logSubject) wantLook() {
+// wantRefresh asks for a refresh, since a page is there.
+func (s *logSubject) wantRefresh() {
 	s.control.Lock()
 	defer s.control.Unlock()
-	if !s.order.look {
-		s.order.look = true
+	if !s.goal.refresh {
+		s.goal.refresh = true
 		s.signal()
 	}
 }

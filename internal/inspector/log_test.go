@@ -564,6 +564,9 @@ func TestLogOfAnother(t *testing.T) {
 	if a := answerTo(t, in, "frame?of=log"); a.Status == 200 {
 		t.Errorf("a frame of no Sim: %d", a.Status)
 	}
+	if a := answerTo(t, in, "world?of=log"); a.Status != 503 || !strings.Contains(string(a.Body), "pit") {
+		t.Errorf("the columns of no Sim: %d %s", a.Status, a.Body)
+	}
 	for name, wrong := range map[string]func(*pit) error{
 		"diverges": func(p *pit) error { p.count.n++; return nil },
 		"fails":    func(p *pit) error { return errors.New("out of luck") },

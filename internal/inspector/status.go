@@ -56,7 +56,7 @@ func (in *Inspector) status(_ context.Context, _ *Request, s subject) Answer {
 	}
 	s.report(&st)
 	st.Control = in.config.Control && in.live != nil
-	return jsonAnswer(&st)
+	return JSON(&st)
 }
 
 // describe fills in what never changes in a Sim. Call it where Step may be called.
@@ -79,15 +79,15 @@ func (s *status) copyFixed(dst *status) {
 }
 
 // report fills in what the last safe point saw.
-func (d *desk) report(s *status) {
-	d.mu.Lock()
-	f, cost := d.facts, d.meanCost
-	d.mu.Unlock()
-	s.Tick, s.Hash = f.stamp.tick, HashText(f.hash)
+func (h *hub) report(s *status) {
+	h.mu.Lock()
+	f, cost := h.summary, h.meanCost
+	h.mu.Unlock()
+	s.Tick, s.Hash = f.at.tick, HashText(f.hash)
 	s.Entities, s.Bodies, s.Contacts = f.entities, f.bodies, f.contacts
-	s.AgeMs, s.InspectionNs = d.age().Milliseconds(), int64(cost)
+	s.AgeMs, s.InspectionNs = h.age().Milliseconds(), int64(cost)
 	s.State = f.state()
 }
 
-// HashText returns a hash as pages show it.
+// HashText returns a hash as answers have it: 16 hexadecimal digits.
 func HashText(h uint64) string { return fmt.Sprintf("%016x", h) }

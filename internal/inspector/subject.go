@@ -23,7 +23,7 @@ type subject interface {
 	// report fills in what the subject knows without waiting for the Sim.
 	report(s *status)
 	// records returns what the hooks have recorded.
-	records() *desk
+	records() *hub
 	// close ends all requests.
 	close() error
 }

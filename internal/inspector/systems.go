@@ -64,7 +64,7 @@ func (in *Inspector) systems(ctx context.Context, r *Request, s subject) Answer 
 		m := l.metrics.Get().(*evertick.Metrics)
 		defer l.metrics.Put(m)
 		l.monitor.Read(m)
-		return jsonAnswer(viewSystems(m, l.fixed.BudgetNs))
+		return JSON(viewSystems(m, l.fixed.BudgetNs))
 	}
 	return askJSON(ctx, s, r.key(), func(sim *evertick.Sim) (systemsView, error) {
 		m := evertick.Metrics{Ticks: sim.Ticks()}

@@ -15,8 +15,6 @@ type ticks struct {
 type tickRow struct {
 	tick, hash uint64
 	stepNs     int64
-	server     uint64 // hash that a server has named for this tick
-	hasServer  bool
 }
 
 // add records a tick. A Sim that has gone back repeats ticks: it replaces what it had of them.
@@ -50,26 +48,9 @@ func (t *ticks) after(tick uint64) (rows []tickRow) {
 	return rows
 }
 
-// ServerHash notes the hash that a server has named for the state after a tick of the live Sim, for a Sim
-// that follows that server. A tick that is not among the last 4,096 is ignored.
-func (in *Inspector) ServerHash(tick, hash uint64) {
-	if in.live == nil {
-		return
-	}
-	d := in.live.desk
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for i := d.ticks.len - 1; i >= 0; i-- {
-		if r := d.ticks.at(i); r.tick == tick {
-			r.server, r.hasServer = hash, true
-			return
-		}
-	}
-}
-
 // rowsAfter returns what was recorded of the ticks after the one that a request names.
 func rowsAfter(r *Request, s subject) ([]tickRow, error) {
-	after, err := wholeNumber(r, "after", 0)
+	after, err := wholeNumber(r.Query, "after", 0)
 	if err != nil {
 		return nil, err
 	}
@@ -86,19 +67,13 @@ func (in *Inspector) hashes(_ context.Context, r *Request, s subject) Answer {
 		return errorAnswer(err)
 	}
 	a := struct {
-		Ticks  []uint64  `json:"ticks"`
-		Own    []string  `json:"own"`
-		Server []*string `json:"server"`
-	}{[]uint64{}, []string{}, []*string{}}
+		Ticks []uint64 `json:"ticks"`
+		Own   []string `json:"own"`
+	}{[]uint64{}, []string{}}
 	for _, row := range rows {
-		var server *string
-		if row.hasServer {
-			text := HashText(row.server)
-			server = &text
-		}
-		a.Ticks, a.Own, a.Server = append(a.Ticks, row.tick), append(a.Own, HashText(row.hash)), append(a.Server, server)
+		a.Ticks, a.Own = append(a.Ticks, row.tick), append(a.Own, HashText(row.hash))
 	}
-	return jsonAnswer(&a)
+	return JSON(&a)
 }
 
 // steps answers GET steps.
@@ -117,5 +92,5 @@ func (in *Inspector) steps(_ context.Context, r *Request, s subject) Answer {
 	for _, row := range rows {
 		a.Ticks, a.Ns = append(a.Ticks, row.tick), append(a.Ns, row.stepNs)
 	}
-	return jsonAnswer(&a)
+	return JSON(&a)
 }

@@ -19,7 +19,7 @@ import (
 // first tick of a log, last the state after all of them. So the hash at a tick is that of the live Sim at the same tick.
 //
 //	GET timeline   what the logs hold, where they are, and what they do: see timelineAnswer; never waits
-//	POST timeline  one order, and the same answer; a log begins to move, and the answer does not wait for it
+//	POST timeline  one command, and the same answer; a log begins to move, and the answer does not wait for it
 //	    {"of":"log","seek":TICK}       go there; ends the seek that runs
 //	    {"of":"log","step":±N}         go on or back by N, counted from where the log goes already
 //	    {"of":"log","play":RATE}       play so many ticks per second; 0 stops, also a seek
@@ -30,7 +30,7 @@ import (
 //	    {"progress":0 to 1} while it works, then 200 and diffAnswer, with the first limit differences; 1000
 //	    unless given, 10,000 at most. It works on Sims of its own, for one comparison at a time.
 //
-// A request for a tick that the log does not have is 400, an order to a live Sim without Config.Control 403.
+// A request for a tick that the log does not have is 400, a command to a live Sim without Config.Control 403.
 var timelineRoutes = map[string]handler{
 	"GET timeline":  (*Inspector).timeline,
 	"POST timeline": (*Inspector).moveInTime,
@@ -44,7 +44,7 @@ func (in *Inspector) openLogs() error {
 		return nil
 	}
 	if c.Scenario.New == nil {
-		return fault.Field(fault.ErrRange, "inspector: Config.Scenario.New with Log", "nil")
+		return fault.Field(fault.ErrRange, "inspect: Config.Scenario.New with Log", "nil")
 	}
 	in.subjects = append(in.subjects, openLog("log", c.Log, c, wallClock{time.Now()}))
 	if c.Other != "" {
@@ -107,11 +107,11 @@ func (in *Inspector) timeline(context.Context, *Request, subject) Answer {
 	a := timelineAnswer{Live: in.live != nil, Control: in.config.Control && in.live != nil}
 	if in.live != nil {
 		in.live.mu.Lock()
-		a.Paused = in.live.facts.paused
+		a.Paused = in.live.summary.paused
 		in.live.mu.Unlock()
 	}
 	a.Log, a.Other = in.log("log").timeline(), in.log("other").timeline()
-	return jsonAnswer(&a)
+	return JSON(&a)
 }
 
 // timeline describes the log; nil if s is nil.
@@ -119,20 +119,20 @@ func (s *logSubject) timeline() *logTimeline {
 	if s == nil {
 		return nil
 	}
-	s.wantLook()
+	s.wantRefresh()
 	at := s.at()
 	s.control.Lock()
 	defer s.control.Unlock()
 	c := &s.shown.log
 	t := &logTimeline{
-		State: s.state(at), First: c.first, Last: c.last(), Complete: c.complete, At: at, Playing: s.order.rate,
+		State: s.state(at), First: c.first, Last: c.last(), Complete: c.complete, At: at, Playing: s.goal.rate,
 		Snapshots: append([]uint64{}, c.saved...), Marks: append([]mark{}, c.marks...), // arrays also if empty
 	}
 	switch {
 	case s.shown.seeking:
 		t.Seeking = &seeking{s.shown.from, s.shown.to, at}
-	case s.order.seek:
-		t.Seeking = &seeking{at, s.order.target, at}
+	case s.goal.seek:
+		t.Seeking = &seeking{at, s.goal.target, at}
 	}
 	if errors.Is(c.err, worldlog.ErrTorn) {
 		t.Torn = c.err.Error()
@@ -203,7 +203,7 @@ func (in *Inspector) moveInTime(ctx context.Context, r *Request, s subject) Answ
 	switch s := s.(type) {
 	case *live:
 		if !in.config.Control {
-			return refuse(403, fault.Field(fault.ErrUnsupported, "inspector: timeline: live without Config.Control", true))
+			return Refuse(403, fault.Field(fault.ErrUnsupported, "inspector: timeline: live without Config.Control", true))
 		}
 		err = s.move(ctx, m)
 	case *logSubject:
@@ -251,7 +251,7 @@ func (l *live) move(ctx context.Context, m *move) error {
 		}
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.facts.paused = sim.Loop().Paused()
+		l.summary.paused = sim.Loop().Paused()
 		return dst, nil
 	})
 	return err

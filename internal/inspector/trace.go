@@ -142,7 +142,7 @@ func (in *Inspector) logTrace(ctx context.Context, dir string, ticks, after uint
 
 // trace answers GET trace. It does not wait for the Sim.
 func (in *Inspector) trace(ctx context.Context, r *Request, s subject) Answer {
-	after, err := wholeNumber(r, "after", 0)
+	after, err := wholeNumber(r.Query, "after", 0)
 	if err != nil {
 		return errorAnswer(err)
 	}

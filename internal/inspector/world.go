@@ -42,16 +42,13 @@ type worldSystem struct {
 
 // world answers GET world.
 func (in *Inspector) world(ctx context.Context, _ *Request, s subject) Answer {
-	return ask(ctx, s, "world", func(sim *evertick.Sim, dst []byte) ([]byte, error) {
-		a := worldAnswer{Tick: sim.Ticks(), Columns: []worldColumn{}, Tags: []worldTag{}, Systems: []worldSystem{}}
+	return askJSON(ctx, s, "world", func(sim *evertick.Sim) (*worldAnswer, error) {
+		a := &worldAnswer{Tick: sim.Ticks(), Columns: []worldColumn{}, Tags: []worldTag{}, Systems: []worldSystem{}}
 		a.addColumns(sim)
 		for _, t := range sim.World.Describe().Tags {
 			a.Tags = append(a.Tags, worldTag{t.Name, t.Count})
 		}
-		if err := a.addSystems(sim); err != nil {
-			return dst, err
-		}
-		return appendJSON(dst, &a)
+		return a, a.addSystems(sim)
 	})
 }
 
@@ -62,9 +59,9 @@ func (a *worldAnswer) addColumns(sim *evertick.Sim) {
 		}
 	}
 	add("world", "", sim.World.Columns())
-	add("bodies", "body.", sim.Physics.BodyColumns())
+	add("bodies", bodyPrefix, sim.Physics.BodyColumns())
 	for _, b := range sim.World.Describe().Blobs {
-		a.Columns = append(a.Columns, worldColumn{Name: "blob." + b.Name, Owner: "blobs", Kind: "bytes"})
+		a.Columns = append(a.Columns, worldColumn{Name: b.Column, Owner: "blobs", Kind: "bytes"})
 	}
 	for _, c := range sim.ColumnHashes() {
 		if strings.HasPrefix(c.Name, "state.") {

@@ -12,7 +12,7 @@ function load(names) {
 	return new Function('document', `"use strict";${scripts}\nreturn {${names}};`)({ getElementById: () => null });
 }
 
-const p = load('seconds, bytesText, percent, valueText, numeric, clean, stateWords, filterWords, whereParts, rowsInView, scrollToRow, newSeeker, timeText');
+const p = load('seconds, bytesText, percent, valueText, numeric, clean, errorText, stateWords, filterWords, whereParts, rowsInView, scrollToRow, newSeeker, timeText');
 
 test('spans of time', () => {
 	assert.equal(p.seconds(0), '0.0 s');
@@ -49,6 +49,13 @@ test('texts of others are cut, and turn nothing around them', () => {
 	assert.equal(p.clean('שלום <b>'), 'שלום <b>');
 	const cut = p.clean('x'.repeat(199) + '😀😀'); // the cut would part a pair of surrogates
 	assert.equal(cut, 'x'.repeat(199) + '…');
+});
+
+test('errors read without the package and the class', () => {
+	assert.equal(p.errorText('inspector: where[0] = "hp >": out of range: no number after >'), 'where[0] = "hp >": no number after >');
+	assert.equal(p.errorText('inspector: tick = 7: out of range'), 'tick = 7: out of range');
+	assert.equal(p.errorText('replay: tick 3: the log is torn'), 'tick 3: the log is torn');
+	assert.equal(p.errorText('The server answers with status 500.'), 'The server answers with status 500.');
 });
 
 test('states', () => {

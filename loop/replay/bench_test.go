@@ -46,14 +46,14 @@ func BenchmarkAppend(b *testing.B) {
 func BenchmarkStepBack(b *testing.B) {
 	const ticks = 6000
 	dir, _ := recorded(b, scenario(nil), ticks, replay.Options{SnapshotTicks: 2000})
-	for name, bytes := range map[string]int{"kept=0": 0, "kept=64MiB": 64 << 20} {
+	for name, bytes := range map[string]int{"cache=0": 0, "cache=64MiB": 64 << 20} {
 		b.Run(name, func(b *testing.B) {
 			p, err := replay.Play(dir, scenario(nil), nil)
 			if err != nil {
 				b.Fatal(err)
 			}
 			defer p.Close()
-			p.Keep(bytes)
+			p.CacheSnapshots(bytes)
 			tick := uint64(ticks - 1)
 			if err := p.Seek(tick); err != nil {
 				b.Fatal(err)

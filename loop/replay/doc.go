@@ -25,7 +25,7 @@
 // # Modes
 //
 // A Player seeks to any tick, before or after the present one: SeekContext reports progress and can be
-// cancelled, Keep makes steps back quick, and Refresh follows a log that is still being written.
+// cancelled, CacheSnapshots makes steps back quick, and Refresh follows a log that is still being written.
 //
 // Live is Record. Replay is Play, or Verify, which only checks. Hybrid, a replay up to a tick
 // and then something else, is Fork, or Player.Live without a log. SyncTest runs

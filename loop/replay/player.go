@@ -53,7 +53,7 @@ type Player struct {
 	tick   *worldlog.Tick // that runs, or ran last
 	limit  int            // bytes of a snapshot
 	failed bool           // the last tick has failed or diverged: go on from a snapshot or from tick 0
-	kept   kept
+	cache  snapshotCache
 }
 
 // Play opens a log at its first tick. Errors are those of Verify.
@@ -154,7 +154,7 @@ func (p *Player) Step() error {
 		return p.diverged()
 	}
 	p.failed = false
-	p.keep(keepEvery)
+	p.cacheState(cacheEvery)
 	return nil
 }
 

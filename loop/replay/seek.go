@@ -36,13 +36,13 @@ const maxTick = 1<<63 - 1
 // approach brings the Sim near the state after a tick, and not beyond it: if it must go back or far, to the
 // nearest snapshot that can be restored and has the hash of the log.
 func (p *Player) approach(tick uint64) error {
-	near := p.kept.before(tick)
+	near := p.cache.before(tick)
 	if p.failed || p.sim.Ticks() > tick+1 || near != nil && near.ticks > p.sim.Ticks() {
 		if err := p.back(tick); err != nil {
 			return err
 		}
 	}
-	if p.kept.limit > 0 && tick+1-p.sim.Ticks() <= keepEvery {
+	if p.cache.limit > 0 && tick+1-p.sim.Ticks() <= cacheEvery {
 		return nil // listing the snapshots may take longer
 	}
 	snapshots, err := worldlog.Snapshots(p.dir, p.fsys)
@@ -83,10 +83,10 @@ func (p *Player) jump(tick uint64) bool {
 	return !p.failed
 }
 
-// back goes to the latest kept snapshot from which the state after a tick can be reached, or to tick 0.
+// back goes to the latest cached snapshot from which the state after a tick can be reached, or to tick 0.
 func (p *Player) back(tick uint64) error {
 	p.failed = true
-	near := p.kept.before(tick)
+	near := p.cache.before(tick)
 	if near == nil || p.sim.Restore(near.data) != nil {
 		return p.Rewind()
 	}
@@ -152,8 +152,8 @@ func (p *Player) run(ctx context.Context, tick uint64, progress func(at uint64))
 		if err != nil {
 			return err
 		}
-		if tick-p.tick.Tick < keepEvery {
-			p.keep(keepNear)
+		if tick-p.tick.Tick < cacheEvery {
+			p.cacheState(cacheNear)
 		}
 		if progress != nil {
 			progress(p.tick.Tick)

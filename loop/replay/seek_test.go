@@ -40,7 +40,7 @@ func TestScrub(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				p.Keep(bytes)
+				p.CacheSnapshots(bytes)
 				rng := rand.New(rand.NewPCG(seed, 0))
 				t.Logf("every %d, %d bytes, seed %d", period, bytes, seed)
 				tick := uint64(0)
@@ -71,7 +71,7 @@ func TestKeepMakesStepsBackShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	p.Keep(64 << 20)
+	p.CacheSnapshots(64 << 20)
 	seekTo(t, p, 299, hashes)
 	most, all := 0, 0
 	for tick := uint64(298); tick > 130; tick-- {
@@ -85,7 +85,7 @@ func TestKeepMakesStepsBackShort(t *testing.T) {
 	if most > 200 || all > 168*12 {
 		t.Errorf("168 steps back ran %d ticks, and up to %d", all, most)
 	}
-	p.Keep(0)
+	p.CacheSnapshots(0)
 	ran := 0
 	if err := p.SeekContext(t.Context(), 100, func(uint64) { ran++ }); err != nil || ran != 101 {
 		t.Errorf("without kept snapshots %d ticks ran, %v", ran, err)
@@ -98,8 +98,8 @@ type asked int
 func (n *asked) AppendState(dst []byte) []byte { *n++; return dst }
 func (n *asked) RestoreState([]byte) error     { return nil }
 
-// A Player whose snapshots do not fit in the memory tries now and then only, since each takes time.
-func TestKeepWithoutRoom(t *testing.T) {
+// A Player whose snapshots do not fit in its cache tries now and then only, since each takes time.
+func TestCacheWithoutRoom(t *testing.T) {
 	var n *asked
 	sc := scenario(nil)
 	build := sc.New
@@ -119,7 +119,7 @@ func TestKeepWithoutRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer p.Close()
-		p.Keep(bytes)
+		p.CacheSnapshots(bytes)
 		seekTo(t, p, ticks-1, hashes)
 		return *n
 	}
@@ -181,7 +181,7 @@ func TestSeekAfterFailure(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Keep(bytes)
+		p.CacheSnapshots(bytes)
 		for _, tick := range []uint64{45, 39, 41, 20, 39} {
 			err := p.Seek(tick)
 			if failed := errors.Is(err, replay.ErrDiverged); failed != (tick > 39) || err != nil && !failed {

@@ -79,7 +79,7 @@ function newApp(source) {
 
 function checked(answer) {
   if (answer.status >= 200 && answer.status < 300) return answer.json ?? {};
-  const err = new Error(clean(answer.json?.error ?? `The server answers with status ${answer.status}.`, 400));
+  const err = new Error(errorText(answer.json?.error ?? `The server answers with status ${answer.status}.`));
   err.status = answer.status;
   throw err;
 }
@@ -113,10 +113,9 @@ function newPoll(every, ask) {
   };
 }
 
-/** newPanel asks while the panel is shown, and says above its content why there is no answer. */
+/** newPanel asks while the panel is shown, and shows an error above its content. */
 function newPanel(root, app, every, work) {
-  const trouble = document.createElement("p");
-  trouble.className = "trouble bad";
+  const trouble = element(root, "p", "trouble bad");
   root.prepend(trouble);
   trouble.setAttribute("role", "status");
   trouble.hidden = true;
@@ -148,13 +147,22 @@ function flash(e, now = performance.now()) {
   e.changedAt = now;
 }
 
-/** button adds a button that says the same to the eye and to a reader of the screen. */
+/** newButton adds a button; title explains it. */
 function newButton(parent, text, onClick, title = "") {
   const b = element(parent, "button", "", text);
   b.type = "button";
   if (title) b.title = title;
   b.addEventListener("click", onClick);
   return b;
+}
+
+/** newCheck adds a checkbox with its label, calls onChange(checked), and returns the checkbox. */
+function newCheck(parent, text, checked = false, onChange = () => {}) {
+  const label = element(parent, "label", "check"), box = element(label, "input");
+  Object.assign(box, { type: "checkbox", checked });
+  element(label, "span", "", text);
+  box.addEventListener("change", () => onChange(box.checked));
+  return box;
 }
 
 /** newTabs shows one panel at a time: ARIA tabs, of which the arrow keys choose. */
@@ -179,6 +187,7 @@ function newTabs(list, bodies, panels) {
 
   function show(i) {
     if (i === shown || i < 0) return;
+    const within = roots[shown]?.contains(document.activeElement);
     if (shown >= 0) made[shown].hide();
     shown = i;
     tabs.forEach((tab, k) => {
@@ -186,6 +195,7 @@ function newTabs(list, bodies, panels) {
       tab.tabIndex = k === i ? 0 : -1;
       roots[k].hidden = k !== i;
     });
+    if (within) tabs[i].focus(); // where it was is hidden now
     made[i].show();
     remember("panel", panels[i].name);
   }
@@ -214,8 +224,8 @@ function newHeader(app) {
     const { kind, text } = stateWords(app.status, link, link === "connected" ? 0 : performance.now() - lostAt);
     setText(badge, text);
     badge.className = "badge " + kind;
-    const failure = link === "connected" && app.status?.error ? clean(app.status.error, 1000) : "";
-    setText(alert, failure && "The simulation failed: " + failure);
+    const failure = link === "connected" && app.status?.error ? errorText(app.status.error, 1000) : "";
+    setText(alert, failure && (app.of === "live" ? "The simulation failed: " : "The log cannot be played: ") + failure);
     alert.hidden = !failure;
   }
 
@@ -238,9 +248,9 @@ function newHeader(app) {
     const s = app.status, name = clean(s.name || "simulation", 120);
     setText(byId("name"), name);
     document.title = name + " · inspect";
-    const facts = { "version of the simulation": s.sim_version, built: s.go && "with " + s.go, "level of the kernels": s.level, workers: s.workers,
+    const facts = { "simulation version": s.sim_version, "built with": s.go, "kernel level": s.level, workers: s.workers,
       rate: s.rate_hz && number(s.rate_hz) + " Hz", axes: s.axes_note ?? (s.plane && s.plane.join(" to the right, ") + " up"),
-      inspection: s.inspection_ns !== undefined && duration(s.inspection_ns) + " of the time of a frame",
+      "inspection takes": s.inspection_ns !== undefined && duration(s.inspection_ns) + " per tick",
       dropped: s.frame && plural(s.frame.dropped_total ?? 0, "step") };
     const list = byId("about");
     list.replaceChildren();
@@ -303,7 +313,7 @@ function newWorldView(app) {
   const canvas = byId("world"), note = byId("view-note"), by = byId("by");
   const overlays = { contacts: false, joints: true, velocities: false, boxes: false };
   const view = newView(canvas, { onPick: pick, onFollow });
-  let seen = true;
+  let seen = true, entities = -1;
 
   async function pick(x, y, r) {
     try {
@@ -316,7 +326,7 @@ function newWorldView(app) {
   }
 
   function say(text) {
-    setText(note, clean(text, 400));
+    setText(note, errorText(text));
     note.hidden = !text;
   }
 
@@ -324,15 +334,16 @@ function newWorldView(app) {
     onFrame(frame) {
       app.frameAt = performance.now();
       app.setTick(frame.head.tick, frame.head.hash);
-      setText(byId("view-figures"), entitiesText(frame.head.entities) + figures());
+      entities = frame.head.entities;
+      showFigures();
       return view.load(frame, by.value);
     },
     onProblem: say,
   });
 
-  function figures() {
-    const s = app.status;
-    return s?.bodies ? ` · ${number(s.bodies)} bodies · ${number(s.contacts ?? 0)} contacts` : "";
+  function showFigures() {
+    const s = app.status, bodies = s?.bodies ? ` · ${number(s.bodies)} bodies · ${number(s.contacts ?? 0)} contacts` : "";
+    setText(byId("view-figures"), entities < 0 ? "" : entitiesText(entities) + bodies);
   }
 
   function ask() {
@@ -344,15 +355,10 @@ function newWorldView(app) {
   }
 
   for (const name of Object.keys(overlays)) {
-    const field = element(byId("shown"), "label", "check"), box = element(field, "input");
-    box.type = "checkbox";
-    box.checked = overlays[name];
-    box.id = "show-" + name;
-    element(field, "span", "", name);
-    box.addEventListener("change", () => {
-      overlays[name] = box.checked;
+    newCheck(byId("shown"), name, overlays[name], on => {
+      overlays[name] = on;
       ask();
-    });
+    }).id = "show-" + name;
   }
   by.addEventListener("change", ask);
   byId("fit").addEventListener("click", () => fit());
@@ -387,7 +393,12 @@ function newWorldView(app) {
     view.follow(app.following ? app.selected.slot : null);
   });
   app.on("subject", ask);
-  app.on("reset", () => view.reset());
+  app.on("reset", () => {
+    view.reset();
+    entities = -1;
+    showFigures();
+  });
+  app.on("status", showFigures); // which is newer than the last frame of a simulation that pauses
   new IntersectionObserver(entries => {
     seen = entries.at(-1).isIntersecting;
     ask();
@@ -431,7 +442,7 @@ function useKeys(app, worldView, timeline) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || help.open) return;
     const at = event.target, types = at.matches("input:not([type=range], [type=checkbox]), select, textarea");
     if (types || event.key === " " && at.matches("button, [type=checkbox], summary, a")) return;
-    const work = { " ": timeline.toggle, ".": () => timeline.step(1), ",": () => timeline.step(-1), f: worldView.fit, "?": () => help.showModal() }[event.key];
+    const work = { " ": timeline.toggle, ".": () => timeline.step(1), ",": () => timeline.step(-1), f: worldView.fit, "?": () => help.showModal(), Escape: () => app.select(null) }[event.key];
     if (!work) return;
     event.preventDefault();
     work();
@@ -453,7 +464,7 @@ function startPage() {
     panels.unshift({ name: "twin", title: "Twin", make: root => newTwinPanel(root, source, app) });
   }
   loadSchema(app);
-  app.tabs = newTabs(byId("tabs"), byId("bodies"), panels);
+  app.tabs = newTabs(byId("tabs"), byId("panel-list"), panels);
   const kept = remembered("panel");
   app.tabs.show(panels.some(p => p.name === kept) ? kept : window.evertickTwin ? "twin" : "entities");
   const header = newHeader(app);

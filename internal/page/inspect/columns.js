@@ -1,4 +1,4 @@
-/** newColumnsPanel shows what each column holds: range, values that are no numbers, version and hash. */
+/** newColumnsPanel shows what each column holds: range, values that are not finite, version and hash. */
 function newColumnsPanel(root, source, app) {
   const summary = element(root, "p", "soft says"), list = element(root, "div", "cards");
   let lines = [], key = "";
@@ -8,7 +8,7 @@ function newColumnsPanel(root, source, app) {
     const names = JSON.stringify(columns.map(c => [c.owner, c.name, c.component]));
     if (names !== key) build(columns, key = names);
     const spoiled = columns.filter(c => c.nan || c.inf).length;
-    setText(summary, `${plural(columns.length, "column")}${spoiled ? `, ${spoiled} with values that are no numbers` : ""}. A bar is the range of the values, in the widest range seen here.`);
+    setText(summary, `${plural(columns.length, "column")}${spoiled ? `, ${spoiled} with NaN or infinities` : ""}. Each bar is the present range of values, within the widest range seen so far.`);
     columns.forEach((c, i) => lines[i].show(c));
   }
 

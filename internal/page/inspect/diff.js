@@ -2,17 +2,15 @@
 function newDiffPanel(root, source, app) {
   const form = element(root, "form", "diff-form");
   const a = newTickField(form, "a", app), b = newTickField(form, "b", app), row = element(form, "div", "where-row");
-  const other = element(row, "label", "check"), box = element(other, "input");
-  box.type = "checkbox";
+  const box = newCheck(row, "b in the second log"), other = box.parentElement;
   box.id = "diff-other";
-  element(other, "span", "", "b in the second log");
   const go = element(row, "button", "", "Compare");
   go.id = "diff-go";
   const bar = element(root, "progress", "progress"), says = element(root, "p", "soft says"), first = element(root, "p", "first mono");
   says.setAttribute("role", "status");
   bar.max = 1;
   bar.hidden = first.hidden = true;
-  const grid = newGrid(root, { label: "Differences", empty: "No difference shown.", onPick: i => choose(answer?.differences[i]) });
+  const grid = newGrid(root, { label: "Differences", empty: "Nothing compared yet.", onPick: i => choose(answer?.differences[i]) });
   let wanted = null, answer = null;
   showColumns("a", "b");
 
@@ -50,10 +48,10 @@ function newDiffPanel(root, source, app) {
     const timeline = app.timeline.state;
     other.hidden = !timeline?.other;
     go.disabled = !timeline?.log;
-    if (!timeline?.log) return setText(says, timeline ? "There is no log to compare in." : "");
+    if (!timeline?.log) return setText(says, timeline ? "There is no log to compare." : "");
     a.limit(timeline.log);
     b.limit(box.checked && timeline.other ? timeline.other : timeline.log);
-    if (!wanted) return setText(says, "Choose two ticks: write them, or move the time scale and take its tick.");
+    if (!wanted) return setText(says, "Choose two ticks: type them, or move the timeline and use its tick.");
     if (answer) return;
     bar.hidden = false;
     let got;
@@ -72,6 +70,7 @@ function newDiffPanel(root, source, app) {
     }
     bar.hidden = true;
     answer = got;
+    grid.empty("No differences.");
     showColumns(`after tick ${number(got.a)}`, `after tick ${number(got.b)}`);
     setText(says, got.total ? `${plural(got.total, "difference")}${got.truncated ? `, of which the first ${number(got.differences.length)} are shown` : ""}. Choose one to go there.` : "The states are equal.");
     setText(first, got.first ? clean(got.first, 1000) : "");
@@ -82,12 +81,12 @@ function newDiffPanel(root, source, app) {
   return panel;
 }
 
-/** newTickField is a number with a button that takes the present tick of the time scale. */
+/** newTickField is a number with a button that takes the present tick of the timeline. */
 function newTickField(form, name, app) {
   const field = element(form, "div", "where-row tick-field"), label = element(field, "label", "", `tick ${name}`), input = element(field, "input");
   Object.assign(input, { type: "number", id: "diff-" + name, min: 0, step: 1, required: true });
   label.htmlFor = input.id;
-  newButton(field, "Take the present tick", () => {
+  newButton(field, "Use the present tick", () => {
     const scrub = byId("scrub");
     input.value = app.of === "live" && !scrub.disabled ? Math.min(app.tick, Number(scrub.max)) : Math.max(0, app.tick);
   });

@@ -10,7 +10,10 @@ function newEntityPanel(root, source, app) {
     app.announce("select");
   }, "Keep the entity in the middle of the view");
   const copy = newButton(tools, "Copy", copyText, "Copy all values as JSON");
-  newButton(tools, "Clear", () => app.select(null), "Select nothing");
+  newButton(tools, "Clear", () => {
+    app.select(null);
+    byId("tab-entity").focus(); // the button is hidden now
+  }, "Select nothing");
   const tags = element(content, "p", "tags"), list = element(content, "div", "values"), bodyTitle = element(content, "h3", "", "Body"), body = element(content, "dl", "facts");
   let last = null, layout = "", cells = [];
   const facts = new Map();
@@ -24,7 +27,7 @@ function newEntityPanel(root, source, app) {
     } catch (err) {
       if (err.status !== 404) throw err;
       content.classList.add("stale");
-      throw new Error(`${clean(id)} no longer exists: ${err.message}`);
+      throw new Error(`${clean(id)} no longer exists.`);
     }
     if (app.selected?.id !== id) return;
     content.classList.remove("stale");
@@ -106,7 +109,7 @@ function newEntityPanel(root, source, app) {
       await navigator.clipboard.writeText(JSON.stringify(entity, null, 2));
       copy.textContent = "Copied";
     } catch {
-      copy.textContent = "The browser refuses";
+      copy.textContent = "Copying is not allowed";
     }
     setTimeout(() => { copy.textContent = "Copy"; }, 1500);
   }
@@ -148,13 +151,19 @@ function newEntitiesPanel(root, source, app) {
   where.setAttribute("aria-describedby", "where-says");
   const chooser = element(form, "details", "chooser"), choices = element(chooser, "div", "choices");
   chooser.prepend(Object.assign(document.createElement("summary"), { textContent: "Columns" }));
+  chooser.addEventListener("keydown", event => {
+    if (event.key !== "Escape" || !chooser.open) return;
+    event.preventDefault();
+    chooser.open = false;
+    chooser.firstChild.focus();
+  });
   const line = element(head, "div", "where-row"), says = element(line, "p", "soft says");
   says.id = "where-says";
   says.setAttribute("role", "status");
   const details = newButton(line, "Details", () => app.tabs.show("entity"), "Show the selected entity");
   details.id = "details";
   const grid = newGrid(root, {
-    label: "Entities", empty: "No entity is like that.",
+    label: "Entities", empty: "loading …",
     onPick: i => {
       const row = rows.get(i);
       if (row) app.select({ id: row.id, slot: row.slot }, true);
@@ -184,12 +193,11 @@ function newEntitiesPanel(root, source, app) {
     if (has.length + hasNot.length) q.tag = [...has, ...hasNot.map(t => "!" + t)];
     const conditions = whereParts(where.value);
     if (conditions.length) q.where = conditions;
-    const wanted = chosen ?? names().slice(0, 6);
-    if (wanted.length) q.columns = wanted.join(",");
+    if (shownColumns().length) q.columns = shownColumns().join(",");
     return q;
   }
 
-  const names = () => namesOfEntities(app);
+  const names = () => namesOfEntities(app), shownColumns = () => chosen ?? names().slice(0, 6);
 
   async function work() {
     const { first, count } = grid.range, q = query(Math.max(0, first - Math.floor((pageOfRows - count) / 2)));
@@ -201,6 +209,7 @@ function newEntitiesPanel(root, source, app) {
       if (err.status === 400) where.setAttribute("aria-invalid", "true");
       setText(says, err.message);
       says.className = "says bad";
+      grid.empty(""); // nothing is known
       return;
     }
     if (JSON.stringify(query(q.offset)) !== JSON.stringify(q)) return panel.refresh();
@@ -210,6 +219,7 @@ function newEntitiesPanel(root, source, app) {
 
   function keep(answer, offset) {
     total = answer.total;
+    grid.empty("No entity matches.");
     all = app.status?.entities ?? total;
     showColumns(answer.columns);
     rows = new Map([...rows].filter(([i]) => i < total && Math.abs(i - offset) < 5 * pageOfRows));
@@ -266,17 +276,15 @@ function newEntitiesPanel(root, source, app) {
   function showChoices() {
     choices.replaceChildren();
     for (const name of names()) {
-      const field = element(choices, "label", "check"), box = element(field, "input");
-      box.type = "checkbox";
-      box.checked = (chosen ?? names().slice(0, 6)).includes(name);
-      element(field, "span", "mono", clean(name, 60)).title = clean(name, 400);
-      box.addEventListener("change", () => {
-        const on = new Set(chosen ?? names().slice(0, 6));
-        if (box.checked) on.add(name); else on.delete(name);
+      const box = newCheck(choices, clean(name, 60), shownColumns().includes(name), checked => {
+        const on = new Set(shownColumns());
+        if (checked) on.add(name); else on.delete(name);
         chosen = names().filter(n => on.has(n));
         if (!on.has(order.name)) order = { name: "slot", down: false };
         again();
       });
+      box.parentElement.title = clean(name, 400);
+      box.nextSibling.className = "mono";
     }
   }
 
@@ -304,6 +312,7 @@ function newEntitiesPanel(root, source, app) {
   app.on("reset", () => {
     total = 0;
     answered = "";
+    grid.empty("loading …");
     again();
     show();
   });

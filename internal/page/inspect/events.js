@@ -24,9 +24,7 @@ function newEventsPanel(root, source, app) {
   kind.setAttribute("aria-label", "Kind of event");
   kind.add(new Option("all kinds", ""));
   for (const k of ["begin", "end", "sensor_begin", "sensor_end", "hit", "disabled", "broken", "slept", "woke"]) kind.add(new Option(k.replace("_", " "), k));
-  const mine = element(row, "label", "check"), box = element(mine, "input");
-  box.type = "checkbox";
-  element(mine, "span", "", "selected entity only");
+  const box = newCheck(row, "selected entity only", false, () => show());
   const hold = newButton(row, "Hold", () => {
     held = !held;
     hold.setAttribute("aria-pressed", held);
@@ -36,7 +34,7 @@ function newEventsPanel(root, source, app) {
     show();
   });
   const says = element(tools, "p", "soft says");
-  const grid = newGrid(root, { label: "Contact events", empty: "No event since this list is open.", onPick: i => choose(shown[shown.length - 1 - i]), onOpen: () => app.tabs.show("entity") });
+  const grid = newGrid(root, { label: "Contact events", empty: "No events yet.", onPick: i => choose(shown[shown.length - 1 - i]), onOpen: () => app.tabs.show("entity") });
   grid.columns([
     { name: "tick", width: 70, kind: "num" }, { name: "event", width: 106, kind: "" }, { name: "a", width: 80, kind: "mono" },
     { name: "b", width: 80, kind: "mono" }, { name: "speed", width: 70, kind: "mono num" }, { name: "point", title: "where it hit, or what else is known", width: 130, kind: "mono" },
@@ -51,7 +49,7 @@ function newEventsPanel(root, source, app) {
 
   function show() {
     shown = records.list.filter(e => (!kind.value || e.kind === kind.value) && (!box.checked || isMine(e)));
-    setText(says, `${plural(shown.length, "event")}${records.lost ? `; ${number(records.lost)} came too fast and are lost` : ""}. Events are recorded while this list is open.`);
+    setText(says, `${plural(shown.length, "event")}${records.lost ? `; ${number(records.lost)} more came too fast to be kept` : ""}. Events are recorded while this list is open.`);
     grid.rows(shown.length, i => {
       const e = shown[shown.length - 1 - i];
       e.cells ??= [number(e.tick), clean(e.kind).replace("_", " "), sideText(e.a), sideText(e.b), typeof e.speed === "number" ? number(e.speed, 2) : "", pointText(e)];
@@ -72,7 +70,6 @@ function newEventsPanel(root, source, app) {
   }
 
   kind.addEventListener("change", show);
-  box.addEventListener("change", show);
   app.on("select", () => box.checked && show());
   app.on("reset", () => {
     records.clear();

@@ -116,9 +116,7 @@ function newGrid(root, options) {
         cell.title = clean(c.title ?? c.name, 400);
         if (!c.sort) continue;
         cell.setAttribute("aria-sort", c.order || "none");
-        const button = element(cell, "button", "", clean(c.name, 60) + ({ ascending: " ↑", descending: " ↓" }[c.order] ?? ""));
-        button.type = "button";
-        button.addEventListener("click", () => options.onSort?.(c.sort));
+        newButton(cell, clean(c.name, 60) + ({ ascending: " ↑", descending: " ↓" }[c.order] ?? ""), () => options.onSort?.(c.sort));
       }
       for (const line of pool) line.cells = [];
       for (const line of pool) line.root.replaceChildren();
@@ -133,6 +131,8 @@ function newGrid(root, options) {
       host.setAttribute("aria-rowcount", total + 1);
       later();
     },
+    /** empty sets what a list without rows says. */
+    empty: text => setText(empty, text),
     top() {
       host.scrollTop = 0;
       active = -1;

@@ -2,12 +2,7 @@
 
 /** newOverlay puts its elements beside the canvas, into the parent, which is their frame. */
 function newOverlay(canvas) {
-  const add = (parent, name) => {
-    const e = document.createElement("div");
-    e.className = name;
-    parent.append(e);
-    return e;
-  };
+  const add = (parent, name) => element(parent, "div", name);
   const root = add(canvas.parentElement, "world-overlay");
   const scale = add(root, "world-scale"), bar = add(scale, "world-bar"), length = add(scale, "world-length"), at = add(scale, "world-at");
   const legend = add(root, "world-legend"), title = add(legend, "world-by"), strip = add(legend, "world-strip");
@@ -16,9 +11,6 @@ function newOverlay(canvas) {
   message.setAttribute("role", "status");
   legend.hidden = message.hidden = true;
 
-  const set = (e, text) => {
-    if (e.textContent !== text) e.textContent = text;
-  };
   const digits = v => Number.isInteger(v) && Math.abs(v) < 1e9 ? String(v) : String(+v.toPrecision(5));
   return {
     /** colour returns a variable of the style sheet as [red, green, blue] from 0 to 1, in the present theme. */
@@ -31,25 +23,25 @@ function newOverlay(canvas) {
     /** scale shows a bar of a length in metres. */
     scale(metres, pixels) {
       bar.style.width = `${pixels.toFixed(1)}px`;
-      set(length, lengthText(metres));
+      setText(length, lengthText(metres));
     },
     /** at shows a point of the plane, or nothing. */
     at(point, digits) {
-      set(at, point ? `x ${point[0].toFixed(digits)}  y ${point[1].toFixed(digits)} m` : "");
+      setText(at, point ? `x ${point[0].toFixed(digits)}  y ${point[1].toFixed(digits)} m` : "");
     },
     /** legend shows what the colours mean; range null hides it. */
     legend(range, name, stops) {
       legend.hidden = !range;
       if (!range) return;
-      set(title, name);
+      setText(title, name);
       strip.style.background = `linear-gradient(to right, ${stops.join(", ")})`;
-      set(least, range.known ? digits(range.least) : "no value");
-      set(greatest, range.known ? digits(range.greatest) : "");
-      set(missing, range.nan ? `× NaN: ${range.nan}` : "");
+      setText(least, range.known ? digits(range.least) : "no value");
+      setText(greatest, range.known ? digits(range.greatest) : "");
+      setText(missing, range.nan ? `× NaN: ${range.nan}` : "");
     },
     message(text) {
       message.hidden = !text;
-      set(message, text);
+      setText(message, text);
     },
   };
 }

@@ -89,8 +89,8 @@ function askTwin(method, path, body) {
 
 /**
  * newFrames returns the stream of frames of source.frames: one request at a time, none while the page is
- * hidden, the next one after the promise of onFrame(frame) has resolved. frame.by names the values of its section by. onProblem(text) says why there is no
- * frame, and "" when there is one again.
+ * hidden, the next one after the promise of onFrame(frame) has resolved. frame.by names the values of its
+ * section by. onProblem(text) says why there is no frame, and "" when there is one again.
  */
 function newFrames(source, request, sawRun, { onFrame, onProblem = () => {} }) {
   let query = null; // what to ask for; null: nothing
@@ -127,7 +127,7 @@ function newFrames(source, request, sawRun, { onFrame, onProblem = () => {} }) {
     }
     if (status === 204) return performance.now() - start < 20 ? firstWaitMs : 0; // the server should have waited
     if (status !== 200) {
-      report(json?.error ?? `the simulation answers with status ${status}`);
+      report(json?.error ?? `The server answers with status ${status}.`);
       return json?.stalled ? firstWaitMs : 1000;
     }
     const frame = readFrame(bytes), another = frame.head.run !== source.run;

@@ -33,6 +33,14 @@ function clean(text, most = 200) {
   return short.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, "\ufffd");
 }
 
+/**
+ * errorText makes the error of an answer a text for readers: it leaves out the package that it comes from, and the class
+ * of the error where a reason follows.
+ */
+function errorText(text, most = 400) {
+  return clean(text.replace(/^(?:evertick|inspect|inspector|replay|replica|twin|worldlog): /, "").replace(/: (?:out of range|not finite|stale|unsupported|capacity exceeded): (?=.)/g, ": "), most);
+}
+
 /** stateWords is what the badge says of a status; link is the state of the source, lost for how many ms it has had no answer. */
 function stateWords(status, link, lost) {
   if (link === "gone") return { kind: "bad", text: `gone: no answer for ${seconds(lost)}` };

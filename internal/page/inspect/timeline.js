@@ -32,7 +32,7 @@ function newSeeker(send, pause = 60) {
   };
 }
 
-/** timeText is the text beside the time scale. */
+/** timeText is the text beside the timeline. */
 function timeText(tick, last, dt) {
   if (tick < 0) return "no tick yet";
   const of = last >= 0 ? " of " + number(last) : "", at = dt > 0 ? " · " + seconds(tick * dt * 1000) : "";
@@ -66,12 +66,12 @@ function newTimelinePanel(root, source, app) {
 
   const log = () => isLive() ? null : app.of === "other" ? state?.other : state?.log; // that is shown
   const isLive = () => app.of === "live";
-  const target = () => isLive() && state?.log ? "log" : app.of; // the time scale of a live simulation is that of its log
+  const target = () => isLive() && state?.log ? "log" : app.of; // the timeline of a live simulation is that of its log
 
   async function order(body) {
     try {
       await app.order("timeline", body);
-      setText(note, standing());
+      setText(note, logTrouble());
     } catch (err) {
       setText(note, err.message);
     }
@@ -84,17 +84,19 @@ function newTimelinePanel(root, source, app) {
   function refused(button) {
     const reason = why[button.id];
     clearTimeout(note.timer);
-    if (reason) note.timer = setTimeout(() => setText(note, standing()), 6000);
-    setText(note, reason || standing());
+    if (reason) note.timer = setTimeout(() => setText(note, logTrouble()), 6000);
+    setText(note, reason || logTrouble());
     return Boolean(reason);
   }
 
-  /** standing is what is wrong with the log as long as it is shown. */
-  function standing() {
+  /** logTrouble says what is wrong with the log that is shown. */
+  function logTrouble() {
     const l = log();
-    if (l?.error) return "The log cannot be played: " + clean(l.error, 300);
-    return l?.torn ? "The log ends early: " + clean(String(l.torn), 300) : "";
+    if (l?.error) return (hasFailed() ? "The log cannot be played: " : "The log is damaged: ") + errorText(l.error);
+    return l?.torn ? "The log ends early: " + errorText(String(l.torn)) : "";
   }
+
+  const hasFailed = () => app.status?.state === "failed";
 
   function toggle() {
     if (refused(isLive() ? pause : play)) return;
@@ -171,8 +173,8 @@ function newTimelinePanel(root, source, app) {
 
   function show() {
     const l = log(), scale = l ?? state?.log, playing = Boolean(l?.playing), paused = Boolean(state?.paused);
-    const watching = state && !state.control ? "This simulation allows pages to look, not to pause or step it." : "";
-    const failed = l?.error ? standing() : "";
+    const watching = state && !state.control ? "This simulation allows pages to look, not to pause or step it." : hasFailed() ? "The simulation has failed, so no tick follows." : "";
+    const failed = hasFailed() ? logTrouble() : "";
     pause.hidden = !isLive();
     play.hidden = isLive();
     rate.hidden = isLive();
@@ -191,7 +193,7 @@ function newTimelinePanel(root, source, app) {
     const seeking = l?.seeking, share = seeking ? Math.abs((seeking.at - seeking.from) / (seeking.to - seeking.from || 1)) : 0;
     progress.style.width = 100 * Math.min(1, share) + "%";
     progress.hidden = !seeking;
-    if (standing()) setText(note, standing());
+    if (logTrouble()) setText(note, logTrouble());
   }
 
   function showScale(l, scale) {

@@ -1,6 +1,6 @@
 const traceKept = 4096;
 
-/** newTracePanel lists the steps of causes: what agents saw, decided and did. */
+/** newTracePanel lists the causal trace: what agents saw, decided and did, step by step. */
 function newTracePanel(root, source, app) {
   const tools = element(root, "div", "filters"), row = element(tools, "div", "where-row"), filter = element(row, "input");
   Object.assign(filter, { type: "text", id: "trace-filter", placeholder: "agent, decision, skill or kind", spellcheck: false, autocomplete: "off" });
@@ -10,10 +10,10 @@ function newTracePanel(root, source, app) {
     show();
   });
   const says = element(tools, "p", "soft says");
-  const grid = newGrid(root, { label: "Causal trace", empty: "No step of a cause yet.", onPick: i => showStep(shown[shown.length - 1 - i]) });
+  const grid = newGrid(root, { label: "Causal trace", empty: "No steps yet.", onPick: i => showStep(shown[shown.length - 1 - i]) });
   grid.columns([
     { name: "tick", width: 68, kind: "num" }, { name: "step", width: 96, kind: "mono" }, { name: "kind", width: 84, kind: "" },
-    { name: "of", title: "agent or actor", width: 80, kind: "mono" }, { name: "decision", width: 76, kind: "mono num" }, { name: "cause", width: 96, kind: "mono" },
+    { name: "agent", title: "agent or actor", width: 80, kind: "mono" }, { name: "decision", width: 76, kind: "mono num" }, { name: "cause", width: 96, kind: "mono" },
     { name: "more", width: 150, kind: "soft" },
   ]);
   const step = element(root, "div", "step"), title = element(step, "div", "head"), facts = element(step, "dl", "facts");
@@ -25,7 +25,7 @@ function newTracePanel(root, source, app) {
   function show() {
     const words = filter.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
     shown = records.list.filter(s => words.every(w => (s.words ??= JSON.stringify(s).toLowerCase()).includes(w)));
-    setText(says, `${plural(shown.length, "step")}${records.lost ? `; ${number(records.lost)} older ones are lost` : ""}.`);
+    setText(says, `${plural(shown.length, "step")}${records.lost ? `; ${number(records.lost)} older ones are no longer kept` : ""}.`);
     grid.rows(shown.length, i => {
       const s = shown[shown.length - 1 - i];
       s.cells ??= [number(s.tick), s.id ?? "", s.kind ?? "", s.agent ?? s.actor ?? "", s.decision ?? "", s.cause ?? "", moreOf(s)].map(t => clean(String(t)));

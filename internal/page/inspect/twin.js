@@ -49,7 +49,7 @@ function newTwinPanel(root, source, app) {
 
   function showTrouble() {
     const text = asked || drop.problem || known?.error || known?.log_error || "";
-    setText(trouble, clean(text && known?.state === "waiting" ? `${text}. Tries again in ${duration(1e6 * known.retry_ms)}.` : text, 600));
+    setText(trouble, errorText(text && known?.state === "waiting" ? `${text}. Trying again in ${duration(1e6 * known.retry_ms)}.` : text, 600));
     trouble.hidden = !text;
   }
 
@@ -89,7 +89,7 @@ function newTwinPanel(root, source, app) {
   return { show() {}, hide() {}, refresh: poll.now };
 }
 
-/** worldURL is where the host of the page has its world, as examples/server. */
+/** worldURL proposes the address of the host of the page, with the path of examples/server. */
 function worldURL() {
   return /^https?:$/.test(location.protocol) ? `${location.protocol.replace("http", "ws")}//${location.host}/world` : "ws://127.0.0.1:7777/world";
 }
@@ -106,9 +106,9 @@ function newTwinFacts(root) {
     ["different", "different hashes", r => number(r.different) + (r.last_different ? `, the last after tick ${number(r.last_different.tick)}` : "")],
     ["snapshots", "snapshots", r => number(r.snapshots)],
     ["joins", "connections", r => number(r.joins)],
-    ["bytes", "received", r => `${number(r.bytes_per_second)} bytes/s`],
+    ["bytes", "received", r => `${bytesText(r.bytes_per_second)}/s`],
     ["trip", "round trip", r => r.round_trip_ms ? duration(1e6 * r.round_trip_ms) : "–"],
-    ["ahead", "prediction ahead by", r => r.playing ? plural(r.ahead, "tick") : "–"],
+    ["ahead", "prediction runs ahead by", r => r.playing ? plural(r.ahead, "tick") : "–"],
     ["rolled", "ticks predicted again", r => r.playing ? number(r.rolled) : "–"],
   ];
   const list = element(root, "dl", "facts twin-facts");
@@ -132,7 +132,7 @@ function newTwinFacts(root) {
 function newDropZone(root, source, opened) {
   const zone = element(root, "div", "twin-drop");
   zone.id = "twin-drop";
-  element(zone, "p", "", "Drop the folder of a log here, or a second one beside it. It stays in this page.");
+  element(zone, "p", "", "Drop the folder of a log here, or two folders to compare. The files stay on this machine.");
   for (const [id, title, folder] of [["twin-folder", "Choose a folder", true], ["twin-files", "Choose files", false]]) {
     const label = element(zone, "label", "file"), input = element(label, "input");
     Object.assign(input, { id, type: "file", multiple: true, webkitdirectory: folder });
@@ -176,9 +176,9 @@ function newDropZone(root, source, opened) {
     drop.problem = "";
     try {
       const bytes = files.reduce((sum, { file }) => sum + file.size, 0);
-      if (bytes > mostDropBytes) throw new Error(`The files have ${number(bytes)} bytes: a page takes ${number(mostDropBytes)}.`);
+      if (bytes > mostDropBytes) throw new Error(`These files have ${bytesText(bytes)}; a page can take ${bytesText(mostDropBytes)}.`);
       for (const [i, { path, file }] of files.entries()) {
-        setText(progress, `reads ${i + 1} of ${plural(files.length, "file")}`);
+        setText(progress, `reading ${i + 1} of ${plural(files.length, "file")}`);
         checked(await source.post("file?name=" + encodeURIComponent(path), await file.arrayBuffer()));
       }
       await opened(async () => checked(await source.post("log", "")));

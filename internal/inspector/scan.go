@@ -3,7 +3,6 @@ package inspector
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -36,22 +35,20 @@ const (
 // last returns the last tick that a Player can reach.
 func (c *contents) last() uint64 { return c.first + c.ticks }
 
-func (c *contents) rangeText() string { return fmt.Sprintf("ticks %d to %d", c.first, c.last()) }
-
-// survey reads a log for its contents, and goes on as the log grows. It is for one goroutine; what it has put into
+// logScan reads a log for its contents, and goes on as the log grows. It is for one goroutine; what it has put into
 // contents does not change, so that others may read a copy.
-type survey struct {
+type logScan struct {
 	contents
-	dir    string
-	fs     worldlog.FS
-	reader *worldlog.Reader
-	ended  error  // what the reader has ended with
-	before uint64 // ticks at the last refresh
-	again  bool   // there was one
+	dir         string
+	fs          worldlog.FS
+	reader      *worldlog.Reader
+	ended       error  // what the reader has ended with
+	ticksBefore uint64 // ticks at the last refresh
+	refreshed   bool   // there was one
 }
 
 // readOn reads for about the given time.
-func (s *survey) readOn(d time.Duration) {
+func (s *logScan) readOn(d time.Duration) {
 	if s.reader == nil {
 		r, err := worldlog.OpenReader(s.dir, s.fs)
 		if err != nil {
@@ -74,7 +71,7 @@ func (s *survey) readOn(d time.Duration) {
 	}
 }
 
-func (s *survey) add(t *worldlog.Tick) {
+func (s *logScan) add(t *worldlog.Tick) {
 	s.ticks++
 	for i := range t.Records {
 		if r := &t.Records[i]; r.Type == worldlog.Marker && len(s.marks) < maxMarks {
@@ -84,12 +81,12 @@ func (s *survey) add(t *worldlog.Tick) {
 }
 
 // end is called at the end of what can be read.
-func (s *survey) end(err error) {
+func (s *logScan) end(err error) {
 	s.complete, s.ended, s.err = true, err, nil
 	if err != io.EOF {
 		s.err = err
 	}
-	if s.again && !s.grown() {
+	if s.refreshed && !s.grown() {
 		return
 	}
 	list, err := worldlog.Snapshots(s.dir, s.fs)
@@ -103,7 +100,7 @@ func (s *survey) end(err error) {
 }
 
 // refresh makes readOn go on with what has been written since.
-func (s *survey) refresh() {
+func (s *logScan) refresh() {
 	if !s.complete {
 		return
 	}
@@ -111,7 +108,7 @@ func (s *survey) refresh() {
 		s.complete = false
 		return
 	}
-	s.before, s.again = s.ticks, true
+	s.ticksBefore, s.refreshed = s.ticks, true
 	if err := s.reader.Refresh(); err != nil {
 		s.err = err
 		return
@@ -122,9 +119,9 @@ func (s *survey) refresh() {
 }
 
 // grown reports whether the log has grown since the last refresh.
-func (s *survey) grown() bool { return s.complete && s.again && s.ticks > s.before }
+func (s *logScan) grown() bool { return s.complete && s.refreshed && s.ticks > s.ticksBefore }
 
-func (s *survey) close() {
+func (s *logScan) close() {
 	if s.reader != nil {
 		_ = s.reader.Close() // was only read
 	}

@@ -19,9 +19,9 @@ const (
 	failureCheck = 100 * time.Millisecond
 )
 
-// desk takes requests about one Sim from any goroutine, and answers them on the goroutine of the Sim,
+// hub takes requests about one Sim from any goroutine, and answers them on the goroutine of the Sim,
 // which calls tick and between at its safe points. It also keeps what it saw at these points.
-type desk struct {
+type hub struct {
 	start   time.Time
 	wake    chan struct{} // gets a value when a request begins to wait; for subjects with their own goroutine
 	closing chan struct{}
@@ -37,10 +37,10 @@ type desk struct {
 	mu       sync.Mutex
 	closed   bool
 	safeAt   int64 // the last safe point, in ns since start
-	facts    facts
-	waiting  []*job          // in the order of their posts
+	summary  summary
+	waiting  []*job          // in the order in which they came
 	byKey    map[string]*job // those of waiting that are shared
-	kept     kept
+	answers  lastAnswers
 	meanCost float64 // of a safe point in ns, over about the last 64
 	ticks    ticks
 	frames   frames
@@ -49,9 +49,9 @@ type desk struct {
 	events  eventLog
 }
 
-// facts are what the last safe point saw.
-type facts struct {
-	stamp    stamp
+// summary is what the last safe point saw.
+type summary struct {
+	at       stateVersion
 	hash     uint64
 	entities int
 	bodies   int
@@ -60,16 +60,16 @@ type facts struct {
 }
 
 // state is what pages call the state of a Sim that can go on.
-func (f *facts) state() string {
-	if f.paused {
+func (s *summary) state() string {
+	if s.paused {
 		return "paused"
 	}
 	return "running"
 }
 
-// stamp changes with the state of a Sim, as far as that is reported: by a tick, a spawn, a Touch, a
-// Restore.
-type stamp struct {
+// stateVersion identifies the state of a Sim as far as that is reported: a tick, a spawn, a Touch or a Restore
+// changes it.
+type stateVersion struct {
 	world                      *ecs.World
 	tick, version, touch, copy uint64
 }
@@ -84,193 +84,193 @@ type job struct {
 	err     error
 }
 
-func newDesk() *desk {
-	d := &desk{
+func newHub() *hub {
+	h := &hub{
 		start: time.Now(), wake: make(chan struct{}, 1), closing: make(chan struct{}),
 		failure: func() error { return nil }, byKey: map[string]*job{},
 	}
-	d.kept.bodies = map[string][]byte{}
-	d.frames.views = map[frameOptions]*view{}
-	d.events.clock = d.now
-	d.eachTick = append(d.eachTick, d.events.record)
-	return d
+	h.answers.bodies = map[string][]byte{}
+	h.frames.views = map[frameOptions]*view{}
+	h.events.clock = h.now
+	h.eachTick = append(h.eachTick, h.events.record)
+	return h
 }
 
-// now returns the time since the desk was made, in ns.
-func (d *desk) now() int64 { return int64(time.Since(d.start)) }
+// now returns the time since the hub was made, in ns.
+func (h *hub) now() int64 { return int64(time.Since(h.start)) }
 
 // age returns the time since the last safe point.
-func (d *desk) age() time.Duration {
-	d.mu.Lock()
-	at := d.safeAt
-	d.mu.Unlock()
-	return time.Duration(d.now() - at)
+func (h *hub) age() time.Duration {
+	h.mu.Lock()
+	at := h.safeAt
+	h.mu.Unlock()
+	return time.Duration(h.now() - at)
 }
 
 // tick is the safe point after a tick.
-func (d *desk) tick(sim *evertick.Sim) {
-	for _, f := range d.eachTick {
+func (h *hub) tick(sim *evertick.Sim) {
+	for _, f := range h.eachTick {
 		f(sim)
 	}
-	d.inTick = true
-	d.between(sim, sim.Loop().Paused())
-	d.inTick = false
+	h.inTick = true
+	h.between(sim, sim.Loop().Paused())
+	h.inTick = false
 }
 
 // again records a tick that StepBack or Forward runs again, unless it still has it. It is no safe point: pages have seen the
 // tick, and would see the Sim go back farther than it does.
-func (d *desk) again(sim *evertick.Sim) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if t := &d.ticks; t.len == 0 || t.at(t.len-1).tick < sim.Ticks() {
-		d.record(sim)
+func (h *hub) again(sim *evertick.Sim) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if t := &h.ticks; t.len == 0 || t.at(t.len-1).tick < sim.Ticks() {
+		h.record(sim)
 	}
 }
 
 // record records the tick that has run. The caller holds the lock.
-func (d *desk) record(sim *evertick.Sim) {
+func (h *hub) record(sim *evertick.Sim) {
 	_, stepNs := sim.Timings()
-	d.ticks.add(sim.Ticks(), sim.Hash(), stepNs)
+	h.ticks.add(sim.Ticks(), sim.Hash(), stepNs)
 }
 
 // between is a safe point: it runs what waits. A tick locks the mutex once while nothing waits, since that and reading
 // the clock are most of the cost.
-func (d *desk) between(sim *evertick.Sim, paused bool) {
-	now := d.now()
+func (h *hub) between(sim *evertick.Sim, paused bool) {
+	now := h.now()
 	w := sim.World
-	d.mu.Lock()
-	d.safeAt = now
-	d.ticks.undo(sim.Ticks() + 1)
-	if d.inTick {
-		d.record(sim)
+	h.mu.Lock()
+	h.safeAt = now
+	h.ticks.undo(sim.Ticks() + 1)
+	if h.inTick {
+		h.record(sim)
 	}
-	d.facts = facts{
-		stamp: stamp{w, sim.Ticks(), w.Version(), w.LastTouch(), w.Generation()}, hash: sim.Hash(),
+	h.summary = summary{
+		at: stateVersion{w, sim.Ticks(), w.Version(), w.LastTouch(), w.Generation()}, hash: sim.Hash(),
 		entities: w.Len(), bodies: sim.Physics.Len(), contacts: sim.Physics.ContactCount(), paused: paused,
 	}
-	d.serving, d.waiting = d.waiting, d.serving[:0]
-	clear(d.byKey)
-	wanted := d.frames.due(d.facts.stamp, now)
-	idle := len(d.serving) == 0 && len(wanted) == 0
+	h.serving, h.waiting = h.waiting, h.serving[:0]
+	clear(h.byKey)
+	wanted := h.frames.due(h.summary.at, now)
+	idle := len(h.serving) == 0 && len(wanted) == 0
 	if idle {
-		d.meanCost -= d.meanCost / 64
+		h.meanCost -= h.meanCost / 64
 	}
-	d.mu.Unlock()
+	h.mu.Unlock()
 	if idle {
 		return
 	}
-	for i, j := range d.serving {
-		d.serve(sim, j)
-		d.serving[i] = nil
+	for i, j := range h.serving {
+		h.serve(sim, j)
+		h.serving[i] = nil
 	}
 	for _, v := range wanted {
-		d.capture(sim, v)
+		h.capture(sim, v)
 	}
-	cost := d.now() - now
-	d.mu.Lock()
-	d.meanCost += (float64(cost) - d.meanCost) / 64
+	cost := h.now() - now
+	h.mu.Lock()
+	h.meanCost += (float64(cost) - h.meanCost) / 64
 	if len(wanted) > 0 {
-		d.frames.spent(now, cost)
+		h.frames.spent(now, cost)
 	}
-	d.mu.Unlock()
+	h.mu.Unlock()
 }
 
 // serve runs a job. A fault of the Inspector must not end the Sim, so a panic is an error of the
 // request.
-func (d *desk) serve(sim *evertick.Sim, j *job) {
+func (h *hub) serve(sim *evertick.Sim, j *job) {
 	defer func() {
 		if v := recover(); v != nil {
 			j.body, j.err = nil, fmt.Errorf("inspector: request %q: panic: %v", j.key, v)
 		}
 		if j.err == nil && j.key != "" {
-			d.mu.Lock()
-			d.kept.put(j.key, j.body)
-			d.mu.Unlock()
+			h.mu.Lock()
+			h.answers.put(j.key, j.body)
+			h.mu.Unlock()
 		}
 		close(j.done)
 	}()
-	d.scratch, j.err = j.f(sim, d.scratch[:0])
+	h.scratch, j.err = j.f(sim, h.scratch[:0])
 	if j.err == nil {
-		j.body = append([]byte(nil), d.scratch...)
+		j.body = append([]byte(nil), h.scratch...)
 	}
 }
 
 // do implements subject.
-func (d *desk) do(ctx context.Context, key string, f task) (body []byte, stale bool, err error) {
-	if d.age() > failureCheck {
-		if err := d.failure(); err != nil {
-			return d.afterFailure(key, err)
+func (h *hub) do(ctx context.Context, key string, f task) (body []byte, stale bool, err error) {
+	if h.age() > failureCheck {
+		if err := h.failure(); err != nil {
+			return h.afterFailure(key, err)
 		}
 	}
-	j := d.post(key, f)
+	j := h.post(key, f)
 	if j == nil {
 		return nil, false, errClosed
 	}
-	from := d.now()
+	from := h.now()
 	timer := time.NewTimer(failureCheck)
 	defer timer.Stop()
 	for {
 		select {
 		case <-j.done:
 			return j.body, false, j.err
-		case <-d.closing:
+		case <-h.closing:
 			return nil, false, errClosed
 		case <-ctx.Done():
-			d.abandon(j)
+			h.abandon(j)
 			return nil, false, ctx.Err()
 		case <-timer.C:
 			timer.Reset(failureCheck)
 		}
-		if err := d.failure(); err != nil && d.abandon(j) {
-			return d.afterFailure(key, err)
+		if err := h.failure(); err != nil && h.abandon(j) {
+			return h.afterFailure(key, err)
 		}
-		if time.Duration(d.now()-from) >= stallAfter && d.abandon(j) {
-			return nil, false, &stalledError{d.age()}
+		if time.Duration(h.now()-from) >= stallAfter && h.abandon(j) {
+			return nil, false, &stalledError{h.age()}
 		}
 	}
 }
 
 // post adds a job, or joins the one that waits for the same key. It returns nil after close.
-func (d *desk) post(key string, f task) *job {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
+func (h *hub) post(key string, f task) *job {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
 		return nil
 	}
-	if j := d.byKey[key]; j != nil {
+	if j := h.byKey[key]; j != nil {
 		j.waiters++
 		return j
 	}
 	j := &job{key: key, f: f, waiters: 1, done: make(chan struct{})}
-	d.waiting = append(d.waiting, j)
+	h.waiting = append(h.waiting, j)
 	if key != "" {
-		d.byKey[key] = j
+		h.byKey[key] = j
 	}
-	d.signal()
+	h.signal()
 	return j
 }
 
 // signal wakes the goroutine of a subject that has its own.
-func (d *desk) signal() {
+func (h *hub) signal() {
 	select {
-	case d.wake <- struct{}{}:
+	case h.wake <- struct{}{}:
 	default:
 	}
 }
 
 // abandon takes back one wait for a job, and the job with the last one. It reports false if the job
 // no longer waits, so that its result will come.
-func (d *desk) abandon(j *job) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for i, w := range d.waiting {
+func (h *hub) abandon(j *job) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i, w := range h.waiting {
 		if w != j {
 			continue
 		}
 		if j.waiters--; j.waiters == 0 {
-			d.waiting = append(d.waiting[:i], d.waiting[i+1:]...)
+			h.waiting = append(h.waiting[:i], h.waiting[i+1:]...)
 			if j.key != "" {
-				delete(d.byKey, j.key)
+				delete(h.byKey, j.key)
 			}
 		}
 		return true
@@ -279,53 +279,53 @@ func (d *desk) abandon(j *job) bool {
 }
 
 // afterFailure answers with the last result of a key, since no safe point will come.
-func (d *desk) afterFailure(key string, failure error) ([]byte, bool, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if body, ok := d.kept.bodies[key]; ok && !d.closed {
+func (h *hub) afterFailure(key string, failure error) ([]byte, bool, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if body, ok := h.answers.bodies[key]; ok && !h.closed {
 		return body, true, nil
 	}
-	if d.closed {
+	if h.closed {
 		return nil, false, errClosed
 	}
 	return nil, false, &failedError{failure}
 }
 
-func (d *desk) records() *desk { return d }
+func (h *hub) records() *hub { return h }
 
-func (d *desk) close() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.closed {
-		d.closed = true
-		d.waiting = nil
-		clear(d.byKey)
-		close(d.closing)
+func (h *hub) close() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.closed {
+		h.closed = true
+		h.waiting = nil
+		clear(h.byKey)
+		close(h.closing)
 	}
 	return nil
 }
 
-// kept are the last results by key, for pages that look at a Sim that has failed. It drops the oldest
+// lastAnswers are the last results by key, for pages that look at a Sim that has failed. It drops the oldest
 // key when there are more than it may hold.
-type kept struct {
+type lastAnswers struct {
 	bodies map[string][]byte
 	order  []string // by first use
 	bytes  int
 }
 
 const (
-	maxKept      = 64
-	maxKeptBytes = 8 << 20
+	maxAnswers     = 64
+	maxAnswerBytes = 8 << 20
 )
 
-func (k *kept) put(key string, body []byte) {
+func (k *lastAnswers) put(key string, body []byte) {
 	old, known := k.bodies[key]
 	if !known {
 		k.order = append(k.order, key)
 	}
 	k.bodies[key] = body
 	k.bytes += len(body) - len(old)
-	for len(k.order) > maxKept || k.bytes > maxKeptBytes {
+	for len(k.order) > maxAnswers || k.bytes > maxAnswerBytes {
 		k.bytes -= len(k.bodies[k.order[0]])
 		delete(k.bodies, k.order[0])
 		k.order = append(k.order[:0], k.order[1:]...)
