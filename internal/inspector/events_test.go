@@ -249,8 +249,8 @@ func TestRareEvents(t *testing.T) {
 	}
 }
 
-// StepBack and Forward run ticks again. Pages have their events already, see only where it ends, and keep the ticks before. A
-// step that a page asks for meanwhile does not count one of them.
+// StepBack and Forward run ticks again. Pages have their events already, and see only where it ends. A step that a page asks
+// for meanwhile does not count one of them.
 func TestStepBack(t *testing.T) {
 	sim := must(evertick.New(evertick.Config{Capacity: 16, History: evertick.HistoryConfig{Keep: 20, Every: 100}, Physics: physics.Config{Gravity: [2]float32{0, -10}}}))
 	s := pickSim{sim, t}
@@ -286,12 +286,11 @@ func TestStepBack(t *testing.T) {
 	if got := events(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	in.Between()
 	if err := <-moved; err != nil {
 		t.Fatal(err)
 	}
 	rows, err := rowsAfter(request(t, "hashes?after=39"), in.live)
-	if err != nil || len(rows) != 16 || rows[0].tick != 40 || rows[15].tick != 55 {
+	if err != nil || len(rows) != 16 || rows[15].tick != 55 {
 		t.Errorf("hashes after tick 39: %+v, %v", rows, err)
 	}
 	if err := sim.Forward(2); err != nil {

@@ -11,7 +11,7 @@ import (
 const (
 	cacheEvery = 64
 	cacheNear  = 8
-	// cacheAgain is the number of ticks after which it tries again once a snapshot was larger than its memory.
+	// cacheAgain is the number of ticks after which it tries again once a snapshot was larger than the cache.
 	cacheAgain = 16 * cacheEvery
 )
 

@@ -64,7 +64,7 @@ func TestScrub(t *testing.T) {
 }
 
 // Going back by one tick runs few ticks again once snapshots are kept, also across a snapshot of the log.
-func TestCacheMakesStepsBackShort(t *testing.T) {
+func TestKeepMakesStepsBackShort(t *testing.T) {
 	dir, hashes := recorded(t, scenario(nil), 300, replay.Options{SnapshotTicks: 200})
 	p, err := replay.Play(dir, scenario(nil), nil)
 	if err != nil {
@@ -98,7 +98,7 @@ type asked int
 func (n *asked) AppendState(dst []byte) []byte { *n++; return dst }
 func (n *asked) RestoreState([]byte) error     { return nil }
 
-// A Player whose snapshots do not fit in the memory tries now and then only, since each takes time.
+// A Player whose snapshots do not fit in its cache tries now and then only, since each takes time.
 func TestCacheWithoutRoom(t *testing.T) {
 	var n *asked
 	sc := scenario(nil)
