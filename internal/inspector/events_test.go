@@ -286,6 +286,7 @@ func TestStepBack(t *testing.T) {
 	if got := events(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+	in.Between()
 	if err := <-moved; err != nil {
 		t.Fatal(err)
 	}
