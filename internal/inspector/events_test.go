@@ -283,6 +283,7 @@ func TestStepBack(t *testing.T) {
 	if err := sim.StepBack(5); err != nil {
 		t.Fatal(err)
 	}
+	in.Between()
 	if got := events(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
