@@ -275,7 +275,7 @@ func TestStalledInBrowser(t *testing.T) {
 	check(t, stop())
 	waitText(p, "#state", "stalled: no tick for")
 	waitText(p, "#panel-entities", "has not been stepped") // the panel says what the server said
-	p.Click("#tab-systems")                      // does not wait for the Sim
+	p.Click("#tab-systems")                                // does not wait for the Sim
 	waitText(p, "#panel-systems", "physics.step")
 	p.Click("#pause")
 	waitText(p, "#timeline .note", "allows pages to look")
