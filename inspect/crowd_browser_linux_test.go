@@ -16,8 +16,8 @@ import (
 
 // Pages that read slowly, or not at all, cost a page beside them no frames, the Sim no ticks, and bounded memory.
 func TestSlowPagesInBrowser(t *testing.T) {
-	const entities, slow, frames = 50_000, 10, 40
-	p := browser.StartGL(t, "a page beside slow ones")
+	const entities, slow, frames = 50_000, 10, 20
+	p := browser.Start(t, "a page beside slow ones")
 	p.Resize(320, 240)
 	sim, err := evertick.New(evertick.Config{Capacity: entities})
 	check(t, err)
