@@ -116,7 +116,7 @@ func TestSwarmInBrowser(t *testing.T) {
 	p.Resize(320, 240) // the CPU draws: few pixels
 	opened(t, p, sceneSim(t, "swarm", 100_000, evertick.Config{Loop: loop.Config{RateNum: 30, MaxSteps: 1}}), inspect.Config{})
 	p.Do(`document.getElementById("world").scrollIntoView({block: "start"})`)
-	const frames, budgetMs = 120, 4
+	const frames, budgetMs = 60, 4
 	// The CPU draws here, which is not what is measured: most frames are handed over, but not drawn.
 	p.Do(`const gl = document.getElementById("world").getContext("webgl2"), draw = gl.drawArrays.bind(gl);
 		let frames = 0;
