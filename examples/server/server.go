@@ -18,13 +18,19 @@ import (
 	"github.com/evertick/evertick/loop/replica/ws"
 )
 
-// settings of serve. The zero value works.
+// settings are the flags of the server. For serve the zero value works.
 type settings struct {
-	secret  []byte   // of an earlier server whose players come back; nil: a new one
+	addr    string
+	log     string // folder of the log; "": none
+	seed    uint64
+	bots    int
+	speed   float64  // times real time
 	web     string   // file of the page
 	origins []string // of pages elsewhere
 	inspect string   // address of the page that looks into the game; "": none
-	log     string   // folder of the log that it shows; "": none
+	report  bool
+
+	secret []byte // of an earlier server whose players come back; nil: a new one
 }
 
 // guide:begin serve
