@@ -83,7 +83,7 @@ func withPage(mux *http.ServeMux, sim *evertick.Sim) (*inspect.Handler, error) {
 
 // guide:end
 
-// The functions of the page run, and the page mounted in a server answers those who have the token.
+// The functions of the guide page run. The page of inspect that is mounted in a server answers requests with the token.
 func TestInspect(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -42,8 +42,8 @@ const (
 	longestWait = 8 * time.Second
 	silence     = 5 * time.Second // without a frame, after which a connection counts as lost
 	pingEvery   = time.Second
-	// mostBehind is how many bytes of frames may wait for the Sim. A page that is further behind joins anew.
-	mostBehind = 16 << 20
+	// mostWaiting is the most bytes of frames that may wait for the Sim. If more wait, the page joins anew.
+	mostWaiting = 16 << 20
 )
 
 // connection is the client of a server, over one socket after the other.
@@ -73,7 +73,7 @@ type traffic struct {
 	total, before uint64
 	since         time.Duration
 	perSecond     float64
-	behind        int // bytes of frames that wait; guarded by inbox.mu
+	waiting       int // bytes of frames that wait; guarded by inbox.mu
 }
 
 // connect leaves the present server, and joins another one.
@@ -161,17 +161,17 @@ func (c *connection) try() {
 		opened: func() { mine(func() { c.note(c.client.Connect()) }) },
 		frame: func(frame []byte) {
 			box.mu.Lock()
-			c.traffic.behind += len(frame)
-			far := c.traffic.behind > mostBehind
+			c.traffic.waiting += len(frame)
+			far := c.traffic.waiting > mostWaiting
 			box.mu.Unlock()
 			box.post(func() { // also if the socket is an old one: the bytes no longer wait
 				box.mu.Lock()
-				c.traffic.behind -= len(frame)
+				c.traffic.waiting -= len(frame)
 				box.mu.Unlock()
 				switch {
 				case c.number != n:
 				case far:
-					c.lose(fmt.Sprintf("the page is %d MB behind", mostBehind>>20))
+					c.lose(fmt.Sprintf("frames of %d MB wait for the page", mostWaiting>>20))
 				default:
 					c.receive(frame)
 				}

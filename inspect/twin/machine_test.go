@@ -153,15 +153,15 @@ func TestFarBehind(t *testing.T) {
 	r := newRig(t, Config{})
 	r.serve(r.build(1))
 	r.connect(false)
-	r.conns[0].to.frame(make([]byte, mostBehind))
+	r.conns[0].to.frame(make([]byte, mostWaiting))
 	r.conns[0].to.frame(make([]byte, 1))
 	r.settle(false)
 	if got := r.m.report(); got.State == joined {
 		t.Errorf("%+v", got)
 	}
 	r.run(120)
-	if got := r.m.report(); got.State != joined || got.Joins != 2 || got.Different != 0 || got.Own != inspector.HashText(r.sim.Hash()) || r.m.link.traffic.behind != 0 {
-		t.Errorf("%+v, %d bytes wait", got, r.m.link.traffic.behind)
+	if got := r.m.report(); got.State != joined || got.Joins != 2 || got.Different != 0 || got.Own != inspector.HashText(r.sim.Hash()) || r.m.link.traffic.waiting != 0 {
+		t.Errorf("%+v, %d bytes wait", got, r.m.link.traffic.waiting)
 	}
 }
 

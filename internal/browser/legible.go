@@ -2,7 +2,7 @@ package browser
 
 import "fmt"
 
-// Illegible lists what cannot be read: text that is too small or lacks contrast with what is behind it, by the formula of
+// Illegible lists what cannot be read: text that is too small or lacks contrast with its background, by the formula of
 // WCAG 2.2, and elements beyond the right edge; and if there are fewer than least texts.
 func (p *Page) Illegible(least int) string {
 	p.t.Helper()
@@ -19,7 +19,7 @@ const illegible = `(least => {
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
   };
   const contrast = (a, b) => { const [x, y] = [luminance(a), luminance(b)].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05); };
-  const behind = e => {
+  const background = e => {
     for (; e; e = e.parentElement) { const c = channels(getComputedStyle(e).backgroundColor); if (c[3] > 0.99) return c; }
     return [255, 255, 255];
   };
@@ -33,7 +33,7 @@ const illegible = `(least => {
     texts++;
     const ink = e instanceof SVGElement ? style.fill : style.color, words = node.data.trim().slice(0, 40);
     if (parseFloat(style.fontSize) < 11) found.add("size " + style.fontSize + ": " + words);
-    const c = contrast(channels(ink), behind(e));
+    const c = contrast(channels(ink), background(e));
     if (c < 4.5) found.add("contrast " + c.toFixed(2) + ": " + words);
     if (!scrolled(e) && e.getBoundingClientRect().right > innerWidth + 1) found.add("beyond the edge: " + words);
   }

@@ -28,7 +28,7 @@ const (
 	growing = 3 * time.Second
 	// scanPeriod is the longest time for which a log that plays does not read on.
 	scanPeriod = 100 * time.Millisecond
-	// mostLag is how far play may fall behind its rate before it drops the lag.
+	// mostLag is the time by which play may be late. If it is later, it goes on from the present tick without making up for it.
 	mostLag = 100 * time.Millisecond
 	// forever is a wait that only a request or the end cuts short.
 	forever = time.Hour
