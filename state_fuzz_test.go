@@ -207,7 +207,7 @@ func TestRestoreBodyBeyondWorld(t *testing.T) {
 		rows := len(inner[1]) / bodyBytes
 		for _, slot := range []uint32{uint32(p.sim.World.Cap()), 1 << 24, 1064509617, 1<<32 - 2} {
 			binary.LittleEndian.PutUint32(inner[1][88*rows:], slot)
-			frames[i] = frametest.Forge("evtk.rig", 2, inner)
+			frames[i] = frametest.Forge("evtk.rig", 3, inner)
 			err := p.sim.Restore(frametest.Forge(simMagic, simVersion, frames))
 			want := fmt.Sprintf("physics: snapshot: slot of body[0] = %d", slot)
 			if !errors.Is(err, evertick.ErrCorrupt) || errors.Is(err, evertick.ErrCapacity) || !strings.Contains(err.Error(), want) {

@@ -87,7 +87,8 @@ func (w *World) copyState(src *World) {
 	s.ignoredPairs.set(from.ignoredPairs.keys)
 	s.applyTuning(from.tuning)
 	s.massOverrides = append(s.massOverrides[:0], from.massOverrides...)
-	s.contacts = append(s.contacts[:0], from.contacts...)
+	s.contacts, s.pairsKnown = append(s.contacts[:0], from.contacts...), false
+	s.bases = append(s.bases[:0], from.bases...)
 	s.omittedPairs = from.omittedPairs
 	s.lastGenerations = append(s.lastGenerations[:0], from.lastGenerations...)
 	w.joints.copyFrom(&src.joints, w.Rows(), w.Cap())

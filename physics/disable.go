@@ -80,14 +80,26 @@ func canonicalNaN2(x, y float32) [2]float32 { return [2]float32{canonicalNaN(x),
 
 // clearImpulses zeroes the impulses of the contacts of a body, which may hold any value.
 func (s *solver) clearImpulses(body uint32) {
+	s.eachContactOf(body, func(c *rigid.Contact) {
+		c.RollingImpulse = 0
+		for k := range c.Points {
+			c.Points[k].Normal, c.Points[k].Tangent = 0, 0
+		}
+	})
+}
+
+// clearBases makes the next step collide the shapes of a body anew.
+func (s *solver) clearBases(body uint32) {
+	s.eachContactOf(body, func(c *rigid.Contact) { c.Flags &^= rigid.FlagBase })
+}
+
+// eachContactOf calls f, which changes contacts, with those of a body.
+func (s *solver) eachContactOf(body uint32, f func(c *rigid.Contact)) {
+	s.pairsKnown = false
 	of := s.shapes.filters.Body
 	for i := range s.contacts {
-		c := &s.contacts[i]
-		if s.shapesLive(c) && (of[c.A] == body || of[c.B] == body) {
-			c.RollingImpulse = 0
-			for k := range c.Points {
-				c.Points[k].Normal, c.Points[k].Tangent = 0, 0
-			}
+		if c := &s.contacts[i]; s.shapesLive(c) && (of[c.A] == body || of[c.B] == body) {
+			f(c)
 		}
 	}
 }

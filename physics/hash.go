@@ -61,6 +61,9 @@ func (w *World) appendSolverHashes(dst []ColumnHash) []ColumnHash {
 		ColumnHash{Name: "Steps", Hash: s.steps},
 	)
 	dst = s.appendSleepHashes(dst)
+	if bases := s.keptBases(); len(bases) > 0 {
+		dst = append(dst, ColumnHash{Name: "ContactBase", Hash: statehash.Rows(words[float32](bases))})
+	}
 	if w.joints.used() {
 		dst = append(dst,
 			ColumnHash{Name: "JointBody", Hash: statehash.Rows(w.joints.body)},
@@ -129,7 +132,7 @@ func (s *solver) hashSolved() {
 func hashContacts(contacts []rigid.Contact) uint64 { return statehash.Rows(words[uint32](contacts)) }
 
 // words returns rows that consist of 32-bit words as a slice of these words.
-func words[W uint32 | float32, T rigid.Contact | rigid.Manifold | rigid.State | jointRow | jointImpulse | massOverride](rows []T) []W {
+func words[W uint32 | float32, T rigid.Contact | rigid.BaseManifold | rigid.Manifold | rigid.State | jointRow | jointImpulse | massOverride](rows []T) []W {
 	var zero T
 	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(rows))), len(rows)*int(unsafe.Sizeof(zero)/4))
 }

@@ -83,16 +83,16 @@ type snapshotImage struct {
 	steps                                  uint64
 	w                                      *World // to be replaced
 
-	bodyFrame, shapeFrame, vertexFrame, contactFrame []byte
-	sleep                                            sleepImage
-	made                                             []madeShape
-	digested                                         []byte // scratch
-	joints                                           jointImage
-	chains                                           []chainRow
-	chainGenerations                                 []uint32
-	pairs                                            []uint64
-	tuning                                           Tuning
-	masses                                           []massOverride
+	bodyFrame, shapeFrame, vertexFrame, contactFrame, baseFrame []byte
+	sleep                                                       sleepImage
+	made                                                        []madeShape
+	digested                                                    []byte // scratch
+	joints                                                      jointImage
+	chains                                                      []chainRow
+	chainGenerations                                            []uint32
+	pairs                                                       []uint64
+	tuning                                                      Tuning
+	masses                                                      []massOverride
 }
 
 // madeShape is a shape as it was created; Count 0: none.
@@ -168,6 +168,18 @@ func (w *World) decode(data []byte) error {
 	}
 	if err == nil {
 		err = im.decodeSleep(w)
+	}
+	for _, f := range []struct {
+		name string
+		read func([]byte) error
+	}{{"bases", im.readBases}} {
+		var content []byte
+		if err == nil {
+			content, err = im.Next(f.name)
+		}
+		if err == nil {
+			err = f.read(content)
+		}
 	}
 	if err == nil {
 		err = im.Done()
@@ -357,10 +369,11 @@ func (im *snapshotImage) shapeDef(i int) ShapeDef {
 }
 
 func (im *snapshotImage) checkContacts() error {
-	return im.checkEachContact("contact", im.contactFrame)
+	return im.checkEachContact("contact", im.contactFrame, rigid.FlagBase)
 }
 
-func (im *snapshotImage) checkEachContact(what string, contacts []byte) error {
+// checkEachContact allows flags to contacts with two points.
+func (im *snapshotImage) checkEachContact(what string, contacts []byte, allowed uint32) error {
 	lastA, lastB := uint32(0), uint32(0)
 	for i := range len(contacts) / contactBytes {
 		b := contacts[contactBytes*i:][:contactBytes]
@@ -370,7 +383,7 @@ func (im *snapshotImage) checkEachContact(what string, contacts []byte) error {
 		switch {
 		case shapeA >= shapeB || uint64(shapeB) >= uint64(im.seen) || i > 0 && !ascends:
 			return im.element("shapes of "+what, i, [2]uint32{shapeA, shapeB})
-		case points > 2 || flags&^(sensorA|sensorB) != 0 && (flags != passThrough || points == 0):
+		case points > 2 || flags&^(sensorA|sensorB) != 0 && (flags != passThrough || points == 0) && (flags&^allowed != 0 || points < 2):
 			return im.element("points and flags of "+what, i, [2]uint32{points, flags})
 		}
 		for _, k := range [...]int{4, 5, 6, 8, 9} {
@@ -415,8 +428,9 @@ func (w *World) replaceState(im *snapshotImage) {
 	s.ignoredPairs.set(im.pairs)
 	s.applyTuning(im.tuning)
 	s.massOverrides = append(s.massOverrides[:0], im.masses...)
-	s.contacts, s.omittedPairs = resized(s.contacts, im.contacts), 0
+	s.contacts, s.omittedPairs, s.pairsKnown = resized(s.contacts, im.contacts), 0, false
 	copyLittleEndian(s.contacts, im.contactFrame, 4)
+	s.restoreBases(im)
 	s.restoreSleep(im)
 	w.resetDerived()
 }
@@ -464,7 +478,7 @@ func (w *World) resetDerived() {
 }
 
 // copyLittleEndian copies little-endian numbers of size bytes each.
-func copyLittleEndian[T uint8 | uint32 | float32 | BodyType | rigid.Contact | jointRow | jointImpulse](dst []T, src []byte, size int) {
+func copyLittleEndian[T uint8 | uint32 | float32 | BodyType | rigid.Contact | rigid.BaseManifold | jointRow | jointImpulse](dst []T, src []byte, size int) {
 	b := raw(dst)
 	copy(b, src)
 	statehash.Little(b, size)

@@ -23,13 +23,13 @@ import (
 //	frame: the vertices of all shapes, two float32 each
 //	frame: the contacts, with the fields of rigid.Contact
 //	frames that are described in their own files: joints, one-way
-//		platforms, chains, ignored pairs, tuning, masses, sleep
+//		platforms, chains, ignored pairs, tuning, masses, sleep, bases
 //
 // Each column is contiguous. A snapshot omits what follows from the rest: the free
 // indices, normals, masses and digests of shapes, and their positions relative to centres of mass.
 const (
 	snapshotMagic   = "evtk.rig"
-	snapshotVersion = 2
+	snapshotVersion = 3
 
 	rulesBytes   = 13 * 4
 	headerBytes  = rulesBytes + 2*4 + 5*4 + 8
@@ -45,7 +45,7 @@ const (
 // Snapshot appends the state to dst, like the Append functions of strconv, and returns the
 // extended slice: bodies, shapes, contacts and joints with their impulses, handles, gravity, the number
 // of steps, and what Sync has written, bit for bit. A world restored from it continues exactly like this
-// one. Events are not part of it. It takes 106 bytes per body, 44 per contact, 57 per shape, 8 per
+// one. Events are not part of it. It takes 106 bytes per body, 44 per contact, 64 more for one that is recycled, 57 per shape, 8 per
 // vertex, 128 per joint, 8 per point of a chain and 4 per segment of it, and some 250 more. Pass
 // the previous result cut to [:0] to allocate nothing. Another
 // engine is ErrUnsupported.
@@ -58,9 +58,10 @@ func (w *World) Snapshot(dst []byte) ([]byte, error) {
 	}
 	s := w.solver
 	rows, shapes, vertices := w.Rows(), w.shapes.ids.used(), s.shapes.vertices()
-	notes := s.countNoted()
+	notes, bases := s.countNoted(), s.keptBases()
 	size := frame.Preamble + 7*frame.Overhead + headerBytes + bodyBytes*rows + shapeBytes*shapes + 4*len(s.lastGenerations) +
-		vertexBytes*vertices + contactBytes*len(s.contacts) + w.moreBytes() + w.jointFrameBytes() + s.sleepBytes(notes)
+		vertexBytes*vertices + contactBytes*len(s.contacts) + w.moreBytes() + w.jointFrameBytes() + s.sleepBytes(notes) +
+		frame.Overhead + baseBytes*len(bases)
 	e := frame.Begin(slices.Grow(dst, size), snapshotMagic, snapshotVersion)
 
 	e.Open(headerBytes)
@@ -99,6 +100,7 @@ func (w *World) Snapshot(dst []byte) ([]byte, error) {
 	s.encodeTuning(&e)
 	s.encodeMasses(&e)
 	s.encodeSleep(&e, notes)
+	encodeBases(&e, bases)
 	return e.Buf, nil
 }
 
@@ -165,7 +167,7 @@ func (t *shapeColumns) vertices() int {
 }
 
 // raw returns the memory of rows as bytes, in the byte order of the machine.
-func raw[T uint8 | int32 | uint32 | uint64 | float32 | BodyType | rigid.Vec | rigid.Contact | jointRow | jointImpulse](rows []T) []byte {
+func raw[T uint8 | int32 | uint32 | uint64 | float32 | BodyType | rigid.Vec | rigid.Contact | rigid.BaseManifold | jointRow | jointImpulse](rows []T) []byte {
 	var zero T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(rows))), len(rows)*int(unsafe.Sizeof(zero)))
 }

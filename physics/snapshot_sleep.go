@@ -101,7 +101,7 @@ func (im *snapshotImage) decodeSleep(w *World) error {
 	if err := im.checkRest(); err != nil {
 		return err
 	}
-	return im.checkEachContact("resting contact", im.sleep.contacts)
+	return im.checkEachContact("resting contact", im.sleep.contacts, 0)
 }
 
 func (im *snapshotImage) checkRest() error {

@@ -23,11 +23,12 @@ type solver struct {
 
 	shapes          shapeColumns
 	joints          jointColumns
-	contacts        []rigid.Contact // of the last step, ascending by A, then B
-	lastGenerations []uint32        // of the shapes in that step
-	steps           uint64          // number of steps done
-	disabledBodies  int             // number of disabled bodies
-	subStepRate     float32         // in the last step, 1/s
+	contacts        []rigid.Contact      // of the last step, ascending by A, then B
+	bases           []rigid.BaseManifold // of contacts with rigid.FlagBase
+	lastGenerations []uint32             // of the shapes in that step
+	steps           uint64               // number of steps done
+	disabledBodies  int                  // number of disabled bodies
+	subStepRate     float32              // in the last step, 1/s
 	sleep           sleepState
 
 	tuning          Tuning
@@ -41,15 +42,22 @@ type solver struct {
 	sys            rigid.System
 	centre         rigid.Poses // of the centres of mass; Cos and Sin are those of cols
 	boxes          rigid.Boxes
+	turnsSlowly    []bool // by shape: see rigid.TurnsSlowly
 	broad          rigid.BroadPhase
 	pairs          rigid.Pairs
+	contactPairs   rigid.Pairs // of contacts, if pairsKnown
+	pairsKnown     bool        // only the last step has changed the list of contacts since the blocks were prepared
+	samePairs      bool        // of contacts
 	manifolds      []rigid.Manifold
-	next           []rigid.Contact // of this step
-	ownShapes      []uint32        // what bodyShapes returned
-	movedCounts    []int           // bodies that moved, by span
-	checkedColumns int             // number of columns that disableInvalid checks
-	outOfRange     atomic.Bool     // whether checkRange has found such a value
-	collided       bool            // whether the manifolds of this step are computed
+	previous       []rigid.Previous // by pair
+	next           []rigid.Contact  // of this step
+	nextBases      []rigid.BaseManifold
+	spareBases     []rigid.BaseManifold // what keptBases returned
+	ownShapes      []uint32             // what bodyShapes returned
+	movedCounts    []int                // bodies that moved, by span
+	checkedColumns int                  // number of columns that disableInvalid checks
+	outOfRange     atomic.Bool          // whether checkRange has found such a value
+	collided       bool                 // whether the manifolds of this step are computed
 	continuous     continuousState
 	contactChunks  []contactChunk     // of the pairs, by chunk
 	colouring      native.SerialStage // of chunks of the pairs

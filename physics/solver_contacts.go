@@ -21,13 +21,17 @@ func (s *solver) removeStaleContacts() {
 	if slices.Equal(s.lastGenerations, generation) {
 		return
 	}
-	s.contacts = slices.DeleteFunc(s.contacts, func(c rigid.Contact) bool {
-		gone := !s.shapesLive(&c)
-		if gone && c.Count > 0 {
+	s.pairsKnown = false
+	n := 0
+	for i := range s.contacts {
+		if c := &s.contacts[i]; s.shapesLive(c) {
+			s.contacts[n], s.bases[n] = *c, s.bases[i]
+			n++
+		} else if c.Count > 0 {
 			s.events.end(s.lastGenerations, c.A, c.B, c.Flags)
 		}
-		return gone
-	})
+	}
+	s.contacts, s.bases = s.contacts[:n], s.bases[:n]
 	s.lastGenerations = append(s.lastGenerations[:0], generation...)
 }
 
@@ -39,17 +43,57 @@ func (s *solver) updateContacts() {
 		s.updateBroadPhase()
 	}
 	n := len(s.pairs.A)
-	s.next = growContacts(s.next, n, s.minContactCapacity())
-	s.prepareSystem(s.next).BeginStep(s.dt)
-	chunks := max(1, (n+pairChunk-1)/pairChunk) // at least one, which reports what ended
-	s.reserveContactChunks(chunks)
-	s.colouring.Begin(chunks)
-	s.parallelForAscending(chunks, (*solver).updateContactChunks)
+	if s.samePairs {
+		s.updateSameContacts()
+	} else {
+		s.next = growContacts(s.next, n, s.minContactCapacity())
+		s.nextBases = growContacts(s.nextBases, n, s.minContactCapacity())
+		s.prepareSystem(s.next).BeginStep(s.dt)
+		s.sys.SameBlocks = false
+		s.sys.ResetColours()
+		s.colouring.Begin(len(s.contactChunks))
+		s.parallelForAscending(len(s.contactChunks), (*solver).updateContactChunks)
+	}
 	s.endStage("collide")
 	s.reportContacts()
-	s.contacts, s.next = s.next, s.contacts
+	if !s.samePairs {
+		s.contacts, s.next = s.next, s.contacts
+		s.bases, s.nextBases = s.nextBases, s.bases
+	}
 	s.hashPairs()
+	s.pairs, s.contactPairs, s.pairsKnown = s.contactPairs, s.pairs, true
 	s.endStage("match")
+}
+
+// updateSameContacts updates the contacts of the last step in place. If as many points touch as before, the blocks
+// stay as they are.
+func (s *solver) updateSameContacts() {
+	s.prepareSystem(s.contacts).BeginStep(s.dt)
+	s.parallelFor(0, len(s.contactChunks), 1, (*solver).updateSameChunks)
+	changed := !s.sys.SameDynamics()
+	for k := range s.contactChunks {
+		changed = changed || s.contactChunks[k].changed
+	}
+	if s.sys.SameBlocks = !changed; changed {
+		s.sys.ResetColours()
+		s.sys.AssignColours(0, len(s.contacts))
+	}
+}
+
+// updateSameChunks updates the contacts of chunks [lo, hi) in place.
+func (s *solver) updateSameChunks(lo, hi int) {
+	for chunk := lo; chunk < hi; chunk++ {
+		from := chunk * pairChunk
+		to := min(from+pairChunk, len(s.contacts))
+		if !s.collided {
+			s.collideChunk(chunk)
+		}
+		contacts, manifolds, k := s.contacts[from:to], s.manifolds[from:to], &s.contactChunks[chunk]
+		k.changed = rigid.UpdateContacts(contacts, manifolds, &k.began, &k.ended)
+		k.passing = 0
+		s.disableSensorContacts(contacts, manifolds)
+		s.keepBases(chunk, contacts, manifolds, s.bases[from:to])
+	}
 }
 
 // minContactCapacity is the initial capacity for contacts: one for each shape, up to a number that is negligible for a
@@ -78,11 +122,15 @@ func (s *solver) updateBroadPhase() {
 		s.omittedPairs = s.broad.Omitted
 		s.filterPairs()
 	}
+	s.samePairs = s.pairsKnown && s.passingContacts == 0 && s.shapes.oneWays == 0 &&
+		slices.Equal(s.pairs.A, s.contactPairs.A) && slices.Equal(s.pairs.B, s.contactPairs.B)
 	s.endStage("pairs")
 	n := len(s.pairs.A)
 	s.manifolds = growContacts(s.manifolds, n, s.minContactCapacity())
+	s.previous = growContacts(s.previous, n, s.minContactCapacity())
+	s.reserveContactChunks(max(1, (n+pairChunk-1)/pairChunk)) // at least one, which reports what ended
 	if s.collided = s.sleep.asleep > 0; s.collided {
-		s.parallelFor(0, n, pairChunk, (*solver).collideChunk)
+		s.parallelFor(0, len(s.contactChunks), 1, (*solver).collideChunks)
 	}
 }
 
@@ -103,6 +151,8 @@ type contactChunk struct {
 	began, ended rigid.Pairs
 	stopped      rigid.Pairs // began, without those that pass through
 	passing      int         // contacts that pass through
+	changed      bool        // a contact has another number of points
+	recycling    rigid.Recycling
 	hits         []uint32    // contacts to report
 }
 
@@ -132,11 +182,13 @@ func (s *solver) updateContactChunks(lo, hi int) {
 		from := chunk * pairChunk
 		to := min(from+pairChunk, len(s.next))
 		if !s.collided {
-			s.collideChunk(from, to)
+			s.collideChunk(chunk)
 		}
 		s.matchContacts(from, to, &s.contactChunks[chunk])
 		s.disablePassing(from, to, &s.contactChunks[chunk])
-		s.disableSensorContacts(from, to)
+		contacts, manifolds := s.next[from:to], s.manifolds[from:to]
+		s.disableSensorContacts(contacts, manifolds)
+		s.keepBases(chunk, contacts, manifolds, s.nextBases[from:to])
 		s.colouring.Done(chunk, s.colourJob)
 	}
 }
@@ -146,16 +198,33 @@ func (s *solver) colourChunk(chunk int) {
 	s.sys.AssignColours(chunk*pairChunk, min((chunk+1)*pairChunk, len(s.next)))
 }
 
+// matchContacts makes the contacts of pairs [lo, hi) in next.
 func (s *solver) matchContacts(lo, hi int, to *contactChunk) {
-	first, last := 0, len(s.contacts)
+	first, last := s.contactRange(lo, hi)
+	pairs := rigid.Pairs{A: s.pairs.A[lo:hi], B: s.pairs.B[lo:hi]}
+	previous, manifolds, bases := s.previous[lo:hi], s.manifolds[lo:hi], s.bases[first:last]
+	rigid.MatchContacts(s.contacts[first:last], previous, &pairs, manifolds, s.next[lo:hi], &to.began, &to.ended)
+	for i, p := range previous {
+		if last, ok := p.Recycled(); ok {
+			s.nextBases[lo+i] = bases[last]
+		}
+	}
+}
+
+// contactRange returns the range of contacts of the last step that belongs to pairs [lo, hi): it also holds those
+// that are no longer in the list.
+func (s *solver) contactRange(lo, hi int) (first, last int) {
+	if s.samePairs {
+		return lo, hi
+	}
+	last = len(s.contacts)
 	if lo > 0 {
 		first = rigid.LowerBound(s.contacts, s.pairs.A[lo], s.pairs.B[lo])
 	}
-	if hi < len(s.next) {
+	if hi < len(s.pairs.A) {
 		last = rigid.LowerBound(s.contacts, s.pairs.A[hi], s.pairs.B[hi])
 	}
-	pairs := rigid.Pairs{A: s.pairs.A[lo:hi], B: s.pairs.B[lo:hi]}
-	rigid.MatchContacts(s.contacts[first:last], &pairs, s.manifolds[lo:hi], s.next[lo:hi], &to.began, &to.ended)
+	return first, last
 }
 
 // reportContacts reports which shapes began and ended to touch, before s.next replaces s.contacts.
@@ -206,14 +275,35 @@ func (s *solver) anyKinematic() bool {
 	return bytes.IndexByte(unsafe.Slice((*byte)(unsafe.SliceData(types)), len(types)), byte(KinematicBody)) >= 0
 }
 
-func (s *solver) collideChunk(lo, hi int) {
+// collideChunks computes the manifolds of chunks [lo, hi) of the pairs.
+func (s *solver) collideChunks(lo, hi int) {
+	for chunk := lo; chunk < hi; chunk++ {
+		s.collideChunk(chunk)
+	}
+}
+
+func (s *solver) collideChunk(chunk int) {
+	lo := chunk * pairChunk
+	hi := min(lo+pairChunk, len(s.pairs.A))
 	pairs := rigid.Pairs{A: s.pairs.A[lo:hi], B: s.pairs.B[lo:hi]}
-	t, out := &s.shapes, s.manifolds[lo:hi]
-	rigid.Collide(s.level, t.shape, t.filters.Body, &s.centre, &pairs, out)
+	t, out, previous := &s.shapes, s.manifolds[lo:hi], s.previous[lo:hi]
+	first, last := s.contactRange(lo, hi)
+	r := &s.contactChunks[chunk].recycling
+	r.Old, r.Bases, r.Same = s.contacts[first:last], s.bases[first:last], s.samePairs
+	r.BodyOf, r.Poses = t.filters.Body, s.centre
+	if r.Recycle(s.level, &pairs, previous, out) == 0 {
+		previous = nil
+	}
+	rigid.CollideRest(s.level, t.shape, t.filters.Body, &s.centre, &pairs, previous, out)
 	if t.chained > 0 {
-		rigid.CollideChains(t.shape, t.smooth, t.filters.Body, &s.centre, &pairs, out)
+		rigid.CollideChains(t.shape, t.smooth, t.filters.Body, &s.centre, &pairs, previous, out)
 	}
 	s.clearSeparatedSensors(lo, hi)
+}
+
+// keepBases gives bases to the contacts of new manifolds.
+func (s *solver) keepBases(chunk int, contacts []rigid.Contact, manifolds []rigid.Manifold, bases []rigid.BaseManifold) {
+	s.contactChunks[chunk].recycling.KeepBases(contacts, manifolds, bases, s.turnsSlowly, &s.sys.Bodies, s.dt)
 }
 
 // clearSeparatedSensors empties the manifolds of pairs [lo, hi) whose sensor is near a shape and does not overlap it.
@@ -238,14 +328,14 @@ func (s *solver) clearSeparatedSensors(lo, hi int) {
 }
 
 // disableSensorContacts removes the points of sensors, so that they push nothing, and marks their contacts.
-func (s *solver) disableSensorContacts(lo, hi int) {
+func (s *solver) disableSensorContacts(contacts []rigid.Contact, manifolds []rigid.Manifold) {
 	if s.shapes.sensors == 0 {
 		return
 	}
-	for i := lo; i < hi; i++ {
-		if flags := s.sensorFlags(s.pairs.A[i], s.pairs.B[i]); flags != 0 {
-			s.manifolds[i].Count = 0
-			s.next[i].Flags = flags
+	for i := range contacts {
+		if c := &contacts[i]; s.sensorFlags(c.A, c.B) != 0 {
+			manifolds[i].Count = 0
+			c.Flags = s.sensorFlags(c.A, c.B)
 		}
 	}
 }

@@ -34,7 +34,10 @@ func (s *solver) updateMass(i int, shapes []uint32) error {
 	if !s.setVelocity(i, vx, vy, c.W[i]) {
 		return overflow("physics: angular velocity of the body", c.W[i])
 	}
-	c.CentreX[i], c.CentreY[i] = m.Center[0], m.Center[1]
+	if bitsDiffer(c.CentreX[i], m.Center[0]) || bitsDiffer(c.CentreY[i], m.Center[1]) {
+		c.CentreX[i], c.CentreY[i] = m.Center[0], m.Center[1]
+		s.clearBases(uint32(i))
+	}
 	if c.Flags[i]&FlagDisabled == 0 {
 		c.InvMass[i], c.InvInertia[i] = invMass, invInertia
 	}
@@ -131,6 +134,7 @@ func (s *solver) setMaterial(shape, body int, def *ShapeDef) error {
 	t.Friction[shape], t.Restitution[shape] = def.Friction, def.Restitution
 	t.rolling[shape], t.TangentSpeed[shape] = def.RollingResistance, def.TangentSpeed
 	t.RollingResistance[shape] = float32(def.RollingResistance * t.local[shape].Radius)
+	s.pairsKnown = false // blocks hold the old ones
 	s.wakeWithNeighbours(body)
 	return nil
 }

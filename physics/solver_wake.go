@@ -220,7 +220,9 @@ func (s *solver) collectActive() {
 	z.spans = appendSpans(z.spans[:0], z.active, s.rows)
 	f := &s.shapes.filters
 	z.activeShapes.reset(len(f.Body))
+	s.turnsSlowly = resized(s.turnsSlowly, len(f.Body))
 	for k, body := range f.Body {
+		s.turnsSlowly[k] = true // active ones are computed in each step
 		f.Moves[k] = s.shapes.local[k].Count > 0 && z.active.has(int(body))
 		if f.Moves[k] {
 			z.activeShapes.add(k)
@@ -275,15 +277,16 @@ func (s *solver) rowInRange(i int) bool {
 }
 
 // splitContacts moves the contacts of active bodies from resting to contacts, and those
-// without an active body to resting, if one of their bodies is asleep.
+// without an active body to resting, if one of their bodies is asleep. The latter lose their bases.
 func (s *solver) splitContacts() {
 	z := &s.sleep
-	next, rest := s.next[:0], z.spare[:0]
+	next, bases, rest := s.next[:0], s.nextBases[:0], z.spare[:0]
 	i, k := 0, 0
 	for i < len(s.contacts) || k < len(z.resting) {
 		var c *rigid.Contact
+		var base rigid.BaseManifold
 		if k == len(z.resting) || i < len(s.contacts) && contactLess(&s.contacts[i], &z.resting[k]) {
-			c = &s.contacts[i]
+			c, base = &s.contacts[i], s.bases[i]
 			i++
 		} else {
 			c = &z.resting[k]
@@ -293,12 +296,14 @@ func (s *solver) splitContacts() {
 			}
 		}
 		if s.contactActive(c) {
-			next = append(next, *c)
+			next, bases = append(next, *c), append(bases, base)
 		} else if c.Count > 0 {
+			c.Flags &^= rigid.FlagBase
 			rest = append(rest, *c)
 		}
 	}
-	s.contacts, s.next = next, s.contacts
+	s.contacts, s.next, s.pairsKnown = next, s.contacts, false
+	s.bases, s.nextBases = bases, s.bases
 	z.resting, z.spare = rest, z.resting
 }
 

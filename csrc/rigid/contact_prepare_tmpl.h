@@ -49,17 +49,15 @@ HELPER(LEVEL) void set_field(const block_lanes *g, float *field, V(f) v) {
 	V(store)(field + g->i, V(keep)(v, g->used));
 }
 
-/* Fills a point from its anchors, the separation and the impulses. */
-HELPER(LEVEL) void fill_point(const block_lanes *g, et_contact_block_point *p, const V(f) r[4],
-                              V(f) separation, V(f) normal, V(f) tangent) {
-	const V(f) cross_a = CROSS(r[0], r[1], g->nx, g->ny), dot_a = DOT(r[0], r[1], g->nx, g->ny);
-	const V(f) cross_b = CROSS(r[2], r[3], g->nx, g->ny), dot_b = DOT(r[2], r[3], g->nx, g->ny);
-	set_field(g, p->cross_a, cross_a);
-	set_field(g, p->dot_a, dot_a);
-	set_field(g, p->cross_b, cross_b);
-	set_field(g, p->dot_b, dot_b);
-	set_field(g, p->base_separation, separation);
+/* The anchors of a point in the frame of the contact. */
+typedef struct {
+	V(f) cross_a, dot_a, cross_b, dot_b;
+} block_anchors;
 
+/* Sets the effective masses of a point, its velocity along the normal, and its separation. */
+HELPER(LEVEL) void fill_masses(const block_lanes *g, et_contact_block_point *p, const block_anchors *r, V(f) separation) {
+	const V(f) cross_a = r->cross_a, dot_a = r->dot_a, cross_b = r->cross_b, dot_b = r->dot_b;
+	set_field(g, p->base_separation, separation);
 	const V(f) inv_mass = ADD(g->a[3], g->b[3]);
 	const V(f) normal_inertia = ADD(MUL(MUL(g->ia, cross_a), cross_a), MUL(MUL(g->ib, cross_b), cross_b));
 	const V(f) tangent_inertia = ADD(MUL(MUL(g->ia, dot_a), dot_a), MUL(MUL(g->ib, dot_b), dot_b));
@@ -68,9 +66,21 @@ HELPER(LEVEL) void fill_point(const block_lanes *g, et_contact_block_point *p, c
 
 	const V(f) v = DOT(SUB(g->b[0], g->a[0]), SUB(g->b[1], g->a[1]), g->nx, g->ny);
 	set_field(g, p->relative_velocity, ADD(v, SUB(MUL(g->b[2], cross_b), MUL(g->a[2], cross_a))));
+	set_field(g, p->total_normal_impulse, ZERO);
+}
+
+/* Fills a point from its anchors, the separation and the impulses. */
+HELPER(LEVEL) void fill_point(const block_lanes *g, et_contact_block_point *p, const V(f) r[4],
+                              V(f) separation, V(f) normal, V(f) tangent) {
+	const block_anchors anchors = {CROSS(r[0], r[1], g->nx, g->ny), DOT(r[0], r[1], g->nx, g->ny),
+	                               CROSS(r[2], r[3], g->nx, g->ny), DOT(r[2], r[3], g->nx, g->ny)};
+	set_field(g, p->cross_a, anchors.cross_a);
+	set_field(g, p->dot_a, anchors.dot_a);
+	set_field(g, p->cross_b, anchors.cross_b);
+	set_field(g, p->dot_b, anchors.dot_b);
 	set_field(g, p->normal_impulse, normal);
 	set_field(g, p->tangent_impulse, tangent);
-	set_field(g, p->total_normal_impulse, ZERO);
+	fill_masses(g, p, &anchors, separation);
 }
 
 /* Mixes the materials of the shapes. Returns the flags of the block. */
@@ -123,11 +133,51 @@ HELPER(LEVEL) void fill_lanes(et_contact_block *b, const et_system *s, const con
 	b->flags |= fill_materials(&g, b, s, l) | ((dynamic_a & dynamic_b) != g.used ? ET_STATIC_BODY : 0u);
 }
 
+/* Updates a block whose manifolds differ only in their separations from those for which it was prepared. */
+HELPER(LEVEL) void update_block(const et_system *s, et_contact_block *b, float separation[2][ET_LANES]) {
+	for (uint32_t i = 0; i < b->contacts; i += V(LANES)) {
+		block_lanes g;
+		g.i = i;
+		g.used = V(first)(b->contacts - i);
+		V(rows4)((const float *)(const void *)s->states, b->a + i, 8, g.a);
+		V(rows4)((const float *)(const void *)s->states, b->b + i, 8, g.b);
+		g.ia = V(fetch)(s->inv_inertia, V(loadu)(b->a + i));
+		g.ib = V(fetch)(s->inv_inertia, V(loadu)(b->b + i));
+		g.nx = V(load)(b->normal_x + i);
+		g.ny = V(load)(b->normal_y + i);
+		set_field(&g, b->inv_ia, g.ia);
+		set_field(&g, b->inv_ib, g.ib);
+		set_field(&g, b->rolling_mass, inverse(ADD(g.ia, g.ib)));
+		for (int k = 0; k < 2; k++) {
+			et_contact_block_point *const p = &b->points[k];
+			const block_anchors r = {V(load)(p->cross_a + i), V(load)(p->dot_a + i), V(load)(p->cross_b + i),
+			                         V(load)(p->dot_b + i)};
+			fill_masses(&g, p, &r, V(load)(separation[k] + i));
+		}
+	}
+}
+
+/* Updates a block of which all contacts are recycled; otherwise returns 0. */
+HELPER(LEVEL) int update_recycled(const et_system *s, et_contact_block *b, const uint32_t *contact) {
+	float separation[2][ET_LANES] = {{0}};
+	for (uint32_t i = 0; i < b->contacts; i++) {
+		const et_manifold *const m = &s->manifolds[contact[i]];
+		if (m->origin != ET_RECYCLED)
+			return 0;
+		separation[0][i] = m->points[0].separation;
+		separation[1][i] = m->points[1].separation;
+	}
+	update_block(s, b, separation);
+	return 1;
+}
+
 KERNEL(void, prepare_contacts, const et_system *s, int64_t lo, int64_t hi) {
 	for (int64_t n = lo; n < hi; n++) {
 		et_contact_block *const b = s->blocks + n;
 		const uint32_t *const contact = s->lane_contacts + n * ET_LANES;
 		contact_lanes l;
+		if (s->same_blocks && update_recycled(s, b, contact))
+			continue;
 		b->contacts = look_up_contacts(s, contact, b, &l);
 		b->points_each = s->manifolds[contact[0]].count;
 		b->flags = b->dynamic_a = b->dynamic_b = 0;

@@ -9,3 +9,4 @@
 #include "joint_prepare_tmpl.h"
 #include "joint_solve_tmpl.h"
 #include "query_tmpl.h"
+#include "recycle_tmpl.h"

@@ -3,6 +3,8 @@
 package rigid
 
 /*
+#cgo noescape et_recycle
+#cgo nocallback et_recycle
 #cgo noescape et_load_states
 #cgo nocallback et_load_states
 #cgo noescape et_prepare_joints
@@ -53,15 +55,18 @@ import "unsafe"
 
 // C structs that package native/rigid packs, as it has types of the same layout.
 type (
-	System   = C.et_system
-	Origins  = C.et_origins
-	Entities = C.et_entities
-	Written  = C.et_written
+	System    = C.et_system
+	Recycling = C.et_recycling
+	Origins   = C.et_origins
+	Entities  = C.et_entities
+	Written   = C.et_written
 )
 
 // Sizes of the C structs, in bytes, and the place of one in another.
 const (
 	ContactSize      = C.sizeof_et_contact
+	BaseManifoldSize = C.sizeof_et_base_manifold
+	RecyclingSize    = C.sizeof_et_recycling
 	StateSize        = C.sizeof_et_state
 	HitSize          = C.sizeof_et_hit
 	ContactBlockSize = C.sizeof_et_contact_block
@@ -73,6 +78,12 @@ const (
 	WrittenSize      = C.sizeof_et_written
 	StepOffset       = unsafe.Offsetof(System{}.step)
 )
+
+// Recycle makes manifolds from contacts, as et_recycle describes.
+func Recycle(level int32, r *Recycling, at []uint16, previous []int32, out unsafe.Pointer) int {
+	return int(C.et_recycle(C.int32_t(level), *r, (*C.uint16_t)(unsafe.SliceData(at)), C.int64_t(len(at)),
+		(*C.int32_t)(unsafe.SliceData(previous)), (*C.et_manifold)(out)))
+}
 
 // The stages of a step, as system.h describes them.
 

@@ -11,6 +11,16 @@ typedef struct {
 } et_impulse;
 
 typedef struct {
+	float anchor_a[2], anchor_b[2], separation;
+} et_base_point;
+
+typedef struct {
+	float normal[2];
+	et_base_point points[2];
+	float rotation_a[2], rotation_b[2];
+} et_base_manifold;
+
+typedef struct {
 	uint32_t a, b, count, flags;
 	float rolling_impulse;
 	et_impulse points[2];
@@ -88,7 +98,7 @@ typedef struct {
 	et_axis_block linear, angular;
 } et_joint_block;
 
-_Static_assert(sizeof(et_contact) == 44 && sizeof(et_state) == 32 && sizeof(et_contact_block) == 35 * 64 &&
+_Static_assert(sizeof(et_contact) == 44 && sizeof(et_base_manifold) == 64 && sizeof(et_state) == 32 && sizeof(et_contact_block) == 35 * 64 &&
                        sizeof(et_joint) == 160 && offsetof(et_joint, linear) == 32 && offsetof(et_joint, axis) == 96 &&
                        offsetof(et_joint, point_impulse) == 112 && offsetof(et_joint, linear_impulse) == 128 &&
                        sizeof(et_joint_block) == 50 * 64 && offsetof(et_joint_block, linear) == 22 * 64,
@@ -140,10 +150,24 @@ typedef struct {
 	const uint32_t *lane_joints;
 	int64_t body_count, block_count, joint_block_count;
 
+	int64_t same_blocks; /* blocks of which all contacts are recycled need little preparation */
+
 	et_step_context step;
 } et_system;
 
-_Static_assert(sizeof(et_step_context) == 76 && offsetof(et_system, step) == 36 * 8, "the Go types mirror these");
+_Static_assert(sizeof(et_step_context) == 76 && offsetof(et_system, step) == 37 * 8, "the Go types mirror these");
+
+/* rigid.Recycling. */
+typedef struct {
+	const et_contact *old;
+	const et_base_manifold *bases;
+	const uint32_t *body_of;
+	et_poses poses;
+} et_recycling;
+
+/* Makes the manifolds of pairs at[0...n) from the contacts old[previous[i]], which have a base, where
+ * rigid.Recycling allows it: adds ET_RECYCLED_MARK to their previous[i] and returns their number. */
+int64_t et_recycle(int32_t level, et_recycling r, const uint16_t *at, int64_t n, int32_t *previous, et_manifold *out);
 
 /* The stages of a step, in order: methods of rigid.System, for bodies or blocks [lo, hi). */
 void et_load_states(int32_t level, et_system s, int64_t lo, int64_t hi);

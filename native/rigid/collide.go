@@ -71,16 +71,24 @@ func Collide(level native.Level, shapes []Shape, bodyOf []uint32, poses *Poses, 
 	if len(pairs.A) != len(out) || len(pairs.B) != len(out) {
 		panic("rigid: Collide: pairs and out differ in length")
 	}
+	CollideRest(level, shapes, bodyOf, poses, pairs, nil, out)
+}
+
+// CollideRest is Collide for the pairs that Recycle has not recycled, or for all if previous is nil.
+func CollideRest(level native.Level, shapes []Shape, bodyOf []uint32, poses *Poses, pairs *Pairs, previous []Previous, out []Manifold) {
+	if previous != nil && len(previous) != len(out) {
+		panic("rigid: CollideRest: previous and out differ in length")
+	}
 	k := kernelsOf(level)
 	if len(out) < collideBreakEven {
 		k = &goKernels
 	}
-	if !k.collide(shapes, bodyOf, *poses, *pairs, out) {
+	if !k.collide(shapes, bodyOf, *poses, *pairs, previous, out) {
 		panic("rigid: Collide: a pair names no shape, or a shape no body")
 	}
 }
 
-func collideGo(shapes []Shape, bodyOf []uint32, poses Poses, pairs Pairs, out []Manifold) bool {
+func collideGo(shapes []Shape, bodyOf []uint32, poses Poses, pairs Pairs, previous []Previous, out []Manifold) bool {
 	bodyOf = bodyOf[:len(shapes)]
 	as, bs := pairs.A[:len(out)], pairs.B[:len(out)]
 	bodies := uint32(len(poses.X))
@@ -88,6 +96,9 @@ func collideGo(shapes []Shape, bodyOf []uint32, poses Poses, pairs Pairs, out []
 		a, b := as[i], bs[i]
 		if int(a) >= len(shapes) || int(b) >= len(shapes) || bodyOf[a] >= bodies || bodyOf[b] >= bodies {
 			return false
+		}
+		if previous != nil && previous[i] >= recycledMark {
+			continue
 		}
 		out[i] = Manifold{}
 		collidePair(&shapes[a], &shapes[b], bodyOf[a], bodyOf[b], &poses, &out[i])

@@ -24,7 +24,7 @@ const (
 	gentleSine, sidewaysCosine = 0.5, 0.5
 )
 
-// CollideChains replaces the manifolds in out of pairs with a segment of a chain; smooth describes the first
+// CollideChains replaces the manifolds in out of pairs with a segment of a chain, except recycled ones; smooth describes the first
 // shapes. What Collide made of these pairs does not matter. Otherwise it is as Collide, which must have had the
 // same arguments and has checked them. It runs in Go on all levels.
 //
@@ -51,8 +51,11 @@ const (
 // the ends of the incident edge, cut off where they are beside the segment.
 //
 // Segments do not touch segments of chains.
-func CollideChains(shapes []Shape, smooth []ChainSegment, bodyOf []uint32, poses *Poses, pairs *Pairs, out []Manifold) {
+func CollideChains(shapes []Shape, smooth []ChainSegment, bodyOf []uint32, poses *Poses, pairs *Pairs, previous []Previous, out []Manifold) {
 	for i := range out {
+		if previous != nil && previous[i] >= recycledMark {
+			continue
+		}
 		a, b := pairs.A[i], pairs.B[i]
 		chainA, chainB := inChain(smooth, a), inChain(smooth, b)
 		if !chainA && !chainB {

@@ -54,7 +54,7 @@ func newSmoothScene(points []rigid.Vec, other rigid.Shape, x, y, angle float64, 
 func (s *smoothScene) collide() []rigid.Manifold {
 	out := make([]rigid.Manifold, s.n)
 	rigid.Collide(native.Go, s.shapes, s.bodyOf, &s.poses, &s.pairs, out)
-	rigid.CollideChains(s.shapes, s.smooth, s.bodyOf, &s.poses, &s.pairs, out)
+	rigid.CollideChains(s.shapes, s.smooth, s.bodyOf, &s.poses, &s.pairs, nil, out)
 	return out
 }
 

@@ -198,6 +198,19 @@ func (p *bodyColours) reset(invMass []float32) {
 	}
 }
 
+// matches reports whether the bodies with mass are those of the last reset.
+func (p bodyColours) matches(invMass []float32) bool {
+	if len(p) != len(invMass) {
+		return false
+	}
+	for i, m := range invMass {
+		if (m > 0) != (p[i]&notDynamic == 0) {
+			return false
+		}
+	}
+	return true
+}
+
 // assign returns the lowest colour that neither dynamic body has yet, and gives it to both; Overflow if there
 // is none. It returns false if neither body is dynamic.
 func (p bodyColours) assign(a, b uint32) (colour int, ok bool) {

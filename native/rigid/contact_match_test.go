@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/paritytest"
 	"github.com/evertick/evertick/native/rigid"
 )
@@ -42,7 +43,7 @@ func solve(rng *rand.Rand, contacts []rigid.Contact) {
 		if c.Count == 0 {
 			continue
 		}
-		c.RollingImpulse, c.Flags = rng.Float32(), rng.Uint32()
+		c.RollingImpulse, c.Flags = rng.Float32(), rng.Uint32()&^rigid.FlagBase
 		for k := range c.Points[:c.Count] {
 			c.Points[k].Normal, c.Points[k].Tangent = rng.Float32(), rng.Float32()
 		}
@@ -94,6 +95,14 @@ func zip(p *rigid.Pairs) (out [][2]uint32) {
 	return out
 }
 
+// match is MatchContacts where nothing is recycled.
+func match(old []rigid.Contact, pairs *rigid.Pairs, manifolds []rigid.Manifold, out []rigid.Contact, began, ended *rigid.Pairs) {
+	r := rigid.Recycling{Old: old, Bases: make([]rigid.BaseManifold, len(old))}
+	previous := make([]rigid.Previous, len(out))
+	r.Recycle(native.Go, pairs, previous, manifolds)
+	rigid.MatchContacts(old, previous, pairs, manifolds, out, began, ended)
+}
+
 func TestMatch(t *testing.T) {
 	const seed = 12
 	rng := rand.New(rand.NewPCG(seed, seed))
@@ -104,7 +113,7 @@ func TestMatch(t *testing.T) {
 		manifolds := randomManifolds(rng, len(pairs.A))
 		want, wantBegan, wantEnded := matched(old, pairs, manifolds)
 		got := make([]rigid.Contact, len(pairs.A))
-		rigid.MatchContacts(old, pairs, manifolds, got, &began, &ended)
+		match(old, pairs, manifolds, got, &began, &ended)
 		if !slices.Equal(got, want) || !slices.Equal(zip(&began), wantBegan) || !slices.Equal(zip(&ended), wantEnded) {
 			t.Fatalf("seed %d, step %d:\n%v\n%v\nbegan %v, want %v\nended %v, want %v", seed, step, got, want,
 				zip(&began), wantBegan, zip(&ended), wantEnded)
@@ -116,9 +125,9 @@ func TestMatch(t *testing.T) {
 		}
 		parts := make([]rigid.Contact, len(got))
 		lower, upper := rigid.Pairs{A: pairs.A[:at], B: pairs.B[:at]}, rigid.Pairs{A: pairs.A[at:], B: pairs.B[at:]}
-		rigid.MatchContacts(old[:cut], &lower, manifolds[:at], parts[:at], &began, &ended)
+		match(old[:cut], &lower, manifolds[:at], parts[:at], &began, &ended)
 		begun, over := zip(&began), zip(&ended)
-		rigid.MatchContacts(old[cut:], &upper, manifolds[at:], parts[at:], &began, &ended)
+		match(old[cut:], &upper, manifolds[at:], parts[at:], &began, &ended)
 		if !slices.Equal(parts, want) || !slices.Equal(append(begun, zip(&began)...), wantBegan) ||
 			!slices.Equal(append(over, zip(&ended)...), wantEnded) {
 			t.Fatalf("seed %d, step %d: split at %d and %d it differs", seed, step, at, cut)
@@ -137,10 +146,13 @@ func TestMatchAllocatesNothing(t *testing.T) {
 	manifolds := randomManifolds(rng, len(pairs.A))
 	old, out := make([]rigid.Contact, len(pairs.A)), make([]rigid.Contact, len(pairs.A))
 	var began, ended rigid.Pairs
+	r := rigid.Recycling{Old: old, Bases: make([]rigid.BaseManifold, len(old))}
+	previous := make([]rigid.Previous, len(old))
+	match(nil, pairs, manifolds, old, &began, &ended)
 	if n := testing.AllocsPerRun(10, func() {
-		rigid.MatchContacts(nil, pairs, manifolds, old, &began, &ended)
-		rigid.MatchContacts(old, &rigid.Pairs{}, nil, nil, &began, &ended)
-		rigid.MatchContacts(old, pairs, manifolds, out, &began, &ended)
+		r.Recycle(native.Go, pairs, previous, manifolds)
+		rigid.MatchContacts(old, nil, &rigid.Pairs{}, nil, nil, &began, &ended)
+		rigid.MatchContacts(old, previous, pairs, manifolds, out, &began, &ended)
 	}); n != 0 {
 		t.Errorf("%g allocations", n)
 	}
@@ -151,9 +163,12 @@ func BenchmarkMatch(b *testing.B) {
 	manifolds := s.collide(b)
 	out, old := make([]rigid.Contact, len(manifolds)), make([]rigid.Contact, len(manifolds))
 	var began, ended rigid.Pairs
-	rigid.MatchContacts(nil, &s.pairs, manifolds, old, &began, &ended)
+	match(nil, &s.pairs, manifolds, old, &began, &ended)
+	r := rigid.Recycling{Old: old, Bases: make([]rigid.BaseManifold, len(old))}
+	previous := make([]rigid.Previous, len(old))
 	for b.Loop() {
-		rigid.MatchContacts(old, &s.pairs, manifolds, out, &began, &ended)
+		r.Recycle(native.Go, &s.pairs, previous, manifolds)
+		rigid.MatchContacts(old, previous, &s.pairs, manifolds, out, &began, &ended)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(out)), "ns/pair")
 }

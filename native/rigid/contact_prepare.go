@@ -66,6 +66,10 @@ func (s *System) prepareContactsGo(lo, hi int) {
 }
 
 func (s *System) prepareBlock(b *ContactBlock, contact *[Lanes]uint32) {
+	if s.SameBlocks && s.allRecycled(contact[:b.Contacts]) {
+		s.updateBlock(b, contact)
+		return
+	}
 	b.Contacts, b.Flags, b.DynamicA, b.DynamicB = 0, 0, 0, 0
 	b.PointsEach = s.Manifolds[contact[0]].Count
 	for i, c := range contact {
@@ -82,6 +86,29 @@ func (s *System) prepareBlock(b *ContactBlock, contact *[Lanes]uint32) {
 		s.prepareBodies(b, i, c.RollingImpulse)
 		for k := range b.PointsEach {
 			s.preparePoint(b, i, &b.Points[k&1], &m.Points[k&1], c.Points[k&1])
+		}
+	}
+}
+
+func (s *System) allRecycled(contacts []uint32) bool {
+	for _, c := range contacts {
+		if s.Manifolds[c].Origin != Recycled {
+			return false
+		}
+	}
+	return true
+}
+
+// updateBlock prepares a block that was prepared for the same manifolds, but for their separations. The impulses are in
+// the block since the last step. Masses and velocities may have changed.
+func (s *System) updateBlock(b *ContactBlock, contact *[Lanes]uint32) {
+	for i, c := range contact[:b.Contacts] {
+		b.InvIA[i], b.InvIB[i] = s.Bodies.InvInertia[b.A[i]], s.Bodies.InvInertia[b.B[i]]
+		b.RollingMass[i] = inverse(b.InvIA[i] + b.InvIB[i])
+		for k := range b.PointsEach {
+			p := &b.Points[k&1]
+			p.BaseSeparation[i], p.TotalNormalImpulse[i] = s.Manifolds[c].Points[k&1].Separation, 0
+			s.prepareMasses(b, i, p)
 		}
 	}
 }
@@ -135,20 +162,24 @@ func (s *System) prepareBodies(b *ContactBlock, i int, rolling float32) {
 }
 
 func (s *System) preparePoint(b *ContactBlock, i int, p *ContactBlockPoint, m *ManifoldPoint, j Impulse) {
-	stateA, stateB := &s.States[b.A[i]], &s.States[b.B[i]]
 	nx, ny, ra, rb := b.NormalX[i], b.NormalY[i], m.AnchorA, m.AnchorB
-	crossA, crossB := float32(ra.X*ny)-float32(ra.Y*nx), float32(rb.X*ny)-float32(rb.Y*nx)
-	dotA, dotB := float32(ra.X*nx)+float32(ra.Y*ny), float32(rb.X*nx)+float32(rb.Y*ny)
-	p.CrossA[i], p.DotA[i], p.CrossB[i], p.DotB[i] = crossA, dotA, crossB, dotB
+	p.CrossA[i], p.DotA[i] = float32(ra.X*ny)-float32(ra.Y*nx), float32(ra.X*nx)+float32(ra.Y*ny)
+	p.CrossB[i], p.DotB[i] = float32(rb.X*ny)-float32(rb.Y*nx), float32(rb.X*nx)+float32(rb.Y*ny)
 	p.BaseSeparation[i] = m.Separation
+	p.NormalImpulse[i], p.TangentImpulse[i], p.TotalNormalImpulse[i] = j.Normal, j.Tangent, 0
+	s.prepareMasses(b, i, p)
+}
 
+// prepareMasses sets the effective masses of a point, and its velocity along the normal.
+func (s *System) prepareMasses(b *ContactBlock, i int, p *ContactBlockPoint) {
+	stateA, stateB := &s.States[b.A[i]], &s.States[b.B[i]]
+	crossA, crossB, dotA, dotB := p.CrossA[i], p.CrossB[i], p.DotA[i], p.DotB[i]
 	invMass := stateA.InvMass + stateB.InvMass
 	p.NormalMass[i] = inverse(invMass + (float32(float32(b.InvIA[i]*crossA)*crossA) + float32(float32(b.InvIB[i]*crossB)*crossB)))
 	p.TangentMass[i] = inverse(invMass + (float32(float32(b.InvIA[i]*dotA)*dotA) + float32(float32(b.InvIB[i]*dotB)*dotB)))
 
-	v := float32((stateB.VX-stateA.VX)*nx) + float32((stateB.VY-stateA.VY)*ny)
+	v := float32((stateB.VX-stateA.VX)*b.NormalX[i]) + float32((stateB.VY-stateA.VY)*b.NormalY[i])
 	p.RelativeVelocity[i] = v + (float32(stateB.W*crossB) - float32(stateA.W*crossA))
-	p.NormalImpulse[i], p.TangentImpulse[i], p.TotalNormalImpulse[i] = j.Normal, j.Tangent, 0
 }
 
 // inverse is 1/a, or 0 unless a > 0.

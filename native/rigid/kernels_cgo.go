@@ -20,6 +20,8 @@ var (
 	_ [crigid.ShapeSize]byte        = [unsafe.Sizeof(Shape{})]byte{}
 	_ [crigid.ManifoldSize]byte     = [unsafe.Sizeof(Manifold{})]byte{}
 	_ [crigid.ContactSize]byte      = [unsafe.Sizeof(Contact{})]byte{}
+	_ [crigid.BaseManifoldSize]byte = [unsafe.Sizeof(BaseManifold{})]byte{}
+	_ [crigid.RecyclingSize]byte    = [unsafe.Sizeof(recycling{})]byte{}
 	_ [crigid.StateSize]byte        = [unsafe.Sizeof(State{})]byte{}
 	_ [crigid.HitSize]byte          = [unsafe.Sizeof(Hit{})]byte{}
 	_ [crigid.ContactBlockSize]byte = [unsafe.Sizeof(ContactBlock{})]byte{}
@@ -67,6 +69,8 @@ func base[T any](s []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(
 // cast converts a struct to the C struct of the same layout.
 func cast[C, T any](v T) C { return *(*C)(unsafe.Pointer(&v)) }
 
+func numbers(p []Previous) []int32 { return unsafe.Slice((*int32)(unsafe.SliceData(p)), len(p)) }
+
 func data[T any](s []T) *T { return unsafe.SliceData(s) }
 
 // columns4, pairs, gridColumns, queryTree, entities and system have the layouts of C structs: pointers to the first
@@ -76,6 +80,13 @@ type columns4 [4]*float32
 type pairs struct {
 	a, b *uint32
 	n    int64
+}
+
+type recycling struct {
+	old    *Contact
+	bases  *BaseManifold
+	bodyOf *uint32
+	poses  columns4
 }
 
 type gridColumns struct {
@@ -117,6 +128,8 @@ type system struct {
 	jointBlocks                            *JointBlock
 	laneJoints                             *uint32
 	bodyCount, blockCount, jointBlockCount int64
+
+	sameBlocks int64
 
 	step stepContext
 }
@@ -173,7 +186,7 @@ func (s *System) c() crigid.System {
 		jointBlocks: data(s.JointBlocks), laneJoints: data(s.JointColours.Joint),
 		bodyCount: int64(len(s.States)), blockCount: int64(len(s.Blocks)), jointBlockCount: int64(len(s.JointBlocks)),
 
-		step: s.step,
+		sameBlocks: int64(bit(s.SameBlocks)), step: s.step,
 	})
 }
 
@@ -182,9 +195,13 @@ func (k *kernels) geometry(level, narrow int32) {
 		p, b := poses.c(), out.c()
 		return crigid.Bounds(narrow, base(shapes), bodyOf, &p, len(poses.X), margin, &b)
 	}
-	k.collide = func(shapes []Shape, bodyOf []uint32, poses Poses, pairs Pairs, out []Manifold) bool {
+	k.collide = func(shapes []Shape, bodyOf []uint32, poses Poses, pairs Pairs, previous []Previous, out []Manifold) bool {
 		p, ab := poses.c(), pairsC(pairs.A, pairs.B, len(out))
-		return crigid.Collide(level, base(shapes), bodyOf, &p, len(poses.X), &ab, base(out))
+		return crigid.Collide(level, base(shapes), bodyOf, &p, len(poses.X), &ab, numbers(previous), base(out))
+	}
+	k.recycle = func(r *Recycling, at []uint16, previous []Previous, out []Manifold) int {
+		in := cast[crigid.Recycling](recycling{data(r.Old), data(r.Bases), data(r.BodyOf), r.Poses.columns()})
+		return crigid.Recycle(level, &in, at, numbers(previous), base(out))
 	}
 	k.castRaysClosest = func(t *QueryTree, rays []Ray, out []RayHit) {
 		tree := t.c()

@@ -167,6 +167,11 @@ type System struct {
 	Joints        []Joint
 	JointsVersion uint64
 
+	// SameBlocks says that the contacts, and which bodies are dynamic, are those of the last step, that as many points
+	// touch, and that no material has changed. Then blocks keep their contacts, and those of which all are recycled
+	// need little preparation.
+	SameBlocks bool
+
 	// Set by BuildConstraints.
 	Colours      Colours
 	Blocks       []ContactBlock
@@ -184,10 +189,12 @@ type Hit struct {
 // BuildConstraints checks lengths, and assigns the contacts and the joints to blocks. dt is the length of the
 // step in seconds, > 0. It allocates if there are more blocks than ever before.
 //
-// Workers can share it: it consists of BeginStep, AssignColours of all contacts, LayOutBlocks, and FillBlocks of all
-// contacts.
+// Workers can share it: it consists of BeginStep, ResetColours, AssignColours of all contacts, LayOutBlocks, and
+// FillBlocks of all contacts.
 func (s *System) BuildConstraints(dt float32) {
 	s.BeginStep(dt)
+	s.SameBlocks = false
+	s.ResetColours()
 	s.AssignColours(0, len(s.Contacts))
 	s.LayOutBlocks()
 	s.FillBlocks(0, len(s.Contacts))
@@ -198,8 +205,13 @@ func (s *System) BuildConstraints(dt float32) {
 func (s *System) BeginStep(dt float32) {
 	s.check()
 	s.step = s.Params.stepContext(dt)
-	s.Colours.reset(len(s.Contacts), s.Bodies.InvMass)
 }
+
+// ResetColours removes all colours of contacts.
+func (s *System) ResetColours() { s.Colours.reset(len(s.Contacts), s.Bodies.InvMass) }
+
+// SameDynamics reports whether the dynamic bodies are those for which colours were assigned.
+func (s *System) SameDynamics() bool { return s.Colours.bodyColours.matches(s.Bodies.InvMass) }
 
 // AssignColours gives colours to contacts [lo, hi), after those before lo. lo is a multiple of ColourChunk, and
 // hi one or the number of contacts.
@@ -209,14 +221,18 @@ func (s *System) AssignColours(lo, hi int) {
 
 // LayOutBlocks makes room for the blocks, and assigns the joints to theirs.
 func (s *System) LayOutBlocks() {
-	s.Colours.layOut(s.Contacts, s.BodyOf, s.Bodies.InvMass)
-	s.Blocks = resized(s.Blocks, s.Colours.Blocks())
+	if !s.SameBlocks {
+		s.Colours.layOut(s.Contacts, s.BodyOf, s.Bodies.InvMass)
+		s.Blocks = resized(s.Blocks, s.Colours.Blocks())
+	}
 	s.buildJoints()
 }
 
 // FillBlocks puts contacts [lo, hi), with bounds as those of AssignColours, into blocks, in any order.
 func (s *System) FillBlocks(lo, hi int) {
-	s.Colours.fill(lo, hi)
+	if !s.SameBlocks {
+		s.Colours.fill(lo, hi)
+	}
 	clear(s.Hits[lo:hi])
 }
 

@@ -64,9 +64,17 @@ type Pairs struct {
 type Manifold struct {
 	Normal Vec
 	Count  uint32 // of points: 0, 1 or 2
-	_      uint32
+	Origin Origin
 	Points [2]ManifoldPoint
 }
+
+// Origin is how a manifold was made.
+type Origin uint32
+
+const (
+	Collided Origin = iota // by Collide
+	Recycled               // by Recycle, from the manifold of an earlier step
+)
 
 // ManifoldPoint is a point where two shapes touch: halfway between their surfaces, relative to each centre of
 // mass, in the axes of the world.
@@ -83,6 +91,23 @@ type Contact struct {
 	Flags          uint32
 	RollingImpulse float32 // impulse of rolling resistance, N·m·s
 	Points         [2]Impulse
+}
+
+// FlagBase is the flag of a Contact with a BaseManifold. The other flags are those of the program.
+const FlagBase = 1
+
+// BaseManifold is the manifold that Collide made of a contact with two points, and the rotations of the bodies then.
+// Recycle makes later manifolds from it.
+type BaseManifold struct {
+	Normal               Vec
+	Points               [2]BasePoint
+	RotationA, RotationB Vec // cosine and sine
+}
+
+// BasePoint is a point of a BaseManifold, as in ManifoldPoint.
+type BasePoint struct {
+	AnchorA, AnchorB Vec
+	Separation       float32
 }
 
 // Impulse holds the impulses of a contact point, in N·s.

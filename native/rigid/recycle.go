@@ -1,0 +1,195 @@
+package rigid
+
+import "github.com/evertick/evertick/native"
+
+const (
+	// recycleDistance is by how much, in metres, the two points of a contact may each have parted since Collide made
+	// the base manifold. recycleShare bounds it as a share of the distance between the two.
+	recycleDistance = SpeculativeDistance
+	recycleShare    = 0.1
+
+	// recycleSine is the sine of the angle by which each body may have turned.
+	recycleSine = 0.02
+
+	// recycleSteps is the number of steps for which a manifold should be recycled: faster bodies get no base.
+	recycleSteps = 4
+)
+
+// Recycling makes manifolds of contacts whose bodies have hardly moved since Collide made their last manifold, the
+// base: the normal and the anchors stay those of the base, in the axes of the world, and only the separations are
+// computed anew. That saves time, and it is what lets a tall column stand: if the anchors of each step followed the
+// slight tilt of the boxes, the weight above would tilt them further. (Catto, "contact recycling", Box2D 3.2.)
+//
+// Let p and q be a point of the base manifold as it is now on body A and on body B, to first order of the rotations,
+// n the normal and t the tangent. A contact is recycled if
+//
+//   - each body has turned by less than recycleSine,
+//   - for both points |(q-p)·n| and |(q-p)·t| are less than recycleDistance, and than recycleShare of the distance
+//     between the two points of the base along t,
+//   - both separations, those of the base plus (q-p)·n, are at most SpeculativeDistance.
+//
+// NaN makes each of these false.
+type Recycling struct {
+	Old    []Contact
+	Bases  []BaseManifold // of those in Old with FlagBase
+	Same   bool           // the pairs are those of Old
+	BodyOf []uint32       // by shape
+	Poses  Poses
+
+	at [recyclePart]uint16 // the pairs of a part that have a base
+}
+
+// Previous says which contact of the last step a pair had: its number, or -1. A recycled one has recycledMark too.
+type Previous int32
+
+const recycledMark = 1 << 30
+
+// Recycled returns the number of the contact that was recycled.
+func (p Previous) Recycled() (old int, ok bool) { return int(p &^ recycledMark), p >= recycledMark }
+
+// Recycle finds the contacts of pairs in Old, and makes the manifolds of those that can be recycled. The others are
+// left to CollideRest. It returns the number of recycled manifolds. Pairs and Old ascend by A, then B, each pair once.
+func (r *Recycling) Recycle(level native.Level, pairs *Pairs, previous []Previous, out []Manifold) (recycled int) {
+	if len(pairs.A) != len(out) || len(pairs.B) != len(out) || len(previous) != len(out) || len(r.Bases) != len(r.Old) ||
+		r.Same && len(r.Old) != len(out) {
+		panic("rigid: Recycle: slices that belong together differ in length")
+	}
+	recycle, next := kernelsOf(level).recycle, 0
+	for lo := 0; lo < len(out); lo += recyclePart {
+		found, hi := 0, min(lo+recyclePart, len(out))
+		if r.Same {
+			found = r.identify(lo, previous[lo:hi])
+		} else {
+			found, next = r.find(next, pairs.A[lo:hi], pairs.B[lo:hi], previous[lo:hi])
+		}
+		if found > 0 {
+			recycled += recycle(r, r.at[:found], previous[lo:hi], out[lo:hi])
+		}
+	}
+	return recycled
+}
+
+// recyclePart is the number of pairs that a kernel gets at once.
+const recyclePart = 1024
+
+// identify sets previous of the pairs of Old from lo on, and lists those with a base.
+func (r *Recycling) identify(lo int, previous []Previous) (found int) {
+	old := r.Old[lo:][:len(previous)]
+	for i := range old {
+		previous[i] = Previous(lo + i)
+		r.at[found&(recyclePart-1)] = uint16(i)
+		found += int(old[i].Flags & FlagBase)
+	}
+	return found
+}
+
+// find sets previous of pairs whose contacts are not before next, and lists those with a base.
+func (r *Recycling) find(next int, as, bs []uint32, previous []Previous) (found, end int) {
+	old := r.Old
+	as, bs = as[:len(previous)], bs[:len(previous)]
+	for i := range previous {
+		pair := Contact{A: as[i], B: bs[i]}
+		key := pair.key()
+		for next < len(old) && old[next].key() < key {
+			next++
+		}
+		previous[i] = -1
+		if next < len(old) && old[next].key() == key {
+			previous[i] = Previous(next)
+			r.at[found&(recyclePart-1)] = uint16(i)
+			found += int(old[next].Flags & FlagBase)
+			next++
+		}
+	}
+	return found, next
+}
+
+func (r *Recycling) recycleGo(at []uint16, previous []Previous, out []Manifold) (recycled int) {
+	for _, i := range at {
+		p := previous[i]
+		c := &r.Old[p]
+		if c.recycle(&r.Bases[p], r.BodyOf[c.A], r.BodyOf[c.B], &r.Poses, &out[i]) {
+			previous[i] |= recycledMark
+			recycled++
+		}
+	}
+	return recycled
+}
+
+// recycle makes the manifold of a contact, or leaves it to Collide and returns false.
+func (c *Contact) recycle(base *BaseManifold, bodyA, bodyB uint32, p *Poses, out *Manifold) bool {
+	ca, sa, cb, sb := p.Cos[bodyA], p.Sin[bodyA], p.Cos[bodyB], p.Sin[bodyB]
+	turnA, turnB := base.RotationA.cross(ca, sa), base.RotationB.cross(cb, sb)
+	if !(abs(turnA) < recycleSine && abs(turnB) < recycleSine && base.RotationA.dot(ca, sa) > 0 && base.RotationB.dot(cb, sb) > 0) {
+		return false
+	}
+	n, limit := base.Normal, base.limit()
+	dx, dy := p.X[bodyB]-p.X[bodyA], p.Y[bodyB]-p.Y[bodyA]
+	m := Manifold{Normal: n, Count: 2, Origin: Recycled}
+	for k := range m.Points {
+		b := &base.Points[k]
+		x := (dx + (b.AnchorB.X - b.AnchorA.X)) + (float32(turnA*b.AnchorA.Y) - float32(turnB*b.AnchorB.Y))
+		y := (dy + (b.AnchorB.Y - b.AnchorA.Y)) + (float32(turnB*b.AnchorB.X) - float32(turnA*b.AnchorA.X))
+		along, across := n.dot(x, y), n.cross(x, y)
+		m.Points[k] = ManifoldPoint{b.AnchorA, b.AnchorB, b.Separation + along, c.Points[k].ID}
+		if !(abs(along) < limit && abs(across) < limit && m.Points[k].Separation <= SpeculativeDistance) {
+			return false
+		}
+	}
+	*out = m
+	return true
+}
+
+// limit is by how much the two points may part.
+func (b *BaseManifold) limit() float32 {
+	p, q := b.Points[0].AnchorA, b.Points[1].AnchorA
+	return minFloat(float32(recycleShare*abs(b.Normal.cross(p.X-q.X, p.Y-q.Y))), recycleDistance)
+}
+
+// TurnsSlowly sets out[i] for the shapes of bodies that turn by less than recycleSine in recycleSteps steps of dt
+// seconds. w has the angular velocities of the bodies.
+func TurnsSlowly(bodyOf []uint32, w []float32, dt float32, out []bool) {
+	steps := float32(recycleSteps * dt)
+	for i, body := range bodyOf[:len(out)] {
+		out[i] = abs(float32(w[body]*steps)) < recycleSine
+	}
+}
+
+// KeepBases gives bases to the contacts with two points that Collide has made, unless they would last for fewer than
+// recycleSteps steps of dt seconds, because a body turns fast (slow has what TurnsSlowly says of the shapes) or because
+// their centres move fast relative to each other, or unless they are not finite. bodies has the velocities.
+func (r *Recycling) KeepBases(contacts []Contact, manifolds []Manifold, bases []BaseManifold, slow []bool, bodies *Bodies, dt float32) {
+	if len(manifolds) != len(contacts) || len(bases) != len(contacts) {
+		panic("rigid: KeepBases: contacts, manifolds and bases differ in length")
+	}
+	steps, bodyOf, poses := float32(recycleSteps*dt), r.BodyOf, &r.Poses
+	for i := range contacts {
+		c, m := &contacts[i], &manifolds[i]
+		if m.Count != 2 || m.Origin != Collided || !slow[c.A] || !slow[c.B] {
+			continue
+		}
+		b, bodyA, bodyB := &bases[i], bodyOf[c.A], bodyOf[c.B]
+		b.Normal, b.Points[0], b.Points[1] = m.Normal, m.Points[0].base(), m.Points[1].base()
+		limit := b.limit()
+		vx, vy := bodies.VX[bodyB]-bodies.VX[bodyA], bodies.VY[bodyB]-bodies.VY[bodyA]
+		if !(abs(float32(vx*steps)) < limit && abs(float32(vy*steps)) < limit) {
+			continue
+		}
+		b.RotationA, b.RotationB = Vec{poses.Cos[bodyA], poses.Sin[bodyA]}, Vec{poses.Cos[bodyB], poses.Sin[bodyB]}
+		if b.finite() {
+			c.Flags |= FlagBase
+		}
+	}
+}
+
+// finite reports whether the anchors are finite; then the rest is too.
+func (b *BaseManifold) finite() bool {
+	sum := float32(0)
+	for k := range b.Points {
+		p := &b.Points[k]
+		sum += (p.AnchorA.X + p.AnchorA.Y) + (p.AnchorB.X + p.AnchorB.Y)
+	}
+	return sum-sum == 0
+}
+
+func (p *ManifoldPoint) base() BasePoint { return BasePoint{p.AnchorA, p.AnchorB, p.Separation} }

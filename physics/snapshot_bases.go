@@ -1,0 +1,63 @@
+package physics
+
+import (
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/wire"
+	"github.com/evertick/evertick/native/rigid"
+)
+
+// The frame of bases holds the rigid.BaseManifold of each contact with rigid.FlagBase, in their order: sixteen float32.
+
+const (
+	baseFloats = 16
+	baseBytes  = 4 * baseFloats
+)
+
+// keptBases returns the bases of contacts that have one. The slice is valid until the next call.
+func (s *solver) keptBases() []rigid.BaseManifold {
+	s.spareBases = s.spareBases[:0]
+	for i := range s.contacts {
+		if s.contacts[i].Flags&rigid.FlagBase != 0 {
+			s.spareBases = append(s.spareBases, s.bases[i])
+		}
+	}
+	return s.spareBases
+}
+
+func encodeBases(e *frame.Encoder, bases []rigid.BaseManifold) {
+	e.Open(baseBytes * len(bases))
+	e.Rows(raw(bases), 4)
+	e.Seal()
+}
+
+// readBases must come after the contacts were checked.
+func (im *snapshotImage) readBases(b []byte) error {
+	n := 0
+	for i := range im.contacts {
+		n += int(wire.U32At(im.contactFrame[contactBytes*i:], 3) & rigid.FlagBase)
+	}
+	if len(b) != baseBytes*n {
+		return im.Corrupt("length of the bases", len(b))
+	}
+	for i := range baseFloats * n {
+		if v := wire.F32At(b, i); !fault.Finite(v) {
+			return im.element("base of contact", i/baseFloats, v)
+		}
+	}
+	im.baseFrame = b
+	return nil
+}
+
+func (s *solver) restoreBases(im *snapshotImage) {
+	s.bases = resized(s.bases, im.contacts)
+	s.spareBases = resized(s.spareBases, len(im.baseFrame)/baseBytes)
+	copyLittleEndian(s.spareBases, im.baseFrame, 4)
+	n := 0
+	for i := range s.contacts {
+		if s.contacts[i].Flags&rigid.FlagBase != 0 {
+			s.bases[i] = s.spareBases[n]
+			n++
+		}
+	}
+}
