@@ -49,8 +49,8 @@ type solver struct {
 	pairsKnown     bool        // only the last step has changed the list of contacts since the blocks were prepared
 	samePairs      bool        // of contacts
 	manifolds      []rigid.Manifold
-	previous       []rigid.Previous // by pair
-	next           []rigid.Contact  // of this step
+	recycled       []int32         // by pair: see rigid.Recycle
+	next           []rigid.Contact // of this step
 	nextBases      []rigid.BaseManifold
 	spareBases     []rigid.BaseManifold // what keptBases returned
 	ownShapes      []uint32             // what bodyShapes returned

@@ -127,7 +127,7 @@ func (s *solver) updateBroadPhase() {
 	s.endStage("pairs")
 	n := len(s.pairs.A)
 	s.manifolds = growContacts(s.manifolds, n, s.minContactCapacity())
-	s.previous = growContacts(s.previous, n, s.minContactCapacity())
+	s.recycled = growContacts(s.recycled, n, s.minContactCapacity())
 	s.reserveContactChunks(max(1, (n+pairChunk-1)/pairChunk)) // at least one, which reports what ended
 	if s.collided = s.sleep.asleep > 0; s.collided {
 		s.parallelFor(0, len(s.contactChunks), 1, (*solver).collideChunks)
@@ -153,7 +153,7 @@ type contactChunk struct {
 	passing      int         // contacts that pass through
 	changed      bool        // a contact has another number of points
 	recycling    rigid.Recycling
-	hits         []uint32    // contacts to report
+	hits         []uint32 // contacts to report
 }
 
 // reserveContactChunks resizes contactChunks to n and keeps the memory of each.
@@ -202,10 +202,10 @@ func (s *solver) colourChunk(chunk int) {
 func (s *solver) matchContacts(lo, hi int, to *contactChunk) {
 	first, last := s.contactRange(lo, hi)
 	pairs := rigid.Pairs{A: s.pairs.A[lo:hi], B: s.pairs.B[lo:hi]}
-	previous, manifolds, bases := s.previous[lo:hi], s.manifolds[lo:hi], s.bases[first:last]
-	rigid.MatchContacts(s.contacts[first:last], previous, &pairs, manifolds, s.next[lo:hi], &to.began, &to.ended)
-	for i, p := range previous {
-		if last, ok := p.Recycled(); ok {
+	recycled, manifolds, bases := s.recycled[lo:hi], s.manifolds[lo:hi], s.bases[first:last]
+	rigid.MatchContacts(s.contacts[first:last], recycled, &pairs, manifolds, s.next[lo:hi], &to.began, &to.ended)
+	for i, last := range recycled {
+		if last >= 0 {
 			s.nextBases[lo+i] = bases[last]
 		}
 	}
@@ -286,17 +286,17 @@ func (s *solver) collideChunk(chunk int) {
 	lo := chunk * pairChunk
 	hi := min(lo+pairChunk, len(s.pairs.A))
 	pairs := rigid.Pairs{A: s.pairs.A[lo:hi], B: s.pairs.B[lo:hi]}
-	t, out, previous := &s.shapes, s.manifolds[lo:hi], s.previous[lo:hi]
+	t, out, recycled := &s.shapes, s.manifolds[lo:hi], s.recycled[lo:hi]
 	first, last := s.contactRange(lo, hi)
 	r := &s.contactChunks[chunk].recycling
 	r.Old, r.Bases, r.Same = s.contacts[first:last], s.bases[first:last], s.samePairs
 	r.BodyOf, r.Poses = t.filters.Body, s.centre
-	if r.Recycle(s.level, &pairs, previous, out) == 0 {
-		previous = nil
+	if r.Recycle(s.level, &pairs, recycled, out) == 0 {
+		recycled = nil
 	}
-	rigid.CollideRest(s.level, t.shape, t.filters.Body, &s.centre, &pairs, previous, out)
+	rigid.CollideRest(s.level, t.shape, t.filters.Body, &s.centre, &pairs, recycled, out)
 	if t.chained > 0 {
-		rigid.CollideChains(t.shape, t.smooth, t.filters.Body, &s.centre, &pairs, previous, out)
+		rigid.CollideChains(t.shape, t.smooth, t.filters.Body, &s.centre, &pairs, recycled, out)
 	}
 	s.clearSeparatedSensors(lo, hi)
 }

@@ -527,7 +527,7 @@ KERNEL(void, polygons_8, const collision_input *w, const uint16_t *at, uint32_t 
 #ifdef DISPATCH
 /* Sorts the numbers of the pairs that are not recycled by kind. Returns 0 if a shape or a body does not exist. */
 static int sort_pairs(const et_shape *shapes, const uint32_t *body_of, uint32_t shape_count, uint32_t body_count,
-                      const uint32_t *a, const uint32_t *b, const int32_t *previous, uint32_t n, sorted_pairs *s) {
+                      const uint32_t *a, const uint32_t *b, const int32_t *recycled, uint32_t n, sorted_pairs *s) {
 	static const uint8_t kinds[4][4] = {{NOTHING, NOTHING, NOTHING, NOTHING},
 	                                    {NOTHING, DISCS, DISC_4, DISC_8},
 	                                    {NOTHING, DISC_4, POLYGONS_4, POLYGONS_8},
@@ -537,7 +537,7 @@ static int sort_pairs(const et_shape *shapes, const uint32_t *body_of, uint32_t 
 	for (uint32_t i = 0; i < n; i++) {
 		if (a[i] >= shape_count || b[i] >= shape_count || body_of[a[i]] >= body_count || body_of[b[i]] >= body_count)
 			return 0;
-		if (previous && previous[i] >= ET_RECYCLED_MARK)
+		if (recycled && recycled[i] >= 0)
 			continue;
 		const uint32_t kind = kinds[size_of(shapes[a[i]].count)][size_of(shapes[b[i]].count)];
 		s->at[kind][s->n[kind]++] = (uint16_t)i;
@@ -546,12 +546,12 @@ static int sort_pairs(const et_shape *shapes, const uint32_t *body_of, uint32_t 
 }
 
 int32_t et_collide(int32_t level, const et_shape *shapes, const uint32_t *body_of, uint32_t shape_count, et_poses poses,
-                   uint32_t body_count, et_pairs pairs, const int32_t *previous, et_manifold *out) {
+                   uint32_t body_count, et_pairs pairs, const int32_t *recycled, et_manifold *out) {
 	collision_input w = {(const float *)shapes, body_of, poses.x, poses.y, poses.cos, poses.sin, pairs.a, pairs.b, (float *)out};
 	sorted_pairs s;
 	for (int64_t i = 0; i < pairs.n; i += CHUNK, w.a += CHUNK, w.b += CHUNK, w.out += CHUNK * MANIFOLD_FLOATS) {
 		const uint32_t some = (uint32_t)(pairs.n - i < CHUNK ? pairs.n - i : CHUNK);
-		if (!sort_pairs(shapes, body_of, shape_count, body_count, w.a, w.b, previous ? previous + i : NULL, some, &s))
+		if (!sort_pairs(shapes, body_of, shape_count, body_count, w.a, w.b, recycled ? recycled + i : NULL, some, &s))
 			return 0;
 		for (uint32_t k = 0; k < s.n[NOTHING]; k++)
 			memset(w.out + (size_t)s.at[NOTHING][k] * MANIFOLD_FLOATS, 0, sizeof(et_manifold));

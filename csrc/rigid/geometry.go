@@ -45,9 +45,9 @@ func Bounds(level int32, shapes unsafe.Pointer, bodyOf []uint32, p *Poses, bodie
 }
 
 // Collide computes the manifolds of pairs, as et_collide describes.
-func Collide(level int32, shapes unsafe.Pointer, bodyOf []uint32, p *Poses, bodies int, pairs *Pairs, previous []int32, out unsafe.Pointer) bool {
+func Collide(level int32, shapes unsafe.Pointer, bodyOf []uint32, p *Poses, bodies int, pairs *Pairs, recycled []int32, out unsafe.Pointer) bool {
 	return C.et_collide(C.int32_t(level), (*C.et_shape)(shapes), u32(bodyOf), C.uint32_t(len(bodyOf)), *p, C.uint32_t(bodies),
-		*pairs, (*C.int32_t)(unsafe.SliceData(previous)), (*C.et_manifold)(out)) != 0
+		*pairs, (*C.int32_t)(unsafe.SliceData(recycled)), (*C.et_manifold)(out)) != 0
 }
 
 // CastRaysClosest casts n rays, as et_cast_rays_closest describes.

@@ -9,7 +9,7 @@
 
 /* The manifolds to make. */
 typedef struct {
-	int32_t *previous;
+	int32_t *from;
 	int64_t recycled;
 	et_manifold *out;
 } recycle_output;
@@ -43,14 +43,15 @@ static inline void write_recycled(const et_contact *c, const et_base_manifold *b
 	}
 }
 
-/* Recycles the contacts of pairs at[0...n), which have a base. */
-KERNEL(void, recycle, const et_recycling *r, const uint16_t *at, int64_t n, recycle_output *to) {
+/* Recycles n contacts of pairs. */
+KERNEL(void, recycle, const et_recycling *r, const uint32_t *pairs, const uint32_t *contacts, int64_t n,
+       recycle_output *to) {
 	for (int64_t i = 0; i < n; i += V(LANES)) {
 		uint32_t contact[ET_LANES], a[ET_LANES], b[ET_LANES];
 		float separation[2][ET_LANES];
 		V(f) base[16], first, second;
 		for (uint32_t k = 0; k < V(LANES); k++) {
-			contact[k] = (uint32_t)to->previous[at[i + k < n ? i + k : n - 1]];
+			contact[k] = contacts[i + k < n ? i + k : n - 1];
 			a[k] = r->body_of[r->old[contact[k]].a];
 			b[k] = r->body_of[r->old[contact[k]].b];
 		}
@@ -77,17 +78,18 @@ KERNEL(void, recycle, const et_recycling *r, const uint16_t *at, int64_t n, recy
 		for (uint32_t k = 0; k < V(LANES) && i + k < n; k++) {
 			if (!(ok >> k & 1))
 				continue;
-			write_recycled(r->old + contact[k], r->bases + contact[k], &separation[0][k], to->out + at[i + k]);
-			to->previous[at[i + k]] |= ET_RECYCLED_MARK;
+			write_recycled(r->old + contact[k], r->bases + contact[k], &separation[0][k], to->out + pairs[i + k]);
+			to->from[pairs[i + k]] = (int32_t)contact[k];
 			to->recycled++;
 		}
 	}
 }
 
 #ifdef DISPATCH
-int64_t et_recycle(int32_t level, et_recycling r, const uint16_t *at, int64_t n, int32_t *previous, et_manifold *out) {
-	recycle_output to = {previous, 0, out};
-	DISPATCH(level, recycle, &r, at, n, &to);
+int64_t et_recycle(int32_t level, et_recycling r, const uint32_t *pairs, const uint32_t *contacts, int64_t n, int32_t *from,
+                   et_manifold *out) {
+	recycle_output to = {from, 0, out};
+	DISPATCH(level, recycle, &r, pairs, contacts, n, &to);
 	return to.recycled;
 }
 #endif

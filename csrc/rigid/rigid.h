@@ -32,7 +32,7 @@ typedef struct {
 } et_manifold;
 
 /* rigid.Origin. */
-enum { ET_COLLIDED = 0, ET_RECYCLED = 1, ET_RECYCLED_MARK = 1 << 30 };
+enum { ET_COLLIDED = 0, ET_RECYCLED = 1 };
 
 _Static_assert(sizeof(et_manifold) == 64 && offsetof(et_manifold, count) == 8 && offsetof(et_manifold, points) == 16 &&
                        offsetof(et_manifold_point, separation) == 16 && sizeof(et_manifold_point) == 24,
@@ -57,9 +57,9 @@ typedef struct {
 int64_t et_shape_bounds(int32_t level, const et_shape *shapes, const uint32_t *body_of, int64_t n, et_poses poses, int64_t bodies,
                   float margin, et_boxes out);
 
-/* out[i] = the manifold of pair i, as rigid.CollideRest defines it; previous may be NULL. Returns 1, or 0 if a shape or a body does not
+/* out[i] = the manifold of pair i, as rigid.CollideRest defines it; recycled may be NULL. Returns 1, or 0 if a shape or a body does not
  * exist; out is then unspecified. */
 int32_t et_collide(int32_t level, const et_shape *shapes, const uint32_t *body_of, uint32_t shape_count, et_poses poses,
-                   uint32_t body_count, et_pairs pairs, const int32_t *previous, et_manifold *out);
+                   uint32_t body_count, et_pairs pairs, const int32_t *recycled, et_manifold *out);
 
 #endif

@@ -80,9 +80,9 @@ const (
 )
 
 // Recycle makes manifolds from contacts, as et_recycle describes.
-func Recycle(level int32, r *Recycling, at []uint16, previous []int32, out unsafe.Pointer) int {
-	return int(C.et_recycle(C.int32_t(level), *r, (*C.uint16_t)(unsafe.SliceData(at)), C.int64_t(len(at)),
-		(*C.int32_t)(unsafe.SliceData(previous)), (*C.et_manifold)(out)))
+func Recycle(level int32, r *Recycling, pairs, contacts []uint32, from []int32, out unsafe.Pointer) int {
+	return int(C.et_recycle(C.int32_t(level), *r, u32(pairs), u32(contacts), C.int64_t(len(contacts)),
+		(*C.int32_t)(unsafe.SliceData(from)), (*C.et_manifold)(out)))
 }
 
 // The stages of a step, as system.h describes them.

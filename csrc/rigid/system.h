@@ -165,9 +165,10 @@ typedef struct {
 	et_poses poses;
 } et_recycling;
 
-/* Makes the manifolds of pairs at[0...n) from the contacts old[previous[i]], which have a base, where
- * rigid.Recycling allows it: adds ET_RECYCLED_MARK to their previous[i] and returns their number. */
-int64_t et_recycle(int32_t level, et_recycling r, const uint16_t *at, int64_t n, int32_t *previous, et_manifold *out);
+/* Makes the manifolds of n pairs from their contacts in old, which have a base, where rigid.Recycling allows it: sets
+ * from of such a pair to the contact, and returns their number. */
+int64_t et_recycle(int32_t level, et_recycling r, const uint32_t *pairs, const uint32_t *contacts, int64_t n, int32_t *from,
+                   et_manifold *out);
 
 /* The stages of a step, in order: methods of rigid.System, for bodies or blocks [lo, hi). */
 void et_load_states(int32_t level, et_system s, int64_t lo, int64_t hi);

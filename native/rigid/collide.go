@@ -74,21 +74,21 @@ func Collide(level native.Level, shapes []Shape, bodyOf []uint32, poses *Poses, 
 	CollideRest(level, shapes, bodyOf, poses, pairs, nil, out)
 }
 
-// CollideRest is Collide for the pairs that Recycle has not recycled, or for all if previous is nil.
-func CollideRest(level native.Level, shapes []Shape, bodyOf []uint32, poses *Poses, pairs *Pairs, previous []Previous, out []Manifold) {
-	if previous != nil && len(previous) != len(out) {
-		panic("rigid: CollideRest: previous and out differ in length")
+// CollideRest is Collide for the pairs that Recycle has not recycled, or for all if recycled is nil.
+func CollideRest(level native.Level, shapes []Shape, bodyOf []uint32, poses *Poses, pairs *Pairs, recycled []int32, out []Manifold) {
+	if recycled != nil && len(recycled) != len(out) {
+		panic("rigid: CollideRest: recycled and out differ in length")
 	}
 	k := kernelsOf(level)
 	if len(out) < collideBreakEven {
 		k = &goKernels
 	}
-	if !k.collide(shapes, bodyOf, *poses, *pairs, previous, out) {
+	if !k.collide(shapes, bodyOf, *poses, *pairs, recycled, out) {
 		panic("rigid: Collide: a pair names no shape, or a shape no body")
 	}
 }
 
-func collideGo(shapes []Shape, bodyOf []uint32, poses Poses, pairs Pairs, previous []Previous, out []Manifold) bool {
+func collideGo(shapes []Shape, bodyOf []uint32, poses Poses, pairs Pairs, recycled []int32, out []Manifold) bool {
 	bodyOf = bodyOf[:len(shapes)]
 	as, bs := pairs.A[:len(out)], pairs.B[:len(out)]
 	bodies := uint32(len(poses.X))
@@ -97,7 +97,7 @@ func collideGo(shapes []Shape, bodyOf []uint32, poses Poses, pairs Pairs, previo
 		if int(a) >= len(shapes) || int(b) >= len(shapes) || bodyOf[a] >= bodies || bodyOf[b] >= bodies {
 			return false
 		}
-		if previous != nil && previous[i] >= recycledMark {
+		if recycled != nil && recycled[i] >= 0 {
 			continue
 		}
 		out[i] = Manifold{}

@@ -51,9 +51,9 @@ const (
 // the ends of the incident edge, cut off where they are beside the segment.
 //
 // Segments do not touch segments of chains.
-func CollideChains(shapes []Shape, smooth []ChainSegment, bodyOf []uint32, poses *Poses, pairs *Pairs, previous []Previous, out []Manifold) {
+func CollideChains(shapes []Shape, smooth []ChainSegment, bodyOf []uint32, poses *Poses, pairs *Pairs, recycled []int32, out []Manifold) {
 	for i := range out {
-		if previous != nil && previous[i] >= recycledMark {
+		if recycled != nil && recycled[i] >= 0 {
 			continue
 		}
 		a, b := pairs.A[i], pairs.B[i]

@@ -1,47 +1,52 @@
 package rigid
 
-// MatchContacts makes the contacts of a step: out[i] is the contact of pair i, with the points of manifold i, and
-// previous[i] says what Recycle found in old. A pair touches if its manifold has points; it touched before if its
-// contact in old has points. If the manifold is recycled, the contact is that in old. Otherwise, if both hold, the
-// contact inherits rolling impulse and flags, except FlagBase, and each point inherits the impulses of the point with
-// the same ID. Everything else begins at zero.
+// MatchContacts makes the contacts of a step: out[i] is the contact of pair i, with the points of manifold i. A pair
+// touches if its manifold has points; it touched before if its contact in old has points. If the manifold is recycled,
+// the contact is that in old. Otherwise, if both hold, the contact inherits rolling impulse and flags, except FlagBase,
+// and each point inherits the impulses of the point with the same ID. Everything else begins at zero.
 //
-// began gets the pairs that touch and did not before. ended gets those that touched before and no longer do, or are
-// no longer in the list. Both ascend. Their memory is reused, and grows only to the number of contacts.
+// recycled is what Recycle made of the pairs. began gets the pairs that touch and did not before. ended gets those that
+// touched before and no longer do, or are no longer in the list. Both ascend. Their memory is reused, and grows only to
+// the number of contacts.
 //
 // pairs and old ascend by A, then B, each pair once. The work can be split at the same pairs in both:
 // LowerBound finds them in old. MatchContacts panics if slices that belong together differ in length.
-func MatchContacts(old []Contact, previous []Previous, pairs *Pairs, manifolds []Manifold, out []Contact, began, ended *Pairs) {
-	if len(pairs.A) != len(out) || len(pairs.B) != len(out) || len(manifolds) != len(out) || len(previous) != len(out) {
-		panic("rigid: MatchContacts: previous, pairs, manifolds and out differ in length")
+func MatchContacts(old []Contact, recycled []int32, pairs *Pairs, manifolds []Manifold, out []Contact, began, ended *Pairs) {
+	if len(pairs.A) != len(out) || len(pairs.B) != len(out) || len(manifolds) != len(out) || len(recycled) != len(out) {
+		panic("rigid: MatchContacts: recycled, pairs, manifolds and out differ in length")
 	}
 	began.reset()
 	ended.reset()
-	as, bs, ms, ps := pairs.A[:len(out)], pairs.B[:len(out)], manifolds[:len(out)], previous[:len(out)]
+	as, bs, ms, rs := pairs.A[:len(out)], pairs.B[:len(out)], manifolds[:len(out)], recycled[:len(out)]
 	next := 0 // of old
 	for i := range out {
-		c, p := &out[i], int(ps[i])
-		if p < 0 {
-			c.begin(as[i], bs[i], &ms[i])
-			if c.Count > 0 {
-				began.add(c.A, c.B)
-			}
-			continue
-		}
-		last := p &^ recycledMark
-		for ; next < last; next++ {
+		c, m := &out[i], &ms[i]
+		c.A, c.B = as[i], bs[i]
+		key := c.key()
+		for next < len(old) && old[next].key() < key {
 			old[next].endTouching(ended)
+			next++
 		}
-		next = last + 1
-		if last != p {
-			*c = old[last]
+		if rs[i] >= 0 {
+			*c = old[next]
+			next++
 			continue
 		}
-		c.begin(as[i], bs[i], &ms[i])
-		if c.Count > 0 && old[last].Count > 0 {
-			c.inherit(&old[last])
-		} else {
-			c.report(&old[last], began, ended)
+		c.begin(m)
+		if next < len(old) && old[next].key() == key {
+			last := &old[next]
+			next++
+			switch {
+			case c.Count == 0:
+				last.endTouching(ended)
+				continue
+			case last.Count > 0:
+				c.inherit(last)
+				continue
+			}
+		}
+		if c.Count > 0 {
+			began.add(c.A, c.B)
 		}
 	}
 	for i := range old[next:] {
@@ -63,29 +68,24 @@ func UpdateContacts(contacts []Contact, manifolds []Manifold, began, ended *Pair
 			continue
 		}
 		last := *c
-		c.begin(c.A, c.B, m)
-		if c.Count > 0 && last.Count > 0 {
+		c.begin(m)
+		switch {
+		case c.Count == 0:
+			last.endTouching(ended)
+		case last.Count > 0:
 			c.inherit(&last)
-		} else {
-			c.report(&last, began, ended)
+		default:
+			began.add(c.A, c.B)
 		}
 		changed = changed || c.Count != last.Count
 	}
 	return changed
 }
 
-// begin sets a contact that inherits nothing.
-func (c *Contact) begin(a, b uint32, m *Manifold) {
-	c.A, c.B, c.Count, c.Flags, c.RollingImpulse = a, b, m.Count, 0, 0
+// begin sets what a contact has without those of the last step.
+func (c *Contact) begin(m *Manifold) {
+	c.Count, c.Flags, c.RollingImpulse = m.Count, 0, 0
 	c.Points[0], c.Points[1] = Impulse{ID: m.Points[0].ID}, Impulse{ID: m.Points[1].ID}
-}
-
-// report reports that a pair began to touch, or ended, if one of both contacts has no points.
-func (c *Contact) report(last *Contact, began, ended *Pairs) {
-	last.endTouching(ended)
-	if c.Count > 0 {
-		began.add(c.A, c.B)
-	}
 }
 
 // LowerBound returns the number of contacts that come before the pair (a, b).

@@ -98,9 +98,9 @@ func zip(p *rigid.Pairs) (out [][2]uint32) {
 // match is MatchContacts where nothing is recycled.
 func match(old []rigid.Contact, pairs *rigid.Pairs, manifolds []rigid.Manifold, out []rigid.Contact, began, ended *rigid.Pairs) {
 	r := rigid.Recycling{Old: old, Bases: make([]rigid.BaseManifold, len(old))}
-	previous := make([]rigid.Previous, len(out))
-	r.Recycle(native.Go, pairs, previous, manifolds)
-	rigid.MatchContacts(old, previous, pairs, manifolds, out, began, ended)
+	recycled := make([]int32, len(out))
+	r.Recycle(native.Go, pairs, recycled, manifolds)
+	rigid.MatchContacts(old, recycled, pairs, manifolds, out, began, ended)
 }
 
 func TestMatch(t *testing.T) {
@@ -147,12 +147,12 @@ func TestMatchAllocatesNothing(t *testing.T) {
 	old, out := make([]rigid.Contact, len(pairs.A)), make([]rigid.Contact, len(pairs.A))
 	var began, ended rigid.Pairs
 	r := rigid.Recycling{Old: old, Bases: make([]rigid.BaseManifold, len(old))}
-	previous := make([]rigid.Previous, len(old))
+	recycled := make([]int32, len(old))
 	match(nil, pairs, manifolds, old, &began, &ended)
 	if n := testing.AllocsPerRun(10, func() {
-		r.Recycle(native.Go, pairs, previous, manifolds)
+		r.Recycle(native.Go, pairs, recycled, manifolds)
 		rigid.MatchContacts(old, nil, &rigid.Pairs{}, nil, nil, &began, &ended)
-		rigid.MatchContacts(old, previous, pairs, manifolds, out, &began, &ended)
+		rigid.MatchContacts(old, recycled, pairs, manifolds, out, &began, &ended)
 	}); n != 0 {
 		t.Errorf("%g allocations", n)
 	}
@@ -165,10 +165,10 @@ func BenchmarkMatch(b *testing.B) {
 	var began, ended rigid.Pairs
 	match(nil, &s.pairs, manifolds, old, &began, &ended)
 	r := rigid.Recycling{Old: old, Bases: make([]rigid.BaseManifold, len(old))}
-	previous := make([]rigid.Previous, len(old))
+	recycled := make([]int32, len(old))
 	for b.Loop() {
-		r.Recycle(native.Go, &s.pairs, previous, manifolds)
-		rigid.MatchContacts(old, previous, &s.pairs, manifolds, out, &began, &ended)
+		r.Recycle(native.Go, &s.pairs, recycled, manifolds)
+		rigid.MatchContacts(old, recycled, &s.pairs, manifolds, out, &began, &ended)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(out)), "ns/pair")
 }

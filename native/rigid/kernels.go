@@ -5,8 +5,8 @@ import "github.com/evertick/evertick/native"
 // kernels are the functions that have a form in C, for one level. The Go form of each is its specification.
 type kernels struct {
 	bounds  func(shapes []Shape, bodyOf []uint32, poses Poses, margin float32, out Boxes) (done int)
-	collide func(shapes []Shape, bodyOf []uint32, poses Poses, pairs Pairs, previous []Previous, out []Manifold) (ok bool)
-	recycle func(r *Recycling, at []uint16, previous []Previous, out []Manifold) (recycled int)
+	collide func(shapes []Shape, bodyOf []uint32, poses Poses, pairs Pairs, recycled []int32, out []Manifold) (ok bool)
+	recycle func(r *Recycling, found int, from []int32, out []Manifold) (recycled int)
 
 	// Of BroadPhase and BoxGrid.
 	measure         func(boxes *Boxes, members []uint64, lo, hi int, ids []uint32, sum *summary)

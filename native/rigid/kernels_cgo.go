@@ -69,8 +69,6 @@ func base[T any](s []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(
 // cast converts a struct to the C struct of the same layout.
 func cast[C, T any](v T) C { return *(*C)(unsafe.Pointer(&v)) }
 
-func numbers(p []Previous) []int32 { return unsafe.Slice((*int32)(unsafe.SliceData(p)), len(p)) }
-
 func data[T any](s []T) *T { return unsafe.SliceData(s) }
 
 // columns4, pairs, gridColumns, queryTree, entities and system have the layouts of C structs: pointers to the first
@@ -195,13 +193,13 @@ func (k *kernels) geometry(level, narrow int32) {
 		p, b := poses.c(), out.c()
 		return crigid.Bounds(narrow, base(shapes), bodyOf, &p, len(poses.X), margin, &b)
 	}
-	k.collide = func(shapes []Shape, bodyOf []uint32, poses Poses, pairs Pairs, previous []Previous, out []Manifold) bool {
+	k.collide = func(shapes []Shape, bodyOf []uint32, poses Poses, pairs Pairs, recycled []int32, out []Manifold) bool {
 		p, ab := poses.c(), pairsC(pairs.A, pairs.B, len(out))
-		return crigid.Collide(level, base(shapes), bodyOf, &p, len(poses.X), &ab, numbers(previous), base(out))
+		return crigid.Collide(level, base(shapes), bodyOf, &p, len(poses.X), &ab, recycled, base(out))
 	}
-	k.recycle = func(r *Recycling, at []uint16, previous []Previous, out []Manifold) int {
+	k.recycle = func(r *Recycling, found int, from []int32, out []Manifold) int {
 		in := cast[crigid.Recycling](recycling{data(r.Old), data(r.Bases), data(r.BodyOf), r.Poses.columns()})
-		return crigid.Recycle(level, &in, at, numbers(previous), base(out))
+		return crigid.Recycle(level, &in, r.pairs[:found], r.contacts[:found], from, base(out))
 	}
 	k.castRaysClosest = func(t *QueryTree, rays []Ray, out []RayHit) {
 		tree := t.c()

@@ -36,80 +36,66 @@ type Recycling struct {
 	BodyOf []uint32       // by shape
 	Poses  Poses
 
-	at [recyclePart]uint16 // the pairs of a part that have a base
+	pairs, contacts [recyclePart]uint32 // of a part: numbers of pairs whose contacts have a base, and of these in Old
 }
 
-// Previous says which contact of the last step a pair had: its number, or -1. A recycled one has recycledMark too.
-type Previous int32
+// recyclePart is the number of contacts that a kernel gets at once.
+const recyclePart = 512
 
-const recycledMark = 1 << 30
+// NotRecycled marks a pair that Recycle has left to CollideRest.
+const NotRecycled = -1
 
-// Recycled returns the number of the contact that was recycled.
-func (p Previous) Recycled() (old int, ok bool) { return int(p &^ recycledMark), p >= recycledMark }
-
-// Recycle finds the contacts of pairs in Old, and makes the manifolds of those that can be recycled. The others are
-// left to CollideRest. It returns the number of recycled manifolds. Pairs and Old ascend by A, then B, each pair once.
-func (r *Recycling) Recycle(level native.Level, pairs *Pairs, previous []Previous, out []Manifold) (recycled int) {
-	if len(pairs.A) != len(out) || len(pairs.B) != len(out) || len(previous) != len(out) || len(r.Bases) != len(r.Old) ||
+// Recycle makes the manifolds of the pairs whose contacts can be recycled. It sets from[i] to the number in Old of the
+// contact that was recycled for pair i, or to NotRecycled, and returns the number of the former. Pairs and Old ascend
+// by A, then B, each pair once.
+func (r *Recycling) Recycle(level native.Level, pairs *Pairs, from []int32, out []Manifold) (recycled int) {
+	if len(pairs.A) != len(out) || len(pairs.B) != len(out) || len(from) != len(out) || len(r.Bases) != len(r.Old) ||
 		r.Same && len(r.Old) != len(out) {
 		panic("rigid: Recycle: slices that belong together differ in length")
 	}
-	recycle, next := kernelsOf(level).recycle, 0
-	for lo := 0; lo < len(out); lo += recyclePart {
-		found, hi := 0, min(lo+recyclePart, len(out))
+	for i := range from {
+		from[i] = NotRecycled
+	}
+	k, found, pair := kernelsOf(level), 0, 0
+	for i := range r.Old {
+		c := &r.Old[i]
+		if c.Flags&FlagBase == 0 {
+			continue
+		}
 		if r.Same {
-			found = r.identify(lo, previous[lo:hi])
-		} else {
-			found, next = r.find(next, pairs.A[lo:hi], pairs.B[lo:hi], previous[lo:hi])
+			pair = i
+		} else if pair = pairs.find(pair, c.key()); pair == len(from) {
+			break
+		} else if c.A != pairs.A[pair] || c.B != pairs.B[pair] {
+			continue
 		}
-		if found > 0 {
-			recycled += recycle(r, r.at[:found], previous[lo:hi], out[lo:hi])
+		r.pairs[found], r.contacts[found] = uint32(pair), uint32(i)
+		if found++; found == recyclePart {
+			recycled += k.recycle(r, found, from, out)
+			found = 0
 		}
+	}
+	if found > 0 {
+		recycled += k.recycle(r, found, from, out)
 	}
 	return recycled
 }
 
-// recyclePart is the number of pairs that a kernel gets at once.
-const recyclePart = 1024
-
-// identify sets previous of the pairs of Old from lo on, and lists those with a base.
-func (r *Recycling) identify(lo int, previous []Previous) (found int) {
-	old := r.Old[lo:][:len(previous)]
-	for i := range old {
-		previous[i] = Previous(lo + i)
-		r.at[found&(recyclePart-1)] = uint16(i)
-		found += int(old[i].Flags & FlagBase)
+// find returns the first pair from the given one on that is not before the pair of a contact.
+func (p *Pairs) find(from int, key uint64) int {
+	as, bs := p.A, p.B[:len(p.A)]
+	for from < len(as) && uint64(as[from])<<32|uint64(bs[from]) < key {
+		from++
 	}
-	return found
+	return from
 }
 
-// find sets previous of pairs whose contacts are not before next, and lists those with a base.
-func (r *Recycling) find(next int, as, bs []uint32, previous []Previous) (found, end int) {
-	old := r.Old
-	as, bs = as[:len(previous)], bs[:len(previous)]
-	for i := range previous {
-		pair := Contact{A: as[i], B: bs[i]}
-		key := pair.key()
-		for next < len(old) && old[next].key() < key {
-			next++
-		}
-		previous[i] = -1
-		if next < len(old) && old[next].key() == key {
-			previous[i] = Previous(next)
-			r.at[found&(recyclePart-1)] = uint16(i)
-			found += int(old[next].Flags & FlagBase)
-			next++
-		}
-	}
-	return found, next
-}
-
-func (r *Recycling) recycleGo(at []uint16, previous []Previous, out []Manifold) (recycled int) {
-	for _, i := range at {
-		p := previous[i]
-		c := &r.Old[p]
-		if c.recycle(&r.Bases[p], r.BodyOf[c.A], r.BodyOf[c.B], &r.Poses, &out[i]) {
-			previous[i] |= recycledMark
+func (r *Recycling) recycleGo(found int, from []int32, out []Manifold) (recycled int) {
+	for k, i := range r.pairs[:found] {
+		n := r.contacts[k]
+		c := &r.Old[n]
+		if c.recycle(&r.Bases[n], r.BodyOf[c.A], r.BodyOf[c.B], &r.Poses, &out[i]) {
+			from[i] = int32(n)
 			recycled++
 		}
 	}
