@@ -33,7 +33,7 @@ func TestBridge(t *testing.T) {
 		r.box(b, plain, 0.4, 0.4)
 	}
 	widest := 0.0
-	for range 900 {
+	for range 1200 {
 		r.steps(1)
 		for _, j := range joints {
 			widest = max(widest, r.apart(j))
