@@ -130,13 +130,16 @@ type normalRow struct {
 
 // solveNormals returns the accumulated normal impulses x and y of a contact with one or two points.
 //
-// An impulse at a point changes its velocity by impulse/m, and that of the other point by impulse·coupling. Softness
-// adds (x - s·old)/(m·s) - (x - old)/m to the velocity, with its massScale s. With that, each velocity plus bias is
-// zero, or positive where the impulse is zero: a linear complementarity problem. It has one solution, because the
-// effective masses of two points are reduced (see twoPointScale): either point alone, or both, or none.
+// For two points they solve a linear complementarity problem: x and y are not negative, neither are
 //
-// If both impulses of the unbounded solution are positive, they are the solution. If only that of x is positive, y is
-// zero, and x is what it would be without the point of y. If none is positive, at most one of these is.
+//	v + (x - kept)/mass + coupling·(y - old of the other point)
+//
+// and its counterpart, and where an impulse is positive, its velocity is zero. There is one solution, because
+// twoPointScale keeps the determinant 1 - shareX·shareY positive. If both impulses of the solution without bounds are
+// positive, it is that one. If only one of them is, that point is solved alone and the other impulse is zero. If none
+// is, each is solved alone, and at most one of these is positive. Every operation is symmetric in the points.
+//
+// A point with a velocity that is NaN gets the impulse zero, and the other point is solved alone.
 func solveNormals(rows *[2]normalRow, points uint32, coupling float32) (x, y float32) {
 	p, q := &rows[0], &rows[1]
 	if points == 1 {
@@ -180,8 +183,8 @@ func (p *ContactBlockPoint) normalVelocity(i uint32, pair *pairVelocity) float32
 }
 
 // solveFriction adds the friction of a contact to the angular velocities, and returns the impulse along the tangent to
-// add. Two points are one constraint, which acts at their mean weighted by normal impulses; this order of points is
-// irrelevant, too.
+// add. Two points are one constraint: it acts at their mean, weighted by the normal impulses, and they share its impulse
+// in that proportion. Without normal impulses there is no friction.
 func (b *ContactBlock) solveFriction(i uint32, pair *pairVelocity) (tangent float32) {
 	i &= Lanes - 1
 	share, normal, old, change := [2]float32{1}, b.Points[0].NormalImpulse[i], float32(0), float32(0)
