@@ -130,7 +130,7 @@ HELPER(LEVEL) void make_row(const et_contact_block_point *p, uint32_t i, const c
 	row->v = ADD(normal_velocity(p, i, m), bias);
 }
 
-/* One iteration of friction, with the normal impulses. */
+/* One iteration of friction, with the normal impulses so far. */
 HELPER(LEVEL) void solve_friction(et_contact_block *b, uint32_t i, contact_pair *m, const V(f) normal[2],
                                   const uint32_t points) {
 	const V(f) total_normal = points == 2 ? ADD(normal[0], normal[1]) : normal[0];
@@ -190,6 +190,11 @@ HELPER(LEVEL) void solve_block(const et_system *s, et_contact_block *b, const et
 		load_pair(b, i, &m);
 		const pair_motion d = {DOT(SUB(c[4], a[4]), SUB(c[5], a[5]), m.nx, m.ny), a[7], c[7]};
 		for (uint32_t k = 0; k < points; k++)
+			impulse[k] = V(load)(b->points[k].normal_impulse + i);
+		solve_friction(b, i, &m, impulse, points);
+		if (b->flags & ET_ROLLING)
+			solve_rolling(b, i, &m, points == 2 ? ADD(impulse[0], impulse[1]) : impulse[0]);
+		for (uint32_t k = 0; k < points; k++)
 			make_row(&b->points[k], i, &m, &d, soft, &s->step, use_bias, &row[k]);
 		solve_normals(row, V(load)(b->coupling + i), points, impulse);
 		for (uint32_t k = 0; k < points && !use_bias; k++) {
@@ -197,9 +202,6 @@ HELPER(LEVEL) void solve_block(const et_system *s, et_contact_block *b, const et
 			V(store)(total, ADD(V(load)(total), impulse[k]));
 		}
 		apply_normals(b, i, &m, row, impulse, points);
-		solve_friction(b, i, &m, impulse, points);
-		if (b->flags & ET_ROLLING)
-			solve_rolling(b, i, &m, points == 2 ? ADD(impulse[0], impulse[1]) : impulse[0]);
 		apply_contact_impulse(s, b, i, &m);
 	}
 }

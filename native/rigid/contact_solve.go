@@ -49,8 +49,9 @@ func (b *ContactBlock) applyImpulse(i uint32, stateA, stateB *State, normal, tan
 	}
 }
 
-// SolveContacts runs one iteration of each contact of blocks [lo, hi): the normal impulses, friction with these, then
-// rolling resistance. Impulses are accumulated, and clamped as sums. Two points of a contact are solved together, so
+// SolveContacts runs one iteration of each contact of blocks [lo, hi): friction, rolling resistance, then the normal
+// impulses. These come last, so that they hold exactly when the iteration ends: with friction last, a pyramid of 100
+// rows sinks. Impulses are accumulated, and clamped as sums. Two points of a contact are solved together, so
 // that the result does not depend on their order: a mirrored contact gets mirrored impulses.
 //
 // A point with separation s > 0 may close s in the sub-step: its normal impulse makes v + s/h zero, where v is
@@ -59,7 +60,7 @@ func (b *ContactBlock) applyImpulse(i uint32, stateA, stateB *State, normal, tan
 // and relaxes: it makes v zero.
 //
 // Friction brings the sliding velocity, less the tangent speed, to zero with an impulse of at most the friction
-// coefficient times the normal impulses. Two points share it in proportion to these. Rolling resistance does the same
+// coefficient times the normal impulses so far. Two points share it in proportion to these. Rolling resistance does the same
 // with the relative angular velocity, and is at most its lever arm times the sum of the normal impulses.
 //
 // Clamping turns NaN into a bound, so that a body that is not finite pushes no other.
@@ -92,6 +93,10 @@ func (b *ContactBlock) solve(states []State, step *stepContext, useBias bool) {
 		i &= Lanes - 1
 		stateA, stateB := &states[b.A[i]], &states[b.B[i]]
 		pair := b.pairVelocity(i, stateA, stateB)
+		tangent := b.solveFriction(i, &pair)
+		if b.Flags&flagRolling != 0 {
+			b.solveRolling(i, &pair)
+		}
 		normalMotion := float32((stateB.DX-stateA.DX)*b.NormalX[i]) + float32((stateB.DY-stateA.DY)*b.NormalY[i])
 		var rows [2]normalRow
 		for k := range b.PointsEach {
@@ -112,10 +117,6 @@ func (b *ContactBlock) solve(states []State, step *stepContext, useBias bool) {
 			}
 		}
 		normal := b.applyNormals(i, &rows, &pair)
-		tangent := b.solveFriction(i, &pair)
-		if b.Flags&flagRolling != 0 {
-			b.solveRolling(i, &pair)
-		}
 		b.applyImpulse(i, stateA, stateB, normal, tangent, pair.wA, pair.wB)
 	}
 }
