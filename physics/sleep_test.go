@@ -335,7 +335,7 @@ func TestSetAwake(t *testing.T) {
 
 // Until a body sleeps, the world equals one without sleep.
 func TestSleepChangesNothingBefore(t *testing.T) {
-	on, off := newCrowd(t, physics.Config{Capacity: 200}, 60, 3), newCrowd(t, physics.Config{Capacity: 200, DisableSleep: true}, 60, 3)
+	on, off := newCrowd(t, physics.Config{Capacity: 200}, 60, 4), newCrowd(t, physics.Config{Capacity: 200, DisableSleep: true}, 60, 4)
 	for range 60 {
 		on.run(1)
 		off.run(1)

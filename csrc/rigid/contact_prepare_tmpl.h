@@ -83,6 +83,17 @@ HELPER(LEVEL) void fill_point(const block_lanes *g, et_contact_block_point *p, c
 	fill_masses(g, p, &anchors, separation);
 }
 
+/* Lets two points be solved together. */
+HELPER(LEVEL) void fill_coupling(const block_lanes *g, et_contact_block *b) {
+	et_contact_block_point *const p = &b->points[0], *const q = &b->points[1];
+	const V(f) cross_a = MUL(V(load)(p->cross_a + g->i), V(load)(q->cross_a + g->i));
+	const V(f) cross_b = MUL(V(load)(p->cross_b + g->i), V(load)(q->cross_b + g->i));
+	const V(f) angular = DOT(g->ia, g->ib, cross_a, cross_b), scale = V(set1)(1 - 0x1p-12f);
+	set_field(g, b->coupling, ADD(ADD(g->a[3], g->b[3]), angular));
+	V(store)(p->normal_mass + g->i, MUL(V(load)(p->normal_mass + g->i), scale));
+	V(store)(q->normal_mass + g->i, MUL(V(load)(q->normal_mass + g->i), scale));
+}
+
 /* Mixes the materials of the shapes. Returns the flags of the block. */
 HELPER(LEVEL) uint32_t fill_materials(const block_lanes *g, et_contact_block *b, const et_system *s,
                                     const contact_lanes *l) {
@@ -124,8 +135,10 @@ HELPER(LEVEL) void fill_lanes(et_contact_block *b, const et_system *s, const con
 	set_field(&g, b->rolling_mass, inverse(ADD(g.ia, g.ib)));
 	set_field(&g, b->rolling_impulse, old[1]);
 	fill_point(&g, &b->points[0], half + 4, other[0], old[2], old[3]);
-	if (b->points_each > 1)
+	if (b->points_each > 1) {
 		fill_point(&g, &b->points[1], other + 2, other[6], old[5], old[6]);
+		fill_coupling(&g, b);
+	}
 
 	const uint32_t dynamic_a = g.used & V(lt)(ZERO, g.a[3]), dynamic_b = g.used & V(lt)(ZERO, g.b[3]);
 	b->dynamic_a |= dynamic_a << i;
@@ -154,6 +167,7 @@ HELPER(LEVEL) void update_block(const et_system *s, et_contact_block *b, float s
 			                         V(load)(p->dot_b + i)};
 			fill_masses(&g, p, &r, V(load)(separation[k] + i));
 		}
+		fill_coupling(&g, b);
 	}
 }
 

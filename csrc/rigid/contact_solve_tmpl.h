@@ -41,14 +41,6 @@ HELPER(LEVEL) void apply_contact_impulse(const et_system *s, const et_contact_bl
 	V(put4)(rows_of_states(s), b->b + i, 8, vb, b->dynamic_b >> i);
 }
 
-/* Adds an impulse along the normal at a point. */
-HELPER(LEVEL) void add_normal_impulse(contact_pair *m, V(f) cross_a, V(f) cross_b, V(f) impulse) {
-	m->normal = ADD(m->normal, impulse);
-	m->vn = ADD(m->vn, MUL(m->inv_mass, impulse));
-	m->wa = SUB(m->wa, MUL(MUL(m->ia, cross_a), impulse));
-	m->wb = ADD(m->wb, MUL(MUL(m->ib, cross_b), impulse));
-}
-
 KERNEL(void, warm_start_contacts, const et_system *s, int64_t lo, int64_t hi) {
 	for (const et_contact_block *b = s->blocks + lo; b < s->blocks + hi; b++) {
 		for (uint32_t i = 0; i < b->contacts; i += V(LANES)) {
@@ -70,22 +62,106 @@ KERNEL(void, warm_start_contacts, const et_system *s, int64_t lo, int64_t hi) {
 	}
 }
 
-/* One iteration of friction at a point with a normal impulse. */
-HELPER(LEVEL) void solve_friction(const et_contact_block *b, et_contact_block_point *p, uint32_t i, contact_pair *m,
-                                  V(f) normal) {
-	const V(f) dot_a = V(load)(p->dot_a + i), dot_b = V(load)(p->dot_b + i);
-	const V(f) angular = SUB(MUL(m->wb, dot_b), MUL(m->wa, dot_a));
-	const V(f) v = SUB(SUB(m->vt, angular), V(load)(b->tangent_speed + i));
-	const V(f) limit = MUL(V(load)(b->friction + i), normal);
-	const V(f) old = V(load)(p->tangent_impulse + i);
-	const V(f) least = V(min)(SUB(old, MUL(V(load)(p->tangent_mass + i), v)), limit);
-	const V(f) new_impulse = V(max)(least, V(negate)(limit));
-	const V(f) impulse = SUB(new_impulse, old);
-	V(store)(p->tangent_impulse + i, new_impulse);
-	m->tangent = ADD(m->tangent, impulse);
-	m->vt = ADD(m->vt, MUL(m->inv_mass, impulse));
-	m->wa = ADD(m->wa, MUL(MUL(m->ia, dot_a), impulse));
-	m->wb = SUB(m->wb, MUL(MUL(m->ib, dot_b), impulse));
+/* A point of a contact: the accumulated normal impulse, what softness leaves of it, the velocity to remove, and the
+ * effective mass. */
+typedef struct {
+	V(f) old, kept, v, mass;
+} normal_row;
+
+/* The accumulated normal impulses of one or two points. */
+HELPER(LEVEL) void solve_normals(const normal_row row[2], V(f) coupling, const uint32_t points, V(f) impulse[2]) {
+	const normal_row *const p = row, *const q = row + 1;
+	if (points == 1) {
+		impulse[0] = V(max)(SUB(p->kept, MUL(p->mass, p->v)), ZERO);
+		return;
+	}
+	const V(f) x = SUB(p->kept, MUL(p->mass, SUB(p->v, MUL(coupling, q->old))));
+	const V(f) y = SUB(q->kept, MUL(q->mass, SUB(q->v, MUL(coupling, p->old))));
+	const V(f) share_x = MUL(coupling, p->mass), share_y = MUL(coupling, q->mass);
+	const V(f) both_x = SUB(x, MUL(share_x, y)), both_y = SUB(y, MUL(share_y, x));
+	const V(f) one = V(set1)(1.0f), inverse = DIV(one, SUB(one, MUL(share_x, share_y)));
+	impulse[0] = V(max)(V(pick)(both_y, ZERO, MUL(both_x, inverse), x), ZERO);
+	impulse[1] = V(max)(V(pick)(both_x, ZERO, MUL(both_y, inverse), y), ZERO);
+}
+
+/* Stores the normal impulses and adds their angular part to the velocities. */
+HELPER(LEVEL) void apply_normals(et_contact_block *b, uint32_t i, contact_pair *m, const normal_row row[2],
+                                 const V(f) impulse[2], const uint32_t points) {
+	V(f) angular_a = ZERO, angular_b = ZERO;
+	for (uint32_t k = 0; k < points; k++) {
+		et_contact_block_point *const p = &b->points[k];
+		const V(f) change = SUB(impulse[k], row[k].old);
+		V(store)(p->normal_impulse + i, impulse[k]);
+		m->normal = ADD(m->normal, change);
+		angular_a = ADD(angular_a, MUL(V(load)(p->cross_a + i), change));
+		angular_b = ADD(angular_b, MUL(V(load)(p->cross_b + i), change));
+	}
+	m->wa = SUB(m->wa, MUL(m->ia, angular_a));
+	m->wb = ADD(m->wb, MUL(m->ib, angular_b));
+}
+
+/* The velocity at which the bodies part at a point. */
+HELPER(LEVEL) V(f) normal_velocity(const et_contact_block_point *p, uint32_t i, const contact_pair *m) {
+	return ADD(m->vn, SUB(MUL(m->wb, V(load)(p->cross_b + i)), MUL(m->wa, V(load)(p->cross_a + i))));
+}
+
+/* The motion of two bodies since the step began: relative along the normal, and the sines of their rotations. */
+typedef struct {
+	V(f) along_normal, sin_a, sin_b;
+} pair_motion;
+
+/* A point in an iteration. */
+HELPER(LEVEL) void make_row(const et_contact_block_point *p, uint32_t i, const contact_pair *m, const pair_motion *d,
+                            const et_softness *soft, const et_step_context *step, const int use_bias, normal_row *row) {
+	V(f) separation = ADD(d->along_normal, MUL(d->sin_b, V(load)(p->cross_b + i)));
+	separation = ADD(SUB(separation, MUL(d->sin_a, V(load)(p->cross_a + i))), V(load)(p->base_separation + i));
+	V(f) bias = MUL(separation, V(set1)(step->inv_h));
+	row->old = row->kept = V(load)(p->normal_impulse + i);
+	row->mass = V(load)(p->normal_mass + i);
+	if (use_bias) {
+		const V(f) push = V(max)(V(set1)(-step->max_bias_velocity), MUL(V(set1)(soft->bias_rate), separation));
+		const V(f) mass_scale = V(pick)(separation, ZERO, V(set1)(1.0f), V(set1)(soft->mass_scale));
+		bias = V(pick)(separation, ZERO, bias, push);
+		row->kept = MUL(mass_scale, row->old);
+		row->mass = MUL(row->mass, mass_scale);
+	} else {
+		bias = V(max)(bias, ZERO);
+	}
+	row->v = ADD(normal_velocity(p, i, m), bias);
+}
+
+/* One iteration of friction, with the normal impulses so far. */
+HELPER(LEVEL) void solve_friction(et_contact_block *b, uint32_t i, contact_pair *m, const V(f) normal[2],
+                                  const uint32_t points) {
+	const V(f) total_normal = points == 2 ? ADD(normal[0], normal[1]) : normal[0];
+	const V(f) inverse_normal = V(pick)(total_normal, ZERO, DIV(V(set1)(1.0f), total_normal), ZERO);
+	V(f) total = ZERO, change = ZERO, share[2], angular_a = ZERO, angular_b = ZERO;
+	for (uint32_t k = 0; k < points; k++) {
+		const et_contact_block_point *const p = &b->points[k];
+		const V(f) dot_a = V(load)(p->dot_a + i), dot_b = V(load)(p->dot_b + i);
+		const V(f) angular = SUB(MUL(m->wb, dot_b), MUL(m->wa, dot_a));
+		const V(f) v = SUB(SUB(m->vt, angular), V(load)(b->tangent_speed + i));
+		V(f) mass = V(load)(p->tangent_mass + i);
+		if (points == 2) {
+			share[k] = MUL(normal[k], inverse_normal);
+			mass = MUL(mass, share[k]);
+		}
+		total = ADD(total, V(load)(p->tangent_impulse + i));
+		change = ADD(change, MUL(mass, v));
+	}
+	const V(f) limit = MUL(V(load)(b->friction + i), total_normal);
+	total = V(max)(V(min)(SUB(total, change), limit), V(negate)(limit));
+	for (uint32_t k = 0; k < points; k++) {
+		et_contact_block_point *const p = &b->points[k];
+		const V(f) new_impulse = points == 2 ? MUL(total, share[k]) : total;
+		const V(f) impulse = SUB(new_impulse, V(load)(p->tangent_impulse + i));
+		V(store)(p->tangent_impulse + i, new_impulse);
+		m->tangent = ADD(m->tangent, impulse);
+		angular_a = ADD(angular_a, MUL(V(load)(p->dot_a + i), impulse));
+		angular_b = ADD(angular_b, MUL(V(load)(p->dot_b + i), impulse));
+	}
+	m->wa = ADD(m->wa, MUL(m->ia, angular_a));
+	m->wb = SUB(m->wb, MUL(m->ib, angular_b));
 }
 
 /* One iteration of rolling resistance, with the sum of the normal impulses. */
@@ -99,36 +175,12 @@ HELPER(LEVEL) void solve_rolling(et_contact_block *b, uint32_t i, contact_pair *
 	m->wb = ADD(m->wb, MUL(m->ib, SUB(new_impulse, old)));
 }
 
-/* The motion of two bodies since the step began: relative along the normal, and the sines of their rotations. */
-typedef struct {
-	V(f) along_normal, sin_a, sin_b;
-} pair_motion;
-
-/* One iteration of the normal impulse at a point. */
-HELPER(LEVEL) void solve_normal(et_contact_block_point *p, uint32_t i, contact_pair *m, const pair_motion *d,
-                                const et_softness *soft, const et_step_context *step, int use_bias) {
-	const V(f) cross_a = V(load)(p->cross_a + i), cross_b = V(load)(p->cross_b + i);
-	V(f) separation = ADD(d->along_normal, MUL(d->sin_b, cross_b));
-	separation = ADD(SUB(separation, MUL(d->sin_a, cross_a)), V(load)(p->base_separation + i));
-	const V(f) push = V(max)(MUL(V(set1)(soft->bias_rate), V(min)(separation, ZERO)), V(set1)(-step->max_bias_velocity));
-	const V(f) bias = V(pick)(separation, ZERO, MUL(separation, V(set1)(step->inv_h)), push);
-	const V(f) mass_scale = V(pick)(separation, ZERO, V(set1)(1.0f), V(set1)(soft->mass_scale));
-	const V(f) impulse_scale = V(pick)(separation, ZERO, ZERO, V(set1)(soft->impulse_scale));
-	const V(f) v = ADD(m->vn, SUB(MUL(m->wb, cross_b), MUL(m->wa, cross_a)));
-	const V(f) old = V(load)(p->normal_impulse + i);
-	const V(f) stiff = SUB(old, MUL(MUL(V(load)(p->normal_mass + i), mass_scale), ADD(v, bias)));
-	const V(f) new_impulse = V(max)(SUB(stiff, MUL(impulse_scale, old)), ZERO);
-	V(store)(p->normal_impulse + i, new_impulse);
-	if (!use_bias)
-		V(store)(p->total_normal_impulse + i, ADD(V(load)(p->total_normal_impulse + i), new_impulse));
-	add_normal_impulse(m, cross_a, cross_b, SUB(new_impulse, old));
-}
-
 HELPER(LEVEL) void solve_block(const et_system *s, et_contact_block *b, const et_softness *soft, const int use_bias,
                                const uint32_t points) {
 	for (uint32_t i = 0; i < b->contacts; i += V(LANES)) {
 		contact_pair m;
-		V(f) a[8], c[8];
+		normal_row row[2];
+		V(f) a[8], c[8], impulse[2];
 		V(rows8)(rows_of_states(s), b->a + i, 8, a);
 		V(rows8)(rows_of_states(s), b->b + i, 8, c);
 		for (int k = 0; k < 4; k++) {
@@ -137,22 +189,24 @@ HELPER(LEVEL) void solve_block(const et_system *s, et_contact_block *b, const et
 		}
 		load_pair(b, i, &m);
 		const pair_motion d = {DOT(SUB(c[4], a[4]), SUB(c[5], a[5]), m.nx, m.ny), a[7], c[7]};
-		V(f) total_normal = ZERO;
-		for (uint32_t k = 0; k < points; k++) {
-			const V(f) normal = V(load)(b->points[k].normal_impulse + i);
-			total_normal = ADD(total_normal, normal);
-			solve_friction(b, &b->points[k], i, &m, normal);
-		}
-		if (b->flags & ET_ROLLING)
-			solve_rolling(b, i, &m, total_normal);
 		for (uint32_t k = 0; k < points; k++)
-			solve_normal(&b->points[k], i, &m, &d, soft, &s->step, use_bias);
+			impulse[k] = V(load)(b->points[k].normal_impulse + i);
+		solve_friction(b, i, &m, impulse, points);
+		if (b->flags & ET_ROLLING)
+			solve_rolling(b, i, &m, points == 2 ? ADD(impulse[0], impulse[1]) : impulse[0]);
+		for (uint32_t k = 0; k < points; k++)
+			make_row(&b->points[k], i, &m, &d, soft, &s->step, use_bias, &row[k]);
+		solve_normals(row, V(load)(b->coupling + i), points, impulse);
+		for (uint32_t k = 0; k < points && !use_bias; k++) {
+			float *const total = b->points[k].total_normal_impulse + i;
+			V(store)(total, ADD(V(load)(total), impulse[k]));
+		}
+		apply_normals(b, i, &m, row, impulse, points);
 		apply_contact_impulse(s, b, i, &m);
 	}
 }
 
 KERNEL(void, solve_contacts, const et_system *s, int32_t use_bias, int64_t lo, int64_t hi) {
-	const et_softness rigid = {0.0f, 1.0f, 0.0f};
 	for (et_contact_block *b = s->blocks + lo; b < s->blocks + hi; b++) {
 		const et_softness *const soft = b->flags & ET_STATIC_BODY ? &s->step.static_softness : &s->step.contact_softness;
 		if (use_bias && b->points_each == 2)
@@ -160,42 +214,53 @@ KERNEL(void, solve_contacts, const et_system *s, int32_t use_bias, int64_t lo, i
 		else if (use_bias)
 			solve_block(s, b, soft, 1, 1);
 		else if (b->points_each == 2)
-			solve_block(s, b, &rigid, 0, 2);
+			solve_block(s, b, soft, 0, 2);
 		else
-			solve_block(s, b, &rigid, 0, 1);
+			solve_block(s, b, soft, 0, 1);
 	}
 }
 
-/* The normal impulse of a point with restitution. */
-HELPER(LEVEL) void solve_restitution(et_contact_block_point *p, uint32_t i, contact_pair *m, V(f) restitution,
-                                     float threshold) {
-	const V(f) cross_a = V(load)(p->cross_a + i), cross_b = V(load)(p->cross_b + i);
-	const V(f) v = ADD(m->vn, SUB(MUL(m->wb, cross_b), MUL(m->wa, cross_a)));
-	const V(f) approach = V(load)(p->relative_velocity + i);
-	const V(f) old = V(load)(p->normal_impulse + i), total = V(load)(p->total_normal_impulse + i);
-	const V(f) back = ADD(v, MUL(restitution, approach));
-	V(f) new_impulse = V(max)(SUB(old, MUL(V(load)(p->normal_mass + i), back)), ZERO);
-	new_impulse = V(pick)(restitution, ZERO, new_impulse, old);
-	new_impulse = V(pick)(V(set1)(-threshold), approach, new_impulse, old);
-	new_impulse = V(pick)(total, ZERO, new_impulse, old);
-	const V(f) impulse = SUB(new_impulse, old);
-	V(store)(p->normal_impulse + i, new_impulse);
-	V(store)(p->total_normal_impulse + i, ADD(total, impulse));
-	add_normal_impulse(m, cross_a, cross_b, impulse);
+/* A point that bounces, and the mask of the lanes in which it does. */
+HELPER(LEVEL) V(mask) make_bounce(const et_contact_block *b, const et_contact_block_point *p, uint32_t i,
+                                  const contact_pair *m, float threshold, normal_row *row) {
+	const V(f) restitution = V(load)(b->restitution + i), approach = V(load)(p->relative_velocity + i);
+	row->v = ADD(normal_velocity(p, i, m), MUL(restitution, approach));
+	row->mass = V(load)(p->normal_mass + i);
+	row->old = row->kept = V(load)(p->normal_impulse + i);
+	return V(lt)(ZERO, restitution) & V(lt)(approach, V(set1)(-threshold)) &
+	       V(lt)(ZERO, V(load)(p->total_normal_impulse + i));
+}
+
+HELPER(LEVEL) void bounce_block(const et_system *s, et_contact_block *b, const uint32_t points) {
+	for (uint32_t i = 0; i < b->contacts; i += V(LANES)) {
+		contact_pair m;
+		normal_row row[2];
+		V(f) impulse[2];
+		V(mask) bounces[2], all = (V(mask))~0u;
+		load_velocities(s, b, i, &m);
+		for (uint32_t k = 0; k < points; k++) {
+			bounces[k] = make_bounce(b, &b->points[k], i, &m, s->step.restitution_threshold, &row[k]);
+			all &= bounces[k];
+		}
+		solve_normals(row, V(keep)(V(load)(b->coupling + i), all), points, impulse);
+		for (uint32_t k = 0; k < points; k++) {
+			float *const total = b->points[k].total_normal_impulse + i;
+			impulse[k] = V(select)(bounces[k], impulse[k], row[k].old);
+			V(store)(total, ADD(V(load)(total), SUB(impulse[k], row[k].old)));
+		}
+		apply_normals(b, i, &m, row, impulse, points);
+		apply_contact_impulse(s, b, i, &m);
+	}
 }
 
 KERNEL(void, apply_restitution, const et_system *s, int64_t lo, int64_t hi) {
 	for (et_contact_block *b = s->blocks + lo; b < s->blocks + hi; b++) {
 		if (!(b->flags & ET_RESTITUTION))
 			continue;
-		for (uint32_t i = 0; i < b->contacts; i += V(LANES)) {
-			contact_pair m;
-			load_velocities(s, b, i, &m);
-			const V(f) restitution = V(load)(b->restitution + i);
-			for (uint32_t k = 0; k < b->points_each; k++)
-				solve_restitution(&b->points[k], i, &m, restitution, s->step.restitution_threshold);
-			apply_contact_impulse(s, b, i, &m);
-		}
+		if (b->points_each == 2)
+			bounce_block(s, b, 2);
+		else
+			bounce_block(s, b, 1);
 	}
 }
 

@@ -48,6 +48,7 @@ typedef struct {
 	uint32_t a[ET_LANES], b[ET_LANES];
 	float inv_ia[ET_LANES], inv_ib[ET_LANES], normal_x[ET_LANES], normal_y[ET_LANES], friction[ET_LANES];
 	et_contact_block_point points[2];
+	float coupling[ET_LANES];
 	float restitution[ET_LANES], tangent_speed[ET_LANES];
 	float rolling_resistance[ET_LANES], rolling_mass[ET_LANES], rolling_impulse[ET_LANES];
 } et_contact_block;
@@ -98,7 +99,7 @@ typedef struct {
 	et_axis_block linear, angular;
 } et_joint_block;
 
-_Static_assert(sizeof(et_contact) == 44 && sizeof(et_base_manifold) == 64 && sizeof(et_state) == 32 && sizeof(et_contact_block) == 35 * 64 &&
+_Static_assert(sizeof(et_contact) == 44 && sizeof(et_base_manifold) == 64 && sizeof(et_state) == 32 && sizeof(et_contact_block) == 36 * 64 &&
                        sizeof(et_joint) == 160 && offsetof(et_joint, linear) == 32 && offsetof(et_joint, axis) == 96 &&
                        offsetof(et_joint, point_impulse) == 112 && offsetof(et_joint, linear_impulse) == 128 &&
                        sizeof(et_joint_block) == 50 * 64 && offsetof(et_joint_block, linear) == 22 * 64,

@@ -87,6 +87,9 @@ func (s *System) prepareBlock(b *ContactBlock, contact *[Lanes]uint32) {
 		for k := range b.PointsEach {
 			s.preparePoint(b, i, &b.Points[k&1], &m.Points[k&1], c.Points[k&1])
 		}
+		if b.PointsEach == 2 {
+			s.prepareCoupling(b, i)
+		}
 	}
 }
 
@@ -110,6 +113,7 @@ func (s *System) updateBlock(b *ContactBlock, contact *[Lanes]uint32) {
 			p.BaseSeparation[i], p.TotalNormalImpulse[i] = s.Manifolds[c].Points[k&1].Separation, 0
 			s.prepareMasses(b, i, p)
 		}
+		s.prepareCoupling(b, i)
 	}
 }
 
@@ -119,6 +123,9 @@ func (b *ContactBlock) clearLane(i int) {
 	b.NormalX[i], b.NormalY[i], b.InvIA[i], b.InvIB[i] = 0, 0, 0, 0
 	b.Friction[i], b.Restitution[i], b.TangentSpeed[i] = 0, 0, 0
 	b.RollingResistance[i], b.RollingMass[i], b.RollingImpulse[i] = 0, 0, 0
+	if b.PointsEach == 2 {
+		b.Coupling[i] = 0
+	}
 	for k := range b.PointsEach {
 		p := &b.Points[k&1]
 		p.CrossA[i], p.DotA[i], p.CrossB[i], p.DotB[i] = 0, 0, 0, 0
@@ -180,6 +187,19 @@ func (s *System) prepareMasses(b *ContactBlock, i int, p *ContactBlockPoint) {
 
 	v := float32((stateB.VX-stateA.VX)*b.NormalX[i]) + float32((stateB.VY-stateA.VY)*b.NormalY[i])
 	p.RelativeVelocity[i] = v + (float32(stateB.W*crossB) - float32(stateA.W*crossA))
+}
+
+// twoPointScale reduces the effective masses of two points. It bounds the determinant of their matrix from below, far
+// above its rounding error, where the matrix is singular: at points that coincide, or bodies that do not turn.
+const twoPointScale = 1 - 0x1p-12
+
+// prepareCoupling lets two points be solved together.
+func (s *System) prepareCoupling(b *ContactBlock, i int) {
+	p, q := &b.Points[0], &b.Points[1]
+	invMass := s.States[b.A[i]].InvMass + s.States[b.B[i]].InvMass
+	angular := float32(b.InvIA[i]*float32(p.CrossA[i]*q.CrossA[i])) + float32(b.InvIB[i]*float32(p.CrossB[i]*q.CrossB[i]))
+	b.Coupling[i] = invMass + angular
+	p.NormalMass[i], q.NormalMass[i] = float32(p.NormalMass[i]*twoPointScale), float32(q.NormalMass[i]*twoPointScale)
 }
 
 // inverse is 1/a, or 0 unless a > 0.

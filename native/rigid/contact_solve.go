@@ -49,18 +49,19 @@ func (b *ContactBlock) applyImpulse(i uint32, stateA, stateB *State, normal, tan
 	}
 }
 
-// SolveContacts runs one iteration of each contact of blocks [lo, hi): friction of its points, rolling resistance,
-// then the normal impulses. These come last, so that they hold exactly when the iteration ends. Impulses are
-// accumulated, and clamped as sums.
-//
-// Friction brings the sliding velocity, less the tangent speed, to zero with an impulse of at most the friction
-// coefficient times the normal impulse so far. Rolling resistance does the same with the relative angular
-// velocity, and is at most its lever arm times the sum of the normal impulses.
+// SolveContacts runs one iteration of each contact of blocks [lo, hi): friction, rolling resistance, then the normal
+// impulses. These come last, so that they hold exactly when the iteration ends: with friction last, a pyramid of 100
+// rows sinks. Impulses are accumulated, and clamped as sums. Two points of a contact are solved together, so
+// that the result does not depend on their order: a mirrored contact gets mirrored impulses.
 //
 // A point with separation s > 0 may close s in the sub-step: its normal impulse makes v + s/h zero, where v is
 // the velocity at which the bodies part. At a point that overlaps, an iteration with bias removes the overlap,
 // softly and not faster than PushSpeed. The iteration without bias follows after the positions were integrated
 // and relaxes: it makes v zero.
+//
+// Friction brings the sliding velocity, less the tangent speed, to zero with an impulse of at most the friction
+// coefficient times the normal impulses so far. Two points share it in proportion to these. Rolling resistance does the same
+// with the relative angular velocity, and is at most its lever arm times the sum of the normal impulses.
 //
 // Clamping turns NaN into a bound, so that a body that is not finite pushes no other.
 func (s *System) SolveContacts(level native.Level, useBias bool, lo, hi int) {
@@ -73,71 +74,163 @@ func (s *System) solveContactsGo(useBias bool, lo, hi int) {
 	}
 }
 
-// solve works in the frame of the contact, whose axes are the normal and the tangent: vn and vt are the
-// velocity of the centre of B relative to that of A.
+// pairVelocity is the velocity of two bodies in the frame of a contact, whose axes are the normal and the tangent: vn
+// and vt are the velocity of the centre of B relative to that of A.
+type pairVelocity struct{ vn, vt, wA, wB float32 }
+
+func (b *ContactBlock) pairVelocity(i uint32, stateA, stateB *State) pairVelocity {
+	nx, ny := b.NormalX[i&(Lanes-1)], b.NormalY[i&(Lanes-1)]
+	vx, vy := stateB.VX-stateA.VX, stateB.VY-stateA.VY
+	return pairVelocity{float32(vx*nx) + float32(vy*ny), float32(vx*ny) - float32(vy*nx), stateA.W, stateB.W}
+}
+
 func (b *ContactBlock) solve(states []State, step *stepContext, useBias bool) {
-	soft, invH, maxBiasVelocity := rigidSoftness, step.invH, step.maxBiasVelocity
-	if useBias && b.Flags&flagStaticBody != 0 {
+	soft := step.contactSoftness
+	if b.Flags&flagStaticBody != 0 {
 		soft = step.staticSoftness
-	} else if useBias {
-		soft = step.contactSoftness
 	}
 	for i := range b.Contacts {
 		i &= Lanes - 1
 		stateA, stateB := &states[b.A[i]], &states[b.B[i]]
-		wA, invIA, wB, invIB := stateA.W, b.InvIA[i], stateB.W, b.InvIB[i]
-		nx, ny := b.NormalX[i], b.NormalY[i]
-		vx, vy, invMass := stateB.VX-stateA.VX, stateB.VY-stateA.VY, stateA.InvMass+stateB.InvMass
-		vn, vt := float32(vx*nx)+float32(vy*ny), float32(vx*ny)-float32(vy*nx)
-		normal, tangent, totalNormal := float32(0), float32(0), float32(0) // impulses to add, and the normal impulses so far
-		for k := range b.PointsEach {
-			p := &b.Points[k&1]
-			dotA, dotB := p.DotA[i], p.DotB[i]
-			v := (vt - (float32(wB*dotB) - float32(wA*dotA))) - b.TangentSpeed[i]
-			limit := float32(b.Friction[i] * p.NormalImpulse[i])
-			totalNormal += p.NormalImpulse[i]
-			old := p.TangentImpulse[i]
-			newImpulse := maxFloat(minFloat(old-float32(p.TangentMass[i]*v), limit), -limit)
-			p.TangentImpulse[i] = newImpulse
-			impulse := newImpulse - old
-			tangent += impulse
-			vt += float32(invMass * impulse)
-			wA += float32(float32(invIA*dotA) * impulse)
-			wB -= float32(float32(invIB*dotB) * impulse)
-		}
+		pair := b.pairVelocity(i, stateA, stateB)
+		tangent := b.solveFriction(i, &pair)
 		if b.Flags&flagRolling != 0 {
-			limit := float32(b.RollingResistance[i] * totalNormal)
-			old := b.RollingImpulse[i]
-			newImpulse := maxFloat(minFloat(old-float32(b.RollingMass[i]*(wB-wA)), limit), -limit)
-			b.RollingImpulse[i] = newImpulse
-			wA -= float32(invIA * (newImpulse - old))
-			wB += float32(invIB * (newImpulse - old))
+			b.solveRolling(i, &pair)
 		}
-		normalMotion := float32((stateB.DX-stateA.DX)*nx) + float32((stateB.DY-stateA.DY)*ny)
+		normalMotion := float32((stateB.DX-stateA.DX)*b.NormalX[i]) + float32((stateB.DY-stateA.DY)*b.NormalY[i])
+		var rows [2]normalRow
 		for k := range b.PointsEach {
-			p := &b.Points[k&1]
-			crossA, crossB := p.CrossA[i], p.CrossB[i]
-			separation := normalMotion + float32(stateB.S*crossB)
-			separation = (separation - float32(stateA.S*crossA)) + p.BaseSeparation[i]
-			bias, massScale, impulseScale := maxFloat(float32(soft.biasRate*minFloat(separation, 0)), -maxBiasVelocity), soft.massScale, soft.impulseScale
-			if separation > 0 {
-				bias, massScale, impulseScale = float32(separation*invH), 1, 0
+			p, row := &b.Points[k&1], &rows[k&1]
+			separation := normalMotion + float32(stateB.S*p.CrossB[i])
+			separation = (separation - float32(stateA.S*p.CrossA[i])) + p.BaseSeparation[i]
+			bias, massScale := maxFloat(float32(separation*step.invH), 0), float32(1)
+			if useBias && !(separation > 0) {
+				bias, massScale = maxFloat(-step.maxBiasVelocity, float32(soft.biasRate*separation)), soft.massScale
 			}
-			v := vn + (float32(wB*crossB) - float32(wA*crossA))
-			old := p.NormalImpulse[i]
-			newImpulse := maxFloat((old-float32(float32(p.NormalMass[i]*massScale)*(v+bias)))-float32(impulseScale*old), 0)
-			p.NormalImpulse[i] = newImpulse
-			if !useBias {
-				p.TotalNormalImpulse[i] += newImpulse
-			}
-			impulse := newImpulse - old
-			normal += impulse
-			vn += float32(invMass * impulse)
-			wA -= float32(float32(invIA*crossA) * impulse)
-			wB += float32(float32(invIB*crossB) * impulse)
+			row.old, row.mass = p.NormalImpulse[i], float32(p.NormalMass[i]*massScale)
+			row.kept, row.v = float32(massScale*row.old), p.normalVelocity(i, &pair)+bias
 		}
-		b.applyImpulse(i, stateA, stateB, normal, tangent, wA, wB)
+		rows[0].new, rows[1].new = solveNormals(&rows, b.PointsEach, b.Coupling[i])
+		if !useBias {
+			for k := range b.PointsEach {
+				b.Points[k&1].TotalNormalImpulse[i] += rows[k&1].new
+			}
+		}
+		normal := b.applyNormals(i, &rows, &pair)
+		b.applyImpulse(i, stateA, stateB, normal, tangent, pair.wA, pair.wB)
 	}
+}
+
+// normalRow is a point of a contact as solveNormals takes it.
+type normalRow struct {
+	old, new float32 // accumulated normal impulses
+	kept     float32 // the old one times massScale
+	v        float32 // the normal velocity plus the bias: to be made zero
+	mass     float32 // effective mass times massScale
+}
+
+// solveNormals returns the accumulated normal impulses x and y of a contact with one or two points.
+//
+// For two points they solve a linear complementarity problem: x and y are not negative, neither are
+//
+//	v + (x - kept)/mass + coupling·(y - old of the other point)
+//
+// and its counterpart, and where an impulse is positive, its velocity is zero. There is one solution, because
+// twoPointScale keeps the determinant 1 - shareX·shareY positive. If both impulses of the solution without bounds are
+// positive, it is that one. If only one of them is, that point is solved alone and the other impulse is zero. If none
+// is, each is solved alone, and at most one of these is positive. Every operation is symmetric in the points.
+//
+// A point with a velocity that is NaN gets the impulse zero, and the other point is solved alone.
+func solveNormals(rows *[2]normalRow, points uint32, coupling float32) (x, y float32) {
+	p, q := &rows[0], &rows[1]
+	if points == 1 {
+		return maxFloat(p.kept-float32(p.mass*p.v), 0), 0
+	}
+	x = p.kept - float32(p.mass*(p.v-float32(coupling*q.old)))
+	y = q.kept - float32(q.mass*(q.v-float32(coupling*p.old)))
+	shareX, shareY := float32(coupling*p.mass), float32(coupling*q.mass)
+	bothX, bothY := x-float32(shareX*y), y-float32(shareY*x)
+	inverse := 1 / (1 - float32(shareX*shareY))
+	if bothY > 0 {
+		x = float32(bothX * inverse)
+	}
+	if bothX > 0 {
+		y = float32(bothY * inverse)
+	}
+	return maxFloat(x, 0), maxFloat(y, 0)
+}
+
+// applyNormals stores the new normal impulses of a contact, adds their angular part to the velocities, and returns
+// the impulse along the normal to add.
+func (b *ContactBlock) applyNormals(i uint32, rows *[2]normalRow, pair *pairVelocity) (normal float32) {
+	i &= Lanes - 1
+	angularA, angularB := float32(0), float32(0)
+	for k := range b.PointsEach {
+		p, impulse := &b.Points[k&1], rows[k&1].new-rows[k&1].old
+		p.NormalImpulse[i] = rows[k&1].new
+		normal += impulse
+		angularA += float32(p.CrossA[i] * impulse)
+		angularB += float32(p.CrossB[i] * impulse)
+	}
+	pair.wA -= float32(b.InvIA[i] * angularA)
+	pair.wB += float32(b.InvIB[i] * angularB)
+	return normal
+}
+
+// normalVelocity is the velocity at which the bodies part at a point.
+func (p *ContactBlockPoint) normalVelocity(i uint32, pair *pairVelocity) float32 {
+	i &= Lanes - 1
+	return pair.vn + (float32(pair.wB*p.CrossB[i]) - float32(pair.wA*p.CrossA[i]))
+}
+
+// solveFriction adds the friction of a contact to the angular velocities, and returns the impulse along the tangent to
+// add. Two points are one constraint: it acts at their mean, weighted by the normal impulses, and they share its impulse
+// in that proportion. Without normal impulses there is no friction.
+func (b *ContactBlock) solveFriction(i uint32, pair *pairVelocity) (tangent float32) {
+	i &= Lanes - 1
+	share, normal, old, change := [2]float32{1}, b.Points[0].NormalImpulse[i], float32(0), float32(0)
+	if b.PointsEach == 2 {
+		normal += b.Points[1].NormalImpulse[i]
+		inverseNormal := inverse(normal)
+		share[0] = float32(b.Points[0].NormalImpulse[i] * inverseNormal)
+		share[1] = float32(b.Points[1].NormalImpulse[i] * inverseNormal)
+	}
+	for k := range b.PointsEach {
+		p := &b.Points[k&1]
+		v := (pair.vt - (float32(pair.wB*p.DotB[i]) - float32(pair.wA*p.DotA[i]))) - b.TangentSpeed[i]
+		old += p.TangentImpulse[i]
+		change += float32(float32(p.TangentMass[i]*share[k&1]) * v)
+	}
+	limit := float32(b.Friction[i] * normal)
+	total := maxFloat(minFloat(old-change, limit), -limit)
+	angularA, angularB := float32(0), float32(0)
+	for k := range b.PointsEach {
+		p := &b.Points[k&1]
+		newImpulse := float32(total * share[k&1])
+		impulse := newImpulse - p.TangentImpulse[i]
+		p.TangentImpulse[i] = newImpulse
+		tangent += impulse
+		angularA += float32(p.DotA[i] * impulse)
+		angularB += float32(p.DotB[i] * impulse)
+	}
+	pair.wA += float32(b.InvIA[i] * angularA)
+	pair.wB -= float32(b.InvIB[i] * angularB)
+	return tangent
+}
+
+// solveRolling adds the impulse of rolling resistance.
+func (b *ContactBlock) solveRolling(i uint32, pair *pairVelocity) {
+	i &= Lanes - 1
+	normal := b.Points[0].NormalImpulse[i]
+	if b.PointsEach == 2 {
+		normal += b.Points[1].NormalImpulse[i]
+	}
+	limit := float32(b.RollingResistance[i] * normal)
+	old := b.RollingImpulse[i]
+	newImpulse := maxFloat(minFloat(old-float32(b.RollingMass[i]*(pair.wB-pair.wA)), limit), -limit)
+	b.RollingImpulse[i] = newImpulse
+	pair.wA -= float32(b.InvIA[i] * (newImpulse - old))
+	pair.wB += float32(b.InvIB[i] * (newImpulse - old))
 }
 
 // ApplyRestitution makes contacts of blocks [lo, hi) bounce that have restitution, were approached faster than
@@ -158,25 +251,29 @@ func (b *ContactBlock) applyRestitution(states []State, threshold float32) {
 	for i := range b.Contacts {
 		i &= Lanes - 1
 		stateA, stateB := &states[b.A[i]], &states[b.B[i]]
-		wA, wB, invMass, normal := stateA.W, stateB.W, stateA.InvMass+stateB.InvMass, float32(0)
-		vn := float32((stateB.VX-stateA.VX)*b.NormalX[i]) + float32((stateB.VY-stateA.VY)*b.NormalY[i])
+		pair := b.pairVelocity(i, stateA, stateB)
+		var rows [2]normalRow
+		var bounces [2]bool
 		for k := range b.PointsEach {
-			p := &b.Points[k&1]
-			v := vn + (float32(wB*p.CrossB[i]) - float32(wA*p.CrossA[i]))
-			old := p.NormalImpulse[i]
-			newImpulse := maxFloat(old-float32(p.NormalMass[i]*(v+float32(b.Restitution[i]*p.RelativeVelocity[i]))), 0)
-			if !(b.Restitution[i] > 0 && -threshold > p.RelativeVelocity[i] && p.TotalNormalImpulse[i] > 0) {
-				newImpulse = old
-			}
-			impulse := newImpulse - old
-			p.NormalImpulse[i] = newImpulse
-			p.TotalNormalImpulse[i] += impulse
-			normal += impulse
-			vn += float32(invMass * impulse)
-			wA -= float32(float32(b.InvIA[i]*p.CrossA[i]) * impulse)
-			wB += float32(float32(b.InvIB[i]*p.CrossB[i]) * impulse)
+			p, row := &b.Points[k&1], &rows[k&1]
+			row.v, row.mass = p.normalVelocity(i, &pair)+float32(b.Restitution[i]*p.RelativeVelocity[i]), p.NormalMass[i]
+			row.old, row.kept = p.NormalImpulse[i], p.NormalImpulse[i]
+			bounces[k&1] = b.Restitution[i] > 0 && -threshold > p.RelativeVelocity[i] && p.TotalNormalImpulse[i] > 0
 		}
-		b.applyImpulse(i, stateA, stateB, normal, 0, wA, wB)
+		coupling := b.Coupling[i]
+		if !(bounces[0] && bounces[1]) {
+			coupling = 0
+		}
+		rows[0].new, rows[1].new = solveNormals(&rows, b.PointsEach, coupling)
+		for k := range b.PointsEach {
+			row := &rows[k&1]
+			if !bounces[k&1] {
+				row.new = row.old
+			}
+			b.Points[k&1].TotalNormalImpulse[i] += row.new - row.old
+		}
+		normal := b.applyNormals(i, &rows, &pair)
+		b.applyImpulse(i, stateA, stateB, normal, 0, pair.wA, pair.wB)
 	}
 }
 

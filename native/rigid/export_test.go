@@ -46,3 +46,12 @@ func (w *ContinuousSolver) Turned(body uint32) float32 {
 	w.sweepOf(&p, body)
 	return p.angle
 }
+
+// SolveNormals solves two points, whose rows are given by column.
+func SolveNormals(old, kept, v, mass [2]float32, coupling float32) (x, y float32) {
+	rows := [2]normalRow{{old: old[0], kept: kept[0], v: v[0], mass: mass[0]}, {old: old[1], kept: kept[1], v: v[1], mass: mass[1]}}
+	return solveNormals(&rows, 2, coupling)
+}
+
+// TwoPointScale is twoPointScale.
+const TwoPointScale = twoPointScale

@@ -128,7 +128,7 @@ func compare(stage string, got, want *rigid.System) error {
 		for i := range s.Blocks {
 			b := &s.Blocks[i]
 			if b.PointsEach == 1 {
-				b.Points[1] = rigid.ContactBlockPoint{}
+				b.Points[1], b.Coupling = rigid.ContactBlockPoint{}, [rigid.Lanes]float32{}
 			}
 			for lane := b.Contacts; lane < rigid.Lanes; lane++ { // -0 from the vectors, or NaN
 				b.RollingImpulse[lane] = 0

@@ -130,7 +130,7 @@ type State struct {
 // of lane 0 and zeros everywhere else. No state is written for them.
 type ContactBlock struct {
 	Contacts   uint32 // lanes in use, from 0 on
-	PointsEach uint32 // 1 or 2; if 1, Points[1] is unused
+	PointsEach uint32 // 1 or 2; if 1, Points[1] and Coupling are unused
 	Flags      uint32
 	DynamicA   uint32 // bit i: the body of lane i is dynamic, and takes impulses
 	DynamicB   uint32
@@ -141,6 +141,7 @@ type ContactBlock struct {
 	NormalX, NormalY [Lanes]float32
 	Friction         [Lanes]float32
 	Points           [2]ContactBlockPoint
+	Coupling         [Lanes]float32 // normal velocity at one of two points per impulse at the other one, 1/kg
 
 	Restitution, TangentSpeed      [Lanes]float32
 	RollingResistance, RollingMass [Lanes]float32
@@ -161,7 +162,7 @@ type ContactBlockPoint struct {
 	CrossA, DotA                  [Lanes]float32 // metres
 	CrossB, DotB                  [Lanes]float32
 	BaseSeparation                [Lanes]float32 // before the step, metres
-	NormalMass                    [Lanes]float32 // effective masses
+	NormalMass                    [Lanes]float32 // effective masses; of two points less by the factor twoPointScale
 	TangentMass                   [Lanes]float32
 	NormalImpulse, TangentImpulse [Lanes]float32 // accumulated impulses
 	TotalNormalImpulse            [Lanes]float32 // sum of the normal impulses of all sub-steps
