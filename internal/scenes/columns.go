@@ -62,7 +62,7 @@ func (s *Scene) buildColumns() error {
 	if err != nil {
 		return err
 	}
-	width := float32(s.N) * pitch
+	width := float32(float32(s.N) * pitch)
 	if err := s.polygons(ground, boxAt(0, -1, width/2+60, 1)); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func init() {
 func (s *Scene) pile() error {
 	const half, pitch = 0.25, 0.75
 	across := columns(4 * s.N)
-	width := float32(across) * pitch
+	width := float32(float32(across) * pitch)
 	if err := s.pit(width/2, width/2+5); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ const compoundRows = 16
 func (s *Scene) compounds() error {
 	const pitch, half = 1.6, 0.5
 	across := (s.N + compoundRows - 1) / compoundRows
-	width := float32(across)*pitch + 2
+	width := float32(float32(across)*pitch) + 2
 	if err := s.pit(width/2, 2*compoundRows); err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ const (
 // junkWidth returns the width of the yard, about three times the height of the bodies at the beginning.
 func (s *Scene) junkWidth() (across int, width float32) {
 	across = columns(3 * s.N)
-	return across, float32(across)*junkPitch + 4
+	return across, float32(float32(across)*junkPitch) + 4
 }
 
 // junkyard has its pusher at the left wall. The pusher is as high as the walls, so that nothing falls behind it.

@@ -37,7 +37,7 @@ func (s *Scene) rain() error {
 	}
 	_, onFloor := s.rainPlaces()
 	slabs := onFloor + 2*margin
-	left := -float32(slabs) / 2 * rainPitch
+	left := -float32(float32(slabs) / 2 * rainPitch)
 	for i := range rainFloors * slabs {
 		floor, column := i/slabs, i%slabs
 		x, y := left+float32((float32(column)+0.5)*rainPitch), float32(float32(floor)*rainHeight)+float32(float32(column%2)*bump)
