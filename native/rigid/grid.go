@@ -102,10 +102,10 @@ var noBoxes = summary{MinX: inf, MinY: inf, MaxX: -inf, MaxY: -inf, SmallestSize
 // measureGo lists the shapes of [lo, hi) that are members and whose box can overlap others; lo is a multiple of
 // 64.
 func measureGo(boxes *Boxes, members []uint64, lo, hi int, ids []uint32, sum *summary) {
-	*sum = noBoxes
-	n := 0
+	around, n := noBoxes, 0 // not in memory that ids could share
+	minX, minY, maxX, maxY := boxes.MinX[:hi], boxes.MinY[:hi], boxes.MaxX[:hi], boxes.MaxY[:hi]
 	for i := lo; i < hi; i++ {
-		x0, y0, x1, y1 := boxes.MinX[i], boxes.MinY[i], boxes.MaxX[i], boxes.MaxY[i]
+		x0, y0, x1, y1 := minX[i], minY[i], maxX[i], maxY[i]
 		if members[i/64]>>(i%64)&1 == 0 || !isValid(x0, y0, x1, y1) {
 			continue
 		}
@@ -113,12 +113,13 @@ func measureGo(boxes *Boxes, members []uint64, lo, hi int, ids []uint32, sum *su
 		n++
 		w, h := x1-x0, y1-y0
 		size := max(w, h)
-		sum.MinX, sum.MinY = min(x0, sum.MinX), min(y0, sum.MinY)
-		sum.MaxX, sum.MaxY = max(x1, sum.MaxX), max(y1, sum.MaxY)
-		sum.Width, sum.Height = max(w, sum.Width), max(h, sum.Height)
-		sum.SmallestSize, sum.LargestSize = min(size, sum.SmallestSize), max(size, sum.LargestSize)
+		around.MinX, around.MinY = min(x0, around.MinX), min(y0, around.MinY)
+		around.MaxX, around.MaxY = max(x1, around.MaxX), max(y1, around.MaxY)
+		around.Width, around.Height = max(w, around.Width), max(h, around.Height)
+		around.SmallestSize, around.LargestSize = min(size, around.SmallestSize), max(size, around.LargestSize)
 	}
-	sum.N = uint32(n)
+	around.N = uint32(n)
+	*sum = around
 }
 
 // isValid reports whether a box is finite and not inverted.
