@@ -14,9 +14,11 @@ const (
 	smallest  = math.SmallestNonzeroFloat32
 )
 
+// Bits of numbers.
 const (
 	sign     = 1 << 31
 	infinity = 0x7f800000
+	quarter  = 0x3f490fdb // π/4
 )
 
 // Atan2 is Atan2 of package native/rigid; the comment there says what it promises. The angles of many bodies are
@@ -34,7 +36,7 @@ func Atan2(y, x float32) float32 {
 	if steep {
 		num = difference
 	}
-	if steep {
+	if steep { // one move each: the compiler makes no conditional moves of three
 		den = sum
 	}
 	if steep {
@@ -55,8 +57,6 @@ func Atan2(y, x float32) float32 {
 	}
 	return math.Float32frombits(angle ^ flip)
 }
-
-var quarter = math.Float32bits(math.Pi / 4)
 
 // polynomial returns base plus the arc tangent of num/den.
 func polynomial(num, den, base float32) float32 {

@@ -235,14 +235,11 @@ func (s *grid) compare(t *grid, i, j, end, last uint32, to *pairBuffer) {
 	}
 	x0, y0, x1, y1 := s.minX[i], s.minY[i], s.maxX[i], s.maxY[i]
 	shape := s.shape[i]
-	columns := t.column[j:end]
-	minX, minY, maxX, maxY := t.minX[j:end][:len(columns)], t.minY[j:end][:len(columns)], t.maxX[j:end][:len(columns)], t.maxY[j:end][:len(columns)]
-	shapes := t.shape[j:end][:len(columns)]
+	columns := t.column[:end] // slices from 0, because the compiler needs a dozen instructions for another start
 	n, a, b := to.n, to.a, to.b
-	for c, column := range columns {
-		if column > last {
-			break
-		}
+	minX, minY, maxX, maxY := t.minX[:len(columns)], t.minY[:len(columns)], t.maxX[:len(columns)], t.maxY[:len(columns)]
+	shapes := t.shape[:len(columns)]
+	for c := int(j); c < len(columns) && columns[c] <= last; c++ {
 		other := shapes[c]
 		a[n], b[n] = min(shape, other), max(shape, other)
 		left, right, below, above := 0, 0, 0, 0
