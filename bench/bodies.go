@@ -78,42 +78,56 @@ func (o *options) checkBodies(given map[string]bool) error {
 }
 
 func (o *options) runBodies(level native.Level, stdout, stderr io.Writer) error {
+	d, _ := scenes.Find(o.scene)
 	few := min(o.n, 24)
-	if o.scene == "arena" || o.scene == "tumbler" {
+	if d.Scale == "bodies" || d.Scale == "boxes" {
 		few = min(o.n, 256)
 	}
+	var columns []scenes.Column
 	open := func(n int) opener {
 		return func(level native.Level) (stepper, error) {
 			return stepperOf(scenes.NewAs(o.scene, n, o.seed, o.bodyConfig(level)))
 		}
 	}
-	return o.profile(subject{
+	err := o.profile(subject{
 		small: open(few), full: open(o.n),
-		measure: func(p *progress) (*profile.Run, int64, *comparison, error) { return o.profileBodies(level, p) },
+		measure: func(p *progress) (*profile.Run, int64, *comparison, error) {
+			start := time.Now()
+			ours, err := o.newContender(o.bodyConfig(level))
+			if err != nil {
+				return nil, 0, nil, err
+			}
+			buildNs := int64(time.Since(start))
+			run, c, err := o.profileBodies(ours, level, p)
+			columns = ours.scene.Columns()
+			return run, buildNs, c, err
+		},
 	}, stdout, stderr)
+	if o.json {
+		return err
+	}
+	for _, c := range columns {
+		fmt.Fprintf(stdout, "column   %v\n", c)
+	}
+	return err
 }
 
-func (o *options) profileBodies(level native.Level, progress *progress) (run *profile.Run, buildNs int64, c *comparison, err error) {
-	start := time.Now()
-	ours, err := o.newContender(o.bodyConfig(level))
-	if err != nil {
-		return nil, 0, nil, err
-	}
-	buildNs = int64(time.Since(start))
+// profileBodies measures the steps of a contender, by turns with those of its opponent.
+func (o *options) profileBodies(ours *contender, level native.Level, progress *progress) (run *profile.Run, c *comparison, err error) {
 	if err := ours.record(o); err != nil {
-		return nil, 0, nil, err
+		return nil, nil, err
 	}
 	theirs, err := o.opponent(level)
 	if err != nil {
-		return nil, 0, nil, err
+		return nil, nil, err
 	}
 	if err := o.takeTurns(ours, theirs, progress); err != nil {
-		return nil, 0, nil, err
+		return nil, nil, err
 	}
 	if theirs != nil {
 		c = o.compared(ours.steps, theirs.steps)
 	}
-	return ours.run(o, level), buildNs, c, nil
+	return ours.run(o, level), c, nil
 }
 
 func (o *options) bodyConfig(level native.Level) physics.Config {
@@ -156,9 +170,13 @@ func (o *options) newContender(c physics.Config) (*contender, error) {
 // record creates the recorder of the steps. The contender times the stages itself, because the
 // solver names a stage only when it ends.
 func (c *contender) record(o *options) (err error) {
+	counters := []profile.Counter{{Name: "contacts", Read: func() int64 { return int64(c.scene.World.ContactCount()) }}}
+	if c.scene.Standing() > 0 {
+		counters = append(counters, profile.Counter{Name: "standing", Read: func() int64 { return int64(c.scene.Standing()) }})
+	}
 	c.recorder, err = profile.New(profile.Config{
 		Name: o.scene, Command: o.command, Steps: o.ticks - o.warmup, Warmup: o.warmup, BudgetNs: o.budgetNs(), Hardware: o.hardware,
-		Counters: []profile.Counter{{Name: "contacts", Read: func() int64 { return int64(c.scene.World.ContactCount()) }}},
+		Counters: counters,
 	}, nil)
 	return err
 }

@@ -18,7 +18,7 @@ import (
 func TestBodiesJSON(t *testing.T) {
 	for name, n := range map[string]string{
 		"arena": "40", "tumbler": "40", "pyramid": "6", "pyramids": "2", "smash": "24", "jointgrid": "5", "bridge": "6", "ragdolls": "2",
-		"hinges": "1",
+		"hinges": "1", "rain": "4", "spinner": "30", "washer": "30", "pile": "30", "compounds": "20", "junkyard": "20", "columns": "1",
 	} {
 		args := []string{"-scene", name, "-n", n, "-ticks", "21", "-warmup", "3", "-seed", "7", "-level", "go"}
 		alone := profiled(t, args...)
@@ -77,6 +77,31 @@ func TestBodiesFlags(t *testing.T) {
 	}
 	if grid := run("-scene", "jointgrid"); param(grid, "joints") != "60" {
 		t.Errorf("%+v", grid.Params)
+	}
+}
+
+// The scene columns reports what has become of each column, as text and as a counter.
+func TestColumns(t *testing.T) {
+	out := mustRun(t, "-scene", "columns", "-n", "2", "-ticks", "40", "-warmup", "10", "-ladder", "off", "-out", outNone)
+	for _, part := range []string{"column   10 boxes stands after 0.7 s, tilt 0.", "column   15 boxes stands after 0.7 s", "standing"} {
+		if !strings.Contains(out, part) {
+			t.Errorf("the text lacks %q:\n%s", part, out)
+		}
+	}
+	o := &options{scene: "columns", n: 2, ticks: 8, warmup: 2, seed: 1, workers: 1}
+	c, err := o.newContender(physics.Config{})
+	if err == nil {
+		err = c.record(o)
+	}
+	if err == nil {
+		err = o.takeTurns(c, nil, newProgress(nil))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &c.run(o, native.Go).Steps
+	if i := slices.Index(s.Counters, "standing"); i < 0 || slices.Min(s.Counts[i]) != 2 || slices.Max(s.Counts[i]) != 2 {
+		t.Errorf("counters %v: %v", s.Counters, s.Counts)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 func init() {
 	registerBodies(Definition{
-		Name: "arena", N: 1024, Scale: "bodies", weightless: true, pushed: true, build: (*Scene).arena, size: func(n int) int { return n },
+		Name: "arena", N: 1024, Scale: "bodies", weightless: true, build: (*Scene).arena, push: (*Scene).pushAbout, size: func(n int) int { return n },
 		Help: "n bodies, alternately discs of 1 m and boxes of 0.9 m, fill 40 % of a walled square and are pushed about",
 	}, Definition{
 		Name: "tumbler", N: 2000, Scale: "boxes", build: (*Scene).tumbler, size: func(n int) int { return n },
@@ -49,6 +49,23 @@ func (s *Scene) arena() error {
 		}
 	}
 	return err
+}
+
+// pushEvery is the number of steps between two pushes of a body: a step pushes an eighth of an
+// arena.
+const pushEvery = 8
+
+// pushAbout applies impulses to an eighth of the bodies, up to 1 N·s along each axis, which changes
+// their velocity by up to 1.3 m/s.
+func (s *Scene) pushAbout() error {
+	for i := int(s.tick % pushEvery); i < len(s.Bodies); i += pushEvery {
+		r := loop.NewRand(s.seed, s.tick, uint64(i), streamPush)
+		x, y := r.Range(-1, 1), r.Range(-1, 1)
+		if err := s.World.ApplyLinearImpulseToCenter(s.Bodies[i], [2]float32{x, y}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // tumbler starts with the boxes on a grid in the drum, which is 19 m wide for 2,000 of

@@ -7,9 +7,11 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/physics"
 )
+
+// gravity in m/s², of scenes that have it.
+const gravity = 10
 
 // Dt is the length of a step in seconds.
 const Dt = float32(1. / 60)
@@ -29,14 +31,17 @@ type Definition struct {
 	build func(s *Scene) error
 	size  func(n int) (bodies int) // that are dynamic
 
-	weightless bool // no gravity
-	pushed     bool // Push pushes bodies about
+	weightless bool                 // no gravity
+	push       func(s *Scene) error // what happens from outside before each step; nil: nothing
 }
+
+// fixtures is the largest number of bodies of a scene that are not dynamic.
+const fixtures = 2
 
 // MaxN is the largest size of the scene.
 func (d *Definition) MaxN() int {
 	n := 1
-	for n < 1<<20 && d.size(2*n)+1 <= physics.MaxCapacity {
+	for n < 1<<20 && d.size(2*n)+fixtures <= physics.MaxCapacity {
 		n *= 2
 	}
 	return n
@@ -49,10 +54,14 @@ type Scene struct {
 	Joints int
 	N      int
 
-	def    Definition
-	seed   uint64
-	tick   uint64
-	create func(physics.BodyDef) (physics.Body, error)
+	def  Definition
+	seed uint64
+	tick uint64
+
+	create  func(physics.BodyDef) (physics.Body, error)
+	destroy func(physics.Body) error
+	mover   physics.Body // that is kinematic and changes its velocity
+	columns []Column     // of the scene columns
 }
 
 // New builds a scene of size n, 1 to MaxN. c provides engine, level and workers; capacity, gravity,
@@ -74,14 +83,14 @@ func NewAs(name string, n int, seed uint64, c physics.Config) (*Scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Scene{World: w, N: n, def: d, seed: seed, create: w.CreateBody}
+	s := &Scene{World: w, N: n, def: d, seed: seed, create: w.CreateBody, destroy: w.DestroyBody}
 	return s, d.build(s)
 }
 
 // configure sets the capacity and the gravity of the scene.
 func (d *Definition) configure(n int, c physics.Config) physics.Config {
-	c.Capacity = d.size(n) + 1
-	c.Gravity = [2]float32{0, -10}
+	c.Capacity = d.size(n) + fixtures
+	c.Gravity = [2]float32{0, -gravity}
 	if d.weightless {
 		c.Gravity = [2]float32{}
 	}
@@ -111,6 +120,13 @@ func NewSim(name string, n int, c evertick.Config) (*evertick.Sim, error) {
 		sim.World.Position.X[slot], sim.World.Position.Y[slot] = def.Position[0], def.Position[1]
 		return sim.CreateBody(id, def)
 	}
+	s.destroy = func(b physics.Body) error {
+		id, _ := sim.BodyEntity(b)
+		if !sim.World.Despawn(id) {
+			return fault.Field(fault.ErrStale, "scenes: entity of a body", b)
+		}
+		return nil
+	}
 	return sim, errors.Join(d.build(s), sim.Add(evertick.BeforePhysics, "push", func(*evertick.Tick) error { return s.Push() }))
 }
 
@@ -133,26 +149,14 @@ func (s *Scene) Step() error {
 	return s.World.Step(Dt)
 }
 
-// pushEvery is the number of steps between two pushes of a body: a step pushes an eighth of an
-// arena.
-const pushEvery = 8
-
-// Push applies the impulses from outside before the next step: to an eighth of the bodies of an
-// arena, up to 1 N·s along each axis, which changes their velocity by up to 1.3 m/s.
+// Push does what happens from outside before the next step: what the scene's Help says beyond falling and turning.
 func (s *Scene) Push() error {
-	tick := s.tick
+	var err error
+	if s.def.push != nil {
+		err = s.def.push(s)
+	}
 	s.tick++
-	if !s.def.pushed {
-		return nil
-	}
-	for i := int(tick % pushEvery); i < len(s.Bodies); i += pushEvery {
-		r := loop.NewRand(s.seed, tick, uint64(i), streamPush)
-		x, y := r.Range(-1, 1), r.Range(-1, 1)
-		if err := s.World.ApplyLinearImpulseToCenter(s.Bodies[i], [2]float32{x, y}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // Tick returns the number of calls of Push.
@@ -174,16 +178,43 @@ func (s *Scene) room(b physics.Body, def physics.ShapeDef, half float32) error {
 		if side[0] == 0 {
 			hx, hy = outer, thick
 		}
-		wall := physics.Box(hx, hy)
-		for i := range wall.Count {
-			wall.Vertices[i][0] += float32(side[0] * (half + thick))
-			wall.Vertices[i][1] += float32(side[1] * (half + thick))
-		}
+		wall := boxAt(float32(side[0]*(half+thick)), float32(side[1]*(half+thick)), hx, hy)
 		if _, err := s.World.CreatePolygon(b, def, wall); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// boxAt returns a box with the given middle and half extents, in body coordinates.
+func boxAt(x, y, hx, hy float32) physics.Polygon {
+	box := physics.Box(hx, hy)
+	for i := range box.Count {
+		box.Vertices[i][0] += x
+		box.Vertices[i][1] += y
+	}
+	return box
+}
+
+// polygons attaches shapes of the same material to a body.
+func (s *Scene) polygons(b physics.Body, all ...physics.Polygon) error {
+	for _, p := range all {
+		if _, err := s.World.CreatePolygon(b, physics.DefaultShapeDef(), p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pit is open above: a floor at height 0 and two walls.
+func (s *Scene) pit(half, height float32) error {
+	const thick = 2 // half of it
+	ground, err := s.fixture(physics.StaticBody, 0)
+	if err != nil {
+		return err
+	}
+	return s.polygons(ground, boxAt(0, -thick, half+2*thick, thick),
+		boxAt(-half-thick, height/2, thick, height/2), boxAt(half+thick, height/2, thick, height/2))
 }
 
 // add makes a dynamic body.

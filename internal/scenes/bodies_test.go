@@ -27,6 +27,13 @@ func TestSizes(t *testing.T) {
 		{"bridge", 60, 80, 82, 61},
 		{"ragdolls", 64, 704, 708, 640},
 		{"hinges", 8, 160, 161, 80},
+		{"rain", 900, 0, 5*(45+4) + 2, 0}, // at first
+		{"spinner", 6000, 6000, 6000 + 361, 0},
+		{"washer", 6000, 6000, 6000 + 60, 0},
+		{"pile", 5000, 5000, 5000 + 3, 0},
+		{"compounds", 2000, 2000, 6000 + 3, 0},
+		{"junkyard", 2000, 2000, 4800 + 4, 0},
+		{"columns", 6, 140, 141, 0},
 	} {
 		s, err := scenes.New(c.name, c.n, 1, physics.Config{})
 		if err != nil {
@@ -42,11 +49,13 @@ func TestSizes(t *testing.T) {
 // small are the sizes of scenes that tests run.
 var small = map[string]int{
 	"arena": 64, "tumbler": 64, "pyramid": 8, "pyramids": 4, "smash": 96, "jointgrid": 20, "bridge": 12, "ragdolls": 4, "hinges": 2,
+	"rain": 4, "spinner": 64, "washer": 64, "pile": 64, "compounds": 64, "junkyard": 64, "columns": 2,
 }
 
 // distances are how far some body moves in two seconds, in metres; in other scenes none moves.
 var distances = map[string][2]float64{
 	"arena": {0.5, 20}, "tumbler": {0.5, 20}, "smash": {40, 100}, "jointgrid": {0.05, 20}, "bridge": {0.2, 5}, "ragdolls": {1, 6}, "hinges": {1, 20},
+	"rain": {1, 35}, "spinner": {1, 12}, "washer": {1, 12}, "pile": {0.5, 8}, "compounds": {1, 20}, "junkyard": {1, 12}, // of rain from the origin
 }
 
 // A scene is the same for every engine, stays where it should, and moves.

@@ -48,6 +48,13 @@ var goldenCases = []golden{
 	{scene: "ragdolls", n: 9, seed: 1, ticks: 300},
 	{scene: "smash", n: 400, seed: 1, ticks: 150},
 	{scene: "hinges", n: 3, seed: 1, ticks: 150},
+	{scene: "rain", n: 20, seed: 1, ticks: 300},
+	{scene: "spinner", n: 200, seed: 1, ticks: 200},
+	{scene: "washer", n: 200, seed: 1, ticks: 200},
+	{scene: "pile", n: 200, seed: 1, ticks: 150},
+	{scene: "compounds", n: 96, seed: 1, ticks: 200},
+	{scene: "junkyard", n: 100, seed: 1, ticks: 300},
+	{scene: "columns", n: 3, seed: 1, ticks: 200},
 }
 
 func TestGolden(t *testing.T) {

@@ -98,12 +98,7 @@ func (s *Scene) bridge() error {
 	}
 	length := float32(s.N) // of planks of 1 m
 	for _, x := range []float32{-length/2 - 10, length/2 + 10} {
-		bank := physics.Box(10, 10)
-		for i := range bank.Count {
-			bank.Vertices[i][0] += x
-			bank.Vertices[i][1] -= 10
-		}
-		if _, err := s.World.CreatePolygon(banks, physics.DefaultShapeDef(), bank); err != nil {
+		if err := s.polygons(banks, boxAt(x, -10, 10, 10)); err != nil {
 			return err
 		}
 	}

@@ -41,11 +41,7 @@ func (s *Scene) onePyramid() error {
 	if err != nil {
 		return err
 	}
-	slab := physics.Box(float32(s.N)+10, 1)
-	for i := range slab.Count {
-		slab.Vertices[i][1]--
-	}
-	if _, err := s.World.CreatePolygon(ground, physics.DefaultShapeDef(), slab); err != nil {
+	if err := s.polygons(ground, boxAt(0, -1, float32(s.N)+10, 1)); err != nil {
 		return err
 	}
 	return s.pyramid(s.N, 0, 0)

@@ -14,8 +14,59 @@ const (
 	smallest  = math.SmallestNonzeroFloat32
 )
 
-// Atan2 is Atan2 of package native/rigid; the comment there says what it promises.
+// Bits of numbers.
+const (
+	sign     = 1 << 31
+	infinity = 0x7f800000
+	quarter  = 0x3f490fdb // π/4
+)
+
+// Atan2 is Atan2 of package native/rigid; the comment there says what it promises. The angles of many bodies are
+// random, so it selects between results by integers, for which the compiler uses conditional moves.
 func Atan2(y, x float32) float32 {
+	bitsX, bitsY := math.Float32bits(x), math.Float32bits(y)
+	absX, absY := bitsX&^sign, bitsY&^sign
+	if max(absX, absY) >= infinity {
+		return atan2(y, x)
+	}
+	long, short := math.Float32frombits(max(absX, absY)), math.Float32frombits(min(absX, absY))
+	num, den, base := math.Float32bits(short), math.Float32bits(long), uint32(0)
+	difference, sum := math.Float32bits(short-long), math.Float32bits(short+long)
+	steep := math.Float32bits(short) > math.Float32bits(float32(long*tanEighth))
+	if steep {
+		num = difference
+	}
+	if steep { // one move each: the compiler makes no conditional moves of three
+		den = sum
+	}
+	if steep {
+		base = quarter
+	}
+	a := polynomial(math.Float32frombits(num), math.Float32frombits(max(den, 1)), math.Float32frombits(base))
+	angle, other := math.Float32bits(a), math.Float32bits(math.Pi/2-a)
+	if absY > absX {
+		angle = other
+	}
+	other = math.Float32bits(math.Pi - math.Float32frombits(angle))
+	if bitsX > sign {
+		angle = other
+	}
+	flip := bitsY & sign
+	if absY == 0 {
+		flip = 0
+	}
+	return math.Float32frombits(angle ^ flip)
+}
+
+// polynomial returns base plus the arc tangent of num/den.
+func polynomial(num, den, base float32) float32 {
+	q := num / den
+	u := q * q
+	return base + (q + float32(float32(q*u)*(atan3+float32(u*(atan5+float32(u*(atan7+float32(u*atan9))))))))
+}
+
+// atan2 is Atan2 in plain steps, for any numbers.
+func atan2(y, x float32) float32 {
 	ax, ay := abs(x), abs(y)
 	long, short := ay, ax
 	if ax > ay {
@@ -28,9 +79,7 @@ func Atan2(y, x float32) float32 {
 	if smallest > den {
 		den = smallest // of the zero vector; a NaN stays
 	}
-	q := num / den
-	u := q * q
-	a := base + (q + float32(float32(q*u)*(atan3+float32(u*(atan5+float32(u*(atan7+float32(u*atan9))))))))
+	a := polynomial(num, den, base)
 	if ay > ax {
 		a = math.Pi/2 - a
 	}

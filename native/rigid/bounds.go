@@ -56,21 +56,28 @@ func (p *Poses) check() {
 
 // boundsGo returns the number of boxes computed. It stops at a shape that has no pose or too many vertices.
 func boundsGo(shapes []Shape, bodyOf []uint32, poses Poses, margin float32, out Boxes) int {
+	n := len(shapes)
+	bodyOf, px, py, cos, sin := bodyOf[:n], poses.X, poses.Y[:len(poses.X)], poses.Cos[:len(poses.X)], poses.Sin[:len(poses.X)]
+	minX, minY, maxX, maxY := out.MinX[:n], out.MinY[:n], out.MaxX[:n], out.MaxY[:n]
 	for i := range shapes {
 		s, body := &shapes[i], int(bodyOf[i])
-		if s.Count > MaxVertices || s.Count > 0 && body >= len(poses.X) {
+		if s.Count-1 >= MaxVertices { // Count 0 is dead
+			if s.Count > 0 {
+				return i
+			}
+			minX[i], minY[i], maxX[i], maxY[i] = inf, inf, -inf, -inf
+			continue
+		}
+		if body >= len(px) {
 			return i
 		}
-		box, ok := inverted, false
-		if s.Count > 0 {
-			box, ok = s.bounds(poses.X[body], poses.Y[body], poses.Cos[body], poses.Sin[body], margin)
+		x0, y0, x1, y1 := s.placedBounds(px[body], py[body], cos[body], sin[body], margin)
+		if !allFinite(x0, y0, x1, y1) {
+			x0, y0, x1, y1 = inf, inf, -inf, -inf
 		}
-		if !ok {
-			box = inverted
-		}
-		out.MinX[i], out.MinY[i], out.MaxX[i], out.MaxY[i] = box[0], box[1], box[2], box[3]
+		minX[i], minY[i], maxX[i], maxY[i] = x0, y0, x1, y1
 	}
-	return len(shapes)
+	return n
 }
 
 // box holds MinX, MinY, MaxX, MaxY.
@@ -84,12 +91,26 @@ var inverted = box{inf, inf, -inf, -inf}
 // bounds returns false if a vertex or a bound is not finite.
 func (s *Shape) bounds(px, py, cos, sin, margin float32) (b box, ok bool) {
 	b = inverted
-	for _, v := range s.Vertices[:s.Count] { // a NaN vertex stays NaN
+	if s.Count > 0 {
+		b[0], b[1], b[2], b[3] = s.placedBounds(px, py, cos, sin, margin)
+	}
+	return b, allFinite(b[0], b[1], b[2], b[3])
+}
+
+// allFinite uses that the difference of a number from itself is 0, or NaN if it is not finite.
+func allFinite(a, b, c, d float32) bool { return ((a-a)+(b-b))+((c-c)+(d-d)) == 0 }
+
+// placedBounds returns MinX, MinY, MaxX and MaxY of a shape that has vertices.
+func (s *Shape) placedBounds(px, py, cos, sin, margin float32) (x0, y0, x1, y1 float32) {
+	v := &s.Vertices[0]
+	x0 = (float32(cos*v.X) - float32(sin*v.Y)) + px
+	y0 = (float32(sin*v.X) + float32(cos*v.Y)) + py
+	x1, y1 = x0, y0
+	for _, v := range s.Vertices[1:s.Count] { // a NaN vertex stays NaN
 		x := (float32(cos*v.X) - float32(sin*v.Y)) + px
 		y := (float32(sin*v.X) + float32(cos*v.Y)) + py
-		b[0], b[1], b[2], b[3] = min(b[0], x), min(b[1], y), max(b[2], x), max(b[3], y)
+		x0, y0, x1, y1 = min(x0, x), min(y0, y), max(x1, x), max(y1, y)
 	}
 	r := s.Radius + margin
-	b = box{(b[0] - r) + 0, (b[1] - r) + 0, (b[2] + r) + 0, (b[3] + r) + 0}
-	return b, b[0]-b[0] == 0 && b[1]-b[1] == 0 && b[2]-b[2] == 0 && b[3]-b[3] == 0
+	return (x0 - r) + 0, (y0 - r) + 0, (x1 + r) + 0, (y1 + r) + 0
 }

@@ -230,19 +230,16 @@ func searchDirectoryGo(s, t *grid, l, k *layer, from uint32, to *pairBuffer) uin
 // are at most last. It stores each candidate and advances only after a pair, so that no branch depends on the
 // boxes.
 func (s *grid) compare(t *grid, i, j, end, last uint32, to *pairBuffer) {
-	if j >= end {
+	if j >= end || t.column[j] > last {
 		return
 	}
 	x0, y0, x1, y1 := s.minX[i], s.minY[i], s.maxX[i], s.maxY[i]
 	shape := s.shape[i]
-	columns := t.column[j:end]
-	minX, minY, maxX, maxY := t.minX[j:end], t.minY[j:end], t.maxX[j:end], t.maxY[j:end]
-	shapes := t.shape[j:end]
+	columns := t.column[:end] // slices from 0, because the compiler needs a dozen instructions for another start
 	n, a, b := to.n, to.a, to.b
-	for c, column := range columns {
-		if column > last {
-			break
-		}
+	minX, minY, maxX, maxY := t.minX[:len(columns)], t.minY[:len(columns)], t.maxX[:len(columns)], t.maxY[:len(columns)]
+	shapes := t.shape[:len(columns)]
+	for c := int(j); c < len(columns) && columns[c] <= last; c++ {
 		other := shapes[c]
 		a[n], b[n] = min(shape, other), max(shape, other)
 		left, right, below, above := 0, 0, 0, 0

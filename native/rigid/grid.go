@@ -102,10 +102,12 @@ var noBoxes = summary{MinX: inf, MinY: inf, MaxX: -inf, MaxY: -inf, SmallestSize
 // measureGo lists the shapes of [lo, hi) that are members and whose box can overlap others; lo is a multiple of
 // 64.
 func measureGo(boxes *Boxes, members []uint64, lo, hi int, ids []uint32, sum *summary) {
-	*sum = noBoxes
-	n := 0
+	minX, minY, maxX, maxY := boxes.MinX[:hi], boxes.MinY[:hi], boxes.MaxX[:hi], boxes.MaxY[:hi]
+	n, all := 0, noBoxes
+	aroundX0, aroundY0, aroundX1, aroundY1 := all.MinX, all.MinY, all.MaxX, all.MaxY // in registers
+	width, height, smallest, largest := all.Width, all.Height, all.SmallestSize, all.LargestSize
 	for i := lo; i < hi; i++ {
-		x0, y0, x1, y1 := boxes.MinX[i], boxes.MinY[i], boxes.MaxX[i], boxes.MaxY[i]
+		x0, y0, x1, y1 := minX[i], minY[i], maxX[i], maxY[i]
 		if members[i/64]>>(i%64)&1 == 0 || !isValid(x0, y0, x1, y1) {
 			continue
 		}
@@ -113,12 +115,15 @@ func measureGo(boxes *Boxes, members []uint64, lo, hi int, ids []uint32, sum *su
 		n++
 		w, h := x1-x0, y1-y0
 		size := max(w, h)
-		sum.MinX, sum.MinY = min(x0, sum.MinX), min(y0, sum.MinY)
-		sum.MaxX, sum.MaxY = max(x1, sum.MaxX), max(y1, sum.MaxY)
-		sum.Width, sum.Height = max(w, sum.Width), max(h, sum.Height)
-		sum.SmallestSize, sum.LargestSize = min(size, sum.SmallestSize), max(size, sum.LargestSize)
+		aroundX0, aroundY0 = min(x0, aroundX0), min(y0, aroundY0)
+		aroundX1, aroundY1 = max(x1, aroundX1), max(y1, aroundY1)
+		width, height = max(w, width), max(h, height)
+		smallest, largest = min(size, smallest), max(size, largest)
 	}
-	sum.N = uint32(n)
+	*sum = summary{
+		N: uint32(n), MinX: aroundX0, MinY: aroundY0, MaxX: aroundX1, MaxY: aroundY1,
+		Width: width, Height: height, SmallestSize: smallest, LargestSize: largest,
+	}
 }
 
 // isValid reports whether a box is finite and not inverted.
@@ -335,28 +340,36 @@ func fillRowsGo(b *Boxes, p *gridPlan, s *grid, lo, hi, rows int, layers []layer
 	if lo > 0 {
 		before = s.keys[lo-1] >> (shapeBits + p.columnBits)
 	}
+	rowShift, columnMask, numberMask := shapeBits+p.columnBits, uint64(1)<<p.columnBits-1, uint64(1)<<p.rowBits-1
+	keys, shape, columns, lastColumn := s.keys[:hi], s.shape[:hi], s.column[:hi], s.lastColumn[:hi]
+	minX, minY, maxX, maxY := s.minX[:hi], s.minY[:hi], s.maxX[:hi], s.maxY[:hi]
+	fromX, fromY, toX, toY := b.MinX, b.MinY[:len(b.MinX)], b.MaxX[:len(b.MinX)], b.MaxY[:len(b.MinX)]
 	last := ^uint64(0) // layer
+	var l *layer
 	for i := lo; i < hi; i++ {
-		key := s.keys[i]
-		id := key & (1<<shapeBits - 1)
-		x0, y0, x1, y1 := b.MinX[id], b.MinY[id], b.MaxX[id], b.MaxY[id]
-		s.minX[i], s.minY[i], s.maxX[i], s.maxY[i] = x0, y0, x1, y1
-		row := key >> (shapeBits + p.columnBits)
-		n := row >> p.rowBits
-		l := &layers[n]
-		column, until := uint32(key>>shapeBits)&(1<<p.columnBits-1), l.columnOf(x1)
-		if n != last {
-			l.First, l.FirstRow = uint32(i), uint32(rows)
-			last = n
-		}
-		number := uint32(row) & (1<<p.rowBits - 1)
+		key := keys[i]
+		id := int(key & (1<<shapeBits - 1))
+		x0, y0, x1, y1 := fromX[id], fromY[id], toX[id], toY[id]
+		minX[i], minY[i], maxX[i], maxY[i] = x0, y0, x1, y1
+		row := key >> rowShift
+		number := uint32(row & numberMask)
 		if row != before {
+			if n := row >> p.rowBits; n != last {
+				l = &layers[n]
+				l.First, l.FirstRow = uint32(i), uint32(rows)
+				last = n
+			}
 			s.rowStart[rows], s.rowNumber[rows] = uint32(i), number
 			rows++
 			before = row
+		} else if l == nil { // the row began before lo
+			last = row >> p.rowBits
+			l = &layers[last]
+			l.First, l.FirstRow = uint32(i), uint32(rows)
 		}
+		column, until := uint32(key>>shapeBits&columnMask), l.columnOf(x1)
 		l.Last, l.LastRow = uint32(i+1), uint32(rows)
-		s.shape[i], s.column[i], s.lastColumn[i] = uint32(id), column, until
+		shape[i], columns[i], lastColumn[i] = uint32(id), column, until
 		l.SpanX = max(l.SpanX, until-column)
 		l.SpanY = max(l.SpanY, l.rowOf(y1)-number)
 	}

@@ -47,22 +47,31 @@ func (s *System) IntegrateVelocities(level native.Level, sub, lo, hi int) {
 }
 
 func (s *System) integrateVelocitiesGo(sub, lo, hi int) {
-	b, k := &s.Bodies, &s.step
-	for i := lo; i < hi; i++ {
-		st, h := &s.States[i], k.h
-		ax := float32(k.gravity.X*b.GravityScale[i]) + float32(b.ForceX[i]*st.InvMass)
-		ay := float32(k.gravity.Y*b.GravityScale[i]) + float32(b.ForceY[i]*st.InvMass)
-		linear := 1 / (1 + float32(h*b.LinearDamping[i]))
-		angular := 1 / (1 + float32(h*b.AngularDamping[i]))
-		vx, vy := clampSpeed(k.maxLinearSpeed, float32((st.VX+float32(h*ax))*linear), float32((st.VY+float32(h*ay))*linear))
-		w := float32((st.W + float32(h*float32(b.Torque[i]*b.InvInertia[i]))) * angular)
-		w = maxFloat(-k.maxAngularSpeed, minFloat(k.maxAngularSpeed, w)) // a NaN stays
+	b, k, states := &s.Bodies, &s.step, s.States[lo:hi]
+	h, gravity, most, fastest := k.h, k.gravity, float32(k.maxLinearSpeed*k.maxLinearSpeed), k.maxAngularSpeed
+	forceX, forceY, torque := b.ForceX[lo:hi][:len(states)], b.ForceY[lo:hi][:len(states)], b.Torque[lo:hi][:len(states)]
+	gravityScale, invInertia := b.GravityScale[lo:hi][:len(states)], b.InvInertia[lo:hi][:len(states)]
+	linearDamping, angularDamping := b.LinearDamping[lo:hi][:len(states)], b.AngularDamping[lo:hi][:len(states)]
+	freeX, freeY, freeW := b.FreeX[lo:hi][:len(states)], b.FreeY[lo:hi][:len(states)], b.FreeW[lo:hi][:len(states)]
+	for i := range states {
+		st := &states[i]
+		oldX, oldY, oldW, invMass := st.VX, st.VY, st.W, st.InvMass
+		ax := float32(gravity.X*gravityScale[i]) + float32(forceX[i]*invMass)
+		ay := float32(gravity.Y*gravityScale[i]) + float32(forceY[i]*invMass)
+		linear := 1 / (1 + float32(h*linearDamping[i]))
+		angular := 1 / (1 + float32(h*angularDamping[i]))
+		vx, vy := float32((oldX+float32(h*ax))*linear), float32((oldY+float32(h*ay))*linear)
+		if float32(vx*vx)+float32(vy*vy) > most {
+			vx, vy = clampSpeed(k.maxLinearSpeed, vx, vy)
+		}
+		w := float32((oldW + float32(h*float32(torque[i]*invInertia[i]))) * angular)
+		w = maxFloat(-fastest, minFloat(fastest, w)) // a NaN stays
 		warmX, warmY, warmW := float32(0), float32(0), float32(0)
 		if sub > 0 {
-			warmX, warmY, warmW = st.VX-b.FreeX[i], st.VY-b.FreeY[i], st.W-b.FreeW[i]
+			warmX, warmY, warmW = oldX-freeX[i], oldY-freeY[i], oldW-freeW[i]
 		}
-		b.FreeX[i], b.FreeY[i], b.FreeW[i] = vx, vy, w
-		if st.InvMass > 0 {
+		freeX[i], freeY[i], freeW[i] = vx, vy, w
+		if invMass > 0 {
 			st.VX, st.VY, st.W = vx+warmX, vy+warmY, w+warmW
 		}
 	}
@@ -84,6 +93,11 @@ func clampSpeed(limit, vx, vy float32) (float32, float32) {
 	}
 	scale := limit / sqrt(square)
 	return float32(vx * scale), float32(vy * scale)
+}
+
+// exceeds reports whether a velocity is above the limits. A NaN is not.
+func (k *stepContext) exceeds(vx, vy, w float32) bool {
+	return float32(vx*vx)+float32(vy*vy) > float32(k.maxLinearSpeed*k.maxLinearSpeed) || abs(w) > k.maxAngularSpeed
 }
 
 // clampVelocity returns the velocity of a body, within the limits if the body is dynamic: contacts and joints may
@@ -108,9 +122,12 @@ func (s *System) IntegratePositions(level native.Level, lo, hi int) {
 }
 
 func (s *System) integratePositionsGo(lo, hi int) {
-	for i := lo; i < hi; i++ {
-		st, h := &s.States[i], s.step.h
-		st.VX, st.VY, st.W = s.step.clampVelocity(st)
+	h, states := s.step.h, s.States[lo:hi]
+	for i := range states {
+		st := &states[i]
+		if s.step.exceeds(st.VX, st.VY, st.W) {
+			st.VX, st.VY, st.W = s.step.clampVelocity(st)
+		}
 		t := float32(float32(0.5*h) * st.W)
 		square := float32(t * t)
 		scale := 1 / (1 + square)
@@ -130,23 +147,30 @@ func (s *System) StoreStates(level native.Level, lo, hi int) {
 }
 
 func (s *System) storeStatesGo(lo, hi int) {
-	b, p := &s.Bodies, &s.Poses
-	for i := lo; i < hi; i++ {
-		st := &s.States[i]
-		b.VX[i], b.VY[i], b.W[i] = s.step.clampVelocity(st)
+	b, p, states := &s.Bodies, &s.Poses, s.States[lo:hi]
+	vx, vy, w := b.VX[lo:hi][:len(states)], b.VY[lo:hi][:len(states)], b.W[lo:hi][:len(states)]
+	x, y, angle := p.X[lo:hi][:len(states)], p.Y[lo:hi][:len(states)], s.Angle[lo:hi][:len(states)]
+	oldCos, oldSin := p.Cos[lo:hi][:len(states)], p.Sin[lo:hi][:len(states)]
+	for i := range states {
+		st := &states[i]
+		vx[i], vy[i], w[i] = st.VX, st.VY, st.W
+		if s.step.exceeds(st.VX, st.VY, st.W) {
+			vx[i], vy[i], w[i] = s.step.clampVelocity(st)
+		}
 		if st.DX != 0 {
-			p.X[i] += st.DX
+			x[i] += st.DX
 		}
 		if st.DY != 0 {
-			p.Y[i] += st.DY
+			y[i] += st.DY
 		}
 		if st.C == 1 && st.S == 0 {
 			continue
 		}
-		cos := float32(p.Cos[i]*st.C) - float32(p.Sin[i]*st.S)
-		sin := float32(p.Sin[i]*st.C) + float32(p.Cos[i]*st.S)
-		length := float32(math.Sqrt(float64(float32(cos*cos) + float32(sin*sin))))
-		p.Cos[i], p.Sin[i] = cos/length, sin/length
-		s.Angle[i] = Atan2(p.Sin[i], p.Cos[i])
+		cos := float32(oldCos[i]*st.C) - float32(oldSin[i]*st.S)
+		sin := float32(oldSin[i]*st.C) + float32(oldCos[i]*st.S)
+		length := sqrt(float32(cos*cos) + float32(sin*sin))
+		cos, sin = cos/length, sin/length
+		oldCos[i], oldSin[i] = cos, sin
+		angle[i] = Atan2(sin, cos)
 	}
 }
