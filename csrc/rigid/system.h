@@ -47,7 +47,7 @@ enum { ET_DISTANCE = 1, ET_POINT = 2, ET_WELD = 3, ET_PRISMATIC = 4, ET_WHEEL = 
 enum {
 	ET_SPRING = 1, ET_MOTOR = 2, ET_LIMITS = 4, ET_LINEAR = 7,
 	ET_ANGULAR_SPRING = 8, ET_ANGULAR_LIMITS = 32, ET_ANGULAR = 56, ET_ANGULAR_SHIFT = 3,
-	ET_FRICTION = 64, ET_SOFT = ET_SPRING | ET_FRICTION,
+	ET_FRICTION = 64, ET_SOFT = ET_SPRING | ET_FRICTION, ET_VELOCITY = 128, ET_SPRING_RANGE = 256,
 };
 
 typedef struct {
@@ -62,10 +62,7 @@ typedef struct {
 	uint32_t kind, parts, a, b;
 	float anchor_a[2], anchor_b[2];
 	et_joint_axis linear, angular;
-	float axis[2], reference_angle;
-	uint32_t unused;
-	float point_impulse[2];
-	uint32_t unused2[2];
+	float axis[2], reference_angle, min_spring_force, point_impulse[2], hertz, damping;
 	et_axis_impulse linear_impulse, angular_impulse;
 } et_joint;
 
@@ -74,11 +71,11 @@ typedef struct {
 	float max_spring_impulse[ET_LANES], motor_speed[ET_LANES], max_motor_impulse[ET_LANES];
 	float lower[ET_LANES], upper[ET_LANES];
 	float spring_impulse[ET_LANES], motor_impulse[ET_LANES], lower_impulse[ET_LANES], upper_impulse[ET_LANES];
-	float error[ET_LANES];
+	float error[ET_LANES], min_spring_impulse[ET_LANES];
 } et_axis_block;
 
 typedef struct {
-	uint32_t joints, kind, parts, dynamic_a, dynamic_b, rigid_linear, rigid_angular, unused[9];
+	uint32_t joints, kind, parts, dynamic_a, dynamic_b, rigid_linear, rigid_angular, tuned, unused[8];
 	uint32_t a[ET_LANES], b[ET_LANES];
 	float inv_ia[ET_LANES], inv_ib[ET_LANES];
 	float anchor_ax[ET_LANES], anchor_ay[ET_LANES], anchor_bx[ET_LANES], anchor_by[ET_LANES];
@@ -86,12 +83,13 @@ typedef struct {
 	float angular_impulse_a[ET_LANES], angular_impulse_b[ET_LANES], error_x[ET_LANES], error_y[ET_LANES];
 	float angular_mass[ET_LANES], angle[ET_LANES], axis_x[ET_LANES], axis_y[ET_LANES], perpendicular_impulse[ET_LANES];
 	et_axis_block linear, angular;
+	float bias_rate[ET_LANES], mass_scale[ET_LANES], impulse_scale[ET_LANES];
 } et_joint_block;
 
 _Static_assert(sizeof(et_contact) == 44 && sizeof(et_state) == 32 && sizeof(et_contact_block) == 35 * 64 &&
                        sizeof(et_joint) == 160 && offsetof(et_joint, linear) == 32 && offsetof(et_joint, axis) == 96 &&
                        offsetof(et_joint, point_impulse) == 112 && offsetof(et_joint, linear_impulse) == 128 &&
-                       sizeof(et_joint_block) == 50 * 64 && offsetof(et_joint_block, linear) == 22 * 64,
+                       sizeof(et_joint_block) == 55 * 64 && offsetof(et_joint_block, linear) == 22 * 64,
                "the Go types mirror these");
 
 /* What a kind of joint holds: a point, the coordinate across an axis, the angle. */
@@ -109,7 +107,7 @@ enum { ET_MIX_GEOMETRIC = 1, ET_MIX_MAX = 2, ET_MIX_MIN = 3, ET_MIX_AVERAGE = 4,
 typedef struct {
 	float h, inv_h;
 	et_softness contact_softness, static_softness, joint_softness;
-	float max_bias_velocity, restitution_threshold, max_linear_speed, max_angular_speed, gravity[2];
+	float joint_hertz, joint_damping, max_bias_velocity, restitution_threshold, max_linear_speed, max_angular_speed, gravity[2];
 	int32_t sub_steps;
 	uint8_t friction_mix, restitution_mix;
 } et_step_context;
@@ -143,7 +141,7 @@ typedef struct {
 	et_step_context step;
 } et_system;
 
-_Static_assert(sizeof(et_step_context) == 76 && offsetof(et_system, step) == 36 * 8, "the Go types mirror these");
+_Static_assert(sizeof(et_step_context) == 84 && offsetof(et_system, step) == 36 * 8, "the Go types mirror these");
 
 /* The stages of a step, in order: methods of rigid.System, for bodies or blocks [lo, hi). */
 void et_load_states(int32_t level, et_system s, int64_t lo, int64_t hi);
