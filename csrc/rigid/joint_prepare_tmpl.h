@@ -110,10 +110,10 @@ HELPER(LEVEL) V(mask) prepare_point_axis(et_axis_block *d, uint32_t i, V(u) part
 	return (rigid | (V(mask))~soft) & (V(mask))~friction;
 }
 
-/* Sets the bounds of springs whose joints have ET_SPRING_RANGE. min_spring_impulse holds the forces so far. */
-HELPER(LEVEL) void prepare_range(et_axis_block *d, uint32_t i, V(u) parts, V(f) max_force, V(f) h) {
+/* Sets the bounds of springs whose joints have ET_SPRING_RANGE. */
+HELPER(LEVEL) void prepare_range(et_axis_block *d, uint32_t i, V(u) parts, V(f) min_force, V(f) max_force, V(f) h) {
 	const V(mask) range = having(parts, ET_SPRING_RANGE) & having(parts, ET_SPRING);
-	const V(f) limit = V(load)(d->max_spring_impulse + i), min_force = V(load)(d->min_spring_impulse + i);
+	const V(f) limit = V(load)(d->max_spring_impulse + i);
 	V(store)(d->min_spring_impulse + i, V(select)(range, MUL(min_force, h), V(negate)(limit)));
 	V(store)(d->max_spring_impulse + i, V(select)(range, MUL(max_force, h), limit));
 }
@@ -152,8 +152,6 @@ HELPER(LEVEL) void prepare_frames(et_joint_block *b, uint32_t i, const et_system
 		V(store)(b->axis_x + i, V(keep)(CROSS(cos_a, sin_a, rest[1], rest[0]), moves));
 		V(store)(b->axis_y + i, V(keep)(DOT(sin_a, cos_a, rest[0], rest[1]), moves));
 	}
-	if (b->parts & ET_SPRING_RANGE)
-		V(store)(b->linear.min_spring_impulse + i, rest[3]);
 	if (b->tuned)
 		prepare_softness(b, i, s, rest[6], rest[7]);
 	if (locks_angle(b->kind) || b->parts & (ET_ANGULAR_SPRING | ET_ANGULAR_LIMITS)) {
@@ -173,8 +171,10 @@ HELPER(LEVEL) void prepare_axes(et_joint_block *b, uint32_t i, V(mask) used, con
 		V(mask) rigid = prepare_axis(&b->linear, i, from, old, parts, s);
 		if (has_point(b->kind))
 			rigid = prepare_point_axis(&b->linear, i, parts, rigid);
-		if (b->parts & ET_SPRING_RANGE)
-			prepare_range(&b->linear, i, parts, from[3], V(set1)(s->step.h));
+		if (b->parts & ET_SPRING_RANGE) {
+			V(rows4)(words + 24, l->joint + i, 40, old);
+			prepare_range(&b->linear, i, parts, old[3], from[3], V(set1)(s->step.h));
+		}
 		b->rigid_linear |= (uint32_t)(rigid & used) << i;
 	}
 	V(rows4)(words + 36, l->joint + i, 40, old);
