@@ -17,7 +17,7 @@ const (
 var (
 	allowedParts = [numJointKinds]JointParts{
 		JointDistance: linearParts | angularParts | PartSpringRange, JointPoint: softParts | angularParts | PartVelocity,
-		JointWeld: softParts,
+		JointWeld:      softParts,
 		JointPrismatic: linearParts, JointWheel: linearParts | angularParts,
 	}
 	usualParts = [numJointKinds]JointParts{JointDistance: PartSpring, JointWheel: PartSpring}
