@@ -23,8 +23,8 @@ const (
 	jointNumbers = 11
 	jointWords   = 2 + 3 + 3 + 2 + jointNumbers + 4
 
-	// firstJointWords are those that World.Hash includes of every joint. It includes the rest, which is usually
-	// zero, in a column of its own, so that the hashes of joints without it did not change when it was added.
+	// firstJointWords is the number of words that World.Hash includes of all joints. The rest, which is usually
+	// zero, is a column of its own, in worlds where it is not zero.
 	firstJointWords = 2 + 3 + 3 + 2 + 9
 )
 

@@ -126,6 +126,7 @@ func (s *solver) updateJoint(i int) {
 	j.Axis = rigid.Vec{X: cosA, Y: sinA}
 	j.ReferenceAngle = rigid.Atan2(float32(sinA*cosB)-float32(cosA*sinB), float32(cosA*cosB)+float32(sinA*sinB))
 	r.configure(j)
+	j.Parts |= partIf(rigid.PartTuned, r.hertz > 0 || r.damping > 0)
 	dynamicA, dynamicB := c.Type[j.A] == DynamicBody, c.Type[j.B] == DynamicBody
 	if (c.Flags[j.A]|c.Flags[j.B])&FlagDisabled != 0 || !dynamicA && !dynamicB {
 		j.Kind = rigid.NoJoint

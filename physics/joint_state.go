@@ -29,6 +29,23 @@ func (w *World) JointTorque(j Joint) (float32, error) {
 	return torque, nil
 }
 
+// JointMotorForce returns what the motor of j exerted on body B in the last sub-step of the last step: a force in N
+// along the axis of distance and prismatic joints, and a torque in N·m of the other kinds, as JointSpeed has a speed. It is part of
+// JointForce or JointTorque, and 0 without a motor. Errors: ErrStale.
+func (w *World) JointMotorForce(j Joint) (float32, error) {
+	i, err := w.joint(j)
+	if err != nil {
+		return 0, err
+	}
+	s := w.solver
+	solved := &s.joints.solved[i]
+	switch JointKind(s.joints.rows[i].kind) {
+	case DistanceJoint, PrismaticJoint:
+		return solved.LinearImpulse.Motor * s.subStepRate, nil
+	}
+	return solved.AngularImpulse.Motor * s.subStepRate, nil
+}
+
 // jointReaction returns the force and the torque of a joint on body B.
 func (s *solver) jointReaction(i int) (force rigid.Vec, torque float32) {
 	s.centre.Cos, s.centre.Sin = s.cols.Cos, s.cols.Sin

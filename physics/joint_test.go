@@ -177,6 +177,7 @@ func jointCalls(w *physics.World, j physics.Joint) map[string]error {
 	_, errs["JointTranslation"] = w.JointTranslation(j)
 	_, errs["JointLength"] = w.JointLength(j)
 	_, errs["JointSpeed"] = w.JointSpeed(j)
+	_, errs["JointMotorForce"] = w.JointMotorForce(j)
 	_, _, errs["JointSeparation"] = w.JointSeparation(j)
 	_, errs["JointDef"] = w.JointDef(j)
 	errs["SetJointDef"] = w.SetJointDef(j, physics.JointDef{})

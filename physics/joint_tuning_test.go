@@ -499,3 +499,33 @@ func TestTunedJointsAllocateNothing(t *testing.T) {
 		t.Errorf("%g allocations a step", n)
 	}
 }
+
+// A motor exerts its greatest force on a load that it accelerates, and what holds the load at its speed: a slider and a
+// distance joint lift a weight, and a hinge turns a wheel.
+func TestJointMotorForce(t *testing.T) {
+	r := newFixture(t, -10)
+	support := r.body(physics.StaticBody, 0, 0)
+	lifted, hung, wheel := r.load(0, 0), r.load(5, -1), r.load(10, 0)
+	m, inertia := 1/float64(r.w.Columns().InvMass[lifted.Index()]), 1/float64(r.w.Columns().InvInertia[wheel.Index()])
+	up := common(support, lifted)
+	up.FrameA.Angle, up.FrameB.Angle = math.Pi/2, math.Pi/2
+	slider := r.join(r.w.CreatePrismaticJoint(physics.PrismaticJointDef{JointDef: up, EnableMotor: true, MaxMotorForce: 40, MotorSpeed: 4}))
+	d := common(support, hung)
+	d.FrameA.Point[0] = 5
+	winch := r.join(r.w.CreateDistanceJoint(physics.DistanceJointDef{JointDef: d, EnableSpring: true, EnableMotor: true, MaxMotorForce: 30, MotorSpeed: 3}))
+	hinge := r.hinge(support, wheel, 10, 0, func(d *physics.RevoluteJointDef) {
+		d.EnableMotor, d.MaxMotorTorque, d.MotorSpeed = true, 0.5, -100
+	})
+	free := r.hinge(support, r.load(15, 0), 15, 0)
+	r.steps(3)
+	r.near("slider", r.read(r.w.JointMotorForce, slider), 40, 0.01)
+	r.near("winch", r.read(r.w.JointMotorForce, winch), 30, 0.01)
+	r.near("hinge", r.read(r.w.JointMotorForce, hinge), -0.5, 1e-4)
+	_, _, spin := r.velocity(wheel)
+	r.near("spin", spin, -0.5/inertia*3/60, 1e-3)
+	r.near("no motor", r.read(r.w.JointMotorForce, free), 0, 0)
+	r.seconds(2)
+	r.near("slider at its speed", r.read(r.w.JointMotorForce, slider), m*10, 0.01)
+	r.near("all of its force", float64(must[[2]float32](t)(r.w.JointForce(slider))[1]), m*10, 0.01)
+	r.near("speed", r.read(r.w.JointSpeed, slider), 4, 1e-3)
+}

@@ -8,18 +8,22 @@ typedef struct {
 
 /* The parts that each kind can have. */
 static const uint32_t allowed_parts[] = {
-	0, ET_LINEAR | ET_ANGULAR | ET_SPRING_RANGE, ET_SOFT | ET_ANGULAR | ET_VELOCITY, ET_SOFT, ET_LINEAR, ET_LINEAR | ET_ANGULAR,
+	0,
+	ET_TUNED | ET_LINEAR | ET_ANGULAR | ET_SPRING_RANGE,
+	ET_TUNED | ET_SOFT | ET_ANGULAR | ET_VELOCITY,
+	ET_TUNED | ET_SOFT,
+	ET_TUNED | ET_LINEAR,
+	ET_TUNED | ET_LINEAR | ET_ANGULAR,
 };
 
 /* Fills in the integer fields, except the masks. */
 static void look_up_joints(const et_system *s, const uint32_t *joint, et_joint_block *b, joint_lanes *l) {
-	b->joints = b->parts = b->tuned = 0;
+	b->joints = b->parts = 0;
 	b->kind = s->joints[joint[0]].kind;
 	for (uint32_t i = 0; i < ET_LANES; i++) {
 		const uint32_t n = joint[i] == UINT32_MAX ? joint[0] : joint[i];
 		const et_joint *const j = &s->joints[n];
 		b->joints += joint[i] != UINT32_MAX;
-		b->tuned |= (uint32_t)(joint[i] != UINT32_MAX && (j->hertz > 0.0f || j->damping > 0.0f)) << i;
 		l->joint[i] = n;
 		l->parts[i] = j->parts & allowed_parts[b->kind];
 		b->parts |= l->parts[i];
@@ -62,8 +66,8 @@ HELPER(LEVEL) spring_lanes spring_softness(const et_system *s, V(f) hertz, V(f) 
 }
 
 /* jointSoftnessOf in package native/rigid. */
-HELPER(LEVEL) void prepare_softness(et_joint_block *b, uint32_t i, const et_system *s, V(f) hertz, V(f) damping) {
-	const V(mask) tuned = V(lt)(ZERO, hertz) | V(lt)(ZERO, damping);
+HELPER(LEVEL) void prepare_softness(et_joint_block *b, uint32_t i, const et_system *s, V(mask) tuned,
+                                    V(f) hertz, V(f) damping) {
 	const V(f) own_hertz = V(pick)(hertz, ZERO, hertz, V(set1)(s->step.joint_hertz));
 	const V(f) own_damping = V(pick)(damping, ZERO, damping, V(set1)(s->step.joint_damping));
 	const V(f) bounded = V(min)(own_hertz, V(set1)(0.25f * s->step.inv_h));
@@ -152,8 +156,8 @@ HELPER(LEVEL) void prepare_frames(et_joint_block *b, uint32_t i, const et_system
 		V(store)(b->axis_x + i, V(keep)(CROSS(cos_a, sin_a, rest[1], rest[0]), moves));
 		V(store)(b->axis_y + i, V(keep)(DOT(sin_a, cos_a, rest[0], rest[1]), moves));
 	}
-	if (b->tuned)
-		prepare_softness(b, i, s, rest[6], rest[7]);
+	if (b->parts & ET_TUNED)
+		prepare_softness(b, i, s, having(V(loadu)(l->parts + i), ET_TUNED), rest[6], rest[7]);
 	if (locks_angle(b->kind) || b->parts & (ET_ANGULAR_SPRING | ET_ANGULAR_LIMITS)) {
 		const V(f) angle = SUB(V(fetch)(s->angle, body_b), V(fetch)(s->angle, body_a));
 		V(store)(b->angle + i, wrap_angle(SUB(angle, rest[2])));
@@ -181,7 +185,7 @@ HELPER(LEVEL) void prepare_axes(et_joint_block *b, uint32_t i, V(mask) used, con
 	if (b->parts & ET_ANGULAR) {
 		uint32_t angular_parts[ET_LANES];
 		for (int k = 0; k < V(LANES); k++)
-			angular_parts[k] = l->parts[i + (uint32_t)k] >> ET_ANGULAR_SHIFT;
+			angular_parts[k] = (l->parts[i + (uint32_t)k] & ET_ANGULAR) >> ET_ANGULAR_SHIFT;
 		V(rows8)(words + 16, l->joint + i, 40, from);
 		const V(mask) rigid = prepare_axis(&b->angular, i, from, old, V(loadu)(angular_parts), s);
 		b->rigid_angular |= (uint32_t)(rigid & used) << i;

@@ -438,18 +438,21 @@ HELPER(LEVEL) void solve_joint(et_joint_block *b, uint32_t i, et_state *states, 
 }
 
 KERNEL(void, solve_joints, const et_system *s, int32_t use_bias, int64_t lo, int64_t hi) {
-	const et_softness shared = use_bias ? s->step.joint_softness : (et_softness){0.0f, 1.0f, 0.0f};
+	const et_softness soft = use_bias ? s->step.joint_softness : (et_softness){0.0f, 1.0f, 0.0f};
+	const joint_step shared = {V(set1)(soft.bias_rate), V(set1)(soft.mass_scale), V(set1)(soft.impulse_scale), s->step.inv_h, use_bias};
 	for (et_joint_block *b = s->joint_blocks + lo; b < s->joint_blocks + hi; b++) {
 		for (uint32_t i = 0; i < b->joints; i += V(LANES)) {
-			joint_step it = {V(set1)(shared.bias_rate), V(set1)(shared.mass_scale), V(set1)(shared.impulse_scale), s->step.inv_h, use_bias};
-			if (use_bias && b->tuned) {
+			if (b->kind == ET_POINT && b->parts == 0) {
+				solve_joint(b, i, s->states, ET_POINT, 0, &shared);
+				continue;
+			}
+			joint_step it = shared;
+			if (use_bias && b->parts & ET_TUNED) {
 				it.bias_rate = V(load)(b->bias_rate + i);
 				it.mass_scale = V(load)(b->mass_scale + i);
 				it.impulse_scale = V(load)(b->impulse_scale + i);
 			}
-			if (b->kind == ET_POINT && b->parts == 0)
-				solve_joint(b, i, s->states, ET_POINT, 0, &it);
-			else if (b->kind == ET_POINT)
+			if (b->kind == ET_POINT)
 				solve_joint(b, i, s->states, ET_POINT, b->parts, &it);
 			else if (b->kind == ET_DISTANCE)
 				solve_joint(b, i, s->states, ET_DISTANCE, b->parts, &it);

@@ -47,7 +47,7 @@ enum { ET_DISTANCE = 1, ET_POINT = 2, ET_WELD = 3, ET_PRISMATIC = 4, ET_WHEEL = 
 enum {
 	ET_SPRING = 1, ET_MOTOR = 2, ET_LIMITS = 4, ET_LINEAR = 7,
 	ET_ANGULAR_SPRING = 8, ET_ANGULAR_LIMITS = 32, ET_ANGULAR = 56, ET_ANGULAR_SHIFT = 3,
-	ET_FRICTION = 64, ET_SOFT = ET_SPRING | ET_FRICTION, ET_VELOCITY = 128, ET_SPRING_RANGE = 256,
+	ET_FRICTION = 64, ET_SOFT = ET_SPRING | ET_FRICTION, ET_VELOCITY = 128, ET_SPRING_RANGE = 256, ET_TUNED = 512,
 };
 
 typedef struct {
@@ -75,7 +75,7 @@ typedef struct {
 } et_axis_block;
 
 typedef struct {
-	uint32_t joints, kind, parts, dynamic_a, dynamic_b, rigid_linear, rigid_angular, tuned, unused[8];
+	uint32_t joints, kind, parts, dynamic_a, dynamic_b, rigid_linear, rigid_angular, unused[9];
 	uint32_t a[ET_LANES], b[ET_LANES];
 	float inv_ia[ET_LANES], inv_ib[ET_LANES];
 	float anchor_ax[ET_LANES], anchor_ay[ET_LANES], anchor_bx[ET_LANES], anchor_by[ET_LANES];

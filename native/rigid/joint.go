@@ -62,6 +62,9 @@ const (
 	// PartSpringRange gives PartSpring of a JointDistance its own bounds, which may have any sign: its force is
 	// from MinSpringForce to MaxSpringForce. Positive forces push.
 	PartSpringRange
+
+	// PartTuned gives a joint of any kind its own Hertz and Damping.
+	PartTuned
 )
 
 // Joint connects two bodies: its definition, and the impulses that are kept from one step to the next.
@@ -89,8 +92,8 @@ type Joint struct {
 	// JointPrismatic and JointWheel, X is the impulse across the axis, along (-Axis.Y, Axis.X).
 	PointImpulse Vec
 
-	// Hertz and Damping are the softness of rows, limits and rigid springs. Of one that is not positive, that of
-	// Params applies: JointHertz, JointDamping.
+	// Hertz and Damping are the softness of rows, limits and rigid springs of a joint with PartTuned. In place of one
+	// that is not positive, that of Params applies: JointHertz, JointDamping.
 	Hertz, Damping float32
 
 	// Impulses of parts that the joint does not have are ignored, except the spring of AngularImpulse: in JointWeld
@@ -128,9 +131,7 @@ type JointBlock struct {
 	// Bit i: the spring of lane i is rigid. In kinds with a point the spring of Linear is the point itself.
 	RigidLinear, RigidAngular uint32
 
-	Tuned uint32 // bit i: the joint of lane i has its own Hertz or Damping
-
-	_ [8]uint32 // so that each field below begins with a cache line
+	_ [9]uint32 // so that each field below begins with a cache line
 
 	A, B                             [Lanes]uint32  // bodies
 	InvIA, InvIB                     [Lanes]float32 // 1/(kg·m²)
@@ -148,7 +149,7 @@ type JointBlock struct {
 
 	Linear, Angular AxisBlock
 
-	BiasRate, MassScale, ImpulseScale [Lanes]float32 // of rows, limits and rigid springs; only if Tuned is not 0
+	BiasRate, MassScale, ImpulseScale [Lanes]float32 // of rows, limits and rigid springs; only in blocks with PartTuned
 }
 
 // AxisBlock is a JointAxis of each joint of a JointBlock. The spring is a soft constraint with that BiasRate,

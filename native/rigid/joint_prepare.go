@@ -16,9 +16,11 @@ const (
 // allowedParts are the parts that a kind can have, and usualParts those that most joints of the kind have.
 var (
 	allowedParts = [numJointKinds]JointParts{
-		JointDistance: linearParts | angularParts | PartSpringRange, JointPoint: softParts | angularParts | PartVelocity,
-		JointWeld:      softParts,
-		JointPrismatic: linearParts, JointWheel: linearParts | angularParts,
+		JointDistance:  PartTuned | linearParts | angularParts | PartSpringRange,
+		JointPoint:     PartTuned | softParts | angularParts | PartVelocity,
+		JointWeld:      PartTuned | softParts,
+		JointPrismatic: PartTuned | linearParts,
+		JointWheel:     PartTuned | linearParts | angularParts,
 	}
 	usualParts = [numJointKinds]JointParts{JointDistance: PartSpring, JointWheel: PartSpring}
 )
@@ -53,14 +55,11 @@ func (s *System) prepareJointsGo(lo, hi int) {
 func (s *System) prepareJointBlock(b *JointBlock, joint *[Lanes]uint32) {
 	first := &s.Joints[joint[0]]
 	b.Joints, b.Kind, b.Parts = 0, first.Kind, 0
-	b.DynamicA, b.DynamicB, b.RigidLinear, b.RigidAngular, b.Tuned = 0, 0, 0, 0, 0
-	for i, n := range joint {
+	b.DynamicA, b.DynamicB, b.RigidLinear, b.RigidAngular = 0, 0, 0, 0
+	for _, n := range joint {
 		if n != NoContact {
 			b.Joints++
 			b.Parts |= s.Joints[n].usedParts()
-			if s.Joints[n].tuned() {
-				b.Tuned |= 1 << i
-			}
 		}
 	}
 	for i, n := range joint[:b.Joints] {
@@ -75,7 +74,7 @@ func (s *System) prepareJointBlock(b *JointBlock, joint *[Lanes]uint32) {
 			b.DynamicB |= 1 << i
 		}
 		s.prepareFrames(b, i, j)
-		if b.Tuned != 0 {
+		if b.Parts&PartTuned != 0 {
 			soft := s.step.jointSoftnessOf(j)
 			b.BiasRate[i], b.MassScale[i], b.ImpulseScale[i] = soft.biasRate, soft.massScale, soft.impulseScale
 		}
@@ -157,7 +156,7 @@ func (s *System) prepareLinear(b *JointBlock, i int, j *Joint) {
 }
 
 func (s *System) prepareAngular(b *JointBlock, i int, j *Joint) {
-	if b.Angular.prepare(i, &j.Angular, &j.AngularImpulse, j.usedParts()>>angularShift, &s.step) {
+	if b.Angular.prepare(i, &j.Angular, &j.AngularImpulse, j.usedParts()&angularParts>>angularShift, &s.step) {
 		b.RigidAngular |= 1 << i
 	}
 }
@@ -207,13 +206,10 @@ func (k *stepContext) boundedSoftness(hertz, damping float32) softness {
 	return soft
 }
 
-// tuned reports whether a joint has a softness of its own.
-func (j *Joint) tuned() bool { return j.Hertz > 0 || j.Damping > 0 }
-
 // jointSoftnessOf is the softness of rows, limits and rigid springs of a joint. As in Params, hertz is at most a
 // quarter of the rate of the sub-steps.
 func (k *stepContext) jointSoftnessOf(j *Joint) softness {
-	if !j.tuned() {
+	if j.Parts&PartTuned == 0 {
 		return k.jointSoftness
 	}
 	hertz, damping := k.jointHertz, k.jointDamping

@@ -225,7 +225,7 @@ func (s *System) solveJointsGo(useBias bool, lo, hi int) {
 
 // softness is that of lane i, where shared is that of joints without one of their own.
 func (b *JointBlock) softness(i uint32, shared softness) softness {
-	if b.Tuned == 0 {
+	if b.Parts&PartTuned == 0 {
 		return shared
 	}
 	i &= Lanes - 1
