@@ -183,7 +183,7 @@ func TestRestoreRefusals(t *testing.T) {
 func mutated(rng *rand.Rand, good []byte) []byte {
 	frames := frametest.Split(good)
 	i := rng.IntN(len(frames))
-	for magic, version := range map[string]uint32{"evtk.ecs": 2, "evtk.rig": 2} {
+	for magic, version := range map[string]uint32{"evtk.ecs": 2, "evtk.rig": 3} {
 		if bytes.HasPrefix(frames[i], []byte(magic)) {
 			frames[i] = frametest.Forge(magic, version, frametest.Mutate(rng, frametest.Split(frames[i])))
 			return frametest.Forge(simMagic, simVersion, frames)

@@ -312,7 +312,7 @@ func (w *World) run(c *Commands) {
 		case createJoint:
 			c.createdJoints = append(c.createdJoints, w.createNewJoint(c, &c.joints[len(c.createdJoints)]))
 		case setJoint:
-			w.solver.setJoint(int(c.Joint(o.joint).index), &rows[0])
+			w.solver.redefineJoint(int(c.Joint(o.joint).index), &rows[0])
 			rows = rows[1:]
 		case destroyJoint, setMotorSpeed, setMouseTarget:
 			w.solver.applyJoint(int(c.Joint(o.joint).index), o)

@@ -253,11 +253,14 @@ func (d *direct) draw(t *rapid.T, bodies *[]physics.Body, shapes *[]physics.Shap
 		if len(d.known) > 0 {
 			j = rapid.SampledFrom(d.known).Draw(t, "joint")
 		}
-		switch target := v(); rapid.IntRange(0, 2).Draw(t, "change") {
+		switch target := v(); rapid.IntRange(0, 3).Draw(t, "change") {
 		case 0:
 			d.both(func() { l.DestroyJoint(j) }, func() error { return w.DestroyJoint(d.joint(j)) })
 		case 1:
 			d.both(func() { l.SetMotorSpeed(j, target[0]) }, func() error { return w.SetMotorSpeed(d.joint(j), target[0]) })
+		case 2:
+			def := physics.JointDef{FrameB: physics.JointFrame{Point: target}, CollideConnected: true, ConstraintHertz: target[0]}
+			d.both(func() { l.SetJointDef(j, def) }, func() error { return w.SetJointDef(d.joint(j), def) })
 		default:
 			d.both(func() { l.SetMouseTarget(j, target) }, func() error { return w.SetMouseTarget(d.joint(j), target) })
 		}

@@ -107,17 +107,19 @@
 //	err = w.SetMotorSpeed(j, 1)
 //
 // To change a joint, read its definition, change it and set it again (RevoluteJointDef, SetRevoluteJointDef); this
-// takes effect with the next step. JointForce and JointTorque return the load of a joint in the last sub-step;
-// JointAngle, JointTranslation, JointLength and JointSpeed return its state. The solver handles joints before
-// contacts. Config.JointHertz defines the stiffness of stiff joints: under loads of a hundred times the mass of a
-// link, they give some centimetres. A spring makes one implicit Euler step in each sub-step of h seconds, so it
+// takes effect with the next step. JointDef and SetJointDef do the same with what all kinds have in common. JointForce,
+// JointTorque and JointMotorForce return the load of a joint in the last sub-step; JointAngle, JointTranslation,
+// JointLength, JointSpeed and JointSeparation return its state. The solver handles joints before
+// contacts. Config.JointHertz defines the stiffness of stiff joints, and JointDef.ConstraintHertz that of one of them:
+// under loads of a hundred times the mass of a link, they give some centimetres. A load hangs g/(2π·ConstraintHertz)²
+// below its place. A spring makes one implicit Euler step in each sub-step of h seconds, so it
 // swings with a damping ratio of Damping + π·Hertz·h in place of Damping. Where many springs depend on each other, as
 // in cloth or soft bodies, Hertz should be at most 1/(12·h), which is 20 Hz for four sub-steps of 1/60 s. A joint
 // that is created far from its target pose pulls with great force: move the bodies there first.
 //
 // The bodies of a joint do not collide with each other, unless CollideConnected is true. A joint is destroyed with
 // either body, or breaks at the end of a step in which its load exceeded BreakForce or BreakTorque: see
-// Events.Broken. It is idle, and has no force, while neither body is dynamic, or one is disabled.
+// Events.Broken. With ForceThreshold or TorqueThreshold it is in Events.JointLoads instead, and stays. It is idle, and has no force, while neither body is dynamic, or one is disabled.
 //
 // # Queries and characters
 //

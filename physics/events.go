@@ -23,6 +23,8 @@ type Events struct {
 	Disabled []Disabled
 	// Broken are the joints whose load was too great; they are destroyed.
 	Broken []Broken
+	// JointLoads are the joints whose load exceeded a threshold of their definition and that did not break.
+	JointLoads []JointLoad
 	// Slept are the indices of the bodies that fell asleep at the end of the step, or by a call after it.
 	// Woke are those of the bodies that woke in the step, or by a call since the previous step.
 	Slept, Woke []uint32
@@ -61,6 +63,13 @@ type Broken struct {
 	Tick   uint64     // number of steps before this one
 }
 
+// JointLoad is a joint whose load in the last sub-step exceeded JointDef.ForceThreshold or TorqueThreshold.
+type JointLoad struct {
+	Joint  Joint
+	Force  [2]float32 // on body B in N
+	Torque float32    // on body B in N·m
+}
+
 // DefaultHitSpeed is Tuning.HitSpeed of a world whose tuning leaves it zero, in m/s.
 const DefaultHitSpeed = 1
 
@@ -73,7 +82,7 @@ func (w *World) ClearEvents() { w.solver.events.clear() }
 
 func (e *Events) clear() {
 	*e = Events{e.Begin[:0], e.End[:0], e.SensorBegin[:0], e.SensorEnd[:0], e.Hit[:0], e.Moved[:0], e.Disabled[:0], e.Broken[:0],
-		e.Slept[:0], e.Woke[:0]}
+		e.JointLoads[:0], e.Slept[:0], e.Woke[:0]}
 }
 
 func (e *Events) copyFrom(src *Events) {
@@ -81,6 +90,7 @@ func (e *Events) copyFrom(src *Events) {
 	e.SensorBegin, e.SensorEnd = append(e.SensorBegin[:0], src.SensorBegin...), append(e.SensorEnd[:0], src.SensorEnd...)
 	e.Hit, e.Moved = append(e.Hit[:0], src.Hit...), append(e.Moved[:0], src.Moved...)
 	e.Disabled, e.Broken = append(e.Disabled[:0], src.Disabled...), append(e.Broken[:0], src.Broken...)
+	e.JointLoads = append(e.JointLoads[:0], src.JointLoads...)
 	e.Slept, e.Woke = append(e.Slept[:0], src.Slept...), append(e.Woke[:0], src.Woke...)
 }
 

@@ -10,14 +10,14 @@ import (
 // The encoded events of a step are, all little-endian, a uint32 length of each list of Events, in
 // the order of its fields, and then the elements of all lists: handles as their Bits,
 // numbers, and the name of a column as its number in a snapshot.
-const eventLists = 10
+const eventLists = 11
 
 // eventBytes is the size of an element of each list.
-var eventBytes = [eventLists]int{16, 16, 16, 16, 16 + 5*4, 4, 8 + 8 + 1 + 4, 3*8 + 3*4 + 8, 4, 4}
+var eventBytes = [eventLists]int{16, 16, 16, 16, 16 + 5*4, 4, 8 + 8 + 1 + 4, 3*8 + 3*4 + 8, 8 + 3*4, 4, 4}
 
 func (e *Events) lengths() [eventLists]int {
 	return [...]int{len(e.Begin), len(e.End), len(e.SensorBegin), len(e.SensorEnd), len(e.Hit), len(e.Moved),
-		len(e.Disabled), len(e.Broken), len(e.Slept), len(e.Woke)}
+		len(e.Disabled), len(e.Broken), len(e.JointLoads), len(e.Slept), len(e.Woke)}
 }
 
 // AppendEvents appends the events of the last step to dst, to be stored together with
@@ -54,6 +54,11 @@ func (w *World) AppendEvents(dst []byte) []byte {
 		dst = wire.AppendU64s(dst, b.Joint.Bits(), b.A.Bits(), b.B.Bits())
 		dst = wire.AppendF32s(dst, b.Force[0], b.Force[1], b.Torque)
 		dst = wire.AppendU64s(dst, b.Tick)
+	}
+	for i := range e.JointLoads {
+		l := &e.JointLoads[i]
+		dst = wire.AppendU64s(dst, l.Joint.Bits())
+		dst = wire.AppendF32s(dst, l.Force[0], l.Force[1], l.Torque)
 	}
 	dst = wire.AppendU32s(dst, e.Slept...)
 	return wire.AppendU32s(dst, e.Woke...)
@@ -127,6 +132,9 @@ func (w *World) PrepareEvents(data []byte) error {
 	for range next() {
 		e.Broken = append(e.Broken, Broken{JointOfBits(r.U64()), BodyOfBits(r.U64()), BodyOfBits(r.U64()),
 			[2]float32{r.F32(), r.F32()}, r.F32(), r.U64()})
+	}
+	for range next() {
+		e.JointLoads = append(e.JointLoads, JointLoad{JointOfBits(r.U64()), [2]float32{r.F32(), r.F32()}, r.F32()})
 	}
 	rows(&e.Slept)
 	rows(&e.Woke)

@@ -14,8 +14,8 @@ import (
 func TestEventsAreKept(t *testing.T) {
 	w := eventful(t)
 	e := w.Events()
-	kinds := []int{len(e.Begin), len(e.Hit), len(e.SensorBegin), len(e.Moved), len(e.Disabled), len(e.Broken), len(e.Slept), len(e.End), len(e.SensorEnd), len(e.Woke)}
-	if slices.Contains(kinds[:7], 0) {
+	kinds := []int{len(e.Begin), len(e.Hit), len(e.SensorBegin), len(e.Moved), len(e.Disabled), len(e.Broken), len(e.Slept), len(e.JointLoads), len(e.End), len(e.SensorEnd), len(e.Woke)}
+	if slices.Contains(kinds[:8], 0) {
 		t.Fatalf("events of each kind: %v; not the case to test", kinds)
 	}
 	data, kept := snapshot(t, w), w.AppendEvents(nil)
@@ -86,12 +86,16 @@ func eventful(t *testing.T) *physics.World {
 	sleeper := disc(40, false)
 	rod := physics.DefaultDistanceJointDef()
 	rod.BodyA, rod.BodyB, rod.Length, rod.BreakForce = c, d, 4, 1
-	if _, err := w.CreateDistanceJoint(rod); err != nil {
-		t.Fatal(err)
+	loaded := rod
+	loaded.BodyA, loaded.BodyB, loaded.BreakForce, loaded.ForceThreshold = disc(50, false), disc(54, false), 0, 1
+	for _, d := range []physics.DistanceJointDef{rod, loaded} {
+		if _, err := w.CreateDistanceJoint(d); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, err := range []error{
 		w.SetVelocity(a, [2]float32{20, 0}, 0), w.SetVelocity(b, [2]float32{-20, 0}, 0),
-		w.ApplyForceToCenter(c, [2]float32{-1000, 0}),
+		w.ApplyForceToCenter(c, [2]float32{-1000, 0}), w.ApplyForceToCenter(loaded.BodyA, [2]float32{-1000, 0}),
 	} {
 		if err != nil {
 			t.Fatal(err)

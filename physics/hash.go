@@ -68,9 +68,12 @@ func (w *World) appendSolverHashes(dst []ColumnHash) []ColumnHash {
 		dst = append(dst,
 			ColumnHash{Name: "JointBody", Hash: statehash.Rows(w.joints.body)},
 			ColumnHash{Name: "JointGeneration", Hash: statehash.Rows(w.joints.ids.generation)},
-			ColumnHash{Name: "JointDef", Hash: statehash.Rows(words[uint32](s.joints.rows))},
+			ColumnHash{Name: "JointDef", Hash: statehash.Rows(s.joints.columns(0, firstJointWords))},
 			ColumnHash{Name: "JointImpulse", Hash: statehash.Rows(words[float32](s.joints.allImpulses()))},
 		)
+		if more := s.joints.columns(firstJointWords, jointWords); !zero(more) {
+			dst = append(dst, ColumnHash{Name: "JointDefMore", Hash: statehash.Rows(more)})
+		}
 	}
 	if w.chains.ids.used() > 0 {
 		dst = append(dst,

@@ -1,6 +1,7 @@
 package physics
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/evertick/evertick/native/rigid"
@@ -27,6 +28,19 @@ func TestHashSeesEveryColumn(t *testing.T) {
 	}
 	if joined := w.AppendColumnHashes(nil); len(joined) != hashedColumns+4 {
 		t.Fatalf("%d columns are hashed with joints", len(joined))
+	}
+	for name, word := range map[string]*float32{
+		"hertz": &w.solver.joints.rows[2].hertz, "damping": &w.solver.joints.rows[2].damping,
+		"force": &w.solver.joints.rows[2].forceThreshold, "torque": &w.solver.joints.rows[2].torqueThreshold,
+		"a late number": &w.solver.joints.rows[2].numbers[jointNumbers-1], "the one before": &w.solver.joints.rows[2].numbers[jointNumbers-2],
+	} {
+		plain := w.AppendColumnHashes(nil)
+		*word++
+		changed := w.AppendColumnHashes(nil)
+		if len(changed) != len(plain)+1 || changed[len(plain)].Name != "JointDefMore" || !slices.Equal(changed[:len(plain)], plain) {
+			t.Errorf("%s: %v, before %v", name, changed, plain)
+		}
+		*word--
 	}
 	hash := w.Hash()
 	for i, change := range []func(){

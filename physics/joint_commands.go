@@ -65,9 +65,14 @@ func (c *Commands) SetMouseJointDef(j Joint, def MouseJointDef) { c.setJoint(j, 
 // SetFilterJointDef records a new definition of a joint.
 func (c *Commands) SetFilterJointDef(j Joint, def FilterJointDef) { c.setJoint(j, def.fields()) }
 
-func (c *Commands) setJoint(j Joint, def jointFields) {
+// SetJointDef records new values of the fields that all kinds of joints have in common, as World.SetJointDef.
+func (c *Commands) SetJointDef(j Joint, def JointDef) { c.redefineJoint(j, def.row()) }
+
+func (c *Commands) setJoint(j Joint, def jointFields) { c.redefineJoint(j, def.joint().row) }
+
+func (c *Commands) redefineJoint(j Joint, row jointRow) {
 	c.add(command{kind: setJoint, joint: j})
-	c.rows = append(c.rows, def.joint().row)
+	c.rows = append(c.rows, row)
 }
 
 // SetMotorSpeed records the speed of the motor of a joint, as World.SetMotorSpeed.
@@ -113,7 +118,8 @@ func (r *dryRun) changeJoint(o *command) error {
 	switch o.kind {
 	case setJoint:
 		r.nextRow++
-		return row.canBecome(&r.now.rows[r.nextRow-1])
+		_, err := row.redefined(&r.now.rows[r.nextRow-1])
+		return err
 	case destroyJoint:
 		r.joints.destroy(o.joint.index)
 		return nil
@@ -158,6 +164,12 @@ func (w *World) createNewJoint(c *Commands, n *newJoint) Joint {
 		panic("physics: Apply: a joint was miscounted")
 	}
 	return j
+}
+
+// redefineJoint executes a checked command that gives a joint a new definition.
+func (s *solver) redefineJoint(i int, to *jointRow) {
+	row, _ := s.joints.rows[i].redefined(to)
+	s.setJoint(i, &row)
 }
 
 // applyJoint executes a checked command on a joint.

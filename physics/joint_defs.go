@@ -28,6 +28,13 @@ type JointDef struct {
 	// BreakForce in N and BreakTorque in N·m are the greatest load of the joint. If it exceeds one in the last
 	// sub-step of a step, it is destroyed at the end of the step: see Events.Broken. 0: no bound.
 	BreakForce, BreakTorque float32
+	// ForceThreshold in N and TorqueThreshold in N·m are a load to report: each step in whose last sub-step the
+	// joint exceeds one has it in Events.JointLoads. 0: never.
+	ForceThreshold, TorqueThreshold float32
+	// ConstraintHertz in Hz and ConstraintDamping, a damping ratio, are how stiff the joint is where it is not a
+	// spring: its points, axes and limits. 0: Config.JointHertz, Config.JointDamping. The frequency counts up to a
+	// quarter of the rate of the sub-steps. Errors beyond 0.25 m or rad pull like one of that size.
+	ConstraintHertz, ConstraintDamping float32
 }
 
 // DistanceJointDef describes a joint that keeps the points of its frames at a distance.
@@ -41,6 +48,10 @@ type DistanceJointDef struct {
 	// ratio. It pulls and pushes with up to MaxSpringForce in N; 0: no bound.
 	EnableSpring                   bool
 	Hertz, Damping, MaxSpringForce float32
+	// LowerSpringForce and UpperSpringForce in N bound the force of the spring in each direction, in place of
+	// MaxSpringForce, unless both are 0: negative forces pull the points together, positive ones push them apart.
+	// From -100 to 0 it is a rubber band.
+	LowerSpringForce, UpperSpringForce float32
 	// EnableLimit keeps the length between MinLength and MaxLength, in metres; not negative.
 	EnableLimit          bool
 	MinLength, MaxLength float32
@@ -107,7 +118,8 @@ type WheelJointDef struct {
 }
 
 // MotorJointDef describes a joint that moves body B to a pose relative to body A, or
-// resists its motion, like the friction of a floor in a game seen from above.
+// drives it at a velocity relative to body A. A velocity of 0 resists motion, like the friction of a floor in a game
+// seen from above.
 type MotorJointDef struct {
 	JointDef
 	// A spring with LinearHertz and LinearDamping pulls the points of the frames together with up
@@ -116,8 +128,10 @@ type MotorJointDef struct {
 	// ratio. A force or torque of 0 means no such spring.
 	LinearHertz, LinearDamping, MaxSpringForce    float32
 	AngularHertz, AngularDamping, MaxSpringTorque float32
-	// MaxVelocityForce in N resists the motion of one point relative to the other; it must be 0 if
-	// MaxSpringForce is not 0.
+	// LinearVelocity in m/s, along the axis of FrameA and to its left, is the velocity of the point of body B
+	// relative to that of body A that the joint seeks with up to MaxVelocityForce in N. The force must
+	// be 0 if MaxSpringForce is not 0.
+	LinearVelocity   [2]float32
 	MaxVelocityForce float32
 	// AngularVelocity in rad/s is the velocity of body B relative to body A that the joint
 	// seeks with up to MaxVelocityTorque in N·m.

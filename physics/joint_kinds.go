@@ -150,7 +150,29 @@ func (w *World) setJoint(j Joint, def jointFields) error {
 		return err
 	}
 	to := def.joint().row
-	return w.replaceJoint(j, &to, r.canBecome(&to))
+	next, err := r.redefined(&to)
+	return w.replaceJoint(j, &next, err)
+}
+
+// JointDef returns the fields of the present definition of j that all kinds have in common. Errors: ErrStale.
+func (w *World) JointDef(j Joint) (JointDef, error) {
+	a, b, err := w.JointBodies(j)
+	if err != nil {
+		return JointDef{}, err
+	}
+	return w.solver.joints.rows[j.index].def([2]Body{a, b}), nil
+}
+
+// SetJointDef replaces these fields of a joint of any kind from the next step on, except for its bodies: it ignores
+// those of def. If anything changes, it wakes the bodies. Errors: ErrStale, ErrNotFinite, ErrRange.
+func (w *World) SetJointDef(j Joint, def JointDef) error {
+	r, err := w.jointRow(j)
+	if err != nil {
+		return err
+	}
+	to := def.row()
+	next, err := r.redefined(&to)
+	return w.replaceJoint(j, &next, err)
 }
 
 // SetMotorSpeed changes the speed of the motor of j from the next step on: in m/s for distance and prismatic

@@ -15,11 +15,17 @@ type jointRow struct {
 	frameA, frameB          JointFrame
 	breakForce, breakTorque float32
 	numbers                 [jointNumbers]float32 // the fields of the kind, as jointKinds lists them
+
+	forceThreshold, torqueThreshold, hertz, damping float32
 }
 
 const (
-	jointNumbers = 9
-	jointWords   = 2 + 3 + 3 + 2 + jointNumbers
+	jointNumbers = 11
+	jointWords   = 2 + 3 + 3 + 2 + jointNumbers + 4
+
+	// firstJointWords is the number of words that World.Hash includes of all joints. The rest, which is usually
+	// zero, is a column of its own, in worlds where it is not zero.
+	firstJointWords = 2 + 3 + 3 + 2 + 9
 )
 
 // Flags of a jointRow.
@@ -53,7 +59,8 @@ var jointKinds = [FilterJoint + 1]struct {
 }{
 	DistanceJoint: {"DistanceJointDef", jointSpring | jointLimit | jointMotor, 7, []jointNumber{
 		nonNegative("Length"), coefficient("Hertz"), coefficient("Damping"), nonNegative("MaxSpringForce"),
-		nonNegative("MinLength"), upperLimit("MaxLength"), nonNegative("MaxMotorForce"), unbounded("MotorSpeed")}},
+		nonNegative("MinLength"), upperLimit("MaxLength"), nonNegative("MaxMotorForce"), unbounded("MotorSpeed"),
+		unbounded("LowerSpringForce"), upperLimit("UpperSpringForce")}},
 	RevoluteJoint: {"RevoluteJointDef", jointSpring | jointLimit | jointMotor, 6, []jointNumber{
 		coefficient("Hertz"), coefficient("Damping"), {"TargetAngle", -math.Pi, math.Pi, false},
 		{"LowerAngle", -math.Pi, math.Pi, false}, {"UpperAngle", -math.Pi, math.Pi, true},
@@ -69,7 +76,8 @@ var jointKinds = [FilterJoint + 1]struct {
 	MotorJoint: {"MotorJointDef", 0, 7, []jointNumber{
 		coefficient("LinearHertz"), coefficient("LinearDamping"), nonNegative("MaxSpringForce"),
 		coefficient("AngularHertz"), coefficient("AngularDamping"), nonNegative("MaxSpringTorque"),
-		nonNegative("MaxVelocityForce"), unbounded("AngularVelocity"), nonNegative("MaxVelocityTorque")}},
+		nonNegative("MaxVelocityForce"), unbounded("AngularVelocity"), nonNegative("MaxVelocityTorque"),
+		unbounded("LinearVelocity[0]"), unbounded("LinearVelocity[1]")}},
 	MouseJoint: {"MouseJointDef", 0, 0, []jointNumber{
 		unbounded("Target[0]"), unbounded("Target[1]"), coefficient("Hertz"), coefficient("Damping"), nonNegative("MaxForce")}},
 	FilterJoint: {"FilterJointDef", 0, 0, nil},
@@ -86,7 +94,7 @@ type jointFields struct {
 func (d *DistanceJointDef) fields() jointFields {
 	return jointFields{DistanceJoint, &d.JointDef, [3]*bool{&d.EnableSpring, &d.EnableLimit, &d.EnableMotor},
 		[jointNumbers]*float32{&d.Length, &d.Hertz, &d.Damping, &d.MaxSpringForce,
-			&d.MinLength, &d.MaxLength, &d.MaxMotorForce, &d.MotorSpeed}}
+			&d.MinLength, &d.MaxLength, &d.MaxMotorForce, &d.MotorSpeed, &d.LowerSpringForce, &d.UpperSpringForce}}
 }
 
 func (d *RevoluteJointDef) fields() jointFields {
@@ -116,7 +124,7 @@ func (d *MotorJointDef) fields() jointFields {
 	return jointFields{kind: MotorJoint, common: &d.JointDef,
 		numbers: [jointNumbers]*float32{&d.LinearHertz, &d.LinearDamping, &d.MaxSpringForce,
 			&d.AngularHertz, &d.AngularDamping, &d.MaxSpringTorque,
-			&d.MaxVelocityForce, &d.AngularVelocity, &d.MaxVelocityTorque}}
+			&d.MaxVelocityForce, &d.AngularVelocity, &d.MaxVelocityTorque, &d.LinearVelocity[0], &d.LinearVelocity[1]}}
 }
 
 func (d *MouseJointDef) fields() jointFields {
@@ -137,9 +145,9 @@ type newJoint struct {
 // joint reads the fields.
 func (f jointFields) joint() newJoint {
 	d := f.common
-	r := jointRow{kind: uint32(f.kind), frameA: d.FrameA, frameB: d.FrameB,
-		breakForce: d.BreakForce, breakTorque: d.BreakTorque}
-	for i, set := range [...]*bool{f.flags[0], f.flags[1], f.flags[2], &d.CollideConnected} {
+	r := d.row()
+	r.kind = uint32(f.kind)
+	for i, set := range f.flags {
 		if set != nil && *set {
 			r.flags |= 1 << i
 		}
@@ -152,12 +160,28 @@ func (f jointFields) joint() newJoint {
 	return newJoint{r, [2]Body{d.BodyA, d.BodyB}}
 }
 
-// set writes the fields.
-func (f jointFields) set(r *jointRow, bodies [2]Body) {
-	*f.common = JointDef{
+// row returns a definition of no kind, with the fields that all kinds have in common.
+func (d *JointDef) row() jointRow {
+	r := jointRow{frameA: d.FrameA, frameB: d.FrameB, breakForce: d.BreakForce, breakTorque: d.BreakTorque,
+		forceThreshold: d.ForceThreshold, torqueThreshold: d.TorqueThreshold, hertz: d.ConstraintHertz, damping: d.ConstraintDamping}
+	if d.CollideConnected {
+		r.flags = jointCollides
+	}
+	return r
+}
+
+// def is the inverse of row.
+func (r *jointRow) def(bodies [2]Body) JointDef {
+	return JointDef{
 		BodyA: bodies[0], BodyB: bodies[1], FrameA: r.frameA, FrameB: r.frameB,
 		CollideConnected: r.has(jointCollides), BreakForce: r.breakForce, BreakTorque: r.breakTorque,
+		ForceThreshold: r.forceThreshold, TorqueThreshold: r.torqueThreshold, ConstraintHertz: r.hertz, ConstraintDamping: r.damping,
 	}
+}
+
+// set writes the fields.
+func (f jointFields) set(r *jointRow, bodies [2]Body) {
+	*f.common = r.def(bodies)
 	for i, set := range f.flags {
 		if set != nil {
 			*set = r.has(1 << i)
@@ -212,6 +236,10 @@ func (r *jointRow) validate() error {
 		r.frameB.validate("physics: JointDef.FrameB.Point", "physics: JointDef.FrameB.Angle"),
 		checkMagnitude("physics: JointDef.BreakForce", r.breakForce),
 		checkMagnitude("physics: JointDef.BreakTorque", r.breakTorque),
+		checkMagnitude("physics: JointDef.ForceThreshold", r.forceThreshold),
+		checkMagnitude("physics: JointDef.TorqueThreshold", r.torqueThreshold),
+		checkTuning("physics: JointDef.ConstraintHertz", r.hertz),
+		checkTuning("physics: JointDef.ConstraintDamping", r.damping),
 	)
 	kind := &jointKinds[r.kind]
 	for i := range kind.numbers {
@@ -255,12 +283,16 @@ func checkPoint(field string, p [2]float32) error {
 	return nil
 }
 
-// canBecome is an error unless a joint with definition r can get definition to.
-func (r *jointRow) canBecome(to *jointRow) error {
-	if err := r.mustBe(JointKind(to.kind)); err != nil {
-		return err
+// redefined returns the definition that a joint with definition r gets from another one. One of no kind replaces
+// the fields that all kinds have in common.
+func (r *jointRow) redefined(to *jointRow) (jointRow, error) {
+	next := *to
+	if to.kind == 0 {
+		next.kind, next.flags, next.numbers = r.kind, to.flags|r.flags&^jointCollides, r.numbers
+	} else if err := r.mustBe(JointKind(to.kind)); err != nil {
+		return *r, err
 	}
-	return to.validate()
+	return next, next.validate()
 }
 
 func (r *jointRow) mustBe(kind JointKind) error {

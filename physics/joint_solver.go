@@ -9,11 +9,13 @@ type jointColumns struct {
 	solved  []rigid.Joint // for the solver, derived from the rows; of kind NoJoint if the joint is idle
 	layouts []jointLayout // of solved
 
-	breakable, noCollide, mouseJoints int // number of joints that can break, prevent collision, have a target in the world
+	// Number of joints that can break, report their load, prevent collision, have a target in the world.
+	breakable, reporting, noCollide, mouseJoints int
 
 	version uint64 // of the layouts; not 0: see rigid.System.JointsVersion
 
 	impulses []jointImpulse // the result of allImpulses
+	words    []uint32       // the result of columns
 }
 
 // jointLayout holds the properties of a joint that decide which joints the solver can solve together.
@@ -46,7 +48,7 @@ func (t *jointColumns) clear(i int) {
 // reset removes all joints.
 func (t *jointColumns) reset() {
 	t.rows, t.solved, t.layouts = t.rows[:0], t.solved[:0], t.layouts[:0]
-	t.breakable, t.noCollide, t.mouseJoints = 0, 0, 0
+	t.breakable, t.reporting, t.noCollide, t.mouseJoints = 0, 0, 0, 0
 	t.version++
 }
 
@@ -54,7 +56,7 @@ func (t *jointColumns) copyFrom(src *jointColumns) {
 	t.rows = append(t.rows[:0], src.rows...)
 	t.solved = append(t.solved[:0], src.solved...)
 	t.layouts = append(t.layouts[:0], src.layouts...)
-	t.breakable, t.noCollide, t.mouseJoints = src.breakable, src.noCollide, src.mouseJoints
+	t.breakable, t.reporting, t.noCollide, t.mouseJoints = src.breakable, src.reporting, src.noCollide, src.mouseJoints
 	t.version++
 }
 
@@ -62,6 +64,9 @@ func (t *jointColumns) copyFrom(src *jointColumns) {
 func (t *jointColumns) count(r *jointRow, by int) {
 	if r.breakForce > 0 || r.breakTorque > 0 {
 		t.breakable += by
+	}
+	if r.forceThreshold > 0 || r.torqueThreshold > 0 {
+		t.reporting += by
 	}
 	if r.kind != 0 && !r.has(jointCollides) {
 		t.noCollide += by
@@ -114,13 +119,14 @@ func (s *solver) updateJoints(body int) {
 func (s *solver) updateJoint(i int) {
 	c, j, r := s.cols, &s.joints.solved[i], &s.joints.rows[i]
 	was := *j
-	*j = rigid.Joint{A: s.jointTable.body[2*i], B: s.jointTable.body[2*i+1]}
+	*j = rigid.Joint{A: s.jointTable.body[2*i], B: s.jointTable.body[2*i+1], Hertz: r.hertz, Damping: r.damping}
 	j.AnchorA, j.AnchorB = s.anchor(j.A, &r.frameA), s.anchor(j.B, &r.frameB)
 	sinA, cosA := rigid.SinCos(r.frameA.Angle)
 	sinB, cosB := rigid.SinCos(r.frameB.Angle)
 	j.Axis = rigid.Vec{X: cosA, Y: sinA}
 	j.ReferenceAngle = rigid.Atan2(float32(sinA*cosB)-float32(cosA*sinB), float32(cosA*cosB)+float32(sinA*sinB))
 	r.configure(j)
+	j.Parts |= partIf(rigid.PartTuned, r.hertz > 0 || r.damping > 0)
 	dynamicA, dynamicB := c.Type[j.A] == DynamicBody, c.Type[j.B] == DynamicBody
 	if (c.Flags[j.A]|c.Flags[j.B])&FlagDisabled != 0 || !dynamicA && !dynamicB {
 		j.Kind = rigid.NoJoint
@@ -214,6 +220,10 @@ func (d *DistanceJointDef) configure(j *rigid.Joint) {
 			Target: d.Length, Hertz: d.Hertz, Damping: d.Damping, MaxSpringForce: d.MaxSpringForce,
 			MotorSpeed: d.MotorSpeed, MaxMotorForce: d.MaxMotorForce, Lower: d.MinLength, Upper: d.MaxLength,
 		}
+		if d.LowerSpringForce != 0 || d.UpperSpringForce != 0 {
+			j.Parts |= rigid.PartSpringRange
+			j.MinSpringForce, j.Linear.MaxSpringForce = d.LowerSpringForce, d.UpperSpringForce
+		}
 	}
 }
 
@@ -269,6 +279,11 @@ func (d *MotorJointDef) configure(j *rigid.Joint) {
 	} else {
 		j.Parts = rigid.PartFriction
 		j.Linear = rigid.JointAxis{MaxSpringForce: max(d.MaxVelocityForce, minForce)}
+		if v := d.LinearVelocity; v != [2]float32{} {
+			j.Parts |= rigid.PartVelocity
+			u := j.Axis // of FrameA
+			j.Axis = rigid.Vec{X: float32(u.X*v[0]) - float32(u.Y*v[1]), Y: float32(u.Y*v[0]) + float32(u.X*v[1])}
+		}
 	}
 	j.Parts |= partIf(rigid.PartAngularSpring, d.MaxSpringTorque > 0) | partIf(rigid.PartAngularMotor, d.MaxVelocityTorque > 0)
 	j.Angular = rigid.JointAxis{

@@ -29,6 +29,23 @@ func (w *World) JointTorque(j Joint) (float32, error) {
 	return torque, nil
 }
 
+// JointMotorForce returns what the motor of j exerted on body B in the last sub-step of the last step: a force in N
+// along the axis of distance and prismatic joints, and a torque in N·m of the other kinds, as JointSpeed has a speed. It is part of
+// JointForce or JointTorque, and 0 without a motor. Errors: ErrStale.
+func (w *World) JointMotorForce(j Joint) (float32, error) {
+	i, err := w.joint(j)
+	if err != nil {
+		return 0, err
+	}
+	s := w.solver
+	solved := &s.joints.solved[i]
+	switch JointKind(s.joints.rows[i].kind) {
+	case DistanceJoint, PrismaticJoint:
+		return solved.LinearImpulse.Motor * s.subStepRate, nil
+	}
+	return solved.AngularImpulse.Motor * s.subStepRate, nil
+}
+
 // jointReaction returns the force and the torque of a joint on body B.
 func (s *solver) jointReaction(i int) (force rigid.Vec, torque float32) {
 	s.centre.Cos, s.centre.Sin = s.cols.Cos, s.cols.Sin
@@ -86,7 +103,10 @@ func (w *World) JointAngle(j Joint) (float32, error) {
 	if err != nil {
 		return 0, err
 	}
-	s := w.solver
+	return w.solver.jointAngle(i), nil
+}
+
+func (s *solver) jointAngle(i int) float32 {
 	angle := (s.cols.Angle[s.jointTable.body[2*i+1]] - s.cols.Angle[s.jointTable.body[2*i]]) - s.joints.solved[i].ReferenceAngle
 	switch { // it is within ±3π
 	case angle > math.Pi:
@@ -94,7 +114,7 @@ func (w *World) JointAngle(j Joint) (float32, error) {
 	case angle < -math.Pi:
 		angle += 2 * math.Pi
 	}
-	return angle, nil
+	return angle
 }
 
 // JointTranslation returns the distance from the point of FrameA to that of FrameB along the
@@ -105,10 +125,68 @@ func (w *World) JointTranslation(j Joint) (float32, error) {
 	if err != nil {
 		return 0, err
 	}
-	a, b := w.solver.jointAnchors(i)
-	x, y := w.solver.jointAxis(i)
-	return float32(x*(b[0]-a[0])) + float32(y*(b[1]-a[1])), nil
+	along, _ := w.solver.jointOffset(i)
+	return along, nil
 }
+
+// jointOffset returns the vector from the point of FrameA to that of FrameB, along the axis of FrameA and to its left.
+func (s *solver) jointOffset(i int) (along, across float32) {
+	a, b := s.jointAnchors(i)
+	x, y := s.jointAxis(i)
+	dx, dy := b[0]-a[0], b[1]-a[1]
+	return float32(x*dx) + float32(y*dy), float32(x*dy) - float32(y*dx)
+}
+
+// JointSeparation returns how far the bodies are from where the joint holds them, not negative: a distance in metres and
+// an angle in radians. Where a spring, a motor or nothing holds them it is 0, and so it is within limits.
+// Motor, mouse and filter joints have none. Errors: ErrStale.
+func (w *World) JointSeparation(j Joint) (linear, angular float32, err error) {
+	i, err := w.joint(j)
+	if err != nil {
+		return 0, 0, err
+	}
+	linear, angular = w.solver.jointSeparation(i)
+	return linear, angular, nil
+}
+
+func (s *solver) jointSeparation(i int) (linear, angular float32) {
+	j, angle := &s.joints.solved[i], s.jointAngle(i)
+	_, _, length := s.jointDirection(i)
+	along, across := s.jointOffset(i)
+	switch kind := JointKind(s.joints.rows[i].kind); kind {
+	case DistanceJoint:
+		linear = beyondLimits(&j.Linear, j.Parts&rigid.PartLimits != 0, length)
+		if j.Parts&rigid.PartSpring != 0 && j.Linear.Hertz == 0 {
+			linear = abs(length - j.Linear.Target)
+		}
+	case RevoluteJoint:
+		linear, angular = length, beyondLimits(&j.Angular, j.Parts&rigid.PartAngularLimits != 0, angle)
+	case PrismaticJoint, WheelJoint:
+		beyond := beyondLimits(&j.Linear, j.Parts&rigid.PartLimits != 0, along)
+		linear = sqrt(float32(across*across) + float32(beyond*beyond))
+		if kind == PrismaticJoint {
+			angular = abs(angle)
+		}
+	case WeldJoint:
+		if j.Parts&rigid.PartSpring == 0 {
+			linear = length
+		}
+		if j.Parts&rigid.PartAngularSpring == 0 {
+			angular = abs(angle)
+		}
+	}
+	return linear, angular
+}
+
+// beyondLimits returns how far x is beyond the limits of an axis, if it has limits.
+func beyondLimits(axis *rigid.JointAxis, limited bool, x float32) float32 {
+	if !limited {
+		return 0
+	}
+	return max(axis.Lower-x, x-axis.Upper, 0)
+}
+
+func abs(v float32) float32 { return max(v, -v) }
 
 // JointLength returns the distance between the points of the frames, in metres: the length of a
 // distance joint. Errors: ErrStale.
@@ -136,8 +214,7 @@ func (w *World) JointSpeed(j Joint) (float32, error) {
 		return s.slideSpeed(i, x, y), nil
 	case PrismaticJoint:
 		x, y := s.jointAxis(i)
-		a, b := s.jointAnchors(i)
-		across := float32(x*(b[1]-a[1])) - float32(y*(b[0]-a[0]))
+		_, across := s.jointOffset(i)
 		return s.slideSpeed(i, x, y) + float32(s.cols.W[s.jointTable.body[2*i]]*across), nil
 	}
 	return s.cols.W[s.jointTable.body[2*i+1]] - s.cols.W[s.jointTable.body[2*i]], nil
@@ -159,23 +236,32 @@ func (s *solver) speedAt(i int, point [2]float32) (x, y float32) {
 	return s.cols.VX[i] - float32(w*dy), s.cols.VY[i] + float32(w*dx)
 }
 
-// breakJoints destroys the joints whose load exceeded BreakForce or BreakTorque.
-func (s *solver) breakJoints() {
-	if s.joints.breakable == 0 {
+// checkLoads destroys the joints whose load exceeded BreakForce or BreakTorque, and reports those of the others whose
+// load exceeded ForceThreshold or TorqueThreshold.
+func (s *solver) checkLoads() {
+	if s.joints.breakable == 0 && s.joints.reporting == 0 {
 		return
 	}
 	for i := range s.joints.rows {
 		r := &s.joints.rows[i]
-		if r.breakForce == 0 && r.breakTorque == 0 || s.jointAsleep(i) {
+		if r.breakForce == 0 && r.breakTorque == 0 && r.forceThreshold == 0 && r.torqueThreshold == 0 || s.jointAsleep(i) {
 			continue
 		}
 		force, torque := s.jointReaction(i)
-		strength := sqrt(float32(force.X*force.X) + float32(force.Y*force.Y))
-		if r.breakForce > 0 && strength > r.breakForce || r.breakTorque > 0 && max(torque, -torque) > r.breakTorque {
+		if exceeds(force, torque, r.breakForce, r.breakTorque) {
 			s.events.Broken = append(s.events.Broken, s.brokenEvent(i, force, torque))
 			s.destroyJoint(i)
+		} else if exceeds(force, torque, r.forceThreshold, r.torqueThreshold) {
+			appendEvent(&s.events.JointLoads, JointLoad{Joint{uint32(i), s.jointTable.ids.generation[i]},
+				canonicalNaN2(force.X, force.Y), canonicalNaN(torque)})
 		}
 	}
+}
+
+// exceeds reports whether a load exceeds a bound, where 0 is none. NaN does not.
+func exceeds(force rigid.Vec, torque, maxForce, maxTorque float32) bool {
+	strength := sqrt(float32(force.X*force.X) + float32(force.Y*force.Y))
+	return maxForce > 0 && strength > maxForce || maxTorque > 0 && abs(torque) > maxTorque
 }
 
 func (s *solver) brokenEvent(i int, force rigid.Vec, torque float32) Broken {

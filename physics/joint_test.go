@@ -36,7 +36,8 @@ type jointMaker struct {
 var jointMakers = []jointMaker{
 	maker(physics.DistanceJoint, func(d physics.JointDef) physics.DistanceJointDef {
 		return physics.DistanceJointDef{JointDef: d, Length: 1.5, EnableSpring: true, Hertz: 2, Damping: 0.3, MaxSpringForce: 80,
-			EnableLimit: true, MinLength: 0.5, MaxLength: 3, EnableMotor: true, MaxMotorForce: 5, MotorSpeed: -0.2}
+			EnableLimit: true, MinLength: 0.5, MaxLength: 3, EnableMotor: true, MaxMotorForce: 5, MotorSpeed: -0.2,
+			LowerSpringForce: -90, UpperSpringForce: 70}
 	}, (*physics.World).CreateDistanceJoint, (*physics.Commands).CreateDistanceJoint, (*physics.World).DistanceJointDef,
 		(*physics.World).SetDistanceJointDef, (*physics.Commands).SetDistanceJointDef),
 	maker(physics.RevoluteJoint, func(d physics.JointDef) physics.RevoluteJointDef {
@@ -60,7 +61,8 @@ var jointMakers = []jointMaker{
 		(*physics.World).SetWheelJointDef, (*physics.Commands).SetWheelJointDef),
 	maker(physics.MotorJoint, func(d physics.JointDef) physics.MotorJointDef {
 		return physics.MotorJointDef{JointDef: d, LinearHertz: 1.25, LinearDamping: 0.75, MaxSpringForce: 11,
-			AngularHertz: 1.75, AngularDamping: 0.85, MaxSpringTorque: 12, AngularVelocity: 0.15, MaxVelocityTorque: 13}
+			AngularHertz: 1.75, AngularDamping: 0.85, MaxSpringTorque: 12, AngularVelocity: 0.15, MaxVelocityTorque: 13,
+			LinearVelocity: [2]float32{0.35, -0.55}}
 	}, (*physics.World).CreateMotorJoint, (*physics.Commands).CreateMotorJoint, (*physics.World).MotorJointDef,
 		(*physics.World).SetMotorJointDef, (*physics.Commands).SetMotorJointDef),
 	maker(physics.MouseJoint, func(d physics.JointDef) physics.MouseJointDef {
@@ -93,6 +95,7 @@ func TestJointDefsComeBack(t *testing.T) {
 	for _, m := range jointMakers {
 		d := physics.JointDef{
 			BodyA: a, BodyB: b, FrameA: at(1, 2, 0.5), FrameB: at(-3, 4, -0.25), CollideConnected: true, BreakForce: 100, BreakTorque: 200,
+			ForceThreshold: 50, TorqueThreshold: 60, ConstraintHertz: 20, ConstraintDamping: 2,
 		}
 		j := must[physics.Joint](t)(m.create(w, d))
 		def, err := m.def(w, j)
@@ -112,7 +115,7 @@ func TestJointDefsComeBack(t *testing.T) {
 		if again := must[any](t)(m.def(other, k)); again != def {
 			t.Errorf("%v: set as %v, got %v", m.kind, def, again)
 		}
-		if text := fmt.Sprintf("%v", def); !strings.Contains(text, "{[1 2] 0.5} {[-3 4] -0.25} true 100 200") {
+		if text := fmt.Sprintf("%v", def); !strings.Contains(text, "{[1 2] 0.5} {[-3 4] -0.25} true 100 200 50 60 20 2") {
 			t.Errorf("%v: %s", m.kind, text)
 		}
 		if got := must[physics.JointKind](t)(w.JointKind(j)); got != m.kind {
@@ -174,6 +177,10 @@ func jointCalls(w *physics.World, j physics.Joint) map[string]error {
 	_, errs["JointTranslation"] = w.JointTranslation(j)
 	_, errs["JointLength"] = w.JointLength(j)
 	_, errs["JointSpeed"] = w.JointSpeed(j)
+	_, errs["JointMotorForce"] = w.JointMotorForce(j)
+	_, _, errs["JointSeparation"] = w.JointSeparation(j)
+	_, errs["JointDef"] = w.JointDef(j)
+	errs["SetJointDef"] = w.SetJointDef(j, physics.JointDef{})
 	for _, m := range jointMakers {
 		_, errs[m.kind.String()+" def"] = m.def(w, j)
 		errs["set "+m.kind.String()] = m.set(w, j, physics.JointDef{})

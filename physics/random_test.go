@@ -320,6 +320,12 @@ func (w *randomWorld) jointDef(a, b physics.Body) physics.JointDef {
 	if w.one(4) {
 		d.BreakForce, d.BreakTorque = w.any(0, 300), w.any(0, 100)
 	}
+	if w.one(3) {
+		d.ForceThreshold, d.TorqueThreshold = w.any(0, 60), w.any(0, 20)
+	}
+	if w.one(3) {
+		d.ConstraintHertz, d.ConstraintDamping = w.any(0, 70), w.any(0, 6)
+	}
 	return d
 }
 
@@ -328,6 +334,26 @@ func (w *randomWorld) tie() error {
 		return nil
 	}
 	j, err := jointMakers[w.pick(len(jointMakers))].create(w.World, w.jointDef(w.body(), w.body()))
+	if err == nil {
+		keep(w, &w.joints, j)
+	}
+	return err
+}
+
+// drive makes a joint that drives a body at a velocity, or a spring with a range of force.
+func (w *randomWorld) drive() error {
+	if w.calm() {
+		return nil
+	}
+	d := w.jointDef(w.body(), w.body())
+	var j physics.Joint
+	var err error
+	if w.one(2) {
+		j, err = w.CreateMotorJoint(physics.MotorJointDef{JointDef: d, LinearVelocity: w.anyVector(3), MaxVelocityForce: w.any(0, 40)})
+	} else {
+		j, err = w.CreateDistanceJoint(physics.DistanceJointDef{JointDef: d, Length: w.any(0, 3), EnableSpring: true, Hertz: w.any(0, 9),
+			LowerSpringForce: w.any(-20, 0), UpperSpringForce: w.any(0, 9)})
+	}
 	if err == nil {
 		keep(w, &w.joints, j)
 	}
@@ -402,7 +428,7 @@ func (w *randomWorld) record(c *physics.Commands) {
 		if len(unborn) > 0 && w.one(2) {
 			b = unborn[w.pick(len(unborn))]
 		}
-		switch w.pick(18) {
+		switch w.pick(19) {
 		case 0, 1:
 			unborn = append(unborn, c.CreateBody(w.bodyDef()))
 		case 2, 3:
@@ -435,6 +461,8 @@ func (w *randomWorld) record(c *physics.Commands) {
 			c.UnignorePair(b, other)
 		case 17:
 			c.Explode(w.explosion())
+		case 18:
+			c.SetJointDef(w.joint(), w.jointDef(b, other))
 		}
 	}
 }
@@ -534,6 +562,8 @@ var randomOps = []struct {
 		}
 		return nil
 	}},
+	{"drive", (*randomWorld).drive},
+	{"tune", func(w *randomWorld) error { return w.SetJointDef(w.joint(), w.jointDef(w.body(), w.body())) }},
 	{"peace", func(w *randomWorld) error { return nil }},
 }
 
@@ -791,6 +821,9 @@ func oneNaN(t testing.TB, what string, e *physics.Events) (nans int) {
 	for _, b := range e.Broken {
 		check(b.Force[0], b.Force[1], b.Torque)
 	}
+	for _, l := range e.JointLoads {
+		check(l.Force[0], l.Force[1], l.Torque)
+	}
 	return nans
 }
 
@@ -852,6 +885,11 @@ func (w *randomWorld) news(tick int) {
 	for _, broken := range e.Broken {
 		if w.ValidJoint(broken.Joint) {
 			bad("broken and there", broken)
+		}
+	}
+	for i, l := range e.JointLoads {
+		if !w.ValidJoint(l.Joint) || i > 0 && l.Joint.Index() <= e.JointLoads[i-1].Joint.Index() {
+			bad("loads", e.JointLoads)
 		}
 	}
 	for i, d := range e.Disabled {

@@ -57,6 +57,24 @@ func (t *jointColumns) allImpulses() []jointImpulse {
 	return t.impulses
 }
 
+// columns returns words lo to hi-1 of the definitions of all joints. The slice is valid until the next call.
+func (t *jointColumns) columns(lo, hi int) []uint32 {
+	t.words = t.words[:0]
+	for all := words[uint32](t.rows); len(all) > 0; all = all[jointWords:] {
+		t.words = append(t.words, all[lo:hi]...)
+	}
+	return t.words
+}
+
+func zero(words []uint32) bool {
+	for _, v := range words {
+		if v != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 func (w *World) jointFrameBytes() int { return jointHeader + jointBytes*w.joints.ids.used() }
 
 // encodeJoints appends the frame of joints.

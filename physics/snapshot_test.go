@@ -130,7 +130,8 @@ func TestPrepareCopy(t *testing.T) {
 func sameEvents(a, b *physics.Events) bool {
 	return slices.Equal(a.Begin, b.Begin) && slices.Equal(a.End, b.End) && slices.Equal(a.Hit, b.Hit) &&
 		slices.Equal(a.SensorBegin, b.SensorBegin) && slices.Equal(a.SensorEnd, b.SensorEnd) &&
-		slices.Equal(a.Moved, b.Moved) && slices.Equal(a.Disabled, b.Disabled)
+		slices.Equal(a.Moved, b.Moved) && slices.Equal(a.Disabled, b.Disabled) && slices.Equal(a.Broken, b.Broken) &&
+		slices.Equal(a.JointLoads, b.JointLoads)
 }
 
 // After a Restore the handles of the snapshot are valid, and new handles equal those of the
@@ -322,8 +323,13 @@ func TestRestoreRefusesForgeries(t *testing.T) {
 		"a number":                   {at(5, jointColumn(12, n)+40, nan...), "joint[0]"},
 		"hertz":                      {at(5, jointColumn(12, n)+44, 0, 0, 0x80, 0xbf), "joint[0]"},
 		"limits":                     {at(5, jointColumn(12, n)+56, 0, 0, 0x80, 0x47), "joint[0]"}, // MinLength 65536
-		"a number that is not there": {at(5, jointColumn(12, n)+72, 1), "joint[0]"},
-		"impulse of a joint":         {at(5, jointColumn(88, n)+36, nan...), "impulse of joint[0]"},
+		"a number that is not there": {at(5, jointColumn(12, n)+80, 1), "joint[0]"},
+		"threshold of a joint":       {at(5, jointColumn(12, n)+84, 0, 0, 0x80, 0xbf), "joint[0]"},
+		"range of a spring":          {at(5, jointColumn(12, n)+72, 0, 0, 0xc8, 0x42), "joint[0]"}, // from 100, to 70
+		"other threshold":            {at(5, jointColumn(12, n)+88, nan...), "joint[0]"},
+		"hertz of a constraint":      {at(5, jointColumn(12, n)+92, 0, 0, 0x80, 0xbf), "joint[0]"},
+		"damping of a constraint":    {at(5, jointColumn(12, n)+96, 0, 0, 0, 0x4f), "joint[0]"},
+		"impulse of a joint":         {at(5, jointColumn(112, n)+36, nan...), "impulse of joint[0]"},
 		"more that is noted":         {at(11, 0, 9), "length of the sleep"},
 		"time at rest":               {at(11, 8, nan...), "time at rest of body[0]"},
 		"sleep threshold":            {at(11, 8+4*rows, nan...), "sleep threshold of body[0]"},

@@ -30,7 +30,7 @@ func (s *solver) step() {
 	s.solveContinuous(s.dt)
 	s.finalizeBodies()
 	s.disableInvalid(motionColumns)
-	s.breakJoints()
+	s.checkLoads()
 	s.trySleep(s.dt)
 	s.events.sort()
 	s.endStage("finalize")

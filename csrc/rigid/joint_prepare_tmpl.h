@@ -8,7 +8,12 @@ typedef struct {
 
 /* The parts that each kind can have. */
 static const uint32_t allowed_parts[] = {
-	0, ET_LINEAR | ET_ANGULAR, ET_SOFT | ET_ANGULAR, ET_SOFT, ET_LINEAR, ET_LINEAR | ET_ANGULAR,
+	0,
+	ET_TUNED | ET_LINEAR | ET_ANGULAR | ET_SPRING_RANGE,
+	ET_TUNED | ET_SOFT | ET_ANGULAR | ET_VELOCITY,
+	ET_TUNED | ET_SOFT,
+	ET_TUNED | ET_LINEAR,
+	ET_TUNED | ET_LINEAR | ET_ANGULAR,
 };
 
 /* Fills in the integer fields, except the masks. */
@@ -36,18 +41,40 @@ typedef struct {
 	V(f) bias_rate, mass_scale, impulse_scale;
 } spring_lanes;
 
-HELPER(LEVEL) spring_lanes spring_softness(const et_system *s, V(f) hertz, V(f) damping) {
+HELPER(LEVEL) spring_lanes bounded_softness(const et_system *s, V(f) hertz, V(f) damping) {
 	const V(f) max_stiffness = V(set1)(1e6f), one = V(set1)(1.0f), h = V(set1)(s->step.h);
 	const V(f) w = MUL(V(set1)(6.283185307179586f), V(min)(hertz, max_stiffness)), hw = MUL(h, w);
 	const V(f) c = ADD(MUL(V(set1)(2.0f), V(min)(damping, max_stiffness)), hw), stiff = MUL(hw, c);
 	const V(f) impulse_scale = DIV(one, ADD(one, stiff)), mass = MUL(stiff, impulse_scale);
-	const V(f) bias_rate = V(pick)(mass, ZERO, DIV(w, c), ZERO);
-	const spring_lanes soft = {
-		V(pick)(hertz, ZERO, bias_rate, V(set1)(s->step.joint_softness.bias_rate)),
-		V(pick)(hertz, ZERO, mass, V(set1)(s->step.joint_softness.mass_scale)),
-		V(pick)(hertz, ZERO, impulse_scale, V(set1)(s->step.joint_softness.impulse_scale)),
-	};
+	const spring_lanes soft = {V(pick)(mass, ZERO, DIV(w, c), ZERO), mass, impulse_scale};
 	return soft;
+}
+
+/* soft in some lanes, the softness of joints in the others. */
+HELPER(LEVEL) spring_lanes soft_or_rigid(const et_system *s, V(mask) lanes, spring_lanes soft) {
+	const et_softness *const rigid = &s->step.joint_softness;
+	const spring_lanes both = {
+		V(select)(lanes, soft.bias_rate, V(set1)(rigid->bias_rate)),
+		V(select)(lanes, soft.mass_scale, V(set1)(rigid->mass_scale)),
+		V(select)(lanes, soft.impulse_scale, V(set1)(rigid->impulse_scale)),
+	};
+	return both;
+}
+
+HELPER(LEVEL) spring_lanes spring_softness(const et_system *s, V(f) hertz, V(f) damping) {
+	return soft_or_rigid(s, V(lt)(ZERO, hertz), bounded_softness(s, hertz, damping));
+}
+
+/* jointSoftnessOf in package native/rigid. */
+HELPER(LEVEL) void prepare_softness(et_joint_block *b, uint32_t i, const et_system *s, V(mask) tuned,
+                                    V(f) hertz, V(f) damping) {
+	const V(f) own_hertz = V(pick)(hertz, ZERO, hertz, V(set1)(s->step.joint_hertz));
+	const V(f) own_damping = V(pick)(damping, ZERO, damping, V(set1)(s->step.joint_damping));
+	const V(f) bounded = V(min)(own_hertz, V(set1)(0.25f * s->step.inv_h));
+	const spring_lanes soft = soft_or_rigid(s, tuned, bounded_softness(s, bounded, own_damping));
+	V(store)(b->bias_rate + i, soft.bias_rate);
+	V(store)(b->mass_scale + i, soft.mass_scale);
+	V(store)(b->impulse_scale + i, soft.impulse_scale);
 }
 
 /* Sets an axis in the lanes from i on. The rows are those of et_joint_axis and et_axis_impulse; parts are given as
@@ -87,6 +114,14 @@ HELPER(LEVEL) V(mask) prepare_point_axis(et_axis_block *d, uint32_t i, V(u) part
 	return (rigid | (V(mask))~soft) & (V(mask))~friction;
 }
 
+/* Sets the bounds of springs whose joints have ET_SPRING_RANGE. */
+HELPER(LEVEL) void prepare_range(et_axis_block *d, uint32_t i, V(u) parts, V(f) min_force, V(f) max_force, V(f) h) {
+	const V(mask) range = having(parts, ET_SPRING_RANGE) & having(parts, ET_SPRING);
+	const V(f) limit = V(load)(d->max_spring_impulse + i);
+	V(store)(d->min_spring_impulse + i, V(select)(range, MUL(min_force, h), V(negate)(limit)));
+	V(store)(d->max_spring_impulse + i, V(select)(range, MUL(max_force, h), limit));
+}
+
 /* Angles minus the nearest multiples of 2 pi. */
 HELPER(LEVEL) V(f) wrap_angle(V(f) a) {
 	const V(f) rounding = V(set1)(12582912.0f);
@@ -116,6 +151,13 @@ HELPER(LEVEL) void prepare_frames(et_joint_block *b, uint32_t i, const et_system
 		V(store)(b->axis_x + i, CROSS(cos_a, sin_a, rest[1], rest[0]));
 		V(store)(b->axis_y + i, DOT(sin_a, cos_a, rest[0], rest[1]));
 	}
+	if (b->parts & ET_VELOCITY) {
+		const V(mask) moves = having(V(loadu)(l->parts + i), ET_VELOCITY);
+		V(store)(b->axis_x + i, V(keep)(CROSS(cos_a, sin_a, rest[1], rest[0]), moves));
+		V(store)(b->axis_y + i, V(keep)(DOT(sin_a, cos_a, rest[0], rest[1]), moves));
+	}
+	if (b->parts & ET_TUNED)
+		prepare_softness(b, i, s, having(V(loadu)(l->parts + i), ET_TUNED), rest[6], rest[7]);
 	if (locks_angle(b->kind) || b->parts & (ET_ANGULAR_SPRING | ET_ANGULAR_LIMITS)) {
 		const V(f) angle = SUB(V(fetch)(s->angle, body_b), V(fetch)(s->angle, body_a));
 		V(store)(b->angle + i, wrap_angle(SUB(angle, rest[2])));
@@ -133,13 +175,17 @@ HELPER(LEVEL) void prepare_axes(et_joint_block *b, uint32_t i, V(mask) used, con
 		V(mask) rigid = prepare_axis(&b->linear, i, from, old, parts, s);
 		if (has_point(b->kind))
 			rigid = prepare_point_axis(&b->linear, i, parts, rigid);
+		if (b->parts & ET_SPRING_RANGE) {
+			V(rows4)(words + 24, l->joint + i, 40, old);
+			prepare_range(&b->linear, i, parts, old[3], from[3], V(set1)(s->step.h));
+		}
 		b->rigid_linear |= (uint32_t)(rigid & used) << i;
 	}
 	V(rows4)(words + 36, l->joint + i, 40, old);
 	if (b->parts & ET_ANGULAR) {
 		uint32_t angular_parts[ET_LANES];
 		for (int k = 0; k < V(LANES); k++)
-			angular_parts[k] = l->parts[i + (uint32_t)k] >> ET_ANGULAR_SHIFT;
+			angular_parts[k] = (l->parts[i + (uint32_t)k] & ET_ANGULAR) >> ET_ANGULAR_SHIFT;
 		V(rows8)(words + 16, l->joint + i, 40, from);
 		const V(mask) rigid = prepare_axis(&b->angular, i, from, old, V(loadu)(angular_parts), s);
 		b->rigid_angular |= (uint32_t)(rigid & used) << i;

@@ -4,9 +4,9 @@
 /* The greatest position error that an iteration removes at its rate. */
 static const float max_position_error = 0.25f;
 
-/* What all joints of an iteration share. softness is that of rows and rigid springs. */
+/* The settings of an iteration of some joints. The softness is that of rows and rigid springs. */
 typedef struct {
-	et_softness softness;
+	V(f) bias_rate, mass_scale, impulse_scale;
 	float inv_h;
 	int32_t use_bias;
 } joint_step;
@@ -201,10 +201,10 @@ HELPER(LEVEL) V(f) soft_impulse(V(f) old, V(f) mass, V(f) v, V(f) impulse_scale)
 
 /* The impulse of a limit at distance x, which grows at the velocity v. */
 HELPER(LEVEL) V(f) solve_limit(const joint_step *it, V(f) x, V(f) v, V(f) mass, V(f) old) {
-	const V(f) deep = MUL(V(set1)(it->softness.bias_rate), clamp(x, V(set1)(max_position_error)));
+	const V(f) deep = MUL(it->bias_rate, clamp(x, V(set1)(max_position_error)));
 	const V(f) bias = V(pick)(x, ZERO, MUL(x, V(set1)(it->inv_h)), deep);
-	const V(f) scale = V(pick)(x, ZERO, V(set1)(1.0f), V(set1)(it->softness.mass_scale));
-	const V(f) impulse_scale = V(pick)(x, ZERO, ZERO, V(set1)(it->softness.impulse_scale));
+	const V(f) scale = V(pick)(x, ZERO, V(set1)(1.0f), it->mass_scale);
+	const V(f) impulse_scale = V(pick)(x, ZERO, ZERO, it->impulse_scale);
 	return V(max)(soft_impulse(old, MUL(mass, scale), ADD(v, bias), impulse_scale), ZERO);
 }
 
@@ -227,14 +227,16 @@ HELPER(LEVEL) V(f) solve_axis(et_axis_block *d, uint32_t i, uint32_t parts, axis
 	V(f) sum = ZERO;
 	if (parts & ET_SPRING) {
 		const V(mask) rigid = (V(mask))(rigid_lanes >> i) & V(first)(V(LANES));
-		const V(f) rate = V(select)(rigid, V(set1)(it->softness.bias_rate), V(load)(d->bias_rate + i));
-		const V(f) mass = V(select)(rigid, V(set1)(it->softness.mass_scale), V(load)(d->mass_scale + i));
-		const V(f) impulse_scale = V(select)(rigid, V(set1)(it->softness.impulse_scale), V(load)(d->impulse_scale + i));
+		const V(f) rate = V(select)(rigid, it->bias_rate, V(load)(d->bias_rate + i));
+		const V(f) mass = V(select)(rigid, it->mass_scale, V(load)(d->mass_scale + i));
+		const V(f) impulse_scale = V(select)(rigid, it->impulse_scale, V(load)(d->impulse_scale + i));
 		const V(f) max_error = V(select)(rigid, V(set1)(max_position_error), V(set1)(__builtin_inff()));
 		const V(f) old = V(load)(d->spring_impulse + i), far = SUB(c.position, V(load)(d->target + i));
 		const V(f) x = position_error(it, clamp(far, max_error), d->error + i);
 		const V(f) free = soft_impulse(old, MUL(c.effective_mass, mass), ADD(c.velocity, MUL(rate, x)), impulse_scale);
-		const V(f) total = clamp(free, V(load)(d->max_spring_impulse + i));
+		const V(f) limit = V(load)(d->max_spring_impulse + i);
+		const V(f) least = parts & ET_SPRING_RANGE ? V(load)(d->min_spring_impulse + i) : V(negate)(limit);
+		const V(f) total = V(max)(V(min)(free, limit), least);
 		V(store)(d->spring_impulse + i, total);
 		add_axis_impulse(&c, &sum, SUB(total, old));
 	}
@@ -283,7 +285,7 @@ HELPER(LEVEL) V(f) locked_inv_inertia(const joint_bodies *m, V(f) angular_mass) 
 
 /* The change of the impulse of a row, without the part that impulse_scale removes anyway. */
 HELPER(LEVEL) V(f) lasting_impulse(const joint_step *it, V(f) total, V(f) old) {
-	return ADD(SUB(total, old), MUL(V(set1)(it->softness.impulse_scale), old));
+	return ADD(SUB(total, old), MUL(it->impulse_scale, old));
 }
 
 /* Holds the angle. angular_velocity is the value before the other rows. correction is the effect of these rows on
@@ -291,8 +293,8 @@ HELPER(LEVEL) V(f) lasting_impulse(const joint_step *it, V(f) total, V(f) old) {
 HELPER(LEVEL) void solve_angle(et_joint_block *b, uint32_t i, joint_bodies *m, V(f) angular_velocity, V(f) angle,
                               V(f) correction, const joint_step *it) {
 	const V(f) old = V(load)(b->angular.spring_impulse + i), off = clamp(angle, V(set1)(max_position_error));
-	const V(f) v = ADD(MUL(V(set1)(it->softness.mass_scale), ADD(angular_velocity, MUL(V(set1)(it->softness.bias_rate), off))), correction);
-	const V(f) total = soft_impulse(old, V(load)(b->angular_mass + i), v, V(set1)(it->softness.impulse_scale));
+	const V(f) v = ADD(MUL(it->mass_scale, ADD(angular_velocity, MUL(it->bias_rate, off))), correction);
+	const V(f) total = soft_impulse(old, V(load)(b->angular_mass + i), v, it->impulse_scale);
 	const V(f) more = SUB(total, old);
 	V(store)(b->angular.spring_impulse + i, total);
 	apply_angular_impulse(m, more, more);
@@ -301,7 +303,7 @@ HELPER(LEVEL) void solve_angle(et_joint_block *b, uint32_t i, joint_bodies *m, V
 HELPER(LEVEL) void solve_perpendicular(et_joint_block *b, uint32_t i, const uint32_t kind, joint_bodies *m,
                               const constraint_axis *u, V(f) angle, const joint_step *it) {
 	const V(f) off = clamp(u->translation, V(set1)(max_position_error)), angular_velocity = SUB(m->b[2], m->a[2]);
-	V(f) v = ADD(velocity_along(m, u), MUL(V(set1)(it->softness.bias_rate), off)), inv_mass, coupling = ZERO;
+	V(f) v = ADD(velocity_along(m, u), MUL(it->bias_rate, off)), inv_mass, coupling = ZERO;
 	if (locks_angle(kind)) {
 		const V(f) arm = SUB(u->cross_b, u->cross_a), angular_mass = V(load)(b->angular_mass + i);
 		inv_mass = ADD(ADD(m->a[3], m->b[3]), MUL(MUL(locked_inv_inertia(m, angular_mass), arm), arm));
@@ -310,8 +312,8 @@ HELPER(LEVEL) void solve_perpendicular(et_joint_block *b, uint32_t i, const uint
 	} else {
 		inv_mass = inv_mass_along(m, u);
 	}
-	const V(f) old = V(load)(b->perpendicular_impulse + i), mass = MUL(inverse(inv_mass), V(set1)(it->softness.mass_scale));
-	const V(f) total = soft_impulse(old, mass, v, V(set1)(it->softness.impulse_scale));
+	const V(f) old = V(load)(b->perpendicular_impulse + i), mass = MUL(inverse(inv_mass), it->mass_scale);
+	const V(f) total = soft_impulse(old, mass, v, it->impulse_scale);
 	V(store)(b->perpendicular_impulse + i, total);
 	apply_impulse(m, impulse_along(u, SUB(total, old)));
 	if (locks_angle(kind))
@@ -357,7 +359,7 @@ HELPER(LEVEL) void clamp_impulse(V(f) *x, V(f) *y, V(f) limit, V(f) bias_x, V(f)
 HELPER(LEVEL) void solve_point(et_joint_block *b, uint32_t i, const uint32_t kind, const uint32_t parts,
                                joint_bodies *m, V(f) angle, const joint_step *it) {
 	const V(f) old_x = m->applied.x, old_y = m->applied.y, angular_velocity = SUB(m->b[2], m->a[2]);
-	V(f) rate = V(set1)(it->softness.bias_rate), scale = V(set1)(it->softness.mass_scale), impulse_scale = V(set1)(it->softness.impulse_scale), max_error = V(set1)(max_position_error);
+	V(f) rate = it->bias_rate, scale = it->mass_scale, impulse_scale = it->impulse_scale, max_error = V(set1)(max_position_error);
 	V(f) mass = ADD(m->a[3], m->b[3]);
 	V(f) vx = SUB(SUB(m->b[0], MUL(m->b[2], m->by)), SUB(m->a[0], MUL(m->a[2], m->ay)));
 	V(f) vy = SUB(ADD(m->b[1], MUL(m->b[2], m->bx)), ADD(m->a[1], MUL(m->a[2], m->ax)));
@@ -374,6 +376,11 @@ HELPER(LEVEL) void solve_point(et_joint_block *b, uint32_t i, const uint32_t kin
 		vy = ADD(vy, MUL(apply_impulse, old_y));
 		error_x = position_error(it, error_x, b->error_x + i);
 		error_y = position_error(it, error_y, b->error_y + i);
+	}
+	if (parts & ET_VELOCITY) {
+		const V(f) x0 = V(load)(b->axis_x + i), y0 = V(load)(b->axis_y + i);
+		vx = SUB(vx, CROSS(m->a[6], m->a[7], y0, x0));
+		vy = SUB(vy, DOT(m->a[7], m->a[6], x0, y0));
 	}
 	vx = ADD(vx, MUL(rate, clamp(error_x, max_error)));
 	vy = ADD(vy, MUL(rate, clamp(error_y, max_error)));
@@ -431,12 +438,21 @@ HELPER(LEVEL) void solve_joint(et_joint_block *b, uint32_t i, et_state *states, 
 }
 
 KERNEL(void, solve_joints, const et_system *s, int32_t use_bias, int64_t lo, int64_t hi) {
-	const joint_step it = {use_bias ? s->step.joint_softness : (et_softness){0.0f, 1.0f, 0.0f}, s->step.inv_h, use_bias};
+	const et_softness soft = use_bias ? s->step.joint_softness : (et_softness){0.0f, 1.0f, 0.0f};
+	const joint_step shared = {V(set1)(soft.bias_rate), V(set1)(soft.mass_scale), V(set1)(soft.impulse_scale), s->step.inv_h, use_bias};
 	for (et_joint_block *b = s->joint_blocks + lo; b < s->joint_blocks + hi; b++) {
 		for (uint32_t i = 0; i < b->joints; i += V(LANES)) {
-			if (b->kind == ET_POINT && b->parts == 0)
-				solve_joint(b, i, s->states, ET_POINT, 0, &it);
-			else if (b->kind == ET_POINT)
+			if (b->kind == ET_POINT && b->parts == 0) {
+				solve_joint(b, i, s->states, ET_POINT, 0, &shared);
+				continue;
+			}
+			joint_step it = shared;
+			if (use_bias && b->parts & ET_TUNED) {
+				it.bias_rate = V(load)(b->bias_rate + i);
+				it.mass_scale = V(load)(b->mass_scale + i);
+				it.impulse_scale = V(load)(b->impulse_scale + i);
+			}
+			if (b->kind == ET_POINT)
 				solve_joint(b, i, s->states, ET_POINT, b->parts, &it);
 			else if (b->kind == ET_DISTANCE)
 				solve_joint(b, i, s->states, ET_DISTANCE, b->parts, &it);

@@ -58,7 +58,7 @@ enum { ET_DISTANCE = 1, ET_POINT = 2, ET_WELD = 3, ET_PRISMATIC = 4, ET_WHEEL = 
 enum {
 	ET_SPRING = 1, ET_MOTOR = 2, ET_LIMITS = 4, ET_LINEAR = 7,
 	ET_ANGULAR_SPRING = 8, ET_ANGULAR_LIMITS = 32, ET_ANGULAR = 56, ET_ANGULAR_SHIFT = 3,
-	ET_FRICTION = 64, ET_SOFT = ET_SPRING | ET_FRICTION,
+	ET_FRICTION = 64, ET_SOFT = ET_SPRING | ET_FRICTION, ET_VELOCITY = 128, ET_SPRING_RANGE = 256, ET_TUNED = 512,
 };
 
 typedef struct {
@@ -73,10 +73,7 @@ typedef struct {
 	uint32_t kind, parts, a, b;
 	float anchor_a[2], anchor_b[2];
 	et_joint_axis linear, angular;
-	float axis[2], reference_angle;
-	uint32_t unused;
-	float point_impulse[2];
-	uint32_t unused2[2];
+	float axis[2], reference_angle, min_spring_force, point_impulse[2], hertz, damping;
 	et_axis_impulse linear_impulse, angular_impulse;
 } et_joint;
 
@@ -85,7 +82,7 @@ typedef struct {
 	float max_spring_impulse[ET_LANES], motor_speed[ET_LANES], max_motor_impulse[ET_LANES];
 	float lower[ET_LANES], upper[ET_LANES];
 	float spring_impulse[ET_LANES], motor_impulse[ET_LANES], lower_impulse[ET_LANES], upper_impulse[ET_LANES];
-	float error[ET_LANES];
+	float error[ET_LANES], min_spring_impulse[ET_LANES];
 } et_axis_block;
 
 typedef struct {
@@ -97,12 +94,13 @@ typedef struct {
 	float angular_impulse_a[ET_LANES], angular_impulse_b[ET_LANES], error_x[ET_LANES], error_y[ET_LANES];
 	float angular_mass[ET_LANES], angle[ET_LANES], axis_x[ET_LANES], axis_y[ET_LANES], perpendicular_impulse[ET_LANES];
 	et_axis_block linear, angular;
+	float bias_rate[ET_LANES], mass_scale[ET_LANES], impulse_scale[ET_LANES];
 } et_joint_block;
 
 _Static_assert(sizeof(et_contact) == 44 && sizeof(et_base_manifold) == 64 && sizeof(et_state) == 32 && sizeof(et_contact_block) == 36 * 64 &&
                        sizeof(et_joint) == 160 && offsetof(et_joint, linear) == 32 && offsetof(et_joint, axis) == 96 &&
                        offsetof(et_joint, point_impulse) == 112 && offsetof(et_joint, linear_impulse) == 128 &&
-                       sizeof(et_joint_block) == 50 * 64 && offsetof(et_joint_block, linear) == 22 * 64,
+                       sizeof(et_joint_block) == 55 * 64 && offsetof(et_joint_block, linear) == 22 * 64,
                "the Go types mirror these");
 
 /* What a kind of joint holds: a point, the coordinate across an axis, the angle. */
@@ -120,7 +118,7 @@ enum { ET_MIX_GEOMETRIC = 1, ET_MIX_MAX = 2, ET_MIX_MIN = 3, ET_MIX_AVERAGE = 4,
 typedef struct {
 	float h, inv_h;
 	et_softness contact_softness, static_softness, joint_softness;
-	float max_bias_velocity, restitution_threshold, max_linear_speed, max_angular_speed, gravity[2];
+	float joint_hertz, joint_damping, max_bias_velocity, restitution_threshold, max_linear_speed, max_angular_speed, gravity[2];
 	int32_t sub_steps;
 	uint8_t friction_mix, restitution_mix;
 } et_step_context;
@@ -156,7 +154,7 @@ typedef struct {
 	et_step_context step;
 } et_system;
 
-_Static_assert(sizeof(et_step_context) == 76 && offsetof(et_system, step) == 37 * 8, "the Go types mirror these");
+_Static_assert(sizeof(et_step_context) == 84 && offsetof(et_system, step) == 37 * 8, "the Go types mirror these");
 
 /* rigid.Recycling. */
 typedef struct {

@@ -150,6 +150,12 @@ func (l *eventLog) add(sim *evertick.Sim, tick uint64, e *physics.Events) {
 		n := put("broken", body(b.A), body(b.B))
 		n.joint, n.force, n.torque = b.Joint, b.Force, b.Torque
 	}
+	for i := range e.JointLoads {
+		l := &e.JointLoads[i]
+		a, b, _ := sim.Physics.JointBodies(l.Joint)
+		n := put("joint_load", body(a), body(b))
+		n.joint, n.force, n.torque = l.Joint, l.Force, l.Torque
+	}
 	for _, i := range e.Slept {
 		put("slept", row(i), part{})
 	}
@@ -207,7 +213,7 @@ func (e *event) view(seq uint64) eventView {
 		v.Point, v.Normal, v.Speed = pair(e.point), pair(e.normal), single(e.speed)
 	case "disabled":
 		v.Column, v.Value = e.column, single(e.value)
-	case "broken":
+	case "broken", "joint_load":
 		v.Joint, v.Force, v.Torque = e.joint.String(), pair(e.force), single(e.torque)
 	}
 	return v

@@ -235,16 +235,19 @@ func TestRareEvents(t *testing.T) {
 	b, _ := sim.Physics.BodyAt(2)
 	c, _ := sim.Physics.BodyAt(3)
 	id, _ := sim.BodyEntity(b)
+	load := must(sim.Physics.CreateWeldJoint(physics.WeldJointDef{JointDef: physics.JointDef{BodyA: c, BodyB: b}}))
 	l.add(sim, 7, &physics.Events{
-		Disabled: []physics.Disabled{{Body: b, Column: "VX", Value: 1e30}},
-		Broken:   []physics.Broken{{Joint: physics.JointOfBits(1 << 32), A: b, B: c, Force: [2]float32{1, 2}, Torque: 3}},
-		Woke:     []uint32{2, 999},
+		Disabled:   []physics.Disabled{{Body: b, Column: "VX", Value: 1e30}},
+		Broken:     []physics.Broken{{Joint: physics.JointOfBits(1 << 32), A: b, B: c, Force: [2]float32{1, 2}, Torque: 3}},
+		JointLoads: []physics.JointLoad{{Joint: load, Force: [2]float32{4, 5}, Torque: 6}},
+		Woke:       []uint32{2, 999},
 	})
 	v := l.after(0)
-	d, br, w := v.List[0], v.List[1], v.List[2]
+	d, br, jl, w := v.List[0], v.List[1], v.List[2], v.List[3]
 	if d.Kind != "disabled" || *d.A.Entity != id || d.A.Body != b.String() || d.B != nil || d.Column != "VX" || string(d.Value) != "1e+30" ||
 		br.Kind != "broken" || br.B.Body != c.String() || br.Joint != physics.JointOfBits(1<<32).String() || string(br.Force[1]) != "2" || string(br.Torque) != "3" ||
-		w.Kind != "woke" || *w.A.Entity != id || w.Tick != 7 || v.List[3].A != nil {
+		jl.Kind != "joint_load" || jl.A.Body != c.String() || *jl.B.Entity != id || jl.Joint != load.String() || string(jl.Force[0]) != "4" || string(jl.Torque) != "6" ||
+		w.Kind != "woke" || *w.A.Entity != id || w.Tick != 7 || v.List[4].A != nil {
 		t.Errorf("%s", encode(v))
 	}
 }

@@ -20,7 +20,8 @@ import "math"
 //	wheel       JointWheel with PartSpring
 //	weld        JointWeld; with a soft angle, JointPoint with PartAngularSpring
 //	motor       JointPoint with PartSpring and PartAngularSpring, each with a MaxSpringForce; AnchorA
-//	            and ReferenceAngle are the target of B, seen from A
+//	            and ReferenceAngle are the target of B, seen from A. Or with PartFriction, and
+//	            PartVelocity if it seeks a velocity
 //	target      JointPoint with PartSpring and a MaxSpringForce, where A is not dynamic and AnchorA
 //	            is the target
 type JointKind uint32
@@ -54,6 +55,16 @@ const (
 	// PartFriction makes a JointPoint resist velocity instead of distance, with a force of at most MaxSpringForce:
 	// friction between two bodies that need not touch. It takes precedence over PartSpring.
 	PartFriction
+
+	// PartVelocity makes a JointPoint seek the velocity Axis of anchor B relative to A, instead of 0.
+	PartVelocity
+
+	// PartSpringRange gives PartSpring of a JointDistance its own bounds, which may have any sign: its force is
+	// from MinSpringForce to MaxSpringForce. Positive forces push.
+	PartSpringRange
+
+	// PartTuned gives a joint of any kind its own Hertz and Damping.
+	PartTuned
 )
 
 // Joint connects two bodies: its definition, and the impulses that are kept from one step to the next.
@@ -67,18 +78,23 @@ type Joint struct {
 	// Linear is in metres, m/s and newtons, Angular in radians, rad/s and newton metres.
 	Linear, Angular JointAxis
 
-	// Axis has length one and is in the axes of A; JointPrismatic and JointWheel have it.
+	// Axis has length one and is in the axes of A; JointPrismatic and JointWheel have it. With PartVelocity it is
+	// instead a velocity in m/s, also in the axes of A.
 	Axis Vec
 
 	// ReferenceAngle is the angle of B less that of A at which the relative angle is zero. At the beginning of
 	// a step the relative angle is between -π and π; limits and targets should be, too.
 	ReferenceAngle float32
-	_              uint32
+
+	MinSpringForce float32 // of Linear: see PartSpringRange
 
 	// PointImpulse is the impulse on B, N·s, in the axes of the world, of JointPoint and JointWeld. Of
 	// JointPrismatic and JointWheel, X is the impulse across the axis, along (-Axis.Y, Axis.X).
 	PointImpulse Vec
-	_            [2]uint32
+
+	// Hertz and Damping are the softness of rows, limits and rigid springs of a joint with PartTuned. In place of one
+	// that is not positive, that of Params applies: JointHertz, JointDamping.
+	Hertz, Damping float32
 
 	// Impulses of parts that the joint does not have are ignored, except the spring of AngularImpulse: in JointWeld
 	// and JointPrismatic it is the impulse that holds the angle.
@@ -128,10 +144,12 @@ type JointBlock struct {
 
 	AngularMass          [Lanes]float32 // effective mass of the relative angle
 	Angle                [Lanes]float32 // relative, before the step
-	AxisX, AxisY         [Lanes]float32 // in the axes of the world, before the step
+	AxisX, AxisY         [Lanes]float32 // in the axes of the world, before the step; 0 without axis or PartVelocity
 	PerpendicularImpulse [Lanes]float32 // impulse across the axis
 
 	Linear, Angular AxisBlock
+
+	BiasRate, MassScale, ImpulseScale [Lanes]float32 // of rows, limits and rigid springs; only in blocks with PartTuned
 }
 
 // AxisBlock is a JointAxis of each joint of a JointBlock. The spring is a soft constraint with that BiasRate,
@@ -144,6 +162,7 @@ type AxisBlock struct {
 	Lower, Upper                                            [Lanes]float32
 	SpringImpulse, MotorImpulse, LowerImpulse, UpperImpulse [Lanes]float32
 	Error                                                   [Lanes]float32 // of the spring when the sub-step began
+	MinSpringImpulse                                        [Lanes]float32 // only in Linear of blocks with PartSpringRange
 }
 
 // SubStepRate is the number of sub-steps per second if a step is dt seconds long. It converts the impulse of a

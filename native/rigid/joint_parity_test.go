@@ -21,12 +21,15 @@ func randomJoints(run *paritytest.Run, s *rigid.System, classes []paritytest.Cla
 			w[i] = 0
 		}
 	}
-	few, hub := run.IntN(2) == 0, run.IntN(4) == 0
+	few, hub, untuned := run.IntN(2) == 0, run.IntN(4) == 0, run.IntN(3) == 0
 	for i := range s.Joints {
 		j := &s.Joints[i]
-		j.Kind, j.Parts = rigid.JointKind(run.IntN(6)), rigid.JointParts(run.IntN(128))
+		j.Kind, j.Parts = rigid.JointKind(run.IntN(6)), rigid.JointParts(run.IntN(1024))
 		if few && run.IntN(2) == 0 {
 			j.Parts = 0
+		}
+		if untuned {
+			j.Parts &^= rigid.PartTuned
 		}
 		j.A, j.B = uint32(run.IntN(bodies)), uint32(run.IntN(bodies-1))
 		if hub {
@@ -139,7 +142,7 @@ func workshop() *heap {
 	s.pairs = nil
 	for i := 1; i < 30; i++ {
 		j := s.tie(rigid.JointKind(1+i%5), i, i+1+i%4, s.Poses.X[i], s.Poses.Y[i]+1)
-		j.Parts = rigid.JointParts(i * 11 % 128)
+		j.Parts = rigid.JointParts(i * 35 % 1024)
 		j.Linear = rigid.JointAxis{Target: 0.3, Hertz: float32(i % 3), Damping: 0.5, MaxSpringForce: float32(i % 2 * 20),
 			MotorSpeed: 1, MaxMotorForce: 10, Lower: -0.5, Upper: 0.5}
 		j.Angular = rigid.JointAxis{Target: 0.1, Hertz: float32(i % 4), Damping: 0.5, MotorSpeed: -1, MaxMotorForce: 1, Lower: -0.5, Upper: 1}

@@ -16,8 +16,11 @@ const (
 // allowedParts are the parts that a kind can have, and usualParts those that most joints of the kind have.
 var (
 	allowedParts = [numJointKinds]JointParts{
-		JointDistance: linearParts | angularParts, JointPoint: softParts | angularParts, JointWeld: softParts,
-		JointPrismatic: linearParts, JointWheel: linearParts | angularParts,
+		JointDistance:  PartTuned | linearParts | angularParts | PartSpringRange,
+		JointPoint:     PartTuned | softParts | angularParts | PartVelocity,
+		JointWeld:      PartTuned | softParts,
+		JointPrismatic: PartTuned | linearParts,
+		JointWheel:     PartTuned | linearParts | angularParts,
 	}
 	usualParts = [numJointKinds]JointParts{JointDistance: PartSpring, JointWheel: PartSpring}
 )
@@ -71,6 +74,10 @@ func (s *System) prepareJointBlock(b *JointBlock, joint *[Lanes]uint32) {
 			b.DynamicB |= 1 << i
 		}
 		s.prepareFrames(b, i, j)
+		if b.Parts&PartTuned != 0 {
+			soft := s.step.jointSoftnessOf(j)
+			b.BiasRate[i], b.MassScale[i], b.ImpulseScale[i] = soft.biasRate, soft.massScale, soft.impulseScale
+		}
 		if b.Parts&(linearParts|PartFriction) != 0 {
 			s.prepareLinear(b, i, j)
 		}
@@ -91,6 +98,12 @@ func (s *System) prepareFrames(b *JointBlock, i int, j *Joint) {
 	if b.Kind.hasPerpendicular() {
 		b.PerpendicularImpulse[i] = j.PointImpulse.X
 		b.AxisX[i], b.AxisY[i] = rotate(cosA, sinA, j.Axis.X, j.Axis.Y)
+	}
+	if b.Parts&PartVelocity != 0 {
+		b.AxisX[i], b.AxisY[i] = 0, 0
+		if j.Parts&PartVelocity != 0 {
+			b.AxisX[i], b.AxisY[i] = rotate(cosA, sinA, j.Axis.X, j.Axis.Y)
+		}
 	}
 	if b.usesAngle() {
 		b.Angle[i] = wrapAngle((s.Angle[j.B] - s.Angle[j.A]) - j.ReferenceAngle)
@@ -131,13 +144,19 @@ func (s *System) prepareLinear(b *JointBlock, i int, j *Joint) {
 			d.ImpulseScale[i] = d.ImpulseScale[i] / maxFloat(d.MassScale[i], minMassScale)
 		}
 	}
+	if b.Parts&PartSpringRange != 0 {
+		d.MinSpringImpulse[i] = -d.MaxSpringImpulse[i]
+		if parts&PartSpringRange != 0 && parts&PartSpring != 0 {
+			d.MinSpringImpulse[i], d.MaxSpringImpulse[i] = float32(j.MinSpringForce*s.step.h), float32(j.Linear.MaxSpringForce*s.step.h)
+		}
+	}
 	if rigid {
 		b.RigidLinear |= 1 << i
 	}
 }
 
 func (s *System) prepareAngular(b *JointBlock, i int, j *Joint) {
-	if b.Angular.prepare(i, &j.Angular, &j.AngularImpulse, j.usedParts()>>angularShift, &s.step) {
+	if b.Angular.prepare(i, &j.Angular, &j.AngularImpulse, j.usedParts()&angularParts>>angularShift, &s.step) {
 		b.RigidAngular |= 1 << i
 	}
 }
@@ -176,11 +195,31 @@ func (k *stepContext) springSoftness(hertz, damping float32) (soft softness, rig
 	if !(hertz > 0) {
 		return k.jointSoftness, true
 	}
-	soft = makeSoftness(minFloat(hertz, maxStiffness), minFloat(damping, maxStiffness), k.h)
+	return k.boundedSoftness(hertz, damping), false
+}
+
+func (k *stepContext) boundedSoftness(hertz, damping float32) softness {
+	soft := makeSoftness(minFloat(hertz, maxStiffness), minFloat(damping, maxStiffness), k.h)
 	if !(soft.massScale > 0) {
 		soft.biasRate = 0 // it could be infinite
 	}
-	return soft, false
+	return soft
+}
+
+// jointSoftnessOf is the softness of rows, limits and rigid springs of a joint. As in Params, hertz is at most a
+// quarter of the rate of the sub-steps.
+func (k *stepContext) jointSoftnessOf(j *Joint) softness {
+	if j.Parts&PartTuned == 0 {
+		return k.jointSoftness
+	}
+	hertz, damping := k.jointHertz, k.jointDamping
+	if j.Hertz > 0 {
+		hertz = j.Hertz
+	}
+	if j.Damping > 0 {
+		damping = j.Damping
+	}
+	return k.boundedSoftness(minFloat(hertz, 0.25*k.invH), damping)
 }
 
 const maxStiffness, minMassScale = 1e6, 1e-12

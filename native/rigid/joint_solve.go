@@ -16,6 +16,8 @@ type jointBodies struct {
 
 	axis, perpendicular constraintAxis // in kinds that have them
 
+	velocityX, velocityY float32 // of anchor B relative to A that PartVelocity seeks
+
 	applied jointImpulse // in the sub-step so far
 }
 
@@ -45,6 +47,8 @@ func (m *jointBodies) load(b *JointBlock, i uint32, states []State) {
 		m.setDistanceAxis()
 	} else if b.Kind.hasPerpendicular() {
 		m.setSlideAxis(rotate(stateA.C, stateA.S, b.AxisX[i], b.AxisY[i]))
+	} else if b.Parts&PartVelocity != 0 {
+		m.velocityX, m.velocityY = rotate(stateA.C, stateA.S, b.AxisX[i], b.AxisY[i])
 	}
 }
 
@@ -183,7 +187,8 @@ func (b *JointBlock) refreshApplied(i uint32, m *jointBodies) {
 // accumulated, and clamped as sums.
 //
 // For a row with position error C an iteration without bias makes the velocity v zero; it runs after the positions
-// were integrated. An iteration with bias also removes C, as a spring of JointHertz and JointDamping does. A limit at
+// were integrated. An iteration with bias also removes C, as a spring of JointHertz and JointDamping does, or of the
+// Hertz and Damping of the joint. A limit at
 // distance C > 0 may be approached by C in the sub-step.
 //
 // A spring with a frequency makes one implicit Euler step. Both iterations solve it for the position at which the
@@ -198,10 +203,11 @@ func (s *System) SolveJoints(level native.Level, useBias bool, lo, hi int) {
 }
 
 func (s *System) solveJointsGo(useBias bool, lo, hi int) {
-	it := jointStep{rigidSoftness, s.step.invH, useBias}
+	soft := rigidSoftness
 	if useBias {
-		it.softness = s.step.jointSoftness
+		soft = s.step.jointSoftness
 	}
+	it := jointStep{soft, s.step.invH, useBias}
 	var m jointBodies
 	for n := lo; n < hi; n++ {
 		b := &s.JointBlocks[n]
@@ -209,6 +215,7 @@ func (s *System) solveJointsGo(useBias bool, lo, hi int) {
 			m.load(b, i, s.States)
 			if useBias {
 				b.refreshApplied(i, &m)
+				it.softness = b.softness(i, soft)
 			}
 			b.solveJoint(i, s.States, &m, &it)
 			m.store(b, i, s.States)
@@ -216,11 +223,20 @@ func (s *System) solveJointsGo(useBias bool, lo, hi int) {
 	}
 }
 
+// softness is that of lane i, where shared is that of joints without one of their own.
+func (b *JointBlock) softness(i uint32, shared softness) softness {
+	if b.Parts&PartTuned == 0 {
+		return shared
+	}
+	i &= Lanes - 1
+	return softness{b.BiasRate[i], b.MassScale[i], b.ImpulseScale[i]}
+}
+
 // maxPositionError is the greatest position error, in metres or radians, that an iteration with bias removes at its
 // rate. So bodies that are connected from far away come together at a bounded speed.
 const maxPositionError = 0.25
 
-// jointStep holds what all joints of an iteration share.
+// jointStep holds the settings of an iteration of a joint.
 type jointStep struct {
 	softness softness // of rows and of springs that are rigid
 	invH     float32
@@ -292,9 +308,13 @@ func (d *AxisBlock) solve(i uint32, parts JointParts, state axisState, rigid boo
 			soft, maxError = it.softness, maxPositionError
 		}
 		old, limit := d.SpringImpulse[i], d.MaxSpringImpulse[i]
+		least := -limit
+		if parts&PartSpringRange != 0 {
+			least = d.MinSpringImpulse[i]
+		}
 		v := state.velocity + float32(soft.biasRate*it.positionError(clamp(state.position-d.Target[i], maxError), &d.Error[i]))
 		total := (old - float32(float32(state.effectiveMass*soft.massScale)*v)) - float32(soft.impulseScale*old)
-		d.SpringImpulse[i] = clamp(total, limit)
+		d.SpringImpulse[i] = maxFloat(minFloat(total, limit), least)
 		add(d.SpringImpulse[i] - old)
 	}
 	if parts&PartMotor != 0 {
@@ -415,6 +435,10 @@ func (b *JointBlock) solvePoint(i uint32, m *jointBodies, angle float32, it *joi
 		vx += float32(compliance * oldX)
 		vy += float32(compliance * oldY)
 		errorX, errorY = it.positionError(errorX, &b.ErrorX[i]), it.positionError(errorY, &b.ErrorY[i])
+	}
+	if b.Parts&PartVelocity != 0 {
+		vx -= m.velocityX
+		vy -= m.velocityY
 	}
 	vx += float32(soft.biasRate * clamp(errorX, maxError))
 	vy += float32(soft.biasRate * clamp(errorY, maxError))

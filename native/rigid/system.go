@@ -98,6 +98,7 @@ var rigidSoftness = softness{massScale: 1}
 type stepContext struct {
 	h, invH                                        float32 // seconds of a sub-step, and their inverse
 	contactSoftness, staticSoftness, jointSoftness softness
+	jointHertz, jointDamping                       float32 // of jointSoftness
 	maxBiasVelocity, restitutionThreshold          float32
 	maxLinearSpeed, maxAngularSpeed                float32
 	gravity                                        Vec
@@ -120,10 +121,11 @@ func (p *Params) stepContext(dt float32) stepContext {
 	invH := inverse(h)
 	hertz := minFloat(or(p.ContactHertz, 30), 0.25*invH)
 	damping := or(p.ContactDamping, 10)
+	jointHertz, jointDamping := or(p.JointHertz, 60), or(p.JointDamping, 5)
 	k := stepContext{
 		subSteps: int32(n), h: h, invH: invH, gravity: p.Gravity,
 		contactSoftness: makeSoftness(hertz, damping, h), staticSoftness: makeSoftness(2*hertz, damping, h),
-		jointSoftness:   makeSoftness(minFloat(or(p.JointHertz, 60), 0.25*invH), or(p.JointDamping, 5), h),
+		jointSoftness: makeSoftness(minFloat(jointHertz, 0.25*invH), jointDamping, h), jointHertz: jointHertz, jointDamping: jointDamping,
 		maxBiasVelocity: or(p.PushSpeed, 3), restitutionThreshold: or(p.RestitutionThreshold, 1),
 		maxLinearSpeed: or(p.MaxSpeed, 400), maxAngularSpeed: MaxRotation * invH,
 		frictionMix: p.FrictionMix, restitutionMix: p.RestitutionMix,

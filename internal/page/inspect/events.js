@@ -23,7 +23,7 @@ function newEventsPanel(root, source, app) {
   const tools = element(root, "div", "filters"), row = element(tools, "div", "where-row"), kind = element(row, "select");
   kind.setAttribute("aria-label", "Kind of event");
   kind.add(new Option("all kinds", ""));
-  for (const k of ["begin", "end", "sensor_begin", "sensor_end", "hit", "disabled", "broken", "slept", "woke"]) kind.add(new Option(k.replace("_", " "), k));
+  for (const k of ["begin", "end", "sensor_begin", "sensor_end", "hit", "disabled", "broken", "joint_load", "slept", "woke"]) kind.add(new Option(k.replace("_", " "), k));
   const box = newCheck(row, "selected entity only", false, () => show());
   const hold = newButton(row, "Hold", () => {
     held = !held;
