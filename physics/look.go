@@ -3,8 +3,6 @@ package physics
 import (
 	"cmp"
 	"slices"
-
-	"github.com/evertick/evertick/native/rigid"
 )
 
 // AppendShapes appends the shapes of a body to dst, in the order of their indices, those of chains included. ErrStale.
@@ -29,20 +27,13 @@ func (w *World) AppendContacts(dst []Touch, b Body) ([]Touch, error) {
 	if err != nil {
 		return dst, err
 	}
-	n, s := len(dst), w.solver
-	for _, contacts := range [...][]rigid.Contact{s.contacts, s.sleep.resting} {
-		for i := range contacts {
-			c := &contacts[i]
-			if c.Count > 0 && c.Flags&noPush == 0 && s.shapesLive(c) &&
-				(w.shapes.body[c.A] == uint32(body) || w.shapes.body[c.B] == uint32(body)) {
-				generation := w.shapes.ids.generation
-				dst = append(dst, Touch{Shape{c.A, generation[c.A]}, Shape{c.B, generation[c.B]}})
-			}
+	s, of := w.solver, w.shapes.body
+	all := s.allContacts()
+	for c := all.next(); c != nil; c = all.next() {
+		if (of[c.A] == uint32(body) || of[c.B] == uint32(body)) && s.touches(c) {
+			dst = append(dst, Touch{s.handle(c.A), s.handle(c.B)})
 		}
 	}
-	slices.SortFunc(dst[n:], func(x, y Touch) int {
-		return cmp.Or(cmp.Compare(x.A.index, y.A.index), cmp.Compare(x.B.index, y.B.index))
-	})
 	return dst, nil
 }
 

@@ -70,6 +70,7 @@ type solver struct {
 	motionLocksJob    func(body uint32) rigid.MotionLocks
 
 	queries queries
+	look    lookMemory
 
 	events      Events
 	onStage     func(stage string) // World.Trace
