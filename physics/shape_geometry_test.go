@@ -461,7 +461,7 @@ func TestSetGeometryAllocatesNothing(t *testing.T) {
 func TestSetGeometryOfKinematicBody(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	for range 20 {
-		r := newFixture(t, 0)
+		r := fixture{t, newWorld(t, physics.Config{})}
 		rotor := r.body(physics.KinematicBody, 0, 0, moving(0, 0, 20))
 		s := r.box(rotor, plain, 0.1, 0.1)
 		for range 6 {
@@ -469,7 +469,7 @@ func TestSetGeometryOfKinematicBody(t *testing.T) {
 			r.circle(b, plain, 0.2)
 		}
 		r.no(r.w.SetPolygon(s, physics.Box(5, 0.02)))
-		restored := newFixture(t, 0)
+		restored := fixture{t, newWorld(t, physics.Config{})}
 		r.no(restored.w.Restore(must[[]byte](t)(r.w.Snapshot(nil))))
 		for tick := range 20 {
 			r.steps(1)
