@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/evertick/evertick/native"
@@ -948,9 +949,40 @@ func (w *randomWorld) rays(tick int, runs []*randomRun) {
 			w.t.Errorf("seed %d, tick %d: ray %d meets %v, first of all %v", w.seed, tick, i, want.Shapes[i], first)
 		}
 	}
+	for _, r := range runs[1:] {
+		w.sameContacts(tick, r)
+	}
 	brute := must[[]physics.Shape](w.t)(physics.RaysByForce(w.World, q))
 	if !reflect.DeepEqual(brute, want.Shapes) {
 		w.t.Errorf("seed %d, tick %d: rays meet %v, by brute force %v", w.seed, tick, want.Shapes, brute)
+	}
+}
+
+// sameContacts compares the contacts and overlaps of two runs, except for total impulses, which a restored world lacks.
+func (w *randomWorld) sameContacts(tick int, r *randomRun) {
+	w.t.Helper()
+	read := func(w *physics.World) (all []physics.ContactData, inside []physics.Shape) {
+		for i := range min(w.Rows(), randomBodies) {
+			b, ok := w.BodyAt(i)
+			if !ok {
+				continue
+			}
+			all = must[[]physics.ContactData](r.w.t)(w.AppendContactData(all, b))
+			for _, s := range must[[]physics.Shape](r.w.t)(w.AppendShapes(nil, b)) {
+				if more, err := w.AppendSensorOverlaps(inside, s); err == nil {
+					inside = append(more, s)
+				}
+			}
+		}
+		for i := range all {
+			all[i].TotalImpulse = 0
+		}
+		return all, inside
+	}
+	all, inside := read(w.World)
+	got, gotInside := read(r.w.World)
+	if !slices.Equal(got, all) || !slices.Equal(gotInside, inside) {
+		w.t.Fatalf("seed %d, tick %d: %s: contacts\n%v\n%v\nwant\n%v\n%v", w.seed, tick, r.name, got, gotInside, all, inside)
 	}
 }
 
