@@ -18,7 +18,7 @@ import (
 // same name. Two faults depend on the state at that point and are not errors here. A velocity or a
 // force that overflows disables the body at the start of the next step (see
 // Events.Disabled), and so does a shape that would make its body too heavy; that shape
-// is not created, and its handle becomes the zero Shape.
+// is not created, and its handle becomes the zero Shape, or it keeps its geometry.
 //
 // Apply panics on a list of another world, and on a list that occurs twice. It allocates nothing
 // unless the world or its lists grow. Another engine is ErrUnsupported.
@@ -69,6 +69,7 @@ type dryRun struct {
 	// For the list that is being checked.
 	now           *Commands
 	newExplosions int
+	newGeometries int
 	bodyOf        []Body // by new shape
 	nextRow       int    // index of the next of the list's rows
 }
@@ -125,7 +126,7 @@ func (r *dryRun) end() { r.w, r.now = nil, nil }
 
 // list checks a list, and returns the first invalid command.
 func (r *dryRun) list(c *Commands) (int, error) {
-	r.now, r.nextRow, r.newExplosions, r.bodyOf = c, 0, 0, r.bodyOf[:0]
+	r.now, r.nextRow, r.newExplosions, r.newGeometries, r.bodyOf = c, 0, 0, 0, r.bodyOf[:0]
 	r.bodies.beginList(len(c.bodies))
 	r.shapes.beginList(len(c.shapes))
 	r.joints.beginList(len(c.joints))
@@ -143,6 +144,8 @@ func (r *dryRun) command(o *command) error {
 		return r.createBody(&r.now.bodies[r.bodies.created])
 	case destroyShape:
 		return r.destroyShape(o.shape)
+	case setGeometry:
+		return r.setGeometry(o.shape)
 	case createJoint:
 		return r.createJoint(&r.now.joints[r.joints.created])
 	case destroyJoint, setJoint, setMotorSpeed, setMouseTarget:
@@ -208,10 +211,7 @@ func (s *newShape) check() error {
 	if err := s.def.Validate(); err != nil {
 		return err
 	}
-	if err := s.geometry.validate(); err != nil {
-		return err
-	}
-	_, err := s.geometry.shape()
+	_, err := s.geometry.checked()
 	return err
 }
 
@@ -226,6 +226,15 @@ func (r *dryRun) destroyBody(b Body) {
 }
 
 func (r *dryRun) destroyShape(s Shape) error {
+	err := r.changeableShape("physics: DestroyShape", s)
+	if err == nil {
+		r.shapes.destroy(s.index)
+	}
+	return err
+}
+
+// changeableShape returns an error unless a shape lives at this point of the list, in no chain.
+func (r *dryRun) changeableShape(field string, s Shape) error {
 	i := int(s.index &^ provisional)
 	lives := r.shapes.lives(s.index, s.generation, r.now.list)
 	if lives && s.index < provisional {
@@ -233,15 +242,12 @@ func (r *dryRun) destroyShape(s Shape) error {
 	} else if lives {
 		lives = r.lives(r.bodyOf[i])
 	}
-	if !lives {
+	switch {
+	case !lives:
 		return fault.Field(ErrStale, "physics: Shape", s)
+	case s.index < provisional:
+		return r.w.requireNotInChain(field, s)
 	}
-	if s.index < provisional {
-		if err := r.w.requireNotInChain(s); err != nil {
-			return err
-		}
-	}
-	r.shapes.destroy(s.index)
 	return nil
 }
 
@@ -293,7 +299,7 @@ func (k commandKind) argument(i int) string {
 // run executes a checked list.
 func (w *World) run(c *Commands) {
 	c.createdBodies, c.createdShapes, c.createdJoints, c.createdIn = c.createdBodies[:0], c.createdShapes[:0], c.createdJoints[:0], c.list
-	rows, blasts := c.rows, 0
+	rows, blasts, geometries := c.rows, 0, c.geometries
 	for k := range c.commands {
 		o := &c.commands[k]
 		switch o.kind {
@@ -309,6 +315,9 @@ func (w *World) run(c *Commands) {
 			_ = w.DestroyBody(c.Body(o.body))
 		case destroyShape:
 			w.destroyCreatedShape(c.Shape(o.shape))
+		case setGeometry:
+			w.setGeometryOrInvalidate(c.Shape(o.shape), geometries[0])
+			geometries = geometries[1:]
 		case createJoint:
 			c.createdJoints = append(c.createdJoints, w.createNewJoint(c, &c.joints[len(c.createdJoints)]))
 		case setJoint:

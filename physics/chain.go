@@ -312,9 +312,9 @@ func (w *World) ShapeChain(s Shape) (Chain, error) {
 }
 
 // requireNotInChain returns an error if a shape is part of a chain.
-func (w *World) requireNotInChain(s Shape) error {
+func (w *World) requireNotInChain(field string, s Shape) error {
 	if c, _ := w.ShapeChain(s); c != (Chain{}) {
-		return because(fault.Field(ErrUnsupported, "physics: DestroyShape", s), "it belongs to "+c.String())
+		return because(fault.Field(ErrUnsupported, field, s), "it belongs to "+c.String())
 	}
 	return nil
 }

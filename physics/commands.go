@@ -18,6 +18,7 @@ type Commands struct {
 	joints     []newJoint
 	rows       []jointRow // new definitions of joints
 	explosions []ExplosionDef
+	geometries []geometry // of setGeometry
 
 	// What the last Apply of the list has created, in the order of the
 	// commands, and the number of the list then.
@@ -30,7 +31,7 @@ type Commands struct {
 }
 
 // command is one command of a list. Its definition, if it needs one, is the next one of the bodies,
-// shapes, joints, rows or explosions.
+// shapes, joints, rows, explosions or geometries.
 type command struct {
 	kind    commandKind
 	body    Body
@@ -65,6 +66,7 @@ const (
 	ignorePair
 	unignorePair
 	explode
+	setGeometry
 )
 
 // String returns the name of the method that records the command.
@@ -72,7 +74,7 @@ func (k commandKind) String() string {
 	return [...]string{"CreateBody", "DestroyBody", "create a shape", "DestroyShape", "SetVelocity", "SetTransform",
 		"ApplyLinearImpulse", "ApplyLinearImpulseToCenter", "ApplyAngularImpulse", "ApplyForce", "ApplyForceToCenter",
 		"ApplyTorque", "Disable", "Enable", "create a joint", "DestroyJoint", "define a joint", "SetMotorSpeed",
-		"SetMouseTarget", "IgnorePair", "UnignorePair", "Explode"}[k]
+		"SetMouseTarget", "IgnorePair", "UnignorePair", "Explode", "set the geometry of a shape"}[k]
 }
 
 // newShape is a shape to create.
@@ -98,7 +100,7 @@ func (c *Commands) Len() int { return len(c.commands) }
 // Reset removes all commands.
 func (c *Commands) Reset() {
 	c.commands, c.bodies, c.shapes, c.explosions = c.commands[:0], c.bodies[:0], c.shapes[:0], c.explosions[:0]
-	c.joints, c.rows = c.joints[:0], c.rows[:0]
+	c.joints, c.rows, c.geometries = c.joints[:0], c.rows[:0], c.geometries[:0]
 	c.list = c.list&^0xffff | (c.list+1)&0xffff
 }
 

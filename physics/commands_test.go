@@ -139,7 +139,7 @@ func (d *direct) draw(t *rapid.T, bodies *[]physics.Body, shapes *[]physics.Shap
 		return rapid.SampledFrom(*bodies).Draw(t, "body")
 	}
 	l, w := d.list, d.w
-	switch rapid.IntRange(0, 19).Draw(t, "kind") {
+	switch rapid.IntRange(0, 20).Draw(t, "kind") {
 	case 0, 1, 2:
 		def := physics.DefaultBodyDef()
 		def.Type = physics.BodyType(rapid.IntRange(0, 2).Draw(t, "type"))
@@ -191,6 +191,16 @@ func (d *direct) draw(t *rapid.T, bodies *[]physics.Body, shapes *[]physics.Shap
 			s = rapid.SampledFrom(*shapes).Draw(t, "shape")
 		}
 		d.both(func() { l.DestroyShape(s) }, func() error { return w.DestroyShape(d.shape(s)) })
+	case 20:
+		s := physics.Shape{}
+		if len(*shapes) > 0 {
+			s = rapid.SampledFrom(*shapes).Draw(t, "shape")
+		}
+		g := rapid.SampledFrom([]shaped{
+			circleOf(0, 0, number.Draw(t, "radius")), capsuleOf(0, 0, number.Draw(t, "x"), 1, 0.5),
+			segmentOf(0, 0, number.Draw(t, "x"), number.Draw(t, "y")), polygonOf(physics.Box(number.Draw(t, "x"), 1)),
+		}).Draw(t, "geometry")
+		d.both(func() { g.record(l, s) }, func() error { return g.set(w, d.shape(s)) })
 	case 8:
 		b, j, at := body(), v(), v()
 		if huge(j) || huge(at) {
@@ -333,6 +343,13 @@ func TestBadCommandsAreNamed(t *testing.T) {
 			c.CreateBody(def)
 			c.CreateBody(def)
 		}, physics.ErrCapacity, "command 3"},
+		"geometry": {func(c *physics.Commands) { c.SetCircle(s, physics.Circle{Radius: -1}) }, physics.ErrRange, "command 0 (set the geometry of a shape): physics: Circle.Radius = -1"},
+		"geometry of one gone": {func(c *physics.Commands) {
+			b := c.CreateBody(def)
+			n := c.CreateCircle(b, shape, physics.Circle{Radius: 1})
+			c.DestroyBody(b)
+			c.SetSegment(n, physics.Segment{P2: [2]float32{1, 0}})
+		}, physics.ErrStale, "command 3 (set the geometry of a shape): physics: Shape = new shape 0"},
 		"definition":   {func(c *physics.Commands) { c.SetVelocity(static, [2]float32{1, 1}, 1); c.CreateBody(bad) }, physics.ErrNotFinite, "command 1 (CreateBody): physics: BodyDef.Angle"},
 		"shape":        {func(c *physics.Commands) { c.CreateCircle(a, shape, physics.Circle{Radius: -1}) }, physics.ErrRange, "(create a shape): physics: Circle.Radius = -1"},
 		"polygon":      {func(c *physics.Commands) { c.CreatePolygon(a, shape, physics.Polygon{Count: 9}) }, physics.ErrRange, "Polygon.Count = 9"},

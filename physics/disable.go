@@ -61,7 +61,7 @@ func (s *solver) disableInvalidBody(i int, column string, v float32) {
 	}
 	s.setRotation(i, 0, 1)
 	s.disable(i)
-	s.clearImpulses(uint32(i))
+	s.clearBodyImpulses(uint32(i))
 	s.events.Disabled = append(s.events.Disabled, Disabled{
 		Body: Body{uint32(i), s.bodies.generation[i]}, Tick: s.steps, Column: column, Value: canonicalNaN(v),
 	})
@@ -78,15 +78,8 @@ func canonicalNaN(v float32) float32 {
 
 func canonicalNaN2(x, y float32) [2]float32 { return [2]float32{canonicalNaN(x), canonicalNaN(y)} }
 
-// clearImpulses zeroes the impulses of the contacts of a body, which may hold any value.
-func (s *solver) clearImpulses(body uint32) {
-	s.eachContactOf(body, func(c *rigid.Contact) {
-		c.RollingImpulse = 0
-		for k := range c.Points {
-			c.Points[k].Normal, c.Points[k].Tangent = 0, 0
-		}
-	})
-}
+// clearBodyImpulses zeroes the impulses of the contacts of a body, which may hold any value.
+func (s *solver) clearBodyImpulses(body uint32) { s.eachContactOf(body, clearImpulses) }
 
 // clearBases makes the next step collide the shapes of a body anew.
 func (s *solver) clearBases(body uint32) {

@@ -131,6 +131,9 @@
 //	var hits physics.RayHits                         // reuse it
 //	err := w.RayClosest(&rays, &hits)
 //
+// TestPoint, ClosestPoint and RayShape query one shape. AppendContactData returns the contacts of a body with their
+// points and impulses, and AppendSensorOverlaps the shapes in a sensor; both are those of the last step.
+//
 // Move moves characters, which are capsules without bodies, through the world: along walls, up
 // steps and slopes, with moving ground, through one-way platforms from behind. Explode applies
 // impulses at once, and ApplyWind applies forces for the next step.

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native/rigid"
 )
 
 // Drawing is a picture of a world as data: lines, circles and polygons with colours, in
@@ -24,11 +23,6 @@ type Drawing struct {
 	// Extent is the box around all shapes, and Focus that around the shapes of bodies that are
 	// not static. If there are none, Min is greater than Max.
 	Extent, Focus DrawnBox
-
-	poses     rigid.Poses // memory for the contacts
-	pairs     rigid.Pairs
-	contacts  []rigid.Contact
-	manifolds []rigid.Manifold
 }
 
 // DrawnCircle is a disc.
@@ -133,7 +127,7 @@ func (w *World) AppendDraw(dst *Drawing, o DrawOptions) error {
 		return err
 	}
 	o.fill()
-	p := pen{s: w.solver, d: dst, o: &o}
+	p := pen{s: w.solver, d: dst, o: o}
 	if len(dst.Circles)+len(dst.Polygons) == 0 {
 		dst.Extent, dst.Focus = emptyBox, emptyBox
 	}
@@ -158,7 +152,7 @@ func (w *World) AppendDraw(dst *Drawing, o DrawOptions) error {
 type pen struct {
 	s *solver
 	d *Drawing
-	o *DrawOptions
+	o DrawOptions
 }
 
 // placed reports whether the pose of a body is finite.

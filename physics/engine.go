@@ -118,11 +118,11 @@ func (e *external) CreateBody(body int, def *BodyDef) error {
 
 func (e *external) createShape(shape, body int, def *ShapeDef, g geometry) error {
 	switch g.kind {
-	case kindCircle:
+	case CircleShape:
 		return e.CreateCircle(shape, body, def, g.circle())
-	case kindSegment:
+	case SegmentShape:
 		return e.CreateSegment(shape, body, def, g.segment())
-	case kindCapsule:
+	case CapsuleShape:
 		return e.CreateCapsule(shape, body, def, g.capsule())
 	}
 	return e.CreatePolygon(shape, body, def, g.polygon)

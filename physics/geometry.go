@@ -5,36 +5,49 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/native/rigid"
 	"github.com/zeebo/xxh3"
 )
 
+// ShapeKind is the kind of a shape: see World.ShapeKind.
+type ShapeKind uint8
+
 const (
-	kindCircle = 1 + iota
-	kindPolygon
-	kindSegment
-	kindCapsule
+	// CircleShape is a Circle.
+	CircleShape ShapeKind = 1 + iota
+	// PolygonShape is a Polygon.
+	PolygonShape
+	// SegmentShape is a Segment, alone or of a chain: see World.ShapeChain.
+	SegmentShape
+	// CapsuleShape is a Capsule.
+	CapsuleShape
 )
+
+// String returns "circle", "polygon", "segment" or "capsule".
+func (k ShapeKind) String() string {
+	return enum.Name([]string{"", "circle", "polygon", "segment", "capsule"}, k, "ShapeKind")
+}
 
 // geometry is a Circle, Polygon, Segment or Capsule: see kind. All of them store their points as
 // Vertices of polygon.
 type geometry struct {
-	kind    byte
+	kind    ShapeKind
 	polygon Polygon
 }
 
 func (c Circle) geometry() geometry {
-	return geometry{kindCircle, Polygon{Vertices: [MaxPolygonVertices][2]float32{c.Center}, Count: 1, Radius: c.Radius}}
+	return geometry{CircleShape, Polygon{Vertices: [MaxPolygonVertices][2]float32{c.Center}, Count: 1, Radius: c.Radius}}
 }
 
-func (p Polygon) geometry() geometry { return geometry{kindPolygon, p} }
+func (p Polygon) geometry() geometry { return geometry{PolygonShape, p} }
 
 func (s Segment) geometry() geometry {
-	return geometry{kindSegment, Polygon{Vertices: [MaxPolygonVertices][2]float32{s.P1, s.P2}, Count: 2}}
+	return geometry{SegmentShape, Polygon{Vertices: [MaxPolygonVertices][2]float32{s.P1, s.P2}, Count: 2}}
 }
 
 func (c Capsule) geometry() geometry {
-	return geometry{kindCapsule, Polygon{Vertices: [MaxPolygonVertices][2]float32{c.P1, c.P2}, Count: 2, Radius: c.Radius}}
+	return geometry{CapsuleShape, Polygon{Vertices: [MaxPolygonVertices][2]float32{c.P1, c.P2}, Count: 2, Radius: c.Radius}}
 }
 
 func (g *geometry) circle() Circle { return Circle{g.polygon.Vertices[0], g.polygon.Radius} }
@@ -48,13 +61,13 @@ func (g *geometry) capsule() Capsule {
 // validate reports the faults of g, and puts the vertices of a polygon in counter-clockwise order.
 func (g *geometry) validate() (err error) {
 	switch g.kind {
-	case kindCircle:
+	case CircleShape:
 		c := g.circle()
 		return c.validate()
-	case kindSegment:
+	case SegmentShape:
 		s := g.segment()
 		return s.validate()
-	case kindCapsule:
+	case CapsuleShape:
 		c := g.capsule()
 		return c.validate()
 	}
@@ -69,11 +82,11 @@ func (g *geometry) shape() (r rigid.Shape, err error) {
 		points[i] = vecOf(v)
 	}
 	switch g.kind {
-	case kindCircle:
+	case CircleShape:
 		r, err = rigid.MakeCircle(points[0], g.polygon.Radius)
-	case kindSegment:
+	case SegmentShape:
 		r, err = rigid.MakeSegment(points[0], points[1])
-	case kindCapsule:
+	case CapsuleShape:
 		r, err = rigid.MakeCapsule(points[0], points[1], g.polygon.Radius)
 	default:
 		r, err = rigid.MakePolygon(points[:g.polygon.Count], g.polygon.Radius)
@@ -86,17 +99,17 @@ func (g *geometry) shape() (r rigid.Shape, err error) {
 
 // geometryOf is the reverse of geometry.shape.
 func geometryOf(r *rigid.Shape) geometry {
-	g := geometry{kindSegment, Polygon{Count: int(r.Count), Radius: r.Radius}}
+	g := geometry{SegmentShape, Polygon{Count: int(r.Count), Radius: r.Radius}}
 	for i, v := range r.Vertices[:r.Count] {
 		g.polygon.Vertices[i] = [2]float32{v.X, v.Y}
 	}
 	switch {
 	case r.Count == 1:
-		g.kind = kindCircle
+		g.kind = CircleShape
 	case r.Count > 2:
-		g.kind = kindPolygon
+		g.kind = PolygonShape
 	case r.Radius > 0:
-		g.kind = kindCapsule
+		g.kind = CapsuleShape
 	}
 	return g
 }
@@ -105,7 +118,7 @@ func geometryOf(r *rigid.Shape) geometry {
 func (g *geometry) digest(d *ShapeDef) uint64 {
 	le := binary.LittleEndian
 	buf := make([]byte, 0, 128) // 42 bytes, and 8 for each of at most 8 points
-	buf = append(buf, g.kind, byte(bit(d.Sensor)))
+	buf = append(buf, byte(g.kind), byte(bit(d.Sensor)))
 	for _, v := range [...]float32{d.Density, d.Friction, d.Restitution, d.RollingResistance, d.TangentSpeed} {
 		buf = le.AppendUint32(buf, math.Float32bits(v))
 	}
@@ -119,7 +132,7 @@ func (g *geometry) digest(d *ShapeDef) uint64 {
 	for _, v := range g.polygon.Vertices[:g.polygon.Count] {
 		point(v)
 	}
-	if g.kind != kindSegment {
+	if g.kind != SegmentShape {
 		point([2]float32{g.polygon.Radius})
 	}
 	if d.OneWay != [2]float32{} {

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/evertick/evertick/native/rigid"
+	"github.com/evertick/evertick/internal/fault"
 )
 
 // AppendShapes appends the shapes of a body to dst, in the order of their indices, those of chains included. ErrStale.
@@ -29,20 +29,38 @@ func (w *World) AppendContacts(dst []Touch, b Body) ([]Touch, error) {
 	if err != nil {
 		return dst, err
 	}
-	n, s := len(dst), w.solver
-	for _, contacts := range [...][]rigid.Contact{s.contacts, s.sleep.resting} {
-		for i := range contacts {
-			c := &contacts[i]
-			if c.Count > 0 && c.Flags&noPush == 0 && s.shapesLive(c) &&
-				(w.shapes.body[c.A] == uint32(body) || w.shapes.body[c.B] == uint32(body)) {
-				generation := w.shapes.ids.generation
-				dst = append(dst, Touch{Shape{c.A, generation[c.A]}, Shape{c.B, generation[c.B]}})
-			}
+	s, of := w.solver, w.shapes.body
+	all := s.allContacts()
+	for c := all.next(); c != nil; c = all.next() {
+		if (of[c.A] == uint32(body) || of[c.B] == uint32(body)) && s.touches(c) {
+			dst = append(dst, Touch{s.handle(c.A), s.handle(c.B)})
 		}
 	}
-	slices.SortFunc(dst[n:], func(x, y Touch) int {
-		return cmp.Or(cmp.Compare(x.A.index, y.A.index), cmp.Compare(x.B.index, y.B.index))
-	})
+	return dst, nil
+}
+
+// AppendSensorOverlaps appends the shapes that overlapped a sensor in the last step to dst, in the order of their
+// indices: those with a SensorBegin and no SensorEnd in Events since, except for destroyed ones. Shapes of sleeping
+// bodies count. It reads all contacts of the world. Errors: ErrStale, and ErrUnsupported for a solid shape and from
+// another engine.
+func (w *World) AppendSensorOverlaps(dst []Shape, sensor Shape) ([]Shape, error) {
+	if err := w.requireSolverShape(sensor); err != nil {
+		return dst, err
+	}
+	s := w.solver
+	if !s.shapes.sensor[sensor.index] {
+		return dst, because(fault.Field(ErrUnsupported, "physics: AppendSensorOverlaps", sensor), "it is not a sensor")
+	}
+	all := s.allContacts()
+	for c := all.next(); c != nil; c = all.next() {
+		switch {
+		case c.Count == 0 || !s.shapesLive(c):
+		case c.A == sensor.index:
+			dst = append(dst, s.handle(c.B))
+		case c.B == sensor.index:
+			dst = append(dst, s.handle(c.A))
+		}
+	}
 	return dst, nil
 }
 
@@ -52,9 +70,31 @@ func (w *World) ShapeBounds(s Shape) (DrawnBox, error) {
 	if err := w.requireSolverShape(s); err != nil {
 		return DrawnBox{}, err
 	}
-	box, r := emptyBox, &w.solver.shapes.local[s.index]
-	for _, v := range r.Vertices[:r.Count] {
-		box.reach(w.solver.worldPoint(int(w.shapes.body[s.index]), v.X, v.Y), r.Radius)
+	return w.solver.shapeBox(int(s.index)), nil
+}
+
+// BodyBounds returns the box along the axes around all shapes of b where it is now, in metres, sensors included; that
+// of a body without shapes is its position. Errors are those of ShapeBounds.
+func (w *World) BodyBounds(b Body) (DrawnBox, error) {
+	i, err := w.solverRow(b)
+	if err != nil {
+		return DrawnBox{}, err
+	}
+	box, s := emptyBox, w.solver
+	for link := w.shapes.first(i); link != 0; link = w.shapes.next[link-1] {
+		box.join(s.shapeBox(int(link - 1)))
+	}
+	if w.shapes.first(i) == 0 {
+		box.reach([2]float32{w.cols.X[i], w.cols.Y[i]}, 0)
 	}
 	return box, nil
+}
+
+// shapeBox returns the box around a shape.
+func (s *solver) shapeBox(shape int) DrawnBox {
+	box, r := emptyBox, &s.shapes.local[shape]
+	for _, v := range r.Vertices[:r.Count] {
+		box.reach(s.worldPoint(int(s.shapes.filters.Body[shape]), v.X, v.Y), r.Radius)
+	}
+	return box
 }

@@ -3,6 +3,7 @@ package physics_test
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -59,6 +60,65 @@ func TestAppendContacts(t *testing.T) {
 	}
 }
 
+// A sensor overlaps the shapes for which it had a SensorBegin and no SensorEnd, awake and asleep.
+func TestAppendSensorOverlaps(t *testing.T) {
+	r, bodies := pile(t)
+	area := plain
+	area.Sensor = true
+	zone := r.box(bodies[0], area, 3, 1)
+	inside := map[physics.Sensed]bool{}
+	most, sleepers := 0, 0
+	for tick := range 400 {
+		r.steps(1)
+		for _, e := range r.w.Events().SensorEnd {
+			delete(inside, e)
+		}
+		for _, e := range r.w.Events().SensorBegin {
+			inside[e] = true
+		}
+		if tick%9 != 0 {
+			continue
+		}
+		want := map[physics.Sensed]bool{}
+		for _, b := range bodies {
+			for _, s := range must[[]physics.Shape](t)(r.w.AppendShapes(nil, b)) {
+				got, err := r.w.AppendSensorOverlaps([]physics.Shape{{}}, s)
+				if def := must[physics.ShapeDef](t)(r.w.ShapeDef(s)); !def.Sensor {
+					if !errors.Is(err, physics.ErrUnsupported) {
+						t.Fatalf("of a solid shape: %v", err)
+					}
+					continue
+				}
+				r.no(err)
+				for i, v := range got[1:] {
+					want[physics.Sensed{Sensor: s, Visitor: v}] = true
+					if i > 0 && v.Index() <= got[i].Index() {
+						t.Fatalf("not ascending: %v", got)
+					}
+					if !r.w.Awake(bodyOf(r, v)) && !r.w.Awake(bodyOf(r, s)) && bodyOf(r, v) != bodies[0] {
+						sleepers++
+					}
+				}
+			}
+		}
+		if !maps.Equal(inside, want) {
+			t.Fatalf("tick %d: %d overlaps, %d by events", tick, len(want), len(inside))
+		}
+		most = max(most, len(inside))
+	}
+	if most < 20 || sleepers < 20 {
+		t.Errorf("%d overlaps at most, %d of sleepers", most, sleepers)
+	}
+	overlaps := must[[]physics.Shape](t)(r.w.AppendSensorOverlaps(nil, zone))
+	if len(overlaps) < 2 {
+		t.Fatalf("%d in the zone", len(overlaps))
+	}
+	r.no(r.w.DestroyShape(overlaps[0]))
+	if left := must[[]physics.Shape](t)(r.w.AppendSensorOverlaps(nil, zone)); !slices.Equal(left, overlaps[1:]) {
+		t.Errorf("%v are left of %v", left, overlaps)
+	}
+}
+
 func bodyOf(r fixture, s physics.Shape) physics.Body {
 	b, err := r.w.ShapeBody(s)
 	r.no(err)
@@ -91,6 +151,21 @@ func TestAppendShapesAndBounds(t *testing.T) {
 		r.no(err)
 		for k, v := range [...]float32{got.Min[0], got.Min[1], got.Max[0], got.Max[1]} {
 			r.near("bound", float64(v), float64([...]float32{c.x - c.w, c.y - c.h, c.x + c.w, c.y + c.h}[k]), 1e-5)
+		}
+	}
+	around, empty := r.dynamic(0, 0), r.dynamic(7, 8)
+	r.no(r.w.SetTransform(around, [2]float32{1, 2}, 0))
+	r.circle(around, plain, 0.5)
+	r.segment(around, plain, 0, 0, 3, -1)
+	for _, c := range []struct {
+		b    physics.Body
+		want physics.DrawnBox
+	}{
+		{around, physics.DrawnBox{Min: [2]float32{0.5, 1}, Max: [2]float32{4, 2.5}}},
+		{empty, physics.DrawnBox{Min: [2]float32{7, 8}, Max: [2]float32{7, 8}}},
+	} {
+		if got, err := r.w.BodyBounds(c.b); err != nil || got != c.want {
+			t.Errorf("bounds %v, %v; want %v", got, err, c.want)
 		}
 	}
 	r.no(r.w.DestroyBody(b))

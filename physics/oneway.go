@@ -112,7 +112,7 @@ func (s *solver) disablePassing(lo, hi int, sh *contactChunk) {
 			sh.passing++
 			s.manifolds[i].Count = 0
 			c.Flags |= passThrough
-			c.RollingImpulse, c.Points[0].Normal, c.Points[0].Tangent, c.Points[1].Normal, c.Points[1].Tangent = 0, 0, 0, 0, 0
+			clearImpulses(c)
 			continue
 		}
 		c.Flags &^= passThrough

@@ -103,6 +103,7 @@ type queries struct {
 	probes   probeTask
 	overlaps overlapTask
 	movers   moverTask
+	one      oneShape // of RayShape
 }
 
 // The cost of a query while the tree is not built: in a kernel, and in Go.

@@ -88,7 +88,7 @@ func (w *World) Distances(a, b []Shape, out *Distances) error {
 	s := w.solver
 	for i := range a {
 		for _, shape := range [2]Shape{a[i], b[i]} {
-			if body := w.shapes.body[shape.index]; !s.poseInRange(body) {
+			if body := w.shapes.body[shape.index]; !poseInRange(&s.queries.poses, body) {
 				return because(fault.Element(ErrRange, "physics: Distances: pair", i, shape), "the pose of its body is out of range")
 			}
 		}
@@ -103,8 +103,7 @@ func (w *World) Distances(a, b []Shape, out *Distances) error {
 }
 
 // poseInRange reports whether queries can compute with the pose of a body.
-func (s *solver) poseInRange(body uint32) bool {
-	p := &s.queries.poses
+func poseInRange(p *rigid.Poses, body uint32) bool {
 	x, y, cos, sin := p.X[body], p.Y[body], p.Cos[body], p.Sin[body]
 	return max(x, -x, y, -y) <= maxQueryCoordinate && max(cos, -cos, sin, -sin) <= 2
 }

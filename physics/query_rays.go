@@ -136,6 +136,8 @@ type rayTask struct {
 	batch[rigid.RayHit]
 	q       *Rays
 	out     *RayHits
+	tree    *rigid.QueryTree
+	only    Shape        // of RayShape
 	scratch []rayScratch // one a worker
 }
 
@@ -152,12 +154,17 @@ func (w *World) beginRays(q *Rays, out *RayHits) (*rayTask, error) {
 		return nil, err
 	}
 	t := &w.solver.queries.rays
+	t.set(w.solver, q, out)
+	t.only, t.tree = Shape{}, &w.solver.queries.tree
+	return t, nil
+}
+
+func (t *rayTask) set(s *solver, q *Rays, out *RayHits) {
 	t.q, t.out = q, out
-	t.begin(w.solver, rayChunk, t)
-	if workers := w.solver.pool.Workers(); len(t.scratch) != workers {
+	t.begin(s, rayChunk, t)
+	if workers := s.pool.Workers(); len(t.scratch) != workers {
 		t.scratch = make([]rayScratch, workers)
 	}
-	return t, nil
 }
 
 // prepare fills the rays of a chunk.
@@ -167,7 +174,9 @@ func (t *rayTask) prepare(worker, lo, hi int) []rigid.Ray {
 	for k := range rays {
 		i, r := lo+k, &rays[k]
 		r.OX, r.OY, r.DX, r.DY, r.MaxT, r.Flags = q.X[i], q.Y[i], q.DX[i], q.DY[i], fractionAt(q.MaxFraction, i), flags
-		r.Category, r.Mask, r.Exclude = q.forQuery(i)
+		if r.Category, r.Mask, r.Exclude = q.forQuery(i); t.only != (Shape{}) {
+			r.Category, r.Mask, r.Exclude = ^uint64(0), ^uint64(0), rigid.NoShape
+		}
 	}
 	rigid.PrepareRays(rays)
 	return rays
@@ -175,7 +184,7 @@ func (t *rayTask) prepare(worker, lo, hi int) []rigid.Ray {
 
 func (t *rayTask) answer(worker, lo, hi int) {
 	rays, hits := t.prepare(worker, lo, hi), t.scratch[worker].one[:hi-lo]
-	t.s.queries.tree.CastRaysClosest(t.s.level, rays, hits)
+	t.tree.CastRaysClosest(t.s.level, rays, hits)
 	for i := range hits {
 		t.put(lo+i, lo+i, &hits[i])
 	}
@@ -186,7 +195,7 @@ func (t *rayTask) rows(worker, lo, hi int, ends []uint32, to []rigid.RayHit) []r
 	to = to[:cap(to)]
 	for at := 0; ; {
 		var done int
-		done, fill = t.s.queries.tree.CastRaysAll(t.s.level, rays[at:], ends[at:], to, fill)
+		done, fill = t.tree.CastRaysAll(t.s.level, rays[at:], ends[at:], to, fill)
 		if at += done; at == len(rays) {
 			return to[:fill]
 		}
@@ -202,8 +211,11 @@ func (t *rayTask) resize(rows, n int) []uint32 {
 
 // put writes a hit of a ray to index at of the result.
 func (t *rayTask) put(ray, at int, h *rigid.RayHit) {
-	q := t.q
-	t.out.put(at, t.s.handle(h.Shape), h.T, h.Normal,
+	q, shape := t.q, t.only
+	if shape == (Shape{}) || h.Shape == rigid.NoShape {
+		shape = t.s.handle(h.Shape)
+	}
+	t.out.put(at, shape, h.T, h.Normal,
 		rigid.Vec{X: q.X[ray] + float32(h.T*q.DX[ray]), Y: q.Y[ray] + float32(h.T*q.DY[ray])})
 }
 

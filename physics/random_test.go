@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/evertick/evertick/native"
@@ -285,6 +286,53 @@ func (w *randomWorld) addShape(b physics.Body, to shaper) error {
 	return to.polygon(b, d, polygon)
 }
 
+// reshape gives a shape another geometry.
+func (w *randomWorld) reshape(s physics.Shape, to reshaper) error {
+	p, r := w.vector(0.6), w.any(0.1, 0.9)
+	switch w.pick(4) {
+	case 0:
+		return to.SetCircle(s, physics.Circle{Center: p, Radius: r})
+	case 1:
+		return to.SetCapsule(s, physics.Capsule{P1: p, P2: [2]float32{p[0] + r, p[1]}, Radius: r})
+	case 2:
+		return to.SetSegment(s, physics.Segment{P1: p, P2: w.anyVector(2)})
+	}
+	box := physics.Box(r, w.any(0.1, 1))
+	box.Radius = w.any(0, 0.1)
+	return to.SetPolygon(s, box)
+}
+
+// reshaper holds the methods of World that Commands have, too.
+type reshaper interface {
+	SetCircle(physics.Shape, physics.Circle) error
+	SetCapsule(physics.Shape, physics.Capsule) error
+	SetSegment(physics.Shape, physics.Segment) error
+	SetPolygon(physics.Shape, physics.Polygon) error
+}
+
+// recordedShape makes a list a reshaper.
+type recordedShape struct{ *physics.Commands }
+
+func (r recordedShape) SetCircle(s physics.Shape, c physics.Circle) error {
+	r.Commands.SetCircle(s, c)
+	return nil
+}
+
+func (r recordedShape) SetCapsule(s physics.Shape, c physics.Capsule) error {
+	r.Commands.SetCapsule(s, c)
+	return nil
+}
+
+func (r recordedShape) SetSegment(s physics.Shape, c physics.Segment) error {
+	r.Commands.SetSegment(s, c)
+	return nil
+}
+
+func (r recordedShape) SetPolygon(s physics.Shape, c physics.Polygon) error {
+	r.Commands.SetPolygon(s, c)
+	return nil
+}
+
 func (w *randomWorld) create() error {
 	b, err := w.CreateBody(w.bodyDef())
 	if err != nil {
@@ -428,7 +476,7 @@ func (w *randomWorld) record(c *physics.Commands) {
 		if len(unborn) > 0 && w.one(2) {
 			b = unborn[w.pick(len(unborn))]
 		}
-		switch w.pick(19) {
+		switch w.pick(20) {
 		case 0, 1:
 			unborn = append(unborn, c.CreateBody(w.bodyDef()))
 		case 2, 3:
@@ -463,6 +511,8 @@ func (w *randomWorld) record(c *physics.Commands) {
 			c.Explode(w.explosion())
 		case 18:
 			c.SetJointDef(w.joint(), w.jointDef(b, other))
+		case 19:
+			_ = w.reshape(w.shape(), recordedShape{c})
 		}
 	}
 }
@@ -520,6 +570,7 @@ var randomOps = []struct {
 	}},
 	{"bullet", func(w *randomWorld) error { return w.SetBullet(w.body(), w.one(2)) }},
 	{"material", func(w *randomWorld) error { return w.SetShapeDef(w.shape(), w.shapeDef()) }},
+	{"geometry", func(w *randomWorld) error { return w.reshape(w.shape(), w) }},
 	{"gravity", func(w *randomWorld) error {
 		if w.calm() || !w.one(4) {
 			return w.SetGravity([2]float32{0, -10})
@@ -936,9 +987,40 @@ func (w *randomWorld) rays(tick int, runs []*randomRun) {
 			w.t.Errorf("seed %d, tick %d: ray %d meets %v, first of all %v", w.seed, tick, i, want.Shapes[i], first)
 		}
 	}
+	for _, r := range runs[1:] {
+		w.sameContacts(tick, r)
+	}
 	brute := must[[]physics.Shape](w.t)(physics.RaysByForce(w.World, q))
 	if !reflect.DeepEqual(brute, want.Shapes) {
 		w.t.Errorf("seed %d, tick %d: rays meet %v, by brute force %v", w.seed, tick, want.Shapes, brute)
+	}
+}
+
+// sameContacts compares the contacts and overlaps of two runs, except for total impulses, which a restored world lacks.
+func (w *randomWorld) sameContacts(tick int, r *randomRun) {
+	w.t.Helper()
+	read := func(w *physics.World) (all []physics.ContactData, inside []physics.Shape) {
+		for i := range min(w.Rows(), randomBodies) {
+			b, ok := w.BodyAt(i)
+			if !ok {
+				continue
+			}
+			all = must[[]physics.ContactData](r.w.t)(w.AppendContactData(all, b))
+			for _, s := range must[[]physics.Shape](r.w.t)(w.AppendShapes(nil, b)) {
+				if more, err := w.AppendSensorOverlaps(inside, s); err == nil {
+					inside = append(more, s)
+				}
+			}
+		}
+		for i := range all {
+			all[i].TotalImpulse = 0
+		}
+		return all, inside
+	}
+	all, inside := read(w.World)
+	got, gotInside := read(r.w.World)
+	if !slices.Equal(got, all) || !slices.Equal(gotInside, inside) {
+		w.t.Fatalf("seed %d, tick %d: %s: contacts\n%v\n%v\nwant\n%v\n%v", w.seed, tick, r.name, got, gotInside, all, inside)
 	}
 }
 

@@ -464,6 +464,7 @@ func (w *World) resetDerived() {
 	s := w.solver
 	w.slots.rebuild(w.cols.Slot[:s.rows])
 	s.events.clear()
+	s.sys.Hits = s.sys.Hits[:0]
 	s.stageHashes = s.stageHashes[:0]
 	w.forgetTeleports()
 	s.countPassing()

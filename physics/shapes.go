@@ -108,7 +108,7 @@ func (w *World) DestroyShape(s Shape) error {
 		return fault.Field(ErrStale, "physics: Shape", s)
 	}
 	shape := int(s.index)
-	if err := w.requireNotInChain(s); err != nil {
+	if err := w.requireNotInChain("physics: DestroyShape", s); err != nil {
 		return err
 	}
 	if err := w.engine.DestroyShape(shape, int(w.shapes.body[shape])); err != nil {

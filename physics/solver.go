@@ -78,6 +78,7 @@ type solver struct {
 	motionLocksJob    func(body uint32) rigid.MotionLocks
 
 	queries queries
+	look    lookMemory
 
 	events      Events
 	onStage     func(stage string) // World.Trace
@@ -209,10 +210,7 @@ func (s *solver) setRotation(i int, sin, cos float32) {
 }
 
 // rotate converts a vector from body coordinates to world coordinates.
-func (s *solver) rotate(i int, x, y float32) (float32, float32) {
-	cos, sin := s.cols.Cos[i], s.cols.Sin[i]
-	return float32(cos*x) - float32(sin*y), float32(sin*x) + float32(cos*y)
-}
+func (s *solver) rotate(i int, x, y float32) (float32, float32) { return s.cols.rotate(i, x, y) }
 
 // worldPoint converts a point from body coordinates to world coordinates.
 func (s *solver) worldPoint(i int, x, y float32) [2]float32 {
