@@ -48,7 +48,9 @@ type target struct {
 	Radius         float32
 	Vertices       [MaxVertices]Vec
 	Normals        [MaxVertices]Vec
-	_              [4]uint32 // fills a cache line
+	SpanMin        float32
+	SpanMax        float32
+	_              [2]uint32 // fills a cache line
 }
 
 // targetSensor is a bit of target.Count.
@@ -65,7 +67,8 @@ type Scene struct {
 func (s *Scene) check() {
 	s.Poses.check()
 	n := len(s.Shapes)
-	if f := s.Filters; len(f.Body) != n || len(f.Category) != n || len(f.Mask) != n || len(s.Sensors) != n {
+	if f := s.Filters; len(f.Body) != n || len(f.Category) != n || len(f.Mask) != n || len(s.Sensors) != n ||
+		len(f.SpanMax) != len(f.SpanMin) || f.spanned() && len(f.SpanMin) != n {
 		panic("rigid: Scene: shapes, filters and sensors differ in length")
 	}
 }
@@ -211,6 +214,9 @@ func (g *target) set(s *Scene, i int) {
 		g.Count |= targetSensor
 	}
 	g.Vertices, g.Normals = shape.Vertices, shape.Normals
+	if g.SpanMin, g.SpanMax = -inf, inf; f.spanned() {
+		g.SpanMin, g.SpanMax = f.SpanMin[i], f.SpanMax[i]
+	}
 }
 
 // buildInnerNodes makes the nodes above the leaves.
