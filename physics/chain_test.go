@@ -363,6 +363,7 @@ func grounded(t testing.TB, c physics.Config, n int, seed uint64) *crowd {
 	r.no(w.SetTuning(physics.Tuning{ContactHertz: 25, RestitutionThreshold: 0.5, MaxSpeed: 50, HitSpeed: 2}))
 	for i := range 4 {
 		if l, ok := w.BodyAt(4 + i); ok {
+			r.no(w.SetSpan(l, physics.Span{Min: float32(i % 2), Max: float32(i%2) + 0.5}))
 			r.no(w.SetMotionLocks(l, physics.MotionLocks{X: i%2 == 0, Y: i > 1, Rotation: i == 1}))
 		}
 	}
@@ -474,7 +475,7 @@ func TestRestoreRefusesForgedChains(t *testing.T) {
 	} {
 		list := frametest.Split(good)
 		list[c.frame] = c.forge(list[c.frame])
-		err := into.Restore(frametest.Forge("evtk.rig", 2, list))
+		err := into.Restore(frametest.Forge("evtk.rig", 3, list))
 		if !errors.Is(err, physics.ErrCorrupt) || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s: got %v, want %q", name, err, c.words)
 		}

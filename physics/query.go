@@ -2,6 +2,7 @@ package physics
 
 import (
 	"bytes"
+	"strconv"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/native"
@@ -22,14 +23,30 @@ type QueryFilter struct {
 	Exclude []Body
 	// Sensors makes queries find sensors, too.
 	Sensors bool
+	// Span is the interval of a query along the third axis: it finds the shapes whose span overlaps it. Zero: the
+	// whole axis. Spans replaces it with one value for each query. Nil: no replacement.
+	Span  Span
+	Spans []Span
 }
 
-// check panics unless each slice is nil or has n elements.
-func (f *QueryFilter) check(n int) {
+// check returns the first fault of the spans. It panics unless each slice is nil or has n elements.
+func (f *QueryFilter) check(n int) error {
 	if f.Categories != nil && len(f.Categories) != n || f.Masks != nil && len(f.Masks) != n ||
-		f.Exclude != nil && len(f.Exclude) != n {
-		panic("physics: QueryFilter: Categories, Masks or Exclude have another length than the queries")
+		f.Exclude != nil && len(f.Exclude) != n || f.Spans != nil && len(f.Spans) != n {
+		panic("physics: QueryFilter: Categories, Masks, Exclude or Spans have another length than the queries")
 	}
+	if err := f.Span.check("physics: QueryFilter.Span"); err != nil {
+		return err
+	}
+	for i, span := range f.Spans {
+		if span.Min <= span.Max {
+			continue
+		}
+		if err := span.check("physics: QueryFilter.Spans[" + strconv.Itoa(i) + "]"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkExclude returns ErrStale for the first body that is destroyed.
@@ -42,9 +59,9 @@ func (w *World) checkExclude(f *QueryFilter) error {
 	return nil
 }
 
-// forQuery returns the filter of query i.
-func (f *QueryFilter) forQuery(i int) (category, mask uint64, exclude uint32) {
-	category, mask, exclude = f.Category, f.Mask, rigid.NoShape
+// set sets the filter of query i.
+func (f *QueryFilter) set(r *rigid.Ray, i int, skipInside bool) {
+	category, mask, exclude, span, flags := f.Category, f.Mask, uint32(rigid.NoShape), f.Span, uint32(0)
 	if f.Categories != nil {
 		category = f.Categories[i]
 	}
@@ -54,7 +71,20 @@ func (f *QueryFilter) forQuery(i int) (category, mask uint64, exclude uint32) {
 	if f.Exclude != nil && f.Exclude[i] != (Body{}) {
 		exclude = f.Exclude[i].index
 	}
-	return allIfZero(category), allIfZero(mask), exclude
+	if f.Spans != nil {
+		span = f.Spans[i]
+	}
+	if f.Sensors {
+		flags |= rigid.IncludeSensors
+	}
+	if skipInside {
+		flags |= rigid.SkipInside
+	}
+	if span != (Span{}) {
+		flags |= rigid.WithSpan
+	}
+	r.Category, r.Mask, r.Exclude, r.Flags = allIfZero(category), allIfZero(mask), exclude, flags
+	r.SpanMin, r.SpanMax = span.Min, span.Max
 }
 
 func allIfZero(bits uint64) uint64 {
@@ -62,17 +92,6 @@ func allIfZero(bits uint64) uint64 {
 		return ^uint64(0)
 	}
 	return bits
-}
-
-// flags returns the flags of a rigid.Ray.
-func (f *QueryFilter) flags(skipInside bool) (flags uint32) {
-	if f.Sensors {
-		flags |= rigid.IncludeSensors
-	}
-	if skipInside {
-		flags |= rigid.SkipInside
-	}
-	return flags
 }
 
 // maxQueryCoordinate bounds coordinates and lengths of queries in metres, so that no square
@@ -97,6 +116,7 @@ type queries struct {
 	built    bool
 	spent    int    // cost of the queries since the last change, or -1 if the tree is built
 	version  uint64 // of the shapes
+	shifted  uint64 // of their spans
 	poses    rigid.Poses
 	centre   rigid.Poses // the present poses
 	rays     rayTask
@@ -140,6 +160,7 @@ func (w *World) prepareQueries(f *QueryFilter, n, cost int) error {
 // once the queries since then have cost more than fewQueries. The results do not depend on that.
 func (s *solver) refresh(cost int) {
 	q, moved := &s.queries, s.updatePoses()
+	moved = moved || q.shifted != s.shapes.shifted
 	alike := q.built && q.version == s.shapes.version
 	switch {
 	case moved || !alike:
@@ -155,7 +176,7 @@ func (s *solver) refresh(cost int) {
 	case moved || !alike:
 		q.tree.Refit(s.level, s.queryScene(), alike)
 	}
-	q.built, q.version = true, s.shapes.version
+	q.built, q.version, q.shifted = true, s.shapes.version, s.shapes.shifted
 }
 
 // updatePoses stores the poses of bodies, and reports whether they have changed.

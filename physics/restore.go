@@ -169,6 +169,20 @@ func (w *World) decode(data []byte) error {
 	if err == nil {
 		err = im.decodeSleep(w)
 	}
+	for _, f := range []struct {
+		name string
+		read func([]byte) error
+	}{
+		{"spans", im.readSpans},
+	} {
+		var content []byte
+		if err == nil {
+			content, err = im.Next(f.name)
+		}
+		if err == nil {
+			err = f.read(content)
+		}
+	}
 	if err == nil {
 		err = im.Done()
 	}

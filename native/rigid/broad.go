@@ -123,7 +123,7 @@ type pairBuffer struct {
 //
 // version states whether the filters, and the boxes of shapes that do not move, may have changed since the last
 // call. If it is not zero and the same as then, they and the number of shapes must be unchanged. With version
-// zero FindPairs compares them.
+// zero FindPairs compares them. The intervals may change at any time.
 //
 // FindPairs panics if columns differ in length, if there are more than native.MaxSlots shapes, and on a level
 // that native.Resolve refuses. The level does not change the result.

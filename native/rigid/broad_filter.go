@@ -51,8 +51,6 @@ func (k *pairCache) update(boxes *Boxes, filters *Filters, copied bool) {
 		k.filters.Category = append(k.filters.Category[:0], filters.Category...)
 		k.filters.Mask = append(k.filters.Mask[:0], filters.Mask...)
 		k.filters.Group = append(k.filters.Group[:0], filters.Group...)
-		k.filters.SpanMin = append(k.filters.SpanMin[:0], filters.SpanMin...)
-		k.filters.SpanMax = append(k.filters.SpanMax[:0], filters.SpanMax...)
 		k.boxes.MinX = append(k.boxes.MinX[:0], boxes.MinX...)
 		k.boxes.MinY = append(k.boxes.MinY[:0], boxes.MinY...)
 		k.boxes.MaxX = append(k.boxes.MaxX[:0], boxes.MaxX...)
@@ -67,8 +65,7 @@ func (k *pairCache) equal(boxes *Boxes, f *Filters, lo, hi int) bool {
 	o := &k.filters
 	if !sameBits(o.Body[lo:hi], f.Body[lo:hi]) || !sameBits(o.Moves[lo:hi], f.Moves[lo:hi]) ||
 		!sameBits(o.Group[lo:hi], f.Group[lo:hi]) || !sameBits(o.Category[lo:hi], f.Category[lo:hi]) ||
-		!sameBits(o.Mask[lo:hi], f.Mask[lo:hi]) || o.spanned() != f.spanned() ||
-		f.spanned() && !(sameBits(o.SpanMin[lo:hi], f.SpanMin[lo:hi]) && sameBits(o.SpanMax[lo:hi], f.SpanMax[lo:hi])) {
+		!sameBits(o.Mask[lo:hi], f.Mask[lo:hi]) {
 		return false
 	}
 	for w := lo / 64; w < (hi+63)/64; w++ {
@@ -86,7 +83,7 @@ func (k *pairCache) equal(boxes *Boxes, f *Filters, lo, hi int) bool {
 func sameBits32(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
 
 // sameBits compares slices of equal length as memory.
-func sameBits[T bool | uint32 | int32 | uint64 | float32](a, b []T) bool {
+func sameBits[T bool | uint32 | int32 | uint64](a, b []T) bool {
 	if len(a) == 0 {
 		return true
 	}

@@ -342,13 +342,12 @@ func TestPairsFromCallToCall(t *testing.T) {
 			if change {
 				version++
 				s.filter(run)
-				s.filters.SpanMin, s.filters.SpanMax = nil, nil
-				if run.IntN(3) > 0 {
-					s.filters.SpanMin, s.filters.SpanMax = spans(run, len(s.filters.Body))
-				}
 				if run.IntN(2) == 0 {
 					s.add(0, 0, 3, 3, uint32(1000+version), run.IntN(2) == 0)
 				}
+			}
+			if s.filters.SpanMin, s.filters.SpanMax = nil, nil; run.IntN(3) > 0 {
+				s.filters.SpanMin, s.filters.SpanMax = spans(run, len(s.filters.Body))
 			}
 			want, _ := s.brute()
 			trusts.FindPairs(level, &s.boxes, &s.filters, version, &out)
