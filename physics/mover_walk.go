@@ -36,7 +36,9 @@ func (w *walker) move(t *moverTask, i int) {
 	w.t, w.at, w.push.shape = t, rigid.Vec{X: m.X[i], Y: m.Y[i]}, rigid.NoShape
 	p := &w.probe
 	*p = rigid.ShapeQuery{Shape: &t.form.shape, Cos: 1}
-	m.set(&p.Ray, i, true)
+	p.Category, p.Mask, p.Exclude = m.forQuery(i)
+	p.Flags = m.flags(true)
+	m.setSpan(&p.Ray, i)
 	v := rigid.Vec{X: m.VX[i], Y: m.VY[i]}
 	w.grounded = m.Ground[i] != (Shape{})
 	carried := w.groundMotion(m.Ground[i])

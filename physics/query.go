@@ -59,9 +59,9 @@ func (w *World) checkExclude(f *QueryFilter) error {
 	return nil
 }
 
-// set sets the filter of query i.
-func (f *QueryFilter) set(r *rigid.Ray, i int, skipInside bool) {
-	category, mask, exclude, span, flags := f.Category, f.Mask, uint32(rigid.NoShape), f.Span, uint32(0)
+// forQuery returns the filter of query i, without its span.
+func (f *QueryFilter) forQuery(i int) (category, mask uint64, exclude uint32) {
+	category, mask, exclude = f.Category, f.Mask, rigid.NoShape
 	if f.Categories != nil {
 		category = f.Categories[i]
 	}
@@ -71,20 +71,22 @@ func (f *QueryFilter) set(r *rigid.Ray, i int, skipInside bool) {
 	if f.Exclude != nil && f.Exclude[i] != (Body{}) {
 		exclude = f.Exclude[i].index
 	}
+	return allIfZero(category), allIfZero(mask), exclude
+}
+
+// spanned reports whether queries have spans.
+func (f *QueryFilter) spanned() bool { return f.Spans != nil || f.Span != (Span{}) }
+
+// setSpan sets the span of query i.
+func (f *QueryFilter) setSpan(r *rigid.Ray, i int) {
+	span := f.Span
 	if f.Spans != nil {
 		span = f.Spans[i]
 	}
-	if f.Sensors {
-		flags |= rigid.IncludeSensors
-	}
-	if skipInside {
-		flags |= rigid.SkipInside
-	}
 	if span != (Span{}) {
-		flags |= rigid.WithSpan
+		r.SpanMin, r.SpanMax = span.Min, span.Max
+		r.Flags |= rigid.WithSpan
 	}
-	r.Category, r.Mask, r.Exclude, r.Flags = allIfZero(category), allIfZero(mask), exclude, flags
-	r.SpanMin, r.SpanMax = span.Min, span.Max
 }
 
 func allIfZero(bits uint64) uint64 {
@@ -92,6 +94,17 @@ func allIfZero(bits uint64) uint64 {
 		return ^uint64(0)
 	}
 	return bits
+}
+
+// flags returns the flags of a rigid.Ray, without that of setSpan.
+func (f *QueryFilter) flags(skipInside bool) (flags uint32) {
+	if f.Sensors {
+		flags |= rigid.IncludeSensors
+	}
+	if skipInside {
+		flags |= rigid.SkipInside
+	}
+	return flags
 }
 
 // maxQueryCoordinate bounds coordinates and lengths of queries in metres, so that no square

@@ -69,8 +69,9 @@ func (q *Probes) fill(p *rigid.ShapeQuery, i int, skipInside bool) {
 	if q.Angle != nil {
 		p.Sin, p.Cos = rigid.SinCos(q.Angle[i])
 	}
-	p.DX, p.DY, p.MaxT = 1, 0, 0
-	q.set(&p.Ray, i, skipInside)
+	p.DX, p.DY, p.MaxT, p.Flags = 1, 0, 0, q.flags(skipInside)
+	p.Category, p.Mask, p.Exclude = q.forQuery(i)
+	q.setSpan(&p.Ray, i)
 }
 
 // Casts is a batch of forms that move without rotation: from their positions by up to

@@ -166,10 +166,16 @@ func (w *World) beginRays(q *Rays, out *RayHits) (*rayTask, error) {
 // prepare fills the rays of a chunk.
 func (t *rayTask) prepare(worker, lo, hi int) []rigid.Ray {
 	q, rays := t.q, t.scratch[worker].rays[:hi-lo]
+	flags := q.flags(q.SkipInside)
 	for k := range rays {
 		i, r := lo+k, &rays[k]
-		r.OX, r.OY, r.DX, r.DY, r.MaxT = q.X[i], q.Y[i], q.DX[i], q.DY[i], fractionAt(q.MaxFraction, i)
-		q.set(r, i, q.SkipInside)
+		r.OX, r.OY, r.DX, r.DY, r.MaxT, r.Flags = q.X[i], q.Y[i], q.DX[i], q.DY[i], fractionAt(q.MaxFraction, i), flags
+		r.Category, r.Mask, r.Exclude = q.forQuery(i)
+	}
+	if q.spanned() {
+		for k := range rays {
+			q.setSpan(&rays[k], lo+k)
+		}
 	}
 	rigid.PrepareRays(rays)
 	return rays
