@@ -253,6 +253,9 @@ func (r *dryRun) changeableShape(field string, s Shape) error {
 
 // check checks the numbers of a command on a body.
 func (o *command) check() error {
+	if o.kind == setSpan { // which may be infinite
+		return Span{o.numbers[0], o.numbers[1]}.check("physics: SetSpan: span")
+	}
 	for i, v := range o.numbers {
 		if !fault.Finite(v) {
 			return fault.Field(ErrNotFinite, "physics: "+o.kind.String()+": "+o.kind.argument(i), v)
@@ -329,6 +332,8 @@ func (w *World) run(c *Commands) {
 			_ = w.IgnorePair(c.Body(o.body), c.Body(o.other))
 		case unignorePair:
 			_ = w.UnignorePair(c.Body(o.body), c.Body(o.other))
+		case setSpan:
+			_ = w.SetSpan(c.Body(o.body), Span{o.numbers[0], o.numbers[1]})
 		case explode:
 			w.solver.explode(&c.explosions[blasts])
 			blasts++

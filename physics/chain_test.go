@@ -363,6 +363,7 @@ func grounded(t testing.TB, c physics.Config, n int, seed uint64) *crowd {
 	r.no(w.SetTuning(physics.Tuning{ContactHertz: 25, RestitutionThreshold: 0.5, MaxSpeed: 50, HitSpeed: 2}))
 	for i := range 4 {
 		if l, ok := w.BodyAt(4 + i); ok {
+			r.no(w.SetSpan(l, physics.Span{Min: float32(i % 2), Max: float32(i%2) + 0.5}))
 			r.no(w.SetMotionLocks(l, physics.MotionLocks{X: i%2 == 0, Y: i > 1, Rotation: i == 1}))
 		}
 	}

@@ -148,6 +148,7 @@ func (t *shapeColumns) copyFrom(src *shapeColumns) {
 	f.Category = append(f.Category[:0], g.Category...)
 	f.Mask = append(f.Mask[:0], g.Mask...)
 	f.Group = append(f.Group[:0], g.Group...)
+	f.SpanMin, f.SpanMax, t.spans = append(f.SpanMin[:0], g.SpanMin...), append(f.SpanMax[:0], g.SpanMax...), src.spans
 }
 
 // floats returns the columns with one number per shape.

@@ -67,6 +67,7 @@ const (
 	unignorePair
 	explode
 	setGeometry
+	setSpan
 )
 
 // String returns the name of the method that records the command.
@@ -74,7 +75,7 @@ func (k commandKind) String() string {
 	return [...]string{"CreateBody", "DestroyBody", "create a shape", "DestroyShape", "SetVelocity", "SetTransform",
 		"ApplyLinearImpulse", "ApplyLinearImpulseToCenter", "ApplyAngularImpulse", "ApplyForce", "ApplyForceToCenter",
 		"ApplyTorque", "Disable", "Enable", "create a joint", "DestroyJoint", "define a joint", "SetMotorSpeed",
-		"SetMouseTarget", "IgnorePair", "UnignorePair", "Explode", "set the geometry of a shape"}[k]
+		"SetMouseTarget", "IgnorePair", "UnignorePair", "Explode", "set the geometry of a shape", "SetSpan"}[k]
 }
 
 // newShape is a shape to create.
@@ -202,6 +203,11 @@ func (c *Commands) IgnorePair(a, b Body) { c.add(command{kind: ignorePair, body:
 
 // UnignorePair records that they collide again, as World.UnignorePair.
 func (c *Commands) UnignorePair(a, b Body) { c.add(command{kind: unignorePair, body: a, other: b}) }
+
+// SetSpan records the span of the shapes that a body has then, as World.SetSpan.
+func (c *Commands) SetSpan(b Body, span Span) {
+	c.add(command{kind: setSpan, body: b, numbers: [4]float32{span.Min, span.Max}})
+}
 
 // Explode records an explosion, as World.Explode.
 func (c *Commands) Explode(def ExplosionDef) {

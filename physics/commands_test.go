@@ -139,7 +139,7 @@ func (d *direct) draw(t *rapid.T, bodies *[]physics.Body, shapes *[]physics.Shap
 		return rapid.SampledFrom(*bodies).Draw(t, "body")
 	}
 	l, w := d.list, d.w
-	switch rapid.IntRange(0, 20).Draw(t, "kind") {
+	switch rapid.IntRange(0, 21).Draw(t, "kind") {
 	case 0, 1, 2:
 		def := physics.DefaultBodyDef()
 		def.Type = physics.BodyType(rapid.IntRange(0, 2).Draw(t, "type"))
@@ -258,6 +258,9 @@ func (d *direct) draw(t *rapid.T, bodies *[]physics.Body, shapes *[]physics.Shap
 			return err
 		})
 		d.known = append(d.known, j)
+	case 21:
+		b, s := body(), physics.Span{Min: number.Draw(t, "least"), Max: number.Draw(t, "most")}
+		d.both(func() { l.SetSpan(b, s) }, func() error { return w.SetSpan(d.body(b), s) })
 	case 17, 18, 19:
 		j := physics.Joint{}
 		if len(d.known) > 0 {
@@ -356,6 +359,8 @@ func TestBadCommandsAreNamed(t *testing.T) {
 		"NaN":          {func(c *physics.Commands) { c.ApplyForce(a, [2]float32{0, nan}, [2]float32{}) }, physics.ErrNotFinite, "ApplyForce: force[1] = NaN"},
 		"NaN as place": {func(c *physics.Commands) { c.ApplyLinearImpulse(a, [2]float32{}, [2]float32{nan, 0}) }, physics.ErrNotFinite, "ApplyLinearImpulse: point[0] = NaN"},
 		"NaN as turn":  {func(c *physics.Commands) { c.SetVelocity(a, [2]float32{}, nan) }, physics.ErrNotFinite, "SetVelocity: angular = NaN"},
+		"span":         {func(c *physics.Commands) { c.SetSpan(a, physics.Span{Min: 2, Max: 1}) }, physics.ErrRange, "command 0 (SetSpan): physics: SetSpan: span.Min = 2: out of range: greater than Max"},
+		"NaN in span":  {func(c *physics.Commands) { c.SetSpan(a, physics.Span{Max: nan}) }, physics.ErrNotFinite, "SetSpan: span.Max = NaN"},
 		"angle":        {func(c *physics.Commands) { c.SetTransform(a, [2]float32{}, 1e6) }, physics.ErrRange, "angle"},
 		"velocity":     {func(c *physics.Commands) { c.SetVelocity(a, [2]float32{1e20}, 0) }, physics.ErrRange, "SetVelocity"},
 	} {

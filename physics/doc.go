@@ -6,7 +6,7 @@
 //
 // A body is static, kinematic or dynamic and carries any number of shapes: circles, capsules, segments, and convex
 // polygons of up to 8 vertices with a radius; and chains of segments, on whose vertices nothing catches. Filters,
-// ignored pairs and one-way platforms let shapes pass through each other. The vocabulary is that of Box2D v3. Units
+// spans, ignored pairs and one-way platforms let shapes pass through each other. The vocabulary is that of Box2D v3. Units
 // are metres, kilograms, seconds and radians. Bodies live in the XY or in the XZ plane (Config.Plane, and below); an
 // angle is counter-clockwise from the first axis of the plane to the second.
 //
@@ -35,8 +35,7 @@
 //
 //   - A position keeps its third component. It belongs to the entity, as the height at which it is drawn and
 //     at which package spatial finds it. Bodies ignore it: two bodies that meet in the plane touch each
-//     other at any heights of their entities. Use ShapeDef.Filter for layers that must
-//     not touch.
+//     other at any heights of their entities, unless the spans of their shapes differ: see Span.
 //   - A rotation, a velocity, an impulse and the translation of a ray must lie in the plane. If more than a
 //     ten-thousandth of its length leads out of it, which is beyond rounding, the call returns ErrRange and
 //     changes nothing.

@@ -16,6 +16,8 @@ type ExplosionDef struct {
 	ImpulsePerLength float32
 	// Mask holds the categories of the shapes on which it acts.
 	Mask uint64
+	// Span selects the shapes whose span overlaps it. Zero: all.
+	Span Span
 }
 
 // Validate reports every fault of d at once. Errors wrap ErrNotFinite or ErrRange.
@@ -25,6 +27,7 @@ func (d *ExplosionDef) Validate() error {
 		checkTuning("physics: ExplosionDef.Radius", d.Radius),
 		checkTuning("physics: ExplosionDef.Falloff", d.Falloff),
 		checkBetween("physics: ExplosionDef.ImpulsePerLength", d.ImpulsePerLength, -maxTuning, maxTuning),
+		d.Span.check("physics: ExplosionDef.Span"),
 	)
 }
 
@@ -57,7 +60,7 @@ func (w *World) Explode(def ExplosionDef) error {
 func (s *solver) explode(d *ExplosionDef) {
 	c := s.cols
 	for shape := range s.shapes.local {
-		if !s.affected(shape, d.Mask) {
+		if !s.affected(shape, d.Mask, d.Span) {
 			continue
 		}
 		i := int(s.shapes.filters.Body[shape])

@@ -117,7 +117,7 @@ func geometryOf(r *rigid.Shape) geometry {
 // digest folds the definition and the geometry of a shape into 64 bits.
 func (g *geometry) digest(d *ShapeDef) uint64 {
 	le := binary.LittleEndian
-	buf := make([]byte, 0, 128) // 42 bytes, and 8 for each of at most 8 points
+	buf := make([]byte, 0, 136) // 42 bytes, 8 for each of at most 9 points, and 9 twice
 	buf = append(buf, byte(g.kind), byte(bit(d.Sensor)))
 	for _, v := range [...]float32{d.Density, d.Friction, d.Restitution, d.RollingResistance, d.TangentSpeed} {
 		buf = le.AppendUint32(buf, math.Float32bits(v))
@@ -138,6 +138,10 @@ func (g *geometry) digest(d *ShapeDef) uint64 {
 	if d.OneWay != [2]float32{} {
 		buf = append(buf, 1) // no other part has an odd number of bytes
 		point(d.OneWay)
+	}
+	if d.Span != (Span{}) {
+		buf = append(buf, 2)
+		point([2]float32{d.Span.Min, d.Span.Max})
 	}
 	return xxh3.Hash(buf)
 }

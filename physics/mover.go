@@ -73,14 +73,16 @@ type Movers struct {
 
 // Validate reports the first fault of the batch: a value that is NaN or infinite
 // (ErrNotFinite), a coordinate of more than 2^60, a speed of more than 1e6, or a normal of the
-// ground of more than 2 along an axis (ErrRange). It panics if slices differ in length.
+// ground of more than 2 along an axis (ErrRange); or a span as in Rays.Validate. It panics if slices differ in length.
 func (m *Movers) Validate() error {
 	n := len(m.X)
 	if len(m.Y) != n || len(m.VX) != n || len(m.VY) != n ||
 		len(m.Ground) != n || len(m.GroundX) != n || len(m.GroundY) != n {
 		panic("physics: Movers: slices differ in length")
 	}
-	m.check(n)
+	if err := m.check(n); err != nil {
+		return err
+	}
 	for i := range n {
 		for _, c := range [...]struct {
 			field string

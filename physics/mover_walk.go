@@ -38,6 +38,7 @@ func (w *walker) move(t *moverTask, i int) {
 	*p = rigid.ShapeQuery{Shape: &t.form.shape, Cos: 1}
 	p.Category, p.Mask, p.Exclude = m.forQuery(i)
 	p.Flags = m.flags(true)
+	m.setSpan(&p.Ray, i)
 	v := rigid.Vec{X: m.VX[i], Y: m.VY[i]}
 	w.grounded = m.Ground[i] != (Shape{})
 	carried := w.groundMotion(m.Ground[i])

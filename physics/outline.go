@@ -58,10 +58,10 @@ func (s *solver) addForceAt(p *wrench, body int, px, py, x, y float32) {
 }
 
 // affected reports whether wind and explosions act on a shape: its category has a bit of the
-// mask, it is solid, and its body is dynamic and not disabled.
-func (s *solver) affected(shape int, mask uint64) bool {
+// mask, its span overlaps the given one, it is solid, and its body is dynamic and not disabled.
+func (s *solver) affected(shape int, mask uint64, span Span) bool {
 	t := &s.shapes
-	if t.local[shape].Count == 0 || t.sensor[shape] || t.filters.Category[shape]&mask == 0 {
+	if t.local[shape].Count == 0 || t.sensor[shape] || t.filters.Category[shape]&mask == 0 || !t.meets(shape, span) {
 		return false
 	}
 	body := t.filters.Body[shape]

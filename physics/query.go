@@ -2,6 +2,7 @@ package physics
 
 import (
 	"bytes"
+	"strconv"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/native"
@@ -22,14 +23,30 @@ type QueryFilter struct {
 	Exclude []Body
 	// Sensors makes queries find sensors, too.
 	Sensors bool
+	// Span is the interval of a query along the third axis: it finds the shapes whose span overlaps it. Zero: the
+	// whole axis. Spans replaces it with one value for each query. Nil: no replacement.
+	Span  Span
+	Spans []Span
 }
 
-// check panics unless each slice is nil or has n elements.
-func (f *QueryFilter) check(n int) {
+// check returns the first fault of the spans. It panics unless each slice is nil or has n elements.
+func (f *QueryFilter) check(n int) error {
 	if f.Categories != nil && len(f.Categories) != n || f.Masks != nil && len(f.Masks) != n ||
-		f.Exclude != nil && len(f.Exclude) != n {
-		panic("physics: QueryFilter: Categories, Masks or Exclude have another length than the queries")
+		f.Exclude != nil && len(f.Exclude) != n || f.Spans != nil && len(f.Spans) != n {
+		panic("physics: QueryFilter: Categories, Masks, Exclude or Spans have another length than the queries")
 	}
+	if err := f.Span.check("physics: QueryFilter.Span"); err != nil {
+		return err
+	}
+	for i, span := range f.Spans {
+		if span.Min <= span.Max {
+			continue
+		}
+		if err := span.check("physics: QueryFilter.Spans[" + strconv.Itoa(i) + "]"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkExclude returns ErrStale for the first body that is destroyed.
@@ -42,7 +59,7 @@ func (w *World) checkExclude(f *QueryFilter) error {
 	return nil
 }
 
-// forQuery returns the filter of query i.
+// forQuery returns the filter of query i, without its span.
 func (f *QueryFilter) forQuery(i int) (category, mask uint64, exclude uint32) {
 	category, mask, exclude = f.Category, f.Mask, rigid.NoShape
 	if f.Categories != nil {
@@ -57,6 +74,21 @@ func (f *QueryFilter) forQuery(i int) (category, mask uint64, exclude uint32) {
 	return allIfZero(category), allIfZero(mask), exclude
 }
 
+// spanned reports whether queries have spans.
+func (f *QueryFilter) spanned() bool { return f.Spans != nil || f.Span != (Span{}) }
+
+// setSpan sets the span of query i.
+func (f *QueryFilter) setSpan(r *rigid.Ray, i int) {
+	span := f.Span
+	if f.Spans != nil {
+		span = f.Spans[i]
+	}
+	if span != (Span{}) {
+		r.SpanMin, r.SpanMax = span.Min, span.Max
+		r.Flags |= rigid.WithSpan
+	}
+}
+
 func allIfZero(bits uint64) uint64 {
 	if bits == 0 {
 		return ^uint64(0)
@@ -64,7 +96,7 @@ func allIfZero(bits uint64) uint64 {
 	return bits
 }
 
-// flags returns the flags of a rigid.Ray.
+// flags returns the flags of a rigid.Ray, without that of setSpan.
 func (f *QueryFilter) flags(skipInside bool) (flags uint32) {
 	if f.Sensors {
 		flags |= rigid.IncludeSensors
@@ -97,6 +129,7 @@ type queries struct {
 	built    bool
 	spent    int    // cost of the queries since the last change, or -1 if the tree is built
 	version  uint64 // of the shapes
+	shifted  uint64 // of their spans
 	poses    rigid.Poses
 	centre   rigid.Poses // the present poses
 	rays     rayTask
@@ -141,6 +174,7 @@ func (w *World) prepareQueries(f *QueryFilter, n, cost int) error {
 // once the queries since then have cost more than fewQueries. The results do not depend on that.
 func (s *solver) refresh(cost int) {
 	q, moved := &s.queries, s.updatePoses()
+	moved = moved || q.shifted != s.shapes.shifted
 	alike := q.built && q.version == s.shapes.version
 	switch {
 	case moved || !alike:
@@ -156,7 +190,7 @@ func (s *solver) refresh(cost int) {
 	case moved || !alike:
 		q.tree.Refit(s.level, s.queryScene(), alike)
 	}
-	q.built, q.version = true, s.shapes.version
+	q.built, q.version, q.shifted = true, s.shapes.version, s.shapes.shifted
 }
 
 // updatePoses stores the poses of bodies, and reports whether they have changed.

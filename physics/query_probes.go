@@ -18,13 +18,15 @@ type Probes struct {
 
 // Validate reports the first fault of the batch: a value that is NaN or infinite
 // (ErrNotFinite), a coordinate of more than 2^60, an angle of more than 65536, or a zero Form
-// (ErrRange). It panics if slices differ in length.
+// (ErrRange); or a span as in Rays.Validate. It panics if slices differ in length.
 func (q *Probes) Validate() error {
 	n := len(q.X)
 	if len(q.Y) != n || q.Angle != nil && len(q.Angle) != n || len(q.Forms) != n && len(q.Forms) != 1 {
 		panic("physics: Probes: Forms, X, Y or Angle differ in length")
 	}
-	q.check(n)
+	if err := q.check(n); err != nil {
+		return err
+	}
 	for i := range q.Forms {
 		if q.Forms[i].shape.Count == 0 {
 			return fault.Element(ErrRange, "physics: Probes.Forms", i, "no form")
@@ -69,6 +71,7 @@ func (q *Probes) fill(p *rigid.ShapeQuery, i int, skipInside bool) {
 	}
 	p.DX, p.DY, p.MaxT, p.Flags = 1, 0, 0, q.flags(skipInside)
 	p.Category, p.Mask, p.Exclude = q.forQuery(i)
+	q.setSpan(&p.Ray, i)
 }
 
 // Casts is a batch of forms that move without rotation: from their positions by up to

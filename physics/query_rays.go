@@ -20,13 +20,16 @@ type Rays struct {
 // Validate reports the first fault of the batch: a value that is NaN or infinite
 // (ErrNotFinite); a coordinate of more than 2^60, a ray whose length is zero or has a square
 // that float32 cannot hold, a negative MaxFraction, or one that takes the ray
-// beyond 2^60 (ErrRange). It panics if slices differ in length.
+// beyond 2^60 (ErrRange); or a span with a NaN (ErrNotFinite) or a Min above its Max (ErrRange). It panics
+// if slices differ in length.
 func (q *Rays) Validate() error {
 	n := len(q.X)
 	if len(q.Y) != n || len(q.DX) != n || len(q.DY) != n || q.MaxFraction != nil && len(q.MaxFraction) != n {
 		panic("physics: Rays: X, Y, DX, DY or MaxFraction differ in length")
 	}
-	q.check(n)
+	if err := q.check(n); err != nil {
+		return err
+	}
 	for i := range n {
 		err := checkTranslation("physics: Rays", i, q.X[i], q.Y[i], q.DX[i], q.DY[i], fractionAt(q.MaxFraction, i))
 		if err != nil {
@@ -176,6 +179,11 @@ func (t *rayTask) prepare(worker, lo, hi int) []rigid.Ray {
 		r.OX, r.OY, r.DX, r.DY, r.MaxT, r.Flags = q.X[i], q.Y[i], q.DX[i], q.DY[i], fractionAt(q.MaxFraction, i), flags
 		if r.Category, r.Mask, r.Exclude = q.forQuery(i); t.only != (Shape{}) {
 			r.Category, r.Mask, r.Exclude = ^uint64(0), ^uint64(0), rigid.NoShape
+		}
+	}
+	if q.spanned() {
+		for k := range rays {
+			q.setSpan(&rays[k], lo+k)
 		}
 	}
 	rigid.PrepareRays(rays)

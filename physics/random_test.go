@@ -203,6 +203,18 @@ func (w *randomWorld) bodyDef() physics.BodyDef {
 	return d
 }
 
+// span returns one of a few storeys, which touch; sometimes the whole axis, or garbage.
+func (w *randomWorld) span() physics.Span {
+	if w.one(4) {
+		return physics.Span{}
+	}
+	least := w.any(0, 3)
+	if least >= 0 && least < 3 {
+		least = float32(int(least))
+	}
+	return physics.Span{Min: least, Max: least + float32(w.pick(2))}
+}
+
 func (w *randomWorld) shapeDef() physics.ShapeDef {
 	d := physics.DefaultShapeDef()
 	d.Density, d.Friction, d.Restitution = w.any(0, 3), w.any(0, 1), w.any(0, 0.9)
@@ -212,6 +224,9 @@ func (w *randomWorld) shapeDef() physics.ShapeDef {
 	}
 	if w.one(10) {
 		d.OneWay = w.anyVector(1)
+	}
+	if w.one(4) {
+		d.Span = w.span()
 	}
 	if w.one(6) {
 		d.Filter = physics.Filter{Category: 1 << w.pick(3), Mask: uint64(w.pick(8)), Group: int32(w.pick(5)) - 2}
@@ -410,7 +425,7 @@ func (w *randomWorld) drive() error {
 
 func (w *randomWorld) explosion() physics.ExplosionDef {
 	return physics.ExplosionDef{
-		Position: w.anyVector(8), Radius: w.any(0, 3), Falloff: w.any(0, 4), ImpulsePerLength: w.any(-3, 10), Mask: ^uint64(0),
+		Position: w.anyVector(8), Radius: w.any(0, 3), Falloff: w.any(0, 4), ImpulsePerLength: w.any(-3, 10), Mask: ^uint64(0), Span: w.span(),
 	}
 }
 
@@ -476,7 +491,7 @@ func (w *randomWorld) record(c *physics.Commands) {
 		if len(unborn) > 0 && w.one(2) {
 			b = unborn[w.pick(len(unborn))]
 		}
-		switch w.pick(20) {
+		switch w.pick(21) {
 		case 0, 1:
 			unborn = append(unborn, c.CreateBody(w.bodyDef()))
 		case 2, 3:
@@ -513,6 +528,8 @@ func (w *randomWorld) record(c *physics.Commands) {
 			c.SetJointDef(w.joint(), w.jointDef(b, other))
 		case 19:
 			_ = w.reshape(w.shape(), recordedShape{c})
+		case 20:
+			c.SetSpan(b, w.span())
 		}
 	}
 }
@@ -586,10 +603,11 @@ var randomOps = []struct {
 	}},
 	{"ignore", func(w *randomWorld) error { return w.IgnorePair(w.body(), w.body()) }},
 	{"heed", func(w *randomWorld) error { return w.UnignorePair(w.body(), w.body()) }},
+	{"span", func(w *randomWorld) error { return w.SetSpan(w.body(), w.span()) }},
 	{"explode", func(w *randomWorld) error { return w.Explode(w.explosion()) }},
 	{"wind", func(w *randomWorld) error {
 		return w.ApplyWind(physics.WindDef{
-			Wind: w.anyVector(10), Drag: w.any(0, 2), Lift: w.any(0, 1), MaxSpeed: w.any(0, 20), Mask: ^uint64(0), Wake: w.one(2),
+			Wind: w.anyVector(10), Drag: w.any(0, 2), Lift: w.any(0, 1), MaxSpeed: w.any(0, 20), Mask: ^uint64(0), Wake: w.one(2), Span: w.span(),
 		})
 	}},
 	{"disable", func(w *randomWorld) error { return w.Disable(w.body()) }},

@@ -172,7 +172,9 @@ func (w *World) decode(data []byte) error {
 	for _, f := range []struct {
 		name string
 		read func([]byte) error
-	}{{"bases", im.readBases}} {
+	}{
+		{"bases", im.readBases}, {"spans", im.readSpans},
+	} {
 		var content []byte
 		if err == nil {
 			content, err = im.Next(f.name)

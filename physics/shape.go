@@ -69,6 +69,9 @@ type ShapeDef struct {
 	// step plus a centimetre. All other shapes, behind, beside or inside, pass without Begin and End, until the two
 	// no longer touch, or no longer overlap and one is in front. Sensors ignore OneWay.
 	OneWay [2]float32
+	// Span is the interval that it covers along the third axis: it touches only shapes whose span overlaps it, and
+	// only queries with such a span find it. Zero: the whole axis.
+	Span Span
 }
 
 // DefaultShapeDef returns density 1 kg/m², friction 0.6, no restitution,
@@ -87,6 +90,7 @@ func (d *ShapeDef) Validate() error {
 		checkTuning("physics: ShapeDef.RollingResistance", d.RollingResistance),
 		checkBetween("physics: ShapeDef.TangentSpeed", d.TangentSpeed, -maxTuning, maxTuning),
 		checkOneWay(d.OneWay),
+		d.Span.check("physics: ShapeDef.Span"),
 	)
 }
 

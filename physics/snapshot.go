@@ -23,7 +23,7 @@ import (
 //	frame: the vertices of all shapes, two float32 each
 //	frame: the contacts, with the fields of rigid.Contact
 //	frames that are described in their own files: joints, one-way
-//		platforms, chains, ignored pairs, tuning, masses, sleep, bases
+//		platforms, chains, ignored pairs, tuning, masses, sleep, bases, spans
 //
 // Each column is contiguous. A snapshot omits what follows from the rest: the free
 // indices, normals, masses and digests of shapes, and their positions relative to centres of mass.
@@ -101,13 +101,14 @@ func (w *World) Snapshot(dst []byte) ([]byte, error) {
 	s.encodeMasses(&e)
 	s.encodeSleep(&e, notes)
 	encodeBases(&e, bases)
+	s.shapes.encodeSpans(&e)
 	return e.Buf, nil
 }
 
 // moreBytes is the size of the frames after the contacts, without those of joints and sleep.
 func (w *World) moreBytes() int {
 	s := w.solver
-	return 5*frame.Overhead + oneWayBytes*s.shapes.oneWays + w.chains.bytes() + s.ignoredPairs.bytes() +
+	return 6*frame.Overhead + oneWayBytes*s.shapes.oneWays + spanBytes*s.shapes.spans + w.chains.bytes() + s.ignoredPairs.bytes() +
 		tuningBytes + massBytes*len(s.massOverrides)
 }
 

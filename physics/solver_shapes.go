@@ -16,7 +16,9 @@ type shapeColumns struct {
 	sensor  []bool
 	sensors int // number of sensors
 	filters rigid.Filters
+	spans   int    // number of shapes with a span; 0: filters has none
 	version uint64 // counts changes that queries must see: of shape, filters and sensor
+	shifted uint64 // counts changes of spans
 	rigid.Materials
 
 	// These columns end at the last shape that needs them.
@@ -60,6 +62,7 @@ func (t *shapeColumns) put(shape, body int, def *ShapeDef, r *rigid.Shape) {
 	t.filters.Body[shape] = uint32(body)
 	t.setFilter(shape, def.Filter)
 	t.setOneWay(shape, def.OneWay)
+	t.setSpan(shape, def.Span)
 	t.Friction[shape], t.Restitution[shape] = def.Friction, def.Restitution
 	t.RollingResistance[shape], t.TangentSpeed[shape] = float32(def.RollingResistance*r.Radius), def.TangentSpeed
 }
@@ -75,7 +78,7 @@ func (t *shapeColumns) def(shape int) ShapeDef {
 		Density: t.density[shape], Friction: t.Friction[shape], Restitution: t.Restitution[shape],
 		RollingResistance: t.rolling[shape], TangentSpeed: t.TangentSpeed[shape],
 		Filter: Filter{t.filters.Category[shape], t.filters.Mask[shape], t.filters.Group[shape]},
-		Sensor: t.sensor[shape], OneWay: t.oneWayDef(shape),
+		Sensor: t.sensor[shape], OneWay: t.oneWayDef(shape), Span: t.span(shape),
 	}
 }
 
@@ -90,6 +93,9 @@ func (t *shapeColumns) reach(shape int) {
 		f := &t.filters
 		f.Body, f.Moves = append(f.Body, 0), append(f.Moves, false)
 		f.Category, f.Mask, f.Group = append(f.Category, 0), append(f.Mask, 0), append(f.Group, 0)
+		if t.spans > 0 {
+			f.SpanMin, f.SpanMax = append(f.SpanMin, minusInf), append(f.SpanMax, plusInf)
+		}
 	}
 }
 
@@ -103,6 +109,7 @@ func (t *shapeColumns) reset() {
 	f := &t.filters
 	f.Body, f.Moves = f.Body[:0], f.Moves[:0]
 	f.Category, f.Mask, f.Group = f.Category[:0], f.Mask[:0], f.Group[:0]
+	f.SpanMin, f.SpanMax, t.spans = f.SpanMin[:0], f.SpanMax[:0], 0
 	t.smooth, t.chained, t.oneWay, t.oneWays = t.smooth[:0], 0, t.oneWay[:0], 0
 }
 
@@ -117,6 +124,7 @@ func (t *shapeColumns) clear(shape int) {
 	t.setFilter(shape, Filter{})
 	t.setSmooth(shape, rigid.ChainSegment{})
 	t.setOneWay(shape, [2]float32{})
+	t.setSpan(shape, Span{})
 	t.Friction[shape], t.Restitution[shape], t.RollingResistance[shape], t.TangentSpeed[shape] = 0, 0, 0, 0
 }
 

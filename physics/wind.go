@@ -16,6 +16,8 @@ type WindDef struct {
 	// Wake makes the wind wake the bodies on which it acts, and keep them awake. Otherwise it does not act on
 	// sleeping bodies, and does not keep others from falling asleep.
 	Wake bool
+	// Span selects the shapes whose span overlaps it. Zero: all.
+	Span Span
 }
 
 // Validate reports every fault of d at once. Errors wrap ErrNotFinite or ErrRange.
@@ -26,6 +28,7 @@ func (d *WindDef) Validate() error {
 		checkTuning("physics: WindDef.Drag", d.Drag),
 		checkTuning("physics: WindDef.Lift", d.Lift),
 		checkTuning("physics: WindDef.MaxSpeed", d.MaxSpeed),
+		d.Span.check("physics: WindDef.Span"),
 	)
 }
 
@@ -51,7 +54,7 @@ func (w *World) ApplyWind(def WindDef) error {
 	}
 	s := w.solver
 	for shape := range s.shapes.local {
-		if s.affected(shape, def.Mask) {
+		if s.affected(shape, def.Mask, def.Span) {
 			s.applyWind(shape, &def)
 		}
 	}
@@ -70,7 +73,7 @@ func (w *World) ApplyWindTo(b Body, def WindDef) error {
 	}
 	s := w.solver
 	for _, shape := range s.bodyShapes(i) {
-		if s.affected(int(shape), def.Mask) {
+		if s.affected(int(shape), def.Mask, def.Span) {
 			s.applyWind(int(shape), &def)
 		}
 	}

@@ -91,10 +91,11 @@ uint32_t et_search_directory(int32_t level, et_grid s, et_grid t, const et_layer
 /* Limits of the number of pairs of a shape. */
 typedef struct {
 	uint32_t moving, stationary;
+	uint32_t spanned; /* not 0: the intervals of a pair overlap */
 } et_pair_limits;
 
 /* Finds the pairs of box i among n with the boxes after it, under limits. The columns are min_x, min_y, max_x,
- * max_y, shape, body, moves (0 or 1), kind, and two ranks. The ranks of box j count its pairs with boxes between i
+ * max_y, shape, body, moves (0 or 1), kind, two ranks, and the ends of the intervals as floats. The ranks of box j count its pairs with boxes between i
  * and j that move, and that do not; the new pairs are added to them. Bit k of agree[j]: filters of kinds j and k
  * agree. A pair of two that move is left out if each has limits.moving others between them that move. Another pair
  * is left out if the box that moves has limits.stationary others that do not, and the other box has as many that
@@ -102,6 +103,10 @@ typedef struct {
  * their number. */
 int64_t et_brute_force_row(int32_t level, uint32_t *columns, int64_t stride, int64_t n, int64_t i, const uint64_t *agree,
                            et_pair_limits limits, uint32_t *to);
+
+/* Removes those of n pairs whose intervals do not overlap: span_min of one is not at most span_max of the other.
+ * Returns how many remain. */
+int64_t et_filter_spans(uint32_t *a, uint32_t *b, int64_t n, const float *span_min, const float *span_max);
 
 /* Sorts pairs by a and, where a shape a has at most short_row of them, by b. ends has an element for each of n
  * shapes from lo on, and gets the end of its pairs. Returns the largest number of pairs of one a. */

@@ -7,7 +7,7 @@
 enum { SHAPE = 4, FIRST_COLUMN = 5, LAST_COLUMN = 6 };
 
 /* Columns of et_brute_force_row that follow the shape. */
-enum { BODY = 5, MOVES = 6, KIND = 7, RANK_MOVING = 8, RANK_STATIONARY = 9 };
+enum { BODY = 5, MOVES = 6, KIND = 7, RANK_MOVING = 8, RANK_STATIONARY = 9, SPAN_MIN = 10, SPAN_MAX = 11 };
 
 enum { DIGIT_BITS = 11 };
 
@@ -251,8 +251,11 @@ KERNEL(void, measure_boxes, const et_boxes *boxes, const uint64_t *members, int6
 }
 
 KERNEL(int64_t, brute_force_row, uint32_t *columns, int64_t stride, int64_t n, int64_t i, const uint64_t *agree,
-       uint32_t max_moving, uint32_t max_stationary, uint32_t *to) {
+       const et_pair_limits *limits, uint32_t *to) {
+	const uint32_t max_moving = limits->moving, max_stationary = limits->stationary, spanned = limits->spanned;
 	const float *const x0 = (const float *)(const void *)columns;
+	const float *const span_min = x0 + SPAN_MIN * stride, *const span_max = x0 + SPAN_MAX * stride;
+	const V(f) own_min = V(set1)(spanned ? span_min[i] : 0), own_max = V(set1)(spanned ? span_max[i] : 0);
 	const V(box) p = V(boxat)(x0 + i, stride);
 	const uint32_t *const shape = columns + SHAPE * stride, *const body = columns + BODY * stride;
 	const uint32_t *const moves = columns + MOVES * stride, *const kind = columns + KIND * stride;
@@ -265,6 +268,8 @@ KERNEL(int64_t, brute_force_row, uint32_t *columns, int64_t stride, int64_t n, i
 		V(mask) hit = V(overlap)(x0 + j, stride, &p) & V(first)((uint32_t)(n - j));
 		if (!hit)
 			continue;
+		if (spanned)
+			hit &= V(le)(V(load)(span_min + j), own_max) & V(le)(own_min, V(load)(span_max + j));
 		const V(u) others = V(loadu)(moves + j);
 		hit &= V(nequ)(V(loadu)(body + j), own) & V(anyu)(V(oru)(others, own_moves), one);
 		hit &= V(member)(agree + kind[i], V(keepu)(V(loadu)(kind + j), hit));
@@ -304,7 +309,7 @@ uint32_t et_search_directory(int32_t level, et_grid s, et_grid t, const et_layer
 
 int64_t et_brute_force_row(int32_t level, uint32_t *columns, int64_t stride, int64_t n, int64_t i, const uint64_t *agree,
                            et_pair_limits limits, uint32_t *to) {
-	return DISPATCH(level, brute_force_row, columns, stride, n, i, agree, limits.moving, limits.stationary, to);
+	return DISPATCH(level, brute_force_row, columns, stride, n, i, agree, &limits, to);
 }
 
 static inline uint64_t key_of(const et_layer *l, uint64_t layer, uint32_t id, float x, float y, et_key_bits bits) {
@@ -442,6 +447,17 @@ uint32_t et_scatter_pairs(et_pairs from, uint32_t lo, uint32_t short_row, uint32
 		begin = ends[i];
 	}
 	return longest;
+}
+
+int64_t et_filter_spans(uint32_t *a, uint32_t *b, int64_t n, const float *span_min, const float *span_max) {
+	int64_t kept = 0;
+	for (int64_t i = 0; i < n; i++) {
+		const uint32_t p = a[i], q = b[i];
+		a[kept] = p;
+		b[kept] = q;
+		kept += (span_min[p] <= span_max[q]) & (span_min[q] <= span_max[p]);
+	}
+	return kept;
 }
 
 void et_count_pairs(const uint32_t *a, int64_t n, uint32_t shift, uint32_t *counts) {

@@ -4,7 +4,7 @@
 
 #include "rigid.h"
 
-enum { ET_NODE = 16, ET_NO_SHAPE = -1, ET_SENSOR = 1 << 8, ET_INCLUDE_SENSORS = 1, ET_SKIP_INSIDE = 2 };
+enum { ET_NODE = 16, ET_NO_SHAPE = -1, ET_SENSOR = 1 << 8, ET_INCLUDE_SENSORS = 1, ET_SKIP_INSIDE = 2, ET_WITH_SPAN = 4 };
 
 /* Sixteen boxes. */
 typedef struct {
@@ -19,7 +19,8 @@ typedef struct {
 	uint32_t count; /* of vertices, plus the bit ET_SENSOR */
 	float radius;
 	float vertices[ET_VERTICES][2], normals[ET_VERTICES][2];
-	uint32_t unused[4];
+	float span_min, span_max;
+	uint32_t unused[2];
 } et_target;
 
 /* The points o + t * d for 0 <= t <= max_t, and a filter of the shapes that they can hit. */
@@ -30,7 +31,8 @@ typedef struct {
 	uint64_t category, mask;
 	uint32_t flags;
 	float inv[2]; /* the reciprocals of d */
-	uint32_t unused[3];
+	float span_min, span_max; /* if flags has ET_WITH_SPAN */
+	uint32_t unused;
 } et_query_ray;
 
 typedef struct {
@@ -39,7 +41,8 @@ typedef struct {
 } et_ray_hit;
 
 _Static_assert(sizeof(et_node) == 256 && sizeof(et_target) == 192 && sizeof(et_query_ray) == 64 && sizeof(et_ray_hit) == 16 &&
-                       offsetof(et_target, vertices) == 48 && offsetof(et_query_ray, inv) == 44,
+                       offsetof(et_target, vertices) == 48 && offsetof(et_query_ray, inv) == 44 &&
+                       offsetof(et_target, span_min) == 176 && offsetof(et_query_ray, span_min) == 52,
                "the types of package rigid mirror these");
 
 /* The nodes of level k of `levels` are starts[k] to starts[k + 1]. The last node is the root. */

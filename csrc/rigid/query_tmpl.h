@@ -31,7 +31,8 @@ INLINE float least(float a, float b) { return a < b ? a : b; }
 
 INLINE int accepts(const et_query_ray *r, const et_target *g) {
 	return (g->category & r->mask) != 0 && (g->mask & r->category) != 0 && g->body != r->exclude &&
-	       ((g->count & ET_SENSOR) == 0 || (r->flags & ET_INCLUDE_SENSORS) != 0);
+	       ((g->count & ET_SENSOR) == 0 || (r->flags & ET_INCLUDE_SENSORS) != 0) &&
+	       ((r->flags & ET_WITH_SPAN) == 0 || (g->span_min <= r->span_max && r->span_min <= g->span_max));
 }
 
 INLINE int disc_entry(const local_ray *c, float mx, float my, float r2, float *t) {

@@ -100,7 +100,9 @@ type pairBuffer struct {
 //   - the boxes overlap or touch;
 //   - the bodies differ, and at least one of them moves;
 //   - the filters agree: two shapes of the same group other than 0 pair if it is positive. Any others pair if
-//     each has a bit of its category in the mask of the other.
+//     each has a bit of its category in the mask of the other;
+//   - the intervals overlap or touch, if there are any: SpanMin of each is at most SpanMax of the other. So one with
+//     a NaN overlaps nothing.
 //
 // A box with a Min above its Max, or with a bound that is not finite, overlaps nothing.
 //
@@ -121,7 +123,7 @@ type pairBuffer struct {
 //
 // version states whether the filters, and the boxes of shapes that do not move, may have changed since the last
 // call. If it is not zero and the same as then, they and the number of shapes must be unchanged. With version
-// zero FindPairs compares them.
+// zero FindPairs compares them. The intervals may change at any time.
 //
 // FindPairs panics if columns differ in length, if there are more than native.MaxSlots shapes, and on a level
 // that native.Resolve refuses. The level does not change the result.
@@ -148,7 +150,8 @@ func (b *BroadPhase) FindPairs(level native.Level, boxes *Boxes, filters *Filter
 // check panics if columns differ in length, and returns their length.
 func (f *Filters) check() int {
 	n := len(f.Body)
-	if len(f.Moves) != n || len(f.Category) != n || len(f.Mask) != n || len(f.Group) != n {
+	if len(f.Moves) != n || len(f.Category) != n || len(f.Mask) != n || len(f.Group) != n ||
+		len(f.SpanMax) != len(f.SpanMin) || f.spanned() && len(f.SpanMin) != n {
 		panic("rigid: columns of Filters differ in length")
 	}
 	return n

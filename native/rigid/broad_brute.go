@@ -9,6 +9,8 @@ type bruteForce struct {
 	memory []uint32 // the columns, one after the other, each with room for one vector more
 
 	minX, minY, maxX, maxY   []float32
+	spanMin, spanMax         []float32   // if spanned
+	spanned                  bool        // shapes have intervals
 	shape, body, moves, kind []uint32    // moves: 0 or 1
 	rank                     [2][]uint32 // by shape: its partners above the current shape that move, and that do not
 
@@ -70,8 +72,8 @@ func (c *bruteForce) fill(kern *kernels, r *pairFilter, most *pairLimits, n int)
 // gather collects the boxes that can overlap others, in the order of their shapes.
 func (c *bruteForce) gather(boxes *Boxes, r *pairFilter) {
 	c.reserve(len(boxes.MinX))
-	c.n = 0
 	f := r.filters
+	c.n, c.spanned = 0, f.spanned()
 	for i := range boxes.MinX {
 		x0, y0, x1, y1 := boxes.MinX[i], boxes.MinY[i], boxes.MaxX[i], boxes.MaxY[i]
 		if !isValid(x0, y0, x1, y1) {
@@ -86,6 +88,9 @@ func (c *bruteForce) gather(boxes *Boxes, r *pairFilter) {
 		if r.kinds > 0 {
 			c.kind[n] = uint32(r.kind[i])
 		}
+		if c.spanned {
+			c.spanMin[n], c.spanMax[n] = f.SpanMin[i], f.SpanMax[i]
+		}
 		c.n++
 	}
 }
@@ -95,10 +100,11 @@ func (c *bruteForce) reserve(n int) {
 		return
 	}
 	stride := staggered(n)
-	c.memory = make([]uint32, 10*stride)
+	c.memory = make([]uint32, 12*stride)
 	c.minX, c.minY, c.maxX, c.maxY = floats(c.memory, 0, stride), floats(c.memory, 1, stride), floats(c.memory, 2, stride), floats(c.memory, 3, stride)
 	c.shape, c.body, c.moves, c.kind = words(c.memory, 4, stride), words(c.memory, 5, stride), words(c.memory, 6, stride), words(c.memory, 7, stride)
 	c.rank = [...][]uint32{words(c.memory, 8, stride), words(c.memory, 9, stride)}
+	c.spanMin, c.spanMax = floats(c.memory, 10, stride), floats(c.memory, 11, stride)
 }
 
 // staggered is the length of a column with room for n elements and a vector. Columns of this length start in
@@ -119,7 +125,7 @@ func bruteForceRowGo(c *bruteForce, i int, r *pairFilter, limits pairLimits, to 
 	met, kept, rank := c.rank[1-moves], 0, [2]uint32{}
 	for j := i + 1; j < c.n; j++ {
 		if c.minX[j] > x1 || c.maxX[j] < x0 || c.minY[j] > y1 || c.maxY[j] < y0 ||
-			moves|c.moves[j] == 0 || !r.shouldCollide(a, c.shape[j]) {
+			moves|c.moves[j] == 0 || !r.shouldCollide(a, c.shape[j]) || !r.filters.spansOverlap(a, c.shape[j]) {
 			continue
 		}
 		both := moves & c.moves[j]

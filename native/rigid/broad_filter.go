@@ -185,7 +185,34 @@ func (f *Filters) movingBodiesDiffer(seen *[]uint64) bool {
 	return true
 }
 
-// shouldCollide reports whether shapes a and b can pair.
+// spanned reports whether shapes have intervals.
+func (f *Filters) spanned() bool { return len(f.SpanMin) > 0 }
+
+// spansOverlap reports whether the intervals of two shapes overlap or touch, if there are any.
+func (f *Filters) spansOverlap(a, b uint32) bool {
+	return !f.spanned() || f.SpanMin[a] <= f.SpanMax[b] && f.SpanMin[b] <= f.SpanMax[a]
+}
+
+// filterSpansGo removes the pairs from number from on whose intervals do not overlap. It stores each pair and
+// advances only if the pair remains, so that no branch depends on the intervals.
+func filterSpansGo(f *Filters, to *pairBuffer, from int) {
+	n, least, most := from, f.SpanMin, f.SpanMax
+	for i := from; i < to.n; i++ {
+		a, b := to.a[i], to.b[i]
+		to.a[n], to.b[n] = a, b
+		under, over := 0, 0
+		if least[a] <= most[b] {
+			under = 1
+		}
+		if least[b] <= most[a] {
+			over = 1
+		}
+		n += under & over
+	}
+	to.n = n
+}
+
+// shouldCollide reports whether shapes a and b can pair if their intervals overlap.
 func (r *pairFilter) shouldCollide(a, b uint32) bool {
 	f := r.filters
 	if !r.bodiesDiffer && f.Body[a] == f.Body[b] {

@@ -37,6 +37,16 @@ func newKernelCase(run *paritytest.Run) *kernelCase {
 		f.Body, f.Moves = append(f.Body, uint32(i/2)), append(f.Moves, run.IntN(3) > 0)
 		f.Category, f.Mask, f.Group = append(f.Category, 1<<run.IntN(3)), append(f.Mask, run.Uint64N(8)), append(f.Group, 0)
 	}
+	if run.IntN(2) == 0 {
+		f.SpanMin, f.SpanMax = make([]float32, n), make([]float32, n)
+		for i := range n {
+			f.SpanMin[i] = float32(run.IntN(5))
+			f.SpanMax[i] = f.SpanMin[i] + float32(run.IntN(2))
+			if run.IntN(10) == 0 {
+				f.SpanMax[i] = run.Float(paritytest.AllClasses[run.IntN(len(paritytest.AllClasses))])
+			}
+		}
+	}
 	b := BroadPhase{}
 	b.begin(native.Go, &c.boxes, nil)
 	b.updateCache(&c.boxes, &f, 0)
@@ -139,7 +149,7 @@ func TestParityBroadKernels(t *testing.T) {
 			run.Case(level)
 			kernels := newKernels(int32(level-native.C), int32(level-native.C))
 			run.Check(c.measure(run, g, &kernels), c.sorting(run, g, &kernels), c.scatter(run, g, &kernels), partition(run, g, &kernels),
-				c.bruteForce(run, g, &kernels), boundsOf(run, g, &kernels))
+				c.bruteForce(run, g, &kernels), c.filterSpans(run, g, &kernels), boundsOf(run, g, &kernels))
 			for i := range c.m.layers {
 				l := &c.m.layers[i]
 				run.Check(c.search(run, g, "searchLayer", &c.m, l, l, searchLayerGo, kernels.searchLayer))
@@ -323,6 +333,33 @@ func firsts(counts [maxParts]uint32) (first [maxParts]uint32) {
 		first[i], sum = sum, sum+count
 	}
 	return first
+}
+
+// filterSpans compares what remains of random pairs.
+func (c *kernelCase) filterSpans(run *paritytest.Run, g *guards, kernels *kernels) error {
+	f := c.rule.filters
+	if !f.spanned() {
+		return nil
+	}
+	g.begin(run)
+	n, shapes := run.IntN(300), uint32(len(f.SpanMin))
+	from := run.IntN(n + 1)
+	want := pairBuffer{n: n}
+	for range n {
+		want.a, want.b = append(want.a, run.Uint32N(shapes)), append(want.b, run.Uint32N(shapes))
+	}
+	got := pairBuffer{a: g.u32(want.a), b: g.u32(want.b), n: n}
+	filterSpansGo(f, &want, from)
+	kernels.filterSpans(&Filters{SpanMin: g.f32(f.SpanMin), SpanMax: g.f32(f.SpanMax)}, &got, from)
+	if got.n != want.n {
+		return fmt.Errorf("intervals: %d pairs, want %d", got.n, want.n)
+	}
+	for _, err := range []error{paritytest.Bits("a", got.a[:got.n], want.a[:got.n]), paritytest.Bits("b", got.b[:got.n], want.b[:got.n])} {
+		if err != nil {
+			return err
+		}
+	}
+	return g.check()
 }
 
 func (c *kernelCase) bruteForce(run *paritytest.Run, g *guards, kernels *kernels) error {

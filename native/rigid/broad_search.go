@@ -95,6 +95,9 @@ func (b *BroadPhase) runJob(j *job, to *pairBuffer) bool {
 		to.reserve(j.k.len())
 		before := to.n
 		at = j.kernel(j.s, j.t, &j.l, j.k, at, to)
+		if f := b.cache.filter.filters; f.spanned() {
+			b.kernels.filterSpans(f, to, before)
+		}
 		total := b.total.Add(int64(to.n - before))
 		if at == j.l.Last {
 			return true

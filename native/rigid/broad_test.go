@@ -22,6 +22,9 @@ func (s *broadScene) add(x0, y0, x1, y1 float32, body uint32, moves bool) {
 	b.MinX, b.MinY, b.MaxX, b.MaxY = append(b.MinX, x0), append(b.MinY, y0), append(b.MaxX, x1), append(b.MaxY, y1)
 	f.Body, f.Moves = append(f.Body, body), append(f.Moves, moves)
 	f.Category, f.Mask, f.Group = append(f.Category, 1), append(f.Mask, ^uint64(0)), append(f.Group, 0)
+	if len(f.SpanMin) > 0 {
+		f.SpanMin, f.SpanMax = append(f.SpanMin, 0), append(f.SpanMax, 1)
+	}
 }
 
 func (s *broadScene) put(i int, x0, y0, x1, y1 float32) {
@@ -42,6 +45,9 @@ func (s *broadScene) meet(a, b int) bool {
 		return false
 	}
 	if f.Body[a] == f.Body[b] || !f.Moves[a] && !f.Moves[b] {
+		return false
+	}
+	if len(f.SpanMin) > 0 && !(f.SpanMin[a] <= f.SpanMax[b] && f.SpanMin[b] <= f.SpanMax[a]) {
 		return false
 	}
 	if f.Group[a] == f.Group[b] && f.Group[a] != 0 {
@@ -187,7 +193,35 @@ func (f *broadFamily) draw(run *paritytest.Run, most int) *broadScene {
 		}
 	}
 	s.filter(run)
+	s.filters.SpanMin, s.filters.SpanMax = nil, nil
+	if run.IntN(2) == 0 {
+		s.filters.SpanMin, s.filters.SpanMax = spans(run, n)
+	}
 	return s
+}
+
+// spans draws intervals: many that touch, some without an end, and some that are none.
+func spans(run *paritytest.Run, n int) (least, most []float32) {
+	for range n {
+		a := float32(run.IntN(7) - 3)
+		b := a + float32(run.IntN(3))
+		switch run.IntN(20) {
+		case 0:
+			a, b = -inf, inf
+		case 1:
+			b = inf
+		case 2:
+			a = -inf
+		case 3:
+			a = float32(math.NaN())
+		case 4:
+			a, b = b, a
+		case 5:
+			a, b = float32(math.Copysign(0, -1)), 0
+		}
+		least, most = append(least, a), append(most, b)
+	}
+	return least, most
 }
 
 // breakSome makes some boxes ones that overlap nothing.
@@ -312,11 +346,39 @@ func TestPairsFromCallToCall(t *testing.T) {
 					s.add(0, 0, 3, 3, uint32(1000+version), run.IntN(2) == 0)
 				}
 			}
+			if s.filters.SpanMin, s.filters.SpanMax = nil, nil; run.IntN(3) > 0 {
+				s.filters.SpanMin, s.filters.SpanMax = spans(run, len(s.filters.Body))
+			}
 			want, _ := s.brute()
 			trusts.FindPairs(level, &s.boxes, &s.filters, version, &out)
 			run.Check(same(&out, &want))
 			looks.FindPairs(level, &s.boxes, &s.filters, 0, &out)
 			run.Check(same(&out, &want))
+		}
+	}
+}
+
+// Storeys on one plan: the pairs of other storeys count neither as pairs nor as left out, however many they are.
+func TestPairsOfStoreys(t *testing.T) {
+	const storeys, bodies = 40, 30
+	s := &broadScene{}
+	for range bodies {
+		s.onPoint(storeys, true)
+	}
+	for i := range s.filters.Body {
+		level := float32(i % storeys)
+		s.filters.SpanMin, s.filters.SpanMax = append(s.filters.SpanMin, level), append(s.filters.SpanMax, level+0.5)
+	}
+	want, _ := s.brute()
+	if len(want.A) != storeys*bodies*(bodies-1)/2 {
+		t.Fatalf("%d pairs", len(want.A))
+	}
+	for _, level := range native.Levels() {
+		var b rigid.BroadPhase
+		var out rigid.Pairs
+		b.FindPairs(level, &s.boxes, &s.filters, 0, &out)
+		if err := checkPairs(&b, &out, &want, 0); err != nil {
+			t.Errorf("level %v: %v", level, err)
 		}
 	}
 }
@@ -471,6 +533,12 @@ func TestPairsMisuse(t *testing.T) {
 	short := s.filters
 	short.Mask = short.Mask[1:]
 	boxes, empty := newBoxes(2), newBoxes(0)
+	uneven, few := s.filters, s.filters
+	uneven.SpanMin, uneven.SpanMax = make([]float32, 3), make([]float32, 2)
+	few.SpanMin, few.SpanMax = make([]float32, 2), make([]float32, 2)
+	for _, f := range []rigid.Filters{uneven, few} {
+		panics(t, "rigid: columns of Filters differ in length", func() { b.FindPairs(native.Go, &s.boxes, &f, 0, &out) })
+	}
 	panics(t, "rigid: columns of Filters differ in length", func() { b.FindPairs(native.Go, &s.boxes, &short, 0, &out) })
 	panics(t, "rigid: BroadPhase.FindPairs: boxes and filters differ in length", func() { b.FindPairs(native.Go, &boxes, &s.filters, 0, &out) })
 	panics(t, "rigid: the level cannot run here; see native.Resolve", func() { b.FindPairs(200, &s.boxes, &s.filters, 0, &out) })
@@ -484,6 +552,7 @@ func TestPairsMisuse(t *testing.T) {
 func FuzzPairs(f *testing.F) {
 	f.Add([]byte("\x00\x00\x11\x00\x00\x00\x11\x01\x11\x00\x11\x02"), uint8(0))
 	f.Add([]byte("0123456789abcdef0123456789abcdefghijklmnopqrstuvwxyz"), uint8(7))
+	f.Add([]byte("0123456789abcdef0123456789abcdefghijklmnopqrstuvwxyz"), uint8(16))
 	odd := []float32{0, inf, -inf, float32(math.NaN()), math.MaxFloat32, -math.MaxFloat32, 1e6, -1e6, 1e-40, 1e30}
 	f.Fuzz(func(t *testing.T, data []byte, kind uint8) {
 		s := &broadScene{}
@@ -506,6 +575,11 @@ func FuzzPairs(f *testing.F) {
 			}
 			if kind&8 != 0 {
 				s.filters.Group[k] = int32(flags%5) - 2
+			}
+			if kind&16 != 0 {
+				least := coordinate(data[i] ^ flags)
+				s.filters.SpanMin = append(s.filters.SpanMin[:k], least)
+				s.filters.SpanMax = append(s.filters.SpanMax[:k], least+float32(flags%4))
 			}
 		}
 		want, _ := s.brute()

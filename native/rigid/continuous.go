@@ -487,7 +487,7 @@ func (w *ContinuousSolver) hadNoContact(q *impactQuery, shape, other uint32) boo
 
 // shouldCollide reports whether two shapes can pair if one of them moves.
 func (f *Filters) shouldCollide(a, b uint32) bool {
-	if f.Body[a] == f.Body[b] {
+	if f.Body[a] == f.Body[b] || !f.spansOverlap(a, b) {
 		return false
 	}
 	if f.Group[a] == f.Group[b] && f.Group[a] != 0 {

@@ -22,6 +22,7 @@ type kernels struct {
 	countPairs      func(p *pairBuffer, shift uint)
 	partition       func(p *pairBuffer, shift uint, to *pairBuffer)
 	scatterPairs    func(a, b []uint32, lo uint32, ends []uint32, out Pairs) (longest uint32)
+	filterSpans     func(f *Filters, to *pairBuffer, from int)
 	bruteForceRow   func(c *bruteForce, i int, r *pairFilter, limits pairLimits, to []uint32) int
 
 	// Of System: solve does all the stages that follow it.
@@ -57,7 +58,7 @@ var goKernels = kernels{
 	measure: measureGo, makeKeys: makeKeysGo, sortKeys: sortKeysGo, countKeys: countKeysGo, scatterKeys: scatterKeysGo,
 	countRows: countRowsGo, fillRows: fillRowsGo, searchLayer: searchLayerGo, searchRows: searchRowsGo,
 	searchDirectory: searchDirectoryGo, countPairs: countPairsGo, partition: partitionGo, scatterPairs: scatterPairsGo,
-	bruteForceRow: bruteForceRowGo,
+	filterSpans: filterSpansGo, bruteForceRow: bruteForceRowGo,
 
 	loadStates: (*System).loadStatesGo, prepareJoints: (*System).prepareJointsGo, prepareContacts: (*System).prepareContactsGo,
 	solve: (*System).solveGo, integrateVelocities: (*System).integrateVelocitiesGo,

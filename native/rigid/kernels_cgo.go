@@ -258,7 +258,11 @@ func (k *kernels) broadPhase(level, narrow int32) {
 		return crigid.ScatterPairs(&from, lo, shortRow, ends, &to)
 	}
 	k.bruteForceRow = func(c *bruteForce, i int, r *pairFilter, limits pairLimits, to []uint32) int {
-		return crigid.BruteForceRow(level, c.memory, len(c.shape), c.n, i, r.agree[:], crigid.PairLimits{Moving: limits.moving, Stationary: limits.stationary}, to)
+		most := crigid.PairLimits{Moving: limits.moving, Stationary: limits.stationary, Spanned: uint32(bit(c.spanned))}
+		return crigid.BruteForceRow(level, c.memory, len(c.shape), c.n, i, r.agree[:], most, to)
+	}
+	k.filterSpans = func(f *Filters, to *pairBuffer, from int) {
+		to.n = from + crigid.FilterSpans(to.a[from:to.n], to.b[from:to.n], f.SpanMin, f.SpanMax)
 	}
 	k.countKeys = func(keys []uint64, shift uint, counts *[maxParts]uint32) { crigid.CountKeys(keys, shift, counts[:]) }
 	k.scatterKeys = func(keys []uint64, shift uint, next *[maxParts]uint32, to []uint64) {

@@ -45,6 +45,12 @@ func newCrowd(rng *rand.Rand, n int, half float64) *crowd {
 		f.Category, f.Mask = append(f.Category, 1<<rng.IntN(3)), append(f.Mask, rng.Uint64()|1)
 		c.Sensors = append(c.Sensors, rng.IntN(8) == 0)
 	}
+	if f := &c.filters; rng.IntN(2) == 0 {
+		for range n {
+			least := float32(rng.IntN(4))
+			f.SpanMin, f.SpanMax = append(f.SpanMin, least), append(f.SpanMax, least+float32(rng.IntN(2)))
+		}
+	}
 	c.Poses, c.Filters = &c.poses, &c.filters
 	return c
 }
@@ -97,7 +103,8 @@ func (c *crowd) rays(rng *rand.Rand, n int, half float64) []rigid.Ray {
 		if r.DX == 0 && r.DY == 0 {
 			r.DX = 1
 		}
-		r.Flags = rng.Uint32N(4)
+		r.Flags, r.SpanMin = rng.Uint32N(8), float32(rng.IntN(4))
+		r.SpanMax = r.SpanMin + float32(rng.IntN(2))
 	}
 	rigid.PrepareRays(rays)
 	return rays
@@ -282,5 +289,58 @@ func TestTargetsBuildAllocatesNothingAgain(t *testing.T) {
 		targets.CastRaysClosest(native.Auto, rays, out)
 	}); n > 0 {
 		t.Errorf("%g allocations", n)
+	}
+}
+
+// within returns the scene without the shapes whose interval does not overlap that of a query.
+func (c *crowd) within(r *rigid.Ray) *rigid.Scene {
+	s := c.Scene
+	s.Shapes = slices.Clone(s.Shapes)
+	for i := range s.Shapes {
+		if f := &c.filters; r.Flags&rigid.WithSpan != 0 && len(f.SpanMin) > 0 && (f.SpanMin[i] > r.SpanMax || r.SpanMin > f.SpanMax[i]) {
+			s.Shapes[i] = rigid.Shape{}
+		}
+	}
+	return &s
+}
+
+// A query with an interval finds what it finds without an interval where there are no other shapes.
+func TestQueriesWithSpans(t *testing.T) {
+	run := paritytest.Start(t, "QuerySpans")
+	spanned := 0
+	for range paritytest.Rounds(40) {
+		half := within(run.Rand, 1, 20)
+		c := newCrowd(run.Rand, 1+run.IntN(60), half)
+		for _, r := range c.rays(run.Rand, 20, half) {
+			rays := []rigid.Ray{r}
+			ends := make([]uint32, 1)
+			got := rigid.CastRaysAllOracle(&c.Scene, rays, ends, nil)
+			in := c.within(&r)
+			rays[0].Flags &^= rigid.WithSpan
+			want := rigid.CastRaysAllOracle(in, rays, ends, nil)
+			run.Check(sameHits(got, want))
+			if r.Flags&rigid.WithSpan != 0 {
+				spanned += len(want)
+			}
+			p := c.probe(run.Rand, half)
+			if !p.Prepare() {
+				continue
+			}
+			in = c.within(&p.Ray)
+			free := *p
+			free.Flags &^= rigid.WithSpan
+			if got, want := c.OverlapShapeOracle(p, nil), in.OverlapShapeOracle(&free, nil); !slices.Equal(got, want) {
+				t.Fatalf("overlaps: got %v, want %v", got, want)
+			}
+			if got, want := c.NearestOracle(p), in.NearestOracle(&free); got != want {
+				t.Fatalf("nearest: got %v, want %v", got, want)
+			}
+			if got, want := c.CastShapeOracle(p, nil), in.CastShapeOracle(&free, nil); !slices.Equal(got, want) {
+				t.Fatalf("casts: got %v, want %v", got, want)
+			}
+		}
+	}
+	if spanned == 0 {
+		t.Error("no ray with an interval hit anything")
 	}
 }

@@ -28,6 +28,14 @@ func (c *crowd) move(run *paritytest.Run, half float64) {
 	}
 }
 
+// shift draws new intervals, or none.
+func (c *crowd) shift(run *paritytest.Run) {
+	f := &c.filters
+	if f.SpanMin, f.SpanMax = nil, nil; run.IntN(3) > 0 {
+		f.SpanMin, f.SpanMax = spans(run, len(c.Shapes))
+	}
+}
+
 // What is found does not depend on how targets were taken: it is what the oracle finds, also
 // after many moves.
 func TestParityRefit(t *testing.T) {
@@ -47,6 +55,9 @@ func TestParityRefit(t *testing.T) {
 				}
 				for range 4 {
 					c.move(run, half)
+					if run.IntN(2) == 0 {
+						c.shift(run)
+					}
 					taken.Refit(level, &c.Scene, true)
 					built.Build(level, &c.Scene)
 					hits += c.compare(run, level, &taken, &built, half)

@@ -26,6 +26,7 @@ type QueryTree struct {
 	nodes   []treeNode // level by level, leaves first; the last is the root
 	starts  []uint32   // first node of each level, and the end
 	targets []target   // target i is in lane i%Lanes of node i/Lanes
+	spanned bool       // targets have intervals
 
 	boxes     Boxes
 	keys, tmp []uint64
@@ -48,7 +49,9 @@ type target struct {
 	Radius         float32
 	Vertices       [MaxVertices]Vec
 	Normals        [MaxVertices]Vec
-	_              [4]uint32 // fills a cache line
+	SpanMin        float32
+	SpanMax        float32
+	_              [2]uint32 // fills a cache line
 }
 
 // targetSensor is a bit of target.Count.
@@ -65,7 +68,8 @@ type Scene struct {
 func (s *Scene) check() {
 	s.Poses.check()
 	n := len(s.Shapes)
-	if f := s.Filters; len(f.Body) != n || len(f.Category) != n || len(f.Mask) != n || len(s.Sensors) != n {
+	if f := s.Filters; len(f.Body) != n || len(f.Category) != n || len(f.Mask) != n || len(s.Sensors) != n ||
+		len(f.SpanMax) != len(f.SpanMin) || f.spanned() && len(f.SpanMin) != n {
 		panic("rigid: Scene: shapes, filters and sensors differ in length")
 	}
 }
@@ -78,19 +82,25 @@ func (t *QueryTree) Build(level native.Level, s *Scene) {
 	t.listShapes(s)
 	t.sortAlongCurve(level)
 	t.makeLeaves(s)
+	t.spanned = s.Filters.spanned()
 	t.updateLeaves(s, false)
 	t.buildInnerNodes()
 }
 
 // Refit is Build for few queries. It takes a fraction of the time and makes queries slower, because it does not group
-// shapes that are near each other: they keep their groups, or are grouped by number. same: only the poses of the
-// scene have changed since the last Build or Refit.
+// shapes that are near each other: they keep their groups, or are grouped by number. same: only the poses and the
+// intervals of the scene have changed since the last Build or Refit.
 func (t *QueryTree) Refit(level native.Level, s *Scene, same bool) {
 	t.updateBoxes(level, s)
 	if !same {
 		t.listShapes(s)
 		t.makeLeaves(s)
+	} else if t.spanned || s.Filters.spanned() {
+		for i := range t.keys {
+			t.targets[i].setSpan(s.Filters)
+		}
 	}
+	t.spanned = s.Filters.spanned()
 	t.updateLeaves(s, same)
 	t.buildInnerNodes()
 }
@@ -211,6 +221,13 @@ func (g *target) set(s *Scene, i int) {
 		g.Count |= targetSensor
 	}
 	g.Vertices, g.Normals = shape.Vertices, shape.Normals
+	g.setSpan(f)
+}
+
+func (g *target) setSpan(f *Filters) {
+	if g.SpanMin, g.SpanMax = -inf, inf; f.spanned() {
+		g.SpanMin, g.SpanMax = f.SpanMin[g.Shape], f.SpanMax[g.Shape]
+	}
 }
 
 // buildInnerNodes makes the nodes above the leaves.

@@ -9,13 +9,18 @@ type Ray struct {
 	Category, Mask uint64 // it hits shapes with a bit of Mask in their category, and of Category in their mask
 	Flags          uint32
 	invX, invY     float32 // of D
-	_              [3]uint32
+
+	// With the flag WithSpan it hits only shapes whose interval along the third axis overlaps or touches this one, as
+	// in BroadPhase.FindPairs. Shapes without an interval have all of the axis.
+	SpanMin, SpanMax float32
+	_                uint32
 }
 
 // Flags of a Ray.
 const (
 	IncludeSensors = 1 << iota // hit sensors, too
 	SkipInside                 // do not hit shapes in or on which it begins
+	WithSpan                   // it has an interval
 )
 
 // RayHit is where a ray hits a shape.
@@ -60,7 +65,8 @@ func (r *Ray) boxEntry(x0, y0, x1, y1, maxT float32) (float32, bool) {
 // accepts reports whether the filter of the ray accepts a target.
 func (r *Ray) accepts(g *target) bool {
 	return g.Category&r.Mask != 0 && g.Mask&r.Category != 0 && g.Body != r.Exclude &&
-		(g.Count&targetSensor == 0 || r.Flags&IncludeSensors != 0)
+		(g.Count&targetSensor == 0 || r.Flags&IncludeSensors != 0) &&
+		(r.Flags&WithSpan == 0 || g.SpanMin <= r.SpanMax && r.SpanMin <= g.SpanMax)
 }
 
 // localRay is a ray as seen from a body.

@@ -52,6 +52,9 @@ type Filters struct {
 	Category []uint64
 	Mask     []uint64
 	Group    []int32
+
+	// The interval of each shape along the axis that the plane leaves out. Both empty: no shape has one.
+	SpanMin, SpanMax []float32
 }
 
 // Pairs are shapes that may touch: A[i] < B[i], ascending by A, then B.

@@ -100,6 +100,9 @@ func (e *engine) attach(shape, body int, d *physics.ShapeDef, s b2.B2ShapeInterf
 	if d.OneWay != [2]float32{} {
 		return fault.Field(physics.ErrUnsupported, "physics/box2d: ShapeDef.OneWay", d.OneWay)
 	}
+	if d.Span != (physics.Span{}) {
+		return fault.Field(physics.ErrUnsupported, "physics/box2d: ShapeDef.Span", d.Span)
+	}
 	b := e.bodies[body]
 	def := b2.MakeB2FixtureDef()
 	def.Shape = s
