@@ -65,6 +65,7 @@ const (
 	ignorePair
 	unignorePair
 	explode
+	shiftOrigin
 )
 
 // String returns the name of the method that records the command.
@@ -72,7 +73,7 @@ func (k commandKind) String() string {
 	return [...]string{"CreateBody", "DestroyBody", "create a shape", "DestroyShape", "SetVelocity", "SetTransform",
 		"ApplyLinearImpulse", "ApplyLinearImpulseToCenter", "ApplyAngularImpulse", "ApplyForce", "ApplyForceToCenter",
 		"ApplyTorque", "Disable", "Enable", "create a joint", "DestroyJoint", "define a joint", "SetMotorSpeed",
-		"SetMouseTarget", "IgnorePair", "UnignorePair", "Explode"}[k]
+		"SetMouseTarget", "IgnorePair", "UnignorePair", "Explode", "ShiftOrigin"}[k]
 }
 
 // newShape is a shape to create.

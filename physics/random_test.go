@@ -402,7 +402,7 @@ func (w *randomWorld) record(c *physics.Commands) {
 		if len(unborn) > 0 && w.one(2) {
 			b = unborn[w.pick(len(unborn))]
 		}
-		switch w.pick(18) {
+		switch w.pick(19) {
 		case 0, 1:
 			unborn = append(unborn, c.CreateBody(w.bodyDef()))
 		case 2, 3:
@@ -435,6 +435,9 @@ func (w *randomWorld) record(c *physics.Commands) {
 			c.UnignorePair(b, other)
 		case 17:
 			c.Explode(w.explosion())
+		case 18:
+			c.ShiftOrigin([2]float32{0, 2 * physics.OriginUnit})
+			c.ShiftOrigin([2]float32{0, -2 * physics.OriginUnit})
 		}
 	}
 }
@@ -533,6 +536,15 @@ var randomOps = []struct {
 			}
 		}
 		return nil
+	}},
+	{"shift", func(w *randomWorld) error {
+		offset := [2]float32{float32(w.Origin()[0]), float32(w.Origin()[1])} // back
+		if offset == [2]float32{} && w.one(4) {
+			return w.ShiftOrigin([2]float32{w.any(-2, 2), w.any(-2, 2)}) // refused
+		} else if offset == [2]float32{} {
+			offset = [2]float32{float32(w.pick(3)-1) * physics.OriginUnit, -64 * physics.OriginUnit}
+		}
+		return w.ShiftOrigin([2]float32{-offset[0], -offset[1]})
 	}},
 	{"peace", func(w *randomWorld) error { return nil }},
 }

@@ -93,6 +93,7 @@ type snapshotImage struct {
 	pairs                                            []uint64
 	tuning                                           Tuning
 	masses                                           []massOverride
+	origin                                           [2]float64
 }
 
 // madeShape is a shape as it was created; Count 0: none.
@@ -168,6 +169,9 @@ func (w *World) decode(data []byte) error {
 	}
 	if err == nil {
 		err = im.decodeSleep(w)
+	}
+	if err == nil {
+		err = im.decodeOrigin()
 	}
 	if err == nil {
 		err = im.Done()
@@ -418,6 +422,7 @@ func (w *World) replaceState(im *snapshotImage) {
 	s.contacts, s.omittedPairs = resized(s.contacts, im.contacts), 0
 	copyLittleEndian(s.contacts, im.contactFrame, 4)
 	s.restoreSleep(im)
+	w.origin = im.origin
 	w.resetDerived()
 }
 

@@ -23,13 +23,13 @@ import (
 //	frame: the vertices of all shapes, two float32 each
 //	frame: the contacts, with the fields of rigid.Contact
 //	frames that are described in their own files: joints, one-way
-//		platforms, chains, ignored pairs, tuning, masses, sleep
+//		platforms, chains, ignored pairs, tuning, masses, sleep, origin
 //
 // Each column is contiguous. A snapshot omits what follows from the rest: the free
 // indices, normals, masses and digests of shapes, and their positions relative to centres of mass.
 const (
 	snapshotMagic   = "evtk.rig"
-	snapshotVersion = 2
+	snapshotVersion = 3
 
 	rulesBytes   = 13 * 4
 	headerBytes  = rulesBytes + 2*4 + 5*4 + 8
@@ -60,7 +60,8 @@ func (w *World) Snapshot(dst []byte) ([]byte, error) {
 	rows, shapes, vertices := w.Rows(), w.shapes.ids.used(), s.shapes.vertices()
 	notes := s.countNoted()
 	size := frame.Preamble + 7*frame.Overhead + headerBytes + bodyBytes*rows + shapeBytes*shapes + 4*len(s.lastGenerations) +
-		vertexBytes*vertices + contactBytes*len(s.contacts) + w.moreBytes() + w.jointFrameBytes() + s.sleepBytes(notes)
+		vertexBytes*vertices + contactBytes*len(s.contacts) + w.moreBytes() + w.jointFrameBytes() + s.sleepBytes(notes) +
+		frame.Overhead + originBytes
 	e := frame.Begin(slices.Grow(dst, size), snapshotMagic, snapshotVersion)
 
 	e.Open(headerBytes)
@@ -99,6 +100,7 @@ func (w *World) Snapshot(dst []byte) ([]byte, error) {
 	s.encodeTuning(&e)
 	s.encodeMasses(&e)
 	s.encodeSleep(&e, notes)
+	w.encodeOrigin(&e)
 	return e.Buf, nil
 }
 

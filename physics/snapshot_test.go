@@ -330,7 +330,7 @@ func TestRestoreRefusesForgeries(t *testing.T) {
 	} {
 		list := frametest.Split(good)
 		c.forge(list)
-		err := into.Restore(frametest.Forge("evtk.rig", 2, list))
+		err := into.Restore(frametest.Forge("evtk.rig", 3, list))
 		if !errors.Is(err, physics.ErrCorrupt) || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s: got %v, want %q", name, err, c.words)
 		}
@@ -434,7 +434,7 @@ func TestRestoreRefusals(t *testing.T) {
 	}
 	for seed := range n {
 		rng := rand.New(rand.NewPCG(seed, 14))
-		if err := into.Restore(frametest.Forge("evtk.rig", 2, frametest.Mutate(rng, frames))); err == nil {
+		if err := into.Restore(frametest.Forge("evtk.rig", 3, frametest.Mutate(rng, frames))); err == nil {
 			continue
 		} else if refused++; !frametest.Documented(err) {
 			t.Fatalf("seed %d: %v", seed, err)
