@@ -111,7 +111,7 @@
 // A shift towards bodies is exact for them, and they go on as if they had been created there, bit for bit. Bodies far
 // from the new origin are rounded, as they would be in any world of float32: a world has one origin, so two crowds
 // that are 1000 km apart cannot both be precise at once. Let the far one sleep or give each crowd a World of its own.
-// Nothing wakes by a shift.
+// Nothing wakes by a shift. evertick.Sim.ShiftOrigin also moves the entities.
 //
 // # Joints
 //
