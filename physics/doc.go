@@ -95,10 +95,10 @@
 // Neighbouring positions are 0.06 mm apart at 1 km from the origin, 1 mm at 10 km, and 8 mm at 100 km. Only positions
 // have this precision: contacts, joints, queries and sweeps compute with differences of positions, and impulses and
 // velocities do not depend on the place. So at 10 km towers, pyramids, chains of joints, bouncing, characters and rays
-// behave as at the origin, within some millimetres, and fall asleep as there. At 100 km they still stand, within 3 cm, no
-// bullet passes a wall and rays hit within 8 mm; but each step rounds the motion of a body to multiples of 8 mm. So a
-// ball that rolls at 3 m/s loses 6 % of its way, a body slower than 0.23 m/s does not move, and what keeps such
-// a velocity stays awake. TestFarFromTheOrigin measures all of this.
+// behave as at the origin, within some millimetres. Bodies at rest fall asleep up to 32 km. At 100 km piles still stand,
+// within 3 cm of where they would be, no bullet passes a wall, and rays hit within 8 mm; but each step rounds the motion
+// of a body to multiples of 8 mm. So a ball that rolls at 3 m/s gets 6 % less far, a body slower than 0.23 m/s does not
+// move, and bodies at rest keep such velocities and stay awake. TestFarFromTheOrigin measures all of this.
 //
 // ShiftOrigin keeps what matters near the origin, in a world of any size: it moves the origin by a multiple of
 // OriginUnit, and World.Origin, which is float64, plus a position is the absolute position. Shift when the
