@@ -34,7 +34,8 @@ func (w *World) Origin() [2]float64 { return w.origin }
 // the precision at its new distance.
 //
 // ShiftOrigin does not change what a program keeps: events of the last step, queries, Movers, lists of Commands, and
-// entities. Errors: ErrNotFinite; ErrRange if offset is no multiple of OriginUnit or beyond 2^37 m, or if Origin would
+// entities. TakeTeleported does not list its bodies: a program that draws between two steps shifts the positions of the
+// first one, too. evertick.Sim.ShiftOrigin does this, and shifts entities. Errors: ErrNotFinite; ErrRange if offset is no multiple of OriginUnit or beyond 2^37 m, or if Origin would
 // be beyond 2^62 m; and ErrUnsupported from another engine.
 func (w *World) ShiftOrigin(offset [2]float32) error {
 	if err := w.requireRunning(); err != nil {
