@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -162,6 +163,11 @@ func TestMigrationPageHasEveryCall(t *testing.T) {
 	}
 	for name := range onPage {
 		t.Errorf("Box2D has no %s", name)
+	}
+	for _, span := range regexp.MustCompile("`(b2[A-Z]\\w*_\\w+)`").FindAllStringSubmatch(string(page), -1) {
+		if !slices.Contains(calls, span[1]) {
+			t.Errorf("Box2D v3.2 has no %s", span[1])
+		}
 	}
 	if !found || len(calls) < 350 {
 		t.Errorf("%d calls are listed", len(calls))
