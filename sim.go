@@ -203,6 +203,7 @@ type Sim struct {
 	source     *WorldSource
 	bodies     *ecs.Binding[physics.Body]
 	bodySlots  []uint32 // Slot of Physics.Columns, which is too large to copy for each lookup
+	shifts     uint64   // calls of ShiftOrigin
 	generation uint64   // of the world that the bodies belong to
 
 	publishers []*Publisher

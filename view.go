@@ -40,6 +40,7 @@ type View struct {
 	Now, Previous ecs.Transforms
 
 	publisher     *Publisher
+	shifts        uint64 // Sim.shifts
 	now, previous *page
 	entities      *entitySet
 	jumped        []uint64 // nil without Config.Previous
@@ -96,7 +97,7 @@ func (v *View) Interpolate(alpha float32, out *ecs.Transforms) error {
 func (v *View) describe(s *Sim) {
 	w := s.World
 	v.Tick, v.Frame, v.Rows = s.ticks, s.frame, w.HighWater()
-	v.Version, v.Generation = w.Version(), w.Generation()
+	v.Version, v.Generation, v.shifts = w.Version(), w.Generation(), s.shifts
 	scale := uint64(1e6)
 	switch f := &v.Frame; {
 	case s.ticks != s.frameTicks || s.config.Loop.Batch:

@@ -70,8 +70,9 @@ type dryRun struct {
 	now           *Commands
 	newExplosions int
 	newGeometries int
-	bodyOf        []Body // by new shape
-	nextRow       int    // index of the next of the list's rows
+	origin        [2]float64 // at this point
+	bodyOf        []Body     // by new shape
+	nextRow       int        // index of the next of the list's rows
 }
 
 // objects tracks the objects of one kind that lists create and destroy.
@@ -116,7 +117,7 @@ func (o *objects) destroy(index uint32) {
 }
 
 func (r *dryRun) begin(w *World) {
-	r.w = w
+	r.w, r.origin = w, w.origin
 	r.bodies.begin(&w.bodies)
 	r.shapes.begin(&w.shapes.ids)
 	r.joints.begin(&w.joints.ids)
@@ -153,6 +154,8 @@ func (r *dryRun) command(o *command) error {
 	case explode:
 		r.newExplosions++
 		return r.now.explosions[r.newExplosions-1].Validate()
+	case shiftOrigin:
+		return r.shiftOrigin(o)
 	}
 	if !r.lives(o.body) {
 		return fault.Field(ErrStale, "physics: Body", o.body)
@@ -337,6 +340,8 @@ func (w *World) run(c *Commands) {
 		case explode:
 			w.solver.explode(&c.explosions[blasts])
 			blasts++
+		case shiftOrigin:
+			_ = w.ShiftOrigin([2]float32(o.numbers[:2]))
 		default:
 			i := int(c.Body(o.body).index)
 			w.solver.applyToBody(i, o)

@@ -95,7 +95,7 @@ func (w *World) copyState(src *World) {
 	s.joints.copyFrom(&from.joints)
 	s.copySleep(from)
 	s.steps, s.subStepRate, s.sys.Gravity = from.steps, from.subStepRate, from.sys.Gravity
-	w.config.Gravity = src.config.Gravity
+	w.config.Gravity, w.origin = src.config.Gravity, src.origin
 	w.resetDerived()
 }
 

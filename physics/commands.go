@@ -68,6 +68,7 @@ const (
 	explode
 	setGeometry
 	setSpan
+	shiftOrigin
 )
 
 // String returns the name of the method that records the command.
@@ -75,7 +76,7 @@ func (k commandKind) String() string {
 	return [...]string{"CreateBody", "DestroyBody", "create a shape", "DestroyShape", "SetVelocity", "SetTransform",
 		"ApplyLinearImpulse", "ApplyLinearImpulseToCenter", "ApplyAngularImpulse", "ApplyForce", "ApplyForceToCenter",
 		"ApplyTorque", "Disable", "Enable", "create a joint", "DestroyJoint", "define a joint", "SetMotorSpeed",
-		"SetMouseTarget", "IgnorePair", "UnignorePair", "Explode", "set the geometry of a shape", "SetSpan"}[k]
+		"SetMouseTarget", "IgnorePair", "UnignorePair", "Explode", "set the geometry of a shape", "SetSpan", "ShiftOrigin"}[k]
 }
 
 // newShape is a shape to create.

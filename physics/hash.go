@@ -16,7 +16,7 @@ type ColumnHash = statehash.Column
 const hashedColumns = 33
 
 // moreColumns is the number of columns that only some worlds have: those that use the feature.
-const moreColumns = 12
+const moreColumns = 13
 
 // Hash returns the hash of the state: the column hashes that AppendColumnHashes
 // returns, folded in that order. It allocates nothing.
@@ -31,7 +31,7 @@ func (w *World) Hash() uint64 {
 // first, then the generations of the bodies, the shapes, and what the solver of this package
 // keeps: the contacts of the last step with their impulses, the
 // gravity, and the number of steps; and last, in worlds that have used them,
-// sleep, joints, chains, ignored pairs, tuning, and masses of SetMassData. It allocates
+// sleep, joints, chains, ignored pairs, tuning, the origin, and masses of SetMassData. It allocates
 // nothing if dst has enough capacity.
 func (w *World) AppendColumnHashes(dst []ColumnHash) []ColumnHash {
 	for i := range w.views {
@@ -90,6 +90,9 @@ func (w *World) appendSolverHashes(dst []ColumnHash) []ColumnHash {
 			numbers[i] = *v
 		}
 		dst = append(dst, ColumnHash{Name: "Tuning", Hash: statehash.Rows(numbers[:])})
+	}
+	if w.origin != [2]float64{} {
+		dst = append(dst, ColumnHash{Name: "Origin", Hash: statehash.Rows(w.origin[:])})
 	}
 	if len(s.massOverrides) > 0 {
 		dst = append(dst, ColumnHash{Name: "MassData", Hash: statehash.Rows(words[float32](s.massOverrides))})

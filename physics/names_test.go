@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -110,6 +111,7 @@ func TestMigrationPageNamesWhatThereIs(t *testing.T) {
 	folders := map[string]string{
 		"": "physics", "physics.": "physics", "svg.": "physics/svg", "box2d.": "physics/box2d", "rigid.": "native/rigid",
 		"native.": "native", "evertick.": ".", "ecs.": "ecs", "spatial.": "spatial", "loop.": "loop",
+		"replay.": "loop/replay", "worldlog.": "loop/worldlog",
 	}
 	known := map[string]names{}
 	checked := map[string]bool{}
@@ -133,5 +135,41 @@ func TestMigrationPageNamesWhatThereIs(t *testing.T) {
 	}
 	if len(checked) < 100 {
 		t.Errorf("only %d names of ours are on the page", len(checked))
+	}
+}
+
+// The page answers for every function of the header of Box2D v3.2, and for no other.
+func TestMigrationPageHasEveryCall(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "docs", "migrating-from-box2d.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := os.ReadFile(filepath.Join("testdata", "box2d-calls.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(page), "\n## Every call of Box2D")
+	section, _, _ = strings.Cut(section, "\n## ")
+	onPage := map[string]bool{}
+	for _, span := range regexp.MustCompile("`(b2\\w+)`").FindAllStringSubmatch(section, -1) {
+		onPage[span[1]] = true
+	}
+	calls := strings.Fields(string(list))
+	for _, call := range calls {
+		if !onPage[call] {
+			t.Errorf("the page lacks %s", call)
+		}
+		delete(onPage, call)
+	}
+	for name := range onPage {
+		t.Errorf("Box2D has no %s", name)
+	}
+	for _, span := range regexp.MustCompile("`(b2[A-Z]\\w*_\\w+)`").FindAllStringSubmatch(string(page), -1) {
+		if !slices.Contains(calls, span[1]) {
+			t.Errorf("Box2D v3.2 has no %s", span[1])
+		}
+	}
+	if !found || len(calls) < 350 {
+		t.Errorf("%d calls are listed", len(calls))
 	}
 }

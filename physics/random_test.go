@@ -491,7 +491,7 @@ func (w *randomWorld) record(c *physics.Commands) {
 		if len(unborn) > 0 && w.one(2) {
 			b = unborn[w.pick(len(unborn))]
 		}
-		switch w.pick(21) {
+		switch w.pick(22) {
 		case 0, 1:
 			unborn = append(unborn, c.CreateBody(w.bodyDef()))
 		case 2, 3:
@@ -530,6 +530,9 @@ func (w *randomWorld) record(c *physics.Commands) {
 			_ = w.reshape(w.shape(), recordedShape{c})
 		case 20:
 			c.SetSpan(b, w.span())
+		case 21:
+			c.ShiftOrigin([2]float32{0, 2 * physics.OriginUnit})
+			c.ShiftOrigin([2]float32{0, -2 * physics.OriginUnit})
 		}
 	}
 }
@@ -633,6 +636,15 @@ var randomOps = []struct {
 	}},
 	{"drive", (*randomWorld).drive},
 	{"tune", func(w *randomWorld) error { return w.SetJointDef(w.joint(), w.jointDef(w.body(), w.body())) }},
+	{"shift", func(w *randomWorld) error {
+		offset := [2]float32{float32(w.Origin()[0]), float32(w.Origin()[1])} // back
+		if offset == [2]float32{} && w.one(4) {
+			return w.ShiftOrigin([2]float32{w.any(-2, 2), w.any(-2, 2)}) // refused
+		} else if offset == [2]float32{} {
+			offset = [2]float32{float32(w.pick(3)-1) * physics.OriginUnit, -64 * physics.OriginUnit}
+		}
+		return w.ShiftOrigin([2]float32{-offset[0], -offset[1]})
+	}},
 	{"peace", func(w *randomWorld) error { return nil }},
 }
 

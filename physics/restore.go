@@ -93,6 +93,7 @@ type snapshotImage struct {
 	pairs                                                       []uint64
 	tuning                                                      Tuning
 	masses                                                      []massOverride
+	origin                                                      [2]float64
 }
 
 // madeShape is a shape as it was created; Count 0: none.
@@ -182,6 +183,9 @@ func (w *World) decode(data []byte) error {
 		if err == nil {
 			err = f.read(content)
 		}
+	}
+	if err == nil {
+		err = im.decodeOrigin()
 	}
 	if err == nil {
 		err = im.Done()
@@ -434,6 +438,7 @@ func (w *World) replaceState(im *snapshotImage) {
 	copyLittleEndian(s.contacts, im.contactFrame, 4)
 	s.restoreBases(im)
 	s.restoreSleep(im)
+	w.origin = im.origin
 	w.resetDerived()
 }
 

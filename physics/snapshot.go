@@ -23,7 +23,7 @@ import (
 //	frame: the vertices of all shapes, two float32 each
 //	frame: the contacts, with the fields of rigid.Contact
 //	frames that are described in their own files: joints, one-way
-//		platforms, chains, ignored pairs, tuning, masses, sleep, bases, spans
+//		platforms, chains, ignored pairs, tuning, masses, sleep, bases, spans, origin
 //
 // Each column is contiguous. A snapshot omits what follows from the rest: the free
 // indices, normals, masses and digests of shapes, and their positions relative to centres of mass.
@@ -61,7 +61,7 @@ func (w *World) Snapshot(dst []byte) ([]byte, error) {
 	notes, bases := s.countNoted(), s.keptBases()
 	size := frame.Preamble + 7*frame.Overhead + headerBytes + bodyBytes*rows + shapeBytes*shapes + 4*len(s.lastGenerations) +
 		vertexBytes*vertices + contactBytes*len(s.contacts) + w.moreBytes() + w.jointFrameBytes() + s.sleepBytes(notes) +
-		frame.Overhead + baseBytes*len(bases)
+		2*frame.Overhead + baseBytes*len(bases) + originBytes
 	e := frame.Begin(slices.Grow(dst, size), snapshotMagic, snapshotVersion)
 
 	e.Open(headerBytes)
@@ -102,6 +102,7 @@ func (w *World) Snapshot(dst []byte) ([]byte, error) {
 	s.encodeSleep(&e, notes)
 	encodeBases(&e, bases)
 	s.shapes.encodeSpans(&e)
+	w.encodeOrigin(&e)
 	return e.Buf, nil
 }
 

@@ -17,8 +17,9 @@ type World struct {
 	chains   chainTable
 	lastSync syncedPoses
 	slots    slotUse
-	failed   error   // set permanently when the state of the engine is lost
-	solver   *solver // the engine, or one that is never opened and stays empty: see external
+	origin   [2]float64 // the sum of all shifts
+	failed   error      // set permanently when the state of the engine is lost
+	solver   *solver    // the engine, or one that is never opened and stays empty: see external
 
 	// Copies of the definitions that the engine gets, so that a call does not allocate.
 	bodyDef  BodyDef

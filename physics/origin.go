@@ -1,0 +1,144 @@
+package physics
+
+import (
+	"math"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/wire"
+)
+
+// OriginUnit is the distance in metres of which every offset of ShiftOrigin is a multiple. Positions within 2^34 m
+// are multiples of a smaller power of two, so that subtracting an offset from one loses nothing where the
+// result is closer to the origin.
+const OriginUnit = 1024
+
+const (
+	maxShift  = 1 << 37 // of one call: a value below 2^63 then stays below it
+	maxOrigin = 1 << 62 // a float64 represents all multiples of OriginUnit up to there
+)
+
+// Origin returns the sum of the offsets of all calls of ShiftOrigin, in metres along the axes of the plane. A
+// body was created, or would have been without these calls, at Origin plus its position. The sum is exact.
+func (w *World) Origin() [2]float64 { return w.origin }
+
+// ShiftOrigin moves the origin of the world to the point offset, in metres along the axes of the plane, so that
+// coordinates near there become small and precise: see the section "Large worlds" of the package comment. It
+// subtracts offset from the positions of all bodies and the targets of mouse joints. It also does so for what Sync
+// has written last, so that a program that shifts its entities likewise has not moved them for Pull; other
+// programs call Sync first. Velocities, contacts, impulses, joints and sleep stay as they are, and nothing wakes. So
+// the next step does the same as without the call, with less rounding, or more if offset leads away from the bodies.
+//
+// Each coordinate becomes float32(x - offset). Where its magnitude does not grow, and x is within 2^34 m, this is
+// exact, and a later call with -offset restores the same bits. A coordinate whose magnitude grows is rounded to
+// the precision at its new distance.
+//
+// ShiftOrigin does not change what a program keeps: events of the last step, queries, Movers, lists of Commands, and
+// entities. TakeTeleported does not list its bodies: a program that draws between two steps shifts the positions of the
+// first one, too. evertick.Sim.ShiftOrigin does this, and shifts entities. Errors: ErrNotFinite; ErrRange if offset is no multiple of OriginUnit or beyond 2^37 m, or if Origin would
+// be beyond 2^62 m; and ErrUnsupported from another engine.
+func (w *World) ShiftOrigin(offset [2]float32) error {
+	if err := w.requireRunning(); err != nil {
+		return err
+	}
+	origin, err := shiftedOrigin(w.origin, offset)
+	if err != nil {
+		return err
+	}
+	offset[0], offset[1] = offset[0]+0, offset[1]+0 // -0 would turn a position of -0 into 0
+	w.shiftOrigin(origin, offset)
+	return nil
+}
+
+// ShiftOrigin records a shift of the origin, as World.ShiftOrigin. Later commands of the list use the new coordinates.
+func (c *Commands) ShiftOrigin(offset [2]float32) {
+	c.add(command{kind: shiftOrigin, numbers: [4]float32{offset[0], offset[1]}})
+}
+
+// shiftedOrigin returns the origin after a shift.
+func shiftedOrigin(origin [2]float64, offset [2]float32) ([2]float64, error) {
+	const field = "physics: ShiftOrigin: offset"
+	if err := checkFinite2(field, offset); err != nil {
+		return origin, err
+	}
+	for k, v := range offset {
+		o := float64(v)
+		switch origin[k] += o; {
+		case math.Mod(o, OriginUnit) != 0:
+			return origin, because(fault.Element(ErrRange, field, k, v), "no multiple of OriginUnit")
+		case math.Abs(o) > maxShift:
+			return origin, because(fault.Element(ErrRange, field, k, v), "beyond 2^37 m")
+		case math.Abs(origin[k]) > maxOrigin:
+			return origin, because(fault.Element(ErrRange, "physics: ShiftOrigin: Origin", k, origin[k]), "beyond 2^62 m")
+		}
+	}
+	return origin, nil
+}
+
+// shiftOrigin shifts by a checked offset.
+func (w *World) shiftOrigin(origin [2]float64, offset [2]float32) {
+	w.origin = origin
+	s, c := w.solver, &w.cols
+	columns := [...][2][]float32{{c.X, c.Y}, {w.lastSync.X, w.lastSync.Y}, {}}
+	n := 2
+	if s.sleep.on {
+		s.detectWrites() // rounding could hide them
+		s.sleep.dirty = true
+		columns[n] = [2][]float32{s.sleep.restPose[0], s.sleep.restPose[1]}
+		n++
+	}
+	for i := range s.rows {
+		if !w.bodies.occupied(i) {
+			continue
+		}
+		for _, column := range columns[:n] {
+			shift(&column[0][i], &column[1][i], offset)
+		}
+	}
+	for i := range s.joints.rows {
+		if r := &s.joints.rows[i]; JointKind(r.kind) == MouseJoint {
+			shift(&r.numbers[0], &r.numbers[1], offset)
+		}
+	}
+}
+
+// shift moves a point. Every NaN becomes the same one.
+func shift(x, y *float32, offset [2]float32) {
+	*x, *y = canonicalNaN(*x-offset[0]), canonicalNaN(*y-offset[1])
+}
+
+// shiftOrigin checks a command.
+func (r *dryRun) shiftOrigin(o *command) (err error) {
+	r.origin, err = shiftedOrigin(r.origin, [2]float32(o.numbers[:2]))
+	return err
+}
+
+// The frame "origin": two float64.
+
+const originBytes = 2 * 8
+
+func (w *World) encodeOrigin(e *frame.Encoder) {
+	e.Open(originBytes)
+	for _, v := range w.origin {
+		e.U64(math.Float64bits(v))
+	}
+	e.Seal()
+}
+
+func (im *snapshotImage) decodeOrigin() error {
+	b, err := im.Next("origin")
+	if err != nil {
+		return err
+	}
+	if len(b) != originBytes {
+		return im.Corrupt("length of the origin", len(b))
+	}
+	for k := range im.origin {
+		v := math.Float64frombits(wire.U64At(b, k))
+		if math.Abs(v) > maxOrigin || math.Mod(v, OriginUnit) != 0 || v == 0 && math.Signbit(v) { // Mod of NaN is not 0
+			return im.element("origin", k, v)
+		}
+		im.origin[k] = v
+	}
+	return nil
+}
