@@ -69,6 +69,7 @@ type dryRun struct {
 	// For the list that is being checked.
 	now           *Commands
 	newExplosions int
+	newMaterials  int
 	bodyOf        []Body // by new shape
 	nextRow       int    // index of the next of the list's rows
 }
@@ -125,7 +126,7 @@ func (r *dryRun) end() { r.w, r.now = nil, nil }
 
 // list checks a list, and returns the first invalid command.
 func (r *dryRun) list(c *Commands) (int, error) {
-	r.now, r.nextRow, r.newExplosions, r.bodyOf = c, 0, 0, r.bodyOf[:0]
+	r.now, r.nextRow, r.newExplosions, r.newMaterials, r.bodyOf = c, 0, 0, 0, r.bodyOf[:0]
 	r.bodies.beginList(len(c.bodies))
 	r.shapes.beginList(len(c.shapes))
 	r.joints.beginList(len(c.joints))
@@ -150,6 +151,11 @@ func (r *dryRun) command(o *command) error {
 	case explode:
 		r.newExplosions++
 		return r.now.explosions[r.newExplosions-1].Validate()
+	case enableSleeping, enableContinuous:
+		return nil
+	case setMaterialPair, removeMaterialPair:
+		r.newMaterials++
+		return r.now.materials[r.newMaterials-1].Validate()
 	}
 	if !r.lives(o.body) {
 		return fault.Field(ErrStale, "physics: Body", o.body)
@@ -293,7 +299,7 @@ func (k commandKind) argument(i int) string {
 // run executes a checked list.
 func (w *World) run(c *Commands) {
 	c.createdBodies, c.createdShapes, c.createdJoints, c.createdIn = c.createdBodies[:0], c.createdShapes[:0], c.createdJoints[:0], c.list
-	rows, blasts := c.rows, 0
+	rows, materials, blasts := c.rows, c.materials, 0
 	for k := range c.commands {
 		o := &c.commands[k]
 		switch o.kind {
@@ -323,6 +329,16 @@ func (w *World) run(c *Commands) {
 		case explode:
 			w.solver.explode(&c.explosions[blasts])
 			blasts++
+		case enableSleeping:
+			w.solver.enableSleeping(o.numbers[0] != 0)
+		case enableContinuous:
+			w.solver.continuous.enabled = o.numbers[0] != 0
+		case setMaterialPair:
+			_ = w.SetMaterialPair(materials[0])
+			materials = materials[1:]
+		case removeMaterialPair:
+			_ = w.RemoveMaterialPair(materials[0].A, materials[0].B)
+			materials = materials[1:]
 		default:
 			i := int(c.Body(o.body).index)
 			w.solver.applyToBody(i, o)

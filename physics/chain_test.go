@@ -474,7 +474,7 @@ func TestRestoreRefusesForgedChains(t *testing.T) {
 	} {
 		list := frametest.Split(good)
 		list[c.frame] = c.forge(list[c.frame])
-		err := into.Restore(frametest.Forge("evtk.rig", 2, list))
+		err := into.Restore(frametest.Forge("evtk.rig", 3, list))
 		if !errors.Is(err, physics.ErrCorrupt) || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s: got %v, want %q", name, err, c.words)
 		}

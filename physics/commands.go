@@ -18,6 +18,7 @@ type Commands struct {
 	joints     []newJoint
 	rows       []jointRow // new definitions of joints
 	explosions []ExplosionDef
+	materials  []MaterialPair
 
 	// What the last Apply of the list has created, in the order of the
 	// commands, and the number of the list then.
@@ -30,7 +31,7 @@ type Commands struct {
 }
 
 // command is one command of a list. Its definition, if it needs one, is the next one of the bodies,
-// shapes, joints, rows or explosions.
+// shapes, joints, rows, explosions or materials.
 type command struct {
 	kind    commandKind
 	body    Body
@@ -65,6 +66,10 @@ const (
 	ignorePair
 	unignorePair
 	explode
+	enableSleeping
+	enableContinuous
+	setMaterialPair
+	removeMaterialPair
 )
 
 // String returns the name of the method that records the command.
@@ -72,7 +77,8 @@ func (k commandKind) String() string {
 	return [...]string{"CreateBody", "DestroyBody", "create a shape", "DestroyShape", "SetVelocity", "SetTransform",
 		"ApplyLinearImpulse", "ApplyLinearImpulseToCenter", "ApplyAngularImpulse", "ApplyForce", "ApplyForceToCenter",
 		"ApplyTorque", "Disable", "Enable", "create a joint", "DestroyJoint", "define a joint", "SetMotorSpeed",
-		"SetMouseTarget", "IgnorePair", "UnignorePair", "Explode"}[k]
+		"SetMouseTarget", "IgnorePair", "UnignorePair", "Explode",
+		"EnableSleeping", "EnableContinuous", "SetMaterialPair", "RemoveMaterialPair"}[k]
 }
 
 // newShape is a shape to create.
@@ -98,7 +104,7 @@ func (c *Commands) Len() int { return len(c.commands) }
 // Reset removes all commands.
 func (c *Commands) Reset() {
 	c.commands, c.bodies, c.shapes, c.explosions = c.commands[:0], c.bodies[:0], c.shapes[:0], c.explosions[:0]
-	c.joints, c.rows = c.joints[:0], c.rows[:0]
+	c.joints, c.rows, c.materials = c.joints[:0], c.rows[:0], c.materials[:0]
 	c.list = c.list&^0xffff | (c.list+1)&0xffff
 }
 
@@ -205,6 +211,28 @@ func (c *Commands) UnignorePair(a, b Body) { c.add(command{kind: unignorePair, b
 func (c *Commands) Explode(def ExplosionDef) {
 	c.add(command{kind: explode})
 	c.explosions = append(c.explosions, def)
+}
+
+// EnableSleeping records a switch, as World.EnableSleeping.
+func (c *Commands) EnableSleeping(on bool) { c.addSwitch(enableSleeping, on) }
+
+// EnableContinuous records a switch, as World.EnableContinuous.
+func (c *Commands) EnableContinuous(on bool) { c.addSwitch(enableContinuous, on) }
+
+func (c *Commands) addSwitch(kind commandKind, on bool) {
+	c.add(command{kind: kind, numbers: [4]float32{float32(bit(on))}})
+}
+
+// SetMaterialPair records the contacts between two user materials, as World.SetMaterialPair.
+func (c *Commands) SetMaterialPair(p MaterialPair) {
+	c.add(command{kind: setMaterialPair})
+	c.materials = append(c.materials, p)
+}
+
+// RemoveMaterialPair records that their coefficients mix again, as World.RemoveMaterialPair.
+func (c *Commands) RemoveMaterialPair(a, b uint64) {
+	c.add(command{kind: removeMaterialPair})
+	c.materials = append(c.materials, MaterialPair{A: a, B: b})
 }
 
 // Body returns the body that a provisional handle of CreateBody stands for. It works from Apply until the

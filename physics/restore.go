@@ -93,6 +93,8 @@ type snapshotImage struct {
 	pairs                                            []uint64
 	tuning                                           Tuning
 	masses                                           []massOverride
+	switches                                         switches
+	materialPairs                                    []MaterialPair
 }
 
 // madeShape is a shape as it was created; Count 0: none.
@@ -111,7 +113,7 @@ func (im *snapshotImage) forget() {
 	clear(im.chains) // the points belong to the world now
 	*im = snapshotImage{
 		events: im.events, made: im.made[:0], digested: im.digested, chains: im.chains[:0], chainGenerations: im.chainGenerations[:0],
-		pairs: im.pairs[:0], masses: im.masses[:0],
+		pairs: im.pairs[:0], masses: im.masses[:0], materialPairs: im.materialPairs[:0],
 		joints: jointImage{bodies: j.bodies[:0], rows: j.rows[:0], impulses: j.impulses[:0]},
 	}
 }
@@ -166,8 +168,19 @@ func (w *World) decode(data []byte) error {
 			err = f.read(content)
 		}
 	}
-	if err == nil {
-		err = im.decodeSleep(w)
+	for _, f := range []struct {
+		name string
+		read func([]byte) error
+	}{
+		{"sleep", im.decodeSleep}, {"switches", im.readSwitches}, {"materials", im.readMaterials},
+	} {
+		var content []byte
+		if err == nil {
+			content, err = im.Next(f.name)
+		}
+		if err == nil {
+			err = f.read(content)
+		}
 	}
 	if err == nil {
 		err = im.Done()
@@ -238,7 +251,7 @@ func (im *snapshotImage) checkBodies() error {
 	for i, f := range im.flags() {
 		alive, slot := f&aliveFlag != 0, wire.U32At(slots, i)
 		switch {
-		case f&FlagAsleep != 0 && (!alive || f&FlagDisabled != 0 || types[i] == byte(StaticBody) || im.w.config.DisableSleep):
+		case f&FlagAsleep != 0 && (!alive || f&FlagDisabled != 0 || types[i] == byte(StaticBody)):
 			return im.element("flags of body", i, f)
 		case types[i] > byte(DynamicBody):
 			return im.element("type of body", i, types[i])
@@ -415,8 +428,10 @@ func (w *World) replaceState(im *snapshotImage) {
 	s.ignoredPairs.set(im.pairs)
 	s.applyTuning(im.tuning)
 	s.massOverrides = append(s.massOverrides[:0], im.masses...)
+	s.materialPairs = append(s.materialPairs[:0], im.materialPairs...)
 	s.contacts, s.omittedPairs = resized(s.contacts, im.contacts), 0
 	copyLittleEndian(s.contacts, im.contactFrame, 4)
+	w.setSwitches(im.switches)
 	s.restoreSleep(im)
 	w.resetDerived()
 }

@@ -69,6 +69,9 @@ type ShapeDef struct {
 	// step plus a centimetre. All other shapes, behind, beside or inside, pass without Begin and End, until the two
 	// no longer touch, or no longer overlap and one is in front. Sensors ignore OneWay.
 	OneWay [2]float32
+	// UserMaterial is a number for the program: World.ShapeDef returns it for the shapes of an event, and
+	// World.SetMaterialPair defines the contacts between two of them. 0: none.
+	UserMaterial uint64
 }
 
 // DefaultShapeDef returns density 1 kg/m², friction 0.6, no restitution,

@@ -146,6 +146,7 @@ func (w *World) SetShapeDef(s Shape, def ShapeDef) error {
 	}
 	t.setFilter(i, def.Filter)
 	t.setOneWay(i, def.OneWay)
+	t.setUserMaterial(i, def.UserMaterial)
 	w.shapes.digest[i] = t.digest(i)
 	return nil
 }

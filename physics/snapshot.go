@@ -23,15 +23,15 @@ import (
 //	frame: the vertices of all shapes, two float32 each
 //	frame: the contacts, with the fields of rigid.Contact
 //	frames that are described in their own files: joints, one-way
-//		platforms, chains, ignored pairs, tuning, masses, sleep
+//		platforms, chains, ignored pairs, tuning, masses, sleep, switches, materials
 //
 // Each column is contiguous. A snapshot omits what follows from the rest: the free
 // indices, normals, masses and digests of shapes, and their positions relative to centres of mass.
 const (
 	snapshotMagic   = "evtk.rig"
-	snapshotVersion = 2
+	snapshotVersion = 3
 
-	rulesBytes   = 13 * 4
+	rulesBytes   = 11 * 4
 	headerBytes  = rulesBytes + 2*4 + 5*4 + 8
 	bodyBytes    = 4*(18+4) + 4 + 4 + 1 + 1
 	shapeBytes   = 4 + 4 + 1 + 6*4 + 2*8 + 4
@@ -99,6 +99,8 @@ func (w *World) Snapshot(dst []byte) ([]byte, error) {
 	s.encodeTuning(&e)
 	s.encodeMasses(&e)
 	s.encodeSleep(&e, notes)
+	w.encodeSwitches(&e)
+	s.encodeMaterials(&e)
 	return e.Buf, nil
 }
 
@@ -106,7 +108,8 @@ func (w *World) Snapshot(dst []byte) ([]byte, error) {
 func (w *World) moreBytes() int {
 	s := w.solver
 	return 5*frame.Overhead + oneWayBytes*s.shapes.oneWays + w.chains.bytes() + s.ignoredPairs.bytes() +
-		tuningBytes + massBytes*len(s.massOverrides)
+		tuningBytes + massBytes*len(s.massOverrides) +
+		frame.Overhead + w.switchBytes() + frame.Overhead + s.materialBytes()
 }
 
 func (w *World) encodeBodies(e *frame.Encoder, rows int) {
@@ -179,7 +182,6 @@ func (c *Config) rules() [rulesBytes / 4]namedBits {
 		{"RestitutionThreshold", math.Float32bits(c.RestitutionThreshold)},
 		{"MaxSpeed", math.Float32bits(c.MaxSpeed)},
 		{"FrictionMix", uint32(c.FrictionMix)}, {"RestitutionMix", uint32(c.RestitutionMix)},
-		{"DisableContinuous", bit(c.DisableContinuous)}, {"DisableSleep", bit(c.DisableSleep)},
 		{"JointHertz", math.Float32bits(c.JointHertz)}, {"JointDamping", math.Float32bits(c.JointDamping)},
 	}
 }

@@ -236,7 +236,6 @@ func TestRestoreRefusesWhatIsSpoiled(t *testing.T) {
 		"Plane": {Plane: physics.XZ}, "SubSteps": {SubSteps: 3}, "ContactHertz": {ContactHertz: 20},
 		"ContactDamping": {ContactDamping: 1}, "PushSpeed": {PushSpeed: 1}, "RestitutionThreshold": {RestitutionThreshold: 2},
 		"MaxSpeed": {MaxSpeed: 5}, "FrictionMix": {FrictionMix: physics.MixMin}, "RestitutionMix": {RestitutionMix: physics.MixMin},
-		"DisableContinuous": {DisableContinuous: true}, "DisableSleep": {DisableSleep: true},
 		"JointHertz": {JointHertz: 30}, "JointDamping": {JointDamping: 2},
 	} {
 		other := newWorld(t, c)
@@ -330,7 +329,7 @@ func TestRestoreRefusesForgeries(t *testing.T) {
 	} {
 		list := frametest.Split(good)
 		c.forge(list)
-		err := into.Restore(frametest.Forge("evtk.rig", 2, list))
+		err := into.Restore(frametest.Forge("evtk.rig", 3, list))
 		if !errors.Is(err, physics.ErrCorrupt) || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s: got %v, want %q", name, err, c.words)
 		}
@@ -434,7 +433,7 @@ func TestRestoreRefusals(t *testing.T) {
 	}
 	for seed := range n {
 		rng := rand.New(rand.NewPCG(seed, 14))
-		if err := into.Restore(frametest.Forge("evtk.rig", 2, frametest.Mutate(rng, frames))); err == nil {
+		if err := into.Restore(frametest.Forge("evtk.rig", 3, frametest.Mutate(rng, frames))); err == nil {
 			continue
 		} else if refused++; !frametest.Documented(err) {
 			t.Fatalf("seed %d: %v", seed, err)

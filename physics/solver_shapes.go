@@ -23,7 +23,8 @@ type shapeColumns struct {
 	smooth  []rigid.ChainSegment
 	chained int // number of segments of chains
 	oneWay  []oneWay
-	oneWays int // number of platforms
+	oneWays int      // number of platforms
+	user    []uint64 // ShapeDef.UserMaterial
 }
 
 // createShape takes time in proportion to the number of shapes of a dynamic body, whose mass it updates, and
@@ -60,6 +61,7 @@ func (t *shapeColumns) put(shape, body int, def *ShapeDef, r *rigid.Shape) {
 	t.filters.Body[shape] = uint32(body)
 	t.setFilter(shape, def.Filter)
 	t.setOneWay(shape, def.OneWay)
+	t.setUserMaterial(shape, def.UserMaterial)
 	t.Friction[shape], t.Restitution[shape] = def.Friction, def.Restitution
 	t.RollingResistance[shape], t.TangentSpeed[shape] = float32(def.RollingResistance*r.Radius), def.TangentSpeed
 }
@@ -75,7 +77,7 @@ func (t *shapeColumns) def(shape int) ShapeDef {
 		Density: t.density[shape], Friction: t.Friction[shape], Restitution: t.Restitution[shape],
 		RollingResistance: t.rolling[shape], TangentSpeed: t.TangentSpeed[shape],
 		Filter: Filter{t.filters.Category[shape], t.filters.Mask[shape], t.filters.Group[shape]},
-		Sensor: t.sensor[shape], OneWay: t.oneWayDef(shape),
+		Sensor: t.sensor[shape], OneWay: t.oneWayDef(shape), UserMaterial: t.userMaterial(shape),
 	}
 }
 
@@ -103,7 +105,7 @@ func (t *shapeColumns) reset() {
 	f := &t.filters
 	f.Body, f.Moves = f.Body[:0], f.Moves[:0]
 	f.Category, f.Mask, f.Group = f.Category[:0], f.Mask[:0], f.Group[:0]
-	t.smooth, t.chained, t.oneWay, t.oneWays = t.smooth[:0], 0, t.oneWay[:0], 0
+	t.smooth, t.chained, t.oneWay, t.oneWays, t.user = t.smooth[:0], 0, t.oneWay[:0], 0, t.user[:0]
 }
 
 // clear removes a shape from the scene. The next step ends its contacts.
@@ -117,6 +119,7 @@ func (t *shapeColumns) clear(shape int) {
 	t.setFilter(shape, Filter{})
 	t.setSmooth(shape, rigid.ChainSegment{})
 	t.setOneWay(shape, [2]float32{})
+	t.setUserMaterial(shape, 0)
 	t.Friction[shape], t.Restitution[shape], t.RollingResistance[shape], t.TangentSpeed[shape] = 0, 0, 0, 0
 }
 
