@@ -183,7 +183,7 @@ func TestRestoreRefusals(t *testing.T) {
 func mutated(rng *rand.Rand, good []byte) []byte {
 	frames := frametest.Split(good)
 	i := rng.IntN(len(frames))
-	for magic, version := range map[string]uint32{"evtk.ecs": 2, "evtk.rig": 2} {
+	for magic, version := range map[string]uint32{"evtk.ecs": 2, "evtk.rig": 3} {
 		if bytes.HasPrefix(frames[i], []byte(magic)) {
 			frames[i] = frametest.Forge(magic, version, frametest.Mutate(rng, frametest.Split(frames[i])))
 			return frametest.Forge(simMagic, simVersion, frames)
@@ -207,7 +207,7 @@ func TestRestoreBodyBeyondWorld(t *testing.T) {
 		rows := len(inner[1]) / bodyBytes
 		for _, slot := range []uint32{uint32(p.sim.World.Cap()), 1 << 24, 1064509617, 1<<32 - 2} {
 			binary.LittleEndian.PutUint32(inner[1][88*rows:], slot)
-			frames[i] = frametest.Forge("evtk.rig", 2, inner)
+			frames[i] = frametest.Forge("evtk.rig", 3, inner)
 			err := p.sim.Restore(frametest.Forge(simMagic, simVersion, frames))
 			want := fmt.Sprintf("physics: snapshot: slot of body[0] = %d", slot)
 			if !errors.Is(err, evertick.ErrCorrupt) || errors.Is(err, evertick.ErrCapacity) || !strings.Contains(err.Error(), want) {

@@ -17,7 +17,7 @@ import (
 //
 // Data that is truncated, altered or inconsistent is ErrCorrupt. Data of another format
 // version, or of a world with other rules (Plane, SubSteps, and the numbers for
-// contacts in Config), is ErrUnsupported. Data with more rows than fit, or a slot beyond Config.Slots,
+// contacts in Config, but not DisableSleep and DisableContinuous), is ErrUnsupported. Data with more rows than fit, or a slot beyond Config.Slots,
 // is ErrCapacity. The world is then unchanged, and Restore has used memory
 // in proportion to len(data) at most. Another engine is ErrUnsupported.
 func (w *World) Restore(data []byte) error {

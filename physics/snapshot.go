@@ -46,7 +46,7 @@ const (
 // extended slice: bodies, shapes, contacts and joints with their impulses, handles, gravity, the number
 // of steps, and what Sync has written, bit for bit. A world restored from it continues exactly like this
 // one. Events are not part of it. It takes 106 bytes per body, 44 per contact, 57 per shape, 8 per
-// vertex, 128 per joint, 8 per point of a chain and 4 per segment of it, and some 250 more. Pass
+// vertex, 128 per joint, 8 per point of a chain and 4 per segment of it, 12 per user material, and some 300 more. Pass
 // the previous result cut to [:0] to allocate nothing. Another
 // engine is ErrUnsupported.
 func (w *World) Snapshot(dst []byte) ([]byte, error) {

@@ -424,6 +424,11 @@ func alter(t *testing.T, good []byte) {
 func TestRestoreRefusals(t *testing.T) {
 	w := grounded(t, physics.Config{Capacity: 20}, 8, 5)
 	w.run(20)
+	for i := range uint64(5) {
+		if err := w.SetMaterialPair(physics.MaterialPair{A: i, B: 4}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	frames := frametest.Split(snapshot(t, w.World))
 	into := newWorld(t, physics.Config{Capacity: 20, Slots: 30})
 	refused := 0
