@@ -70,6 +70,7 @@ type dryRun struct {
 	now           *Commands
 	newExplosions int
 	newGeometries int
+	newMaterials  int
 	origin        [2]float64 // at this point
 	bodyOf        []Body     // by new shape
 	nextRow       int        // index of the next of the list's rows
@@ -127,7 +128,7 @@ func (r *dryRun) end() { r.w, r.now = nil, nil }
 
 // list checks a list, and returns the first invalid command.
 func (r *dryRun) list(c *Commands) (int, error) {
-	r.now, r.nextRow, r.newExplosions, r.newGeometries, r.bodyOf = c, 0, 0, 0, r.bodyOf[:0]
+	r.now, r.nextRow, r.newExplosions, r.newGeometries, r.newMaterials, r.bodyOf = c, 0, 0, 0, 0, r.bodyOf[:0]
 	r.bodies.beginList(len(c.bodies))
 	r.shapes.beginList(len(c.shapes))
 	r.joints.beginList(len(c.joints))
@@ -156,6 +157,11 @@ func (r *dryRun) command(o *command) error {
 		return r.now.explosions[r.newExplosions-1].Validate()
 	case shiftOrigin:
 		return r.shiftOrigin(o)
+	case enableSleeping, enableContinuous:
+		return nil
+	case setMaterialPair, removeMaterialPair:
+		r.newMaterials++
+		return r.now.materials[r.newMaterials-1].Validate()
 	}
 	if !r.lives(o.body) {
 		return fault.Field(ErrStale, "physics: Body", o.body)
@@ -305,7 +311,7 @@ func (k commandKind) argument(i int) string {
 // run executes a checked list.
 func (w *World) run(c *Commands) {
 	c.createdBodies, c.createdShapes, c.createdJoints, c.createdIn = c.createdBodies[:0], c.createdShapes[:0], c.createdJoints[:0], c.list
-	rows, blasts, geometries := c.rows, 0, c.geometries
+	rows, blasts, geometries, materials := c.rows, 0, c.geometries, c.materials
 	for k := range c.commands {
 		o := &c.commands[k]
 		switch o.kind {
@@ -342,6 +348,16 @@ func (w *World) run(c *Commands) {
 			blasts++
 		case shiftOrigin:
 			_ = w.ShiftOrigin([2]float32(o.numbers[:2]))
+		case enableSleeping:
+			w.solver.enableSleeping(o.numbers[0] != 0)
+		case enableContinuous:
+			w.solver.continuous.enabled = o.numbers[0] != 0
+		case setMaterialPair:
+			_ = w.SetMaterialPair(materials[0])
+			materials = materials[1:]
+		case removeMaterialPair:
+			_ = w.RemoveMaterialPair(materials[0].A, materials[0].B)
+			materials = materials[1:]
 		default:
 			i := int(c.Body(o.body).index)
 			w.solver.applyToBody(i, o)

@@ -86,7 +86,7 @@ type BodyDef struct {
 	// mass and ignored pairs that it gets before the first step do not wake it, and neither do static bodies that
 	// were created or moved since the last step. So a whole world can begin asleep: the first step finds the
 	// contacts, and later steps spend no time on it. The body must have no velocity, and DisableSleep must be false.
-	// Ignored on a static body, and with Config.DisableSleep.
+	// Ignored on a static body, and while sleep is off: see World.EnableSleeping.
 	Asleep bool
 	// Disabled creates the body disabled, without velocity, until World.Enable brings it
 	// back, awake: see World.Disable.

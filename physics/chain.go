@@ -2,6 +2,7 @@ package physics
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
@@ -34,9 +35,12 @@ type ChainDef struct {
 	Points [][2]float32
 	// Loop closes the chain.
 	Loop bool
-	// Shape is the material of all segments; SetShapeDef changes one of them. It must be neither a sensor nor
+	// Shape is the filter and the material of all segments; SetShapeDef changes one of them. It must be neither a sensor nor
 	// one-way.
 	Shape ShapeDef
+	// Materials replace that of Shape: one for all segments, or one for each, in the order of the points. None: that
+	// of Shape. SetChainMaterial changes them.
+	Materials []SurfaceMaterial
 }
 
 const chainPoints = "physics: ChainDef.Points"
@@ -71,7 +75,34 @@ func (d *ChainDef) edges() ([]rigid.Shape, error) {
 	for i, p := range d.Points {
 		points[i] = vecOf(p)
 	}
-	return makeEdges(points, d.Loop)
+	edges, err := makeEdges(points, d.Loop)
+	if err == nil {
+		err = d.checkMaterials((&chainRow{loop: d.Loop}).segments(len(edges)))
+	}
+	return edges, err
+}
+
+func (d *ChainDef) checkMaterials(segments int) error {
+	if n := len(d.Materials); n > 1 && n != segments {
+		return because(fault.Field(ErrRange, "physics: number of ChainDef.Materials", n), "not that of the segments")
+	}
+	for i := range d.Materials {
+		if err := d.Materials[i].validate("physics: ChainDef.Materials[" + strconv.Itoa(i) + "]"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// segmentDef returns the definition of segment k.
+func (d *ChainDef) segmentDef(k int) ShapeDef {
+	switch len(d.Materials) {
+	case 0:
+		return d.Shape
+	case 1:
+		k = 0
+	}
+	return d.Materials[k].applyTo(d.Shape)
 }
 
 func makeEdges(points []rigid.Vec, loop bool) ([]rigid.Shape, error) {
@@ -217,7 +248,8 @@ func (w *World) CreateChain(b Body, def ChainDef) (Chain, error) {
 	for k := range n {
 		edge, sm := r.segment(i, k, edges)
 		shape, _ := w.shapes.ids.next()
-		w.solver.createSegment(shape, body, &def.Shape, &edges[edge], &sm)
+		w.shapeDef = def.segmentDef(k)
+		w.solver.createSegment(shape, body, &w.shapeDef, &edges[edge], &sm)
 		w.shapes.add(shape, body, w.solver.shapes.digest(shape))
 		r.shapes = append(r.shapes, uint32(shape))
 	}

@@ -87,12 +87,14 @@ func (w *World) copyState(src *World) {
 	s.ignoredPairs.set(from.ignoredPairs.keys)
 	s.applyTuning(from.tuning)
 	s.massOverrides = append(s.massOverrides[:0], from.massOverrides...)
+	s.materialPairs = append(s.materialPairs[:0], from.materialPairs...)
 	s.contacts, s.pairsKnown = append(s.contacts[:0], from.contacts...), false
 	s.bases = append(s.bases[:0], from.bases...)
 	s.omittedPairs = from.omittedPairs
 	s.lastGenerations = append(s.lastGenerations[:0], from.lastGenerations...)
 	w.joints.copyFrom(&src.joints, w.Rows(), w.Cap())
 	s.joints.copyFrom(&from.joints)
+	w.setSwitches(src.switches())
 	s.copySleep(from)
 	s.steps, s.subStepRate, s.sys.Gravity = from.steps, from.subStepRate, from.sys.Gravity
 	w.config.Gravity, w.origin = src.config.Gravity, src.origin
@@ -138,6 +140,7 @@ func (t *shapeColumns) copyFrom(src *shapeColumns) {
 	t.sensors = src.sensors
 	t.smooth, t.chained = append(t.smooth[:0], src.smooth...), src.chained
 	t.oneWay, t.oneWays = append(t.oneWay[:0], src.oneWay...), src.oneWays
+	t.user = append(t.user[:0], src.user...)
 	from := src.floats()
 	for i, column := range t.floats() {
 		*column = append((*column)[:0], *from[i]...)

@@ -19,6 +19,7 @@ type Commands struct {
 	rows       []jointRow // new definitions of joints
 	explosions []ExplosionDef
 	geometries []geometry // of setGeometry
+	materials  []MaterialPair
 
 	// What the last Apply of the list has created, in the order of the
 	// commands, and the number of the list then.
@@ -31,7 +32,7 @@ type Commands struct {
 }
 
 // command is one command of a list. Its definition, if it needs one, is the next one of the bodies,
-// shapes, joints, rows, explosions or geometries.
+// shapes, joints, rows, explosions, geometries or materials.
 type command struct {
 	kind    commandKind
 	body    Body
@@ -69,6 +70,10 @@ const (
 	setGeometry
 	setSpan
 	shiftOrigin
+	enableSleeping
+	enableContinuous
+	setMaterialPair
+	removeMaterialPair
 )
 
 // String returns the name of the method that records the command.
@@ -76,7 +81,8 @@ func (k commandKind) String() string {
 	return [...]string{"CreateBody", "DestroyBody", "create a shape", "DestroyShape", "SetVelocity", "SetTransform",
 		"ApplyLinearImpulse", "ApplyLinearImpulseToCenter", "ApplyAngularImpulse", "ApplyForce", "ApplyForceToCenter",
 		"ApplyTorque", "Disable", "Enable", "create a joint", "DestroyJoint", "define a joint", "SetMotorSpeed",
-		"SetMouseTarget", "IgnorePair", "UnignorePair", "Explode", "set the geometry of a shape", "SetSpan", "ShiftOrigin"}[k]
+		"SetMouseTarget", "IgnorePair", "UnignorePair", "Explode", "set the geometry of a shape", "SetSpan", "ShiftOrigin",
+		"EnableSleeping", "EnableContinuous", "SetMaterialPair", "RemoveMaterialPair"}[k]
 }
 
 // newShape is a shape to create.
@@ -102,7 +108,7 @@ func (c *Commands) Len() int { return len(c.commands) }
 // Reset removes all commands.
 func (c *Commands) Reset() {
 	c.commands, c.bodies, c.shapes, c.explosions = c.commands[:0], c.bodies[:0], c.shapes[:0], c.explosions[:0]
-	c.joints, c.rows, c.geometries = c.joints[:0], c.rows[:0], c.geometries[:0]
+	c.joints, c.rows, c.geometries, c.materials = c.joints[:0], c.rows[:0], c.geometries[:0], c.materials[:0]
 	c.list = c.list&^0xffff | (c.list+1)&0xffff
 }
 
@@ -214,6 +220,28 @@ func (c *Commands) SetSpan(b Body, span Span) {
 func (c *Commands) Explode(def ExplosionDef) {
 	c.add(command{kind: explode})
 	c.explosions = append(c.explosions, def)
+}
+
+// EnableSleeping records a switch, as World.EnableSleeping.
+func (c *Commands) EnableSleeping(on bool) { c.addSwitch(enableSleeping, on) }
+
+// EnableContinuous records a switch, as World.EnableContinuous.
+func (c *Commands) EnableContinuous(on bool) { c.addSwitch(enableContinuous, on) }
+
+func (c *Commands) addSwitch(kind commandKind, on bool) {
+	c.add(command{kind: kind, numbers: [4]float32{float32(bit(on))}})
+}
+
+// SetMaterialPair records the contacts between two user materials, as World.SetMaterialPair.
+func (c *Commands) SetMaterialPair(p MaterialPair) {
+	c.add(command{kind: setMaterialPair})
+	c.materials = append(c.materials, p)
+}
+
+// RemoveMaterialPair records that their coefficients mix again, as World.RemoveMaterialPair.
+func (c *Commands) RemoveMaterialPair(a, b uint64) {
+	c.add(command{kind: removeMaterialPair})
+	c.materials = append(c.materials, MaterialPair{A: a, B: b})
 }
 
 // Body returns the body that a provisional handle of CreateBody stands for. It works from Apply until the

@@ -61,9 +61,9 @@ type Config struct {
 	// MixDefault: MixGeometric for friction, MixMax for restitution.
 	FrictionMix, RestitutionMix Mix
 
-	// DisableContinuous lets fast bodies pass through thin ones: see the package comment.
+	// DisableContinuous lets fast bodies pass through thin ones, until World.EnableContinuous: see the package comment.
 	DisableContinuous bool
-	// DisableSleep keeps bodies at rest simulated. Otherwise they fall asleep: see
+	// DisableSleep keeps bodies at rest simulated, until World.EnableSleeping. Otherwise they fall asleep: see
 	// World.Awake.
 	DisableSleep bool
 
@@ -72,7 +72,7 @@ type Config struct {
 	StageHashes bool
 
 	// Workers bounds the goroutines that the engine may use; it may use fewer,
-	// and their number never changes a result. 0 means 1; at most MaxWorkers.
+	// and their number never changes a result. 0 means 1; at most MaxWorkers. World.SetWorkers changes it.
 	Workers int
 	// Level selects the kernels. native.Auto, the zero value: the best.
 	Level native.Level

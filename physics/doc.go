@@ -77,7 +77,10 @@
 // carries a bullet that it met along to the end of the step, and static shapes stop the bullet on that way. A dynamic
 // body with less mass than the bullet does not carry it.
 //
-// Continuous collision respects sensors and filters; sensors detect nothing between the start and the end of a step.
+// Continuous collision respects sensors and filters. A sensor of another body, static or moving, also detects a fast
+// body that overlaps it within a step and not at the end, on the way to where the body was stopped, if any: the step
+// reports the begin, and the next one the end, unless the two overlap then. For all other overlaps, and for segments of
+// chains, the poses at the start of a step count: a sensor may move across a body that is not fast unnoticed.
 // It does not slow down bodies that lie or slide on a floor. Ordinary collision does, where a floor consists of separate
 // shapes, boxes or segments: at their seams a body may lose speed, and a box may jump up. Chains have
 // no such seams: up to 399 m/s, a body slides on a chain or on a single box as far as its speed implies.
@@ -87,7 +90,7 @@
 // a moving body and a static one against which that presses. A corner does not stop a shape that it hits outside
 // the core. Slow bodies under pressure can be pushed through a
 // thin wall, a little in each step. If a body turns by more than half a turn in a step, its rotation within the step
-// is a guess. Config.DisableContinuous turns continuous collision off.
+// is a guess. Config.DisableContinuous and World.EnableContinuous turn continuous collision off.
 //
 // # Large worlds
 //
@@ -180,7 +183,7 @@
 // Bodies that have been at rest for half a second fall asleep, together with those that they touch, and take almost
 // no time until something wakes them: see World.Awake. Writing to their columns of position, rotation, velocity or
 // force wakes them as well; the solver reads the other columns when a body is awake. BodyDef.Asleep lets bodies, or a
-// whole world, begin asleep. Config.DisableSleep turns sleep off.
+// whole world, begin asleep. Config.DisableSleep and World.EnableSleeping turn sleep off.
 //
 // # Guarantees
 //

@@ -12,7 +12,8 @@ type Events struct {
 	// destroyed shapes come first, in an ascending order of their own; their handles are
 	// stale.
 	Begin, End []Touch
-	// SensorBegin and SensorEnd are overlaps of sensors that began and ended.
+	// SensorBegin and SensorEnd are overlaps of sensors that began and ended. They include those that fast bodies
+	// entered and left within a step, with the end in the next one: see the package comment.
 	SensorBegin, SensorEnd []Sensed
 	// Hit are contacts that were hit at Tuning.HitSpeed or faster.
 	Hit []Hit

@@ -210,24 +210,3 @@ func TestJointsWakeSleepers(t *testing.T) {
 		t.Fatal("a joint that goes wakes nobody")
 	}
 }
-
-// Worlds with and without sleep refuse each other's snapshots and copies, and stay unchanged.
-func TestSleepersStayAmongSleepers(t *testing.T) {
-	b := newBedroom(t, physics.Config{})
-	b.asleep()
-	off := newBedroom(t, physics.Config{DisableSleep: true})
-	off.seconds(1)
-	for k, pair := range [][2]*physics.World{{b.w, off.w}, {off.w, b.w}} {
-		from, to := pair[0], pair[1]
-		before := to.Hash()
-		if err := to.Restore(snapshot(t, from)); err == nil {
-			t.Errorf("%d: restored", k)
-		}
-		if err := to.CopyFrom(from); err == nil {
-			t.Errorf("%d: copied", k)
-		}
-		if to.Hash() != before {
-			t.Errorf("%d: changed", k)
-		}
-	}
-}

@@ -117,7 +117,7 @@ func geometryOf(r *rigid.Shape) geometry {
 // digest folds the definition and the geometry of a shape into 64 bits.
 func (g *geometry) digest(d *ShapeDef) uint64 {
 	le := binary.LittleEndian
-	buf := make([]byte, 0, 136) // 42 bytes, 8 for each of at most 9 points, and 9 twice
+	buf := make([]byte, 0, 144) // 42 bytes, 9 for each optional part, and 8 for each of at most 8 points
 	buf = append(buf, byte(g.kind), byte(bit(d.Sensor)))
 	for _, v := range [...]float32{d.Density, d.Friction, d.Restitution, d.RollingResistance, d.TangentSpeed} {
 		buf = le.AppendUint32(buf, math.Float32bits(v))
@@ -136,12 +136,15 @@ func (g *geometry) digest(d *ShapeDef) uint64 {
 		point([2]float32{g.polygon.Radius})
 	}
 	if d.OneWay != [2]float32{} {
-		buf = append(buf, 1) // no other part has an odd number of bytes
+		buf = append(buf, 1) // optional parts have an odd number of bytes, and different first ones
 		point(d.OneWay)
 	}
 	if d.Span != (Span{}) {
 		buf = append(buf, 2)
 		point([2]float32{d.Span.Min, d.Span.Max})
+	}
+	if d.UserMaterial != 0 {
+		buf = le.AppendUint64(append(buf, 3), d.UserMaterial)
 	}
 	return xxh3.Hash(buf)
 }

@@ -16,7 +16,7 @@ type ColumnHash = statehash.Column
 const hashedColumns = 33
 
 // moreColumns is the number of columns that only some worlds have: those that use the feature.
-const moreColumns = 13
+const moreColumns = 18
 
 // Hash returns the hash of the state: the column hashes that AppendColumnHashes
 // returns, folded in that order. It allocates nothing.
@@ -31,7 +31,8 @@ func (w *World) Hash() uint64 {
 // first, then the generations of the bodies, the shapes, and what the solver of this package
 // keeps: the contacts of the last step with their impulses, the
 // gravity, and the number of steps; and last, in worlds that have used them,
-// sleep, joints, chains, ignored pairs, tuning, the origin, and masses of SetMassData. It allocates
+// sleep, bases of contacts, joints, chains, ignored pairs, tuning, the origin, masses of SetMassData, material pairs, and
+// switches. It allocates
 // nothing if dst has enough capacity.
 func (w *World) AppendColumnHashes(dst []ColumnHash) []ColumnHash {
 	for i := range w.views {
@@ -97,7 +98,8 @@ func (w *World) appendSolverHashes(dst []ColumnHash) []ColumnHash {
 	if len(s.massOverrides) > 0 {
 		dst = append(dst, ColumnHash{Name: "MassData", Hash: statehash.Rows(words[float32](s.massOverrides))})
 	}
-	return dst
+	dst = s.appendMaterialHash(dst)
+	return w.appendSwitchHashes(dst)
 }
 
 // StageHashes returns hashes of the results of each stage of the last step, in
@@ -138,7 +140,7 @@ func (s *solver) hashSolved() {
 func hashContacts(contacts []rigid.Contact) uint64 { return statehash.Rows(words[uint32](contacts)) }
 
 // words returns rows that consist of 32-bit words as a slice of these words.
-func words[W uint32 | float32, T rigid.Contact | rigid.BaseManifold | rigid.Manifold | rigid.State | jointRow | jointImpulse | massOverride](rows []T) []W {
+func words[W uint32 | float32, T rigid.Contact | rigid.BaseManifold | rigid.Manifold | rigid.State | jointRow | jointImpulse | massOverride | MaterialPair](rows []T) []W {
 	var zero T
 	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(rows))), len(rows)*int(unsafe.Sizeof(zero)/4))
 }

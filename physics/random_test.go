@@ -228,6 +228,9 @@ func (w *randomWorld) shapeDef() physics.ShapeDef {
 	if w.one(4) {
 		d.Span = w.span()
 	}
+	if w.one(3) {
+		d.UserMaterial = uint64(w.pick(3))
+	}
 	if w.one(6) {
 		d.Filter = physics.Filter{Category: 1 << w.pick(3), Mask: uint64(w.pick(8)), Group: int32(w.pick(5)) - 2}
 	}
@@ -369,6 +372,12 @@ func (w *randomWorld) chain() error {
 	for i := range 3 + w.pick(8) {
 		d.Points = append(d.Points, [2]float32{at[0] - float32(i)*w.float(0.5, 2), at[1] + w.any(-1, 1)})
 	}
+	if n := len(d.Points); w.one(2) {
+		d.Materials = make([]physics.SurfaceMaterial, n-3)
+		for i := range d.Materials {
+			d.Materials[i] = physics.SurfaceMaterial{Friction: w.any(0, 1), UserMaterial: uint64(w.pick(3))}
+		}
+	}
 	c, err := w.CreateChain(w.body(), d)
 	if err == nil {
 		keep(w, &w.chains, c)
@@ -421,6 +430,10 @@ func (w *randomWorld) drive() error {
 		keep(w, &w.joints, j)
 	}
 	return err
+}
+
+func (w *randomWorld) materialPair() physics.MaterialPair {
+	return physics.MaterialPair{A: uint64(w.pick(3)), B: uint64(w.pick(3)), Friction: w.any(0, 2), Restitution: w.any(0, 1)}
 }
 
 func (w *randomWorld) explosion() physics.ExplosionDef {
@@ -491,7 +504,7 @@ func (w *randomWorld) record(c *physics.Commands) {
 		if len(unborn) > 0 && w.one(2) {
 			b = unborn[w.pick(len(unborn))]
 		}
-		switch w.pick(22) {
+		switch w.pick(24) {
 		case 0, 1:
 			unborn = append(unborn, c.CreateBody(w.bodyDef()))
 		case 2, 3:
@@ -533,6 +546,18 @@ func (w *randomWorld) record(c *physics.Commands) {
 		case 21:
 			c.ShiftOrigin([2]float32{0, 2 * physics.OriginUnit})
 			c.ShiftOrigin([2]float32{0, -2 * physics.OriginUnit})
+		case 22:
+			if w.one(2) {
+				c.EnableSleeping(w.one(2) || w.calm())
+			} else {
+				c.EnableContinuous(w.one(2))
+			}
+		case 23:
+			if p := w.materialPair(); w.one(3) {
+				c.RemoveMaterialPair(p.A, p.B)
+			} else {
+				c.SetMaterialPair(p)
+			}
 		}
 	}
 }
@@ -603,6 +628,18 @@ var randomOps = []struct {
 		}
 		return w.SetTuning(physics.Tuning{ContactHertz: w.any(0, 60), ContactDamping: w.any(0, 20), PushSpeed: w.any(0, 5),
 			RestitutionThreshold: w.any(0, 2), MaxSpeed: w.any(0, 500), HitSpeed: w.any(0, 2)})
+	}},
+	{"sleeping", func(w *randomWorld) error { return w.EnableSleeping(w.one(2) || w.calm() && !w.one(4)) }},
+	{"continuous", func(w *randomWorld) error { return w.EnableContinuous(w.one(2)) }},
+	{"workers", func(w *randomWorld) error { return w.SetWorkers(w.pick(5)) }},
+	{"material pair", func(w *randomWorld) error { return w.SetMaterialPair(w.materialPair()) }},
+	{"no material pair", func(w *randomWorld) error { return w.RemoveMaterialPair(uint64(w.pick(3)), uint64(w.pick(3))) }},
+	{"chain material", func(w *randomWorld) error {
+		if len(w.chains) == 0 {
+			return nil
+		}
+		return w.SetChainMaterial(w.chains[w.pick(len(w.chains))], w.pick(8), physics.SurfaceMaterial{Friction: w.any(0, 1),
+			Restitution: w.any(0, 1), UserMaterial: uint64(w.pick(3))})
 	}},
 	{"ignore", func(w *randomWorld) error { return w.IgnorePair(w.body(), w.body()) }},
 	{"heed", func(w *randomWorld) error { return w.UnignorePair(w.body(), w.body()) }},

@@ -17,7 +17,7 @@ import (
 //
 // Data that is truncated, altered or inconsistent is ErrCorrupt. Data of another format
 // version, or of a world with other rules (Plane, SubSteps, and the numbers for
-// contacts in Config), is ErrUnsupported. Data with more rows than fit, or a slot beyond Config.Slots,
+// contacts in Config, but not DisableSleep and DisableContinuous), is ErrUnsupported. Data with more rows than fit, or a slot beyond Config.Slots,
 // is ErrCapacity. The world is then unchanged, and Restore has used memory
 // in proportion to len(data) at most. Another engine is ErrUnsupported.
 func (w *World) Restore(data []byte) error {
@@ -93,6 +93,8 @@ type snapshotImage struct {
 	pairs                                                       []uint64
 	tuning                                                      Tuning
 	masses                                                      []massOverride
+	switches                                                    switches
+	materialPairs                                               []MaterialPair
 	origin                                                      [2]float64
 }
 
@@ -112,7 +114,7 @@ func (im *snapshotImage) forget() {
 	clear(im.chains) // the points belong to the world now
 	*im = snapshotImage{
 		events: im.events, made: im.made[:0], digested: im.digested, chains: im.chains[:0], chainGenerations: im.chainGenerations[:0],
-		pairs: im.pairs[:0], masses: im.masses[:0],
+		pairs: im.pairs[:0], masses: im.masses[:0], materialPairs: im.materialPairs[:0],
 		joints: jointImage{bodies: j.bodies[:0], rows: j.rows[:0], impulses: j.impulses[:0]},
 	}
 }
@@ -157,24 +159,8 @@ func (w *World) decode(data []byte) error {
 		read func([]byte) error
 	}{
 		{"one-way platforms", im.readOneWays}, {"chains", im.readChains}, {"pairs", im.readPairs},
-		{"tuning", im.readTuning}, {"masses", im.readMasses},
-	} {
-		var content []byte
-		if err == nil {
-			content, err = im.Next(f.name)
-		}
-		if err == nil {
-			err = f.read(content)
-		}
-	}
-	if err == nil {
-		err = im.decodeSleep(w)
-	}
-	for _, f := range []struct {
-		name string
-		read func([]byte) error
-	}{
-		{"bases", im.readBases}, {"spans", im.readSpans},
+		{"tuning", im.readTuning}, {"masses", im.readMasses}, {"sleep", im.decodeSleep}, {"switches", im.readSwitches},
+		{"materials", im.readMaterials}, {"bases", im.readBases}, {"spans", im.readSpans},
 	} {
 		var content []byte
 		if err == nil {
@@ -256,7 +242,7 @@ func (im *snapshotImage) checkBodies() error {
 	for i, f := range im.flags() {
 		alive, slot := f&aliveFlag != 0, wire.U32At(slots, i)
 		switch {
-		case f&FlagAsleep != 0 && (!alive || f&FlagDisabled != 0 || types[i] == byte(StaticBody) || im.w.config.DisableSleep):
+		case f&FlagAsleep != 0 && (!alive || f&FlagDisabled != 0 || types[i] == byte(StaticBody)):
 			return im.element("flags of body", i, f)
 		case types[i] > byte(DynamicBody):
 			return im.element("type of body", i, types[i])
@@ -434,9 +420,11 @@ func (w *World) replaceState(im *snapshotImage) {
 	s.ignoredPairs.set(im.pairs)
 	s.applyTuning(im.tuning)
 	s.massOverrides = append(s.massOverrides[:0], im.masses...)
+	s.materialPairs = append(s.materialPairs[:0], im.materialPairs...)
 	s.contacts, s.omittedPairs, s.pairsKnown = resized(s.contacts, im.contacts), 0, false
 	copyLittleEndian(s.contacts, im.contactFrame, 4)
 	s.restoreBases(im)
+	w.setSwitches(im.switches)
 	s.restoreSleep(im)
 	w.origin = im.origin
 	w.resetDerived()

@@ -72,6 +72,9 @@ type ShapeDef struct {
 	// Span is the interval that it covers along the third axis: it touches only shapes whose span overlaps it, and
 	// only queries with such a span find it. Zero: the whole axis.
 	Span Span
+	// UserMaterial is a number for the program: World.ShapeDef returns it for the shapes of an event, and
+	// World.SetMaterialPair defines the contacts between two of them. 0: none.
+	UserMaterial uint64
 }
 
 // DefaultShapeDef returns density 1 kg/m², friction 0.6, no restitution,

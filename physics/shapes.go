@@ -147,6 +147,7 @@ func (w *World) SetShapeDef(s Shape, def ShapeDef) error {
 	t.setFilter(i, def.Filter)
 	t.setOneWay(i, def.OneWay)
 	t.setSpan(i, def.Span)
+	t.setUserMaterial(i, def.UserMaterial)
 	w.shapes.digest[i] = t.digest(i)
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 // Awake reports whether b is a live body that is simulated: not static, not disabled, and not
 // asleep.
 //
-// Bodies fall asleep unless Config.DisableSleep is set. A dynamic body falls asleep together with all dynamic bodies
+// Bodies fall asleep unless Config.DisableSleep is set, or EnableSleeping has turned sleep off. A dynamic body falls asleep together with all dynamic bodies
 // that it touches, directly or through others, once all of these have been at rest for
 // SleepTime. A body is at rest while its speed is at most BodyDef.SleepThreshold. Three speeds count: that of the
 // centre of mass, that of the farthest point by rotation, and the speed at
@@ -46,7 +46,7 @@ func (w *World) AwakeCount() int {
 // SetAwake wakes b, or puts it to sleep together with all dynamic bodies that it touches, directly or through others,
 // at any speed. They stay asleep even if they were changed since the last step; sleepers that touch a changed or
 // moved body wake, and wake it again where they still touch it. No body falls asleep if one of them has
-// BodyDef.DisableSleep or touches a moving kinematic body, nor with Config.DisableSleep. SetAwake has no effect on a
+// BodyDef.DisableSleep or touches a moving kinematic body, nor while sleep is off. SetAwake has no effect on a
 // static or disabled body. Errors: ErrStale, and ErrUnsupported from another engine.
 func (w *World) SetAwake(b Body, awake bool) error {
 	i, err := w.solverRow(b)
@@ -55,7 +55,7 @@ func (w *World) SetAwake(b Body, awake bool) error {
 		return err
 	case awake:
 		w.solver.wake(i)
-	case w.Awake(b) && w.solver.sleep.on:
+	case w.Awake(b) && w.solver.sleep.enabled:
 		w.solver.putIslandToSleep(i)
 		slept := &w.solver.events.Slept
 		slices.Sort(*slept)
@@ -71,7 +71,7 @@ func (w *World) SetSleepThreshold(b Body, speed float32) error {
 	if err == nil {
 		err = checkTuning("physics: SetSleepThreshold: speed", speed)
 	}
-	if err == nil && w.solver.sleep.on {
+	if err == nil {
 		w.solver.wake(i)
 		w.solver.sleep.threshold[i] = sleepThreshold(speed)
 	}

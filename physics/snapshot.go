@@ -23,7 +23,7 @@ import (
 //	frame: the vertices of all shapes, two float32 each
 //	frame: the contacts, with the fields of rigid.Contact
 //	frames that are described in their own files: joints, one-way
-//		platforms, chains, ignored pairs, tuning, masses, sleep, bases, spans, origin
+//		platforms, chains, ignored pairs, tuning, masses, sleep, switches, materials, bases, spans, origin
 //
 // Each column is contiguous. A snapshot omits what follows from the rest: the free
 // indices, normals, masses and digests of shapes, and their positions relative to centres of mass.
@@ -31,7 +31,7 @@ const (
 	snapshotMagic   = "evtk.rig"
 	snapshotVersion = 3
 
-	rulesBytes   = 13 * 4
+	rulesBytes   = 11 * 4
 	headerBytes  = rulesBytes + 2*4 + 5*4 + 8
 	bodyBytes    = 4*(18+4) + 4 + 4 + 1 + 1
 	shapeBytes   = 4 + 4 + 1 + 6*4 + 2*8 + 4
@@ -46,7 +46,8 @@ const (
 // extended slice: bodies, shapes, contacts and joints with their impulses, handles, gravity, the number
 // of steps, and what Sync has written, bit for bit. A world restored from it continues exactly like this
 // one. Events are not part of it. It takes 106 bytes per body, 44 per contact and 64 more for one that is recycled,
-// 57 per shape, 8 per vertex, 152 per joint, 8 per point of a chain and 4 per segment of it, and some 250 more. Pass
+// 57 per shape, 8 per vertex, 152 per joint, 8 per point of a chain and 4 per segment of it, 12 per user material, and
+// some 300 more. Pass
 // the previous result cut to [:0] to allocate nothing. Another
 // engine is ErrUnsupported.
 func (w *World) Snapshot(dst []byte) ([]byte, error) {
@@ -100,6 +101,8 @@ func (w *World) Snapshot(dst []byte) ([]byte, error) {
 	s.encodeTuning(&e)
 	s.encodeMasses(&e)
 	s.encodeSleep(&e, notes)
+	w.encodeSwitches(&e)
+	s.encodeMaterials(&e)
 	encodeBases(&e, bases)
 	s.shapes.encodeSpans(&e)
 	w.encodeOrigin(&e)
@@ -109,8 +112,8 @@ func (w *World) Snapshot(dst []byte) ([]byte, error) {
 // moreBytes is the size of the frames after the contacts, without those of joints and sleep.
 func (w *World) moreBytes() int {
 	s := w.solver
-	return 6*frame.Overhead + oneWayBytes*s.shapes.oneWays + spanBytes*s.shapes.spans + w.chains.bytes() + s.ignoredPairs.bytes() +
-		tuningBytes + massBytes*len(s.massOverrides)
+	return 8*frame.Overhead + oneWayBytes*s.shapes.oneWays + spanBytes*s.shapes.spans + w.chains.bytes() + s.ignoredPairs.bytes() +
+		tuningBytes + massBytes*len(s.massOverrides) + w.switchBytes() + s.materialBytes()
 }
 
 func (w *World) encodeBodies(e *frame.Encoder, rows int) {
@@ -183,7 +186,6 @@ func (c *Config) rules() [rulesBytes / 4]namedBits {
 		{"RestitutionThreshold", math.Float32bits(c.RestitutionThreshold)},
 		{"MaxSpeed", math.Float32bits(c.MaxSpeed)},
 		{"FrictionMix", uint32(c.FrictionMix)}, {"RestitutionMix", uint32(c.RestitutionMix)},
-		{"DisableContinuous", bit(c.DisableContinuous)}, {"DisableSleep", bit(c.DisableSleep)},
 		{"JointHertz", math.Float32bits(c.JointHertz)}, {"JointDamping", math.Float32bits(c.JointDamping)},
 	}
 }

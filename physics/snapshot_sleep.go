@@ -8,7 +8,7 @@ import (
 	"github.com/evertick/evertick/internal/wire"
 )
 
-// The frame of sleep is empty with Config.DisableSleep. Otherwise it holds
+// The frame of sleep is empty for a world that has had Config.DisableSleep ever since. Otherwise it holds
 //
 //	uint32 numbers of noted rows and of resting contacts
 //	float32 times at rest and thresholds, by row
@@ -77,19 +77,14 @@ func (s *solver) encodeSleep(e *frame.Encoder, notes int) {
 
 // sleepImage is a checked frame of sleep.
 type sleepImage struct {
+	on                    bool
 	rest, notes, contacts []byte
+	threshold             []byte // of rest, or of the switches
 }
 
 // decodeSleep reads the frame.
-func (im *snapshotImage) decodeSleep(w *World) error {
-	b, err := im.Next("sleep")
-	if err != nil {
-		return err
-	}
-	if w.config.DisableSleep {
-		if len(b) != 0 {
-			return im.Corrupt("length of the sleep", len(b))
-		}
+func (im *snapshotImage) decodeSleep(b []byte) error {
+	if len(b) == 0 {
 		return nil
 	}
 	r := wire.NewReader(b)
@@ -97,7 +92,8 @@ func (im *snapshotImage) decodeSleep(w *World) error {
 	if uint64(r.Len()) != uint64(restBytes*im.rows)+noteBytes*notes+contactBytes*contacts || r.Err() != nil {
 		return im.Corrupt("length of the sleep", len(b))
 	}
-	im.sleep = sleepImage{r.Bytes(restBytes * im.rows), r.Bytes(noteBytes * int(notes)), r.Rest()}
+	im.sleep = sleepImage{on: true, rest: r.Bytes(restBytes * im.rows), notes: r.Bytes(noteBytes * int(notes)), contacts: r.Rest()}
+	im.sleep.threshold = im.sleep.rest[4*im.rows:]
 	if err := im.checkRest(); err != nil {
 		return err
 	}
@@ -109,9 +105,9 @@ func (im *snapshotImage) checkRest() error {
 		if t := wire.F32At(im.sleep.rest, i); !fault.Finite(t) || t < 0 {
 			return im.element("time at rest of body", i, t)
 		}
-		if v := wire.F32At(im.sleep.rest, im.rows+i); !fault.Finite(v) || v < 0 || v > maxTuning {
-			return im.element("sleep threshold of body", i, v)
-		}
+	}
+	if err := im.checkThresholds(); err != nil {
+		return err
 	}
 	last := -1
 	for i := range len(im.sleep.notes) / noteBytes {
@@ -126,19 +122,34 @@ func (im *snapshotImage) checkRest() error {
 	return nil
 }
 
+func (im *snapshotImage) checkThresholds() error {
+	for i := range im.rows {
+		if v := wire.F32At(im.sleep.threshold, i); !fault.Finite(v) || v < 0 || v > maxTuning {
+			return im.element("sleep threshold of body", i, v)
+		}
+	}
+	return nil
+}
+
 // restoreSleep replaces the sleep state by that of an image, after everything else has been replaced.
 func (s *solver) restoreSleep(im *snapshotImage) {
 	z := &s.sleep
+	z.setOn(im.sleep.on)
+	s.clearSleep()
+	copyLittleEndian(z.threshold[:im.rows], im.sleep.threshold, 4)
+	for i := range im.rows {
+		if s.cols.Alive[i] == 0 {
+			z.threshold[i] = 0
+		}
+	}
 	if !z.on {
 		return
 	}
-	s.clearSleep()
 	copyLittleEndian(z.time[:im.rows], im.sleep.rest[:4*im.rows], 4)
-	copyLittleEndian(z.threshold[:im.rows], im.sleep.rest[4*im.rows:], 4)
 	for i := range im.rows {
 		s.storeRestPose(i)
 		if s.cols.Alive[i] == 0 {
-			z.time[i], z.threshold[i] = 0, 0
+			z.time[i] = 0
 		}
 	}
 	for r := wire.NewReader(im.sleep.notes); r.Len() > 0; {
@@ -167,7 +178,7 @@ func (s *solver) clearSleep() {
 	}
 	z.changed, z.activeOnce, z.resting = z.changed[:0], z.activeOnce[:0], z.resting[:0]
 	z.spans, z.shapes = z.spans[:0], z.shapes[:0]
-	z.dirty = true
+	z.dirty, z.asleep = true, 0
 }
 
 func (s *solver) countAsleep() {
@@ -183,13 +194,14 @@ func (s *solver) countAsleep() {
 // been copied.
 func (s *solver) copySleep(src *solver) {
 	z, from := &s.sleep, &src.sleep
+	z.setOn(from.on)
+	s.clearSleep()
+	n := src.rows
+	copy(z.threshold, from.threshold[:n])
 	if !z.on {
 		return
 	}
-	s.clearSleep()
-	n := src.rows
 	copy(z.time, from.time[:n])
-	copy(z.threshold, from.threshold[:n])
 	copy(z.changes, from.changes[:n])
 	for k, kept := range z.restPose {
 		copy(kept, from.restPose[k][:n])

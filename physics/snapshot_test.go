@@ -237,7 +237,6 @@ func TestRestoreRefusesWhatIsSpoiled(t *testing.T) {
 		"Plane": {Plane: physics.XZ}, "SubSteps": {SubSteps: 3}, "ContactHertz": {ContactHertz: 20},
 		"ContactDamping": {ContactDamping: 1}, "PushSpeed": {PushSpeed: 1}, "RestitutionThreshold": {RestitutionThreshold: 2},
 		"MaxSpeed": {MaxSpeed: 5}, "FrictionMix": {FrictionMix: physics.MixMin}, "RestitutionMix": {RestitutionMix: physics.MixMin},
-		"DisableContinuous": {DisableContinuous: true}, "DisableSleep": {DisableSleep: true},
 		"JointHertz": {JointHertz: 30}, "JointDamping": {JointDamping: 2},
 	} {
 		other := newWorld(t, c)
@@ -431,6 +430,11 @@ func alter(t *testing.T, good []byte) {
 func TestRestoreRefusals(t *testing.T) {
 	w := grounded(t, physics.Config{Capacity: 20}, 8, 5)
 	w.run(20)
+	for i := range uint64(5) {
+		if err := w.SetMaterialPair(physics.MaterialPair{A: i, B: 4}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	frames := frametest.Split(snapshot(t, w.World))
 	into := newWorld(t, physics.Config{Capacity: 20, Slots: 30})
 	refused := 0

@@ -35,9 +35,10 @@ type solver struct {
 	massOverrides   []massOverride // of SetMassData, ascending by body
 	lockedBodies    int            // bodies with FlagLockX or FlagLockY
 	ignoredPairs    ignoredPairs
-	passingContacts int     // contacts that pass through one-way platforms
-	omittedPairs    int     // pairs that the last step left out
-	dt              float32 // of this step
+	materialPairs   []MaterialPair // ascending
+	passingContacts int            // contacts that pass through one-way platforms
+	omittedPairs    int            // pairs that the last step left out
+	dt              float32        // of this step
 
 	sys            rigid.System
 	centre         rigid.Poses // of the centres of mass; Cos and Sin are those of cols
@@ -59,6 +60,7 @@ type solver struct {
 	outOfRange     atomic.Bool          // whether checkRange has found such a value
 	collided       bool                 // whether the manifolds of this step are computed
 	continuous     continuousState
+	sensorSweep    sensorSweep
 	contactChunks  []contactChunk     // of the pairs, by chunk
 	colouring      native.SerialStage // of chunks of the pairs
 	stage          stageTask

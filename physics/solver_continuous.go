@@ -11,7 +11,7 @@ import (
 // continuousState is the memory of continuous collision, which keeps fast bodies from passing through thin ones. Only
 // the extents, which follow from the shapes, last from step to step.
 type continuousState struct {
-	disabled   bool // Config.DisableContinuous
+	enabled    bool
 	extents    rigid.Extents
 	turnAngle  []float32 // rigid.ContinuousSolver.TurnAngle
 	solver     rigid.ContinuousSolver
@@ -34,7 +34,7 @@ const sweepChunk = 16
 
 func (w *continuousState) open(cfg *Config) {
 	n := cfg.Capacity
-	w.disabled = cfg.DisableContinuous
+	w.enabled = !cfg.DisableContinuous
 	w.extents = rigid.Extents{Min: make([]float32, n), Max: make([]float32, n)}
 	w.turnAngle = make([]float32, n)
 }
@@ -62,7 +62,7 @@ func (s *solver) updateAllExtents() {
 // obstacles, too.
 func (s *solver) solveContinuous(dt float32) {
 	w := &s.continuous
-	if w.disabled {
+	if !w.enabled {
 		return
 	}
 	fast, bullets := s.findFast(), s.anyBullet()

@@ -25,7 +25,8 @@ type shapeColumns struct {
 	smooth  []rigid.ChainSegment
 	chained int // number of segments of chains
 	oneWay  []oneWay
-	oneWays int // number of platforms
+	oneWays int      // number of platforms
+	user    []uint64 // ShapeDef.UserMaterial
 }
 
 // createShape takes time in proportion to the number of shapes of a dynamic body, whose mass it updates, and
@@ -63,6 +64,7 @@ func (t *shapeColumns) put(shape, body int, def *ShapeDef, r *rigid.Shape) {
 	t.setFilter(shape, def.Filter)
 	t.setOneWay(shape, def.OneWay)
 	t.setSpan(shape, def.Span)
+	t.setUserMaterial(shape, def.UserMaterial)
 	t.Friction[shape], t.Restitution[shape] = def.Friction, def.Restitution
 	t.RollingResistance[shape], t.TangentSpeed[shape] = float32(def.RollingResistance*r.Radius), def.TangentSpeed
 }
@@ -78,7 +80,7 @@ func (t *shapeColumns) def(shape int) ShapeDef {
 		Density: t.density[shape], Friction: t.Friction[shape], Restitution: t.Restitution[shape],
 		RollingResistance: t.rolling[shape], TangentSpeed: t.TangentSpeed[shape],
 		Filter: Filter{t.filters.Category[shape], t.filters.Mask[shape], t.filters.Group[shape]},
-		Sensor: t.sensor[shape], OneWay: t.oneWayDef(shape), Span: t.span(shape),
+		Sensor: t.sensor[shape], OneWay: t.oneWayDef(shape), Span: t.span(shape), UserMaterial: t.userMaterial(shape),
 	}
 }
 
@@ -110,7 +112,7 @@ func (t *shapeColumns) reset() {
 	f.Body, f.Moves = f.Body[:0], f.Moves[:0]
 	f.Category, f.Mask, f.Group = f.Category[:0], f.Mask[:0], f.Group[:0]
 	f.SpanMin, f.SpanMax, t.spans = f.SpanMin[:0], f.SpanMax[:0], 0
-	t.smooth, t.chained, t.oneWay, t.oneWays = t.smooth[:0], 0, t.oneWay[:0], 0
+	t.smooth, t.chained, t.oneWay, t.oneWays, t.user = t.smooth[:0], 0, t.oneWay[:0], 0, t.user[:0]
 }
 
 // clear removes a shape from the scene. The next step ends its contacts.
@@ -125,6 +127,7 @@ func (t *shapeColumns) clear(shape int) {
 	t.setSmooth(shape, rigid.ChainSegment{})
 	t.setOneWay(shape, [2]float32{})
 	t.setSpan(shape, Span{})
+	t.setUserMaterial(shape, 0)
 	t.Friction[shape], t.Restitution[shape], t.RollingResistance[shape], t.TangentSpeed[shape] = 0, 0, 0, 0
 }
 

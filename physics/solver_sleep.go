@@ -21,15 +21,17 @@ const (
 	sleepEvery = 8
 )
 
-// sleepState holds what the solver keeps about bodies at rest. With Config.DisableSleep
-// on is false, and only spans are used: they cover all rows.
+// sleepState holds what the solver keeps about bodies at rest. A world with Config.DisableSleep has no such state
+// until EnableSleeping turns sleep on: on is false, and only threshold and spans are used, which cover all rows. Once
+// made, it stays: if sleep is turned off again, all bodies are awake.
 //
 // A body that is awake is active. Any other body that was changed is active for one step: a floor that was moved, or
 // a body that was disabled. A step works on active bodies and the bodies that touch them. The data of the others
 // stays as it is: their poses, their bounds, and their contacts in resting.
 type sleepState struct {
-	on     bool
-	asleep int // bodies with FlagAsleep
+	on      bool
+	enabled bool // bodies fall asleep; only if on
+	asleep  int  // bodies with FlagAsleep
 
 	// By body.
 	time       []float32 // at rest, in seconds; 0 if asleep
@@ -81,12 +83,22 @@ const noPush = sensorA | sensorB | passThrough
 type span struct{ lo, hi int }
 
 func (z *sleepState) open(cfg *Config) {
-	z.dirty, z.version = true, 1
-	if z.on = !cfg.DisableSleep; !z.on {
+	z.dirty, z.version, z.enabled = true, 1, !cfg.DisableSleep
+	z.threshold = make([]float32, cfg.Capacity)
+	z.setOn(z.enabled)
+}
+
+// setOn sets on. It allocates the memory that the state needs when it is first made.
+func (z *sleepState) setOn(on bool) {
+	if z.on != on {
+		z.on, z.dirty = on, true
+		z.version++
+	}
+	if !on || z.time != nil {
 		return
 	}
-	n := cfg.Capacity
-	for _, c := range [...]*[]float32{&z.time, &z.threshold, &z.invMass, &z.invInertia,
+	n := len(z.threshold)
+	for _, c := range [...]*[]float32{&z.time, &z.invMass, &z.invInertia,
 		&z.restPose[0], &z.restPose[1], &z.restPose[2], &z.restPose[3], &z.restPose[4]} {
 		*c = make([]float32, n)
 	}
@@ -173,13 +185,13 @@ func (s *solver) wakeAll() {
 // removeSleep clears the row of a destroyed body.
 func (s *solver) removeSleep(i int) {
 	z := &s.sleep
-	if !z.on {
+	if z.threshold[i] = 0; !z.on {
 		return
 	}
 	if s.cols.Flags[i]&FlagAsleep != 0 {
 		z.asleep--
 	}
-	z.time[i], z.threshold[i], z.changes[i] = 0, 0, 0
+	z.time[i], z.changes[i] = 0, 0
 	for _, k := range z.restPose {
 		k[i] = 0
 	}
@@ -223,6 +235,9 @@ func (s *solver) trySleep(dt float32) {
 		return
 	}
 	s.endActiveOnce()
+	if !z.enabled {
+		return
+	}
 	z.sleepyCounts = resized(z.sleepyCounts, len(z.spans))
 	z.dt = dt
 	s.parallelForSpans(z.spans, (*solver).updateSleepTimes)
@@ -365,13 +380,11 @@ func (s *solver) putToSleep(i int) {
 // initSleep fills the row of a new body.
 func (s *solver) initSleep(i int, d *BodyDef) {
 	z := &s.sleep
-	if !z.on {
-		return
-	}
 	s.removeSleep(i)
 	z.threshold[i] = sleepThreshold(d.SleepThreshold)
 	switch {
-	case d.Asleep && d.Type != StaticBody && !d.Disabled:
+	case !z.on:
+	case d.Asleep && z.enabled && d.Type != StaticBody && !d.Disabled:
 		s.cols.Flags[i] |= FlagAsleep
 		z.asleep++
 		s.storeRestPose(i)
@@ -445,10 +458,10 @@ func (s *solver) appendSleepHashes(dst []ColumnHash) []ColumnHash {
 }
 
 func (s *solver) anyRest() bool {
-	for i, t := range s.sleep.time[:s.rows] {
-		if t != 0 || s.cols.Alive[i] != 0 && s.sleep.threshold[i] != DefaultSleepThreshold {
+	for _, t := range s.sleep.time[:s.rows] {
+		if t != 0 {
 			return true
 		}
 	}
-	return false
+	return s.anyThreshold()
 }

@@ -17,7 +17,7 @@ func (s *solver) solve() {
 	sys := &s.sys
 	sys.LayOutBlocks()
 	s.parallelFor(0, len(s.contacts), pairChunk, (*solver).fillBlocks)
-	if !s.hashStages && s.singleWorker() && s.lockedBodies == 0 && s.allActive() {
+	if !s.hashStages && s.singleWorker() && s.lockedBodies == 0 && len(s.materialPairs) == 0 && s.allActive() {
 		sys.Solve(s.level)
 		return
 	}
@@ -62,7 +62,10 @@ func (s *solver) runSolveStages(w *native.Worker) {
 	blocks, joints := len(sys.Blocks), len(sys.JointBlocks)
 	s.eachSpan(w, func(lo, hi int) { sys.LoadStates(level, lo, hi) })
 	w.For(0, joints, blockChunk, func(lo, hi int) { sys.PrepareJoints(level, lo, hi) })
-	w.For(0, blocks, blockChunk, func(lo, hi int) { sys.PrepareContacts(level, lo, hi) })
+	w.For(0, blocks, blockChunk, func(lo, hi int) {
+		sys.PrepareContacts(level, lo, hi)
+		s.applyMaterialPairs(lo, hi)
+	})
 	for sub := range s.subSteps() {
 		s.eachSpan(w, func(lo, hi int) {
 			sys.IntegrateVelocities(level, sub, lo, hi)

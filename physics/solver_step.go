@@ -29,6 +29,7 @@ func (s *solver) step() {
 	s.endStage("solve")
 	s.solveContinuous(s.dt)
 	s.finalizeBodies()
+	s.reportPassedSensors()
 	s.disableInvalid(motionColumns)
 	s.checkLoads()
 	s.trySleep(s.dt)

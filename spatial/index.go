@@ -115,6 +115,17 @@ func (ix *Index) mustBeInitialized() {
 	}
 }
 
+// SetWorkers replaces Config.Workers from the next Build or query on. The number never changes a result. ErrRange unless
+// it is 1 to 1024.
+func (ix *Index) SetWorkers(workers int) error {
+	ix.mustBeInitialized()
+	if workers < 1 || workers > 1024 {
+		return fault.Field(ErrRange, "spatial: SetWorkers: workers", workers)
+	}
+	ix.cfg.Workers = workers
+	return nil
+}
+
 // Len returns the number of points in the index.
 func (ix *Index) Len() int { return ix.n }
 

@@ -1,0 +1,175 @@
+package physics
+
+import (
+	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/statehash"
+	"github.com/evertick/evertick/internal/wire"
+	"github.com/evertick/evertick/native"
+)
+
+// SleepingEnabled reports whether bodies at rest fall asleep: see Awake. With another engine it is false.
+func (w *World) SleepingEnabled() bool { return w.solver.sleep.enabled }
+
+// EnableSleeping turns sleep on or off. A world begins with it, unless Config.DisableSleep is set. Turning it off wakes
+// all bodies at once, and the next step reports them in Events.Woke; after turning it on, bodies fall asleep once they
+// have been at rest for SleepTime. The switch is part of the state, so Restore and CopyFrom replace it, together with
+// Config.DisableSleep. ErrUnsupported from another engine.
+func (w *World) EnableSleeping(on bool) error {
+	if err := w.requireRunning(); err != nil {
+		return err
+	}
+	w.solver.enableSleeping(on)
+	return nil
+}
+
+// ContinuousEnabled reports whether continuous collision keeps fast bodies from passing through thin ones. With another
+// engine it is false.
+func (w *World) ContinuousEnabled() bool { return w.solver.continuous.enabled }
+
+// EnableContinuous turns continuous collision on or off, from the next step on. A world begins with it, unless
+// Config.DisableContinuous is set. The switch is part of the state, so Restore and CopyFrom replace it, together with
+// Config.DisableContinuous. ErrUnsupported from another engine.
+func (w *World) EnableContinuous(on bool) error {
+	if err := w.requireRunning(); err != nil {
+		return err
+	}
+	w.solver.continuous.enabled = on
+	return nil
+}
+
+// SetWorkers replaces Config.Workers from the next step on. The number never changes a result and is not part of the
+// state. Errors: ErrRange unless it is 1 to MaxWorkers, and ErrUnsupported from another engine.
+func (w *World) SetWorkers(workers int) error {
+	if err := w.engine.require(); err != nil {
+		return err
+	}
+	if err := checkWithin("physics: SetWorkers: workers", workers, 1, MaxWorkers); err != nil {
+		return err
+	}
+	if workers != w.config.Workers {
+		w.config.Workers, w.solver.pool = workers, native.NewPool(workers)
+	}
+	return nil
+}
+
+func (s *solver) enableSleeping(on bool) {
+	z := &s.sleep
+	if z.enabled == on {
+		return
+	}
+	z.enabled = on
+	switch {
+	case on && !z.on:
+		s.startSleepState()
+	case !on:
+		for i := range s.rows {
+			if s.cols.Flags[i]&FlagAsleep != 0 {
+				s.wake(i)
+			}
+		}
+		clear(z.time)
+	}
+}
+
+// startSleepState makes the sleep state of a world that has had none. The first step checks all rows at rest, as if a
+// program had written to them.
+func (s *solver) startSleepState() {
+	s.sleep.setOn(true)
+	for i := range s.rows {
+		if !s.isAwake(i) {
+			s.storeRestPose(i)
+			s.markChanged(i, written)
+		}
+	}
+}
+
+// switches are the features that can be turned on and off: as the world was created, and now.
+type switches struct{ sleepFirst, continuousFirst, sleep, continuous bool }
+
+func (w *World) switches() switches {
+	s := w.solver
+	return switches{!w.config.DisableSleep, !w.config.DisableContinuous, s.sleep.enabled, s.continuous.enabled}
+}
+
+func (w *World) setSwitches(v switches) {
+	w.config.DisableSleep, w.config.DisableContinuous = !v.sleepFirst, !v.continuousFirst
+	w.solver.sleep.enabled, w.solver.continuous.enabled = v.sleep, v.continuous
+}
+
+// changed reports whether the switches differ from those of the configuration.
+func (v switches) changed() bool { return v.sleep != v.sleepFirst || v.continuous != v.continuousFirst }
+
+func (v switches) bits() (b uint32) {
+	for i, on := range [...]bool{v.sleepFirst, v.continuousFirst, v.sleep, v.continuous} {
+		b |= bit(on) << i
+	}
+	return b
+}
+
+func switchesOf(b uint32) switches { return switches{b&1 != 0, b&2 != 0, b&4 != 0, b&8 != 0} }
+
+// appendSwitchHashes appends the switches if they differ from the configuration, and, of a world without a sleep state,
+// the thresholds for which a body differs from the default.
+func (w *World) appendSwitchHashes(dst []ColumnHash) []ColumnHash {
+	s, v := w.solver, w.switches()
+	if v.changed() {
+		dst = append(dst, ColumnHash{Name: "Switches", Hash: uint64(v.bits())})
+	}
+	if !s.sleep.on && s.anyThreshold() {
+		dst = append(dst, ColumnHash{Name: "SleepThreshold", Hash: statehash.Rows(s.sleep.threshold[:s.rows])})
+	}
+	return dst
+}
+
+func (s *solver) anyThreshold() bool {
+	for i, v := range s.sleep.threshold[:s.rows] {
+		if s.cols.Alive[i] != 0 && v != DefaultSleepThreshold {
+			return true
+		}
+	}
+	return false
+}
+
+// The frame "switches": a uint32 with the bits of switches, and, if the frame of sleep is empty, the float32 sleep
+// thresholds by row.
+
+func (w *World) switchBytes() int {
+	if w.solver.sleep.on {
+		return 4
+	}
+	return 4 + 4*w.solver.rows
+}
+
+func (w *World) encodeSwitches(e *frame.Encoder) {
+	e.Open(w.switchBytes())
+	e.U32(int(w.switches().bits()))
+	if s := w.solver; !s.sleep.on {
+		e.Rows(raw(s.sleep.threshold[:s.rows]), 4)
+	}
+	e.Seal()
+}
+
+func (im *snapshotImage) readSwitches(b []byte) error {
+	want := 4
+	if !im.sleep.on {
+		want += 4 * im.rows
+	}
+	if len(b) != want {
+		return im.Corrupt("length of the switches", len(b))
+	}
+	bits := wire.U32At(b, 0)
+	im.switches = switchesOf(bits)
+	if v := im.switches; bits > 15 || (v.sleepFirst || v.sleep) && !im.sleep.on {
+		return im.Corrupt("switches", bits)
+	}
+	for i, f := range im.flags() {
+		if f&FlagAsleep != 0 && !im.switches.sleep {
+			return im.element("flags of body", i, f)
+		}
+	}
+	if !im.sleep.on {
+		im.sleep.threshold = b[4:]
+		return im.checkThresholds()
+	}
+	return nil
+}
