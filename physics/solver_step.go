@@ -3,7 +3,6 @@ package physics
 import (
 	"slices"
 
-	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/rigid"
 )
 
@@ -63,44 +62,20 @@ func spanRows(spans []span) (rows int) {
 // singleWorker reports whether one worker does the whole step.
 func (s *solver) singleWorker() bool { return s.team.Workers() <= 1 }
 
-// stageTask is a stage over [lo, hi), in chunks.
-type stageTask struct {
-	run          func(s *solver, lo, hi int)
-	lo, hi, size int
-	inOrder      bool
-}
-
 // parallelFor runs a stage in chunks on all workers; a single worker runs it in one call.
 func (s *solver) parallelFor(lo, hi, size int, run func(s *solver, lo, hi int)) {
-	s.runStage(stageTask{run: run, lo: lo, hi: hi, size: size})
+	s.stage = run
+	s.team.For(lo, hi, size, s.stageJob)
 }
 
 // parallelForAscending runs a stage over chunks that begin in ascending order.
 func (s *solver) parallelForAscending(chunks int, run func(s *solver, lo, hi int)) {
-	s.runStage(stageTask{run: run, hi: chunks, size: 1, inOrder: true})
+	s.stage = run
+	s.team.ForAscending(0, chunks, 1, s.stageJob)
 }
 
-func (s *solver) runStage(t stageTask) {
-	if s.singleWorker() || t.hi-t.lo <= t.size {
-		if t.lo < t.hi {
-			t.run(s, t.lo, t.hi)
-		}
-		return
-	}
-	s.stage = t
-	s.team.Parallel(1, s.stageJob)
-}
-
-// runStageChunks runs chunks of a stage on one worker.
-func (s *solver) runStageChunks(w *native.Worker) {
-	t := &s.stage
-	run := func(lo, hi int) { t.run(s, lo, hi) }
-	if t.inOrder {
-		w.ForAscending(t.lo, t.hi, t.size, run)
-	} else {
-		w.For(t.lo, t.hi, t.size, run)
-	}
-}
+// runStage runs the stage in progress.
+func (s *solver) runStage(_, lo, hi int) { s.stage(s, lo, hi) }
 
 // spanTask is a stage over spans.
 type spanTask struct {

@@ -1,0 +1,62 @@
+// Package pace decides from measured times whether helpers are worth their while. It chooses only how many workers share
+// some work, which changes no result.
+package pace
+
+import (
+	"slices"
+	"time"
+)
+
+// Always has every Pace allow helpers, whatever they cost: for tests of what workers compute.
+var Always bool
+
+const (
+	// The first runs of each cycle are without helpers, to measure how long they take. Both numbers are such that
+	// where runs of several kinds take turns, probes meet them all.
+	cycle  = 131
+	probes = 4
+
+	// recovery is how much longer than the time that helpers have lost runs go without them. So on a busy machine they
+	// cost about 3 % of the time.
+	recovery = 32
+
+	// maxCredit is about the time for which the system takes a helper off its CPU for another program: if that happens
+	// once, the next runs have helpers again.
+	maxCredit = 4 * time.Millisecond
+
+	// maxDebt limits the time without helpers to a second.
+	maxDebt = 32 * time.Millisecond
+)
+
+// Pace keeps account of the time that helpers save in runs of similar work. The zero Pace begins with runs
+// without helpers.
+type Pace struct {
+	alone  [probes]time.Duration // the last runs without helpers
+	n      int                   // of alone, the next to replace
+	credit time.Duration         // that helpers have saved; below zero they have lost it
+	run    int                   // in the cycle
+}
+
+// Allows reports whether the next run may have helpers.
+func (p *Pace) Allows() bool { return Always || p.run >= probes && p.credit >= 0 }
+
+// Ran enters the time that a run took. It compares runs with helpers with the fastest of the last runs without: a slow one
+// was interrupted, or its data was in the caches of the helpers.
+func (p *Pace) Ran(helpers bool, took time.Duration) {
+	if helpers {
+		p.credit = max(min(p.credit+slices.Min(p.alone[:])-took, maxCredit), -maxDebt)
+	} else {
+		p.alone[p.n] = took
+		p.n = (p.n + 1) % probes
+	}
+	if !helpers && p.credit < 0 {
+		p.credit = min(p.credit+took/recovery, 0)
+	} else {
+		p.run = (p.run + 1) % cycle
+	}
+}
+
+var start = time.Now()
+
+// Now returns the time since the program started.
+func Now() time.Duration { return time.Since(start) }
