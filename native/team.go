@@ -39,6 +39,10 @@ type Team struct {
 	helpers atomic.Int64 // goroutines
 	numbers [MaxWorkers / 64]atomic.Uint64
 
+	// Record, if not nil, has all runs of several workers cut into chunks, which the leader does alone. It is called before
+	// each stage, with its number of chunks, and after each chunk. For programs that predict what helpers would save.
+	Record func(chunks int)
+
 	check  func() error         // nil: CheckFloatEnv
 	clock  func() time.Duration // nil: pace.Now
 	envErr atomic.Pointer[error]
@@ -100,7 +104,7 @@ func (t *Team) Run(workers int, lead func()) error {
 		return nil
 	}
 	began := t.now()
-	helpers := t.pace.Allows()
+	helpers := t.Record != nil || t.pace.Allows()
 	if helpers {
 		t.open(workers)
 		defer t.end()
@@ -137,7 +141,7 @@ func (t *Team) end() {
 
 // recruit starts the helpers that are missing.
 func (t *Team) recruit() {
-	for t.helpers.Load() < int64(t.workers-1) && t.envErr.Load() == nil {
+	for t.Record == nil && t.helpers.Load() < int64(t.workers-1) && t.envErr.Load() == nil {
 		t.helpers.Add(1)
 		go t.help()
 	}
@@ -169,16 +173,25 @@ func (t *Team) each(s stage, order uint64) {
 	t.recruit()
 	t.stage, t.own, t.chunks = s, 0, (s.hi-s.lo-1)/s.size+1
 	t.done.Store(0)
+	t.record(t.chunks)
 	t.claims.Store(order | uint64(t.chunks)<<chunkBits)
 	for i := t.claim(false); i >= 0; i = t.claim(false) {
 		t.own++
-		if s.run(0, i); t.panics.Load() != nil {
+		s.run(0, i)
+		t.record(0)
+		if t.panics.Load() != nil {
 			break
 		}
 	}
 	t.settle()
 	if v := t.panics.Load(); v != nil {
 		panic(*v)
+	}
+}
+
+func (t *Team) record(chunks int) {
+	if t.Record != nil {
+		t.Record(chunks)
 	}
 }
 
@@ -203,13 +216,13 @@ const patience = 100 * time.Microsecond
 
 // poll returns true when ready does, and false if it does not for a while.
 func (t *Team) poll(ready func() bool) bool {
-	for began := t.now(); ; {
+	for began := pace.Now(); ; {
 		for range 256 {
 			if ready() {
 				return true
 			}
 		}
-		if t.now()-began > patience {
+		if pace.Now()-began > patience {
 			return false
 		}
 	}

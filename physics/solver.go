@@ -89,7 +89,7 @@ func (s *solver) Open(cfg Config, cols *Columns) error {
 	}
 	s.ignoredPairs.bodies = cfg.Capacity
 	s.cols, s.level, s.pool = cols, level, native.NewPool(cfg.Workers)
-	s.parallelForJob, s.ignoredJob, s.touchedJob, s.motionLocksJob = s.parallelForParts, s.ignoredInSweep, s.mayTouch, s.motionLocks
+	s.parallelForJob, s.ignoredJob, s.touchedJob, s.motionLocksJob = s.broadPhaseParts, s.ignoredInSweep, s.mayTouch, s.motionLocks
 	s.wholeStep, s.stageJob, s.colourJob = s.step, s.runStage, s.colourChunk
 	s.hashStages = cfg.StageHashes
 	s.sys.Params = cfg.params()

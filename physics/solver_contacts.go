@@ -86,10 +86,10 @@ func (s *solver) updateBroadPhase() {
 	}
 }
 
-// parallelForParts runs the parts of the broad phase on all workers.
-func (s *solver) parallelForParts(parts int, f func(part int)) {
+// broadPhaseParts runs the parts of a stage of the broad phase on all workers.
+func (s *solver) broadPhaseParts(parts int, f func(part int)) {
 	s.part = f
-	s.parallelFor(0, parts, 1, (*solver).runParts)
+	s.parallelForParts(parts, (*solver).runParts)
 }
 
 func (s *solver) runParts(lo, hi int) {

@@ -15,7 +15,7 @@ func (s *solver) solve() {
 	}
 	sys := &s.sys
 	sys.LayOutBlocks()
-	s.parallelFor(0, len(s.contacts), pairChunk, (*solver).fillBlocks)
+	s.parallelForParts((len(s.contacts)+pairChunk-1)/pairChunk, (*solver).fillBlocks)
 	if !s.hashStages && s.singleWorker() && s.lockedBodies == 0 && s.allActive() {
 		sys.Solve(s.level)
 		return
@@ -26,29 +26,31 @@ func (s *solver) solve() {
 	s.hashSolved()
 }
 
-func (s *solver) fillBlocks(lo, hi int) { s.sys.FillBlocks(lo, hi) }
+// fillBlocks puts the contacts of chunks [lo, hi) into blocks.
+func (s *solver) fillBlocks(lo, hi int) {
+	s.sys.FillBlocks(lo*pairChunk, min(hi*pairChunk, len(s.contacts)))
+}
 
-// blockRange is a range of blocks. All blocks of a range are done before the next range begins.
-type blockRange struct{ lo, hi, size int }
+// blockRange is a range of blocks, which workers share or not. All blocks of a range are done before the next
+// range begins.
+type blockRange struct {
+	lo, hi int
+	shared bool
+}
 
 // planRanges appends a range for each colour whose blocks suffice for several workers, and one range for each
 // run of smaller colours.
 func planRanges(passes []blockRange, start *[rigid.NumColours + 1]int) []blockRange {
-	joined := false
 	for c := range rigid.NumColours {
 		lo, hi := start[c], start[c+1]
 		shared := c != rigid.Overflow && hi-lo >= 2*blockChunk
+		last := len(passes) - 1
 		switch {
 		case lo == hi:
-		case shared:
-			passes = append(passes, blockRange{lo, hi, blockChunk})
-			joined = false
-		case joined:
-			p := &passes[len(passes)-1]
-			p.hi, p.size = hi, hi-p.lo
+		case !shared && last >= 0 && !passes[last].shared:
+			passes[last].hi = hi
 		default:
-			passes = append(passes, blockRange{lo, hi, hi - lo})
-			joined = true
+			passes = append(passes, blockRange{lo, hi, shared})
 		}
 	}
 	return passes
@@ -99,7 +101,11 @@ func (s *solver) eachSpan(run func(s *solver, lo, hi int)) {
 
 func (s *solver) eachRange(passes []blockRange, run func(s *solver, lo, hi int)) {
 	for _, p := range passes {
-		s.parallelFor(p.lo, p.hi, p.size, run)
+		if p.shared {
+			s.parallelFor(p.lo, p.hi, blockChunk, run)
+		} else {
+			run(s, p.lo, p.hi)
+		}
 	}
 }
 

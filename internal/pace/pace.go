@@ -16,16 +16,15 @@ const (
 	cycle  = 131
 	probes = 4
 
-	// recovery is how much longer than the time that helpers have lost runs go without them. So on a busy machine they
-	// cost about 3 % of the time.
+	// After helpers have lost time, runs go without them for recovery times as long, so that on a busy machine they
+	// cost about 3 % of the time. The pause doubles each time that they lose time again, up to maxPause: the run
+	// after them is slower as well, since its data is in their caches.
 	recovery = 32
+	maxPause = time.Second
 
 	// maxCredit is about the time for which the system takes a helper off its CPU for another program: if that happens
 	// once, the next runs have helpers again.
 	maxCredit = 4 * time.Millisecond
-
-	// maxDebt limits the time without helpers to a second.
-	maxDebt = 32 * time.Millisecond
 )
 
 // Pace keeps account of the time that helpers save in runs of similar work. The zero Pace begins with runs
@@ -33,27 +32,32 @@ const (
 type Pace struct {
 	alone  [probes]time.Duration // the last runs without helpers
 	n      int                   // of alone, the next to replace
-	credit time.Duration         // that helpers have saved; below zero they have lost it
 	run    int                   // in the cycle
+	credit time.Duration         // that helpers have saved
+	pause  time.Duration         // without helpers that is left
+	losses int                   // one after the other
 }
 
 // Allows reports whether the next run may have helpers.
-func (p *Pace) Allows() bool { return Always || p.run >= probes && p.credit >= 0 }
+func (p *Pace) Allows() bool { return Always || p.run >= probes && p.pause <= 0 }
 
 // Ran enters the time that a run took. It compares runs with helpers with the fastest of the last runs without: a slow one
 // was interrupted, or its data was in the caches of the helpers.
 func (p *Pace) Ran(helpers bool, took time.Duration) {
-	if helpers {
-		p.credit = max(min(p.credit+slices.Min(p.alone[:])-took, maxCredit), -maxDebt)
-	} else {
+	if !helpers {
 		p.alone[p.n] = took
 		p.n = (p.n + 1) % probes
+		if p.pause -= took; p.pause > 0 {
+			return
+		}
+	} else if p.credit = min(p.credit+slices.Min(p.alone[:])-took, maxCredit); p.credit < 0 {
+		p.pause = min(-p.credit*recovery<<p.losses, maxPause)
+		p.credit = 0
+		p.losses = min(p.losses+1, 5)
+	} else if p.credit == maxCredit {
+		p.losses = 0
 	}
-	if !helpers && p.credit < 0 {
-		p.credit = min(p.credit+took/recovery, 0)
-	} else {
-		p.run = (p.run + 1) % cycle
-	}
+	p.run = (p.run + 1) % cycle
 }
 
 var start = time.Now()
