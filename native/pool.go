@@ -1,6 +1,12 @@
 package native
 
-import "runtime"
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/evertick/evertick/internal/pace"
+)
 
 // oneThread reports that one thread runs all goroutines: on js and wasip1. A second worker would
 // only wait for the first. And since nothing interrupts a goroutine there, the goroutines of a Team
@@ -29,7 +35,12 @@ type Pool struct {
 	chunks  int
 	lead    func() // p.shareChunks and p.do, bound once
 	each    func(worker, lo, hi int)
+
+	own, theirs chunkTimes // of the caller and of helpers
 }
+
+// chunkTimes are the number of chunks done, and their nanoseconds.
+type chunkTimes struct{ n, took atomic.Int64 }
 
 // Workers returns the number of workers, at least one; a nil Pool has one.
 func (p *Pool) Workers() int {
@@ -42,7 +53,7 @@ func (p *Pool) Workers() int {
 // NewPool returns a pool of that many workers, at least one.
 func NewPool(workers int) *Pool {
 	p := &Pool{workers: max(workers, 1)}
-	p.lead, p.each = p.shareChunks, p.do
+	p.lead, p.each, p.team.aloneTime = p.shareChunks, p.do, p.aloneTime
 	return p
 }
 
@@ -69,10 +80,36 @@ func (p *Pool) Run(chunks int, task Task) error {
 	return err
 }
 
-func (p *Pool) shareChunks() { p.team.For(0, p.chunks, 1, p.each) }
+func (p *Pool) shareChunks() {
+	for _, t := range [...]*chunkTimes{&p.own, &p.theirs} {
+		t.n.Store(0)
+		t.took.Store(0)
+	}
+	p.team.For(0, p.chunks, 1, p.each)
+}
 
 func (p *Pool) do(worker, lo, hi int) {
+	times := &p.theirs
+	if worker == 0 {
+		times = &p.own
+	}
+	began := pace.Now()
 	for c := lo; c < hi; c++ {
 		p.task.Do(worker, c)
 	}
+	times.n.Add(int64(hi - lo))
+	times.took.Add(int64(pace.Now() - began))
+}
+
+// aloneTime estimates how long the chunks of a run would have taken one worker: tasks differ, so runs say little about each
+// other. A chunk that took some many times as long as the others was interrupted.
+func (p *Pool) aloneTime() time.Duration {
+	a, b := p.own.n.Load(), p.theirs.n.Load()
+	own, theirs := p.own.took.Load(), p.theirs.took.Load()
+	if a == 0 || b == 0 {
+		return time.Duration(own + theirs)
+	}
+	const many = 4
+	most := many * min(own/a, theirs/b)
+	return time.Duration(min(own, a*most) + min(theirs, b*most))
 }

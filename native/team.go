@@ -31,7 +31,7 @@ type Team struct {
 	wakeup  chan struct{}
 
 	workers int // of this run; 1 between runs
-	chunks  int // of this stage
+	chunks  int // of this stage; settle leaves out those that nobody has claimed
 	own     int // of them, those that the leader has claimed
 	pace    pace.Pace
 
@@ -42,6 +42,9 @@ type Team struct {
 	// Record, if not nil, has all runs of several workers cut into chunks, which the leader does alone. It is called before
 	// each stage, with its number of chunks, and after each chunk. For programs that predict what helpers would save.
 	Record func(chunks int)
+
+	// aloneTime estimates how long a run that had helpers would have taken without; nil: as long as those that had none.
+	aloneTime func() time.Duration
 
 	check  func() error         // nil: CheckFloatEnv
 	clock  func() time.Duration // nil: pace.Now
@@ -110,7 +113,11 @@ func (t *Team) Run(workers int, lead func()) error {
 		defer t.end()
 	}
 	lead()
-	t.pace.Ran(helpers, t.now()-began)
+	took, alone := t.now()-began, time.Duration(0)
+	if helpers && t.aloneTime != nil {
+		alone = t.aloneTime()
+	}
+	t.pace.Ran(helpers, took, alone)
 	if err := t.envErr.Load(); err != nil {
 		return *err
 	}
@@ -198,8 +205,8 @@ func (t *Team) record(chunks int) {
 // settle leaves no chunk to claim, and waits until helpers have done those that they have claimed.
 func (t *Team) settle() {
 	word := t.claims.Swap(0)
-	unclaimed := int(word>>chunkBits&maxChunks) - int(word&maxChunks)
-	theirs := int64(t.chunks - t.own - unclaimed)
+	t.chunks -= int(word>>chunkBits&maxChunks) - int(word&maxChunks)
+	theirs := int64(t.chunks - t.own)
 	if t.poll(func() bool { return t.done.Load() == theirs }) {
 		return
 	}

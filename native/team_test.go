@@ -235,7 +235,7 @@ func TestTeamPaces(t *testing.T) {
 func TestTeamPanic(t *testing.T) {
 	needHelpers(t)
 	var team Team
-	for bad := range 9 {
+	for bad := range 50 {
 		func() {
 			defer func() {
 				if v := recover(); v != "broken" {
@@ -244,8 +244,8 @@ func TestTeamPanic(t *testing.T) {
 			}()
 			team.Run(3, func() {
 				team.For(0, 9, 1, func(_, _, _ int) {})
-				team.For(0, 9, 1, func(_, lo, _ int) {
-					if lo == bad {
+				team.For(0, 50, 1, func(_, lo, _ int) {
+					if runtime.Gosched(); lo == bad {
 						panic("broken")
 					}
 				})

@@ -41,16 +41,19 @@ type Pace struct {
 // Allows reports whether the next run may have helpers.
 func (p *Pace) Allows() bool { return Always || p.run >= probes && p.pause <= 0 }
 
-// Ran enters the time that a run took. It compares runs with helpers with the fastest of the last runs without: a slow one
-// was interrupted, or its data was in the caches of the helpers.
-func (p *Pace) Ran(helpers bool, took time.Duration) {
+// Ran enters the time that a run took. A run with helpers is compared with alone or, if that is 0, with the fastest of the
+// last runs without: a slow one was interrupted, or its data was in the caches of the helpers.
+func (p *Pace) Ran(helpers bool, took, alone time.Duration) {
+	if alone == 0 {
+		alone = slices.Min(p.alone[:])
+	}
 	if !helpers {
 		p.alone[p.n] = took
 		p.n = (p.n + 1) % probes
 		if p.pause -= took; p.pause > 0 {
 			return
 		}
-	} else if p.credit = min(p.credit+slices.Min(p.alone[:])-took, maxCredit); p.credit < 0 {
+	} else if p.credit = min(p.credit+alone-took, maxCredit); p.credit < 0 {
 		p.pause = min(-p.credit*recovery<<p.losses, maxPause)
 		p.credit = 0
 		p.losses = min(p.losses+1, 5)

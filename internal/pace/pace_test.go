@@ -22,7 +22,7 @@ func (m *machine) runs(n int) {
 			took = m.shared(m.run)
 			m.helped++
 		}
-		m.p.Ran(helpers, took)
+		m.p.Ran(helpers, took, 0)
 		m.run++
 		m.took += took
 		m.wanted += m.alone
@@ -117,6 +117,24 @@ func TestPaceFollowsWork(t *testing.T) {
 	m.helped = 0
 	if m.runs(cycle); m.helped != cycle-probes {
 		t.Errorf("%d runs with helpers, want %d", m.helped, cycle-probes)
+	}
+}
+
+// Where runs differ, each is compared with what it would have taken without helpers.
+func TestPaceOfDifferentRuns(t *testing.T) {
+	var p Pace
+	helped := 0
+	for i := range cycle * 10 {
+		alone := time.Duration(1+i%2*100) * ms
+		if helpers := p.Allows(); helpers {
+			p.Ran(true, alone*6/10, alone)
+			helped++
+		} else {
+			p.Ran(false, alone, 0)
+		}
+	}
+	if want := (cycle - probes) * 10; helped != want {
+		t.Errorf("%d runs with helpers, want %d", helped, want)
 	}
 }
 
