@@ -2,8 +2,10 @@ package native
 
 import (
 	"runtime"
-	"sync"
 	"sync/atomic"
+	"time"
+
+	"github.com/evertick/evertick/internal/pace"
 )
 
 // oneThread reports that one thread runs all goroutines: on js and wasip1. A second worker would
@@ -18,7 +20,8 @@ type Task interface {
 	Do(worker, chunk int)
 }
 
-// Pool runs tasks on a fixed number of workers. The scheduler decides which worker takes which chunk. So a task
+// Pool runs tasks on a fixed number of workers: a Team, with one stage for each task. Whichever worker is free takes the
+// next chunk, and if helpers cost more time than they save the caller does all chunks. So a task
 // writes the result of each chunk to a place of its own and merges in chunk order, and the size of a chunk must not
 // depend on the number of workers.
 //
@@ -27,16 +30,17 @@ type Task interface {
 // closing; a run allocates nothing.
 type Pool struct {
 	workers int
-	work    func() // p.worker, bound once
+	team    Team
+	task    Task
+	chunks  int
+	lead    func() // p.shareChunks and p.do, bound once
+	each    func(worker, lo, hi int)
 
-	task   Task
-	chunks int64
-	next   atomic.Int64
-	number atomic.Int64 // of the next worker to start
-	done   sync.WaitGroup
-	envErr atomic.Pointer[error]
-	panics atomic.Pointer[any]
+	own, theirs chunkTimes // of the caller and of helpers
 }
+
+// chunkTimes are the number of chunks done, and their nanoseconds.
+type chunkTimes struct{ n, took atomic.Int64 }
 
 // Workers returns the number of workers, at least one; a nil Pool has one.
 func (p *Pool) Workers() int {
@@ -49,7 +53,7 @@ func (p *Pool) Workers() int {
 // NewPool returns a pool of that many workers, at least one.
 func NewPool(workers int) *Pool {
 	p := &Pool{workers: max(workers, 1)}
-	p.work = p.worker
+	p.lead, p.each, p.team.aloneTime = p.shareChunks, p.do, p.aloneTime
 	return p
 }
 
@@ -61,63 +65,51 @@ func (p *Pool) Run(chunks int, task Task) error {
 	if chunks <= 0 {
 		return nil
 	}
+	if err := CheckFloatEnv(); err != nil {
+		return err
+	}
 	if p.workers <= 1 || chunks == 1 || oneThread {
-		if err := CheckFloatEnv(); err != nil {
-			return err
-		}
 		for c := range chunks {
 			task.Do(0, c)
 		}
 		return nil
 	}
-	p.task, p.chunks = task, int64(chunks)
-	p.next.Store(0)
-	p.number.Store(0)
-	p.envErr.Store(nil)
-	p.panics.Store(nil)
-	helpers := min(p.workers, chunks) - 1
-	p.done.Add(helpers + 1)
-	for range helpers {
-		go p.work()
-	}
-	p.worker()
-	p.done.Wait()
+	p.task, p.chunks = task, chunks
+	err := p.team.Run(min(p.workers, chunks), p.lead)
 	p.task = nil
-	if v := p.panics.Load(); v != nil {
-		panic(*v)
-	}
-	if err := p.envErr.Load(); err != nil {
-		return *err
-	}
-	return nil
+	return err
 }
 
-func (p *Pool) worker() {
-	defer p.done.Done()
-	defer func() {
-		if v := recover(); v != nil {
-			p.panicked(v)
-		}
-	}()
-	worker := int(p.number.Add(1) - 1)
-	if err := CheckFloatEnv(); err != nil {
-		p.failed(err)
-		return
+func (p *Pool) shareChunks() {
+	for _, t := range [...]*chunkTimes{&p.own, &p.theirs} {
+		t.n.Store(0)
+		t.took.Store(0)
 	}
-	for c := p.next.Add(1) - 1; c < p.chunks; c = p.next.Add(1) - 1 {
-		p.task.Do(worker, int(c))
-	}
+	p.team.For(0, p.chunks, 1, p.each)
 }
 
-// failed and panicked stop the other workers at their next chunk. They are functions so that their arguments escape
-// to the heap here, not in every run.
-
-func (p *Pool) failed(err error) {
-	p.envErr.Store(&err)
-	p.next.Store(p.chunks)
+func (p *Pool) do(worker, lo, hi int) {
+	times := &p.theirs
+	if worker == 0 {
+		times = &p.own
+	}
+	began := pace.Now()
+	for c := lo; c < hi; c++ {
+		p.task.Do(worker, c)
+	}
+	times.n.Add(int64(hi - lo))
+	times.took.Add(int64(pace.Now() - began))
 }
 
-func (p *Pool) panicked(v any) {
-	p.panics.Store(&v)
-	p.next.Store(p.chunks)
+// aloneTime estimates how long the chunks of a run would have taken one worker: tasks differ, so runs say little about each
+// other. A chunk that took some many times as long as the others was interrupted.
+func (p *Pool) aloneTime() time.Duration {
+	a, b := p.own.n.Load(), p.theirs.n.Load()
+	own, theirs := p.own.took.Load(), p.theirs.took.Load()
+	if a == 0 || b == 0 {
+		return time.Duration(own + theirs)
+	}
+	const many = 4
+	most := many * min(own/a, theirs/b)
+	return time.Duration(min(own, a*most) + min(theirs, b*most))
 }

@@ -1,134 +1,275 @@
 package native
 
 import (
-	"sync"
+	"math/bits"
 	"sync/atomic"
+	"time"
+
+	"github.com/evertick/evertick/internal/pace"
 )
 
 // MaxWorkers is the largest number of workers that a configuration may ask for.
 const MaxWorkers = 1024
 
-// Team is a group of workers that run the stages of a computation side by side, with a barrier after each
-// stage. Each worker is one goroutine for the whole of a Run: where a Run has more than a hundred stages of
-// some microseconds, starting goroutines for each stage, as Pool does, would cost more than the stages.
+// Team is a group of workers that share the stages of a computation, one stage after the other.
 //
-// The caller of Run leads: it runs its own function, and calls Parallel where there is work to share. All workers
-// that have arrived by then run the same job, which calls Worker.For for each of its stages. Workers take the
-// chunks of a stage as they become free, and a stage is over when its chunks are done, even if some workers
-// are missing. So a worker that the system has taken off its CPU delays the others by at most one
-// chunk, and one that arrives late finds the stages done.
+// The caller of Run leads: it runs its own function, and calls For where there is work to share. Helpers, each a goroutine
+// that lasts no longer than the run, look for chunks of the stage in progress. The leader takes chunks as well,
+// and waits only for those that helpers have taken. So the leader can do it all. A helper that arrives late, or
+// that the system takes off its CPU, delays the others at most by the one chunk that it holds. Where even this costs more
+// time than helpers save, since other programs need the CPUs, runs have no helpers for a while: see package pace.
 //
 // The zero Team is ready to use.
 type Team struct {
+	claims atomic.Uint64 // of the stage in progress
+	stage  stage         // its owner is the leader, until a helper has claimed a chunk
+	_      [16]byte      // the leader reads what follows while helpers read the claims
+
+	done    atomic.Int64 // chunks that helpers have done
+	running atomic.Bool  // a run is in progress
+	parked  atomic.Bool  // the leader sleeps
+	wakeup  chan struct{}
+
 	workers int // of this run; 1 between runs
-	job     func(*Worker)
-	stages  []stage
-	epoch   atomic.Int64 // odd while there is a job; grows from run to run
-	inside  atomic.Int64 // helpers that may be running the job
-	ended   atomic.Bool  // the run has ended
+	chunks  int // of this stage; settle leaves out those that nobody has claimed
+	own     int // of them, those that the leader has claimed
+	pace    pace.Pace
 
-	members []Worker     // the first is the leader
-	arrived atomic.Int64 // helpers, in this run
-	work    func()       // t.help, bound once
-	gate    atomic.Int64 // helpers at work; far below zero while the gate is shut
+	help    func()       // t.serve, bound once
+	helpers atomic.Int64 // goroutines
+	numbers [MaxWorkers / 64]atomic.Uint64
 
-	mu     sync.Mutex
-	woken  sync.Cond
-	asleep atomic.Int32 // goroutines that wait for woken
+	// Record, if not nil, has all runs of several workers cut into chunks, which the leader does alone. It is called before
+	// each stage, with its number of chunks, and after each chunk. For programs that predict what helpers would save.
+	Record func(chunks int)
 
-	check  func() error // nil: CheckFloatEnv
+	// aloneTime estimates how long a run that had helpers would have taken without; nil: as long as those that had none.
+	aloneTime func() time.Duration
+
+	check  func() error         // nil: CheckFloatEnv
+	clock  func() time.Duration // nil: pace.Now
 	envErr atomic.Pointer[error]
 	panics atomic.Pointer[any]
 }
 
-// stage counts the chunks of a stage, in a cache line of its own.
+// stage is a range in chunks of a size.
 type stage struct {
-	taken atomic.Uint64 // chunks taken from the front, plus fromBack times those taken from the back
-	done  atomic.Int64
-	_     [48]byte
+	f            func(worker, lo, hi int)
+	lo, hi, size int
 }
 
-const fromBack = 1 << 32
-
-// Worker is one worker of a Team while it runs a job.
-type Worker struct {
-	team *Team
-	next int  // stage
-	back bool // takes chunks from the back
+// run does a chunk.
+func (s *stage) run(worker, chunk int) {
+	at := s.lo + chunk*s.size
+	s.f(worker, at, min(at+s.size, s.hi))
 }
 
-// shut is the value of a shut gate, plus the helpers that are about to see it.
-const shut = -1 << 40
+// Claims are the chunks of a stage that nobody has claimed, [first, last). A claim depends on nothing else, so one of a
+// helper that was off its CPU since it looked is valid whatever the stage is by then.
+const (
+	chunkBits = 24
+	maxChunks = 1<<chunkBits - 1
+	ascending = 1 << (2 * chunkBits) // all workers claim the first chunk
+)
 
-// errBroken is the panic of workers that wait for one that panicked.
-const errBroken = "native: another worker has panicked"
+// claim returns a chunk that nobody has claimed, the last one if back and the stage allows it. It returns -1 if there is
+// none.
+func (t *Team) claim(back bool) int {
+	for {
+		word := t.claims.Load()
+		first, last := word&maxChunks, word>>chunkBits&maxChunks
+		if first == last {
+			return -1
+		}
+		if !back || word&ascending != 0 {
+			if t.claims.CompareAndSwap(word, word+1) {
+				return int(first)
+			}
+		} else if t.claims.CompareAndSwap(word, word-1<<chunkBits) {
+			return int(last) - 1
+		}
+	}
+}
 
 // Workers returns the number of workers of the run in progress, and 1 between runs.
 func (t *Team) Workers() int { return max(t.workers, 1) }
 
-// Run calls lead, with up to workers-1 helpers for its calls of Parallel. On js and wasip1, which have one thread,
+// Run calls lead, with up to workers-1 helpers for its calls of For. On js and wasip1, which have one thread,
 // there are no helpers. The error is that of a helper whose floating-point environment is altered: such a helper does
 // no work. Run passes on the panic of a helper.
 func (t *Team) Run(workers int, lead func()) error {
-	for len(t.members) < workers {
-		t.members = append(t.members, Worker{team: t, back: len(t.members)%2 != 0})
+	if t.help == nil {
+		t.help, t.wakeup = t.serve, make(chan struct{}, 1)
+		t.numbers[0].Store(1) // the leader
 	}
-	if oneThread {
-		workers = 1
-	}
-	if t.workers = workers; workers == 1 {
+	if oneThread || workers <= 1 {
 		lead()
 		return nil
 	}
-	t.open(workers)
-	t.attempt(lead)
-	t.close()
-	t.workers = 1
-	if v := t.panics.Load(); v != nil {
-		panic(*v)
+	began := t.now()
+	helpers := t.Record != nil || t.pace.Allows()
+	if helpers {
+		t.open(workers)
+		defer t.end()
 	}
+	lead()
+	took, alone := t.now()-began, time.Duration(0)
+	if helpers && t.aloneTime != nil {
+		alone = t.aloneTime()
+	}
+	t.pace.Ran(helpers, took, alone)
 	if err := t.envErr.Load(); err != nil {
 		return *err
 	}
 	return nil
 }
 
-func (t *Team) open(workers int) {
-	if t.work == nil {
-		t.work = t.help
-		t.woken.L = &t.mu
-		t.gate.Store(shut)
+func (t *Team) now() time.Duration {
+	if t.clock != nil {
+		return t.clock()
 	}
-	t.arrived.Store(0)
-	t.ended.Store(false)
+	return pace.Now()
+}
+
+func (t *Team) open(workers int) {
+	t.workers = workers
 	t.envErr.Store(nil)
 	t.panics.Store(nil)
-	t.gate.Add(-shut)
-	for range workers - 1 {
-		go t.work()
+	t.running.Store(true)
+	t.recruit()
+}
+
+// end ends a run. If the leader has panicked, it waits for the chunks that helpers have claimed.
+func (t *Team) end() {
+	t.running.Store(false)
+	t.settle()
+	t.workers = 1
+}
+
+// recruit starts the helpers that are missing.
+func (t *Team) recruit() {
+	for t.Record == nil && t.helpers.Load() < int64(t.workers-1) && t.envErr.Load() == nil {
+		t.helpers.Add(1)
+		go t.help()
 	}
 }
 
-// close waits until no helper is at work.
-func (t *Team) close() {
-	t.ended.Store(true)
-	t.wake()
-	t.await(func() bool { return t.gate.CompareAndSwap(0, shut) })
-	t.epoch.Add(t.epoch.Load() & 1) // if a job was interrupted
+// For calls f for [lo, hi), cut into chunks of that size, on any worker, and returns when all chunks are done. No two calls
+// with the same number of a worker, below that of Run, run at the same time. If there is one chunk, or one worker, the
+// leader makes one call. Every other worker takes chunks from the back, so that from stage to stage most of
+// the data of a worker stays in its own cache. Only the leader calls For.
+func (t *Team) For(lo, hi, size int, f func(worker, lo, hi int)) {
+	t.each(stage{f, lo, hi, size}, 0)
 }
 
-// help is the goroutine of a helper. A helper that finds the gate shut has nothing to do; one of an
-// earlier run may help with this one, if this one lacks helpers.
-func (t *Team) help() {
-	if t.gate.Add(1) > 0 {
-		if err := t.checkFloatEnv(); err != nil {
-			t.failed(err)
-		} else if i := int(t.arrived.Add(1)); i < len(t.members) {
-			t.serve(&t.members[i])
+// ForAscending is For with chunks that begin in ascending order.
+func (t *Team) ForAscending(lo, hi, size int, f func(worker, lo, hi int)) {
+	t.each(stage{f, lo, hi, size}, ascending)
+}
+
+func (t *Team) each(s stage, order uint64) {
+	if t.workers <= 1 || s.hi-s.lo <= s.size {
+		if s.lo < s.hi {
+			s.f(0, s.lo, s.hi)
+		}
+		return
+	}
+	for (s.hi-s.lo-1)/s.size >= maxChunks {
+		s.size *= 2
+	}
+	t.recruit()
+	t.stage, t.own, t.chunks = s, 0, (s.hi-s.lo-1)/s.size+1
+	t.done.Store(0)
+	t.record(t.chunks)
+	t.claims.Store(order | uint64(t.chunks)<<chunkBits)
+	for i := t.claim(false); i >= 0; i = t.claim(false) {
+		t.own++
+		s.run(0, i)
+		t.record(0)
+		if t.panics.Load() != nil {
+			break
 		}
 	}
-	t.gate.Add(-1)
-	t.wake()
+	t.settle()
+	if v := t.panics.Load(); v != nil {
+		panic(*v)
+	}
+}
+
+func (t *Team) record(chunks int) {
+	if t.Record != nil {
+		t.Record(chunks)
+	}
+}
+
+// settle leaves no chunk to claim, and waits until helpers have done those that they have claimed.
+func (t *Team) settle() {
+	word := t.claims.Swap(0)
+	t.chunks -= int(word>>chunkBits&maxChunks) - int(word&maxChunks)
+	theirs := int64(t.chunks - t.own)
+	if t.poll(func() bool { return t.done.Load() == theirs }) {
+		return
+	}
+	t.parked.Store(true)
+	for t.done.Load() != theirs {
+		<-t.wakeup
+	}
+	t.parked.Store(false)
+}
+
+// patience is how long a worker polls. It is longer than the leader usually works alone or waits for a chunk. What takes
+// longer may need the CPU.
+const patience = 100 * time.Microsecond
+
+// poll returns true when ready does, and false if it does not for a while.
+func (t *Team) poll(ready func() bool) bool {
+	for began := pace.Now(); ; {
+		for range 256 {
+			if ready() {
+				return true
+			}
+		}
+		if pace.Now()-began > patience {
+			return false
+		}
+	}
+}
+
+// serve is the goroutine of a helper. It ends with the run, or when there is nothing to do for a while.
+func (t *Team) serve() {
+	number, chunk := t.enlist(), -1
+	defer func() {
+		v := recover()
+		if chunk >= 0 { // it did not return
+			t.panicked(v)
+			t.finish()
+		}
+		t.numbers[number/64].And(^(1 << (number % 64)))
+		t.helpers.Add(-1)
+	}()
+	if err := t.checkFloatEnv(); err != nil {
+		t.failed(err)
+		return
+	}
+	claimed := func() bool {
+		chunk = t.claim(number%2 != 0)
+		return chunk >= 0 || !t.running.Load()
+	}
+	for t.poll(claimed) && chunk >= 0 {
+		t.stage.run(number, chunk)
+		chunk = -1
+		t.finish()
+	}
+}
+
+// enlist returns a number that no other helper has, from 1 on.
+func (t *Team) enlist() int {
+	for k := 0; ; k = (k + 1) % len(t.numbers) {
+		used := t.numbers[k].Load()
+		if i := bits.TrailingZeros64(^used); i < 64 && t.numbers[k].CompareAndSwap(used, used|1<<i) {
+			return 64*k + i
+		}
+	}
 }
 
 func (t *Team) checkFloatEnv() error {
@@ -138,35 +279,15 @@ func (t *Team) checkFloatEnv() error {
 	return CheckFloatEnv()
 }
 
-// serve runs the jobs of a run.
-func (t *Team) serve(w *Worker) {
-	for last := int64(0); ; {
-		now := int64(0)
-		t.await(func() bool {
-			now = t.epoch.Load()
-			return now&1 != 0 && now != last || t.ended.Load()
-		})
-		if t.ended.Load() {
-			return
+// finish marks a chunk of a helper as done.
+func (t *Team) finish() {
+	t.done.Add(1)
+	if t.parked.Load() {
+		select {
+		case t.wakeup <- struct{}{}:
+		default: // there is a token
 		}
-		last = now
-		t.inside.Add(1)
-		if t.epoch.Load() == now {
-			w.next = 0
-			t.attempt(func() { t.job(w) })
-		}
-		t.inside.Add(-1)
-		t.wake()
 	}
-}
-
-func (t *Team) attempt(f func()) {
-	defer func() {
-		if v := recover(); v != nil && v != errBroken {
-			t.panicked(v)
-		}
-	}()
-	f()
 }
 
 // failed and panicked are functions so that their arguments move to the heap here, not
@@ -174,116 +295,8 @@ func (t *Team) attempt(f func()) {
 
 func (t *Team) failed(err error) { t.envErr.CompareAndSwap(nil, &err) }
 
-func (t *Team) panicked(v any) {
-	t.panics.CompareAndSwap(nil, &v)
-	t.wake()
-}
-
-// Parallel has all workers that have arrived run a job of up to that many stages. It returns when the job is
-// done and they have left it. Only the leader calls it.
-func (t *Team) Parallel(stages int, job func(*Worker)) {
-	leader := &t.members[0]
-	leader.next = 0
-	if t.workers <= 1 {
-		job(leader)
-		return
-	}
-	if cap(t.stages) < stages {
-		t.stages = make([]stage, stages)
-	}
-	t.stages = t.stages[:stages]
-	clear(t.stages)
-	t.job = job
-	t.epoch.Add(1)
-	t.wake()
-	job(leader)
-	t.epoch.Add(1)
-	t.await(func() bool { return t.inside.Load() == 0 })
-}
-
-// For does what is left of the next stage, over [lo, hi) in chunks of that size, and returns when all of the stage is
-// done. A worker without helpers does the stage in one call of f. Every other worker takes chunks from the back, so
-// that from stage to stage most of the data of a worker stays in its own cache.
-func (w *Worker) For(lo, hi, size int, f func(lo, hi int)) { w.each(lo, hi, size, w.back, f) }
-
-// ForAscending is For with chunks that begin in ascending order.
-func (w *Worker) ForAscending(lo, hi, size int, f func(lo, hi int)) { w.each(lo, hi, size, false, f) }
-
-func (w *Worker) each(lo, hi, size int, back bool, f func(lo, hi int)) {
-	if w.team.workers <= 1 {
-		if lo < hi {
-			f(lo, hi)
-		}
-		return
-	}
-	st := &w.team.stages[w.next]
-	w.next++
-	chunks := int64((hi - lo + size - 1) / size)
-	for i := st.take(chunks, back); i >= 0; i = st.take(chunks, back) {
-		at := lo + int(i)*size
-		f(at, min(at+size, hi))
-		if st.done.Add(1) == chunks {
-			w.team.wake()
-		}
-	}
-	if st.done.Load() >= chunks {
-		return
-	}
-	w.team.await(func() bool { return st.done.Load() >= chunks || w.team.panics.Load() != nil })
-	if st.done.Load() < chunks {
-		panic(errBroken)
-	}
-}
-
-// take returns a chunk that no worker has taken, or -1.
-func (st *stage) take(chunks int64, back bool) int64 {
-	step := uint64(1)
-	if back {
-		step = fromBack
-	}
-	if taken := st.taken.Load(); int64(taken%fromBack+taken/fromBack) >= chunks {
-		return -1
-	}
-	taken := st.taken.Add(step) - step
-	front, rear := int64(taken%fromBack), int64(taken/fromBack)
-	switch {
-	case front+rear >= chunks:
-		return -1
-	case back:
-		return chunks - 1 - rear
-	}
-	return front
-}
-
-// spins is how often a worker polls before it sleeps: some tens of microseconds. This is longer than the leader
-// usually works alone, and about as long as waking up takes.
-const spins = 20000
-
-// await returns when ready reports true. It polls for a while; a worker that waits longer waits for
-// one that is off its CPU, and may itself occupy that CPU, so it sleeps.
-func (t *Team) await(ready func() bool) {
-	for range spins {
-		if ready() {
-			return
-		}
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.asleep.Add(1)
-	defer t.asleep.Add(-1)
-	for !ready() {
-		t.woken.Wait()
-	}
-}
-
-// wake wakes the goroutines that sleep in await. Call it after any change that one may wait for.
-func (t *Team) wake() {
-	if t.asleep.Load() != 0 {
-		t.mu.Lock()
-		t.woken.Broadcast()
-		t.mu.Unlock()
-	}
-}
+// panicked keeps the first panic.
+func (t *Team) panicked(v any) { t.panics.CompareAndSwap(nil, &v) }
 
 // SerialStage runs the second part of chunks in ascending order, one after the other, while workers do the first part
 // of others. The worker that finds the next chunk ready runs its second part.

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/evertick/evertick/internal/pace"
 )
 
 func needHelpers(t *testing.T) {
@@ -16,19 +18,16 @@ func needHelpers(t *testing.T) {
 	}
 }
 
-// runJob runs one job.
-func runJob(team *Team, workers, stages int, job func(*Worker)) error {
-	return team.Run(workers, func() { team.Parallel(stages, job) })
-}
+func init() { pace.Always = true }
 
 func TestTeamStages(t *testing.T) {
 	var team Team
 	for _, workers := range []int{1, 2, 3, 7} {
 		const stages, n = 200, 1000
 		counts := make([]atomic.Int64, n)
-		err := runJob(&team, workers, stages, func(w *Worker) {
+		err := team.Run(workers, func() {
 			for stage := range stages {
-				w.For(0, n, 1+stage%30, func(lo, hi int) {
+				team.For(0, n, 1+stage%30, func(_, lo, hi int) {
 					for i := lo; i < hi; i++ {
 						if before := counts[(i+stage*37)%n].Load(); before < int64(stage) {
 							t.Errorf("stage %d began when the one before had not ended", stage)
@@ -49,31 +48,45 @@ func TestTeamStages(t *testing.T) {
 	}
 }
 
-// TestTeamEmpty: stages of nothing, and of one chunk.
+// TestTeamEmpty: stages of nothing, and of one chunk, which the leader does.
 func TestTeamEmpty(t *testing.T) {
 	var team Team
-	var calls atomic.Int64
+	calls := 0
 	for range 100 {
-		runJob(&team, 3, 3, func(w *Worker) {
-			w.For(5, 5, 10, func(lo, hi int) { t.Error("a chunk of nothing") })
-			w.For(5, 8, 10, func(lo, hi int) { calls.Add(int64(100*lo + hi)) })
-			w.For(0, 0, 1, func(lo, hi int) { t.Error("a chunk of nothing") })
+		team.Run(3, func() {
+			team.For(5, 5, 10, func(_, _, _ int) { t.Error("a chunk of nothing") })
+			team.For(5, 8, 10, func(worker, lo, hi int) { calls += 1000*worker + 100*lo + hi })
+			team.For(0, 0, 1, func(_, _, _ int) { t.Error("a chunk of nothing") })
 		})
 	}
-	if calls.Load() != 100*508 {
-		t.Error(calls.Load())
+	if calls != 100*508 {
+		t.Error(calls)
 	}
 }
 
-// TestTeamSlow: workers that wait for a slow chunk sleep, and then go on.
+// TestTeamManyChunks: more chunks than the claims can count are made larger.
+func TestTeamManyChunks(t *testing.T) {
+	needHelpers(t)
+	var team Team
+	var sum atomic.Int64
+	const n = 3*maxChunks + 5
+	team.Run(2, func() {
+		team.For(0, n, 1, func(_, lo, hi int) { sum.Add(int64(hi - lo)) })
+	})
+	if sum.Load() != n {
+		t.Error(sum.Load())
+	}
+}
+
+// TestTeamSlow: a leader that waits for a slow chunk sleeps, and then goes on.
 func TestTeamSlow(t *testing.T) {
 	needHelpers(t)
 	var team Team
 	for range 3 {
 		var calls atomic.Int64
-		err := runJob(&team, 3, 4, func(w *Worker) {
+		err := team.Run(3, func() {
 			for range 4 {
-				w.For(0, 6, 1, func(lo, _ int) {
+				team.For(0, 6, 1, func(_, lo, _ int) {
 					if lo == 5 {
 						time.Sleep(3 * time.Millisecond)
 					}
@@ -87,36 +100,142 @@ func TestTeamSlow(t *testing.T) {
 	}
 }
 
-func TestTeamPanic(t *testing.T) {
+// TestTeamWithoutHelpers: where no helper arrives before the end of the run, the leader does everything. Helpers
+// that arrive later leave.
+func TestTeamWithoutHelpers(t *testing.T) {
 	needHelpers(t)
 	var team Team
-	func() {
-		defer func() {
-			if v := recover(); v != "broken" {
-				t.Errorf("panic %v", v)
+	late := make(chan struct{})
+	team.check = func() error { <-late; return nil }
+	for range 3 {
+		done := 0
+		err := team.Run(4, func() {
+			for range 5 {
+				team.For(0, 100, 3, func(worker, lo, hi int) {
+					if worker != 0 {
+						t.Error("a helper works")
+					}
+					done += hi - lo
+				})
 			}
-		}()
-		runJob(&team, 3, 3, func(w *Worker) {
-			w.For(0, 9, 1, func(int, int) {})
-			w.For(0, 9, 1, func(lo, _ int) {
-				if lo == 4 {
-					panic("broken")
-				}
-			})
-			w.For(0, 9, 1, func(int, int) { t.Error("went on without the chunk that panicked") })
 		})
-	}()
-	done := 0
-	if err := runJob(&team, 1, 1, func(w *Worker) { w.For(0, 4, 4, func(int, int) { done++ }) }); err != nil || done != 1 {
-		t.Fatal(err, done) // it can be used again
+		if err != nil || done != 500 {
+			t.Fatal(err, done)
+		}
+	}
+	if n := team.helpers.Load(); n != 3 {
+		t.Errorf("%d helpers started for three runs", n)
+	}
+	close(late)
+	for team.helpers.Load() != 0 {
+		runtime.Gosched()
 	}
 }
 
-// TestTeamLeaderPanics: the leader panics between two jobs; helpers leave and Run passes the panic on.
-func TestTeamLeaderPanics(t *testing.T) {
+// TestTeamHelperStops: while a helper is off its CPU in a chunk, the leader does all others of the stage. When the helper
+// stops without a chunk, the leader does all stages, and ends the run.
+func TestTeamHelperStops(t *testing.T) {
 	needHelpers(t)
 	var team Team
-	for range 3 {
+	const chunks = 50
+	var done atomic.Int64
+	var stopped atomic.Bool
+	err := team.Run(2, func() {
+		team.For(0, chunks, 1, func(worker, _, _ int) {
+			if worker != 0 {
+				stopped.Store(true)
+				for done.Load() < chunks-1 { // by the leader
+					runtime.Gosched()
+				}
+			} else {
+				for !stopped.Load() {
+					runtime.Gosched()
+				}
+			}
+			done.Add(1)
+		})
+		if done.Load() != chunks {
+			t.Errorf("stage ended after %d chunks", done.Load())
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := make(chan struct{})
+	defer close(late)
+	team.check = func() error { <-late; return nil }
+	for range 10 {
+		done.Store(0)
+		team.Run(2, func() {
+			for range 3 {
+				team.For(0, chunks, 1, func(_, _, _ int) { done.Add(1) })
+			}
+		})
+		if done.Load() != 3*chunks {
+			t.Fatal(done.Load())
+		}
+	}
+}
+
+// TestTeamShortStages: of stages that follow each other quickly, each has its chunks, although helpers that looked at the
+// claims of one stage claim chunks of the next.
+func TestTeamShortStages(t *testing.T) {
+	needHelpers(t)
+	var team Team
+	var counts [4]int64
+	for range 2000 {
+		var sum atomic.Int64
+		team.Run(4, func() {
+			for stage := range counts {
+				team.For(0, stage+2, 1, func(_, lo, _ int) { sum.Add(1 << (8 * stage)) })
+			}
+		})
+		if sum.Load() != 2|3<<8|4<<16|5<<24 {
+			t.Fatalf("chunks by stage: %x", sum.Load())
+		}
+	}
+}
+
+// TestTeamPaces: runs have helpers as the times of runs decide.
+func TestTeamPaces(t *testing.T) {
+	needHelpers(t)
+	pace.Always = false
+	defer func() { pace.Always = true }()
+	var team Team
+	var now time.Duration
+	team.clock = func() time.Duration { return now }
+	run := func(shared time.Duration) (workers int) {
+		team.Run(2, func() {
+			if workers = team.Workers(); workers == 1 {
+				now += time.Millisecond
+			} else {
+				now += shared
+			}
+		})
+		return workers
+	}
+	count := func(runs int, shared time.Duration) (helped int) {
+		for range runs {
+			helped += run(shared) - 1
+		}
+		return helped
+	}
+	if n := count(1000, 600*time.Microsecond); n < 960 {
+		t.Errorf("%d of 1000 runs have helpers, which save time", n)
+	}
+	if n := count(1000, 3*time.Millisecond); n > 20 {
+		t.Errorf("%d of 1000 runs have helpers, which cost time", n)
+	}
+	count(1100, 600*time.Microsecond) // the pause
+	if n := count(1000, 600*time.Microsecond); n < 960 {
+		t.Errorf("%d of 1000 runs have helpers, which save time again", n)
+	}
+}
+
+func TestTeamPanic(t *testing.T) {
+	needHelpers(t)
+	var team Team
+	for bad := range 50 {
 		func() {
 			defer func() {
 				if v := recover(); v != "broken" {
@@ -124,13 +243,50 @@ func TestTeamLeaderPanics(t *testing.T) {
 				}
 			}()
 			team.Run(3, func() {
-				team.Parallel(1, func(w *Worker) { w.For(0, 9, 1, func(int, int) {}) })
+				team.For(0, 9, 1, func(_, _, _ int) {})
+				team.For(0, 50, 1, func(_, lo, _ int) {
+					if runtime.Gosched(); lo == bad {
+						panic("broken")
+					}
+				})
+				team.For(0, 9, 1, func(_, _, _ int) { t.Error("went on without the chunk that panicked") })
+			})
+		}()
+		done := 0
+		if err := team.Run(1, func() { team.For(0, 4, 4, func(_, _, _ int) { done++ }) }); err != nil || done != 1 {
+			t.Fatal(err, done) // it can be used again
+		}
+	}
+}
+
+// TestTeamLeaderPanics: the leader panics in a chunk; the run ends when no helper is in a chunk.
+func TestTeamLeaderPanics(t *testing.T) {
+	needHelpers(t)
+	var team Team
+	for range 20 {
+		var inside atomic.Int64
+		func() {
+			defer func() {
+				if v := recover(); v != "broken" {
+					t.Errorf("panic %v", v)
+				}
+				if n := inside.Load(); n != 0 {
+					t.Errorf("%d helpers are in a chunk", n)
+				}
+			}()
+			team.Run(3, func() {
+				team.For(0, 9, 1, func(_, _, _ int) {})
+				team.For(0, 9, 1, func(worker, lo, _ int) {
+					if worker == 0 && lo > 0 {
+						panic("broken")
+					}
+					inside.Add(1)
+					runtime.Gosched()
+					inside.Add(-1)
+				})
 				panic("broken")
 			})
 		}()
-		if n := team.gate.Load(); n > shut+2 {
-			t.Fatalf("helpers have not left: gate %d", n)
-		}
 	}
 }
 
@@ -140,26 +296,28 @@ func TestTeamFloatEnv(t *testing.T) {
 	needHelpers(t)
 	var team Team
 	team.check = func() error { return ErrFloatEnv }
-	var calls atomic.Int64
+	calls := 0
 	lead := func() {
-		for team.arrived.Load() == 0 && team.envErr.Load() == nil {
+		for team.envErr.Load() == nil {
 			runtime.Gosched()
 		}
-		team.Parallel(1, func(w *Worker) {
-			w.For(0, 100, 1, func(int, int) {
-				if w != &team.members[0] {
-					t.Error("a helper works")
-				}
-				calls.Add(1)
-			})
+		team.For(0, 100, 1, func(worker, _, _ int) {
+			if worker != 0 {
+				t.Error("a helper works")
+			}
+			calls++
 		})
 	}
-	if err := team.Run(2, lead); !errors.Is(err, ErrFloatEnv) || calls.Load() != 100 {
-		t.Fatalf("%v after %d chunks", err, calls.Load())
+	if err := team.Run(2, lead); !errors.Is(err, ErrFloatEnv) || calls != 100 {
+		t.Fatalf("%v after %d chunks", err, calls)
+	}
+	for team.helpers.Load() != 0 {
+		runtime.Gosched()
 	}
 	team.check = nil
-	if err := runJob(&team, 2, 1, func(w *Worker) { w.For(0, 100, 1, func(int, int) { calls.Add(1) }) }); err != nil || calls.Load() != 200 {
-		t.Fatalf("%v after %d chunks", err, calls.Load())
+	var more atomic.Int64
+	if err := team.Run(2, func() { team.For(0, 100, 1, func(_, _, _ int) { more.Add(1) }) }); err != nil || more.Load() != 100 {
+		t.Fatalf("%v after %d chunks", err, more.Load())
 	}
 }
 
@@ -169,9 +327,10 @@ func TestTeamForAscending(t *testing.T) {
 	var begun atomic.Int64
 	for range 20 {
 		begun.Store(0)
-		runJob(&team, 3, 1, func(w *Worker) {
-			w.ForAscending(0, 64, 1, func(lo, _ int) {
-				if n := int(begun.Add(1)); team.workers > 1 && lo >= n+3 {
+		team.Run(3, func() {
+			workers := team.Workers()
+			team.ForAscending(0, 64, 1, func(_, lo, _ int) {
+				if n := int(begun.Add(1)); workers > 1 && lo >= n+3 {
 					t.Errorf("chunk %d as number %d", lo, n)
 				}
 			})
@@ -181,14 +340,10 @@ func TestTeamForAscending(t *testing.T) {
 
 func TestTeamAllocatesNothing(t *testing.T) {
 	var team Team
-	job := func(w *Worker) {
-		for range 10 {
-			w.For(0, 100, 10, func(int, int) {})
-		}
-	}
+	job := func(_, _, _ int) {}
 	lead := func() {
-		for range 3 {
-			team.Parallel(10, job)
+		for range 30 {
+			team.For(0, 100, 10, job)
 		}
 	}
 	run := func() {

@@ -61,23 +61,25 @@ type solver struct {
 	collided       bool                 // whether the manifolds of this step are computed
 	continuous     continuousState
 	sensorSweep    sensorSweep
-	contactChunks  []contactChunk     // of the pairs, by chunk
-	colouring      native.SerialStage // of chunks of the pairs
-	stage          stageTask
+	contactChunks  []contactChunk              // of the pairs, by chunk
+	colouring      native.SerialStage          // of chunks of the pairs
+	stage          func(s *solver, lo, hi int) // in progress
 	spanStage      spanTask
+	spanRun        func(s *solver, lo, hi int) // of eachSpan
+	sub            int                         // sub-step
 	team           native.Team
 	contactRanges  []blockRange // what solve runs one after the other
 	jointRanges    []blockRange
 
 	// Methods of s as function values, bound once so that a step allocates nothing.
-	wholeStep         func()
-	stageJob, stepJob func(*native.Worker)
-	colourJob         func(chunk int)
-	parallelForJob    func(parts int, f func(part int))
-	part              func(part int) // of the broad phase
-	ignoredJob        func(shape, other uint32) bool
-	touchedJob        func(a, b uint32) bool
-	motionLocksJob    func(body uint32) rigid.MotionLocks
+	wholeStep      func()
+	stageJob       func(worker, lo, hi int)
+	colourJob      func(chunk int)
+	parallelForJob func(parts int, f func(part int))
+	part           func(part int) // of the broad phase
+	ignoredJob     func(shape, other uint32) bool
+	touchedJob     func(a, b uint32) bool
+	motionLocksJob func(body uint32) rigid.MotionLocks
 
 	queries queries
 	look    lookMemory
@@ -98,8 +100,8 @@ func (s *solver) Open(cfg Config, cols *Columns) error {
 	}
 	s.ignoredPairs.bodies = cfg.Capacity
 	s.cols, s.level, s.pool = cols, level, native.NewPool(cfg.Workers)
-	s.parallelForJob, s.ignoredJob, s.touchedJob, s.motionLocksJob = s.parallelForParts, s.ignoredInSweep, s.mayTouch, s.motionLocks
-	s.wholeStep, s.stageJob, s.stepJob, s.colourJob = s.step, s.runStageChunks, s.runSolveStages, s.colourChunk
+	s.parallelForJob, s.ignoredJob, s.touchedJob, s.motionLocksJob = s.broadPhaseParts, s.ignoredInSweep, s.mayTouch, s.motionLocks
+	s.wholeStep, s.stageJob, s.colourJob = s.step, s.runStage, s.colourChunk
 	s.hashStages = cfg.StageHashes
 	s.sys.Params = cfg.params()
 	s.applyTuning(cfg.tuning())

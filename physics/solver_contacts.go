@@ -69,7 +69,7 @@ func (s *solver) updateContacts() {
 // stay as they are.
 func (s *solver) updateSameContacts() {
 	s.prepareSystem(s.contacts).BeginStep(s.dt)
-	s.parallelFor(0, len(s.contactChunks), 1, (*solver).updateSameChunks)
+	s.parallelForParts(len(s.contactChunks), (*solver).updateSameChunks)
 	changed := !s.sys.SameDynamics()
 	for k := range s.contactChunks {
 		changed = changed || s.contactChunks[k].changed
@@ -130,14 +130,14 @@ func (s *solver) updateBroadPhase() {
 	s.recycled = growContacts(s.recycled, n, s.minContactCapacity())
 	s.reserveContactChunks(max(1, (n+pairChunk-1)/pairChunk)) // at least one, which reports what ended
 	if s.collided = s.sleep.asleep > 0; s.collided {
-		s.parallelFor(0, len(s.contactChunks), 1, (*solver).collideChunks)
+		s.parallelForParts(len(s.contactChunks), (*solver).collideChunks)
 	}
 }
 
-// parallelForParts runs the parts of the broad phase on all workers.
-func (s *solver) parallelForParts(parts int, f func(part int)) {
+// broadPhaseParts runs the parts of a stage of the broad phase on all workers.
+func (s *solver) broadPhaseParts(parts int, f func(part int)) {
 	s.part = f
-	s.parallelFor(0, parts, 1, (*solver).runParts)
+	s.parallelForParts(parts, (*solver).runParts)
 }
 
 func (s *solver) runParts(lo, hi int) {

@@ -1,7 +1,6 @@
 package physics
 
 import (
-	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/rigid"
 )
 
@@ -16,99 +15,100 @@ func (s *solver) solve() {
 	}
 	sys := &s.sys
 	sys.LayOutBlocks()
-	s.parallelFor(0, len(s.contacts), pairChunk, (*solver).fillBlocks)
+	s.parallelForParts((len(s.contacts)+pairChunk-1)/pairChunk, (*solver).fillBlocks)
 	if !s.hashStages && s.singleWorker() && s.lockedBodies == 0 && len(s.materialPairs) == 0 && s.allActive() {
 		sys.Solve(s.level)
 		return
 	}
 	s.contactRanges = planRanges(s.contactRanges[:0], &sys.Colours.Start)
 	s.jointRanges = planRanges(s.jointRanges[:0], &sys.JointColours.Start)
-	n := len(s.contactRanges) + len(s.jointRanges)
-	s.team.Parallel(8+2*n+s.subSteps()*(3+2*n), s.stepJob)
+	s.runSolveStages()
 	s.hashSolved()
 }
 
-func (s *solver) fillBlocks(lo, hi int) { s.sys.FillBlocks(lo, hi) }
+// fillBlocks puts the contacts of chunks [lo, hi) into blocks.
+func (s *solver) fillBlocks(lo, hi int) {
+	s.sys.FillBlocks(lo*pairChunk, min(hi*pairChunk, len(s.contacts)))
+}
 
-// blockRange is a range of blocks. All blocks of a range are done before the next range begins.
-type blockRange struct{ lo, hi, size int }
+// blockRange is a range of blocks, which workers share or not. All blocks of a range are done before the next
+// range begins.
+type blockRange struct {
+	lo, hi int
+	shared bool
+}
 
 // planRanges appends a range for each colour whose blocks suffice for several workers, and one range for each
 // run of smaller colours.
 func planRanges(passes []blockRange, start *[rigid.NumColours + 1]int) []blockRange {
-	joined := false
 	for c := range rigid.NumColours {
 		lo, hi := start[c], start[c+1]
 		shared := c != rigid.Overflow && hi-lo >= 2*blockChunk
+		last := len(passes) - 1
 		switch {
 		case lo == hi:
-		case shared:
-			passes = append(passes, blockRange{lo, hi, blockChunk})
-			joined = false
-		case joined:
-			p := &passes[len(passes)-1]
-			p.hi, p.size = hi, hi-p.lo
+		case !shared && last >= 0 && !passes[last].shared:
+			passes[last].hi = hi
 		default:
-			passes = append(passes, blockRange{lo, hi, hi - lo})
-			joined = true
+			passes = append(passes, blockRange{lo, hi, shared})
 		}
 	}
 	return passes
 }
 
-// runSolveStages runs the stages of the solver on one worker.
-func (s *solver) runSolveStages(w *native.Worker) {
-	sys, level := &s.sys, s.level
+// runSolveStages runs the stages of the solver.
+func (s *solver) runSolveStages() {
+	sys := &s.sys
 	blocks, joints := len(sys.Blocks), len(sys.JointBlocks)
-	s.eachSpan(w, func(lo, hi int) { sys.LoadStates(level, lo, hi) })
-	w.For(0, joints, blockChunk, func(lo, hi int) { sys.PrepareJoints(level, lo, hi) })
-	w.For(0, blocks, blockChunk, func(lo, hi int) {
-		sys.PrepareContacts(level, lo, hi)
+	s.eachSpan(func(s *solver, lo, hi int) { s.sys.LoadStates(s.level, lo, hi) })
+	s.parallelFor(0, joints, blockChunk, func(s *solver, lo, hi int) { s.sys.PrepareJoints(s.level, lo, hi) })
+	s.parallelFor(0, blocks, blockChunk, func(s *solver, lo, hi int) {
+		s.sys.PrepareContacts(s.level, lo, hi)
 		s.applyMaterialPairs(lo, hi)
 	})
-	for sub := range s.subSteps() {
-		s.eachSpan(w, func(lo, hi int) {
-			sys.IntegrateVelocities(level, sub, lo, hi)
+	for s.sub = range s.subSteps() {
+		s.eachSpan(func(s *solver, lo, hi int) {
+			s.sys.IntegrateVelocities(s.level, s.sub, lo, hi)
 			s.applyMotionLocks(lo, hi)
 		})
-		if sub == 0 {
-			eachRange(w, s.jointRanges, func(lo, hi int) { sys.WarmStartJoints(level, lo, hi) })
-			eachRange(w, s.contactRanges, func(lo, hi int) { sys.WarmStartContacts(level, lo, hi) })
+		if s.sub == 0 {
+			s.eachRange(s.jointRanges, func(s *solver, lo, hi int) { s.sys.WarmStartJoints(s.level, lo, hi) })
+			s.eachRange(s.contactRanges, func(s *solver, lo, hi int) { s.sys.WarmStartContacts(s.level, lo, hi) })
 		}
-		eachRange(w, s.jointRanges, func(lo, hi int) { sys.SolveJoints(level, true, lo, hi) })
-		eachRange(w, s.contactRanges, func(lo, hi int) { sys.SolveContacts(level, true, lo, hi) })
-		s.eachSpan(w, func(lo, hi int) {
+		s.eachRange(s.jointRanges, func(s *solver, lo, hi int) { s.sys.SolveJoints(s.level, true, lo, hi) })
+		s.eachRange(s.contactRanges, func(s *solver, lo, hi int) { s.sys.SolveContacts(s.level, true, lo, hi) })
+		s.eachSpan(func(s *solver, lo, hi int) {
 			s.applyMotionLocks(lo, hi)
-			sys.IntegratePositions(level, lo, hi)
+			s.sys.IntegratePositions(s.level, lo, hi)
 		})
-		eachRange(w, s.jointRanges, func(lo, hi int) { sys.SolveJoints(level, false, lo, hi) })
-		eachRange(w, s.contactRanges, func(lo, hi int) { sys.SolveContacts(level, false, lo, hi) })
+		s.eachRange(s.jointRanges, func(s *solver, lo, hi int) { s.sys.SolveJoints(s.level, false, lo, hi) })
+		s.eachRange(s.contactRanges, func(s *solver, lo, hi int) { s.sys.SolveContacts(s.level, false, lo, hi) })
 		if s.hashStages {
-			w.For(0, 1, 1, func(_, _ int) { s.hashStates(sub) })
+			s.hashStates(s.sub)
 		}
 	}
-	eachRange(w, s.contactRanges, func(lo, hi int) { sys.ApplyRestitution(level, lo, hi) })
-	w.For(0, joints, blockChunk, func(lo, hi int) { sys.StoreJointImpulses(level, lo, hi) })
-	w.For(0, blocks, blockChunk, func(lo, hi int) { sys.StoreContactImpulses(level, lo, hi) })
-	s.eachSpan(w, func(lo, hi int) {
+	s.eachRange(s.contactRanges, func(s *solver, lo, hi int) { s.sys.ApplyRestitution(s.level, lo, hi) })
+	s.parallelFor(0, joints, blockChunk, func(s *solver, lo, hi int) { s.sys.StoreJointImpulses(s.level, lo, hi) })
+	s.parallelFor(0, blocks, blockChunk, func(s *solver, lo, hi int) { s.sys.StoreContactImpulses(s.level, lo, hi) })
+	s.eachSpan(func(s *solver, lo, hi int) {
 		s.applyMotionLocks(lo, hi)
-		sys.StoreStates(level, lo, hi)
+		s.sys.StoreStates(s.level, lo, hi)
 	})
 }
 
 // eachSpan runs a stage over the spans of active bodies.
-func (s *solver) eachSpan(w *native.Worker, f func(lo, hi int)) {
-	spans := s.sleep.spans
-	w.For(0, len(spans), 1, func(lo, hi int) {
-		for _, rows := range spans[lo:hi] {
-			f(rows.lo, rows.hi)
-		}
-	})
+func (s *solver) eachSpan(run func(s *solver, lo, hi int)) {
+	s.spanRun = run
+	s.parallelForSpans(s.sleep.spans, func(s *solver, _, lo, hi int) { s.spanRun(s, lo, hi) })
 }
 
-func eachRange(w *native.Worker, passes []blockRange, f func(lo, hi int)) {
+func (s *solver) eachRange(passes []blockRange, run func(s *solver, lo, hi int)) {
 	for _, p := range passes {
-		w.For(p.lo, p.hi, p.size, f)
+		if p.shared {
+			s.parallelFor(p.lo, p.hi, blockChunk, run)
+		} else {
+			run(s, p.lo, p.hi)
+		}
 	}
 }
 

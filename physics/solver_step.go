@@ -3,7 +3,6 @@ package physics
 import (
 	"slices"
 
-	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/rigid"
 )
 
@@ -38,10 +37,18 @@ func (s *solver) step() {
 	s.steps++
 }
 
-// The sizes of chunks, which do not depend on the number of workers.
+// bodyChunk is the most rows of a span. blockChunk is the least number of blocks of a chunk: about a microsecond.
 const (
-	bodyChunk  = 2048
-	blockChunk = 8
+	bodyChunk  = 512
+	blockChunk = 16
+)
+
+// A worker gets few chunks of a stage, since to claim one takes a tenth of a microsecond: rowChunks if it consists
+// of rows or blocks that cost about the same, partChunks if it consists of parts that do not. No result depends on
+// where such a chunk begins; what is merged in order is merged by spans or parts.
+const (
+	rowChunks  = 3
+	partChunks = 8
 )
 
 // rowsPerWorker is the number of bodies, or shapes, that justifies one more worker: with fewer, the step would be
@@ -64,44 +71,27 @@ func spanRows(spans []span) (rows int) {
 // singleWorker reports whether one worker does the whole step.
 func (s *solver) singleWorker() bool { return s.team.Workers() <= 1 }
 
-// stageTask is a stage over [lo, hi), in chunks.
-type stageTask struct {
-	run          func(s *solver, lo, hi int)
-	lo, hi, size int
-	inOrder      bool
+// parallelFor runs a stage over rows or blocks on all workers, in chunks of at least so many; a single worker runs it in
+// one call.
+func (s *solver) parallelFor(lo, hi, least int, run func(s *solver, lo, hi int)) {
+	s.stage = run
+	s.team.For(lo, hi, max(least, 1+(hi-lo-1)/(rowChunks*s.team.Workers())), s.stageJob)
 }
 
-// parallelFor runs a stage in chunks on all workers; a single worker runs it in one call.
-func (s *solver) parallelFor(lo, hi, size int, run func(s *solver, lo, hi int)) {
-	s.runStage(stageTask{run: run, lo: lo, hi: hi, size: size})
+// parallelForParts runs a stage over parts on all workers.
+func (s *solver) parallelForParts(parts int, run func(s *solver, lo, hi int)) {
+	s.stage = run
+	s.team.For(0, parts, max(1, parts/(partChunks*s.team.Workers())), s.stageJob)
 }
 
 // parallelForAscending runs a stage over chunks that begin in ascending order.
 func (s *solver) parallelForAscending(chunks int, run func(s *solver, lo, hi int)) {
-	s.runStage(stageTask{run: run, hi: chunks, size: 1, inOrder: true})
+	s.stage = run
+	s.team.ForAscending(0, chunks, 1, s.stageJob)
 }
 
-func (s *solver) runStage(t stageTask) {
-	if s.singleWorker() || t.hi-t.lo <= t.size {
-		if t.lo < t.hi {
-			t.run(s, t.lo, t.hi)
-		}
-		return
-	}
-	s.stage = t
-	s.team.Parallel(1, s.stageJob)
-}
-
-// runStageChunks runs chunks of a stage on one worker.
-func (s *solver) runStageChunks(w *native.Worker) {
-	t := &s.stage
-	run := func(lo, hi int) { t.run(s, lo, hi) }
-	if t.inOrder {
-		w.ForAscending(t.lo, t.hi, t.size, run)
-	} else {
-		w.For(t.lo, t.hi, t.size, run)
-	}
-}
+// runStage runs the stage in progress.
+func (s *solver) runStage(_, lo, hi int) { s.stage(s, lo, hi) }
 
 // spanTask is a stage over spans.
 type spanTask struct {
@@ -112,7 +102,7 @@ type spanTask struct {
 // parallelForSpans runs a stage over spans on all workers. The stage also gets the number of the span.
 func (s *solver) parallelForSpans(spans []span, run func(s *solver, at, lo, hi int)) {
 	s.spanStage = spanTask{run, spans}
-	s.parallelFor(0, len(spans), 1, (*solver).runSpans)
+	s.parallelForParts(len(spans), (*solver).runSpans)
 }
 
 func (s *solver) runSpans(lo, hi int) {
@@ -176,7 +166,7 @@ func (s *solver) finalizeBodies() {
 		moved += copy(s.events.Moved[moved:], s.events.Moved[rows.lo:][:s.movedCounts[at]])
 	}
 	s.events.Moved = s.events.Moved[:moved]
-	s.parallelFor(0, len(s.contactChunks), 1, (*solver).collectHits)
+	s.parallelForParts(len(s.contactChunks), (*solver).collectHits)
 	for k := range s.contactChunks {
 		for _, i := range s.contactChunks[k].hits {
 			s.events.hit(s, int(i))

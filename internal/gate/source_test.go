@@ -38,7 +38,7 @@ var forbidden = []struct {
 	in    *regexp.Regexp
 }{
 	{"time", []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"},
-		"wall time, which only the loop's clocks may read", regexp.MustCompile(`^loop/clock\w*\.go$`)},
+		"wall time, which only the loop's clocks and the choice of workers may read", regexp.MustCompile(`^loop/clock\w*\.go$|^internal/pace/`)},
 	{"os", []string{"Getenv", "LookupEnv", "Environ", "ExpandEnv"},
 		"the environment, which may only choose the level", regexp.MustCompile(`^native/level\.go$`)},
 	{"maps", []string{"All", "Keys", "Values"}, "map order", nil},

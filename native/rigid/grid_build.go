@@ -57,8 +57,11 @@ const (
 	// starts.
 	splitFrom = 2048
 
-	// partShapes is the usual number of shapes of a part, a multiple of 64.
-	partShapes = 1024
+	// partShapes is the usual number of shapes of a part, a multiple of 64. Few shapes are split into smaller parts,
+	// so that two workers do about the same.
+	partShapes  = 1024
+	smallPart   = 512
+	smallPartTo = 8192
 
 	// maxParts is the largest number of parts, by keys and by shapes.
 	maxParts = 32
@@ -69,10 +72,12 @@ func (b *gridBuilder) partSize(n int) int {
 	switch {
 	case b.grain > 0:
 		return b.grain
-	case n >= splitFrom && b.share != nil:
-		return partShapes
+	case n < splitFrom || b.share == nil:
+		return max(n, 1)
+	case n < smallPartTo:
+		return smallPart
 	}
-	return max(n, 1)
+	return partShapes
 }
 
 // inParts reports whether n shapes make more than one part.

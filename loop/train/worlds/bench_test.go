@@ -3,13 +3,17 @@ package worlds_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
+	"github.com/evertick/evertick/internal/pace"
 	"github.com/evertick/evertick/loop/train"
 	"github.com/evertick/evertick/loop/train/worlds"
 )
 
 // BenchmarkStep measures steps of worlds per second: of each world, with one worker and with two.
 func BenchmarkStep(b *testing.B) {
+	pace.Always = false
+	defer func() { pace.Always = true }()
 	counts := map[string]int{"cartpole": 262144, "tag": 1024, "tag-raster": 1024, "pushbox": 1024}
 	for _, name := range worlds.Names() {
 		for workers := 1; workers <= 2; workers++ {
@@ -20,7 +24,40 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
+// BenchmarkWorkers steps two batches of 4,096 carts by turns, one with one worker and one with two. × is how many times
+// as fast two are.
+func BenchmarkWorkers(b *testing.B) {
+	pace.Always = false
+	defer func() { pace.Always = true }()
+	var steps [2]func()
+	var took [2]time.Duration
+	for i := range steps {
+		steps[i] = stepper(b, "cartpole", 4096, 1+i)
+	}
+	for b.Loop() {
+		for i, step := range steps {
+			start := time.Now()
+			for range 16 {
+				step()
+			}
+			took[i] += time.Since(start)
+		}
+	}
+	b.ReportMetric(float64(took[0].Microseconds())/float64(16*b.N), "µs-one")
+	b.ReportMetric(float64(took[0])/float64(took[1]), "×")
+}
+
 func benchmark(b *testing.B, name string, n, workers int) {
+	step := stepper(b, name, n, workers)
+	b.ReportAllocs()
+	for b.Loop() {
+		step()
+	}
+	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "steps/s")
+}
+
+// stepper returns a function that steps a new batch.
+func stepper(b *testing.B, name string, n, workers int) func() {
 	def, err := worlds.ByName(name)
 	if err != nil {
 		b.Fatal(err)
@@ -34,11 +71,9 @@ func benchmark(b *testing.B, name string, n, workers int) {
 		b.Fatal(err)
 	}
 	policy(def, buf, 0)
-	b.ReportAllocs()
-	for b.Loop() {
+	return func() {
 		if err := batch.Step(buf); err != nil {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "steps/s")
 }

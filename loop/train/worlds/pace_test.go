@@ -1,0 +1,6 @@
+package worlds_test
+
+import "github.com/evertick/evertick/internal/pace"
+
+// Helpers take part in all that tests compute.
+func init() { pace.Always = true }

@@ -1,0 +1,6 @@
+package physics_test
+
+import "github.com/evertick/evertick/internal/pace"
+
+// Helpers take part in all that tests compute.
+func init() { pace.Always = true }

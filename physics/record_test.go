@@ -1,0 +1,16 @@
+package physics
+
+// Record has w cut its stages into chunks, all on one worker. stage is called before each stage, with its number of chunks,
+// and after each chunk with zero; coloured before and after chunks get their colours.
+func (w *World) Record(stage func(chunks int), coloured func(begins bool)) {
+	s := w.solver
+	s.team.Record = stage
+	s.colourJob = func(chunk int) {
+		coloured(true)
+		s.colourChunk(chunk)
+		coloured(false)
+	}
+	if stage == nil {
+		s.colourJob = s.colourChunk
+	}
+}
