@@ -411,7 +411,7 @@ func TestRestoreRefusesForgedSpans(t *testing.T) {
 	r.circle(r.dynamic(5, 0), plain, 1)
 	r.circle(r.dynamic(9, 0), spanned(3, 4), 1)
 	good := snapshot(t, r.w)
-	const frame = 12
+	const frame = 15
 	into := newWorld(t, physics.Config{Capacity: 1024})
 	restore(t, into, good)
 	sameState(t, "restored", r.w, into)

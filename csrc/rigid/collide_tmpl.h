@@ -546,12 +546,13 @@ static int sort_pairs(const et_shape *shapes, const uint32_t *body_of, uint32_t 
 }
 
 int32_t et_collide(int32_t level, const et_shape *shapes, const uint32_t *body_of, uint32_t shape_count, et_poses poses,
-                   uint32_t body_count, et_pairs pairs, const int32_t *recycled, et_manifold *out) {
-	collision_input w = {(const float *)shapes, body_of, poses.x, poses.y, poses.cos, poses.sin, pairs.a, pairs.b, (float *)out};
+                   uint32_t body_count, et_collisions c) {
+	collision_input w = {(const float *)shapes, body_of, poses.x, poses.y, poses.cos, poses.sin, c.pairs.a, c.pairs.b,
+	                     (float *)c.out};
 	sorted_pairs s;
-	for (int64_t i = 0; i < pairs.n; i += CHUNK, w.a += CHUNK, w.b += CHUNK, w.out += CHUNK * MANIFOLD_FLOATS) {
-		const uint32_t some = (uint32_t)(pairs.n - i < CHUNK ? pairs.n - i : CHUNK);
-		if (!sort_pairs(shapes, body_of, shape_count, body_count, w.a, w.b, recycled ? recycled + i : NULL, some, &s))
+	for (int64_t i = 0; i < c.pairs.n; i += CHUNK, w.a += CHUNK, w.b += CHUNK, w.out += CHUNK * MANIFOLD_FLOATS) {
+		const uint32_t some = (uint32_t)(c.pairs.n - i < CHUNK ? c.pairs.n - i : CHUNK);
+		if (!sort_pairs(shapes, body_of, shape_count, body_count, w.a, w.b, c.recycled ? c.recycled + i : NULL, some, &s))
 			return 0;
 		for (uint32_t k = 0; k < s.n[NOTHING]; k++)
 			memset(w.out + (size_t)s.at[NOTHING][k] * MANIFOLD_FLOATS, 0, sizeof(et_manifold));

@@ -19,22 +19,24 @@ import "unsafe"
 
 // C structs that package native/rigid fills from its types of the same layout.
 type (
-	Poses     = C.et_poses
-	Boxes     = C.et_boxes
-	QueryTree = C.et_query_tree
+	Poses      = C.et_poses
+	Boxes      = C.et_boxes
+	QueryTree  = C.et_query_tree
+	Collisions = C.et_collisions
 )
 
 // Sizes of the C structs, in bytes.
 const (
-	PosesSize     = C.sizeof_et_poses
-	BoxesSize     = C.sizeof_et_boxes
-	QueryTreeSize = C.sizeof_et_query_tree
-	ShapeSize     = C.sizeof_et_shape
-	ManifoldSize  = C.sizeof_et_manifold
-	NodeSize      = C.sizeof_et_node
-	TargetSize    = C.sizeof_et_target
-	QueryRaySize  = C.sizeof_et_query_ray
-	RayHitSize    = C.sizeof_et_ray_hit
+	PosesSize      = C.sizeof_et_poses
+	BoxesSize      = C.sizeof_et_boxes
+	QueryTreeSize  = C.sizeof_et_query_tree
+	ShapeSize      = C.sizeof_et_shape
+	ManifoldSize   = C.sizeof_et_manifold
+	CollisionsSize = C.sizeof_et_collisions
+	NodeSize       = C.sizeof_et_node
+	TargetSize     = C.sizeof_et_target
+	QueryRaySize   = C.sizeof_et_query_ray
+	RayHitSize     = C.sizeof_et_ray_hit
 )
 
 // Bounds computes the boxes of shapes, as et_shape_bounds describes. Here and below, shapes, manifolds, rays and hits
@@ -45,9 +47,8 @@ func Bounds(level int32, shapes unsafe.Pointer, bodyOf []uint32, p *Poses, bodie
 }
 
 // Collide computes the manifolds of pairs, as et_collide describes.
-func Collide(level int32, shapes unsafe.Pointer, bodyOf []uint32, p *Poses, bodies int, pairs *Pairs, recycled []int32, out unsafe.Pointer) bool {
-	return C.et_collide(C.int32_t(level), (*C.et_shape)(shapes), u32(bodyOf), C.uint32_t(len(bodyOf)), *p, C.uint32_t(bodies),
-		*pairs, (*C.int32_t)(unsafe.SliceData(recycled)), (*C.et_manifold)(out)) != 0
+func Collide(level int32, shapes unsafe.Pointer, bodyOf []uint32, p *Poses, bodies int, c *Collisions) bool {
+	return C.et_collide(C.int32_t(level), (*C.et_shape)(shapes), u32(bodyOf), C.uint32_t(len(bodyOf)), *p, C.uint32_t(bodies), *c) != 0
 }
 
 // CastRaysClosest casts n rays, as et_cast_rays_closest describes.

@@ -57,9 +57,16 @@ typedef struct {
 int64_t et_shape_bounds(int32_t level, const et_shape *shapes, const uint32_t *body_of, int64_t n, et_poses poses, int64_t bodies,
                   float margin, et_boxes out);
 
-/* out[i] = the manifold of pair i, as rigid.CollideRest defines it; recycled may be NULL. Returns 1, or 0 if a shape or a body does not
- * exist; out is then unspecified. */
+/* Pairs of shapes to collide, except those with recycled[i] >= 0, unless it is NULL. out[i] is for pair i. */
+typedef struct {
+	et_pairs pairs;
+	const int32_t *recycled;
+	et_manifold *out;
+} et_collisions;
+
+/* Computes manifolds, as rigid.CollideRest defines them. Returns 1, or 0 if a shape or a body does not exist; they are
+ * then unspecified. */
 int32_t et_collide(int32_t level, const et_shape *shapes, const uint32_t *body_of, uint32_t shape_count, et_poses poses,
-                   uint32_t body_count, et_pairs pairs, const int32_t *recycled, et_manifold *out);
+                   uint32_t body_count, et_collisions c);
 
 #endif

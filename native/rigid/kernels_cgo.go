@@ -21,6 +21,7 @@ var (
 	_ [crigid.ManifoldSize]byte     = [unsafe.Sizeof(Manifold{})]byte{}
 	_ [crigid.ContactSize]byte      = [unsafe.Sizeof(Contact{})]byte{}
 	_ [crigid.BaseManifoldSize]byte = [unsafe.Sizeof(BaseManifold{})]byte{}
+	_ [crigid.CollisionsSize]byte   = [unsafe.Sizeof(collisions{})]byte{}
 	_ [crigid.RecyclingSize]byte    = [unsafe.Sizeof(recycling{})]byte{}
 	_ [crigid.StateSize]byte        = [unsafe.Sizeof(State{})]byte{}
 	_ [crigid.HitSize]byte          = [unsafe.Sizeof(Hit{})]byte{}
@@ -78,6 +79,13 @@ type columns4 [4]*float32
 type pairs struct {
 	a, b *uint32
 	n    int64
+}
+
+type collisions struct {
+	a, b     *uint32
+	n        int64
+	recycled *int32
+	out      *Manifold
 }
 
 type recycling struct {
@@ -194,8 +202,9 @@ func (k *kernels) geometry(level, narrow int32) {
 		return crigid.Bounds(narrow, base(shapes), bodyOf, &p, len(poses.X), margin, &b)
 	}
 	k.collide = func(shapes []Shape, bodyOf []uint32, poses Poses, pairs Pairs, recycled []int32, out []Manifold) bool {
-		p, ab := poses.c(), pairsC(pairs.A, pairs.B, len(out))
-		return crigid.Collide(level, base(shapes), bodyOf, &p, len(poses.X), &ab, recycled, base(out))
+		p := poses.c()
+		c := cast[crigid.Collisions](collisions{data(pairs.A), data(pairs.B), int64(len(out)), data(recycled), data(out)})
+		return crigid.Collide(level, base(shapes), bodyOf, &p, len(poses.X), &c)
 	}
 	k.recycle = func(r *Recycling, found int, from []int32, out []Manifold) int {
 		in := cast[crigid.Recycling](recycling{data(r.Old), data(r.Bases), data(r.BodyOf), r.Poses.columns()})
