@@ -286,7 +286,7 @@ func TestSystemMisuse(t *testing.T) {
 		s.Materials.Friction = nil
 		s.BuildConstraints(dt)
 	})
-	expectPanic("rigid: System: Contacts, Manifolds and Hits differ in length", func() {
+	expectPanic("rigid: System: Contacts, Manifolds, Hits and Bases differ in length", func() {
 		s := heapPyramid(2)
 		s.Hits = make([]rigid.Hit, 1)
 		s.BuildConstraints(dt)
