@@ -133,11 +133,13 @@ HELPER(LEVEL) V(mask) below(V(f) a, V(f) limit) { return V(lt)(V(abs)(a), limit)
 HELPER(LEVEL) void keep_bases(const block_lanes *g, const et_system *s, const et_contact_block *b, const contact_lanes *l,
                               const V(f) p[4], const V(f) q[4]) {
 	const V(f) time = V(set1)(s->step.recycle_time), sine = V(set1)(RECYCLE_SINE);
+	V(mask) keep = g->used & below(MUL(g->a[2], time), sine) & below(MUL(g->b[2], time), sine);
+	if (!keep)
+		return;
 	const V(f) apart = SUB(V(load)(b->points[0].cross_a + g->i), V(load)(b->points[1].cross_a + g->i));
 	const V(f) limit = V(min)(MUL(V(set1)(RECYCLE_SHARE), V(abs)(apart)), V(set1)(RECYCLE_DISTANCE));
 	const V(f) sum = ADD(ADD(ADD(p[0], p[1]), ADD(p[2], p[3])), ADD(ADD(q[0], q[1]), ADD(q[2], q[3])));
-	V(mask) keep = g->used & V(le)(SUB(sum, sum), ZERO);
-	keep &= below(MUL(g->a[2], time), sine) & below(MUL(g->b[2], time), sine);
+	keep &= V(le)(SUB(sum, sum), ZERO);
 	keep &= below(MUL(SUB(g->b[0], g->a[0]), time), limit) & below(MUL(SUB(g->b[1], g->a[1]), time), limit);
 	for (uint32_t k = 0; keep >> k; k++)
 		if (keep >> k & 1)
