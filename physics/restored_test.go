@@ -27,14 +27,20 @@ func TestRestoredWorldsGoOn(t *testing.T) {
 		goOn(t, w)
 	})
 	t.Run("floor is disabled", func(t *testing.T) {
-		w := newWorld(t, physics.Config{Capacity: 8, Gravity: [2]float32{0, -10}})
-		floor := must[physics.Body](t)(w.CreateBody(physics.BodyDef{}))
-		must[physics.Shape](t)(w.CreatePolygon(floor, physics.DefaultShapeDef(), physics.Box(10, 0.5)))
-		box := must[physics.Body](t)(w.CreateBody(physics.BodyDef{Type: physics.DynamicBody, GravityScale: 1, Position: [2]float32{0, 1}}))
-		must[physics.Shape](t)(w.CreatePolygon(box, physics.DefaultShapeDef(), physics.Box(0.5, 0.5)))
-		steps(t, w, 5)
-		w.Columns().LinearDamping[floor.Index()] = nan
-		goOn(t, w)
+		for _, pebbles := range []int{0, 700} { // numbers of shapes that keep the floor apart from the spans of active ones
+			w := newWorld(t, physics.Config{Capacity: 8, Gravity: [2]float32{0, -10}})
+			floor := must[physics.Body](t)(w.CreateBody(physics.BodyDef{}))
+			must[physics.Shape](t)(w.CreatePolygon(floor, physics.DefaultShapeDef(), physics.Box(10, 0.5)))
+			beach := must[physics.Body](t)(w.CreateBody(physics.BodyDef{Position: [2]float32{500, 0}}))
+			for range pebbles {
+				must[physics.Shape](t)(w.CreateCircle(beach, physics.DefaultShapeDef(), physics.Circle{Radius: 0.5}))
+			}
+			box := must[physics.Body](t)(w.CreateBody(physics.BodyDef{Type: physics.DynamicBody, GravityScale: 1, Position: [2]float32{0, 1}}))
+			must[physics.Shape](t)(w.CreatePolygon(box, physics.DefaultShapeDef(), physics.Box(0.5, 0.5)))
+			steps(t, w, 5)
+			w.Columns().LinearDamping[floor.Index()] = nan
+			goOn(t, w)
+		}
 	})
 }
 
