@@ -65,7 +65,7 @@ func shiftedOrigin(origin [2]float64, offset [2]float32) ([2]float64, error) {
 	for k, v := range offset {
 		o := float64(v)
 		switch origin[k] += o; {
-		case math.Mod(o, OriginUnit) != 0:
+		case !isOriginMultiple(o):
 			return origin, because(fault.Element(ErrRange, field, k, v), "no multiple of OriginUnit")
 		case math.Abs(o) > maxShift:
 			return origin, because(fault.Element(ErrRange, field, k, v), "beyond 2^37 m")
@@ -75,6 +75,9 @@ func shiftedOrigin(origin [2]float64, offset [2]float32) ([2]float64, error) {
 	}
 	return origin, nil
 }
+
+// isOriginMultiple says whether v is a multiple of OriginUnit. NaN is none.
+func isOriginMultiple(v float64) bool { return math.Trunc(v/OriginUnit)*OriginUnit == v }
 
 // shiftOrigin shifts by a checked offset.
 func (w *World) shiftOrigin(origin [2]float64, offset [2]float32) {
@@ -136,7 +139,7 @@ func (im *snapshotImage) decodeOrigin() error {
 	}
 	for k := range im.origin {
 		v := math.Float64frombits(wire.U64At(b, k))
-		if math.Abs(v) > maxOrigin || math.Mod(v, OriginUnit) != 0 || v == 0 && math.Signbit(v) { // Mod of NaN is not 0
+		if math.Abs(v) > maxOrigin || !isOriginMultiple(v) || v == 0 && math.Signbit(v) {
 			return im.element("origin", k, v)
 		}
 		im.origin[k] = v
