@@ -11,10 +11,10 @@ import (
 // subtraction for the Position of every entity along the two axes of the plane, with a body or without, also in
 // World.Previous, so that Interpolate draws no jump. Physics.Origin is where the origin is. A NaN stays as it is.
 //
-// Coordinates that a program keeps elsewhere are its own: columns, State, resources, Commands that wait, and the camera.
-// Index has the old coordinates until a tick updates it. Call it from a system, which decides by the state, so
-// that a replay does the same; or between ticks, as any other change. Errors are those of physics.World.ShiftOrigin, and
-// nothing has changed then.
+// A program shifts the coordinates that it keeps elsewhere: in columns, State, resources, Commands that wait, and the
+// camera. Index has the old coordinates until a tick updates it. Call ShiftOrigin from a system that decides by the
+// state, so that a replay does the same; or between ticks, as any other change. Errors are those of
+// physics.World.ShiftOrigin, and nothing has changed then.
 func (s *Sim) ShiftOrigin(offset [2]float32) error {
 	if err := s.Physics.ShiftOrigin(offset); err != nil {
 		return err

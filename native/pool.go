@@ -20,10 +20,10 @@ type Task interface {
 	Do(worker, chunk int)
 }
 
-// Pool runs tasks on a fixed number of workers: a Team, with one stage for each task. Whichever worker is free takes the
-// next chunk, and if helpers cost more time than they save the caller does all chunks. So a task
-// writes the result of each chunk to a place of its own and merges in chunk order, and the size of a chunk must not
-// depend on the number of workers.
+// Pool runs tasks on a fixed number of workers: a Team, with one stage for each task. Each chunk is taken by a worker that
+// is free; if helpers cost more time than they save, the caller does all chunks. So a task writes the result of each
+// chunk to a place of its own and merges in chunk order, and the size of a chunk must not depend on the number of
+// workers.
 //
 // The zero Pool has one worker; on js and wasip1, which have one thread, one worker does all the
 // work of any Pool. A Pool runs one task at a time. It has no goroutines between runs and needs no
@@ -33,8 +33,8 @@ type Pool struct {
 	team    Team
 	task    Task
 	chunks  int
-	lead    func() // p.shareChunks and p.do, bound once
-	each    func(worker, lo, hi int)
+	lead    func()                   // p.shareChunks, bound once
+	each    func(worker, lo, hi int) // p.do, bound once
 
 	own, theirs chunkTimes // of the caller and of helpers
 }
@@ -101,8 +101,9 @@ func (p *Pool) do(worker, lo, hi int) {
 	times.took.Add(int64(pace.Now() - began))
 }
 
-// aloneTime estimates how long the chunks of a run would have taken one worker: tasks differ, so runs say little about each
-// other. A chunk that took some many times as long as the others was interrupted.
+// aloneTime estimates how long the chunks of a run would have taken one worker. Tasks differ, so the times of other runs
+// do not show this. If the chunks of one side took many times as long as those of the other on average, the system
+// interrupted some of them: they count as many times the other average.
 func (p *Pool) aloneTime() time.Duration {
 	a, b := p.own.n.Load(), p.theirs.n.Load()
 	own, theirs := p.own.took.Load(), p.theirs.took.Load()

@@ -31,7 +31,7 @@ type Team struct {
 	wakeup  chan struct{}
 
 	workers int // of this run; 1 between runs
-	chunks  int // of this stage; settle leaves out those that nobody has claimed
+	chunks  int // of this stage; after finishStage, those that were claimed
 	own     int // of them, those that the leader has claimed
 	pace    pace.Pace
 
@@ -39,11 +39,12 @@ type Team struct {
 	helpers atomic.Int64 // goroutines
 	numbers [MaxWorkers / 64]atomic.Uint64
 
-	// Record, if not nil, has all runs of several workers cut into chunks, which the leader does alone. It is called before
-	// each stage, with its number of chunks, and after each chunk. For programs that predict what helpers would save.
+	// Record, if not nil, is called before each stage of a run of several workers, with its number of chunks, and after
+	// each chunk, with 0. The leader then does all chunks alone. It is for predictions of what helpers would save.
 	Record func(chunks int)
 
-	// aloneTime estimates how long a run that had helpers would have taken without; nil: as long as those that had none.
+	// aloneTime estimates how long the last run, which had helpers, would have taken without them. Nil: as long as
+	// earlier runs without helpers.
 	aloneTime func() time.Duration
 
 	check  func() error         // nil: CheckFloatEnv
@@ -64,8 +65,9 @@ func (s *stage) run(worker, chunk int) {
 	s.f(worker, at, min(at+s.size, s.hi))
 }
 
-// Claims are the chunks of a stage that nobody has claimed, [first, last). A claim depends on nothing else, so one of a
-// helper that was off its CPU since it looked is valid whatever the stage is by then.
+// Team.claims holds the chunks of a stage that nobody has claimed, [first, last), and whether all workers claim the first
+// one. A claim depends on nothing else. So if the system takes a helper off its CPU before it claims a chunk, the claim is
+// valid for the stage in progress then.
 const (
 	chunkBits = 24
 	maxChunks = 1<<chunkBits - 1
@@ -136,18 +138,18 @@ func (t *Team) open(workers int) {
 	t.envErr.Store(nil)
 	t.panics.Store(nil)
 	t.running.Store(true)
-	t.recruit()
+	t.startHelpers()
 }
 
 // end ends a run. If the leader has panicked, it waits for the chunks that helpers have claimed.
 func (t *Team) end() {
 	t.running.Store(false)
-	t.settle()
+	t.finishStage()
 	t.workers = 1
 }
 
-// recruit starts the helpers that are missing.
-func (t *Team) recruit() {
+// startHelpers starts the helpers that are missing.
+func (t *Team) startHelpers() {
 	for t.Record == nil && t.helpers.Load() < int64(t.workers-1) && t.envErr.Load() == nil {
 		t.helpers.Add(1)
 		go t.help()
@@ -177,7 +179,7 @@ func (t *Team) each(s stage, order uint64) {
 	for (s.hi-s.lo-1)/s.size >= maxChunks {
 		s.size *= 2
 	}
-	t.recruit()
+	t.startHelpers()
 	t.stage, t.own, t.chunks = s, 0, (s.hi-s.lo-1)/s.size+1
 	t.done.Store(0)
 	t.record(t.chunks)
@@ -190,7 +192,7 @@ func (t *Team) each(s stage, order uint64) {
 			break
 		}
 	}
-	t.settle()
+	t.finishStage()
 	if v := t.panics.Load(); v != nil {
 		panic(*v)
 	}
@@ -202,8 +204,8 @@ func (t *Team) record(chunks int) {
 	}
 }
 
-// settle leaves no chunk to claim, and waits until helpers have done those that they have claimed.
-func (t *Team) settle() {
+// finishStage removes the chunks that nobody has claimed, and waits until helpers have done those that they have claimed.
+func (t *Team) finishStage() {
 	word := t.claims.Swap(0)
 	t.chunks -= int(word>>chunkBits&maxChunks) - int(word&maxChunks)
 	theirs := int64(t.chunks - t.own)
@@ -217,9 +219,9 @@ func (t *Team) settle() {
 	t.parked.Store(false)
 }
 
-// patience is how long a worker polls. It is longer than the leader usually works alone or waits for a chunk. What takes
-// longer may need the CPU.
-const patience = 100 * time.Microsecond
+// pollTime is how long a worker polls. It is longer than the leader usually works alone or waits for a chunk. If that
+// takes longer, something else may need the CPU.
+const pollTime = 100 * time.Microsecond
 
 // poll returns true when ready does, and false if it does not for a while.
 func (t *Team) poll(ready func() bool) bool {
@@ -229,7 +231,7 @@ func (t *Team) poll(ready func() bool) bool {
 				return true
 			}
 		}
-		if pace.Now()-began > patience {
+		if pace.Now()-began > pollTime {
 			return false
 		}
 	}
@@ -237,7 +239,7 @@ func (t *Team) poll(ready func() bool) bool {
 
 // serve is the goroutine of a helper. It ends with the run, or when there is nothing to do for a while.
 func (t *Team) serve() {
-	number, chunk := t.enlist(), -1
+	number, chunk := t.takeNumber(), -1
 	defer func() {
 		v := recover()
 		if chunk >= 0 { // it did not return
@@ -262,8 +264,8 @@ func (t *Team) serve() {
 	}
 }
 
-// enlist returns a number that no other helper has, from 1 on.
-func (t *Team) enlist() int {
+// takeNumber returns a number that no other helper has, from 1 on.
+func (t *Team) takeNumber() int {
 	for k := 0; ; k = (k + 1) % len(t.numbers) {
 		used := t.numbers[k].Load()
 		if i := bits.TrailingZeros64(^used); i < 64 && t.numbers[k].CompareAndSwap(used, used|1<<i) {

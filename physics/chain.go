@@ -35,11 +35,11 @@ type ChainDef struct {
 	Points [][2]float32
 	// Loop closes the chain.
 	Loop bool
-	// Shape is the filter and the material of all segments; SetShapeDef changes one of them. It must be neither a sensor nor
-	// one-way.
+	// Shape holds the filter, the span and the material of all segments; SetShapeDef changes those of one segment. It must
+	// be neither a sensor nor one-way.
 	Shape ShapeDef
-	// Materials replace that of Shape: one for all segments, or one for each, in the order of the points. None: that
-	// of Shape. SetChainMaterial changes them.
+	// Materials replace the material of Shape: one for all segments, or one for each, in the order of the points. Nil:
+	// no replacement. SetChainMaterial changes them.
 	Materials []SurfaceMaterial
 }
 

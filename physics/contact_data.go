@@ -15,11 +15,11 @@ type ContactData struct {
 	Normal [2]float32 // from A to B, of length one; zero if there are no points
 	Count  int        // of points: 0, 1 or 2
 	Points [2]ContactPoint
-	// RollingImpulse turned B, and turned A the other way, in the last sub-step, in N·m·s.
+	// RollingImpulse is the angular impulse of rolling resistance on B in the last sub-step, in N·m·s; A got the opposite.
 	RollingImpulse float32
-	// TotalImpulse is the impulse along the normal of all points in all sub-steps of the last step, in N·s. It is
-	// not a part of the state: it is 0 after Restore and CopyFrom, and where that step has not solved the contact,
-	// because both bodies sleep.
+	// TotalImpulse is the sum of the normal impulses of all points in all sub-steps of the last step, in N·s. It is not
+	// a part of the state: it is 0 after Restore and CopyFrom. It is also 0 if the last step did not solve the
+	// contact, because both bodies sleep.
 	TotalImpulse float32
 }
 
@@ -28,12 +28,12 @@ type ContactData struct {
 type ContactPoint struct {
 	// Point is halfway between the surfaces, in world coordinates, in metres.
 	Point [2]float32
-	// Separation is the distance between the surfaces, in metres; negative where they overlap. Shapes touch, and may
-	// push each other, from 2 cm on: a step keeps them from closing that distance too fast.
+	// Separation is the distance between the surfaces, in metres; negative where they overlap. Shapes up to 2 cm apart
+	// have contacts too, which push if they approach so fast that they would overlap in the step.
 	Separation float32
 	// NormalImpulse pushed B along Normal, and A the other way, in N·s; not negative.
 	NormalImpulse float32
-	// TangentImpulse pushed B along (Normal[1], -Normal[0]), by friction, in N·s.
+	// TangentImpulse is that of friction, in N·s. It pushed B along (Normal[1], -Normal[0]), and A the other way.
 	TangentImpulse float32
 }
 

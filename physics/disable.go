@@ -61,6 +61,7 @@ func (s *solver) disableInvalidBody(i int, column string, v float32) {
 	}
 	s.setRotation(i, 0, 1)
 	s.disable(i)
+	s.sleep.version++ // the boxes of a static body are sorted
 	s.clearBodyImpulses(uint32(i))
 	s.events.Disabled = append(s.events.Disabled, Disabled{
 		Body: Body{uint32(i), s.bodies.generation[i]}, Tick: s.steps, Column: column, Value: canonicalNaN(v),

@@ -12,8 +12,8 @@ type Events struct {
 	// destroyed shapes come first, in an ascending order of their own; their handles are
 	// stale.
 	Begin, End []Touch
-	// SensorBegin and SensorEnd are overlaps of sensors that began and ended. They include those that fast bodies
-	// entered and left within a step, with the end in the next one: see the package comment.
+	// SensorBegin and SensorEnd are overlaps of sensors that began and ended. They include the sensors that a fast body
+	// entered and left within a step: SensorEnd then lists the end in the next step. See the package comment.
 	SensorBegin, SensorEnd []Sensed
 	// Hit are contacts that were hit at Tuning.HitSpeed or faster.
 	Hit []Hit
@@ -24,7 +24,7 @@ type Events struct {
 	Disabled []Disabled
 	// Broken are the joints whose load was too great; they are destroyed.
 	Broken []Broken
-	// JointLoads are the joints whose load exceeded a threshold of their definition and that did not break.
+	// JointLoads are the joints whose load exceeded a threshold of their definition, and which did not break.
 	JointLoads []JointLoad
 	// Slept are the indices of the bodies that fell asleep at the end of the step, or by a call after it.
 	// Woke are those of the bodies that woke in the step, or by a call since the previous step.

@@ -29,11 +29,9 @@ func (w *World) Hash() uint64 {
 // divergence names the column. A hash is XXH3 (64 bits, seed 0) of the rows [0, Rows) in
 // little-endian order, with every NaN replaced by the same NaN. The columns of Columns come
 // first, then the generations of the bodies, the shapes, and what the solver of this package
-// keeps: the contacts of the last step with their impulses, the
-// gravity, and the number of steps; and last, in worlds that have used them,
-// sleep, bases of contacts, joints, chains, ignored pairs, tuning, the origin, masses of SetMassData, material pairs, and
-// switches. It allocates
-// nothing if dst has enough capacity.
+// keeps: the contacts of the last step with their impulses, the gravity, and the number of steps. Last, in worlds that
+// have used them, come sleep, the manifolds from which contacts are recycled, joints, chains, ignored pairs, tuning, the
+// origin, masses of SetMassData, material pairs, and switches. It allocates nothing if dst has enough capacity.
 func (w *World) AppendColumnHashes(dst []ColumnHash) []ColumnHash {
 	for i := range w.views {
 		c := &w.views[i]

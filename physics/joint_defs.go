@@ -28,12 +28,13 @@ type JointDef struct {
 	// BreakForce in N and BreakTorque in N·m are the greatest load of the joint. If it exceeds one in the last
 	// sub-step of a step, it is destroyed at the end of the step: see Events.Broken. 0: no bound.
 	BreakForce, BreakTorque float32
-	// ForceThreshold in N and TorqueThreshold in N·m are a load to report: each step in whose last sub-step the
-	// joint exceeds one has it in Events.JointLoads. 0: never.
+	// ForceThreshold in N and TorqueThreshold in N·m are the load to report: Events.JointLoads lists the joint after
+	// each step in whose last sub-step its load exceeded one of them. 0: never.
 	ForceThreshold, TorqueThreshold float32
-	// ConstraintHertz in Hz and ConstraintDamping, a damping ratio, are how stiff the joint is where it is not a
-	// spring: its points, axes and limits. 0: Config.JointHertz, Config.JointDamping. The frequency counts up to a
-	// quarter of the rate of the sub-steps. Errors beyond 0.25 m or rad pull like one of that size.
+	// ConstraintHertz in Hz and ConstraintDamping, a damping ratio, define the stiffness of the joint where it is not a
+	// spring: of its points, axes and limits. 0: Config.JointHertz, Config.JointDamping. The solver uses at most a
+	// quarter of the rate of the sub-steps as the frequency. It corrects errors beyond 0.25 m or rad like one of that
+	// size.
 	ConstraintHertz, ConstraintDamping float32
 }
 
@@ -49,8 +50,8 @@ type DistanceJointDef struct {
 	EnableSpring                   bool
 	Hertz, Damping, MaxSpringForce float32
 	// LowerSpringForce and UpperSpringForce in N bound the force of the spring in each direction, in place of
-	// MaxSpringForce, unless both are 0: negative forces pull the points together, positive ones push them apart.
-	// From -100 to 0 it is a rubber band.
+	// MaxSpringForce, unless both are 0. Negative forces pull the points together, positive ones push them apart: a
+	// spring from -100 to 0 is a rubber band.
 	LowerSpringForce, UpperSpringForce float32
 	// EnableLimit keeps the length between MinLength and MaxLength, in metres; not negative.
 	EnableLimit          bool
@@ -128,9 +129,9 @@ type MotorJointDef struct {
 	// ratio. A force or torque of 0 means no such spring.
 	LinearHertz, LinearDamping, MaxSpringForce    float32
 	AngularHertz, AngularDamping, MaxSpringTorque float32
-	// LinearVelocity in m/s, along the axis of FrameA and to its left, is the velocity of the point of body B
-	// relative to that of body A that the joint seeks with up to MaxVelocityForce in N. The force must
-	// be 0 if MaxSpringForce is not 0.
+	// LinearVelocity in m/s is the velocity of the point of body B relative to that of body A that the joint seeks with
+	// up to MaxVelocityForce in N. Its coordinates are along the axis of FrameA and to the left of it. MaxVelocityForce
+	// must be 0 if MaxSpringForce is not 0.
 	LinearVelocity   [2]float32
 	MaxVelocityForce float32
 	// AngularVelocity in rad/s is the velocity of body B relative to body A that the joint

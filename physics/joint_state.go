@@ -30,8 +30,8 @@ func (w *World) JointTorque(j Joint) (float32, error) {
 }
 
 // JointMotorForce returns what the motor of j exerted on body B in the last sub-step of the last step: a force in N
-// along the axis of distance and prismatic joints, and a torque in N·m of the other kinds, as JointSpeed has a speed. It is part of
-// JointForce or JointTorque, and 0 without a motor. Errors: ErrStale.
+// along the axis for distance and prismatic joints, and a torque in N·m for the other kinds. It is part of JointForce or
+// JointTorque, and 0 without a motor. Errors: ErrStale.
 func (w *World) JointMotorForce(j Joint) (float32, error) {
 	i, err := w.joint(j)
 	if err != nil {
@@ -137,9 +137,9 @@ func (s *solver) jointOffset(i int) (along, across float32) {
 	return float32(x*dx) + float32(y*dy), float32(x*dy) - float32(y*dx)
 }
 
-// JointSeparation returns how far the bodies are from where the joint holds them, not negative: a distance in metres and
-// an angle in radians. Where a spring, a motor or nothing holds them it is 0, and so it is within limits.
-// Motor, mouse and filter joints have none. Errors: ErrStale.
+// JointSeparation returns how far the bodies are from where the joint holds them: a distance in metres and an angle in
+// radians, not negative. Each is 0 within limits, and where a spring, a motor or nothing holds the bodies. Motor, mouse
+// and filter joints return 0. Errors: ErrStale.
 func (w *World) JointSeparation(j Joint) (linear, angular float32, err error) {
 	i, err := w.joint(j)
 	if err != nil {

@@ -40,8 +40,8 @@ func (w *World) AppendContacts(dst []Touch, b Body) ([]Touch, error) {
 }
 
 // AppendSensorOverlaps appends the shapes that overlapped a sensor in the last step to dst, in the order of their
-// indices: those with a SensorBegin and no SensorEnd in Events since, except for destroyed ones. Shapes of sleeping
-// bodies count. It reads all contacts of the world. Errors: ErrStale, and ErrUnsupported for a solid shape and from
+// indices: those for which Events had a SensorBegin and no SensorEnd since, except for destroyed ones. It includes
+// shapes of sleeping bodies. It reads all contacts of the world. Errors: ErrStale, and ErrUnsupported for a solid shape and from
 // another engine.
 func (w *World) AppendSensorOverlaps(dst []Shape, sensor Shape) ([]Shape, error) {
 	if err := w.requireSolverShape(sensor); err != nil {

@@ -15,7 +15,7 @@ import (
 // MaterialPair is the friction and the restitution of contacts between shapes of two user materials, in place of what
 // Config.FrictionMix and RestitutionMix make of the coefficients of the shapes.
 type MaterialPair struct {
-	// A and B are ShapeDef.UserMaterial of the two shapes, in any order; 0 are the shapes without one. They may be equal.
+	// A and B are the ShapeDef.UserMaterial of the two shapes, in any order: 0 for shapes without one. They may be equal.
 	A, B uint64
 	// Friction and Restitution are as in ShapeDef.
 	Friction, Restitution float32
@@ -72,8 +72,8 @@ func (w *World) RemoveMaterialPair(a, b uint64) error {
 	return nil
 }
 
-// AppendMaterialPairs appends the pairs that SetMaterialPair has set to dst, the lower material of each first, in
-// ascending order of these.
+// AppendMaterialPairs appends the pairs that SetMaterialPair has set to dst, ascending by A, then B. A is the lower
+// material of each.
 func (w *World) AppendMaterialPairs(dst []MaterialPair) []MaterialPair {
 	return append(dst, w.solver.materialPairs...)
 }
@@ -203,7 +203,7 @@ func (im *snapshotImage) readMaterials(b []byte) error {
 	return nil
 }
 
-// SurfaceMaterial is the part of a ShapeDef that may differ from segment to segment of a chain. The fields are those of
+// SurfaceMaterial is the part of a ShapeDef that can differ between the segments of a chain. The fields are those of
 // ShapeDef.
 type SurfaceMaterial struct {
 	Friction, Restitution, RollingResistance, TangentSpeed float32
@@ -227,8 +227,8 @@ func (m *SurfaceMaterial) validate(prefix string) error {
 	)
 }
 
-// ChainMaterial returns the material of a segment of c, by its number in the order of the points. Errors: ErrStale, and
-// ErrRange.
+// ChainMaterial returns the material of a segment of c. segment is its number in the order of the points, from 0.
+// Errors: ErrStale, and ErrRange for segment.
 func (w *World) ChainMaterial(c Chain, segment int) (SurfaceMaterial, error) {
 	s, err := w.chainSegment("physics: ChainMaterial: segment", c, segment)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/evertick/evertick/internal/wire"
 )
 
-// OriginUnit is the distance in metres of which every offset of ShiftOrigin is a multiple. Positions within 2^34 m
-// are multiples of a smaller power of two, so that subtracting an offset from one loses nothing where the
-// result is closer to the origin.
+// OriginUnit is the distance in metres of which every offset of ShiftOrigin is a multiple. Positions within 2^34 m are
+// multiples of it or of smaller powers of two. So subtracting an offset is exact where the result is closer to the
+// origin.
 const OriginUnit = 1024
 
 const (
@@ -18,25 +18,26 @@ const (
 	maxOrigin = 1 << 62 // a float64 represents all multiples of OriginUnit up to there
 )
 
-// Origin returns the sum of the offsets of all calls of ShiftOrigin, in metres along the axes of the plane. A
-// body was created, or would have been without these calls, at Origin plus its position. The sum is exact.
+// Origin returns the sum of the offsets of all calls of ShiftOrigin, in metres along the axes of the plane. Origin plus
+// the position of a body is where the body would be without these calls. The sum is exact.
 func (w *World) Origin() [2]float64 { return w.origin }
 
 // ShiftOrigin moves the origin of the world to the point offset, in metres along the axes of the plane, so that
 // coordinates near there become small and precise: see the section "Large worlds" of the package comment. It
 // subtracts offset from the positions of all bodies and the targets of mouse joints. It also does so for what Sync
-// has written last, so that a program that shifts its entities likewise has not moved them for Pull; other
-// programs call Sync first. Velocities, contacts, impulses, joints and sleep stay as they are, and nothing wakes. So
-// the next step does the same as without the call, with less rounding, or more if offset leads away from the bodies.
+// has written last, so that Pull sees no move of entities that the program shifts likewise; other programs call Sync
+// first. Velocities, contacts, impulses, joints and sleep stay as they are, and nothing wakes. So the next step
+// does the same as without the call, with less rounding, or more if offset leads away from the bodies.
 //
 // Each coordinate becomes float32(x - offset). Where its magnitude does not grow, and x is within 2^34 m, this is
 // exact, and a later call with -offset restores the same bits. A coordinate whose magnitude grows is rounded to
 // the precision at its new distance.
 //
 // ShiftOrigin does not change what a program keeps: events of the last step, queries, Movers, lists of Commands, and
-// entities. TakeTeleported does not list its bodies: a program that draws between two steps shifts the positions of the
-// first one, too. evertick.Sim.ShiftOrigin does this, and shifts entities. Errors: ErrNotFinite; ErrRange if offset is no multiple of OriginUnit or beyond 2^37 m, or if Origin would
-// be beyond 2^62 m; and ErrUnsupported from another engine.
+// entities. TakeTeleported does not list the shifted bodies, so a program that draws between two steps also shifts the
+// positions before the last step. evertick.Sim.ShiftOrigin does this, and shifts entities. Errors: ErrNotFinite;
+// ErrRange if offset is no multiple of OriginUnit or beyond 2^37 m, or if Origin would be beyond 2^62 m; and
+// ErrUnsupported from another engine.
 func (w *World) ShiftOrigin(offset [2]float32) error {
 	if err := w.requireRunning(); err != nil {
 		return err

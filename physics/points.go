@@ -14,7 +14,7 @@ func (w *World) WorldPoint(b Body, local [2]float32) ([2]float32, error) {
 	return canonicalNaN2(w.cols.X[i]+x, w.cols.Y[i]+y), nil
 }
 
-// LocalPoint is the reverse of WorldPoint.
+// LocalPoint is the inverse of WorldPoint.
 func (w *World) LocalPoint(b Body, point [2]float32) ([2]float32, error) {
 	i, err := w.pointRow(b, "physics: LocalPoint: point", point)
 	if err != nil {
@@ -32,7 +32,7 @@ func (w *World) WorldVector(b Body, local [2]float32) ([2]float32, error) {
 	return canonicalNaN2(w.cols.rotate(i, local[0], local[1])), nil
 }
 
-// LocalVector is the reverse of WorldVector.
+// LocalVector is the inverse of WorldVector.
 func (w *World) LocalVector(b Body, vector [2]float32) ([2]float32, error) {
 	i, err := w.pointRow(b, "physics: LocalVector: vector", vector)
 	if err != nil {
@@ -41,8 +41,8 @@ func (w *World) LocalVector(b Body, vector [2]float32) ([2]float32, error) {
 	return canonicalNaN2(w.cols.rotateBack(i, vector[0], vector[1])), nil
 }
 
-// WorldPointVelocity returns the velocity in m/s of the point of b that is at a point of the world. Errors are those
-// of WorldPoint, and ErrUnsupported from another engine.
+// WorldPointVelocity returns the velocity in m/s of that point of b which is at point, in world coordinates. Errors are
+// those of WorldPoint, and ErrUnsupported from another engine.
 func (w *World) WorldPointVelocity(b Body, point [2]float32) ([2]float32, error) {
 	i, err := w.pointRow(b, "physics: WorldPointVelocity: point", point)
 	if err == nil {

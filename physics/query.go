@@ -23,7 +23,7 @@ type QueryFilter struct {
 	Exclude []Body
 	// Sensors makes queries find sensors, too.
 	Sensors bool
-	// Span is the interval of a query along the third axis: it finds the shapes whose span overlaps it. Zero: the
+	// Span is the interval of a query along the third axis: a query finds the shapes whose span overlaps it. Zero: the
 	// whole axis. Spans replaces it with one value for each query. Nil: no replacement.
 	Span  Span
 	Spans []Span

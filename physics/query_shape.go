@@ -6,7 +6,7 @@ import (
 	"github.com/evertick/evertick/native/rigid"
 )
 
-// The methods of this file are queries of one shape, of any body, also a disabled one, regardless of filters.
+// The methods of this file query one shape of any body, also of a disabled one. Filters do not apply.
 
 // TestPoint reports whether a point of the world, in metres, is in s or on its surface. Errors are those of
 // ClosestPoint.
@@ -17,7 +17,7 @@ func (w *World) TestPoint(s Shape, point [2]float32) (bool, error) {
 
 // ClosestPoint returns the point on the surface of s that is nearest to a point of the world, and the distance of the
 // two, in metres; the distance is negative if the point is inside s. It computes as Distances does for a disc without
-// a radius. Errors: ErrStale; ErrNotFinite, and ErrRange for a coordinate beyond 2^60, or for a body beyond;
+// a radius. Errors: ErrStale; ErrNotFinite; ErrRange if a coordinate of the point or of the body is beyond 2^60;
 // ErrFloatEnv; and ErrUnsupported from another engine.
 func (w *World) ClosestPoint(s Shape, point [2]float32) (closest [2]float32, distance float32, err error) {
 	if err := w.requireShapeQuery(s); err != nil {
@@ -88,8 +88,8 @@ func (s *solver) treeOf(shape Shape) *rigid.QueryTree {
 	return &o.tree
 }
 
-// ShapeMassData returns the mass of s, its inertia about its centre of mass, and that centre, by its density; zeros
-// for a segment. It is the part of s in the mass of a dynamic body without SetMassData. Errors: ErrStale, and
+// ShapeMassData returns the mass of s, its inertia about its centre of mass, and that centre, computed from the density;
+// zeros for a segment. A dynamic body without SetMassData has the sum of those of its shapes. Errors: ErrStale, and
 // ErrUnsupported from another engine.
 func (w *World) ShapeMassData(s Shape) (MassData, error) {
 	if err := w.requireSolverShape(s); err != nil {

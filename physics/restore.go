@@ -15,11 +15,10 @@ import (
 // refer to its bodies, shapes and joints; discard later handles. There are no
 // events until the next step. A world that an error of Step has stopped works again.
 //
-// Data that is truncated, altered or inconsistent is ErrCorrupt. Data of another format
-// version, or of a world with other rules (Plane, SubSteps, and the numbers for
-// contacts in Config, but not DisableSleep and DisableContinuous), is ErrUnsupported. Data with more rows than fit, or a slot beyond Config.Slots,
-// is ErrCapacity. The world is then unchanged, and Restore has used memory
-// in proportion to len(data) at most. Another engine is ErrUnsupported.
+// Data that is truncated, altered or inconsistent is ErrCorrupt. Data of another format version, or of a world with
+// other rules (Plane, SubSteps, and the numbers for contacts and joints in Config), is ErrUnsupported; DisableSleep and
+// DisableContinuous may differ. Data with more rows than fit, or a slot beyond Config.Slots, is ErrCapacity. The world is
+// then unchanged, and Restore has used memory in proportion to len(data) at most. Another engine is ErrUnsupported.
 func (w *World) Restore(data []byte) error {
 	if err := w.Prepare(data); err != nil {
 		return err

@@ -69,11 +69,11 @@ type ShapeDef struct {
 	// step plus a centimetre. All other shapes, behind, beside or inside, pass without Begin and End, until the two
 	// no longer touch, or no longer overlap and one is in front. Sensors ignore OneWay.
 	OneWay [2]float32
-	// Span is the interval that it covers along the third axis: it touches only shapes whose span overlaps it, and
-	// only queries with such a span find it. Zero: the whole axis.
+	// Span is the interval that the shape covers along the third axis. The shape touches only shapes whose span overlaps
+	// this one, and only queries with such a span find it. Zero: the whole axis.
 	Span Span
-	// UserMaterial is a number for the program: World.ShapeDef returns it for the shapes of an event, and
-	// World.SetMaterialPair defines the contacts between two of them. 0: none.
+	// UserMaterial is a number that the program chooses. World.SetMaterialPair defines the contacts between two of these
+	// numbers. 0: none.
 	UserMaterial uint64
 }
 

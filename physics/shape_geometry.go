@@ -51,9 +51,9 @@ func (w *World) geometry(s Shape, kind ShapeKind) (geometry, error) {
 }
 
 // SetCircle gives s another geometry from the next step on; s may have been of any kind. The handle, the definition
-// and the body stay, and the mass of the body changes, unless SetMassData has set it. Contacts of s begin without the
-// impulses of the last step: two shapes that touched, and still do, have neither Begin nor End in Events. The body
-// wakes, and so do the bodies that touch it or now touch s.
+// and the body stay the same. The mass of the body changes, unless SetMassData has set it. Two shapes that touched,
+// and still do, have neither Begin nor End in Events, and their contact begins without the impulses of the last
+// step. The body wakes, and so do the bodies that touch it or now touch s.
 //
 // Errors: ErrStale; those of CreateCircle; and ErrUnsupported for a segment of a chain and from another engine.
 func (w *World) SetCircle(s Shape, circle Circle) error { return w.setGeometry(s, circle.geometry()) }
@@ -167,8 +167,8 @@ func (r *dryRun) setGeometry(s Shape) error {
 	return err
 }
 
-// setGeometryOrInvalidate gives a shape a checked geometry, unless its creation has failed. If that fails because of
-// the mass of its body, the next step disables the body.
+// setGeometryOrInvalidate gives a shape a checked geometry, unless the creation of the shape has failed. If the body
+// would become too heavy, the next step disables it.
 func (w *World) setGeometryOrInvalidate(s Shape, g geometry) {
 	if s == (Shape{}) {
 		return

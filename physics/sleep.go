@@ -9,13 +9,13 @@ import (
 // Awake reports whether b is a live body that is simulated: not static, not disabled, and not
 // asleep.
 //
-// Bodies fall asleep unless Config.DisableSleep is set, or EnableSleeping has turned sleep off. A dynamic body falls asleep together with all dynamic bodies
-// that it touches, directly or through others, once all of these have been at rest for
-// SleepTime. A body is at rest while its speed is at most BodyDef.SleepThreshold. Three speeds count: that of the
-// centre of mass, that of the farthest point by rotation, and the speed at
-// which any point has really moved in a step, which is greater where a joint pulls bodies together or a
-// contact pushes them apart. A body with BodyDef.DisableSleep, or a moving kinematic body, keeps the bodies that it
-// touches awake. A body with BodyDef.Asleep begins asleep. A kinematic body falls asleep by itself.
+// Bodies fall asleep unless Config.DisableSleep is set, or EnableSleeping has turned sleep off. A dynamic body falls
+// asleep together with all dynamic bodies that it touches, directly or through others, once all of these have been at
+// rest for SleepTime. A body is at rest while its speed is at most BodyDef.SleepThreshold. Three speeds count: that of
+// the centre of mass, that of the farthest point by rotation, and the speed at which any point has really moved in a
+// step, which is greater where a joint pulls bodies together or a contact pushes them apart. A body with
+// BodyDef.DisableSleep, or a moving kinematic body, keeps the bodies that it touches awake. A body with BodyDef.Asleep
+// begins asleep. A kinematic body falls asleep by itself.
 //
 // A sleeping body has zero velocity and does not move. A step only checks whether a program has written to
 // its columns. Contacts neither begin nor end because a body falls asleep or wakes.

@@ -45,11 +45,10 @@ const (
 // Snapshot appends the state to dst, like the Append functions of strconv, and returns the
 // extended slice: bodies, shapes, contacts and joints with their impulses, handles, gravity, the number
 // of steps, and what Sync has written, bit for bit. A world restored from it continues exactly like this
-// one. Events are not part of it. It takes 106 bytes per body, 44 per contact and 64 more for one that is recycled,
-// 57 per shape, 8 per vertex, 152 per joint, 8 per point of a chain and 4 per segment of it, 12 per user material, and
-// some 300 more. Pass
-// the previous result cut to [:0] to allocate nothing. Another
-// engine is ErrUnsupported.
+// one. Events are not part of it. It takes 106 bytes per body, 44 per contact and 64 more for one that the next step may
+// recycle, 57 per shape, 8 per vertex, 152 per joint, 8 per point of a chain and 4 per segment of it, 12 per shape with a
+// user material and per shape with a span, 24 per material pair, and some 300 more. Pass the previous result cut to [:0]
+// to allocate nothing. Another engine is ErrUnsupported.
 func (w *World) Snapshot(dst []byte) ([]byte, error) {
 	if err := w.engine.require(); err != nil {
 		return dst, err

@@ -8,7 +8,7 @@ import (
 	"github.com/evertick/evertick/internal/wire"
 )
 
-// The frame of sleep is empty for a world that has had Config.DisableSleep ever since. Otherwise it holds
+// The frame of sleep is empty for a world in which sleep has always been off. Otherwise it holds
 //
 //	uint32 numbers of noted rows and of resting contacts
 //	float32 times at rest and thresholds, by row

@@ -43,7 +43,6 @@ type solver struct {
 	sys            rigid.System
 	centre         rigid.Poses // of the centres of mass; Cos and Sin are those of cols
 	boxes          rigid.Boxes
-	turnsSlowly    []bool // by shape: see rigid.TurnsSlowly
 	broad          rigid.BroadPhase
 	pairs          rigid.Pairs
 	contactPairs   rigid.Pairs // of contacts, if pairsKnown

@@ -48,7 +48,7 @@ func (s *solver) updateContacts() {
 	} else {
 		s.next = growContacts(s.next, n, s.minContactCapacity())
 		s.nextBases = growContacts(s.nextBases, n, s.minContactCapacity())
-		s.prepareSystem(s.next).BeginStep(s.dt)
+		s.prepareSystem(s.next, s.nextBases).BeginStep(s.dt)
 		s.sys.SameBlocks = false
 		s.sys.ResetColours()
 		s.colouring.Begin(len(s.contactChunks))
@@ -68,7 +68,7 @@ func (s *solver) updateContacts() {
 // updateSameContacts updates the contacts of the last step in place. If as many points touch as before, the blocks
 // stay as they are.
 func (s *solver) updateSameContacts() {
-	s.prepareSystem(s.contacts).BeginStep(s.dt)
+	s.prepareSystem(s.contacts, s.bases).BeginStep(s.dt)
 	s.parallelForParts(len(s.contactChunks), (*solver).updateSameChunks)
 	changed := !s.sys.SameDynamics()
 	for k := range s.contactChunks {
@@ -92,7 +92,6 @@ func (s *solver) updateSameChunks(lo, hi int) {
 		k.changed = rigid.UpdateContacts(contacts, manifolds, &k.began, &k.ended)
 		k.passing = 0
 		s.disableSensorContacts(contacts, manifolds)
-		s.keepBases(chunk, contacts, manifolds, s.bases[from:to])
 	}
 }
 
@@ -186,9 +185,7 @@ func (s *solver) updateContactChunks(lo, hi int) {
 		}
 		s.matchContacts(from, to, &s.contactChunks[chunk])
 		s.disablePassing(from, to, &s.contactChunks[chunk])
-		contacts, manifolds := s.next[from:to], s.manifolds[from:to]
-		s.disableSensorContacts(contacts, manifolds)
-		s.keepBases(chunk, contacts, manifolds, s.nextBases[from:to])
+		s.disableSensorContacts(s.next[from:to], s.manifolds[from:to])
 		s.colouring.Done(chunk, s.colourJob)
 	}
 }
@@ -299,11 +296,6 @@ func (s *solver) collideChunk(chunk int) {
 		rigid.CollideChains(t.shape, t.smooth, t.filters.Body, &s.centre, &pairs, recycled, out)
 	}
 	s.clearSeparatedSensors(lo, hi)
-}
-
-// keepBases gives bases to the contacts of new manifolds.
-func (s *solver) keepBases(chunk int, contacts []rigid.Contact, manifolds []rigid.Manifold, bases []rigid.BaseManifold) {
-	s.contactChunks[chunk].recycling.KeepBases(contacts, manifolds, bases, s.turnsSlowly, &s.sys.Bodies, s.dt)
 }
 
 // clearSeparatedSensors empties the manifolds of pairs [lo, hi) whose sensor is near a shape and does not overlap it.

@@ -41,14 +41,20 @@ func (w *continuousState) open(cfg *Config) {
 
 // updateExtents computes the extents of a body from its shapes, which are in the scene.
 func (s *solver) updateExtents(body int, shapes []uint32) {
-	w, t := &s.continuous, &s.shapes
+	w := &s.continuous
 	w.extents.Min[body], w.extents.Max[body] = float32(math.Inf(1)), 0
 	for _, i := range shapes {
-		if !t.sensor[i] && t.shape[i].Count > 0 {
-			least, most := t.shape[i].Extents()
-			w.extents.Min[body] = min(w.extents.Min[body], least)
-			w.extents.Max[body] = max(w.extents.Max[body], most)
-		}
+		s.extend(body, i)
+	}
+}
+
+// extend adds a shape to the extents of a body.
+func (s *solver) extend(body int, shape uint32) {
+	w, t := &s.continuous, &s.shapes
+	if !t.sensor[shape] && t.shape[shape].Count > 0 {
+		least, most := t.shape[shape].Extents()
+		w.extents.Min[body] = min(w.extents.Min[body], least)
+		w.extents.Max[body] = max(w.extents.Max[body], most)
 	}
 }
 

@@ -16,8 +16,8 @@ type sensorSweep struct {
 	found   []rigid.Contact
 }
 
-// reportPassedSensors reports the sensors that fast bodies have entered and left within this step. It makes contacts
-// of them, as if they still overlapped; the next step finds that they do not, and ends them.
+// reportPassedSensors reports the sensors that fast bodies have entered and left within this step. It adds their
+// contacts, as if the shapes still overlapped; the next step finds that they do not, and ends the contacts.
 func (s *solver) reportPassedSensors() {
 	w, z := &s.continuous, &s.sensorSweep
 	if s.shapes.sensors == 0 || !w.enabled || len(w.fast) == 0 {

@@ -43,6 +43,7 @@ func (s *solver) createShape(shape, body int, def *ShapeDef, g geometry) error {
 		err = s.updateMass(body, s.bodyShapes(body, uint32(shape)))
 	} else {
 		s.addToScene(body, shape)
+		s.extend(body, uint32(shape))
 	}
 	if err != nil {
 		t.clear(shape)
@@ -160,6 +161,9 @@ func (s *solver) DestroyShape(shape, body int) error {
 		}
 	}
 	s.shapes.clear(shape)
+	if s.cols.Type[body] == KinematicBody {
+		s.updateExtents(body, s.bodyShapes(body))
+	}
 	s.wakeWithNeighbours(body)
 	return nil
 }

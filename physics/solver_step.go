@@ -128,7 +128,6 @@ func (s *solver) updateBounds() {
 	for _, b := range [...]*[]float32{&s.boxes.MinX, &s.boxes.MinY, &s.boxes.MaxX, &s.boxes.MaxY} {
 		*b = slices.Grow((*b)[:0], n)[:n]
 	}
-	s.turnsSlowly = resized(s.turnsSlowly, n)
 	s.parallelForSpans(shapes, (*solver).updateShapeBounds)
 }
 
@@ -143,10 +142,7 @@ func (s *solver) origins(n int) rigid.Origins {
 	return rigid.Origins{X: c.X[:n], Y: c.Y[:n], CentreX: c.CentreX[:n], CentreY: c.CentreY[:n]}
 }
 
-func (s *solver) updateShapeBounds(_, lo, hi int) {
-	s.computeBounds(&s.boxes, lo, hi)
-	rigid.TurnsSlowly(s.shapes.filters.Body[lo:hi], s.cols.W, s.dt, s.turnsSlowly[lo:hi])
-}
+func (s *solver) updateShapeBounds(_, lo, hi int) { s.computeBounds(&s.boxes, lo, hi) }
 
 func (s *solver) computeBounds(b *rigid.Boxes, lo, hi int) {
 	const margin = rigid.SpeculativeDistance / 2 // each of two shapes adds its half

@@ -220,9 +220,7 @@ func (s *solver) collectActive() {
 	z.spans = appendSpans(z.spans[:0], z.active, s.rows)
 	f := &s.shapes.filters
 	z.activeShapes.reset(len(f.Body))
-	s.turnsSlowly = resized(s.turnsSlowly, len(f.Body))
 	for k, body := range f.Body {
-		s.turnsSlowly[k] = true // active ones are computed in each step
 		f.Moves[k] = s.shapes.local[k].Count > 0 && z.active.has(int(body))
 		if f.Moves[k] {
 			z.activeShapes.add(k)

@@ -10,10 +10,11 @@ import (
 
 // Span is a closed interval along the third axis: the one that Config.Plane leaves out, such as the height in a world
 // seen from above, or the depth in one seen from the side. Bodies do not move along it. Two shapes touch only if their
-// spans overlap or share an end. So spans that must not touch leave a gap, like the ceiling between two storeys.
+// spans overlap or share an end. So shapes that must not touch need a gap between their spans, like the ceiling between
+// two storeys.
 //
-// The zero Span is the whole axis. Min may be -Inf and Max +Inf. Only the span from 0 to 0 cannot be written so; a Max
-// of 1e-30 does instead.
+// The zero Span is the whole axis. Min may be -Inf and Max +Inf. Because of this, the interval from 0 to 0 needs a Max
+// that is a little greater, such as 1e-30.
 type Span struct {
 	// Min and Max are its ends, in metres; Min is at most Max.
 	Min, Max float32
@@ -46,10 +47,11 @@ func (s Span) ends() (least, most float32) {
 }
 
 // SetSpan sets the span of all shapes that b has now, at once: a lift, or a body on stairs, changes the storey. Queries
-// find them there; contacts with what they left end in the next step, with End events, and others begin. It wakes b and
-// what touches it. If all shapes have this span already, it has no effect. To keep the span of a body near the third
-// coordinate of its entity, call it before each step. SetShapeDef sets the span of one shape. Errors: ErrStale;
-// ErrNotFinite and ErrRange for a span that ShapeDef.Validate refuses; and ErrUnsupported from another engine.
+// find the shapes there from then on. In the next step, contacts with shapes of the span that they left end, with End
+// events, and others begin. SetSpan wakes b and what touches it; if all shapes have this span already, it has no
+// effect. If the span of a body follows the third coordinate of its entity, call SetSpan before each step. SetShapeDef
+// sets the span of one shape. Errors: ErrStale; ErrNotFinite and ErrRange for a span that ShapeDef.Validate refuses; and
+// ErrUnsupported from another engine.
 func (w *World) SetSpan(b Body, span Span) error {
 	body, err := w.solverRow(b)
 	if err == nil {
@@ -81,7 +83,7 @@ func (s *solver) wakeShifted(body int) {
 	s.wakeUnlessNew(body)
 }
 
-// setSpan sets the span of a shape, and reports whether it was another one.
+// setSpan sets the span of a shape, and reports whether that changed it.
 func (t *shapeColumns) setSpan(shape int, span Span) bool {
 	least, most := span.ends()
 	before, f := t.span(shape), &t.filters

@@ -10,8 +10,8 @@ import (
 // SleepingEnabled reports whether bodies at rest fall asleep: see Awake. With another engine it is false.
 func (w *World) SleepingEnabled() bool { return w.solver.sleep.enabled }
 
-// EnableSleeping turns sleep on or off. A world begins with it, unless Config.DisableSleep is set. Turning it off wakes
-// all bodies at once, and the next step reports them in Events.Woke; after turning it on, bodies fall asleep once they
+// EnableSleeping turns sleep on or off. It is on in a new world, unless Config.DisableSleep is set. Turning it off wakes
+// all bodies at once, and the next step reports them in Events.Woke. After it is turned on, bodies fall asleep once they
 // have been at rest for SleepTime. The switch is part of the state, so Restore and CopyFrom replace it, together with
 // Config.DisableSleep. ErrUnsupported from another engine.
 func (w *World) EnableSleeping(on bool) error {
@@ -26,7 +26,7 @@ func (w *World) EnableSleeping(on bool) error {
 // engine it is false.
 func (w *World) ContinuousEnabled() bool { return w.solver.continuous.enabled }
 
-// EnableContinuous turns continuous collision on or off, from the next step on. A world begins with it, unless
+// EnableContinuous turns continuous collision on or off, from the next step on. It is on in a new world, unless
 // Config.DisableContinuous is set. The switch is part of the state, so Restore and CopyFrom replace it, together with
 // Config.DisableContinuous. ErrUnsupported from another engine.
 func (w *World) EnableContinuous(on bool) error {
@@ -71,8 +71,8 @@ func (s *solver) enableSleeping(on bool) {
 	}
 }
 
-// startSleepState makes the sleep state of a world that has had none. The first step checks all rows at rest, as if a
-// program had written to them.
+// startSleepState makes the sleep state of a world that has had none. The next step treats the bodies that are not awake
+// as if a program had written to them.
 func (s *solver) startSleepState() {
 	s.sleep.setOn(true)
 	for i := range s.rows {
@@ -83,7 +83,7 @@ func (s *solver) startSleepState() {
 	}
 }
 
-// switches are the features that can be turned on and off: as the world was created, and now.
+// switches hold which features were on when the world was created, and which are on now.
 type switches struct{ sleepFirst, continuousFirst, sleep, continuous bool }
 
 func (w *World) switches() switches {
@@ -108,8 +108,8 @@ func (v switches) bits() (b uint32) {
 
 func switchesOf(b uint32) switches { return switches{b&1 != 0, b&2 != 0, b&4 != 0, b&8 != 0} }
 
-// appendSwitchHashes appends the switches if they differ from the configuration, and, of a world without a sleep state,
-// the thresholds for which a body differs from the default.
+// appendSwitchHashes appends the switches if they differ from the configuration, and, for a world without a sleep state,
+// the sleep thresholds if one differs from the default.
 func (w *World) appendSwitchHashes(dst []ColumnHash) []ColumnHash {
 	s, v := w.solver, w.switches()
 	if v.changed() {

@@ -112,6 +112,38 @@ HELPER(LEVEL) uint32_t fill_materials(const block_lanes *g, et_contact_block *b,
 	       (g->used & (V(mask))~still ? ET_TANGENT_SPEED : 0u);
 }
 
+static inline void keep_base(const et_system *s, uint32_t c, uint32_t body_a, uint32_t body_b) {
+	const et_manifold *const m = &s->manifolds[c];
+	et_base_manifold *const base = &s->bases[c];
+	if (m->origin != ET_COLLIDED)
+		return;
+	memcpy(base->normal, m->normal, sizeof base->normal);
+	for (int k = 0; k < 2; k++)
+		memcpy(&base->points[k], &m->points[k], sizeof base->points[k]);
+	base->rotation_a[0] = s->poses.cos[body_a];
+	base->rotation_a[1] = s->poses.sin[body_a];
+	base->rotation_b[0] = s->poses.cos[body_b];
+	base->rotation_b[1] = s->poses.sin[body_b];
+	s->contacts[c].flags |= ET_BASE;
+}
+
+HELPER(LEVEL) V(mask) below(V(f) a, V(f) limit) { return V(lt)(V(abs)(a), limit); }
+
+/* Gives bases to contacts, as rigid.System.keepBase defines it. p and q are the anchors of their points. */
+HELPER(LEVEL) void keep_bases(const block_lanes *g, const et_system *s, const et_contact_block *b, const contact_lanes *l,
+                              const V(f) p[4], const V(f) q[4]) {
+	const V(f) time = V(set1)(s->step.recycle_time), sine = V(set1)(RECYCLE_SINE);
+	const V(f) apart = SUB(V(load)(b->points[0].cross_a + g->i), V(load)(b->points[1].cross_a + g->i));
+	const V(f) limit = V(min)(MUL(V(set1)(RECYCLE_SHARE), V(abs)(apart)), V(set1)(RECYCLE_DISTANCE));
+	const V(f) sum = ADD(ADD(ADD(p[0], p[1]), ADD(p[2], p[3])), ADD(ADD(q[0], q[1]), ADD(q[2], q[3])));
+	V(mask) keep = g->used & V(le)(SUB(sum, sum), ZERO);
+	keep &= below(MUL(g->a[2], time), sine) & below(MUL(g->b[2], time), sine);
+	keep &= below(MUL(SUB(g->b[0], g->a[0]), time), limit) & below(MUL(SUB(g->b[1], g->a[1]), time), limit);
+	for (uint32_t k = 0; keep >> k; k++)
+		if (keep >> k & 1)
+			keep_base(s, l->contact[g->i + k], b->a[g->i + k], b->b[g->i + k]);
+}
+
 HELPER(LEVEL) void fill_lanes(et_contact_block *b, const et_system *s, const contact_lanes *l, uint32_t i) {
 	block_lanes g;
 	V(f) half[8], other[8], old[8];
@@ -138,6 +170,8 @@ HELPER(LEVEL) void fill_lanes(et_contact_block *b, const et_system *s, const con
 	if (b->points_each > 1) {
 		fill_point(&g, &b->points[1], other + 2, other[6], old[5], old[6]);
 		fill_coupling(&g, b);
+		if (s->bases)
+			keep_bases(&g, s, b, l, half + 4, other + 2);
 	}
 
 	const uint32_t dynamic_a = g.used & V(lt)(ZERO, g.a[3]), dynamic_b = g.used & V(lt)(ZERO, g.b[3]);

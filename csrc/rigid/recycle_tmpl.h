@@ -1,12 +1,6 @@
 #include "rows_lanes.h"
 #include "system.h"
 
-/* The constants of package rigid. */
-#define RECYCLE_DISTANCE 0.02f
-#define RECYCLE_SHARE 0.1f
-#define RECYCLE_SINE 0.02f
-#define RECYCLE_SEPARATION 0.02f
-
 /* The manifolds to make. */
 typedef struct {
 	int32_t *from;
@@ -27,7 +21,7 @@ HELPER(LEVEL) V(mask) recycle_point(const base_motion *d, const V(f) r[4], V(f) 
 	const V(f) along = DOT(d->nx, d->ny, x, y), across = CROSS(d->nx, d->ny, x, y);
 	*separation = ADD(base, along);
 	return V(lt)(V(abs)(along), d->limit) & V(lt)(V(abs)(across), d->limit) &
-	       V(le)(*separation, V(set1)(RECYCLE_SEPARATION));
+	       V(le)(*separation, V(set1)(RECYCLE_DISTANCE));
 }
 
 /* Writes the manifold of a contact. */

@@ -118,7 +118,7 @@ enum { ET_MIX_GEOMETRIC = 1, ET_MIX_MAX = 2, ET_MIX_MIN = 3, ET_MIX_AVERAGE = 4,
 typedef struct {
 	float h, inv_h;
 	et_softness contact_softness, static_softness, joint_softness;
-	float joint_hertz, joint_damping, max_bias_velocity, restitution_threshold, max_linear_speed, max_angular_speed, gravity[2];
+	float joint_hertz, joint_damping, max_bias_velocity, restitution_threshold, max_linear_speed, max_angular_speed, recycle_time, gravity[2];
 	int32_t sub_steps;
 	uint8_t friction_mix, restitution_mix;
 } et_step_context;
@@ -140,6 +140,7 @@ typedef struct {
 	et_contact *contacts;
 	const et_manifold *manifolds;
 	et_hit *hits;
+	et_base_manifold *bases; /* or NULL */
 	et_joint *joints;
 
 	/* Blocks, and by lane of them the contact or the joint; UINT32_MAX: none. */
@@ -154,7 +155,13 @@ typedef struct {
 	et_step_context step;
 } et_system;
 
-_Static_assert(sizeof(et_step_context) == 84 && offsetof(et_system, step) == 37 * 8, "the Go types mirror these");
+_Static_assert(sizeof(et_step_context) == 88 && offsetof(et_system, step) == 38 * 8, "the Go types mirror these");
+
+/* rigid.FlagBase, and the constants of recycling. RECYCLE_DISTANCE is also the largest separation. */
+enum { ET_BASE = 1 };
+#define RECYCLE_DISTANCE 0.02f
+#define RECYCLE_SHARE 0.1f
+#define RECYCLE_SINE 0.02f
 
 /* rigid.Recycling. */
 typedef struct {

@@ -66,9 +66,9 @@ func Example_physics() {
 	// after 2 s the top is at 5.0 m, awake: false
 	// tick 142: the ball hits ent_3 at (-0.8, 3.4)
 	// box 0: (2.5, 1.0)
-	// box 1: (7.7, 1.0)
-	// box 2: (25.6, 1.2)
-	// box 3: (22.9, 1.0)
-	// box 4: (5.4, 1.0)
+	// box 1: (9.0, 1.0)
+	// box 2: (22.4, 1.0)
+	// box 3: (21.2, 1.0)
+	// box 4: (5.2, 1.0)
 	// a ray along the ground hits something at x = 2.0
 }

@@ -1,5 +1,5 @@
-// Package pace decides from measured times whether helpers are worth their while. It chooses only how many workers share
-// some work, which changes no result.
+// Package pace decides from measured times whether helpers save time. It chooses only how many workers share some work,
+// which changes no result.
 package pace
 
 import (
@@ -11,24 +11,23 @@ import (
 var Always bool
 
 const (
-	// The first runs of each cycle are without helpers, to measure how long they take. Both numbers are such that
-	// where runs of several kinds take turns, probes meet them all.
+	// The first runs of each cycle, the probes, are without helpers, to measure how long they take. The cycle is a prime,
+	// so that where several kinds of runs take turns, the probes include all kinds.
 	cycle  = 131
 	probes = 4
 
-	// After helpers have lost time, runs go without them for recovery times as long, so that on a busy machine they
-	// cost about 3 % of the time. The pause doubles each time that they lose time again, up to maxPause: the run
-	// after them is slower as well, since its data is in their caches.
+	// After helpers have lost time, runs go without them for recovery times as long, so that on a busy machine helpers
+	// cost about 3 % of the time. The pause doubles each time that they lose time again, up to maxPause, because the
+	// run after them is slower as well: its data is in their caches.
 	recovery = 32
 	maxPause = time.Second
 
-	// maxCredit is about the time for which the system takes a helper off its CPU for another program: if that happens
-	// once, the next runs have helpers again.
+	// maxCredit is about the time for which the system takes a helper off its CPU for another program. So after a single
+	// interruption the next runs still have helpers.
 	maxCredit = 4 * time.Millisecond
 )
 
-// Pace keeps account of the time that helpers save in runs of similar work. The zero Pace begins with runs
-// without helpers.
+// Pace adds up the time that helpers save in runs of similar work. The zero Pace begins with runs without helpers.
 type Pace struct {
 	alone  [probes]time.Duration // the last runs without helpers
 	n      int                   // of alone, the next to replace
@@ -41,8 +40,8 @@ type Pace struct {
 // Allows reports whether the next run may have helpers.
 func (p *Pace) Allows() bool { return Always || p.run >= probes && p.pause <= 0 }
 
-// Ran enters the time that a run took. A run with helpers is compared with alone or, if that is 0, with the fastest of the
-// last runs without: a slow one was interrupted, or its data was in the caches of the helpers.
+// Ran records the time that a run took. It compares a run with helpers with alone or, if that is 0, with the fastest of
+// the last runs without helpers: a slow one was interrupted, or its data was in the caches of the helpers.
 func (p *Pace) Ran(helpers bool, took, alone time.Duration) {
 	if alone == 0 {
 		alone = slices.Min(p.alone[:])

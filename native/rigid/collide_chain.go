@@ -24,8 +24,8 @@ const (
 	gentleSine, sidewaysCosine = 0.5, 0.5
 )
 
-// CollideChains replaces the manifolds in out of pairs with a segment of a chain, except recycled ones; smooth describes the first
-// shapes. What Collide made of these pairs does not matter. Otherwise it is as Collide, which must have had the
+// CollideChains replaces the manifolds in out of pairs with a segment of a chain, except recycled ones; smooth describes
+// the first shapes. What Collide made of these pairs does not matter. Otherwise it is as Collide, which must have had the
 // same arguments and has checked them. It runs in Go on all levels.
 //
 // A chain has an inside and an outside. A vertex is convex if the outside is the larger part there. The normal

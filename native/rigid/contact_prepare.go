@@ -89,6 +89,9 @@ func (s *System) prepareBlock(b *ContactBlock, contact *[Lanes]uint32) {
 		}
 		if b.PointsEach == 2 {
 			s.prepareCoupling(b, i)
+			if len(s.Bases) > 0 {
+				s.keepBase(b, i, contact[i])
+			}
 		}
 	}
 }

@@ -187,9 +187,8 @@ func (b *JointBlock) refreshApplied(i uint32, m *jointBodies) {
 // accumulated, and clamped as sums.
 //
 // For a row with position error C an iteration without bias makes the velocity v zero; it runs after the positions
-// were integrated. An iteration with bias also removes C, as a spring of JointHertz and JointDamping does, or of the
-// Hertz and Damping of the joint. A limit at
-// distance C > 0 may be approached by C in the sub-step.
+// were integrated. An iteration with bias also removes C, as a spring of JointHertz and JointDamping does; a joint with
+// PartTuned uses its Hertz and Damping instead. In a sub-step a joint may approach a limit at distance C > 0 by C.
 //
 // A spring with a frequency makes one implicit Euler step. Both iterations solve it for the position at which the
 // sub-step began, so that the second does not change a spring that acts alone. With the new position it would damp a
@@ -223,7 +222,7 @@ func (s *System) solveJointsGo(useBias bool, lo, hi int) {
 	}
 }
 
-// softness is that of lane i, where shared is that of joints without one of their own.
+// softness returns that of lane i: shared, if no joint of the block has PartTuned.
 func (b *JointBlock) softness(i uint32, shared softness) softness {
 	if b.Parts&PartTuned == 0 {
 		return shared

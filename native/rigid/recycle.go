@@ -132,49 +132,30 @@ func (b *BaseManifold) limit() float32 {
 	return minFloat(float32(recycleShare*abs(b.Normal.cross(p.X-q.X, p.Y-q.Y))), recycleDistance)
 }
 
-// TurnsSlowly sets out[i] for the shapes of bodies that turn by less than recycleSine in recycleSteps steps of dt
-// seconds. w has the angular velocities of the bodies.
-func TurnsSlowly(bodyOf []uint32, w []float32, dt float32, out []bool) {
-	steps := float32(recycleSteps * dt)
-	for i, body := range bodyOf[:len(out)] {
-		out[i] = abs(float32(w[body]*steps)) < recycleSine
+// keepBase gives a base to contact c in lane i if Collide has made its manifold, unless it would last for fewer than
+// recycleSteps steps, because a body turns fast or the two move fast relative to each other, or is not finite.
+func (s *System) keepBase(b *ContactBlock, i int, c uint32) {
+	m := &s.Manifolds[c]
+	bodyA, bodyB, time := b.A[i], b.B[i], s.step.recycleTime
+	stateA, stateB := &s.States[bodyA], &s.States[bodyB]
+	limit := minFloat(float32(recycleShare*abs(b.Points[0].CrossA[i]-b.Points[1].CrossA[i])), recycleDistance)
+	if m.Origin != Collided || !(abs(float32(stateA.W*time)) < recycleSine && abs(float32(stateB.W*time)) < recycleSine) ||
+		!(abs(float32((stateB.VX-stateA.VX)*time)) < limit && abs(float32((stateB.VY-stateA.VY)*time)) < limit) {
+		return
 	}
-}
-
-// KeepBases gives bases to the contacts with two points that Collide has made, unless they would last for fewer than
-// recycleSteps steps of dt seconds, because a body turns fast (slow has what TurnsSlowly says of the shapes) or because
-// their centres move fast relative to each other, or unless they are not finite. bodies has the velocities.
-func (r *Recycling) KeepBases(contacts []Contact, manifolds []Manifold, bases []BaseManifold, slow []bool, bodies *Bodies, dt float32) {
-	if len(manifolds) != len(contacts) || len(bases) != len(contacts) {
-		panic("rigid: KeepBases: contacts, manifolds and bases differ in length")
-	}
-	steps, bodyOf, poses := float32(recycleSteps*dt), r.BodyOf, &r.Poses
-	for i := range contacts {
-		c, m := &contacts[i], &manifolds[i]
-		if m.Count != 2 || m.Origin != Collided || !slow[c.A] || !slow[c.B] {
-			continue
-		}
-		b, bodyA, bodyB := &bases[i], bodyOf[c.A], bodyOf[c.B]
-		b.Normal, b.Points[0], b.Points[1] = m.Normal, m.Points[0].base(), m.Points[1].base()
-		limit := b.limit()
-		vx, vy := bodies.VX[bodyB]-bodies.VX[bodyA], bodies.VY[bodyB]-bodies.VY[bodyA]
-		if !(abs(float32(vx*steps)) < limit && abs(float32(vy*steps)) < limit) {
-			continue
-		}
-		b.RotationA, b.RotationB = Vec{poses.Cos[bodyA], poses.Sin[bodyA]}, Vec{poses.Cos[bodyB], poses.Sin[bodyB]}
-		if b.finite() {
-			c.Flags |= FlagBase
-		}
+	p := &s.Poses
+	base := BaseManifold{m.Normal, [2]BasePoint{m.Points[0].base(), m.Points[1].base()},
+		Vec{p.Cos[bodyA], p.Sin[bodyA]}, Vec{p.Cos[bodyB], p.Sin[bodyB]}}
+	if base.finite() {
+		s.Bases[c] = base
+		s.Contacts[c].Flags |= FlagBase
 	}
 }
 
 // finite reports whether the anchors are finite; then the rest is too.
 func (b *BaseManifold) finite() bool {
-	sum := float32(0)
-	for k := range b.Points {
-		p := &b.Points[k]
-		sum += (p.AnchorA.X + p.AnchorA.Y) + (p.AnchorB.X + p.AnchorB.Y)
-	}
+	p, q := &b.Points[0], &b.Points[1]
+	sum := ((p.AnchorA.X + p.AnchorA.Y) + (p.AnchorB.X + p.AnchorB.Y)) + ((q.AnchorA.X + q.AnchorA.Y) + (q.AnchorB.X + q.AnchorB.Y))
 	return sum-sum == 0
 }
 

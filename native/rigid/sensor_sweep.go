@@ -10,16 +10,16 @@ const (
 
 // PassedSensors appends to out the pairs of a solid shape of one of bodies and a sensor of another body that pass each
 // other: they overlap at some time of the step, and not at its end. A of a pair is the lower shape; the order of the
-// pairs is unspecified, and each occurs once if each of bodies does. The ways are those of ContinuousSolver, after its
+// pairs is unspecified, and each occurs once if each of bodies does. The paths are those of ContinuousSolver, after its
 // other methods have moved bodies back, so a body does not pass a sensor beyond the place where it was stopped.
 //
-// l has the boxes of the sensors around their whole way: SweepBoxes makes them. Pairs that Filters keep apart, segments
-// of chains, and bodies that are not finite are left out. PassesThrough and HadContact are not asked.
+// l has the boxes of the sensors around their whole path: SweepBoxes makes them. PassedSensors leaves out pairs that
+// Filters keep apart, segments of chains, and bodies that are not finite. It does not call PassesThrough and HadContact.
 //
-// All pairs are found that overlap by more than sensorDepth at some time, and none that never overlap, but for rounding.
-// There are two exceptions. A shape is compared with the first MaxObstacles sensors whose boxes meet its way, in the
-// order of the BoxGrid. And a shape that turns many times its width away from its centre of mass, close to a sensor, may
-// need more than maxSensorAdvances iterations; then the pair is left out.
+// Except for rounding, it finds every pair that overlaps by more than sensorDepth at some time, and none that never
+// overlaps. There are two exceptions. A shape is compared only with the first MaxObstacles sensors whose boxes meet its
+// path, in the order of the BoxGrid. And a shape far from its centre of mass that turns close to a sensor may need more
+// than maxSensorAdvances iterations; then the pair is left out.
 func (w *ContinuousSolver) PassedSensors(l *BoxGrid, bodies []uint32, out *Pairs) {
 	var p sweep
 	var many [MaxObstacles]uint32
@@ -45,7 +45,7 @@ func (w *ContinuousSolver) PassedSensors(l *BoxGrid, bodies []uint32, out *Pairs
 	}
 }
 
-// passes reports whether a shape overlaps a sensor on its way, and not at the end.
+// passes reports whether a shape overlaps a sensor on its path, and not at the end.
 func (w *ContinuousSolver) passes(p *sweep, proxy *shapeProxy, sensor uint32) bool {
 	o, body := &w.Shapes[sensor], w.Filters.Body[sensor]
 	if o.Count-1 >= MaxVertices {
@@ -69,8 +69,8 @@ func (w *ContinuousSolver) passes(p *sweep, proxy *shapeProxy, sensor uint32) bo
 	return false
 }
 
-// distance is that of a proxy and the obstacle at a time, not positive if they overlap, and the direction to the
-// proxy.
+// distance returns that between a proxy and the obstacle at a time, not positive if they overlap, and the direction to
+// the proxy.
 func (v *relativeSweep) distance(o *shapeProxy, t float32) (distance, nx, ny float32) {
 	var placed shapeProxy
 	v.place(o, t, &placed)

@@ -63,7 +63,7 @@ func randomSystem(run *paritytest.Run, classes []paritytest.Class) *rigid.System
 			}
 		}
 	}
-	s.Hits = make([]rigid.Hit, len(s.Contacts))
+	s.Hits, s.Bases = make([]rigid.Hit, len(s.Contacts)), make([]rigid.BaseManifold, len(s.Contacts))
 	return &s.System
 }
 
@@ -71,7 +71,7 @@ func addContact(run *paritytest.Run, s *heap, a, b int, draw func([]float32)) {
 	m, c := make([]rigid.Manifold, 1), make([]rigid.Contact, 1)
 	draw(words(m))
 	draw(words(c))
-	m[0].Count = uint32(run.IntN(3))
+	m[0].Count, m[0].Origin = uint32(run.IntN(3)), rigid.Origin(run.IntN(2))
 	c[0].A, c[0].B = uint32(a), uint32(b)
 	s.Manifolds, s.Contacts = append(s.Manifolds, m...), append(s.Contacts, c...)
 }
@@ -108,6 +108,7 @@ func (g *heapGuard) system(s *rigid.System) *rigid.System {
 	r.Contacts = structs[rigid.Contact](g.copy("contacts", words(s.Contacts)))
 	r.Manifolds = structs[rigid.Manifold](g.copy("manifolds", words(s.Manifolds)))
 	r.Hits = structs[rigid.Hit](g.copy("hits", words(s.Hits)))
+	r.Bases = structs[rigid.BaseManifold](g.copy("bases", words(s.Bases)))
 	r.Blocks = structs[rigid.ContactBlock](g.copy("blocks", words(make([]rigid.ContactBlock, len(s.Blocks)))))[:0:len(s.Blocks)]
 	r.Colours = rigid.Colours{Contact: structs[uint32](g.copy("lanes", words(s.Colours.Contact)))}
 	return &r
@@ -158,6 +159,11 @@ func compare(stage string, got, want *rigid.System) error {
 	}
 	for i := range got.Contacts {
 		if err := check(fmt.Sprint("contact ", i), words(got.Contacts[i:i+1]), words(want.Contacts[i:i+1])); err != nil {
+			return err
+		}
+	}
+	for i := range got.Bases {
+		if err := check(fmt.Sprint("base ", i), words(got.Bases[i:i+1]), words(want.Bases[i:i+1])); err != nil {
 			return err
 		}
 	}
@@ -215,8 +221,35 @@ func TestParityStages(t *testing.T) {
 					paritytest.Bits("manifolds", words(got.Manifolds), words(want.Manifolds)),
 					paritytest.Bits("lanes", got.Colours.Contact, want.Colours.Contact))
 			}
+			checkKeptBlocks(run, level, got, want)
 		}
 	}
+}
+
+// checkKeptBlocks prepares the next step, of which some manifolds are recycled, with blocks that were kept and anew.
+func checkKeptBlocks(run *paritytest.Run, level native.Level, got, want *rigid.System) {
+	for i := range want.Manifolds {
+		g, w := &got.Manifolds[i], &want.Manifolds[i]
+		if g.Origin = rigid.Collided; g.Count == 2 && run.IntN(40) > 0 { // of most blocks, all
+			g.Origin = rigid.Recycled
+		}
+		w.Origin = g.Origin
+		for k := range g.Points {
+			g.Points[k].Separation = run.Float(paritytest.Uniform)
+			w.Points[k].Separation = g.Points[k].Separation
+		}
+	}
+	for i := range got.Bodies.W {
+		got.Bodies.InvInertia[i] = run.Float(paritytest.Uniform)
+		want.Bodies.InvInertia[i] = got.Bodies.InvInertia[i]
+	}
+	got.SameBlocks = true
+	for _, s := range []*rigid.System{got, want} {
+		s.LoadStates(native.Go, 0, len(s.States))
+	}
+	want.PrepareContacts(native.Go, 0, len(want.Blocks))
+	got.PrepareContacts(level, 0, len(got.Blocks))
+	run.Check(compare("kept blocks", got, want))
 }
 
 // cloned returns a copy of a System that shares what stages do not write.
@@ -227,6 +260,7 @@ func cloned(s *rigid.System) *rigid.System {
 	}
 	r := wrap.System
 	r.States, r.Contacts, r.Hits = slices.Clone(s.States), slices.Clone(s.Contacts), slices.Clone(s.Hits)
+	r.Manifolds, r.Bases = slices.Clone(s.Manifolds), slices.Clone(s.Bases)
 	r.Blocks, r.Colours = nil, rigid.Colours{}
 	return &r
 }
@@ -286,7 +320,7 @@ func TestSystemMisuse(t *testing.T) {
 		s.Materials.Friction = nil
 		s.BuildConstraints(dt)
 	})
-	expectPanic("rigid: System: Contacts, Manifolds and Hits differ in length", func() {
+	expectPanic("rigid: System: Contacts, Manifolds, Hits and Bases differ in length", func() {
 		s := heapPyramid(2)
 		s.Hits = make([]rigid.Hit, 1)
 		s.BuildConstraints(dt)

@@ -101,6 +101,7 @@ type stepContext struct {
 	jointHertz, jointDamping                       float32 // of jointSoftness
 	maxBiasVelocity, restitutionThreshold          float32
 	maxLinearSpeed, maxAngularSpeed                float32
+	recycleTime                                    float32 // seconds of recycleSteps steps
 	gravity                                        Vec
 	subSteps                                       int32
 	frictionMix, restitutionMix                    Mix
@@ -128,6 +129,7 @@ func (p *Params) stepContext(dt float32) stepContext {
 		jointSoftness: makeSoftness(minFloat(jointHertz, 0.25*invH), jointDamping, h), jointHertz: jointHertz, jointDamping: jointDamping,
 		maxBiasVelocity: or(p.PushSpeed, 3), restitutionThreshold: or(p.RestitutionThreshold, 1),
 		maxLinearSpeed: or(p.MaxSpeed, 400), maxAngularSpeed: MaxRotation * invH,
+		recycleTime: recycleSteps * dt,
 		frictionMix: p.FrictionMix, restitutionMix: p.RestitutionMix,
 	}
 	if k.frictionMix == MixDefault {
@@ -162,6 +164,9 @@ type System struct {
 	Contacts  []Contact
 	Manifolds []Manifold
 	Hits      []Hit
+
+	// By contact, or empty. PrepareContacts sets those of contacts that it gives FlagBase: see Recycling.
+	Bases []BaseManifold
 
 	// Joints with a kind are solved before contacts. Their blocks are kept from the last step if JointsVersion
 	// is the same and not 0: change it with the number of joints, with the kind or a body of one, and with
@@ -255,8 +260,8 @@ func (s *System) check() {
 			panic("rigid: System: columns of shapes differ in length")
 		}
 	}
-	if len(s.Manifolds) != len(s.Contacts) || len(s.Hits) != len(s.Contacts) {
-		panic("rigid: System: Contacts, Manifolds and Hits differ in length")
+	if len(s.Manifolds) != len(s.Contacts) || len(s.Hits) != len(s.Contacts) || len(s.Bases) != 0 && len(s.Bases) != len(s.Contacts) {
+		panic("rigid: System: Contacts, Manifolds, Hits and Bases differ in length")
 	}
 }
 
