@@ -115,7 +115,7 @@ HELPER(LEVEL) uint32_t fill_materials(const block_lanes *g, et_contact_block *b,
 static inline void keep_base(const et_system *s, uint32_t c, uint32_t body_a, uint32_t body_b) {
 	const et_manifold *const m = &s->manifolds[c];
 	et_base_manifold *const base = &s->bases[c];
-	if (m->origin != ET_COLLIDED)
+	if (m->source != ET_COLLIDED)
 		return;
 	memcpy(base->normal, m->normal, sizeof base->normal);
 	for (int k = 0; k < 2; k++)
@@ -212,7 +212,7 @@ HELPER(LEVEL) int update_recycled(const et_system *s, et_contact_block *b, const
 	float separation[2][ET_LANES] = {{0}};
 	for (uint32_t i = 0; i < b->contacts; i++) {
 		const et_manifold *const m = &s->manifolds[contact[i]];
-		if (m->origin != ET_RECYCLED)
+		if (m->source != ET_RECYCLED)
 			return 0;
 		separation[0][i] = m->points[0].separation;
 		separation[1][i] = m->points[1].separation;
