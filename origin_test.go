@@ -89,7 +89,7 @@ func TestShiftOrigin(t *testing.T) {
 	}
 }
 
-// A shift in a tick is no motion: neither Interpolate nor a Publisher draws entities on a way as long as it.
+// A shift in a tick is no motion: neither Interpolate nor a Publisher draws entities between the old and the new origin.
 func TestShiftOriginDrawsNoJump(t *testing.T) {
 	at := [2]float32{65536, 1024}
 	clock := manualClock()

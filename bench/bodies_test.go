@@ -35,10 +35,9 @@ func TestBodiesJSON(t *testing.T) {
 	}
 }
 
-// The stages of recorded steps are those of the solver. Each has as many times as there are steps,
-// also one that first occurs late.
-func TestStages(t *testing.T) {
-	o := &options{scene: "arena", n: 40, ticks: 12, warmup: 2, seed: 1, workers: 1}
+// recorded returns a contender that has run a scene.
+func recorded(t *testing.T, o *options) *contender {
+	t.Helper()
 	c, err := o.newContender(physics.Config{})
 	if err == nil {
 		err = c.record(o)
@@ -49,6 +48,14 @@ func TestStages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return c
+}
+
+// The stages of recorded steps are those of the solver. Each has as many times as there are steps,
+// also one that first occurs late.
+func TestStages(t *testing.T) {
+	o := &options{scene: "arena", n: 40, ticks: 12, warmup: 2, seed: 1, workers: 1}
+	c := recorded(t, o)
 	s := &c.run(o, native.Go).Steps
 	if s.Len() != 10 || len(s.Phases) < 3 || !slices.Contains(s.Phases, "solve") || len(s.Counts) != 1 || s.Counters[0] != "contacts" {
 		t.Errorf("%d steps, phases %v, counters %v", s.Len(), s.Phases, s.Counters)
@@ -89,17 +96,7 @@ func TestColumns(t *testing.T) {
 		}
 	}
 	o := &options{scene: "columns", n: 2, ticks: 8, warmup: 2, seed: 1, workers: 1}
-	c, err := o.newContender(physics.Config{})
-	if err == nil {
-		err = c.record(o)
-	}
-	if err == nil {
-		err = o.takeTurns(c, nil, newProgress(nil))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &c.run(o, native.Go).Steps
+	s := &recorded(t, o).run(o, native.Go).Steps
 	if i := slices.Index(s.Counters, "standing"); i < 0 || slices.Min(s.Counts[i]) != 2 || slices.Max(s.Counts[i]) != 2 {
 		t.Errorf("counters %v: %v", s.Counters, s.Counts)
 	}

@@ -53,8 +53,8 @@
 // what Box2D v3 with AVX2 reached on this scale, on one core of an AMD Zen 4 with a program of its
 // own.
 //
-// The scene columns reports, after the run, how long each column of boxes stood, how far it tilted and how much it sagged:
-// by default without sleep, with -sleep as bodies fall asleep.
+// After the run, the scene columns reports how long each column of boxes stood, how far it tilted and how much it sagged.
+// With -sleep, bodies fall asleep.
 //
 // # Sizes
 //

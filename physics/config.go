@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/rigid"
 )
@@ -98,11 +99,11 @@ const (
 // ErrNotFinite, or, for a level that cannot run here, ErrUnsupported.
 func (c Config) Validate() error {
 	return errors.Join(
-		checkWithin("physics: Config.Capacity", c.Capacity, 0, MaxCapacity),
+		fault.Between("physics: Config.Capacity", c.Capacity, 0, MaxCapacity),
 		checkFinite2("physics: Config.Gravity", c.Gravity),
-		checkWithin("physics: Config.Slots", c.Slots, 0, math.MaxInt32),
-		checkWithin("physics: Config.Plane", c.Plane, XY, XZ),
-		checkWithin("physics: Config.SubSteps", c.SubSteps, 0, MaxSubSteps),
+		fault.Between("physics: Config.Slots", c.Slots, 0, math.MaxInt32),
+		fault.Between("physics: Config.Plane", c.Plane, XY, XZ),
+		fault.Between("physics: Config.SubSteps", c.SubSteps, 0, MaxSubSteps),
 		checkTuning("physics: Config.ContactHertz", c.ContactHertz),
 		checkTuning("physics: Config.ContactDamping", c.ContactDamping),
 		checkTuning("physics: Config.JointHertz", c.JointHertz),
@@ -110,9 +111,9 @@ func (c Config) Validate() error {
 		checkTuning("physics: Config.PushSpeed", c.PushSpeed),
 		checkTuning("physics: Config.RestitutionThreshold", c.RestitutionThreshold),
 		checkTuning("physics: Config.MaxSpeed", c.MaxSpeed),
-		checkWithin("physics: Config.FrictionMix", int(c.FrictionMix), 0, int(MixMultiply)),
-		checkWithin("physics: Config.RestitutionMix", int(c.RestitutionMix), 0, int(MixMultiply)),
-		checkWithin("physics: Config.Workers", c.Workers, 0, MaxWorkers),
+		fault.Between("physics: Config.FrictionMix", int(c.FrictionMix), 0, int(MixMultiply)),
+		fault.Between("physics: Config.RestitutionMix", int(c.RestitutionMix), 0, int(MixMultiply)),
+		fault.Between("physics: Config.Workers", c.Workers, 0, MaxWorkers),
 		checkLevel(c.Level),
 	)
 }

@@ -62,13 +62,6 @@ func checkPositive(field string, v float32) error {
 	return nil
 }
 
-func checkWithin[T ~int | ~uint8](field string, v, low, high T) error {
-	if v < low || v > high {
-		return fault.Field(ErrRange, field, v)
-	}
-	return nil
-}
-
 // checkBetween requires a finite value from low to high, and less than valueLimit either way.
 func checkBetween(field string, v, low, high float32) error {
 	if err := checkFinite(field, v); err != nil {

@@ -257,7 +257,7 @@ func (w *World) chainSegment(field string, c Chain, segment int) (Shape, error) 
 		return Shape{}, fault.Field(ErrStale, "physics: Chain", c)
 	}
 	shapes := w.chains.rows[c.index].shapes
-	if err := checkWithin(field, segment, 0, len(shapes)-1); err != nil {
+	if err := fault.Between(field, segment, 0, len(shapes)-1); err != nil {
 		return Shape{}, err
 	}
 	return Shape{shapes[segment], w.shapes.ids.generation[shapes[segment]]}, nil

@@ -49,7 +49,7 @@ func NewPolygon(points ...[2]float32) (Polygon, error) {
 // hull returns p in counter-clockwise order from its first vertex, or an error if it
 // is not a convex polygon.
 func (p Polygon) hull() (Polygon, error) {
-	if err := checkWithin("physics: Polygon.Count", p.Count, 3, MaxPolygonVertices); err != nil {
+	if err := fault.Between("physics: Polygon.Count", p.Count, 3, MaxPolygonVertices); err != nil {
 		return p, err
 	}
 	if err := checkNotNegative("physics: Polygon.Radius", p.Radius); err != nil {

@@ -291,7 +291,7 @@ func (s *solver) collideChunk(chunk int) {
 	if r.Recycle(s.level, &pairs, recycled, out) == 0 {
 		recycled = nil
 	}
-	rigid.CollideRest(s.level, t.shape, t.filters.Body, &s.centre, &pairs, recycled, out)
+	rigid.CollideOthers(s.level, t.shape, t.filters.Body, &s.centre, &pairs, recycled, out)
 	if t.chained > 0 {
 		rigid.CollideChains(t.shape, t.smooth, t.filters.Body, &s.centre, &pairs, recycled, out)
 	}

@@ -71,8 +71,8 @@ func spanRows(spans []span) (rows int) {
 // singleWorker reports whether one worker does the whole step.
 func (s *solver) singleWorker() bool { return s.team.Workers() <= 1 }
 
-// parallelFor runs a stage over rows or blocks on all workers, in chunks of at least so many; a single worker runs it in
-// one call.
+// parallelFor runs a stage over rows or blocks on all workers, in chunks of at least that size. A single worker runs it
+// in one call.
 func (s *solver) parallelFor(lo, hi, least int, run func(s *solver, lo, hi int)) {
 	s.stage = run
 	s.team.For(lo, hi, max(least, 1+(hi-lo-1)/(rowChunks*s.team.Workers())), s.stageJob)

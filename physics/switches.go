@@ -1,6 +1,7 @@
 package physics
 
 import (
+	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/statehash"
 	"github.com/evertick/evertick/internal/wire"
@@ -43,7 +44,7 @@ func (w *World) SetWorkers(workers int) error {
 	if err := w.engine.require(); err != nil {
 		return err
 	}
-	if err := checkWithin("physics: SetWorkers: workers", workers, 1, MaxWorkers); err != nil {
+	if err := fault.Between("physics: SetWorkers: workers", workers, 1, MaxWorkers); err != nil {
 		return err
 	}
 	if workers != w.config.Workers {

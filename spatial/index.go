@@ -119,11 +119,11 @@ func (ix *Index) mustBeInitialized() {
 // it is 1 to 1024.
 func (ix *Index) SetWorkers(workers int) error {
 	ix.mustBeInitialized()
-	if workers < 1 || workers > 1024 {
-		return fault.Field(ErrRange, "spatial: SetWorkers: workers", workers)
+	err := fault.Between("spatial: SetWorkers: workers", workers, 1, 1024)
+	if err == nil {
+		ix.cfg.Workers = workers
 	}
-	ix.cfg.Workers = workers
-	return nil
+	return err
 }
 
 // Len returns the number of points in the index.

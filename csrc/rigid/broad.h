@@ -95,8 +95,8 @@ typedef struct {
 } et_pair_limits;
 
 /* Finds the pairs of box i among n with the boxes after it, under limits. The columns are min_x, min_y, max_x,
- * max_y, shape, body, moves (0 or 1), kind, two ranks, and the ends of the intervals as floats. The ranks of box j count its pairs with boxes between i
- * and j that move, and that do not; the new pairs are added to them. Bit k of agree[j]: filters of kinds j and k
+ * max_y, shape, body, moves (0 or 1), kind, two ranks, and the ends of the intervals as floats. The ranks of box j
+ * count its pairs with boxes between i and j that move, and that do not; the new pairs are added to them. Bit k of agree[j]: filters of kinds j and k
  * agree. A pair of two that move is left out if each has limits.moving others between them that move. Another pair
  * is left out if the box that moves has limits.stationary others that do not, and the other box has as many that
  * move. The shapes of the partners go to the front of `to`, which has room for n - i and a vector more. Returns

@@ -115,7 +115,7 @@ HELPER(LEVEL) uint32_t fill_materials(const block_lanes *g, et_contact_block *b,
 static inline void keep_base(const et_system *s, uint32_t c, uint32_t body_a, uint32_t body_b) {
 	const et_manifold *const m = &s->manifolds[c];
 	et_base_manifold *const base = &s->bases[c];
-	if (m->origin != ET_COLLIDED)
+	if (m->source != ET_COLLIDED)
 		return;
 	memcpy(base->normal, m->normal, sizeof base->normal);
 	for (int k = 0; k < 2; k++)
@@ -133,11 +133,13 @@ HELPER(LEVEL) V(mask) below(V(f) a, V(f) limit) { return V(lt)(V(abs)(a), limit)
 HELPER(LEVEL) void keep_bases(const block_lanes *g, const et_system *s, const et_contact_block *b, const contact_lanes *l,
                               const V(f) p[4], const V(f) q[4]) {
 	const V(f) time = V(set1)(s->step.recycle_time), sine = V(set1)(RECYCLE_SINE);
+	V(mask) keep = g->used & below(MUL(g->a[2], time), sine) & below(MUL(g->b[2], time), sine);
+	if (!keep)
+		return;
 	const V(f) apart = SUB(V(load)(b->points[0].cross_a + g->i), V(load)(b->points[1].cross_a + g->i));
 	const V(f) limit = V(min)(MUL(V(set1)(RECYCLE_SHARE), V(abs)(apart)), V(set1)(RECYCLE_DISTANCE));
 	const V(f) sum = ADD(ADD(ADD(p[0], p[1]), ADD(p[2], p[3])), ADD(ADD(q[0], q[1]), ADD(q[2], q[3])));
-	V(mask) keep = g->used & V(le)(SUB(sum, sum), ZERO);
-	keep &= below(MUL(g->a[2], time), sine) & below(MUL(g->b[2], time), sine);
+	keep &= V(le)(SUB(sum, sum), ZERO);
 	keep &= below(MUL(SUB(g->b[0], g->a[0]), time), limit) & below(MUL(SUB(g->b[1], g->a[1]), time), limit);
 	for (uint32_t k = 0; keep >> k; k++)
 		if (keep >> k & 1)
@@ -210,7 +212,7 @@ HELPER(LEVEL) int update_recycled(const et_system *s, et_contact_block *b, const
 	float separation[2][ET_LANES] = {{0}};
 	for (uint32_t i = 0; i < b->contacts; i++) {
 		const et_manifold *const m = &s->manifolds[contact[i]];
-		if (m->origin != ET_RECYCLED)
+		if (m->source != ET_RECYCLED)
 			return 0;
 		separation[0][i] = m->points[0].separation;
 		separation[1][i] = m->points[1].separation;

@@ -29,7 +29,7 @@ static inline void write_recycled(const et_contact *c, const et_base_manifold *b
                                   et_manifold *to) {
 	memcpy(to->normal, base->normal, sizeof to->normal);
 	to->count = 2;
-	to->origin = ET_RECYCLED;
+	to->source = ET_RECYCLED;
 	for (int k = 0; k < 2; k++) {
 		memcpy(to->points[k].anchor_a, base->points[k].anchor_a, 4 * sizeof(float));
 		to->points[k].separation = separation[k * ET_LANES];

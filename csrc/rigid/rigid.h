@@ -27,11 +27,11 @@ typedef struct {
 
 typedef struct {
 	float normal[2];
-	uint32_t count, origin;
+	uint32_t count, source;
 	et_manifold_point points[2];
 } et_manifold;
 
-/* rigid.Origin. */
+/* rigid.Source. */
 enum { ET_COLLIDED = 0, ET_RECYCLED = 1 };
 
 _Static_assert(sizeof(et_manifold) == 64 && offsetof(et_manifold, count) == 8 && offsetof(et_manifold, points) == 16 &&
@@ -64,7 +64,7 @@ typedef struct {
 	et_manifold *out;
 } et_collisions;
 
-/* Computes manifolds, as rigid.CollideRest defines them. Returns 1, or 0 if a shape or a body does not exist; they are
+/* Computes manifolds, as rigid.CollideOthers defines them. Returns 1, or 0 if a shape or a body does not exist; they are
  * then unspecified. */
 int32_t et_collide(int32_t level, const et_shape *shapes, const uint32_t *body_of, uint32_t shape_count, et_poses poses,
                    uint32_t body_count, et_collisions c);

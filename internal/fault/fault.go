@@ -41,7 +41,7 @@ func Field(err error, field string, value any) error {
 }
 
 // Between returns an ErrRange that names the field unless v is from least to most.
-func Between[T int | int64](field string, v, least, most T) error {
+func Between[T ~int | ~int64 | ~uint8](field string, v, least, most T) error {
 	if v < least || v > most {
 		return Field(ErrRange, field, v)
 	}

@@ -24,7 +24,7 @@ var proofMutants = []struct {
 }{
 	{"none", nil, "pure Go|gcc, level (avx2|neon)", "60", nil},
 	{"unwrapped-product", []change{
-		{"native/rigid/integrate.go", "sin := float32(p.Sin[i]*st.C) + float32(p.Cos[i]*st.S)", "sin := p.Sin[i]*st.C + float32(p.Cos[i]*st.S)"},
+		{"native/rigid/integrate.go", "sin := float32(oldSin[i]*st.C) + float32(oldCos[i]*st.S)", "sin := oldSin[i]*st.C + float32(oldCos[i]*st.S)"},
 	}, "pure Go, GOAMD64=v3", "60", []string{
 		"differs from the reference", "made by physics.step: .*bodies", "column body.Sin: hash",
 		"entities: value of rotation", `bodies: value of body.Sin, body \d+ of slot \d+ \(ent_\d+\): \S+ \(0x\w+\) and \S+ \(0x\w+\)`,
@@ -48,9 +48,9 @@ var proofMutants = []struct {
 	}, "pure Go", "60", []string{"differs from the reference", "made by think: entities|column mood: hash", "differ from each other|value of mood"}},
 	{"completion-order", []change{
 		{"internal/proof/agents.go", "\tfor i := range chunks {\n\t\tm.merge = append(m.merge, i)\n\t}\n", ""},
-		{"internal/proof/agents.go", "\tm.moods[chunk] = mood\n", "\tm.moods[chunk] = mood\n\tm.lock.Lock()\n\tm.merge = append(m.merge, chunk)\n\tm.lock.Unlock()\n"},
+		{"internal/proof/agents.go", "\tm.moods[chunk] = mood\n", "\tm.moods[chunk] = mood\n\ttime.Sleep(50_000)\n\tm.lock.Lock()\n\tm.merge = append(m.merge, chunk)\n\tm.lock.Unlock()\n"}, // helpers gain time even on a busy machine
 		{"internal/proof/agents.go", "type mind struct {\n", "type mind struct {\n\tlock sync.Mutex\n"},
-		{"internal/proof/agents.go", "\t\"math\"\n", "\t\"math\"\n\t\"sync\"\n"},
+		{"internal/proof/agents.go", "\t\"math\"\n", "\t\"math\"\n\t\"sync\"\n\t\"time\"\n"},
 	}, "pure Go", "600", []string{"differs from the reference", "made by think: entities|differ from each other"}},
 	{"flushed-denormals", []change{
 		{"internal/proof/prove/flush_cgo.go", "", `//go:build cgo

@@ -71,13 +71,13 @@ func Collide(level native.Level, shapes []Shape, bodyOf []uint32, poses *Poses, 
 	if len(pairs.A) != len(out) || len(pairs.B) != len(out) {
 		panic("rigid: Collide: pairs and out differ in length")
 	}
-	CollideRest(level, shapes, bodyOf, poses, pairs, nil, out)
+	CollideOthers(level, shapes, bodyOf, poses, pairs, nil, out)
 }
 
-// CollideRest is Collide for the pairs that Recycle has not recycled, or for all if recycled is nil.
-func CollideRest(level native.Level, shapes []Shape, bodyOf []uint32, poses *Poses, pairs *Pairs, recycled []int32, out []Manifold) {
+// CollideOthers is Collide for the pairs that Recycle has not recycled, or for all if recycled is nil.
+func CollideOthers(level native.Level, shapes []Shape, bodyOf []uint32, poses *Poses, pairs *Pairs, recycled []int32, out []Manifold) {
 	if recycled != nil && len(recycled) != len(out) {
-		panic("rigid: CollideRest: recycled and out differ in length")
+		panic("rigid: CollideOthers: recycled and out differ in length")
 	}
 	k := kernelsOf(level)
 	if len(out) < collideBreakEven {

@@ -1,9 +1,10 @@
 package rigid
 
 // MatchContacts makes the contacts of a step: out[i] is the contact of pair i, with the points of manifold i. A pair
-// touches if its manifold has points; it touched before if its contact in old has points. If the manifold is recycled,
-// the contact is that in old. Otherwise, if both hold, the contact inherits rolling impulse and flags, except FlagBase,
-// and each point inherits the impulses of the point with the same ID. Everything else begins at zero.
+// touches if its manifold has points; it touched before if its contact of the last step, in old, has points. If the
+// manifold is recycled, the contact is that in old. Otherwise, if both hold, the contact inherits rolling impulse and
+// flags, except FlagBase, and each point inherits the impulses of the point with the same ID. Everything else begins at
+// zero.
 //
 // recycled is what Recycle made of the pairs. began gets the pairs that touch and did not before. ended gets those that
 // touched before and no longer do, or are no longer in the list. Both ascend. Their memory is reused, and grows only to
@@ -64,7 +65,7 @@ func UpdateContacts(contacts []Contact, manifolds []Manifold, began, ended *Pair
 	ended.reset()
 	for i := range manifolds {
 		m, c := &manifolds[i], &contacts[i]
-		if m.Origin == Recycled || m.Count|c.Count == 0 {
+		if m.Source == Recycled || m.Count|c.Count == 0 {
 			continue
 		}
 		last := *c

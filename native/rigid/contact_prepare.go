@@ -98,7 +98,7 @@ func (s *System) prepareBlock(b *ContactBlock, contact *[Lanes]uint32) {
 
 func (s *System) allRecycled(contacts []uint32) bool {
 	for _, c := range contacts {
-		if s.Manifolds[c].Origin != Recycled {
+		if s.Manifolds[c].Source != Recycled {
 			return false
 		}
 	}

@@ -42,11 +42,11 @@ type Recycling struct {
 // recyclePart is the number of contacts that a kernel gets at once.
 const recyclePart = 512
 
-// NotRecycled marks a pair that Recycle has left to CollideRest.
+// NotRecycled marks a pair that Recycle has left to CollideOthers.
 const NotRecycled = -1
 
 // Recycle makes the manifolds of the pairs whose contacts can be recycled. It sets from[i] to the number in Old of the
-// contact that was recycled for pair i, or to NotRecycled, and returns the number of the former. Pairs and Old ascend
+// contact that was recycled for pair i, or to NotRecycled. It returns how many were recycled. Pairs and Old ascend
 // by A, then B, each pair once.
 func (r *Recycling) Recycle(level native.Level, pairs *Pairs, from []int32, out []Manifold) (recycled int) {
 	if len(pairs.A) != len(out) || len(pairs.B) != len(out) || len(from) != len(out) || len(r.Bases) != len(r.Old) ||
@@ -111,7 +111,7 @@ func (c *Contact) recycle(base *BaseManifold, bodyA, bodyB uint32, p *Poses, out
 	}
 	n, limit := base.Normal, base.limit()
 	dx, dy := p.X[bodyB]-p.X[bodyA], p.Y[bodyB]-p.Y[bodyA]
-	m := Manifold{Normal: n, Count: 2, Origin: Recycled}
+	m := Manifold{Normal: n, Count: 2, Source: Recycled}
 	for k := range m.Points {
 		b := &base.Points[k]
 		x := (dx + (b.AnchorB.X - b.AnchorA.X)) + (float32(turnA*b.AnchorA.Y) - float32(turnB*b.AnchorB.Y))
@@ -132,14 +132,15 @@ func (b *BaseManifold) limit() float32 {
 	return minFloat(float32(recycleShare*abs(b.Normal.cross(p.X-q.X, p.Y-q.Y))), recycleDistance)
 }
 
-// keepBase gives a base to contact c in lane i if Collide has made its manifold, unless it would last for fewer than
-// recycleSteps steps, because a body turns fast or the two move fast relative to each other, or is not finite.
+// keepBase gives a base to contact c in lane i if Collide has made its manifold. It gives none if the base would last
+// for fewer than recycleSteps steps, because a body turns fast or the two move fast relative to each other, and none if
+// an anchor is not finite.
 func (s *System) keepBase(b *ContactBlock, i int, c uint32) {
 	m := &s.Manifolds[c]
 	bodyA, bodyB, time := b.A[i], b.B[i], s.step.recycleTime
 	stateA, stateB := &s.States[bodyA], &s.States[bodyB]
 	limit := minFloat(float32(recycleShare*abs(b.Points[0].CrossA[i]-b.Points[1].CrossA[i])), recycleDistance)
-	if m.Origin != Collided || !(abs(float32(stateA.W*time)) < recycleSine && abs(float32(stateB.W*time)) < recycleSine) ||
+	if m.Source != Collided || !(abs(float32(stateA.W*time)) < recycleSine && abs(float32(stateB.W*time)) < recycleSine) ||
 		!(abs(float32((stateB.VX-stateA.VX)*time)) < limit && abs(float32((stateB.VY-stateA.VY)*time)) < limit) {
 		return
 	}

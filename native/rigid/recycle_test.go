@@ -67,7 +67,7 @@ func TestRecycleLimits(t *testing.T) {
 			from, out, n := s.recycle(level)
 			if got := from[0] == 0; got != c.want || n == 1 != got || from[0] != 0 && from[0] != rigid.NotRecycled {
 				t.Errorf("%s, %v: recycled: %v (%d), want %v", c.name, level, got, n, c.want)
-			} else if m := out[0]; got && (m.Count != 2 || m.Origin != rigid.Recycled || m.Normal.Y != 1 || m.Points[0].ID != 7 || m.Points[1].ID != 9 ||
+			} else if m := out[0]; got && (m.Count != 2 || m.Source != rigid.Recycled || m.Normal.Y != 1 || m.Points[0].ID != 7 || m.Points[1].ID != 9 ||
 				m.Points[0].AnchorA != s.Bases[0].Points[0].AnchorA || m.Points[1].AnchorB != s.Bases[0].Points[1].AnchorB) {
 				t.Errorf("%s, %v: %+v", c.name, level, m)
 			}

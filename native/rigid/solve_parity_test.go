@@ -71,7 +71,7 @@ func addContact(run *paritytest.Run, s *heap, a, b int, draw func([]float32)) {
 	m, c := make([]rigid.Manifold, 1), make([]rigid.Contact, 1)
 	draw(words(m))
 	draw(words(c))
-	m[0].Count, m[0].Origin = uint32(run.IntN(3)), rigid.Origin(run.IntN(2))
+	m[0].Count, m[0].Source = uint32(run.IntN(3)), rigid.Source(run.IntN(2))
 	c[0].A, c[0].B = uint32(a), uint32(b)
 	s.Manifolds, s.Contacts = append(s.Manifolds, m...), append(s.Contacts, c...)
 }
@@ -230,10 +230,10 @@ func TestParityStages(t *testing.T) {
 func checkKeptBlocks(run *paritytest.Run, level native.Level, got, want *rigid.System) {
 	for i := range want.Manifolds {
 		g, w := &got.Manifolds[i], &want.Manifolds[i]
-		if g.Origin = rigid.Collided; g.Count == 2 && run.IntN(40) > 0 { // of most blocks, all
-			g.Origin = rigid.Recycled
+		if g.Source = rigid.Collided; g.Count == 2 && run.IntN(40) > 0 { // of most blocks, all
+			g.Source = rigid.Recycled
 		}
-		w.Origin = g.Origin
+		w.Source = g.Source
 		for k := range g.Points {
 			g.Points[k].Separation = run.Float(paritytest.Uniform)
 			w.Points[k].Separation = g.Points[k].Separation

@@ -67,15 +67,15 @@ type Pairs struct {
 type Manifold struct {
 	Normal Vec
 	Count  uint32 // of points: 0, 1 or 2
-	Origin Origin
+	Source Source
 	Points [2]ManifoldPoint
 }
 
-// Origin is how a manifold was made.
-type Origin uint32
+// Source is how a manifold was made.
+type Source uint32
 
 const (
-	Collided Origin = iota // by Collide
+	Collided Source = iota // by Collide
 	Recycled               // by Recycle, from the manifold of an earlier step
 )
 
