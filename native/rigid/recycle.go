@@ -12,7 +12,7 @@ const (
 	recycleSine = 0.02
 
 	// recycleSteps is the number of steps for which a manifold should be recycled: faster bodies get no base.
-	recycleSteps = 4
+	recycleSteps = 16
 )
 
 // Recycling makes manifolds of contacts whose bodies have hardly moved since Collide made their last manifold, the
