@@ -54,7 +54,8 @@ func TestPacingReports(t *testing.T) {
 		if most := int(200 * f.RateHz / 1000); f.Frames < 1 || f.Frames > most {
 			t.Errorf("%s at %d Hz: %d frames, at most %d can be", f.Pacing, f.RateHz, f.Frames, most)
 		}
-		if f.P50 < 0 || !slices.IsSorted([]int64{f.P50, f.P95, f.P99, f.Max}) {
+		early := f.P50 < 0 && f.Pacing != "time.Ticker" // which goes on in step after a pause of the machine
+		if early || !slices.IsSorted([]int64{f.P50, f.P95, f.P99, f.Max}) {
 			t.Errorf("%s at %d Hz: %+v", f.Pacing, f.RateHz, f)
 		}
 	}

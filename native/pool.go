@@ -58,7 +58,7 @@ func NewPool(workers int) *Pool {
 }
 
 // Run calls task.Do for every chunk in [0, chunks) and returns when all are done. The calling goroutine is one of the
-// workers; with one worker the chunks run in order. If the thread of a worker has an altered floating-point
+// workers; they begin the chunks in order. If the thread of a worker has an altered floating-point
 // environment, the error wraps ErrFloatEnv and the results must not be used. If a chunk panics, Run passes the panic
 // on after the other workers have stopped.
 func (p *Pool) Run(chunks int, task Task) error {
@@ -85,7 +85,7 @@ func (p *Pool) shareChunks() {
 		t.n.Store(0)
 		t.took.Store(0)
 	}
-	p.team.For(0, p.chunks, 1, p.each)
+	p.team.ForAscending(0, p.chunks, 1, p.each)
 }
 
 func (p *Pool) do(worker, lo, hi int) {

@@ -16,7 +16,7 @@ type ColumnHash = statehash.Column
 const hashedColumns = 33
 
 // moreColumns is the number of columns that only some worlds have: those that use the feature.
-const moreColumns = 18
+const moreColumns = 17
 
 // Hash returns the hash of the state: the column hashes that AppendColumnHashes
 // returns, folded in that order. It allocates nothing.
@@ -29,9 +29,10 @@ func (w *World) Hash() uint64 {
 // divergence names the column. A hash is XXH3 (64 bits, seed 0) of the rows [0, Rows) in
 // little-endian order, with every NaN replaced by the same NaN. The columns of Columns come
 // first, then the generations of the bodies, the shapes, and what the solver of this package
-// keeps: the contacts of the last step with their impulses, the gravity, and the number of steps. Last, in worlds that
-// have used them, come sleep, the manifolds from which contacts are recycled, joints, chains, ignored pairs, tuning, the
-// origin, masses of SetMassData, material pairs, and switches. It allocates nothing if dst has enough capacity.
+// keeps: the contacts of the last step with their impulses and with the manifolds from which they are recycled, the
+// gravity, and the number of steps. Last, in worlds that have used them, come sleep, joints, chains, ignored pairs,
+// tuning, the origin, masses of SetMassData, material pairs, and switches. It allocates nothing if dst has enough
+// capacity.
 func (w *World) AppendColumnHashes(dst []ColumnHash) []ColumnHash {
 	for i := range w.views {
 		c := &w.views[i]
@@ -54,15 +55,12 @@ func (w *World) AppendColumnHashes(dst []ColumnHash) []ColumnHash {
 func (w *World) appendSolverHashes(dst []ColumnHash) []ColumnHash {
 	s := w.solver
 	dst = append(dst,
-		ColumnHash{Name: "Contact", Hash: hashContacts(s.contacts)},
+		ColumnHash{Name: "Contact", Hash: s.hashContactsAndBases()},
 		ColumnHash{Name: "ContactGeneration", Hash: statehash.Rows(s.lastGenerations)},
 		ColumnHash{Name: "Gravity", Hash: statehash.Rows(w.config.Gravity[:])},
 		ColumnHash{Name: "Steps", Hash: s.steps},
 	)
 	dst = s.appendSleepHashes(dst)
-	if bases := s.keptBases(); len(bases) > 0 {
-		dst = append(dst, ColumnHash{Name: "ContactBase", Hash: statehash.Rows(words[float32](bases))})
-	}
 	if w.joints.used() {
 		dst = append(dst,
 			ColumnHash{Name: "JointBody", Hash: statehash.Rows(w.joints.body)},
@@ -132,6 +130,15 @@ func (s *solver) hashSolved() {
 	if s.hashStages {
 		s.stageHashes = append(s.stageHashes, ColumnHash{Name: "solved", Hash: hashContacts(s.contacts)})
 	}
+}
+
+// hashContactsAndBases returns one hash, because bases come and go: a column that did so would be named anew each time.
+func (s *solver) hashContactsAndBases() uint64 {
+	hash := hashContacts(s.contacts)
+	if bases := s.keptBases(); len(bases) > 0 {
+		hash = statehash.Add(hash, "Base", statehash.Rows(words[float32](bases)))
+	}
+	return hash
 }
 
 // hashContacts need not replace NaN: impulses are never NaN.

@@ -16,6 +16,9 @@ const (
 
 // keptBases returns the bases of contacts that have one. The slice is valid until the next call.
 func (s *solver) keptBases() []rigid.BaseManifold {
+	if cap(s.spareBases) < len(s.contacts) {
+		s.spareBases = make([]rigid.BaseManifold, 0, cap(s.contacts))
+	}
 	s.spareBases = s.spareBases[:0]
 	for i := range s.contacts {
 		if s.contacts[i].Flags&rigid.FlagBase != 0 {
