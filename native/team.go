@@ -264,11 +264,14 @@ func (t *Team) serve() {
 	}
 }
 
-// takeNumber returns a number that no other helper has, from 1 on.
+// takeNumber returns the lowest number that no other helper has. It is below the number of workers, because a helper
+// gives its number back before another one may start in its place.
 func (t *Team) takeNumber() int {
-	for k := 0; ; k = (k + 1) % len(t.numbers) {
+	for k := 0; ; {
 		used := t.numbers[k].Load()
-		if i := bits.TrailingZeros64(^used); i < 64 && t.numbers[k].CompareAndSwap(used, used|1<<i) {
+		if i := bits.TrailingZeros64(^used); i == 64 {
+			k++
+		} else if t.numbers[k].CompareAndSwap(used, used|1<<i) {
 			return 64*k + i
 		}
 	}

@@ -385,3 +385,35 @@ func TestSerialStage(t *testing.T) {
 		}
 	}
 }
+
+// The numbers of workers are below their count, also if helpers start at the same time.
+func TestNumbersOfWorkers(t *testing.T) {
+	needHelpers(t)
+	const workers = 7
+	for round := range 3000 {
+		var team Team
+		team.numbers[0].Store(1) // the leader
+		var ready atomic.Int64
+		var all sync.WaitGroup
+		var used [workers]atomic.Int64
+		for range workers - 1 {
+			all.Go(func() {
+				ready.Add(1)
+				for ready.Load() < 2 { // so that two take one at once
+					runtime.Gosched()
+				}
+				if n := team.takeNumber(); n >= workers {
+					t.Errorf("round %d: the number %d", round, n)
+				} else {
+					used[n].Add(1)
+				}
+			})
+		}
+		all.Wait()
+		for n := 1; n < workers; n++ {
+			if k := used[n].Load(); k != 1 {
+				t.Fatalf("round %d: %d workers have the number %d", round, k, n)
+			}
+		}
+	}
+}
