@@ -512,7 +512,7 @@ func ExampleSpan() {
 	// rays: x = 5.0 below, x = 12.4 above
 }
 
-// A game seen from the side with two lanes, one behind the other: a ball changes the lane in front of a crate.
+// A game seen from the side with two lanes, a near one and a far one: a ball changes the lane before it reaches a crate.
 func ExampleWorld_SetSpan() {
 	w, err := physics.New(physics.Config{Gravity: [2]float32{0, -10}})
 	if err != nil {

@@ -96,7 +96,7 @@ func (s *Scene) junkWidth() (across int, width float32) {
 	return across, float32(float32(across)*junkPitch) + 4
 }
 
-// junkyard has its pusher at the left wall. The pusher is as high as the walls, so that nothing falls behind it.
+// junkyard has its pusher at the left wall. The pusher is as high as the walls, so that nothing gets over it.
 func (s *Scene) junkyard() error {
 	across, width := s.junkWidth()
 	if err := s.pit(width/2, width); err != nil {
