@@ -11,7 +11,8 @@ const (
 	// recycleSine is the sine of the angle by which each body may have turned.
 	recycleSine = 0.02
 
-	// recycleSteps is the number of steps for which a manifold should be recycled: faster bodies get no base.
+	// recycleSteps is the number of steps for which a base should serve. Where bodies move too fast for that, it would
+	// cost as much as it saves, and the contact gets none.
 	recycleSteps = 16
 )
 
