@@ -156,9 +156,9 @@ func (t *Team) startHelpers() {
 	}
 }
 
-// For calls f for [lo, hi), cut into chunks of that size, on any worker, and returns when all chunks are done. No two calls
-// with the same number of a worker, below that of Run, run at the same time. If there is one chunk, or one worker, the
-// leader makes one call. Every other worker takes chunks from the back, so that from stage to stage most of
+// For calls f for [lo, hi), cut into chunks of that size, on any worker, and returns when all chunks are done. The number
+// of a worker is below the most workers that a Run has had, since a helper may outlive its Run. No two calls with the same
+// number run at the same time. If there is one chunk, or one worker, the leader makes one call. Every other worker takes chunks from the back, so that from stage to stage most of
 // the data of a worker stays in its own cache. Only the leader calls For.
 func (t *Team) For(lo, hi, size int, f func(worker, lo, hi int)) {
 	t.each(stage{f, lo, hi, size}, 0)
