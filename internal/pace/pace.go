@@ -22,9 +22,9 @@ const (
 	recovery = 32
 	maxPause = time.Second
 
-	// maxCredit is about the time for which the system takes a helper off its CPU for another program. So after a single
-	// interruption the next runs still have helpers.
-	maxCredit = 4 * time.Millisecond
+	// maxCredit is about four times the time for which the system takes a helper off its CPU for another program. So after
+	// a few interruptions the next runs still have helpers. It is also the most that is lost when a machine becomes busy.
+	maxCredit = 16 * time.Millisecond
 )
 
 // Pace adds up the time that helpers save in runs of similar work. The zero Pace begins with runs without helpers.

@@ -89,8 +89,8 @@ func TestPaceDoublesPauses(t *testing.T) {
 		}
 	}
 	m.shared = always(500 * time.Microsecond)
-	m.runs(20)
-	m.shared = always(6 * ms)
+	m.runs(40)
+	m.shared = always(18 * ms)
 	if got := pause(); got < 30 || got > 34 {
 		t.Errorf("a pause of %d runs after helpers have saved time, want 32", got)
 	}

@@ -3,6 +3,7 @@ package scenes_test
 import (
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,7 +15,8 @@ import (
 // Helpers take part in all that tests compute.
 func init() { pace.Always = true }
 
-// BenchmarkWorkers steps two worlds of one scene by turns, one with one worker and one with two.
+// BenchmarkWorkers steps worlds of one scene by turns: one with one worker, one with two, and two with one worker each at
+// the same time. The last shows the limit, which is what the second CPU is worth at that time.
 func BenchmarkWorkers(b *testing.B) {
 	pace.Always = false
 	defer func() { pace.Always = true }()
@@ -23,44 +25,50 @@ func BenchmarkWorkers(b *testing.B) {
 		n     int
 	}{{"arena", 16384}, {"pyramids", 400}, {"pyramid", 100}, {"heap", 5000}} {
 		b.Run(c.scene, func(b *testing.B) {
-			var steps [2]func() error
-			for i := range steps {
-				steps[i] = stepsOf(b, c.scene, c.n, 1+i)
+			var worlds [4]func() error
+			for i, workers := range []int{1, 2, 1, 1} {
+				worlds[i] = stepsOf(b, c.scene, c.n, workers)
+				stepAll(b, 60, worlds[i])
 			}
-			for range 60 {
-				for _, step := range steps {
-					if err := step(); err != nil {
-						b.Fatal(err)
-					}
-				}
-			}
-			var took [2][]time.Duration
+			turns := [][]func() error{worlds[:1], worlds[1:2], worlds[2:]}
+			var took [3][]float64
 			for b.Loop() {
-				for i, step := range steps {
+				for i, turn := range turns {
 					const round = 8
 					start := time.Now()
-					for range round {
-						if err := step(); err != nil {
-							b.Fatal(err)
-						}
-					}
-					took[i] = append(took[i], time.Since(start)/round)
+					stepAll(b, round, turn...)
+					took[i] = append(took[i], time.Since(start).Seconds()*1e6/round)
 				}
 			}
-			var p50, sum [2]float64
-			for i, t := range took {
-				for _, d := range t {
-					sum[i] += float64(d)
-				}
+			for _, t := range took {
 				slices.Sort(t)
-				p50[i] = float64(t[len(t)/2])
 			}
-			b.ReportMetric(p50[0]/1e3, "µs-one")
-			b.ReportMetric(p50[1]/1e3, "µs-two")
-			b.ReportMetric(p50[0]/p50[1], "×p50")
-			b.ReportMetric(sum[0]/sum[1], "×mean")
+			p50 := len(took[0]) / 2
+			one, two, both := took[0][p50], took[1][p50], took[2][p50]
+			b.ReportMetric(one, "µs-one")
+			b.ReportMetric(two, "µs-two")
+			b.ReportMetric(one/two, "×gain")
+			b.ReportMetric(2*one/both, "×limit")
 		})
 	}
+}
+
+// stepAll steps worlds at the same time.
+func stepAll(b *testing.B, steps int, worlds ...func() error) {
+	var done sync.WaitGroup
+	run := func(step func() error) {
+		for range steps {
+			if err := step(); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	}
+	for _, step := range worlds[1:] {
+		done.Go(func() { run(step) })
+	}
+	run(worlds[0])
+	done.Wait()
 }
 
 func stepsOf(b *testing.B, scene string, n, workers int) func() error {
