@@ -11,6 +11,9 @@
 // used at least once. A kernel runs over [0, HighWater) and may compute garbage in the free rows;
 // they are reset when they are used again.
 //
+// [World.Reorder] moves all entities to rows in an order that the program gives, such as that of
+// a grid in space. Ids stay, slots change. Nothing else ever moves a row.
+//
 // Spawning resets the row of the entity: rotation (0, 0, 0, 1), scale (1, 1, 1), everything else
 // zero, user columns included, and no tags. The next entity never sees what the last one left in
 // its row, or what a kernel wrote there since. Until then the content of a free row is part of the
@@ -55,7 +58,7 @@
 //
 // [World.OnSpawn], [World.OnDespawn], [Tag.OnSet] and [Tag.OnUnset] register a function that is
 // called within the change itself. It may write to columns and change tags. It must record spawns
-// and despawns in Commands.
+// and despawns in Commands. [World.OnReorder] registers one for programs that keep slots.
 //
 // # Bindings
 //
@@ -89,7 +92,7 @@
 //   - An error leaves the world unchanged, and a batch with one bad element
 //     changes nothing.
 //   - No allocation after warm-up in Spawn, SpawnN, Despawn, Slot, ID, tags, Blobs, Query
-//     (written in the range clause), Commands and Apply, Binding, Hash, CopyFrom, and
+//     (written in the range clause), Commands and Apply, Binding, Hash, CopyFrom, Reorder, and
 //     the forms that append to a caller's slice. Spawning allocates a page of the id
 //     table once every 1024 entities until pages become empty as fast as new ones are
 //     needed, and room in kept columns when it goes beyond HighWater. Blobs allocate when they
