@@ -6,19 +6,19 @@ package rigid
 // flags, except FlagBase, and each point inherits the impulses of the point with the same ID. Everything else begins at
 // zero.
 //
-// recycled is what Recycle made of the pairs. began gets the pairs that touch and did not before. ended gets those that
+// recycled is what Recycle made of the pairs, or nil if it recycled none. began gets the pairs that touch and did not before. ended gets those that
 // touched before and no longer do, or are no longer in the list. Both ascend. Their memory is reused, and grows only to
 // the number of contacts.
 //
 // pairs and old ascend by A, then B, each pair once. The work can be split at the same pairs in both:
 // LowerBound finds them in old. MatchContacts panics if slices that belong together differ in length.
 func MatchContacts(old []Contact, recycled []int32, pairs *Pairs, manifolds []Manifold, out []Contact, began, ended *Pairs) {
-	if len(pairs.A) != len(out) || len(pairs.B) != len(out) || len(manifolds) != len(out) || len(recycled) != len(out) {
+	if len(pairs.A) != len(out) || len(pairs.B) != len(out) || len(manifolds) != len(out) || recycled != nil && len(recycled) != len(out) {
 		panic("rigid: MatchContacts: recycled, pairs, manifolds and out differ in length")
 	}
 	began.reset()
 	ended.reset()
-	as, bs, ms, rs := pairs.A[:len(out)], pairs.B[:len(out)], manifolds[:len(out)], recycled[:len(out)]
+	as, bs, ms := pairs.A[:len(out)], pairs.B[:len(out)], manifolds[:len(out)]
 	next := 0 // of old
 	for i := range out {
 		c, m := &out[i], &ms[i]
@@ -28,7 +28,7 @@ func MatchContacts(old []Contact, recycled []int32, pairs *Pairs, manifolds []Ma
 			old[next].endTouching(ended)
 			next++
 		}
-		if rs[i] >= 0 {
+		if i < len(recycled) && recycled[i] >= 0 {
 			*c = old[next]
 			next++
 			continue
