@@ -1,5 +1,7 @@
 package rigid
 
+import "math"
+
 // MatchContacts makes the contacts of a step: out[i] is the contact of pair i, with the points of manifold i. A pair
 // touches if its manifold has points; it touched before if its contact of the last step, in old, has points. If the
 // manifold is recycled, the contact is that in old. Otherwise, if both hold, the contact inherits rolling impulse and
@@ -19,34 +21,35 @@ func MatchContacts(old []Contact, recycled []int32, pairs *Pairs, manifolds []Ma
 	began.reset()
 	ended.reset()
 	as, bs, ms := pairs.A[:len(out)], pairs.B[:len(out)], manifolds[:len(out)]
-	next := 0 // of old
+	next, nextKey := 0, keyOf(old, 0)
 	for i := range out {
 		c, m := &out[i], &ms[i]
 		c.A, c.B = as[i], bs[i]
 		key := c.key()
-		for next < len(old) && old[next].key() < key {
+		for nextKey < key {
 			old[next].endTouching(ended)
 			next++
+			nextKey = keyOf(old, next)
 		}
-		if i < len(recycled) && recycled[i] >= 0 {
-			*c = old[next]
-			next++
+		if nextKey != key {
+			if c.begin(m); c.Count > 0 {
+				began.add(c.A, c.B)
+			}
 			continue
 		}
-		c.begin(m)
-		if next < len(old) && old[next].key() == key {
-			last := &old[next]
-			next++
-			switch {
-			case c.Count == 0:
-				last.endTouching(ended)
-				continue
-			case last.Count > 0:
-				c.inherit(last)
-				continue
-			}
+		last := &old[next]
+		next++
+		nextKey = keyOf(old, next)
+		if i < len(recycled) && recycled[i] >= 0 {
+			*c = *last
+			continue
 		}
-		if c.Count > 0 {
+		switch c.begin(m); {
+		case c.Count == 0:
+			last.endTouching(ended)
+		case last.Count > 0:
+			c.inherit(last)
+		default:
 			began.add(c.A, c.B)
 		}
 	}
@@ -105,6 +108,14 @@ func LowerBound(contacts []Contact, a, b uint32) int {
 
 // key orders contacts like pairs.
 func (c *Contact) key() uint64 { return uint64(c.A)<<32 | uint64(c.B) }
+
+// keyOf returns the key of contact i, or more than any key if there is none.
+func keyOf(contacts []Contact, i int) uint64 {
+	if i < len(contacts) {
+		return contacts[i].key()
+	}
+	return math.MaxUint64
+}
 
 func (c *Contact) endTouching(ended *Pairs) {
 	if c.Count > 0 {
