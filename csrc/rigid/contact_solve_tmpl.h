@@ -175,8 +175,8 @@ HELPER(LEVEL) void solve_rolling(et_contact_block *b, uint32_t i, contact_pair *
 	m->wb = ADD(m->wb, MUL(m->ib, SUB(new_impulse, old)));
 }
 
-HELPER(LEVEL) void solve_block(const et_system *s, et_contact_block *b, const et_softness *soft, const int use_bias,
-                               const uint32_t points) {
+HELPER(LEVEL) void solve_block(const et_system *s, et_contact_block *b, const et_step_context *step,
+                               const et_softness *soft, const int use_bias, const uint32_t points) {
 	for (uint32_t i = 0; i < b->contacts; i += V(LANES)) {
 		contact_pair m;
 		normal_row row[2];
@@ -195,7 +195,7 @@ HELPER(LEVEL) void solve_block(const et_system *s, et_contact_block *b, const et
 		if (b->flags & ET_ROLLING)
 			solve_rolling(b, i, &m, points == 2 ? ADD(impulse[0], impulse[1]) : impulse[0]);
 		for (uint32_t k = 0; k < points; k++)
-			make_row(&b->points[k], i, &m, &d, soft, &s->step, use_bias, &row[k]);
+			make_row(&b->points[k], i, &m, &d, soft, step, use_bias, &row[k]);
 		solve_normals(row, V(load)(b->coupling + i), points, impulse);
 		for (uint32_t k = 0; k < points && !use_bias; k++) {
 			float *const total = b->points[k].total_normal_impulse + i;
@@ -207,16 +207,17 @@ HELPER(LEVEL) void solve_block(const et_system *s, et_contact_block *b, const et
 }
 
 KERNEL(void, solve_contacts, const et_system *s, int32_t use_bias, int64_t lo, int64_t hi) {
+	const et_step_context step = s->step; /* no store can change a copy */
 	for (et_contact_block *b = s->blocks + lo; b < s->blocks + hi; b++) {
-		const et_softness *const soft = b->flags & ET_STATIC_BODY ? &s->step.static_softness : &s->step.contact_softness;
+		const et_softness soft = b->flags & ET_STATIC_BODY ? step.static_softness : step.contact_softness;
 		if (use_bias && b->points_each == 2)
-			solve_block(s, b, soft, 1, 2);
+			solve_block(s, b, &step, &soft, 1, 2);
 		else if (use_bias)
-			solve_block(s, b, soft, 1, 1);
+			solve_block(s, b, &step, &soft, 1, 1);
 		else if (b->points_each == 2)
-			solve_block(s, b, soft, 0, 2);
+			solve_block(s, b, &step, &soft, 0, 2);
 		else
-			solve_block(s, b, soft, 0, 1);
+			solve_block(s, b, &step, &soft, 0, 1);
 	}
 }
 
