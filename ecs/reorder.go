@@ -78,7 +78,7 @@ func (w *World) checkOrder(order []Slot) error {
 	defer seen.clear()
 	for i, slot := range order {
 		word, bit := int(slot>>6), uint64(1)<<(slot&63)
-		if int(slot) >= w.high || w.live.word(word)&bit == 0 {
+		if slot >= Slot(w.high) || w.live.word(word)&bit == 0 {
 			return fmt.Errorf("%w, where no entity is", fault.Element(ErrRange, "ecs: Reorder order", i, slot))
 		}
 		if !seen.add(word, bit) {
