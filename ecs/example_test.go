@@ -307,3 +307,34 @@ func ExampleBlobs() {
 	// 0 blobs
 	// ent_1 has the mesh oak.glb
 }
+
+// Slots change, ids do not. An observer maps what a program keeps by slot.
+func ExampleWorld_Reorder() {
+	w, err := ecs.New(ecs.Config{Capacity: 10})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ids := make([]ecs.ID, 4)
+	if err := w.SpawnN(ids); err != nil {
+		fmt.Println(err)
+		return
+	}
+	w.Despawn(ids[1])
+	names := []string{"a", "", "c", "d"} // by slot
+	w.OnReorder(func(from []ecs.Slot) {
+		var moved []string
+		for _, slot := range from {
+			moved = append(moved, names[slot])
+		}
+		names = moved
+	})
+	if err := w.Reorder([]ecs.Slot{3, 0, 2}); err != nil { // such as spatial.Index.SortPermutation returns
+		fmt.Println(err)
+		return
+	}
+	slot, _ := w.Slot(ids[3])
+	fmt.Println(ids[3], "is in slot", slot, names, w.HighWater())
+	// Output:
+	// ent_4 is in slot 0 [d a c] 3
+}
