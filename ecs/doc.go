@@ -53,7 +53,7 @@
 //	operations of native.Ops          0.05    0.7   where one does what you need; Live takes Query.Mask
 //	[Query.Runs], a loop over slices  0.43    2.2   any other loop over many rows
 //	[Query.Runs], a loop over rows    0.47    1.7   the same where runs are short: for row := lo; row < hi; row++
-//	[Query.Slots]                     1.2     2.3   if the body spawns or despawns, or the list is used again
+//	[Query.Slots]                     0.81    1.2   for few rows here and there, a list to use again, or if the body spawns
 //	[Query.All]                       2.3     2.7   if the body changes the tags of entities not yet visited
 //	[World.Query]                     2.3     3.3   for a few entities, once, or up to the first that fits
 //

@@ -57,7 +57,11 @@ func TestRuns(t *testing.T) {
 		w, a := clusters(t, rng, s.capacity, s.rows)
 		for _, terms := range [][]Term{nil, {With(a)}, {Without(a)}, {Any()}} {
 			q := w.NewQuery(terms...)
-			want := runsOf(slices.Collect(w.Query(terms...)))
+			visited := slices.Collect(w.Query(terms...))
+			want := runsOf(visited)
+			if slots := q.Slots(nil); !slices.Equal(slots, visited) {
+				t.Fatalf("%v: Slots %v, want %v", s, slots, visited)
+			}
 			var got, uncached []run
 			for lo, hi := range q.Runs() {
 				got = append(got, run{lo, hi})
