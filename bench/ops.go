@@ -129,7 +129,7 @@ func (r *opsReport) measure(plan *opsPlan, stderr io.Writer) (err error) {
 	}
 	progress := newProgress(stderr)
 	defer progress.clear()
-	r.operations, err = runAll(slices.Concat(plan.columnExperiments(), plan.worldExperiments()), p, progress)
+	r.operations, err = runAll(slices.Concat(plan.columnExperiments(), plan.iterateExperiments(), plan.worldExperiments()), p, progress)
 	r.Figures = tableOf(r.operations, opLabels, nsPerRow)
 	return err
 }
@@ -148,6 +148,7 @@ columns, all rows. go is the level go: plain loops, without bounds checks except
 	r.writeBandwidth(w)
 	r.writeColumns(w)
 	r.writeWorkers(w)
+	r.writeIterate(w)
 	r.writeWorld(w)
 }
 

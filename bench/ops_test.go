@@ -15,6 +15,7 @@ import (
 	"unsafe"
 
 	"github.com/evertick/evertick/bench/profile"
+	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/paritytest"
 )
@@ -148,6 +149,8 @@ func checkComparisons(t *testing.T, rep *opsReport) {
 		{"columns_16384", opMove, "gb_per_s_ratio_to_three_columns", func(l *operation) bool { return l.layout == staggered }},
 		{"columns_16384", opMove, "ns_per_row_ratio_to_staggered", func(l *operation) bool { return l.layout == oneOffset }},
 		{"columns_1024", opLerp, "ns_per_row_ratio_to_staggered", func(l *operation) bool { return l.layout == oneOffset }},
+		{"iterate_16384", "native.Ops", "ns_per_row_ratio_to_query", func(*operation) bool { return true }},
+		{"iterate_1638", "Query.Slots", "ns_per_row_ratio_to_query", func(*operation) bool { return true }},
 		{"workers_Move_65536", opMove, "ns_per_row_ratio_to_one_worker", func(l *operation) bool { return l.workers == 2 }},
 	} {
 		found := false
@@ -173,6 +176,9 @@ func checkOpsText(t *testing.T, rep *opsReport) {
 	for _, c := range worldCases {
 		parts = append(parts, "  "+c.name+"  ")
 	}
+	for _, c := range iterateCases {
+		parts = append(parts, "  "+c.name+"  ")
+	}
 	for _, part := range parts {
 		if !strings.Contains(b.String(), part) && !(part == "× go" && rep.Level == "go") {
 			t.Errorf("the text lacks %q", part)
@@ -180,6 +186,34 @@ func checkOpsText(t *testing.T, rep *opsReport) {
 	}
 	if t.Failed() {
 		t.Log("\n" + b.String())
+	}
+}
+
+// Every way to visit entities changes the same rows, to the same bits.
+func TestIterateCases(t *testing.T) {
+	w, err := newFullWorld(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pos := w.world.Position.X
+	before := slices.Clone(pos)
+	for _, terms := range [][]ecs.Term{nil, {ecs.With(w.marked)}} {
+		var want []float32
+		for i, c := range iterateCases {
+			copy(pos, before)
+			s := &iteration{world: w.world, terms: terms, query: w.world.NewQuery(terms...), pos: pos, vel: w.world.Position.Y}
+			for range 100 { // one step may change no bit
+				if err := c.run(s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if i == 0 {
+				want = slices.Clone(pos)
+			}
+			if !slices.Equal(pos, want) || slices.Equal(pos, before) {
+				t.Errorf("%s with %d terms leaves other positions", c.name, len(terms))
+			}
+		}
 	}
 }
 

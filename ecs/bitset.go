@@ -44,6 +44,13 @@ func slotsOf(mask []uint64, dst []Slot) []Slot {
 	dst = dst[:n]
 	n = 0
 	for i, m := range mask {
+		if m == full { // most words of a world without gaps
+			for bit, to := 0, dst[n:n+64]; bit < len(to); bit++ {
+				to[bit] = Slot(i<<6 | bit)
+			}
+			n += 64
+			continue
+		}
 		for ; m != 0; m &= m - 1 {
 			dst[n] = Slot(i<<6 | bits.TrailingZeros64(m))
 			n++

@@ -303,6 +303,11 @@ func TestReorderErrors(t *testing.T) {
 		t.Errorf("the new handle is %v", h)
 	}
 	stop()
+	wantPanic(t, "ecs: entities came or went in the body of Runs: record it in Commands", func() {
+		for range w.Runs() {
+			w.Reorder([]Slot{3, 2, 1, 0})
+		}
+	})
 	var from []Slot
 	w.OnReorder(func(order []Slot) { from = slices.Clone(order) })
 	w.Reorder([]Slot{0, 1, 2, 3})
