@@ -219,7 +219,8 @@ type Sim struct {
 	slots                  []ecs.Slot
 
 	hashes      []ecs.ColumnHash
-	bodyColumns []string // names of the physics columns, as they appear in hashes
+	nextHashes  []ecs.ColumnHash // scratch memory of hashTick
+	bodyColumns []string         // names of the physics columns, as they appear in hashes
 	hash        uint64
 }
 
