@@ -12,6 +12,7 @@ import (
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/loop/agent"
 	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/native/paritytest"
 	"github.com/evertick/evertick/spatial"
 )
 
@@ -113,6 +114,37 @@ func (h *herd) checkRow(t testing.TB, s *agent.Sense, row int, self ecs.Slot) {
 		math.Abs(float64(s.Terms[0].To[row])-mean) > 1e-4 || math.Abs(float64(s.Terms[1].To[row])-height) > 1e-3 {
 		t.Errorf("%v: slot %d perceives %d, nearest %d at %g, %g, %g; want %d, %d at %g, %g, %g", s.Tags, self, s.Counts[row], s.Nearest[row],
 			s.NearestDist2[row], s.Terms[0].To[row], s.Terms[1].To[row], count, nearest, least, mean, height)
+	}
+}
+
+// Rows are those of a search, and come beside sums.
+func TestSenseRows(t *testing.T) {
+	h := newHerd(t, 90, evertick.Config{Seed: 4})
+	rows := &agent.Sense{Tags: []string{"wolf", "tree"}, Radius: 6, FindRows: true}
+	both := &agent.Sense{Tags: []string{"wolf", "tree"}, Radius: 6, FindRows: true, FindNearest: true}
+	hits := 0
+	h.reflex(t, agent.ReflexConfig{Senses: []*agent.Sense{rows, both}, React: func(_ *evertick.Tick, agents []ecs.Slot) error {
+		for i := range agents {
+			nearest, least := spatial.NoSlot, float32(math.Inf(1))
+			for j, slot := range rows.Rows.Row(i) {
+				hits++
+				if slot%3 == 0 { // a sheep
+					t.Errorf("agent %d perceives slot %d", i, slot)
+				}
+				if d2 := rows.Rows.Dist2Row(i)[j]; d2 < least {
+					nearest, least = slot, d2
+				}
+			}
+			if int(rows.Counts[i]) != len(rows.Rows.Row(i)) || both.Counts[i] != rows.Counts[i] || both.Nearest[i] != nearest ||
+				!slices.Equal(both.Rows.Row(i), rows.Rows.Row(i)) {
+				t.Errorf("agent %d: %d neighbours and %d, nearest %d, want %d, %d", i, rows.Counts[i], both.Counts[i], both.Nearest[i], len(rows.Rows.Row(i)), nearest)
+			}
+		}
+		return nil
+	}})
+	h.step(t, 1)
+	if hits == 0 {
+		t.Error("no neighbours")
 	}
 }
 
@@ -234,5 +266,18 @@ func TestReflexFails(t *testing.T) {
 	h.reflex(t, agent.ReflexConfig{Name: "bite", React: func(*evertick.Tick, []ecs.Slot) error { return broken }})
 	if err := h.sim.Step(); !errors.Is(err, broken) || !strings.Contains(err.Error(), "bite") {
 		t.Error(err)
+	}
+}
+
+func TestReflexAllocatesNothing(t *testing.T) {
+	if paritytest.Instrumented {
+		t.Skip("instrumented builds allocate on their own account")
+	}
+	h := newHerd(t, 600, evertick.Config{Seed: 2})
+	around := &agent.Sense{Tags: []string{"wolf", "tree"}, Radius: 6, FindRows: true}
+	h.reflex(t, agent.ReflexConfig{PerTick: 50, Senses: []*agent.Sense{around}, React: func(*evertick.Tick, []ecs.Slot) error { return nil }})
+	h.step(t, 100)
+	if n := testing.AllocsPerRun(50, func() { h.step(t, 1) }); n != 0 {
+		t.Errorf("%g allocations a tick", n)
 	}
 }
