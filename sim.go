@@ -224,7 +224,8 @@ type Sim struct {
 	movedErr               error      // of the bodies in the last one
 
 	hashes      []ecs.ColumnHash
-	bodyColumns []string // names of the physics columns, as they appear in hashes
+	nextHashes  []ecs.ColumnHash // scratch memory of hashTick
+	bodyColumns []string         // names of the physics columns, as they appear in hashes
 	hash        uint64
 }
 

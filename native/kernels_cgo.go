@@ -11,20 +11,22 @@ import (
 
 // C sees these types as structs of its own, and these constants as its own.
 var (
-	_ [csrc.GridSize]byte       = [unsafe.Sizeof(Grid{})]byte{}
-	_ [csrc.BlockSize]byte      = [unsafe.Sizeof(Block{})]byte{}
-	_ [csrc.PackSize]byte       = [unsafe.Sizeof(Packed{})]byte{}
-	_ [csrc.RaySize]byte        = [unsafe.Sizeof(ray{})]byte{}
-	_ [csrc.SpanSize]byte       = [unsafe.Sizeof(span{})]byte{}
-	_ [csrc.TorusSize]byte      = [unsafe.Sizeof(torus{})]byte{}
-	_ [csrc.CentreSize]byte     = [unsafe.Sizeof(centre{})]byte{}
-	_ [csrc.CentresSize]byte    = [unsafe.Sizeof(centres{})]byte{}
-	_ [csrc.ListSize]byte       = [unsafe.Sizeof(list{})]byte{}
-	_ [csrc.ProgressSize]byte   = [unsafe.Sizeof(progress{})]byte{}
-	_ [csrc.MostNeighbours]byte = [MostNeighbours]byte{}
-	_ [csrc.ScratchFrom]byte    = [mergedRow]byte{}
-	_ [csrc.LongList]byte       = [longList]byte{}
-	_ [csrc.SweepRun]byte       = [sweepRun]byte{}
+	_ [csrc.GridSize]byte           = [unsafe.Sizeof(Grid{})]byte{}
+	_ [csrc.BlockSize]byte          = [unsafe.Sizeof(Block{})]byte{}
+	_ [csrc.PackSize]byte           = [unsafe.Sizeof(Packed{})]byte{}
+	_ [csrc.RaySize]byte            = [unsafe.Sizeof(ray{})]byte{}
+	_ [csrc.SpanSize]byte           = [unsafe.Sizeof(span{})]byte{}
+	_ [csrc.RecordSize]byte         = [unsafe.Sizeof(Record{})]byte{}
+	_ [len(csrc.SomeColumns{})]byte = [SomeColumns]byte{}
+	_ [csrc.TorusSize]byte          = [unsafe.Sizeof(torus{})]byte{}
+	_ [csrc.CentreSize]byte         = [unsafe.Sizeof(centre{})]byte{}
+	_ [csrc.CentresSize]byte        = [unsafe.Sizeof(centres{})]byte{}
+	_ [csrc.ListSize]byte           = [unsafe.Sizeof(list{})]byte{}
+	_ [csrc.ProgressSize]byte       = [unsafe.Sizeof(progress{})]byte{}
+	_ [csrc.MostNeighbours]byte     = [MostNeighbours]byte{}
+	_ [csrc.ScratchFrom]byte        = [mergedRow]byte{}
+	_ [csrc.LongList]byte           = [longList]byte{}
+	_ [csrc.SweepRun]byte           = [sweepRun]byte{}
 )
 
 var cLevels = [len(levelNames)]int32{C: csrc.C, AVX2: csrc.AVX2, AVX512: csrc.AVX512, NEON: csrc.NEON}
@@ -69,8 +71,8 @@ func knnC(l Level, g *Grid, p *Points, q *NearestQueries, ends, slots []uint32, 
 
 func selfC(l Level, g *Grid, p *Points, q *SelfQuery, first, last int, rows *Rows, scratch *Packed) int {
 	points := p.c(g, nil, nil)
-	return csrc.Self(cLevels[l], &points, q.Radius*q.Radius, Reach(q.Radius), uint8(q.Keep), [2]int{first, last}, (*csrc.Rows)(rows),
-		unsafe.Pointer(scratch))
+	how := csrc.SelfQuery{R2: q.Radius * q.Radius, Reach: Reach(q.Radius), Keep: uint8(q.Keep), Places: q.Places}
+	return csrc.Self(cLevels[l], &points, &how, first, last, (*csrc.Rows)(rows), unsafe.Pointer(scratch))
 }
 
 func overlapC(l Level, g *Grid, p *Points, b *Boxes, f *Filter, rows *Rows) int {
@@ -98,6 +100,32 @@ func liveC(l Level, p *Points, bitmap []uint64, live []uint16) {
 
 func keepLiveC(bitmap []uint64, from int, ends, slots []uint32, dist2 []float32) {
 	csrc.KeepLive(bitmap, &csrc.Rows{Ends: ends, Slots: slots, Dist2: dist2, Fill: from})
+}
+
+func weighC(l Level, weight Weight, softening float32, radius []float32, ends []uint32, dist2, w []float32) {
+	csrc.Weigh(cLevels[l], uint8(weight), softening, radius, ends, dist2, w)
+}
+
+func sumRowsC(l Level, s *RowSums) {
+	csrc.SumRows(cLevels[l], &csrc.RowSums{Records: pointer(s.Records), Own: pointer(s.Own), Plain: pointer(s.Plain),
+		Weighted: pointer(s.Weighted), Index: s.Index, Ends: s.Ends, Weights: s.Weights, Op: uint8(s.Op),
+		PlainValues: s.PlainValues, WeightedValues: s.WeightedValues, PlainMeans: s.PlainMeans, WeightedMeans: s.WeightedMeans})
+}
+
+func fillRecordsC(columns [][]float32, none float32, place []uint32, first, last int, records []Record) {
+	var from csrc.SomeColumns
+	for k, c := range columns {
+		from[k] = pointer(c)
+	}
+	csrc.FillRecords(&from, len(columns), none, place, first, last, pointer(records))
+}
+
+func spreadRecordsC(records [][]Record, value []int, place []uint32, first, last int, columns [][]float32) {
+	var from, to csrc.SomeColumns
+	for k, c := range columns {
+		from[k], to[k] = unsafe.Pointer(&records[k][0][value[k]]), pointer(c)
+	}
+	csrc.SpreadRecords(&from, &to, len(columns), place, first, last)
 }
 
 func sortRowsC(l Level, by RowOrder, limit, from int, ends, slots []uint32, dist2 []float32, scratch []uint64) bool {

@@ -1,0 +1,515 @@
+package spatial
+
+import (
+	"math"
+	"math/bits"
+	"unsafe"
+
+	"github.com/evertick/evertick/native"
+)
+
+// sumChunk is the number of centres that a worker takes at a time. Their rows stay in its L1 cache
+// until they are summed, if they have some thirty neighbours. It must not depend on the number of
+// workers.
+const sumChunk = 64
+
+// sumRoom is the number of results for which a worker has room at first: more than those of a chunk
+// and the candidates of one centre, in most batches.
+const sumRoom = 16384
+
+// sumTask is the native.Task of Sum and SumSelf. A worker finds the rows of a chunk of centres, in
+// memory of its own, and reduces them. Values come from records, in which those of one point are
+// together.
+type sumTask struct {
+	ix       *Index
+	s        *Sums
+	searcher searcher
+	centres  int
+	radius   []float32   // of each query
+	self     *selfSearch // of SumSelf, else nil
+	byPlace  bool        // rows have places, otherwise slots
+	byHit    bool        // the records are those of a row's elements; otherwise those of all points
+	withKey  bool
+	byCentre bool // something is written by, or read for, each centre alone
+
+	groups  []sumGroup
+	columns []sumColumn // of the terms
+	weights uint8       // that are in use, a bit each
+	workers []sumWorker
+	place   []uint32 // of each slot, or NoSlot; in SumSelf
+	fill    fillTask
+	spread  spreadTask
+}
+
+// sumGroup is up to native.RecordLen different values, and what terms do with them.
+type sumGroup struct {
+	of, own [native.RecordLen][]float32
+	values  int
+	ones    bool // all values are 1
+	// differences: all values are those of neighbours less those of the centre, in one column.
+	differences bool
+	want        [native.SumOps]uint8 // weights for each operation, a bit each
+	records     []native.Record
+	// Results of the centres, in the order of their rows, for each operation and weight. A bit of means stands for
+	// a value that is divided by the number of neighbours.
+	sums     [native.SumOps][native.Weights][]native.Record
+	means    [native.Weights]uint8
+	adds     [native.Weights]uint8                // values that are not
+	extremes [native.SumOps][native.Weights]uint8 // values whose smallest or largest is wanted
+}
+
+// wanted returns the values of which an operation with a weight is wanted, and those that are means.
+func (g *sumGroup) wanted(op native.SumOp, weight int) (values, means uint8) {
+	if op == native.Add {
+		return g.adds[weight] | g.means[weight], g.means[weight]
+	}
+	return g.extremes[op][weight], 0
+}
+
+// sumColumn is where the result of a term is.
+type sumColumn struct{ group, value int }
+
+// sumWorker is the memory of a worker.
+type sumWorker struct {
+	rows    native.Rows
+	ends    [sumChunk]uint32
+	centres [sumChunk]uint32 // rows of columns
+	own     [sumChunk]native.Record
+	weights [native.Weights][]float32
+	hits    []native.Record
+	zeros   []uint32
+
+	radius [1]float32 // of all rows, in SumSelf
+	end    [1]uint32
+}
+
+func (t *sumTask) begin(ix *Index, s *Sums, centres int) {
+	t.ix, t.s, t.centres = ix, s, centres
+	if len(t.workers) != ix.cfg.Workers {
+		t.workers = make([]sumWorker, ix.cfg.Workers)
+	}
+	t.plan()
+}
+
+// plan finds the different values of the terms.
+func (t *sumTask) plan() {
+	for i := range t.groups {
+		t.groups[i] = sumGroup{records: t.groups[i].records, sums: t.groups[i].sums}
+	}
+	groups := t.groups[:0]
+	t.columns, t.weights = t.columns[:0], 0
+	t.columns = append(t.columns, make([]sumColumn, len(t.s.Terms))...)
+	for i := range 2 * len(t.s.Terms) { // weighted terms first, so that their values are next to each other
+		i, uniform := i%len(t.s.Terms), i >= len(t.s.Terms)
+		term := &t.s.Terms[i]
+		if (term.Weight == Uniform) != uniform {
+			continue
+		}
+		at, found := sumColumn{}, false
+		for g := 0; g < len(groups) && !found; g++ {
+			if at.value, found = groups[g].find(term); found {
+				at.group = g
+			}
+		}
+		if !found {
+			if len(groups) == 0 || groups[len(groups)-1].values == native.RecordLen {
+				groups = growByOne(groups)
+			}
+			at.group = len(groups) - 1
+			at.value = groups[at.group].add(term)
+		}
+		groups[at.group].use(at.value, term)
+		t.weights |= 1 << term.Weight
+		t.columns[i] = at
+	}
+	t.weights &^= 1 << Uniform
+	t.groups = groups
+	t.byCentre = len(t.s.Counts) > 0 || len(t.s.Nearest) > 0 || len(t.s.NearestDist2) > 0
+	for i := range groups {
+		t.byCentre = t.byCentre || !groups[i].differences || !t.byPlace
+	}
+	t.withKey = t.weights != 0 || len(t.s.Nearest) > 0 || len(t.s.NearestDist2) > 0
+}
+
+// growByOne appends an element, with the memory that it had before.
+func growByOne(groups []sumGroup) []sumGroup {
+	if n := len(groups); n < cap(groups) {
+		return groups[:n+1]
+	}
+	return append(groups, sumGroup{})
+}
+
+// find returns which value of the group serves a term. A value with one weight is a sum or a mean, not both.
+func (g *sumGroup) find(t *Term) (value int, found bool) {
+	for i := range g.values {
+		taken := t.Reduce == Add && g.means[t.Weight]>>i&1 != 0 || t.Reduce == Mean && g.adds[t.Weight]>>i&1 != 0
+		if !taken && sameColumn(g.of[i], t.Of) && sameColumn(g.own[i], t.Own) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+func sameColumn(a, b []float32) bool { return unsafe.SliceData(a) == unsafe.SliceData(b) }
+
+// use notes what a term does with a value.
+func (g *sumGroup) use(value int, t *Term) {
+	g.want[t.op()] |= 1 << t.Weight
+	switch t.Reduce {
+	case Add:
+		g.adds[t.Weight] |= 1 << value
+	case Mean:
+		g.means[t.Weight] |= 1 << value
+	default:
+		g.extremes[t.op()][t.Weight] |= 1 << value
+	}
+}
+
+func (g *sumGroup) add(t *Term) int {
+	i := g.values
+	g.of[i], g.own[i] = t.Of, t.Own
+	g.ones = (i == 0 || g.ones) && t.Of == nil
+	g.differences = (i == 0 || g.differences) && t.Own != nil && sameColumn(t.Of, t.Own)
+	g.values++
+	return i
+}
+
+func (t *Term) op() native.SumOp {
+	switch t.Reduce {
+	case Min:
+		return native.Min
+	case Max:
+		return native.Max
+	}
+	return native.Add
+}
+
+func (t *sumTask) run(p *pools) error {
+	var err error
+	if t.centres > 0 {
+		t.makeRoom()
+		err = t.fillRecords(p)
+		if err == nil {
+			err = p.run(t.ix, t.centres, sumChunk, t)
+		}
+		if err == nil {
+			err = t.spreadSums(p)
+		}
+	}
+	t.ix, t.s, t.searcher, t.radius, t.self = nil, nil, nil, nil, nil
+	for i := range t.groups {
+		g := &t.groups[i]
+		clear(g.of[:])
+		clear(g.own[:])
+	}
+	return err
+}
+
+// makeRoom makes room for the results of all centres.
+func (t *sumTask) makeRoom() {
+	line := 0
+	for i := range t.groups {
+		g := &t.groups[i]
+		for op := range g.want {
+			for left := g.want[op]; left != 0; left &= left - 1 {
+				sums := &g.sums[op][bits.TrailingZeros8(left)]
+				*sums = aligned(*sums, t.centres, line)
+				line++
+			}
+		}
+	}
+}
+
+// Do computes the sums of a chunk; it implements native.Task.
+func (t *sumTask) Do(worker, chunk int) {
+	w := &t.workers[worker]
+	last := min((chunk+1)*sumChunk, t.centres)
+	for at := chunk * sumChunk; at < last; {
+		w.rows.Ends, w.rows.Fill = w.ends[:last-at], 0
+		done := t.search(worker, at, last)
+		if done == 0 {
+			w.grow(max(sumRoom, t.ix.n) + native.Pad)
+			continue
+		}
+		w.rows.Ends = w.ends[:done]
+		t.reduce(w, at)
+		at += done
+	}
+}
+
+func (t *sumTask) search(worker, first, last int) int {
+	w := &t.workers[worker]
+	if w.rows.Slots == nil {
+		w.grow(sumRoom)
+	}
+	rows := w.rows
+	if !t.withKey {
+		rows.Dist2 = nil
+	}
+	done := t.searcher.search(worker, first, last, &rows)
+	w.rows.Fill = rows.Fill
+	return done
+}
+
+// grow makes room for n results. Kernels may read native.Pad more.
+func (w *sumWorker) grow(n int) {
+	w.rows.Slots, w.rows.Dist2 = make([]uint32, n+native.Pad)[:n], make([]float32, n+native.Pad)[:n]
+}
+
+// reduce computes the results of the centres from number first on, from their rows.
+func (t *sumTask) reduce(w *sumWorker, first int) {
+	index := w.rows.Slots[:w.rows.Fill]
+	if t.byCentre {
+		t.findCentres(w, first)
+		t.countRows(w, w.centres[:len(w.rows.Ends)])
+		t.findNearest(w, w.centres[:len(w.rows.Ends)])
+	}
+	t.weigh(w, first)
+	if t.byHit {
+		w.hits = resize(w.hits, len(index))
+		index = rowsOf(nil, len(index))
+	}
+	for i := range t.groups {
+		g := &t.groups[i]
+		records, index := g.records, index
+		if g.ones {
+			index = w.noughts(len(index))
+		} else if t.byHit {
+			records = w.hits
+			gather(records, &g.of, g.values, 1, w.rows.Slots[:w.rows.Fill])
+		}
+		sums := native.RowSums{Records: records, Index: index, Ends: w.rows.Ends, Own: t.own(w, g, first)}
+		for op := range g.want {
+			sums.Op = native.SumOp(op)
+			t.sumRows(w, g, &sums, first)
+		}
+	}
+}
+
+// own returns what is subtracted from the values of the neighbours of the centres from number first
+// on. Where all values are differences of one column, these are the records of the centres.
+func (t *sumTask) own(w *sumWorker, g *sumGroup, first int) []native.Record {
+	n := len(w.rows.Ends)
+	if g.differences && t.byPlace {
+		return g.records[first : first+n]
+	}
+	own := w.own[:n]
+	gather(own, &g.own, g.values, 0, w.centres[:n])
+	return own
+}
+
+// noughts returns n zeros: all elements of the rows have one record.
+func (w *sumWorker) noughts(n int) []uint32 {
+	if len(w.zeros) < n {
+		w.zeros = make([]uint32, n+n/4)
+	}
+	return w.zeros[:n]
+}
+
+// findCentres finds the rows of columns that belong to the centres from number first on.
+func (t *sumTask) findCentres(w *sumWorker, first int) {
+	for i := range w.rows.Ends {
+		if w.centres[i] = uint32(first + i); t.self != nil {
+			_, _, _, w.centres[i] = t.ix.point(first + i)
+		}
+	}
+}
+
+// sumRows computes the sums of one operation, with each of the weights that are wanted.
+func (t *sumTask) sumRows(w *sumWorker, g *sumGroup, sums *native.RowSums, first int) {
+	room, want, last := &g.sums[sums.Op], g.want[sums.Op], first+len(sums.Ends)
+	plain := want&(1<<Uniform) != 0
+	for want &^= 1 << Uniform; plain || want != 0; want &= want - 1 {
+		sums.PlainValues, sums.WeightedValues = 0, 0
+		if plain {
+			sums.PlainValues, sums.PlainMeans = g.wanted(sums.Op, int(Uniform))
+			sums.Plain = room[Uniform][first:last]
+		}
+		if want != 0 {
+			weight := bits.TrailingZeros8(want)
+			sums.WeightedValues, sums.WeightedMeans = g.wanted(sums.Op, weight)
+			sums.Weighted, sums.Weights = room[weight][first:last], w.weights[weight]
+		}
+		native.SumRows(t.ix.level, sums)
+		plain = false
+	}
+}
+
+func (t *sumTask) countRows(w *sumWorker, centres []uint32) {
+	if len(t.s.Counts) == 0 {
+		return
+	}
+	from := uint32(0)
+	for i, row := range centres {
+		t.s.Counts[row], from = w.rows.Ends[i]-from, w.rows.Ends[i]
+	}
+}
+
+func (t *sumTask) findNearest(w *sumWorker, centres []uint32) {
+	if len(t.s.Nearest) == 0 && len(t.s.NearestDist2) == 0 {
+		return
+	}
+	at := 0
+	for i, row := range centres {
+		nearest, least := NoSlot, float32(math.Inf(1))
+		for end := int(w.rows.Ends[i]); at < end; at++ {
+			if w.rows.Dist2[at] > least {
+				continue
+			}
+			slot := w.rows.Slots[at]
+			if t.byPlace {
+				_, _, _, slot = t.ix.point(int(slot))
+			}
+			if w.rows.Dist2[at] < least || slot < nearest {
+				nearest, least = slot, w.rows.Dist2[at]
+			}
+		}
+		if len(t.s.Nearest) > 0 {
+			t.s.Nearest[row] = nearest
+		}
+		if len(t.s.NearestDist2) > 0 {
+			t.s.NearestDist2[row] = least
+		}
+	}
+}
+
+// weigh computes the weights of all elements of the rows. In SumSelf, where all have one radius, they
+// are one row.
+func (t *sumTask) weigh(w *sumWorker, first int) {
+	n := w.rows.Fill
+	radius, ends := t.radius, w.rows.Ends
+	if t.self != nil {
+		w.radius[0], w.end[0] = t.self.query.Radius, uint32(n)
+		radius, ends = w.radius[:], w.end[:]
+	} else {
+		radius = radius[first : first+len(ends)]
+	}
+	for left := t.weights; left != 0; left &= left - 1 {
+		weight := bits.TrailingZeros8(left)
+		w.weights[weight] = resize(w.weights[weight], n+native.Pad)
+		native.Weigh(t.ix.level, native.Weight(weight), t.s.Softening, radius, ends, w.rows.Dist2[:n+native.Pad], w.weights[weight])
+	}
+}
+
+// recordChunk is the number of records that a worker copies at a time.
+const recordChunk = 4096
+
+// hitsFirst is the number of points per query from which Sum gathers the values of each neighbour
+// that it finds, and not those of all points.
+const hitsFirst = 16
+
+// fillRecords fills the records of all points, unless those of the neighbours are fewer. It reads the
+// columns in sequence, and writes each record at once, to the place of its point.
+func (t *sumTask) fillRecords(p *pools) error {
+	limit := t.ix.points.Limit
+	t.byHit = t.self == nil && limit > hitsFirst*t.centres
+	n := limit
+	if t.self != nil {
+		t.findPlaces()
+	}
+	if t.byPlace {
+		n = t.ix.n
+	}
+	for i := range t.groups {
+		g := &t.groups[i]
+		if g.ones {
+			g.records = append(g.records[:0], native.Record{1, 1, 1, 1, 1, 1, 1, 1})
+		} else if !t.byHit {
+			g.records = aligned(g.records, n, i)
+		}
+	}
+	if t.byHit || len(t.groups) == 0 {
+		return nil
+	}
+	t.fill.sumTask = t
+	return p.run(t.ix, limit, recordChunk, &t.fill)
+}
+
+// findPlaces notes at which place the point of each slot is.
+func (t *sumTask) findPlaces() {
+	limit := t.ix.points.Limit
+	t.place = aligned(t.place, limit, 0)
+	if t.ix.n < limit {
+		for i := range t.place {
+			t.place[i] = NoSlot
+		}
+	}
+	for at := 0; at < t.ix.n; at += native.BlockLen {
+		for i, slot := range t.ix.points.Blocks[at/native.BlockLen].Slot[:min(native.BlockLen, t.ix.n-at)] {
+			t.place[slot] = uint32(at + i)
+		}
+	}
+}
+
+// fillTask is the native.Task of fillRecords.
+type fillTask struct{ *sumTask }
+
+func (t *fillTask) Do(_, chunk int) {
+	first, last := chunk*recordChunk, min((chunk+1)*recordChunk, t.ix.points.Limit)
+	var place []uint32
+	if t.byPlace {
+		place = t.place
+	}
+	for i := range t.groups {
+		if g := &t.groups[i]; !g.ones {
+			native.FillRecords(t.ix.level, g.of[:g.values], 1, place, first, last, g.records)
+		}
+	}
+}
+
+// spreadSums writes the results to their columns: in sequence, from the places of the slots.
+func (t *sumTask) spreadSums(p *pools) error {
+	if t.self == nil {
+		for i, at := range t.columns {
+			term := &t.s.Terms[i]
+			for j, sum := range t.sums(term, at)[:t.centres] {
+				term.To[j] = sum[at.value]
+			}
+		}
+		return nil
+	}
+	if len(t.columns) == 0 {
+		return nil
+	}
+	t.spread.sumTask = t
+	return p.run(t.ix, t.ix.points.Limit, recordChunk, &t.spread)
+}
+
+// sums returns where the results of a term are.
+func (t *sumTask) sums(term *Term, at sumColumn) []native.Record {
+	return t.groups[at.group].sums[term.op()][term.Weight]
+}
+
+// spreadTask is the native.Task of spreadSums.
+type spreadTask struct{ *sumTask }
+
+func (t *spreadTask) Do(_, chunk int) {
+	first, last := chunk*recordChunk, min((chunk+1)*recordChunk, t.ix.points.Limit)
+	var from [native.SomeColumns][]native.Record
+	var value [native.SomeColumns]int
+	var to [native.SomeColumns][]float32
+	n := 0
+	for i, at := range t.columns {
+		term := &t.s.Terms[i]
+		from[n], value[n], to[n] = t.sums(term, at), at.value, term.To
+		if n++; n == native.SomeColumns || i == len(t.columns)-1 {
+			native.SpreadRecords(t.ix.level, from[:n], value[:n], t.place, first, last, to[:n])
+			n = 0
+		}
+	}
+}
+
+// gather sets value i of each record to that of the row in column i, or to none if the column is nil.
+func gather(records []native.Record, columns *[native.RecordLen][]float32, values int, none float32, rows []uint32) {
+	for i, column := range columns[:values] {
+		if column == nil {
+			for j := range records {
+				records[j][i] = none
+			}
+			continue
+		}
+		for j := range records {
+			records[j][i] = column[rows[j]]
+		}
+	}
+}
