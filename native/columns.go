@@ -20,12 +20,20 @@ var (
 func (o *Ops) Scale(x []float32, a float32) error {
 	o.set(x)
 	o.scalars[0] = a
-	return o.do(len(x), scale)
+	return o.do(len(x), &scale)
 }
 
 func scaleRows(o *Ops, lo, hi int) {
 	x, a := o.columns[0][lo:hi], o.scalars[0]
-	for i := range x {
+	i := 0
+	for ; i+4 <= len(x); i += 4 {
+		v := (*[4]float32)(x[i : i+4])
+		v[0] *= a
+		v[1] *= a
+		v[2] *= a
+		v[3] *= a
+	}
+	for ; i < len(x); i++ {
 		x[i] *= a
 	}
 }
@@ -41,11 +49,12 @@ func (o *Ops) Damp(v, c []float32, dt float32) error {
 	checkRows("native: Ops.Damp: v and c differ in length", len(v), c)
 	o.set(v, c)
 	o.scalars[0] = dt
-	return o.do(len(v), damp)
+	return o.do(len(v), &damp)
 }
 
 func dampRows(o *Ops, lo, hi int) {
 	v, c, dt := o.columns[0][lo:hi], o.columns[1][lo:hi], o.scalars[0]
+	c = c[:len(v)]
 	for i := range v {
 		v[i] /= 1 + float32(c[i]*dt)
 	}
@@ -64,19 +73,17 @@ func (o *Ops) Clamp(x []float32, lo, hi float32) error {
 	}
 	o.set(x)
 	o.scalars[0], o.scalars[1] = lo, hi
-	return o.do(len(x), clamp)
+	return o.do(len(x), &clamp)
 }
 
 func clampRows(o *Ops, lo, hi int) {
 	x, low, high := o.columns[0][lo:hi], o.scalars[0], o.scalars[1]
 	for i, v := range x {
-		if low > v {
-			v = low
+		if v < low {
+			x[i] = low
+		} else if v > high {
+			x[i] = high
 		}
-		if high < v {
-			v = high
-		}
-		x[i] = v
 	}
 }
 
@@ -109,7 +116,7 @@ func (o *Ops) Wrap(x []float32, lo, hi float32) error {
 	}
 	o.set(x)
 	o.scalars[0], o.scalars[1] = lo, hi
-	return o.do(len(x), wrap)
+	return o.do(len(x), &wrap)
 }
 
 func wrapRows(o *Ops, lo, hi int) {
@@ -141,8 +148,8 @@ func (o *Ops) Lerp(out, prev, cur []float32, alpha float32, teleported []uint64)
 		return fault.Field(ErrNotFinite, "native: Lerp.alpha", alpha)
 	}
 	o.set(out, prev, cur)
-	o.scalars[0], o.teleported = alpha, teleported
-	return o.do(len(out), lerp)
+	o.scalars[0], o.bitmap = alpha, teleported
+	return o.do(len(out), &lerp)
 }
 
 func lerpRows(o *Ops, lo, hi int) { o.split(lo, hi, lerpBetween, lerpJump) }
@@ -152,6 +159,7 @@ func lerpJump(o *Ops, lo, hi int) { copy(o.columns[0][lo:hi], o.columns[2][lo:hi
 func lerpBetween(o *Ops, lo, hi int) {
 	out, alpha := o.columns[0][lo:hi], o.scalars[0]
 	prev, cur := o.columns[1][lo:hi], o.columns[2][lo:hi]
+	prev, cur = prev[:len(out)], cur[:len(out)]
 	for i := range out {
 		out[i] = prev[i] + float32((cur[i]-prev[i])*alpha)
 	}

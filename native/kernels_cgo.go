@@ -196,7 +196,7 @@ func wrapKernel(o *Ops, l Level, live []uint64, lo, hi int) {
 }
 
 func lerpKernel(o *Ops, l Level, live []uint64, lo, hi int) {
-	csrc.Lerp(cLevels[l], o.columns[0][lo:hi], o.columns[1][lo:hi], o.columns[2][lo:hi], o.scalars[0], o.teleports(lo), live)
+	csrc.Lerp(cLevels[l], o.columns[0][lo:hi], o.columns[1][lo:hi], o.columns[2][lo:hi], o.scalars[0], o.bitmapFrom(lo), live)
 }
 
 func clampLengthKernel(o *Ops, l Level, live []uint64, lo, hi int) {
@@ -209,7 +209,7 @@ func dist2Kernel(o *Ops, l Level, live []uint64, lo, hi int) {
 
 func nlerpKernel(o *Ops, l Level, live []uint64, lo, hi int) {
 	out, prev, cur := csrc.Quat(o.quat(0, lo, hi)), csrc.Quat(o.quat(4, lo, hi)), csrc.Quat(o.quat(8, lo, hi))
-	csrc.Nlerp(cLevels[l], &out, &prev, &cur, o.scalars[0], o.teleports(lo), live)
+	csrc.Nlerp(cLevels[l], &out, &prev, &cur, o.scalars[0], o.bitmapFrom(lo), live)
 }
 
 func normalizeQuatKernel(o *Ops, l Level, live []uint64, lo, hi int) {
@@ -227,12 +227,12 @@ func moveKernel(o *Ops, l Level, live []uint64, lo, hi int) {
 	}, o.scalars[0], live)
 }
 
-// teleports returns the bitmap of teleported rows from row lo on.
-func (o *Ops) teleports(lo int) []uint64 {
-	if o.teleported == nil {
+// bitmapFrom returns the bitmap from row lo on.
+func (o *Ops) bitmapFrom(lo int) []uint64 {
+	if o.bitmap == nil {
 		return nil
 	}
-	return o.teleported[lo/64:]
+	return o.bitmap[lo/64:]
 }
 
 // copyKernel copies contiguous rows in Go.
