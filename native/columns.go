@@ -7,11 +7,12 @@ import (
 )
 
 var (
-	scale = rowOp{scaleRows, scaleKernel, 64}
-	damp  = rowOp{dampRows, dampKernel, 32}
-	clamp = rowOp{clampRows, clampKernel, 24}
-	wrap  = rowOp{wrapRows, wrapKernel, 40}
-	lerp  = rowOp{lerpRows, lerpKernel, 48}
+	scale  = rowOp{scaleRows, scaleKernel, 64}
+	affine = rowOp{affineRows, affineKernel, 64}
+	damp   = rowOp{dampRows, dampKernel, 32}
+	clamp  = rowOp{clampRows, clampKernel, 24}
+	wrap   = rowOp{wrapRows, wrapKernel, 40}
+	lerp   = rowOp{lerpRows, lerpKernel, 48}
 )
 
 // Scale computes
@@ -38,13 +39,47 @@ func scaleRows(o *Ops, lo, hi int) {
 	}
 }
 
+// Add computes
+//
+//	for i := range x { x[i] += a }
+func (o *Ops) Add(x []float32, a float32) error { return o.Affine(x, x, 1, a) }
+
+// Affine computes, with the product rounded before the sum,
+//
+//	for i := range out { out[i] = x[i]*a + b }
+//
+// out may be x. Without b it is Scale from one column to another, up to the sign of a zero.
+func (o *Ops) Affine(out, x []float32, a, b float32) error {
+	checkRows("native: Ops.Affine: out and x differ in length", len(out), x)
+	o.set(out, x)
+	o.scalars[0], o.scalars[1] = a, b
+	return o.do(len(out), &affine)
+}
+
+func affineRows(o *Ops, lo, hi int) {
+	out, x, a, b := o.columns[0][lo:hi], o.columns[1][lo:hi], o.scalars[0], o.scalars[1]
+	x = x[:len(out)]
+	i := 0
+	for ; i+4 <= len(out); i += 4 {
+		to, v := (*[4]float32)(out[i:i+4]), (*[4]float32)(x[i:i+4])
+		to[0] = float32(v[0]*a) + b
+		to[1] = float32(v[1]*a) + b
+		to[2] = float32(v[2]*a) + b
+		to[3] = float32(v[3]*a) + b
+	}
+	for ; i < len(out); i++ {
+		out[i] = float32(x[i]*a) + b
+	}
+}
+
 // Damp slows down by c per second, implicitly, so that no step is too long for it:
 //
 //	for i := range v { v[i] /= 1 + dt*c[i] }
 //
 // with the product rounded before the sum. v and c are columns of one length, dt is
-// in seconds. Where dt*c[i] is not negative, |v[i]| does not grow and its sign does
-// up, gives infinity (or NaN, of zero) where dt*c[i] is -1, and reverses the sign beyond that.
+// in seconds. Where dt*c[i] is not negative, |v[i]| does not grow and its sign does not change. A negative one speeds
+// up, gives infinity (or NaN, of zero) where dt*c[i] is -1, and reverses the sign beyond that. If c is the same in all
+// rows, Scale by 1/(1+dt*c) needs no column for it; results may differ in their last bit.
 func (o *Ops) Damp(v, c []float32, dt float32) error {
 	checkRows("native: Ops.Damp: v and c differ in length", len(v), c)
 	o.set(v, c)
@@ -61,7 +96,7 @@ func dampRows(o *Ops, lo, hi int) {
 }
 
 // Clamp sets values below lo to lo and values above hi to hi. Values between keep their bits, and so do NaN and a
-// zero that equals a bound. lo may be -Inf and hi +Inf, for no bound. lo above hi is ErrRange, a NaN ErrNotFinite.
+// zero that equals a bound. With lo -Inf it is the minimum of x and hi, with hi +Inf the maximum of x and lo. lo above hi is ErrRange, a NaN ErrNotFinite.
 func (o *Ops) Clamp(x []float32, lo, hi float32) error {
 	switch {
 	case lo != lo:

@@ -25,6 +25,7 @@ var (
 	_ [csrc.ScratchFrom]byte    = [mergedRow]byte{}
 	_ [csrc.LongList]byte       = [longList]byte{}
 	_ [csrc.SweepRun]byte       = [sweepRun]byte{}
+	_ [csrc.NotEqual]byte       = [NotEqual]byte{}
 )
 
 var cLevels = [len(levelNames)]int32{C: csrc.C, AVX2: csrc.AVX2, AVX512: csrc.AVX512, NEON: csrc.NEON}
@@ -181,6 +182,18 @@ func integrateC(l Level, pos, vel []float32, dt float32, live []uint64) {
 
 func scaleKernel(o *Ops, l Level, live []uint64, lo, hi int) {
 	csrc.Scale(cLevels[l], o.columns[0][lo:hi], o.scalars[0], live)
+}
+
+func affineKernel(o *Ops, l Level, live []uint64, lo, hi int) {
+	csrc.Affine(cLevels[l], o.columns[0][lo:hi], o.columns[1][lo:hi], o.scalars[0], o.scalars[1], live)
+}
+
+func selectKernel(o *Ops, l Level, live []uint64, lo, hi int) {
+	csrc.Select(cLevels[l], o.columns[0][lo:hi], o.bitmapFrom(lo), o.columns[1][lo:hi], o.columns[2][lo:hi], live)
+}
+
+func compareC(l Level, to []uint64, x, y []float32, limit float32, is Comparison, live []uint64) {
+	csrc.Compare(cLevels[l], to, x, uint8(is), y, limit, live)
 }
 
 func dampKernel(o *Ops, l Level, live []uint64, lo, hi int) {

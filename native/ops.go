@@ -29,8 +29,10 @@ type Ops struct {
 	bitmap  []uint64 // beside Live: of rows that teleported, say
 	index   []uint32
 	limit   int // of the numbers in index
-	work    opTask
-	found   findings
+
+	comparison Comparison
+	work       opTask
+	found      findings
 
 	kernels bool // use kernels even for few rows: for tests
 }
