@@ -120,36 +120,35 @@ func compare64(x, y *[64]float32, is Comparison) uint64 {
 // The functions below have no branch that depends on a number.
 
 func less64(x, y *[64]float32) (bits uint64) {
-	for j := range x {
-		var bit uint64
-		if x[j] < y[j] {
-			bit = 1
-		}
-		bits |= bit << j
+	for j := 0; j < 64; j += 4 {
+		x, y := (*[4]float32)(x[j:]), (*[4]float32)(y[j:])
+		bits |= (bit(x[0] < y[0]) | bit(x[1] < y[1])<<1 | bit(x[2] < y[2])<<2 | bit(x[3] < y[3])<<3) << j
 	}
 	return bits
 }
 
 func lessEqual64(x, y *[64]float32) (bits uint64) {
-	for j := range x {
-		var bit uint64
-		if x[j] <= y[j] {
-			bit = 1
-		}
-		bits |= bit << j
+	for j := 0; j < 64; j += 4 {
+		x, y := (*[4]float32)(x[j:]), (*[4]float32)(y[j:])
+		bits |= (bit(x[0] <= y[0]) | bit(x[1] <= y[1])<<1 | bit(x[2] <= y[2])<<2 | bit(x[3] <= y[3])<<3) << j
 	}
 	return bits
 }
 
 func equal64(x, y *[64]float32) (bits uint64) {
-	for j := range x {
-		var bit uint64
-		if x[j] == y[j] {
-			bit = 1
-		}
-		bits |= bit << j
+	for j := 0; j < 64; j += 4 {
+		x, y := (*[4]float32)(x[j:]), (*[4]float32)(y[j:])
+		bits |= (bit(x[0] == y[0]) | bit(x[1] == y[1])<<1 | bit(x[2] == y[2])<<2 | bit(x[3] == y[3])<<3) << j
 	}
 	return bits
+}
+
+func bit(is bool) uint64 {
+	var v uint8
+	if is {
+		v = 1
+	}
+	return uint64(v)
 }
 
 // Select computes, bit by bit,
