@@ -7,12 +7,12 @@ import (
 )
 
 var (
-	scale  = rowOp{scaleRows, scaleKernel, 64}
-	affine = rowOp{affineRows, affineKernel, 64}
-	damp   = rowOp{dampRows, dampKernel, 32}
-	clamp  = rowOp{clampRows, clampKernel, 24}
-	wrap   = rowOp{wrapRows, wrapKernel, 40}
-	lerp   = rowOp{lerpRows, lerpKernel, 48}
+	scale  = rowOp{scaleRows, scaleKernel, 192}
+	affine = rowOp{affineRows, affineKernel, 144}
+	damp   = rowOp{dampRows, dampKernel, 40}
+	clamp  = rowOp{clampRows, clampKernel, 64}
+	wrap   = rowOp{wrapRows, wrapKernel, 56}
+	lerp   = rowOp{lerpRows, lerpKernel, 96}
 )
 
 // Scale computes

@@ -197,3 +197,29 @@ func TestCompareMisuse(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A comparison with a limit that one row of ten reaches, in random order, and of two columns.
+func BenchmarkCompare(b *testing.B) {
+	for _, n := range []int{64, 256, 4096, 16384} {
+		run := paritytest.Start(b, "Compare")
+		columns, to := staggered(2, n), make([]uint64, (n+63)/64)
+		for _, c := range columns {
+			for i := range c {
+				c[i] = run.Float32()
+			}
+		}
+		for _, level := range native.Levels() {
+			o := native.WithKernels(native.Ops{Level: level})
+			b.Run(fmt.Sprintf("of=number/n=%d/level=%s", n, level), func(b *testing.B) {
+				for b.Loop() {
+					o.Compare(to, columns[0], native.GreaterEqual, 0.9)
+				}
+			})
+			b.Run(fmt.Sprintf("of=columns/n=%d/level=%s", n, level), func(b *testing.B) {
+				for b.Loop() {
+					o.CompareColumns(to, columns[0], native.Less, columns[1])
+				}
+			})
+		}
+	}
+}

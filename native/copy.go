@@ -4,7 +4,7 @@ import "github.com/evertick/evertick/internal/fault"
 
 var (
 	copying   = rowOp{copyRows, copyKernel, opBreakEven}
-	filling   = rowOp{fillRows, fillKernel, opBreakEven}
+	filling   = rowOp{fillRows, fillKernel, 256}
 	gathering = rowOp{gatherRows, gatherKernel, opBreakEven}
 )
 

@@ -56,7 +56,7 @@ type rowOp struct {
 	plain func(o *Ops, lo, hi int)
 	// kernel is the same on a level above Go.
 	kernel opKernel
-	// worth is the number of rows from which a kernel call is cheaper than plain, from BenchmarkOps on a Zen 4.
+	// worth is the number of rows from which a kernel call is cheaper than plain, from BenchmarkOps on a Zen 5.
 	worth int
 }
 

@@ -26,9 +26,9 @@ type finding struct {
 // Reductions have a kernel that also runs on level Go and reports a finding for each chunk.
 var (
 	bounding  = rowOp{kernel: boundsRows, worth: 8}
-	summing   = rowOp{kernel: sumRows, worth: 32}
-	notFinite = rowOp{kernel: notFiniteRows, worth: 64}
-	beyond    = rowOp{kernel: beyondRows, worth: opBreakEven}
+	summing   = rowOp{kernel: sumRows, worth: 96}
+	notFinite = rowOp{kernel: notFiniteRows, worth: 384}
+	beyond    = rowOp{kernel: beyondRows, worth: 192}
 )
 
 // reduce is do for a reduction.
