@@ -265,6 +265,7 @@ func ExampleIn() {
 	}
 	copy(age.Values(), []float32{0, 4.5, 2, 9})
 
+	// guide:begin age
 	ops := native.Ops{Live: w.LiveMask()}
 	old := make([]uint64, len(ops.Live)) // a bitmap by slot
 	if err := ops.Add(age.Values(), 0.5); err != nil {
@@ -276,6 +277,7 @@ func ExampleIn() {
 	}
 	fmt.Println("slots", native.RowsOf(nil, old), "die of age")
 	fmt.Println(w.DespawnWhere(ecs.In(old)), "despawned,", w.Len(), "left")
+	// guide:end
 	// Output:
 	// slots [1 3] die of age
 	// 2 despawned, 2 left
