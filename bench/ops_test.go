@@ -115,14 +115,17 @@ func checkOperation(t *testing.T, l *operation) {
 func checkOperations(t *testing.T, rep *opsReport) {
 	t.Helper()
 	for _, c := range rowCases {
-		for _, rows := range opRows[:2] {
+		for _, rows := range opRows[:3] {
 			name := opName(c.name, rows)
-			pair := of(rep.operations, name)
-			if len(pair) != 2 || pair[0].isKernel() || !pair[1].isKernel() {
-				t.Errorf("%s: %v", name, pair)
+			all := of(rep.operations, name)
+			if len(all) != 3 || all[0].isKernel() || !all[1].isKernel() || !all[2].isLoop || all[2].name != c.name+loopSuffix {
+				t.Errorf("%s: %v", name, all)
 				continue
 			}
-			plain, fast := pair[0], pair[1]
+			plain, fast := all[0], all[1]
+			if _, compared := plain.quantities[ratioName(nsPerRow, "loop")]; !compared {
+				t.Errorf("%s: level go is not compared with the loop", name)
+			}
 			if plain.level != native.Go || fast.level.String() != rep.Level || fast.rows != rows || fast.columns != c.moved {
 				t.Errorf("%s: %+v and %+v", name, plain, fast)
 			}
@@ -169,7 +172,7 @@ func checkOpsText(t *testing.T, rep *opsReport) {
 	t.Helper()
 	var b bytes.Buffer
 	rep.write(&b)
-	parts := []string{"× go", "GB/s", "flecs 0.26", "one offset", "× staggered", "× Lerp", "one worker", "16,384 entities", "Ark 41", "8,388,608"}
+	parts := []string{"× go", "× loop", "GB/s", "flecs 0.26", "one offset", "× staggered", "× Lerp", "one worker", "16,384 entities", "Ark 41", "8,388,608"}
 	for _, c := range rowCases {
 		parts = append(parts, "  "+c.name+"  ")
 	}

@@ -250,6 +250,39 @@ func ExampleQuery_Mask() {
 	// Output: 3 [0.5 0 1.5 2]
 }
 
+// Entities grow older and die of age, without a loop over them.
+func ExampleIn() {
+	w, err := ecs.New(ecs.Config{Capacity: 1000})
+	if err != nil {
+		panic(err)
+	}
+	age, err := ecs.AddColumn[float32](w, "age")
+	if err != nil {
+		panic(err)
+	}
+	if err := w.SpawnN(make([]ecs.ID, 4)); err != nil {
+		panic(err)
+	}
+	copy(age.Values(), []float32{0, 4.5, 2, 9})
+
+	// guide:begin age
+	ops := native.Ops{Live: w.LiveMask()}
+	old := make([]uint64, len(ops.Live)) // a bitmap by slot
+	if err := ops.Add(age.Values(), 0.5); err != nil {
+		panic(err)
+	}
+	age.Touch() // written directly
+	if err := ops.Compare(old, age.Values(), native.GreaterEqual, 5); err != nil {
+		panic(err)
+	}
+	fmt.Println("slots", native.RowsOf(nil, old), "die of age")
+	fmt.Println(w.DespawnWhere(ecs.In(old)), "despawned,", w.Len(), "left")
+	// guide:end
+	// Output:
+	// slots [1 3] die of age
+	// 2 despawned, 2 left
+}
+
 // An observer keeps a count without asking for it each tick.
 func ExampleTag_OnSet() {
 	w, err := ecs.New(ecs.Config{Capacity: 1000})

@@ -3,12 +3,15 @@ package ecs
 import (
 	"iter"
 	"math/bits"
+
+	"github.com/evertick/evertick/native"
 )
 
 // Term is one condition of a Query.
 type Term struct {
 	tags []Tag
 	kind termKind
+	rows []uint64 // of withRows
 }
 
 type termKind uint8
@@ -17,17 +20,23 @@ const (
 	withAll termKind = iota
 	withNone
 	withAny
+	withRows
 )
 
 // With is the condition that an entity has all of the tags.
-func With(tags ...Tag) Term { return Term{tags, withAll} }
+func With(tags ...Tag) Term { return Term{tags: tags, kind: withAll} }
 
 // Without is the condition that it has none of the tags.
-func Without(tags ...Tag) Term { return Term{tags, withNone} }
+func Without(tags ...Tag) Term { return Term{tags: tags, kind: withNone} }
 
 // Any is the condition that it has at least one of the tags; Any of no tags holds for
 // no entity.
-func Any(tags ...Tag) Term { return Term{tags, withAny} }
+func Any(tags ...Tag) Term { return Term{tags: tags, kind: withAny} }
+
+// In is the condition that a bitmap has the bit of an entity's slot, bit s%64 of word s/64, such as Ops.Compare of
+// package native writes; slots that are beyond the bitmap do not satisfy it. The term keeps the slice, and reads a word
+// when it is evaluated. NewQuery refuses it.
+func In(bitmap []uint64) Term { return Term{kind: withRows, rows: bitmap} }
 
 // Query yields the slots of the entities that satisfy every term, in ascending order; with
 // no terms, of all entities. Written in the range clause it does not allocate:
@@ -96,6 +105,11 @@ func (w *World) match(terms []Term, i int) uint64 {
 				some |= t.set.bits[i]
 			}
 			m &= some
+		case withRows:
+			if i >= len(term.rows) {
+				return 0
+			}
+			m &= term.rows[i]
 		}
 	}
 	return m
@@ -113,12 +127,15 @@ type Query struct {
 }
 
 // NewQuery returns a Query for the entities that satisfy every term; with no terms,
-// for all. It panics on a tag of another world.
+// for all. It panics on a tag of another world, and on In: nothing reports that a bitmap has changed.
 func (w *World) NewQuery(terms ...Term) *Query {
 	w.checkTerms(terms)
 	q := &Query{world: w, mask: make([]uint64, words(w.Cap())), changes: w.changes - 1}
 	for _, t := range terms { // the caller may write to its slices
-		q.terms = append(q.terms, Term{append([]Tag(nil), t.tags...), t.kind})
+		if t.kind == withRows {
+			panic("ecs: NewQuery with In, whose bitmap may change unnoticed")
+		}
+		q.terms = append(q.terms, Term{tags: append([]Tag(nil), t.tags...), kind: t.kind})
 	}
 	return q
 }
@@ -224,11 +241,11 @@ func (w *World) mustHave(before entitySet) {
 }
 
 // Count returns the number of entities that match.
-func (q *Query) Count() int { return countBits(q.Mask()) }
+func (q *Query) Count() int { return native.CountRows(q.Mask()) }
 
 // Slots returns the slots that match, ascending, in the memory of dst if they fit:
 // pass the previous result to allocate nothing.
-func (q *Query) Slots(dst []Slot) []Slot { return slotsOf(q.Mask(), dst) }
+func (q *Query) Slots(dst []Slot) []Slot { return native.RowsOf(dst, q.Mask()) }
 
 // Mask returns the result as a bitmap: bit s%64 of word s/64 is set if slot s
 // matches, and there is a bit for each row of the world. It is what the Live filter

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/native"
 )
 
 // The errors of this package wrap one of these; test with errors.Is.
@@ -178,7 +179,7 @@ func (w *World) ID(slot Slot) (ID, bool) {
 // LiveSlots returns the slots of all entities, ascending, in the memory of dst
 // if they fit: pass the previous result to allocate nothing.
 func (w *World) LiveSlots(dst []Slot) []Slot {
-	return slotsOf(w.live.levels[0][:words(w.high)], dst)
+	return native.RowsOf(dst, w.live.levels[0][:words(w.high)])
 }
 
 // LiveMask returns the set of live slots as a bitmap, for kernels and indexes: bit
