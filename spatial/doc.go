@@ -22,6 +22,8 @@
 //   - Radius, and Count where numbers are enough: the points around each centre.
 //   - RadiusOnce: Radius for one batch over points, without Build.
 //   - RadiusSelf and Pairs: every point is a centre, all with one radius.
+//   - Sum and SumSelf: sums, means, smallest and largest values over the points around each
+//     centre, of columns or of differences to the centre, weighted by distance; no rows.
 //   - KNN and Nearest: the first K points, or the first, by distance.
 //   - Overlap: the points in axis-aligned boxes.
 //   - RayClosest and RayAll: the spheres, points with a radius each, that rays hit.
@@ -79,8 +81,8 @@
 // Exclude has one slot for each query; the point in that slot is left out. Mask has for each query
 // a set of 32 categories: a point counts if it is in one of them, as set by SetCategories. Live has
 // one bit for each slot, the same for all queries of a batch: a point counts if its bit is 1. A
-// filter that is nil leaves out nothing; a mask of 0 leaves out all. RadiusSelf and Pairs have no
-// filters.
+// filter that is nil leaves out nothing; a mask of 0 leaves out all. In self queries
+// the masks are a column, by the slot of the centre, and there is no Exclude.
 //
 // Build removes the categories. Without categories a point is in all of them: call SetCategories
 // after every Build. A Gate does that itself.

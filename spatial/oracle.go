@@ -184,7 +184,7 @@ func (ix *Index) OverlapOracle(q *Boxes, out *Result) error {
 // RadiusSelfOracle is the specification of RadiusSelf: RadiusOracle with a query
 // at each point.
 func (ix *Index) RadiusSelfOracle(q *Self, out *Result) error {
-	if err := q.Validate(); err != nil {
+	if err := ix.checkSelf(q); err != nil {
 		return err
 	}
 	order := make([]int, ix.n)
@@ -195,12 +195,15 @@ func (ix *Index) RadiusSelfOracle(q *Self, out *Result) error {
 		slot := func(at int) uint32 { return ix.points.Blocks[at/native.BlockLen].Slot[at%native.BlockLen] }
 		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(slot(a), slot(b)) })
 	}
-	queries := &Queries{Order: q.Order, SkipDist2: q.SkipDist2}
+	queries := &Queries{Live: q.Live, Order: q.Order, SkipDist2: q.SkipDist2}
 	of := make([]uint32, 0, ix.n)
 	for _, at := range order {
 		x, y, z, slot := ix.point(at)
 		queries.X, queries.Y, queries.Z = append(queries.X, x), append(queries.Y, y), append(queries.Z, z)
 		queries.Radius = append(queries.Radius, q.Radius)
+		if q.Mask != nil {
+			queries.Mask = append(queries.Mask, q.Mask[slot])
+		}
 		of = append(of, slot)
 	}
 	if !q.IncludeSelf {

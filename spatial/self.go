@@ -17,6 +17,11 @@ type Self struct {
 	SkipDist2 bool
 	// IncludeSelf keeps the centre itself in its row, at distance 0.
 	IncludeSelf bool
+	// Mask is a column with a set of categories for each centre, by its slot, and Live a bitmap of
+	// the points that may be neighbours. They filter as those of Queries do: every point is a centre
+	// nevertheless. Filtered queries take about twice as long.
+	Mask []uint32
+	Live []uint64
 	// RowsInGridOrder leaves the rows in the order in which the index stores the
 	// points: by cell z, y, x, then slot. That is the fastest, and neighbouring rows
 	// belong to neighbouring points. Otherwise row i belongs to the i-th of the
@@ -65,9 +70,17 @@ const selfChunk = 256
 // Radius: here fewer are enough.
 const selfParallelFrom = 4
 
+// checkSelf validates a self query. It panics if the index was not made by New, or if a filter is too short.
+func (ix *Index) checkSelf(q *Self) error {
+	ix.checkLive(q.Live)
+	if q.Mask != nil && len(q.Mask) < ix.points.Limit {
+		panic("spatial: Self: Mask is shorter than the columns of Build")
+	}
+	return q.Validate()
+}
+
 func (ix *Index) self(query string, q *Self, keep native.Keep, out *Result) error {
-	ix.mustBeInitialized()
-	if err := q.Validate(); err != nil {
+	if err := ix.checkSelf(q); err != nil {
 		return err
 	}
 	w := scratchOf(&out.scratch)
@@ -91,7 +104,7 @@ func (ix *Index) self(query string, q *Self, keep native.Keep, out *Result) erro
 	} else if !q.RowsInGridOrder {
 		s.setOf()
 	}
-	s.ix, s.of = nil, nil
+	s.ix, s.of, s.mask = nil, nil, nil
 	return err
 }
 
@@ -103,18 +116,30 @@ type selfSearch struct {
 	packed []native.Packed // one a worker
 	of     []uint32        // the slot of each row
 
+	mask     []uint32 // Self.Mask
+	live     liveBits
+	filtered []filteredSelf // one a worker, if there are filters
+
 	fewer int // points of a chunk, if not selfChunk
 
-	live  []uint64 // a bit for each slot that is indexed; unused if all are
-	ranks []uint32 // live slots before each word of live
+	indexed []uint64 // a bit for each slot that is indexed; unused if all are
+	ranks   []uint32 // indexed slots before each word of indexed
 }
 
 func (s *selfSearch) begin(ix *Index, q *Self, keep native.Keep) {
 	s.ix, s.query = ix, native.SelfQuery{Radius: q.Radius, Keep: keep}
-	if len(s.packed) != ix.cfg.Workers {
+	s.mask = q.Mask
+	s.live.set(ix, q.Live)
+	if s.hasFilters() {
+		if len(s.filtered) != ix.cfg.Workers {
+			s.filtered = make([]filteredSelf, ix.cfg.Workers)
+		}
+	} else if len(s.packed) != ix.cfg.Workers {
 		s.packed = make([]native.Packed, ix.cfg.Workers)
 	}
 }
+
+func (s *selfSearch) hasFilters() bool { return s.mask != nil || s.live.bits != nil }
 
 func (s *selfSearch) chunkLen() int {
 	if s.fewer > 0 {
@@ -124,6 +149,9 @@ func (s *selfSearch) chunkLen() int {
 }
 
 func (s *selfSearch) search(worker, first, last int, rows *native.Rows) int {
+	if s.hasFilters() {
+		return s.filtered[worker].search(s, first, last, rows)
+	}
 	return native.Self(s.ix.level, &s.ix.grid, &s.ix.points, &s.query, first, last, rows, &s.packed[worker])
 }
 
@@ -132,7 +160,7 @@ func (s *selfSearch) number(first int, numbers []uint32) {
 	for i := range numbers {
 		_, _, _, slot := s.ix.point(first + i)
 		if !s.dense() {
-			slot = s.ranks[slot>>6] + uint32(bits.OnesCount64(s.live[slot>>6]&(1<<(slot&63)-1)))
+			slot = s.ranks[slot>>6] + uint32(bits.OnesCount64(s.indexed[slot>>6]&(1<<(slot&63)-1)))
 		}
 		numbers[i] = slot
 	}
@@ -146,15 +174,15 @@ func (s *selfSearch) countRanks() {
 	if s.dense() {
 		return
 	}
-	s.live = resize(s.live, (s.ix.points.Limit+63)/64)
-	s.ranks = resize(s.ranks, len(s.live))
-	clear(s.live)
+	s.indexed = resize(s.indexed, (s.ix.points.Limit+63)/64)
+	s.ranks = resize(s.ranks, len(s.indexed))
+	clear(s.indexed)
 	for at := range s.ix.n {
 		_, _, _, slot := s.ix.point(at)
-		s.live[slot>>6] |= 1 << (slot & 63)
+		s.indexed[slot>>6] |= 1 << (slot & 63)
 	}
 	sum := uint32(0)
-	for i, word := range s.live {
+	for i, word := range s.indexed {
 		s.ranks[i] = sum
 		sum += uint32(bits.OnesCount64(word))
 	}
@@ -169,10 +197,61 @@ func (s *selfSearch) setOf() {
 		return
 	}
 	i := 0
-	for w, word := range s.live {
+	for w, word := range s.indexed {
 		for ; word != 0; word &= word - 1 {
 			s.of[i] = uint32(w<<6 | bits.TrailingZeros64(word))
 			i++
 		}
 	}
+}
+
+// filteredSelf answers a self query with filters as a batch of Radius queries at its points.
+type filteredSelf struct {
+	queries  native.Queries
+	own, all []uint32 // slots of the centres, and their masks
+}
+
+func (f *filteredSelf) search(s *selfSearch, first, last int, rows *native.Rows) int {
+	ix, q, n := s.ix, &f.queries, last-first
+	q.X, q.Y, q.Z, q.Radius = resize(q.X, n), resize(q.Y, n), resize(q.Z, n), resize(q.Radius, n)
+	f.own, f.all, q.Exclude, q.Mask = resize(f.own, n), resize(f.all, n), nil, nil
+	for i := range n {
+		q.X[i], q.Y[i], q.Z[i], f.own[i] = ix.point(first + i)
+		q.Radius[i] = s.query.Radius
+	}
+	if s.query.Keep != native.KeepAll {
+		q.Exclude = f.own
+	}
+	if s.mask != nil {
+		q.Mask = f.all
+		for i, slot := range f.own {
+			q.Mask[i] = s.mask[slot]
+		}
+	}
+	q.Live = s.live.bits
+	from := rows.Fill
+	done := native.Radius(ix.level, &ix.grid, &ix.points, q, rows)
+	if s.query.Keep == native.KeepAbove {
+		f.keepAbove(from, rows.Ends[:done], rows)
+	}
+	return done
+}
+
+// keepAbove removes from rows, which begin at from, the slots below that of the centre.
+func (f *filteredSelf) keepAbove(from int, ends []uint32, rows *native.Rows) {
+	to := from
+	for i, end := range ends {
+		for ; from < int(end); from++ {
+			if rows.Slots[from] < f.own[i] {
+				continue
+			}
+			rows.Slots[to] = rows.Slots[from]
+			if rows.Dist2 != nil {
+				rows.Dist2[to] = rows.Dist2[from]
+			}
+			to++
+		}
+		ends[i] = uint32(to)
+	}
+	rows.Fill = to
 }

@@ -21,8 +21,8 @@ type selfForm struct {
 }
 
 func (f selfForm) String() string {
-	return fmt.Sprintf("radius %g, by %s, self %t, rows in grid order %t, pairs %t, no dist2 %t",
-		f.q.Radius, orderName(f.q.Order), f.q.IncludeSelf, f.q.RowsInGridOrder, f.pairs, f.q.SkipDist2)
+	return fmt.Sprintf("radius %g, by %s, self %t, rows in grid order %t, pairs %t, no dist2 %t, mask %t, live %t",
+		f.q.Radius, orderName(f.q.Order), f.q.IncludeSelf, f.q.RowsInGridOrder, f.pairs, f.q.SkipDist2, f.q.Mask != nil, f.q.Live != nil)
 }
 
 func (f *selfForm) ask(ix *spatial.Index, out *spatial.Result) error {
@@ -41,7 +41,12 @@ func (f *selfForm) askOracle(ix *spatial.Index, out *spatial.Result) error {
 
 // bruteForceSelf tests every pair of points.
 func bruteForceSelf(s *paritytest.Scene, f *selfForm, cells map[uint32]int64) *spatial.Result {
-	q := &spatial.Queries{X: s.X, Y: s.Y, Z: s.Z, Radius: slices.Repeat([]float32{f.q.Radius}, len(s.X))}
+	q := &spatial.Queries{X: s.X, Y: s.Y, Z: s.Z, Radius: slices.Repeat([]float32{f.q.Radius}, len(s.X)), Live: f.q.Live}
+	for _, slot := range s.Slots {
+		if f.q.Mask != nil {
+			q.Mask = append(q.Mask, f.q.Mask[slot])
+		}
+	}
 	rows := bruteForce(s, q)
 	for i, own := range s.Slots {
 		rows[i] = slices.DeleteFunc(rows[i], func(h hit) bool {
@@ -95,6 +100,9 @@ func TestParitySelf(t *testing.T) {
 			if run.IntN(2) == 0 {
 				radius = s.Radius[0]
 			}
+			if run.IntN(3) == 0 {
+				s.Category = run.Categories(s.Limit())
+			}
 			sizes, bounds := cellSizes(s), boundsFor(s)
 			cfg := spatial.Config{CellSize: sizes[run.IntN(len(sizes))], Bounds: bounds[run.IntN(len(bounds))]}
 			paritySelf(t, run, s, radius, cfg, results)
@@ -109,6 +117,12 @@ func paritySelf(t *testing.T, run *paritytest.Run, s *paritytest.Scene, radius f
 	cells := cellNumbers(s, spatial.GridOf(ix))
 	everySelfForm(radius, func(f selfForm) {
 		var want spatial.Result
+		if run.IntN(4) == 0 {
+			f.q.Mask = run.Categories(s.Limit())
+		}
+		if run.IntN(4) == 0 {
+			f.q.Live = run.Bitmap(s.Limit())
+		}
 		name := fmt.Sprintf("scene %s, %+v, %v", s.Name, cfg, f)
 		if err := f.askOracle(ix, &want); err != nil {
 			t.Fatalf("%s: oracle: %v", name, err)
