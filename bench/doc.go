@@ -62,7 +62,14 @@
 //
 // reports how many entities fit the budget of a frame on this machine. It doubles -n until p95 of a
 // step exceeds the budget (16.67 ms, or -budget), halves the last interval, and prints cost against
-// size as a table and a plot, with the exponent of a fit.
+// size as a table and a plot, with the exponent of a fit, for the step and for each phase of it.
+//
+//	go run ./bench -scene swarm -scale -bodies 16384 -r 1.93 -workers 2
+//
+// answers how many agents with 30 neighbours each fit beside the bodies of an arena, in one world:
+// agents perceive bodies, and bodies perceive agents. -spread clusters puts them into blobs, and
+// -spread tail puts a few very far away. With several workers the same size runs once more, by turns
+// with one worker: the report lists the phases that stay serial, and what Amdahl's law leaves.
 //
 // # Ratios
 //
