@@ -64,7 +64,7 @@
 // step exceeds the budget (16.67 ms, or -budget), halves the last interval, and prints cost against
 // size as a table and a plot, with the exponent of a fit, for the step and for each phase of it.
 //
-//	go run ./bench -scene swarm -scale -bodies 16384 -r 1.93 -workers 2
+//	go run ./bench -scene swarm -scale -bodies 16384 -r 2.03 -workers 2
 //
 // answers how many agents with 30 neighbours each fit beside the bodies of an arena, in one world:
 // agents perceive bodies, and bodies perceive agents. -spread clusters puts them into blobs, and

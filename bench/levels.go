@@ -17,6 +17,8 @@ type stepper struct {
 	hash  func() uint64 // of the state after the last step
 
 	phases func() []evertick.Timing // of the last step; nil: it has none
+	// watch calls functions before and after each phase from now on, until stop is called; nil: there are none.
+	watch func(before func(), after func(phase string)) (stop func())
 }
 
 // once prepares a step, and runs and times it.

@@ -3,10 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
+	"runtime"
 	"strings"
 	"time"
 
+	"github.com/evertick/evertick/internal/pace"
 	"github.com/evertick/evertick/native"
 )
 
@@ -100,13 +101,56 @@ type workerTurns struct {
 	One     []phaseCost `json:"one_worker"`
 	Several []phaseCost `json:"several_workers"`
 	Gain    float64     `json:"gain"`   // of the median step
-	Serial  []string    `json:"serial"` // phases that gain less than a tenth
+	Serial  []string    `json:"serial"` // phases that the workers do not share
 	Share   float64     `json:"serial_share"`
 	Amdahl  float64     `json:"amdahl"` // the gain if the workers shared all other phases evenly
 }
 
-// leastGain of a phase that counts as shared.
-const leastGain = 1.1
+const (
+	sharedSteps = 40   // in which sharedPhases looks for helpers
+	helpersPart = 0.25 // of the CPU time of a phase, at least, if it is shared
+	helpersRest = 200 * time.Microsecond
+
+	leastGain = 1.1 // of a phase that is shared
+)
+
+// sharedPhases reports for each phase whether helpers do a part of its work: whether threads other than that of the caller
+// take CPU time in it. That does not depend on how busy the machine is. It is nil where the system does not report these
+// times.
+func sharedPhases(s *stepper) (map[string]bool, error) {
+	if _, ok := threadTime(); !ok || s.watch == nil {
+		return nil, nil
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer func(was bool) { pace.Always = was }(pace.Always)
+	pace.Always = true // else a busy machine gets no helpers
+	var own, all time.Duration
+	helped, total := map[string]time.Duration{}, map[string]time.Duration{}
+	stop := s.watch(func() {
+		for from, _ := threadTime(); own < from+helpersRest; { // until the helpers of the phase before no longer look for work
+			own, _ = threadTime()
+		}
+		all, _ = processTime()
+		own, _ = threadTime()
+	}, func(phase string) {
+		allNow, _ := processTime()
+		ownNow, _ := threadTime()
+		helped[phase] += allNow - all - (ownNow - own)
+		total[phase] += allNow - all
+	})
+	defer stop()
+	for range sharedSteps {
+		if err := s.step(); err != nil {
+			return nil, err
+		}
+	}
+	shared := map[string]bool{}
+	for phase, t := range total {
+		shared[phase] = float64(helped[phase]) >= helpersPart*float64(t)
+	}
+	return shared, nil
+}
 
 func (o *options) takeWorkerTurns(s *sizeRange, n int, level native.Level, p patience, progress *progress) (*workerTurns, error) {
 	one := *o
@@ -132,15 +176,21 @@ func (o *options) takeWorkerTurns(s *sizeRange, n int, level native.Level, p pat
 	if err != nil || len(times[0].phases) == 0 {
 		return nil, err
 	}
-	return compareWorkers(o.workers, times[0].cost(n), times[1].cost(n)), nil
+	shared, err := sharedPhases(&sims[1])
+	return compareWorkers(o.workers, times[0].cost(n), times[1].cost(n), shared), err
 }
 
-// compareWorkers finds the phases that stay serial, and what the others could gain.
-func compareWorkers(workers int, one, several cost) *workerTurns {
+// compareWorkers finds what phases that are not shared leave to gain. If it is not known which are, those are that gain a
+// tenth.
+func compareWorkers(workers int, one, several cost, shared map[string]bool) *workerTurns {
 	t := &workerTurns{N: one.N, Workers: workers, One: one.Phases, Several: several.Phases, Gain: float64(one.P50) / float64(max(several.P50, 1))}
 	serial := int64(0)
 	for i, p := range one.Phases {
-		if float64(p.P50) < leastGain*float64(several.Phases[i].P50) || p.P50 == 0 {
+		is := shared[p.Name]
+		if shared == nil {
+			is = float64(p.P50) > leastGain*float64(several.Phases[i].P50)
+		}
+		if !is {
 			t.Serial = append(t.Serial, p.Name)
 			serial += p.P50
 		}
@@ -163,7 +213,7 @@ func (t *workerTurns) write(w io.Writer) {
 	table.writeText(w)
 	fmt.Fprintf(w, "A step is %.2f times as fast with %d workers.\n", t.Gain, t.Workers)
 	if len(t.Serial) > 0 {
-		fmt.Fprintf(w, "Phases that gain less than a tenth are %.1f %% of it:\n%s.\n", 100*t.Share, strings.Join(slices.Sorted(slices.Values(t.Serial)), ", "))
+		fmt.Fprintf(w, "Phases that stay serial are %.1f %% of it with one:\n%s.\n", 100*t.Share, strings.Join(t.Serial, ", "))
 	}
 	fmt.Fprintf(w, "If the workers shared all others evenly, it would be %.2f times as fast.\n", t.Amdahl)
 }

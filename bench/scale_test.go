@@ -5,11 +5,15 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/evertick/evertick/internal/pace"
 	"github.com/evertick/evertick/internal/scenes"
 )
 
@@ -178,9 +182,58 @@ func TestScaleOfASwarmWithBodies(t *testing.T) {
 func TestCompareWorkers(t *testing.T) {
 	one := cost{N: 5, P50: 1000, Phases: []phaseCost{{"shared", 600}, {"hardly", 105}, {"idle", 0}, {"serial", 95}}}
 	two := cost{N: 5, P50: 625, Phases: []phaseCost{{"shared", 300}, {"hardly", 100}, {"idle", 0}, {"serial", 110}}}
-	got := compareWorkers(2, one, two)
-	if !slices.Equal(got.Serial, []string{"hardly", "idle", "serial"}) || got.Gain != 1.6 || got.Share != 0.25 || math.Abs(got.Amdahl-1.6) > 1e-9 {
-		t.Errorf("%+v", got)
+	for _, shared := range []map[string]bool{nil, {"shared": true}} {
+		got := compareWorkers(2, one, two, shared)
+		if !slices.Equal(got.Serial, []string{"hardly", "idle", "serial"}) || got.Gain != 1.6 || got.Share != 0.25 || math.Abs(got.Amdahl-1.6) > 1e-9 {
+			t.Errorf("%v: %+v", shared, got)
+		}
+	}
+}
+
+// A phase in which two threads work is shared, and one in which the caller works alone is not.
+func TestSharedPhases(t *testing.T) {
+	if _, ok := threadTime(); !ok {
+		t.Skip("not run: the system does not report the CPU time of a thread")
+	}
+	if runtime.GOMAXPROCS(0) < 2 {
+		t.Skip("not run: one CPU")
+	}
+	pace.Always = false
+	defer func() { pace.Always = true }()
+	var before func()
+	var after func(string)
+	work := func() {
+		for start, _ := threadTime(); ; {
+			if now, _ := threadTime(); now-start > 200*time.Microsecond {
+				return
+			}
+		}
+	}
+	s := stepper{
+		watch: func(b func(), a func(string)) func() {
+			before, after = b, a
+			return func() { before = nil }
+		},
+		step: func() error {
+			before()
+			var done sync.WaitGroup
+			done.Go(func() {
+				runtime.LockOSThread()
+				defer runtime.UnlockOSThread()
+				work()
+			})
+			work()
+			done.Wait()
+			after("both")
+			before()
+			work()
+			after("alone")
+			return nil
+		},
+	}
+	got, err := sharedPhases(&s)
+	if err != nil || !got["both"] || got["alone"] || len(got) != 2 || before != nil || pace.Always {
+		t.Errorf("%v, %v", got, err)
 	}
 }
 
@@ -192,7 +245,7 @@ func TestScaleText(t *testing.T) {
 		power: &power{Exponent: 1.234, Low: 1.1, High: 1.3, From: 16384, To: 32768},
 	}
 	r.phases = scaledPhases(r.costs, r.shown())
-	r.turns = compareWorkers(2, r.costs[0], cost{N: 16384, P50: 6e5, Phases: []phaseCost{{"physics.step", 25e4}, {"perceive", 35e4}}})
+	r.turns = compareWorkers(2, r.costs[0], cost{N: 16384, P50: 6e5, Phases: []phaseCost{{"physics.step", 25e4}, {"perceive", 35e4}}}, nil)
 	r.fits = 23456
 	var b strings.Builder
 	r.fill()
@@ -205,7 +258,7 @@ func TestScaleText(t *testing.T) {
 		"phases of 16,384 entities  p50, µs   share  ns each  grows with the power",
 		"perceive    750.0  75.0 %     45.8                  4.91",
 		"physics.step           250.0          250.0           1.00",
-		"A step is 1.67 times as fast with 2 workers.\nPhases that gain less than a tenth are 25.0 % of it:\nphysics.step.\n" +
+		"A step is 1.67 times as fast with 2 workers.\nPhases that stay serial are 25.0 % of it with one:\nphysics.step.\n" +
 			"If the workers shared all others evenly, it would be 1.60 times as fast.",
 	} {
 		if !strings.Contains(b.String(), part) {

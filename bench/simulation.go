@@ -144,7 +144,13 @@ func (o *options) openSim(p scenes.Params, level native.Level) (stepper, error) 
 		return stepper{}, err
 	}
 	phases := func() []evertick.Timing { all, _ := s.Timings(); return all }
-	return stepper{step: s.step, hash: s.Hash, phases: phases}, nil
+	watch := func(before func(), after func(phase string)) (stop func()) {
+		return s.AddHooks(evertick.Hooks{
+			BeforeSystem: func(*evertick.Tick, string) { before() },
+			AfterSystem:  func(_ *evertick.Tick, name string) { after(name) },
+		})
+	}
+	return stepper{step: s.step, hash: s.Hash, phases: phases, watch: watch}, nil
 }
 
 func (o *options) runSim(level native.Level, stdout, stderr io.Writer) error {

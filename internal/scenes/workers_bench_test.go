@@ -18,7 +18,7 @@ func init() { pace.Always = true }
 
 // BenchmarkWorkers steps worlds of one scene by turns: one with one worker, one with two, and two with one worker each at
 // the same time. The last shows the limit, which is what the second CPU is worth at that time. Of the swarm it also logs
-// the phases, and reports the share of those that stay serial and the gain that Amdahl's law leaves.
+// the phases; bench -scale -workers 2 reports which of them stay serial.
 func BenchmarkWorkers(b *testing.B) {
 	pace.Always = false
 	defer func() { pace.Always = true }()
@@ -58,29 +58,19 @@ func BenchmarkWorkers(b *testing.B) {
 			b.ReportMetric(one/two, "×gain")
 			b.ReportMetric(2*one/both, "×limit")
 			if sims[0] != nil {
-				reportSerial(b, sims[0], sims[1])
+				logPhases(b, sims[0], sims[1])
 			}
 		})
 	}
 }
 
-// reportSerial compares the phases of a Sim with one worker and of one with two. A phase that gains less than a tenth is
-// serial.
-func reportSerial(b *testing.B, first, second *evertick.Sim) {
+// logPhases logs the medians of the phases of a Sim with one worker and of one with two.
+func logPhases(b *testing.B, first, second *evertick.Sim) {
 	one, _ := first.Stats()
 	two, _ := second.Stats()
-	serial, all := 0., 0.
 	for i, p := range one {
-		gain, verdict := float64(p.P50)/float64(max(two[i].P50, 1)), ""
-		all += float64(p.P50)
-		if gain < 1.1 {
-			serial += float64(p.P50)
-			verdict = "serial"
-		}
-		b.Logf("%-14s %9.1f µs %9.1f µs  ×%.2f %s", p.Phase, float64(p.P50)/1e3, float64(two[i].P50)/1e3, gain, verdict)
+		b.Logf("%-14s %9.1f µs %9.1f µs  ×%.2f", p.Phase, float64(p.P50)/1e3, float64(two[i].P50)/1e3, float64(p.P50)/float64(max(two[i].P50, 1)))
 	}
-	b.ReportMetric(100*serial/all, "%serial")
-	b.ReportMetric(2*all/(all+serial), "×amdahl")
 }
 
 // stepAll steps worlds at the same time.
@@ -125,7 +115,7 @@ func stepsOf(b *testing.B, scene string, n, workers int) (func() error, *evertic
 func newSwarm(b *testing.B, n, bodies, workers int) *scenes.Sim {
 	d, _ := scenes.FindSim("swarm")
 	p := d.Params
-	p.Entities, p.Bodies, p.Radius = n, bodies, 1.93
+	p.Entities, p.Bodies, p.Radius = n, bodies, 2.03
 	s, err := d.New(p, evertick.Config{Seed: 1, Workers: workers})
 	if err != nil {
 		b.Fatal(err)
