@@ -392,7 +392,7 @@ func (t *sumTask) weigh(w *sumWorker, first int) {
 }
 
 // recordChunk is the number of records that a worker copies at a time.
-const recordChunk = 4096
+const recordChunk = 1024
 
 // hitsFirst is the number of points per query from which Sum gathers the values of each neighbour
 // that it finds, and not those of all points.
