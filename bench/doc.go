@@ -62,16 +62,25 @@
 //
 // reports how many entities fit the budget of a frame on this machine. It doubles -n until p95 of a
 // step exceeds the budget (16.67 ms, or -budget), halves the last interval, and prints cost against
-// size as a table and a plot, with the exponent of a fit.
+// size as a table and a plot, with the exponent of a fit, for the step and for each phase of it.
+//
+//	go run ./bench -scene swarm -scale -bodies 16384 -r 2.03 -workers 2
+//
+// answers how many agents with 30 neighbours each fit beside the bodies of an arena, in one world:
+// agents perceive bodies, and bodies perceive agents. -spread clusters puts them into blobs, and
+// -spread tail puts a few very far away. With several workers the same size runs once more, by turns
+// with one worker: the report lists the phases that stay serial, and what Amdahl's law leaves.
 //
 // # Ratios
 //
 //	go run ./bench compare
 //	go run ./bench compare -keep bench/results/zen4-99f2e16
 //
-// compare measures ratios, by turns, in 20 seconds: levels, in the capstone, in an arena of 1,024
-// bodies and in queries of 16,384 points; and our engine against the other one in arenas of 256 and
-// 1,024. The second command writes them as ratios.csv into a folder for the machine and commit. The
+// compare measures ratios, by turns, in half a minute: levels, in the capstone, in an arena of 1,024
+// bodies and in queries of 16,384 points; our engine against the other one in arenas of 256 and
+// 1,024; and the index against a plain cell list, in Go on level go and in C on the best level, for
+// 200 queries of 2,256 and of 16,384 points and for every point of 16,384. Index and list must find
+// the same points. The second command writes them as ratios.csv into a folder for the machine and commit. The
 // first compares them with the newest such file, if possible of the same CPU. A ratio has fallen if
 // in three attempts its whole interval lies below 0.6 of the baseline's, or 0.4 on another CPU: a
 // busy machine does not cause that, but a lost kernel does. Times are never compared.

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/native"
 )
@@ -14,6 +15,10 @@ type stepper struct {
 	ready func() error // before each step, not timed; nil: nothing
 	step  func() error
 	hash  func() uint64 // of the state after the last step
+
+	phases func() []evertick.Timing // of the last step; nil: it has none
+	// watch calls functions before and after each phase from now on, until stop is called; nil: there are none.
+	watch func(before func(), after func(phase string)) (stop func())
 }
 
 // once prepares a step, and runs and times it.

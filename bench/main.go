@@ -31,6 +31,8 @@ type options struct {
 	n                 int
 	ns, qs            sizes
 	rs                lengths
+	bodies            int
+	spread            string
 	compare           string
 	scale             bool
 	budget            time.Duration
@@ -126,6 +128,8 @@ func (o *options) parse(args []string, stderr io.Writer) (*scene, error) {
 	f.Var(&o.ns, "n", "`size` of the scene; of queries several, 2256,16384 for a table over -n, -q and -r")
 	f.Var(&o.qs, "q", "clusters: `queries` in a tick; queries: in a batch, several")
 	f.Var(&o.rs, "r", "swarm, clusters: `radius` of perception in m; queries: several")
+	f.IntVar(&o.bodies, "bodies", 0, "swarm: `number` of bodies of an arena in the same world, which boids perceive, too")
+	f.StringVar(&o.spread, "spread", "", "swarm: distribution of the boids: "+strings.Join(scenes.Spreads, ", ")+" (default "+scenes.Spreads[0]+")")
 	f.BoolVar(&o.sleep, "sleep", false, "bodies at rest fall asleep, also in scenes that are not about that")
 	f.StringVar(&o.compare, "compare", "", "run the `engine` "+engineBox2D+" beside ours, by turns")
 	f.BoolVar(&o.scale, "scale", false, "double the size until the budget is exceeded, and report cost against size")

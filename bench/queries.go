@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evertick/evertick/bench/internal/celllist"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/spatial"
 	"github.com/zeebo/xxh3"
@@ -59,6 +61,9 @@ const (
 	byOracle method = "oracle" // Build, then RadiusOracle
 	byOnce   method = "once"   // RadiusOnce: keeps no index
 	bySelf   method = "self"   // Build, then RadiusSelf: every point is a query
+
+	byCells     method = "cells"      // the same as byRadius with a plain cell list
+	bySelfCells method = "self_cells" // the same as bySelf with a plain cell list
 )
 
 // Quantities of a query, beside ratios.
@@ -132,6 +137,10 @@ type query struct {
 	ix    *spatial.Index
 	q     spatial.Queries
 	out   spatial.Result
+
+	list    celllist.List
+	centres []celllist.Point // of byCells
+	rows    celllist.Rows
 }
 
 // newQuery returns a query with the settings that most share: 200 queries with rows in grid order
@@ -174,11 +183,15 @@ func (t *query) open() (err error) {
 	t.ix, err = spatial.New(spatial.Config{CellSize: cell, Level: t.level, Workers: t.workers})
 	n := min(t.queries, selfChunk)
 	t.q = spatial.Queries{Order: t.order, SkipDist2: !t.distances, Radius: slices.Repeat([]float32{radius}, n)}
-	if t.method != bySelf {
+	if !t.asksAll() {
 		t.q.X, t.q.Y, t.q.Z = make([]float32, n), make([]float32, n), make([]float32, n)
 	}
+	t.list.Level = t.level
 	return err
 }
+
+// asksAll reports whether every point is a query.
+func (t *query) asksAll() bool { return t.method == bySelf || t.method == bySelfCells }
 
 // stepper returns a simulation in which each step builds the index and answers the batch. Before
 // each step it moves the points.
@@ -201,11 +214,30 @@ func (t *query) stepper(seed uint64) (stepper, error) {
 // simulations do not repeat themselves.
 func (t *query) renew() {
 	t.cloud.move()
-	if t.method != bySelf {
+	if !t.asksAll() {
 		t.cloud.draw(t.q.X)
 		t.cloud.draw(t.q.Y)
 		t.cloud.draw(t.q.Z)
 	}
+}
+
+// answerByCells builds the cell list and answers the batch. Its cells have an edge of one radius, with which it is
+// fastest.
+func (t *query) answerByCells() (a answer) {
+	c, radius, start := t.cloud, t.q.Radius[0], time.Now()
+	t.list.Build([3]float32{}, [3]float32{c.edge, c.edge, c.edge}, radius, c.x, c.y, c.z)
+	a.build = int64(time.Since(start))
+	centres := t.list.Points()
+	if t.method == byCells {
+		t.centres = t.centres[:0]
+		for i := range t.q.X {
+			t.centres = append(t.centres, celllist.Point{X: t.q.X[i], Y: t.q.Y[i], Z: t.q.Z[i]})
+		}
+		centres = t.centres
+	}
+	t.list.Find(centres, radius, &t.rows)
+	a.total, a.neighbours = int64(time.Since(start)), len(t.rows.Slots)
+	return a
 }
 
 // answer is the duration of a batch in nanoseconds, and how many neighbours it found.
@@ -216,6 +248,9 @@ type answer struct {
 
 // answer builds the index and answers the batch.
 func (t *query) answer() (a answer, err error) {
+	if t.method == byCells || t.method == bySelfCells {
+		return t.answerByCells(), nil
+	}
 	c, start := t.cloud, time.Now()
 	if t.method != byOnce {
 		if err := t.ix.Build(c.x, c.y, c.z, c.slots); err != nil {
@@ -266,6 +301,9 @@ func (t *query) countByRadius() (neighbours int, err error) {
 // verify compares the rows of the last answer with those of the oracle. If every point is a query,
 // it compares the number of neighbours with that of Radius.
 func (t *query) verify(a answer) error {
+	if t.method == byCells || t.method == bySelfCells {
+		return t.verifyCells()
+	}
 	if t.method == bySelf {
 		want, err := t.countByRadius()
 		if err == nil && a.neighbours != want {
@@ -274,7 +312,7 @@ func (t *query) verify(a answer) error {
 		return err
 	}
 	var want spatial.Result
-	if err := t.ix.Build(t.cloud.x, t.cloud.y, t.cloud.z, t.cloud.slots); err != nil {
+	if err := t.build(); err != nil {
 		return err
 	}
 	if err := t.ix.RadiusOracle(&t.q, &want); err != nil {
@@ -282,6 +320,33 @@ func (t *query) verify(a answer) error {
 	}
 	if !slices.Equal(t.out.Offsets, want.Offsets) || !slices.Equal(t.out.Slots, want.Slots) || !slices.Equal(t.out.Dist2, want.Dist2) {
 		return fmt.Errorf("%v: the rows are not those of the oracle", t)
+	}
+	return nil
+}
+
+func (t *query) build() error { return t.ix.Build(t.cloud.x, t.cloud.y, t.cloud.z, t.cloud.slots) }
+
+// verifyCells compares the slots in the rows of the cell list with those of the index.
+func (t *query) verifyCells() error {
+	centres := t.centres
+	if t.method == bySelfCells {
+		centres = t.list.Points()
+	}
+	q := spatial.Queries{SkipDist2: true, Radius: slices.Repeat(t.q.Radius[:1], len(centres))} // by slot
+	for _, c := range centres {
+		q.X, q.Y, q.Z = append(q.X, c.X), append(q.Y, c.Y), append(q.Z, c.Z)
+	}
+	var want spatial.Result
+	if err := errors.Join(t.build(), t.ix.Radius(&q, &want)); err != nil {
+		return err
+	}
+	first := uint32(0)
+	for i, end := range t.rows.Ends {
+		row := slices.Sorted(slices.Values(t.rows.Slots[first:end]))
+		if !slices.Equal(row, want.Row(i)) {
+			return fmt.Errorf("%v: centre %d: %v, %v by Radius", t, i, row, want.Row(i))
+		}
+		first = end
 	}
 	return nil
 }
@@ -324,4 +389,7 @@ func (t *query) turn() (sample, error) {
 	return t.sample(a), err
 }
 
-func (t *query) close() { t.cloud, t.ix, t.q, t.out = nil, nil, spatial.Queries{}, spatial.Result{} }
+func (t *query) close() {
+	t.cloud, t.ix, t.q, t.out = nil, nil, spatial.Queries{}, spatial.Result{}
+	t.list, t.centres, t.rows = celllist.List{}, nil, celllist.Rows{}
+}

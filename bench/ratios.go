@@ -271,7 +271,8 @@ func newestRatios(results string, e profile.Environment) (newest *ratios, err er
 	return newest, nil
 }
 
-// ratioTests returns the tests: the levels against pure Go, and bodies against the other engine.
+// ratioTests returns the tests: the levels against pure Go, bodies against the other engine, and the index against a
+// cell list.
 func ratioTests(quick bool) []ratioTest {
 	plan := patience{warmup: 60, least: 20, most: 400, time: 3 * time.Second}
 	ticks, warmup := 240, 60
@@ -293,7 +294,56 @@ func ratioTests(quick bool) []ratioTest {
 			return []profile.Ratio{r}, err
 		}})
 	}
+	for _, c := range cellCases {
+		all = append(all, ratioTest{c.name, func(report func(int)) ([]profile.Ratio, error) { return c.ratios(plan, report) }})
+	}
 	return all
+}
+
+// cellCase is a batch for which the index is compared with a plain cell list.
+type cellCase struct {
+	name         string
+	index, cells method
+	points       int
+}
+
+var cellCases = []cellCase{
+	{"radius-2256", byRadius, byCells, 2256},
+	{"radius-16384", byRadius, byCells, 16384},
+	{"self-16384", bySelf, bySelfCells, 16384},
+}
+
+// ratios returns how many times as fast as the cell list the index is: as the list in Go on level Go, and as the list
+// in C on the best level. Each takes a turn in every round, with the same points.
+func (c *cellCase) ratios(p patience, report func(turn int)) (all []profile.Ratio, err error) {
+	const seed = 1
+	var queries []*query
+	levels := native.Levels()
+	for _, level := range slices.Compact([]native.Level{native.Go, levels[len(levels)-1]}) {
+		for _, m := range [...]method{c.index, c.cells} {
+			q := newQuery(m, c.points, level)
+			if q.asksAll() {
+				q.queries = c.points
+			}
+			queries = append(queries, q)
+		}
+	}
+	if err := openQueries(queries, seed, newProgress(nil)); err != nil {
+		return nil, err
+	}
+	ns := make([][]int64, len(queries))
+	err = p.rounds(len(queries), func(i, round int) error {
+		report(round)
+		s, err := queries[i].turn()
+		if round >= 0 && err == nil {
+			ns[i] = append(ns[i], int64(s[totalUs]*1e3))
+		}
+		return err
+	})
+	for i, language := range []string{"go", "c"}[:len(queries)/2] {
+		all = append(all, medianRatio(c.name+"/cells-"+language, ns[2*i+1], ns[2*i]))
+	}
+	return all, err
 }
 
 func ratioScenes() map[string]opener {

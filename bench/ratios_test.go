@@ -200,8 +200,14 @@ func TestCompareCommand(t *testing.T) {
 	if err != nil || kept == nil {
 		t.Fatal(err)
 	}
-	if _, ok := kept.named("arena-256/box2d"); !ok || len(kept.All) != 2+3*(len(profile.ThisEnvironment().Levels)-1) {
+	levels := len(profile.ThisEnvironment().Levels)
+	if _, ok := kept.named("arena-256/box2d"); !ok || len(kept.All) != 2+3*(levels-1)+3*min(levels, 2) {
 		t.Errorf("%+v", kept)
+	}
+	for _, name := range []string{"radius-2256/cells-go", "radius-16384/cells-go", "self-16384/cells-go"} {
+		if _, ok := kept.named(name); !ok {
+			t.Errorf("no ratio %s", name)
+		}
 	}
 	for i := range kept.All {
 		kept.All[i].Median, kept.All[i].Low, kept.All[i].High = 1e-6, 1e-6, 1e-6

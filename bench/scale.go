@@ -15,6 +15,7 @@ import (
 type cost struct {
 	N, Steps int // steps that were measured
 	P50, P95 int64
+	Phases   []phaseCost // nil: the scene has none
 }
 
 // scaleSearch looks for the largest size that keeps a budget.
@@ -78,19 +79,33 @@ type power struct {
 	To       int     `json:"to"`
 }
 
+// String returns the exponent with its interval, if there is one.
+func (p *power) String() string {
+	if p.High <= p.Low {
+		return fmt.Sprintf("%.2f", p.Exponent)
+	}
+	return fmt.Sprintf("%.2f [%.2f–%.2f]", p.Exponent, p.Low, p.High)
+}
+
 // fitted is how far below the largest size the fit begins: at small sizes the constant cost of a
 // step would flatten it.
 const fitted = 16
 
 func fitPower(costs []cost) (p power, ok bool) {
+	return fitPowerOf(costs, func(c *cost) int64 { return c.P50 })
+}
+
+// fitPowerOf fits the part of the cost that ns returns.
+func fitPowerOf(costs []cost, ns func(c *cost) int64) (p power, ok bool) {
 	var x, y []float64
-	for _, c := range costs {
-		if c.N*fitted >= costs[len(costs)-1].N && c.P50 > 0 {
+	for i := range costs {
+		c := &costs[i]
+		if ns := ns(c); c.N*fitted >= costs[len(costs)-1].N && ns > 0 {
 			if len(x) == 0 {
 				p.From = c.N
 			}
 			p.To = c.N
-			x, y = append(x, math.Log(float64(c.N))), append(y, math.Log(float64(c.P50)))
+			x, y = append(x, math.Log(float64(c.N))), append(y, math.Log(float64(ns)))
 		}
 	}
 	if len(x) < 2 {
@@ -140,20 +155,15 @@ var (
 
 // costOf measures the steps of a scene at a size.
 func costOf(s stepper, n int, p patience, report func(step int)) (cost, error) {
-	var ns []int64
+	var steps stepTimes
 	err := p.rounds(1, func(_, i int) error {
 		report(i)
-		start := time.Now()
-		if err := s.step(); err != nil {
+		if err := steps.add(&s, i >= 0); err != nil {
 			return fmt.Errorf("-n %d: %w", n, err)
-		}
-		if i >= 0 {
-			ns = append(ns, int64(time.Since(start)))
 		}
 		return nil
 	})
-	q := quantilesOf(ns)
-	return cost{n, len(ns), q.P50, q.P95}, err
+	return steps.cost(n), err
 }
 
 type scaleReport struct {
@@ -164,6 +174,8 @@ type scaleReport struct {
 	fits     int    // the largest size whose p95 keeps the budget; 0: none
 	all      bool   // that is the largest size of the scene
 	power    *power // nil: too few sizes
+	phases   []scaledPhase
+	turns    *workerTurns // nil: one worker
 }
 
 func (o *options) runScale(s *sizeRange, level native.Level, stdout, stderr io.Writer) error {
@@ -202,12 +214,29 @@ func (r *scaleReport) measure(o *options, s *sizeRange, level native.Level, stde
 	if p, ok := fitPower(r.costs); ok {
 		r.power = &p
 	}
+	r.phases = scaledPhases(r.costs, r.shown())
+	if o.workers > 1 {
+		if r.turns, err = o.takeWorkerTurns(s, r.shown().N, level, p, progress); err != nil {
+			return err
+		}
+	}
 	r.fill()
 	return nil
 }
 
+// shown returns the cost at the largest size that keeps the budget or, if none does, at the smallest.
+func (r *scaleReport) shown() *cost {
+	return &r.costs[max(0, slices.IndexFunc(r.costs, func(c cost) bool { return c.N == r.fits }))]
+}
+
 func (r *scaleReport) fill() {
 	r.Facts = map[string]any{"unit": r.unit, "budget_ns": r.budgetNs, "fits": r.fits, "all": r.all, "power": r.power}
+	if len(r.phases) > 0 {
+		r.Facts["phases"] = r.phases
+	}
+	if r.turns != nil {
+		r.Facts["workers"] = r.turns
+	}
 	inMicros := func(ns any) string { return micros(ns.(int64)) }
 	r.Figures = table{columns: []column{
 		{name: "scene"}, {name: "level"}, {name: "workers"}, {name: "n", head: r.unit}, {name: "steps", head: "steps"},
@@ -225,17 +254,18 @@ func (r *scaleReport) fill() {
 
 func (r *scaleReport) write(w io.Writer) {
 	r.Figures.writeText(w)
-	fmt.Fprintf(w, "%s\n%s\n", r.plot(), r.verdict())
+	fmt.Fprintf(w, "%s\n", r.plot())
+	r.writePhases(w)
+	fmt.Fprintln(w, r.verdict())
+	if r.turns != nil {
+		r.turns.write(w)
+	}
 }
 
 // verdict describes the cost of the scene.
 func (r *scaleReport) verdict() (text string) {
 	if p := r.power; p != nil {
-		text = fmt.Sprintf("From %s to %s %s the median step grows with\ntheir number to the power %.2f", count(p.From), count(p.To), r.unit, p.Exponent)
-		if p.High > p.Low {
-			text += fmt.Sprintf(" [%.2f–%.2f]", p.Low, p.High)
-		}
-		text += ".\n"
+		text = fmt.Sprintf("From %s to %s %s the median step grows with\ntheir number to the power %v.\n", count(p.From), count(p.To), r.unit, p)
 	}
 	what := fmt.Sprintf("fit %s on this machine: p95 within %s µs", rateName(r.budgetNs), micros(r.budgetNs))
 	switch {

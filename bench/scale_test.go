@@ -5,8 +5,16 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	"github.com/evertick/evertick/internal/pace"
+	"github.com/evertick/evertick/internal/scenes"
 )
 
 // fakeCosts returns the costs of a scene that takes 100 ns times its size to a power, with p95
@@ -139,12 +147,106 @@ func TestScale(t *testing.T) {
 	}
 }
 
+// A swarm with bodies, in each spread: the report has its phases, with and without workers.
+func TestScaleOfASwarmWithBodies(t *testing.T) {
+	for i, spread := range scenes.Spreads {
+		workers := 1 + i%2
+		var rep struct {
+			Facts struct {
+				Fits    int
+				Phases  []scaledPhase
+				Workers *workerTurns
+			}
+			Figures []struct{ N int }
+		}
+		decode(t, mustRun(t, "-scene", "swarm", "-scale", "-quick", "-budget", "2ms", "-bodies", "100", "-spread", spread, "-workers", strconv.Itoa(workers), "-json"), &rep)
+		share := 0.
+		var names []string
+		for _, p := range rep.Facts.Phases {
+			share += p.Share
+			names = append(names, p.Name)
+			if p.N != max(rep.Facts.Fits, rep.Figures[0].N) {
+				t.Errorf("%s: phase %s of %d, %d fit", spread, p.Name, p.N, rep.Facts.Fits)
+			}
+		}
+		want := []string{"push", "move", "physics.step", "physics.sync", "velocities", "spatial.build", "perceive", "steer", "commands", "state.hash"}
+		if !slices.Equal(names, want) || math.Abs(share-1) > 1e-9 {
+			t.Errorf("%s: phases %v, together %g", spread, names, share)
+		}
+		if w := rep.Facts.Workers; (w != nil) != (workers > 1) || w != nil && (w.Workers != 2 || len(w.One) != len(want) || len(w.Several) != len(want)) {
+			t.Errorf("%s: workers %+v", spread, w)
+		}
+	}
+}
+
+func TestCompareWorkers(t *testing.T) {
+	one := cost{N: 5, P50: 1000, Phases: []phaseCost{{"shared", 600}, {"hardly", 105}, {"idle", 0}, {"serial", 95}}}
+	two := cost{N: 5, P50: 625, Phases: []phaseCost{{"shared", 300}, {"hardly", 100}, {"idle", 0}, {"serial", 110}}}
+	for _, shared := range []map[string]bool{nil, {"shared": true}} {
+		got := compareWorkers(2, one, two, shared)
+		if !slices.Equal(got.Serial, []string{"hardly", "idle", "serial"}) || got.Gain != 1.6 || got.Share != 0.25 || math.Abs(got.Amdahl-1.6) > 1e-9 {
+			t.Errorf("%v: %+v", shared, got)
+		}
+	}
+}
+
+// A phase in which two threads work is shared, and one in which the caller works alone is not.
+func TestSharedPhases(t *testing.T) {
+	if _, ok := threadTime(); !ok {
+		t.Skip("not run: the system does not report the CPU time of a thread")
+	}
+	if runtime.GOMAXPROCS(0) < 2 {
+		t.Skip("not run: one CPU")
+	}
+	pace.Always = false
+	defer func() { pace.Always = true }()
+	var before func()
+	var after func(string)
+	work := func() {
+		for start, _ := threadTime(); ; {
+			if now, _ := threadTime(); now-start > 200*time.Microsecond {
+				return
+			}
+		}
+	}
+	s := stepper{
+		watch: func(b func(), a func(string)) func() {
+			before, after = b, a
+			return func() { before = nil }
+		},
+		step: func() error {
+			before()
+			var done sync.WaitGroup
+			done.Go(func() {
+				runtime.LockOSThread()
+				defer runtime.UnlockOSThread()
+				work()
+			})
+			work()
+			done.Wait()
+			after("both")
+			before()
+			work()
+			after("alone")
+			return nil
+		},
+	}
+	got, err := sharedPhases(&s)
+	if err != nil || !got["both"] || got["alone"] || len(got) != 2 || before != nil || pace.Always {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
 func TestScaleText(t *testing.T) {
+	phases := func(ns int64) []phaseCost { return []phaseCost{{"physics.step", ns / 4}, {"perceive", ns - ns/4}} }
 	r := scaleReport{
-		report: &report{Scene: "swarm", Level: "go", Workers: 1}, unit: "entities", budgetNs: budgetNs, fits: 23456,
-		costs: []cost{{N: 16384, Steps: 60, P50: 1e6, P95: 2e6}, {N: 32768, Steps: 60, P50: 3e7, P95: 4e7}},
+		report: &report{Scene: "swarm", Level: "go", Workers: 1}, unit: "entities", budgetNs: budgetNs, fits: 16384,
+		costs: []cost{{N: 16384, Steps: 60, P50: 1e6, P95: 2e6, Phases: phases(1e6)}, {N: 32768, Steps: 60, P50: 3e7, P95: 4e7, Phases: phases(3e7)}},
 		power: &power{Exponent: 1.234, Low: 1.1, High: 1.3, From: 16384, To: 32768},
 	}
+	r.phases = scaledPhases(r.costs, r.shown())
+	r.turns = compareWorkers(2, r.costs[0], cost{N: 16384, P50: 6e5, Phases: []phaseCost{{"physics.step", 25e4}, {"perceive", 35e4}}}, nil)
+	r.fits = 23456
 	var b strings.Builder
 	r.fill()
 	r.writeHead(&b)
@@ -153,6 +255,11 @@ func TestScaleText(t *testing.T) {
 		"32,768     60  30000.0  40000.0      916  exceeded", "budget", "p95",
 		"From 16,384 to 32,768 entities the median step grows with\ntheir number to the power 1.23 [1.10–1.30].",
 		"About 23,000 entities fit 60 Hz on this machine: p95 within 16666.7 µs.",
+		"phases of 16,384 entities  p50, µs   share  ns each  grows with the power",
+		"perceive    750.0  75.0 %     45.8                  4.91",
+		"physics.step           250.0          250.0           1.00",
+		"A step is 1.67 times as fast with 2 workers.\nPhases that stay serial are 25.0 % of it with one:\nphysics.step.\n" +
+			"If the workers shared all others evenly, it would be 1.60 times as fast.",
 	} {
 		if !strings.Contains(b.String(), part) {
 			t.Errorf("no %q in\n%s", part, b.String())

@@ -92,8 +92,8 @@ func writeList(w io.Writer) {
 // Flags of every scene, of -scale, of -view, and of scenes whose steps are profiled.
 var (
 	commonFlags  = []string{"scene", "ops", "json", "info", "list"}
-	scaleFlags   = []string{"scale", "seed", "level", "workers", "q", "r", "quick", "csv", "budget"}
-	viewFlags    = []string{"scene", "view", "addr", "n", "q", "r", "seed", "level", "workers", "budget", "sleep", "continuous"}
+	scaleFlags   = []string{"scale", "seed", "level", "workers", "q", "r", "bodies", "spread", "quick", "csv", "budget"}
+	viewFlags    = []string{"scene", "view", "addr", "n", "q", "r", "bodies", "spread", "seed", "level", "workers", "budget", "sleep", "continuous"}
 	profileFlags = []string{"ticks", "warmup", "seed", "level", "workers", "budget", "ladder", "out", "baseline", "pin", "hardware"}
 )
 

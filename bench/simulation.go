@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/evertick/evertick"
@@ -38,6 +39,12 @@ func init() {
 		}
 		if p.Radius > 0 {
 			sized = append(sized, "r")
+		}
+		if p.MaxBodies > 0 {
+			sized = append(sized, "bodies")
+		}
+		if p.Spread != "" {
+			sized = append(sized, "spread")
 		}
 		s.flags = append(sized, flags...)
 		s.size = &sizeRange{unit: "entities", first: 64, most: p.MaxEntities, open: func(o *options, n int, level native.Level) (stepper, error) {
@@ -78,6 +85,12 @@ func (o *options) checkSim(given map[string]bool) error {
 		return err
 	}
 	p.Radius, o.n = float32(r), p.Entities
+	if given["bodies"] {
+		p.Bodies = o.bodies
+	}
+	if given["spread"] {
+		p.Spread = o.spread
+	}
 	switch {
 	case given["n"] && (p.Entities < 1 || p.Entities > p.MaxEntities):
 		return fmt.Errorf("%w: -n %d: 1 to %d", errUsage, p.Entities, p.MaxEntities)
@@ -85,6 +98,10 @@ func (o *options) checkSim(given map[string]bool) error {
 		return fmt.Errorf("%w: -q %d: 1 to %d", errUsage, p.Perceivers, p.MaxEntities)
 	case given["r"] && !(r > 0 && r <= longestRadius):
 		return fmt.Errorf("%w: -r %g: above 0 to %d", errUsage, r, longestRadius)
+	case given["bodies"] && (p.Bodies < 0 || p.Bodies > p.MaxBodies):
+		return fmt.Errorf("%w: -bodies %d: 0 to %d", errUsage, p.Bodies, p.MaxBodies)
+	case given["spread"] && !slices.Contains(scenes.Spreads, p.Spread):
+		return fmt.Errorf("%w: -spread %q: %s", errUsage, p.Spread, strings.Join(scenes.Spreads, ", "))
 	}
 	return o.checkSteps(given, p.Ticks, p.Warmup)
 }
@@ -126,13 +143,20 @@ func (o *options) openSim(p scenes.Params, level native.Level) (stepper, error) 
 	if err != nil {
 		return stepper{}, err
 	}
-	return stepper{step: s.step, hash: s.Hash}, nil
+	phases := func() []evertick.Timing { all, _ := s.Timings(); return all }
+	watch := func(before func(), after func(phase string)) (stop func()) {
+		return s.AddHooks(evertick.Hooks{
+			BeforeSystem: func(*evertick.Tick, string) { before() },
+			AfterSystem:  func(_ *evertick.Tick, name string) { after(name) },
+		})
+	}
+	return stepper{step: s.step, hash: s.Hash, phases: phases, watch: watch}, nil
 }
 
 func (o *options) runSim(level native.Level, stdout, stderr io.Writer) error {
 	small := o.params // a size at which levels are compared quickly
 	if small.MaxEntities > 0 {
-		small.Entities = min(small.Entities, 4096)
+		small.Entities, small.Bodies = min(small.Entities, 4096), min(small.Bodies, 1024)
 	}
 	return o.profile(subject{
 		small:   func(level native.Level) (stepper, error) { return o.openSim(small, level) },
@@ -214,6 +238,12 @@ func (s *simulation) reported(o *options) (all []profile.Param) {
 	}
 	if s.params.Radius > 0 {
 		all = append(all, profile.Param{Name: "r", Value: fmt.Sprintf("%.4g", s.params.Radius)})
+	}
+	if s.params.Bodies > 0 {
+		add("bodies", s.params.Bodies)
+	}
+	if s.params.Spread != "" {
+		all = append(all, profile.Param{Name: "spread", Value: s.params.Spread})
 	}
 	return all
 }

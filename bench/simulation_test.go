@@ -6,6 +6,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/bench/profile"
+	"github.com/evertick/evertick/internal/scenes"
 	"github.com/evertick/evertick/loop"
 )
 
@@ -45,5 +46,21 @@ func TestMeasure(t *testing.T) {
 	}
 	if hits := steps.Counts[slices.Index(steps.Counters, "hits")]; slices.Min(hits) == 0 {
 		t.Errorf("hits %v", hits)
+	}
+}
+
+// -bodies and -spread reach the scene and the report.
+func TestFlagsOfASwarm(t *testing.T) {
+	plain := profiled(t, "-scene", "swarm", "-n", "300", "-ticks", "6")
+	if bodies, spread := param(plain, "bodies"), param(plain, "spread"); bodies != "" || spread != "uniform" {
+		t.Errorf("%q bodies, spread %q", bodies, spread)
+	}
+	hashes := map[string]bool{plain.Hash: true}
+	for _, spread := range scenes.Spreads {
+		run := profiled(t, "-scene", "swarm", "-n", "300", "-ticks", "6", "-bodies", "40", "-spread", spread)
+		if param(run, "bodies") != "40" || param(run, "spread") != spread || hashes[run.Hash] {
+			t.Errorf("%s bodies, spread %s instead of %s, hash %s", param(run, "bodies"), param(run, "spread"), spread, run.Hash)
+		}
+		hashes[run.Hash] = true
 	}
 }

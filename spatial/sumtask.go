@@ -73,6 +73,7 @@ type sumColumn struct{ group, value int }
 type sumWorker struct {
 	rows    native.Rows
 	ends    [sumChunk]uint32
+	asked   native.Rows      // rows as the searcher gets them: a local variable would escape
 	centres [sumChunk]uint32 // rows of columns
 	own     [sumChunk]native.Record
 	weights [native.Weights][]float32
@@ -242,12 +243,12 @@ func (t *sumTask) search(worker, first, last int) int {
 	if w.rows.Slots == nil {
 		w.grow(sumRoom)
 	}
-	rows := w.rows
+	w.asked = w.rows
 	if !t.withKey {
-		rows.Dist2 = nil
+		w.asked.Dist2 = nil
 	}
-	done := t.searcher.search(worker, first, last, &rows)
-	w.rows.Fill = rows.Fill
+	done := t.searcher.search(worker, first, last, &w.asked)
+	w.rows.Fill = w.asked.Fill
 	return done
 }
 
@@ -392,7 +393,7 @@ func (t *sumTask) weigh(w *sumWorker, first int) {
 }
 
 // recordChunk is the number of records that a worker copies at a time.
-const recordChunk = 4096
+const recordChunk = 1024
 
 // hitsFirst is the number of points per query from which Sum gathers the values of each neighbour
 // that it finds, and not those of all points.

@@ -110,14 +110,26 @@ func NewSim(name string, n int, c evertick.Config) (*evertick.Sim, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Scene{World: sim.Physics, N: n, def: d, seed: c.Seed}
+	_, err = d.addTo(sim, n, c.Seed)
+	return sim, err
+}
+
+// addTo builds the scene in a Sim whose physics configure has configured: each body has an entity, and the system push
+// pushes them.
+func (d *Definition) addTo(sim *evertick.Sim, n int, seed uint64) (*Scene, error) {
+	s := &Scene{World: sim.Physics, N: n, def: *d, seed: seed}
 	s.create = func(def physics.BodyDef) (physics.Body, error) {
 		id, err := sim.World.Spawn()
 		if err != nil {
 			return physics.Body{}, err
 		}
 		slot, _ := sim.World.Slot(id)
-		sim.World.Position.X[slot], sim.World.Position.Y[slot] = def.Position[0], def.Position[1]
+		pos := &sim.World.Position
+		second := pos.Y
+		if sim.Physics.Config().Plane == physics.XZ {
+			second = pos.Z
+		}
+		pos.X[slot], second[slot] = def.Position[0], def.Position[1]
 		return sim.CreateBody(id, def)
 	}
 	s.destroy = func(b physics.Body) error {
@@ -127,7 +139,7 @@ func NewSim(name string, n int, c evertick.Config) (*evertick.Sim, error) {
 		}
 		return nil
 	}
-	return sim, errors.Join(d.build(s), sim.Add(evertick.BeforePhysics, "push", func(*evertick.Tick) error { return s.Push() }))
+	return s, errors.Join(d.build(s), sim.Add(evertick.BeforePhysics, "push", func(*evertick.Tick) error { return s.Push() }))
 }
 
 func find(name string, n int) (Definition, error) {

@@ -199,7 +199,7 @@ func (s *agents) createBody(i int, id ecs.ID) error {
 }
 
 // HashWithoutBodies returns the state hash without the rows of bodies. It is the same for every
-// engine that moves them, as far as nothing depends on where they are. In a scene without bodies it
+// engine that moves them, as far as nothing depends on where they are. In scenes without agents it
 // is the hash of the world.
 func (s *Sim) HashWithoutBodies() uint64 {
 	if s.agents == nil {

@@ -64,7 +64,7 @@ func TestSwarm(t *testing.T) {
 		pos := &s.World.Position
 		for slot := range 2000 {
 			for axis, v := range [3]float32{pos.X[slot], pos.Y[slot], pos.Z[slot]} {
-				if v < 0 || v > edge {
+				if v < -edge/2 || v > edge/2 {
 					t.Fatalf("boid %d is at %g along axis %d of a cube of %g", slot, v, axis, edge)
 				}
 			}

@@ -107,10 +107,12 @@ type Params struct {
 	Restless   bool    // bodies are pushed about; else they stay at rest
 	Area       float32 // edge of the walled square
 	Radius     float32 // of perception
+	Spread     string  // how the entities are distributed: one of Spreads
 
 	Ticks       int // of a measurement, warm-up included
 	Warmup      int // of these
 	MaxEntities int // 0: the size of the scene is fixed
+	MaxBodies   int // 0: so is the number of bodies
 }
 
 // Sim is a scene that is a simulation.
@@ -120,6 +122,7 @@ type Sim struct {
 	Counters []Counter
 
 	agents *agents // nil: a scene without
+	swarm  *swarm  // nil: another scene
 }
 
 // Counter is something that a scene counts in each step.

@@ -1,0 +1,8 @@
+//go:build !cgo
+
+package celllist
+
+const hasC = false
+
+func (l *List) sortC(_, _, _ []float32)           { panic("celllist: built without cgo") }
+func (l *List) findC([]Point, float32, *Rows) int { panic("celllist: built without cgo") }
