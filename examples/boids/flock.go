@@ -66,6 +66,8 @@ func (f *flock) move(t *evertick.Tick) error {
 	return nil
 }
 
+// guide:begin sums
+
 // seen is what each boid sees of its neighbours along an axis.
 type seen struct {
 	middle []float32 // m from itself to the middle of the others
@@ -90,11 +92,15 @@ func (s *seen) turn(i int) float32 {
 	return float32(2*s.middle[i]) + float32(3*s.course[i]) - float32(16*s.close[i])
 }
 
+// guide:end
+
 // steer sums over the neighbours of all boids in one call, and turns each boid by what it sees.
 func (f *flock) steer(t *evertick.Tick) error {
+	// guide:begin steer
 	if err := f.sim.Index.SumSelf(&spatial.Self{Radius: sight}, &f.near); err != nil {
 		return err
 	}
+	// guide:end
 	x, y, vx, vy := f.sim.World.Position.X, f.sim.World.Position.Y, f.Velocity.X.Values(), f.Velocity.Y.Values()
 	for i := range vx {
 		ax, ay := f.x.turn(i)+wall(x[i], width), f.y.turn(i)+wall(y[i], height)
