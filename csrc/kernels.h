@@ -12,3 +12,4 @@
 #include "self_tmpl.h"
 #include "shapes_tmpl.h"
 #include "stream_tmpl.h"
+#include "sums_tmpl.h"

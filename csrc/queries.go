@@ -25,6 +25,10 @@ package csrc
 #cgo nocallback et_order
 #cgo noescape et_scatter_rows
 #cgo nocallback et_scatter_rows
+#cgo noescape et_weigh
+#cgo nocallback et_weigh
+#cgo noescape et_sum_rows
+#cgo nocallback et_sum_rows
 #include "queries.h"
 */
 import "C"
@@ -39,11 +43,13 @@ const (
 	ScratchFrom    = C.ET_SCRATCH_FROM    // the length of a row above which Order needs scratch
 )
 
-// Sizes of the C structs of scratch, rays and spans, in bytes.
+// Sizes of the C structs of scratch, rays, spans and records, in bytes.
 const (
 	PackSize = C.sizeof_et_pack
 	RaySize  = C.sizeof_et_ray
 	SpanSize = C.sizeof_et_span
+
+	RecordSize = C.ET_RECORD * C.sizeof_float
 )
 
 // Queries mirrors native.Queries.
@@ -84,10 +90,17 @@ func Nearest(level int32, p *Points, q *NearestQueries, rows *Rows) int {
 	return int(C.et_nearest(C.int32_t(level), p.c(), all.c(), C.int32_t(q.K), (*C.float)(unsafe.Pointer(q.Box)), rows.c()))
 }
 
+// SelfQuery is et_self_query.
+type SelfQuery struct {
+	R2, Reach float32
+	Keep      uint8
+	Places    bool
+}
+
 // Self is et_self for the points at places [first, last). scratch points at a struct of PackSize bytes.
-func Self(level int32, p *Points, r2, reach float32, keep uint8, places [2]int, rows *Rows, scratch unsafe.Pointer) int {
-	q := C.et_self_query{r2: C.float(r2), reach: C.float(reach), keep: C.int32_t(keep)}
-	return int(C.et_self(C.int32_t(level), p.c(), q, C.int64_t(places[0]), C.int64_t(places[1]), rows.c(), (*C.et_pack)(scratch)))
+func Self(level int32, p *Points, q *SelfQuery, first, last int, rows *Rows, scratch unsafe.Pointer) int {
+	how := C.et_self_query{r2: C.float(q.R2), reach: C.float(q.Reach), keep: C.int32_t(q.Keep), places: flag(q.Places)}
+	return int(C.et_self(C.int32_t(level), p.c(), how, C.int64_t(first), C.int64_t(last), rows.c(), (*C.et_pack)(scratch)))
 }
 
 // Overlap is et_overlap of boxes with these lower and upper corners.
@@ -137,4 +150,26 @@ func Order(level int32, byDistance bool, limit int, rows *Rows, scratch []uint64
 // ScatterRows is et_scatter_rows.
 func ScatterRows(from *Rows, number, offsets []uint32, to *Rows) int {
 	return int(C.et_scatter_rows(from.c(), u32(number), C.int64_t(len(number)), u32(offsets), C.int64_t(len(offsets)), to.c()))
+}
+
+// Weigh is et_weigh of at least one row.
+func Weigh(level int32, weight uint8, softening float32, radius []float32, ends []uint32, dist2, w []float32) {
+	C.et_weigh(C.int32_t(level), C.int32_t(weight), C.float(softening), f32(radius), u32(ends), C.int64_t(len(ends)), f32(dist2), f32(w))
+}
+
+// RowSums is et_row_sums. Records, Own, Plain and Weighted point at structs of RecordSize bytes.
+type RowSums struct {
+	Records, Own, Plain, Weighted unsafe.Pointer
+	Index, Ends                   []uint32
+	Weights                       []float32
+	Values                        int
+	Op                            uint8
+	Mask                          uint32
+}
+
+// SumRows is et_sum_rows.
+func SumRows(level int32, s *RowSums) {
+	C.et_sum_rows(C.int32_t(level), C.et_row_sums{records: (*C.float)(s.Records), index: u32(s.Index), ends: u32(s.Ends),
+		own: (*C.float)(s.Own), weights: f32(s.Weights), plain: (*C.float)(s.Plain), weighted: (*C.float)(s.Weighted),
+		rows: C.int64_t(len(s.Ends)), mask: C.uint32_t(s.Mask), values: C.int32_t(s.Values), op: C.int32_t(s.Op)})
 }

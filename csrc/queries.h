@@ -52,6 +52,7 @@ _Static_assert(sizeof(et_pack) == 16 * ET_PACK_STRIDE, "native.Packed mirrors et
 typedef struct {
 	float r2, reach;
 	int32_t keep;
+	int32_t places; /* rows have the places of points instead of their slots, and keep compares places */
 } et_self_query;
 int64_t et_self(int32_t level, et_points points, et_self_query query, int64_t first, int64_t last, et_rows rows,
                 et_pack *scratch);
@@ -116,5 +117,29 @@ int32_t et_order(int32_t level, int32_t by_distance, uint32_t limit, et_rows row
  * fit. */
 int64_t et_scatter_rows(et_rows from, const uint32_t *number, int64_t n, const uint32_t *offsets, int64_t n_offsets,
                         et_rows to);
+
+/* The weights of native.Weight. */
+enum et_weight { ET_INVERSE_SQUARE = 1, ET_LINEAR = 2, ET_POLY6 = 3, ET_SPIKY_GRADIENT = 4, ET_CUBIC_SPLINE = 5 };
+
+/* w[j] = the weight of dist2[j], for the elements of some rows: row i ends before ends[i], and the first begins at 0.
+ * radius[i] is that of row i. dist2 and w have ET_BLOCK elements more than the rows. */
+void et_weigh(int32_t level, int32_t weight, float softening, const float *radius, const uint32_t *ends, int64_t rows,
+              const float *dist2, float *w);
+
+/* Sums over rows, of records of ET_RECORD floats each: native.SumRows. The elements of a row are numbers of
+ * records, after & mask. values is from 1 to ET_RECORD; other elements of the results are unspecified. */
+enum { ET_RECORD = 8 };
+enum et_sum_op { ET_ADD = 0, ET_MIN = 1, ET_MAX = 2 };
+typedef struct {
+	const float *records;
+	const uint32_t *index, *ends;
+	const float *own;        /* a record for each row, which is subtracted */
+	const float *weights;    /* of each element */
+	float *plain, *weighted; /* a record for each row; one of them may be NULL */
+	int64_t rows;
+	uint32_t mask;
+	int32_t values, op;
+} et_row_sums;
+void et_sum_rows(int32_t level, et_row_sums sums);
 
 #endif

@@ -5,6 +5,7 @@ typedef struct {
 	const et_block *blocks;
 	uint32_t n; /* points */
 	float r2, reach;
+	int32_t places; /* rows have places instead of slots */
 } field;
 
 /* Centres at places [first, last) of one row of cells, and the box around them. */
@@ -61,7 +62,7 @@ static inline cell_box cells_around(const field *f, const float *lo, const float
  * |x - q|. Rounding is monotone, so the rounded difference, its rounded square and the rounded sums of the squares
  * are each at most those in the test of q. */
 HELPER(LEVEL) int64_t pack_span(const field *f, const centre_batch *b, uint32_t first, uint32_t last,
-                                et_pack *to, int64_t n) {
+                                int places, et_pack *to, int64_t n) {
 	const V(f) lx = V(set1)(b->lo[0]), ly = V(set1)(b->lo[1]), lz = V(set1)(b->lo[2]);
 	const V(f) hx = V(set1)(b->hi[0]), hy = V(set1)(b->hi[1]), hz = V(set1)(b->hi[2]);
 	const V(f) r2 = V(set1)(f->r2);
@@ -81,7 +82,7 @@ HELPER(LEVEL) int64_t pack_span(const field *f, const centre_batch *b, uint32_t 
 		V(store)(to->x + n, V(pack)(x, near));
 		V(store)(to->y + n, V(pack)(y, near));
 		V(store)(to->z + n, V(pack)(z, near));
-		V(storeu)(to->slot + n, V(packu)(V(loadu)(p->slot + lane), near));
+		V(storeu)(to->slot + n, V(packu)(places ? V(ramp)(i) : V(loadu)(p->slot + lane), near));
 		n += V(count)(near);
 	}
 	return n;
@@ -89,7 +90,7 @@ HELPER(LEVEL) int64_t pack_span(const field *f, const centre_batch *b, uint32_t 
 
 /* Packs the points near a batch. Returns their number, -1 if start does not ascend, or -2 if they do not fit. It
  * puts NaN into the lanes after them, so that stale values there are never hits. */
-HELPER(LEVEL) int64_t pack_near(const field *f, const centre_batch *b, et_pack *to) {
+HELPER(LEVEL) int64_t pack_near(const field *f, const centre_batch *b, int places, et_pack *to) {
 	const et_grid g = *f->grid; /* a copy, which stores to *to cannot change */
 	const uint32_t *const start = f->start;
 	const cell_box r = cells_around(f, b->lo, b->hi);
@@ -106,7 +107,7 @@ HELPER(LEVEL) int64_t pack_near(const field *f, const centre_batch *b, et_pack *
 				return -1;
 			if (ET_PACK_LEN - n < s.last - s.first)
 				return -2;
-			n = pack_span(f, b, s.first, s.last, to, n);
+			n = places ? pack_span(f, b, s.first, s.last, 1, to, n) : pack_span(f, b, s.first, s.last, 0, to, n);
 		}
 	}
 	V(store)(to->x + n, V(set1)(__builtin_nanf("")));
@@ -141,7 +142,7 @@ HELPER(LEVEL) uint32_t answer(const field *f, uint32_t at, uint32_t last, const 
 		const et_block *const c = f->blocks + at / ET_BLOCK;
 		const uint32_t lane = at % ET_BLOCK;
 		const V(f) x = V(set1)(c->x[lane]), y = V(set1)(c->y[lane]), z = V(set1)(c->z[lane]);
-		const V(u) own = V(set1u)(c->slot[lane]);
+		const V(u) own = V(set1u)(f->places ? at : c->slot[lane]);
 		for (int64_t i = 0; i < n; i += V(LANES))
 			fill = emit(V(sub)(V(load)(p->x + i), x), V(sub)(V(load)(p->y + i), y),
 			            V(sub)(V(load)(p->z + i), z), r2, V(loadu)(p->slot + i), own,
@@ -159,7 +160,7 @@ HELPER(LEVEL) int64_t test_centre(const field *f, uint32_t at, int32_t keep, con
 	const uint32_t lane = at % ET_BLOCK;
 	const float centre[3] = {c->x[lane], c->y[lane], c->z[lane]};
 	const V(f) x = V(set1)(centre[0]), y = V(set1)(centre[1]), z = V(set1)(centre[2]), r2 = V(set1)(f->r2);
-	const V(u) own = V(set1u)(c->slot[lane]);
+	const V(u) own = V(set1u)(f->places ? at : c->slot[lane]);
 	const cell_box g = cells_around(f, centre, centre);
 	int64_t fill = r->fill;
 	for (int32_t k = g.lo[2]; k <= g.hi[2]; k++) {
@@ -178,7 +179,7 @@ HELPER(LEVEL) int64_t test_centre(const field *f, uint32_t at, int32_t keep, con
 				const V(f) dy = V(sub)(V(load)(p->y + l), y);
 				const V(f) dz = V(sub)(V(load)(p->z + l), z);
 				const V(mask) among = V(first)(s.last - i) & ~V(first)(i < s.first ? s.first - i : 0);
-				const V(u) slot = V(loadu)(p->slot + l);
+				const V(u) slot = f->places ? V(ramp)(i) : V(loadu)(p->slot + l);
 				fill = emit(dx, dy, dz, r2, slot, own, among, keep, r->dist2 != 0, r->slots, r->dist2, fill);
 			}
 		}
@@ -202,7 +203,7 @@ KERNEL(int64_t, self, const field *f, uint32_t first, uint32_t last, int32_t kee
 	const int form = keep << 1 | (r->dist2 != 0);
 	for (uint32_t at = first; at < last;) {
 		const centre_batch b = next_batch(f, at, last);
-		const int64_t n = b.first == b.last ? -1 : pack_near(f, &b, p);
+		const int64_t n = b.first == b.last ? -1 : pack_near(f, &b, f->places, p);
 		uint32_t *const ends = r->ends + (at - first);
 		if (n == -1)
 			return -1;
@@ -231,7 +232,7 @@ KERNEL(int64_t, self, const field *f, uint32_t first, uint32_t last, int32_t kee
 #ifdef DISPATCH
 int64_t et_self(int32_t level, et_points points, et_self_query query, int64_t first, int64_t last, et_rows rows,
                 et_pack *scratch) {
-	const field f = {points.grid, points.start, points.blocks, points.n, query.r2, query.reach};
+	const field f = {points.grid, points.start, points.blocks, points.n, query.r2, query.reach, query.places};
 	return DISPATCH(level, self, &f, (uint32_t)first, (uint32_t)last, query.keep, scratch, &rows);
 }
 #endif

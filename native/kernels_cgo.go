@@ -16,6 +16,7 @@ var (
 	_ [csrc.PackSize]byte       = [unsafe.Sizeof(Packed{})]byte{}
 	_ [csrc.RaySize]byte        = [unsafe.Sizeof(ray{})]byte{}
 	_ [csrc.SpanSize]byte       = [unsafe.Sizeof(span{})]byte{}
+	_ [csrc.RecordSize]byte     = [unsafe.Sizeof(Record{})]byte{}
 	_ [csrc.TorusSize]byte      = [unsafe.Sizeof(torus{})]byte{}
 	_ [csrc.CentreSize]byte     = [unsafe.Sizeof(centre{})]byte{}
 	_ [csrc.CentresSize]byte    = [unsafe.Sizeof(centres{})]byte{}
@@ -69,8 +70,8 @@ func knnC(l Level, g *Grid, p *Points, q *NearestQueries, ends, slots []uint32, 
 
 func selfC(l Level, g *Grid, p *Points, q *SelfQuery, first, last int, rows *Rows, scratch *Packed) int {
 	points := p.c(g, nil, nil)
-	return csrc.Self(cLevels[l], &points, q.Radius*q.Radius, Reach(q.Radius), uint8(q.Keep), [2]int{first, last}, (*csrc.Rows)(rows),
-		unsafe.Pointer(scratch))
+	how := csrc.SelfQuery{R2: q.Radius * q.Radius, Reach: Reach(q.Radius), Keep: uint8(q.Keep), Places: q.Places}
+	return csrc.Self(cLevels[l], &points, &how, first, last, (*csrc.Rows)(rows), unsafe.Pointer(scratch))
 }
 
 func overlapC(l Level, g *Grid, p *Points, b *Boxes, f *Filter, rows *Rows) int {
@@ -98,6 +99,15 @@ func liveC(l Level, p *Points, bitmap []uint64, live []uint16) {
 
 func keepLiveC(bitmap []uint64, from int, ends, slots []uint32, dist2 []float32) {
 	csrc.KeepLive(bitmap, &csrc.Rows{Ends: ends, Slots: slots, Dist2: dist2, Fill: from})
+}
+
+func weighC(l Level, weight Weight, softening float32, radius []float32, ends []uint32, dist2, w []float32) {
+	csrc.Weigh(cLevels[l], uint8(weight), softening, radius, ends, dist2, w)
+}
+
+func sumRowsC(l Level, s *RowSums) {
+	csrc.SumRows(cLevels[l], &csrc.RowSums{Records: pointer(s.Records), Own: pointer(s.Own), Plain: pointer(s.Plain),
+		Weighted: pointer(s.Weighted), Index: s.Index, Ends: s.Ends, Weights: s.Weights, Values: s.Values, Op: uint8(s.Op), Mask: s.mask()})
 }
 
 func sortRowsC(l Level, by RowOrder, limit, from int, ends, slots []uint32, dist2 []float32, scratch []uint64) bool {

@@ -25,6 +25,9 @@ func sortRowsC(Level, RowOrder, int, int, []uint32, []uint32, []float32, []uint6
 	panic(withoutCgo)
 }
 
+func weighC(Level, Weight, float32, []float32, []uint32, []float32, []float32) { panic(withoutCgo) }
+func sumRowsC(Level, *RowSums)                                                 { panic(withoutCgo) }
+
 func measureC(Level, []float32, []float32, []float32, []uint32) (lo, hi [3]float32, ok bool) {
 	panic(withoutCgo)
 }

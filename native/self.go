@@ -13,6 +13,7 @@ const (
 type SelfQuery struct {
 	Radius float32 // finite and not negative
 	Keep   Keep
+	Places bool // rows have the places of points instead of their slots, and Keep compares places
 }
 
 const (
@@ -67,6 +68,7 @@ type selfBatch struct {
 	g           *Grid
 	p           *Points
 	keep        Keep
+	places      bool
 	r2, reach   float32
 	first, last int
 	lo, hi      [3]float32 // the box around the centres
@@ -76,7 +78,7 @@ type selfBatch struct {
 // centre against them. Loops store every candidate and advance after a hit only, so that no branch depends on the
 // data.
 func selfGo(g *Grid, p *Points, q *SelfQuery, first, last int, rows *Rows, scratch *Packed) int {
-	b := selfBatch{g: g, p: p, keep: q.Keep, r2: q.Radius * q.Radius, reach: Reach(q.Radius)}
+	b := selfBatch{g: g, p: p, keep: q.Keep, places: q.Places, r2: q.Radius * q.Radius, reach: Reach(q.Radius)}
 	fill := rows.Fill
 	for at := first; at < last; {
 		if !b.cut(at, last) {
@@ -134,6 +136,15 @@ func (p *Points) at(place int) (x, y, z float32, slot uint32) {
 	return b.X[lane], b.Y[lane], b.Z[lane], b.Slot[lane]
 }
 
+// at returns the point at a place, with what rows have of it.
+func (b *selfBatch) at(place int) (x, y, z float32, slot uint32) {
+	x, y, z, slot = b.p.at(place)
+	if b.places {
+		slot = uint32(place)
+	}
+	return x, y, z, slot
+}
+
 // around returns the rows of cells that the centres in a box can reach.
 func (b *selfBatch) around(lo, hi *[3]float32) walk {
 	first, last := b.g.around(lo, hi, b.reach)
@@ -174,7 +185,9 @@ func (b *selfBatch) gather(first, last int, to *Packed, n int) int {
 			dx, dy, dz := outside(x, lo[0], hi[0]), outside(y, lo[1], hi[1]), outside(z, lo[2], hi[2])
 			d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
 			to.x[n%packStride], to.y[n%packStride], to.z[n%packStride] = x, y, z
-			to.slot[n%packStride] = from.Slot[i%BlockLen]
+			if to.slot[n%packStride] = from.Slot[i%BlockLen]; b.places {
+				to.slot[n%packStride] = uint32(at/BlockLen*BlockLen + i)
+			}
 			near := 0
 			if d2 <= r2 {
 				near = 1
@@ -190,7 +203,7 @@ func outside(v, lo, hi float32) float32 { return v - min(max(v, lo), hi) }
 
 // answer appends the row of a centre from n packed points.
 func (b *selfBatch) answer(at int, from *Packed, n int, rows *Rows, fill int) int {
-	cx, cy, cz, own := b.p.at(at)
+	cx, cy, cz, own := b.at(at)
 	skip, above := b.kept(own)
 	r2, x, y, z, slots := b.r2, from.x[:n], from.y[:n], from.z[:n], from.slot[:n]
 	out := rows.Slots[fill : fill+n+1]
@@ -222,7 +235,7 @@ func answerDist2(from *Packed, n int, cx, cy, cz, r2 float32, skip, above uint32
 // sweep appends the row of a centre without packing, for neighbourhoods that
 // exceed the scratch.
 func (b *selfBatch) sweep(at int, rows *Rows, fill int) int {
-	x, y, z, own := b.p.at(at)
+	x, y, z, own := b.at(at)
 	skip, above := b.kept(own)
 	centre := [3]float32{x, y, z}
 	w := b.around(&centre, &centre)
@@ -236,7 +249,7 @@ func (b *selfBatch) sweep(at int, rows *Rows, fill int) int {
 				return noRoom
 			}
 			for i := first; i < last; i++ {
-				px, py, pz, slot := b.p.at(i)
+				px, py, pz, slot := b.at(i)
 				dx, dy, dz := px-x, py-y, pz-z
 				d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
 				rows.Slots[fill] = slot

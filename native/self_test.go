@@ -32,14 +32,18 @@ func (c *selfCase) answer() {
 			dx, dy, dz := b.X[bl]-a.X[al], b.Y[bl]-a.Y[al], b.Z[bl]-a.Z[al]
 			d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
 			in := d2 <= float32(c.query.Radius*c.query.Radius)
+			id, own := b.Slot[bl], a.Slot[al]
+			if c.query.Places {
+				id, own = uint32(j), uint32(i)
+			}
 			switch c.query.Keep {
 			case native.KeepOthers:
 				in = in && i != j
 			case native.KeepAbove:
-				in = in && b.Slot[bl] > a.Slot[al]
+				in = in && id > own
 			}
 			if in {
-				w.Slots, w.Dist2 = append(w.Slots, b.Slot[bl]), append(w.Dist2, d2)
+				w.Slots, w.Dist2 = append(w.Slots, id), append(w.Dist2, d2)
 			}
 		}
 		w.Ends = append(w.Ends, uint32(len(w.Slots)))
@@ -107,6 +111,7 @@ func (c *selfCase) progress(done, first, last, before, room int, rows *native.Ro
 func everyForm(run *paritytest.Run, g *guard, c *selfCase) {
 	for _, c.query.Keep = range []native.Keep{native.KeepAll, native.KeepOthers, native.KeepAbove} {
 		for _, c.dist2 = range []bool{false, true} {
+			c.query.Places = run.IntN(2) == 0
 			c.answer()
 			for _, level := range native.Levels() {
 				for _, side := range paritytest.Sides {
@@ -149,7 +154,7 @@ func TestParitySelfDense(t *testing.T) {
 			}
 			r := newRadiusCase(run, s)
 			c := &selfCase{name: name, grid: r.grid, points: r.points, query: native.SelfQuery{Radius: float32(s.Scale * 0.5)}}
-			c.query.Keep, c.dist2 = native.Keep(run.IntN(3)), run.IntN(2) == 0
+			c.query.Keep, c.dist2, c.query.Places = native.Keep(run.IntN(3)), run.IntN(2) == 0, run.IntN(2) == 0
 			c.answer()
 			if len(c.want.Slots) > most*200 {
 				t.Fatalf("%s: %d results", name, len(c.want.Slots))

@@ -74,19 +74,13 @@ func (ix *Index) Radius(q *Queries, out *Result) error {
 	}
 	w := scratchOf(&out.scratch)
 	s := &w.radius
-	s.ix, s.q, s.filter = ix, q, nil
-	if ix.n <= filterFirst*len(q.X) {
-		s.live.set(ix, q.Live)
-	} else {
-		s.live.set(ix, nil)
-		ix.checkLive(q.Live)
-		s.filter = q.Live
-	}
+	s.begin(ix, q)
 	err := w.rows.collect(task{
 		searcher: s, ix: ix, query: "Radius", rows: len(q.X), chunk: chunkQueries,
 		order: q.Order, withKey: !q.SkipDist2, parallel: ix.parallelFrom,
 	}, &out.Offsets, &out.Slots, &out.Dist2)
-	s.ix, s.q, s.filter, out.Of = nil, nil, nil, out.Of[:0]
+	s.end()
+	out.Of = out.Of[:0]
 	return err
 }
 
@@ -102,6 +96,19 @@ type radiusSearch struct {
 // in Queries.Live before the search. That takes half a nanosecond a point;
 // filtering the results takes nearly one a hit, of which there are often about thirty.
 const filterFirst = 48
+
+func (s *radiusSearch) begin(ix *Index, q *Queries) {
+	s.ix, s.q, s.filter = ix, q, nil
+	if ix.n <= filterFirst*len(q.X) {
+		s.live.set(ix, q.Live)
+	} else {
+		s.live.set(ix, nil)
+		ix.checkLive(q.Live)
+		s.filter = q.Live
+	}
+}
+
+func (s *radiusSearch) end() { s.ix, s.q, s.filter = nil, nil, nil }
 
 func (s *radiusSearch) search(_, first, last int, rows *native.Rows) int {
 	part := s.q.part(first, last, s.live.bits)

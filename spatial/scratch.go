@@ -10,7 +10,7 @@ import (
 )
 
 // scratch is the memory that a batch needs besides the result. The zero scratch is
-// ready. Result and RayHits keep one of their own.
+// ready. Result, RayHits and Sums keep one of their own.
 type scratch struct {
 	pools   pools
 	rows    collector
@@ -18,6 +18,7 @@ type scratch struct {
 	overlap overlapSearch
 	rays    raySearch
 	self    selfSearch
+	sums    sumTask
 	knn     knnSearch
 	count   countTask
 	closest closestTask

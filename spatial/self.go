@@ -49,11 +49,14 @@ func (q *Self) Validate() error {
 // their time on sorting and moving rows. Errors are those of Self.Validate, with out as it was;
 // ErrRange if there are more than 2^31-1 results, and ErrFloatEnv, with out empty.
 func (ix *Index) RadiusSelf(q *Self, out *Result) error {
-	keep := native.KeepOthers
+	return ix.self("RadiusSelf", q, q.keep(), out)
+}
+
+func (q *Self) keep() native.Keep {
 	if q.IncludeSelf {
-		keep = native.KeepAll
+		return native.KeepAll
 	}
-	return ix.self("RadiusSelf", q, keep, out)
+	return native.KeepOthers
 }
 
 // Pairs finds every pair of points within the radius of each other once: the row
@@ -104,7 +107,7 @@ func (ix *Index) self(query string, q *Self, keep native.Keep, out *Result) erro
 	} else if !q.RowsInGridOrder {
 		s.setOf()
 	}
-	s.ix, s.of, s.mask = nil, nil, nil
+	s.end()
 	return err
 }
 
@@ -138,6 +141,8 @@ func (s *selfSearch) begin(ix *Index, q *Self, keep native.Keep) {
 		s.packed = make([]native.Packed, ix.cfg.Workers)
 	}
 }
+
+func (s *selfSearch) end() { s.ix, s.of, s.mask = nil, nil, nil }
 
 func (s *selfSearch) hasFilters() bool { return s.mask != nil || s.live.bits != nil }
 
