@@ -228,7 +228,7 @@ func newSums(run *paritytest.Run, s *paritytest.Scene, k *sumQuery) *spatial.Sum
 // give the bits of a loop over all points, and leave other rows as they were.
 func TestParitySumsBruteForce(t *testing.T) {
 	run := paritytest.Start(t, "Sums, brute force")
-	for range paritytest.Rounds(8) {
+	for range paritytest.Rounds(3) {
 		for i := range paritytest.Families {
 			s := paritytest.Families[i].Draw(run, 250, []int{1, 7, 64, 65, 130}[run.IntN(5)])
 			if run.IntN(2) == 0 {
