@@ -141,6 +141,7 @@ func TestSumsMisusePanics(t *testing.T) {
 		{overlap, func(s *spatial.Sums, _ int) { s.Terms[2].To = s.Terms[2].Own }},
 		{overlap, func(s *spatial.Sums, _ int) { s.Terms[0].To = s.Terms[2].Own }},
 		{overlap, func(s *spatial.Sums, _ int) { s.NearestDist2 = s.Terms[1].Own }},
+		{overlap, func(s *spatial.Sums, rows int) { adjoin(s, rows, rows-1) }},
 	} {
 		st := newSumState(t)
 		c.do(st.sums, 2)
@@ -176,6 +177,24 @@ func TestSumsMisusePanics(t *testing.T) {
 	}
 	mustPanic(t, "a zero index", "spatial: the Index was not made by New", func() { _ = new(spatial.Index).SumSelf(&spatial.Self{}, &spatial.Sums{}) })
 	mustPanic(t, "a zero index", "spatial: the Index was not made by New", func() { _ = new(spatial.Index).Sum(&spatial.Queries{}, &spatial.Sums{}) })
+}
+
+// adjoin takes the results of the first term and of the last from one slice, the last from this element on.
+func adjoin(s *spatial.Sums, rows, from int) {
+	both := make([]float32, 2*rows)
+	s.Terms[0].To, s.Terms[2].To = both[:rows], both[from:from+rows]
+}
+
+// Columns side by side in one slice do not overlap.
+func TestSumsOfColumnsSideBySide(t *testing.T) {
+	st := newSumState(t)
+	adjoin(st.sums, 2, 2)
+	adjoin(st.all, 4, 4)
+	st.askAll(func(ask func() error, sums *spatial.Sums) {
+		if err := cmp.Or(ask(), paritytest.Bits("the last term", sums.Terms[2].To, sums.Terms[0].To)); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // After an error the same Sums gives right results.
