@@ -29,6 +29,10 @@ package csrc
 #cgo nocallback et_weigh
 #cgo noescape et_sum_rows
 #cgo nocallback et_sum_rows
+#cgo noescape et_fill_records
+#cgo nocallback et_fill_records
+#cgo noescape et_spread_records
+#cgo nocallback et_spread_records
 #include "queries.h"
 */
 import "C"
@@ -165,11 +169,33 @@ type RowSums struct {
 	Values                        int
 	Op                            uint8
 	Mask                          uint32
+	PlainMeans, WeightedMeans     uint8
 }
 
 // SumRows is et_sum_rows.
 func SumRows(level int32, s *RowSums) {
 	C.et_sum_rows(C.int32_t(level), C.et_row_sums{records: (*C.float)(s.Records), index: u32(s.Index), ends: u32(s.Ends),
 		own: (*C.float)(s.Own), weights: f32(s.Weights), plain: (*C.float)(s.Plain), weighted: (*C.float)(s.Weighted),
-		rows: C.int64_t(len(s.Ends)), mask: C.uint32_t(s.Mask), values: C.int32_t(s.Values), op: C.int32_t(s.Op)})
+		rows: C.int64_t(len(s.Ends)), mask: C.uint32_t(s.Mask), values: C.int32_t(s.Values), op: C.int32_t(s.Op),
+		plain_means: C.uint32_t(s.PlainMeans), weighted_means: C.uint32_t(s.WeightedMeans)})
+}
+
+// Columns8 is et_columns8.
+type Columns8 [C.ET_RECORD]unsafe.Pointer
+
+func (c *Columns8) c() (columns C.et_columns8) {
+	for i, p := range c {
+		columns.of[i] = (*C.float)(p)
+	}
+	return columns
+}
+
+// FillRecords is et_fill_records of slots first to last-1.
+func FillRecords(from *Columns8, n int, none float32, place []uint32, first, last int, records unsafe.Pointer) {
+	C.et_fill_records(from.c(), C.int32_t(n), C.float(none), u32(place), C.int64_t(first), C.int64_t(last), (*C.float)(records))
+}
+
+// SpreadRecords is et_spread_records of slots first to last-1.
+func SpreadRecords(from, to *Columns8, n int, place []uint32, first, last int) {
+	C.et_spread_records(from.c(), to.c(), C.int32_t(n), u32(place), C.int64_t(first), C.int64_t(last))
 }

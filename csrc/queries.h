@@ -139,7 +139,22 @@ typedef struct {
 	int64_t rows;
 	uint32_t mask;
 	int32_t values, op;
+	uint32_t plain_means, weighted_means; /* a bit for each value that is divided by the length of the row */
 } et_row_sums;
 void et_sum_rows(int32_t level, et_row_sums sums);
+
+/* n columns, at most ET_RECORD. */
+typedef struct {
+	float *of[ET_RECORD];
+} et_columns8;
+
+/* records[place[s]][k] = from.of[k][s], or none if that column is NULL, for the slots s in [first, last) whose place
+ * is not UINT32_MAX. If place is NULL, it is s. The values from n on become none. */
+void et_fill_records(et_columns8 from, int32_t n, float none, const uint32_t *place, int64_t first, int64_t last,
+                     float *records);
+
+/* to.of[k][s] = from.of[k][ET_RECORD * place[s]] for the same slots: from has, for each column, the address of a value
+ * in the first record. */
+void et_spread_records(et_columns8 from, et_columns8 to, int32_t n, const uint32_t *place, int64_t first, int64_t last);
 
 #endif

@@ -5,6 +5,7 @@
  *   pair_load    from a record
  *   pair_weigh   multiplies the weighted values by w
  *   pair_sub, pair_add, pair_min, pair_max   as sub, add, min and max of lanes.h
+ *   pair_share   divides by n the values in the mask plain and the weighted values in the mask weighted
  *   pair_store   the values to plain and the weighted values to weighted; the constants with_plain and
  *                with_weighted choose
  */
@@ -28,6 +29,13 @@
 	}                                                                                                             \
 	HELPER(level) level##_pair level##_pair_weigh(level##_pair p, float w) {                                      \
 		p.weighted = level##_mul(p.weighted, level##_set1(w));                                                \
+		return p;                                                                                             \
+	}                                                                                                             \
+	HELPER(level) level##_pair level##_pair_share(level##_pair p, float n, uint32_t plain, uint32_t weighted) {           \
+		const uint32_t lanes = (1u << level##_LANES) - 1u;                                                     \
+		const level##_f by = level##_set1(n);                                                                 \
+		p.plain = level##_select(plain & lanes, level##_div(p.plain, by), p.plain);                           \
+		p.weighted = level##_select(weighted & lanes, level##_div(p.weighted, by), p.weighted);               \
 		return p;                                                                                             \
 	}                                                                                                             \
 	PAIR_OF(level, sub) PAIR_OF(level, add) PAIR_OF(level, min) PAIR_OF(level, max)                               \
@@ -59,6 +67,9 @@ HELPER(avx512) avx512_pair avx512_pair_load(const float *record) {
 }
 HELPER(avx512) avx512_pair avx512_pair_weigh(avx512_pair p, float w) {
 	return _mm512_mask_mul_ps(p, 0xff00, p, _mm512_set1_ps(w));
+}
+HELPER(avx512) avx512_pair avx512_pair_share(avx512_pair p, float n, uint32_t plain, uint32_t weighted) {
+	return _mm512_mask_div_ps(p, (__mmask16)(plain | weighted << 8), p, _mm512_set1_ps(n));
 }
 HELPER(avx512) avx512_pair avx512_pair_sub(avx512_pair a, avx512_pair b) { return avx512_sub(a, b); }
 HELPER(avx512) avx512_pair avx512_pair_add(avx512_pair a, avx512_pair b) { return avx512_add(a, b); }

@@ -60,7 +60,7 @@ HELPER(LEVEL) void sum_each(const et_row_sums *s, const int op, const int with_p
 	const float first = op == ET_ADD ? 0.0f : op == ET_MIN ? __builtin_inff() : -__builtin_inff();
 	const float *const w = s->weights;
 	const uint32_t *const index = s->index;
-	const uint32_t mask = s->mask;
+	const uint32_t mask = s->mask, means = s->plain_means | s->weighted_means;
 	for (int64_t k = 0; k < s->values; k += V(PAIR_LANES)) {
 		const float *const records = s->records + k;
 		uint32_t j = 0;
@@ -68,12 +68,17 @@ HELPER(LEVEL) void sum_each(const et_row_sums *s, const int op, const int with_p
 			const int64_t row = i * ET_RECORD + k;
 			const V(pair) own = V(pair_load)(s->own + row);
 			V(pair) all = V(pair_set)(first);
-			for (const uint32_t end = s->ends[i]; j < end; j++) {
+			const uint32_t begin = j, end = s->ends[i];
+			for (; j < end; j++) {
 				V(pair) v = V(pair_sub)(V(pair_load)(records + (size_t)(index[j] & mask) * ET_RECORD), own);
 				if (with_weighted)
 					v = V(pair_weigh)(v, w[j]);
 				all = op == ET_ADD ? V(pair_add)(all, v) : op == ET_MIN ? V(pair_min)(v, all) : V(pair_max)(v, all);
 			}
+			if (begin == end)
+				all = V(pair_set)(0.0f);
+			else if (means)
+				all = V(pair_share)(all, (float)(end - begin), s->plain_means >> k, s->weighted_means >> k);
 			V(pair_store)(all, with_plain ? s->plain + row : 0, with_weighted ? s->weighted + row : 0, with_plain, with_weighted);
 		}
 	}

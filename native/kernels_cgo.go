@@ -107,7 +107,24 @@ func weighC(l Level, weight Weight, softening float32, radius []float32, ends []
 
 func sumRowsC(l Level, s *RowSums) {
 	csrc.SumRows(cLevels[l], &csrc.RowSums{Records: pointer(s.Records), Own: pointer(s.Own), Plain: pointer(s.Plain),
-		Weighted: pointer(s.Weighted), Index: s.Index, Ends: s.Ends, Weights: s.Weights, Values: s.Values, Op: uint8(s.Op), Mask: s.mask()})
+		Weighted: pointer(s.Weighted), Index: s.Index, Ends: s.Ends, Weights: s.Weights, Values: s.Values, Op: uint8(s.Op), Mask: s.mask(),
+		PlainMeans: s.PlainMeans, WeightedMeans: s.WeightedMeans})
+}
+
+func fillRecordsC(columns [][]float32, none float32, place []uint32, first, last int, records []Record) {
+	var from csrc.Columns8
+	for k, c := range columns {
+		from[k] = pointer(c)
+	}
+	csrc.FillRecords(&from, len(columns), none, place, first, last, pointer(records))
+}
+
+func spreadRecordsC(records [][]Record, value []int, place []uint32, first, last int, columns [][]float32) {
+	var from, to csrc.Columns8
+	for k, c := range columns {
+		from[k], to[k] = unsafe.Pointer(&records[k][0][value[k]]), pointer(c)
+	}
+	csrc.SpreadRecords(&from, &to, len(columns), place, first, last)
 }
 
 func sortRowsC(l Level, by RowOrder, limit, from int, ends, slots []uint32, dist2 []float32, scratch []uint64) bool {

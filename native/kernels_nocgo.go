@@ -26,6 +26,8 @@ func sortRowsC(Level, RowOrder, int, int, []uint32, []uint32, []float32, []uint6
 }
 
 func weighC(Level, Weight, float32, []float32, []uint32, []float32, []float32) { panic(withoutCgo) }
+func fillRecordsC([][]float32, float32, []uint32, int, int, []Record)          { panic(withoutCgo) }
+func spreadRecordsC([][]Record, []int, []uint32, int, int, [][]float32)        { panic(withoutCgo) }
 func sumRowsC(Level, *RowSums)                                                 { panic(withoutCgo) }
 
 func measureC(Level, []float32, []float32, []float32, []uint32) (lo, hi [3]float32, ok bool) {

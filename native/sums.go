@@ -1,6 +1,9 @@
 package native
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // Weight is a factor that depends on the distance of a neighbour. Package spatial gives the formulas.
 type Weight uint8
@@ -127,6 +130,8 @@ type RowSums struct {
 	Weights []float32 // of each element of Index; nil if Weighted is nil
 
 	Plain, Weighted []Record // results for each row; at least one of them is not nil
+	// PlainMeans and WeightedMeans have a bit for each value whose result is divided by the length of the row.
+	PlainMeans, WeightedMeans uint8
 }
 
 // SumRows combines, for each row i and each of the Values k, the values
@@ -134,7 +139,7 @@ type RowSums struct {
 //	v = Records[j][k] - Own[i][k]
 //
 // of the elements j of the row, in their order: v in Plain[i][k], and v * Weights[j] in Weighted[i][k]. Every
-// operation is rounded. Other elements of the results are unspecified.
+// operation is rounded. The results of an empty row are 0. Other elements of the results are unspecified.
 //
 // It panics where lengths do not fit, on an unknown Op and on a level that Resolve refuses; it does not check that the elements of
 // Index are below len(Records).
@@ -192,7 +197,24 @@ func sumRowsGo(s *RowSums) {
 				}
 			}
 		}
+		finish(s.Plain, i, int(end-at), s.PlainMeans)
+		finish(s.Weighted, i, int(end-at), s.WeightedMeans)
 		at = end
+	}
+}
+
+// finish divides the results of a row of n elements that are means.
+func finish(results []Record, row, n int, means uint8) {
+	if results == nil {
+		return
+	}
+	r := &results[row]
+	if n == 0 {
+		*r = Record{}
+		return
+	}
+	for ; means != 0; means &= means - 1 {
+		r[bits.TrailingZeros8(means)] /= float32(n)
 	}
 }
 
@@ -250,5 +272,71 @@ func extremeRow(records []Record, index []uint32, every uint32, k int, own *[4]f
 	}
 	for i := range least {
 		to[i] = least[i] * sign
+	}
+}
+
+// FillRecords sets value k of records[place[s]] to that of slot s in column k, or to none if that column is nil, for the slots s
+// from first to last-1 whose place is not NoSlot. If place is nil, it is s. The values from len(columns) on become
+// none.
+//
+// It panics where lengths do not fit, and on a level that Resolve refuses; it does not check places.
+func FillRecords(level Level, columns [][]float32, none float32, place []uint32, first, last int, records []Record) {
+	checkColumns("native: FillRecords: columns or place do not fit", columns, place, first, last)
+	if place == nil && last > len(records) {
+		panic("native: FillRecords: records is too short")
+	}
+	if level = must(level); level != Go && first < last {
+		fillRecordsC(columns, none, place, first, last, records)
+		return
+	}
+	for s := first; s < last; s++ {
+		at := uint32(s)
+		if place != nil {
+			if at = place[s]; at == NoSlot {
+				continue
+			}
+		}
+		r := &records[at]
+		for k := range r {
+			if r[k] = none; k < len(columns) && columns[k] != nil {
+				r[k] = columns[k][s]
+			}
+		}
+	}
+}
+
+// checkColumns panics unless all columns that are not nil, and place, have slots first to last-1.
+func checkColumns(message string, columns [][]float32, place []uint32, first, last int) {
+	ok := len(columns) <= RecordLen && first >= 0 && first <= last && (place == nil || last <= len(place))
+	for _, c := range columns {
+		ok = ok && (c == nil || last <= len(c))
+	}
+	if !ok {
+		panic(message)
+	}
+}
+
+// SpreadRecords sets columns[k][s] to value[k] of records[k][place[s]], for the slots s from first to last-1 whose place is
+// not NoSlot. It panics where lengths do not fit, and on a level that Resolve refuses; it does not check places.
+func SpreadRecords(level Level, records [][]Record, value []int, place []uint32, first, last int, columns [][]float32) {
+	checkColumns("native: SpreadRecords: columns or place do not fit", columns, place, first, last)
+	if place == nil || len(records) != len(columns) || len(value) != len(columns) {
+		panic("native: SpreadRecords: records, value and columns differ in length")
+	}
+	for k, v := range value {
+		if v < 0 || v >= RecordLen || len(records[k]) == 0 || columns[k] == nil {
+			panic("native: SpreadRecords: value is out of range, or there are no records")
+		}
+	}
+	if level = must(level); level != Go && first < last {
+		spreadRecordsC(records, value, place, first, last, columns)
+		return
+	}
+	for s := first; s < last; s++ {
+		if at := place[s]; at != NoSlot {
+			for k, column := range columns {
+				column[s] = records[k][at][value[k]]
+			}
+		}
 	}
 }

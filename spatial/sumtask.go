@@ -35,7 +35,9 @@ type sumTask struct {
 	columns []sumColumn // of the terms
 	weights uint8       // that are in use, a bit each
 	workers []sumWorker
-	gather  recordTask
+	place   []uint32 // of each slot, or NoSlot; in SumSelf
+	fill    fillTask
+	spread  spreadTask
 }
 
 // sumGroup is up to native.RecordLen different values, and what terms do with them.
@@ -45,6 +47,11 @@ type sumGroup struct {
 	ones    bool                 // all values are 1
 	want    [native.SumOps]uint8 // weights for each operation, a bit each
 	records []native.Record
+	// Results of the centres, in the order of their rows, for each operation and weight. A bit of means stands for
+	// a value that is divided by the number of neighbours.
+	sums  [native.SumOps][native.Weights][]native.Record
+	means [native.Weights]uint8
+	adds  [native.Weights]uint8 // values that are not
 }
 
 // sumColumn is where the result of a term is.
@@ -57,7 +64,6 @@ type sumWorker struct {
 	centres [sumChunk]uint32 // rows of columns
 	own     [sumChunk]native.Record
 	weights [native.Weights][]float32
-	sums    [native.SumOps][native.Weights][]native.Record
 	hits    []native.Record
 
 	radius [1]float32 // of all rows, in SumSelf
@@ -76,7 +82,7 @@ func (t *sumTask) begin(ix *Index, s *Sums, searcher searcher, centres int) {
 // plan finds the different values of the terms.
 func (t *sumTask) plan() {
 	for i := range t.groups {
-		t.groups[i] = sumGroup{records: t.groups[i].records}
+		t.groups[i] = sumGroup{records: t.groups[i].records, sums: t.groups[i].sums}
 	}
 	groups := t.groups[:0]
 	t.columns, t.weights = t.columns[:0], 0
@@ -95,7 +101,7 @@ func (t *sumTask) plan() {
 			at.group = len(groups) - 1
 			at.value = groups[at.group].add(term)
 		}
-		groups[at.group].want[term.op()] |= 1 << term.Weight
+		groups[at.group].use(at.value, term)
 		t.weights |= 1 << term.Weight
 		t.columns = append(t.columns, at)
 	}
@@ -112,13 +118,28 @@ func growByOne(groups []sumGroup) []sumGroup {
 	return append(groups, sumGroup{})
 }
 
+// find returns which value of the group serves a term. A value with one weight is a sum or a mean, not both.
 func (g *sumGroup) find(t *Term) (value int, found bool) {
 	for i := range g.values {
-		if unsafe.SliceData(g.of[i]) == unsafe.SliceData(t.Of) && unsafe.SliceData(g.own[i]) == unsafe.SliceData(t.Own) {
+		taken := t.Reduce == Add && g.means[t.Weight]>>i&1 != 0 || t.Reduce == Mean && g.adds[t.Weight]>>i&1 != 0
+		if !taken && sameColumn(g.of[i], t.Of) && sameColumn(g.own[i], t.Own) {
 			return i, true
 		}
 	}
 	return 0, false
+}
+
+func sameColumn(a, b []float32) bool { return unsafe.SliceData(a) == unsafe.SliceData(b) }
+
+// use notes what a term does with a value.
+func (g *sumGroup) use(value int, t *Term) {
+	g.want[t.op()] |= 1 << t.Weight
+	switch t.Reduce {
+	case Add:
+		g.adds[t.Weight] |= 1 << value
+	case Mean:
+		g.means[t.Weight] |= 1 << value
+	}
 }
 
 func (g *sumGroup) add(t *Term) int {
@@ -140,15 +161,16 @@ func (t *Term) op() native.SumOp {
 }
 
 func (t *sumTask) run(p *pools) error {
-	p.fit(t.ix)
-	chunks := (t.centres + sumChunk - 1) / sumChunk
-	pool, parallel := p.alone, t.ix.parallelFrom
-	if chunks >= parallel {
-		pool = p.all
-	}
-	err := t.gatherAll(p)
-	if err == nil {
-		err = pool.Run(chunks, t)
+	var err error
+	if t.centres > 0 {
+		t.makeRoom()
+		err = t.fillRecords(p)
+		if err == nil {
+			err = p.run(t.ix, t.centres, sumChunk, t)
+		}
+		if err == nil {
+			err = t.spreadSums(p)
+		}
 	}
 	t.ix, t.s, t.searcher, t.radius, t.self = nil, nil, nil, nil, nil
 	for i := range t.groups {
@@ -157,6 +179,21 @@ func (t *sumTask) run(p *pools) error {
 		clear(g.own[:])
 	}
 	return err
+}
+
+// makeRoom makes room for the results of all centres.
+func (t *sumTask) makeRoom() {
+	line := 0
+	for i := range t.groups {
+		g := &t.groups[i]
+		for op := range g.want {
+			for left := g.want[op]; left != 0; left &= left - 1 {
+				sums := &g.sums[op][bits.TrailingZeros8(left)]
+				*sums = aligned(*sums, t.centres, line)
+				line++
+			}
+		}
+	}
 }
 
 // Do computes the sums of a chunk; it implements native.Task.
@@ -212,69 +249,55 @@ func (t *sumTask) reduce(w *sumWorker, first int) {
 	}
 	for i := range t.groups {
 		g := &t.groups[i]
-		own := w.own[:len(centres)]
-		gatherRecords(own, &g.own, g.values, 0, centres)
 		records := g.records
 		if t.byHit && !g.ones {
 			records = w.hits
-			gatherRecords(records, &g.of, g.values, 1, w.rows.Slots[:w.rows.Fill])
+			gather(records, &g.of, g.values, 1, w.rows.Slots[:w.rows.Fill])
 		}
-		sums := native.RowSums{Records: records, Index: index, Ends: w.rows.Ends, Own: own, Values: g.values}
-		for op, want := range g.want {
+		sums := native.RowSums{Records: records, Index: index, Ends: w.rows.Ends, Own: t.own(w, g, first), Values: g.values}
+		for op := range g.want {
 			sums.Op = native.SumOp(op)
-			t.sumRows(w, &sums, want)
+			t.sumRows(w, g, &sums, first)
 		}
-		t.store(w, i, centres)
 	}
 }
 
-// sumRows computes the sums of one operation, with each of the weights in want.
-func (t *sumTask) sumRows(w *sumWorker, sums *native.RowSums, want uint8) {
-	room := &w.sums[sums.Op]
+// own returns what is subtracted from the values of the neighbours of the centres from number first
+// on. Where all values are differences of one column, these are the records of the centres.
+func (t *sumTask) own(w *sumWorker, g *sumGroup, first int) []native.Record {
+	n := len(w.rows.Ends)
+	same := 0
+	for i := range g.values {
+		if t.byPlace && g.own[i] != nil && sameColumn(g.of[i], g.own[i]) {
+			same++
+		}
+	}
+	if same == g.values {
+		return g.records[first : first+n]
+	}
+	own := w.own[:n]
+	gather(own, &g.own, g.values, 0, w.centres[:n])
+	return own
+}
+
+// sumRows computes the sums of one operation, with each of the weights that are wanted.
+func (t *sumTask) sumRows(w *sumWorker, g *sumGroup, sums *native.RowSums, first int) {
+	room, want, last := &g.sums[sums.Op], g.want[sums.Op], first+len(sums.Ends)
 	plain := want&(1<<Uniform) != 0
 	for want &^= 1 << Uniform; plain || want != 0; want &= want - 1 {
-		sums.Plain, sums.Weighted, sums.Weights = nil, nil, nil
+		sums.Plain, sums.Weighted, sums.Weights, sums.PlainMeans, sums.WeightedMeans = nil, nil, nil, 0, 0
 		if plain {
-			room[Uniform] = resize(room[Uniform], sumChunk)
-			sums.Plain = room[Uniform][:len(sums.Ends)]
+			sums.Plain, sums.PlainMeans = room[Uniform][first:last], g.means[Uniform]
 		}
 		if want != 0 {
 			weight := bits.TrailingZeros8(want)
-			room[weight] = resize(room[weight], sumChunk)
-			sums.Weighted, sums.Weights = room[weight][:len(sums.Ends)], w.weights[weight]
+			sums.Weighted, sums.WeightedMeans, sums.Weights = room[weight][first:last], g.means[weight], w.weights[weight]
+		}
+		if sums.Op != native.Add {
+			sums.PlainMeans, sums.WeightedMeans = 0, 0
 		}
 		native.SumRows(t.ix.level, sums)
 		plain = false
-	}
-}
-
-// store writes the results of the terms of a group to their columns.
-func (t *sumTask) store(w *sumWorker, group int, centres []uint32) {
-	for i, at := range t.columns {
-		if at.group != group {
-			continue
-		}
-		term := &t.s.Terms[i]
-		term.store(w.sums[term.op()][term.Weight], at.value, w.rows.Ends, centres)
-	}
-}
-
-func (t *Term) store(sums []native.Record, value int, ends, centres []uint32) {
-	if t.Reduce == Add {
-		for i, row := range centres {
-			t.To[row] = sums[i][value]
-		}
-		return
-	}
-	from := uint32(0)
-	for i, row := range centres {
-		v := sums[i][value]
-		if n := ends[i] - from; n == 0 {
-			v = 0
-		} else if t.Reduce == Mean {
-			v /= float32(n)
-		}
-		t.To[row], from = v, ends[i]
 	}
 }
 
@@ -334,63 +357,116 @@ func (t *sumTask) weigh(w *sumWorker, first int) {
 	}
 }
 
-// recordChunk is the number of records that a worker gathers at a time.
+// recordChunk is the number of records that a worker copies at a time.
 const recordChunk = 4096
-
-// recordTask gathers the records of all points.
-type recordTask struct{ t *sumTask }
 
 // hitsFirst is the number of points per query from which Sum gathers the values of each neighbour
 // that it finds, and not those of all points.
 const hitsFirst = 16
 
-// gatherAll gathers the records of all points, unless those of the neighbours are fewer.
-func (t *sumTask) gatherAll(p *pools) error {
-	n := t.ix.points.Limit
+// fillRecords fills the records of all points, unless those of the neighbours are fewer. It reads the
+// columns in sequence, and writes each record at once, to the place of its point.
+func (t *sumTask) fillRecords(p *pools) error {
+	limit := t.ix.points.Limit
+	t.byHit = t.self == nil && limit > hitsFirst*t.centres
+	n := limit
+	if t.self != nil {
+		t.findPlaces()
+	}
 	if t.byPlace {
 		n = t.ix.n
 	}
-	t.byHit = t.self == nil && n > hitsFirst*t.centres
 	for i := range t.groups {
 		g := &t.groups[i]
-		switch {
-		case g.ones:
-			g.records = resize(g.records, 1)
-			gatherRecords(g.records, &g.of, g.values, 1, []uint32{0})
-		case !t.byHit:
-			g.records = aligned(g.records, n, 0)
+		if g.ones {
+			g.records = append(g.records[:0], native.Record{1, 1, 1, 1, 1, 1, 1, 1})
+		} else if !t.byHit {
+			g.records = aligned(g.records, n, i)
 		}
 	}
 	if t.byHit || len(t.groups) == 0 {
 		return nil
 	}
-	t.gather.t = t
-	return p.run(t.ix, n, recordChunk, &t.gather)
+	t.fill.sumTask = t
+	return p.run(t.ix, limit, recordChunk, &t.fill)
 }
 
-// Do gathers some records; it implements native.Task.
-func (r *recordTask) Do(_, chunk int) {
-	t := r.t
-	for i := range t.groups {
-		g := &t.groups[i]
-		if g.ones {
-			continue
+// findPlaces notes at which place the point of each slot is.
+func (t *sumTask) findPlaces() {
+	limit := t.ix.points.Limit
+	t.place = aligned(t.place, limit, 0)
+	if t.ix.n < limit {
+		for i := range t.place {
+			t.place[i] = NoSlot
 		}
-		last := min((chunk+1)*recordChunk, len(g.records))
-		for at := chunk * recordChunk; at < last; at += native.BlockLen {
-			records := g.records[at:min(at+native.BlockLen, last)]
-			if t.byPlace {
-				gatherRecords(records, &g.of, g.values, 1, t.ix.points.Blocks[at/native.BlockLen].Slot[:len(records)])
-			} else {
-				gatherRecords(records, &g.of, g.values, 1, rowsOf(nil, last)[at:at+len(records)])
-			}
+	}
+	for at := 0; at < t.ix.n; at += native.BlockLen {
+		for i, slot := range t.ix.points.Blocks[at/native.BlockLen].Slot[:min(native.BlockLen, t.ix.n-at)] {
+			t.place[slot] = uint32(at + i)
 		}
 	}
 }
 
-// gatherRecords sets value i of each record to that of the row in column i, or to none if the column
-// is nil.
-func gatherRecords(records []native.Record, columns *[native.RecordLen][]float32, values int, none float32, rows []uint32) {
+// fillTask is the native.Task of fillRecords.
+type fillTask struct{ *sumTask }
+
+func (t *fillTask) Do(_, chunk int) {
+	first, last := chunk*recordChunk, min((chunk+1)*recordChunk, t.ix.points.Limit)
+	var place []uint32
+	if t.byPlace {
+		place = t.place
+	}
+	for i := range t.groups {
+		if g := &t.groups[i]; !g.ones {
+			native.FillRecords(t.ix.level, g.of[:g.values], 1, place, first, last, g.records)
+		}
+	}
+}
+
+// spreadSums writes the results to their columns: in sequence, from the places of the slots.
+func (t *sumTask) spreadSums(p *pools) error {
+	if t.self == nil {
+		for i, at := range t.columns {
+			term := &t.s.Terms[i]
+			for j, sum := range t.sums(term, at)[:t.centres] {
+				term.To[j] = sum[at.value]
+			}
+		}
+		return nil
+	}
+	if len(t.columns) == 0 {
+		return nil
+	}
+	t.spread.sumTask = t
+	return p.run(t.ix, t.ix.points.Limit, recordChunk, &t.spread)
+}
+
+// sums returns where the results of a term are.
+func (t *sumTask) sums(term *Term, at sumColumn) []native.Record {
+	return t.groups[at.group].sums[term.op()][term.Weight]
+}
+
+// spreadTask is the native.Task of spreadSums.
+type spreadTask struct{ *sumTask }
+
+func (t *spreadTask) Do(_, chunk int) {
+	first, last := chunk*recordChunk, min((chunk+1)*recordChunk, t.ix.points.Limit)
+	var from [native.RecordLen][]native.Record
+	var value [native.RecordLen]int
+	var to [native.RecordLen][]float32
+	n := 0
+	for i, at := range t.columns {
+		term := &t.s.Terms[i]
+		from[n], value[n], to[n] = t.sums(term, at), at.value, term.To
+		if n++; n == native.RecordLen || i == len(t.columns)-1 {
+			native.SpreadRecords(t.ix.level, from[:n], value[:n], t.place, first, last, to[:n])
+			n = 0
+		}
+	}
+}
+
+// gather sets value i of each record to that of the row in column i, or to none if the column is nil.
+func gather(records []native.Record, columns *[native.RecordLen][]float32, values int, none float32, rows []uint32) {
 	for i, column := range columns[:values] {
 		if column == nil {
 			for j := range records {
