@@ -246,6 +246,52 @@ func TestSumsIntegrate(t *testing.T) {
 	}
 }
 
+// Some queries of a batch have more neighbours than a worker has room for at first.
+func TestSumsOfManyNeighbours(t *testing.T) {
+	const crowd, alone = 40_000, 7
+	x, y, of := make([]float32, crowd+alone), make([]float32, crowd+alone), make([]float32, crowd+alone)
+	total := 0
+	for i := range of {
+		if of[i] = float32(i % 5); i < crowd {
+			total += i % 5
+		} else {
+			x[i] = float32(i) // a metre apart
+		}
+	}
+	q := &spatial.Queries{}
+	for i := range 150 {
+		q.X, q.Y, q.Radius = append(q.X, float32(crowd+i%alone)), append(q.Y, 0), append(q.Radius, 0.5)
+		if i%40 == 13 {
+			q.X[i] = 0.25
+		}
+	}
+	for _, level := range native.Levels() {
+		for _, workers := range []int{1, 2} {
+			ix := indexOf(t, spatial.Config{Level: level, Workers: workers}, x, y, nil, nil)
+			n := len(q.X)
+			sums := &spatial.Sums{Counts: make([]uint32, n), Nearest: make([]uint32, n),
+				Terms: []spatial.Term{{Of: of, To: make([]float32, n)}, {Weight: spatial.InverseSquare, Reduce: spatial.Max, To: make([]float32, n)}}}
+			for range 2 { // the second time with the room of the first
+				blank(sums, n)
+				if err := ix.Sum(q, sums); err != nil {
+					t.Fatal(err)
+				}
+				for i := range n {
+					got := [4]float32{float32(sums.Counts[i]), float32(sums.Nearest[i]), sums.Terms[0].To[i], sums.Terms[1].To[i]}
+					slot := crowd + i%alone
+					want := [4]float32{1, float32(slot), float32(slot % 5), 0}
+					if i%40 == 13 {
+						want = [4]float32{crowd, 0, float32(total), 16}
+					}
+					if got != want {
+						t.Fatalf("level %s, %d workers, query %d: count, nearest, sum and largest weight are %g, want %g", level, workers, i, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
 // Rows of slots that are not in the index are not written, and not read.
 func TestSumsOfPartlyLiveSlots(t *testing.T) {
 	x := []float32{nan, 1, nan, 2, 4, nan, nan}
