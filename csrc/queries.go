@@ -166,24 +166,24 @@ type RowSums struct {
 	Records, Own, Plain, Weighted unsafe.Pointer
 	Index, Ends                   []uint32
 	Weights                       []float32
-	Values                        int
 	Op                            uint8
-	Mask                          uint32
-	PlainMeans, WeightedMeans     uint8
+
+	PlainValues, WeightedValues, PlainMeans, WeightedMeans uint8
 }
 
 // SumRows is et_sum_rows.
 func SumRows(level int32, s *RowSums) {
 	C.et_sum_rows(C.int32_t(level), C.et_row_sums{records: (*C.float)(s.Records), index: u32(s.Index), ends: u32(s.Ends),
 		own: (*C.float)(s.Own), weights: f32(s.Weights), plain: (*C.float)(s.Plain), weighted: (*C.float)(s.Weighted),
-		rows: C.int64_t(len(s.Ends)), mask: C.uint32_t(s.Mask), values: C.int32_t(s.Values), op: C.int32_t(s.Op),
+		rows: C.int64_t(len(s.Ends)), op: C.int32_t(s.Op),
+		plain_values: C.uint32_t(s.PlainValues), weighted_values: C.uint32_t(s.WeightedValues),
 		plain_means: C.uint32_t(s.PlainMeans), weighted_means: C.uint32_t(s.WeightedMeans)})
 }
 
-// Columns8 is et_columns8.
-type Columns8 [C.ET_RECORD]unsafe.Pointer
+// SomeColumns is et_some_columns.
+type SomeColumns [C.ET_COLUMNS]unsafe.Pointer
 
-func (c *Columns8) c() (columns C.et_columns8) {
+func (c *SomeColumns) c() (columns C.et_some_columns) {
 	for i, p := range c {
 		columns.of[i] = (*C.float)(p)
 	}
@@ -191,11 +191,11 @@ func (c *Columns8) c() (columns C.et_columns8) {
 }
 
 // FillRecords is et_fill_records of slots first to last-1.
-func FillRecords(from *Columns8, n int, none float32, place []uint32, first, last int, records unsafe.Pointer) {
+func FillRecords(from *SomeColumns, n int, none float32, place []uint32, first, last int, records unsafe.Pointer) {
 	C.et_fill_records(from.c(), C.int32_t(n), C.float(none), u32(place), C.int64_t(first), C.int64_t(last), (*C.float)(records))
 }
 
 // SpreadRecords is et_spread_records of slots first to last-1.
-func SpreadRecords(from, to *Columns8, n int, place []uint32, first, last int) {
+func SpreadRecords(from, to *SomeColumns, n int, place []uint32, first, last int) {
 	C.et_spread_records(from.c(), to.c(), C.int32_t(n), u32(place), C.int64_t(first), C.int64_t(last))
 }

@@ -127,7 +127,8 @@ void et_weigh(int32_t level, int32_t weight, float softening, const float *radiu
               const float *dist2, float *w);
 
 /* Sums over rows, of records of ET_RECORD floats each: native.SumRows. The elements of a row are numbers of
- * records, after & mask. values is from 1 to ET_RECORD; other elements of the results are unspecified. */
+ * records. The masks have a bit for each value of a record: those that plain and weighted get, and those that are
+ * divided by the length of the row. Other elements of the results are unspecified. */
 enum { ET_RECORD = 8 };
 enum et_sum_op { ET_ADD = 0, ET_MIN = 1, ET_MAX = 2 };
 typedef struct {
@@ -135,26 +136,27 @@ typedef struct {
 	const uint32_t *index, *ends;
 	const float *own;        /* a record for each row, which is subtracted */
 	const float *weights;    /* of each element */
-	float *plain, *weighted; /* a record for each row; one of them may be NULL */
+	float *plain, *weighted; /* a record for each row */
 	int64_t rows;
-	uint32_t mask;
-	int32_t values, op;
-	uint32_t plain_means, weighted_means; /* a bit for each value that is divided by the length of the row */
+	uint32_t plain_values, weighted_values, plain_means, weighted_means;
+	int32_t op;
 } et_row_sums;
 void et_sum_rows(int32_t level, et_row_sums sums);
 
-/* n columns, at most ET_RECORD. */
+/* n columns, at most ET_COLUMNS. */
+enum { ET_COLUMNS = 16 };
 typedef struct {
-	float *of[ET_RECORD];
-} et_columns8;
+	float *of[ET_COLUMNS];
+} et_some_columns;
 
 /* records[place[s]][k] = from.of[k][s], or none if that column is NULL, for the slots s in [first, last) whose place
- * is not UINT32_MAX. If place is NULL, it is s. The values from n on become none. */
-void et_fill_records(et_columns8 from, int32_t n, float none, const uint32_t *place, int64_t first, int64_t last,
+ * is not UINT32_MAX. If place is NULL, it is s. The values from n on become none; n is at most ET_RECORD. */
+void et_fill_records(et_some_columns from, int32_t n, float none, const uint32_t *place, int64_t first, int64_t last,
                      float *records);
 
 /* to.of[k][s] = from.of[k][ET_RECORD * place[s]] for the same slots: from has, for each column, the address of a value
  * in the first record. */
-void et_spread_records(et_columns8 from, et_columns8 to, int32_t n, const uint32_t *place, int64_t first, int64_t last);
+void et_spread_records(et_some_columns from, et_some_columns to, int32_t n, const uint32_t *place, int64_t first,
+                       int64_t last);
 
 #endif

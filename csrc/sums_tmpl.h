@@ -55,45 +55,46 @@ KERNEL(void, weigh, int32_t weight, float softening, const float *radius, const 
 		weigh_rows(ET_CUBIC_SPLINE, softening, radius, ends, rows, dist2, w);
 }
 
-/* The rows of sums; op, with_plain and with_weighted are constants at each call. */
-HELPER(LEVEL) void sum_each(const et_row_sums *s, const int op, const int with_plain, const int with_weighted) {
+/* The sums of the values from k on; op, with_plain and with_weighted are constants at each call. */
+HELPER(LEVEL) void sum_values(const et_row_sums *s, int64_t k, const int op, const int with_plain, const int with_weighted) {
 	const float first = op == ET_ADD ? 0.0f : op == ET_MIN ? __builtin_inff() : -__builtin_inff();
-	const float *const w = s->weights;
-	const uint32_t *const index = s->index;
-	const uint32_t mask = s->mask, means = s->plain_means | s->weighted_means;
-	for (int64_t k = 0; k < s->values; k += V(PAIR_LANES)) {
-		const float *const records = s->records + k;
-		uint32_t j = 0;
-		for (int64_t i = 0; i < s->rows; i++) {
-			const int64_t row = i * ET_RECORD + k;
-			const V(pair) own = V(pair_load)(s->own + row);
-			V(pair) all = V(pair_set)(first);
-			const uint32_t begin = j, end = s->ends[i];
-			for (; j < end; j++) {
-				V(pair) v = V(pair_sub)(V(pair_load)(records + (size_t)(index[j] & mask) * ET_RECORD), own);
-				if (with_weighted)
-					v = V(pair_weigh)(v, w[j]);
-				all = op == ET_ADD ? V(pair_add)(all, v) : op == ET_MIN ? V(pair_min)(v, all) : V(pair_max)(v, all);
-			}
-			if (begin == end)
-				all = V(pair_set)(0.0f);
-			else if (means)
-				all = V(pair_share)(all, (float)(end - begin), s->plain_means >> k, s->weighted_means >> k);
-			V(pair_store)(all, with_plain ? s->plain + row : 0, with_weighted ? s->weighted + row : 0, with_plain, with_weighted);
+	const float *const w = s->weights, *const records = s->records + k;
+	const uint32_t *const index = s->index, *const ends = s->ends;
+	const uint32_t plain_means = s->plain_means >> k, weighted_means = s->weighted_means >> k, means = plain_means | weighted_means;
+	uint32_t j = 0;
+	for (int64_t i = 0; i < s->rows; i++) {
+		const int64_t row = i * ET_RECORD + k;
+		const V(pair) own = V(pair_load)(s->own + row);
+		V(pair) all = V(pair_set)(first);
+		const uint32_t begin = j, end = ends[i];
+#pragma GCC unroll 4
+		for (; j < end; j++) {
+			V(pair) v = V(pair_sub)(V(pair_load)(records + (size_t)index[j] * ET_RECORD), own);
+			if (with_weighted)
+				v = V(pair_weigh)(v, w[j]);
+			all = op == ET_ADD ? V(pair_add)(all, v) : op == ET_MIN ? V(pair_min)(v, all) : V(pair_max)(v, all);
 		}
+		if (begin == end)
+			all = V(pair_set)(0.0f);
+		else if (means)
+			all = V(pair_share)(all, (float)(end - begin), plain_means, weighted_means);
+		V(pair_store)(all, with_plain ? s->plain + row : 0, with_weighted ? s->weighted + row : 0, with_plain, with_weighted);
 	}
 }
 
 KERNEL(void, sum_rows, const et_row_sums *s) {
-	switch (s->op << 2 | (s->plain != 0) << 1 | (s->weighted != 0)) {
-#define FORM(op, plain, weighted)                      \
-	case (op) << 2 | (plain) << 1 | (weighted):    \
-		sum_each(s, op, plain, weighted);      \
-		break
+	const uint32_t lanes = (1u << V(PAIR_LANES)) - 1u;
+	for (int64_t k = 0; k < ET_RECORD; k += V(PAIR_LANES)) {
+		switch (s->op << 2 | ((s->plain_values >> k & lanes) != 0) << 1 | ((s->weighted_values >> k & lanes) != 0)) {
+#define FORM(op, plain, weighted)                        \
+		case (op) << 2 | (plain) << 1 | (weighted):      \
+			sum_values(s, k, op, plain, weighted);   \
+			break
 #define FORMS(op) FORM(op, 0, 1); FORM(op, 1, 0); FORM(op, 1, 1)
-		FORMS(ET_ADD); FORMS(ET_MIN); FORMS(ET_MAX);
+			FORMS(ET_ADD); FORMS(ET_MIN); FORMS(ET_MAX);
 #undef FORMS
 #undef FORM
+		}
 	}
 }
 

@@ -11,21 +11,22 @@ import (
 
 // C sees these types as structs of its own, and these constants as its own.
 var (
-	_ [csrc.GridSize]byte       = [unsafe.Sizeof(Grid{})]byte{}
-	_ [csrc.BlockSize]byte      = [unsafe.Sizeof(Block{})]byte{}
-	_ [csrc.PackSize]byte       = [unsafe.Sizeof(Packed{})]byte{}
-	_ [csrc.RaySize]byte        = [unsafe.Sizeof(ray{})]byte{}
-	_ [csrc.SpanSize]byte       = [unsafe.Sizeof(span{})]byte{}
-	_ [csrc.RecordSize]byte     = [unsafe.Sizeof(Record{})]byte{}
-	_ [csrc.TorusSize]byte      = [unsafe.Sizeof(torus{})]byte{}
-	_ [csrc.CentreSize]byte     = [unsafe.Sizeof(centre{})]byte{}
-	_ [csrc.CentresSize]byte    = [unsafe.Sizeof(centres{})]byte{}
-	_ [csrc.ListSize]byte       = [unsafe.Sizeof(list{})]byte{}
-	_ [csrc.ProgressSize]byte   = [unsafe.Sizeof(progress{})]byte{}
-	_ [csrc.MostNeighbours]byte = [MostNeighbours]byte{}
-	_ [csrc.ScratchFrom]byte    = [mergedRow]byte{}
-	_ [csrc.LongList]byte       = [longList]byte{}
-	_ [csrc.SweepRun]byte       = [sweepRun]byte{}
+	_ [csrc.GridSize]byte           = [unsafe.Sizeof(Grid{})]byte{}
+	_ [csrc.BlockSize]byte          = [unsafe.Sizeof(Block{})]byte{}
+	_ [csrc.PackSize]byte           = [unsafe.Sizeof(Packed{})]byte{}
+	_ [csrc.RaySize]byte            = [unsafe.Sizeof(ray{})]byte{}
+	_ [csrc.SpanSize]byte           = [unsafe.Sizeof(span{})]byte{}
+	_ [csrc.RecordSize]byte         = [unsafe.Sizeof(Record{})]byte{}
+	_ [len(csrc.SomeColumns{})]byte = [SomeColumns]byte{}
+	_ [csrc.TorusSize]byte          = [unsafe.Sizeof(torus{})]byte{}
+	_ [csrc.CentreSize]byte         = [unsafe.Sizeof(centre{})]byte{}
+	_ [csrc.CentresSize]byte        = [unsafe.Sizeof(centres{})]byte{}
+	_ [csrc.ListSize]byte           = [unsafe.Sizeof(list{})]byte{}
+	_ [csrc.ProgressSize]byte       = [unsafe.Sizeof(progress{})]byte{}
+	_ [csrc.MostNeighbours]byte     = [MostNeighbours]byte{}
+	_ [csrc.ScratchFrom]byte        = [mergedRow]byte{}
+	_ [csrc.LongList]byte           = [longList]byte{}
+	_ [csrc.SweepRun]byte           = [sweepRun]byte{}
 )
 
 var cLevels = [len(levelNames)]int32{C: csrc.C, AVX2: csrc.AVX2, AVX512: csrc.AVX512, NEON: csrc.NEON}
@@ -107,12 +108,12 @@ func weighC(l Level, weight Weight, softening float32, radius []float32, ends []
 
 func sumRowsC(l Level, s *RowSums) {
 	csrc.SumRows(cLevels[l], &csrc.RowSums{Records: pointer(s.Records), Own: pointer(s.Own), Plain: pointer(s.Plain),
-		Weighted: pointer(s.Weighted), Index: s.Index, Ends: s.Ends, Weights: s.Weights, Values: s.Values, Op: uint8(s.Op), Mask: s.mask(),
-		PlainMeans: s.PlainMeans, WeightedMeans: s.WeightedMeans})
+		Weighted: pointer(s.Weighted), Index: s.Index, Ends: s.Ends, Weights: s.Weights, Op: uint8(s.Op),
+		PlainValues: s.PlainValues, WeightedValues: s.WeightedValues, PlainMeans: s.PlainMeans, WeightedMeans: s.WeightedMeans})
 }
 
 func fillRecordsC(columns [][]float32, none float32, place []uint32, first, last int, records []Record) {
-	var from csrc.Columns8
+	var from csrc.SomeColumns
 	for k, c := range columns {
 		from[k] = pointer(c)
 	}
@@ -120,7 +121,7 @@ func fillRecordsC(columns [][]float32, none float32, place []uint32, first, last
 }
 
 func spreadRecordsC(records [][]Record, value []int, place []uint32, first, last int, columns [][]float32) {
-	var from, to csrc.Columns8
+	var from, to csrc.SomeColumns
 	for k, c := range columns {
 		from[k], to[k] = unsafe.Pointer(&records[k][0][value[k]]), pointer(c)
 	}

@@ -106,6 +106,9 @@ func positive(a, v float32) float32 {
 // RecordLen is the number of values of a Record.
 const RecordLen = 8
 
+// SomeColumns is the largest number of columns of SpreadRecords.
+const SomeColumns = 16
+
 // A Record has some values of a point, or of a row.
 type Record [RecordLen]float32
 
@@ -119,44 +122,40 @@ const (
 	SumOps              // how many there are
 )
 
-// RowSums is the input and output of SumRows.
+// RowSums is the input and output of SumRows. A mask has a bit for each value of a record.
 type RowSums struct {
-	Records []Record // a single one serves all elements of Index
-	Index   []uint32 // elements of the rows: numbers of records
-	Ends    []uint32 // row i ends before Ends[i] and begins where row i-1 ends, the first at 0
-	Own     []Record // of each row
-	Values  int      // how many values of a record are in use, at least one
+	Records []Record
+	Index   []uint32  // elements of the rows: numbers of records
+	Ends    []uint32  // row i ends before Ends[i] and begins where row i-1 ends, the first at 0
+	Own     []Record  // of each row
+	Weights []float32 // of each element of Index; nil if WeightedValues is 0
 	Op      SumOp
-	Weights []float32 // of each element of Index; nil if Weighted is nil
 
-	Plain, Weighted []Record // results for each row; at least one of them is not nil
-	// PlainMeans and WeightedMeans have a bit for each value whose result is divided by the length of the row.
-	PlainMeans, WeightedMeans uint8
+	PlainValues, WeightedValues uint8 // which values Plain and Weighted get
+	PlainMeans, WeightedMeans   uint8 // which of these are divided by the length of the row
+
+	Plain, Weighted []Record // results for each row; nil if they get none
 }
 
-// SumRows combines, for each row i and each of the Values k, the values
+// SumRows combines, for each row i and each of the values k wanted,
 //
 //	v = Records[j][k] - Own[i][k]
 //
 // of the elements j of the row, in their order: v in Plain[i][k], and v * Weights[j] in Weighted[i][k]. Every
 // operation is rounded. The results of an empty row are 0. Other elements of the results are unspecified.
 //
-// It panics where lengths do not fit, on an unknown Op and on a level that Resolve refuses; it does not check that the elements of
-// Index are below len(Records).
+// It panics where lengths do not fit, on an unknown Op and on a level that Resolve refuses; it does not check that the
+// elements of Index are below len(Records).
 func SumRows(level Level, s *RowSums) {
 	mustAscend("native: SumRows: Ends do not fit", s.Ends, len(s.Index))
 	rows := len(s.Ends)
 	switch {
-	case s.Values < 1 || s.Values > RecordLen:
-		panic("native: SumRows: Values is out of range")
-	case len(s.Own) != rows || s.Plain != nil && len(s.Plain) != rows || s.Weighted != nil && len(s.Weighted) != rows:
+	case len(s.Own) != rows || s.PlainValues != 0 && len(s.Plain) != rows || s.WeightedValues != 0 && len(s.Weighted) != rows:
 		panic("native: SumRows: Ends, Own, Plain and Weighted differ in length")
-	case s.Weighted != nil && len(s.Weights) < len(s.Index):
+	case s.WeightedValues != 0 && len(s.Weights) < len(s.Index):
 		panic("native: SumRows: Weights is shorter than Index")
 	case s.Op >= SumOps:
 		panic("native: SumRows: no such Op")
-	case s.Plain == nil && s.Weighted == nil || len(s.Records) == 0 && len(s.Index) > 0:
-		panic("native: SumRows: no results or no records")
 	}
 	if level = must(level); level == Go {
 		sumRowsGo(s)
@@ -165,50 +164,46 @@ func SumRows(level Level, s *RowSums) {
 	}
 }
 
-// mask is 0 if one record serves all elements of Index.
-func (s *RowSums) mask() uint32 {
-	if len(s.Records) == 1 {
-		return 0
-	}
-	return ^uint32(0)
-}
-
-// sumRowsGo is the pure-Go kernel. Four values at a time stay in registers.
+// sumRowsGo is the pure-Go kernel. Half of the values of a record at a time stay in registers.
 func sumRowsGo(s *RowSums) {
-	every, at := s.mask(), uint32(0)
+	const values = RecordLen / 2
+	at := uint32(0)
 	for i, end := range s.Ends {
 		index := s.Index[at:end]
-		for k := 0; k < s.Values; k += RecordLen / 2 {
-			own := half(&s.Own[i], k)
-			if s.Plain != nil {
-				to := half(&s.Plain[i], k)
-				if s.Op == Add {
-					addRow(s.Records, index, every, k, own, to)
-				} else {
-					extremeRow(s.Records, index, every, k, own, nil, s.Op == Max, to)
+		var weights []float32
+		if s.WeightedValues != 0 {
+			weights = s.Weights[at:end]
+		}
+		for k := 0; k < RecordLen; k += values {
+			own, plain, weighted := half(&s.Own[i], k), s.PlainValues>>k&(1<<values-1) != 0, s.WeightedValues>>k&(1<<values-1) != 0
+			switch {
+			case s.Op == Add && plain && weighted:
+				addBothRow(s.Records, index, k, own, weights, half(&s.Plain[i], k), half(&s.Weighted[i], k))
+			case s.Op == Add && plain:
+				addRow(s.Records, index, k, own, half(&s.Plain[i], k))
+			case s.Op == Add && weighted:
+				addWeightedRow(s.Records, index, k, own, weights, half(&s.Weighted[i], k))
+			default:
+				if plain {
+					extremeRow(s.Records, index, k, own, nil, s.Op == Max, half(&s.Plain[i], k))
 				}
-			}
-			if s.Weighted != nil {
-				weights, to := s.Weights[at:end], half(&s.Weighted[i], k)
-				if s.Op == Add {
-					addWeightedRow(s.Records, index, every, k, own, weights, to)
-				} else {
-					extremeRow(s.Records, index, every, k, own, weights, s.Op == Max, to)
+				if weighted {
+					extremeRow(s.Records, index, k, own, weights, s.Op == Max, half(&s.Weighted[i], k))
 				}
 			}
 		}
-		finish(s.Plain, i, int(end-at), s.PlainMeans)
-		finish(s.Weighted, i, int(end-at), s.WeightedMeans)
+		if s.PlainValues != 0 {
+			finish(&s.Plain[i], len(index), s.PlainMeans)
+		}
+		if s.WeightedValues != 0 {
+			finish(&s.Weighted[i], len(index), s.WeightedMeans)
+		}
 		at = end
 	}
 }
 
 // finish divides the results of a row of n elements that are means.
-func finish(results []Record, row, n int, means uint8) {
-	if results == nil {
-		return
-	}
-	r := &results[row]
+func finish(r *Record, n int, means uint8) {
 	if n == 0 {
 		*r = Record{}
 		return
@@ -221,11 +216,11 @@ func finish(results []Record, row, n int, means uint8) {
 // half returns the values of a record from k on.
 func half(r *Record, k int) *[RecordLen / 2]float32 { return (*[RecordLen / 2]float32)(r[k:]) }
 
-func addRow(records []Record, index []uint32, every uint32, k int, own, to *[4]float32) {
+func addRow(records []Record, index []uint32, k int, own, to *[4]float32) {
 	a, b, c, d := own[0], own[1], own[2], own[3]
 	var sa, sb, sc, sd float32
 	for _, j := range index {
-		v := half(&records[j&every], k)
+		v := half(&records[j], k)
 		sa += v[0] - a
 		sb += v[1] - b
 		sc += v[2] - c
@@ -234,11 +229,11 @@ func addRow(records []Record, index []uint32, every uint32, k int, own, to *[4]f
 	to[0], to[1], to[2], to[3] = sa, sb, sc, sd
 }
 
-func addWeightedRow(records []Record, index []uint32, every uint32, k int, own *[4]float32, weights []float32, to *[4]float32) {
+func addWeightedRow(records []Record, index []uint32, k int, own *[4]float32, weights []float32, to *[4]float32) {
 	a, b, c, d := own[0], own[1], own[2], own[3]
 	var sa, sb, sc, sd float32
 	for n, w := range weights[:len(index)] {
-		v := half(&records[index[n]&every], k)
+		v := half(&records[index[n]], k)
 		sa += float32((v[0] - a) * w)
 		sb += float32((v[1] - b) * w)
 		sc += float32((v[2] - c) * w)
@@ -247,9 +242,30 @@ func addWeightedRow(records []Record, index []uint32, every uint32, k int, own *
 	to[0], to[1], to[2], to[3] = sa, sb, sc, sd
 }
 
+// addBothRow is addRow and addWeightedRow.
+func addBothRow(records []Record, index []uint32, k int, own *[4]float32, weights []float32, plain, weighted *[4]float32) {
+	a, b, c, d := own[0], own[1], own[2], own[3]
+	var sa, sb, sc, sd, wa, wb, wc, wd float32
+	for n, w := range weights[:len(index)] {
+		v := half(&records[index[n]], k)
+		va, vb := v[0]-a, v[1]-b
+		sa += va
+		sb += vb
+		wa += float32(va * w)
+		wb += float32(vb * w)
+		vc, vd := v[2]-c, v[3]-d
+		sc += vc
+		sd += vd
+		wc += float32(vc * w)
+		wd += float32(vd * w)
+	}
+	plain[0], plain[1], plain[2], plain[3] = sa, sb, sc, sd
+	weighted[0], weighted[1], weighted[2], weighted[3] = wa, wb, wc, wd
+}
+
 // extremeRow is for smallest values, and for largest: these are the negated smallest of the negated values. Nil
 // weights are 1.
-func extremeRow(records []Record, index []uint32, every uint32, k int, own *[4]float32, weights []float32, largest bool, to *[4]float32) {
+func extremeRow(records []Record, index []uint32, k int, own *[4]float32, weights []float32, largest bool, to *[4]float32) {
 	sign := float32(1)
 	if largest {
 		sign = -1
@@ -259,7 +275,7 @@ func extremeRow(records []Record, index []uint32, every uint32, k int, own *[4]f
 		least[i] = float32(math.Inf(1))
 	}
 	for n, j := range index {
-		v := half(&records[j&every], k)
+		v := half(&records[j], k)
 		w := sign
 		if weights != nil {
 			w *= weights[n]
@@ -281,7 +297,7 @@ func extremeRow(records []Record, index []uint32, every uint32, k int, own *[4]f
 //
 // It panics where lengths do not fit, and on a level that Resolve refuses; it does not check places.
 func FillRecords(level Level, columns [][]float32, none float32, place []uint32, first, last int, records []Record) {
-	checkColumns("native: FillRecords: columns or place do not fit", columns, place, first, last)
+	checkColumns("native: FillRecords: columns or place do not fit", columns, RecordLen, place, first, last)
 	if place == nil && last > len(records) {
 		panic("native: FillRecords: records is too short")
 	}
@@ -306,8 +322,8 @@ func FillRecords(level Level, columns [][]float32, none float32, place []uint32,
 }
 
 // checkColumns panics unless all columns that are not nil, and place, have slots first to last-1.
-func checkColumns(message string, columns [][]float32, place []uint32, first, last int) {
-	ok := len(columns) <= RecordLen && first >= 0 && first <= last && (place == nil || last <= len(place))
+func checkColumns(message string, columns [][]float32, most int, place []uint32, first, last int) {
+	ok := len(columns) <= most && first >= 0 && first <= last && (place == nil || last <= len(place))
 	for _, c := range columns {
 		ok = ok && (c == nil || last <= len(c))
 	}
@@ -319,7 +335,7 @@ func checkColumns(message string, columns [][]float32, place []uint32, first, la
 // SpreadRecords sets columns[k][s] to value[k] of records[k][place[s]], for the slots s from first to last-1 whose place is
 // not NoSlot. It panics where lengths do not fit, and on a level that Resolve refuses; it does not check places.
 func SpreadRecords(level Level, records [][]Record, value []int, place []uint32, first, last int, columns [][]float32) {
-	checkColumns("native: SpreadRecords: columns or place do not fit", columns, place, first, last)
+	checkColumns("native: SpreadRecords: columns or place do not fit", columns, SomeColumns, place, first, last)
 	if place == nil || len(records) != len(columns) || len(value) != len(columns) {
 		panic("native: SpreadRecords: records, value and columns differ in length")
 	}

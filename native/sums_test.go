@@ -170,18 +170,23 @@ func TestParitySumRows(t *testing.T) {
 	g := newGuard(t, 40*50+300*native.RecordLen)
 	for range paritytest.Rounds(200) {
 		ends, n := drawRows(run, run.IntN(40))
-		s := &native.RowSums{Ends: ends, Values: 1 + run.IntN(native.RecordLen), Op: native.SumOp(run.IntN(int(native.SumOps)))}
+		s := &native.RowSums{Ends: ends, PlainValues: uint8(run.Uint32()), WeightedValues: uint8(run.Uint32()), Op: native.SumOp(run.IntN(int(native.SumOps)))}
 		classes := []paritytest.Class{paritytest.Uniform}
 		if run.IntN(4) == 0 {
 			classes = paritytest.AllClasses
 		}
-		s.Records, s.Own = drawRecords(run, []int{1, 300}[run.IntN(2)], classes), drawRecords(run, len(ends), classes)
+		s.Records, s.Own = drawRecords(run, 300, classes), drawRecords(run, len(ends), classes)
 		for range n {
 			s.Index = append(s.Index, uint32(run.IntN(300)))
 		}
 		s.Weights = make([]float32, n)
 		run.Fill(s.Weights, classes...)
-		form := 1 + run.IntN(3)
+		switch run.IntN(4) {
+		case 0:
+			s.PlainValues = 0
+		case 1:
+			s.WeightedValues = 0
+		}
 		if s.Op == native.Add {
 			s.PlainMeans, s.WeightedMeans = uint8(run.Uint32()), uint8(run.Uint32())
 		}
@@ -191,14 +196,14 @@ func TestParitySumRows(t *testing.T) {
 			c := *s
 			c.Records, c.Own = g.records("records", s.Records), g.records("own", s.Own)
 			c.Index, c.Ends, c.Weights = g.copyWords("index", s.Index), g.copyWords("ends", ends), g.copyFloats("weights", s.Weights)
-			if form&1 != 0 {
+			if s.PlainValues != 0 {
 				c.Plain = g.records("plain", make([]native.Record, len(ends)))
 			}
-			if form&2 != 0 {
+			if s.WeightedValues != 0 {
 				c.Weighted = g.records("weighted", make([]native.Record, len(ends)))
 			}
 			native.SumRows(level, &c)
-			run.Check(g.check(), checkSums(&c, c.Plain, nil, s.PlainMeans), checkSums(&c, c.Weighted, c.Weights, s.WeightedMeans))
+			run.Check(g.check(), checkSums(&c, c.Plain, s.PlainValues, nil, s.PlainMeans), checkSums(&c, c.Weighted, s.WeightedValues, c.Weights, s.WeightedMeans))
 		}
 	}
 }
@@ -220,7 +225,7 @@ func drawRecords(run *paritytest.Run, n int, classes []paritytest.Class) []nativ
 }
 
 // checkSums compares results with brute force.
-func checkSums(s *native.RowSums, got []native.Record, weights []float32, means uint8) error {
+func checkSums(s *native.RowSums, got []native.Record, values uint8, weights []float32, means uint8) error {
 	from := uint32(0)
 	for i := range got {
 		index := s.Index[from:s.Ends[i]]
@@ -228,12 +233,12 @@ func checkSums(s *native.RowSums, got []native.Record, weights []float32, means 
 		if weights != nil {
 			w = weights[from:s.Ends[i]]
 		}
-		for k := range s.Values {
+		for k := range native.RecordLen {
+			if values>>k&1 == 0 {
+				continue
+			}
 			var v []float32
 			for _, j := range index {
-				if len(s.Records) == 1 {
-					j = 0
-				}
 				v = append(v, s.Records[j][k]-s.Own[i][k])
 			}
 			want := bruteForceSum(s.Op, v, w, means>>k&1 != 0)

@@ -46,6 +46,9 @@
 //   - Self queries: RadiusSelf and Pairs gather the points near some ten or fifteen
 //     neighbouring centres once and test each centre against them; where these are
 //     more than 4,096, each centre walks over its rows alone.
+//   - Sums: a worker finds the rows of 64 centres, in scratch that stays in its cache, and adds
+//     records, in which the values of one point are together: all points' records in SumSelf, and in
+//     Sum for many queries; where queries are few, those of the neighbours found.
 //   - Streaming: RadiusOnce sorts its queries into cells and reads every point once,
 //     testing it against the queries of its cell. It estimates the cost from the number
 //     of points and queries and, on up to 64 points, how many are near a query and how

@@ -209,8 +209,8 @@ func (ix *Index) Sum(q *Queries, s *Sums) error {
 	w := scratchOf(&s.scratch)
 	w.radius.begin(ix, q)
 	t := &w.sums
-	t.begin(ix, s, &w.radius, len(q.X))
-	t.radius = q.Radius
+	t.searcher, t.radius, t.self, t.byPlace = &w.radius, q.Radius, nil, false
+	t.begin(ix, s, len(q.X))
 	err := t.run(&w.pools)
 	w.radius.end()
 	return err
@@ -229,8 +229,8 @@ func (ix *Index) SumSelf(q *Self, s *Sums) error {
 	w.self.begin(ix, q, q.keep())
 	w.self.query.Places = !w.self.hasFilters()
 	t := &w.sums
-	t.begin(ix, s, &w.self, ix.n)
-	t.self, t.byPlace = &w.self, w.self.query.Places
+	t.searcher, t.radius, t.self, t.byPlace = &w.self, nil, &w.self, w.self.query.Places
+	t.begin(ix, s, ix.n)
 	err := t.run(&w.pools)
 	w.self.end()
 	return err

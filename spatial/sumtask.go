@@ -30,6 +30,7 @@ type sumTask struct {
 	byPlace  bool        // rows have places, otherwise slots
 	byHit    bool        // the records are those of a row's elements; otherwise those of all points
 	withKey  bool
+	byCentre bool // something is written by, or read for, each centre alone
 
 	groups  []sumGroup
 	columns []sumColumn // of the terms
@@ -44,14 +45,25 @@ type sumTask struct {
 type sumGroup struct {
 	of, own [native.RecordLen][]float32
 	values  int
-	ones    bool                 // all values are 1
-	want    [native.SumOps]uint8 // weights for each operation, a bit each
-	records []native.Record
+	ones    bool // all values are 1
+	// differences: all values are those of neighbours less those of the centre, in one column.
+	differences bool
+	want        [native.SumOps]uint8 // weights for each operation, a bit each
+	records     []native.Record
 	// Results of the centres, in the order of their rows, for each operation and weight. A bit of means stands for
 	// a value that is divided by the number of neighbours.
-	sums  [native.SumOps][native.Weights][]native.Record
-	means [native.Weights]uint8
-	adds  [native.Weights]uint8 // values that are not
+	sums     [native.SumOps][native.Weights][]native.Record
+	means    [native.Weights]uint8
+	adds     [native.Weights]uint8                // values that are not
+	extremes [native.SumOps][native.Weights]uint8 // values whose smallest or largest is wanted
+}
+
+// wanted returns the values of which an operation with a weight is wanted, and those that are means.
+func (g *sumGroup) wanted(op native.SumOp, weight int) (values, means uint8) {
+	if op == native.Add {
+		return g.adds[weight] | g.means[weight], g.means[weight]
+	}
+	return g.extremes[op][weight], 0
 }
 
 // sumColumn is where the result of a term is.
@@ -65,14 +77,14 @@ type sumWorker struct {
 	own     [sumChunk]native.Record
 	weights [native.Weights][]float32
 	hits    []native.Record
+	zeros   []uint32
 
 	radius [1]float32 // of all rows, in SumSelf
 	end    [1]uint32
 }
 
-func (t *sumTask) begin(ix *Index, s *Sums, searcher searcher, centres int) {
-	t.ix, t.s, t.searcher, t.centres = ix, s, searcher, centres
-	t.radius, t.self, t.byPlace = nil, nil, false
+func (t *sumTask) begin(ix *Index, s *Sums, centres int) {
+	t.ix, t.s, t.centres = ix, s, centres
 	if len(t.workers) != ix.cfg.Workers {
 		t.workers = make([]sumWorker, ix.cfg.Workers)
 	}
@@ -86,8 +98,13 @@ func (t *sumTask) plan() {
 	}
 	groups := t.groups[:0]
 	t.columns, t.weights = t.columns[:0], 0
-	for i := range t.s.Terms {
+	t.columns = append(t.columns, make([]sumColumn, len(t.s.Terms))...)
+	for i := range 2 * len(t.s.Terms) { // weighted terms first, so that their values are next to each other
+		i, uniform := i%len(t.s.Terms), i >= len(t.s.Terms)
 		term := &t.s.Terms[i]
+		if (term.Weight == Uniform) != uniform {
+			continue
+		}
 		at, found := sumColumn{}, false
 		for g := 0; g < len(groups) && !found; g++ {
 			if at.value, found = groups[g].find(term); found {
@@ -103,10 +120,14 @@ func (t *sumTask) plan() {
 		}
 		groups[at.group].use(at.value, term)
 		t.weights |= 1 << term.Weight
-		t.columns = append(t.columns, at)
+		t.columns[i] = at
 	}
 	t.weights &^= 1 << Uniform
 	t.groups = groups
+	t.byCentre = len(t.s.Counts) > 0 || len(t.s.Nearest) > 0 || len(t.s.NearestDist2) > 0
+	for i := range groups {
+		t.byCentre = t.byCentre || !groups[i].differences || !t.byPlace
+	}
 	t.withKey = t.weights != 0 || len(t.s.Nearest) > 0 || len(t.s.NearestDist2) > 0
 }
 
@@ -139,6 +160,8 @@ func (g *sumGroup) use(value int, t *Term) {
 		g.adds[t.Weight] |= 1 << value
 	case Mean:
 		g.means[t.Weight] |= 1 << value
+	default:
+		g.extremes[t.op()][t.Weight] |= 1 << value
 	}
 }
 
@@ -146,6 +169,7 @@ func (g *sumGroup) add(t *Term) int {
 	i := g.values
 	g.of[i], g.own[i] = t.Of, t.Own
 	g.ones = (i == 0 || g.ones) && t.Of == nil
+	g.differences = (i == 0 || g.differences) && t.Own != nil && sameColumn(t.Of, t.Own)
 	g.values++
 	return i
 }
@@ -234,14 +258,12 @@ func (w *sumWorker) grow(n int) {
 
 // reduce computes the results of the centres from number first on, from their rows.
 func (t *sumTask) reduce(w *sumWorker, first int) {
-	centres, index := w.centres[:len(w.rows.Ends)], w.rows.Slots[:w.rows.Fill]
-	for i := range centres {
-		if centres[i] = uint32(first + i); t.self != nil {
-			_, _, _, centres[i] = t.ix.point(first + i)
-		}
+	index := w.rows.Slots[:w.rows.Fill]
+	if t.byCentre {
+		t.findCentres(w, first)
+		t.countRows(w, w.centres[:len(w.rows.Ends)])
+		t.findNearest(w, w.centres[:len(w.rows.Ends)])
 	}
-	t.countRows(w, centres)
-	t.findNearest(w, centres)
 	t.weigh(w, first)
 	if t.byHit {
 		w.hits = resize(w.hits, len(index))
@@ -249,12 +271,14 @@ func (t *sumTask) reduce(w *sumWorker, first int) {
 	}
 	for i := range t.groups {
 		g := &t.groups[i]
-		records := g.records
-		if t.byHit && !g.ones {
+		records, index := g.records, index
+		if g.ones {
+			index = w.noughts(len(index))
+		} else if t.byHit {
 			records = w.hits
 			gather(records, &g.of, g.values, 1, w.rows.Slots[:w.rows.Fill])
 		}
-		sums := native.RowSums{Records: records, Index: index, Ends: w.rows.Ends, Own: t.own(w, g, first), Values: g.values}
+		sums := native.RowSums{Records: records, Index: index, Ends: w.rows.Ends, Own: t.own(w, g, first)}
 		for op := range g.want {
 			sums.Op = native.SumOp(op)
 			t.sumRows(w, g, &sums, first)
@@ -266,13 +290,7 @@ func (t *sumTask) reduce(w *sumWorker, first int) {
 // on. Where all values are differences of one column, these are the records of the centres.
 func (t *sumTask) own(w *sumWorker, g *sumGroup, first int) []native.Record {
 	n := len(w.rows.Ends)
-	same := 0
-	for i := range g.values {
-		if t.byPlace && g.own[i] != nil && sameColumn(g.of[i], g.own[i]) {
-			same++
-		}
-	}
-	if same == g.values {
+	if g.differences && t.byPlace {
 		return g.records[first : first+n]
 	}
 	own := w.own[:n]
@@ -280,21 +298,37 @@ func (t *sumTask) own(w *sumWorker, g *sumGroup, first int) []native.Record {
 	return own
 }
 
+// noughts returns n zeros: all elements of the rows have one record.
+func (w *sumWorker) noughts(n int) []uint32 {
+	if len(w.zeros) < n {
+		w.zeros = make([]uint32, n+n/4)
+	}
+	return w.zeros[:n]
+}
+
+// findCentres finds the rows of columns that belong to the centres from number first on.
+func (t *sumTask) findCentres(w *sumWorker, first int) {
+	for i := range w.rows.Ends {
+		if w.centres[i] = uint32(first + i); t.self != nil {
+			_, _, _, w.centres[i] = t.ix.point(first + i)
+		}
+	}
+}
+
 // sumRows computes the sums of one operation, with each of the weights that are wanted.
 func (t *sumTask) sumRows(w *sumWorker, g *sumGroup, sums *native.RowSums, first int) {
 	room, want, last := &g.sums[sums.Op], g.want[sums.Op], first+len(sums.Ends)
 	plain := want&(1<<Uniform) != 0
 	for want &^= 1 << Uniform; plain || want != 0; want &= want - 1 {
-		sums.Plain, sums.Weighted, sums.Weights, sums.PlainMeans, sums.WeightedMeans = nil, nil, nil, 0, 0
+		sums.PlainValues, sums.WeightedValues = 0, 0
 		if plain {
-			sums.Plain, sums.PlainMeans = room[Uniform][first:last], g.means[Uniform]
+			sums.PlainValues, sums.PlainMeans = g.wanted(sums.Op, int(Uniform))
+			sums.Plain = room[Uniform][first:last]
 		}
 		if want != 0 {
 			weight := bits.TrailingZeros8(want)
-			sums.Weighted, sums.WeightedMeans, sums.Weights = room[weight][first:last], g.means[weight], w.weights[weight]
-		}
-		if sums.Op != native.Add {
-			sums.PlainMeans, sums.WeightedMeans = 0, 0
+			sums.WeightedValues, sums.WeightedMeans = g.wanted(sums.Op, weight)
+			sums.Weighted, sums.Weights = room[weight][first:last], w.weights[weight]
 		}
 		native.SumRows(t.ix.level, sums)
 		plain = false
@@ -451,14 +485,14 @@ type spreadTask struct{ *sumTask }
 
 func (t *spreadTask) Do(_, chunk int) {
 	first, last := chunk*recordChunk, min((chunk+1)*recordChunk, t.ix.points.Limit)
-	var from [native.RecordLen][]native.Record
-	var value [native.RecordLen]int
-	var to [native.RecordLen][]float32
+	var from [native.SomeColumns][]native.Record
+	var value [native.SomeColumns]int
+	var to [native.SomeColumns][]float32
 	n := 0
 	for i, at := range t.columns {
 		term := &t.s.Terms[i]
 		from[n], value[n], to[n] = t.sums(term, at), at.value, term.To
-		if n++; n == native.RecordLen || i == len(t.columns)-1 {
+		if n++; n == native.SomeColumns || i == len(t.columns)-1 {
 			native.SpreadRecords(t.ix.level, from[:n], value[:n], t.place, first, last, to[:n])
 			n = 0
 		}
