@@ -210,6 +210,49 @@ func TestSumsInTwoDimensions(t *testing.T) {
 	}
 }
 
+func TestSumsAllocateNothingAfterWarmUp(t *testing.T) {
+	if paritytest.Instrumented {
+		t.Skip("instrumented builds allocate on their own account")
+	}
+	run := paritytest.Start(t, "Sums, allocations")
+	s := goldenScene()
+	s.Scale = 20
+	x, y, z := s.Columns()
+	batch, self := queriesOfSums(run, s)
+	for _, filtered := range []bool{false, true} {
+		batch.q.Exclude, batch.q.Mask, batch.q.Live, self.self.Mask, self.self.Live = nil, nil, nil, nil, nil
+		if filtered {
+			batch.q.Exclude, batch.q.Mask, batch.q.Live = s.Exclude, run.Categories(batch.rows), run.Bitmap(s.Limit())
+			self.self.Mask, self.self.Live = run.Categories(s.Limit()), batch.q.Live
+		}
+		for _, level := range native.Levels() {
+			for _, workers := range []int{1, 2, 7} {
+				ix := build(t, spatial.Config{CellSize: 8, Level: level, Workers: workers}, s)
+				of := make([]float32, s.Limit())
+				for _, k := range []*sumQuery{batch, self} {
+					sums := &spatial.Sums{Terms: everyTerm(of, make([]float32, k.rows))[:64], Counts: make([]uint32, k.rows),
+						Nearest: make([]uint32, k.rows), NearestDist2: make([]float32, k.rows)}
+					blank(sums, k.rows)
+					do := func() {
+						if err := ix.Build(x, y, z, s.Slots); err != nil {
+							t.Error(err)
+						}
+						if err := k.ask(ix, sums); err != nil {
+							t.Error(err)
+						}
+					}
+					for range 5 {
+						do()
+					}
+					if n := allocations(5, do); n != 0 {
+						t.Errorf("level %s, %d workers, self %t, filters %t: %g allocations", level, workers, k.q == nil, filtered, n)
+					}
+				}
+			}
+		}
+	}
+}
+
 // Any number of goroutines may sum over one index, each with a Sums of its own.
 func TestConcurrentSums(t *testing.T) {
 	run := paritytest.Start(t, "Sums, concurrent")

@@ -72,6 +72,7 @@ type sumColumn struct{ group, value int }
 // sumWorker is the memory of a worker.
 type sumWorker struct {
 	rows    native.Rows
+	found   native.Rows // rows for the searcher; a local variable would be allocated
 	ends    [sumChunk]uint32
 	centres [sumChunk]uint32 // rows of columns
 	own     [sumChunk]native.Record
@@ -242,12 +243,12 @@ func (t *sumTask) search(worker, first, last int) int {
 	if w.rows.Slots == nil {
 		w.grow(sumRoom)
 	}
-	rows := w.rows
+	w.found = w.rows
 	if !t.withKey {
-		rows.Dist2 = nil
+		w.found.Dist2 = nil
 	}
-	done := t.searcher.search(worker, first, last, &rows)
-	w.rows.Fill = rows.Fill
+	done := t.searcher.search(worker, first, last, &w.found)
+	w.rows.Fill = w.found.Fill
 	return done
 }
 
