@@ -204,7 +204,7 @@ func queriesOfSums(run *paritytest.Run, s *paritytest.Scene) (batch, self *sumQu
 	return &sumQuery{q: q, rows: len(q.X)}, &sumQuery{self: all, rows: s.Limit()}
 }
 
-// newSums returns all results of some of all terms, in any order, over columns of ordinary or of any values.
+// newSums returns some of all terms in any order, and some of the other results, over columns of ordinary or of any values.
 func newSums(run *paritytest.Run, s *paritytest.Scene, k *sumQuery) *spatial.Sums {
 	of, own := make([]float32, s.Limit()), make([]float32, k.rows)
 	classes := [][]paritytest.Class{{paritytest.Uniform}, paritytest.Finite, paritytest.AllClasses}[run.IntN(3)]
@@ -218,10 +218,17 @@ func newSums(run *paritytest.Run, s *paritytest.Scene, k *sumQuery) *spatial.Sum
 	}
 	terms := everyTerm(of, own)
 	run.Shuffle(len(terms), func(i, j int) { terms[i], terms[j] = terms[j], terms[i] })
-	return &spatial.Sums{
-		Terms: terms[:[]int{0, 1, 2, 7, 64}[run.IntN(5)]], Softening: []float32{0, 0.5, 1e30, math.SmallestNonzeroFloat32}[run.IntN(4)],
-		Counts: make([]uint32, k.rows), Nearest: make([]uint32, k.rows), NearestDist2: make([]float32, k.rows),
+	sums := &spatial.Sums{Terms: terms[:[]int{0, 1, 2, 7, 64}[run.IntN(5)]], Softening: []float32{0, 0.5, 1e30, math.SmallestNonzeroFloat32}[run.IntN(4)]}
+	if run.IntN(3) > 0 {
+		sums.Counts = make([]uint32, k.rows)
 	}
+	if run.IntN(3) > 0 {
+		sums.Nearest = make([]uint32, k.rows)
+	}
+	if run.IntN(3) > 0 {
+		sums.NearestDist2 = make([]float32, k.rows)
+	}
+	return sums
 }
 
 // Every weight, reduction, form and filter, from scenes of every family in every geometry: the oracle and every level
@@ -328,6 +335,14 @@ func rowsOfSums(s *spatial.Sums, rows []int) *spatial.Sums {
 	for i := range some.Terms {
 		some.Terms[i].To = picked(some.Terms[i].To, rows)
 	}
-	some.Counts, some.Nearest, some.NearestDist2 = picked(s.Counts, rows), picked(s.Nearest, rows), picked(s.NearestDist2, rows)
+	if s.Counts != nil {
+		some.Counts = picked(s.Counts, rows)
+	}
+	if s.Nearest != nil {
+		some.Nearest = picked(s.Nearest, rows)
+	}
+	if s.NearestDist2 != nil {
+		some.NearestDist2 = picked(s.NearestDist2, rows)
+	}
 	return some
 }
