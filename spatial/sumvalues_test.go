@@ -246,6 +246,30 @@ func TestSumsIntegrate(t *testing.T) {
 	}
 }
 
+// Differences to the centre, and nothing else: with filters and without, of all points and of queries at them.
+func TestSumsOfDifferencesAlone(t *testing.T) {
+	run := paritytest.Start(t, "Sums, differences alone")
+	s := goldenScene()
+	for i := range s.Slots {
+		s.Slots[i] = uint32(i) // so that queries have the columns of the points
+	}
+	s.Category = run.Categories(s.Limit())
+	some := &spatial.Self{Radius: 20, Mask: run.Categories(s.Limit()), Live: run.Bitmap(s.Limit())}
+	q := &spatial.Queries{X: s.X, Y: s.Y, Z: s.Z, Radius: slices.Repeat([]float32{20}, len(s.X))}
+	for _, k := range []*sumQuery{{self: &spatial.Self{Radius: 20}}, {self: some}, {q: q}} {
+		k.rows = s.Limit()
+		want := &spatial.Sums{Terms: []spatial.Term{{Of: s.X, Own: s.X}, {Of: s.Y, Own: s.Y, Reduce: spatial.Mean}}}
+		blank(want, k.rows)
+		k.bruteForce(s, cellNumbers(s, spatial.GridOf(build(t, spatial.Config{CellSize: 8}, s))), want)
+		for _, level := range native.Levels() {
+			run.Case(level)
+			got := cloneSums(want)
+			blank(got, k.rows)
+			run.Check(k.ask(build(t, spatial.Config{CellSize: 8, Level: level, Workers: 2}, s), got), sameSums("differences", got, want))
+		}
+	}
+}
+
 // Some queries of a batch have more neighbours than a worker has room for at first.
 func TestSumsOfManyNeighbours(t *testing.T) {
 	const crowd, alone = 40_000, 7
