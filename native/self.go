@@ -1,5 +1,7 @@
 package native
 
+import "math"
+
 // Keep selects which points within the radius a row of Self holds.
 type Keep uint8
 
@@ -184,9 +186,12 @@ func (b *selfBatch) gather(first, last int, to *Packed, n int) int {
 			x, y, z := from.X[i%BlockLen], from.Y[i%BlockLen], from.Z[i%BlockLen]
 			dx, dy, dz := outside(x, lo[0], hi[0]), outside(y, lo[1], hi[1]), outside(z, lo[2], hi[2])
 			d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
-			to.x[n%packStride], to.y[n%packStride], to.z[n%packStride] = x, y, z
-			if to.slot[n%packStride] = from.Slot[i%BlockLen]; b.places {
-				to.slot[n%packStride] = uint32(at/BlockLen*BlockLen + i)
+			if uint(n) >= packStride { // never: one test in place of four checks of bounds
+				return n
+			}
+			to.x[n], to.y[n], to.z[n] = x, y, z
+			if to.slot[n] = from.Slot[i%BlockLen]; b.places {
+				to.slot[n] = uint32(at/BlockLen*BlockLen + i)
 			}
 			near := 0
 			if d2 <= r2 {
@@ -204,30 +209,31 @@ func outside(v, lo, hi float32) float32 { return v - min(max(v, lo), hi) }
 // answer appends the row of a centre from n packed points.
 func (b *selfBatch) answer(at int, from *Packed, n int, rows *Rows, fill int) int {
 	cx, cy, cz, own := b.at(at)
-	skip, above := b.kept(own)
+	base, most := b.kept(own)
 	r2, x, y, z, slots := b.r2, from.x[:n], from.y[:n], from.z[:n], from.slot[:n]
 	out := rows.Slots[fill : fill+n+1]
 	if rows.Dist2 != nil {
-		return fill + answerDist2(from, n, cx, cy, cz, r2, skip, above, out, rows.Dist2[fill:fill+n+1])
+		return fill + answerDist2(from, n, cx, cy, cz, r2, base, most, out, rows.Dist2[fill:fill+n+1])
 	}
 	hits := 0
 	for i, slot := range slots {
 		dx, dy, dz := x[i]-cx, y[i]-cy, z[i]-cz
 		d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
 		out[hits] = slot
-		hits += keeps(d2, r2, slot, skip, above)
+		hits += keeps(d2, r2, slot, base, most)
 	}
 	return fill + hits
 }
 
-func answerDist2(from *Packed, n int, cx, cy, cz, r2 float32, skip, above uint32, out []uint32, dist2 []float32) int {
+func answerDist2(from *Packed, n int, cx, cy, cz, r2 float32, base, most uint32, out []uint32, dist2 []float32) int {
+	dist2 = dist2[:len(out)]
 	x, y, z, slots := from.x[:n], from.y[:n], from.z[:n], from.slot[:n]
 	hits := 0
 	for i, slot := range slots {
 		dx, dy, dz := x[i]-cx, y[i]-cy, z[i]-cz
 		d2 := float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz)
 		out[hits], dist2[hits] = slot, d2
-		hits += keeps(d2, r2, slot, skip, above)
+		hits += keeps(d2, r2, slot, base, most)
 	}
 	return hits
 }
@@ -236,7 +242,7 @@ func answerDist2(from *Packed, n int, cx, cy, cz, r2 float32, skip, above uint32
 // exceed the scratch.
 func (b *selfBatch) sweep(at int, rows *Rows, fill int) int {
 	x, y, z, own := b.at(at)
-	skip, above := b.kept(own)
+	base, most := b.kept(own)
 	centre := [3]float32{x, y, z}
 	w := b.around(&centre, &centre)
 	for k := range w.layers {
@@ -256,36 +262,34 @@ func (b *selfBatch) sweep(at int, rows *Rows, fill int) int {
 				if rows.Dist2 != nil {
 					rows.Dist2[fill] = d2
 				}
-				fill += keeps(d2, b.r2, slot, skip, above)
+				fill += keeps(d2, b.r2, slot, base, most)
 			}
 		}
 	}
 	return fill
 }
 
-// kept returns which hits the row of a slot holds: the slots from above on, except skip.
-func (b *selfBatch) kept(own uint32) (skip, above uint32) {
+// kept returns which hits the row of a slot holds: those whose slot, less base, is at most most. The difference wraps
+// around: of the slot itself it is the largest number, and of those below at least 1<<31.
+func (b *selfBatch) kept(own uint32) (base, most uint32) {
 	switch b.keep {
 	case KeepAll:
-		return NoSlot, 0
+		return own + 1, math.MaxUint32
 	case KeepAbove:
-		return own, own
+		return own + 1, MaxSlots
 	}
-	return own, 0
+	return own + 1, math.MaxUint32 - 1
 }
 
 // keeps is 1 for a hit that the row holds and 0 for any other point. The compiler turns the tests into set
 // instructions.
-func keeps(d2, r2 float32, slot, skip, above uint32) int {
-	near, other, high := 0, 0, 0
+func keeps(d2, r2 float32, slot, base, most uint32) int {
+	near, kept := 0, 0
 	if d2 <= r2 {
 		near = 1
 	}
-	if slot != skip {
-		other = 1
+	if slot-base <= most {
+		kept = 1
 	}
-	if slot >= above {
-		high = 1
-	}
-	return near & other & high
+	return near & kept
 }

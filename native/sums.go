@@ -305,17 +305,21 @@ func FillRecords(level Level, columns [][]float32, none float32, place []uint32,
 		fillRecordsC(columns, none, place, first, last, records)
 		return
 	}
-	for s := first; s < last; s++ {
-		at := uint32(s)
-		if place != nil {
-			if at = place[s]; at == NoSlot {
-				continue
-			}
+	for k := range RecordLen {
+		var column []float32
+		if k < len(columns) {
+			column = columns[k]
 		}
-		r := &records[at]
-		for k := range r {
-			if r[k] = none; k < len(columns) && columns[k] != nil {
-				r[k] = columns[k][s]
+		for s := first; s < last; s++ {
+			at, v := uint32(s), none
+			if place != nil {
+				at = place[s]
+			}
+			if column != nil {
+				v = column[s]
+			}
+			if at != NoSlot {
+				records[at][k] = v
 			}
 		}
 	}
@@ -348,10 +352,11 @@ func SpreadRecords(level Level, records [][]Record, value []int, place []uint32,
 		spreadRecordsC(records, value, place, first, last, columns)
 		return
 	}
-	for s := first; s < last; s++ {
-		if at := place[s]; at != NoSlot {
-			for k, column := range columns {
-				column[s] = records[k][at][value[k]]
+	for k, column := range columns {
+		from, v := records[k], value[k]
+		for s, at := range place[first:last] {
+			if at != NoSlot {
+				column[first+s] = from[at][v]
 			}
 		}
 	}
