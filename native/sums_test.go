@@ -297,3 +297,52 @@ func TestParityRecords(t *testing.T) {
 		}
 	}
 }
+
+func TestSumsMisuse(t *testing.T) {
+	pad := make([]float32, 4+native.Pad)
+	two := []native.Record{{}, {}}
+	column := [][]float32{{1, 2}}
+	for _, c := range []struct {
+		want string
+		do   func(level native.Level)
+	}{
+		{"native: Weigh: ends do not fit", func(l native.Level) { native.Weigh(l, native.Linear, 0, []float32{1}, []uint32{5}, pad, pad) }},
+		{"native: Weigh: ends do not fit", func(l native.Level) { native.Weigh(l, native.Linear, 0, []float32{1, 1}, []uint32{3, 2}, pad, pad) }},
+		{"native: Weigh: radius and ends differ in length", func(l native.Level) { native.Weigh(l, native.Linear, 0, nil, []uint32{2}, pad, pad) }},
+		{"native: Weigh: no such Weight", func(l native.Level) { native.Weigh(l, native.Uniform, 0, []float32{1}, []uint32{2}, pad, pad) }},
+		{"native: Weigh: no such Weight", func(l native.Level) { native.Weigh(l, native.Weights, 0, []float32{1}, []uint32{2}, pad, pad) }},
+		{"native: SumRows: Ends do not fit", func(l native.Level) { native.SumRows(l, &native.RowSums{Ends: []uint32{1}}) }},
+		{"native: SumRows: Ends, Own, Plain and Weighted differ in length", func(l native.Level) {
+			native.SumRows(l, &native.RowSums{Records: two, Index: []uint32{1}, Ends: []uint32{1}, Own: two})
+		}},
+		{"native: SumRows: Ends, Own, Plain and Weighted differ in length", func(l native.Level) {
+			native.SumRows(l, &native.RowSums{Records: two, Index: []uint32{1}, Ends: []uint32{1}, Own: two[:1], PlainValues: 1})
+		}},
+		{"native: SumRows: Weights is shorter than Index", func(l native.Level) {
+			native.SumRows(l, &native.RowSums{Records: two, Index: []uint32{1}, Ends: []uint32{1}, Own: two[:1], WeightedValues: 1, Weighted: two[:1]})
+		}},
+		{"native: SumRows: no such Op", func(l native.Level) { native.SumRows(l, &native.RowSums{Op: native.SumOps}) }},
+		{"native: FillRecords: columns or place do not fit", func(l native.Level) { native.FillRecords(l, column, 0, nil, 0, 3, two) }},
+		{"native: FillRecords: records is too short", func(l native.Level) { native.FillRecords(l, column, 0, nil, 0, 2, two[:1]) }},
+		{"native: SpreadRecords: columns or place do not fit", func(l native.Level) {
+			native.SpreadRecords(l, [][]native.Record{two}, []int{0}, []uint32{0}, 0, 2, column)
+		}},
+		{"native: SpreadRecords: records, value and columns differ in length", func(l native.Level) {
+			native.SpreadRecords(l, nil, []int{0}, []uint32{0, 1}, 0, 2, column)
+		}},
+		{"native: SpreadRecords: value is out of range, or there are no records", func(l native.Level) {
+			native.SpreadRecords(l, [][]native.Record{two}, []int{8}, []uint32{0, 1}, 0, 2, column)
+		}},
+	} {
+		for _, level := range native.Levels() {
+			func() {
+				defer func() {
+					if got := recover(); got != c.want {
+						t.Errorf("level %s: got panic %v, want %q", level, got, c.want)
+					}
+				}()
+				c.do(level)
+			}()
+		}
+	}
+}
