@@ -113,6 +113,9 @@ func (s *Sim) ownerHash() uint64 {
 // moves the bodies.
 func (s *Sim) stepPhysics(t *Tick) error {
 	s.releaseStaleBodies()
+	if s.movedErr != nil {
+		return s.movedErr
+	}
 	if s.Physics.Len() > 0 {
 		if err := s.Physics.Pull(s.transforms()); err != nil {
 			return err

@@ -25,11 +25,26 @@ func (s *Sim) ColumnHashes() []ecs.ColumnHash { return s.hashes }
 // hashTick hashes the state at the end of the tick. It also looks for NaN, so that the error names
 // the tick in which a system wrote one.
 func (s *Sim) hashTick(*Tick) error {
-	if column, id, found := s.World.FirstNaN(); found {
-		return fault.Field(ErrNotFinite, fmt.Sprintf("column %s of %s", column, id), "NaN")
+	s.nextHashes = s.appendHashes(s.nextHashes[:0], s.ticks+1)
+	if s.hashedNaN() { // perhaps in a row without an entity
+		if column, id, found := s.World.FirstNaN(); found {
+			return fault.Field(ErrNotFinite, fmt.Sprintf("column %s of %s", column, id), "NaN")
+		}
 	}
-	s.hashState(s.ticks + 1)
+	s.hashes, s.nextHashes = s.nextHashes, s.hashes
+	s.hash = ecs.Fold(s.hashes)
 	return nil
+}
+
+// hashedNaN reports whether the columns of the world had a NaN when they were hashed.
+func (s *Sim) hashedNaN() bool {
+	views := s.World.Columns()
+	for i := range views {
+		if columns.HadNaN(&views[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Sim) hashState(ticks uint64) {

@@ -121,7 +121,7 @@ type System struct {
 	Before, After []string
 	// Reads and Writes name what the system reads and writes: columns and tags of the World;
 	// "position", "rotation" and "scale"; "entities" (the set of live entities, for systems that
-	// spawn and despawn directly); "bodies" (Sim.Physics); "index" (Sim.Index); "rand" (which need
+	// spawn, despawn or reorder directly); "bodies" (Sim.Physics); "index" (Sim.Index); "rand" (which need
 	// not be declared, since systems do not share the numbers of Tick.Rand); "blob.<name>" for the
 	// ecs.Blobs of that name; "state.<name>" for a state of AddState; and names declared by
 	// Sim.Resource. A system may read what it writes.

@@ -30,9 +30,10 @@ type operation struct {
 	trial
 	name    string
 	layout  layout
-	rows    int // rows, or entities, that a run processes
-	columns int // that it reads or writes; a column that it reads and writes counts twice
-	runs    int // of a turn; if there are several, one run before them fills the caches
+	rows    int  // rows, or entities, that a run processes
+	columns int  // that it reads or writes; a column that it reads and writes counts twice
+	runs    int  // of a turn; if there are several, one run before them fills the caches
+	isLoop  bool // the loop that a user would write, instead of the operation
 
 	ready func() error // before each turn of one run, not timed; nil: nothing
 	run   func() error
@@ -129,7 +130,7 @@ func (r *opsReport) measure(plan *opsPlan, stderr io.Writer) (err error) {
 	}
 	progress := newProgress(stderr)
 	defer progress.clear()
-	r.operations, err = runAll(slices.Concat(plan.columnExperiments(), plan.worldExperiments()), p, progress)
+	r.operations, err = runAll(slices.Concat(plan.columnExperiments(), plan.iterateExperiments(), plan.worldExperiments()), p, progress)
 	r.Figures = tableOf(r.operations, opLabels, nsPerRow)
 	return err
 }
@@ -137,17 +138,19 @@ func (r *opsReport) measure(plan *opsPlan, stderr io.Writer) (err error) {
 func (r *opsReport) write(w io.Writer) {
 	fmt.Fprintf(w, `Medians of rounds in which the operations take turns over the same columns; brackets hold the range of nine
 tenths of the rounds. × is how many times as fast. Unless a table says otherwise: level %s, one worker, staggered
-columns, all rows. go is the level go: plain loops, without bounds checks except for quaternions and indices.
+columns, all rows. go is the level go; loop is a loop in Go that a user would write instead.
 
 `, r.Level)
 	r.writeOperations(w, "ns a row, level "+r.Level, nsPerRow)
 	if r.Level != native.Go.String() {
 		r.writeOperations(w, "× go", ratioName(nsPerRow, "go"))
 	}
+	r.writeOperations(w, "level go, × loop", ratioName(nsPerRow, "loop"))
 	r.writeGoals(w)
 	r.writeBandwidth(w)
 	r.writeColumns(w)
 	r.writeWorkers(w)
+	r.writeIterate(w)
 	r.writeWorld(w)
 }
 
@@ -171,7 +174,7 @@ func (r *opsReport) writeOperations(w io.Writer, title, quantity string) {
 		for _, rows := range opRows {
 			var cell any
 			for _, l := range of(r.operations, opName(c.name, rows)) {
-				if l.isKernel() {
+				if _, has := l.quantities[quantity]; has && (l.isKernel() || quantity != nsPerRow) {
 					cell = l.median(quantity)
 				}
 			}

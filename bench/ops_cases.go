@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/evertick/evertick/internal/stagger"
 	"github.com/evertick/evertick/native"
@@ -16,8 +17,10 @@ type rowCase struct {
 	columns         int  // that it takes
 	moved           int  // times that it reads or writes a column, matrices and index included
 	matrices, index bool // it also writes rows of 16 elements, or takes an index
+	bitmap          bool // it also reads or writes a bitmap
 	goal            *goal
 	run             func(o *native.Ops, a *rowArgs) error
+	plain           func(a *rowArgs) // the loop that a user would write
 }
 
 // rowArgs are the arguments of an operation. Numbers stay between -1 and 1 however often it runs.
@@ -25,6 +28,7 @@ type rowArgs struct {
 	c        [][]float32
 	matrices []float32
 	index    []uint32
+	bitmap   []uint64 // half of the rows, at random; or a result
 }
 
 func (a *rowArgs) vec3(k int) native.Vec3 { return native.Vec3{X: a.c[k], Y: a.c[k+1], Z: a.c[k+2]} }
@@ -46,9 +50,9 @@ const (
 )
 
 var rowCases = []rowCase{
-	{name: opCopy, columns: 2, moved: 2, run: func(o *native.Ops, a *rowArgs) error { return o.Copy(a.c[0], a.c[1]) }},
-	{name: opIntegrate, columns: 2, moved: 3, run: func(o *native.Ops, a *rowArgs) error { return o.Integrate(a.c[0], a.c[1], step) }},
-	{name: "Integrate x, y, z", columns: 6, moved: 9, goal: &goal{0.25, "flecs", 0.26, 0.26}, run: func(o *native.Ops, a *rowArgs) error {
+	{name: opCopy, plain: plainCopy, columns: 2, moved: 2, run: func(o *native.Ops, a *rowArgs) error { return o.Copy(a.c[0], a.c[1]) }},
+	{name: opIntegrate, plain: plainIntegrate, columns: 2, moved: 3, run: func(o *native.Ops, a *rowArgs) error { return o.Integrate(a.c[0], a.c[1], step) }},
+	{name: "Integrate x, y, z", plain: plainIntegrate3, columns: 6, moved: 9, goal: &goal{0.25, "flecs", 0.26, 0.26}, run: func(o *native.Ops, a *rowArgs) error {
 		for axis := range 3 {
 			if err := o.Integrate(a.c[axis], a.c[3+axis], step); err != nil {
 				return err
@@ -56,49 +60,65 @@ var rowCases = []rowCase{
 		}
 		return nil
 	}},
-	{name: "Scale", columns: 1, moved: 2, run: func(o *native.Ops, a *rowArgs) error { return o.Scale(a.c[0], 1) }},
-	{name: "Damp", columns: 2, moved: 3, run: func(o *native.Ops, a *rowArgs) error { return o.Damp(a.c[0], a.c[1], step) }},
-	{name: "Clamp", columns: 1, moved: 2, run: func(o *native.Ops, a *rowArgs) error { return o.Clamp(a.c[0], -0.5, 0.5) }},
-	{name: "Wrap", columns: 1, moved: 2, run: func(o *native.Ops, a *rowArgs) error { return o.Wrap(a.c[0], -0.5, 0.5) }},
-	{name: "ClampLength", columns: 3, moved: 6, run: func(o *native.Ops, a *rowArgs) error { return o.ClampLength(a.vec3(0), 0.5) }},
-	{name: opLerp, columns: 3, moved: 3, run: func(o *native.Ops, a *rowArgs) error {
+	{name: "Scale", plain: plainScale, columns: 1, moved: 2, run: func(o *native.Ops, a *rowArgs) error { return o.Scale(a.c[0], 1) }},
+	{name: "Add", plain: plainAdd, columns: 1, moved: 2, run: func(o *native.Ops, a *rowArgs) error { return o.Add(a.c[0], plainZero) }},
+	{name: "Affine", plain: plainAffine, columns: 2, moved: 2, run: func(o *native.Ops, a *rowArgs) error {
+		return o.Affine(a.c[0], a.c[1], 0.5, 0.25)
+	}},
+	{name: "Compare", plain: plainCompare, columns: 1, moved: 1, bitmap: true, run: func(o *native.Ops, a *rowArgs) error {
+		return o.Compare(a.bitmap, a.c[0], native.GreaterEqual, 0.9)
+	}},
+	{name: "CompareColumns", plain: plainCompareColumns, columns: 2, moved: 2, bitmap: true, run: func(o *native.Ops, a *rowArgs) error {
+		return o.CompareColumns(a.bitmap, a.c[0], native.Less, a.c[1])
+	}},
+	{name: "Select", plain: plainSelect, columns: 3, moved: 3, bitmap: true, run: func(o *native.Ops, a *rowArgs) error {
+		return o.Select(a.c[0], a.bitmap, a.c[1], a.c[2])
+	}},
+	{name: "Damp", plain: plainDamp, columns: 2, moved: 3, run: func(o *native.Ops, a *rowArgs) error { return o.Damp(a.c[0], a.c[1], step) }},
+	{name: "Clamp", plain: plainClamp, columns: 1, moved: 2, run: func(o *native.Ops, a *rowArgs) error { return o.Clamp(a.c[0], -0.5, 0.5) }},
+	{name: "Wrap", plain: plainWrap, columns: 1, moved: 2, run: func(o *native.Ops, a *rowArgs) error { return o.Wrap(a.c[0], -0.5, 0.5) }},
+	{name: "ClampLength", plain: plainClampLength, columns: 3, moved: 6, run: func(o *native.Ops, a *rowArgs) error { return o.ClampLength(a.vec3(0), 0.5) }},
+	{name: opLerp, plain: plainLerp, columns: 3, moved: 3, run: func(o *native.Ops, a *rowArgs) error {
 		return o.Lerp(a.c[0], a.c[1], a.c[2], 0.25, nil)
 	}},
-	{name: "Nlerp", columns: 12, moved: 12, run: func(o *native.Ops, a *rowArgs) error {
+	{name: "Nlerp", plain: plainNlerp, columns: 12, moved: 12, run: func(o *native.Ops, a *rowArgs) error {
 		return o.Nlerp(a.quat(0), a.quat(4), a.quat(8), 0.25, nil)
 	}},
-	{name: "Dist2", columns: 4, moved: 4, run: func(o *native.Ops, a *rowArgs) error { return o.Dist2(a.c[0], a.vec3(1), 0, 0, 0) }},
-	{name: "NormalizeQuat", columns: 4, moved: 8, run: func(o *native.Ops, a *rowArgs) error { return o.NormalizeQuat(a.quat(0)) }},
-	{name: "IntegrateQuat", columns: 7, moved: 11, run: func(o *native.Ops, a *rowArgs) error {
+	{name: "Dist2", plain: plainDist2, columns: 4, moved: 4, run: func(o *native.Ops, a *rowArgs) error { return o.Dist2(a.c[0], a.vec3(1), 0, 0, 0) }},
+	{name: "NormalizeQuat", plain: plainNormalizeQuat, columns: 4, moved: 8, run: func(o *native.Ops, a *rowArgs) error { return o.NormalizeQuat(a.quat(0)) }},
+	{name: "IntegrateQuat", plain: plainIntegrateQuat, columns: 7, moved: 11, run: func(o *native.Ops, a *rowArgs) error {
 		return o.IntegrateQuat(a.quat(0), a.vec3(4), step)
 	}},
-	{name: opMove, columns: 16, moved: 26, run: func(o *native.Ops, a *rowArgs) error {
+	{name: opMove, plain: plainMove, columns: 16, moved: 26, run: func(o *native.Ops, a *rowArgs) error {
 		m := native.Motion{Pos: a.vec3(0), Vel: a.vec3(3), Acc: a.vec3(6), Rot: a.quat(9), Ang: a.vec3(13)}
 		return o.Move(&m, step)
 	}},
-	{name: opCompose, columns: 10, moved: 26, matrices: true, run: func(o *native.Ops, a *rowArgs) error {
+	{name: opCompose, plain: plainCompose, columns: 10, moved: 26, matrices: true, run: func(o *native.Ops, a *rowArgs) error {
 		return o.Compose(a.matrices, native.ColumnMajor, a.vec3(0), a.quat(3), a.vec3(7))
 	}},
-	{name: "Bounds", columns: 3, moved: 3, run: func(o *native.Ops, a *rowArgs) error {
+	{name: "Bounds", plain: plainBounds, columns: 3, moved: 3, run: func(o *native.Ops, a *rowArgs) error {
 		_, _, err := o.Bounds(a.c[0], a.c[1], a.c[2])
 		return err
 	}},
-	{name: opSum, columns: 1, moved: 1, run: func(o *native.Ops, a *rowArgs) error {
+	{name: opSum, plain: plainSum, columns: 1, moved: 1, run: func(o *native.Ops, a *rowArgs) error {
 		_, err := o.Sum(a.c[0])
 		return err
 	}},
-	{name: "FirstNotFinite", columns: 1, moved: 1, run: func(o *native.Ops, a *rowArgs) error {
+	{name: "FirstNotFinite", plain: plainFirstNotFinite, columns: 1, moved: 1, run: func(o *native.Ops, a *rowArgs) error {
 		_, err := o.FirstNotFinite(a.c[0])
 		return err
 	}},
-	{name: "Fill", columns: 1, moved: 1, run: func(o *native.Ops, a *rowArgs) error { return o.Fill(a.c[0], 0.5) }},
-	{name: "Gather", columns: 2, moved: 3, index: true, run: func(o *native.Ops, a *rowArgs) error {
+	{name: "Fill", plain: plainFill, columns: 1, moved: 1, run: func(o *native.Ops, a *rowArgs) error { return o.Fill(a.c[0], 0.5) }},
+	{name: "Gather", plain: plainGather, columns: 2, moved: 3, index: true, run: func(o *native.Ops, a *rowArgs) error {
 		return o.Gather(a.c[0], a.c[1], a.index)
 	}},
-	{name: "Scatter", columns: 2, moved: 3, index: true, run: func(o *native.Ops, a *rowArgs) error {
+	{name: "Scatter", plain: plainScatter, columns: 2, moved: 3, index: true, run: func(o *native.Ops, a *rowArgs) error {
 		return o.Scatter(a.c[0], a.c[1], a.index)
 	}},
 }
+
+// loopSuffix follows the name of an operation in that of its loop.
+const loopSuffix = ", loop"
 
 func rowCaseOf(name string) *rowCase {
 	return &rowCases[slices.IndexFunc(rowCases, func(c rowCase) bool { return c.name == name })]
@@ -122,6 +142,12 @@ func (c *rowCase) args(seed uint64, rows int, in layout) *rowArgs {
 	}
 	if c.matrices {
 		a.matrices = stagger.View[float32](stagger.Bytes(64*rows, 0))
+	}
+	if c.bitmap {
+		a.bitmap = make([]uint64, (rows+63)/64)
+		for i := range rows {
+			a.bitmap[i/64] |= rng.Uint64() & 1 << (i % 64)
+		}
 	}
 	if c.index {
 		a.index = make([]uint32, rows)
@@ -152,7 +178,7 @@ type opsPlan struct {
 
 // opRows are the numbers of rows of the main table. Operations that need more memory than maxBytes
 // are left out.
-var opRows = []int{1000, 16384, 100000, 1 << 20, 8 << 20}
+var opRows = []int{256, 1000, 16384, 100000, 1 << 20, 8 << 20}
 
 const maxBytes = 256 << 20
 
@@ -186,7 +212,7 @@ func (p *opsPlan) columnExperiments() (all []*experiment[*operation]) {
 
 func (p *opsPlan) rows() []int {
 	if p.quick {
-		return opRows[:2]
+		return opRows[:3]
 	}
 	return opRows
 }
@@ -198,12 +224,18 @@ func (p *opsPlan) operation(c *rowCase, rows int, level native.Level, in layout)
 
 // bind sets the arguments of an operation.
 func (l *operation) bind(a *rowArgs) {
-	c, o := rowCaseOf(l.name), &native.Ops{Level: l.level, Pool: native.NewPool(l.workers)}
+	c, o := rowCaseOf(strings.TrimSuffix(l.name, loopSuffix)), &native.Ops{Level: l.level, Pool: native.NewPool(l.workers)}
 	l.run = func() error { return c.run(o, a) }
+	if l.isLoop {
+		l.run = func() error {
+			c.plain(a)
+			return nil
+		}
+	}
 }
 
 // experiment returns an experiment in which all operations share columns as c takes them. If same
-// is true, its first two operations must leave the same bits.
+// is true, its operations must leave the same bits.
 func (p *opsPlan) experiment(name string, c *rowCase, same bool, operations ...*operation) *experiment[*operation] {
 	return &experiment[*operation]{name, operations, func(*progress) error {
 		a := c.args(p.seed, operations[0].rows, staggered)
@@ -213,33 +245,45 @@ func (p *opsPlan) experiment(name string, c *rowCase, same bool, operations ...*
 		if !same {
 			return nil
 		}
-		return sameBits(a, operations[0], operations[1])
+		for _, other := range operations[1:] {
+			if err := sameBits(a, operations[0], other); err != nil {
+				return err
+			}
+		}
+		return nil
 	}}
 }
 
-// compareLevels compares the plain loop of level Go with the level, over the same columns.
+// compareLevels compares level Go with the level, and with the loop that a user would write, over the same columns.
 func (p *opsPlan) compareLevels(c *rowCase, rows int) *experiment[*operation] {
 	plain, kernel := p.operation(c, rows, native.Go, staggered), p.operation(c, rows, p.level, staggered)
 	kernel.comparedWith("go", plain)
 	if rows == 16384 {
 		kernel.goal = c.goal
 	}
-	return p.experiment(opName(c.name, rows), c, true, plain, kernel)
+	loop := p.operation(c, rows, native.Go, staggered)
+	loop.isLoop, loop.name = true, c.name+loopSuffix
+	plain.comparedWith("loop", loop)
+	return p.experiment(opName(c.name, rows), c, true, plain, kernel, loop)
 }
 
 // sameBits returns an error unless two operations leave the same in their arguments.
 func sameBits(a *rowArgs, one, other *operation) error {
-	columns := append(slices.Clone(a.c), a.matrices)
+	columns, bitmap := append(slices.Clone(a.c), a.matrices), slices.Clone(a.bitmap)
 	before := slices.Concat(columns...)
 	if err := one.run(); err != nil {
 		return err
 	}
-	want := slices.Concat(columns...)
+	want, wantBitmap := slices.Concat(columns...), slices.Clone(a.bitmap)
+	copy(a.bitmap, bitmap)
 	for _, column := range columns {
 		before = before[copy(column, before):]
 	}
 	if err := other.run(); err != nil {
 		return err
+	}
+	if !slices.Equal(a.bitmap, wantBitmap) {
+		return fmt.Errorf("%v does not leave the bitmap of %v", other, one)
 	}
 	for i, v := range slices.Concat(columns...) {
 		if math.Float32bits(v) != math.Float32bits(want[i]) {

@@ -15,6 +15,7 @@ import (
 	"unsafe"
 
 	"github.com/evertick/evertick/bench/profile"
+	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/paritytest"
 )
@@ -114,14 +115,17 @@ func checkOperation(t *testing.T, l *operation) {
 func checkOperations(t *testing.T, rep *opsReport) {
 	t.Helper()
 	for _, c := range rowCases {
-		for _, rows := range opRows[:2] {
+		for _, rows := range opRows[:3] {
 			name := opName(c.name, rows)
-			pair := of(rep.operations, name)
-			if len(pair) != 2 || pair[0].isKernel() || !pair[1].isKernel() {
-				t.Errorf("%s: %v", name, pair)
+			all := of(rep.operations, name)
+			if len(all) != 3 || all[0].isKernel() || !all[1].isKernel() || !all[2].isLoop || all[2].name != c.name+loopSuffix {
+				t.Errorf("%s: %v", name, all)
 				continue
 			}
-			plain, fast := pair[0], pair[1]
+			plain, fast := all[0], all[1]
+			if _, compared := plain.quantities[ratioName(nsPerRow, "loop")]; !compared {
+				t.Errorf("%s: level go is not compared with the loop", name)
+			}
 			if plain.level != native.Go || fast.level.String() != rep.Level || fast.rows != rows || fast.columns != c.moved {
 				t.Errorf("%s: %+v and %+v", name, plain, fast)
 			}
@@ -148,6 +152,8 @@ func checkComparisons(t *testing.T, rep *opsReport) {
 		{"columns_16384", opMove, "gb_per_s_ratio_to_three_columns", func(l *operation) bool { return l.layout == staggered }},
 		{"columns_16384", opMove, "ns_per_row_ratio_to_staggered", func(l *operation) bool { return l.layout == oneOffset }},
 		{"columns_1024", opLerp, "ns_per_row_ratio_to_staggered", func(l *operation) bool { return l.layout == oneOffset }},
+		{"iterate_16384", "native.Ops", "ns_per_row_ratio_to_query", func(*operation) bool { return true }},
+		{"iterate_1638", "Query.Slots", "ns_per_row_ratio_to_query", func(*operation) bool { return true }},
 		{"workers_Move_65536", opMove, "ns_per_row_ratio_to_one_worker", func(l *operation) bool { return l.workers == 2 }},
 	} {
 		found := false
@@ -166,11 +172,14 @@ func checkOpsText(t *testing.T, rep *opsReport) {
 	t.Helper()
 	var b bytes.Buffer
 	rep.write(&b)
-	parts := []string{"× go", "GB/s", "flecs 0.26", "one offset", "× staggered", "× Lerp", "one worker", "16,384 entities", "Ark 41", "8,388,608"}
+	parts := []string{"× go", "× loop", "GB/s", "flecs 0.26", "one offset", "× staggered", "× Lerp", "one worker", "16,384 entities", "Ark 41", "8,388,608"}
 	for _, c := range rowCases {
 		parts = append(parts, "  "+c.name+"  ")
 	}
 	for _, c := range worldCases {
+		parts = append(parts, "  "+c.name+"  ")
+	}
+	for _, c := range iterateCases {
 		parts = append(parts, "  "+c.name+"  ")
 	}
 	for _, part := range parts {
@@ -180,6 +189,34 @@ func checkOpsText(t *testing.T, rep *opsReport) {
 	}
 	if t.Failed() {
 		t.Log("\n" + b.String())
+	}
+}
+
+// Every way to visit entities changes the same rows, to the same bits.
+func TestIterateCases(t *testing.T) {
+	w, err := newFullWorld(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pos := w.world.Position.X
+	before := slices.Clone(pos)
+	for _, terms := range [][]ecs.Term{nil, {ecs.With(w.marked)}} {
+		var want []float32
+		for i, c := range iterateCases {
+			copy(pos, before)
+			s := &iteration{world: w.world, terms: terms, query: w.world.NewQuery(terms...), pos: pos, vel: w.world.Position.Y}
+			for range 100 { // one step may change no bit
+				if err := c.run(s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if i == 0 {
+				want = slices.Clone(pos)
+			}
+			if !slices.Equal(pos, want) || slices.Equal(pos, before) {
+				t.Errorf("%s with %d terms leaves other positions", c.name, len(terms))
+			}
+		}
 	}
 }
 

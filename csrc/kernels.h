@@ -1,5 +1,6 @@
 /* The kernels of this package, at LEVEL. */
 #include "build_tmpl.h"
+#include "compare_tmpl.h"
 #include "compose_tmpl.h"
 #include "delta_tmpl.h"
 #include "nearest_tmpl.h"

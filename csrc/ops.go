@@ -41,6 +41,24 @@ func Scale(level int32, x []float32, a float32, live []uint64) {
 	C.et_scale(C.int32_t(level), f32(x), C.float(a), u64(live), C.int64_t(len(x)))
 }
 
+// Affine computes out[i] = x[i]*a + b.
+func Affine(level int32, out, x []float32, a, b float32, live []uint64) {
+	C.et_affine(C.int32_t(level), f32(out), f32(x), C.float(a), C.float(b), u64(live), C.int64_t(len(out)))
+}
+
+// Select copies the rows of which from a, and the others from b.
+func Select(level int32, out []float32, which []uint64, a, b []float32, live []uint64) {
+	C.et_select(C.int32_t(level), f32(out), u64(which), f32(a), f32(b), u64(live), C.int64_t(len(out)))
+}
+
+// The last Comparison of package native, as C counts them.
+const NotEqual = C.ET_NOT_EQUAL
+
+// Compare writes a bitmap of the rows of x for which a comparison with y holds, or with limit if y is nil.
+func Compare(level int32, to []uint64, x []float32, how uint8, y []float32, limit float32, live []uint64) {
+	C.et_compare(C.int32_t(level), u64(to), f32(x), C.int32_t(how), f32(y), C.float(limit), u64(live), C.int64_t(len(x)))
+}
+
 // Damp divides each v[i] by 1 + dt*c[i].
 func Damp(level int32, v, c []float32, dt float32, live []uint64) {
 	C.et_damp(C.int32_t(level), f32(v), f32(c), C.float(dt), u64(live), C.int64_t(len(v)))

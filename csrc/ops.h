@@ -1,5 +1,5 @@
 /* Operations on columns. Each has n rows, at least one. live is a bitmap of the rows to work on, or NULL: bit i %
- * 64 of word i / 64 is row i. The other rows are not read, and keep their bits. teleported is such a bitmap too.
+ * 64 of word i / 64 is row i. The other rows keep their bits, and have no effect. teleported is such a bitmap too.
  * The methods of native.Ops say what a row becomes. */
 #ifndef EVERTICK_OPS_H
 #define EVERTICK_OPS_H
@@ -29,6 +29,21 @@ void et_clamp(int32_t level, float *x, float lo, float hi, const uint64_t *live,
 void et_wrap(int32_t level, float *x, float lo, float hi, const uint64_t *live, int64_t n);
 void et_lerp(int32_t level, float *out, const float *prev, const float *cur, float alpha,
              const uint64_t *teleported, const uint64_t *live, int64_t n);
+
+/* out[i] = x[i] * a + b; out may be x. */
+void et_affine(int32_t level, float *out, const float *x, float a, float b, const uint64_t *live, int64_t n);
+
+/* out[i] = a[i] in the rows of which, and b[i] in the others; out may be a or b. */
+void et_select(int32_t level, float *out, const uint64_t *which, const float *a, const float *b, const uint64_t *live,
+               int64_t n);
+
+/* native.Comparison. A NaN on either side is not equal; no other comparison holds. */
+enum { ET_LESS, ET_LESS_EQUAL, ET_GREATER, ET_GREATER_EQUAL, ET_EQUAL, ET_NOT_EQUAL };
+
+/* Bit i of to: whether the comparison of x[i] with y[i] holds, or with limit if y is NULL. The bits of rows that live
+ * does not name, and those after row n - 1 in the last word, are 0. to may be live. */
+void et_compare(int32_t level, uint64_t *to, const float *x, int32_t how, const float *y, float limit, const uint64_t *live,
+                int64_t n);
 
 /* Vectors. */
 void et_clamp_length(int32_t level, et_vec3 v, float max, const uint64_t *live, int64_t n);

@@ -14,6 +14,12 @@ KERNEL(void, scale, float *x, float a, const uint64_t *live, int64_t n) {
 	EACH_ROW(live, n, PUT(x, V(mul)(V(load)(x + i), factor)));
 }
 
+KERNEL(void, affine, float *out, const float *x, float a, float b, const uint64_t *live, int64_t n) {
+	SHORT(n, et_affine_c(out, x, a, b, live, n));
+	const V(f) factor = V(set1)(a), offset = V(set1)(b);
+	EACH_ROW(live, n, PUT(out, V(add)(V(mul)(V(load)(x + i), factor), offset)));
+}
+
 KERNEL(void, damp, float *v, const float *c, float dt, const uint64_t *live, int64_t n) {
 	SHORT(n, et_damp_c(v, c, dt, live, n));
 	const V(f) one = V(set1)(1), step = V(set1)(dt);
@@ -160,6 +166,11 @@ KERNEL(void, copy, float *dst, const float *src, const uint64_t *live, int64_t n
 	EACH_ROW(live, n, PUT(dst, V(load)(src + i)));
 }
 
+KERNEL(void, select, float *out, const uint64_t *which, const float *a, const float *b, const uint64_t *live, int64_t n) {
+	SHORT(n, et_select_c(out, which, a, b, live, n));
+	EACH_ROW(live, n, PUT(out, V(select)(NAMED(which), V(load)(a + i), V(load)(b + i))));
+}
+
 KERNEL(void, fill, float *dst, float value, const uint64_t *live, int64_t n) {
 	SHORT(n, et_fill_c(dst, value, live, n));
 	const V(f) all = V(set1)(value);
@@ -182,6 +193,10 @@ void et_integrate(int32_t level, float *pos, const float *vel, float dt, const u
 
 void et_scale(int32_t level, float *x, float a, const uint64_t *live, int64_t n) {
 	DISPATCH(level, scale, x, a, live, n);
+}
+
+void et_affine(int32_t level, float *out, const float *x, float a, float b, const uint64_t *live, int64_t n) {
+	DISPATCH(level, affine, out, x, a, b, live, n);
 }
 
 void et_damp(int32_t level, float *v, const float *c, float dt, const uint64_t *live, int64_t n) {
@@ -228,6 +243,11 @@ void et_move(int32_t level, et_motion m, float dt, const uint64_t *live, int64_t
 
 void et_copy(int32_t level, float *dst, const float *src, const uint64_t *live, int64_t n) {
 	DISPATCH(level, copy, dst, src, live, n);
+}
+
+void et_select(int32_t level, float *out, const uint64_t *which, const float *a, const float *b, const uint64_t *live,
+               int64_t n) {
+	DISPATCH(level, select, out, which, a, b, live, n);
 }
 
 void et_fill(int32_t level, float *dst, float value, const uint64_t *live, int64_t n) {

@@ -14,9 +14,9 @@ import (
 // A release happens after all observers of a despawn were called, while the row is still
 // there. For a batch of entities, all observers are called first; then the Bindings
 // release their handles, in the order in which they were made, each by ascending slots.
-// After a Restore or CopyFrom, a handle stays if its entity is in the same slot as
-// before. All others are released, by ascending slots, when the world is already that of
-// the snapshot. Handles are in no snapshot and no hash; Blobs are.
+// After a Restore or CopyFrom, a handle stays if its entity is alive, in whichever slot. All
+// others are released, in the order of the slots that they had, when the world is already that
+// of the snapshot. Reorder releases none. Handles are in no snapshot and no hash; Blobs are.
 //
 // Within a release, spawning, despawning and binding panic. A handle is unbound before
 // its release, so each is released once. If a release panics in a despawn, the entities
@@ -32,12 +32,24 @@ type Binding[H comparable] struct {
 	owners  []ID     // 0: nothing is bound
 	bound   []uint64 // slots with an owner
 	count   int
+
+	moved []H             // scratch of follow
+	from  []ID            // the same
+	gone  []goneHandle[H] // those that releaseGone releases
+	next  int             // in gone
+}
+
+// goneHandle is a handle of an entity that is gone.
+type goneHandle[H comparable] struct {
+	id     ID
+	handle H
 }
 
 // releaser is a Binding of any type.
 type releaser interface {
 	releaseSlots(i int, mask uint64)
-	releaseStale()
+	follow()
+	releaseGone()
 }
 
 // NewBinding returns an empty Binding that calls release for each handle when its
@@ -165,13 +177,7 @@ func (b *Binding[H]) releaseSlots(i int, mask uint64) {
 		return
 	}
 	w := b.world
-	w.lock()
-	before := w.releasing // a release may ReleaseAll of another Binding
-	w.releasing = true
-	defer func() {
-		w.releasing = before
-		w.unlock()
-	}()
+	defer w.endRelease(w.beginRelease())
 	for b.bound[i]&mask != 0 {
 		id, h := b.remove(Slot(i<<6 | bits.TrailingZeros64(b.bound[i]&mask)))
 		if b.release != nil {
@@ -180,23 +186,81 @@ func (b *Binding[H]) releaseSlots(i int, mask uint64) {
 	}
 }
 
-// releaseStale releases the handles of entities that are not in their slots any more.
-func (b *Binding[H]) releaseStale() {
-	for i := range b.bound {
-		var gone uint64
-		eachBit(i, b.bound[i], func(slot Slot) {
-			if b.world.ids[slot] != b.owners[slot] {
-				gone |= 1 << (slot & 63)
-			}
-		})
-		b.releaseSlots(i, gone)
-	}
+// beginRelease forbids what a release must not do. endRelease gets its result.
+func (w *World) beginRelease() (before bool) {
+	w.lock()
+	before, w.releasing = w.releasing, true // a release may ReleaseAll of another Binding
+	return before
 }
 
-// releaseStaleBindings makes the bindings release the handles of entities that are not in
-// their slots any more, after a snapshot or another world has replaced the state. If one
-// release panics, the others still happen: no handle may stay for the next entity of its
-// slot.
+func (w *World) endRelease(before bool) {
+	w.releasing = before
+	w.unlock()
+}
+
+// follow moves the handles to the slots where their entities are now. It unbinds those of entities that are gone, and
+// leaves them to releaseGone.
+func (b *Binding[H]) follow() {
+	if b.inPlace() {
+		return
+	}
+	if b.moved == nil {
+		b.moved, b.from = make([]H, len(b.handles)), make([]ID, len(b.owners))
+	}
+	copy(b.moved, b.handles)
+	copy(b.from, b.owners)
+	clear(b.handles)
+	clear(b.owners)
+	clear(b.bound)
+	for was, id := range b.from {
+		if id == 0 {
+			continue
+		}
+		if slot, alive := b.world.Slot(id); alive {
+			b.owners[slot], b.handles[slot] = id, b.moved[was]
+			b.bound[slot>>6] |= 1 << (slot & 63)
+			continue
+		}
+		b.gone = append(b.gone, goneHandle[H]{id, b.moved[was]})
+		if b.count--; b.count == 0 {
+			b.world.despawnWatchers--
+		}
+	}
+	clear(b.moved) // handles may hold pointers
+}
+
+// inPlace reports whether each handle is in the slot of its entity.
+func (b *Binding[H]) inPlace() bool {
+	for i := range b.bound {
+		for m := b.bound[i]; m != 0; m &= m - 1 {
+			if slot := i<<6 | bits.TrailingZeros64(m); b.world.ids[slot] != b.owners[slot] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// releaseGone releases the handles that follow has left.
+func (b *Binding[H]) releaseGone() {
+	if len(b.gone) == 0 {
+		return
+	}
+	defer b.world.endRelease(b.world.beginRelease())
+	for b.next < len(b.gone) {
+		g := b.gone[b.next]
+		b.next++
+		if b.release != nil {
+			b.release(g.id, g.handle)
+		}
+	}
+	clear(b.gone) // handles may hold pointers
+	b.gone, b.next = b.gone[:0], 0
+}
+
+// releaseStaleBindings makes the bindings release the handles of entities that are gone, after
+// a snapshot or another world has replaced the state. If one release panics, the others still
+// happen: no handle may stay for the next entity of its slot.
 func (w *World) releaseStaleBindings() {
 	done := false
 	defer func() {
@@ -205,7 +269,10 @@ func (w *World) releaseStaleBindings() {
 		}
 	}()
 	for _, b := range w.bindings {
-		b.releaseStale()
+		b.follow()
+	}
+	for _, b := range w.bindings {
+		b.releaseGone()
 	}
 	done = true
 }

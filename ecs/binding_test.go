@@ -48,11 +48,11 @@ func (s *modelled) bind(t *rapid.T) {
 	}
 }
 
-// keepHandles keeps the handles of the entities that were in the same slots.
+// keepHandles keeps the handles of the entities that are still there.
 func (m *model) keepHandles(before *model) {
 	for id, e := range m.entities {
 		e.held = 0
-		if was := before.entities[id]; was != nil && was.slot == e.slot {
+		if was := before.entities[id]; was != nil {
 			e.held = was.held
 		}
 	}

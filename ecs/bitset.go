@@ -18,38 +18,11 @@ func zeroed(s []uint64, n int) []uint64 {
 	return s
 }
 
-// countBits returns the number of bits that are set.
-func countBits(mask []uint64) int {
-	n := 0
-	for _, m := range mask {
-		n += bits.OnesCount64(m)
-	}
-	return n
-}
-
 // eachBit calls f for the slots of a mask in word i, ascending.
 func eachBit(i int, mask uint64, f func(Slot)) {
 	for ; mask != 0; mask &= mask - 1 {
 		f(Slot(i<<6 | bits.TrailingZeros64(mask)))
 	}
-}
-
-// slotsOf returns the numbers of the bits that are set, in the memory of dst if they fit. If no bit
-// is set the result is empty but not nil: for an index, nil slots mean all rows.
-func slotsOf(mask []uint64, dst []Slot) []Slot {
-	n := countBits(mask)
-	if dst == nil || cap(dst) < n {
-		dst = make([]Slot, n)
-	}
-	dst = dst[:n]
-	n = 0
-	for i, m := range mask {
-		for ; m != 0; m &= m - 1 {
-			dst[n] = Slot(i<<6 | bits.TrailingZeros64(m))
-			n++
-		}
-	}
-	return dst
 }
 
 // slotSet is the set of live slots as a tree of bitmaps: bit s of level 0 is

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/paritytest"
 )
 
@@ -125,7 +126,7 @@ func TestApplyCapacity(t *testing.T) {
 		hash, a, b := w.Hash(), lists[0].Len(), lists[1].Len()
 		_, err := w.Apply(lists...)
 		wantError(t, err, ErrCapacity, fmt.Sprintf("Apply lists[%d]: command[%d] = Spawn", list, command))
-		if w.Hash() != hash || lists[0].Len() != a || lists[1].Len() != b || w.despawning.to != 0 || countBits(w.despawning.words) != 0 {
+		if w.Hash() != hash || lists[0].Len() != a || lists[1].Len() != b || w.despawning.to != 0 || native.CountRows(w.despawning.words) != 0 {
 			t.Error("a refused Apply changed something")
 		}
 	}

@@ -1,10 +1,14 @@
 package ecs
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/evertick/evertick/native"
+)
 
 // Description lists the contents of a world and the memory that they take, in bytes. It
 // does not count what aligns columns, a page of 4096 bytes for each at most, nor the
-// memory of Commands, Bindings and Queries.
+// memory of Commands, Bindings and Queries, and what Reorder keeps.
 type Description struct {
 	Entities   int // alive
 	Capacity   int
@@ -73,7 +77,7 @@ func (w *World) Describe() Description {
 	}
 	d.TotalBytes = d.IDBytes + d.TableBytes + d.MaskBytes + d.PreviousBytes
 	for _, t := range w.tags {
-		d.Tags = append(d.Tags, TagDescription{t.name, countBits(t.bits), 8 * len(t.bits)})
+		d.Tags = append(d.Tags, TagDescription{t.name, native.CountRows(t.bits), 8 * len(t.bits)})
 		d.TotalBytes += 8 * len(t.bits)
 	}
 	for _, c := range w.columns {

@@ -11,6 +11,9 @@
 // used at least once. A kernel runs over [0, HighWater) and may compute garbage in the free rows;
 // they are reset when they are used again.
 //
+// [World.Reorder] moves all entities to rows in an order that the program gives, such as that of
+// a grid in space. Ids stay, slots change. Nothing else ever moves a row.
+//
 // Spawning resets the row of the entity: rotation (0, 0, 0, 1), scale (1, 1, 1), everything else
 // zero, user columns included, and no tags. The next entity never sees what the last one left in
 // its row, or what a kernel wrote there since. Until then the content of a free row is part of the
@@ -34,13 +37,33 @@
 // [Tag]s are bitsets, 64 entities a word. [World.Query] selects by tags, in
 // ascending slot order; a query of [World.NewQuery] caches the result as a bitmap, for
 // frequent use and for kernels. [World.IDs] yields all entities in order of age. A [Handle]
-// is an id with its slot, for frequent access to one entity.
+// is an id with its slot, for frequent access to one entity. [World.SpawnSlot] returns both for a
+// new entity, for the writes to its row.
 //
 // [Blobs] are strings of bytes of an entity, such as the name of its mesh: state without a fixed
 // length.
 //
 // With [Config].Previous a world keeps the transforms of the last tick, so that a
 // renderer that runs between two ticks can [World.Interpolate].
+//
+// # Visiting entities
+//
+// All of these visit rows in ascending order and leave the same bits. The figures are
+// nanoseconds an entity for pos += vel*dt, over all of 16,384 entities and over one in ten, by a tag
+// at random: medians of go run ./bench -ops -quick on a Zen 5 CPU, level avx512, one worker.
+//
+//	                                   all    one in ten
+//	operations of native.Ops          0.05    0.7   where one does what you need; Live takes Query.Mask
+//	[Query.Runs], a loop over slices  0.43    2.2   any other loop over many rows
+//	[Query.Runs], a loop over rows    0.47    1.7   the same where runs are short: for row := lo; row < hi; row++
+//	[Query.Slots]                     0.81    1.2   for few rows here and there, a list to use again, or if the body spawns
+//	[Query.All]                       2.3     2.7   if the body changes the tags of entities not yet visited
+//	[World.Query]                     2.3     3.3   for a few entities, once, or up to the first that fits
+//
+// Query.Slots returns what matches when it is called, whatever the body does. Query.All and World.Query
+// visit what matches when it is reached; they call the body through a pointer for each entity.
+// [World.Runs] takes its terms in place, without a cache: it costs as much as Query.Runs if nearly
+// all rows match, and half a nanosecond more per match if one in ten does.
 //
 // # Deferred changes
 //
@@ -55,7 +78,7 @@
 //
 // [World.OnSpawn], [World.OnDespawn], [Tag.OnSet] and [Tag.OnUnset] register a function that is
 // called within the change itself. It may write to columns and change tags. It must record spawns
-// and despawns in Commands.
+// and despawns in Commands. [World.OnReorder] registers one for programs that keep slots.
 //
 // # Bindings
 //
@@ -88,8 +111,8 @@
 //     repeats them gives the same results as one that does not.
 //   - An error leaves the world unchanged, and a batch with one bad element
 //     changes nothing.
-//   - No allocation after warm-up in Spawn, SpawnN, Despawn, Slot, ID, tags, Blobs, Query
-//     (written in the range clause), Commands and Apply, Binding, Hash, CopyFrom, and
+//   - No allocation after warm-up in Spawn, SpawnN, Despawn, Slot, ID, tags, Blobs, Query and
+//     Runs (written in the range clause), Commands and Apply, Binding, Hash, CopyFrom, Reorder, and
 //     the forms that append to a caller's slice. Spawning allocates a page of the id
 //     table once every 1024 entities until pages become empty as fast as new ones are
 //     needed, and room in kept columns when it goes beyond HighWater. Blobs allocate when they
@@ -108,7 +131,7 @@
 // # Concurrency
 //
 // A World has no mutex. Methods that change nothing (Slot, ID, Handle, Valid, Len,
-// HighWater, Version, LiveSlots, LiveMask, IDs, World.Query, the Has, Count and Mask of a
+// HighWater, Version, LiveSlots, LiveMask, IDs, World.Query, World.Runs, the Has, Count and Mask of a
 // Tag, Get and At of a Binding, Get, At, Len and All of Blobs, FindColumn, Columns, the methods of
 // ColumnView, Snapshot, Hash, ColumnHashes, FirstNaN, Diff, Dump, Describe, Clone, and
 // CopyFrom for the world that is copied) may run concurrently

@@ -250,6 +250,39 @@ func ExampleQuery_Mask() {
 	// Output: 3 [0.5 0 1.5 2]
 }
 
+// Entities grow older and die of age, without a loop over them.
+func ExampleIn() {
+	w, err := ecs.New(ecs.Config{Capacity: 1000})
+	if err != nil {
+		panic(err)
+	}
+	age, err := ecs.AddColumn[float32](w, "age")
+	if err != nil {
+		panic(err)
+	}
+	if err := w.SpawnN(make([]ecs.ID, 4)); err != nil {
+		panic(err)
+	}
+	copy(age.Values(), []float32{0, 4.5, 2, 9})
+
+	// guide:begin age
+	ops := native.Ops{Live: w.LiveMask()}
+	old := make([]uint64, len(ops.Live)) // a bitmap by slot
+	if err := ops.Add(age.Values(), 0.5); err != nil {
+		panic(err)
+	}
+	age.Touch() // written directly
+	if err := ops.Compare(old, age.Values(), native.GreaterEqual, 5); err != nil {
+		panic(err)
+	}
+	fmt.Println("slots", native.RowsOf(nil, old), "die of age")
+	fmt.Println(w.DespawnWhere(ecs.In(old)), "despawned,", w.Len(), "left")
+	// guide:end
+	// Output:
+	// slots [1 3] die of age
+	// 2 despawned, 2 left
+}
+
 // An observer keeps a count without asking for it each tick.
 func ExampleTag_OnSet() {
 	w, err := ecs.New(ecs.Config{Capacity: 1000})
@@ -306,4 +339,35 @@ func ExampleBlobs() {
 	// Output:
 	// 0 blobs
 	// ent_1 has the mesh oak.glb
+}
+
+// Slots change, ids do not. An observer maps what a program keeps by slot.
+func ExampleWorld_Reorder() {
+	w, err := ecs.New(ecs.Config{Capacity: 10})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ids := make([]ecs.ID, 4)
+	if err := w.SpawnN(ids); err != nil {
+		fmt.Println(err)
+		return
+	}
+	w.Despawn(ids[1])
+	names := []string{"a", "", "c", "d"} // by slot
+	w.OnReorder(func(from []ecs.Slot) {
+		var moved []string
+		for _, slot := range from {
+			moved = append(moved, names[slot])
+		}
+		names = moved
+	})
+	if err := w.Reorder([]ecs.Slot{3, 0, 2}); err != nil { // such as spatial.Index.SortPermutation returns
+		fmt.Println(err)
+		return
+	}
+	slot, _ := w.Slot(ids[3])
+	fmt.Println(ids[3], "is in slot", slot, names, w.HighWater())
+	// Output:
+	// ent_4 is in slot 0 [d a c] 3
 }

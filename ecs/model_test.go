@@ -389,6 +389,37 @@ func (s *modelled) restore(t *rapid.T) {
 	}
 }
 
+// reorder moves all entities: to the rows of their ids, at random, or only together.
+func (s *modelled) reorder(t *rapid.T) {
+	m := s.m
+	ids := m.ids()
+	switch rapid.SampledFrom([]string{"by id", "at random", "together"}).Draw(t, "order") {
+	case "at random":
+		ids = rapid.Permutation(ids).Draw(t, "ids")
+	case "together":
+		slices.SortFunc(ids, func(a, b ID) int { return int(m.entities[a].slot) - int(m.entities[b].slot) })
+	}
+	order := make([]Slot, len(ids))
+	for i, id := range ids {
+		order[i] = m.entities[id].slot
+	}
+	generation, touches, moves := s.w.Generation(), s.w.LastTouch(), m.high != len(ids)
+	for i, slot := range order {
+		moves = moves || slot != Slot(i)
+	}
+	if err := s.w.Reorder(order); err != nil {
+		t.Fatal(err)
+	}
+	if changed := s.w.Generation() != generation; changed != moves || changed != (s.w.LastTouch() != touches) {
+		t.Fatalf("a reorder that moves rows: %t; Generation %d, was %d", moves, s.w.Generation(), generation)
+	}
+	clear(m.slots)
+	for i, id := range ids {
+		m.slots[i], m.entities[id].slot = id, Slot(i)
+	}
+	m.high = len(ids)
+}
+
 func (s *modelled) check(t *rapid.T) {
 	w, m := s.w, s.m
 	if w.Len() != len(m.entities) || w.HighWater() != m.high || w.Version() != m.version {
@@ -443,6 +474,7 @@ func TestModel(t *testing.T) {
 				"bind":     s.bind,
 				"snapshot": s.snapshot,
 				"restore":  s.restore,
+				"reorder":  s.reorder,
 				"":         s.check,
 			})
 		}))

@@ -2,13 +2,17 @@ package ecs
 
 import "slices"
 
-// observers is a list of functions to call. It is copied when it changes, so that
-// an observer can remove itself while it is called.
-type observers []*func(ID, Slot)
+// observers is a list of functions to call for an entity.
+type observers = functions[func(ID, Slot)]
 
-// add appends f, and returns the function that removes it again. count follows the length.
-func (o *observers) add(count *int, f func(ID, Slot)) (stop func()) {
-	if f == nil {
+// functions is a list of functions to call. It is copied when it changes, so that
+// an observer can remove itself while it is called.
+type functions[F any] []*F
+
+// add appends f, and returns the function that removes it again. count follows the length. It
+// panics if f is nil.
+func (o *functions[F]) add(count *int, f F, isNil bool) (stop func()) {
+	if isNil {
 		panic("ecs: nil observer")
 	}
 	own := &f
@@ -22,7 +26,8 @@ func (o *observers) add(count *int, f func(ID, Slot)) (stop func()) {
 	}
 }
 
-func (o observers) call(id ID, slot Slot) {
+// call calls observers for an entity.
+func call(o observers, id ID, slot Slot) {
 	for _, f := range o {
 		(*f)(id, slot)
 	}
@@ -41,20 +46,20 @@ func (o observers) call(id ID, slot Slot) {
 // panics; it can record that in Commands. Restore and CopyFrom replace everything. They
 // call no observers; they change Generation.
 func (w *World) OnSpawn(f func(id ID, slot Slot)) (stop func()) {
-	return w.onSpawn.add(new(int), f)
+	return w.onSpawn.add(new(int), f, f == nil)
 }
 
 // OnDespawn registers f to be called for every entity that is about to be despawned,
 // while its row and its tags are still there, and returns a function that removes it.
 // The rules are those of OnSpawn.
 func (w *World) OnDespawn(f func(id ID, slot Slot)) (stop func()) {
-	return w.onDespawn.add(&w.despawnWatchers, f)
+	return w.onDespawn.add(&w.despawnWatchers, f, f == nil)
 }
 
 // OnSet registers f to be called for every entity that gets the tag and did not have it,
 // and returns a function that removes it. The rules are those of World.OnSpawn.
 func (t Tag) OnSet(f func(id ID, slot Slot)) (stop func()) {
-	return t.must().onSet.add(new(int), f)
+	return t.must().onSet.add(new(int), f, f == nil)
 }
 
 // OnUnset registers f to be called for every entity that is about to lose the tag, and
@@ -64,24 +69,43 @@ func (t Tag) OnSet(f func(id ID, slot Slot)) (stop func()) {
 // World.OnSpawn.
 func (t Tag) OnUnset(f func(id ID, slot Slot)) (stop func()) {
 	s := t.must()
-	return s.onUnset.add(&s.world.despawnWatchers, f)
+	return s.onUnset.add(&s.world.despawnWatchers, f, f == nil)
+}
+
+// OnReorder registers f to be called at the end of each Reorder that moves anything, and returns a
+// function that removes it. The entity in slot i was in slot from[i] before, and no other rows are
+// in use. f may read the world, write to columns and change tags; it must not spawn, despawn or
+// reorder, which panics. from is valid during the call, and only to be read. A program that keeps
+// slots from one tick to another maps them here: after a Restore or CopyFrom, which call no
+// observers, it looks them up anew, as a change of Generation says.
+func (w *World) OnReorder(f func(from []Slot)) (stop func()) {
+	return w.onReorder.add(new(int), f, f == nil)
+}
+
+// notifyReorder calls the observers of OnReorder.
+func (w *World) notifyReorder(from []Slot) {
+	w.lock()
+	defer w.unlock()
+	for _, f := range w.onReorder {
+		(*f)(from)
+	}
 }
 
 // notify calls observers while the world is locked.
 func (w *World) notify(o observers, id ID, slot Slot) {
 	w.lock()
 	defer w.unlock()
-	o.call(id, slot)
+	call(o, id, slot)
 }
 
 // notifyDespawn calls the observers of an entity that is about to be despawned.
 func (w *World) notifyDespawn(id ID, slot Slot) {
 	w.lock()
 	defer w.unlock()
-	w.onDespawn.call(id, slot)
+	call(w.onDespawn, id, slot)
 	for _, t := range w.tags {
 		if len(t.onUnset) != 0 && t.has(slot) {
-			t.onUnset.call(id, slot)
+			call(t.onUnset, id, slot)
 		}
 	}
 }

@@ -3,12 +3,15 @@ package ecs
 import (
 	"iter"
 	"math/bits"
+
+	"github.com/evertick/evertick/native"
 )
 
 // Term is one condition of a Query.
 type Term struct {
 	tags []Tag
 	kind termKind
+	rows []uint64 // of withRows
 }
 
 type termKind uint8
@@ -17,17 +20,23 @@ const (
 	withAll termKind = iota
 	withNone
 	withAny
+	withRows
 )
 
 // With is the condition that an entity has all of the tags.
-func With(tags ...Tag) Term { return Term{tags, withAll} }
+func With(tags ...Tag) Term { return Term{tags: tags, kind: withAll} }
 
 // Without is the condition that it has none of the tags.
-func Without(tags ...Tag) Term { return Term{tags, withNone} }
+func Without(tags ...Tag) Term { return Term{tags: tags, kind: withNone} }
 
 // Any is the condition that it has at least one of the tags; Any of no tags holds for
 // no entity.
-func Any(tags ...Tag) Term { return Term{tags, withAny} }
+func Any(tags ...Tag) Term { return Term{tags: tags, kind: withAny} }
+
+// In is the condition that a bitmap has the bit of an entity's slot, bit s%64 of word s/64, such as Ops.Compare of
+// package native writes; slots that are beyond the bitmap do not satisfy it. The term keeps the slice, and reads a word
+// when it is evaluated. NewQuery refuses it.
+func In(bitmap []uint64) Term { return Term{kind: withRows, rows: bitmap} }
 
 // Query yields the slots of the entities that satisfy every term, in ascending order; with
 // no terms, of all entities. Written in the range clause it does not allocate:
@@ -40,28 +49,31 @@ func Any(tags ...Tag) Term { return Term{tags, withAny} }
 // Query.Slots.
 //
 // A tag of another world panics.
-func (w *World) Query(terms ...Term) iter.Seq[Slot] {
-	return func(yield func(Slot) bool) { w.each(terms, yield) }
-}
+func (w *World) Query(terms ...Term) iter.Seq[Slot] { return w.uncached(terms).All() }
 
-func (w *World) each(terms []Term, yield func(Slot) bool) {
-	w.checkTerms(terms)
-	w.lock()
-	defer w.unlock()
-	for i := range words(w.high) {
-		changes := w.changes
-		for m := w.match(terms, i); m != 0; {
-			bit := bits.TrailingZeros64(m)
-			if !yield(Slot(i<<6 | bit)) {
-				return
-			}
-			if w.changes != changes {
-				changes = w.changes
-				m = w.match(terms, i)
-			}
-			m &= ^uint64(1) << bit // the slots that follow
-		}
-	}
+// Runs yields the runs lo to hi-1 of rows whose entities satisfy every term, in ascending order; with no terms,
+// of all entities. A run is as long as possible: the rows lo-1 and hi do not match. It is the fastest way to visit
+// many entities, since the loop over rows is a plain loop over slices:
+//
+//	for lo, hi := range w.Runs(ecs.With(moving)) {
+//		x, v := x[lo:hi], v[lo:hi]
+//		for i := range x {
+//			x[i] += float32(v[i] * dt)
+//		}
+//	}
+//
+// Written in the range clause it does not allocate, and the compiler inlines the body.
+//
+// The body may set and unset tags. The run stays as it is: Runs matches the rows from hi on after the body, and
+// yields no row twice. If the body spawns, despawns, restores or reorders, Runs panics when the body ends, unless it ends
+// the iteration: such changes are not refused as in World.Query. Record them in Commands.
+//
+// A tag of another world panics.
+func (w *World) Runs(terms ...Term) iter.Seq2[int, int] { return w.uncached(terms).Runs() }
+
+// uncached returns a query without a cache, which evaluates its terms word by word.
+func (w *World) uncached(terms []Term) *Query {
+	return &Query{world: w, terms: terms, changes: w.changes - 1}
 }
 
 func (w *World) checkTerms(terms []Term) {
@@ -76,7 +88,7 @@ func (w *World) checkTerms(terms []Term) {
 
 // match returns the matching slots among 64i to 64i+63.
 func (w *World) match(terms []Term, i int) uint64 {
-	m := w.live.word(i)
+	m := w.live.levels[0][i]
 	for _, term := range terms {
 		switch term.kind {
 		case withAll:
@@ -88,19 +100,25 @@ func (w *World) match(terms []Term, i int) uint64 {
 				m &^= t.set.bits[i]
 			}
 		case withAny:
-			var some uint64
+			some := uint64(0)
 			for _, t := range term.tags {
 				some |= t.set.bits[i]
 			}
 			m &= some
+		case withRows:
+			if i >= len(term.rows) {
+				return 0
+			}
+			m &= term.rows[i]
 		}
 	}
 	return m
 }
 
 // Query is a condition on tags that is evaluated again and again. It caches its result
-// as a bitmap for as long as no entity comes or goes and no tag changes. Only one
-// goroutine at a time may call its methods.
+// as a bitmap for as long as no entity comes or goes and no tag changes: every method, and
+// an iteration when it begins, first computes it anew if something has changed. Only one
+// goroutine at a time may call its methods, or iterate.
 type Query struct {
 	world   *World
 	terms   []Term
@@ -109,32 +127,130 @@ type Query struct {
 }
 
 // NewQuery returns a Query for the entities that satisfy every term; with no terms,
-// for all. It panics on a tag of another world.
+// for all. It panics on a tag of another world, and on In: nothing reports that a bitmap has changed.
 func (w *World) NewQuery(terms ...Term) *Query {
 	w.checkTerms(terms)
 	q := &Query{world: w, mask: make([]uint64, words(w.Cap())), changes: w.changes - 1}
 	for _, t := range terms { // the caller may write to its slices
-		q.terms = append(q.terms, Term{append([]Tag(nil), t.tags...), t.kind})
+		if t.kind == withRows {
+			panic("ecs: NewQuery with In, whose bitmap may change unnoticed")
+		}
+		q.terms = append(q.terms, Term{tags: append([]Tag(nil), t.tags...), kind: t.kind})
 	}
 	return q
 }
 
-// All yields the slots that match, as World.Query does.
+// All yields the slots that match, as World.Query does, also where the body changes tags.
 func (q *Query) All() iter.Seq[Slot] {
-	return func(yield func(Slot) bool) { q.world.each(q.terms, yield) }
+	return func(yield func(Slot) bool) {
+		q.begin()
+		q.world.whileLocked(func() { // here, not in a function of its own: that took 5 to 10 percent longer
+			w := q.world
+			for i := range words(w.high) {
+				changes := w.changes
+				for m := q.word(i); m != 0; {
+					slot := Slot(i<<6 | bits.TrailingZeros64(m))
+					m &= m - 1
+					if !yield(slot) {
+						return
+					}
+					if w.changes != changes {
+						changes = w.changes
+						m = q.word(i) & (^uint64(1) << (slot & 63)) // the slots that follow
+					}
+				}
+			}
+		})
+	}
+}
+
+// Runs yields the runs of rows that match, as World.Runs does, also where the body changes tags.
+func (q *Query) Runs() iter.Seq2[int, int] {
+	// Only without a lock does the compiler inline all of this and the body: to release a lock when the body
+	// panics takes a function with a defer around the loop, and the loop is then a function of its own.
+	return func(yield func(lo, hi int) bool) {
+		q.begin()
+		w := q.world
+		changes, entities := w.changes, w.entities()
+		for i := 0; i < words(w.high); i++ {
+			for m := q.word(i); m != 0; {
+				end := m + m&-m // the bit after the lowest run, or 0
+				lo, hi := i<<6|bits.TrailingZeros64(m), 0
+				if m &= end; end != 0 {
+					hi = i<<6 | bits.TrailingZeros64(end)
+				} else {
+					hi = q.runEnd(i + 1)
+				}
+				if !yield(lo, hi) {
+					return
+				}
+				if end == 0 || w.changes != changes {
+					w.mustHave(entities)
+					changes = w.changes
+					i, m = q.after(hi)
+				}
+			}
+		}
+	}
+}
+
+// begin fills the cache of a query, or checks the terms of one without a cache.
+func (q *Query) begin() {
+	if q.mask == nil {
+		q.world.checkTerms(q.terms)
+	} else {
+		q.Mask()
+	}
+}
+
+// whileLocked calls f while no entity may come or go.
+func (w *World) whileLocked(f func()) {
+	w.lock()
+	defer w.unlock()
+	f()
+}
+
+// runEnd returns the first slot from word i on that does not match.
+func (q *Query) runEnd(i int) int {
+	for n := words(q.world.high); i < n; i++ {
+		if m := q.word(i); m != full {
+			return i<<6 | bits.TrailingZeros64(^m)
+		}
+	}
+	return i << 6
+}
+
+// after returns the word of a slot, and the matching slots in it from that slot on.
+func (q *Query) after(slot int) (i int, m uint64) {
+	if i = slot >> 6; i < words(q.world.high) {
+		m = q.word(i) & (full << (slot & 63))
+	}
+	return i, m
+}
+
+// entitySet changes with the set of entities and their slots.
+type entitySet struct{ version, generation uint64 }
+
+func (w *World) entities() entitySet { return entitySet{w.Version(), w.generation} }
+
+// mustHave panics unless the world has the same entities in the same slots as before.
+func (w *World) mustHave(before entitySet) {
+	if w.entities() != before {
+		panic("ecs: entities came or went in the body of Runs: record it in Commands")
+	}
 }
 
 // Count returns the number of entities that match.
-func (q *Query) Count() int { return countBits(q.Mask()) }
+func (q *Query) Count() int { return native.CountRows(q.Mask()) }
 
 // Slots returns the slots that match, ascending, in the memory of dst if they fit:
 // pass the previous result to allocate nothing.
-func (q *Query) Slots(dst []Slot) []Slot { return slotsOf(q.Mask(), dst) }
+func (q *Query) Slots(dst []Slot) []Slot { return native.RowsOf(dst, q.Mask()) }
 
 // Mask returns the result as a bitmap: bit s%64 of word s/64 is set if slot s
 // matches, and there is a bit for each row of the world. It is what the Live filter
 // of package spatial and the operations of package native take. The memory belongs
-// to the query: only read it. It is valid until Mask is called again.
+// to the query: only read it. It is valid until another method is called, or an iteration begins.
 func (q *Query) Mask() []uint64 {
 	w := q.world
 	if q.changes == w.changes {
@@ -147,4 +263,12 @@ func (q *Query) Mask() []uint64 {
 	clear(q.mask[used:]) // a Restore can lower high
 	q.changes = w.changes
 	return q.mask
+}
+
+// word returns the matching slots among 64i to 64i+63.
+func (q *Query) word(i int) uint64 {
+	if q.changes != q.world.changes {
+		return q.world.match(q.terms, i)
+	}
+	return q.mask[i]
 }

@@ -3,6 +3,8 @@ package ecs
 import (
 	"slices"
 	"testing"
+
+	"github.com/evertick/evertick/native"
 )
 
 func TestTags(t *testing.T) {
@@ -157,7 +159,7 @@ func TestQueryBitmaps(t *testing.T) {
 			if got := q.Slots(nil); !slices.Equal(got, want) || q.Count() != len(want) {
 				t.Errorf("%s: Slots is %v, want %v", name, got, want)
 			}
-			if mask := q.Mask(); len(mask) != 16 || !slices.Equal(slotsOf(mask, nil), want) {
+			if mask := q.Mask(); len(mask) != 16 || !slices.Equal(native.RowsOf(nil, mask), want) {
 				t.Errorf("%s: Mask is %x", name, mask)
 			}
 		}
@@ -261,4 +263,36 @@ func TestIDsWhileChanging(t *testing.T) {
 	for range w.IDs() {
 		break
 	}
+}
+
+// In selects live slots of a bitmap, wherever terms are evaluated at once.
+func TestIn(t *testing.T) {
+	w := newWorld(t, 200)
+	ids := make([]ID, 150)
+	if err := w.SpawnN(ids); err != nil {
+		t.Fatal(err)
+	}
+	marked := tag(t, w, "marked")
+	w.Despawn(ids[3])
+	rows := []uint64{1<<3 | 1<<5 | 1<<63, 1, 1<<21 | 1<<22 | 1<<40} // 149 and 150 among them; there is no entity in 3, 150, 168
+	if n := marked.SetWhere(In(rows)); n != 4 {
+		t.Errorf("%d are marked", n)
+	}
+	rows[1] = 0
+	if got := slices.Collect(w.Query(In(rows), With(marked))); !slices.Equal(got, []Slot{5, 63, 149}) {
+		t.Errorf("slots %d", got)
+	}
+	if got := slices.Collect(w.Query(In(rows[:1]))); !slices.Equal(got, []Slot{5, 63}) {
+		t.Errorf("slots of a short bitmap %d", got)
+	}
+	if n := w.DespawnWhere(In(rows), Without(marked)); n != 0 {
+		t.Errorf("%d despawned", n)
+	}
+	if n := w.DespawnWhere(In(rows)); n != 3 || w.Len() != 146 || marked.Has(ids[63]) || !marked.Has(ids[64]) {
+		t.Errorf("%d despawned, %d left", n, w.Len())
+	}
+	if n := w.DespawnWhere(In(nil)); n != 0 {
+		t.Errorf("%d despawned by no bitmap", n)
+	}
+	wantPanic(t, "ecs: NewQuery with In, whose bitmap may change unnoticed", func() { w.NewQuery(With(marked), In(rows)) })
 }

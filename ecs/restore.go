@@ -9,6 +9,7 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/wire"
+	"github.com/evertick/evertick/native"
 )
 
 // Restore replaces the state by that of a snapshot, which may come from a world of another
@@ -183,7 +184,7 @@ func (im *pendingState) identity(d *frame.Decoder) (err error) {
 		}
 		im.mask[slot>>6] |= 1 << (slot & 63)
 	}
-	if countBits(im.mask) != im.live {
+	if native.CountRows(im.mask) != im.live {
 		return corrupt("live", im.live)
 	}
 	im.table.sort()

@@ -18,14 +18,22 @@ func (w *World) mustBeUnlocked() {
 }
 
 // Spawn creates an entity in the lowest free slot and resets its row. It is
-// ErrCapacity in a full world.
+// ErrCapacity in a full world. If you write to the row next, SpawnSlot saves the call of Slot.
 func (w *World) Spawn() (ID, error) {
 	id, _, err := w.SpawnSlot()
 	return id, err
 }
 
 // SpawnSlot is Spawn, and also returns the slot of the new entity, for callers that write to its
-// row.
+// row:
+//
+//	id, slot, err := w.SpawnSlot()
+//	if err != nil {
+//		return err
+//	}
+//	speed[slot] = 3
+//
+// The slot and the id together are the Handle{slot, id}.
 func (w *World) SpawnSlot() (ID, Slot, error) {
 	w.mustBeUnlocked()
 	if w.count == len(w.ids) {

@@ -3,6 +3,8 @@ package ecs
 import (
 	"slices"
 	"testing"
+
+	"github.com/evertick/evertick/native"
 )
 
 func TestDespawnN(t *testing.T) {
@@ -44,7 +46,7 @@ func TestDespawnN(t *testing.T) {
 	if n := w.DespawnWhere(With(marked)); n != 180 || marked.Count() != 0 || w.Len() != 697 {
 		t.Fatal(n, marked.Count(), w.Len())
 	}
-	if n := w.DespawnWhere(); n != 697 || w.Len() != 0 || countBits(w.LiveMask()) != 0 {
+	if n := w.DespawnWhere(); n != 697 || w.Len() != 0 || native.CountRows(w.LiveMask()) != 0 {
 		t.Fatal(n, w.Len())
 	}
 }

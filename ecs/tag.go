@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/native"
 )
 
 // MaxTags is the number of tags that a world can have.
@@ -188,7 +189,7 @@ func (t Tag) changeWhere(terms []Term, set bool) (n int) {
 func (t Tag) Clear() { t.UnsetWhere() }
 
 // Count returns the number of entities that have the tag.
-func (t Tag) Count() int { return countBits(t.must().bits) }
+func (t Tag) Count() int { return native.CountRows(t.must().bits) }
 
 // Mask returns the entities that have the tag as a bitmap, in the form of Query.Mask. It is
 // the memory of the tag itself: only read it. It changes as entities get and lose the tag.

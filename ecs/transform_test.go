@@ -20,7 +20,7 @@ func TestPrevious(t *testing.T) {
 	bare := newWorld(t, 200)
 	ids := make([]ID, 150)
 	w.SpawnN(ids[:100])
-	jumped := func() int { return countBits(w.Jumped()) }
+	jumped := func() int { return native.CountRows(w.Jumped()) }
 	if jumped() != 100 {
 		t.Fatalf("%d of 100 new ones have jumped", jumped())
 	}
@@ -50,7 +50,7 @@ func TestPrevious(t *testing.T) {
 		t.Fatal("the previous state is hashed")
 	}
 	w.KeepPrevious()
-	if err := w.Restore(bare.Snapshot(nil)); err != nil || countBits(w.Jumped()[:3]) != 192 {
+	if err := w.Restore(bare.Snapshot(nil)); err != nil || native.CountRows(w.Jumped()[:3]) != 192 {
 		t.Fatal("not all have jumped after a Restore", err)
 	}
 	n := testing.AllocsPerRun(20, func() { w.KeepPrevious(); w.Jump(ids[7]) })

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/native"
 )
 
 // The errors of this package wrap one of these; test with errors.Is.
@@ -79,6 +80,7 @@ type World struct {
 
 	onSpawn         observers
 	onDespawn       observers
+	onReorder       functions[func([]Slot)]
 	bindings        []releaser
 	releasing       bool
 	despawnWatchers int       // observers and bindings that notifyDespawn or a release calls, and len(blobs)
@@ -98,7 +100,8 @@ type World struct {
 	holding    bool   // touches are only noted: see HoldTouches
 	generation uint64
 
-	pending pendingState // what Prepare and CopyFrom work on; empty in between
+	pending    pendingState // what Prepare and CopyFrom work on; empty in between
+	reordering reorderScratch
 
 	// locks counts the iterations and calls during which no entity may come or go.
 	// Several goroutines may iterate at once.
@@ -134,13 +137,14 @@ func (w *World) Len() int { return w.count }
 func (w *World) Cap() int { return len(w.ids) }
 
 // HighWater returns the number of rows ever used. Every live slot is below it, so a kernel
-// runs over [0, HighWater). It never falls, except by a Restore.
+// runs over [0, HighWater). It never falls, except by a Restore or a Reorder.
 func (w *World) HighWater() int { return w.high }
 
 // Version returns the number of spawns and despawns in the life of the world, including the time before
-// its snapshot: it changes whenever the set of live slots does. Code that keeps something derived from
-// the live slots, such as a spatial index, compares both Version and Generation: a Restore can change
-// everything and still result in an equal Version. Writes to columns are not counted.
+// its snapshot. Code that keeps something derived from the live slots, such as a spatial index, compares
+// both Version and Generation, of which one changes whenever the set of live slots does: a Restore can
+// change everything and still result in an equal Version, and a Reorder leaves it. Writes to columns are
+// not counted.
 func (w *World) Version() uint64 {
 	// Each id was spawned once, and despawned once unless it is alive.
 	return 2*(w.table.next-1) - uint64(w.count)
@@ -153,12 +157,13 @@ func (w *World) Version() uint64 {
 // World.Version instead. Versions are state: a Restore restores the saved ones, and changes Generation.
 func (w *World) LastTouch() uint64 { return w.touches }
 
-// Generation returns how often Restore or CopyFrom replaced the state of this World.
-// It belongs to the process: no snapshot and no hash includes it.
+// Generation returns how often Restore or CopyFrom replaced the state of this World, or Reorder moved
+// its rows: while it and Version stay the same, each entity is in the same slot. It belongs to the
+// process: no snapshot and no hash includes it.
 func (w *World) Generation() uint64 { return w.generation }
 
-// Slot returns the row of an entity, which stays the same until it is
-// despawned. It reports false for an id that is stale, or was never issued.
+// Slot returns the row of an entity, which stays the same until it is despawned, or a Reorder moves
+// it. It reports false for an id that is stale, or was never issued.
 func (w *World) Slot(id ID) (Slot, bool) { return w.table.slot(id) }
 
 // ID returns the entity in a slot. It reports false for a free slot, and for
@@ -174,7 +179,7 @@ func (w *World) ID(slot Slot) (ID, bool) {
 // LiveSlots returns the slots of all entities, ascending, in the memory of dst
 // if they fit: pass the previous result to allocate nothing.
 func (w *World) LiveSlots(dst []Slot) []Slot {
-	return slotsOf(w.live.levels[0][:words(w.high)], dst)
+	return native.RowsOf(dst, w.live.levels[0][:words(w.high)])
 }
 
 // LiveMask returns the set of live slots as a bitmap, for kernels and indexes: bit
@@ -184,7 +189,7 @@ func (w *World) LiveMask() []uint64 { return w.live.levels[0] }
 
 // IDs yields the entities in the order of their creation. The body may spawn
 // and despawn: an entity is visited if it was there at the beginning and is
-// still alive when its turn comes. A Restore in the body ends the iteration.
+// still alive when its turn comes. A Restore or Reorder in the body ends the iteration.
 func (w *World) IDs() iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		generation := w.generation

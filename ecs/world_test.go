@@ -562,7 +562,7 @@ func TestNoAllocation(t *testing.T) {
 		}
 	}
 	weight := addColumn[float32](t, w, "weight")
-	slots := w.LiveSlots(nil)
+	slots, q := w.LiveSlots(nil), w.NewQuery(With(a))
 	hashes := w.ColumnHashes()
 	snap := w.Snapshot(nil)
 	churn := make([]ID, 1000)
@@ -592,6 +592,18 @@ func TestNoAllocation(t *testing.T) {
 			for s := range w.Query() {
 				sum += int(s)
 			}
+		},
+		"Runs": func() {
+			for lo, hi := range w.Runs(With(a), Without(b)) {
+				sum += hi - lo
+			}
+			for lo, hi := range q.Runs() {
+				sum += hi - lo
+			}
+			for s := range q.All() {
+				sum += int(s)
+			}
+			a.Set(ids[9]) // the next round computes the cache
 		},
 		"IDs": func() {
 			for id := range w.IDs() {

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"math"
 	"math/bits"
 	"testing"
 
@@ -91,4 +92,52 @@ func TestStreamsAreIndependent(t *testing.T) {
 			}
 		}
 	}
+}
+
+// philoxPair is two calls of Philox4x32.
+func TestPhiloxPair(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.Uint32()
+		a := [4]uint32{word.Draw(t, "a0"), word.Draw(t, "a1"), word.Draw(t, "a2"), word.Draw(t, "a3")}
+		b := [4]uint32{word.Draw(t, "b0"), word.Draw(t, "b1"), word.Draw(t, "b2"), word.Draw(t, "b3")}
+		key := [2]uint32{word.Draw(t, "k0"), word.Draw(t, "k1")}
+		if x, y := philoxPair(a, b, key); x != Philox4x32(a, key) || y != Philox4x32(b, key) {
+			t.Fatalf("%x and %x", x, y)
+		}
+	})
+}
+
+// FillRange gives the numbers of Range, wherever the stream is, also where the key changes between two blocks.
+func TestFillRange(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := NewRand(rapid.Uint64().Draw(t, "seed"), 2, 3, 4)
+		r.block = rapid.SampledFrom([]uint32{0, 0xFFFE, 0xFFFF, 0x1FFFD, 0xFFFFFFFE}).Draw(t, "block")
+		for range rapid.IntRange(0, 5).Draw(t, "drawn before") {
+			r.Uint32()
+		}
+		want, lo, hi := r, rapid.Float32Range(-9, 9).Draw(t, "lo"), rapid.Float32Range(-9, 9).Draw(t, "hi")
+		for range 2 {
+			got := make([]float32, rapid.IntRange(0, 70).Draw(t, "length"))
+			r.FillRange(got, lo, hi)
+			for i, v := range got {
+				if w := want.Range(lo, hi); v != w {
+					t.Fatalf("number %d: %g, want %g", i, v, w)
+				}
+			}
+		}
+		if r.Uint32() != want.Uint32() {
+			t.Fatal("the streams differ afterwards")
+		}
+	})
+}
+
+// As those of Range, bounds that are too far apart panic.
+func TestFillRangePanics(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	var r Rand
+	r.FillRange(nil, -math.MaxFloat32, math.MaxFloat32)
 }

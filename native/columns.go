@@ -7,11 +7,12 @@ import (
 )
 
 var (
-	scale = rowOp{scaleRows, scaleKernel, 64}
-	damp  = rowOp{dampRows, dampKernel, 32}
-	clamp = rowOp{clampRows, clampKernel, 24}
-	wrap  = rowOp{wrapRows, wrapKernel, 40}
-	lerp  = rowOp{lerpRows, lerpKernel, 48}
+	scale  = rowOp{scaleRows, scaleKernel, 192}
+	affine = rowOp{affineRows, affineKernel, 144}
+	damp   = rowOp{dampRows, dampKernel, 40}
+	clamp  = rowOp{clampRows, clampKernel, 64}
+	wrap   = rowOp{wrapRows, wrapKernel, 56}
+	lerp   = rowOp{lerpRows, lerpKernel, 96}
 )
 
 // Scale computes
@@ -20,13 +21,54 @@ var (
 func (o *Ops) Scale(x []float32, a float32) error {
 	o.set(x)
 	o.scalars[0] = a
-	return o.do(len(x), scale)
+	return o.do(len(x), &scale)
 }
 
 func scaleRows(o *Ops, lo, hi int) {
 	x, a := o.columns[0][lo:hi], o.scalars[0]
-	for i := range x {
+	i := 0
+	for ; i+4 <= len(x); i += 4 {
+		v := (*[4]float32)(x[i : i+4])
+		v[0] *= a
+		v[1] *= a
+		v[2] *= a
+		v[3] *= a
+	}
+	for ; i < len(x); i++ {
 		x[i] *= a
+	}
+}
+
+// Add computes
+//
+//	for i := range x { x[i] += a }
+func (o *Ops) Add(x []float32, a float32) error { return o.Affine(x, x, 1, a) }
+
+// Affine computes, with the product rounded before the sum,
+//
+//	for i := range out { out[i] = x[i]*a + b }
+//
+// out may be x. Without b it is Scale from one column to another, up to the sign of a zero.
+func (o *Ops) Affine(out, x []float32, a, b float32) error {
+	checkRows("native: Ops.Affine: out and x differ in length", len(out), x)
+	o.set(out, x)
+	o.scalars[0], o.scalars[1] = a, b
+	return o.do(len(out), &affine)
+}
+
+func affineRows(o *Ops, lo, hi int) {
+	out, x, a, b := o.columns[0][lo:hi], o.columns[1][lo:hi], o.scalars[0], o.scalars[1]
+	x = x[:len(out)]
+	i := 0
+	for ; i+4 <= len(out); i += 4 {
+		to, v := (*[4]float32)(out[i:i+4]), (*[4]float32)(x[i:i+4])
+		to[0] = float32(v[0]*a) + b
+		to[1] = float32(v[1]*a) + b
+		to[2] = float32(v[2]*a) + b
+		to[3] = float32(v[3]*a) + b
+	}
+	for ; i < len(out); i++ {
+		out[i] = float32(x[i]*a) + b
 	}
 }
 
@@ -35,24 +77,26 @@ func scaleRows(o *Ops, lo, hi int) {
 //	for i := range v { v[i] /= 1 + dt*c[i] }
 //
 // with the product rounded before the sum. v and c are columns of one length, dt is
-// in seconds. Where dt*c[i] is not negative, |v[i]| does not grow and its sign does
-// up, gives infinity (or NaN, of zero) where dt*c[i] is -1, and reverses the sign beyond that.
+// in seconds. Where dt*c[i] is not negative, |v[i]| does not grow and its sign does not change. A negative one speeds
+// up, gives infinity (or NaN, of zero) where dt*c[i] is -1, and reverses the sign beyond that. If c is the same in all
+// rows, Scale by 1/(1+dt*c) needs no column for it; results may differ in their last bit.
 func (o *Ops) Damp(v, c []float32, dt float32) error {
 	checkRows("native: Ops.Damp: v and c differ in length", len(v), c)
 	o.set(v, c)
 	o.scalars[0] = dt
-	return o.do(len(v), damp)
+	return o.do(len(v), &damp)
 }
 
 func dampRows(o *Ops, lo, hi int) {
 	v, c, dt := o.columns[0][lo:hi], o.columns[1][lo:hi], o.scalars[0]
+	c = c[:len(v)]
 	for i := range v {
 		v[i] /= 1 + float32(c[i]*dt)
 	}
 }
 
 // Clamp sets values below lo to lo and values above hi to hi. Values between keep their bits, and so do NaN and a
-// zero that equals a bound. lo may be -Inf and hi +Inf, for no bound. lo above hi is ErrRange, a NaN ErrNotFinite.
+// zero that equals a bound. With lo -Inf it is the minimum of x and hi, with hi +Inf the maximum of x and lo. lo above hi is ErrRange, a NaN ErrNotFinite.
 func (o *Ops) Clamp(x []float32, lo, hi float32) error {
 	switch {
 	case lo != lo:
@@ -64,19 +108,17 @@ func (o *Ops) Clamp(x []float32, lo, hi float32) error {
 	}
 	o.set(x)
 	o.scalars[0], o.scalars[1] = lo, hi
-	return o.do(len(x), clamp)
+	return o.do(len(x), &clamp)
 }
 
 func clampRows(o *Ops, lo, hi int) {
 	x, low, high := o.columns[0][lo:hi], o.scalars[0], o.scalars[1]
 	for i, v := range x {
-		if low > v {
-			v = low
+		if v < low {
+			x[i] = low
+		} else if v > high {
+			x[i] = high
 		}
-		if high < v {
-			v = high
-		}
-		x[i] = v
 	}
 }
 
@@ -109,7 +151,7 @@ func (o *Ops) Wrap(x []float32, lo, hi float32) error {
 	}
 	o.set(x)
 	o.scalars[0], o.scalars[1] = lo, hi
-	return o.do(len(x), wrap)
+	return o.do(len(x), &wrap)
 }
 
 func wrapRows(o *Ops, lo, hi int) {
@@ -141,8 +183,8 @@ func (o *Ops) Lerp(out, prev, cur []float32, alpha float32, teleported []uint64)
 		return fault.Field(ErrNotFinite, "native: Lerp.alpha", alpha)
 	}
 	o.set(out, prev, cur)
-	o.scalars[0], o.teleported = alpha, teleported
-	return o.do(len(out), lerp)
+	o.scalars[0], o.bitmap = alpha, teleported
+	return o.do(len(out), &lerp)
 }
 
 func lerpRows(o *Ops, lo, hi int) { o.split(lo, hi, lerpBetween, lerpJump) }
@@ -152,6 +194,7 @@ func lerpJump(o *Ops, lo, hi int) { copy(o.columns[0][lo:hi], o.columns[2][lo:hi
 func lerpBetween(o *Ops, lo, hi int) {
 	out, alpha := o.columns[0][lo:hi], o.scalars[0]
 	prev, cur := o.columns[1][lo:hi], o.columns[2][lo:hi]
+	prev, cur = prev[:len(out)], cur[:len(out)]
 	for i := range out {
 		out[i] = prev[i] + float32((cur[i]-prev[i])*alpha)
 	}

@@ -33,33 +33,38 @@ func (o *Ops) Compose(out []float32, layout Layout, pos Vec3, rot Quat, scale Ve
 		panic("native: Ops.Compose: unknown layout")
 	}
 	o.set(pos.X, pos.Y, pos.Z, rot.X, rot.Y, rot.Z, rot.W, scale.X, scale.Y, scale.Z, out)
-	return o.do(rows, composing[layout])
+	return o.do(rows, &composing[layout])
 }
 
 var composing = [...]rowOp{
-	ColumnMajor: {func(o *Ops, lo, hi int) { composeGo(o, lo, hi, 4, 1) }, composeByColumnKernel, 4},
-	RowMajor:    {func(o *Ops, lo, hi int) { composeGo(o, lo, hi, 1, 4) }, composeByRowKernel, 4},
+	ColumnMajor: {func(o *Ops, lo, hi int) { composeGo(o, lo, hi, false) }, composeByColumnKernel, 4},
+	RowMajor:    {func(o *Ops, lo, hi int) { composeGo(o, lo, hi, true) }, composeByRowKernel, 4},
 }
 
-// composeGo writes the elements of a row of a matrix right elements apart, and those
-// of a column down elements.
-func composeGo(o *Ops, lo, hi, right, down int) {
-	pos, rot, scale := o.vec3(0, lo, hi), o.quat(3, lo, hi), o.vec3(7, lo, hi)
-	for i := range pos.X {
-		x, y, z, w := rot.X[i], rot.Y[i], rot.Z[i], rot.W[i]
+func composeGo(o *Ops, lo, hi int, byRow bool) {
+	pos, rot, scale, out := o.vec3(0, lo, hi), o.quat(3, lo, hi), o.vec3(7, lo, hi), o.columns[10][16*lo:16*hi]
+	px, py, pz := pos.X, pos.Y[:len(pos.X)], pos.Z[:len(pos.X)]
+	qx, qy, qz, qw := rot.X[:len(px)], rot.Y[:len(px)], rot.Z[:len(px)], rot.W[:len(px)]
+	kx, ky, kz := scale.X[:len(px)], scale.Y[:len(px)], scale.Z[:len(px)]
+	for i := range px {
+		x, y, z, w := qx[i], qy[i], qz[i], qw[i]
 		x2, y2, z2 := x+x, y+y, z+z
 		xx, yy, zz := float32(x*x2), float32(y*y2), float32(z*z2)
 		xy, xz, yz := float32(x*y2), float32(x*z2), float32(y*z2)
 		wx, wy, wz := float32(w*x2), float32(w*y2), float32(w*z2)
-		sx, sy, sz := scale.X[i], scale.Y[i], scale.Z[i]
-		to := o.columns[10][16*(lo+i):][:16]
-		putColumn(to, down, (1-(yy+zz))*sx, (xy+wz)*sx, (xz-wy)*sx, 0)
-		putColumn(to[right:], down, (xy-wz)*sy, (1-(xx+zz))*sy, (yz+wx)*sy, 0)
-		putColumn(to[2*right:], down, (xz+wy)*sz, (yz-wx)*sz, (1-(xx+yy))*sz, 0)
-		putColumn(to[3*right:], down, pos.X[i], pos.Y[i], pos.Z[i], 1)
+		sx, sy, sz := kx[i], ky[i], kz[i]
+		m := (*[16]float32)(out[16*i : 16*i+16])
+		m[0], m[5], m[10], m[15] = (1-(yy+zz))*sx, (1-(xx+zz))*sy, (1-(xx+yy))*sz, 1
+		if byRow {
+			m[1], m[2], m[3] = (xy-wz)*sy, (xz+wy)*sz, px[i]
+			m[4], m[6], m[7] = (xy+wz)*sx, (yz-wx)*sz, py[i]
+			m[8], m[9], m[11] = (xz-wy)*sx, (yz+wx)*sy, pz[i]
+			m[12], m[13], m[14] = 0, 0, 0
+		} else {
+			m[1], m[2], m[3] = (xy+wz)*sx, (xz-wy)*sx, 0
+			m[4], m[6], m[7] = (xy-wz)*sy, (yz+wx)*sy, 0
+			m[8], m[9], m[11] = (xz+wy)*sz, (yz-wx)*sz, 0
+			m[12], m[13], m[14] = px[i], py[i], pz[i]
+		}
 	}
-}
-
-func putColumn(to []float32, down int, a, b, c, d float32) {
-	to[0], to[down], to[2*down], to[3*down] = a, b, c, d
 }

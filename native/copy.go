@@ -4,7 +4,7 @@ import "github.com/evertick/evertick/internal/fault"
 
 var (
 	copying   = rowOp{copyRows, copyKernel, opBreakEven}
-	filling   = rowOp{fillRows, fillKernel, opBreakEven}
+	filling   = rowOp{fillRows, fillKernel, 256}
 	gathering = rowOp{gatherRows, gatherKernel, opBreakEven}
 )
 
@@ -16,7 +16,7 @@ var (
 func (o *Ops) Copy(dst, src []float32) error {
 	checkRows("native: Ops.Copy: dst and src differ in length", len(dst), src)
 	o.set(dst, src)
-	return o.do(len(dst), copying)
+	return o.do(len(dst), &copying)
 }
 
 func copyRows(o *Ops, lo, hi int) { copy(o.columns[0][lo:hi], o.columns[1][lo:hi]) }
@@ -27,12 +27,17 @@ func copyRows(o *Ops, lo, hi int) { copy(o.columns[0][lo:hi], o.columns[1][lo:hi
 func (o *Ops) Fill(dst []float32, value float32) error {
 	o.set(dst)
 	o.scalars[0] = value
-	return o.do(len(dst), filling)
+	return o.do(len(dst), &filling)
 }
 
 func fillRows(o *Ops, lo, hi int) {
 	dst, value := o.columns[0][lo:hi], o.scalars[0]
-	for i := range dst {
+	i := 0
+	for ; i+4 <= len(dst); i += 4 {
+		v := (*[4]float32)(dst[i : i+4])
+		v[0], v[1], v[2], v[3] = value, value, value, value
+	}
+	for ; i < len(dst); i++ {
 		dst[i] = value
 	}
 }
@@ -53,12 +58,18 @@ func (o *Ops) Gather(dst, src []float32, index []uint32) error {
 	}
 	o.set(dst, src)
 	o.index = index
-	return o.do(len(dst), gathering)
+	return o.do(len(dst), &gathering)
 }
 
 func gatherRows(o *Ops, lo, hi int) {
 	dst, src, index := o.columns[0][lo:hi], o.columns[1], o.index[lo:hi]
-	for i := range dst {
+	index = index[:len(dst)]
+	i := 0
+	for ; i+4 <= len(dst); i += 4 {
+		to, at := (*[4]float32)(dst[i:i+4]), (*[4]uint32)(index[i:i+4])
+		to[0], to[1], to[2], to[3] = src[at[0]], src[at[1]], src[at[2]], src[at[3]]
+	}
+	for ; i < len(dst); i++ {
 		dst[i] = src[index[i]]
 	}
 }
@@ -85,9 +96,9 @@ func (o *Ops) Scatter(dst, src []float32, index []uint32) error {
 	}
 	// Stores go to one place after the other, in C as well.
 	for from, to := named(o.Live, 0, len(src)); from < to; from, to = named(o.Live, to, len(src)) {
-		at := index[from:to]
-		for i, v := range src[from:to] {
-			dst[at[i]] = v
+		values := src[from:to]
+		for i, at := range index[from:to] {
+			dst[at] = values[i]
 		}
 	}
 	return nil
@@ -95,8 +106,9 @@ func (o *Ops) Scatter(dst, src []float32, index []uint32) error {
 
 // within returns an error that wraps ErrRange if a named row of index is not below limit.
 func (o *Ops) within(what string, index []uint32, limit int) error {
+	o.set()
 	o.index, o.limit = index, limit
-	i, err := o.first(len(index), beyondRows, opBreakEven)
+	i, err := o.first(len(index), &beyond)
 	if err == nil && i >= 0 {
 		err = fault.Element(ErrRange, what, i, index[i])
 	}
@@ -115,6 +127,9 @@ func beyondRows(o *Ops, level Level, live []uint64, lo, hi int) {
 
 func firstBeyondGo(index []uint32, limit int, live []uint64) int {
 	for from, to := named(live, 0, len(index)); from < to; from, to = named(live, to, len(index)) {
+		if !anyBeyond(index[from:to], limit) {
+			continue
+		}
 		for i, at := range index[from:to] {
 			if uint64(at) >= uint64(limit) {
 				return from + i
@@ -122,4 +137,22 @@ func firstBeyondGo(index []uint32, limit int, live []uint64) int {
 		}
 	}
 	return -1
+}
+
+// anyBeyond reports whether a number of index is not below limit: adding lift then carries into the highest bit.
+func anyBeyond(index []uint32, limit int) bool {
+	lift := 1<<63 - uint64(limit)
+	var a0, a1, a2, a3 uint64
+	i := 0
+	for ; i+4 <= len(index); i += 4 {
+		at := (*[4]uint32)(index[i : i+4])
+		a0 |= uint64(at[0]) + lift
+		a1 |= uint64(at[1]) + lift
+		a2 |= uint64(at[2]) + lift
+		a3 |= uint64(at[3]) + lift
+	}
+	for ; i < len(index); i++ {
+		a0 |= uint64(index[i]) + lift
+	}
+	return (a0|a1|a2|a3)>>63 != 0
 }

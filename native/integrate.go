@@ -32,7 +32,7 @@ func (o *Ops) Integrate(pos, vel []float32, dt float32) error {
 	checkRows("native: Ops.Integrate: pos and vel differ in length", len(pos), vel)
 	o.set(pos, vel)
 	o.scalars[0] = dt
-	return o.do(len(pos), integrate)
+	return o.do(len(pos), &integrate)
 }
 
 // Axpy computes y[i] += a * x[i]. It is Integrate by the name that it has in linear
@@ -44,7 +44,15 @@ func (o *Ops) Axpy(y []float32, a float32, x []float32) error {
 
 func integrateGo(pos, vel []float32, dt float32) {
 	vel = vel[:len(pos)]
-	for i := range pos {
+	i := 0
+	for ; i+4 <= len(pos); i += 4 {
+		p, v := (*[4]float32)(pos[i:i+4]), (*[4]float32)(vel[i:i+4])
+		p[0] += float32(v[0] * dt)
+		p[1] += float32(v[1] * dt)
+		p[2] += float32(v[2] * dt)
+		p[3] += float32(v[3] * dt)
+	}
+	for ; i < len(pos); i++ {
 		pos[i] += float32(vel[i] * dt)
 	}
 }
@@ -75,15 +83,21 @@ func (o *Ops) Move(m *Motion, dt float32) error {
 	o.set(m.Pos.X, m.Pos.Y, m.Pos.Z, m.Vel.X, m.Vel.Y, m.Vel.Z, m.Acc.X, m.Acc.Y, m.Acc.Z,
 		m.Rot.X, m.Rot.Y, m.Rot.Z, m.Rot.W, m.Ang.X, m.Ang.Y, m.Ang.Z)
 	o.scalars[0] = dt
-	return o.do(len(m.Pos.X), move)
+	return o.do(len(m.Pos.X), &move)
 }
+
+// moveRun is the number of rows that moveRows finishes before it begins the next ones: they stay in the first cache.
+const moveRun = 256
 
 func moveRows(o *Ops, lo, hi int) {
 	dt := o.scalars[0]
-	for axis := range 3 {
-		pos, vel, acc := o.columns[axis][lo:hi], o.columns[3+axis][lo:hi], o.columns[6+axis][lo:hi]
-		integrateGo(vel, acc, dt)
-		integrateGo(pos, vel, dt)
+	for ; lo < hi; lo += moveRun {
+		end := min(lo+moveRun, hi)
+		for axis := range 3 {
+			pos, vel, acc := o.columns[axis][lo:end], o.columns[3+axis][lo:end], o.columns[6+axis][lo:end]
+			integrateGo(vel, acc, dt)
+			integrateGo(pos, vel, dt)
+		}
+		integrateQuatGo(o.quat(9, lo, end), o.vec3(13, lo, end), dt)
 	}
-	integrateQuatGo(o.quat(9, lo, hi), o.vec3(13, lo, hi), dt)
 }

@@ -27,6 +27,7 @@ var (
 	_ [csrc.ScratchFrom]byte        = [mergedRow]byte{}
 	_ [csrc.LongList]byte           = [longList]byte{}
 	_ [csrc.SweepRun]byte           = [sweepRun]byte{}
+	_ [csrc.NotEqual]byte           = [NotEqual]byte{}
 )
 
 var cLevels = [len(levelNames)]int32{C: csrc.C, AVX2: csrc.AVX2, AVX512: csrc.AVX512, NEON: csrc.NEON}
@@ -211,6 +212,18 @@ func scaleKernel(o *Ops, l Level, live []uint64, lo, hi int) {
 	csrc.Scale(cLevels[l], o.columns[0][lo:hi], o.scalars[0], live)
 }
 
+func affineKernel(o *Ops, l Level, live []uint64, lo, hi int) {
+	csrc.Affine(cLevels[l], o.columns[0][lo:hi], o.columns[1][lo:hi], o.scalars[0], o.scalars[1], live)
+}
+
+func selectKernel(o *Ops, l Level, live []uint64, lo, hi int) {
+	csrc.Select(cLevels[l], o.columns[0][lo:hi], o.bitmapFrom(lo), o.columns[1][lo:hi], o.columns[2][lo:hi], live)
+}
+
+func compareC(l Level, to []uint64, x, y []float32, limit float32, is Comparison, live []uint64) {
+	csrc.Compare(cLevels[l], to, x, uint8(is), y, limit, live)
+}
+
 func dampKernel(o *Ops, l Level, live []uint64, lo, hi int) {
 	csrc.Damp(cLevels[l], o.columns[0][lo:hi], o.columns[1][lo:hi], o.scalars[0], live)
 }
@@ -224,7 +237,7 @@ func wrapKernel(o *Ops, l Level, live []uint64, lo, hi int) {
 }
 
 func lerpKernel(o *Ops, l Level, live []uint64, lo, hi int) {
-	csrc.Lerp(cLevels[l], o.columns[0][lo:hi], o.columns[1][lo:hi], o.columns[2][lo:hi], o.scalars[0], o.teleports(lo), live)
+	csrc.Lerp(cLevels[l], o.columns[0][lo:hi], o.columns[1][lo:hi], o.columns[2][lo:hi], o.scalars[0], o.bitmapFrom(lo), live)
 }
 
 func clampLengthKernel(o *Ops, l Level, live []uint64, lo, hi int) {
@@ -237,7 +250,7 @@ func dist2Kernel(o *Ops, l Level, live []uint64, lo, hi int) {
 
 func nlerpKernel(o *Ops, l Level, live []uint64, lo, hi int) {
 	out, prev, cur := csrc.Quat(o.quat(0, lo, hi)), csrc.Quat(o.quat(4, lo, hi)), csrc.Quat(o.quat(8, lo, hi))
-	csrc.Nlerp(cLevels[l], &out, &prev, &cur, o.scalars[0], o.teleports(lo), live)
+	csrc.Nlerp(cLevels[l], &out, &prev, &cur, o.scalars[0], o.bitmapFrom(lo), live)
 }
 
 func normalizeQuatKernel(o *Ops, l Level, live []uint64, lo, hi int) {
@@ -255,12 +268,12 @@ func moveKernel(o *Ops, l Level, live []uint64, lo, hi int) {
 	}, o.scalars[0], live)
 }
 
-// teleports returns the bitmap of teleported rows from row lo on.
-func (o *Ops) teleports(lo int) []uint64 {
-	if o.teleported == nil {
+// bitmapFrom returns the bitmap from row lo on.
+func (o *Ops) bitmapFrom(lo int) []uint64 {
+	if o.bitmap == nil {
 		return nil
 	}
-	return o.teleported[lo/64:]
+	return o.bitmap[lo/64:]
 }
 
 // copyKernel copies contiguous rows in Go.

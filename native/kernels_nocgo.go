@@ -68,5 +68,9 @@ func deltaC(Level, []int32, int, int, int, int, *DeltaLanes, []uint32, []uint64,
 	panic(withoutCgo)
 }
 
-var scaleKernel, dampKernel, clampKernel, wrapKernel, lerpKernel, clampLengthKernel, dist2Kernel, nlerpKernel, normalizeQuatKernel,
+func compareC(Level, []uint64, []float32, []float32, float32, Comparison, []uint64) {
+	panic(withoutCgo)
+}
+
+var scaleKernel, affineKernel, selectKernel, dampKernel, clampKernel, wrapKernel, lerpKernel, clampLengthKernel, dist2Kernel, nlerpKernel, normalizeQuatKernel,
 	integrateQuatKernel, moveKernel, copyKernel, fillKernel, gatherKernel, composeByColumnKernel, composeByRowKernel opKernel

@@ -23,11 +23,14 @@ type Ops struct {
 
 	// The columns of the running operation. They are cleared when it is done, so that the garbage collector can free
 	// them.
-	columns    [opColumns][]float32
-	scalars    [opScalars]float32
-	teleported []uint64
-	index      []uint32
-	limit      int // of the numbers in index
+	columns [opColumns][]float32
+	used    int // columns that are set
+	scalars [opScalars]float32
+	bitmap  []uint64 // beside Live: of rows that teleported, say
+	index   []uint32
+	limit   int // of the numbers in index
+
+	comparison Comparison
 	work       opTask
 	found      findings
 
@@ -53,70 +56,88 @@ type rowOp struct {
 	plain func(o *Ops, lo, hi int)
 	// kernel is the same on a level above Go.
 	kernel opKernel
-	// worth is the number of rows from which a kernel call is cheaper than plain, from BenchmarkOps on a Zen 4.
+	// worth is the number of rows from which a kernel call is cheaper than plain, from BenchmarkOps on a Zen 5.
 	worth int
 }
 
 // opKernel runs an operation on the rows lo to hi-1 that live names. live begins with the bit of row lo, or is nil.
 type opKernel func(o *Ops, level Level, live []uint64, lo, hi int)
 
-// opTask is Ops as a Task, hidden from users.
-type opTask struct {
-	o     *Ops
-	level Level
-	rows  int
-	op    rowOp
-}
-
-// Do runs one chunk.
-func (t *opTask) Do(_, chunk int) {
-	lo := chunk * opChunk
-	t.run(lo, min(lo+opChunk, t.rows))
-}
-
-func (t *opTask) run(lo, hi int) {
-	live := t.o.Live
-	if t.level == Go && t.op.plain != nil {
+// run computes rows lo to hi-1.
+func (op *rowOp) run(o *Ops, level Level, lo, hi int) {
+	live := o.Live
+	if level == Go && op.plain != nil {
+		if live == nil {
+			op.plain(o, lo, hi)
+			return
+		}
 		for from, to := named(live, lo, hi); from < to; from, to = named(live, to, hi) {
-			t.op.plain(t.o, from, to)
+			op.plain(o, from, to)
 		}
 		return
 	}
 	if live != nil {
 		live = live[lo/64:]
 	}
-	t.op.kernel(t.o, t.level, live, lo, hi)
+	op.kernel(o, level, live, lo, hi)
 }
 
-func (o *Ops) set(columns ...[]float32) { copy(o.columns[:], columns) }
+// opTask is Ops as a Task, hidden from users.
+type opTask struct {
+	o     *Ops
+	level Level
+	rows  int
+	op    *rowOp
+}
+
+// Do runs one chunk.
+func (t *opTask) Do(_, chunk int) {
+	lo := chunk * opChunk
+	t.op.run(t.o, t.level, lo, min(lo+opChunk, t.rows))
+}
+
+// set begins an operation. Where rows are few its cost counts, and so do those of clear and do: it writes the columns
+// that there are.
+func (o *Ops) set(columns ...[]float32) {
+	for k, c := range columns {
+		o.columns[k] = c
+	}
+	o.used, o.bitmap, o.index = len(columns), nil, nil
+}
+
+func (o *Ops) clear() {
+	for k := range o.columns[:o.used] {
+		o.columns[k] = nil
+	}
+	o.bitmap, o.index = nil, nil
+}
 
 // do runs an operation over rows [0, rows), in chunks if there are workers.
-func (o *Ops) do(rows int, op rowOp) error {
-	defer o.clear()
+func (o *Ops) do(rows int, op *rowOp) error {
+	err := o.check(rows, op)
+	o.clear()
+	return err
+}
+
+func (o *Ops) check(rows int, op *rowOp) error {
 	level := must(o.Level)
-	if words := (rows + 63) / 64; o.Live != nil && len(o.Live) < words || o.teleported != nil && len(o.teleported) < words {
+	if words := (rows + 63) / 64; o.Live != nil && len(o.Live) < words || o.bitmap != nil && len(o.bitmap) < words {
 		panic("native: Ops: a bitmap has no bit for each row")
 	}
 	if rows < op.worth && !o.kernels {
 		level = Go
 	}
-	o.work = opTask{o, level, rows, op}
-	if chunks := (rows + opChunk - 1) / opChunk; chunks > 1 && o.Pool.Workers() > 1 {
-		return o.Pool.Run(chunks, &o.work)
+	if rows > opChunk && o.Pool.Workers() > 1 {
+		o.work = opTask{o, level, rows, op}
+		return o.Pool.Run((rows+opChunk-1)/opChunk, &o.work)
 	}
 	if err := CheckFloatEnv(); err != nil {
 		return err
 	}
 	if rows > 0 {
-		o.work.run(0, rows)
+		op.run(o, level, 0, rows)
 	}
 	return nil
-}
-
-func (o *Ops) clear() {
-	o.work = opTask{}
-	o.columns = [opColumns][]float32{}
-	o.teleported, o.index = nil, nil
 }
 
 // vec3 and quat return the columns from number k on, in rows lo to hi-1.
@@ -150,14 +171,14 @@ func named(live []uint64, i, n int) (from, to int) {
 	return from, nextRow(live, ^uint64(0), from, n)
 }
 
-// split computes rows lo to hi-1: it calls jump for the rows that teleported names, and between for the others.
+// split computes rows lo to hi-1: it calls jump for the rows that the bitmap names, and between for the others.
 func (o *Ops) split(lo, hi int, between, jump func(o *Ops, lo, hi int)) {
-	if o.teleported == nil {
+	if o.bitmap == nil {
 		between(o, lo, hi)
 		return
 	}
 	for lo < hi {
-		from, to := named(o.teleported, lo, hi)
+		from, to := named(o.bitmap, lo, hi)
 		between(o, lo, from)
 		jump(o, from, to)
 		lo = to

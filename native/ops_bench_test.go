@@ -33,7 +33,7 @@ func benchArgs(b *testing.B, c *opCase, n int) *opArgs {
 	}
 	a := &opArgs{out: columns[:c.out], in: columns[c.out:]}
 	switch c.name {
-	case "Scale", "ClampLength":
+	case "Scale", "Affine", "Affine in place", "ClampLength":
 		a.numbers = [4]float32{1}
 	case "Wrap", "Clamp":
 		a.numbers = [4]float32{-0.25, 0.25}

@@ -55,6 +55,10 @@ func TestColumnOpsAgainstFloat64(t *testing.T) {
 		got := slices.Clone(x)
 		goOps.Integrate(got, y, a)
 		check("Integrate", got[0], x0+y0*a0, 1, math.Abs(x0)+math.Abs(y0*a0))
+		goOps.Add(copied(got, x), a)
+		check("Add", got[0], x0+a0, 1, math.Abs(x0)+math.Abs(a0))
+		goOps.Affine(got, x, a, y[0])
+		check("Affine", got[0], x0*a0+y0, 2, math.Abs(x0*a0)+math.Abs(y0))
 		goOps.Scale(copied(got, x), a)
 		check("Scale", got[0], x0*a0, 1, math.Abs(x0*a0))
 		damping := []float32{float32(math.Abs(y0))}
@@ -317,6 +321,15 @@ func TestOpsSpecialValues(t *testing.T) {
 	}{
 		{"Scale", [4]float32{0}, []float32{-1}, nil, []float32{negZero}},
 		{"Scale", [4]float32{0}, []float32{inf}, nil, []float32{nan}},
+		{"Add", [4]float32{0.5}, []float32{3}, nil, []float32{3.5}},
+		{"Add", [4]float32{0}, []float32{negZero}, nil, []float32{0}},
+		{"Add", [4]float32{negZero}, []float32{negZero}, nil, []float32{negZero}},
+		{"Add", [4]float32{small}, []float32{-3 * small}, nil, []float32{-2 * small}},
+		{"Add", [4]float32{-inf}, []float32{inf}, nil, []float32{nan}},
+		{"Add", [4]float32{large}, []float32{large}, nil, []float32{inf}},
+		{"Affine", [4]float32{-2, 1}, []float32{9}, []float32{3}, []float32{-5}},
+		{"Affine", [4]float32{0, 7}, []float32{9}, []float32{inf}, []float32{nan}},
+		{"Affine", [4]float32{1 + 0x1p-12, -1 - 0x1p-11}, []float32{9}, []float32{1 + 0x1p-12}, []float32{0}}, // not fused
 		{"Damp", [4]float32{0.5}, []float32{3}, []float32{1}, []float32{2}},
 		{"Damp", [4]float32{0.5}, []float32{3}, []float32{0}, []float32{3}},
 		{"Damp", [4]float32{0.5}, []float32{-3}, []float32{inf}, []float32{negZero}},

@@ -1,6 +1,7 @@
 package native_test
 
 import (
+	"math"
 	"slices"
 
 	"github.com/evertick/evertick/native"
@@ -19,6 +20,24 @@ var columnCases = []opCase{
 	}},
 	{name: "Scale", out: 1, run: func(o *native.Ops, a *opArgs) error {
 		return o.Scale(a.out[0], a.numbers[0])
+	}},
+	{name: "Add", out: 1, run: func(o *native.Ops, a *opArgs) error {
+		return o.Add(a.out[0], a.numbers[0])
+	}},
+	{name: "Affine", out: 1, in: 1, run: func(o *native.Ops, a *opArgs) error {
+		return o.Affine(a.out[0], a.in[0], a.numbers[0], a.numbers[1])
+	}},
+	{name: "Affine in place", out: 1, run: func(o *native.Ops, a *opArgs) error {
+		return o.Affine(a.out[0], a.out[0], a.numbers[0], a.numbers[1])
+	}},
+	{name: "Select", out: 1, in: 2, run: func(o *native.Ops, a *opArgs) error {
+		return o.Select(a.out[0], which(a), a.in[0], a.in[1])
+	}},
+	{name: "Select from out", out: 1, in: 1, run: func(o *native.Ops, a *opArgs) error {
+		return o.Select(a.out[0], which(a), a.out[0], a.in[0])
+	}},
+	{name: "Select to out", out: 1, in: 1, run: func(o *native.Ops, a *opArgs) error {
+		return o.Select(a.out[0], which(a), a.in[0], a.out[0])
 	}},
 	{name: "Damp", out: 1, in: 1, run: func(o *native.Ops, a *opArgs) error {
 		return o.Damp(a.out[0], a.in[0], a.numbers[0])
@@ -70,6 +89,16 @@ var quatCases = []opCase{
 			Rot: quat(a.out[6:]), Ang: vec3(a.in[3:])}, a.numbers[0])
 	}},
 }
+
+// which returns the bitmap of an operation that needs one.
+func which(a *opArgs) []uint64 {
+	if a.named == nil {
+		return everyRow
+	}
+	return a.named
+}
+
+var everyRow = slices.Repeat([]uint64{math.MaxUint64}, 4*native.OpChunk/64)
 
 // drawBounds draws lo below hi, hi-lo finite.
 func drawBounds(run *paritytest.Run) [4]float32 {

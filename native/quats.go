@@ -33,8 +33,8 @@ func (o *Ops) Nlerp(out, prev, cur Quat, alpha float32, teleported []uint64) err
 		return fault.Field(ErrNotFinite, "native: Nlerp.alpha", alpha)
 	}
 	o.set(out.X, out.Y, out.Z, out.W, prev.X, prev.Y, prev.Z, prev.W, cur.X, cur.Y, cur.Z, cur.W)
-	o.scalars[0], o.teleported = alpha, teleported
-	return o.do(len(out.X), nlerp)
+	o.scalars[0], o.bitmap = alpha, teleported
+	return o.do(len(out.X), &nlerp)
 }
 
 func nlerpRows(o *Ops, lo, hi int) { o.split(lo, hi, nlerpBetween, nlerpJump) }
@@ -49,20 +49,29 @@ func nlerpJump(o *Ops, lo, hi int) {
 
 func nlerpBetween(o *Ops, lo, hi int) {
 	out, prev, cur, alpha := o.quat(0, lo, hi), o.quat(4, lo, hi), o.quat(8, lo, hi), o.scalars[0]
-	for i := range out.X {
-		px, py, pz, pw := prev.X[i], prev.Y[i], prev.Z[i], prev.W[i]
-		cx, cy, cz, cw := cur.X[i], cur.Y[i], cur.Z[i], cur.W[i]
-		if float32(px*cx)+float32(py*cy)+float32(pz*cz)+float32(pw*cw) < 0 {
-			px, py, pz, pw = -px, -py, -pz, -pw
+	ox, oy, oz, ow := out.rows()
+	px, py, pz, pw := prev.rows()
+	cx, cy, cz, cw := cur.rows()
+	py, pz, pw = py[:len(px)], pz[:len(px)], pw[:len(px)]
+	cx, cy, cz, cw = cx[:len(px)], cy[:len(px)], cz[:len(px)], cw[:len(px)]
+	ox, oy, oz, ow = ox[:len(px)], oy[:len(px)], oz[:len(px)], ow[:len(px)]
+	for i := range px {
+		x0, y0, z0, w0 := px[i], py[i], pz[i], pw[i]
+		x1, y1, z1, w1 := cx[i], cy[i], cz[i], cw[i]
+		if float32(x0*x1)+float32(y0*y1)+float32(z0*z1)+float32(w0*w1) < 0 {
+			x0, y0, z0, w0 = -x0, -y0, -z0, -w0
 		}
-		x, y := px+float32((cx-px)*alpha), py+float32((cy-py)*alpha)
-		z, w := pz+float32((cz-pz)*alpha), pw+float32((cw-pw)*alpha)
+		x, y := x0+float32((x1-x0)*alpha), y0+float32((y1-y0)*alpha)
+		z, w := z0+float32((z1-z0)*alpha), w0+float32((w1-w0)*alpha)
 		if over := overLength(x, y, z, w); over > 0 {
-			cx, cy, cz, cw = x*over, y*over, z*over, w*over
+			x1, y1, z1, w1 = x*over, y*over, z*over, w*over
 		}
-		out.X[i], out.Y[i], out.Z[i], out.W[i] = cx, cy, cz, cw
+		ox[i], oy[i], oz[i], ow[i] = x1, y1, z1, w1
 	}
 }
+
+// rows returns the columns. A loop over them that first cuts them to one length has no bounds checks.
+func (q *Quat) rows() (x, y, z, w []float32) { return q.X, q.Y, q.Z, q.W }
 
 // NormalizeQuat divides quaternions by their length, even if their squares overflow or underflow. A component of the
 // result is off by at most four units in its last place, or 2^-140. A quaternion whose length is zero or not finite
@@ -70,15 +79,23 @@ func nlerpBetween(o *Ops, lo, hi int) {
 func (o *Ops) NormalizeQuat(q Quat) error {
 	checkRows("native: Ops.NormalizeQuat: columns differ in length", len(q.X), q.Y, q.Z, q.W)
 	o.set(q.X, q.Y, q.Z, q.W)
-	return o.do(len(q.X), normalizeQuat)
+	return o.do(len(q.X), &normalizeQuat)
 }
 
 func normalizeQuatRows(o *Ops, lo, hi int) {
 	q := o.quat(0, lo, hi)
-	for i := range q.X {
-		x, y, z, w := q.X[i], q.Y[i], q.Z[i], q.W[i]
-		fit := fit(larger(larger(abs(x), abs(y)), larger(abs(z), abs(w))))
-		q.put(i, x*fit, y*fit, z*fit, w*fit)
+	qx, qy, qz, qw := q.rows()
+	qy, qz, qw = qy[:len(qx)], qz[:len(qx)], qw[:len(qx)]
+	for i := range qx {
+		x, y, z, w := qx[i], qy[i], qz[i], qw[i]
+		if n2 := float32(x*x) + float32(y*y) + float32(z*z) + float32(w*w); ordinary(n2) {
+			over := 1 / sqrt(n2)
+			x, y, z, w = x*over, y*over, z*over, w*over
+		} else {
+			fit := fitOf(larger(larger(abs(x), abs(y)), larger(abs(z), abs(w))))
+			x, y, z, w = unit(x*fit, y*fit, z*fit, w*fit)
+		}
+		qx[i], qy[i], qz[i], qw[i] = x, y, z, w
 	}
 }
 
@@ -101,7 +118,7 @@ func (o *Ops) IntegrateQuat(q Quat, omega Vec3, dt float32) error {
 	checkRows("native: Ops.IntegrateQuat: columns differ in length", len(q.X), q.Y, q.Z, q.W, omega.X, omega.Y, omega.Z)
 	o.set(q.X, q.Y, q.Z, q.W, omega.X, omega.Y, omega.Z)
 	o.scalars[0] = dt
-	return o.do(len(q.X), integrateQuat)
+	return o.do(len(q.X), &integrateQuat)
 }
 
 func integrateQuatRows(o *Ops, lo, hi int) {
@@ -110,10 +127,13 @@ func integrateQuatRows(o *Ops, lo, hi int) {
 
 func integrateQuatGo(q Quat, omega Vec3, dt float32) {
 	half := dt * 0.5
-	for i := range q.X {
-		x, y, z, w := q.X[i], q.Y[i], q.Z[i], q.W[i]
-		a, b, c := omega.X[i]*half, omega.Y[i]*half, omega.Z[i]*half
-		q.put(i,
+	qx, qy, qz, qw := q.rows()
+	qy, qz, qw = qy[:len(qx)], qz[:len(qx)], qw[:len(qx)]
+	ox, oy, oz := omega.X[:len(qx)], omega.Y[:len(qx)], omega.Z[:len(qx)]
+	for i := range qx {
+		x, y, z, w := qx[i], qy[i], qz[i], qw[i]
+		a, b, c := ox[i]*half, oy[i]*half, oz[i]*half
+		qx[i], qy[i], qz[i], qw[i] = unit(
 			x+(float32(a*w)+float32(b*z)-float32(c*y)),
 			y+(float32(b*w)+float32(c*x)-float32(a*z)),
 			z+(float32(c*w)+float32(a*y)-float32(b*x)),
@@ -121,14 +141,13 @@ func integrateQuatGo(q Quat, omega Vec3, dt float32) {
 	}
 }
 
-// put stores (x, y, z, w) divided by its length, or (0, 0, 0, 1).
-func (q *Quat) put(i int, x, y, z, w float32) {
+// unit returns (x, y, z, w) divided by its length, or (0, 0, 0, 1).
+func unit(x, y, z, w float32) (float32, float32, float32, float32) {
 	over := overLength(x, y, z, w)
-	x, y, z, w = x*over, y*over, z*over, w*over
 	if over == 0 {
-		x, y, z, w = 0, 0, 0, 1
+		return 0, 0, 0, 1
 	}
-	q.X[i], q.Y[i], q.Z[i], q.W[i] = x, y, z, w
+	return x * over, y * over, z * over, w * over
 }
 
 // overLength returns 1 over the length of (x, y, z, w), or 0 if its squared length is

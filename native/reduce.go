@@ -23,11 +23,19 @@ type finding struct {
 	row            int
 }
 
-// reduce is do for a kernel that also runs on level Go and reports a finding for each chunk.
-func (o *Ops) reduce(rows int, kernel opKernel, worth int) ([]finding, error) {
+// Reductions have a kernel that also runs on level Go and reports a finding for each chunk.
+var (
+	bounding  = rowOp{kernel: boundsRows, worth: 8}
+	summing   = rowOp{kernel: sumRows, worth: 96}
+	notFinite = rowOp{kernel: notFiniteRows, worth: 384}
+	beyond    = rowOp{kernel: beyondRows, worth: 192}
+)
+
+// reduce is do for a reduction.
+func (o *Ops) reduce(rows int, op *rowOp) ([]finding, error) {
 	chunks := (rows + opChunk - 1) / opChunk
 	o.found.parts = slices.Grow(o.found.parts[:0], chunks)[:chunks]
-	return o.found.parts, o.do(rows, rowOp{kernel: kernel, worth: worth})
+	return o.found.parts, o.do(rows, op)
 }
 
 // eachPart calls f for the chunks of rows lo to hi-1, the first of which begins at lo.
@@ -52,7 +60,7 @@ func eachPart(o *Ops, live []uint64, lo, hi int, f func(part *finding, live []ui
 func (o *Ops) Bounds(x, y, z []float32) (lo, hi [3]float32, err error) {
 	checkRows("native: Ops.Bounds: x, y and z differ in length", len(x), y, z)
 	o.set(x, y, z)
-	parts, err := o.reduce(len(x), boundsRows, 8)
+	parts, err := o.reduce(len(x), &bounding)
 	if err != nil {
 		return lo, hi, err
 	}
@@ -106,6 +114,21 @@ func boundsGo(x, y, z []float32, live []uint64, part *finding) {
 func extremes(x []float32, live []uint64) (least, largest float32) {
 	least, largest = float32(math.Inf(1)), float32(math.Inf(-1))
 	for from, to := named(live, 0, len(x)); from < to; from, to = named(live, to, len(x)) {
+		for ; from+2 <= to; from += 2 {
+			v := (*[2]float32)(x[from : from+2])
+			if v[0] < least {
+				least = v[0]
+			}
+			if v[1] < least {
+				least = v[1]
+			}
+			if v[0] > largest {
+				largest = v[0]
+			}
+			if v[1] > largest {
+				largest = v[1]
+			}
+		}
 		for _, v := range x[from:to] {
 			if v < least {
 				least = v
@@ -139,7 +162,7 @@ const sums = 16
 // len(x)/16384: no row goes through more additions, and each of them rounds by up to 2^-53.
 func (o *Ops) Sum(x []float32) (float64, error) {
 	o.set(x)
-	parts, err := o.reduce(len(x), sumRows, 32)
+	parts, err := o.reduce(len(x), &summing)
 	if err != nil {
 		return 0, err
 	}
@@ -163,8 +186,16 @@ func sumRows(o *Ops, level Level, live []uint64, lo, hi int) {
 func sumGo(x []float32, live []uint64) float64 {
 	var s [sums]float64
 	for from, to := named(live, 0, len(x)); from < to; from, to = named(live, to, len(x)) {
+		for ; from < to && from%sums != 0; from++ {
+			s[from%sums] += float64(x[from])
+		}
+		for ; from+sums <= to; from += sums {
+			for j, v := range (*[sums]float32)(x[from : from+sums]) {
+				s[j] += float64(v)
+			}
+		}
 		for i, v := range x[from:to] {
-			s[(from+i)%sums] += float64(v)
+			s[i] += float64(v)
 		}
 	}
 	for half := sums / 2; half > 0; half /= 2 {
@@ -179,13 +210,13 @@ func sumGo(x []float32, live []uint64) float64 {
 // error the row is -1.
 func (o *Ops) FirstNotFinite(x []float32) (int, error) {
 	o.set(x)
-	return o.first(len(x), notFiniteRows, 64)
+	return o.first(len(x), &notFinite)
 }
 
-// first runs a kernel that calls searchRows, and returns the first row that was found.
-func (o *Ops) first(rows int, kernel opKernel, worth int) (int, error) {
+// first runs a reduction that calls searchRows, and returns the first row that was found.
+func (o *Ops) first(rows int, op *rowOp) (int, error) {
 	o.found.first = math.MaxInt32
-	parts, err := o.reduce(rows, kernel, worth)
+	parts, err := o.reduce(rows, op)
 	if err != nil || o.found.first == math.MaxInt32 {
 		return -1, err
 	}
@@ -225,6 +256,9 @@ func notFiniteRows(o *Ops, level Level, live []uint64, lo, hi int) {
 
 func firstNotFiniteGo(x []float32, live []uint64) int {
 	for from, to := named(live, 0, len(x)); from < to; from, to = named(live, to, len(x)) {
+		if anyCarry(bytesOf(x[from:to]), 0x7fffffff*twoFloats, 0x00800000*twoFloats)&(1<<31*twoFloats) == 0 {
+			continue
+		}
 		for i, v := range x[from:to] {
 			if !fault.Finite(v) {
 				return from + i
@@ -242,9 +276,14 @@ func HasNaN(level Level, x []float32) bool {
 	if level = must(level); level != Go && 4*len(x) >= nanBreakEven {
 		return hasNaNC(level, x)
 	}
-	const lanes = 1<<32 + 1 // two float32 fit in one addition, as no carry leaves its lane
-	return anyCarry(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x)),
-		0x7fffffff*lanes, 0x007fffff*lanes)&(1<<31*lanes) != 0
+	return anyCarry(bytesOf(x), 0x7fffffff*twoFloats, 0x007fffff*twoFloats)&(1<<31*twoFloats) != 0
+}
+
+// twoFloats makes masks for two float32 in one word, as no carry leaves its half.
+const twoFloats = 1<<32 + 1
+
+func bytesOf(x []float32) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
 }
 
 // HasNaN64 is HasNaN for float64.

@@ -26,22 +26,40 @@ func (o *Ops) ClampLength(v Vec3, most float32) error {
 	}
 	o.set(v.X, v.Y, v.Z)
 	o.scalars[0] = most
-	return o.do(len(v.X), clampLength)
+	return o.do(len(v.X), &clampLength)
 }
 
 func clampLengthRows(o *Ops, lo, hi int) {
 	v, most := o.vec3(0, lo, hi), o.scalars[0]
 	vx, vy, vz := v.X, v.Y[:len(v.X)], v.Z[:len(v.X)]
+	// Then fitOf is 1 for the vectors that are longer than most, unless a square is large; and none that underflows is
+	// longer.
+	ordinary := most >= 0x1p-40 && most <= 0x1p59
 	for i := range vx {
 		x, y, z := vx[i], vy[i], vz[i]
-		fit := fit(larger(larger(abs(x), abs(y)), abs(z)))
-		x, y, z = x*fit, y*fit, z*fit
-		length := sqrt(float32(x*x) + float32(y*y) + float32(z*z))
-		if length > most*fit && length <= math.MaxFloat32 {
+		n2 := float32(x*x) + float32(y*y) + float32(z*z)
+		length := sqrt(n2)
+		switch {
+		case ordinary && !(length > most):
+		case ordinary && n2 < 0x1p119:
 			over := 1 / length
 			vx[i], vy[i], vz[i] = x*over*most, y*over*most, z*over*most
+		default:
+			vx[i], vy[i], vz[i] = clampVector(x, y, z, most)
 		}
 	}
+}
+
+// clampVector is ClampLength of one vector.
+func clampVector(x, y, z, most float32) (float32, float32, float32) {
+	fit := fitOf(larger(larger(abs(x), abs(y)), abs(z)))
+	fx, fy, fz := x*fit, y*fit, z*fit
+	length := sqrt(float32(fx*fx) + float32(fy*fy) + float32(fz*fz))
+	if !(length > most*fit && length <= math.MaxFloat32) {
+		return x, y, z
+	}
+	over := 1 / length
+	return fx * over * most, fy * over * most, fz * over * most
 }
 
 // Dist2 computes the squared distances of points from (x, y, z):
@@ -56,7 +74,7 @@ func (o *Ops) Dist2(out []float32, p Vec3, x, y, z float32) error {
 	checkRows("native: Ops.Dist2: columns differ in length", len(out), p.X, p.Y, p.Z)
 	o.set(out, p.X, p.Y, p.Z)
 	o.scalars[0], o.scalars[1], o.scalars[2] = x, y, z
-	return o.do(len(out), dist2)
+	return o.do(len(out), &dist2)
 }
 
 func dist2Rows(o *Ops, lo, hi int) {
@@ -69,10 +87,10 @@ func dist2Rows(o *Ops, lo, hi int) {
 	}
 }
 
-// fit returns a power of two. A vector whose largest component has the magnitude most can be multiplied by it without
+// fitOf returns a power of two. A vector whose largest component has the magnitude most can be multiplied by it without
 // loss, and then has a squared length that is a normal number. Only components too small to count beside the largest
 // are lost.
-func fit(most float32) float32 {
+func fitOf(most float32) float32 {
 	if most >= 0x1p60 {
 		return 0x1p-66
 	}
@@ -81,6 +99,10 @@ func fit(most float32) float32 {
 	}
 	return 1
 }
+
+// ordinary reports whether a squared length is such that fitOf is 1, for three components or four: none is 2^60 or
+// larger, and the largest is above 2^-50. It is false for some others of these as well.
+func ordinary(n2 float32) bool { return n2 > 0x1p-97 && n2 < 0x1p119 }
 
 func larger(a, b float32) float32 {
 	if a > b {

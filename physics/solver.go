@@ -25,6 +25,7 @@ type solver struct {
 	joints          jointColumns
 	contacts        []rigid.Contact      // of the last step, ascending by A, then B
 	bases           []rigid.BaseManifold // of contacts with rigid.FlagBase
+	baseMarks       []uint8              // see rigid.Recycling
 	lastGenerations []uint32             // of the shapes in that step
 	steps           uint64               // number of steps done
 	disabledBodies  int                  // number of disabled bodies
@@ -52,6 +53,7 @@ type solver struct {
 	recycled       []int32         // by pair: see rigid.Recycle
 	next           []rigid.Contact // of this step
 	nextBases      []rigid.BaseManifold
+	nextBaseMarks  []uint8
 	spareBases     []rigid.BaseManifold // what keptBases returned
 	ownShapes      []uint32             // what bodyShapes returned
 	movedCounts    []int                // bodies that moved, by span

@@ -48,7 +48,8 @@ func (s *solver) updateContacts() {
 	} else {
 		s.next = growContacts(s.next, n, s.minContactCapacity())
 		s.nextBases = growContacts(s.nextBases, n, s.minContactCapacity())
-		s.prepareSystem(s.next, s.nextBases).BeginStep(s.dt)
+		s.nextBaseMarks = growContacts(s.nextBaseMarks, n, s.minContactCapacity())
+		s.prepareSystem(s.next, s.nextBases, s.nextBaseMarks).BeginStep(s.dt)
 		s.sys.SameBlocks = false
 		s.sys.ResetColours()
 		s.colouring.Begin(len(s.contactChunks))
@@ -59,6 +60,7 @@ func (s *solver) updateContacts() {
 	if !s.samePairs {
 		s.contacts, s.next = s.next, s.contacts
 		s.bases, s.nextBases = s.nextBases, s.bases
+		s.baseMarks, s.nextBaseMarks = s.nextBaseMarks, s.baseMarks
 	}
 	s.hashPairs()
 	s.pairs, s.contactPairs, s.pairsKnown = s.contactPairs, s.pairs, true
@@ -68,7 +70,7 @@ func (s *solver) updateContacts() {
 // updateSameContacts updates the contacts of the last step in place. If as many points touch as before, the blocks
 // stay as they are.
 func (s *solver) updateSameContacts() {
-	s.prepareSystem(s.contacts, s.bases).BeginStep(s.dt)
+	s.prepareSystem(s.contacts, s.bases, s.baseMarks).BeginStep(s.dt)
 	s.parallelForParts(len(s.contactChunks), (*solver).updateSameChunks)
 	changed := !s.sys.SameDynamics()
 	for k := range s.contactChunks {
@@ -124,12 +126,23 @@ func (s *solver) updateBroadPhase() {
 	s.samePairs = s.pairsKnown && s.passingContacts == 0 && s.shapes.oneWays == 0 &&
 		slices.Equal(s.pairs.A, s.contactPairs.A) && slices.Equal(s.pairs.B, s.contactPairs.B)
 	s.endStage("pairs")
+	if !s.pairsKnown {
+		s.markBases()
+	}
 	n := len(s.pairs.A)
 	s.manifolds = growContacts(s.manifolds, n, s.minContactCapacity())
 	s.recycled = growContacts(s.recycled, n, s.minContactCapacity())
 	s.reserveContactChunks(max(1, (n+pairChunk-1)/pairChunk)) // at least one, which reports what ended
 	if s.collided = s.sleep.asleep > 0; s.collided {
 		s.parallelForParts(len(s.contactChunks), (*solver).collideChunks)
+	}
+}
+
+// markBases marks the contacts with a base, after the list of contacts was changed between steps.
+func (s *solver) markBases() {
+	s.baseMarks = growContacts(s.baseMarks, len(s.contacts), s.minContactCapacity())
+	for i := range s.contacts {
+		s.baseMarks[i] = uint8(s.contacts[i].Flags & rigid.FlagBase)
 	}
 }
 
@@ -152,6 +165,7 @@ type contactChunk struct {
 	passing      int         // contacts that pass through
 	changed      bool        // a contact has another number of points
 	recycling    rigid.Recycling
+	recycled     []int32  // nil: none
 	hits         []uint32 // contacts to report
 }
 
@@ -199,11 +213,12 @@ func (s *solver) colourChunk(chunk int) {
 func (s *solver) matchContacts(lo, hi int, to *contactChunk) {
 	first, last := s.contactRange(lo, hi)
 	pairs := rigid.Pairs{A: s.pairs.A[lo:hi], B: s.pairs.B[lo:hi]}
-	recycled, manifolds, bases := s.recycled[lo:hi], s.manifolds[lo:hi], s.bases[first:last]
-	rigid.MatchContacts(s.contacts[first:last], recycled, &pairs, manifolds, s.next[lo:hi], &to.began, &to.ended)
-	for i, last := range recycled {
-		if last >= 0 {
-			s.nextBases[lo+i] = bases[last]
+	manifolds, bases, nextBases, marks := s.manifolds[lo:hi], s.bases[first:last], s.nextBases[lo:hi], s.nextBaseMarks[lo:hi]
+	rigid.MatchContacts(s.contacts[first:last], to.recycled, &pairs, manifolds, s.next[lo:hi], &to.began, &to.ended)
+	clear(marks)
+	for i, old := range to.recycled {
+		if old >= 0 {
+			nextBases[i], marks[i] = bases[old], 1
 		}
 	}
 }
@@ -285,12 +300,14 @@ func (s *solver) collideChunk(chunk int) {
 	pairs := rigid.Pairs{A: s.pairs.A[lo:hi], B: s.pairs.B[lo:hi]}
 	t, out, recycled := &s.shapes, s.manifolds[lo:hi], s.recycled[lo:hi]
 	first, last := s.contactRange(lo, hi)
-	r := &s.contactChunks[chunk].recycling
-	r.Old, r.Bases, r.Same = s.contacts[first:last], s.bases[first:last], s.samePairs
+	k := &s.contactChunks[chunk]
+	r := &k.recycling
+	r.Old, r.Bases, r.Marks, r.Same = s.contacts[first:last], s.bases[first:last], s.baseMarks[first:last], s.samePairs
 	r.BodyOf, r.Poses = t.filters.Body, s.centre
 	if r.Recycle(s.level, &pairs, recycled, out) == 0 {
 		recycled = nil
 	}
+	k.recycled = recycled
 	rigid.CollideOthers(s.level, t.shape, t.filters.Body, &s.centre, &pairs, recycled, out)
 	if t.chained > 0 {
 		rigid.CollideChains(t.shape, t.smooth, t.filters.Body, &s.centre, &pairs, recycled, out)

@@ -115,7 +115,7 @@ func (s *solver) eachRange(passes []blockRange, run func(s *solver, lo, hi int))
 func (s *solver) subSteps() int { return s.sys.Params.SubSteps }
 
 // prepareSystem points the system to the columns, shapes, joints and contacts of this step.
-func (s *solver) prepareSystem(contacts []rigid.Contact, bases []rigid.BaseManifold) *rigid.System {
+func (s *solver) prepareSystem(contacts []rigid.Contact, bases []rigid.BaseManifold, marks []uint8) *rigid.System {
 	c, n, sys := s.cols, s.rows, &s.sys
 	b := &sys.Bodies
 	b.VX, b.VY, b.W = c.VX[:n], c.VY[:n], c.W[:n]
@@ -128,7 +128,7 @@ func (s *solver) prepareSystem(contacts []rigid.Contact, bases []rigid.BaseManif
 	sys.Angle = c.Angle[:n]
 	sys.BodyOf, sys.Materials = s.shapes.filters.Body, s.shapes.Materials
 	sys.Joints, sys.JointsVersion = s.joints.solved, s.joints.version+s.sleep.version
-	sys.Contacts, sys.Manifolds, sys.Bases = contacts, s.manifolds, bases
+	sys.Contacts, sys.Manifolds, sys.Bases, sys.BaseMarks = contacts, s.manifolds, bases, marks
 	sys.Hits = growContacts(sys.Hits, len(contacts), s.minContactCapacity())
 	return sys
 }

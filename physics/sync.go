@@ -156,8 +156,9 @@ func (u *slotUse) rebuild(slots []uint32) {
 }
 
 // markTeleported records that a body was created or teleported.
-func (w *World) markTeleported(i int) {
-	slot := w.cols.Slot[i]
+func (w *World) markTeleported(i int) { w.markTeleportedSlot(w.cols.Slot[i]) }
+
+func (w *World) markTeleportedSlot(slot uint32) {
 	if slot >= maxSlot {
 		return
 	}

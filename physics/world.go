@@ -28,8 +28,9 @@ type World struct {
 	lists, applies uint64 // numbers of NewCommands and of Apply so far
 	dryRun         dryRun
 
-	teleports  bitset // slots of created and teleported bodies
-	teleported bool   // whether teleports has any
+	teleports      bitset // slots of created and teleported bodies
+	teleported     bool   // whether teleports has any
+	movedTeleports bitset // scratch of MoveSlots
 
 	prepared *snapshotImage // the result of Prepare, or only its memory
 }

@@ -218,9 +218,9 @@ func (ix *Index) fill(x, y, z []float32, slots []uint32) error {
 // query in order Grid would have if it included every point.
 //
 // Columns whose rows are in this order have neighbours next to each other, so that queries
-// and later passes read memory in sequence. To reorder columns of your own (an ecs.World
-// never moves its rows), copy to row i of each what row perm[i] had, and translate slots
-// that are stored elsewhere:
+// and later passes read memory in sequence. ecs.World.Reorder takes such a permutation. To
+// reorder columns of your own, copy to row i of each what row perm[i] had, and translate
+// slots that are stored elsewhere:
 //
 //	perm = index.SortPermutation(perm)
 //	for i, old := range perm {

@@ -95,21 +95,23 @@ KERNEL(void, integrate_velocities, const et_system *s, int32_t sub, int64_t lo, 
 	EACH_BODY(lo, hi, integrate_velocity(s, sub, i), et_integrate_velocities_c(s, sub, i, hi));
 }
 
-HELPER(LEVEL) void integrate_position(const et_system *s, int64_t i) {
-	const V(f) h = V(set1)(s->step.h), half = V(set1)(0.5f * s->step.h), one = V(set1)(1.0f);
+HELPER(LEVEL) void integrate_position(float *state, const et_step_context *step) {
+	const V(f) h = V(set1)(step->h), half = V(set1)(0.5f * step->h), one = V(set1)(1.0f);
 	V(f) r[8];
-	V(rows8)((float *)(void *)&s->states[i], side_by_side, 8, r);
-	if (clamp_velocity(r, &s->step))
-		V(put4)((float *)(void *)&s->states[i], side_by_side, 8, r, UINT32_MAX);
+	V(rows8)(state, side_by_side, 8, r);
+	if (clamp_velocity(r, step))
+		V(put4)(state, side_by_side, 8, r, UINT32_MAX);
 	const V(f) t = MUL(half, r[2]), square = MUL(t, t), scale = DIV(one, ADD(one, square));
 	const V(f) cos = MUL(SUB(one, square), scale), sin = MUL(ADD(t, t), scale);
 	const V(f) moved[4] = {ADD(r[4], MUL(h, r[0])), ADD(r[5], MUL(h, r[1])), CROSS(r[6], r[7], sin, cos),
 	                       DOT(r[7], r[6], cos, sin)};
-	V(put4)((float *)(void *)&s->states[i] + 4, side_by_side, 8, moved, UINT32_MAX);
+	V(put4)(state + 4, side_by_side, 8, moved, UINT32_MAX);
 }
 
 KERNEL(void, integrate_positions, const et_system *s, int64_t lo, int64_t hi) {
-	EACH_BODY(lo, hi, integrate_position(s, i), et_integrate_positions_c(s, i, hi));
+	const et_step_context step = s->step; /* no store can change a copy */
+	float *const states = (float *)(void *)s->states;
+	EACH_BODY(lo, hi, integrate_position(states + 8 * i, &step), et_integrate_positions_c(s, i, hi));
 }
 
 /* Stores a in the lanes whose bodies have moved, or turned. */

@@ -124,6 +124,7 @@ static inline void keep_base(const et_system *s, uint32_t c, uint32_t body_a, ui
 	base->rotation_a[1] = s->poses.sin[body_a];
 	base->rotation_b[0] = s->poses.cos[body_b];
 	base->rotation_b[1] = s->poses.sin[body_b];
+	s->base_marks[c] = 1;
 	s->contacts[c].flags |= ET_BASE;
 }
 

@@ -62,6 +62,9 @@ KERNEL(void, warm_start_contacts, const et_system *s, int64_t lo, int64_t hi) {
 	}
 }
 
+/* The sum over points so far, and what point k adds. The first adds to nothing. */
+HELPER(LEVEL) V(f) sum_points(const uint32_t k, V(f) sum, V(f) more) { return k > 0 ? ADD(sum, more) : more; }
+
 /* A point of a contact: the accumulated normal impulse, what softness leaves of it, the velocity to remove, and the
  * effective mass. */
 typedef struct {
@@ -92,9 +95,9 @@ HELPER(LEVEL) void apply_normals(et_contact_block *b, uint32_t i, contact_pair *
 		et_contact_block_point *const p = &b->points[k];
 		const V(f) change = SUB(impulse[k], row[k].old);
 		V(store)(p->normal_impulse + i, impulse[k]);
-		m->normal = ADD(m->normal, change);
-		angular_a = ADD(angular_a, MUL(V(load)(p->cross_a + i), change));
-		angular_b = ADD(angular_b, MUL(V(load)(p->cross_b + i), change));
+		m->normal = sum_points(k, m->normal, change);
+		angular_a = sum_points(k, angular_a, MUL(V(load)(p->cross_a + i), change));
+		angular_b = sum_points(k, angular_b, MUL(V(load)(p->cross_b + i), change));
 	}
 	m->wa = SUB(m->wa, MUL(m->ia, angular_a));
 	m->wb = ADD(m->wb, MUL(m->ib, angular_b));
@@ -146,8 +149,8 @@ HELPER(LEVEL) void solve_friction(et_contact_block *b, uint32_t i, contact_pair 
 			share[k] = MUL(normal[k], inverse_normal);
 			mass = MUL(mass, share[k]);
 		}
-		total = ADD(total, V(load)(p->tangent_impulse + i));
-		change = ADD(change, MUL(mass, v));
+		total = sum_points(k, total, V(load)(p->tangent_impulse + i));
+		change = sum_points(k, change, MUL(mass, v));
 	}
 	const V(f) limit = MUL(V(load)(b->friction + i), total_normal);
 	total = V(max)(V(min)(SUB(total, change), limit), V(negate)(limit));
@@ -156,9 +159,9 @@ HELPER(LEVEL) void solve_friction(et_contact_block *b, uint32_t i, contact_pair 
 		const V(f) new_impulse = points == 2 ? MUL(total, share[k]) : total;
 		const V(f) impulse = SUB(new_impulse, V(load)(p->tangent_impulse + i));
 		V(store)(p->tangent_impulse + i, new_impulse);
-		m->tangent = ADD(m->tangent, impulse);
-		angular_a = ADD(angular_a, MUL(V(load)(p->dot_a + i), impulse));
-		angular_b = ADD(angular_b, MUL(V(load)(p->dot_b + i), impulse));
+		m->tangent = sum_points(k, m->tangent, impulse);
+		angular_a = sum_points(k, angular_a, MUL(V(load)(p->dot_a + i), impulse));
+		angular_b = sum_points(k, angular_b, MUL(V(load)(p->dot_b + i), impulse));
 	}
 	m->wa = ADD(m->wa, MUL(m->ia, angular_a));
 	m->wb = SUB(m->wb, MUL(m->ib, angular_b));
@@ -175,8 +178,8 @@ HELPER(LEVEL) void solve_rolling(et_contact_block *b, uint32_t i, contact_pair *
 	m->wb = ADD(m->wb, MUL(m->ib, SUB(new_impulse, old)));
 }
 
-HELPER(LEVEL) void solve_block(const et_system *s, et_contact_block *b, const et_softness *soft, const int use_bias,
-                               const uint32_t points) {
+HELPER(LEVEL) void solve_block(const et_system *s, et_contact_block *b, const et_step_context *step,
+                               const et_softness *soft, const int use_bias, const uint32_t points) {
 	for (uint32_t i = 0; i < b->contacts; i += V(LANES)) {
 		contact_pair m;
 		normal_row row[2];
@@ -195,7 +198,7 @@ HELPER(LEVEL) void solve_block(const et_system *s, et_contact_block *b, const et
 		if (b->flags & ET_ROLLING)
 			solve_rolling(b, i, &m, points == 2 ? ADD(impulse[0], impulse[1]) : impulse[0]);
 		for (uint32_t k = 0; k < points; k++)
-			make_row(&b->points[k], i, &m, &d, soft, &s->step, use_bias, &row[k]);
+			make_row(&b->points[k], i, &m, &d, soft, step, use_bias, &row[k]);
 		solve_normals(row, V(load)(b->coupling + i), points, impulse);
 		for (uint32_t k = 0; k < points && !use_bias; k++) {
 			float *const total = b->points[k].total_normal_impulse + i;
@@ -207,16 +210,17 @@ HELPER(LEVEL) void solve_block(const et_system *s, et_contact_block *b, const et
 }
 
 KERNEL(void, solve_contacts, const et_system *s, int32_t use_bias, int64_t lo, int64_t hi) {
+	const et_step_context step = s->step; /* no store can change a copy */
 	for (et_contact_block *b = s->blocks + lo; b < s->blocks + hi; b++) {
-		const et_softness *const soft = b->flags & ET_STATIC_BODY ? &s->step.static_softness : &s->step.contact_softness;
+		const et_softness soft = b->flags & ET_STATIC_BODY ? step.static_softness : step.contact_softness;
 		if (use_bias && b->points_each == 2)
-			solve_block(s, b, soft, 1, 2);
+			solve_block(s, b, &step, &soft, 1, 2);
 		else if (use_bias)
-			solve_block(s, b, soft, 1, 1);
+			solve_block(s, b, &step, &soft, 1, 1);
 		else if (b->points_each == 2)
-			solve_block(s, b, soft, 0, 2);
+			solve_block(s, b, &step, &soft, 0, 2);
 		else
-			solve_block(s, b, soft, 0, 1);
+			solve_block(s, b, &step, &soft, 0, 1);
 	}
 }
 

@@ -141,6 +141,7 @@ typedef struct {
 	const et_manifold *manifolds;
 	et_hit *hits;
 	et_base_manifold *bases; /* or NULL */
+	uint8_t *base_marks;
 	et_joint *joints;
 
 	/* Blocks, and by lane of them the contact or the joint; UINT32_MAX: none. */
@@ -155,7 +156,7 @@ typedef struct {
 	et_step_context step;
 } et_system;
 
-_Static_assert(sizeof(et_step_context) == 88 && offsetof(et_system, step) == 38 * 8, "the Go types mirror these");
+_Static_assert(sizeof(et_step_context) == 88 && offsetof(et_system, step) == 39 * 8, "the Go types mirror these");
 
 /* rigid.FlagBase, and the constants of recycling. RECYCLE_DISTANCE is also the largest separation. */
 enum { ET_BASE = 1 };

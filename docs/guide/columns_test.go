@@ -24,8 +24,11 @@ func Example_columns() {
 	check(w.SpawnN(make([]ecs.ID, 500)))
 
 	x, v := w.Position.X, c.Speed.Values() // slices of length 1000 that never move
-	for slot := range w.Query() {
-		v[slot] = float32(slot % 10)
+
+	for lo, hi := range w.Runs() { // the rows lo to hi-1 have entities
+		for row := lo; row < hi; row++ {
+			v[row] = float32(row % 10)
+		}
 	}
 	c.Kills.Values()[7] = 3
 	c.Bones.Values()[7][2] = 0.5

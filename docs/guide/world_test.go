@@ -24,10 +24,10 @@ func Example_world() {
 	sim.Register(&c) // Step reports what is wrong with the set-up
 
 	torches := make([]ecs.ID, 3)
-	check(w.SpawnN(torches))
-	for i, id := range torches {
-		slot, _ := w.Slot(id)
-		c.Fuel.Values()[slot] = 0.3 * float32(i+1)
+	for i := range torches {
+		id, slot, err := w.SpawnSlot() // the slot is for writing to the new row
+		check(err)
+		torches[i], c.Fuel.Values()[slot] = id, 0.3*float32(i+1)
 	}
 	check(c.Lit.SetAll(torches[:2])) // the third is not lit
 

@@ -31,13 +31,18 @@ type View struct {
 	mem     *[]byte // all rows, in native byte order
 	rows    func() int
 	version *uint64
+	memo    *statehash.Memo // of floats; else nil
 }
 
 // New returns the view of a column with count numbers in a row. mem points to the memory of the
 // column, in the byte order of the machine; the owner may replace it. rows returns the number of rows
 // that are in use. version is nil if the column has no version.
 func New(name string, kind Kind, count int, mem *[]byte, rows func() int, version *uint64) View {
-	return View{name, kind, count, mem, rows, version}
+	v := View{name: name, kind: kind, count: count, mem: mem, rows: rows, version: version}
+	if kind.IsFloat() {
+		v.memo = new(statehash.Memo)
+	}
+	return v
 }
 
 // Name returns the name of the column.
@@ -159,8 +164,14 @@ func checkRow(ok bool) {
 
 // Hash returns the hash of all rows: see package statehash.
 func Hash(v *View) uint64 {
-	return statehash.Bytes(Memory(v), v.kind.Size(), v.kind.IsFloat())
+	if v.memo != nil {
+		return v.memo.Floats(Memory(v), v.kind.Size())
+	}
+	return statehash.Bytes(Memory(v), v.kind.Size(), false)
 }
+
+// HadNaN reports whether the last Hash has seen a NaN, in any row.
+func HadNaN(v *View) bool { return v.memo != nil && v.memo.HadNaN() }
 
 // Differences yields the numbers, by row, in which two columns of the same type differ. All NaNs are
 // equal. It compares the rows that both have.

@@ -89,6 +89,11 @@ func TestEntity(t *testing.T) {
 	}
 	in := newInspector(t, z.sim, Config{})
 	w := z.sim.World
+	order := w.LiveSlots(nil)
+	slices.Reverse(order)
+	if err := w.Reorder(order); err != nil {
+		t.Fatal(err)
+	}
 	touching := 0
 	for i, id := range z.ids {
 		slot, _ := w.Slot(id)

@@ -214,7 +214,7 @@ func TestTheExtentIsFinite(t *testing.T) {
 	}
 }
 
-// The section of slots is left out if the page has it, until an entity comes or goes, or a Restore.
+// The section of slots is left out if the page has it, until an entity comes or goes, a Restore, or a Reorder.
 func TestSlotsAreSentWhenTheyChange(t *testing.T) {
 	sim := newSim(t, evertick.Config{Capacity: 8}, 4)
 	in := newInspector(t, sim, Config{})
@@ -243,6 +243,13 @@ func TestSlotsAreSentWhenTheyChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect("restore", true)
+	order := sim.World.LiveSlots(nil)
+	slices.Reverse(order)
+	if err := sim.World.Reorder(order); err != nil {
+		t.Fatal(err)
+	}
+	expect("reorder", true)
+	expect("unchanged", false)
 }
 
 func TestRefusedRequestsNameWhatIsWrong(t *testing.T) {

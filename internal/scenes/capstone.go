@@ -3,10 +3,12 @@ package scenes
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/loop"
+	"github.com/evertick/evertick/loop/agent"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/physics"
 	"github.com/evertick/evertick/spatial"
@@ -37,21 +39,22 @@ type agents struct {
 	bodyIDs  []ecs.ID
 	agentAt  []ecs.Slot // slot of each agent
 	kinds    []kind     // by slot
-	bodyOf   []physics.Body
-	velX     []float32 // columns, by slot
+	bodies   []physics.Body
+	bodyOf   []physics.Body // by slot
+	velX     []float32      // columns, by slot
 	velZ     []float32
 
-	queries   spatial.Queries
-	perceived spatial.Result
-	perceiver []int // agent of each query
-	actions   []action
+	around agent.Sense // what the agents perceive
+	reach2 []float32   // by slot: up to which squared distance it matters to an agent, in m²
+	chosen []uint32    // scratch memory of choose
+	wander []float32
 }
 
 type kind uint8
 
 const (
 	scenery kind = iota
-	agent
+	walker
 	body
 )
 
@@ -70,14 +73,14 @@ func newAgents(p Params, cfg evertick.Config) (*Sim, error) {
 	if err := s.populate(cfg.Seed); err != nil {
 		return nil, err
 	}
-	scene := &Sim{Sim: sim, Params: p, agents: s, Counters: []Counter{{"hits", func() int64 { return int64(len(s.perceived.Slots)) }}}}
-	return scene, addSystems(sim,
-		system{evertick.BeforePhysics, "act", s.act},
+	scene := &Sim{Sim: sim, Params: p, agents: s, Counters: []Counter{{"hits", func() int64 { return int64(len(s.around.Rows.Slots)) }}}}
+	if err := addSystems(sim,
 		system{evertick.BeforePhysics, "move", s.move},
 		system{evertick.BeforePhysics, "stir", s.stir},
-		system{evertick.AfterIndex, "perceive", s.perceive},
-		system{evertick.AfterIndex, "steer", s.steer},
-	)
+	); err != nil {
+		return nil, err
+	}
+	return scene, s.addReflex()
 }
 
 func (s *agents) populate(seed uint64) error {
@@ -136,7 +139,7 @@ func (s *agents) nameKinds(ids []ecs.ID) error {
 		kind kind
 		ids  []ecs.ID
 	}{
-		{"agent", agent, s.agentIDs},
+		{"agent", walker, s.agentIDs},
 		{"body", body, s.bodyIDs},
 		{"scenery", scenery, ids[s.Agents+s.Bodies:]},
 	} {
@@ -149,7 +152,7 @@ func (s *agents) nameKinds(ids []ecs.ID) error {
 		}
 		for slot := range w.Query(ecs.With(tag)) {
 			s.kinds[slot] = group.kind
-			if group.kind == agent {
+			if group.kind == walker {
 				s.agentAt = append(s.agentAt, slot)
 			}
 		}
@@ -185,6 +188,7 @@ func (s *agents) createBody(i int, id ecs.ID) error {
 		return err
 	}
 	s.bodyOf[slot] = b
+	s.bodies = append(s.bodies, b)
 	shape := physics.DefaultShapeDef()
 	if i%2 == 0 {
 		_, err = s.sim.Physics.CreateCircle(b, shape, physics.Circle{Radius: 0.5})
@@ -236,32 +240,28 @@ const (
 	cohesion     = 0.5 // 1/s²
 )
 
-// action is what an agent decided: an acceleration for itself, and a push of a
-// body if it names one. It is applied at the start of the next tick.
-type action struct {
-	agent      ecs.Slot
-	ax, az     float32 // m/s²
-	shoved     physics.Body
-	pushX      float32 // N·s
-	pushZ      float32
-	wantsShove bool
-}
-
-// act applies the actions queued in the last tick, in the order of agents.
-func (s *agents) act(t *evertick.Tick) error {
-	for i := range s.actions {
-		a := &s.actions[i]
-		vx := s.velX[a.agent] + float32(a.ax*t.Dt)
-		vz := s.velZ[a.agent] + float32(a.az*t.Dt)
-		s.velX[a.agent], s.velZ[a.agent] = clampLength(vx, vz, maxSpeed)
-		if a.wantsShove && s.sim.Physics.Valid(a.shoved) {
-			if err := s.sim.Physics.ApplyLinearImpulseToCenter(a.shoved, [2]float32{a.pushX, a.pushZ}); err != nil {
-				return err
-			}
+// addReflex makes the agents those of package agent: in every tick, or by turns, they perceive everything within
+// the radius, and react at once. They get rows, since of 35 neighbours each only six matter, of three kinds in three
+// ways: sums would take a sense, and a search, for each kind.
+func (s *agents) addReflex() error {
+	n := len(s.kinds)
+	s.reach2, s.chosen = make([]float32, n), make([]uint32, n+1)
+	for slot, k := range s.kinds {
+		switch {
+		case k == walker:
+			s.reach2[slot] = s.Radius * s.Radius
+		case k == scenery:
+			s.reach2[slot] = clearance * clearance
+		case s.Restless:
+			s.reach2[slot] = shoveReach * shoveReach
+		default: // a body that stays at rest
+			s.reach2[slot] = -1
 		}
 	}
-	s.actions = s.actions[:0]
-	return nil
+	s.around = agent.Sense{Radius: s.Radius, FindRows: true}
+	return agent.NewReflex(s.sim, agent.ReflexConfig{
+		Tag: "agent", PerTick: s.Perceivers, Senses: []*agent.Sense{&s.around}, React: s.react,
+	})
 }
 
 // move walks every row, not the agents alone: the others stand still, and one
@@ -279,78 +279,84 @@ func (s *agents) stir(t *evertick.Tick) error {
 	if !s.Restless {
 		return nil
 	}
-	for i := int(t.N % stirEvery); i < len(s.bodyIDs); i += stirEvery {
-		r := t.Rand(s.bodyIDs[i], streamStir)
+	r := t.Rand(0, streamStir)
+	for i := int(t.N % stirEvery); i < len(s.bodies); i += stirEvery {
 		push := [2]float32{r.Range(-stirImpulse, stirImpulse), r.Range(-stirImpulse, stirImpulse)}
-		slot, _ := s.sim.World.Slot(s.bodyIDs[i])
-		if err := s.sim.Physics.ApplyLinearImpulseToCenter(s.bodyOf[slot], push); err != nil {
+		if err := s.sim.Physics.ApplyLinearImpulseToCenter(s.bodies[i], push); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// perceive finds the neighbours of all agents whose turn it is, in one batch.
-func (s *agents) perceive(t *evertick.Tick) error {
-	q, pos := &s.queries, &s.sim.World.Position
-	s.perceiver = s.perceiver[:0]
-	q.X, q.Y, q.Z, q.Radius, q.Exclude = q.X[:0], q.Y[:0], q.Z[:0], q.Radius[:0], q.Exclude[:0]
-	first := int(t.N * uint64(s.Perceivers) % uint64(s.Agents))
-	for i := range s.Perceivers {
-		a := (first + i) % s.Agents
-		slot := s.agentAt[a]
-		s.perceiver = append(s.perceiver, a)
-		q.X, q.Y, q.Z = append(q.X, pos.X[slot]), append(q.Y, pos.Y[slot]), append(q.Z, pos.Z[slot])
-		q.Radius, q.Exclude = append(q.Radius, s.Radius), append(q.Exclude, slot)
-	}
-	return s.sim.Index.Radius(q, &s.perceived)
-}
-
-func (s *agents) steer(t *evertick.Tick) error {
-	for row, a := range s.perceiver {
-		r := t.Rand(s.agentIDs[a], streamWander)
-		act := s.decide(s.agentAt[a], s.perceived.Row(row), s.perceived.Dist2Row(row))
-		act.ax += r.Range(-1, 1)
-		act.az += r.Range(-1, 1)
-		act.ax, act.az = clampLength(act.ax, act.az, maxAccel)
-		s.actions = append(s.actions, act)
+// react lets the agents whose turn it is steer, and push the bodies that are near.
+func (s *agents) react(t *evertick.Tick, reactors []ecs.Slot) error {
+	s.wander = slices.Grow(s.wander[:0], 2*len(reactors))[:2*len(reactors)]
+	r := t.Rand(0, streamWander)
+	r.FillRange(s.wander, -1, 1)
+	pos, dt := &s.sim.World.Position, float32(t.Dt)
+	for i, slot := range reactors {
+		ax, az, near, found := s.decide(slot, s.around.Rows.Row(i), s.around.Rows.Dist2Row(i))
+		ax += s.fromWall(pos.X[slot]) + s.wander[2*i]
+		az += s.fromWall(pos.Z[slot]) + s.wander[2*i+1]
+		ax, az = clampLength(ax, az, maxAccel)
+		s.velX[slot], s.velZ[slot] = clampLength(s.velX[slot]+float32(ax*dt), s.velZ[slot]+float32(az*dt), maxSpeed)
+		if !found {
+			continue
+		}
+		pushX, pushZ := clampLength((pos.X[near]-pos.X[slot])*shoveImpulse, (pos.Z[near]-pos.Z[slot])*shoveImpulse, shoveImpulse)
+		if err := s.sim.Physics.ApplyLinearImpulseToCenter(s.bodyOf[near], [2]float32{pushX, pushZ}); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// decide sums up what an agent perceives, in slot order.
-func (s *agents) decide(self ecs.Slot, slots []uint32, dist2 []float32) action {
-	pos := &s.sim.World.Position
-	x, z := pos.X[self], pos.Z[self]
-	act := action{agent: self}
+// decide sums up what an agent perceives: the acceleration that it wants, and the nearest body within its reach.
+func (s *agents) decide(self ecs.Slot, slots []uint32, dist2 []float32) (ax, az float32, near ecs.Slot, found bool) {
+	posX, posZ := s.sim.World.Position.X, s.sim.World.Position.Z
+	x, z := posX[self], posZ[self]
 	var midX, midZ, friends float32
 	nearest := float32(shoveReach * shoveReach)
-	for i, other := range slots {
-		dx, dz := pos.X[other]-x, pos.Z[other]-z
-		if s.kinds[other] == body {
-			if s.Restless && dist2[i] < nearest {
-				nearest = dist2[i]
-				act.shoved, act.wantsShove = s.bodyOf[other], true
-				act.pushX, act.pushZ = clampLength(dx*shoveImpulse, dz*shoveImpulse, shoveImpulse)
+	for _, i := range choose(s.chosen, slots, dist2, s.reach2) {
+		other, d2 := slots[i], dist2[i]
+		dx, dz := posX[other]-x, posZ[other]-z
+		kind := s.kinds[other]
+		if kind == body {
+			if d2 < nearest {
+				nearest, near, found = d2, other, true
 			}
 			continue
 		}
-		if s.kinds[other] == agent {
+		if kind == walker {
 			midX, midZ, friends = midX+dx, midZ+dz, friends+1
 		}
-		if dist2[i] < clearance*clearance {
-			away := 2 / (dist2[i] + 0.25) // m²/s² over m²: strong when close, never infinite
-			act.ax -= float32(dx * away)
-			act.az -= float32(dz * away)
+		if d2 < clearance*clearance {
+			away := 2 / (d2 + 0.25) // m²/s² over m²: strong when close, never infinite
+			ax -= float32(dx * away)
+			az -= float32(dz * away)
 		}
 	}
 	if friends > 0 {
-		act.ax += float32(midX / friends * cohesion)
-		act.az += float32(midZ / friends * cohesion)
+		ax += float32(midX / friends * cohesion)
+		az += float32(midZ / friends * cohesion)
 	}
-	act.ax += s.fromWall(x)
-	act.az += s.fromWall(z)
-	return act
+	return ax, az, near, found
+}
+
+// choose returns which of the neighbours in a row matter, about one in six. It has no branch that depends on them, since
+// no CPU could predict it.
+//
+//go:noinline
+func choose(chosen, slots []uint32, dist2, reach2 []float32) []uint32 { // inlined, it would lack registers
+	dist2, n := dist2[:len(slots)], 0
+	for i, other := range slots {
+		chosen[n] = uint32(i)
+		if dist2[i] <= reach2[other] {
+			n++
+		}
+	}
+	return chosen[:n]
 }
 
 // fromWall is the acceleration away from the wall that is near along one axis.

@@ -66,20 +66,28 @@ func TestPopulation(t *testing.T) {
 	}
 }
 
-// All agents of the capstone perceive in every tick, and find neighbours.
+// All agents of the capstone perceive in every tick, and what they perceive is everything within the radius.
 func TestEveryAgentPerceives(t *testing.T) {
 	s := newTestScene(t, "capstone", 1)
+	x, y, z := s.World.Position.X, s.World.Position.Y, s.World.Position.Z
 	for n := range 40 {
 		advance(t, s, 1)
-		if got := s.agents.perceived.Len(); got != 200 {
-			t.Fatalf("tick %d: %d queries", n, got)
+		if got := s.agents.around.Rows.Len(); got != 200 {
+			t.Fatalf("tick %d: %d agents perceive", n, got)
 		}
-		for row := range 200 {
-			if s.agents.perceiver[row] != (row+int(uint64(n)*200%200))%200 || s.agents.queries.Exclude[row] != s.agents.agentAt[s.agents.perceiver[row]] {
-				t.Fatalf("tick %d: row %d is the query of agent %d", n, row, s.agents.perceiver[row])
+		for row, slot := range s.agents.agentAt {
+			var want []uint32
+			for other := range ecs.Slot(s.World.HighWater()) {
+				dx, dy, dz := x[other]-x[slot], y[other]-y[slot], z[other]-z[slot]
+				if other != slot && float32(float32(dx*dx)+float32(dy*dy))+float32(dz*dz) <= s.Params.Radius*s.Params.Radius {
+					want = append(want, other)
+				}
+			}
+			if got := slices.Sorted(slices.Values(s.agents.around.Rows.Row(row))); !slices.Equal(got, want) {
+				t.Fatalf("tick %d: agent %d perceives %d, want %d", n, row, got, want)
 			}
 		}
-		if mean := float64(len(s.agents.perceived.Slots)) / 200; mean < 20 || mean > 60 {
+		if mean := float64(len(s.agents.around.Rows.Slots)) / 200; mean < 20 || mean > 60 {
 			t.Errorf("tick %d: %.1f neighbours each", n, mean)
 		}
 	}
@@ -132,11 +140,11 @@ func TestLiminaRests(t *testing.T) {
 	count := func(ticks int) {
 		for range ticks {
 			advance(t, s, 1)
-			if got := s.agents.perceived.Len(); got != 26 {
-				t.Fatalf("tick %d: %d queries, want 26", s.Ticks(), got)
+			if got := s.agents.around.Rows.Len(); got != 26 {
+				t.Fatalf("tick %d: %d agents perceive, want 26", s.Ticks(), got)
 			}
-			for _, a := range s.agents.perceiver {
-				asked[a]++
+			for row := range 26 {
+				asked[(26*int(s.Ticks()-1)+row)%200]++
 			}
 		}
 	}

@@ -77,8 +77,10 @@ func (c *churn) populate(seed uint64) error {
 // age adds to the age of entities that are hot and not cold.
 func (c *churn) age(t *evertick.Tick) error {
 	born := c.Born.Values()
-	for slot := range c.mild.All() {
-		born[slot] += t.Dt
+	for lo, hi := range c.mild.Runs() {
+		for row := lo; row < hi; row++ {
+			born[row] += t.Dt
+		}
 	}
 	c.Born.Touch()
 	return nil

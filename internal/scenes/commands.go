@@ -2,46 +2,13 @@ package scenes
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/evertick/evertick"
-	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/physics"
 )
-
-// queuedActions is the state that the systems keep from one tick to the next.
-type queuedActions struct{ s *agents }
-
-const actionBytes = 4 + 4*4 + 8 + 1
-
-func (q queuedActions) AppendState(dst []byte) []byte {
-	for i := range q.s.actions {
-		a := &q.s.actions[i]
-		dst = wire.AppendU32s(dst, a.agent)
-		dst = wire.AppendF32s(dst, a.ax, a.az, a.pushX, a.pushZ)
-		dst = wire.AppendU64s(dst, a.shoved.Bits())
-		dst = wire.AppendBool(dst, a.wantsShove)
-	}
-	return dst
-}
-
-func (q queuedActions) RestoreState(src []byte) error {
-	if len(src)%actionBytes != 0 {
-		return errors.New("length of the actions")
-	}
-	q.s.actions = q.s.actions[:0]
-	for r := wire.NewReader(src); r.Len() > 0; {
-		q.s.actions = append(q.s.actions, action{
-			agent: ecs.Slot(r.U32()), ax: r.F32(), az: r.F32(), pushX: r.F32(), pushZ: r.F32(),
-			shoved: physics.BodyOfBits(r.U64()), wantsShove: r.U8() == 1,
-		})
-	}
-	return nil
-}
 
 // Kinds of commands from outside.
 const (
@@ -53,11 +20,9 @@ const (
 // in N·s or m/s, little-endian.
 const CommandBytes = 2 + 2*4
 
-// AcceptCommands makes the scene ready for logs, where it is one of agents: snapshots include what
-// its systems keep, and commands from outside act on bodies and agents.
-func (s *Sim) AcceptCommands() error {
-	return errors.Join(s.AddState("actions", queuedActions{s.agents}), s.Add(evertick.BeforePhysics, "obey", s.agents.obey))
-}
+// AcceptCommands makes the scene ready for logs, where it is one of agents: commands from outside act on
+// bodies and agents.
+func (s *Sim) AcceptCommands() error { return s.Add(evertick.BeforePhysics, "obey", s.agents.obey) }
 
 // obey executes the commands of a tick.
 func (s *agents) obey(t *evertick.Tick) error {
@@ -69,8 +34,7 @@ func (s *agents) obey(t *evertick.Tick) error {
 		i, x, z := int(r.U16()), r.F32(), r.F32()
 		switch in.Kind {
 		case shoveBody:
-			slot, _ := s.sim.World.Slot(s.bodyIDs[i%len(s.bodyIDs)])
-			if err := s.sim.Physics.ApplyLinearImpulseToCenter(s.bodyOf[slot], [2]float32{x, z}); err != nil {
+			if err := s.sim.Physics.ApplyLinearImpulseToCenter(s.bodies[i%len(s.bodies)], [2]float32{x, z}); err != nil {
 				return err
 			}
 		case sendAgent:

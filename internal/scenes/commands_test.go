@@ -2,19 +2,9 @@ package scenes
 
 import "testing"
 
-// savedCapstone builds the capstone with its actions in the snapshot.
-func savedCapstone(tb testing.TB) *Sim {
-	tb.Helper()
-	s := newTestScene(tb, "capstone", 1)
-	if err := s.AddState("actions", queuedActions{s.agents}); err != nil {
-		tb.Fatal(err)
-	}
-	return s
-}
-
 // Another capstone that restores a snapshot continues as the one that saved it.
 func TestCapstoneRestores(t *testing.T) {
-	s, other := savedCapstone(t), savedCapstone(t)
+	s, other := newTestScene(t, "capstone", 1), newTestScene(t, "capstone", 1)
 	const every, last = 40, 200
 	var snaps [][]byte
 	var hashes []uint64
@@ -43,7 +33,7 @@ func TestCapstoneRestores(t *testing.T) {
 }
 
 func BenchmarkSimSnapshot(b *testing.B) {
-	s := savedCapstone(b)
+	s := newTestScene(b, "capstone", 1)
 	advance(b, s, 300)
 	data, err := s.Snapshot(nil)
 	b.SetBytes(int64(len(data)))
@@ -56,7 +46,7 @@ func BenchmarkSimSnapshot(b *testing.B) {
 }
 
 func BenchmarkSimRestore(b *testing.B) {
-	s := savedCapstone(b)
+	s := newTestScene(b, "capstone", 1)
 	advance(b, s, 300)
 	data, err := s.Snapshot(nil)
 	if err != nil {

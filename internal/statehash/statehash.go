@@ -8,6 +8,7 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/evertick/evertick/native"
@@ -93,6 +94,36 @@ func Bytes(rows []byte, size int, float bool) uint64 {
 	}
 	return xxh3.Hash(rows)
 }
+
+// Memo remembers of a column of floats the last hash of rows without a NaN: rows of the same hash need
+// no search. The zero value is ready. Several goroutines may use it at once.
+type Memo struct {
+	clean atomic.Uint64 // 0: none
+	nan   atomic.Bool
+}
+
+// Floats is Bytes of floats.
+func (m *Memo) Floats(rows []byte, size int) uint64 {
+	hash := uint64(0)
+	if !bigEndian {
+		if hash = xxh3.Hash(rows); hash != 0 && hash == m.clean.Load() {
+			m.nan.Store(false)
+			return hash
+		}
+	}
+	nan := HasNaN(rows, size)
+	m.nan.Store(nan)
+	switch {
+	case nan || bigEndian:
+		return copied(rows, size, true)
+	default:
+		m.clean.Store(hash)
+		return hash
+	}
+}
+
+// HadNaN reports whether there was a NaN in the last rows of Floats.
+func (m *Memo) HadNaN() bool { return m.nan.Load() }
 
 // copied is the same function through a small buffer, in which bytes are
 // swapped and NaNs replaced as needed.

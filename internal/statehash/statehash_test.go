@@ -126,3 +126,28 @@ func TestChanges(t *testing.T) {
 		}
 	}
 }
+
+// A Memo gives the hashes of Bytes whatever it has seen before, and finds every NaN.
+func TestMemo(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var m Memo
+	found := 0
+	for range 2000 {
+		rows := make([]byte, 4*rng.IntN(3))
+		for i := 0; i < len(rows); i += 4 { // few rows of few values, so that many are seen again
+			binary.NativeEndian.PutUint32(rows[i:], []uint32{0, 0x80000000, 0x7fc00000, 0x7f800001, 0x3f800000}[rng.IntN(5)])
+		}
+		if got, want := m.Floats(rows, 4), Bytes(rows, 4, true); got != want {
+			t.Fatalf("%x: hash %#x, want %#x", rows, got, want)
+		}
+		if m.HadNaN() != HasNaN(rows, 4) {
+			t.Fatalf("%x: HadNaN %t", rows, m.HadNaN())
+		}
+		if m.HadNaN() {
+			found++
+		}
+	}
+	if found < 500 || found > 1500 {
+		t.Errorf("%d of 2000 had a NaN", found)
+	}
+}

@@ -126,6 +126,49 @@ func BenchmarkPerceive200(b *testing.B) {
 	}
 }
 
+// BenchmarkReflex200 measures a reflex of the 200 agents in the same world: everything within 15 m as rows; or three
+// senses, of agents, of obstacles within 4 m, and of bodies. reflex-p50-ns is the system within steps.
+func BenchmarkReflex200(b *testing.B) {
+	for _, kind := range []string{"rows", "sums"} {
+		b.Run(kind, func(b *testing.B) {
+			sim, agents := capstone(b, agent.Config{}, agent.Spec{IntervalTicks: 1 << 20, Phase: 1 << 19})
+			defer shutAgents(b, agents)
+			x, z := sim.World.Position.X, sim.World.Position.Z
+			senses := []*agent.Sense{{Radius: 15, FindRows: true}}
+			if kind == "sums" {
+				senses = []*agent.Sense{
+					{Tags: []string{"agent"}, Radius: 15, Terms: []spatial.Term{{Of: x, Own: x, Reduce: spatial.Mean}, {Of: z, Own: z, Reduce: spatial.Mean}}},
+					{Tags: []string{"agent", "scenery"}, Radius: 4, Terms: []spatial.Term{
+						{Of: x, Own: x, Weight: spatial.InverseSquare}, {Of: z, Own: z, Weight: spatial.InverseSquare},
+					}, Softening: 0.25},
+					{Tags: []string{"body"}, Radius: 15, FindNearest: true},
+				}
+			}
+			if err := agent.NewReflex(sim, agent.ReflexConfig{Tag: "agent", Senses: senses, React: func(*evertick.Tick, []ecs.Slot) error { return nil }}); err != nil {
+				b.Fatal(err)
+			}
+			if err := sim.StepN(100); err != nil {
+				b.Fatal(err)
+			}
+			var ns []int64
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := sim.Step(); err != nil {
+					b.Fatal(err)
+				}
+				phases, _ := sim.Timings()
+				for i := range phases {
+					if phases[i].Phase == "reflex" {
+						ns = append(ns, phases[i].Ns)
+					}
+				}
+			}
+			slices.Sort(ns)
+			b.ReportMetric(float64(ns[len(ns)/2]), "reflex-p50-ns")
+		})
+	}
+}
+
 func shutAgents(t testing.TB, a *agent.Agents) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

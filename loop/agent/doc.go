@@ -58,6 +58,11 @@
 // and compares its decisions. Under replay.Rollback set Config.Send, collect the inputs, and pass them to
 // Advance.
 //
+// # Reflexes
+//
+// NewReflex is for what needs no provider: agents that steer, avoid or shove in every tick, by one call for all
+// of them, from sums over what they perceive. It keeps no state and no records.
+//
 // # Guarantees
 //
 //   - The same inputs give the same perceptions, decisions and actions, whatever the number of

@@ -145,7 +145,9 @@ func (s *source) grow() {
 // longer returns a slice of n elements that begins with s.
 func longer[T any](s []T, n int) []T { return append(make([]T, 0, n), s...)[:n] }
 
-// captureEntities compares the ids of all slots with those of the capture before.
+// captureEntities compares the ids of all slots with those of the capture before. If an entity has moved to another slot
+// (see ecs.World.Reorder), it ends the use of all earlier captures: a difference to one of them would report the entity as
+// dead, since only slots are kept of its past.
 func (s *source) captureEntities() {
 	p := &s.present
 	p.newest = 0
@@ -154,7 +156,10 @@ func (s *source) captureEntities() {
 		if slot >= p.high {
 			id = 0
 		}
-		if id != p.ids[slot] {
+		if was := p.ids[slot]; id != was {
+			if _, alive := s.world.Slot(was); alive {
+				s.oldest = s.captures
+			}
 			p.ids[slot], p.changed[slot], p.lastChange = id, s.captures, s.captures
 		}
 		p.newest = max(p.newest, id)

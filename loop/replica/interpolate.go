@@ -1,9 +1,11 @@
 package replica
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
+	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
 )
 
@@ -40,6 +42,7 @@ type Playback struct {
 	from, to *State
 	alpha    float32
 	earlier  []int32 // for each place of to: that in from, or -1
+	others   []earlierEntity
 	pair     [2]uint64
 }
 
@@ -136,19 +139,57 @@ func (p *Playback) find(at int64) {
 	}
 }
 
-// match finds the entities of both states.
+// match finds the entities of both states. Nearly all have the same slot in both, so only the ids of the others are sorted.
 func (p *Playback) match() {
 	p.earlier = sized(p.earlier, len(p.to.slots))
-	i, jumped := 0, 0
+	p.others = p.others[:0]
+	i, jumped, missing := 0, 0, false
 	for k, slot := range p.to.slots {
 		for i < len(p.from.slots) && p.from.slots[i] < slot {
+			p.others = append(p.others, earlierEntity{p.from.ids[i], int32(i)})
 			i++
 		}
-		p.earlier[k] = -1
+		same := i < len(p.from.slots) && p.from.slots[i] == slot && p.from.ids[i] == p.to.ids[k]
+		p.earlier[k] = unknownPlace
 		if jumped < len(p.to.jumped) && p.to.jumped[jumped] == uint32(k) {
 			jumped++
-		} else if i < len(p.from.slots) && p.from.slots[i] == slot && p.from.ids[i] == p.to.ids[k] {
+			p.earlier[k] = -1
+		} else if same {
 			p.earlier[k] = int32(i)
+		} else {
+			missing = true
+		}
+		if same {
+			i++
+		}
+	}
+	if missing {
+		p.matchIDs(i)
+	}
+}
+
+// earlierEntity is an entity of the earlier state whose slot another one has in the later state, or none.
+type earlierEntity struct {
+	id    ecs.ID
+	place int32
+}
+
+// unknownPlace is that of an entity which was not in its slot in the earlier state.
+const unknownPlace = -2
+
+// matchIDs finds the entities that were in other slots: those among others, and from a place of the earlier state on.
+func (p *Playback) matchIDs(from int) {
+	for i, id := range p.from.ids[from:] {
+		p.others = append(p.others, earlierEntity{id, int32(from + i)})
+	}
+	slices.SortFunc(p.others, func(a, b earlierEntity) int { return cmp.Compare(a.id, b.id) })
+	for k, at := range p.earlier {
+		if at != unknownPlace {
+			continue
+		}
+		p.earlier[k] = -1
+		if i, found := slices.BinarySearchFunc(p.others, p.to.ids[k], func(e earlierEntity, id ecs.ID) int { return cmp.Compare(e.id, id) }); found {
+			p.earlier[k] = p.others[i].place
 		}
 	}
 }

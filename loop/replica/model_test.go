@@ -247,6 +247,14 @@ func (m *model) act(t *evertick.Tick) error {
 	}
 	w := m.sim.World
 	m.heal()
+	if m.IntN(25) == 0 {
+		order := w.LiveSlots(nil)
+		if m.IntN(2) == 0 {
+			m.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		}
+		m.must(w.Reorder(order))
+		m.seen["reorder"]++
+	}
 	for slot := range m.slots() {
 		p := &w.Position
 		switch m.IntN(40) {
@@ -967,7 +975,7 @@ func TestModel(t *testing.T) {
 	for _, what := range []string{"radius", "budget", "columns", "categories", "every", "small ring", "teleport", "NaN", "slot used at once",
 		"slot used by another entity", "resumed", "new session", "stall", "Look", "input", "predicted", "partial", "applied", "jumped", "own", "check", "Keyframe",
 		"Update", "Update over several", "global", "masked", "between Enter and Leave: true", "between Enter and Leave: false", "enters later", "old values",
-		"frames ignored: old", "Resync", "Restore"} {
+		"frames ignored: old", "Resync", "Restore", "reorder"} {
 		if seen[what] == 0 {
 			t.Errorf("never seen: %s", what)
 		}

@@ -605,6 +605,13 @@ func (w *naiveWorld) advance() *naiveState {
 	return s.clone()
 }
 
+// reorder gives the slots of the entities to others of them.
+func (w *naiveWorld) reorder() {
+	list := w.now.list
+	w.Shuffle(len(list), func(i, j int) { list[i].slot, list[j].slot = list[j].slot, list[i].slot })
+	slices.SortFunc(list, func(a, b naiveEntity) int { return int(a.slot) - int(b.slot) })
+}
+
 // change changes some lanes, mostly by little.
 func (w *naiveWorld) change(lanes []int32, owner bool) {
 	groups, _ := naiveLanes(w.schema, owner)

@@ -172,7 +172,7 @@ func TestParityJointStagesAtBoundaries(t *testing.T) {
 	run := paritytest.Start(t, "JointStagesAtBoundaries")
 	for range paritytest.Rounds(30) {
 		begin, step := latticed(run)
-		begin.Contacts, begin.Manifolds, begin.Hits, begin.Bases = nil, nil, nil, nil
+		begin.Contacts, begin.Manifolds, begin.Hits, begin.Bases, begin.BaseMarks = nil, nil, nil, nil, nil
 		latticedJoints(run, begin)
 		compareJointStages(run, begin, step)
 	}

@@ -32,7 +32,7 @@ func (b *BroadPhase) sortPairs(n int) (omitted int) {
 	}
 	if longest > shortRow {
 		o.sortLongRows(b.level, n, b.out)
-		if longest > MaxPairs || len(b.out.A) > maxTotalPairs(n, MinPairs) {
+		if longest > MaxPairs && o.mayHaveExcess(n, b.out) || len(b.out.A) > maxTotalPairs(n, MinPairs) {
 			return o.dropExcess(b.cache.filter.filters.Moves, b.out)
 		}
 	}
@@ -170,6 +170,29 @@ func (o *pairSorter) sortLongRows(level native.Level, n int, out *Pairs) {
 
 // excess marks a pair to drop.
 const excess = 1 << 31
+
+// mayHaveExcess returns false if no pair has a shape A and a shape B of more than MaxPairs pairs each. So it is where a few
+// walls enclose everything. It takes a fifth of the time of dropExcess.
+func (o *pairSorter) mayHaveExcess(n int, out *Pairs) bool {
+	o.rank[0] = resized(o.rank[0], n)
+	met := o.rank[0]
+	clear(met)
+	for _, b := range out.B {
+		met[b]++
+	}
+	begin := uint32(0)
+	for _, end := range o.ends {
+		if end-begin > MaxPairs {
+			for _, b := range out.B[begin:end] {
+				if met[b] > MaxPairs {
+					return true
+				}
+			}
+		}
+		begin = end
+	}
+	return false
+}
 
 // dropExcess removes the pairs in excess, and returns their number.
 func (o *pairSorter) dropExcess(moves []bool, out *Pairs) (omitted int) {

@@ -507,6 +507,33 @@ func TestPairsOfAFloor(t *testing.T) {
 	}
 }
 
+// The pair of two long shapes is in excess if each has MaxPairs partners between the two, and only then.
+func TestPairsOfTwoLongShapes(t *testing.T) {
+	run := paritytest.Start(t, "PairsOfTwoLong")
+	for _, n := range []int{rigid.MaxPairs - 1, rigid.MaxPairs, rigid.MaxPairs + 1, 4 * rigid.MaxPairs} {
+		s := &broadScene{}
+		s.add(-1, 0, float32(2*n), 1, 0, true)
+		for i := range n {
+			s.add(float32(2*i), 0.5, float32(2*i+1), 2, uint32(i+1), true)
+		}
+		s.add(-1, 0.6, float32(2*n), 1.6, uint32(n+1), true)
+		want, omitted := s.brute()
+		if (omitted == 1) != (n >= rigid.MaxPairs) || len(want.A)+omitted != 2*n+1 {
+			t.Fatalf("%d shapes between two: %d pairs, %d left out", n, len(want.A), omitted)
+		}
+		for _, level := range native.Levels() {
+			var whole, parted rigid.BroadPhase
+			inParts(&parted, run)
+			var out rigid.Pairs
+			run.Case(level)
+			for _, b := range []*rigid.BroadPhase{&whole, &parted} {
+				b.FindPairs(level, &s.boxes, &s.filters, 0, &out)
+				run.Check(checkPairs(b, &out, &want, omitted))
+			}
+		}
+	}
+}
+
 func TestPairsAllocateNothing(t *testing.T) {
 	if paritytest.Instrumented {
 		t.Skip("not run: instrumented builds allocate")

@@ -1,52 +1,55 @@
 package rigid
 
+import "math"
+
 // MatchContacts makes the contacts of a step: out[i] is the contact of pair i, with the points of manifold i. A pair
 // touches if its manifold has points; it touched before if its contact of the last step, in old, has points. If the
 // manifold is recycled, the contact is that in old. Otherwise, if both hold, the contact inherits rolling impulse and
 // flags, except FlagBase, and each point inherits the impulses of the point with the same ID. Everything else begins at
 // zero.
 //
-// recycled is what Recycle made of the pairs. began gets the pairs that touch and did not before. ended gets those that
+// recycled is what Recycle made of the pairs, or nil if it recycled none. began gets the pairs that touch and did not before. ended gets those that
 // touched before and no longer do, or are no longer in the list. Both ascend. Their memory is reused, and grows only to
 // the number of contacts.
 //
 // pairs and old ascend by A, then B, each pair once. The work can be split at the same pairs in both:
 // LowerBound finds them in old. MatchContacts panics if slices that belong together differ in length.
 func MatchContacts(old []Contact, recycled []int32, pairs *Pairs, manifolds []Manifold, out []Contact, began, ended *Pairs) {
-	if len(pairs.A) != len(out) || len(pairs.B) != len(out) || len(manifolds) != len(out) || len(recycled) != len(out) {
+	if len(pairs.A) != len(out) || len(pairs.B) != len(out) || len(manifolds) != len(out) || recycled != nil && len(recycled) != len(out) {
 		panic("rigid: MatchContacts: recycled, pairs, manifolds and out differ in length")
 	}
 	began.reset()
 	ended.reset()
-	as, bs, ms, rs := pairs.A[:len(out)], pairs.B[:len(out)], manifolds[:len(out)], recycled[:len(out)]
-	next := 0 // of old
+	as, bs, ms := pairs.A[:len(out)], pairs.B[:len(out)], manifolds[:len(out)]
+	next, nextKey := 0, keyOf(old, 0)
 	for i := range out {
 		c, m := &out[i], &ms[i]
 		c.A, c.B = as[i], bs[i]
 		key := c.key()
-		for next < len(old) && old[next].key() < key {
+		for nextKey < key {
 			old[next].endTouching(ended)
 			next++
+			nextKey = keyOf(old, next)
 		}
-		if rs[i] >= 0 {
-			*c = old[next]
-			next++
+		if nextKey != key {
+			if c.begin(m); c.Count > 0 {
+				began.add(c.A, c.B)
+			}
 			continue
 		}
-		c.begin(m)
-		if next < len(old) && old[next].key() == key {
-			last := &old[next]
-			next++
-			switch {
-			case c.Count == 0:
-				last.endTouching(ended)
-				continue
-			case last.Count > 0:
-				c.inherit(last)
-				continue
-			}
+		last := &old[next]
+		next++
+		nextKey = keyOf(old, next)
+		if i < len(recycled) && recycled[i] >= 0 {
+			*c = *last
+			continue
 		}
-		if c.Count > 0 {
+		switch c.begin(m); {
+		case c.Count == 0:
+			last.endTouching(ended)
+		case last.Count > 0:
+			c.inherit(last)
+		default:
 			began.add(c.A, c.B)
 		}
 	}
@@ -105,6 +108,14 @@ func LowerBound(contacts []Contact, a, b uint32) int {
 
 // key orders contacts like pairs.
 func (c *Contact) key() uint64 { return uint64(c.A)<<32 | uint64(c.B) }
+
+// keyOf returns the key of contact i, or more than any key if there is none.
+func keyOf(contacts []Contact, i int) uint64 {
+	if i < len(contacts) {
+		return contacts[i].key()
+	}
+	return math.MaxUint64
+}
 
 func (c *Contact) endTouching(ended *Pairs) {
 	if c.Count > 0 {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/paritytest"
 	"github.com/evertick/evertick/native/rigid"
 )
@@ -95,13 +94,8 @@ func zip(p *rigid.Pairs) (out [][2]uint32) {
 	return out
 }
 
-// match is MatchContacts where nothing is recycled.
-func match(old []rigid.Contact, pairs *rigid.Pairs, manifolds []rigid.Manifold, out []rigid.Contact, began, ended *rigid.Pairs) {
-	r := rigid.Recycling{Old: old, Bases: make([]rigid.BaseManifold, len(old))}
-	recycled := make([]int32, len(out))
-	r.Recycle(native.Go, pairs, recycled, manifolds)
-	rigid.MatchContacts(old, recycled, pairs, manifolds, out, began, ended)
-}
+// noneRecycled is what Recycle makes of n pairs if it recycles none.
+func noneRecycled(n int) []int32 { return slices.Repeat([]int32{rigid.NotRecycled}, n) }
 
 func TestMatch(t *testing.T) {
 	const seed = 12
@@ -113,7 +107,11 @@ func TestMatch(t *testing.T) {
 		manifolds := randomManifolds(rng, len(pairs.A))
 		want, wantBegan, wantEnded := matched(old, pairs, manifolds)
 		got := make([]rigid.Contact, len(pairs.A))
-		match(old, pairs, manifolds, got, &began, &ended)
+		recycled := noneRecycled(len(got))
+		if step%2 == 0 {
+			recycled = nil
+		}
+		rigid.MatchContacts(old, recycled, pairs, manifolds, got, &began, &ended)
 		if !slices.Equal(got, want) || !slices.Equal(zip(&began), wantBegan) || !slices.Equal(zip(&ended), wantEnded) {
 			t.Fatalf("seed %d, step %d:\n%v\n%v\nbegan %v, want %v\nended %v, want %v", seed, step, got, want,
 				zip(&began), wantBegan, zip(&ended), wantEnded)
@@ -125,9 +123,9 @@ func TestMatch(t *testing.T) {
 		}
 		parts := make([]rigid.Contact, len(got))
 		lower, upper := rigid.Pairs{A: pairs.A[:at], B: pairs.B[:at]}, rigid.Pairs{A: pairs.A[at:], B: pairs.B[at:]}
-		match(old[:cut], &lower, manifolds[:at], parts[:at], &began, &ended)
+		rigid.MatchContacts(old[:cut], nil, &lower, manifolds[:at], parts[:at], &began, &ended)
 		begun, over := zip(&began), zip(&ended)
-		match(old[cut:], &upper, manifolds[at:], parts[at:], &began, &ended)
+		rigid.MatchContacts(old[cut:], nil, &upper, manifolds[at:], parts[at:], &began, &ended)
 		if !slices.Equal(parts, want) || !slices.Equal(append(begun, zip(&began)...), wantBegan) ||
 			!slices.Equal(append(over, zip(&ended)...), wantEnded) {
 			t.Fatalf("seed %d, step %d: split at %d and %d it differs", seed, step, at, cut)
@@ -146,11 +144,9 @@ func TestMatchAllocatesNothing(t *testing.T) {
 	manifolds := randomManifolds(rng, len(pairs.A))
 	old, out := make([]rigid.Contact, len(pairs.A)), make([]rigid.Contact, len(pairs.A))
 	var began, ended rigid.Pairs
-	r := rigid.Recycling{Old: old, Bases: make([]rigid.BaseManifold, len(old))}
-	recycled := make([]int32, len(old))
-	match(nil, pairs, manifolds, old, &began, &ended)
+	recycled := noneRecycled(len(old))
+	rigid.MatchContacts(nil, nil, pairs, manifolds, old, &began, &ended)
 	if n := testing.AllocsPerRun(10, func() {
-		r.Recycle(native.Go, pairs, recycled, manifolds)
 		rigid.MatchContacts(old, nil, &rigid.Pairs{}, nil, nil, &began, &ended)
 		rigid.MatchContacts(old, recycled, pairs, manifolds, out, &began, &ended)
 	}); n != 0 {
@@ -163,11 +159,9 @@ func BenchmarkMatch(b *testing.B) {
 	manifolds := s.collide(b)
 	out, old := make([]rigid.Contact, len(manifolds)), make([]rigid.Contact, len(manifolds))
 	var began, ended rigid.Pairs
-	match(nil, &s.pairs, manifolds, old, &began, &ended)
-	r := rigid.Recycling{Old: old, Bases: make([]rigid.BaseManifold, len(old))}
-	recycled := make([]int32, len(old))
+	recycled := noneRecycled(len(old))
+	rigid.MatchContacts(nil, nil, &s.pairs, manifolds, old, &began, &ended)
 	for b.Loop() {
-		r.Recycle(native.Go, &s.pairs, recycled, manifolds)
 		rigid.MatchContacts(old, recycled, &s.pairs, manifolds, out, &began, &ended)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(out)), "ns/pair")

@@ -85,53 +85,101 @@ func (b *ContactBlock) pairVelocity(i uint32, stateA, stateB *State) pairVelocit
 }
 
 func (b *ContactBlock) solve(states []State, step *stepContext, useBias bool) {
-	soft := step.contactSoftness
+	soft := &step.contactSoftness
 	if b.Flags&flagStaticBody != 0 {
-		soft = step.staticSoftness
+		soft = &step.staticSoftness
 	}
 	for i := range b.Contacts {
 		i &= Lanes - 1
 		stateA, stateB := &states[b.A[i]], &states[b.B[i]]
-		pair := b.pairVelocity(i, stateA, stateB)
-		tangent := b.solveFriction(i, &pair)
-		if b.Flags&flagRolling != 0 {
-			b.solveRolling(i, &pair)
+		if b.PointsEach == 1 {
+			b.solveOnePoint(i, stateA, stateB, step, soft, useBias)
+		} else {
+			b.solveTwoPoints(i, stateA, stateB, step, soft, useBias)
 		}
-		normalMotion := float32((stateB.DX-stateA.DX)*b.NormalX[i]) + float32((stateB.DY-stateA.DY)*b.NormalY[i])
-		var rows [2]normalRow
-		for k := range b.PointsEach {
-			p, row := &b.Points[k&1], &rows[k&1]
-			separation := normalMotion + float32(stateB.S*p.CrossB[i])
-			separation = (separation - float32(stateA.S*p.CrossA[i])) + p.BaseSeparation[i]
-			bias, massScale := maxFloat(float32(separation*step.invH), 0), float32(1)
-			if useBias && !(separation > 0) {
-				bias, massScale = maxFloat(-step.maxBiasVelocity, float32(soft.biasRate*separation)), soft.massScale
-			}
-			row.old, row.mass = p.NormalImpulse[i], float32(p.NormalMass[i]*massScale)
-			row.kept, row.v = float32(massScale*row.old), p.normalVelocity(i, &pair)+bias
-		}
-		rows[0].new, rows[1].new = solveNormals(&rows, b.PointsEach, b.Coupling[i])
-		if !useBias {
-			for k := range b.PointsEach {
-				b.Points[k&1].TotalNormalImpulse[i] += rows[k&1].new
-			}
-		}
-		normal := b.applyNormals(i, &rows, &pair)
-		b.applyImpulse(i, stateA, stateB, normal, tangent, pair.wA, pair.wB)
 	}
 }
 
-// normalRow is a point of a contact as solveNormals takes it.
-type normalRow struct {
-	old, new float32 // accumulated normal impulses
-	kept     float32 // the old one times massScale
-	v        float32 // the normal velocity plus the bias: to be made zero
-	mass     float32 // effective mass times massScale
+func (b *ContactBlock) solveOnePoint(i uint32, stateA, stateB *State, step *stepContext, soft *softness, useBias bool) {
+	i &= Lanes - 1
+	p, pair := &b.Points[0], b.pairVelocity(i, stateA, stateB)
+
+	change := float32(p.TangentMass[i] * b.slidingVelocity(p, i, &pair))
+	total := clamp(p.TangentImpulse[i]-change, float32(b.Friction[i]*p.NormalImpulse[i]))
+	tangent := total - p.TangentImpulse[i]
+	p.TangentImpulse[i] = total
+	pair.wA += float32(b.InvIA[i] * float32(p.DotA[i]*tangent))
+	pair.wB -= float32(b.InvIB[i] * float32(p.DotB[i]*tangent))
+	if b.Flags&flagRolling != 0 {
+		b.solveRolling(i, &pair, p.NormalImpulse[i])
+	}
+
+	row := p.row(i, b.normalMotion(i, stateA, stateB), stateA.S, stateB.S, step, soft, useBias)
+	row.v += p.normalVelocity(i, &pair)
+	impulse := row.solve()
+	if !useBias {
+		p.TotalNormalImpulse[i] += impulse
+	}
+	normal := b.applyNormal(i, impulse, &pair)
+	b.applyImpulse(i, stateA, stateB, normal, tangent, pair.wA, pair.wB)
 }
 
-// solveNormals returns the accumulated normal impulses x and y of a contact with one or two points.
+func (b *ContactBlock) solveTwoPoints(i uint32, stateA, stateB *State, step *stepContext, soft *softness, useBias bool) {
+	i &= Lanes - 1
+	p, q, pair := &b.Points[0], &b.Points[1], b.pairVelocity(i, stateA, stateB)
+	tangent := b.solveSharedFriction(i, &pair)
+	if b.Flags&flagRolling != 0 {
+		b.solveRolling(i, &pair, p.NormalImpulse[i]+q.NormalImpulse[i])
+	}
+	motion := b.normalMotion(i, stateA, stateB)
+	first := p.row(i, motion, stateA.S, stateB.S, step, soft, useBias)
+	second := q.row(i, motion, stateA.S, stateB.S, step, soft, useBias)
+	first.v += p.normalVelocity(i, &pair)
+	second.v += q.normalVelocity(i, &pair)
+	x, y := solveNormals(&first, &second, b.Coupling[i])
+	if !useBias {
+		p.TotalNormalImpulse[i] += x
+		q.TotalNormalImpulse[i] += y
+	}
+	normal := b.applyNormals(i, x, y, &pair)
+	b.applyImpulse(i, stateA, stateB, normal, tangent, pair.wA, pair.wB)
+}
+
+// normalMotion is how far the centre of B has moved along the normal since the step began, relative to that of A.
+func (b *ContactBlock) normalMotion(i uint32, stateA, stateB *State) float32 {
+	i &= Lanes - 1
+	return float32((stateB.DX-stateA.DX)*b.NormalX[i]) + float32((stateB.DY-stateA.DY)*b.NormalY[i])
+}
+
+// normalRow is a point of a contact in an iteration.
+type normalRow struct {
+	old  float32 // the accumulated normal impulse
+	kept float32 // of that, what softness leaves
+	v    float32 // the normal velocity plus the bias: to be made zero
+	mass float32 // the effective mass; less if it is soft
+}
+
+// row returns the point without its normal velocity. sinA and sinB are the sines of the rotations since the step began.
+func (p *ContactBlockPoint) row(i uint32, motion, sinA, sinB float32, step *stepContext, soft *softness, useBias bool) (r normalRow) {
+	i &= Lanes - 1
+	separation := motion + float32(sinB*p.CrossB[i])
+	separation = (separation - float32(sinA*p.CrossA[i])) + p.BaseSeparation[i]
+	r.old, r.mass = p.NormalImpulse[i], p.NormalMass[i]
+	if r.kept = r.old; useBias && !(separation > 0) {
+		r.kept, r.mass = float32(soft.massScale*r.old), float32(r.mass*soft.massScale)
+		r.v = maxFloat(-step.maxBiasVelocity, float32(soft.biasRate*separation))
+	} else {
+		r.v = maxFloat(float32(separation*step.invH), 0)
+	}
+	return r
+}
+
+// solve returns the accumulated normal impulse of the only point of a contact.
+func (r *normalRow) solve() float32 { return maxFloat(r.kept-float32(r.mass*r.v), 0) }
+
+// solveNormals returns the accumulated normal impulses x and y of the two points of a contact.
 //
-// For two points they solve a linear complementarity problem: x and y are not negative, neither are
+// They solve a linear complementarity problem: x and y are not negative, neither are
 //
 //	v + (x - kept)/mass + coupling·(y - old of the other point)
 //
@@ -141,11 +189,7 @@ type normalRow struct {
 // is, each is solved alone, and at most one of these is positive. Every operation is symmetric in the points.
 //
 // A point with a velocity that is NaN gets the impulse zero, and the other point is solved alone.
-func solveNormals(rows *[2]normalRow, points uint32, coupling float32) (x, y float32) {
-	p, q := &rows[0], &rows[1]
-	if points == 1 {
-		return maxFloat(p.kept-float32(p.mass*p.v), 0), 0
-	}
+func solveNormals(p, q *normalRow, coupling float32) (x, y float32) {
 	x = p.kept - float32(p.mass*(p.v-float32(coupling*q.old)))
 	y = q.kept - float32(q.mass*(q.v-float32(coupling*p.old)))
 	shareX, shareY := float32(coupling*p.mass), float32(coupling*q.mass)
@@ -160,21 +204,27 @@ func solveNormals(rows *[2]normalRow, points uint32, coupling float32) (x, y flo
 	return maxFloat(x, 0), maxFloat(y, 0)
 }
 
-// applyNormals stores the new normal impulses of a contact, adds their angular part to the velocities, and returns
-// the impulse along the normal to add.
-func (b *ContactBlock) applyNormals(i uint32, rows *[2]normalRow, pair *pairVelocity) (normal float32) {
+// applyNormal stores the new normal impulse of the only point of a contact, adds its angular part to the velocities,
+// and returns the impulse along the normal to add.
+func (b *ContactBlock) applyNormal(i uint32, impulse float32, pair *pairVelocity) (normal float32) {
 	i &= Lanes - 1
-	angularA, angularB := float32(0), float32(0)
-	for k := range b.PointsEach {
-		p, impulse := &b.Points[k&1], rows[k&1].new-rows[k&1].old
-		p.NormalImpulse[i] = rows[k&1].new
-		normal += impulse
-		angularA += float32(p.CrossA[i] * impulse)
-		angularB += float32(p.CrossB[i] * impulse)
-	}
-	pair.wA -= float32(b.InvIA[i] * angularA)
-	pair.wB += float32(b.InvIB[i] * angularB)
+	p := &b.Points[0]
+	normal = impulse - p.NormalImpulse[i]
+	p.NormalImpulse[i] = impulse
+	pair.wA -= float32(b.InvIA[i] * float32(p.CrossA[i]*normal))
+	pair.wB += float32(b.InvIB[i] * float32(p.CrossB[i]*normal))
 	return normal
+}
+
+// applyNormals is applyNormal for two points.
+func (b *ContactBlock) applyNormals(i uint32, x, y float32, pair *pairVelocity) (normal float32) {
+	i &= Lanes - 1
+	p, q := &b.Points[0], &b.Points[1]
+	changeX, changeY := x-p.NormalImpulse[i], y-q.NormalImpulse[i]
+	p.NormalImpulse[i], q.NormalImpulse[i] = x, y
+	pair.wA -= float32(b.InvIA[i] * (float32(p.CrossA[i]*changeX) + float32(q.CrossA[i]*changeY)))
+	pair.wB += float32(b.InvIB[i] * (float32(p.CrossB[i]*changeX) + float32(q.CrossB[i]*changeY)))
+	return changeX + changeY
 }
 
 // normalVelocity is the velocity at which the bodies part at a point.
@@ -183,51 +233,37 @@ func (p *ContactBlockPoint) normalVelocity(i uint32, pair *pairVelocity) float32
 	return pair.vn + (float32(pair.wB*p.CrossB[i]) - float32(pair.wA*p.CrossA[i]))
 }
 
-// solveFriction adds the friction of a contact to the angular velocities, and returns the impulse along the tangent to
-// add. Two points are one constraint: it acts at their mean, weighted by the normal impulses, and they share its impulse
-// in that proportion. Without normal impulses there is no friction.
-func (b *ContactBlock) solveFriction(i uint32, pair *pairVelocity) (tangent float32) {
+// slidingVelocity is the velocity along the tangent at a point that friction makes zero.
+func (b *ContactBlock) slidingVelocity(p *ContactBlockPoint, i uint32, pair *pairVelocity) float32 {
 	i &= Lanes - 1
-	share, normal, old, change := [2]float32{1}, b.Points[0].NormalImpulse[i], float32(0), float32(0)
-	if b.PointsEach == 2 {
-		normal += b.Points[1].NormalImpulse[i]
-		inverseNormal := inverse(normal)
-		share[0] = float32(b.Points[0].NormalImpulse[i] * inverseNormal)
-		share[1] = float32(b.Points[1].NormalImpulse[i] * inverseNormal)
-	}
-	for k := range b.PointsEach {
-		p := &b.Points[k&1]
-		v := (pair.vt - (float32(pair.wB*p.DotB[i]) - float32(pair.wA*p.DotA[i]))) - b.TangentSpeed[i]
-		old += p.TangentImpulse[i]
-		change += float32(float32(p.TangentMass[i]*share[k&1]) * v)
-	}
-	limit := float32(b.Friction[i] * normal)
-	total := maxFloat(minFloat(old-change, limit), -limit)
-	angularA, angularB := float32(0), float32(0)
-	for k := range b.PointsEach {
-		p := &b.Points[k&1]
-		newImpulse := float32(total * share[k&1])
-		impulse := newImpulse - p.TangentImpulse[i]
-		p.TangentImpulse[i] = newImpulse
-		tangent += impulse
-		angularA += float32(p.DotA[i] * impulse)
-		angularB += float32(p.DotB[i] * impulse)
-	}
-	pair.wA += float32(b.InvIA[i] * angularA)
-	pair.wB -= float32(b.InvIB[i] * angularB)
-	return tangent
+	return (pair.vt - (float32(pair.wB*p.DotB[i]) - float32(pair.wA*p.DotA[i]))) - b.TangentSpeed[i]
 }
 
-// solveRolling adds the impulse of rolling resistance.
-func (b *ContactBlock) solveRolling(i uint32, pair *pairVelocity) {
+// solveSharedFriction adds the friction of a contact of two points to the angular velocities, and returns the impulse
+// along the tangent to add. The points are one constraint: it acts at their mean, weighted by the normal impulses, and
+// they share its impulse in that proportion. Without normal impulses there is no friction.
+func (b *ContactBlock) solveSharedFriction(i uint32, pair *pairVelocity) (tangent float32) {
 	i &= Lanes - 1
-	normal := b.Points[0].NormalImpulse[i]
-	if b.PointsEach == 2 {
-		normal += b.Points[1].NormalImpulse[i]
-	}
-	limit := float32(b.RollingResistance[i] * normal)
+	p, q := &b.Points[0], &b.Points[1]
+	normal := p.NormalImpulse[i] + q.NormalImpulse[i]
+	inverseNormal := inverse(normal)
+	shareP, shareQ := float32(p.NormalImpulse[i]*inverseNormal), float32(q.NormalImpulse[i]*inverseNormal)
+	change := float32(float32(p.TangentMass[i]*shareP)*b.slidingVelocity(p, i, pair)) +
+		float32(float32(q.TangentMass[i]*shareQ)*b.slidingVelocity(q, i, pair))
+	total := clamp((p.TangentImpulse[i]+q.TangentImpulse[i])-change, float32(b.Friction[i]*normal))
+	newP, newQ := float32(total*shareP), float32(total*shareQ)
+	changeP, changeQ := newP-p.TangentImpulse[i], newQ-q.TangentImpulse[i]
+	p.TangentImpulse[i], q.TangentImpulse[i] = newP, newQ
+	pair.wA += float32(b.InvIA[i] * (float32(p.DotA[i]*changeP) + float32(q.DotA[i]*changeQ)))
+	pair.wB -= float32(b.InvIB[i] * (float32(p.DotB[i]*changeP) + float32(q.DotB[i]*changeQ)))
+	return changeP + changeQ
+}
+
+// solveRolling adds the impulse of rolling resistance. normal is the sum of the normal impulses.
+func (b *ContactBlock) solveRolling(i uint32, pair *pairVelocity, normal float32) {
+	i &= Lanes - 1
 	old := b.RollingImpulse[i]
-	newImpulse := maxFloat(minFloat(old-float32(b.RollingMass[i]*(pair.wB-pair.wA)), limit), -limit)
+	newImpulse := clamp(old-float32(b.RollingMass[i]*(pair.wB-pair.wA)), float32(b.RollingResistance[i]*normal))
 	b.RollingImpulse[i] = newImpulse
 	pair.wA -= float32(b.InvIA[i] * (newImpulse - old))
 	pair.wB += float32(b.InvIB[i] * (newImpulse - old))
@@ -252,29 +288,39 @@ func (b *ContactBlock) applyRestitution(states []State, threshold float32) {
 		i &= Lanes - 1
 		stateA, stateB := &states[b.A[i]], &states[b.B[i]]
 		pair := b.pairVelocity(i, stateA, stateB)
-		var rows [2]normalRow
-		var bounces [2]bool
-		for k := range b.PointsEach {
-			p, row := &b.Points[k&1], &rows[k&1]
-			row.v, row.mass = p.normalVelocity(i, &pair)+float32(b.Restitution[i]*p.RelativeVelocity[i]), p.NormalMass[i]
-			row.old, row.kept = p.NormalImpulse[i], p.NormalImpulse[i]
-			bounces[k&1] = b.Restitution[i] > 0 && -threshold > p.RelativeVelocity[i] && p.TotalNormalImpulse[i] > 0
-		}
-		coupling := b.Coupling[i]
-		if !(bounces[0] && bounces[1]) {
-			coupling = 0
-		}
-		rows[0].new, rows[1].new = solveNormals(&rows, b.PointsEach, coupling)
-		for k := range b.PointsEach {
-			row := &rows[k&1]
-			if !bounces[k&1] {
-				row.new = row.old
+		first, bounces := b.bounceRow(&b.Points[0], i, &pair, threshold)
+		normal := float32(0)
+		if b.PointsEach == 1 {
+			normal = b.applyNormal(i, b.Points[0].bounced(i, &first, bounces, first.solve()), &pair)
+		} else {
+			second, alsoBounces := b.bounceRow(&b.Points[1], i, &pair, threshold)
+			coupling := b.Coupling[i]
+			if !(bounces && alsoBounces) {
+				coupling = 0
 			}
-			b.Points[k&1].TotalNormalImpulse[i] += row.new - row.old
+			x, y := solveNormals(&first, &second, coupling)
+			x, y = b.Points[0].bounced(i, &first, bounces, x), b.Points[1].bounced(i, &second, alsoBounces, y)
+			normal = b.applyNormals(i, x, y, &pair)
 		}
-		normal := b.applyNormals(i, &rows, &pair)
 		b.applyImpulse(i, stateA, stateB, normal, 0, pair.wA, pair.wB)
 	}
+}
+
+// bounceRow returns a point that bounces, and whether it does.
+func (b *ContactBlock) bounceRow(p *ContactBlockPoint, i uint32, pair *pairVelocity, threshold float32) (r normalRow, bounces bool) {
+	i &= Lanes - 1
+	v := p.normalVelocity(i, pair) + float32(b.Restitution[i]*p.RelativeVelocity[i])
+	r = normalRow{p.NormalImpulse[i], p.NormalImpulse[i], v, p.NormalMass[i]}
+	return r, b.Restitution[i] > 0 && -threshold > p.RelativeVelocity[i] && p.TotalNormalImpulse[i] > 0
+}
+
+// bounced returns the new normal impulse of a point, which changes only if the point bounces.
+func (p *ContactBlockPoint) bounced(i uint32, r *normalRow, bounces bool, impulse float32) float32 {
+	if !bounces {
+		impulse = r.old
+	}
+	p.TotalNormalImpulse[i&(Lanes-1)] += impulse - r.old
+	return impulse
 }
 
 // StoreContactImpulses writes the impulses of blocks [lo, hi) to their contacts and to Hits.

@@ -49,8 +49,7 @@ func (w *ContinuousSolver) Turned(body uint32) float32 {
 
 // SolveNormals solves two points, whose rows are given by column.
 func SolveNormals(old, kept, v, mass [2]float32, coupling float32) (x, y float32) {
-	rows := [2]normalRow{{old: old[0], kept: kept[0], v: v[0], mass: mass[0]}, {old: old[1], kept: kept[1], v: v[1], mass: mass[1]}}
-	return solveNormals(&rows, 2, coupling)
+	return solveNormals(&normalRow{old[0], kept[0], v[0], mass[0]}, &normalRow{old[1], kept[1], v[1], mass[1]}, coupling)
 }
 
 // TwoPointScale is twoPointScale.

@@ -107,7 +107,7 @@ func TestParityJointStages(t *testing.T) {
 	classes := [][]paritytest.Class{{paritytest.Uniform}, paritytest.Finite, paritytest.AllClasses}
 	for round := range paritytest.Rounds(100) {
 		begin := randomSystem(run, classes[round%3])
-		begin.Contacts, begin.Manifolds, begin.Hits, begin.Bases = nil, nil, nil, nil
+		begin.Contacts, begin.Manifolds, begin.Hits, begin.Bases, begin.BaseMarks = nil, nil, nil, nil, nil
 		randomJoints(run, begin, classes[round%3])
 		begin.BuildConstraints(dt)
 		for _, level := range native.Levels() {

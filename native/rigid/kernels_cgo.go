@@ -128,6 +128,7 @@ type system struct {
 	manifolds *Manifold
 	hits      *Hit
 	bases     *BaseManifold
+	baseMarks *uint8
 	joints    *Joint
 
 	blocks                                 *ContactBlock
@@ -188,7 +189,7 @@ func (s *System) c() crigid.System {
 		bodyOf: data(s.BodyOf), friction: data(m.Friction), restitution: data(m.Restitution),
 		rollingResistance: data(m.RollingResistance), tangentSpeed: data(m.TangentSpeed),
 
-		contacts: data(s.Contacts), manifolds: data(s.Manifolds), hits: data(s.Hits), bases: data(s.Bases), joints: data(s.Joints),
+		contacts: data(s.Contacts), manifolds: data(s.Manifolds), hits: data(s.Hits), bases: data(s.Bases), baseMarks: data(s.BaseMarks), joints: data(s.Joints),
 		blocks: data(s.Blocks), laneContacts: data(s.Colours.Contact),
 		jointBlocks: data(s.JointBlocks), laneJoints: data(s.JointColours.Joint),
 		bodyCount: int64(len(s.States)), blockCount: int64(len(s.Blocks)), jointBlockCount: int64(len(s.JointBlocks)),

@@ -1,6 +1,10 @@
 package rigid
 
-import "github.com/evertick/evertick/native"
+import (
+	"bytes"
+
+	"github.com/evertick/evertick/native"
+)
 
 const (
 	// recycleDistance is by how much, in metres, the two points of a contact may each have parted since Collide made
@@ -33,6 +37,7 @@ const (
 type Recycling struct {
 	Old    []Contact
 	Bases  []BaseManifold // of those in Old with FlagBase
+	Marks  []uint8        // 1 for each of those in Old with FlagBase, 0 or 1 for others
 	Same   bool           // the pairs are those of Old
 	BodyOf []uint32       // by shape
 	Poses  Poses
@@ -47,18 +52,28 @@ const recyclePart = 512
 const NotRecycled = -1
 
 // Recycle makes the manifolds of the pairs whose contacts can be recycled. It sets from[i] to the number in Old of the
-// contact that was recycled for pair i, or to NotRecycled. It returns how many were recycled. Pairs and Old ascend
-// by A, then B, each pair once.
+// contact that was recycled for pair i, or to NotRecycled. It returns how many were recycled; if none, from is undefined.
+// Pairs and Old ascend by A, then B, each pair once.
 func (r *Recycling) Recycle(level native.Level, pairs *Pairs, from []int32, out []Manifold) (recycled int) {
-	if len(pairs.A) != len(out) || len(pairs.B) != len(out) || len(from) != len(out) || len(r.Bases) != len(r.Old) ||
+	if len(pairs.A) != len(out) || len(pairs.B) != len(out) || len(from) != len(out) || len(r.Bases) != len(r.Old) || len(r.Marks) != len(r.Old) ||
 		r.Same && len(r.Old) != len(out) {
 		panic("rigid: Recycle: slices that belong together differ in length")
+	}
+	if bytes.IndexByte(r.Marks, 1) < 0 {
+		return 0
 	}
 	for i := range from {
 		from[i] = NotRecycled
 	}
 	k, found, pair := kernelsOf(level), 0, 0
-	for i := range r.Old {
+	for i := 0; i < len(r.Old); i++ {
+		if r.Marks[i] == 0 {
+			unmarked := bytes.IndexByte(r.Marks[i:], 1)
+			if unmarked < 0 {
+				break
+			}
+			i += unmarked
+		}
 		c := &r.Old[i]
 		if c.Flags&FlagBase == 0 {
 			continue
@@ -82,11 +97,20 @@ func (r *Recycling) Recycle(level native.Level, pairs *Pairs, from []int32, out 
 	return recycled
 }
 
-// find returns the first pair from the given one on that is not before the pair of a contact.
+// find returns the first pair from the given one on that is not before the pair of a contact. It doubles its steps, as
+// that pair is often near and sometimes far.
 func (p *Pairs) find(from int, key uint64) int {
 	as, bs := p.A, p.B[:len(p.A)]
-	for from < len(as) && uint64(as[from])<<32|uint64(bs[from]) < key {
-		from++
+	before := func(i int) bool { return i < len(as) && uint64(as[i])<<32|uint64(bs[i]) < key }
+	step := 1
+	for before(from + step - 1) {
+		from += step
+		step *= 2
+	}
+	for step > 1 {
+		if step /= 2; before(from + step - 1) {
+			from += step
+		}
 	}
 	return from
 }
@@ -149,7 +173,7 @@ func (s *System) keepBase(b *ContactBlock, i int, c uint32) {
 	base := BaseManifold{m.Normal, [2]BasePoint{m.Points[0].base(), m.Points[1].base()},
 		Vec{p.Cos[bodyA], p.Sin[bodyA]}, Vec{p.Cos[bodyB], p.Sin[bodyB]}}
 	if base.finite() {
-		s.Bases[c] = base
+		s.Bases[c], s.BaseMarks[c] = base, 1
 		s.Contacts[c].Flags |= FlagBase
 	}
 }

@@ -32,6 +32,7 @@ func twoBoxes(dx, dy, turnA, turnB float64) *recycleScene {
 	}
 	contact := rigid.Contact{A: 0, B: 1, Count: 2, Flags: rigid.FlagBase, Points: [2]rigid.Impulse{{ID: 7}, {ID: 9}}}
 	s.Old, s.Bases, s.pairs = []rigid.Contact{contact}, []rigid.BaseManifold{base}, rigid.Pairs{A: []uint32{0}, B: []uint32{1}}
+	s.Marks = []uint8{1}
 	return s
 }
 
@@ -115,15 +116,16 @@ func randomRecycling(run *paritytest.Run, n int) *recycleScene {
 			continue
 		}
 		c, base := at.Old[0], at.Bases[0]
+		mark := uint8(1)
 		if c.A, c.B = uint32(i-1), uint32(i); run.IntN(4) == 0 {
-			c.Flags = 1 << 31
+			c.Flags, mark = 1<<31, uint8(run.IntN(2))
 		}
 		if wild && run.IntN(2) == 0 {
 			w := words(s.Bases)
 			run.Fill(w[max(0, len(w)-3):], paritytest.AllClasses...)
 			run.Fill(p.Cos[i:], paritytest.AllClasses...)
 		}
-		s.Old, s.Bases = append(s.Old, c), append(s.Bases, base)
+		s.Old, s.Bases, s.Marks = append(s.Old, c), append(s.Bases, base), append(s.Marks, mark)
 		if run.IntN(8) > 0 {
 			s.pairs.A, s.pairs.B = append(s.pairs.A, c.A), append(s.pairs.B, c.B)
 		}

@@ -64,6 +64,7 @@ func randomSystem(run *paritytest.Run, classes []paritytest.Class) *rigid.System
 		}
 	}
 	s.Hits, s.Bases = make([]rigid.Hit, len(s.Contacts)), make([]rigid.BaseManifold, len(s.Contacts))
+	s.BaseMarks = make([]uint8, len(s.Contacts))
 	return &s.System
 }
 
@@ -108,7 +109,7 @@ func (g *heapGuard) system(s *rigid.System) *rigid.System {
 	r.Contacts = structs[rigid.Contact](g.copy("contacts", words(s.Contacts)))
 	r.Manifolds = structs[rigid.Manifold](g.copy("manifolds", words(s.Manifolds)))
 	r.Hits = structs[rigid.Hit](g.copy("hits", words(s.Hits)))
-	r.Bases = structs[rigid.BaseManifold](g.copy("bases", words(s.Bases)))
+	r.Bases, r.BaseMarks = structs[rigid.BaseManifold](g.copy("bases", words(s.Bases))), slices.Clone(s.BaseMarks)
 	r.Blocks = structs[rigid.ContactBlock](g.copy("blocks", words(make([]rigid.ContactBlock, len(s.Blocks)))))[:0:len(s.Blocks)]
 	r.Colours = rigid.Colours{Contact: structs[uint32](g.copy("lanes", words(s.Colours.Contact)))}
 	return &r
@@ -161,6 +162,9 @@ func compare(stage string, got, want *rigid.System) error {
 		if err := check(fmt.Sprint("contact ", i), words(got.Contacts[i:i+1]), words(want.Contacts[i:i+1])); err != nil {
 			return err
 		}
+	}
+	if !slices.Equal(got.BaseMarks, want.BaseMarks) {
+		return fmt.Errorf("marks of bases: %v, want %v", got.BaseMarks, want.BaseMarks)
 	}
 	for i := range got.Bases {
 		if err := check(fmt.Sprint("base ", i), words(got.Bases[i:i+1]), words(want.Bases[i:i+1])); err != nil {
@@ -260,7 +264,7 @@ func cloned(s *rigid.System) *rigid.System {
 	}
 	r := wrap.System
 	r.States, r.Contacts, r.Hits = slices.Clone(s.States), slices.Clone(s.Contacts), slices.Clone(s.Hits)
-	r.Manifolds, r.Bases = slices.Clone(s.Manifolds), slices.Clone(s.Bases)
+	r.Manifolds, r.Bases, r.BaseMarks = slices.Clone(s.Manifolds), slices.Clone(s.Bases), slices.Clone(s.BaseMarks)
 	r.Blocks, r.Colours = nil, rigid.Colours{}
 	return &r
 }
@@ -320,7 +324,7 @@ func TestSystemMisuse(t *testing.T) {
 		s.Materials.Friction = nil
 		s.BuildConstraints(dt)
 	})
-	expectPanic("rigid: System: Contacts, Manifolds, Hits and Bases differ in length", func() {
+	expectPanic("rigid: System: Contacts, Manifolds, Hits, Bases and BaseMarks differ in length", func() {
 		s := heapPyramid(2)
 		s.Hits = make([]rigid.Hit, 1)
 		s.BuildConstraints(dt)

@@ -166,7 +166,8 @@ type System struct {
 	Hits      []Hit
 
 	// By contact, or empty. PrepareContacts sets those of contacts that it gives FlagBase: see Recycling.
-	Bases []BaseManifold
+	Bases     []BaseManifold
+	BaseMarks []uint8 // 1 for those
 
 	// Joints with a kind are solved before contacts. Their blocks are kept from the last step if JointsVersion
 	// is the same and not 0: change it with the number of joints, with the kind or a body of one, and with
@@ -260,8 +261,9 @@ func (s *System) check() {
 			panic("rigid: System: columns of shapes differ in length")
 		}
 	}
-	if len(s.Manifolds) != len(s.Contacts) || len(s.Hits) != len(s.Contacts) || len(s.Bases) != 0 && len(s.Bases) != len(s.Contacts) {
-		panic("rigid: System: Contacts, Manifolds, Hits and Bases differ in length")
+	if len(s.Manifolds) != len(s.Contacts) || len(s.Hits) != len(s.Contacts) || len(s.BaseMarks) != len(s.Bases) ||
+		len(s.Bases) != 0 && len(s.Bases) != len(s.Contacts) {
+		panic("rigid: System: Contacts, Manifolds, Hits, Bases and BaseMarks differ in length")
 	}
 }
 

@@ -1,0 +1,243 @@
+package agent
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/spatial"
+)
+
+// ReflexConfig describes a reflex: what agents do on the tick, by code that is too quick to wait for. It decides
+// for all of them in one call, from sums over what they perceive. An entity may have reflexes and be one of the
+// Agents, too: a provider then decides now and then where it goes, and its reflexes steer in every tick.
+type ReflexConfig struct {
+	// Name is that of the system, "reflex" if empty.
+	Name string
+	// Tag is the tag of the entities that have the reflex.
+	Tag string
+	// PerTick is the number of agents that react in a tick, by turns, in the order of their slots. 0: all.
+	PerTick int
+	// Senses are what they perceive.
+	Senses []*Sense
+	// React lets the agents in these slots act: row i of each Sense is what agent i perceives. What it writes is
+	// part of the tick. Its error ends the Sim as that of a system does.
+	React func(t *evertick.Tick, agents []ecs.Slot) error
+}
+
+// A Sense is what agents perceive of their neighbours, as sums: see spatial.Sums. An agent is no neighbour of
+// itself. The results are valid until the next tick.
+type Sense struct {
+	// Tags are those of the neighbours, which have at least one of them. None: all entities.
+	Tags []string
+	// Radius of perception in metres.
+	Radius float32
+	// Terms are the sums. Of and Own are columns, by slot, and Own is the value of the agent. To is a result, by
+	// row; the reflex sets it.
+	Terms     []spatial.Term
+	Softening float32 // square metres, for spatial.InverseSquare
+	// FindNearest asks for Nearest and NearestDist2.
+	FindNearest bool
+	// FindRows asks for Rows: the neighbours themselves, in order spatial.Grid. For agents that treat several kinds of
+	// neighbours differently, one loop over rows can take less time than several senses.
+	FindRows bool
+
+	Counts       []uint32   // neighbours of each agent
+	Nearest      []ecs.Slot // the nearest one, spatial.NoSlot if there is none
+	NearestDist2 []float32  // its squared distance, in square metres
+	Rows         spatial.Result
+
+	masks   [][]uint64
+	live    []uint64 // the union of masks, if there are several
+	queries spatial.Queries
+	radius  []float32
+	sums    spatial.Sums
+	own     [][]float32 // of each term, by row
+}
+
+// reflex is a reflex of a Sim.
+type reflex struct {
+	sim     *evertick.Sim
+	cfg     ReflexConfig
+	members ecs.Tag
+	all     []ecs.Slot // that have the tag
+	turn    []ecs.Slot // whose turn it is
+	queries spatial.Queries
+}
+
+// NewReflex adds a reflex to a Sim: a system after the index. It keeps nothing between ticks, so no snapshot
+// contains it, and a replay repeats it. A negative PerTick, a radius that is negative, a nil
+// React or Sense, and terms that spatial.Sums refuses are ErrRange, a radius or a softening that is NaN or infinite
+// ErrNotFinite; the others are those of ecs.World.Tag and of Sim.Add.
+func NewReflex(sim *evertick.Sim, cfg ReflexConfig) error {
+	if sim == nil {
+		panic("agent: NewReflex: nil Sim")
+	}
+	if cfg.Name == "" {
+		cfg.Name = "reflex"
+	}
+	cfg.Senses = slices.Clone(cfg.Senses)
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	r := &reflex{sim: sim, cfg: cfg}
+	var err error
+	if r.members, err = sim.World.Tag(cfg.Tag); err != nil {
+		return fmt.Errorf("agent: ReflexConfig.Tag: %w", err)
+	}
+	for i, s := range cfg.Senses {
+		if err := s.open(sim.World); err != nil {
+			return fmt.Errorf("agent: ReflexConfig.Senses[%d].Tags: %w", i, err)
+		}
+	}
+	return sim.Add(evertick.AfterIndex, cfg.Name, r.run)
+}
+
+// Validate reports every fault of the configuration at once.
+func (c *ReflexConfig) Validate() error {
+	f := newFaults()
+	f.Range("ReflexConfig.PerTick", c.PerTick, 0, limit)
+	if c.React == nil {
+		f.bad("ReflexConfig.React", nil)
+	}
+	for i, s := range c.Senses {
+		at := fmt.Sprintf("ReflexConfig.Senses[%d]", i)
+		switch {
+		case s == nil:
+			f.bad(at, nil)
+			continue
+		case !fault.Finite(s.Radius):
+			f.Add(fault.ErrNotFinite, at+".Radius", s.Radius)
+		case s.Radius < 0:
+			f.bad(at+".Radius", s.Radius)
+		}
+		sums := spatial.Sums{Softening: s.Softening, Terms: slices.Clone(s.Terms)}
+		for j := range sums.Terms {
+			sums.Terms[j].To = make([]float32, 1)
+		}
+		f.Join(sums.Validate())
+	}
+	return f.Err()
+}
+
+// open looks up the tags.
+func (s *Sense) open(w *ecs.World) error {
+	for _, name := range s.Tags {
+		tag, err := w.Tag(name)
+		if err != nil {
+			return err
+		}
+		s.masks = append(s.masks, tag.Mask())
+	}
+	s.sums = spatial.Sums{Softening: s.Softening, Terms: slices.Clone(s.Terms)}
+	s.own = make([][]float32, len(s.Terms))
+	return nil
+}
+
+// filter returns the set of entities that can be neighbours, nil for all.
+func (s *Sense) filter() []uint64 {
+	switch len(s.masks) {
+	case 0:
+		return nil
+	case 1:
+		return s.masks[0]
+	}
+	s.live = append(s.live[:0], s.masks[0]...)
+	for _, mask := range s.masks[1:] {
+		for i, word := range mask {
+			s.live[i] |= word
+		}
+	}
+	return s.live
+}
+
+// run is the system.
+func (r *reflex) run(t *evertick.Tick) error {
+	r.chooseTurn(t.N)
+	q, pos := &r.queries, &r.sim.World.Position
+	q.Exclude = r.turn
+	q.X, q.Y, q.Z = gather(q.X, pos.X, r.turn), gather(q.Y, pos.Y, r.turn), gather(q.Z, pos.Z, r.turn)
+	for i, s := range r.cfg.Senses {
+		if err := s.perceive(r.sim.Index, q); err != nil {
+			return fmt.Errorf("agent: sense %d: %w", i, err)
+		}
+	}
+	return r.cfg.React(t, r.turn)
+}
+
+// chooseTurn lists the agents that react in a tick.
+func (r *reflex) chooseTurn(tick uint64) {
+	r.all = r.all[:0]
+	for i, word := range r.members.Mask()[:(r.sim.World.HighWater()+63)/64] {
+		for ; word != 0; word &= word - 1 {
+			r.all = append(r.all, ecs.Slot(i<<6+bits.TrailingZeros64(word)))
+		}
+	}
+	n := len(r.all)
+	if r.cfg.PerTick == 0 || r.cfg.PerTick >= n {
+		r.turn = append(r.turn[:0], r.all...)
+		return
+	}
+	first := int(tick % uint64(n) * uint64(r.cfg.PerTick) % uint64(n))
+	last := first + r.cfg.PerTick
+	r.turn = append(r.turn[:0], r.all[first:min(last, n)]...)
+	r.turn = append(r.turn, r.all[:max(0, last-n)]...)
+}
+
+// perceive searches around the agents: centres has their positions and slots.
+func (s *Sense) perceive(ix *spatial.Index, centres *spatial.Queries) error {
+	n := len(centres.X)
+	s.radius = resize(s.radius, n)
+	for i := range s.radius {
+		s.radius[i] = s.Radius
+	}
+	q := &s.queries
+	*q = *centres
+	q.Radius, q.Live, q.Order = s.radius, s.filter(), spatial.Grid
+	s.Counts = resize(s.Counts, n)
+	if s.FindRows {
+		if err := ix.Radius(q, &s.Rows); err != nil {
+			return err
+		}
+		for i := range s.Counts {
+			s.Counts[i] = s.Rows.Offsets[i+1] - s.Rows.Offsets[i]
+		}
+		if len(s.Terms) == 0 && !s.FindNearest {
+			return nil
+		}
+	}
+	s.prepareSums(n)
+	return ix.Sum(q, &s.sums)
+}
+
+// prepareSums makes room for n rows of results, and gathers what the agents have themselves.
+func (s *Sense) prepareSums(n int) {
+	s.sums.Counts = s.Counts
+	if s.FindNearest {
+		s.Nearest, s.NearestDist2 = resize(s.Nearest, n), resize(s.NearestDist2, n)
+		s.sums.Nearest, s.sums.NearestDist2 = s.Nearest, s.NearestDist2
+	}
+	for i := range s.Terms {
+		t := &s.Terms[i]
+		t.To = resize(t.To, n)
+		s.sums.Terms[i].To = t.To
+		if t.Own != nil {
+			s.own[i] = gather(s.own[i], t.Own, s.queries.Exclude)
+			s.sums.Terms[i].Own = s.own[i]
+		}
+	}
+}
+
+// gather returns the values of some slots, in the memory of dst if it has room.
+func gather(dst, column []float32, slots []ecs.Slot) []float32 {
+	dst = resize(dst, len(slots))
+	for i, slot := range slots {
+		dst[i] = column[slot]
+	}
+	return dst
+}
+
+func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
