@@ -63,7 +63,7 @@
 // A point is within a radius when (dx*dx + dy*dy) + dz*dz <= r*r in float32, every
 // operation rounded on its own. The grid only finds candidates: it never changes
 // which points are found, whatever the cell size, the bounds, outliers or the
-// radius. Only the order Grid depends on the cells.
+// radius. Only the order Grid depends on the cells, and with it the rounding of sums.
 //
 // Rows have a total order. Each kind of query has an oracle, its specification in
 // plain Go, and returns the same bytes on every level, with any number of

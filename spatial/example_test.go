@@ -94,6 +94,66 @@ func Example_filters() {
 	// guard 1 is nearest to [5 2]
 }
 
+// ExampleIndex_SumSelf computes, for each of four boids, how many others it sees within three metres, the way to their
+// middle and their mean speed.
+func ExampleIndex_SumSelf() {
+	x, y, speed := []float32{0, 2, 3, 9}, []float32{0, 0, 1, 0}, []float32{1, 2, 6, 5}
+	index, err := spatial.New(spatial.Config{CellSize: 3})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := index.Build(x, y, nil, nil); err != nil {
+		fmt.Println(err)
+		return
+	}
+	wayX, wayY, mean := make([]float32, 4), make([]float32, 4), make([]float32, 4)
+	sums := spatial.Sums{ // kept from tick to tick
+		Terms: []spatial.Term{
+			{Of: x, Own: x, Reduce: spatial.Mean, To: wayX}, {Of: y, Own: y, Reduce: spatial.Mean, To: wayY},
+			{Of: speed, Reduce: spatial.Mean, To: mean},
+		},
+		Counts: make([]uint32, 4),
+	}
+	if err := index.SumSelf(&spatial.Self{Radius: 3}, &sums); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for boid := range x {
+		fmt.Printf("boid %d sees %d, their middle is %+g %+g away, their mean speed %g\n", boid, sums.Counts[boid], wayX[boid], wayY[boid], mean[boid])
+	}
+	// Output:
+	// boid 0 sees 1, their middle is +2 +0 away, their mean speed 2
+	// boid 1 sees 2, their middle is -0.5 +0.5 away, their mean speed 3.5
+	// boid 2 sees 1, their middle is -1 -1 away, their mean speed 2
+	// boid 3 sees 0, their middle is +0 +0 away, their mean speed 0
+}
+
+// ExampleIndex_Sum adds up, at two places, the heat of what is within four metres, less of it with the distance, and
+// finds the hottest source that is not excluded.
+func ExampleIndex_Sum() {
+	x, zero, heat := []float32{0, 1, 5}, make([]float32, 3), []float32{8, 4, 100}
+	index, err := spatial.New(spatial.Config{CellSize: 4})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := index.Build(x, zero, nil, nil); err != nil {
+		fmt.Println(err)
+		return
+	}
+	felt, hottest := make([]float32, 2), make([]float32, 2)
+	err = index.Sum(
+		&spatial.Queries{X: []float32{0, 3}, Y: []float32{0, 0}, Radius: []float32{4, 4}, Exclude: []uint32{spatial.NoSlot, 2}},
+		&spatial.Sums{Terms: []spatial.Term{
+			{Of: heat, Weight: spatial.Linear, To: felt},
+			{Of: heat, Reduce: spatial.Max, To: hottest},
+		}})
+	fmt.Println(felt, hottest, err)
+	// Output:
+	// [11 4] [8 8] <nil>
+}
+
 // ExampleIndex_RayClosest shoots two rays at three balls.
 func ExampleIndex_RayClosest() {
 	x, y, z := []float32{5, 10, 0}, []float32{0, 0, 8}, []float32{0, 0.5, 0}

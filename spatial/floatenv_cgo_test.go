@@ -3,6 +3,7 @@
 package spatial_test
 
 import (
+	"cmp"
 	"errors"
 	"runtime"
 	"testing"
@@ -77,6 +78,28 @@ func flushed(both func() (rows, nearest error)) (rows, nearest error) {
 	csrc.FlushDenormals(true)
 	defer csrc.FlushDenormals(false)
 	return both()
+}
+
+func TestSumsRefuseAnAlteredFloatEnv(t *testing.T) {
+	s := goldenScene()
+	for _, level := range native.Levels() {
+		for _, workers := range []int{1, 2, 7} {
+			ix := build(t, spatial.Config{CellSize: 8, Level: level, Workers: workers}, s)
+			sums := func(rows int) *spatial.Sums {
+				return &spatial.Sums{Terms: []spatial.Term{{To: make([]float32, rows)}}}
+			}
+			batch, self := sums(len(s.Radius)), sums(s.Limit())
+			both := func() (error, error) { return ix.Sum(queriesOf(s), batch), ix.SumSelf(&spatial.Self{Radius: 8}, self) }
+			if one, all := flushed(both); !errors.Is(one, spatial.ErrFloatEnv) || !errors.Is(all, spatial.ErrFloatEnv) {
+				t.Errorf("level %s, %d workers: %v, %v", level, workers, one, all)
+			}
+			want := sums(len(s.Radius))
+			one, all := both()
+			if err := cmp.Or(one, all, ix.SumOracle(queriesOf(s), want), sameSums("restored", batch, want)); err != nil {
+				t.Errorf("level %s, %d workers, restored: %v", level, workers, err)
+			}
+		}
+	}
 }
 
 func TestRadiusOnceRefusesAnAlteredFloatEnv(t *testing.T) {

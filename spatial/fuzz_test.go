@@ -1,10 +1,12 @@
 package spatial_test
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -189,4 +191,77 @@ func fuzzRadius(t *testing.T, cfg spatial.Config, order spatial.Order, s *parity
 			t.Fatal(err)
 		}
 	}
+}
+
+// FuzzSums compares Sum and SumSelf with brute force. Columns and softening are any bits that the input has.
+func FuzzSums(f *testing.F) {
+	fuzzConfigured(f, func(t *testing.T, cfg spatial.Config, in *fuzzInput) {
+		softening, form, first := in.float(), in.byte(), int(in.byte())
+		if form&2 == 0 {
+			softening = max(softening, -softening)
+		}
+		cfg.Bounds = in.bounds()
+		s := in.scene()
+		of := slices.Repeat(append([]float32{softening}, s.Radius...), 1+s.Limit())[:s.Limit()]
+		queries, all := &sumQuery{q: queriesOf(s), rows: len(s.Radius)}, &sumQuery{self: &spatial.Self{IncludeSelf: form&1 != 0}, rows: s.Limit()}
+		if len(s.Radius) > 0 {
+			all.self.Radius = s.Radius[0]
+		}
+		for _, k := range []*sumQuery{queries, all} {
+			own := slices.Repeat(append([]float32{softening}, s.QueryY...), 1+k.rows)[:k.rows]
+			terms := everyTerm(of, own)
+			sums := &spatial.Sums{Terms: terms[first%len(terms):], Softening: softening, Counts: make([]uint32, k.rows), Nearest: make([]uint32, k.rows)}
+			sums.Terms = sums.Terms[:min(len(sums.Terms), int(form>>2))]
+			blank(sums, k.rows)
+			fuzzSums(t, cfg, s, k, sums)
+		}
+	})
+}
+
+func fuzzSums(t *testing.T, cfg spatial.Config, s *paritytest.Scene, k *sumQuery, want *spatial.Sums) {
+	if firstBadPoint(s) != "" {
+		return // FuzzRadius has these
+	}
+	ix, bad := build(t, cfg, s), firstBadSums(k, want)
+	got := cloneSums(want)
+	blank(got, k.rows)
+	if bad != "" {
+		refused(t, k.ask(ix, got), bad)
+		refused(t, k.askOracle(ix, got), bad)
+		if err := sameSums("after an error", got, want); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	cells := cellNumbers(s, spatial.GridOf(ix))
+	k.bruteForce(s, cells, want)
+	if err := cmp.Or(k.askOracle(ix, got), sameSums("oracle against brute force", got, want)); err != nil {
+		t.Fatal(err)
+	}
+	for _, cfg.Level = range native.Levels() {
+		blank(got, k.rows)
+		if err := cmp.Or(k.ask(build(t, cfg, s), got), sameSums("level "+cfg.Level.String(), got, want)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// firstBadSums returns the error of a batch, or "".
+func firstBadSums(k *sumQuery, s *spatial.Sums) string {
+	if k.q != nil {
+		if bad := firstBadQuery(k.q); bad != "" {
+			return bad
+		}
+	} else if r := k.self.Radius; !finite(r) {
+		return fmt.Sprintf("spatial: Self.Radius = %v: not finite", r)
+	} else if r < 0 {
+		return fmt.Sprintf("spatial: Self.Radius = %v: out of range", r)
+	}
+	switch v := s.Softening; {
+	case !finite(v):
+		return fmt.Sprintf("spatial: Sums.Softening = %v: not finite", v)
+	case v < 0:
+		return fmt.Sprintf("spatial: Sums.Softening = %v: out of range", v)
+	}
+	return ""
 }

@@ -86,6 +86,23 @@ var goldenKinds = []struct {
 		err := ix.Count(&c.queries, counts)
 		return statehash.Rows(counts), err
 	}},
+	{"sum", func(ix *spatial.Index, c *goldenCrowd) (uint64, error) {
+		n := len(c.queries.X)
+		sums := &spatial.Sums{Terms: everyTerm(c.y, c.queries.Y)[:64], Counts: make([]uint32, n), Nearest: make([]uint32, n), Softening: 0.25}
+		blank(sums, n)
+		err := ix.Sum(&c.queries, sums)
+		return hashSums(sums), err
+	}},
+	{"sum/self", func(ix *spatial.Index, c *goldenCrowd) (uint64, error) {
+		n := len(c.x)
+		sums := &spatial.Sums{Counts: make([]uint32, n), Nearest: make([]uint32, n), Softening: 0.25}
+		for weight := range sumWeights {
+			sums.Terms = append(sums.Terms, spatial.Term{Of: c.x, Own: c.x, Weight: spatial.Weight(weight), Reduce: spatial.Reduce(weight % 4)})
+		}
+		blank(sums, n)
+		err := ix.SumSelf(&spatial.Self{Radius: goldenRadii[0]}, sums)
+		return hashSums(sums), err
+	}},
 	{"overlap", overlapGolden},
 	{"rays", raysGolden},
 }
@@ -152,6 +169,14 @@ func hashResult(r *spatial.Result) uint64 {
 		{Name: "Slots", Hash: statehash.Rows(r.Slots)},
 		{Name: "Dist2", Hash: statehash.Rows(r.Dist2)},
 	})
+}
+
+func hashSums(s *spatial.Sums) uint64 {
+	columns := []statehash.Column{{Name: "Counts", Hash: statehash.Rows(s.Counts)}, {Name: "Nearest", Hash: statehash.Rows(s.Nearest)}}
+	for i := range s.Terms {
+		columns = append(columns, statehash.Column{Name: fmt.Sprint("Terms ", i), Hash: statehash.Rows(s.Terms[i].To)})
+	}
+	return statehash.Fold(columns)
 }
 
 func newGoldenCrowd(points, edge uint32) *goldenCrowd {

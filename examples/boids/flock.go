@@ -14,9 +14,8 @@ import (
 // The box that boids stay in, and the rules that they follow, in m, m/s and m/s².
 const (
 	width, height = 160, 96
-	sight         = 5   // how far a boid sees others
-	tooClose      = 2.4 // it turns away from boids that are nearer
-	margin        = 12  // from a wall, where it turns back
+	sight         = 5  // how far a boid sees others
+	margin        = 12 // from a wall, where it turns back
 	slow, fast    = 8, 16
 )
 
@@ -25,8 +24,8 @@ type flock struct {
 	sim *evertick.Sim
 	columns
 
-	ax, ay []float32 // m/s², computed anew in each tick: no state
-	near   spatial.Result
+	near spatial.Sums // over the neighbours of each boid, computed anew in each tick: no state
+	x, y seen
 }
 
 type columns struct {
@@ -41,7 +40,7 @@ func newFlock(n int, seed uint64, cfg evertick.Config) (*flock, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &flock{sim: sim, ax: make([]float32, n), ay: make([]float32, n)}
+	f := &flock{sim: sim}
 	sim.Register(&f.columns)
 	sim.Add(evertick.BeforePhysics, "move", f.move)
 	sim.Add(evertick.AfterIndex, "steer", f.steer)
@@ -50,6 +49,7 @@ func newFlock(n int, seed uint64, cfg evertick.Config) (*flock, error) {
 	}
 	x, y := sim.World.Position.X, sim.World.Position.Y
 	vx, vy := f.Velocity.X.Values(), f.Velocity.Y.Values()
+	f.x, f.y = f.see(x, vx), f.see(y, vy)
 	for i := range n { // slots of a new world are 0, 1, 2, …
 		r := loop.NewRand(seed, 0, uint64(i), 0)
 		x[i], y[i] = r.Range(0, width), r.Range(0, height)
@@ -66,40 +66,49 @@ func (f *flock) move(t *evertick.Tick) error {
 	return nil
 }
 
-// steer finds the neighbours of all boids in one query, and turns each boid by what it sees.
+// guide:begin sums
+
+// seen is what each boid sees of its neighbours along an axis.
+type seen struct {
+	middle []float32 // m from itself to the middle of the others
+	course []float32 // m/s by which their mean velocity differs from its own
+	close  []float32 // unit vectors to the others, summed, of which the close ones count more
+}
+
+// see adds the sums along an axis to those that steer computes.
+func (f *flock) see(at, velocity []float32) seen {
+	s := seen{make([]float32, len(at)), make([]float32, len(at)), make([]float32, len(at))}
+	f.near.Terms = append(f.near.Terms,
+		spatial.Term{Of: at, Own: at, Reduce: spatial.Mean, To: s.middle},
+		spatial.Term{Of: velocity, Own: velocity, Reduce: spatial.Mean, To: s.course},
+		spatial.Term{Of: at, Own: at, Weight: spatial.SpikyGradient, To: s.close})
+	return s
+}
+
+// turn is the acceleration of boid i: towards the middle of the others, in their direction, and away from
+// close ones. Every product that feeds a sum is converted, which keeps it from being fused, so the hash is
+// the same on every machine.
+func (s *seen) turn(i int) float32 {
+	return float32(2*s.middle[i]) + float32(3*s.course[i]) - float32(16*s.close[i])
+}
+
+// guide:end
+
+// steer sums over the neighbours of all boids in one call, and turns each boid by what it sees.
 func (f *flock) steer(t *evertick.Tick) error {
-	if err := f.sim.Index.RadiusSelf(&spatial.Self{Radius: sight, SkipDist2: true}, &f.near); err != nil {
+	// guide:begin steer
+	if err := f.sim.Index.SumSelf(&spatial.Self{Radius: sight}, &f.near); err != nil {
 		return err
 	}
-	for row, boid := range f.near.Of {
-		f.look(boid, f.near.Row(row))
-	}
-	vx, vy := f.Velocity.X.Values(), f.Velocity.Y.Values()
+	// guide:end
+	x, y, vx, vy := f.sim.World.Position.X, f.sim.World.Position.Y, f.Velocity.X.Values(), f.Velocity.Y.Values()
 	for i := range vx {
-		vx[i], vy[i] = limit(vx[i]+float32(f.ax[i]*t.Dt), vy[i]+float32(f.ay[i]*t.Dt))
+		ax, ay := f.x.turn(i)+wall(x[i], width), f.y.turn(i)+wall(y[i], height)
+		vx[i], vy[i] = limit(vx[i]+float32(ax*t.Dt), vy[i]+float32(ay*t.Dt))
 	}
 	f.Velocity.X.Touch()
 	f.Velocity.Y.Touch()
 	return nil
-}
-
-// look computes the acceleration of boid i: towards the middle of the others, in their
-// direction, and away from those that are too close. Every product that feeds a sum is
-// converted, which keeps it from being fused, so the hash is the same on every machine.
-func (f *flock) look(i uint32, others []uint32) {
-	x, y, vx, vy := f.sim.World.Position.X, f.sim.World.Position.Y, f.Velocity.X.Values(), f.Velocity.Y.Values()
-	var midX, midY, alongX, alongY, awayX, awayY float32
-	for _, j := range others {
-		dx, dy := x[j]-x[i], y[j]-y[i]
-		midX, midY = midX+dx, midY+dy
-		alongX, alongY = alongX+(vx[j]-vx[i]), alongY+(vy[j]-vy[i])
-		if d2 := float32(dx*dx) + float32(dy*dy); d2 < tooClose*tooClose {
-			awayX, awayY = awayX-dx, awayY-dy
-		}
-	}
-	n := float32(max(1, len(others)))
-	f.ax[i] = float32(2*midX/n) + float32(3*alongX/n) + float32(12*awayX) + wall(x[i], width)
-	f.ay[i] = float32(2*midY/n) + float32(3*alongY/n) + float32(12*awayY) + wall(y[i], height)
 }
 
 // wall pushes back from the walls at 0 and at far.
