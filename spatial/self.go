@@ -19,7 +19,7 @@ type Self struct {
 	IncludeSelf bool
 	// Mask is a column with a set of categories for each centre, by its slot, and Live a bitmap of
 	// the points that may be neighbours. They filter as those of Queries do: every point is a centre
-	// nevertheless. Filtered queries take about twice as long.
+	// nevertheless. A filtered query takes the time of Radius.
 	Mask []uint32
 	Live []uint64
 	// RowsInGridOrder leaves the rows in the order in which the index stores the
