@@ -133,6 +133,7 @@ func TestSumsMisusePanics(t *testing.T) {
 		{columns, func(s *spatial.Sums, rows int) { s.Terms[2].To = s.Terms[2].To[:rows-1] }},
 		{columns, func(s *spatial.Sums, rows int) { s.Terms[1].Own = s.Terms[1].Own[:rows-1] }},
 		{short, func(s *spatial.Sums, _ int) { s.Terms[1].Of = s.Terms[1].Of[:3] }},
+		{"spatial: Sums: a Term without To", func(s *spatial.Sums, _ int) { s.Terms[1].To = nil }},
 		{"spatial: Sums: a Term with Own and without Of", func(s *spatial.Sums, _ int) { s.Terms[2].Of = nil }},
 		{overlap, func(s *spatial.Sums, _ int) { s.Nearest = s.Counts }},
 		{overlap, func(s *spatial.Sums, _ int) { s.Terms[0].To = s.NearestDist2 }},
@@ -174,6 +175,15 @@ func TestSumsMisusePanics(t *testing.T) {
 	} {
 		st.all.Terms[0].Own = nil
 		mustPanic(t, name, name, do)
+	}
+	for i, do := range []func(){ // results that overlap integers of the query
+		func() { q := *st.batch.q; q.Exclude = st.sums.Nearest; _ = st.ix.Sum(&q, st.sums) },
+		func() { q := *st.batch.q; q.Mask = st.sums.Counts; _ = st.ix.SumOracle(&q, st.sums) },
+		func() { _ = st.ix.SumSelf(&spatial.Self{Mask: st.all.Counts}, st.all) },
+		func() { _ = st.ix.SumSelfOracle(&spatial.Self{Mask: st.all.Nearest}, st.all) },
+	} {
+		st.sums, st.all = someSums(2), someSums(4)
+		mustPanic(t, fmt.Sprint("integers ", i), overlap, do)
 	}
 	mustPanic(t, "a zero index", "spatial: the Index was not made by New", func() { _ = new(spatial.Index).SumSelf(&spatial.Self{}, &spatial.Sums{}) })
 	mustPanic(t, "a zero index", "spatial: the Index was not made by New", func() { _ = new(spatial.Index).Sum(&spatial.Queries{}, &spatial.Sums{}) })

@@ -47,7 +47,7 @@ type Term struct {
 	Own    []float32 // nil: nothing is subtracted
 	Weight Weight
 	Reduce Reduce
-	To     []float32 // overlaps no other column of the call
+	To     []float32 // overlaps no other column of the call; nil only if there are no centres
 }
 
 // Weight is a factor that depends on the distance d of a neighbour, or on its square d2, and on the
@@ -95,8 +95,7 @@ const (
 const maxTerms = 64
 
 // Validate returns the first fault: a Softening that is NaN or infinite (ErrNotFinite) or negative
-// (ErrRange), more than 64 terms, an unknown Weight or Reduce (ErrRange). It panics if a term has no To, or
-// has Own and not Of.
+// (ErrRange), more than 64 terms, an unknown Weight or Reduce (ErrRange). It panics if a term has Own and not Of.
 func (s *Sums) Validate() error {
 	switch {
 	case !fault.Finite(s.Softening):
@@ -108,9 +107,6 @@ func (s *Sums) Validate() error {
 	}
 	for i := range s.Terms {
 		t := &s.Terms[i]
-		if t.To == nil {
-			panic("spatial: Sums: a Term without To")
-		}
 		if t.Own != nil && t.Of == nil {
 			panic("spatial: Sums: a Term with Own and without Of")
 		}
@@ -125,8 +121,8 @@ func (s *Sums) Validate() error {
 }
 
 // check validates the sums for centres whose columns have the right length if fits says so. It panics
-// if a column has another length, or if one of the results overlaps another column.
-func (s *Sums) check(ix *Index, fits func(n int) bool, queries ...[]float32) error {
+// if a column has another length, or if one of the results overlaps another column, or one of the query.
+func (s *Sums) check(ix *Index, fits func(n int) bool, words [2][]uint32, floats ...[]float32) error {
 	if err := s.Validate(); err != nil {
 		return err
 	}
@@ -137,6 +133,9 @@ func (s *Sums) check(ix *Index, fits func(n int) bool, queries ...[]float32) err
 	}
 	for i := range s.Terms {
 		t := &s.Terms[i]
+		if t.To == nil && !fits(0) {
+			panic("spatial: Sums: a Term without To")
+		}
 		if !fits(len(t.To)) || t.Own != nil && !fits(len(t.Own)) {
 			panic("spatial: Sums: Own or To of a Term have the wrong length")
 		}
@@ -144,15 +143,20 @@ func (s *Sums) check(ix *Index, fits func(n int) bool, queries ...[]float32) err
 			panic("spatial: Sums: Of of a Term is shorter than the columns of Build")
 		}
 	}
-	s.checkOverlaps(queries)
+	s.checkOverlaps(words, floats)
 	return nil
 }
 
 // checkOverlaps panics if a column of results shares memory with another column of the call.
-func (s *Sums) checkOverlaps(queries [][]float32) {
+func (s *Sums) checkOverlaps(words [2][]uint32, floats [][]float32) {
 	const message = "spatial: Sums: a column of results overlaps another column"
 	if overlap(s.Counts, s.Nearest) {
 		panic(message)
+	}
+	for _, q := range words {
+		if overlap(s.Counts, q) || overlap(s.Nearest, q) {
+			panic(message)
+		}
 	}
 	for i := -1; i < len(s.Terms); i++ {
 		to := s.NearestDist2
@@ -165,7 +169,7 @@ func (s *Sums) checkOverlaps(queries [][]float32) {
 				panic(message)
 			}
 		}
-		for _, q := range queries {
+		for _, q := range floats {
 			if overlap(to, q) {
 				panic(message)
 			}
@@ -188,14 +192,14 @@ func (ix *Index) checkSum(q *Queries, s *Sums) error {
 		return err
 	}
 	ix.checkLive(q.Live)
-	return s.check(ix, func(n int) bool { return n == len(q.X) }, q.X, q.Y, q.Z, q.Radius)
+	return s.check(ix, func(n int) bool { return n == len(q.X) }, [...][]uint32{q.Exclude, q.Mask}, q.X, q.Y, q.Z, q.Radius)
 }
 
 func (ix *Index) checkSumSelf(q *Self, s *Sums) error {
 	if err := ix.checkSelf(q); err != nil {
 		return err
 	}
-	return s.check(ix, func(n int) bool { return n >= ix.points.Limit })
+	return s.check(ix, func(n int) bool { return n >= ix.points.Limit }, [2][]uint32{q.Mask})
 }
 
 // Sum computes the sums of a batch of queries, with the filters of Radius. It ignores q.Order and

@@ -356,9 +356,12 @@ func TestSumsOfNothing(t *testing.T) {
 			if s.Counts[0] != 0 || s.Nearest[0] != spatial.NoSlot || s.NearestDist2[0] != inf {
 				t.Errorf("nothing: %d neighbours, the nearest is %d at %g", s.Counts[0], s.Nearest[0], s.NearestDist2[0])
 			}
-			for _, none := range []*spatial.Sums{{}, {Terms: []spatial.Term{{To: []float32{}}}, Counts: []uint32{}}} {
-				if err := ix.Sum(&spatial.Queries{}, none); err != nil {
-					t.Errorf("no queries: %v", err)
+			for _, none := range []*spatial.Sums{{}, {Terms: []spatial.Term{{To: []float32{}}}, Counts: []uint32{}}, {Terms: make([]spatial.Term, 2)}} {
+				q := &spatial.Queries{}
+				for _, err := range []error{ix.Sum(q, none), ix.SumOracle(q, none), ix.SumSelf(&spatial.Self{}, none), ix.SumSelfOracle(&spatial.Self{}, none)} {
+					if err != nil {
+						t.Errorf("no centres: %v", err)
+					}
 				}
 			}
 			if err := ix.SumSelf(&spatial.Self{Radius: 1}, s); err != nil || s.Counts[0] != 0 {

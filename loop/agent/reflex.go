@@ -29,7 +29,7 @@ type ReflexConfig struct {
 }
 
 // A Sense is what agents perceive of their neighbours, as sums: see spatial.Sums. An agent is no neighbour of
-// itself. The results are valid until the next tick.
+// itself. The results are valid until the next tick. Only reflexes of one Sim can share a Sense.
 type Sense struct {
 	// Tags are those of the neighbours, which have at least one of them. None: all entities.
 	Tags []string
@@ -50,6 +50,7 @@ type Sense struct {
 	NearestDist2 []float32  // its squared distance, in square metres
 	Rows         spatial.Result
 
+	world   *ecs.World // that of its reflexes; nil: it has none
 	masks   [][]uint64
 	live    []uint64 // the union of masks, if there are several
 	queries spatial.Queries
@@ -70,7 +71,7 @@ type reflex struct {
 
 // NewReflex adds a reflex to a Sim: a system after the index. It keeps nothing between ticks, so no snapshot
 // contains it, and a replay repeats it. A negative PerTick, a radius that is negative, a nil
-// React or Sense, and terms that spatial.Sums refuses are ErrRange, a radius or a softening that is NaN or infinite
+// React or Sense, a Sense of another Sim, and terms that spatial.Sums refuses are ErrRange, a radius or a softening that is NaN or infinite
 // ErrNotFinite; the others are those of ecs.World.Tag and of Sim.Add.
 func NewReflex(sim *evertick.Sim, cfg ReflexConfig) error {
 	if sim == nil {
@@ -89,11 +90,20 @@ func NewReflex(sim *evertick.Sim, cfg ReflexConfig) error {
 		return fmt.Errorf("agent: ReflexConfig.Tag: %w", err)
 	}
 	for i, s := range cfg.Senses {
+		if s.world != nil && s.world != sim.World {
+			return fault.Element(fault.ErrRange, "agent: ReflexConfig.Senses", i, "one of another Sim")
+		}
 		if err := s.open(sim.World); err != nil {
 			return fmt.Errorf("agent: ReflexConfig.Senses[%d].Tags: %w", i, err)
 		}
 	}
-	return sim.Add(evertick.AfterIndex, cfg.Name, r.run)
+	if err := sim.Add(evertick.AfterIndex, cfg.Name, r.run); err != nil {
+		return err
+	}
+	for _, s := range cfg.Senses {
+		s.world = sim.World
+	}
+	return nil
 }
 
 // Validate reports every fault of the configuration at once.
@@ -114,17 +124,14 @@ func (c *ReflexConfig) Validate() error {
 		case s.Radius < 0:
 			f.bad(at+".Radius", s.Radius)
 		}
-		sums := spatial.Sums{Softening: s.Softening, Terms: slices.Clone(s.Terms)}
-		for j := range sums.Terms {
-			sums.Terms[j].To = make([]float32, 1)
-		}
-		f.Join(sums.Validate())
+		f.Join((&spatial.Sums{Softening: s.Softening, Terms: s.Terms}).Validate())
 	}
 	return f.Err()
 }
 
 // open looks up the tags.
 func (s *Sense) open(w *ecs.World) error {
+	s.masks = s.masks[:0]
 	for _, name := range s.Tags {
 		tag, err := w.Tag(name)
 		if err != nil {

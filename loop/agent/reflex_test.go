@@ -260,6 +260,49 @@ func TestReflexRefuses(t *testing.T) {
 	}
 }
 
+// A reflex without agents is called without any, from the first tick on.
+func TestReflexWithoutAgents(t *testing.T) {
+	h, calls := newHerd(t, 0, evertick.Config{}), 0
+	sense := &agent.Sense{Radius: 1, FindNearest: true, FindRows: true, Terms: []spatial.Term{{}, {Of: h.sim.World.Position.X, Own: h.sim.World.Position.X}}}
+	h.reflex(t, agent.ReflexConfig{Senses: []*agent.Sense{sense}, React: func(_ *evertick.Tick, agents []ecs.Slot) error {
+		if calls++; len(agents) != 0 || len(sense.Counts) != 0 {
+			t.Errorf("%d agents", len(agents))
+		}
+		return nil
+	}})
+	if h.step(t, 2); calls != 2 {
+		t.Errorf("%d calls", calls)
+	}
+}
+
+// A Sense that two reflexes of one Sim share works for both; one of another Sim is refused, as its results are in use.
+func TestSharedSense(t *testing.T) {
+	h, other := newHerd(t, 60, evertick.Config{Seed: 5}), newHerd(t, 6, evertick.Config{})
+	sense, rows := &agent.Sense{Tags: []string{"wolf", "tree"}, Radius: 6, FindNearest: true, Terms: []spatial.Term{{}, {}}}, 0
+	bad := agent.ReflexConfig{Tag: "sheep", Senses: []*agent.Sense{sense, {Tags: []string{""}}}, React: func(*evertick.Tick, []ecs.Slot) error { return nil }}
+	if err := agent.NewReflex(other.sim, bad); !errors.Is(err, evertick.ErrRange) {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"one", "two"} {
+		h.reflex(t, agent.ReflexConfig{Name: name, Senses: []*agent.Sense{sense}, React: func(_ *evertick.Tick, agents []ecs.Slot) error {
+			for row := range agents {
+				rows++
+				if n := float32(sense.Counts[row]); sense.Terms[0].To[row] != n || sense.Terms[1].To[row] != n {
+					t.Errorf("%g neighbours, %v", n, sense.Terms)
+				}
+			}
+			return nil
+		}})
+	}
+	if h.step(t, 2); rows != 80 {
+		t.Errorf("%d rows", rows)
+	}
+	err := agent.NewReflex(other.sim, agent.ReflexConfig{Tag: "sheep", Senses: []*agent.Sense{{}, sense}, React: bad.React})
+	if !errors.Is(err, evertick.ErrRange) || !strings.Contains(err.Error(), "Senses[1]") {
+		t.Error(err)
+	}
+}
+
 // The error of React is that of the step.
 func TestReflexFails(t *testing.T) {
 	h, broken := newHerd(t, 3, evertick.Config{}), errors.New("broken")
