@@ -127,14 +127,15 @@ func (b *Binding[H]) Owners() []ID { return b.owners }
 
 // All yields the entities that have handles, with their handles, in ascending order of
 // slots. The body may bind and unbind: All visits a handle if it is bound when the
-// iteration reaches its slot.
+// iteration reaches its slot. A Restore or Reorder in the body ends the iteration.
 func (b *Binding[H]) All() iter.Seq2[ID, H] {
 	return func(yield func(ID, H) bool) {
+		generation := b.world.generation
 		for i := range b.bound {
 			for ahead := full; b.bound[i]&ahead != 0; {
 				bit := bits.TrailingZeros64(b.bound[i] & ahead)
 				slot := i<<6 | bit
-				if !yield(b.owners[slot], b.handles[slot]) {
+				if !yield(b.owners[slot], b.handles[slot]) || b.world.generation != generation {
 					return
 				}
 				ahead = ^uint64(1) << bit

@@ -164,15 +164,16 @@ func (b *Blobs) At(slot Slot) ([]byte, bool) {
 
 // All yields the entities that have blobs, with the blobs as Get returns them, in ascending order of
 // slots. The loop body may set and unset blobs: All yields a blob if it exists when the iteration
-// reaches its slot.
+// reaches its slot. A Restore or Reorder in the body ends the iteration.
 func (b *Blobs) All() iter.Seq2[ID, []byte] {
 	return func(yield func(ID, []byte) bool) {
+		generation := b.world.generation
 		for i := 0; i < len(b.groups); i++ {
 			for ahead := full; b.groups[i].has&ahead != 0; {
 				bit := bits.TrailingZeros64(b.groups[i].has & ahead)
 				slot := Slot(i<<6 | bit)
 				data, _ := b.At(slot)
-				if !yield(b.world.ids[slot], data) {
+				if !yield(b.world.ids[slot], data) || b.world.generation != generation {
 					return
 				}
 				ahead = ^uint64(1) << bit

@@ -2,6 +2,7 @@ package ecs
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -320,6 +321,51 @@ func TestReorderErrors(t *testing.T) {
 	}
 	if err := newWorld(t, 3).Reorder(nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// A Reorder or Restore in the body ends the iterations that let a body change the world: none goes on in other rows.
+func TestReorderEndsIterations(t *testing.T) {
+	w := newWorld(t, 200)
+	w.SpawnN(make([]ID, 130))
+	blobs, err := w.Blobs("note")
+	if err != nil {
+		t.Fatal(err)
+	}
+	binding := NewBinding[int](w, nil)
+	for slot := range w.Query() {
+		id, _ := w.ID(slot)
+		if err := errors.Join(blobs.Set(id, []byte{1}), binding.Bind(id, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := w.Snapshot(nil)
+	order := w.LiveSlots(nil)
+	slices.Reverse(order)
+	for name, change := range map[string]func() error{
+		"Reorder": func() error { return w.Reorder(order) },
+		"Restore": func() error { return w.Restore(before) },
+	} {
+		visits := 0
+		visit := func() {
+			if visits++; visits%3 == 0 {
+				if err := change(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for range w.IDs() {
+			visit()
+		}
+		for range blobs.All() {
+			visit()
+		}
+		for range binding.All() {
+			visit()
+		}
+		if visits != 9 {
+			t.Errorf("%s in the third visit of three iterations: %d visits", name, visits)
+		}
 	}
 }
 
