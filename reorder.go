@@ -9,7 +9,8 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// ReorderKind is the Kind, and also the Source, of the inputs by which Sim.Reorder asks for a reorder.
+// ReorderKind is the Kind, and also the Source, of the inputs by which Sim.Reorder asks for a reorder. A host that takes
+// inputs from clients sets their Source itself, so that none asks for one.
 const ReorderKind uint32 = 0x6f726472 // "ordr"
 
 // ReorderPolicy says when a Sim moves its entities to the rows that have the order of the grid of Index, so that neighbours
@@ -83,6 +84,9 @@ func (s *Sim) reorder(t *Tick) error {
 	if err := s.World.Reorder(s.order); err != nil || s.World.Generation() == before {
 		return err
 	}
+	if s.movedErr != nil {
+		return s.movedErr
+	}
 	return s.buildIndex(t)
 }
 
@@ -116,5 +120,7 @@ func (s *Sim) bodiesMoved(from []ecs.Slot) {
 		to[slot] = ecs.Slot(i)
 	}
 	s.slots = to
-	s.movedErr = s.Physics.MoveSlots(to)
+	if s.movedErr == nil { // else the bodies are still in the slots before the first Reorder that they could not follow
+		s.movedErr = s.Physics.MoveSlots(to)
+	}
 }

@@ -257,7 +257,9 @@ func TestReorderRequests(t *testing.T) {
 		}
 		return nil
 	}})
-	again.SetInputs(func(tick uint64, dst []evertick.Input) ([]evertick.Input, error) { return append(dst, log[tick]...), nil })
+	again.SetInputs(func(tick uint64, dst []evertick.Input) ([]evertick.Input, error) {
+		return append(dst, log[tick]...), nil
+	})
 	for i := range 40 {
 		before := h.World.Generation()
 		if i%8 == 3 {
@@ -405,10 +407,12 @@ func TestReorderAfterWorldRestore(t *testing.T) {
 	}
 }
 
-// An entity with a body that moves beyond Config.Physics.Slots makes the next step fail.
+// An entity with a body that moves beyond Config.Physics.Slots makes the next step fail, whatever other reorders there are
+// before it; snapshots and copies fail, too. A Restore ends that.
 func TestReorderBeyondPhysicsSlots(t *testing.T) {
 	c := small()
 	c.Physics.Slots = 2
+	c.Reorder.Every, c.Spatial.CellSize = 1, 1
 	s := newSim(t, c)
 	id := spawn(t, s)
 	spawn(t, s)
@@ -416,10 +420,33 @@ func TestReorderBeyondPhysicsSlots(t *testing.T) {
 	if _, err := s.CreateBody(id, physics.DefaultBodyDef()); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.World.Reorder([]ecs.Slot{2, 1, 0}); err != nil {
+	before, err := s.Snapshot(nil)
+	if err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, s.Step(), evertick.ErrRange, "physics.step", "physics: MoveSlots to[0] = 2")
+	const message = "physics: MoveSlots to[0] = 2"
+	for _, orders := range [][][]ecs.Slot{{{2, 1, 0}}, {{2, 1, 0}, {0, 2, 1}}} { // after both, the body has a slot of another entity
+		for _, order := range orders {
+			if err := s.World.Reorder(order); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := s.Snapshot(nil)
+		wantError(t, err, evertick.ErrRange, message)
+		wantError(t, newSim(t, c).CopyFrom(s), evertick.ErrRange, message)
+		wantError(t, s.Step(), evertick.ErrRange, "physics.step", message)
+		if err := s.Restore(before); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for slot, y := range []float32{50, 25, 0} { // in the grid, the body comes last
+		s.World.Position.Y[slot] = y
+	}
+	body, _ := s.Body(id)
+	if err := s.Physics.SetTransform(body, [2]float32{0, 50}, 0); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, s.Step(), evertick.ErrRange, "world.reorder", message)
 }
 
 func TestReorderAllocatesNothing(t *testing.T) {

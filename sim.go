@@ -221,7 +221,7 @@ type Sim struct {
 	stateBytes, copyBuffer []byte // scratch
 	slots                  []ecs.Slot
 	order                  []ecs.Slot // of a reorder
-	movedErr               error      // of the bodies in the last one
+	movedErr               error      // of bodies that could not follow; until a Restore
 
 	hashes      []ecs.ColumnHash
 	nextHashes  []ecs.ColumnHash // scratch memory of hashTick

@@ -109,6 +109,9 @@ func (s *Sim) Snapshot(dst []byte) ([]byte, error) {
 }
 
 func (s *Sim) encode(dst []byte) ([]byte, error) {
+	if s.movedErr != nil {
+		return dst, s.movedErr
+	}
 	s.releaseStaleBodies()
 	e := frame.Begin(dst, snapshotMagic, snapshotVersion)
 	at := e.Start()
