@@ -257,7 +257,9 @@ func TestReorderRequests(t *testing.T) {
 		}
 		return nil
 	}})
-	again.SetInputs(func(tick uint64, dst []evertick.Input) ([]evertick.Input, error) { return append(dst, log[tick]...), nil })
+	again.SetInputs(func(tick uint64, dst []evertick.Input) ([]evertick.Input, error) {
+		return append(dst, log[tick]...), nil
+	})
 	for i := range 40 {
 		before := h.World.Generation()
 		if i%8 == 3 {
