@@ -113,8 +113,8 @@ func (s *Sim) ownerHash() uint64 {
 // moves the bodies.
 func (s *Sim) stepPhysics(t *Tick) error {
 	s.releaseStaleBodies()
-	if s.movedErr != nil {
-		return s.movedErr
+	if s.moveErr != nil {
+		return s.moveErr
 	}
 	if s.Physics.Len() > 0 {
 		if err := s.Physics.Pull(s.transforms()); err != nil {

@@ -27,8 +27,8 @@ func (s *Sim) CopyFrom(src *Sim) error {
 		panic("evertick: CopyFrom within a step")
 	case src.failed != nil && !src.inAfterTick:
 		return src.failed
-	case src.movedErr != nil:
-		return src.movedErr
+	case src.moveErr != nil:
+		return src.moveErr
 	}
 	if err := native.CheckFloatEnv(); err != nil {
 		return fmt.Errorf("evertick: CopyFrom: %w", err)

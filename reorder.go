@@ -13,20 +13,21 @@ import (
 // inputs from clients sets their Source itself, so that none asks for one.
 const ReorderKind uint32 = 0x6f726472 // "ordr"
 
-// ReorderPolicy says when a Sim moves its entities to the rows that have the order of the grid of Index, so that neighbours
+// ReorderPolicy says when a Sim moves its entities to rows in the order of the grid of Index, so that neighbours
 // in space are neighbours in memory. The zero value: never.
 //
 // It pays where most entities look at their neighbours every tick, and there are so many that their columns do not fit into the
 // caches: from some 30,000 on. At 100,000 a loop that reads columns by the slots of neighbours takes half the time, at
-// 1,000,000 a tenth; the queries take two thirds. BenchmarkReorderedNeighbours measures it. A reorder takes about 10 ns for
-// each entity that has three columns more than the built-in ones, 20 ns at 1,000,000, and a second build of the index. For
-// package replica it is a new beginning: each client gets a Keyframe.
+// 1,000,000 a tenth; the queries take two thirds. BenchmarkReorderedNeighbours measures it. For each entity with three columns
+// besides the built-in ones, a reorder takes about 10 ns (20 ns at 1,000,000 entities), and the index is built a second time.
+// Package replica begins anew after it: each client gets a Keyframe.
 //
 // The phase "world.reorder" follows "spatial.build": it calls World.Reorder and builds the index again. So systems up to
-// AfterPhysics see the slots of the tick before, and those from AfterIndex on the new ones. Systems keep ids from one tick to the
-// next, not slots, Handles, bitmaps or results of queries; or map them in an observer of World.OnReorder; or notice by
-// World.Generation. Rows that systems keep in arrays of their own, by slot, move in OnReorder as well. A system that
-// sums floats over slots, or breaks ties by them, gets other results than without the policy; the bodies do not.
+// AfterPhysics see the slots of the tick before, and those from AfterIndex on the new ones. Systems must not keep slots,
+// Handles, bitmaps or results of queries from one tick to the next: they keep ids, or map slots in an observer of
+// World.OnReorder, or look them up anew when World.Generation has changed. In OnReorder they also move the rows of arrays of
+// their own. A system that sums floats in the order of slots, or breaks ties by them, gets other results than without the
+// policy; the bodies do not.
 //
 // The decision depends on the state, the tick and the inputs alone, so it is the same in a replay, in a rollback and on
 // any number of workers. The policy is no part of a snapshot: like the systems, it belongs to the program.
@@ -56,8 +57,8 @@ func (p ReorderPolicy) Validate() error {
 // the effect of one. Any goroutine may call it. Without Config.Reorder.Requests it is ErrUnsupported. Other errors are those
 // of Push.
 //
-// World.Reorder does it at once, in any order. It is in no log: call it from a system that decides by the state, or between
-// ticks, as any other change. Bodies follow their entities; Index has the old slots until it is built.
+// World.Reorder does it at once, in any order. No log records that: call it from a system that decides by the state, or
+// between ticks, as any other change. Bodies follow their entities; Index has the old slots until it is built.
 func (s *Sim) Reorder() error {
 	if !s.config.Reorder.Requests {
 		return fault.Field(ErrUnsupported, "evertick: Reorder: Config.Reorder.Requests", false)
@@ -84,8 +85,8 @@ func (s *Sim) reorder(t *Tick) error {
 	if err := s.World.Reorder(s.order); err != nil || s.World.Generation() == before {
 		return err
 	}
-	if s.movedErr != nil {
-		return s.movedErr
+	if s.moveErr != nil {
+		return s.moveErr
 	}
 	return s.buildIndex(t)
 }
@@ -102,8 +103,8 @@ func (s *Sim) reorderDue(t *Tick) bool {
 	return p.Every > 0 && t.N%uint64(p.Every) == 0 && s.Index.Disorder() > p.Disorder
 }
 
-// bodiesMoved is called after entities have moved to other rows: their bodies drive these from now on.
-func (s *Sim) bodiesMoved(from []ecs.Slot) {
+// moveBodySlots makes bodies drive the rows to which their entities have moved. It is an observer of World.OnReorder.
+func (s *Sim) moveBodySlots(from []ecs.Slot) {
 	if s.generation+1 != s.World.Generation() {
 		return // the world was restored: the bodies belong to entities of the old state
 	}
@@ -120,7 +121,7 @@ func (s *Sim) bodiesMoved(from []ecs.Slot) {
 		to[slot] = ecs.Slot(i)
 	}
 	s.slots = to
-	if s.movedErr == nil { // else the bodies are still in the slots before the first Reorder that they could not follow
-		s.movedErr = s.Physics.MoveSlots(to)
+	if s.moveErr == nil { // else the bodies are still in the slots before the first Reorder that they could not follow
+		s.moveErr = s.Physics.MoveSlots(to)
 	}
 }

@@ -221,7 +221,7 @@ type Sim struct {
 	stateBytes, copyBuffer []byte // scratch
 	slots                  []ecs.Slot
 	order                  []ecs.Slot // of a reorder
-	movedErr               error      // of bodies that could not follow; until a Restore
+	moveErr                error      // the first one of moveBodySlots since the last Restore; the next step returns it
 
 	hashes      []ecs.ColumnHash
 	nextHashes  []ecs.ColumnHash // scratch memory of hashTick
@@ -264,7 +264,7 @@ func New(cfg Config) (*Sim, error) {
 	s.source = NewWorldSource(s.World)
 	s.bodies = ecs.NewBinding(s.World, s.destroyBody)
 	s.bodySlots = s.Physics.Columns().Slot
-	s.World.OnReorder(s.bodiesMoved)
+	s.World.OnReorder(s.moveBodySlots)
 	for _, p := range []*phase{
 		{name: "physics.step", run: s.stepPhysics, rank: rankAfter(BeforePhysics), modes: cfg.PhysicsModes, onSkip: s.skipPhysics},
 		{name: "physics.sync", run: s.syncBodies, rank: rankAfter(BeforePhysics), modes: cfg.PhysicsModes},

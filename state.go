@@ -109,8 +109,8 @@ func (s *Sim) Snapshot(dst []byte) ([]byte, error) {
 }
 
 func (s *Sim) encode(dst []byte) ([]byte, error) {
-	if s.movedErr != nil {
-		return dst, s.movedErr
+	if s.moveErr != nil {
+		return dst, s.moveErr
 	}
 	s.releaseStaleBodies()
 	e := frame.Begin(dst, snapshotMagic, snapshotVersion)
@@ -445,7 +445,7 @@ func (s *Sim) commit() error {
 	s.commands.Commit()
 	s.ticks, s.seed, s.hash, s.mode = r.ticks, r.seed, r.hash, r.mode
 	s.hashes, r.hashes = r.hashes, s.hashes
-	s.generation, s.movedErr = s.World.Generation(), nil
+	s.generation, s.moveErr = s.World.Generation(), nil
 	if r.src != nil {
 		for id, body := range r.src.bodies.All() {
 			s.bindRestored(id, body)

@@ -3,8 +3,8 @@ package main
 import "math"
 
 // The loops below are what a user would write instead of an operation: one loop over the rows, without hints for the
-// compiler. They compute the bits of the operation on the ordinary numbers of this scene, but for fewer values in
-// general: the operations also promise results where squares overflow or a quaternion has no length.
+// compiler. On the numbers of this scene they compute the bits of the operation. They promise less: an operation also has
+// results where squares overflow or a quaternion has no length.
 
 func plainCopy(a *rowArgs) { copy(a.c[0], a.c[1]) }
 
@@ -31,7 +31,7 @@ func plainScale(a *rowArgs) {
 	}
 }
 
-// They are variables, so that the compiler does not leave the products and differences out.
+// They are variables, so that the compiler does not remove the products and differences.
 var plainFactor, plainZero = float32(1), float32(0)
 
 func plainAdd(a *rowArgs) {

@@ -3,12 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
-	"runtime"
-	"strings"
 	"time"
-
-	"github.com/evertick/evertick/internal/pace"
-	"github.com/evertick/evertick/native"
 )
 
 // phaseCost is the median of a phase, in nanoseconds.
@@ -24,7 +19,7 @@ type stepTimes struct {
 	phases [][]int64 // by phase, then step
 }
 
-// add runs a step and, if it counts, keeps its times.
+// add runs a step and keeps its times, if it counts.
 func (t *stepTimes) add(s *stepper, counts bool) error {
 	start := time.Now()
 	if err := s.step(); err != nil || !counts {
@@ -43,6 +38,7 @@ func (t *stepTimes) add(s *stepper, counts bool) error {
 	return nil
 }
 
+// cost returns the quantiles of the times, which are those of n entities.
 func (t *stepTimes) cost(n int) cost {
 	q := quantilesOf(t.steps)
 	c := cost{N: n, Steps: len(t.steps), P50: q.P50, P95: q.P95}
@@ -60,6 +56,7 @@ type scaledPhase struct {
 	Power *power  `json:"power"` // nil: too few sizes, or it takes no time
 }
 
+// scaledPhases returns the phases at one of the costs, fitted over all of them.
 func scaledPhases(costs []cost, at *cost) (all []scaledPhase) {
 	total := sumOf(at.Phases)
 	for i, p := range at.Phases {
@@ -92,128 +89,4 @@ func (r *scaleReport) writePhases(w io.Writer) {
 		t.add(p.Name, micros(p.P50), fmt.Sprintf("%.1f %%", 100*p.Share), float64(p.P50)/float64(p.N), grows)
 	}
 	t.writeText(w)
-}
-
-// workerTurns compares one worker with several at one size, by turns.
-type workerTurns struct {
-	N       int         `json:"n"`
-	Workers int         `json:"workers"`
-	One     []phaseCost `json:"one_worker"`
-	Several []phaseCost `json:"several_workers"`
-	Gain    float64     `json:"gain"`   // of the median step
-	Serial  []string    `json:"serial"` // phases that the workers do not share
-	Share   float64     `json:"serial_share"`
-	Amdahl  float64     `json:"amdahl"` // the gain if the workers shared all other phases evenly
-}
-
-const (
-	sharedSteps = 40   // in which sharedPhases looks for helpers
-	helpersPart = 0.25 // of the CPU time of a phase, at least, if it is shared
-	helpersRest = 200 * time.Microsecond
-
-	leastGain = 1.1 // of a phase that is shared
-)
-
-// sharedPhases reports for each phase whether helpers do a part of its work: whether threads other than that of the caller
-// take CPU time in it. That does not depend on how busy the machine is. It is nil where the system does not report these
-// times.
-func sharedPhases(s *stepper) (map[string]bool, error) {
-	if _, ok := threadTime(); !ok || s.watch == nil {
-		return nil, nil
-	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	defer func(was bool) { pace.Always = was }(pace.Always)
-	pace.Always = true // else a busy machine gets no helpers
-	var own, all time.Duration
-	helped, total := map[string]time.Duration{}, map[string]time.Duration{}
-	stop := s.watch(func() {
-		for from, _ := threadTime(); own < from+helpersRest; { // until the helpers of the phase before no longer look for work
-			own, _ = threadTime()
-		}
-		all, _ = processTime()
-		own, _ = threadTime()
-	}, func(phase string) {
-		allNow, _ := processTime()
-		ownNow, _ := threadTime()
-		helped[phase] += allNow - all - (ownNow - own)
-		total[phase] += allNow - all
-	})
-	defer stop()
-	for range sharedSteps {
-		if err := s.step(); err != nil {
-			return nil, err
-		}
-	}
-	shared := map[string]bool{}
-	for phase, t := range total {
-		shared[phase] = float64(helped[phase]) >= helpersPart*float64(t)
-	}
-	return shared, nil
-}
-
-func (o *options) takeWorkerTurns(s *sizeRange, n int, level native.Level, p patience, progress *progress) (*workerTurns, error) {
-	one := *o
-	one.workers = 1
-	var sims [2]stepper
-	var times [2]stepTimes
-	for i, from := range []*options{&one, o} {
-		var err error
-		if sims[i], err = s.open(from, n, level); err != nil {
-			return nil, err
-		}
-	}
-	p.least /= turn
-	err := p.rounds(2, func(i, round int) error {
-		progress.show("%s -n %d: %d worker(s), turn %d", o.scene, n, []int{1, o.workers}[i], round)
-		for range turn {
-			if err := times[i].add(&sims[i], round >= 0); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil || len(times[0].phases) == 0 {
-		return nil, err
-	}
-	shared, err := sharedPhases(&sims[1])
-	return compareWorkers(o.workers, times[0].cost(n), times[1].cost(n), shared), err
-}
-
-// compareWorkers finds what phases that are not shared leave to gain. If it is not known which are, those are that gain a
-// tenth.
-func compareWorkers(workers int, one, several cost, shared map[string]bool) *workerTurns {
-	t := &workerTurns{N: one.N, Workers: workers, One: one.Phases, Several: several.Phases, Gain: float64(one.P50) / float64(max(several.P50, 1))}
-	serial := int64(0)
-	for i, p := range one.Phases {
-		is := shared[p.Name]
-		if shared == nil {
-			is = float64(p.P50) > leastGain*float64(several.Phases[i].P50)
-		}
-		if !is {
-			t.Serial = append(t.Serial, p.Name)
-			serial += p.P50
-		}
-	}
-	t.Share = float64(serial) / float64(max(sumOf(one.Phases), 1))
-	t.Amdahl = 1 / (t.Share + (1-t.Share)/float64(workers))
-	return t
-}
-
-func (t *workerTurns) write(w io.Writer) {
-	table := textTable(fmt.Sprintf("by turns, %s", count(t.N)), "one worker, µs", fmt.Sprintf("%d workers, µs", t.Workers), "times as fast")
-	for i, p := range t.One {
-		gain := any(nil)
-		if several := t.Several[i].P50; several > 0 {
-			gain = fmt.Sprintf("%.2f", float64(p.P50)/float64(several))
-		}
-		table.add(p.Name, micros(p.P50), micros(t.Several[i].P50), gain)
-	}
-	fmt.Fprintln(w)
-	table.writeText(w)
-	fmt.Fprintf(w, "A step is %.2f times as fast with %d workers.\n", t.Gain, t.Workers)
-	if len(t.Serial) > 0 {
-		fmt.Fprintf(w, "Phases that stay serial are %.1f %% of it with one:\n%s.\n", 100*t.Share, strings.Join(t.Serial, ", "))
-	}
-	fmt.Fprintf(w, "If the workers shared all others evenly, it would be %.2f times as fast.\n", t.Amdahl)
 }

@@ -258,8 +258,8 @@ func TestScaleText(t *testing.T) {
 		"phases of 16,384 entities  p50, µs   share  ns each  grows with the power",
 		"perceive    750.0  75.0 %     45.8                  4.91",
 		"physics.step           250.0          250.0           1.00",
-		"A step is 1.67 times as fast with 2 workers.\nPhases that stay serial are 25.0 % of it with one:\nphysics.step.\n" +
-			"If the workers shared all others evenly, it would be 1.60 times as fast.",
+		"A step is 1.67 times as fast with 2 workers.\nPhases that stay serial take 25.0 % of a step with one worker:\nphysics.step.\n" +
+			"If the workers shared all other phases evenly, it would be 1.60 times as fast.",
 	} {
 		if !strings.Contains(b.String(), part) {
 			t.Errorf("no %q in\n%s", part, b.String())

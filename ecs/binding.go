@@ -33,10 +33,10 @@ type Binding[H comparable] struct {
 	bound   []uint64 // slots with an owner
 	count   int
 
-	moved []H             // scratch of follow
-	from  []ID            // the same
+	moved []H             // scratch of follow: handles by their old slots
+	from  []ID            // scratch of follow: owners by their old slots
 	gone  []goneHandle[H] // those that releaseGone releases
-	next  int             // in gone
+	next  int             // in gone: the next one to release
 }
 
 // goneHandle is a handle of an entity that is gone.
@@ -187,7 +187,7 @@ func (b *Binding[H]) releaseSlots(i int, mask uint64) {
 	}
 }
 
-// beginRelease forbids what a release must not do. endRelease gets its result.
+// beginRelease forbids what a release must not do, until endRelease, which takes the result.
 func (w *World) beginRelease() (before bool) {
 	w.lock()
 	before, w.releasing = w.releasing, true // a release may ReleaseAll of another Binding

@@ -8,7 +8,7 @@ import (
 
 // Description lists the contents of a world and the memory that they take, in bytes. It
 // does not count what aligns columns, a page of 4096 bytes for each at most, nor the
-// memory of Commands, Bindings and Queries, and what Reorder keeps.
+// memory of Commands, Bindings and Queries, nor what Reorder keeps.
 type Description struct {
 	Entities   int // alive
 	Capacity   int

@@ -62,7 +62,7 @@
 //
 // Query.Slots returns what matches when it is called, whatever the body does. Query.All and World.Query
 // visit what matches when it is reached; they call the body through a pointer for each entity.
-// [World.Runs] takes its terms in place, without a cache: it costs as much as Query.Runs if nearly
+// [World.Runs] evaluates its terms anew, without a cache: it costs as much as Query.Runs if nearly
 // all rows match, and half a nanosecond more per match if one in ten does.
 //
 // # Deferred changes

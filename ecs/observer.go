@@ -7,12 +7,12 @@ type observers = functions[func(ID, Slot)]
 
 // functions is a list of functions to call. It is copied when it changes, so that
 // an observer can remove itself while it is called.
-type functions[F any] []*F
+type functions[F func(ID, Slot) | func([]Slot)] []*F
 
 // add appends f, and returns the function that removes it again. count follows the length. It
 // panics if f is nil.
-func (o *functions[F]) add(count *int, f F, isNil bool) (stop func()) {
-	if isNil {
+func (o *functions[F]) add(count *int, f F) (stop func()) {
+	if f == nil {
 		panic("ecs: nil observer")
 	}
 	own := &f
@@ -46,20 +46,20 @@ func call(o observers, id ID, slot Slot) {
 // panics; it can record that in Commands. Restore and CopyFrom replace everything. They
 // call no observers; they change Generation.
 func (w *World) OnSpawn(f func(id ID, slot Slot)) (stop func()) {
-	return w.onSpawn.add(new(int), f, f == nil)
+	return w.onSpawn.add(new(int), f)
 }
 
 // OnDespawn registers f to be called for every entity that is about to be despawned,
 // while its row and its tags are still there, and returns a function that removes it.
 // The rules are those of OnSpawn.
 func (w *World) OnDespawn(f func(id ID, slot Slot)) (stop func()) {
-	return w.onDespawn.add(&w.despawnWatchers, f, f == nil)
+	return w.onDespawn.add(&w.despawnWatchers, f)
 }
 
 // OnSet registers f to be called for every entity that gets the tag and did not have it,
 // and returns a function that removes it. The rules are those of World.OnSpawn.
 func (t Tag) OnSet(f func(id ID, slot Slot)) (stop func()) {
-	return t.must().onSet.add(new(int), f, f == nil)
+	return t.must().onSet.add(new(int), f)
 }
 
 // OnUnset registers f to be called for every entity that is about to lose the tag, and
@@ -69,17 +69,17 @@ func (t Tag) OnSet(f func(id ID, slot Slot)) (stop func()) {
 // World.OnSpawn.
 func (t Tag) OnUnset(f func(id ID, slot Slot)) (stop func()) {
 	s := t.must()
-	return s.onUnset.add(&s.world.despawnWatchers, f, f == nil)
+	return s.onUnset.add(&s.world.despawnWatchers, f)
 }
 
 // OnReorder registers f to be called at the end of each Reorder that moves anything, and returns a
 // function that removes it. The entity in slot i was in slot from[i] before, and no other rows are
 // in use. f may read the world, write to columns and change tags; it must not spawn, despawn or
 // reorder, which panics. from is valid during the call, and only to be read. A program that keeps
-// slots from one tick to another maps them here: after a Restore or CopyFrom, which call no
-// observers, it looks them up anew, as a change of Generation says.
+// slots from one tick to another maps them here. Restore and CopyFrom call no observers: after a
+// change of Generation it looks them up anew.
 func (w *World) OnReorder(f func(from []Slot)) (stop func()) {
-	return w.onReorder.add(new(int), f, f == nil)
+	return w.onReorder.add(new(int), f)
 }
 
 // notifyReorder calls the observers of OnReorder.

@@ -33,9 +33,9 @@ func Without(tags ...Tag) Term { return Term{tags: tags, kind: withNone} }
 // no entity.
 func Any(tags ...Tag) Term { return Term{tags: tags, kind: withAny} }
 
-// In is the condition that a bitmap has the bit of an entity's slot, bit s%64 of word s/64, such as Ops.Compare of
-// package native writes; slots that are beyond the bitmap do not satisfy it. The term keeps the slice, and reads a word
-// when it is evaluated. NewQuery refuses it.
+// In is the condition that a bitmap names an entity: bit s%64 of word s/64 is set, where s is its slot. Ops.Compare of
+// package native writes such bitmaps. A slot beyond the end of the bitmap is not named. The term keeps the slice, and
+// reads each word when it is evaluated. NewQuery panics on it.
 func In(bitmap []uint64) Term { return Term{kind: withRows, rows: bitmap} }
 
 // Query yields the slots of the entities that satisfy every term, in ascending order; with
@@ -65,8 +65,8 @@ func (w *World) Query(terms ...Term) iter.Seq[Slot] { return w.uncached(terms).A
 // Written in the range clause it does not allocate, and the compiler inlines the body.
 //
 // The body may set and unset tags. The run stays as it is: Runs matches the rows from hi on after the body, and
-// yields no row twice. If the body spawns, despawns, restores or reorders, Runs panics when the body ends, unless it ends
-// the iteration: such changes are not refused as in World.Query. Record them in Commands.
+// yields no row twice. Unlike World.Query it does not refuse spawns, despawns, Restore and Reorder in the body: it panics
+// when the body has ended, unless the body ends the iteration. Record such changes in Commands.
 //
 // A tag of another world panics.
 func (w *World) Runs(terms ...Term) iter.Seq2[int, int] { return w.uncached(terms).Runs() }
@@ -166,8 +166,8 @@ func (q *Query) All() iter.Seq[Slot] {
 
 // Runs yields the runs of rows that match, as World.Runs does, also where the body changes tags.
 func (q *Query) Runs() iter.Seq2[int, int] {
-	// Only without a lock does the compiler inline all of this and the body: to release a lock when the body
-	// panics takes a function with a defer around the loop, and the loop is then a function of its own.
+	// There is no lock, so that the compiler inlines all of this and the body: a lock needs a defer, which
+	// releases it when the body panics, and the loop would become a function of its own.
 	return func(yield func(lo, hi int) bool) {
 		q.begin()
 		w := q.world
@@ -194,7 +194,7 @@ func (q *Query) Runs() iter.Seq2[int, int] {
 	}
 }
 
-// begin fills the cache of a query, or checks the terms of one without a cache.
+// begin computes the cache of a query anew if something has changed, or checks the terms of one without a cache.
 func (q *Query) begin() {
 	if q.mask == nil {
 		q.world.checkTerms(q.terms)
@@ -228,7 +228,7 @@ func (q *Query) after(slot int) (i int, m uint64) {
 	return i, m
 }
 
-// entitySet changes with the set of entities and their slots.
+// entitySet identifies the set of entities and their slots: it changes with them.
 type entitySet struct{ version, generation uint64 }
 
 func (w *World) entities() entitySet { return entitySet{w.Version(), w.generation} }

@@ -265,7 +265,7 @@ func TestIDsWhileChanging(t *testing.T) {
 	}
 }
 
-// In selects live slots of a bitmap, wherever terms are evaluated at once.
+// In selects live slots of a bitmap wherever terms are evaluated without a cache.
 func TestIn(t *testing.T) {
 	w := newWorld(t, 200)
 	ids := make([]ID, 150)

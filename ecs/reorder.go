@@ -21,21 +21,23 @@ type movedBlob struct {
 }
 
 // Reorder moves all entities to other rows: the entity in slot order[i] to slot i. order lists the slots of all entities,
-// each once. spatial.Index.SortPermutation returns such a list, of all entities that it has; in that order, neighbours
+// each once. spatial.Index.SortPermutation returns such a list if all entities are in the index. In that order neighbours
 // in space are neighbours in memory, which makes passes over neighbours faster.
 //
 // Everything that belongs to a row moves with it: the values of all columns, Previous, tags, blobs, Jumped, and what Bindings
-// hold. IDs keep their meaning, so commands that are recorded stay right. Slots that a program has stored do not: World.Slot
-// gives the new ones. A Handle is no longer Valid if its entity has moved; World.Handle of its Gen returns a new one.
+// hold. Ids keep their meaning, and so do recorded Commands. Slots that a program has stored do not: World.Slot
+// returns the new ones. A Handle is no longer Valid if its entity has moved; World.Handle of its Gen returns a new one.
 //
 // Afterwards the entities are in slots 0 to Len()-1, and HighWater is Len(). The next Spawn takes slot Len(). What free rows
 // held is gone. All columns and all Blobs that are not empty have a new Version, Generation is one higher, and the observers of
 // OnReorder are called. If every entity is in its place already and no row below HighWater is free, nothing changes at all.
 //
 // A list of another length than Len() is ErrRange, and so is a slot that is free, beyond HighWater or listed twice; the
-// error names its index, and nothing is changed. Reorder panics where Spawn does, while a query iterates and within an
-// observer or a release, and between HoldTouches and ReleaseTouches. It takes time in proportion to the bytes of all rows and blobs. It needs memory for one more
-// column, the widest one, and one more Binding, and allocates nothing once it has both; Blobs allocate as described there.
+// error names its index, and nothing is changed. Reorder panics where Spawn does (while a query iterates, and within an
+// observer or a release) and between HoldTouches and ReleaseTouches.
+//
+// It takes time in proportion to the bytes of all rows and blobs. It keeps memory for one more column, the widest one, and
+// for one more of each Binding, and allocates nothing once it has both; Blobs allocate as described there.
 func (w *World) Reorder(order []Slot) error {
 	w.mustBeUnlocked()
 	if w.holding {
@@ -69,7 +71,7 @@ func (w *World) Reorder(order []Slot) error {
 	return nil
 }
 
-// checkOrder returns the error of Reorder.
+// checkOrder returns an error unless order lists the slots of all entities, each once.
 func (w *World) checkOrder(order []Slot) error {
 	if len(order) != w.count {
 		return fmt.Errorf("%w, for %d entities", fault.Field(ErrRange, "ecs: Reorder len(order)", len(order)), w.count)
@@ -79,7 +81,7 @@ func (w *World) checkOrder(order []Slot) error {
 	for i, slot := range order {
 		word, bit := int(slot>>6), uint64(1)<<(slot&63)
 		if slot >= Slot(w.high) || w.live.word(word)&bit == 0 {
-			return fmt.Errorf("%w, where no entity is", fault.Element(ErrRange, "ecs: Reorder order", i, slot))
+			return fmt.Errorf("%w, which has no entity", fault.Element(ErrRange, "ecs: Reorder order", i, slot))
 		}
 		if !seen.add(word, bit) {
 			return fmt.Errorf("%w, for the second time", fault.Element(ErrRange, "ecs: Reorder order", i, slot))
@@ -129,6 +131,7 @@ func (w *World) moveIDs(order []Slot) {
 	}
 }
 
+// movePrevious moves the transforms of the last tick, and which rows have jumped.
 func (w *World) movePrevious(order []Slot) {
 	if w.previous == nil {
 		return
@@ -184,6 +187,7 @@ func (s *reorderScratch) move(mem []byte, size int, order []Slot) {
 	copy(mem, moved)
 }
 
+// gather sets dst[i] to src[order[i]].
 func gather[B uint8 | uint16 | uint32 | uint64](dst, src []B, order []Slot) {
 	dst = dst[:len(order)]
 	for i, slot := range order {

@@ -189,7 +189,7 @@ func versionsOf(w *World) (v []uint64) {
 	return v
 }
 
-// A reordered world is that which a restore, a copy or a clone of it gives, and has the same future.
+// A restore, a copy and a clone of a reordered world equal it, and have the same future.
 func TestReorderThenCopies(t *testing.T) {
 	run := paritytest.Start(t, "ReorderThenCopies")
 	for range paritytest.Rounds(20) {
@@ -223,7 +223,7 @@ func TestReorderThenCopies(t *testing.T) {
 	}
 }
 
-// Back in the order of creation, with nobody gone, the hash is that of a world that was never reordered.
+// Back in the order of creation, with no entity gone, a world has the hash of one that was never reordered.
 func TestReorderBack(t *testing.T) {
 	w, twin := newWorld(t, 300), newWorld(t, 300)
 	for _, w := range []*World{w, twin} {
@@ -393,7 +393,7 @@ func TestReorderCommands(t *testing.T) {
 	}
 }
 
-// A handle stays with its entity when a Restore goes back to before a Reorder, and one whose entity is gone is released once.
+// A handle stays with its entity when a Restore goes back to before a Reorder; if the entity is gone, it is released once.
 func TestReorderAndRestoreKeepHandles(t *testing.T) {
 	w := newWorld(t, 300)
 	ids := make([]ID, 200)

@@ -29,8 +29,8 @@ func Philox4x32(ctr [4]uint32, key [2]uint32) [4]uint32 {
 	return [4]uint32{c0, c1, c2, c3}
 }
 
-// philoxPair is Philox4x32 of two counters. A round waits for the one before, so that two blocks take hardly
-// longer than one.
+// philoxPair is Philox4x32 of two counters. Each round waits for the result of the round before it, so two blocks
+// side by side take hardly longer than one.
 func philoxPair(a, b [4]uint32, key [2]uint32) (x, y [4]uint32) {
 	a0, a1, a2, a3 := a[0], a[1], a[2], a[3]
 	b0, b1, b2, b3 := b[0], b[1], b[2], b[3]
@@ -157,8 +157,10 @@ func (r *Rand) Uint32n(n uint32) uint32 {
 // Float32 returns k/2^24 for a uniform integer k in [0, 2^24): the top 24 bits
 // of the next word, exactly. It is never 1.
 func (r *Rand) Float32() float32 {
-	return float32(r.Uint32()>>8) * 0x1p-24
+	return unitFloat(r.Uint32())
 }
+
+func unitFloat(word uint32) float32 { return float32(word>>8) * 0x1p-24 }
 
 // Range returns lo + u×(hi-lo) with u = Float32(), where the difference, the
 // product and the sum are each rounded to float32. The result is never outside
@@ -172,8 +174,8 @@ func (r *Rand) Range(lo, hi float32) float32 {
 	return inRange(r.Uint32(), lo, width)
 }
 
-// FillRange sets each element of dst to what a call of Range(lo, hi) would return, one after another. For
-// many numbers that takes less than two thirds of the time.
+// FillRange sets the elements of dst to what as many calls of Range(lo, hi) would return, and leaves the stream
+// as they would. Many numbers take less than two thirds of the time. It panics if hi-lo is not finite.
 func (r *Rand) FillRange(dst []float32, lo, hi float32) {
 	width := hi - lo
 	if !fault.Finite(width) {
@@ -199,9 +201,9 @@ func (r *Rand) FillRange(dst []float32, lo, hi float32) {
 	}
 }
 
+// inRange returns the number of Range for a word of the stream.
 func inRange(word uint32, lo, width float32) float32 {
-	u := float32(word>>8) * 0x1p-24
-	return lo + float32(u*width)
+	return lo + float32(unitFloat(word)*width)
 }
 
 // Uint64n returns an integer in [0, n), every one equally likely. It panics if n

@@ -3,13 +3,13 @@ package native
 import (
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // The functions below work on bitmaps of rows, as Ops.Live is one: row i is bit i%64 of word i/64. A word holds 64
 // rows, so they run in Go at any level.
 
-// And computes to = a AND b, Or computes a OR b, and AndNot a AND NOT b: the rows of a that b does not name. to may be
-// a or b. They panic if the lengths differ.
+// And computes to = a AND b: the rows that both name. to may be a or b. It panics if the lengths differ.
 func And(to, a, b []uint64) {
 	checkWords("native: And: bitmaps differ in length", to, a, b)
 	for i := range to {
@@ -17,7 +17,7 @@ func And(to, a, b []uint64) {
 	}
 }
 
-// Or is described at And.
+// Or computes to = a OR b: the rows that at least one names. Otherwise it is like And.
 func Or(to, a, b []uint64) {
 	checkWords("native: Or: bitmaps differ in length", to, a, b)
 	for i := range to {
@@ -25,7 +25,7 @@ func Or(to, a, b []uint64) {
 	}
 }
 
-// AndNot is described at And.
+// AndNot computes to = a AND NOT b: the rows of a that b does not name. Otherwise it is like And.
 func AndNot(to, a, b []uint64) {
 	checkWords("native: AndNot: bitmaps differ in length", to, a, b)
 	for i := range to {
@@ -51,11 +51,11 @@ func CountRows(bitmap []uint64) int {
 // RowsOf returns the rows that a bitmap names, ascending, in the memory of dst if they fit: pass the previous result to
 // allocate nothing. Without rows the result is empty but not nil: for an index, nil slots mean all rows.
 func RowsOf(dst []uint32, bitmap []uint64) []uint32 {
-	n := CountRows(bitmap)
-	if dst == nil || cap(dst) < n {
-		dst = make([]uint32, n)
+	if dst == nil {
+		dst = []uint32{}
 	}
-	dst = dst[:n]
+	n := CountRows(bitmap)
+	dst = slices.Grow(dst[:0], n)[:n]
 	n = 0
 	for i, word := range bitmap {
 		if word == math.MaxUint64 { // most words of a world without gaps

@@ -9,7 +9,7 @@ import (
 	"github.com/evertick/evertick/native/paritytest"
 )
 
-// The functions of bitmaps do to each bit what they say, also where the result is one of the operands.
+// The functions of bitmaps do to each bit what their comments define, also where the result is one of the operands.
 func TestBitmaps(t *testing.T) {
 	run := paritytest.Start(t, "bitmaps")
 	var slots []uint32

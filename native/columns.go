@@ -48,7 +48,7 @@ func (o *Ops) Add(x []float32, a float32) error { return o.Affine(x, x, 1, a) }
 //
 //	for i := range out { out[i] = x[i]*a + b }
 //
-// out may be x. Without b it is Scale from one column to another, up to the sign of a zero.
+// out may be x. If b is 0 it is Scale from one column to another, up to the sign of a zero.
 func (o *Ops) Affine(out, x []float32, a, b float32) error {
 	checkRows("native: Ops.Affine: out and x differ in length", len(out), x)
 	o.set(out, x)
@@ -96,7 +96,8 @@ func dampRows(o *Ops, lo, hi int) {
 }
 
 // Clamp sets values below lo to lo and values above hi to hi. Values between keep their bits, and so do NaN and a
-// zero that equals a bound. With lo -Inf it is the minimum of x and hi, with hi +Inf the maximum of x and lo. lo above hi is ErrRange, a NaN ErrNotFinite.
+// zero that equals a bound. With lo -Inf it is the minimum of x and hi, with hi +Inf the maximum of x and lo. lo above
+// hi is ErrRange, a NaN ErrNotFinite.
 func (o *Ops) Clamp(x []float32, lo, hi float32) error {
 	switch {
 	case lo != lo:

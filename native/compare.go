@@ -25,8 +25,8 @@ var (
 //	for i := range x { bit i of to = x[i] < y }
 //
 // and so on for the other comparisons. It writes all of to: the bits of rows that Live does not name, and those after
-// the last row, are 0. to has a bit for each row. It may be Live itself; then the comparison leaves out rows of Live. A
-// Comparison that is none panics.
+// the last row, are 0. to may be Live itself, which then keeps only the rows for which the comparison holds. Compare
+// panics if to lacks a bit for a row, and on an unknown Comparison.
 func (o *Ops) Compare(to []uint64, x []float32, is Comparison, y float32) error {
 	o.set(x, nil)
 	o.scalars[0] = y
@@ -71,7 +71,7 @@ func compareRows(o *Ops, level Level, live []uint64, lo, hi int) {
 }
 
 func compareGo(to []uint64, x, y []float32, limit float32, is Comparison, live []uint64) {
-	var a, b [64]float32 // of the last rows; of limit
+	var a, b [64]float32 // the last rows of x and y; without y, b is the limit
 	for j := range b {
 		b[j] = limit
 	}
@@ -157,8 +157,8 @@ func bit(is bool) uint64 {
 //		if which names row i { out[i] = a[i] } else { out[i] = b[i] }
 //	}
 //
-// which is a bitmap like Live, with a bit for each row. out may be a or b. To select a number instead of a column, let
-// Live be the bitmap, and Fill the column.
+// where which is a bitmap like Live, with a bit for each row. out may be a or b. To select a number instead of a column,
+// let Live be the bitmap, and Fill the column. Select panics if which lacks a bit for a row.
 func (o *Ops) Select(out []float32, which []uint64, a, b []float32) error {
 	checkRows("native: Ops.Select: columns differ in length", len(out), a, b)
 	if len(which) < (len(out)+63)/64 {

@@ -173,7 +173,7 @@ func TestCompareSpecialValues(t *testing.T) {
 	}
 }
 
-// A second comparison into the same bitmap leaves out rows of the first: here those of an interval stay.
+// A second comparison into the bitmap that is Live narrows it: here the rows of an interval stay.
 func TestCompareNarrows(t *testing.T) {
 	for _, level := range native.Levels() {
 		x, bits := make([]float32, 300), make([]uint64, 5)

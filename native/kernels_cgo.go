@@ -17,7 +17,7 @@ var (
 	_ [csrc.RaySize]byte            = [unsafe.Sizeof(ray{})]byte{}
 	_ [csrc.SpanSize]byte           = [unsafe.Sizeof(span{})]byte{}
 	_ [csrc.RecordSize]byte         = [unsafe.Sizeof(Record{})]byte{}
-	_ [len(csrc.SomeColumns{})]byte = [SomeColumns]byte{}
+	_ [len(csrc.SomeColumns{})]byte = [SpreadColumns]byte{}
 	_ [csrc.TorusSize]byte          = [unsafe.Sizeof(torus{})]byte{}
 	_ [csrc.CentreSize]byte         = [unsafe.Sizeof(centre{})]byte{}
 	_ [csrc.CentresSize]byte        = [unsafe.Sizeof(centres{})]byte{}

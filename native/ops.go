@@ -96,8 +96,8 @@ func (t *opTask) Do(_, chunk int) {
 	t.op.run(t.o, t.level, lo, min(lo+opChunk, t.rows))
 }
 
-// set begins an operation. Where rows are few its cost counts, and so do those of clear and do: it writes the columns
-// that there are.
+// set begins an operation. It writes no more columns than there are: with few rows, the cost of a call is that of set, do
+// and clear.
 func (o *Ops) set(columns ...[]float32) {
 	for k, c := range columns {
 		o.columns[k] = c
@@ -114,12 +114,12 @@ func (o *Ops) clear() {
 
 // do runs an operation over rows [0, rows), in chunks if there are workers.
 func (o *Ops) do(rows int, op *rowOp) error {
-	err := o.check(rows, op)
+	err := o.run(rows, op)
 	o.clear()
 	return err
 }
 
-func (o *Ops) check(rows int, op *rowOp) error {
+func (o *Ops) run(rows int, op *rowOp) error {
 	level := must(o.Level)
 	if words := (rows + 63) / 64; o.Live != nil && len(o.Live) < words || o.bitmap != nil && len(o.bitmap) < words {
 		panic("native: Ops: a bitmap has no bit for each row")

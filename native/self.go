@@ -269,8 +269,8 @@ func (b *selfBatch) sweep(at int, rows *Rows, fill int) int {
 	return fill
 }
 
-// kept returns which hits the row of a slot holds: those whose slot, less base, is at most most. The difference wraps
-// around: of the slot itself it is the largest number, and of those below at least 1<<31.
+// kept returns which hits the row of a slot holds: those for which slot - base is at most most. The difference wraps
+// around: for own it is the largest number, and for slots below own at least 1<<31.
 func (b *selfBatch) kept(own uint32) (base, most uint32) {
 	switch b.keep {
 	case KeepAll:

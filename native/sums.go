@@ -18,8 +18,8 @@ const (
 	Weights // how many there are
 )
 
-// Weigh sets w[j] to the weight of the squared distance dist2[j], for the elements j of some rows: row i ends before
-// ends[i] and begins where row i-1 ends, the first at 0. The radius of row i is radius[i].
+// Weigh sets w[j] to the weight of the squared distance dist2[j], in square metres, for the elements j of some rows: row
+// i ends before ends[i] and begins where row i-1 ends, the first at 0. The radius of row i is radius[i], in metres.
 //
 // Elements after the last row are unspecified afterwards. It panics unless dist2 and w have Pad elements more than the
 // rows, on a Weight without a formula, and on a level that Resolve refuses.
@@ -103,22 +103,13 @@ func positive(a, v float32) float32 {
 	return 0
 }
 
-// RecordLen is the number of values of a Record.
-const RecordLen = 8
-
-// SomeColumns is the largest number of columns of SpreadRecords.
-const SomeColumns = 16
-
-// A Record has some values of a point, or of a row.
-type Record [RecordLen]float32
-
 // SumOp is how SumRows combines values.
 type SumOp uint8
 
 const (
-	Add    SumOp = iota // one by one, beginning with +0
-	Min                 // v < m ? v : m, beginning with +Inf
-	Max                 // v > m ? v : m, beginning with -Inf
+	SumAdd SumOp = iota // one by one, beginning with +0
+	SumMin              // v < m ? v : m, beginning with +Inf
+	SumMax              // v > m ? v : m, beginning with -Inf
 	SumOps              // how many there are
 )
 
@@ -137,12 +128,12 @@ type RowSums struct {
 	Plain, Weighted []Record // results for each row; nil if they get none
 }
 
-// SumRows combines, for each row i and each of the values k wanted,
+// SumRows combines, for each row i and each value k that is wanted, over the elements j of the row in their order,
 //
-//	v = Records[j][k] - Own[i][k]
+//	v = Records[Index[j]][k] - Own[i][k]
 //
-// of the elements j of the row, in their order: v in Plain[i][k], and v * Weights[j] in Weighted[i][k]. Every
-// operation is rounded. The results of an empty row are 0. Other elements of the results are unspecified.
+// in Plain[i][k], and v * Weights[j] in Weighted[i][k]. Every operation is rounded. The results of an empty row are 0.
+// Values that are not wanted are unspecified.
 //
 // It panics where lengths do not fit, on an unknown Op and on a level that Resolve refuses; it does not check that the
 // elements of Index are below len(Records).
@@ -177,18 +168,18 @@ func sumRowsGo(s *RowSums) {
 		for k := 0; k < RecordLen; k += values {
 			own, plain, weighted := half(&s.Own[i], k), s.PlainValues>>k&(1<<values-1) != 0, s.WeightedValues>>k&(1<<values-1) != 0
 			switch {
-			case s.Op == Add && plain && weighted:
+			case s.Op == SumAdd && plain && weighted:
 				addBothRow(s.Records, index, k, own, weights, half(&s.Plain[i], k), half(&s.Weighted[i], k))
-			case s.Op == Add && plain:
+			case s.Op == SumAdd && plain:
 				addRow(s.Records, index, k, own, half(&s.Plain[i], k))
-			case s.Op == Add && weighted:
+			case s.Op == SumAdd && weighted:
 				addWeightedRow(s.Records, index, k, own, weights, half(&s.Weighted[i], k))
 			default:
 				if plain {
-					extremeRow(s.Records, index, k, own, nil, s.Op == Max, half(&s.Plain[i], k))
+					extremeRow(s.Records, index, k, own, nil, s.Op == SumMax, half(&s.Plain[i], k))
 				}
 				if weighted {
-					extremeRow(s.Records, index, k, own, weights, s.Op == Max, half(&s.Weighted[i], k))
+					extremeRow(s.Records, index, k, own, weights, s.Op == SumMax, half(&s.Weighted[i], k))
 				}
 			}
 		}
@@ -263,8 +254,8 @@ func addBothRow(records []Record, index []uint32, k int, own *[4]float32, weight
 	weighted[0], weighted[1], weighted[2], weighted[3] = wa, wb, wc, wd
 }
 
-// extremeRow is for smallest values, and for largest: these are the negated smallest of the negated values. Nil
-// weights are 1.
+// extremeRow computes the smallest values or, as the negated smallest of the negated values, the largest. Nil weights
+// are 1.
 func extremeRow(records []Record, index []uint32, k int, own *[4]float32, weights []float32, largest bool, to *[4]float32) {
 	sign := float32(1)
 	if largest {
@@ -288,76 +279,5 @@ func extremeRow(records []Record, index []uint32, k int, own *[4]float32, weight
 	}
 	for i := range least {
 		to[i] = least[i] * sign
-	}
-}
-
-// FillRecords sets value k of records[place[s]] to that of slot s in column k, or to none if that column is nil, for the slots s
-// from first to last-1 whose place is not NoSlot. If place is nil, it is s. The values from len(columns) on become
-// none.
-//
-// It panics where lengths do not fit, and on a level that Resolve refuses; it does not check places.
-func FillRecords(level Level, columns [][]float32, none float32, place []uint32, first, last int, records []Record) {
-	checkColumns("native: FillRecords: columns or place do not fit", columns, RecordLen, place, first, last)
-	if place == nil && last > len(records) {
-		panic("native: FillRecords: records is too short")
-	}
-	if level = must(level); level != Go && first < last {
-		fillRecordsC(columns, none, place, first, last, records)
-		return
-	}
-	for k := range RecordLen {
-		var column []float32
-		if k < len(columns) {
-			column = columns[k]
-		}
-		for s := first; s < last; s++ {
-			at, v := uint32(s), none
-			if place != nil {
-				at = place[s]
-			}
-			if column != nil {
-				v = column[s]
-			}
-			if at != NoSlot {
-				records[at][k] = v
-			}
-		}
-	}
-}
-
-// checkColumns panics unless all columns that are not nil, and place, have slots first to last-1.
-func checkColumns(message string, columns [][]float32, most int, place []uint32, first, last int) {
-	ok := len(columns) <= most && first >= 0 && first <= last && (place == nil || last <= len(place))
-	for _, c := range columns {
-		ok = ok && (c == nil || last <= len(c))
-	}
-	if !ok {
-		panic(message)
-	}
-}
-
-// SpreadRecords sets columns[k][s] to value[k] of records[k][place[s]], for the slots s from first to last-1 whose place is
-// not NoSlot. It panics where lengths do not fit, and on a level that Resolve refuses; it does not check places.
-func SpreadRecords(level Level, records [][]Record, value []int, place []uint32, first, last int, columns [][]float32) {
-	checkColumns("native: SpreadRecords: columns or place do not fit", columns, SomeColumns, place, first, last)
-	if place == nil || len(records) != len(columns) || len(value) != len(columns) {
-		panic("native: SpreadRecords: records, value and columns differ in length")
-	}
-	for k, v := range value {
-		if v < 0 || v >= RecordLen || len(records[k]) == 0 || columns[k] == nil {
-			panic("native: SpreadRecords: value is out of range, or there are no records")
-		}
-	}
-	if level = must(level); level != Go && first < last {
-		spreadRecordsC(records, value, place, first, last, columns)
-		return
-	}
-	for k, column := range columns {
-		from, v := records[k], value[k]
-		for s, at := range place[first:last] {
-			if at != NoSlot {
-				column[first+s] = from[at][v]
-			}
-		}
 	}
 }

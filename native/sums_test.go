@@ -153,9 +153,9 @@ func bruteForceSum(op native.SumOp, v, weights []float32, mean bool) float32 {
 			x = float32(x * weights[i])
 		}
 		switch {
-		case op == native.Add:
+		case op == native.SumAdd:
 			result += x
-		case op == native.Min && x < result, op == native.Max && x > result:
+		case op == native.SumMin && x < result, op == native.SumMax && x > result:
 			result = x
 		}
 	}
@@ -187,7 +187,7 @@ func TestParitySumRows(t *testing.T) {
 		case 1:
 			s.WeightedValues = 0
 		}
-		if s.Op == native.Add {
+		if s.Op == native.SumAdd {
 			s.PlainMeans, s.WeightedMeans = uint8(run.Uint32()), uint8(run.Uint32())
 		}
 		for _, level := range native.Levels() {

@@ -32,8 +32,8 @@ func (o *Ops) ClampLength(v Vec3, most float32) error {
 func clampLengthRows(o *Ops, lo, hi int) {
 	v, most := o.vec3(0, lo, hi), o.scalars[0]
 	vx, vy, vz := v.X, v.Y[:len(v.X)], v.Z[:len(v.X)]
-	// Then fitOf is 1 for the vectors that are longer than most, unless a square is large; and none that underflows is
-	// longer.
+	// For such a bound fitOf is 1 in every vector that is longer, unless a square is large, and no vector whose squares
+	// underflow is longer.
 	ordinary := most >= 0x1p-40 && most <= 0x1p59
 	for i := range vx {
 		x, y, z := vx[i], vy[i], vz[i]

@@ -7,10 +7,12 @@ import (
 )
 
 // MoveSlots is for programs that move the rows of their entities, as ecs.World.Reorder does: a body that drives row s
-// drives row to[s] from now on, with what Sync has written there. It drives none if to[s] is NoSlot, or if to has no
-// element s. TakeTeleported returns the new slots. The program moves the rows of the Transforms alike, before the next Sync or
-// Pull. If a body would drive a slot that CreateBody refuses, the error is ErrRange, which names the index in to, and nothing
-// has changed. MoveSlots allocates nothing once slots as high were in use.
+// drives row to[s] from now on. It drives none if to[s] is NoSlot, or if to has no element s. TakeTeleported returns the
+// new slots. The program moves the rows of the Transforms, with what Sync has written there, in the same way before the
+// next Sync or Pull.
+//
+// If a body would drive a slot that CreateBody refuses, MoveSlots returns ErrRange, which names the index in to, and changes
+// nothing. It allocates nothing once slots as high were in use.
 func (w *World) MoveSlots(to []uint32) error {
 	if w.failed != nil {
 		return w.failed
@@ -31,7 +33,7 @@ func (w *World) MoveSlots(to []uint32) error {
 	return nil
 }
 
-// moved returns the new slot.
+// moved returns the new slot of what had a slot.
 func moved(slot uint32, to []uint32) uint32 {
 	if uint64(slot) >= uint64(len(to)) {
 		return NoSlot

@@ -3,12 +3,12 @@ package spatial
 import "github.com/evertick/evertick/native"
 
 // Disorder returns how far apart in memory the rows of points are that are next to each other in the grid: the mean
-// distance of successive slots of SortPermutation, divided by a third of the highest slot + 2, which is that mean for slots in
-// random order. So it is about 1 for rows that have nothing to do with space, nearly 0 after the rows were reordered
-// by SortPermutation, and grows as points move. Fewer than two points have 0.
+// distance between successive slots of SortPermutation, divided by (highest slot + 2) / 3, which is that mean for slots
+// in random order. So it is about 1 for rows that have nothing to do with space, nearly 0 after World.Reorder has put them
+// in the order of SortPermutation, and it grows as points move. With fewer than two points it is 0.
 //
-// It is a function of the points alone, the same on every machine and level: all sums are of integers, and there is one
-// division. It takes a pass over the slots, a fraction of the time of Build.
+// It depends on the points alone, and is the same on every machine and level: it adds integers and divides once. It takes
+// a pass over the slots, a fraction of the time of Build.
 func (ix *Index) Disorder() float64 {
 	if ix.n < 2 {
 		return 0

@@ -47,8 +47,9 @@
 //     neighbouring centres once and test each centre against them; where these are
 //     more than 4,096, each centre walks over its rows alone.
 //   - Sums: a worker finds the rows of 64 centres, in scratch that stays in its cache, and adds
-//     records, in which the values of one point are together: all points' records in SumSelf, and in
-//     Sum for many queries; where queries are few, those of the neighbours found.
+//     records, in which the values of one point are together. SumSelf, and Sum with many queries,
+//     first make the records of all points; Sum with few queries makes those of the neighbours that
+//     it finds.
 //   - Streaming: RadiusOnce sorts its queries into cells and reads every point once,
 //     testing it against the queries of its cell. It estimates the cost from the number
 //     of points and queries and, on up to 64 points, how many are near a query and how
@@ -84,8 +85,8 @@
 // Exclude has one slot for each query; the point in that slot is left out. Mask has for each query
 // a set of 32 categories: a point counts if it is in one of them, as set by SetCategories. Live has
 // one bit for each slot, the same for all queries of a batch: a point counts if its bit is 1. A
-// filter that is nil leaves out nothing; a mask of 0 leaves out all. In self queries
-// the masks are a column, by the slot of the centre, and there is no Exclude.
+// filter that is nil leaves out nothing; a mask of 0 leaves out all. In self queries the masks are a
+// column, by the slot of the centre, and there is no Exclude.
 //
 // Build removes the categories. Without categories a point is in all of them: call SetCategories
 // after every Build. A Gate does that itself.

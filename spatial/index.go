@@ -38,8 +38,8 @@ type Config struct {
 	Level native.Level
 	// Workers that answer a batch of queries, 1 to 1024. 0: 1. A single worker answers a batch that
 	// is too small to gain from more: up to 960 queries or points of SumSelf, 240 rays, 768 points
-	// of RadiusSelf and Pairs, 122,880 points of RadiusOnce. From 65,536 points on, all workers build. Results do not
-	// depend on the number of workers.
+	// of RadiusSelf and Pairs, 122,880 points of RadiusOnce. From 65,536 points on, all workers
+	// build. Results do not depend on the number of workers.
 	Workers int
 }
 

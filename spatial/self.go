@@ -18,8 +18,8 @@ type Self struct {
 	// IncludeSelf keeps the centre itself in its row, at distance 0.
 	IncludeSelf bool
 	// Mask is a column with a set of categories for each centre, by its slot, and Live a bitmap of
-	// the points that may be neighbours. They filter as those of Queries do: every point is a centre
-	// nevertheless. A filtered query takes the time of Radius.
+	// the points that may be neighbours. They filter as those of Queries do: neighbours are left out,
+	// centres are not. A filtered query takes the time of Radius. Nil leaves out nothing.
 	Mask []uint32
 	Live []uint64
 	// RowsInGridOrder leaves the rows in the order in which the index stores the
@@ -52,6 +52,7 @@ func (ix *Index) RadiusSelf(q *Self, out *Result) error {
 	return ix.self("RadiusSelf", q, q.keep(), out)
 }
 
+// keep is which points a row of RadiusSelf holds.
 func (q *Self) keep() native.Keep {
 	if q.IncludeSelf {
 		return native.KeepAll
@@ -61,7 +62,7 @@ func (q *Self) keep() native.Keep {
 
 // Pairs finds every pair of points within the radius of each other once: the row
 // of slot a, which out.Of contains, has the slots b > a. It is RadiusSelf without the
-// other half; IncludeSelf has no effect. Errors are those of RadiusSelf.
+// other half; IncludeSelf has no effect, and a Mask is that of a. Errors are those of RadiusSelf.
 func (ix *Index) Pairs(q *Self, out *Result) error { return ix.self("Pairs", q, native.KeepAbove, out) }
 
 // selfChunk is the number of points that a worker takes at a time: about ten
@@ -144,6 +145,7 @@ func (s *selfSearch) begin(ix *Index, q *Self, keep native.Keep) {
 
 func (s *selfSearch) end() { s.ix, s.of, s.mask = nil, nil, nil }
 
+// hasFilters reports whether filteredSelf must answer: the kernel has no filters.
 func (s *selfSearch) hasFilters() bool { return s.mask != nil || s.live.bits != nil }
 
 func (s *selfSearch) chunkLen() int {
@@ -201,62 +203,5 @@ func (s *selfSearch) setOf() {
 		}
 		return
 	}
-	i := 0
-	for w, word := range s.indexed {
-		for ; word != 0; word &= word - 1 {
-			s.of[i] = uint32(w<<6 | bits.TrailingZeros64(word))
-			i++
-		}
-	}
-}
-
-// filteredSelf answers a self query with filters as a batch of Radius queries at its points.
-type filteredSelf struct {
-	queries  native.Queries
-	own, all []uint32 // slots of the centres, and their masks
-}
-
-func (f *filteredSelf) search(s *selfSearch, first, last int, rows *native.Rows) int {
-	ix, q, n := s.ix, &f.queries, last-first
-	q.X, q.Y, q.Z, q.Radius = resize(q.X, n), resize(q.Y, n), resize(q.Z, n), resize(q.Radius, n)
-	f.own, f.all, q.Exclude, q.Mask = resize(f.own, n), resize(f.all, n), nil, nil
-	for i := range n {
-		q.X[i], q.Y[i], q.Z[i], f.own[i] = ix.point(first + i)
-		q.Radius[i] = s.query.Radius
-	}
-	if s.query.Keep != native.KeepAll {
-		q.Exclude = f.own
-	}
-	if s.mask != nil {
-		q.Mask = f.all
-		for i, slot := range f.own {
-			q.Mask[i] = s.mask[slot]
-		}
-	}
-	q.Live = s.live.bits
-	from := rows.Fill
-	done := native.Radius(ix.level, &ix.grid, &ix.points, q, rows)
-	if s.query.Keep == native.KeepAbove {
-		f.keepAbove(from, rows.Ends[:done], rows)
-	}
-	return done
-}
-
-// keepAbove removes from rows, which begin at from, the slots below that of the centre.
-func (f *filteredSelf) keepAbove(from int, ends []uint32, rows *native.Rows) {
-	to := from
-	for i, end := range ends {
-		for ; from < int(end); from++ {
-			if rows.Slots[from] < f.own[i] {
-				continue
-			}
-			rows.Slots[to] = rows.Slots[from]
-			if rows.Dist2 != nil {
-				rows.Dist2[to] = rows.Dist2[from]
-			}
-			to++
-		}
-		ends[i] = uint32(to)
-	}
-	rows.Fill = to
+	s.of = native.RowsOf(s.of, s.indexed)
 }

@@ -5,8 +5,8 @@ import "github.com/evertick/evertick/native"
 // recordChunk is the number of records that a worker copies at a time.
 const recordChunk = 1024
 
-// hitsFirst is the number of points per query from which Sum gathers the values of each neighbour
-// that it finds, and not those of all points.
+// hitsFirst is the number of points per query above which Sum gathers the values of the neighbours that it finds
+// instead of those of all points.
 const hitsFirst = 16
 
 // fillRecords fills the records of all points, unless those of the neighbours are fewer. It reads the
@@ -68,7 +68,7 @@ func (t *fillTask) Do(_, chunk int) {
 	}
 }
 
-// spreadSums writes the results to their columns: in sequence, from the places of the slots.
+// spreadSums writes the results to their columns, in the order of slots.
 func (t *sumTask) spreadSums(p *pools) error {
 	if t.self == nil {
 		for i, at := range t.columns {
@@ -96,21 +96,21 @@ type spreadTask struct{ *sumTask }
 
 func (t *spreadTask) Do(_, chunk int) {
 	first, last := chunk*recordChunk, min((chunk+1)*recordChunk, t.ix.points.Limit)
-	var from [native.SomeColumns][]native.Record
-	var value [native.SomeColumns]int
-	var to [native.SomeColumns][]float32
+	var from [native.SpreadColumns][]native.Record
+	var value [native.SpreadColumns]int
+	var to [native.SpreadColumns][]float32
 	n := 0
 	for i, at := range t.columns {
 		term := &t.s.Terms[i]
 		from[n], value[n], to[n] = t.sums(term, at), at.value, term.To
-		if n++; n == native.SomeColumns || i == len(t.columns)-1 {
+		if n++; n == native.SpreadColumns || i == len(t.columns)-1 {
 			native.SpreadRecords(t.ix.level, from[:n], value[:n], t.place, first, last, to[:n])
 			n = 0
 		}
 	}
 }
 
-// gather sets value i of each record to that of the row in column i, or to none if the column is nil.
+// gather sets value i of records[j] to row rows[j] of column i, or to none if that column is nil.
 func gather(records []native.Record, columns *[native.RecordLen][]float32, values int, none float32, rows []uint32) {
 	for i, column := range columns[:values] {
 		if column == nil {

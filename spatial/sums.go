@@ -94,8 +94,8 @@ const (
 // maxTerms bounds the accumulators of a centre.
 const maxTerms = 64
 
-// Validate returns the first fault: a Softening that is NaN or infinite (ErrNotFinite) or negative
-// (ErrRange), more than 64 terms, an unknown Weight or Reduce (ErrRange). It panics if a term has Own and not Of.
+// Validate returns the first fault: a Softening that is NaN or infinite (ErrNotFinite) or negative,
+// more than 64 terms, or an unknown Weight or Reduce (ErrRange). It panics if a term has Own but not Of.
 func (s *Sums) Validate() error {
 	switch {
 	case !fault.Finite(s.Softening):
@@ -120,8 +120,8 @@ func (s *Sums) Validate() error {
 	return nil
 }
 
-// check validates the sums for centres whose columns have the right length if fits says so. It panics
-// if a column has another length, or if one of the results overlaps another column, or one of the query.
+// check returns the error of Validate. It panics if fits refuses the length of a column of the centres, if
+// Of is too short, or if a column of results overlaps another one, also one of the queries.
 func (s *Sums) check(ix *Index, fits func(n int) bool, words [2][]uint32, floats ...[]float32) error {
 	if err := s.Validate(); err != nil {
 		return err
@@ -187,6 +187,7 @@ func overlap[T any](a, b []T) bool {
 	return first <= to && from <= last
 }
 
+// checkSum validates the arguments of Sum.
 func (ix *Index) checkSum(q *Queries, s *Sums) error {
 	if err := q.Validate(); err != nil {
 		return err
@@ -195,6 +196,7 @@ func (ix *Index) checkSum(q *Queries, s *Sums) error {
 	return s.check(ix, func(n int) bool { return n == len(q.X) }, [...][]uint32{q.Exclude, q.Mask}, q.X, q.Y, q.Z, q.Radius)
 }
 
+// checkSumSelf validates the arguments of SumSelf.
 func (ix *Index) checkSumSelf(q *Self, s *Sums) error {
 	if err := ix.checkSelf(q); err != nil {
 		return err
@@ -203,9 +205,9 @@ func (ix *Index) checkSumSelf(q *Self, s *Sums) error {
 }
 
 // Sum computes the sums of a batch of queries, with the filters of Radius. It ignores q.Order and
-// q.SkipDist2, but refuses an unknown order. Errors are those of Queries.Validate and Sums.Validate, with all columns
-// as they were, and ErrFloatEnv, after which the results are undefined. It panics where
-// lengths do not fit, or if a column of results overlaps another column.
+// q.SkipDist2, but refuses an unknown order. Errors are those of Queries.Validate and Sums.Validate,
+// with all columns as they were, and ErrFloatEnv, after which the results are undefined. It panics
+// where lengths do not fit, or if a column of results overlaps another column.
 func (ix *Index) Sum(q *Queries, s *Sums) error {
 	if err := ix.checkSum(q, s); err != nil {
 		return err
@@ -222,9 +224,9 @@ func (ix *Index) Sum(q *Queries, s *Sums) error {
 
 // SumSelf computes the sums of every point of the index. q selects the neighbours as for
 // RadiusSelf; its Order, SkipDist2 and RowsInGridOrder have no effect, but an unknown order is
-// refused. Errors are those of Self.Validate and Sums.Validate, with all columns as they were, and ErrFloatEnv, after
-// which the results are undefined. It panics where lengths do not fit, or if a column of results
-// overlaps another column.
+// refused. Errors are those of Self.Validate and Sums.Validate, with all columns as they were, and
+// ErrFloatEnv, after which the results are undefined. It panics where lengths do not fit, or if a
+// column of results overlaps another column.
 func (ix *Index) SumSelf(q *Self, s *Sums) error {
 	if err := ix.checkSumSelf(q, s); err != nil {
 		return err

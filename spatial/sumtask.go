@@ -3,7 +3,6 @@ package spatial
 import (
 	"math"
 	"math/bits"
-	"unsafe"
 
 	"github.com/evertick/evertick/native"
 )
@@ -13,24 +12,24 @@ import (
 // workers.
 const sumChunk = 64
 
-// sumRoom is the number of results for which a worker has room at first: more than those of a chunk
-// and the candidates of one centre, in most batches.
+// sumRoom is the number of results for which a worker has room at first. In most batches a chunk has fewer, even with
+// the candidates of one more centre.
 const sumRoom = 16384
 
 // sumTask is the native.Task of Sum and SumSelf. A worker finds the rows of a chunk of centres, in
 // memory of its own, and reduces them. Values come from records, in which those of one point are
 // together.
 type sumTask struct {
-	ix       *Index
-	s        *Sums
-	searcher searcher
-	centres  int
-	radius   []float32   // of each query
-	self     *selfSearch // of SumSelf, else nil
-	byPlace  bool        // rows have places, otherwise slots
-	byHit    bool        // the records are those of a row's elements; otherwise those of all points
-	withKey  bool
-	byCentre bool // something is written by, or read for, each centre alone
+	ix        *Index
+	s         *Sums
+	searcher  searcher
+	centres   int
+	radius    []float32   // of each query
+	self      *selfSearch // of SumSelf, else nil
+	byPlace   bool        // rows have places, otherwise slots
+	byHit     bool        // the records are those of a row's elements; otherwise those of all points
+	withDist2 bool        // something depends on distances
+	byCentre  bool        // rows of columns are written or read for each centre
 
 	groups  []sumGroup
 	columns []sumColumn // of the terms
@@ -41,38 +40,10 @@ type sumTask struct {
 	spread  spreadTask
 }
 
-// sumGroup is up to native.RecordLen different values, and what terms do with them.
-type sumGroup struct {
-	of, own [native.RecordLen][]float32
-	values  int
-	ones    bool // all values are 1
-	// differences: all values are those of neighbours less those of the centre, in one column.
-	differences bool
-	want        [native.SumOps]uint8 // weights for each operation, a bit each
-	records     []native.Record
-	// Results of the centres, in the order of their rows, for each operation and weight. A bit of means stands for
-	// a value that is divided by the number of neighbours.
-	sums     [native.SumOps][native.Weights][]native.Record
-	means    [native.Weights]uint8
-	adds     [native.Weights]uint8                // values that are not
-	extremes [native.SumOps][native.Weights]uint8 // values whose smallest or largest is wanted
-}
-
-// wanted returns the values of which an operation with a weight is wanted, and those that are means.
-func (g *sumGroup) wanted(op native.SumOp, weight int) (values, means uint8) {
-	if op == native.Add {
-		return g.adds[weight] | g.means[weight], g.means[weight]
-	}
-	return g.extremes[op][weight], 0
-}
-
-// sumColumn is where the result of a term is.
-type sumColumn struct{ group, value int }
-
 // sumWorker is the memory of a worker.
 type sumWorker struct {
 	rows    native.Rows
-	found   native.Rows // rows for the searcher; a local variable would be allocated
+	found   native.Rows // rows as the searcher gets them; a local variable would be allocated
 	ends    [sumChunk]uint32
 	centres [sumChunk]uint32 // rows of columns
 	own     [sumChunk]native.Record
@@ -92,111 +63,8 @@ func (t *sumTask) begin(ix *Index, s *Sums, centres int) {
 	t.plan()
 }
 
-// plan finds the different values of the terms.
-func (t *sumTask) plan() {
-	for i := range t.groups {
-		t.groups[i] = sumGroup{records: t.groups[i].records, sums: t.groups[i].sums}
-	}
-	groups := t.groups[:0]
-	t.columns, t.weights = t.columns[:0], 0
-	t.columns = append(t.columns, make([]sumColumn, len(t.s.Terms))...)
-	for i := range 2 * len(t.s.Terms) { // weighted terms first, so that their values are next to each other
-		i, uniform := i%len(t.s.Terms), i >= len(t.s.Terms)
-		term := &t.s.Terms[i]
-		if (term.Weight == Uniform) != uniform {
-			continue
-		}
-		at, found := sumColumn{}, false
-		for g := 0; g < len(groups) && !found; g++ {
-			if at.value, found = groups[g].find(term); found {
-				at.group = g
-			}
-		}
-		if !found {
-			if len(groups) == 0 || groups[len(groups)-1].values == native.RecordLen {
-				groups = growByOne(groups)
-			}
-			at.group = len(groups) - 1
-			at.value = groups[at.group].add(term)
-		}
-		groups[at.group].use(at.value, term)
-		t.weights |= 1 << term.Weight
-		t.columns[i] = at
-	}
-	t.weights &^= 1 << Uniform
-	t.groups = groups
-	t.byCentre = len(t.s.Counts) > 0 || len(t.s.Nearest) > 0 || len(t.s.NearestDist2) > 0
-	for i := range groups {
-		t.byCentre = t.byCentre || !groups[i].differences || !t.byPlace
-	}
-	t.withKey = t.weights != 0 || len(t.s.Nearest) > 0 || len(t.s.NearestDist2) > 0
-}
-
-// growByOne appends an element, with the memory that it had before.
-func growByOne(groups []sumGroup) []sumGroup {
-	if n := len(groups); n < cap(groups) {
-		return groups[:n+1]
-	}
-	return append(groups, sumGroup{})
-}
-
-// find returns which value of the group serves a term. A value with one weight is a sum or a mean, not both.
-func (g *sumGroup) find(t *Term) (value int, found bool) {
-	for i := range g.values {
-		taken := t.Reduce == Add && g.means[t.Weight]>>i&1 != 0 || t.Reduce == Mean && g.adds[t.Weight]>>i&1 != 0
-		if !taken && sameColumn(g.of[i], t.Of) && sameColumn(g.own[i], t.Own) {
-			return i, true
-		}
-	}
-	return 0, false
-}
-
-func sameColumn(a, b []float32) bool { return unsafe.SliceData(a) == unsafe.SliceData(b) }
-
-// use notes what a term does with a value.
-func (g *sumGroup) use(value int, t *Term) {
-	g.want[t.op()] |= 1 << t.Weight
-	switch t.Reduce {
-	case Add:
-		g.adds[t.Weight] |= 1 << value
-	case Mean:
-		g.means[t.Weight] |= 1 << value
-	default:
-		g.extremes[t.op()][t.Weight] |= 1 << value
-	}
-}
-
-func (g *sumGroup) add(t *Term) int {
-	i := g.values
-	g.of[i], g.own[i] = t.Of, t.Own
-	g.ones = (i == 0 || g.ones) && t.Of == nil
-	g.differences = (i == 0 || g.differences) && t.Own != nil && sameColumn(t.Of, t.Own)
-	g.values++
-	return i
-}
-
-func (t *Term) op() native.SumOp {
-	switch t.Reduce {
-	case Min:
-		return native.Min
-	case Max:
-		return native.Max
-	}
-	return native.Add
-}
-
 func (t *sumTask) run(p *pools) error {
-	var err error
-	if t.centres > 0 {
-		t.makeRoom()
-		err = t.fillRecords(p)
-		if err == nil {
-			err = p.run(t.ix, t.centres, sumChunk, t)
-		}
-		if err == nil {
-			err = t.spreadSums(p)
-		}
-	}
+	err := t.compute(p)
 	t.ix, t.s, t.searcher, t.radius, t.self = nil, nil, nil, nil, nil
 	for i := range t.groups {
 		g := &t.groups[i]
@@ -206,9 +74,23 @@ func (t *sumTask) run(p *pools) error {
 	return err
 }
 
+func (t *sumTask) compute(p *pools) error {
+	if t.centres == 0 {
+		return nil
+	}
+	t.makeRoom()
+	if err := t.fillRecords(p); err != nil {
+		return err
+	}
+	if err := p.run(t.ix, t.centres, sumChunk, t); err != nil {
+		return err
+	}
+	return t.spreadSums(p)
+}
+
 // makeRoom makes room for the results of all centres.
 func (t *sumTask) makeRoom() {
-	line := 0
+	line := 0 // staggered, so that results do not compete for the same lines of the cache
 	for i := range t.groups {
 		g := &t.groups[i]
 		for op := range g.want {
@@ -238,13 +120,14 @@ func (t *sumTask) Do(worker, chunk int) {
 	}
 }
 
+// search finds rows from centre number first on, as Radius does, and returns how many had room.
 func (t *sumTask) search(worker, first, last int) int {
 	w := &t.workers[worker]
 	if w.rows.Slots == nil {
 		w.grow(sumRoom)
 	}
 	w.found = w.rows
-	if !t.withKey {
+	if !t.withDist2 {
 		w.found.Dist2 = nil
 	}
 	done := t.searcher.search(worker, first, last, &w.found)
@@ -274,7 +157,7 @@ func (t *sumTask) reduce(w *sumWorker, first int) {
 		g := &t.groups[i]
 		records, index := g.records, index
 		if g.ones {
-			index = w.noughts(len(index))
+			index = w.zeroIndex(len(index))
 		} else if t.byHit {
 			records = w.hits
 			gather(records, &g.of, g.values, 1, w.rows.Slots[:w.rows.Fill])
@@ -299,8 +182,8 @@ func (t *sumTask) own(w *sumWorker, g *sumGroup, first int) []native.Record {
 	return own
 }
 
-// noughts returns n zeros: all elements of the rows have one record.
-func (w *sumWorker) noughts(n int) []uint32 {
+// zeroIndex returns n zeros: the numbers of the records if all elements of the rows have the same.
+func (w *sumWorker) zeroIndex(n int) []uint32 {
 	if len(w.zeros) < n {
 		w.zeros = make([]uint32, n+n/4)
 	}
@@ -336,6 +219,7 @@ func (t *sumTask) sumRows(w *sumWorker, g *sumGroup, sums *native.RowSums, first
 	}
 }
 
+// countRows writes the numbers of neighbours.
 func (t *sumTask) countRows(w *sumWorker, centres []uint32) {
 	if len(t.s.Counts) == 0 {
 		return
@@ -346,6 +230,7 @@ func (t *sumTask) countRows(w *sumWorker, centres []uint32) {
 	}
 }
 
+// findNearest writes the nearest neighbours.
 func (t *sumTask) findNearest(w *sumWorker, centres []uint32) {
 	if len(t.s.Nearest) == 0 && len(t.s.NearestDist2) == 0 {
 		return

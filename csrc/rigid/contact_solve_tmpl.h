@@ -62,7 +62,7 @@ KERNEL(void, warm_start_contacts, const et_system *s, int64_t lo, int64_t hi) {
 	}
 }
 
-/* The sum over points so far, and what point k adds. The first adds to nothing. */
+/* The sum over points with what point k adds. The first point adds to nothing, so that its -0 stays. */
 HELPER(LEVEL) V(f) sum_points(const uint32_t k, V(f) sum, V(f) more) { return k > 0 ? ADD(sum, more) : more; }
 
 /* A point of a contact: the accumulated normal impulse, what softness leaves of it, the velocity to remove, and the

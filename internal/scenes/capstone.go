@@ -47,7 +47,7 @@ type agents struct {
 	around agent.Sense // what the agents perceive
 	reach2 []float32   // by slot: up to which squared distance it matters to an agent, in m²
 	chosen []uint32    // scratch memory of choose
-	wander []float32
+	wander []float32   // scratch memory of react: random accelerations along x and z, in m/s²
 }
 
 type kind uint8
@@ -240,9 +240,9 @@ const (
 	cohesion     = 0.5 // 1/s²
 )
 
-// addReflex makes the agents those of package agent: in every tick, or by turns, they perceive everything within
-// the radius, and react at once. They get rows, since of 35 neighbours each only six matter, of three kinds in three
-// ways: sums would take a sense, and a search, for each kind.
+// addReflex gives the agents a reflex: in every tick, or by turns, they perceive everything within the radius, and react
+// at once. They get rows, since of some 35 neighbours only six matter, of three kinds in three ways: sums would take a
+// sense, and a search, for each kind.
 func (s *agents) addReflex() error {
 	n := len(s.kinds)
 	s.reach2, s.chosen = make([]float32, n), make([]uint32, n+1)

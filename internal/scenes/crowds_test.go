@@ -31,7 +31,7 @@ func TestCrowdsSayTheSameBits(t *testing.T) {
 	if paritytest.Instrumented {
 		ticks, workerCounts = 4, []int{1, 7}
 	}
-	for name, n := range map[string]int{"swarm": swarmChunk + 100, "clusters": 3000, "churn": 1000} {
+	for name, n := range map[string]int{"swarm": blockRows + 100, "clusters": 3000, "churn": 1000} {
 		var want [][]ecs.ColumnHash
 		for _, level := range native.Levels() {
 			for _, workers := range workerCounts {

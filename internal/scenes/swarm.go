@@ -15,21 +15,18 @@ import (
 	"github.com/evertick/evertick/spatial"
 )
 
-// Boids keep clear of their neighbours, keep to their course and to their middle: C. W.
+// Boids keep clear of their neighbours, match their velocity and keep to their middle: C. W.
 // Reynolds, "Flocks, Herds, and Schools: A Distributed Behavioral Model", SIGGRAPH 1987.
 const (
 	swarmNear   = 16   // neighbours of a boid, at one boid a cubic metre
 	swarmSpeed  = 6    // m/s, at most
-	swarmApart  = 1.5  // m²/s² over the squared distance
-	swarmSoft   = 0.25 // m², so that this is never infinite
-	swarmClose  = 0.6  // 1/s²
+	swarmApart  = 1.5  // m²/s²; over the squared distance, away from each neighbour
+	swarmSoft   = 0.25 // m², added to that, so that the quotient is never infinite
+	swarmClose  = 0.6  // 1/s², towards the middle of the neighbours
 	swarmHome   = 10   // 1/s², towards the place at which a boid began
 	swarmHeight = 8    // m, of the layer in which boids fly over bodies
 	swarmBlob   = 1024 // boids of a blob
 	swarmWide   = 2.8  // m, standard deviation in a blob: on average there is about one boid a cubic metre
-
-	// swarmChunk rows of all columns of a phase fit in the cache of a worker.
-	swarmChunk = 4096
 )
 
 // Spreads are the distributions of a swarm. Uniform: one boid a cubic metre, in a box whose faces wrap around. Clusters:
@@ -48,23 +45,24 @@ func init() {
 	})
 }
 
-// swarm is n boids, and bodies. All of them perceive in every tick, and boids steer. Boids are in the slots below n,
+// swarm is n boids, and bodies. All of them perceive in every tick; only boids steer. Boids are in the slots below n,
 // bodies in those from n on.
 type swarm struct {
-	sim    *evertick.Sim
-	arena  *Scene // nil: no bodies
-	n      int
-	wraps  bool
-	box    [3]float32 // m, around the origin
-	sums   spatial.Sums
-	ask    spatial.Self
-	vel    native.Vec3
-	acc    native.Vec3
-	home   native.Vec3 // where boids began; nil columns if the box wraps around
-	mid    native.Vec3 // offset of the middle of the neighbours
-	away   native.Vec3 // sum of offsets over squared distances
-	pool   *native.Pool
-	blocks [2]blocks // of move and of steer
+	sim   *evertick.Sim
+	arena *Scene // nil: no bodies
+	n     int
+	wraps bool
+	box   [3]float32 // m, around the origin
+	sums  spatial.Sums
+	ask   spatial.Self
+	vel   native.Vec3
+	acc   native.Vec3
+	home  native.Vec3 // where boids began; nil columns if the box wraps around
+	mid   native.Vec3 // offset of the middle of the neighbours
+	away  native.Vec3 // sum of offsets over squared distances
+	pool  *native.Pool
+
+	moving, steering *blocks // of the systems move and steer
 }
 
 func newSwarm(p Params, cfg evertick.Config) (*Sim, error) {
@@ -93,12 +91,8 @@ func newSwarm(p Params, cfg evertick.Config) (*Sim, error) {
 		return nil, err
 	}
 	w.perceiveBy(p.Radius)
-	for i, do := range []func(*native.Ops, int, int) error{w.moveRows, w.steerRows} {
-		w.blocks[i] = blocks{ops: make([]native.Ops, w.pool.Workers()), errs: make([]error, w.pool.Workers()), rows: w.n, do: do}
-		for k := range w.blocks[i].ops {
-			w.blocks[i].ops[k].Level = w.sim.Level()
-		}
-	}
+	workers, level := w.pool.Workers(), w.sim.Level()
+	w.moving, w.steering = newBlocks(workers, level, w.n, w.moveRows), newBlocks(workers, level, w.n, w.steerRows)
 	scene := &Sim{Sim: w.sim, Params: p, Counters: []Counter{{"neighbours", w.neighbours}}, swarm: w}
 	return scene, w.addSystems(arena, p.Bodies, cfg.Seed)
 }
@@ -113,6 +107,7 @@ func swarmBox(p Params) [3]float32 {
 	return [3]float32{edge, swarmHeight, edge}
 }
 
+// addSystems adds the bodies, if there are any, and the systems of both.
 func (w *swarm) addSystems(arena Definition, bodies int, seed uint64) error {
 	if bodies > 0 { // after the boids, so that these have the lowest slots
 		var err error
@@ -207,7 +202,7 @@ func (w *swarm) perceiveBy(radius float32) {
 	vectors(w.vel, &w.acc, spatial.Uniform, spatial.Mean)
 }
 
-// neighbours returns how many all boids had in the last tick.
+// neighbours returns how many neighbours all boids together had in the last tick.
 func (w *swarm) neighbours() (all int64) {
 	for _, n := range w.sums.Counts[:w.n] {
 		all += int64(n)
@@ -228,38 +223,14 @@ func (w *swarm) copyVelocities(*evertick.Tick) error {
 	return nil
 }
 
-// blocks runs the operations of a phase block of rows by block of rows, with workers: the rows of a block stay in the
-// cache from one operation to the next. It implements native.Task.
-type blocks struct {
-	ops  []native.Ops // one a worker
-	errs []error      // one a worker
-	rows int
-	do   func(o *native.Ops, lo, hi int) error
-}
-
-func (b *blocks) run(p *native.Pool) error {
-	clear(b.errs)
-	if err := p.Run((b.rows+swarmChunk-1)/swarmChunk, b); err != nil {
-		return err
-	}
-	return errors.Join(b.errs...)
-}
-
-// Do runs a block.
-func (b *blocks) Do(worker, block int) {
-	lo := block * swarmChunk
-	if err := b.do(&b.ops[worker], lo, min(lo+swarmChunk, b.rows)); err != nil {
-		b.errs[worker] = err
-	}
-}
-
+// move is a system: see moveRows.
 func (w *swarm) move(*evertick.Tick) error {
-	err := w.blocks[0].run(w.pool)
+	err := w.moving.run(w.pool)
 	w.sim.World.Position.Touch()
 	return err
 }
 
-func (w *swarm) steer(*evertick.Tick) error { return w.blocks[1].run(w.pool) }
+func (w *swarm) steer(*evertick.Tick) error { return w.steering.run(w.pool) }
 
 // moveRows applies the decisions of the tick before.
 func (w *swarm) moveRows(o *native.Ops, lo, hi int) error {
@@ -276,7 +247,8 @@ func (w *swarm) moveRows(o *native.Ops, lo, hi int) error {
 	return nil
 }
 
-// steerRows adds up what boids have perceived, in their accelerations, where the sums have put relative velocities.
+// steerRows adds what boids have perceived to their accelerations, which begin as the relative velocities that perceive
+// has put there.
 func (w *swarm) steerRows(o *native.Ops, lo, hi int) error {
 	acc := cut(w.acc, lo, hi)
 	err := errors.Join(axpy(o, acc, swarmClose, cut(w.mid, lo, hi)), axpy(o, acc, -swarmApart, cut(w.away, lo, hi)))

@@ -95,14 +95,14 @@ func Bytes(rows []byte, size int, float bool) uint64 {
 	return xxh3.Hash(rows)
 }
 
-// Memo remembers of a column of floats the last hash of rows without a NaN: rows of the same hash need
-// no search. The zero value is ready. Several goroutines may use it at once.
+// Memo hashes a column of floats again and again. It remembers the last hash of rows that had no NaN, and
+// does not search rows of that hash. The zero value is ready. Several goroutines may use it at once.
 type Memo struct {
-	clean atomic.Uint64 // 0: none
-	nan   atomic.Bool
+	clean atomic.Uint64 // the hash of rows without a NaN; 0: none
+	nan   atomic.Bool   // in the last rows
 }
 
-// Floats is Bytes of floats.
+// Floats is Bytes of floats of size 4 or 8.
 func (m *Memo) Floats(rows []byte, size int) uint64 {
 	hash := uint64(0)
 	if !bigEndian {

@@ -60,8 +60,8 @@
 //
 // # Reflexes
 //
-// NewReflex is for what needs no provider: agents that steer, avoid or shove in every tick, by one call for all
-// of them, from sums over what they perceive. It keeps no state and no records.
+// NewReflex is for what needs no provider: one call lets all agents steer, avoid or shove in every tick, from
+// sums over what they perceive. It keeps no state and no records.
 //
 // # Guarantees
 //

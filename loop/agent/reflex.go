@@ -2,18 +2,19 @@ package agent
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/spatial"
 )
 
-// ReflexConfig describes a reflex: what agents do on the tick, by code that is too quick to wait for. It decides
-// for all of them in one call, from sums over what they perceive. An entity may have reflexes and be one of the
-// Agents, too: a provider then decides now and then where it goes, and its reflexes steer in every tick.
+// ReflexConfig describes a reflex: code that decides for agents on the tick, since it takes less time than a
+// turn of a provider would. It decides for all of them in one call, from sums over what they perceive. An entity
+// may have reflexes and be one of the Agents, too: a provider then decides now and then where it goes, and its
+// reflexes steer in every tick.
 type ReflexConfig struct {
 	// Name is that of the system, "reflex" if empty.
 	Name string
@@ -23,8 +24,9 @@ type ReflexConfig struct {
 	PerTick int
 	// Senses are what they perceive.
 	Senses []*Sense
-	// React lets the agents in these slots act: row i of each Sense is what agent i perceives. What it writes is
-	// part of the tick. Its error ends the Sim as that of a system does.
+	// React lets the agents in these slots act: row i of each Sense is what the agent in agents[i] perceives. What
+	// it writes is part of the tick. Its error ends the Sim as that of a system does. agents is valid during the
+	// call.
 	React func(t *evertick.Tick, agents []ecs.Slot) error
 }
 
@@ -35,8 +37,8 @@ type Sense struct {
 	Tags []string
 	// Radius of perception in metres.
 	Radius float32
-	// Terms are the sums. Of and Own are columns, by slot, and Own is the value of the agent. To is a result, by
-	// row; the reflex sets it.
+	// Terms are the sums, at most 64. Of and Own are columns by slot, of which Own is read at the slot of the agent.
+	// To is a result by row; the reflex sets it.
 	Terms     []spatial.Term
 	Softening float32 // square metres, for spatial.InverseSquare
 	// FindNearest asks for Nearest and NearestDist2.
@@ -64,15 +66,14 @@ type reflex struct {
 	sim     *evertick.Sim
 	cfg     ReflexConfig
 	members ecs.Tag
-	all     []ecs.Slot // that have the tag
-	turn    []ecs.Slot // whose turn it is
+	all     []ecs.Slot // all agents: the entities with the tag
+	turn    []ecs.Slot // the agents that react in this tick
 	queries spatial.Queries
 }
 
-// NewReflex adds a reflex to a Sim: a system after the index. It keeps nothing between ticks, so no snapshot
-// contains it, and a replay repeats it. A negative PerTick, a radius that is negative, a nil
-// React or Sense, a Sense of another Sim, and terms that spatial.Sums refuses are ErrRange, a radius or a softening that is NaN or infinite
-// ErrNotFinite; the others are those of ecs.World.Tag and of Sim.Add.
+// NewReflex adds a reflex to a Sim, as a system of AfterIndex. It keeps nothing between ticks, so no snapshot
+// contains it, and a replay computes it again. Its errors are those of Validate, of ecs.World.Tag for the tags, and of
+// Sim.Add, and ErrRange for a Sense of another Sim. It panics without a Sim.
 func NewReflex(sim *evertick.Sim, cfg ReflexConfig) error {
 	if sim == nil {
 		panic("agent: NewReflex: nil Sim")
@@ -106,7 +107,9 @@ func NewReflex(sim *evertick.Sim, cfg ReflexConfig) error {
 	return nil
 }
 
-// Validate reports every fault of the configuration at once.
+// Validate reports every fault of the configuration at once: a PerTick or a radius that is negative, a nil React or
+// Sense, and terms that spatial.Sums refuses are ErrRange; a radius or a softening that is NaN or infinite is
+// ErrNotFinite. It panics on a Term with Own but without Of.
 func (c *ReflexConfig) Validate() error {
 	f := newFaults()
 	f.Range("ReflexConfig.PerTick", c.PerTick, 0, limit)
@@ -129,7 +132,7 @@ func (c *ReflexConfig) Validate() error {
 	return f.Err()
 }
 
-// open looks up the tags.
+// open looks up the tags, and copies the terms.
 func (s *Sense) open(w *ecs.World) error {
 	s.masks = s.masks[:0]
 	for _, name := range s.Tags {
@@ -154,9 +157,7 @@ func (s *Sense) filter() []uint64 {
 	}
 	s.live = append(s.live[:0], s.masks[0]...)
 	for _, mask := range s.masks[1:] {
-		for i, word := range mask {
-			s.live[i] |= word
-		}
+		native.Or(s.live, s.live, mask)
 	}
 	return s.live
 }
@@ -177,12 +178,7 @@ func (r *reflex) run(t *evertick.Tick) error {
 
 // chooseTurn lists the agents that react in a tick.
 func (r *reflex) chooseTurn(tick uint64) {
-	r.all = r.all[:0]
-	for i, word := range r.members.Mask()[:(r.sim.World.HighWater()+63)/64] {
-		for ; word != 0; word &= word - 1 {
-			r.all = append(r.all, ecs.Slot(i<<6+bits.TrailingZeros64(word)))
-		}
-	}
+	r.all = native.RowsOf(r.all, r.members.Mask()[:(r.sim.World.HighWater()+63)/64])
 	n := len(r.all)
 	if r.cfg.PerTick == 0 || r.cfg.PerTick >= n {
 		r.turn = append(r.turn[:0], r.all...)

@@ -146,8 +146,8 @@ func (s *source) grow() {
 func longer[T any](s []T, n int) []T { return append(make([]T, 0, n), s...)[:n] }
 
 // captureEntities compares the ids of all slots with those of the capture before. If an entity has moved to another slot
-// (see ecs.World.Reorder), it ends the use of all earlier captures: a difference to one of them would report the entity as
-// dead, since only slots are kept of its past.
+// (see ecs.World.Reorder), it ends the use of all earlier captures: their changes are known by slot alone, so a difference
+// to one of them would report the entity as dead.
 func (s *source) captureEntities() {
 	p := &s.present
 	p.newest = 0

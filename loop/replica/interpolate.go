@@ -139,7 +139,7 @@ func (p *Playback) find(at int64) {
 	}
 }
 
-// match finds the entities of both states. Nearly all have the same slot in both, so only the ids of the others are sorted.
+// match finds the entities of both states. Nearly all have the same slot in both, so it sorts only the ids of the others.
 func (p *Playback) match() {
 	p.earlier = sized(p.earlier, len(p.to.slots))
 	p.others = p.others[:0]
@@ -168,16 +168,17 @@ func (p *Playback) match() {
 	}
 }
 
-// earlierEntity is an entity of the earlier state whose slot another one has in the later state, or none.
+// earlierEntity is an entity of the earlier state that is not in its slot in the later state.
 type earlierEntity struct {
 	id    ecs.ID
 	place int32
 }
 
-// unknownPlace is that of an entity which was not in its slot in the earlier state.
+// unknownPlace marks an entity that was not in its slot in the earlier state, until matchIDs looks it up.
 const unknownPlace = -2
 
-// matchIDs finds the entities that were in other slots: those among others, and from a place of the earlier state on.
+// matchIDs finds the entities that were in other slots: among others, and among those of the earlier state from place
+// from on.
 func (p *Playback) matchIDs(from int) {
 	for i, id := range p.from.ids[from:] {
 		p.others = append(p.others, earlierEntity{id, int32(from + i)})

@@ -605,7 +605,7 @@ func (w *naiveWorld) advance() *naiveState {
 	return s.clone()
 }
 
-// reorder gives the slots of the entities to others of them.
+// reorder permutes the slots of the entities.
 func (w *naiveWorld) reorder() {
 	list := w.now.list
 	w.Shuffle(len(list), func(i, j int) { list[i].slot, list[j].slot = list[j].slot, list[i].slot })

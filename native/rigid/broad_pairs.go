@@ -171,8 +171,8 @@ func (o *pairSorter) sortLongRows(level native.Level, n int, out *Pairs) {
 // excess marks a pair to drop.
 const excess = 1 << 31
 
-// mayHaveExcess returns false if no pair has a shape A and a shape B of more than MaxPairs pairs each. So it is where a few
-// walls enclose everything. It takes a fifth of the time of dropExcess.
+// mayHaveExcess reports whether a pair has a shape A and a shape B of more than MaxPairs pairs each. Where a few walls
+// enclose everything, no pair does. The check takes a fifth of the time of dropExcess.
 func (o *pairSorter) mayHaveExcess(n int, out *Pairs) bool {
 	o.rank[0] = resized(o.rank[0], n)
 	met := o.rank[0]

@@ -8,9 +8,9 @@ import "math"
 // flags, except FlagBase, and each point inherits the impulses of the point with the same ID. Everything else begins at
 // zero.
 //
-// recycled is what Recycle made of the pairs, or nil if it recycled none. began gets the pairs that touch and did not before. ended gets those that
-// touched before and no longer do, or are no longer in the list. Both ascend. Their memory is reused, and grows only to
-// the number of contacts.
+// recycled is what Recycle made of the pairs, or nil if it recycled none. began gets the pairs that touch and did not
+// before. ended gets those that touched before and no longer do, or are no longer in the list. Both ascend. Their memory
+// is reused, and grows only to the number of contacts.
 //
 // pairs and old ascend by A, then B, each pair once. The work can be split at the same pairs in both:
 // LowerBound finds them in old. MatchContacts panics if slices that belong together differ in length.

@@ -97,8 +97,8 @@ func (r *Recycling) Recycle(level native.Level, pairs *Pairs, from []int32, out 
 	return recycled
 }
 
-// find returns the first pair from the given one on that is not before the pair of a contact. It doubles its steps, as
-// that pair is often near and sometimes far.
+// find returns the first pair, from number from on, whose key is not below key. It doubles its steps, since that pair is
+// often near and sometimes far.
 func (p *Pairs) find(from int, key uint64) int {
 	as, bs := p.A, p.B[:len(p.A)]
 	before := func(i int) bool { return i < len(as) && uint64(as[i])<<32|uint64(bs[i]) < key }

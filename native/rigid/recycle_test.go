@@ -37,7 +37,7 @@ func twoBoxes(dx, dy, turnA, turnB float64) *recycleScene {
 }
 
 func (s *recycleScene) recycle(level native.Level) (from []int32, out []rigid.Manifold, recycled int) {
-	from, out = make([]int32, len(s.pairs.A)), make([]rigid.Manifold, len(s.pairs.A))
+	from, out = noneRecycled(len(s.pairs.A)), make([]rigid.Manifold, len(s.pairs.A))
 	return from, out, s.Recycle(level, &s.pairs, from, out)
 }
 

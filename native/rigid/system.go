@@ -167,7 +167,7 @@ type System struct {
 
 	// By contact, or empty. PrepareContacts sets those of contacts that it gives FlagBase: see Recycling.
 	Bases     []BaseManifold
-	BaseMarks []uint8 // 1 for those
+	BaseMarks []uint8 // 1 for these contacts
 
 	// Joints with a kind are solved before contacts. Their blocks are kept from the last step if JointsVersion
 	// is the same and not 0: change it with the number of joints, with the kind or a body of one, and with
