@@ -172,7 +172,7 @@ func (o *pairSorter) sortLongRows(level native.Level, n int, out *Pairs) {
 const excess = 1 << 31
 
 // mayHaveExcess reports whether a pair has a shape A and a shape B of more than MaxPairs pairs each. Where a few walls
-// enclose everything, no pair does. The check takes a fifth of the time of dropExcess.
+// enclose everything, no pair does. The check takes a fifth of the instructions of dropExcess.
 func (o *pairSorter) mayHaveExcess(n int, out *Pairs) bool {
 	o.rank[0] = resized(o.rank[0], n)
 	met := o.rank[0]
