@@ -8,7 +8,7 @@ import (
 
 // Drawing is a picture of a world as data: lines, circles and polygons with colours, in
 // metres along the axes of the plane, which a program draws by its own means. Package
-// physics/svg writes one as SVG. The zero value is empty. A reused Drawing
+// physics/svg writes one as SVG, and physics/raster draws it in pixels. The zero value is empty. A reused Drawing
 // keeps its memory.
 type Drawing struct {
 	Circles  []DrawnCircle
