@@ -124,6 +124,7 @@ type Batch struct {
 	resets resetTask
 	only   []bool // of Reset
 	saved  []byte // of Fork
+	async  asyncStep
 }
 
 // New returns a batch whose worlds have not begun: Reset begins them. Errors are those of
@@ -191,6 +192,9 @@ type Options struct {
 // worlds that have not begun yet are left as they are. A wrong length is ErrRange, and an altered
 // floating-point environment ErrFloatEnv, with nothing changed; the error of a world is ErrWorld.
 func (b *Batch) Reset(o Options, buf *Buffers) error {
+	if err := b.idle("Reset"); err != nil {
+		return err
+	}
 	if err := buf.check(&b.shape, "Reset", false); err != nil {
 		return err
 	}
@@ -321,6 +325,9 @@ func (b *Batch) mask(i int) {
 // Observe writes the observations of all worlds that have begun into buf, without a step: for use after
 // Load and Fork. A wrong length is ErrRange, and after a step that has failed the error is ErrWorld.
 func (b *Batch) Observe(buf *Buffers) error {
+	if err := b.idle("Observe"); err != nil {
+		return err
+	}
 	if b.failed != nil {
 		return b.failed
 	}
@@ -345,6 +352,13 @@ func (b *Batch) Observe(buf *Buffers) error {
 // Then the content of the buffers is undefined, and every later Step returns the error, until Reset has reset
 // all worlds.
 func (b *Batch) Step(buf *Buffers) error {
+	if err := b.idle("Step"); err != nil {
+		return err
+	}
+	return b.step(buf)
+}
+
+func (b *Batch) step(buf *Buffers) error {
 	if b.failed != nil {
 		return b.failed
 	}
@@ -486,8 +500,11 @@ func (b *Batch) finishStep(i int) error {
 	return nil
 }
 
-// episode returns that of world i. It panics if there is no such world.
+// episode returns that of world i. It panics if there is no such world, or if a step runs.
 func (b *Batch) episode(i int) *episode {
+	if b.async.pending {
+		panic("train: a call between StepAsync and StepWait")
+	}
 	if i < 0 || i >= len(b.episodes) {
 		panic("train: there is no such world")
 	}

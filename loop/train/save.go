@@ -25,6 +25,9 @@ const (
 // with Config.Record, the actions for Export. A world that has not begun is ErrStale, any
 // world after a step that has failed ErrWorld. It panics if there is no such world.
 func (b *Batch) Save(i int, dst []byte) ([]byte, error) {
+	if err := b.idle("Save"); err != nil {
+		return dst, err
+	}
 	s := b.episode(i)
 	if b.failed != nil {
 		return dst, b.failed
@@ -62,6 +65,9 @@ func (b *Batch) Save(i int, dst []byte) ([]byte, error) {
 // ErrUnsupported; an altered floating-point environment is ErrFloatEnv. The world is then as it
 // was. It panics if there is no such world. Call Observe for its observation.
 func (b *Batch) Load(i int, data []byte) error {
+	if err := b.idle("Load"); err != nil {
+		return err
+	}
 	s := b.episode(i)
 	if b.failed != nil {
 		return b.failed
@@ -123,6 +129,9 @@ func (b *Batch) readHead(d *frame.Decoder) (s episode, live []bool, err error) {
 // Fork makes world to a copy of world from, as Save and Load do: with the same actions both
 // do the same. It panics if there is no such world.
 func (b *Batch) Fork(from, to int) error {
+	if err := b.idle("Fork"); err != nil {
+		return err
+	}
 	b.episode(to)
 	data, err := b.Save(from, b.saved[:0])
 	if err != nil {
@@ -148,6 +157,9 @@ type Exported struct {
 // Config.Record, which needs worlds on a Sim, and for a world that was loaded from a batch without
 // it; and ErrStale for a world that has not begun. It panics if there is no such world.
 func (b *Batch) Export(i int, dir string) (Exported, error) {
+	if err := b.idle("Export"); err != nil {
+		return Exported{}, err
+	}
 	s := b.episode(i)
 	if !b.cfg.Record {
 		return Exported{}, fault.Field(fault.ErrUnsupported, "train: Export: Config.Record", false)

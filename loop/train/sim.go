@@ -49,8 +49,8 @@ type SimDefinition struct {
 	// Scenario names the scenario in the logs of Export. Empty: Name.
 	Scenario string
 	// New returns the game with its systems, and nothing in its world, at tick 0.
-	// The Config has the seed, and in a Batch a clock that stands still, as its Sims are not
-	// measured; the game adds capacity and rules.
+	// The Config has the seed, and in a Batch a clock that stands still and HashOnDemand, as its Sims are not
+	// measured and their hashes rarely read; the game adds capacity and rules.
 	New func(evertick.Config) (Game, error)
 }
 
@@ -196,7 +196,7 @@ func (d SimDefinition) simWorlds(n int, record bool) (*simWorlds, error) {
 	w.bytes = 4 * d.Action.Size() * w.agents
 	var blank []byte
 	for i := range w.list {
-		game, err := d.New(evertick.Config{Clock: frozenClock{}, Untimed: true})
+		game, err := d.New(evertick.Config{Clock: frozenClock{}, Untimed: true, HashOnDemand: true})
 		if err != nil {
 			return nil, err
 		}
@@ -235,7 +235,9 @@ func (w *simWorlds) Begin(i int, seed uint64) error {
 	if err := g.begin(seed); err != nil {
 		return err
 	}
-	g.current.hash = g.sim.Hash()
+	if w.record {
+		g.current.hash = g.sim.Hash()
+	}
 	return nil
 }
 
