@@ -21,10 +21,13 @@ const Background physics.Color = 0xffffff
 
 // Render draws world i as it is after the last call, in the view of the definition. After a step
 // in mode SameStep that is the beginning of the next episode, if it has ended one. Render does not change the
-// world, and allocates nothing after warm-up. Worlds that are no Renderer are ErrUnsupported,
-// a world that has not begun is ErrStale, and after a step that has failed the error is ErrWorld. It panics
-// if there is no such world.
+// world, and allocates nothing after warm-up. Worlds that are no Renderer are ErrUnsupported;
+// a world that has not begun, and any world between StepAsync and StepWait, is ErrStale; and after a step that has
+// failed the error is ErrWorld. It panics if there is no such world.
 func (b *Batch) Render(i int, to *raster.Canvas) error {
+	if err := b.idle("Render"); err != nil {
+		return err
+	}
 	s := b.episode(i)
 	if b.failed != nil {
 		return b.failed

@@ -86,6 +86,12 @@ func TestRenderRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantError(t, fresh.Render(1, c), fault.ErrStale, "world = 1")
+	busy, buf := begun(t, drawnCounter(), train.Config{})
+	err = busy.StepAsync(buf)
+	wantError(t, busy.Render(0, c), fault.ErrStale, "StepWait")
+	if err := errors.Join(err, busy.StepWait()); err != nil {
+		t.Fatal(err)
+	}
 	failed, buf := begun(t, drawnCounter(), train.Config{})
 	buf.Choices[0] = 2
 	wantError(t, failed.Step(buf), train.ErrWorld)
