@@ -55,6 +55,7 @@ func (s *Sim) prepareCopy(src *Sim) error {
 		}
 	}
 	src.releaseStaleBodies()
+	src.hashIfDue()
 	if err := s.World.PrepareCopy(src.World); err != nil {
 		return err
 	}

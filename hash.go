@@ -13,26 +13,56 @@ import (
 // Hash returns the hash of the state after the last step: ecs.Fold of ColumnHashes. It covers all
 // that this module keeps between ticks. It does not cover what a physics engine caches, nor the
 // forces, commands and inputs that wait for the next step. Of what systems keep outside the world
-// it covers what AddState added.
-func (s *Sim) Hash() uint64 { return s.hash }
+// it covers what AddState added. See Config.HashOnDemand.
+func (s *Sim) Hash() uint64 {
+	s.hashIfDue()
+	return s.hash
+}
+
+// hashIfDue hashes the state if the last step has left that to this call.
+func (s *Sim) hashIfDue() {
+	if !s.hashDue {
+		return
+	}
+	if s.stepping && !s.inAfterTick {
+		panic("evertick: Hash or ColumnHashes within a tick of a Sim with Config.HashOnDemand")
+	}
+	s.hashState(s.ticks)
+	s.hashDue = false
+}
 
 // ColumnHashes returns the hashes that make up Hash: seed, ticks, then the columns of the world,
 // those of the bodies, those of AddState and AddTimer, and the mode if it is not 0. Where two runs
 // differ, the first pair that differs names the column. The slice is the Sim's own and valid until
 // the next step.
-func (s *Sim) ColumnHashes() []ecs.ColumnHash { return s.hashes }
+func (s *Sim) ColumnHashes() []ecs.ColumnHash {
+	s.hashIfDue()
+	return s.hashes
+}
 
 // hashTick hashes the state at the end of the tick. It also looks for NaN, so that the error names
 // the tick in which a system wrote one.
 func (s *Sim) hashTick(*Tick) error {
+	if s.config.HashOnDemand {
+		s.hashDue = true
+		return s.nanError()
+	}
 	s.nextHashes = s.appendHashes(s.nextHashes[:0], s.ticks+1)
 	if s.hashedNaN() { // perhaps in a row without an entity
-		if column, id, found := s.World.FirstNaN(); found {
-			return fault.Field(ErrNotFinite, fmt.Sprintf("column %s of %s", column, id), "NaN")
+		if err := s.nanError(); err != nil {
+			return err
 		}
 	}
 	s.hashes, s.nextHashes = s.nextHashes, s.hashes
 	s.hash = ecs.Fold(s.hashes)
+	return nil
+}
+
+// nanError returns an error if a live entity has a NaN.
+func (s *Sim) nanError() error {
+	if column, id, found := s.World.FirstNaN(); found {
+		return fault.Field(ErrNotFinite, fmt.Sprintf("column %s of %s", column, id), "NaN")
+	}
 	return nil
 }
 
@@ -150,7 +180,7 @@ func Diff(a, b *Sim) (Difference, bool) {
 	if d, found := diffBodies(a, b); found {
 		return d, true
 	}
-	return diffHashes(a.hashes, b.hashes)
+	return diffHashes(a.ColumnHashes(), b.ColumnHashes())
 }
 
 func countDifference(column string, a, b uint64) Difference {

@@ -242,8 +242,8 @@ func (s *Sim) rerun() error {
 	if err := s.stepUnrecorded(); err != nil && err != s.stopErr {
 		return err
 	}
-	if s.hash != log.hash {
-		return fault.Field(ErrStale, fmt.Sprintf("evertick: tick %d run again: hash", tick), fmt.Sprintf("%016x, was %016x", s.hash, log.hash))
+	if s.Hash() != log.hash {
+		return fault.Field(ErrStale, fmt.Sprintf("evertick: tick %d run again: hash", tick), fmt.Sprintf("%016x, was %016x", s.Hash(), log.hash))
 	}
 	return s.inputs.pushAll(log.data[log.split:], false)
 }
@@ -293,7 +293,7 @@ func (s *Sim) recordTick() error {
 	if !h.on() {
 		return nil
 	}
-	log := tickLog{hash: s.hash, data: pop(&h.spareLogs)}
+	log := tickLog{hash: s.Hash(), data: pop(&h.spareLogs)}
 	s.inputs.recordInto(&log)
 	h.log = append(h.log, log)
 	h.logBytes += log.size()

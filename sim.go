@@ -70,6 +70,11 @@ type Config struct {
 	// clock is read only for Publishers and Inputs.Arrivals. It saves 15 KiB of memory a phase, and
 	// some time in short ticks, which matters where there are thousands of Sims.
 	Untimed bool
+	// HashOnDemand leaves the hash of a tick to the first call of Hash or ColumnHashes after it, which then takes
+	// longer: for Sims whose hashes are rarely read. Each tick still looks for NaN. The hash is that of the state at that
+	// call, so call it before changing the state. Within a tick, but for AfterTick hooks, these calls
+	// panic.
+	HashOnDemand bool
 	// Rehearse, if not nil, is called by Run shortly before each tick is due, under loop.Precise
 	// and within Loop.SpinBudget. A tick takes longer after the CPU has slept, because code and
 	// data have left the caches. What Rehearse runs and reads is in the caches when the tick
@@ -227,6 +232,7 @@ type Sim struct {
 	nextHashes  []ecs.ColumnHash // scratch memory of hashTick
 	bodyColumns []string         // names of the physics columns, as they appear in hashes
 	hash        uint64
+	hashDue     bool // hashes and hash are those of an earlier tick: see Config.HashOnDemand
 }
 
 // New returns a simulation at tick 0, with no entity, body or system. Errors are those of

@@ -113,6 +113,7 @@ func (s *Sim) encode(dst []byte) ([]byte, error) {
 		return dst, s.moveErr
 	}
 	s.releaseStaleBodies()
+	s.hashIfDue()
 	e := frame.Begin(dst, snapshotMagic, snapshotVersion)
 	at := e.Start()
 	e.U32(SimVersion)
@@ -445,6 +446,7 @@ func (s *Sim) commit() error {
 	s.commands.Commit()
 	s.ticks, s.seed, s.hash, s.mode = r.ticks, r.seed, r.hash, r.mode
 	s.hashes, r.hashes = r.hashes, s.hashes
+	s.hashDue = false
 	s.generation, s.moveErr = s.World.Generation(), nil
 	if r.src != nil {
 		for id, body := range r.src.bodies.All() {

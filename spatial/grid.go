@@ -69,6 +69,9 @@ func (l *layout) outside(side, axis int, steps, tail float32) int32 {
 	return min(int32(steps*tail)+1, int32(l.maxOutside[side][axis]))
 }
 
+// smallestCell keeps the reciprocals finite in float32.
+const smallestCell = 0x1p-125
+
 // fitGrid lays a grid over a layout. It doubles the cells until their number is within
 // the bound that the number of points sets, whatever the extent. It returns the grid and
 // the edge of a cell.
@@ -81,9 +84,14 @@ func (ix *Index) fitGrid(n int, l *layout) (native.Grid, float64) {
 		for a := range 3 {
 			widest = max(widest, l.core[1][a]-l.core[0][a])
 		}
-		cell, most = widest*0x1p-20, max(1, float64(n/2))
+		few := max(1, n/2)
+		cell, most = widest*0x1p-20, float64(few)
+		// Cells of which the widest side alone has more than that need no try.
+		if cell >= smallestCell {
+			cell = widest / float64(uint(1)<<min(20, bits.Len(uint(few))))
+		}
 	}
-	for cell = max(cell, 0x1p-125); ; cell *= 2 { // keeps the reciprocals finite in float32
+	for cell = max(cell, smallestCell); ; cell *= 2 {
 		if g, core, all := l.grid(cell); core <= most && all <= float64(2*n+1) {
 			return g, cell
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/statehash"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native"
 )
@@ -107,8 +108,10 @@ type Batch struct {
 	masker   Masker // nil: all choices make sense
 	pool     *native.Pool
 	episodes []episode
-	skip     []bool
-	limit    int64 // steps of an episode; 0: none
+	skip     []bool // by row
+	agents   int    // rows of a world
+	live     []bool // by row: the agent has not ended; nil with one agent
+	limit    int64  // steps of an episode; 0: none
 	failed   error
 
 	// The running call.
@@ -121,6 +124,7 @@ type Batch struct {
 	resets resetTask
 	only   []bool // of Reset
 	saved  []byte // of Fork
+	async  asyncStep
 }
 
 // New returns a batch whose worlds have not begun: Reset begins them. Errors are those of
@@ -138,14 +142,18 @@ func New(def Definition, cfg Config) (*Batch, error) {
 	if _, can := worlds.(Exporter); cfg.Record && !can {
 		return nil, fault.Field(fault.ErrUnsupported, "train: Config.Record of "+def.Name, true)
 	}
+	agents := max(1, len(def.Agents))
 	b := &Batch{
-		def: def, cfg: cfg, worlds: worlds, limit: int64(cfg.MaxSteps),
-		pool: native.NewPool(cfg.Workers), episodes: make([]episode, cfg.Worlds), skip: make([]bool, cfg.Worlds),
+		def: def, cfg: cfg, worlds: worlds, limit: int64(cfg.MaxSteps), agents: agents,
+		pool: native.NewPool(cfg.Workers), episodes: make([]episode, cfg.Worlds), skip: make([]bool, cfg.Worlds*agents),
 		errs: make([]error, (cfg.Worlds+def.Chunk-1)/def.Chunk),
 		shape: shape{
-			worlds: cfg.Worlds, obs: def.Obs.Size(), obsKind: def.Obs.Kind, action: def.Action.Size(),
-			actionKind: def.Action.Kind, choices: def.Action.Choices, final: cfg.Autoreset == SameStep,
+			rows: cfg.Worlds * agents, obs: def.Obs.Size(), obsKind: def.Obs.Kind, action: def.Action.Size(),
+			actionKind: def.Action.Kind, choices: def.Action.choices(), mask: def.Action.MaskSize(), final: cfg.Autoreset == SameStep,
 		},
+	}
+	if agents > 1 {
+		b.live = make([]bool, cfg.Worlds*agents)
 	}
 	b.masker, _ = worlds.(Masker)
 	b.checks, b.steps, b.resets = checkTask{b}, stepTask{b}, resetTask{b}
@@ -164,6 +172,9 @@ func (b *Batch) Config() Config { return b.cfg }
 // Len returns the number of worlds.
 func (b *Batch) Len() int { return len(b.episodes) }
 
+// Agents returns the number of agents of a world: of the rows that each world has in Buffers.
+func (b *Batch) Agents() int { return b.agents }
+
 // Options of Reset. The zero value begins the next episode of every world.
 type Options struct {
 	// Only, if not nil, has an entry for each world: only worlds with true begin.
@@ -181,6 +192,9 @@ type Options struct {
 // worlds that have not begun yet are left as they are. A wrong length is ErrRange, and an altered
 // floating-point environment ErrFloatEnv, with nothing changed; the error of a world is ErrWorld.
 func (b *Batch) Reset(o Options, buf *Buffers) error {
+	if err := b.idle("Reset"); err != nil {
+		return err
+	}
 	if err := buf.check(&b.shape, "Reset", false); err != nil {
 		return err
 	}
@@ -269,19 +283,25 @@ func (b *Batch) resetWorld(i int) error {
 func (b *Batch) begin(i int) error {
 	s := &b.episodes[i]
 	s.steps, s.stage = 0, running
+	b.revive(i)
 	if err := b.worlds.Begin(i, Seed(s.seed, s.number, s.episode)); err != nil {
 		return fmt.Errorf("world %d: %w", i, err)
 	}
 	return nil
 }
 
-// observe writes the observation and the mask of a world, unless it has not begun.
+// observe writes the observations and the masks of a world, unless it has not begun.
 func (b *Batch) observe(i int) {
 	if b.episodes[i].stage == fresh {
 		return
 	}
-	b.worlds.Observe(i, rowOf(b.buf.Obs, b.buf.ObsUint8, b.shape.obsKind, i, b.shape.obs, b.buf.ObsStride))
-	b.mask(i)
+	for row := i * b.agents; row < (i+1)*b.agents; row++ {
+		b.worlds.Observe(row, rowOf(b.buf.Obs, b.buf.ObsUint8, b.shape.obsKind, row, b.shape.obs, b.buf.ObsStride))
+		b.mask(row)
+	}
+	if b.buf.Live != nil {
+		b.writeLive(i)
+	}
 }
 
 func (b *Batch) mask(i int) {
@@ -290,9 +310,9 @@ func (b *Batch) mask(i int) {
 	}
 	stride := b.buf.MaskStride
 	if stride == 0 {
-		stride = b.shape.choices
+		stride = b.shape.mask
 	}
-	row := b.buf.Mask[i*stride:][:b.shape.choices:b.shape.choices]
+	row := b.buf.Mask[i*stride:][:b.shape.mask:b.shape.mask]
 	if b.masker != nil {
 		b.masker.Mask(i, row)
 		return
@@ -305,6 +325,9 @@ func (b *Batch) mask(i int) {
 // Observe writes the observations of all worlds that have begun into buf, without a step: for use after
 // Load and Fork. A wrong length is ErrRange, and after a step that has failed the error is ErrWorld.
 func (b *Batch) Observe(buf *Buffers) error {
+	if err := b.idle("Observe"); err != nil {
+		return err
+	}
 	if b.failed != nil {
 		return b.failed
 	}
@@ -329,6 +352,13 @@ func (b *Batch) Observe(buf *Buffers) error {
 // Then the content of the buffers is undefined, and every later Step returns the error, until Reset has reset
 // all worlds.
 func (b *Batch) Step(buf *Buffers) error {
+	if err := b.idle("Step"); err != nil {
+		return err
+	}
+	return b.step(buf)
+}
+
+func (b *Batch) step(buf *Buffers) error {
 	if b.failed != nil {
 		return b.failed
 	}
@@ -364,34 +394,58 @@ func (b checkTask) Do(_, chunk int) {
 	b.errs[chunk] = err
 }
 
-// checkWorld checks the action of a world, and notes in skip whether this step only begins its episode.
+// checkWorld checks the actions of a world, and notes in skip whether this step only begins its episode.
 func (b *Batch) checkWorld(i int) error {
 	stage := b.episodes[i].stage
-	b.skip[i] = stage == ended
+	if b.live == nil {
+		b.skip[i] = stage == ended
+	}
 	switch {
 	case stage == fresh:
 		return fault.Field(fault.ErrStale, "Reset has not begun world", i)
 	case stage == ended && b.cfg.Autoreset == Disabled:
 		return fault.Field(fault.ErrStale, "the episode has ended of world", i)
+	case b.live != nil:
+		return b.checkAgents(i)
 	case stage == ended: // the action is ignored
 		return nil
-	case b.shape.actionKind == Int32:
-		if c := b.in.Choice(i); uint32(c) >= uint32(b.shape.choices) {
-			return fmt.Errorf("%w: 0 to %d", fault.Element(fault.ErrRange, "choice of world", i, c), b.shape.choices-1)
-		}
-		return nil
 	}
-	return b.checkBounds(i)
+	return b.checkAction(i)
 }
 
-// checkBounds checks the action of a world against its box.
+// checkAction checks the action of a row.
+func (b *Batch) checkAction(i int) error {
+	if b.shape.actionKind != Int32 {
+		return b.checkBounds(i)
+	}
+	choices := b.in.Choices(i)
+	for k, n := range b.shape.choices {
+		if c := choices[k]; uint32(c) >= uint32(n) {
+			return b.refuseChoice(i, k, c, n)
+		}
+	}
+	return nil
+}
+
+func (b *Batch) refuseChoice(i, k int, c int32, n int) error {
+	err := fault.Element(fault.ErrRange, "choice of "+b.rowName(i), k, c)
+	if len(b.shape.choices) == 1 {
+		err = fault.Field(fault.ErrRange, "choice of "+b.rowName(i), c)
+		if b.live == nil {
+			err = fault.Element(fault.ErrRange, "choice of world", i, c)
+		}
+	}
+	return fmt.Errorf("%w: 0 to %d", err, n-1)
+}
+
+// checkBounds checks the action of a row against its box.
 func (b *Batch) checkBounds(i int) error {
 	low, high := b.def.Action.Low, b.def.Action.High
 	for k, v := range b.in.Row(i) {
 		if v >= low[k] && v <= high[k] && fault.Finite(v) {
 			continue
 		}
-		field := fmt.Sprintf("action of world %d", i)
+		field := "action of " + b.rowName(i)
 		if !fault.Finite(v) {
 			return fault.Element(fault.ErrNotFinite, field, k, v)
 		}
@@ -413,6 +467,9 @@ func (b stepTask) Do(_, chunk int) {
 
 // finishStep counts the step of a world, ends and begins its episodes, and observes it.
 func (b *Batch) finishStep(i int) error {
+	if b.live != nil {
+		return b.finishAgents(i)
+	}
 	s, buf := &b.episodes[i], b.buf
 	if b.skip[i] {
 		buf.Reward[i], buf.Terminated[i], buf.Truncated[i] = 0, false, false
@@ -443,8 +500,11 @@ func (b *Batch) finishStep(i int) error {
 	return nil
 }
 
-// episode returns that of world i. It panics if there is no such world.
+// episode returns that of world i. It panics if there is no such world, or if a step runs.
 func (b *Batch) episode(i int) *episode {
+	if b.async.pending {
+		panic("train: a call between StepAsync and StepWait")
+	}
 	if i < 0 || i >= len(b.episodes) {
 		panic("train: there is no such world")
 	}
@@ -470,6 +530,9 @@ func (b *Batch) Hash(i int) uint64 {
 	h = statehash.Add(h, "stage", uint64(s.stage))
 	if s.stage == fresh {
 		return h
+	}
+	for _, live := range b.liveOf(i) {
+		h = statehash.Add(h, "live", uint64(wire.AppendBool(nil, live)[0]))
 	}
 	return statehash.Add(h, "world", b.worlds.Hash(i))
 }

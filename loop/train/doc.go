@@ -56,4 +56,7 @@
 //		err = b.Step(buf)
 //		// read buf.Reward, buf.Terminated, buf.Truncated
 //	}
+//
+// [Batch.StepAsync] and [Batch.StepWait] are the two halves of a Step, as step_async and step_wait of Gymnasium: between
+// them the caller does something else, such as learning from another batch.
 package train

@@ -12,7 +12,8 @@ import (
 //
 //	"evtk.trn"  uint32 version
 //	frame: uint64 seed, number, episode, steps; byte 1 if the episode is over; byte length
-//	       and bytes of the name of the definition
+//	       and bytes of the name of the definition; with several agents a byte for
+//	       each, 1 if it takes part
 //	frame: the state
 const (
 	savedMagic   = "evtk.trn"
@@ -24,6 +25,9 @@ const (
 // with Config.Record, the actions for Export. A world that has not begun is ErrStale, any
 // world after a step that has failed ErrWorld. It panics if there is no such world.
 func (b *Batch) Save(i int, dst []byte) ([]byte, error) {
+	if err := b.idle("Save"); err != nil {
+		return dst, err
+	}
 	s := b.episode(i)
 	if b.failed != nil {
 		return dst, b.failed
@@ -38,6 +42,9 @@ func (b *Batch) Save(i int, dst []byte) ([]byte, error) {
 	}
 	e.U8(s.stage - running)
 	e.Name(b.def.Name)
+	for _, live := range b.liveOf(i) {
+		e.Buf = wire.AppendBool(e.Buf, live)
+	}
 	e.Finish(at)
 	at = e.Start()
 	var err error
@@ -58,6 +65,9 @@ func (b *Batch) Save(i int, dst []byte) ([]byte, error) {
 // ErrUnsupported; an altered floating-point environment is ErrFloatEnv. The world is then as it
 // was. It panics if there is no such world. Call Observe for its observation.
 func (b *Batch) Load(i int, data []byte) error {
+	if err := b.idle("Load"); err != nil {
+		return err
+	}
 	s := b.episode(i)
 	if b.failed != nil {
 		return b.failed
@@ -66,7 +76,7 @@ func (b *Batch) Load(i int, data []byte) error {
 	if err != nil {
 		return err
 	}
-	loaded, err := b.readHead(&d)
+	loaded, live, err := b.readHead(&d)
 	if err != nil {
 		return err
 	}
@@ -81,37 +91,47 @@ func (b *Batch) Load(i int, data []byte) error {
 		return fmt.Errorf("train: Load: world %d: %w", i, err)
 	}
 	*s = loaded
+	copy(b.liveOf(i), live)
 	return nil
 }
 
 // readHead reads the first frame.
-func (b *Batch) readHead(d *frame.Decoder) (s episode, err error) {
+func (b *Batch) readHead(d *frame.Decoder) (s episode, live []bool, err error) {
 	h, err := d.Next("head")
 	if err != nil {
-		return s, err
+		return s, nil, err
 	}
 	r := wire.NewReader(h)
 	s = episode{seed: r.U64(), number: r.U64(), episode: r.U64()}
 	steps, over, name := r.U64(), r.U8(), string(r.Name())
 	s.steps, s.stage = int64(steps), running+over
-	if r.Done() != nil || over > 1 {
-		return s, d.Corrupt("head", len(h))
+	if r.Err() == nil && name != b.def.Name {
+		return s, nil, fmt.Errorf("%w, this one is %q", fault.Field(fault.ErrUnsupported, savedName+"definition", fmt.Sprintf("%.80q", name)), b.def.Name)
 	}
-	if name != b.def.Name {
-		return s, fmt.Errorf("%w, this one is %q", fault.Field(fault.ErrUnsupported, savedName+"definition", fmt.Sprintf("%.80q", name)), b.def.Name)
+	for range b.liveOf(0) {
+		live = append(live, r.Bool())
+	}
+	if r.Done() != nil || over > 1 {
+		return s, nil, d.Corrupt("head", len(h))
+	}
+	if err := checkLive(live, s.stage); err != nil {
+		return s, nil, err
 	}
 	if steps > maxSteps || b.limit > 0 && (steps > uint64(b.limit) || steps == uint64(b.limit) && s.stage == running) {
-		return s, fault.Field(fault.ErrUnsupported, savedName+"steps of an episode", steps)
+		return s, nil, fault.Field(fault.ErrUnsupported, savedName+"steps of an episode", steps)
 	}
 	if s.stage == ended && b.cfg.Autoreset == SameStep {
-		return s, fault.Field(fault.ErrUnsupported, savedName+"an ended episode, in mode", b.cfg.Autoreset)
+		return s, nil, fault.Field(fault.ErrUnsupported, savedName+"an ended episode, in mode", b.cfg.Autoreset)
 	}
-	return s, nil
+	return s, live, nil
 }
 
 // Fork makes world to a copy of world from, as Save and Load do: with the same actions both
 // do the same. It panics if there is no such world.
 func (b *Batch) Fork(from, to int) error {
+	if err := b.idle("Fork"); err != nil {
+		return err
+	}
 	b.episode(to)
 	data, err := b.Save(from, b.saved[:0])
 	if err != nil {
@@ -137,6 +157,9 @@ type Exported struct {
 // Config.Record, which needs worlds on a Sim, and for a world that was loaded from a batch without
 // it; and ErrStale for a world that has not begun. It panics if there is no such world.
 func (b *Batch) Export(i int, dir string) (Exported, error) {
+	if err := b.idle("Export"); err != nil {
+		return Exported{}, err
+	}
 	s := b.episode(i)
 	if !b.cfg.Record {
 		return Exported{}, fault.Field(fault.ErrUnsupported, "train: Export: Config.Record", false)

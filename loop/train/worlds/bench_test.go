@@ -2,6 +2,7 @@ package worlds_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -32,7 +33,7 @@ func BenchmarkWorkers(b *testing.B) {
 	var steps [2]func()
 	var took [2]time.Duration
 	for i := range steps {
-		steps[i] = stepper(b, "cartpole", 4096, 1+i)
+		steps[i], _ = stepper(b, "cartpole", 4096, 1+i)
 	}
 	for b.Loop() {
 		for i, step := range steps {
@@ -47,8 +48,39 @@ func BenchmarkWorkers(b *testing.B) {
 	b.ReportMetric(float64(took[0])/float64(took[1]), "×")
 }
 
+// BenchmarkSmall measures steps of batches of the size that learners use, with new random actions in each step.
+func BenchmarkSmall(b *testing.B) {
+	pace.Always = false
+	defer func() { pace.Always = true }()
+	for _, c := range []struct {
+		name       string
+		n, workers int
+	}{
+		{"cartpole", 1024, 1}, {"cartpole", 4096, 1}, {"cartpole", 4096, 2}, {"cartpole", 16384, 1}, {"cartpole", 16384, 2},
+		{"tag", 64, 1}, {"tag", 64, 2}, {"tag-raster", 64, 1}, {"pushbox", 64, 1}, {"pushbox", 64, 2},
+	} {
+		b.Run(fmt.Sprintf("%s/worlds=%d/workers=%d", c.name, c.n, c.workers), func(b *testing.B) {
+			step, bufs := stepper(b, c.name, c.n, c.workers)
+			def, _ := worlds.ByName(c.name)
+			var sets [16]train.Buffers
+			for i := range sets {
+				sets[i].Choices, sets[i].Actions = slices.Clone(bufs.Choices), slices.Clone(bufs.Actions)
+				policy(def, &sets[i], i)
+			}
+			s := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				bufs.Choices, bufs.Actions = sets[s%16].Choices, sets[s%16].Actions
+				step()
+				s++
+			}
+			b.ReportMetric(float64(c.n)*float64(b.N)/b.Elapsed().Seconds(), "steps/s")
+		})
+	}
+}
+
 func benchmark(b *testing.B, name string, n, workers int) {
-	step := stepper(b, name, n, workers)
+	step, _ := stepper(b, name, n, workers)
 	b.ReportAllocs()
 	for b.Loop() {
 		step()
@@ -56,8 +88,8 @@ func benchmark(b *testing.B, name string, n, workers int) {
 	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "steps/s")
 }
 
-// stepper returns a function that steps a new batch.
-func stepper(b *testing.B, name string, n, workers int) func() {
+// stepper returns a function that steps a new batch, and its buffers.
+func stepper(b *testing.B, name string, n, workers int) (func(), *train.Buffers) {
 	def, err := worlds.ByName(name)
 	if err != nil {
 		b.Fatal(err)
@@ -75,5 +107,5 @@ func stepper(b *testing.B, name string, n, workers int) func() {
 		if err := batch.Step(buf); err != nil {
 			b.Fatal(err)
 		}
-	}
+	}, buf
 }
