@@ -60,7 +60,7 @@ func TestC(t *testing.T) {
 	}
 }
 
-// The Python package, with a Python that has NumPy.
+// The Python package, with a Python that has NumPy, and also without Gymnasium.
 func TestPython(t *testing.T) {
 	library := built(t)
 	python := ""
@@ -74,5 +74,7 @@ func TestPython(t *testing.T) {
 		t.Skip("not run: the Python package: there is no python3 with numpy")
 	}
 	env := []string{"EVERTICK_TRAIN_LIBRARY=" + library, "PYTHONDONTWRITEBYTECODE=1"}
-	t.Log(command(t, "../python", env, python, "-m", "unittest", "-v", "test_evertick"))
+	t.Log(command(t, "../python", env, python, "-m", "unittest", "-v"))
+	const without = "import sys, unittest; sys.modules['gymnasium'] = None; unittest.main(module='test_evertick')"
+	t.Log(command(t, "../python", env, python, "-c", without, "-v"))
 }
