@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 
-from . import _gym
+from . import _gym, _render
 from ._batch import Batch, new_seed
 from ._gym import AutoresetMode
 from ._layout import row
@@ -23,10 +23,12 @@ class Env(_gym.Env):
     After the end of an episode only reset goes on. An environment pickles and copies with its state.
     """
 
-    metadata = {"render_modes": []}
+    metadata = {"render_modes": _render.MODES, "render_fps": 60}
     _batch = None  # until it is open
 
-    def __init__(self, name: str, *, seed=None, max_episode_steps=None, first: int = 0, record: bool = False, library=None):
+    def __init__(self, name: str, *, seed=None, max_episode_steps=None, first: int = 0, record: bool = False, library=None,
+                 render_mode=None, render_size=_render.SIZE):
+        self.render_mode, self.render_size = _render.checked(render_mode, render_size)
         seed = new_seed() if seed is None else seed
         self._batch = b = Batch(
             name, 1, seed=seed, mode=AutoresetMode.DISABLED, workers=1, limit=max_episode_steps, first=first, record=record,
@@ -64,6 +66,10 @@ class Env(_gym.Env):
         """The observation, for use after load."""
         self._batch.observe()
         return self._observation()
+
+    def render(self):
+        """The picture of the world in mode "rgb_array": height x width x 3 bytes, a new array. Otherwise None."""
+        return None if self.render_mode is None else _render.frame(self._batch, 0, self.render_size)
 
     def hash(self) -> int:
         """The hash of the world."""

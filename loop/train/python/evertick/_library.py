@@ -161,6 +161,7 @@ _SIGNATURES = {
     "reset": [_u64, ctypes.POINTER(ResetOptions), ctypes.POINTER(Buffers)],
     "step": [_u64, ctypes.POINTER(Buffers)],
     "observe": [_u64, ctypes.POINTER(Buffers)],
+    "render": [_u64, _i64, ctypes.c_int32, ctypes.c_int32, _ptr, _i64],
     "hashes": [_u64, _ptr, _i64],
     "save": [_u64, _i64, _ptr, _i64, _length],
     "load": [_u64, _i64, _ptr, _i64],

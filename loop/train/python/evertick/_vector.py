@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 
-from . import _gym
+from . import _gym, _render
 from ._batch import Batch, new_seed
 from ._gym import AutoresetMode
 from ._layout import copied, row
@@ -30,6 +30,8 @@ class VectorEnv(_gym.VectorEnv):
     record            keep the actions of episodes, for export
     copy              True: reset and step return new arrays, rewards as float64, as Gymnasium's vectors do. False: they
                       return the arrays that the library writes to, rewards as float32, and the next call overwrites them
+    render_mode       "rgb_array": render returns pictures
+    render_size       of these: width and height in pixels
     library           path of another library of worlds; None: that of evertick.load()
 
     Actions have the shape of action_space. Those that the library can read in place,
@@ -41,13 +43,14 @@ class VectorEnv(_gym.VectorEnv):
     "forkserver".
     """
 
-    metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}
+    metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": _render.MODES, "render_fps": 60}
     _batch = None  # until it is open
 
     def __init__(
         self, name: str, num_envs: int = 1, *, seed=None, autoreset_mode=AutoresetMode.NEXT_STEP, workers: int = 1,
-        max_episode_steps=None, first: int = 0, record: bool = False, copy: bool = True, library=None
+        max_episode_steps=None, first: int = 0, record: bool = False, copy: bool = True, library=None, render_mode=None, render_size=_render.SIZE
     ):
+        self.render_mode, self.render_size = _render.checked(render_mode, render_size)
         seed = new_seed() if seed is None else seed
         self._batch = b = Batch(
             name, num_envs, seed=seed, mode=autoreset_mode, workers=workers, limit=max_episode_steps, first=first, record=record,
@@ -96,6 +99,12 @@ class VectorEnv(_gym.VectorEnv):
         """The observations, for use after load and fork."""
         self._batch.observe()
         return self._give(self._batch.shown)
+
+    def render(self):
+        """A picture of each world in mode "rgb_array", in a tuple: height x width x 3 bytes each, new arrays. Otherwise None."""
+        if self.render_mode is None:
+            return None
+        return tuple(_render.frame(self._batch, i, self.render_size) for i in range(self._batch.worlds))
 
     def close_extras(self, **_):
         """Closes the worlds."""
