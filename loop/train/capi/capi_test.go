@@ -73,8 +73,10 @@ func TestPython(t *testing.T) {
 	if python == "" {
 		t.Skip("not run: the Python package: there is no python3 with numpy")
 	}
-	env := []string{"EVERTICK_TRAIN_LIBRARY=" + library, "PYTHONDONTWRITEBYTECODE=1"}
+	own := filepath.Join(filepath.Dir(library), "libown.so")
+	command(t, ".", nil, "go", "build", "-buildmode=c-shared", "-o", own, "../python/testdata/worlds")
+	env := []string{"EVERTICK_TRAIN_LIBRARY=" + library, "EVERTICK_OWN_LIBRARY=" + own, "PYTHONDONTWRITEBYTECODE=1"}
 	t.Log(command(t, "../python", env, python, "-m", "unittest", "-v"))
-	const without = "import sys, unittest; sys.modules['gymnasium'] = None; unittest.main(module='test_evertick')"
-	t.Log(command(t, "../python", env, python, "-c", without, "-v"))
+	const without = "import sys, unittest; sys.modules['gymnasium'] = None; unittest.main(module=None)"
+	t.Log(command(t, "../python", env, python, "-c", without, "-v", "test_evertick", "test_own"))
 }

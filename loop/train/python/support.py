@@ -14,8 +14,9 @@ def spread(space, step, first=0):
     n = space.shape[0]
     world = np.arange(first, first + n).reshape(n, *[1] * (len(space.shape) - 1))
     place = np.arange(int(np.prod(space.shape[1:]))).reshape(1, *space.shape[1:]) if len(space.shape) > 1 else 0
-    if isinstance(space, evertick.MultiDiscrete):
-        return ((step * 7 + world * 3 + place * 5) % space.nvec).astype(np.int32)
+    if space.dtype.kind == "i":  # several choices of each world are a Box
+        n = space.nvec if isinstance(space, evertick.MultiDiscrete) else space.high + 1
+        return ((step * 7 + world * 3 + place * 5) % n).astype(np.int32)
     return (((step * 5 + world * 3 + place * 2) % 9 - 4) / 4).astype(np.float32)
 
 

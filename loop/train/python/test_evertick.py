@@ -631,14 +631,14 @@ class Interface(unittest.TestCase):
     def test_structs(self):
         """The structs have the sizes that the library wants: every call above says so. Their
         fields are those of the header, in its order."""
-        header = Path(__file__).parent.parent / "capi" / "evertick_train.h"
+        header = Path(__file__).parent.parent / "clib" / "evertick_train.h"
         if not header.exists():
             self.skipTest("not run: the header is not beside the package")
         from evertick import _library
 
         text = header.read_text()
         for struct, name in (
-            (_library.Config, "config"), (_library.Info, "info"), (_library.Rows, "rows"), (_library.Buffers, "buffers"),
+            (_library.Config, "config"), (_library.Info, "info"), (_library.PartInfo, "part"), (_library.Rows, "rows"), (_library.Buffers, "buffers"),
             (_library.ResetOptions, "reset_options"), (_library.Exported, "exported"),
         ):
             body = text.split(f"typedef struct evertick_train_{name} {{")[1].split("}")[0]

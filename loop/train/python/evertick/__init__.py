@@ -28,6 +28,7 @@ from ._library import (
     load,
     names,
 )
+from ._parallel import ParallelEnv
 from ._register import register
 from ._vector import VectorEnv, make_vec
 
@@ -47,6 +48,7 @@ __all__ = [
     "MultiDiscrete",
     "NotFiniteError",
     "PanicError",
+    "ParallelEnv",
     "RangeError",
     "StaleError",
     "UnsupportedError",

@@ -24,6 +24,7 @@ class Batch:
     """
 
     handle = 0  # 0: closed
+    sent = None  # the actions between send and recv
     _loaded = ("lib", "handle", "buffers", "at", "shown", "shown_final", "shown_mask")  # these are of this process alone
 
     def __init__(self, name, worlds, *, seed, mode, workers, limit, first, record, library):
@@ -35,13 +36,13 @@ class Batch:
         )
         self._open()
         self._describe()
-        n = self.worlds
+        self.rows = n = self.worlds * max(1, len(self.agents))
         self.obs = np.zeros((n, self.observation.size), self.observation.dtype)
         self.final_obs = np.zeros_like(self.obs)
         self.actions = np.zeros((n, self.action.size), self.action.dtype)  # copies of those that the library cannot read
         self.reward = np.zeros(n, np.float32)
         self.terminated, self.truncated, self.final = (np.zeros(n, np.bool_) for _ in range(3))
-        self.mask = np.zeros((n, sum(self.action.choices)), np.bool_)
+        self.mask, self.live = np.zeros((n, sum(self.action.choices)), np.bool_), np.zeros(n, np.bool_)
         self._bind()
 
     # Life.
@@ -55,7 +56,7 @@ class Batch:
     def _bind(self):
         """Gives the arrays to the library, and makes the views that the environments return."""
         b = self.buffers = _library.Buffers(struct_size=ctypes.sizeof(_library.Buffers))
-        for name in ("obs", "reward", "terminated", "truncated", "final", "final_obs"):
+        for name in ("obs", "reward", "terminated", "truncated", "final", "final_obs", "live"):
             setattr(b, name, _library.Rows.of(getattr(self, name)))
         if self.action.choices:
             b.mask = _library.Rows.of(self.mask)
@@ -95,16 +96,27 @@ class Batch:
         self.limit = info.max_steps
         bounds = [np.zeros(n, np.float32) for n in (info.obs_size, info.obs_size, info.action_size, info.action_size)]
         self.call("bounds", *(a.ctypes.data for a in bounds))
-        shape, dtype = tuple(info.obs_shape[: info.obs_dims]), _DTYPES[info.obs_kind]
-        if dtype is np.uint8:
+        self.agents = self.lib.agents(self.handle)
+        if info.obs_kind == _library.UINT8:
             bounds[1].fill(255)
-        self.observation = Layout({None: Part.box(bounds[0].reshape(shape), bounds[1].reshape(shape), dtype)}, dtype)
+        shape = tuple(info.obs_shape[: info.obs_dims])
+        self.observation = self._layout(_library.OBS, info.obs_parts, info.obs_kind, shape, bounds[:2])
+        shape = tuple(info.action_shape[: info.action_dims])
         if info.action_kind == _library.INT32:
-            part = Part.choice(info.choices)
-        else:
-            shape = tuple(info.action_shape[: info.action_dims])
-            part = Part.box(bounds[2].reshape(shape), bounds[3].reshape(shape), np.float32)
-        self.action = Layout({None: part}, _DTYPES[info.action_kind])
+            choices = np.zeros(info.action_size, np.int64)
+            self.call("choices", choices.ctypes.data, len(choices))
+            bounds = [choices] * 4
+        self.action = self._layout(_library.ACTION, info.action_parts, info.action_kind, shape, bounds[2:])
+
+    def _layout(self, space, count, kind, shape, bounds):
+        """The layout of rows; bounds are those of each number, or twice the number of its choices."""
+        parts = {}
+        for i in range(count):
+            p = _library.PartInfo(struct_size=ctypes.sizeof(_library.PartInfo))
+            self.call("describe_part", space, i, ctypes.byref(p))
+            low, high = (b[p.offset : p.offset + p.size] for b in bounds)
+            parts[p.name.decode()] = _part(kind, tuple(p.shape[: p.dims]), low, high, p.offset)
+        return Layout(parts or {None: _part(kind, shape, *bounds, 0)}, _DTYPES[kind])
 
     # Steps.
 
@@ -141,13 +153,35 @@ class Batch:
         self.buffers.actions = _library.Rows.of(a)
         self.call("step", self.at)
 
+    def send(self, actions):
+        """Begins a step of all worlds."""
+        if self.sent is not None:
+            raise StaleError("send: a step was sent before, and not received")
+        a = self.readable(actions)
+        self.buffers.actions = _library.Rows.of(a)
+        self.call("send", self.at)
+        self.sent = a  # the library reads it
+
+    def recv(self):
+        """Ends the step that was sent."""
+        try:
+            self.call("recv")
+        finally:
+            self.sent = None
+
+    def ready(self):
+        """Whether recv would return at once."""
+        out = ctypes.c_int32()
+        self.call("poll", ctypes.byref(out))
+        return bool(out.value)
+
     def readable(self, actions):
         """The array of actions itself, if the library can read it in place, or a copy that it can read."""
         to, parts = self.actions, self.action.parts
         if None in parts:
             part = parts[None]
             a = actions if isinstance(actions, np.ndarray) else np.asarray(actions)
-            if a.shape == (self.worlds, *part.shape) and a.dtype == to.dtype and a.flags.c_contiguous and a.flags.aligned:
+            if a.shape == (self.rows, *part.shape) and a.dtype == to.dtype and a.flags.c_contiguous and a.flags.aligned:
                 return a
             self._copy("actions", part, a, to)
             return to
@@ -159,14 +193,14 @@ class Batch:
         return to
 
     def _copy(self, field, part, a, to):
-        if a.shape != (self.worlds, *part.shape):
-            raise ValueError(f"{field}: shape {a.shape}, wants {(self.worlds, *part.shape)}")
+        if a.shape != (self.rows, *part.shape):
+            raise ValueError(f"{field}: shape {a.shape}, wants {(self.rows, *part.shape)}")
         choices = part.choices is not None
         if choices and a.dtype == object and all(isinstance(v, int) for v in a.flat):
             pass  # whole numbers that no dtype holds
         elif a.dtype.kind not in ("iub" if choices else "iubf"):
             raise TypeError(f"{field}: dtype {a.dtype}, wants {'whole numbers' if choices else 'numbers'}")
-        a = a.reshape(self.worlds, -1)
+        a = a.reshape(self.rows, -1)
         if choices:
             bad = np.argwhere((a < 0) | (a >= part.choices))  # before a cast changes them
             if len(bad):
@@ -174,9 +208,12 @@ class Batch:
         with np.errstate(over="ignore"):  # the library refuses infinities and names the world
             to[:, part.start : part.stop] = a
 
-    def _refuse_choice(self, field, part, a, world, k):
-        where = f"choice of world[{world}]" if part.shape == () else f"choice of world {world}[{k}]"
-        raise RangeError(f"{field}: {where} = {a[world, k]}: 0 to {part.choices[k] - 1}")
+    def _refuse_choice(self, field, part, a, row, k):
+        where = f"choice of world[{row}]" if part.shape == () else f"choice of world {row}[{k}]"
+        if self.agents:
+            world, agent = divmod(int(row), len(self.agents))
+            where = f"choice of world {world}, agent {self.agents[agent]!r}" + ("" if part.shape == () else f"[{k}]")
+        raise RangeError(f"{field}: {where} = {a[row, k]}: 0 to {part.choices[k] - 1}")
 
     # The state of worlds.
 
@@ -228,6 +265,8 @@ class Batch:
         state = {k: v for k, v in self.__dict__.items() if k not in self._loaded}
         if self.handle:
             self.check_open()
+            if self.sent is not None:
+                raise StaleError("a step was sent, and not received: the environment cannot be copied")
             state["states"] = [self._saved(i) for i in range(self.worlds)]
         return state
 
@@ -244,6 +283,12 @@ class Batch:
 
     def __copy__(self):
         return copy.deepcopy(self)
+
+
+def _part(kind, shape, low, high, start):
+    if kind != _library.INT32:
+        return Part.box(low.reshape(shape), high.reshape(shape), _DTYPES[kind], start)
+    return Part.each(low, start) if shape else Part.choice(low[0], start)
 
 
 def new_seed():

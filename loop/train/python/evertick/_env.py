@@ -8,7 +8,7 @@ from . import _gym, _render
 from ._batch import Batch, new_seed
 from ._gym import AutoresetMode
 from ._layout import row
-from ._library import RangeError
+from ._library import RangeError, UnsupportedError
 
 
 def make(name: str, **options) -> "Env":
@@ -34,6 +34,8 @@ class Env(_gym.Env):
             name, 1, seed=seed, mode=AutoresetMode.DISABLED, workers=1, limit=max_episode_steps, first=first, record=record,
             library=library,
         )
+        if b.agents:
+            raise UnsupportedError(f"{name} has the agents {b.agents}: make it a ParallelEnv or a VectorEnv")
         super().reset(seed=int(seed))
         self.name, self.max_episode_steps = b.name, b.limit
         self.observation_space, self.action_space = b.observation.space, b.action.space

@@ -9,6 +9,7 @@ from pathlib import Path
 VERSION = 1
 
 FLOAT32, UINT8, INT32 = 0, 1, 2
+OBS, ACTION = 0, 1
 
 
 class EvertickError(Exception):
@@ -98,6 +99,21 @@ class Info(ctypes.Structure):
         ("action_size", ctypes.c_int64),
         ("choices", ctypes.c_int64),
         ("name", ctypes.c_char * 72),
+        ("agents", ctypes.c_int64),
+        ("mask_size", ctypes.c_int64),
+        ("obs_parts", ctypes.c_int64),
+        ("action_parts", ctypes.c_int64),
+    ]
+
+
+class PartInfo(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32),
+        ("dims", ctypes.c_uint32),
+        ("offset", ctypes.c_int64),
+        ("size", ctypes.c_int64),
+        ("shape", ctypes.c_int64 * 4),
+        ("name", ctypes.c_char * 72),
     ]
 
 
@@ -122,6 +138,7 @@ class Buffers(ctypes.Structure):
         ("final", Rows),
         ("final_obs", Rows),
         ("mask", Rows),
+        ("live", Rows),
     ]
 
 
@@ -158,8 +175,14 @@ _SIGNATURES = {
     "error": [_u64, _text, _i64, _length],
     "describe": [_u64, ctypes.POINTER(Info)],
     "bounds": [_u64, _ptr, _ptr, _ptr, _ptr],
+    "choices": [_u64, _ptr, _i64],
+    "describe_part": [_u64, ctypes.c_uint32, _i64, ctypes.POINTER(PartInfo)],
+    "agents": [_u64, _text, _i64, _length],
     "reset": [_u64, ctypes.POINTER(ResetOptions), ctypes.POINTER(Buffers)],
     "step": [_u64, ctypes.POINTER(Buffers)],
+    "send": [_u64, ctypes.POINTER(Buffers)],
+    "recv": [_u64],
+    "poll": [_u64, ctypes.POINTER(ctypes.c_int32)],
     "observe": [_u64, ctypes.POINTER(Buffers)],
     "render": [_u64, _i64, ctypes.c_int32, ctypes.c_int32, _ptr, _i64],
     "hashes": [_u64, _ptr, _i64],
@@ -194,6 +217,11 @@ class Library:
     def names(self) -> list:
         """The names of all worlds."""
         return self._text(self.call.names).split("\n")
+
+    def agents(self, batch):
+        """The names of the agents of a batch."""
+        text = self._text(self.call.agents, batch)
+        return text.split("\n") if text else []
 
     def message(self, batch):
         """The error message of the last call on a batch."""
@@ -230,7 +258,7 @@ class Library:
             code = function(*arguments, text, room, ctypes.byref(length))
             if code != CAPACITY or length.value < room:
                 if function is not self.call.error:
-                    self.check(code)
+                    self.check(code, *arguments)
                 return text.value.decode("utf-8", "replace")
             room = length.value + 1
 

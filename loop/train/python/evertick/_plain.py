@@ -191,8 +191,9 @@ def batch_space(space, n=1):
         return Dict({k: batch_space(s, n) for k, s in space.items()})
     if isinstance(space, Box):
         return Box(np.stack([space.low] * n), np.stack([space.high] * n), dtype=space.dtype)
-    nvec = space.n if isinstance(space, Discrete) else space.nvec
-    return MultiDiscrete(np.stack([nvec] * n), dtype=space.dtype)
+    if isinstance(space, MultiDiscrete):
+        return Box(0, np.stack([space.nvec - 1] * n), (n, *space.shape), dtype=space.dtype)
+    return MultiDiscrete([space.n] * n, dtype=space.dtype)
 
 
 class _Random:

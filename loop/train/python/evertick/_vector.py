@@ -20,7 +20,8 @@ class VectorEnv(_gym.VectorEnv):
     """Worlds of one kind, stepped together: a gymnasium.vector.VectorEnv, where Gymnasium is installed.
 
     name              one of evertick.names()
-    num_envs          how many worlds
+    num_envs          how many worlds. If a world has several agents, it has a row for each, as if they
+                      were environments: the attribute num_envs is the number of all rows, num_worlds that of worlds
     seed              of the batch, until reset sets another; None: any, np_random_seed says which
     autoreset_mode    an AutoresetMode, or its value
     workers           threads that step chunks of worlds; results do not depend on it
@@ -57,7 +58,8 @@ class VectorEnv(_gym.VectorEnv):
             library=library,
         )
         super().reset(seed=int(seed))
-        self.name, self.num_envs, self.autoreset_mode, self.copy = b.name, b.worlds, b.mode, copy
+        self.name, self.num_envs, self.autoreset_mode, self.copy = b.name, b.rows, b.mode, copy
+        self.num_worlds, self.agents = b.worlds, tuple(b.agents)
         self.metadata = {**self.metadata, "autoreset_mode": b.mode}
         self.max_episode_steps = b.limit
         self.single_observation_space, self.single_action_space = b.observation.space, b.action.space
@@ -70,24 +72,41 @@ class VectorEnv(_gym.VectorEnv):
         """Begins episodes, and returns observations and info.
 
         seed      None: the next episode of each world. A number: the first episode of that seed; world i has the
-                  episodes of world first + i. A list with one of those for each world.
+                  episodes of world first + i. A list with one of those for each world (not for each agent).
         options   {"reset_mask": array of bool}: only these worlds begin.
         """
         only = self._reset_mask(options)
         self._batch.reset(seed, only)
         if seed is not None and np.ndim(seed) == 0:
             super().reset(seed=int(seed))
-        return self._give(self._batch.shown), self._info(self._all if only is None else only)
+        return self._give(self._batch.shown), self._info(self._all if only is None else only.repeat(self.num_envs // self.num_worlds))
 
     def step(self, actions):
         """Steps all worlds: observations, rewards, terminated, truncated, info.
 
         info has, where actions are choices, "action_mask", a flag for each choice; and in SAME_STEP, where an episode has
         ended, "final_obs", its last observation or None, and "final_info". "_action_mask", "_final_obs" and "_final_info"
-        mark the worlds that have them.
+        mark the worlds that have them. With several agents "live" marks those that take part in the next step.
         """
+        self._batch.step(actions)
+        return self._outcome()
+
+    def send(self, actions) -> None:
+        """Begins a step, which recv ends. Until then the actions may not be changed, arrays of copy=False not be read, and
+        other calls than ready and close are StaleErrors."""
+        self._batch.send(actions)
+
+    def recv(self):
+        """Waits for the step of send, and returns what step returns. An invalid action is an error here."""
+        self._batch.recv()
+        return self._outcome()
+
+    def ready(self) -> bool:
+        """Whether recv would return at once."""
+        return self._batch.ready()
+
+    def _outcome(self):
         b = self._batch
-        b.step(actions)
         info = self._info(self._all)
         if b.mode is AutoresetMode.SAME_STEP and b.final.any():
             self._add_final(info)
@@ -140,7 +159,7 @@ class VectorEnv(_gym.VectorEnv):
         if name == "hash":
             return tuple(self.hashes().tolist())
         if name in ("save", "load", "export"):
-            return tuple(getattr(self, name)(i, *args, **kwargs) for i in range(self.num_envs))
+            return tuple(getattr(self, name)(i, *args, **kwargs) for i in range(self.num_worlds))
         if name in self._extra:
             return self._extra[name]
         value = getattr(self, {"observation_space": "single_observation_space", "action_space": "single_action_space"}.get(name, name))
@@ -168,8 +187,12 @@ class VectorEnv(_gym.VectorEnv):
 
     def _info(self, which):
         """The info of the worlds that are marked."""
-        mask = self._batch.shown_mask
-        return {} if mask is None else {"action_mask": self._give(mask), "_action_mask": self._give(which)}
+        b, info = self._batch, {}
+        if b.shown_mask is not None:
+            info.update(action_mask=self._give(b.shown_mask), _action_mask=self._give(which))
+        if b.agents:
+            info.update(live=self._give(b.live), _live=self._give(which))
+        return info
 
     def _add_final(self, info):
         b = self._batch
@@ -191,7 +214,12 @@ class VectorEnv(_gym.VectorEnv):
             raise ValueError(f"reset_mask: shape {mask.shape}, wants {(self.num_envs,)}")
         if not mask.any():
             raise ValueError("reset_mask: no world is marked")
-        return mask
+        if not self.agents:
+            return mask
+        mask = mask.reshape(self.num_worlds, -1)
+        if (mask.any(1) != mask.all(1)).any():
+            raise ValueError(f"reset_mask: some agents of world {np.flatnonzero(mask.any(1) != mask.all(1))[0]} are marked and others not")
+        return mask.all(1)
 
     def __copy__(self):
         return copy.deepcopy(self)
