@@ -68,6 +68,15 @@ class Render(unittest.TestCase):
                 for a, b in zip(again.render(), frames, strict=True):
                     self.assertTrue(np.array_equal(a, b))
 
+    def test_parallel(self):
+        with evertick.make("tag", seed=4, render_mode="rgb_array") as env:
+            parallel = evertick.ParallelEnv("tag", seed=4, render_mode="rgb_array")
+            env.reset()
+            parallel.reset()
+            self.assertTrue(np.array_equal(env.render(), parallel.render()))
+            parallel.close()
+            self.assertIsNone(evertick.ParallelEnv("tag").render())
+
     def test_refused(self):
         for mode in ("human", "ansi", 3):
             with self.assertRaisesRegex(evertick.UnsupportedError, "render_mode = "):

@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 
+from . import _render
 from ._batch import Batch, new_seed
 from ._gym import AutoresetMode
 from ._layout import row
@@ -23,16 +24,17 @@ class ParallelEnv(_Base):
     environment pickles and copies with its state.
     """
 
-    render_mode = None
     _batch = None  # until it is open
 
-    def __init__(self, name: str, *, seed=None, max_episode_steps=None, first: int = 0, record: bool = False, library=None):
+    def __init__(self, name: str, *, seed=None, max_episode_steps=None, first: int = 0, record: bool = False, library=None,
+                 render_mode=None, render_size=_render.SIZE):
+        self.render_mode, self.render_size = _render.checked(render_mode, render_size)
         self._batch = b = Batch(
             name, 1, seed=new_seed() if seed is None else seed, mode=AutoresetMode.DISABLED, workers=1, limit=max_episode_steps,
             first=first, record=record, library=library,
         )
         self.name, self.max_episode_steps = b.name, b.limit
-        self.metadata = {"name": b.name, "render_modes": []}
+        self.metadata = {"name": b.name, "render_modes": _render.MODES, "render_fps": 60}
         self.possible_agents = list(b.agents or ["agent_0"])
         self.agents = []
         # A space for each: their samples are independent.
@@ -88,6 +90,10 @@ class ParallelEnv(_Base):
         out = self._rows(b.shown), rewards, *flags, self._infos()
         self.agents = [a for a in self.agents if not flags[0][a] and not flags[1][a]]
         return out
+
+    def render(self):
+        """The picture of the world in mode "rgb_array": height x width x 3 bytes, a new array. Otherwise None."""
+        return None if self.render_mode is None else _render.frame(self._batch, 0, self.render_size)
 
     def hash(self) -> int:
         """The hash of the world."""
