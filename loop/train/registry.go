@@ -15,8 +15,7 @@ var registry struct {
 	m map[string]Definition
 }
 
-// Register gives a definition to all who ask for it by its name: to a shared library of package clib, above
-// all. Call it from an init function. It panics if the definition is not valid, or if there is another one
+// Register lets ByName return a definition by its name, which the shared libraries of package clib do. Call it from an init function. It panics if the definition is not valid, or if there is another one
 // of that name.
 func Register(def Definition) {
 	if err := def.Validate(); err != nil {

@@ -29,9 +29,7 @@ type batch struct {
 	data      []byte       // scratch of Save
 	hashes    []uint64
 	buffers   train.Buffers
-	sent      bool          // a step runs or has run, and recv has not returned its result
-	done      chan struct{} // gets a value when it has run
-	result    error         // of it
+	sent      bool // a step runs or has run, and recv has not returned its result
 	canvas    *raster.Canvas
 }
 
@@ -232,7 +230,7 @@ func evertick_train_go_create(name *C.evertick_text, config *C.evertick_train_co
 		if err := fits(b.Definition()); err != nil {
 			return err
 		}
-		*handle = C.uint64_t(add(&batch{b: b, done: make(chan struct{}, 1)}))
+		*handle = C.uint64_t(add(&batch{b: b}))
 		return nil
 	})
 }
@@ -296,10 +294,10 @@ func evertick_train_go_close(handle C.uint64_t) C.int32_t {
 		}
 		h.mu.Lock() // waits for a running call
 		defer h.mu.Unlock()
+		defer func() { h.b, h.buffers = nil, train.Buffers{} }()
 		if h.sent {
-			<-h.done
+			_ = h.b.StepWait()
 		}
-		h.b, h.buffers = nil, train.Buffers{}
 		return nil
 	})
 }
@@ -510,26 +508,9 @@ func evertick_train_go_send(handle C.uint64_t, buffers *C.evertick_train_buffers
 			return err
 		}
 		h.sent = true
-		go h.stepSent()
-		return nil
+		return h.b.StepAsync(&h.buffers)
 	})
 }
-
-// stepSent runs the step that was sent. Until it is received nothing else uses the fields that it does.
-func (h *batch) stepSent() {
-	defer func() {
-		if v := recover(); v != nil {
-			h.result = &panicError{v}
-		}
-		h.done <- struct{}{}
-	}()
-	h.result = h.b.Step(&h.buffers)
-}
-
-// panicError is the result of a step that has panicked.
-type panicError struct{ value any }
-
-func (e *panicError) Error() string { return fmt.Sprint(e.value) }
 
 //export evertick_train_go_recv
 func evertick_train_go_recv(handle C.uint64_t) C.int32_t {
@@ -537,14 +518,8 @@ func evertick_train_go_recv(handle C.uint64_t) C.int32_t {
 		if !h.sent {
 			return notSent(handle)
 		}
-		<-h.done
-		err := h.result
-		h.sent, h.result, h.buffers = false, nil, train.Buffers{}
-		var p *panicError
-		if errors.As(err, &p) {
-			panic(p.value)
-		}
-		return err
+		defer func() { h.sent, h.buffers = false, train.Buffers{} }() // also after a panic of a world
+		return h.b.StepWait()
 	})
 }
 
@@ -561,7 +536,10 @@ func evertick_train_go_poll(handle C.uint64_t, ready *C.int32_t) C.int32_t {
 		if !h.sent {
 			return notSent(handle)
 		}
-		*ready = C.int32_t(len(h.done))
+		*ready = 0
+		if h.b.StepDone() {
+			*ready = 1
+		}
 		return nil
 	})
 }
