@@ -11,6 +11,7 @@ import (
 	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/physics"
 )
 
 // Autoreset says when the next episode of a world begins after one has ended. The
@@ -125,6 +126,8 @@ type Batch struct {
 	only   []bool // of Reset
 	saved  []byte // of Fork
 	async  asyncStep
+
+	drawing physics.Drawing // of Render
 }
 
 // New returns a batch whose worlds have not begun: Reset begins them. Errors are those of
