@@ -19,6 +19,17 @@
 // few numbers implement Worlds themselves, in columns, and take some nanoseconds. Package
 // worlds has examples of both.
 //
+// [Register] makes a definition known by its name. Package clib makes a shared library of those that a program has
+// registered, for C and Python.
+//
+// # Agents
+//
+// A world may have several agents: Definition.Agents has their names. With n agents world i has the
+// rows from i*n to i*n+n-1 of all buffers. An agent ends when a step has terminated it, and is then skipped:
+// its action is ignored, its reward is 0, its flags are false, and Buffers.Live is false. It is still
+// observed. The world ends with the last of its agents. When its time is up, all agents that are left are
+// truncated. A game of several agents is a [Team].
+//
 // # Episodes
 //
 // An episode ends because a step has ended it (terminated), or because its time is up

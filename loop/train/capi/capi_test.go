@@ -13,14 +13,14 @@ import (
 	"github.com/evertick/evertick/loop/train/worlds"
 )
 
-// built builds the library into a folder of its own. It takes a minute with an empty build cache.
-func built(t *testing.T) string {
+// built builds the library of a package into a folder of its own. It takes a minute with an empty build cache.
+func built(t *testing.T, of string) string {
 	t.Helper()
 	if os.Getenv("EVERTICK_CAPI") == "" {
 		t.Skip("needs EVERTICK_CAPI=1, as make python sets it")
 	}
 	path := filepath.Join(t.TempDir(), "libevertick_train.so")
-	command(t, ".", nil, "go", "build", "-buildmode=c-shared", "-o", path, ".")
+	command(t, ".", nil, "go", "build", "-buildmode=c-shared", "-o", path, of)
 	return path
 }
 
@@ -37,7 +37,7 @@ func command(t *testing.T, dir string, env []string, name string, args ...string
 
 // A C program uses every function, correctly and wrongly; and its exported episode verifies.
 func TestC(t *testing.T) {
-	library := built(t)
+	library := built(t, ".")
 	gcc, err := exec.LookPath("gcc")
 	if err != nil {
 		t.Skip("not run: a C program with the library: gcc is not installed")
@@ -62,17 +62,8 @@ func TestC(t *testing.T) {
 
 // The Python package, with a Python that has NumPy, and also without Gymnasium.
 func TestPython(t *testing.T) {
-	library := built(t)
-	python := ""
-	for _, name := range []string{"python3", "/usr/bin/python3"} {
-		if exec.Command(name, "-c", "import numpy").Run() == nil {
-			python = name
-			break
-		}
-	}
-	if python == "" {
-		t.Skip("not run: the Python package: there is no python3 with numpy")
-	}
+	library := built(t, ".")
+	python := pythonWith(t, "numpy")
 	own := filepath.Join(filepath.Dir(library), "libown.so")
 	command(t, ".", nil, "go", "build", "-buildmode=c-shared", "-o", own, "../python/testdata/worlds")
 	env := []string{"EVERTICK_TRAIN_LIBRARY=" + library, "EVERTICK_OWN_LIBRARY=" + own, "PYTHONDONTWRITEBYTECODE=1"}

@@ -16,12 +16,11 @@
    A batch is for one thread at a time: a call waits for a running call on the same batch.
    Different batches are independent, and may be used by one thread each, at the same time.
 
-   Signals: when it is loaded, the library installs handlers for the signals that the Go runtime uses, unless
-   the program ignores them, and passes signals that it does not handle to the handlers that were there before.
-   Those of SIGINT and SIGHUP are left alone if the program has set any. A program that sets a handler after
-   the library was loaded must set SA_ONSTACK, as threads of the library have small stacks, and may not
-   replace the handler of SIGURG. It must not block SIGPROF and SIGURG in threads that it creates. See
-   the documentation of Go's package os/signal, "Go programs that use cgo or SWIG".
+   Signals: when it is loaded, the library installs handlers of SIGSEGV, SIGBUS, SIGFPE, SIGPIPE and SIGURG. A signal
+   that the program's own code causes goes on to the handler that was there before. All other signals are the
+   program's; if it has handlers already, they get SA_ONSTACK, because any thread may run them and those of the library
+   have small stacks. A handler that is set later must have SA_ONSTACK. One for the five signals above must
+   call the handler that it replaces for what it does not expect. Do not block SIGURG in all threads.
 
    The library has threads of its own, which fork(2) does not copy. In a child of a process that
    has loaded the library every function returns EVERTICK_EFORKED at once, and changes nothing; the

@@ -3,6 +3,7 @@
 //
 //	cartpole     a pole on a cart is balanced; in columns, some nanoseconds a step
 //	tag          three pursuers, one of them the player, catch runners; on a Sim, with radius queries
+//	tag-team     the same with all three pursuers as agents
 //	tag-raster   the same, seen from above as an image of bytes
 //	pushbox      a disc pushes a box to a place; on a Sim, with rigid bodies
 //
@@ -23,7 +24,7 @@ import (
 )
 
 var definitions = map[string]func() train.Definition{
-	"cartpole": CartPole, "pushbox": PushBox().Definition, "tag": Tag().Definition, "tag-raster": TagRaster().Definition,
+	"cartpole": CartPole, "pushbox": PushBox().Definition, "tag": Tag().Definition, "tag-team": TagTeam().Definition, "tag-raster": TagRaster().Definition,
 }
 
 // Names returns the names of the definitions of this package, sorted.
@@ -42,7 +43,7 @@ func ByName(name string) (train.Definition, error) {
 // Scenarios returns the scenarios by which package replay runs the logs of these worlds. They also
 // demonstrate the worlds. See train.SimDefinition.ReplayScenario for cfg.
 func Scenarios(cfg evertick.Config) []replay.Scenario {
-	return []replay.Scenario{PushBox().ReplayScenario(cfg), Tag().ReplayScenario(cfg)}
+	return []replay.Scenario{PushBox().ReplayScenario(cfg), Tag().ReplayScenario(cfg), TagTeam().ReplayScenario(cfg)}
 }
 
 // clamp returns v, or the nearer bound.

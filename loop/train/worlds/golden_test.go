@@ -15,6 +15,7 @@ var golden = map[string]uint64{
 	"pushbox":    0xd4c2f521bcc0d412,
 	"tag":        0xbc4fbc5fde4ce343,
 	"tag-raster": 0x69de6998d295863e,
+	"tag-team":   0x475b9b13955fd985,
 }
 
 func TestGolden(t *testing.T) {

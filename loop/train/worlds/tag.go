@@ -73,16 +73,17 @@ type tag struct {
 	sim        *evertick.Sim
 	velX, velY []float32 // columns, by slot
 	raster     bool
+	players    int // pursuers that have actions: the first slots
 
-	seed   uint64
-	reward float32
-	over   bool
+	seed    uint64
+	rewards [tagPursuers]float32 // of players
+	over    bool
 
 	queries spatial.Queries
 	seen    spatial.Result
 	row     [tagAll]int8 // of the result, by slot; -1: none
 	caught  [tagAll]bool
-	played  bool // the player has an action in this tick
+	played  bool // the players have actions in this tick
 }
 
 func newTag(cfg evertick.Config, raster bool) (*tag, error) {
@@ -95,7 +96,7 @@ func newTag(cfg evertick.Config, raster bool) (*tag, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &tag{sim: sim, raster: raster}
+	g := &tag{sim: sim, raster: raster, players: 1}
 	x, errX := ecs.AddColumn[float32](sim.World, "velocity.x")
 	y, errY := ecs.AddColumn[float32](sim.World, "velocity.y")
 	if err := errors.Join(errX, errY); err != nil {
@@ -113,11 +114,11 @@ func newTag(cfg evertick.Config, raster bool) (*tag, error) {
 
 func (g *tag) Sim() *evertick.Sim { return g.sim }
 
-func (g *tag) Outcome() (float32, bool) { return g.reward, g.over }
+func (g *tag) Outcome() (float32, bool) { return g.rewards[0], g.over }
 
 // AppendState implements evertick.State.
 func (g *tag) AppendState(dst []byte) []byte {
-	return wire.AppendBool(wire.AppendF32s(wire.AppendU64s(dst, g.seed), g.reward), g.over)
+	return wire.AppendBool(wire.AppendF32s(wire.AppendU64s(dst, g.seed), g.rewards[0]), g.over)
 }
 
 // RestoreState implements evertick.State.
@@ -130,14 +131,14 @@ func (g *tag) RestoreState(src []byte) error {
 	if !fault.Finite(reward) {
 		return fault.Field(fault.ErrCorrupt, "worlds: tag: reward", reward)
 	}
-	g.seed, g.reward, g.over = seed, reward, over
+	g.seed, g.rewards[0], g.over = seed, reward, over
 	return nil
 }
 
-// applyAction creates the world in the first tick, and moves the player as the action says. Without
-// an action, as in a demonstration, the player runs as the other pursuers do.
+// applyAction creates the world in the first tick, and moves the players as the actions say. Without
+// actions, as in a demonstration, a player runs as the other pursuers do.
 func (g *tag) applyAction(t *evertick.Tick) error {
-	o, err := train.Orders(t, tagAction)
+	o, err := train.TeamOrders(t, tagAction, g.players)
 	if err != nil {
 		return err
 	}
@@ -145,16 +146,17 @@ func (g *tag) applyAction(t *evertick.Tick) error {
 	if o.Begin {
 		return g.create(o.Seed)
 	}
-	if g.played {
-		x, y := shorten(clamp(o.Float(0), -1, 1), clamp(o.Float(1), -1, 1), 1)
-		g.velX[0], g.velY[0] = x*pursuerSpeed, y*pursuerSpeed
+	for p := 0; p < g.players && g.played; p++ {
+		part := o.Of(p)
+		x, y := shorten(clamp(part.Float(0), -1, 1), clamp(part.Float(1), -1, 1), 1)
+		g.velX[p], g.velY[p] = x*pursuerSpeed, y*pursuerSpeed
 	}
 	return nil
 }
 
 // create creates pursuers near the centre and runners anywhere.
 func (g *tag) create(seed uint64) error {
-	g.seed, g.reward, g.over = seed, 0, false
+	g.seed, g.rewards, g.over = seed, [tagPursuers]float32{}, false
 	for i := range tagAll {
 		id, err := g.sim.World.Spawn()
 		if err != nil {
@@ -201,7 +203,7 @@ func (g *tag) look(*evertick.Tick) error {
 
 // catch removes the runners in reach, in the order of pursuers.
 func (g *tag) catch(t *evertick.Tick) error {
-	g.reward = tickReward
+	g.rewards = [tagPursuers]float32{tickReward, tickReward, tickReward}
 	g.caught = [tagAll]bool{}
 	for p := range tagPursuers {
 		row := int(g.row[p])
@@ -217,9 +219,7 @@ func (g *tag) catch(t *evertick.Tick) error {
 				continue
 			}
 			g.caught[other] = true
-			if p == 0 {
-				g.reward += catchReward
-			}
+			g.rewards[p] += catchReward
 			if id, ok := g.sim.World.ID(other); ok {
 				t.Commands().Despawn(id)
 			}
@@ -239,10 +239,10 @@ func (g *tag) left() (n int) {
 	return n
 }
 
-// decide sets the velocities of all agents but the player for the next tick.
+// decide sets the velocities of all agents but the players for the next tick.
 func (g *tag) decide(t *evertick.Tick) error {
 	for i := range tagAll {
-		if g.row[i] < 0 || i == 0 && g.played {
+		if g.row[i] < 0 || i < g.players && g.played {
 			continue
 		}
 		speed := float32(pursuerSpeed)
@@ -304,12 +304,17 @@ func (g *tag) Observe(row train.Row) {
 		g.draw(row.Uint8)
 		return
 	}
-	pos, o := &g.sim.World.Position, row.Float32
+	g.view(0, row.Float32)
+}
+
+// view writes what a pursuer sees.
+func (g *tag) view(self uint32, o []float32) {
+	pos := &g.sim.World.Position
 	clear(o)
-	x, y := pos.X[0], pos.Y[0]
-	o[0], o[1], o[2], o[3] = x/tagHalf, y/tagHalf, g.velX[0]/pursuerSpeed, g.velY[0]/pursuerSpeed
-	g.others(o[4:4+3*tagSeen], true)
-	g.others(o[4+3*tagSeen:tagObs-1], false)
+	x, y := pos.X[self], pos.Y[self]
+	o[0], o[1], o[2], o[3] = x/tagHalf, y/tagHalf, g.velX[self]/pursuerSpeed, g.velY[self]/pursuerSpeed
+	g.others(self, o[4:4+3*tagSeen], true)
+	g.others(self, o[4+3*tagSeen:tagObs-1], false)
 	n := 0
 	for slot := uint32(tagPursuers); slot < tagAll; slot++ {
 		if _, alive := g.sim.World.ID(slot); alive {
@@ -319,18 +324,18 @@ func (g *tag) Observe(row train.Row) {
 	o[tagObs-1] = float32(n) / tagRunners
 }
 
-// others writes the runners, or pursuers, that the player sees. It searches again, as the result of
+// others writes the runners, or pursuers, that a pursuer sees. It searches again, as the result of
 // the last query is not in a snapshot.
-func (g *tag) others(o []float32, runner bool) {
+func (g *tag) others(self uint32, o []float32, runner bool) {
 	pos := &g.sim.World.Position
 	var done [tagAll]bool
 	for ; len(o) > 0; o = o[3:] {
 		best, at := float32(tagSight*tagSight), -1
-		for slot := uint32(1); slot < tagAll; slot++ {
-			if _, alive := g.sim.World.ID(slot); !alive || done[slot] || (slot >= tagPursuers) != runner {
+		for slot := range uint32(tagAll) {
+			if _, alive := g.sim.World.ID(slot); !alive || slot == self || done[slot] || (slot >= tagPursuers) != runner {
 				continue
 			}
-			dx, dy := pos.X[slot]-pos.X[0], pos.Y[slot]-pos.Y[0]
+			dx, dy := pos.X[slot]-pos.X[self], pos.Y[slot]-pos.Y[self]
 			if d := float32(dx*dx) + float32(dy*dy); d <= best && (at < 0 || d < best) {
 				best, at = d, int(slot)
 			}
@@ -339,7 +344,7 @@ func (g *tag) others(o []float32, runner bool) {
 			return
 		}
 		done[at] = true
-		o[0], o[1], o[2] = (pos.X[at]-pos.X[0])/tagSight, (pos.Y[at]-pos.Y[0])/tagSight, 1
+		o[0], o[1], o[2] = (pos.X[at]-pos.X[self])/tagSight, (pos.Y[at]-pos.Y[self])/tagSight, 1
 	}
 }
 

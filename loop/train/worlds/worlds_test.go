@@ -177,12 +177,12 @@ func TestSaveLoad(t *testing.T) {
 				if err := b.Observe(bufB); err != nil {
 					t.Fatal(err)
 				}
-				if s > 0 && !sameObs(bufA, 3, bufB, 7) {
+				if s > 0 && !sameObs(bufA, 3, bufB, 7, a.Agents()) {
 					t.Fatalf("step %d: observations differ", s)
 				}
 				policyFrom(a.Definition(), bufA, s, 0)
 				for _, k := range []int{0, 7} {
-					copyAction(bufA, 3, bufB, k, a.Definition().Action.Size())
+					copyAction(bufA, 3, bufB, k, a.Definition().Action.Size()*a.Agents())
 				}
 				step(t, a, bufA)
 				step(t, b, bufB)
@@ -191,11 +191,12 @@ func TestSaveLoad(t *testing.T) {
 	}
 }
 
-func sameObs(a *train.Buffers, i int, b *train.Buffers, k int) bool {
-	if n := len(a.ObsUint8) / len(a.Reward); n > 0 {
+// sameObs compares the observations of two worlds, of all their agents.
+func sameObs(a *train.Buffers, i int, b *train.Buffers, k, agents int) bool {
+	if n := len(a.ObsUint8) / len(a.Reward) * agents; n > 0 {
 		return slices.Equal(a.ObsUint8[i*n:][:n], b.ObsUint8[k*n:][:n])
 	}
-	n := len(a.Obs) / len(a.Reward)
+	n := len(a.Obs) / len(a.Reward) * agents
 	return slices.Equal(a.Obs[i*n:][:n], b.Obs[k*n:][:n])
 }
 
@@ -221,7 +222,7 @@ func scenario(t testing.TB, name string) replay.Scenario {
 
 // An exported episode verifies, and ends in the state of the world.
 func TestExport(t *testing.T) {
-	for _, name := range []string{"tag", "tag-raster", "pushbox"} {
+	for _, name := range []string{"tag", "tag-raster", "tag-team", "pushbox"} {
 		t.Run(name, func(t *testing.T) {
 			b, buf := made(t, name, train.Config{Worlds: 3, Seed: 9, MaxSteps: 30, Record: true})
 			for s := range 41 { // the first of which that is not stepped is number 30
