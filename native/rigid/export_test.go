@@ -2,6 +2,9 @@ package rigid
 
 import "github.com/evertick/evertick/native"
 
+// Kernels are tested with any number of rows.
+func init() { fewRows = 0 }
+
 // Crowded makes a BroadPhase search by brute force.
 func (b *BroadPhase) Crowded(level native.Level, boxes *Boxes, filters *Filters, out *Pairs) {
 	b.begin(level, boxes, out)
