@@ -31,15 +31,15 @@ func (b *Batch) Save(i int, dst []byte) ([]byte, error) {
 	if b.failed != nil {
 		return dst, b.failed
 	}
-	if s.stage == fresh {
+	if b.stages[i] == fresh {
 		return dst, fault.Field(fault.ErrStale, "train: Save: Reset has not begun world", i)
 	}
 	e := frame.Begin(dst, savedMagic, savedVersion)
 	at := e.Start()
-	for _, v := range [...]uint64{s.seed, s.number, s.episode, uint64(s.steps)} {
+	for _, v := range [...]uint64{s.seed, s.number, s.episode, uint64(b.steps[i])} {
 		e.U64(v)
 	}
-	e.U8(s.stage - running)
+	e.U8(b.stages[i] - running)
 	e.Name(b.def.Name)
 	e.Finish(at)
 	at = e.Start()
@@ -72,7 +72,7 @@ func (b *Batch) Load(i int, data []byte) error {
 	if err != nil {
 		return err
 	}
-	loaded, err := b.readHead(&d)
+	loaded, steps, stage, err := b.readHead(&d)
 	if err != nil {
 		return err
 	}
@@ -86,33 +86,33 @@ func (b *Batch) Load(i int, data []byte) error {
 	if err := b.worlds.RestoreState(i, state); err != nil {
 		return fmt.Errorf("train: Load: world %d: %w", i, err)
 	}
-	*s = loaded
+	*s, b.steps[i], b.stages[i] = loaded, steps, stage
 	return nil
 }
 
 // readHead reads the first frame.
-func (b *Batch) readHead(d *frame.Decoder) (s episode, err error) {
+func (b *Batch) readHead(d *frame.Decoder) (s episode, steps int64, stage uint8, err error) {
 	h, err := d.Next("head")
 	if err != nil {
-		return s, err
+		return s, steps, stage, err
 	}
 	r := wire.NewReader(h)
 	s = episode{seed: r.U64(), number: r.U64(), episode: r.U64()}
-	steps, over, name := r.U64(), r.U8(), string(r.Name())
-	s.steps, s.stage = int64(steps), running+over
+	count, over, name := r.U64(), r.U8(), string(r.Name())
+	steps, stage = int64(count), running+over
 	if r.Done() != nil || over > 1 {
-		return s, d.Corrupt("head", len(h))
+		return s, steps, stage, d.Corrupt("head", len(h))
 	}
 	if name != b.def.Name {
-		return s, fmt.Errorf("%w, this one is %q", fault.Field(fault.ErrUnsupported, savedName+"definition", fmt.Sprintf("%.80q", name)), b.def.Name)
+		return s, steps, stage, fmt.Errorf("%w, this one is %q", fault.Field(fault.ErrUnsupported, savedName+"definition", fmt.Sprintf("%.80q", name)), b.def.Name)
 	}
-	if steps > maxSteps || b.limit > 0 && (steps > uint64(b.limit) || steps == uint64(b.limit) && s.stage == running) {
-		return s, fault.Field(fault.ErrUnsupported, savedName+"steps of an episode", steps)
+	if count > maxSteps || steps > b.limit || steps == b.limit && stage == running {
+		return s, steps, stage, fault.Field(fault.ErrUnsupported, savedName+"steps of an episode", count)
 	}
-	if s.stage == ended && b.cfg.Autoreset == SameStep {
-		return s, fault.Field(fault.ErrUnsupported, savedName+"an ended episode, in mode", b.cfg.Autoreset)
+	if stage == ended && b.cfg.Autoreset == SameStep {
+		return s, steps, stage, fault.Field(fault.ErrUnsupported, savedName+"an ended episode, in mode", b.cfg.Autoreset)
 	}
-	return s, nil
+	return s, steps, stage, nil
 }
 
 // Fork makes world to a copy of world from, as Save and Load do: with the same actions both
@@ -149,11 +149,11 @@ func (b *Batch) Export(i int, dir string) (Exported, error) {
 	if err := b.idle("Export"); err != nil {
 		return Exported{}, err
 	}
-	s := b.episode(i)
+	b.episode(i)
 	if !b.cfg.Record {
 		return Exported{}, fault.Field(fault.ErrUnsupported, "train: Export: Config.Record", false)
 	}
-	if s.stage == fresh {
+	if b.stages[i] == fresh {
 		return Exported{}, fault.Field(fault.ErrStale, "train: Export: Reset has not begun world", i)
 	}
 	ex, err := b.worlds.(Exporter).Export(i, dir)

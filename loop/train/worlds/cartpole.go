@@ -113,6 +113,16 @@ func (c *carts) Observe(i int, row train.Row) {
 	o[0], o[1], o[2], o[3] = c.x[i], c.speed[i], c.angle[i], c.turn[i]
 }
 
+// ObserveRange implements train.RangeObserver.
+func (c *carts) ObserveRange(lo, hi int, rows train.Rows) {
+	x, speed, angle, turn := c.x[lo:hi], c.speed[lo:hi], c.angle[lo:hi], c.turn[lo:hi]
+	to := rows.Float32[lo*rows.Stride:]
+	for i := range x {
+		o := to[i*rows.Stride:][:4]
+		o[0], o[1], o[2], o[3] = x[i], speed[i], angle[i], turn[i]
+	}
+}
+
 func (c *carts) Hash(i int) uint64 {
 	state := c.numbers(i)
 	return statehash.Rows(state[:])
