@@ -76,6 +76,8 @@ func (c *carts) Begin(i int, seed uint64) error {
 func (c *carts) Step(lo, hi int, in *train.Actions, out *train.Outcomes) error {
 	reward, ends, skip := out.Reward[lo:hi], out.Terminated[lo:hi], out.Skip[lo:hi]
 	x, speed, angle, turn := c.x[lo:hi], c.speed[lo:hi], c.angle[lo:hi], c.turn[lo:hi]
+	ends, skip = ends[:len(reward)], skip[:len(reward)] // the compiler then checks no index
+	x, speed, angle, turn = x[:len(reward)], speed[:len(reward)], angle[:len(reward)], turn[:len(reward)]
 	for i := range reward {
 		if skip[i] {
 			continue
