@@ -169,10 +169,25 @@ const (
 // the order of the machine.
 func HasNaN(rows []byte, size int) bool {
 	p := unsafe.Pointer(unsafe.SliceData(rows))
+	if size == 4 && len(rows) <= 4*fewFloats {
+		return anyNaN(unsafe.Slice((*float32)(p), len(rows)/4))
+	}
 	if size == 4 {
 		return native.HasNaN(level(), unsafe.Slice((*float32)(p), len(rows)/4))
 	}
 	return native.HasNaN64(level(), unsafe.Slice((*float64)(p), len(rows)/8))
+}
+
+// fewFloats are so few that a plain loop takes less time than finding the level.
+const fewFloats = 16
+
+func anyNaN(x []float32) bool {
+	for _, v := range x {
+		if v != v {
+			return true
+		}
+	}
+	return false
 }
 
 // level is the best one, or plain Go if the environment names a level that does not

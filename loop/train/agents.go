@@ -30,7 +30,7 @@ func (b *Batch) revive(i int) {
 func (b *Batch) writeLive(i int) {
 	to := b.buf.Live[i*b.agents:][:b.agents]
 	if copy(to, b.liveOf(i)) == 0 {
-		to[0] = b.episodes[i].stage == running
+		to[0] = b.stages[i] == running
 	}
 }
 
@@ -44,7 +44,7 @@ func (b *Batch) rowName(row int) string {
 
 // checkAgents checks the actions of all agents of a world that take part.
 func (b *Batch) checkAgents(i int) error {
-	over := b.episodes[i].stage == ended
+	over := b.stages[i] == ended
 	for row := i * b.agents; row < (i+1)*b.agents; row++ {
 		b.skip[row] = over || !b.live[row]
 		if b.skip[row] {
@@ -57,29 +57,30 @@ func (b *Batch) checkAgents(i int) error {
 	return nil
 }
 
-// finishAgents is finishStep of a world with agents.
-func (b *Batch) finishAgents(i int) error {
-	s := &b.episodes[i]
-	begins := s.stage == ended // by NextStep: this step does nothing else
-	if !begins {
-		s.steps++
-		if !b.endAgents(i, b.limit > 0 && s.steps >= b.limit) {
-			s.stage = ended
+// finishTeams counts the steps of worlds, ends and begins their episodes, and observes them.
+func (b *Batch) finishTeams(lo, hi int) error {
+	for i := lo; i < hi; i++ {
+		begins := b.stages[i] == ended // by NextStep: this step does nothing else
+		if begins {
+			b.clearOutcomes(i)
+		} else {
+			b.steps[i]++
+			if !b.endAgents(i, b.steps[i] >= b.limit) {
+				b.stages[i] = ended
+			}
 		}
-	} else {
-		b.clearOutcomes(i)
-	}
-	if b.cfg.Autoreset == SameStep {
-		b.finalAgents(i, s.stage == ended)
-		begins = s.stage == ended
-	}
-	if begins {
-		s.episode++
-		if err := b.begin(i); err != nil {
-			return err
+		if b.cfg.Autoreset == SameStep {
+			begins = b.stages[i] == ended
+			b.finalAgents(i, begins)
 		}
+		if begins {
+			b.episodes[i].episode++
+			if err := b.begin(i); err != nil {
+				return err
+			}
+		}
+		b.observe(i)
 	}
-	b.observe(i)
 	return nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
@@ -43,6 +45,10 @@ const (
 	maxSteps  = 1 << 30
 	// DefaultChunk is the default of Definition.Chunk.
 	DefaultChunk = 64
+
+	// checkedWorlds are worlds whose actions a worker checks at a time: about a microsecond.
+	checkedWorlds = 1024
+	maxTrues      = 1 << 16
 )
 
 // Config of a Batch. The zero value works: it is one world.
@@ -90,13 +96,11 @@ var ErrWorld = errors.New("a world has failed")
 
 var errInterrupted = fmt.Errorf("train: a panic has interrupted a step: %w", ErrWorld)
 
-// episode is where a world is.
+// episode is what a world begins with.
 type episode struct {
 	seed    uint64 // that of the batch, or of Options.Seeds
 	number  uint64 // in Seed
 	episode uint64 // number of the running one
-	steps   int64  // in it
-	stage   uint8
 }
 
 // Batch is many worlds of one definition that are stepped together. It is not safe for
@@ -106,26 +110,30 @@ type Batch struct {
 	cfg      Config
 	shape    shape
 	worlds   Worlds
-	masker   Masker // nil: all choices make sense
-	pool     *native.Pool
-	episodes []episode
+	masker   Masker        // nil: all choices make sense
+	columns  RangeObserver // nil: worlds are observed one by one
+	team     native.Team
+	episodes []episode // of each world, as the next two
+	steps    []int64   // in the episode
+	stages   []uint8
 	skip     []bool // by row
 	agents   int    // rows of a world
 	live     []bool // by row: the agent has not ended; nil with one agent
-	limit    int64  // steps of an episode; 0: none
+	limit    int64  // steps of an episode
+	trues    []bool // masks of a chunk of worlds without a Masker
 	failed   error
 
 	// The running call.
-	in     Actions
-	out    Outcomes
-	buf    *Buffers
-	errs   []error // by chunk
-	checks checkTask
-	steps  stepTask
-	resets resetTask
-	only   []bool // of Reset
-	saved  []byte // of Fork
-	async  asyncStep
+	in      Actions
+	out     Outcomes
+	buf     *Buffers
+	errs    []error                                               // by chunk
+	calls   struct{ checkAndStep, reset func() }                  // bound once
+	ranges  struct{ check, step, reset func(worker, lo, hi int) } // bound once
+	checked bool                                                  // the actions of this step are good
+	only    []bool                                                // of Reset
+	saved   []byte                                                // of Fork
+	async   asyncStep
 
 	drawing physics.Drawing // of Render
 }
@@ -147,8 +155,8 @@ func New(def Definition, cfg Config) (*Batch, error) {
 	}
 	agents := max(1, len(def.Agents))
 	b := &Batch{
-		def: def, cfg: cfg, worlds: worlds, limit: int64(cfg.MaxSteps), agents: agents,
-		pool: native.NewPool(cfg.Workers), episodes: make([]episode, cfg.Worlds), skip: make([]bool, cfg.Worlds*agents),
+		def: def, cfg: cfg, worlds: worlds, limit: int64(cmp.Or(cfg.MaxSteps, math.MaxInt)), agents: agents,
+		episodes: make([]episode, cfg.Worlds), steps: make([]int64, cfg.Worlds), stages: make([]uint8, cfg.Worlds), skip: make([]bool, cfg.Worlds*agents),
 		errs: make([]error, (cfg.Worlds+def.Chunk-1)/def.Chunk),
 		shape: shape{
 			rows: cfg.Worlds * agents, obs: def.Obs.Size(), obsKind: def.Obs.Kind, action: def.Action.Size(),
@@ -159,7 +167,12 @@ func New(def Definition, cfg Config) (*Batch, error) {
 		b.live = make([]bool, cfg.Worlds*agents)
 	}
 	b.masker, _ = worlds.(Masker)
-	b.checks, b.steps, b.resets = checkTask{b}, stepTask{b}, resetTask{b}
+	b.columns, _ = worlds.(RangeObserver)
+	if most := def.Chunk * b.shape.mask; b.masker == nil && b.live == nil && most <= maxTrues {
+		b.trues = slices.Repeat([]bool{true}, most)
+	}
+	b.calls.checkAndStep, b.calls.reset = b.checkAndStep, b.resetAll
+	b.ranges.check, b.ranges.step, b.ranges.reset = b.checkRange, b.stepRange, b.resetRange
 	for i := range b.episodes {
 		b.episodes[i] = episode{seed: cfg.Seed, number: cfg.First + uint64(i)}
 	}
@@ -215,11 +228,11 @@ func (b *Batch) Reset(o Options, buf *Buffers) error {
 	}
 	for i := range b.episodes {
 		if o.Only == nil || o.Only[i] {
-			b.episodes[i].next(o, i, b.cfg.First)
+			b.next(o, i)
 		}
 	}
 	b.only, b.buf = o.Only, buf
-	err := b.run(b.resets)
+	err := b.run(b.calls.reset)
 	b.only, b.buf = nil, nil
 	if err != nil {
 		b.failed = fmt.Errorf("train: Reset: %w: %w", ErrWorld, err)
@@ -229,46 +242,52 @@ func (b *Batch) Reset(o Options, buf *Buffers) error {
 
 // next makes the next episode the running one. A new seed restores the number of the world, which Load
 // may have changed.
-func (s *episode) next(o Options, i int, first uint64) {
+func (b *Batch) next(o Options, i int) {
+	s, number := &b.episodes[i], b.cfg.First+uint64(i)
 	switch {
 	case o.Seeds != nil:
-		s.seed, s.number, s.episode = o.Seeds[i], first+uint64(i), 0
+		*s = episode{seed: o.Seeds[i], number: number}
 	case o.Reseed:
-		s.seed, s.number, s.episode = o.Seed, first+uint64(i), 0
-	case s.stage != fresh:
+		*s = episode{seed: o.Seed, number: number}
+	case b.stages[i] != fresh:
 		s.episode++
 	}
-	s.steps, s.stage = 0, running
+	b.steps[i], b.stages[i] = 0, running
 }
 
-// run runs a task on all chunks, and returns the error of the first chunk that has one.
-func (b *Batch) run(task native.Task) error {
+// run runs a call on all workers, and returns the error of the first world that has one.
+func (b *Batch) run(call func()) error {
 	clear(b.errs)
 	b.failed = errInterrupted // stays if a world panics
-	err := b.pool.Run(len(b.errs), task)
-	for i := 0; err == nil && i < len(b.errs); i++ {
-		err = b.errs[i]
+	err := b.team.Run(min(b.cfg.Workers, len(b.errs)), call)
+	if err == nil {
+		err = b.firstError()
 	}
 	b.failed = nil
 	return err
 }
 
-// bounds of a chunk.
-func (b *Batch) bounds(chunk int) (lo, hi int) {
-	lo = chunk * b.def.Chunk
-	return lo, min(lo+b.def.Chunk, len(b.episodes))
+func (b *Batch) firstError() error {
+	for _, err := range b.errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// resetTask does the worlds of a chunk up to the first error, as the tasks below do.
-type resetTask struct{ *Batch }
+// each calls f for ranges of worlds, on all workers. From step to step most worlds stay with a worker, and so in its cache.
+func (b *Batch) each(size int, f func(worker, lo, hi int)) { b.team.For(0, len(b.stages), size, f) }
 
-func (b resetTask) Do(_, chunk int) {
+func (b *Batch) resetAll() { b.each(b.def.Chunk, b.ranges.reset) }
+
+// resetRange does worlds up to the first error, as the ranges below do. A range begins where a chunk does.
+func (b *Batch) resetRange(_, lo, hi int) {
 	var err error
-	lo, hi := b.bounds(chunk)
 	for i := lo; i < hi && err == nil; i++ {
 		err = b.resetWorld(i)
 	}
-	b.errs[chunk] = err
+	b.errs[lo/b.def.Chunk] = err
 }
 
 // resetWorld begins the running episode of a world that Reset resets, and observes every world.
@@ -285,7 +304,7 @@ func (b *Batch) resetWorld(i int) error {
 // begin begins the running episode of a world.
 func (b *Batch) begin(i int) error {
 	s := &b.episodes[i]
-	s.steps, s.stage = 0, running
+	b.steps[i], b.stages[i] = 0, running
 	b.revive(i)
 	if err := b.worlds.Begin(i, Seed(s.seed, s.number, s.episode)); err != nil {
 		return fmt.Errorf("world %d: %w", i, err)
@@ -295,7 +314,7 @@ func (b *Batch) begin(i int) error {
 
 // observe writes the observations and the masks of a world, unless it has not begun.
 func (b *Batch) observe(i int) {
-	if b.episodes[i].stage == fresh {
+	if b.stages[i] == fresh {
 		return
 	}
 	for row := i * b.agents; row < (i+1)*b.agents; row++ {
@@ -371,35 +390,57 @@ func (b *Batch) step(buf *Buffers) error {
 	if err := native.CheckFloatEnv(); err != nil {
 		return fmt.Errorf("train: Step: %w", err)
 	}
-	b.in = buf.actions(&b.shape)
-	if err := b.run(b.checks); err != nil {
-		b.in = Actions{}
+	b.in, b.buf, b.checked = buf.actions(&b.shape), buf, false
+	b.out = Outcomes{Reward: buf.Reward, Terminated: buf.Terminated, Skip: b.skip}
+	err := b.run(b.calls.checkAndStep)
+	b.in, b.out, b.buf = Actions{}, Outcomes{}, nil
+	if err != nil && !b.checked {
 		return fmt.Errorf("train: Step: %w", err)
 	}
-	b.out = Outcomes{Reward: buf.Reward, Terminated: buf.Terminated, Skip: b.skip}
-	b.buf = buf
-	err := b.run(b.steps)
-	b.in, b.out, b.buf = Actions{}, Outcomes{}, nil
 	if err != nil {
 		b.failed = fmt.Errorf("train: Step: %w: %w", ErrWorld, err)
 	}
 	return b.failed
 }
 
-type checkTask struct{ *Batch }
-
-func (b checkTask) Do(_, chunk int) {
-	var err error
-	lo, hi := b.bounds(chunk)
-	for i := lo; i < hi && err == nil; i++ {
-		err = b.checkWorld(i)
+// checkAndStep steps all worlds if all actions are good.
+func (b *Batch) checkAndStep() {
+	chunks := max(1, checkedWorlds/b.def.Chunk)
+	b.each(chunks*b.def.Chunk, b.ranges.check)
+	if b.checked = b.firstError() == nil; b.checked {
+		b.each(b.def.Chunk, b.ranges.step)
 	}
-	b.errs[chunk] = err
+}
+
+func (b *Batch) checkRange(_, lo, hi int) {
+	var err error
+	if len(b.shape.choices) == 1 && b.live == nil {
+		err = b.checkChoices(lo, hi)
+	} else {
+		for i := lo; i < hi && err == nil; i++ {
+			err = b.checkWorld(i)
+		}
+	}
+	b.errs[lo/b.def.Chunk] = err
+}
+
+// checkChoices does what checkWorld does, for many worlds.
+func (b *Batch) checkChoices(lo, hi int) error {
+	stages, skip := b.stages[lo:hi], b.skip[lo:hi]
+	choices, stride, most := b.in.choices[lo*b.in.stride:], b.in.stride, uint32(b.shape.choices[0])
+	for i, stage := range stages {
+		if stage == running && uint32(choices[i*stride]) < most {
+			skip[i] = false
+		} else if err := b.checkWorld(lo + i); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkWorld checks the actions of a world, and notes in skip whether this step only begins its episode.
 func (b *Batch) checkWorld(i int) error {
-	stage := b.episodes[i].stage
+	stage := b.stages[i]
 	if b.live == nil {
 		b.skip[i] = stage == ended
 	}
@@ -457,50 +498,93 @@ func (b *Batch) checkBounds(i int) error {
 	return nil
 }
 
-type stepTask struct{ *Batch }
-
-func (b stepTask) Do(_, chunk int) {
-	lo, hi := b.bounds(chunk)
-	err := b.worlds.Step(lo, hi, &b.in, &b.out)
-	for i := lo; i < hi && err == nil; i++ {
-		err = b.finishStep(i)
+// stepRange steps whole chunks, whose data stays in the cache from the rules to the observations.
+func (b *Batch) stepRange(_, lo, hi int) {
+	for ; lo < hi; lo += b.def.Chunk {
+		b.errs[lo/b.def.Chunk] = b.stepChunk(lo, min(lo+b.def.Chunk, hi))
 	}
-	b.errs[chunk] = err
 }
 
-// finishStep counts the step of a world, ends and begins its episodes, and observes it.
-func (b *Batch) finishStep(i int) error {
+func (b *Batch) stepChunk(lo, hi int) error {
+	if err := b.worlds.Step(lo, hi, &b.in, &b.out); err != nil {
+		return err
+	}
 	if b.live != nil {
-		return b.finishAgents(i)
+		return b.finishTeams(lo, hi)
 	}
-	s, buf := &b.episodes[i], b.buf
-	if b.skip[i] {
-		buf.Reward[i], buf.Terminated[i], buf.Truncated[i] = 0, false, false
-		s.episode++
-		if err := b.begin(i); err != nil {
-			return err
+	if err := b.finishSteps(lo, hi); err != nil {
+		return err
+	}
+	b.observeRange(lo, hi)
+	return nil
+}
+
+// finishSteps counts the steps of worlds of one agent, and ends and begins their episodes.
+func (b *Batch) finishSteps(lo, hi int) error {
+	steps, skip, buf := b.steps[lo:hi], b.skip[lo:hi], b.buf
+	terminated, truncated := buf.Terminated[lo:hi], buf.Truncated[lo:hi]
+	for i := range steps {
+		if skip[i] {
+			if err := b.beginSkipped(lo + i); err != nil {
+				return err
+			}
+			continue
 		}
-		b.observe(i)
-		return nil
-	}
-	s.steps++
-	buf.Truncated[i] = b.limit > 0 && s.steps >= b.limit
-	over := buf.Terminated[i] || buf.Truncated[i]
-	if over {
-		s.stage = ended
-	}
-	if b.cfg.Autoreset == SameStep {
-		buf.Final[i] = over
+		steps[i]++
+		late := steps[i] >= b.limit
+		truncated[i] = late
+		over := terminated[i] || late
+		if b.shape.final {
+			buf.Final[lo+i] = over
+		}
 		if over {
-			b.worlds.Observe(i, rowOf(buf.FinalObs, buf.FinalObsUint8, b.shape.obsKind, i, b.shape.obs, buf.FinalStride))
-			s.episode++
-			if err := b.begin(i); err != nil {
+			if err := b.end(lo + i); err != nil {
 				return err
 			}
 		}
 	}
-	b.observe(i)
 	return nil
+}
+
+// beginSkipped begins the episode of a world that this step has not stepped.
+func (b *Batch) beginSkipped(i int) error {
+	b.buf.Reward[i], b.buf.Terminated[i], b.buf.Truncated[i] = 0, false, false
+	b.episodes[i].episode++
+	return b.begin(i)
+}
+
+// end ends the episode of a world, and begins the next one in mode SameStep.
+func (b *Batch) end(i int) error {
+	b.stages[i] = ended
+	if b.cfg.Autoreset != SameStep {
+		return nil
+	}
+	b.worlds.Observe(i, rowOf(b.buf.FinalObs, b.buf.FinalObsUint8, b.shape.obsKind, i, b.shape.obs, b.buf.FinalStride))
+	b.episodes[i].episode++
+	return b.begin(i)
+}
+
+// observeRange writes the observations and masks of a chunk of worlds of one agent, all of which have begun.
+func (b *Batch) observeRange(lo, hi int) {
+	buf := b.buf
+	if b.columns != nil {
+		b.columns.ObserveRange(lo, hi, Rows{buf.Obs, buf.ObsUint8, cmp.Or(buf.ObsStride, b.shape.obs)})
+	} else {
+		for i := lo; i < hi; i++ {
+			b.worlds.Observe(i, rowOf(buf.Obs, buf.ObsUint8, b.shape.obsKind, i, b.shape.obs, buf.ObsStride))
+		}
+	}
+	for i := lo; i < hi && buf.Live != nil; i++ {
+		b.writeLive(i)
+	}
+	n := b.shape.mask
+	if b.trues != nil && buf.Mask != nil && (buf.MaskStride == 0 || buf.MaskStride == n) {
+		copy(buf.Mask[lo*n:hi*n], b.trues)
+		return
+	}
+	for i := lo; i < hi; i++ {
+		b.mask(i)
+	}
 }
 
 // episode returns that of world i. It panics if there is no such world, or if a step runs.
@@ -519,7 +603,7 @@ func (b *Batch) episode(i int) *episode {
 // world.
 func (b *Batch) Episode(i int) (number, seed uint64, steps int, over, ok bool) {
 	s := b.episode(i)
-	return s.episode, Seed(s.seed, s.number, s.episode), int(s.steps), s.stage == ended, s.stage != fresh
+	return s.episode, Seed(s.seed, s.number, s.episode), int(b.steps[i]), b.stages[i] == ended, b.stages[i] != fresh
 }
 
 // Hash returns a hash of world i: of its whole state, and of its place in the batch. It panics if there is
@@ -529,9 +613,9 @@ func (b *Batch) Hash(i int) uint64 {
 	h := statehash.Add(0, "seed", s.seed)
 	h = statehash.Add(h, "number", s.number)
 	h = statehash.Add(h, "episode", s.episode)
-	h = statehash.Add(h, "steps", uint64(s.steps))
-	h = statehash.Add(h, "stage", uint64(s.stage))
-	if s.stage == fresh {
+	h = statehash.Add(h, "steps", uint64(b.steps[i]))
+	h = statehash.Add(h, "stage", uint64(b.stages[i]))
+	if b.stages[i] == fresh {
 		return h
 	}
 	for _, live := range b.liveOf(i) {

@@ -69,6 +69,19 @@ type Worlds interface {
 	RestoreState(i int, src []byte) error
 }
 
+// Rows are the rows of all worlds in the slice that the Kind of the space names. That of world i begins at i*Stride.
+type Rows struct {
+	Float32 []float32
+	Uint8   []uint8
+	Stride  int
+}
+
+// RangeObserver is implemented by Worlds that write many observations in less time than one by one.
+type RangeObserver interface {
+	// ObserveRange writes what Observe writes, for the worlds from lo to hi-1.
+	ObserveRange(lo, hi int, rows Rows)
+}
+
 // Masker is implemented by Worlds of a space of choices that know which choices make sense.
 type Masker interface {
 	// Mask writes for each choice whether it makes sense for row i; the choices of the

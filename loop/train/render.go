@@ -28,7 +28,7 @@ func (b *Batch) Render(i int, to *raster.Canvas) error {
 	if err := b.idle("Render"); err != nil {
 		return err
 	}
-	s := b.episode(i)
+	b.episode(i) // panics if there is none
 	if b.failed != nil {
 		return b.failed
 	}
@@ -36,7 +36,7 @@ func (b *Batch) Render(i int, to *raster.Canvas) error {
 	if !can {
 		return fault.Field(fault.ErrUnsupported, "train: Render: pictures of", b.def.Name)
 	}
-	if s.stage == fresh {
+	if b.stages[i] == fresh {
 		return fault.Field(fault.ErrStale, "train: Render: Reset has not begun world", i)
 	}
 	b.drawing.Reset()

@@ -32,15 +32,15 @@ func (b *Batch) Save(i int, dst []byte) ([]byte, error) {
 	if b.failed != nil {
 		return dst, b.failed
 	}
-	if s.stage == fresh {
+	if b.stages[i] == fresh {
 		return dst, fault.Field(fault.ErrStale, "train: Save: Reset has not begun world", i)
 	}
 	e := frame.Begin(dst, savedMagic, savedVersion)
 	at := e.Start()
-	for _, v := range [...]uint64{s.seed, s.number, s.episode, uint64(s.steps)} {
+	for _, v := range [...]uint64{s.seed, s.number, s.episode, uint64(b.steps[i])} {
 		e.U64(v)
 	}
-	e.U8(s.stage - running)
+	e.U8(b.stages[i] - running)
 	e.Name(b.def.Name)
 	for _, live := range b.liveOf(i) {
 		e.Buf = wire.AppendBool(e.Buf, live)
@@ -76,7 +76,7 @@ func (b *Batch) Load(i int, data []byte) error {
 	if err != nil {
 		return err
 	}
-	loaded, live, err := b.readHead(&d)
+	h, err := b.readHead(&d)
 	if err != nil {
 		return err
 	}
@@ -90,40 +90,48 @@ func (b *Batch) Load(i int, data []byte) error {
 	if err := b.worlds.RestoreState(i, state); err != nil {
 		return fmt.Errorf("train: Load: world %d: %w", i, err)
 	}
-	*s = loaded
-	copy(b.liveOf(i), live)
+	*s, b.steps[i], b.stages[i] = h.episode, h.steps, h.stage
+	copy(b.liveOf(i), h.live)
 	return nil
 }
 
+// savedHead is what the first frame says.
+type savedHead struct {
+	episode episode
+	steps   int64
+	stage   uint8
+	live    []bool
+}
+
 // readHead reads the first frame.
-func (b *Batch) readHead(d *frame.Decoder) (s episode, live []bool, err error) {
-	h, err := d.Next("head")
+func (b *Batch) readHead(d *frame.Decoder) (h savedHead, err error) {
+	data, err := d.Next("head")
 	if err != nil {
-		return s, nil, err
+		return h, err
 	}
-	r := wire.NewReader(h)
-	s = episode{seed: r.U64(), number: r.U64(), episode: r.U64()}
+	r := wire.NewReader(data)
+	h.episode = episode{seed: r.U64(), number: r.U64(), episode: r.U64()}
 	steps, over, name := r.U64(), r.U8(), string(r.Name())
-	s.steps, s.stage = int64(steps), running+over
+	h.steps, h.stage = int64(steps), running+over
 	if r.Err() == nil && name != b.def.Name {
-		return s, nil, fmt.Errorf("%w, this one is %q", fault.Field(fault.ErrUnsupported, savedName+"definition", fmt.Sprintf("%.80q", name)), b.def.Name)
+		return h, fmt.Errorf("%w, this one is %q", fault.Field(fault.ErrUnsupported, savedName+"definition", fmt.Sprintf("%.80q", name)), b.def.Name)
 	}
 	for range b.liveOf(0) {
-		live = append(live, r.Bool())
+		h.live = append(h.live, r.Bool())
 	}
 	if r.Done() != nil || over > 1 {
-		return s, nil, d.Corrupt("head", len(h))
+		return h, d.Corrupt("head", len(data))
 	}
-	if err := checkLive(live, s.stage); err != nil {
-		return s, nil, err
+	if err := checkLive(h.live, h.stage); err != nil {
+		return h, err
 	}
-	if steps > maxSteps || b.limit > 0 && (steps > uint64(b.limit) || steps == uint64(b.limit) && s.stage == running) {
-		return s, nil, fault.Field(fault.ErrUnsupported, savedName+"steps of an episode", steps)
+	if steps > maxSteps || h.steps > b.limit || h.steps == b.limit && h.stage == running {
+		return h, fault.Field(fault.ErrUnsupported, savedName+"steps of an episode", steps)
 	}
-	if s.stage == ended && b.cfg.Autoreset == SameStep {
-		return s, nil, fault.Field(fault.ErrUnsupported, savedName+"an ended episode, in mode", b.cfg.Autoreset)
+	if h.stage == ended && b.cfg.Autoreset == SameStep {
+		return h, fault.Field(fault.ErrUnsupported, savedName+"an ended episode, in mode", b.cfg.Autoreset)
 	}
-	return s, live, nil
+	return h, nil
 }
 
 // Fork makes world to a copy of world from, as Save and Load do: with the same actions both
@@ -160,11 +168,11 @@ func (b *Batch) Export(i int, dir string) (Exported, error) {
 	if err := b.idle("Export"); err != nil {
 		return Exported{}, err
 	}
-	s := b.episode(i)
+	b.episode(i)
 	if !b.cfg.Record {
 		return Exported{}, fault.Field(fault.ErrUnsupported, "train: Export: Config.Record", false)
 	}
-	if s.stage == fresh {
+	if b.stages[i] == fresh {
 		return Exported{}, fault.Field(fault.ErrStale, "train: Export: Reset has not begun world", i)
 	}
 	ex, err := b.worlds.(Exporter).Export(i, dir)

@@ -35,7 +35,7 @@ func (e *Extents) FindFast(level native.Level, states []State, lo, hi int, out [
 		panic("rigid: Extents.FindFast: extents of each body, and room for all that can be fast, are needed")
 	}
 	_ = states[lo:hi]
-	return kernelsOf(level).findFast(*e, states, lo, hi, out)
+	return kernelsFor(level, hi-lo).findFast(*e, states, lo, hi, out)
 }
 
 func (e Extents) findFastGo(states []State, lo, hi int, out []uint32) int {

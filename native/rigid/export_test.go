@@ -2,6 +2,12 @@ package rigid
 
 import "github.com/evertick/evertick/native"
 
+// Kernels are tested with any number of rows.
+func init() { fewRows = 0 }
+
+// SinCosOfAny is SinCos without the short way for small angles.
+func SinCosOfAny(angle float32) (sin, cos float32) { return sinCos(angle, abs(angle)) }
+
 // Crowded makes a BroadPhase search by brute force.
 func (b *BroadPhase) Crowded(level native.Level, boxes *Boxes, filters *Filters, out *Pairs) {
 	b.begin(level, boxes, out)

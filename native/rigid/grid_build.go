@@ -38,7 +38,7 @@ func (b *gridBuilder) begin(level native.Level, boxes *Boxes, share func(parts i
 	if b.steps.measure == nil {
 		b.steps = buildSteps{b.measurePart, b.sizesPart, b.keysPart, b.scatterPart, b.sortPart, b.fillPart}
 	}
-	b.level, b.kernels, b.boxes, b.share = level, kernelsOf(level), boxes, share
+	b.level, b.kernels, b.boxes, b.share = level, kernelsFor(level, len(boxes.MinX)), boxes, share
 }
 
 // each runs a task for all parts.

@@ -84,3 +84,16 @@ func kernelsOf(l native.Level) *kernels {
 	}
 	return &cKernels[l-native.C]
 }
+
+// fewRows is the number of bodies or shapes up to which Go does simple work on them before a call of C, about 40 ns, has
+// begun. Tests of kernels set it to 0.
+var fewRows = 8
+
+// kernelsFor is kernelsOf for simple work on so many bodies or shapes.
+func kernelsFor(l native.Level, rows int) *kernels {
+	k := kernelsOf(l)
+	if rows <= fewRows {
+		k = &goKernels
+	}
+	return k
+}

@@ -26,7 +26,7 @@ func (o *Origins) check(p *Poses) {
 func (o *Origins) UpdateCentresOfMass(level native.Level, p *Poses, lo, hi int) {
 	o.check(p)
 	_ = p.X[lo:hi]
-	kernelsOf(level).updateCentres(*o, *p, lo, hi)
+	kernelsFor(level, hi-lo).updateCentres(*o, *p, lo, hi)
 }
 
 func (o Origins) updateCentresGo(p Poses, lo, hi int) {
@@ -45,7 +45,7 @@ func (o *Origins) UpdateOrigins(level native.Level, states []State, p *Poses, lo
 		panic("rigid: Origins.UpdateOrigins: a state for each body, and room for all that can move, are needed")
 	}
 	_ = states[lo:hi]
-	return kernelsOf(level).updateOrigins(*o, states, *p, lo, hi, moved)
+	return kernelsFor(level, hi-lo).updateOrigins(*o, states, *p, lo, hi, moved)
 }
 
 func (o Origins) updateOriginsGo(states []State, p Poses, lo, hi int, moved []uint32) int {
@@ -75,7 +75,7 @@ func AllInRange(level native.Level, memory []float32, stride, columns, n int) bo
 		return true
 	}
 	_ = memory[(columns-1)*stride:][:n]
-	return kernelsOf(level).allInRange(memory, stride, columns, n)
+	return kernelsFor(level, n).allInRange(memory, stride, columns, n)
 }
 
 func allInRangeGo(memory []float32, stride, columns, n int) bool {

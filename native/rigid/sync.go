@@ -33,7 +33,7 @@ func (e *Entities) Write(level native.Level, o *Origins, p *Poses, slots []uint3
 	}
 	_ = slots[lo:hi]
 	e.checkSlots(slots[lo:hi])
-	kernelsOf(level).writeEntities(*e, *o, *p, slots, *kept, lo, hi)
+	kernelsFor(level, hi-lo).writeEntities(*e, *o, *p, slots, *kept, lo, hi)
 }
 
 func (e Entities) writeGo(o Origins, p Poses, slots []uint32, kept Written, lo, hi int) {
@@ -69,7 +69,7 @@ func (e *Entities) FirstChanged(level native.Level, slots []uint32, kept *Writte
 	e.check(slots, kept)
 	_ = slots[lo:hi]
 	e.checkSlots(slots[lo:hi])
-	return kernelsOf(level).firstChanged(*e, slots, *kept, lo, hi)
+	return kernelsFor(level, hi-lo).firstChanged(*e, slots, *kept, lo, hi)
 }
 
 func (e Entities) firstChangedGo(slots []uint32, kept Written, lo, hi int) int {

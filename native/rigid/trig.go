@@ -34,6 +34,14 @@ const (
 // sin(-a) is -sin(a) and cos(-a) is cos(a). Both are NaN for NaN and for angles beyond ±MaxAngle.
 func SinCos(angle float32) (sin, cos float32) {
 	size := abs(angle)
+	if size <= smallAngle && size > 0 { // no turn to remove, and nothing to round to 0
+		return polynomials(angle)
+	}
+	return sinCos(angle, size)
+}
+
+// sinCos is SinCos for angles of any size.
+func sinCos(angle, size float32) (sin, cos float32) {
 	if !(size <= MaxAngle) {
 		nan := float32(math.NaN())
 		return nan, nan
@@ -45,9 +53,7 @@ func SinCos(angle float32) (sin, cos float32) {
 	if abs(r) <= float32(minFloat(size, 8)*0x1p-25) {
 		r = 0
 	}
-	u := r * r
-	s := r + float32(float32(r*u)*(sin3+float32(u*(sin5+float32(u*sin7)))))
-	c := (1 - float32(0.5*u)) + float32(float32(u*u)*(cos4+float32(u*(cos6+float32(u*cos8)))))
+	s, c := polynomials(r)
 	quadrant := math.Float32bits(whole)
 	if quadrant&1 != 0 {
 		s, c = c, s
@@ -58,6 +64,17 @@ func SinCos(angle float32) (sin, cos float32) {
 	if (quadrant+1)&2 != 0 {
 		c = 0 - c
 	}
+	return s, c
+}
+
+// smallAngle is below the angle, π/4, from which on SinCos removes quarter turns.
+const smallAngle = 0.75
+
+// polynomials returns sine and cosine of an angle from -π/4 to π/4.
+func polynomials(r float32) (s, c float32) {
+	u := r * r
+	s = r + float32(float32(r*u)*(sin3+float32(u*(sin5+float32(u*sin7)))))
+	c = (1 - float32(0.5*u)) + float32(float32(u*u)*(cos4+float32(u*(cos6+float32(u*cos8)))))
 	return s, c
 }
 

@@ -27,6 +27,28 @@ func TestSinCosIsExactAtQuarterTurns(t *testing.T) {
 	}
 }
 
+// The short way for small angles computes the bits of the way for all.
+func TestSinCosOfSmallAngles(t *testing.T) {
+	step := uint32(61)
+	if paritytest.Instrumented || testing.Short() {
+		step *= 100
+	}
+	check := func(a float32) {
+		sin, cos := rigid.SinCos(a)
+		wantSin, wantCos := rigid.SinCosOfAny(a)
+		if math.Float32bits(sin) != math.Float32bits(wantSin) || math.Float32bits(cos) != math.Float32bits(wantCos) {
+			t.Fatalf("SinCos(%g) = %g, %g, want %g, %g", a, sin, cos, wantSin, wantCos)
+		}
+	}
+	for b := uint32(0); b <= math.Float32bits(0.8); b += step {
+		check(math.Float32frombits(b))
+		check(math.Float32frombits(b | 1<<31))
+	}
+	for b := math.Float32bits(0.74); b <= math.Float32bits(0.76); b += step / 61 {
+		check(math.Float32frombits(b))
+	}
+}
+
 func TestSinCosWithinItsBound(t *testing.T) {
 	step := uint32(997)
 	if paritytest.Instrumented || testing.Short() {

@@ -76,6 +76,8 @@ func (c *carts) Begin(i int, seed uint64) error {
 func (c *carts) Step(lo, hi int, in *train.Actions, out *train.Outcomes) error {
 	reward, ends, skip := out.Reward[lo:hi], out.Terminated[lo:hi], out.Skip[lo:hi]
 	x, speed, angle, turn := c.x[lo:hi], c.speed[lo:hi], c.angle[lo:hi], c.turn[lo:hi]
+	ends, skip = ends[:len(reward)], skip[:len(reward)] // the compiler then checks no index
+	x, speed, angle, turn = x[:len(reward)], speed[:len(reward)], angle[:len(reward)], turn[:len(reward)]
 	for i := range reward {
 		if skip[i] {
 			continue
@@ -111,6 +113,16 @@ func (c *carts) numbers(i int) [4]float32 {
 func (c *carts) Observe(i int, row train.Row) {
 	o := row.Float32[:4]
 	o[0], o[1], o[2], o[3] = c.x[i], c.speed[i], c.angle[i], c.turn[i]
+}
+
+// ObserveRange implements train.RangeObserver.
+func (c *carts) ObserveRange(lo, hi int, rows train.Rows) {
+	x, speed, angle, turn := c.x[lo:hi], c.speed[lo:hi], c.angle[lo:hi], c.turn[lo:hi]
+	to := rows.Float32[lo*rows.Stride:]
+	for i := range x {
+		o := to[i*rows.Stride:][:4]
+		o[0], o[1], o[2], o[3] = x[i], speed[i], angle[i], turn[i]
+	}
 }
 
 func (c *carts) Hash(i int) uint64 {
