@@ -17,6 +17,6 @@
 //	go build -buildmode=c-shared -o libmine.so .
 //
 // builds a library that C, C++ and Python use as the one of loop/train/capi, which has the worlds of package
-// worlds. The header beside this file describes it; the one that go build may write does not. Load one such library in a
-// process: each has a Go runtime of its own, and these do not expect each other.
+// worlds. The header beside this file describes it; the one that go build may write does not. Several such libraries in one
+// process have a Go runtime each; the tests do so on Linux.
 package clib

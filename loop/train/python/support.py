@@ -7,6 +7,11 @@ import evertick
 MODES = list(evertick.AutoresetMode)
 
 
+def single():
+    """The names of the worlds with one agent, which Env and Gymnasium take."""
+    return [name for name in evertick.names() if name != "tag-team"]
+
+
 def spread(space, step, first=0):
     """Actions of a batched space that depend on step, world and place alone."""
     if isinstance(space, evertick.Dict):

@@ -20,7 +20,7 @@ import numpy as np
 
 import evertick
 from evertick import AutoresetMode
-from support import MODES, differs, spread
+from support import MODES, differs, single, spread
 
 
 def actions_of(envs, step, first=0):
@@ -30,7 +30,7 @@ def actions_of(envs, step, first=0):
 
 class Worlds(unittest.TestCase):
     def test_names(self):
-        self.assertEqual(evertick.names(), ["cartpole", "pushbox", "tag", "tag-raster"])
+        self.assertEqual(evertick.names(), ["cartpole", "pushbox", "tag", "tag-raster", "tag-team"])
         self.assertEqual(evertick.library_version(), 1)
         with self.assertRaisesRegex(evertick.RangeError, "no-such-world"):
             evertick.make_vec("no-such-world")
@@ -42,7 +42,7 @@ class Worlds(unittest.TestCase):
             "tag": ((23,), np.float32, evertick.Box(-1, 1, (2,))),
             "tag-raster": ((3, 20, 20), np.uint8, evertick.Box(-1, 1, (2,))),
         }
-        for name in evertick.names():
+        for name in single():
             with evertick.make_vec(name, 3) as envs:
                 shape, dtype, action = want[name]
                 self.assertEqual(envs.single_observation_space.shape, shape)
@@ -76,7 +76,7 @@ class Worlds(unittest.TestCase):
                 self.assertEqual(out[1].dtype, np.float64 if fresh else np.float32)
 
     def test_same_in_any_batch(self):
-        for name in evertick.names():
+        for name in single():
             many = evertick.make_vec(name, 40, seed=5, workers=2, copy=False, max_episode_steps=12)
             alone = [evertick.make_vec(name, 1, seed=5, first=i, max_episode_steps=12) for i in (0, 17, 39)]
             rows = {id(e): i for e, i in zip(alone, (0, 17, 39))}
@@ -360,7 +360,7 @@ class Refused(unittest.TestCase):
 
 class Saving(unittest.TestCase):
     def test_save_load_fork(self):
-        for name in evertick.names():
+        for name in single():
             with evertick.make_vec(name, 3, seed=8) as envs:
                 envs.reset()
                 for step in range(10):
@@ -409,7 +409,7 @@ class Pickled(unittest.TestCase):
             self.assertEqual(differs(other.reset(), want), "")
 
     def test_vector(self):
-        for name in evertick.names():
+        for name in single():
             for mode in MODES[:2]:
                 with self.subTest(name, mode=mode), evertick.make_vec(name, 3, autoreset_mode=mode, max_episode_steps=9, first=4) as envs:
                     envs.reset(seed=3)
@@ -434,7 +434,7 @@ class Pickled(unittest.TestCase):
             self.assertTrue(copy.copy(other).closed)
 
     def test_one(self):
-        for name in evertick.names():
+        for name in single():
             env = evertick.make(name, seed=5)
             env.reset()
             env.action_space.seed(1)
@@ -453,7 +453,7 @@ class One(unittest.TestCase):
     """The environment of one world."""
 
     def test_beside_vector(self):
-        for name in evertick.names():
+        for name in single():
             with evertick.make_vec(name, 3, autoreset_mode="Disabled") as envs, evertick.make(name, first=2) as env:
                 obs, _ = envs.reset(seed=4)
                 one, info = env.reset(seed=4)

@@ -9,7 +9,7 @@ import numpy as np
 
 import evertick
 from evertick import _register
-from support import MODES, differs, marked
+from support import MODES, differs, marked, single
 
 try:
     import gymnasium
@@ -73,7 +73,7 @@ class Beside(unittest.TestCase):
         return ends, truncations
 
     def test_step_by_step(self):
-        for name in evertick.names():
+        for name in single():
             for mode in MODES:
                 with self.subTest(name, mode=mode):
                     ends, truncations = self.walk(name, mode)
@@ -185,7 +185,7 @@ class Wrapped(unittest.TestCase):
             warnings.simplefilter("ignore")
             for wrapper in VECTOR_WRAPPERS:
                 for mode in MODES[:2]:
-                    for name in evertick.names():
+                    for name in single():
                         with self.subTest(wrapper, name=name, mode=mode):
                             why = self.one(name, wrapper, mode)
                             if why:
@@ -206,7 +206,7 @@ UNBOUNDED = ("minimum value is -infinity", "maximum value is infinity")
 @needs_gymnasium
 class Registered(unittest.TestCase):
     def test_ids(self):
-        self.assertEqual({name for name, _ in _register.WORLDS.values()}, set(evertick.names()))
+        self.assertEqual({name for name, _ in _register.WORLDS.values()}, set(single()))
         for env_id, (name, steps) in _register.WORLDS.items():
             self.assertEqual(evertick.make(name).max_episode_steps, steps)
             self.assertEqual(gymnasium.spec(env_id).max_episode_steps, steps)

@@ -9,7 +9,7 @@ import numpy as np
 
 import evertick
 from evertick import Box, Dict, Discrete, MultiDiscrete
-from support import MODES, differs, spread
+from support import MODES, differs, single, spread
 
 PATH = os.environ.get("EVERTICK_OWN_LIBRARY")
 
@@ -190,7 +190,7 @@ class Sent(unittest.TestCase):
     """send and recv are the halves of step."""
 
     def test_same(self):
-        for name in evertick.names():
+        for name in single():
             with evertick.make_vec(name, 40, workers=2) as envs, evertick.make_vec(name, 40) as twin:
                 self.assertEqual(differs(envs.reset(seed=1), twin.reset(seed=1)), "")
                 for step in range(20):
