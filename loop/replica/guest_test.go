@@ -90,16 +90,18 @@ type guest struct {
 	client  *Client
 	sim     *Simulator // in mode Simulate
 	ordered bool
+	lossy   bool // frames are lost
 	session *Session
 	conn    *recorder
 	hello   []byte
 	applied uint64 // greatest number of an input that a frame has reported as applied
-	errs    int    // errors of Receive that wrap ErrDiverged
+	at      uint64 // tick of that frame
+	errs    int    // errors of Receive that only a client which simulates gets
 }
 
 func newGuest(t testing.TB, r *rand.Rand, mode Mode, ordered bool, seed uint64) *guest {
 	t.Helper()
-	g := &guest{t: t, Rand: r, ordered: ordered}
+	g := &guest{t: t, Rand: r, ordered: ordered, lossy: !ordered}
 	c := ClientConfig{Ordered: ordered, Mode: mode, Send: g.send}
 	if mode == Simulate {
 		sim, err := walkers.New(seed)
@@ -119,7 +121,7 @@ func (g *guest) send(frame []byte) bool {
 		g.hello = bytes.Clone(frame)
 		return true
 	}
-	if !g.ordered && g.IntN(10) == 0 {
+	if g.lossy && g.IntN(10) == 0 {
 		return true
 	}
 	return g.session.Receive(frame) == nil
@@ -155,18 +157,21 @@ func (g *guest) deliver() {
 		return
 	}
 	for _, frame := range g.conn.take() {
-		if !g.ordered && g.IntN(10) == 0 {
+		if g.lossy && g.IntN(10) == 0 {
 			continue
 		}
 		before := g.client.Waiting()
 		err := g.client.Receive(frame)
-		if errors.Is(err, ErrDiverged) && g.sim != nil {
+		if g.sim != nil && (errors.Is(err, ErrDiverged) || errors.Is(err, ErrRange)) {
 			g.errs++
 			continue
 		}
 		check(g.t, err)
 		if n := g.client.Waiting(); n < before {
-			g.applied = g.client.queue.next - 1 - uint64(n)
+			g.applied, g.at = g.client.queue.next-1-uint64(n), g.client.State().Tick()
+			if g.sim != nil {
+				g.at = g.sim.Sim().Ticks()
+			}
 		}
 	}
 }

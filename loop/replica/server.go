@@ -278,7 +278,7 @@ func (s *Server) admit(c *Session, old token, valid bool, grant *Grant, w *welco
 	ses.until = math.MaxInt64 // also while the Welcome is sent
 	ses.count++
 	c.count = ses.count
-	c.unsure = c.mode == View && (old.server != s.signer.server || old.count <= ses.rewound)
+	c.unsure = old.server != s.signer.server || c.mode == View && old.count <= ses.rewound
 	w.session, w.resumed, w.received = ses.number, c.resumed, ses.window.greatest
 	w.token = s.signer.append(nil, token{ses.number, ses.count, s.signer.server, ses.began})
 	return replaced, nil

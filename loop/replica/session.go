@@ -22,7 +22,7 @@ type Session struct {
 	mode    Mode
 	held    uint64 // tick of the state that the client holds, 0: none
 	resumed bool
-	unsure  bool   // the client may hold a state of a time that the Sim has left: see session.rewound
+	unsure  bool   // the client may hold a state that this Sim never had, or of a time that it has left: see session.rewound
 	count   uint64 // of the token in its Welcome
 	ended   error  // why the connection is over; nil: it is not. session.mu guards it.
 
