@@ -298,7 +298,8 @@ func TestNumbersOfLostTicks(t *testing.T) {
 	config := Config{Owner: "owner", Joined: 100, Secret: []byte("0123456789abcdef")}
 	first := newWorld(t, 3, config, evertick.InputConfig{})
 	first.step(2)
-	lost := first.mustJoin(Hello{})
+	first.mustJoin(Hello{})
+	lost := first.mustJoin(Hello{}) // number 2
 	second := newSim(t, 3, evertick.InputConfig{})
 	second.step(1)
 	second.serve(config)
@@ -338,4 +339,3 @@ func TestTakeOverNeedsRoom(t *testing.T) {
 	next.step(1)
 	expect(t, "inputs", lifecycle(next.took()), "[+1]")
 }
-
