@@ -115,6 +115,14 @@
 // least; and the bytes of the log that it reads beside those that its viewers get. All of that shares the CPUs of one machine: the
 // report says LATE if the master or a relay did not keep up, and the figures are then those of a machine that is too small.
 //
+// # Worlds of one process
+//
+//	go run ./bench -scene host -workers 2
+//
+// adds capstones to a host.Host until admission refuses one, and runs them for -ticks of real time at -hz. It reports how many
+// worlds there are, how many of their ticks were late or dropped, quantiles of the time of a tick and of its lateness, and
+// the CPU time of the process, which has as many CPUs as workers. -n admits fewer.
+//
 // # Logs
 //
 // Logs of the capstone or of limina, with commands from outside:
