@@ -20,7 +20,7 @@ func TestTakeOver(t *testing.T) {
 	for seed := range uint64(3) {
 		newReigns(t, seed, cases).run(30)
 	}
-	for _, what := range []string{"resumed", "began again", "back", "forward", "skipped a master", "lost", "twice", "simulates", "while away"} {
+	for _, what := range []string{"resumed", "began again", "back", "forward", "skipped a master", "lost", "twice", "simulates", "while away", "fork", "standby"} {
 		if cases[what] == 0 {
 			t.Errorf("no case of %q in %v", what, cases)
 		}
@@ -165,7 +165,13 @@ func (r *reigns) takeOver() {
 	check(r.t, errors.Join(r.server.Close(), r.rec.Close()))
 	dir := r.t.TempDir()
 	var err error
-	r.rec, r.sim, err = replay.Fork(r.dir, walkers, ticks-1, dir, reignOptions)
+	if r.IntN(3) == 0 {
+		r.cases["fork"]++
+		r.rec, r.sim, err = replay.Fork(r.dir, walkers, ticks-1, dir, reignOptions)
+	} else {
+		r.cases["standby"]++
+		r.rec, r.sim, err = r.standBy(ticks, dir)
+	}
 	check(r.t, err)
 	r.dir = dir
 	r.server, err = New(r.sim, guestConfig())
@@ -181,6 +187,34 @@ func (r *reigns) takeOver() {
 			r.cases["began again"]++
 		}
 	}
+}
+
+// standBy takes over with a follower of that many ticks, which has viewers until then.
+func (r *reigns) standBy(ticks uint64, dir string) (*replay.Recorder, *evertick.Sim, error) {
+	r.t.Helper()
+	log, err := worldlog.OpenReader(r.dir, nil)
+	check(r.t, err)
+	defer log.Close()
+	f, err := replay.NewFollower(walkers, log.Identity(), replay.FollowerOptions{Dir: dir, Log: reignOptions})
+	check(r.t, err)
+	c := guestConfig()
+	c.Spectate = true
+	viewers, err := New(f.Sim(), c)
+	check(r.t, err)
+	viewer := newGuest(r.t, r.Rand, View, true, r.seed)
+	viewer.connect(viewers)
+	for range ticks {
+		t, err := log.Next()
+		check(r.t, err)
+		check(r.t, f.Apply(t))
+		viewer.deliver()
+		if !viewer.compare(f.Sim()) {
+			r.t.Errorf("the viewer of a standby has no state of tick %d", t.Tick)
+		}
+	}
+	check(r.t, viewers.Close())
+	rec, err := f.TakeOver()
+	return rec, f.Sim(), err
 }
 
 // check compares the world at the end with what the clients did.
