@@ -38,6 +38,8 @@ type clientsOptions struct {
 	slow    float64 // share of the clients
 	decode  int
 	lead    bool
+	relays  int
+	players int
 }
 
 const (
@@ -91,8 +93,10 @@ type clientsHost struct {
 	stderr   io.Writer
 	crowd    *crowd
 	server   *replica.Server
-	began    int64 // sharedTime at which the server began
-	room     int   // of a connection, in bytes
+	began    int64                  // sharedTime at which the server began
+	room     int                    // of a connection, in bytes
+	admitted func(*replica.Session) // called after Join; nil: nothing to do
+	relayed  bool                   // the server is that of a relay: the master says what the window is
 
 	joined chan struct{} // closed when all clients are in
 	window joinWindow    // To 0: it has not begun
@@ -138,6 +142,14 @@ func (h *clientsHost) measure(level native.Level) error {
 	defer listener.Close()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	result := h.serveClients(ctx, cancel, listener)
+	err = h.crowd.sim.RunFrames(ctx, h.frame)
+	cancel()
+	return h.finish(err, <-result)
+}
+
+// serveClients starts the process of the clients, and serves it until ctx is done, or it has ended, after which it calls cancel.
+func (h *clientsHost) serveClients(ctx context.Context, cancel func(), listener *net.TCPListener) <-chan error {
 	h.joined, h.toJoin, h.done = make(chan struct{}), make(chan joinWindow, 1), make(chan struct{})
 	h.closeDone = sync.OnceFunc(func() { close(h.done) })
 	go h.accept(ctx, listener)
@@ -146,10 +158,13 @@ func (h *clientsHost) measure(level native.Level) error {
 		defer cancel()
 		result <- h.runClientProcess(ctx, listener.Addr().String())
 	}()
-	err = h.crowd.sim.RunFrames(ctx, h.frame)
-	cancel()
-	if of := <-result; errors.Is(err, context.Canceled) {
-		err = of
+	return result
+}
+
+// finish evaluates a run that has ended with an error of the ticks, and with one of the process of the clients.
+func (h *clientsHost) finish(err, ofClients error) error {
+	if errors.Is(err, context.Canceled) {
+		err = ofClients
 	}
 	if err = errors.Join(err, h.failed(), h.server.Close()); err == nil {
 		h.evaluate()
@@ -164,12 +179,19 @@ func (h *clientsHost) open(level native.Level) (err error) {
 	if h.crowd, err = newCrowd(h.n, min(h.visible, h.n), h.hz, h.clients, cfg); err != nil {
 		return err
 	}
+	h.server, err = replica.New(h.crowd.sim, h.serverConfig())
+	h.began = clock.begin()
+	return err
+}
+
+// serverConfig returns the configuration of the server of a crowd.
+func (h *clientsHost) serverConfig() replica.Config {
 	var view replica.ViewConfig
 	if h.visible < h.n {
 		view = replica.ViewConfig{Enter: crowdRadius, Leave: crowdRadius + crowdSlack}
 	}
 	h.room = 4<<10 + 8*min(h.visible, h.n) // some updates
-	h.server, err = replica.New(h.crowd.sim, replica.Config{
+	return replica.Config{
 		Columns: []replica.Column{
 			{Name: "position.x", Codec: replica.Quantised{}},
 			{Name: "position.y", Codec: replica.Quantised{}},
@@ -181,9 +203,7 @@ func (h *clientsHost) open(level native.Level) (err error) {
 		Authorize: func(_ context.Context, hello replica.Hello) (replica.Grant, error) {
 			return replica.Grant{Data: hello.Credentials}, nil
 		},
-	})
-	h.began = clock.begin()
-	return err
+	}
 }
 
 // frame is called after each frame of the Sim.
@@ -199,10 +219,12 @@ func (h *clientsHost) frame(f loop.Frame) {
 	default:
 		return
 	}
-	if h.window.To == 0 {
-		h.window.From = tick + uint64(max(h.warmup, 1))
-		h.window.To = h.window.From + uint64(h.ticks-h.warmup)
-		h.toJoin <- h.window
+	switch {
+	case h.window.To != 0:
+	case h.relayed:
+		return
+	default:
+		h.begin(h.windowAfter(tick))
 	}
 	if h.progress.due() {
 		h.progress.show("%s: tick %d of %d", h.scene, h.ticks+int(tick)-int(h.window.To), h.ticks)
@@ -215,6 +237,19 @@ func (h *clientsHost) frame(f loop.Frame) {
 	case h.marks[1].tick != 0 && tick > h.marks[1].tick+uint64(h.hz/2):
 		h.closeDone()
 	}
+}
+
+// windowAfter returns the window that begins when the warm-up after a tick is over.
+func (o *options) windowAfter(tick uint64) (w joinWindow) {
+	w.From = tick + uint64(max(o.warmup, 1))
+	w.To = w.From + uint64(o.ticks-o.warmup)
+	return w
+}
+
+// begin passes the window on to the clients.
+func (h *clientsHost) begin(w joinWindow) {
+	h.window = w
+	h.toJoin <- w
 }
 
 func (h *clientsHost) mark(m *clientsMark) {
@@ -255,6 +290,7 @@ func (h *clientsHost) talk(ctx context.Context, addr string, to *json.Encoder, f
 	slow := int(float64(h.slow*float64(h.clients)) + 0.5)
 	plan := joinPlan{
 		Addr: addr, Clients: h.clients, Slow: slow, Decode: min(h.decode, h.clients-slow), Hz: h.hz, Lead: h.lead, Seed: h.seed, Began: h.began,
+		Watch: h.relayed,
 	}
 	if err := to.Encode(plan); err != nil {
 		return err
@@ -329,7 +365,9 @@ func (h *clientsHost) serve(ctx context.Context, tcp *net.TCPConn) error {
 		}
 		for frame, ok := reader.next(); ok; frame, ok = reader.next() {
 			if session == nil {
-				session, err = h.server.Join(ctx, conn, frame)
+				if session, err = h.server.Join(ctx, conn, frame); err == nil && h.admitted != nil {
+					h.admitted(session)
+				}
 			} else {
 				err = session.Receive(frame)
 			}

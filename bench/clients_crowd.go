@@ -17,10 +17,11 @@ const (
 )
 
 const (
-	crowdRadius = 20 // m: how far a client sees
-	crowdSlack  = 1  // m: how much farther an entity is when it leaves the view
-	crowdStart  = 1  // stream of random numbers
-	crowdWander = 2
+	crowdRadius  = 20 // m: how far a client sees
+	crowdSlack   = 1  // m: how much farther an entity is when it leaves the view
+	crowdStart   = 1  // stream of random numbers
+	crowdWander  = 2
+	crowdPlayers = 3
 )
 
 // turns are the turn rates of the walkers that clients own, in radians a second. All are to the left, so that

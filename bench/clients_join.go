@@ -30,6 +30,7 @@ type joinPlan struct {
 	Lead    bool
 	Seed    uint64
 	Began   int64 // sharedTime at which the server began
+	Watch   bool  // they send no inputs
 }
 
 type joinReady struct{ Clients int }
@@ -132,6 +133,9 @@ func (j *joiner) connect() error {
 	all.Wait()
 	if err := j.failed(); err != nil {
 		return err
+	}
+	if j.plan.Watch {
+		return nil
 	}
 	go j.sendInputs()
 	for _, m := range j.members {

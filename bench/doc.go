@@ -104,6 +104,17 @@
 // their inputs for a later tick, by their estimate of the lead. If the two processes have too few CPUs, spans
 // are longer, and so are the phases, which are wall time. CPU time, bytes and counts are less affected.
 //
+// # Relays
+//
+//	go run ./bench -scene relays -n 10000 -relays 10 -clients 1000 -hz 30
+//
+// reports what it costs to serve more viewers than one process can: a master runs the crowd of the scene clients, with a log
+// and with inputs for -players of its walkers, and each of -relays processes follows the log, compares the hash of every tick, and
+// serves -clients viewers, which are in a process of their own as those of the scene clients. For each relay the report has the
+// CPU time of following and that of serving; how many ticks it is behind, at the end of each tick of the master, where 1 is the
+// least; and the bytes of the log that it reads beside those that its viewers get. All of that shares the CPUs of one machine: the
+// report says LATE if the master or a relay did not keep up, and the figures are then those of a machine that is too small.
+//
 // # Worlds of one process
 //
 //	go run ./bench -scene host -workers 2

@@ -77,6 +77,9 @@ func run(args []string, stdout, stderr io.Writer) error {
 	if len(args) > 0 && args[0] == joinCommand {
 		return runJoin(os.Stdin, stdout)
 	}
+	if len(args) > 0 && args[0] == relayCommand {
+		return runRelay(os.Stdin, stdout, stderr)
+	}
 	o := &options{command: commandOf(args)}
 	s, err := o.parse(args, stderr)
 	if err != nil {
@@ -144,12 +147,14 @@ func (o *options) parse(args []string, stderr io.Writer) (*scene, error) {
 	f.BoolVar(&o.paced, "paced", false, "run steps when they are due, at 60 Hz, by turns with steps back to back, and report how late they are")
 	f.BoolVar(&o.causes, "causes", false, "with -paced: more turns, each without one cause of longer paced steps")
 	f.BoolVar(&o.continuous, "continuous", false, "continuous collision, also in scenes that are not about that; without -compare by turns with a run without it")
-	f.IntVar(&o.clients, "clients", 100, "clients: `number` of them")
-	f.IntVar(&o.hz, "hz", 60, "clients, host: `ticks` a second, and updates")
-	f.IntVar(&o.visible, "visible", 100, "clients: mean `number` of walkers that a client sees; -n or more: all")
-	f.Float64Var(&o.slow, "slow", 0.1, "clients: `share` of the clients that read 1 kB/s")
-	f.IntVar(&o.decode, "decode", 16, "clients: `number` of clients that decode their updates; the others count them")
+	f.IntVar(&o.clients, "clients", 100, "clients, relays: `number` of them; of each relay (default 1,000)")
+	f.IntVar(&o.hz, "hz", 60, "clients, relays, host: `ticks` a second, and updates")
+	f.IntVar(&o.visible, "visible", 100, "clients, relays: mean `number` of walkers that a client sees; -n or more: all")
+	f.Float64Var(&o.slow, "slow", 0.1, "clients, relays: `share` of the clients that read 1 kB/s; relays: none by default")
+	f.IntVar(&o.decode, "decode", 16, "clients, relays: `number` of clients that decode their updates; the others count them")
 	f.BoolVar(&o.lead, "lead", false, "clients: clients stamp their inputs for the tick that their estimate of the lead says")
+	f.IntVar(&o.relays, "relays", 10, "relays: `number` of processes that follow the log")
+	f.IntVar(&o.players, "players", 1000, "relays: `number` of walkers whose inputs the log has")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			f.SetOutput(stderr)

@@ -161,6 +161,11 @@ func TestBadFlags(t *testing.T) {
 		{"-scene clients -decode 0", []string{"-decode 0"}},
 		{"-scene clients -ticks 5 -warmup 5", []string{"-warmup 5"}},
 		{"-scene clients -budget 1s", []string{"-budget", "clients"}},
+		{"-scene clients -relays 2", []string{"-relays", "clients"}},
+		{"-scene relays -relays 0", []string{"-relays 0"}},
+		{"-scene relays -n 5 -clients 5 -players 6", []string{"-players 6", "-n 5"}},
+		{"-scene relays -clients 0", []string{"-clients 0"}},
+		{"-scene relays -lead", []string{"-lead", "relays"}},
 		{"-scene host -n 0", []string{"-n 0"}},
 		{"-scene host -n 5,6", []string{"-n", "queries"}},
 		{"-scene host -hz 0", []string{"-hz 0"}},
@@ -191,7 +196,7 @@ func TestHelpIsNoFault(t *testing.T) {
 	if err := run([]string{"-h"}, io.Discard, &usage); !errors.Is(err, flag.ErrHelp) || errors.Is(err, errUsage) {
 		t.Errorf("-h: %v", err)
 	}
-	for _, name := range []string{"-scene", "-ticks", "-warmup", "-seed", "-level", "-workers", "-json", "-hashes", "-info", "-quick", "-csv", "-n", "-compare", "-ops", "-q", "-r", "-scale", "-budget", "-ladder", "-out", "-baseline", "-pin", "-hardware", "-paced", "-causes", "-list", "-clients", "-hz", "-visible", "-slow", "-decode", "-lead"} {
+	for _, name := range []string{"-scene", "-ticks", "-warmup", "-seed", "-level", "-workers", "-json", "-hashes", "-info", "-quick", "-csv", "-n", "-compare", "-ops", "-q", "-r", "-scale", "-budget", "-ladder", "-out", "-baseline", "-pin", "-hardware", "-paced", "-causes", "-list", "-clients", "-hz", "-visible", "-slow", "-decode", "-lead", "-relays", "-players"} {
 		if !strings.Contains(usage.String(), name) {
 			t.Errorf("the usage lacks %s", name)
 		}

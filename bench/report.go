@@ -25,6 +25,7 @@ type report struct {
 	Workers     int                 `json:"workers,omitempty"`
 	Facts       map[string]any      `json:"facts,omitempty"` // single figures
 	Clients     *clientsReport      `json:"clients,omitempty"`
+	Relays      *relaysReport       `json:"relays,omitempty"`
 	Figures     table               `json:"figures"`
 
 	writeText func(w io.Writer)

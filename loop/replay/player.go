@@ -9,8 +9,6 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
-	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/loop/worldlog"
 )
 
@@ -45,14 +43,13 @@ func (e *DivergedError) Unwrap() error { return ErrDiverged }
 // Player runs a Sim from a log, tick by tick, forwards and to any tick, for inspecting the past. It
 // checks every tick against the log.
 type Player struct {
+	rerun
 	dir    string
 	fsys   worldlog.FS
 	sc     Scenario
-	sim    *evertick.Sim
 	reader *worldlog.Reader
-	tick   *worldlog.Tick // that runs, or ran last
-	limit  int            // bytes of a snapshot
-	failed bool           // the last tick has failed or diverged: go on from a snapshot or from tick 0
+	limit  int  // bytes of a snapshot
+	failed bool // the last tick has failed or diverged: go on from a snapshot or from tick 0
 	cache  snapshotCache
 }
 
@@ -70,14 +67,11 @@ func Play(dir string, sc Scenario, fsys worldlog.FS) (*Player, error) {
 }
 
 func (p *Player) begin() error {
-	id := p.reader.Identity()
-	if err := checkIdentity(p.sc, id); err != nil {
+	sim, err := newSim(p.sc, p.reader.Identity())
+	if err != nil {
 		return err
 	}
-	var err error
-	if p.sim, err = p.sc.build(id.Seed); err != nil {
-		return err
-	}
+	p.use(sim)
 	p.limit = p.sc.maxSnapshot(p.sim)
 	first, err := p.reader.Next()
 	if err == io.EOF {
@@ -89,7 +83,6 @@ func (p *Player) begin() error {
 	if err != nil {
 		return err
 	}
-	p.sim.SetInputs(p.feed)
 	return p.reader.Seek(0)
 }
 
@@ -105,23 +98,7 @@ func (p *Player) Close() error { return p.reader.Close() }
 // Live closes the log and returns the Sim in its present state, which takes inputs from Push
 // from now on. To record them, use Fork instead.
 func (p *Player) Live() (*evertick.Sim, error) {
-	p.sim.SetInputs(nil)
-	p.sim.DropInputs()
-	return p.sim, p.Close()
-}
-
-// feed returns the inputs of the tick that was read.
-func (p *Player) feed(tick uint64, dst []evertick.Input) ([]evertick.Input, error) {
-	if p.tick == nil || p.tick.Tick != tick {
-		return dst, fault.Field(fault.ErrRange, "replay: Sim not stepped by its Player: tick", tick)
-	}
-	for in, err := range inputsOf(p.tick) {
-		if err != nil {
-			return dst, err
-		}
-		dst = append(dst, in)
-	}
-	return dst, nil
+	return p.live(), p.Close()
 }
 
 // next reads the next tick, io.EOF at the end of the log.
@@ -130,11 +107,7 @@ func (p *Player) next() error {
 	if err != nil {
 		return err
 	}
-	p.tick = t
-	if t.Tick != p.sim.Ticks() {
-		return fmt.Errorf("%w, where %d comes next", fault.Field(fault.ErrCorrupt, "replay: tick in the log", t.Tick), p.sim.Ticks())
-	}
-	return nil
+	return p.take(t)
 }
 
 // Refresh makes Step go on after the end of a log that is still being written: see worldlog.Reader.Refresh.
@@ -147,34 +120,19 @@ func (p *Player) Step() error {
 		return err
 	}
 	p.failed = true
-	if err := step(p.sim); err != nil {
-		return err
-	}
-	if p.sim.Hash() != p.tick.Hash {
-		return p.diverged()
+	if err := p.rerun.run(); err != nil {
+		return p.located(err)
 	}
 	p.failed = false
 	p.cacheState(cacheEvery)
 	return nil
 }
 
-// step runs a tick. It ignores that a system asks to stop.
-func step(sim *evertick.Sim) error {
-	if err := sim.Step(); err != nil && !errors.Is(err, loop.ErrStop) {
-		return fmt.Errorf("replay: %w", err)
-	}
-	return nil
-}
-
-// diverged returns the error for a tick that differs, with all that the log has of it.
-func (p *Player) diverged() error {
-	e := &DivergedError{Tick: p.tick.Tick, Want: p.tick.Hash, Got: p.sim.Hash()}
-	want, err := columnsOf(p.tick)
-	if err != nil {
+// located adds to a *DivergedError where the states differ, if the log has a snapshot of the tick.
+func (p *Player) located(err error) error {
+	var e *DivergedError
+	if !errors.As(err, &e) {
 		return err
-	}
-	if want != nil {
-		e.Columns = differing(want, p.sim.ColumnHashes())
 	}
 	if theirs, err := p.loaded(e.Tick); err == nil {
 		if d, found := evertick.Diff(theirs, p.sim); found {

@@ -163,8 +163,16 @@ func (r *Recorder) Snapshot() error {
 	if r.sim.Ticks() == 0 {
 		return fault.Field(fault.ErrRange, "replay: Snapshot: ticks", 0)
 	}
-	return r.log.SnapshotWith(r.sim.Ticks()-1, r.sim.Hash(), r.sim.Snapshot)
+	return snapshotInto(r.log, r.sim)
 }
+
+// snapshotInto saves the state of a Sim beside its log.
+func snapshotInto(log *worldlog.Log, sim *evertick.Sim) error {
+	return log.SnapshotWith(sim.Ticks()-1, sim.Hash(), sim.Snapshot)
+}
+
+// Sim returns the Sim that is recorded.
+func (r *Recorder) Sim() *evertick.Sim { return r.sim }
 
 // Log returns the log: which ticks are durable, and what it has cost.
 func (r *Recorder) Log() *worldlog.Log { return r.log }

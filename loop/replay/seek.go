@@ -104,8 +104,7 @@ func (p *Player) Rewind() error {
 	if err != nil {
 		return err
 	}
-	p.sim = sim
-	p.sim.SetInputs(p.feed)
+	p.use(sim)
 	if err := p.reader.Seek(0); err != nil {
 		return err
 	}

@@ -105,12 +105,17 @@ func resume(dir string, sc Scenario, log *worldlog.Log, rep *worldlog.Report, fs
 	if rep.Ticks > 0 {
 		return Seek(dir, sc, rep.Tick, fsys)
 	}
-	if err := checkIdentity(sc, rep.Identity); err != nil {
-		return nil, err
-	}
-	sim, err := sc.build(rep.Identity.Seed)
+	sim, err := newSim(sc, rep.Identity)
 	if err == nil {
 		err = appendFirst(log, sim) // no tick was whole, so the first records are gone
 	}
 	return sim, err
+}
+
+// newSim returns a Sim before the first tick of a log.
+func newSim(sc Scenario, id worldlog.Identity) (*evertick.Sim, error) {
+	if err := checkIdentity(sc, id); err != nil {
+		return nil, err
+	}
+	return sc.build(id.Seed)
 }

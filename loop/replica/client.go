@@ -80,6 +80,7 @@ func (c *ClientConfig) Validate() error {
 // Welcome is what the server has said about itself and the session.
 type Welcome struct {
 	Session    uint32 // also the Source of its inputs
+	Spectates  bool   // the session only watches: see Config.Spectate
 	Resumed    bool   // the session existed before
 	Token      []byte // to resume it
 	RateNum    uint64 // ticks a second: RateNum / RateDen
@@ -103,7 +104,7 @@ func ParseWelcome(frame []byte) (welcome Welcome, ok bool, err error) {
 }
 
 func (w *welcome) public() Welcome {
-	return Welcome{Session: w.session, Resumed: w.resumed, Token: w.token, RateNum: w.rateNum, RateDen: w.rateDen,
+	return Welcome{Session: w.session, Spectates: w.session >= FirstSpectator, Resumed: w.resumed, Token: w.token, RateNum: w.rateNum, RateDen: w.rateDen,
 		Every: w.every, Seed: w.seed, SimVersion: w.simVersion, Scenario: w.scenario, Schema: w.schema}
 }
 

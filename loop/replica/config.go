@@ -57,6 +57,11 @@ type Config struct {
 	Secret []byte
 	// Scenario is a name that clients which simulate can compare with theirs.
 	Scenario string
+	// Spectate is for a Sim that follows another one, such as that of a replay.Player, or for viewers beside the
+	// players of another Server. Sessions only watch: they own nothing, no input reaches the Sim, and those of
+	// clients are dropped and counted in IntentStats.Refused. Joined and Left do not count. Set all else as in the
+	// Server of the players: clients then find the same Schema. Numbers of sessions are from FirstSpectator on.
+	Spectate bool
 	// Inline makes the goroutine of the Sim encode and send the updates, so that all is sent when Step
 	// returns: for tests, and for few clients. Otherwise the Server has a goroutine for that, and the
 	// Sim only waits for a copy of the state.
@@ -160,7 +165,8 @@ type ViewConfig struct {
 	// update an entity's priority grows by its weight, times a factor that falls from 1 at the centre of the
 	// view to 1/5 at Leave, until it is sent. A negative weight and NaN count as 0. Empty: 1.
 	Weight string
-	// Free allows clients to look at any point. Otherwise a client can only follow entities that it owns.
+	// Free allows clients to look at any point. Otherwise a client can only follow entities that it owns. With
+	// Config.Spectate it also allows them to follow any entity of the categories that they see.
 	Free bool
 }
 

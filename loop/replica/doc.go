@@ -8,7 +8,8 @@
 //	    │
 //	Session.Receive ◀── the transport, on goroutines of its own ◀────────────── inputs, acknowledgements
 //
-// A [Server] belongs to a Sim, which has one at a time: two would give their sessions the same numbers.
+// A [Server] belongs to a Sim, which has one at a time: two would give their sessions the same numbers. Only a second one with
+// Config.Spectate can be beside it.
 // After every tick, or every few (Config.Every), it copies the columns that clients are to see, as whole numbers: see [Codec]. That is all that the goroutine of the Sim does. Another goroutine finds what
 // each client sees (ViewConfig), makes for each a frame with what has changed since a state that this client has, and
 // passes it to the client's connection, a [Conn]. Package ws is a transport; [Pipe] is one in memory. The frames are
@@ -40,14 +41,26 @@
 // a whole view.
 //
 // A Server with the Secret of an earlier one honours the tokens of that one for Limits.Resume after New: a session then goes on
-// with its number, and without another Joined. At tick 0 no session can have begun in the Sim, so the Server honours no earlier
+// with its number. At tick 0 no session can have begun in the Sim, so the Server honours no earlier
 // tokens. New sessions get numbers above all that are in the column of Config.Owner and, if there is no such column or it has 32
-// bits, above the tick. So restore the Sim before New. After
+// bits, 65,536 above these and above the tick. So restore the Sim before New. After
 // Limits.Resume the Server pushes a Left for each owner that has not come back. Without Config.Owner it cannot know the earlier
 // sessions: there is no Left for those that never come back. In a column of 8 or 16 bits the number of a session that left before the
 // restart may be given to another, which the old token would resume: use 32 bits, or another Secret.
 // A client repeats the inputs that no frame has reported as applied, so inputs of the last moments before a restart may be
 // applied twice.
+//
+// The Sim may lack the last ticks of the one before, such as that of a follower that takes over. If it lacks that of a session's
+// Joined, Joined is pushed again, with the number of the session. With Config.Owner that is so for each session that comes back and
+// owned nothing at New: systems must accept such a Joined. Without it the token says the tick, and where that leaves a doubt
+// another session begins. The client forgets states of ticks that the Sim has not reached, and gets a whole view or a Snapshot.
+//
+// # Relays
+//
+// With Config.Spectate a Server has viewers of a Sim that follows another one by its log: see package replay. Nothing reaches that
+// Sim, so it has the hash of its master after every tick. The sessions only watch. Their numbers are from FirstSpectator on, where no
+// player's is, and their tokens work on Servers with Spectate and the same Secret, at any time. A token whose number is in use there
+// begins a new session.
 //
 // # Slow and hostile clients
 //

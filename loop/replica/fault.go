@@ -14,6 +14,7 @@ var (
 	ErrCorrupt     = fault.ErrCorrupt
 	ErrUnsupported = fault.ErrUnsupported
 	ErrCapacity    = fault.ErrCapacity
+	ErrStale       = fault.ErrStale
 )
 
 // Code says why a connection ends. It is an error.

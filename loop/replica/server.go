@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -77,9 +78,13 @@ func New(sim *evertick.Sim, c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	hooks := evertick.Hooks{}
+	if c.Spectate {
+		c.Joined, c.Left, source.columns.owner = 0, 0, nil
+	}
 	num, den := sim.Loop().Rate()
 	s := &Server{
-		sim: sim, config: c, clock: sim.Config().Clock, source: source, shape: source.schema(), signer: newSigner(c.Secret),
+		sim: sim, config: c, clock: sim.Config().Clock, source: source, shape: source.schema(), signer: newSigner(c.Secret, c.Spectate),
 		period:   int64(float64(c.Every) * float64(den) * 1e9 / float64(num)),
 		byNumber: make(map[uint32]*session), wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
@@ -89,9 +94,12 @@ func New(sim *evertick.Sim, c Config) (*Server, error) {
 		every: uint64(c.Every), rateNum: uint64(num), rateDen: uint64(den)}
 	s.tick.Store(sim.Ticks())
 	s.ran = sim.Ticks()
-	s.numbers = newNumbers(sim, c.Owner, int64(c.Limits.Resume))
+	s.numbers = newNumbers(sim, &c)
 	s.setDeadline()
-	s.remove = sim.AddHooks(evertick.Hooks{BeforeTick: s.beforeTick, AfterTick: s.afterTick})
+	if hooks.AfterTick = s.afterTick; !c.Spectate {
+		hooks.BeforeTick = s.beforeTick
+	}
+	s.remove = sim.AddHooks(hooks)
 	go s.run()
 	return s, nil
 }
@@ -101,6 +109,16 @@ func (s *Server) now() int64 { return max(0, s.clock.Now()-s.origin) }
 
 // Schema returns the description of what is sent.
 func (s *Server) Schema() Schema { return s.shape }
+
+// Serves returns an error that wraps ErrStale unless sim is the Sim of the Server. A replay.Player that goes back with Seek or
+// Rewind can replace its Sim, and the ticks of the new one do not reach the Server: close it then, and make another one with
+// the same Secret, where the clients resume.
+func (s *Server) Serves(sim *evertick.Sim) error {
+	if sim != s.sim {
+		return fmt.Errorf("replica: Server.Serves: the Sim was replaced: %w", ErrStale)
+	}
+	return nil
+}
 
 // Close ends all connections with the Error Closing, and removes the hooks. Call it on the goroutine of
 // the Sim, or while no tick runs. It does not end the sessions: there are no inputs Left, and a later
@@ -241,11 +259,9 @@ func (s *Server) admit(c *Session, old token, valid bool, grant *Grant, w *welco
 			return nil, TooFast
 		}
 		c.resumed = true
-	case valid && old.server != s.signer.server && now <= s.numbers.until && !s.numbers.taken(old.session):
+	case valid && s.honours(&old, now):
 		c.resumed = true
-		if ses, err = s.newSession(old.session, grant, now); err == nil {
-			ses.before = old
-		}
+		ses, err = s.takeOver(&old, grant, now)
 	default:
 		ses, err = s.beginSession(grant, now)
 	}
@@ -262,9 +278,9 @@ func (s *Server) admit(c *Session, old token, valid bool, grant *Grant, w *welco
 	ses.until = math.MaxInt64 // also while the Welcome is sent
 	ses.count++
 	c.count = ses.count
-	c.unsure = c.mode == View && (old.server != s.signer.server || old.count <= ses.rewound)
+	c.unsure = old.server != s.signer.server || c.mode == View && old.count <= ses.rewound
 	w.session, w.resumed, w.received = ses.number, c.resumed, ses.window.greatest
-	w.token = s.signer.append(nil, token{ses.number, ses.count, s.signer.server})
+	w.token = s.signer.append(nil, token{ses.number, ses.count, s.signer.server, ses.began})
 	return replaced, nil
 }
 
@@ -273,9 +289,57 @@ func (ses *session) accepts(t token) bool {
 	ses.mu.Lock()
 	defer ses.mu.Unlock()
 	if t.server == ses.server.signer.server {
-		return t.count >= ses.confirmed && t.count <= ses.count
+		return t.count >= ses.confirmed && t.count <= ses.count && t.count>>32 == ses.count>>32
 	}
 	return t == ses.before && ses.confirmed == 0
+}
+
+// honours reports whether a token of an earlier Server, or of another one whose sessions only watch, resumes its session
+// here. mu is locked.
+func (s *Server) honours(t *token, now int64) bool {
+	n := &s.numbers
+	switch {
+	case t.server == s.signer.server:
+		return false
+	case s.config.Spectate:
+		return t.session >= FirstSpectator && s.byNumber[t.session] == nil
+	case now > n.until || n.taken(t.session):
+		return false
+	}
+	return s.config.Joined == 0 || s.config.Owner != "" || t.began+1 != n.ticks
+}
+
+// takeOver makes the session of a token of another Server. If the state does not know it, because the tick that applied its
+// Joined was lost with the earlier Server, it pushes Joined again. With Config.Owner the state knows the sessions that own an
+// entity, and otherwise those that began early enough. mu is locked.
+func (s *Server) takeOver(t *token, grant *Grant, now int64) (*session, error) {
+	ses, err := s.newSession(t.session, grant, now)
+	if err != nil {
+		return nil, err
+	}
+	ses.before, ses.began = *t, t.began
+	known := t.began < s.numbers.ticks
+	if s.config.Owner != "" {
+		_, known = slices.BinarySearch(s.numbers.owners, t.session)
+	}
+	if known || s.config.Joined == 0 {
+		return ses, nil
+	}
+	ses.began = s.tick.Load()
+	if err := s.pushJoined(ses, grant.Data); err != nil && !errors.Is(err, loop.ErrDuplicate) { // that one waits in the restored Sim
+		s.removeSession(ses)
+		s.numbers.giveBack(ses.number)
+		return nil, noRoom(err)
+	}
+	return ses, nil
+}
+
+// noRoom returns the error for a Joined that was not pushed.
+func noRoom(err error) error {
+	if errors.Is(err, loop.ErrFull) {
+		return fmt.Errorf("%w: %w", TooMany, err)
+	}
+	return fmt.Errorf("%w: %w", InternalFault, err)
 }
 
 // mayResume limits how often a session is resumed, as Resync frames are limited: each time costs a Keyframe.
@@ -307,14 +371,10 @@ func (s *Server) beginSession(grant *Grant, now int64) (*session, error) {
 			return ses, nil
 		}
 		s.removeSession(ses)
-		switch {
-		case errors.Is(err, loop.ErrDuplicate):
-			s.numbers.giveBack(ses.number)
-		case errors.Is(err, loop.ErrFull):
-			return nil, fmt.Errorf("%w: %w", TooMany, err)
-		default:
-			return nil, fmt.Errorf("%w: %w", InternalFault, err)
+		if !errors.Is(err, loop.ErrDuplicate) {
+			return nil, noRoom(err)
 		}
+		s.numbers.giveBack(ses.number)
 	}
 }
 
@@ -327,16 +387,36 @@ func (s *Server) newSession(number uint32, grant *Grant, now int64) (*session, e
 	if len(s.sessions) >= limits.Sessions || len(s.leaving) >= limits.Sessions {
 		return nil, TooMany
 	}
-	number, ok := s.numbers.take(number)
+	number, ok := s.takeNumber(number)
 	if !ok {
 		return nil, TooMany
 	}
-	ses := &session{server: s, number: number, mask: grant.Mask}
+	ses := &session{server: s, number: number, mask: grant.Mask, began: s.tick.Load()}
+	if s.config.Spectate { // another session can have had the number, on another Server
+		ses.count = uint64(rand.Uint32()) << 32
+	}
 	ses.frames.perSecond, ses.bytes.perSecond, ses.resumes.perSecond = limits.FramesPerSecond, limits.BytesPerSecond, limits.FramesPerSecond
 	s.byNumber[number] = ses
 	at, _ := slices.BinarySearchFunc(s.sessions, number, func(a *session, n uint32) int { return int(int64(a.number) - int64(n)) })
 	s.sessions = slices.Insert(s.sessions, at, ses)
 	return ses, nil
+}
+
+// takeNumber takes a number for a session; 0: the next one. mu is locked.
+func (s *Server) takeNumber(number uint32) (uint32, bool) {
+	n := &s.numbers
+	if !s.config.Spectate {
+		return n.take(number)
+	}
+	for number == 0 {
+		if s.byNumber[uint32(n.next)] == nil {
+			number = uint32(n.next)
+		}
+		if n.next++; n.next > n.most {
+			n.next = FirstSpectator
+		}
+	}
+	return number, true
 }
 
 // pushJoined pushes the input Joined. Its tick and its number are before those of all inputs of the client.
@@ -488,7 +568,7 @@ func (s *Server) sweep(now int64) {
 				s.pushLeft(number, 0)
 			}
 		}
-		n.used = nil
+		n.used, n.owners = nil, nil
 	}
 	s.sweepLocked(now)
 }
@@ -532,30 +612,47 @@ func (s *Server) setDeadline() {
 // numbers gives sessions their numbers, and keeps those of the sessions of earlier Servers: a restored
 // world has entities of sessions whose clients come back with tokens. Such tokens are honoured until a
 // deadline. A token of an earlier Server is refused if this Server has used its number. New sessions get
-// numbers above all that are known. If they have 32 bits these are also above the tick: otherwise the
-// number of a session that left before the restart could be given to another, which its token would replace.
+// numbers above all that are known. If they have 32 bits these are also above the tick, and lostNumbers above: otherwise the
+// number of a session that left before the restart, or that began in a tick that was lost with the earlier Server, could be
+// given to another, which its token would replace.
+//
+// The numbers of a Server with Config.Spectate begin at random, so that those of two Servers are most likely others.
 type numbers struct {
-	next  uint64              // above all numbers that are known
-	most  uint64              // the greatest that there is
-	until int64               // tokens of earlier Servers are honoured
-	used  map[uint32]struct{} // numbers that this Server has used; nil: no token of an earlier one is honoured, as after until
+	next   uint64              // above all numbers that are known
+	most   uint64              // the greatest that there is
+	until  int64               // tokens of earlier Servers are honoured
+	used   map[uint32]struct{} // numbers that this Server has used; nil: no token of an earlier one is honoured, as after until
+	ticks  uint64              // of the Sim at first
+	owners []uint32            // at first, ascending; nil after until
 }
 
+const (
+	// FirstSpectator is the least number of a session that only watches: see Config.Spectate. Those of players are below.
+	FirstSpectator = 0xf0000000
+	// lostNumbers bounds the sessions that begin in the ticks that are lost with a Server.
+	lostNumbers = 1 << 16
+)
+
 // newNumbers finds the owners in the world.
-func newNumbers(sim *evertick.Sim, owner string, resume int64) numbers {
-	n := numbers{next: 1 + min(sim.Ticks(), math.MaxUint32/2), most: math.MaxUint32, until: resume}
-	if sim.Ticks() > 0 {
+func newNumbers(sim *evertick.Sim, c *Config) numbers {
+	if c.Spectate {
+		return numbers{next: FirstSpectator + uint64(rand.Uint32N(math.MaxUint32-FirstSpectator)), most: math.MaxUint32}
+	}
+	n := numbers{next: 1, most: FirstSpectator - 1, until: int64(c.Limits.Resume), ticks: sim.Ticks()}
+	if n.ticks > 0 {
 		n.used = make(map[uint32]struct{}) // otherwise no session can have begun
 	}
-	if owner == "" {
-		return n
+	if c.Owner != "" {
+		column, _ := sim.World.ColumnNamed(c.Owner)
+		n.most = min(n.most, 1<<(8*column.Kind().Size())-1)
+		n.owners = owners(sim, c.Owner)
+		known, _ := slices.BinarySearch(n.owners, FirstSpectator) // the numbers above are of no session
+		if known > 0 {
+			n.next = uint64(n.owners[known-1]) + 1
+		}
 	}
-	column, _ := sim.World.ColumnNamed(owner)
-	if n.most = 1<<(8*column.Kind().Size()) - 1; n.most < math.MaxUint32 {
-		n.next = 1
-	}
-	if known := owners(sim, owner); len(known) > 0 {
-		n.next = max(n.next, uint64(slices.Max(known))+1)
+	if n.ticks > 0 && n.most == FirstSpectator-1 {
+		n.next = lostNumbers + max(n.next, 1+min(n.ticks, math.MaxUint32/2))
 	}
 	return n
 }

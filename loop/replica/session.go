@@ -22,7 +22,7 @@ type Session struct {
 	mode    Mode
 	held    uint64 // tick of the state that the client holds, 0: none
 	resumed bool
-	unsure  bool   // the client may hold a state of a time that the Sim has left: see session.rewound
+	unsure  bool   // the client may hold a state that this Sim never had, or of a time that it has left: see session.rewound
 	count   uint64 // of the token in its Welcome
 	ended   error  // why the connection is over; nil: it is not. session.mu guards it.
 
@@ -46,7 +46,8 @@ type session struct {
 
 	// Server.mu guards these.
 	count     uint64 // of the newest token
-	before    token  // of an earlier Server, that has made the session
+	before    token  // of another Server, that has made the session
+	began     uint64 // for its tokens
 	rewound   uint64 // count when the Sim went back last: the client of an older token may not know of that
 	until     int64  // when it ends, if it waits; else math.MaxInt64
 	following bool   // it counts in Server.stream
@@ -225,6 +226,10 @@ func (c *Session) receiveInput(frame []byte, now int64) (err error) {
 		return bad(err)
 	}
 	s := c.session.server
+	if s.config.Spectate {
+		c.session.refuse(len(c.intents))
+		return nil
+	}
 	for i := range c.intents {
 		if kind := c.intents[i].kind; kind != 0 && (kind == s.config.Joined || kind == s.config.Left) {
 			return fmt.Errorf("%w: input of kind %d, which only the server pushes", BadFrame, kind)
@@ -236,6 +241,15 @@ func (c *Session) receiveInput(frame []byte, now int64) (err error) {
 	}
 	s.count(func(st *Stats) { st.Intents.add(&counts) })
 	return nil
+}
+
+// refuse counts inputs of a session that only watches.
+func (ses *session) refuse(inputs int) {
+	n := IntentStats{Refused: uint64(inputs)}
+	ses.mu.Lock()
+	defer ses.mu.Unlock()
+	ses.stats.Intents.add(&n)
+	ses.server.count(func(st *Stats) { st.Intents.add(&n) })
 }
 
 // push passes an input on to the Sim, or drops it.
@@ -294,15 +308,18 @@ func (c *Session) receiveAck(frame []byte) error {
 }
 
 // receiveLook notes where the client wants its view. Views follow an entity for as long as the session
-// owns it. A point is ignored unless ViewConfig.Free allows it.
+// owns it. A point is ignored unless ViewConfig.Free allows it, which also allows a session that only watches to follow an
+// entity of others.
 func (c *Session) receiveLook(frame []byte) error {
 	l, err := parseLook(frame)
+	config := &c.session.server.config
 	switch {
 	case err != nil:
 		return bad(err)
 	case l.follow != 0:
-		c.session.setCentre(centre{follow: ecs.ID(l.follow), owned: true})
-	case c.session.server.config.View.Free:
+		free := config.Spectate && config.View.Free
+		c.session.setCentre(centre{follow: ecs.ID(l.follow), owned: !free, masked: free})
+	case config.View.Free:
 		c.LookAt(l.x, l.y, l.z)
 	}
 	return nil

@@ -64,7 +64,7 @@ type IntentStats struct {
 	Pushed    uint64 // accepted by Sim.Push
 	Duplicate uint64 // dropped: the number had arrived, or was more than 63 below the greatest one
 	Early     uint64 // dropped: for a tick beyond Limits.Lead
-	Refused   uint64 // dropped: Sim.Push refused them
+	Refused   uint64 // dropped: Sim.Push refused them, or the session only watches
 	Late      uint64 // of those pushed: applied at a tick after their own
 }
 

@@ -41,6 +41,7 @@ type viewer struct {
 type centre struct {
 	follow  ecs.ID
 	owned   bool
+	masked  bool // it may only be an entity of the categories that the client sees
 	point   bool
 	x, y, z float32
 }

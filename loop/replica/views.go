@@ -117,7 +117,7 @@ func (s *source) followed(v *viewer) (uint32, bool) {
 		return v.own[i], true
 	}
 	if int(v.slot) < len(p.ids) && p.ids[v.slot] == id {
-		return v.slot, true
+		return v.slot, !(v.centre.masked && s.hides(v, v.slot))
 	}
 	if v.sought == id && v.generation == p.world.generation {
 		return 0, false
@@ -125,7 +125,12 @@ func (s *source) followed(v *viewer) (uint32, bool) {
 	v.sought, v.generation = id, p.world.generation
 	i := slices.Index(p.ids, id)
 	v.slot = uint32(max(i, 0))
-	return v.slot, i >= 0
+	return v.slot, i >= 0 && !(v.centre.masked && s.hides(v, v.slot))
+}
+
+// hides reports whether the entity in a slot is in no category that a viewer sees.
+func (s *source) hides(v *viewer, slot uint32) bool {
+	return v.mask != 0 && s.columns.category != nil && s.present.category[slot]&v.mask == 0
 }
 
 // query asks the index for all views.

@@ -17,6 +17,7 @@ const STATES = 32; // that a connection without order keeps
 const MISSED = 4; // frames in a row without their base, after which a connection without order asks for a Keyframe
 const AGAIN = 16; // ignored frames after which it is asked for again
 const PINGS = 16; // of which the fastest gives the offset of the clocks
+const FIRST_SPECTATOR = 0xf0000000; // least number of a session that only watches
 const FINAL = [2, 3, 8]; // codes of errors after which connecting again is useless
 
 /**
@@ -35,7 +36,7 @@ const FINAL = [2, 3, 8]; // codes of errors after which connecting again is usel
  * @property {(error: {code: number, text: string}) => void} [onError] the server has sent an Error
  * @property {(fault: Error) => void} [onFault] connect has ended the connection because of a malformed frame
  *
- * @typedef {{session: number, resumed: boolean, token: Uint8Array, received: number, tick: number, rate: [number, number], every: number, seed: bigint,
+ * @typedef {{session: number, spectates: boolean, resumed: boolean, token: Uint8Array, received: number, tick: number, rate: [number, number], every: number, seed: bigint,
  *   simVersion: number, scenario: string, schema: import('./state.js').Schema}} Welcome
  * @typedef {{source: number, sequence: number, tick: number, at: number, fraction: number, kind: number, data: Uint8Array}} RemoteInput
  */
@@ -82,10 +83,12 @@ export class Client {
 	}
 	/**
 	 * Sends an input for a tick, 0: as soon as possible, and returns its sequence number. What a connection loses is sent again.
+	 * A session that only watches has no inputs.
 	 * @param {number} kind @param {Uint8Array} data @param {number} tick
 	 */
 	input(kind, data = NO_BYTES, tick = 0) {
 		if (!this.welcome) throw new Error('replica: an input before the Welcome');
+		if (this.welcome.spectates) throw new Error('replica: an input of a session that only watches');
 		const body = new Writer().uv(this.#next).uv(tick).uv(kind).blob(data).bytes;
 		this.#pending.push({ sequence: this.#next, body });
 		if (this.#pending.length > BATCH) this.#pending.shift();
@@ -136,6 +139,7 @@ export class Client {
 			rate: [r.uv('rate', 1e8, 1), r.uv('rate', 1e8, 1)], every: r.uv('every', 65_536, 1), seed: r.u64('seed'), simVersion: r.u32('sim version'),
 			scenario: r.text('scenario', 255),
 		};
+		w.spectates = w.session >= FIRST_SPECTATOR;
 		const schema = r.blob('schema');
 		r.close();
 		w.schema = readSchema(new Reader().load(schema));
@@ -236,12 +240,14 @@ export class Client {
 	/**
 	 * Connects over WebSocket, with one frame in each binary message. When the connection ends, it connects again and resumes the session: after `retry` ms,
 	 * doubled with each attempt up to `longest`, less a random part of up to a half. It pings every `every` ms, and gives up after an Error that would come again.
-	 * @param {string} url @returns {() => void} ends the connection
+	 * Of several URLs, those of the servers that can take over, it tries one after the other, each time that a connection ends.
+	 * @param {string | string[]} url @returns {() => void} ends the connection
 	 */
 	connect(url, { WebSocket = globalThis.WebSocket, protocols = [], retry = 250, longest = 10_000, every = 2_000 } = {}) {
-		let socket, timer, pings, welcome, attempts = 0;
+		const urls = [url].flat();
+		let socket, timer, pings, welcome, attempts = 0, next = 0;
 		const open = () => {
-			const s = socket = new WebSocket(url, protocols);
+			const s = socket = new WebSocket(urls[next++ % urls.length], protocols);
 			s.binaryType = 'arraybuffer';
 			this.options.send = (frame) => s.readyState === 1 && s.send(frame);
 			s.onopen = () => this.hello();

@@ -84,7 +84,7 @@ test('vectors: messages', () => {
 	c = new Client(options);
 	c.receive(unhex(hi));
 	const { schema, token, ...fields } = c.welcome;
-	assert.deepEqual(fields, { every: w.every, rate: w.rate, received: +w.received, resumed: w.resumed, scenario: w.scenario, seed: BigInt(w.seed), session: w.session, simVersion: w.simVersion, tick: +w.tick });
+	assert.deepEqual(fields, { every: w.every, rate: w.rate, received: +w.received, resumed: w.resumed, scenario: w.scenario, seed: BigInt(w.seed), session: w.session, spectates: false, simVersion: w.simVersion, tick: +w.tick });
 	assert.equal(hex(token), w.token);
 	assert.deepEqual([...schema.fields.keys()], ['position.x', 'position.y', 'rotation']);
 
@@ -559,5 +559,24 @@ test('connect resumes the session, waits longer each time, and stops after a fin
 	pass(10_000);
 	assert.equal(Socket.open.length, n);
 	assert.equal(socket().readyState, 3);
+	end();
+});
+
+test('connect tries several servers in turn, and a session that only watches has no inputs', (t) => {
+	const pass = fakeTimers(t);
+	const c = new Client(), end = c.connect(['ws://a', 'ws://b'], { WebSocket: Socket, retry: 100 });
+	const socket = () => Socket.open.at(-1);
+	assert.equal(socket().url, 'ws://a');
+	socket().accept(welcome(one, { session: 0xefffffff }), keyframe(200, [4], [5]));
+	assert.equal(c.welcome.spectates, false);
+	for (const url of ['ws://b', 'ws://a', 'ws://b']) {
+		socket().close();
+		pass(1000);
+		assert.equal(socket().url, url);
+	}
+	socket().accept(welcome(one, { session: 0xf0000000, token: [9], tick: 150 }));
+	assert.equal(c.welcome.spectates, true);
+	assert.equal(c.state, null);
+	assert.throws(() => c.input(1), /only watches/);
 	end();
 });

@@ -87,9 +87,20 @@ func Dial(ctx context.Context, url string, c ClientConfig) (*Conn, error) {
 }
 
 // Redial ends the connection, and makes another one, which resumes the session.
-func (c *Conn) Redial(ctx context.Context) error {
+func (c *Conn) Redial(ctx context.Context) error { return c.RedialTo(ctx, c.url) }
+
+// RedialTo is Redial at another URL, such as that of the server which has taken over. Later connections are made there, too,
+// unless this one fails. Do not redial a player to a server that spectates: it begins a new session there, and the token of its
+// session as a player is lost.
+func (c *Conn) RedialTo(ctx context.Context, url string) error {
 	c.current().close(websocket.StatusNormalClosure)
-	return c.connect(ctx)
+	before := c.url
+	c.url = url
+	err := c.connect(ctx)
+	if err != nil {
+		c.url = before
+	}
+	return err
 }
 
 func (c *Conn) current() *link {

@@ -179,6 +179,42 @@ func cutter() (client *http.Client, cut func()) {
 	}
 }
 
+// A viewer goes from one relay to another, and later connections are made there. One that cannot be made changes nothing.
+func TestRedialTo(t *testing.T) {
+	c := replica.Config{Spectate: true, Secret: []byte("that of both relays")}
+	first, second := newWorld(t, c, Config{}), newWorld(t, c, Config{})
+	conn := first.dial(ClientConfig{})
+	var session uint32
+	conn.Do(func(c *replica.Client) {
+		welcome, _ := c.Welcome()
+		session = welcome.Session
+	})
+	first.reaches(conn, 5)
+	if err := conn.RedialTo(t.Context(), "ws://127.0.0.1:1/"); err == nil {
+		t.Fatal("a server answers at port 1")
+	}
+	check(t, conn.Redial(t.Context()))
+	for i, redial := range []func() error{
+		func() error { return conn.RedialTo(t.Context(), second.url) },
+		func() error { return conn.Redial(t.Context()) },
+	} {
+		check(t, redial())
+		conn.Do(func(c *replica.Client) {
+			if w, _ := c.Welcome(); !w.Resumed || !w.Spectates || w.Session != session {
+				t.Errorf("session %d became %d, resumed: %t", session, w.Session, w.Resumed)
+			}
+		})
+		until(t, "the viewer is not at the second relay", func() bool {
+			var stats replica.Stats
+			second.server.Stats(&stats)
+			return stats.Resumed == uint64(i+1)
+		})
+	}
+	tick := uint64(0)
+	conn.Do(func(c *replica.Client) { tick = c.State().Tick() })
+	second.reaches(conn, tick+5)
+}
+
 func TestCutAndResume(t *testing.T) {
 	w := newWorld(t, replica.Config{}, Config{})
 	client, cut := cutter()

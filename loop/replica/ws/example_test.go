@@ -26,7 +26,7 @@ func Example() {
 	sim.Add(evertick.BeforePhysics, "walk", func(*evertick.Tick) error {
 		return sim.World.SetPosition(id, 0.5*float32(sim.Ticks()+1), 0, 0)
 	})
-	server, err := replica.New(sim, replica.Config{Authorize: func(ctx context.Context, h replica.Hello) (replica.Grant, error) {
+	server, err := replica.New(sim, replica.Config{Inline: true, Authorize: func(ctx context.Context, h replica.Hello) (replica.Grant, error) {
 		if ws.Request(ctx).URL.Path != "/world" || string(h.Credentials) != "secret" {
 			return replica.Grant{}, errors.New("a stranger")
 		}

@@ -1,0 +1,2 @@
+// Package jetstream ships.
+package jetstream

@@ -1,0 +1,358 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/loop/replay"
+	"github.com/evertick/evertick/loop/worldlog"
+)
+
+// Shipper sends a log to a stream. Its methods may be called from any goroutine.
+type Shipper struct {
+	link
+	c     ShipConfig
+	log   *worldlog.Log
+	id    worldlog.Identity
+	owner owner
+
+	// Of the goroutine that ships:
+	in       *summer // reads the local log
+	waiting  bool    // in.encoded is a tick that the last message had no room for
+	waitTick uint64
+	waitFrom sum    // rolling checksum before it
+	term     uint64 // 0: none yet
+	seq      uint64 // of the last message of the stream
+	next     uint64 // tick that the stream lacks
+	sum      sum    // rolling checksum before it
+	body     []byte
+	data     []byte
+
+	cancel  context.CancelFunc
+	closing chan struct{}
+	once    sync.Once
+	done    chan struct{}
+	wake    chan struct{} // the Sim has ended a tick; holds one
+	ended   atomic.Pointer[error]
+	acked   atomic.Uint64 // next, for the Sim
+	left    atomic.Bool   // the Sim no longer depends on the Shipper
+
+	mu    sync.Mutex
+	stats ShipStats
+	since time.Time // when the stream began to lack a tick; zero: it lacks none
+}
+
+// ShipStats count what a Shipper has done.
+type ShipStats struct {
+	Term      uint64
+	Shipped   uint64 // ticks from the first one on that the stream has confirmed
+	Committed uint64 // ticks that the local log has accepted
+	Behind    uint64 // ticks that the stream lacks
+	BehindNs  int64  // how long it has lacked a tick; 0: it lacks none
+	Messages  uint64 // confirmed
+	Bytes     uint64 // in them
+	Retries   uint64 // messages sent again, or looked for because no answer came
+	LastErr   error  // why the last message had to be sent again; nil: it did not
+
+	Snapshots   uint64 // put into the object store
+	SnapshotErr error  // the last failure, which does not stop shipping
+}
+
+// Ship sends each tick of a recording to a stream, which it makes if there is none, until Close, the end of ctx, or an error.
+// Call it on the goroutine that steps the Sim, which never waits for the stream. The log must be on the file system of the
+// operating system.
+//
+// It begins after the last tick of the stream, which the local log must have, with the same rolling checksum. Errors: ErrLost
+// (it lacks ticks of the stream), ErrForeign (another run) together with ErrUnsupported for another scenario or SimVersion,
+// ErrBranched (other ticks), *FencedError (another log ships to the stream), ErrForged, ErrRange; or those of the server.
+//
+// A later error ends the Shipper, see Err, and the next Step of the Sim returns it.
+func Ship(ctx context.Context, nc *nats.Conn, rec *replay.Recorder, c ShipConfig) (*Shipper, error) {
+	if rec == nil {
+		panic("jetstream: nil Recorder")
+	}
+	s, err := newShipper(nc, rec.Log(), c)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.ensure(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.align(ctx); err != nil {
+		return nil, err
+	}
+	s.start(ctx, rec.Sim())
+	return s, nil
+}
+
+func newShipper(nc *nats.Conn, log *worldlog.Log, c ShipConfig) (*Shipper, error) {
+	id := log.Identity()
+	name, err := streamName(c.Name, id.Scenario)
+	if err != nil {
+		return nil, err
+	}
+	l, err := newLink(nc, name, c.Key)
+	if err != nil {
+		return nil, err
+	}
+	c, err = c.withDefaults(int(nc.MaxPayload()))
+	if err != nil {
+		return nil, err
+	}
+	s := &Shipper{link: *l, c: c, log: log, id: id,
+		closing: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1)}
+	s.owner, err = ownerOf(s.log.Dir())
+	return s, err
+}
+
+// ensure makes the stream if there is none.
+func (s *Shipper) ensure(ctx context.Context) error {
+	err := s.open(ctx)
+	if !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return err
+	}
+	c := s.c.Stream
+	c.Name, c.Subjects, c.Discard, c.DenyDelete = s.name, []string{s.ticks}, jetstream.DiscardOld, true
+	ctx, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
+	if s.stream, err = s.js.CreateStream(ctx, c); err != nil {
+		return fmt.Errorf("jetstream: stream %s: %w", s.name, err)
+	}
+	return nil
+}
+
+// align finds the tick of the local log after which the stream ends, and begins a new term there.
+func (s *Shipper) align(ctx context.Context) error {
+	for {
+		e, err := s.end(ctx)
+		if err != nil {
+			return err
+		}
+		term, err := s.locate(e)
+		if err != nil {
+			return err
+		}
+		err = s.claim(ctx, e.seq, term+1)
+		if !errors.Is(err, errMoved) {
+			return err
+		}
+	}
+}
+
+// locate sets the position of the stream, and returns its last term.
+func (s *Shipper) locate(e end) (term uint64, err error) {
+	if s.in != nil {
+		if err := s.in.reader.Close(); err != nil {
+			return 0, err
+		}
+	}
+	s.waiting = false
+	if s.in, err = newSummer(s.log.Dir(), s.sums); err != nil {
+		return 0, err
+	}
+	m := e.last
+	if m == nil { // of a stream that was emptied, only the number of messages is known, which no term exceeds
+		s.next, s.sum = s.in.next, s.in.sum
+		return max(s.term, e.seq), nil
+	}
+	if err := checkRun(&s.id, &m.id); err != nil {
+		return 0, err
+	}
+	if m.term > s.term && m.owner != s.owner && (s.term > 0 || !s.c.Claim) {
+		return 0, s.fenced(m)
+	}
+	if err := s.in.until(m.next()); err != nil {
+		return 0, err
+	}
+	if s.in.next < m.next() {
+		return 0, fmt.Errorf("jetstream: the stream ends with tick %d, the local log with tick %d: %w", m.next()-1, int64(s.in.next)-1, ErrLost)
+	}
+	if s.in.sum != m.after {
+		return 0, fmt.Errorf("jetstream: the local log has another tick than the stream among those before tick %d: %w", m.next(), ErrBranched)
+	}
+	s.next, s.sum = s.in.next, s.in.sum
+	return max(s.term, m.term), nil
+}
+
+// fenced returns the error for a stream that another master has, and in which m is the last message.
+func (s *Shipper) fenced(m *message) error {
+	e := &FencedError{Term: s.term, By: m.term, From: min(s.acked.Load(), m.first)}
+	if s.term == 0 {
+		e.From = m.first
+	}
+	if tick, ok := s.log.CommittedTick(); ok {
+		e.To = tick
+	} else {
+		e.From = 1
+	}
+	return e
+}
+
+// errMoved: somebody else has written to the stream since its end was read.
+var errMoved = errors.New("jetstream: the stream has moved on")
+
+// claim begins a term.
+func (s *Shipper) claim(ctx context.Context, seq, term uint64) error {
+	s.seq, s.term = seq, term
+	m := s.message(kindTerm, s.next, 0, s.sum, s.sum, nil)
+	err := s.send(ctx, m)
+	var rewound *rewoundError
+	if errors.As(err, &rewound) || errors.Is(err, ErrFenced) {
+		return errMoved
+	}
+	return err
+}
+
+func (s *Shipper) message(k kind, first uint64, count uint32, before, after sum, body []byte) *message {
+	return &message{kind: k, term: s.term, owner: s.owner, id: s.id, first: first, count: count, before: before, after: after, body: body}
+}
+
+// start lets the Sim and the goroutine run.
+func (s *Shipper) start(ctx context.Context, sim *evertick.Sim) {
+	ctx, s.cancel = context.WithCancel(ctx)
+	sim.AddHooks(evertick.Hooks{AfterTick: s.afterTick})
+	s.note(func(st *ShipStats) { st.Term = s.term })
+	go s.run(ctx)
+}
+
+// afterTick runs on the goroutine of the Sim.
+func (s *Shipper) afterTick(t *evertick.Tick) error {
+	if s.left.Load() {
+		return nil
+	}
+	if err := s.ended.Load(); err != nil {
+		return *err
+	}
+	if most := s.c.MaxBehind; most > 0 && t.N+1-min(t.N+1, s.acked.Load()) > most {
+		return fmt.Errorf("jetstream: tick %d: the stream has ticks up to %d, MaxBehind is %d: %w", t.N, int64(s.acked.Load())-1, most, ErrBehind)
+	}
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+func (s *Shipper) note(f func(*ShipStats)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(&s.stats)
+}
+
+// Stats returns the counts so far.
+func (s *Shipper) Stats() ShipStats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.stats
+	st.Shipped = s.acked.Load()
+	if tick, ok := s.log.CommittedTick(); ok {
+		st.Committed = tick + 1
+	}
+	st.Behind = st.Committed - min(st.Committed, st.Shipped)
+	if st.Behind > 0 && !s.since.IsZero() {
+		st.BehindNs = time.Since(s.since).Nanoseconds()
+	}
+	return st
+}
+
+// Err returns why the Shipper has ended, or nil.
+func (s *Shipper) Err() error {
+	if err := s.ended.Load(); err != nil && !errors.Is(*err, ErrClosed) {
+		return *err
+	}
+	return nil
+}
+
+// Done is closed when the Shipper has ended.
+func (s *Shipper) Done() <-chan struct{} { return s.done }
+
+// Close ships what the local log has accepted, and ends the Shipper; the Sim may go on without it. It
+// waits until ctx ends. The error is that of the Shipper, or of ctx with the number of ticks that are not in the stream.
+func (s *Shipper) Close(ctx context.Context) error {
+	s.left.Store(true)
+	s.once.Do(func() { close(s.closing) })
+	select {
+	case <-s.done:
+	case <-ctx.Done():
+		s.cancel()
+		<-s.done
+		if st := s.Stats(); s.Err() == nil && st.Behind > 0 {
+			return fmt.Errorf("jetstream: %d ticks are not in the stream: %w", st.Behind, ctx.Err())
+		}
+	}
+	return s.Err()
+}
+
+// run ships until something ends it.
+func (s *Shipper) run(ctx context.Context) {
+	defer close(s.done)
+	err := s.loop(ctx)
+	if errors.Is(err, errFinished) || ctx.Err() != nil && !isFault(err) {
+		err = fmt.Errorf("jetstream: %w", ErrClosed)
+	}
+	s.ended.Store(&err)
+	s.cancel()
+	if e := s.in.reader.Close(); e != nil {
+		s.note(func(st *ShipStats) { st.LastErr = e })
+	}
+}
+
+// errFinished: all has been shipped after Close.
+var errFinished = errors.New("finished")
+
+func (s *Shipper) loop(ctx context.Context) error {
+	for {
+		m, err := s.gather()
+		if err == nil && m == nil {
+			err = s.idle(ctx)
+		} else if err == nil {
+			err = s.send(ctx, m)
+		}
+		var rewound *rewoundError
+		if errors.As(err, &rewound) {
+			err = s.again(ctx, rewound)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// again begins where a stream ends that has lost messages: its server was restored from an older store.
+func (s *Shipper) again(ctx context.Context, why error) error {
+	s.note(func(st *ShipStats) { st.LastErr = why })
+	for wait := firstWait; ; wait = min(2*wait, lastWait) {
+		err := s.ensure(ctx)
+		if err == nil {
+			err = s.align(ctx)
+		}
+		if err == nil || isFault(err) {
+			s.note(func(st *ShipStats) { st.Term = s.term })
+			return err
+		}
+		s.note(func(st *ShipStats) { st.LastErr = err })
+		if !pause(ctx, wait) {
+			return ctx.Err()
+		}
+	}
+}
+
+// ready returns the ticks that may be shipped.
+func (s *Shipper) ready() uint64 {
+	tick, ok := s.log.WrittenTick()
+	if s.c.Durable {
+		tick, ok = s.log.DurableTick()
+	}
+	if !ok {
+		return 0
+	}
+	return tick + 1
+}
