@@ -80,6 +80,9 @@ func (f *Follower) Sim() *evertick.Sim { return f.sim }
 // Log returns the log of FollowerOptions.Dir; nil: there is none.
 func (f *Follower) Log() *worldlog.Log { return f.log }
 
+// MaxSnapshot returns the bytes of data up to which Restore takes a snapshot: see Scenario.MaxSnapshot.
+func (f *Follower) MaxSnapshot() int { return f.limit }
+
 // Restore begins at a snapshot instead of the first tick. The Follower must not have run a tick, nor have a log, which
 // would lack the ticks before. Errors wrap ErrRange for these; ErrUnsupported for a snapshot of another scenario,
 // SimVersion or seed; ErrCorrupt if the state has another hash or number of ticks than the snapshot says. After an error

@@ -134,13 +134,17 @@ func openSnapshot(fsys FS, dir string, tick uint64) (*snapshotHead, File, error)
 		return nil, nil, fmt.Errorf("worldlog: %w", err)
 	}
 	h := new(snapshotHead)
-	if err := h.read(diskReader{f}, tick); err != nil {
+	err = h.read(diskReader{f})
+	if err == nil && h.Tick != tick {
+		err = fmt.Errorf("it holds tick %d: %w", h.Tick, ErrCorrupt)
+	}
+	if err != nil {
 		return nil, nil, fmt.Errorf("worldlog: %s: %w", name, errors.Join(err, f.Close()))
 	}
 	return h, f, nil
 }
 
-func (h *snapshotHead) read(r io.Reader, tick uint64) error {
+func (h *snapshotHead) read(r io.Reader) error {
 	var buf [minSnapshotHeader + maxScenario]byte
 	_, err := io.ReadFull(r, buf[:snapshotFixed])
 	if err != nil {
@@ -150,13 +154,7 @@ func (h *snapshotHead) read(r io.Reader, tick uint64) error {
 	if _, err := io.ReadFull(r, b[snapshotFixed:]); err != nil {
 		return corruptUnless(err)
 	}
-	if err := h.decode(b); err != nil {
-		return err
-	}
-	if h.Tick != tick {
-		return fmt.Errorf("it holds tick %d: %w", h.Tick, ErrCorrupt)
-	}
-	return nil
+	return h.decode(b)
 }
 
 // LoadSnapshot reads the snapshot of a tick and checks that its data are what
@@ -179,15 +177,34 @@ func LoadSnapshotUpTo(dir string, fsys FS, tick uint64, limit int) (*Snapshot, e
 	if err != nil {
 		return nil, err
 	}
-	if limit = min(limit, MaxSnapshot); h.Size > limit {
-		err = fmt.Errorf("%w, the limit is %d", fault.Field(ErrCapacity, "bytes of data", h.Size), limit)
-	} else {
-		h.Data, err = h.load(diskReader{f})
-	}
+	err = h.loadUpTo(diskReader{f}, limit)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("worldlog: %s: %w", snapshotName(tick), err)
 	}
 	return &h.Snapshot, nil
+}
+
+// ReadSnapshot is LoadSnapshotUpTo for the content of a snapshot file that comes from elsewhere. An error of
+// r other than io.EOF counts as ErrCorrupt.
+func ReadSnapshot(r io.Reader, limit int) (*Snapshot, error) {
+	h := new(snapshotHead)
+	err := h.read(r)
+	if err == nil {
+		err = h.loadUpTo(r, limit)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("worldlog: snapshot: %w", err)
+	}
+	return &h.Snapshot, nil
+}
+
+// loadUpTo loads the data after a header, unless they are larger than limit.
+func (h *snapshotHead) loadUpTo(r io.Reader, limit int) (err error) {
+	if limit = min(limit, MaxSnapshot); h.Size > limit {
+		return fmt.Errorf("%w, the limit is %d", fault.Field(ErrCapacity, "bytes of data", h.Size), limit)
+	}
+	h.Data, err = h.load(r)
+	return err
 }
 
 var errMismatch = fmt.Errorf("data that do not match the header: %w", ErrCorrupt)

@@ -40,6 +40,7 @@ type Follower struct {
 	parts  []byte   // of a tick of which not all parts have come
 	split  [][]byte
 	tick   worldlog.Tick
+	taken  bool // TakeOver has passed the Sim on
 
 	mu      sync.Mutex
 	stats   FollowStats
@@ -102,7 +103,14 @@ func (f *Follower) begin(ctx context.Context) error {
 		return fmt.Errorf("jetstream: %w", err)
 	}
 	f.touch()
+	f.note(func(st *FollowStats) { st.Ticks, st.Stream, st.Term = f.own(), e.last.next(), e.last.term })
 	return f.attach(ctx)
+}
+
+func (f *Follower) note(set func(*FollowStats)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	set(&f.stats)
 }
 
 // awaitStream waits until the stream has a message.
@@ -133,6 +141,9 @@ func (f *Follower) build(ctx context.Context, e end) error {
 	}
 	f.ownSum = f.sums.start(&f.id)
 	own := f.own()
+	if f.c.Dir == "" {
+		return f.restore(ctx, e)
+	}
 	if own == 0 {
 		return nil
 	}
@@ -176,6 +187,9 @@ func (f *Follower) own() uint64 { return f.f.Sim().Ticks() }
 // from returns the message from which the Sim can go on: the last one that begins before its next tick.
 func (f *Follower) from(ctx context.Context, e end) (uint64, error) {
 	own := f.own()
+	if own == 0 {
+		return e.first, nil
+	}
 	seq, err := f.search(ctx, e.first, e.seq, func(m *message) bool { return m.first >= own })
 	return max(seq-1, e.first), err
 }
@@ -220,33 +234,10 @@ func (f *Follower) branched(ctx context.Context, e end) error {
 	if f.c.Dir == "" {
 		return b
 	}
-	var begins []sum // of the rolling checksum before each tick
-	in, err := newSummer(f.c.Dir, f.sums)
-	if err != nil {
-		return err
-	}
-	for begins = append(begins, in.sum); err == nil; {
-		if _, err = in.read(); err == nil {
-			begins = append(begins, in.sum)
-		}
-	}
-	if err := in.reader.Close(); err != nil {
-		return err
-	}
-	has := func(m *message) bool { return m.first < uint64(len(begins)) && begins[m.first] == m.before }
-	seq, err := f.search(ctx, e.first, e.seq, func(m *message) bool { return !has(m) })
-	if err != nil || seq == e.first {
-		return errors.Join(b, err)
-	}
-	m, err := f.get(ctx, seq-1)
+	var err error
+	b.Common, err = f.common(ctx, f.c.Dir, e)
 	if err != nil {
 		return errors.Join(b, err)
-	}
-	for b.Common = m.first; b.Common < m.next() && b.Common+1 < uint64(len(begins)); b.Common++ {
-		at, err := m.sumAt(f.sums, b.Common+1)
-		if err != nil || at == nil || *at != begins[b.Common+1] {
-			break
-		}
 	}
 	return b
 }
@@ -262,7 +253,10 @@ func (f *Follower) attach(ctx context.Context) error {
 		return err
 	}
 	seq := f.seq + 1
-	if e.seq < f.seq || !f.placed { // it has lost messages, or this is the beginning
+	if f.placed && f.replaced(ctx, e) {
+		f.placed = false
+	}
+	if !f.placed { // it has lost messages, or this is the beginning
 		if f.placed = false; e.last == nil || e.last.next() < f.own() {
 			return errAhead
 		}
@@ -281,10 +275,21 @@ func (f *Follower) attach(ctx context.Context) error {
 		return fmt.Errorf("jetstream: stream %s: %w", f.name, err)
 	}
 	f.messages = newPump(m)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.stats.Attached++
+	f.note(func(st *FollowStats) { st.Attached++ })
 	return nil
+}
+
+// replaced reports whether the stream no longer has, at its place, the message that was taken last: it was restored from
+// an older store, or made anew.
+func (f *Follower) replaced(ctx context.Context, e end) bool {
+	if e.seq < f.seq {
+		return true
+	}
+	m, err := e.last, error(nil)
+	if e.seq > f.seq {
+		m, err = f.get(ctx, f.seq)
+	}
+	return err == nil && m != nil && (m.after != f.sum || m.term != f.term)
 }
 
 // errAhead: the stream lacks ticks that the Sim has run, as after its server was restored from an older store.

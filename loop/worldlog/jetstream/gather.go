@@ -52,6 +52,15 @@ func (s *Shipper) gather() (*message, error) {
 	return nil, nil
 }
 
+// lacks notes that the stream lacks a tick.
+func (s *Shipper) lacks() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.since.IsZero() {
+		s.since = time.Now()
+	}
+}
+
 // readTick reads the next tick of the local log, with what was written since if need be.
 func (s *Shipper) readTick() error {
 	_, err := s.in.read()
@@ -119,7 +128,7 @@ func (s *Shipper) confirm(m *message) {
 // another master, whose number is just the one that it expects.
 func (s *Shipper) publish(ctx context.Context, m *message) error {
 	s.data = m.append(s.data[:0], s.sums)
-	id := fmt.Sprintf("%x.%d.%d.%d.%d", s.owner[:8], m.term, m.first, m.count, m.part)
+	id := fmt.Sprintf("%x.%d.%d.%d.%d.%d", s.owner[:8], m.term, m.kind, m.first, m.count, m.part)
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
 		err := s.try(ctx, id)
 		if err != nil && ctx.Err() != nil {
@@ -180,7 +189,7 @@ func (s *Shipper) find(ctx context.Context, m *message) error {
 			return err
 		}
 		if last.term > m.term || last.term == m.term && last.owner != m.owner {
-			return s.fenced(last)
+			return s.fenced(ctx, e)
 		}
 	}
 	switch {
@@ -201,11 +210,7 @@ func (s *Shipper) idle(ctx context.Context) error {
 	committed, ok := s.log.CommittedTick()
 	closing := s.closing
 	if ok && committed >= s.next { // it is being written
-		s.mu.Lock()
-		if s.since.IsZero() {
-			s.since = time.Now()
-		}
-		s.mu.Unlock()
+		s.lacks()
 		if err := s.log.Err(); err != nil && !errors.Is(err, worldlog.ErrClosed) && s.ready() == s.next {
 			return fmt.Errorf("jetstream: the local log has ended: %w", err)
 		}

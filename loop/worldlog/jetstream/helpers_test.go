@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -210,3 +211,34 @@ func shortened(long, short int) int {
 }
 
 func TestMain(m *testing.M) { os.Exit(m.Run()) }
+
+// cutLog makes of the log in dir one that a power cut has left with so many ticks.
+func cutLog(t testing.TB, dir string, ticks int) {
+	t.Helper()
+	r, err := worldlog.OpenReader(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := filepath.Join(t.TempDir(), "short")
+	log, err := worldlog.Create(short, r.Identity(), worldlog.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range ticks {
+		tick, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range tick.Records {
+			err = errors.Join(err, log.Append(&tick.Records[i]))
+		}
+		if err = errors.Join(err, log.Commit(tick.Tick, tick.Hash, tick.Counts)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err = errors.Join(r.Close(), log.Close(), os.Rename(filepath.Join(dir, ownerName), filepath.Join(short, ownerName)),
+		os.RemoveAll(dir), os.Rename(short, dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+}

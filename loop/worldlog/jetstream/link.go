@@ -139,6 +139,40 @@ func (l *link) search(ctx context.Context, lo, hi uint64, is func(*message) bool
 	return lo, nil
 }
 
+// common returns how many ticks from the first one on the log in dir and a stream have both.
+func (l *link) common(ctx context.Context, dir string, e end) (uint64, error) {
+	in, err := newSummer(dir, l.sums)
+	if err != nil {
+		return 0, err
+	}
+	begins := []sum{in.sum} // rolling checksums before each tick
+	for err == nil {
+		if _, err = in.read(); err == nil {
+			begins = append(begins, in.sum)
+		}
+	}
+	if err := in.reader.Close(); err != nil {
+		return 0, err
+	}
+	other := func(m *message) bool { return m.first >= uint64(len(begins)) || begins[m.first] != m.before }
+	seq, err := l.search(ctx, e.first, e.seq, other)
+	if err != nil || seq == e.first {
+		return 0, err
+	}
+	m, err := l.get(ctx, seq-1)
+	if err != nil {
+		return 0, err
+	}
+	both := m.first
+	for ; both < m.next() && both+1 < uint64(len(begins)); both++ {
+		at, err := m.sumAt(l.sums, both+1)
+		if err != nil || *at != begins[both+1] {
+			return both, err
+		}
+	}
+	return both, nil
+}
+
 // isFault reports whether an error is of the content of a stream, so that to try again does not help.
 func isFault(err error) bool {
 	for _, e := range []error{ErrCorrupt, ErrUnsupported, ErrForeign, ErrFenced, ErrLost, ErrBranched, ErrTrimmed} {

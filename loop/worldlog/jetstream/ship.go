@@ -136,7 +136,7 @@ func (s *Shipper) align(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		term, err := s.locate(e)
+		term, err := s.locate(ctx, e)
 		if err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ func (s *Shipper) align(ctx context.Context) error {
 }
 
 // locate sets the position of the stream, and returns its last term.
-func (s *Shipper) locate(e end) (term uint64, err error) {
+func (s *Shipper) locate(ctx context.Context, e end) (term uint64, err error) {
 	if s.in != nil {
 		if err := s.in.reader.Close(); err != nil {
 			return 0, err
@@ -167,7 +167,7 @@ func (s *Shipper) locate(e end) (term uint64, err error) {
 		return 0, err
 	}
 	if m.term > s.term && m.owner != s.owner && (s.term > 0 || !s.c.Claim) {
-		return 0, s.fenced(m)
+		return 0, s.fenced(ctx, e)
 	}
 	if err := s.in.until(m.next()); err != nil {
 		return 0, err
@@ -182,18 +182,19 @@ func (s *Shipper) locate(e end) (term uint64, err error) {
 	return max(s.term, m.term), nil
 }
 
-// fenced returns the error for a stream that another master has, and in which m is the last message.
-func (s *Shipper) fenced(m *message) error {
-	e := &FencedError{Term: s.term, By: m.term, From: min(s.acked.Load(), m.first)}
-	if s.term == 0 {
-		e.From = m.first
+// fenced returns the error for a stream that another master has.
+func (s *Shipper) fenced(ctx context.Context, e end) error {
+	fenced := &FencedError{Term: s.term, By: e.last.term, From: 1}
+	tick, ok := s.log.CommittedTick()
+	if !ok {
+		return fenced
 	}
-	if tick, ok := s.log.CommittedTick(); ok {
-		e.To = tick
-	} else {
-		e.From = 1
+	common, err := s.common(ctx, s.log.Dir(), e)
+	if err != nil {
+		common = s.acked.Load()
 	}
-	return e
+	fenced.From, fenced.To = common, tick
+	return fenced
 }
 
 // errMoved: somebody else has written to the stream since its end was read.
@@ -294,7 +295,17 @@ func (s *Shipper) Close(ctx context.Context) error {
 // run ships until something ends it.
 func (s *Shipper) run(ctx context.Context) {
 	defer close(s.done)
+	stop, shelved := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(shelved)
+		s.shelve(ctx, stop)
+	}()
 	err := s.loop(ctx)
+	if !errors.Is(err, errFinished) {
+		s.cancel()
+	}
+	close(stop)
+	<-shelved
 	if errors.Is(err, errFinished) || ctx.Err() != nil && !isFault(err) {
 		err = fmt.Errorf("jetstream: %w", ErrClosed)
 	}
@@ -314,6 +325,7 @@ func (s *Shipper) loop(ctx context.Context) error {
 		if err == nil && m == nil {
 			err = s.idle(ctx)
 		} else if err == nil {
+			s.lacks()
 			err = s.send(ctx, m)
 		}
 		var rewound *rewoundError

@@ -75,3 +75,51 @@ func TestStandby(t *testing.T) {
 		t.Fatalf("%+v, %v", rep, err)
 	}
 }
+
+// A Follower without a log of its own begins at the newest snapshot that is whole and that the stream continues.
+func TestFollowFromSnapshot(t *testing.T) {
+	nc := served(t)
+	ctx := background(t)
+	m := newMaster(t, t.TempDir(), replay.Options{}).shipTo(t, nc, ShipConfig{KeepSnapshots: 2})
+	for i := range 5 {
+		drive(t, m.sim, 50, 0)
+		if err := m.rec.Snapshot(); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "a snapshot is shipped", func() bool {
+			st := m.ship.Stats()
+			if st.SnapshotErr != nil {
+				t.Fatal(st.SnapshotErr)
+			}
+			return st.Snapshots == uint64(i+1)
+		})
+	}
+	drive(t, m.sim, 20, 0)
+	store, err := m.ship.js.ObjectStore(ctx, m.ship.name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ticks, err := listSnapshots(ctx, store); err != nil || !slices.Equal(ticks, []uint64{249, 199}) {
+		t.Fatalf("%v, %v", ticks, err)
+	}
+	for _, first := range []uint64{250, 200, 0} {
+		f := follow(t, nc, FollowConfig{})
+		if got := f.Sim().Ticks(); got != first {
+			t.Fatalf("it begins with tick %d, want %d", got, first)
+		}
+		reach(t, f, 270)
+		if f.Sim().Hash() != m.sim.Hash() {
+			t.Fatal("other hashes")
+		}
+		if first > 0 { // the next one must do without this snapshot
+			info, err := store.GetBytes(ctx, objectName(first-1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			info[len(info)/2] ^= 1
+			if _, err := store.PutBytes(ctx, objectName(first-1), info); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

@@ -17,6 +17,11 @@ import (
 // If another follower takes over meanwhile, that is a *FencedError, and the Follower can go on. Without FollowConfig.Dir it is ErrRange.
 // Other errors are those of Step and Ship.
 func (f *Follower) TakeOver(ctx context.Context, c ShipConfig) (*replay.Recorder, *Shipper, error) {
+	if f.c.Dir != "" {
+		if err := f.catchUp(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
 	before := f.term
 	for {
 		rec, s, err := f.takeOver(ctx, c)
@@ -32,18 +37,20 @@ func (f *Follower) TakeOver(ctx context.Context, c ShipConfig) (*replay.Recorder
 	}
 }
 
-// catchUp runs what the stream has.
+// catchUp runs what the stream has now.
 func (f *Follower) catchUp(ctx context.Context) error {
+	if f.taken {
+		return errTaken
+	}
+	e, err := f.end(ctx)
+	if err != nil {
+		return err
+	}
 	for {
-		if len(f.queue) > 0 {
+		for len(f.queue) > 0 {
 			if err := f.apply(); err != nil {
 				return err
 			}
-			continue
-		}
-		e, err := f.end(ctx)
-		if err != nil {
-			return err
 		}
 		if e.seq <= f.seq && f.own() <= f.next {
 			return nil
@@ -82,6 +89,7 @@ func (f *Follower) takeOver(ctx context.Context, c ShipConfig) (*replay.Recorder
 	if err != nil {
 		return nil, nil, err
 	}
+	f.taken = true
 	s.start(ctx, rec.Sim())
 	return rec, s, f.Close()
 }

@@ -25,17 +25,26 @@ func (f *Follower) Run(ctx context.Context) error {
 // ends. Errors are *replay.DivergedError with the tick; ErrForeign, ErrForged, ErrGap, ErrCorrupt for the content of the
 // stream; ErrTrimmed; *BranchedError; those of the local log; or ctx.Err(), after which Step goes on.
 func (f *Follower) Step(ctx context.Context) error {
+	if f.taken {
+		return errTaken
+	}
 	for len(f.queue) == 0 {
 		msg, err := f.receive(ctx)
 		if err != nil {
 			return err
 		}
 		if err := f.take(msg); err != nil {
-			return err
+			if e, endErr := f.end(ctx); endErr != nil || !f.placed || !f.replaced(ctx, e) {
+				return err
+			}
+			f.detach()
+			f.placed = false
 		}
 	}
 	return f.apply()
 }
+
+var errTaken = fmt.Errorf("jetstream: the Sim was taken over: %w", ErrClosed)
 
 // apply runs the first tick of the queue.
 func (f *Follower) apply() error {
@@ -49,9 +58,7 @@ func (f *Follower) apply() error {
 	if f.queue = f.queue[1:]; len(f.queue) == 0 {
 		f.ownSum = f.sum
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.stats.Ticks = f.own()
+	f.note(func(st *FollowStats) { st.Ticks = f.own() })
 	return nil
 }
 
@@ -109,8 +116,9 @@ func (f *Follower) ask(ctx context.Context) (stuck bool, err error) {
 		f.touch() // no one could have been heard
 		return false, err
 	}
-	if e.seq < f.seq {
+	if f.placed && (e.seq < f.seq || e.seq == f.seq && f.replaced(ctx, e)) {
 		f.detach() // to be attached again
+		f.placed = false
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
