@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"os"
 	"testing"
 	"time"
 
@@ -208,5 +207,3 @@ func shortened(long, short int) int {
 	}
 	return long
 }
-
-func TestMain(m *testing.M) { os.Exit(m.Run()) }
