@@ -210,8 +210,6 @@ func shortened(long, short int) int {
 	return long
 }
 
-func TestMain(m *testing.M) { os.Exit(m.Run()) }
-
 // cutLog makes of the log in dir one that a power cut has left with so many ticks.
 func cutLog(t testing.TB, dir string, ticks int) {
 	t.Helper()
