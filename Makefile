@@ -69,6 +69,9 @@ python: ## the C library of training worlds: a C program, and the Python package
 examples: ## vet, build and test the module in examples
 	bash .ci/examples.sh
 
+deploy: ## the systemd unit and the container of examples/server
+	bash .ci/deploy.sh
+
 web: ## out/web/index.html: the game of examples/server in a page, one file; needs Go alone
 	cd examples && go run github.com/evertick/evertick/inspect/twin/build -title bumper -o ../out/web/index.html ./web
 
@@ -107,4 +110,4 @@ ci: ## every kind of check of the above that has a verdict, as CI runs it on eac
 ci-full: ## the same in full, as CI runs it each night; before a release
 	bash .ci/run full
 
-.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross wasm determinism python examples web mcp otel ws jetstream fmt vet fuzz bench bench-compare ci ci-full
+.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross wasm determinism python examples deploy web mcp otel ws jetstream fmt vet fuzz bench bench-compare ci ci-full

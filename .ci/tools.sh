@@ -9,6 +9,8 @@ need make make
 need objdump binutils
 need clang clang
 need node nodejs
+need systemd-analyze systemd
+need buildah buildah
 need qemu-aarch64-static qemu-user-static
 need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 { python3 -c 'import numpy' || /usr/bin/python3 -c 'import numpy'; } 2>/dev/null || missing+=(python3-numpy)

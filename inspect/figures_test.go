@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"expvar"
 	"fmt"
+	"maps"
 	"math"
+	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -212,6 +215,20 @@ func TestMetrics(t *testing.T) {
 	for _, series := range []string{`evertick_step_seconds{quantile="0.99"}`, `evertick_phase_seconds{phase="physics.step",quantile="1"}`, "evertick_step_last_seconds", "evertick_go_heap_bytes"} {
 		if v := e.values[series]; !(v > 0) {
 			t.Errorf("%s is %v", series, v)
+		}
+	}
+	page, err := os.ReadFile("../docs/operations.md")
+	check(t, err)
+	named := regexp.MustCompile("`(evertick_[a-z_]+(\\{[^}]*\\})?)`").FindAllStringSubmatch(string(page), -1)
+	if len(named) < 10 {
+		t.Errorf("docs/operations.md names %d figures", len(named))
+	}
+	for _, m := range named {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(e.values)), func(series string) bool {
+			name, _, _ := strings.Cut(series, "{")
+			return name == m[1] || m[2] != "" && strings.HasPrefix(series, strings.TrimSuffix(m[1], "}"))
+		}) {
+			t.Errorf("docs/operations.md names %s, which is no figure", m[1])
 		}
 	}
 }

@@ -180,7 +180,7 @@ func TestLinks(t *testing.T) {
 	needExamples(t)
 	link := regexp.MustCompile(`\]\(([^)#]+)(#[^)]*)?\)`)
 	code := regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
-	for _, page := range append(pages(t), "../README.md", "../../README.md", "../features.md", "../figures.md", "../architecture.md", "../solver.md",
+	for _, page := range append(pages(t), "../README.md", "../../README.md", "../features.md", "../figures.md", "../operations.md", "../architecture.md", "../solver.md",
 		"../determinism.md", "../migrating-from-box2d.md", "../../examples/README.md") {
 		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(read(t, page), ""), -1) {
 			if strings.Contains(m[1], "://") {

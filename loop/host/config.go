@@ -84,7 +84,8 @@ type World struct {
 	// EstimateNs is the p95 of the time that a tick will take, in nanoseconds. 0: Add finds out.
 	EstimateNs int64
 	// Ended, if not nil, is called once, on a goroutine of its own, if the world ends by itself: with nil after loop.ErrStop,
-	// otherwise with an error that names the world. It may use Sim and Recorder, which is closed afterwards.
+	// otherwise with an error that names the world. It may use Sim and Recorder, which is closed afterwards. Remove of the
+	// world, Drain and Close wait until it returns, so it must not call them.
 	Ended func(err error)
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"syscall"
 	"testing"
@@ -199,6 +200,9 @@ func compareWithTwin(t *testing.T, seed uint64, inputs []evertick.Input, a arriv
 // runReceiver starts this binary as the second process.
 func runReceiver(t *testing.T, dir string, each func(arrived)) {
 	t.Helper()
+	if runtime.GOARCH == "wasm" {
+		t.Skip("not run: the second process: there are no processes in WebAssembly")
+	}
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
