@@ -81,6 +81,9 @@ otel: ## the module that makes OpenTelemetry spans of the causal trace
 ws: ## the module that serves a replica server over WebSocket
 	cd loop/replica/ws && go vet ./... && go test ./...
 
+natswork: ## the module that spreads searches over NATS
+	cd loop/replay/search/natswork && go vet ./... && go test $(SHORT) ./...
+
 fmt: ## format the Go files
 	gofmt -w .
 
@@ -104,4 +107,4 @@ ci: ## every kind of check of the above that has a verdict, as CI runs it on eac
 ci-full: ## the same in full, as CI runs it each night; before a release
 	bash .ci/run full
 
-.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross wasm determinism python examples web mcp otel ws fmt vet fuzz bench bench-compare ci ci-full
+.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross wasm determinism python examples web mcp otel ws natswork fmt vet fuzz bench bench-compare ci ci-full

@@ -12,6 +12,8 @@ need node nodejs
 need qemu-aarch64-static qemu-user-static
 need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 { python3 -c 'import numpy' || /usr/bin/python3 -c 'import numpy'; } 2>/dev/null || missing+=(python3-numpy)
+need mpirun openmpi-bin
+/usr/bin/python3 -c 'import mpi4py' 2>/dev/null || missing+=(python3-mpi4py)
 command -v chromium-browser google-chrome >/dev/null || need chromium chromium # pages of bench and inspect are opened in it, and simulations run in it
 [[ -e /usr/include/X11/extensions/Xrandr.h && -e /usr/include/GL/gl.h ]] || missing+=(xorg-dev libgl1-mesa-dev) # for a window
 

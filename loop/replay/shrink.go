@@ -52,7 +52,7 @@ type ShrinkReport struct {
 	Inputs int    // of the new one
 	Tick   uint64 // in which it fails, and the last of the new log
 	// Runs that it took. Runs of a round after its first failure, which a Try on several workers
-	// begins in vain, do not count.
+	// has begun already, do not count.
 	Runs int
 	// Minimal is set if none of the inputs can be left out; not set if MaxRuns ended the search.
 	Minimal bool

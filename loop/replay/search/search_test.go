@@ -275,7 +275,11 @@ func TestShrink(t *testing.T) {
 	reg := searchtest.Registry()
 	dir := searchtest.Record(t)
 	for _, failure := range []string{"both", "error"} {
-		for _, limit := range []int{0, 1, 3, 11} {
+		limits := []int{0, 1, 3, 11}
+		if testing.Short() {
+			limits = []int{0, 11}
+		}
+		for _, limit := range limits {
 			sc := searchtest.Tally("tally")
 			if failure == "error" { // the log was recorded with a scenario of this name that does not end
 				sc.New = searchtest.Tally("tally/error").New
@@ -309,7 +313,11 @@ func TestShrink(t *testing.T) {
 // Runs with random failures: inputs of a random set are all needed, or any two of them.
 func TestShrinkRandomly(t *testing.T) {
 	dir := searchtest.Record(t)
-	for i := range uint64(12) {
+	logs := uint64(12)
+	if testing.Short() {
+		logs = 3
+	}
+	for i := range logs {
 		r := loop.NewRand(i, 1, 2, 3)
 		need, any := r.Uint64()&0xff, i%3 == 0
 		reg := searchtest.Registry()

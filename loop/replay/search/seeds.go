@@ -60,7 +60,7 @@ func FirstSeed(ctx context.Context, p Pool, s Seeds) (Found, error) {
 
 // Shrink is replay.Shrink with the runs of each round on the workers of a pool, and with the same result. The inputs
 // travel to each worker once, and the part of them that a run keeps as numbers. Runs of a round that come after
-// its first failure were begun in vain: it is quick where few parts can be left out, and where the scenario takes long.
+// its first failure are wasted: it is quick where few parts can be left out, and where the scenario takes long.
 //
 // sc and the failure of this name must be in the Registry of each worker.
 func Shrink(ctx context.Context, p Pool, dir string, sc replay.Scenario, newDir, failure string, opt replay.ShrinkOptions) (replay.ShrinkReport, error) {
