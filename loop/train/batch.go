@@ -10,6 +10,7 @@ import (
 	"github.com/evertick/evertick/internal/statehash"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/physics"
 )
 
 // Autoreset says when the next episode of a world begins after one has ended. The
@@ -121,6 +122,8 @@ type Batch struct {
 	resets resetTask
 	only   []bool // of Reset
 	saved  []byte // of Fork
+
+	drawing physics.Drawing // of Render
 }
 
 // New returns a batch whose worlds have not begun: Reset begins them. Errors are those of

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/physics"
 )
 
 // Kind is the type of the numbers of a Space.
@@ -165,6 +166,9 @@ type Definition struct {
 	// Chunk is the number of worlds that a worker takes at a time: some microseconds of
 	// work. Results do not depend on it. 0: 64.
 	Chunk int
+	// View is the part of the plane that pictures of a world show, in metres. Zero: all of
+	// a world, or what moves in it, whatever that is in the moment of the picture.
+	View physics.DrawnBox
 	// New returns n worlds. They must be Exporters if recording is true.
 	New func(n int, recording bool) (Worlds, error)
 }
@@ -178,6 +182,9 @@ func (d *Definition) Validate() error {
 	f.Join(d.Obs.check("train: Definition.Obs", Float32, Uint8), d.Action.check("train: Definition.Action", Float32, Int32))
 	f.Range("Definition.MaxSteps", d.MaxSteps, 0, maxSteps)
 	f.Range("Definition.Chunk", d.Chunk, 0, math.MaxInt)
+	if d.View != (physics.DrawnBox{}) {
+		f.Join(d.View.Validate("train: Definition.View"))
+	}
 	if d.New == nil {
 		f.Add(fault.ErrRange, "Definition.New", "nil")
 	}

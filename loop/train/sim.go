@@ -10,6 +10,7 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/loop/replay"
+	"github.com/evertick/evertick/physics"
 )
 
 // Game is one world on a Sim.
@@ -35,6 +36,11 @@ type SimDefinition struct {
 	MaxSteps    int
 	// Scenario names the scenario in the logs of Export. Empty: Name.
 	Scenario string
+	// View is that of Definition, in the plane of the bodies.
+	View physics.DrawnBox
+	// Draw adds a picture of a Sim to a drawing, and does not change the Sim. Nil: bodies, joints, and
+	// entities without a body, as Sim.AppendDraw draws them.
+	Draw func(sim *evertick.Sim, dst *physics.Drawing) error
 	// New returns the game with its systems, and nothing in its world, at tick 0.
 	// The Config has the seed, and in a Batch a clock that stands still, as its Sims are not
 	// measured; the game adds capacity and rules.
@@ -101,7 +107,7 @@ func (o *Order) Choice() int32 {
 // Definition returns the definition, for New.
 func (d SimDefinition) Definition() Definition {
 	return Definition{
-		Name: d.Name, Obs: d.Obs, Action: d.Action, MaxSteps: d.MaxSteps, Chunk: simChunk,
+		Name: d.Name, Obs: d.Obs, Action: d.Action, MaxSteps: d.MaxSteps, Chunk: simChunk, View: d.View,
 		New: func(n int, record bool) (Worlds, error) { return d.simWorlds(n, record) },
 	}
 }

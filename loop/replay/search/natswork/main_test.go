@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -104,15 +105,12 @@ func serve(t testing.TB, url string, reg *search.Registry, opt ServeOptions) (en
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- Serve(ctx, nc, reg, opt) }()
-	ended := false
-	end = func() {
-		if cancel(); !ended {
-			ended = true
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
+	end = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
 		}
-	}
+	})
 	t.Cleanup(end)
 	return end
 }
