@@ -87,6 +87,9 @@ ws: ## the module that serves a replica server over WebSocket
 jetstream: ## the module that ships logs over NATS JetStream
 	cd loop/worldlog/jetstream && go vet ./... && go test $(SHORT) ./...
 
+natswork: ## the module that spreads searches over NATS
+	cd loop/replay/search/natswork && go vet ./... && go test $(SHORT) ./...
+
 fmt: ## format the Go files
 	gofmt -w .
 
@@ -110,4 +113,4 @@ ci: ## every kind of check of the above that has a verdict, as CI runs it on eac
 ci-full: ## the same in full, as CI runs it each night; before a release
 	bash .ci/run full
 
-.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross wasm determinism python examples deploy web mcp otel ws jetstream fmt vet fuzz bench bench-compare ci ci-full
+.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross wasm determinism python examples deploy web mcp otel ws jetstream natswork fmt vet fuzz bench bench-compare ci ci-full

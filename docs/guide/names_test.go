@@ -15,7 +15,7 @@ import (
 func TestNames(t *testing.T) {
 	needExamples(t)
 	known := map[string]bool{}
-	for _, folder := range []string{".", "ecs", "native", "spatial", "physics", "physics/svg", "physics/raster", "loop", "loop/replay", "loop/worldlog", "loop/agent", "loop/agent/httpagent",
+	for _, folder := range []string{".", "ecs", "native", "spatial", "physics", "physics/svg", "physics/raster", "loop", "loop/replay", "loop/replay/search", "loop/replay/search/natswork", "loop/worldlog", "loop/agent", "loop/agent/httpagent",
 		"loop/replica", "loop/replica/ws", "loop/host", "loop/worldlog/jetstream", "loop/skill", "loop/causal", "loop/train", "loop/train/worlds", "loop/train/clib", "bench/profile", "inspect", "inspect/twin",
 		"examples/viewer", "examples/viewer/scene", "examples/server", "examples/server/bumper"} {
 		declared(t, filepath.Join("../..", folder), known)

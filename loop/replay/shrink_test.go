@@ -3,6 +3,7 @@ package replay_test
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"testing"
 
@@ -119,5 +120,17 @@ func TestShrinkEnds(t *testing.T) {
 	crash(t, dir, 3)
 	if rep, err := replay.Shrink(dir, sc, t.TempDir(), fails, replay.ShrinkOptions{}); err != nil || rep.Inputs != 2 || rep.Tick != 50 {
 		t.Errorf("torn: %+v, %v", rep, err)
+	}
+}
+
+// A Try with too few outcomes is refused.
+func TestShrinkTry(t *testing.T) {
+	sc, _ := cursed(false)
+	dir := withBad(t, sc)
+	none := func(replay.Run, iter.Seq[replay.Trial]) iter.Seq2[replay.Outcome, error] {
+		return func(func(replay.Outcome, error) bool) {}
+	}
+	if _, err := replay.Shrink(dir, sc, t.TempDir(), nil, replay.ShrinkOptions{Try: none}); !errors.Is(err, worldlog.ErrRange) {
+		t.Error(err)
 	}
 }
