@@ -12,6 +12,8 @@ need node nodejs
 need qemu-aarch64-static qemu-user-static
 need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 { python3 -c 'import numpy' || /usr/bin/python3 -c 'import numpy'; } 2>/dev/null || missing+=(python3-numpy)
+/usr/bin/python3 -c 'import cloudpickle, pip, setuptools, wheel' 2>/dev/null || missing+=(python3-cloudpickle python3-pip python3-setuptools python3-wheel)
+{ python3 -c 'import cffi, pycparser' || /usr/bin/python3 -c 'import cffi, pycparser'; } 2>/dev/null || missing+=(python3-cffi)
 command -v chromium-browser google-chrome >/dev/null || need chromium chromium # pages of bench and inspect are opened in it, and simulations run in it
 [[ -e /usr/include/X11/extensions/Xrandr.h && -e /usr/include/GL/gl.h ]] || missing+=(xorg-dev libgl1-mesa-dev) # for a window
 

@@ -104,6 +104,14 @@
 // their inputs for a later tick, by their estimate of the lead. If the two processes have too few CPUs, spans
 // are longer, and so are the phases, which are wall time. CPU time, bytes and counts are less affected.
 //
+// # Worlds of one process
+//
+//	go run ./bench -scene host -workers 2
+//
+// adds capstones to a host.Host until admission refuses one, and runs them for -ticks of real time at -hz. It reports how many
+// worlds there are, how many of their ticks were late or dropped, quantiles of the time of a tick and of its lateness, and
+// the CPU time of the process, which has as many CPUs as workers. -n admits fewer.
+//
 // # Logs
 //
 // Logs of the capstone or of limina, with commands from outside:

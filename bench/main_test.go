@@ -161,6 +161,11 @@ func TestBadFlags(t *testing.T) {
 		{"-scene clients -decode 0", []string{"-decode 0"}},
 		{"-scene clients -ticks 5 -warmup 5", []string{"-warmup 5"}},
 		{"-scene clients -budget 1s", []string{"-budget", "clients"}},
+		{"-scene host -n 0", []string{"-n 0"}},
+		{"-scene host -n 5,6", []string{"-n", "queries"}},
+		{"-scene host -hz 0", []string{"-hz 0"}},
+		{"-scene host -ticks 5 -warmup 5", []string{"-warmup 5"}},
+		{"-scene host -visible 5", []string{"-visible", "host"}},
 		{"-scene arena -workers 0", []string{"-workers 0"}},
 		{"-scene queries -level avx3", []string{"-level", `"avx3"`}},
 	} {

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"time"
@@ -44,6 +45,7 @@ type logOptions struct {
 	frames    int
 	addr      string
 	dirs      []string
+	drawing   drawOptions
 
 	stdout   io.Writer
 	progress *progress
@@ -58,6 +60,7 @@ const logUsage = `usage: bench record [flags] DIR
        bench replay export [-format csv|trace] [-out FILE] DIR
        bench replay rollback [-frames N] [-ticks M]
        bench replay view [-addr A] DIR [DIR]
+       bench replay draw -out FILE [-from N] [-to N] [-every N] [-size WxH] [-view X,Y,X,Y] DIR
 exit status: 0 the same, or done; 1 not the same; 2 anything else`
 
 // runLogs runs a command on logs: record, or one of replay.
@@ -76,7 +79,7 @@ func runLogs(args []string, stdout, stderr io.Writer) error {
 	defer o.progress.clear()
 	err := map[string]func() error{
 		"record": o.record, "verify": o.verify, "seek": o.seek, "diff": o.diff, "fork": o.fork, "export": o.export,
-		"rollback": o.rollback, "view": o.viewUntilInterrupt,
+		"rollback": o.rollback, "view": o.viewUntilInterrupt, "draw": o.draw,
 	}[command]()
 	if err != nil && !errors.Is(err, errVerdict) {
 		err = fmt.Errorf("%w: %w", errNoVerdict, err)
@@ -86,7 +89,7 @@ func runLogs(args []string, stdout, stderr io.Writer) error {
 
 // parse reads flags before and after the directories.
 func (o *logOptions) parse(command string, args []string, stderr io.Writer) error {
-	want, known := map[string]int{"record": 1, "verify": 1, "seek": 1, "diff": 2, "fork": 2, "export": 1, "rollback": 0, "view": 1}[command]
+	want, known := map[string]int{"record": 1, "verify": 1, "seek": 1, "diff": 2, "fork": 2, "export": 1, "rollback": 0, "view": 1, "draw": 1}[command]
 	if !known {
 		return fmt.Errorf("%w: replay %q\n%s", errUsage, command, logUsage)
 	}
@@ -103,7 +106,13 @@ func (o *logOptions) parse(command string, args []string, stderr io.Writer) erro
 	f.IntVar(&o.workers, "workers", 1, "workers of the phases that can use several")
 	f.Uint64Var(&o.tick, "tick", 0, "seek, fork: the tick")
 	f.StringVar(&o.format, "format", "csv", "export: csv or trace")
-	f.StringVar(&o.out, "out", "", "export: write to this `file` instead of standard output")
+	f.StringVar(&o.out, "out", "", "export: write to this `file` instead of standard output; draw: a .gif, a .png, or .png files as in %06d.png")
+	f.Uint64Var(&o.drawing.from, "from", 0, "draw: the first tick")
+	f.Uint64Var(&o.drawing.to, "to", math.MaxInt64, "draw: the last `tick` (default: that of the log)")
+	f.Uint64Var(&o.drawing.every, "every", 4, "draw: ticks from one frame to the next")
+	o.drawing.size = imageSize{480, 360}
+	f.Var(&o.drawing.size, "size", "draw: `width`x`height` in pixels")
+	f.Var(&o.drawing.view, "view", "draw: left,bottom,right,top of the pictures in metres (default: that of the world, or all that moves)")
 	f.IntVar(&o.frames, "frames", 8, "rollback: ticks that every input is late")
 	f.StringVar(&o.addr, "addr", usualAddr, "view: `address` of the page")
 	for {
@@ -124,6 +133,11 @@ func (o *logOptions) parse(command string, args []string, stderr io.Writer) erro
 	}
 	o.given = map[string]bool{}
 	f.Visit(func(fl *flag.Flag) { o.given[fl.Name] = true })
+	if command == "draw" {
+		if err := o.drawing.check(o.out); err != nil {
+			return fmt.Errorf("%w: draw: %w", errUsage, err)
+		}
+	}
 	if command == "view" && len(o.dirs) == 2 {
 		want = 2
 	}

@@ -455,10 +455,10 @@ func (l *Loop) untilDue() int64 {
 	return int64(min(wait, math.MaxInt64))
 }
 
-// untilFrame returns the nanoseconds after which Run makes the next frame: when a
-// step is due. Where time is slow or stopped, it returns less, so that frames are
-// frequent enough for the clocks to continue and no time is lost.
-func (l *Loop) untilFrame() int64 {
+// UntilFrame returns the nanoseconds, counted from the last Advance, after which Run makes the next frame: when a step is
+// due. Where time is slow or stopped, it returns less, so that frames are frequent enough for the clocks to continue and
+// no time is lost. It is for hosts that wait for several Loops at once.
+func (l *Loop) UntilFrame() int64 {
 	wait := min(l.UntilNext(), l.period)
 	if l.config.ClipTime {
 		wait = min(wait, l.maxDelta)

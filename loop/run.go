@@ -174,7 +174,7 @@ func (l *Loop) recoverStep(err error, panicked func(*PanicError) error) (bool, e
 // dueAt returns the clock time of the next frame, if the last Advance was at
 // time last; the end of time if it lies beyond.
 func (l *Loop) dueAt(last int64) int64 {
-	wait := l.untilFrame()
+	wait := l.UntilFrame()
 	if last > math.MaxInt64-wait {
 		return math.MaxInt64
 	}

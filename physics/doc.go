@@ -192,7 +192,8 @@
 // without, and after Restore, Clone and CopyFrom as in the original. The order in which bodies and shapes are created
 // is part of the calls: a new object gets the lowest free index, and the solver handles contacts in the order of the
 // indices of their shapes, and joints in that of their own indices. World.StageHashes shows in which stage two runs
-// diverge. World.AppendDraw returns a picture of a world as data, and package physics/svg writes it.
+// diverge. World.AppendDraw returns a picture of a world as data; package physics/svg writes it, and
+// package physics/raster draws it in pixels.
 //
 // Methods take effect at once and in call order, not inside Step; Commands collect changes
 // that Step makes at its start, all or none. A call that returns an error has changed

@@ -8,7 +8,7 @@ import (
 
 // Drawing is a picture of a world as data: lines, circles and polygons with colours, in
 // metres along the axes of the plane, which a program draws by its own means. Package
-// physics/svg writes one as SVG. The zero value is empty. A reused Drawing
+// physics/svg writes one as SVG, and physics/raster draws it in pixels. The zero value is empty. A reused Drawing
 // keeps its memory.
 type Drawing struct {
 	Circles  []DrawnCircle
@@ -63,6 +63,20 @@ type DrawnBox struct{ Min, Max [2]float32 }
 // Empty reports whether b contains no point.
 func (b DrawnBox) Empty() bool { return !(b.Min[0] <= b.Max[0] && b.Min[1] <= b.Max[1]) }
 
+// Validate returns an error unless b is finite, with a width and a height above 0, as that of a view must be. The error
+// names the field, and wraps ErrNotFinite or ErrRange.
+func (b DrawnBox) Validate(field string) error {
+	for i, v := range [...]float32{b.Min[0], b.Min[1], b.Max[0], b.Max[1]} {
+		if !fault.Finite(v) {
+			return fault.Element(ErrNotFinite, field, i, v)
+		}
+	}
+	if w, h := b.Max[0]-b.Min[0], b.Max[1]-b.Min[1]; !(w > 0 && h > 0 && fault.Finite(w) && fault.Finite(h)) {
+		return fault.Field(ErrRange, field, b)
+	}
+	return nil
+}
+
 // DrawOptions selects what AppendDraw draws in addition to the shapes. Lengths are in metres.
 type DrawOptions struct {
 	// Boxes draws the box along the axes around each shape.
@@ -115,6 +129,59 @@ func (d *Drawing) Reset() {
 	d.Extent, d.Focus = DrawnBox{}, DrawnBox{}
 }
 
+// View returns the Focus, or the Extent if that is empty, with a margin of a twentieth on each side, and a square of
+// two metres around the origin if neither is a view.
+func (d *Drawing) View() DrawnBox {
+	v := d.Focus
+	if v.Empty() || v == (DrawnBox{}) {
+		v = d.Extent
+	}
+	margin := max(v.Max[0]-v.Min[0], v.Max[1]-v.Min[1]) / 20
+	for k := range 2 {
+		v.Min[k] -= margin
+		v.Max[k] += margin
+	}
+	if v.Validate("") != nil {
+		return DrawnBox{Min: [2]float32{-1, -1}, Max: [2]float32{1, 1}}
+	}
+	return v
+}
+
+// AddCircle adds a circle, and extends Extent, and Focus if it moves.
+func (d *Drawing) AddCircle(c DrawnCircle, moves bool) {
+	box := d.grow()
+	box.reach(c.Center, c.Radius)
+	d.Circles = append(d.Circles, c)
+	d.include(box, moves)
+}
+
+// AddPolygon adds a polygon of these vertices, which it copies, and extends Extent, and Focus if it
+// moves.
+func (d *Drawing) AddPolygon(vertices [][2]float32, radius float32, color Color, moves bool) {
+	box := d.grow()
+	for _, v := range vertices {
+		box.reach(v, radius)
+	}
+	d.Polygons = append(d.Polygons, DrawnPolygon{len(d.Points), len(vertices), radius, color})
+	d.Points = append(d.Points, vertices...)
+	d.include(box, moves)
+}
+
+// grow makes the boxes of a drawing without shapes empty, and returns an empty box for a shape.
+func (d *Drawing) grow() DrawnBox {
+	if len(d.Circles)+len(d.Polygons) == 0 {
+		d.Extent, d.Focus = emptyBox, emptyBox
+	}
+	return emptyBox
+}
+
+func (d *Drawing) include(box DrawnBox, moves bool) {
+	d.Extent.join(box)
+	if moves {
+		d.Focus.join(box)
+	}
+}
+
 // AppendDraw adds a picture of the present state of the world to dst: shapes, in ascending order, and then
 // what o selects. It does not change the world and allocates nothing once dst has enough capacity.
 // It leaves out bodies whose pose is not finite. Errors are those of DrawOptions.Validate,
@@ -128,9 +195,7 @@ func (w *World) AppendDraw(dst *Drawing, o DrawOptions) error {
 	}
 	o.fill()
 	p := pen{s: w.solver, d: dst, o: o}
-	if len(dst.Circles)+len(dst.Polygons) == 0 {
-		dst.Extent, dst.Focus = emptyBox, emptyBox
-	}
+	dst.grow()
 	for i := range p.s.shapes.local {
 		p.shape(i)
 	}

@@ -25,10 +25,7 @@ func (p *pen) shape(i int) {
 	for _, v := range d.Points[first:] {
 		box.reach(v, r.Radius)
 	}
-	d.Extent.join(box)
-	if p.s.cols.Type[body] != StaticBody {
-		d.Focus.join(box)
-	}
+	d.include(box, p.s.cols.Type[body] != StaticBody)
 	if r.Count == 1 {
 		axis := [2]float32{p.s.cols.Cos[body], p.s.cols.Sin[body]}
 		d.Circles = append(d.Circles, DrawnCircle{d.Points[first], r.Radius, axis, color})

@@ -316,3 +316,24 @@ func TestDrawingRefuses(t *testing.T) {
 		t.Error("an error has changed the drawing")
 	}
 }
+
+// Shapes that a program adds extend the boxes as those of a world do.
+func TestAddedShapes(t *testing.T) {
+	var d physics.Drawing
+	d.AddPolygon([][2]float32{{-9.5, -1}, {9.5, -1}}, 0.5, physics.ColorStatic, false)
+	if !d.Focus.Empty() || d.View() != (physics.DrawnBox{Min: [2]float32{-11, -2.5}, Max: [2]float32{11, 0.5}}) {
+		t.Errorf("of a wall: focus %v, view %v", d.Focus, d.View())
+	}
+	d.AddCircle(physics.DrawnCircle{Center: [2]float32{1, 2}, Radius: 1}, true)
+	d.AddPolygon([][2]float32{{0, 0}, {2, 0}, {0, 1}}, 0, physics.ColorDynamic, true)
+	if d.Focus != (physics.DrawnBox{Max: [2]float32{2, 3}}) || d.Extent != (physics.DrawnBox{Min: [2]float32{-10, -1.5}, Max: [2]float32{10, 3}}) {
+		t.Errorf("focus %v, extent %v", d.Focus, d.Extent)
+	}
+	if len(d.Points) != 5 || d.Polygons[1].First != 2 || d.Polygons[1].Count != 3 {
+		t.Errorf("%+v", d)
+	}
+	d.Reset()
+	if d.View() != (physics.DrawnBox{Min: [2]float32{-1, -1}, Max: [2]float32{1, 1}}) {
+		t.Errorf("the view of nothing is %v", d.View())
+	}
+}

@@ -15,10 +15,13 @@ import (
 func TestNames(t *testing.T) {
 	needExamples(t)
 	known := map[string]bool{}
-	for _, folder := range []string{".", "ecs", "native", "spatial", "physics", "physics/svg", "loop", "loop/replay", "loop/worldlog", "loop/agent", "loop/agent/httpagent",
-		"loop/replica", "loop/replica/ws", "loop/skill", "loop/causal", "loop/train", "loop/train/worlds", "bench/profile", "inspect", "inspect/twin",
+	for _, folder := range []string{".", "ecs", "native", "spatial", "physics", "physics/svg", "physics/raster", "loop", "loop/replay", "loop/worldlog", "loop/agent", "loop/agent/httpagent",
+		"loop/replica", "loop/replica/ws", "loop/skill", "loop/causal", "loop/train", "loop/train/worlds", "loop/train/clib", "bench/profile", "inspect", "inspect/twin",
 		"examples/viewer", "examples/viewer/scene", "examples/server", "examples/server/bumper"} {
 		declared(t, filepath.Join("../..", folder), known)
+	}
+	for _, m := range regexp.MustCompile(`(?m)^    "(\w+)",$`).FindAllStringSubmatch(read(t, "../../loop/train/python/evertick/__init__.py"), -1) {
+		known[m[1]] = true // of the Python package
 	}
 	code := regexp.MustCompile("`([^`\n]+)`")
 	name := regexp.MustCompile(`(?:\b([A-Za-z]\w*)\.)?\b([A-Z]\w*)\b`)
@@ -27,7 +30,7 @@ func TestNames(t *testing.T) {
 		seen := 0
 		for _, quoted := range code.FindAllStringSubmatch(blocks.ReplaceAllString(read(t, page), ""), -1) {
 			for _, m := range name.FindAllStringSubmatch(quoted[1], -1) {
-				if m[1] == "ebiten" || strings.Contains(quoted[1], "/") && !strings.Contains(quoted[1], "(") {
+				if m[1] == "ebiten" || strings.HasPrefix(quoted[1], "gymnasium.") || strings.HasPrefix(quoted[1], "pettingzoo.") || strings.Contains(quoted[1], "/") && !strings.Contains(quoted[1], "(") {
 					continue
 				}
 				seen++

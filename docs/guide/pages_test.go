@@ -19,6 +19,7 @@ var update = flag.Bool("update", false, "write the snippets of the pages anew fr
 //	<!-- program world_test.go -->       the whole file, as a program: its Example is main
 //	<!-- output world_test.go -->        what that Example prints
 //	<!-- snippet world_test.go#spawn --> what is between "guide:begin spawn" and "guide:end"
+//	<!-- file testdata/a/main.go -->     the whole file
 //	<!-- shell -->                       commands, which no test runs
 var block = regexp.MustCompile("(?m)^<!-- (\\w+) ?(\\S*) -->\n```(\\w*)\n((?s:.*?))^```$")
 
@@ -90,6 +91,8 @@ func source(kind, from, is string) (text, language string, err error) {
 		return "", "", err
 	}
 	switch kind {
+	case "file":
+		return string(code), map[string]string{".go": "go", ".py": "python"}[filepath.Ext(file)], nil
 	case "program":
 		text, err = program(string(code))
 		return text, "go", err

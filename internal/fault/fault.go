@@ -80,4 +80,7 @@ func (e *exceeded) Unwrap() error { return e.limit.Err }
 
 // Finite reports whether v is neither NaN nor infinite. The difference of an
 // infinity with itself is NaN, and NaN equals nothing.
-func Finite[T float32 | float64](v T) bool { return v-v == 0 }
+func Finite[T float32 | float64](v T) bool {
+	v = T(v) // or a product is fused with the difference, which is then its rounding error
+	return v-v == 0
+}

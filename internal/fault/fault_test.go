@@ -32,3 +32,16 @@ func TestFinite(t *testing.T) {
 		}
 	}
 }
+
+// A product is finite although its rounding error is not 0: a compiler that fuses operations must not fuse it with the
+// difference in Finite.
+func TestFiniteOfAProduct(t *testing.T) {
+	a, b := 0.1, 0.7
+	x, y := float32(a), float32(b)
+	for range 5 {
+		if !Finite(a*b) || !Finite(x*y) {
+			t.Fatalf("Finite(%v * %v) = false", a, b)
+		}
+		a, x = a+0.3, x+0.3
+	}
+}

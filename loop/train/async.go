@@ -52,6 +52,9 @@ func (b *Batch) StepWait() error {
 	return err
 }
 
+// StepDone reports whether StepWait would return at once: the step of StepAsync has ended.
+func (b *Batch) StepDone() bool { return len(b.async.done) > 0 }
+
 func (b *Batch) runAsync() {
 	a := &b.async
 	a.err = errInterrupted // stays if a world ends the goroutine

@@ -10,8 +10,10 @@ import (
 	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/statehash"
+	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/physics"
 )
 
 // Autoreset says when the next episode of a world begins after one has ended. The
@@ -114,7 +116,9 @@ type Batch struct {
 	episodes []episode // of each world, as the next three
 	steps    []int64   // in the episode
 	stages   []uint8
-	skip     []bool
+	skip     []bool // by row
+	agents   int    // rows of a world
+	live     []bool // by row: the agent has not ended; nil with one agent
 	limit    int64  // steps of an episode
 	trues    []bool // masks of a chunk of worlds without a Masker
 	failed   error
@@ -130,6 +134,8 @@ type Batch struct {
 	only    []bool                                                // of Reset
 	saved   []byte                                                // of Fork
 	async   asyncStep
+
+	drawing physics.Drawing // of Render
 }
 
 // New returns a batch whose worlds have not begun: Reset begins them. Errors are those of
@@ -147,18 +153,22 @@ func New(def Definition, cfg Config) (*Batch, error) {
 	if _, can := worlds.(Exporter); cfg.Record && !can {
 		return nil, fault.Field(fault.ErrUnsupported, "train: Config.Record of "+def.Name, true)
 	}
+	agents := max(1, len(def.Agents))
 	b := &Batch{
-		def: def, cfg: cfg, worlds: worlds, limit: int64(cmp.Or(cfg.MaxSteps, math.MaxInt)),
-		episodes: make([]episode, cfg.Worlds), steps: make([]int64, cfg.Worlds), stages: make([]uint8, cfg.Worlds), skip: make([]bool, cfg.Worlds),
+		def: def, cfg: cfg, worlds: worlds, limit: int64(cmp.Or(cfg.MaxSteps, math.MaxInt)), agents: agents,
+		episodes: make([]episode, cfg.Worlds), steps: make([]int64, cfg.Worlds), stages: make([]uint8, cfg.Worlds), skip: make([]bool, cfg.Worlds*agents),
 		errs: make([]error, (cfg.Worlds+def.Chunk-1)/def.Chunk),
 		shape: shape{
-			worlds: cfg.Worlds, obs: def.Obs.Size(), obsKind: def.Obs.Kind, action: def.Action.Size(),
-			actionKind: def.Action.Kind, choices: def.Action.Choices, final: cfg.Autoreset == SameStep,
+			rows: cfg.Worlds * agents, obs: def.Obs.Size(), obsKind: def.Obs.Kind, action: def.Action.Size(),
+			actionKind: def.Action.Kind, choices: def.Action.choices(), mask: def.Action.MaskSize(), final: cfg.Autoreset == SameStep,
 		},
+	}
+	if agents > 1 {
+		b.live = make([]bool, cfg.Worlds*agents)
 	}
 	b.masker, _ = worlds.(Masker)
 	b.columns, _ = worlds.(RangeObserver)
-	if most := def.Chunk * b.shape.choices; b.masker == nil && most <= maxTrues {
+	if most := def.Chunk * b.shape.mask; b.masker == nil && most <= maxTrues {
 		b.trues = slices.Repeat([]bool{true}, most)
 	}
 	b.calls.checkAndStep, b.calls.reset = b.checkAndStep, b.resetAll
@@ -177,6 +187,9 @@ func (b *Batch) Config() Config { return b.cfg }
 
 // Len returns the number of worlds.
 func (b *Batch) Len() int { return len(b.episodes) }
+
+// Agents returns the number of agents of a world: of the rows that each world has in Buffers.
+func (b *Batch) Agents() int { return b.agents }
 
 // Options of Reset. The zero value begins the next episode of every world.
 type Options struct {
@@ -292,19 +305,25 @@ func (b *Batch) resetWorld(i int) error {
 func (b *Batch) begin(i int) error {
 	s := &b.episodes[i]
 	b.steps[i], b.stages[i] = 0, running
+	b.revive(i)
 	if err := b.worlds.Begin(i, Seed(s.seed, s.number, s.episode)); err != nil {
 		return fmt.Errorf("world %d: %w", i, err)
 	}
 	return nil
 }
 
-// observe writes the observation and the mask of a world, unless it has not begun.
+// observe writes the observations and the masks of a world, unless it has not begun.
 func (b *Batch) observe(i int) {
 	if b.stages[i] == fresh {
 		return
 	}
-	b.worlds.Observe(i, rowOf(b.buf.Obs, b.buf.ObsUint8, b.shape.obsKind, i, b.shape.obs, b.buf.ObsStride))
-	b.mask(i)
+	for row := i * b.agents; row < (i+1)*b.agents; row++ {
+		b.worlds.Observe(row, rowOf(b.buf.Obs, b.buf.ObsUint8, b.shape.obsKind, row, b.shape.obs, b.buf.ObsStride))
+		b.mask(row)
+	}
+	if b.buf.Live != nil {
+		b.writeLive(i)
+	}
 }
 
 func (b *Batch) mask(i int) {
@@ -313,9 +332,9 @@ func (b *Batch) mask(i int) {
 	}
 	stride := b.buf.MaskStride
 	if stride == 0 {
-		stride = b.shape.choices
+		stride = b.shape.mask
 	}
-	row := b.buf.Mask[i*stride:][:b.shape.choices:b.shape.choices]
+	row := b.buf.Mask[i*stride:][:b.shape.mask:b.shape.mask]
 	if b.masker != nil {
 		b.masker.Mask(i, row)
 		return
@@ -395,7 +414,7 @@ func (b *Batch) checkAndStep() {
 
 func (b *Batch) checkRange(_, lo, hi int) {
 	var err error
-	if b.shape.actionKind == Int32 {
+	if len(b.shape.choices) == 1 && b.live == nil {
 		err = b.checkChoices(lo, hi)
 	} else {
 		for i := lo; i < hi && err == nil; i++ {
@@ -405,12 +424,12 @@ func (b *Batch) checkRange(_, lo, hi int) {
 	b.errs[lo/b.def.Chunk] = err
 }
 
-// checkChoices does what checkWorld does, for many worlds.
+// checkChoices does what checkWorld does, for many worlds of one agent with one choice.
 func (b *Batch) checkChoices(lo, hi int) error {
 	stages, skip := b.stages[lo:hi], b.skip[lo:hi]
-	choices, stride := b.in.choices[lo*b.in.stride:], b.in.stride
+	choices, stride, most := b.in.choices[lo*b.in.stride:], b.in.stride, uint32(b.shape.choices[0])
 	for i, stage := range stages {
-		if stage == running && uint32(choices[i*stride]) < uint32(b.shape.choices) {
+		if stage == running && uint32(choices[i*stride]) < most {
 			skip[i] = false
 		} else if err := b.checkWorld(lo + i); err != nil {
 			return err
@@ -419,34 +438,58 @@ func (b *Batch) checkChoices(lo, hi int) error {
 	return nil
 }
 
-// checkWorld checks the action of a world, and notes in skip whether this step only begins its episode.
+// checkWorld checks the actions of a world, and notes in skip whether this step only begins its episode.
 func (b *Batch) checkWorld(i int) error {
 	stage := b.stages[i]
-	b.skip[i] = stage == ended
+	if b.live == nil {
+		b.skip[i] = stage == ended
+	}
 	switch {
 	case stage == fresh:
 		return fault.Field(fault.ErrStale, "Reset has not begun world", i)
 	case stage == ended && b.cfg.Autoreset == Disabled:
 		return fault.Field(fault.ErrStale, "the episode has ended of world", i)
+	case b.live != nil:
+		return b.checkAgents(i)
 	case stage == ended: // the action is ignored
 		return nil
-	case b.shape.actionKind == Int32:
-		if c := b.in.Choice(i); uint32(c) >= uint32(b.shape.choices) {
-			return fmt.Errorf("%w: 0 to %d", fault.Element(fault.ErrRange, "choice of world", i, c), b.shape.choices-1)
-		}
-		return nil
 	}
-	return b.checkBounds(i)
+	return b.checkAction(i)
 }
 
-// checkBounds checks the action of a world against its box.
+// checkAction checks the action of a row.
+func (b *Batch) checkAction(i int) error {
+	if b.shape.actionKind != Int32 {
+		return b.checkBounds(i)
+	}
+	choices := b.in.Choices(i)
+	for k, n := range b.shape.choices {
+		if c := choices[k]; uint32(c) >= uint32(n) {
+			return b.refuseChoice(i, k, c, n)
+		}
+	}
+	return nil
+}
+
+func (b *Batch) refuseChoice(i, k int, c int32, n int) error {
+	err := fault.Element(fault.ErrRange, "choice of "+b.rowName(i), k, c)
+	if len(b.shape.choices) == 1 {
+		err = fault.Field(fault.ErrRange, "choice of "+b.rowName(i), c)
+		if b.live == nil {
+			err = fault.Element(fault.ErrRange, "choice of world", i, c)
+		}
+	}
+	return fmt.Errorf("%w: 0 to %d", err, n-1)
+}
+
+// checkBounds checks the action of a row against its box.
 func (b *Batch) checkBounds(i int) error {
 	low, high := b.def.Action.Low, b.def.Action.High
 	for k, v := range b.in.Row(i) {
 		if v >= low[k] && v <= high[k] && fault.Finite(v) {
 			continue
 		}
-		field := fmt.Sprintf("action of world %d", i)
+		field := "action of " + b.rowName(i)
 		if !fault.Finite(v) {
 			return fault.Element(fault.ErrNotFinite, field, k, v)
 		}
@@ -465,6 +508,9 @@ func (b *Batch) stepRange(_, lo, hi int) {
 func (b *Batch) stepChunk(lo, hi int) error {
 	if err := b.worlds.Step(lo, hi, &b.in, &b.out); err != nil {
 		return err
+	}
+	if b.live != nil {
+		return b.finishAgents(lo, hi)
 	}
 	if err := b.finishSteps(lo, hi); err != nil {
 		return err
@@ -528,7 +574,12 @@ func (b *Batch) observeRange(lo, hi int) {
 			b.worlds.Observe(i, rowOf(buf.Obs, buf.ObsUint8, b.shape.obsKind, i, b.shape.obs, buf.ObsStride))
 		}
 	}
-	n := b.shape.choices
+	if buf.Live != nil {
+		for i := lo; i < hi; i++ {
+			b.writeLive(i)
+		}
+	}
+	n := b.shape.mask
 	if b.trues != nil && buf.Mask != nil && (buf.MaskStride == 0 || buf.MaskStride == n) {
 		copy(buf.Mask[lo*n:hi*n], b.trues)
 		return
@@ -568,6 +619,9 @@ func (b *Batch) Hash(i int) uint64 {
 	h = statehash.Add(h, "stage", uint64(b.stages[i]))
 	if b.stages[i] == fresh {
 		return h
+	}
+	for _, live := range b.liveOf(i) {
+		h = statehash.Add(h, "live", uint64(wire.AppendBool(nil, live)[0]))
 	}
 	return statehash.Add(h, "world", b.worlds.Hash(i))
 }

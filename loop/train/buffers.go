@@ -8,8 +8,9 @@ import (
 )
 
 // Buffers belong to the caller, which may pass the same ones each time: a Batch reads and
-// writes them during a call and keeps none. World i has row i of each. Rows follow each other
-// without a gap, in slices of exactly that length, unless a stride says otherwise.
+// writes them during a call and keeps none. World i has row i of each; with n agents world i has the rows
+// from i*n to i*n+n-1, a row for each agent. Rows follow each other without a gap, in slices of exactly that
+// length, unless a stride says otherwise.
 type Buffers struct {
 	// Obs or ObsUint8, depending on the space, has the observations.
 	Obs      []float32
@@ -30,6 +31,9 @@ type Buffers struct {
 	// Mask, if not nil, gets for each choice whether it makes sense; worlds accept the others,
 	// too. All true for worlds without masks. Reset fills it as well.
 	Mask []bool
+	// Live, if not nil, gets for each row whether it takes part in the next step: an agent until it has ended.
+	// Reset fills it as well.
+	Live []bool
 
 	// Strides are distances from row to row, in numbers, at least the length of a row.
 	// 0: the length of a row.
@@ -38,9 +42,10 @@ type Buffers struct {
 
 // shape has the required sizes of buffers.
 type shape struct {
-	worlds, obs, action, choices int
-	obsKind, actionKind          Kind
-	final                        bool // Final and FinalObs are needed
+	rows, obs, action, mask int
+	choices                 []int // of each number of an action
+	obsKind, actionKind     Kind
+	final                   bool // Final and FinalObs are needed
 }
 
 // check compares the lengths of all buffers that a call needs.
@@ -48,8 +53,13 @@ func (b *Buffers) check(s *shape, call string, step bool) error {
 	if err := s.checkObs(call, "Obs", b.Obs, b.ObsUint8, b.ObsStride); err != nil {
 		return err
 	}
-	if s.choices > 0 && b.Mask != nil {
-		if err := length(call, "Mask", len(b.Mask), s.worlds, s.choices, b.MaskStride); err != nil {
+	if b.Live != nil {
+		if err := length(call, "Live", len(b.Live), s.rows, 1, 0); err != nil {
+			return err
+		}
+	}
+	if s.mask > 0 && b.Mask != nil {
+		if err := length(call, "Mask", len(b.Mask), s.rows, s.mask, b.MaskStride); err != nil {
 			return err
 		}
 	} else if b.Mask != nil {
@@ -66,49 +76,49 @@ func (s *shape) checkObs(call, name string, f []float32, u []uint8, stride int) 
 	if s.obsKind == Uint8 {
 		name, n = name+"Uint8", len(u)
 	}
-	return length(call, name, n, s.worlds, s.obs, stride)
+	return length(call, name, n, s.rows, s.obs, stride)
 }
 
 func (b *Buffers) checkStep(s *shape, call string) error {
 	var err error
 	if s.actionKind == Int32 {
-		err = length(call, "Choices", len(b.Choices), s.worlds, 1, b.ActionStride)
+		err = length(call, "Choices", len(b.Choices), s.rows, s.action, b.ActionStride)
 	} else {
-		err = length(call, "Actions", len(b.Actions), s.worlds, s.action, b.ActionStride)
+		err = length(call, "Actions", len(b.Actions), s.rows, s.action, b.ActionStride)
 	}
 	for _, f := range [...]struct {
 		name string
 		n    int
 	}{{"Reward", len(b.Reward)}, {"Terminated", len(b.Terminated)}, {"Truncated", len(b.Truncated)}} {
 		if err == nil {
-			err = length(call, f.name, f.n, s.worlds, 1, 0)
+			err = length(call, f.name, f.n, s.rows, 1, 0)
 		}
 	}
 	if err != nil || !s.final {
 		return err
 	}
-	if err := length(call, "Final", len(b.Final), s.worlds, 1, 0); err != nil {
+	if err := length(call, "Final", len(b.Final), s.rows, 1, 0); err != nil {
 		return err
 	}
 	return s.checkObs(call, "FinalObs", b.FinalObs, b.FinalObsUint8, b.FinalStride)
 }
 
 // length checks the length and the stride of one buffer.
-func length(call, name string, n, worlds, row, stride int) error {
+func length(call, name string, n, rows, row, stride int) error {
 	switch {
 	case stride == 0:
-		if n != worlds*row {
-			return fmt.Errorf("%w, wants %d: %d for each of %d worlds", fault.Field(fault.ErrRange, "train: "+call+": length of Buffers."+name, n), worlds*row, row, worlds)
+		if n != rows*row {
+			return fmt.Errorf("%w, wants %d: %d for each of %d rows", fault.Field(fault.ErrRange, "train: "+call+": length of Buffers."+name, n), rows*row, row, rows)
 		}
 	case stride < row || stride > maxRow:
 		return fmt.Errorf("%w, a row has %d", fault.Field(fault.ErrRange, "train: "+call+": stride of Buffers."+name, stride), row)
-	case n < (worlds-1)*stride+row:
-		return fmt.Errorf("%w, wants %d at least: a row of %d in every %d for %d worlds", fault.Field(fault.ErrRange, "train: "+call+": length of Buffers."+name, n), (worlds-1)*stride+row, row, stride, worlds)
+	case n < (rows-1)*stride+row:
+		return fmt.Errorf("%w, wants %d at least: a row of %d in every %d for %d rows", fault.Field(fault.ErrRange, "train: "+call+": length of Buffers."+name, n), (rows-1)*stride+row, row, stride, rows)
 	}
 	return nil
 }
 
-// rowOf returns the row of world i of one of two slices.
+// rowOf returns row i of one of two slices.
 func rowOf(f []float32, u []uint8, kind Kind, i, size, stride int) Row {
 	if stride == 0 { // not cmp.Or: it runs for each world in each step
 		stride = size
@@ -124,11 +134,11 @@ func (b *Buffers) actions(s *shape) Actions {
 	return Actions{floats: b.Actions, choices: b.Choices, size: s.action, stride: cmp.Or(b.ActionStride, s.action)}
 }
 
-// NewBuffers returns buffers of the right lengths, without gaps, and with a mask if actions
-// are choices.
+// NewBuffers returns buffers of the right lengths, without gaps, with a mask if actions are choices, and with
+// Live if worlds have several agents.
 func (b *Batch) NewBuffers() *Buffers {
 	s := &b.shape
-	n := s.worlds
+	n := s.rows
 	buf := &Buffers{Reward: make([]float32, n), Terminated: make([]bool, n), Truncated: make([]bool, n), Final: make([]bool, n)}
 	if s.obsKind == Uint8 {
 		buf.ObsUint8 = make([]uint8, n*s.obs)
@@ -138,10 +148,13 @@ func (b *Batch) NewBuffers() *Buffers {
 		buf.FinalObs = make([]float32, n*s.obs)
 	}
 	if s.actionKind == Int32 {
-		buf.Choices = make([]int32, n)
-		buf.Mask = make([]bool, n*s.choices)
+		buf.Choices = make([]int32, n*s.action)
+		buf.Mask = make([]bool, n*s.mask)
 	} else {
 		buf.Actions = make([]float32, n*s.action)
+	}
+	if b.live != nil {
+		buf.Live = make([]bool, n)
 	}
 	return buf
 }

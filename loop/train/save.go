@@ -12,7 +12,8 @@ import (
 //
 //	"evtk.trn"  uint32 version
 //	frame: uint64 seed, number, episode, steps; byte 1 if the episode is over; byte length
-//	       and bytes of the name of the definition
+//	       and bytes of the name of the definition; with several agents a byte for
+//	       each, 1 if it takes part
 //	frame: the state
 const (
 	savedMagic   = "evtk.trn"
@@ -41,6 +42,9 @@ func (b *Batch) Save(i int, dst []byte) ([]byte, error) {
 	}
 	e.U8(b.stages[i] - running)
 	e.Name(b.def.Name)
+	for _, live := range b.liveOf(i) {
+		e.Buf = wire.AppendBool(e.Buf, live)
+	}
 	e.Finish(at)
 	at = e.Start()
 	var err error
@@ -72,7 +76,7 @@ func (b *Batch) Load(i int, data []byte) error {
 	if err != nil {
 		return err
 	}
-	loaded, steps, stage, err := b.readHead(&d)
+	loaded, err := b.readHead(&d)
 	if err != nil {
 		return err
 	}
@@ -86,33 +90,48 @@ func (b *Batch) Load(i int, data []byte) error {
 	if err := b.worlds.RestoreState(i, state); err != nil {
 		return fmt.Errorf("train: Load: world %d: %w", i, err)
 	}
-	*s, b.steps[i], b.stages[i] = loaded, steps, stage
+	*s, b.steps[i], b.stages[i] = loaded.episode, loaded.steps, loaded.stage
+	copy(b.liveOf(i), loaded.live)
 	return nil
 }
 
+// saved is the first frame of a saved world.
+type saved struct {
+	episode
+	steps int64
+	stage uint8
+	live  []bool
+}
+
 // readHead reads the first frame.
-func (b *Batch) readHead(d *frame.Decoder) (s episode, steps int64, stage uint8, err error) {
+func (b *Batch) readHead(d *frame.Decoder) (s saved, err error) {
 	h, err := d.Next("head")
 	if err != nil {
-		return s, steps, stage, err
+		return s, err
 	}
 	r := wire.NewReader(h)
-	s = episode{seed: r.U64(), number: r.U64(), episode: r.U64()}
-	count, over, name := r.U64(), r.U8(), string(r.Name())
-	steps, stage = int64(count), running+over
+	s.episode = episode{seed: r.U64(), number: r.U64(), episode: r.U64()}
+	steps, over, name := r.U64(), r.U8(), string(r.Name())
+	s.steps, s.stage = int64(steps), running+over
+	if r.Err() == nil && name != b.def.Name {
+		return s, fmt.Errorf("%w, this one is %q", fault.Field(fault.ErrUnsupported, savedName+"definition", fmt.Sprintf("%.80q", name)), b.def.Name)
+	}
+	for range b.liveOf(0) {
+		s.live = append(s.live, r.Bool())
+	}
 	if r.Done() != nil || over > 1 {
-		return s, steps, stage, d.Corrupt("head", len(h))
+		return s, d.Corrupt("head", len(h))
 	}
-	if name != b.def.Name {
-		return s, steps, stage, fmt.Errorf("%w, this one is %q", fault.Field(fault.ErrUnsupported, savedName+"definition", fmt.Sprintf("%.80q", name)), b.def.Name)
+	if err := checkLive(s.live, s.stage); err != nil {
+		return s, err
 	}
-	if count > maxSteps || steps > b.limit || steps == b.limit && stage == running {
-		return s, steps, stage, fault.Field(fault.ErrUnsupported, savedName+"steps of an episode", count)
+	if steps > maxSteps || s.steps > b.limit || s.steps == b.limit && s.stage == running {
+		return s, fault.Field(fault.ErrUnsupported, savedName+"steps of an episode", steps)
 	}
-	if stage == ended && b.cfg.Autoreset == SameStep {
-		return s, steps, stage, fault.Field(fault.ErrUnsupported, savedName+"an ended episode, in mode", b.cfg.Autoreset)
+	if s.stage == ended && b.cfg.Autoreset == SameStep {
+		return s, fault.Field(fault.ErrUnsupported, savedName+"an ended episode, in mode", b.cfg.Autoreset)
 	}
-	return s, steps, stage, nil
+	return s, nil
 }
 
 // Fork makes world to a copy of world from, as Save and Load do: with the same actions both

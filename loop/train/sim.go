@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/loop/replay"
+	"github.com/evertick/evertick/physics"
 )
 
 // Game is one world on a Sim.
@@ -27,14 +29,31 @@ type Game interface {
 	Observe(row Row)
 }
 
+// Team is a Game of several agents, in the order of SimDefinition.Agents. A Batch calls its methods in the place of
+// Outcome and Observe.
+type Team interface {
+	Game
+	// OutcomeOf returns the reward of an agent in the last tick, and whether it ended for this agent.
+	OutcomeOf(agent int) (reward float32, terminated bool)
+	// ObserveOf writes what an agent sees.
+	ObserveOf(agent int, row Row)
+}
+
 // SimDefinition describes worlds that are games.
 type SimDefinition struct {
 	// Name, Obs, Action and MaxSteps are those of Definition.
 	Name        string
 	Obs, Action Space
 	MaxSteps    int
+	// Agents are those of Definition. New then returns a Team.
+	Agents []string
 	// Scenario names the scenario in the logs of Export. Empty: Name.
 	Scenario string
+	// View is that of Definition, in the plane of the bodies.
+	View physics.DrawnBox
+	// Draw adds a picture of a Sim to a drawing, and does not change the Sim. Nil: bodies, joints, and
+	// entities without a body, as Sim.AppendDraw draws them.
+	Draw func(sim *evertick.Sim, dst *physics.Drawing) error
 	// New returns the game with its systems, and nothing in its world, at tick 0.
 	// The Config has the seed, and in a Batch a clock that stands still and HashOnDemand, as its Sims are not
 	// measured and their hashes rarely read; the game adds capacity and rules.
@@ -45,8 +64,8 @@ type SimDefinition struct {
 const (
 	// KindBegin begins an episode: Data is the seed, a little-endian uint64.
 	KindBegin uint32 = 1 + iota
-	// KindAction is what the player does: Data is little-endian, a float32 for each number of
-	// the space, or an int32.
+	// KindAction is what the player does: Data is little-endian, a float32 or an int32 for each number of
+	// the space; of several agents one after the other, zeros for an agent that has ended.
 	KindAction
 )
 
@@ -55,27 +74,38 @@ type Order struct {
 	// Begin says that an episode begins in this tick, with this seed.
 	Begin bool
 	Seed  uint64
-	// Data is what the player does; empty: nothing.
+	// Data is what the player does, or all agents; empty: nothing.
 	Data []byte
+
+	agents int
 }
 
 // Orders reads the inputs of a tick. A run without a Batch, say for a demonstration, begins in tick 0
 // with the seed of the Sim. An input of another kind or length is ErrRange.
-func Orders(t *evertick.Tick, action Space) (o Order, err error) {
-	o.Begin, o.Seed = t.N == 0, t.Sim.Seed()
+func Orders(t *evertick.Tick, action Space) (o Order, err error) { return TeamOrders(t, action, 1) }
+
+// TeamOrders is Orders of so many agents: Of returns the part of each.
+func TeamOrders(t *evertick.Tick, action Space, agents int) (o Order, err error) {
+	o.Begin, o.Seed, o.agents = t.N == 0, t.Sim.Seed(), agents
 	ins := t.Inputs()
 	for i := range ins {
 		in := &ins[i]
 		switch {
 		case in.Kind == KindBegin && len(in.Data) == 8 && t.N == 0:
 			o.Seed = wire.U64At(in.Data, 0)
-		case in.Kind == KindAction && len(in.Data) == 4*action.Size():
+		case in.Kind == KindAction && len(in.Data) == 4*action.Size()*agents:
 			o.Data = in.Data
 		default:
 			return o, fmt.Errorf("train: input %d of %d bytes, tick %d: %w", in.Seq, len(in.Data), t.N, fault.Field(fault.ErrRange, "Kind", in.Kind))
 		}
 	}
 	return o, nil
+}
+
+// Of returns the part of an agent in the order of a team.
+func (o *Order) Of(agent int) Order {
+	size := len(o.Data) / max(1, o.agents)
+	return Order{Begin: o.Begin, Seed: o.Seed, Data: o.Data[agent*size:][:size:size], agents: 1}
 }
 
 // Float returns number k of the action of the player, 0 if there is none. A number that is not
@@ -90,18 +120,21 @@ func (o *Order) Float(k int) float32 {
 	return 0
 }
 
-// Choice returns the choice of the player, 0 if there is none.
-func (o *Order) Choice() int32 {
-	if len(o.Data) < 4 {
+// Choice returns the choice of the player, 0 if there is none: the first of several.
+func (o *Order) Choice() int32 { return o.ChoiceAt(0) }
+
+// ChoiceAt returns number k of the choices of the player, 0 if there is none.
+func (o *Order) ChoiceAt(k int) int32 {
+	if 4*k+4 > len(o.Data) {
 		return 0
 	}
-	return int32(wire.U32At(o.Data, 0))
+	return int32(wire.U32At(o.Data, k))
 }
 
 // Definition returns the definition, for New.
 func (d SimDefinition) Definition() Definition {
 	return Definition{
-		Name: d.Name, Obs: d.Obs, Action: d.Action, MaxSteps: d.MaxSteps, Chunk: simChunk,
+		Name: d.Name, Obs: d.Obs, Action: d.Action, Agents: d.Agents, MaxSteps: d.MaxSteps, Chunk: simChunk, View: d.View,
 		New: func(n int, record bool) (Worlds, error) { return d.simWorlds(n, record) },
 	}
 }
@@ -138,6 +171,8 @@ func (frozenClock) Sleep(context.Context, int64) error {
 // simWorlds are Worlds that are a Sim each.
 type simWorlds struct {
 	def    SimDefinition
+	agents int
+	bytes  int // of the actions of a step
 	record bool
 	list   []simWorld
 }
@@ -145,6 +180,7 @@ type simWorlds struct {
 // simWorld is a world and the recordings of its last two episodes.
 type simWorld struct {
 	Game
+	team     Team // nil: one player
 	sim      *evertick.Sim
 	blank    []byte // the Sim at tick 0, shared by all
 	data     []byte // of an input
@@ -162,12 +198,19 @@ type recording struct {
 }
 
 func (d SimDefinition) simWorlds(n int, record bool) (*simWorlds, error) {
-	w := &simWorlds{def: d, record: record, list: make([]simWorld, n)}
+	w := &simWorlds{def: d, agents: max(1, len(d.Agents)), record: record, list: make([]simWorld, n)}
+	w.bytes = 4 * d.Action.Size() * w.agents
 	var blank []byte
 	for i := range w.list {
 		game, err := d.New(evertick.Config{Clock: frozenClock{}, Untimed: true, HashOnDemand: true})
 		if err != nil {
 			return nil, err
+		}
+		team, _ := game.(Team)
+		if w.agents == 1 {
+			team = nil
+		} else if team == nil {
+			return nil, fault.Field(fault.ErrUnsupported, "a game that is no Team, for agents", w.agents)
 		}
 		sim := game.Sim()
 		if sim.Ticks() != 0 || sim.World.Len() != 0 {
@@ -178,9 +221,9 @@ func (d SimDefinition) simWorlds(n int, record bool) (*simWorlds, error) {
 				return nil, err
 			}
 		}
-		w.list[i] = simWorld{Game: game, sim: sim, blank: blank, data: make([]byte, 0, max(8, 4*d.Action.Size()))}
+		w.list[i] = simWorld{Game: game, team: team, sim: sim, blank: blank, data: make([]byte, 0, max(8, w.bytes))}
 		if record && d.MaxSteps > 0 {
-			room := 4 * d.Action.Size() * min(d.MaxSteps, 1<<12)
+			room := w.bytes * min(d.MaxSteps, 1<<12)
 			w.list[i].current.actions, w.list[i].previous.actions = make([]byte, 0, room), make([]byte, 0, room)
 		}
 	}
@@ -224,11 +267,11 @@ func (g *simWorld) tick(sim *evertick.Sim, kind uint32, data []byte) error {
 
 func (w *simWorlds) Step(lo, hi int, in *Actions, out *Outcomes) error {
 	for i := lo; i < hi; i++ {
-		if out.Skip[i] {
+		if !w.stepped(i, out) {
 			continue
 		}
 		g := &w.list[i]
-		g.data = appendAction(g.data[:0], in, i, w.def.Action.Kind)
+		g.data = w.appendActions(g.data[:0], in, out, i)
 		if err := g.tick(g.sim, KindAction, g.data); err != nil {
 			return fmt.Errorf("world %d: %w", i, err)
 		}
@@ -236,25 +279,65 @@ func (w *simWorlds) Step(lo, hi int, in *Actions, out *Outcomes) error {
 			g.current.actions = append(g.current.actions, g.data...)
 			g.current.hash = g.sim.Hash()
 		}
-		out.Reward[i], out.Terminated[i] = g.Outcome()
+		g.outcomes(out, i, w.agents)
 	}
 	return nil
 }
 
-func appendAction(dst []byte, in *Actions, i int, kind Kind) []byte {
-	if kind == Int32 {
-		return wire.AppendU32s(dst, uint32(in.Choice(i)))
-	}
-	return wire.AppendF32s(dst, in.Row(i)...)
+// stepped reports whether an agent of world i takes part in a step.
+func (w *simWorlds) stepped(i int, out *Outcomes) bool {
+	return slices.Contains(out.Skip[i*w.agents:][:w.agents], false)
 }
 
-func (w *simWorlds) Observe(i int, row Row) { w.list[i].Observe(row) }
+// appendActions appends the actions of world i as an input has them.
+func (w *simWorlds) appendActions(dst []byte, in *Actions, out *Outcomes, i int) []byte {
+	for row := i * w.agents; row < (i+1)*w.agents; row++ {
+		switch {
+		case out.Skip[row]:
+			dst = append(dst, make([]byte, w.bytes/w.agents)...)
+		case w.def.Action.Kind == Int32:
+			for _, c := range in.Choices(row) {
+				dst = wire.AppendU32s(dst, uint32(c))
+			}
+		default:
+			dst = wire.AppendF32s(dst, in.Row(row)...)
+		}
+	}
+	return dst
+}
+
+// outcomes writes the results of the last tick of world i.
+func (g *simWorld) outcomes(out *Outcomes, i, agents int) {
+	if g.team == nil {
+		out.Reward[i], out.Terminated[i] = g.Outcome()
+		return
+	}
+	for a := range agents {
+		if row := i*agents + a; !out.Skip[row] {
+			out.Reward[row], out.Terminated[row] = g.team.OutcomeOf(a)
+		}
+	}
+}
+
+func (w *simWorlds) Observe(row int, to Row) {
+	g := &w.list[row/w.agents]
+	if g.team == nil {
+		g.Observe(to)
+		return
+	}
+	g.team.ObserveOf(row%w.agents, to)
+}
 
 func (w *simWorlds) Hash(i int) uint64 { return w.list[i].sim.Hash() }
 
 // Mask asks the game, if it has masks.
-func (w *simWorlds) Mask(i int, of []bool) {
-	if m, ok := w.list[i].Game.(interface{ Mask([]bool) }); ok {
+func (w *simWorlds) Mask(row int, of []bool) {
+	g := &w.list[row/w.agents]
+	if m, ok := g.Game.(interface{ MaskOf(int, []bool) }); ok && g.team != nil {
+		m.MaskOf(row%w.agents, of)
+		return
+	}
+	if m, ok := g.Game.(interface{ Mask([]bool) }); ok && g.team == nil {
 		m.Mask(of)
 		return
 	}
@@ -299,7 +382,7 @@ func (w *simWorlds) split(src []byte) (seed uint64, actions, snapshot []byte, er
 	if r.Bool() {
 		seed, actions = r.U64(), r.Bytes(int(r.U32()))
 	}
-	if r.Err() != nil || len(actions)%(4*w.def.Action.Size()) != 0 {
+	if r.Err() != nil || len(actions)%w.bytes != 0 {
 		return 0, nil, nil, fault.Field(fault.ErrCorrupt, "length of the state", len(src))
 	}
 	return seed, actions, r.Rest(), nil
@@ -324,11 +407,11 @@ func (w *simWorlds) Export(i int, dir string) (Exported, error) {
 	if err != nil {
 		return Exported{}, err
 	}
-	err = errors.Join(g.repeat(sim, e, 4*w.def.Action.Size()), rec.Close())
+	err = errors.Join(g.repeat(sim, e, w.bytes), rec.Close())
 	if err == nil && sim.Hash() != e.hash {
 		err = fmt.Errorf("%w: hash %016x, in the batch %016x", replay.ErrDiverged, sim.Hash(), e.hash)
 	}
-	return Exported{Scenario: sc.Name, Seed: e.seed, Steps: len(e.actions) / (4 * w.def.Action.Size()), Ticks: sim.Ticks(), Hash: sim.Hash()}, err
+	return Exported{Scenario: sc.Name, Seed: e.seed, Steps: len(e.actions) / w.bytes, Ticks: sim.Ticks(), Hash: sim.Hash()}, err
 }
 
 // repeat runs an episode again.

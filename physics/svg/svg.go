@@ -17,8 +17,7 @@ import (
 type Options struct {
 	// Draw selects what is drawn in addition to the shapes.
 	Draw physics.DrawOptions
-	// View is the visible part of the plane, in metres. Zero: the
-	// Focus of the Drawing, or its Extent if that is empty, with a margin of a twentieth.
+	// View is the visible part of the plane, in metres. Zero: that of Drawing.View.
 	View physics.DrawnBox
 	// Width of the picture in pixels. 0: 800; at most MaxWidth.
 	Width int
@@ -36,13 +35,8 @@ func (o *Options) Validate() error {
 	if o.Width < 0 || o.Width > MaxWidth {
 		all = append(all, fault.Field(physics.ErrRange, "svg: Options.Width", o.Width))
 	}
-	for i, v := range [...]float32{o.View.Min[0], o.View.Min[1], o.View.Max[0], o.View.Max[1]} {
-		if !fault.Finite(v) {
-			all = append(all, fault.Element(physics.ErrNotFinite, "svg: Options.View", i, v))
-		}
-	}
-	if o.View != (physics.DrawnBox{}) && !visible(o.View) {
-		all = append(all, fault.Field(physics.ErrRange, "svg: Options.View", o.View))
+	if o.View != (physics.DrawnBox{}) {
+		all = append(all, o.View.Validate("svg: Options.View"))
 	}
 	return errors.Join(all...)
 }
@@ -90,31 +84,7 @@ func viewOf(d *physics.Drawing, asked physics.DrawnBox) physics.DrawnBox {
 	if asked != (physics.DrawnBox{}) {
 		return asked
 	}
-	v := d.Focus
-	if v.Empty() || v == (physics.DrawnBox{}) {
-		v = d.Extent
-	}
-	if v.Empty() || v == (physics.DrawnBox{}) {
-		return nothing
-	}
-	margin := max(v.Max[0]-v.Min[0], v.Max[1]-v.Min[1]) / 20
-	for k := range 2 {
-		v.Min[k] -= margin
-		v.Max[k] += margin
-	}
-	if !visible(v) {
-		return nothing
-	}
-	return v
-}
-
-// nothing is the view of an empty drawing.
-var nothing = physics.DrawnBox{Min: [2]float32{-1, -1}, Max: [2]float32{1, 1}}
-
-// visible reports whether a box has a width and a height.
-func visible(b physics.DrawnBox) bool {
-	w, h := b.Max[0]-b.Min[0], b.Max[1]-b.Min[1]
-	return w > 0 && h > 0 && finite(w, h)
+	return d.View()
 }
 
 // encoder writes elements, in pixels.

@@ -3,8 +3,10 @@
     python3 -m unittest -v test_evertick
 """
 
+import copy
 import ctypes
 import os
+import pickle
 import shutil
 import signal
 import subprocess
@@ -18,16 +20,12 @@ import numpy as np
 
 import evertick
 from evertick import AutoresetMode
+from support import MODES, differs, spread
 
 
 def actions_of(envs, step, first=0):
     """Actions that depend on step and world alone."""
-    world = np.arange(first, first + envs.num_envs)
-    space = envs.action_space
-    if isinstance(space, evertick.MultiDiscrete):
-        return ((step * 7 + world * 3) % envs.single_action_space.n).astype(np.int32)
-    k = np.arange(space.shape[1])
-    return (((step * 5 + world[:, None] * 3 + k * 2) % 9 - 4) / 4).astype(np.float32)
+    return spread(envs.action_space, step, first)
 
 
 class Worlds(unittest.TestCase):
@@ -41,8 +39,8 @@ class Worlds(unittest.TestCase):
         want = {
             "cartpole": ((4,), np.float32, evertick.Discrete(2)),
             "pushbox": ((13,), np.float32, evertick.Discrete(5)),
-            "tag": ((23,), np.float32, evertick.Box([-1, -1], [1, 1])),
-            "tag-raster": ((3, 20, 20), np.uint8, evertick.Box([-1, -1], [1, 1])),
+            "tag": ((23,), np.float32, evertick.Box(-1, 1, (2,))),
+            "tag-raster": ((3, 20, 20), np.uint8, evertick.Box(-1, 1, (2,))),
         }
         for name in evertick.names():
             with evertick.make_vec(name, 3) as envs:
@@ -59,22 +57,28 @@ class Worlds(unittest.TestCase):
                     action = envs.action_space.sample()
                     self.assertIn(action, envs.action_space)
                     obs, reward, terminated, truncated, info = envs.step(action)
-                self.assertEqual((reward.dtype, terminated.dtype, truncated.dtype), (np.float32, np.bool_, np.bool_))
+                self.assertEqual((reward.dtype, terminated.dtype, truncated.dtype), (np.float64, np.bool_, np.bool_))
                 self.assertEqual(reward.shape, (3,))
 
-    def test_same_arrays(self):
-        with evertick.make_vec("cartpole", 4) as envs:
-            obs, _ = envs.reset(seed=1)
-            first = obs.copy()
-            after, reward, *_ = envs.step(actions_of(envs, 0))
-            self.assertIs(obs, after)
-            self.assertFalse(np.array_equal(first, after))
-            self.assertIs(envs.step(actions_of(envs, 1))[1], reward)
+    def test_arrays(self):
+        """New arrays at each step, or with copy=False always the same ones."""
+        for fresh in (True, False):
+            with evertick.make_vec("cartpole", 4, copy=fresh, autoreset_mode="SameStep") as envs, evertick.make_vec("cartpole", 4, autoreset_mode="SameStep") as twin:
+                obs, _ = envs.reset(seed=1)
+                twin.reset(seed=1)
+                kept, was = [obs], obs.copy()
+                for step in range(60):
+                    out = envs.step(actions_of(envs, step))
+                    self.assertEqual(differs(out, twin.step(actions_of(envs, step))), "", step)
+                    kept += out[:4]
+                self.assertEqual(len({id(a) for a in kept}), 1 + 60 * 4 if fresh else 4)
+                self.assertEqual(np.array_equal(obs, was), fresh)
+                self.assertEqual(out[1].dtype, np.float64 if fresh else np.float32)
 
     def test_same_in_any_batch(self):
         for name in evertick.names():
-            many = evertick.make_vec(name, 40, seed=5, workers=2, max_steps=12)
-            alone = [evertick.make_vec(name, 1, seed=5, first=i, max_steps=12) for i in (0, 17, 39)]
+            many = evertick.make_vec(name, 40, seed=5, workers=2, copy=False, max_episode_steps=12)
+            alone = [evertick.make_vec(name, 1, seed=5, first=i, max_episode_steps=12) for i in (0, 17, 39)]
             rows = {id(e): i for e, i in zip(alone, (0, 17, 39))}
             shown, _ = many.reset()
             for e in alone:
@@ -113,7 +117,7 @@ class Taken(unittest.TestCase):
         dtypes = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, ">i4", ">i8"]
         forms = [(str(np.dtype(d)), lambda a, d=d: a.astype(d)) for d in dtypes]
         forms += [
-            ("list", lambda a: a.tolist()), ("tuple", lambda a: tuple(a.tolist())), ("numpy scalars", list),
+            ("flags", lambda a: a.astype(bool) if a.max() < 2 else a), ("list", lambda a: a.tolist()), ("tuple", lambda a: tuple(a.tolist())), ("numpy scalars", list),
             ("gaps", lambda a: np.repeat(a, 2)[::2]), ("backwards", lambda a: a[::-1].copy()[::-1]),
             ("unaligned", lambda a: np.frombuffer(b"x" + a.tobytes(), np.uint8)[1:].view(np.int32)),
             ("read only", lambda a: np.frombuffer(a.tobytes(), np.int32)),
@@ -136,10 +140,10 @@ class Taken(unittest.TestCase):
             envs.reset(seed=1)
             mine = np.ones(6, np.int32)
             envs.step(mine)
-            self.assertEqual(envs._buffers.actions.data, mine.ctypes.data)
+            self.assertEqual(envs._batch.buffers.actions.data, mine.ctypes.data)
             wide = np.ones(6, np.int64)
             envs.step(wide)
-            self.assertNotEqual(envs._buffers.actions.data, wide.ctypes.data)
+            self.assertNotEqual(envs._batch.buffers.actions.data, wide.ctypes.data)
             self.assertTrue((wide == 1).all() and (mine == 1).all())
 
 
@@ -201,7 +205,8 @@ class Autoreset(unittest.TestCase):
         envs, (obs, reward, terminated, _, info) = self.run_to_end(AutoresetMode.SAME_STEP)
         ended = terminated.copy()
         self.assertTrue(np.array_equal(info["_final_obs"], ended))
-        self.assertTrue((np.abs(info["final_obs"][ended, 2]) > 0.2).all())
+        self.assertEqual([last is not None for last in info["final_obs"]], ended.tolist())
+        self.assertTrue((np.abs(np.stack(info["final_obs"][ended])[:, 2]) > 0.2).all())
         self.assertTrue((np.abs(obs[ended]) <= 0.05).all())
         self.assertTrue((reward == 1).all())
 
@@ -219,7 +224,7 @@ class Autoreset(unittest.TestCase):
         envs.step(np.ones(3, np.int32))
 
     def test_truncated(self):
-        with evertick.make_vec("tag", 2, max_steps=5) as envs:
+        with evertick.make_vec("tag", 2, max_episode_steps=5) as envs:
             envs.reset()
             for step in range(5):
                 _, _, terminated, truncated, _ = envs.step(actions_of(envs, step))
@@ -240,13 +245,38 @@ class Reset(unittest.TestCase):
             for bad in ([1, 2], -1, 1 << 64, [1, 2, -3]):
                 with self.assertRaises(ValueError):
                     envs.reset(seed=bad)
-            for bad in (1.5, "1", [1, None, 2]):
+            for bad in (1.5, "1", True, [1, 2.5, 2]):
                 with self.assertRaises(TypeError):
                     envs.reset(seed=bad)
+            envs.reset(seed=4)
+            mixed = envs.reset(seed=[None, 4, None])[0]
+            self.assertEqual(differs(mixed, np.stack([b[0], a[1], b[2]])), "")
+            self.assertTrue(np.array_equal(envs.reset(seed=np.int64(4))[0], a))
+            self.assertEqual(envs.np_random_seed, 4)
+            self.assertEqual(envs.np_random.integers(1 << 40), np.random.default_rng(4).integers(1 << 40))
             with self.assertRaises(ValueError):
                 envs.reset(options={"reset_maks": None})
-            with self.assertRaises(ValueError):
-                envs.reset(options={"reset_mask": np.ones(2, np.bool_)})
+            for bad, error in (
+                (np.ones(2, np.bool_), ValueError), (np.zeros(3, np.bool_), ValueError), ([True] * 3, TypeError), (np.ones(3), TypeError)
+            ):
+                with self.assertRaisesRegex(error, "reset_mask"):
+                    envs.reset(options={"reset_mask": bad})
+            mask = np.array([False, True, False])
+            options = {"reset_mask": mask}
+            info = envs.reset(options=options)[1]
+            self.assertEqual(info["_action_mask"].tolist(), [False, True, False])
+            self.assertIs(options["reset_mask"], mask)
+
+    def test_unseeded(self):
+        """Without a seed there is another one each time, and it can be asked for."""
+        first, second = (evertick.make_vec("cartpole", 2) for _ in range(2))
+        a, b = first.reset()[0], second.reset()[0]
+        self.assertFalse(np.array_equal(a, b))
+        self.assertTrue(np.array_equal(second.reset(seed=first.np_random_seed)[0], a))
+        with evertick.make_vec("cartpole", 2, seed=7) as third:
+            self.assertTrue(np.array_equal(third.reset()[0], first.reset(seed=7)[0]))
+        for e in (first, second):
+            e.close()
 
 
 class Refused(unittest.TestCase):
@@ -266,7 +296,6 @@ class Refused(unittest.TestCase):
                 (np.zeros((4, 3), np.float32), ValueError, "shape"),
                 (np.zeros(8, np.float32), ValueError, "shape"),
                 (good.astype(np.complex64), TypeError, "dtype complex64"),
-                (good.astype(bool), TypeError, "dtype bool"),
                 (good.astype(str), TypeError, "dtype"),
                 (good.tolist()[:3], ValueError, "shape"),
                 ([[0, 0], [0], [0, 0], [0, 0]], ValueError, ""),
@@ -297,7 +326,6 @@ class Refused(unittest.TestCase):
                 ([0, 1 << 80], evertick.RangeError, r"world\[1\] = 1208925819614629174706176"),
                 ([0, 2], evertick.RangeError, r"world\[1\] = 2"),
                 (np.array([0.0, 1.0]), TypeError, "dtype float64, wants whole numbers"),
-                (np.array([False, True]), TypeError, "dtype bool"),
                 ([0, 1.5], TypeError, "float64"),
                 (["0", "1"], TypeError, "dtype"),
                 ([0, None], TypeError, "dtype object"),
@@ -311,7 +339,7 @@ class Refused(unittest.TestCase):
             self.assertTrue(np.array_equal(envs.hashes(), before))
 
     def test_configuration(self):
-        for bad in ({"num_envs": 0}, {"num_envs": -3}, {"workers": -1}, {"workers": 5000}, {"max_steps": -1}):
+        for bad in ({"num_envs": 0}, {"num_envs": -3}, {"workers": -1}, {"workers": 5000}, {"max_episode_steps": 0}, {"max_episode_steps": -2}):
             with self.assertRaises(ValueError):
                 evertick.make_vec("cartpole", **bad)
         with self.assertRaises(ValueError):
@@ -345,7 +373,7 @@ class Saving(unittest.TestCase):
                 self.assertNotEqual(envs.hashes()[1], hashes[1])
                 envs.load(0, data)
                 self.assertEqual(envs.hashes()[0], hashes[1])
-                self.assertIs(envs.observe(), envs.step(actions_of(envs, 11))[0])
+                self.assertEqual(differs(envs.observe()[0], envs.reset(options={"reset_mask": np.arange(3) == 2})[0][0]), "")
                 with self.assertRaises(evertick.CorruptError):
                     envs.load(0, data[:-1])
                 with self.assertRaises(evertick.CorruptError):
@@ -363,6 +391,167 @@ class Saving(unittest.TestCase):
             out = envs.export(1, Path(folder, "log"))
             self.assertEqual((out["steps"], out["ticks"]), (15, 16))
             self.assertTrue(any(Path(folder, "log").iterdir()))
+
+
+class Pickled(unittest.TestCase):
+    """A pickle or a copy goes on as the original does."""
+
+    def same(self, envs, others, steps=30):
+        for step in range(steps):
+            a = actions_of(envs, step)
+            want = envs.step(a)
+            for other in others:
+                self.assertEqual(differs(other.step(a), want), "", step)
+                self.assertTrue(np.array_equal(other.hashes(), envs.hashes()), step)
+        seeds = [None] * envs.num_envs
+        want = envs.reset(seed=seeds)
+        for other in others:
+            self.assertEqual(differs(other.reset(), want), "")
+
+    def test_vector(self):
+        for name in evertick.names():
+            for mode in MODES[:2]:
+                with self.subTest(name, mode=mode), evertick.make_vec(name, 3, autoreset_mode=mode, max_episode_steps=9, first=4) as envs:
+                    envs.reset(seed=3)
+                    for step in range(9):  # the last one ends the episodes
+                        envs.step(actions_of(envs, step))
+                    envs.load(1, envs.save(2))
+                    others = [pickle.loads(pickle.dumps(envs)), copy.deepcopy(envs), copy.copy(envs)]
+                    self.same(envs, others)
+                    for other in others:
+                        self.assertEqual((other.metadata, other.max_episode_steps, other.copy), (envs.metadata, 9, True))
+                        other.close()
+
+    def test_not_begun(self):
+        """Worlds that have not begun, have ended or are closed are so in the copy."""
+        with evertick.make_vec("cartpole", 3, seed=6, autoreset_mode="Disabled", max_episode_steps=1) as envs:
+            other = copy.deepcopy(envs)
+            self.assertEqual(differs(other.reset(), envs.reset()), "")
+            envs.step([0, 1, 0])
+            with self.assertRaises(evertick.StaleError):
+                pickle.loads(pickle.dumps(envs)).step([0, 1, 0])
+            other.close()
+            self.assertTrue(copy.copy(other).closed)
+
+    def test_one(self):
+        for name in evertick.names():
+            env = evertick.make(name, seed=5)
+            env.reset()
+            env.action_space.seed(1)
+            env.step(env.action_space.sample())
+            other = pickle.loads(pickle.dumps(env))
+            for _ in range(20):
+                a = env.action_space.sample()
+                self.assertEqual(differs(a, other.action_space.sample()), "")
+                self.assertEqual(differs(env.step(a), other.step(a)), "")
+                self.assertEqual(env.hash(), other.hash())
+            env.close()
+            other.close()
+
+
+class One(unittest.TestCase):
+    """The environment of one world."""
+
+    def test_beside_vector(self):
+        for name in evertick.names():
+            with evertick.make_vec(name, 3, autoreset_mode="Disabled") as envs, evertick.make(name, first=2) as env:
+                obs, _ = envs.reset(seed=4)
+                one, info = env.reset(seed=4)
+                self.assertEqual(differs(one, obs[2]), "")
+                self.assertIn(one, env.observation_space)
+                for step in range(15):
+                    actions = actions_of(envs, step)
+                    want, got = envs.step(actions), env.step(actions[2])
+                    self.assertEqual(differs(got[:4], tuple(v[2] for v in want[:4])), "")
+                    self.assertEqual(differs(got[4], {k: v[2] for k, v in want[4].items() if not k.startswith("_")}), "")
+                    self.assertEqual([type(v) for v in got[1:4]], [float, bool, bool])
+                    self.assertIsNot(got[0], one)
+                self.assertEqual(env.hash(), int(envs.hashes()[2]))
+                env.load(envs.save(0))
+                self.assertEqual(env.hash(), int(envs.hashes()[0]))
+                self.assertEqual(differs(env.observe(), envs.observe()[0]), "")
+
+    def test_actions(self):
+        with evertick.make("cartpole") as env:
+            with self.assertRaises(evertick.StaleError):
+                env.step(0)
+            env.reset(seed=1)
+            for good in (0, 1, np.int64(1), np.uint8(0), np.array(1), True):
+                self.assertIs(env.step(good)[2], False)
+            before = env.hash()
+            for bad, error, words in (
+                (2, evertick.RangeError, r"world\[0\] = 2: 0 to 1"), (-1, evertick.RangeError, "= -1"), (0.0, TypeError, "dtype float64"),
+                ([0], ValueError, r"shape \(1,\), wants \(\)"), (None, TypeError, "dtype object"), ("0", TypeError, "dtype"),
+            ):
+                with self.assertRaisesRegex(error, words):
+                    env.step(bad)
+            self.assertEqual(env.hash(), before)
+        with evertick.make("tag") as env:
+            env.reset(seed=1)
+            for good in ([0, 0.5], (1, -1), np.zeros(2), np.zeros(2, np.float32), np.zeros(2, int)):
+                env.step(good)
+            for bad in (0.5, [0, 2], [0, 0, 0], [0, np.nan]):
+                with self.assertRaises(ValueError):
+                    env.step(bad)
+
+    def test_ends(self):
+        with evertick.make("tag", max_episode_steps=3) as env:
+            env.reset(seed=1)
+            self.assertEqual([env.step([0, 0])[3] for _ in range(3)], [False, False, True])
+            with self.assertRaises(evertick.StaleError):
+                env.step([0, 0])
+            env.reset()
+            env.step([0, 0])
+        with evertick.make("tag", max_episode_steps=-1) as env:
+            env.reset(seed=1)
+            self.assertFalse(any(env.step([0, 0])[3] for _ in range(700)))
+        with self.assertRaises(ValueError):
+            env.reset(options={"low": 1})
+        with self.assertRaises(evertick.StaleError):
+            env.reset()
+
+
+class Attributes(unittest.TestCase):
+    def test_call(self):
+        with evertick.make_vec("tag", 3) as envs:
+            envs.reset(seed=1)
+            self.assertEqual(envs.call("hash"), tuple(envs.hashes().tolist()))
+            self.assertEqual(envs.call("save"), tuple(envs.save(i) for i in range(3)))
+            self.assertEqual(envs.get_attr("action_space"), (envs.single_action_space,) * 3)
+            self.assertEqual(envs.get_attr("max_episode_steps"), (600,) * 3)
+            envs.set_attr("level", [1, 2, 3])
+            self.assertEqual(envs.get_attr("level"), (1, 2, 3))
+            envs.set_attr("level", 5)
+            self.assertEqual(envs.get_attr("level"), (5, 5, 5))
+            for name in ("max_episode_steps", "step"):
+                with self.assertRaisesRegex(AttributeError, name):
+                    envs.set_attr(name, 3)
+            for name in ("step", "nothing"):
+                with self.assertRaisesRegex(AttributeError, name):
+                    envs.call(name)
+            with self.assertRaises(ValueError):
+                envs.set_attr("level", [1, 2])
+            self.assertIs(envs.unwrapped, envs)
+            self.assertIsNone(envs.render_mode)
+
+    def test_libraries(self):
+        """A library is loaded once; a copy of its file is another one."""
+        first = evertick.load()
+        self.assertIs(evertick.load(first.path), first)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "other.so")
+            shutil.copy(first.path, path)
+            second = evertick.load(path)
+            self.assertIsNot(second, first)
+            self.assertEqual(second.names(), evertick.names())
+            with second.make_vec("cartpole", 2) as a, first.make_vec("cartpole", 2) as b, second.make("cartpole") as c:
+                self.assertEqual(differs(a.reset(seed=1), b.reset(seed=1)), "")
+                self.assertEqual(differs(c.reset(seed=1)[0], b.reset(seed=1)[0][0]), "")
+                self.assertIsNot(a._batch.lib, b._batch.lib)
+                with copy.deepcopy(a) as d:
+                    self.assertIs(d._batch.lib, second)
+            with self.assertRaisesRegex(FileNotFoundError, "nothing.so"):
+                evertick.load(Path(folder, "nothing.so"))
 
 
 FAST = """
@@ -442,14 +631,14 @@ class Interface(unittest.TestCase):
     def test_structs(self):
         """The structs have the sizes that the library wants: every call above says so. Their
         fields are those of the header, in its order."""
-        header = Path(__file__).parent.parent / "capi" / "evertick_train.h"
+        header = Path(__file__).parent.parent / "clib" / "evertick_train.h"
         if not header.exists():
             self.skipTest("not run: the header is not beside the package")
         from evertick import _library
 
         text = header.read_text()
         for struct, name in (
-            (_library.Config, "config"), (_library.Info, "info"), (_library.Rows, "rows"), (_library.Buffers, "buffers"),
+            (_library.Config, "config"), (_library.Info, "info"), (_library.PartInfo, "part"), (_library.Rows, "rows"), (_library.Buffers, "buffers"),
             (_library.ResetOptions, "reset_options"), (_library.Exported, "exported"),
         ):
             body = text.split(f"typedef struct evertick_train_{name} {{")[1].split("}")[0]

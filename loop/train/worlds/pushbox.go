@@ -48,6 +48,7 @@ func PushBox() train.SimDefinition {
 	inf := float32(math.Inf(1))
 	return train.SimDefinition{
 		Name: "pushbox", Scenario: "train/pushbox", Obs: train.Box(boxObs, -inf, inf), Action: boxAction, MaxSteps: boxSteps,
+		View: room(boxHalf), Draw: drawPushBox,
 		New: func(cfg evertick.Config) (train.Game, error) { return newPushBox(cfg) },
 	}
 }

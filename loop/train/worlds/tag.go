@@ -50,6 +50,7 @@ const (
 func Tag() train.SimDefinition {
 	return train.SimDefinition{
 		Name: "tag", Scenario: tagScenario, Obs: train.Box(tagObs, -4, 4), Action: train.Box(2, -1, 1), MaxSteps: tagSteps,
+		View: room(tagHalf), Draw: drawTag,
 		New: func(cfg evertick.Config) (train.Game, error) { return newTag(cfg, false) },
 	}
 }

@@ -5,17 +5,19 @@
     obs, info = envs.reset(seed=1)
     obs, reward, terminated, truncated, info = envs.step(actions)
 
-The API is that of gymnasium.vector.VectorEnv, without importing it. A step of all worlds is
-one call of the library. The arrays are the same at each step: reset and step return
-the arrays that the library has written to, and the next call overwrites them. Copy what you
-want to keep.
+VectorEnv is a gymnasium.vector.VectorEnv and Env a gymnasium.Env where Gymnasium is installed, and its worlds are
+registered, as "evertick/CartPole-v0". Without it they have the same methods. A step of all worlds is one
+call of the library.
 """
 
+from ._env import Env, make
+from ._gym import AutoresetMode, Box, Dict, Discrete, MultiDiscrete
 from ._library import (
     CapacityError,
     CorruptError,
     EvertickError,
     FloatEnvError,
+    Library,
     NotFiniteError,
     PanicError,
     RangeError,
@@ -23,28 +25,38 @@ from ._library import (
     UnsupportedError,
     WorldError,
     library_version,
+    load,
     names,
 )
-from ._spaces import Box, Discrete, MultiDiscrete
-from ._vector import AutoresetMode, VectorEnv, make_vec
+from ._parallel import ParallelEnv
+from ._register import register
+from ._vector import VectorEnv, make_vec
+
+register()
 
 __all__ = [
     "AutoresetMode",
     "Box",
     "CapacityError",
     "CorruptError",
+    "Dict",
     "Discrete",
+    "Env",
     "EvertickError",
     "FloatEnvError",
+    "Library",
     "MultiDiscrete",
     "NotFiniteError",
     "PanicError",
+    "ParallelEnv",
     "RangeError",
     "StaleError",
     "UnsupportedError",
     "VectorEnv",
     "WorldError",
     "library_version",
+    "load",
+    "make",
     "make_vec",
     "names",
 ]

@@ -3,11 +3,13 @@
 import ctypes
 import os
 import sys
+import types
 from pathlib import Path
 
 VERSION = 1
 
 FLOAT32, UINT8, INT32 = 0, 1, 2
+OBS, ACTION = 0, 1
 
 
 class EvertickError(Exception):
@@ -97,6 +99,21 @@ class Info(ctypes.Structure):
         ("action_size", ctypes.c_int64),
         ("choices", ctypes.c_int64),
         ("name", ctypes.c_char * 72),
+        ("agents", ctypes.c_int64),
+        ("mask_size", ctypes.c_int64),
+        ("obs_parts", ctypes.c_int64),
+        ("action_parts", ctypes.c_int64),
+    ]
+
+
+class PartInfo(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32),
+        ("dims", ctypes.c_uint32),
+        ("offset", ctypes.c_int64),
+        ("size", ctypes.c_int64),
+        ("shape", ctypes.c_int64 * 4),
+        ("name", ctypes.c_char * 72),
     ]
 
 
@@ -121,6 +138,7 @@ class Buffers(ctypes.Structure):
         ("final", Rows),
         ("final_obs", Rows),
         ("mask", Rows),
+        ("live", Rows),
     ]
 
 
@@ -157,9 +175,16 @@ _SIGNATURES = {
     "error": [_u64, _text, _i64, _length],
     "describe": [_u64, ctypes.POINTER(Info)],
     "bounds": [_u64, _ptr, _ptr, _ptr, _ptr],
+    "choices": [_u64, _ptr, _i64],
+    "describe_part": [_u64, ctypes.c_uint32, _i64, ctypes.POINTER(PartInfo)],
+    "agents": [_u64, _text, _i64, _length],
     "reset": [_u64, ctypes.POINTER(ResetOptions), ctypes.POINTER(Buffers)],
     "step": [_u64, ctypes.POINTER(Buffers)],
+    "send": [_u64, ctypes.POINTER(Buffers)],
+    "recv": [_u64],
+    "poll": [_u64, ctypes.POINTER(ctypes.c_int32)],
     "observe": [_u64, ctypes.POINTER(Buffers)],
+    "render": [_u64, _i64, ctypes.c_int32, ctypes.c_int32, _ptr, _i64],
     "hashes": [_u64, _ptr, _i64],
     "save": [_u64, _i64, _ptr, _i64, _length],
     "load": [_u64, _i64, _ptr, _i64],
@@ -169,66 +194,107 @@ _SIGNATURES = {
 
 
 class Library:
-    """The functions of the library, each as an attribute."""
+    """A library of worlds. Several can be loaded."""
 
     def __init__(self, path):
-        self._dll = ctypes.CDLL(str(path))  # releases the GIL during calls
+        self.path = str(path)
+        dll = ctypes.CDLL(self.path)  # releases the GIL during calls
+        self.call = types.SimpleNamespace()  # the functions of the header
         for name, arguments in _SIGNATURES.items():
-            function = getattr(self._dll, "evertick_train_" + name)
+            function = getattr(dll, "evertick_train_" + name)
             function.argtypes, function.restype = arguments, ctypes.c_int32
-            setattr(self, name, function)
+            setattr(self.call, name, function)
         found = self.version()
-        self.check(min(found, 0), 0)
         if found != VERSION:
             raise UnsupportedError(f"{path} has version {found} of the interface, but this package needs version {VERSION}")
 
-    def words(self, batch):
-        """The error message of the last call on a batch."""
-        length = _i64()
-        text = ctypes.create_string_buffer(4096)
-        if self.error(batch, text, len(text), ctypes.byref(length)) == CAPACITY:
-            text = ctypes.create_string_buffer(length.value + 1)
-            self.error(batch, text, len(text), ctypes.byref(length))
-        return text.value.decode("utf-8", "replace")
+    def version(self) -> int:
+        """The version of the interface of the library."""
+        found = self.call.version()
+        self.check(min(found, 0))
+        return found
 
-    def check(self, code, batch):
+    def names(self) -> list:
+        """The names of all worlds."""
+        return self._text(self.call.names).split("\n")
+
+    def agents(self, batch):
+        """The names of the agents of a batch."""
+        text = self._text(self.call.agents, batch)
+        return text.split("\n") if text else []
+
+    def message(self, batch):
+        """The error message of the last call on a batch."""
+        return self._text(self.call.error, batch)
+
+    def check(self, code, batch=0):
         """Raises the error of a code."""
         if code != 0:
-            raise _ERRORS.get(code, EvertickError)(self.words(batch))
+            raise _ERRORS.get(code, EvertickError)(self.message(batch))
+
+    def make_vec(self, name: str, num_envs: int = 1, **options):
+        """The VectorEnv of the worlds with a name."""
+        from ._vector import VectorEnv
+
+        return VectorEnv(name, num_envs, library=self.path, **options)
+
+    def make(self, name: str, **options):
+        """The Env of the world with a name."""
+        from ._env import Env
+
+        return Env(name, library=self.path, **options)
+
+    def register(self, namespace: str) -> None:
+        """Registers all worlds with Gymnasium, as namespace/name-v0."""
+        from ._register import register_world
+
+        for name in self.names():
+            register_world(f"{namespace}/{name}-v0", name, library=self.path)
+
+    def _text(self, function, *arguments):
+        room, length = 4096, _i64()
+        while True:
+            text = ctypes.create_string_buffer(room)
+            code = function(*arguments, text, room, ctypes.byref(length))
+            if code != CAPACITY or length.value < room:
+                if function is not self.call.error:
+                    self.check(code, *arguments)
+                return text.value.decode("utf-8", "replace")
+            room = length.value + 1
+
+    def __repr__(self):
+        return f"Library({self.path!r})"
 
 
-_loaded = None
+_libraries = {}
 
 
-def _paths():
-    if "EVERTICK_TRAIN_LIBRARY" in os.environ:
-        yield Path(os.environ["EVERTICK_TRAIN_LIBRARY"])
-        return
+def load(path=None) -> Library:
+    """The library in a file. None: the file that EVERTICK_TRAIN_LIBRARY names, or the one in this folder.
+
+    A file is loaded once, and stays loaded.
+    """
+    if path is None:
+        path = os.environ.get("EVERTICK_TRAIN_LIBRARY") or _own()
+    path = Path(path).resolve()
+    if path not in _libraries:
+        if not path.exists():
+            how = f": go build -buildmode=c-shared -o {path} ./loop/train/capi" if path == _own().resolve() else ""
+            raise FileNotFoundError(f"{path} is not there{how}")
+        _libraries[path] = Library(path)
+    return _libraries[path]
+
+
+def _own():
     suffix = {"darwin": ".dylib", "win32": ".dll"}.get(sys.platform, ".so")
-    yield Path(__file__).with_name("libevertick_train" + suffix)
+    return Path(__file__).with_name("libevertick_train" + suffix)
 
 
-def library():
-    """The library: the file that EVERTICK_TRAIN_LIBRARY names, or the one in this folder."""
-    global _loaded
-    if _loaded is None:
-        for path in _paths():
-            if not path.exists():
-                raise FileNotFoundError(
-                    f"{path} is not there: go build -buildmode=c-shared -o {path} ./loop/train/capi"
-                )
-            _loaded = Library(path.resolve())
-    return _loaded
-
-
-def library_version():
+def library_version() -> int:
     """The version of the interface of the library."""
-    return library().version()
+    return load().version()
 
 
-def names():
+def names() -> list:
     """The names of all worlds."""
-    lib, length = library(), _i64()
-    text = ctypes.create_string_buffer(4096)
-    lib.check(lib.names(text, len(text), ctypes.byref(length)), 0)
-    return text.value.decode().split("\n")
+    return load().names()

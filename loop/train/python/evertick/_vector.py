@@ -1,263 +1,228 @@
 """The vector environment."""
 
-import ctypes
-import enum
-import os
+import copy
 
 import numpy as np
 
-from . import _library
-from ._library import RangeError, StaleError
-from ._spaces import Box, Discrete, MultiDiscrete
-
-_DTYPES = {_library.FLOAT32: np.float32, _library.UINT8: np.uint8, _library.INT32: np.int32}
-
-
-class AutoresetMode(enum.Enum):
-    """When the next episode begins; the values are those of gymnasium."""
-
-    NEXT_STEP = "NextStep"
-    SAME_STEP = "SameStep"
-    DISABLED = "Disabled"
+from . import _gym, _render
+from ._batch import Batch, new_seed
+from ._gym import AutoresetMode
+from ._layout import copied, row
+from ._library import RangeError
 
 
-_MODES = [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED]
-
-
-def make_vec(name, num_envs=1, **options):
+def make_vec(name: str, num_envs: int = 1, **options) -> "VectorEnv":
     """The vector environment of the worlds with a name, as gymnasium.make_vec."""
     return VectorEnv(name, num_envs, **options)
 
 
-class VectorEnv:
-    """Worlds of one kind, stepped together, after gymnasium.vector.VectorEnv.
+class VectorEnv(_gym.VectorEnv):
+    """Worlds of one kind, stepped together: a gymnasium.vector.VectorEnv, where Gymnasium is installed.
 
-    name           one of evertick.names()
-    num_envs       how many worlds
-    seed           of the batch, until reset sets another
-    autoreset_mode an AutoresetMode, or its value
-    workers        threads that step chunks of worlds; results do not depend on it
-    max_steps      truncates episodes; 0: the maximum of the world
-    first          number of the first world: world i has the episodes of world first + i
-                   of a larger batch
-    record         keep the actions of episodes, for export
+    name              one of evertick.names()
+    num_envs          how many worlds. If a world has several agents, it has a row for each, as if they
+                      were environments: the attribute num_envs is the number of all rows, num_worlds that of worlds
+    seed              of the batch, until reset sets another; None: any, np_random_seed says which
+    autoreset_mode    an AutoresetMode, or its value
+    workers           threads that step chunks of worlds; results do not depend on it
+    max_episode_steps truncates episodes; None: the limit of the world, -1: no limit
+    first             number of the first world: world i has the episodes of world first + i
+                      of a larger batch
+    record            keep the actions of episodes, for export
+    copy              True: reset and step return new arrays, rewards as float64, as Gymnasium's vectors do. False: they
+                      return the arrays that the library writes to, rewards as float32, and the next call overwrites them
+    render_mode       "rgb_array": render returns pictures
+    render_size       of these: width and height in pixels
+    library           path of another library of worlds; None: that of evertick.load()
 
-    Observations, rewards and flags are the same arrays at each step, and the library writes
-    to them. Rewards are float32. Actions have the shape of action_space. An array of its dtype
-    without gaps is read in place. Others are copied: choices from whole numbers of any dtype, numbers from those
-    and from floats of any dtype, which are rounded to float32; and both from lists.
+    Actions have the shape of action_space. Those that the library can read in place,
+    float32 or int32 without gaps, are not copied. Others are: choices from whole numbers of any dtype, numbers
+    from those and from floats of any dtype, which are rounded to float32; and both from lists.
 
-    The library does not survive a fork of the process that has loaded it: in the child every call is a
-    StaleError. Start other processes by "spawn" or "forkserver".
+    An environment pickles and copies with the state of all its worlds. The library does not survive a fork of the
+    process that has loaded it: in the child every call is a StaleError. Start other processes by "spawn" or
+    "forkserver".
     """
 
-    metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}
-    render_mode = None
-    spec = None
+    metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": _render.MODES, "render_fps": 60}
+    _batch = None  # until it is open
 
     def __init__(
-        self, name, num_envs=1, *, seed=0, autoreset_mode=AutoresetMode.NEXT_STEP, workers=1, max_steps=0, first=0, record=False
+        self, name: str, num_envs: int = 1, *, seed=None, autoreset_mode=AutoresetMode.NEXT_STEP, workers: int = 1,
+        max_episode_steps=None, first: int = 0, record: bool = False, copy: bool = True, library=None, render_mode=None, render_size=_render.SIZE
     ):
-        self.closed = True  # until it is open
-        self._lib = _library.library()
-        mode = AutoresetMode(autoreset_mode)
-        self.num_envs, self.name = int(num_envs), name
-        if self.num_envs < 1:
-            raise RangeError(f"num_envs = {num_envs}: must be at least 1")
-        config = _library.Config(
-            ctypes.sizeof(_library.Config), _MODES.index(mode), self.num_envs, _unsigned("first", first),
-            _unsigned("seed", seed), int(max_steps), int(workers), int(bool(record)), 0,
+        self.render_mode, self.render_size = _render.checked(render_mode, render_size)
+        seed = new_seed() if seed is None else seed
+        self._batch = b = Batch(
+            name, num_envs, seed=seed, mode=autoreset_mode, workers=workers, limit=max_episode_steps, first=first, record=record,
+            library=library,
         )
-        handle = ctypes.c_uint64()
-        self._lib.check(self._lib.create(str(name).encode(), ctypes.byref(config), ctypes.byref(handle)), 0)
-        self._batch, self.closed = handle.value, False
-        self._process = os.getpid()
-        self.metadata = {"autoreset_mode": mode, "render_modes": []}
-        self.autoreset_mode = mode
-        self._describe()
-        self._allocate()
-
-    # Spaces and buffers.
-
-    def _describe(self):
-        info = _library.Info(struct_size=ctypes.sizeof(_library.Info))
-        self._call("describe", ctypes.byref(info))
-        self.max_steps = info.max_steps
-        obs_low, obs_high = np.zeros(info.obs_size, np.float32), np.full(info.obs_size, 255, np.float32)
-        act_low, act_high = np.zeros(info.action_size, np.float32), np.zeros(info.action_size, np.float32)
-        self._call("bounds", *(a.ctypes.data for a in (obs_low, obs_high, act_low, act_high)))
-        n, shape = self.num_envs, tuple(info.obs_shape[: info.obs_dims])
-        dtype = _DTYPES[info.obs_kind]
-        low, high = obs_low.reshape(shape), obs_high.reshape(shape)
-        self.single_observation_space = Box(low, high, dtype=dtype)
-        self.observation_space = Box(np.stack([low] * n), np.stack([high] * n), dtype=dtype)
-        if info.action_kind == _library.INT32:
-            self.single_action_space = Discrete(info.choices)
-            self.action_space = MultiDiscrete([info.choices] * n)
-        else:
-            shape = tuple(info.action_shape[: info.action_dims])
-            low, high = act_low.reshape(shape), act_high.reshape(shape)
-            self.single_action_space = Box(low, high)
-            self.action_space = Box(np.stack([low] * n), np.stack([high] * n))
-
-    def _allocate(self):
-        n, obs = self.num_envs, self.observation_space
-        self._obs = np.zeros(obs.shape, obs.dtype)
-        self._reward = np.zeros(n, np.float32)
-        self._terminated, self._truncated = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
-        self._final = np.zeros(n, np.bool_)
-        self._final_obs = np.zeros(obs.shape, obs.dtype)
-        self._mask = None
-        self._actions = np.zeros(self.action_space.shape, self.action_space.dtype)  # copies of those of other dtypes
-        b = self._buffers = _library.Buffers(struct_size=ctypes.sizeof(_library.Buffers))
-        for name in ("obs", "reward", "terminated", "truncated", "final", "final_obs"):
-            setattr(b, name, _library.Rows.of(getattr(self, "_" + name)))
-        if isinstance(self.single_action_space, Discrete):
-            self._mask = np.zeros((n, self.single_action_space.n), np.bool_)
-            b.mask = _library.Rows.of(self._mask)
-        self._buffers_at = ctypes.byref(b)
-
-    @property
-    def unwrapped(self):
-        return self
-
-    # Steps.
+        super().reset(seed=int(seed))
+        self.name, self.num_envs, self.autoreset_mode, self.copy = b.name, b.rows, b.mode, copy
+        self.num_worlds, self.agents = b.worlds, tuple(b.agents)
+        self.metadata = {**self.metadata, "autoreset_mode": b.mode}
+        self.max_episode_steps = b.limit
+        self.single_observation_space, self.single_action_space = b.observation.space, b.action.space
+        self.observation_space = _gym.batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = _gym.batch_space(self.single_action_space, self.num_envs)
+        self._extra = {}  # of set_attr
+        self._all = np.ones(self.num_envs, np.bool_)
 
     def reset(self, *, seed=None, options=None):
         """Begins episodes, and returns observations and info.
 
-        seed      None: the next episode of each world. A number: the first episode of that seed. A
-                  list: a seed for each world; None in it is an error.
+        seed      None: the next episode of each world. A number: the first episode of that seed; world i has the
+                  episodes of world first + i. A list with one of those for each world (not for each agent).
         options   {"reset_mask": array of bool}: only these worlds begin.
         """
-        o = _library.ResetOptions(struct_size=ctypes.sizeof(_library.ResetOptions))
-        options = dict(options or {})
-        only = options.pop("reset_mask", None)
-        if options:
-            raise RangeError(f"options {sorted(options)}: only reset_mask is supported")
-        if only is not None:
-            only = self._array("reset_mask", only, (self.num_envs,), np.bool_)
-            o.only, o.only_count = only.ctypes.data, len(only)
+        only = self._reset_mask(options)
+        self._batch.reset(seed, only)
         if seed is not None and np.ndim(seed) == 0:
-            o.reseed, o.seed = 1, _unsigned("seed", seed)
-        elif seed is not None:
-            seeds = np.array([_unsigned("seed", s) for s in seed], np.uint64)
-            o.seeds, o.seeds_count = seeds.ctypes.data, len(seeds)
-        self._call("reset", ctypes.byref(o), self._buffers_at)
-        return self._obs, self._info()
+            super().reset(seed=int(seed))
+        return self._give(self._batch.shown), self._info(self._all if only is None else only.repeat(self.num_envs // self.num_worlds))
 
     def step(self, actions):
         """Steps all worlds: observations, rewards, terminated, truncated, info.
 
-        info has "action_mask" if actions are choices, and, in SAME_STEP, where an episode has
-        ended, "final_obs", an array with a row for each world, and "_final_obs" and "_final_info",
-        which mark the worlds whose rows are valid.
+        info has, where actions are choices, "action_mask", a flag for each choice; and in SAME_STEP, where an episode has
+        ended, "final_obs", its last observation or None, and "final_info". "_action_mask", "_final_obs" and "_final_info"
+        mark the worlds that have them. With several agents "live" marks those that take part in the next step.
         """
-        a = self._taken(actions)
-        self._buffers.actions = _library.Rows(a.ctypes.data, a.nbytes, a.nbytes // self.num_envs)
-        self._call("step", self._buffers_at)
-        info = self._info()
-        if self.autoreset_mode is AutoresetMode.SAME_STEP and self._final.any():
-            info["final_obs"], info["_final_obs"] = self._final_obs, self._final
-            info["final_info"], info["_final_info"] = {}, self._final
-        return self._obs, self._reward, self._terminated, self._truncated, info
+        self._batch.step(actions)
+        return self._outcome()
+
+    def send(self, actions) -> None:
+        """Begins a step, which recv ends. Until then the actions may not be changed, arrays of copy=False not be read, and
+        other calls than ready and close are StaleErrors."""
+        self._batch.send(actions)
+
+    def recv(self):
+        """Waits for the step of send, and returns what step returns. An invalid action is an error here."""
+        self._batch.recv()
+        return self._outcome()
+
+    def ready(self) -> bool:
+        """Whether recv would return at once."""
+        return self._batch.ready()
+
+    def _outcome(self):
+        b = self._batch
+        info = self._info(self._all)
+        if b.mode is AutoresetMode.SAME_STEP and b.final.any():
+            self._add_final(info)
+        obs = self._give(b.shown)
+        reward = b.reward.astype(np.float64) if self.copy else b.reward
+        return obs, reward, self._give(b.terminated), self._give(b.truncated), info
 
     def observe(self):
         """The observations, for use after load and fork."""
-        self._call("observe", self._buffers_at)
-        return self._obs
+        self._batch.observe()
+        return self._give(self._batch.shown)
 
-    def close(self, **_):
-        """Closes the environment. Closing it twice is not an error."""
-        if not self.closed:
-            self.closed = True
-            if self._process == os.getpid():  # the library does not survive a fork
-                self._lib.check(self._lib.close(self._batch), 0)
+    def render(self):
+        """A picture of each world in mode "rgb_array", in a tuple: height x width x 3 bytes each, new arrays. Otherwise None."""
+        if self.render_mode is None:
+            return None
+        return tuple(_render.frame(self._batch, i, self.render_size) for i in range(self._batch.worlds))
+
+    def close_extras(self, **_):
+        """Closes the worlds."""
+        if self._batch is not None:
+            self._batch.close()
 
     # The state of worlds.
 
     def hashes(self):
         """The hash of each world."""
-        out = np.zeros(self.num_envs, np.uint64)
-        self._call("hashes", out.ctypes.data, len(out))
-        return out
+        return self._batch.hashes()
 
-    def save(self, world):
+    def save(self, world: int) -> bytes:
         """A world as bytes."""
-        length, room = ctypes.c_int64(), 1 << 14
-        while True:
-            data = ctypes.create_string_buffer(room)
-            self._open()
-            code = self._lib.save(self._batch, int(world), data, room, ctypes.byref(length))
-            if code != _library.CAPACITY or length.value <= room:
-                self._lib.check(code, self._batch)
-                return data.raw[: length.value]
-            room = length.value
+        return self._batch.save(world)
 
-    def load(self, world, data):
+    def load(self, world: int, data: bytes) -> None:
         """Replaces a world by a saved one."""
-        self._call("load", int(world), ctypes.c_char_p(bytes(data)), len(data))
+        self._batch.load(world, data)
 
-    def fork(self, source, target):
+    def fork(self, source: int, target: int) -> None:
         """Makes world target a copy of world source."""
-        self._call("fork", int(source), int(target))
+        self._batch.fork(source, target)
 
-    def export(self, world, directory):
+    def export(self, world: int, directory) -> dict:
         """Writes the last episode of a world as a log that `bench replay verify` verifies."""
-        e = _library.Exported(struct_size=ctypes.sizeof(_library.Exported))
-        self._call("export", int(world), str(directory).encode(), ctypes.byref(e))
-        return {"seed": e.seed, "ticks": e.ticks, "hash": e.hash, "steps": e.steps}
+        return self._batch.export(world, directory)
+
+    # Attributes of worlds.
+
+    def call(self, name: str, *args, **kwargs) -> tuple:
+        """What each world returns for a method of Env, or its attribute of that name."""
+        if name == "hash":
+            return tuple(self.hashes().tolist())
+        if name in ("save", "load", "export"):
+            return tuple(getattr(self, name)(i, *args, **kwargs) for i in range(self.num_worlds))
+        if name in self._extra:
+            return self._extra[name]
+        value = getattr(self, {"observation_space": "single_observation_space", "action_space": "single_action_space"}.get(name, name))
+        if callable(value):
+            raise AttributeError(f"{name}: worlds are not called one by one")
+        return (value,) * self.num_envs
+
+    def get_attr(self, name: str) -> tuple:
+        """The attribute of each world."""
+        return self.call(name)
+
+    def set_attr(self, name: str, values) -> None:
+        """Keeps a value for each world, for get_attr: from a list or tuple, or the same for all. No world reads them."""
+        if hasattr(self, name):
+            raise AttributeError(f"{name}: worlds cannot change it")
+        values = tuple(values) if isinstance(values, (list, tuple)) else (values,) * self.num_envs
+        if len(values) != self.num_envs:
+            raise RangeError(f"length of values = {len(values)}: wants {self.num_envs}")
+        self._extra[name] = values
 
     # Helpers.
 
-    def _open(self):
-        if self.closed:
-            raise StaleError("the environment is closed")
-        if self._process != os.getpid():
-            raise StaleError("the environment belongs to another process, from which this one was forked: start it by 'spawn'")
+    def _give(self, tree):
+        return copied(tree) if self.copy else tree
 
-    def _call(self, name, *arguments):
-        self._open()
-        code = getattr(self._lib, name)(self._batch, *arguments)
-        if code != 0:
-            self._lib.check(code, self._batch)
+    def _info(self, which):
+        """The info of the worlds that are marked."""
+        b, info = self._batch, {}
+        if b.shown_mask is not None:
+            info.update(action_mask=self._give(b.shown_mask), _action_mask=self._give(which))
+        if b.agents:
+            info.update(live=self._give(b.live), _live=self._give(which))
+        return info
 
-    def _info(self):
-        return {} if self._mask is None else {"action_mask": self._mask}
+    def _add_final(self, info):
+        b = self._batch
+        last = np.full(self.num_envs, None, object)
+        for i in np.flatnonzero(b.final):
+            last[i] = row(b.shown_final, i)
+        info.update(final_obs=last, _final_obs=b.final.copy(), final_info={}, _final_info=b.final.copy())
 
-    def _taken(self, actions):
-        """The array of actions itself, if the library can read it in place, or a copy that it can read."""
-        to = self._actions
-        a = actions if isinstance(actions, np.ndarray) else np.asarray(actions)
-        if a.shape != to.shape:
-            raise ValueError(f"actions: shape {a.shape}, wants {to.shape}")
-        if a.dtype == to.dtype and a.flags.c_contiguous and a.flags.aligned:
-            return a
-        choices = to.dtype == np.int32
-        if choices and a.dtype == object and all(isinstance(v, int) for v in a):
-            pass  # whole numbers that no dtype holds
-        elif a.dtype.kind not in ("iu" if choices else "iuf"):
-            raise TypeError(f"actions: dtype {a.dtype}, wants {'whole numbers' if choices else 'numbers'}")
-        if choices:
-            n = self.single_action_space.n
-            bad = np.flatnonzero((a < 0) | (a >= n))  # before a cast changes them
-            if len(bad):
-                raise RangeError(f"actions: choice of world[{bad[0]}] = {a[bad[0]]}: 0 to {n - 1}")
-        with np.errstate(over="ignore"):  # the library refuses infinities and names the world
-            to[...] = a
-        return to
+    def _reset_mask(self, options):
+        options = dict(options or {})
+        mask = options.pop("reset_mask", None)
+        if options:
+            raise RangeError(f"options {sorted(options)}: only reset_mask is supported")
+        if mask is None:
+            return None
+        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+            raise TypeError(f"reset_mask: {getattr(mask, 'dtype', type(mask).__name__)}, wants a numpy array of bool")
+        if mask.shape != (self.num_envs,):
+            raise ValueError(f"reset_mask: shape {mask.shape}, wants {(self.num_envs,)}")
+        if not mask.any():
+            raise ValueError("reset_mask: no world is marked")
+        if not self.agents:
+            return mask
+        mask = mask.reshape(self.num_worlds, -1)
+        if (mask.any(1) != mask.all(1)).any():
+            raise ValueError(f"reset_mask: some agents of world {np.flatnonzero(mask.any(1) != mask.all(1))[0]} are marked and others not")
+        return mask.all(1)
 
-    def _array(self, name, array, shape, dtype):
-        """The array itself, if the library can read it in place."""
-        if not isinstance(array, np.ndarray):
-            raise TypeError(f"{name}: a {type(array).__name__}, wants a numpy array")
-        if array.shape != tuple(shape):
-            raise ValueError(f"{name}: shape {array.shape}, wants {tuple(shape)}")
-        if array.dtype != dtype:
-            raise TypeError(f"{name}: dtype {array.dtype}, wants {np.dtype(dtype)}")
-        if not array.flags.c_contiguous or not array.flags.aligned:
-            raise ValueError(f"{name}: has gaps or is not aligned; numpy.ascontiguousarray copies it")
-        return array
+    def __copy__(self):
+        return copy.deepcopy(self)
 
     def __enter__(self):
         return self
@@ -265,19 +230,7 @@ class VectorEnv:
     def __exit__(self, *_):
         self.close()
 
-    def __del__(self):
-        try:
-            self.close()
-        except Exception:  # the interpreter is ending
-            pass
-
     def __repr__(self):
-        return f"VectorEnv({self.name!r}, num_envs={self.num_envs})"
-
-
-def _unsigned(name, v):
-    if isinstance(v, bool) or not isinstance(v, (int, np.integer)):
-        raise TypeError(f"{name}: a {type(v).__name__}, wants a whole number")
-    if not 0 <= int(v) < 1 << 64:
-        raise RangeError(f"{name} = {v}: 0 to 2**64-1")
-    return int(v)
+        if self.spec is not None:
+            return super().__repr__()
+        return f"{type(self).__name__}({self.name!r}, num_envs={self.num_envs})"

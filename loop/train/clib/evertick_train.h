@@ -3,15 +3,25 @@
 
        go build -buildmode=c-shared -o libevertick_train.so ./loop/train/capi
 
+   or one with worlds of your own: see the Go package loop/train/clib.
+
    Every function returns a code, EVERTICK_OK or one below, and evertick_train_error returns a
    message about the last call on a batch. A call with an error has changed nothing, unless the
    code is EVERTICK_EWORLD or EVERTICK_EPANIC. No function aborts the process.
 
-   Memory belongs to the caller. Buffers are read and written during a call and not kept. Set
-   struct_size to the size of the struct, so that a later library can recognise an earlier caller.
+   Memory belongs to the caller. Buffers are read and written during a call and not kept; those of
+   evertick_train_send belong to the library until evertick_train_recv, or close, returns. Set struct_size
+   to the size of the struct: a library knows the sizes of earlier headers, and takes what they lack as zero.
 
    A batch is for one thread at a time: a call waits for a running call on the same batch.
-   Different batches are independent.
+   Different batches are independent, and may be used by one thread each, at the same time.
+
+   Signals: when it is loaded, the library installs handlers for the signals that the Go runtime uses, unless
+   the program ignores them, and passes signals that it does not handle to the handlers that were there before.
+   Those of SIGINT and SIGHUP are left alone if the program has set any. A program that sets a handler after
+   the library was loaded must set SA_ONSTACK, as threads of the library have small stacks, and may not
+   replace the handler of SIGURG. It must not block SIGPROF and SIGURG in threads that it creates. See
+   the documentation of Go's package os/signal, "Go programs that use cgo or SWIG".
 
    The library has threads of its own, which fork(2) does not copy. In a child of a process that
    has loaded the library every function returns EVERTICK_EFORKED at once, and changes nothing; the
@@ -25,14 +35,16 @@
 extern "C" {
 #endif
 
-/* Callers and libraries of one version understand each other. */
+/* Callers and libraries of one version understand each other: what a later library adds is at the end of
+   structs, or a function. */
 #define EVERTICK_TRAIN_VERSION 1
 
 enum {
 	EVERTICK_OK = 0,
 	EVERTICK_ERANGE = -1,       /* an invalid value, length or name */
 	EVERTICK_ENOTFINITE = -2,   /* NaN or infinite */
-	EVERTICK_ESTALE = -3,       /* a handle that is closed; an episode that has ended or not begun */
+	EVERTICK_ESTALE = -3,       /* a handle that is closed; an episode that has ended or not begun; a step
+	                               that was sent, and not received, or the other way round */
 	EVERTICK_ECORRUPT = -4,     /* saved data that is truncated or altered */
 	EVERTICK_EUNSUPPORTED = -5, /* of another version or definition, or not recorded */
 	EVERTICK_ECAPACITY = -6,    /* too little room */
@@ -44,6 +56,7 @@ enum {
 };
 
 enum { EVERTICK_FLOAT32 = 0, EVERTICK_UINT8 = 1, EVERTICK_INT32 = 2 };
+enum { EVERTICK_OBS = 0, EVERTICK_ACTION = 1 };
 enum { EVERTICK_NEXT_STEP = 0, EVERTICK_SAME_STEP = 1, EVERTICK_DISABLED = 2 };
 
 #define EVERTICK_TRAIN_MAX_DIMS 4
@@ -71,14 +84,29 @@ typedef struct evertick_train_info {
 	uint32_t obs_kind; /* FLOAT32 or UINT8 */
 	uint32_t obs_dims;
 	int64_t obs_shape[EVERTICK_TRAIN_MAX_DIMS];
-	int64_t obs_size; /* numbers per world */
+	int64_t obs_size; /* numbers per row */
 	uint32_t action_kind; /* FLOAT32 or INT32 */
 	uint32_t action_dims; /* 0 for a choice */
 	int64_t action_shape[EVERTICK_TRAIN_MAX_DIMS];
 	int64_t action_size;
-	int64_t choices;    /* of INT32 */
+	int64_t choices;    /* of INT32 with action_dims 0; otherwise evertick_train_choices has them */
 	char name[EVERTICK_TRAIN_MAX_NAME + 8];
+	/* A caller whose struct ends here cannot describe worlds with agents, parts or several choices: EUNSUPPORTED. */
+	int64_t agents;       /* rows per world, 1 at least: row = world * agents + agent */
+	int64_t mask_size;    /* flags in a row of masks: the sum of all choices, 0 for FLOAT32 */
+	int64_t obs_parts;    /* named parts of a row of observations, 0: none */
+	int64_t action_parts;
 } evertick_train_info;
+
+/* A named part of a row of observations or actions: size numbers from offset. */
+typedef struct evertick_train_part {
+	uint32_t struct_size;
+	uint32_t dims; /* 0 for one choice */
+	int64_t offset;
+	int64_t size;
+	int64_t shape[EVERTICK_TRAIN_MAX_DIMS];
+	char name[EVERTICK_TRAIN_MAX_NAME + 8];
+} evertick_train_part;
 
 /* A buffer: the address of row 0, its size in bytes, and the bytes from one row to the
    next, a multiple of the size of a number. */
@@ -88,9 +116,9 @@ typedef struct evertick_train_rows {
 	int64_t stride;
 } evertick_train_rows;
 
-/* All buffers of a batch, a row for each world. Only step uses actions, reward, terminated, truncated,
-   final and final_obs, and the last two only in mode SAME_STEP; a mask with null data is ignored. Flags
-   and masks are bytes, 0 or 1. */
+/* All buffers of a batch, a row for each world, or for each agent of each world. Only step uses actions, reward,
+   terminated, truncated, final and final_obs, and the last two only in mode SAME_STEP; a mask or live with null
+   data is ignored. Flags and masks are bytes, 0 or 1. */
 typedef struct evertick_train_buffers {
 	uint32_t struct_size;
 	uint32_t reserved;                 /* zero */
@@ -102,6 +130,8 @@ typedef struct evertick_train_buffers {
 	evertick_train_rows final;         /* uint8_t, stride 1 */
 	evertick_train_rows final_obs;     /* as obs */
 	evertick_train_rows mask;          /* uint8_t for each choice */
+	/* An earlier caller's struct may end here. */
+	evertick_train_rows live;          /* uint8_t, stride 1: whether the row takes part in the next step */
 } evertick_train_buffers;
 
 /* Which worlds begin, and with which seeds. */
@@ -142,7 +172,7 @@ int32_t evertick_train_names(char *text, int64_t room, int64_t *length);
 /* Creates a batch. A null config is zero. */
 int32_t evertick_train_create(evertick_text *name, evertick_train_config_in *config, uint64_t *batch);
 
-/* Ends a batch. Its handle is ESTALE from then on. */
+/* Ends a batch, after a running call or a step that was sent. Its handle is ESTALE from then on. */
 int32_t evertick_train_close(uint64_t batch);
 
 /* Writes the error message of the last call on the batch, or for batch 0 of the last call of create or on a
@@ -155,14 +185,40 @@ int32_t evertick_train_describe(uint64_t batch, evertick_train_info *info);
 /* Writes the bounds of spaces of FLOAT32: obs_size and action_size numbers. Null pointers are skipped. */
 int32_t evertick_train_bounds(uint64_t batch, float *obs_low, float *obs_high, float *action_low, float *action_high);
 
+/* Writes the number of choices of each number of an action of INT32; count is action_size. */
+int32_t evertick_train_choices(uint64_t batch, int64_t *choices, int64_t count);
+
+/* Describes part number index of the observations (space EVERTICK_OBS) or actions (EVERTICK_ACTION). */
+int32_t evertick_train_describe_part(uint64_t batch, uint32_t space, int64_t index, evertick_train_part *part);
+
+/* Writes the names of the agents of a world as evertick_train_names does: none if it has one agent without a name. */
+int32_t evertick_train_agents(uint64_t batch, char *text, int64_t room, int64_t *length);
+
 /* Begins episodes. Null options: the next one of every world. */
 int32_t evertick_train_reset(uint64_t batch, evertick_train_reset_in *options, evertick_train_buffers_in *buffers);
 
 /* Steps all worlds. */
 int32_t evertick_train_step(uint64_t batch, evertick_train_buffers_in *buffers);
 
+/* Starts a step and returns. The buffers, but not the struct, belong to the library until
+   evertick_train_recv returns: do not read, write or free them. Until then every other call on the batch but poll,
+   error and close is ESTALE. An invalid struct is refused here, an invalid action by recv. The results are those of
+   evertick_train_step. For two halves of a batch in turn create two batches, the second with first
+   set to the number of worlds of the first. */
+int32_t evertick_train_send(uint64_t batch, evertick_train_buffers_in *buffers);
+
+/* Waits for the step that was sent, and returns its result. */
+int32_t evertick_train_recv(uint64_t batch);
+
+/* Writes 1 if evertick_train_recv would return at once, otherwise 0. */
+int32_t evertick_train_poll(uint64_t batch, int32_t *ready);
+
 /* Writes observations and masks. */
 int32_t evertick_train_observe(uint64_t batch, evertick_train_buffers_in *buffers);
+
+/* Writes a picture of a world as it is, 1 to 4096 pixels wide and high: three bytes a pixel, red, green and blue, row
+   by row from the top, 3 * width * height bytes. Worlds without pictures are EUNSUPPORTED. */
+int32_t evertick_train_render(uint64_t batch, int64_t world, int32_t width, int32_t height, uint8_t *rgb, int64_t bytes);
 
 /* Writes the hash of every world. */
 int32_t evertick_train_hashes(uint64_t batch, uint64_t *hashes, int64_t count);

@@ -1,6 +1,6 @@
 //go:build cgo
 
-package main
+package clib
 
 /*
 #include "evertick_train.h"
@@ -20,7 +20,7 @@ func (h *batch) setBuffers(c *C.evertick_train_buffers_in, step bool) error {
 	if c == nil {
 		return null("buffers")
 	}
-	if err := structSize("buffers", c.struct_size, unsafe.Sizeof(*c)); err != nil {
+	if err := structSize("buffers", c.struct_size, unsafe.Sizeof(*c), unsafe.Offsetof(c.live)); err != nil {
 		return err
 	}
 	if c.reserved != 0 {
@@ -28,17 +28,20 @@ func (h *batch) setBuffers(c *C.evertick_train_buffers_in, step bool) error {
 	}
 	def, cfg := h.b.Definition(), h.b.Config()
 	h.buffers = train.Buffers{}
-	t := bufferReader{worlds: h.b.Len()}
+	t := bufferReader{rows: h.b.Len() * h.b.Agents()}
 	to := &h.buffers
 	to.Obs, to.ObsUint8, to.ObsStride = t.obs("obs", c.obs, def.Obs)
 	if c.mask.data != nil && def.Action.Kind == train.Int32 {
-		to.Mask, to.MaskStride = rows[bool](&t, "mask", c.mask, def.Action.Choices)
+		to.Mask, to.MaskStride = rows[bool](&t, "mask", c.mask, def.Action.MaskSize())
+	}
+	if uintptr(c.struct_size) == unsafe.Sizeof(*c) && c.live.data != nil {
+		to.Live = dense[bool](&t, "live", c.live)
 	}
 	if !step {
 		return t.err
 	}
 	if def.Action.Kind == train.Int32 {
-		to.Choices, to.ActionStride = rows[int32](&t, "actions", c.actions, 1)
+		to.Choices, to.ActionStride = rows[int32](&t, "actions", c.actions, def.Action.Size())
 	} else {
 		to.Actions, to.ActionStride = rows[float32](&t, "actions", c.actions, def.Action.Size())
 	}
@@ -64,8 +67,8 @@ func (t *bufferReader) obs(name string, r C.evertick_train_rows, s train.Space) 
 
 // bufferReader makes slices of buffers, and keeps the first error.
 type bufferReader struct {
-	worlds int
-	err    error
+	rows int
+	err  error
 }
 
 func (t *bufferReader) fail(name, what string, v, want any) {
@@ -91,11 +94,11 @@ func rows[T float32 | int32 | uint8 | bool](t *bufferReader, name string, r C.ev
 		t.fail(name, "stride", stride, fmt.Sprintf("a multiple of %d, %d bytes at least", size, int64(row)*size))
 		return nil, 0
 	}
-	if want := int64(t.worlds-1)*stride + int64(row)*size; bytes < want {
+	if want := int64(t.rows-1)*stride + int64(row)*size; bytes < want {
 		t.fail(name, "bytes", bytes, want)
 		return nil, 0
 	}
-	n := int64(t.worlds-1)*stride/size + int64(row)
+	n := int64(t.rows-1)*stride/size + int64(row)
 	return unsafe.Slice((*T)(r.data), int(n)), int(stride / size)
 }
 

@@ -95,6 +95,29 @@ static void creation(void) {
 	WANT(evertick_train_close(UINT64_MAX), EVERTICK_ESTALE, 0);
 }
 
+/* Pictures of a world: white, with something on it, and not a byte more than that. */
+static void pictures(uint64_t batch) {
+	enum { W = 40, H = 24 };
+	static uint8_t rgb[3 * W * H + 1], again[3 * W * H];
+	int i, dark = 0;
+	rgb[3 * W * H] = 77;
+	WANT(evertick_train_render(batch, 3, W, H, rgb, 3 * W * H), EVERTICK_OK, batch);
+	for (i = 0; i < 3 * W * H; i++) dark += rgb[i] < 128;
+	TRUE(rgb[0] == 255 && rgb[1] == 255 && dark > W && rgb[3 * W * H] == 77);
+	WANT(evertick_train_render(batch, 3, H, W, again, 3 * W * H), EVERTICK_OK, batch);
+	TRUE(memcmp(rgb, again, sizeof again) != 0);
+	WANT(evertick_train_render(batch, 3, W, H, again, sizeof again), EVERTICK_OK, batch);
+	TRUE(memcmp(rgb, again, sizeof again) == 0);
+	WANT(evertick_train_render(batch, N, W, H, rgb, 3 * W * H), EVERTICK_ERANGE, batch);
+	WANT(evertick_train_render(batch, -1, W, H, rgb, 3 * W * H), EVERTICK_ERANGE, batch);
+	WANT(evertick_train_render(batch, 0, W, H, rgb, 3 * W * H - 1), EVERTICK_ERANGE, batch);
+	TRUE(strstr(said(batch), "bytes of rgb = 2879") != NULL);
+	WANT(evertick_train_render(batch, 0, W, 0, rgb, 0), EVERTICK_ERANGE, batch);
+	WANT(evertick_train_render(batch, 0, -W, -H, rgb, 3 * W * H), EVERTICK_ERANGE, batch);
+	WANT(evertick_train_render(batch, 0, 1 << 30, 1 << 30, rgb, 3 * W * H), EVERTICK_ERANGE, batch);
+	WANT(evertick_train_render(batch, 0, W, H, NULL, 3 * W * H), EVERTICK_ERANGE, batch);
+}
+
 static void steps(int64_t workers, uint64_t *sum) {
 	evertick_train_buffers b = buffers();
 	evertick_train_info info;
@@ -159,6 +182,7 @@ static void steps(int64_t workers, uint64_t *sum) {
 	WANT(evertick_train_load(batch, 2, NULL, 5), EVERTICK_ERANGE, batch);
 	WANT(evertick_train_export(batch, 2, "nowhere", NULL), EVERTICK_EUNSUPPORTED, batch);
 
+	pictures(batch);
 	WANT(evertick_train_close(batch), EVERTICK_OK, batch);
 	WANT(evertick_train_step(batch, &b), EVERTICK_ESTALE, batch);
 	WANT(evertick_train_close(batch), EVERTICK_ESTALE, batch);
@@ -209,6 +233,7 @@ static int in_child(uint64_t batch, evertick_train_buffers *b) {
 	WANT(evertick_train_bounds(batch, NULL, NULL, NULL, NULL), EVERTICK_EFORKED, batch);
 	WANT(evertick_train_reset(batch, NULL, b), EVERTICK_EFORKED, batch);
 	WANT(evertick_train_observe(batch, b), EVERTICK_EFORKED, batch);
+	WANT(evertick_train_render(batch, 0, 2, 2, data, 12), EVERTICK_EFORKED, batch);
 	WANT(evertick_train_hashes(batch, hashes, N), EVERTICK_EFORKED, batch);
 	WANT(evertick_train_save(batch, 0, data, sizeof data, &length), EVERTICK_EFORKED, batch);
 	WANT(evertick_train_load(batch, 0, data, sizeof data), EVERTICK_EFORKED, batch);

@@ -1,0 +1,317 @@
+"""Worlds in a library, and the arrays that it reads and writes."""
+
+import copy
+import ctypes
+import operator
+import os
+
+import numpy as np
+
+from . import _library
+from ._gym import AutoresetMode
+from ._layout import Layout, Part
+from ._library import RangeError, StaleError
+
+_DTYPES = {_library.FLOAT32: np.float32, _library.UINT8: np.uint8, _library.INT32: np.int32}
+_MODES = [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED]
+_NEVER = 1 << 30  # the largest limit of steps
+
+
+class Batch:
+    """Worlds of one kind, a row of each array for each.
+
+    It pickles and copies with the state of all its worlds.
+    """
+
+    handle = 0  # 0: closed
+    sent = None  # the actions between send and recv
+    _loaded = ("lib", "handle", "buffers", "at", "shown", "shown_final", "shown_mask")  # these are of this process alone
+
+    def __init__(self, name, worlds, *, seed, mode, workers, limit, first, record, library):
+        self.name, self.mode, self.library = str(name), AutoresetMode(mode), library
+        self.worlds = _number("num_envs", worlds, 1)
+        self.config = (
+            _MODES.index(self.mode), self.worlds, unsigned("first", first), unsigned("seed", seed), _limit(limit),
+            _number("workers", workers, 0), int(bool(record)), 0,
+        )
+        self._open()
+        self._describe()
+        self.rows = n = self.worlds * max(1, len(self.agents))
+        self.obs = np.zeros((n, self.observation.size), self.observation.dtype)
+        self.final_obs = np.zeros_like(self.obs)
+        self.actions = np.zeros((n, self.action.size), self.action.dtype)  # copies of those that the library cannot read
+        self.reward = np.zeros(n, np.float32)
+        self.terminated, self.truncated, self.final = (np.zeros(n, np.bool_) for _ in range(3))
+        self.mask, self.live = np.zeros((n, sum(self.action.choices)), np.bool_), np.zeros(n, np.bool_)
+        self._bind()
+
+    # Life.
+
+    def _open(self):
+        self.lib, self.process = _library.load(self.library), os.getpid()
+        config, handle = _library.Config(ctypes.sizeof(_library.Config), *self.config), ctypes.c_uint64()
+        self.lib.check(self.lib.call.create(self.name.encode(), ctypes.byref(config), ctypes.byref(handle)))
+        self.handle = handle.value
+
+    def _bind(self):
+        """Gives the arrays to the library, and makes the views that the environments return."""
+        b = self.buffers = _library.Buffers(struct_size=ctypes.sizeof(_library.Buffers))
+        for name in ("obs", "reward", "terminated", "truncated", "final", "final_obs", "live"):
+            setattr(b, name, _library.Rows.of(getattr(self, name)))
+        if self.action.choices:
+            b.mask = _library.Rows.of(self.mask)
+        self.at = ctypes.byref(b)
+        self.shown, self.shown_final = self.observation.of(self.obs), self.observation.of(self.final_obs)
+        self.shown_mask = self.action.masks().of(self.mask) if self.action.choices else None
+
+    def close(self):
+        """Closes the worlds. Closing them twice is not an error."""
+        handle, self.handle = self.handle, 0
+        if handle and self.process == os.getpid():  # the library does not survive a fork
+            self.lib.check(self.lib.call.close(handle))
+
+    def __del__(self):
+        try:
+            self.close()
+        except Exception:  # the interpreter is ending
+            pass
+
+    def check_open(self):
+        """Raises StaleError unless the worlds are there."""
+        if not self.handle:
+            raise StaleError("the environment is closed")
+        if self.process != os.getpid():
+            raise StaleError("the environment belongs to another process, from which this one was forked: start it by 'spawn'")
+
+    def call(self, name, *arguments):
+        """Calls a function of the library."""
+        self.check_open()
+        code = getattr(self.lib.call, name)(self.handle, *arguments)
+        if code != 0:
+            self.lib.check(code, self.handle)
+
+    def _describe(self):
+        info = _library.Info(struct_size=ctypes.sizeof(_library.Info))
+        self.call("describe", ctypes.byref(info))
+        self.limit = info.max_steps
+        bounds = [np.zeros(n, np.float32) for n in (info.obs_size, info.obs_size, info.action_size, info.action_size)]
+        self.call("bounds", *(a.ctypes.data for a in bounds))
+        self.agents = self.lib.agents(self.handle)
+        if info.obs_kind == _library.UINT8:
+            bounds[1].fill(255)
+        shape = tuple(info.obs_shape[: info.obs_dims])
+        self.observation = self._layout(_library.OBS, info.obs_parts, info.obs_kind, shape, bounds[:2])
+        shape = tuple(info.action_shape[: info.action_dims])
+        if info.action_kind == _library.INT32:
+            choices = np.zeros(info.action_size, np.int64)
+            self.call("choices", choices.ctypes.data, len(choices))
+            bounds = [choices] * 4
+        self.action = self._layout(_library.ACTION, info.action_parts, info.action_kind, shape, bounds[2:])
+
+    def _layout(self, space, count, kind, shape, bounds):
+        """The layout of rows; bounds are those of each number, or twice the number of its choices."""
+        parts = {}
+        for i in range(count):
+            p = _library.PartInfo(struct_size=ctypes.sizeof(_library.PartInfo))
+            self.call("describe_part", space, i, ctypes.byref(p))
+            low, high = (b[p.offset : p.offset + p.size] for b in bounds)
+            parts[p.name.decode()] = _part(kind, tuple(p.shape[: p.dims]), low, high, p.offset)
+        return Layout(parts or {None: _part(kind, shape, *bounds, 0)}, _DTYPES[kind])
+
+    # Steps.
+
+    def reset(self, seed=None, only=None):
+        """Begins episodes: of all worlds, or where only is true.
+
+        seed is None for the next episode of each, a number for the first episode of that seed, or a
+        list with an entry of either kind for each world.
+        """
+        if seed is None or np.ndim(seed) == 0:
+            o = {} if seed is None else {"reseed": 1, "seed": unsigned("seed", seed)}
+            self._reset(only, **o)
+            return
+        if len(seed) != self.worlds:
+            raise RangeError(f"length of seed = {len(seed)}: wants {self.worlds}")
+        given = np.array([s is not None for s in seed])
+        seeds = np.array([0 if s is None else unsigned(f"seed[{i}]", s) for i, s in enumerate(seed)], np.uint64)
+        only = np.ones(self.worlds, np.bool_) if only is None else only
+        if (only & ~given).any():
+            self._reset(only & ~given)
+        if (only & given).any():
+            self._reset(only & given, seeds=seeds.ctypes.data, seeds_count=len(seeds))
+
+    def _reset(self, only, **options):
+        o = _library.ResetOptions(struct_size=ctypes.sizeof(_library.ResetOptions), **options)
+        if only is not None:
+            only = np.ascontiguousarray(only)
+            o.only, o.only_count = only.ctypes.data, len(only)
+        self.call("reset", ctypes.byref(o), self.at)
+
+    def step(self, actions):
+        """Steps all worlds."""
+        a = self.readable(actions)
+        self.buffers.actions = _library.Rows.of(a)
+        self.call("step", self.at)
+
+    def send(self, actions):
+        """Begins a step of all worlds."""
+        if self.sent is not None:
+            raise StaleError("send: a step was sent before, and not received")
+        a = self.readable(actions)
+        self.buffers.actions = _library.Rows.of(a)
+        self.call("send", self.at)
+        self.sent = a  # the library reads it
+
+    def recv(self):
+        """Ends the step that was sent."""
+        try:
+            self.call("recv")
+        finally:
+            self.sent = None
+
+    def ready(self):
+        """Whether recv would return at once."""
+        out = ctypes.c_int32()
+        self.call("poll", ctypes.byref(out))
+        return bool(out.value)
+
+    def readable(self, actions):
+        """The array of actions itself, if the library can read it in place, or a copy that it can read."""
+        to, parts = self.actions, self.action.parts
+        if None in parts:
+            part = parts[None]
+            a = actions if isinstance(actions, np.ndarray) else np.asarray(actions)
+            if a.shape == (self.rows, *part.shape) and a.dtype == to.dtype and a.flags.c_contiguous and a.flags.aligned:
+                return a
+            self._copy("actions", part, a, to)
+            return to
+        if not isinstance(actions, dict) or actions.keys() != parts.keys():
+            got = sorted(actions) if isinstance(actions, dict) else type(actions).__name__
+            raise TypeError(f"actions: {got}, wants a dict of {sorted(parts)}")
+        for name, part in parts.items():
+            self._copy(f"actions[{name!r}]", part, np.asarray(actions[name]), to)
+        return to
+
+    def _copy(self, field, part, a, to):
+        if a.shape != (self.rows, *part.shape):
+            raise ValueError(f"{field}: shape {a.shape}, wants {(self.rows, *part.shape)}")
+        choices = part.choices is not None
+        if choices and a.dtype == object and all(isinstance(v, int) for v in a.flat):
+            pass  # whole numbers that no dtype holds
+        elif a.dtype.kind not in ("iub" if choices else "iubf"):
+            raise TypeError(f"{field}: dtype {a.dtype}, wants {'whole numbers' if choices else 'numbers'}")
+        a = a.reshape(self.rows, -1)
+        if choices:
+            bad = np.argwhere((a < 0) | (a >= part.choices))  # before a cast changes them
+            if len(bad):
+                self._refuse_choice(field, part, a, *bad[0])
+        with np.errstate(over="ignore"):  # the library refuses infinities and names the world
+            to[:, part.start : part.stop] = a
+
+    def _refuse_choice(self, field, part, a, row, k):
+        where = f"choice of world[{row}]" if part.shape == () else f"choice of world {row}[{k}]"
+        if self.agents:
+            world, agent = divmod(int(row), len(self.agents))
+            where = f"choice of world {world}, agent {self.agents[agent]!r}" + ("" if part.shape == () else f"[{k}]")
+        raise RangeError(f"{field}: {where} = {a[row, k]}: 0 to {part.choices[k] - 1}")
+
+    # The state of worlds.
+
+    def hashes(self):
+        """The hash of each world."""
+        out = np.zeros(self.worlds, np.uint64)
+        self.call("hashes", out.ctypes.data, len(out))
+        return out
+
+    def save(self, world):
+        """A world as bytes."""
+        world, length, room = operator.index(world), ctypes.c_int64(), 1 << 14
+        self.check_open()
+        while True:
+            data = ctypes.create_string_buffer(room)
+            code = self.lib.call.save(self.handle, world, data, room, ctypes.byref(length))
+            if code != _library.CAPACITY or length.value <= room:
+                self.lib.check(code, self.handle)
+                return data.raw[: length.value]
+            room = length.value
+
+    def load(self, world, data):
+        """Replaces a world by a saved one."""
+        self.call("load", operator.index(world), ctypes.c_char_p(bytes(data)), len(data))
+
+    def fork(self, source, target):
+        """Makes world target a copy of world source."""
+        self.call("fork", operator.index(source), operator.index(target))
+
+    def observe(self):
+        """Writes the observations, for use after load and fork."""
+        self.call("observe", self.at)
+
+    def export(self, world, directory):
+        """Writes the last episode of a world as a log that `bench replay verify` verifies."""
+        e = _library.Exported(struct_size=ctypes.sizeof(_library.Exported))
+        self.call("export", operator.index(world), str(directory).encode(), ctypes.byref(e))
+        return {"seed": e.seed, "ticks": e.ticks, "hash": e.hash, "steps": e.steps}
+
+    # Pickling.
+
+    def _saved(self, world):
+        try:
+            return self.save(world)
+        except StaleError:  # it has not begun
+            return None
+
+    def __getstate__(self):
+        state = {k: v for k, v in self.__dict__.items() if k not in self._loaded}
+        if self.handle:
+            self.check_open()
+            if self.sent is not None:
+                raise StaleError("a step was sent, and not received: the environment cannot be copied")
+            state["states"] = [self._saved(i) for i in range(self.worlds)]
+        return state
+
+    def __setstate__(self, state):
+        states = state.pop("states", None)
+        self.__dict__.update(state)
+        if states is None:
+            return
+        self._open()
+        self._bind()
+        for i, data in enumerate(states):
+            if data is not None:
+                self.load(i, data)
+
+    def __copy__(self):
+        return copy.deepcopy(self)
+
+
+def _part(kind, shape, low, high, start):
+    if kind != _library.INT32:
+        return Part.box(low.reshape(shape), high.reshape(shape), _DTYPES[kind], start)
+    return Part.each(low, start) if shape else Part.choice(low[0], start)
+
+
+def new_seed():
+    """A seed that nobody has chosen."""
+    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+
+
+def unsigned(name, v):
+    """A whole number from 0 to 2**64-1."""
+    if isinstance(v, bool) or not isinstance(v, (int, np.integer)):
+        raise TypeError(f"{name}: a {type(v).__name__}, wants a whole number")
+    if not 0 <= int(v) < 1 << 64:
+        raise RangeError(f"{name} = {v}: 0 to 2**64-1")
+    return int(v)
+
+
+def _number(name, v, least):
+    if not least <= operator.index(v) <= _NEVER:
+        raise RangeError(f"{name} = {v}: {least} to {_NEVER}")
+    return int(v)
+
+
+def _limit(v):
+    if v is None:
+        return 0
+    return _NEVER if v == -1 else _number("max_episode_steps", v, 1)

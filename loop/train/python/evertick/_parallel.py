@@ -1,0 +1,155 @@
+"""The environment of one world with several agents, as PettingZoo has it."""
+
+import copy
+
+import numpy as np
+
+from . import _render
+from ._batch import Batch, new_seed
+from ._gym import AutoresetMode
+from ._layout import row
+from ._library import RangeError
+
+try:
+    from pettingzoo import ParallelEnv as _Base
+except ImportError:
+    _Base = object
+
+
+class ParallelEnv(_Base):
+    """One world: a pettingzoo.ParallelEnv, where PettingZoo is installed.
+
+    The arguments are those of VectorEnv. Observations, rewards, flags and infos are dicts by agent: of those in
+    `agents`, which take part. An agent leaves after the step that ends it; when none is left, only reset goes on. An
+    environment pickles and copies with its state.
+    """
+
+    _batch = None  # until it is open
+
+    def __init__(self, name: str, *, seed=None, max_episode_steps=None, first: int = 0, record: bool = False, library=None,
+                 render_mode=None, render_size=_render.SIZE):
+        self.render_mode, self.render_size = _render.checked(render_mode, render_size)
+        self._batch = b = Batch(
+            name, 1, seed=new_seed() if seed is None else seed, mode=AutoresetMode.DISABLED, workers=1, limit=max_episode_steps,
+            first=first, record=record, library=library,
+        )
+        self.name, self.max_episode_steps = b.name, b.limit
+        self.metadata = {"name": b.name, "render_modes": _render.MODES, "render_fps": 60}
+        self.possible_agents = list(b.agents or ["agent_0"])
+        self.agents = []
+        # A space for each: their samples are independent.
+        self.observation_spaces = {a: copy.deepcopy(b.observation.space) for a in self.possible_agents}
+        self.action_spaces = {a: copy.deepcopy(b.action.space) for a in self.possible_agents}
+
+    def observation_space(self, agent):
+        """The space of the observations of an agent."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent):
+        """The space of the actions of an agent."""
+        return self.action_spaces[agent]
+
+    @property
+    def num_agents(self) -> int:
+        """How many agents take part."""
+        return len(self.agents)
+
+    @property
+    def max_num_agents(self) -> int:
+        """How many agents take part in the first step."""
+        return len(self.possible_agents)
+
+    @property
+    def unwrapped(self):
+        """The environment itself."""
+        return self
+
+    def reset(self, seed=None, options=None):
+        """Begins an episode: observations and infos. seed is None for the next episode, or a number."""
+        if options:
+            raise RangeError(f"options {sorted(options)}: there are none")
+        if np.ndim(seed) != 0:
+            raise TypeError(f"seed: a {type(seed).__name__}, wants a whole number")
+        self._batch.reset(seed)
+        self.agents = list(self.possible_agents)
+        return self._rows(self._batch.shown), self._infos()
+
+    def step(self, actions):
+        """Observations, rewards, terminations, truncations and infos of a step, of the agents that took part in it.
+
+        actions has one of each agent in `agents`. Infos have "action_mask" where actions are choices.
+        """
+        if set(actions) != set(self.agents):
+            raise RangeError(f"actions of {sorted(actions)}: wants those of {sorted(self.agents)}")
+        if not self.agents:
+            return {}, {}, {}, {}, {}
+        b = self._batch
+        b.step(self._gathered(actions))
+        flags = [{a: bool(of[i]) for a, i in self._places()} for of in (b.terminated, b.truncated)]
+        rewards = {a: float(b.reward[i]) for a, i in self._places()}
+        out = self._rows(b.shown), rewards, *flags, self._infos()
+        self.agents = [a for a in self.agents if not flags[0][a] and not flags[1][a]]
+        return out
+
+    def render(self):
+        """The picture of the world in mode "rgb_array": height x width x 3 bytes, a new array. Otherwise None."""
+        return None if self.render_mode is None else _render.frame(self._batch, 0, self.render_size)
+
+    def hash(self) -> int:
+        """The hash of the world."""
+        return int(self._batch.hashes()[0])
+
+    def save(self) -> bytes:
+        """The world as bytes."""
+        return self._batch.save(0)
+
+    def load(self, data: bytes):
+        """Replaces the world by a saved one, and returns observations and infos."""
+        b = self._batch
+        b.load(0, data)
+        b.observe()
+        self.agents = [a for a, live in zip(self.possible_agents, b.live) if live]
+        return self._rows(b.shown), self._infos()
+
+    def export(self, directory) -> dict:
+        """Writes the last episode as a log that `bench replay verify` verifies."""
+        return self._batch.export(0, directory)
+
+    def close(self):
+        """Closes the world. Closing it twice is not an error."""
+        if self._batch is not None:
+            self._batch.close()
+
+    def _places(self):
+        return [(a, i) for i, a in enumerate(self.possible_agents) if a in self.agents]
+
+    def _gathered(self, actions):
+        """The actions of all agents, zeros for those that do not take part."""
+        some = next(iter(actions.values()))
+        keys = list(some) if isinstance(some, dict) else [None]
+        out = {}
+        for key in keys:
+            rows = [None] * len(self.possible_agents)
+            for agent, i in self._places():
+                rows[i] = np.asarray(actions[agent] if key is None else actions[agent][key])
+            out[key] = np.stack([np.zeros_like(next(r for r in rows if r is not None)) if r is None else r for r in rows])
+        return out[None] if None in out else out
+
+    def _rows(self, tree):
+        return {a: row(tree, i) for a, i in self._places()}
+
+    def _infos(self):
+        mask = self._batch.shown_mask
+        return {a: {} if mask is None else {"action_mask": row(mask, i)} for a, i in self._places()}
+
+    def __copy__(self):
+        return copy.deepcopy(self)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __repr__(self):
+        return f"ParallelEnv({self.name!r})"
