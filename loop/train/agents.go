@@ -57,31 +57,36 @@ func (b *Batch) checkAgents(i int) error {
 	return nil
 }
 
-// finishTeams counts the steps of worlds, ends and begins their episodes, and observes them.
-func (b *Batch) finishTeams(lo, hi int) error {
+// finishAgents finishes the step of worlds with agents, as finishSteps and observeRange do of others.
+func (b *Batch) finishAgents(lo, hi int) error {
 	for i := lo; i < hi; i++ {
-		begins := b.stages[i] == ended // by NextStep: this step does nothing else
-		if begins {
-			b.clearOutcomes(i)
-		} else {
-			b.steps[i]++
-			if !b.endAgents(i, b.steps[i] >= b.limit) {
-				b.stages[i] = ended
-			}
-		}
-		if b.cfg.Autoreset == SameStep {
-			begins = b.stages[i] == ended
-			b.finalAgents(i, begins)
-		}
-		if begins {
-			b.episodes[i].episode++
-			if err := b.begin(i); err != nil {
-				return err
-			}
+		if err := b.finishWorld(i); err != nil {
+			return err
 		}
 		b.observe(i)
 	}
 	return nil
+}
+
+func (b *Batch) finishWorld(i int) error {
+	begins := b.stages[i] == ended // by NextStep: this step does nothing else
+	if !begins {
+		b.steps[i]++
+		if !b.endAgents(i, b.steps[i] >= b.limit) {
+			b.stages[i] = ended
+		}
+	} else {
+		b.clearOutcomes(i)
+	}
+	if b.cfg.Autoreset == SameStep {
+		begins = b.stages[i] == ended
+		b.finalAgents(i, begins)
+	}
+	if !begins {
+		return nil
+	}
+	b.episodes[i].episode++
+	return b.begin(i)
 }
 
 // endAgents sets the flags of a step, and returns whether an agent is left.

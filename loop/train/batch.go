@@ -168,7 +168,7 @@ func New(def Definition, cfg Config) (*Batch, error) {
 	}
 	b.masker, _ = worlds.(Masker)
 	b.columns, _ = worlds.(RangeObserver)
-	if most := def.Chunk * b.shape.mask; b.masker == nil && b.live == nil && most <= maxTrues {
+	if most := def.Chunk * b.shape.mask; b.masker == nil && most <= maxTrues {
 		b.trues = slices.Repeat([]bool{true}, most)
 	}
 	b.calls.checkAndStep, b.calls.reset = b.checkAndStep, b.resetAll
@@ -424,7 +424,7 @@ func (b *Batch) checkRange(_, lo, hi int) {
 	b.errs[lo/b.def.Chunk] = err
 }
 
-// checkChoices does what checkWorld does, for many worlds.
+// checkChoices does what checkWorld does, for many worlds of one agent with one choice.
 func (b *Batch) checkChoices(lo, hi int) error {
 	stages, skip := b.stages[lo:hi], b.skip[lo:hi]
 	choices, stride, most := b.in.choices[lo*b.in.stride:], b.in.stride, uint32(b.shape.choices[0])
@@ -510,7 +510,7 @@ func (b *Batch) stepChunk(lo, hi int) error {
 		return err
 	}
 	if b.live != nil {
-		return b.finishTeams(lo, hi)
+		return b.finishAgents(lo, hi)
 	}
 	if err := b.finishSteps(lo, hi); err != nil {
 		return err
@@ -564,7 +564,7 @@ func (b *Batch) end(i int) error {
 	return b.begin(i)
 }
 
-// observeRange writes the observations and masks of a chunk of worlds of one agent, all of which have begun.
+// observeRange writes the observations and masks of a chunk of worlds, all of which have begun.
 func (b *Batch) observeRange(lo, hi int) {
 	buf := b.buf
 	if b.columns != nil {
@@ -574,8 +574,10 @@ func (b *Batch) observeRange(lo, hi int) {
 			b.worlds.Observe(i, rowOf(buf.Obs, buf.ObsUint8, b.shape.obsKind, i, b.shape.obs, buf.ObsStride))
 		}
 	}
-	for i := lo; i < hi && buf.Live != nil; i++ {
-		b.writeLive(i)
+	if buf.Live != nil {
+		for i := lo; i < hi; i++ {
+			b.writeLive(i)
+		}
 	}
 	n := b.shape.mask
 	if b.trues != nil && buf.Mask != nil && (buf.MaskStride == 0 || buf.MaskStride == n) {

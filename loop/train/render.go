@@ -28,7 +28,7 @@ func (b *Batch) Render(i int, to *raster.Canvas) error {
 	if err := b.idle("Render"); err != nil {
 		return err
 	}
-	b.episode(i) // panics if there is none
+	b.episode(i)
 	if b.failed != nil {
 		return b.failed
 	}

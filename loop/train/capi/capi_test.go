@@ -60,14 +60,16 @@ func TestC(t *testing.T) {
 	}
 }
 
-// The Python package, with a Python that has NumPy, and also without Gymnasium.
+// The Python package and the example that learns, with a Python that has NumPy; the package also without Gymnasium.
 func TestPython(t *testing.T) {
 	library := built(t, ".")
-	python := pythonWith(t, "numpy")
+	python := pythonWith(t, "numpy, mpi4py", "numpy")
 	own := filepath.Join(filepath.Dir(library), "libown.so")
 	command(t, ".", nil, "go", "build", "-buildmode=c-shared", "-o", own, "../python/testdata/worlds")
 	env := []string{"EVERTICK_TRAIN_LIBRARY=" + library, "EVERTICK_OWN_LIBRARY=" + own, "PYTHONDONTWRITEBYTECODE=1"}
 	t.Log(command(t, "../python", env, python, "-m", "unittest", "-v"))
 	const without = "import sys, unittest; sys.modules['gymnasium'] = None; unittest.main(module=None)"
 	t.Log(command(t, "../python", env, python, "-c", without, "-v", "test_evertick", "test_own"))
+	path := "PYTHONPATH=../../loop/train/python" + string(filepath.ListSeparator) + os.Getenv("PYTHONPATH")
+	t.Log(command(t, "../../../examples/learn", append(env, path), python, "-m", "unittest", "-v", "test_learn"))
 }

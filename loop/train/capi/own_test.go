@@ -49,14 +49,16 @@ func TestOwn(t *testing.T) {
 	})
 }
 
-// pythonWith returns a Python that has these modules.
-func pythonWith(t *testing.T, modules string) string {
+// pythonWith returns a Python that has the first of these lists of modules of which there is one.
+func pythonWith(t *testing.T, lists ...string) string {
 	t.Helper()
-	for _, name := range []string{"python3", "/usr/bin/python3"} {
-		if exec.Command(name, "-c", "import "+modules).Run() == nil {
-			return name
+	for _, modules := range lists {
+		for _, name := range []string{"python3", "/usr/bin/python3"} {
+			if exec.Command(name, "-c", "import "+modules).Run() == nil {
+				return name
+			}
 		}
 	}
-	t.Skipf("not run: there is no python3 with %s", modules)
+	t.Skipf("not run: there is no python3 with %s", lists[len(lists)-1])
 	return ""
 }
