@@ -36,7 +36,7 @@ def actions_of(envs, first, step):
 
 def run(comm, name):
     """What ranks do: the hashes of all worlds after each step, sums, means, and steps per second."""
-    envs = distributed.make_vec(name, TOTAL, comm, seed=3, max_steps=25)
+    envs = distributed.make_vec(name, TOTAL, comm, seed=3, max_episode_steps=25)
     first, _ = distributed.share(TOTAL, comm.Get_rank(), comm.Get_size())
     envs.reset(seed=11)
     hashes, sums, seconds = [distributed.hashes(envs, comm)], [], 0.0
