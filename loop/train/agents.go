@@ -111,12 +111,11 @@ func (b *Batch) clearOutcomes(i int) {
 	clear(b.buf.Truncated[lo:hi])
 }
 
-// finalAgents writes the last observations of all agents of a world that has ended.
+// finalAgents writes the last observations and masks of all agents of a world that has ended.
 func (b *Batch) finalAgents(i int, over bool) {
-	buf := b.buf
 	for row := i * b.agents; row < (i+1)*b.agents; row++ {
-		if buf.Final[row] = over; over {
-			b.worlds.Observe(row, rowOf(buf.FinalObs, buf.FinalObsUint8, b.shape.obsKind, row, b.shape.obs, buf.FinalStride))
+		if b.buf.Final[row] = over; over {
+			b.observeFinal(row)
 		}
 	}
 }

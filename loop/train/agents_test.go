@@ -95,6 +95,7 @@ type result struct {
 	obs, last                          [2]float32
 	reward                             float32
 	terminated, truncated, final, live bool
+	mask, lastMask                     bool // of choice 1
 }
 
 // step is a step of one world by the rules.
@@ -105,7 +106,7 @@ func (p *party) step(seed uint64, world int, mode train.Autoreset, choices []int
 	if p.over {
 		p.begin(p.episode + 1)
 		for a := range r {
-			r[a].obs, r[a].live = seen(a), true
+			r[a].obs, r[a].live, r[a].mask = seen(a), true, false
 		}
 		return r
 	}
@@ -122,21 +123,22 @@ func (p *party) step(seed uint64, world int, mode train.Autoreset, choices []int
 	p.over = p.live == [3]bool{}
 	if p.over && mode == train.SameStep {
 		for a := range r {
-			r[a].final, r[a].last = true, seen(a)
+			r[a].final, r[a].last, r[a].lastMask = true, seen(a), p.counts[a] > 0
 		}
 		p.begin(p.episode + 1)
 	}
 	for a := range r {
-		r[a].obs, r[a].live = seen(a), p.live[a]
+		r[a].obs, r[a].live, r[a].mask = seen(a), p.live[a], p.counts[a] > 0
 	}
 	return r
 }
 
 func resultOf(buf *train.Buffers, row int) result {
 	r := result{obs: [2]float32(buf.Obs[2*row:]), reward: buf.Reward[row], terminated: buf.Terminated[row], truncated: buf.Truncated[row],
-		final: buf.Final[row], live: buf.Live[row]}
+		final: buf.Final[row], live: buf.Live[row], mask: buf.Mask[2*row+1]}
 	if r.final {
 		r.last = [2]float32(buf.FinalObs[2*row:])
+		r.lastMask = buf.FinalMask[2*row+1]
 	}
 	return r
 }

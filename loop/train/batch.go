@@ -26,7 +26,7 @@ const (
 	// Terminated nor Truncated is set, and the observation is the first of the new episode.
 	NextStep Autoreset = iota
 	// SameStep: the step that ends an episode also begins the next one, and returns its first
-	// observation; the last observation of the old one is in FinalObs, and Final is true.
+	// observation; the last observation of the old one is in FinalObs, its mask in FinalMask, and Final is true.
 	SameStep
 	// Disabled: the caller begins the next episode, by Reset with Options.Only. Stepping a world whose episode
 	// has ended is an error.
@@ -45,6 +45,8 @@ const (
 	maxSteps  = 1 << 30
 	// DefaultChunk is the default of Definition.Chunk.
 	DefaultChunk = 64
+	// DefaultRate is the default of Definition.Rate.
+	DefaultRate = 60
 
 	// checkedWorlds are worlds whose actions a worker checks at a time: about a microsecond.
 	checkedWorlds = 1024
@@ -146,6 +148,7 @@ func New(def Definition, cfg Config) (*Batch, error) {
 	}
 	cfg.Worlds, cfg.MaxSteps = cmp.Or(cfg.Worlds, 1), cmp.Or(cfg.MaxSteps, def.MaxSteps)
 	def.Chunk = min(cmp.Or(def.Chunk, DefaultChunk), cfg.Worlds)
+	def.Rate = cmp.Or(def.Rate, DefaultRate)
 	worlds, err := def.New(cfg.Worlds, cfg.Record)
 	if err != nil {
 		return nil, fmt.Errorf("train: %s: %w", def.Name, err)
@@ -319,22 +322,22 @@ func (b *Batch) observe(i int) {
 	}
 	for row := i * b.agents; row < (i+1)*b.agents; row++ {
 		b.worlds.Observe(row, rowOf(b.buf.Obs, b.buf.ObsUint8, b.shape.obsKind, row, b.shape.obs, b.buf.ObsStride))
-		b.mask(row)
+		b.mask(row, b.buf.Mask, b.buf.MaskStride)
 	}
 	if b.buf.Live != nil {
 		b.writeLive(i)
 	}
 }
 
-func (b *Batch) mask(i int) {
-	if b.buf.Mask == nil {
+// mask writes the mask of a row into one of the buffers, if there is one.
+func (b *Batch) mask(i int, to []bool, stride int) {
+	if to == nil {
 		return
 	}
-	stride := b.buf.MaskStride
 	if stride == 0 {
 		stride = b.shape.mask
 	}
-	row := b.buf.Mask[i*stride:][:b.shape.mask:b.shape.mask]
+	row := to[i*stride:][:b.shape.mask:b.shape.mask]
 	if b.masker != nil {
 		b.masker.Mask(i, row)
 		return
@@ -559,9 +562,16 @@ func (b *Batch) end(i int) error {
 	if b.cfg.Autoreset != SameStep {
 		return nil
 	}
-	b.worlds.Observe(i, rowOf(b.buf.FinalObs, b.buf.FinalObsUint8, b.shape.obsKind, i, b.shape.obs, b.buf.FinalStride))
+	b.observeFinal(i)
 	b.episodes[i].episode++
 	return b.begin(i)
+}
+
+// observeFinal writes the last observation and the last mask of a row.
+func (b *Batch) observeFinal(row int) {
+	buf := b.buf
+	b.worlds.Observe(row, rowOf(buf.FinalObs, buf.FinalObsUint8, b.shape.obsKind, row, b.shape.obs, buf.FinalStride))
+	b.mask(row, buf.FinalMask, buf.FinalMaskStride)
 }
 
 // observeRange writes the observations and masks of a chunk of worlds, all of which have begun.
@@ -585,7 +595,7 @@ func (b *Batch) observeRange(lo, hi int) {
 		return
 	}
 	for i := lo; i < hi; i++ {
-		b.mask(i)
+		b.mask(i, buf.Mask, buf.MaskStride)
 	}
 }
 

@@ -196,6 +196,8 @@ func TestStepRefused(t *testing.T) {
 	refused("final", fault.ErrRange, func(b *train.Buffers) { b.Final = nil }, "Final")
 	refused("final obs", fault.ErrRange, func(b *train.Buffers) { b.FinalObs = b.FinalObs[:1] }, "FinalObs = 1")
 	refused("mask", fault.ErrRange, func(b *train.Buffers) { b.Mask = b.Mask[:8] }, "Mask = 8")
+	refused("final mask", fault.ErrRange, func(b *train.Buffers) { b.FinalMask = b.FinalMask[:8] }, "FinalMask = 8")
+	refused("stride of the final mask", fault.ErrRange, func(b *train.Buffers) { b.FinalMaskStride = 2 }, "stride of Buffers.FinalMask = 2")
 	refused("stride", fault.ErrRange, func(b *train.Buffers) { b.ObsStride = 1 }, "stride of Buffers.Obs = 1")
 	refused("strided length", fault.ErrRange, func(b *train.Buffers) { b.ObsStride = 3 }, "wants 8 at least")
 	refused("negative stride", fault.ErrRange, func(b *train.Buffers) { b.ActionStride = -1 }, "stride of Buffers.Choices = -1")
@@ -249,6 +251,42 @@ func TestStrides(t *testing.T) {
 	if want := []bool{true, true, true, false, true, true, true, false, true, true, true}; !slices.Equal(buf.Mask, want) {
 		t.Errorf("mask %v", buf.Mask)
 	}
+}
+
+// maskedCounters allow choice 1 after an odd number of steps, and never choice 2.
+type maskedCounters struct{ *counters }
+
+func (m maskedCounters) Mask(i int, of []bool) { of[0], of[1], of[2] = true, m.steps[i]%2 == 1, false }
+
+// The final mask is that of the end, where the mask is already that of the next episode. Other rows and gaps do not change.
+func TestFinalMask(t *testing.T) {
+	def := counter(nil)
+	def.New = func(n int, _ bool) (train.Worlds, error) {
+		w, err := counter(nil).New(n, false)
+		return maskedCounters{w.(*counters)}, err
+	}
+	b, buf := begun(t, def, train.Config{Worlds: 3, Autoreset: train.SameStep})
+	buf.FinalMask, buf.FinalMaskStride = slices.Repeat([]bool{true}, 11), 4
+	copy(buf.Choices, []int32{0, 1, 0})
+	if err := b.Step(buf); err != nil {
+		t.Fatal(err)
+	}
+	const on, off = true, false
+	if want := []bool{on, on, off, on, off, off, on, on, off}; !slices.Equal(buf.Mask, want) {
+		t.Errorf("mask %v, want %v", buf.Mask, want)
+	}
+	if want := []bool{on, on, on, on, on, on, off, on, on, on, on}; !slices.Equal(buf.FinalMask, want) {
+		t.Errorf("final mask %v, want %v", buf.FinalMask, want)
+	}
+	buf.FinalMask, buf.FinalMaskStride = nil, 0
+	if err := b.Step(buf); err != nil {
+		t.Errorf("without a final mask: %v", err)
+	}
+	def = counter(nil)
+	def.Action = train.Box(1, 0, 1)
+	b, buf = begun(t, def, train.Config{Autoreset: train.SameStep})
+	buf.FinalMask = make([]bool, 1)
+	wantError(t, b.Step(buf), fault.ErrUnsupported, "FinalMask of a space without choices")
 }
 
 // The error names the world that has failed, the first of several for any number of workers, and all

@@ -31,13 +31,15 @@ type Buffers struct {
 	// Mask, if not nil, gets for each choice whether it makes sense; worlds accept the others,
 	// too. All true for worlds without masks. Reset fills it as well.
 	Mask []bool
+	// FinalMask, if not nil, gets the mask that belongs to FinalObs, in the same rows. SameStep only.
+	FinalMask []bool
 	// Live, if not nil, gets for each row whether it takes part in the next step: an agent until it has ended.
 	// Reset fills it as well.
 	Live []bool
 
 	// Strides are distances from row to row, in numbers, at least the length of a row.
 	// 0: the length of a row.
-	ObsStride, ActionStride, FinalStride, MaskStride int
+	ObsStride, ActionStride, FinalStride, MaskStride, FinalMaskStride int
 }
 
 // shape has the required sizes of buffers.
@@ -58,17 +60,23 @@ func (b *Buffers) check(s *shape, call string, step bool) error {
 			return err
 		}
 	}
-	if s.mask > 0 && b.Mask != nil {
-		if err := length(call, "Mask", len(b.Mask), s.rows, s.mask, b.MaskStride); err != nil {
-			return err
-		}
-	} else if b.Mask != nil {
-		return fault.Field(fault.ErrUnsupported, "train: "+call+": Buffers.Mask of a space without choices, length", len(b.Mask))
+	if err := s.checkMask(call, "Mask", b.Mask, b.MaskStride); err != nil {
+		return err
 	}
 	if !step {
 		return nil
 	}
 	return b.checkStep(s, call)
+}
+
+func (s *shape) checkMask(call, name string, mask []bool, stride int) error {
+	if mask == nil {
+		return nil
+	}
+	if s.mask == 0 {
+		return fault.Field(fault.ErrUnsupported, "train: "+call+": Buffers."+name+" of a space without choices, length", len(mask))
+	}
+	return length(call, name, len(mask), s.rows, s.mask, stride)
 }
 
 func (s *shape) checkObs(call, name string, f []float32, u []uint8, stride int) error {
@@ -98,6 +106,9 @@ func (b *Buffers) checkStep(s *shape, call string) error {
 		return err
 	}
 	if err := length(call, "Final", len(b.Final), s.rows, 1, 0); err != nil {
+		return err
+	}
+	if err := s.checkMask(call, "FinalMask", b.FinalMask, b.FinalMaskStride); err != nil {
 		return err
 	}
 	return s.checkObs(call, "FinalObs", b.FinalObs, b.FinalObsUint8, b.FinalStride)
@@ -134,7 +145,7 @@ func (b *Buffers) actions(s *shape) Actions {
 	return Actions{floats: b.Actions, choices: b.Choices, size: s.action, stride: cmp.Or(b.ActionStride, s.action)}
 }
 
-// NewBuffers returns buffers of the right lengths, without gaps, with a mask if actions are choices, and with
+// NewBuffers returns buffers of the right lengths, without gaps, with masks if actions are choices, and with
 // Live if worlds have several agents.
 func (b *Batch) NewBuffers() *Buffers {
 	s := &b.shape
@@ -149,7 +160,7 @@ func (b *Batch) NewBuffers() *Buffers {
 	}
 	if s.actionKind == Int32 {
 		buf.Choices = make([]int32, n*s.action)
-		buf.Mask = make([]bool, n*s.mask)
+		buf.Mask, buf.FinalMask = make([]bool, n*s.mask), make([]bool, n*s.mask)
 	} else {
 		buf.Actions = make([]float32, n*s.action)
 	}

@@ -113,6 +113,8 @@ type Definition struct {
 	// View is the part of the plane that pictures of a world show, in metres. Zero: all of
 	// a world, or what moves in it, whatever that is in the moment of the picture.
 	View physics.DrawnBox
+	// Rate is the number of steps in a second of the time of a world, for films of it. 0: 60.
+	Rate float64
 	// New returns n worlds. They must be Exporters if recording is true.
 	New func(n int, recording bool) (Worlds, error)
 }
@@ -130,6 +132,9 @@ func (d *Definition) Validate() error {
 	if d.View != (physics.DrawnBox{}) {
 		f.Join(d.View.Validate("train: Definition.View"))
 	}
+	if !(d.Rate >= 0 && d.Rate <= maxRate) {
+		f.Add(fault.ErrRange, "Definition.Rate", d.Rate)
+	}
 	if d.New == nil {
 		f.Add(fault.ErrRange, "Definition.New", "nil")
 	}
@@ -144,6 +149,7 @@ func validName(name string) bool {
 const (
 	maxName   = 64
 	maxAgents = 1 << 10
+	maxRate   = 1e6
 )
 
 func checkAgents(names []string) error {

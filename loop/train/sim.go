@@ -51,6 +51,8 @@ type SimDefinition struct {
 	Scenario string
 	// View is that of Definition, in the plane of the bodies.
 	View physics.DrawnBox
+	// Rate is that of Definition: of the ticks of the Sim.
+	Rate float64
 	// Draw adds a picture of a Sim to a drawing, and does not change the Sim. Nil: bodies, joints, and
 	// entities without a body, as Sim.AppendDraw draws them.
 	Draw func(sim *evertick.Sim, dst *physics.Drawing) error
@@ -134,7 +136,7 @@ func (o *Order) ChoiceAt(k int) int32 {
 // Definition returns the definition, for New.
 func (d SimDefinition) Definition() Definition {
 	return Definition{
-		Name: d.Name, Obs: d.Obs, Action: d.Action, Agents: d.Agents, MaxSteps: d.MaxSteps, Chunk: simChunk, View: d.View,
+		Name: d.Name, Obs: d.Obs, Action: d.Action, Agents: d.Agents, MaxSteps: d.MaxSteps, Chunk: simChunk, View: d.View, Rate: d.Rate,
 		New: func(n int, record bool) (Worlds, error) { return d.simWorlds(n, record) },
 	}
 }

@@ -20,7 +20,7 @@ func (h *batch) setBuffers(c *C.evertick_train_buffers_in, step bool) error {
 	if c == nil {
 		return null("buffers")
 	}
-	if err := structSize("buffers", c.struct_size, unsafe.Sizeof(*c), unsafe.Offsetof(c.live)); err != nil {
+	if err := structSize("buffers", c.struct_size, unsafe.Sizeof(*c), unsafe.Offsetof(c.live), unsafe.Offsetof(c.final_mask)); err != nil {
 		return err
 	}
 	if c.reserved != 0 {
@@ -34,7 +34,7 @@ func (h *batch) setBuffers(c *C.evertick_train_buffers_in, step bool) error {
 	if c.mask.data != nil && def.Action.Kind == train.Int32 {
 		to.Mask, to.MaskStride = rows[bool](&t, "mask", c.mask, def.Action.MaskSize())
 	}
-	if uintptr(c.struct_size) == unsafe.Sizeof(*c) && c.live.data != nil {
+	if uintptr(c.struct_size) > unsafe.Offsetof(c.live) && c.live.data != nil {
 		to.Live = dense[bool](&t, "live", c.live)
 	}
 	if !step {
@@ -53,6 +53,9 @@ func (h *batch) setBuffers(c *C.evertick_train_buffers_in, step bool) error {
 	}
 	to.Final = dense[bool](&t, "final", c.final)
 	to.FinalObs, to.FinalObsUint8, to.FinalStride = t.obs("final_obs", c.final_obs, def.Obs)
+	if uintptr(c.struct_size) > unsafe.Offsetof(c.final_mask) && c.final_mask.data != nil && def.Action.Kind == train.Int32 {
+		to.FinalMask, to.FinalMaskStride = rows[bool](&t, "final_mask", c.final_mask, def.Action.MaskSize())
+	}
 	return t.err
 }
 

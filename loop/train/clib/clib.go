@@ -325,11 +325,11 @@ func evertick_train_go_describe(handle C.uint64_t, info *C.evertick_train_info) 
 		}
 		def := h.b.Definition()
 		var full C.evertick_train_info
-		if err := structSize("info", info.struct_size, unsafe.Sizeof(full), unsafe.Offsetof(full.agents)); err != nil {
+		if err := structSize("info", info.struct_size, unsafe.Sizeof(full), unsafe.Offsetof(full.agents), unsafe.Offsetof(full.steps_per_second)); err != nil {
 			return err
 		}
 		plain := h.b.Agents() == 1 && def.Obs.Parts == nil && def.Action.Parts == nil && def.Action.Each == nil
-		if uintptr(info.struct_size) != unsafe.Sizeof(full) && !plain {
+		if uintptr(info.struct_size) == unsafe.Offsetof(full.agents) && !plain {
 			return fmt.Errorf("%w: it has no fields for agents, parts and several choices", fault.Field(fault.ErrUnsupported, "train: struct_size of info", uint32(info.struct_size)))
 		}
 		full = describe(def, h.b.Config())
@@ -348,6 +348,7 @@ func describe(def train.Definition, cfg train.Config) C.evertick_train_info {
 		action_kind: C.uint32_t(def.Action.Kind), action_size: C.int64_t(def.Action.Size()),
 		choices: C.int64_t(def.Action.Choices), mask_size: C.int64_t(def.Action.MaskSize()), agents: C.int64_t(max(1, len(def.Agents))),
 		obs_parts: C.int64_t(len(def.Obs.Parts)), action_parts: C.int64_t(len(def.Action.Parts)),
+		steps_per_second: C.double(def.Rate),
 	}
 	info.obs_dims = shapeOf(def.Obs, &info.obs_shape)
 	info.action_dims = shapeOf(def.Action, &info.action_shape)

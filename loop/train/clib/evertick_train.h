@@ -95,6 +95,8 @@ typedef struct evertick_train_info {
 	int64_t mask_size;    /* flags in a row of masks: the sum of all choices, 0 for FLOAT32 */
 	int64_t obs_parts;    /* named parts of a row of observations, 0: none */
 	int64_t action_parts;
+	/* An earlier caller's struct may end here. */
+	double steps_per_second; /* of the time of a world, for films */
 } evertick_train_info;
 
 /* A named part of a row of observations or actions: size numbers from offset. */
@@ -116,8 +118,8 @@ typedef struct evertick_train_rows {
 } evertick_train_rows;
 
 /* All buffers of a batch, a row for each world, or for each agent of each world. Only step uses actions, reward,
-   terminated, truncated, final and final_obs, and the last two only in mode SAME_STEP; a mask or live with null
-   data is ignored. Flags and masks are bytes, 0 or 1. */
+   terminated, truncated, final, final_obs and final_mask, and the last three only in mode SAME_STEP; a mask, live or
+   final_mask with null data is ignored. Flags and masks are bytes, 0 or 1. */
 typedef struct evertick_train_buffers {
 	uint32_t struct_size;
 	uint32_t reserved;                 /* zero */
@@ -131,6 +133,8 @@ typedef struct evertick_train_buffers {
 	evertick_train_rows mask;          /* uint8_t for each choice */
 	/* An earlier caller's struct may end here. */
 	evertick_train_rows live;          /* uint8_t, stride 1: whether the row takes part in the next step */
+	/* So may this one. */
+	evertick_train_rows final_mask;    /* as mask: what belongs to final_obs */
 } evertick_train_buffers;
 
 /* Which worlds begin, and with which seeds. */

@@ -48,8 +48,6 @@ def marked(info):
     """An info without the rows that its masks do not mark."""
     out = {}
     for key, value in info.items():
-        if key == "final_info":
-            continue
         mask = info.get("_" + key)
         if mask is None:
             out[key] = value

@@ -34,6 +34,8 @@ class Worlds(unittest.TestCase):
         self.assertEqual(evertick.library_version(), 1)
         with self.assertRaisesRegex(evertick.RangeError, "no-such-world"):
             evertick.make_vec("no-such-world")
+        with self.assertRaisesRegex(evertick.RangeError, "zero byte"):
+            evertick.make_vec("cartpole\0s")
 
     def test_spaces(self):
         want = {
@@ -267,6 +269,17 @@ class Reset(unittest.TestCase):
             self.assertEqual(info["_action_mask"].tolist(), [False, True, False])
             self.assertIs(options["reset_mask"], mask)
 
+    def test_all_at_once(self):
+        """A seed for each world begins all worlds in one call, the only one that repairs worlds that have failed."""
+        with evertick.make_vec("cartpole", 3) as envs:
+            envs.reset()
+            asked = []
+            envs._batch._reset = lambda only, **_: asked.append(only)
+            envs.reset(seed=[1, 2, 3])
+            envs.reset()
+            self.assertEqual(asked, [None, None])
+            del envs._batch._reset
+
     def test_unseeded(self):
         """Without a seed there is another one each time, and it can be asked for."""
         first, second = (evertick.make_vec("cartpole", 2) for _ in range(2))
@@ -382,6 +395,9 @@ class Saving(unittest.TestCase):
                     envs.save(3)
                 with self.assertRaises(evertick.RangeError):
                     envs.load(-1, data)
+                for world in (1 << 63, 1 << 64, -(1 << 64)):
+                    with self.assertRaisesRegex(evertick.RangeError, "world = "):
+                        envs.save(world)
 
     def test_export(self):
         with tempfile.TemporaryDirectory() as folder, evertick.make_vec("pushbox", 2, record=True) as envs:
@@ -391,6 +407,12 @@ class Saving(unittest.TestCase):
             out = envs.export(1, Path(folder, "log"))
             self.assertEqual((out["steps"], out["ticks"]), (15, 16))
             self.assertTrue(any(Path(folder, "log").iterdir()))
+            with self.assertRaisesRegex(evertick.RangeError, "zero byte"):
+                envs.export(1, str(Path(folder, "log2\0")))
+            with self.assertRaises(TypeError):
+                envs.export(1, None)
+            envs.export(1, os.fsencode(Path(folder, "bytes")))
+            self.assertEqual(sorted(os.listdir(folder)), ["bytes", "log"])
 
 
 class Pickled(unittest.TestCase):

@@ -1,6 +1,7 @@
 """The environments beside Gymnasium's own, where Gymnasium can be imported."""
 
 import functools
+import os
 import pickle
 import unittest
 import warnings
@@ -17,6 +18,8 @@ try:
     from gymnasium.utils.env_checker import check_env, data_equivalence
 except ImportError:
     gymnasium = None
+
+OWN = os.environ.get("EVERTICK_OWN_LIBRARY")
 
 
 def needs_gymnasium(case):
@@ -45,14 +48,14 @@ class Beside(unittest.TestCase):
         for key in (k for k in theirs[-1] if k.startswith("_")):
             self.assertEqual(differs(ours[-1][key], theirs[-1][key]), "", where)
 
-    def walk(self, name, mode, steps=70, n=5, limit=25):
+    def walk(self, name, mode, steps=70, n=5, limit=25, **options):
         """Returns how many episodes have ended, and how many steps of the ends were truncated."""
-        ours, theirs = beside(name, n, mode, max_episode_steps=limit)
+        ours, theirs = beside(name, n, mode, max_episode_steps=limit, **options)
         self.assertEqual(ours.single_observation_space, theirs.single_observation_space)
         self.assertEqual(ours.single_action_space, theirs.single_action_space)
         self.assertEqual(ours.observation_space, theirs.observation_space)
         self.assertEqual(ours.action_space, theirs.action_space)
-        self.assertIs(ours.metadata["autoreset_mode"], theirs.metadata["autoreset_mode"])
+        self.assertEqual(ours.metadata, theirs.metadata)
         rng, ends, truncations = np.random.default_rng(), 0, 0
         seed = int(rng.integers(1 << 32))
         ours.action_space.seed(seed)
@@ -80,6 +83,14 @@ class Beside(unittest.TestCase):
                     self.assertGreaterEqual(ends, 5)
                     if name.startswith("tag"):
                         self.assertGreater(truncations, 0)
+
+    @unittest.skipUnless(OWN, "not run: a library of one's own: EVERTICK_OWN_LIBRARY names none")
+    def test_own(self):
+        """Named parts, whose masks are a dict, and several choices."""
+        for name in ("boxes", "choices", "parts"):
+            for mode in MODES:
+                with self.subTest(name, mode=mode):
+                    self.assertGreaterEqual(self.walk(name, mode, library=OWN)[0], 5)
 
     def test_other_processes(self):
         """The creators pickle, and the library is loaded in each process."""
@@ -160,7 +171,6 @@ class Wrapped(unittest.TestCase):
 
     def timeless(self, info):
         """An info without the times that RecordEpisodeStatistics measures."""
-        info = {k: v for k, v in info.items() if k != "final_info"}
         if "episode" in info:
             info = {**info, "episode": {k: v for k, v in info["episode"].items() if k not in ("t", "_t")}}
         return info
@@ -240,6 +250,20 @@ class Registered(unittest.TestCase):
                     steps, over = steps + 1, terminated or truncated
                 self.assertTrue(steps == 17 if truncated else steps < 17, env_id)
                 env.close()
+
+    def test_again(self):
+        """A second registration changes nothing; one of another library replaces the first, as Gymnasium says aloud."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            before = dict(gymnasium.registry)
+            _register.register()
+            self.assertEqual(before, dict(gymnasium.registry))
+            self.addCleanup(gymnasium.registry.pop, "again/cartpole-v0")
+            for _ in range(2):
+                _register.register_world("again/cartpole-v0", "cartpole", library="/one.so")
+        with self.assertWarnsRegex(UserWarning, "again/cartpole-v0"):
+            _register.register_world("again/cartpole-v0", "cartpole", library="/two.so")
+        self.assertEqual(gymnasium.spec("again/cartpole-v0").kwargs["library"], "/two.so")
 
     def test_longer(self):
         """make can lengthen episodes as well: there is one limit, not two."""

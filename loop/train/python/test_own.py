@@ -98,7 +98,7 @@ class Own(unittest.TestCase):
             mask = self.vec(name, 2).reset(seed=1)[1]["action_mask"]
             self.assertEqual(mask.tolist(), [[bool(v) for v in want]] * len(mask))
         mask = self.vec("parts", 2).reset(seed=1)[1]["action_mask"]
-        self.assertEqual({k: v.tolist() for k, v in mask.items()}, {"gear": [[True] * 3] * 2, "keys": [[True] * 5 + [False]] * 2})
+        self.assertEqual({k: v.tolist() for k, v in mask.items()}, {"gear": [[True] * 3] * 2, "keys": [[True] * 5 + [False]] * 2, "_gear": [True] * 2, "_keys": [True] * 2})
 
     def test_modes_and_copies(self):
         for name in self.lib.names():
@@ -209,6 +209,10 @@ class Sent(unittest.TestCase):
         for ask in (lambda: envs.send([0, 1, 0]), lambda: envs.step([0, 1, 0]), envs.hashes, envs.reset, lambda: copy.deepcopy(envs)):
             with self.assertRaises(evertick.StaleError):
                 ask()
+        sent = envs._batch.actions.copy()
+        with self.assertRaises(evertick.StaleError):
+            envs.step([1, 1, 1])
+        self.assertTrue(np.array_equal(envs._batch.actions, sent), "actions have changed that the library reads")
         envs.recv()
         envs.send(np.array([0, 2, 0], np.int32))
         with self.assertRaisesRegex(evertick.RangeError, r"world\[1\] = 2"):
@@ -223,6 +227,30 @@ class Sent(unittest.TestCase):
         envs.recv()
         envs.send([1, 1, 1])
         envs.close()
+
+    def test_interrupted(self):
+        """Ctrl-C at a call of the library: it can still read the actions, and another recv returns the step."""
+        with evertick.make_vec("cartpole", 3) as envs, evertick.make_vec("cartpole", 3) as twin:
+            b = envs._batch
+            call = b.call
+
+            def early(*_):
+                raise KeyboardInterrupt
+
+            def late(*arguments):
+                call(*arguments)
+                raise KeyboardInterrupt
+
+            envs.reset(seed=1)
+            twin.reset(seed=1)
+            for interrupted, ask in ((late, lambda: envs.send([0, 1, 0])), (early, envs.recv)):
+                b.call = interrupted
+                with self.assertRaises(KeyboardInterrupt):
+                    ask()
+                self.assertIsNotNone(b.sent)
+            del b.call
+            self.assertEqual(differs(envs.recv(), twin.step([0, 1, 0])), "")
+            self.assertEqual(differs(envs.step([1, 1, 0]), twin.step([1, 1, 0])), "")
 
 
 if __name__ == "__main__":

@@ -77,6 +77,14 @@ class Render(unittest.TestCase):
             parallel.close()
             self.assertIsNone(evertick.ParallelEnv("tag").render())
 
+    def test_rate(self):
+        """A film of an episode has the speed of the world."""
+        for name, rate in (("cartpole", 50), ("pushbox", 60), ("tag", 60)):
+            for env in (evertick.make(name), evertick.make_vec(name, 2), evertick.ParallelEnv(name)):
+                self.assertEqual(env.metadata["render_fps"], rate)
+                self.assertIs(type(env.metadata["render_fps"]), int)
+                env.close()
+
     def test_refused(self):
         for mode in ("human", "ansi", 3):
             with self.assertRaisesRegex(evertick.UnsupportedError, "render_mode = "):
@@ -85,6 +93,9 @@ class Render(unittest.TestCase):
             evertick.make_vec("cartpole", 2, render_mode="human")
         for size in ((0, 5), (5, 4097), (-1, 5)):
             with self.assertRaisesRegex(evertick.RangeError, "render_size"):
+                evertick.make("cartpole", render_mode="rgb_array", render_size=size)
+        for size in ((1.5, 2), (3,), (1, 2, 3), None, "ab"):
+            with self.assertRaisesRegex(TypeError, "render_size = "):
                 evertick.make("cartpole", render_mode="rgb_array", render_size=size)
         with evertick.make("cartpole") as env, evertick.make_vec("cartpole", 2) as envs:
             self.assertIsNone(env.render_mode)

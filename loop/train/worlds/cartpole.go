@@ -51,7 +51,7 @@ func CartPole() train.Definition {
 	obs.Low[0], obs.High[0] = -2*cartLimit, 2*cartLimit
 	obs.Low[2], obs.High[2] = -2*poleLimit, 2*poleLimit
 	return train.Definition{
-		Name: "cartpole", Obs: obs, Action: train.Choice(2), MaxSteps: cartSteps, Chunk: 256, View: cartView,
+		Name: "cartpole", Obs: obs, Action: train.Choice(2), MaxSteps: cartSteps, Chunk: 256, View: cartView, Rate: 1 / cartTick,
 		New: func(n int, _ bool) (train.Worlds, error) { return newCarts(n), nil },
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 func init() {
 	train.Register(train.Definition{
-		Name: "hover", Obs: train.Box(2, -20, 20), Action: train.Box(1, -1, 1), MaxSteps: 200,
+		Name: "hover", Obs: train.Box(2, -20, 20), Action: train.Box(1, -1, 1), MaxSteps: 200, Rate: 20,
 		New: func(n int, _ bool) (train.Worlds, error) { return make(drones, n), nil },
 	})
 }

@@ -40,7 +40,7 @@ enum { N = 6, ROWS = 2 * N };
 typedef struct memory {
 	float obs[ROWS * 2], final_obs[ROWS * 2], reward[ROWS];
 	int32_t actions[ROWS * 3];
-	uint8_t terminated[ROWS], truncated[ROWS], final[ROWS], live[ROWS], mask[ROWS * 10];
+	uint8_t terminated[ROWS], truncated[ROWS], final[ROWS], live[ROWS], mask[ROWS * 10], final_mask[ROWS * 10];
 } memory;
 
 static evertick_train_rows rows(void *data, size_t bytes, int64_t stride) {
@@ -63,6 +63,7 @@ static evertick_train_buffers buffers(memory *m, int numbers, int flags) {
 	b.final_obs = rows(m->final_obs, sizeof m->final_obs, 8);
 	b.mask = rows(m->mask, sizeof m->mask, flags);
 	b.live = rows(m->live, sizeof m->live, 1);
+	b.final_mask = rows(m->final_mask, sizeof m->final_mask, flags);
 	return b;
 }
 
@@ -99,7 +100,7 @@ static void describe(uint64_t batch) {
 	info.struct_size = sizeof info;
 	WANT(evertick_train_describe(batch, &info), EVERTICK_OK, batch);
 	TRUE(info.agents == 2 && info.worlds == N && info.obs_size == 2 && info.obs_parts == 2 && info.obs_dims == 1 && info.obs_shape[0] == 2);
-	TRUE(info.action_size == 3 && info.action_parts == 2 && info.action_dims == 1 && info.action_shape[0] == 3 && info.choices == 0 && info.mask_size == 10);
+	TRUE(info.action_size == 3 && info.action_parts == 2 && info.action_dims == 1 && info.action_shape[0] == 3 && info.choices == 0 && info.mask_size == 10 && info.steps_per_second == 60);
 	WANT(evertick_train_choices(batch, choices, 3), EVERTICK_OK, batch);
 	TRUE(choices[0] == 5 && choices[1] == 3 && choices[2] == 2);
 	SAYS(evertick_train_choices(batch, choices, 2), EVERTICK_ERANGE, batch, "count of choices = 2:");
@@ -148,7 +149,7 @@ static void team(void) {
 
 /* What is wrong with each buffer is said, with its name and the value. */
 static void refusals(void) {
-	static const char *const name[] = {"obs", "actions", "reward", "terminated", "truncated", "final", "final_obs", "mask", "live"};
+	static const char *const name[] = {"obs", "actions", "reward", "terminated", "truncated", "final", "final_obs", "mask", "live", "final_mask"};
 	static memory m;
 	uint64_t batch = create("one", EVERTICK_SAME_STEP);
 	evertick_train_buffers b = buffers(&m, 1, 5);
@@ -159,7 +160,7 @@ static void refusals(void) {
 	WANT(evertick_train_describe(batch, &info), EVERTICK_OK, batch);
 	TRUE(info.choices == 5 && info.agents == 0x5555555555555555); /* an earlier caller */
 	WANT(evertick_train_reset(batch, NULL, &b), EVERTICK_OK, batch);
-	for (i = 0; i < 9; i++) {
+	for (i = 0; i < 10; i++) {
 		evertick_train_rows *r, was;
 		char words[64];
 		b = buffers(&m, 1, 5);
@@ -181,6 +182,14 @@ static void refusals(void) {
 			SAYS(evertick_train_step(batch, &b), EVERTICK_ERANGE, batch, words);
 		}
 	}
+	memset(&m, 0, sizeof m);
+	m.actions[0] = 1; /* ends world 0 */
+	b = buffers(&m, 1, 5), b.struct_size = offsetof(evertick_train_buffers, final_mask); /* an earlier caller */
+	WANT(evertick_train_step(batch, &b), EVERTICK_OK, batch);
+	TRUE(m.final[0] == 1 && m.final[1] == 0 && m.final_mask[0] == 0);
+	b.struct_size = sizeof b;
+	WANT(evertick_train_step(batch, &b), EVERTICK_OK, batch);
+	TRUE(m.final_mask[0] == 1 && m.final_mask[4] == 1 && m.final_mask[5] == 0);
 	SAYS(evertick_train_save(batch, N, NULL, 0, NULL), EVERTICK_ERANGE, batch, "world = 6:");
 	SAYS(evertick_train_load(batch, 0, NULL, -4), EVERTICK_ERANGE, batch, "length of data = -4:");
 	SAYS(evertick_train_fork(batch, -1, 9), EVERTICK_ERANGE, batch, "world = 9:");

@@ -129,7 +129,7 @@ static void steps(int64_t workers, uint64_t *sum) {
 	WANT(evertick_train_describe(batch, &info), EVERTICK_EUNSUPPORTED, batch);
 	info.struct_size = sizeof info;
 	WANT(evertick_train_describe(batch, &info), EVERTICK_OK, batch);
-	TRUE(info.obs_size == OBS && info.obs_kind == EVERTICK_FLOAT32 && info.choices == 2 && info.worlds == N && strcmp(info.name, "cartpole") == 0);
+	TRUE(info.obs_size == OBS && info.obs_kind == EVERTICK_FLOAT32 && info.choices == 2 && info.worlds == N && strcmp(info.name, "cartpole") == 0 && info.steps_per_second == 50);
 	WANT(evertick_train_step(batch, &b), EVERTICK_ESTALE, batch); /* before reset */
 	for (i = 0; i < N * GAP; i++) obs[i] = -99;
 	WANT(evertick_train_reset(batch, NULL, &b), EVERTICK_OK, batch);

@@ -10,7 +10,7 @@ import numpy as np
 from . import _library
 from ._gym import AutoresetMode
 from ._layout import Layout, Part
-from ._library import RangeError, StaleError
+from ._library import EvertickError, RangeError, StaleError
 
 _DTYPES = {_library.FLOAT32: np.float32, _library.UINT8: np.uint8, _library.INT32: np.int32}
 _MODES = [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED]
@@ -25,7 +25,8 @@ class Batch:
 
     handle = 0  # 0: closed
     sent = None  # the actions between send and recv
-    _loaded = ("lib", "handle", "buffers", "at", "shown", "shown_final", "shown_mask")  # these are of this process alone
+    # These are of this process alone.
+    _loaded = ("lib", "handle", "buffers", "at", "sent", "shown", "shown_final", "shown_mask", "shown_final_mask")
 
     def __init__(self, name, worlds, *, seed, mode, workers, limit, first, record, library):
         self.name, self.mode, self.library = str(name), AutoresetMode(mode), library
@@ -42,7 +43,8 @@ class Batch:
         self.actions = np.zeros((n, self.action.size), self.action.dtype)  # copies of those that the library cannot read
         self.reward = np.zeros(n, np.float32)
         self.terminated, self.truncated, self.final = (np.zeros(n, np.bool_) for _ in range(3))
-        self.mask, self.live = np.zeros((n, sum(self.action.choices)), np.bool_), np.zeros(n, np.bool_)
+        self.mask = np.zeros((n, sum(self.action.choices)), np.bool_)
+        self.final_mask, self.live = np.zeros_like(self.mask), np.zeros(n, np.bool_)
         self._bind()
 
     # Life.
@@ -50,7 +52,7 @@ class Batch:
     def _open(self):
         self.lib, self.process = _library.load(self.library), os.getpid()
         config, handle = _library.Config(ctypes.sizeof(_library.Config), *self.config), ctypes.c_uint64()
-        self.lib.check(self.lib.call.create(self.name.encode(), ctypes.byref(config), ctypes.byref(handle)))
+        self.lib.check(self.lib.call.create(_text("name", self.name), ctypes.byref(config), ctypes.byref(handle)))
         self.handle = handle.value
 
     def _bind(self):
@@ -59,16 +61,18 @@ class Batch:
         for name in ("obs", "reward", "terminated", "truncated", "final", "final_obs", "live"):
             setattr(b, name, _library.Rows.of(getattr(self, name)))
         if self.action.choices:
-            b.mask = _library.Rows.of(self.mask)
+            b.mask, b.final_mask = _library.Rows.of(self.mask), _library.Rows.of(self.final_mask)
         self.at = ctypes.byref(b)
         self.shown, self.shown_final = self.observation.of(self.obs), self.observation.of(self.final_obs)
-        self.shown_mask = self.action.masks().of(self.mask) if self.action.choices else None
+        masks = self.action.masks() if self.action.choices else None
+        self.shown_mask, self.shown_final_mask = (masks and masks.of(m) for m in (self.mask, self.final_mask))
 
     def close(self):
         """Closes the worlds. Closing them twice is not an error."""
         handle, self.handle = self.handle, 0
         if handle and self.process == os.getpid():  # the library does not survive a fork
-            self.lib.check(self.lib.call.close(handle))
+            self.lib.check(self.lib.call.close(handle))  # waits for a step that was sent
+            self.sent = None
 
     def __del__(self):
         try:
@@ -94,6 +98,8 @@ class Batch:
         info = _library.Info(struct_size=ctypes.sizeof(_library.Info))
         self.call("describe", ctypes.byref(info))
         self.limit = info.max_steps
+        rate = info.steps_per_second
+        self.rate = int(rate) if rate == int(rate) else rate
         bounds = [np.zeros(n, np.float32) for n in (info.obs_size, info.obs_size, info.action_size, info.action_size)]
         self.call("bounds", *(a.ctypes.data for a in bounds))
         self.agents = self.lib.agents(self.handle)
@@ -138,7 +144,8 @@ class Batch:
         if (only & ~given).any():
             self._reset(only & ~given)
         if (only & given).any():
-            self._reset(only & given, seeds=seeds.ctypes.data, seeds_count=len(seeds))
+            seeded = only & given  # None, all worlds, also repairs those that have failed
+            self._reset(None if seeded.all() else seeded, seeds=seeds.ctypes.data, seeds_count=len(seeds))
 
     def _reset(self, only, **options):
         o = _library.ResetOptions(struct_size=ctypes.sizeof(_library.ResetOptions), **options)
@@ -155,19 +162,23 @@ class Batch:
 
     def send(self, actions):
         """Begins a step of all worlds."""
-        if self.sent is not None:
-            raise StaleError("send: a step was sent before, and not received")
         a = self.readable(actions)
         self.buffers.actions = _library.Rows.of(a)
-        self.call("send", self.at)
-        self.sent = a  # the library reads it
+        self.sent = a  # the library reads it: also if Ctrl-C ends this call after that of the library
+        try:
+            self.call("send", self.at)
+        except EvertickError:
+            self.sent = None
+            raise
 
     def recv(self):
         """Ends the step that was sent."""
         try:
             self.call("recv")
-        finally:
+        except EvertickError:
             self.sent = None
+            raise
+        self.sent = None
 
     def ready(self):
         """Whether recv would return at once."""
@@ -177,6 +188,9 @@ class Batch:
 
     def readable(self, actions):
         """The array of actions itself, if the library can read it in place, or a copy that it can read."""
+        self.check_open()
+        if self.sent is not None:  # the library may be reading the copy
+            raise StaleError("a step was sent, and not received")
         to, parts = self.actions, self.action.parts
         if None in parts:
             part = parts[None]
@@ -225,7 +239,7 @@ class Batch:
 
     def save(self, world):
         """A world as bytes."""
-        world, length, room = operator.index(world), ctypes.c_int64(), 1 << 14
+        world, length, room = _index(world), ctypes.c_int64(), 1 << 14
         self.check_open()
         while True:
             data = ctypes.create_string_buffer(room)
@@ -237,11 +251,12 @@ class Batch:
 
     def load(self, world, data):
         """Replaces a world by a saved one."""
-        self.call("load", operator.index(world), ctypes.c_char_p(bytes(data)), len(data))
+        data = bytes(memoryview(data))
+        self.call("load", _index(world), data, len(data))
 
     def fork(self, source, target):
         """Makes world target a copy of world source."""
-        self.call("fork", operator.index(source), operator.index(target))
+        self.call("fork", _index(source), _index(target))
 
     def observe(self):
         """Writes the observations, for use after load and fork."""
@@ -250,7 +265,7 @@ class Batch:
     def export(self, world, directory):
         """Writes the last episode of a world as a log that `bench replay verify` verifies."""
         e = _library.Exported(struct_size=ctypes.sizeof(_library.Exported))
-        self.call("export", operator.index(world), str(directory).encode(), ctypes.byref(e))
+        self.call("export", _index(world), _text("directory", os.fspath(directory)), ctypes.byref(e))
         return {"seed": e.seed, "ticks": e.ticks, "hash": e.hash, "steps": e.steps}
 
     # Pickling.
@@ -309,6 +324,21 @@ def _number(name, v, least):
     if not least <= operator.index(v) <= _NEVER:
         raise RangeError(f"{name} = {v}: {least} to {_NEVER}")
     return int(v)
+
+
+def _index(world):
+    """The number of a world, which the library checks: ctypes would drop high bits."""
+    if abs(operator.index(world)) >= 1 << 63:
+        raise RangeError(f"world = {world}: there is none")
+    return operator.index(world)
+
+
+def _text(name, v):
+    """A string of C, which ends at the first zero byte."""
+    v = os.fsencode(v)
+    if b"\0" in v:
+        raise RangeError(f"{name} = {v}: it has a zero byte")
+    return v
 
 
 def _limit(v):

@@ -23,7 +23,7 @@ class Env(_gym.Env):
     After the end of an episode only reset goes on. An environment pickles and copies with its state.
     """
 
-    metadata = {"render_modes": _render.MODES, "render_fps": 60}
+    metadata = {"render_modes": _render.MODES, "render_fps": 60}  # an environment has the rate of its world
     _batch = None  # until it is open
 
     def __init__(self, name: str, *, seed=None, max_episode_steps=None, first: int = 0, record: bool = False, library=None,
@@ -38,6 +38,7 @@ class Env(_gym.Env):
             raise UnsupportedError(f"{name} has the agents {b.agents}: make it a ParallelEnv or a VectorEnv")
         super().reset(seed=int(seed))
         self.name, self.max_episode_steps = b.name, b.limit
+        self.metadata = {**self.metadata, "render_fps": b.rate}
         self.observation_space, self.action_space = b.observation.space, b.action.space
 
     def reset(self, *, seed=None, options=None):

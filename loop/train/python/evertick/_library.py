@@ -103,6 +103,7 @@ class Info(ctypes.Structure):
         ("mask_size", ctypes.c_int64),
         ("obs_parts", ctypes.c_int64),
         ("action_parts", ctypes.c_int64),
+        ("steps_per_second", ctypes.c_double),
     ]
 
 
@@ -139,6 +140,7 @@ class Buffers(ctypes.Structure):
         ("final_obs", Rows),
         ("mask", Rows),
         ("live", Rows),
+        ("final_mask", Rows),
     ]
 
 
@@ -201,7 +203,9 @@ class Library:
         dll = ctypes.CDLL(self.path)  # releases the GIL during calls
         self.call = types.SimpleNamespace()  # the functions of the header
         for name, arguments in _SIGNATURES.items():
-            function = getattr(dll, "evertick_train_" + name)
+            function = getattr(dll, "evertick_train_" + name, None)
+            if function is None:
+                raise UnsupportedError(f"{path} has no function evertick_train_{name}: it is no library of worlds, or an older one")
             function.argtypes, function.restype = arguments, ctypes.c_int32
             setattr(self.call, name, function)
         found = self.version()

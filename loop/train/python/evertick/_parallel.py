@@ -34,7 +34,7 @@ class ParallelEnv(_Base):
             first=first, record=record, library=library,
         )
         self.name, self.max_episode_steps = b.name, b.limit
-        self.metadata = {"name": b.name, "render_modes": _render.MODES, "render_fps": 60}
+        self.metadata = {"name": b.name, "render_modes": _render.MODES, "render_fps": b.rate}
         self.possible_agents = list(b.agents or ["agent_0"])
         self.agents = []
         # A space for each: their samples are independent.

@@ -13,9 +13,12 @@ WORLDS = {
 
 def register_world(env_id: str, name: str, max_episode_steps=None, library=None) -> None:
     """Registers a world with Gymnasium, for make and make_vec. Without Gymnasium it does nothing."""
-    if gymnasium is None or env_id in gymnasium.registry:
+    if gymnasium is None:
         return
     kwargs = {"name": name} if library is None else {"name": name, "library": str(library)}
+    known = gymnasium.registry.get(env_id)
+    if known is not None and known.kwargs == kwargs:  # of another library Gymnasium says that it replaces the first one
+        return
     gymnasium.register(
         env_id, entry_point="evertick._env:" + ("UntimedEnv" if max_episode_steps else "Env"), vector_entry_point="evertick:VectorEnv",
         max_episode_steps=max_episode_steps, kwargs=kwargs,

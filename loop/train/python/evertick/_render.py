@@ -18,7 +18,10 @@ def checked(mode, size):
         if mode == "human":
             advice = "; for a window, gymnasium.make(id, render_mode='human') shows these pictures, with pygame"
         raise UnsupportedError(f"render_mode = {mode!r}: None or one of {MODES}{advice}")
-    width, height = (operator.index(n) for n in size)
+    try:
+        width, height = (operator.index(n) for n in size)
+    except (TypeError, ValueError):
+        raise TypeError(f"render_size = {size!r}: wants width and height in pixels") from None
     for name, n in (("width", width), ("height", height)):
         if not 1 <= n <= LARGEST:
             raise RangeError(f"render_size: {name} = {n}: 1 to {LARGEST}")

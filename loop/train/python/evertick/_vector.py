@@ -41,10 +41,10 @@ class VectorEnv(_gym.VectorEnv):
 
     An environment pickles and copies with the state of all its worlds. The library does not survive a fork of the
     process that has loaded it: in the child every call is a StaleError. Start other processes by "spawn" or
-    "forkserver".
+    "forkserver". An environment is for one thread at a time; others may use other environments meanwhile.
     """
 
-    metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": _render.MODES, "render_fps": 60}
+    metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": _render.MODES, "render_fps": 60}  # an environment has the rate of its world
     _batch = None  # until it is open
 
     def __init__(
@@ -60,7 +60,7 @@ class VectorEnv(_gym.VectorEnv):
         super().reset(seed=int(seed))
         self.name, self.num_envs, self.autoreset_mode, self.copy = b.name, b.rows, b.mode, copy
         self.num_worlds, self.agents = b.worlds, tuple(b.agents)
-        self.metadata = {**self.metadata, "autoreset_mode": b.mode}
+        self.metadata = {**self.metadata, "autoreset_mode": b.mode, "render_fps": b.rate}
         self.max_episode_steps = b.limit
         self.single_observation_space, self.single_action_space = b.observation.space, b.action.space
         self.observation_space = _gym.batch_space(self.single_observation_space, self.num_envs)
@@ -85,8 +85,8 @@ class VectorEnv(_gym.VectorEnv):
         """Steps all worlds: observations, rewards, terminated, truncated, info.
 
         info has, where actions are choices, "action_mask", a flag for each choice; and in SAME_STEP, where an episode has
-        ended, "final_obs", its last observation or None, and "final_info". "_action_mask", "_final_obs" and "_final_info"
-        mark the worlds that have them. With several agents "live" marks those that take part in the next step.
+        ended, "final_obs", its last observation or None, and "final_info", with the masks of that observation. "_action_mask",
+        "_final_obs" and "_final_info" mark the worlds that have them. With several agents "live" marks those that take part in the next step.
         """
         self._batch.step(actions)
         return self._outcome()
@@ -187,19 +187,29 @@ class VectorEnv(_gym.VectorEnv):
 
     def _info(self, which):
         """The info of the worlds that are marked."""
-        b, info = self._batch, {}
-        if b.shown_mask is not None:
-            info.update(action_mask=self._give(b.shown_mask), _action_mask=self._give(which))
+        b = self._batch
+        info = self._masks(b.shown_mask, which)
         if b.agents:
             info.update(live=self._give(b.live), _live=self._give(which))
         return info
+
+    def _masks(self, masks, which):
+        """The part of an info that has masks. As in those of Gymnasium, flags mark the worlds of each entry, also within a dict."""
+        if masks is None:
+            return {}
+        masks = self._give(masks)
+        if isinstance(masks, dict):
+            masks = {**masks, **{"_" + k: self._give(which) for k in masks}}
+        return {"action_mask": masks, "_action_mask": self._give(which)}
 
     def _add_final(self, info):
         b = self._batch
         last = np.full(self.num_envs, None, object)
         for i in np.flatnonzero(b.final):
             last[i] = row(b.shown_final, i)
-        info.update(final_obs=last, _final_obs=b.final.copy(), final_info={}, _final_info=b.final.copy())
+        b.final_mask[~b.final] = False  # of earlier ends
+        final_info = self._masks(b.shown_final_mask, b.final)
+        info.update(final_obs=last, _final_obs=b.final.copy(), final_info=final_info, _final_info=b.final.copy())
 
     def _reset_mask(self, options):
         options = dict(options or {})
