@@ -1,7 +1,5 @@
 """The environment of one world."""
 
-import copy
-
 import numpy as np
 
 from . import _gym, _render
@@ -9,6 +7,7 @@ from ._batch import Batch, new_seed
 from ._gym import AutoresetMode
 from ._layout import row
 from ._library import RangeError, UnsupportedError
+from ._one import OneWorld
 
 
 def make(name: str, **options) -> "Env":
@@ -16,7 +15,7 @@ def make(name: str, **options) -> "Env":
     return Env(name, **options)
 
 
-class Env(_gym.Env):
+class Env(OneWorld, _gym.Env):
     """One world: a gymnasium.Env, where Gymnasium is installed.
 
     The arguments are those of VectorEnv; with the same seed, world number `first` of a VectorEnv does the same.
@@ -24,7 +23,6 @@ class Env(_gym.Env):
     """
 
     metadata = {"render_modes": _render.MODES, "render_fps": 60}  # an environment has the rate of its world
-    _batch = None  # until it is open
 
     def __init__(self, name: str, *, seed=None, max_episode_steps=None, first: int = 0, record: bool = False, library=None,
                  render_mode=None, render_size=_render.SIZE):
@@ -70,30 +68,9 @@ class Env(_gym.Env):
         self._batch.observe()
         return self._observation()
 
-    def render(self):
-        """The picture of the world in mode "rgb_array": height x width x 3 bytes, a new array. Otherwise None."""
-        return None if self.render_mode is None else _render.frame(self._batch, 0, self.render_size)
-
-    def hash(self) -> int:
-        """The hash of the world."""
-        return int(self._batch.hashes()[0])
-
-    def save(self) -> bytes:
-        """The world as bytes."""
-        return self._batch.save(0)
-
     def load(self, data: bytes) -> None:
         """Replaces the world by a saved one."""
         self._batch.load(0, data)
-
-    def export(self, directory) -> dict:
-        """Writes the last episode as a log that `bench replay verify` verifies."""
-        return self._batch.export(0, directory)
-
-    def close(self):
-        """Closes the world. Closing it twice is not an error."""
-        if self._batch is not None:
-            self._batch.close()
 
     def _observation(self):
         return row(self._batch.shown, 0)
@@ -101,9 +78,6 @@ class Env(_gym.Env):
     def _info(self):
         mask = self._batch.shown_mask
         return {} if mask is None else {"action_mask": row(mask, 0)}
-
-    def __copy__(self):
-        return copy.deepcopy(self)
 
 
 class UntimedEnv(Env):

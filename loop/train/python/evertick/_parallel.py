@@ -9,6 +9,7 @@ from ._batch import Batch, new_seed
 from ._gym import AutoresetMode
 from ._layout import row
 from ._library import RangeError
+from ._one import OneWorld
 
 try:
     from pettingzoo import ParallelEnv as _Base
@@ -16,15 +17,13 @@ except ImportError:
     _Base = object
 
 
-class ParallelEnv(_Base):
+class ParallelEnv(OneWorld, _Base):
     """One world: a pettingzoo.ParallelEnv, where PettingZoo is installed.
 
     The arguments are those of VectorEnv. Observations, rewards, flags and infos are dicts by agent: of those in
     `agents`, which take part. An agent leaves after the step that ends it; when none is left, only reset goes on. An
     environment pickles and copies with its state.
     """
-
-    _batch = None  # until it is open
 
     def __init__(self, name: str, *, seed=None, max_episode_steps=None, first: int = 0, record: bool = False, library=None,
                  render_mode=None, render_size=_render.SIZE):
@@ -91,18 +90,6 @@ class ParallelEnv(_Base):
         self.agents = [a for a in self.agents if not flags[0][a] and not flags[1][a]]
         return out
 
-    def render(self):
-        """The picture of the world in mode "rgb_array": height x width x 3 bytes, a new array. Otherwise None."""
-        return None if self.render_mode is None else _render.frame(self._batch, 0, self.render_size)
-
-    def hash(self) -> int:
-        """The hash of the world."""
-        return int(self._batch.hashes()[0])
-
-    def save(self) -> bytes:
-        """The world as bytes."""
-        return self._batch.save(0)
-
     def load(self, data: bytes):
         """Replaces the world by a saved one, and returns observations and infos."""
         b = self._batch
@@ -110,15 +97,6 @@ class ParallelEnv(_Base):
         b.observe()
         self.agents = [a for a, live in zip(self.possible_agents, b.live) if live]
         return self._rows(b.shown), self._infos()
-
-    def export(self, directory) -> dict:
-        """Writes the last episode as a log that `bench replay verify` verifies."""
-        return self._batch.export(0, directory)
-
-    def close(self):
-        """Closes the world. Closing it twice is not an error."""
-        if self._batch is not None:
-            self._batch.close()
 
     def _places(self):
         return [(a, i) for i, a in enumerate(self.possible_agents) if a in self.agents]
@@ -141,9 +119,6 @@ class ParallelEnv(_Base):
     def _infos(self):
         mask = self._batch.shown_mask
         return {a: {} if mask is None else {"action_mask": row(mask, i)} for a, i in self._places()}
-
-    def __copy__(self):
-        return copy.deepcopy(self)
 
     def __enter__(self):
         return self
