@@ -22,7 +22,7 @@ import (
 // and so are not on a tape.
 var readers = []string{
 	"Dt", "Due", "Fault", "Fork", "Frozen", "Paused", "Phase", "Rate", "Record", "Refresh",
-	"Scale", "Tick", "TimeAt", "Timeline", "TimerLeft", "UntilNext",
+	"Scale", "Tick", "TimeAt", "Timeline", "TimerLeft", "UntilFrame", "UntilNext",
 }
 
 // drivers lists the methods that reach the Loop through others.

@@ -13,8 +13,9 @@ const MaxWorkers = 1024
 
 // Team is a group of workers that share the stages of a computation, one stage after the other.
 //
-// The caller of Run leads: it runs its own function, and calls For where there is work to share. Helpers, each a goroutine
-// that lasts no longer than the run, look for chunks of the stage in progress. The leader takes chunks as well,
+// The caller of Run leads: it runs its own function, and calls For where there is work to share. Helpers, each a goroutine,
+// look for chunks of the stage in progress. They end when there is nothing to do for a while, so runs that follow each other
+// closely find them awake: to wake one takes longer than many a run. The leader takes chunks as well,
 // and waits only for those that helpers have taken. So the leader can do it all. A helper that arrives late, or
 // that the system takes off its CPU, delays the others at most by the one chunk that it holds. Where even this costs more
 // time than helpers save, since other programs need the CPUs, runs have no helpers for a while: see package pace.
@@ -25,10 +26,9 @@ type Team struct {
 	stage  stage         // its owner is the leader, until a helper has claimed a chunk
 	_      [16]byte      // the leader reads what follows while helpers read the claims
 
-	done    atomic.Int64 // chunks that helpers have done
-	running atomic.Bool  // a run is in progress
-	parked  atomic.Bool  // the leader sleeps
-	wakeup  chan struct{}
+	done   atomic.Int64 // chunks that helpers have done
+	parked atomic.Bool  // the leader sleeps
+	wakeup chan struct{}
 
 	workers int // of this run; 1 between runs
 	chunks  int // of this stage; after finishStage, those that were claimed
@@ -137,13 +137,11 @@ func (t *Team) open(workers int) {
 	t.workers = workers
 	t.envErr.Store(nil)
 	t.panics.Store(nil)
-	t.running.Store(true)
 	t.startHelpers()
 }
 
 // end ends a run. If the leader has panicked, it waits for the chunks that helpers have claimed.
 func (t *Team) end() {
-	t.running.Store(false)
 	t.finishStage()
 	t.workers = 1
 }
@@ -237,7 +235,7 @@ func (t *Team) poll(ready func() bool) bool {
 	}
 }
 
-// serve is the goroutine of a helper. It ends with the run, or when there is nothing to do for a while.
+// serve is the goroutine of a helper. It ends when there is nothing to do for a while.
 func (t *Team) serve() {
 	number, chunk := t.takeNumber(), -1
 	defer func() {
@@ -255,7 +253,7 @@ func (t *Team) serve() {
 	}
 	claimed := func() bool {
 		chunk = t.claim(number%2 != 0)
-		return chunk >= 0 || !t.running.Load()
+		return chunk >= 0
 	}
 	for t.poll(claimed) && chunk >= 0 {
 		t.stage.run(number, chunk)

@@ -13,6 +13,7 @@ func policy(def train.Definition, buf *train.Buffers, step int) { policyFrom(def
 
 // policyFrom is policy for a batch with another first world.
 func policyFrom(def train.Definition, buf *train.Buffers, step, first int) {
+	first *= max(1, len(def.Agents)) // rows
 	for i := range buf.Choices {
 		r := loop.NewRand(77, uint64(step), uint64(first+i), 0)
 		buf.Choices[i] = int32(r.IntN(def.Action.Choices))
