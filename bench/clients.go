@@ -261,29 +261,38 @@ func (h *clientsHost) mark(m *clientsMark) {
 
 // runClientProcess starts the process of the clients, and reads what it has counted.
 func (h *clientsHost) runClientProcess(ctx context.Context, addr string) error {
+	talkErr, err := runSelf(ctx, joinCommand, h.stderr, func(to io.WriteCloser, from io.Reader) error {
+		return h.talk(ctx, addr, json.NewEncoder(to), json.NewDecoder(from), to)
+	})
+	if err != nil {
+		return fmt.Errorf("the process of the clients: %w", err)
+	}
+	return talkErr
+}
+
+// runSelf runs this program again with a command, and talk with its input and output. It returns the error of talk, and that
+// of the process.
+func runSelf(ctx context.Context, command string, stderr io.Writer, talk func(to io.WriteCloser, from io.Reader) error) (talkErr, err error) {
 	exe, err := os.Executable()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, exe, joinCommand)
-	cmd.Stderr = h.stderr
-	stdin, err := cmd.StdinPipe()
+	cmd := exec.CommandContext(ctx, exe, command)
+	cmd.Stderr = stderr
+	to, err := cmd.StdinPipe()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	stdout, err := cmd.StdoutPipe()
+	from, err := cmd.StdoutPipe()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		return err
+		return nil, err
 	}
-	err = h.talk(ctx, addr, json.NewEncoder(stdin), json.NewDecoder(stdout), stdin)
-	stdin.Close() // after an error, too: then it ends
-	if e := cmd.Wait(); e != nil {
-		return fmt.Errorf("the process of the clients: %w", e)
-	}
-	return err
+	talkErr = talk(to, from)
+	to.Close() // after an error, too: then it ends
+	return talkErr, cmd.Wait()
 }
 
 func (h *clientsHost) talk(ctx context.Context, addr string, to *json.Encoder, from *json.Decoder, stdin io.Closer) error {

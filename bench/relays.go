@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"sync"
 	"time"
 
@@ -219,26 +218,9 @@ func (h *relaysHost) runRelayProcesses(ctx context.Context, dir string) error {
 }
 
 func (h *relaysHost) runRelayProcess(ctx context.Context, dir string, ready func(), window <-chan joinWindow, to *relayResult) error {
-	exe, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	cmd := exec.CommandContext(ctx, exe, relayCommand)
-	cmd.Stderr = h.stderr
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	err = h.talk(ctx, dir, json.NewEncoder(stdin), json.NewDecoder(stdout), ready, window, to)
-	stdin.Close() // after an error, too: then it ends
-	return errors.Join(err, cmd.Wait())
+	return errors.Join(runSelf(ctx, relayCommand, h.stderr, func(in io.WriteCloser, out io.Reader) error {
+		return h.talk(ctx, dir, json.NewEncoder(in), json.NewDecoder(out), ready, window, to)
+	}))
 }
 
 func (h *relaysHost) talk(ctx context.Context, dir string, send *json.Encoder, from *json.Decoder, ready func(), window <-chan joinWindow, to *relayResult) error {
