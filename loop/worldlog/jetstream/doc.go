@@ -72,7 +72,7 @@
 //	     32  rolling checksum before the first tick
 //	     32  rolling checksum after the last tick that ends here
 //	      …  body: kind 2 the ticks, each after its length as uvarint; kind 3 a part of a tick; kind 4 the SHA-256 of the
-//	         snapshot; others none
+//	         snapshot; kind 1 16 random bytes of the Shipper, as two could have the same owner; others none
 //	     32  checksum of all before
 //
 //	tick
