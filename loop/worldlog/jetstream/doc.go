@@ -9,8 +9,7 @@
 //	follower: Sim, one tick behind ◀── hash compared ── Follow ┘
 //	              └── TakeOver, Standby: a new term, and it is the master
 //
-// Any server with JetStream will do, by the connection: also one in the process, of package
-// github.com/nats-io/nats-server/v2/server with Options.JetStream and StoreDir.
+// Any server with JetStream will do, by the connection: also one in the process, of package embedded.
 //
 // # Promises
 //
@@ -22,7 +21,8 @@
 //     one: Err is a *FencedError, and the next Step of the Sim returns it.
 //   - A message for which no answer came is looked for in the stream, and sent again with the same bytes and the same
 //     Nats-Msg-Id. The stream has each tick once.
-//   - FollowStats.InStep is set only if the stream was known, within the last second, to have no tick that the Sim has not run.
+//   - FollowStats.InStep is set only if within the last second the stream was known to have no tick that the Sim has not run, and
+//     the master was heard.
 //   - With a key, nobody without it can make a message or a snapshot that a Follower accepts.
 //
 // One message is under way at a time; the ticks that come meanwhile share the next one. Several at once would break
@@ -72,7 +72,7 @@
 //	     32  rolling checksum before the first tick
 //	     32  rolling checksum after the last tick that ends here
 //	      …  body: kind 2 the ticks, each after its length as uvarint; kind 3 a part of a tick; kind 4 the SHA-256 of the
-//	         snapshot; others none
+//	         snapshot; kind 1 16 random bytes of the Shipper, as two could have the same owner; others none
 //	     32  checksum of all before
 //
 //	tick

@@ -56,6 +56,12 @@ func TestPartitionOfTheMaster(t *testing.T) {
 		t.Errorf("the master was at %+v, and is at %+v: its Sim has waited", before, during)
 	}
 	tr.follower.await("not in step", func(s status) bool { return !s.InStep })
+	for range 20 {
+		time.Sleep(50 * time.Millisecond)
+		if at := tr.follower.status(); at.InStep {
+			t.Fatalf("in step with a master that nobody hears: %+v", at)
+		}
+	}
 	cut.block(false)
 	tr.follower.await("in step again, with what was run meanwhile", func(s status) bool { return s.InStep && s.Ticks > during.Ticks })
 	tr.finish()

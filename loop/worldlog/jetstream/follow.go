@@ -38,25 +38,31 @@ type Follower struct {
 	ownSum sum      // rolling checksum before the next tick of the Sim
 	queue  [][]byte // encoded ticks of the message that was taken last, which the Sim has not run
 	parts  []byte   // of a tick of which not all parts have come
+	old    uint64   // last message that the stream had when this began to read it
 	split  [][]byte
 	tick   worldlog.Tick
-	taken  bool // TakeOver has passed the Sim on
+	taken  bool      // TakeOver has passed the Sim on
+	asked  time.Time // when the server was asked for the end of the stream last, or a message came
+	moved  time.Time // when no message was missing
 
 	mu      sync.Mutex
 	stats   FollowStats
 	pending bool      // the stream has more messages
 	heard   time.Time // when the stream was known to have no more
-	life    time.Time // when the last message or sign of life has come
+	life    time.Time // when the last message or sign of life has come, or could not have come
+	voice   time.Time // when the master was known to live
 	polled  time.Time
 }
 
 // FollowStats say where a Follower is.
 type FollowStats struct {
-	Term     uint64
-	Ticks    uint64 // from the first one on that the Sim has run, each with the hash of the stream
-	Stream   uint64 // ticks that the stream is known to have
-	Behind   uint64 // ticks that it lacks of these
-	InStep   bool   // within the last second the stream had no tick that the Sim has not run
+	Term   uint64
+	Ticks  uint64 // from the first one on that the Sim has run, each with the hash of the stream
+	Stream uint64 // ticks that the stream is known to have
+	Behind uint64 // ticks that it lacks of these
+	// InStep: within the last second the stream had no tick that the Sim has not run, and the master gave a sign of life
+	// or a new message. It needs a ShipConfig.Beat below one second.
+	InStep   bool
 	Messages uint64
 	Bytes    uint64 // in them
 	Attached uint64 // times that it began to read the stream, again after a failure
@@ -65,7 +71,7 @@ type FollowStats struct {
 const (
 	// askEvery is how often the Follower asks for the end of the stream while nothing comes.
 	askEvery = 250 * time.Millisecond
-	// stepWait is how long the Follower counts as in step after it was known to be.
+	// stepWait is how long the Follower counts as in step after the stream had no more ticks and the master was heard.
 	stepWait = time.Second
 	// stuckWait is how long messages of the stream may not come before the Follower reads it anew.
 	stuckWait = 3 * time.Second
@@ -253,11 +259,15 @@ func (f *Follower) attach(ctx context.Context) error {
 		return err
 	}
 	seq := f.seq + 1
-	if f.placed && f.replaced(ctx, e) {
-		f.placed = false
+	if f.placed {
+		other, err := f.replaced(ctx, e)
+		if err != nil {
+			return err
+		}
+		f.placed = !other
 	}
 	if !f.placed { // it has lost messages, or this is the beginning
-		if f.placed = false; e.last == nil || e.last.next() < f.own() {
+		if e.last == nil || e.last.next() < f.own() {
 			return errAhead
 		}
 		if seq, err = f.from(ctx, e); err != nil {
@@ -274,22 +284,29 @@ func (f *Follower) attach(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("jetstream: stream %s: %w", f.name, err)
 	}
-	f.messages = newPump(m)
+	f.messages, f.old = newPump(m), e.seq
 	f.note(func(st *FollowStats) { st.Attached++ })
 	return nil
 }
 
 // replaced reports whether the stream no longer has, at its place, the message that was taken last: it was restored from
-// an older store, or made anew.
-func (f *Follower) replaced(ctx context.Context, e end) bool {
-	if e.seq < f.seq {
-		return true
+// an older store, made anew, or trimmed. Its ticks are then compared with those of the Sim again.
+func (f *Follower) replaced(ctx context.Context, e end) (bool, error) {
+	m := e.last
+	switch {
+	case e.seq < f.seq:
+		return true, nil
+	case e.seq > f.seq && e.first > f.seq:
+		return true, nil
+	case e.seq > f.seq:
+		var err error
+		if m, err = f.get(ctx, f.seq); err != nil && !isFault(err) && !errors.Is(err, jetstream.ErrMsgNotFound) {
+			return false, err
+		} else if err != nil {
+			return true, nil
+		}
 	}
-	m, err := e.last, error(nil)
-	if e.seq > f.seq {
-		m, err = f.get(ctx, f.seq)
-	}
-	return err == nil && m != nil && (m.after != f.sum || m.term != f.term)
+	return m != nil && (m.after != f.sum || m.term != f.term), nil
 }
 
 // errAhead: the stream lacks ticks that the Sim has run, as after its server was restored from an older store.
@@ -332,7 +349,7 @@ func newPump(from jetstream.MessagesContext) *pump {
 func (p *pump) stop() {
 	p.once.Do(func() {
 		close(p.end)
-		p.from.Stop()
+		go p.from.Stop() // it waits for requests of nats.go to a server that may be gone
 	})
 }
 
@@ -349,6 +366,7 @@ func (f *Follower) hearer() nats.MsgHandler {
 		defer f.mu.Unlock()
 		if m.term >= f.stats.Term {
 			f.life = time.Now()
+			f.voice = f.life
 		}
 	}
 }
@@ -372,8 +390,13 @@ func (f *Follower) Stats() FollowStats {
 	defer f.mu.Unlock()
 	st := f.stats
 	st.Behind = st.Stream - min(st.Stream, st.Ticks)
-	st.InStep = st.Behind == 0 && !f.pending && time.Since(f.heard) < stepWait
+	st.InStep = f.ran() && time.Since(f.voice) < stepWait
 	return st
+}
+
+// ran reports whether the Sim has run, within the last second, all that the stream has. The caller holds f.mu.
+func (f *Follower) ran() bool {
+	return f.stats.Stream <= f.stats.Ticks && !f.pending && time.Since(f.heard) < stepWait
 }
 
 // Close ends following, and closes the log in Dir.

@@ -128,7 +128,7 @@ func (s *Shipper) confirm(m *message) {
 // another master, whose number is just the one that it expects.
 func (s *Shipper) publish(ctx context.Context, m *message) error {
 	s.data = m.append(s.data[:0], s.sums)
-	id := fmt.Sprintf("%x.%d.%d.%d.%d.%d", s.owner[:8], m.term, m.kind, m.first, m.count, m.part)
+	id := fmt.Sprintf("%x.%d.%d.%d.%d.%d", s.claims, m.term, m.kind, m.first, m.count, m.part)
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
 		err := s.try(ctx, id)
 		if err != nil && ctx.Err() != nil {
@@ -188,12 +188,12 @@ func (s *Shipper) find(ctx context.Context, m *message) error {
 		if err := checkRun(&s.id, &last.id); err != nil {
 			return err
 		}
-		if last.term > m.term || last.term == m.term && last.owner != m.owner {
+		if last.term > m.term || last.term == m.term && (last.owner != m.owner || last.kind == kindTerm && !s.began(last)) {
 			return s.fenced(ctx, e)
 		}
 	}
 	switch {
-	case e.seq < s.seq:
+	case e.seq < s.seq, e.seq == s.seq && m.kind != kindTerm && e.last != nil && e.last.term != m.term:
 		return &rewoundError{had: s.seq, has: e.seq}
 	case e.seq == s.seq:
 		return errNotYet

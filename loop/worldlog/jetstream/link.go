@@ -64,10 +64,11 @@ func newLink(nc *nats.Conn, name string, key []byte) (*link, error) {
 func (l *link) open(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
-	var err error
-	if l.stream, err = l.js.Stream(ctx, l.name); err != nil {
+	stream, err := l.js.Stream(ctx, l.name)
+	if err != nil {
 		return fmt.Errorf("jetstream: stream %s: %w", l.name, err)
 	}
+	l.stream = stream
 	return nil
 }
 

@@ -18,6 +18,7 @@ const (
 
 	sumSize   = sha256.Size
 	ownerSize = 16
+	claimSize = 16
 	maxTick   = 1<<63 - 1
 	// maxHeader is the size of a message without a body.
 	maxHeader = 8 + 2 + 1 + 1 + 8 + ownerSize + 4 + 8 + 8 + 32 + 1 + 255 + 8 + 4 + 4 + 4 + 2*sumSize + sumSize
@@ -159,6 +160,8 @@ func (m *message) check() error {
 		return bad("ticks", m.count)
 	case m.kind == kindPart && m.part >= m.parts, m.kind != kindPart && (m.part != 0 || m.parts != 0), m.parts > worldlog.MaxTick:
 		return bad("part", m.part)
+	case m.kind == kindTerm && len(m.body) != claimSize:
+		return bad("bytes of the body", len(m.body))
 	case m.count == 0 && m.before != m.after:
 		return bad("rolling checksum without ticks", fmt.Sprintf("%x", m.after[:8]))
 	}

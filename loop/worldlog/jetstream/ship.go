@@ -1,7 +1,9 @@
 package jetstream
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync"
@@ -19,10 +21,11 @@ import (
 // Shipper sends a log to a stream. Its methods may be called from any goroutine.
 type Shipper struct {
 	link
-	c     ShipConfig
-	log   *worldlog.Log
-	id    worldlog.Identity
-	owner owner
+	c      ShipConfig
+	log    *worldlog.Log
+	id     worldlog.Identity
+	owner  owner
+	claims [claimSize]byte // random, in the messages that begin its terms: two processes with copies of a log have one owner
 
 	// Of the goroutine that ships:
 	in       *summer // reads the local log
@@ -109,6 +112,7 @@ func newShipper(nc *nats.Conn, log *worldlog.Log, c ShipConfig) (*Shipper, error
 	}
 	s := &Shipper{link: *l, c: c, log: log, id: id,
 		closing: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1)}
+	rand.Read(s.claims[:])
 	s.owner, err = ownerOf(s.log.Dir())
 	return s, err
 }
@@ -123,9 +127,11 @@ func (s *Shipper) ensure(ctx context.Context) error {
 	c.Name, c.Subjects, c.Discard, c.DenyDelete = s.name, []string{s.ticks}, jetstream.DiscardOld, true
 	ctx, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
-	if s.stream, err = s.js.CreateStream(ctx, c); err != nil {
+	stream, err := s.js.CreateStream(ctx, c)
+	if err != nil {
 		return fmt.Errorf("jetstream: stream %s: %w", s.name, err)
 	}
+	s.stream = stream
 	return nil
 }
 
@@ -166,7 +172,7 @@ func (s *Shipper) locate(ctx context.Context, e end) (term uint64, err error) {
 	if err := checkRun(&s.id, &m.id); err != nil {
 		return 0, err
 	}
-	if m.term > s.term && m.owner != s.owner && (s.term > 0 || !s.c.Claim) {
+	if m.term > s.term && !s.began(m) && (s.term > 0 || m.owner != s.owner && !s.c.Claim) {
 		return 0, s.fenced(ctx, e)
 	}
 	if err := s.in.until(m.next()); err != nil {
@@ -202,14 +208,23 @@ var errMoved = errors.New("jetstream: the stream has moved on")
 
 // claim begins a term.
 func (s *Shipper) claim(ctx context.Context, seq, term uint64) error {
+	before := s.term
 	s.seq, s.term = seq, term
-	m := s.message(kindTerm, s.next, 0, s.sum, s.sum, nil)
+	m := s.message(kindTerm, s.next, 0, s.sum, s.sum, s.claims[:])
 	err := s.send(ctx, m)
 	var rewound *rewoundError
 	if errors.As(err, &rewound) || errors.Is(err, ErrFenced) {
-		return errMoved
+		err = errMoved
+	}
+	if err != nil {
+		s.term = before // it is not the master of this term
 	}
 	return err
+}
+
+// began reports whether this Shipper began the term of m by that message.
+func (s *Shipper) began(m *message) bool {
+	return m.kind == kindTerm && bytes.Equal(m.body, s.claims[:])
 }
 
 func (s *Shipper) message(k kind, first uint64, count uint32, before, after sum, body []byte) *message {

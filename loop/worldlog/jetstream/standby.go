@@ -55,11 +55,7 @@ func (f *Follower) catchUp(ctx context.Context) error {
 		if e.seq <= f.seq && f.own() <= f.next {
 			return nil
 		}
-		msg, err := f.receive(ctx)
-		if err != nil {
-			return err
-		}
-		if err := f.take(msg); err != nil {
+		if err := f.takeNext(ctx); err != nil {
 			return err
 		}
 	}
@@ -138,8 +134,7 @@ func (f *Follower) Standby(ctx context.Context, silence time.Duration, c ShipCon
 
 // silent reports whether the Sim has run all that there is, and nobody has been heard for a time.
 func (f *Follower) silent(d time.Duration) bool {
-	inStep := f.Stats().InStep
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return inStep && time.Since(f.life) > d
+	return f.ran() && time.Since(f.life) > d
 }

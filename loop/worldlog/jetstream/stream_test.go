@@ -196,3 +196,38 @@ func TestServerAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// Steps that each wait for a short time only find out all the same that the stream was replaced, and that nothing comes.
+func TestShortSteps(t *testing.T) {
+	nc := served(t)
+	ctx := background(t)
+	m := newMaster(t, t.TempDir(), replay.Options{}).shipTo(t, nc, ShipConfig{Beat: 50 * time.Millisecond})
+	f := follow(t, nc, FollowConfig{})
+	steps := func(what string, is func() bool) {
+		t.Helper()
+		until(t, what, func() bool {
+			wait, cancel := context.WithTimeout(ctx, askEvery/5)
+			defer cancel()
+			if err := f.Step(wait); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatal(err)
+			}
+			return is()
+		})
+	}
+	drive(t, m.sim, 50, 0)
+	steps("in step", func() bool { return f.Stats().InStep && f.Sim().Ticks() == 50 })
+	if err := m.ship.js.DeleteStream(ctx, m.ship.name); err != nil {
+		t.Fatal(err)
+	}
+	drive(t, m.sim, 50, 0)
+	steps("all ticks", func() bool { return f.Sim().Ticks() == 100 })
+	steps("in step again", func() bool { return f.Stats().InStep })
+	m.ship.cancel() // as a kill: nobody gives signs of life
+	steps("not in step", func() bool { return !f.Stats().InStep })
+	for end := time.Now().Add(stepWait); time.Now().Before(end); {
+		steps("not in step", func() bool { return true })
+		if f.Stats().InStep {
+			t.Fatal("in step with nobody")
+		}
+	}
+}

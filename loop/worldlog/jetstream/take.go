@@ -29,19 +29,34 @@ func (f *Follower) Step(ctx context.Context) error {
 		return errTaken
 	}
 	for len(f.queue) == 0 {
-		msg, err := f.receive(ctx)
-		if err != nil {
+		if err := f.takeNext(ctx); err != nil {
 			return err
-		}
-		if err := f.take(msg); err != nil {
-			if e, endErr := f.end(ctx); endErr != nil || !f.placed || !f.replaced(ctx, e) {
-				return err
-			}
-			f.detach()
-			f.placed = false
 		}
 	}
 	return f.apply()
+}
+
+// takeNext takes the next message. One that does not follow is an error only if the stream still has the message before: a
+// stream that was replaced is read anew, from the rolling checksum of the Sim.
+func (f *Follower) takeNext(ctx context.Context) error {
+	msg, err := f.receive(ctx)
+	if err != nil {
+		return err
+	}
+	if err = f.take(msg); err == nil || !f.placed {
+		return err
+	}
+	e, endErr := f.end(ctx)
+	other := false
+	if endErr == nil {
+		other, endErr = f.replaced(ctx, e)
+	}
+	if endErr == nil && !other || isFault(endErr) {
+		return err
+	}
+	f.detach() // if the server gives no answer now, the message comes again
+	f.placed = !other
+	return nil
 }
 
 var errTaken = fmt.Errorf("jetstream: the Sim was taken over: %w", ErrClosed)
@@ -62,9 +77,9 @@ func (f *Follower) apply() error {
 	return nil
 }
 
-// receive returns the next message.
+// receive returns the next message. What it waits for between questions to the server is kept from call to call, so that calls
+// with a short time each get on.
 func (f *Follower) receive(ctx context.Context) (jetstream.Msg, error) {
-	silent := time.Now()
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -73,23 +88,25 @@ func (f *Follower) receive(ctx context.Context) (jetstream.Msg, error) {
 		if f.messages != nil {
 			out = f.messages.out
 		}
-		timer := time.NewTimer(askEvery)
+		timer := time.NewTimer(askEvery - time.Since(f.asked))
 		select {
 		case msg, ok := <-out:
 			timer.Stop()
 			if ok {
+				f.asked, f.moved = time.Now(), time.Now()
 				return msg, nil
 			}
 			f.detach()
 		case <-timer.C:
 			stuck, err := f.ask(ctx)
+			f.asked = time.Now()
 			if isFault(err) {
 				return nil, err
 			}
 			if !stuck {
-				silent = time.Now()
+				f.moved = f.asked
 			}
-			if f.messages != nil && time.Since(silent) < stuckWait {
+			if f.messages != nil && time.Since(f.moved) < stuckWait {
 				continue
 			}
 		case <-ctx.Done():
@@ -99,7 +116,7 @@ func (f *Follower) receive(ctx context.Context) (jetstream.Msg, error) {
 		if err := f.attach(ctx); isFault(err) {
 			return nil, err
 		}
-		silent = time.Now()
+		f.moved = time.Now()
 		if f.messages == nil && !pause(ctx, firstWait) {
 			return nil, ctx.Err()
 		}
@@ -116,9 +133,11 @@ func (f *Follower) ask(ctx context.Context) (stuck bool, err error) {
 		f.touch() // no one could have been heard
 		return false, err
 	}
-	if f.placed && (e.seq < f.seq || e.seq == f.seq && f.replaced(ctx, e)) {
-		f.detach() // to be attached again
-		f.placed = false
+	if f.placed && e.seq <= f.seq {
+		if other, _ := f.replaced(ctx, e); other { // no error: it asks for no message
+			f.detach() // to be attached again
+			f.placed = false
+		}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -163,6 +182,9 @@ func (f *Follower) take(msg jetstream.Msg) error {
 	f.stats.Ticks = f.own()
 	f.stats.Stream = max(f.stats.Stream, m.next())
 	f.life = time.Now()
+	if seq > f.old {
+		f.voice = f.life
+	}
 	if f.pending = meta.NumPending > 0; !f.pending {
 		f.heard = f.life
 	}
@@ -177,7 +199,7 @@ func (f *Follower) follows(m *message, seq uint64) error {
 	again := m.kind == kindTerm && m.term > f.term && m.first < f.next // the stream had lost messages, which come again
 	switch {
 	case !f.placed || again:
-		if m.first > f.own() {
+		if m.first > f.own() || m.first == f.own() && m.part > 0 {
 			return f.trimmed(m, seq)
 		}
 		f.parts = f.parts[:0]
