@@ -20,7 +20,7 @@ import (
 func TestModel(t *testing.T) {
 	cases := map[string]int{}
 	for seed := range uint64(3) {
-		newModel(t, seed, cases).run(40)
+		newModel(t, seed, cases).run(60)
 	}
 	for _, what := range []string{"tick", "alone", "stop", "restart", "refused", "take over", "follow", "leave", "return", "set aside", "server", "duplicate", "stale"} {
 		if cases[what] == 0 {
@@ -109,12 +109,12 @@ func (m *model) alone() {
 	if len(m.old) > 0 {
 		m.count("alone")
 		i := m.IntN(len(m.old))
-		if o := m.old[i]; m.stepOld(o) != nil {
-			if err := o.rec.Close(); err != nil {
-				m.t.Fatal(err)
-			}
-			m.logs, m.old = append(m.logs, o.rec.Log().Dir()), slices.Delete(m.old, i, i+1)
+		o := m.old[i]
+		until(m.t, "it is refused", func() bool { return m.stepOld(o) != nil })
+		if err := o.rec.Close(); err != nil {
+			m.t.Fatal(err)
 		}
+		m.logs, m.old = append(m.logs, o.rec.Log().Dir()), slices.Delete(m.old, i, i+1)
 	}
 }
 
