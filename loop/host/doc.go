@@ -38,7 +38,8 @@
 // cores. Add refuses a world with ErrCapacity if the sum would be more than Config.Budget. The p95 of a new world is
 // that of a trial on a twin, or that of running worlds of the same scenario, whichever is greater; the p95 of a world that
 // runs is that of its last 256 ticks, as this machine ran them beside the others. A world that becomes slower later stays, and
-// keeps others out.
+// keeps others out. A trial has the caches of the CPU to itself, and takes less time than ticks beside many worlds: p95 of 54 µs instead of
+// 174 where 245 worlds were admitted at once. So add many worlds in steps of some seconds, in which those that run are measured.
 //
 // # Failure
 //
