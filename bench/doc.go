@@ -111,8 +111,7 @@
 // reports what it costs to serve more viewers than one process can: a master runs the crowd of the scene clients, with a log
 // and with inputs for -players of its walkers, and each of -relays processes follows the log, compares the hash of every tick, and
 // serves -clients viewers, which are in a process of their own as those of the scene clients. For each relay the report has the
-// CPU time of following and that of serving; how many ticks it is behind, at the end of each tick of the master, where 1 is the
-// least; and the bytes of the log that it reads beside those that its viewers get. All of that shares the CPUs of one machine: the
+// CPU time of following and that of serving; how many ticks it lacks when the master ends a tick, at least 1; and the bytes of the log that it reads beside those that its viewers get. All of that shares the CPUs of one machine: the
 // report says LATE if the master or a relay did not keep up, and the figures are then those of a machine that is too small.
 //
 // # Worlds of one process

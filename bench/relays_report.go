@@ -17,7 +17,8 @@ type relaysReport struct {
 	Ticks     uint64  `json:"ticks"`
 	MasterCPU int64   `json:"master_cpu_ns_per_tick"`
 	Late      uint64  `json:"master_ticks_late"` // began when the next was due, or were dropped; since the start
-	// Hz of the master in the window, and whether all were in time: the master, and each relay at most lateTicks behind.
+	// Reached is the rate of the master in the window. InTime says that the master kept its rate, and that no relay lacked more than
+	// lateTicks at p95.
 	Reached float64      `json:"reached_hz"`
 	InTime  bool         `json:"in_time"`
 	Each    []relayShare `json:"each"`
@@ -42,7 +43,7 @@ type relayShare struct {
 	NoUpdates uint64    `json:"skipped_ticks"` // without updates, as those of the tick before were still being sent
 }
 
-// lateTicks is how many ticks a relay may be behind, at p95, to be in time.
+// lateTicks is the greatest number of ticks of the master that a relay in time may lack at p95.
 const lateTicks = 2
 
 // evaluate fills in the report. A relay whose hashes differ from those of the log has ended with an error.

@@ -16,7 +16,7 @@ type Renderer interface {
 	AppendDraw(i int, dst *physics.Drawing) error
 }
 
-// Background is the colour behind the pictures of worlds.
+// Background is the colour that Render fills a picture with before it draws the world.
 const Background physics.Color = 0xffffff
 
 // Render draws world i as it is after the last call, in the view of the definition. After a step

@@ -76,7 +76,7 @@ type ended struct {
 	err    error
 }
 
-// InOrder is Pool.Do for those who write a Pool: it calls do from width goroutines, which are numbered from 0, and yields
+// InOrder helps to implement Pool.Do: it calls do from width goroutines, which are numbered from 0, and yields
 // the results in the order of the jobs. All calls of do have returned when it ends.
 func InOrder(ctx context.Context, width int, jobs iter.Seq[[]byte],
 	do func(ctx context.Context, worker int, n uint64, job []byte) ([]byte, error)) iter.Seq2[[]byte, error] {

@@ -6,7 +6,7 @@
 //
 //	master: Sim ── replay.Recorder ──▶ local log ── Ship ──▶ stream, snapshots in the object store
 //	                                                           │
-//	follower: Sim, one tick behind ◀── hash compared ── Follow ┘
+//	follower: Sim, a tick later ◀── hash compared ──── Follow ┘
 //	              └── TakeOver, Standby: a new term, and it is the master
 //
 // Any server with JetStream will do, by the connection: also one in the process, of package embedded.

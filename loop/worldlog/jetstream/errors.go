@@ -16,7 +16,7 @@ var (
 	ErrLost = errors.New("the local log lacks ticks of the stream")
 	// ErrBranched: the local log has ticks that the stream lacks. It is wrapped by *BranchedError.
 	ErrBranched = errors.New("the local log has ticks that the stream lacks")
-	// ErrBehind: the stream is more ticks behind than ShipConfig.MaxBehind.
+	// ErrBehind: the stream lacks more ticks than ShipConfig.MaxBehind allows.
 	ErrBehind = errors.New("too many ticks are not in the stream")
 	// ErrTrimmed: the stream no longer has the messages that are needed.
 	ErrTrimmed = errors.New("the stream was trimmed")

@@ -15,22 +15,11 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-static int failed;
+#include "../../clib/testdata/check.h"
 
-static const char *message(uint64_t batch) {
-	static char text[1024];
-	int64_t length = 0;
-	if (evertick_train_error(batch, text, sizeof text, &length) != EVERTICK_OK) return "no room for the error";
-	return text;
-}
-
-#define WANT(call, code, batch) do { \
-	int got_ = (call); \
-	if (got_ != (code)) { failed++; printf("line %d: %s: %d (%s), wants %d\n", __LINE__, #call, got_, message(batch), (code)); } \
-} while (0)
 #define SAYS(call, code, batch, words) do { \
 	WANT(call, code, batch); \
-	if (!strstr(message(batch), words)) { failed++; printf("line %d: %s: \"%s\" does not say \"%s\"\n", __LINE__, #call, message(batch), words); } \
+	if (!strstr(said(batch), words)) { failed++; printf("line %d: %s: \"%s\" does not say \"%s\"\n", __LINE__, #call, said(batch), words); } \
 } while (0)
 #define TRUE(x) do { if (!(x)) { failed++; printf("line %d: not %s\n", __LINE__, #x); } } while (0)
 

@@ -14,19 +14,8 @@
 #include <unistd.h>
 #endif
 
-static int failed;
+#include "check.h"
 
-static const char *said(uint64_t batch) {
-	static char text[1024];
-	int64_t length = 0;
-	if (evertick_train_error(batch, text, sizeof text, &length) != EVERTICK_OK) return "no room for the error";
-	return text;
-}
-
-#define WANT(call, code, batch) do { \
-	int got_ = (call); \
-	if (got_ != (code)) { failed++; printf("line %d: %s: %d (%s), wants %d\n", __LINE__, #call, got_, said(batch), (code)); } \
-} while (0)
 #define TRUE(x) do { if (!(x)) { failed++; printf("line %d: not %s\n", __LINE__, #x); } } while (0)
 
 enum { N = 70, OBS = 4, GAP = 6 };

@@ -21,7 +21,7 @@ import (
 type Config struct {
 	// Dir is where streams are stored. It is needed. Only one server may have it.
 	Dir string
-	// Address is host:port. "": a free port of 127.0.0.1. Anybody who reaches it may read and write: others than this machine
+	// Address is host:port. "": a free port of 127.0.0.1. The server asks for no password. Programs on other machines
 	// need a server with users, by its own configuration file.
 	Address string
 	// SyncAlways syncs each message to the disk before it is confirmed, so that a power cut takes none that was. Otherwise
