@@ -26,7 +26,9 @@
 //     to WrittenTick. After a power cut it finds every tick up to DurableTick, and
 //     perhaps more. What it finds is a prefix of what was committed, tick by tick.
 //   - Recover destroys no data of a log: it keeps the torn end that it cuts, and
-//     snapshots of ticks that the log does not have, as files *.cut.
+//     snapshots of another run or of ticks that the log does not have, as files *.cut.
+//   - A snapshot belongs to a run. Only snapshots of the run that writes count for
+//     Options.KeepSnapshots, and only they are removed.
 //   - After Sync or Close has returned nil, a log that lacks a tick committed before
 //     is damaged, whatever the durability: that is ErrCorrupt, for a reader and for
 //     Recover, which changes nothing then.
@@ -77,7 +79,7 @@
 //	segment-%010d.evlog.zst    the same, packed: the whole file as zstd frames
 //	snapshot-%020d.evsnap      snapshots, by tick
 //	DURABLE                    the mark: which tick Sync or Close has confirmed last
-//	*.cut                      what Recover has cut; readers ignore it
+//	*.cut                      what Recover has cut, or Create set aside; readers ignore it
 //	*.tmp                      work in progress; readers ignore it
 //	LOCK                       held by the writer
 //
@@ -135,8 +137,8 @@
 //	52   1  length of the scenario's name
 //	53   n  name of the scenario
 //	     4  CRC of the header up to here
-//	     …  data, packed with zstd into one frame that says its size; of no data,
-//	        nothing
+//	     …  data, packed with zstd into one frame, which says its size if that is 256 or
+//	        more; of no data, nothing
 //
 //	mark
 //	 0   8  magic 89 "evtdur" 0A

@@ -74,6 +74,18 @@ func (l *listing) gap() error {
 	return nil
 }
 
+// cutName returns the name of the n-th file that keeps a cut part of a file.
+func cutName(file string, n int) string { return fmt.Sprintf("%s.%d%s", file, n, cutSuffix) }
+
+// moveAside renames a file that is not part of the log, to the first name that is not among cuts.
+func moveAside(fsys FS, dir string, cuts []string, file string) (string, error) {
+	name := cutName(file, 1)
+	for n := 2; slices.Contains(cuts, name); n++ {
+		name = cutName(file, n)
+	}
+	return name, fsys.Rename(filepath.Join(dir, file), filepath.Join(dir, name))
+}
+
 // Windows larger than this are refused: a frame of a few bytes may ask for any.
 const maxWindow = 8 << 20
 

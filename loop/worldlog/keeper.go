@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -25,6 +26,7 @@ type keeper struct {
 	done      chan struct{}
 	enc       *zstd.Encoder // made when first needed
 	packed    []byte
+	kept      []uint64 // ticks of the snapshots of this run that are on disk, rising
 
 	mu     sync.Mutex
 	closed []header
@@ -132,26 +134,24 @@ func (k *keeper) writeSnapshot(job *snapshotJob) error {
 	if err != nil {
 		return err
 	}
+	if at, found := slices.BinarySearch(k.kept, job.tick); !found {
+		k.kept = slices.Insert(k.kept, at, job.tick)
+	}
 	k.l.mu.Lock()
 	defer k.l.mu.Unlock()
 	k.l.refs = append(k.l.refs, ref)
 	return nil
 }
 
-// removeOldSnapshots removes the snapshots beyond the number to keep, oldest first.
+// removeOldSnapshots removes the snapshots beyond the number to keep, oldest first. It counts and removes
+// snapshots of this run only: the directory may hold others.
 func (k *keeper) removeOldSnapshots() error {
-	fsys, keep := k.l.opt.FS, k.l.opt.KeepSnapshots
-	if keep < 0 {
-		return nil
-	}
-	l, err := listDir(fsys, k.l.dir)
-	if err != nil {
-		return err
-	}
-	for _, tick := range l.snapshots[:max(0, len(l.snapshots)-keep)] {
-		if err := removeExisting(fsys, filepath.Join(k.l.dir, snapshotName(tick))); err != nil {
+	keep := k.l.opt.KeepSnapshots
+	for keep >= 0 && len(k.kept) > keep {
+		if err := removeExisting(k.l.opt.FS, filepath.Join(k.l.dir, snapshotName(k.kept[0]))); err != nil {
 			return err
 		}
+		k.kept = k.kept[1:]
 	}
 	return nil
 }

@@ -113,7 +113,8 @@ type Stats struct {
 	PackErr       error  // the last failure; the segment stays as it was
 }
 
-// Create starts a log in dir, which is made if needed and must hold no log.
+// Create starts a log in dir, which is made if needed and must hold no log. Snapshots that are left of another
+// one, whose segments were removed, are kept under names that end with ".cut", as by Recover.
 // Errors wrap ErrRange, ErrLocked, fs.ErrExist, or are those of the file system.
 func Create(dir string, id Identity, opt Options) (*Log, error) {
 	if err := errors.Join(id.validate(), opt.Validate()); err != nil {
@@ -156,6 +157,9 @@ func (l *Log) create() (*writer, error) {
 	if err := removeMark(l.opt.FS, l.dir); err != nil {
 		return nil, err
 	}
+	if err := l.moveSnapshotsAside(files); err != nil {
+		return nil, err
+	}
 	h := header{id: l.id, first: l.id.FirstTick}
 	h.seed()
 	w := newWriter(l)
@@ -165,6 +169,19 @@ func (l *Log) create() (*writer, error) {
 	l.enc.crc = h.crc
 	l.seg.bytes = h.size()
 	return w, nil
+}
+
+// moveSnapshotsAside renames what is left of another log, before the first segment is there.
+func (l *Log) moveSnapshotsAside(files listing) error {
+	for _, tick := range files.snapshots {
+		if _, err := moveAside(l.opt.FS, l.dir, files.cuts, snapshotName(tick)); err != nil {
+			return err
+		}
+	}
+	if len(files.snapshots) == 0 {
+		return nil
+	}
+	return l.opt.FS.SyncDir(l.dir)
 }
 
 func (l *Log) start(w *writer) {

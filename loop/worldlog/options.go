@@ -61,7 +61,7 @@ type Options struct {
 	SegmentTicks uint64 // or with this many ticks; 0: any number
 	Compress     bool   // pack closed segments with zstd
 
-	KeepSnapshots int // the newest so many stay; 0: 8, -1: all
+	KeepSnapshots int // the newest so many of the run stay; 0: 8, -1: all
 
 	FS FS // nil: OS
 }

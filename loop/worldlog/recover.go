@@ -22,9 +22,9 @@ type Report struct {
 	Chain    [32]byte
 
 	Cut       *Cut     // the torn end; nil: the log ended with a whole tick
-	Saved     []string // files *.cut that keep what was cut: Cut, and snapshots of ticks that the log does not have
+	Saved     []string // files *.cut that keep what was cut: Cut, and snapshots of another run or of ticks that the log does not have
 	Removed   []string // files of work that a crash interrupted
-	Snapshots []uint64 // ticks of the snapshots that remain, rising; each at most Tick
+	Snapshots []uint64 // ticks of the run's snapshots that remain, rising; each at most Tick
 }
 
 // Cut is the end of a log that was cut off.
@@ -38,9 +38,9 @@ type Cut struct {
 
 // Recover opens the log in dir for writing after its last whole tick. It reads and checks all of
 // it, cuts what follows the last commit if a crash can have left that, removes temporary files, and
-// returns once the rest is durable. It keeps what it cuts, and snapshots of ticks that the log does
-// not have, under names that end with ".cut". Nothing else reads or writes these files: users may
-// inspect and remove them.
+// returns once the rest is durable. It keeps what it cuts, and snapshots of another run or of ticks that
+// the log does not have, under names that end with ".cut". Nothing else reads or writes these files:
+// users may inspect and remove them.
 //
 // Damage that a crash cannot have left is an error that says where, and nothing is
 // changed: a missing or exchanged segment, a changed byte before whole commits or in
@@ -209,10 +209,14 @@ func (r *recovery) cleanUp() error {
 		limit = r.last.tick
 	}
 	for _, tick := range r.list.snapshots {
-		if tick <= limit {
+		h, err := readSnapshotHeader(r.fs, r.dir, tick)
+		switch {
+		case tick > limit || err == nil && !h.isOf(&r.report.Identity):
+			if err := r.moveAside(snapshotName(tick)); err != nil {
+				return err
+			}
+		case err == nil:
 			r.report.Snapshots = append(r.report.Snapshots, tick)
-		} else if err := r.moveAside(snapshotName(tick)); err != nil {
-			return err
 		}
 	}
 	return r.fs.SyncDir(r.dir)
@@ -236,20 +240,13 @@ func (r *recovery) saveCut() (err error) {
 	return err
 }
 
-// cutName returns the name of the n-th file that keeps a cut part of a file.
-func cutName(file string, n int) string { return fmt.Sprintf("%s.%d%s", file, n, cutSuffix) }
-
 // moveAside renames a file that is not part of the log.
 func (r *recovery) moveAside(file string) error {
-	name := cutName(file, 1)
-	for n := 2; slices.Contains(r.list.cuts, name); n++ {
-		name = cutName(file, n)
+	name, err := moveAside(r.fs, r.dir, r.list.cuts, file)
+	if err == nil {
+		r.report.Saved = append(r.report.Saved, name)
 	}
-	if err := r.fs.Rename(filepath.Join(r.dir, file), filepath.Join(r.dir, name)); err != nil {
-		return err
-	}
-	r.report.Saved = append(r.report.Saved, name)
-	return nil
+	return err
 }
 
 // copyCut writes the end of a segment into a file of its own, unless a file holds it already: then
@@ -322,6 +319,7 @@ func (r *recovery) resume(l *Log) (*writer, error) {
 	if err := r.rotate(l, w, s.packed); err != nil {
 		return nil, err
 	}
+	l.keeper.kept = slices.Clone(r.report.Snapshots)
 	for _, h := range r.unpacked {
 		l.keeper.pack(h)
 	}

@@ -111,19 +111,32 @@ func Snapshots(dir string, fsys FS) ([]Snapshot, error) {
 	}
 	var found []Snapshot
 	for _, tick := range l.snapshots {
-		h, src, err := openSnapshot(fsys, dir, tick)
+		h, err := readSnapshotHeader(fsys, dir, tick)
 		if errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) || errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return found, err
 		}
-		if err := src.Close(); err != nil {
-			return found, fmt.Errorf("worldlog: %w", err)
-		}
 		found = append(found, h.Snapshot)
 	}
 	return found, nil
+}
+
+func readSnapshotHeader(fsys FS, dir string, tick uint64) (*snapshotHead, error) {
+	h, f, err := openSnapshot(fsys, dir, tick)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Close(); err != nil {
+		return nil, fmt.Errorf("worldlog: %w", err)
+	}
+	return h, nil
+}
+
+// isOf reports whether the snapshot says that it is of the run that id describes.
+func (h *snapshotHead) isOf(id *Identity) bool {
+	return h.Identity.Scenario == id.Scenario && h.Identity.SimVersion == id.SimVersion && h.Identity.Seed == id.Seed
 }
 
 // openSnapshot reads the header and leaves the file open after it.
@@ -210,7 +223,7 @@ func (h *snapshotHead) loadUpTo(r io.Reader, limit int) (err error) {
 var errMismatch = fmt.Errorf("data that do not match the header: %w", ErrCorrupt)
 
 // load decodes the data after a header: one frame of zstd, which says how large its
-// content is; of no data, nothing.
+// content is if that is minFrameSize or more; of no data, nothing.
 func (h *snapshotHead) load(r io.Reader) ([]byte, error) {
 	packed := bufio.NewReaderSize(&io.LimitedReader{R: r, N: int64(h.packed)}, zstd.HeaderMaxSize)
 	if err := h.checkFrame(packed); err != nil {
@@ -239,6 +252,9 @@ func (h *snapshotHead) load(r io.Reader) ([]byte, error) {
 	return data, nil
 }
 
+// minFrameSize is the least content of which a frame says the size: below, the encoder leaves it out.
+const minFrameSize = 256
+
 // checkFrame compares what the frame says of its content with the header.
 func (h *snapshotHead) checkFrame(packed *bufio.Reader) error {
 	if h.Size == 0 && h.packed == 0 {
@@ -252,7 +268,7 @@ func (h *snapshotHead) checkFrame(packed *bufio.Reader) error {
 	if err != nil {
 		return corruptUnless(err)
 	}
-	if !frame.HasFCS || frame.FrameContentSize != uint64(h.Size) {
+	if frame.HasFCS && frame.FrameContentSize != uint64(h.Size) || !frame.HasFCS && h.Size >= minFrameSize {
 		return errMismatch
 	}
 	return nil

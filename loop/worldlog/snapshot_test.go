@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -125,6 +126,30 @@ func TestSnapshotRefusals(t *testing.T) {
 			t.Errorf("snapshots of ticks %d", got)
 		}
 	})
+}
+
+// A snapshot of any size is read as it was written.
+func TestSnapshotSizes(t *testing.T) {
+	m := newMemFS()
+	l := create(t, m, "log", Options{KeepSnapshots: -1})
+	sizes := []int{0, 1, 2, 31, 32, 255, 256, 257, 1023, 1024, 1025, 65_791, 65_792, 1 << 20}
+	for i, size := range sizes {
+		feed(t, l, uint64(i), uint64(i)+1)
+		for err := ErrBusy; err != nil; runtime.Gosched() {
+			if err = l.WriteSnapshot(uint64(i), hashOf(uint64(i)), bytes.Repeat([]byte{byte(i)}, size)); err != nil && !errors.Is(err, ErrBusy) {
+				t.Fatal(err)
+			}
+		}
+	}
+	closeLog(t, l)
+	for i, size := range sizes {
+		s, err := LoadSnapshot("log", m, uint64(i))
+		if err != nil {
+			t.Errorf("%d bytes: %v", size, err)
+		} else if !bytes.Equal(s.Data, bytes.Repeat([]byte{byte(i)}, size)) {
+			t.Errorf("%d bytes: other data", size)
+		}
+	}
 }
 
 // A snapshot is not there before its tick is durable, and a disk that refuses it
