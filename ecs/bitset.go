@@ -122,6 +122,13 @@ func (b *slotBatch) add(i int, mask uint64) bool {
 	return b.words[i] != before
 }
 
+// each calls f for the slots of the batch, ascending.
+func (b *slotBatch) each(f func(Slot)) {
+	for i := b.from; i < b.to; i++ {
+		eachBit(i, b.words[i], f)
+	}
+}
+
 func (b *slotBatch) clear() {
 	clear(b.words[b.from:b.to])
 	b.from, b.to = 0, 0

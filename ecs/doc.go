@@ -77,8 +77,24 @@
 // # Observers
 //
 // [World.OnSpawn], [World.OnDespawn], [Tag.OnSet] and [Tag.OnUnset] register a function that is
-// called within the change itself. It may write to columns and change tags. It must record spawns
-// and despawns in Commands. [World.OnReorder] registers one for programs that keep slots.
+// called within the change itself. It may write to columns, change tags, and add and stop observers. It must record
+// spawns and despawns in Commands. [World.OnReorder] registers one for programs that keep slots.
+//
+// A change that observers hear of is a round: all of them are called for one entity, in the order in which they
+// were registered. What an observer changes happens at once, with a round of its own within the first, except:
+//
+//   - Rounds of one tag of one entity never come within each other. While the entity gets the tag, taking it away
+//     is noted, and happens when the round has ended, unless the tag is given again meanwhile. While the entity loses
+//     the tag, giving and taking it have no effect.
+//   - In a despawn an entity loses its tags for good: each tag is there until the despawn ends, its observers are
+//     called once, and from then on giving and taking it have no effect. A tag that the entity gets before the despawn
+//     ends, even when its turn has passed, it loses in a round as well.
+//   - An observer that was stopped is not called any more, also not in a round that has begun. An observer that
+//     was added is called from the next round on.
+//
+// So every observer hears of each tag of each entity, in turn, that it was given and that it is being lost, and what
+// it hears last is what is. Observers that answer each other come to an end, and 65,536 rounds within each other
+// panic. SetWhere, UnsetWhere, SetAll, UnsetAll and DespawnWhere select all entities before the first round.
 //
 // # Bindings
 //

@@ -191,14 +191,7 @@ func (w *World) despawnMarked() {
 	b := &w.despawning
 	defer b.clear() // also when an observer panics
 	if w.despawnWatchers > len(w.blobs) {
-		for i := b.from; i < b.to; i++ {
-			eachBit(i, b.words[i], func(slot Slot) { w.notifyDespawn(w.ids[slot], slot) })
-		}
-		for _, binding := range w.bindings {
-			for i := b.from; i < b.to; i++ {
-				binding.releaseSlots(i, b.words[i])
-			}
-		}
+		w.notifyDespawns()
 	}
 	for _, blobs := range w.blobs {
 		for i := b.from; i < b.to; i++ {

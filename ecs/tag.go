@@ -21,6 +21,7 @@ type tagSet struct {
 	bits  []uint64 // by slot; a subset of the live slots
 
 	onSet, onUnset observers
+	rounds         tagRounds
 }
 
 func (s *tagSet) label() string { return s.name }
@@ -74,12 +75,12 @@ func (t Tag) Set(id ID) bool {
 	if !ok {
 		return false
 	}
-	notifies := len(s.onSet) != 0 && !s.has(slot)
+	if s.observed() {
+		s.gain(id, slot)
+		return true
+	}
 	s.bits[slot>>6] |= 1 << (slot & 63)
 	w.changes++
-	if notifies {
-		w.notify(s.onSet, id, slot)
-	}
 	return true
 }
 
@@ -92,8 +93,9 @@ func (t Tag) Unset(id ID) bool {
 	if !ok {
 		return false
 	}
-	if len(s.onUnset) != 0 && s.has(slot) {
-		w.notify(s.onUnset, id, slot)
+	if s.observed() {
+		s.lose(id, slot)
+		return true
 	}
 	s.bits[slot>>6] &^= 1 << (slot & 63)
 	w.changes++
@@ -124,7 +126,11 @@ func (t Tag) changeAll(field string, ids []ID, set bool) error {
 			return fault.Element(ErrStale, field, i, id)
 		}
 	}
-	if change, observed := s.change(set); observed {
+	if s.observed() {
+		change := Tag.Unset
+		if set {
+			change = Tag.Set
+		}
 		for _, id := range ids {
 			change(t, id)
 		}
@@ -141,27 +147,21 @@ func (t Tag) changeAll(field string, ids []ID, set bool) error {
 	return nil
 }
 
-// change returns Set or Unset, and whether it has observers.
-func (s *tagSet) change(set bool) (change func(Tag, ID) bool, observed bool) {
-	if set {
-		return Tag.Set, len(s.onSet) != 0
-	}
-	return Tag.Unset, len(s.onUnset) != 0
-}
-
-// SetWhere gives the tag to the entities that satisfy every term, and returns the
-// number of those that did not have it. With no terms all entities get it.
+// SetWhere gives the tag to the entities that satisfy every term when the call begins, and returns the
+// number of those to which it gave the tag. With no terms all entities get it.
 func (t Tag) SetWhere(terms ...Term) int { return t.changeWhere(terms, true) }
 
-// UnsetWhere removes the tag from the entities that satisfy every term, and returns
-// the number of those that had it. With no terms all entities lose it.
+// UnsetWhere removes the tag from the entities that satisfy every term when the call begins, and returns
+// the number of those from which it took the tag. With no terms all entities lose it.
 func (t Tag) UnsetWhere(terms ...Term) int { return t.changeWhere(terms, false) }
 
 func (t Tag) changeWhere(terms []Term, set bool) (n int) {
 	s := t.must()
 	w := s.world
 	w.checkTerms(terms)
-	change, observed := s.change(set)
+	if s.observed() {
+		return s.changeSelected(terms, set)
+	}
 	for i := range words(w.high) {
 		m := w.match(terms, i)
 		if set {
@@ -169,18 +169,32 @@ func (t Tag) changeWhere(terms []Term, set bool) (n int) {
 		} else {
 			m &= s.bits[i]
 		}
-		if observed {
-			eachBit(i, m, func(slot Slot) {
-				if s.has(slot) != set { // an observer may have changed it since
-					change(t, w.ids[slot])
-					n++
-				}
-			})
-			continue
-		}
 		s.bits[i] ^= m
 		n += bits.OnesCount64(m)
 		w.changes++
+	}
+	return n
+}
+
+// changeSelected is changeWhere for a tag with observers, which may change what the terms ask for: it
+// selects all entities first.
+func (s *tagSet) changeSelected(terms []Term, set bool) (n int) {
+	w := s.world
+	var selected []uint64
+	if last := len(w.selections) - 1; last >= 0 {
+		selected, w.selections = w.selections[last], w.selections[:last]
+	}
+	selected = zeroed(selected, words(w.high))
+	defer func() { w.selections = append(w.selections, selected) }()
+	for i := range selected {
+		selected[i] = w.match(terms, i)
+	}
+	for i, m := range selected {
+		eachBit(i, m, func(slot Slot) {
+			if id := w.ids[slot]; set && s.gain(id, slot) || !set && s.lose(id, slot) {
+				n++
+			}
+		})
 	}
 	return n
 }

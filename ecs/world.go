@@ -83,8 +83,11 @@ type World struct {
 	onReorder       functions[func([]Slot)]
 	bindings        []releaser
 	releasing       bool
-	despawnWatchers int       // observers and bindings that notifyDespawn or a release calls, and len(blobs)
-	despawning      slotBatch // what despawnMarked works on; empty in between
+	despawnWatchers int        // observers and bindings that notifyDespawns calls, and len(blobs)
+	despawning      slotBatch  // what despawnMarked works on; empty in between
+	setInDespawn    bool       // an entity in despawning was given a tag that is observed
+	rounds          int        // of observers, within each other
+	selections      [][]uint64 // scratch of changeSelected, one for each that ran within another
 
 	lists     uint16   // Commands made
 	applies   uint64   // calls of Apply
