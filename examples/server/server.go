@@ -47,7 +47,7 @@ func serve(ctx context.Context, sim *evertick.Sim, l net.Listener, s settings) e
 		Owner: "owner", Joined: bumper.Join, Left: bumper.Leave, Limits: replica.Limits{Sessions: 64},
 		Scenario: bumper.Scenario.Name, Secret: s.secret,
 		Authorize: func(_ context.Context, h replica.Hello) (replica.Grant, error) {
-			return replica.Grant{Data: h.Credentials}, nil // empty, or bumper.Watch
+			return replica.Grant{Data: h.Credentials, Simulate: true}, nil // Data: empty, or bumper.Watch
 		},
 	})
 	if err != nil {

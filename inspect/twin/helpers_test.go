@@ -126,7 +126,7 @@ func (r *rig) serve(sim *evertick.Sim, err error) {
 	if r.server, err = replica.New(sim, replica.Config{
 		Inline: true, Owner: "owner", Joined: driftJoin, Left: driftLeave, Scenario: drift.Name, Secret: []byte("that of all servers of the test"),
 		Authorize: func(_ context.Context, h replica.Hello) (replica.Grant, error) {
-			return replica.Grant{Data: h.Credentials}, nil
+			return replica.Grant{Data: h.Credentials, Simulate: true}, nil
 		},
 	}); err != nil {
 		r.t.Fatal(err)

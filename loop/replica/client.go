@@ -86,7 +86,7 @@ type Welcome struct {
 	RateNum    uint64 // ticks a second: RateNum / RateDen
 	RateDen    uint64
 	Every      uint64 // ticks between two updates
-	Seed       uint64 // of the Sim
+	Seed       uint64 // of the Sim in mode Simulate; otherwise 0: it foretells all random numbers
 	SimVersion uint32
 	Scenario   string
 	Schema     Schema
@@ -482,7 +482,7 @@ func (c *Client) Follow(id ecs.ID) error {
 	return c.look(look{follow: uint64(id)})
 }
 
-// LookAt asks the server to keep the view at a point, in metres: see ViewConfig.Free. The error wraps
+// LookAt asks the server to keep the view at a point, in metres: see Grant.Free. The error wraps
 // ErrNotFinite, ErrNoSession or ErrCapacity.
 func (c *Client) LookAt(x, y, z float32) error {
 	if !fault.Finite(x) || !fault.Finite(y) || !fault.Finite(z) {

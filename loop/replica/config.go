@@ -43,8 +43,9 @@ type Config struct {
 	SlowTicks int
 	// Limits bound what clients may do.
 	Limits Limits
-	// Authorize allows or refuses a client before a session exists. Many calls may run at the same time.
-	// An error refuses the client, which gets only the Code in it, or Unauthorized. nil: all are allowed.
+	// Authorize allows or refuses a client, in each Join: before a session exists, and before one is resumed. Many
+	// calls may run at the same time. An error refuses the client, which gets only the Code in it, or
+	// Unauthorized. nil: all are allowed, with the zero Grant.
 	Authorize func(ctx context.Context, h Hello) (Grant, error)
 	// Joined and Left are kinds of inputs that the Server pushes, with the session as Source, when a
 	// session begins and when it has ended. The Data of Joined is Grant.Data. Joined has the Seq 0, and
@@ -157,7 +158,7 @@ type ViewConfig struct {
 	// is not finite is nowhere near.
 	Enter, Leave float32
 	// Category names a column of uint32 with a set of 32 categories for each entity: a session sees an
-	// entity if it is in one of those of Session.SetMask. Empty: there are no categories.
+	// entity if it is in one of those of Grant.Mask or Session.SetMask. Empty: there are no categories.
 	Category string
 	// Global is a tag of entities that all clients see, wherever they are. Empty: none.
 	Global string
@@ -165,9 +166,6 @@ type ViewConfig struct {
 	// update an entity's priority grows by its weight, times a factor that falls from 1 at the centre of the
 	// view to 1/5 at Leave, until it is sent. A negative weight and NaN count as 0. Empty: 1.
 	Weight string
-	// Free allows clients to look at any point. Otherwise a client can only follow entities that it owns. With
-	// Config.Spectate it also allows them to follow any entity of the categories that they see.
-	Free bool
 }
 
 // SlowPolicy says what happens to a client whose connection does not take an update.
@@ -199,8 +197,18 @@ type Limits struct {
 	Resume time.Duration
 }
 
-// Grant is what Config.Authorize allows a client.
+// Grant is what Config.Authorize allows a client. The zero Grant is mode View, of entities in no category, from where the
+// entities are that the session owns. A client that resumes its session has what the Grant of that Join says, not what an earlier one
+// did, except for Data, which are for a new session.
 type Grant struct {
-	Data []byte // for the input Config.Joined
-	Mask uint32 // Session.SetMask; 0: all categories
+	// Data of the input Config.Joined.
+	Data []byte
+	// Mask is the set of categories that the session sees, until Session.SetMask: see ViewConfig.Category. 0: none.
+	Mask uint32
+	// Free allows the client to look at any point. Otherwise it can only follow entities that the session owns. With
+	// Config.Spectate it also allows to follow any entity of the categories that the session sees.
+	Free bool
+	// Simulate allows mode Simulate, which hides nothing: the client gets the whole Sim with its seed, and all inputs,
+	// those of Config.Joined with the Data of other clients, too.
+	Simulate bool
 }

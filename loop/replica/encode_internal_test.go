@@ -365,7 +365,7 @@ func (g *rig) jumped(slot uint32, after uint64) bool {
 }
 
 func (g *rig) near(v *viewer, slot uint32, had bool) bool {
-	if g.c.View.Category != "" && v.mask != 0 && g.teams.Values()[slot]&v.mask == 0 {
+	if g.c.View.Category != "" && g.teams.Values()[slot]&v.mask == 0 {
 		return false
 	}
 	if g.c.View.Enter == 0 {
@@ -403,7 +403,7 @@ func (g *rig) checkLanes(seat *seat, e *strictEntity, owned bool) {
 // changes and whatever is lost or refused.
 func TestFrames(t *testing.T) {
 	all := everything()
-	all.View = ViewConfig{Category: "teams"}
+	all.View = ViewConfig{}
 	plain := Config{}
 	tight := everything()
 	tight.Budget = 600
@@ -423,7 +423,7 @@ func TestFrames(t *testing.T) {
 			g.spawn(150)
 			for i := range 8 {
 				seat := g.join(uint32(i%5), i < 5)
-				seat.v.mask = []uint32{0, 0, 1 << 3, 0xff}[i%4]
+				seat.v.mask = []uint32{0, 0xffffffff, 1 << 3, 0xff}[i%4]
 				seat.busy = []float64{0, 0, 0.2, 0, 0.9}[i%5]
 				if i >= 5 {
 					seat.lost = []float64{0, 0.3, 0.8}[i-5]
@@ -459,7 +459,7 @@ func (g *rig) disturb() {
 	case 0:
 		seat.v.mask = g.r.Uint32() & g.r.Uint32()
 	case 1:
-		seat.v.mask = 0
+		seat.v.mask = 0xffffffff
 	case 2:
 		seat.v.centre = centre{point: true, x: 40*g.r.Float32() - 20, y: 40*g.r.Float32() - 20}
 	case 3:

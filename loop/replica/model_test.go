@@ -149,6 +149,7 @@ func newModel(t testing.TB, seed uint64, number int, seen map[string]int) *model
 	}
 	c := &m.config
 	c.Inline = true
+	c.Authorize = grants(Grant{Mask: 0xff})
 	c.Limits = Limits{FramesPerSecond: 10_000, BytesPerSecond: 1 << 24, Resume: time.Hour}
 	if pick(0, "radius") {
 		c.View.Enter, c.View.Leave = 30, 30+10*float32(m.IntN(2))
@@ -632,8 +633,9 @@ func (mc *modelClient) toServer(frame []byte) {
 		if err != nil {
 			return // no room for the Welcome: the client tries again
 		}
+		mc.mask = 0xff // that of the Grant, also after a SetMask
 		if mc.session = s; s.ID() != mc.number {
-			mc.number, mc.mask, mc.centre, mc.placed = s.ID(), 0, centre{}, false
+			mc.number, mc.centre, mc.placed = s.ID(), centre{}, false
 			mc.seen["new session"]++
 		} else {
 			mc.seen["resumed"]++
@@ -789,7 +791,7 @@ func (mc *modelClient) compareList(s *State, u *truth, view modelView, base []he
 			must = true
 		case e.global:
 			mc.seen["global"]++
-		case v.Category != "" && view.mask != 0 && e.category&view.mask == 0:
+		case v.Category != "" && e.category&view.mask == 0:
 			in = false
 			mc.seen["masked"]++
 		case v.Enter == 0:

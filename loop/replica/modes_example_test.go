@@ -60,7 +60,9 @@ func ExampleSimulator() {
 	sim, owner := newLane()
 	_, slot, _ := sim.World.SpawnSlot()
 	owner.Values()[slot] = 1 // the first session
-	server, _ := replica.New(sim, replica.Config{Inline: true})
+	server, _ := replica.New(sim, replica.Config{Inline: true, Authorize: func(context.Context, replica.Hello) (replica.Grant, error) {
+		return replica.Grant{Simulate: true}, nil // the client may know everything
+	}})
 	defer server.Close()
 
 	mine, _ := newLane()

@@ -112,7 +112,7 @@ func TestSimulateServer(t *testing.T) {
 	}
 	clock := new(loop.ManualClock)
 	d := newTimedDuel(t, duelSeed, 24, clock)
-	server, err := New(d.sim, Config{Scenario: "duel", Inline: true, Joined: 50, Left: 51})
+	server, err := New(d.sim, Config{Scenario: "duel", Inline: true, Joined: 50, Left: 51, Authorize: grants(Grant{Simulate: true})})
 	check(t, err)
 	defer server.Close()
 	var hashes []uint64
@@ -337,7 +337,7 @@ func (r *predictServer) run(ticks int) {
 // sessions come and go.
 func TestSimulateServerGoroutine(t *testing.T) {
 	d := newDuel(t, duelSeed, 24)
-	server, err := New(d.sim, Config{})
+	server, err := New(d.sim, Config{Authorize: grants(Grant{Simulate: true})})
 	check(t, err)
 	defer server.Close()
 	var others sync.WaitGroup

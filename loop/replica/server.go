@@ -90,7 +90,7 @@ func New(sim *evertick.Sim, c Config) (*Server, error) {
 	}
 	s.origin = s.clock.Now()
 	s.hash = s.shape.Hash()
-	s.welcome = welcome{schema: s.shape, scenario: c.Scenario, seed: sim.Seed(), simVersion: evertick.SimVersion,
+	s.welcome = welcome{schema: s.shape, scenario: c.Scenario, simVersion: evertick.SimVersion,
 		every: uint64(c.Every), rateNum: uint64(num), rateDen: uint64(den)}
 	s.tick.Store(sim.Ticks())
 	s.ran = sim.Ticks()
@@ -192,6 +192,9 @@ func (s *Server) join(ctx context.Context, conn Conn, hello []byte) (*Session, e
 	if err != nil {
 		return nil, err
 	}
+	if h.Mode == Simulate && !grant.Simulate {
+		return nil, fmt.Errorf("%w: Hello.Mode = %d, which needs Grant.Simulate", Unauthorized, h.Mode)
+	}
 	old, valid := s.signer.parse(h.Token)
 	c := &Session{conn: conn, mode: h.Mode, ordered: conn.Ordered()}
 	w := s.welcome
@@ -210,6 +213,9 @@ func (s *Server) join(ctx context.Context, conn Conn, hello []byte) (*Session, e
 	}()
 	if replaced != nil {
 		replaced.hangUp(Replaced, "")
+	}
+	if h.Mode == Simulate {
+		w.seed = s.sim.Seed()
 	}
 	w.tick = s.tick.Load()
 	if sent = conn.Send(w.append(nil)); !sent {
@@ -275,6 +281,7 @@ func (s *Server) admit(c *Session, old token, valid bool, grant *Grant, w *welco
 		s.connected.Add(-1)
 	}
 	c.session = ses
+	ses.permit(grant)
 	ses.until = math.MaxInt64 // also while the Welcome is sent
 	ses.count++
 	c.count = ses.count
@@ -313,7 +320,7 @@ func (s *Server) honours(t *token, now int64) bool {
 // Joined was lost with the earlier Server, it pushes Joined again. With Config.Owner the state knows the sessions that own an
 // entity, and otherwise those that began early enough. mu is locked.
 func (s *Server) takeOver(t *token, grant *Grant, now int64) (*session, error) {
-	ses, err := s.newSession(t.session, grant, now)
+	ses, err := s.newSession(t.session, now)
 	if err != nil {
 		return nil, err
 	}
@@ -363,7 +370,7 @@ func (ses *session) leave(why error) *Session {
 // restored, its number is that of a session that can come back. mu is locked.
 func (s *Server) beginSession(grant *Grant, now int64) (*session, error) {
 	for {
-		ses, err := s.newSession(0, grant, now)
+		ses, err := s.newSession(0, now)
 		if err != nil {
 			return nil, err
 		}
@@ -379,7 +386,7 @@ func (s *Server) beginSession(grant *Grant, now int64) (*session, error) {
 }
 
 // newSession adds a session with a number; 0: a new one. mu is locked.
-func (s *Server) newSession(number uint32, grant *Grant, now int64) (*session, error) {
+func (s *Server) newSession(number uint32, now int64) (*session, error) {
 	limits := &s.config.Limits
 	if len(s.sessions) >= limits.Sessions {
 		s.sweepLocked(now)
@@ -391,7 +398,7 @@ func (s *Server) newSession(number uint32, grant *Grant, now int64) (*session, e
 	if !ok {
 		return nil, TooMany
 	}
-	ses := &session{server: s, number: number, mask: grant.Mask, began: s.tick.Load()}
+	ses := &session{server: s, number: number, began: s.tick.Load()}
 	if s.config.Spectate { // another session can have had the number, on another Server
 		ses.count = uint64(rand.Uint32()) << 32
 	}

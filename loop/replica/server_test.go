@@ -233,6 +233,11 @@ func lifecycle(list []evertick.Input) string {
 
 var notices = Config{Joined: 100, Left: 101}
 
+// grants returns an Authorize that gives every client the same Grant.
+func grants(g Grant) func(context.Context, Hello) (Grant, error) {
+	return func(context.Context, Hello) (Grant, error) { return g, nil }
+}
+
 func TestLifeCycle(t *testing.T) {
 	c := notices
 	c.Scenario, c.Every = "arena", 2
@@ -300,6 +305,7 @@ func TestJoinRefuses(t *testing.T) {
 		{"a byte too many", append(hello(Hello{}), 0), BadFrame},
 		{"version 2", version, WrongVersion},
 		{"another schema", hello(Hello{Schema: 1}), WrongVersion},
+		{"a mode that is not granted", hello(Hello{Mode: Simulate, SimVersion: evertick.SimVersion}), Unauthorized},
 		{"another simulation", hello(Hello{Mode: Simulate, SimVersion: evertick.SimVersion + 1}), WrongVersion},
 		{"denied", hello(Hello{Credentials: []byte("denied")}), Unauthorized},
 		{"a code of the host", hello(Hello{Credentials: []byte("fast")}), TooFast},
@@ -315,7 +321,7 @@ func TestJoinRefuses(t *testing.T) {
 		if len(frames) != 1 || !errors.Is(parseError(frames[0]), c.want) {
 			t.Errorf("%s: frames %q", c.name, frames)
 		}
-		if c.want == Unauthorized && (!errors.Is(err, denied) || bytes.Contains(frames[0], []byte("user"))) {
+		if c.name == "denied" && (!errors.Is(err, denied) || bytes.Contains(frames[0], []byte("user"))) {
 			t.Errorf("the host gets %v, the client %q", err, frames[0])
 		}
 	}
@@ -328,11 +334,48 @@ func TestJoinRefuses(t *testing.T) {
 	if _, err := w.join(Hello{}); !errors.Is(err, TooMany) {
 		t.Errorf("a third session: %v", err)
 	}
-	expect(t, "refused", w.stats().Refused, 13)
+	expect(t, "refused", w.stats().Refused, 14)
+}
+
+// What a client may do is what the Grant of its last Join says, whatever that of an earlier one was, and a zero Grant allows nothing. The seed
+// is for those alone that may simulate, and do.
+func TestGrant(t *testing.T) {
+	w := newSim(t, 1, evertick.InputConfig{})
+	var grant Grant
+	w.serve(Config{Authorize: func(context.Context, Hello) (Grant, error) { return grant, nil }})
+	hello := Hello{SimVersion: evertick.SimVersion}
+	for i := range 64 {
+		old := hello.Token
+		grant = Grant{Mask: uint32(i / 4), Free: i&1 != 0, Simulate: i&2 != 0}
+		hello.Mode = Mode(i / 4 % 2)
+		p, err := w.join(hello)
+		if hello.Mode == Simulate && !grant.Simulate {
+			if !errors.Is(err, Unauthorized) {
+				t.Fatalf("mode %d with %+v: error %v", hello.Mode, grant, err)
+			}
+			continue
+		}
+		check(t, err)
+		seed := uint64(0)
+		if hello.Mode == Simulate {
+			seed = w.sim.Seed()
+		}
+		expect(t, "resumed", p.welcome.resumed, old != nil)
+		expect(t, "seed", p.welcome.seed, seed)
+		ses := p.session
+		expect(t, "mask", ses.mask, grant.Mask)
+		expect(t, "a view of the client's own choice", ses.centre.point, ses.centre.point && grant.Free)
+		check(t, p.Receive((&look{x: float32(i)}).append(nil)))
+		expect(t, "a view that it asks for", ses.centre.point && ses.centre.x == float32(i), grant.Free)
+		w.clock.Add(1e9)
+		hello.Token = p.welcome.token
+	}
 }
 
 func TestResume(t *testing.T) {
-	w := newWorld(t, 3, notices, evertick.InputConfig{})
+	c := notices
+	c.Authorize = grants(Grant{Mask: 9})
+	w := newWorld(t, 3, c, evertick.InputConfig{})
 	p := w.mustJoin(Hello{})
 	w.step(3)
 	check(t, p.input(7, 0, 1, "x"))
@@ -346,7 +389,7 @@ func TestResume(t *testing.T) {
 	expect(t, "frames of a lost connection", kinds(p.conn.take()), "")
 
 	held := w.resume(p, 3)
-	if !held.welcome.resumed || held.ID() != 1 || held.welcome.received != 7 || held.session.mask != 5 {
+	if !held.welcome.resumed || held.ID() != 1 || held.welcome.received != 7 || held.session.mask != 9 {
 		t.Errorf("Welcome: %+v", held.welcome)
 	}
 	w.step(1)

@@ -72,6 +72,7 @@ type session struct {
 	lastTick      uint64 // greatest of its inputs
 	arrived       [64]arrival
 	mask          uint32
+	free          bool // Grant.Free
 	centre        centre
 	acked         uint64
 	resync        bool
@@ -100,14 +101,22 @@ func (c *Session) LookAt(x, y, z float32) {
 	}
 }
 
+// permit gives the session what a Grant allows. mu is locked.
+func (ses *session) permit(g *Grant) {
+	ses.mask, ses.free = g.Mask, g.Free
+	if ses.centre.asked && !g.Free {
+		ses.centre = centre{}
+	}
+}
+
 func (ses *session) setCentre(to centre) {
 	ses.mu.Lock()
 	defer ses.mu.Unlock()
 	ses.centre = to
 }
 
-// SetMask sets the categories that the session sees: see ViewConfig.Category. 0: all. Any goroutine may
-// call it.
+// SetMask sets the categories that the session sees, until it is resumed with another Grant: see ViewConfig.Category. 0:
+// none. Any goroutine may call it.
 func (c *Session) SetMask(mask uint32) {
 	c.session.mu.Lock()
 	defer c.session.mu.Unlock()
@@ -308,19 +317,23 @@ func (c *Session) receiveAck(frame []byte) error {
 }
 
 // receiveLook notes where the client wants its view. Views follow an entity for as long as the session
-// owns it. A point is ignored unless ViewConfig.Free allows it, which also allows a session that only watches to follow an
+// owns it. A point is ignored unless Grant.Free allows it, which also allows a session that only watches to follow an
 // entity of others.
 func (c *Session) receiveLook(frame []byte) error {
 	l, err := parseLook(frame)
-	config := &c.session.server.config
-	switch {
-	case err != nil:
+	if err != nil {
 		return bad(err)
+	}
+	ses := c.session
+	ses.mu.Lock()
+	defer ses.mu.Unlock()
+	switch {
+	case l.follow == 0 && ses.free:
+		ses.centre = centre{point: true, x: l.x, y: l.y, z: l.z, asked: true}
+	case l.follow != 0 && ses.free && ses.server.config.Spectate:
+		ses.centre = centre{follow: ecs.ID(l.follow), asked: true}
 	case l.follow != 0:
-		free := config.Spectate && config.View.Free
-		c.session.setCentre(centre{follow: ecs.ID(l.follow), owned: !free, masked: free})
-	case config.View.Free:
-		c.LookAt(l.x, l.y, l.z)
+		ses.centre = centre{follow: ecs.ID(l.follow), owned: true}
 	}
 	return nil
 }

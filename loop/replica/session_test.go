@@ -319,7 +319,7 @@ func TestLook(t *testing.T) {
 	for _, free := range []bool{false, true} {
 		w := newSim(t, n, evertick.InputConfig{})
 		w.owner.Values()[20], w.owner.Values()[30] = 1, 1
-		w.serve(Config{Owner: "owner", View: ViewConfig{Enter: 1.5, Free: free}, Limits: Limits{FramesPerSecond: 1e6}})
+		w.serve(Config{Owner: "owner", View: ViewConfig{Enter: 1.5}, Authorize: grants(Grant{Free: free}), Limits: Limits{FramesPerSecond: 1e6}})
 		p := w.mustJoin(Hello{})
 		if p.ID() == 1 {
 			t.Fatal("the owners in the world were not seen")
@@ -396,7 +396,7 @@ func TestMaskAndResync(t *testing.T) {
 	category, err := ecs.AddColumn[uint32](w.sim.World, "category")
 	check(t, err)
 	copy(category.Values(), []uint32{1, 2, 4, 3})
-	w.serve(Config{View: ViewConfig{Category: "category"}})
+	w.serve(Config{View: ViewConfig{Category: "category"}, Authorize: grants(Grant{Mask: 7})})
 	p := w.mustJoin(Hello{})
 	client := newMirror(t, p.welcome.schema)
 	sees := func(kind string, want ...uint32) {
@@ -471,7 +471,7 @@ func FuzzReceive(f *testing.F) {
 	f.Add(hello.append(nil))
 	f.Fuzz(func(t *testing.T, frame []byte) {
 		c := notices
-		c.Owner, c.View = "owner", ViewConfig{Enter: 5, Free: true}
+		c.Owner, c.View, c.Authorize = "owner", ViewConfig{Enter: 5}, grants(Grant{Free: true})
 		w := newWorld(t, 3, c, evertick.InputConfig{})
 		other := w.mustJoin(Hello{})
 		w.step(1)

@@ -11,7 +11,7 @@ import (
 // after every tick, also after it was away.
 func TestServerSendsInputs(t *testing.T) {
 	d := newDuel(t, duelSeed, 4)
-	s, err := New(d.sim, Config{Inline: true, Every: 3, Joined: 100, Limits: Limits{FramesPerSecond: 1e6}})
+	s, err := New(d.sim, Config{Inline: true, Every: 3, Joined: 100, Authorize: grants(Grant{Simulate: true}), Limits: Limits{FramesPerSecond: 1e6}})
 	check(t, err)
 	defer s.Close()
 	w := &world{t: t, sim: d.sim, Server: s}
@@ -78,7 +78,7 @@ func TestServerSendsInputs(t *testing.T) {
 // The Sim does not wait for a connection that takes an Inputs frame, and a transport in memory may pass frames of the
 // client on within Send.
 func TestFollowersDoNotDelayTheSim(t *testing.T) {
-	w := newThreaded(t, 3, Config{Limits: Limits{FramesPerSecond: 1e6}})
+	w := newThreaded(t, 3, Config{Authorize: grants(Grant{Simulate: true}), Limits: Limits{FramesPerSecond: 1e6}})
 	p := w.mustJoin(Hello{Mode: Simulate, SimVersion: evertick.SimVersion})
 	for range 3 {
 		w.step(1)

@@ -267,7 +267,7 @@ func TestSpectatorsLook(t *testing.T) {
 			category.Values()[i] = 1
 		}
 		category.Values()[40] = 2
-		w.serve(Config{Spectate: true, View: ViewConfig{Enter: 1.5, Free: free, Category: "category"}, Limits: Limits{FramesPerSecond: 1e6}})
+		w.serve(Config{Spectate: true, View: ViewConfig{Enter: 1.5, Category: "category"}, Authorize: grants(Grant{Free: free, Mask: 3}), Limits: Limits{FramesPerSecond: 1e6}})
 		p := w.mustJoin(Hello{})
 		m := newMirror(t, p.welcome.schema)
 		sees := func(what string, want ...uint32) {

@@ -89,7 +89,7 @@ func TestStorm(t *testing.T) {
 	for round := range 4 {
 		c := notices
 		c.Owner = "owner"
-		c.View = ViewConfig{Enter: 20, Leave: 25, Free: true}
+		c.View, c.Authorize = ViewConfig{Enter: 20, Leave: 25}, grants(Grant{Free: true, Simulate: true})
 		if round%2 == 1 {
 			c.View, c.Budget, c.Every = ViewConfig{}, leastBudget, 3
 			c.Slow, c.SlowTicks = Disconnect, 5

@@ -10,7 +10,7 @@ import (
 type viewer struct {
 	session uint32
 	ordered bool   // frames of the connection arrive in order
-	mask    uint32 // categories that it sees, 0: all
+	mask    uint32 // categories that it sees
 	centre  centre
 
 	x, y, z float32 // the centre as it was last
@@ -41,7 +41,7 @@ type viewer struct {
 type centre struct {
 	follow  ecs.ID
 	owned   bool
-	masked  bool // it may only be an entity of the categories that the client sees
+	asked   bool // the client asked for it, by Grant.Free: an entity must be of the categories that it sees
 	point   bool
 	x, y, z float32
 }

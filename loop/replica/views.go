@@ -50,7 +50,7 @@ func (s *source) findViews(viewers []*viewer) error {
 	}
 	for _, v := range viewers {
 		v.own = s.owned(v.own[:0], v.session)
-		v.all = s.viewConfig.Enter == 0 && (v.mask == 0 || s.columns.category == nil)
+		v.all = s.viewConfig.Enter == 0 && s.columns.category == nil
 		s.place(v)
 	}
 	if s.viewConfig.Enter > 0 {
@@ -117,7 +117,7 @@ func (s *source) followed(v *viewer) (uint32, bool) {
 		return v.own[i], true
 	}
 	if int(v.slot) < len(p.ids) && p.ids[v.slot] == id {
-		return v.slot, !(v.centre.masked && s.hides(v, v.slot))
+		return v.slot, !(v.centre.asked && s.hides(v, v.slot))
 	}
 	if v.sought == id && v.generation == p.world.generation {
 		return 0, false
@@ -125,12 +125,12 @@ func (s *source) followed(v *viewer) (uint32, bool) {
 	v.sought, v.generation = id, p.world.generation
 	i := slices.Index(p.ids, id)
 	v.slot = uint32(max(i, 0))
-	return v.slot, i >= 0 && !(v.centre.masked && s.hides(v, v.slot))
+	return v.slot, i >= 0 && !(v.centre.asked && s.hides(v, v.slot))
 }
 
 // hides reports whether the entity in a slot is in no category that a viewer sees.
 func (s *source) hides(v *viewer, slot uint32) bool {
-	return v.mask != 0 && s.columns.category != nil && s.present.category[slot]&v.mask == 0
+	return s.columns.category != nil && s.present.category[slot]&v.mask == 0
 }
 
 // query asks the index for all views.
@@ -165,7 +165,7 @@ func (s *source) query(viewers []*viewer) error {
 // list sets the view of v: the entities near it, those that it owns and those that all see. near is ascending.
 func (s *source) list(v *viewer, near []uint32) {
 	w := &s.views
-	category := v.mask != 0 && s.columns.category != nil
+	category := s.columns.category != nil
 	if v.seen = near; !category && len(v.own) == 0 && len(w.global) == 0 {
 		return
 	}

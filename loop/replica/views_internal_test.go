@@ -138,7 +138,7 @@ func TestViewsOfOwners(t *testing.T) {
 	g.wantList("not born yet", 0, 1, 2, 4, 5)
 }
 
-// TestMask: a client sees entities in its categories, and with mask 0 all.
+// TestMask: a client sees entities in its categories, and with mask 0 none.
 func TestMask(t *testing.T) {
 	for _, enter := range []float32{0, 10} {
 		g := still(t, Config{View: ViewConfig{Category: "teams", Enter: enter}}, 0, 1, 2, 3)
@@ -146,13 +146,15 @@ func TestMask(t *testing.T) {
 		g.teams.Touch()
 		seat := g.join(1, true)
 		seat.v.centre = centre{point: true}
-		g.wantList("all", 0, 1, 2, 3)
-		for mask, want := range [][]uint32{{0, 1, 2, 3}, {0, 2}, {1, 2}, {0, 1, 2}, {}, {0, 2}} {
+		g.wantList("none")
+		for mask, want := range [][]uint32{{}, {0, 2}, {1, 2}, {0, 1, 2}, {}, {0, 2}} {
 			seat.v.mask = uint32(mask)
 			g.wantList("masked", want...)
 		}
+		seat.v.mask = 0xffffffff
+		g.wantList("all that are in a category", 0, 1, 2)
 		seat.v.mask = 0
-		g.wantList("all again", 0, 1, 2, 3)
+		g.wantList("none again")
 		g.teams.Values()[0] = 2
 		g.teams.Touch()
 		seat.v.mask = 1
