@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,6 +24,7 @@ import (
 type world struct {
 	t      *testing.T
 	sim    *evertick.Sim
+	ids    [50]ecs.ID
 	server *replica.Server
 	url    string
 	inputs atomic.Int64 // that ticks have applied
@@ -33,13 +36,16 @@ func newWorld(t *testing.T, c replica.Config, h Config) *world {
 	sim, err := evertick.New(evertick.Config{Capacity: 64})
 	check(t, err)
 	w := &world{t: t, sim: sim}
-	var ids [50]ecs.ID
-	for i := range ids {
-		ids[i], err = sim.World.Spawn()
+	side, err := ecs.AddColumn[uint32](sim.World, "side")
+	check(t, err)
+	for i := range w.ids {
+		w.ids[i], err = sim.World.Spawn()
 		check(t, err)
+		h, _ := sim.World.Handle(w.ids[i])
+		side.Values()[h.Slot] = 1
 	}
 	sim.Add(evertick.BeforePhysics, "walk", func(tick *evertick.Tick) error {
-		for i, id := range ids {
+		for i, id := range w.ids {
 			if err := sim.World.SetPosition(id, float32(i)*float32(sim.Ticks()+1)/60, 0, 0); err != nil {
 				return err
 			}
@@ -400,4 +406,80 @@ func TestClientOfABadServer(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
+}
+
+// The host gets the session of each connection, and all that a session can do reaches its client.
+func TestSessionsOfTheHost(t *testing.T) {
+	type began struct {
+		session *replica.Session
+		player  string
+	}
+	sessions := make(chan began, 10)
+	w := newWorld(t, replica.Config{View: replica.ViewConfig{Enter: 5, Category: "side"}}, Config{Session: func(s *replica.Session, r *http.Request) {
+		sessions <- began{s, r.Header.Get("Player")}
+	}})
+	c := w.dial(ClientConfig{Header: http.Header{"Player": {"7"}}})
+	first := within(t, sessions, "no session")
+	var id uint32
+	c.Do(func(c *replica.Client) {
+		welcome, _ := c.Welcome()
+		id = welcome.Session
+	})
+	if first.player != "7" || first.session.ID() != id {
+		t.Errorf("session %d of player %q, expected %d of 7", first.session.ID(), first.player, id)
+	}
+	sees := func(what string, ok func(s *replica.State) bool) {
+		t.Helper()
+		until(t, what, func() (is bool) {
+			c.Do(func(c *replica.Client) { is = ok(c.State()) })
+			return is
+		})
+	}
+	sees("a client that looks at nothing sees something", func(s *replica.State) bool { return s.Tick() > 0 && len(s.Slots()) == 0 })
+	first.session.Follow(w.ids[0]) // it stays at the origin
+	sees("Follow shows nothing", func(s *replica.State) bool { return len(s.Slots()) > 0 })
+	first.session.SetMask(2)
+	sees("SetMask hides nothing", func(s *replica.State) bool { return len(s.Slots()) == 0 })
+	first.session.SetMask(1)
+	sees("SetMask shows nothing", func(s *replica.State) bool { return len(s.Slots()) > 0 })
+	first.session.LookAt(-100, 0, 0)
+	sees("LookAt does not move the view", func(s *replica.State) bool { return len(s.Slots()) == 0 })
+	if st := first.session.Stats(); !st.Connected || st.Sent.Frames == 0 {
+		t.Errorf("%+v", st)
+	}
+
+	check(t, c.Redial(t.Context()))
+	second := within(t, sessions, "no session after Redial")
+	if second.session == first.session || second.session.ID() != id {
+		t.Errorf("session %d came back as %d", id, second.session.ID())
+	}
+	second.session.Close(replica.Unauthorized)
+	within(t, c.Done(), "Close does not end the connection")
+	if err := c.Err(); !errors.Is(err, replica.Unauthorized) {
+		t.Errorf("error %v", err)
+	}
+	check(t, c.Redial(t.Context())) // as another session
+	if third := within(t, sessions, "no session"); third.session.ID() == id {
+		t.Error("a session goes on after Close")
+	}
+}
+
+// A panic of the host is one of its connection.
+func TestPanicOfTheHost(t *testing.T) {
+	w := newWorld(t, replica.Config{Limits: replica.Limits{Resume: -1}}, Config{Session: func(s *replica.Session, r *http.Request) {
+		if r.Header.Get("Player") == "7" {
+			panic("in Session")
+		}
+	}})
+	log.SetOutput(io.Discard)
+	defer log.SetOutput(os.Stderr)
+	other := w.dial(ClientConfig{})
+	c := w.dial(ClientConfig{Header: http.Header{"Player": {"7"}}})
+	within(t, c.Done(), "the connection goes on")
+	until(t, "the session goes on", func() bool {
+		var st replica.Stats
+		w.server.Stats(&st)
+		return st.Connected == 1 && st.Waiting == 0
+	})
+	w.reaches(other, 10)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/loop/replica"
 )
 
 // Config of a Handler. The zero value works.
@@ -32,7 +33,9 @@ type Config struct {
 	// replica.Limits.FrameBytes.
 	MessageBytes int
 	// BytesPerSecond is how many bytes a client may send a second, with the headers of the protocol and with
-	// room for a burst of two seconds. It bounds pings and fragments, which replica.Limits do not. 0: 512 KiB.
+	// room for a burst of two seconds. It bounds what replica.Limits do not: a ping, a pong, and a fragment of a
+	// message after the first each count as 4 KiB at least, or as a 128th of BytesPerSecond if that is less. What
+	// arrives at once counts as 256 bytes at least, or as a 2,048th. 0: 512 KiB.
 	BytesPerSecond int
 	// QueueBytes limits the bytes that wait for one client: see replica.Queue. The buffer of the socket is set
 	// to the same size. 0: 64 KiB.
@@ -42,9 +45,16 @@ type Config struct {
 	Connections, PerAddress int
 	// PerMinute limits the connections that an address may begin in a minute. 0: 240.
 	PerMinute int
-	// Address returns the address of a client for these limits. Behind a proxy, take it from the header
-	// that the proxy sets. nil: that of the connection, of IPv6 its first 64 bits.
+	// Address returns the address of a client for these limits, and for the share of an address in
+	// replica.Limits.Sessions. Behind a proxy, take it from the header that the proxy sets. nil: that of the
+	// connection, of IPv6 its first 64 bits.
 	Address func(*http.Request) string
+	// Session gives the host the session of each connection, to call SetMask, LookAt, Follow, Stats and Close, with the request
+	// that began the connection. It is called after replica.Server.Join, by the goroutine that then receives the frames of the client:
+	// many calls may run at the same time. A session that is resumed comes again, as another *replica.Session with the
+	// same ID. The tick that applies replica.Config.Joined may run before, and may already send a frame: use the
+	// replica.Grant for what must hold from the first frame on. nil: nothing is called.
+	Session func(s *replica.Session, r *http.Request)
 }
 
 // ErrRange is returned, wrapped, for a Config outside its documented range.

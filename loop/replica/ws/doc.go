@@ -19,7 +19,8 @@
 //
 // replica.Config.Authorize gets the credentials of the Hello. Request returns the HTTP request to it, with cookies
 // and headers. Browsers send cookies with requests of any page, so a Handler accepts requests only from pages of its
-// own host or of Config.Origins.
+// own host or of Config.Origins. Config.Session gives the host each *replica.Session, to move its view, to read its counts and to
+// end it.
 //
 // # What a client cannot do
 //
@@ -29,8 +30,10 @@
 //     wait, and as much in the system; after Config.Write without progress the connection ends.
 //   - Make the server allocate by announcing a length: buffers grow with the bytes that have come, up to
 //     Config.MessageBytes in any number of fragments.
-//   - Send more than Config.BytesPerSecond, in messages, fragments or pings. replica.Limits also bound frames.
+//   - Send more than Config.BytesPerSecond, in messages, fragments or pings. Pings, pongs and fragments are counted, too:
+//     at most 128 a second. replica.Limits also bound frames.
 //   - Open more connections than Config.Connections, Config.PerAddress and Config.PerMinute.
+//   - Take all places of the server from one address: see replica.Limits.Sessions.
 //   - Stop the server by a panic in Authorize or in a session: its connection ends, and the log of the http.Server has it.
 //
 // After a connection has ended for any of these reasons a client may connect again, and resume its session by its

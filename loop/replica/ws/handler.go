@@ -2,6 +2,7 @@ package ws
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"log"
 	"net"
@@ -13,7 +14,7 @@ import (
 	"github.com/evertick/evertick/loop/replica"
 )
 
-// session is what a Handler needs of a *replica.Session.
+// session is what a Handler needs of a *replica.Session. Tests have others.
 type session interface {
 	Receive(frame []byte) error
 	Disconnected()
@@ -71,7 +72,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "too many connections", status)
 		return
 	}
-	s := newSocket(&h.config, began)
+	s := newSocket(&h.config, address, began)
 	conn, err := websocket.Accept(&hijacker{w, s}, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // the origin was checked above
 	if err != nil {                                                                                       // Accept has answered
 		h.admission.leave(address)
@@ -117,6 +118,9 @@ func (h *Handler) serve(m *messages, s *socket, r *http.Request) {
 	}
 	defer ses.Disconnected()
 	s.welcome()
+	if joined, ok := ses.(*replica.Session); ok && h.config.Session != nil {
+		h.config.Session(joined, r)
+	}
 	for {
 		frame, err := m.next(context.Background())
 		if err != nil {
@@ -149,7 +153,9 @@ func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	stream := h.socket.open(conn)
+	early, _ := rw.Reader.Peek(rw.Reader.Buffered())
+	stream := h.socket.open(conn, bytes.Clone(early))
+	rw.Reader.Reset(stream) // all bytes pass the socket
 	// The buffer must hold a control frame: the socket sees each in one Write.
 	return stream, bufio.NewReadWriter(rw.Reader, bufio.NewWriterSize(stream, 256)), nil
 }

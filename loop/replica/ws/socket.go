@@ -29,7 +29,12 @@ type socket struct {
 	deadline time.Time // of the handshake
 	queue    *replica.Queue
 	try      func(frame []byte) (int, error) // writes what the system takes without waiting
-	meter    meter                           // for the goroutine that reads
+	address  string
+	early    []byte // that came with the request
+
+	// For the goroutine that reads.
+	framing framing
+	meter   meter
 
 	mu      sync.Mutex
 	joined  bool
@@ -39,16 +44,16 @@ type socket struct {
 	ended   bool // the goroutine that reads has drained the connection
 }
 
-func newSocket(c *Config, began time.Time) *socket {
+func newSocket(c *Config, address string, began time.Time) *socket {
 	return &socket{
-		config: c, queue: replica.NewQueue(c.QueueBytes), deadline: began.Add(c.Handshake),
+		config: c, address: address, queue: replica.NewQueue(c.QueueBytes), deadline: began.Add(c.Handshake),
 		meter: meter{rate: float64(c.BytesPerSecond), room: 2 * float64(c.BytesPerSecond), last: began},
 	}
 }
 
-// open gives the socket its connection, and returns it as the package websocket uses it.
-func (s *socket) open(conn net.Conn) stream {
-	s.conn = conn
+// open gives the socket its connection and the bytes that have been read from it, and returns it as the package websocket uses it.
+func (s *socket) open(conn net.Conn, early []byte) stream {
+	s.conn, s.early = conn, early
 	if c, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS
 		conn = c.NetConn()
 	}
@@ -109,6 +114,9 @@ func (s *socket) Send(frame []byte) bool {
 
 // Ordered implements replica.Conn.
 func (s *socket) Ordered() bool { return true }
+
+// Address says to replica.Server whose places the session takes.
+func (s *socket) Address() string { return s.address }
 
 // Close implements replica.Conn.
 func (s *socket) Close() { s.finish(websocket.StatusNormalClosure) }
@@ -319,8 +327,8 @@ func (c stream) Read(p []byte) (int, error) {
 		if !ok {
 			return 0, net.ErrClosed
 		}
-		n, err := s.conn.Read(p)
-		if n > 0 && !s.meter.take(n, time.Now()) {
+		n, err := s.read(p)
+		if n > 0 && !s.meter.take(s.cost(p[:n]), time.Now()) {
 			s.finish(websocket.StatusPolicyViolation)
 			return 0, net.ErrClosed
 		}
@@ -329,6 +337,24 @@ func (c stream) Read(p []byte) (int, error) {
 		}
 		s.ping()
 	}
+}
+
+// read reads what came with the request, and then from the connection.
+func (s *socket) read(p []byte) (int, error) {
+	if len(s.early) == 0 {
+		return s.conn.Read(p)
+	}
+	n := copy(p, s.early)
+	if s.early = s.early[n:]; len(s.early) == 0 {
+		s.early = nil
+	}
+	return n, nil
+}
+
+// cost returns what bytes that were read count.
+func (s *socket) cost(p []byte) int {
+	rate := s.config.BytesPerSecond
+	return max(s.framing.cost(p, min(frameBytes, rate/framesPerSecond)), min(readBytes, rate/readsPerSecond))
 }
 
 // Write takes a whole control frame. If there is no room it is dropped: the client reads too slowly to

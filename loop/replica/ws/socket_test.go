@@ -23,8 +23,8 @@ func pipe(t *testing.T, c Config) (*socket, *client) {
 		t.Fatal(err)
 	}
 	near, far := net.Pipe()
-	s := newSocket(&c, time.Now())
-	s.open(near)
+	s := newSocket(&c, "", time.Now())
+	s.open(near, nil)
 	t.Cleanup(func() {
 		far.Close()
 		s.end()
