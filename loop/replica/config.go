@@ -181,7 +181,10 @@ const (
 
 // Limits bound what clients may do. The zero value has defaults.
 type Limits struct {
-	// Sessions that exist at once, also those that wait for their client to come back. 0: 4096.
+	// Sessions that exist at once, also those that wait for their client to come back. 0: 4096. If there are
+	// as many, a new client takes the place of a session of the address that has most of them, as long as that address
+	// then still has as many as its own: of one that waits or, if none does, one whose client has sent nothing since
+	// its Hello. So one address cannot take all places. See Conn.
 	Sessions int
 	// FrameBytes is the largest frame of a client. 0: 64 KiB.
 	FrameBytes int

@@ -2,6 +2,9 @@ package replica
 
 // Conn is the server's end of a connection to one client. A transport implements it: Pipe, package ws,
 // or your own. Its methods are called from any goroutine, and never wait.
+//
+// A Conn may also have a method Address() string, which says where the client is: see Limits.Sessions. Connections
+// without it count as those of one address.
 type Conn interface {
 	// Send takes a frame, or returns false if there is no room for it: then it has taken nothing. It
 	// does not keep the slice.

@@ -38,6 +38,7 @@ type Server struct {
 	closed   bool
 	sessions []*session // by number
 	byNumber map[uint32]*session
+	places   map[string]int   // sessions of each address
 	leaving  []evertick.Input // Left, where the Sim had no room yet
 	numbers  numbers
 
@@ -86,7 +87,7 @@ func New(sim *evertick.Sim, c Config) (*Server, error) {
 	s := &Server{
 		sim: sim, config: c, clock: sim.Config().Clock, source: source, shape: source.schema(), signer: newSigner(c.Secret, c.Spectate),
 		period:   int64(float64(c.Every) * float64(den) * 1e9 / float64(num)),
-		byNumber: make(map[uint32]*session), wake: make(chan struct{}, 1), done: make(chan struct{}),
+		byNumber: make(map[uint32]*session), places: make(map[string]int), wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	s.origin = s.clock.Now()
 	s.hash = s.shape.Hash()
@@ -198,21 +199,21 @@ func (s *Server) join(ctx context.Context, conn Conn, hello []byte) (*Session, e
 	old, valid := s.signer.parse(h.Token)
 	c := &Session{conn: conn, mode: h.Mode, ordered: conn.Ordered()}
 	w := s.welcome
-	replaced, err := s.admit(c, old, valid, &grant, &w)
-	if err != nil {
-		return nil, err
-	}
-	if c.resumed && !c.unsure {
-		c.held = h.Held
-	}
-	sent := false
+	over, err := s.admit(c, old, valid, &grant, &w)
+	sent := err != nil
 	defer func() {
 		if !sent { // also after a panic of a Conn: a session must not stay for good
 			s.giveUp(c)
 		}
 	}()
-	if replaced != nil {
-		replaced.hangUp(Replaced, "")
+	if over != nil {
+		over.hangUp(codeOf(over.ended, InternalFault), "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.resumed && !c.unsure {
+		c.held = h.Held
 	}
 	if h.Mode == Simulate {
 		w.seed = s.sim.Seed()
@@ -250,35 +251,37 @@ func (s *Server) authorize(ctx context.Context, h Hello) (Grant, error) {
 }
 
 // admit finds or makes the session of a connection, and its next token. A connection that the session
-// had until now is over, and is returned.
-func (s *Server) admit(c *Session, old token, valid bool, grant *Grant, w *welcome) (replaced *Session, err error) {
+// had until now is over, and is returned, or one that makes room.
+func (s *Server) admit(c *Session, old token, valid bool, grant *Grant, w *welcome) (over *Session, err error) {
 	now := s.now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil, Closing
 	}
-	ses := s.byNumber[old.session]
-	switch {
-	case valid && ses != nil && ses.accepts(old):
+	ses, address := s.byNumber[old.session], addressOf(c.conn)
+	if valid && ses != nil && ses.accepts(old) {
 		if !ses.mayResume(now) {
 			return nil, TooFast
 		}
 		c.resumed = true
-	case valid && s.honours(&old, now):
-		c.resumed = true
-		ses, err = s.takeOver(&old, grant, now)
-	default:
-		ses, err = s.beginSession(grant, now)
+	} else {
+		over = s.makeRoom(address, now)
+		if c.resumed = valid && s.honours(&old, now); c.resumed {
+			ses, err = s.takeOver(&old, grant, now)
+		} else {
+			ses, err = s.beginSession(grant, now)
+		}
+		if err != nil {
+			return over, err
+		}
 	}
-	if err != nil {
-		return nil, err
-	}
+	s.place(ses, address)
 	ses.mu.Lock()
 	defer ses.mu.Unlock()
-	replaced = ses.leave(Replaced)
-	if replaced != nil {
+	if replaced := ses.leave(Replaced); replaced != nil {
 		s.connected.Add(-1)
+		over = replaced
 	}
 	c.session = ses
 	ses.permit(grant)
@@ -288,7 +291,7 @@ func (s *Server) admit(c *Session, old token, valid bool, grant *Grant, w *welco
 	c.unsure = old.server != s.signer.server || c.mode == View && old.count <= ses.rewound
 	w.session, w.resumed, w.received = ses.number, c.resumed, ses.window.greatest
 	w.token = s.signer.append(nil, token{ses.number, ses.count, s.signer.server, ses.began})
-	return replaced, nil
+	return over, nil
 }
 
 // accepts reports whether a signed token resumes the session. Server.mu is locked.
@@ -388,9 +391,6 @@ func (s *Server) beginSession(grant *Grant, now int64) (*session, error) {
 // newSession adds a session with a number; 0: a new one. mu is locked.
 func (s *Server) newSession(number uint32, now int64) (*session, error) {
 	limits := &s.config.Limits
-	if len(s.sessions) >= limits.Sessions {
-		s.sweepLocked(now)
-	}
 	if len(s.sessions) >= limits.Sessions || len(s.leaving) >= limits.Sessions {
 		return nil, TooMany
 	}
@@ -404,6 +404,7 @@ func (s *Server) newSession(number uint32, now int64) (*session, error) {
 	}
 	ses.frames.perSecond, ses.bytes.perSecond, ses.resumes.perSecond = limits.FramesPerSecond, limits.BytesPerSecond, limits.FramesPerSecond
 	s.byNumber[number] = ses
+	s.places[ses.address]++
 	at, _ := slices.BinarySearchFunc(s.sessions, number, func(a *session, n uint32) int { return int(int64(a.number) - int64(n)) })
 	s.sessions = slices.Insert(s.sessions, at, ses)
 	return ses, nil
@@ -528,6 +529,7 @@ func (s *Server) endSession(ses *session, why error) {
 
 func (s *Server) removeSession(ses *session) {
 	delete(s.byNumber, ses.number)
+	s.leavePlace(ses.address)
 	if i := slices.Index(s.sessions, ses); i >= 0 {
 		s.sessions = slices.Delete(s.sessions, i, i+1)
 	}

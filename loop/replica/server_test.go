@@ -21,6 +21,7 @@ import (
 // recorder is a connection that keeps what it takes.
 type recorder struct {
 	unordered bool
+	address   string
 
 	mu     sync.Mutex
 	full   bool // it takes nothing
@@ -43,6 +44,8 @@ func (r *recorder) Send(frame []byte) bool {
 }
 
 func (r *recorder) Ordered() bool { return !r.unordered }
+
+func (r *recorder) Address() string { return r.address }
 
 func (r *recorder) Close() {
 	r.mu.Lock()

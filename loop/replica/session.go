@@ -51,6 +51,7 @@ type session struct {
 	rewound   uint64 // count when the Sim went back last: the client of an older token may not know of that
 	until     int64  // when it ends, if it waits; else math.MaxInt64
 	following bool   // it counts in Server.stream
+	address   string // of its connection, or of the last one
 
 	// For the goroutine of the Sim.
 	reached appliedInput
