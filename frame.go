@@ -138,6 +138,7 @@ type Timing struct {
 type PhaseStats struct {
 	Phase              string
 	Count              uint64
+	Sum                int64
 	P50, P95, P99, Max int64
 }
 
@@ -215,7 +216,7 @@ func statsOf(name string, h *loop.Histogram) PhaseStats {
 		return PhaseStats{Phase: name}
 	}
 	return PhaseStats{
-		Phase: name, Count: h.Count(),
+		Phase: name, Count: h.Count(), Sum: h.Sum(),
 		P50: h.Quantile(0.5), P95: h.Quantile(0.95), P99: h.Quantile(0.99), Max: h.Max(),
 	}
 }

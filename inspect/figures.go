@@ -28,29 +28,33 @@ type sources struct {
 // family is a figure, or several that differ by labels.
 type family struct {
 	name    string   // without "evertick_"
-	kind    string   // counter or gauge
+	kind    string   // counter, gauge or summary
 	help    string   // one line
-	labels  []string // names
+	labels  []string // names; of a summary the last one is quantile
 	samples []sample
-	seen    map[string]bool // labels of the samples
+	seen    map[string]bool // suffixes and labels of the samples
 }
 
 type sample struct {
+	suffix string   // "_sum" or "_count" of a summary: a sample without the last label
 	labels []string // values
 	value  float64
 }
 
 // set appends a sample, unless there is one with these labels: texts that are no UTF-8 may become equal.
-func (f *family) set(value float64, labels ...string) {
+func (f *family) set(value float64, labels ...string) { f.add("", value, labels) }
+
+func (f *family) add(suffix string, value float64, labels []string) {
+	labels = slices.Clone(labels)
 	for i, l := range labels {
 		labels[i] = strings.ToValidUTF8(l, "\uFFFD")
 	}
-	key := strings.Join(labels, "\x00")
+	key := suffix + "\x00" + strings.Join(labels, "\x00")
 	if f.seen[key] {
 		return
 	}
 	f.seen[key] = true
-	f.samples = append(f.samples, sample{labels, value})
+	f.samples = append(f.samples, sample{suffix, labels, value})
 }
 
 // figures collects families in the order in which they are shown.
@@ -70,24 +74,24 @@ func (f *figures) counter(name, help string, value uint64) {
 // seconds converts a time in ns.
 func seconds(ns int64) float64 { return float64(ns) / 1e9 }
 
-// quantiles are the labels of the times of a phase; 1 is the greatest one.
+// quantiles are the labels of a summary of times; 1 is the greatest time.
 var quantiles = [4]string{"0.5", "0.95", "0.99", "1"}
 
-// times sets the quantiles of a phase, given in ns: NaN if nothing was timed.
-func (f *family) times(count uint64, ns [4]int64, labels ...string) {
-	for i, q := range quantiles {
-		value := seconds(ns[i])
-		if count == 0 {
+// times sets the samples of a summary from times in ns: the quantiles are NaN if nothing was timed.
+func (f *family) times(p evertick.PhaseStats, labels ...string) {
+	for i, ns := range [...]int64{p.P50, p.P95, p.P99, p.Max} {
+		value := seconds(ns)
+		if p.Count == 0 {
 			value = math.NaN()
 		}
-		f.set(value, append(slices.Clone(labels), q)...)
+		f.set(value, append(slices.Clone(labels), quantiles[i])...)
 	}
+	f.add("_sum", seconds(p.Sum), labels)
+	f.add("_count", float64(p.Count), labels)
 }
 
-func timesOf(p *evertick.PhaseStats) [4]int64 { return [4]int64{p.P50, p.P95, p.P99, p.Max} }
-
-func (f *family) histogram(h *loop.Histogram, labels ...string) {
-	f.times(h.Count(), [4]int64{h.Quantile(0.5), h.Quantile(0.95), h.Quantile(0.99), h.Max()}, labels...)
+func statsOf(h *loop.Histogram) evertick.PhaseStats {
+	return evertick.PhaseStats{Count: h.Count(), Sum: h.Sum(), P50: h.Quantile(0.5), P95: h.Quantile(0.95), P99: h.Quantile(0.99), Max: h.Max()}
 }
 
 // status is what the figures use of the answer to "status".
@@ -170,12 +174,12 @@ func (f *figures) ofSim(sim *evertick.Sim, monitor *evertick.Monitor) {
 func (f *figures) ofSteps(m *evertick.Metrics) {
 	f.counter("steps_total", "Steps that were timed.", m.Step.Count)
 	f.gauge("step_last_seconds", "Time of the last step.", seconds(m.StepNs))
-	f.family("gauge", "step_seconds", "Quantiles of the time of a step; 1 is the greatest.", "quantile").times(m.Step.Count, timesOf(&m.Step))
-	times := f.family("gauge", "phase_seconds", "Quantiles of the time of a phase; 1 is the greatest.", "phase", "quantile")
+	f.family("summary", "step_seconds", "Times of steps; quantile 1 is the greatest.", "quantile").times(m.Step)
+	times := f.family("summary", "phase_seconds", "Times of phases; quantile 1 is the greatest.", "phase", "quantile")
 	runs := f.family("counter", "phase_runs_total", "Times that a phase ran.", "phase")
 	for i := range m.Phases {
 		p := &m.Phases[i]
-		times.times(p.Count, timesOf(p), p.Phase)
+		times.times(*p, p.Phase)
 		runs.set(float64(p.Count), p.Phase)
 	}
 	last := f.family("gauge", "phase_last_seconds", "Time of a phase in the last step.", "phase")
@@ -216,7 +220,7 @@ func (f *figures) ofReplica(server *replica.Server) {
 		events.set(float64(e.count), e.name)
 	}
 	f.ofTraffic(&st)
-	spans := f.family("gauge", "replica_seconds", "Quantiles of the times of send ticks, and of two latencies; 1 is the greatest.", "span", "quantile")
+	spans := f.family("summary", "replica_seconds", "Times of send ticks, and two latencies; quantile 1 is the greatest.", "span", "quantile")
 	for _, s := range []struct {
 		name  string
 		times *loop.Histogram
@@ -224,7 +228,7 @@ func (f *figures) ofReplica(server *replica.Server) {
 		{"capture", &st.Capture.Times}, {"views", &st.Views.Times}, {"encode", &st.Encode.Times}, {"send", &st.Send.Times},
 		{"input_to_applied", &st.InputToApplied}, {"tick_to_sent", &st.TickToSent},
 	} {
-		spans.histogram(s.times, s.name)
+		spans.times(statsOf(s.times), s.name)
 	}
 }
 
@@ -265,7 +269,7 @@ func (f figures) appendText(dst []byte) []byte {
 	for _, fam := range f {
 		dst = fmt.Appendf(dst, "# HELP evertick_%s %s\n# TYPE evertick_%s %s\n", fam.name, escapeHelp.Replace(fam.help), fam.name, fam.kind)
 		for _, s := range fam.samples {
-			dst = append(append(dst, "evertick_"...), fam.name...)
+			dst = append(append(append(dst, "evertick_"...), fam.name...), s.suffix...)
 			between := byte('{')
 			for i, l := range s.labels {
 				dst = fmt.Appendf(append(dst, between), `%s="%s"`, fam.labels[i], escapeLabel.Replace(l))
@@ -285,7 +289,7 @@ func (f figures) tree() map[string]any {
 	root := map[string]any{}
 	for _, fam := range f {
 		for _, s := range fam.samples {
-			at, key := root, fam.name
+			at, key := root, fam.name+s.suffix
 			for _, l := range s.labels {
 				below, ok := at[key].(map[string]any)
 				if !ok {

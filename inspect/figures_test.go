@@ -31,7 +31,8 @@ type exposition struct {
 }
 
 // parse reads the text format of Prometheus, version 0.0.4, more strictly than a scraper: each family begins with HELP
-// and TYPE, its samples follow, and no series comes twice.
+// and TYPE, its samples follow, and no series comes twice. The label quantile is on the quantiles of summaries alone, which
+// also have a sum and a count.
 func parse(text string) (*exposition, error) {
 	e := &exposition{map[string]string{}, map[string]float64{}}
 	if !strings.HasSuffix(text, "\n") {
@@ -50,7 +51,7 @@ func parse(text string) (*exposition, error) {
 			}
 		case strings.HasPrefix(line, "# TYPE "):
 			name, kind, _ := strings.Cut(line[len("# TYPE "):], " ")
-			if family = name; name != helped || e.kinds[name] != "" || kind != "counter" && kind != "gauge" {
+			if family = name; name != helped || e.kinds[name] != "" || !slices.Contains([]string{"counter", "gauge", "summary"}, kind) {
 				err = fmt.Errorf("bad TYPE")
 			}
 			if strings.HasSuffix(name, "_total") != (kind == "counter") {
@@ -64,12 +65,49 @@ func parse(text string) (*exposition, error) {
 			return nil, fmt.Errorf("line %d: %w: %q", n+1, err, line)
 		}
 	}
+	for series := range e.values {
+		if err := e.checkSummary(series); err != nil {
+			return nil, fmt.Errorf("%w: %q", err, series)
+		}
+	}
 	return e, nil
+}
+
+// quantileLabel is the label quantile, which is the last one here, with what comes before it.
+var quantileLabel = regexp.MustCompile(`[{,]quantile="([^"]*)"}$`)
+
+// checkSummary requires that a quantile belongs to a summary, and that each quantile has its sum and its count.
+func (e *exposition) checkSummary(series string) error {
+	name := metricName.FindString(series)
+	at := quantileLabel.FindStringSubmatchIndex(series)
+	if at == nil {
+		if e.kinds[name] == "summary" {
+			return fmt.Errorf("no quantile on a sample of a summary")
+		}
+		return nil
+	}
+	if e.kinds[name] != "summary" {
+		return fmt.Errorf("the label quantile on a %s", e.kinds[name])
+	}
+	if q, err := strconv.ParseFloat(series[at[2]:at[3]], 64); err != nil || !(q >= 0 && q <= 1) {
+		return fmt.Errorf("a quantile that is not from 0 to 1")
+	}
+	rest := series[len(name):at[0]]
+	if rest != "" {
+		rest += "}"
+	}
+	for _, suffix := range []string{"_sum", "_count"} {
+		if v, ok := e.values[name+suffix+rest]; !ok || !(v >= 0) {
+			return fmt.Errorf("no %s%s%s", name, suffix, rest)
+		}
+	}
+	return nil
 }
 
 func (e *exposition) sample(family, line string) error {
 	name := metricName.FindString(line)
-	if name == "" || name != family {
+	part := name == family || e.kinds[family] == "summary" && (name == family+"_sum" || name == family+"_count")
+	if name == "" || !part {
 		return fmt.Errorf("a sample of %q among those of %q", name, family)
 	}
 	end, err := labels(line, len(name))
@@ -77,6 +115,9 @@ func (e *exposition) sample(family, line string) error {
 		return err
 	}
 	series, value := line[:end], line[end:]
+	if name != family && strings.Contains(series, `quantile="`) {
+		return fmt.Errorf("a quantile on a sum or a count")
+	}
 	if _, twice := e.values[series]; twice {
 		return fmt.Errorf("the series comes twice")
 	}
@@ -137,14 +178,21 @@ func TestParserIsStrict(t *testing.T) {
 		head + "a_total 1", head + "a_total\n", head + "a_total 1 2\n", head + "b 1\n", head + "a_total 1\na_total 2\n", head + "a_total -1\n",
 		head + `a_total{x="\q"} 1` + "\n", head + `a_total{x="1",x="2"} 1` + "\n", head + `a_total{x="1} 1` + "\n", head + "a_total{} 1\n",
 		head + "a_total 0x1p4\n", head + "a_total Inf\n", head + "a_total{x=\"\xff\"} 1\n", "a_total 1\n", head + head, "# HELP g \n# TYPE g gauge\n",
+		"# HELP g x\n# TYPE g gauge\ng{quantile=\"0.5\"} 1\n", "# HELP s x\n# TYPE s summary\ns 1\n", "# HELP s x\n# TYPE s summary\ns{quantile=\"0.5\"} 1\ns_sum 1\n",
+		"# HELP s x\n# TYPE s summary\ns{a=\"b\",quantile=\"0.5\"} 1\ns_sum 1\ns_count 1\n", "# HELP s x\n# TYPE s summary\ns{quantile=\"2\"} 1\ns_sum 1\ns_count 1\n",
 		"# HELP g x\n# TYPE h gauge\n", "# HELP g x\n# TYPE g counter\n", "# HELP g_total x\n# TYPE g_total gauge\n",
 	} {
 		if _, err := parse(bad); err == nil {
 			t.Errorf("accepted: %q", bad)
 		}
 	}
-	if _, err := parse(head + `a_total{x="\\\"\n",y=""} +Inf` + "\n" + "a_total NaN\n"); err != nil {
-		t.Error(err)
+	for _, good := range []string{
+		head + `a_total{x="\\\"\n",y=""} +Inf` + "\n" + "a_total NaN\n",
+		"# HELP s x\n# TYPE s summary\ns{a=\"b\",quantile=\"0.5\"} NaN\ns_sum{a=\"b\"} 0\ns_count{a=\"b\"} 0\n",
+	} {
+		if _, err := parse(good); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -196,6 +244,8 @@ func TestMetrics(t *testing.T) {
 		"evertick_budget_seconds":                                     0.004,
 		"evertick_steps_dropped_total":                                0,
 		"evertick_backlog_steps":                                      0,
+		"evertick_step_seconds_count":                                 5,
+		`evertick_phase_seconds_count{phase="wear"}`:                  5,
 		`evertick_inputs_total{outcome="accepted"}`:                   1,
 		`evertick_inputs_total{outcome="duplicate"}`:                  1,
 		`evertick_inputs_total{outcome="full"}`:                       0,
@@ -212,7 +262,7 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s is %v, %t, want %v", series, got, ok, want)
 		}
 	}
-	for _, series := range []string{`evertick_step_seconds{quantile="0.99"}`, `evertick_phase_seconds{phase="physics.step",quantile="1"}`, "evertick_step_last_seconds", "evertick_go_heap_bytes"} {
+	for _, series := range []string{`evertick_step_seconds{quantile="0.99"}`, "evertick_step_seconds_sum", `evertick_phase_seconds{phase="physics.step",quantile="1"}`, "evertick_step_last_seconds", "evertick_go_heap_bytes"} {
 		if v := e.values[series]; !(v > 0) {
 			t.Errorf("%s is %v", series, v)
 		}

@@ -20,7 +20,7 @@ const (
 // is independent. It is not safe for concurrent use.
 //
 // Durations below 64 ns are kept exactly. A longer one is known to the middle of
-// its bucket, which is off by at most 1/64 of it, 1.6 %. Count, Min, Max and
+// its bucket, which is off by at most 1/64 of it, 1.6 %. Count, Sum, Min, Max and
 // Mean are exact.
 type Histogram struct {
 	counts [buckets]uint64
@@ -99,6 +99,14 @@ func (h *Histogram) Min() int64 { return h.min }
 
 // Max returns the longest duration in nanoseconds, 0 if there is none.
 func (h *Histogram) Max() int64 { return h.max }
+
+// Sum returns the sum of the durations in nanoseconds, math.MaxInt64 if it is more.
+func (h *Histogram) Sum() int64 {
+	if h.sumHi > 0 || h.sumLo > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(h.sumLo)
+}
 
 // Mean returns the mean duration in nanoseconds, rounded down; 0 if there is none.
 func (h *Histogram) Mean() int64 {

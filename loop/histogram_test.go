@@ -42,7 +42,14 @@ func checkAgainst(t interface{ Errorf(string, ...any) }, h *loop.Histogram, valu
 	}
 	slices.Sort(sorted)
 	n := len(sorted)
+	total := int64(math.MaxInt64)
+	if sum.IsInt64() {
+		total = sum.Int64()
+	}
 	mean := sum.Div(sum, big.NewInt(int64(n))).Int64()
+	if h.Sum() != total {
+		t.Errorf("sum %d, want %d", h.Sum(), total)
+	}
 	if h.Count() != uint64(n) || h.Min() != sorted[0] || h.Max() != sorted[n-1] || h.Mean() != mean {
 		t.Errorf("count %d, min %d, max %d, mean %d; want %d, %d, %d, %d",
 			h.Count(), h.Min(), h.Max(), h.Mean(), n, sorted[0], sorted[n-1], mean)
@@ -147,7 +154,7 @@ func TestEmptyHistogram(t *testing.T) {
 	var h loop.Histogram
 	check := func() {
 		t.Helper()
-		if h.Count() != 0 || h.Min() != 0 || h.Max() != 0 || h.Mean() != 0 || h.Quantile(0.5) != 0 || h.Quantile(0) != 0 || h.Quantile(1) != 0 {
+		if h.Count() != 0 || h.Min() != 0 || h.Max() != 0 || h.Mean() != 0 || h.Sum() != 0 || h.Quantile(0.5) != 0 || h.Quantile(0) != 0 || h.Quantile(1) != 0 {
 			t.Errorf("an empty histogram: %d values, %d to %d, mean %d, median %d", h.Count(), h.Min(), h.Max(), h.Mean(), h.Quantile(0.5))
 		}
 	}
