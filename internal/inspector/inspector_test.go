@@ -115,6 +115,9 @@ func decodeFrame(t tb, a Answer) *decoded {
 	if err := json.Unmarshal(a.Body[4:4+n], &d.frameHead); err != nil {
 		t.Fatal(err)
 	}
+	if d.Sections == nil {
+		t.Fatalf("sections is no array: %s", a.Body[4:4+n])
+	}
 	end := 4 + n
 	for _, s := range d.Sections {
 		if s.At != (end+7)&^7 || s.Count == 0 {

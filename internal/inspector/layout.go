@@ -94,7 +94,7 @@ func (c *capture) write(l *layout, head []byte, first int) []byte {
 
 // layout returns the sections of the frame.
 func (c *capture) layout(withSlots bool) *layout {
-	l := new(layout)
+	l := &layout{sections: []section{}} // an array also of an empty world
 	n := len(c.x)
 	if withSlots {
 		add(l, "slots", n, c.fillSlots)
