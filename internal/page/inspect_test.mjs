@@ -218,7 +218,7 @@ function newPage({ twin = false } = {}) {
 	let now = 0;
 	const page = {
 		document: { hidden: false, addEventListener: (_, f) => listeners.push(f) },
-		inFlight: 0, most: 0, timers,
+		inFlight: 0, most: 0, timers, now: () => now,
 		hide(hidden) {
 			page.document.hidden = hidden;
 			for (const f of listeners) f();
@@ -231,8 +231,8 @@ function newPage({ twin = false } = {}) {
 		/** pass runs the earliest timer of less than ten seconds, and returns how long it waited. */
 		async pass() {
 			await page.idle();
-			const at = timers.findIndex((t) => !t.off && t.at - now < 10000);
-			const [t] = timers.splice(at, 1), waited = t.at - now;
+			const due = timers.filter((t) => !t.off && t.at - now < 10000), t = due.reduce((a, b) => (b.at < a.at ? b : a)), waited = t.at - now;
+			t.off = true;
 			now = t.at;
 			t.f();
 			return waited;
@@ -339,6 +339,42 @@ test('waits grow to 2 s while no answer comes, and then the page begins anew', a
 	r.answer(200, '', small({ seq: 1, run: 'b', slots_version: 1 }));
 	assert.equal((await page.take()).path, 'frame?after=1&have=1&of=live');
 	assert.deepEqual([runs, states.at(-1), frames], [[['b', false]], 'connected', [900, 1]]);
+});
+
+test('a server that no longer answers is noticed within 2 s, though its connections stay open', async () => {
+	for (const twin of [false, true]) {
+		const page = newPage({ twin }), states = [];
+		page.source.onState((s) => states.push(s));
+		page.source.get('status'); // its first answer may take as long as it likes
+		const first = await page.take();
+		await page.pass();
+		assert.deepEqual(states, []);
+		first.json(200, { run: 'a' });
+		await page.idle();
+		page.source.get('status');
+		const slow = await page.take();
+		page.source.get('world');
+		await page.take();
+		assert.equal(await page.pass(), 2000);
+		assert.deepEqual(states, ['connected', 'reconnecting']);
+		slow.json(200, { run: 'a' }); // it goes on
+		await page.idle();
+		assert.equal(states.at(-1), 'connected');
+		await page.pass(); // the timer of world, which still waits
+		for (const at of [3000, 4500, 6000]) { // while others are answered
+			page.timers.push({ f() {}, at });
+			while (page.now() < at) await page.pass();
+			page.source.get('status');
+			(await page.take()).json(200, { run: 'a' });
+			await page.idle();
+			assert.equal(states.at(-1), 'connected');
+		}
+		while (page.now() < 8000) {
+			assert.equal(states.at(-1), 'connected');
+			await page.pass();
+		}
+		assert.equal(states.at(-1), 'reconnecting');
+	}
 });
 
 test('a new run without slots is asked for again', async () => {

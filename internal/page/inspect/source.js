@@ -1,6 +1,7 @@
 // The source of all that the page shows: the server of the page, or the worker beside it.
 
 const firstWaitMs = 100, longestWaitMs = 2000; // between tries while no answer comes
+const silentAfterMs = 2000; // without an answer while a request waits; status, which is asked for twice a second, never waits for the simulation
 const goneAfterMs = 15000; // without an answer: the page then says that the simulation is gone, and goes on trying
 const timeoutMs = 10000;
 
@@ -14,7 +15,8 @@ const timeoutMs = 10000;
 function newSource() {
   const ask = window.evertickTwin ? askTwin : askServer;
   const onState = [], onRun = [];
-  let lost = 0; // when the first request failed of those after the last answer
+  let lost = 0; // since when there is no answer; 0: there is
+  let heard = 0; // when the last answer came
 
   function setState(state) {
     if (source.state === state) return;
@@ -29,17 +31,38 @@ function newSource() {
     for (const f of onRun) f(run, first);
   }
 
+  function setLost(since) {
+    lost ||= since;
+    setState(performance.now() - lost > goneAfterMs ? "gone" : "reconnecting");
+  }
+
+  /** listen notices that no request is answered, though none fails: a machine that is gone, or a process that was stopped. */
+  function listen(asked) {
+    const wait = { timer: 0 };
+    const start = ms => { wait.timer = setTimeout(look, ms); };
+    const look = () => {
+      const since = Math.max(heard, asked), left = since + silentAfterMs - performance.now();
+      if (left > 0) return start(left);
+      if (source.state === "connected") setLost(since); // the first answer may take long
+    };
+    start(silentAfterMs);
+    return wait;
+  }
+
   async function request(method, path, body, signal) {
     let answer;
+    const wait = listen(performance.now());
     try {
       answer = await ask(method, path, body, signal);
     } catch (err) {
       if (signal?.aborted) return { status: 0, json: { error: "the request was cancelled" } };
-      lost ||= performance.now();
-      setState(performance.now() - lost > goneAfterMs ? "gone" : "reconnecting");
+      setLost(performance.now());
       return { status: 0, json: { error: `no answer from the simulation: ${err.message}` } };
+    } finally {
+      clearTimeout(wait.timer);
     }
     lost = 0;
+    heard = performance.now();
     setState("connected");
     const { status, type, body: bytes } = answer;
     if (!type?.startsWith("application/json")) return { status, bytes };
