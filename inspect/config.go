@@ -36,7 +36,7 @@ type Config struct {
 	TraceTo worldlog.Appender
 
 	// Token is a secret of at least 16 bytes. If it is set, every request needs it: a browser gets it as a
-	// cookie from the address of the page followed by ?token=…, other clients send the header
+	// cookie, valid for 24 hours, from the address of the page followed by ?token=…, other clients send the header
 	// "Authorization: Bearer …". Without it only connections of this machine are answered.
 	Token string
 	// Hosts lists further names and addresses, without a port, that the page is reached by, such as the one of a proxy.

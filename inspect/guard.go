@@ -1,22 +1,26 @@
 package inspect
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
+	"fmt"
 	"mime"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // guard decides whether a request may be answered, by its header alone.
 type guard struct {
 	token bool          // one is needed
-	key   func() string // what the cookie holds, and what a token is compared by; no printed Handler shows it
+	key   func() string // what a token is compared by, and cookies are made with; no printed Handler shows it
 	hosts []string
 }
 
@@ -29,8 +33,10 @@ func newGuard(c *Config) guard {
 	return g
 }
 
-// keyOf makes a cookie of a token. Cookies have no port, so other servers of the machine see them; they learn no
-// token. Keys have equal lengths, so that comparing them says nothing about the length of a token.
+// cookieLife is how long a cookie admits a browser: a day, so that a page that is looked at stays admitted while somebody works with it.
+const cookieLife = 24 * time.Hour
+
+// keyOf makes a key of a token. Keys have equal lengths, so that comparing them says nothing about the length of a token.
 func keyOf(token string) string {
 	sum := sha256.Sum256([]byte("evertick inspect\x00" + token))
 	return hex.EncodeToString(sum[:])
@@ -128,7 +134,28 @@ func (g *guard) authorized(r *http.Request) bool {
 		return true
 	}
 	// Any of them: other servers of the machine can set cookies of this name for longer paths, which come first.
-	return slices.ContainsFunc(r.CookiesNamed(cookieName(r)), func(c *http.Cookie) bool { return g.matches(c.Value) })
+	return slices.ContainsFunc(r.CookiesNamed(cookieName(r)), func(c *http.Cookie) bool { return g.admits(r, c.Value) })
+}
+
+// admits reports whether a cookie was made by this server, for this host and port, and is still valid.
+func (g *guard) admits(r *http.Request, cookie string) bool {
+	text, _, _ := strings.Cut(cookie, ".")
+	until, err := strconv.ParseInt(text, 10, 64)
+	return err == nil && time.Now().Before(time.Unix(until, 0)) &&
+		subtle.ConstantTimeCompare([]byte(cookie), []byte(g.cookie(r, until))) == 1
+}
+
+// cookie returns a cookie that is valid until a time, in seconds since 1970. It has a code of that time, of the host and port that
+// the browser names, and of the port that has accepted the connection, made with the key: browsers send a cookie to all ports of a host,
+// and what other servers there see of it does not reveal the token, and is valid for no other port, nor longer.
+func (g *guard) cookie(r *http.Request, until int64) string {
+	port := 0
+	if a, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
+		port = a.Port
+	}
+	code := hmac.New(sha256.New, []byte(g.key()))
+	fmt.Fprintf(code, "%d %d %s", until, port, strings.ToLower(r.Host))
+	return fmt.Sprintf("%d.%x", until, code.Sum(nil))
 }
 
 // bearer reports whether the header has the token.
@@ -152,7 +179,7 @@ func (g *guard) admit(w http.ResponseWriter, r *http.Request) bool {
 	}
 	query.Del("token")
 	http.SetCookie(w, &http.Cookie{
-		Name: cookieName(r), Value: g.key(), Path: pathOf(r),
+		Name: cookieName(r), Value: g.cookie(r, time.Now().Add(cookieLife).Unix()), Path: pathOf(r), MaxAge: int(cookieLife / time.Second),
 		HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
 	})
 	if r.Header.Get("Sec-Fetch-Site") == "cross-site" { // after a link on another site a redirect would lack the cookie

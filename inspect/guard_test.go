@@ -2,10 +2,14 @@ package inspect_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/evertick/evertick/inspect"
 )
@@ -189,6 +193,63 @@ func TestCookie(t *testing.T) {
 	if got := w.Header().Get("Refresh"); w.Code != 200 || got != "0; url=./?panel=columns" || len(w.Result().Cookies()) != 1 {
 		t.Errorf("from another site: status %d, refresh %q", w.Code, got)
 	}
+}
+
+// A cookie admits to the server that has made it, by the host and port that the browser has named, for a day. Others see it,
+// since browsers send cookies to all ports of a host; they can send it under any name, to any port.
+func TestCookieIsOfOneServerForADay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		servers := []map[string]string{
+			{"Host": "127.0.0.1:8080", "Local": "127.0.0.1:8080"}, {"Host": "127.0.0.1:9090", "Local": "127.0.0.1:9090"},
+			{"Host": "localhost:8080", "Local": "127.0.0.1:8080"},
+			{"Host": "127.0.0.1:8080", "Local": "127.0.0.1:9090"}, // a client names the port of another server
+			{"Host": "127.0.0.1", "Local": "127.0.0.1:80"},
+		}
+		h := newHandler(t, inspect.Config{Token: secret}) // one token for all
+		var cookies []*http.Cookie
+		for _, s := range servers {
+			w := do(h, request{path: "/?token=" + url.QueryEscape(secret), header: s})
+			if got := w.Result().Cookies(); w.Code != http.StatusSeeOther || len(got) != 1 || got[0].MaxAge != 24*60*60 {
+				t.Fatalf("%v: status %d, cookies %v", s, w.Code, got)
+			}
+			cookies = append(cookies, w.Result().Cookies()[0])
+		}
+		statusOf := func(server int, value string) int {
+			header := maps.Clone(servers[server])
+			header["Cookie"] = cookies[server].Name + "=" + value
+			return do(h, request{path: "/status", header: header}).Code
+		}
+		check := func(when string, own int) {
+			t.Helper()
+			for i := range servers {
+				for j, c := range cookies {
+					want := 401
+					if i == j {
+						want = own
+					}
+					if got := statusOf(i, c.Value); got != want {
+						t.Errorf("%s: the cookie of %v at %v: status %d, want %d", when, servers[j], servers[i], got, want)
+					}
+				}
+			}
+		}
+		check("at first", 200)
+		time.Sleep(24*time.Hour - time.Second)
+		check("after less than a day", 200)
+		time.Sleep(time.Second)
+		check("after a day", 401)
+		until, code, _ := strings.Cut(cookies[0].Value, ".")
+		for _, forged := range []string{"9" + until + "." + code, "0." + code, until + ".", "." + code, code, "", until} {
+			if got := statusOf(0, forged); got != 401 {
+				t.Errorf("the cookie %q: status %d", forged, got)
+			}
+		}
+		other := newHandler(t, inspect.Config{Token: secret + "!"})
+		w := do(other, request{path: "/?token=" + url.QueryEscape(secret+"!"), header: servers[0]})
+		if got := statusOf(0, w.Result().Cookies()[0].Value); got != 401 {
+			t.Errorf("the cookie of another token: status %d", got)
+		}
+	})
 }
 
 // A page is found under any prefix, and its address gets the slash without which its paths lead elsewhere.

@@ -88,6 +88,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusUnauthorized, "a token is needed: open the page with ?token=…, or send Authorization: Bearer …")
 		return
 	}
+	if !admitConn(r) {
+		w.Header().Set("Connection", "close")
+		w.Header().Set("Retry-After", "1")
+		fail(w, http.StatusServiceUnavailable, "too many connections")
+		return
+	}
 	select {
 	case h.asked <- struct{}{}:
 		defer func() { <-h.asked }()

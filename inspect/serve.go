@@ -9,7 +9,6 @@ import (
 	"os"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/evertick/evertick"
@@ -17,9 +16,6 @@ import (
 	"github.com/evertick/evertick/loop/replay"
 	"github.com/evertick/evertick/loop/worldlog"
 )
-
-// maxConns bounds the connections of a Server. One that does nothing takes about 10 kB, and a file of the process.
-const maxConns = 256
 
 // Server serves a Handler at an address of its own.
 type Server struct {
@@ -82,21 +78,12 @@ func serve(ctx context.Context, sim *evertick.Sim, addr string, c Config) (*Serv
 // start serves until ctx is done or Close is called.
 func (s *Server) start(ctx context.Context, l net.Listener) {
 	ctx, s.cancel = context.WithCancel(ctx)
-	var open atomic.Int32
+	open := &conns{all: map[net.Conn]*conn{}}
 	s.web = &http.Server{
 		Handler: s.Handler, BaseContext: func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 2 * slowest, WriteTimeout: 2 * slowest, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 16 << 10,
-		ConnState: func(c net.Conn, state http.ConnState) {
-			switch state {
-			case http.StateNew:
-				if open.Add(1) > maxConns {
-					c.Close()
-				}
-			case http.StateClosed, http.StateHijacked:
-				open.Add(-1)
-			}
-		},
+		ConnContext:    open.add, ConnState: open.state,
 	}
 	go func() {
 		defer close(s.served)

@@ -167,6 +167,52 @@ func TestHangingClients(t *testing.T) {
 	}
 }
 
+// Connections without the token do not keep those out that have it, whatever they send, and however many there are.
+func TestStrangersKeepNobodyOut(t *testing.T) {
+	for name, text := range map[string]string{
+		"silent":      "",
+		"half a line": "GET /status HT",
+		"refused":     "GET /status HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+		"wrong token": "GET /status HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer 0123456789abcdef\r\n\r\n",
+		"the page":    "GET /?token=0123456789abcdef HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := serve(t, newSim(t), inspect.Config{Token: secret})
+			ask := func(client *http.Client) error {
+				r, err := http.NewRequest("GET", srv.URL+"status", nil)
+				check(t, err)
+				r.Header.Set("Authorization", "Bearer "+secret)
+				a, err := client.Do(r)
+				if err != nil {
+					return err
+				}
+				defer a.Body.Close()
+				_, err = io.Copy(io.Discard, a.Body) // so that the connection is kept
+				if a.StatusCode != 200 {
+					return fmt.Errorf("status %d", a.StatusCode)
+				}
+				return err
+			}
+			newClient := func() *http.Client {
+				tr := new(http.Transport)
+				t.Cleanup(tr.CloseIdleConnections)
+				return &http.Client{Transport: tr, Timeout: 20 * time.Second}
+			}
+			early := newClient()
+			check(t, ask(early))
+			for range 3 {
+				clients(t, srv, 120, text)
+				if err := ask(early); err != nil {
+					t.Errorf("a client that was there before: %v", err)
+				}
+				if err := ask(newClient()); err != nil {
+					t.Errorf("a client that comes later: %v", err)
+				}
+			}
+		})
+	}
+}
+
 func heapBytes() int64 {
 	runtime.GC()
 	var m runtime.MemStats
