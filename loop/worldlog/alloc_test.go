@@ -21,9 +21,10 @@ type nothing struct{ File }
 
 func (n nowhere) Append(string, int64) (File, error) { return nothing{}, nil }
 
-func (nothing) Write(p []byte) (int, error) { return len(p), nil }
-func (nothing) Sync() error                 { return nil }
-func (nothing) Close() error                { return nil }
+func (nothing) Write(p []byte) (int, error)            { return len(p), nil }
+func (nothing) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }
+func (nothing) Sync() error                            { return nil }
+func (nothing) Close() error                           { return nil }
 
 // Neither a tick nor, its memory once grown, the handing over of a snapshot
 // allocates; nor does the writer.

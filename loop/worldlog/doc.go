@@ -29,17 +29,19 @@
 //     snapshots of another run or of ticks that the log does not have, as files *.cut.
 //   - A snapshot belongs to a run. Only snapshots of the run that writes count for
 //     Options.KeepSnapshots, and only they are removed.
-//   - After Sync or Close has returned nil, a log that lacks a tick committed before
-//     is damaged, whatever the durability: that is ErrCorrupt, for a reader and for
-//     Recover, which changes nothing then.
+//   - A tick that was reported durable does not vanish without a word. Before a tick is
+//     reported, a mark beside the log says that it was on disk. A log that ends before
+//     its mark is ErrCorrupt, for a reader and for Recover, which changes nothing
+//     then: see Marks.
 //   - A write or sync that fails, or writes less than asked, poisons the log:
 //     it accepts nothing more, reports nothing more as durable, and does not retry
 //     the sync, as the system may have dropped the data that it could not write.
 //     A segment that was removed or replaced while it was being written poisons
 //     the log too; syncs, the end of a segment, and Close check for that.
-//   - A reader and Recover find every changed bit that they read; in a packed
-//     segment, a bit that does not change the content may go unnoticed. The error
-//     for a missing, exchanged or foreign segment names it.
+//   - A reader and Recover find every changed bit that they read; a bit of a packed
+//     segment that does not change the content may go unnoticed, and so may damage to
+//     one of the two copies of the mark. The error for a missing, exchanged or foreign
+//     segment names it.
 //   - Neither the headers of a file nor its unpacked size make a reader allocate
 //     without bound. Reading ticks takes at most about 150 MiB: the bytes of one tick,
 //     at most MaxTick, its records, at most MaxRecords, and the window of the decoder;
@@ -57,6 +59,8 @@
 //     once its directory is synced. Where directories cannot be synced (Windows)
 //     they depend on the order in which the system writes.
 //     They also assume that sectors of a file that were never written read as zeros.
+//   - A mark of a tick that only DurableTick or WaitDurable has reported may itself be
+//     lost in a power cut: see Marks.
 //   - A copy of a log that is being written may hold a newer mark than its segments,
 //     and is then an error: copy the mark, DURABLE, first, or leave it out.
 //   - CRC and chain hash find accidents. A person who can write the files can forge
@@ -69,6 +73,29 @@
 //   - Two logs of one run hold the same ticks, not the same bytes: a commit also
 //     records how far the disk lagged.
 //
+// # Marks
+//
+// What cuts a log at the end of a tick leaves a log that looks whole: a disk that was
+// checked after a power cut, a copy that was interrupted, a person. The file DURABLE,
+// the mark, says up to which tick the log was on disk, and is compared with where the
+// log ends.
+//
+//   - With each sync of the log, one write of 24 bytes renews the mark in place. It is
+//     not synced. After the death of the process the mark covers every tick that was
+//     reported durable. After a power cut it covers those of which the system had
+//     written it, by itself, commonly within half a minute, and so never too many.
+//   - Sync, Close and Recover also sync it. What they have confirmed is missed after a
+//     power cut too. That takes one sync, and one of the directory for the first mark
+//     of a log; none, if no tick is new.
+//   - It notices the end that is missing, in whole segments too, and that all of them
+//     are. It does not notice a log that was replaced together with its mark, for
+//     example by an older copy of the folder, nor what happens to a log whose mark was
+//     removed: that counts as one of which nothing was durable.
+//   - The mark is two copies in sectors of their own, which are written in turn. One
+//     that is not whole is ignored; without a whole one the log is ErrCorrupt.
+//   - Where files cannot be written in place, see File, only Sync, Close and Recover
+//     write a mark, as a new file.
+//
 // # Format
 //
 // All numbers are little-endian; uvarint and varint are those of
@@ -78,7 +105,7 @@
 //	segment-%010d.evlog        segments, counted from 0
 //	segment-%010d.evlog.zst    the same, packed: the whole file as zstd frames
 //	snapshot-%020d.evsnap      snapshots, by tick
-//	DURABLE                    the mark: which tick Sync or Close has confirmed last
+//	DURABLE                    the mark: which tick was on disk last
 //	*.cut                      what Recover has cut, or Create set aside; readers ignore it
 //	*.tmp                      work in progress; readers ignore it
 //	LOCK                       held by the writer
@@ -141,13 +168,16 @@
 //	        more; of no data, nothing
 //
 //	mark
-//	 0   8  magic 89 "evtdur" 0A
-//	 8   2  format version, 1
-//	10   2  flags, 0
-//	12   8  tick
-//	20   4  CRC of the bytes before
+//	 0    8  magic 89 "evtdur" 0A
+//	 8    2  format version, 2
+//	10    2  flags, 0
+//	12    8  tick
+//	20    4  CRC of the bytes before
+//	24  488  zeros
+//	512  24  the same as bytes 0 to 23, of the sync before or after
 //
-// A log without a mark has never been closed or synced, or was written by a version
-// without marks, which ignores the file. The mark is written to a temporary file,
-// synced and renamed after the tick is durable, so no crash leaves a wrong one.
+// The higher tick of the two counts. Version 1 has bytes 0 to 23 only, and was written
+// by Sync and Close alone; it is read as well. A log without a mark was never synced, or
+// was written by a version without marks. A mark is written only after its tick is
+// durable, so no crash leaves a wrong one.
 package worldlog

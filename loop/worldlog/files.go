@@ -16,6 +16,7 @@ import (
 type listing struct {
 	segments  []segmentFile
 	snapshots []uint64 // ticks
+	mark      bool     // there is a file markName
 	leftovers []string // files of work that a crash interrupted
 	cuts      []string // what recoveries have cut
 }
@@ -47,6 +48,8 @@ func listDir(fsys FS, dir string) (listing, error) {
 			l.leftovers = append(l.leftovers, name)
 		} else if strings.HasSuffix(name, cutSuffix) {
 			l.cuts = append(l.cuts, name)
+		} else if name == markName {
+			l.mark = true
 		} else if n, ok := parseName(name, segmentPrefix, segmentSuffix, segmentName); ok {
 			l.segments = append(l.segments, segmentFile{index: n})
 		} else if n, ok := parseName(name, segmentPrefix, packedSuffix, packedName); ok {

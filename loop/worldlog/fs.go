@@ -39,7 +39,9 @@ type FS interface {
 //
 // is asked whether name still leads to it before its data are called durable, at
 // the end of a segment, and at Sync and Close: a file that was removed or replaced
-// accepts writes and syncs, and loses them. The files of OS have the method.
+// accepts writes and syncs, and loses them. One that Append returns and that is an
+// io.WriterAt takes a mark in place with each sync; see the package comment. The files
+// of OS have both methods.
 type File interface {
 	io.Reader
 	io.Writer

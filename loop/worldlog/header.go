@@ -30,7 +30,9 @@ func (id *Identity) validate() error {
 const (
 	segmentMagic  = "\x89evtlog\n" // the first byte is no ASCII, the last one shows a line-end conversion
 	snapshotMagic = "\x89evtsnp\n"
-	version       = 1
+
+	segmentVersion  = 1
+	snapshotVersion = 1
 
 	maxScenario     = 255
 	headerCRCAt     = 72 // where the rolling CRC stands
@@ -58,7 +60,7 @@ func (h *header) size() int64 { return int64(minHeader + len(h.id.Scenario)) }
 
 func (h *header) append(dst []byte) []byte {
 	start := len(dst)
-	dst = appendPreamble(dst, segmentMagic)
+	dst = appendPreamble(dst, segmentMagic, segmentVersion)
 	dst = wire.AppendU32s(dst, h.id.SimVersion)
 	dst = wire.AppendU64s(dst, h.index, h.first, h.id.Seed)
 	dst = append(dst, h.id.Parent[:]...)
@@ -69,29 +71,29 @@ func (h *header) append(dst []byte) []byte {
 
 // appendPreamble appends what every file of a log begins with: magic, uint16 version, uint16
 // flags.
-func appendPreamble(dst []byte, magic string) []byte {
-	return append(append(dst, magic...), version, version>>8, 0, 0)
+func appendPreamble(dst []byte, magic string, version uint16) []byte {
+	return append(append(dst, magic...), byte(version), byte(version>>8), 0, 0)
 }
 
 // readPreamble checks the preamble of a header, and the CRC at its end, and returns a Reader
-// of what is between them. name says what the file should be.
-func readPreamble(b []byte, magic, name string) (wire.Reader, error) {
+// of what is between them, and the version, which is known up to latest. name says what the file should be.
+func readPreamble(b []byte, magic, name string, latest uint16) (wire.Reader, uint16, error) {
 	content, _, ok := wire.CutCRC(b)
 	r := wire.NewReader(content)
 	begin, v := r.Bytes(len(magic)), r.U16()
 	if string(begin) != magic || r.Err() != nil {
-		return r, fmt.Errorf("no %s: %w", name, ErrCorrupt)
+		return r, 0, fmt.Errorf("no %s: %w", name, ErrCorrupt)
 	}
-	if v != version {
-		return r, fmt.Errorf("format version %d, known is %d: %w", v, version, ErrUnsupported)
+	if v == 0 || v > latest {
+		return r, v, fmt.Errorf("format version %d, known is %d: %w", v, latest, ErrUnsupported)
 	}
 	if !ok {
-		return r, fmt.Errorf("altered header: %w", ErrCorrupt)
+		return r, v, fmt.Errorf("altered header: %w", ErrCorrupt)
 	}
 	if flags := r.U16(); flags != 0 {
-		return r, fmt.Errorf("header with unknown flags: %w", ErrCorrupt)
+		return r, v, fmt.Errorf("header with unknown flags: %w", ErrCorrupt)
 	}
-	return r, nil
+	return r, v, nil
 }
 
 // seed sets the rolling CRC of the first segment of a log: the CRC of its own header.
@@ -105,7 +107,7 @@ func headerSize(fixed []byte) int { return minHeader + int(fixed[headerFixed-1])
 
 // decode reads a header of exactly headerSize bytes.
 func (h *header) decode(b []byte) error {
-	r, err := readPreamble(b, segmentMagic, "segment of a log")
+	r, _, err := readPreamble(b, segmentMagic, "segment of a log", segmentVersion)
 	if err != nil {
 		return err
 	}

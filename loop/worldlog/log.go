@@ -45,7 +45,7 @@ type Log struct {
 	// Calls of Sync are numbered from 1: those up to syncs wait for the writer,
 	// which has answered those up to confirmed.
 	syncs, confirmed uint64
-	marked           uint64 // tick+1 that the file markName says; 0: there is none
+	marked           uint64 // tick+1 that the file markName says on disk; 0: there is none
 	stats            Stats
 
 	committed, written, durable atomic.Uint64 // tick+1; 0: none
@@ -113,7 +113,7 @@ type Stats struct {
 	PackErr       error  // the last failure; the segment stays as it was
 }
 
-// Create starts a log in dir, which is made if needed and must hold no log. Snapshots that are left of another
+// Create starts a log in dir, which is made if needed and must hold no log. Snapshots and the mark of another
 // one, whose segments were removed, are kept under names that end with ".cut", as by Recover.
 // Errors wrap ErrRange, ErrLocked, fs.ErrExist, or are those of the file system.
 func Create(dir string, id Identity, opt Options) (*Log, error) {
@@ -154,10 +154,7 @@ func (l *Log) create() (*writer, error) {
 	if len(files.segments) > 0 {
 		return nil, fmt.Errorf("%s holds a log: %w", l.dir, fs.ErrExist)
 	}
-	if err := removeMark(l.opt.FS, l.dir); err != nil {
-		return nil, err
-	}
-	if err := l.moveSnapshotsAside(files); err != nil {
+	if err := l.moveAside(files); err != nil {
 		return nil, err
 	}
 	h := header{id: l.id, first: l.id.FirstTick}
@@ -171,14 +168,21 @@ func (l *Log) create() (*writer, error) {
 	return w, nil
 }
 
-// moveSnapshotsAside renames what is left of another log, before the first segment is there.
-func (l *Log) moveSnapshotsAside(files listing) error {
+// moveAside renames what is left of another log, before the first segment is there.
+func (l *Log) moveAside(files listing) error {
+	var left []string
+	if files.mark {
+		left = append(left, markName)
+	}
 	for _, tick := range files.snapshots {
-		if _, err := moveAside(l.opt.FS, l.dir, files.cuts, snapshotName(tick)); err != nil {
+		left = append(left, snapshotName(tick))
+	}
+	for _, name := range left {
+		if _, err := moveAside(l.opt.FS, l.dir, files.cuts, name); err != nil {
 			return err
 		}
 	}
-	if len(files.snapshots) == 0 {
+	if len(left) == 0 {
 		return nil
 	}
 	return l.opt.FS.SyncDir(l.dir)
@@ -394,9 +398,10 @@ func (l *Log) Stats() Stats {
 }
 
 // Sync returns once every tick committed before is durable, or with the error that
-// ended the log. Like Close it also writes a mark beside the log. From then on a log
-// that lacks one of these ticks counts as damaged, and not as cut by a crash. If there
-// are new ticks, the mark costs two more syncs; WaitDurable writes no mark.
+// ended the log. Like Close it also syncs the mark beside the log: from then on a log
+// that lacks one of these ticks counts as damaged, also after a power cut. If there
+// are new ticks, that is one sync more, for the first mark of a log two. WaitDurable
+// does not wait for that.
 func (l *Log) Sync() error {
 	l.mu.Lock()
 	l.syncs++

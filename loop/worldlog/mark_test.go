@@ -2,36 +2,122 @@ package worldlog
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
+
+	"github.com/evertick/evertick/internal/wire"
 )
 
 // The mark, byte by byte.
 func TestMarkFormat(t *testing.T) {
 	b := encodeMark(0x1234)
-	check(t, b, "89 6576746475720a 0100 0000 3312000000000000 CRC")
-	if ticks, err := decodeMark(b); ticks != 0x1234 || err != nil {
-		t.Errorf("%d, %v", ticks, err)
+	one := "89 6576746475720a 0200 0000 3312000000000000 CRC "
+	check(t, b, one+strings.Repeat("00", sectorSize-markCopy)+" "+one)
+	var m mark
+	if err := m.decode(b); m != (mark{ticks: 0x1234}) || err != nil {
+		t.Errorf("%+v, %v", m, err)
 	}
 	for size := range b {
-		if _, err := decodeMark(b[:size]); !errors.Is(err, ErrCorrupt) {
+		if err := m.decode(b[:size]); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 	}
-	if _, err := decodeMark(append(slices.Clone(b), 0)); !errors.Is(err, ErrCorrupt) {
+	if err := m.decode(append(slices.Clone(b), 0)); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("one byte more: %v", err)
 	}
+	for at := markCopy; at < sectorSize; at++ {
+		c := slices.Clone(b)
+		if c[at] = 1; !errors.Is(m.decode(c), ErrCorrupt) {
+			t.Errorf("byte %d: no error", at)
+		}
+	}
+	// Of two copies the newer whole one counts, and the other one is written next.
+	for _, c := range []struct {
+		first, second uint64 // 0: not whole
+		want          mark
+	}{{5, 4, mark{ticks: 5, spare: 1}}, {4, 5, mark{ticks: 5}}, {5, 5, mark{ticks: 5}}, {4, 0, mark{ticks: 4, spare: 1}}, {0, 4, mark{ticks: 4}}} {
+		b := append(encodeMark(max(c.first, 1))[:sectorSize], appendMark(nil, max(c.second, 1))...)
+		if c.first == 0 {
+			b[15] ^= 1
+		}
+		if c.second == 0 {
+			b[sectorSize+15] ^= 1
+		}
+		if err := m.decode(b); m != c.want || err != nil {
+			t.Errorf("%+v: %+v, %v", c, m, err)
+		}
+	}
+	b[15] ^= 1
+	b[sectorSize+20] ^= 1
+	if err := m.decode(b); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("no copy is whole: %v", err)
+	}
+	b = encodeMark(1)
 	b[8]++
-	if _, err := decodeMark(b); !errors.Is(err, ErrUnsupported) {
+	if err := m.decode(b); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("another version: %v", err)
 	}
+	old := oldMark(0x1234)
+	check(t, old, "89 6576746475720a 0100 0000 3312000000000000 CRC")
+	if err := m.decode(old); m != (mark{ticks: 0x1234, old: true}) || err != nil {
+		t.Errorf("version 1: %+v, %v", m, err)
+	}
+	for bit := range 8 * len(old) {
+		old[bit/8] ^= 1 << (bit % 8)
+		if err := m.decode(old); !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrUnsupported) {
+			t.Errorf("version 1, bit %d: %v", bit, err)
+		}
+		old[bit/8] ^= 1 << (bit % 8)
+	}
+}
+
+// oldMark is a mark of version 1.
+func oldMark(ticks uint64) []byte {
+	return wire.AppendCRC(wire.AppendU64s(appendPreamble(nil, markMagic, 1), ticks-1), 0)
+}
+
+// FuzzMark decodes any bytes as a mark. With mend, the checksums of both copies are made right first. What it accepts is
+// what a mark of those ticks holds, but for a copy that is not whole.
+func FuzzMark(f *testing.F) {
+	f.Add(encodeMark(7), true)
+	f.Add(oldMark(7), true)
+	f.Add(append(encodeMark(7)[:sectorSize], appendMark(nil, 8)...), false)
+	f.Fuzz(func(t *testing.T, data []byte, mend bool) {
+		data = bytes.Clone(data)
+		for at := markCopy; mend && at <= len(data) && at <= markSize; at += sectorSize {
+			binary.LittleEndian.PutUint32(data[at-crcSize:], wire.CRC(0, data[at-markCopy:at-crcSize]))
+		}
+		var m mark
+		if err := m.decode(data); err != nil {
+			if !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrUnsupported) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if m.old {
+			if !bytes.Equal(data, oldMark(m.ticks)) {
+				t.Fatalf("%+v from %x", m, data)
+			}
+			return
+		}
+		want := encodeMark(m.ticks)
+		spare := m.spare * sectorSize
+		copy(want[spare:spare+markCopy], data[spare:])
+		if m.ticks == 0 || len(data) != markSize || !bytes.Equal(data, want) {
+			t.Fatalf("%+v from %x", m, data)
+		}
+	})
 }
 
 // Sync and Close leave a mark, under each durability, and no more syncs than it takes.
@@ -49,8 +135,8 @@ func TestMark(t *testing.T) {
 			l := create(t, m, "log", Options{Durability: d})
 			has := func(what string, want uint64) {
 				t.Helper()
-				if got, err := readMark(m, "log"); got != want || err != nil {
-					t.Errorf("%v, %s: the mark says %d, %v, want %d", d, what, got, err, want)
+				if got, err := readMark(m, "log"); got.ticks != want || err != nil {
+					t.Errorf("%v, %s: the mark says %d, %v, want %d", d, what, got.ticks, err, want)
 				}
 			}
 			if err := l.Sync(); err != nil {
@@ -59,7 +145,9 @@ func TestMark(t *testing.T) {
 			has("no tick", 0)
 			feed(t, l, 0, 5)
 			synctest.Wait()
-			has("ticks that nobody has asked to be synced", 0)
+			if d != EveryTick {
+				has("ticks that nobody has asked to be synced", 0)
+			}
 			before := syncs
 			if err := l.Sync(); err != nil {
 				t.Error(err)
@@ -67,7 +155,7 @@ func TestMark(t *testing.T) {
 			has("Sync", 5)
 			want := 3 // of the data, of the mark, of its name
 			if d == EveryTick {
-				want--
+				want = 0 // all is on disk
 			}
 			if syncs-before != want {
 				t.Errorf("%v: Sync took %d syncs, want %d", d, syncs-before, want)
@@ -100,14 +188,16 @@ func TestSyncBesideAFailingClose(t *testing.T) {
 		m := newMemFS()
 		marking, beside := make(chan struct{}), make(chan error, 1)
 		m.fault = func(op, name string) error {
-			if op == "create" && strings.Contains(name, markName) {
+			if op == "sync" && name == "log/"+markName {
 				<-marking
-				return syscall.ENOSPC
+				return syscall.EIO
 			}
 			return nil
 		}
 		l := create(t, m, "log", Options{Durability: EveryTick})
-		feed(t, l, 0, 5)
+		feed(t, l, 0, 1)
+		synctest.Wait() // the mark is there
+		feed(t, l, 1, 5)
 		synctest.Wait() // the ticks are durable
 		closed := make(chan error, 1)
 		go func() { closed <- l.Close() }()
@@ -122,7 +212,7 @@ func TestSyncBesideAFailingClose(t *testing.T) {
 		}
 		close(marking)
 		for what, err := range map[string]error{"Close": <-closed, "Sync beside Close": <-beside, "Sync after Close": l.Sync()} {
-			if !errors.Is(err, ErrPoisoned) || !errors.Is(err, syscall.ENOSPC) {
+			if !errors.Is(err, ErrPoisoned) || !errors.Is(err, syscall.EIO) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
@@ -143,13 +233,15 @@ func TestSyncBesideClose(t *testing.T) {
 			m := newMemFS()
 			marking := make(chan struct{})
 			m.fault = func(op, name string) error {
-				if op == "create" && strings.Contains(name, markName) {
+				if op == "sync" && name == "log/"+markName {
 					<-marking
 				}
 				return nil
 			}
 			l := create(t, m, "log", Options{Durability: EveryTick})
-			feed(t, l, 0, 5)
+			feed(t, l, 0, 1)
+			synctest.Wait()
+			feed(t, l, 1, 5)
 			if end != nil {
 				l.mu.Lock()
 				l.stop(end)
@@ -203,6 +295,246 @@ func TestMarkedEnd(t *testing.T) {
 	}
 }
 
+// Whatever takes the end of a log whose process died, ticks that were reported durable do not go without a word: where
+// one of them is gone, a reader and Recover name the mark and the tick, and change nothing. Where none is, the log goes on.
+func TestConfirmedTicksAreMissed(t *testing.T) {
+	t.Parallel()
+	for d := range durabilityEnd {
+		synctest.Test(t, func(t *testing.T) {
+			opt := Options{Durability: d, Interval: 25 * time.Millisecond, SegmentTicks: 6, Buffer: minBuffer}
+			m := newMemFS()
+			l := create(t, m, "log", opt)
+			step := func(l *Log, tick uint64) {
+				feed(t, l, tick, tick+1)
+				time.Sleep(10 * time.Millisecond)
+				synctest.Wait()
+			}
+			for tick := range uint64(8) {
+				step(l, tick)
+			}
+			died := m.restart()
+			missed, whole := cutEverywhere(t, died, l.durable.Load())
+			closeLog(t, l)
+			opt.FS = died
+			l, _, err := Recover("log", opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for tick := uint64(8); tick < 10; tick++ {
+				step(l, tick)
+			}
+			again, _ := cutEverywhere(t, died.restart(), l.durable.Load())
+			closeLog(t, l)
+			t.Logf("%v: %d and %d cuts were noticed, %d cost nothing", d, missed, again, whole)
+			if missed == 0 || again == 0 || d != EveryTick && whole < 2 {
+				t.Errorf("%v: a case was not met", d)
+			}
+		})
+	}
+}
+
+// endsTick reports whether a tick of a segment, or its header, ends after so many bytes.
+func endsTick(data []byte, size int) bool {
+	s := newSegmentReader(bytes.NewReader(data[:size]), "")
+	var tick Tick
+	err := s.readHeader()
+	for err == nil {
+		err = s.readTick(&tick)
+	}
+	return err == io.EOF
+}
+
+// cutEverywhere cuts a log that holds so many durable ticks after each byte.
+func cutEverywhere(t *testing.T, m *memFS, durable uint64) (missed, whole int) {
+	t.Helper()
+	cut := m.clone()
+	for last := slices.Max(slices.Collect(maps.Keys(segmentsOf(cut)))); ; last = slices.Max(slices.Collect(maps.Keys(segmentsOf(cut)))) {
+		data := cut.names[last].data
+		for size := len(data); size > 0; size-- {
+			if testing.Short() && size%5 > 0 && !endsTick(data, size) {
+				continue
+			}
+			cut.names[last].data = data[:size:size]
+			unmarked := cut.clone()
+			delete(unmarked.names, "log/"+markName)
+			left, err := readBack(unmarked, "log", 0)
+			if err != nil && !errors.Is(err, ErrCorrupt) { // of the first segment not even the header is there
+				t.Fatal(err)
+			}
+			if isMissed(t, cut, left, durable) {
+				missed++
+			} else {
+				whole++
+			}
+		}
+		delete(cut.names, last)
+		if len(segmentsOf(cut)) == 0 {
+			isMissed(t, cut, 0, durable)
+			return missed + 1, whole
+		}
+	}
+}
+
+func segmentsOf(m *memFS) map[string]*memFile {
+	found := maps.Clone(m.names)
+	maps.DeleteFunc(found, func(name string, _ *memFile) bool { return !strings.HasPrefix(name, "log/"+segmentPrefix) })
+	return found
+}
+
+// isMissed reports whether of so many durable ticks fewer are left, and checks that a reader and Recover say so.
+func isMissed(t *testing.T, m *memFS, left, durable uint64) bool {
+	t.Helper()
+	c := m.clone()
+	_, rerr := readBack(c, "log", 0)
+	l, report, err := Recover("log", Options{FS: c, Buffer: minBuffer})
+	if left >= durable {
+		if err != nil || rerr != nil && !errors.Is(rerr, ErrTorn) || report.Ticks != left {
+			t.Fatalf("%d of %d durable ticks are left: %v, %v", left, durable, rerr, err)
+		}
+		closeLog(t, l)
+		return false
+	}
+	for _, err := range []error{rerr, err} {
+		if !errors.Is(err, ErrCorrupt) || errors.Is(err, ErrTorn) || left > 0 && !strings.Contains(err.Error(), fmt.Sprintf("DURABLE says that tick %d was on disk", durable-1)) {
+			t.Fatalf("%d of %d durable ticks are left: %v", left, durable, err)
+		}
+	}
+	for name, f := range m.names {
+		if g := c.names[name]; len(c.names) != len(m.names) || g == nil || !bytes.Equal(f.data, g.data) {
+			t.Fatalf("%d of %d durable ticks are left: recovery has changed %s", left, durable, name)
+		}
+	}
+	return true
+}
+
+// After a power cut, the ticks up to the last Sync are missed in the same way, and the mark never says more than is there.
+func TestMarkAfterPowerCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemFS()
+		l := create(t, m, "log", Options{Durability: EveryTick, Buffer: minBuffer})
+		said := map[uint64]bool{}
+		for tick := range uint64(40) {
+			feed(t, l, tick, tick+1)
+			synctest.Wait()
+			if tick == 20 {
+				if err := l.Sync(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			rng := rand.New(rand.NewPCG(tick, 0))
+			for range 5 {
+				c := m.powerCut(rng)
+				got, err := readMark(c, "log")
+				said[got.ticks] = true
+				if err != nil || got.ticks > tick+1 || tick >= 20 && got.ticks < 21 {
+					t.Fatalf("tick %d: the mark says %d, %v", tick, got.ticks, err)
+				}
+				if next, err := readBack(c, "log", 0); next != tick+1 || err != nil {
+					t.Fatalf("tick %d: %d ticks, %v", tick, next, err)
+				}
+			}
+		}
+		closeLog(t, l)
+		if len(said) < 10 {
+			t.Errorf("only %d different marks were met", len(said))
+		}
+	})
+}
+
+// What a durable tick costs beyond the sync of its data: a write of one copy, in place.
+func TestMarkCost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemFS()
+		l := create(t, m, "log", Options{Durability: EveryTick})
+		feed(t, l, 0, 1)
+		synctest.Wait()
+		counts := map[string]int{}
+		m.fault = func(op, name string) error {
+			counts[op+" "+strings.TrimPrefix(name, "log/")]++
+			return nil
+		}
+		for tick := uint64(1); tick <= 100; tick++ {
+			feed(t, l, tick, tick+1)
+			synctest.Wait()
+		}
+		name := segmentName(0)
+		if want := map[string]int{"write " + name: 100, "sync " + name: 100, "write " + markName: 100}; !maps.Equal(counts, want) {
+			t.Errorf("100 ticks: %v, want %v", counts, want)
+		}
+		clear(counts)
+		if err := l.Sync(); err != nil || !maps.Equal(counts, map[string]int{"sync " + markName: 1}) {
+			t.Errorf("Sync: %v, %v", counts, err)
+		}
+		closeLog(t, l)
+	})
+}
+
+// A mark that is removed or replaced while the log is open is written anew at the next Sync. One copy that is damaged
+// is mended by Recover. A mark of version 1 counts, and the next one replaces it. Files that cannot be written
+// in place have a mark at each Sync.
+func TestMarkIsRenewed(t *testing.T) {
+	name := "log/" + markName
+	m := written(t, 5, Options{})
+	for i, take := range []func(){
+		func() { delete(m.names, name) },
+		func() { m.names[name] = &memFile{data: oldMark(5)} },
+		func() { m.names[name] = &memFile{data: encodeMark(1)} },
+	} {
+		l, _ := recoverLog(t, m, Options{Durability: EveryTick})
+		take()
+		feed(t, l, 5+uint64(i), 6+uint64(i))
+		closeLog(t, l)
+		if got, err := readMark(m, "log"); got.ticks != 6+uint64(i) || got.old || err != nil {
+			t.Errorf("case %d: %+v, %v", i, got, err)
+		}
+	}
+	m.names[name].data[15] ^= 1
+	m.names[name].data[sectorSize+15] ^= 1
+	if _, _, err := Recover("log", Options{FS: m}); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), markName) {
+		t.Errorf("no copy is whole: %v", err)
+	}
+	for _, data := range [][]byte{append(encodeMark(8)[:sectorSize], make([]byte, markCopy)...), oldMark(8)} {
+		m.names[name] = &memFile{data: data}
+		short := m.clone()
+		f := short.names["log/"+segmentName(0)]
+		f.data = f.data[:len(f.data)-1]
+		if _, _, err := Recover("log", Options{FS: short}); !errors.Is(err, ErrCorrupt) || errors.Is(err, ErrTorn) {
+			t.Errorf("a short log: %v", err)
+		}
+		l, _ := recoverLog(t, m, Options{})
+		closeLog(t, l)
+		l, _ = recoverLog(t, m, Options{})
+		feed(t, l, 8, 9)
+		closeLog(t, l)
+		if got, err := readMark(m, "log"); got.ticks != 9 || err != nil {
+			t.Errorf("%+v, %v", got, err)
+		}
+		l, _ = recoverLog(t, m, Options{Durability: EveryTick})
+		closeLog(t, l)
+		m = written(t, 8, Options{})
+	}
+	plain := replacing{newMemFS()}
+	l := create(t, plain, "log", Options{Durability: EveryTick})
+	feed(t, l, 0, 5)
+	if err := l.Sync(); err != nil {
+		t.Error(err)
+	}
+	if got, err := readMark(plain, "log"); got.ticks != 5 || err != nil {
+		t.Errorf("without writing in place: %+v, %v", got, err)
+	}
+	closeLog(t, l)
+}
+
+// replacing is a file system whose files cannot be written in place.
+type replacing struct{ *memFS }
+
+type onlyFile struct{ File }
+
+func (r replacing) Append(name string, size int64) (File, error) {
+	f, err := r.memFS.Append(name, size)
+	return onlyFile{f}, err
+}
+
 // A log without a mark, as versions before it have left it, is read and continued; a mark
 // that is left of a log whose segments are gone says nothing of the next one.
 func TestMarkOfAnotherLog(t *testing.T) {
@@ -216,10 +548,20 @@ func TestMarkOfAnotherLog(t *testing.T) {
 	}
 	closeLog(t, l)
 	delete(m.names, "log/"+segmentName(0))
+	_, rerr := OpenReader("log", m)
+	_, _, err := Recover("log", Options{FS: m})
+	for _, err := range []error{rerr, err} {
+		if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "ends with tick none, but DURABLE says that tick 19") {
+			t.Errorf("no segment is left, but the mark: %v", err)
+		}
+	}
 	l = create(t, m, "log", Options{Durability: None})
 	feed(t, l, 0, 3)
-	if got, err := readMark(m, "log"); got != 0 || err != nil {
-		t.Errorf("a new log begins with a mark of %d ticks, %v", got, err)
+	if got, err := readMark(m, "log"); got.ticks != 0 || err != nil {
+		t.Errorf("a new log begins with a mark of %d ticks, %v", got.ticks, err)
+	}
+	if old := m.names["log/"+markName+".1.cut"]; old == nil {
+		t.Error("the mark of the other log is not kept")
 	}
 	closeLog(t, l)
 	if next, err := readBack(m, "log", 0); next != 3 || err != nil {

@@ -1,6 +1,7 @@
 package worldlog
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"io/fs"
@@ -209,13 +210,29 @@ func (h *memHandle) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// WriteAt writes within the file.
+func (h *memHandle) WriteAt(p []byte, off int64) (int, error) {
+	h.fs.mu.Lock()
+	defer h.fs.mu.Unlock()
+	err := h.fs.ask("write", h.name)
+	n := len(p)
+	if s, ok := err.(short); ok {
+		n, err = min(int(s), n), nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	h.f.data = slices.Clone(h.f.data) // the bytes may be shared
+	return copy(h.f.data[off:], p[:n]), nil
+}
+
 func (h *memHandle) Sync() error {
 	leave, err := h.fs.enter("sync", h.name)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	h.f.synced = h.f.data[:len(h.f.data):len(h.f.data)] // only appended to and cut, so nobody changes it
+	h.f.synced = h.f.data[:len(h.f.data):len(h.f.data)] // nobody changes these bytes
 	return nil
 }
 
@@ -316,11 +333,17 @@ func (m *memFS) cut(rng *rand.Rand) *memFS {
 // random sectors were never written and read as zeros.
 func (f *memFile) afterCut(rng *rand.Rand) []byte {
 	kept := len(f.synced)
-	if kept > len(f.data) || len(f.data) == kept { // cut off, or all synced
+	if kept > len(f.data) { // cut off
 		return slices.Clone(f.synced)
 	}
-	out := slices.Clone(f.data[:kept+rng.IntN(len(f.data)-kept+1)])
 	const sector = 512
+	out := slices.Clone(f.data[:kept+rng.IntN(len(f.data)-kept+1)])
+	for at := 0; at < kept; at += sector { // written over
+		old := f.synced[at:min(at+sector, kept)]
+		if !bytes.Equal(out[at:at+len(old)], old) && rng.IntN(2) == 0 {
+			copy(out[at:], old)
+		}
+	}
 	holes := rng.IntN(2) == 0
 	for at := kept; at < len(out); at = (at/sector + 1) * sector {
 		if holes && rng.IntN(3) == 0 {

@@ -42,12 +42,12 @@ func OpenReader(dir string, fsys FS) (*Reader, error) {
 		return nil, fmt.Errorf("worldlog: %w", err)
 	}
 	if len(l.segments) == 0 {
-		return nil, fmt.Errorf("worldlog: no log in %s: %w", dir, fs.ErrNotExist)
+		return nil, noLogError(dir, mark.ticks)
 	}
 	if err := l.gap(); err != nil {
 		return nil, err
 	}
-	r := &Reader{fs: fsys, dir: dir, files: l.segments, mark: mark, seg: newSegmentReader(nil, "")}
+	r := &Reader{fs: fsys, dir: dir, files: l.segments, mark: mark.ticks, seg: newSegmentReader(nil, "")}
 	if err := r.openAt(0); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
@@ -208,15 +208,15 @@ func (r *Reader) Refresh() error {
 		return err
 	}
 	if len(l.segments) == 0 {
-		return fmt.Errorf("worldlog: no log in %s: %w", r.dir, fs.ErrNotExist)
+		return noLogError(r.dir, mark.ticks)
 	}
 	if r.err != io.EOF {
-		return r.refreshTorn(l.segments, mark)
+		return r.refreshTorn(l.segments, mark.ticks)
 	}
 	if len(l.segments) < len(r.files) {
 		return fmt.Errorf("worldlog: %s is missing: %w", segmentName(uint64(len(l.segments))), ErrCorrupt)
 	}
-	r.files, r.mark, r.err = l.segments, mark, nil
+	r.files, r.mark, r.err = l.segments, mark.ticks, nil
 	return nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"slices"
 )
@@ -44,7 +43,7 @@ type Cut struct {
 //
 // Damage that a crash cannot have left is an error that says where, and nothing is
 // changed: a missing or exchanged segment, a changed byte before whole commits or in
-// a tick that was durable, an end before a tick that Sync or Close has confirmed. A
+// a tick that was durable, an end before a tick that was durable by the mark. A
 // reader still returns the ticks before it, and replay.Fork continues from one of them
 // in a new log; without the file DURABLE, a log that only ends too early counts as one
 // that a crash has left. Errors wrap ErrCorrupt, ErrUnsupported, ErrLocked, ErrRange (of opt),
@@ -83,7 +82,7 @@ type recovery struct {
 	seg      *segmentReader // the last one that was read
 	report   *Report
 	size     int64    // of the last segment's file
-	mark     uint64   // tick+1 up to which the log was durable
+	mark     mark     // up to which tick the log was durable
 	unpacked []header // closed segments that are not packed
 	last     commit
 }
@@ -97,20 +96,20 @@ func (r *recovery) run() error {
 	if r.list, err = listDir(r.fs, r.dir); err != nil {
 		return fmt.Errorf("worldlog: %w", err)
 	}
-	if len(r.list.segments) == 0 {
-		return fmt.Errorf("worldlog: no log in %s: %w", r.dir, fs.ErrNotExist)
-	}
-	if err := r.list.gap(); err != nil {
+	if r.mark, err = readMark(r.fs, r.dir); err != nil {
 		return err
 	}
-	if r.mark, err = readMark(r.fs, r.dir); err != nil {
+	if len(r.list.segments) == 0 {
+		return noLogError(r.dir, r.mark.ticks)
+	}
+	if err := r.list.gap(); err != nil {
 		return err
 	}
 	if err := r.readAll(); err != nil {
 		return err
 	}
-	if r.seg.next < r.mark {
-		return lostError(r.dir, r.seg.next, r.mark)
+	if r.seg.next < r.mark.ticks {
+		return lostError(r.dir, r.seg.next, r.mark.ticks)
 	}
 	if err := r.cleanUp(); err != nil {
 		return fmt.Errorf("worldlog: %w", err)
@@ -186,7 +185,7 @@ func (r *recovery) read(seg *segmentReader, s segmentFile, prev *segmentLink, la
 }
 
 func (r *recovery) classifyFault(e *CorruptError, seg *segmentReader, s segmentFile, last bool) error {
-	if err := classifyFault(r.fs, r.dir, s, last, seg, r.mark, e); err != nil || !e.Torn {
+	if err := classifyFault(r.fs, r.dir, s, last, seg, r.mark.ticks, e); err != nil || !e.Torn {
 		return errors.Join(e, err)
 	}
 	r.report.Cut = &Cut{File: s.name(), Offset: seg.off, Bytes: r.size - seg.off, Reason: e.Reason}
@@ -306,9 +305,15 @@ func (r *recovery) resume(l *Log) (*writer, error) {
 			return nil, errors.Join(err, w.file.Close())
 		}
 	}
-	l.marked = r.mark
 	if r.report.Ticks > 0 {
 		w.ticks = r.last.tick + 1
+		if err := w.mark.begin(r.mark); err != nil {
+			return nil, err
+		}
+		if err := w.mark.sync(w.ticks); err != nil {
+			return nil, err
+		}
+		l.marked = w.ticks
 	}
 	l.last = r.last
 	l.committed.Store(w.ticks)

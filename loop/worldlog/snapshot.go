@@ -68,7 +68,7 @@ const (
 // appendSnapshotHeader appends the header of a file; crc is that of the data.
 func appendSnapshotHeader(dst []byte, id *Identity, ref *snapshotRef, packed int) []byte {
 	start := len(dst)
-	dst = appendPreamble(dst, snapshotMagic)
+	dst = appendPreamble(dst, snapshotMagic, snapshotVersion)
 	dst = wire.AppendU32s(dst, id.SimVersion)
 	dst = wire.AppendU64s(dst, id.Seed, ref.tick, ref.hash)
 	dst = wire.AppendU32s(dst, uint32(ref.size), uint32(packed), ref.crc)
@@ -84,7 +84,7 @@ type snapshotHead struct {
 }
 
 func (h *snapshotHead) decode(b []byte) error {
-	r, err := readPreamble(b, snapshotMagic, "snapshot")
+	r, _, err := readPreamble(b, snapshotMagic, "snapshot", snapshotVersion)
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ type writer struct {
 	ends          []segmentEnd // likewise
 	ticks         uint64       // tick+1 of the last commit written
 
+	mark     marker
 	timer    *time.Timer
 	timerSet bool
 }
@@ -41,6 +42,7 @@ type batch struct {
 
 func newWriter(l *Log) *writer {
 	w := &writer{l: l, fs: l.opt.FS, sum: sha256.New(), spare: make([]byte, 0, l.opt.Buffer/2)}
+	w.mark = marker{fs: w.fs, dir: l.dir}
 	w.timer = time.NewTimer(time.Hour)
 	w.timer.Stop()
 	return w
@@ -51,6 +53,7 @@ func (w *writer) run() {
 	if w.file != nil {
 		err = errors.Join(err, w.file.Close())
 	}
+	err = errors.Join(err, w.mark.close())
 	w.timer.Stop()
 	l := w.l
 	if err != nil {
@@ -223,9 +226,16 @@ func (w *writer) sync() error {
 	if err := w.checkName(); err != nil {
 		return err
 	}
+	onDisk, err := w.mark.write(w.ticks) // before anybody hears of it
+	if err != nil {
+		return err
+	}
 	l := w.l
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if onDisk {
+		l.marked = w.ticks
+	}
 	l.durable.Store(w.ticks)
 	l.stats.Syncs++
 	l.reply(nil)
@@ -235,31 +245,36 @@ func (w *writer) sync() error {
 // checkName returns an error if the open segment was removed or replaced: data
 // written to it would be lost.
 func (w *writer) checkName() error {
-	f, ok := w.file.(interface {
-		HasName(name string) (bool, error)
-	})
-	if !ok {
+	if w.file == nil {
 		return nil
 	}
 	name := segmentName(w.head.index)
-	has, err := f.HasName(filepath.Join(w.l.dir, name))
+	has, err := hasName(w.file, filepath.Join(w.l.dir, name))
 	if err == nil && !has {
 		err = fmt.Errorf("%s was removed or replaced while it was being written: %w", name, fs.ErrNotExist)
 	}
 	return err
 }
 
+// hasName reports whether name leads to f. It is true of a File without that method.
+func hasName(f File, name string) (bool, error) {
+	if f, ok := f.(interface {
+		HasName(name string) (bool, error)
+	}); ok {
+		return f.HasName(name)
+	}
+	return true, nil
+}
+
 // confirm answers the calls of Sync up to number asked, once all that was written is
-// durable. The mark records that for later readers. If ticks become durable without a
-// Sync, only later commits record it.
+// durable, and so is the mark.
 func (w *writer) confirm(asked uint64) error {
 	if err := w.checkName(); err != nil {
 		return err
 	}
 	marked := w.l.marked // only this goroutine changes marked
 	if w.ticks > marked {
-		err := writeNew(w.fs, w.l.dir, markName, func(f io.Writer) error { return writeAll(f, encodeMark(w.ticks)) })
-		if err != nil {
+		if err := w.mark.sync(w.ticks); err != nil {
 			return err
 		}
 		marked = w.ticks
