@@ -62,14 +62,17 @@ type DistanceJointDef struct {
 }
 
 // RevoluteJointDef describes a joint that lets two bodies turn about a common point: a hinge.
-// Its angle is the angle from the axis of FrameA to that of FrameB, in [-π, π].
+// Its angle is the angle from the axis of FrameA to that of FrameB. Angles that differ by whole turns are the same pose: see
+// World.JointAngle.
 type RevoluteJointDef struct {
 	JointDef
 	// EnableSpring turns it to TargetAngle, in [-π, π], by a spring with a frequency in Hz (0: no
-	// spring) and a damping ratio.
+	// spring) and a damping ratio. It turns the short way, or with EnableLimit the way that the limits allow.
 	EnableSpring                bool
 	Hertz, Damping, TargetAngle float32
-	// EnableLimit keeps the angle between LowerAngle and UpperAngle, in [-π, π].
+	// EnableLimit keeps the angle between LowerAngle and UpperAngle, in [-π, π]. A joint beyond a limit returns to the
+	// nearer one. So the two should be less than a turn apart: a joint that is pushed through half of the rest of the
+	// turn is beyond the other limit then.
 	EnableLimit            bool
 	LowerAngle, UpperAngle float32
 	// EnableMotor turns it by MotorSpeed in rad/s with up to MaxMotorTorque in N·m.

@@ -96,8 +96,8 @@ func (s *solver) jointAxis(i int) (x, y float32) {
 	return s.rotate(int(s.jointTable.body[2*i]), cos, sin)
 }
 
-// JointAngle returns the angle from the axis of FrameA to that of FrameB, in radians, in [-π, π]:
-// the angle of a revolute joint. Errors: ErrStale.
+// JointAngle returns the angle from the axis of FrameA to that of FrameB, in radians: the angle of a revolute joint. It is
+// in [-π, π], or, with EnableLimit, at most π from the middle of the limits. Errors: ErrStale.
 func (w *World) JointAngle(j Joint) (float32, error) {
 	i, err := w.joint(j)
 	if err != nil {
@@ -107,14 +107,7 @@ func (w *World) JointAngle(j Joint) (float32, error) {
 }
 
 func (s *solver) jointAngle(i int) float32 {
-	angle := (s.cols.Angle[s.jointTable.body[2*i+1]] - s.cols.Angle[s.jointTable.body[2*i]]) - s.joints.solved[i].ReferenceAngle
-	switch { // it is within ±3π
-	case angle > math.Pi:
-		angle -= 2 * math.Pi
-	case angle < -math.Pi:
-		angle += 2 * math.Pi
-	}
-	return angle
+	return s.joints.solved[i].RelativeAngle(s.cols.Angle[s.jointTable.body[2*i+1]] - s.cols.Angle[s.jointTable.body[2*i]])
 }
 
 // JointTranslation returns the distance from the point of FrameA to that of FrameB along the

@@ -122,11 +122,18 @@ HELPER(LEVEL) void prepare_range(et_axis_block *d, uint32_t i, V(u) parts, V(f) 
 	V(store)(d->max_spring_impulse + i, V(select)(range, MUL(max_force, h), limit));
 }
 
-/* Angles minus the nearest multiples of 2 pi. */
-HELPER(LEVEL) V(f) wrap_angle(V(f) a) {
+/* The angles of the directions a that are nearest to near. */
+HELPER(LEVEL) V(f) nearest_angle(V(f) a, V(f) near) {
 	const V(f) rounding = V(set1)(12582912.0f);
-	const V(f) turns = SUB(ADD(MUL(a, V(set1)(0.15915494309189535f)), rounding), rounding);
+	const V(f) turns = SUB(ADD(MUL(SUB(a, near), V(set1)(0.15915494309189535f)), rounding), rounding);
 	return SUB(a, MUL(turns, V(set1)(6.283185307179586f)));
+}
+
+/* The middle between the limits of the angle, 0 without them. */
+HELPER(LEVEL) V(f) middle_angle(uint32_t i, const et_system *s, const joint_lanes *l) {
+	V(f) limits[4];
+	V(rows4)((const float *)(const void *)s->joints + 20, l->joint + i, 40, limits);
+	return V(keep)(MUL(V(set1)(0.5f), ADD(limits[2], limits[3])), having(V(loadu)(l->parts + i), ET_ANGULAR_LIMITS));
 }
 
 /* Fills in anchors, centres, axis, the impulses of rows, and the relative angle. */
@@ -160,7 +167,7 @@ HELPER(LEVEL) void prepare_frames(et_joint_block *b, uint32_t i, const et_system
 		prepare_softness(b, i, s, having(V(loadu)(l->parts + i), ET_TUNED), rest[6], rest[7]);
 	if (locks_angle(b->kind) || b->parts & (ET_ANGULAR_SPRING | ET_ANGULAR_LIMITS)) {
 		const V(f) angle = SUB(V(fetch)(s->angle, body_b), V(fetch)(s->angle, body_a));
-		V(store)(b->angle + i, wrap_angle(SUB(angle, rest[2])));
+		V(store)(b->angle + i, nearest_angle(SUB(angle, rest[2]), middle_angle(i, s, l)));
 	}
 }
 
@@ -189,6 +196,10 @@ HELPER(LEVEL) void prepare_axes(et_joint_block *b, uint32_t i, V(mask) used, con
 		V(rows8)(words + 16, l->joint + i, 40, from);
 		const V(mask) rigid = prepare_axis(&b->angular, i, from, old, V(loadu)(angular_parts), s);
 		b->rigid_angular |= (uint32_t)(rigid & used) << i;
+		if (b->parts & ET_ANGULAR_SPRING) {
+			const V(f) near = V(select)(having(parts, ET_ANGULAR_LIMITS), middle_angle(i, s, l), V(load)(b->angle + i));
+			V(store)(b->angular.target + i, nearest_angle(from[0], near));
+		}
 	} else if (locks_angle(b->kind)) {
 		V(store)(b->angular.spring_impulse + i, old[0]);
 	}

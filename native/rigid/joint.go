@@ -82,8 +82,8 @@ type Joint struct {
 	// instead a velocity in m/s, also in the axes of A.
 	Axis Vec
 
-	// ReferenceAngle is the angle of B less that of A at which the relative angle is zero. At the beginning of
-	// a step the relative angle is between -π and π; limits and targets should be, too.
+	// ReferenceAngle is the angle of B less that of A at which the relative angle is zero: see RelativeAngle. A spring
+	// turns the short way to its target, or with limits the way that they allow.
 	ReferenceAngle float32
 
 	MinSpringForce float32 // of Linear: see PartSpringRange

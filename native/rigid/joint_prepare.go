@@ -16,6 +16,7 @@ const (
 // allowedParts are the parts that a kind can have, and usualParts those that most joints of the kind have.
 var (
 	allowedParts = [numJointKinds]JointParts{
+		NoJoint:        PartAngularLimits, // for RelativeAngle
 		JointDistance:  PartTuned | linearParts | angularParts | PartSpringRange,
 		JointPoint:     PartTuned | softParts | angularParts | PartVelocity,
 		JointWeld:      PartTuned | softParts,
@@ -106,7 +107,7 @@ func (s *System) prepareFrames(b *JointBlock, i int, j *Joint) {
 		}
 	}
 	if b.usesAngle() {
-		b.Angle[i] = wrapAngle((s.Angle[j.B] - s.Angle[j.A]) - j.ReferenceAngle)
+		b.Angle[i] = j.RelativeAngle(s.Angle[j.B] - s.Angle[j.A])
 	}
 	if b.Kind.locksAngle() {
 		b.Angular.SpringImpulse[i] = j.AngularImpulse.Spring
@@ -123,10 +124,26 @@ func rotate(cos, sin, x, y float32) (float32, float32) {
 	return float32(cos*x) - float32(sin*y), float32(sin*x) + float32(cos*y)
 }
 
-// wrapAngle subtracts the nearest multiple of 2π. Angles beyond 2^24 stay outside [-π, π].
-func wrapAngle(a float32) float32 {
-	turns := (float32(a*(0.5/math.Pi)) + rounding) - rounding
+// nearestAngle is the angle of the direction a that is nearest to near: a less a multiple of 2π. If they are 2^24 or more
+// apart, so is the result.
+func nearestAngle(a, near float32) float32 {
+	turns := (float32((a-near)*(0.5/math.Pi)) + rounding) - rounding
 	return a - float32(turns*(2*math.Pi))
+}
+
+// RelativeAngle is the relative angle of the bodies, given the angle of B less that of A. Of the angles that differ by
+// whole turns it is the one nearest to the middle of the limits, or to 0 without limits. So a limit holds until it is
+// exceeded by half of the angle that the limits forbid.
+func (j *Joint) RelativeAngle(difference float32) float32 {
+	return nearestAngle(difference-j.ReferenceAngle, j.middleAngle())
+}
+
+// middleAngle is the middle between the limits of the angle, 0 without them.
+func (j *Joint) middleAngle() float32 {
+	if j.usedParts()&PartAngularLimits == 0 {
+		return 0
+	}
+	return 0.5 * (j.Angular.Lower + j.Angular.Upper)
 }
 
 // prepareLinear fills in Linear. A point without a spring is as rigid as a spring of 0 Hz. One with a spring
@@ -158,6 +175,13 @@ func (s *System) prepareLinear(b *JointBlock, i int, j *Joint) {
 func (s *System) prepareAngular(b *JointBlock, i int, j *Joint) {
 	if b.Angular.prepare(i, &j.Angular, &j.AngularImpulse, j.usedParts()&angularParts>>angularShift, &s.step) {
 		b.RigidAngular |= 1 << i
+	}
+	if b.Parts&PartAngularSpring != 0 {
+		near := b.Angle[i]
+		if j.usedParts()&PartAngularLimits != 0 {
+			near = j.middleAngle()
+		}
+		b.Angular.Target[i] = nearestAngle(j.Angular.Target, near)
 	}
 }
 
