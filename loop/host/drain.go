@@ -5,7 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/evertick/evertick/internal/fault"
 )
+
+// errLeft: a world has left, or never came.
+var errLeft = fmt.Errorf("not in this Host: %w", fault.ErrStale)
 
 // Saved is a world that has left: all that another Host, in any process, needs to continue it with the same hashes. All of
 // it can be sent as JSON.
@@ -25,6 +30,9 @@ type Saved struct {
 // If ctx is done before the tick that runs has ended, the world stays. So it does if its Sim has no snapshots. The error of
 // a log that could not be closed is returned with the state. For a world that has ended by itself Remove returns the
 // reason, and only Name, Scenario and Seed.
+//
+// A world leaves once. While another goroutine takes it out, Remove waits for what comes of that: if the world has left, the
+// error wraps ErrStale, and if the other one gives up, Remove goes on.
 func (h *Host) Remove(ctx context.Context, name string) (Saved, error) {
 	w, err := h.find(name)
 	if err != nil {
@@ -48,7 +56,7 @@ func (h *Host) remove(ctx context.Context, w *world) (Saved, error) {
 		w.acceptInputs(true)
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		w.leaving = false
+		h.stay(w)
 		h.run(w)
 		return Saved{}, fmt.Errorf("host: world %q: %w", w.Name, err)
 	}
@@ -57,33 +65,49 @@ func (h *Host) remove(ctx context.Context, w *world) (Saved, error) {
 	return saved, w.closeRecorder()
 }
 
-// stop waits until a world is out, or has ended and is settled. The caller may then use it, since no other can stop it.
+// stop waits until a world is out, or has ended and is settled. The caller may then use it, since it stops for one alone:
+// forget or stay must follow.
 func (h *Host) stop(ctx context.Context, w *world) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if w.leaving {
-		return fmt.Errorf("host: world %q: it is being removed: %w", w.Name, ErrClosed)
-	}
-	w.leaving = true
-	h.wake() // a worker may sleep for it
 	defer context.AfterFunc(ctx, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.changed.Broadcast()
 	})()
-	for !h.takeOut(w) || w.ended && !w.settled {
+	mine := false
+	for {
+		switch {
+		case w.place == gone:
+			return fmt.Errorf("host: world %.40q: %w", w.Name, errLeft)
+		case !mine && !w.leaving:
+			mine, w.leaving = true, true
+			h.wake() // a worker may sleep for it
+		}
+		if mine && h.takeOut(w) && (w.settled || !w.ended) {
+			return nil
+		}
 		if err := ctx.Err(); err != nil {
-			w.leaving = false
+			if mine {
+				h.stay(w)
+			}
 			return fmt.Errorf("host: world %q: %w", w.Name, err)
 		}
 		h.changed.Wait()
 	}
-	return nil
+}
+
+// stay gives up taking a world out, so that another one may. h.mu is held.
+func (h *Host) stay(w *world) {
+	w.leaving = false
+	h.changed.Broadcast()
 }
 
 // Drain empties the Host, for a move to another process: Add admits nothing more, and one world after another, in the order
 // of admission, leaves as by Remove and is passed to save, while the others run on. So a world rests only as long as its
-// own save takes. Worlds that have ended by themselves leave without a call of save; the error of Drain has their reasons.
+// own save takes. Worlds that have ended by themselves leave without a call of save; the error of Drain has their reasons. A
+// world that another goroutine takes out is its alone: Drain waits until it has left, and goes on. So several Drains at the same
+// time share the worlds.
 //
 // An error of ctx, of the snapshot or of the log of a world, or of save ends Drain. The worlds after that run on, and
 // another call of Drain continues with them. A world for which save was called has left, whatever save returned.
@@ -98,6 +122,9 @@ func (h *Host) Drain(ctx context.Context, save func(Saved) error) error {
 	var reasons []error
 	for _, w := range worlds {
 		saved, err := h.remove(ctx, w)
+		if saved.Name == "" && errors.Is(err, errLeft) {
+			continue
+		}
 		if saved.Snapshot != nil {
 			if e := save(saved); e != nil {
 				err = errors.Join(err, fmt.Errorf("host: world %q: %w", w.Name, e))

@@ -40,8 +40,8 @@ func addCostly(t *testing.T, h *Host, name string, weight int, cfg loop.Config, 
 	return h.byName[name]
 }
 
-// seed returns that of the environment, or a new one, and logs it.
-func seed(t *testing.T) uint64 {
+// Seed returns that of the environment, or a new one, and logs it.
+func Seed(t *testing.T) uint64 {
 	t.Helper()
 	s, err := strconv.ParseUint(os.Getenv("EVERTICK_SEED"), 10, 64)
 	if err != nil {
@@ -54,7 +54,7 @@ func seed(t *testing.T) uint64 {
 // Worlds that are always due have time in proportion to their weights, within the bound of start-time fair queueing, at
 // every moment: for random numbers of worlds, weights and costs.
 func TestFairShares(t *testing.T) {
-	r := rand.New(rand.NewPCG(seed(t), 1))
+	r := rand.New(rand.NewPCG(Seed(t), 1))
 	rounds := 200
 	if testing.Short() {
 		rounds = 20
@@ -106,7 +106,7 @@ func TestFairShares(t *testing.T) {
 // A world that is within its share never waits for more than one turn of each other, and drops no tick, whatever the
 // others do; the others drop theirs.
 func TestNoWorldStarves(t *testing.T) {
-	r := rand.New(rand.NewPCG(seed(t), 2))
+	r := rand.New(rand.NewPCG(Seed(t), 2))
 	rounds := 100
 	if testing.Short() {
 		rounds = 10

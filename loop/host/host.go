@@ -20,7 +20,7 @@ type Host struct {
 
 	mu      sync.Mutex
 	clock   loop.Clock // of Add
-	changed *sync.Cond // a world is out, or settled
+	changed *sync.Cond // a world is out, settled or gone, or stays
 	worlds  []*world   // in the order of admission
 	byName  map[string]*world
 	timers  queue // by the time at which they are due
@@ -174,6 +174,8 @@ func (h *Host) forget(w *world) {
 	defer h.mu.Unlock()
 	h.worlds = slices.DeleteFunc(h.worlds, func(other *world) bool { return other == w })
 	delete(h.byName, w.Name)
+	w.place = gone
+	h.changed.Broadcast()
 }
 
 // find returns a world by its name.
@@ -183,7 +185,7 @@ func (h *Host) find(name string) (*world, error) {
 	if w := h.byName[name]; w != nil {
 		return w, nil
 	}
-	return nil, fmt.Errorf("host: world %.40q: not in this Host: %w", name, fault.ErrStale)
+	return nil, fmt.Errorf("host: world %.40q: %w", name, errLeft)
 }
 
 // Push hands an input to the Sim of a world, as evertick.Sim.Push does, with its errors. An input that it accepts is
@@ -209,13 +211,15 @@ func (w *world) acceptInputs(may bool) {
 	w.shut = !may
 }
 
-// closeRecorder closes the log, once.
+// closeRecorder closes the log, once. A second caller waits until it is closed.
 func (w *world) closeRecorder() error {
-	rec := w.Recorder
-	if w.Recorder = nil; rec == nil {
+	w.gate.Lock()
+	defer w.gate.Unlock()
+	if w.Recorder == nil || w.closed {
 		return nil
 	}
-	if err := rec.Close(); err != nil {
+	w.closed = true
+	if err := w.Recorder.Close(); err != nil {
 		return fmt.Errorf("host: world %q: %w", w.Name, err)
 	}
 	return nil

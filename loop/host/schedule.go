@@ -15,13 +15,14 @@ type world struct {
 	demand // p95Ns is the estimate, and then that of the last windowTicks
 	number uint64
 
-	gate sync.Mutex // held while an input is pushed
-	shut bool       // no input is taken any more
+	gate   sync.Mutex // held while an input is pushed, or the log is closed
+	shut   bool       // no input is taken any more
+	closed bool       // the log
 
 	// The rest is guarded by Host.mu, but for what the turn of the world itself reads.
 	place   place
-	index   int // in its heap
-	leaving bool
+	index   int  // in its heap
+	leaving bool // it is being taken out, by one goroutine
 	ended   bool // by itself
 	settled bool // and its recorder is closed
 	err     error
@@ -44,6 +45,7 @@ const (
 	claimed              // a worker sleeps until it is due
 	ready                // in Host.ready
 	running
+	gone // not in the Host any more
 )
 
 // queue is a heap of worlds.
