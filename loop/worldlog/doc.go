@@ -41,7 +41,9 @@
 //   - A reader and Recover find every changed bit that they read; a bit of a packed
 //     segment that does not change the content may go unnoticed, and so may damage to
 //     one of the two copies of the mark. The error for a missing, exchanged or foreign
-//     segment names it.
+//     segment names it, and comes after the ticks before it.
+//   - A reader finds no damage in a log that nothing has damaged, whatever its writer does meanwhile:
+//     ends and packs segments, dies, and is succeeded by another.
 //   - Neither the headers of a file nor its unpacked size make a reader allocate
 //     without bound. Reading ticks takes at most about 150 MiB: the bytes of one tick,
 //     at most MaxTick, its records, at most MaxRecords, and the window of the decoder;

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +21,10 @@ type listing struct {
 	leftovers []string // files of work that a crash interrupted
 	cuts      []string // what recoveries have cut
 }
+
+// A listing holds each name that is there while it is made. Of names that appear or go meanwhile it may hold any, so
+// it can miss both forms of a segment that is being packed. It says that a segment is there, and not that one is
+// missing: openSegmentAt does.
 
 // segmentFile is one segment. If both forms exist, a crash came after packing it
 // and before removing the plain one. The plain one is read then.
@@ -67,14 +72,25 @@ func listDir(fsys FS, dir string) (listing, error) {
 	return l, nil
 }
 
-// gap names the first segment that is missing among those listed.
-func (l *listing) gap() error {
-	for i, s := range l.segments {
-		if s.index != uint64(i) {
-			return fmt.Errorf("worldlog: %s is missing, %s is there: %w", segmentName(uint64(i)), s.name(), ErrCorrupt)
+// complete adds the segments that the listing has missed, as openSegmentAt finds them, and names the first one
+// that is missing.
+func (l *listing) complete(fsys FS, dir string) error {
+	for i := 0; ; i++ {
+		if i < len(l.segments) && l.segments[i].index == uint64(i) {
+			continue
+		}
+		s, ok, err := hasSegment(fsys, dir, uint64(i))
+		switch {
+		case err != nil:
+			return err
+		case ok:
+			l.segments = slices.Insert(l.segments, i, s)
+		case i < len(l.segments):
+			return fmt.Errorf("%s is missing, %s is there: %w", segmentName(uint64(i)), l.segments[i].name(), ErrCorrupt)
+		default:
+			return nil
 		}
 	}
-	return nil
 }
 
 // cutName returns the name of the n-th file that keeps a cut part of a file.
@@ -139,6 +155,37 @@ func openSegment(fsys FS, dir string, s segmentFile) (*source, error) {
 	}
 	src.Reader = src.decoder
 	return src, nil
+}
+
+// openSegmentAt opens a segment by its number, in the form that it has. The plain form goes only once the packed one
+// is there for good. So a segment of which first the plain form and then the packed one is not found does not exist,
+// whatever a writer does meanwhile. Then the error wraps fs.ErrNotExist.
+func openSegmentAt(fsys FS, dir string, index uint64) (*source, segmentFile, error) {
+	s := segmentFile{index: index}
+	src, err := openSegment(fsys, dir, s)
+	if errors.Is(err, fs.ErrNotExist) {
+		s.packed = true
+		src, err = openSegment(fsys, dir, s)
+	}
+	return src, s, err
+}
+
+// hasSegment reports whether a segment exists, in the way of openSegmentAt. What is no regular file exists too.
+func hasSegment(fsys FS, dir string, index uint64) (s segmentFile, found bool, err error) {
+	for _, packed := range []bool{false, true} {
+		s = segmentFile{index: index, packed: packed}
+		f, err := fsys.Open(filepath.Join(dir, s.name()))
+		if err == nil {
+			return s, true, f.Close()
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			if errors.Is(err, ErrCorrupt) {
+				return s, true, nil
+			}
+			return s, false, err
+		}
+	}
+	return s, false, nil
 }
 
 func (s *source) close() error {

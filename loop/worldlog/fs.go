@@ -51,6 +51,11 @@ type File interface {
 	Size() (int64, error)
 }
 
+// named is a File, or a lock, that reports whether a name leads to it.
+type named interface {
+	HasName(name string) (bool, error)
+}
+
 // OS is the file system of the host, which is used unless Options say otherwise.
 // It opens regular files only, and symbolic links to them: a pipe, a device, a
 // socket or a directory under the name of a file of the log is refused with an
@@ -101,7 +106,7 @@ func openRegular(name string, flag int) (*os.File, error) {
 	if err == nil && !info.Mode().IsRegular() {
 		return nil, irregular(name, info)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && (flag&os.O_CREATE == 0 || !errors.Is(err, fs.ErrNotExist)) {
 		return nil, err
 	}
 	f, err := os.OpenFile(name, flag|openNonblock, 0o666)

@@ -151,8 +151,14 @@ func (l *Log) create() (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(files.segments) == 0 {
+		err = files.complete(l.opt.FS, l.dir)
+	}
 	if len(files.segments) > 0 {
 		return nil, fmt.Errorf("%s holds a log: %w", l.dir, fs.ErrExist)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if err := l.moveAside(files); err != nil {
 		return nil, err

@@ -7,25 +7,36 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"path/filepath"
 )
 
 // Reader reads a log tick by tick, and checks all that it reads: checksums, the order of ticks, and
 // that each segment continues the one before. It is for one goroutine. It can read a log that is
-// being written, up to the last whole tick of the segments that were there when the reader was
-// opened, and beyond it after Refresh.
+// being written and packed, up to the last whole tick, and beyond it after Refresh.
+//
+// Damage is an error where it is met: the ticks before a missing or damaged segment are read, and Seek
+// finds those of the whole segments after it.
 type Reader struct {
 	fs    FS
 	dir   string
 	id    Identity
-	files []segmentFile
-	at    int     // files[at] is being read, or comes next
-	src   *source // nil: files[at] is not open
+	known uint64 // so many segments are there, or were: they were listed or found
+	at    uint64 // the segment that is being read, or comes next
+	file  segmentFile
+	src   *source // of file; nil: none is open
 	seg   *segmentReader
-	prev  *segmentLink // the segment before files[at], if it was read whole
+	prev  *segmentLink // the segment before at, if it was read whole
 	mark  uint64       // tick+1 up to which the log was durable when the reader was opened
 	from  uint64       // no tick below it is returned
 	tick  Tick
+	fault place // where damage was met last
 	err   error // what Next ended with
+}
+
+// place is an offset in a segment.
+type place struct {
+	at     uint64
+	offset int64
 }
 
 // OpenReader opens the log in dir at its first tick. fsys may be nil: OS. Errors
@@ -41,16 +52,14 @@ func OpenReader(dir string, fsys FS) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("worldlog: %w", err)
 	}
-	if len(l.segments) == 0 {
-		return nil, noLogError(dir, mark.ticks)
+	r := &Reader{fs: fsys, dir: dir, mark: mark.ticks, seg: newSegmentReader(nil, "")}
+	if k := len(l.segments); k > 0 {
+		r.known = l.segments[k-1].index + 1
 	}
-	if err := l.gap(); err != nil {
-		return nil, err
-	}
-	r := &Reader{fs: fsys, dir: dir, files: l.segments, mark: mark.ticks, seg: newSegmentReader(nil, "")}
 	if err := r.openAt(0); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
+	r.known = max(r.known, 1)
 	r.id = r.seg.head.id
 	return r, nil
 }
@@ -58,21 +67,20 @@ func OpenReader(dir string, fsys FS) (*Reader, error) {
 // Identity returns what the log was created with.
 func (r *Reader) Identity() Identity { return r.id }
 
-// openAt goes to the beginning of files[at].
-func (r *Reader) openAt(at int) error {
+// openAt goes to the beginning of a segment.
+func (r *Reader) openAt(at uint64) error {
 	if err := r.Close(); err != nil {
 		return err
 	}
-	src, err := openSegment(r.fs, r.dir, r.files[at])
-	if errors.Is(err, fs.ErrNotExist) && !r.files[at].packed { // it was packed meanwhile
-		r.files[at].packed = true
-		src, err = openSegment(r.fs, r.dir, r.files[at])
+	src, file, err := openSegmentAt(r.fs, r.dir, at)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r.missing(at)
 	}
 	if err != nil {
 		return fmt.Errorf("worldlog: %w", err)
 	}
-	r.at, r.src = at, src
-	r.seg.reset(src, r.files[at].name())
+	r.at, r.file, r.src = at, file, src
+	r.seg.reset(src, file.name())
 	if err := r.seg.readHeader(); err != nil {
 		if r.last() && errors.Is(err, errShort) && at > 0 {
 			if r.prev != nil && r.prev.next < r.mark {
@@ -82,10 +90,30 @@ func (r *Reader) openAt(at int) error {
 		}
 		return err
 	}
-	return r.seg.follows(r.prev, r.files[at].index)
+	return r.seg.follows(r.prev, at)
 }
 
-func (r *Reader) last() bool { return r.at == len(r.files)-1 }
+// missing is the error for a segment that does not exist.
+func (r *Reader) missing(at uint64) error {
+	if r.known == 0 {
+		return noLogError(r.dir, r.mark)
+	}
+	return fmt.Errorf("worldlog: %s is missing, of %d segments: %w", segmentName(at), r.known, ErrCorrupt)
+}
+
+func (r *Reader) last() bool { return r.at+1 == r.known }
+
+// hasNext reports whether there is a segment after the last known one, which is known then.
+func (r *Reader) hasNext() (bool, error) {
+	_, found, err := hasSegment(r.fs, r.dir, r.known)
+	if err != nil {
+		return false, fmt.Errorf("worldlog: %w", err)
+	}
+	if found {
+		r.known++
+	}
+	return found, nil
+}
 
 // Next returns the next tick, which stays valid until the call after. The error
 // is io.EOF at the end of a log that ends with a whole tick; a *CorruptError
@@ -109,10 +137,20 @@ func (r *Reader) advance() error {
 			return nil
 		}
 		if err != io.EOF {
-			return r.classify(err)
+			if err = r.classify(err); err != nil {
+				return err
+			}
+			continue
 		}
 		if r.last() {
-			return r.atEnd()
+			more, err := r.hasNext()
+			if err != nil {
+				return err
+			}
+			if !more {
+				return r.atEnd()
+			}
+			continue // ticks may have come before the next segment began
 		}
 		r.prev = r.seg.link()
 		if err := r.openAt(r.at + 1); err != nil {
@@ -129,13 +167,20 @@ func (r *Reader) atEnd() error {
 	return io.EOF
 }
 
-// classify decides whether a faulty tick is one that a crash left.
+// classify decides whether a faulty tick is one that a crash left. What counts as damage is looked at
+// twice, from the beginning of the segment: nil lets advance do so. After a crash another writer may have cut a torn
+// end off and written there, so that the reader has the beginning of one tick and the end of another.
 func (r *Reader) classify(err error) error {
 	var e *CorruptError
 	if !errors.As(err, &e) {
 		return err
 	}
-	return errors.Join(classifyFault(r.fs, r.dir, r.files[r.at], r.last(), r.seg, r.mark, e), e)
+	err = errors.Join(classifyFault(r.fs, r.dir, r.file, r.last(), r.seg, r.mark, e), e)
+	if fault := (place{r.at, e.Offset}); !e.Torn && r.fault != fault {
+		r.fault = fault
+		return r.openAt(r.at)
+	}
+	return err
 }
 
 // classifyFault sets in e whether a crash can have left the first tick of a segment that is not
@@ -168,30 +213,59 @@ func classifyFault(fsys FS, dir string, file segmentFile, last bool, s *segmentR
 }
 
 // Seek makes Next return the first tick that is not below tick. Segments before
-// it are not read, so that their content and the chain up to it are not checked.
+// it are not read, so that their content and the chain up to it are not checked. A tick that may be in a missing or
+// damaged segment is an error of Next, after those before that segment.
 func (r *Reader) Seek(tick uint64) error {
-	low, high := 0, len(r.files)-1 // the tick is in one of these
-	for low < high {
-		mid := (low + high + 1) / 2
-		r.prev = nil
-		err := r.openAt(mid)
-		if err != nil && !errors.Is(err, ErrTorn) { // torn: a last segment of which not even the header is there
+	r.from, r.prev = tick, nil
+	r.err = r.seek(tick)
+	return r.err
+}
+
+// seek goes to the last segment that begins with tick or one below it, of those whose headers can be read.
+func (r *Reader) seek(tick uint64) error {
+	for more := true; more; {
+		var err error
+		if more, err = r.hasNext(); err != nil {
 			return err
 		}
-		if err == nil && r.seg.head.first <= tick {
-			low = mid
+	}
+	low, high := uint64(0), r.known-1 // it is one of these
+	for low < high {
+		mid := low + (high-low+1)/2
+		at, err := r.openFrom(mid, high)
+		if err != nil {
+			return err
+		}
+		if at <= high && r.seg.head.first <= tick {
+			low = at
 		} else {
 			high = mid - 1
 		}
 	}
-	r.from, r.err, r.prev = tick, nil, nil
 	return r.openAt(low)
+}
+
+// openFrom opens the first segment from at to last whose header can be read, and returns its number; last+1: there
+// is none.
+func (r *Reader) openFrom(at, last uint64) (uint64, error) {
+	for ; at <= last; at++ {
+		err := r.openAt(at)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrUnsupported) {
+			return 0, err
+		}
+	}
+	return at, nil
 }
 
 // Refresh makes Next go on where it ended with io.EOF or ErrTorn: with the ticks that have been written
 // since, in new segments too. It reads only what is new, and the last segment again if that was torn and has
 // changed. Where nothing is new, and after any other error, Next returns what it returned before. Errors are
-// those of OpenReader.
+// those of OpenReader. It does not list the directory, so its cost does not depend on the length of the log. A segment
+// that is removed before it is read is found by a reader that is opened later, or once the mark calls its ticks
+// durable.
 func (r *Reader) Refresh() error {
 	if r.err != io.EOF && !errors.Is(r.err, ErrTorn) {
 		return nil
@@ -200,44 +274,73 @@ func (r *Reader) Refresh() error {
 	if err != nil {
 		return err
 	}
-	l, err := listDir(r.fs, r.dir)
+	replaced, err := r.replaced()
 	if err != nil {
-		return fmt.Errorf("worldlog: %w", err)
-	}
-	if err := l.gap(); err != nil {
 		return err
 	}
-	if len(l.segments) == 0 {
-		return noLogError(r.dir, mark.ticks)
+	if r.err == io.EOF && !replaced {
+		r.mark, r.err = mark.ticks, nil
+		return nil
 	}
-	if r.err != io.EOF {
-		return r.refreshTorn(l.segments, mark.ticks)
+	if !replaced {
+		changed, err := r.tornEndChanged()
+		if err != nil || !changed && mark.ticks == r.mark {
+			return err
+		}
 	}
-	if len(l.segments) < len(r.files) {
-		return fmt.Errorf("worldlog: %s is missing: %w", segmentName(uint64(len(l.segments))), ErrCorrupt)
+	ended := r.err
+	r.mark = mark.ticks
+	if err := r.Seek(r.from); err != nil {
+		r.err = ended // so that a later call tries again
+		return err
 	}
-	r.files, r.mark, r.err = l.segments, mark.ticks, nil
 	return nil
 }
 
-// refreshTorn reads the last segment again: its torn end may have been completed, or cut off.
-func (r *Reader) refreshTorn(files []segmentFile, mark uint64) error {
-	if len(files) == len(r.files) && r.seg.ended && r.src != nil {
-		size, err := r.src.file.Size()
-		if err != nil {
-			return fmt.Errorf("worldlog: %w", err)
-		}
-		if size == r.seg.off+int64(len(r.seg.raw)) {
-			return nil
-		}
+// replaced reports whether the segment that was read last is another file by now. That it was packed does not count:
+// the file that is open is whole then.
+func (r *Reader) replaced() (bool, error) {
+	if r.src == nil {
+		return true, nil
 	}
-	torn := r.err
-	r.files, r.mark = files, mark
-	err := r.Seek(r.from)
+	has, err := hasName(r.src.file, filepath.Join(r.dir, r.file.name()))
 	if err != nil {
-		r.err = torn // so that a later call tries again
+		return false, fmt.Errorf("worldlog: %w", err)
 	}
-	return err
+	if has {
+		return false, nil
+	}
+	s, found, err := hasSegment(r.fs, r.dir, r.at)
+	if err != nil {
+		return false, fmt.Errorf("worldlog: %w", err)
+	}
+	if found {
+		return s.packed == r.file.packed, nil
+	}
+	l, err := listDir(r.fs, r.dir)
+	switch {
+	case err != nil:
+		return false, fmt.Errorf("worldlog: %w", err)
+	case len(l.segments) == 0:
+		return false, noLogError(r.dir, r.mark)
+	}
+	return false, r.missing(r.at)
+}
+
+// tornEndChanged reports whether a segment that ended within a tick may have more ticks by now: the torn end may have
+// been completed, or cut off.
+func (r *Reader) tornEndChanged() (bool, error) {
+	if !r.seg.ended {
+		return true, nil
+	}
+	size, err := r.src.file.Size()
+	if err != nil {
+		return false, fmt.Errorf("worldlog: %w", err)
+	}
+	if size != r.seg.off+int64(len(r.seg.raw)) {
+		return true, nil
+	}
+	return r.hasNext()
 }
 
 // Chain returns the chain hash up to the tick that Next returned last, as the

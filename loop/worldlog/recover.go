@@ -96,14 +96,14 @@ func (r *recovery) run() error {
 	if r.list, err = listDir(r.fs, r.dir); err != nil {
 		return fmt.Errorf("worldlog: %w", err)
 	}
+	if err := r.list.complete(r.fs, r.dir); err != nil {
+		return fmt.Errorf("worldlog: %w", err)
+	}
 	if r.mark, err = readMark(r.fs, r.dir); err != nil {
 		return err
 	}
 	if len(r.list.segments) == 0 {
 		return noLogError(r.dir, r.mark.ticks)
-	}
-	if err := r.list.gap(); err != nil {
-		return err
 	}
 	if err := r.readAll(); err != nil {
 		return err

@@ -258,9 +258,7 @@ func (w *writer) checkName() error {
 
 // hasName reports whether name leads to f. It is true of a File without that method.
 func hasName(f File, name string) (bool, error) {
-	if f, ok := f.(interface {
-		HasName(name string) (bool, error)
-	}); ok {
+	if f, ok := f.(named); ok {
 		return f.HasName(name)
 	}
 	return true, nil
