@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/evertick/evertick/internal/fault"
@@ -51,10 +52,10 @@ type history struct {
 	HistoryConfig
 	checkpoints []checkpoint // ascending
 	log         []tickLog
-	first       uint64 // tick of log[0]
-	pushedAfter []byte // the inputs pushed after the last tick of log, before StepBack
-	backup      []byte // the state before a StepBack
-	logBytes    int64  // of the log since the last checkpoint
+	first       uint64     // tick of log[0]
+	aside       []setAside // what arrived before later ticks, ascending; all are later than the tick that runs next
+	backup      []byte     // the state before a StepBack
+	logBytes    int64      // of the log since the last checkpoint
 
 	spareCheckpoints, spareLogs [][]byte
 }
@@ -65,10 +66,16 @@ type checkpoint struct {
 	data []byte
 }
 
-// tickLog is what a tick got from outside, encoded by appendInput.
+// setAside is what arrived before a tick from which StepBack went back.
+type setAside struct {
+	tick uint64
+	data []byte
+}
+
+// tickLog is what a tick got from outside, as records of arrivals.
 type tickLog struct {
-	data  []byte // inputs that were pushed before the tick, or fed to it; then inputs that were pushed while it ran
-	split int    // where the inputs pushed while it ran begin in data
+	data  []byte // what arrived before the tick, or was fed to it; then what arrived while it ran
+	split int    // where that which arrived while it ran begins in data
 	fed   bool
 	hash  uint64 // of the state after it
 }
@@ -92,7 +99,10 @@ func (h *history) undone(now uint64) uint64 {
 // HistoryBytes returns the memory that the history takes.
 func (s *Sim) HistoryBytes() int64 {
 	h := &s.history
-	n := int64(cap(h.pushedAfter) + cap(h.backup))
+	n := int64(cap(h.backup))
+	for i := range h.aside {
+		n += int64(cap(h.aside[i].data))
+	}
 	for _, b := range h.spareCheckpoints {
 		n += int64(cap(b))
 	}
@@ -119,9 +129,11 @@ func (s *Sim) OldestTick() uint64 {
 
 // StepBack goes n ticks back, to the state before the last n ticks: it restores the nearest earlier
 // snapshot and runs the ticks after it again, with the inputs that they had. It sets aside inputs
-// that have arrived since: Forward restores them, and a Step drops them with the undone ticks.
+// that have arrived since: they wait again when StepBack or Forward comes to the tick before which
+// they arrived, and a Step drops them with the undone ticks. DropInputs counts as an arrival.
 // StepBack also works on a Sim that has failed; n = 0 then goes to the beginning of the tick that
-// failed.
+// failed, before which its inputs and those that have arrived since wait together. If Config.Inputs
+// has no room for both the error is loop.ErrFull; DropInputs makes room.
 //
 // When ticks run again, their systems and hooks are called again; Tick.Again reports that. If such
 // a tick ends with another hash than before, something other than inputs has changed the Sim:
@@ -155,18 +167,21 @@ func (s *Sim) stepBackTo(target uint64) error {
 			return err
 		}
 	}
-	atEnd := h.undone(s.ticks) == 0
-	arrived := s.inputs.takeArrived(failed != nil)
+	arrived, aside := s.inputs.takeArrived(failed != nil), h.aside
+	if len(arrived) > 0 {
+		h.aside = slices.Insert(slices.Clone(aside), 0, setAside{from, arrived})
+	}
 	err := s.restore(h.checkpointBefore(target).data)
 	for err == nil && s.ticks < target {
 		err = s.rerun()
 	}
 	if err == nil {
-		if atEnd {
-			h.pushedAfter = arrived
-		}
-		return s.pushAfterEnd()
+		err = s.pushAside()
 	}
+	if err == nil {
+		return nil
+	}
+	h.aside = aside
 	if failed != nil {
 		s.failed, s.ticks = failed, from
 		s.inputs.putArrivedBack(arrived, true)
@@ -179,15 +194,15 @@ func (s *Sim) stepBackTo(target uint64) error {
 	return err
 }
 
-// pushAfterEnd pushes again what was pushed after the last tick, if no tick is undone.
-func (s *Sim) pushAfterEnd() error {
+// pushAside pushes again what arrived before the tick that runs next.
+func (s *Sim) pushAside() error {
 	h := &s.history
-	if h.undone(s.ticks) > 0 {
+	if len(h.aside) == 0 || h.aside[0].tick != s.ticks {
 		return nil
 	}
-	err := s.inputs.pushAll(h.pushedAfter, true)
-	h.pushedAfter = nil
-	return err
+	data := h.aside[0].data
+	h.aside = h.aside[1:]
+	return s.inputs.pushAll(data, true)
 }
 
 // checkpointBefore returns the latest checkpoint that is not later than a tick. There always is
@@ -201,8 +216,9 @@ func (h *history) checkpointBefore(tick uint64) *checkpoint {
 }
 
 // Forward runs n ticks again that StepBack has undone, with the inputs that they had. If fewer
-// ticks are undone it is ErrRange and nothing happens. If inputs were pushed since the StepBack it
-// is ErrStale, because no tick would take them. Other errors are those of StepBack, but the Sim
+// ticks are undone it is ErrRange and nothing happens. If inputs were pushed or dropped since a StepBack,
+// here or before one of the ticks, it is ErrStale and nothing happens, because no tick
+// would take them. Other errors are those of StepBack, but the Sim
 // then stays at the tick that ended with another hash.
 func (s *Sim) Forward(n uint64) error {
 	if s.stepping {
@@ -220,14 +236,17 @@ func (s *Sim) Forward(n uint64) error {
 	s.inputs.setRerunning(true)
 	defer s.inputs.setRerunning(false)
 	if s.inputs.hasArrived() {
-		return fault.Field(ErrStale, "evertick: Forward: inputs pushed since StepBack", true)
+		return fault.Field(ErrStale, "evertick: Forward: inputs pushed since StepBack, or dropped, before tick", s.ticks)
+	}
+	if aside := s.history.aside; len(aside) > 0 && aside[0].tick < s.ticks+n {
+		return fault.Field(ErrStale, "evertick: Forward: inputs pushed since StepBack, or dropped, before tick", aside[0].tick)
 	}
 	for range n {
 		if err := s.rerun(); err != nil {
 			return err
 		}
 	}
-	return s.pushAfterEnd()
+	return s.pushAside()
 }
 
 // rerun runs a tick of the log again.
@@ -258,7 +277,7 @@ func (s *Sim) prepareHistory() error {
 	if !h.on() {
 		return nil
 	}
-	if h.undone(s.ticks) > 0 || h.pushedAfter != nil {
+	if h.undone(s.ticks) > 0 || len(h.aside) > 0 {
 		h.dropUndone(s.ticks)
 	}
 	if len(h.checkpoints) == 0 {
@@ -280,7 +299,7 @@ func (h *history) dropUndone(now uint64) {
 		h.spareCheckpoints = append(h.spareCheckpoints, h.checkpoints[n-1].data)
 		h.checkpoints = h.checkpoints[:n-1]
 	}
-	h.pushedAfter, h.logBytes = nil, 0
+	h.aside, h.logBytes = nil, 0
 	for i := h.checkpoints[len(h.checkpoints)-1].tick - h.first; i < uint64(len(h.log)); i++ {
 		h.logBytes += h.log[i].size()
 	}
@@ -357,7 +376,7 @@ func (h *history) clear() {
 	for len(h.checkpoints) > 0 {
 		h.dropOldest()
 	}
-	h.pushedAfter = nil
+	h.aside = nil
 }
 
 // setReplay makes the inputs of the next tick those of a log; nil ends it.
@@ -385,7 +404,7 @@ func (q *inputs) takeLogged(tick uint64, log *tickLog) error {
 		return nil
 	}
 	for r := wire.NewReader(data); r.Len() > 0; {
-		in := readInput(&r)
+		_, in := readArrival(&r)
 		in.Data = q.buffers.copyOf(in.Data)
 		q.current = append(q.current, in)
 	}
@@ -396,14 +415,32 @@ func (q *inputs) takeLogged(tick uint64, log *tickLog) error {
 // pushed reports whether an input was pushed while the tick ran.
 func (log *tickLog) pushed(in *Input) bool {
 	for r := wire.NewReader(log.data[log.split:]); r.Len() > 0; {
-		if was := readInput(&r); was.Source == in.Source && was.Seq == in.Seq {
+		if kind, was := readArrival(&r); kind == arrivedInput && was.Source == in.Source && was.Seq == in.Seq {
 			return true
 		}
 	}
 	return false
 }
 
-// pushAll puts encoded inputs back; with arriving they count as pushed now.
+// What arrives is a list of records: a byte that says what, and for arrivedInput the input as appendInput writes it.
+const (
+	arrivedInput      = iota
+	arrivedDrop       // DropInputs between ticks
+	arrivedDropWithin // DropInputs within a tick
+)
+
+func appendArrivedInput(dst []byte, in *Input) []byte {
+	return appendInput(append(dst, arrivedInput), in)
+}
+
+func readArrival(r *wire.Reader) (kind byte, in Input) {
+	if kind = r.U8(); kind == arrivedInput {
+		in = readInput(r)
+	}
+	return kind, in
+}
+
+// pushAll repeats what arrived; with arriving it counts as arriving now.
 func (q *inputs) pushAll(data []byte, arriving bool) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -415,7 +452,12 @@ func (q *inputs) enqueueAll(data []byte, arriving bool) error {
 		q.arrived = append(q.arrived, data...)
 	}
 	for r := wire.NewReader(data); r.Len() > 0; {
-		e := q.readEntry(&r)
+		kind, in := readArrival(&r)
+		if kind != arrivedInput {
+			q.drop()
+			continue
+		}
+		e := q.entryOf(&in)
 		err := q.queue.Push(e)
 		if errors.Is(err, loop.ErrShare) { // inputs that a failed tick took, and those that came in it, wait together
 			q.due = append(q.queue.AppendWaiting(q.due[:0]), e)
@@ -425,7 +467,7 @@ func (q *inputs) enqueueAll(data []byte, arriving bool) error {
 		if err != nil {
 			q.buffers.release(e.Value.data)
 			if !errors.Is(err, loop.ErrDuplicate) { // the snapshot holds it already
-				return err
+				return q.configError(err, q.queue.Len()+1)
 			}
 		}
 	}
@@ -438,8 +480,8 @@ func (q *inputs) hasArrived() bool {
 	return len(q.arrived) > 0
 }
 
-// takeArrived removes and returns the inputs that arrived since the last tick. If that tick has
-// failed, it also returns, before them, the inputs that arrived before that tick.
+// takeArrived removes and returns what arrived since the last tick. If that tick has failed, what arrived
+// before it comes first, and what it dropped itself was not dropped.
 func (q *inputs) takeArrived(failed bool) []byte {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -447,7 +489,12 @@ func (q *inputs) takeArrived(failed bool) []byte {
 	if failed {
 		list = append(list, q.arrivedBefore...)
 	}
-	list = append(list, q.arrived...)
+	for r := wire.NewReader(q.arrived); r.Len() > 0; {
+		begin := len(q.arrived) - r.Len()
+		if kind, _ := readArrival(&r); kind != arrivedDropWithin || !failed {
+			list = append(list, q.arrived[begin:len(q.arrived)-r.Len()]...)
+		}
+	}
 	q.arrived = q.arrived[:0]
 	return list
 }
@@ -469,7 +516,7 @@ func (q *inputs) recordInto(log *tickLog) {
 	log.fed = q.fed
 	if q.fed {
 		for i := range q.current {
-			log.data = appendInput(log.data, &q.current[i])
+			log.data = appendArrivedInput(log.data, &q.current[i])
 		}
 		log.split = len(log.data)
 		log.data = append(log.data, q.arrivedBefore...) // which keep waiting

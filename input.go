@@ -77,7 +77,7 @@ type InputStats struct {
 	Share     uint64 // those of Full whose source had used its share
 	Duplicate uint64 // refused because one of the same Source and Seq waits already
 	Ignored   uint64 // dropped because a feed was set
-	Late      uint64 // applied at a tick after their own
+	Late      uint64 // applied at a tick after their own, other than 0
 
 	Waiting      int // now
 	WaitingBytes int64
@@ -118,8 +118,8 @@ type inputs struct {
 
 	decoded []loop.Entry[payload] // scratch
 
-	// For the history: the encoded inputs that arrived since the last tick began or ended, those
-	// that arrived before the running tick, and the log of the tick that is run again.
+	// For the history: what arrived since the last tick began or ended, what
+	// arrived before the running tick, and the log of the tick that is run again.
 	recording              bool
 	arrived, arrivedBefore []byte
 	replay                 *tickLog
@@ -208,7 +208,7 @@ func (q *inputs) push(in *Input) error {
 		q.measure(in, err)
 	}
 	if err == nil && q.recording {
-		q.arrived = appendInput(q.arrived, in)
+		q.arrived = appendArrivedInput(q.arrived, in)
 	}
 	return err
 }
@@ -351,11 +351,23 @@ func (q *inputs) release() {
 }
 
 // DropInputs drops the inputs that wait for their tick: for a program that continues from a
-// restored state with other inputs.
+// restored state with other inputs. When StepBack and Forward run ticks again they drop them in the same place.
 func (s *Sim) DropInputs() {
 	q := &s.inputs
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.drop()
+	if !q.recording || q.replay != nil {
+		return
+	}
+	if s.stepping && !s.inAfterTick {
+		q.arrived = append(q.arrived, arrivedDropWithin)
+	} else {
+		q.arrived = append(q.arrived[:0], arrivedDrop)
+	}
+}
+
+func (q *inputs) drop() {
 	for _, e := range q.queue.AppendWaiting(nil) {
 		q.buffers.release(e.Value.data)
 	}

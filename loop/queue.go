@@ -30,7 +30,7 @@ const (
 
 // Entry is what a Queue holds: a value that takes effect at a tick.
 type Entry[T any] struct {
-	// Tick is the earliest tick that the entry is for.
+	// Tick is the earliest tick that the entry is for. 0: the next one, so that the entry is never late.
 	Tick uint64
 	// Source is the sender: a player, a connection, a module.
 	Source uint32
@@ -146,7 +146,7 @@ type QueueStats struct {
 	Full           uint64 // refused with ErrFull
 	Share          uint64 // those of Full that were refused with ErrShare
 	Duplicate      uint64 // refused with ErrDuplicate
-	Late           uint64 // taken at a tick after their own
+	Late           uint64 // taken at a tick after their own, other than 0
 	HighWater      int    // most entries that waited at once
 	HighWaterBytes int64  // most that their sizes added up to
 }
@@ -282,13 +282,13 @@ func (q *Queue[T]) updateHighWater() {
 
 // Due takes the entries with Tick <= tick out of the queue and appends them to
 // dst, ordered by (Tick, Source, Seq). Entries of earlier ticks come first, keep
-// the Tick that they were pushed for, and are counted as late.
+// the Tick that they were pushed for, and are counted as late if it is not 0.
 func (q *Queue[T]) Due(tick uint64, dst []Entry[T]) []Entry[T] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.waiting.heap) > 0 && q.waiting.heap[0].Tick <= tick {
 		e := q.waiting.pop()
-		if e.Tick < tick {
+		if 0 < e.Tick && e.Tick < tick {
 			q.stats.Late++
 		}
 		dst = append(dst, e)

@@ -79,7 +79,7 @@ func TestQueueOrder(t *testing.T) {
 	if text != "beforeabcde" || got[1].Tick != 0 || got[2].Tick != 3 {
 		t.Errorf("%v", got)
 	}
-	if s := q.Stats(); s != (loop.QueueStats{Pushed: 6, Late: 2, HighWater: 6}) || q.Len() != 1 {
+	if s := q.Stats(); s != (loop.QueueStats{Pushed: 6, Late: 1, HighWater: 6}) || q.Len() != 1 {
 		t.Errorf("%+v, %d left", s, q.Len())
 	}
 	if got := q.Due(7, nil); len(got) != 0 {
@@ -233,7 +233,7 @@ func (m *queueModel) raise() {
 func (m *queueModel) due(tick uint64) (due []loop.Entry[int]) {
 	slices.SortFunc(m.waits, compareEntries)
 	for len(m.waits) > 0 && m.waits[0].Tick <= tick {
-		if m.waits[0].Tick < tick {
+		if 0 < m.waits[0].Tick && m.waits[0].Tick < tick {
 			m.stats.Late++
 		}
 		due = append(due, m.waits[0])
