@@ -2,6 +2,7 @@ package evertick
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
@@ -116,7 +117,9 @@ func (s *Sim) stepPhysics(t *Tick) error {
 	if s.moveErr != nil {
 		return s.moveErr
 	}
+	s.physicsRan = true
 	if s.Physics.Len() > 0 {
+		s.jumpPulled()
 		if err := s.Physics.Pull(s.transforms()); err != nil {
 			return err
 		}
@@ -126,6 +129,7 @@ func (s *Sim) stepPhysics(t *Tick) error {
 
 // skipPhysics is called in place of stepPhysics in modes without physics.
 func (s *Sim) skipPhysics() {
+	s.physicsRan = false
 	s.releaseStaleBodies()
 	s.Physics.ClearEvents()
 }
@@ -150,8 +154,47 @@ func (s *Sim) syncBodies(*Tick) error {
 	return nil
 }
 
+// jumpWritten marks entities as teleported that were written to since bodies moved them, so that they are drawn at
+// their new position. In modes without physics, in which systems may move them step by step, it marks none.
+func (s *Sim) jumpWritten() {
+	if !s.config.Previous || !s.physicsRan {
+		return
+	}
+	s.written = s.Physics.AppendWritten(s.written[:0], s.transforms())
+	for _, slot := range s.written {
+		s.World.JumpAt(slot)
+	}
+	slices.Sort(s.written)
+}
+
+// jumpPulled marks the entities as teleported whose bodies Pull will teleport. Those that jumpWritten has marked since
+// the last step, and that have stayed there, move on from there.
+func (s *Sim) jumpPulled() {
+	if !s.config.Previous {
+		return
+	}
+	s.slots = s.Physics.AppendWritten(s.slots[:0], s.transforms())
+	previous := s.World.Previous()
+	now, before := s.transforms(), bodyTransforms(&previous.Position, &previous.Rotation)
+	for _, slot := range s.slots {
+		if _, marked := slices.BinarySearch(s.written, slot); !marked || differ(&now, &before, slot) {
+			s.World.JumpAt(slot)
+		}
+	}
+	s.written = s.written[:0]
+}
+
 // transforms are the columns of the entities that bodies move.
 func (s *Sim) transforms() physics.Transforms {
-	p, r := &s.World.Position, &s.World.Rotation
+	return bodyTransforms(&s.World.Position, &s.World.Rotation)
+}
+
+func bodyTransforms(p *ecs.Vec3, r *ecs.Quat) physics.Transforms {
 	return physics.Transforms{X: p.X, Y: p.Y, Z: p.Z, QX: r.X, QY: r.Y, QZ: r.Z, QW: r.W}
+}
+
+// differ reports whether a row of two transforms differs.
+func differ(a, b *physics.Transforms, slot ecs.Slot) bool {
+	return a.X[slot] != b.X[slot] || a.Y[slot] != b.Y[slot] || a.Z[slot] != b.Z[slot] ||
+		a.QX[slot] != b.QX[slot] || a.QY[slot] != b.QY[slot] || a.QZ[slot] != b.QZ[slot] || a.QW[slot] != b.QW[slot]
 }

@@ -120,10 +120,13 @@ func (s *Sim) Frame() loop.Frame { return s.frame }
 // Interpolate computes where to draw the entities in the last frame: between the last two ticks, as
 // far as Frame says, by ecs.World.Interpolate, into the rows of out. Entities that teleported are
 // drawn at their new position, not on the way: those that were spawned or given a body in the last
-// tick, those of World.Jump, and those whose body was moved by Physics.SetTransform; after a
-// Restore, all entities. It does not change the state. It is ErrUnsupported unless Config.Previous
+// tick, those of World.Jump, and those whose body was moved by Physics.SetTransform, or by a value written to
+// their transform in a tick with physics or after it; after a
+// Restore, all entities. An entity without a body that is written to moves, unless Jump says that it teleports.
+// Interpolate does not change the state. It is ErrUnsupported unless Config.Previous
 // is set.
 func (s *Sim) Interpolate(out *ecs.Transforms) error {
+	s.jumpWritten()
 	return s.World.Interpolate(&s.ops, s.frame.Alpha32(), out)
 }
 

@@ -538,6 +538,68 @@ func TestInterpolate(t *testing.T) {
 	}
 }
 
+// An entity with a body that is written to, in whichever stage or between two ticks, is never drawn on its way, and moves
+// on from there. In a mode without physics what systems write is a motion.
+func TestInterpolateWrittenTeleports(t *testing.T) {
+	const between = 9 // ticks, not a stage
+	for _, stage := range []evertick.Stage{evertick.BeforePhysics, evertick.AfterPhysics, evertick.AfterIndex, evertick.AfterCommands, between} {
+		c := small()
+		c.Previous, c.Clock = true, new(loop.ManualClock)
+		s := newSim(t, c)
+		id := spawn(t, s)
+		def := physics.DefaultBodyDef()
+		def.Type, def.LinearVelocity = physics.KinematicBody, [2]float32{6, 0}
+		if _, err := s.CreateBody(id, def); err != nil {
+			t.Fatal(err)
+		}
+		at, x := slotOf(t, s, id), s.World.Position.X
+		if stage != between {
+			add(t, s, stage, "write", func(tick *evertick.Tick) error {
+				if tick.N == 4 {
+					x[at] += 300
+				}
+				return nil
+			})
+		}
+		p, err := s.Publish(evertick.PublishConfig{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, viewed := ecs.NewTransforms(s.World.Cap()), ecs.NewTransforms(s.World.Cap())
+		const quarter = 4_166_667 // ns, of a tick
+		last, jumps := float32(0), 0
+		for range 40 {
+			if _, err := s.Advance(quarter); err != nil {
+				t.Fatal(err)
+			}
+			if stage == between && s.Ticks() == 5 && x[at] < 300 {
+				x[at] += 300
+				if err := p.Publish(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := s.Interpolate(out); err != nil {
+				t.Fatal(err)
+			}
+			drawn := out.Position.X[at]
+			v := p.Acquire()
+			if err := v.Interpolate(s.Frame().Alpha32(), viewed); err != nil || viewed.Position.X[at] != drawn {
+				t.Fatalf("stage %d: %v; drawn at %g by the Sim, at %g by a view", stage, err, drawn, viewed.Position.X[at])
+			}
+			if drawn > 2 && drawn < 300 || drawn < last {
+				t.Errorf("stage %d, tick %d: drawn at %g after %g", stage, s.Ticks(), drawn, last)
+			}
+			if drawn-last > 0.051 && s.Ticks() > 1 { // more than half a tick; the first one gives it a body
+				jumps++
+			}
+			last = drawn
+		}
+		if jumps != 1 || last < 300.5 {
+			t.Errorf("stage %d: %d jumps, and at %g in the end", stage, jumps, last)
+		}
+	}
+}
+
 // Entities that teleported are drawn at their new position, others on the way. Drawing
 // changes nothing.
 func TestInterpolateTeleports(t *testing.T) {

@@ -166,7 +166,7 @@ func (p *Publisher) publish(at int64, onlyTicks bool) {
 	p.seq++
 	v.Seq, v.AtNs = p.seq, at
 	v.describe(p.sim)
-	v.copyMasks(w, p.tags)
+	v.copyMasks(p.sim, p.tags)
 	sameWorld := last.Seq > 0 && last.Generation == v.Generation && last.shifts == v.shifts
 	onlyTicks = onlyTicks && sameWorld && last.Rows == v.Rows
 	v.now, v.previous, v.entities = nil, nil, nil

@@ -171,6 +171,7 @@ type Sim struct {
 
 	// The running tick.
 	stepping    bool // within Step
+	physicsRan  bool // in the last tick
 	inFrame     bool // within the function of RunFrames
 	inAfterTick bool // the tick is complete, although failed is still errInterrupted
 	tickN       uint64
@@ -223,8 +224,9 @@ type Sim struct {
 	restoring restoring
 	history   history
 
-	stateBytes, copyBuffer []byte // scratch
-	slots                  []ecs.Slot
+	stateBytes, copyBuffer []byte     // scratch
+	slots                  []ecs.Slot // scratch
+	written                []ecs.Slot // those that jumpWritten has marked since the last step of the bodies, ascending
 	order                  []ecs.Slot // of a reorder
 	moveErr                error      // the first one of moveBodySlots since the last Restore; the next step returns it
 

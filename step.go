@@ -188,6 +188,7 @@ func (s *Sim) runTick() error {
 			return err
 		}
 	}
+	s.jumpWritten()
 	s.recordStep(s.lap - start)
 	s.ticks++
 	s.inAfterTick = true

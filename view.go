@@ -112,7 +112,9 @@ func (v *View) describe(s *Sim) {
 }
 
 // copyMasks copies the bitmaps that belong to this view alone.
-func (v *View) copyMasks(w *ecs.World, tags []ecs.Tag) {
+func (v *View) copyMasks(s *Sim, tags []ecs.Tag) {
+	w := s.World
+	s.jumpWritten()
 	words := (v.Rows + 63) / 64
 	if jumped := w.Jumped(); jumped != nil {
 		v.jumped = append(v.jumped[:0], jumped[:words]...)

@@ -169,7 +169,7 @@ func (c *Commands) setFloats(field string, column uint16, id ID, v ...float32) e
 }
 
 // Write records the value of an entity in a user column: any value, NaN too, as with
-// writing to Values. It panics on a column of another world.
+// writing to Values. A Sim fails at the end of a tick that leaves a NaN. It panics on a column of another world.
 func Write[T any](c *Commands, column *Column[T], id ID, v T) {
 	if column == nil || column.column == nil || column.column.version.world != c.world {
 		panic("ecs: Commands with a column of another world")

@@ -43,6 +43,24 @@ func (w *World) Pull(t Transforms) error {
 	return nil
 }
 
+// AppendWritten appends the slots of the bodies that Pull would teleport, in the order of the bodies. It appends none if
+// Pull would refuse a slot. A program that draws between two steps must not interpolate these entities.
+func (w *World) AppendWritten(dst []uint32, t Transforms) []uint32 {
+	n, ok := t.length()
+	if !ok {
+		panic("physics: AppendWritten: slices of unequal length")
+	}
+	slots := w.cols.Slot[:w.Rows()]
+	if w.failed != nil || rigid.FirstOutOfRange(slots, n) < len(slots) {
+		return dst
+	}
+	e := w.entities(&t)
+	for i := range w.changedEntities(&e, slots) {
+		dst = append(dst, slots[i])
+	}
+	return dst
+}
+
 // pull is the state of one call of Pull.
 type pull struct {
 	w *World
