@@ -96,16 +96,17 @@ func statsOf(h *loop.Histogram) evertick.PhaseStats {
 
 // status is what the figures use of the answer to "status".
 type status struct {
-	Name         string  `json:"name"`
-	SimVersion   any     `json:"sim_version"`
-	Go           string  `json:"go"`
-	Level        string  `json:"level"`
-	Workers      float64 `json:"workers"`
-	State        string  `json:"state"`
-	Tick         float64 `json:"tick"`
-	Capacity     float64 `json:"capacity"`
-	AgeMs        float64 `json:"age_ms"`
-	InspectionNs float64 `json:"inspection_ns"`
+	Name            string  `json:"name"`
+	SimVersion      any     `json:"sim_version"`
+	Go              string  `json:"go"`
+	Level           string  `json:"level"`
+	Workers         float64 `json:"workers"`
+	State           string  `json:"state"`
+	Tick            float64 `json:"tick"`
+	Capacity        float64 `json:"capacity"`
+	AgeMs           float64 `json:"age_ms"`
+	InspectionNs    float64 `json:"inspection_ns"`
+	InspectionBytes uint64  `json:"inspection_bytes"`
 }
 
 // states are those that a status may have.
@@ -145,6 +146,7 @@ func (f *figures) ofStatus(st *status) {
 	f.gauge("entity_capacity", "Entities that there is room for.", st.Capacity)
 	f.gauge("last_look_age_seconds", "Time since the Sim could last be looked at, which is between ticks.", st.AgeMs/1e3)
 	f.gauge("inspection_seconds", "Mean time that inspection took of the last ticks and frames.", st.InspectionNs/1e9)
+	f.counter("inspection_bytes_total", "Bytes that inspection has copied between ticks; other work counts as the bytes that could be copied in its time.", st.InspectionBytes)
 }
 
 func bit(b bool) float64 {

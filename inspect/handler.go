@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/evertick/evertick"
@@ -21,6 +23,8 @@ const (
 	maxBody  = 64 << 10         // bytes of a POST
 	maxQuery = 4 << 10          // bytes
 	maxAsked = 64               // requests that are served at once
+	maxLine  = 192              // requests that wait to be served: with those, one of each connection of a Server
+	lineWait = time.Second      // for which they wait; the Inspector answers within 8 s, which leaves one to take the answer
 	slowest  = 10 * time.Second // to send a body, or to take an answer
 )
 
@@ -37,6 +41,7 @@ type Handler struct {
 	policy  string
 	sources sources
 	asked   chan struct{} // one for each request that is served
+	line    atomic.Int32  // requests that wait
 }
 
 // NewHandler returns a Handler for a Sim, or for a log if sim is nil. Call it where Step may be called. The error lists all
@@ -94,15 +99,36 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusServiceUnavailable, "too many connections")
 		return
 	}
-	select {
-	case h.asked <- struct{}{}:
-		defer func() { <-h.asked }()
-	default:
+	if !h.enter(r.Context()) {
 		w.Header().Set("Retry-After", "1")
 		fail(w, http.StatusServiceUnavailable, "too many requests are being served")
 		return
 	}
+	defer func() { <-h.asked }()
 	h.serve(w, r, name)
+}
+
+// enter waits for a place among the requests that are served, and reports whether there was one in time. Places are given in the
+// order of coming: connections, which send one request after the other, take turns.
+func (h *Handler) enter(ctx context.Context) bool {
+	select {
+	case h.asked <- struct{}{}:
+		return true
+	default:
+	}
+	defer h.line.Add(-1)
+	if h.line.Add(1) > maxLine {
+		return false
+	}
+	timer := time.NewTimer(lineWait)
+	defer timer.Stop()
+	select {
+	case h.asked <- struct{}{}:
+		return true
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return false
 }
 
 // setHeaders sets what holds for every answer: no other site may read it, show it, or guess what it is.
@@ -139,7 +165,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, name string) {
 		fail(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	q := inspector.Request{Method: http.MethodGet, Path: name, Query: query}
+	q := inspector.Request{Method: http.MethodGet, Path: name, Query: query, Client: r.RemoteAddr}
 	if r.Method == http.MethodPost {
 		http.NewResponseController(w).SetReadDeadline(time.Now().Add(slowest))
 		q.Method = http.MethodPost

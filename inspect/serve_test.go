@@ -11,9 +11,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/evertick/evertick"
@@ -220,33 +222,69 @@ func heapBytes() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// While 64 requests are served further ones are refused, and do not queue; afterwards all is as before.
+// noting calls note when the answer begins.
+type noting struct {
+	http.ResponseWriter
+	note func()
+}
+
+func (n *noting) WriteHeader(status int) {
+	n.note()
+	n.ResponseWriter.WriteHeader(status)
+}
+
+// While 64 requests are served further ones wait, for a second at most and in the order of coming, and no more than 192 of them;
+// afterwards all is as before.
 func TestRequestsAtOnce(t *testing.T) {
-	h := newHandler(t, inspect.Config{})
-	var all sync.WaitGroup
-	var bodies []*io.PipeWriter
-	for range 64 {
-		body, w := io.Pipe()
-		r := httptest.NewRequest("POST", "/timeline", body)
-		r.Host, r.RemoteAddr = "127.0.0.1", "127.0.0.1:1"
-		r.Header.Set("Sec-Fetch-Site", "same-origin")
-		r.Header.Set("Content-Type", "application/json")
-		all.Go(func() { h.ServeHTTP(httptest.NewRecorder(), r) })
-		_, err := w.Write([]byte("{")) // returns when it is read
-		check(t, err)
-		bodies = append(bodies, w)
-	}
-	for range 3 {
-		if w := do(h, request{path: "/status"}); w.Code != 503 || w.Header().Get("Retry-After") == "" {
-			t.Errorf("beside 64 requests: status %d", w.Code)
+	synctest.Test(t, func(t *testing.T) {
+		h := newHandler(t, inspect.Config{})
+		var all sync.WaitGroup
+		var bodies []*io.PipeWriter
+		for range 64 {
+			body, w := io.Pipe()
+			r := httptest.NewRequest("POST", "/timeline", body)
+			r.Host, r.RemoteAddr = "127.0.0.1", "127.0.0.1:1"
+			r.Header.Set("Sec-Fetch-Site", "same-origin")
+			r.Header.Set("Content-Type", "application/json")
+			all.Go(func() { h.ServeHTTP(httptest.NewRecorder(), r) })
+			_, err := w.Write([]byte("{")) // returns when it is read
+			check(t, err)
+			bodies = append(bodies, w)
 		}
-	}
-	check(t, bodies[0].Close())
-	<-waitFor(t, "room for a request", func() bool { return do(h, request{path: "/status"}).Code == 200 })
-	for _, w := range bodies {
-		check(t, w.Close())
-	}
-	all.Wait()
+		start := time.Now()
+		if w := do(h, request{path: "/status"}); w.Code != 503 || w.Header().Get("Retry-After") == "" || time.Since(start) != time.Second {
+			t.Errorf("beside 64 requests: status %d after %v", w.Code, time.Since(start))
+		}
+		var order []int
+		var mu sync.Mutex
+		for i := range 192 {
+			note := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				h.ServeHTTP(&noting{w, func() { mu.Lock(); order = append(order, i); mu.Unlock() }}, r)
+			})
+			all.Go(func() {
+				if w := do(note, request{path: "/status"}); w.Code != 200 {
+					t.Errorf("request %d of those that wait: status %d", i, w.Code)
+				}
+			})
+			synctest.Wait()
+		}
+		start = time.Now()
+		if w := do(h, request{path: "/status"}); w.Code != 503 || time.Since(start) != 0 {
+			t.Errorf("beside 192 that wait: status %d after %v", w.Code, time.Since(start))
+		}
+		check(t, bodies[0].Close())
+		synctest.Wait()
+		if len(order) != 192 || !slices.IsSorted(order) {
+			t.Errorf("in the order %v", order)
+		}
+		if w := do(h, request{path: "/status"}); w.Code != 200 {
+			t.Errorf("afterwards: status %d", w.Code)
+		}
+		for _, w := range bodies {
+			check(t, w.Close())
+		}
+		all.Wait()
+	})
 }
 
 // A client that reads slower than 10 s for an answer loses its connection.

@@ -17,6 +17,7 @@ type Request struct {
 	Path   string // without a leading slash
 	Query  url.Values
 	Body   []byte
+	Client string // whose request it is: clients take turns
 }
 
 // Answer is what the page gets. Several requests may share Body: only read it.
@@ -62,7 +63,7 @@ func tables(list ...map[string]handler) map[string]handler {
 }
 
 // Answer answers a request, from any goroutine. It waits as long as the request needs, one second at most
-// for a safe point, or until ctx is done.
+// for a safe point and eight for its turn, or until ctx is done.
 func (in *Inspector) Answer(ctx context.Context, r *Request) Answer {
 	h := routes[r.Method+" "+r.Path]
 	if h == nil {
@@ -80,7 +81,7 @@ func (in *Inspector) Answer(ctx context.Context, r *Request) Answer {
 	if err != nil {
 		return errorAnswer(err)
 	}
-	return h(in, ctx, r, s)
+	return h(in, withClient(ctx, r.Client), r, s)
 }
 
 // subject returns the subject of that name, and the first one for "".
@@ -103,6 +104,15 @@ func ask(ctx context.Context, s subject, key string, f task) Answer {
 	return jsonBody(body, stale)
 }
 
+// askCopy does the same with an object that is made of a copy.
+func askCopy(ctx context.Context, s subject, key string, c copying) Answer {
+	body, stale, err := s.doCopy(ctx, key, c)
+	if err != nil {
+		return errorAnswer(err)
+	}
+	return jsonBody(body, stale)
+}
+
 // jsonBody returns a JSON object, with a mark if it is stale.
 func jsonBody(body []byte, stale bool) Answer {
 	if stale {
@@ -114,7 +124,10 @@ func jsonBody(body []byte, stale bool) Answer {
 // JSON answers with v, which has no values that JSON lacks.
 func JSON(v any) Answer { return Answer{200, typeJSON, encode(v)} }
 
-var errClosed = errors.New("inspector: the inspector is closed")
+var (
+	errClosed = errors.New("inspector: the inspector is closed")
+	errBusy   = fmt.Errorf("inspector: no answer for %v: too much is asked of the simulation", busyAfter)
+)
 
 // stalledError says that no safe point came in time.
 type stalledError struct{ age time.Duration }
@@ -159,7 +172,7 @@ func errorAnswer(err error) Answer {
 	}
 	failed, unopened := (*failedError)(nil), (*unopenedError)(nil)
 	switch {
-	case errors.As(err, &failed), errors.As(err, &unopened), errors.Is(err, errClosed), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.As(err, &failed), errors.As(err, &unopened), errors.Is(err, errClosed), errors.Is(err, errBusy), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return Refuse(503, err)
 	case errors.Is(err, fault.ErrStale):
 		return Refuse(404, err)

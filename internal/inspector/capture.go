@@ -61,6 +61,22 @@ func (c *capture) take(sim *evertick.Sim, v *view) (err error) {
 	return err
 }
 
+// cost returns the bytes that take has copied, and for drawings what they cost.
+func (c *capture) cost() int64 {
+	const shape, point = 32, 8 // bytes, about
+	d := &c.drawing
+	shapes := shape*(len(d.Circles)+len(d.Polygons)+len(d.Lines)) + point*len(d.Points)
+	return int64(8*(len(c.live)+len(c.x)+len(c.tagged)+len(c.by)) + drawn*shapes)
+}
+
+// planeNames are the names of planeColumns.
+func planeNames(sim *evertick.Sim) [2]string {
+	if sim.Physics.Config().Plane == physics.XZ {
+		return [2]string{"position.x", "position.z"}
+	}
+	return [2]string{"position.x", "position.y"}
+}
+
 // planeColumns returns the columns of the positions along the two axes of the picture.
 func planeColumns(sim *evertick.Sim) (x, y []float32) {
 	p := &sim.World.Position

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/bits"
 	"slices"
-	"sync"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
@@ -19,20 +18,69 @@ const bodyPrefix = "body."
 // columnCopy is a column as it was at a safe point.
 type columnCopy struct {
 	name, owner string
+	tick        uint64
 	view        ecs.ColumnView // for its type
 	version     uint64
-	mem         []byte // all rows, in the byte order of the machine
+	mem         []byte   // all rows, in the byte order of the machine
+	live        []uint64 // the rows of entities, or of bodies
 }
 
-// columnsCopy holds all columns. To copy them takes the Sim less time than to compute their statistics.
+// columnsCopy holds all columns. To copy them takes the Sim less time than to compute their statistics. Where they are more than the
+// budget of a safe point, it takes several: each column is as it was at its tick.
 type columnsCopy struct {
-	tick    uint64
-	live    [2][]uint64 // the rows of entities, and of bodies
+	arena
+	of      stateVersion // of which only world and copy matter: other ones have other columns
+	all     int          // columns
+	tick    uint64       // of live, and in the end of the last column
+	live    [2][]uint64  // the rows of entities, and of bodies
 	columns []columnCopy
 	hashed  []hashedPart // what has no numbers
+}
 
-	once sync.Once
-	body []byte // the answer
+// columnOf is a column of a Sim, and what it has to do with entities or bodies.
+type columnOf struct {
+	prefix, owner string
+	rows          int // the index in columnsCopy.live
+	view          ecs.ColumnView
+}
+
+func columnsOf(sim *evertick.Sim) (all []columnOf) {
+	for _, v := range sim.World.Columns() {
+		all = append(all, columnOf{"", "world", 0, v})
+	}
+	for _, v := range sim.Physics.BodyColumns() {
+		all = append(all, columnOf{bodyPrefix, "bodies", 1, v})
+	}
+	return all
+}
+
+// copy copies the columns that are still missing, as far as the budget allows, and at least one.
+func (c *columnsCopy) copy(p *point) (func() ([]byte, error), error) {
+	sim := p.sim
+	all := columnsOf(sim)
+	if p.release == nil && c.of.world == nil {
+		p.hub.hold()
+		p.release = func() { c.release(); p.hub.unhold() }
+	}
+	if c.of.world != sim.World || c.of.copy != sim.World.Generation() || c.all != len(all) { // begin, or begin anew
+		c.of, c.all = stateVersion{world: sim.World, copy: sim.World.Generation()}, len(all)
+		c.columns = c.columns[:0]
+	}
+	before := c.bytes
+	c.tick, c.live = sim.Ticks(), [...][]uint64{slices.Clone(liveSlots(sim.World)), liveBodies(sim)}
+	for _, next := range all[len(c.columns):] {
+		if p.more = c.bytes > before && !p.left(); p.more {
+			return nil, nil
+		}
+		v := next.view
+		from := columns.Memory(&v)
+		mem := c.memory(len(from))
+		copy(mem, from)
+		c.columns = append(c.columns, columnCopy{next.prefix + v.Name(), next.owner, c.tick, v, v.Version(), mem, c.live[next.rows]})
+		p.cost += int64(len(mem))
+	}
+	c.hashed = hashedParts(sim)
+	return func() ([]byte, error) { return c.answer(), nil }, nil
 }
 
 // hashedPart is a part of the state without columns.
@@ -41,24 +89,6 @@ type hashedPart struct {
 	version     uint64
 	hash        uint64
 	hasHash     bool
-}
-
-// copyColumns copies the columns of a Sim.
-func copyColumns(sim *evertick.Sim) *columnsCopy {
-	w, p := sim.World, sim.Physics
-	c := &columnsCopy{tick: sim.Ticks(), live: [...][]uint64{slices.Clone(liveSlots(w)), liveBodies(sim)}}
-	for _, v := range w.Columns() {
-		c.add("", "world", v)
-	}
-	for _, v := range p.BodyColumns() {
-		c.add(bodyPrefix, "bodies", v)
-	}
-	c.hashed = hashedParts(sim)
-	return c
-}
-
-func (c *columnsCopy) add(prefix, owner string, v ecs.ColumnView) {
-	c.columns = append(c.columns, columnCopy{prefix + v.Name(), owner, v, v.Version(), slices.Clone(columns.Memory(&v))})
 }
 
 // liveBodies returns the rows of live bodies as a bitmap.
@@ -111,6 +141,7 @@ type columnStats struct {
 	Name      string `json:"name"`
 	Component int    `json:"component"`
 	Owner     string `json:"owner"`
+	Tick      uint64 `json:"tick"`
 	Kind      string `json:"kind,omitempty"`
 	Count     int    `json:"count"`
 	Min       value  `json:"min"`
@@ -122,23 +153,9 @@ type columnStats struct {
 	Hash      string `json:"hash,omitempty"`
 }
 
-// columns answers GET columns. The Sim only makes a copy, which all that ask at the same safe point share, and they
-// compute the statistics once.
+// columns answers GET columns. The Sim only makes a copy, which all that ask at the same safe point share.
 func (in *Inspector) columns(ctx context.Context, _ *Request, s subject) Answer {
-	last := &s.records().columns
-	_, stale, err := s.do(ctx, "columns", func(sim *evertick.Sim, dst []byte) ([]byte, error) {
-		last.Store(copyColumns(sim))
-		return dst, nil
-	})
-	if err != nil {
-		return errorAnswer(err)
-	}
-	c := last.Load() // at least as new as the safe point
-	c.once.Do(func() {
-		c.body = c.answer()
-		c.columns = nil // only its memory is large
-	})
-	return jsonBody(c.body, stale)
+	return askCopy(ctx, s, "columns", new(columnsCopy).copy)
 }
 
 // answer computes the statistics.
@@ -148,10 +165,10 @@ func (c *columnsCopy) answer() []byte {
 		Columns []columnStats `json:"columns"`
 	}{c.tick, []columnStats{}}
 	for i := range c.columns {
-		out.Columns = c.columns[i].appendStats(out.Columns, c.live[:])
+		out.Columns = c.columns[i].appendStats(out.Columns)
 	}
 	for _, p := range c.hashed {
-		s := columnStats{Name: p.name, Owner: p.owner, Version: p.version}
+		s := columnStats{Name: p.name, Owner: p.owner, Tick: c.tick, Version: p.version}
 		if p.hasHash {
 			s.Hash = HashText(p.hash)
 		}
@@ -161,16 +178,12 @@ func (c *columnsCopy) answer() []byte {
 }
 
 // appendStats appends the statistics of each component of a column.
-func (c *columnCopy) appendStats(dst []columnStats, live [][]uint64) []columnStats {
-	rows := live[0]
-	if c.owner == "bodies" {
-		rows = live[1]
-	}
+func (c *columnCopy) appendStats(dst []columnStats) []columnStats {
 	k, n := c.view.Kind(), c.view.Components()
 	hash := HashText(statehash.Bytes(c.mem, k.Size(), k.IsFloat()))
 	for i := range n {
-		s := columnStats{Name: c.name, Component: i, Owner: c.owner, Kind: k.String(), Version: c.version, Hash: hash}
-		m := measure(k, c.mem, n, i, rows)
+		s := columnStats{Name: c.name, Component: i, Owner: c.owner, Tick: c.tick, Kind: k.String(), Version: c.version, Hash: hash}
+		m := measure(k, c.mem, n, i, c.live)
 		s.Count, s.NaN, s.Inf = m.count, m.nan, m.inf
 		if finite := m.count - m.nan - m.inf; finite > 0 {
 			s.Min, s.Max = numberAt(k, c.mem, m.least), numberAt(k, c.mem, m.greatest)

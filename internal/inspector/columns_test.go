@@ -189,29 +189,39 @@ func crowd(t testing.TB) *evertick.Sim {
 // answer: 100,000 entities with 12 columns of float32.
 func BenchmarkColumns(b *testing.B) {
 	sim := crowd(b)
-	b.Run("copy", func(b *testing.B) {
-		for b.Loop() {
-			copyColumns(sim)
-		}
-	})
-	c := copyColumns(sim)
-	b.Run("answer", func(b *testing.B) {
-		for b.Loop() {
-			c.answer()
-		}
-	})
+	measureCopy(b, sim, func() copying { return new(columnsCopy).copy })
 }
 
-// BenchmarkEntities measures what pages of 100,000 entities take on the goroutine of the Sim.
+// measureCopy measures what a request takes on the goroutine of the Sim, copy, and what both parts take.
+func measureCopy(b *testing.B, sim *evertick.Sim, request func() copying) {
+	for _, all := range []bool{false, true} {
+		b.Run(map[bool]string{false: "copy", true: "all"}[all], func(b *testing.B) {
+			h := newHub()
+			h.unbounded = true
+			for b.Loop() {
+				p := &point{sim: sim, hub: h}
+				finish := must(request()(p))
+				if all {
+					must(finish())
+				}
+				if p.release != nil {
+					p.release()
+				}
+				if p.copied != nil {
+					h.drop(p.copied)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkEntities measures pages of 100,000 entities.
 func BenchmarkEntities(b *testing.B) {
 	sim := crowd(b)
 	for _, query := range []string{"offset=50000&columns=hp,speed,position.x", "tag=red&where=hp>0.5&columns=hp", "where=hp>0.5&sort=-hp&columns=hp", "sort=position.x&offset=50000&count=500&columns=hp,position.x"} {
 		b.Run(query, func(b *testing.B) {
 			e := must(parseEntitiesQuery(request(b, "entities?"+query).Query))
-			var dst []byte
-			for b.Loop() {
-				dst = must(e.appendPage(dst[:0], sim))
-			}
+			measureCopy(b, sim, func() copying { return e.copy })
 		})
 	}
 }

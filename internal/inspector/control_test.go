@@ -119,7 +119,7 @@ func TestLiveStepWithinAFrame(t *testing.T) {
 			<-begun
 			for waiting := 0; waiting == 0; time.Sleep(time.Millisecond) {
 				in.live.mu.Lock()
-				waiting = len(in.live.waiting)
+				waiting = len(in.live.waiting[0].lines)
 				in.live.mu.Unlock()
 			}
 		}

@@ -5,16 +5,17 @@
 // # Model
 //
 //	pages ──▶ Answer ──▶ routes ──▶ handler ──▶ subject "live", "log" or "other"
-//	                                                │ do(key, task), frames
+//	                                                │ do(key, task), doCopy(key, copying), frames
 //	                                                ▼
-//	                                              hub    requests that wait, and what was recorded
-//	                                                ▲
-//	                      safe points: after a tick, after a frame, Between
+//	safe points: after a tick, after ─────────▶ hub    requests that wait, and what was recorded
+//	a frame, and Between                            │ copies
+//	                                                ▼
+//	                                              reader filters, sorts and formats
 //
 // A subject is a Sim that pages look at. Only one goroutine may touch a Sim, so a request leaves a task
-// with the hub of its subject, and waits. The goroutine of the Sim runs it at the next safe point. Requests
+// with the hub of its subject, and waits. The goroutine of the Sim runs it at a safe point. Requests
 // with the same key that wait for the same safe point share one run: ten pages cost what one costs. A task
-// copies what it needs; the goroutine of the request makes the answer from that, if it is long.
+// reads little, or it only copies what it needs: then the reader, one goroutine of the hub, makes the answer.
 //
 // The live subject has its safe points in the hooks AfterTick and AfterFrame of a Sim that the program
 // steps. A Sim that has frames while time is paused keeps answering. A host that neither steps nor has
@@ -36,8 +37,16 @@
 // # Cost
 //
 // While no page asks, a tick records its hash and its duration and looks whether requests wait; it
-// allocates nothing. See BenchmarkIdleTick. Frames of one Sim are at least 1/60 s apart, farther if they
-// took long, so that they take at most a quarter of its time.
+// allocates nothing. See BenchmarkIdleTick.
+//
+// While pages ask, safe points have a budget, however many pages there are and whatever they ask for. It is counted in bytes
+// that are copied: 256 MiB a second, and 4.3 MiB at one safe point, where the last piece of work may exceed that. What it has
+// taken too much, later safe points wait for. A piece is a task, one frame, or for the columns of a world as many
+// columns as the budget allows. Tasks that read little, tasks that copy, and frames alternate; of tasks those of different clients
+// (Request.Client) do. At most two copies exist at a time. A request whose turn has not come after 8 s gets status 503.
+// The Sims of logs have no budget: nobody waits for them but those that look.
+//
+// Frames of one Sim are at least 1/60 s apart, farther if they took long, so that they take at most a quarter of its time.
 //
 // # Requests
 //

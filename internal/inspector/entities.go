@@ -11,16 +11,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
-	"github.com/evertick/evertick/internal/columns"
 	"github.com/evertick/evertick/internal/fault"
 )
 
 const (
-	usualRows = 50  // of a page of entities
-	mostRows  = 500 // so that a page takes the Sim little time
-	mostNames = 64  // columns, tags or clauses of a request, for the same reason
+	usualRows = 50 // of a page of entities
+	mostRows  = 500
+	mostNames = 64 // columns, tags or clauses of a request
 )
 
 // entitiesQuery is a request for a page of the entities that satisfy some conditions.
@@ -71,115 +69,124 @@ type page struct {
 	Columns []string `json:"columns"`
 }
 
-// appendPage answers the query at a safe point. It formats only the rows of the page.
-func (e *entitiesQuery) appendPage(dst []byte, sim *evertick.Sim) ([]byte, error) {
-	w := sim.World
-	mask := slices.Clone(liveSlots(w))
-	if err := e.filter(w, mask); err != nil {
-		return dst, err
-	}
-	p := page{Tick: sim.Ticks(), Columns: e.columns}
-	shown := make([]component, len(e.columns))
-	for i, name := range e.columns {
-		c, number, err := findNumber(w, name)
+// entityPage is an entitiesQuery with copies of what it needs.
+type entityPage struct {
+	*entitiesQuery
+	state *stateCopy
+	with  [][]uint64 // slots by tags
+	where []component
+	shown []component
+	by    component // to sort by
+}
+
+// copy copies what the query needs.
+func (e *entitiesQuery) copy(p *point) (func() ([]byte, error), error) {
+	c := p.copy()
+	c.copyRows()
+	g := &entityPage{entitiesQuery: e, state: c}
+	for i, text := range e.tags {
+		mask, err := c.tag(strings.TrimPrefix(text, "!"))
 		if err != nil {
-			return dst, fmt.Errorf("inspector: columns[%d]: %w", i, err)
+			return nil, fmt.Errorf("inspector: tag[%d]: %w", i, err)
 		}
-		shown[i] = component{c, number}
+		g.with = append(g.with, mask)
 	}
-	for _, word := range mask {
-		p.Total += bits.OnesCount64(word)
+	for i := range e.where {
+		of, err := c.number(e.where[i].name)
+		if err != nil {
+			return nil, fmt.Errorf("inspector: where[%d] = %.200q: %w", i, e.where[i].text, err)
+		}
+		g.where = append(g.where, of)
 	}
-	slots, err := e.slots(w, mask, p.Total)
-	if err != nil {
-		return dst, err
+	for i, name := range e.columns {
+		of, err := c.number(name)
+		if err != nil {
+			return nil, fmt.Errorf("inspector: columns[%d]: %w", i, err)
+		}
+		g.shown = append(g.shown, of)
 	}
-	dst = append(dst, bytes.TrimSuffix(encode(&p), []byte("}"))...)
-	dst = append(dst, `,"rows":[`...)
+	if !e.bySlot() {
+		var err error
+		if g.by, err = c.number(e.sort); err != nil {
+			return nil, fmt.Errorf("inspector: sort: %w", err)
+		}
+	}
+	return g.answer, nil
+}
+
+func (e *entitiesQuery) bySlot() bool { return e.sort == "" || e.sort == "slot" }
+
+// answer makes the page.
+func (g *entityPage) answer() ([]byte, error) {
+	mask := g.filter()
+	p := page{Tick: g.state.tick, Columns: g.columns, Total: count(mask)}
+	slots := g.slots(mask, p.Total)
+	dst := append(bytes.TrimSuffix(encode(&p), []byte("}")), `,"rows":[`...)
+	bodies := g.state.withBody(slots)
 	for i, slot := range slots {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendRow(dst, sim, slot, shown)
+		dst = g.appendRow(dst, slot, bodies[slot])
 	}
 	return append(dst, "]}"...), nil
 }
 
 // appendRow appends {"slot":2,"id":"ent_3","body":false,"values":[1,2]}.
-func appendRow(dst []byte, sim *evertick.Sim, slot ecs.Slot, shown []component) []byte {
-	id, _ := sim.World.ID(slot)
-	_, body := sim.Body(id)
+func (g *entityPage) appendRow(dst []byte, slot ecs.Slot, body bool) []byte {
 	dst = strconv.AppendUint(append(dst, `{"slot":`...), uint64(slot), 10)
-	dst = strconv.AppendUint(append(dst, `,"id":"ent_`...), uint64(id), 10)
+	dst = strconv.AppendUint(append(dst, `,"id":"ent_`...), uint64(g.state.ids[slot]), 10)
 	dst = strconv.AppendBool(append(dst, `","body":`...), body)
 	dst = append(dst, `,"values":[`...)
-	for j := range shown {
+	for j := range g.shown {
 		if j > 0 {
 			dst = append(dst, ',')
 		}
-		c := &shown[j]
-		dst = appendNumber(dst, c.view.Kind(), columns.Memory(&c.view), int(slot)*c.view.Components()+c.i)
+		c := &g.shown[j]
+		dst = appendNumber(dst, c.kind, c.mem, c.at(int(slot)))
 	}
 	return append(dst, "]}"...)
 }
 
-// component is a number of each row of a column.
-type component struct {
-	view ecs.ColumnView
-	i    int
-}
-
-// filter removes from mask the slots that do not satisfy all conditions.
-func (e *entitiesQuery) filter(w *ecs.World, mask []uint64) error {
-	for i, text := range e.tags {
-		name, without := strings.CutPrefix(text, "!")
-		tag, err := findTag(w, name)
-		if err != nil {
-			return fmt.Errorf("inspector: tag[%d]: %w", i, err)
-		}
-		for at, word := range tag.Mask()[:len(mask)] {
+// filter returns the slots that satisfy all conditions.
+func (g *entityPage) filter() []uint64 {
+	mask := slices.Clone(g.state.live)
+	for i, with := range g.with {
+		without := strings.HasPrefix(g.tags[i], "!")
+		for at, word := range with {
 			if without {
 				word = ^word
 			}
 			mask[at] &= word
 		}
 	}
-	for i := range e.where {
-		c := &e.where[i]
-		of, number, err := findNumber(w, c.name)
-		if err != nil {
-			return fmt.Errorf("inspector: where[%d] = %.200q: %w", i, c.text, err)
-		}
-		c.filter(component{of, number}, mask)
+	for i, of := range g.where {
+		g.entitiesQuery.where[i].filter(of, mask)
 	}
-	return nil
+	return mask
 }
 
 // slots returns the slots of the page, of total ones in mask.
-func (e *entitiesQuery) slots(w *ecs.World, mask []uint64, total int) ([]ecs.Slot, error) {
-	first := min(e.offset, total)
-	end := min(first+e.count, total)
-	if e.sort == "" || e.sort == "slot" {
-		if e.descending {
+func (g *entityPage) slots(mask []uint64, total int) []ecs.Slot {
+	first := min(g.offset, total)
+	end := min(first+g.count, total)
+	if g.bySlot() {
+		if g.descending {
 			first, end = total-end, total-first
 		}
 		list := slotsOf(mask, first, end)
-		if e.descending {
+		if g.descending {
 			slices.Reverse(list)
 		}
-		return list, nil
+		return list
 	}
-	by, number, err := findNumber(w, e.sort)
-	if err != nil {
-		return nil, fmt.Errorf("inspector: sort: %w", err)
-	}
-	rows := e.keys(component{by, number}, mask, total)
+	rows := g.keys(g.by, mask, total)
 	selectRange(rows, first, end)
 	list := make([]ecs.Slot, end-first)
 	for i := range list {
 		list[i] = rows[first+i].slot
 	}
-	return list, nil
+	return list
 }
 
 // slotsOf returns those from number first to end-1 of the slots in mask, in ascending order.
@@ -210,5 +217,5 @@ func (in *Inspector) entities(ctx context.Context, r *Request, s subject) Answer
 	if err != nil {
 		return errorAnswer(err)
 	}
-	return ask(ctx, s, r.key(), func(sim *evertick.Sim, dst []byte) ([]byte, error) { return e.appendPage(dst, sim) })
+	return askCopy(ctx, s, r.key(), e.copy)
 }

@@ -277,7 +277,8 @@ func TestPickDrawn(t *testing.T) {
 		all = append(all, v)
 	}
 	byShape := 0
-	for range 2000 {
+	in := newInspector(t, s.Sim, Config{})
+	for range 1000 {
 		q := pickQuery{r.Float32() * 40, r.Float32() * 40, r.Float32()}
 		var want ecs.ID
 		clear := true // no circle or radius ends so near to the point that rounding decides
@@ -300,7 +301,7 @@ func TestPickDrawn(t *testing.T) {
 		} else {
 			byShape++
 		}
-		p := pick(s.Sim, q)
+		p := decode[picked](t, get(t, in, fmt.Sprintf("pick?x=%v&y=%v&r=%v", q.x, q.y, q.r)))
 		if got := p.ID; clear && (got == nil) != (want == 0) || clear && got != nil && *got != want {
 			t.Errorf("at %+v is %v, want %v", q, got, want)
 		}

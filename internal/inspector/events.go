@@ -34,6 +34,9 @@ func (r *ring[T]) next(capacity int) *T {
 	return &r.rows[r.last%uint64(len(r.rows))]
 }
 
+// skip counts values without keeping them.
+func (r *ring[T]) skip(n uint64) { r.last += n }
+
 // since returns the number of the first value after another one, and how many before it are lost. A number that does
 // not exist yet is one of an earlier sequence: since then returns the oldest value.
 func (r *ring[T]) since(after uint64) (first, lost uint64) {
@@ -123,43 +126,52 @@ func (l *eventLog) add(sim *evertick.Sim, tick uint64, e *physics.Events) {
 		b, _ := sim.Physics.BodyAt(int(i))
 		return body(b)
 	}
-	for _, t := range e.Begin {
+	// Of more events than the log holds, those that would be lost at once are only counted.
+	skip := len(e.Begin) + len(e.End) + len(e.SensorBegin) + len(e.SensorEnd) + len(e.Hit) + len(e.Disabled) + len(e.Broken) + len(e.JointLoads) +
+		len(e.Slept) + len(e.Woke) - recordedEvents
+	from := func(n int) int {
+		lost := max(min(skip, n), 0)
+		skip -= lost
+		l.ring.skip(uint64(lost))
+		return lost
+	}
+	for _, t := range e.Begin[from(len(e.Begin)):] {
 		put("begin", shape(t.A), shape(t.B))
 	}
-	for _, t := range e.End {
+	for _, t := range e.End[from(len(e.End)):] {
 		put("end", shape(t.A), shape(t.B))
 	}
-	for _, s := range e.SensorBegin {
+	for _, s := range e.SensorBegin[from(len(e.SensorBegin)):] {
 		put("sensor_begin", shape(s.Sensor), shape(s.Visitor))
 	}
-	for _, s := range e.SensorEnd {
+	for _, s := range e.SensorEnd[from(len(e.SensorEnd)):] {
 		put("sensor_end", shape(s.Sensor), shape(s.Visitor))
 	}
-	for i := range e.Hit {
+	for i := from(len(e.Hit)); i < len(e.Hit); i++ {
 		h := &e.Hit[i]
 		n := put("hit", shape(h.A), shape(h.B))
 		n.point, n.normal, n.speed = h.Point, h.Normal, h.Speed
 	}
-	for i := range e.Disabled {
+	for i := from(len(e.Disabled)); i < len(e.Disabled); i++ {
 		d := &e.Disabled[i]
 		n := put("disabled", body(d.Body), part{})
 		n.column, n.value = d.Column, d.Value
 	}
-	for i := range e.Broken {
+	for i := from(len(e.Broken)); i < len(e.Broken); i++ {
 		b := &e.Broken[i]
 		n := put("broken", body(b.A), body(b.B))
 		n.joint, n.force, n.torque = b.Joint, b.Force, b.Torque
 	}
-	for i := range e.JointLoads {
+	for i := from(len(e.JointLoads)); i < len(e.JointLoads); i++ {
 		l := &e.JointLoads[i]
 		a, b, _ := sim.Physics.JointBodies(l.Joint)
 		n := put("joint_load", body(a), body(b))
 		n.joint, n.force, n.torque = l.Joint, l.Force, l.Torque
 	}
-	for _, i := range e.Slept {
+	for _, i := range e.Slept[from(len(e.Slept)):] {
 		put("slept", row(i), part{})
 	}
-	for _, i := range e.Woke {
+	for _, i := range e.Woke[from(len(e.Woke)):] {
 		put("woke", row(i), part{})
 	}
 }

@@ -280,7 +280,7 @@ func TestStepBack(t *testing.T) {
 	go func() { moved <- in.live.move(t.Context(), &move{Step: &n}) }()
 	for waiting := 0; waiting == 0; time.Sleep(time.Millisecond) {
 		in.live.mu.Lock()
-		waiting = len(in.live.waiting)
+		waiting = len(in.live.waiting[0].lines)
 		in.live.mu.Unlock()
 	}
 	if err := sim.StepBack(5); err != nil {

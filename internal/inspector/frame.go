@@ -33,8 +33,7 @@ type frameOptions struct {
 // frames are the frames of one Sim. A number, seq, belongs to a state of the Sim, so frames of the same
 // seq differ only in their options. Guarded by hub.mu.
 type frames struct {
-	views  map[frameOptions]*view
-	wanted []*view // scratch of due
+	views map[frameOptions]*view
 
 	seq     uint64
 	at      stateVersion // of the state of seq
@@ -239,23 +238,30 @@ func (h *hub) release(f *frame) {
 	h.frames.release(f)
 }
 
-// due returns the views that get a frame at this safe point, all with frames.seq. The slice is valid
-// until the next call.
-func (fs *frames) due(at stateVersion, now int64) []*view {
-	fs.wanted = fs.wanted[:0]
-	if fs.waiters == 0 {
+// due reports whether a view gets a frame at this safe point.
+func (fs *frames) due(at stateVersion, now int64) bool { return fs.next(at, now) != nil }
+
+// next returns the view that gets a frame at this safe point: of those that wait for this state, the one whose last frame is the
+// oldest. Those of one state have one seq, so a new state comes only when its time has.
+func (fs *frames) next(at stateVersion, now int64) (next *view) {
+	if fs.waiters == 0 || (fs.seq == 0 || fs.at != at) && now < fs.nextAt {
 		return nil
 	}
-	isNew := fs.seq == 0 || fs.at != at
-	if isNew && now < fs.nextAt {
-		return nil
-	}
-	for _, v := range fs.views { // order-free: each gets a frame of its own of one state
-		if v.waiters > 0 && (v.latest == nil || v.latest.at != at) {
-			fs.wanted = append(fs.wanted, v)
+	for _, v := range fs.views { // order-free: of equally old ones any will do
+		if v.waiters > 0 && (v.latest == nil || v.latest.at != at) && (next == nil || v.takenAt < next.takenAt) {
+			next = v
 		}
 	}
-	if isNew && len(fs.wanted) > 0 {
+	return next
+}
+
+// nextView returns the view that gets a frame at this safe point, and counts the state if it is a new one.
+func (h *hub) nextView(now int64) *view {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	fs, at := &h.frames, h.summary.at
+	v := fs.next(at, now)
+	if v != nil && (fs.seq == 0 || fs.at != at) {
 		fs.seq++
 		fs.at = at
 		fs.nextAt = now + framePeriod
@@ -264,14 +270,14 @@ func (fs *frames) due(at stateVersion, now int64) []*view {
 			fs.version++
 		}
 	}
-	return fs.wanted
+	return v
 }
 
 // spent delays the next frame if this one took long.
 func (fs *frames) spent(now, cost int64) { fs.nextAt = max(fs.nextAt, now+frameShare*cost) }
 
-// capture makes a frame for a view, on the goroutine of the Sim.
-func (h *hub) capture(sim *evertick.Sim, v *view) {
+// capture makes a frame for a view, on the goroutine of the Sim, and returns what it costs.
+func (h *hub) capture(sim *evertick.Sim, v *view) int64 {
 	h.mu.Lock()
 	c := new(capture)
 	if n := len(h.frames.free); n > 0 {
@@ -295,4 +301,5 @@ func (h *hub) capture(sim *evertick.Sim, v *view) {
 	if err != nil {
 		h.frames.drop(v)
 	}
+	return jobBytes + c.cost()
 }

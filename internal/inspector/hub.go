@@ -2,9 +2,8 @@ package inspector
 
 import (
 	"context"
-	"fmt"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/evertick/evertick"
@@ -17,6 +16,8 @@ const (
 	stallAfter = time.Second
 	// failureCheck is how often a request that waits looks whether the Sim has failed.
 	failureCheck = 100 * time.Millisecond
+	// busyAfter is how long a request waits for its turn. It is less than a page, or a server, waits for an answer.
+	busyAfter = 8 * time.Second
 )
 
 // hub takes requests about one Sim from any goroutine, and answers them on the goroutine of the Sim,
@@ -29,24 +30,31 @@ type hub struct {
 	failure func() error
 
 	// Of the goroutine of the Sim:
-	eachTick []func(*evertick.Sim) // called after each tick
-	inTick   bool                  // the safe point is that after a tick, within Step
-	serving  []*job
-	scratch  []byte
+	eachTick  []func(*evertick.Sim) // called after each tick
+	inTick    bool                  // the safe point is that after a tick, within Step
+	scratch   []byte
+	unbounded bool  // nobody waits for the Sim but those that look: there is no budget
+	credit    int64 // bytes that may be read now; negative after work that took more
+	creditAt  int64 // when it was brought up to date, in ns since start
+	turn      int   // of the kinds of work
+	going     *job  // that copies at several safe points
 
-	mu       sync.Mutex
-	closed   bool
-	safeAt   int64 // the last safe point, in ns since start
-	summary  summary
-	waiting  []*job          // in the order in which they came
-	byKey    map[string]*job // those of waiting that are shared
-	answers  lastAnswers
-	meanCost float64 // of a safe point in ns, over about the last 64
-	ticks    ticks
-	frames   frames
+	mu        sync.Mutex
+	closed    bool
+	safeAt    int64 // the last safe point, in ns since start
+	summary   summary
+	waiting   [2]turns[*job]  // for a safe point: those that read little, and those that copy
+	byKey     map[string]*job // those of waiting that are shared
+	copied    turns[*job]     // for the reader, with what they have copied
+	reading   bool            // the reader runs
+	copies    int             // that are made or read
+	answers   lastAnswers
+	meanCost  float64 // of a safe point in ns, over about the last 64
+	inspected uint64  // bytes, as the budget counts them
+	ticks     ticks
+	frames    frames
 
-	columns atomic.Pointer[columnsCopy] // the last
-	events  eventLog
+	events eventLog
 }
 
 // summary is what the last safe point saw.
@@ -74,14 +82,27 @@ type stateVersion struct {
 	tick, version, touch, copy uint64
 }
 
-// job is a task for the next safe point, and those that wait for its result.
+// job is a task for a safe point, and those that wait for its result.
 type job struct {
 	key     string
-	f       task
+	clients []string // that ask
+	f       task     // one of f and copy
+	copy    copying
 	waiters int
-	done    chan struct{} // closed when body and err are set
+	taken   bool                   // by a safe point
+	finish  func() ([]byte, error) // of copy
+	release func()                 // what finish reads; nil: nothing
+	done    chan struct{}          // closed when body and err are set
 	body    []byte
 	err     error
+}
+
+// kind is the index in hub.waiting.
+func (j *job) kind() int {
+	if j.copy != nil {
+		return 1
+	}
+	return 0
 }
 
 func newHub() *hub {
@@ -91,6 +112,7 @@ func newHub() *hub {
 	}
 	h.answers.bodies = map[string][]byte{}
 	h.frames.views = map[frameOptions]*view{}
+	h.credit = copyBurst
 	h.events.clock = h.now
 	h.eachTick = append(h.eachTick, h.events.record)
 	return h
@@ -106,6 +128,9 @@ func (h *hub) age() time.Duration {
 	h.mu.Unlock()
 	return time.Duration(h.now() - at)
 }
+
+// waits reports whether a request waits for its first safe point. The caller holds the lock.
+func (h *hub) waits() bool { return !h.waiting[0].empty() || !h.waiting[1].empty() }
 
 // tick is the safe point after a tick.
 func (h *hub) tick(sim *evertick.Sim) {
@@ -148,10 +173,7 @@ func (h *hub) between(sim *evertick.Sim, paused bool) {
 		at: stateVersion{w, sim.Ticks(), w.Version(), w.LastTouch(), w.Generation()}, hash: sim.Hash(),
 		entities: w.Len(), bodies: sim.Physics.Len(), contacts: sim.Physics.ContactCount(), paused: paused,
 	}
-	h.serving, h.waiting = h.waiting, h.serving[:0]
-	clear(h.byKey)
-	wanted := h.frames.due(h.summary.at, now)
-	idle := len(h.serving) == 0 && len(wanted) == 0
+	idle := !h.waits() && h.going == nil && !h.frames.due(h.summary.at, now)
 	if idle {
 		h.meanCost -= h.meanCost / 64
 	}
@@ -159,51 +181,35 @@ func (h *hub) between(sim *evertick.Sim, paused bool) {
 	if idle {
 		return
 	}
-	for i, j := range h.serving {
-		h.serve(sim, j)
-		h.serving[i] = nil
-	}
-	for _, v := range wanted {
-		h.capture(sim, v)
-	}
+	captured := h.work(sim, now)
 	cost := h.now() - now
 	h.mu.Lock()
 	h.meanCost += (float64(cost) - h.meanCost) / 64
-	if len(wanted) > 0 {
+	if captured {
 		h.frames.spent(now, cost)
 	}
 	h.mu.Unlock()
 }
 
-// serve runs a job. A fault of the Inspector must not end the Sim, so a panic is an error of the
-// request.
-func (h *hub) serve(sim *evertick.Sim, j *job) {
-	defer func() {
-		if v := recover(); v != nil {
-			j.body, j.err = nil, fmt.Errorf("inspector: request %q: panic: %v", j.key, v)
-		}
-		if j.err == nil && j.key != "" {
-			h.mu.Lock()
-			h.answers.put(j.key, j.body)
-			h.mu.Unlock()
-		}
-		close(j.done)
-	}()
-	h.scratch, j.err = j.f(sim, h.scratch[:0])
-	if j.err == nil {
-		j.body = append([]byte(nil), h.scratch...)
-	}
-}
-
 // do implements subject.
 func (h *hub) do(ctx context.Context, key string, f task) (body []byte, stale bool, err error) {
+	return h.wait(ctx, &job{key: key, f: f})
+}
+
+// doCopy implements subject.
+func (h *hub) doCopy(ctx context.Context, key string, c copying) (body []byte, stale bool, err error) {
+	return h.wait(ctx, &job{key: key, copy: c})
+}
+
+// wait posts a job and waits for its result.
+func (h *hub) wait(ctx context.Context, j *job) (body []byte, stale bool, err error) {
+	key := j.key
 	if h.age() > failureCheck {
 		if err := h.failure(); err != nil {
 			return h.afterFailure(key, err)
 		}
 	}
-	j := h.post(key, f)
-	if j == nil {
+	if j = h.post(clientOf(ctx), j); j == nil {
 		return nil, false, errClosed
 	}
 	from := h.now()
@@ -216,35 +222,44 @@ func (h *hub) do(ctx context.Context, key string, f task) (body []byte, stale bo
 		case <-h.closing:
 			return nil, false, errClosed
 		case <-ctx.Done():
-			h.abandon(j)
+			h.abandon(j, false)
 			return nil, false, ctx.Err()
 		case <-timer.C:
 			timer.Reset(failureCheck)
 		}
-		if err := h.failure(); err != nil && h.abandon(j) {
+		if err := h.failure(); err != nil && h.abandon(j, true) {
 			return h.afterFailure(key, err)
 		}
-		if time.Duration(h.now()-from) >= stallAfter && h.abandon(j) {
-			return nil, false, &stalledError{h.age()}
+		waited := time.Duration(h.now() - from)
+		if age := h.age(); waited >= stallAfter && age >= stallAfter && h.abandon(j, true) {
+			return nil, false, &stalledError{age}
+		}
+		if waited >= busyAfter {
+			h.abandon(j, false)
+			return nil, false, errBusy
 		}
 	}
 }
 
-// post adds a job, or joins the one that waits for the same key. It returns nil after close.
-func (h *hub) post(key string, f task) *job {
+// post adds a job, or joins the one that waits for the same key, and returns which. It returns nil after close.
+func (h *hub) post(client string, j *job) *job {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
 		return nil
 	}
-	if j := h.byKey[key]; j != nil {
-		j.waiters++
-		return j
+	if same := h.byKey[j.key]; same != nil {
+		same.waiters++
+		if !slices.Contains(same.clients, client) { // the others may wait for much else
+			same.clients = append(same.clients, client)
+			h.waiting[same.kind()].add(client, same)
+		}
+		return same
 	}
-	j := &job{key: key, f: f, waiters: 1, done: make(chan struct{})}
-	h.waiting = append(h.waiting, j)
-	if key != "" {
-		h.byKey[key] = j
+	j.clients, j.waiters, j.done = []string{client}, 1, make(chan struct{})
+	h.waiting[j.kind()].add(client, j)
+	if j.key != "" {
+		h.byKey[j.key] = j
 	}
 	h.signal()
 	return j
@@ -258,24 +273,21 @@ func (h *hub) signal() {
 	}
 }
 
-// abandon takes back one wait for a job, and the job with the last one. It reports false if the job
-// no longer waits, so that its result will come.
-func (h *hub) abandon(j *job) bool {
+// abandon takes back one wait for a job, and the job with the last one: nobody reads what it has copied. It reports whether the job
+// still waits for a safe point. With waiting it does nothing to another one, whose result will come.
+func (h *hub) abandon(j *job, waiting bool) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for i, w := range h.waiting {
-		if w != j {
-			continue
-		}
-		if j.waiters--; j.waiters == 0 {
-			h.waiting = append(h.waiting[:i], h.waiting[i+1:]...)
-			if j.key != "" {
-				delete(h.byKey, j.key)
-			}
-		}
-		return true
+	if waiting && j.taken {
+		return false
 	}
-	return false
+	if j.waiters--; j.waiters == 0 && !j.taken {
+		h.waiting[j.kind()].remove(j)
+		if h.byKey[j.key] == j {
+			delete(h.byKey, j.key)
+		}
+	}
+	return !j.taken
 }
 
 // afterFailure answers with the last result of a key, since no safe point will come.
@@ -298,7 +310,7 @@ func (h *hub) close() error {
 	defer h.mu.Unlock()
 	if !h.closed {
 		h.closed = true
-		h.waiting = nil
+		h.waiting = [2]turns[*job]{}
 		clear(h.byKey)
 		close(h.closing)
 	}

@@ -83,7 +83,7 @@ func TestARequestWithoutASafePointGetsStalled(t *testing.T) {
 		if st := decode[status](t, in.Answer(t.Context(), request(t, "status"))); st.State != "stalled" || st.AgeMs != 1200 {
 			t.Errorf("status is %+v", st)
 		}
-		if n := len(in.live.waiting); n != 0 || len(in.live.byKey) != 0 {
+		if n := len(in.live.waiting[0].lines); n != 0 || len(in.live.byKey) != 0 {
 			t.Errorf("%d requests still wait", n)
 		}
 		if a := in.Answer(t.Context(), request(t, "frame")); a.Status != 204 || a.Body != nil {

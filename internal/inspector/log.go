@@ -100,6 +100,7 @@ func openLog(label, dir string, c *Config, cl clock) *logSubject {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &logSubject{hub: newHub(), label: label, dir: dir, sc: c.Scenario, fs: c.FS, clock: cl, stop: stop, done: make(chan struct{})}
 	s.scan.dir, s.scan.fs = dir, c.FS
+	s.unbounded = true
 	go s.run(ctx)
 	return s
 }
@@ -116,13 +117,28 @@ func (s *logSubject) close() error {
 
 // do is hub.do that says why there is no Sim.
 func (s *logSubject) do(ctx context.Context, key string, f task) ([]byte, bool, error) {
-	s.control.Lock()
-	open, err := s.shown.open, s.shown.err
-	s.control.Unlock()
-	if !open && err != nil {
-		return nil, false, &unopenedError{err}
+	if err := s.unopened(); err != nil {
+		return nil, false, err
 	}
 	return s.hub.do(ctx, key, f)
+}
+
+// doCopy is hub.doCopy in the same way.
+func (s *logSubject) doCopy(ctx context.Context, key string, c copying) ([]byte, bool, error) {
+	if err := s.unopened(); err != nil {
+		return nil, false, err
+	}
+	return s.hub.doCopy(ctx, key, c)
+}
+
+// unopened returns why the log has no Sim, nil if it has one, or may still get it.
+func (s *logSubject) unopened() error {
+	s.control.Lock()
+	defer s.control.Unlock()
+	if !s.shown.open && s.shown.err != nil {
+		return &unopenedError{s.shown.err}
+	}
+	return nil
 }
 
 // run is the goroutine.

@@ -46,19 +46,25 @@ func parsePickQuery(q url.Values) (p pickQuery, err error) {
 	return p, nil
 }
 
-// pick returns the entity at a point: that of the shape, sensors included, which contains the point; if several do, that
+// copy finds the entity at a point: that of the shape, sensors included, which contains the point; if several do, that
 // of the shape with the smallest box along the axes, and of equal ones that of the shape with the lowest index. If no
-// shape does, pick returns the entity whose position is nearest within r; of equally near ones that of the lowest slot.
-func pick(sim *evertick.Sim, q pickQuery) (p picked) {
-	id, ok := pickShape(sim, q)
-	if !ok {
-		id, ok = pickNearest(sim, q)
+// shape does, it is the entity whose position is nearest within r; of equally near ones that of the lowest slot.
+func (q pickQuery) copy(p *point) (func() ([]byte, error), error) {
+	if id, ok := pickShape(p.sim, q); ok {
+		slot, _ := p.sim.World.Slot(id)
+		return func() ([]byte, error) { return encode(picked{&id, &slot}), nil }, nil
 	}
-	if !ok {
-		return p
+	c := p.copy()
+	c.copyRows()
+	names := planeNames(p.sim)
+	x, errX := c.number(names[0])
+	y, errY := c.number(names[1])
+	if err := errors.Join(errX, errY); err != nil {
+		return nil, err
 	}
-	slot, _ := sim.World.Slot(id)
-	return picked{&id, &slot}
+	return func() ([]byte, error) {
+		return encode(c.nearest(q, float32s(x.kind, x.mem), float32s(y.kind, y.mem))), nil
+	}, nil
 }
 
 // pickShape returns the entity of the shape that contains the point.
@@ -86,26 +92,20 @@ func pickShape(sim *evertick.Sim, q pickQuery) (found ecs.ID, ok bool) {
 	return found, ok
 }
 
-// pickNearest returns the entity whose position is nearest.
-func pickNearest(sim *evertick.Sim, q pickQuery) (ecs.ID, bool) {
-	w := sim.World
-	x, y := planeColumns(sim)
+// nearest returns the entity whose position is nearest.
+func (c *stateCopy) nearest(q pickQuery, x, y []float32) (p picked) {
 	// In float64 the squares of float32 differences neither overflow nor vanish.
 	px, py, least := float64(q.x), float64(q.y), float64(q.r)*float64(q.r)
-	nearest, ok := ecs.Slot(0), false
-	for at, word := range liveSlots(w) {
+	for at, word := range c.live {
 		for ; word != 0; word &= word - 1 {
-			slot := at<<6 + bits.TrailingZeros64(word)
+			slot := ecs.Slot(at<<6 + bits.TrailingZeros64(word))
 			dx, dy := float64(x[slot])-px, float64(y[slot])-py
-			if d := float64(dx*dx) + float64(dy*dy); d < least || d == least && !ok {
-				nearest, least, ok = ecs.Slot(slot), d, true
+			if d := float64(dx*dx) + float64(dy*dy); d < least || d == least && p.ID == nil {
+				least, p = d, picked{&c.ids[slot], &slot}
 			}
 		}
 	}
-	if !ok {
-		return 0, false
-	}
-	return w.ID(nearest)
+	return p
 }
 
 // pick answers GET pick.
@@ -114,5 +114,5 @@ func (in *Inspector) pick(ctx context.Context, r *Request, s subject) Answer {
 	if err != nil {
 		return errorAnswer(err)
 	}
-	return askJSON(ctx, s, r.key(), func(sim *evertick.Sim) (picked, error) { return pick(sim, q), nil })
+	return askCopy(ctx, s, r.key(), q.copy)
 }

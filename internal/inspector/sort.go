@@ -21,7 +21,7 @@ func (a keyed) less(b keyed) bool { return a.key < b.key || a.key == b.key && a.
 
 // keys returns the slots in mask with the keys of a component. NaN comes last in both directions; -0 equals 0.
 func (e *entitiesQuery) keys(by component, mask []uint64, total int) []keyed {
-	k, n, mem := by.view.Kind(), by.view.Components(), columns.Memory(&by.view)
+	k, mem := by.kind, by.mem
 	floats := float32s(k, mem)
 	rows := make([]keyed, 0, total)
 	for at, word := range mask {
@@ -29,7 +29,7 @@ func (e *entitiesQuery) keys(by component, mask []uint64, total int) []keyed {
 			slot := at<<6 + bits.TrailingZeros64(word)
 			var key uint64
 			isNaN := false
-			if i := slot*n + by.i; floats != nil {
+			if i := by.at(slot); floats != nil {
 				key, isNaN = orderedFloat(float64(floats[i]))
 			} else {
 				key, isNaN = orderedBits(k, k.Bits(mem, i))
@@ -78,7 +78,7 @@ func orderedFloat(f float64) (key uint64, isNaN bool) {
 }
 
 // selectRange sorts rows as far as needed for rows[first:end]: their elements are what a full sort would put there.
-// Its time is proportional to the number of rows, and that of the sort of the range: a Sim waits for it.
+// Its time is proportional to the number of rows, and that of the sort of the range.
 func selectRange(rows []keyed, first, end int) {
 	if first >= end {
 		return

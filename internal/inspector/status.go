@@ -11,31 +11,32 @@ import (
 
 // status is the answer of GET status.
 type status struct {
-	Run          string      `json:"run"`
-	Name         string      `json:"name"`
-	SimVersion   int         `json:"sim_version"`
-	Go           string      `json:"go"`
-	Level        string      `json:"level"`
-	Workers      int         `json:"workers"`
-	Subjects     []string    `json:"subjects"`
-	Of           string      `json:"of"`
-	Control      bool        `json:"control"`
-	State        string      `json:"state"`
-	Error        string      `json:"error,omitempty"`
-	Tick         uint64      `json:"tick"`
-	Hash         string      `json:"hash"`
-	RateHz       float64     `json:"rate_hz"`
-	Dt           float32     `json:"dt"`
-	BudgetNs     int64       `json:"budget_ns"`
-	Entities     int         `json:"entities"`
-	Capacity     int         `json:"capacity"`
-	Bodies       int         `json:"bodies"`
-	Contacts     int         `json:"contacts"`
-	AgeMs        int64       `json:"age_ms"`
-	Plane        [2]string   `json:"plane"`
-	AxesNote     string      `json:"axes_note,omitempty"`
-	InspectionNs int64       `json:"inspection_ns"`
-	Frame        frameStatus `json:"frame"`
+	Run             string      `json:"run"`
+	Name            string      `json:"name"`
+	SimVersion      int         `json:"sim_version"`
+	Go              string      `json:"go"`
+	Level           string      `json:"level"`
+	Workers         int         `json:"workers"`
+	Subjects        []string    `json:"subjects"`
+	Of              string      `json:"of"`
+	Control         bool        `json:"control"`
+	State           string      `json:"state"`
+	Error           string      `json:"error,omitempty"`
+	Tick            uint64      `json:"tick"`
+	Hash            string      `json:"hash"`
+	RateHz          float64     `json:"rate_hz"`
+	Dt              float32     `json:"dt"`
+	BudgetNs        int64       `json:"budget_ns"`
+	Entities        int         `json:"entities"`
+	Capacity        int         `json:"capacity"`
+	Bodies          int         `json:"bodies"`
+	Contacts        int         `json:"contacts"`
+	AgeMs           int64       `json:"age_ms"`
+	Plane           [2]string   `json:"plane"`
+	AxesNote        string      `json:"axes_note,omitempty"`
+	InspectionNs    int64       `json:"inspection_ns"`
+	InspectionBytes uint64      `json:"inspection_bytes"`
+	Frame           frameStatus `json:"frame"`
 }
 
 type frameStatus struct {
@@ -81,11 +82,12 @@ func (s *status) copyFixed(dst *status) {
 // report fills in what the last safe point saw.
 func (h *hub) report(s *status) {
 	h.mu.Lock()
-	f, cost := h.summary, h.meanCost
+	f, cost, inspected := h.summary, h.meanCost, h.inspected
 	h.mu.Unlock()
 	s.Tick, s.Hash = f.at.tick, HashText(f.hash)
 	s.Entities, s.Bodies, s.Contacts = f.entities, f.bodies, f.contacts
 	s.AgeMs, s.InspectionNs = h.age().Milliseconds(), int64(cost)
+	s.InspectionBytes = inspected
 	s.State = f.state()
 }
 

@@ -152,7 +152,7 @@ func (c *clause) holds(order int) bool {
 
 // filter removes from mask the rows of a column that do not satisfy the clause.
 func (c *clause) filter(of component, mask []uint64) {
-	k, n, mem := of.view.Kind(), of.view.Components(), columns.Memory(&of.view)
+	k, mem := of.kind, of.mem
 	floats := float32s(k, mem)
 	var holds [4]bool
 	for order := -1; order <= unordered; order++ {
@@ -165,7 +165,7 @@ func (c *clause) filter(of component, mask []uint64) {
 	for at, word := range mask {
 		for rest := word; rest != 0; rest &= rest - 1 {
 			bit := bits.TrailingZeros64(rest)
-			order, i := 0, (at<<6+bit)*n+of.i
+			order, i := 0, of.at(at<<6+bit)
 			if floats != nil {
 				order = b.compareFloat(float64(floats[i]))
 			} else {
