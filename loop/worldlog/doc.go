@@ -38,6 +38,10 @@
 //     the sync, as the system may have dropped the data that it could not write.
 //     A segment that was removed or replaced while it was being written poisons
 //     the log too; syncs, the end of a segment, and Close check for that.
+//   - One writer has a log: another one gets ErrLocked. If somebody removes or replaces the file LOCK while a
+//     writer runs, that writer calls nothing durable any more: its next sync poisons the log, with ErrLocked,
+//     and says which ticks are not confirmed. A writer that recovers the log meanwhile has all that was durable,
+//     and the one before cannot damage what the new one writes.
 //   - A reader and Recover find every changed bit that they read; a bit of a packed
 //     segment that does not change the content may go unnoticed, and so may damage to
 //     one of the two copies of the mark. The error for a missing, exchanged or foreign
@@ -63,6 +67,9 @@
 //     They also assume that sectors of a file that were never written read as zeros.
 //   - A mark of a tick that only DurableTick or WaitDurable has reported may itself be
 //     lost in a power cut: see Marks.
+//   - A writer looks at LOCK right before each change that could damage the files of another one. If it stands
+//     still between the two, for as long as somebody needs to remove LOCK and recover the log, it does not notice.
+//     Where files have no locks that end with the process (Windows), nothing keeps two writers apart.
 //   - A copy of a log that is being written may hold a newer mark than its segments,
 //     and is then an error: copy the mark, DURABLE, first, or leave it out.
 //   - CRC and chain hash find accidents. A person who can write the files can forge

@@ -49,7 +49,7 @@ func listDir(fsys FS, dir string) (listing, error) {
 	slices.Sort(names) // a plain segment comes before its packed twin
 	for _, name := range names {
 		if strings.HasSuffix(name, temporarySuffix) &&
-			(strings.HasPrefix(name, segmentPrefix) || strings.HasPrefix(name, snapshotPrefix) || name == markName+temporarySuffix) {
+			(strings.HasPrefix(name, segmentPrefix) || strings.HasPrefix(name, snapshotPrefix) || strings.HasPrefix(name, markName)) {
 			l.leftovers = append(l.leftovers, name)
 		} else if strings.HasSuffix(name, cutSuffix) {
 			l.cuts = append(l.cuts, name)

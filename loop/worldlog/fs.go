@@ -1,6 +1,7 @@
 package worldlog
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -29,7 +30,9 @@ type FS interface {
 	// SyncDir returns once the names in dir are on disk.
 	SyncDir(dir string) error
 	// Lock takes the exclusive lock of that name, or returns an error that wraps
-	// ErrLocked. The lock ends with Close or with the process.
+	// ErrLocked. The lock ends with Close or with the process. If it is a lock on a file,
+	// which Lock makes if need be, it should have the method HasName of File: a log whose
+	// file LOCK was removed or replaced accepts nothing more.
 	Lock(name string) (io.Closer, error)
 }
 
@@ -138,7 +141,7 @@ func (hostFS) Lock(name string) (io.Closer, error) {
 	if err := lockFile(f); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), f.Close())
 	}
-	return f, nil
+	return hostFileOf(f, nil)
 }
 
 type hostFile struct {
@@ -177,10 +180,10 @@ func (f *hostFile) HasName(name string) (bool, error) {
 }
 
 // writeNew replaces the file of that name atomically: it writes a temporary file,
-// syncs it, renames it, and syncs the directory.
+// syncs it, renames it, and syncs the directory. No other writer has the same temporary file.
 func writeNew(fsys FS, dir, name string, write func(io.Writer) error) error {
 	final := filepath.Join(dir, name)
-	temporary := final + temporarySuffix
+	temporary := final + "." + rand.Text() + temporarySuffix
 	f, err := fsys.Create(temporary)
 	if err != nil {
 		return err
@@ -192,8 +195,11 @@ func writeNew(fsys FS, dir, name string, write func(io.Writer) error) error {
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = fsys.Rename(temporary, final)
 	}
+	if err != nil && !errors.Is(err, ErrLocked) { // without the lock nothing is removed
+		err = errors.Join(err, removeExisting(fsys, temporary))
+	}
 	if err != nil {
-		return errors.Join(err, removeExisting(fsys, temporary))
+		return err
 	}
 	return fsys.SyncDir(dir)
 }

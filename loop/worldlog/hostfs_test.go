@@ -66,12 +66,6 @@ func TestIrregularFiles(t *testing.T) {
 			{markName, func(dir string) error { _, err := readBack(nil, dir, 0); return err }},
 			{markName, func(dir string) error { _, _, err := Recover(dir, Options{}); return err }},
 			{lockName, func(dir string) error { _, _, err := Recover(dir, Options{}); return err }},
-			{segmentName(0) + temporarySuffix, func(dir string) error {
-				os.Remove(filepath.Join(dir, segmentName(0)))
-				os.Remove(filepath.Join(dir, segmentName(1)))
-				_, err := Create(dir, testID, Options{})
-				return err
-			}},
 		} {
 			dir := t.TempDir()
 			l, err := Create(dir, testID, Options{SegmentTicks: 3})

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 
@@ -53,7 +51,7 @@ type Log struct {
 	wake   chan struct{} // for the writer; holds one call
 	done   chan struct{} // closed when the writer has ended
 	keeper *keeper
-	lock   io.Closer
+	lock   *dirLock
 
 	close     sync.Once
 	unlockErr error
@@ -124,7 +122,7 @@ func Create(dir string, id Identity, opt Options) (*Log, error) {
 	if err := opt.FS.MkdirAll(dir); err != nil {
 		return nil, fmt.Errorf("worldlog: %w", err)
 	}
-	lock, err := opt.FS.Lock(filepath.Join(dir, lockName))
+	lock, err := takeLock(&opt, dir)
 	if err != nil {
 		return nil, fmt.Errorf("worldlog: %w", err)
 	}
@@ -137,7 +135,7 @@ func Create(dir string, id Identity, opt Options) (*Log, error) {
 	return l, nil
 }
 
-func newLog(dir string, id Identity, opt Options, lock io.Closer) *Log {
+func newLog(dir string, id Identity, opt Options, lock *dirLock) *Log {
 	l := &Log{opt: opt, dir: dir, id: id, lock: lock,
 		buf: make([]byte, 0, opt.Buffer/2), wake: make(chan struct{}, 1), done: make(chan struct{})}
 	l.space.L = &l.mu
@@ -358,7 +356,11 @@ func (l *Log) stop(err error) {
 func (l *Log) poison(cause error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.err = fmt.Errorf("worldlog: %s: %w after durable tick %s: %w", l.dir, ErrPoisoned, tickText(l.durable.Load()), cause)
+	durable, committed, lost := l.durable.Load(), l.committed.Load(), ""
+	if committed > durable {
+		lost = fmt.Sprintf(", ticks %d to %d are not confirmed", max(durable, l.id.FirstTick), committed-1)
+	}
+	l.err = fmt.Errorf("worldlog: %s: %w after durable tick %s%s: %w", l.dir, ErrPoisoned, tickText(durable), lost, cause)
 	l.space.Broadcast()
 }
 

@@ -17,7 +17,7 @@ type memFS struct {
 	mu    sync.Mutex
 	names map[string]*memFile
 	disk  map[string]*memFile // names as of the last SyncDir
-	locks map[string]bool
+	locks map[*memFile]bool
 	// fault, if set, is asked before each operation that changes something.
 	fault func(op, name string) error
 	ops   int
@@ -40,7 +40,7 @@ type rot struct{}
 func (rot) Error() string { return "rot" }
 
 func newMemFS() *memFS {
-	return &memFS{names: map[string]*memFile{}, disk: map[string]*memFile{}, locks: map[string]bool{}}
+	return &memFS{names: map[string]*memFile{}, disk: map[string]*memFile{}, locks: map[*memFile]bool{}}
 }
 
 func (m *memFS) ask(op, name string) error {
@@ -81,8 +81,12 @@ func (m *memFS) Create(name string) (File, error) {
 		return nil, err
 	}
 	defer leave()
-	f := &memFile{}
-	m.names[name] = f
+	f := m.names[name]
+	if f == nil {
+		f = &memFile{}
+		m.names[name] = f
+	}
+	f.data = nil
 	return &memHandle{fs: m, f: f, name: name}, nil
 }
 
@@ -151,25 +155,28 @@ func (m *memFS) SyncDir(dir string) error {
 	return nil
 }
 
-type memLock struct {
-	fs   *memFS
-	name string
-}
+// memLock is a lock on a file, whatever names lead to it.
+type memLock struct{ *memHandle }
 
 func (m *memFS) Lock(name string) (io.Closer, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.locks[name] {
+	f := m.names[name]
+	if f == nil {
+		f = &memFile{}
+		m.names[name], m.disk[name] = f, f
+	}
+	if m.locks[f] {
 		return nil, ErrLocked
 	}
-	m.locks[name] = true
-	return memLock{m, name}, nil
+	m.locks[f] = true
+	return memLock{&memHandle{fs: m, f: f, name: name}}, nil
 }
 
 func (l memLock) Close() error {
 	l.fs.mu.Lock()
 	defer l.fs.mu.Unlock()
-	delete(l.fs.locks, l.name)
+	delete(l.fs.locks, l.f)
 	return nil
 }
 

@@ -56,11 +56,12 @@ func Recover(dir string, opt Options) (*Log, *Report, error) {
 	if _, err := opt.FS.ReadDir(dir); err != nil {
 		return nil, nil, fmt.Errorf("worldlog: %w", err)
 	}
-	lock, err := opt.FS.Lock(filepath.Join(dir, lockName))
+	lock, err := takeLock(&opt, dir)
 	if err != nil {
 		return nil, nil, fmt.Errorf("worldlog: %w", err)
 	}
 	r := newRecovery(opt.FS, dir)
+	r.shared = lock.shared
 	if err := r.run(); err != nil {
 		return nil, nil, errors.Join(err, lock.Close())
 	}
@@ -85,6 +86,8 @@ type recovery struct {
 	mark     mark     // up to which tick the log was durable
 	unpacked []header // closed segments that are not packed
 	last     commit
+	// shared is set if another writer may still run, and write to the last segment.
+	shared bool
 }
 
 func newRecovery(fsys FS, dir string) *recovery {
@@ -296,6 +299,11 @@ func (r *recovery) resume(l *Log) (*writer, error) {
 	w := newWriter(l)
 	w.head, w.sum, w.size, w.committedSize = r.seg.head, r.seg.sum, r.seg.off, r.seg.off
 	s := r.list.segments[len(r.list.segments)-1]
+	if r.shared {
+		if err := r.replaceLast(s); err != nil {
+			return nil, err
+		}
+	}
 	if !s.packed {
 		var err error
 		if w.file, err = r.fs.Append(filepath.Join(r.dir, s.name()), r.seg.off); err != nil {
@@ -329,6 +337,26 @@ func (r *recovery) resume(l *Log) (*writer, error) {
 		l.keeper.pack(h)
 	}
 	return w, nil
+}
+
+// replaceLast replaces the segment to which another writer may still write by a copy of what was read of it.
+func (r *recovery) replaceLast(s segmentFile) (err error) {
+	if s.packed {
+		return nil
+	}
+	src, err := openSegment(r.fs, r.dir, s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, src.close()) }()
+	return writeNew(r.fs, r.dir, s.name(), func(f io.Writer) error {
+		sum := sha256.New()
+		_, err := io.CopyN(io.MultiWriter(f, sum), src, r.seg.off)
+		if err == nil && [32]byte(sum.Sum(nil)) != r.seg.chain() {
+			err = fmt.Errorf("%s has changed while it was read: %w", s.name(), ErrCorrupt)
+		}
+		return err
+	})
 }
 
 // rotate ends the last segment if it is full, or packed.

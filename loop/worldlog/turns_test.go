@@ -2,6 +2,7 @@ package worldlog
 
 import (
 	"cmp"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -68,11 +69,18 @@ type process struct {
 	*memFS
 	*turns
 	dead bool
+	safe bool // it does not die
+	// The next operation needs no turn.
+	again bool
 }
 
 // enter waits for the turn of an operation.
 func (p *process) enter(op, name string) error {
-	p.wait(op + " " + name)
+	if p.again {
+		p.again = false
+	} else {
+		p.wait(op + " " + name)
+	}
 	if p.dead {
 		return syscall.EIO
 	}
@@ -143,6 +151,30 @@ func (p *process) Rename(from, to string) error {
 	return p.memFS.Rename(from, to)
 }
 
+// Lock is no turn of its own: taking a lock changes nothing that others see.
+func (p *process) Lock(name string) (io.Closer, error) {
+	lock, err := p.memFS.Lock(name)
+	if err != nil {
+		return nil, err
+	}
+	return &processLock{lock.(memLock), p}, nil
+}
+
+type processLock struct {
+	memLock
+	p *process
+}
+
+// HasName gives the next operation of the process without another turn: nothing comes between a look at the lock
+// and what follows it.
+func (l *processLock) HasName(name string) (bool, error) {
+	if err := l.p.enter("lookup", name); err != nil {
+		return false, err
+	}
+	l.p.again = true
+	return l.memLock.HasName(name)
+}
+
 func (p *process) Remove(name string) error {
 	if err := p.enter("remove", name); err != nil {
 		return err
@@ -153,6 +185,13 @@ func (p *process) Remove(name string) error {
 type processFile struct {
 	*memHandle
 	p *process
+}
+
+func (f *processFile) HasName(name string) (bool, error) {
+	if err := f.p.enter("lookup", name); err != nil {
+		return false, err
+	}
+	return f.memHandle.HasName(name)
 }
 
 // Read reads a part, as a file that grows is read.
@@ -168,7 +207,7 @@ func (f *processFile) Write(b []byte) (int, error) {
 	if f.p.dead {
 		return 0, syscall.EIO
 	}
-	if n := f.p.intN(60); n == 0 && strings.HasSuffix(f.name, segmentSuffix) {
+	if n := f.p.intN(60); n == 0 && !f.p.safe && strings.HasSuffix(f.name, segmentSuffix) {
 		f.p.dead = true
 		n, _ := f.memHandle.Write(b[:f.p.intN(len(b))])
 		return n, syscall.EIO

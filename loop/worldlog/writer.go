@@ -1,6 +1,7 @@
 package worldlog
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -161,7 +162,7 @@ func (w *writer) closeSegment(m *segmentEnd) error {
 	if err := w.sync(); err != nil {
 		return err
 	}
-	if err := w.checkName(); err != nil {
+	if err := w.check(); err != nil {
 		return err
 	}
 	err := w.file.Close()
@@ -181,7 +182,13 @@ func (w *writer) closeSegment(m *segmentEnd) error {
 func (w *writer) createSegment(h header) error {
 	text := h.append(nil)
 	name := segmentName(h.index)
-	err := writeNew(w.fs, w.l.dir, name, func(f io.Writer) error { return writeAll(f, text) })
+	s, found, err := hasSegment(w.fs, w.l.dir, h.index)
+	if err == nil && found {
+		err = fmt.Errorf("%s: %w", s.name(), fs.ErrExist)
+	}
+	if err == nil {
+		err = writeNew(w.fs, w.l.dir, name, func(f io.Writer) error { return writeAll(f, text) })
+	}
 	if err != nil {
 		return err
 	}
@@ -223,7 +230,7 @@ func (w *writer) sync() error {
 	if err := w.file.Sync(); err != nil {
 		return err
 	}
-	if err := w.checkName(); err != nil {
+	if err := w.check(); err != nil { // after the sync: what a next writer has found contains it
 		return err
 	}
 	onDisk, err := w.mark.write(w.ticks) // before anybody hears of it
@@ -240,6 +247,15 @@ func (w *writer) sync() error {
 	l.stats.Syncs++
 	l.reply(nil)
 	return nil
+}
+
+// check returns an error if the lock was lost, or the open segment was removed or replaced.
+func (w *writer) check() error {
+	lock, name := w.l.lock.check(), w.checkName()
+	if lock != nil && name != nil {
+		return fmt.Errorf("%w; %w", lock, name)
+	}
+	return cmp.Or(lock, name)
 }
 
 // checkName returns an error if the open segment was removed or replaced: data
@@ -267,7 +283,7 @@ func hasName(f File, name string) (bool, error) {
 // confirm answers the calls of Sync up to number asked, once all that was written is
 // durable, and so is the mark.
 func (w *writer) confirm(asked uint64) error {
-	if err := w.checkName(); err != nil {
+	if err := w.check(); err != nil {
 		return err
 	}
 	marked := w.l.marked // only this goroutine changes marked
