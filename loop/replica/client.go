@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -116,8 +117,9 @@ type Client struct {
 	config  ClientConfig
 	clock   loop.Clock
 	welcome Welcome
-	joined  bool // a Welcome has come, on this connection or an earlier one
-	live    bool // it has come on this connection
+	joined  bool   // a Welcome has come, on this connection or an earlier one
+	live    bool   // it has come on this connection
+	former  []byte // token of the Welcome before
 
 	layout *layout
 	empty  *State
@@ -191,7 +193,8 @@ func (c *Client) forget(l *layout) {
 
 // Connect begins a connection with a Hello: to resume the session if there was one. It returns
 // ErrCapacity if Send does not take the frame. Frames that come before the Welcome are ignored. On a
-// transport that loses frames the host calls Connect again if no Welcome comes.
+// transport that loses frames the host calls Connect again if no Welcome comes: the server answers each time, and
+// begins one session.
 func (c *Client) Connect() error {
 	h := Hello{Mode: c.config.Mode, SimVersion: c.config.SimVersion, Schema: c.config.Schema,
 		Credentials: c.config.Credentials, Token: c.welcome.Token, Held: c.held()}
@@ -321,17 +324,22 @@ func (c *Client) receiveWelcome(frame []byte, now int64) error {
 	switch {
 	case err != nil:
 		return err
-	case c.live:
+	case c.live && c.config.Ordered:
 		return nil // the same again
 	}
+	same := c.repeats(&w, c.welcome.Token)
+	if c.live && same || c.repeats(&w, c.former) {
+		return nil
+	}
+	w.resumed = w.resumed || same
 	if err := c.suits(&w); err != nil {
 		c.out = appendError(c.out[:0], WrongVersion, err.Error())
 		c.config.Send(c.out)
 		return err
 	}
-	same := w.schema.Hash() == c.layout.Hash()
-	if l := c.layout; !same || !w.resumed || w.tick < c.State().Tick() {
-		if !same {
+	known := w.schema.Hash() == c.layout.Hash()
+	if l := c.layout; !known || !w.resumed || w.tick < c.State().Tick() && !same {
+		if !known {
 			l = newLayout(w.schema)
 		}
 		c.forget(l)
@@ -342,11 +350,20 @@ func (c *Client) receiveWelcome(frame []byte, now int64) error {
 	}
 	c.sync.welcome(&w, now)
 	c.play.reset()
+	if !same {
+		c.former = append(c.former[:0], c.welcome.Token...)
+	}
 	w.token = append(c.welcome.Token[:0], w.token...)
 	c.welcome = w.public()
 	c.joined, c.live, c.missed, c.asked = true, true, 0, 0
 	c.flush()
 	return nil
+}
+
+// repeats reports whether a Welcome is one that has come before, with a token. On a transport that is not ordered a Welcome can come
+// twice, and the answer to a Hello on a connection that has a session is the Welcome of that session again.
+func (c *Client) repeats(w *welcome, token []byte) bool {
+	return !c.config.Ordered && len(token) > 0 && bytes.Equal(w.token, token)
 }
 
 // suits returns ErrUnsupported unless the client understands the server.

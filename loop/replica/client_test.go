@@ -526,7 +526,9 @@ func TestClientInputs(t *testing.T) {
 	if _, err := b.Input(1, nil, 1<<63); !errors.Is(err, ErrRange) {
 		t.Errorf("tick: %v", err)
 	}
-	b.join(plainWelcome(Schema{})) // of another session
+	other := plainWelcome(Schema{})
+	other.token = []byte("of another session")
+	b.join(other)
 	if b.Waiting() != 0 {
 		t.Errorf("%d inputs of a session that is gone", b.Waiting())
 	}

@@ -37,6 +37,8 @@
 //
 // The Welcome of each connection has a new token, with which the client resumes the session on another connection. Tokens are
 // signed. A Welcome can be lost, so an older token works until the client has sent a frame on a connection with a newer one.
+// On a transport that is not ordered a Hello may come twice, or again because the Welcome was lost: its connection has one
+// session, and gets the same Welcome.
 // If the Server still has the state that the client holds, the first frame is the difference to that state; otherwise it is
 // a whole view.
 //

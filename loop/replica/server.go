@@ -1,11 +1,13 @@
 package replica
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -38,8 +40,9 @@ type Server struct {
 	closed   bool
 	sessions []*session // by number
 	byNumber map[uint32]*session
-	places   map[string]int   // sessions of each address
-	leaving  []evertick.Input // Left, where the Sim had no room yet
+	places   map[string]int    // sessions of each address
+	again    map[Conn]*Session // connections that are not ordered: their first Hello may come again
+	leaving  []evertick.Input  // Left, where the Sim had no room yet
 	numbers  numbers
 
 	// For the goroutine of the Sim.
@@ -87,7 +90,8 @@ func New(sim *evertick.Sim, c Config) (*Server, error) {
 	s := &Server{
 		sim: sim, config: c, clock: sim.Config().Clock, source: source, shape: source.schema(), signer: newSigner(c.Secret, c.Spectate),
 		period:   int64(float64(c.Every) * float64(den) * 1e9 / float64(num)),
-		byNumber: make(map[uint32]*session), places: make(map[string]int), wake: make(chan struct{}, 1), done: make(chan struct{}),
+		byNumber: make(map[uint32]*session), places: make(map[string]int), again: make(map[Conn]*Session),
+		wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	s.origin = s.clock.Now()
 	s.hash = s.shape.Hash()
@@ -156,6 +160,10 @@ func (s *Server) Close() error {
 // Welcome. Any goroutine may call it. After an error, which wraps a Code, an Error frame has been sent,
 // and the transport closes the connection. hello is not kept.
 //
+// On a transport that is not ordered a Hello may come again: pass it to Session.Receive, as all further frames, or to Join,
+// which returns the Session that the connection has. Another frame that comes first there belongs to an earlier connection: its
+// error wraps BadFrame, but no Error frame is sent, which a client that connects again could take for the answer.
+//
 // The newest token of a client resumes its session. A Welcome can be lost, so an older token works until the
 // client has sent a frame on a connection with a newer one. After that it begins a new session, as a forged
 // one does. If the old connection is still open, it ends with the Error Replaced.
@@ -163,18 +171,58 @@ func (s *Server) Join(ctx context.Context, conn Conn, hello []byte) (*Session, e
 	if conn == nil {
 		panic("replica: Join: nil Conn")
 	}
-	c, err := s.join(ctx, conn, hello)
-	if err != nil {
-		s.count(func(st *Stats) { st.Refused++ })
-		code := codeOf(err, InternalFault)
-		text := ""
-		if code == BadFrame || code == WrongVersion {
-			text = err.Error()
+	c := s.sessionOf(conn)
+	if c == nil {
+		var err error
+		if c, err = s.join(ctx, conn, hello); err == nil {
+			return c, nil
 		}
-		conn.Send(appendError(nil, code, text))
+		if c = s.sessionOf(conn); err != errTwice || c == nil {
+			s.refuse(conn, hello, err)
+			return nil, err
+		}
+	}
+	if err := c.Receive(hello); err != nil {
 		return nil, err
 	}
 	return c, nil
+}
+
+// errTwice is for a Hello that came twice, if both are in Join at the same time.
+var errTwice = fmt.Errorf("%w: the Hello came twice", Closing)
+
+// refuse answers a client that is not admitted.
+func (s *Server) refuse(conn Conn, hello []byte, err error) {
+	s.count(func(st *Stats) { st.Refused++ })
+	if !conn.Ordered() && len(hello) > 0 && hello[0] != kindHello {
+		return
+	}
+	code := codeOf(err, InternalFault)
+	text := ""
+	if code == BadFrame || code == WrongVersion {
+		text = err.Error()
+	}
+	conn.Send(appendError(nil, code, text))
+}
+
+// sessionOf returns the Session of a connection that is not ordered, or nil.
+func (s *Server) sessionOf(conn Conn) *Session {
+	if !comesAgain(conn) {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.again[conn]
+}
+
+// comesAgain reports whether the Server looks for a Hello that comes again on a connection.
+func comesAgain(conn Conn) bool { return !conn.Ordered() && reflect.ValueOf(conn).Comparable() }
+
+// forget is for the end of a connection. mu is locked.
+func (s *Server) forget(c *Session) {
+	if c.again && s.again[c.conn] == c {
+		delete(s.again, c.conn)
+	}
 }
 
 // codeOf returns the Code that an error wraps, or another one.
@@ -198,8 +246,11 @@ func (s *Server) join(ctx context.Context, conn Conn, hello []byte) (*Session, e
 	}
 	old, valid := s.signer.parse(h.Token)
 	c := &Session{conn: conn, mode: h.Mode, ordered: conn.Ordered()}
-	w := s.welcome
-	over, err := s.admit(c, old, valid, &grant, &w)
+	if c.again = comesAgain(conn); !c.ordered {
+		c.hello = h
+		c.hello.Token, c.hello.Credentials = bytes.Clone(h.Token), bytes.Clone(h.Credentials)
+	}
+	w, over, err := s.admit(c, old, valid, &grant)
 	sent := err != nil
 	defer func() {
 		if !sent { // also after a panic of a Conn: a session must not stay for good
@@ -215,10 +266,6 @@ func (s *Server) join(ctx context.Context, conn Conn, hello []byte) (*Session, e
 	if c.resumed && !c.unsure {
 		c.held = h.Held
 	}
-	if h.Mode == Simulate {
-		w.seed = s.sim.Seed()
-	}
-	w.tick = s.tick.Load()
 	if sent = conn.Send(w.append(nil)); !sent {
 		return nil, TooSlow
 	}
@@ -252,17 +299,20 @@ func (s *Server) authorize(ctx context.Context, h Hello) (Grant, error) {
 
 // admit finds or makes the session of a connection, and its next token. A connection that the session
 // had until now is over, and is returned, or one that makes room.
-func (s *Server) admit(c *Session, old token, valid bool, grant *Grant, w *welcome) (over *Session, err error) {
+func (s *Server) admit(c *Session, old token, valid bool, grant *Grant) (w welcome, over *Session, err error) {
 	now := s.now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return nil, Closing
+		return w, nil, Closing
+	}
+	if c.again && s.again[c.conn] != nil {
+		return w, nil, errTwice
 	}
 	ses, address := s.byNumber[old.session], addressOf(c.conn)
 	if valid && ses != nil && ses.accepts(old) {
 		if !ses.mayResume(now) {
-			return nil, TooFast
+			return w, nil, TooFast
 		}
 		c.resumed = true
 	} else {
@@ -273,7 +323,7 @@ func (s *Server) admit(c *Session, old token, valid bool, grant *Grant, w *welco
 			ses, err = s.beginSession(grant, now)
 		}
 		if err != nil {
-			return over, err
+			return w, over, err
 		}
 	}
 	s.place(ses, address)
@@ -289,9 +339,24 @@ func (s *Server) admit(c *Session, old token, valid bool, grant *Grant, w *welco
 	ses.count++
 	c.count = ses.count
 	c.unsure = old.server != s.signer.server || c.mode == View && old.count <= ses.rewound
+	if c.again {
+		s.again[c.conn] = c
+	}
+	return c.welcome(), over, nil
+}
+
+// welcome returns the Welcome of a connection. Server.mu and the mutex of the session are locked.
+func (c *Session) welcome() welcome {
+	ses := c.session
+	s := ses.server
+	w := s.welcome
 	w.session, w.resumed, w.received = ses.number, c.resumed, ses.window.greatest
-	w.token = s.signer.append(nil, token{ses.number, ses.count, s.signer.server, ses.began})
-	return over, nil
+	w.token = s.signer.append(nil, token{ses.number, c.count, s.signer.server, ses.began})
+	w.tick = s.tick.Load()
+	if c.mode == Simulate {
+		w.seed = s.sim.Seed()
+	}
+	return w
 }
 
 // accepts reports whether a signed token resumes the session. Server.mu is locked.
@@ -365,6 +430,7 @@ func (ses *session) leave(why error) *Session {
 	c := ses.current
 	if c != nil {
 		ses.current, c.ended = nil, why
+		ses.server.forget(c)
 	}
 	return c
 }
@@ -436,9 +502,14 @@ func (s *Server) pushJoined(ses *session, data []byte) error {
 }
 
 // attach gives a session its connection, after the Welcome: no frame may be before that.
-func (s *Server) attach(c *Session) error {
+func (s *Server) attach(c *Session) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer func() {
+		if err != nil {
+			s.forget(c)
+		}
+	}()
 	ses := c.session
 	ses.mu.Lock()
 	defer ses.mu.Unlock()
@@ -472,6 +543,7 @@ func (s *Server) attach(c *Session) error {
 func (s *Server) giveUp(c *Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.forget(c)
 	switch {
 	case !c.resumed:
 		s.endSession(c.session, TooSlow)

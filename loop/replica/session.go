@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -24,6 +25,8 @@ type Session struct {
 	resumed bool
 	unsure  bool   // the client may hold a state that this Sim never had, or of a time that it has left: see session.rewound
 	count   uint64 // of the token in its Welcome
+	hello   Hello  // the first one, if the transport is not ordered
+	again   bool   // Server.again has it until it is over
 	ended   error  // why the connection is over; nil: it is not. session.mu guards it.
 
 	// For the goroutine that calls Receive.
@@ -198,7 +201,9 @@ func (c *Session) admit(frame []byte, now int64) error {
 	case !ses.frames.take(now, 1) || !ses.bytes.take(now, len(frame)):
 		return TooFast
 	}
-	ses.confirmed = c.count
+	if frame[0] != kindHello { // which the client also sends if the Welcome is lost
+		ses.confirmed = c.count
+	}
 	ses.stats.Received.add(len(frame))
 	ses.server.count(func(st *Stats) { st.Received.add(len(frame)) })
 	return nil
@@ -216,11 +221,42 @@ func (c *Session) receive(frame []byte, now int64) error {
 		return c.receivePing(frame, now)
 	case kindResync:
 		return c.receiveResync(frame, now)
+	case kindHello:
+		return c.receiveHello(frame, now)
 	case kindError:
 		return bad(parseError(frame))
 	default:
 		return fmt.Errorf("%w: kind %d", BadFrame, kind)
 	}
+}
+
+// receiveHello is for a Hello after the first one. On a transport that is not ordered it comes twice, too late, or again because no
+// Welcome has arrived. The client gets the Welcome again if this is the first Hello again, or if it has the token of that Welcome.
+// Any other is one of an earlier connection, and is ignored.
+func (c *Session) receiveHello(frame []byte, now int64) error {
+	h, err := parseHello(frame)
+	switch {
+	case err != nil:
+		return bad(err)
+	case c.ordered:
+		return fmt.Errorf("%w: a second Hello", BadFrame)
+	}
+	s := c.session.server
+	t, signed := s.signer.parse(h.Token)
+	s.mu.Lock()
+	current := signed && t.server == s.signer.server && t.session == c.session.number && t.count == c.count
+	first := bytes.Equal(h.Token, c.hello.Token) && bytes.Equal(h.Credentials, c.hello.Credentials) && h.Mode == c.hello.Mode
+	if !current && !first || !c.session.mayResume(now) {
+		s.mu.Unlock()
+		return nil
+	}
+	c.session.mu.Lock()
+	w := c.welcome()
+	c.session.mu.Unlock()
+	s.mu.Unlock()
+	w.resumed = c.resumed || current
+	c.conn.Send(w.append(nil)) // if it does not take it, the client asks again
+	return nil
 }
 
 // bad wraps the error of a parser in BadFrame.
