@@ -36,7 +36,8 @@ func plant(t *testing.T, dir string, size int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		head := b[: 53+int(b[52]) : 53+int(b[52])] // see package worldlog
+		end := 53 + int(b[52]) + 228 // see package worldlog
+		head := b[:end:end]
 		le.PutUint32(head[40:], uint32(size))
 		le.PutUint32(head[44:], uint32(len(packed)))
 		le.PutUint32(head[48:], crc32.Checksum(content, table))

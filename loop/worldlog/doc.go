@@ -25,6 +25,8 @@
 //   - After the death of the process at any moment, [Recover] finds every tick up
 //     to WrittenTick. After a power cut it finds every tick up to DurableTick, and
 //     perhaps more. What it finds is a prefix of what was committed, tick by tick.
+//   - Recover and Reader.Refresh cost what is new, not what was ever written: see
+//     Checkpoints.
 //   - Recover destroys no data of a log: it keeps the torn end that it cuts, and
 //     snapshots of another run or of ticks that the log does not have, as files *.cut.
 //   - A snapshot belongs to a run. Only snapshots of the run that writes count for
@@ -81,6 +83,22 @@
 //     commits, and before a commit that calls the damaged tick durable, is an error.
 //   - Two logs of one run hold the same ticks, not the same bytes: a commit also
 //     records how far the disk lagged.
+//
+// # Checkpoints
+//
+// A snapshot of the tick that was committed last, as all of package replay are, is also
+// a checkpoint: its header says where in which segment its commit ends, the chain hash
+// up to there, and what else it takes to read and write the log from there on. The
+// file appears once its tick is durable.
+//
+// Recover begins at the newest checkpoint that the log bears out: at that place it has a
+// commit of that tick, with the same state hash and rolling CRC. From there it reads and
+// checks all that follows. So its cost is that of what is new since the last snapshot,
+// of a packed segment also that of unpacking it up to there, and one listing of the
+// directory. It trusts what is before: a bit that has changed there is found by a Reader
+// that reads it, and by replay.Verify. Of the segments before, it checks that each is
+// there. Without a checkpoint it reads everything. A snapshot with a checkpoint of
+// another history is not of this log, and is set aside.
 //
 // # Marks
 //
@@ -161,7 +179,7 @@
 //
 //	snapshot
 //	 0   8  magic 89 "evtsnp" 0A
-//	 8   2  format version, 1
+//	 8   2  format version, 2
 //	10   2  flags, 0
 //	12   4  SimVersion
 //	16   8  seed
@@ -172,9 +190,25 @@
 //	48   4  CRC of the data
 //	52   1  length of the scenario's name
 //	53   n  name of the scenario
+//	     8  first tick of the run
+//	    32  Identity.Parent
+//	     8  number of the first segment that must be there
+//	     8  checkpoint: number of the segment with the commit of the tick
+//	     8  offset after that commit in the unpacked segment; 0: no checkpoint, and
+//	        what follows up to the CRC of the header is 0 as well
+//	     8  ticks of the segment up to there
+//	     8  ticks of the log
+//	     8  records in them
+//	     8  Seq of the record before
+//	     4  rolling CRC after the commit
+//	    32  chain hash up to there
+//	    96  state of SHA-256 after the bytes of the segment up to there: eight
+//	        big-endian words, and the block that is not full, filled up with zeros
 //	     4  CRC of the header up to here
 //	     …  data, packed with zstd into one frame, which says its size if that is 256 or
 //	        more; of no data, nothing
+//
+// Version 1 of a snapshot ends its header with the CRC after the name; it is read as well.
 //
 //	mark
 //	 0    8  magic 89 "evtdur" 0A

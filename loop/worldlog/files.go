@@ -105,6 +105,11 @@ func moveAside(fsys FS, dir string, cuts []string, file string) (string, error) 
 	return name, fsys.Rename(filepath.Join(dir, file), filepath.Join(dir, name))
 }
 
+// find returns where a segment is in the list.
+func (l *listing) find(index uint64) (int, bool) {
+	return slices.BinarySearchFunc(l.segments, index, func(s segmentFile, index uint64) int { return cmp.Compare(s.index, index) })
+}
+
 // Windows larger than this are refused: a frame of a few bytes may ask for any.
 const maxWindow = 8 << 20
 

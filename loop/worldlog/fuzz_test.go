@@ -200,7 +200,7 @@ func FuzzSnapshot(f *testing.F) {
 	})
 }
 
-func headerOfSnapshot(data []byte) int { return snapshotFixed + int(data[snapshotFixed-1]) + crcSize }
+func headerOfSnapshot(data []byte) int { return snapshotHeaderSize(data[:snapshotFixed]) }
 
 func mendSnapshot(data []byte) {
 	if len(data) < snapshotFixed || len(data) < headerOfSnapshot(data) {

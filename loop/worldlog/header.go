@@ -32,7 +32,7 @@ const (
 	snapshotMagic = "\x89evtsnp\n"
 
 	segmentVersion  = 1
-	snapshotVersion = 1
+	snapshotVersion = 2
 
 	maxScenario     = 255
 	headerCRCAt     = 72 // where the rolling CRC stands

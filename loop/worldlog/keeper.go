@@ -29,13 +29,14 @@ type keeper struct {
 	kept      []uint64 // ticks of the snapshots of this run that are on disk, rising
 
 	mu     sync.Mutex
-	closed []header
+	closed []uint64 // numbers of segments
 }
 
 // snapshotJob is a snapshot under way; its memory is reused.
 type snapshotJob struct {
 	tick, hash uint64
 	data       []byte
+	at         chan checkpoint // gets the one after tick; nil: none is known
 }
 
 // slots is how many snapshots may be under way: one being written and one
@@ -52,12 +53,12 @@ func newKeeper(l *Log) *keeper {
 }
 
 // pack asks for a closed segment to be compressed. It never waits.
-func (k *keeper) pack(h header) {
+func (k *keeper) pack(index uint64) {
 	if !k.l.opt.Compress {
 		return
 	}
 	k.mu.Lock()
-	k.closed = append(k.closed, h)
+	k.closed = append(k.closed, index)
 	k.mu.Unlock()
 	signal(k.wake)
 }
@@ -119,12 +120,12 @@ func (k *keeper) writeSnapshot(job *snapshotJob) error {
 	}
 	k.packed = enc.EncodeAll(job.data, k.packed[:0])
 	ref := snapshotRef{tick: job.tick, hash: job.hash, size: uint64(len(job.data)), crc: wire.CRC(0, job.data)}
-	head := appendSnapshotHeader(nil, &k.l.id, &ref, len(k.packed))
 	if job.tick < k.l.committed.Load() { // a state must not be restored if the log may lose its tick
 		if err := k.l.waitTicks(context.Background(), job.tick+1, true); err != nil {
 			return err
 		}
 	}
+	head := appendSnapshotHeader(nil, &k.l.id, &ref, len(k.packed), 0, k.checkpointOf(job))
 	err = writeNew(k.l.opt.FS, k.l.dir, snapshotName(job.tick), func(f io.Writer) error {
 		if err := writeAll(f, head); err != nil {
 			return err
@@ -141,6 +142,23 @@ func (k *keeper) writeSnapshot(job *snapshotJob) error {
 	defer k.l.mu.Unlock()
 	k.l.refs = append(k.l.refs, ref)
 	return nil
+}
+
+// checkpointOf waits for the checkpoint of a job. A log that has ended may have none.
+func (k *keeper) checkpointOf(job *snapshotJob) *checkpoint {
+	var c checkpoint
+	if job.at == nil {
+		return &c
+	}
+	select {
+	case c = <-job.at:
+	case <-k.l.done:
+		select {
+		case c = <-job.at:
+		default:
+		}
+	}
+	return &c
 }
 
 // removeOldSnapshots removes the snapshots beyond the number to keep, oldest first. It counts and removes
@@ -163,16 +181,16 @@ func (k *keeper) packOne() bool {
 		k.mu.Unlock()
 		return false
 	}
-	h := k.closed[0]
+	index := k.closed[0]
 	k.closed = k.closed[1:]
 	if len(k.closed) > 0 {
 		signal(k.wake) // snapshots come in between
 	}
 	k.mu.Unlock()
-	err := k.packSegment(h)
+	err := k.packSegment(index)
 	k.l.count(func(s *Stats) {
 		if err != nil {
-			s.PackErr = fmt.Errorf("worldlog: packing %s: %w", segmentName(h.index), err)
+			s.PackErr = fmt.Errorf("worldlog: packing %s: %w", segmentName(index), err)
 		} else {
 			s.Packed++
 		}
@@ -182,25 +200,25 @@ func (k *keeper) packOne() bool {
 
 // packSegment replaces a segment by its packed form, after it has read that form
 // from the file and found it equal.
-func (k *keeper) packSegment(h header) error {
+func (k *keeper) packSegment(index uint64) error {
 	fsys, dir := k.l.opt.FS, k.l.dir
 	var want [32]byte
-	err := writeNew(fsys, dir, packedName(h.index), func(f io.Writer) error {
+	err := writeNew(fsys, dir, packedName(index), func(f io.Writer) error {
 		var err error
-		want, err = k.packInto(f, segmentFile{index: h.index})
+		want, err = k.packInto(f, segmentFile{index: index})
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	got, err := sumOf(fsys, dir, segmentFile{index: h.index, packed: true})
+	got, err := sumOf(fsys, dir, segmentFile{index: index, packed: true})
 	if err == nil && got != want {
 		err = fmt.Errorf("the packed form unpacks to other bytes: %w", ErrCorrupt)
 	}
 	if err != nil {
-		return errors.Join(err, removeExisting(fsys, filepath.Join(dir, packedName(h.index))))
+		return errors.Join(err, removeExisting(fsys, filepath.Join(dir, packedName(index))))
 	}
-	return fsys.Remove(filepath.Join(dir, segmentName(h.index)))
+	return fsys.Remove(filepath.Join(dir, segmentName(index)))
 }
 
 func (k *keeper) packInto(f io.Writer, s segmentFile) (sum [32]byte, err error) {

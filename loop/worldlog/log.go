@@ -35,7 +35,9 @@ type Log struct {
 		records uint64
 		bytes   int
 	}
-	last    commit // only with committed
+	last    commit   // only with committed
+	at      position // after it; offset 0: nothing is committed
+	asks    []sumAsk // in the order of at
 	refs    []snapshotRef
 	syncNow bool // sync as soon as possible
 	closing bool
@@ -62,6 +64,13 @@ type segmentEnd struct {
 	at    int
 	next  header // Parent is filled in by the writer
 	ticks uint64 // tick+1 of the last commit before it
+}
+
+// sumAsk asks the writer for the checkpoint after a commit.
+type sumAsk struct {
+	at    int // where in buf the commit ends; 0: it was taken
+	pos   position
+	reply chan checkpoint
 }
 
 // waiter is a call that waits until a tick is durable, or until the writer has
@@ -300,7 +309,19 @@ func (l *Log) endTick(bytes int) {
 	l.committed.Store(l.last.tick + 1)
 	l.seg.bytes += int64(bytes)
 	l.seg.ticks++
+	l.at = position{segment: l.seg.index, offset: l.seg.bytes, segTicks: l.seg.ticks,
+		ticks: l.at.ticks + 1, records: l.at.records + l.last.records, coder: l.enc}
 	l.rotate()
+}
+
+// askSum asks for the checkpoint after the last commit; mu is held.
+func (l *Log) askSum(job *snapshotJob) {
+	if l.at.offset == 0 {
+		return
+	}
+	job.at = make(chan checkpoint, 1)
+	l.asks = append(l.asks, sumAsk{at: l.committedBytes, pos: l.at, reply: job.at})
+	signal(l.wake)
 }
 
 // appendRefs adds the SnapshotRefs of the snapshots that are finished.

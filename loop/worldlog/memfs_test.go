@@ -217,6 +217,14 @@ func (h *memHandle) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// Seek is for offsets from the start only.
+func (h *memHandle) Seek(offset int64, _ int) (int64, error) {
+	h.fs.mu.Lock()
+	defer h.fs.mu.Unlock()
+	h.at = int(offset)
+	return offset, nil
+}
+
 // WriteAt writes within the file.
 func (h *memHandle) WriteAt(p []byte, off int64) (int, error) {
 	h.fs.mu.Lock()

@@ -134,7 +134,7 @@ func TestSnapshotsBelongToARun(t *testing.T) {
 				if v.next > 0 && !slices.Contains(v.own, 0) {
 					ref.tick = 0
 				}
-				v.m.names["log/"+snapshotName(ref.tick)] = &memFile{data: appendSnapshotHeader(nil, &id, &ref, 0)}
+				v.m.names["log/"+snapshotName(ref.tick)] = &memFile{data: appendSnapshotHeader(nil, &id, &ref, 0, 0, new(checkpoint))}
 				v.cuts++
 			}
 			v.live(t, 0, 1, 4)

@@ -35,8 +35,8 @@ type Cut struct {
 	Saved  string // the file in the directory of the log that keeps those bytes
 }
 
-// Recover opens the log in dir for writing after its last whole tick. It reads and checks all of
-// it, cuts what follows the last commit if a crash can have left that, removes temporary files, and
+// Recover opens the log in dir for writing after its last whole tick. It reads and checks the log from its
+// newest checkpoint on, see the package comment, or all of it, cuts what follows the last commit if a crash can have left that, removes temporary files, and
 // returns once the rest is durable. It keeps what it cuts, and snapshots of another run or of ticks that
 // the log does not have, under names that end with ".cut". Nothing else reads or writes these files:
 // users may inspect and remove them.
@@ -82,9 +82,11 @@ type recovery struct {
 	in       *bufio.Reader  // of the segment being read
 	seg      *segmentReader // the last one that was read
 	report   *Report
-	size     int64    // of the last segment's file
-	mark     mark     // up to which tick the log was durable
-	unpacked []header // closed segments that are not packed
+	size     int64     // of the last segment's file
+	mark     mark      // up to which tick the log was durable
+	unpacked []uint64  // numbers of closed segments that are not packed
+	base     *Snapshot // the segments before its tick are not read; nil: all are
+	strange  []uint64  // ticks of snapshots that are of another history than the log
 	last     commit
 	// shared is set if another writer may still run, and write to the last segment.
 	shared bool
@@ -108,6 +110,9 @@ func (r *recovery) run() error {
 	if len(r.list.segments) == 0 {
 		return noLogError(r.dir, r.mark.ticks)
 	}
+	if err := r.findBase(); err != nil {
+		return err
+	}
 	if err := r.readAll(); err != nil {
 		return err
 	}
@@ -120,12 +125,64 @@ func (r *recovery) run() error {
 	return nil
 }
 
-// readAll checks every segment and changes nothing. A last segment without a
+// findBase finds the newest snapshot with a checkpoint that the log has.
+func (r *recovery) findBase() error {
+	for i := len(r.list.snapshots) - 1; i >= 0; i-- {
+		tick := r.list.snapshots[i]
+		h, err := readSnapshotHeader(r.fs, r.dir, tick)
+		if err != nil || h.at.offset == 0 {
+			continue // a later look at it says what is wrong
+		}
+		err = r.tryBase(&h.Snapshot)
+		if err == nil {
+			r.base = &h.Snapshot
+			return nil
+		}
+		if !errors.Is(err, errElsewhere) {
+			return err
+		}
+		r.strange = append(r.strange, tick)
+	}
+	return nil
+}
+
+// tryBase returns errElsewhere if the log does not have the checkpoint of a snapshot.
+func (r *recovery) tryBase(s *Snapshot) (err error) {
+	i, found := r.list.find(s.at.segment)
+	if !found {
+		return errElsewhere
+	}
+	src, err := openSegment(r.fs, r.dir, r.list.segments[i])
+	if err != nil {
+		return fmt.Errorf("worldlog: %w", err)
+	}
+	defer func() { err = errors.Join(err, src.close()) }()
+	seg := newSegmentReader(src, r.list.segments[i].name())
+	err = seg.readHeader()
+	if err == nil && !seg.isOf(&s.Identity) {
+		err = errElsewhere
+	}
+	if err == nil {
+		err = seg.resume(src, s)
+	}
+	if errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported) {
+		err = errElsewhere // reading from another place says what is wrong with the segment
+	}
+	return err
+}
+
+// readAll checks every segment from the base on, and changes nothing. A last segment without a
 // header is dropped from the list.
 func (r *recovery) readAll() error {
 	var prev *segmentLink
 	for i, s := range r.list.segments {
 		last := i == len(r.list.segments)-1
+		if r.base != nil && s.index < r.base.at.segment {
+			if !s.packed {
+				r.unpacked = append(r.unpacked, s.index)
+			}
+			continue
+		}
 		next := &segmentReader{in: r.in, name: s.name(), sum: sha256.New()}
 		err := r.read(next, s, prev, last)
 		if last && i > 0 && errors.Is(err, errShort) && !s.packed {
@@ -136,7 +193,10 @@ func (r *recovery) readAll() error {
 		if err != nil {
 			return err
 		}
-		if i == 0 {
+		switch {
+		case r.base != nil:
+			r.report.Identity = r.base.Identity
+		case i == 0:
 			r.report.Identity = next.head.id
 		}
 		if r.seg = next; next.ticks > 0 {
@@ -144,7 +204,7 @@ func (r *recovery) readAll() error {
 		}
 		prev = next.link()
 		if !last && !s.packed {
-			r.unpacked = append(r.unpacked, next.head)
+			r.unpacked = append(r.unpacked, s.index)
 		}
 	}
 	r.report.Segments = len(r.list.segments)
@@ -168,6 +228,12 @@ func (r *recovery) read(seg *segmentReader, s segmentFile, prev *segmentLink, la
 	}
 	if err := seg.follows(prev, s.index); err != nil {
 		return err
+	}
+	if r.base != nil && s.index == r.base.at.segment {
+		if err := seg.resume(src, r.base); err != nil {
+			return err
+		}
+		r.report.Ticks, r.report.Records = r.base.at.ticks, r.base.at.records
 	}
 	var t Tick
 	for {
@@ -213,7 +279,7 @@ func (r *recovery) cleanUp() error {
 	for _, tick := range r.list.snapshots {
 		h, err := readSnapshotHeader(r.fs, r.dir, tick)
 		switch {
-		case tick > limit || err == nil && !h.isOf(&r.report.Identity):
+		case tick > limit || slices.Contains(r.strange, tick) || err == nil && !h.isOf(&r.report.Identity):
 			if err := r.moveAside(snapshotName(tick)); err != nil {
 				return err
 			}
@@ -324,6 +390,9 @@ func (r *recovery) resume(l *Log) (*writer, error) {
 		l.marked = w.ticks
 	}
 	l.last = r.last
+	if r.report.Ticks > 0 {
+		l.at = position{segment: r.seg.head.index, offset: r.seg.off, segTicks: r.seg.ticks, ticks: r.report.Ticks, records: r.report.Records, coder: r.seg.coder}
+	}
 	l.committed.Store(w.ticks)
 	l.written.Store(w.ticks)
 	l.durable.Store(w.ticks)
@@ -333,8 +402,8 @@ func (r *recovery) resume(l *Log) (*writer, error) {
 		return nil, err
 	}
 	l.keeper.kept = slices.Clone(r.report.Snapshots)
-	for _, h := range r.unpacked {
-		l.keeper.pack(h)
+	for _, index := range r.unpacked {
+		l.keeper.pack(index)
 	}
 	return w, nil
 }

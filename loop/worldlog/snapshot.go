@@ -23,11 +23,14 @@ const (
 
 // Snapshot is the header of a snapshot file, and its data if it was loaded.
 type Snapshot struct {
-	Identity Identity // Parent and FirstTick are zero
+	Identity Identity // Parent and FirstTick are zero in a file of version 1
 	Tick     uint64
 	Hash     uint64 // of the state, to be checked after a restore
 	Size     int    // bytes of data
 	Data     []byte
+
+	first uint64     // the first segment that must be there: those before may have been removed
+	at    checkpoint // where the log stands after Tick, if at.offset > 0
 }
 
 // snapshotRef is the data of a SnapshotRef record.
@@ -65,35 +68,57 @@ const (
 	minSnapshotHeader = snapshotFixed + crcSize
 )
 
-// appendSnapshotHeader appends the header of a file; crc is that of the data.
-func appendSnapshotHeader(dst []byte, id *Identity, ref *snapshotRef, packed int) []byte {
+// appendSnapshotHeader appends the header of a file; crc is that of the data, first and at are as in Snapshot.
+func appendSnapshotHeader(dst []byte, id *Identity, ref *snapshotRef, packed int, first uint64, at *checkpoint) []byte {
 	start := len(dst)
 	dst = appendPreamble(dst, snapshotMagic, snapshotVersion)
 	dst = wire.AppendU32s(dst, id.SimVersion)
 	dst = wire.AppendU64s(dst, id.Seed, ref.tick, ref.hash)
 	dst = wire.AppendU32s(dst, uint32(ref.size), uint32(packed), ref.crc)
 	dst = wire.AppendName(dst, id.Scenario)
+	dst = wire.AppendU64s(dst, id.FirstTick)
+	dst = append(dst, id.Parent[:]...)
+	dst = at.append(wire.AppendU64s(dst, first))
 	return wire.AppendCRC(dst, start)
 }
 
 // snapshotHead is a decoded header.
 type snapshotHead struct {
 	Snapshot
-	packed int
-	crc    uint32
+	version uint16
+	packed  int
+	crc     uint32
+}
+
+// snapshotHeaderSize returns how long the header is that begins with fixed, of snapshotFixed bytes.
+func snapshotHeaderSize(fixed []byte) int {
+	size := minSnapshotHeader + int(fixed[snapshotFixed-1])
+	if fixed[len(snapshotMagic)] > 1 {
+		size += extraSize
+	}
+	return size
 }
 
 func (h *snapshotHead) decode(b []byte) error {
-	r, _, err := readPreamble(b, snapshotMagic, "snapshot", snapshotVersion)
+	r, version, err := readPreamble(b, snapshotMagic, "snapshot", snapshotVersion)
 	if err != nil {
 		return err
 	}
+	h.version = version
 	h.Identity.SimVersion = r.U32()
 	h.Identity.Seed, h.Tick, h.Hash = r.U64(), r.U64(), r.U64()
 	size, packed := r.U32(), r.U32()
 	h.crc = r.U32()
 	h.Identity.Scenario = string(r.Name())
-	if r.Done() != nil || size > MaxSnapshot || h.Tick > maxTickNumber || packed > MaxSnapshot+MaxSnapshot/2 {
+	ok := true
+	if version > 1 {
+		h.Identity.FirstTick = r.U64()
+		copy(h.Identity.Parent[:], r.Bytes(len(h.Identity.Parent)))
+		h.first = r.U64()
+		ok = h.at.read(&r) && h.Identity.FirstTick <= maxTickNumber && h.first <= maxSegment &&
+			(h.at.offset == 0 || h.Identity.FirstTick <= h.Tick && h.first <= h.at.segment)
+	}
+	if !ok || r.Done() != nil || size > MaxSnapshot || h.Tick > maxTickNumber || packed > MaxSnapshot+MaxSnapshot/2 {
 		return fmt.Errorf("impossible header: %w", ErrCorrupt)
 	}
 	h.Size, h.packed = int(size), int(packed)
@@ -136,6 +161,9 @@ func readSnapshotHeader(fsys FS, dir string, tick uint64) (*snapshotHead, error)
 
 // isOf reports whether the snapshot says that it is of the run that id describes.
 func (h *snapshotHead) isOf(id *Identity) bool {
+	if h.version > 1 {
+		return h.Identity == *id
+	}
 	return h.Identity.Scenario == id.Scenario && h.Identity.SimVersion == id.SimVersion && h.Identity.Seed == id.Seed
 }
 
@@ -158,12 +186,12 @@ func openSnapshot(fsys FS, dir string, tick uint64) (*snapshotHead, File, error)
 }
 
 func (h *snapshotHead) read(r io.Reader) error {
-	var buf [minSnapshotHeader + maxScenario]byte
+	var buf [minSnapshotHeader + maxScenario + extraSize]byte
 	_, err := io.ReadFull(r, buf[:snapshotFixed])
 	if err != nil {
 		return corruptUnless(err)
 	}
-	b := buf[:minSnapshotHeader+int(buf[snapshotFixed-1])]
+	b := buf[:snapshotHeaderSize(buf[:snapshotFixed])]
 	if _, err := io.ReadFull(r, b[snapshotFixed:]); err != nil {
 		return corruptUnless(err)
 	}
@@ -319,7 +347,10 @@ func (l *Log) takeSlot(tick, hash uint64) (*snapshotJob, error) {
 	}
 	select {
 	case job := <-l.keeper.free:
-		job.tick, job.hash = tick, hash
+		job.tick, job.hash, job.at = tick, hash, nil
+		if tick+1 == committed {
+			l.askSum(job)
+		}
 		return job, nil
 	default:
 		l.stats.SnapshotsBusy++

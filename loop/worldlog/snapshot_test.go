@@ -272,7 +272,7 @@ func TestSnapshotBombs(t *testing.T) {
 	} {
 		m := newMemFS()
 		ref := snapshotRef{tick: 1, size: uint64(c.size), crc: wire.CRC(0, zeros[:c.size])}
-		m.names["log/"+snapshotName(1)] = &memFile{data: append(appendSnapshotHeader(nil, &testID, &ref, len(c.packed)), c.packed...)}
+		m.names["log/"+snapshotName(1)] = &memFile{data: append(appendSnapshotHeader(nil, &testID, &ref, len(c.packed), 0, new(checkpoint)), c.packed...)}
 		grown := allocated(func() {
 			s, err := LoadSnapshotUpTo("log", m, 1, c.limit)
 			if !errors.Is(err, c.want) || err == nil && len(s.Data) != c.size {

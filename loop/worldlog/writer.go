@@ -22,6 +22,7 @@ type writer struct {
 	next          *header      // begins with the next byte
 	size          int64        // of the open segment
 	committedSize int64        // of it, up to the end of a commit
+	atCommit      *checkpoint  // the sum there, if bytes of the next tick were written since
 	spare         []byte       // the half of the buffer that is not being filled
 	ends          []segmentEnd // likewise
 	ticks         uint64       // tick+1 of the last commit written
@@ -35,6 +36,7 @@ type writer struct {
 type batch struct {
 	bytes            []byte
 	ends             []segmentEnd
+	asks             []sumAsk
 	whole            int    // bytes up to the end of the last commit
 	ticks            uint64 // tick+1 of that commit, or of an earlier one
 	syncs            uint64 // calls of Sync that it answers
@@ -100,6 +102,7 @@ func (w *writer) swapBuffers() batch {
 	defer l.mu.Unlock()
 	b := batch{ticks: w.ticks, syncs: l.syncs, syncNow: l.syncNow, closing: l.closing}
 	l.syncNow = false
+	b.asks, l.asks = l.asks, nil
 	if l.ready == 0 {
 		return b
 	}
@@ -117,13 +120,19 @@ func (w *writer) write(b batch) error {
 	from := 0
 	for i := range b.ends {
 		m := &b.ends[i]
-		if err := w.append(b.bytes[from:m.at]); err != nil {
+		if err := w.writeUpTo(&b, &from, m.at); err != nil {
 			return err
 		}
 		if err := w.closeSegment(m); err != nil {
 			return err
 		}
-		from = m.at
+	}
+	if err := w.writeUpTo(&b, &from, b.whole); err != nil {
+		return err
+	}
+	if from < len(b.bytes) && w.atCommit == nil {
+		c := w.checkpoint()
+		w.atCommit = &c
 	}
 	if err := w.append(b.bytes[from:]); err != nil {
 		return err
@@ -134,6 +143,48 @@ func (w *writer) write(b batch) error {
 		w.l.written.Store(b.ticks)
 	}
 	return nil
+}
+
+// writeUpTo writes b from one offset to another, which ends a commit, and answers those who ask for a checkpoint there.
+func (w *writer) writeUpTo(b *batch, from *int, to int) error {
+	for len(b.asks) > 0 && b.asks[0].at <= to {
+		ask := b.asks[0]
+		b.asks = b.asks[1:]
+		if err := w.appendCommits(b.bytes[*from:ask.at]); err != nil {
+			return err
+		}
+		*from = ask.at
+		c := w.checkpoint()
+		if w.atCommit != nil {
+			c = *w.atCommit
+		}
+		if c.segment != ask.pos.segment || c.offset != ask.pos.offset {
+			c = checkpoint{} // none is better than a wrong one
+		} else if c.offset > 0 {
+			c.position = ask.pos
+		}
+		ask.reply <- c
+	}
+	err := w.appendCommits(b.bytes[*from:to])
+	*from = to
+	return err
+}
+
+// appendCommits writes bytes that end with a commit.
+func (w *writer) appendCommits(p []byte) error {
+	if len(p) > 0 {
+		w.atCommit = nil
+	}
+	return w.append(p)
+}
+
+// checkpoint returns segment, offset and sums of what was written.
+func (w *writer) checkpoint() (c checkpoint) {
+	c.segment, c.offset = w.head.index, w.size
+	if !c.setSum(w.sum) {
+		return checkpoint{}
+	}
+	return c
 }
 
 func (w *writer) append(p []byte) error {
@@ -170,7 +221,7 @@ func (w *writer) closeSegment(m *segmentEnd) error {
 	if err != nil {
 		return err
 	}
-	w.l.keeper.pack(w.head)
+	w.l.keeper.pack(w.head.index)
 	next := m.next
 	w.sum.Sum(next.id.Parent[:0])
 	w.next = &next
