@@ -21,7 +21,7 @@ import (
 // Bounds of what clients can ask for, and of what they cost.
 const (
 	maxBody  = 64 << 10         // bytes of a POST
-	maxQuery = 4 << 10          // bytes
+	maxQuery = 16 << 10         // bytes: twenty names of the greatest length, of which three bytes stand for one
 	maxAsked = 64               // requests that are served at once
 	maxLine  = 192              // requests that wait to be served: with those, one of each connection of a Server
 	lineWait = time.Second      // for which they wait; the Inspector answers within 8 s, which leaves one to take the answer

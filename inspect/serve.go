@@ -82,7 +82,7 @@ func (s *Server) start(ctx context.Context, l net.Listener) {
 	s.web = &http.Server{
 		Handler: s.Handler, BaseContext: func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 2 * slowest, WriteTimeout: 2 * slowest, IdleTimeout: time.Minute,
-		MaxHeaderBytes: 16 << 10,
+		MaxHeaderBytes: 2 * maxQuery,
 		ConnContext:    open.add, ConnState: open.state,
 	}
 	go func() {

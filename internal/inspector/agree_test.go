@@ -117,7 +117,7 @@ func (c *checker) frame(t tb) error {
 }
 
 func (c *checker) entities() error {
-	a, err := c.ask("entities?tag=red&columns=hp,position.x&count=500")
+	a, err := c.ask("entities?tag=red&columns=hp&columns=position.x&count=500")
 	if err != nil {
 		return err
 	}

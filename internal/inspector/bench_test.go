@@ -2,6 +2,7 @@ package inspector
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/evertick/evertick"
@@ -44,6 +45,9 @@ func BenchmarkFrame(b *testing.B) {
 	} {
 		sim := benchSim(b, n, c.slots == "gaps", c.shapes != "")
 		v := &view{options: frameOptions{by: c.by}}
+		if name, ok := strings.CutPrefix(c.by, "tag:"); ok {
+			v.options = frameOptions{tag: name}
+		}
 		name := fmt.Sprintf("slots=%s/by=%s/shapes=%s", c.slots, c.by, c.shapes)
 		live := float64(sim.World.Len())
 		report := func(b *testing.B) {

@@ -217,8 +217,8 @@ func TestAnswersComeFromCopies(t *testing.T) {
 	z := newZoo(t, r, 200)
 	h := newHub()
 	for _, query := range []string{"columns", "pick?x=1&y=1&r=100", "pick?x=1&y=1",
-		"entities?columns=hp&columns=big&columns=position.x&sort=-hp&tag=red&where=small>0&count=500",
-		"entities?columns=vel[1]&tag=!by&count=100&offset=10", "entities?sort=-slot", "entities?sort=exact&where=hp is nan"} {
+		"entities?columns=hp&columns=big&columns=position.x&sort=hp&descending=1&tag=red&where=small>0&count=500",
+		"entities?columns=vel[1]&without=by&count=100&offset=10", "entities?descending=1", "entities?sort=exact&where=hp is nan"} {
 		req := request(t, strings.ReplaceAll(query, " ", "%20"))
 		copied := func() func() ([]byte, error) {
 			var c copying

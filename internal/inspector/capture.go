@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"strings"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
@@ -41,7 +40,7 @@ func (c *capture) take(sim *evertick.Sim, v *view) (err error) {
 	x, y := planeColumns(sim)
 	c.x = gather(c.x[:0], x, c.live, c.entities)
 	c.y = gather(c.y[:0], y, c.live, c.entities)
-	c.coloured = v.options.by != ""
+	c.coloured = v.options.by != "" || v.options.tag != ""
 	c.tagged, c.by = c.tagged[:0], c.by[:0]
 	if c.coloured {
 		if err := c.takeColours(w, v); err != nil {
@@ -103,20 +102,20 @@ func gather(dst, src []float32, live []uint64, n int) []float32 {
 	return dst
 }
 
-// takeColours copies the values of options.by.
+// takeColours copies the values of options.by, or of options.tag.
 func (c *capture) takeColours(w *ecs.World, v *view) error {
-	if name, ok := strings.CutPrefix(v.options.by, "tag:"); ok {
+	if v.options.tag != "" {
 		if v.tagWorld != w {
-			t, err := findTag(w, name)
+			t, err := findTag(w, v.options.tag)
 			if err != nil {
-				return fmt.Errorf("inspector: by: %w", err)
+				return fmt.Errorf("inspector: %w", err)
 			}
 			v.tag, v.tagWorld = t, w
 		}
 		c.tagged = append(c.tagged, v.tag.Mask()[:len(c.live)]...)
 		return nil
 	}
-	column, component, err := findNumber(w, v.options.by)
+	column, component, err := parseNumberName(v.options.by).find(w)
 	if err != nil {
 		return fmt.Errorf("inspector: by: %w", err)
 	}

@@ -218,7 +218,7 @@ func measureCopy(b *testing.B, sim *evertick.Sim, request func() copying) {
 // BenchmarkEntities measures pages of 100,000 entities.
 func BenchmarkEntities(b *testing.B) {
 	sim := crowd(b)
-	for _, query := range []string{"offset=50000&columns=hp,speed,position.x", "tag=red&where=hp>0.5&columns=hp", "where=hp>0.5&sort=-hp&columns=hp", "sort=position.x&offset=50000&count=500&columns=hp,position.x"} {
+	for _, query := range []string{"offset=50000&columns=hp&columns=speed&columns=position.x", "tag=red&where=hp>0.5&columns=hp", "where=hp>0.5&sort=hp&descending=1&columns=hp", "sort=position.x&offset=50000&count=500&columns=hp&columns=position.x"} {
 		b.Run(query, func(b *testing.B) {
 			e := must(parseEntitiesQuery(request(b, "entities?"+query).Query))
 			measureCopy(b, sim, func() copying { return e.copy })

@@ -87,9 +87,9 @@ func (c *stateCopy) component(v ecs.ColumnView, i int) component {
 	return component{v.Kind(), v.Components(), i, mem}
 }
 
-// number copies the column of a number by its name.
-func (c *stateCopy) number(name string) (component, error) {
-	v, i, err := findNumber(c.sim.World, name)
+// number copies the column of a number.
+func (c *stateCopy) number(name numberName) (component, error) {
+	v, i, err := name.find(c.sim.World)
 	if err != nil {
 		return component{}, err
 	}

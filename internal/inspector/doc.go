@@ -71,8 +71,9 @@
 // run has changed, and after it has changed its options. The state in the head is that at the time of the
 // frame; status has the present one. The options are
 //
-//	by=NAME        colour entities by a number: a column such as "hp" or "position.x", a number in a
-//	               column of arrays such as "vel[1]", or a tag, "tag:NAME", as 0 or 1
+//	by=NAME        colour entities by a number: a column such as "hp" or "position.x", or a number in a
+//	               column of arrays such as "vel[1]": see the type numberName
+//	tag=NAME       colour them by a tag, as 0 or 1
 //	shapes=0       leave out circles, polygons and lines
 //	contacts=1     add lines and circles for contacts, joints=1 for joints,
 //	velocities=1   for velocities, boxes=1 for the boxes around shapes

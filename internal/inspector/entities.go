@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
@@ -24,10 +23,10 @@ const (
 // entitiesQuery is a request for a page of the entities that satisfy some conditions.
 type entitiesQuery struct {
 	offset, count int
-	tags          []string // "!B": without B
+	tags, without []string
 	where         []clause
 	columns       []string
-	sort          string // a component; "" or "slot": by slot
+	sort          string // a number; "": by slot, as is "slot" unless a column has this name
 	descending    bool
 }
 
@@ -38,11 +37,8 @@ func parseEntitiesQuery(q url.Values) (e entitiesQuery, err error) {
 	if e.count, err = countOf(q, "count", usualRows, mostRows); err != nil {
 		return e, err
 	}
-	e.tags = q["tag"]
-	for _, list := range q["columns"] {
-		e.columns = slices.AppendSeq(e.columns, strings.SplitSeq(list, ","))
-	}
-	e.columns = slices.DeleteFunc(append([]string{}, e.columns...), func(name string) bool { return name == "" })
+	e.tags, e.without = q["tag"], q["without"]
+	e.columns = append([]string{}, q["columns"]...) // an array also of none
 	for i, text := range q["where"] {
 		c, err := parseClause(i, text)
 		if err != nil {
@@ -53,13 +49,14 @@ func parseEntitiesQuery(q url.Values) (e entitiesQuery, err error) {
 	for _, n := range [...]struct {
 		field string
 		n     int
-	}{{"columns", len(e.columns)}, {"tags", len(e.tags)}, {"clauses of where", len(e.where)}} {
+	}{{"columns", len(e.columns)}, {"tags", len(e.tags) + len(e.without)}, {"clauses of where", len(e.where)}} {
 		if n.n > mostNames {
 			return e, fault.Field(fault.ErrRange, "inspector: number of "+n.field, n.n)
 		}
 	}
-	e.sort, e.descending = strings.CutPrefix(q.Get("sort"), "-")
-	return e, nil
+	e.sort = q.Get("sort")
+	e.descending, err = flag(q, "descending", false)
+	return e, err
 }
 
 // page is the answer to an entitiesQuery, without its rows.
@@ -73,10 +70,10 @@ type page struct {
 type entityPage struct {
 	*entitiesQuery
 	state *stateCopy
-	with  [][]uint64 // slots by tags
+	with  [][]uint64 // slots of tags, and then of without
 	where []component
 	shown []component
-	by    component // to sort by
+	by    *component // to sort by; nil: by slot
 }
 
 // copy copies what the query needs.
@@ -84,12 +81,17 @@ func (e *entitiesQuery) copy(p *point) (func() ([]byte, error), error) {
 	c := p.copy()
 	c.copyRows()
 	g := &entityPage{entitiesQuery: e, state: c}
-	for i, text := range e.tags {
-		mask, err := c.tag(strings.TrimPrefix(text, "!"))
-		if err != nil {
-			return nil, fmt.Errorf("inspector: tag[%d]: %w", i, err)
+	for _, list := range [...]struct {
+		field string
+		names []string
+	}{{"tag", e.tags}, {"without", e.without}} {
+		for i, name := range list.names {
+			mask, err := c.tag(name)
+			if err != nil {
+				return nil, fmt.Errorf("inspector: %s[%d]: %w", list.field, i, err)
+			}
+			g.with = append(g.with, mask)
 		}
-		g.with = append(g.with, mask)
 	}
 	for i := range e.where {
 		of, err := c.number(e.where[i].name)
@@ -99,22 +101,23 @@ func (e *entitiesQuery) copy(p *point) (func() ([]byte, error), error) {
 		g.where = append(g.where, of)
 	}
 	for i, name := range e.columns {
-		of, err := c.number(name)
+		of, err := c.number(parseNumberName(name))
 		if err != nil {
 			return nil, fmt.Errorf("inspector: columns[%d]: %w", i, err)
 		}
 		g.shown = append(g.shown, of)
 	}
-	if !e.bySlot() {
-		var err error
-		if g.by, err = c.number(e.sort); err != nil {
-			return nil, fmt.Errorf("inspector: sort: %w", err)
-		}
+	if e.sort == "" {
+		return g.answer, nil
+	}
+	by, err := c.number(parseNumberName(e.sort))
+	if err == nil {
+		g.by = &by
+	} else if _, taken := columnInUse(c.sim.World, "slot"); taken || e.sort != "slot" {
+		return nil, fmt.Errorf("inspector: sort: %w", err)
 	}
 	return g.answer, nil
 }
-
-func (e *entitiesQuery) bySlot() bool { return e.sort == "" || e.sort == "slot" }
 
 // answer makes the page.
 func (g *entityPage) answer() ([]byte, error) {
@@ -152,7 +155,7 @@ func (g *entityPage) appendRow(dst []byte, slot ecs.Slot, body bool) []byte {
 func (g *entityPage) filter() []uint64 {
 	mask := slices.Clone(g.state.live)
 	for i, with := range g.with {
-		without := strings.HasPrefix(g.tags[i], "!")
+		without := i >= len(g.tags)
 		for at, word := range with {
 			if without {
 				word = ^word
@@ -170,7 +173,7 @@ func (g *entityPage) filter() []uint64 {
 func (g *entityPage) slots(mask []uint64, total int) []ecs.Slot {
 	first := min(g.offset, total)
 	end := min(first+g.count, total)
-	if g.bySlot() {
+	if g.by == nil {
 		if g.descending {
 			first, end = total-end, total-first
 		}
@@ -180,7 +183,7 @@ func (g *entityPage) slots(mask []uint64, total int) []ecs.Slot {
 		}
 		return list
 	}
-	rows := g.keys(g.by, mask, total)
+	rows := g.keys(*g.by, mask, total)
 	selectRange(rows, first, end)
 	list := make([]ecs.Slot, end-first)
 	for i := range list {

@@ -29,7 +29,7 @@ func TestRefusedPanels(t *testing.T) {
 	hash := z.sim.AppendColumnHashes(nil)
 	for _, query := range []string{
 		"entities?offset=-1", "entities?count=501", "entities?count=x", "entities?columns=nothing", "entities?columns=vel", "entities?columns=vel[3]",
-		"entities?tag=blue", "entities?tag=!blue", "entities?where=blue>1", "entities?where=hp", "entities?sort=blue", "entities?where=vel>1",
+		"entities?tag=blue", "entities?without=blue", "entities?where=blue>1", "entities?where=hp", "entities?sort=blue", "entities?where=vel>1",
 		"entity", "entity?id=3", "entity?id=ent_x", "entity?slot=-1", "entity?slot=4294967296",
 		"pick", "pick?x=1", "pick?x=NaN&y=0", "pick?x=0&y=inf", "pick?x=0&y=0&r=-1", "pick?x=0&y=0&r=1e99", "pick?x=a&y=0", "pick?x=1e39&y=0",
 		"events?after=-1", "trace?after=x", "columns?of=log", "queues?of=other",

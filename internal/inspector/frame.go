@@ -3,6 +3,7 @@ package inspector
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -26,7 +27,7 @@ const (
 
 // frameOptions is what a frame shows. Pages with the same options share frames.
 type frameOptions struct {
-	by                                           string
+	by, tag                                      string // at most one is not ""
 	contacts, joints, velocities, boxes, noShape bool
 }
 
@@ -60,7 +61,7 @@ type view struct {
 	next    chan struct{} // closed when latest or err is set
 	err     error         // of the options; the view is then no longer kept
 
-	tag      ecs.Tag // of options.by; of the goroutine of the Sim, as is tagWorld
+	tag      ecs.Tag // of options.tag; of the goroutine of the Sim, as is tagWorld
 	tagWorld *ecs.World
 }
 
@@ -98,8 +99,11 @@ type section struct {
 
 // frame answers GET frame: see the package comment.
 func (in *Inspector) frame(ctx context.Context, r *Request, s subject) Answer {
-	o := frameOptions{by: r.Query.Get("by")}
+	o := frameOptions{by: r.Query.Get("by"), tag: r.Query.Get("tag")}
 	var errs []error
+	if o.by != "" && o.tag != "" {
+		errs = append(errs, fault.Field(fault.ErrRange, "inspector: tag beside by", fmt.Sprintf("%.80q", o.tag)))
+	}
 	for _, f := range []struct {
 		name string
 		on   *bool

@@ -98,6 +98,9 @@ func TestAFrameIsTheWorld(t *testing.T) {
 		o := physics.DrawOptions{Contacts: rapid.Bool().Draw(rt, "contacts"), Joints: rapid.Bool().Draw(rt, "joints"),
 			Velocities: rapid.Bool().Draw(rt, "velocities"), Boxes: rapid.Bool().Draw(rt, "boxes")}
 		query := url.Values{"by": {by}}
+		if name, ok := strings.CutPrefix(by, "tag:"); ok {
+			query = url.Values{"tag": {name}}
+		}
 		for name, on := range map[string]bool{"contacts": o.Contacts, "joints": o.Joints, "velocities": o.Velocities, "boxes": o.Boxes} {
 			if on {
 				query.Set(name, "1")
@@ -268,7 +271,7 @@ func TestRefusedRequestsNameWhatIsWrong(t *testing.T) {
 		{"GET", "frame?by=vel[3]", 400, `\"vel[3]\"`},
 		{"GET", "frame?by=vel[-1]", 400, `\"vel[-1]\"`},
 		{"GET", "frame?by=position.x[0]x", 400, "no such column"},
-		{"GET", "frame?by=tag:red", 400, `by: tag = \"red\": out of range: no such tag`},
+		{"GET", "frame?tag=red", 400, `tag = \"red\": out of range: no such tag`},
 		{"GET", "frame?contacts=yes", 400, `contacts = \"yes\"`},
 		{"GET", "frame?after=-1", 400, `after = \"-1\"`},
 		{"GET", "frame?have=x", 400, `have = \"x\"`},
@@ -321,7 +324,7 @@ func FuzzAnswer(f *testing.F) {
 		f.Add(method, path, "of=live&after=1", []byte("{}"))
 	}
 	f.Add("GET", "frame", "by=vel[0]&have=1&shapes=0&contacts=1", []byte(nil))
-	f.Add("GET", "entities", "where=hp>3&sort=hp&columns=vel&count=9&tag=!red", []byte(nil))
+	f.Add("GET", "entities", "where=hp>3&sort=hp&columns=vel&count=9&without=red", []byte(nil))
 	f.Add("POST", "timeline", "", []byte(`{"of":"live","step":-1}`))
 	sim := newSim(f, evertick.Config{Capacity: 8}, 4)
 	if _, err := ecs.AddArrayColumn[[3]float32](sim.World, "vel"); err != nil {

@@ -372,7 +372,7 @@ func TestManyPagesWhileTheSimDoesEverything(t *testing.T) {
 	var answered atomic.Int64
 	for i := range 8 {
 		wg.Go(func() {
-			paths := []string{"status", "frame?after=0", "world", "hashes", "steps?after=3", "frame?by=tag:red&contacts=1",
+			paths := []string{"status", "frame?after=0", "world", "hashes", "steps?after=3", "frame?tag=red&contacts=1",
 				"frame?by=none", "frame?by=position.x&boxes=1&shapes=0", "nonsense"}
 			for n := i; !stop.Load(); n++ {
 				ctx, cancel := context.WithTimeout(context.Background(), time.Duration(1+n%20)*time.Millisecond)
@@ -436,7 +436,7 @@ func TestLookingChangesNoHash(t *testing.T) {
 				wg.Go(func() {
 					for ctx.Err() == nil {
 						in.Answer(ctx, request(t, "frame?contacts=1&by=position.x"))
-						in.Answer(ctx, request(t, "frame?by=tag:none"))
+						in.Answer(ctx, request(t, "frame?tag=none"))
 						in.Answer(ctx, request(t, "world"))
 					}
 				})

@@ -12,7 +12,7 @@ import (
 
 // panelQueries ask for everything that the panels show.
 var panelQueries = []string{
-	"columns", "entities?columns=position.x&sort=-position.y&where=position.x>0", "entities?offset=3&count=5", "entity?id=ent_3", "entity?slot=7",
+	"columns", "entities?columns=position.x&sort=position.y&descending=1&where=position.x>0", "entities?offset=3&count=5", "entity?id=ent_3", "entity?slot=7",
 	"pick?x=0&y=1&r=50", "pick?x=3&y=3", "systems", "events", "trace", "queues",
 }
 

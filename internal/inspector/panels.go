@@ -10,8 +10,10 @@ import (
 //
 //	GET columns   statistics of each number of each column over its live rows, and the hash of what has no numbers. NaN and
 //	              infinities are counted, and left out of min, max and mean, which are null without finite numbers
-//	GET entities  a page of entities: offset=, count= up to 500, tag=A, tag=!B, where=CLAUSE, columns=A,B, sort=A or -A.
-//	              A clause is NAME OP NUMBER, OP one of < <= > >= == !=, or NAME is nan; all tags and clauses must hold.
+//	GET entities  a page of entities: offset=, count= up to 500, tag=A, without=B, where=CLAUSE, columns=A, sort=A, descending=1.
+//	              tag, without, where and columns come once for each of several. Without sort, the order is that of slots.
+//	              A number is named NAME, or NAME[i] in a column of arrays: see the type numberName. A clause is
+//	              NAME OP NUMBER, OP one of < <= > >= == !=, or NAME is nan: see clause; all tags and clauses must hold.
 //	              Comparisons are exact, but for float32 with the nearest float32; NaN satisfies != only. In a sort equal
 //	              values are in ascending order of slots, and NaN comes last
 //	GET entity    everything about one entity: id=ent_3 or slot=2; 404 if there is none

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/evertick/evertick"
@@ -261,7 +262,7 @@ func (z *zoo) checkEntities(t *testing.T, r *rand.Rand, in *Inspector) {
 		if with {
 			q.Add("tag", tag.Name())
 		} else {
-			q.Add("tag", "!"+tag.Name())
+			q.Add("without", tag.Name())
 		}
 		want = slices.DeleteFunc(want, func(s ecs.Slot) bool { id, _ := z.sim.World.ID(s); return tag.Has(id) != with })
 	}
@@ -288,7 +289,12 @@ func (z *zoo) checkEntities(t *testing.T, r *rand.Rand, in *Inspector) {
 		offset = r.IntN(400)
 	}
 	shown := zooNames[:1+r.IntN(len(zooNames))]
-	q.Set("sort", sort)
+	if by, descending := strings.CutPrefix(sort, "-"); descending {
+		q.Set("sort", by)
+		q.Set("descending", "1")
+	} else {
+		q.Set("sort", by)
+	}
 	q.Set("offset", fmt.Sprint(offset))
 	q.Set("count", fmt.Sprint(count))
 	for _, name := range shown {

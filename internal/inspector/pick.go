@@ -57,8 +57,8 @@ func (q pickQuery) copy(p *point) (func() ([]byte, error), error) {
 	c := p.copy()
 	c.copyRows()
 	names := planeNames(p.sim)
-	x, errX := c.number(names[0])
-	y, errY := c.number(names[1])
+	x, errX := c.number(numberName{names[0], 0, true})
+	y, errY := c.number(numberName{names[1], 0, true})
 	if err := errors.Join(errX, errY); err != nil {
 		return nil, err
 	}

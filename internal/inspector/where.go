@@ -13,11 +13,14 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// clause is one condition on a number of each entity: NAME OP NUMBER or NAME is nan.
+// clause is one condition on a number of each entity: NAME OP NUMBER or NAME is nan. A NAME stands as it is, without the spaces
+// around it, or in quotes with escapes as in Go and JSON: "rock and roll" > 3, " hp" is nan, "vel"[1] < 2. Quotes are needed for a name
+// that begins with a quote or a space, or ends with a space.
 type clause struct {
-	text, name string
-	op         string // one of operators, or "nan"
-	bound      bound
+	text  string
+	name  numberName
+	op    string // one of operators, or "nan"
+	bound bound
 }
 
 // operators are in the order in which they are looked for: one that contains another comes first.
@@ -38,32 +41,63 @@ func parseClause(i int, text string) (c clause, err error) {
 	refuse := func(why string) (clause, error) {
 		return c, fmt.Errorf("%w: %s", fault.Element(fault.ErrRange, "inspector: where", i, fmt.Sprintf("%.200q", text)), why)
 	}
-	if name, found := cutSuffixFold(strings.TrimRight(text, " "), " is nan"); found {
-		c.name, c.op = strings.TrimSpace(name), "nan"
-		if c.name == "" {
-			return refuse("no column before is nan")
-		}
-		return c, nil
+	quoted, rest, ok := cutQuoted(text)
+	if !ok {
+		return refuse("the name in quotes does not end, or has an unknown escape")
 	}
-	end := strings.LastIndexAny(text, "<>=!") + 1
-	for _, op := range operators {
-		if name, ok := strings.CutSuffix(text[:end], op); ok {
-			c.name, c.op = strings.TrimSpace(name), op
-			break
+	name, number := "", ""
+	if before, found := cutSuffixFold(strings.TrimRight(rest, " "), " is nan"); found {
+		name, c.op = before, "nan"
+	} else {
+		end := strings.LastIndexAny(rest, "<>=!") + 1
+		for _, op := range operators {
+			if before, ok := strings.CutSuffix(rest[:end], op); ok {
+				name, c.op = before, op
+				break
+			}
 		}
+		number = strings.TrimSpace(rest[end:])
+		c.bound, err = parseBound(number)
 	}
-	number := strings.TrimSpace(text[end:])
-	switch c.bound, err = parseBound(number); {
+	name = strings.Trim(name, " ")
+	switch {
 	case c.op == "":
 		return refuse("no operator; write NAME OP NUMBER, OP one of < <= > >= == !=, or NAME is nan")
-	case c.name == "":
+	case quoted != nil:
+		if c.name = parseNumberName(name); name != "" && (c.name.index < 0 || c.name.column != "") {
+			return refuse("after the name in quotes comes neither an index nor an operator")
+		}
+		c.name.column, c.name.exact = *quoted, true
+	case name == "" && c.op == "nan":
+		return refuse("no column before is nan")
+	case name == "":
 		return refuse("no column before " + c.op)
+	default:
+		c.name = parseNumberName(name)
+	}
+	switch {
+	case c.op == "nan":
+		return c, nil
 	case number == "":
 		return refuse("no number after " + c.op)
 	case err != nil:
 		return refuse(fmt.Sprintf("%.80q is no number", number))
 	}
 	return c, nil
+}
+
+// cutQuoted returns the name in quotes with which a text begins, nil if with none, and the rest.
+func cutQuoted(text string) (name *string, rest string, ok bool) {
+	trimmed := strings.TrimLeft(text, " ")
+	if !strings.HasPrefix(trimmed, `"`) {
+		return nil, text, true
+	}
+	quoted, err := strconv.QuotedPrefix(trimmed)
+	if err != nil {
+		return nil, text, false
+	}
+	unquoted, err := strconv.Unquote(quoted)
+	return &unquoted, trimmed[len(quoted):], err == nil
 }
 
 // cutSuffixFold is strings.CutSuffix for a suffix in ASCII, in upper or lower case.

@@ -63,9 +63,9 @@ func (a *worldAnswer) addColumns(sim *evertick.Sim) {
 	for _, b := range sim.World.Describe().Blobs {
 		a.Columns = append(a.Columns, worldColumn{Name: b.Column, Owner: "blobs", Kind: "bytes"})
 	}
-	for _, c := range sim.ColumnHashes() {
-		if strings.HasPrefix(c.Name, "state.") {
-			a.Columns = append(a.Columns, worldColumn{Name: c.Name, Owner: "state", Kind: "bytes"})
+	for _, part := range hashedParts(sim) {
+		if part.owner == "state" && strings.HasPrefix(part.name, "state.") {
+			a.Columns = append(a.Columns, worldColumn{Name: part.name, Owner: "state", Kind: "bytes"})
 		}
 	}
 }

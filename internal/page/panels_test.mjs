@@ -12,7 +12,7 @@ function load(names) {
 	return new Function('document', `"use strict";${scripts}\nreturn {${names}};`)({ getElementById: () => null });
 }
 
-const p = load('seconds, bytesText, percent, valueText, numeric, clean, errorText, stateWords, filterWords, whereParts, rowsInView, scrollToRow, newSeeker, timeText');
+const p = load('seconds, bytesText, percent, valueText, numeric, clean, errorText, stateWords, filterWords, whereParts, componentsOf, nameInWhere, rowsInView, scrollToRow, newSeeker, timeText');
 
 test('spans of time', () => {
 	assert.equal(p.seconds(0), '0.0 s');
@@ -79,6 +79,45 @@ test('filters', () => {
 	assert.equal(p.filterWords(1, 1, [], [], []), '1 entity');
 	assert.equal(p.filterWords(3, 1000, ['a', 'b'], ['c', 'd'], []), '3 of 1,000 entities with a and b, without c or d');
 	assert.equal(p.filterWords(3, 1000, [], [], ['hp > 3', 'x < 2']), '3 of 1,000 entities where hp > 3, x < 2');
+});
+
+// Names that hold what conditions use as signs, and parts of each other.
+const hostile = ['hp', 'hp,max', '-hp', '!hp', 'hp[0]', 'hp[0][0]', 'vel', 'vel[1]', 'a[b', 'rock and roll', 'hp > 3', 'x is nan', 'a;b', 'a && b', '"', '"hp"', '\\', '\\"', ' hp', 'hp ', ' ', '\n', '\u0000', '\u202eneg', '\u00a0x', '__proto__', 'ü', '漢字', '😀', '[1]', '[', 'and'];
+
+test('conditions name any column', () => {
+	assert.equal(p.nameInWhere('hp'), 'hp');
+	assert.equal(p.nameInWhere('position.x'), 'position.x');
+	assert.equal(p.nameInWhere('vel[1]'), 'vel[1]');
+	assert.equal(p.nameInWhere('rock and roll'), '"rock and roll"');
+	assert.equal(p.nameInWhere('a b[1]'), '"a b"[1]');
+	assert.equal(p.nameInWhere('\u202e"'), '"\\u202e\\""');
+	for (const a of hostile) {
+		for (const b of hostile) {
+			for (const [x, y] of [[a, b], [`${a}[1]`, `${b}[0]`]]) {
+				const parts = [`${p.nameInWhere(x)} > 3`, `${p.nameInWhere(y)} is nan`];
+				for (const between of [' and ', '; ', ' && ', ' AND ']) assert.deepEqual(p.whereParts(parts.join(between)), parts, parts.join(between));
+			}
+		}
+	}
+	assert.deepEqual(p.whereParts('5" gun > 3 and hp > 2'), ['5" gun > 3', 'hp > 2']); // a quote within a name is a part of it
+	assert.deepEqual(p.whereParts('"no end and hp > 2'), ['"no end', 'hp > 2']);
+});
+
+test('each component of a column has a name of its own', () => {
+	const seen = new Map();
+	for (const name of hostile) for (const components of [1, 2, 3]) {
+		const names = p.componentsOf({ name, components });
+		assert.equal(names.length, components);
+		for (const n of names) {
+			const of = /^(.*)\[(\d+)\]$/s.exec(n)?.slice(1) ?? [n, '0'];
+			if (/\[\d+\]$/.test(n)) assert.deepEqual(of, [name, String(names.indexOf(n))], n); // the last index is that of the component
+			else assert.equal(n, name);
+			if (components === 2) {
+				assert.ok(!seen.has(n), n);
+				seen.set(n, name);
+			}
+		}
+	}
 });
 
 const row = 27;

@@ -129,7 +129,7 @@ func TestWorldInABrowser(t *testing.T) {
 			p.Open(shown(t, sim, err))
 			drawn(p, 1)
 			if c.by != "" {
-				p.Do(fmt.Sprintf(`const s = document.getElementById("by"); s.value = %q; s.dispatchEvent(new Event("change"))`, c.by))
+				p.Do(fmt.Sprintf(`const s = document.getElementById("by"); s.value = %q; s.dispatchEvent(new Event("change"))`, "by="+c.by))
 				p.Wait(`document.querySelector(".world-legend").innerText.trim().replace(/\s+/g, " ") === "hp 0 630"`)
 			}
 			drawn(p, 10)

@@ -349,7 +349,7 @@ function newWorldView(app) {
   function ask() {
     if (!app.of || !seen) return frames.ask(null);
     const query = new URLSearchParams({ of: app.of });
-    if (by.value) query.set("by", by.value);
+    for (const [name, value] of new URLSearchParams(by.value)) query.set(name, value); // by or tag
     for (const [name, on] of Object.entries(overlays)) if (on) query.set(name, 1);
     frames.ask(query.toString());
   }
@@ -380,9 +380,10 @@ function newWorldView(app) {
     columns.disabled = tags.disabled = true;
     const names = namesOfEntities(app);
     if (names.length) by.add(columns);
-    for (const name of names) by.add(new Option(clean(name, 60), name));
+    const choice = (kind, name) => new Option(clean(name, 60), new URLSearchParams({ [kind]: name }).toString());
+    for (const name of names) by.add(choice("by", name));
     if (app.world?.tags?.length) by.add(tags);
-    for (const t of app.world?.tags ?? []) by.add(new Option(clean(t.name, 60), "tag:" + t.name));
+    for (const t of app.world?.tags ?? []) by.add(choice("tag", t.name));
     by.value = was;
     if (by.selectedIndex < 0) by.value = "", ask();
   }
@@ -404,11 +405,6 @@ function newWorldView(app) {
     ask();
   }).observe(canvas);
   return { view, fit };
-}
-
-/** componentsOf names the components of a column as requests name them. */
-function componentsOf({ name, components = 1 }) {
-  return components < 2 ? [name] : Array.from({ length: components }, (_, i) => `${name}[${i}]`);
 }
 
 /** namesOfEntities names the components of all columns of entities; bodies and states have others. */

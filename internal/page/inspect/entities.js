@@ -147,6 +147,7 @@ function newEntitiesPanel(root, source, app) {
   tagRow.setAttribute("aria-label", "Tags");
   const form = element(head, "form", "where-row"), where = element(form, "input");
   Object.assign(where, { type: "text", id: "where", placeholder: "where, as in hp > 3 and position.x < 10", spellcheck: false, autocomplete: "off" });
+  where.title = "A name with spaces or signs stands in quotes; the list of columns shows how";
   where.setAttribute("aria-label", "Condition on columns");
   where.setAttribute("aria-describedby", "where-says");
   const chooser = element(form, "details", "chooser"), choices = element(chooser, "div", "choices");
@@ -178,7 +179,8 @@ function newEntitiesPanel(root, source, app) {
     },
   });
   const tagStates = new Map(); // name → "with" | "without"
-  let rows = new Map(), total = 0, all = 0, answered = "", chosen = null, order = { name: "slot", down: false };
+  const bySlot = { name: "", down: false }; // "" is the name of no column
+  let rows = new Map(), total = 0, all = 0, answered = "", chosen = null, order = bySlot;
 
   function again() {
     rows = new Map();
@@ -189,11 +191,10 @@ function newEntitiesPanel(root, source, app) {
   const tagsOf = state => [...tagStates].filter(([, s]) => s === state).map(([name]) => name);
 
   function query(first) {
-    const has = tagsOf("with"), hasNot = tagsOf("without"), q = { offset: Math.max(0, first), count: pageOfRows, sort: (order.down ? "-" : "") + order.name };
-    if (has.length + hasNot.length) q.tag = [...has, ...hasNot.map(t => "!" + t)];
-    const conditions = whereParts(where.value);
-    if (conditions.length) q.where = conditions;
-    if (shownColumns().length) q.columns = shownColumns().join(",");
+    const has = tagsOf("with"), hasNot = tagsOf("without"), q = { offset: Math.max(0, first), count: pageOfRows, tag: has, without: hasNot, columns: shownColumns() };
+    if (order.name) q.sort = order.name;
+    if (order.down) q.descending = 1;
+    q.where = whereParts(where.value);
     return q;
   }
 
@@ -246,7 +247,7 @@ function newEntitiesPanel(root, source, app) {
     answered = key;
     const ordered = name => order.name === name ? (order.down ? "descending" : "ascending") : "none";
     grid.columns([
-      { name: "entity", width: 104, kind: "mono", sort: "slot", order: ordered("slot") },
+      { name: "entity", width: 104, kind: "mono", sort: bySlot.name, order: ordered(bySlot.name) },
       { name: "", title: "has a body", width: 62, kind: "soft" },
       ...list.map(name => ({ name, width: Math.max(84, Math.min(160, 24 + 8 * name.length)), kind: "mono num", sort: name, order: ordered(name) })),
     ]);
@@ -280,10 +281,10 @@ function newEntitiesPanel(root, source, app) {
         const on = new Set(shownColumns());
         if (checked) on.add(name); else on.delete(name);
         chosen = names().filter(n => on.has(n));
-        if (!on.has(order.name)) order = { name: "slot", down: false };
+        if (!on.has(order.name)) order = bySlot;
         again();
       });
-      box.parentElement.title = clean(name, 400);
+      box.parentElement.title = `${clean(name, 400)}, in a condition: ${nameInWhere(name)}`;
       box.nextSibling.className = "mono";
     }
   }

@@ -111,10 +111,10 @@ function newGrid(root, options) {
       host.style.setProperty("--least", list.reduce((sum, c) => sum + c.width, 0) + "px");
       head.replaceChildren();
       for (const c of list) {
-        const cell = element(head, "span", c.kind, c.sort ? undefined : clean(c.name, 60));
+        const cell = element(head, "span", c.kind, c.sort !== undefined ? undefined : clean(c.name, 60));
         cell.setAttribute("role", "columnheader");
         cell.title = clean(c.title ?? c.name, 400);
-        if (!c.sort) continue;
+        if (c.sort === undefined) continue;
         cell.setAttribute("aria-sort", c.order || "none");
         newButton(cell, clean(c.name, 60) + ({ ascending: " ↑", descending: " ↓" }[c.order] ?? ""), () => options.onSort?.(c.sort));
       }

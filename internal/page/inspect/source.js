@@ -159,7 +159,8 @@ function newFrames(source, request, sawRun, { onFrame, onProblem = () => {} }) {
       forget();
       return 0;
     }
-    frame.by = new URLSearchParams(asked).get("by") ?? "";
+    const { by = "", tag = by } = Object.fromEntries(new URLSearchParams(asked));
+    frame.by = tag;
     await onFrame(frame);
     if (control.signal.aborted) return 0;
     seq = frame.head.seq;

@@ -24,13 +24,16 @@ function valueText(v) {
 /** numeric gives the number that a value stands for: those that JSON lacks come as texts. */
 const numeric = v => typeof v === "number" ? v : v === "+Inf" ? Infinity : v === "-Inf" ? -Infinity : Number(v);
 
+/** unseen are the characters that control the terminal or the direction of the text around them. */
+const unseen = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
 /**
  * clean makes a text safe to read: what controls the terminal or the direction of the text around it
  * becomes a visible sign, and a long text ends with an ellipsis.
  */
 function clean(text, most = 200) {
   const short = text.length > most ? text.slice(0, most).replace(/[\uD800-\uDBFF]$/, "") + "…" : text;
-  return short.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, "\ufffd");
+  return short.replace(unseen, "\ufffd");
 }
 
 /**
@@ -64,8 +67,33 @@ function filterWords(matches, all, has, hasNot, where) {
   return matches === all && !parts.length ? entitiesText(all) : `${number(matches)} of ${entitiesText(all)}${words}`;
 }
 
-/** whereParts splits "hp > 3 and vel.x is nan" into the conditions that a request carries. */
-const whereParts = text => text.split(/\s+and\s+|\s*(?:&&|;)\s*/i).map(s => s.trim()).filter(Boolean);
+/**
+ * componentsOf names the components of a column as requests name them: NAME[i], or NAME alone if it is the only one. A NAME that itself
+ * ends like an index gets one in any case: alone it could be a component of another column.
+ */
+function componentsOf({ name, components = 1 }) {
+  return components < 2 && !/\[\d+\]$/.test(name) ? [name] : Array.from({ length: components }, (_, i) => `${name}[${i}]`);
+}
+
+/** nameInWhere is how a condition names a component: in quotes if it has more than letters, digits, points, lines and an index. */
+function nameInWhere(component) {
+  if (/^[\p{L}\p{N}_.-]+(?:\[\d+\])*$/u.test(component)) return component;
+  const [, name, index] = /^(.*?)(\[\d+\])?$/su.exec(component);
+  return JSON.stringify(name).replace(unseen, c => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0")) + (index ?? "");
+}
+
+/** whereParts splits 'hp > 3 and "rock and roll" is nan' into the conditions that a request carries. */
+function whereParts(text) {
+  const parts = [];
+  for (let rest = text; rest; ) {
+    const quoted = /^ *"(?:[^"\\]|\\.)*"/.exec(rest)?.[0].length ?? 0; // what is in quotes parts nothing
+    const end = / +and +| *(?:&&|;) */i.exec(rest.slice(quoted)), at = quoted + (end?.index ?? rest.length);
+    const part = rest.slice(0, at).replace(/^ +| +$/g, "");
+    if (part) parts.push(part);
+    rest = end ? rest.slice(at + end[0].length) : "";
+  }
+  return parts;
+}
 
 const entitiesText = n => number(n) + (n === 1 ? " entity" : " entities");
 
