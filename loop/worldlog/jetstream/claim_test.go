@@ -115,7 +115,8 @@ func TestTrimmedWhileFollowing(t *testing.T) {
 	for _, all := range []bool{false, true} {
 		nc := served(t)
 		ctx := background(t)
-		m := newMaster(t, t.TempDir(), replay.Options{}).shipTo(t, nc, ShipConfig{BatchBytes: 64})
+		limited := jetstream.StreamConfig{MaxMsgs: 1000}
+		m := newMaster(t, t.TempDir(), replay.Options{}).shipTo(t, nc, ShipConfig{BatchBytes: 64, Stream: limited})
 		drive(t, m.sim, 50, 0)
 		f := follow(t, nc, FollowConfig{Dir: t.TempDir()})
 		reach(t, f, 50)

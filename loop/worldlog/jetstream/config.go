@@ -30,7 +30,7 @@ type ShipConfig struct {
 	// Claim takes the stream over from another log that has shipped to it. Otherwise that is ErrFenced.
 	Claim bool
 	// Stream sets up the stream if there is none: its Replicas, MaxAge, MaxBytes, Storage and others. Name, Subjects and
-	// Discard are replaced. A stream that exists is used as it is.
+	// Discard are replaced. A stream that exists is used as it is. DenyPurge keeps damaged messages in it, see package jetstream.
 	Stream jetstream.StreamConfig
 }
 

@@ -18,9 +18,15 @@
 //     checksum that the stream has. It compares the state hash after each, and ends at the first that differs.
 //   - Of several masters one can write. A master begins a term by a message that must follow the last message that it knows, and
 //     so must each later message. Once another has begun a higher term, the server refuses those of the old
-//     one: Err is a *FencedError, and the next Step of the Sim returns it.
+//     one: Err is a *FencedError, and the next Step of the Sim returns it. A stream that loses messages can lose a term, and
+//     then an older master can write to it. The newest that runs writes over it: the log is shipped again from the first tick, and the older
+//     one is fenced.
 //   - A message for which no answer came is looked for in the stream, and sent again with the same bytes and the same
 //     Nats-Msg-Id. The stream has each tick once.
+//   - Messages that the server has lost, at the end, within or at the beginning, are noticed and come again from the log. The
+//     Shipper looks at the state of the stream once in a Beat. When it begins, when the server was started again and once in
+//     an hour it also lets the server read all messages, as one bit of a disk shows only then. If messages within are gone, the
+//     whole log is shipped again, and then what was before is removed. Until then a Follower that needs them ends with ErrGap.
 //   - FollowStats.InStep is set only if within the last second the stream was known to have no tick that the Sim has not run, and
 //     the master was heard.
 //   - With a key, nobody without it can make a message or a snapshot that a Follower accepts.
@@ -41,6 +47,10 @@
 //     them, and take over.
 //   - A master that was fenced can have ticks in its log that nobody else has. Follow refuses such a log by a
 //     *BranchedError, or renames its directory with FollowConfig.SetAside. It removes none.
+//   - A Follower that has run ticks of the newest master, which the stream lost before an older one wrote to it, ends with a
+//     *BranchedError.
+//   - To remove messages by hand is to lose them: they come again. To keep fewer, set limits of the stream, such as MaxAge. With limits
+//     a lost beginning looks as if they had removed it.
 //   - A client that may publish to the subject can stop a master by a message. Give that right to masters only.
 //   - A master that lives and does not step gives signs of life; a standby does not take over from it.
 //
@@ -85,6 +95,9 @@
 // that of the one before, the tick's number in 8 bytes, and the tick.
 //
 // The parts of a tick follow each other. If a term comes before the last part, the parts so far are void.
+//
+// A message of kind 1 has a higher term than all before, or the term and the owner of the message before it: a master then begins
+// again, as the stream had lost messages. If its tick is below the one that would come next, the ticks from there on come again.
 //
 // The bucket evertick-NAME of the object store has objects snapshot-%020d, by tick: the length of a message of kind 4 as uvarint, the
 // message, and the file of the snapshot as package worldlog describes it.

@@ -38,7 +38,7 @@ var (
 
 // FencedError says that a master has lost the stream. It wraps ErrFenced.
 type FencedError struct {
-	Term, By uint64 // its own term, 0 if unknown, and that of the master that has the stream now
+	Term, By uint64 // its own term, and that of the master that has the stream now; 0: unknown
 	// From and To are the first and the last tick of the local log that are not in the stream; none if To < From.
 	From, To uint64
 }
@@ -46,6 +46,9 @@ type FencedError struct {
 // Error implements error.
 func (e *FencedError) Error() string {
 	text := fmt.Sprintf("jetstream: term %d: the stream has term %d", e.Term, e.By)
+	if e.By == 0 {
+		text = fmt.Sprintf("jetstream: term %d: another master has written to the stream, which has lost its messages", e.Term)
+	}
 	if e.To >= e.From {
 		text += fmt.Sprintf("; ticks %d to %d of the local log are not in the stream", e.From, e.To)
 	}

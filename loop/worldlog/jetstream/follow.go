@@ -29,9 +29,10 @@ type Follower struct {
 	beat     *nats.Subscription
 
 	// Where in the stream it is:
-	placed bool   // the four below are known
+	placed bool   // the five below are known
 	seq    uint64 // of the last message that was taken
 	term   uint64
+	owner  owner  // of that message
 	next   uint64 // tick that comes next in the stream
 	sum    sum    // rolling checksum before it
 
@@ -153,22 +154,31 @@ func (f *Follower) build(ctx context.Context, e end) error {
 	if own == 0 {
 		return nil
 	}
-	in, err := newSummer(f.c.Dir, f.sums)
-	if err != nil {
-		return err
-	}
-	err = errors.Join(in.until(own), in.reader.Close())
-	f.ownSum = in.sum
-	if err != nil {
-		return err
-	}
-	if err = f.checkOwn(ctx, e); !errors.Is(err, ErrBranched) || !f.c.SetAside {
+	if err = f.checkLog(ctx, e); !errors.Is(err, ErrBranched) || !f.c.SetAside {
 		return err
 	}
 	if err := errors.Join(f.f.Close(), setAside(f.c.Dir)); err != nil {
 		return err
 	}
 	return f.build(ctx, e)
+}
+
+// checkLog compares the log in Dir with the stream.
+func (f *Follower) checkLog(ctx context.Context, e end) error {
+	in, err := newSummer(f.c.Dir, f.sums)
+	if err != nil {
+		return err
+	}
+	if err = in.until(f.own()); err == nil {
+		f.ownSum = in.sum
+		err = f.checkOwn(ctx, e)
+	}
+	var branched *BranchedError
+	if errors.As(err, &branched) {
+		common, failed := f.common(ctx, in, e)
+		branched.Common, err = common, errors.Join(err, failed)
+	}
+	return errors.Join(err, in.reader.Close())
 }
 
 // setAside renames a directory to the first name dir.branch-N that is free.
@@ -227,25 +237,11 @@ func (f *Follower) checkOwn(ctx context.Context, e end) error {
 		}
 		break
 	}
-	return f.branched(ctx, e)
+	return &BranchedError{Dir: f.c.Dir, Local: own, Stream: e.last.next()}
 }
 
 func (f *Follower) trimmed(m *message, seq uint64) error {
 	return fmt.Errorf("jetstream: stream %s: message %d, the first, begins with tick %d, and tick %d is needed: %w", f.name, seq, m.first, f.own(), ErrTrimmed)
-}
-
-// branched returns the error for a local log that has ticks that the stream lacks.
-func (f *Follower) branched(ctx context.Context, e end) error {
-	b := &BranchedError{Dir: f.c.Dir, Local: f.own(), Stream: e.last.next()}
-	if f.c.Dir == "" {
-		return b
-	}
-	var err error
-	b.Common, err = f.common(ctx, f.c.Dir, e)
-	if err != nil {
-		return errors.Join(b, err)
-	}
-	return b
 }
 
 // attach begins to read the stream.

@@ -128,7 +128,7 @@ func (s *Shipper) confirm(m *message) {
 // another master, whose number is just the one that it expects.
 func (s *Shipper) publish(ctx context.Context, m *message) error {
 	s.data = m.append(s.data[:0], s.sums)
-	id := fmt.Sprintf("%x.%d.%d.%d.%d.%d", s.claims, m.term, m.kind, m.first, m.count, m.part)
+	id := fmt.Sprintf("%x.%d.%d.%d.%d.%d", s.claims, s.begun, m.kind, m.first, m.count, m.part)
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
 		err := s.try(ctx, id)
 		if err != nil && ctx.Err() != nil {
@@ -193,7 +193,7 @@ func (s *Shipper) find(ctx context.Context, m *message) error {
 		}
 	}
 	switch {
-	case e.seq < s.seq, e.seq == s.seq && m.kind != kindTerm && e.last != nil && e.last.term != m.term:
+	case e.seq < s.seq, e.seq > s.seq && e.last == nil, e.last != nil && e.last.term < m.term && m.kind != kindTerm:
 		return &rewoundError{had: s.seq, has: e.seq}
 	case e.seq == s.seq:
 		return errNotYet

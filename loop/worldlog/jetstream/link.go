@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sort"
 	"strings"
 	"time"
 
@@ -76,22 +77,35 @@ func (l *link) open(ctx context.Context) error {
 type end struct {
 	first, seq uint64   // of the first and the last message
 	last       *message // nil: there is none
+	has        uint64   // messages, as far as the server knows
+	limited    bool     // the stream has limits, by which it drops its first messages
 }
 
 // end reads the last message of the stream. Errors of the network wrap neither ErrForged, ErrCorrupt nor ErrUnsupported.
 func (l *link) end(ctx context.Context) (end, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
-	info, err := l.stream.Info(ctx)
-	if err != nil {
-		return end{}, fmt.Errorf("jetstream: stream %s: %w", l.name, err)
-	}
-	e := end{first: info.State.FirstSeq, seq: info.State.LastSeq}
-	if info.State.Msgs > 0 {
+	e, err := l.state(ctx)
+	if err == nil && e.has > 0 {
 		e.last, err = l.get(ctx, e.seq)
 	}
 	return e, err
 }
+
+// state is end without the last message.
+func (l *link) state(ctx context.Context) (end, error) {
+	info, err := l.stream.Info(ctx)
+	if err != nil {
+		return end{}, fmt.Errorf("jetstream: stream %s: %w", l.name, err)
+	}
+	e := end{first: info.State.FirstSeq, seq: info.State.LastSeq, has: info.State.Msgs}
+	c := info.Config
+	e.limited = c.MaxAge > 0 || c.MaxBytes > 0 || c.MaxMsgs > 0 || c.MaxMsgsPerSubject > 0
+	return e, nil
+}
+
+// holes reports whether messages within the stream are gone, as far as the server knows.
+func (e *end) holes() bool { return e.has > 0 && e.has < e.seq-e.first+1 }
 
 // get reads a message.
 func (l *link) get(ctx context.Context, seq uint64) (*message, error) {
@@ -140,23 +154,43 @@ func (l *link) search(ctx context.Context, lo, hi uint64, is func(*message) bool
 	return lo, nil
 }
 
-// common returns how many ticks from the first one on the log in dir and a stream have both.
-func (l *link) common(ctx context.Context, dir string, e end) (uint64, error) {
-	in, err := newSummer(dir, l.sums)
-	if err != nil {
+// common returns how many ticks from the first one on a local log and a stream have both. It reads only the part of the log
+// between two marks, of which the stream has the first and not the second.
+func (l *link) common(ctx context.Context, in *summer, e end) (uint64, error) {
+	failed := in.until(e.last.next()) // so that there are marks up to there
+	parts := sort.Search(len(in.marks), func(i int) bool {
+		has, err := l.has(ctx, in.marks[i], e)
+		failed = errors.Join(failed, err)
+		return !has
+	})
+	if failed != nil || parts == 0 {
+		return 0, failed
+	}
+	from, to := in.marks[parts-1].next, uint64(maxTick)
+	if parts < len(in.marks) {
+		to = in.marks[parts].next
+	}
+	if first, err := l.get(ctx, e.first); err != nil {
+		return 0, err
+	} else if first.first > from { // what the stream had before is unknown
+		from = first.first
+	}
+	if err := in.seek(from); err != nil || in.next != from {
 		return 0, err
 	}
-	begins := []sum{in.sum} // rolling checksums before each tick
-	for err == nil {
-		if _, err = in.read(); err == nil {
-			begins = append(begins, in.sum)
+	sums := []sum{in.sum} // before tick from, and those after
+	for in.next < to {
+		if _, err := in.read(); isEnd(err) {
+			break
+		} else if err != nil {
+			return 0, err
 		}
+		sums = append(sums, in.sum)
 	}
-	if err := in.reader.Close(); err != nil {
-		return 0, err
+	is := func(tick uint64, at *sum) bool { // reports whether the log has that checksum, for a tick that is not before from
+		return tick-from < uint64(len(sums)) && sums[tick-from] == *at
 	}
-	other := func(m *message) bool { return m.first >= uint64(len(begins)) || begins[m.first] != m.before }
-	seq, err := l.search(ctx, e.first, e.seq, other)
+	seq, err := l.search(ctx, e.first, e.seq, func(m *message) bool { return m.first >= from && !is(m.first, &m.before) })
 	if err != nil || seq == e.first {
 		return 0, err
 	}
@@ -164,14 +198,32 @@ func (l *link) common(ctx context.Context, dir string, e end) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	both := m.first
-	for ; both < m.next() && both+1 < uint64(len(begins)); both++ {
-		at, err := m.sumAt(l.sums, both+1)
-		if err != nil || *at != begins[both+1] {
-			return both, err
-		}
+	if is(m.next(), &m.after) {
+		return m.next(), nil
 	}
-	return both, nil
+	encoded, err := m.split(l.sums, nil)
+	at, tick := m.before, m.first
+	for _, b := range encoded {
+		if at = l.sums.tick(at, tick, b); tick+1 > from && !is(tick+1, &at) {
+			break
+		}
+		tick++
+	}
+	return tick, err
+}
+
+// has reports whether a stream has a checksum; true also where it has been trimmed.
+func (l *link) has(ctx context.Context, at mark, e end) (bool, error) {
+	seq, err := l.search(ctx, e.first, e.seq, func(m *message) bool { return m.first > at.next })
+	if err != nil || seq == e.first {
+		return err == nil, err
+	}
+	m, err := l.get(ctx, seq-1)
+	if err != nil {
+		return false, err
+	}
+	got, err := m.sumAt(l.sums, at.next)
+	return got != nil && *got == at.sum, err
 }
 
 // isFault reports whether an error is of the content of a stream, so that to try again does not help.

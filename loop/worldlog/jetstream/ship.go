@@ -36,6 +36,11 @@ type Shipper struct {
 	seq      uint64 // of the last message of the stream
 	next     uint64 // tick that the stream lacks
 	sum      sum    // rolling checksum before it
+	begun    uint64 // times that it began a term: no two of its messages have the same Nats-Msg-Id
+	anew     bool   // the stream does not have what it must, and its ticks are to be shipped from the first one on
+	purge    uint64 // messages before this one are to be removed; 0: none
+	front    uint64 // first message of the stream, if it has the first tick
+	looked   time.Time
 	body     []byte
 	data     []byte
 
@@ -47,6 +52,7 @@ type Shipper struct {
 	ended   atomic.Pointer[error]
 	acked   atomic.Uint64 // next, for the Sim
 	left    atomic.Bool   // the Sim no longer depends on the Shipper
+	holed   atomic.Uint64 // a message that was found to be missing; 0: none
 
 	mu    sync.Mutex
 	stats ShipStats
@@ -64,6 +70,8 @@ type ShipStats struct {
 	Bytes     uint64 // in them
 	Retries   uint64 // messages sent again, or looked for because no answer came
 	LastErr   error  // why the last message had to be sent again; nil: it did not
+	// Restarts counts how often the stream had lost messages, or had damaged ones, so that ticks were shipped again.
+	Restarts uint64
 
 	Snapshots   uint64 // put into the object store
 	SnapshotErr error  // the last failure, which does not stop shipping
@@ -90,6 +98,9 @@ func Ship(ctx context.Context, nc *nats.Conn, rec *replay.Recorder, c ShipConfig
 		return nil, err
 	}
 	if err := s.align(ctx); err != nil {
+		if s.in != nil {
+			err = errors.Join(err, s.in.reader.Close())
+		}
 		return nil, err
 	}
 	s.start(ctx, rec.Sim())
@@ -135,7 +146,9 @@ func (s *Shipper) ensure(ctx context.Context) error {
 	return nil
 }
 
-// align finds the tick of the local log after which the stream ends, and begins a new term there.
+// align finds the tick of the local log after which the stream ends, and begins a term there. The first one of a Shipper is higher
+// than all in the stream. One that runs and begins again, as the stream has lost messages, keeps its own: it does not know
+// which terms the stream has lost with them, so that a higher one could be that of a newer master.
 func (s *Shipper) align(ctx context.Context) error {
 	for {
 		e, err := s.end(ctx)
@@ -146,58 +159,91 @@ func (s *Shipper) align(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		err = s.claim(ctx, e.seq, term+1)
+		err = s.claim(ctx, e.seq, term)
+		if err == nil && s.anew {
+			s.anew, s.purge = false, s.seq
+			s.removeOld(ctx)
+		}
 		if !errors.Is(err, errMoved) {
 			return err
 		}
 	}
 }
 
-// locate sets the position of the stream, and returns its last term.
+// locate sets the position of the stream, and returns the term to begin.
 func (s *Shipper) locate(ctx context.Context, e end) (term uint64, err error) {
-	if s.in != nil {
-		if err := s.in.reader.Close(); err != nil {
+	s.waiting = false
+	if s.in == nil {
+		if s.in, err = newSummer(s.log.Dir(), s.sums); err != nil {
 			return 0, err
 		}
 	}
-	s.waiting = false
-	if s.in, err = newSummer(s.log.Dir(), s.sums); err != nil {
+	if err := s.mayBegin(ctx, e); err != nil {
 		return 0, err
 	}
-	m := e.last
-	if m == nil { // of a stream that was emptied, only the number of messages is known, which no term exceeds
-		s.next, s.sum = s.in.next, s.in.sum
-		return max(s.term, e.seq), nil
+	m, from := e.last, s.id.FirstTick
+	if m != nil && !s.anew {
+		from = m.next()
+	} else if m != nil && e.limited {
+		from = s.firstTick(ctx, e)
 	}
-	if err := checkRun(&s.id, &m.id); err != nil {
+	if err := s.in.seek(from); err != nil {
 		return 0, err
 	}
-	if m.term > s.term && !s.began(m) && (s.term > 0 || m.owner != s.owner && !s.c.Claim) {
-		return 0, s.fenced(ctx, e)
-	}
-	if err := s.in.until(m.next()); err != nil {
-		return 0, err
-	}
-	if s.in.next < m.next() {
-		return 0, fmt.Errorf("jetstream: the stream ends with tick %d, the local log with tick %d: %w", m.next()-1, int64(s.in.next)-1, ErrLost)
-	}
-	if s.in.sum != m.after {
-		return 0, fmt.Errorf("jetstream: the local log has another tick than the stream among those before tick %d: %w", m.next(), ErrBranched)
+	if m != nil && !s.anew && (s.in.next != from || s.in.sum != m.after) {
+		switch {
+		case m.term < s.term: // an older master has written to a stream that had lost the term of this one
+			s.anew = true
+			return s.locate(ctx, e)
+		case s.in.next < from:
+			return 0, fmt.Errorf("jetstream: the stream ends with tick %d, the local log with tick %d: %w", from-1, int64(s.in.next)-1, ErrLost)
+		}
+		return 0, fmt.Errorf("jetstream: the local log has another tick than the stream among those before tick %d: %w", from, ErrBranched)
 	}
 	s.next, s.sum = s.in.next, s.in.sum
-	return max(s.term, m.term), nil
+	switch {
+	case s.term > 0:
+		return s.term, nil
+	case m == nil: // of a stream that was emptied, only the number of messages is known, which no term exceeds
+		return e.seq + 1, nil
+	}
+	return m.term + 1, nil
+}
+
+// mayBegin reports why this Shipper may not begin a term at the end of a stream.
+func (s *Shipper) mayBegin(ctx context.Context, e end) error {
+	m := e.last
+	if m == nil {
+		if s.term > 0 && e.seq > s.seq+1 { // one more can be that of this Shipper, to which no answer came
+			return s.fenced(ctx, e)
+		}
+		return nil
+	}
+	if err := checkRun(&s.id, &m.id); err != nil {
+		return err
+	}
+	switch {
+	case s.began(m):
+		return nil
+	case s.term == 0 && (m.owner == s.owner || s.c.Claim), m.term < s.term, m.term == s.term && m.owner == s.owner:
+		return nil
+	}
+	return s.fenced(ctx, e)
 }
 
 // fenced returns the error for a stream that another master has.
 func (s *Shipper) fenced(ctx context.Context, e end) error {
-	fenced := &FencedError{Term: s.term, By: e.last.term, From: 1}
+	fenced := &FencedError{Term: s.term, From: 1}
+	common := s.acked.Load()
+	if e.last != nil {
+		fenced.By = e.last.term
+		if both, err := s.common(ctx, s.in, e); err == nil {
+			common = both
+		}
+	}
 	tick, ok := s.log.CommittedTick()
 	if !ok {
 		return fenced
-	}
-	common, err := s.common(ctx, s.log.Dir(), e)
-	if err != nil {
-		common = s.acked.Load()
 	}
 	fenced.From, fenced.To = common, tick
 	return fenced
@@ -210,6 +256,7 @@ var errMoved = errors.New("jetstream: the stream has moved on")
 func (s *Shipper) claim(ctx context.Context, seq, term uint64) error {
 	before := s.term
 	s.seq, s.term = seq, term
+	s.begun++
 	m := s.message(kindTerm, s.next, 0, s.sum, s.sum, s.claims[:])
 	err := s.send(ctx, m)
 	var rewound *rewoundError
@@ -236,6 +283,7 @@ func (s *Shipper) start(ctx context.Context, sim *evertick.Sim) {
 	ctx, s.cancel = context.WithCancel(ctx)
 	sim.AddHooks(evertick.Hooks{AfterTick: s.afterTick})
 	s.note(func(st *ShipStats) { st.Term = s.term })
+	s.looked = time.Now()
 	go s.run(ctx)
 }
 
@@ -310,17 +358,16 @@ func (s *Shipper) Close(ctx context.Context) error {
 // run ships until something ends it.
 func (s *Shipper) run(ctx context.Context) {
 	defer close(s.done)
-	stop, shelved := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(shelved)
-		s.shelve(ctx, stop)
-	}()
+	stop := make(chan struct{})
+	var others sync.WaitGroup
+	others.Go(func() { s.shelve(ctx, stop) })
+	others.Go(func() { s.patrol(ctx, stop) })
 	err := s.loop(ctx)
 	if !errors.Is(err, errFinished) {
 		s.cancel()
 	}
 	close(stop)
-	<-shelved
+	others.Wait()
 	if errors.Is(err, errFinished) || ctx.Err() != nil && !isFault(err) {
 		err = fmt.Errorf("jetstream: %w", ErrClosed)
 	}
@@ -336,6 +383,11 @@ var errFinished = errors.New("finished")
 
 func (s *Shipper) loop(ctx context.Context) error {
 	for {
+		if time.Since(s.looked) >= s.c.Beat {
+			if err := s.look(ctx); err != nil {
+				return err
+			}
+		}
 		m, err := s.gather()
 		if err == nil && m == nil {
 			err = s.idle(ctx)
@@ -353,9 +405,9 @@ func (s *Shipper) loop(ctx context.Context) error {
 	}
 }
 
-// again begins where a stream ends that has lost messages: its server was restored from an older store.
+// again begins its term again where a stream ends that has lost messages, or at the first tick.
 func (s *Shipper) again(ctx context.Context, why error) error {
-	s.note(func(st *ShipStats) { st.LastErr = why })
+	s.note(func(st *ShipStats) { st.LastErr = why; st.Restarts++ })
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
 		err := s.ensure(ctx)
 		if err == nil {

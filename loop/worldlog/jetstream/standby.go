@@ -52,7 +52,7 @@ func (f *Follower) catchUp(ctx context.Context) error {
 				return err
 			}
 		}
-		if e.seq <= f.seq && f.own() <= f.next {
+		if e.seq <= f.seq {
 			return nil
 		}
 		if err := f.takeNext(ctx); err != nil {
@@ -66,7 +66,7 @@ func (f *Follower) takeOver(ctx context.Context, c ShipConfig) (*replay.Recorder
 	if f.c.Dir == "" {
 		return nil, nil, fault.Field(ErrRange, "jetstream: TakeOver: FollowConfig.Dir", f.c.Dir)
 	}
-	if len(f.queue) > 0 || !f.placed || f.own() != f.next {
+	if len(f.queue) > 0 || !f.placed || f.own() < f.next {
 		return nil, nil, errMoved
 	}
 	c.Name, c.Key = f.name[len(streamPrefix):], f.c.Key
@@ -75,10 +75,11 @@ func (f *Follower) takeOver(ctx context.Context, c ShipConfig) (*replay.Recorder
 		return nil, nil, err
 	}
 	s.stream, s.next, s.sum = f.stream, f.next, f.sum
-	if err := s.claim(ctx, f.seq, f.term+1); err != nil {
+	if s.in, err = f.atStream(); err != nil {
 		return nil, nil, err
 	}
-	if s.in, err = summerAt(f.c.Dir, s.sums, f.next, f.sum); err != nil {
+	if err := s.claim(ctx, f.seq, f.term+1); err != nil {
+		s.in.reader.Close() // nothing was read that this could harm
 		return nil, nil, err
 	}
 	rec, err := f.f.TakeOver()
@@ -88,6 +89,28 @@ func (f *Follower) takeOver(ctx context.Context, c ShipConfig) (*replay.Recorder
 	f.taken = true
 	s.start(ctx, rec.Sim())
 	return rec, s, f.Close()
+}
+
+// atStream reads the own log from where the stream ends, which may have lost ticks that the Sim has run.
+func (f *Follower) atStream() (*summer, error) {
+	if f.own() == f.next {
+		return summerAt(f.c.Dir, f.sums, f.next, f.sum)
+	}
+	in, err := newSummer(f.c.Dir, f.sums)
+	if err != nil {
+		return nil, err
+	}
+	switch err = in.seek(f.next); {
+	case err == nil && in.next < f.next: // it is being written
+		err = errMoved
+	case err == nil && in.sum != f.sum:
+		err = &BranchedError{Dir: f.c.Dir, Local: f.own(), Stream: f.next}
+	}
+	if err != nil {
+		in.reader.Close()
+		return nil, err
+	}
+	return in, nil
 }
 
 // defaultSilence is that of Standby.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sort"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/loop/worldlog"
@@ -16,7 +17,23 @@ type summer struct {
 	next    uint64 // tick
 	sum     sum    // before it
 	encoded []byte // the tick that was read last
+	count   uint64 // ticks that were read
+
+	// marks are rolling checksums to go back to, in the order of ticks: the first tick of the log, and then some that are at
+	// least apart ticks from each other.
+	marks []mark
+	apart uint64
 }
+
+// mark is the rolling checksum before a tick.
+type mark struct {
+	next uint64
+	sum  sum
+}
+
+// maxMarks bounds the marks of a summer, which take 160 KB. When there are as many, every other one is dropped, so that of n
+// ticks that were read no two are more than n/1024 apart.
+const maxMarks = 4096
 
 // newSummer opens the log in dir at its first tick.
 func newSummer(dir string, s *sums) (*summer, error) {
@@ -24,8 +41,13 @@ func newSummer(dir string, s *sums) (*summer, error) {
 	if err != nil {
 		return nil, err
 	}
+	begin := markOfStart(r, s)
+	return &summer{reader: r, sums: s, next: begin.next, sum: begin.sum, marks: []mark{begin}, apart: 1}, nil
+}
+
+func markOfStart(r *worldlog.Reader, s *sums) mark {
 	id := r.Identity()
-	return &summer{reader: r, sums: s, next: id.FirstTick, sum: s.start(&id)}, nil
+	return mark{id.FirstTick, s.start(&id)}
 }
 
 // summerAt opens the log in dir at a tick before which the rolling checksum is known.
@@ -37,7 +59,47 @@ func summerAt(dir string, s *sums, next uint64, at sum) (*summer, error) {
 	if err := r.Seek(next); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
-	return &summer{reader: r, sums: s, next: next, sum: at}, nil
+	in := &summer{reader: r, sums: s, next: next, sum: at, marks: []mark{markOfStart(r, s)}, apart: 1}
+	in.note()
+	return in, nil
+}
+
+// note makes a mark of where the log is read, if it is far enough from the last one.
+func (s *summer) note() {
+	if s.next < s.marks[len(s.marks)-1].next+s.apart {
+		return
+	}
+	s.marks = append(s.marks, mark{s.next, s.sum})
+	if len(s.marks) < maxMarks {
+		return
+	}
+	for i := range len(s.marks) / 2 {
+		s.marks[i] = s.marks[2*i]
+	}
+	s.marks = s.marks[:len(s.marks)/2]
+	s.apart *= 2
+}
+
+// seek goes to a tick, before which the rolling checksum is then known, from the nearest mark. A log that ends before is no error:
+// see s.next.
+func (s *summer) seek(tick uint64) error {
+	i := sort.Search(len(s.marks), func(i int) bool { return s.marks[i].next > tick }) - 1
+	if i < 0 {
+		return fault.Field(ErrCorrupt, "jetstream: tick before the first one of the log", tick)
+	}
+	if from := s.marks[i]; tick < s.next || s.next < from.next {
+		if err := s.reader.Seek(from.next); err != nil {
+			return err
+		}
+		s.next, s.sum = from.next, from.sum
+	}
+	if err := s.until(tick); err != nil || s.next == tick {
+		return err
+	}
+	if err := s.reader.Refresh(); err != nil { // its end may have moved on
+		return err
+	}
+	return s.until(tick)
 }
 
 // read reads the next tick. Errors are those of worldlog.Reader.Next.
@@ -52,6 +114,8 @@ func (s *summer) read() (*worldlog.Tick, error) {
 	s.encoded = appendTick(s.encoded[:0], t)
 	s.sum = s.sums.tick(s.sum, t.Tick, s.encoded)
 	s.next = t.Tick + 1
+	s.count++
+	s.note()
 	return t, nil
 }
 

@@ -170,7 +170,7 @@ func (f *Follower) take(msg jetstream.Msg) error {
 	if err != nil {
 		return err
 	}
-	f.placed, f.seq, f.term, f.next, f.sum = true, seq, m.term, m.next(), m.after
+	f.placed, f.seq, f.term, f.owner, f.next, f.sum = true, seq, m.term, m.owner, m.next(), m.after
 	if len(f.queue) == 0 && f.next == f.own() {
 		f.ownSum = f.sum
 	}
@@ -196,7 +196,8 @@ func (f *Follower) follows(m *message, seq uint64) error {
 	if err := checkRun(&f.id, &m.id); err != nil {
 		return err
 	}
-	again := m.kind == kindTerm && m.term > f.term && m.first < f.next // the stream had lost messages, which come again
+	begins := m.kind == kindTerm && (m.term > f.term || m.term == f.term && m.owner == f.owner)
+	again := begins && m.first < f.next // the stream had lost or damaged messages, whose ticks come again
 	switch {
 	case !f.placed || again:
 		if m.first > f.own() || m.first == f.own() && m.part > 0 {
@@ -206,7 +207,7 @@ func (f *Follower) follows(m *message, seq uint64) error {
 		return nil
 	case seq != f.seq+1:
 		return fmt.Errorf("it follows message %d: %w", f.seq, ErrGap)
-	case m.term < f.term || m.kind == kindTerm && m.term == f.term:
+	case m.term < f.term || m.kind == kindTerm && !begins:
 		return fmt.Errorf("%w after term %d", fault.Field(ErrCorrupt, "term", m.term), f.term)
 	case m.term > f.term && m.kind != kindTerm:
 		return fmt.Errorf("%w, which has not begun", fault.Field(ErrCorrupt, "term", m.term))
