@@ -14,7 +14,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -102,7 +102,7 @@ func begin(s *settings) (*evertick.Sim, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if s.secret, err = secretOf(filepath.Clean(s.log) + ".secret"); err != nil {
+	if s.secret, err = secretOf(strings.TrimRight(s.log, "/") + ".secret"); err != nil {
 		return nil, nil, errors.Join(err, rec.Close())
 	}
 	return sim, rec.Close, nil

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -102,7 +101,7 @@ func moveAside(fsys FS, dir string, cuts []string, file string) (string, error) 
 	for n := 2; slices.Contains(cuts, name); n++ {
 		name = cutName(file, n)
 	}
-	return name, fsys.Rename(filepath.Join(dir, file), filepath.Join(dir, name))
+	return name, fsys.Rename(join(dir, file), join(dir, name))
 }
 
 // find returns where a segment is in the list.
@@ -147,7 +146,7 @@ type source struct {
 }
 
 func openSegment(fsys FS, dir string, s segmentFile) (*source, error) {
-	f, err := fsys.Open(filepath.Join(dir, s.name()))
+	f, err := fsys.Open(join(dir, s.name()))
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +178,7 @@ func openSegmentAt(fsys FS, dir string, index uint64) (*source, segmentFile, err
 func hasSegment(fsys FS, dir string, index uint64) (s segmentFile, found bool, err error) {
 	for _, packed := range []bool{false, true} {
 		s = segmentFile{index: index, packed: packed}
-		f, err := fsys.Open(filepath.Join(dir, s.name()))
+		f, err := fsys.Open(join(dir, s.name()))
 		if err == nil {
 			return s, true, f.Close()
 		}

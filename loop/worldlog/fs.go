@@ -11,7 +11,7 @@ import (
 )
 
 // FS is what a log needs of a file system. Names are paths as the host writes
-// them. Errors of missing and existing files wrap fs.ErrNotExist and fs.ErrExist.
+// them: the directory of the log as it was given, a separator and the name of a file. Errors of missing and existing files wrap fs.ErrNotExist and fs.ErrExist.
 type FS interface {
 	MkdirAll(dir string) error
 	// ReadDir lists the names in dir, in any order.
@@ -52,6 +52,36 @@ type File interface {
 	// Sync returns once the data, and its length, are on disk.
 	Sync() error
 	Size() (int64, error)
+}
+
+// join returns the path of a file in a directory. It does not clean the path as filepath.Join does: after a symbolic
+// link, ".." leads to another directory than the text says.
+func join(dir, name string) string {
+	if dir != "" && !os.IsPathSeparator(dir[len(dir)-1]) {
+		dir += string(filepath.Separator)
+	}
+	return dir + name
+}
+
+// fixed returns a path that leads to the directory dir even if the working directory or a symbolic link changes: for
+// OS, if there is one.
+func fixed(fsys FS, dir string) string {
+	if fsys != OS {
+		return dir
+	}
+	path, err := filepath.EvalSymlinks(dir)
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		return dir
+	}
+	a, errA := os.Stat(dir)
+	b, errB := os.Stat(path)
+	if errA != nil || errB != nil || !os.SameFile(a, b) {
+		return dir
+	}
+	return path
 }
 
 // named is a File, or a lock, that reports whether a name leads to it.
@@ -182,7 +212,7 @@ func (f *hostFile) HasName(name string) (bool, error) {
 // writeNew replaces the file of that name atomically: it writes a temporary file,
 // syncs it, renames it, and syncs the directory. No other writer has the same temporary file.
 func writeNew(fsys FS, dir, name string, write func(io.Writer) error) error {
-	final := filepath.Join(dir, name)
+	final := join(dir, name)
 	temporary := final + "." + rand.Text() + temporarySuffix
 	f, err := fsys.Create(temporary)
 	if err != nil {

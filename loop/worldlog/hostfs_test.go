@@ -8,10 +8,13 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
 // within fails the test, naming what, if f takes so long that it must be waiting.
@@ -154,4 +157,99 @@ func TestRemovedSegment(t *testing.T) {
 			t.Errorf("%s: Close: %v", what, err)
 		}
 	}
+}
+
+// Whatever the path of a directory is made of, all of a log is in the directory that the system means by it, and
+// no other one changes: also where a symbolic link changes, or the working directory, while the log is open.
+func TestPathsOfDirectories(t *testing.T) {
+	parts := []string{".", "", "..", "link", "link/..", "link/../new", "loop/link/..", "dir", "sub", "a b%d"}
+	wrapped := struct{ FS }{OS}
+	rapid.Check(t, func(rt *rapid.T) {
+		root, err := os.MkdirTemp(t.TempDir(), "")
+		check := func(err error) {
+			if err != nil {
+				rt.Helper()
+				rt.Fatal(err)
+			}
+		}
+		check(err)
+		work := filepath.Join(root, "a", "work")
+		for _, dir := range []string{work, filepath.Join(work, "dir", "sub"), filepath.Join(root, "b", "sub", "dir")} {
+			check(os.MkdirAll(dir, 0o700))
+		}
+		check(os.Symlink(filepath.Join(root, "b", "sub"), filepath.Join(work, "link")))
+		check(os.Symlink(".", filepath.Join(work, "loop")))
+		t.Chdir(work)
+		dir := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 1, 3).Draw(rt, "parts"), "/")
+		if rapid.Bool().Draw(rt, "absolute") {
+			dir = work + "/" + dir
+		}
+		if os.MkdirAll(dir, 0o700) != nil {
+			return // it leads through a directory that does not exist
+		}
+		real, err := os.Open(dir) // what the system means
+		check(err)
+		defer real.Close()
+		before := tree(root)
+
+		opt := Options{SegmentTicks: 4, Compress: true, Durability: None, FS: OS}
+		change := rapid.Bool().Draw(rt, "change")
+		if !change && rapid.Bool().Draw(rt, "wrapped") {
+			opt.FS = wrapped
+		}
+		l, err := Create(dir, testID, opt)
+		check(err)
+		feed(t, l, 0, 4)
+		check(l.WriteSnapshot(3, hashOf(3), stateOf(3)))
+		if change {
+			r, err := OpenReader(dir, nil)
+			check(err)
+			check(os.Remove(filepath.Join(work, "link")))
+			check(os.Symlink(root, filepath.Join(work, "link")))
+			t.Chdir(root)
+			feed(t, l, 4, 6)
+			check(l.Close())
+			for next := range uint64(6) {
+				if tick, err := r.Next(); err != nil || tick.Tick != next {
+					rt.Fatalf("tick %d: %v, %v", next, tick, err)
+				}
+			}
+			check(r.Close())
+			check(os.Remove(filepath.Join(work, "link")))
+			check(os.Symlink(filepath.Join(root, "b", "sub"), filepath.Join(work, "link")))
+			t.Chdir(work)
+		} else {
+			feed(t, l, 4, 6)
+			check(l.Close())
+			l, _, err = Recover(dir, opt)
+			check(err)
+			check(l.Close())
+			if next, err := readBack(opt.FS, dir, 0); next != 6 || err != nil {
+				rt.Fatalf("%d ticks, %v", next, err)
+			}
+			_, err = LoadSnapshot(dir, opt.FS, 3)
+			check(err)
+		}
+		names, err := real.Readdirnames(-1)
+		check(err)
+		for _, name := range []string{packedName(0), segmentName(1), snapshotName(3), markName, lockName} {
+			if !slices.Contains(names, name) {
+				rt.Errorf("%q holds %q, without %s", dir, names, name)
+			}
+			check(os.Remove(dir + "/" + name))
+		}
+		if after := tree(root); after != before {
+			rt.Errorf("%q: there is\n%s\nwas\n%s", dir, after, before)
+		}
+	})
+}
+
+// tree lists all that is in a directory.
+func tree(root string) string {
+	var all []string
+	filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		all = append(all, path)
+		return err
+	})
+	return strings.Join(all, "\n")
 }

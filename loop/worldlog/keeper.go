@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"sync"
 
@@ -166,7 +165,7 @@ func (k *keeper) checkpointOf(job *snapshotJob) *checkpoint {
 func (k *keeper) removeOldSnapshots() error {
 	keep := k.l.opt.KeepSnapshots
 	for keep >= 0 && len(k.kept) > keep {
-		if err := removeExisting(k.l.opt.FS, filepath.Join(k.l.dir, snapshotName(k.kept[0]))); err != nil {
+		if err := removeExisting(k.l.opt.FS, join(k.l.dir, snapshotName(k.kept[0]))); err != nil {
 			return err
 		}
 		k.kept = k.kept[1:]
@@ -216,9 +215,9 @@ func (k *keeper) packSegment(index uint64) error {
 		err = fmt.Errorf("the packed form unpacks to other bytes: %w", ErrCorrupt)
 	}
 	if err != nil {
-		return errors.Join(err, removeExisting(fsys, filepath.Join(dir, packedName(index))))
+		return errors.Join(err, removeExisting(fsys, join(dir, packedName(index))))
 	}
-	return fsys.Remove(filepath.Join(dir, segmentName(index)))
+	return fsys.Remove(join(dir, segmentName(index)))
 }
 
 func (k *keeper) packInto(f io.Writer, s segmentFile) (sum [32]byte, err error) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
 )
 
 // dirLock is the lock of a writer on the directory of a log.
@@ -21,7 +20,7 @@ type dirLock struct {
 // system.
 func takeLock(opt *Options, dir string) (*dirLock, error) {
 	fsys := opt.FS
-	l := &dirLock{name: filepath.Join(dir, lockName)}
+	l := &dirLock{name: join(dir, lockName)}
 	f, err := fsys.Open(l.name)
 	if err == nil {
 		err = f.Close()

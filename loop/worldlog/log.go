@@ -120,7 +120,8 @@ type Stats struct {
 	PackErr       error  // the last failure; the segment stays as it was
 }
 
-// Create starts a log in dir, which is made if needed and must hold no log. Snapshots and the mark of another
+// Create starts a log in dir, which is made if needed and must hold no log. With OS the log stays in that directory if
+// the working directory or a symbolic link changes later. Snapshots and the mark of another
 // one, whose segments were removed, are kept under names that end with ".cut", as by Recover.
 // Errors wrap ErrRange, ErrLocked, fs.ErrExist, or are those of the file system.
 func Create(dir string, id Identity, opt Options) (*Log, error) {
@@ -131,6 +132,7 @@ func Create(dir string, id Identity, opt Options) (*Log, error) {
 	if err := opt.FS.MkdirAll(dir); err != nil {
 		return nil, fmt.Errorf("worldlog: %w", err)
 	}
+	dir = fixed(opt.FS, dir)
 	lock, err := takeLock(&opt, dir)
 	if err != nil {
 		return nil, fmt.Errorf("worldlog: %w", err)
@@ -409,7 +411,7 @@ func tickText(next uint64) string {
 // Identity returns what the log was created with.
 func (l *Log) Identity() Identity { return l.id }
 
-// Dir returns the directory of the log.
+// Dir returns the directory of the log: for OS its absolute path, without symbolic links.
 func (l *Log) Dir() string { return l.dir }
 
 // Err returns why the log accepts nothing more, or nil.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
 
 	"github.com/evertick/evertick/internal/wire"
 )
@@ -83,7 +82,7 @@ func decodeMarkCopy(b []byte) (ticks uint64, version uint16, err error) {
 
 // readMark reads the mark of the log in dir.
 func readMark(fsys FS, dir string) (m mark, err error) {
-	f, err := fsys.Open(filepath.Join(dir, markName))
+	f, err := fsys.Open(join(dir, markName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, nil
 	}
@@ -124,7 +123,7 @@ func (m *marker) begin(there mark) error {
 }
 
 func (m *marker) open() error {
-	f, err := m.fs.Append(filepath.Join(m.dir, markName), markSize)
+	f, err := m.fs.Append(join(m.dir, markName), markSize)
 	if err != nil {
 		return err
 	}
@@ -171,7 +170,7 @@ func (m *marker) write(ticks uint64) (onDisk bool, err error) {
 // sync makes the mark say ticks, for readers after a power cut.
 func (m *marker) sync(ticks uint64) error {
 	if m.file != nil {
-		has, err := hasName(m.file, filepath.Join(m.dir, markName))
+		has, err := hasName(m.file, join(m.dir, markName))
 		if err != nil {
 			return err
 		}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"path/filepath"
 )
 
 // Reader reads a log tick by tick, and checks all that it reads: checksums, the order of ticks, and
@@ -44,6 +43,7 @@ type place struct {
 // file system.
 func OpenReader(dir string, fsys FS) (*Reader, error) {
 	fsys = cmp.Or(fsys, OS)
+	dir = fixed(fsys, dir)
 	mark, err := readMark(fsys, dir) // first: the segments may be those of a log that is being written
 	if err != nil {
 		return nil, err
@@ -303,7 +303,7 @@ func (r *Reader) replaced() (bool, error) {
 	if r.src == nil {
 		return true, nil
 	}
-	has, err := hasName(r.src.file, filepath.Join(r.dir, r.file.name()))
+	has, err := hasName(r.src.file, join(r.dir, r.file.name()))
 	if err != nil {
 		return false, fmt.Errorf("worldlog: %w", err)
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 )
 
@@ -56,6 +55,7 @@ func Recover(dir string, opt Options) (*Log, *Report, error) {
 	if _, err := opt.FS.ReadDir(dir); err != nil {
 		return nil, nil, fmt.Errorf("worldlog: %w", err)
 	}
+	dir = fixed(opt.FS, dir)
 	lock, err := takeLock(&opt, dir)
 	if err != nil {
 		return nil, nil, fmt.Errorf("worldlog: %w", err)
@@ -265,7 +265,7 @@ func (r *recovery) classifyFault(e *CorruptError, seg *segmentReader, s segmentF
 func (r *recovery) cleanUp() error {
 	r.report.Removed = append(r.report.Removed, r.list.leftovers...)
 	for _, name := range r.report.Removed {
-		if err := removeExisting(r.fs, filepath.Join(r.dir, name)); err != nil {
+		if err := removeExisting(r.fs, join(r.dir, name)); err != nil {
 			return err
 		}
 	}
@@ -349,7 +349,7 @@ func (r *recovery) sumFrom(file string, offset int64) (sum [32]byte, err error) 
 
 // copyFrom writes what a file holds from an offset on.
 func (r *recovery) copyFrom(to io.Writer, file string, offset int64) (err error) {
-	f, err := r.fs.Open(filepath.Join(r.dir, file))
+	f, err := r.fs.Open(join(r.dir, file))
 	if err != nil {
 		return err
 	}
@@ -372,7 +372,7 @@ func (r *recovery) resume(l *Log) (*writer, error) {
 	}
 	if !s.packed {
 		var err error
-		if w.file, err = r.fs.Append(filepath.Join(r.dir, s.name()), r.seg.off); err != nil {
+		if w.file, err = r.fs.Append(join(r.dir, s.name()), r.seg.off); err != nil {
 			return nil, err
 		}
 		if err := w.file.Sync(); err != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/wire"
@@ -170,7 +169,7 @@ func (h *snapshotHead) isOf(id *Identity) bool {
 // openSnapshot reads the header and leaves the file open after it.
 func openSnapshot(fsys FS, dir string, tick uint64) (*snapshotHead, File, error) {
 	name := snapshotName(tick)
-	f, err := fsys.Open(filepath.Join(dir, name))
+	f, err := fsys.Open(join(dir, name))
 	if err != nil {
 		return nil, nil, fmt.Errorf("worldlog: %w", err)
 	}

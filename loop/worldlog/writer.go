@@ -8,7 +8,6 @@ import (
 	"hash"
 	"io"
 	"io/fs"
-	"path/filepath"
 	"time"
 )
 
@@ -243,7 +242,7 @@ func (w *writer) createSegment(h header) error {
 	if err != nil {
 		return err
 	}
-	w.file, err = w.fs.Append(filepath.Join(w.l.dir, name), int64(len(text)))
+	w.file, err = w.fs.Append(join(w.l.dir, name), int64(len(text)))
 	if err != nil {
 		return err
 	}
@@ -316,7 +315,7 @@ func (w *writer) checkName() error {
 		return nil
 	}
 	name := segmentName(w.head.index)
-	has, err := hasName(w.file, filepath.Join(w.l.dir, name))
+	has, err := hasName(w.file, join(w.l.dir, name))
 	if err == nil && !has {
 		err = fmt.Errorf("%s was removed or replaced while it was being written: %w", name, fs.ErrNotExist)
 	}
@@ -361,7 +360,7 @@ func (w *writer) truncateTail() error {
 	if err != nil {
 		return err
 	}
-	w.file, err = w.fs.Append(filepath.Join(w.l.dir, segmentName(w.head.index)), w.committedSize)
+	w.file, err = w.fs.Append(join(w.l.dir, segmentName(w.head.index)), w.committedSize)
 	if err != nil {
 		return err
 	}
