@@ -1,8 +1,10 @@
 package replica
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 )
 
 const pings = 16 // of which the one with the least round trip counts
@@ -11,6 +13,11 @@ const pings = 16 // of which the one with the least round trip counts
 // error of at most half its round trip, so the one with the least round trip of the last 16 counts.
 // Before the first answer it assumes that, of the last 64 frames, the one that came soonest after its tick
 // took no time.
+//
+// A clock can jump, or stand still while its machine sleeps. An answer says between which two numbers the difference is. If an
+// earlier answer excludes all that the newest one allows, a clock has jumped in between, and the earlier one no longer counts. A jump that
+// is too small for that is within what the answers leave open: so the estimate is moved into what the last two answers
+// allow, if these agree, and its error is measured by that.
 type clockSync struct {
 	num    float64 // ticks in den ns
 	den    float64
@@ -21,16 +28,50 @@ type clockSync struct {
 
 	sent    [pings]int64 // times of Pings without an answer; -1: none
 	pinged  int          // number of Pings that were sent
-	answers [pings]answer
-	count   int // of answers, of which the last 16 are kept
+	answers []answer     // that count, oldest first
+	offset  int64        // the estimate, in ns, once there is an answer
+	trip    int64        // twice the greatest error of the estimate, at least the least round trip
 }
 
 // answer is what a Pong has measured, in ns.
 type answer struct{ trip, offset int64 }
 
+// bounds returns the least and the greatest difference that an answer allows.
+func (a answer) bounds() (least, most int64) { return a.offset - a.trip/2, a.offset + (a.trip+1)/2 }
+
+// answered takes an answer. It returns by how many ns the estimate has changed if a clock has jumped, and otherwise 0.
+func (s *clockSync) answered(a answer) (jump int64) {
+	least, most := a.bounds()
+	kept := s.answers[:0]
+	last := false // the last answer agrees
+	for _, b := range s.answers {
+		low, high := b.bounds()
+		if last = low <= most && high >= least; last {
+			kept = append(kept, b)
+		}
+	}
+	jumped := len(kept) < len(s.answers)
+	if len(kept) == pings {
+		kept = append(kept[:0], kept[1:]...)
+	}
+	if last {
+		low, high := kept[len(kept)-1].bounds()
+		least, most = max(least, low), min(most, high)
+	}
+	s.answers = append(kept, a)
+	fastest := slices.MinFunc(s.answers, func(a, b answer) int { return cmp.Compare(a.trip, b.trip) })
+	before := s.offset
+	s.offset = max(least, min(fastest.offset, most))
+	s.trip = max(fastest.trip, 2*max(s.offset-least, most-s.offset))
+	if jumped {
+		return s.offset - before
+	}
+	return 0
+}
+
 // welcome begins anew: the server may be another one.
 func (s *clockSync) welcome(w *welcome, now int64) {
-	*s = clockSync{num: float64(w.rateNum), den: float64(w.rateDen) * 1e9, tick: w.tick, local: now}
+	*s = clockSync{num: float64(w.rateNum), den: float64(w.rateDen) * 1e9, tick: w.tick, local: now, answers: s.answers[:0]}
 	for i := range s.sent {
 		s.sent[i] = -1
 	}
@@ -41,22 +82,12 @@ func (s *clockSync) ended(tick, at uint64) {
 	s.tick, s.at, s.framed = tick, int64(at)*1000, true
 }
 
-// best returns the answer that counts.
-func (s *clockSync) best() (best answer, ok bool) {
-	for i := range min(s.count, pings) {
-		if a := s.answers[i]; i == 0 || a.trip < best.trip {
-			best = a
-		}
-	}
-	return best, s.count > 0
-}
-
 // now returns the number of ticks that the server has completed at a time of the client, with the part of the
 // next one that has passed. soonest is the least time of arrival less that of the server, of the last frames.
 func (s *clockSync) now(local, soonest int64) float64 {
 	from := s.local
-	if a, ok := s.best(); ok && s.framed {
-		from = s.at - a.offset
+	if len(s.answers) > 0 && s.framed {
+		from = s.at - s.offset
 	} else if s.framed {
 		from = s.at + soonest
 	}
@@ -69,8 +100,7 @@ func (s *clockSync) now(local, soonest int64) float64 {
 
 // latency returns the time since a time of the server, in µs, if a Ping was answered.
 func (s *clockSync) latency(at uint64, now int64) (int64, bool) {
-	a, ok := s.best()
-	return now + a.offset - int64(at)*1000, ok
+	return now + s.offset - int64(at)*1000, len(s.answers) > 0
 }
 
 // ticks returns the ticks in a time, 0 before the Welcome.
@@ -91,8 +121,13 @@ func (s *clockSync) tickNs() float64 {
 
 // firstLead returns the lead in ticks before there is a better one.
 func (s *clockSync) firstLead() float64 {
-	a, _ := s.best()
-	return s.ticks(float64(a.trip) / 2)
+	least := int64(0)
+	for i, a := range s.answers {
+		if i == 0 || a.trip < least {
+			least = a.trip
+		}
+	}
+	return s.ticks(float64(least) / 2)
 }
 
 // Ping sends a Ping. Its answer improves Client.Offset; one a second is enough. The error wraps
@@ -124,9 +159,10 @@ func (c *Client) receivePong(frame []byte, now int64) error {
 		}
 		s.sent[i] = -1
 		t1, t2 := int64(t[1]), int64(t[2])
-		trip := max(now-sent-(t2-t1), 0)
-		s.answers[s.count%pings] = answer{trip, (t1-sent)/2 + (t2-now)/2}
-		s.count++
+		jump := s.answered(answer{max(now-sent-(t2-t1), 0), (t1-sent)/2 + (t2-now)/2})
+		if s.ticks(math.Abs(float64(jump))) >= 1 {
+			c.queue.jumped()
+		}
 		break
 	}
 	return nil
@@ -135,9 +171,11 @@ func (c *Client) receivePong(frame []byte, now int64) error {
 // Offset returns what to add to a time of ClientConfig.Clock to get the time of the server, in ns since
 // it began, and the round trip with which it was measured: the error is at most half of it. It is false
 // before the first answer to a Ping on this connection.
+//
+// The fastest of the last 16 Pings counts. If a clock has jumped or stood still, the bound holds again after the answers to two
+// Pings that were sent after that. For this the round trip is that of slower Pings, and at most twice as long, if only such were answered lately.
 func (c *Client) Offset() (offset, roundTrip int64, ok bool) {
-	a, ok := c.sync.best()
-	return a.offset, a.trip, ok
+	return c.sync.offset, c.sync.trip, len(c.sync.answers) > 0
 }
 
 // ServerTick estimates the number of ticks that the server has completed now. Before the first answer to

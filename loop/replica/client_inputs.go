@@ -156,6 +156,9 @@ func (q *inputQueue) notApplied(tick uint64, s *clockSync) {
 	}
 }
 
+// jumped is for a new estimate of the server's time, after a clock has jumped.
+func (q *inputQueue) jumped() { q.lead = leadTime{raised: q.next - 1, from: q.next} }
+
 // drop drops the first n inputs.
 func (q *inputQueue) drop(n int) {
 	for i := range q.list[:n] {

@@ -29,6 +29,8 @@ const (
 //     negative: tick n begins a little before n+1 ticks are completed, and without an answer to a Ping the estimate
 //     is too low.
 //
+// If a clock has jumped, by a tick or more, the leads were measured with a wrong estimate, and it begins anew, with inputs from then on.
+//
 // If there are several ticks between two frames, an input that waited for less than a tick may have been late,
 // and counts as if it was. In mode Simulate the frames do not say how long an input waited: then each
 // that was in time counts as if 1/16 tick less would have sufficed. Inputs for tick 0, as soon as possible, do not
@@ -37,6 +39,7 @@ type leadTime struct {
 	last, present leadNeeds
 	ticks         float64 // the lead without the margin, once a window has an input
 	raised        uint64  // number of the last input that was sent when one was found late
+	from          uint64  // number of the first input that counts
 }
 
 // leadNeeds are the two largest leads, in ticks, that the inputs of a window needed.
@@ -84,6 +87,9 @@ func (l *leadTime) add(needed float64, s *clockSync) {
 
 // applied is for an input that is applied in the state after a number of ticks.
 func (l *leadTime) applied(in *intent, waited float64, tick, every uint64, s *clockSync) {
+	if in.seq < l.from {
+		return
+	}
 	late := float64(tick-1) - float64(in.tick) // if there is a frame for each tick
 	switch {
 	case waited < 0 && late > 0:
