@@ -40,8 +40,8 @@
 // allocates nothing. See BenchmarkIdleTick.
 //
 // While pages ask, safe points have a budget, however many pages there are and whatever they ask for. It is counted in bytes
-// that are copied: 256 MiB a second, and 4.3 MiB at one safe point, where the last piece of work may exceed that. What it has
-// taken too much, later safe points wait for. A piece is a task, one frame, or for the columns of a world as many
+// that are copied: 256 MiB a second, and 4.3 MiB at one safe point, where the last piece of work may exceed that: then
+// later safe points do nothing until the rate has made up for it. A piece is a task, one frame, or for the columns of a world as many
 // columns as the budget allows. Tasks that read little, tasks that copy, and frames alternate; of tasks those of different clients
 // (Request.Client) do. At most two copies exist at a time. A request whose turn has not come after 8 s gets status 503.
 // The Sims of logs have no budget: nobody waits for them but those that look.
