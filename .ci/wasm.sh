@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # wasm.sh [-short]: runs tests in WebAssembly: js/wasm in node, and golden hashes also as wasip1/wasm in
 # wazero. determinism.sh compares whole simulations there, tick by tick. With -short, numeric
-# packages run only the tests of hashes and formats. Runs the tests of the client in JavaScript.
+# packages run only the tests of hashes and formats. Runs the tests of the client in JavaScript, and
+# without -short compares the sizes that docs/wasm.md says.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,6 +28,11 @@ else
 	if [[ ! $short ]]; then
 		GOOS=js go test -short -exec "$node" ./loop/worldlog ./native ./native/rigid || failed=1
 	fi
+fi
+
+if [[ ! $short ]]; then
+	echo "sizes in docs/wasm.md"
+	env -u GOARCH -u CGO_ENABLED EVERTICK_WASM_SIZES=1 go test -count=1 -run Sizes ./docs/guide || failed=1
 fi
 
 tmp=$(mktemp -d)

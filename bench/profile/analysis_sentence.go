@@ -80,11 +80,9 @@ func (rep *Report) findPhases() []Finding {
 	if rep.alike() {
 		return []Finding{rep.found(FoundAlike)}
 	}
-	growth := float64(rep.SlowP50Ns) / float64(rep.RestP50Ns)
 	var rows []PhaseRow
 	for j, row := range rep.Phases {
-		grows := float64(row.SlowP50) > growth*float64(row.RestP50) // more than the step does; 0 > NaN is false
-		if float64(row.longer()) >= namedShare*float64(rep.longerNs()) && (grows || rep.RestP50Ns == 0) && rep.mannWhitney(func(i int) int64 { return rep.phaseNs(j, i) }) > significance {
+		if float64(row.longer()) >= namedShare*float64(rep.longerNs()) && rep.mannWhitney(func(i int) int64 { return rep.phaseNs(j, i) }) > significance {
 			rows = append(rows, row)
 		}
 	}

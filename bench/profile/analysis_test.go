@@ -345,3 +345,51 @@ func TestFarSteps(t *testing.T) {
 		t.Errorf("%d: %q", rep.Far, rep.Sentence)
 	}
 }
+
+// No phase is named before one with more of the extra time, whatever their shares of a step and their growth: phases that are
+// most of a step grow less than small ones do, and have more of the extra time all the same.
+func TestNamedPhasesHaveMostOfTheExtraTime(t *testing.T) {
+	check := func(t interface{ Fatalf(string, ...any) }, base, extra []int64) {
+		run := &Run{}
+		s := &run.Steps
+		for j := range base {
+			s.Phases = append(s.Phases, fmt.Sprint("phase ", j))
+		}
+		s.PhaseNs = make([][]int64, len(base))
+		for i := range 400 {
+			total := int64(0)
+			for j, ns := range base {
+				ns += int64((i*31 + j*17) % 13) // noise
+				if i%20 == 7 {
+					ns += extra[j]
+				}
+				s.PhaseNs[j] = append(s.PhaseNs[j], ns)
+				total += ns
+			}
+			s.Ns = append(s.Ns, total)
+		}
+		rep := Analyze(run)
+		named := found(rep, FoundPhase)
+		for j := range named {
+			for k := range extra {
+				if of := slices.Index(s.Phases, named[j]); !slices.Contains(named[:j], s.Phases[k]) && extra[k] > extra[of]+50 {
+					t.Fatalf("base %v, extra %v: %q names %s before phase %d", base, extra, rep.Sentence, named[j], k)
+				}
+			}
+		}
+		if len(named) == 0 && !slices.ContainsFunc(rep.Findings, func(f Finding) bool { return f.Kind != FoundMixed }) {
+			for k := range extra { // the largest one has at least a fifth
+				if sum := rep.longerNs(); 5*extra[k] > sum {
+					t.Fatalf("base %v, extra %v: %q does not name phase %d", base, extra, rep.Sentence, k)
+				}
+			}
+		}
+	}
+	check(t, []int64{500_000, 100_000, 100_000}, []int64{39_500, 31_000, 29_500})
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 5).Draw(t, "phases")
+		base := rapid.SliceOfN(rapid.Int64Range(1_000, 500_000), n, n).Draw(t, "base")
+		extra := rapid.SliceOfN(rapid.Int64Range(0, 300_000), n, n).Draw(t, "extra")
+		check(t, base, extra)
+	})
+}

@@ -23,6 +23,9 @@ var update = flag.Bool("update", false, "write the snippets of the pages anew fr
 //	<!-- shell -->                       commands, which no test runs
 var block = regexp.MustCompile("(?m)^<!-- (\\w+) ?(\\S*) -->\n```(\\w*)\n((?s:.*?))^```$")
 
+// bare finds comments of that kind with no block after them, and the line that comes instead.
+var bare = regexp.MustCompile("(?m)^[ \\t]*(<!--.*-->)[ \\t]*\n([^`\n].*|``?[^`].*|)$")
+
 func pages(t *testing.T) []string {
 	t.Helper()
 	all, err := filepath.Glob("*.md")
@@ -55,6 +58,9 @@ func TestPages(t *testing.T) {
 	needExamples(t)
 	for _, page := range pages(t) {
 		text := read(t, page)
+		if *update {
+			text = bare.ReplaceAllString(text, "$1\n```\n```\n$2")
+		}
 		fresh := block.ReplaceAllStringFunc(text, func(was string) string {
 			m := block.FindStringSubmatch(was)
 			want, language, err := source(m[1], m[2], m[4])
@@ -64,10 +70,13 @@ func TestPages(t *testing.T) {
 			}
 			return fmt.Sprintf("<!-- %s -->\n```%s\n%s```", strings.TrimSpace(m[1]+" "+m[2]), language, want)
 		})
+		for _, m := range bare.FindAllStringSubmatch(text, -1) {
+			t.Errorf("%s: no block with ``` comes after %s; with -update it does", page, m[1])
+		}
 		if fences := strings.Count("\n"+text, "\n```"); fences != 2*len(block.FindAllString(text, -1)) {
 			t.Errorf("%s: %d lines with ```, but %d blocks with a comment above that says where they are from", page, fences, len(block.FindAllString(text, -1)))
 		}
-		if fresh == text {
+		if fresh == read(t, page) {
 			continue
 		}
 		if !*update {
@@ -213,6 +222,14 @@ func TestSource(t *testing.T) {
 	}
 	if _, err := program("package guide_test\n"); err == nil {
 		t.Error("a file without an example gives a program")
+	}
+	for text, want := range map[string]int{
+		"<!-- snippet a#b -->\n```go\nx\n```\n": 0, "<!-- snippet a#b -->\n\n```go\nx\n```\n": 1, "<!-- output a -->\ntext\n": 1,
+		"a\n\n<!-- shell -->\n`x`\n": 1, "<!-- shell -->\n": 1, " <!-- snippet a#b -->\n\n<!-- snippet a#c -->\n": 2,
+	} {
+		if got := bare.FindAllString(text, -1); len(got) != want {
+			t.Errorf("%q: %d comments without a block: %q, want %d", text, len(got), got, want)
+		}
 	}
 	if got := block.FindAllString("<!-- snippet a#b -->\n```go\nx\n```\n\n```go\ny\n```\n", -1); len(got) != 1 {
 		t.Errorf("blocks: %q", got)
