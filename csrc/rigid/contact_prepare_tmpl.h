@@ -35,7 +35,8 @@ HELPER(LEVEL) V(f) mix(int32_t rule, V(f) a, V(f) b) {
 }
 
 /* 1/a where a > 0, 0 elsewhere. */
-HELPER(LEVEL) V(f) inverse(V(f) a) { return V(pick)(a, ZERO, DIV(V(set1)(1.0f), a), ZERO); }
+/* 1/a, or 0 where that could be infinite. */
+HELPER(LEVEL) V(f) inverse(V(f) a) { return V(pick)(a, V(set1)(0x1p-127f), DIV(V(set1)(1.0f), a), ZERO); }
 
 /* The lanes of a block from i on, while they are filled. Lanes in the mask are in use. */
 typedef struct {

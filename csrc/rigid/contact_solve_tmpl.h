@@ -137,7 +137,7 @@ HELPER(LEVEL) void make_row(const et_contact_block_point *p, uint32_t i, const c
 HELPER(LEVEL) void solve_friction(et_contact_block *b, uint32_t i, contact_pair *m, const V(f) normal[2],
                                   const uint32_t points) {
 	const V(f) total_normal = points == 2 ? ADD(normal[0], normal[1]) : normal[0];
-	const V(f) inverse_normal = V(pick)(total_normal, ZERO, DIV(V(set1)(1.0f), total_normal), ZERO);
+	const V(f) inverse_normal = inverse(total_normal);
 	V(f) total = ZERO, change = ZERO, share[2], angular_a = ZERO, angular_b = ZERO;
 	for (uint32_t k = 0; k < points; k++) {
 		const et_contact_block_point *const p = &b->points[k];

@@ -208,11 +208,11 @@ HELPER(LEVEL) void prepare_axes(et_joint_block *b, uint32_t i, V(mask) used, con
 HELPER(LEVEL) void fill_joints(et_joint_block *b, uint32_t i, const et_system *s, const joint_lanes *l) {
 	const V(mask) used = V(first)(b->joints > i ? b->joints - i : 0);
 	const V(u) body_a = V(loadu)(b->a + i), body_b = V(loadu)(b->b + i);
-	const V(f) ia = V(fetch)(s->inv_inertia, body_a), ib = V(fetch)(s->inv_inertia, body_b), inverse = ADD(ia, ib);
+	const V(f) ia = V(fetch)(s->inv_inertia, body_a), ib = V(fetch)(s->inv_inertia, body_b);
 	V(f) a[4], c[4];
 	V(store)(b->inv_ia + i, ia);
 	V(store)(b->inv_ib + i, ib);
-	V(store)(b->angular_mass + i, V(pick)(inverse, ZERO, DIV(V(set1)(1.0f), inverse), ZERO));
+	V(store)(b->angular_mass + i, inverse(ADD(ia, ib)));
 	V(rows4)((const float *)(const void *)s->states, b->a + i, 8, a);
 	V(rows4)((const float *)(const void *)s->states, b->b + i, 8, c);
 	b->dynamic_a |= (uint32_t)(used & V(lt)(ZERO, a[3])) << i;

@@ -351,9 +351,9 @@ HELPER(LEVEL) symmetric_matrix locked_point_matrix(const joint_bodies *m, V(f) m
 /* Limits an impulse. It replaces one that is too long by one against the bias velocity. */
 HELPER(LEVEL) void clamp_impulse(V(f) *x, V(f) *y, V(f) limit, V(f) bias_x, V(f) bias_y) {
 	const V(f) square = DOT(*x, *y, *x, *y), most = MUL(limit, limit);
-	const V(f) scale = V(negate)(MUL(limit, inverse(V(sqrt)(DOT(bias_x, bias_y, bias_x, bias_y)))));
-	*x = V(pick)(square, most, MUL(bias_x, scale), *x);
-	*y = V(pick)(square, most, MUL(bias_y, scale), *y);
+	const V(f) inv = inverse(V(sqrt)(DOT(bias_x, bias_y, bias_x, bias_y))), opposite = V(negate)(limit);
+	*x = V(pick)(square, most, MUL(opposite, MUL(bias_x, inv)), *x);
+	*y = V(pick)(square, most, MUL(opposite, MUL(bias_y, inv)), *y);
 }
 
 HELPER(LEVEL) void solve_point(et_joint_block *b, uint32_t i, const uint32_t kind, const uint32_t parts,

@@ -205,9 +205,13 @@ func (s *System) prepareCoupling(b *ContactBlock, i int) {
 	p.NormalMass[i], q.NormalMass[i] = float32(p.NormalMass[i]*twoPointScale), float32(q.NormalMass[i]*twoPointScale)
 }
 
-// inverse is 1/a, or 0 unless a > 0.
+// minDivisor is half the smallest normal number. The reciprocal of a number that is not much smaller is infinite, and
+// the product of that with zero is NaN.
+const minDivisor = 0x1p-127
+
+// inverse is 1/a, or 0 unless a > minDivisor.
 func inverse(a float32) float32 {
-	if a > 0 {
+	if a > minDivisor {
 		return 1 / a
 	}
 	return 0

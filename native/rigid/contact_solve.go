@@ -241,7 +241,8 @@ func (b *ContactBlock) slidingVelocity(p *ContactBlockPoint, i uint32, pair *pai
 
 // solveSharedFriction adds the friction of a contact of two points to the angular velocities, and returns the impulse
 // along the tangent to add. The points are one constraint: it acts at their mean, weighted by the normal impulses, and
-// they share its impulse in that proportion. Without normal impulses there is no friction.
+// they share its impulse in that proportion. Without normal impulses, or with ones whose sum is at most minDivisor,
+// there is no friction.
 func (b *ContactBlock) solveSharedFriction(i uint32, pair *pairVelocity) (tangent float32) {
 	i &= Lanes - 1
 	p, q := &b.Points[0], &b.Points[1]

@@ -468,11 +468,12 @@ func (b *JointBlock) solvePoint(i uint32, m *jointBodies, angle float32, it *joi
 }
 
 // clampImpulse limits an impulse. It replaces one that is too long by one against biasVelocity, towards the target of
-// the spring: if the bodies can turn, the impulse itself does not point there.
+// the spring: if the bodies can turn, the impulse itself does not point there. The direction comes first: the limit over
+// a tiny velocity can be infinite.
 func clampImpulse(x, y, limit float32, biasVelocity Vec) (float32, float32) {
 	if float32(x*x)+float32(y*y) > float32(limit*limit) {
-		scale := -float32(limit * inverse(float32(math.Sqrt(float64(float32(biasVelocity.X*biasVelocity.X)+float32(biasVelocity.Y*biasVelocity.Y))))))
-		x, y = float32(biasVelocity.X*scale), float32(biasVelocity.Y*scale)
+		inv := inverse(sqrt(float32(biasVelocity.X*biasVelocity.X) + float32(biasVelocity.Y*biasVelocity.Y)))
+		x, y = -limit*float32(biasVelocity.X*inv), -limit*float32(biasVelocity.Y*inv)
 	}
 	return x, y
 }
