@@ -13,7 +13,8 @@
 //
 // # Promises
 //
-//   - The Sim never waits for the stream. A Shipper reads the files of the local log on a goroutine of its own.
+//   - The Sim never waits for the stream. A Shipper reads the files of the local log on a goroutine of its own. If it cannot
+//     read them, it tries again, and the Sim goes on.
 //   - A Follower runs only ticks that continue the rolling checksum from the first tick on, or from a snapshot with a
 //     checksum that the stream has. It compares the state hash after each, and ends at the first that differs.
 //   - Of several masters one can write. A master begins a term by a message that must follow the last message that it knows, and

@@ -27,7 +27,7 @@ func (s *Shipper) gather() (*message, error) {
 		if !s.waiting {
 			s.waitFrom = s.in.sum
 			if err := s.readTick(); err != nil {
-				if isEnd(err) { // its bytes are there, and its last ones not yet visible
+				if isEnd(err) || m.count > 0 { // its bytes are there, and its last ones not yet visible
 					break
 				}
 				return nil, err
@@ -67,7 +67,7 @@ func (s *Shipper) readTick() error {
 	if !isEnd(err) {
 		return err
 	}
-	if err := s.in.reader.Refresh(); err != nil {
+	if err := s.in.refresh(); err != nil {
 		return err
 	}
 	_, err = s.in.read()
@@ -229,6 +229,16 @@ func (s *Shipper) idle(ctx context.Context) error {
 		return s.beat(ctx)
 	}
 	return nil
+}
+
+// unread waits until the local log, which could not be read, is to be read again. Meanwhile the master lives.
+func (s *Shipper) unread(ctx context.Context, why error) error {
+	s.lacks()
+	s.note(func(st *ShipStats) { st.LastErr = why })
+	if !pause(ctx, min(s.c.Beat, lastWait)) {
+		return ctx.Err()
+	}
+	return s.beat(ctx)
 }
 
 // beat gives a sign of life, and looks whether another master has the stream.

@@ -69,7 +69,7 @@ type ShipStats struct {
 	Messages  uint64 // confirmed
 	Bytes     uint64 // in them
 	Retries   uint64 // messages sent again, or looked for because no answer came
-	LastErr   error  // why the last message had to be sent again; nil: it did not
+	LastErr   error  // why the last message had to be sent again, or the local log cannot be read; nil: neither
 	// Restarts counts how often the stream had lost messages, or had damaged ones, so that ticks were shipped again.
 	Restarts uint64
 
@@ -85,7 +85,8 @@ type ShipStats struct {
 // (it lacks ticks of the stream), ErrForeign (another run) together with ErrUnsupported for another scenario or SimVersion,
 // ErrBranched (other ticks), *FencedError (another log ships to the stream), ErrForged, ErrRange; or those of the server.
 //
-// A later error ends the Shipper, see Err, and the next Step of the Sim returns it.
+// A later error ends the Shipper, see Err, and the next Step of the Sim returns it. If the local log cannot be read, that
+// is none: the Shipper tries again, Stats says why and how far behind the stream is, and ShipConfig.MaxBehind sets a limit.
 func Ship(ctx context.Context, nc *nats.Conn, rec *replay.Recorder, c ShipConfig) (*Shipper, error) {
 	if rec == nil {
 		panic("jetstream: nil Recorder")
@@ -395,6 +396,9 @@ func (s *Shipper) loop(ctx context.Context) error {
 			s.lacks()
 			err = s.send(ctx, m)
 		}
+		if isReadError(err) {
+			err = s.unread(ctx, err)
+		}
 		var rewound *rewoundError
 		if errors.As(err, &rewound) {
 			err = s.again(ctx, rewound)
@@ -413,7 +417,7 @@ func (s *Shipper) again(ctx context.Context, why error) error {
 		if err == nil {
 			err = s.align(ctx)
 		}
-		if err == nil || isFault(err) {
+		if err == nil || isFault(err) && !isReadError(err) {
 			s.note(func(st *ShipStats) { st.Term = s.term })
 			return err
 		}

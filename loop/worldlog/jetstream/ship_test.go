@@ -1,10 +1,17 @@
 package jetstream
 
 import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/evertick/evertick/loop/replay"
+	"github.com/evertick/evertick/loop/worldlog"
 )
 
 // A Follower runs every tick of a master, with its hash, and writes the same ticks into its own log.
@@ -122,4 +129,70 @@ func TestFollowFromSnapshot(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A local log that cannot be read, for a while or for good, ends neither the Sim nor the Shipper: the stream has what
+// could be read, and the rest once it can be. MaxBehind is the limit.
+func TestUnreadableLog(t *testing.T) {
+	segment := func(n int) string { return fmt.Sprintf("segment-%010d.evlog", n) }
+	move := func(name string) error { return os.Rename(name, name+".moved") }
+	restore := func(name string) error { return errors.Join(os.RemoveAll(name), os.Rename(name+".moved", name)) }
+	for what, c := range map[string]struct {
+		shipped uint64
+		damage  func(name string) error
+	}{
+		"segment gone": {20, move},
+		"a directory":  {20, func(name string) error { return errors.Join(move(name), os.Mkdir(name, 0o700)) }},
+		"a bit": {29, func(name string) error {
+			data, err := os.ReadFile(name)
+			data[len(data)-2] ^= 1
+			return errors.Join(err, move(name), os.WriteFile(name, data, 0o600))
+		}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			nc := served(t)
+			dir := filepath.Join(t.TempDir(), "log")
+			m := newMaster(t, dir, replay.Options{Log: worldlog.Options{SegmentTicks: 10, Durability: worldlog.EveryTick}})
+			drive(t, m.sim, 35, 0)
+			if err := m.rec.Log().Sync(); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.damage(filepath.Join(dir, segment(2))); err != nil {
+				t.Fatal(err)
+			}
+			m.shipTo(t, nc, ShipConfig{Beat: 5 * time.Millisecond, MaxBehind: 500})
+			until(t, "what can be read is in the stream", func() bool { return m.ship.Stats().Shipped == c.shipped })
+			drive(t, m.sim, 100, 0)
+			until(t, "the Shipper says what is wrong", func() bool {
+				err := m.ship.Stats().LastErr
+				return errors.Is(err, worldlog.ErrCorrupt) && strings.Contains(err.Error(), segment(2))
+			})
+			drive(t, m.sim, 100, 0)
+			if st := m.ship.Stats(); m.ship.Err() != nil || st.Shipped != c.shipped || st.Behind != 235-c.shipped {
+				t.Fatalf("%+v, %v", st, m.ship.Err())
+			}
+			if err := restore(filepath.Join(dir, segment(2))); err != nil {
+				t.Fatal(err)
+			}
+			until(t, "all is in the stream", func() bool { return m.ship.Stats().Behind == 0 })
+			f := follow(t, nc, FollowConfig{})
+			if reach(t, f, 235); f.Sim().Hash() != m.sim.Hash() {
+				t.Error("another hash")
+			}
+		})
+	}
+	t.Run("for good", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "log")
+		m := newMaster(t, dir, replay.Options{Log: worldlog.Options{SegmentTicks: 10, Durability: worldlog.EveryTick}})
+		drive(t, m.sim, 35, 0)
+		if err := errors.Join(m.rec.Log().Sync(), os.Remove(filepath.Join(dir, segment(1)))); err != nil {
+			t.Fatal(err)
+		}
+		m.shipTo(t, served(t), ShipConfig{MaxBehind: 100})
+		until(t, "what can be read is in the stream", func() bool { return m.ship.Stats().Shipped == 10 })
+		drive(t, m.sim, 75, 0)
+		if err := m.sim.Step(); !errors.Is(err, ErrBehind) {
+			t.Errorf("tick %d: %v", m.sim.Ticks(), err)
+		}
+	})
 }

@@ -130,7 +130,7 @@ func (h *shelf) sumBefore(next uint64) (sum, error) {
 			return sum{}, err
 		}
 	}
-	if err = h.in.reader.Refresh(); err == nil {
+	if err = h.in.refresh(); err == nil {
 		err = h.in.until(next)
 	}
 	if err == nil && h.in.next != next {

@@ -18,6 +18,7 @@ type summer struct {
 	sum     sum    // before it
 	encoded []byte // the tick that was read last
 	count   uint64 // ticks that were read
+	away    bool   // the reader is not before tick next: read seeks it first
 
 	// marks are rolling checksums to go back to, in the order of ticks: the first tick of the log, and then some that are at
 	// least apart ticks from each other.
@@ -88,28 +89,52 @@ func (s *summer) seek(tick uint64) error {
 		return fault.Field(ErrCorrupt, "jetstream: tick before the first one of the log", tick)
 	}
 	if from := s.marks[i]; tick < s.next || s.next < from.next {
-		if err := s.reader.Seek(from.next); err != nil {
-			return err
-		}
-		s.next, s.sum = from.next, from.sum
+		s.next, s.sum, s.away = from.next, from.sum, true
 	}
 	if err := s.until(tick); err != nil || s.next == tick {
 		return err
 	}
-	if err := s.reader.Refresh(); err != nil { // its end may have moved on
+	if err := s.refresh(); err != nil { // its end may have moved on
 		return err
 	}
 	return s.until(tick)
 }
 
-// read reads the next tick. Errors are those of worldlog.Reader.Next.
-func (s *summer) read() (*worldlog.Tick, error) {
-	t, err := s.reader.Next()
-	if err != nil {
+// readError says that the local log cannot be read. It may be possible later, so it does not end a Shipper.
+type readError struct{ error }
+
+func (e *readError) Unwrap() error { return e.error }
+
+func isReadError(err error) bool {
+	var e *readError
+	return errors.As(err, &e)
+}
+
+// refresh makes read go on at the end of a log that has grown.
+func (s *summer) refresh() error {
+	if err := s.reader.Refresh(); err != nil {
+		return &readError{err}
+	}
+	return nil
+}
+
+// read reads the next tick. An error is that for the end of a log, see isEnd, or a *readError; then another call tries again.
+func (s *summer) read() (t *worldlog.Tick, err error) {
+	if s.away {
+		err = s.reader.Seek(s.next)
+	}
+	if err == nil {
+		t, err = s.reader.Next()
+	}
+	if isEnd(err) {
+		s.away = false
 		return nil, err
 	}
-	if t.Tick != s.next {
-		return nil, fmt.Errorf("%w, where %d comes next", fault.Field(ErrCorrupt, "jetstream: tick in the log", t.Tick), s.next)
+	if err == nil && t.Tick != s.next {
+		err = fmt.Errorf("%w, where %d comes next", fault.Field(ErrCorrupt, "jetstream: tick in the log", t.Tick), s.next)
+	}
+	if s.away = err != nil; err != nil {
+		return nil, &readError{err}
 	}
 	s.encoded = appendTick(s.encoded[:0], t)
 	s.sum = s.sums.tick(s.sum, t.Tick, s.encoded)
