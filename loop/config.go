@@ -67,6 +67,10 @@ type Config struct {
 	// simulated time; the excess is dropped exactly, fraction included. 0 means
 	// no bound, otherwise it must hold a step.
 	MaxAccumNs int64
+	// FreezeFrames makes a Freeze hold whole frames back. A frame that begins in a freeze simulates nothing, and
+	// takes from the freeze what it counts: its length up to MaxDeltaNs, and nothing if it stalls. So long frames make a freeze longer. Otherwise a
+	// freeze ends after its wall time, and the rest of the frame counts. It has no effect under Batch.
+	FreezeFrames bool
 	// Policy decides about the steps beyond the cap. 0 means DropToCap.
 	Policy Policy
 	// Channels bounds the factors of the scale and says where they rest.

@@ -92,7 +92,7 @@ func TestValidateChannelsAreFinite(t *testing.T) {
 func TestPolicyString(t *testing.T) {
 	for p, want := range map[loop.Policy]string{
 		loop.DropToCap: "DropToCap", loop.Keep: "Keep", loop.DropAll: "DropAll", loop.SlowMotion: "SlowMotion",
-		loop.CatchUp: "CatchUp", loop.Realtime: "Realtime", 200: "Policy(200)",
+		loop.CatchUp: "CatchUp", loop.Realtime: "Realtime", loop.KeepAll: "KeepAll", 200: "Policy(200)",
 	} {
 		if got := p.String(); got != want {
 			t.Errorf("Policy %d: %q, want %q", uint8(p), got, want)

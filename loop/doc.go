@@ -78,6 +78,7 @@
 //	SlowMotion    dropped               kept       are slowed down, then recover
 //	CatchUp       kept                  kept       run the backlog, however long
 //	Realtime      skipped: Tick jumps   kept       keep the time of the clock
+//	KeepAll       kept                  kept       run the backlog, of which the clamp leaves something out
 //
 // Where only whole steps are dropped, Alpha stays exact: interpolated motion does not jump by a fraction of a step.
 //

@@ -31,6 +31,7 @@ type setup struct {
 	limits     [MaxChannels]limits
 	dt         float32
 	bounded    bool   // by maxAccum
+	freezes    bool   // whole frames: Config.FreezeFrames
 	slack      uint64 // of the jitter fix, units
 }
 
@@ -49,7 +50,7 @@ type state struct {
 	channels [MaxChannels]channel
 	pace     uint64 // of SlowMotion, in 64ths
 	scale    uint64 // product of channels and pace, millionths
-	frozen   int64  // wall time left of a freeze
+	frozen   int64  // wall time left of a freeze, or with FreezeFrames time of frames
 	timers   [MaxTimers]timer
 
 	running uint64      // steps of the frame that Drive is at and that have not succeeded yet; they are in backlog
@@ -87,6 +88,7 @@ func New(c Config) (*Loop, error) {
 		period:   (nsPerSecond*den + num - 1) / num,
 		dt:       dt,
 		bounded:  c.MaxAccumNs > 0,
+		freezes:  c.FreezeFrames && !c.Batch,
 	}}
 	l.slack = l.unit / 1000 * uint64(c.JitterFix) // exact, as 1e9 is a multiple of 1000
 	l.maxBacklog = l.spanOf(c.MaxDeltaNs, one).steps
@@ -258,7 +260,7 @@ func (l *Loop) advance(f *Frame) {
 	l.ui += uint64(f.RawNs)
 	f.Timers |= l.runTimers(UI, f.RawNs)
 
-	before := l.accumulator()
+	before, frozen := l.accumulator(), l.freezes && l.frozen > 0
 	excess, passed, fastest := l.integrate(f.ElapsedNs, counted, counted-f.RawNs)
 	if !l.config.ClipTime {
 		// At most what is due then, since it contains no fraction from before.
@@ -267,7 +269,12 @@ func (l *Loop) advance(f *Frame) {
 		passed = l.add(passed, l.sub(excess, whole))
 	}
 	l.accumulate(passed)
-	if l.held() || l.frozen > 0 {
+	if frozen {
+		if l.frozen = max(0, l.frozen-f.RawNs); l.frozen == 0 {
+			l.thaw()
+		}
+	}
+	if l.held() || frozen || l.frozen > 0 {
 		l.jitter.reset()
 		l.repayLead()
 		return
@@ -352,7 +359,7 @@ func (l *Loop) integrate(ns, counted, cut int64) (first, others span, fastest ui
 // untilEvent returns the nanoseconds until a freeze or a scale ends, at most
 // most.
 func (l *Loop) untilEvent(most int64) int64 {
-	if l.frozen > 0 {
+	if l.frozen > 0 && !l.freezes {
 		most = min(most, l.frozen)
 	}
 	for i := range l.channels {
@@ -375,7 +382,7 @@ func (l *Loop) passTime(ns int64) {
 			l.rescale()
 		}
 	}
-	if l.frozen > 0 {
+	if l.frozen > 0 && !l.freezes {
 		if l.frozen -= ns; l.frozen == 0 {
 			l.thaw()
 		}
@@ -387,7 +394,8 @@ func (l *Loop) passTime(ns int64) {
 // or under Config.Batch. Otherwise it is the time left of the step in progress,
 // rounded up; it takes into account all freezes and scales that end until then. It
 // is the greatest int64 if time is stopped until a call changes that, or if the
-// step is farther away.
+// step is farther away, and in a freeze with Config.FreezeFrames, which another
+// Advance does not run a step in.
 //
 // It assumes that no time is lost until then: with Config.ClipTime or StallNs
 // frames must come before these limits; and that elapsed times count unchanged,
@@ -399,7 +407,7 @@ func (l *Loop) UntilNext() int64 {
 	ahead := l.Fork()
 	ahead.repayLead() // a step that ran early and failed
 	switch {
-	case l.menu || l.held() || l.fault != nil:
+	case l.menu || l.held() || l.fault != nil || l.freezes && l.frozen > 0:
 		return math.MaxInt64
 	case l.config.Batch:
 		return 0

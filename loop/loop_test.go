@@ -259,7 +259,7 @@ func drawConfig(t *rapid.T) loop.Config {
 		RateDen:    den,
 		MaxSteps:   rapid.OneOf(rapid.IntRange(1, 8), rapid.IntRange(1, 1<<30)).Draw(t, "cap"),
 		MaxDeltaNs: rapid.OneOf(rapid.Just(int64(250e6)), rapid.Int64Range(1, math.MaxInt64)).Draw(t, "clamp"),
-		Policy:     loop.Policy(rapid.Uint8Range(0, uint8(loop.Realtime)).Draw(t, "policy")),
+		Policy:     loop.Policy(rapid.Uint8Range(0, uint8(loop.KeepAll)).Draw(t, "policy")),
 	}
 }
 
@@ -272,6 +272,7 @@ func drawRules(t *rapid.T) loop.Config {
 			c.MaxDeltaNs = 250e6 // the default, which the oracle does not know
 		}
 		c.Phases = rapid.SampledFrom([]uint64{0, 0b101}).Draw(t, "phases")
+		c.FreezeFrames = rapid.Bool().Draw(t, "freeze frames")
 		return c
 	}
 	c := drawConfig(t)
@@ -283,6 +284,7 @@ func drawRules(t *rapid.T) loop.Config {
 		c.MaxAccumNs = max(c.MaxAccumNs, (1e9*c.RateDen+c.RateNum-1)/c.RateNum)
 	}
 	c.Phases = rapid.OneOf(rapid.Just(uint64(0)), rapid.Uint64()).Draw(t, "phases")
+	c.FreezeFrames = rapid.Bool().Draw(t, "freeze frames")
 	c.Batch = rapid.IntRange(0, 9).Draw(t, "batch") == 0
 	for i := range c.Channels {
 		if !rapid.Bool().Draw(t, "bounded") {
@@ -375,7 +377,7 @@ func (b *both) freeze() {
 		b.Fatal(err)
 	}
 	b.o.freeze(ns)
-	left := new(big.Int)
+	left := big.NewInt(b.o.frames)
 	if b.o.thawAt != nil {
 		left.Sub(b.o.thawAt, b.o.now)
 	}

@@ -28,6 +28,7 @@ type oracle struct {
 	backwards  uint64
 	last       *big.Int
 	thawAt     *big.Int // nil: not frozen
+	frames     int64    // nanoseconds of frames left of a freeze, with FreezeFrames
 	channels   [loop.MaxChannels]oracleChannel
 	pace       int64
 	timers     [loop.MaxTimers]oracleTimer
@@ -118,7 +119,10 @@ func (o *oracle) releaseScale(ch loop.Channel, owner string) (accepted bool) {
 func (o *oracle) freeze(ns int64) {
 	until := after(o.now, ns)
 	if ns == 0 {
+		o.frames = 0
 		o.thawAt, o.channels[loop.Dilation] = nil, oracleChannel{value: o.rest(0)}
+	} else if o.config.FreezeFrames && !o.config.Batch {
+		o.frames = max(o.frames, ns)
 	} else if o.thawAt == nil || until.Cmp(o.thawAt) > 0 {
 		o.thawAt = until
 	}
@@ -167,7 +171,7 @@ func (o *oracle) frozenAt(t *big.Int) bool { return o.thawAt != nil && t.Cmp(o.t
 // which time ran.
 func (o *oracle) integrate(a, b *big.Int) (sum *big.Rat, fastest int64) {
 	sum = new(big.Rat)
-	if o.isPaused() || o.isGated() {
+	if o.isPaused() || o.isGated() || o.frames > 0 {
 		return sum, 0
 	}
 	at := []*big.Int{a, b}
@@ -273,6 +277,10 @@ func (o *oracle) window(f *loop.Frame, start *big.Int) {
 	excess, _ := o.integrate(start, cut)
 	counted, fastest := o.integrate(cut, o.now)
 	o.endEvents()
+	frozen := o.frames > 0
+	if o.frames = max(0, o.frames-f.RawNs); frozen && o.frames == 0 {
+		o.freeze(0)
+	}
 	if o.config.ClipTime {
 		excess = new(big.Rat)
 	}
@@ -286,7 +294,7 @@ func (o *oracle) window(f *loop.Frame, start *big.Int) {
 		o.drop(new(big.Rat).Sub(o.accum, bound))
 		o.accum = bound
 	}
-	if o.isPaused() || o.isGated() || o.thawAt != nil {
+	if o.isPaused() || o.isGated() || frozen || o.thawAt != nil {
 		return
 	}
 	o.settle(f, fastest)
@@ -311,7 +319,7 @@ func (o *oracle) settle(f *loop.Frame, fastest int64) {
 		if f.CapHit {
 			lost = new(big.Rat).Sub(o.accum, whole(steps))
 		}
-	case loop.CatchUp:
+	case loop.CatchUp, loop.KeepAll:
 		kept := minInt(over, new(big.Int).Sub(big.NewInt(1<<62), steps))
 		lost.Sub(lost, whole(kept))
 	case loop.Realtime:
@@ -385,7 +393,7 @@ func (o *oracle) publish(f loop.Frame) loop.Frame {
 	o.published = dropped
 	f.Backwards = o.backwards
 	f.ScaleMillionths = uint64(o.scaleAt(o.now))
-	f.Menu, f.Paused, f.Gated, f.Frozen = o.menu, o.isPaused(), o.isGated(), o.thawAt != nil
+	f.Menu, f.Paused, f.Gated, f.Frozen = o.menu, o.isPaused(), o.isGated(), o.thawAt != nil || o.frames > 0
 	return f
 }
 

@@ -59,7 +59,7 @@ func (l *Loop) held() bool { return l.Paused() || l.gated() }
 
 // Freeze stops simulated time for the next ns nanoseconds of wall time, to the
 // nanosecond, however they are cut into frames; of two freezes the one that
-// ends later counts. When it ends, or at once if ns is 0, the channel Dilation
+// ends later counts. Config.FreezeFrames counts whole frames instead. When it ends, or at once if ns is 0, the channel Dilation
 // returns to rest, whatever owner holds it. It begins at the end of the last frame, so
 // steps that were granted already still run, also if one of them calls it. A
 // negative ns is ErrRange, and nothing changes. Under Config.Batch a freeze does
@@ -77,7 +77,7 @@ func (l *Loop) Freeze(ns int64) error {
 	return nil
 }
 
-// Frozen returns the nanoseconds of wall time that are left of a freeze.
+// Frozen returns the nanoseconds that are left of a freeze: of wall time, or with Config.FreezeFrames of what frames count.
 func (l *Loop) Frozen() int64 { return l.frozen }
 
 // thaw ends the freeze.

@@ -28,11 +28,15 @@ const (
 	// whose time has passed; the steps that run are the last ones. The skipped
 	// ones count as dropped. The clamp, the stall and MaxAccumNs do not apply.
 	Realtime
+	// KeepAll leaves them to later frames, as Keep does, however many they are: under an overload that lasts, the simulation
+	// falls behind without a bound. The clamp, the stall and MaxAccumNs apply. With ClipTime it is the accumulator that subtracts the steps
+	// of a frame and keeps the remainder, whatever it is.
+	KeepAll
 
 	policies // number of policies
 )
 
-var policyNames = [policies]string{"DropToCap", "Keep", "DropAll", "SlowMotion", "CatchUp", "Realtime"}
+var policyNames = [policies]string{"DropToCap", "Keep", "DropAll", "SlowMotion", "CatchUp", "Realtime", "KeepAll"}
 
 // String returns the name of the constant, or "Policy(n)".
 func (p Policy) String() string { return enum.Name(policyNames[:], p, "Policy") }
@@ -42,7 +46,7 @@ const (
 	fullPace = 64
 	// leastPace is the slowest that SlowMotion gets: a quarter.
 	leastPace = fullPace / 4
-	// catchUpLimit bounds the backlog of CatchUp. With the steps of one more
+	// catchUpLimit bounds the backlog of CatchUp and KeepAll. With the steps of one more
 	// frame, fewer than 2^60, it stays far from where a uint64 wraps.
 	catchUpLimit = 1 << 62
 )
@@ -66,7 +70,7 @@ func (l *Loop) applyPolicy(limit uint64) (steps uint64, capHit bool) {
 			l.drop(span{over, l.units, l.rest})
 			l.units, l.rest = 0, 0
 		}
-	case CatchUp:
+	case CatchUp, KeepAll:
 		kept := min(over, catchUpLimit-steps)
 		l.backlog += kept
 		l.drop(span{steps: over - kept})

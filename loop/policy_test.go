@@ -24,6 +24,7 @@ func TestPolicies(t *testing.T) {
 		loop.DropAll:    {{3, 3, 0, 2, 0, half}, {3, 0, 0, 2, 2e8, half}, {3, 0, 0, 2, 2e8, half}, {6, 3, 0, 2, 6e8, half}},
 		loop.SlowMotion: {{3, 3, 0, 2, half, 0}, {3, 0, 0, 2, 618_750_000, 0}, {3, 0, 0, 2, 618_750_000, 0}, {5, 2, 0, 2, 690_625_000, 0}},
 		loop.CatchUp:    {{3, 3, 2, 0, half, 0}, {5, 2, 0, 0, 7e8, 0}, {5, 0, 0, 0, 7e8, 0}, {8, 3, 1, 0, 1e8, 0}},
+		loop.KeepAll:    {{3, 3, 2, 0, half, 0}, {5, 2, 0, 0, 7e8, 0}, {5, 0, 0, 0, 7e8, 0}, {8, 3, 1, 0, 1e8, 0}},
 		loop.Realtime:   {{5, 3, 0, 2, half, 0}, {5, 0, 0, 2, 7e8, 0}, {5, 0, 0, 2, 7e8, 0}, {9, 3, 0, 3, 1e8, 0}},
 	} {
 		l := mustNew(t, loop.Config{RateNum: 10, MaxSteps: 3, MaxDeltaNs: 1e9, Policy: policy})
