@@ -45,6 +45,9 @@
 // the others say where: see package worldlog. No content of a log or snapshot makes them
 // allocate without bound: see Scenario.MaxSnapshot.
 //
+// Resume reads the log from its newest snapshot on; Verify and Play read all of it. If ticks were archived or dropped, see
+// worldlog.Options.Retention, they begin after the oldest snapshot; Fork and Shrink need every tick.
+//
 // Inputs that were pushed but whose tick has not come are in no log: Seek, Resume
 // and Fork begin with none waiting.
 package replay

@@ -12,7 +12,8 @@ import (
 // Fork begins a log in newDir that has the ticks of the log in dir up to and including the given
 // tick. It returns a Sim in the state after that tick, which it records there from then on. The new
 // log is complete; its Identity.Parent is the chain hash of the old one after that tick, which
-// proves what it branched from. Errors are those of Seek and Record.
+// proves what it branched from. Errors are those of Seek and Record, and ErrUnsupported if ticks of the old log were archived or
+// dropped.
 func Fork(dir string, sc Scenario, tick uint64, newDir string, opt Options) (*Recorder, *evertick.Sim, error) {
 	chain, err := chainAt(dir, tick, opt.Log.FS)
 	if err != nil {
@@ -36,10 +37,15 @@ func chainAt(dir string, tick uint64, fsys worldlog.FS) (chain [32]byte, err err
 		return chain, err
 	}
 	defer r.Close()
+	next := r.Identity().FirstTick
 	for t, err := range r.Ticks(0) {
 		if err != nil {
 			return chain, err
 		}
+		if t.Tick > next {
+			return chain, fmt.Errorf("replay: Fork: the log begins with tick %d, and the new one would lack those before: %w", t.Tick, fault.ErrUnsupported)
+		}
+		next = t.Tick + 1
 		if t.Tick == tick {
 			return r.Chain(), nil
 		}

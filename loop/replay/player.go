@@ -9,6 +9,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/loop/worldlog"
 )
 
@@ -48,12 +49,14 @@ type Player struct {
 	fsys   worldlog.FS
 	sc     Scenario
 	reader *worldlog.Reader
-	limit  int  // bytes of a snapshot
-	failed bool // the last tick has failed or diverged: go on from a snapshot or from tick 0
+	limit  int    // bytes of a snapshot
+	failed bool   // the last tick has failed or diverged: go on from a snapshot or from the first state
+	floor  uint64 // ticks of the first state that the log gives; 0, unless ticks were archived or dropped
 	cache  snapshotCache
 }
 
-// Play opens a log at its first tick. Errors are those of Verify.
+// Play opens a log at its first tick, or, if ticks were archived or dropped (see worldlog.Options.Retention), after its oldest
+// snapshot from which it can be run. Errors are those of Verify.
 func Play(dir string, sc Scenario, fsys worldlog.FS) (*Player, error) {
 	reader, err := worldlog.OpenReader(dir, fsys)
 	if err != nil {
@@ -77,6 +80,9 @@ func (p *Player) begin() error {
 	if err == io.EOF {
 		return p.reader.Seek(0)
 	}
+	if err == nil && first.Tick > 0 {
+		return p.beginLater(first.Tick)
+	}
 	if err == nil {
 		err = checkFirst(p.sim, first)
 	}
@@ -84,6 +90,37 @@ func (p *Player) begin() error {
 		return err
 	}
 	return p.reader.Seek(0)
+}
+
+// beginLater goes to the oldest snapshot from which a log can be run whose first tick is the given one.
+func (p *Player) beginLater(tick uint64) error {
+	snapshots, err := worldlog.Snapshots(p.dir, p.fsys)
+	if err != nil {
+		return err
+	}
+	for _, s := range snapshots {
+		if s.Tick+1 < tick {
+			continue
+		}
+		if p.jump(s.Tick) {
+			p.floor = s.Tick + 1
+			return nil
+		}
+		sim, err := newSim(p.sc, p.reader.Identity())
+		if err != nil {
+			return err
+		}
+		p.use(sim)
+	}
+	return fmt.Errorf("replay: the log begins with tick %d, and has no snapshot from which it can be run: %w", tick, fault.ErrCorrupt)
+}
+
+// below returns the error for a tick before the first state.
+func (p *Player) below(tick uint64) error {
+	if tick+1 >= p.floor {
+		return nil
+	}
+	return fmt.Errorf("%w, the log can be run after tick %d", fault.Field(fault.ErrRange, "replay: tick", tick), p.floor-1)
 }
 
 // Sim returns the Sim, for inspection. Only the Player may step it, and a Seek may replace it.

@@ -24,6 +24,9 @@ func (p *Player) SeekContext(ctx context.Context, tick uint64, progress func(at 
 	if tick > maxTick {
 		return fault.Field(fault.ErrRange, "replay: tick", tick)
 	}
+	if err := p.below(tick); err != nil {
+		return err
+	}
 	if err := p.approach(tick); err != nil {
 		return err
 	}
@@ -71,15 +74,11 @@ func (p *Player) approach(tick uint64) error {
 // is in no known state.
 func (p *Player) jump(tick uint64) bool {
 	p.failed = true
-	hash, err := p.hashAt(tick)
-	if err != nil {
-		return false
-	}
 	s, err := worldlog.LoadSnapshotUpTo(p.dir, p.fsys, tick, p.limit)
-	if err != nil {
+	if err != nil || p.reader.SeekAfter(s) != nil {
 		return false
 	}
-	p.failed = p.sim.Restore(s.Data) != nil || p.sim.Hash() != hash || p.sim.Ticks() != tick+1
+	p.failed = p.sim.Restore(s.Data) != nil || p.sim.Hash() != s.Hash || p.sim.Ticks() != tick+1
 	return !p.failed
 }
 
@@ -97,7 +96,8 @@ func (p *Player) back(tick uint64) error {
 	return nil
 }
 
-// Rewind goes back to the state before the first tick, in a Sim that the scenario builds anew.
+// Rewind goes back to the state before the first tick, or to the first state that the log gives, in a Sim that the scenario
+// builds anew.
 func (p *Player) Rewind() error {
 	p.failed = true
 	sim, err := p.sc.build(p.reader.Identity().Seed)
@@ -105,26 +105,17 @@ func (p *Player) Rewind() error {
 		return err
 	}
 	p.use(sim)
+	if p.floor > 0 {
+		if !p.jump(p.floor - 1) {
+			return fmt.Errorf("replay: the snapshot of tick %d, from which the log was run, cannot be restored any more: %w", p.floor-1, fault.ErrCorrupt)
+		}
+		return nil
+	}
 	if err := p.reader.Seek(0); err != nil {
 		return err
 	}
 	p.failed = false
 	return nil
-}
-
-// hashAt reads a tick, and returns the state hash after it.
-func (p *Player) hashAt(tick uint64) (uint64, error) {
-	if err := p.reader.Seek(tick); err != nil {
-		return 0, err
-	}
-	t, err := p.reader.Next()
-	if err != nil {
-		return 0, err
-	}
-	if t.Tick != tick {
-		return 0, fault.Field(fault.ErrCorrupt, "replay: tick of a snapshot that the log does not have", tick)
-	}
-	return t.Hash, nil
 }
 
 // again steps at the end of a log, which may have grown.
@@ -137,6 +128,9 @@ func (p *Player) again() error {
 
 // run steps until the given tick has run.
 func (p *Player) run(ctx context.Context, tick uint64, progress func(at uint64)) error {
+	if err := p.below(tick); err != nil {
+		return err
+	}
 	for p.sim.Ticks() <= tick {
 		if err := ctx.Err(); err != nil {
 			return err

@@ -120,7 +120,10 @@ func (s *shrinker) read(dir string) error {
 		return err
 	}
 	s.id = p.Identity()
-	if err := p.Close(); err != nil {
+	if p.floor > 0 {
+		err = fmt.Errorf("replay: Shrink: the log can be run from tick %d only, as the ticks before were archived or dropped: %w", p.floor, fault.ErrUnsupported)
+	}
+	if err := errors.Join(err, p.Close()); err != nil {
 		return err
 	}
 	s.log.Seed, s.log.Inputs = s.id.Seed, []Applied{}

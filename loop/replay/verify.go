@@ -29,7 +29,7 @@ type Report struct {
 	Torn bool
 }
 
-// Verify runs the whole log again, from tick 0, and compares the state hash after each
+// Verify runs the whole log again, from tick 0 or, if ticks were archived or dropped, as Play does, and compares the state hash after each
 // tick. The error is a *DivergedError at the first tick that differs; ErrUnsupported, naming
 // both values, for the log of another scenario, SimVersion, rate, capacity or set of columns;
 // or that of a damaged log. The report covers the ticks before it.

@@ -5,6 +5,7 @@ import (
 	"encoding"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash"
 	"io"
 
@@ -132,6 +133,19 @@ func (s *segmentReader) resume(src *source, snapshot *Snapshot) error {
 		}
 	}
 	return errElsewhere
+}
+
+// again makes s read the tick again within which its segment ended. It is false where only reading the segment from its
+// beginning does that.
+func (s *segmentReader) again(src *source) (bool, error) {
+	if _, ok := src.file.(io.Seeker); !ok || src.decoder != nil || !s.ended {
+		return false, nil
+	}
+	s.ended = false
+	if err := s.skip(src, s.off); err != nil {
+		return false, fmt.Errorf("worldlog: %s: %w", s.name, err)
+	}
+	return true, nil
 }
 
 // skip goes to an offset of the segment, from the end of its header.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
 	"runtime"
 	"slices"
@@ -125,6 +126,159 @@ func TestRecoverReadsWhatIsNew(t *testing.T) {
 			} else if c.ops > first.ops+4 || c.bytes > first.bytes+2*readBuffer || c.lists > 2 {
 				t.Errorf("%+v: %d operations and %d bytes for a log five times as long, %d and %d before", opt, c.ops, c.bytes, first.ops, first.bytes)
 			}
+		}
+	}
+}
+
+// What following a log costs for each new tick does not depend on how many segments and snapshots there are, nor on the length
+// of the last segment; and nothing is listed. A tick that is met half written is read again, and not what is before it.
+func TestRefreshReadsWhatIsNew(t *testing.T) {
+	type cost struct{ ops, bytes int64 }
+	var most [2]cost
+	for i, n := range []uint64{40, 2000} {
+		m := newMemFS()
+		l := create(t, m, "log", Options{Durability: None, SegmentTicks: 5, KeepSnapshots: -1})
+		for tick := range n {
+			feed(t, l, tick, tick+1)
+			if tick%20 == 3 {
+				snapshot(t, l, tick)
+			}
+		}
+		closeLog(t, l)
+		l, _ = recoverLog(t, m, Options{Durability: None, Buffer: 64 << 10}) // one long segment from here on
+		feed(t, l, n, 4*n)
+		if err := l.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		c := &countFS{FS: m}
+		r, err := OpenReader("log", c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Seek(4*n - 1); err != nil {
+			t.Fatal(err)
+		}
+		next := follow(t, r, 4*n-1)
+		torn := 0
+		for range 60 {
+			feed(t, l, next, next+1)
+			if err := l.Sync(); err != nil {
+				t.Fatal(err)
+			}
+			parts := []*memFS{m}
+			if next%3 == 0 { // half of the tick is there first
+				parts = append([]*memFS{halfTick(m)}, parts...)
+			}
+			for k, part := range parts {
+				c.reset()
+				c.FS = part
+				h := r.src.file.(*countFile)
+				h.fs, h.f = part, part.names["log/"+r.file.name()]
+				if err := r.Refresh(); err != nil {
+					t.Fatal(err)
+				}
+				got := follow(t, r, next)
+				if k < len(parts)-1 {
+					if torn++; got != next || !errors.Is(r.err, ErrTorn) {
+						t.Fatalf("half of tick %d: %d, %v", next, got, r.err)
+					}
+				} else if next++; got != next {
+					t.Fatalf("tick %d: %d", next, got)
+				}
+				if c.lists > 0 {
+					t.Fatalf("tick %d: %d listings", next, c.lists)
+				}
+				most[i] = cost{max(most[i].ops, int64(c.ops)), max(most[i].bytes, c.bytes)}
+			}
+		}
+		if torn == 0 {
+			t.Error("no tick was met half written")
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		closeLog(t, l)
+	}
+	t.Logf("at most %+v for a tick of the short log, %+v of the long one", most[0], most[1])
+	if most[1].ops > most[0].ops+2 || most[1].bytes > most[0].bytes+readBuffer {
+		t.Errorf("%+v for a tick of the long log, %+v of the short one", most[1], most[0])
+	}
+}
+
+// halfTick returns the log without the second half of its last tick, and without a mark.
+func halfTick(m *memFS) *memFS {
+	c := m.clone()
+	delete(c.names, "log/"+markName)
+	last := slices.Max(slices.Collect(maps.Keys(segmentsOf(c))))
+	data := c.names[last].data
+	s := newSegmentReader(bytes.NewReader(data[:len(data)-1]), "")
+	var tick Tick
+	for err := s.readHeader(); err == nil; err = s.readTick(&tick) {
+	}
+	size := (len(data) + int(s.off)) / 2
+	c.names[last].data = data[:size:size]
+	return c
+}
+
+// SeekAfter goes on after the snapshot, from a checkpoint without reading what is before, and refuses one that is not of
+// the log.
+func TestSeekAfter(t *testing.T) {
+	for _, opt := range []Options{
+		{Durability: None, KeepSnapshots: -1},
+		{Durability: None, KeepSnapshots: -1, SegmentTicks: 64},
+		{Durability: None, KeepSnapshots: -1, SegmentTicks: 64, Compress: true},
+	} {
+		m := newMemFS()
+		l := create(t, m, "log", opt)
+		for tick := range uint64(3000) {
+			feed(t, l, tick, tick+1)
+			if tick%500 == 63 || tick == 2700 {
+				snapshot(t, l, tick)
+			}
+		}
+		closeLog(t, l)
+		c := &countFS{FS: m}
+		r, err := OpenReader("log", c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tick := range slices.Backward(ticksOf(t, m)) {
+			s, err := LoadSnapshot("log", m, tick)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.reset()
+			if err := r.SeekAfter(s); err != nil {
+				t.Fatal(err)
+			}
+			if next, err := r.Next(); err != nil || next.Tick != tick+1 || sameTick(next) != nil {
+				t.Fatalf("%+v, %v", next, err)
+			}
+			if c.bytes > 3*readBuffer || c.lists > 0 {
+				t.Errorf("%+v, tick %d: %d bytes, %d listings", opt, tick, c.bytes, c.lists)
+			}
+			chain := r.Chain()
+			plain := *s
+			plain.at = checkpoint{}
+			if err := r.SeekAfter(&plain); err != nil {
+				t.Fatal(err)
+			}
+			if next, err := r.Next(); err != nil || next.Tick != tick+1 || sameTick(next) != nil || r.Chain() != chain {
+				t.Fatalf("without a checkpoint: %+v, %v", next, err)
+			}
+			for _, wrong := range []func(s *Snapshot){
+				func(s *Snapshot) { s.Hash++ },
+				func(s *Snapshot) { s.Tick = 5000 },
+				func(s *Snapshot) { s.at.offset, s.Hash = 0, 1 },
+			} {
+				bad := *s
+				if wrong(&bad); !errors.Is(r.SeekAfter(&bad), ErrCorrupt) {
+					t.Errorf("tick %d, hash %x: no error", bad.Tick, bad.Hash)
+				}
+			}
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -100,6 +100,16 @@
 // there. Without a checkpoint it reads everything. A snapshot with a checkpoint of
 // another history is not of this log, and is set aside.
 //
+// By Options.Retention, which keeps everything by default, segments go that lie before
+// the oldest snapshot that is kept: into the directory archive, or for good. First the new
+// snapshot is on disk, whose header says which segments may be missing from then on,
+// and all snapshots that are kept were read back. A missing segment is still an error
+// if the newest snapshot does not say so. Such a log begins with the first segment that
+// is there. It can be continued, read and replayed from its oldest snapshot on,
+// and its snapshots are part of it: without one it is ErrCorrupt. It cannot be forked,
+// shrunk, or shipped from its first tick. A reader that has not come so far ends with
+// an error that wraps fs.ErrNotExist.
+//
 // # Marks
 //
 // What cuts a log at the end of a tick leaves a log that looks whole: a disk that was
@@ -134,6 +144,7 @@
 //	snapshot-%020d.evsnap      snapshots, by tick
 //	DURABLE                    the mark: which tick was on disk last
 //	*.cut                      what Recover has cut, or Create set aside; readers ignore it
+//	archive/                   segments that Options.Retention has moved; nothing reads it
 //	*.tmp                      work in progress; readers ignore it
 //	LOCK                       held by the writer
 //

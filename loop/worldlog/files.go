@@ -71,21 +71,40 @@ func listDir(fsys FS, dir string) (listing, error) {
 	return l, nil
 }
 
-// complete adds the segments that the listing has missed, as openSegmentAt finds them, and names the first one
-// that is missing.
-func (l *listing) complete(fsys FS, dir string) error {
+// begin returns the number of the first segment of the log. It is not 0 if segment 0 is missing and the newest snapshot says
+// that those before another one may be. Then it also returns the run, of which that segment does not say all.
+func (l *listing) begin(fsys FS, dir string) (first uint64, id Identity, err error) {
+	if len(l.segments) == 0 || l.segments[0].index == 0 {
+		return 0, id, nil
+	}
+	if _, found, err := hasSegment(fsys, dir, 0); found || err != nil {
+		return 0, id, err
+	}
+	for _, tick := range slices.Backward(l.snapshots) {
+		if h, err := readSnapshotHeader(fsys, dir, tick); err == nil && h.version > 1 {
+			return h.first, h.Identity, nil
+		}
+	}
+	return 0, id, nil
+}
+
+// complete makes the listing begin with segment first, adds the segments that it has missed, as openSegmentAt finds
+// them, and names the first one that is missing.
+func (l *listing) complete(fsys FS, dir string, first uint64) error {
+	l.segments = slices.DeleteFunc(l.segments, func(s segmentFile) bool { return s.index < first })
 	for i := 0; ; i++ {
-		if i < len(l.segments) && l.segments[i].index == uint64(i) {
+		index := first + uint64(i)
+		if i < len(l.segments) && l.segments[i].index == index {
 			continue
 		}
-		s, ok, err := hasSegment(fsys, dir, uint64(i))
+		s, ok, err := hasSegment(fsys, dir, index)
 		switch {
 		case err != nil:
 			return err
 		case ok:
 			l.segments = slices.Insert(l.segments, i, s)
 		case i < len(l.segments):
-			return fmt.Errorf("%s is missing, %s is there: %w", segmentName(uint64(i)), l.segments[i].name(), ErrCorrupt)
+			return fmt.Errorf("%s is missing, %s is there: %w", segmentName(index), l.segments[i].name(), ErrCorrupt)
 		default:
 			return nil
 		}

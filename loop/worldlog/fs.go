@@ -43,8 +43,9 @@ type FS interface {
 // is asked whether name still leads to it before its data are called durable, at
 // the end of a segment, and at Sync and Close: a file that was removed or replaced
 // accepts writes and syncs, and loses them. One that Append returns and that is an
-// io.WriterAt takes a mark in place with each sync; see the package comment. The files
-// of OS have both methods.
+// io.WriterAt takes a mark in place with each sync; see the package comment. In one that
+// Open returns and that is an io.Seeker, what was read before is skipped. The files of OS
+// have all three.
 type File interface {
 	io.Reader
 	io.Writer

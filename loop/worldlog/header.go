@@ -46,6 +46,7 @@ const (
 	temporarySuffix = ".tmp"
 	cutSuffix       = ".cut"
 	lockName        = "LOCK"
+	archiveName     = "archive"
 )
 
 // header is the beginning of a segment.

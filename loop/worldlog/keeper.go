@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -25,7 +24,10 @@ type keeper struct {
 	done      chan struct{}
 	enc       *zstd.Encoder // made when first needed
 	packed    []byte
-	kept      []uint64 // ticks of the snapshots of this run that are on disk, rising
+	kept      []keptSnapshot // by rising ticks
+	old       []keptSnapshot // that are to be removed
+	first     uint64         // the first segment that must be there
+	lowest    uint64         // no segment below it is there
 
 	mu     sync.Mutex
 	closed []uint64 // numbers of segments
@@ -108,6 +110,8 @@ func (k *keeper) snapshot(job *snapshotJob) {
 	if err == nil {
 		if err := k.removeOldSnapshots(); err != nil {
 			k.l.count(func(s *Stats) { s.SnapshotErr = fmt.Errorf("worldlog: old snapshots: %w", err) })
+		} else if err := k.retire(); err != nil {
+			k.l.count(func(s *Stats) { s.SnapshotErr = fmt.Errorf("worldlog: old segments: %w", err) })
 		}
 	}
 }
@@ -124,7 +128,10 @@ func (k *keeper) writeSnapshot(job *snapshotJob) error {
 			return err
 		}
 	}
-	head := appendSnapshotHeader(nil, &k.l.id, &ref, len(k.packed), 0, k.checkpointOf(job))
+	at := k.checkpointOf(job)
+	kept, old := k.withKept(keptOf(&Snapshot{Tick: job.tick, at: *at}))
+	first := k.firstNeeded(kept)
+	head := appendSnapshotHeader(nil, &k.l.id, &ref, len(k.packed), first, at)
 	err = writeNew(k.l.opt.FS, k.l.dir, snapshotName(job.tick), func(f io.Writer) error {
 		if err := writeAll(f, head); err != nil {
 			return err
@@ -134,9 +141,7 @@ func (k *keeper) writeSnapshot(job *snapshotJob) error {
 	if err != nil {
 		return err
 	}
-	if at, found := slices.BinarySearch(k.kept, job.tick); !found {
-		k.kept = slices.Insert(k.kept, at, job.tick)
-	}
+	k.kept, k.old, k.first = kept, append(k.old, old...), first
 	k.l.mu.Lock()
 	defer k.l.mu.Unlock()
 	k.l.refs = append(k.l.refs, ref)
@@ -163,12 +168,11 @@ func (k *keeper) checkpointOf(job *snapshotJob) *checkpoint {
 // removeOldSnapshots removes the snapshots beyond the number to keep, oldest first. It counts and removes
 // snapshots of this run only: the directory may hold others.
 func (k *keeper) removeOldSnapshots() error {
-	keep := k.l.opt.KeepSnapshots
-	for keep >= 0 && len(k.kept) > keep {
-		if err := removeExisting(k.l.opt.FS, join(k.l.dir, snapshotName(k.kept[0]))); err != nil {
+	for len(k.old) > 0 {
+		if err := removeExisting(k.l.opt.FS, join(k.l.dir, snapshotName(k.old[0].tick))); err != nil {
 			return err
 		}
-		k.kept = k.kept[1:]
+		k.old = k.old[1:]
 	}
 	return nil
 }

@@ -116,6 +116,7 @@ type Stats struct {
 	Snapshots     uint64 // on disk
 	SnapshotErr   error  // the last failure; it does not stop the log
 	SnapshotsBusy uint64 // refused with ErrBusy
+	Retired       uint64 // segments archived or dropped
 	Packed        uint64 // segments compressed
 	PackErr       error  // the last failure; the segment stays as it was
 }
@@ -161,7 +162,7 @@ func (l *Log) create() (*writer, error) {
 		return nil, err
 	}
 	if len(files.segments) == 0 {
-		err = files.complete(l.opt.FS, l.dir)
+		err = files.complete(l.opt.FS, l.dir, 0)
 	}
 	if len(files.segments) > 0 {
 		return nil, fmt.Errorf("%s holds a log: %w", l.dir, fs.ErrExist)

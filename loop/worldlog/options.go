@@ -45,6 +45,26 @@ const (
 // String returns the name of the constant.
 func (p FullPolicy) String() string { return enum.Name([]string{"Block", "Stop"}, p, "FullPolicy") }
 
+// Retention says what becomes of segments that no start needs any more: those before the segment that has the tick of the
+// oldest snapshot that is kept. Only with Archive and Drop is a segment ever moved or removed.
+type Retention uint8
+
+const (
+	// KeepAll keeps every segment.
+	KeepAll Retention = iota
+	// Archive moves them into the directory "archive" in that of the log. Moved back, all of them, they are part of the log
+	// again.
+	Archive
+	// Drop removes them.
+	Drop
+	retentionEnd
+)
+
+// String returns the name of the constant.
+func (r Retention) String() string {
+	return enum.Name([]string{"KeepAll", "Archive", "Drop"}, r, "Retention")
+}
+
 // Options set up a log; the zero value works. They are not stored in the log
 // and may differ from one opening to the next.
 type Options struct {
@@ -62,6 +82,10 @@ type Options struct {
 	Compress     bool   // pack closed segments with zstd
 
 	KeepSnapshots int // the newest so many of the run stay; 0: 8, -1: all
+
+	// Retention of old segments: see Checkpoints in the package comment. Before a segment goes, each snapshot that is kept is
+	// read back whole. With KeepSnapshots -1 all stay.
+	Retention Retention
 
 	FS FS // nil: OS
 }
@@ -98,6 +122,9 @@ func (o Options) Validate() error {
 	}
 	if o.KeepSnapshots < -1 {
 		bad("KeepSnapshots", o.KeepSnapshots)
+	}
+	if o.Retention >= retentionEnd {
+		bad("Retention", o.Retention)
 	}
 	return errors.Join(errs...)
 }

@@ -19,6 +19,7 @@ type Reader struct {
 	fs    FS
 	dir   string
 	id    Identity
+	first uint64 // the segment that the log begins with
 	known uint64 // so many segments are there, or were: they were listed or found
 	at    uint64 // the segment that is being read, or comes next
 	file  segmentFile
@@ -38,7 +39,8 @@ type place struct {
 	offset int64
 }
 
-// OpenReader opens the log in dir at its first tick. fsys may be nil: OS. Errors
+// OpenReader opens the log in dir at its first tick, or, if those before were archived or dropped, at the first one
+// that is there. fsys may be nil: OS. Errors
 // wrap fs.ErrNotExist (no log), ErrCorrupt, ErrUnsupported, or are those of the
 // file system.
 func OpenReader(dir string, fsys FS) (*Reader, error) {
@@ -48,20 +50,41 @@ func OpenReader(dir string, fsys FS) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := listDir(fsys, dir)
-	if err != nil {
-		return nil, fmt.Errorf("worldlog: %w", err)
-	}
 	r := &Reader{fs: fsys, dir: dir, mark: mark.ticks, seg: newSegmentReader(nil, "")}
+	err = r.begin()
+	for tried := r.first; err != nil; tried = r.first { // segments may be dropped meanwhile
+		if err = r.begin(); r.first == tried {
+			break
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+// begin opens the first segment.
+func (r *Reader) begin() error {
+	l, err := listDir(r.fs, r.dir)
+	if err != nil {
+		return fmt.Errorf("worldlog: %w", err)
+	}
 	if k := len(l.segments); k > 0 {
 		r.known = l.segments[k-1].index + 1
 	}
-	if err := r.openAt(0); err != nil {
-		return nil, errors.Join(err, r.Close())
+	if r.first, r.id, err = l.begin(r.fs, r.dir); err != nil {
+		return fmt.Errorf("worldlog: %w", err)
 	}
-	r.known = max(r.known, 1)
-	r.id = r.seg.head.id
-	return r, nil
+	if err := r.openAt(r.first); err != nil {
+		return err
+	}
+	r.known = max(r.known, r.first+1)
+	if r.first == 0 {
+		r.id = r.seg.head.id
+	} else if !r.seg.isOf(&r.id) {
+		return r.seg.outOfPlace("it is not of the run of the newest snapshot")
+	}
+	return nil
 }
 
 // Identity returns what the log was created with.
@@ -97,6 +120,11 @@ func (r *Reader) openAt(at uint64) error {
 func (r *Reader) missing(at uint64) error {
 	if r.known == 0 {
 		return noLogError(r.dir, r.mark)
+	}
+	if l, err := listDir(r.fs, r.dir); err == nil {
+		if first, _, err := l.begin(r.fs, r.dir); err == nil && at < first {
+			return fmt.Errorf("worldlog: %s was archived or dropped, the log begins with %s: %w", segmentName(at), segmentName(first), fs.ErrNotExist)
+		}
 	}
 	return fmt.Errorf("worldlog: %s is missing, of %d segments: %w", segmentName(at), r.known, ErrCorrupt)
 }
@@ -229,7 +257,7 @@ func (r *Reader) seek(tick uint64) error {
 			return err
 		}
 	}
-	low, high := uint64(0), r.known-1 // it is one of these
+	low, high := r.first, r.known-1 // it is one of these
 	for low < high {
 		mid := low + (high-low+1)/2
 		at, err := r.openFrom(mid, high)
@@ -260,9 +288,34 @@ func (r *Reader) openFrom(at, last uint64) (uint64, error) {
 	return at, nil
 }
 
+// SeekAfter makes Next return the tick after that of a snapshot beside the log. The log must have the tick of the snapshot
+// with its hash, or the error wraps ErrCorrupt. Where the snapshot is a checkpoint, see the package comment, only the end of that
+// tick is read; otherwise the segment up to there.
+func (r *Reader) SeekAfter(s *Snapshot) error {
+	err := errElsewhere
+	if s.at.offset > 0 {
+		r.prev = nil
+		if err = r.openAt(s.at.segment); err == nil {
+			r.known = max(r.known, r.at+1)
+			err = r.seg.resume(r.src, s)
+		}
+	}
+	if err == nil {
+		r.from, r.err = s.Tick+1, nil
+		return nil
+	}
+	if err := r.Seek(s.Tick); err != nil {
+		return err
+	}
+	t, err := r.Next()
+	if err == io.EOF || err == nil && (t.Tick != s.Tick || t.Hash != s.Hash) {
+		err = fmt.Errorf("worldlog: snapshot of tick %d with hash %x, which the log does not have: %w", s.Tick, s.Hash, ErrCorrupt)
+	}
+	return err
+}
+
 // Refresh makes Next go on where it ended with io.EOF or ErrTorn: with the ticks that have been written
-// since, in new segments too. It reads only what is new, and the last segment again if that was torn and has
-// changed. Where nothing is new, and after any other error, Next returns what it returned before. Errors are
+// since, in new segments too. It reads only what is new, and a torn tick again if that has changed. Where nothing is new, and after any other error, Next returns what it returned before. Errors are
 // those of OpenReader. It does not list the directory, so its cost does not depend on the length of the log. A segment
 // that is removed before it is read is found by a reader that is opened later, or once the mark calls its ticks
 // durable.
@@ -285,6 +338,12 @@ func (r *Reader) Refresh() error {
 	if !replaced {
 		changed, err := r.tornEndChanged()
 		if err != nil || !changed && mark.ticks == r.mark {
+			return err
+		}
+		if again, err := r.seg.again(r.src); again || err != nil {
+			if err == nil {
+				r.mark, r.err = mark.ticks, nil
+			}
 			return err
 		}
 	}

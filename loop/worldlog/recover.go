@@ -86,7 +86,10 @@ type recovery struct {
 	mark     mark      // up to which tick the log was durable
 	unpacked []uint64  // numbers of closed segments that are not packed
 	base     *Snapshot // the segments before its tick are not read; nil: all are
-	strange  []uint64  // ticks of snapshots that are of another history than the log
+	first    uint64    // number of the first segment
+	lowest   uint64    // no segment below it is there
+	kept     []keptSnapshot
+	strange  []uint64 // ticks of snapshots that are of another history than the log
 	last     commit
 	// shared is set if another writer may still run, and write to the last segment.
 	shared bool
@@ -101,7 +104,13 @@ func (r *recovery) run() error {
 	if r.list, err = listDir(r.fs, r.dir); err != nil {
 		return fmt.Errorf("worldlog: %w", err)
 	}
-	if err := r.list.complete(r.fs, r.dir); err != nil {
+	if r.first, _, err = r.list.begin(r.fs, r.dir); err != nil {
+		return fmt.Errorf("worldlog: %w", err)
+	}
+	if r.lowest = r.first; len(r.list.segments) > 0 {
+		r.lowest = min(r.lowest, r.list.segments[0].index)
+	}
+	if err := r.list.complete(r.fs, r.dir, r.first); err != nil {
 		return fmt.Errorf("worldlog: %w", err)
 	}
 	if r.mark, err = readMark(r.fs, r.dir); err != nil {
@@ -112,6 +121,9 @@ func (r *recovery) run() error {
 	}
 	if err := r.findBase(); err != nil {
 		return err
+	}
+	if r.first > 0 && r.base == nil {
+		return fmt.Errorf("worldlog: %s is missing, and no snapshot is whole with which the log begins: %w", segmentName(0), ErrCorrupt)
 	}
 	if err := r.readAll(); err != nil {
 		return err
@@ -285,6 +297,7 @@ func (r *recovery) cleanUp() error {
 			}
 		case err == nil:
 			r.report.Snapshots = append(r.report.Snapshots, tick)
+			r.kept = append(r.kept, keptOf(&h.Snapshot))
 		}
 	}
 	return r.fs.SyncDir(r.dir)
@@ -401,7 +414,10 @@ func (r *recovery) resume(l *Log) (*writer, error) {
 	if err := r.rotate(l, w, s.packed); err != nil {
 		return nil, err
 	}
-	l.keeper.kept = slices.Clone(r.report.Snapshots)
+	l.keeper.kept, l.keeper.lowest, l.keeper.first = r.kept, r.lowest, r.first
+	if r.base != nil { // if segment 0 is there again, the promise is older than that
+		l.keeper.first = max(r.first, r.base.first)
+	}
 	for _, index := range r.unpacked {
 		l.keeper.pack(index)
 	}
