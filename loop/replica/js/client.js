@@ -7,16 +7,21 @@
 
 import { FrameError, Reader, Writer } from './wire.js';
 import { State, readSchema } from './state.js';
+import { Clock } from './clock.js';
 
 export { FrameError, State };
 
 const HELLO = 1, WELCOME = 2, KEYFRAME = 3, UPDATE = 4, SNAPSHOT = 5, INPUTS = 6, PONG = 7, ERROR = 8, INPUT = 16, ACK = 17, LOOK = 18, PING = 19, RESYNC = 20;
 const MAGIC = new TextEncoder().encode('evrp'), VERSION = 1, NO_BYTES = new Uint8Array(0);
-const BATCH = 64; // inputs in a frame
+const BATCH = 64, FRAME_BYTES = 48 << 10; // most inputs in a frame, and bytes of their data
+const WAITING = 1024, INPUT_BYTES = 32 << 10; // most inputs that wait, and bytes of data of one
+const AGAIN_BYTES = 1 << 10; // bytes of data that a frame repeats on a connection without order
+const IDLE = 8; // frames of the server after which a connection without order sends the inputs that wait again
+const QUEUE = 64 << 10; // bytes that may wait in a WebSocket
 const STATES = 32; // that a connection without order keeps
 const MISSED = 4; // frames in a row without their base, after which a connection without order asks for a Keyframe
 const AGAIN = 16; // ignored frames after which it is asked for again
-const PINGS = 16; // of which the fastest gives the offset of the clocks
+const PINGS = 16; // whose answers are awaited
 const FIRST_SPECTATOR = 0xf0000000; // least number of a session that only watches
 const FINAL = [2, 3, 8]; // codes of errors after which connecting again is useless
 
@@ -27,7 +32,7 @@ const FINAL = [2, 3, 8]; // codes of errors after which connecting again is usel
  * @property {bigint} [schema] hash of the schema that the program was written for, 0n: any
  * @property {Uint8Array} [credentials] at most 4,096 bytes
  * @property {boolean} [ordered] the transport delivers all frames once and in order; true by default, as WebSocket does
- * @property {(frame: Uint8Array) => void} [send] for a transport of your own; connect sets it
+ * @property {(frame: Uint8Array) => void | boolean} [send] for a transport of your own, false if it does not take the frame; connect sets it
  * @property {() => number} [now] time in ms that never steps back; performance.now by default
  * @property {(welcome: Welcome) => void} [onWelcome]
  * @property {(state: State) => void} [onState] after a Keyframe or Update that is the newest
@@ -41,16 +46,13 @@ const FINAL = [2, 3, 8]; // codes of errors after which connecting again is usel
  * @typedef {{source: number, sequence: number, tick: number, at: number, fraction: number, kind: number, data: Uint8Array}} RemoteInput
  */
 
+const nanoseconds = (ms) => BigInt(Math.round(ms * 1e6));
+
 export class Client {
 	/** The newest state, null before the first. @type {State | null} */
 	state = null;
 	/** @type {Welcome | null} */
 	welcome = null;
-	/** ms to add to the client's clock for the time since the server began; NaN before the first Pong. */
-	offset = NaN;
-	/** ms of the fastest of the last pings. */
-	roundTrip = NaN;
-
 	#reader = new Reader();
 	#held = []; // states by arrival
 	#spare = []; // states to write into
@@ -60,56 +62,91 @@ export class Client {
 	#asked = 0; // frames that were ignored since a Keyframe was asked for
 	#schema = NO_BYTES;
 	#tick = 0; // in mode simulate: of the state held
+	#former = NO_BYTES; // token of the Welcome before
 	#next = 1; // sequence number
-	#pending = []; // inputs that are not known to be applied
-	#pings = [];
+	#waiting = []; // inputs that no frame has reported as applied
+	#sent = 0; // sequence number of the last one that was sent on this connection, or that the server has
+	#idle = 0; // frames since an input was sent
+	#clock = new Clock();
+	#pings = []; // times of those without an answer
 
 	/** @param {Options} options */
 	constructor(options = {}) {
 		this.options = { mode: 0, simVersion: 0, schema: 0n, credentials: NO_BYTES, ordered: true, now: () => performance.now(), ...options };
 		if (this.options.credentials.length > 4096) throw new RangeError(`replica: credentials of ${this.options.credentials.length} bytes, at most 4096`);
 	}
-	/** ms since the server began, NaN before the first Pong. */
+	/** ms to add to the client's clock for the time since the server began; NaN before the first Pong of a connection. */
+	get offset() { return this.#clock.offset; }
+	/** ms of the round trip with which the offset was measured: its error is at most half. If a clock has jumped, that holds again after two pings. */
+	get roundTrip() { return this.#clock.roundTrip; }
+	/** ms since the server began, NaN before the first Pong of a connection. */
 	serverTime() {
 		return this.options.now() + this.offset;
 	}
+	/** Number of inputs that no frame has reported as applied. */
+	get waiting() { return this.#waiting.length; }
 
 	/** Sends the first frame of a connection. It asks to resume the session of the last Welcome, if there was one. */
 	hello() {
 		const { mode, simVersion, schema, credentials } = this.options;
 		const held = mode ? this.#tick : this.#held.at(-1)?.tick ?? 0;
 		this.#live = false;
-		this.#send(new Writer(HELLO).raw(MAGIC).u8(VERSION).u8(mode).u32(simVersion).u64(schema).blob(credentials).blob(this.welcome?.token ?? NO_BYTES).uv(this.#lost ? 0 : held));
+		return this.#send(new Writer(HELLO).raw(MAGIC).u8(VERSION).u8(mode).u32(simVersion).u64(schema).blob(credentials).blob(this.welcome?.token ?? NO_BYTES).uv(this.#lost ? 0 : held));
 	}
 	/**
-	 * Sends an input for a tick, 0: as soon as possible, and returns its sequence number. What a connection loses is sent again.
-	 * A session that only watches has no inputs.
+	 * Sends an input for a tick, 0: as soon as possible, and returns its sequence number. What a connection does not take, or loses, is sent
+	 * again: the client keeps an input until a frame says that it, or a later one, was applied. If a session could not be resumed, its inputs are dropped.
+	 * A session that only watches has no inputs. A RangeError if 1,024 inputs wait, or for more than 32 KiB of data.
 	 * @param {number} kind @param {Uint8Array} data @param {number} tick
 	 */
 	input(kind, data = NO_BYTES, tick = 0) {
 		if (!this.welcome) throw new Error('replica: an input before the Welcome');
 		if (this.welcome.spectates) throw new Error('replica: an input of a session that only watches');
+		if (this.#waiting.length === WAITING) throw new RangeError(`replica: ${WAITING} inputs wait`);
+		if (data.length > INPUT_BYTES) throw new RangeError(`replica: an input of ${data.length} bytes, at most ${INPUT_BYTES}`);
+		if (kind >= 2 ** 32) throw new RangeError(`replica: kind ${kind}, at most ${2 ** 32 - 1}`);
 		const body = new Writer().uv(this.#next).uv(tick).uv(kind).blob(data).bytes;
-		this.#pending.push({ sequence: this.#next, body });
-		if (this.#pending.length > BATCH) this.#pending.shift();
-		this.#sendInputs(this.options.ordered ? this.#next : 0);
-		return this.#next++;
+		this.#waiting.push({ sequence: this.#next, size: data.length, body });
+		const sequence = this.#next++;
+		this.#flush();
+		return sequence;
 	}
-	#sendInputs(first) {
-		const inputs = this.#pending.filter((i) => i.sequence >= first), frame = new Writer(INPUT).uv(inputs.length);
-		for (const i of inputs) frame.raw(i.body);
-		if (inputs.length) this.#send(frame);
+	/** Sends the inputs that were not sent yet, or that may be lost. */
+	#flush() {
+		const list = this.#waiting, { ordered } = this.options;
+		if (!ordered && this.#idle >= IDLE && list.length) this.#sent = Math.min(this.#sent, list[0].sequence - 1);
+		while (this.#live) {
+			let from = list.findIndex((i) => i.sequence > this.#sent), to = from, bytes = 0;
+			if (from < 0) return;
+			while (to < list.length && to - from < BATCH && (to === from || bytes + list[to].size <= FRAME_BYTES)) bytes += list[to++].size;
+			for (let again = 0; !ordered && from > 0 && to - from < BATCH && (again += list[from - 1].size) <= AGAIN_BYTES;) from--;
+			const frame = new Writer(INPUT).uv(to - from);
+			for (const i of list.slice(from, to)) frame.raw(i.body);
+			if (!this.#send(frame)) return;
+			this.#sent = list[to - 1].sequence;
+			this.#idle = 0;
+		}
 	}
 	/** Lets the view follow an entity that the session owns. @param {bigint} id */
-	follow(id) { this.#send(new Writer(LOOK).u8(0).u64(id)); }
+	follow(id) { return this.#post(new Writer(LOOK).u8(0).u64(id)); }
 	/** Moves the view to a point, if the server allows it. */
-	lookAt(x, y, z) { this.#send(new Writer(LOOK).u8(1).f32(x).f32(y).f32(z)); }
-	/** Asks for the time of the server. */
-	ping() { this.#send(new Writer(PING).u64(BigInt(Math.round(this.options.now() * 1e6)))); }
+	lookAt(x, y, z) { return this.#post(new Writer(LOOK).u8(1).f32(x).f32(y).f32(z)); }
+	/** Asks for the time of the server: once a second is enough. */
+	ping() {
+		const now = this.options.now();
+		if (!this.#post(new Writer(PING).u64(nanoseconds(now)))) return false;
+		this.#pings = [...this.#pings.slice(1 - PINGS), now];
+		return true;
+	}
 	/** Asks for a Keyframe or Snapshot. */
-	resync(tick = 0) { this.#send(new Writer(RESYNC).uv(tick)); }
+	resync(tick = 0) { return this.#post(new Writer(RESYNC).uv(tick)); }
+	/** Sends a frame of a session. These methods return false if there is none, or the connection does not take the frame. */
+	#post(writer) {
+		return this.#live && this.#send(writer);
+	}
 	#send(writer) {
-		this.options.send?.(Uint8Array.from(writer.bytes));
+		const { send } = this.options;
+		return !!send && send(Uint8Array.from(writer.bytes)) !== false;
 	}
 
 	/**
@@ -126,7 +163,12 @@ export class Client {
 		}
 		if ((kind === SNAPSHOT || kind === INPUTS) !== (this.options.mode === 1) && kind <= INPUTS) r.fail('kind', `${kind} is of the other mode`);
 		switch (kind) {
-		case KEYFRAME: case UPDATE: return this.#onState(r, kind === KEYFRAME);
+		case KEYFRAME: case UPDATE: {
+			const taken = this.#onState(r, kind === KEYFRAME);
+			this.#idle++;
+			this.#flush();
+			return taken;
+		}
 		case SNAPSHOT: return this.#onSnapshot(r);
 		case INPUTS: return this.#onInputs(r);
 		case PONG: return this.#onPong(r);
@@ -143,25 +185,31 @@ export class Client {
 		const schema = r.blob('schema');
 		r.close();
 		w.schema = readSchema(new Reader().load(schema));
-		if (this.#live) return false; // the same again
+		const { ordered } = this.options, repeats = (token) => !ordered && token?.length > 0 && w.token.join() === token.join();
+		const same = repeats(this.welcome?.token); // the Welcome again, or the answer to a Hello on a connection that has a session
+		if (this.#live && (ordered || same) || repeats(this.#former)) return false;
+		w.resumed ||= same;
 		this.#live = true;
-		if (!w.resumed || w.tick < (this.state?.tick ?? 0) || schema.join() !== this.#schema.join()) {
+		if (!w.resumed || w.tick < (this.state?.tick ?? 0) && !same || schema.join() !== this.#schema.join()) {
 			this.#held = [];
-			this.#spare = Array.from({ length: this.options.ordered ? 2 : STATES + 1 }, () => new State(w.schema));
+			this.#spare = Array.from({ length: ordered ? 2 : STATES + 1 }, () => new State(w.schema));
 			this.#lost = false;
 			this.state = null;
 		}
 		if (!w.resumed) {
-			this.#pending = [];
-			this.#next = w.received + 1;
+			this.#waiting = [];
+			this.#next = 1;
 			this.#tick = 0;
 		}
+		this.#next = Math.max(this.#next, w.received + 1);
+		this.#sent = w.received;
 		this.#schema = schema;
 		this.#missed = this.#asked = 0;
+		this.#clock = new Clock(); // the server may be another one
 		this.#pings = [];
+		if (!same) this.#former = this.welcome?.token ?? NO_BYTES;
 		this.welcome = w;
-		this.#applied(w.received);
-		this.#sendInputs(0);
+		this.#flush();
 		this.options.onWelcome?.(w);
 		return true;
 	}
@@ -170,11 +218,11 @@ export class Client {
 		const base = keyframe ? new State(this.welcome.schema) : this.#lost ? undefined : held.find((s) => s.tick === tick - age);
 		const back = tick <= (this.state?.tick ?? 0); // late, or the simulation has gone back
 		if (back && !ordered) return false;
-		if (!base) return ++this.#missed >= MISSED || ordered ? this.#ask() : false;
+		if (!base) return ++this.#missed >= MISSED || ordered ? this.#ask(this.state?.tick ?? 0) : false;
 		const next = this.#spare.at(-1), agrees = next.read(r, base, keyframe);
 		if (!agrees) {
 			this.#lost = ordered;
-			return this.#ask();
+			return this.#ask(0);
 		}
 		if (back) this.#spare.unshift(...held.splice(0));
 		next.tick = tick;
@@ -189,12 +237,12 @@ export class Client {
 		return true;
 	}
 	/** Asks for a Keyframe. Servers end connections that ask too often. */
-	#ask() {
-		if (this.#asked++ % AGAIN === 0) this.resync();
+	#ask(tick) {
+		if (this.#asked % AGAIN || this.resync(tick)) this.#asked++;
 		return false;
 	}
 	#applied(sequence) {
-		this.#pending = this.#pending.filter((i) => i.sequence > sequence);
+		this.#waiting = this.#waiting.filter((i) => i.sequence > sequence);
 	}
 	#onSnapshot(r) {
 		const tick = r.uv('tick'), hash = r.u64('hash'), at = r.skip('state', r.end - r.at);
@@ -216,15 +264,15 @@ export class Client {
 		this.options.onInputs?.(f);
 		for (const i of f.inputs) if (i.source === this.welcome?.session) this.#applied(i.sequence);
 		this.#tick = f.tick + 1;
+		this.#flush();
 		return true;
 	}
 	#onPong(r) {
-		const [sent, arrived, left] = [1, 2, 3].map(() => Number(r.u64('time')) / 1e6), now = this.options.now();
+		const t0 = r.u64('time'), [arrived, left] = [1, 2].map(() => Number(r.u64('time')) / 1e6);
 		r.close();
-		if (sent > now + 1) return false; // no answer to a Ping
-		this.#pings.push({ roundTrip: Math.max(0, now - sent - (left - arrived)), offset: (arrived + left - sent - now) / 2 });
-		if (this.#pings.length > PINGS) this.#pings.shift();
-		({ roundTrip: this.roundTrip, offset: this.offset } = this.#pings.reduce((a, b) => (b.roundTrip < a.roundTrip ? b : a)));
+		const at = this.#pings.findIndex((t) => nanoseconds(t) === t0);
+		if (at < 0 || left < arrived || left > 2 ** 62 / 1e6) return false;
+		this.#clock.answer(this.#pings.splice(at, 1)[0], arrived, left, this.options.now());
 		return true;
 	}
 	#onError(r) {
@@ -238,23 +286,40 @@ export class Client {
 
 	#close;
 	/**
-	 * Connects over WebSocket, with one frame in each binary message. When the connection ends, it connects again and resumes the session: after `retry` ms,
-	 * doubled with each attempt up to `longest`, less a random part of up to a half. It pings every `every` ms, and gives up after an Error that would come again.
+	 * Connects over WebSocket, with one frame in each binary message. When the connection ends, or cannot be made, it connects again and resumes the session:
+	 * after `retry` ms, doubled with each attempt up to `longest`, less a random part of up to a half. It pings every `every` ms, takes the connection for lost
+	 * if a ping, or the request for the connection, has no answer of any kind for `idle` ms, and gives up after an Error that would come again.
 	 * Of several URLs, those of the servers that can take over, it tries one after the other, each time that a connection ends.
 	 * @param {string | string[]} url @returns {() => void} ends the connection
 	 */
-	connect(url, { WebSocket = globalThis.WebSocket, protocols = [], retry = 250, longest = 10_000, every = 2_000 } = {}) {
+	connect(url, { WebSocket = globalThis.WebSocket, protocols = [], retry = 250, longest = 10_000, every = 2_000, idle = 30_000 } = {}) {
 		const urls = [url].flat();
-		let socket, timer, pings, welcome, attempts = 0, next = 0;
+		let socket, timer, welcome, asked, attempts = 0, next = 0; // asked: since when the server owes an answer
+		const again = () => {
+			socket = null;
+			timer = setTimeout(reopen, Math.min(longest, retry * 2 ** attempts++) * (1 - Math.random() / 2));
+		};
+		const leave = () => {
+			if (!socket) return;
+			socket.onopen = socket.onmessage = socket.onclose = null;
+			socket.close();
+		};
 		const open = () => {
-			const s = socket = new WebSocket(urls[next++ % urls.length], protocols);
+			const s = new WebSocket(urls[next++ % urls.length], protocols);
+			socket = s;
+			asked = this.options.now();
 			s.binaryType = 'arraybuffer';
-			this.options.send = (frame) => s.readyState === 1 && s.send(frame);
+			this.options.send = (frame) => {
+				if (s.readyState !== 1 || s.bufferedAmount > 0 && s.bufferedAmount + frame.length > QUEUE) return false;
+				s.send(frame);
+				return true;
+			};
 			s.onopen = () => this.hello();
 			s.onmessage = ({ data }) => {
+				asked = NaN;
 				try {
 					if (typeof data === 'string') throw new FrameError('replica: a message of text');
-					if (s === socket && this.receive(data)) attempts = 0;
+					if (this.receive(data)) attempts = 0;
 					if (welcome !== this.welcome) this.ping();
 					welcome = this.welcome;
 				} catch (fault) {
@@ -266,20 +331,36 @@ export class Client {
 					this.options.onFault?.(fault);
 				}
 			};
-			s.onclose = () => {
-				if (s === socket) timer = setTimeout(open, Math.min(longest, retry * 2 ** attempts++) * (1 - Math.random() / 2));
-			};
+			s.onerror = () => {}; // onclose follows; without a listener node would end the process
+			s.onclose = again;
+		};
+		const reopen = () => {
+			try {
+				open();
+			} catch (fault) { // a URL that is none
+				this.options.onFault?.(fault);
+				again();
+			}
 		};
 		this.#close?.();
+		this.#close = null;
+		open();
+		const pings = setInterval(() => {
+			if (!socket) return; // it waits for the next attempt
+			const now = this.options.now();
+			if (now - asked >= idle) {
+				leave();
+				again();
+				return;
+			}
+			this.ping();
+			if (Number.isNaN(asked)) asked = now;
+		}, every);
 		this.#close = () => {
-			const s = socket;
-			socket = null;
+			leave();
 			clearTimeout(timer);
 			clearInterval(pings);
-			s?.close();
 		};
-		pings = setInterval(() => this.welcome && this.ping(), every);
-		open();
 		return this.#close;
 	}
 }

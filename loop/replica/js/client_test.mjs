@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { Client, FrameError } from './client.js';
+import { Clock } from './clock.js';
+import { Reader } from './wire.js';
 import { Bytes, empty, encode, random, schemaBytes, welcome } from './encoder.mjs';
 
 const short = process.argv.includes('-short');
@@ -299,7 +301,7 @@ test('states that are kept', () => {
 		c.sent.length = 0;
 		const update = (tick, base) => c.receive(new Bytes().u8(4).uv(tick).uv(tick - base).u8(0).uv(8).uv(0).uv(0).u8(0).frame());
 		for (let n = 0; n < 40; n++) assert.equal(update(41, 40 - kept), false);
-		assert.deepEqual(c.sent.map(hex), ['1400', '1400', '1400'], 'a Resync now and then');
+		assert.deepEqual(c.sent.map(hex), ['1428', '1428', '1428'], 'a Resync now and then');
 		assert.equal(update(42, 40), true, 'a frame whose base is there');
 		assert.equal(c.receive(keyframe(43, [1], [5])), true);
 		if (!ordered) {
@@ -321,7 +323,7 @@ test('states that are kept', () => {
 		c.receive(welcome(one, { resumed: true, tick: 60 }));
 		assert.equal(c.state.tick, ordered ? 20 : 46);
 		c.hello();
-		c.receive(welcome(one, { resumed: true, tick: 19 }));
+		c.receive(welcome(one, { resumed: true, tick: 19, token: [9] }));
 		assert.equal(c.state, null, 'the simulation has gone back');
 		assert.equal(c.receive(keyframe(20, [1], [5])), true);
 	}
@@ -445,10 +447,10 @@ test('inputs until they are applied', () => {
 	assert.equal(hex(c.sent.pop()), '1002' + '02ac02ffffffff0f020102' + '03000600');
 	c.hello();
 	c.receive(welcome(one, { resumed: true, received: 2 }));
-	assert.equal(hex(c.sent.pop()), '1001' + '03000600');
+	assert.equal(hex(c.sent.pop()), '1002' + '02ac02ffffffff0f020102' + '03000600');
 	c.hello();
 	c.sent.length = 0;
-	c.receive(welcome(one));
+	c.receive(welcome(one, { token: [9] }));
 	assert.equal(c.sent.length, 0);
 	assert.equal(c.input(7), 1);
 	for (let n = 0; n < 70; n++) c.input(7);
@@ -480,6 +482,84 @@ test('the offset of the clocks is that of the fastest ping', () => {
 	refuses(c, frame(8, 1, 0x81, 2), /text: 257 /);
 });
 
+const cases = JSON.parse(readFileSync(new URL('../testdata/client_cases.json', import.meta.url), 'utf8'));
+
+/** What a frame of a client says, as the cases have it. */
+function said(f) {
+	const r = new Reader().load(f), kind = r.u8('kind');
+	switch (kind) {
+	case 1: {
+		r.skip('fixed', 4 + 1 + 1 + 4 + 8);
+		r.blob('credentials');
+		return `hello token=${Buffer.from(r.blob('token'))} held=${r.uv('held')}`;
+	}
+	case 16: {
+		const list = Array.from({ length: r.uv('inputs') }, () => [r.uv('sequence'), r.uv('tick'), r.uv('kind'), r.blob('data')][0]);
+		list.forEach((n, i) => assert.equal(n, list[0] + i));
+		return list.length > 1 ? `input ${list[0]}..${list.at(-1)}` : `input ${list[0]}`;
+	}
+	case 17: return `ack ${r.uv('tick')}`;
+	case 19: return `ping ${Number(r.u64('t0')) / 1e6}`;
+	case 20: return `resync ${r.uv('tick')}`;
+	}
+	return `kind ${kind}`;
+}
+
+// TestClientCases has the client in Go do the same.
+for (const { Name: name, Ordered: ordered, Steps: steps } of cases)
+	test(`cases of both clients: ${name}`, () => {
+		let now = 0, full = false, sent = [];
+		const c = new Client({ ordered, now: () => now, send: (f) => !full && !!sent.push(said(f)) }), ms = (b, v) => b.u64(BigInt(v) * 1_000_000n);
+		const state = (b, s) => {
+			b.u8(s.Applied === undefined ? 0 : 4).uv(8);
+			if (s.Applied !== undefined) b.uv(s.Applied).uv(0);
+			return b;
+		};
+		const acts = {
+			connect: () => c.hello() || assert.fail('refused'),
+			welcome: (s) => c.receive(welcome(schemaBytes([]), { session: s.Session ?? 7, resumed: s.Resumed ?? false, token: [...Buffer.from(s.Token)], received: s.Received ?? 0, tick: s.Tick ?? 5 })),
+			keyframe: (s) => c.receive(state(new Bytes().u8(3).uv(s.Tick), s).uv(0).frame()),
+			update: (s) => c.receive(state(new Bytes().u8(4).uv(s.Tick).uv(s.Tick - s.Base), s).uv(0).uv(0).frame()),
+			input: (s) => { for (let n = s.Times ?? 1; n > 0; n--) c.input(1, new Uint8Array(s.Bytes ?? 0)); },
+			full: (s) => (full = s.Full ?? false),
+			now: (s) => (now = s.Ms),
+			ping: () => c.ping(),
+			pong: (s) => c.receive(ms(ms(ms(new Bytes().u8(7), s.Sent), s.Arrived), s.Left).frame()),
+			offset: (s) => assert.deepEqual(Number.isNaN(c.offset) ? null : [c.offset, c.roundTrip], s.Offset),
+			error: (s) => c.receive(new Bytes().u8(8, s.Code, 0).frame()),
+		};
+		steps.forEach((s, i) => {
+			const where = `step ${i}, ${JSON.stringify(s)}`;
+			sent = [];
+			if (s.Error) assert.throws(() => acts[s.Do](s), undefined, where);
+			else acts[s.Do](s);
+			if (s.Sends) assert.deepEqual(sent, s.Sends, where);
+			if (s.Waiting !== undefined) assert.equal(c.waiting, s.Waiting, where);
+			if (s.State !== undefined) assert.equal(c.state?.tick ?? 0, s.State, where);
+		});
+	});
+
+// TestOffsetAfterJumps has the client in Go do the same.
+test('the error of the offset is at most half the round trip, and again after two pings if a clock has jumped', () => {
+	for (let seed = 1; seed <= (short ? 30 : 300); seed++) {
+		const rng = random(seed), clock = new Clock(), part = () => rng.below(1e6) / 1e6, least = 100 * part(), jitter = [0, 1, 200][rng.below(3)];
+		let offset = rng.below(1e6), now = 0;
+		for (let step = 0, since = 2, jumps = 0; step < 80; step++) {
+			const jump = rng.chance(12) ? 1e4 ** part() * (rng.chance(2) ? 1 : -1) : 0, within = rng.chance(2);
+			if (jump) since = 0, jumps++;
+			if (!within) offset += jump;
+			const [out, back, inside] = [least / 2 + jitter * part(), least / 2 + jitter * part(), part()], arrived = now + offset + out;
+			if (within) offset += jump;
+			clock.answer(now, arrived, arrived + inside, now + out + inside + back);
+			if (!within || !jump) since++;
+			const error = Math.abs(clock.offset - offset);
+			assert.ok(since < 2 || error <= clock.roundTrip / 2 + 1e-6, `seed ${seed}, step ${step}: the offset is wrong by ${error} ms, and the round trip ${clock.roundTrip}`);
+			assert.ok(jitter || jumps || clock.roundTrip <= least + 1e-6);
+			now += 1000;
+		}
+	}
+});
+
 /** A WebSocket without a network: the test is the server. */
 class Socket {
 	static open = [];
@@ -493,7 +573,7 @@ class Socket {
 	close() {
 		if (this.readyState === 3) return;
 		this.readyState = 3;
-		this.onclose({});
+		this.onclose?.({});
 	}
 	accept(...frames) {
 		this.readyState = 1;
@@ -578,5 +658,82 @@ test('connect tries several servers in turn, and a session that only watches has
 	assert.equal(c.welcome.spectates, true);
 	assert.equal(c.state, null);
 	assert.throws(() => c.input(1), /only watches/);
+	end();
+});
+
+test('connect leaves a server that does not answer, and one that cannot be reached, and tries again', (t) => {
+	const pass = fakeTimers(t);
+	let now = 0;
+	const c = new Client({ now: () => now }), end = c.connect('ws://host', { WebSocket: Socket, retry: 100, every: 1000, idle: 5000 });
+	const socket = () => Socket.open.at(-1), seconds = (n) => {
+		for (; n > 0; n--) {
+			now += 1000;
+			pass(1000);
+		}
+	};
+	const lasts = (first, n) => {
+		seconds(n - 1);
+		assert.equal(socket(), first);
+		seconds(2);
+		assert.notEqual(socket(), first);
+		assert.equal(first.readyState, 3);
+	};
+	lasts(socket(), 5); // the request has no answer
+	let s = socket();
+	s.accept();
+	lasts(s, 5); // nor has the Hello
+	s = socket();
+	s.accept(welcome(one), keyframe(200, [4], [5]));
+	for (let n = 0; n < 20; n++) {
+		seconds(1);
+		if (n % 4 === 3) s.deliver(keyframe(201 + n, [4], [5])); // anything is an answer
+	}
+	assert.equal(socket(), s);
+	seconds(1);
+	lasts(s, 5);
+	now += 60_000; // timers were stopped for a minute, such as those of a page in the background: it pings, and waits for the answer
+	s = socket();
+	s.accept(welcome(one, { resumed: true, token: [8] }));
+	s.deliver(keyframe(300, [4], [5]));
+	now += 60_000;
+	seconds(1);
+	assert.equal(socket(), s);
+	s.onerror(new Error('a network that fails')); // without a listener it would end the process
+	s.close();
+	seconds(1);
+	assert.notEqual(socket(), s);
+	end();
+	const n = Socket.open.length;
+	seconds(60);
+	assert.equal(Socket.open.length, n);
+
+	const faults = [], broken = class extends Socket {
+		constructor(url) {
+			if (url === 'no URL') throw new SyntaxError(url);
+			super(url);
+		}
+	};
+	const d = new Client({ onFault: (f) => faults.push(f.message) });
+	assert.throws(() => d.connect('no URL', { WebSocket: broken }), SyntaxError);
+	const stop = d.connect(['ws://a', 'no URL'], { WebSocket: broken, retry: 100 });
+	socket().close();
+	seconds(2);
+	assert.deepEqual(faults, ['no URL']);
+	assert.equal(socket().readyState, 0);
+	assert.equal(socket().url, 'ws://a');
+	stop();
+});
+
+test('a WebSocket that is full takes no inputs, and gets them later', (t) => {
+	fakeTimers(t);
+	const c = new Client(), end = c.connect('ws://host', { WebSocket: Socket }), s = Socket.open.at(-1);
+	s.accept(welcome(one));
+	s.sent.length = 0;
+	s.bufferedAmount = 65_536;
+	for (let n = 0; n < 3; n++) c.input(n + 1);
+	assert.deepEqual(s.sent, []);
+	s.bufferedAmount = 0;
+	s.deliver(keyframe(200, [4], [5]));
+	assert.deepEqual(s.sent, ['1003' + '01000100' + '02000200' + '03000300']);
 	end();
 });
