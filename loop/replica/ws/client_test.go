@@ -415,7 +415,8 @@ func TestSessionsOfTheHost(t *testing.T) {
 		player  string
 	}
 	sessions := make(chan began, 10)
-	w := newWorld(t, replica.Config{View: replica.ViewConfig{Enter: 5, Category: "side"}}, Config{Session: func(s *replica.Session, r *http.Request) {
+	all := func(context.Context, replica.Hello) (replica.Grant, error) { return replica.Grant{Mask: 1}, nil }
+	w := newWorld(t, replica.Config{View: replica.ViewConfig{Enter: 5, Category: "side"}, Authorize: all}, Config{Session: func(s *replica.Session, r *http.Request) {
 		sessions <- began{s, r.Header.Get("Player")}
 	}})
 	c := w.dial(ClientConfig{Header: http.Header{"Player": {"7"}}})
