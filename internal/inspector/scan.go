@@ -72,6 +72,9 @@ func (s *logScan) readOn(d time.Duration) {
 }
 
 func (s *logScan) add(t *worldlog.Tick) {
+	if s.ticks == 0 { // later than the run begins, if ticks were archived or dropped
+		s.first = t.Tick
+	}
 	s.ticks++
 	for i := range t.Records {
 		if r := &t.Records[i]; r.Type == worldlog.Marker && len(s.marks) < maxMarks {
