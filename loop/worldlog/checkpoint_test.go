@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/evertick/evertick/internal/wire"
@@ -598,4 +599,64 @@ func FuzzCheckpoint(f *testing.F) {
 			t.Fatalf("%d ticks", next)
 		}
 	})
+}
+
+// openFS counts the files that are open.
+type openFS struct {
+	*memFS
+	open int
+}
+
+func (o *openFS) count(f File, err error) (File, error) {
+	if err != nil {
+		return nil, err
+	}
+	o.open++
+	return &openFile{f.(*memHandle), o}, nil
+}
+
+func (o *openFS) Create(name string) (File, error)          { return o.count(o.memFS.Create(name)) }
+func (o *openFS) Append(name string, n int64) (File, error) { return o.count(o.memFS.Append(name, n)) }
+func (o *openFS) Open(name string) (File, error)            { return o.count(o.memFS.Open(name)) }
+
+type openFile struct {
+	*memHandle
+	o *openFS
+}
+
+func (f *openFile) Close() error {
+	f.o.open--
+	return f.memHandle.Close()
+}
+
+// Wherever Recover fails, and after Close, no file stays open.
+func TestFilesAreClosed(t *testing.T) {
+	whole := longLog(t, 300, Options{SegmentTicks: 100})
+	delete(whole.names, "log/"+markName)
+	for at := 0; ; at++ {
+		o := &openFS{memFS: whole.clone()}
+		ops := 0
+		o.fault = func(string, string) error {
+			if ops++; ops-1 == at {
+				return syscall.EIO
+			}
+			return nil
+		}
+		l, _, err := Recover("log", Options{FS: o, SegmentTicks: 100})
+		if err == nil {
+			err = l.Close()
+		}
+		if err != nil && !errors.Is(err, syscall.EIO) {
+			t.Fatal(err)
+		}
+		if o.open != 0 {
+			t.Fatalf("operation %d: %d files are open, %v", at, o.open, err)
+		}
+		if ops <= at {
+			if at < 10 {
+				t.Errorf("only %d operations", at)
+			}
+			return
+		}
+	}
 }

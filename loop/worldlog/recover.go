@@ -374,31 +374,35 @@ func (r *recovery) copyFrom(to io.Writer, file string, offset int64) (err error)
 }
 
 // resume gives l the state after the last commit of the log.
-func (r *recovery) resume(l *Log) (*writer, error) {
-	w := newWriter(l)
+func (r *recovery) resume(l *Log) (w *writer, err error) {
+	w = newWriter(l)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.closeFiles())
+		}
+	}()
 	w.head, w.sum, w.size, w.committedSize = r.seg.head, r.seg.sum, r.seg.off, r.seg.off
 	s := r.list.segments[len(r.list.segments)-1]
 	if r.shared {
 		if err := r.replaceLast(s); err != nil {
-			return nil, err
+			return w, err
 		}
 	}
 	if !s.packed {
-		var err error
 		if w.file, err = r.fs.Append(join(r.dir, s.name()), r.seg.off); err != nil {
-			return nil, err
+			return w, err
 		}
 		if err := w.file.Sync(); err != nil {
-			return nil, errors.Join(err, w.file.Close())
+			return w, err
 		}
 	}
 	if r.report.Ticks > 0 {
 		w.ticks = r.last.tick + 1
 		if err := w.mark.begin(r.mark); err != nil {
-			return nil, err
+			return w, err
 		}
 		if err := w.mark.sync(w.ticks); err != nil {
-			return nil, err
+			return w, err
 		}
 		l.marked = w.ticks
 	}
@@ -412,7 +416,7 @@ func (r *recovery) resume(l *Log) (*writer, error) {
 	l.enc = r.seg.coder
 	l.seg.index, l.seg.ticks, l.seg.bytes = r.seg.head.index, r.seg.ticks, r.seg.off
 	if err := r.rotate(l, w, s.packed); err != nil {
-		return nil, err
+		return w, err
 	}
 	l.keeper.kept, l.keeper.lowest, l.keeper.first = r.kept, r.lowest, r.first
 	if r.base != nil { // if segment 0 is there again, the promise is older than that

@@ -51,11 +51,7 @@ func newWriter(l *Log) *writer {
 }
 
 func (w *writer) run() {
-	err := w.loop()
-	if w.file != nil {
-		err = errors.Join(err, w.file.Close())
-	}
-	err = errors.Join(err, w.mark.close())
+	err := errors.Join(w.loop(), w.closeFiles())
 	w.timer.Stop()
 	l := w.l
 	if err != nil {
@@ -65,6 +61,15 @@ func (w *writer) run() {
 	defer l.mu.Unlock()
 	l.reply(l.err)
 	close(l.done)
+}
+
+func (w *writer) closeFiles() error {
+	err := w.mark.close()
+	if w.file != nil {
+		err = errors.Join(w.file.Close(), err)
+		w.file = nil
+	}
+	return err
 }
 
 func (w *writer) loop() error {
