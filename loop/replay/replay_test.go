@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -313,6 +314,61 @@ func TestForkOfADamagedLog(t *testing.T) {
 		drive(t, sim, 3)
 		if err := rec.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// A segment within a log is missing, or another one is in its place: each tick before it can be sought, verified and forked,
+// with and without snapshots. A tick in it is an error, which leaves no new log.
+func TestForkBesideGaps(t *testing.T) {
+	const each, ticks = 10, 45
+	for _, c := range []replay.Options{
+		{Log: worldlog.Options{SegmentTicks: each, Durability: worldlog.None}},
+		{Log: worldlog.Options{SegmentTicks: each, Durability: worldlog.None, Compress: true}, SnapshotTicks: 4},
+	} {
+		whole, hashes := recorded(t, scenario(nil), ticks, c)
+		for gone := 1; gone < ticks/each; gone++ {
+			dir := filepath.Join(t.TempDir(), "log")
+			if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
+				t.Fatal(err)
+			}
+			suffix := ".evlog"
+			if c.Log.Compress {
+				suffix += ".zst"
+			}
+			name := func(n int) string { return filepath.Join(dir, fmt.Sprintf("segment-%010d%s", n, suffix)) }
+			err := os.Remove(name(gone))
+			if gone == 2 {
+				err = errors.Join(err, os.Link(name(1), name(gone)))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			rep, err := replay.Verify(dir, scenario(nil), replay.VerifyOptions{})
+			if !errors.Is(err, worldlog.ErrCorrupt) || rep.Ticks != uint64(each*gone) || rep.Hash != hashes[each*gone-1] {
+				t.Errorf("without segment %d: Verify: %d ticks, %v", gone, rep.Ticks, err)
+			}
+			for _, tick := range []int{0, each*gone/2 + 1, each*gone - 1} {
+				branch := filepath.Join(t.TempDir(), "branch")
+				rec, sim, err := replay.Fork(dir, scenario(nil), uint64(tick), branch, c)
+				if err != nil {
+					t.Fatalf("without segment %d: Fork at tick %d: %v", gone, tick, err)
+				}
+				if sim.Hash() != hashes[tick] {
+					t.Errorf("without segment %d: tick %d has another state", gone, tick)
+				}
+				drive(t, sim, 2)
+				if err := rec.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+			branch := filepath.Join(t.TempDir(), "branch")
+			if _, _, err := replay.Fork(dir, scenario(nil), uint64(each*gone), branch, c); !errors.Is(err, worldlog.ErrCorrupt) {
+				t.Errorf("without segment %d: Fork at its first tick: %v", gone, err)
+			}
+			if _, err := os.Stat(branch); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("without segment %d: a new log is there: %v", gone, err)
+			}
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -89,7 +90,7 @@ func returned(t *testing.T, ship *Shipper, dir string, rec *replay.Recorder) {
 	if !errors.As(err, &branched) || branched.Common != 100 || branched.Local != had || branched.Stream != 200 {
 		t.Fatal(err)
 	}
-	f := follow(t, nc, FollowConfig{Dir: dir, SetAside: true})
+	f := follow(t, nc, FollowConfig{Dir: dir + string(os.PathSeparator), SetAside: true})
 	reach(t, f, 200)
 	if f.Sim().Hash() != rec.Sim().Hash() {
 		t.Fatal("other hashes")

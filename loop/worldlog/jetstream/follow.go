@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -184,7 +185,7 @@ func (f *Follower) checkLog(ctx context.Context, e end) error {
 // setAside renames a directory to the first name dir.branch-N that is free.
 func setAside(dir string) error {
 	for n := 1; ; n++ {
-		to := fmt.Sprintf("%s.branch-%d", dir, n)
+		to := fmt.Sprintf("%s.branch-%d", strings.TrimRight(dir, string(os.PathSeparator)), n)
 		if _, err := os.Stat(to); err == nil {
 			continue
 		} else if !errors.Is(err, fs.ErrNotExist) {
