@@ -182,6 +182,12 @@ func TestSchemasAreTrue(t *testing.T) {
 		check("ecs.updateComponent", `{`+sep+`"scale":[1,1,1]}`)
 		check("ecs.addComponent", `{`+sep+`"component":"x"}`)
 		check("physics.applyImpulse", `{`+sep+`"angular":1}`)
+		check("scene.setResource", `{`+sep+`"kind":"mesh","name":"rock"}`)
+		check("scene.getResources", `{`+w+`}`)
+		check("scene.removeResource", `{`+sep+`"kind":"mesh"}`)
+	}
+	for _, m := range []string{`{}`, `{"name":"rock"}`, `{"name":3}`, `{"address":"a.glb","scale":[1,1,1]}`, `{"uri":"a.glb"}`, `[]`} {
+		check("scene.createEntity", `{"position":[0,0,0],"mesh":`+m+`}`)
 	}
 	check("scene.destroyEntity", `{}`)
 	check("scene.destroyEntity", `{"entity":"ent_6"}`)

@@ -15,6 +15,7 @@ func FuzzCall(f *testing.F) {
 	names := []string{
 		"scene.createEntity", "scene.destroyEntity", "scene.queryEntities", "ecs.updateComponent", "ecs.addComponent",
 		"ecs.removeComponent", "physics.applyImpulse", "physics.raycast", "world.snapshot", "world.stats",
+		"scene.setResource", "scene.removeResource", "scene.getResources",
 	}
 	for i, input := range []string{
 		`{"position":{"x":1,"y":2,"z":3},"scale":{"x":1,"y":1,"z":-1},"tags":["a"],"body":{"type":"dynamic","angle":1,"velocity":{"x":1,"y":1,"z":0},"shape":{"type":"box","size":{"x":1,"y":2,"z":3}},"material":{"density":1,"friction":1,"restitution":1}}}`,
@@ -30,6 +31,8 @@ func FuzzCall(f *testing.F) {
 	f.Add(uint8(3), []byte(`{"id":"ent_2","rotation":{"x":1e-6,"y":0,"z":0,"w":0}}`))
 	f.Add(uint8(0), []byte(`{"position":[0,1,0],"shape":"box","dynamic":true,"size":2,"friction":0.5,"restitution":0}`))
 	f.Add(uint8(0), []byte(`{"position":[0,1,0],"rotation":[0,0,1,1],"collider":"capsule","static":true,"tags":["a"]}`))
+	f.Add(uint8(10), []byte(`{"id":"ent_1","kind":"mesh","name":"rock","address":"a.glb","position":[1,2,3],"rotation":[0,1,0,1],"scale":[1,1,1]}`))
+	f.Add(uint8(0), []byte(`{"position":[0,1,0],"mesh":{"name":"rock"},"resources":[{"kind":"sound","address":"a.ogg"}]}`))
 	f.Add(uint8(2), []byte(`{"near":[0,0,0],"radius":9,"tag":"rock"}`))
 	f.Add(uint8(3), []byte(`{"entity":"ent_1","component":"rotation","value":[0,0,1,-1]}`))
 	f.Fuzz(func(t *testing.T, which uint8, input []byte) {

@@ -23,11 +23,13 @@ func Scene(c evertick.Config) evertick.Config {
 // CreateInput is the input of scene.createEntity. A body is described by Body, or in the short form by the
 // fields from Shape on.
 type CreateInput struct {
-	Position Vec       `json:"position" jsonschema:"where it is, in metres; a body has two of the axes, and its entity all three"`
-	Rotation *Quat     `json:"rotation,omitempty" jsonschema:"the rotation of a body must be within the plane of the bodies"`
-	Scale    *Vec      `json:"scale,omitempty"`
-	Tags     []string  `json:"tags,omitempty"`
-	Body     *BodySpec `json:"body,omitempty" jsonschema:"if it is missing and neither dynamic nor static is true, the entity has no body"`
+	Position  Vec        `json:"position" jsonschema:"where it is, in metres; a body has two of the axes, and its entity all three"`
+	Rotation  *Quat      `json:"rotation,omitempty" jsonschema:"the rotation of a body must be within the plane of the bodies"`
+	Scale     *Vec       `json:"scale,omitempty"`
+	Tags      []string   `json:"tags,omitempty"`
+	Mesh      *Model     `json:"mesh,omitempty" jsonschema:"its resource of the kind mesh"`
+	Resources []Resource `json:"resources,omitempty" jsonschema:"others, each of another kind"`
+	Body      *BodySpec  `json:"body,omitempty" jsonschema:"if it is missing and neither dynamic nor static is true, the entity has no body"`
 
 	Shape       string   `json:"shape,omitempty" jsonschema:"of a dynamic or static body, default box; ignored for other entities"`
 	Collider    string   `json:"collider,omitempty" jsonschema:"the shape of the body, if it differs from shape"`
@@ -79,6 +81,11 @@ func (r *Registry) constrainCreate(s *jsonschema.Schema) {
 	bound(s, -maxAngle, maxAngle, "body.angle")
 	bound(s, -maxSpeed, maxSpeed, "body.velocity", "body.angularVelocity")
 	tagList(property(s, "tags"))
+	most, resource := maxResources, property(s, "resources").Items
+	property(s, "resources").MaxItems = &most
+	property(resource, "kind").Pattern = tagPattern
+	r.constrainModel(resource)
+	r.constrainModel(property(s, "mesh"))
 	oneOf(property(s, "body.type"), "static", "kinematic", "dynamic")
 	for _, path := range []string{"shape", "collider", "body.shape.type"} {
 		oneOf(property(s, path), "box", "sphere", "circle", "capsule")
@@ -146,6 +153,10 @@ func createEntity(c *Call, in CreateInput) (Created, error) {
 	if refused != nil {
 		return Created{}, refused
 	}
+	resources, refused := in.resources()
+	if refused != nil {
+		return Created{}, refused
+	}
 	w := c.Sim.World
 	if w.Len() == w.Cap() {
 		return Created{}, refuse(CapacityExceeded, "", "the world is full: %d entities", w.Cap())
@@ -166,10 +177,14 @@ func createEntity(c *Call, in CreateInput) (Created, error) {
 		return Created{}, err
 	}
 	if b != nil {
-		if err := b.make(c.Sim, id); err != nil {
-			w.Despawn(id) // of another engine, which the trial does not have
-			return Created{}, err
-		}
+		err = b.make(c.Sim, id)
+	}
+	if err == nil && len(resources) > 0 {
+		err = c.storeResources(id, resources)
+	}
+	if err != nil {
+		w.Despawn(id) // of another engine, which the trial does not have, or resources have filled the memory
+		return Created{}, err
 	}
 	setTransform(w, slot, in.Position, rotation)
 	if in.Scale != nil {
@@ -378,18 +393,19 @@ type QueryInput struct {
 	Nearest int      `json:"nearest,omitempty" jsonschema:"how many"`
 	Exclude string   `json:"exclude,omitempty" jsonschema:"id of an entity to leave out"`
 	Limit   int      `json:"limit,omitempty" jsonschema:"maximum number of entities; default: as many as are allowed"`
-	Detail  bool     `json:"detail,omitempty" jsonschema:"also return rotation, scale, tags and body"`
+	Detail  bool     `json:"detail,omitempty" jsonschema:"also return rotation, scale, tags, body and resources"`
 }
 
 // Found is an entity in the output of scene.queryEntities.
 type Found struct {
-	ID       string     `json:"id"`
-	Position Vec        `json:"position"`
-	Distance *float32   `json:"distance,omitempty"`
-	Rotation *Quat      `json:"rotation,omitempty"`
-	Scale    *Vec       `json:"scale,omitempty"`
-	Tags     []string   `json:"tags,omitempty"`
-	Body     *BodyState `json:"body,omitempty"`
+	ID        string     `json:"id"`
+	Position  Vec        `json:"position"`
+	Distance  *float32   `json:"distance,omitempty"`
+	Rotation  *Quat      `json:"rotation,omitempty"`
+	Scale     *Vec       `json:"scale,omitempty"`
+	Tags      []string   `json:"tags,omitempty"`
+	Body      *BodyState `json:"body,omitempty"`
+	Resources []Resource `json:"resources,omitempty"`
 }
 
 // BodyState is the type and the velocity of a body.
@@ -572,5 +588,6 @@ func (c *Call) row(slot ecs.Slot, detail bool) Found {
 		state := c.bodyState(b)
 		f.Body = &state
 	}
+	f.Resources = c.resourcesOf(id)
 	return f
 }

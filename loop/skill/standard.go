@@ -12,9 +12,12 @@ import (
 
 // Standard registers the skills that work in every world:
 //
-//	scene.createEntity    scene.write    an entity, with a body and a shape if asked for
+//	scene.createEntity    scene.write    an entity, with a body, a shape, a mesh and other resources if asked for
 //	scene.destroyEntity   scene.write
 //	scene.queryEntities   scene.read     by tags, within a radius, nearest
+//	scene.setResource     scene.write    a mesh, a sound: name, address and transform of the model, kept in ResourceBlobs
+//	scene.removeResource  scene.write
+//	scene.getResources    scene.read
 //	ecs.updateComponent   ecs.write      position, rotation, scale; moves the body, too
 //	ecs.addComponent      ecs.write      a tag
 //	ecs.removeComponent   ecs.write      a tag
@@ -38,7 +41,7 @@ func Standard(r *Registry) error {
 	return errors.Join(
 		Register(r, Def{
 			Name: "scene.createEntity", Permission: "scene.write",
-			Description: "Creates an entity at a position, with tags, and optionally with a body of one shape: by body, or in the short form by shape, size and dynamic or static. Returns its id and the type of its body.",
+			Description: "Creates an entity at a position, with tags, and optionally with a mesh, other resources, and a body of one shape: by body, or in the short form by shape, size and dynamic or static. Returns its id and the type of its body.",
 			Constrain:   r.constrainCreate,
 		}, createEntity),
 		Register(r, Def{
@@ -50,6 +53,19 @@ func Standard(r *Registry) error {
 			Description: "Finds entities by tags, within a radius of a point, or nearest to it, in order of distance; without a point in order of age.",
 			Constrain:   r.constrainQuery,
 		}, queryEntities),
+		Register(r, Def{
+			Name: "scene.setResource", Permission: "scene.write",
+			Description: "Sets the resource of an entity of one kind, such as its mesh: by name, address and the transform of the model. It replaces the one that the entity has.",
+			Constrain:   r.constrainResource,
+		}, setResource),
+		Register(r, Def{
+			Name: "scene.removeResource", Permission: "scene.write",
+			Description: "Removes the resource of one kind from an entity.", Constrain: constrainKind,
+		}, removeResource),
+		Register(r, Def{
+			Name: "scene.getResources", Permission: "scene.read", ReadOnly: true,
+			Description: "Returns the resources of an entity.", Constrain: needEntity,
+		}, getResources),
 		Register(r, Def{
 			Name: "ecs.updateComponent", Permission: "ecs.write",
 			Description: "Moves, turns or scales an entity, and moves its body: by position, rotation and scale, or by one component and its value. What is left out does not change. Returns the new values. A body turns within its plane only.",

@@ -308,6 +308,20 @@ func TestRefusedChangesNothing(t *testing.T) {
 		{builder, "scene.createEntity", body(`{"type":"dynamic","shape":{"type":"capsule","radius":1}}`), skill.InvalidInput},
 		{builder, "scene.createEntity", body(`{"type":"static","velocity":{"x":1,"y":0,"z":0},"shape":{"type":"circle","radius":1}}`), skill.InvalidInput},
 		{builder, "scene.createEntity", body(`{"type":"dynamic","velocity":{"x":1,"y":0,"z":1},"shape":{"type":"circle","radius":1}}`), skill.InvalidInput},
+		{builder, "scene.createEntity", `{"position":[0,0,0],"mesh":"rock.glb"}`, skill.InvalidInput},
+		{builder, "scene.createEntity", `{"position":[0,0,0],"mesh":{"kind":"mesh"}}`, skill.InvalidInput},
+		{builder, "scene.createEntity", `{"position":[0,0,0],"mesh":{"rotation":[0,0,0,0]}}`, skill.InvalidInput},
+		{builder, "scene.createEntity", `{"position":[0,0,0],"mesh":{"position":[0,2e6,0]}}`, skill.InvalidInput},
+		{builder, "scene.createEntity", `{"position":[0,0,0],"resources":[{"name":"a"}]}`, skill.InvalidInput},
+		{builder, "scene.createEntity", `{"position":[0,0,0],"mesh":{},"resources":[{"kind":"mesh"}]}`, skill.InvalidInput},
+		{builder, "scene.createEntity", `{"position":[0,0,0],"resources":[{"kind":"a"},{"kind":"b"},{"kind":"a"}]}`, skill.InvalidInput},
+		{builder, "scene.setResource", `{"id":"ent_1","kind":"no spaces"}`, skill.InvalidInput},
+		{builder, "scene.setResource", `{"id":"ent_1"}`, skill.InvalidInput},
+		{builder, "scene.setResource", `{"id":"ent_1","kind":"mesh","address":"` + long[:2049] + `"}`, skill.InvalidInput},
+		{builder, "scene.setResource", `{"id":"ent_44","kind":"mesh"}`, skill.StaleEntity},
+		{builder, "scene.removeResource", `{"id":"ent_44","kind":"mesh"}`, skill.StaleEntity},
+		{builder, "scene.getResources", `{"id":"ent_44"}`, skill.StaleEntity},
+		{reader, "scene.setResource", `{"id":"ent_1","kind":"mesh"}`, skill.Forbidden},
 		{builder, "scene.destroyEntity", `{"id":"ent_77"}`, skill.StaleEntity},
 		{builder, "scene.destroyEntity", `{"id":"ent_0"}`, skill.StaleEntity},
 		{builder, "scene.destroyEntity", `{"id":"3"}`, skill.InvalidInput},
@@ -405,7 +419,7 @@ func TestSchemas(t *testing.T) {
 		}
 	}
 	want := "ecs.addComponent@1 ecs.removeComponent@1 ecs.updateComponent@1 physics.applyImpulse@1 physics.raycast@1 " +
-		"scene.createEntity@1 scene.destroyEntity@1 scene.queryEntities@1 world.snapshot@1 world.stats@1"
+		"scene.createEntity@1 scene.destroyEntity@1 scene.getResources@1 scene.queryEntities@1 scene.removeResource@1 scene.setResource@1 world.snapshot@1 world.stats@1"
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("skills are %s", got)
 	}
