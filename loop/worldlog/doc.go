@@ -76,7 +76,7 @@
 //     and is then an error: copy the mark, DURABLE, first, or leave it out.
 //   - CRC and chain hash find accidents. A person who can write the files can forge
 //     a log from any point on; only a chain hash kept elsewhere shows it.
-//   - Recover cuts damage to ticks that neither Sync nor Close has confirmed, and that
+//   - Recover cuts damage to ticks after that of the mark, and that
 //     no later commit calls durable, as a torn end, keeps it and reports it, if it
 //     looks like one: nothing whole follows, or a sector before what follows may
 //     never have been written, as after a power cut. Damage before other whole
