@@ -137,7 +137,13 @@
 // JointLength, JointSpeed and JointSeparation return its state. The solver handles joints before contacts.
 // Config.JointHertz defines the stiffness of joints without a spring, and JointDef.ConstraintHertz that of a single
 // joint: a load hangs g/(2π·ConstraintHertz)² too low, and chains that bear a hundred times the mass of a link give some
-// centimetres. A spring makes one implicit Euler step in each sub-step of h seconds, so it swings with a damping ratio of Damping + π·Hertz·h in place of Damping. Where many springs depend on each other, as
+// centimetres; with five hundred times the mass they part by up to a metre in a swing. A limit is stronger than the motor and
+// the spring of its own joint, whatever their force: they do not press against it.
+//
+// A spring makes one implicit Euler step in each sub-step of h seconds, so it swings with a damping ratio of
+// Damping + π·Hertz·h in place of Damping, and gains no energy at any frequency. Its frequency holds for the motion that the
+// joint leaves: about the hinge, along the slider. That of the angular spring of a motor joint, whose point may yield, holds
+// about the centres of mass. Where many springs depend on each other, as
 // in cloth or soft bodies, Hertz should be at most 1/(12·h), which is 20 Hz for four sub-steps of 1/60 s. A joint
 // that is created far from its target pose pulls with great force: move the bodies there first.
 //

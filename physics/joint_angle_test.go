@@ -44,11 +44,11 @@ func TestHingeSpringTakesTheShortWay(t *testing.T) {
 		})
 		way := math.Remainder(target-start, 2*math.Pi)
 		most := 0.0
-		end := r.turn(rod, start, int(420/hertz), func(angle float64) { most = max(most, math.Abs(angle-start)) })
+		end := r.turn(rod, start, int(600/hertz), func(angle float64) { most = max(most, math.Abs(angle-start)) })
 		if math.Abs(way) > 3.1 && (end-start)*way < 0 { // both ways are short
 			way -= math.Copysign(2*math.Pi, way)
 		}
-		if math.Abs(end-start-way) > 0.1 || damping >= 1 && most > 1.25*math.Abs(way)+0.02 || most > 2*math.Pi {
+		if math.Abs(end-start-way) > 0.02 || damping >= 1 && most > math.Abs(way)+0.02 || most > 2*math.Pi {
 			t.Errorf("from %g to %g, %g Hz, damping %g: turned by %g, up to %g, want %g", start, target, hertz, damping, end-start, most, way)
 		}
 		if got := r.read(r.w.JointAngle, j); math.Abs(math.Remainder(got-end, 2*math.Pi)) > 1e-3 || math.Abs(got) > math.Pi+1e-6 {

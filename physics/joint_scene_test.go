@@ -101,7 +101,7 @@ func TestRagdollsComeToRest(t *testing.T) {
 	}
 	for _, j := range joints {
 		d := must[physics.RevoluteJointDef](t)(r.w.RevoluteJointDef(j))
-		r.near("apart", r.apart(j), 0, 0.01)
+		r.near("apart", r.apart(j), 0, 0.015)
 		if a := float32(r.read(r.w.JointAngle, j)); a < d.LowerAngle-0.08 || a > d.UpperAngle+0.08 {
 			t.Errorf("%v is at %v of %v to %v", j, a, d.LowerAngle, d.UpperAngle)
 		}

@@ -248,16 +248,13 @@ func (d *PrismaticJointDef) configure(j *rigid.Joint) {
 }
 
 func (d *WeldJointDef) configure(j *rigid.Joint) {
-	j.Kind = rigid.JointWeld
-	if d.LinearHertz > 0 {
-		j.Parts |= rigid.PartSpring
-		j.Linear = rigid.JointAxis{Hertz: d.LinearHertz, Damping: d.LinearDamping}
+	if d.LinearHertz == 0 && d.AngularHertz == 0 {
+		j.Kind = rigid.JointWeld
+		return
 	}
-	if d.AngularHertz > 0 {
-		j.Kind = rigid.JointPoint
-		j.Parts |= rigid.PartAngularSpring
-		j.Angular = rigid.JointAxis{Hertz: d.AngularHertz, Damping: d.AngularDamping}
-	}
+	j.Kind, j.Parts = rigid.JointPoint, rigid.PartAngularSpring|partIf(rigid.PartSpring, d.LinearHertz > 0)
+	j.Linear = rigid.JointAxis{Hertz: d.LinearHertz, Damping: d.LinearDamping}
+	j.Angular = rigid.JointAxis{Hertz: d.AngularHertz, Damping: d.AngularDamping}
 }
 
 func (d *WheelJointDef) configure(j *rigid.Joint) {

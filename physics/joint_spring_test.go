@@ -117,6 +117,30 @@ func TestSpringsStepOnce(t *testing.T) {
 	}
 }
 
+// The frequency of a hinge spring holds about the hinge, wherever that is on the body.
+func TestHingeSpringFrequency(t *testing.T) {
+	for _, at := range [][2]float32{{0, 0}, {0.5, 0}, {0.7, -0.4}, {1.2, 0}} {
+		for _, hertz := range []float32{0.5, 1, 2} {
+			r := fixture{t, newWorld(t, physics.Config{})}
+			a, b := r.body(physics.StaticBody, 0, 0), r.load(at[0], at[1])
+			d := physics.RevoluteJointDef{JointDef: r.between(a, b, 0, 0), EnableSpring: true, Hertz: hertz, TargetAngle: 0.2}
+			j := r.join(r.w.CreateRevoluteJoint(d))
+			var crossings []float64
+			for n, before := 0, -0.2; len(crossings) < 4; n++ {
+				r.steps(1)
+				now := r.read(r.w.JointAngle, j) - 0.2
+				if (now < 0) != (before < 0) {
+					crossings = append(crossings, (float64(n)+before/(before-now))/60)
+				}
+				if before = now; n > 1200 {
+					t.Fatalf("at %v, %g Hz: does not swing", at, hertz)
+				}
+			}
+			r.near("frequency", 1.5/(crossings[3]-crossings[0])/float64(hertz), 1, 0.02)
+		}
+	}
+}
+
 // One implicit step adds half of h·w to the damping ratio, as the package comment says.
 func TestSpringDamping(t *testing.T) {
 	const h = 1. / 240

@@ -31,7 +31,7 @@ func (w *World) JointTorque(j Joint) (float32, error) {
 
 // JointMotorForce returns what the motor of j exerted on body B in the last sub-step of the last step: a force in N
 // along the axis for distance and prismatic joints, and a torque in N·m for the other kinds. It is part of JointForce or
-// JointTorque, and 0 without a motor. Errors: ErrStale.
+// JointTorque, and 0 without a motor. A motor does not press against a limit of its joint. Errors: ErrStale.
 func (w *World) JointMotorForce(j Joint) (float32, error) {
 	i, err := w.joint(j)
 	if err != nil {
@@ -164,7 +164,7 @@ func (s *solver) jointSeparation(i int) (linear, angular float32) {
 		if j.Parts&rigid.PartSpring == 0 {
 			linear = length
 		}
-		if j.Parts&rigid.PartAngularSpring == 0 {
+		if j.Angular.Hertz == 0 {
 			angular = abs(angle)
 		}
 	}

@@ -1,12 +1,16 @@
 #include "rows_lanes.h"
 #include "system.h"
 
-/* The greatest position error that an iteration removes at its rate. */
+/* The position error beyond which an iteration removes an error more slowly than its rate. */
 static const float max_position_error = 0.25f;
+
+typedef struct {
+	V(f) bias_rate, mass_scale, impulse_scale;
+} joint_softness;
 
 /* The settings of an iteration of some joints. The softness is that of rows and rigid springs. */
 typedef struct {
-	V(f) bias_rate, mass_scale, impulse_scale;
+	joint_softness soft;
 	float inv_h;
 	int32_t use_bias;
 } joint_step;
@@ -189,9 +193,25 @@ HELPER(LEVEL) V(f) current_angle(const et_joint_block *b, uint32_t i, const join
 
 HELPER(LEVEL) V(f) clamp(V(f) a, V(f) limit) { return V(max)(V(min)(a, limit), V(negate)(limit)); }
 
-/* The state of an axis: position, velocity, and effective mass with its inverse. */
+/* The softness of the iteration for a position error of some size: see slowed in package native/rigid. */
+HELPER(LEVEL) joint_softness slowed(const joint_step *it, V(f) size) {
+	const V(f) most = V(set1)(max_position_error), part = DIV(most, V(max)(size, most));
+	const V(f) impulse_scale = MUL(it->soft.impulse_scale, part);
+	const joint_softness soft = {MUL(it->soft.bias_rate, part),
+	                             ADD(it->soft.mass_scale, SUB(it->soft.impulse_scale, impulse_scale)), impulse_scale};
+	return soft;
+}
+
+HELPER(LEVEL) joint_softness select_softness(V(mask) m, joint_softness a, joint_softness b) {
+	const joint_softness soft = {V(select)(m, a.bias_rate, b.bias_rate), V(select)(m, a.mass_scale, b.mass_scale),
+	                             V(select)(m, a.impulse_scale, b.impulse_scale)};
+	return soft;
+}
+
+/* The state of an axis: position, velocity as the rows will leave it, and inverse effective masses while the rows act as in
+ * this iteration and while they hold. */
 typedef struct {
-	V(f) position, velocity, inv_mass, effective_mass;
+	V(f) position, velocity, inv_mass, held_inv_mass;
 } axis_state;
 
 /* The new impulse of a soft constraint with velocity v and an effective mass. */
@@ -199,13 +219,31 @@ HELPER(LEVEL) V(f) soft_impulse(V(f) old, V(f) mass, V(f) v, V(f) impulse_scale)
 	return SUB(SUB(old, MUL(mass, v)), MUL(impulse_scale, old));
 }
 
+/* The new impulse of a soft constraint of an axis with velocity v. */
+HELPER(LEVEL) V(f) axis_impulse(const axis_state *c, joint_softness soft, V(f) v, V(f) old) {
+	const V(f) compliance = MUL(c->held_inv_mass, soft.impulse_scale);
+	const V(f) inv = inverse(ADD(MUL(c->inv_mass, soft.mass_scale), compliance));
+	return soft_impulse(old, MUL(inv, soft.mass_scale), v, MUL(inv, compliance));
+}
+
 /* The impulse of a limit at distance x, which grows at the velocity v. */
-HELPER(LEVEL) V(f) solve_limit(const joint_step *it, V(f) x, V(f) v, V(f) mass, V(f) old) {
-	const V(f) deep = MUL(it->bias_rate, clamp(x, V(set1)(max_position_error)));
-	const V(f) bias = V(pick)(x, ZERO, MUL(x, V(set1)(it->inv_h)), deep);
-	const V(f) scale = V(pick)(x, ZERO, V(set1)(1.0f), it->mass_scale);
-	const V(f) impulse_scale = V(pick)(x, ZERO, ZERO, it->impulse_scale);
-	return V(max)(soft_impulse(old, MUL(mass, scale), ADD(v, bias), impulse_scale), ZERO);
+HELPER(LEVEL) V(f) solve_limit(const joint_step *it, const axis_state *c, V(f) x, V(f) v, V(f) old) {
+	const joint_softness deep = slowed(it, V(negate)(x));
+	const joint_softness soft = {V(pick)(x, ZERO, V(set1)(it->inv_h), deep.bias_rate),
+	                             V(pick)(x, ZERO, V(set1)(1.0f), deep.mass_scale), V(pick)(x, ZERO, ZERO, deep.impulse_scale)};
+	return V(max)(axis_impulse(c, soft, ADD(v, MUL(soft.bias_rate, x)), old), ZERO);
+}
+
+/* Bounds an impulse, which was old before, so that it does not press against a limit. */
+HELPER(LEVEL) V(f) yield_to_limits(const et_axis_block *d, uint32_t i, const axis_state *c, V(f) total, V(f) old,
+                                   const joint_step *it) {
+	const V(f) mass = inverse(c->inv_mass), inv_h = V(set1)(it->inv_h);
+	const V(f) pressing = SUB(V(load)(d->upper_impulse + i), V(load)(d->lower_impulse + i));
+	const V(f) free = ADD(c->velocity, MUL(c->inv_mass, pressing));
+	const V(f) up = MUL(SUB(V(load)(d->upper + i), c->position), inv_h), down = MUL(SUB(V(load)(d->lower + i), c->position), inv_h);
+	const V(f) to_upper = SUB(old, MUL(mass, SUB(free, up))), to_lower = SUB(old, MUL(mass, SUB(free, down)));
+	const V(f) most = V(max)(to_upper, V(min)(old, ZERO)), least = V(min)(to_lower, V(max)(old, ZERO));
+	return V(max)(V(min)(total, most), least);
 }
 
 /* Adds an impulse to a sum, and its effect to the velocity. */
@@ -227,31 +265,32 @@ HELPER(LEVEL) V(f) solve_axis(et_axis_block *d, uint32_t i, uint32_t parts, axis
 	V(f) sum = ZERO;
 	if (parts & ET_SPRING) {
 		const V(mask) rigid = (V(mask))(rigid_lanes >> i) & V(first)(V(LANES));
-		const V(f) rate = V(select)(rigid, it->bias_rate, V(load)(d->bias_rate + i));
-		const V(f) mass = V(select)(rigid, it->mass_scale, V(load)(d->mass_scale + i));
-		const V(f) impulse_scale = V(select)(rigid, it->impulse_scale, V(load)(d->impulse_scale + i));
-		const V(f) max_error = V(select)(rigid, V(set1)(max_position_error), V(set1)(__builtin_inff()));
-		const V(f) old = V(load)(d->spring_impulse + i), far = SUB(c.position, V(load)(d->target + i));
-		const V(f) x = position_error(it, clamp(far, max_error), d->error + i);
-		const V(f) free = soft_impulse(old, MUL(c.effective_mass, mass), ADD(c.velocity, MUL(rate, x)), impulse_scale);
-		const V(f) limit = V(load)(d->max_spring_impulse + i);
+		const V(f) x = position_error(it, SUB(c.position, V(load)(d->target + i)), d->error + i);
+		const joint_softness own = {V(load)(d->bias_rate + i), V(load)(d->mass_scale + i), V(load)(d->impulse_scale + i)};
+		const joint_softness soft = select_softness(rigid, slowed(it, V(abs)(x)), own);
+		const V(f) old = V(load)(d->spring_impulse + i), limit = V(load)(d->max_spring_impulse + i);
+		const V(f) free = axis_impulse(&c, soft, ADD(c.velocity, MUL(soft.bias_rate, x)), old);
 		const V(f) least = parts & ET_SPRING_RANGE ? V(load)(d->min_spring_impulse + i) : V(negate)(limit);
-		const V(f) total = V(max)(V(min)(free, limit), least);
+		V(f) total = V(max)(V(min)(free, limit), least);
+		if (parts & ET_LIMITS)
+			total = yield_to_limits(d, i, &c, total, old, it);
 		V(store)(d->spring_impulse + i, total);
 		add_axis_impulse(&c, &sum, SUB(total, old));
 	}
 	if (parts & ET_MOTOR) {
 		const V(f) old = V(load)(d->motor_impulse + i), slow = SUB(c.velocity, V(load)(d->motor_speed + i));
-		const V(f) total = clamp(SUB(old, MUL(c.effective_mass, slow)), V(load)(d->max_motor_impulse + i));
+		V(f) total = clamp(SUB(old, MUL(inverse(c.inv_mass), slow)), V(load)(d->max_motor_impulse + i));
+		if (parts & ET_LIMITS)
+			total = yield_to_limits(d, i, &c, total, old, it);
 		V(store)(d->motor_impulse + i, total);
 		add_axis_impulse(&c, &sum, SUB(total, old));
 	}
 	if (parts & ET_LIMITS) {
 		const V(f) low = V(load)(d->lower_impulse + i), high = V(load)(d->upper_impulse + i);
-		const V(f) lower = solve_limit(it, SUB(c.position, V(load)(d->lower + i)), c.velocity, c.effective_mass, low);
+		const V(f) lower = solve_limit(it, &c, SUB(c.position, V(load)(d->lower + i)), c.velocity, low);
 		V(store)(d->lower_impulse + i, lower);
 		add_axis_impulse(&c, &sum, SUB(lower, low));
-		const V(f) upper = solve_limit(it, SUB(V(load)(d->upper + i), c.position), V(negate)(c.velocity), c.effective_mass, high);
+		const V(f) upper = solve_limit(it, &c, SUB(V(load)(d->upper + i), c.position), V(negate)(c.velocity), high);
 		V(store)(d->upper_impulse + i, upper);
 		add_axis_impulse(&c, &sum, SUB(high, upper));
 	}
@@ -269,61 +308,85 @@ HELPER(LEVEL) V(f) inv_mass_along(const joint_bodies *m, const constraint_axis *
 	return ADD(ADD(m->a[3], m->b[3]), angular_impulse);
 }
 
-HELPER(LEVEL) void solve_linear(et_joint_block *b, uint32_t i, const uint32_t kind, const uint32_t parts,
-                                joint_bodies *m, const constraint_axis *u, const joint_step *it) {
-	const V(f) inv_mass = inv_mass_along(m, u);
-	axis_state c = {u->translation, velocity_along(m, u), inv_mass, inverse(inv_mass)};
-	if (kind == ET_DISTANCE)
-		c.effective_mass = V(pick)(u->translation, ZERO, c.effective_mass, ZERO);
-	apply_impulse(m, impulse_along(u, solve_axis(&b->linear, i, parts, c, b->rigid_linear, it)));
-}
-
 /* The inverse inertia of the anchors relative to each other while the angle is held. */
 HELPER(LEVEL) V(f) locked_inv_inertia(const joint_bodies *m, V(f) angular_mass) {
 	return MUL(MUL(m->ia, m->ib), angular_mass);
 }
 
-/* The change of the impulse of a row, without the part that impulse_scale removes anyway. */
-HELPER(LEVEL) V(f) lasting_impulse(const joint_step *it, V(f) total, V(f) old) {
-	return ADD(SUB(total, old), MUL(it->impulse_scale, old));
+/* inv_mass_along while the angle is held. */
+HELPER(LEVEL) V(f) locked_inv_mass_along(const joint_bodies *m, const constraint_axis *u, V(f) angular_mass) {
+	const V(f) arm = SUB(u->cross_b, u->cross_a);
+	return ADD(ADD(m->a[3], m->b[3]), MUL(MUL(locked_inv_inertia(m, angular_mass), arm), arm));
 }
 
-/* Holds the angle. angular_velocity is the value before the other rows. correction is the effect of these rows on
- * it, which this step removes. */
-HELPER(LEVEL) void solve_angle(et_joint_block *b, uint32_t i, joint_bodies *m, V(f) angular_velocity, V(f) angle,
-                              V(f) correction, const joint_step *it) {
-	const V(f) old = V(load)(b->angular.spring_impulse + i), off = clamp(angle, V(set1)(max_position_error));
-	const V(f) v = ADD(MUL(it->mass_scale, ADD(angular_velocity, MUL(it->bias_rate, off))), correction);
-	const V(f) total = soft_impulse(old, V(load)(b->angular_mass + i), v, it->impulse_scale);
-	const V(f) more = SUB(total, old);
-	V(store)(b->angular.spring_impulse + i, total);
-	apply_angular_impulse(m, more, more);
-}
-
-HELPER(LEVEL) void solve_perpendicular(et_joint_block *b, uint32_t i, const uint32_t kind, joint_bodies *m,
-                              const constraint_axis *u, V(f) angle, const joint_step *it) {
-	const V(f) off = clamp(u->translation, V(set1)(max_position_error)), angular_velocity = SUB(m->b[2], m->a[2]);
-	V(f) v = ADD(velocity_along(m, u), MUL(it->bias_rate, off)), inv_mass, coupling = ZERO;
+/* The inverse mass along the axis while the rows hold: see heldInvMassAlong in package native/rigid. */
+HELPER(LEVEL) V(f) held_inv_mass_along(const et_joint_block *b, uint32_t i, const uint32_t kind, const joint_bodies *m,
+                                       const constraint_axis *u, const constraint_axis *v) {
+	const V(f) mass = ADD(m->a[3], m->b[3]);
 	if (locks_angle(kind)) {
-		const V(f) arm = SUB(u->cross_b, u->cross_a), angular_mass = V(load)(b->angular_mass + i);
-		inv_mass = ADD(ADD(m->a[3], m->b[3]), MUL(MUL(locked_inv_inertia(m, angular_mass), arm), arm));
-		coupling = ADD(MUL(m->ia, u->cross_a), MUL(m->ib, u->cross_b));
-		v = SUB(v, MUL(coupling, MUL(angular_velocity, angular_mass)));
-	} else {
-		inv_mass = inv_mass_along(m, u);
+		const V(f) angular_mass = V(load)(b->angular_mass + i);
+		const V(f) along = locked_inv_mass_along(m, u, angular_mass), across = locked_inv_mass_along(m, v, angular_mass);
+		return MUL(MUL(mass, SUB(ADD(along, across), mass)), inverse(across));
 	}
-	const V(f) old = V(load)(b->perpendicular_impulse + i), mass = MUL(inverse(inv_mass), it->mass_scale);
-	const V(f) total = soft_impulse(old, mass, v, it->impulse_scale);
-	V(store)(b->perpendicular_impulse + i, total);
-	apply_impulse(m, impulse_along(u, SUB(total, old)));
-	if (locks_angle(kind))
-		solve_angle(b, i, m, angular_velocity, angle, MUL(coupling, lasting_impulse(it, total, old)), it);
+	const V(f) along = inv_mass_along(m, u), across = inv_mass_along(m, v);
+	const V(f) turn = SUB(MUL(u->cross_a, v->cross_b), MUL(v->cross_a, u->cross_b));
+	const V(f) det = ADD(MUL(mass, SUB(ADD(along, across), mass)), MUL(MUL(m->ia, m->ib), MUL(turn, turn)));
+	return MUL(det, inverse(across));
+}
+
+/* The change of the impulse of a row, without the part that impulse_scale removes anyway. */
+HELPER(LEVEL) V(f) lasting_impulse(joint_softness soft, V(f) total, V(f) old) {
+	return ADD(SUB(total, old), MUL(soft.impulse_scale, old));
+}
+
+/* Holds the angle and returns the impulse. angular_velocity is the value before the other rows. correction is the effect of
+ * these rows on it, which this step removes. */
+HELPER(LEVEL) V(f) solve_angle(const et_joint_block *b, uint32_t i, joint_bodies *m, V(f) angular_velocity, V(f) angle,
+                              V(f) correction, const joint_step *it) {
+	const V(f) old = V(load)(b->angular.spring_impulse + i);
+	const joint_softness soft = slowed(it, V(abs)(angle));
+	const V(f) v = ADD(MUL(soft.mass_scale, ADD(angular_velocity, MUL(soft.bias_rate, angle))), correction);
+	const V(f) total = soft_impulse(old, V(load)(b->angular_mass + i), v, soft.impulse_scale);
+	const V(f) more = SUB(total, old);
+	apply_angular_impulse(m, more, more);
+	return total;
 }
 
 /* A symmetric matrix and its determinant. */
 typedef struct {
 	V(f) xx, xy, yy, det;
 } symmetric_matrix;
+
+/* The impulses of rows, and how these have yielded. Of points: the inverse mass with the compliance, the matrix, the lanes
+ * whose impulse has a bound, and those where it has reached it. */
+typedef struct {
+	V(f) perpendicular, angle, mass;
+	joint_softness soft;
+	symmetric_matrix matrix;
+	V(mask) bounded, clamped;
+} row_impulses;
+
+HELPER(LEVEL) void solve_perpendicular(const et_joint_block *b, uint32_t i, const uint32_t kind, joint_bodies *m,
+                              const constraint_axis *u, V(f) angle, const joint_step *it, row_impulses *r) {
+	const joint_softness soft = slowed(it, V(abs)(u->translation));
+	const V(f) angular_velocity = SUB(m->b[2], m->a[2]);
+	V(f) v = ADD(velocity_along(m, u), MUL(soft.bias_rate, u->translation)), inv_mass, coupling = ZERO;
+	if (locks_angle(kind)) {
+		const V(f) angular_mass = V(load)(b->angular_mass + i);
+		inv_mass = locked_inv_mass_along(m, u, angular_mass);
+		coupling = ADD(MUL(m->ia, u->cross_a), MUL(m->ib, u->cross_b));
+		v = SUB(v, MUL(coupling, MUL(angular_velocity, angular_mass)));
+	} else {
+		inv_mass = inv_mass_along(m, u);
+	}
+	const V(f) old = V(load)(b->perpendicular_impulse + i), mass = MUL(inverse(inv_mass), soft.mass_scale);
+	const V(f) total = soft_impulse(old, mass, v, soft.impulse_scale);
+	r->perpendicular = total;
+	r->soft = soft;
+	apply_impulse(m, impulse_along(u, SUB(total, old)));
+	if (locks_angle(kind))
+		r->angle = solve_angle(b, i, m, angular_velocity, angle, MUL(coupling, lasting_impulse(soft, total, old)), it);
+}
 
 HELPER(LEVEL) symmetric_matrix point_matrix(const joint_bodies *m, V(f) mass) {
 	symmetric_matrix k;
@@ -348,32 +411,35 @@ HELPER(LEVEL) symmetric_matrix locked_point_matrix(const joint_bodies *m, V(f) m
 	return k;
 }
 
-/* Limits an impulse. It replaces one that is too long by one against the bias velocity. */
-HELPER(LEVEL) void clamp_impulse(V(f) *x, V(f) *y, V(f) limit, V(f) bias_x, V(f) bias_y) {
-	const V(f) square = DOT(*x, *y, *x, *y), most = MUL(limit, limit);
-	const V(f) inv = inverse(V(sqrt)(DOT(bias_x, bias_y, bias_x, bias_y))), opposite = V(negate)(limit);
-	*x = V(pick)(square, most, MUL(opposite, MUL(bias_x, inv)), *x);
-	*y = V(pick)(square, most, MUL(opposite, MUL(bias_y, inv)), *y);
+/* The impulse of length bound for a velocity that is there without it: see bounded in package native/rigid. */
+HELPER(LEVEL) void bounded_impulse(const symmetric_matrix *k, V(f) vx, V(f) vy, V(f) bound, V(f) *x, V(f) *y) {
+	const V(f) speed = V(sqrt)(DOT(vx, vy, vx, vy)), trace = ADD(k->xx, k->yy), max_shift = V(set1)(1e30f);
+	const V(f) shift = V(min)(V(max)(SUB(MUL(speed, inverse(bound)), trace), ZERO), max_shift);
+	const V(f) scale = inverse(ADD(trace, shift)), inv = V(negate)(inverse(speed));
+	const V(f) xx = MUL(ADD(k->xx, shift), scale), xy = MUL(k->xy, scale), yy = MUL(ADD(k->yy, shift), scale);
+	const V(f) ux = MUL(vx, inv), uy = MUL(vy, inv);
+	const V(f) wx = SUB(MUL(yy, ux), MUL(xy, uy)), wy = SUB(MUL(xx, uy), MUL(xy, ux));
+	const V(f) inv_size = inverse(V(sqrt)(DOT(wx, wy, wx, wy)));
+	*x = MUL(bound, MUL(wx, inv_size));
+	*y = MUL(bound, MUL(wy, inv_size));
 }
 
 HELPER(LEVEL) void solve_point(et_joint_block *b, uint32_t i, const uint32_t kind, const uint32_t parts,
-                               joint_bodies *m, V(f) angle, const joint_step *it) {
+                               joint_bodies *m, V(f) angle, const joint_step *it, row_impulses *r) {
 	const V(f) old_x = m->applied.x, old_y = m->applied.y, angular_velocity = SUB(m->b[2], m->a[2]);
-	V(f) rate = it->bias_rate, scale = it->mass_scale, impulse_scale = it->impulse_scale, max_error = V(set1)(max_position_error);
+	joint_softness soft = slowed(it, V(max)(V(abs)(m->dx), V(abs)(m->dy)));
 	V(f) mass = ADD(m->a[3], m->b[3]);
 	V(f) vx = SUB(SUB(m->b[0], MUL(m->b[2], m->by)), SUB(m->a[0], MUL(m->a[2], m->ay)));
 	V(f) vy = SUB(ADD(m->b[1], MUL(m->b[2], m->bx)), ADD(m->a[1], MUL(m->a[2], m->ax)));
 	V(f) error_x = m->dx, error_y = m->dy;
 	if (parts & ET_SOFT) {
 		const V(mask) rigid = (V(mask))(b->rigid_linear >> i) & V(first)(V(LANES));
-		const V(f) apply_impulse = V(select)(rigid, ZERO, MUL(mass, V(load)(b->linear.impulse_scale + i)));
-		rate = V(select)(rigid, rate, V(load)(b->linear.bias_rate + i));
-		scale = V(select)(rigid, scale, V(set1)(1.0f));
-		impulse_scale = V(select)(rigid, impulse_scale, ZERO);
-		max_error = V(select)(rigid, max_error, V(set1)(__builtin_inff()));
-		mass = ADD(mass, apply_impulse);
-		vx = ADD(vx, MUL(apply_impulse, old_x));
-		vy = ADD(vy, MUL(apply_impulse, old_y));
+		const V(f) compliance = V(select)(rigid, ZERO, MUL(mass, V(load)(b->linear.impulse_scale + i)));
+		const joint_softness own = {V(load)(b->linear.bias_rate + i), V(set1)(1.0f), ZERO};
+		soft = select_softness(rigid, soft, own);
+		mass = ADD(mass, compliance);
+		vx = ADD(vx, MUL(compliance, old_x));
+		vy = ADD(vy, MUL(compliance, old_y));
 		error_x = position_error(it, error_x, b->error_x + i);
 		error_y = position_error(it, error_y, b->error_y + i);
 	}
@@ -382,9 +448,8 @@ HELPER(LEVEL) void solve_point(et_joint_block *b, uint32_t i, const uint32_t kin
 		vx = SUB(vx, CROSS(m->a[6], m->a[7], y0, x0));
 		vy = SUB(vy, DOT(m->a[7], m->a[6], x0, y0));
 	}
-	vx = ADD(vx, MUL(rate, clamp(error_x, max_error)));
-	vy = ADD(vy, MUL(rate, clamp(error_y, max_error)));
-	const V(f) bias_x = vx, bias_y = vy;
+	vx = ADD(vx, MUL(soft.bias_rate, error_x));
+	vy = ADD(vy, MUL(soft.bias_rate, error_y));
 	V(f) coupling_x = ZERO, coupling_y = ZERO;
 	symmetric_matrix k;
 	if (locks_angle(kind)) {
@@ -398,23 +463,84 @@ HELPER(LEVEL) void solve_point(et_joint_block *b, uint32_t i, const uint32_t kin
 		k = point_matrix(m, mass);
 	}
 	const V(f) inv = inverse(k.det);
-	V(f) x = soft_impulse(old_x, scale, MUL(CROSS(k.yy, k.xy, vy, vx), inv), impulse_scale);
-	V(f) y = soft_impulse(old_y, scale, MUL(CROSS(k.xx, k.xy, vx, vy), inv), impulse_scale);
-	if (parts & ET_SOFT)
-		clamp_impulse(&x, &y, V(load)(b->linear.max_spring_impulse + i), bias_x, bias_y);
+	V(f) x = soft_impulse(old_x, soft.mass_scale, MUL(CROSS(k.yy, k.xy, vy, vx), inv), soft.impulse_scale);
+	V(f) y = soft_impulse(old_y, soft.mass_scale, MUL(CROSS(k.xx, k.xy, vx, vy), inv), soft.impulse_scale);
+	r->soft = soft;
+	r->mass = mass;
+	r->matrix = k;
+	r->bounded = r->clamped = (V(mask))0;
+	if (parts & ET_SOFT) {
+		const V(f) limit = V(load)(b->linear.max_spring_impulse + i);
+		V(f) bounded_x, bounded_y;
+		r->bounded = V(lt)(limit, V(set1)(__builtin_inff()));
+		r->clamped = V(lt)(MUL(limit, limit), DOT(x, y, x, y));
+		bounded_impulse(&k, SUB(vx, DOT(k.xx, k.xy, old_x, old_y)), SUB(vy, DOT(k.xy, k.yy, old_x, old_y)), limit, &bounded_x,
+		                &bounded_y);
+		x = V(select)(r->clamped, bounded_x, x);
+		y = V(select)(r->clamped, bounded_y, y);
+	}
 	apply_impulse(m, impulse_at_anchors(m, SUB(x, old_x), SUB(y, old_y)));
 	m->applied.x = x;
 	m->applied.y = y;
 	if (locks_angle(kind)) {
-		const V(f) correction = DOT(coupling_x, coupling_y, lasting_impulse(it, x, old_x), lasting_impulse(it, y, old_y));
-		solve_angle(b, i, m, angular_velocity, angle, correction, it);
+		const V(f) correction = DOT(coupling_x, coupling_y, lasting_impulse(soft, x, old_x), lasting_impulse(soft, y, old_y));
+		r->angle = solve_angle(b, i, m, angular_velocity, angle, correction, it);
 	}
+}
+
+/* One iteration of the rows. It changes the velocities and the applied impulse of m, and not what b keeps of impulses. */
+HELPER(LEVEL) void solve_rows(et_joint_block *b, uint32_t i, const uint32_t kind, const uint32_t parts, joint_bodies *m,
+                              const constraint_axis *perpendicular, V(f) angle, const joint_step *it, row_impulses *r) {
+	if (has_point(kind))
+		solve_point(b, i, kind, parts, m, angle, it, r);
+	else if (has_perpendicular(kind))
+		solve_perpendicular(b, i, kind, m, perpendicular, angle, it, r);
+}
+
+/* An inverse mass between that without rows and that while they hold, as the rows yield. */
+HELPER(LEVEL) V(f) yielding_inv_mass(joint_softness soft, V(f) free, V(f) held) {
+	return ADD(MUL(soft.impulse_scale, free), MUL(soft.mass_scale, held));
+}
+
+HELPER(LEVEL) axis_state angular_state(et_joint_block *b, uint32_t i, const uint32_t kind, const uint32_t parts,
+                                       const joint_bodies *m, V(f) angle, const joint_step *it) {
+	const V(f) inv_mass = ADD(m->ia, m->ib);
+	axis_state c = {angle, SUB(m->b[2], m->a[2]), inv_mass, inv_mass};
+	if (has_point(kind)) {
+		joint_bodies after = *m;
+		row_impulses r;
+		solve_point(b, i, kind, parts, &after, angle, it, &r);
+		const V(f) x = SUB(m->bx, m->ax), y = SUB(m->by, m->ay), inertia = MUL(MUL(m->ia, m->ib), DOT(x, y, x, y));
+		const V(f) held = MUL(MUL(r.mass, ADD(MUL(r.mass, inv_mass), inertia)), inverse(r.matrix.det));
+		c.velocity = SUB(after.b[2], after.a[2]);
+		c.held_inv_mass = V(select)(r.bounded, inv_mass, held);
+		c.inv_mass = V(select)(r.clamped, inv_mass, yielding_inv_mass(r.soft, inv_mass, held));
+	}
+	return c;
+}
+
+HELPER(LEVEL) axis_state linear_state(et_joint_block *b, uint32_t i, const uint32_t kind, const joint_bodies *m,
+                                      const constraint_axis *axis, const constraint_axis *perpendicular, V(f) angle,
+                                      const joint_step *it) {
+	V(f) inv_mass = inv_mass_along(m, axis);
+	if (kind == ET_DISTANCE) {
+		inv_mass = V(pick)(axis->translation, ZERO, inv_mass, ZERO);
+		const axis_state c = {axis->translation, velocity_along(m, axis), inv_mass, inv_mass};
+		return c;
+	}
+	joint_bodies after = *m;
+	row_impulses r;
+	solve_perpendicular(b, i, kind, &after, perpendicular, angle, it, &r);
+	const V(f) held = held_inv_mass_along(b, i, kind, m, axis, perpendicular);
+	const axis_state c = {axis->translation, velocity_along(&after, axis), yielding_inv_mass(r.soft, inv_mass, held), held};
+	return c;
 }
 
 HELPER(LEVEL) void solve_joint(et_joint_block *b, uint32_t i, et_state *states, const uint32_t kind,
                                const uint32_t parts, const joint_step *it) {
 	joint_bodies m;
 	constraint_axis axis, perpendicular;
+	row_impulses r;
 	V(f) angle = ZERO;
 	load_bodies(b, i, states, &m);
 	load_applied(b, i, &m.applied);
@@ -424,22 +550,26 @@ HELPER(LEVEL) void solve_joint(et_joint_block *b, uint32_t i, et_state *states, 
 	if (locks_angle(kind) || parts & (ET_ANGULAR_SPRING | ET_ANGULAR_LIMITS))
 		angle = current_angle(b, i, &m);
 	if (parts & ET_ANGULAR) {
-		const axis_state c = {angle, SUB(m.b[2], m.a[2]), ADD(m.ia, m.ib), V(load)(b->angular_mass + i)};
+		const axis_state c = angular_state(b, i, kind, parts, &m, angle, it);
 		const V(f) more = solve_axis(&b->angular, i, parts >> ET_ANGULAR_SHIFT, c, b->rigid_angular, it);
 		apply_angular_impulse(&m, more, more);
 	}
-	if (has_point(kind))
-		solve_point(b, i, kind, parts, &m, angle, it);
-	else if (parts & ET_LINEAR)
-		solve_linear(b, i, kind, parts, &m, &axis, it);
+	if (parts & ET_LINEAR && !has_point(kind)) {
+		const axis_state c = linear_state(b, i, kind, &m, &axis, &perpendicular, angle, it);
+		apply_impulse(&m, impulse_along(&axis, solve_axis(&b->linear, i, parts, c, b->rigid_linear, it)));
+	}
+	solve_rows(b, i, kind, parts, &m, &perpendicular, angle, it, &r);
 	if (has_perpendicular(kind))
-		solve_perpendicular(b, i, kind, &m, &perpendicular, angle, it);
+		V(store)(b->perpendicular_impulse + i, r.perpendicular);
+	if (locks_angle(kind))
+		V(store)(b->angular.spring_impulse + i, r.angle);
 	store_bodies(b, i, states, &m);
 }
 
 KERNEL(void, solve_joints, const et_system *s, int32_t use_bias, int64_t lo, int64_t hi) {
 	const et_softness soft = use_bias ? s->step.joint_softness : (et_softness){0.0f, 1.0f, 0.0f};
-	const joint_step shared = {V(set1)(soft.bias_rate), V(set1)(soft.mass_scale), V(set1)(soft.impulse_scale), s->step.inv_h, use_bias};
+	const joint_step shared = {
+		{V(set1)(soft.bias_rate), V(set1)(soft.mass_scale), V(set1)(soft.impulse_scale)}, s->step.inv_h, use_bias};
 	for (et_joint_block *b = s->joint_blocks + lo; b < s->joint_blocks + hi; b++) {
 		for (uint32_t i = 0; i < b->joints; i += V(LANES)) {
 			if (b->kind == ET_POINT && b->parts == 0) {
@@ -448,9 +578,9 @@ KERNEL(void, solve_joints, const et_system *s, int32_t use_bias, int64_t lo, int
 			}
 			joint_step it = shared;
 			if (use_bias && b->parts & ET_TUNED) {
-				it.bias_rate = V(load)(b->bias_rate + i);
-				it.mass_scale = V(load)(b->mass_scale + i);
-				it.impulse_scale = V(load)(b->impulse_scale + i);
+				it.soft.bias_rate = V(load)(b->bias_rate + i);
+				it.soft.mass_scale = V(load)(b->mass_scale + i);
+				it.soft.impulse_scale = V(load)(b->impulse_scale + i);
 			}
 			if (b->kind == ET_POINT)
 				solve_joint(b, i, s->states, ET_POINT, b->parts, &it);

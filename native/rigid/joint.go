@@ -18,7 +18,7 @@ import "math"
 //	revolute    JointPoint
 //	prismatic   JointPrismatic
 //	wheel       JointWheel with PartSpring
-//	weld        JointWeld; with a soft angle, JointPoint with PartAngularSpring
+//	weld        JointWeld; with a soft point or angle, JointPoint with PartSpring or PartAngularSpring
 //	motor       JointPoint with PartSpring and PartAngularSpring, each with a MaxSpringForce; AnchorA
 //	            and ReferenceAngle are the target of B, seen from A. Or with PartFriction, and
 //	            PartVelocity if it seeks a velocity
@@ -42,7 +42,7 @@ type JointParts uint32
 
 // The first three belong to Joint.Linear, the next three to Joint.Angular.
 //
-// Linear acts along the axis. JointPoint and JointWeld have no axis; they have only PartSpring and PartFriction of
+// Linear acts along the axis. JointPoint has no axis, and only PartSpring and PartFriction of
 // Linear, which make the point soft. MaxSpringForce is then the length of the greatest force.
 const (
 	PartSpring JointParts = 1 << iota

@@ -19,7 +19,7 @@ var (
 		NoJoint:        PartAngularLimits, // for RelativeAngle
 		JointDistance:  PartTuned | linearParts | angularParts | PartSpringRange,
 		JointPoint:     PartTuned | softParts | angularParts | PartVelocity,
-		JointWeld:      PartTuned | softParts,
+		JointWeld:      PartTuned,
 		JointPrismatic: PartTuned | linearParts,
 		JointWheel:     PartTuned | linearParts | angularParts,
 	}

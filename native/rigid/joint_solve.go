@@ -196,7 +196,8 @@ func (b *JointBlock) refreshApplied(i uint32, m *jointBodies) {
 //
 // The rows of a joint are solved together. The row of the angle is eliminated: the other rows get the impulses that
 // fit it. They do not anticipate the correction of the angle, so that joints which contradict each other do not
-// accelerate.
+// accelerate. A JointAxis is solved together with the rows, too: Angular with a point, Linear with the rows across it. It
+// acts on the velocity that the rows will leave, with the effective mass while they act.
 func (s *System) SolveJoints(level native.Level, useBias bool, lo, hi int) {
 	kernelsOf(level).solveJoints(s, useBias, lo, hi)
 }
@@ -231,9 +232,18 @@ func (b *JointBlock) softness(i uint32, shared softness) softness {
 	return softness{b.BiasRate[i], b.MassScale[i], b.ImpulseScale[i]}
 }
 
-// maxPositionError is the greatest position error, in metres or radians, that an iteration with bias removes at its
-// rate. So bodies that are connected from far away come together at a bounded speed.
+// maxPositionError is the position error, in metres or radians, beyond which an iteration with bias removes an error more
+// slowly than its rate.
 const maxPositionError = 0.25
+
+// slowed is the softness for a position error of some size. Errors above maxPositionError are removed at its speed, so that
+// bodies that are connected from far away come together at a bounded speed. That is the effect of a stronger damper beside
+// the same spring: the force against a load still grows with the error.
+func (s softness) slowed(size float32) softness {
+	part := maxPositionError / maxFloat(size, maxPositionError)
+	impulse := float32(s.impulseScale * part)
+	return softness{float32(s.biasRate * part), s.massScale + (s.impulseScale - impulse), impulse}
+}
 
 // jointStep holds the settings of an iteration of a joint.
 type jointStep struct {
@@ -257,17 +267,17 @@ func (b *JointBlock) solveJoint(i uint32, states []State, m *jointBodies, it *jo
 		angle = b.currentAngle(i, states)
 	}
 	if parts := b.Parts & angularParts; parts != 0 {
-		state := axisState{angle, m.wb - m.wa, m.ia + m.ib, b.AngularMass[i&(Lanes-1)]}
-		m.applyAngularImpulse(b.Angular.solve(i, parts>>angularShift, state, b.RigidAngular>>i&1 != 0, it))
+		m.applyAngularImpulse(b.Angular.solve(i, parts>>angularShift, b.angularState(i, m, angle, it), b.RigidAngular>>i&1 != 0, it))
 	}
-	switch {
-	case b.Kind.hasPoint():
-		b.solvePoint(i, m, angle, it)
-	case b.Parts&linearParts != 0:
-		b.solveLinear(i, m, it)
+	if parts := b.Parts & linearParts; parts != 0 && !b.Kind.hasPoint() {
+		m.applyImpulse(m.axis.impulse(b.Linear.solve(i, b.Parts, b.linearState(i, m, angle, it), b.RigidLinear>>i&1 != 0, it)))
 	}
+	lane, r := i&(Lanes-1), b.solveRows(i, m, angle, it)
 	if b.Kind.hasPerpendicular() {
-		b.solvePerpendicular(i, m, angle, it)
+		b.PerpendicularImpulse[lane] = r.perpendicular
+	}
+	if b.Kind.locksAngle() {
+		b.Angular.SpringImpulse[lane] = r.angle
 	}
 }
 
@@ -280,19 +290,55 @@ func (b *JointBlock) currentAngle(i uint32, states []State) float32 {
 	return b.Angle[i] + Atan2(sin, cos)
 }
 
-func (b *JointBlock) solveLinear(i uint32, m *jointBodies, it *jointStep) {
-	u := &m.axis
-	invMass := m.invMassAlong(u)
-	effectiveMass := inverse(invMass)
-	if b.Kind == JointDistance && !(u.translation > 0) {
-		effectiveMass = 0
+// axisState is the state on which a JointAxis acts. The velocity is what the rows of the joint will leave of it. invMass is
+// the inverse of the effective mass while the rows act as they do in this iteration. heldInvMass is that while they hold:
+// the softness of springs and limits is in its units.
+type axisState struct{ position, velocity, invMass, heldInvMass float32 }
+
+func (b *JointBlock) angularState(i uint32, m *jointBodies, angle float32, it *jointStep) axisState {
+	invMass := m.ia + m.ib
+	state := axisState{angle, m.wb - m.wa, invMass, invMass}
+	if b.Kind.hasPoint() {
+		after := *m
+		r := b.solveRows(i, &after, angle, it)
+		state.velocity = after.wb - after.wa
+		held := r.heldInvMass(m)
+		if !r.bounded {
+			state.heldInvMass = held
+		}
+		if !r.clamped {
+			state.invMass = r.softness.yieldingInvMass(invMass, held)
+		}
 	}
-	state := axisState{u.translation, m.velocityAlong(u), invMass, effectiveMass}
-	m.applyImpulse(u.impulse(b.Linear.solve(i, b.Parts, state, b.RigidLinear>>i&1 != 0, it)))
+	return state
 }
 
-// axisState is the state on which a JointAxis acts: position, velocity, and effective mass with its inverse.
-type axisState struct{ position, velocity, invMass, effectiveMass float32 }
+func (b *JointBlock) linearState(i uint32, m *jointBodies, angle float32, it *jointStep) axisState {
+	u := &m.axis
+	invMass := m.invMassAlong(u)
+	if b.Kind == JointDistance {
+		if !(u.translation > 0) {
+			invMass = 0
+		}
+		return axisState{u.translation, m.velocityAlong(u), invMass, invMass}
+	}
+	after := *m
+	r := b.solveRows(i, &after, angle, it)
+	held := b.heldInvMassAlong(i, m)
+	return axisState{u.translation, after.velocityAlong(u), r.softness.yieldingInvMass(invMass, held), held}
+}
+
+// yieldingInvMass is an inverse mass between that without rows and that while they hold, as rows with this softness yield.
+func (s *softness) yieldingInvMass(free, held float32) float32 {
+	return float32(s.impulseScale*free) + float32(s.massScale*held)
+}
+
+// impulse is the new impulse of a soft constraint with velocity v.
+func (a *axisState) impulse(soft *softness, v, old float32) float32 {
+	compliance := float32(a.heldInvMass * soft.impulseScale)
+	inv := inverse(float32(a.invMass*soft.massScale) + compliance)
+	return (old - float32(float32(inv*soft.massScale)*v)) - float32(float32(inv*compliance)*old)
+}
 
 // solve does one iteration of a JointAxis, with parts given as those of Linear, and returns the impulse to add.
 func (d *AxisBlock) solve(i uint32, parts JointParts, state axisState, rigid bool, it *jointStep) (sum float32) {
@@ -302,45 +348,86 @@ func (d *AxisBlock) solve(i uint32, parts JointParts, state axisState, rigid boo
 		state.velocity += float32(state.invMass * impulse)
 	}
 	if parts&PartSpring != 0 {
-		soft, maxError := softness{d.BiasRate[i], d.MassScale[i], d.ImpulseScale[i]}, inf
+		soft := softness{d.BiasRate[i], d.MassScale[i], d.ImpulseScale[i]}
+		x := it.positionError(state.position-d.Target[i], &d.Error[i])
 		if rigid {
-			soft, maxError = it.softness, maxPositionError
+			soft = it.softness.slowed(abs(x))
 		}
 		old, limit := d.SpringImpulse[i], d.MaxSpringImpulse[i]
 		least := -limit
 		if parts&PartSpringRange != 0 {
 			least = d.MinSpringImpulse[i]
 		}
-		v := state.velocity + float32(soft.biasRate*it.positionError(clamp(state.position-d.Target[i], maxError), &d.Error[i]))
-		total := (old - float32(float32(state.effectiveMass*soft.massScale)*v)) - float32(soft.impulseScale*old)
-		d.SpringImpulse[i] = maxFloat(minFloat(total, limit), least)
-		add(d.SpringImpulse[i] - old)
+		total := maxFloat(minFloat(state.impulse(&soft, state.velocity+float32(soft.biasRate*x), old), limit), least)
+		if parts&PartLimits != 0 {
+			total = d.yieldToLimits(i, &state, total, old, it)
+		}
+		d.SpringImpulse[i] = total
+		add(total - old)
 	}
 	if parts&PartMotor != 0 {
 		old, limit := d.MotorImpulse[i], d.MaxMotorImpulse[i]
-		d.MotorImpulse[i] = clamp(old-float32(state.effectiveMass*(state.velocity-d.MotorSpeed[i])), limit)
-		add(d.MotorImpulse[i] - old)
+		total := clamp(old-float32(inverse(state.invMass)*(state.velocity-d.MotorSpeed[i])), limit)
+		if parts&PartLimits != 0 {
+			total = d.yieldToLimits(i, &state, total, old, it)
+		}
+		d.MotorImpulse[i] = total
+		add(total - old)
 	}
 	if parts&PartLimits != 0 {
 		old := d.LowerImpulse[i]
-		d.LowerImpulse[i] = it.solveLimit(state.position-d.Lower[i], state.velocity, state.effectiveMass, old)
+		d.LowerImpulse[i] = it.solveLimit(&state, state.position-d.Lower[i], state.velocity, old)
 		add(d.LowerImpulse[i] - old)
 		old = d.UpperImpulse[i]
-		d.UpperImpulse[i] = it.solveLimit(d.Upper[i]-state.position, -state.velocity, state.effectiveMass, old)
+		d.UpperImpulse[i] = it.solveLimit(&state, d.Upper[i]-state.position, -state.velocity, old)
 		add(old - d.UpperImpulse[i])
 	}
 	return sum
 }
 
+// yieldToLimits bounds the impulse of a spring or a motor, which was old before: it moves nothing beyond a limit, and does
+// not press against one. But it need not brake a motion to a limit. So a limit bears only what other joints, contacts and
+// forces exert, and need not be stronger than the spring and the motor.
+func (d *AxisBlock) yieldToLimits(i uint32, state *axisState, total, old float32, it *jointStep) float32 {
+	i &= Lanes - 1
+	mass := inverse(state.invMass)
+	free := state.velocity + float32(state.invMass*(d.UpperImpulse[i]-d.LowerImpulse[i])) // without limits
+	toUpper := old - float32(mass*(free-float32((d.Upper[i]-state.position)*it.invH)))
+	toLower := old - float32(mass*(free-float32((d.Lower[i]-state.position)*it.invH)))
+	return maxFloat(minFloat(total, maxFloat(toUpper, minFloat(old, 0))), minFloat(toLower, maxFloat(old, 0)))
+}
+
 func clamp(x, limit float32) float32 { return maxFloat(minFloat(x, limit), -limit) }
 
 // solveLimit is the impulse of a limit at a distance that grows at the velocity v.
-func (it *jointStep) solveLimit(distance, v, mass, old float32) float32 {
-	bias, massScale, impulseScale := float32(it.softness.biasRate*clamp(distance, maxPositionError)), it.softness.massScale, it.softness.impulseScale
+func (it *jointStep) solveLimit(state *axisState, distance, v, old float32) float32 {
+	soft := it.softness.slowed(-distance)
 	if distance > 0 {
-		bias, massScale, impulseScale = float32(distance*it.invH), 1, 0
+		soft = softness{biasRate: it.invH, massScale: 1}
 	}
-	return maxFloat((old-float32(float32(mass*massScale)*(v+bias)))-float32(impulseScale*old), 0)
+	return maxFloat(state.impulse(&soft, v+float32(soft.biasRate*distance), old), 0)
+}
+
+// rowImpulses are the impulses of rows, and how these have yielded.
+type rowImpulses struct {
+	perpendicular, angle float32
+	softness             softness
+
+	// Of points: the inverse mass with the compliance, the matrix of impulses at the anchors, whether the impulse has a
+	// bound, and whether it has reached it.
+	mass             float32
+	matrix           symmetricMatrix
+	bounded, clamped bool
+}
+
+// solveRows does one iteration of the rows. It changes the velocities and the applied impulse of m only.
+func (b *JointBlock) solveRows(i uint32, m *jointBodies, angle float32, it *jointStep) (r rowImpulses) {
+	if b.Kind.hasPoint() {
+		b.solvePoint(i, m, angle, it, &r)
+	} else if b.Kind.hasPerpendicular() {
+		b.solvePerpendicular(i, m, angle, it, &r)
+	}
+	return r
 }
 
 // lockedInvInertia is the inverse inertia of two bodies while the angle is held: that of their anchors relative to
@@ -349,41 +436,61 @@ func (m *jointBodies) lockedInvInertia(angularMass float32) float32 {
 	return float32(float32(m.ia*m.ib) * angularMass)
 }
 
-// solveAngle holds the angle. angularVelocity is the value before the other rows. correction is the effect of these
-// rows on it, which solveAngle removes.
-func (b *JointBlock) solveAngle(i uint32, m *jointBodies, angularVelocity, angle, correction float32, it *jointStep) {
+// solveAngle holds the angle and returns the impulse. angularVelocity is the value before the other rows. correction is the
+// effect of these rows on it, which solveAngle removes.
+func (b *JointBlock) solveAngle(i uint32, m *jointBodies, angularVelocity, angle, correction float32, it *jointStep) float32 {
 	i &= Lanes - 1
-	old, mass := b.Angular.SpringImpulse[i], b.AngularMass[i]
-	v := float32(it.softness.massScale*(angularVelocity+float32(it.softness.biasRate*clamp(angle, maxPositionError)))) + correction
-	total := (old - float32(mass*v)) - float32(it.softness.impulseScale*old)
-	b.Angular.SpringImpulse[i] = total
+	old, mass, soft := b.Angular.SpringImpulse[i], b.AngularMass[i], it.softness.slowed(abs(angle))
+	v := float32(soft.massScale*(angularVelocity+float32(soft.biasRate*angle))) + correction
+	total := (old - float32(mass*v)) - float32(soft.impulseScale*old)
 	m.applyAngularImpulse(total - old)
+	return total
 }
 
 // lastingImpulse is the change of the impulse of a row, without the part that ImpulseScale removes anyway.
-func (it *jointStep) lastingImpulse(total, old float32) float32 {
-	return (total - old) + float32(it.softness.impulseScale*old)
+func (s *softness) lastingImpulse(total, old float32) float32 {
+	return (total - old) + float32(s.impulseScale*old)
 }
 
-func (b *JointBlock) solvePerpendicular(i uint32, m *jointBodies, angle float32, it *jointStep) {
+func (b *JointBlock) solvePerpendicular(i uint32, m *jointBodies, angle float32, it *jointStep, r *rowImpulses) {
 	i &= Lanes - 1
-	u, angularVelocity, coupling := &m.perpendicular, m.wb-m.wa, float32(0)
-	v, invMass := m.velocityAlong(u)+float32(it.softness.biasRate*clamp(u.translation, maxPositionError)), float32(0)
+	u, angularVelocity, coupling, soft := &m.perpendicular, m.wb-m.wa, float32(0), it.softness.slowed(abs(m.perpendicular.translation))
+	v, invMass := m.velocityAlong(u)+float32(soft.biasRate*u.translation), float32(0)
 	if b.Kind.locksAngle() {
-		arm := u.crossB - u.crossA
-		invMass = (m.ma + m.mb) + float32(float32(m.lockedInvInertia(b.AngularMass[i])*arm)*arm)
+		invMass = m.lockedInvMassAlong(u, b.AngularMass[i])
 		coupling = float32(m.ia*u.crossA) + float32(m.ib*u.crossB)
 		v -= float32(coupling * float32(angularVelocity*b.AngularMass[i]))
 	} else {
 		invMass = m.invMassAlong(u)
 	}
 	old := b.PerpendicularImpulse[i]
-	total := (old - float32(float32(inverse(invMass)*it.softness.massScale)*v)) - float32(it.softness.impulseScale*old)
-	b.PerpendicularImpulse[i] = total
+	total := (old - float32(float32(inverse(invMass)*soft.massScale)*v)) - float32(soft.impulseScale*old)
+	r.perpendicular, r.softness = total, soft
 	m.applyImpulse(u.impulse(total - old))
 	if b.Kind.locksAngle() {
-		b.solveAngle(i, m, angularVelocity, angle, float32(coupling*it.lastingImpulse(total, old)), it)
+		r.angle = b.solveAngle(i, m, angularVelocity, angle, float32(coupling*soft.lastingImpulse(total, old)), it)
 	}
+}
+
+// lockedInvMassAlong is invMassAlong while the angle is held.
+func (m *jointBodies) lockedInvMassAlong(u *constraintAxis, angularMass float32) float32 {
+	arm := u.crossB - u.crossA
+	return (m.ma + m.mb) + float32(float32(m.lockedInvInertia(angularMass)*arm)*arm)
+}
+
+// heldInvMassAlong is the inverse mass along the axis while the rows hold: the quotient of the determinants of their
+// matrices with the axis and without it. The first one is written as a sum of terms that are not negative.
+func (b *JointBlock) heldInvMassAlong(i uint32, m *jointBodies) float32 {
+	u, v, mass := &m.axis, &m.perpendicular, m.ma+m.mb
+	if b.Kind.locksAngle() {
+		angularMass := b.AngularMass[i&(Lanes-1)]
+		along, across := m.lockedInvMassAlong(u, angularMass), m.lockedInvMassAlong(v, angularMass)
+		return float32(mass * ((along + across) - mass) * inverse(across))
+	}
+	along, across := m.invMassAlong(u), m.invMassAlong(v)
+	turn := float32(u.crossA*v.crossB) - float32(v.crossA*u.crossB)
+	det := float32(mass*((along+across)-mass)) + float32(float32(m.ia*m.ib)*float32(turn*turn))
+	return float32(det * inverse(across))
 }
 
 // symmetricMatrix is a symmetric matrix with its determinant.
@@ -418,30 +525,31 @@ func (k *symmetricMatrix) solve(x, y float32) (float32, float32) {
 	return float32((float32(k.yy*x) - float32(k.xy*y)) * inv), float32((float32(k.xx*y) - float32(k.xy*x)) * inv)
 }
 
-func (b *JointBlock) solvePoint(i uint32, m *jointBodies, angle float32, it *jointStep) {
+func (b *JointBlock) solvePoint(i uint32, m *jointBodies, angle float32, it *jointStep, r *rowImpulses) {
 	i &= Lanes - 1
-	soft, mass, maxError := it.softness, m.ma+m.mb, float32(maxPositionError)
+	mass := m.ma + m.mb
 	vx := (m.vbx - float32(m.wb*m.by)) - (m.vax - float32(m.wa*m.ay))
 	vy := (m.vby + float32(m.wb*m.bx)) - (m.vay + float32(m.wa*m.ax))
 	oldX, oldY := m.applied.x, m.applied.y
 	errorX, errorY := m.dx, m.dy
+	soft := it.softness.slowed(maxFloat(abs(errorX), abs(errorY)))
 	if b.Parts&softParts != 0 {
 		compliance := float32(0)
+		errorX, errorY = it.positionError(errorX, &b.ErrorX[i]), it.positionError(errorY, &b.ErrorY[i])
 		if b.RigidLinear>>i&1 == 0 {
-			soft, compliance, maxError = softness{biasRate: b.Linear.BiasRate[i], massScale: 1}, float32(mass*b.Linear.ImpulseScale[i]), inf
+			soft, compliance = softness{biasRate: b.Linear.BiasRate[i], massScale: 1}, float32(mass*b.Linear.ImpulseScale[i])
 		}
 		mass += compliance
 		vx += float32(compliance * oldX)
 		vy += float32(compliance * oldY)
-		errorX, errorY = it.positionError(errorX, &b.ErrorX[i]), it.positionError(errorY, &b.ErrorY[i])
 	}
 	if b.Parts&PartVelocity != 0 {
 		vx -= m.velocityX
 		vy -= m.velocityY
 	}
-	vx += float32(soft.biasRate * clamp(errorX, maxError))
-	vy += float32(soft.biasRate * clamp(errorY, maxError))
-	biasVelocity, coupling := Vec{vx, vy}, Vec{}
+	vx += float32(soft.biasRate * errorX)
+	vy += float32(soft.biasRate * errorY)
+	coupling := Vec{}
 	var k symmetricMatrix
 	if b.Kind.locksAngle() {
 		k = m.lockedPointMatrix(mass, b.AngularMass[i])
@@ -455,28 +563,56 @@ func (b *JointBlock) solvePoint(i uint32, m *jointBodies, angle float32, it *joi
 	x, y := k.solve(vx, vy)
 	x = (oldX - float32(soft.massScale*x)) - float32(soft.impulseScale*oldX)
 	y = (oldY - float32(soft.massScale*y)) - float32(soft.impulseScale*oldY)
+	r.softness, r.mass, r.matrix = soft, mass, k
 	if b.Parts&softParts != 0 {
-		x, y = clampImpulse(x, y, b.Linear.MaxSpringImpulse[i], biasVelocity)
+		limit := b.Linear.MaxSpringImpulse[i]
+		r.bounded, r.clamped = limit < inf, exceedsLength(x, y, limit)
+		if r.clamped {
+			x, y = k.bounded(vx-(float32(k.xx*oldX)+float32(k.xy*oldY)), vy-(float32(k.xy*oldX)+float32(k.yy*oldY)), limit)
+		}
 	}
 	angularVelocity := m.wb - m.wa
 	m.applyImpulse(m.impulseAtAnchors(x-oldX, y-oldY))
 	m.applied.x, m.applied.y = x, y
 	if b.Kind.locksAngle() {
-		correction := float32(coupling.X*it.lastingImpulse(x, oldX)) + float32(coupling.Y*it.lastingImpulse(y, oldY))
-		b.solveAngle(i, m, angularVelocity, angle, correction, it)
+		correction := float32(coupling.X*soft.lastingImpulse(x, oldX)) + float32(coupling.Y*soft.lastingImpulse(y, oldY))
+		r.angle = b.solveAngle(i, m, angularVelocity, angle, correction, it)
 	}
 }
 
-// clampImpulse limits an impulse. It replaces one that is too long by one against biasVelocity, towards the target of
-// the spring: if the bodies can turn, the impulse itself does not point there. The direction comes first: the limit over
-// a tiny velocity can be infinite.
-func clampImpulse(x, y, limit float32, biasVelocity Vec) (float32, float32) {
-	if float32(x*x)+float32(y*y) > float32(limit*limit) {
-		inv := inverse(sqrt(float32(biasVelocity.X*biasVelocity.X) + float32(biasVelocity.Y*biasVelocity.Y)))
-		x, y = -limit*float32(biasVelocity.X*inv), -limit*float32(biasVelocity.Y*inv)
-	}
-	return x, y
+// heldInvMass is the inverse of the effective mass of the relative angle while the point holds: the quotient of the
+// determinants of the matrices with the angle and without it. The first one is written as a sum of terms that are not
+// negative.
+func (r *rowImpulses) heldInvMass(m *jointBodies) float32 {
+	x, y := m.bx-m.ax, m.by-m.ay
+	square := float32(x*x) + float32(y*y)
+	return float32(float32(r.mass*(float32(r.mass*(m.ia+m.ib))+float32(float32(m.ia*m.ib)*square))) * inverse(r.matrix.det))
 }
+
+// exceedsLength reports whether an impulse is longer than a limit.
+func exceedsLength(x, y, limit float32) bool {
+	return float32(x*x)+float32(y*y) > float32(limit*limit)
+}
+
+// bounded is the impulse of length bound for a velocity that is there without it, if k⁻¹ times the velocity is longer. If the
+// bodies can turn, that does not point to the target of a spring. The exact impulse of a spring whose force has a bound is
+// (k + shift)⁻¹ times the velocity, with the shift that gives it its length. Its direction changes from that of k⁻¹ to that
+// of the velocity as the shift grows. It is taken with a lower bound of the shift.
+func (k *symmetricMatrix) bounded(vx, vy, bound float32) (float32, float32) {
+	speed := sqrt(float32(vx*vx) + float32(vy*vy))
+	trace := k.xx + k.yy
+	shift := minFloat(maxFloat(float32(speed*inverse(bound))-trace, 0), maxShift)
+	scale := inverse(trace + shift)
+	xx, xy, yy := float32((k.xx+shift)*scale), float32(k.xy*scale), float32((k.yy+shift)*scale)
+	inv := -inverse(speed)
+	x, y := float32(vx*inv), float32(vy*inv)
+	x, y = float32(yy*x)-float32(xy*y), float32(xx*y)-float32(xy*x)
+	inv = inverse(sqrt(float32(x*x) + float32(y*y))) // the direction comes first: the bound over a tiny length can be infinite
+	return float32(bound * float32(x*inv)), float32(bound * float32(y*inv))
+}
+
+// maxShift keeps the sums of bounded finite. It is beyond all inverse masses.
+const maxShift = 1e30
 
 // StoreJointImpulses writes the impulses of blocks of joints [lo, hi) to their joints.
 func (s *System) StoreJointImpulses(level native.Level, lo, hi int) {
