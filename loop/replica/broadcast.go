@@ -261,7 +261,7 @@ func (ses *session) updateViewer(c *Session, rewound bool) {
 	v.mask, v.centre = ses.mask, ses.centre
 	switch {
 	case !c.started:
-		c.started = true
+		c.started, v.away = true, true
 		c.cause = causeJoin
 		if c.resumed {
 			c.cause = causeResume

@@ -20,6 +20,8 @@ type present struct {
 	newest       ecs.ID   // highest id
 	changed      []uint64 // by slot: number of the capture that found another entity there, or none
 	jumped       []uint64 // by slot: number of the capture before which something there teleported
+	moves        []move   // entities that the newest capture found in other slots, by the slots they had
+	lastMove     uint64   // the newest capture with moves
 	lastChange   uint64   // highest in changed
 	lastJump     uint64   // highest in jumped
 
@@ -33,6 +35,9 @@ type present struct {
 	global   []uint64
 	floats   []float32 // scratch
 }
+
+// move is an entity that has got another slot.
+type move struct{ from, to uint32 }
 
 // stamp says which entities a World has.
 type stamp struct{ version, generation uint64 }
@@ -64,7 +69,7 @@ func (s *source) capture(tick, at uint64) bool {
 	before := s.state(s.captures)
 	s.captures++
 	if s.captures == 1 || tick <= before.tick {
-		s.oldest = s.captures
+		s.oldest, s.restored = s.captures, s.captures
 	}
 	p.high = w.HighWater()
 	s.grow()
@@ -91,9 +96,11 @@ func (s *source) capture(tick, at uint64) bool {
 // state returns what is kept of capture n.
 func (s *source) state(n uint64) *state { return &s.states[n%uint64(s.ring)] }
 
-// useful reports whether a frame can be a change of capture n.
+// useful reports whether a frame can be a change of capture n. Its age counts in ticks: without clients there are no captures, and
+// whether there are others must not show.
 func (s *source) useful(n uint64) bool {
-	return n != 0 && n >= s.oldest && n < s.captures && s.captures-n < uint64(s.ring)
+	return n != 0 && n >= s.oldest && n < s.captures && s.captures-n < uint64(s.ring) &&
+		s.state(s.captures).tick-s.state(n).tick < uint64(s.ring)*s.every
 }
 
 // at returns the index in g.arena of the group's lanes in capture n.
@@ -150,15 +157,16 @@ func longer[T any](s []T, n int) []T { return append(make([]T, 0, n), s...)[:n] 
 // to one of them would report the entity as dead.
 func (s *source) captureEntities() {
 	p := &s.present
-	p.newest = 0
+	p.newest, p.moves = 0, p.moves[:0]
 	for slot := range p.ids {
 		id, _ := s.world.ID(uint32(slot))
 		if slot >= p.high {
 			id = 0
 		}
 		if was := p.ids[slot]; id != was {
-			if _, alive := s.world.Slot(was); alive {
-				s.oldest = s.captures
+			if to, alive := s.world.Slot(was); alive {
+				s.oldest, p.lastMove = s.captures, s.captures
+				p.moves = append(p.moves, move{uint32(slot), to})
 			}
 			p.ids[slot], p.changed[slot], p.lastChange = id, s.captures, s.captures
 		}

@@ -27,8 +27,8 @@ type Config struct {
 	Owner string
 	// View says what each client sees.
 	View ViewConfig
-	// Ring is the number of past updates that can be a base, 2 to 1024. 0: 32. Each takes four bytes for
-	// each lane of each slot. On a transport that is not ordered, Ring must exceed the number of updates in
+	// Ring is the number of past updates that can be a base, 2 to 1024, also of those that were skipped. 0: 32. Each
+	// takes four bytes for each lane of each slot. On a transport that is not ordered, Ring must exceed the number of updates in
 	// a round trip: otherwise clients get only Keyframes.
 	Ring int
 	// Budget is the most bytes of an update. If there is more to send, what is most important comes
@@ -154,7 +154,7 @@ const (
 // ViewConfig says which entities a client sees. The zero value: all of them.
 type ViewConfig struct {
 	// Enter is the distance in metres at which an entity comes into view, and Leave that at which it
-	// leaves. Leave is not below Enter; 0 means Enter. Enter 0: there is no limit. An entity whose position
+	// leaves, whatever frames arrive. Leave is not below Enter; 0 means Enter. Enter 0: there is no limit. An entity whose position
 	// is not finite is nowhere near.
 	Enter, Leave float32
 	// Category names a column of uint32 with a set of 32 categories for each entity: a session sees an

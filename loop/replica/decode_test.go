@@ -147,7 +147,7 @@ func TestDecodeEqualsNaive(t *testing.T) {
 // requireForms fails unless frames of each form were seen.
 func requireForms(t *testing.T, seen map[string]int) {
 	t.Helper()
-	for _, form := range []string{"kind 3", "kind 4", "predicted", "partial", "applied", "jumped", "own", "check", "own again", "refresh", "enter", "leave",
+	for _, form := range []string{"kind 3", "kind 4", "predicted", "predicted after partial", "partial", "applied", "jumped", "own", "check", "own again", "refresh", "enter", "leave",
 		"slot used again", "mode 0", "mode 1", "mode 2", "mode 0, nothing changed", "mode 0 and wide", "mode 1 and wide", "mode 2 and wide", "owner group",
 		"wide, another number of the same residue", "jumped, none"} {
 		if seen[form] == 0 {

@@ -79,6 +79,11 @@
 //   - After each frame that a client applies, its state is exactly the quantised state of that tick, restricted to its view. With
 //     Config.Budget, each entity has the values of one tick, which may be an earlier one.
 //   - Entities that die or leave the view leave the client's state, whatever frames were lost.
+//   - What is outside of a client's view changes no byte of its frames: other entities, columns that are not for it, and what other
+//     clients see or may do. An entity is in the view from the capture that finds it there until one that does not, and while a
+//     client is away its view is what it was. The view depends on position and on the columns that Owner, Category, Global and
+//     Weight name. Names show more: ids and slots count entities, and the numbers of sessions sessions. So do times, if they
+//     depend on the load, and World.Reorder, after which all clients get a Keyframe.
 //   - Quantised values are the same on every machine.
 //   - The Server changes the Sim only through Push, so a recorded run replays without it. Wall time decides when inputs arrive and
 //     which sessions expire; the log has both as inputs.

@@ -20,15 +20,24 @@ type appliedInput struct {
 // scratch is memory that append uses.
 type scratch struct {
 	merged   native.Merged
-	gathered native.Gathered
+	marks    []uint8 // by slot, from markDepartures to clearDepartures
+	stays    []stay
+	sample   []stay
+	diffs    [][]int32 // by group: the differences of each of stays
+	some     []int32   // those of the included ones
+	enter    []uint32  // slots that come into view
+	write    []uint32  // and those that are refreshed
+	owned    []uint32  // of those that come into view
+	nearest  []uint64  // others, with their distance in the high half
+	urgent   []uint64  // places of stays, with their priority
+	included []uint32  // places of stays
 	places   []uint32
+	mask     []byte
+	bits     []byte
 	samples  []sample
-	row      [mostLanes]int32
-	diffs    []int32
 	crc      []byte
 	all      uint32 // checksum of all entities
 	allOf    uint64 // the capture of which it is
-	choice   choice
 }
 
 // append appends the frame of a viewer for the newest capture: a Keyframe if it has no useful base, else an
@@ -51,15 +60,8 @@ func (s *source) append(dst []byte, v *viewer, applied appliedInput) []byte {
 	v.next = f
 	e := frameWriter{source: s, v: v, f: f, base: base, start: len(dst)}
 	e.header(dst, applied)
-	body := len(e.dst)
-	if base == nil || len(base.since) == 0 {
-		e.full()
-		e.finish()
-		if s.budget == 0 || len(e.dst)-e.start <= s.budget {
-			return e.dst
-		}
-	}
-	e.limit(body)
+	e.write()
+	e.dst[e.flags] |= e.set
 	return e.dst
 }
 
@@ -71,8 +73,11 @@ type frameWriter struct {
 	base  *frame // nil: nothing
 	d     *delta // from the base
 	dst   []byte
-	start int // of the frame in dst
-	flags int // index of the flags in dst
+	start int  // of the frame in dst
+	flags int  // index of the flags in dst
+	set   byte // flags for what is after the header
+	still bool // there is no prediction
+	guess bool // differences are those to the prediction
 }
 
 // header begins the frame.
@@ -113,121 +118,93 @@ func (e *frameWriter) known() []uint32 {
 	return e.base.list
 }
 
-// full writes a body with all that has changed. The client has all values of the base. Bodies for
-// clients that see all entities, and have seen all, are made once.
-func (e *frameWriter) full() {
-	predicted := e.predicts()
-	if shared := e.v.all && (e.base == nil || e.base.all); !shared {
-		var jumped bool
-		e.merge()
-		e.dst, jumped = e.appendBody(e.dst, predicted, e.keep())
-		e.setFlags(predicted, jumped)
-		return
+// write writes what is after the header: all that has changed or, if that is more than the budget, what is most important.
+func (e *frameWriter) write() {
+	body := len(e.dst)
+	if e.v.all && (e.base == nil || e.base.all) {
+		e.writeShared()
+		if e.finish(); e.fits() {
+			return
+		}
+		e.rewind(body)
 	}
-	b := &e.d.bodies[0]
-	if predicted {
+	e.findStays()
+	if e.budget == 0 || e.estimate() <= e.budget {
+		e.chooseAll()
+		if e.writeChosen(); e.fits() {
+			return
+		}
+	}
+	e.limit(body)
+}
+
+func (e *frameWriter) fits() bool { return e.budget == 0 || len(e.dst)-e.start <= e.budget }
+
+// writeShared writes a body for clients that see all entities, and have seen all. It is made once for all of them.
+func (e *frameWriter) writeShared() {
+	b, velocities := &e.d.bodies[0], e.base != nil && e.base.previous != 0 && e.base.previous+1 == e.base.capture
+	if velocities {
 		b = &e.d.bodies[1]
 	}
 	if !b.made {
-		e.merge()
-		b.bytes, b.jumped = e.appendBody(b.bytes[:0], predicted, e.present.slots)
-		b.made = true
+		head := e.dst
+		e.dst, e.still = b.bytes[:0], !velocities
+		e.findStays()
+		e.chooseAll()
+		e.writeBody()
+		b.made, b.set, b.bytes = true, e.set, e.dst
+		e.dst, e.still = head, false
 	}
-	e.dst = append(e.dst, b.bytes...)
-	e.setFlags(predicted, b.jumped)
+	e.dst, e.set = append(e.dst, b.bytes...), b.set
 	e.f.all, e.f.previous = true, e.d.base
 }
 
-// merge finds which entities of the base stay or leave, and which come into view.
-func (e *frameWriter) merge() {
-	m, known, view := &e.work.merged, e.known(), e.view()
-	m.Reserve(len(known), len(view))
-	if e.base == nil {
-		m.Stays, m.Leaves, m.Enters = m.Stays[:0], m.Leaves[:0], append(m.Enters[:0], view...)
-	} else {
-		native.Merge(e.level, known, view, e.d.gone, m)
-	}
-	if e.viewConfig.Leave > e.viewConfig.Enter {
-		m.Enters = slices.DeleteFunc(m.Enters, func(slot uint32) bool { return e.beyond(e.v, slot) })
+// chooseAll chooses all that has changed.
+func (e *frameWriter) chooseAll() {
+	w := &e.work
+	w.enter = append(w.enter[:0], w.merged.Enters...)
+	for i := range w.stays {
+		w.stays[i].chosen = w.stays[i].changed
 	}
 }
 
-func (e *frameWriter) setFlags(predicted, jumped bool) {
-	if predicted {
-		e.dst[e.flags] |= flagPredicted
-	}
-	if jumped {
-		e.dst[e.flags] |= flagJumped
-	}
+// writeChosen writes what was chosen, and stores what the client has afterwards.
+func (e *frameWriter) writeChosen() {
+	e.writeBody()
+	e.keep()
+	e.finish()
 }
 
-// predicts reports whether the frame is predicted: the client computes velocities from the change in the
-// frame before this one. So that frame must be the base, and as far from its own base as this one.
-func (e *frameWriter) predicts() bool {
-	b := e.base
-	return b != nil && e.v.ordered && b.previous != 0 && b.previous+1 == b.capture && b.capture+1 == e.captures &&
-		e.useful(b.previous) && len(e.public) > 0 && e.public[0].Predicted && e.predictable(e.d)
-}
-
-// keep stores which entities the client has after a full body, and returns them.
-func (e *frameWriter) keep() []uint32 {
-	f, m := e.f, &e.work.merged
-	if e.v.all {
-		f.all = true // without previous: the entities that came into view are not those that were born
-		return e.present.slots
+// writeBody writes from the leaves to the entities that teleported.
+func (e *frameWriter) writeBody() {
+	w := &e.work
+	if e.base != nil {
+		e.dst = appendLeaves(e.dst, w.merged.Leaves)
 	}
-	enters := m.Enters
-	for _, entry := range m.Stays {
-		slot := entry & slotBits
-		for ; len(enters) > 0 && enters[0] < slot; enters = enters[1:] {
-			f.list = append(f.list, enters[0]|native.Young)
+	w.write = append(w.write[:0], w.enter...)
+	partial := false
+	for i := range w.stays {
+		st := &w.stays[i]
+		partial = partial || st.changed && !st.chosen
+		if st.stale && st.chosen {
+			w.write = append(w.write, st.slot)
 		}
-		f.list = append(f.list, slot)
 	}
-	for _, slot := range enters {
-		f.list = append(f.list, slot|native.Young)
+	slices.Sort(w.write)
+	e.dst = e.appendEnters(e.dst, w.write)
+	if e.base != nil {
+		e.writeStays(partial)
+		e.writeJumps()
 	}
-	f.previous = e.d.base
-	return f.list
 }
 
 // finish writes what is after the body.
 func (e *frameWriter) finish() {
 	e.appendOwn()
 	if e.f.checked = e.v.frames >= e.v.check && !e.forgotten(); e.f.checked {
-		e.dst[e.flags] |= flagCheck
+		e.set |= flagCheck
 		e.dst = binary.LittleEndian.AppendUint32(e.dst, e.checksum())
 	}
-}
-
-// appendBody appends a full body of what was merged, from the leaves to the entities of the new list that
-// teleported, and reports whether there are any of these.
-func (e *frameWriter) appendBody(dst []byte, predicted bool, list []uint32) (out []byte, jumped bool) {
-	m := &e.work.merged
-	if e.base == nil {
-		return e.appendEnters(dst, m.Enters), false
-	}
-	dst = appendLeaves(dst, m.Leaves)
-	dst = e.appendEnters(dst, m.Enters)
-	if len(m.Stays) > 0 {
-		for g := range e.public {
-			dst = e.appendGroup(dst, g, e.d, predicted)
-		}
-	}
-	if !e.d.jumps {
-		return dst, false
-	}
-	places := e.work.places[:0]
-	for i, entry := range list {
-		if has(e.d.jumped, entry&slotBits) {
-			places = append(places, uint32(i))
-		}
-	}
-	e.work.places = places
-	if len(places) == 0 {
-		return dst, false
-	}
-	return appendPlaces(dst, places), true
 }
 
 // appendLeaves appends places in the list of the base, with native.Gone on those of dead entities.
@@ -291,7 +268,7 @@ func (e *frameWriter) appendOwn() {
 		return
 	}
 	if e.base == nil || e.ownChanged() {
-		e.dst[e.flags] |= flagOwn
+		e.set |= flagOwn
 		list := e.f.list
 		if e.f.all {
 			list = e.present.slots
@@ -309,15 +286,13 @@ func (e *frameWriter) appendOwn() {
 	if len(own) == 0 {
 		return
 	}
+	w := &e.work
 	for i, g := range e.owners {
-		n := len(e.public) + i
-		now, base := e.at(n, e.captures), e.at(n, e.base.capture)
-		w := &e.work
-		w.diffs = w.diffs[:0]
-		for _, slot := range own {
-			w.diffs = append(w.diffs, e.difference(g, now, base, -1, slot, &w.row)[:g.lanes]...)
+		w.some = sized(w.some, len(own)*g.lanes)
+		for k, slot := range own {
+			e.difference(w.some[k*g.lanes:][:g.lanes], g, len(e.public)+i, &stay{slot: slot, since: e.base.capture}, false)
 		}
-		e.dst = w.appendDiffs(e.dst, g, w.diffs)
+		e.dst = w.appendGroup(e.dst, g, w.some)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // Version is the version of the frames.
-const Version = 1
+const Version = 2
 
 // Kinds of frames: the first byte of each.
 const (

@@ -135,7 +135,7 @@ func TestFramesRefuse(t *testing.T) {
 func TestHelloRefuses(t *testing.T) {
 	frame := (&Hello{Credentials: []byte("secret"), Token: []byte("token")}).append(nil)
 	other := bytes.Clone(frame)
-	other[5] = 2
+	other[5] = Version + 1
 	for _, f := range [][]byte{other, frame[:len(frame)-1]} {
 		if h, err := parseHello(f); err == nil || !reflect.DeepEqual(h, Hello{}) {
 			t.Errorf("%q: %+v, %v", f, h, err)

@@ -8,50 +8,54 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// appendGroup appends the changes of a public group for the entities that stay.
-func (s *source) appendGroup(dst []byte, g int, d *delta, predicted bool) []byte {
-	w, group := &s.work, s.groups[g]
-	guess := predicted && group.Predicted
-	young, others := (*groupDelta)(nil), (*groupDelta)(nil)
-	if guess {
-		young, others = s.predicted(d)
-	} else {
-		others = s.plain(d, g)
-		young = others
+// appendGroup appends a group of as many entities as there are rows of differences.
+func (w *scratch) appendGroup(dst []byte, g *group, diffs []int32) []byte {
+	n := len(diffs) / g.lanes
+	shape := native.DeltaLanes{Lanes: g.lanes, Bits: g.bits}
+	w.shape(&shape, diffs)
+	width := uint(0)
+	for _, b := range shape.Width {
+		width += uint(b)
 	}
-	if !young.any && !others.any {
-		return append(dst, modeNone)
+	w.mask, w.places = sized(w.mask, (n+7)/8), w.places[:0]
+	clear(w.mask)
+	b := bitWriter{dst: w.bits[:0]}
+	records := 0
+	for i := range n {
+		record, at, changed, wide := uint32(0), uint8(0), int32(0), int32(0)
+		for lane, v := range diffs[i*g.lanes:][:g.lanes] {
+			bits := shape.Width[lane]
+			changed |= v
+			wide |= v ^ sx(bits, v)
+			record |= uint32(v) & (1<<bits - 1) << at
+			at += bits
+		}
+		switch {
+		case wide != 0:
+			w.places = append(w.places, uint32(i))
+		case changed != 0:
+			records++
+			w.mask[i>>3] |= 1 << (i & 7)
+			b.put(record, width)
+		}
 	}
-	n := len(w.merged.Stays)
-	w.gathered.Reserve(n, others.width)
-	native.Gather(s.level, w.merged.Stays, young.Source, others.Source, others.width, &w.gathered)
-	w.places = append(w.places[:0], w.gathered.Wide...)
-	records := count(w.gathered.Mask)
-	if few := records*(8*2+int(others.width)+8*group.lanes) < 8*len(w.gathered.Mask)+records*int(others.width); few && records > 0 {
-		w.places = appendBits(w.places, w.gathered.Mask)
+	w.bits = b.done()
+	if few := records*(8*2+8*g.lanes) < 8*len(w.mask); few && records > 0 {
+		w.places = appendBits(w.places, w.mask)
 		slices.Sort(w.places)
 		records = 0
 	}
-	dst = appendGroupHead(dst, &others.shape, n, records, len(w.places), w.gathered.Mask)
+	dst = appendGroupHead(dst, &shape, n, records, len(w.places), w.mask)
 	if records > 0 {
-		dst = append(dst, w.gathered.Bits...)
+		dst = append(dst, w.bits...)
 	}
 	if len(w.places) == 0 {
 		return dst
 	}
-	now, base, before := s.at(g, s.captures), s.at(g, d.base), -1
-	if guess {
-		before = s.at(g, d.base-1)
-	}
 	dst = binary.AppendUvarint(dst, uint64(len(w.places)))
 	next := uint32(0)
 	for _, place := range w.places {
-		entry, previous := w.merged.Stays[place], before
-		if entry&native.Young != 0 {
-			previous = -1
-		}
-		diffs := s.difference(group, now, base, previous, entry&slotBits, &w.row)
-		dst = appendWide(dst, place-next, diffs[:group.lanes])
+		dst = appendWide(dst, place-next, diffs[int(place)*g.lanes:][:g.lanes])
 		next = place + 1
 	}
 	return dst
@@ -99,56 +103,6 @@ func appendWide(dst []byte, gap uint32, diffs []int32) []byte {
 			dst[at] |= 1 << lane
 			dst = binary.AppendVarint(dst, int64(v))
 		}
-	}
-	return dst
-}
-
-// appendDiffs appends a group of as many entities as there are rows of differences.
-func (w *scratch) appendDiffs(dst []byte, g *group, diffs []int32) []byte {
-	n := len(diffs) / g.lanes
-	shape := native.DeltaLanes{Lanes: g.lanes, Bits: g.bits}
-	w.samples = w.samples[:0]
-	for i, most := 0, min(n, mostSamples); i < most; i++ {
-		w.addSample(diffs[i*n/most*g.lanes:][:g.lanes])
-	}
-	w.chooseWidths(&shape)
-	out := &w.gathered
-	out.Mask, w.places = sized(out.Mask, (n+7)/8), w.places[:0]
-	clear(out.Mask)
-	b := bitWriter{dst: out.Bits[:0]}
-	records := 0
-	for i := range n {
-		row := diffs[i*g.lanes:][:g.lanes]
-		changed, fits := false, true
-		for lane, v := range row {
-			changed = changed || v != 0
-			fits = fits && bitsOf(v) <= shape.Width[lane]
-		}
-		if changed && !fits {
-			w.places = append(w.places, uint32(i))
-		}
-		if !changed || !fits {
-			continue
-		}
-		records++
-		out.Mask[i>>3] |= 1 << (i & 7)
-		for lane, v := range row {
-			b.put(uint32(v), uint(shape.Width[lane]))
-		}
-	}
-	out.Bits = b.done()
-	dst = appendGroupHead(dst, &shape, n, records, len(w.places), out.Mask)
-	if records > 0 {
-		dst = append(dst, out.Bits...)
-	}
-	if len(w.places) == 0 {
-		return dst
-	}
-	dst = binary.AppendUvarint(dst, uint64(len(w.places)))
-	next := uint32(0)
-	for _, place := range w.places {
-		dst = appendWide(dst, place-next, diffs[int(place)*g.lanes:][:g.lanes])
-		next = place + 1
 	}
 	return dst
 }

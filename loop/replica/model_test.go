@@ -58,7 +58,10 @@ type model struct {
 	truths  map[uint64]*truth // by time
 	saved   []byte            // a snapshot
 	savedAt uint64
-	rewinds bool       // the Sim sometimes goes back
+	rewinds bool   // the Sim sometimes goes back
+	gone    uint64 // time at which it went back last
+	slotOf  map[ecs.ID]uint32
+	moved   uint64     // time at which entities were found in other slots last
 	quiet   bool       // nothing changes
 	log     *followLog // if not nil, frames go there, some with a flipped bit, and nothing is compared with the truth
 	seen    map[string]int
@@ -90,6 +93,9 @@ type modelClient struct {
 	x, y, z float32
 	placed  bool
 	views   map[uint64]modelView // by time
+	seesAt  uint64               // time of the newest of them
+	away    bool                 // it has connected since then
+	left    map[ecs.ID][]modelLeft
 	held    map[uint64]heldState // by tick
 	frames  uint64
 	broken  uint64 // frames with a wrong Check
@@ -104,6 +110,13 @@ type modelView struct {
 	mask    uint32
 	x, y, z float32
 	placed  bool
+	sees    map[ecs.ID]bool
+}
+
+// modelLeft is when an entity left a view.
+type modelLeft struct {
+	at   uint64
+	dead bool
 }
 
 // heldState is what a client has after a frame.
@@ -208,7 +221,7 @@ func (m *model) must(err error) {
 }
 
 func (m *model) newClient(ordered bool) *modelClient {
-	mc := &modelClient{model: m, ordered: ordered, views: map[uint64]modelView{}, held: map[uint64]heldState{}, fewest: math.MaxInt}
+	mc := &modelClient{model: m, ordered: ordered, views: map[uint64]modelView{}, left: map[ecs.ID][]modelLeft{}, held: map[uint64]heldState{}, fewest: math.MaxInt}
 	var err error
 	mc.client, err = NewClient(ClientConfig{Ordered: ordered, Clock: m.clock, Schema: m.shape.Hash(), Send: func(frame []byte) bool { return mc.pipe.ToServer(frame) }})
 	m.must(err)
@@ -231,7 +244,7 @@ func (mc *modelClient) connect() {
 	mc.pipe, err = NewPipe(c)
 	mc.must(err)
 	mc.pipe.Deliver(mc.clock.Now(), nil, nil)
-	mc.stall, mc.waiting = 0, 0
+	mc.stall, mc.waiting, mc.away = 0, 0, true
 	if mc.log != nil {
 		mc.log.connect(slices.Index(mc.clients, mc), mc.ordered)
 	}
@@ -507,6 +520,7 @@ func (m *model) step() {
 	m.must(m.sim.Step())
 	u := m.take()
 	m.truths[u.at] = u
+	m.findMoves(u)
 	for _, mc := range m.clients {
 		mc.note(u)
 	}
@@ -526,7 +540,7 @@ func (m *model) goBack() {
 		m.savedAt = m.sim.Ticks()
 	case m.saved != nil && back > 40 && m.IntN(60) == 0:
 		err = m.sim.Restore(m.saved)
-		m.saved = nil
+		m.saved, m.gone = nil, uint64(m.clock.Now())/1000
 		m.seen["Restore"]++
 	}
 	m.must(err)
@@ -559,7 +573,58 @@ func (mc *modelClient) note(u *truth) {
 	case (c.follow == 0 || c.owned) && own >= 0:
 		place(u.list[own].x, u.list[own].y, u.list[own].z)
 	}
-	mc.views[u.at] = modelView{mc.number, mc.mask, mc.x, mc.y, mc.z, mc.placed}
+	view := modelView{mc.number, mc.mask, mc.x, mc.y, mc.z, mc.placed, map[ecs.ID]bool{}}
+	before := mc.views[mc.seesAt].sees
+	if mc.seesAt < mc.gone || mc.away && mc.seesAt < mc.moved {
+		before = nil
+	}
+	for i := range u.list {
+		if e := &u.list[i]; mc.sees(e, &view, before[e.id]) {
+			view.sees[e.id] = true
+		}
+	}
+	for id := range before {
+		if !view.sees[id] {
+			mc.left[id] = append(mc.left[id], modelLeft{u.at, !u.alive(id)})
+		}
+	}
+	mc.views[u.at], mc.seesAt, mc.away = view, u.at, false
+}
+
+// sees reports whether an entity is in a view, of which it was before or not.
+func (mc *modelClient) sees(e *truthEntity, view *modelView, before bool) bool {
+	v, d2 := &mc.config.View, distance2(e, view)
+	switch {
+	case e.owner == view.session:
+	case e.global:
+		mc.seen["global"]++
+	case v.Category != "" && e.category&view.mask == 0:
+		mc.seen["masked"]++
+		return false
+	case v.Enter == 0:
+	case !view.placed || !(d2 <= max(v.Leave, v.Enter)*max(v.Leave, v.Enter)):
+		return false
+	case d2 > v.Enter*v.Enter:
+		mc.seen[fmt.Sprintf("between Enter and Leave: %t", before)]++
+		return before
+	}
+	return true
+}
+
+// findMoves finds out whether entities have got other slots since the last send tick.
+func (m *model) findMoves(u *truth) {
+	connected := func(mc *modelClient) bool { return mc.session != nil && mc.session.session.current == mc.session }
+	if m.sim.Ticks()%uint64(max(m.config.Every, 1)) != 0 || !slices.ContainsFunc(m.clients, connected) {
+		return
+	}
+	now := map[ecs.ID]uint32{}
+	for _, e := range u.list {
+		if slot, ok := m.slotOf[e.id]; ok && slot != e.slot {
+			m.moved = u.at
+		}
+		now[e.id] = e.slot
+	}
+	m.slotOf = now
 }
 
 // deliver passes on what has arrived, and does something to the connection.
@@ -635,7 +700,7 @@ func (mc *modelClient) toServer(frame []byte) {
 		}
 		mc.mask = 0xff // that of the Grant, also after a SetMask
 		if mc.session = s; s.ID() != mc.number {
-			mc.number, mc.centre, mc.placed = s.ID(), centre{}, false
+			mc.number, mc.centre, mc.placed, mc.seesAt = s.ID(), centre{}, false, 0
 			mc.seen["new session"]++
 		} else {
 			mc.seen["resumed"]++
@@ -746,7 +811,8 @@ func (mc *modelClient) compare(h *header, budget int) string {
 		}
 		if was != nil && now.since == h.at {
 			fresh++
-			jumped, flagged := mc.jumped(e.id, was.since, h.at), slices.Contains(s.jumped, uint32(place))
+			flagged := slices.Contains(s.jumped, uint32(place))
+			jumped := mc.jumped(e.id, was.since, h.at) || slices.ContainsFunc(mc.left[e.id], func(l modelLeft) bool { return l.at > baseAt && l.at <= h.at })
 			if jumped && !flagged && budget > 0 && was.since < baseAt && slices.Equal(lanes, was.lanes) {
 				now.since = was.since // old values, which happen to be right again
 			} else if jumped && !flagged || flagged && !jumped && budget == 0 {
@@ -769,7 +835,7 @@ func (mc *modelClient) compare(h *header, budget int) string {
 	if own != len(s.own) {
 		return fmt.Sprintf("owned places %d, %d of which are right", s.own, own)
 	}
-	if fault := mc.compareChanges(s, u, base, h.keyframe); fault != "" {
+	if fault := mc.compareChanges(s, base, baseAt); fault != "" {
 		return fault
 	}
 	if h.flags&flagPartial != 0 {
@@ -781,26 +847,9 @@ func (mc *modelClient) compare(h *header, budget int) string {
 
 // compareList compares the entities with those that a search of all finds.
 func (mc *modelClient) compareList(s *State, u *truth, view modelView, base []heldEntity, budget int) string {
-	v, place := &mc.config.View, 0
-	leave := max(v.Leave, v.Enter)
+	place := 0
 	for _, e := range u.list {
-		in, must := true, false
-		d2 := distance2(&e, &view)
-		switch {
-		case e.owner == view.session:
-			must = true
-		case e.global:
-			mc.seen["global"]++
-		case v.Category != "" && e.category&view.mask == 0:
-			in = false
-			mc.seen["masked"]++
-		case v.Enter == 0:
-		case !view.placed || !(d2 <= leave*leave):
-			in = false
-		case d2 > v.Enter*v.Enter:
-			in = findHeld(base, e.slot, e.id) != nil
-			mc.seen[fmt.Sprintf("between Enter and Leave: %t", in)]++
-		}
+		in, must := view.sees[e.id], e.owner == view.session
 		if budget > 0 && findHeld(base, e.slot, e.id) == nil && !must {
 			has := place < len(s.slots) && s.slots[place] == e.slot
 			if in && !has {
@@ -809,7 +858,7 @@ func (mc *modelClient) compareList(s *State, u *truth, view modelView, base []he
 			in = in && has // it may have to wait
 		}
 		if has := place < len(s.slots) && s.slots[place] == e.slot && s.ids[place] == e.id; has != in {
-			return fmt.Sprintf("entity %d in slot %d at a distance of %g: in the view %t, want %t", e.id, e.slot, math.Sqrt(float64(d2)), has, in)
+			return fmt.Sprintf("entity %d in slot %d at a distance of %g: in the view %t, want %t", e.id, e.slot, math.Sqrt(float64(distance2(&e, &view))), has, in)
 		} else if has {
 			place++
 		}
@@ -844,12 +893,16 @@ func (m *model) jumped(id ecs.ID, from, to uint64) bool {
 }
 
 // compareChanges compares the lists of entities that left and entered.
-func (mc *modelClient) compareChanges(s *State, u *truth, base []heldEntity, keyframe bool) string {
+func (mc *modelClient) compareChanges(s *State, base []heldEntity, baseAt uint64) string {
 	var left []Left
 	var entered []uint32
 	for _, e := range base {
 		if place, ok := s.Place(e.slot); !ok || s.ids[place] != e.id {
-			left = append(left, Left{e.id, e.slot, !u.alive(e.id)})
+			first := slices.IndexFunc(mc.left[e.id], func(l modelLeft) bool { return l.at > baseAt })
+			if first < 0 {
+				return fmt.Sprintf("entity %d in slot %d left the client, not the view", e.id, e.slot)
+			}
+			left = append(left, Left{e.id, e.slot, mc.left[e.id][first].dead})
 			if ok {
 				mc.seen["slot used by another entity"]++
 			}
@@ -875,6 +928,7 @@ func (m *model) finish(steps int) {
 		m.must(m.sim.Step())
 		u := m.take()
 		m.truths[u.at] = u
+		m.findMoves(u)
 		for _, mc := range m.clients {
 			mc.pipe.Stall(false)
 			mc.note(u)
@@ -1034,6 +1088,7 @@ func (m *model) tick(deliver bool) {
 	m.must(m.sim.Step())
 	u := m.take()
 	m.truths[u.at] = u
+	m.findMoves(u)
 	for _, mc := range m.clients {
 		if mc.note(u); deliver {
 			mc.pipe.Deliver(m.clock.Now(), mc.toClient, mc.toServer)

@@ -30,7 +30,7 @@ type naiveEntity struct {
 type naiveState struct {
 	tick, at uint64
 	list     []naiveEntity
-	full     bool // a frame without Partial leads to it
+	partial  bool // a frame with Partial leads to it
 	entered  []int
 	left     []Left
 }
@@ -149,10 +149,14 @@ func (n *naiveEncoder) encode(base, last, truth *naiveState) ([]byte, *naiveStat
 	}
 	update := kind == kindUpdate
 	n.seen[fmt.Sprintf("kind %d", kind)]++
-	if update && base == last && base.full && n.use("predicted", 60) {
+	if update && base == last && n.use("predicted", 60) {
 		flags |= 1
+		if base.partial {
+			n.seen["predicted after partial"]++
+		}
 	}
-	partial := update && n.use("partial", 30)
+	after.partial = update && n.use("partial", 30)
+	partial := after.partial
 	if partial {
 		flags |= 2
 	}
@@ -188,7 +192,6 @@ func (n *naiveEncoder) encode(base, last, truth *naiveState) ([]byte, *naiveStat
 	if check {
 		flags |= 32
 	}
-	after.full = !partial
 
 	f := naiveUv([]byte{kind}, truth.tick)
 	if update {

@@ -296,7 +296,7 @@ func TestJoinRefuses(t *testing.T) {
 	}, evertick.InputConfig{})
 	hello := func(h Hello) []byte { return h.append(nil) }
 	version := hello(Hello{})
-	version[5] = 2
+	version[5] = 1
 	for _, c := range []struct {
 		name  string
 		frame []byte
@@ -306,7 +306,7 @@ func TestJoinRefuses(t *testing.T) {
 		{"a Ping", appendPing(nil, 1), BadFrame},
 		{"a mode that does not exist", hello(Hello{Mode: 2}), BadFrame},
 		{"a byte too many", append(hello(Hello{}), 0), BadFrame},
-		{"version 2", version, WrongVersion},
+		{"version 1", version, WrongVersion},
 		{"another schema", hello(Hello{Schema: 1}), WrongVersion},
 		{"a mode that is not granted", hello(Hello{Mode: Simulate, SimVersion: evertick.SimVersion}), Unauthorized},
 		{"another simulation", hello(Hello{Mode: Simulate, SimVersion: evertick.SimVersion + 1}), WrongVersion},

@@ -31,6 +31,7 @@ type source struct {
 	negate     bool // the plane of the Sim turns against rotation.y
 	viewConfig ViewConfig
 	budget     int
+	every      uint64
 	ring       int // captures that are kept: Config.Ring and the newest one
 
 	groups  []*group // in the order of the schema
@@ -48,6 +49,7 @@ type source struct {
 	states    []state // of capture n at n % ring
 	captures  uint64  // number of the newest one, 0: none
 	oldest    uint64  // captures before this one cannot be a base
+	restored  uint64  // the last one whose tick did not follow that before
 	skipped   uint64  // calls of capture that did nothing
 
 	views  views
@@ -61,8 +63,9 @@ type group struct {
 	fields []*field
 	lanes  int
 	bits   [mostLanes]uint8
-	arena  []int32 // ring buffers of lanes × stride
-	buffer int     // newest buffer
+	record native.DeltaLanes // widths that share the 32 bits of a record evenly
+	arena  []int32           // ring buffers of lanes × stride
+	buffer int               // newest buffer
 	tags   bool
 }
 
@@ -95,7 +98,7 @@ const (
 // newSource resolves the names of a Config. It joins all faults of Every, Columns, Tags, Owner, View,
 // Ring and Budget. Only after it has found none does it add tags to the World that it lacks.
 func newSource(sim *evertick.Sim, c *Config) (*source, error) {
-	s := &source{world: sim.World, level: sim.Level(), negate: sim.Config().Physics.Plane == physics.XZ, viewConfig: c.View, budget: c.Budget}
+	s := &source{world: sim.World, level: sim.Level(), negate: sim.Config().Physics.Plane == physics.XZ, viewConfig: c.View, budget: c.Budget, every: uint64(max(c.Every, 1))}
 	faults := fault.List{Package: "replica"}
 	c.checkRanges(&faults)
 	s.resolveView(&faults)
@@ -116,6 +119,7 @@ func newSource(sim *evertick.Sim, c *Config) (*source, error) {
 	}
 	s.ring = c.Ring + 1
 	s.states = make([]state, s.ring)
+	s.work.diffs = make([][]int32, len(s.groups))
 	for i := range s.states {
 		s.states[i].buffers = make([]int, len(s.groups))
 	}
@@ -290,6 +294,22 @@ func (s *source) resolveTags(c *Config) error {
 	return nil
 }
 
+// evenly shares the 32 bits of a record among lanes, none of which gets more than it has.
+func evenly(lanes int, bits [mostLanes]uint8) native.DeltaLanes {
+	shape := native.DeltaLanes{Lanes: lanes, Bits: bits}
+	for left, more := 32, true; more; {
+		more = false
+		for lane := range lanes {
+			if left > 0 && shape.Width[lane] < bits[lane] {
+				shape.Width[lane]++
+				left--
+				more = true
+			}
+		}
+	}
+	return shape
+}
+
 // arrange puts the groups into the order of the schema and makes the schema: the predicted group, the
 // other public ones, the tags, those of owners.
 func (s *source) arrange(c *Config) {
@@ -317,6 +337,7 @@ func (s *source) arrange(c *Config) {
 			g.Fields = append(g.Fields, f.Field)
 		}
 		g.bits = g.LaneBits()
+		g.record = evenly(g.lanes, g.bits)
 		s.shape.Groups = append(s.shape.Groups, g.Group)
 	}
 	s.shape.Tags = slices.Clone(c.Tags)

@@ -114,7 +114,7 @@ func makeVectors(t *testing.T, seen map[string]int) (v vectors) {
 		if i == 0 {
 			frames, most = 16, 24 // longer bitmaps, and several bytes
 		}
-		s := newSequence(&schema.Schema, uint64(100+i), most, frames, seen)
+		s := newSequence(&schema.Schema, uint64(200+i), most, frames, seen)
 		seq := vectorSequence{Name: schema.name, Values: map[string][][]any{}}
 		w := testWelcome(schema.Schema)
 		seq.Welcome = hex.EncodeToString(w.append(nil))

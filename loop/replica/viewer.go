@@ -28,10 +28,21 @@ type viewer struct {
 	check  uint64 // number of frames after which the next has a checksum
 	wait   uint64 // no Keyframe before this capture, on a connection that is not ordered
 
-	// From begin to end.
-	all  bool     // it sees all entities
-	seen []uint32 // slots of what it sees otherwise; those beyond Enter only if the client has them
-	own  []uint32 // slots of the entities that the session owns
+	// It sees all entities, or those in the slots of seen, as of the capture seenAt. departed are those that have left since the
+	// oldest frame in flight.
+	all      bool
+	seen     []uint32
+	seenAt   uint64
+	departed []departure
+	away     bool     // the client was away since then
+	own      []uint32 // slots of the entities that the session owns
+}
+
+// departure is an entity that has left a view, found by a capture.
+type departure struct {
+	slot    uint32
+	dead    bool // it died in the view
+	capture uint64
 }
 
 // centre is where the view of a client is: at the entity follow; if that is 0, at a point; and if
@@ -60,11 +71,11 @@ type frame struct {
 	list []uint32
 	own  []uint32 // slots of the owned entities
 
-	// After a frame with the flag Partial, of each entity in the list: the capture whose values the
-	// client has, modulo 2^32, and the priority with which it waits for newer ones. Empty if the client has
-	// the values of this capture.
-	since  []uint32
-	waited []float32
+	// Of each entity in the list: the capture whose values the client has, that of the values it had before the frame that
+	// brought them or, if the last frame added nothing, the same, both modulo 2^32; and the priority with which it waits for newer ones.
+	// All are empty if the client has the values of this capture, and had those of previous, except of young entities.
+	since, before []uint32
+	waited        []float32
 }
 
 const (
@@ -165,7 +176,7 @@ func (v *viewer) resume(held uint64, ordered bool) bool {
 	}
 	v.frames, v.check, v.wait = 0, 0, 0
 	v.base = v.flight[i]
-	v.base.previous = 0 // the client has no velocities
+	v.base.previous, v.base.before = 0, v.base.before[:0] // the client has no velocities
 	v.free = append(v.free, v.flight[i+1:]...)
 	v.flight = v.flight[:i+1]
 	return true
@@ -173,11 +184,11 @@ func (v *viewer) resume(held uint64, ordered bool) bool {
 
 // bytes returns the memory that the viewer takes.
 func (v *viewer) bytes() (n int) {
-	n = 4 * cap(v.own)
+	n = 4*(cap(v.own)+cap(v.seen)) + 16*cap(v.departed)
 	for _, list := range [...][]*frame{v.flight, v.free, {v.next}} {
 		for _, f := range list {
 			if f != nil {
-				n += 128 + 4*(cap(f.list)+cap(f.own)+cap(f.since)+cap(f.waited))
+				n += 128 + 4*(cap(f.list)+cap(f.own)+cap(f.since)+cap(f.before)+cap(f.waited))
 			}
 		}
 	}
@@ -192,6 +203,6 @@ func (v *viewer) newFrame() *frame {
 	}
 	f := v.free[n-1]
 	v.free = v.free[:n-1]
-	*f = frame{list: f.list[:0], own: f.own[:0], since: f.since[:0], waited: f.waited[:0]}
+	*f = frame{list: f.list[:0], own: f.own[:0], since: f.since[:0], before: f.before[:0], waited: f.waited[:0]}
 	return f
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/spatial"
 )
 
@@ -14,9 +15,11 @@ type views struct {
 	queries spatial.Queries
 	result  spatial.Result
 	asked   []*viewer // of each query
-	lists   []uint32  // views that are not all entities, one after the other
 	global  []uint32
-	near    []uint32 // scratch
+	merged  native.Merged
+	none    []uint64 // a bitmap without a bit
+	list    []uint32 // scratch
+	near    []uint32
 	extra   []uint32
 }
 
@@ -40,7 +43,7 @@ func (s *source) findViews(viewers []*viewer) error {
 		return nil
 	}
 	w := &s.views
-	w.asked, w.lists, w.global = w.asked[:0], w.lists[:0], w.global[:0]
+	w.asked, w.global = w.asked[:0], w.global[:0]
 	if s.global != nil {
 		for _, slot := range s.present.slots {
 			if has(s.present.global, slot) {
@@ -162,30 +165,80 @@ func (s *source) query(viewers []*viewer) error {
 	return nil
 }
 
-// list sets the view of v: the entities near it, those that it owns and those that all see. near is ascending.
+// list finds the view of v: the entities near it, those that it owns and those that all see. near is ascending.
 func (s *source) list(v *viewer, near []uint32) {
 	w := &s.views
-	category := s.columns.category != nil
-	if v.seen = near; !category && len(v.own) == 0 && len(w.global) == 0 {
-		return
-	}
-	if category {
+	if s.columns.category != nil {
 		w.near = w.near[:0]
 		for _, slot := range near {
-			if s.present.category[slot]&v.mask != 0 {
+			if !s.hides(v, slot) {
 				w.near = append(w.near, slot)
 			}
 		}
 		near = w.near
 	}
-	w.extra = appendUnion(w.extra[:0], v.own, w.global)
-	first := len(w.lists)
-	w.lists = appendUnion(w.lists, near, w.extra)
-	v.seen = w.lists[first:]
+	if len(v.own) > 0 || len(w.global) > 0 {
+		w.extra = appendUnion(w.extra[:0], v.own, w.global)
+		w.list = appendUnion(w.list[:0], near, w.extra)
+		near = w.list
+	}
+	s.decide(v, near)
+}
+
+// decide makes those of a list the view of v that were in it before, or may come into it. So one view follows from the one before, whatever
+// frames the client has got. While the client is away, its view is what it was.
+func (s *source) decide(v *viewer, list []uint32) {
+	m := &s.views.merged
+	known, gone := s.seenBefore(v)
+	m.Reserve(len(known), len(list))
+	native.Merge(s.level, known, list, gone, m)
+	for _, l := range m.Leaves {
+		v.departed = append(v.departed, departure{known[l&slotBits], l&native.Gone != 0, s.captures})
+	}
+	if s.viewConfig.Leave > s.viewConfig.Enter {
+		m.Enters = slices.DeleteFunc(m.Enters, func(slot uint32) bool { return s.beyond(v, slot) })
+	}
+	v.seen = appendUnion(v.seen[:0], m.Stays, m.Enters)
+	v.seenAt, v.away = s.captures, false
+}
+
+// seenBefore returns the view of v before the newest capture, and a bitmap of slots whose entities have died since. It forgets what
+// left the view before the frames in flight.
+func (s *source) seenBefore(v *viewer) (seen []uint32, gone []uint64) {
+	p := &s.present
+	moved := p.lastMove > v.seenAt
+	if v.seenAt < s.restored || moved && (v.away || p.lastMove < s.captures || v.seenAt+1 < s.captures) {
+		v.seen, v.departed = v.seen[:0], v.departed[:0]
+	}
+	old := slices.IndexFunc(v.departed, func(d departure) bool { return len(v.flight) > 0 && d.capture > v.flight[0].capture })
+	if old < 0 {
+		old = len(v.departed)
+	}
+	v.departed = append(v.departed[:0], v.departed[old:]...)
+	gone = s.delta(v.seenAt).gone
+	if !moved {
+		return v.seen, gone
+	}
+	kept := v.seen[:0]
+	for _, slot := range v.seen {
+		i, found := slices.BinarySearchFunc(p.moves, slot, func(m move, slot uint32) int { return int(m.from) - int(slot) })
+		switch {
+		case found:
+			kept = append(kept, p.moves[i].to)
+		case has(gone, slot):
+			v.departed = append(v.departed, departure{slot, true, s.captures})
+		default:
+			kept = append(kept, slot)
+		}
+	}
+	slices.Sort(kept)
+	v.seen = kept
+	s.views.none = sized(s.views.none, p.rows/64)
+	return kept, s.views.none
 }
 
 // beyond reports whether an entity is too far away to come into the view of v. One that is in the view already may
-// still be within Leave.
+// be up to Leave away.
 func (s *source) beyond(v *viewer, slot uint32) bool {
 	_, own := slices.BinarySearch(v.own, slot)
 	return !own && s.distance2(v, slot) > s.viewConfig.Enter*s.viewConfig.Enter && !(s.global != nil && has(s.present.global, slot))

@@ -6,10 +6,14 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
+// mostSamples is the number of entities from whose differences widths are chosen.
+const mostSamples = 256
+
 // sample is the differences of one entity, from which widths are chosen.
 type sample struct {
-	need [mostLanes]uint8 // bits of each lane
-	wide int              // bits in the wide part
+	need    [mostLanes]uint8 // bits of each lane
+	misfits uint8            // lanes that need more than their width
+	wide    int              // bits in the wide part
 }
 
 // bitsOf returns the least number of bits in two's complement that hold v, 0 for 0.
@@ -45,10 +49,19 @@ func (w *scratch) addSample(d []int32) {
 	}
 }
 
-// chooseWidths sets the widths of a shape so that the samples take few bits, and returns these. It
-// starts from widths with which all fit, if 32 bits are enough, and then finds for one lane after
-// another the best width beside those of the others, twice.
-func (w *scratch) chooseWidths(shape *native.DeltaLanes) int {
+// shape sets the widths of a shape by a sample of rows of differences.
+func (w *scratch) shape(shape *native.DeltaLanes, diffs []int32) {
+	n := len(diffs) / shape.Lanes
+	w.samples = w.samples[:0]
+	for i, most := 0, min(n, mostSamples); i < most; i++ {
+		w.addSample(diffs[i*n/most*shape.Lanes:][:shape.Lanes])
+	}
+	w.chooseWidths(shape)
+}
+
+// chooseWidths sets the widths of a shape so that the samples take few bits. It starts from widths with which all
+// fit, if 32 bits are enough, and then finds for one lane after another the best width beside those of the others, twice.
+func (w *scratch) chooseWidths(shape *native.DeltaLanes) {
 	sum := 0
 	for lane := range shape.Lanes {
 		shape.Width[lane] = 0
@@ -66,46 +79,53 @@ func (w *scratch) chooseWidths(shape *native.DeltaLanes) int {
 		}
 		shape.Width[widest]--
 	}
-	best := 0
+	for i := range w.samples {
+		one := &w.samples[i]
+		for lane := range shape.Lanes {
+			if one.need[lane] > shape.Width[lane] {
+				one.misfits++
+			}
+		}
+	}
 	for range 2 {
 		for lane := range shape.Lanes {
 			sum -= int(shape.Width[lane])
-			shape.Width[lane], best = w.bestWidth(shape, lane, sum)
+			w.widen(shape, lane, sum)
 			sum += int(shape.Width[lane])
 		}
 	}
-	return best
 }
 
-// bestWidth returns the width of a lane with which the samples take the fewest bits, and these. others
-// is the sum of the other widths.
-func (w *scratch) bestWidth(shape *native.DeltaLanes, lane, others int) (uint8, int) {
+// widen gives a lane the width with which the samples take the fewest bits. others is the sum of the other widths.
+func (w *scratch) widen(shape *native.DeltaLanes, lane, others int) {
 	var count, wide [33]int // samples that fit in the other lanes, by the bits they need in this one
-	never := 0              // bits of samples that do not
+	was, left := shape.Width[lane], 0
 	for i := range w.samples {
 		one := &w.samples[i]
-		fits := true
-		for l := range shape.Lanes {
-			fits = fits && (l == lane || one.need[l] <= shape.Width[l])
+		need := one.need[lane]
+		if need > was && one.misfits == 1 || one.misfits == 0 {
+			count[need]++
+			wide[need] += one.wide
+			left += one.wide // of those that need more
 		}
-		if fits {
-			count[one.need[lane]]++
-			wide[one.need[lane]] += one.wide
-		} else {
-			never += one.wide
-		}
-	}
-	left := 0 // wide bits of those that need more
-	for _, n := range wide {
-		left += n
 	}
 	width, best, fitting := 0, 0, 0
 	for b := range min(int(shape.Bits[lane]), 32-others) + 1 {
 		fitting += count[b]
 		left -= wide[b]
-		if bits := never + left + fitting*(others+b); b == 0 || bits < best {
+		if bits := left + fitting*(others+b); b == 0 || bits < best {
 			width, best = b, bits
 		}
 	}
-	return uint8(width), best
+	if shape.Width[lane] = uint8(width); shape.Width[lane] == was {
+		return
+	}
+	for i := range w.samples {
+		switch one := &w.samples[i]; {
+		case one.need[lane] > was && one.need[lane] <= shape.Width[lane]:
+			one.misfits--
+		case one.need[lane] <= was && one.need[lane] > shape.Width[lane]:
+			one.misfits++
+		}
+	}
 }

@@ -12,7 +12,7 @@ import { Clock } from './clock.js';
 export { FrameError, State };
 
 const HELLO = 1, WELCOME = 2, KEYFRAME = 3, UPDATE = 4, SNAPSHOT = 5, INPUTS = 6, PONG = 7, ERROR = 8, INPUT = 16, ACK = 17, LOOK = 18, PING = 19, RESYNC = 20;
-const MAGIC = new TextEncoder().encode('evrp'), VERSION = 1, NO_BYTES = new Uint8Array(0);
+const MAGIC = new TextEncoder().encode('evrp'), VERSION = 2, NO_BYTES = new Uint8Array(0);
 const BATCH = 64, FRAME_BYTES = 48 << 10; // most inputs in a frame, and bytes of their data
 const WAITING = 1024, INPUT_BYTES = 32 << 10; // most inputs that wait, and bytes of data of one
 const AGAIN_BYTES = 1 << 10; // bytes of data that a frame repeats on a connection without order

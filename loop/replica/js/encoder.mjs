@@ -83,7 +83,7 @@ export function encode(base, next, publics, owners, rng, { keyframe = base.tick 
 	const same = (e) => before.get(e.slot)?.e.id === e.id && !e.anew;
 	const remain = new Set(next.entities.filter(same).map((e) => e.slot)), gone = keyframe ? [] : base.entities.filter((e) => !remain.has(e.slot));
 	const enters = next.entities.filter((e) => !same(e) || some(30)), entering = new Set(enters), stays = next.entities.filter((e) => !entering.has(e));
-	const guess = !keyframe && !base.partial && (predicted || some(2)), partial = !keyframe && some(3), included = stays.filter(() => !partial || rng.chance(2)), moving = new Set(included);
+	const guess = !keyframe && (predicted || some(2)), partial = !keyframe && some(3), included = stays.filter(() => !partial || rng.chance(2)), moving = new Set(included);
 	const owned = next.entities.filter((e) => e.own), wasOwned = (e) => same(e) && before.get(e.slot).e.own;
 	const own = next.entities.some((e) => !!e.own !== !!wasOwned(e)) || some(5), jumped = next.entities.map((_, i) => i).filter(() => some(9));
 	const applied = some(2) ? [rng.below(1000), rng.below(1000)] : null;

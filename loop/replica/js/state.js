@@ -106,7 +106,6 @@ export class State {
 		const flags = r.u8('flags', 63), predicted = (flags & PREDICTED) > 0;
 		this.partial = (flags & PARTIAL) > 0;
 		if (keyframe && (predicted || this.partial)) r.fail('flags', 'a Keyframe that is Predicted or Partial');
-		if (predicted && base.partial) r.fail('flags', 'Predicted after a Partial frame');
 		this.at = r.uv('at');
 		this.applied = flags & APPLIED ? { sequence: r.big('applied'), waited: r.big('applied') } : null;
 		const gone = keyframe ? NONE : this.#readLeaves(r, base), list = this.#readEnters(r, base, gone);
