@@ -69,9 +69,9 @@
 // No client makes the Sim or another client wait. A connection that does not take a frame gets the changes of several
 // ticks in the next one that it takes (Coalesce), or ends (Disconnect). If the goroutine of the Server has not sent the frames of
 // a send tick when the next one comes, that one is skipped: see Stats.Skipped. A malformed frame ends the
-// connection with an Error and changes nothing. [Limits] bound frames, bytes and sessions, of which no address
-// can take all; the Sim bounds the inputs that wait, and gives each session a share: see evertick.Config.Inputs. Clients cannot push Joined or Left, cannot follow what they do not own,
-// and see no more than ViewConfig and Column.To allow. That holds for mode View: one that simulates has the whole state. So what
+// connection with an Error and changes nothing. [Limits] bound frames, bytes and sessions, of which no address can take all; the Sim
+// bounds the inputs that wait, and gives each session a share: see evertick.Config.Inputs. Clients cannot push Joined or Left, cannot
+// follow what they do not own, and see no more than ViewConfig and Column.To allow. That holds for mode View: one that simulates has the whole state. So what
 // a client may do is in the [Grant] of each Join, and a zero Grant allows neither that mode, nor a view of any point, nor a category.
 //
 // # Guarantees

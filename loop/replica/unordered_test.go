@@ -43,7 +43,8 @@ func runUnordered(t *testing.T, seed uint64, each, moves bool, seen *unorderedRu
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 0))
 	w := newWorld(t, 3, Config{Joined: 100, Left: 101, Limits: Limits{Resume: time.Hour, FramesPerSecond: 100_000}}, evertick.InputConfig{})
-	c := PipeConfig{Loss: r.Float32() * 0.6, Duplicate: r.Float32() * 0.6, Reorder: r.Float32(), DelayNs: r.Int64N(40e6), JitterNs: r.Int64N(80e6), Seed: r.Uint64(), QueueBytes: 1 << 20}
+	c := PipeConfig{Loss: r.Float32() * 0.6, Duplicate: r.Float32() * 0.6, Reorder: r.Float32(),
+		DelayNs: r.Int64N(40e6), JitterNs: r.Int64N(80e6), Seed: r.Uint64(), QueueBytes: 1 << 20}
 	pipe, err := NewPipe(c)
 	check(t, err)
 	host := &unorderedHost{world: w, pipe: pipe, each: each}
