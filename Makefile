@@ -53,7 +53,7 @@ gate: ## machine code: nothing fused, vectors where promised; and mutants
 consumer: ## a module that depends on this one: fetched, vendored, edited
 	EVERTICK_GATE=1 go test $(SHORT) -count=1 -v -run Consumer ./internal/gate
 
-cross: ## arm64 with NEON, s390x, and an old x86 CPU, under qemu-user
+cross: ## arm64 with NEON, s390x, and an old x86 CPU under qemu-user, and 386
 	bash .ci/cross.sh $(SHORT)
 
 wasm: ## tests in WebAssembly: js in node, golden hashes also as wasip1 in wazero; and of the client in JavaScript

@@ -69,7 +69,7 @@ func (s *Sim) drawEntity(dst *physics.Drawing, o *DrawOptions, slot ecs.Slot) {
 		return
 	}
 	for _, t := range o.Tags {
-		if mask := t.Tag.Mask(); int(slot>>6) < len(mask) && mask[slot>>6]>>(slot&63)&1 != 0 {
+		if mask := t.Tag.Mask(); uint(slot>>6) < uint(len(mask)) && mask[slot>>6]>>(slot&63)&1 != 0 {
 			c.Color = t.Color
 			break
 		}

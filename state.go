@@ -361,7 +361,7 @@ func (s *Sim) prepareOwners(data []byte) error {
 	for i := 0; i < len(data)/8; i += 2 {
 		id := ecs.ID(wire.U64At(data, i))
 		slot, ok := s.World.PreparedSlot(id)
-		if !ok || int(slot) <= last {
+		if !ok || int64(slot) <= int64(last) {
 			return s.restoring.Corrupt("owner of a body", id)
 		}
 		last = int(slot)

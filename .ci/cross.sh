@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# cross.sh [-short]: runs tests for machines that this one is not, under qemu-user:
+# cross.sh [-short]: runs tests for machines that this one is not: under qemu-user
 # arm64 with its NEON kernels, big-endian s390x in pure Go, and an x86 CPU without
-# AVX, where the choice of a level must fall back instead of dying. That whole
+# AVX, where the choice of a level must fall back instead of dying; and 386, whose
+# int has 32 bits, which an amd64 CPU runs by itself. That whole
 # simulations are the same there is for determinism.sh to show, tick by tick. With
 # -short, numeric packages run only the tests that compare levels and hashes (arm64),
 # or hashes and formats (s390x).
@@ -37,6 +38,15 @@ fi
 if have "s390x" qemu-s390x-static; then
 	echo "s390x, pure Go"
 	CGO_ENABLED=0 GOOS=linux GOARCH=s390x emulated qemu-s390x-static 'Golden|Hash|Snapshot|Restore'
+fi
+
+if [[ $(go env GOHOSTARCH) == amd64 ]]; then
+	echo "386, pure Go"
+	CGO_ENABLED=0 GOOS=linux GOARCH=386 emulated env 'Golden|Hash|Slot|Snapshot|Restore'
+	# With a C compiler, too: nothing is left to compile.
+	CGO_ENABLED=1 GOOS=linux GOARCH=386 go list -deps ./physics ./spatial | grep /csrc && { echo "FAIL: kernels in C on 386"; failed=1; }
+else
+	echo "not run: 386: the host is not amd64"
 fi
 
 # old CPU LEVEL [SKIP]: the kernel tests pass on that CPU, less those whose names

@@ -5,7 +5,7 @@ set -uo pipefail
 
 failed=0
 targets=(windows/amd64 darwin/arm64 js/wasm)
-[[ ${1-} == -short ]] || targets+=(linux/arm64 linux/s390x)
+[[ ${1-} == -short ]] || targets+=(linux/arm64 linux/s390x linux/386)
 for target in "${targets[@]}"; do
 	echo "go vet for $target"
 	CGO_ENABLED=0 GOOS=${target%/*} GOARCH=${target#*/} go vet ./... || failed=1

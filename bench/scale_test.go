@@ -33,7 +33,7 @@ func TestScaleSearch(t *testing.T) {
 	const budget = 1e7
 	for _, exponent := range []float64{0.5, 1, 1.3, 2} {
 		var asked []int
-		s := scaleSearch{budgetNs: budget, first: 16, most: 1 << 40, measure: fakeCosts(exponent, &asked)}
+		s := scaleSearch{budgetNs: budget, first: 16, most: math.MaxInt, measure: fakeCosts(exponent, &asked)}
 		costs, fits, err := s.run()
 		if err != nil {
 			t.Fatal(err)

@@ -1,3 +1,5 @@
+//go:build cgo && !386 && !arm && !mips && !mipsle
+
 /* Copies between columns and records, by slot. Columns are read and written in sequence; records are at random
  * places, so those of later slots are prefetched. */
 #include <string.h>

@@ -111,7 +111,7 @@ func (b *Binding[H]) Get(id ID) (H, bool) {
 
 // At returns the handle bound to the entity in a slot, and false if there is none.
 func (b *Binding[H]) At(slot Slot) (H, bool) {
-	if int(slot) >= len(b.owners) || b.owners[slot] == 0 {
+	if uint(slot) >= uint(len(b.owners)) || b.owners[slot] == 0 {
 		var none H
 		return none, false
 	}

@@ -19,7 +19,7 @@ func (b *Blobs) record(at uint32) []byte {
 
 // find returns a pointer to the index of the record of a slot, or nil if the slot has no blob.
 func (b *Blobs) find(slot Slot) *uint32 {
-	if int(slot>>6) >= len(b.groups) {
+	if uint(slot>>6) >= uint(len(b.groups)) {
 		return nil
 	}
 	g, bit := &b.groups[slot>>6], uint64(1)<<(slot&63)

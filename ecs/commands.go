@@ -207,7 +207,7 @@ func cutBlob(values []byte) (data, rest []byte, ok bool) {
 	}
 	n := binary.LittleEndian.Uint32(values)
 	values = values[4:]
-	if n > maxBlob || int(n) > len(values) {
+	if n > maxBlob || uint64(n) > uint64(len(values)) {
 		return nil, nil, false
 	}
 	return values[:n], values[n:], true

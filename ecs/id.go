@@ -110,5 +110,5 @@ func (w *World) Handle(id ID) (Handle, bool) {
 // Valid reports whether the entity of a handle is alive, and still in the handle's slot.
 // It is false for any handle that this world did not issue, unless it issued an equal one.
 func (w *World) Valid(h Handle) bool {
-	return int(h.Slot) < len(w.ids) && w.ids[h.Slot] == h.Gen && h.Gen != 0
+	return uint(h.Slot) < uint(len(w.ids)) && w.ids[h.Slot] == h.Gen && h.Gen != 0
 }

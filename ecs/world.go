@@ -172,7 +172,7 @@ func (w *World) Slot(id ID) (Slot, bool) { return w.table.slot(id) }
 // ID returns the entity in a slot. It reports false for a free slot, and for
 // one outside the capacity.
 func (w *World) ID(slot Slot) (ID, bool) {
-	if int(slot) >= len(w.ids) {
+	if uint(slot) >= uint(len(w.ids)) {
 		return 0, false
 	}
 	id := w.ids[slot]

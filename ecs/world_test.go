@@ -623,3 +623,21 @@ func TestNoAllocation(t *testing.T) {
 		}
 	}
 }
+
+// A slot beyond the world resolves to nothing, also where int has 32 bits and a large slot becomes a negative one.
+func TestSlotBeyondTheWorld(t *testing.T) {
+	w := newWorld(t, 64)
+	spawn(t, w)
+	b := NewBinding(w, func(ID, int) {})
+	if err := b.Bind(1, 5); err != nil {
+		t.Fatal(err)
+	}
+	for _, slot := range []Slot{64, 1 << 30, 1 << 31, math.MaxUint32} {
+		if id, ok := w.ID(slot); ok {
+			t.Errorf("slot %d resolves to %v", slot, id)
+		}
+		if _, ok := b.At(slot); ok || w.Valid(Handle{slot, 1}) || w.JumpAt(slot) {
+			t.Errorf("slot %d has an entity", slot)
+		}
+	}
+}

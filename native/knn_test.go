@@ -191,7 +191,7 @@ func TestParityKNNManyCandidates(t *testing.T) {
 		func(int) float32 { return 7 },
 		func(i int) float32 { return float32(i % 3) },
 		func(i int) float32 { return float32(1e30) * float32(i%7) },
-		func(i int) float32 { return float32(i*2654435761>>16&0xffff) / 16 },
+		func(i int) float32 { return float32(uint64(i)*2654435761>>16&0xffff) / 16 },
 	} {
 		s := &paritytest.Scene{Name: "many", Scale: 1}
 		for i := range uint32(5000) {

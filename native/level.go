@@ -3,6 +3,7 @@ package native
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"os"
 	"runtime"
 	"strings"
@@ -177,8 +178,11 @@ func Info() Information {
 // String is one line: "level avx2 of go, c, avx2; kernels built by gcc 12.2".
 func (i Information) String() string {
 	built := "pure Go: built without cgo (no C compiler, or CGO_ENABLED=0)"
-	if i.Compiler != "" {
+	switch {
+	case i.Compiler != "":
 		built = "kernels built by " + i.Compiler
+	case bits.UintSize == 32:
+		built = "pure Go: the kernels are for machines of 64 bits"
 	}
 	s := fmt.Sprintf("level %s of %s; %s", i.Level, names(i.Levels), built)
 	for _, r := range i.Refused {

@@ -125,7 +125,7 @@ func (s *Sorter) reserveMarks(by RowOrder, limit int, dist2 bool) {
 // distance, or the reverse. The sign bit of a distance is flipped, so that keys sort as unsigned integers.
 func (s *Sorter) sortRowsGo(by RowOrder, limit, from int, ends, slots []uint32, dist2 []float32) bool {
 	for _, slot := range slots[from:ends[len(ends)-1]] {
-		if int(slot) >= limit {
+		if uint(slot) >= uint(limit) {
 			return false
 		}
 	}

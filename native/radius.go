@@ -198,7 +198,7 @@ func (s *search) row(reach float32, fill int) int {
 func (s *search) flush(fill int) int {
 	candidates, total := 0, s.p.Len()
 	for _, r := range s.runs[:s.n] {
-		if r.first > r.last || int(r.last) > total {
+		if r.first > r.last || uint(r.last) > uint(total) {
 			return contradiction
 		}
 		candidates += int(r.last - r.first)

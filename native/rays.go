@@ -74,7 +74,7 @@ func (s *Spheres) bad(p *Points, radius []float32) int {
 	slot := -1
 	for at := range p.Len() {
 		o := p.Blocks[at/BlockLen].Slot[at%BlockLen]
-		if r := radius[o]; !(r >= 0 && r <= math.MaxFloat32) && (slot < 0 || int(o) < slot) {
+		if r := radius[o]; !(r >= 0 && r <= math.MaxFloat32) && (slot < 0 || uint(o) < uint(slot)) {
 			slot = int(o)
 		}
 	}

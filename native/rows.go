@@ -36,7 +36,7 @@ func liveGo(p *Points, n int, bitmap []uint64, live []uint16) {
 func KeepLive(level Level, bitmap []uint64, from int, ends []uint32, rows *Rows) {
 	at := uint32(from)
 	for _, end := range ends {
-		if end < at || int(end) > len(rows.Slots) {
+		if end < at || uint(end) > uint(len(rows.Slots)) {
 			panic("native: KeepLive: ends do not fit")
 		}
 		at = end
@@ -101,7 +101,7 @@ func ScatterRows(level Level, from *Rows, begin int, number []uint32, to *RowsTo
 func scatterRowsGo(from *Rows, begin int, number []uint32, to *RowsTo) int {
 	for i, row := range number {
 		end := int(from.Ends[i])
-		if end < begin || end > len(from.Slots) || int(row) >= len(to.Offsets) {
+		if end < begin || end > len(from.Slots) || uint(row) >= uint(len(to.Offsets)) {
 			return i
 		}
 		at := int(to.Offsets[row])

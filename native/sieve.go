@@ -86,7 +86,7 @@ func (s *Sieve) Sample(c *Columns) (passes, tests float64) {
 	}
 	for i := range n {
 		slot := c.Slots[i*len(c.Slots)/n]
-		if int(slot) >= c.limit() {
+		if uint(slot) >= uint(c.limit()) {
 			continue
 		}
 		cell := s.torus.cell(c.X[slot], c.Y[slot], c.Z[slot])

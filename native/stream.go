@@ -139,7 +139,7 @@ func streamGo(s *Sieve, c *Columns, from, to int, h *Hits) (int, Stop) {
 		next = min(c.Slots[from-1], MaxSlots) + 1
 	}
 	for i, slot := range c.Slots[from:to] {
-		if slot < next || int(slot) >= len(x) {
+		if slot < next || uint(slot) >= uint(len(x)) {
 			return from + i, Bad
 		}
 		next = slot + 1

@@ -51,7 +51,7 @@ func mustAscend(message string, ends []uint32, most int) {
 		}
 		at = end
 	}
-	if int(at) > most {
+	if uint(at) > uint(most) {
 		panic(message)
 	}
 }

@@ -133,7 +133,7 @@ func (u *slotUse) add(slot uint32) {
 		u.shared = true
 		return
 	}
-	for int(slot/64) >= len(u.used) {
+	for uint(slot/64) >= uint(len(u.used)) {
 		u.used = append(u.used, 0)
 	}
 	u.shared = u.used.has(int(slot))
@@ -141,7 +141,7 @@ func (u *slotUse) add(slot uint32) {
 }
 
 func (u *slotUse) remove(slot uint32) {
-	if !u.shared && int(slot/64) < len(u.used) {
+	if !u.shared && uint(slot/64) < uint(len(u.used)) {
 		u.used[slot/64] &^= 1 << (slot % 64)
 	}
 }
@@ -162,7 +162,7 @@ func (w *World) markTeleportedSlot(slot uint32) {
 	if slot >= maxSlot {
 		return
 	}
-	for int(slot/64) >= len(w.teleports) {
+	for uint(slot/64) >= uint(len(w.teleports)) {
 		w.teleports = append(w.teleports, 0)
 	}
 	w.teleports.add(int(slot))

@@ -194,7 +194,7 @@ func (t *nearestTask) Do(_, c int) {
 		if i > 0 {
 			at = int(ends[i-1])
 		}
-		if int(ends[i]) > at {
+		if uint(ends[i]) > uint(at) {
 			slots[i], dist2[i] = slots[at], dist2[at]
 		} else {
 			slots[i], dist2[i] = NoSlot, float32(math.Inf(1))

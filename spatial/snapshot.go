@@ -141,7 +141,7 @@ func (ix *Index) CheckSnapshot(data []byte, rows int) error {
 	if limit > native.MaxSlots || categories > 1 {
 		return corrupt("limit of the slots", limit)
 	}
-	if int(limit) > rows {
+	if uint(limit) > uint(rows) {
 		return fault.Field(fault.ErrCapacity, "spatial: snapshot: limit of the slots", limit)
 	}
 	step, points := pointBytes+4*int(categories), r.Rest()
@@ -154,7 +154,7 @@ func (ix *Index) CheckSnapshot(data []byte, rows int) error {
 		if slot >= limit {
 			return corrupt("slot", slot)
 		}
-		for int(slot/64) >= len(seen) {
+		for uint(slot/64) >= uint(len(seen)) {
 			seen = append(seen, 0)
 		}
 		if seen[slot/64]&(1<<(slot%64)) != 0 {

@@ -1,3 +1,5 @@
+//go:build cgo && !386 && !arm && !mips && !mipsle
+
 /* The kernels at level neon, 4 lanes. */
 #if defined(__aarch64__)
 #define LEVEL neon

@@ -1,4 +1,4 @@
-//go:build cgo
+//go:build cgo && !386 && !arm && !mips && !mipsle
 
 package rigid
 

@@ -189,6 +189,7 @@ func (r *reader) read(f *ast.File) {
 			r.fault(i, "a core package must not import %s", name)
 		}
 	}
+	counted := map[ast.Node]bool{} // conditions of loops that count up to an end within a slice
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.RangeStmt:
@@ -197,9 +198,38 @@ func (r *reader) read(f *ast.File) {
 			if obj := r.info.Uses[n]; obj != nil {
 				r.use(n, obj)
 			}
+		case *ast.ForStmt:
+			if c, ok := n.Cond.(*ast.BinaryExpr); ok && n.Post != nil && c.Op == token.LSS {
+				counted[c] = true
+			}
+		case *ast.BinaryExpr:
+			switch n.Op {
+			case token.LSS, token.GTR, token.LEQ, token.GEQ:
+				if !counted[n] {
+					r.order(n.X)
+					r.order(n.Y)
+				}
+			}
 		}
 		return true
 	})
+}
+
+// order reads one side of a comparison. An int has 32 bits on some machines, where a large uint32 becomes a negative
+// one, which is below every length.
+func (r *reader) order(side ast.Expr) {
+	call, ok := ast.Unparen(side).(*ast.CallExpr)
+	if !ok || len(call.Args) != 1 || !r.info.Types[call.Fun].IsType() || r.info.TypeOf(call.Fun) != types.Typ[types.Int] {
+		return
+	}
+	if from, ok := r.info.TypeOf(call.Args[0]).Underlying().(*types.Basic); ok {
+		switch from.Kind() {
+		case types.Uint32, types.Uint, types.Uint64, types.Uintptr, types.Int64:
+			if r.info.Types[call.Args[0]].Value == nil {
+				r.fault(call, "int of %s in a comparison has 32 bits on some machines: compare as uint", from)
+			}
+		}
+	}
 }
 
 func (r *reader) rangeOver(n *ast.RangeStmt) {
@@ -276,6 +306,9 @@ func Sum(s set, step time.Duration) float64 {
 	slices.Sort(keys)
 	for i := range keys { _ = i }
 	for range 3 { }
+	short, slot := uint16(3), uint32(3)
+	if int(short) < len(keys) && uint(slot) < uint(len(keys)) { return 0 }
+	for i := 0; i < int(slot); i++ { }
 	return math.Sqrt(math.MaxFloat32) + step.Seconds()
 }
 `
@@ -295,7 +328,7 @@ type set map[int]float32
 
 type holder struct{ set }
 
-func Bad[M ~map[int]bool](s set, h holder, m M, shared *sync.Map) {
+func Bad[M ~map[int]bool](s set, h holder, m M, shared *sync.Map, slot uint32, rows []int) {
 	for range s { } // order-free:
 	for range h.set { }
 	for range m { }
@@ -310,6 +343,8 @@ func Bad[M ~map[int]bool](s set, h holder, m M, shared *sync.Map) {
 	_ = os.Getenv("X")
 	_ = complex(1, 2)
 	for range unknown() { }
+	_ = int(slot) >= len(rows)
+	_ = len(rows) < int(slot>>6)
 }
 `
 	dir := t.TempDir()

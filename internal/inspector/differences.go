@@ -135,7 +135,7 @@ func (d *differ) tags() {
 }
 
 func hasBit(mask []uint64, slot ecs.Slot) bool {
-	return int(slot>>6) < len(mask) && mask[slot>>6]>>(slot&63)&1 != 0
+	return uint(slot>>6) < uint(len(mask)) && mask[slot>>6]>>(slot&63)&1 != 0
 }
 
 func (d *differ) columns() {

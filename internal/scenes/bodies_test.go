@@ -115,7 +115,7 @@ func TestBadScenes(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		n    int
-	}{{"opera", 1}, {"arena", 0}, {"pyramid", -1}, {"arena", arena.MaxN() + 1}, {"pyramids", 1 << 40}} {
+	}{{"opera", 1}, {"arena", 0}, {"pyramid", -1}, {"arena", arena.MaxN() + 1}, {"pyramids", math.MaxInt}} {
 		if _, err := scenes.New(c.name, c.n, 1, physics.Config{}); !errors.Is(err, fault.ErrRange) {
 			t.Errorf("%s %d: %v", c.name, c.n, err)
 		}

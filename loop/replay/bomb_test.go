@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -116,7 +117,7 @@ func TestSnapshotBomb(t *testing.T) {
 // The limit lets a scenario pass over its own snapshots, and is checked.
 func TestMaxSnapshot(t *testing.T) {
 	dir, hashes := recorded(t, scenario(nil), 30, replay.Options{SnapshotTicks: 20})
-	for _, limit := range []int{0, 1, worldlog.MaxSnapshot, 1 << 40} {
+	for _, limit := range []int{0, 1, worldlog.MaxSnapshot, math.MaxInt} {
 		sc := scenario(nil)
 		sc.MaxSnapshot = limit
 		if sim, err := replay.Seek(dir, sc, 25, nil); err != nil || sim.Hash() != hashes[25] {

@@ -119,7 +119,7 @@ func (s *source) followed(v *viewer) (uint32, bool) {
 		}
 		return v.own[i], true
 	}
-	if int(v.slot) < len(p.ids) && p.ids[v.slot] == id {
+	if uint(v.slot) < uint(len(p.ids)) && p.ids[v.slot] == id {
 		return v.slot, !(v.centre.asked && s.hides(v, v.slot))
 	}
 	if v.sought == id && v.generation == p.world.generation {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -260,7 +261,7 @@ func TestSnapshotBombs(t *testing.T) {
 	}{
 		{"more than the limit", bomb, large, DefaultSnapshot, ErrCapacity, 1 << 20},
 		{"more than the caller's limit", bomb, large, 1000, ErrCapacity, 1 << 20},
-		{"no limit beyond that of the format", bomb, large, 1 << 62, nil, large + unpacking},
+		{"no limit beyond that of the format", bomb, large, math.MaxInt, nil, large + unpacking},
 		{"as much as the limit", bomb, large, large, nil, large + unpacking},
 		{"a header that says less", bomb, 1000, DefaultSnapshot, ErrCorrupt, 1 << 20},
 		{"a header that says more", enc.EncodeAll(zeros[:1000], nil), large, large, ErrCorrupt, 1 << 20},

@@ -94,7 +94,7 @@ func collideGo(shapes []Shape, bodyOf []uint32, poses Poses, pairs Pairs, recycl
 	bodies := uint32(len(poses.X))
 	for i := range out {
 		a, b := as[i], bs[i]
-		if int(a) >= len(shapes) || int(b) >= len(shapes) || bodyOf[a] >= bodies || bodyOf[b] >= bodies {
+		if uint(a) >= uint(len(shapes)) || uint(b) >= uint(len(shapes)) || bodyOf[a] >= bodies || bodyOf[b] >= bodies {
 			return false
 		}
 		if recycled != nil && recycled[i] >= 0 {

@@ -1,3 +1,5 @@
+//go:build cgo && !386 && !arm && !mips && !mipsle
+
 /* The cell list at the levels of package csrc, with its flags and function attributes. */
 #include "celllist.h"
 #include <string.h>

@@ -56,7 +56,7 @@ func (play Play) Function() Function {
 // Pool.Do.
 func Evaluate(ctx context.Context, p Pool, function string, sets [][]float32, matches []Match) ([]float64, error) {
 	for i, m := range matches {
-		if m.Worlds < 1 || m.Worlds > math.MaxUint32 {
+		if m.Worlds < 1 || uint64(m.Worlds) > math.MaxUint32 {
 			return nil, fault.Field(ErrRange, fmt.Sprintf("search: matches[%d].Worlds", i), m.Worlds)
 		}
 		for k, player := range m.Players {
