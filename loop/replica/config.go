@@ -123,10 +123,10 @@ func (c *Config) checkRanges(faults *fault.List) {
 	}
 }
 
-func (c Config) withDefaults() Config {
+func (c Config) withDefaults(hz float64) Config {
 	c.Every = cmp.Or(c.Every, 1)
 	c.SlowTicks = cmp.Or(c.SlowTicks, defaultSlowTicks)
-	c.Limits = c.Limits.withDefaults()
+	c.Limits = c.Limits.withDefaults(hz)
 	return c
 }
 
@@ -191,7 +191,7 @@ type Limits struct {
 	// FramesPerSecond and BytesPerSecond of a session, with room for a burst of two seconds. A frame beyond
 	// them ends the connection with TooFast. A request for a Keyframe counts as many frames as an eighth of a
 	// second allows. A client can resume its session eight times a second, in a count of its own.
-	// 0: 240 and 256 KiB.
+	// 0: four frames and 4 KiB for each tick of the Sim, but at least 240 and 256 KiB.
 	FramesPerSecond, BytesPerSecond int
 	// Lead is the number of ticks that an input may be for in the future. 0: 240.
 	Lead uint64

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"cmp"
+	"math/bits"
 	"time"
 )
 
@@ -10,6 +11,7 @@ const (
 	defaultFrameBytes      = 64 << 10
 	defaultFramesPerSecond = 240
 	defaultBytesPerSecond  = 256 << 10
+	bytesPerTick           = 4 << 10
 	defaultLead            = 240
 	defaultResume          = 30 * time.Second
 	defaultSlowTicks       = 60
@@ -26,11 +28,13 @@ const (
 	resyncsPerSecond = 8
 )
 
-func (l Limits) withDefaults() Limits {
+// withDefaults sets the limits that are 0. hz is the number of ticks a second: an honest client sends up to an input, an
+// acknowledgement and a Look in each, and now and then a Ping.
+func (l Limits) withDefaults(hz float64) Limits {
 	l.Sessions = cmp.Or(l.Sessions, defaultSessions)
 	l.FrameBytes = cmp.Or(l.FrameBytes, defaultFrameBytes)
-	l.FramesPerSecond = cmp.Or(l.FramesPerSecond, defaultFramesPerSecond)
-	l.BytesPerSecond = cmp.Or(l.BytesPerSecond, defaultBytesPerSecond)
+	l.FramesPerSecond = cmp.Or(l.FramesPerSecond, max(defaultFramesPerSecond, int(min(4*hz, mostPerSecond))))
+	l.BytesPerSecond = cmp.Or(l.BytesPerSecond, max(defaultBytesPerSecond, int(min(bytesPerTick*hz, mostPerSecond))))
 	l.Lead = cmp.Or(l.Lead, defaultLead)
 	l.Resume = cmp.Or(l.Resume, defaultResume)
 	return l
@@ -69,12 +73,25 @@ func (w *window) has(seq uint64) bool {
 	return age >= 64 || w.seen>>age&1 != 0
 }
 
-// add adds a number that has arrived.
-func (w *window) add(seq uint64) {
+// add adds a number that has arrived. It returns how many of those that are now out of the window have not.
+func (w *window) add(seq uint64) (lost uint64) {
 	if seq > w.greatest {
+		by := seq - w.greatest
+		missing := ^w.seen
+		if w.greatest < 64 { // numbers begin with 1
+			missing &= 1<<w.greatest - 1
+		}
+		if by < 64 {
+			missing >>= 64 - by
+		}
+		lost = uint64(bits.OnesCount64(missing))
+		if by > 64 {
+			lost += by - 64
+		}
 		w.seen = w.seen<<min(seq-w.greatest, 64) | 1
 		w.greatest = seq
 	} else if age := w.greatest - seq; age < 64 {
 		w.seen |= 1 << age
 	}
+	return lost
 }

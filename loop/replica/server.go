@@ -77,7 +77,8 @@ func New(sim *evertick.Sim, c Config) (*Server, error) {
 		_, other := newSource(sim, &names) // without Tags, which it would add to the World
 		return nil, errors.Join(err, other)
 	}
-	c = c.withDefaults()
+	num, den := sim.Loop().Rate()
+	c = c.withDefaults(float64(num) / float64(den))
 	source, err := newSource(sim, &c)
 	if err != nil {
 		return nil, err
@@ -86,7 +87,6 @@ func New(sim *evertick.Sim, c Config) (*Server, error) {
 	if c.Spectate {
 		c.Joined, c.Left, source.columns.owner = 0, 0, nil
 	}
-	num, den := sim.Loop().Rate()
 	s := &Server{
 		sim: sim, config: c, clock: sim.Config().Clock, source: source, shape: source.schema(), signer: newSigner(c.Secret, c.Spectate),
 		period:   int64(float64(c.Every) * float64(den) * 1e9 / float64(num)),

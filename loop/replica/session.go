@@ -316,11 +316,11 @@ func (ses *session) push(in *intent, now int64, total *IntentStats) {
 		switch {
 		case err == nil:
 			n.Pushed++
-			ses.window.add(in.seq)
+			n.Lost += ses.window.add(in.seq)
 			ses.lastTick = max(ses.lastTick, in.tick)
 		case errors.Is(err, loop.ErrDuplicate):
 			n.Duplicate++
-			ses.window.add(in.seq)
+			n.Lost += ses.window.add(in.seq)
 		default:
 			n.Refused++
 		}
@@ -335,6 +335,7 @@ func (n *IntentStats) add(o *IntentStats) {
 	n.Early += o.Early
 	n.Refused += o.Refused
 	n.Late += o.Late
+	n.Lost += o.Lost
 }
 
 // receiveAck notes the newest tick that has arrived. One that the server has not reached is of a state

@@ -66,6 +66,7 @@ type IntentStats struct {
 	Early     uint64 // dropped: for a tick beyond Limits.Lead
 	Refused   uint64 // dropped: Sim.Push refused them, or the session only watches
 	Late      uint64 // of those pushed: applied at a tick after their own
+	Lost      uint64 // never taken, since they did not arrive or were dropped as Early or Refused: counted when the number is 64 below the greatest one
 }
 
 // Phase is the time of a part of a send tick in ns.
