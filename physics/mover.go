@@ -63,7 +63,7 @@ type Movers struct {
 	// the velocity of characters that do not stand on ground.
 	VX, VY []float32
 	// Ground is the shape on which each stands, or the zero Shape; GroundX, GroundY are its normal.
-	// Ground carries the character along. Start with zeros.
+	// Ground carries the character along, and so does the belt of a ground with a TangentSpeed. Start with zeros.
 	Ground           []Shape
 	GroundX, GroundY []float32
 	// QueryFilter selects the shapes that are obstacles. Exclude leaves out the body of a

@@ -206,6 +206,91 @@ func TestMoverIsCarried(t *testing.T) {
 	}
 }
 
+// Ground that moves in any way carries a character without losing it, with and without snapping: after whole periods it is
+// where it was on a lift, a swing and a see-saw.
+func TestMoverKeepsItsPlaceOnMovingGround(t *testing.T) {
+	run := paritytest.Start(t, "movers on moving ground")
+	between := func(lo, hi float64) float64 { return lo + (hi-lo)*run.Float64() }
+	one := func(place, ax, ay, tilt float64, period int, snap float32) {
+		t.Helper()
+		r := fixture{t, newWorld(t, physics.Config{})}
+		plank := r.body(physics.KinematicBody, 0, 0)
+		r.polygon(plank, plain, physics.Box(12, 0.1))
+		h := r.hero(float32(place), 0.1+tall)
+		h.def.SnapDistance = snap
+		h.walk(0, 30)
+		x, y := h.m.X[0], h.m.Y[0]
+		for i := range 4 * period {
+			phase := 2 * math.Pi * float64(i+1) / float64(period)
+			sin := math.Sin(phase)
+			r.no(r.w.SetTargetTransform(plank, [2]float32{float32(ax * sin), float32(ay * math.Sin(2*phase))}, float32(tilt*sin), dt))
+			r.steps(1)
+			if h.walk(0, 1); !h.stands() {
+				t.Fatalf("at %g, swing %g and %g m, %g rad, period %d, snap %g: in the air in step %d", place, ax, ay, tilt, period, snap, i)
+			}
+		}
+		if off := math.Hypot(float64(h.m.X[0]-x), float64(h.m.Y[0]-y)); off > 0.03 {
+			t.Errorf("at %g, swing %g and %g m, %g rad, period %d, snap %g: %g m off", place, ax, ay, tilt, period, snap, off)
+		}
+	}
+	for _, snap := range []float32{0, 0.3} {
+		one(6, 0, 0, 0.5, 120, snap)
+		one(3, 0, 0, 0.5, 360, snap)
+		one(0, 0, 2, 0, 120, snap)
+		one(0, 4, 1, 0, 120, snap)
+		for range paritytest.Rounds(50) {
+			one(between(-6, 6), between(0, 3), between(0, 0.5), between(0, 0.5), 100+run.IntN(200), snap)
+		}
+	}
+}
+
+// A lift at any speed keeps its rider.
+func TestMoverOnLifts(t *testing.T) {
+	for _, snap := range []float32{0, 0.3} {
+		for _, v := range []float32{0.1, 1, 3, 8, -0.1, -1, -3, -8} {
+			r := newFixture(t, 0)
+			lift := r.body(physics.KinematicBody, 0, -1)
+			r.box(lift, plain, 3, 1)
+			h := r.hero(0.5, tall)
+			h.def.SnapDistance = snap
+			h.walk(0, 30)
+			r.no(r.w.SetVelocity(lift, [2]float32{0, v}, 0))
+			for range 120 {
+				r.steps(1)
+				h.walk(0, 1)
+				if !h.stands() {
+					t.Fatalf("lift at %g, snap %g: in the air", v, snap)
+				}
+			}
+			_, y := r.at(lift)
+			h.expect("on the lift", 0.5, y+1+tall, 0.005)
+		}
+	}
+}
+
+// A belt carries a character clockwise around the shape: up and down slopes, too, and beside its own walk.
+func TestMoverOnBelts(t *testing.T) {
+	for _, angle := range []float64{0, 0.5, -0.5} {
+		for _, speed := range []float32{0.01, 2, -1} {
+			for _, walk := range []float32{0, -0.5} {
+				r := newFixture(t, 0)
+				belt := plain
+				belt.TangentSpeed = speed
+				r.box(r.body(physics.StaticBody, 0, 0, turned(angle)), belt, 30, 0.5)
+				h := r.hero(0, float32(0.8/math.Cos(angle)+0.61))
+				h.walk(0, 60)
+				x, y := float64(h.m.X[0]), float64(h.m.Y[0])
+				h.walk(walk, 60)
+				along := float64(speed)*math.Cos(angle) + float64(walk)
+				h.expect("on the belt", x+along, y+along*math.Tan(angle), 0.02)
+				if !h.stands() {
+					t.Errorf("belt at %g, angle %g: in the air", speed, angle)
+				}
+			}
+		}
+	}
+}
+
 func TestMoverUnderRoofs(t *testing.T) {
 	for _, c := range []struct{ height, x float32 }{
 		{1.5, 3.695}, {1.8, 3.92}, // the head is round

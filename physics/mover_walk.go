@@ -41,8 +41,10 @@ func (w *walker) move(t *moverTask, i int) {
 	m.setSpan(&p.Ray, i)
 	v := rigid.Vec{X: m.VX[i], Y: m.VY[i]}
 	w.grounded = m.Ground[i] != (Shape{})
-	carried := w.groundMotion(m.Ground[i])
+	carried := w.groundMotion(m.Ground[i], rigid.Vec{X: m.GroundX[i], Y: m.GroundY[i]})
+	before := w.at
 	w.recover()
+	carried = without(carried, sub(w.at, before)) // ground that rises has pushed it already
 	if length(carried) > minMove {
 		w.slide(carried)
 	}
@@ -69,20 +71,35 @@ func (w *walker) move(t *moverTask, i int) {
 	t.pushes[i] = w.push
 }
 
-// groundMotion returns how far the ground moves at the foot in the time of the move.
-func (w *walker) groundMotion(ground Shape) rigid.Vec {
+// groundMotion returns how far ground with that normal carries the character in the time of the move: by the motion of its
+// body, at the centre of the round end at the foot, which keeps its place on ground that turns; and by its belt.
+func (w *walker) groundMotion(ground Shape, normal rigid.Vec) rigid.Vec {
 	s := w.t.s
 	if ground == (Shape{}) || !s.shapeTable.ids.holds(ground.index, ground.generation) {
 		return rigid.Vec{}
 	}
 	body, c, p := s.shapeTable.body[ground.index], s.cols, &s.queries.poses
-	foot := add(w.at, scale(w.t.up, w.t.foot))
-	rx, ry := foot.X-p.X[body], foot.Y-p.Y[body]
-	d := scale(rigid.Vec{X: c.VX[body] - float32(c.W[body]*ry), Y: c.VY[body] + float32(c.W[body]*rx)}, w.t.dt)
+	centre := add(w.at, scale(w.t.up, w.t.foot+w.t.form.shape.Radius))
+	way := scale(rigid.Vec{X: c.VX[body], Y: c.VY[body]}, w.t.dt)
+	r := rigid.Vec{X: centre.X - (p.X[body] - way.X), Y: centre.Y - (p.Y[body] - way.Y)}
+	sin, cos := rigid.SinCos(float32(c.W[body] * w.t.dt))
+	turned := rigid.Vec{X: float32(cos*r.X) - float32(sin*r.Y), Y: float32(sin*r.X) + float32(cos*r.Y)}
+	belt := float32(s.shapes.TangentSpeed[ground.index] * w.t.dt)
+	d := add(add(way, sub(turned, r)), rigid.Vec{X: float32(normal.Y * belt), Y: float32(-normal.X * belt)})
 	if !(length(d) <= maxTuning) { // a column may hold any value
 		return rigid.Vec{}
 	}
 	return d
+}
+
+// without returns a move less the part of it that another one has made already.
+func without(d, made rigid.Vec) rigid.Vec {
+	size := length(made)
+	if size < minMove {
+		return d
+	}
+	made = scale(made, 1/size)
+	return sub(d, scale(made, max(min(dot(d, made), size), 0)))
 }
 
 // alongGround turns an intended move so that it follows the ground and keeps its horizontal length.

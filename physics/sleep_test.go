@@ -584,3 +584,26 @@ func TestEventsOfSleepAreToldOnce(t *testing.T) {
 		t.Errorf("woke: %v", woke)
 	}
 }
+
+// A belt that is slower than bodies at rest moves its load, and a load that something holds back falls asleep.
+func TestSlowBelts(t *testing.T) {
+	for _, speed := range []float32{0.04, 0.01, -0.002} {
+		r := newFixture(t, -10)
+		belt := material(0.6, 0)
+		belt.TangentSpeed = speed
+		r.floor(belt)
+		load := r.dynamic(0, 0.5, sleeps)
+		r.box(load, plain, 0.5, 0.5)
+		r.seconds(10)
+		x, _ := r.at(load)
+		r.near("way of the load", x, 10*float64(speed), 0.05*math.Abs(float64(speed))*10+1e-3)
+		if !r.w.Awake(load) {
+			t.Errorf("belt at %g: the load is asleep", speed)
+		}
+		r.box(r.body(physics.StaticBody, float32(x)+float32(math.Copysign(1.02, float64(speed))), 0.5), plain, 0.5, 0.5)
+		r.seconds(20)
+		if r.w.Awake(load) {
+			t.Errorf("belt at %g: a load at a wall is awake", speed)
+		}
+	}
+}

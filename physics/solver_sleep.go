@@ -338,7 +338,7 @@ func (s *solver) sleepIslands() {
 }
 
 // buildIslands builds the islands of awake bodies, and marks as restless the bodies
-// that a moving kinematic body touches.
+// that a moving kinematic body touches, or that a belt moves.
 func (s *solver) buildIslands() {
 	z, t := &s.sleep, &s.shapes
 	z.islands.Reset(s.rows)
@@ -357,10 +357,24 @@ func (s *solver) buildIslands() {
 	}
 	for i := range s.contacts {
 		if c := &s.contacts[i]; c.Count > 0 && c.Flags&noPush == 0 && s.shapesLive(c) {
-			join(t.filters.Body[c.A], t.filters.Body[c.B])
+			a, b := t.filters.Body[c.A], t.filters.Body[c.B]
+			join(a, b)
+			if belt := t.TangentSpeed[c.A] + t.TangentSpeed[c.B]; belt != 0 {
+				s.keepOnBelt(a, belt)
+				s.keepOnBelt(b, belt)
+			}
 		}
 	}
 	s.eachJoint(join)
+}
+
+// keepOnBelt marks a body as restless if it moves at half the speed of a belt or faster. A belt may be slower than bodies at
+// rest; one that something holds back can sleep.
+func (s *solver) keepOnBelt(i uint32, belt float32) {
+	c := s.cols
+	if float32(c.VX[i]*c.VX[i])+float32(c.VY[i]*c.VY[i]) > float32(0.25*float32(belt*belt)) {
+		s.sleep.restless.add(int(i))
+	}
 }
 
 // putToSleep puts an awake body to sleep.
