@@ -80,7 +80,7 @@ type BodyDef struct {
 	// sub-steps instead of one, and more slowly if a heavy body rests on a light one; for a body that must hold any
 	// load at once, static is better. A body that is locked along both axes may still turn.
 	LockX, LockY bool
-	// DisableSleep keeps the body simulated even when it is at rest.
+	// DisableSleep keeps the body simulated even when it is at rest. EnableSleep changes it.
 	DisableSleep bool
 	// Asleep creates the body asleep; it stays asleep until something wakes it: see World.Awake. Shapes, joints, a
 	// mass and ignored pairs that it gets before the first step do not wake it, and neither do static bodies that

@@ -42,7 +42,7 @@ type Columns struct {
 // Bits of Columns.Flags.
 const (
 	FlagFixedRotation = 1 << iota // BodyDef.FixedRotation
-	FlagDisableSleep              // BodyDef.DisableSleep
+	FlagDisableSleep              // BodyDef.DisableSleep, EnableSleep
 	FlagDisabled                  // taken out of the world: see World.Disable
 	FlagBullet                    // BodyDef.Bullet
 	FlagAsleep                    // at rest, until something wakes it: see World.Awake

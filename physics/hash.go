@@ -1,6 +1,8 @@
 package physics
 
 import (
+	"math"
+
 	"strconv"
 	"unsafe"
 
@@ -88,6 +90,9 @@ func (w *World) appendSolverHashes(dst []ColumnHash) []ColumnHash {
 		}
 		dst = append(dst, ColumnHash{Name: "Tuning", Hash: statehash.Rows(numbers[:])})
 	}
+	if s.subStepRate != 0 && s.subStepRate != usualSubStepRate {
+		dst = append(dst, ColumnHash{Name: "SubStepRate", Hash: uint64(math.Float32bits(s.subStepRate))})
+	}
 	if w.origin != [2]float64{} {
 		dst = append(dst, ColumnHash{Name: "Origin", Hash: statehash.Rows(w.origin[:])})
 	}
@@ -97,6 +102,9 @@ func (w *World) appendSolverHashes(dst []ColumnHash) []ColumnHash {
 	dst = s.appendMaterialHash(dst)
 	return w.appendSwitchHashes(dst)
 }
+
+// usualSubStepRate is the rate of the sub-steps in a world with default Config and steps of 1/60 s.
+var usualSubStepRate = (&rigid.Params{}).SubStepRate(1. / 60)
 
 // StageHashes returns hashes of the results of each stage of the last step, in
 // order: pairs, manifolds and matched contacts, the states of the bodies

@@ -241,6 +241,21 @@ func (w *World) SetType(b Body, t BodyType) error {
 	return w.solver.setType(i, t)
 }
 
+// EnableSleep lets b fall asleep, or keeps it awake even when it is at rest, like BodyDef.DisableSleep; then it also wakes b.
+// Errors: ErrStale, and ErrUnsupported from another engine.
+func (w *World) EnableSleep(b Body, on bool) error {
+	i, err := w.solverRow(b)
+	if err != nil {
+		return err
+	}
+	w.cols.Flags[i] &^= FlagDisableSleep
+	if !on {
+		w.cols.Flags[i] |= FlagDisableSleep
+		w.solver.wake(i)
+	}
+	return nil
+}
+
 // SetBullet makes b a bullet, or an ordinary body: see BodyDef.Bullet. Errors: ErrStale, and
 // ErrUnsupported from another engine.
 func (w *World) SetBullet(b Body, bullet bool) error {

@@ -1,9 +1,12 @@
 package physics
 
 import (
+	"fmt"
 	"math"
+	"slices"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/native/rigid"
 )
 
 // MaxPolygonVertices is the largest number of vertices of a Polygon.
@@ -15,7 +18,9 @@ const MaxPolygonVertices = 8
 const flatness = 1e-6
 
 // Polygon is a convex polygon in body coordinates, in metres. Its vertices may
-// come in any order; each must be a corner of their convex hull.
+// come in any order; each must be a corner of their convex hull, at least rigid.LinearSlop, 5 mm, from the next: contacts
+// rest with overlaps of that order. A
+// thinner body, such as a playing card, can be a Capsule.
 type Polygon struct {
 	// Vertices holds the corners; those from Count on are ignored.
 	Vertices [MaxPolygonVertices][2]float32
@@ -111,6 +116,11 @@ func (p *Polygon) flatCorner() ([2]float32, bool) {
 	for _, v := range p.Vertices[1:n] {
 		extent = max(extent, widen(v).sub(widen(p.Vertices[0])).length())
 	}
+	for i := range n { // a corner between its neighbours is named itself, not one of them
+		if i := (i + 1) % n; p.isFlat((i+n-1)%n, i, (i+1)%n, extent) {
+			return p.Vertices[i], true
+		}
+	}
 	for i := range n {
 		next := (i + 1) % n
 		from := widen(p.Vertices[i])
@@ -126,6 +136,84 @@ func (p *Polygon) flatCorner() ([2]float32, bool) {
 		}
 	}
 	return [2]float32{}, false
+}
+
+// isFlat reports whether corner i between two others is not clearly outside the line through them.
+func (p *Polygon) isFlat(last, i, next int, extent float64) bool {
+	from := widen(p.Vertices[last])
+	side := widen(p.Vertices[next]).sub(from)
+	return !(widen(p.Vertices[i]).sub(from).cross(side) > flatness*extent*side.length())
+}
+
+// Hull returns the convex hull of points as a polygon. Points inside the hull, on a side of it, or less than
+// rigid.LinearSlop from a corner are left out. The corners are in counter-clockwise order, from the first of them in the
+// order of the points. Errors wrap ErrNotFinite, or ErrRange if fewer than 3 or more than MaxPolygonVertices corners remain.
+func Hull(points ...[2]float32) (Polygon, error) {
+	for i, v := range points {
+		if !fault.Finite(v[0]) || !fault.Finite(v[1]) {
+			return Polygon{}, fault.Element(ErrNotFinite, "physics: Hull: points", i, v)
+		}
+	}
+	corners := hullOf(points)
+	for { // the nearest to a neighbour first, then the flattest
+		i := worstCorner(corners)
+		if i < 0 {
+			break
+		}
+		corners = slices.Delete(corners, i, i+1)
+	}
+	if n := len(corners); n < 3 || n > MaxPolygonVertices {
+		return Polygon{}, because(fault.Field(ErrRange, "physics: Hull: points", len(points)), fmt.Sprintf("their hull has %d corners", n))
+	}
+	isCorner := func(v [2]float32) bool { return slices.Contains(corners, v) }
+	at := slices.Index(corners, points[slices.IndexFunc(points, isCorner)])
+	return NewPolygon(slices.Concat(corners[at:], corners[:at])...)
+}
+
+// hullOf returns the corners of the convex hull in counter-clockwise order, by Andrew's monotone chain.
+func hullOf(points [][2]float32) [][2]float32 {
+	sorted := slices.Compact(slices.SortedFunc(slices.Values(points), func(a, b [2]float32) int { return slices.Compare(a[:], b[:]) }))
+	if len(sorted) < 3 {
+		return sorted
+	}
+	var hull [][2]float32
+	for range 2 { // the lower side, then the upper one
+		least := len(hull)
+		for _, v := range sorted {
+			for len(hull) > least+1 {
+				a, b := widen(hull[len(hull)-2]), widen(hull[len(hull)-1])
+				if b.sub(a).cross(widen(v).sub(a)) > 0 {
+					break
+				}
+				hull = hull[:len(hull)-1]
+			}
+			hull = append(hull, v)
+		}
+		hull = hull[:len(hull)-1]
+		slices.Reverse(sorted)
+	}
+	return hull
+}
+
+// worstCorner returns the corner of a hull to leave out: one that is too near to the next, or the flattest of those that
+// are too flat; -1 if there is none.
+func worstCorner(corners [][2]float32) int {
+	n, worst, extent := len(corners), -1, 0.0
+	for _, v := range corners {
+		extent = max(extent, widen(v).sub(widen(corners[0])).length())
+	}
+	least := math.Inf(1)
+	for i := range corners {
+		v, last, next := widen(corners[i]), widen(corners[(i+n-1)%n]), widen(corners[(i+1)%n])
+		if n > 1 && next.sub(v).length() < rigid.LinearSlop {
+			return i
+		}
+		side := next.sub(last)
+		if height := v.sub(last).cross(side); n > 2 && height <= 2*flatness*extent*side.length() && height < least {
+			worst, least = i, height
+		}
+	}
+	return worst
 }
 
 // vec is a float32 pair in float64, where differences and products of two

@@ -2,9 +2,15 @@ package physics
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/native/rigid"
 )
 
 // regular returns the corners of a regular polygon, counter-clockwise.
@@ -87,5 +93,80 @@ func TestEngineGetsCounterClockwisePolygons(t *testing.T) {
 	must[Shape](t)(w.CreatePolygon(b, DefaultShapeDef(), clockwise))
 	if want := (Polygon{Count: 3, Vertices: [8][2]float32{{0, 0}, {1, 0}, {0, 1}}}); f.polygon != want {
 		t.Errorf("got %v", f.polygon)
+	}
+}
+
+// The error of a polygon with a point that is no corner names that point, wherever it is in the list.
+func TestPolygonNamesTheWrongCorner(t *testing.T) {
+	square := [][2]float32{{0, 0}, {1, 0}, {1, 1}, {0, 1}}
+	for _, extra := range [][2]float32{{0.5, 0}, {1, 0.25}, {0.5, 1}, {0, 0.75}, {0.5, 0.001}, {0.9, 0.5}} {
+		for at := range len(square) + 1 {
+			_, err := NewPolygon(slices.Insert(slices.Clone(square), at, extra)...)
+			if want := fmt.Sprintf("Vertices[%d]", at); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v at %d: %v", extra, at, err)
+			}
+		}
+	}
+}
+
+// A hull is a polygon that holds all points, and whose corners are points, in the order from the first of them.
+func TestHull(t *testing.T) {
+	rng := rand.New(rand.NewPCG(paritytest.Seed(), 1))
+	for range paritytest.Rounds(2000) {
+		size, grid := math.Exp(rng.Float64()*4-1), 2+rng.IntN(4)
+		points := make([][2]float32, 3+rng.IntN(12))
+		for i := range points { // of a grid, so that many are on one line, or equal
+			points[i] = [2]float32{float32(size * float64(rng.IntN(grid))), float32(size * float64(rng.IntN(grid)))}
+			if rng.IntN(4) == 0 {
+				points[i][0] += 0.004 * rng.Float32()
+			}
+		}
+		p, err := Hull(points...)
+		if err != nil {
+			if !errors.Is(err, ErrRange) {
+				t.Fatalf("%v: %v", points, err)
+			}
+			continue
+		}
+		if q, err := NewPolygon(p.Vertices[:p.Count]...); err != nil || q != p {
+			t.Fatalf("hull %v of %v is made into %v, %v", p, points, q, err)
+		}
+		corners := make([]rigid.Vec, p.Count)
+		for i, v := range p.Vertices[:p.Count] {
+			if corners[i] = vecOf(v); !slices.Contains(points, v) {
+				t.Fatalf("%v is a corner of the hull of %v", v, points)
+			}
+		}
+		if _, err := rigid.MakePolygon(corners, 0); err != nil {
+			t.Fatalf("hull %v of %v: %v", p, points, err)
+		}
+		for _, v := range points {
+			for i := range p.Count {
+				from, to := widen(p.Vertices[i]), widen(p.Vertices[(i+1)%p.Count])
+				side := to.sub(from)
+				if out := -side.cross(widen(v).sub(from)) / side.length(); out > 3*rigid.LinearSlop {
+					t.Fatalf("%v is %g m outside the hull %v of %v", v, out, p, points)
+				}
+			}
+		}
+	}
+	for _, c := range []struct {
+		points [][2]float32
+		want   int
+	}{
+		{[][2]float32{{0, 0}, {0.5, 0}, {1, 0}, {1, 1}, {0.25, 0.25}, {0, 1}, {0, 0.5}}, 4},
+		{[][2]float32{{0, 0}, {1, 0}, {1, 0.002}, {0, 1}}, 3},
+		{[][2]float32{{0, 0}, {1, 0}, {2, 0}}, 0},
+		{[][2]float32{{0, 0}, {0, 0}}, 0},
+		{nil, 0},
+		{regular(9, 1, [2]float32{}), 0},
+	} {
+		p, err := Hull(c.points...)
+		if (err == nil) != (c.want > 0) || err == nil && p.Count != c.want {
+			t.Errorf("hull of %v: %v, %v, want %d corners", c.points, p, err, c.want)
+		}
+	}
+	if _, err := Hull([2]float32{0, float32(math.NaN())}); !errors.Is(err, ErrNotFinite) {
+		t.Error(err)
 	}
 }

@@ -613,6 +613,7 @@ var randomOps = []struct {
 	{"locks", func(w *randomWorld) error {
 		return w.SetMotionLocks(w.body(), physics.MotionLocks{X: w.one(3), Y: w.one(3), Rotation: w.one(3)})
 	}},
+	{"sleep of a body", func(w *randomWorld) error { return w.EnableSleep(w.body(), w.one(2)) }},
 	{"bullet", func(w *randomWorld) error { return w.SetBullet(w.body(), w.one(2)) }},
 	{"material", func(w *randomWorld) error { return w.SetShapeDef(w.shape(), w.shapeDef()) }},
 	{"geometry", func(w *randomWorld) error { return w.reshape(w.shape(), w) }},

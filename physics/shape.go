@@ -61,7 +61,8 @@ type ShapeDef struct {
 	TangentSpeed float32
 	// Filter selects the shapes with which it collides.
 	Filter Filter
-	// Sensor makes a shape that detects overlaps and never collides.
+	// Sensor makes a shape that detects overlaps and never collides. It detects shapes of bodies of any type that are no
+	// sensors, but on a static body not those of static bodies, which do not move to or from each other.
 	Sensor bool
 	// OneWay makes a one-way platform. The vector points to its front, in body coordinates, and has any length from
 	// 1e-6 to 1e6. Zero: an ordinary shape. The platform stops shapes that come from the front: they begin to touch

@@ -1,6 +1,7 @@
 package physics_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -605,5 +606,27 @@ func TestSlowBelts(t *testing.T) {
 		if r.w.Awake(load) {
 			t.Errorf("belt at %g: a load at a wall is awake", speed)
 		}
+	}
+}
+
+// EnableSleep changes what BodyDef.DisableSleep has said, at any time.
+func TestEnableSleep(t *testing.T) {
+	r := newFixture(t, -10)
+	r.floor(plain)
+	b := r.dynamic(0, 0.5) // without sleep
+	r.box(b, plain, 0.5, 0.5)
+	for _, on := range []bool{true, false, true} {
+		r.no(r.w.EnableSleep(b, on))
+		if !on && !r.w.Awake(b) {
+			t.Error("not woken at once")
+		}
+		r.seconds(2)
+		if r.w.Awake(b) == on {
+			t.Errorf("after EnableSleep(%t) awake: %t", on, r.w.Awake(b))
+		}
+	}
+	r.no(r.w.DestroyBody(b))
+	if err := r.w.EnableSleep(b, true); !errors.Is(err, physics.ErrStale) {
+		t.Error(err)
 	}
 }

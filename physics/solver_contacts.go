@@ -37,6 +37,7 @@ func (s *solver) removeStaleContacts() {
 
 // updateContacts finds the contacts of this step and assigns their colours.
 func (s *solver) updateContacts() {
+	rescaled := s.rescaleImpulses()
 	s.updateBroadPhase()
 	for s.wakeTouched() {
 		s.updateBounds()
@@ -44,7 +45,7 @@ func (s *solver) updateContacts() {
 	}
 	n := len(s.pairs.A)
 	if s.samePairs {
-		s.updateSameContacts()
+		s.updateSameContacts(rescaled)
 	} else {
 		s.next = growContacts(s.next, n, s.minContactCapacity())
 		s.nextBases = growContacts(s.nextBases, n, s.minContactCapacity())
@@ -68,11 +69,11 @@ func (s *solver) updateContacts() {
 }
 
 // updateSameContacts updates the contacts of the last step in place. If as many points touch as before, the blocks
-// stay as they are.
-func (s *solver) updateSameContacts() {
+// stay as they are, unless the impulses of the last step have been rescaled, which are in the blocks, too.
+func (s *solver) updateSameContacts(rescaled bool) {
 	s.prepareSystem(s.contacts, s.bases, s.baseMarks).BeginStep(s.dt)
 	s.parallelForParts(len(s.contactChunks), (*solver).updateSameChunks)
-	changed := !s.sys.SameDynamics()
+	changed := rescaled || !s.sys.SameDynamics()
 	for k := range s.contactChunks {
 		changed = changed || s.contactChunks[k].changed
 	}

@@ -7,7 +7,6 @@ import (
 // solve moves the bodies. The contacts have colours by now. The order of the stages is that of rigid.System.Step; all
 // workers take part if there is enough to do.
 func (s *solver) solve() {
-	s.subStepRate = s.sys.Params.SubStepRate(s.dt)
 	if s.isIdle() {
 		s.sys.Hits = s.sys.Hits[:0]
 		s.hashSolved()
@@ -24,6 +23,37 @@ func (s *solver) solve() {
 	s.jointRanges = planRanges(s.jointRanges[:0], &sys.JointColours.Start)
 	s.runSolveStages()
 	s.hashSolved()
+}
+
+// maxRescale bounds how much greater impulses become, since a much longer step has other contacts and loads.
+const maxRescale = 64
+
+// rescaleImpulses prepares the impulses of the last step, of all contacts and joints, for sub-steps of the length of this one,
+// and reports whether they have changed. A force makes an impulse in proportion to that length.
+func (s *solver) rescaleImpulses() bool {
+	was, rate := s.subStepRate, s.sys.Params.SubStepRate(s.dt)
+	s.subStepRate = rate
+	if was == rate || was == 0 {
+		return false
+	}
+	ratio := min(was/rate, maxRescale)
+	for i := range s.contacts {
+		c := &s.contacts[i]
+		c.RollingImpulse *= ratio
+		for k := range c.Points {
+			c.Points[k].Normal *= ratio
+			c.Points[k].Tangent *= ratio
+		}
+	}
+	for i := range s.joints.solved {
+		j := &s.joints.solved[i]
+		j.PointImpulse.X *= ratio
+		j.PointImpulse.Y *= ratio
+		for _, a := range [...]*rigid.AxisImpulse{&j.LinearImpulse, &j.AngularImpulse} {
+			*a = rigid.AxisImpulse{Spring: a.Spring * ratio, Motor: a.Motor * ratio, Lower: a.Lower * ratio, Upper: a.Upper * ratio}
+		}
+	}
+	return true
 }
 
 // fillBlocks puts the contacts of chunks [lo, hi) into blocks.
