@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"unicode/utf8"
 
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
@@ -69,7 +70,7 @@ func (r *rules) check(kind, index int, a *Action) error {
 		return refuse(BadTarget, fault.ErrRange, at("Target"), a.Target)
 	case a.After > MaxAfter:
 		return refuse(BadDelay, fault.ErrRange, at("After"), a.After)
-	case len(a.Data) > def.MaxData:
+	case len(a.Data) > def.MaxData && !(utf8.Valid(a.Data) && utf8.RuneCount(a.Data) <= def.MaxData):
 		return refuse(TooLarge, fault.ErrCapacity, "len("+at("Data")+")", len(a.Data))
 	case len(a.Args) != len(def.Args):
 		return refuse(BadArgs, fault.ErrRange, "len("+at("Args")+")", len(a.Args))
@@ -135,7 +136,14 @@ func appendAction(dst []byte, kind int, a *Action) []byte {
 
 // failure appends an answer that says why there is no decision.
 func (h *head) failure(dst []byte, why Reason, text string) []byte {
-	return append(h.append(dst, why), text[:min(len(text), maxText)]...)
+	if len(text) > maxText {
+		cut := maxText
+		for cut > maxText-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
+			cut--
+		}
+		text = text[:cut]
+	}
+	return append(h.append(dst, why), text...)
 }
 
 // encodeOrFail encodes a decision, or the reason for which it is refused.

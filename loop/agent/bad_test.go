@@ -86,6 +86,8 @@ func TestHostileInputs(t *testing.T) {
 		{"sixty-five arguments", func(h uint64) []byte { return answer(1, 1, h, act(goTo, 0, 0, "", make([]float32, 65)...)) }, agent.Malformed, true},
 		{"target", func(h uint64) []byte { return answer(1, 1, h, act(touch, 0, 0, "")) }, agent.BadTarget, true},
 		{"delay", func(h uint64) []byte { return answer(1, 1, h, act(say, 0, agent.MaxAfter+1, "")) }, agent.BadDelay, true},
+		{"data of 33 characters", func(h uint64) []byte { return answer(1, 1, h, act(say, 0, 0, strings.Repeat("漢", 33))) }, agent.TooLarge, true},
+		{"data that is no text", func(h uint64) []byte { return answer(1, 1, h, act(say, 0, 0, strings.Repeat("\xff", 33))) }, agent.TooLarge, true},
 		{"data", func(h uint64) []byte { return answer(1, 1, h, act(say, 0, 0, strings.Repeat("x", 33))) }, agent.TooLarge, true},
 		{"length beyond the end", func(h uint64) []byte { b := answer(1, 1, h, act(say, 0, 0, "xx")); b[len(b)-3] = 3; return b }, agent.Malformed, true},
 		{"large", func(h uint64) []byte { return append(answer(1, 1, h), make([]byte, 20<<10)...) }, agent.TooLarge, true},

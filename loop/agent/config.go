@@ -74,7 +74,8 @@ type ActionDef struct {
 	Doc    string
 	Target TargetRule
 	Args   []ArgDef
-	// MaxData is the maximum length of Action.Data in bytes. 0: it has none.
+	// MaxData is the maximum length of Action.Data: in characters if it is UTF-8, as the maxLength of a JSON Schema,
+	// otherwise in bytes. 0: it has none.
 	MaxData int
 }
 

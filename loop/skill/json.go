@@ -2,9 +2,12 @@ package skill
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -117,9 +120,101 @@ func colonFollows(rest []byte) bool {
 
 // strict decodes an object that checkJSON has passed.
 func strict(data []byte, to any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
+	d := json.NewDecoder(bytes.NewReader(wholeNumbers(data)))
 	d.DisallowUnknownFields()
-	return d.Decode(to)
+	err := d.Decode(to)
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+		return fmt.Errorf("%s: %s, where %s is expected", cmp.Or(wrong.Field, "input"), wrong.Value, expected(wrong.Type))
+	}
+	return err
+}
+
+// expected describes a Go type as JSON.
+func expected(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "a string"
+	case reflect.Slice, reflect.Array:
+		return "an array"
+	case reflect.Float32, reflect.Float64:
+		return fmt.Sprintf("a number that %d bits hold", t.Bits())
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return fmt.Sprintf("an integer of %d bits", t.Bits())
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return fmt.Sprintf("an integer of %d bits, not below 0", t.Bits())
+	}
+	return "an object"
+}
+
+const (
+	maxDigits   = 20 // of an integer that wholeNumbers writes: those of the largest uint64
+	maxExponent = 1 << 10
+)
+
+// wholeNumbers returns JSON in which numbers without a fraction, such as 10.0 and 1e2, are written as integers: a JSON
+// Schema takes these for integers (2020-12, 6.1.1), and package json does not.
+func wholeNumbers(data []byte) []byte {
+	var out []byte
+	done := 0 // what of data is in out
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case c == '"':
+			i = stringEnd(data, i)
+		case c == '-' || '0' <= c && c <= '9':
+			end := i
+			for end < len(data) && bytes.IndexByte([]byte("+-.0123456789Ee"), data[end]) >= 0 {
+				end++
+			}
+			if whole := wholeNumber(string(data[i:end])); whole != "" {
+				out = append(append(out, data[done:i]...), whole...)
+				done = end
+			}
+			i = end - 1
+		}
+	}
+	if done == 0 {
+		return data
+	}
+	return append(out, data[done:]...)
+}
+
+// wholeNumber returns the integer that a number with a point or an exponent is, or nothing.
+func wholeNumber(number string) string {
+	if !strings.ContainsAny(number, ".Ee") {
+		return ""
+	}
+	mantissa, exponent := number, 0
+	if e := strings.IndexAny(number, "Ee"); e >= 0 {
+		n, err := strconv.Atoi(number[e+1:])
+		if err != nil || n < -maxExponent || n > maxDigits {
+			return ""
+		}
+		mantissa, exponent = number[:e], n
+	}
+	mantissa, sign := strings.CutPrefix(mantissa, "-")
+	before, after, _ := strings.Cut(mantissa, ".")
+	digits, point := before+after, len(before)+exponent
+	switch whole := min(max(point, 0), len(digits)); {
+	case strings.Trim(digits[whole:], "0") != "":
+		return ""
+	case point > len(digits):
+		digits += strings.Repeat("0", point-len(digits))
+	default:
+		digits = digits[:whole]
+	}
+	digits = strings.TrimLeft(digits, "0")
+	if len(digits) > maxDigits {
+		return ""
+	}
+	if digits == "" {
+		digits = "0"
+	}
+	if sign {
+		return "-" + digits
+	}
+	return digits
 }
 
 // quote quotes untrusted text in an error: short, and without control characters.

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -94,4 +96,75 @@ func FuzzCheckJSON(f *testing.F) {
 			t.Fatalf("%v, the oracle says %v", err, oracleJSON(data))
 		}
 	})
+}
+
+// A number becomes an integer exactly if it is one of at most maxDigits digits, and keeps its value and its sign.
+func TestWholeNumbers(t *testing.T) {
+	number := func(r *rand.Rand) string {
+		digits := func(most int) string {
+			b := make([]byte, 1+r.IntN(most))
+			for i := range b {
+				b[i] = "0000123456789"[r.IntN(13)]
+			}
+			return string(b)
+		}
+		s := strings.TrimLeft(digits(12), "0")
+		if s == "" {
+			s = "0"
+		}
+		if r.IntN(2) == 0 {
+			s = "-" + s
+		}
+		if r.IntN(3) > 0 {
+			s += "." + digits(6)
+		}
+		if r.IntN(2) == 0 {
+			s += fmt.Sprint([]string{"e", "E", "e+", "E-"}[r.IntN(4)], r.IntN(15))
+		}
+		return s
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	whole := 0
+	for range 20_000 {
+		n := number(r)
+		value, ok := new(big.Rat).SetString(n)
+		if !ok {
+			t.Fatalf("%s is no number", n)
+		}
+		want := n
+		if strings.ContainsAny(n, ".eE") && value.IsInt() && len(new(big.Int).Abs(value.Num()).String()) <= maxDigits {
+			want = value.Num().String()
+			if value.Sign() == 0 && n[0] == '-' {
+				want = "-0"
+			}
+			whole++
+		}
+		for _, form := range []string{"%s", `{"a":[%s,"1.0"]}`, ` %s `, `{"1.0":%s}`} {
+			if got, want := string(wholeNumbers(fmt.Appendf(nil, form, n))), fmt.Sprintf(form, want); got != want {
+				t.Fatalf("%s of %s becomes %s, want %s", n, form, got, want)
+			}
+		}
+	}
+	if whole < 1000 {
+		t.Errorf("only %d numbers were whole", whole)
+	}
+	for _, n := range []string{"1e999999999", "1e-999999999", "1e1e1", "--1.0", "1e", "."} { // the last four are no JSON
+		_ = wholeNumbers([]byte(n))
+	}
+	var in struct {
+		N int8    `json:"n"`
+		F float32 `json:"f"`
+		L []uint16
+	}
+	for data, want := range map[string]string{
+		`{"n":5.5}`: "n: number 5.5, where an integer of 8 bits is expected", `{"n":"5"}`: "n: string, where an integer of 8 bits",
+		`{"n":128.0}`: "n: number 128", `{"f":1e39}`: "f: number 1e39, where a number that 32 bits hold", `{"L":{}}`: "L: object, where an array",
+	} {
+		if err := strict([]byte(data), &in); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", data, err, want)
+		}
+	}
+	if err := strict([]byte(`{"n":-1.2e2,"f":1e2,"L":[1.0]}`), &in); err != nil || in.N != -120 || in.F != 100 || in.L[0] != 1 {
+		t.Errorf("%+v, %v", in, err)
+	}
 }

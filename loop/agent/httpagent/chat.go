@@ -175,47 +175,40 @@ func functionOf(d *agent.ActionDef) function {
 	return function{d.Name, d.Doc, s}
 }
 
-// reply has the fields of an answer that matter here.
-type reply struct {
-	Choices []struct {
-		Message *struct {
-			ToolCalls []struct {
-				Type     string `json:"type"`
-				Function struct {
-					Name      string          `json:"name"`
-					Arguments json.RawMessage `json:"arguments"`
-				} `json:"function"`
-			} `json:"tool_calls"`
-		} `json:"message"`
-	} `json:"choices"`
-}
-
 func refuse(format string, args ...any) error {
 	return fmt.Errorf("httpagent: "+format+": %w", append(args, ErrAnswer)...)
 }
 
 // Parse reads the body of a chat completion: the tool calls of its first choice, each an action of defs.
-// Arguments may be a string of JSON, as OpenAI sends it, or the object itself, as some servers send it. The
+// Arguments may be a string of JSON, as OpenAI sends it, or the object itself, as some servers send it. Of a name
+// that is repeated in an object the last value counts, but in arguments it is refused. An answer that says that it was
+// cut, filtered or refused is an error, whatever calls it has: one of them may be missing. The
 // error wraps ErrAnswer, and then the decision is empty.
 func Parse(data []byte, defs []agent.ActionDef) (agent.Decision, error) {
-	var r reply
-	if err := json.Unmarshal(data, &r); err != nil {
-		return agent.Decision{}, refuse("%s", short(err.Error()))
+	var choices, calls []json.RawMessage
+	var choice, message map[string]json.RawMessage
+	err := member(data, "choices", &choices)
+	if err == nil && len(choices) > 0 {
+		err = errors.Join(json.Unmarshal(choices[0], &choice), member(choices[0], "message", &message))
 	}
-	if len(r.Choices) == 0 || r.Choices[0].Message == nil {
+	switch {
+	case err != nil:
+		return agent.Decision{}, refuse("%s", short(err.Error()))
+	case message == nil:
 		return agent.Decision{}, refuse("no choice with a message")
 	}
-	calls := r.Choices[0].Message.ToolCalls
+	if err := checkWhole(choice["finish_reason"], message["refusal"]); err != nil {
+		return agent.Decision{}, err
+	}
+	if err := decode(message["tool_calls"], &calls); err != nil {
+		return agent.Decision{}, refuse("%s", short(err.Error()))
+	}
 	if len(calls) > maxCalls {
 		return agent.Decision{}, refuse("%d tool calls, more than %d", len(calls), maxCalls)
 	}
 	var d agent.Decision
-	for i := range calls {
-		if t := calls[i].Type; t != "" && t != "function" {
-			return agent.Decision{}, refuse("tool call %d: type %s is not a function", i, short(t))
-		}
-		f := &calls[i].Function
-		a, err := parseCall(f.Name, f.Arguments, defs)
+	for i, call := range calls {
+		a, err := parseCall(call, defs)
 		if err != nil {
 			return agent.Decision{}, refuse("tool call %d: %v", i, err)
 		}
@@ -224,20 +217,64 @@ func Parse(data []byte, defs []agent.ActionDef) (agent.Decision, error) {
 	return d, nil
 }
 
-func parseCall(name string, arguments json.RawMessage, defs []agent.ActionDef) (agent.Action, error) {
+// decode decodes a member of an object; one that is absent is zero.
+func decode(v json.RawMessage, to any) error {
+	if v == nil {
+		return nil
+	}
+	return json.Unmarshal(v, to)
+}
+
+// member decodes a member of an object. In a map, unlike a struct, names in other cases are other names, and it
+// keeps nothing of a value that comes again.
+func member(object json.RawMessage, name string, to any) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(object, &fields); err != nil {
+		return err
+	}
+	return decode(fields[name], to)
+}
+
+// checkWhole refuses an answer that is not all that the model had to say.
+func checkWhole(finishReason, refusal json.RawMessage) error {
+	var reason, text string
+	if err := errors.Join(decode(finishReason, &reason), decode(refusal, &text)); err != nil {
+		return refuse("%s", short(err.Error()))
+	}
+	switch {
+	case text != "":
+		return refuse("the model refuses: %s", short(text))
+	case slices.Contains([]string{"length", "max_tokens", "content_filter", "refusal"}, reason):
+		return refuse("finish_reason %s: the answer is not whole", short(reason))
+	}
+	return nil
+}
+
+func parseCall(call json.RawMessage, defs []agent.ActionDef) (agent.Action, error) {
+	var fields, function map[string]json.RawMessage
+	var kind, name string
+	err := json.Unmarshal(call, &fields)
+	err = errors.Join(err, decode(fields["type"], &kind), decode(fields["function"], &function))
+	if err := errors.Join(err, decode(function["name"], &name)); err != nil {
+		return agent.Action{}, errors.New(short(err.Error()))
+	}
+	if kind != "" && kind != "function" {
+		return agent.Action{}, fmt.Errorf("type %s is not a function", short(kind))
+	}
 	at := slices.IndexFunc(defs, func(d agent.ActionDef) bool { return d.Name == name })
 	if at < 0 {
 		return agent.Action{}, fmt.Errorf("there is no tool %s", short(name))
 	}
+	arguments := function["arguments"]
 	var text string
 	if len(arguments) > 0 && arguments[0] == '"' && json.Unmarshal(arguments, &text) == nil {
 		arguments = json.RawMessage(text)
 	}
-	fields, err := object(arguments)
+	args, err := object(arguments)
 	if err != nil {
 		return agent.Action{}, fmt.Errorf("%s: arguments: %s", name, short(err.Error()))
 	}
-	a, err := action(&defs[at], fields)
+	a, err := action(&defs[at], args)
 	if err != nil {
 		return a, fmt.Errorf("%s: %w", name, err)
 	}

@@ -328,3 +328,47 @@ func TestDrivesAnAgent(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// An answer is a whole decision or an error, whatever an endpoint cuts, filters or repeats.
+func TestParseWholeAnswers(t *testing.T) {
+	call := func(name, args string) string {
+		return fmt.Sprintf(`{"type":"function","function":{"name":%q,"arguments":%q}}`, name, args)
+	}
+	say := call("say", "{}")
+	answer := func(reason, calls string) string {
+		return fmt.Sprintf(`{"choices":[{"finish_reason":%s,"message":{"tool_calls":[%s]}}]}`, reason, calls)
+	}
+	const refused = -1
+	for _, c := range []struct {
+		name, body string
+		actions    int
+	}{
+		{"whole", answer(`"tool_calls"`, say+","+say), 2},
+		{"stop", answer(`"stop"`, ""), 0},
+		{"no reason", answer(`null`, say), 1},
+		{"a reason of another server", answer(`"end_turn"`, say), 1},
+		{"cut after the first call", answer(`"length"`, say), refused},
+		{"cut before a call", answer(`"length"`, ""), refused},
+		{"cut, by another word", answer(`"max_tokens"`, say), refused},
+		{"filtered", answer(`"content_filter"`, ""), refused},
+		{"refused", `{"choices":[{"finish_reason":"stop","message":{"refusal":"I will not","tool_calls":[]}}]}`, refused},
+		{"refusal null", `{"choices":[{"message":{"refusal":null,"tool_calls":[` + say + `]}}]}`, 1},
+		{"a reason that is no text", answer(`7`, say), refused},
+		{"choices twice", `{"choices":[{"message":{"tool_calls":[` + say + `]}}],"choices":[{"message":{}}]}`, 0},
+		{"message twice", `{"choices":[{"message":{"tool_calls":[` + say + `]},"message":{"tool_calls":[]}}]}`, 0},
+		{"calls twice", `{"choices":[{"message":{"tool_calls":[` + say + `],"tool_calls":[{"function":{}}]}}]}`, refused},
+		{"reason twice", `{"choices":[{"finish_reason":"stop","finish_reason":"length","message":{"tool_calls":[` + say + `]}}]}`, refused},
+		{"another case", `{"choices":[{"message":{"Tool_Calls":[` + say + `]}}]}`, 0},
+		{"arguments twice", `{"choices":[{"message":{"tool_calls":[{"function":{"name":"go","arguments":"{}","arguments":"{\"x\":1,\"z\":2}"}}]}}]}`, 1},
+		{"an argument twice", answer(`null`, call("go", `{"x":1,"z":2,"x":2}`)), refused},
+	} {
+		d, err := httpagent.Parse([]byte(c.body), defs())
+		got := len(d.Actions)
+		if err != nil {
+			got = refused
+		}
+		if got != c.actions || err != nil && !errors.Is(err, httpagent.ErrAnswer) {
+			t.Errorf("%s: %d actions, %v; want %d", c.name, got, err, c.actions)
+		}
+	}
+}
