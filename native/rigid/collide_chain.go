@@ -18,10 +18,6 @@ const (
 	// straightSine is the sine of a bend that counts as none: it turns a speed of 10 m/s by a centimetre per
 	// second.
 	straightSine = 1e-3
-
-	// gentleSine is the sine of the bend, 30°, below which a shape deep in a segment is pushed out to its
-	// front. sidewaysCosine is the cosine of the angle, 60°, from which on a normal counts as sideways.
-	gentleSine, sidewaysCosine = 0.5, 0.5
 )
 
 // CollideChains replaces the manifolds in out of pairs with a segment of a chain, except recycled ones; smooth describes
@@ -44,11 +40,16 @@ const (
 // # Other shapes
 //
 // A shape whose centroid is behind the line of the segment does not touch it. The normal is found as for two
-// polygons, with the front of the segment alone. If it leans towards a neighbour farther than the normal of
-// that neighbour, the contact belongs to another segment and there is none here. There are two exceptions: the
-// chain is straight there or bends towards the outside; or it bends by less than 30°, the shape is deeper than
-// SpeculativeDistance, and the normal is sideways. Then the normal is that of the segment, and the points are
-// the ends of the incident edge, cut off where they are beside the segment.
+// polygons, with the front of the segment alone. It stands if it is that of the segment, or if it is between those of
+// the segments at a convex vertex that belongs to this segment: its first one; the second one at the end of an open
+// chain, or if the centroid is behind the next segment. If it leans towards a neighbour to which the chain is straight or
+// bends the other way, then the normal is that of the segment, and the points are the ends of the incident edge, cut off
+// where they are beside the segment.
+//
+// If it leans beyond the normal of a neighbour at a convex vertex, or if there is none because the shape does not reach
+// the segment, the shape touches the part of the bend that separates it best: this segment, the other one, or the
+// vertex with one of its edges (bendShape). The two segments decide by the same numbers, so that one of them has a
+// contact: there is no gap between the normals that they accept, and no second contact with a normal between them.
 //
 // Segments do not touch segments of chains.
 func CollideChains(shapes []Shape, smooth []ChainSegment, bodyOf []uint32, poses *Poses, pairs *Pairs, recycled []int32, out []Manifold) {
@@ -91,7 +92,7 @@ func collideChain(a *Shape, sm *ChainSegment, b *Shape, bodyA, bodyB uint32, pos
 	case b.Count == 1:
 		collideChainDisc(a, sm, b, &f, m)
 	default:
-		collideChainPolygon(a, sm, b, &f, m)
+		collideChainPolygon(a, sm, b, bodyA, bodyB, poses, &f, m)
 	}
 }
 
@@ -141,7 +142,7 @@ func collideChainDisc(a *Shape, sm *ChainSegment, b *Shape, f *frame, m *Manifol
 	m.addPoint(f, x+float32(nx*height), y+float32(ny*height), separation, 0)
 }
 
-func collideChainPolygon(a *Shape, sm *ChainSegment, b *Shape, f *frame, m *Manifold) {
+func collideChainPolygon(a *Shape, sm *ChainSegment, b *Shape, bodyA, bodyB uint32, poses *Poses, f *frame, m *Manifold) {
 	var ha, hb polygon
 	ha.setA(a, f.origin)
 	hb.setB(b, f)
@@ -157,53 +158,175 @@ func collideChainPolygon(a *Shape, sm *ChainSegment, b *Shape, f *frame, m *Mani
 		}
 	}
 	sa -= base
-	kb, sb := hb.maxSeparation(&ha)
-	if !(sa-radius <= SpeculativeDistance) || !(sb-radius <= SpeculativeDistance) {
+	if !(sa-radius <= SpeculativeDistance) {
 		return
 	}
-	g := edgePair{radius: radius, flipped: sb > sa+referenceTolerance}
-	if g.flipped {
-		g.set(&hb, &ha, kb)
-	} else {
-		g.set(&ha, &hb, 0)
-	}
-	g.makeManifold(f, sa > 0 || sb > 0 || hb.n == 2, m)
-	if m.Count == 0 {
-		return
-	}
-	fits, flatten := sm.acceptsNormal(n, f.toLocal(m.Normal), sa-radius < -SpeculativeDistance)
-	if !fits {
+	flat := edgePair{radius: radius}
+	if kb, sb := hb.maxSeparation(&ha); sb-radius <= SpeculativeDistance {
+		g := edgePair{radius: radius, flipped: sb > sa+referenceTolerance}
+		if g.flipped {
+			g.set(&hb, &ha, kb)
+		} else {
+			g.set(&ha, &hb, 0)
+		}
+		g.makeManifold(f, sa > 0 || sb > 0 || hb.n == 2, m)
+		if m.Count == 0 {
+			return
+		}
+		class := sm.classify(n, f.toLocal(m.Normal))
+		if class == ownNormal {
+			return
+		}
+		found := *m
 		*m = Manifold{}
+		switch class {
+		case normalOfFlatVertex:
+			flat.set(&ha, &hb, 0)
+			flat.clipFlat(f, m)
+			return
+		case normalOfNext:
+			if e := bendOf(a, b, bodyA, bodyB, poses); sm.ownsEnd(a, &e) {
+				*m = found
+			}
+			return
+		}
+	} else if sa-radius > 0 {
+		return
 	}
-	if flatten {
-		flat := edgePair{radius: radius}
+	e := bendOf(a, b, bodyA, bodyB, poses)
+	switch self, edge := e.choose(a, sm); {
+	case self:
 		flat.set(&ha, &hb, 0)
-		flat.clipFlat(f, m)
+		flat.clip(f, true, m)
+	case edge >= 0:
+		g := edgePair{radius: radius, flipped: true}
+		g.set(&hb, &ha, edge)
+		g.clip(f, false, m)
 	}
+}
+
+// normalClass says which part of a chain the normal of a contact belongs to.
+type normalClass uint8
+
+const (
+	ownNormal          normalClass = iota // to the segment, or to a convex vertex at which it begins
+	normalOfNext                          // to the convex vertex at which it ends
+	normalOfFlatVertex                    // it leans towards a neighbour to which the chain does not bend away
+	strangeNormal                         // it leans beyond the normal of a neighbour
+)
+
+// classify returns the class of a normal, in the axes of the body; n is that of the segment.
+func (sm *ChainSegment) classify(n, normal Vec) normalClass {
+	lean := n.cross(normal.X, normal.Y)
+	beyond, bend, class := sm.After.cross(normal.X, normal.Y), sm.After.cross(n.X, n.Y), normalOfNext
+	if lean < 0 {
+		lean = -lean
+		beyond, bend, class = -sm.Before.cross(normal.X, normal.Y), -sm.Before.cross(n.X, n.Y), ownNormal
+	}
+	switch {
+	case lean <= normalTolerance && n.dot(normal.X, normal.Y) > 0:
+		return ownNormal
+	case bend >= -straightSine:
+		return normalOfFlatVertex
+	case beyond <= normalTolerance:
+		return class
+	}
+	return strangeNormal
+}
+
+// bendShape is a polygon near convex vertices of a chain, in a frame that is the same for all its segments: the two
+// that meet in a vertex compute the same numbers, and so they agree on which of them has the contact.
+type bendShape struct {
+	polygon
+	centroid Vec
+}
+
+func bendOf(a, b *Shape, bodyA, bodyB uint32, poses *Poses) (e bendShape) {
+	f, _ := relativeFrame(&originShape, bodyA, bodyB, poses)
+	e.setB(b, &f)
+	e.centroid.X, e.centroid.Y = f.toA(b.Centroid)
+	return e
+}
+
+// inFront reports whether the centroid is in front of the line through v with the normal n.
+func (e *bendShape) inFront(v, n Vec) bool { return n.dot(e.centroid.X-v.X, e.centroid.Y-v.Y) >= 0 }
+
+// deepest returns where the polygon is deepest behind the line through v with the normal n: along the line from v, and
+// its distance in front of it.
+func (e *bendShape) deepest(v, n Vec) (along, separation float32) {
+	for i := range e.n {
+		x, y := e.x[i]-v.X, e.y[i]-v.Y
+		if s := n.dot(x, y); i == 0 || s < separation {
+			along, separation = n.cross(x, y), s
+		}
+	}
+	return along, separation
+}
+
+// bendPart is what a polygon that overlaps the ground at a convex vertex touches.
+type bendPart uint8
+
+const (
+	bendNothing bendPart = iota
+	bendFirst            // the segment that ends there
+	bendSecond           // the segment that begins there
+	bendVertex           // the vertex, with an edge of the polygon
+)
+
+// at returns what the polygon touches at the convex vertex v between segments with two normals: of all normals between
+// them the one that separates it best from the ground. If one of these is opposed to an edge, or is that of a segment,
+// no other normal separates better. A segment counts if the centroid is in front of it, and if the polygon is deepest
+// beside it and not beyond the vertex. If the polygon overlaps the ground and has its centroid in front of both, it
+// touches something.
+func (e *bendShape) at(v, first, second Vec) (part bendPart, edge int) {
+	best := -inf
+	if along, s := e.deepest(v, first); along <= 0 && e.inFront(v, first) {
+		part, best = bendFirst, s
+	}
+	if along, s := e.deepest(v, second); along >= 0 && s >= best && e.inFront(v, second) {
+		part, best = bendSecond, s
+	}
+	for i := range e.n {
+		nx, ny := -e.nx[i], -e.ny[i]
+		if s := float32(nx*(e.x[i]-v.X)) + float32(ny*(e.y[i]-v.Y)); s > best && inVertexRegion(first, second, nx, ny) {
+			part, edge, best = bendVertex, i, s
+		}
+	}
+	return part, edge
+}
+
+// ownsEnd reports whether the vertex at which the segment ends belongs to it.
+func (sm *ChainSegment) ownsEnd(a *Shape, e *bendShape) bool {
+	return sm.Last || !e.inFront(a.Vertices[1], sm.After)
+}
+
+// choose returns whether the polygon touches the segment itself, or else the edge with which it touches a convex vertex
+// that belongs to the segment, or -1.
+func (e *bendShape) choose(a *Shape, sm *ChainSegment) (self bool, edge int) {
+	n, v1, v2 := a.Normals[0], a.Vertices[0], a.Vertices[1]
+	along, _ := e.deepest(v1, n)
+	beyond, _ := e.deepest(v2, n)
+	self = along >= 0 && beyond <= 0
+	if n.cross(sm.Before.X, sm.Before.Y) < -straightSine {
+		part, k := e.at(v1, sm.Before, n)
+		if part == bendVertex {
+			return false, k
+		}
+		self = self && part == bendSecond
+	}
+	if sm.After.cross(n.X, n.Y) < -straightSine {
+		part, k := e.at(v2, n, sm.After)
+		if part == bendVertex && sm.ownsEnd(a, e) {
+			return false, k
+		}
+		self = self && part == bendFirst
+	}
+	return self, -1
 }
 
 // toLocal rotates a direction from the axes of the world to those of A.
 func (f *frame) toLocal(v Vec) Vec {
 	return Vec{float32(f.ca*v.X) + float32(f.sa*v.Y), float32(f.ca*v.Y) - float32(f.sa*v.X)}
-}
-
-// acceptsNormal reports whether a normal, in the axes of the body, belongs to a segment with the normal n or to
-// its vertices; if not, flatten reports whether to try the normal of the segment. deep: the shape overlaps the
-// segment so much that the contact must not be lost.
-func (sm *ChainSegment) acceptsNormal(n, normal Vec, deep bool) (fits, flatten bool) {
-	lean := n.cross(normal.X, normal.Y)
-	beyond, bend := sm.After.cross(normal.X, normal.Y), sm.After.cross(n.X, n.Y)
-	if lean < 0 {
-		lean = -lean
-		beyond, bend = -sm.Before.cross(normal.X, normal.Y), -sm.Before.cross(n.X, n.Y)
-	}
-	switch {
-	case lean <= normalTolerance && n.dot(normal.X, normal.Y) > 0:
-		return true, false
-	case bend >= -straightSine || deep && bend > -gentleSine && n.dot(normal.X, normal.Y) < sidewaysCosine:
-		return false, true
-	}
-	return beyond <= normalTolerance, false
 }
 
 // clipFlat makes a manifold with the normal of the reference edge, or none.

@@ -239,3 +239,85 @@ func TestSmoothTouchesNothing(t *testing.T) {
 		}
 	}
 }
+
+// crest is a vertex at the origin with long segments on both sides, of which each falls by half the bend.
+func crest(bend float64) []rigid.Vec {
+	var points []rigid.Vec
+	for _, x := range []float64{12, 10, 0, -10, -12} {
+		points = append(points, rigid.Vec{X: float32(x * math.Cos(bend/2)), Y: float32(-math.Abs(x) * math.Sin(bend/2))})
+	}
+	return points
+}
+
+// At a convex bend of any angle, a shape of any rotation that overlaps the ground as deeply as its centroid allows has a
+// contact, and no two segments have one at the vertex.
+func TestCrestHasNoGap(t *testing.T) {
+	rng, overlaps, between := rand.New(rand.NewPCG(7, 8)), 0, 0
+	rounds := 60000
+	if testing.Short() {
+		rounds = 15000
+	}
+	for round := range rounds {
+		shape, bend := randomShape(rng), within(rng, 0, 3)
+		if round%2 == 0 {
+			shape = box(0.4, 0.4, 0)
+		}
+		if round%3 == 0 {
+			bend = math.Exp(within(rng, -8, 0))
+		}
+		if shape.Count == 1 || shape.Count == 2 && shape.Radius == 0 {
+			continue
+		}
+		x, y, angle := within(rng, -0.7, 0.7), within(rng, -0.3, 1), within(rng, 0, 7)
+		s := newSmoothScene(crest(bend), shape, x, y, angle, round%5 == 0)
+		at := s.bodyOf[len(s.bodyOf)-1]
+		if round%5 == 0 {
+			at = s.bodyOf[0]
+		}
+		place := func(v rigid.Vec) vec {
+			px, py := float64(s.poses.X[at]), float64(s.poses.Y[at])
+			return vec{float64(v.X), float64(v.Y)}.turned(float64(s.poses.Cos[at]), float64(s.poses.Sin[at])).plus(vec{px, py})
+		}
+		// The shape overlaps the ground if no normal of the bend separates them.
+		front, apart := true, false
+		for k := range 41 {
+			turn := bend * (float64(k)/40 - 0.5)
+			nx, ny := math.Sin(turn), math.Cos(turn)
+			least := math.Inf(1)
+			for _, v := range shape.Vertices[:shape.Count] {
+				p := place(v)
+				least = min(least, nx*p.x+ny*p.y-float64(shape.Radius))
+			}
+			apart = apart || least > -1e-3
+			c := place(shape.Centroid)
+			front = front && nx*c.x+ny*c.y > 1e-5
+		}
+		if apart || !front {
+			continue
+		}
+		overlaps++
+		count, shared := 0, 0
+		for _, m := range s.collide() {
+			if m.Count == 0 {
+				continue
+			}
+			count++
+			sign := float32(1)
+			if round%5 == 0 {
+				sign = -1
+			}
+			if lean := math.Abs(math.Atan2(float64(sign*m.Normal.X), float64(sign*m.Normal.Y))); lean < bend/2-1e-3 {
+				shared++
+			}
+		}
+		if between += shared; shared > 1 {
+			t.Fatalf("round %d: two contacts at the vertex of a bend of %v", round, bend)
+		}
+		if count == 0 {
+			t.Fatalf("round %d: none at a bend of %v for a shape of %d corners at %v, %v, turned by %v", round, bend, shape.Count, x, y, angle)
+		}
+	}
+	if overlaps < rounds/20 || between < rounds/200 {
+		t.Errorf("%d overlaps, %d at the vertex", overlaps, between)
+	}
+}
