@@ -57,12 +57,8 @@ func (d *ChainDef) edges() ([]rigid.Shape, error) {
 	if err := d.Shape.Validate(); err != nil {
 		return nil, err
 	}
-	if d.Shape.Sensor {
-		return nil, because(fault.Field(ErrRange, "physics: ChainDef.Shape.Sensor", true), "a chain has no inside")
-	}
-	if d.Shape.OneWay != [2]float32{} {
-		return nil, because(fault.Field(ErrRange, "physics: ChainDef.Shape.OneWay", d.Shape.OneWay),
-			"a chain already has only one side")
+	if err := d.Shape.checkInChain("physics: ChainDef.Shape"); err != nil {
+		return nil, err
 	}
 	least := 4
 	if d.Loop {
@@ -80,6 +76,17 @@ func (d *ChainDef) edges() ([]rigid.Shape, error) {
 		err = d.checkMaterials((&chainRow{loop: d.Loop}).segments(len(edges)))
 	}
 	return edges, err
+}
+
+// checkInChain returns an error for what a segment of a chain cannot be.
+func (d *ShapeDef) checkInChain(field string) error {
+	if d.Sensor {
+		return because(fault.Field(ErrRange, field+".Sensor", true), "a chain has no inside")
+	}
+	if d.OneWay != [2]float32{} {
+		return because(fault.Field(ErrRange, field+".OneWay", d.OneWay), "a chain already has only one side")
+	}
+	return nil
 }
 
 func (d *ChainDef) checkMaterials(segments int) error {
@@ -448,7 +455,7 @@ func (im *snapshotImage) sameChain(i int, points, shapes []byte, r *chainRow) bo
 			return false
 		}
 		m := &im.made[shape]
-		if m.smooth.Chain != 0 || m.body != r.body || m.def.Sensor || m.def.OneWay != [2]float32{} || m.Shape != t.local[shape] {
+		if m.smooth.Chain != 0 || m.body != r.body || m.def.checkInChain("") != nil || m.Shape != t.local[shape] {
 			return false
 		}
 	}
@@ -471,7 +478,7 @@ func (im *snapshotImage) linkChain(i int, r *chainRow) error {
 			return im.element("segment of chain", i, shape)
 		}
 		m := &im.made[shape]
-		if m.smooth.Chain != 0 || m.body != r.body || m.def.Sensor || m.def.OneWay != [2]float32{} || m.Shape != edges[edge] {
+		if m.smooth.Chain != 0 || m.body != r.body || m.def.checkInChain("") != nil || m.Shape != edges[edge] {
 			return im.element("segment of chain", i, shape)
 		}
 		m.smooth = sm

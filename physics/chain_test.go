@@ -278,6 +278,20 @@ func TestChainErrors(t *testing.T) {
 	}
 }
 
+// A segment cannot become a platform or a sensor.
+func TestSegmentsStayOrdinary(t *testing.T) {
+	r := newFixture(t, 0)
+	c := r.chain(r.body(physics.StaticBody, 0, 0), ground(3, 1, 0, plain))
+	s := must[[]physics.Shape](t)(r.w.AppendChainShapes(nil, c))[1]
+	before := r.w.Hash()
+	if err := r.w.SetShapeDef(s, upward()); !errors.Is(err, physics.ErrRange) || !strings.Contains(err.Error(), "ShapeDef.OneWay") {
+		t.Errorf("one-way: %v", err)
+	}
+	if r.w.Hash() != before {
+		t.Error("a refused call has changed the world")
+	}
+}
+
 // A chain lives as a whole: events name its segments, calls can change them, and cannot destroy single ones.
 func TestChainHandles(t *testing.T) {
 	r := newFixture(t, -10)

@@ -2,6 +2,7 @@ package physics
 
 import (
 	"math"
+	"slices"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
@@ -12,6 +13,9 @@ import (
 // passThrough is a flag of rigid.Contact: one of the shapes is a one-way platform through which the other passes,
 // until they no longer touch.
 const passThrough = 1 << 29
+
+// faceTurned is a flag of a rigid.Contact with points: OneWay of one of the shapes has changed since the last step.
+const faceTurned = 1 << 28
 
 const (
 	// minFacing is the cosine of the largest angle, 75°, between the front of a platform and the normal
@@ -78,6 +82,17 @@ func (t *shapeColumns) oneWayDef(shape int) [2]float32 {
 	return t.oneWay[shape].def
 }
 
+// turnFace makes the next step judge the contacts of a shape, which becomes a platform with another front.
+func (s *solver) turnFace(shape uint32) {
+	for _, contacts := range [...][]rigid.Contact{s.contacts, s.sleep.resting} {
+		for i := range contacts {
+			if c := &contacts[i]; (c.A == shape || c.B == shape) && c.Count > 0 && c.Flags&noPush == 0 {
+				c.Flags = c.Flags&^rigid.FlagBase | faceTurned
+			}
+		}
+	}
+}
+
 // blocks reports whether a shape stops another one at a contact with the given normal, which points away
 // from it: true unless it is a one-way platform that faces elsewhere.
 func (s *solver) blocks(shape uint32, nx, ny float32) bool {
@@ -90,7 +105,8 @@ func (s *solver) blocks(shape uint32, nx, ny float32) bool {
 }
 
 // disablePassing finds the contacts of pairs [lo, hi) that pass through a one-way platform, and removes their
-// points. The contacts that began become those that began to be stopped.
+// points. The contacts that began become those that began to be stopped; those that pass because a platform has turned
+// have ended.
 func (s *solver) disablePassing(lo, hi int, sh *contactChunk) {
 	sh.passing = 0
 	if s.shapes.oneWays == 0 && s.passingContacts == 0 {
@@ -107,12 +123,16 @@ func (s *solver) disablePassing(lo, hi int, sh *contactChunk) {
 		if is {
 			next++
 		}
-		was := c.Flags&passThrough != 0
-		if (is || was) && s.passesThrough(c, &s.manifolds[i], was) {
+		was, turned := c.Flags&passThrough != 0, c.Flags&faceTurned != 0
+		c.Flags &^= faceTurned
+		if (is || was || turned) && s.passesThrough(c, &s.manifolds[i], was) {
 			sh.passing++
 			s.manifolds[i].Count = 0
 			c.Flags |= passThrough
 			clearImpulses(c)
+			if turned {
+				insertPair(&sh.ended, c.A, c.B)
+			}
 			continue
 		}
 		c.Flags &^= passThrough
@@ -121,6 +141,15 @@ func (s *solver) disablePassing(lo, hi int, sh *contactChunk) {
 		}
 	}
 	sh.began, sh.stopped = sh.stopped, sh.began
+}
+
+// insertPair adds a pair to a list that ascends.
+func insertPair(p *rigid.Pairs, a, b uint32) {
+	i := len(p.A)
+	for i > 0 && (p.A[i-1] > a || p.A[i-1] == a && p.B[i-1] > b) {
+		i--
+	}
+	p.A, p.B = slices.Insert(p.A, i, a), slices.Insert(p.B, i, b)
 }
 
 // passesThrough reports whether one of two shapes lets the other pass. They begin to

@@ -171,6 +171,42 @@ func TestOneWayChanges(t *testing.T) {
 	}
 }
 
+// When the shape under a body becomes a platform, the body stays if it is in front, and else falls through it and ends to
+// touch it; also if it sleeps, and if the world is restored in between.
+func TestOneWayTurnsUnderABody(t *testing.T) {
+	for _, asleep := range []bool{false, true} {
+		for _, restored := range []bool{false, true} {
+			for _, front := range [][2]float32{{0, 1}, {0.1, 2}, {0, -1}, {1, 0}} {
+				r := newFixture(t, -10)
+				floor := r.box(r.body(physics.StaticBody, 0, -1), plain, 5, 1)
+				b := r.dynamic(0, 0.5, func(d *physics.BodyDef) { d.DisableSleep = !asleep })
+				shape := r.box(b, plain, 0.5, 0.5)
+				r.seconds(2)
+				if r.w.Awake(b) == asleep {
+					t.Fatalf("awake: %v", !asleep)
+				}
+				d := plain
+				d.OneWay = front
+				r.no(r.w.SetShapeDef(floor, d))
+				if restored {
+					r.no(r.w.Restore(must[[]byte](t)(r.w.Snapshot(nil))))
+				}
+				r.steps(1)
+				falls, ended := front[1] <= 0, r.w.Events().End
+				if want := []physics.Touch{{A: floor, B: shape}}; falls && !slices.Equal(ended, want) || !falls && len(ended) > 0 {
+					t.Errorf("front %v, asleep %v, restored %v: ended %v", front, asleep, restored, ended)
+				}
+				if begin, end := r.touched(60); begin+end != 0 {
+					t.Errorf("front %v: %d touches began, %d ended", front, begin, end)
+				}
+				if _, y := r.at(b); (y < -1) != falls {
+					t.Errorf("front %v, asleep %v, restored %v: at %v", front, asleep, restored, y)
+				}
+			}
+		}
+	}
+}
+
 func TestOneWayErrors(t *testing.T) {
 	r := newFixture(t, 0)
 	b := r.body(physics.StaticBody, 0, 0)

@@ -381,6 +381,7 @@ func (w *randomWorld) chain() error {
 	c, err := w.CreateChain(w.body(), d)
 	if err == nil {
 		keep(w, &w.chains, c)
+		keep(w, &w.shapes, must[[]physics.Shape](w.t)(w.AppendChainShapes(nil, c))[0])
 	}
 	return err
 }
@@ -1101,6 +1102,35 @@ func TestRandomCommands(t *testing.T) {
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { runRandom(t, seed, nil, ticks) })
+	}
+}
+
+// A world accepts its own snapshot after each call, refused or not, and stays as it is.
+func TestOwnSnapshotAfterEachCommand(t *testing.T) {
+	seeds, ticks, calls := uint64(6), 60, 0
+	if testing.Short() {
+		seeds = 3
+	}
+	first := paritytest.Seed() % heaped
+	for seed := first; seed < first+seeds; seed++ {
+		w := newRandomWorld(t, randomConfig(seed%heaped), seed%heaped, nil)
+		for tick := range ticks {
+			for range 1 + w.pick(4) {
+				name := w.act()
+				before := w.Hash()
+				if err := w.Restore(must[[]byte](t)(w.Snapshot(nil))); err != nil {
+					t.Fatalf("seed %d, tick %d: after %s: %v", seed, tick, name, err)
+				}
+				if w.Hash() != before {
+					t.Fatalf("seed %d, tick %d: after %s: a snapshot of another world", seed, tick, name)
+				}
+				calls++
+			}
+			w.step()
+		}
+	}
+	if calls < int(seeds)*ticks {
+		t.Errorf("%d calls", calls)
 	}
 }
 

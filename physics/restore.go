@@ -371,6 +371,9 @@ func (im *snapshotImage) checkEachContact(what string, contacts []byte, allowed 
 		shapeA, shapeB, points, flags := wire.U32At(b, 0), wire.U32At(b, 1), wire.U32At(b, 2), wire.U32At(b, 3)
 		ascends := shapeA > lastA || shapeA == lastA && shapeB > lastB
 		lastA, lastB = shapeA, shapeB
+		if points > 0 {
+			flags &^= faceTurned
+		}
 		switch {
 		case shapeA >= shapeB || uint64(shapeB) >= uint64(im.seen) || i > 0 && !ascends:
 			return im.element("shapes of "+what, i, [2]uint32{shapeA, shapeB})

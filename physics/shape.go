@@ -68,7 +68,8 @@ type ShapeDef struct {
 	// 1e-6 to 1e6. Zero: an ordinary shape. The platform stops shapes that come from the front: they begin to touch
 	// it with a normal within 75° of the vector, and overlap by at most the distance that the two have closed in a
 	// step plus a centimetre. All other shapes, behind, beside or inside, pass without Begin and End, until the two
-	// no longer touch, or no longer overlap and one is in front. Sensors ignore OneWay.
+	// no longer touch, or no longer overlap and one is in front. SetShapeDef with another OneWay judges shapes that touch
+	// the platform as if they began to: those in front stay, the others end to touch it and pass. Sensors ignore OneWay.
 	OneWay [2]float32
 	// Span is the interval that the shape covers along the third axis. The shape touches only shapes whose span overlaps
 	// this one, and only queries with such a span find it. Zero: the whole axis.

@@ -128,8 +128,9 @@ func (w *World) ShapeDef(s Shape) (ShapeDef, error) {
 }
 
 // SetShapeDef changes the material and the filter of s from the next step on; another density changes the
-// mass of its body. Errors: ErrStale; those of ShapeDef.Validate; ErrRange as when
-// a shape is created; and ErrUnsupported from another engine, and for a change of Sensor.
+// mass of its body. Another OneWay judges the shapes that touch s anew, as if they began to touch it. Errors: ErrStale;
+// those of ShapeDef.Validate; ErrRange as when a shape is created, and for OneWay in a chain; and ErrUnsupported from
+// another engine, and for a change of Sensor.
 func (w *World) SetShapeDef(s Shape, def ShapeDef) error {
 	if err := w.requireSolverShape(s); err != nil {
 		return err
@@ -141,10 +142,18 @@ func (w *World) SetShapeDef(s Shape, def ShapeDef) error {
 	if t.sensor[i] != def.Sensor {
 		return fault.Field(ErrUnsupported, "physics: SetShapeDef: Sensor", def.Sensor)
 	}
+	if _, chained := t.chainOf(i); chained {
+		if err := def.checkInChain("physics: ShapeDef"); err != nil {
+			return err
+		}
+	}
 	if err := w.solver.setMaterial(i, int(w.shapes.body[i]), &def); err != nil {
 		return err
 	}
 	t.setFilter(i, def.Filter)
+	if before := t.oneWayDef(i); before != def.OneWay && def.OneWay != [2]float32{} {
+		w.solver.turnFace(uint32(i))
+	}
 	t.setOneWay(i, def.OneWay)
 	t.setSpan(i, def.Span)
 	t.setUserMaterial(i, def.UserMaterial)
