@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
@@ -11,9 +12,10 @@ import (
 
 // clientCase is a case of testdata/client_cases.json.
 type clientCase struct {
-	Name    string
-	Ordered bool
-	Steps   []clientStep
+	Name     string
+	Ordered  bool
+	Reliable bool
+	Steps    []clientStep
 }
 
 // clientStep is what the transport, the host or the server does, and what the client has done after it.
@@ -136,7 +138,7 @@ func TestClientCases(t *testing.T) {
 	check(t, json.Unmarshal(text, &cases))
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
-			b := newBench(t, ClientConfig{Ordered: c.Ordered})
+			b := newBench(t, ClientConfig{Ordered: c.Ordered, Reliable: c.Reliable})
 			for i, s := range c.Steps {
 				b.sent = nil
 				err := s.do(b)
@@ -163,4 +165,67 @@ func TestClientCases(t *testing.T) {
 			}
 		})
 	}
+}
+
+// On a transport that loses frames, a Reliable client loses no input: when one is reported as applied, all before it have
+// arrived. Without Reliable some have not, so the schedules meet the case.
+func TestReliableInputs(t *testing.T) {
+	lost := [2]int{}
+	for seed := range uint64(40) {
+		for i, reliable := range []bool{false, true} {
+			lost[i] += lostInputs(t, seed, reliable)
+		}
+	}
+	if lost[1] != 0 || lost[0] == 0 {
+		t.Errorf("%d inputs were lost, without Reliable %d", lost[1], lost[0])
+	}
+}
+
+// lostInputs runs a drawn schedule, and returns how many inputs never came.
+func lostInputs(t *testing.T, seed uint64, reliable bool) (lost int) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	b := newBench(t, ClientConfig{Reliable: reliable})
+	arrived, newest, applied, tick := map[uint64]bool{}, uint64(0), uint64(0), uint64(0)
+	do := func(s clientStep) error {
+		b.sent = nil
+		err := s.do(b)
+		for _, f := range b.sent {
+			if f[0] != kindInput || r.IntN(3) == 0 { // lost on the way
+				continue
+			}
+			list, err := parseIntents(nil, f)
+			check(t, err)
+			for i := range list {
+				arrived[list[i].seq] = true
+				newest = max(newest, list[i].seq)
+			}
+		}
+		return err
+	}
+	frame := func() {
+		tick++
+		applied += uint64(r.Int64N(int64(newest-applied) + 1))
+		check(t, do(clientStep{Do: "keyframe", Tick: tick, Applied: &applied}))
+	}
+	check(t, do(clientStep{Do: "connect"}))
+	check(t, do(clientStep{Do: "welcome", Token: "a"}))
+	sent := uint64(0)
+	for range 300 {
+		if r.IntN(3) == 0 {
+			frame()
+		} else if do(clientStep{Do: "input", Bytes: r.IntN(2000)}) == nil {
+			sent++
+		}
+	}
+	for frames := 0; b.Waiting() > 0; frames++ {
+		if frame(); frames == 10_000 {
+			t.Fatalf("seed %d: %d inputs still wait", seed, b.Waiting())
+		}
+	}
+	for seq := uint64(1); seq <= sent; seq++ {
+		if !arrived[seq] {
+			lost++
+		}
+	}
+	return lost
 }

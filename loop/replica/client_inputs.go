@@ -84,7 +84,7 @@ func (c *Client) flush() {
 		q.sent = min(q.sent, q.list[0].seq-1)
 	}
 	for c.live {
-		batch := c.queue.batch(c.config.Ordered)
+		batch := c.queue.batch(c.config.Ordered, c.config.Reliable && !c.config.Ordered)
 		if len(batch) == 0 {
 			return
 		}
@@ -97,16 +97,23 @@ func (c *Client) flush() {
 }
 
 // batch returns the inputs of the next frame, none if all were sent. If the transport may lose frames,
-// the last inputs come again.
-func (q *inputQueue) batch(ordered bool) []intent {
+// the last inputs come again; all of them with whole, which sends none that could arrive without those before it.
+func (q *inputQueue) batch(ordered, whole bool) []intent {
 	from := q.after(q.sent)
 	if from == len(q.list) {
 		return nil
+	}
+	fresh := q.list[from].seq
+	if whole {
+		from = 0
 	}
 	to, bytes := from, 0
 	for to < len(q.list) && to-from < mostInputs && (to == from || bytes+len(q.list[to].data) <= inputFrame) {
 		bytes += len(q.list[to].data)
 		to++
+	}
+	if q.list[to-1].seq < fresh {
+		return nil
 	}
 	for again := 0; !ordered && from > 0 && to-from < mostInputs; from-- {
 		if again += len(q.list[from-1].data); again > againBytes {

@@ -84,7 +84,8 @@ type Options struct {
 	KeepSnapshots int // the newest so many of the run stay; 0: 8, -1: all
 
 	// Retention of old segments: see Checkpoints in the package comment. Before a segment goes, each snapshot that is kept is
-	// read back whole. With KeepSnapshots -1 all stay.
+	// read back whole. With KeepSnapshots -1 all stay. A log that package jetstream ships or follows needs KeepAll: a stream
+	// that has lost messages is filled again from its first tick.
 	Retention Retention
 
 	FS FS // nil: OS

@@ -32,6 +32,7 @@ const FINAL = [2, 3, 8]; // codes of errors after which connecting again is usel
  * @property {bigint} [schema] hash of the schema that the program was written for, 0n: any
  * @property {Uint8Array} [credentials] at most 4,096 bytes
  * @property {boolean} [ordered] the transport delivers all frames once and in order; true by default, as WebSocket does
+ * @property {boolean} [reliable] without order: sends each input until it is reported as applied; while 64 of them or 48 KiB wait, later ones are not sent
  * @property {(frame: Uint8Array) => void | boolean} [send] for a transport of your own, false if it does not take the frame; connect sets it
  * @property {() => number} [now] time in ms that never steps back; performance.now by default
  * @property {(welcome: Welcome) => void} [onWelcome]
@@ -113,12 +114,15 @@ export class Client {
 	}
 	/** Sends the inputs that were not sent yet, or that may be lost. */
 	#flush() {
-		const list = this.#waiting, { ordered } = this.options;
+		const list = this.#waiting, { ordered, reliable } = this.options;
 		if (!ordered && this.#idle >= IDLE && list.length) this.#sent = Math.min(this.#sent, list[0].sequence - 1);
 		while (this.#live) {
 			let from = list.findIndex((i) => i.sequence > this.#sent), to = from, bytes = 0;
 			if (from < 0) return;
+			const fresh = from;
+			if (reliable && !ordered) from = to = 0; // none arrives without those before it
 			while (to < list.length && to - from < BATCH && (to === from || bytes + list[to].size <= FRAME_BYTES)) bytes += list[to++].size;
+			if (to <= fresh) return;
 			for (let again = 0; !ordered && from > 0 && to - from < BATCH && (again += list[from - 1].size) <= AGAIN_BYTES;) from--;
 			const frame = new Writer(INPUT).uv(to - from);
 			for (const i of list.slice(from, to)) frame.raw(i.body);

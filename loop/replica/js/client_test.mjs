@@ -504,10 +504,10 @@ function said(f) {
 }
 
 // TestClientCases has the client in Go do the same.
-for (const { Name: name, Ordered: ordered, Steps: steps } of cases)
+for (const { Name: name, Ordered: ordered, Reliable: reliable, Steps: steps } of cases)
 	test(`cases of both clients: ${name}`, () => {
 		let now = 0, full = false, sent = [];
-		const c = new Client({ ordered, now: () => now, send: (f) => !full && !!sent.push(said(f)) }), ms = (b, v) => b.u64(BigInt(v) * 1_000_000n);
+		const c = new Client({ ordered, reliable, now: () => now, send: (f) => !full && !!sent.push(said(f)) }), ms = (b, v) => b.u64(BigInt(v) * 1_000_000n);
 		const state = (b, s) => {
 			b.u8(s.Applied === undefined ? 0 : 4).uv(8);
 			if (s.Applied !== undefined) b.uv(s.Applied).uv(0);

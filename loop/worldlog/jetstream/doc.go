@@ -38,6 +38,8 @@
 //
 // # What is not promised
 //
+// A log whose Options.Retention archives or drops segments can neither be shipped nor be followed into: keep all of them.
+//
 //   - The local log is the truth. By default a server of JetStream confirms a message before it is on disk, and syncs every two
 //     minutes, so a power cut takes messages that were confirmed. The master ships them again from its log, if it still
 //     runs. Set sync_interval: always in the server to avoid that: on one machine, one message of 5,000 bytes at a time
