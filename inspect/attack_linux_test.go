@@ -62,8 +62,8 @@ func TestAttacksFromPages(t *testing.T) {
 	attacker := strings.Replace(other.URL, "127.0.0.1", "localhost", 1) + "/"
 
 	p.Open(attacker)
-	p.Eval(`setTimeout(() => document.getElementById("link").click())`, nil)
-	p.Wait(`location.pathname == "/sim/" && location.search == "" && document.querySelector("#state")?.textContent == "running"`)
+	p.Follow(`document.getElementById("link").click()`, web.URL+"/sim/")
+	p.Wait(`location.search == "" && document.querySelector("#state").textContent == "running"`)
 	if got := p.Text("document.cookie"); got != "" {
 		t.Errorf("scripts see the cookie %q", got)
 	}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,9 @@ import (
 	"github.com/evertick/evertick/inspect"
 	"github.com/evertick/evertick/physics"
 )
+
+// long runs every case of the tests that otherwise take a sample.
+var long = os.Getenv("EVERTICK_LONG") != ""
 
 const secret = "sixteen bytes or more"
 

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"runtime"
 	"slices"
 	"strings"
@@ -121,12 +122,12 @@ func clients(t *testing.T, srv *inspect.Server, n int, text string) (conns []net
 	return conns
 }
 
-// A thousand clients that send nothing, half a request, or requests for each tick cost bounded memory, and no tick waits for
+// Hundreds of clients, a thousand with EVERTICK_LONG, that send nothing, half a request, or requests for each tick cost bounded memory, and no tick waits for
 // one of them, or the ticks would not end.
 func TestHangingClients(t *testing.T) {
-	n := 1000
-	if testing.Short() {
-		n = 300
+	n := 330 // more than the server has places
+	if long {
+		n = 1000
 	}
 	for name, text := range map[string]string{
 		"silent":      "",
@@ -287,10 +288,38 @@ func TestRequestsAtOnce(t *testing.T) {
 	})
 }
 
+// deadlines notes until when an answer may be written.
+type deadlines struct {
+	*httptest.ResponseRecorder
+	write time.Time
+}
+
+func (d *deadlines) SetWriteDeadline(at time.Time) error { d.write = at; return nil }
+
+// Whatever is answered, and whether or not it is refused, may take 10 s to be written.
+func TestDeadlineOfAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHandler(t, inspect.Config{Token: secret})
+		for path, header := range map[string]string{"/": "", "/?token=" + url.QueryEscape(secret): "", "/status": "Bearer " + secret, "/none": "Bearer " + secret, "/metrics": ""} {
+			w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+			r := httptest.NewRequest("GET", path, nil)
+			r.Host, r.RemoteAddr = "127.0.0.1:8080", "127.0.0.1:54321"
+			if header != "" {
+				r.Header.Set("Authorization", header)
+			}
+			start := time.Now()
+			h.ServeHTTP(w, r)
+			if got := w.write.Sub(start); got != 10*time.Second {
+				t.Errorf("%s: status %d, deadline after %v", path, w.Code, got)
+			}
+		}
+	})
+}
+
 // A client that reads slower than 10 s for an answer loses its connection.
 func TestSlowReader(t *testing.T) {
-	if testing.Short() {
-		t.Skip("not run with -short: it takes longer than the deadline of an answer, 10 s")
+	if !long {
+		t.Skip("not run without EVERTICK_LONG: it takes longer than the deadline of an answer, 10 s")
 	}
 	sim := newSim(t)
 	srv := serve(t, sim, inspect.Config{})

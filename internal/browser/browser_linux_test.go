@@ -138,3 +138,23 @@ func TestLegible(t *testing.T) {
 		}
 	}
 }
+
+// A page that goes to another site by way of a third page is followed there.
+func TestFollow(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		if r.URL.Path == "/by" {
+			w.Header().Set("Refresh", "0; url=./to")
+		}
+		_, _ = w.Write([]byte(sample))
+	}))
+	defer server.Close()
+	p := Start(t, "the harness")
+	for range 5 {
+		p.Open(strings.Replace(server.URL, "127.0.0.1", "localhost", 1) + "/")
+		p.Follow(`location = "`+server.URL+`/by"`, server.URL+"/to")
+		if got := p.Text(`location.href`); got != server.URL+"/to" {
+			t.Errorf("followed to %s", got)
+		}
+	}
+}

@@ -118,6 +118,27 @@ func (p *Page) Open(url string) {
 	p.opened = append(p.opened, strings.TrimSuffix(url, "/"))
 	p.mu.Unlock()
 	p.call("Page.navigate", object{"url": url})
+	p.arrive(url)
+	if len(p.Requests()) == 0 {
+		p.t.Error("requests are not seen")
+	}
+	p.Settle()
+}
+
+// Follow runs statements that make the page go to another address, and waits until that has loaded. Pages that pass the
+// browser on may come between. It asks the page nothing meanwhile, as a page that leaves does not answer.
+func (p *Page) Follow(statements, url string) {
+	p.t.Helper()
+	if err := p.browser.send(noAnswer, p.id, "Runtime.evaluate", object{"expression": statements}); err != nil {
+		p.t.Fatal(err)
+	}
+	p.arrive(url)
+	p.Settle()
+}
+
+// arrive waits until an address has loaded.
+func (p *Page) arrive(url string) {
+	p.t.Helper()
 	timeout := time.After(guard)
 	for loaded := ""; strings.TrimSuffix(loaded, "/") != strings.TrimSuffix(url, "/"); { // the page that was there may load late
 		select {
@@ -126,10 +147,6 @@ func (p *Page) Open(url string) {
 			p.t.Fatalf("%s does not load", url)
 		}
 	}
-	if len(p.Requests()) == 0 {
-		p.t.Error("requests are not seen")
-	}
-	p.Settle()
 }
 
 // Resize sets the size of the window in pixels of CSS.

@@ -41,9 +41,9 @@ func heavy(viewer, n int) string {
 // an answer and rested for a while, what is read between two ticks stays within the budget, and each viewer gets its answers. Bytes are
 // counted and the clock is a fake one, so that the speed of the machine does not matter.
 func TestSixtyFourViewersHaveABudget(t *testing.T) {
-	viewers, entities, ticks := 64, 100_000, 40
-	if testing.Short() {
-		ticks = 15
+	viewers, entities, ticks := 64, 100_000, 15
+	if long {
+		ticks = 40
 	}
 	sim := crowd(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -333,7 +333,7 @@ func TestColumnsOverSeveralTicks(t *testing.T) {
 func TestMoreEventsThanTheLogHolds(t *testing.T) {
 	r := seeded(t)
 	sim := newSim(t, evertick.Config{Capacity: 8}, 1)
-	for range 20 {
+	for range some(20) {
 		l := &eventLog{clock: func() int64 { return 1 }}
 		var all []string
 		for range 3 {

@@ -278,7 +278,7 @@ func TestPickDrawn(t *testing.T) {
 	}
 	byShape := 0
 	in := newInspector(t, s.Sim, Config{})
-	for range 1000 {
+	for range some(1000) {
 		q := pickQuery{r.Float32() * 40, r.Float32() * 40, r.Float32()}
 		var want ecs.ID
 		clear := true // no circle or radius ends so near to the point that rounding decides
@@ -306,7 +306,7 @@ func TestPickDrawn(t *testing.T) {
 			t.Errorf("at %+v is %v, want %v", q, got, want)
 		}
 	}
-	if byShape < 50 {
+	if byShape < some(50) {
 		t.Errorf("only %d picks by shape", byShape)
 	}
 }

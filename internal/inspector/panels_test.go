@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,6 +38,17 @@ type memo struct{ text string }
 
 func (m *memo) AppendState(dst []byte) []byte { return append(dst, m.text...) }
 func (m *memo) RestoreState(src []byte) error { m.text = string(src); return nil }
+
+// long runs every case of the tests that otherwise take a sample.
+var long = os.Getenv("EVERTICK_LONG") != ""
+
+// some returns how many of n cases run: all of them with EVERTICK_LONG, otherwise a fifth.
+func some(n int) int {
+	if long {
+		return n
+	}
+	return (n + 4) / 5
+}
 
 // seeded returns random numbers that the seed in the log repeats.
 func seeded(t testing.TB) *rand.Rand {
