@@ -339,12 +339,16 @@ HELPER(LEVEL) V(f) lasting_impulse(joint_softness soft, V(f) total, V(f) old) {
 	return ADD(SUB(total, old), MUL(soft.impulse_scale, old));
 }
 
+/* The softness of all rows of a joint, for the position error of its other rows: see rowSoftness in package native/rigid. */
+HELPER(LEVEL) joint_softness row_softness(const joint_step *it, const uint32_t kind, V(f) size, V(f) angle) {
+	return slowed(it, locks_angle(kind) ? V(max)(size, V(abs)(angle)) : size);
+}
+
 /* Holds the angle and returns the impulse. angular_velocity is the value before the other rows. correction is the effect of
  * these rows on it, which this step removes. */
 HELPER(LEVEL) V(f) solve_angle(const et_joint_block *b, uint32_t i, joint_bodies *m, V(f) angular_velocity, V(f) angle,
-                              V(f) correction, const joint_step *it) {
+                              V(f) correction, joint_softness soft) {
 	const V(f) old = V(load)(b->angular.spring_impulse + i);
-	const joint_softness soft = slowed(it, V(abs)(angle));
 	const V(f) v = ADD(MUL(soft.mass_scale, ADD(angular_velocity, MUL(soft.bias_rate, angle))), correction);
 	const V(f) total = soft_impulse(old, V(load)(b->angular_mass + i), v, soft.impulse_scale);
 	const V(f) more = SUB(total, old);
@@ -368,7 +372,7 @@ typedef struct {
 
 HELPER(LEVEL) void solve_perpendicular(const et_joint_block *b, uint32_t i, const uint32_t kind, joint_bodies *m,
                               const constraint_axis *u, V(f) angle, const joint_step *it, row_impulses *r) {
-	const joint_softness soft = slowed(it, V(abs)(u->translation));
+	const joint_softness soft = row_softness(it, kind, V(abs)(u->translation), angle);
 	const V(f) angular_velocity = SUB(m->b[2], m->a[2]);
 	V(f) v = ADD(velocity_along(m, u), MUL(soft.bias_rate, u->translation)), inv_mass, coupling = ZERO;
 	if (locks_angle(kind)) {
@@ -385,7 +389,7 @@ HELPER(LEVEL) void solve_perpendicular(const et_joint_block *b, uint32_t i, cons
 	r->soft = soft;
 	apply_impulse(m, impulse_along(u, SUB(total, old)));
 	if (locks_angle(kind))
-		r->angle = solve_angle(b, i, m, angular_velocity, angle, MUL(coupling, lasting_impulse(soft, total, old)), it);
+		r->angle = solve_angle(b, i, m, angular_velocity, angle, MUL(coupling, lasting_impulse(soft, total, old)), soft);
 }
 
 HELPER(LEVEL) symmetric_matrix point_matrix(const joint_bodies *m, V(f) mass) {
@@ -427,7 +431,7 @@ HELPER(LEVEL) void bounded_impulse(const symmetric_matrix *k, V(f) vx, V(f) vy, 
 HELPER(LEVEL) void solve_point(et_joint_block *b, uint32_t i, const uint32_t kind, const uint32_t parts,
                                joint_bodies *m, V(f) angle, const joint_step *it, row_impulses *r) {
 	const V(f) old_x = m->applied.x, old_y = m->applied.y, angular_velocity = SUB(m->b[2], m->a[2]);
-	joint_softness soft = slowed(it, V(max)(V(abs)(m->dx), V(abs)(m->dy)));
+	joint_softness soft = row_softness(it, kind, V(max)(V(abs)(m->dx), V(abs)(m->dy)), angle);
 	V(f) mass = ADD(m->a[3], m->b[3]);
 	V(f) vx = SUB(SUB(m->b[0], MUL(m->b[2], m->by)), SUB(m->a[0], MUL(m->a[2], m->ay)));
 	V(f) vy = SUB(ADD(m->b[1], MUL(m->b[2], m->bx)), ADD(m->a[1], MUL(m->a[2], m->ax)));
@@ -484,7 +488,7 @@ HELPER(LEVEL) void solve_point(et_joint_block *b, uint32_t i, const uint32_t kin
 	m->applied.y = y;
 	if (locks_angle(kind)) {
 		const V(f) correction = DOT(coupling_x, coupling_y, lasting_impulse(soft, x, old_x), lasting_impulse(soft, y, old_y));
-		r->angle = solve_angle(b, i, m, angular_velocity, angle, correction, it);
+		r->angle = solve_angle(b, i, m, angular_velocity, angle, correction, soft);
 	}
 }
 

@@ -436,11 +436,20 @@ func (m *jointBodies) lockedInvInertia(angularMass float32) float32 {
 	return float32(float32(m.ia*m.ib) * angularMass)
 }
 
+// rowSoftness is the softness of all rows of a joint, for the position error of its other rows. The rows share it: each, and the
+// axis of the joint, takes the others to yield as it does itself. Far from each other, bodies would drive it on otherwise.
+func (b *JointBlock) rowSoftness(size, angle float32, it *jointStep) softness {
+	if b.Kind.locksAngle() {
+		size = maxFloat(size, abs(angle))
+	}
+	return it.softness.slowed(size)
+}
+
 // solveAngle holds the angle and returns the impulse. angularVelocity is the value before the other rows. correction is the
 // effect of these rows on it, which solveAngle removes.
-func (b *JointBlock) solveAngle(i uint32, m *jointBodies, angularVelocity, angle, correction float32, it *jointStep) float32 {
+func (b *JointBlock) solveAngle(i uint32, m *jointBodies, angularVelocity, angle, correction float32, soft *softness) float32 {
 	i &= Lanes - 1
-	old, mass, soft := b.Angular.SpringImpulse[i], b.AngularMass[i], it.softness.slowed(abs(angle))
+	old, mass := b.Angular.SpringImpulse[i], b.AngularMass[i]
 	v := float32(soft.massScale*(angularVelocity+float32(soft.biasRate*angle))) + correction
 	total := (old - float32(mass*v)) - float32(soft.impulseScale*old)
 	m.applyAngularImpulse(total - old)
@@ -454,7 +463,7 @@ func (s *softness) lastingImpulse(total, old float32) float32 {
 
 func (b *JointBlock) solvePerpendicular(i uint32, m *jointBodies, angle float32, it *jointStep, r *rowImpulses) {
 	i &= Lanes - 1
-	u, angularVelocity, coupling, soft := &m.perpendicular, m.wb-m.wa, float32(0), it.softness.slowed(abs(m.perpendicular.translation))
+	u, angularVelocity, coupling, soft := &m.perpendicular, m.wb-m.wa, float32(0), b.rowSoftness(abs(m.perpendicular.translation), angle, it)
 	v, invMass := m.velocityAlong(u)+float32(soft.biasRate*u.translation), float32(0)
 	if b.Kind.locksAngle() {
 		invMass = m.lockedInvMassAlong(u, b.AngularMass[i])
@@ -468,7 +477,7 @@ func (b *JointBlock) solvePerpendicular(i uint32, m *jointBodies, angle float32,
 	r.perpendicular, r.softness = total, soft
 	m.applyImpulse(u.impulse(total - old))
 	if b.Kind.locksAngle() {
-		r.angle = b.solveAngle(i, m, angularVelocity, angle, float32(coupling*soft.lastingImpulse(total, old)), it)
+		r.angle = b.solveAngle(i, m, angularVelocity, angle, float32(coupling*soft.lastingImpulse(total, old)), &soft)
 	}
 }
 
@@ -532,7 +541,7 @@ func (b *JointBlock) solvePoint(i uint32, m *jointBodies, angle float32, it *joi
 	vy := (m.vby + float32(m.wb*m.bx)) - (m.vay + float32(m.wa*m.ax))
 	oldX, oldY := m.applied.x, m.applied.y
 	errorX, errorY := m.dx, m.dy
-	soft := it.softness.slowed(maxFloat(abs(errorX), abs(errorY)))
+	soft := b.rowSoftness(maxFloat(abs(errorX), abs(errorY)), angle, it)
 	if b.Parts&softParts != 0 {
 		compliance := float32(0)
 		errorX, errorY = it.positionError(errorX, &b.ErrorX[i]), it.positionError(errorY, &b.ErrorY[i])
@@ -576,7 +585,7 @@ func (b *JointBlock) solvePoint(i uint32, m *jointBodies, angle float32, it *joi
 	m.applied.x, m.applied.y = x, y
 	if b.Kind.locksAngle() {
 		correction := float32(coupling.X*soft.lastingImpulse(x, oldX)) + float32(coupling.Y*soft.lastingImpulse(y, oldY))
-		r.angle = b.solveAngle(i, m, angularVelocity, angle, correction, it)
+		r.angle = b.solveAngle(i, m, angularVelocity, angle, correction, &soft)
 	}
 }
 

@@ -486,7 +486,7 @@ func TestJointsFarOff(t *testing.T) {
 			for i := range s.Bodies.VX {
 				last = max(last, abs32(s.Bodies.VX[i]), abs32(s.Bodies.VY[i]))
 			}
-			if !(fastest < 500) || !(last < 150) {
+			if !(fastest < 500) || !(last < 200) {
 				t.Errorf("kind %d, round %d: %g at most, %g in the end", kind, round, fastest, last)
 			}
 		}

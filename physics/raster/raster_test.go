@@ -198,7 +198,7 @@ func TestGoldenPictures(t *testing.T) {
 		want uint64
 	}{
 		{"shapes", shapes(), 0x059ab19f10e400b7},
-		{"ragdolls", &world, 0x462aa76a940a70d8},
+		{"ragdolls", &world, 0x5992aecdff555582},
 	} {
 		c := canvas(t, 400, 300)
 		c.Clear(0xffffff)
