@@ -110,10 +110,7 @@ func newSequence(schema *Schema, seed uint64, most, frames int, seen map[string]
 
 // A decoder computes the states of the naive encoder, whatever legal form the frames have.
 func TestDecodeEqualsNaive(t *testing.T) {
-	rounds := 400
-	if testing.Short() {
-		rounds = 40
-	}
+	rounds := casesOf(40, 60, 400)
 	seen := map[string]int{}
 	for round := range rounds {
 		for _, schema := range testSchemas {

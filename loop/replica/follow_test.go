@@ -125,10 +125,7 @@ func TestJavaScriptFollows(t *testing.T) {
 	if err != nil {
 		t.Skip("not run: the client in JavaScript: node is not installed")
 	}
-	runs, steps := 16, 400
-	if testing.Short() {
-		runs, steps = 4, 100
-	}
+	runs, steps := casesOf(4, 4, 16), casesOf(100, 120, 400)
 	refused := 0
 	for i := range runs {
 		m := newModel(t, paritytest.Seed()+uint64(i), 21*i+int(paritytest.Seed()%64), map[string]int{})

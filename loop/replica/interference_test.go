@@ -415,10 +415,7 @@ func (w *twins) run(ticks int) {
 // Whatever happens outside of a client's view changes no byte that it gets.
 func TestNonInterference(t *testing.T) {
 	cases := map[string]int{}
-	ticks, drawn := 600, 64
-	if testing.Short() {
-		ticks, drawn = 200, 8
-	}
+	ticks, drawn := casesOf(200, 300, 600), casesOf(8, 16, 64)
 	for number := range 32 {
 		newTwins(t, uint64(number), number, cases).run(ticks)
 	}

@@ -59,7 +59,7 @@ type model struct {
 	saved   []byte            // a snapshot
 	savedAt uint64
 	rewinds bool   // the Sim sometimes goes back
-	gone    uint64 // time at which it went back last
+	gone    uint64 // time of the last tick before it went back last
 	slotOf  map[ecs.ID]uint32
 	moved   uint64     // time at which entities were found in other slots last
 	quiet   bool       // nothing changes
@@ -575,7 +575,7 @@ func (mc *modelClient) note(u *truth) {
 	}
 	view := modelView{mc.number, mc.mask, mc.x, mc.y, mc.z, mc.placed, map[ecs.ID]bool{}}
 	before := mc.views[mc.seesAt].sees
-	if mc.seesAt < mc.gone || mc.away && mc.seesAt < mc.moved {
+	if mc.seesAt <= mc.gone || mc.away && mc.seesAt < mc.moved {
 		before = nil
 	}
 	for i := range u.list {
@@ -1005,14 +1005,11 @@ func (m *model) heal() {
 // After each frame that it applies, each client has the state of the Sim at that tick, whatever happens to the
 // world, to its view and to its connection.
 func TestModel(t *testing.T) {
-	runs, steps, rest := 64, 700, 300
-	if testing.Short() {
-		runs, steps, rest = 16, 150, 150
-	}
+	runs, steps, rest := casesOf(10, 10, 64), casesOf(120, 120, 700), casesOf(150, 150, 300)
 	seen := map[string]int{} // in runs with fixed seeds
 	for i := range runs + runs/4 {
 		number, seed, counts := i, 1+uint64(i), seen
-		if testing.Short() {
+		if runs < 64 {
 			number = 37*i + 1
 		}
 		if i >= runs {
@@ -1036,7 +1033,7 @@ func TestModel(t *testing.T) {
 			t.Errorf("never seen: %s", what)
 		}
 	}
-	if n := seen["reconnect"]; n < 200 && !testing.Short() || n == 0 {
+	if n := seen["reconnect"]; n < 200 && runs == 64 || n == 0 {
 		t.Errorf("%d reconnects", n)
 	}
 }

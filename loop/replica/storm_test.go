@@ -147,10 +147,7 @@ func storm(t *testing.T, s *Server, sim *evertick.Sim, round int) {
 	}
 	state, err := sim.Snapshot(nil)
 	check(t, err)
-	ticks := 200
-	if testing.Short() {
-		ticks = 75
-	}
+	ticks := casesOf(75, 75, 200)
 	for i := range ticks {
 		check(t, sim.Step())
 		switch {

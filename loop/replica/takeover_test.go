@@ -25,12 +25,9 @@ func TestTakeOver(t *testing.T) {
 			t.Errorf("no case of %q in %v", what, cases)
 		}
 	}
-	clients, drawn := 200, uint64(5)
-	if testing.Short() {
-		clients, drawn = 60, 1
-	}
+	clients, drawn := casesOf(60, 100, 200), casesOf(1, 3, 5)
 	for i := range drawn {
-		newReigns(t, paritytest.Seed()+i, cases).run(clients)
+		newReigns(t, paritytest.Seed()+uint64(i), cases).run(clients)
 	}
 }
 

@@ -266,7 +266,7 @@ test('random worlds over an ordered connection', () => {
 });
 
 test('random worlds over a connection that loses, repeats and reorders frames', () => {
-	for (let seed = 1; seed <= (short ? 5 : 50); seed++) {
+	for (let seed = 1; seed <= (short ? 3 : 50); seed++) {
 		const rng = random(seed), c = joined(schemaBytes(fields), { ordered: false }), sent = [empty()], flying = [], arrived = new Set();
 		for (let step = 0; step < 80; step++) {
 			const acked = sent.filter((s) => arrived.has(s.tick)).slice(-8), base = acked.length ? acked[rng.below(acked.length)] : sent[0];
@@ -365,7 +365,10 @@ test('every truncation and every flipped bit of the vectors', () => {
 		[unhex(sequence.Welcome), ...frames].forEach((bytes, n) => {
 			let c = ready(n - 1);
 			const tick = c.state?.tick;
-			for (let length = 0; length < bytes.length; length++) assert.equal(attempt(c, bytes.subarray(0, length)), 0, `${length} bytes of ${hex(bytes)}`);
+			for (let length = 0; length < bytes.length; length++) {
+				if (short && !rng.chance(8)) continue;
+				assert.equal(attempt(c, bytes.subarray(0, length)), 0, `${length} bytes of ${hex(bytes)}`);
+			}
 			for (let bit = 0; bit < 8 * bytes.length; bit++) {
 				if (short && !rng.chance(32)) continue;
 				const flipped = bytes.slice();
