@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// casesOf returns one of three sizes of a test: short with -short, all if EVERTICK_FULL is set, and normal otherwise, which takes
+// casesOf returns one of three sizes of a test: short with -short, all if EVERTICK_LONG is set, and normal otherwise, which takes
 // at most two seconds.
 func casesOf(short, normal, all int) int {
 	switch {
@@ -17,4 +17,4 @@ func casesOf(short, normal, all int) int {
 	return normal
 }
 
-func full() bool { return os.Getenv("EVERTICK_FULL") != "" }
+func full() bool { return os.Getenv("EVERTICK_LONG") != "" }
