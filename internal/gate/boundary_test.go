@@ -10,10 +10,10 @@ import (
 // Mutants of kernels that take the other side where two numbers are equal, or lack what rounding needs, and the
 // tests that must notice. One build has them all; a variable of the environment chooses.
 var boundaryMutants = []struct{ name, file, old, new, pkg string }{
-	{"limit at its bound", "csrc/rigid/joint_solve_tmpl.h", "V(pick)(x, ZERO, V(set1)(1.0f), it->mass_scale)",
-		"V(pick)(ZERO, x, it->mass_scale, V(set1)(1.0f))", "native/rigid"},
-	{"point at its greatest force", "csrc/rigid/joint_solve_tmpl.h", "V(pick)(square, most, MUL(bias_x, scale), *x)",
-		"V(pick)(most, square, *x, MUL(bias_x, scale))", "native/rigid"},
+	{"limit at its bound", "csrc/rigid/joint_solve_tmpl.h", "V(pick)(x, ZERO, V(set1)(1.0f), deep.mass_scale)",
+		"V(pick)(ZERO, x, deep.mass_scale, V(set1)(1.0f))", "native/rigid"},
+	{"point at its greatest force", "csrc/rigid/joint_solve_tmpl.h", "V(lt)(MUL(limit, limit), DOT(x, y, x, y))",
+		"V(le)(MUL(limit, limit), DOT(x, y, x, y))", "native/rigid"},
 	{"contact at distance 0", "csrc/rigid/contact_solve_tmpl.h", "V(pick)(separation, ZERO, V(set1)(1.0f), V(set1)(soft->mass_scale))",
 		"V(pick)(ZERO, separation, V(set1)(soft->mass_scale), V(set1)(1.0f))", "native/rigid"},
 	{"approach at the threshold", "csrc/rigid/contact_solve_tmpl.h", "V(lt)(approach, V(set1)(-threshold))",
