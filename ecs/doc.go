@@ -93,7 +93,7 @@
 //     was added is called from the next round on.
 //
 // So every observer hears of each tag of each entity, in turn, that it was given and that it is being lost, and what
-// it hears last is what is. Observers that answer each other come to an end, and 65,536 rounds within each other
+// it hears last is what is. Observers that answer each other come to an end, and 1,024 rounds within each other
 // panic. SetWhere, UnsetWhere, SetAll, UnsetAll and DespawnWhere select all entities before the first round.
 //
 // # Bindings

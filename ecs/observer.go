@@ -2,9 +2,9 @@ package ecs
 
 import "slices"
 
-// maxRounds is how deep rounds of observers may nest. At half a kilobyte of stack for each, it is far below what Go
-// gives a goroutine, whose overflow would end the program.
-const maxRounds = 1 << 16
+// maxRounds is how deep rounds of observers may nest, on every machine alike. It is what the stack of a browser has room
+// for; an overflow of the stack would end the program.
+const maxRounds = 1 << 10
 
 // observers is a list of functions to call for an entity.
 type observers = functions[func(ID, Slot)]
@@ -39,7 +39,7 @@ func (o *functions[F]) add(count *int, f F) (stop func()) {
 // notify calls observers while the world is locked: one round.
 func (w *World) notify(o observers, id ID, slot Slot) {
 	if w.rounds == maxRounds {
-		panic("ecs: observers nest more than 65,536 deep")
+		panic("ecs: observers nest more than 1,024 deep")
 	}
 	w.lock()
 	w.rounds++

@@ -344,7 +344,7 @@ func TestRoundsNestTooDeep(t *testing.T) {
 	if err := a.SetAll(ids); err != nil {
 		t.Fatal(err)
 	}
-	wantPanic(t, "ecs: observers nest more than 65,536 deep", func() { a.Unset(ids[0]) })
+	wantPanic(t, "ecs: observers nest more than 1,024 deep", func() { a.Unset(ids[0]) })
 	if w.rounds != 0 || a.Count() != len(ids) {
 		t.Fatalf("after the panic %d rounds run, and %d entities have the tag", w.rounds, a.Count())
 	}
