@@ -28,9 +28,9 @@ const (
 	// whose time has passed; the steps that run are the last ones. The skipped
 	// ones count as dropped. The clamp, the stall and MaxAccumNs do not apply.
 	Realtime
-	// KeepAll leaves them to later frames, as Keep does, however many they are: under an overload that lasts, the simulation
-	// falls behind without a bound. The clamp, the stall and MaxAccumNs apply. With ClipTime it is the accumulator that subtracts the steps
-	// of a frame and keeps the remainder, whatever it is.
+	// KeepAll leaves them to later frames, as Keep does, however many they are. So its delay grows as long as an overload
+	// lasts. The clamp, the stall and MaxAccumNs apply. With ClipTime a frame subtracts the steps that it runs from the
+	// accumulated time, and keeps all of the remainder.
 	KeepAll
 
 	policies // number of policies

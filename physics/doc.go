@@ -137,7 +137,7 @@
 // JointLength, JointSpeed and JointSeparation return its state. The solver handles joints before contacts.
 // Config.JointHertz defines the stiffness of joints without a spring, and JointDef.ConstraintHertz that of a single
 // joint: a load hangs g/(2π·ConstraintHertz)² too low, and chains that bear a hundred times the mass of a link give some
-// centimetres; with five hundred times the mass ten links part by 1.1 m in a swing, twenty by 2.7 m. A limit is stronger than the motor and
+// centimetres; with five hundred times the mass they can part by metres in a swing. A limit is stronger than the motor and
 // the spring of its own joint, whatever their force: they do not press against it.
 //
 // A spring makes one implicit Euler step in each sub-step of h seconds, so it swings with a damping ratio of

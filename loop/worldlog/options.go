@@ -45,8 +45,8 @@ const (
 // String returns the name of the constant.
 func (p FullPolicy) String() string { return enum.Name([]string{"Block", "Stop"}, p, "FullPolicy") }
 
-// Retention says what becomes of segments that no start needs any more: those before the segment that has the tick of the
-// oldest snapshot that is kept. Only with Archive and Drop is a segment ever moved or removed.
+// Retention decides what happens to old segments. A segment is old if all its ticks come before the segment in which the
+// oldest kept snapshot lies: no start reads it. Only Archive and Drop move or remove segments.
 type Retention uint8
 
 const (

@@ -149,7 +149,7 @@ func (w *writer) write(b batch) error {
 	return nil
 }
 
-// writeUpTo writes b from one offset to another, which ends a commit, and answers those who ask for a checkpoint there.
+// writeUpTo writes the bytes of b from *from to to, where a commit ends, and answers the requests for a checkpoint there.
 func (w *writer) writeUpTo(b *batch, from *int, to int) error {
 	for len(b.asks) > 0 && b.asks[0].at <= to {
 		ask := b.asks[0]

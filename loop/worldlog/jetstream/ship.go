@@ -85,8 +85,8 @@ type ShipStats struct {
 // (it lacks ticks of the stream), ErrForeign (another run) together with ErrUnsupported for another scenario or SimVersion,
 // ErrBranched (other ticks), *FencedError (another log ships to the stream), ErrForged, ErrRange; or those of the server.
 //
-// A later error ends the Shipper, see Err, and the next Step of the Sim returns it. If the local log cannot be read, that
-// is none: the Shipper tries again, Stats says why and how far behind the stream is, and ShipConfig.MaxBehind sets a limit.
+// A later error ends the Shipper, see Err, and the next Step of the Sim returns it. A local log that cannot be read is no such
+// error: the Shipper tries again. Stats reports why, and how many ticks the stream lacks; ShipConfig.MaxBehind limits these.
 func Ship(ctx context.Context, nc *nats.Conn, rec *replay.Recorder, c ShipConfig) (*Shipper, error) {
 	if rec == nil {
 		panic("jetstream: nil Recorder")
