@@ -153,10 +153,11 @@ type Call struct {
 	Sim      *evertick.Sim
 	Registry *Registry
 	Actor    Actor
-	Skill    string // with its version
-	Cause    uint64 // what led to the call: the number of an event, or of a decision
-	Held     uint64 // number of the event with which it was held for approval; 0: it was not
-	Seq      uint64 // number of the call, counted from 1
+	Skill    string        // with its version
+	Cause    uint64        // what led to the call: as Event.Cause
+	Decision AgentDecision // of an agent, that the call carries out; zero: none
+	Held     uint64        // number of the event with which it was held for approval; 0: it was not
+	Seq      uint64        // number of the call, counted from 1
 	// JSON is the input as it was submitted, and Input the value that the handler gets. Change neither.
 	JSON  []byte
 	Input any

@@ -350,16 +350,18 @@ type TraceInput struct {
 
 // TraceEvent is a skill.Event. Hashes are in hexadecimal, as JSON has no numbers of 64 bits.
 type TraceEvent struct {
-	Seq    uint64     `json:"seq"`
-	Count  uint64     `json:"count,omitempty" jsonschema:"of calls that were rejected because too many waited"`
-	Tick   uint64     `json:"tick"`
-	Actor  string     `json:"actor"`
-	Skill  string     `json:"skill,omitempty"`
-	Cause  uint64     `json:"cause,omitempty"`
-	Held   uint64     `json:"held,omitempty" jsonschema:"of the end of a call that was held for approval: the number of its first event"`
-	Code   skill.Code `json:"code,omitempty" jsonschema:"missing if the call succeeded"`
-	Input  string     `json:"input,omitempty"`
-	Output string     `json:"output,omitempty"`
+	Seq   uint64 `json:"seq"`
+	Count uint64 `json:"count,omitempty" jsonschema:"of calls that were rejected because too many waited"`
+	Tick  uint64 `json:"tick"`
+	Actor string `json:"actor"`
+	Skill string `json:"skill,omitempty"`
+	Cause uint64 `json:"cause,omitempty"`
+	// Decision is the number of the decision of an agent that the call carried out.
+	Decision uint64     `json:"decision,omitempty" jsonschema:"of the call of an agent: the number of its decision"`
+	Held     uint64     `json:"held,omitempty" jsonschema:"of the end of a call that was held for approval: the number of its first event"`
+	Code     skill.Code `json:"code,omitempty" jsonschema:"missing if the call succeeded"`
+	Input    string     `json:"input,omitempty"`
+	Output   string     `json:"output,omitempty"`
 }
 
 // TraceOutput is the output of the tool "trace".
@@ -399,7 +401,7 @@ func (s *Server) addTrace(server *sdk.Server, a skill.Actor) {
 }
 
 func traced(e *skill.Event) TraceEvent {
-	v := TraceEvent{Seq: e.Seq, Tick: e.Tick, Actor: e.Actor, Skill: e.Skill, Cause: e.Cause, Held: e.Held, Code: e.Code}
+	v := TraceEvent{Seq: e.Seq, Tick: e.Tick, Actor: e.Actor, Skill: e.Skill, Cause: e.Cause, Decision: e.Decision.Number, Held: e.Held, Code: e.Code}
 	if e.Seq == 0 {
 		v.Count = e.Count
 		return v
