@@ -149,7 +149,7 @@ func (r *Registry) execute(t *evertick.Tick, q *request, ev *Event) (json.RawMes
 	if refused != nil {
 		return nil, refused
 	}
-	if refused := r.permit(&q.actor, e, &p); refused != nil {
+	if refused := r.permit(&q.actor, e, p.target); refused != nil {
 		return nil, refused
 	}
 	if q.held == 0 {

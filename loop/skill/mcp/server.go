@@ -264,6 +264,8 @@ func (s *Server) newSession(a skill.Actor) (*sdk.Server, error) {
 		Instructions: instructions, Capabilities: &sdk.ServerCapabilities{},
 	})
 	server.AddReceivingMiddleware(s.trackUse(server))
+	hidden := map[string]bool{}
+	server.AddReceivingMiddleware(hideTools(hidden))
 	highest := map[string]string{}
 	for _, k := range s.r.Skills() {
 		highest[k.Name] = k.FullName() // versions ascend
@@ -272,6 +274,7 @@ func (s *Server) newSession(a skill.Actor) (*sdk.Server, error) {
 		if highest[k.Name] != k.FullName() {
 			continue
 		}
+		hidden[s.toolName(k.Name)] = !s.r.MayCall(a, k.FullName())
 		changes, open := !k.ReadOnly, false
 		server.AddTool(&sdk.Tool{
 			Name: s.toolName(k.Name), Description: k.Description, InputSchema: k.Input, OutputSchema: k.Output,
@@ -281,6 +284,20 @@ func (s *Server) newSession(a skill.Actor) (*sdk.Server, error) {
 	s.addTrace(server, a)
 	s.addSnapshots(server, a)
 	return server, nil
+}
+
+// hideTools leaves tools out of the answers to tools/list. They can be called all the same: the registry refuses and
+// records these calls.
+func hideTools(hidden map[string]bool) sdk.Middleware {
+	return func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+			res, err := next(ctx, method, req)
+			if list, ok := res.(*sdk.ListToolsResult); ok && list != nil {
+				list.Tools = slices.DeleteFunc(list.Tools, func(t *sdk.Tool) bool { return hidden[t.Name] })
+			}
+			return res, err
+		}
+	}
 }
 
 func (s *Server) toolName(name string) string {
