@@ -36,8 +36,8 @@ func (c *calls) input(kind string, d skill.AgentDecision) []byte {
 	return data
 }
 
-// Every call that carries out a decision belongs to it, whoever the actor is and however the call is made, and no other
-// call belongs to a decision, whatever its actor is called and its cause is. The log has it, too.
+// Every call that carries out a decision belongs to it, under any name and by any method. No other call belongs to one,
+// though its actor is called like an entity and it has a cause. The log says the same.
 func TestCallsBelongToTheirDecisions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := loop.NewRand(paritytest.Seed(), 0, 0, 0)
