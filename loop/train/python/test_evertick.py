@@ -411,6 +411,11 @@ class Saving(unittest.TestCase):
                 envs.export(1, str(Path(folder, "log2\0")))
             with self.assertRaises(TypeError):
                 envs.export(1, None)
+            for taken in (Path(folder, "log"), __file__):
+                with self.assertRaises(evertick.FileError) as seen:
+                    envs.export(1, taken)
+                self.assertIsInstance(seen.exception, OSError)
+                envs.step(actions_of(envs, 3))
             envs.export(1, os.fsencode(Path(folder, "bytes")))
             self.assertEqual(sorted(os.listdir(folder)), ["bytes", "log"])
 

@@ -344,4 +344,4 @@ def _text(name, v):
 def _limit(v):
     if v is None:
         return 0
-    return _NEVER if v == -1 else _number("max_episode_steps", v, 1)
+    return -1 if v == -1 else _number("max_episode_steps", v, 1)

@@ -38,7 +38,7 @@ class UnsupportedError(EvertickError, RuntimeError):
 
 
 class CapacityError(EvertickError, RuntimeError):
-    """Too little room."""
+    """Too little room, or too little memory."""
 
 
 class FloatEnvError(EvertickError, RuntimeError):
@@ -48,6 +48,10 @@ class FloatEnvError(EvertickError, RuntimeError):
 
 class WorldError(EvertickError, RuntimeError):
     """A world has failed; reset repairs it."""
+
+
+class FileError(EvertickError, OSError):
+    """A file or folder that cannot be read or written, or that is there already."""
 
 
 class PanicError(EvertickError, RuntimeError):
@@ -65,6 +69,8 @@ _ERRORS = {
     -8: WorldError,
     -9: PanicError,
     -10: StaleError,
+    -11: FileError,
+    -12: EvertickError,
 }
 CAPACITY = -6
 
@@ -104,6 +110,8 @@ class Info(ctypes.Structure):
         ("obs_parts", ctypes.c_int64),
         ("action_parts", ctypes.c_int64),
         ("steps_per_second", ctypes.c_double),
+        ("masked", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
     ]
 
 
