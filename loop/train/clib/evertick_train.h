@@ -11,7 +11,7 @@
 
    Memory: the Go runtime ends a process that has no memory left. evertick_train_create, load and render therefore ask first
    whether there is room, and return EVERTICK_ECAPACITY. What create needs follows from a few worlds that it makes and begins.
-   Memory that worlds of your own allocate later, in steps, is not foreseen.
+   Memory that worlds of your own allocate later, in steps, is not foreseen, nor that the system refuses a thread.
 
    Memory belongs to the caller. Buffers are read and written during a call and not kept; those of
    evertick_train_send belong to the library until evertick_train_recv, or close, returns. Set struct_size

@@ -27,6 +27,9 @@ import (
 const (
 	littleRoom = 1 << 20  // bytes that are not asked for
 	arena      = 64 << 20 // the heap grows by these: Go reserves as much address space at once
+	// What must be left for threads that the runtime starts later: eight stacks of 8 MB, and the 64 MB that malloc of glibc reserves in
+	// a thread that calls it first.
+	threads = 128 << 20
 )
 
 // creating is locked while worlds are made: what others allocate meanwhile would count as theirs, and take their room.
@@ -84,7 +87,7 @@ func enough(bytes uint64) bool {
 	if bytes <= m.HeapIdle {
 		return true
 	}
-	return C.evertick_train_has_room(C.uint64_t((bytes-m.HeapIdle+arena-1)/arena*arena)) != 0
+	return C.evertick_train_has_room(C.uint64_t((bytes-m.HeapIdle+arena-1)/arena*arena+threads)) != 0
 }
 
 // estimate returns the bytes that the worlds of a batch allocate until they have begun, from those of a few.
