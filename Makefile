@@ -81,9 +81,6 @@ mcp: ## the module that serves skills over the Model Context Protocol
 otel: ## the module that makes OpenTelemetry spans of the causal trace
 	cd loop/causal/otel && go vet ./... && go test ./...
 
-ws: ## the module that serves a replica server over WebSocket
-	cd loop/replica/ws && go vet ./... && go test ./...
-
 jetstream: ## the module that ships logs over NATS JetStream
 	cd loop/worldlog/jetstream && go vet ./... && go test $(SHORT) ./...
 
@@ -113,4 +110,4 @@ ci: ## every kind of check of the above that has a verdict, as CI runs it on eac
 ci-full: ## the same in full, as CI runs it each night; before a release
 	bash .ci/run full
 
-.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross wasm determinism python examples deploy web mcp otel ws jetstream natswork fmt vet fuzz bench bench-compare ci ci-full
+.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross wasm determinism python examples deploy web mcp otel jetstream natswork fmt vet fuzz bench bench-compare ci ci-full
