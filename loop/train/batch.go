@@ -604,8 +604,11 @@ func (b *Batch) observeRange(lo, hi int) {
 			b.writeLive(i)
 		}
 	}
+	if buf.Mask == nil {
+		return
+	}
 	n := b.shape.mask
-	if b.trues != nil && buf.Mask != nil && (buf.MaskStride == 0 || buf.MaskStride == n) {
+	if b.trues != nil && (buf.MaskStride == 0 || buf.MaskStride == n) {
 		copy(buf.Mask[lo*n:hi*n], b.trues)
 		return
 	}
