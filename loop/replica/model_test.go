@@ -1005,19 +1005,15 @@ func (m *model) heal() {
 // After each frame that it applies, each client has the state of the Sim at that tick, whatever happens to the
 // world, to its view and to its connection.
 func TestModel(t *testing.T) {
-	steps, rest, drawn := casesOf(120, 700), casesOf(100, 300), casesOf(1, 16)
-	numbers := []int{55, 58, 1, 38, 12} // the first two are enough to see all
-	if full() {
-		numbers = make([]int, 64)
-		for i := range numbers {
-			numbers[i] = i
-		}
-	}
+	runs, steps, rest := casesOf(10, 64), casesOf(120, 700), casesOf(150, 300)
 	seen := map[string]int{} // in runs with fixed seeds
-	for i := range len(numbers) + drawn {
-		number, seed, counts := int(paritytest.Seed()%64)+37*i, paritytest.Seed()+uint64(i), map[string]int{}
-		if i < len(numbers) {
-			number, seed, counts = numbers[i], 1+uint64(numbers[i]), seen
+	for i := range runs + runs/4 {
+		number, seed, counts := i, 1+uint64(i), seen
+		if runs < 64 {
+			number = 37*i + 1
+		}
+		if i >= runs {
+			number, seed, counts = number+int(paritytest.Seed()%64), paritytest.Seed()+uint64(i), map[string]int{}
 		}
 		m := newModel(t, seed, number, counts)
 		for range steps {
@@ -1037,7 +1033,7 @@ func TestModel(t *testing.T) {
 			t.Errorf("never seen: %s", what)
 		}
 	}
-	if n := seen["reconnect"]; n < 200 && full() || n == 0 {
+	if n := seen["reconnect"]; n < 200 && runs == 64 || n == 0 {
 		t.Errorf("%d reconnects", n)
 	}
 }
