@@ -194,7 +194,7 @@ HELPER(LEVEL) void V(number)(const V(grid) *g, point_group from, uint32_t *cells
 HELPER(LEVEL) V(u) V(along)(const et_grid *g, int axis, V(f) v) {
 	const V(f) t = V(mul)(V(sub)(v, V(set1)(g->min[axis])), V(set1)(g->inv[axis]));
 	if (g->tail[axis] != 0.0f)
-		return tailed(g, axis, t);
+		return uneven_cell(g, axis, v, t);
 	return V(truncu)(V(min)(V(max)(t, V(set1)(0.0f)), V(set1)(below(g->n[axis]))));
 }
 

@@ -25,6 +25,30 @@ HELPER(LEVEL) V(u) tailed(const et_grid *g, int axis, V(f) t) {
 	return V(minu)(V(subu)(V(addu)(V(addu)(low, inside), high), under), last);
 }
 
+/* pieced_cell of reach.h, lane by lane. It passes over the pieces in turn: gathering their numbers takes longer. */
+HELPER(LEVEL) V(u) pieced(const et_grid *g, int axis, V(f) v) {
+	const et_pieces *const p = &g->piece[axis];
+	const int32_t pieces = g->pieces[axis];
+	V(f) min = V(set1)(p->min[0]), inv = V(set1)(p->inv[0]), first = V(set1)(0.0f), top = V(set1)((float)(p->first[1] - 1));
+	for (int32_t i = 1; i < pieces; i++) {
+		const V(f) begin = V(set1)(p->min[i]);
+		const V(mask) in = V(le)(begin, v);
+		if (!in)
+			break;
+		min = V(select)(in, begin, min);
+		inv = V(select)(in, V(set1)(p->inv[i]), inv);
+		first = V(select)(in, V(set1)((float)p->first[i]), first);
+		top = V(select)(in, V(set1)((float)(p->first[i + 1] - p->first[i] - 1)), top);
+	}
+	const V(f) t = V(mul)(V(sub)(v, min), inv);
+	return V(addu)(V(truncu)(first), V(truncu)(V(min)(V(max)(t, V(set1)(0.0f)), top)));
+}
+
+/* The cells of lanes along an axis that is not uniform. t is the distance from the lower corner of the core. */
+HELPER(LEVEL) V(u) uneven_cell(const et_grid *g, int axis, V(f) v, V(f) t) {
+	return g->tail[axis] < 0.0f ? pieced(g, axis, v) : tailed(g, axis, t);
+}
+
 /* The filters of one query; both columns may be NULL. */
 typedef struct {
 	uint32_t exclude, mask;

@@ -15,17 +15,26 @@ const char *et_compiler(void);
  * that the probe of the floating-point environment can be tested. */
 void et_flush_denormals(int32_t on);
 
+/* The pieces of an axis: native.Pieces. */
+enum { ET_PIECES = 64 };
+typedef struct {
+	float min[ET_PIECES], inv[ET_PIECES];
+	int32_t first[ET_PIECES + 1];
+} et_pieces;
+
 /* A grid: cell (i, j, k) has the number (k * n[1] + j) * n[0] + i. All cells of the core have one length;
- * native.Grid describes the cells outside it. */
+ * native.Grid describes the cells outside it, and the pieces that an axis may have instead. */
 typedef struct {
 	float min[3];     /* lower corner of the core, metres */
 	float inv[3];     /* cells of the core per metre along each axis, > 0 */
 	int32_t n[3];     /* cells along each axis, >= 1 */
 	int32_t low[3], high[3]; /* how many of the n cells are below and above the core */
-	float tail[3];    /* cells outside the core per step; 0: there are none */
+	float tail[3];    /* cells outside the core per step; 0: there are none; -1: pieces */
+	int32_t pieces[3]; /* along each axis; 0: none */
+	et_pieces piece[3];
 } et_grid;
 
-_Static_assert(sizeof(et_grid) == 72, "native.Grid mirrors et_grid");
+_Static_assert(sizeof(et_grid) == 84 + 3 * 4 * (3 * ET_PIECES + 1), "native.Grid mirrors et_grid");
 
 /* Sixteen points: place i of a point set is lane i % 16 of block i / 16. */
 enum { ET_BLOCK = 16 };

@@ -118,7 +118,8 @@ static inline float radius_of(const et_grid *g, const window *w, const cell_box 
 	int in_core = 1;
 	for (int a = 0; a < 3 && is_uneven(g); a++) {
 		own[a] = cell_of(g, a, centre[a]);
-		in_core &= own[a] >= g->low[a] && own[a] < g->n[a] - g->high[a];
+		in_core &= g->pieces[a] == 0 ? own[a] >= g->low[a] && own[a] < g->n[a] - g->high[a]
+		                             : g->piece[a].inv[piece_of(g, a, own[a])] == g->inv[a];
 	}
 	if (in_core)
 		return w->edge * root(w->factor / (float)n, w->dims);
@@ -266,6 +267,21 @@ HELPER(LEVEL) V(mask) upto(const candidates *c, uint32_t i, uint32_t d2, uint32_
 	return V(first)(c->n - i) & ~after;
 }
 
+/* Drops the candidates, and those to come, that come after (d2, slot). */
+HELPER(LEVEL) void drop_after(candidates *c, uint32_t d2, uint32_t slot) {
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < c->n; i += V(LANES)) {
+		const V(u) own = V(loadu)(c->d2 + i), slots = V(loadu)(c->slot + i);
+		const V(mask) keep = upto(c, i, d2, slot);
+		V(storeu)(c->d2 + kept, V(packu)(own, keep));
+		V(storeu)(c->slot + kept, V(packu)(slots, keep));
+		kept += V(count)(keep);
+	}
+	c->n = kept;
+	c->most = d2;
+	c->most_slot = slot;
+}
+
 /* Drops the farthest candidates until at most room are left; room is at least k. It compares d2 first, then, among
  * too many equal ones, slots. */
 KERNEL(void, narrow, candidates *c, uint32_t k, uint32_t room) {
@@ -292,36 +308,79 @@ KERNEL(void, narrow, candidates *c, uint32_t k, uint32_t room) {
 		else
 			below = mid;
 	}
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < c->n; i += V(LANES)) {
-		const V(u) own = V(loadu)(c->d2 + i), slots = V(loadu)(c->slot + i);
-		const V(mask) keep = upto(c, i, d2, slot);
-		V(storeu)(c->d2 + kept, V(packu)(own, keep));
-		V(storeu)(c->slot + kept, V(packu)(slots, keep));
-		kept += V(count)(keep);
+	drop_after(c, d2, slot);
+	c->n = c->n < room ? c->n : room; /* more only if a slot occurs twice */
+}
+
+/* The bits of a number that is no more than the d2 of any point: that of the nearest point of the box of all. Rounding is
+ * monotone. */
+static inline uint32_t least_of(const nearest_queries *qs, const query *q) {
+	float d[3];
+	for (int a = 0; a < 3; a++) {
+		const float in = q->c[a] < qs->lo[a] ? qs->lo[a] : q->c[a] > qs->hi[a] ? qs->hi[a] : q->c[a];
+		d[a] = in - q->c[a];
 	}
-	c->n = kept < room ? kept : room; /* more only if a slot occurs twice */
-	c->most = d2;
-	c->most_slot = slot;
+	const float d2 = (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2];
+	return c_asu(d2);
+}
+
+/* The place after the points that cannot be among the k nearest, from place at on: the rest of its cell if k candidates are
+ * as near as any point can be, and have lower slots. Slots ascend within a cell. Without this, queries at many coincident
+ * points would each test all of them. */
+ROUTINE(LEVEL) uint32_t after_equals(const et_points *p, const nearest_queries *qs, const query *q, candidates *c, uint32_t at) {
+	const uint32_t least = least_of(qs, q), lane = at % ET_BLOCK;
+	const et_block *const b = p->blocks + at / ET_BLOCK;
+	if (c->most != least) {
+		if (c->n < PIECE / 2 || c->most < least || near(c, least) < qs->k)
+			return at;
+		uint32_t slot = 0, equal = 0;
+		for (uint32_t i = 0; equal < qs->k && i < c->n; i++) {
+			if (c->d2[i] != least)
+				continue;
+			slot = c->slot[i] > slot ? c->slot[i] : slot;
+			equal++;
+		}
+		drop_after(c, least, slot);
+	}
+	if (b->slot[lane] <= c->most_slot)
+		return at;
+	const int32_t x = cell_of(p->grid, 0, b->x[lane]), y = cell_of(p->grid, 1, b->y[lane]), z = cell_of(p->grid, 2, b->z[lane]);
+	const uint32_t end = p->start[cell_number(p->grid, x, y, z) + 1];
+	return end > at && end <= p->n ? end : at;
+}
+
+/* Tests the points [first, last), at most a piece of them. */
+HELPER(LEVEL) void scan_piece(const et_points *p, const query *q, candidates *c, uint32_t k, uint32_t first, uint32_t last) {
+	if (c->n > ROOM - PIECE)
+		CAT(et_narrow_, LEVEL)(c, k, 2 * k);
+	if (p->category || p->live || c->most_slot != MOST_SLOT)
+		test(p, q, c, first, last, 0);
+	else
+		test(p, q, c, first, last, 1);
+}
+
+/* Tests points until at most a piece of them is left, which it returns. */
+ROUTINE(LEVEL) span scan_most(const et_points *p, const nearest_queries *qs, const query *q, candidates *c, span s) {
+	while (s.first < s.last && s.last - s.first > PIECE) {
+		const uint32_t next = after_equals(p, qs, q, c, s.first), end = (s.first + PIECE) & ~(ET_BLOCK - 1u);
+		if (next == s.first)
+			scan_piece(p, q, c, qs->k, s.first, end);
+		s.first = next == s.first ? end : next;
+	}
+	return s;
 }
 
 /* Tests the points [first, last), a piece at a time. */
-HELPER(LEVEL) void scan(const et_points *p, const query *q, candidates *c, uint32_t k, span s) {
-	while (s.first < s.last) {
-		const uint32_t end = s.last - s.first > PIECE ? (s.first + PIECE) & ~(ET_BLOCK - 1u) : s.last;
-		if (c->n > ROOM - PIECE)
-			CAT(et_narrow_, LEVEL)(c, k, 2 * k);
-		if (p->category || p->live || c->most_slot != MOST_SLOT)
-			test(p, q, c, s.first, end, 0);
-		else
-			test(p, q, c, s.first, end, 1);
-		s.first = end;
-	}
+HELPER(LEVEL) void scan(const et_points *p, const nearest_queries *qs, const query *q, candidates *c, span s) {
+	if (s.last - s.first > PIECE)
+		s = scan_most(p, qs, q, c, s);
+	if (s.first < s.last)
+		scan_piece(p, q, c, qs->k, s.first, s.last);
 }
 
 /* Tests the points in a box of cells. Returns 0 if start does not ascend. */
-HELPER(LEVEL) int box(const et_points *p, const query *q, candidates *c, uint32_t k, const cell_box *cells,
-                      int64_t *work) {
+HELPER(LEVEL) int box(const et_points *p, const nearest_queries *qs, const query *q, candidates *c,
+                      const cell_box *cells, int64_t *work) {
 	const cell_box b = join_rows(p->grid, p->start, *cells, ROW_COST);
 	for (int32_t z = b.lo[2]; z <= b.hi[2]; z++) {
 		for (int32_t y = b.lo[1]; y <= b.hi[1]; y++) {
@@ -329,7 +388,7 @@ HELPER(LEVEL) int box(const et_points *p, const query *q, candidates *c, uint32_
 			if (s.first > s.last || s.last > p->n)
 				return 0;
 			*work += 1 + (s.last - s.first) / ET_BLOCK;
-			scan(p, q, c, k, s);
+			scan(p, qs, q, c, s);
 		}
 	}
 	return 1;
@@ -359,7 +418,7 @@ ROUTINE(LEVEL) int ball(const et_points *p, const nearest_queries *qs, const que
 			if (s.first > s.last || s.last > p->n)
 				return 0;
 			*work += 1 + (s.last - s.first) / ET_BLOCK;
-			scan(p, q, c, qs->k, s);
+			scan(p, qs, q, c, s);
 		}
 	}
 	return 1;
@@ -388,7 +447,7 @@ HELPER(LEVEL) int find(const et_points *p, const window *w, const nearest_querie
 		c->n = 0;
 		c->most = c_asu(r * r);
 		c->most_slot = MOST_SLOT;
-		if (!(gap > 0.0f && !whole ? ball(p, qs, q, c, &b, r, &work) : box(p, q, c, k, &b, &work)))
+		if (!(gap > 0.0f && !whole ? ball(p, qs, q, c, &b, r, &work) : box(p, qs, q, c, &b, &work)))
 			return 0;
 		if (whole || c->n >= k)
 			return 1;

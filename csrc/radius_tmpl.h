@@ -54,9 +54,36 @@ static inline void take_batch(query_batch *b, const et_spheres *qs, int64_t from
 HELPER(LEVEL) V(u) cell(const et_grid *g, int axis, V(f) v) {
 	const V(f) t = V(mul)(V(sub)(v, V(set1)(g->min[axis])), V(set1)(g->inv[axis]));
 	if (g->tail[axis] != 0.0f)
-		return tailed(g, axis, t);
+		return uneven_cell(g, axis, v, t);
 	const V(f) inside = V(min)(V(max)(t, V(set1)(0)), V(set1)((float)g->n[axis]));
 	return V(minu)(V(truncu)(inside), V(set1u)((uint32_t)g->n[axis] - 1));
+}
+
+/* gap for an axis with pieces: pieced_gap_of of reach.h, lane by lane. */
+ROUTINE(LEVEL) V(f) V(pieced_gap)(const et_grid *g, int axis, V(u) j, V(f) c) {
+	const et_pieces *const p = &g->piece[axis];
+	const int32_t pieces = g->pieces[axis];
+	const V(f) zero = V(set1)(0.0f), one = V(set1)(1.0f), cell = V(tof)(j), no_border = V(set1)(__builtin_inff());
+	V(f) lower = V(set1)(p->min[0]), inv = V(set1)(p->inv[0]), first = zero, next = V(set1)((float)p->first[1]);
+	V(f) border = pieces > 1 ? V(set1)(p->min[1]) : no_border; /* where the next piece begins */
+	for (int32_t k = 1; k < pieces; k++) {
+		const V(f) begin = V(set1)((float)p->first[k]);
+		const V(mask) in = V(le)(begin, cell);
+		if (!in)
+			break;
+		lower = V(select)(in, V(set1)(p->min[k]), lower);
+		inv = V(select)(in, V(set1)(p->inv[k]), inv);
+		first = V(select)(in, begin, first);
+		next = V(select)(in, V(set1)((float)p->first[k + 1]), next);
+		border = V(select)(in, k + 1 < pieces ? V(set1)(p->min[k + 1]) : no_border, border);
+	}
+	const V(f) i = V(sub)(cell, first), n = V(sub)(next, first), after = V(add)(i, one), size = V(div)(one, inv);
+	const V(f) slack = V(mul)(V(add)(V(abs)(lower), V(mul)(n, size)), V(set1)(9.5367431640625e-7f));
+	const V(f) inner = V(sub)(V(add)(lower, V(mul)(i, size)), slack), outer = V(add)(V(add)(lower, V(mul)(after, size)), slack);
+	const V(f) begin = V(select)(V(le)(one, i), inner, lower), end = V(select)(V(le)(n, after), border, outer);
+	const V(mask) below_last = g->n[axis] > 1 ? V(leu)(j, V(set1u)((uint32_t)g->n[axis] - 2)) : 0;
+	const V(f) under = V(keep)(V(sub)(begin, c), V(leu)(V(set1u)(1), j)), over = V(keep)(V(sub)(c, end), below_last);
+	return V(max)(over, V(max)(under, zero));
 }
 
 /* How far the centres c are, along an axis, from the cells j: 0 inside, and
@@ -70,6 +97,8 @@ HELPER(LEVEL) V(u) cell(const et_grid *g, int axis, V(f) v) {
  * count as one that begins at its end, and those below as one that ends where it
  * begins: there p < min. Where numbers overflow, a comparison with NaN gives 0. */
 HELPER(LEVEL) V(f) gap(const et_grid *g, int axis, V(u) j, V(f) c) {
+	if (g->tail[axis] < 0.0f)
+		return V(pieced_gap)(g, axis, j, c);
 	const float min = g->min[axis], size = 1.0f / g->inv[axis];
 	const float magnitude = (min < 0 ? -min : min) + (float)g->n[axis] * size;
 	const V(f) slack = V(set1)(magnitude * 9.5367431640625e-7f);

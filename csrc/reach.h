@@ -40,11 +40,37 @@ static inline int32_t tailed_cell(const et_grid *g, int axis, float t) {
 	return cell < g->n[axis] ? cell : g->n[axis] - 1;
 }
 
+/* native.Grid.pieced. */
+static inline int32_t pieced_cell(const et_grid *g, int axis, float v) {
+	const et_pieces *const p = &g->piece[axis];
+	int32_t i = 0, end = g->pieces[axis];
+	while (end - i > 1) {
+		const int32_t mid = (i + end) / 2;
+		if (p->min[mid] <= v)
+			i = mid;
+		else
+			end = mid;
+	}
+	const float t = (v - p->min[i]) * p->inv[i];
+	const int32_t first = p->first[i], n = p->first[i + 1] - first;
+	if (!(t > 0.0f))
+		return first;
+	return first + (t >= (float)n ? n - 1 : (int32_t)t);
+}
+
+/* native.Grid.pieceOf. */
+static inline int32_t piece_of(const et_grid *g, int axis, int32_t j) {
+	int32_t i = 0;
+	while (i + 1 < g->pieces[axis] && g->piece[axis].first[i + 1] <= j)
+		i++;
+	return i;
+}
+
 /* The cell along one axis: monotone in v and clamped to the grid. */
 static inline int32_t cell_of(const et_grid *g, int axis, float v) {
 	const float t = (v - g->min[axis]) * g->inv[axis];
 	if (g->tail[axis] != 0.0f)
-		return tailed_cell(g, axis, t);
+		return g->tail[axis] < 0.0f ? pieced_cell(g, axis, v) : tailed_cell(g, axis, t);
 	if (!(t > 0.0f))
 		return 0;
 	if (t >= (float)g->n[axis])
@@ -54,6 +80,11 @@ static inline int32_t cell_of(const et_grid *g, int axis, float v) {
 
 /* Approximately where cell j of an axis begins: native.Grid.edge. */
 static inline float edge_of(const et_grid *g, int axis, int32_t j) {
+	if (g->pieces[axis] != 0) {
+		const et_pieces *const p = &g->piece[axis];
+		const int32_t k = piece_of(g, axis, j);
+		return p->min[k] + (float)(j - p->first[k]) / p->inv[k];
+	}
 	const int32_t core = g->n[axis] - g->low[axis] - g->high[axis], i = j - g->low[axis];
 	float cells = (float)i;
 	if (i < 0)
@@ -63,12 +94,26 @@ static inline float edge_of(const et_grid *g, int axis, int32_t j) {
 	return g->min[axis] + cells / g->inv[axis];
 }
 
-/* Whether there are cells outside the core. */
+/* Whether there are pieces, or cells outside the core. */
 static inline int is_uneven(const et_grid *g) { return g->tail[0] != 0.0f || g->tail[1] != 0.0f || g->tail[2] != 0.0f; }
+
+/* gap_of for an axis with pieces. Where a piece begins nothing is rounded. */
+static inline float pieced_gap_of(const et_grid *g, int axis, int32_t j, float v) {
+	const et_pieces *const p = &g->piece[axis];
+	const int32_t k = piece_of(g, axis, j), i = j - p->first[k], n = p->first[k + 1] - p->first[k];
+	const float lower = p->min[k], size = 1.0f / p->inv[k];
+	const float slack = ((lower < 0 ? -lower : lower) + (float)n * size) * 0x1p-20f;
+	const float begin = i > 0 ? lower + (float)i * size - slack : lower;
+	const float end = i == n - 1 && k + 1 < g->pieces[axis] ? p->min[k + 1] : lower + (float)(i + 1) * size + slack;
+	const float under = begin - v, over = v - end, gap = j > 0 && under > 0.0f ? under : 0.0f;
+	return j < g->n[axis] - 1 && over > gap ? over : gap;
+}
 
 /* A lower bound of the rounded distance, along an axis, between v and any point in cell j: gap of radius_tmpl.h,
  * in one lane. */
 static inline float gap_of(const et_grid *g, int axis, int32_t j, float v) {
+	if (g->pieces[axis] != 0)
+		return pieced_gap_of(g, axis, j, v);
 	const float lower = g->min[axis], size = 1.0f / g->inv[axis];
 	const int32_t core = g->n[axis] - g->low[axis] - g->high[axis], i = j - g->low[axis];
 	const float slack = ((lower < 0 ? -lower : lower) + (float)g->n[axis] * size) * 0x1p-20f;

@@ -132,3 +132,15 @@ const (
 	MostSieveWords   = 1 << mostBits / 32
 	MostSieveEntries = mostEntries
 )
+
+// PiecedGap returns a lower bound of the distance of v from the points in cell j of an axis with pieces.
+func (g *Grid) PiecedGap(axis int, j int32, v float32) float32 { return g.piecedGap(axis, j, v) }
+
+// KNNTested returns how many points the pure-Go kernel of KNN tests.
+func KNNTested(g *Grid, p *Points, q *NearestQueries) int {
+	var s nearestSearch
+	n := len(q.X)
+	ends, slots := make([]uint32, n), make([]uint32, n*q.K)
+	s.answer(g, p, q, ends, slots, nil)
+	return s.tested
+}

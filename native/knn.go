@@ -50,7 +50,7 @@ func (q *NearestQueries) check(blocks int) {
 // KNN writes the rows of a batch one after the other, each sorted by (d2, slot). A row has fewer than K points only
 // if no more pass. Row i ends before ends[i]; the first begins at 0. slots, and dist2 unless it is nil, hold at least
 // len(q.X)*q.K elements. It returns the length of all rows, and writes nothing after them. Slots are below
-// Points.Limit and distinct.
+// Points.Limit and distinct, and ascend within a cell, as Build leaves them.
 //
 // It panics when lengths do not fit or Points contradicts itself, and on a level that Resolve refuses.
 func KNN(level Level, g *Grid, p *Points, q *NearestQueries, ends, slots []uint32, dist2 []float32) int {
@@ -95,6 +95,7 @@ type nearestSearch struct {
 	radius        float32
 	exclude, mask uint32
 	work          int // rows and blocks visited for this query
+	tested        int // points, of all queries
 
 	// The points found so far as keys, d2 before slot. Squared distances are not negative, so their bits sort as they
 	// do. The k nearest are among these and the untested points whose keys are at most most.
@@ -115,6 +116,10 @@ func (s *nearestSearch) begin(g *Grid, p *Points, q *NearestQueries) {
 
 func knnGo(g *Grid, p *Points, q *NearestQueries, ends, slots []uint32, dist2 []float32) int {
 	var s nearestSearch
+	return s.answer(g, p, q, ends, slots, dist2)
+}
+
+func (s *nearestSearch) answer(g *Grid, p *Points, q *NearestQueries, ends, slots []uint32, dist2 []float32) int {
 	s.begin(g, p, q)
 	fill := 0
 	for i := range q.X {
@@ -280,6 +285,9 @@ func halfOf(r2, gap2, reach float32) float32 {
 // inside.
 func (s *nearestSearch) gap(axis int, j int32) float32 {
 	g, v := s.g, s.centre[axis]
+	if g.Pieces[axis] != 0 {
+		return max(s.box[0][axis]-v, v-s.box[1][axis], g.piecedGap(axis, j, v))
+	}
 	lower, size := g.Min[axis], 1/g.Inv[axis]
 	core, i := g.N[axis]-g.Low[axis]-g.High[axis], j-g.Low[axis]
 	slack := float32((float32(math.Abs(float64(lower))) + float32(float32(g.N[axis])*size)) * 0x1p-20)
@@ -293,6 +301,28 @@ func (s *nearestSearch) gap(axis int, j int32) float32 {
 	return gap
 }
 
+// piecedGap is gap for an axis with pieces, without the box of the points. Where a piece begins nothing is rounded.
+func (g *Grid) piecedGap(axis int, j int32, v float32) float32 {
+	p, i := &g.Piece[axis], g.pieceOf(axis, j)
+	lower, size, n := p.Min[i], 1/p.Inv[i], p.First[i+1]-p.First[i]
+	slack := float32((float32(math.Abs(float64(lower))) + float32(float32(n)*size)) * 0x1p-20)
+	at, gap := j-p.First[i], float32(0)
+	begin, end := lower, lower+float32(float32(at+1)*size)+slack
+	if at > 0 {
+		begin = lower + float32(float32(at)*size) - slack
+	}
+	if at == n-1 && i+1 < g.Pieces[axis] {
+		end = p.Min[i+1]
+	}
+	if under := begin - v; j > 0 && under > gap {
+		gap = under
+	}
+	if over := v - end; j < g.N[axis]-1 && over > gap {
+		gap = over
+	}
+	return gap
+}
+
 // test appends the points [first, last) that pass the filters and have keys up to most. It stores every key and
 // advances after a hit only, so that no branch depends on the data.
 func (s *nearestSearch) test(first, last int) {
@@ -301,7 +331,14 @@ func (s *nearestSearch) test(first, last int) {
 		if s.n > candidateRoom-candidatePiece {
 			s.narrow(2 * s.k)
 		}
+		if last-first > candidatePiece {
+			if next := s.afterEquals(first); next != first {
+				first = next
+				continue
+			}
+		}
 		end := min(last, (first+candidatePiece)&^(BlockLen-1))
+		s.tested += end - first
 		if s.live != nil || s.category != nil {
 			s.testFiltered(first, end)
 		} else {
@@ -309,6 +346,44 @@ func (s *nearestSearch) test(first, last int) {
 		}
 		first = end
 	}
+}
+
+// afterEquals returns the place after the points that cannot be among the k nearest, from a place on: the rest of its cell
+// if k candidates are as near as any point can be, and have lower slots. Slots ascend within a cell. Without this, queries
+// at many coincident points would each test all of them.
+func (s *nearestSearch) afterEquals(at int) int {
+	d := s.centre
+	for a, c := range s.centre {
+		d[a] = min(max(c, s.box[0][a]), s.box[1][a]) - c
+	}
+	// The d2 of the nearest point of the box of all points is no more than that of any. Rounding is monotone.
+	least := uint64(math.Float32bits(float32(float32(d[0]*d[0])+float32(d[1]*d[1])) + float32(d[2]*d[2])))
+	if s.most>>32 != least {
+		if s.n < candidatePiece/2 || s.most>>32 < least || s.count(least<<32|math.MaxUint32) < s.k {
+			return at
+		}
+		equal, kept := 0, uint(0)
+		s.most = 0
+		for i := 0; equal < s.k && i < s.n; i++ {
+			if key := s.keys[i%candidateRoom]; key>>32 == least {
+				s.most = max(s.most, key)
+				equal++
+			}
+		}
+		for _, key := range s.keys[:s.n] {
+			s.keys[kept%candidateRoom] = key
+			kept += notAbove(key, s.most)
+		}
+		s.n = int(kept)
+	}
+	x, y, z, slot := s.p.at(at)
+	if least<<32|uint64(slot) <= s.most {
+		return at
+	}
+	if end := int(s.p.Start[s.g.Number(x, y, z)+1]); end > at && end <= s.total {
+		return end
+	}
+	return at
 }
 
 func (s *nearestSearch) testPlain(first, last int) {
@@ -480,7 +555,11 @@ func (s *nearestSearch) ballRadius(w *window, lo, hi *[3]int32, n int) float32 {
 	inCore := true
 	for a := 0; a < 3 && g.uneven(); a++ {
 		own[a] = g.Cell(a, s.centre[a])
-		inCore = inCore && own[a] >= g.Low[a] && own[a] < g.N[a]-g.High[a]
+		if g.Pieces[a] != 0 {
+			inCore = inCore && g.Piece[a].Inv[g.pieceOf(a, own[a])] == g.Inv[a]
+		} else {
+			inCore = inCore && own[a] >= g.Low[a] && own[a] < g.N[a]-g.High[a]
+		}
 	}
 	if inCore {
 		return w.edge * root(w.factor/float32(n), w.dims)

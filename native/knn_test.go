@@ -198,9 +198,9 @@ func TestParityKNNManyCandidates(t *testing.T) {
 			s.X, s.Y, s.Z = append(s.X, at(int(i))), append(s.Y, 0), append(s.Z, 0)
 			s.Slots = append(s.Slots, i)
 		}
-		run.Shuffle(len(s.Slots), func(i, j int) {
+		run.Shuffle(len(s.X), func(i, j int) { // not the slots, which ascend within a cell
 			if i%2 == 0 {
-				s.Slots[i], s.Slots[j] = s.Slots[j], s.Slots[i]
+				s.X[i], s.X[j] = s.X[j], s.X[i]
 			}
 		})
 		s.QueryX, s.QueryY, s.QueryZ = []float32{-10, 0, 3, 1e30, -1e20}, make([]float32, 5), make([]float32, 5)

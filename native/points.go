@@ -19,12 +19,30 @@ const MaxSlots = 1 << 24
 //	steps(d) = float32(bits(d+1) - bits(1)) * Tail
 //
 // With no cells outside the core the grid is uniform.
+//
+// An axis may have pieces instead, for points that lie in several clusters far from each other. Each piece begins at
+// its Min, and has cells of one length; the last of them ends where the next piece begins, however far that is. A
+// coordinate is in the last piece that begins at it or below, and in the first one if there is none. Such an axis has
+// no cells outside the core, its Tail is -1, and its Inv is that of most pieces.
 type Grid struct {
 	Min       [3]float32 // lower corner of the core, metres
 	Inv       [3]float32 // cells of the core per metre along each axis, positive
 	N         [3]int32   // cells along each axis, 1 to 1<<24: float32 holds no more integers
 	Low, High [3]int32   // how many of these lie below and above the core; the core has at least one
-	Tail      [3]float32 // cells below and above the core for each of Steps, 0 to 1; 0 if there are none
+	Tail      [3]float32 // cells below and above the core for each of Steps, 0 to 1; 0 if there are none; -1 with pieces
+	Pieces    [3]int32   // pieces of each axis, at most MaxPieces; 0: the axis has a core
+	Piece     [3]Pieces
+}
+
+// MaxPieces is the largest number of pieces of an axis.
+const MaxPieces = 64
+
+// Pieces are the pieces of an axis. Piece i has the cells First[i] to First[i+1]-1. Only as many elements count as
+// the axis has pieces, and one more of First.
+type Pieces struct {
+	Min   [MaxPieces]float32 // where a piece begins, metres; they ascend
+	Inv   [MaxPieces]float32 // cells per metre, positive
+	First [MaxPieces + 1]int32
 }
 
 // Cell maps a coordinate to its cell along an axis. It is monotone in v and
@@ -32,7 +50,10 @@ type Grid struct {
 func (g *Grid) Cell(axis int, v float32) int32 {
 	n := g.N[axis]
 	t := (v - g.Min[axis]) * g.Inv[axis]
-	if g.Tail[axis] != 0 {
+	if tail := g.Tail[axis]; tail != 0 {
+		if tail < 0 {
+			return g.pieced(axis, v)
+		}
 		return g.tailed(axis, t)
 	}
 	if !(t > 0) {
@@ -70,6 +91,39 @@ func (g *Grid) tailed(axis int, t float32) int32 {
 	return min(g.Low[axis]+int32(inside)+int32(up)-int32(down), g.N[axis]-1)
 }
 
+// pieced is Cell for an axis with pieces. It is monotone, because the choice of the piece rounds nothing. NaN is in
+// the first cell.
+func (g *Grid) pieced(axis int, v float32) int32 {
+	p := &g.Piece[axis]
+	i, end := int32(0), g.Pieces[axis]
+	for end-i > 1 {
+		if mid := (i + end) / 2; p.Min[mid%MaxPieces] <= v {
+			i = mid
+		} else {
+			end = mid
+		}
+	}
+	t, first := (v-p.Min[i%MaxPieces])*p.Inv[i%MaxPieces], p.First[i%MaxPieces]
+	n := p.First[i%MaxPieces+1] - first
+	if !(t > 0) {
+		return first
+	}
+	if t >= float32(n) {
+		return first + n - 1
+	}
+	return first + int32(t)
+}
+
+// pieceOf returns the piece that cell j of an axis with pieces is in, the first if j is below all cells, and the last
+// one if it is above.
+func (g *Grid) pieceOf(axis int, j int32) int32 {
+	i := int32(0)
+	for i+1 < g.Pieces[axis] && g.Piece[axis].First[i+1] <= j {
+		i++
+	}
+	return i
+}
+
 // lessThanOne is the largest float32 below 1.
 const lessThanOne = 1 - 0x1p-24
 
@@ -82,12 +136,16 @@ func distance(steps float32) float32 {
 	return math.Float32frombits(127<<23+uint32(min(steps, 1<<30))) - 1
 }
 
-// uneven reports whether there are cells outside the core.
+// uneven reports whether there are pieces, or cells outside the core.
 func (g *Grid) uneven() bool { return g.Tail != [3]float32{} }
 
 // edge returns approximately where cell j of an axis begins, or where the grid ends if j is N: good for guesses, not
 // for proofs.
 func (g *Grid) edge(axis int, j int32) float32 {
+	if g.Pieces[axis] != 0 {
+		p, i := &g.Piece[axis], g.pieceOf(axis, j)
+		return p.Min[i] + float32(float32(j-p.First[i])/p.Inv[i])
+	}
 	core, i := g.N[axis]-g.Low[axis]-g.High[axis], j-g.Low[axis]
 	cells := float32(i)
 	switch {
@@ -114,8 +172,25 @@ func (g *Grid) holds(cells int) bool {
 		if product *= uint64(n); product > math.MaxInt32 {
 			return false
 		}
+		if (g.Tail[a] < 0 || g.Pieces[a] != 0) && !g.holdsPieces(a) {
+			return false
+		}
 	}
 	return product == uint64(cells)
+}
+
+// holdsPieces reports whether the pieces of an axis are valid.
+func (g *Grid) holdsPieces(axis int) bool {
+	k, p := g.Pieces[axis], &g.Piece[axis]
+	if k < 1 || k > MaxPieces || g.Tail[axis] != -1 || g.Low[axis]+g.High[axis] != 0 || p.First[0] != 0 || p.First[k] != g.N[axis] {
+		return false
+	}
+	for i := range k {
+		if p.First[i] >= p.First[i+1] || !(p.Inv[i] > 0) || i > 0 && !(p.Min[i-1] < p.Min[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // BlockLen is the number of points in a Block: the number of lanes of the widest vector, and a multiple of that of

@@ -42,6 +42,9 @@ func (l *swath) set(g *Grid, s *Spheres, r *ray, reach float32) {
 		l.min[a], l.max[a] = float64(s.Min[a]), float64(s.Max[a])
 		l.corner[a], l.cells[a] = float64(g.Min[a]), 1/float64(g.Inv[a])
 		sizes := math.Abs(o) + math.Abs(l.corner[a]) + math.Abs(l.min[a]) + math.Abs(l.max[a])
+		if k := g.Pieces[a]; k != 0 {
+			sizes += math.Abs(float64(g.Piece[a].Min[0])) + math.Abs(float64(g.Piece[a].Min[k-1]))
+		}
 		w := float64(reach) + float64(sizes*0x1p-48)
 		l.below[a], l.above[a] = o-w, o+w
 	}
@@ -128,6 +131,9 @@ func (tr *Tracer) add(p *Points, first, last int32) {
 // Cells at the ends also contain the points beyond. Of the cells above the core only the lower bound is known, and of
 // those below only v < min.
 func (l *swath) slab(g *Grid, axis int, j int32) (lo, hi float64) {
+	if g.Pieces[axis] != 0 {
+		return g.piecedSlab(axis, j)
+	}
 	lo, hi = math.Inf(-1), math.Inf(1)
 	core, i := g.N[axis]-g.Low[axis]-g.High[axis], j-g.Low[axis]
 	if i > 0 {
@@ -135,6 +141,23 @@ func (l *swath) slab(g *Grid, axis int, j int32) (lo, hi float64) {
 	}
 	if j < g.N[axis]-1 && i < core {
 		hi = l.corner[axis] + float64(float64(float64(max(i+1, 0))*l.cells[axis])*(1+widening))
+	}
+	return lo, hi
+}
+
+// piecedSlab is slab for an axis with pieces, each of which is like a core. The point that begins a piece is in it, so
+// those of the piece before are below that.
+func (g *Grid) piecedSlab(axis int, j int32) (lo, hi float64) {
+	p, i := &g.Piece[axis], g.pieceOf(axis, j)
+	begin, size, at, n := float64(p.Min[i]), 1/float64(p.Inv[i]), j-p.First[i], p.First[i+1]-p.First[i]
+	lo, hi = begin+min(float64(float64(float64(at)*size)*(1-widening)), 0x1p127), begin+float64(float64(float64(at+1)*size)*(1+widening))
+	if j == 0 {
+		lo = math.Inf(-1)
+	}
+	if at == n-1 {
+		if hi = math.Inf(1); i+1 < g.Pieces[axis] {
+			hi = float64(p.Min[i+1])
+		}
 	}
 	return lo, hi
 }
