@@ -6,7 +6,9 @@
 // An Index is a uniform grid: a counting sort of the points by cell (z, y, x), and within a
 // cell by slot, the row of a point in the caller's columns. Cells have one size where most
 // of the points are. Where a few lie far from the rest, such as a body that fell through a
-// floor, the cells outside grow with the distance, so that few cells reach them. Build
+// floor, the cells outside grow with the distance, so that few cells reach them. Where they
+// are in several clusters, such as towns far from each other, each axis is divided into pieces,
+// so that cells are small in all clusters and few between them. Build
 // replaces the points, and is cheap enough to be called every tick. Lengths are in metres,
 // squared distances in square metres. A world of two dimensions needs no z: where it is
 // nil, in Build and in queries, it is zero everywhere, and the grid has one layer. Nil

@@ -30,10 +30,11 @@ func uniform(box Bounds) *layout {
 	return l
 }
 
-// grid returns the grid with cells of that edge, the number of cells in its core and
+// grid lays the grid with cells of that edge, and returns the number of cells in its core and
 // the number of all cells.
-func (l *layout) grid(cell float64) (g native.Grid, core, all float64) {
+func (l *layout) grid(cell float64, g *native.Grid) (core, all float64) {
 	core, all = 1, 1
+	g.Pieces = [3]int32{}
 	for a := range 3 {
 		length := cell / cellsPerEdge[a]
 		n := math.Floor((l.core[1][a]-l.core[0][a])/length) + 1
@@ -46,11 +47,11 @@ func (l *layout) grid(cell float64) (g native.Grid, core, all float64) {
 		n += float64(g.Low[a] + g.High[a])
 		all *= n
 		if n > 1<<24 {
-			return g, math.Inf(1), all
+			return math.Inf(1), all
 		}
 		g.N[a] = int32(n)
 	}
-	return g, core, all
+	return core, all
 }
 
 // tail returns the number of cells per step on one side of the core: one cell
@@ -73,9 +74,8 @@ func (l *layout) outside(side, axis int, steps, tail float32) int32 {
 const smallestCell = 0x1p-125
 
 // fitGrid lays a grid over a layout. It doubles the cells until their number is within
-// the bound that the number of points sets, whatever the extent. It returns the grid and
-// the edge of a cell.
-func (ix *Index) fitGrid(n int, l *layout) (native.Grid, float64) {
+// the bound that the number of points sets, whatever the extent. It returns the edge of a cell.
+func (ix *Index) fitGrid(n int, l *layout, g *native.Grid) float64 {
 	cell, most := float64(ix.cfg.CellSize), float64(2*n+1)
 	if cell == 0 {
 		// Fine enough for any set, then doubled to two points a cell or more,
@@ -92,8 +92,8 @@ func (ix *Index) fitGrid(n int, l *layout) (native.Grid, float64) {
 		}
 	}
 	for cell = max(cell, smallestCell); ; cell *= 2 {
-		if g, core, all := l.grid(cell); core <= most && all <= float64(2*n+1) {
-			return g, cell
+		if core, all := l.grid(cell, g); core <= most && all <= float64(2*n+1) {
+			return cell
 		}
 	}
 }
@@ -113,13 +113,30 @@ var trims = [...]float64{1.0 / 32, 1.0 / 8, 1.0 / 4}
 // sampling is scratch of Build. It holds distinct positions: many coincident points count as one.
 // Cells cannot separate them, and the other points should have the same cells as without them.
 type sampling struct {
-	slots  [2*maxSample + native.BlockLen]uint32
-	values [3][2 * maxSample]float32
+	most   int // positions for which there is room
+	slots  []uint32
+	values [3][]float32
 	n      int
-	seen   [1 << seenBits]uint16 // hash table: 1 + the index of a position in values, or 0
+	seen   []uint16 // hash table: 1 + the index of a position in values, or 0
+	shift  int      // of hashes, for the table
+	full   int      // bins of trimOnce with more than half as many positions as the average
+	counts []cellCount
+	grid   native.Grid // one that is tried
 }
 
-const seenBits = 11 // at most a quarter of the table is taken
+// fit makes room for that many positions.
+func (s *sampling) fit(most int) {
+	if s.most = most; len(s.slots) >= native.SampleRoom(most) {
+		return
+	}
+	s.slots = make([]uint32, native.SampleRoom(most))
+	for a := range s.values {
+		s.values[a] = make([]float32, most)
+	}
+	entries := bits.Len(uint(4*most - 1)) // at most a quarter of the table is taken
+	s.seen, s.shift = make([]uint16, 1<<entries), 32-entries
+	s.counts = make([]cellCount, 1<<entries)
+}
 
 // chooseGrid chooses the grid. Where the cells of a uniform grid would have to be larger
 // than CellSize, or CellSize is 0, it looks for a core that contains most of the points:
@@ -129,19 +146,27 @@ const seenBits = 11 // at most a quarter of the table is taken
 func (ix *Index) chooseGrid(x, y, z []float32, slots []uint32, box Bounds) {
 	n := len(slots)
 	l := uniform(box)
-	grid, cell := ix.fitGrid(n, l)
+	cell := ix.fitGrid(n, l, &ix.grid)
 	if ix.cfg.Bounds == (Bounds{}) && n >= minSampled && cell != float64(ix.cfg.CellSize) {
-		if s := &ix.sampling; s.draw(ix.level, x, y, z, slots) && s.crowded(l) {
-			grid, cell = ix.bestGrid(n, l, grid, cell)
+		if s := &ix.sampling; s.draw(ix.level, x, y, z, slots, maxSample) {
+			crowded, scattered := s.crowded(l)
+			if crowded {
+				cell = ix.bestGrid(n, l, cell)
+			}
+			if (crowded || scattered || s.clustered(l)) && s.together(&ix.grid)*float64(n) > mostTogether {
+				cell = ix.divide(x, y, z, slots, l, cell)
+			}
 		}
 	}
-	ix.grid, ix.cell = grid, float32(cell)
+	ix.cell = float32(cell)
 }
 
-// draw draws the sample, and returns false if it is too small.
-func (s *sampling) draw(level native.Level, x, y, z []float32, slots []uint32) bool {
-	share := bits.Len(uint(len(slots)-1) / maxSample)
-	found := native.Sample(level, x, y, z, slots, share, 2*maxSample, s.slots[:])
+// draw draws the sample, and returns false if it is too small. It has about as many positions as wanted, and up to
+// twice as many.
+func (s *sampling) draw(level native.Level, x, y, z []float32, slots []uint32, want int) bool {
+	share := bits.Len(uint(len(slots)-1) / uint(want))
+	s.fit(2 * want)
+	found := native.Sample(level, x, y, z, slots, share, s.most, s.slots)
 	s.clear()
 	for _, slot := range found {
 		s.add([3]float32{x[slot], y[slot], z[slot]})
@@ -170,17 +195,20 @@ func (s *sampling) drawDistinct(x, y, z []float32, slots []uint32) {
 	}
 }
 
-func (s *sampling) clear() { s.n, s.seen = 0, [len(s.seen)]uint16{} }
+func (s *sampling) clear() {
+	s.n = 0
+	clear(s.seen)
+}
 
 // add adds a position unless it is known, and returns false if there is no room for it.
 func (s *sampling) add(p [3]float32) bool {
-	i := hashOf(p) >> (32 - seenBits)
+	i := hashOf(p) >> s.shift
 	for ; s.seen[i] != 0; i = (i + 1) % uint32(len(s.seen)) {
 		if s.at(int(s.seen[i]-1)) == p {
 			return true
 		}
 	}
-	if s.n == len(s.values[0]) {
+	if s.n == s.most {
 		return false
 	}
 	for a, v := range p {
@@ -218,15 +246,17 @@ func hashOf(p [3]float32) uint32 {
 	return h ^ h>>13
 }
 
-// crowded reports whether along some axis most of the sample is in half of the box.
-func (s *sampling) crowded(l *layout) bool {
+// crowded reports whether along some axis most of the sample is in half of the box, and whether it
+// is scattered: half of the bins of the box have few of the sample.
+func (s *sampling) crowded(l *layout) (crowded, scattered bool) {
 	for a := range 3 {
 		lo, hi := l.box[0][a], l.box[1][a]
-		if first, last := s.trimOnce(a, lo, hi, s.rank(trims[0])); 2*(last-first) < hi-lo {
-			return true
-		}
+		s.full = trimBins
+		first, last := s.trimOnce(a, lo, hi, s.rank(trims[0]))
+		crowded = crowded || 2*(last-first) < hi-lo
+		scattered = scattered || s.full <= trimBins/2
 	}
-	return false
+	return crowded, scattered
 }
 
 func (s *sampling) rank(part float64) int { return max(1, int(float64(s.n)*part)) }
@@ -247,6 +277,12 @@ func (s *sampling) trimOnce(axis int, lo, hi float64, rank int) (first, last flo
 			above++
 		default:
 			counts[min(int((f-lo)*inv), trimBins-1)]++
+		}
+	}
+	s.full = 0
+	for _, c := range counts {
+		if 2*trimBins*c > s.n {
+			s.full++
 		}
 	}
 	i, j := 0, trimBins-1
@@ -276,7 +312,9 @@ func (s *sampling) trim(axis int, lo, hi float64, rank int) (float64, float64) {
 // share inside over the volume of a cell. The first grid with cells of CellSize is taken. A core
 // that contains far fewer points than its trims leave is rejected: at a crossing of two roads, half
 // the points share an x and half a y, but hardly any share both.
-func (ix *Index) bestGrid(n int, l *layout, grid native.Grid, cell float64) (native.Grid, float64) {
+//
+// It begins with the grid of the index and its cell, and leaves the best in the index.
+func (ix *Index) bestGrid(n int, l *layout, cell float64) float64 {
 	score, core := 1/volume(l, cell), l.core
 	for _, side := range trims {
 		try := layout{core: core, box: l.box}
@@ -289,15 +327,15 @@ func (ix *Index) bestGrid(n int, l *layout, grid native.Grid, cell float64) (nat
 		if 2*ix.sampling.shareInside(&try) < inside {
 			continue
 		}
-		g, c := ix.fitGrid(n, &try)
+		c := ix.fitGrid(n, &try, &ix.sampling.grid)
 		if at := inside * inside / volume(l, c); at > score {
-			grid, cell, score = g, c, at
+			ix.grid, cell, score = ix.sampling.grid, c, at
 		}
 		if cell == float64(ix.cfg.CellSize) {
 			break
 		}
 	}
-	return grid, cell
+	return cell
 }
 
 // shareInside returns the share of the sample that the core of a layout holds.

@@ -28,8 +28,9 @@ type Config struct {
 	// CellSize is the edge of a cell along y and z in metres; along x a cell is a
 	// quarter as long. A good value is the most common radius, or a little more.
 	// 0: each Build chooses it from the extent and the number of points. Build
-	// doubles it until the grid has at most two cells a point. Where some points lie far
-	// from most others, only the cells around the others have that size.
+	// makes it larger until the grid has at most two cells a point. Where some points lie far
+	// from most others, only the cells around the others have that size; where points lie
+	// in several clusters, only those in the clusters have it.
 	CellSize float32
 	// Bounds fixes the box that the grid covers, with cells of one size; points outside
 	// are in its border cells. The zero box: each Build computes the box of the points.
@@ -90,6 +91,7 @@ type Index struct {
 	category  []uint32 // room for points.Category
 	cellOf    []uint32 // scratch of Build: the cell of each point
 	sampling  sampling // scratch of Build
+	wide      divider  // the same, for points in several clusters
 	restored  restored // scratch of Restore
 	scratches scratches
 }
