@@ -41,8 +41,8 @@ asan: ## kernel tests under AddressSanitizer
 	ASAN_OPTIONS=handle_segv=0 go test $(SHORT) -asan ./native/... ./spatial/...
 
 clang: ## kernel tests and machine code as clang compiles them
-	CC=clang CGO_CFLAGS= go test $(SHORT) $(KERNELS)
-	CC=clang CGO_CFLAGS= EVERTICK_GATE=1 go test -count=1 -v -run 'TestCDisassembly$$' ./internal/gate
+	CC=clang go test $(SHORT) $(KERNELS)
+	CC=clang EVERTICK_GATE=1 go test -count=1 -v -run 'TestCDisassembly$$' ./internal/gate
 
 levels: ## kernel tests with each level that this CPU has as the default
 	bash .ci/levels.sh $(SHORT) $(KERNELS)
@@ -81,6 +81,9 @@ mcp: ## the module that serves skills over the Model Context Protocol
 otel: ## the module that makes OpenTelemetry spans of the causal trace
 	cd loop/causal/otel && go vet ./... && go test ./...
 
+ws: ## the module that serves a replica server over WebSocket
+	cd loop/replica/ws && go vet ./... && go test ./...
+
 jetstream: ## the module that ships logs over NATS JetStream
 	cd loop/worldlog/jetstream && go vet ./... && go test $(SHORT) ./...
 
@@ -110,4 +113,4 @@ ci: ## every kind of check of the above that has a verdict, as CI runs it on eac
 ci-full: ## the same in full, as CI runs it each night; before a release
 	bash .ci/run full
 
-.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross wasm determinism python examples deploy web mcp otel jetstream natswork fmt vet fuzz bench bench-compare ci ci-full
+.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross wasm determinism python examples deploy web mcp otel ws jetstream natswork fmt vet fuzz bench bench-compare ci ci-full

@@ -1,6 +1,10 @@
 package spatial
 
-import "github.com/evertick/evertick/native"
+import (
+	"testing"
+
+	"github.com/evertick/evertick/native"
+)
 
 // GridOf returns the geometry of the last Build.
 func GridOf(ix *Index) native.Grid { return ix.grid }
@@ -19,6 +23,14 @@ func BytesOf(ix *Index) int {
 func CountSooner(out *Result, hits *RayHits, n int) {
 	scratchOf(&out.scratch).rows.countEarlier = countFrom - n
 	scratchOf(&hits.scratch).rows.countEarlier = countFrom - n
+}
+
+// MostResults lowers the number of results from which on queries refuse a batch, until the test ends: the errors then need
+// no billions of tests.
+func MostResults(tb testing.TB, n int) {
+	was := maxResults
+	maxResults = n
+	tb.Cleanup(func() { maxResults = was })
 }
 
 // PointsOf returns the points as the last Build sorted them.

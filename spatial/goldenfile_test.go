@@ -259,13 +259,13 @@ func answerGolden(t *testing.T, run *paritytest.Run, want map[string]uint64) []g
 	}
 	var lines []golden
 	for _, size := range goldenSizes {
-		if size.points > 1<<16 && (testing.Short() || paritytest.Instrumented) {
-			t.Logf("not run: golden hashes of %d points: -short, or an instrumented build", size.points)
+		if size.points > 1<<16 && (!long && !*update || testing.Short() || paritytest.Instrumented) {
+			t.Logf("not run: golden hashes of %d points: no EVERTICK_LONG, -short, or an instrumented build", size.points)
 			continue
 		}
 		c := newGoldenCrowd(size.points, size.edge)
 		for _, level := range native.Levels() {
-			for _, workers := range size.workers {
+			for _, workers := range some(run, size.workers...) {
 				run.Case(level)
 				ix := indexOf(t, spatial.Config{CellSize: goldenCell, Level: level, Workers: workers}, c.x, c.y, c.z, c.slots)
 				for _, kind := range goldenKinds {

@@ -58,7 +58,7 @@ func TestColumnsAreNotKept(t *testing.T) {
 // However far apart the points and however small the cell, the grid stays small.
 func TestCellsAreBounded(t *testing.T) {
 	run := paritytest.Start(t, "Index, cells")
-	for range paritytest.Rounds(100) {
+	for range rounds(20, 100) {
 		for i := range paritytest.Families {
 			s := paritytest.Families[i].Draw(run, 250, 0)
 			for _, cell := range append(cellSizes(s), math.SmallestNonzeroFloat32, math.MaxFloat32) {

@@ -257,7 +257,7 @@ func rowsOf(out *spatial.Result) [][]hit {
 func TestParityMetamorphic(t *testing.T) {
 	run := paritytest.Start(t, "Index, metamorphic")
 	var first, second spatial.Result
-	for range paritytest.Rounds(8) {
+	for range rounds(3, 8) {
 		for _, relation := range relations {
 			before := latticeScene(run, 1+run.IntN(4000), 1+run.IntN(300))
 			if family := run.IntN(2 * len(paritytest.Families)); !relation.lattice && family < len(paritytest.Families) {
@@ -290,11 +290,11 @@ func TestParityMetamorphic(t *testing.T) {
 func TestParityMutualNeighbours(t *testing.T) {
 	run := paritytest.Start(t, "Index, mutual neighbours")
 	points := 1500
-	if paritytest.Instrumented {
-		points = 400
+	if !long || paritytest.Instrumented {
+		points = 600
 	}
 	var out spatial.Result
-	for range paritytest.Rounds(2) {
+	for range rounds(1, 2) {
 		for i := range paritytest.Families {
 			s := paritytest.Families[i].Draw(run, points, 0)
 			q := &spatial.Queries{X: s.X, Y: s.Y, Z: s.Z, Radius: slices.Repeat([]float32{s.Scale * run.Float32()}, len(s.X))}

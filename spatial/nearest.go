@@ -147,7 +147,7 @@ func (ix *Index) KNN(q *NearestQueries, out *Result) error {
 }
 
 func tooMany(n, k int) error {
-	if int64(n)*int64(k) > maxResults {
+	if int64(n)*int64(k) > int64(maxResults) {
 		return fault.Field(ErrRange, "spatial: KNN: K times the number of queries", int64(n)*int64(k))
 	}
 	return nil

@@ -88,12 +88,12 @@ type nearestParity struct {
 
 func TestParityNearest(t *testing.T) {
 	p := &nearestParity{t: t, run: paritytest.Start(t, "Nearest"), results: map[string]*spatial.Result{}}
-	for round := range paritytest.Rounds(4) {
+	for round := range rounds(2, 4) {
 		for i := range paritytest.Families {
 			queries := []int{1, 63, 64, 65, 200}[p.run.IntN(5)]
 			s := paritytest.Families[i].Draw(p.run, []int{250, 1500}[round%2], queries)
 			cells, bounds := cellSizes(s), boundsFor(s)
-			for _, k := range ks {
+			for _, k := range some(p.run, ks...) {
 				p.scene(s, nearestOf(p.run, s, k, p.run.IntN(16)),
 					spatial.Config{CellSize: cells[p.run.IntN(len(cells))], Bounds: bounds[p.run.IntN(len(bounds))]})
 			}

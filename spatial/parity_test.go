@@ -137,7 +137,7 @@ type parity struct {
 
 func TestParityIndex(t *testing.T) {
 	p := &parity{t, paritytest.Start(t, "Index"), map[string]*spatial.Result{}}
-	for range paritytest.Rounds(12) {
+	for range rounds(1, 12) {
 		for i := range paritytest.Families {
 			queries := []int{1, 63, 64, 65, 200}[p.run.IntN(5)]
 			p.scene(paritytest.Families[i].Draw(p.run, 250, queries))
@@ -162,7 +162,7 @@ func (p *parity) scene(s *paritytest.Scene) {
 	}
 	rows := bruteForce(s, q)
 	for _, cell := range cellSizes(s) {
-		for _, bounds := range boundsFor(s) {
+		for _, bounds := range some(p.run, boundsFor(s)...) {
 			p.geometry(s, q, rows, spatial.Config{CellSize: cell, Bounds: bounds})
 		}
 	}

@@ -24,7 +24,7 @@ type onceParity struct {
 
 func TestParityRadiusOnce(t *testing.T) {
 	p := &onceParity{t, paritytest.Start(t, "RadiusOnce"), map[string]*spatial.Result{}}
-	for range paritytest.Rounds(12) {
+	for range rounds(2, 12) {
 		for i := range paritytest.Families {
 			queries := []int{0, 1, 7, 64, 200}[p.run.IntN(5)]
 			p.scene(paritytest.Families[i].Draw(p.run, 250, queries))
@@ -99,7 +99,7 @@ func (p *onceParity) result(cfg spatial.Config, path any) *spatial.Result {
 // radii of all sizes.
 func TestParityRadiusOnceManyPoints(t *testing.T) {
 	run := paritytest.Start(t, "RadiusOnce, many points")
-	for range paritytest.Rounds(4) {
+	for range rounds(1, 4) {
 		s := paritytest.Families[1].Draw(run, 1, 60)
 		*s = paritytest.Scene{Name: "many", QueryX: s.QueryX, QueryY: s.QueryY, QueryZ: s.QueryZ, Radius: s.Radius, Exclude: s.Exclude}
 		gaps := run.IntN(2) == 0
@@ -113,7 +113,7 @@ func TestParityRadiusOnceManyPoints(t *testing.T) {
 		q := queriesOf(s)
 		rows := bruteForce(s, q)
 		for _, level := range native.Levels() {
-			for _, workers := range []int{1, 2, 7} {
+			for _, workers := range some(run, 1, 2, 7) {
 				ix, err := spatial.New(spatial.Config{Level: level, Workers: workers})
 				if err != nil {
 					t.Fatal(err)
@@ -271,7 +271,11 @@ func TestFirstBadOfAllWorkers(t *testing.T) {
 // Too many results are detected without keeping them, while streaming
 // and before a strategy is chosen.
 func TestRadiusOnceTooManyResults(t *testing.T) {
-	const n = 1 << 16
+	n, many := 1<<16, 1<<15+10
+	if !long || paritytest.Instrumented || testing.Short() || len(native.Levels()) < 3 { // not two billion tests
+		n, many = 1<<12, 1<<11+10
+		spatial.MostResults(t, 1<<23)
+	}
 	column, slots := make([]float32, n), make([]uint32, n)
 	for i := range slots {
 		slots[i] = uint32(i)
@@ -279,10 +283,7 @@ func TestRadiusOnceTooManyResults(t *testing.T) {
 	for _, c := range []struct {
 		radius  float32
 		queries int
-	}{{3e38, 1<<15 + 10}, {1e18, 1<<15 + 10}} {
-		if c.radius < 1e19 && (paritytest.Instrumented || testing.Short() || len(native.Levels()) < 3) {
-			continue // two billion tests
-		}
+	}{{3e38, many}, {1e18, many}} {
 		q := newQueries(c.queries, spatial.BySlot)
 		for i := range q.Radius {
 			q.Radius[i] = c.radius

@@ -77,8 +77,8 @@ func (h *RayHits) Row(i int) []uint32 { return row(h.Offsets, h.Slots, i) }
 // TRow returns where ray i meets the spheres of row i.
 func (h *RayHits) TRow(i int) []float32 { return row(h.Offsets, h.T, i) }
 
-// maxResults bounds the length of Slots, so that it fits an int32 everywhere.
-const maxResults = math.MaxInt32
+// maxResults bounds the length of Slots, so that it fits an int32 everywhere. Only tests change it.
+var maxResults = math.MaxInt32
 
 // tooManyResults is the error of a batch with that many results, or more.
 func tooManyResults(query string, results int) error {

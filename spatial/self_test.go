@@ -88,7 +88,7 @@ func everySelfForm(radius float32, do func(f selfForm)) {
 func TestParitySelf(t *testing.T) {
 	run := paritytest.Start(t, "Self")
 	results := map[string]*spatial.Result{} // reused over all cases, per level and workers
-	for range paritytest.Rounds(10) {
+	for range rounds(1, 10) {
 		for i := range paritytest.Families {
 			s := paritytest.Families[i].Draw(run, 200, 1)
 			if run.IntN(3) == 0 { // slots without a gap
@@ -129,7 +129,7 @@ func paritySelf(t *testing.T, run *paritytest.Run, s *paritytest.Scene, radius f
 		}
 		run.Check(sameSelf(name+": oracle against brute force", &want, bruteForceSelf(s, &f, cells), false))
 		for _, cfg.Level = range native.Levels() {
-			for _, cfg.Workers = range []int{1, 2, 7} {
+			for _, cfg.Workers = range some(run, 1, 2, 7) {
 				run.Case(cfg.Level)
 				key := fmt.Sprint(cfg.Level, cfg.Workers)
 				got := results[key]
@@ -172,10 +172,10 @@ func TestParitySelfLarge(t *testing.T) {
 	for _, name := range []string{"uniform", "line", "clusters", "outliers", "duplicates", "huge"} {
 		s := drawExactly(run, name, 1300)
 		x, y, z := s.Columns()
-		for _, radius := range []float32{0, s.Scale, 3e38} {
-			for _, cell := range paritytest.Some(run, 0, s.Scale/50, s.Scale*1000) {
+		for _, radius := range some(run, 0, s.Scale, 3e38) {
+			for _, cell := range some(run, 0, s.Scale/50, s.Scale*1000) {
 				f := selfForm{q: spatial.Self{Radius: radius, Order: spatial.Grid, RowsInGridOrder: run.IntN(2) == 0}, pairs: run.IntN(2) == 0}
-				crews := paritytest.Some(run, 1, 2, 7)
+				crews := some(run, 1, 2, 7)
 				for li, level := range native.Levels() {
 					for wi, workers := range crews {
 						run.Case(level)
@@ -260,10 +260,11 @@ func TestBadSelf(t *testing.T) {
 
 // More than 2^31-1 results are refused before memory is allocated for them.
 func TestTooManySelf(t *testing.T) {
-	if testing.Short() || paritytest.Instrumented {
-		t.Skip("tests some 2^31 pairs four times")
+	n := 66000 // in one spot
+	if !long || testing.Short() || paritytest.Instrumented {
+		n = 3300
+		spatial.MostResults(t, 1<<23)
 	}
-	const n = 66000 // in one spot
 	column := make([]float32, n)
 	slots := make([]uint32, n)
 	for i := range slots {
@@ -280,11 +281,14 @@ func TestTooManySelf(t *testing.T) {
 					t.Fatal(err)
 				}
 				out := spatial.Result{Slots: []uint32{1}}
+				if n < 66000 {
+					spatial.CountSooner(&out, &spatial.RayHits{}, 1<<18)
+				}
 				err = ix.RadiusSelf(&spatial.Self{RowsInGridOrder: grid, SkipDist2: true, Order: spatial.Grid}, &out)
 				if !errors.Is(err, spatial.ErrRange) {
 					t.Fatalf("level %s: %v", level, err)
 				}
-				if len(out.Offsets)+len(out.Slots)+len(out.Dist2)+len(out.Of) != 0 || cap(out.Slots) > 1<<27 {
+				if len(out.Offsets)+len(out.Slots)+len(out.Dist2)+len(out.Of) != 0 || cap(out.Slots) > n*n/32 {
 					t.Errorf("level %s: out holds %d slots, room for %d", level, len(out.Slots), cap(out.Slots))
 				}
 			}

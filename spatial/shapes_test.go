@@ -26,8 +26,8 @@ func anywhere(s *paritytest.Scene) []spatial.Config {
 
 // shapes calls do with scenes of every family in every geometry, on every level
 // with one worker and with more, and with categories or without.
-func shapes(t *testing.T, run *paritytest.Run, rounds int, do func(s *paritytest.Scene) func(ix *spatial.Index, what string)) {
-	for range paritytest.Rounds(rounds) {
+func shapes(t *testing.T, run *paritytest.Run, full int, do func(s *paritytest.Scene) func(ix *spatial.Index, what string)) {
+	for range rounds(1, full) {
 		for i := range paritytest.Families {
 			s := paritytest.Families[i].Draw(run, 250, []int{1, 7, 64, 65, 150}[run.IntN(5)])
 			if run.IntN(2) == 0 {

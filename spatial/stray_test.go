@@ -187,7 +187,7 @@ func TestCoincidentPointsCostOthersLittle(t *testing.T) {
 	for _, n := range []int{1024, 40000} {
 		for _, part := range []float64{0.5, 0.9, 0.94, 0.95, 0.97, 0.99} {
 			others := n - int(float64(n)*part)
-			if others < 30 || n > 20000 && testing.Short() {
+			if others < 30 || n > 20000 && (!long || testing.Short()) {
 				continue
 			}
 			for name, at := range heaps { // order-free: each for itself

@@ -235,14 +235,14 @@ func newSums(run *paritytest.Run, s *paritytest.Scene, k *sumQuery) *spatial.Sum
 // give the bits of a loop over all points, and leave other rows as they were.
 func TestParitySumsBruteForce(t *testing.T) {
 	run := paritytest.Start(t, "Sums, brute force")
-	for range paritytest.Rounds(3) {
+	for range rounds(1, 3) {
 		for i := range paritytest.Families {
 			s := paritytest.Families[i].Draw(run, 250, []int{1, 7, 64, 65, 130}[run.IntN(5)])
 			if run.IntN(2) == 0 {
 				s.Category = run.Categories(s.Limit())
 			}
 			batch, self := queriesOfSums(run, s)
-			for _, cfg := range anywhere(s) {
+			for _, cfg := range some(run, anywhere(s)...) {
 				sumsBruteForce(t, run, s, cfg, batch)
 				sumsBruteForce(t, run, s, cfg, self)
 			}
@@ -278,7 +278,7 @@ func TestParitySumsCrowded(t *testing.T) {
 		points int
 		cell   float32 // times the radius
 	}
-	for _, c := range paritytest.Some(run, crowd{"uniform", 1300, 1}, crowd{"point", 4500, 1}, crowd{"duplicates", 4200, 1}, crowd{"clusters", 2000, 100},
+	for _, c := range some(run, crowd{"uniform", 1300, 1}, crowd{"point", 4500, 1}, crowd{"duplicates", 4200, 1}, crowd{"clusters", 2000, 100},
 		crowd{"line", 5000, 1000}, crowd{"uniform", 4400, 40}) {
 		s := drawExactly(run, c.family, c.points)
 		for range 40 {
@@ -311,7 +311,7 @@ func sumsCrowded(t *testing.T, run *paritytest.Run, s *paritytest.Scene, cfg spa
 		bruteSumSelf(s, cells, k.self, points, want)
 	}
 	for _, cfg.Level = range native.Levels() {
-		for _, cfg.Workers = range paritytest.Some(run, 1, 2, 7) {
+		for _, cfg.Workers = range some(run, 1, 2, 7) {
 			run.Case(cfg.Level)
 			got := cloneSums(want)
 			blank(got, k.rows)

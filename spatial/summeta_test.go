@@ -17,10 +17,10 @@ import (
 func sumScenes(t *testing.T, name string, do func(run *paritytest.Run, s *paritytest.Scene, ix *spatial.Index, what string)) {
 	run := paritytest.Start(t, "Sums, "+name)
 	points := 1500
-	if paritytest.Instrumented || testing.Short() {
+	if !long || paritytest.Instrumented || testing.Short() {
 		points = 400
 	}
-	for range paritytest.Rounds(2) {
+	for range rounds(1, 2) {
 		for i := range paritytest.Families {
 			s := paritytest.Families[i].Draw(run, points, 1+run.IntN(200))
 			if run.IntN(2) == 0 {

@@ -126,8 +126,6 @@ func (r *Recorded) Decide(_ context.Context, p *Perception) (Decision, error) {
 	switch {
 	case !ok:
 		return Decision{}, fmt.Errorf("agent: Recorded: tick %d, %v: %w", p.Tick, p.Agent, ErrUnknown)
-	case ans.Reason == ProviderBusy:
-		return Decision{}, &RetryError{Err: fmt.Errorf("agent: Recorded: %v: %s", ans.Reason, ans.Text), ticks: ans.Ticks}
 	case ans.Reason != NoReason:
 		return Decision{}, fmt.Errorf("agent: Recorded: %v: %s", ans.Reason, ans.Text)
 	}
@@ -206,7 +204,7 @@ func (s *redecider) ask(a *Agents, h head, p *Perception) {
 	mine, data := *p, []byte(nil)
 	d, err := s.provider.Decide(s.ctx, &mine)
 	if err != nil {
-		data = a.refusal(h, err, defaultMaxDelay)
+		data = h.failure(nil, ProviderError, err.Error())
 	} else {
 		data = a.rules.encodeOrFail(h, &d)
 	}
