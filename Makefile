@@ -17,12 +17,18 @@ run: ## the capstone scene with its report; ARGS='-ticks 600 -level go' adds fla
 info: ## which level runs here, and why
 	@go run ./bench -info
 
-test: ## all tests
+test: ## all tests, in the size that takes two minutes
 	@$(MAKE) -s info || echo "no level line: ./bench does not build"
-	go test ./...
+	go test -short $(ARGS) ./...
+
+test-full: ## all tests in full: every drawn case, long runs, large sets
+	EVERTICK_LONG=1 go test ./...
 
 build: ## compile everything
 	go build ./...
+
+browser: ## all tests of the packages that have pages, in Chromium too
+	go test $$(grep -rl --include='*_test.go' 'browser\.Start(' bench inspect internal/page | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
 parity: ## every kernel on every level against its Go twin
 	go test $(SHORT) -count=1 -run Parity -v $(KERNELS)
@@ -81,9 +87,6 @@ mcp: ## the module that serves skills over the Model Context Protocol
 otel: ## the module that makes OpenTelemetry spans of the causal trace
 	cd loop/causal/otel && go vet ./... && go test ./...
 
-ws: ## the module that serves a replica server over WebSocket
-	cd loop/replica/ws && go vet ./... && go test ./...
-
 jetstream: ## the module that ships logs over NATS JetStream
 	cd loop/worldlog/jetstream && go vet ./... && go test $(SHORT) ./...
 
@@ -113,4 +116,4 @@ ci: ## every kind of check of the above that has a verdict, as CI runs it on eac
 ci-full: ## the same in full, as CI runs it each night; before a release
 	bash .ci/run full
 
-.PHONY: help run info test build parity purego race v3 asan clang levels gate consumer cross wasm determinism python examples deploy web mcp otel ws jetstream natswork fmt vet fuzz bench bench-compare ci ci-full
+.PHONY: help run info test test-full browser build parity purego race v3 asan clang levels gate consumer cross wasm determinism python examples deploy web mcp otel jetstream natswork fmt vet fuzz bench bench-compare ci ci-full
