@@ -1,8 +1,9 @@
 #include "rows_lanes.h"
 #include "system.h"
 
-/* The position error beyond which an iteration removes an error more slowly than its rate. */
-static const float max_position_error = 0.25f;
+/* The position error beyond which an iteration removes an error more slowly than its rate, and the error up to which its force
+ * then has a bound. */
+static const float max_position_error = 0.25f, max_bounded_error = 1.0f;
 
 typedef struct {
 	V(f) bias_rate, mass_scale, impulse_scale;
@@ -196,7 +197,8 @@ HELPER(LEVEL) V(f) clamp(V(f) a, V(f) limit) { return V(max)(V(min)(a, limit), V
 /* The softness of the iteration for a position error of some size: see slowed in package native/rigid. */
 HELPER(LEVEL) joint_softness slowed(const joint_step *it, V(f) size) {
 	const V(f) most = V(set1)(max_position_error), part = DIV(most, V(max)(size, most));
-	const V(f) impulse_scale = MUL(it->soft.impulse_scale, part);
+	const V(f) damper = V(min)(MUL(part, V(set1)(max_bounded_error / max_position_error)), V(set1)(1.0f));
+	const V(f) impulse_scale = MUL(it->soft.impulse_scale, damper);
 	const joint_softness soft = {MUL(it->soft.bias_rate, part),
 	                             ADD(it->soft.mass_scale, SUB(it->soft.impulse_scale, impulse_scale)), impulse_scale};
 	return soft;

@@ -233,15 +233,16 @@ func (b *JointBlock) softness(i uint32, shared softness) softness {
 }
 
 // maxPositionError is the position error, in metres or radians, beyond which an iteration with bias removes an error more
-// slowly than its rate.
-const maxPositionError = 0.25
+// slowly than its rate. maxBoundedError is the error up to which its force then has a bound.
+const maxPositionError, maxBoundedError = 0.25, 1
 
 // slowed is the softness for a position error of some size. Errors above maxPositionError are removed at its speed, so that
-// bodies that are connected from far away come together at a bounded speed. That is the effect of a stronger damper beside
-// the same spring: the force against a load still grows with the error.
+// bodies that are connected from far away come together at a bounded speed. The force of the softness has a bound, too, up to
+// maxBoundedError: a damper that replaced the missing speed there would drive light bodies that connect heavy ones. Beyond, the
+// damper grows with the error and the force against a load with it.
 func (s softness) slowed(size float32) softness {
 	part := maxPositionError / maxFloat(size, maxPositionError)
-	impulse := float32(s.impulseScale * part)
+	impulse := float32(s.impulseScale * minFloat(float32(part*(maxBoundedError/maxPositionError)), 1))
 	return softness{float32(s.biasRate * part), s.massScale + (s.impulseScale - impulse), impulse}
 }
 
