@@ -40,3 +40,29 @@ func Example() {
 	// touches the ground at height 1.0
 	// again with the same bits: true
 }
+
+// Tiles of a map become two chains, that around all of them and that of the hole. Nothing catches on the seams between tiles.
+func ExampleUnionOutlines() {
+	tile := func(x, y float32) physics.DrawnBox { return physics.DrawnBox{Min: [2]float32{x, y}, Max: [2]float32{x + 1, y + 1}} }
+	var tiles []physics.DrawnBox
+	for y, row := range []string{"####", "#..#", "####"} {
+		for x, c := range row {
+			if c == '#' {
+				tiles = append(tiles, tile(float32(x), float32(y)))
+			}
+		}
+	}
+	outlines, err := physics.UnionOutlines(tiles)
+	if err != nil {
+		panic(err)
+	}
+	w, _ := physics.New(physics.Config{Gravity: [2]float32{0, -10}})
+	ground, _ := w.CreateBody(physics.DefaultBodyDef())
+	for _, points := range outlines {
+		w.CreateChain(ground, physics.ChainDef{Points: points, Loop: true, Shape: physics.DefaultShapeDef()})
+		fmt.Println(points)
+	}
+	// Output:
+	// [[0 0] [4 0] [4 3] [0 3]]
+	// [[3 1] [1 1] [1 2] [3 2]]
+}

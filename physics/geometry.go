@@ -71,8 +71,11 @@ func (g *geometry) validate() (err error) {
 		c := g.capsule()
 		return c.validate()
 	}
-	g.polygon, err = g.polygon.hull()
-	return err
+	given := g.polygon
+	if g.polygon, err = given.hull(); err != nil {
+		return err
+	}
+	return given.checkSpacing(&g.polygon)
 }
 
 // shape makes the shape of a valid geometry.

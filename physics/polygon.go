@@ -138,6 +138,20 @@ func (p *Polygon) flatCorner() ([2]float32, bool) {
 	return [2]float32{}, false
 }
 
+// checkSpacing returns an error that names a corner of p which is too close to the next one in counter-clockwise order.
+func (p *Polygon) checkSpacing(sorted *Polygon) error {
+	n := sorted.Count
+	for i, v := range sorted.Vertices[:n] {
+		next := sorted.Vertices[(i+1)%n]
+		if float32(widen(next).sub(widen(v)).length()) < rigid.LinearSlop {
+			given := p.Vertices[:n]
+			return because(fault.Element(ErrRange, "physics: Polygon.Vertices", slices.Index(given, v), v),
+				fmt.Sprintf("less than 5 mm from Vertices[%d] = %v", slices.Index(given, next), next))
+		}
+	}
+	return nil
+}
+
 // isFlat reports whether corner i between two others is not clearly outside the line through them.
 func (p *Polygon) isFlat(last, i, next int, extent float64) bool {
 	from := widen(p.Vertices[last])

@@ -109,6 +109,28 @@ func TestPolygonNamesTheWrongCorner(t *testing.T) {
 	}
 }
 
+// The error of a polygon with corners that are too close to each other names both as they were given, in any order.
+func TestPolygonNamesCloseCorners(t *testing.T) {
+	rng := rand.New(rand.NewPCG(paritytest.Seed(), 2))
+	w := must[*World](t)(New(Config{}))
+	b := must[Body](t)(w.CreateBody(DefaultBodyDef()))
+	corners := [][2]float32{{0, 0}, {1, 0}, {1.002, 0.002}, {1, 1}, {0, 1}}
+	for range 50 {
+		rng.Shuffle(len(corners), func(i, j int) { corners[i], corners[j] = corners[j], corners[i] })
+		p := must[Polygon](t)(NewPolygon(corners...))
+		copy(p.Vertices[:], corners)
+		_, err := w.CreatePolygon(b, DefaultShapeDef(), p)
+		for _, v := range [][2]float32{{1, 0}, {1.002, 0.002}} {
+			if want := fmt.Sprintf("Vertices[%d] = %v", slices.Index(corners, v), v); !errors.Is(err, ErrRange) || !strings.Contains(err.Error(), want) {
+				t.Fatalf("%v: %v, want %s", corners, err, want)
+			}
+		}
+	}
+	if w.ShapeCount() != 0 {
+		t.Errorf("%d shapes", w.ShapeCount())
+	}
+}
+
 // A hull is a polygon that holds all points, and whose corners are points, in the order from the first of them.
 func TestHull(t *testing.T) {
 	rng := rand.New(rand.NewPCG(paritytest.Seed(), 1))

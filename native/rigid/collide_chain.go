@@ -18,6 +18,9 @@ const (
 	// straightSine is the sine of a bend that counts as none: it turns a speed of 10 m/s by a centimetre per
 	// second.
 	straightSine = 1e-3
+
+	// sharpSine is the sine of an angle by which a chain bends inwards at a sharp corner.
+	sharpSine = 0.5
 )
 
 // CollideChains replaces the manifolds in out of pairs with a segment of a chain, except recycled ones; smooth describes
@@ -44,7 +47,9 @@ const (
 // the segments at a convex vertex that belongs to this segment: its first one; the second one at the end of an open
 // chain, or if the centroid is behind the next segment. If it leans towards a neighbour to which the chain is straight or
 // bends the other way, then the normal is that of the segment, and the points are the ends of the incident edge, cut off
-// where they are beside the segment.
+// where they are beside the segment. At a corner that bends inwards by 30° to 150°, such as that of a room, the segment goes on
+// into the ground: the end of a stick that is deep in the floor does not pass below the wall. The centroid must be in front of
+// the neighbour, too.
 //
 // If it leans beyond the normal of a neighbour at a convex vertex, or if there is none because the shape does not reach
 // the segment, the shape touches the part of the bend that separates it best: this segment, the other one, or the
@@ -182,7 +187,10 @@ func collideChainPolygon(a *Shape, sm *ChainSegment, b *Shape, bodyA, bodyB uint
 		switch class {
 		case normalOfFlatVertex:
 			flat.set(&ha, &hb, 0)
-			flat.clipFlat(f, m)
+			cx, cy := f.toA(b.Centroid)
+			before := n.cross(sm.Before.X, sm.Before.Y) > sharpSine && sm.Before.dot(cx-ha.x[0], cy-ha.y[0]) >= 0
+			after := sm.After.cross(n.X, n.Y) > sharpSine && sm.After.dot(cx-ha.x[1], cy-ha.y[1]) >= 0
+			flat.clipFlat(f, before, after, m)
 			return
 		case normalOfNext:
 			if e := bendOf(a, b, bodyA, bodyB, poses); sm.ownsEnd(a, &e) {
@@ -329,9 +337,13 @@ func (f *frame) toLocal(v Vec) Vec {
 	return Vec{float32(f.ca*v.X) + float32(f.sa*v.Y), float32(f.ca*v.Y) - float32(f.sa*v.X)}
 }
 
-// clipFlat makes a manifold with the normal of the reference edge, or none.
-func (g *edgePair) clipFlat(f *frame, m *Manifold) {
-	if g.t1 >= 0 && g.t2 <= g.side {
+// clipFlat makes a manifold with the normal of the reference edge, or none. If the reference edge goes on into the ground
+// before its first vertex or after its second, then an incident edge that is wholly there counts with its deeper end.
+func (g *edgePair) clipFlat(f *frame, before, after bool, m *Manifold) {
+	switch {
+	case g.t1 >= 0 && g.t2 <= g.side:
 		g.clip(f, true, m)
+	case (g.t1 < 0 && before || g.t2 > g.side && after) && minFloat(g.s1, g.s2)-g.radius <= SpeculativeDistance:
+		g.clip(f, false, m)
 	}
 }
