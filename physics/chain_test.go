@@ -406,7 +406,7 @@ func TestChainsOnLevelsAndWorkers(t *testing.T) {
 			others = append(others, grounded(t, physics.Config{Capacity: 900, Level: level, Workers: workers}, 600, 4))
 		}
 	}
-	for k := range paritytest.Rounds(40) {
+	for k := range paritytest.Sample(40) {
 		first.storm()
 		for _, w := range others {
 			w.storm()

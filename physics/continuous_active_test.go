@@ -22,11 +22,7 @@ func (r fixture) sleeperFar() physics.Body {
 // This is TestNothingLeaves while a body sleeps: from the first step on, when all walls are new, and in steps after
 // walls were changed.
 func TestNothingLeavesChangedCells(t *testing.T) {
-	seeds := uint64(4)
-	if testing.Short() {
-		seeds = 1
-	}
-	for seed := range seeds {
+	for seed := range uint64(paritytest.Sample(4)) {
 		p := newPrison(t, seed, 600, physics.Config{})
 		far := p.sleeperFar()
 		p.watch(15, func(step int) {

@@ -338,7 +338,7 @@ func within(rng *rand.Rand, a, b float64) float64 { return a + (b-a)*rng.Float64
 func TestBulletsAndWhatMoves(t *testing.T) {
 	const lanes = 60 // a bit of the category each, in one world
 	for n, target := range targets {
-		for round := range paritytest.Rounds(5) {
+		for round := range paritytest.Sample(5) {
 			rng := rand.New(rand.NewPCG(paritytest.Seed(), uint64(100*n+round)))
 			r := fixture{t, newWorld(t, physics.Config{Capacity: 2 * lanes, MaxSpeed: 2e4})}
 			var plates, bullets []physics.Body

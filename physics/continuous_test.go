@@ -169,11 +169,7 @@ func (p *prison) watch(steps int, before func(step int)) {
 // Nothing may be outside after any step.
 func TestNothingLeaves(t *testing.T) {
 	paritytest.SkipSerialUnderRace(t)
-	seeds := uint64(10)
-	if testing.Short() {
-		seeds = 2
-	}
-	for seed := range seeds {
+	for seed := range uint64(max(2, paritytest.Sample(10))) {
 		newPrison(t, seed, 1000, physics.Config{}).watch(30, func(int) {})
 	}
 }

@@ -43,7 +43,9 @@ func Example() {
 
 // Tiles of a map become two chains, that around all of them and that of the hole. Nothing catches on the seams between tiles.
 func ExampleUnionOutlines() {
-	tile := func(x, y float32) physics.DrawnBox { return physics.DrawnBox{Min: [2]float32{x, y}, Max: [2]float32{x + 1, y + 1}} }
+	tile := func(x, y float32) physics.DrawnBox {
+		return physics.DrawnBox{Min: [2]float32{x, y}, Max: [2]float32{x + 1, y + 1}}
+	}
 	var tiles []physics.DrawnBox
 	for y, row := range []string{"####", "#..#", "####"} {
 		for x, c := range row {

@@ -123,10 +123,7 @@ func TestFixedBoxMeetsFloor(t *testing.T) {
 
 // No body of a world with finite values becomes not finite, on any level.
 func TestFiniteWorldsStayFinite(t *testing.T) {
-	worlds, steps := 500, 100
-	if testing.Short() {
-		worlds = 150
-	}
+	worlds, steps := max(100, paritytest.Sample(500)), 100
 	lost := 0
 	for i := range worlds {
 		seed := paritytest.Seed() + uint64(i)

@@ -59,7 +59,7 @@ func TestSpringsNeverGainEnergy(t *testing.T) {
 	run := paritytest.Start(t, "energy of springs")
 	for _, name := range slices.Sorted(maps.Keys(springy)) {
 		create := springy[name]
-		for range paritytest.Rounds(100) {
+		for range paritytest.Sample(100) {
 			r := fixture{t, newWorld(t, physics.Config{})}
 			between := func(lo, hi float64) float32 { return float32(lo + (hi-lo)*run.Float64()) }
 			body := func(kind physics.BodyType, x float32) physics.Body {

@@ -227,7 +227,7 @@ func solverRefusals(w *World, dynamic, static Body) []refusal {
 		{"rigid: MakeCircle: radius", ErrRange, circle(1, Circle{Radius: 1e9})},
 		{"rigid: MakeSegment: ends", ErrRange, thin},
 		{"rigid: MakeCapsule: ends", ErrRange, short},
-		{"rigid: MakePolygon: corners", ErrRange, polygon([2]float32{}, [2]float32{1, 0}, [2]float32{1, 0.001}, [2]float32{0, 1})},
+		{"Polygon.Vertices[1] = [1 0]", ErrRange, polygon([2]float32{}, [2]float32{1, 0}, [2]float32{1, 0.001}, [2]float32{0, 1})},
 		{"Polygon.Vertices[", ErrRange, polygon([2]float32{}, [2]float32{2, 0}, [2]float32{2, 2}, [2]float32{1, 1}, [2]float32{0, 2})},
 		{"Step: dt = 1e-07", ErrRange, w.Step(1e-7)},
 		{"Step: dt = 2000", ErrRange, w.Step(2000)},

@@ -100,6 +100,17 @@ func Rounds(full int) int {
 	return full
 }
 
+// Long reports whether EVERTICK_LONG asks for the full sizes of tests.
+func Long() bool { return os.Getenv("EVERTICK_LONG") != "" }
+
+// Sample is Rounds of a number of which a fifth suffices, but at least one, unless Long.
+func Sample(full int) int {
+	if Long() {
+		return Rounds(full)
+	}
+	return min(Rounds(full), max(1, full/5))
+}
+
 // SkipSerialUnderRace skips a long test of one goroutine, where the race detector has nothing to
 // find, if the detector is on and -short is set.
 func SkipSerialUnderRace(tb testing.TB) {

@@ -298,7 +298,7 @@ func TestPairsAreThoseOfBruteForce(t *testing.T) {
 				inParts(&parted[i], run)
 			}
 			var out rigid.Pairs
-			for round := range paritytest.Rounds(60) {
+			for round := range paritytest.Sample(60) {
 				s := broadFamilies[f].draw(run, []int{10, 100, 500}[round%3])
 				want, omitted := s.brute()
 				for i, level := range native.Levels() {
@@ -395,7 +395,7 @@ func onePoint(n int) *broadScene {
 // Bodies on one point pair with the next ones: as many as the budget has room for.
 func TestPairsOnOnePoint(t *testing.T) {
 	sizes := []struct{ n, bound int }{{200, 256}, {400, 256}, {480, 128}, {600, 128}, {2000, 32}, {10000, 16}}
-	if paritytest.Instrumented || testing.Short() {
+	if paritytest.Instrumented || testing.Short() || !paritytest.Long() {
 		sizes = sizes[:5]
 	}
 	for _, size := range sizes {
@@ -446,9 +446,13 @@ func TestPairsOfACrowdOnStill(t *testing.T) {
 		{"many of them between", []int{1, 1}, 0, 500, false},      // the same
 		{"more than the least", []int{600, 800, 600}, 0, 1, true}, // and twice
 	}
+	long := 0
 	for _, scene := range scenes {
-		if scene.longToCompute && (paritytest.Instrumented || testing.Short()) {
-			continue
+		if scene.longToCompute {
+			// One of these three is enough, unless the test is long.
+			if long++; paritytest.Instrumented || testing.Short() || !paritytest.Long() && long%3 != int(paritytest.Seed()%3) {
+				continue
+			}
 		}
 		s := &broadScene{}
 		for range scene.repeat {

@@ -113,7 +113,7 @@ func TestParityCollide(t *testing.T) {
 		lengths = append(lengths, n)
 	}
 	kinds := [3]int{}
-	for range paritytest.Rounds(40) {
+	for range paritytest.Sample(40) {
 		for _, n := range lengths {
 			s := randomScene(run.Rand, n)
 			if run.IntN(3) > 0 {

@@ -234,7 +234,7 @@ func TestSweepStopsInTime(t *testing.T) {
 	paritytest.SkipSerialUnderRace(t)
 	rng := rand.New(rand.NewPCG(4, 3))
 	stopped, passed, early := 0, 0, 0
-	for round := range max(2400, paritytest.Rounds(4000)) {
+	for round := range max(2400, paritytest.Sample(4000)) {
 		f := randomFlight(rng)
 		p := &f.poses
 		x, y, angle := float64(p.X[1]), float64(p.Y[1]), math.Atan2(float64(p.Sin[1]), float64(p.Cos[1]))
@@ -366,7 +366,7 @@ func nearestOnWay(t *testing.T, round int, end float64, gap func(at float64) flo
 func TestSweepOfMovingObstacles(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 3))
 	stopped, passed, early := 0, 0, 0
-	for round := range max(2000, paritytest.Rounds(3000)) {
+	for round := range max(2000, paritytest.Sample(3000)) {
 		a, b := rng.Uint64(), rng.Uint64()
 		p := randomPursuit(rand.New(rand.NewPCG(a, b)), 2) // lighter: it carries nothing
 		if p.gap(false, 0) < 0.02 {

@@ -127,7 +127,7 @@ func TestParityRays(t *testing.T) {
 	rows := paritytest.NewBuffer[uint32](t, 64*most*hitWords)
 	var targets rigid.QueryTree
 	total := 0
-	for range paritytest.Rounds(30) {
+	for range paritytest.Sample(30) {
 		for _, n := range []int{0, 1, 2, 15, 16, 17, 100, 255, 256, 257, most} {
 			half := within(run.Rand, 1, 40)
 			c := newCrowd(run.Rand, n, half)
@@ -308,7 +308,7 @@ func (c *crowd) within(r *rigid.Ray) *rigid.Scene {
 func TestQueriesWithSpans(t *testing.T) {
 	run := paritytest.Start(t, "QuerySpans")
 	spanned := 0
-	for range paritytest.Rounds(40) {
+	for range paritytest.Sample(40) {
 		half := within(run.Rand, 1, 20)
 		c := newCrowd(run.Rand, 1+run.IntN(60), half)
 		for _, r := range c.rays(run.Rand, 20, half) {
