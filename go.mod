@@ -4,6 +4,7 @@ go 1.25.0
 
 require (
 	github.com/ByteArena/box2d v1.0.2
+	github.com/coder/websocket v1.8.15
 	github.com/google/jsonschema-go v0.4.3
 	github.com/klauspost/compress v1.20.3
 	github.com/klauspost/cpuid/v2 v2.3.0

@@ -115,8 +115,8 @@ func (w *World) match(terms []Term, i int) uint64 {
 	return m
 }
 
-// Query is a condition on tags that is evaluated again and again. It caches its result
-// as a bitmap for as long as no entity comes or goes and no tag changes: every method, and
+// Query is a condition on tags that is evaluated again and again. It caches its result,
+// as a bitmap and for Slots as a list, for as long as no entity comes or goes and no tag changes: every method, and
 // an iteration when it begins, first computes it anew if something has changed. Only one
 // goroutine at a time may call its methods, or iterate.
 type Query struct {
@@ -124,13 +124,15 @@ type Query struct {
 	terms   []Term
 	mask    []uint64
 	changes uint64 // of the world, when mask was computed
+	slots   []Slot
+	listed  uint64 // changes of the world, when slots was computed
 }
 
 // NewQuery returns a Query for the entities that satisfy every term; with no terms,
 // for all. It panics on a tag of another world, and on In: nothing reports that a bitmap has changed.
 func (w *World) NewQuery(terms ...Term) *Query {
 	w.checkTerms(terms)
-	q := &Query{world: w, mask: make([]uint64, words(w.Cap())), changes: w.changes - 1}
+	q := &Query{world: w, mask: make([]uint64, words(w.Cap())), changes: w.changes - 1, listed: w.changes - 1}
 	for _, t := range terms { // the caller may write to its slices
 		if t.kind == withRows {
 			panic("ecs: NewQuery with In, whose bitmap may change unnoticed")
@@ -244,8 +246,17 @@ func (w *World) mustHave(before entitySet) {
 func (q *Query) Count() int { return native.CountRows(q.Mask()) }
 
 // Slots returns the slots that match, ascending, in the memory of dst if they fit:
-// pass the previous result to allocate nothing.
-func (q *Query) Slots(dst []Slot) []Slot { return native.RowsOf(dst, q.Mask()) }
+// pass the previous result to allocate nothing. Without matches the result is empty but not nil, as that of native.RowsOf.
+// While nothing has changed a call copies the list of the call before.
+func (q *Query) Slots(dst []Slot) []Slot {
+	if mask := q.Mask(); q.listed != q.changes {
+		q.slots, q.listed = native.RowsOf(q.slots, mask), q.changes
+	}
+	if dst == nil {
+		dst = make([]Slot, 0, len(q.slots))
+	}
+	return append(dst[:0], q.slots...)
+}
 
 // Mask returns the result as a bitmap: bit s%64 of word s/64 is set if slot s
 // matches, and there is a bit for each row of the world. It is what the Live filter

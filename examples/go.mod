@@ -4,7 +4,6 @@ go 1.25.0
 
 require (
 	github.com/evertick/evertick v0.0.0
-	github.com/evertick/evertick/loop/replica/ws v0.0.0
 	github.com/hajimehoshi/ebiten/v2 v2.8.8
 	golang.org/x/term v0.40.0
 )
@@ -23,7 +22,4 @@ require (
 	golang.org/x/sys v0.41.0 // indirect
 )
 
-replace (
-	github.com/evertick/evertick => ../
-	github.com/evertick/evertick/loop/replica/ws => ../loop/replica/ws
-)
+replace github.com/evertick/evertick => ../

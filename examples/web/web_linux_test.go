@@ -343,6 +343,7 @@ func TestPlay(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.Owner, c.Joined, c.Left = "owner", bumper.Join, bumper.Leave
+		c.Authorize = func(context.Context, replica.Hello) (replica.Grant, error) { return replica.Grant{Simulate: true}, nil }
 		players, err := replica.New(sim, c)
 		if err != nil {
 			t.Fatal(err)
@@ -381,7 +382,7 @@ func TestPlay(t *testing.T) {
 		p.Eval(fmt.Sprintf(`(async () => {
 			const get = async path => (await evertickPage.source.get(path)).json;
 			const own = async () => {
-				const { tick, rows, error } = await get("entities?of=live&count=1&columns=" + encodeURIComponent("push[0],push[1]") + "&where=owner==%d");
+				const { tick, rows, error } = await get("entities?of=live&count=1&columns=push[0]&columns=push[1]&where=owner==%d");
 				if (error) throw new Error(error);
 				return { tick, values: rows[0].values.map(Number) };
 			};

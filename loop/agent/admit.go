@@ -127,7 +127,11 @@ func (a *Agents) admitCandidates(t *evertick.Tick) {
 	a.free, a.admitted, a.turnedAway = a.free[:0], a.admitted[:0], a.turnedAway[:0]
 	for p := range a.cfg.Providers {
 		c := &a.cfg.Providers[p]
-		a.free = append(a.free, min(c.StartsPerTick, c.InFlight-a.busy[p]))
+		free := min(c.StartsPerTick, c.InFlight-a.busy[p])
+		if t.N < a.notBefore[p] {
+			free = 0
+		}
+		a.free = append(a.free, free)
 	}
 	free := min(a.cfg.StartsPerTick, a.cfg.InFlight-a.inFlight)
 	for rest := a.candidates; len(rest) > 0; {

@@ -74,6 +74,7 @@ type state struct {
 	classes   []class  // by priority: see admit.go
 	minPass   []uint64 // for each class: one for all candidates, and one for each provider
 	stats     Stats
+	notBefore []uint64 // the tick from which each provider may be asked: see RetryError
 
 	// Derived from the list.
 	busy     []int // decisions in flight, by provider
@@ -111,7 +112,7 @@ func New(sim *evertick.Sim, cfg Config) (*Agents, error) {
 	a := &Agents{
 		sim: sim, cfg: cfg, rules: rulesOf(&cfg), limited: make([]bool, providers), ring: make([]Record, cfg.Records),
 		state: state{
-			next: 1, classes: make([]class, 1), minPass: make([]uint64, 1+providers), busy: make([]int, providers),
+			next: 1, classes: make([]class, 1), minPass: make([]uint64, 1+providers), busy: make([]int, providers), notBefore: make([]uint64, providers),
 			events: make([]Event, 0, min(cfg.Events, 1024)),
 		},
 	}

@@ -16,11 +16,13 @@ import (
 //	byte version, 1; byte reason; uint64 decision, agent, hash of the perception
 //	of reason none: uvarint how many actions; for each
 //	    uvarint kind, target, after, how many arguments, each as float32, bytes of data, and the data
+//	of reason ProviderBusy: uvarint how many ticks, and a text as below
 //	of another reason: a text for people, up to 256 bytes
 const (
 	answerVersion = 1
 	answerHeader  = 1 + 1 + 3*8
 	maxText       = 256
+	maxTicksBytes = 5 // of a number up to limit
 )
 
 // RefusedError says what is wrong with a decision. It wraps one of ErrRange, ErrNotFinite,
@@ -136,6 +138,16 @@ func appendAction(dst []byte, kind int, a *Action) []byte {
 
 // failure appends an answer that says why there is no decision.
 func (h *head) failure(dst []byte, why Reason, text string) []byte {
+	return append(h.append(dst, why), cut(text)...)
+}
+
+// busy returns the answer of a provider that is not to be asked for a number of ticks.
+func (h *head) busy(ticks uint64, text string) []byte {
+	return append(wire.AppendUvarints(h.append(nil, ProviderBusy), ticks), cut(text)...)
+}
+
+// cut returns the beginning of a text that is too long.
+func cut(text string) string {
 	if len(text) > maxText {
 		cut := maxText
 		for cut > maxText-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
@@ -143,7 +155,7 @@ func (h *head) failure(dst []byte, why Reason, text string) []byte {
 		}
 		text = text[:cut]
 	}
-	return append(h.append(dst, why), text...)
+	return text
 }
 
 // encodeOrFail encodes a decision, or the reason for which it is refused.
@@ -163,6 +175,7 @@ type Answer struct {
 	Hash     uint64 // of the perception
 	Actions  []Action
 	Reason   Reason // none if it is a decision
+	Ticks    uint64 // for which the provider is not asked, if Reason is ProviderBusy
 	Text     string // for people, if there is a Reason
 	kinds    []int  // of the actions
 }
@@ -176,9 +189,15 @@ func (r *rules) decode(data []byte) (Answer, error) {
 	switch {
 	case p.Err() != nil || version != answerVersion || a.Reason >= reasonEnd:
 		return Answer{}, refuse(Malformed, fault.ErrCorrupt, "answer: bytes", len(data))
-	case len(data) > max(r.maxBytes, answerHeader+maxText):
+	case len(data) > max(r.maxBytes, answerHeader+maxTicksBytes+maxText):
 		return a, refuse(TooLarge, fault.ErrCapacity, "answer: bytes", len(data))
 	case a.Reason != NoReason:
+		if a.Reason == ProviderBusy {
+			a.Ticks = p.Canonical(0, limit)
+		}
+		if p.Err() != nil {
+			return a, refuse(Malformed, fault.ErrCorrupt, "answer: bytes", len(data))
+		}
 		if p.Len() > maxText {
 			return a, refuse(TooLarge, fault.ErrCapacity, "answer: bytes of text", p.Len())
 		}

@@ -52,6 +52,13 @@ func (p *park) push(t testing.TB, seq uint64, data []byte) {
 	}
 }
 
+// busyAnswer is the answer of a provider that asks for time, with the bytes of the ticks.
+func busyAnswer(hash uint64, ticks ...byte) []byte {
+	b := answer(1, 1, hash)[:26]
+	b[1] = byte(agent.ProviderBusy)
+	return append(b, ticks...)
+}
+
 // Invalid answers change nothing but the counts, and the decision that they answer.
 func TestHostileInputs(t *testing.T) {
 	nan := float32(math.NaN())
@@ -96,6 +103,11 @@ func TestHostileInputs(t *testing.T) {
 			b[1] = byte(agent.ProviderError)
 			return append(b, make([]byte, 257)...)
 		}, agent.TooLarge, true},
+		{"busy without ticks", func(h uint64) []byte { return busyAnswer(h) }, agent.Malformed, true},
+		{"ticks in a long form", func(h uint64) []byte { return busyAnswer(h, 0x81, 0) }, agent.Malformed, true},
+		{"ticks beyond all", func(h uint64) []byte { return busyAnswer(h, 0x81, 0x80, 0x80, 0x80, 4) }, agent.Malformed, true},
+		{"long text of ticks", func(h uint64) []byte { return append(busyAnswer(h, 5), make([]byte, 257)...) }, agent.TooLarge, true},
+		{"most ticks", func(h uint64) []byte { return append(busyAnswer(h, 0x80, 0x80, 0x80, 0x80, 4), make([]byte, 256)...) }, agent.ProviderBusy, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, hash := waiting(t)
@@ -445,6 +457,13 @@ func TestRestoreState(t *testing.T) {
 	if err := p.agents.RestoreState(urgent); err != nil {
 		t.Fatal(err)
 	}
+	delayed := bytes.Clone(state) // of version 3, without priorities
+	delayed[0] = 3
+	delayed = append(delayed, make([]byte, p.agents.Len()+4)...)
+	delayed = append(delayed, 2, 0, 0, 0, 0, 0, 0, 0, 99, 0, 0, 0, 0, 0, 0, 0)
+	if err := p.agents.RestoreState(delayed); err != nil || p.agents.NotBefore(0) != 99 {
+		t.Fatal(err)
+	}
 	check := func(what string, data []byte) {
 		t.Helper()
 		was := p.agents.AppendState(nil)
@@ -459,7 +478,7 @@ func TestRestoreState(t *testing.T) {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
-	for _, state := range [][]byte{state, urgent} {
+	for _, state := range [][]byte{state, urgent, delayed} {
 		for n := range len(state) {
 			if err := p.agents.RestoreState(state[:n]); err == nil {
 				t.Fatalf("%d bytes of %d were restored", n, len(state))

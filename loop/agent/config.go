@@ -19,7 +19,7 @@ import (
 // done; a call that does not is counted as abandoned until it returns.
 //
 // The Perception belongs to the call: it may be kept, and nothing else changes it. An error
-// or a panic rejects the decision.
+// or a panic rejects the decision. A RetryError also keeps the provider from being called for a time.
 type Provider interface {
 	Decide(ctx context.Context, p *Perception) (Decision, error)
 }
@@ -105,6 +105,8 @@ type ProviderConfig struct {
 	// be abandoned at any time. When that number is reached, the provider is not called, and decisions
 	// are rejected at once. 0: InFlight + 64.
 	Abandoned int
+	// MaxDelay is the longest time for which a RetryError keeps the provider from being called. 0: 10 min.
+	MaxDelay time.Duration
 }
 
 // Shed says what happens to the turn of an agent that is due and cannot be asked, because its
@@ -233,6 +235,7 @@ type Spec struct {
 
 const (
 	defaultInFlight  = 256
+	defaultMaxDelay  = 10 * time.Minute
 	spareAbandoned   = 64 // calls that may be abandoned before they take room from others
 	maxActionDefs    = 4096
 	maxProviders     = 256
@@ -267,6 +270,7 @@ func (c Config) withDefaults() Config {
 	for i := range c.Providers {
 		p := &c.Providers[i]
 		p.InFlight, p.StartsPerTick = cmp.Or(p.InFlight, defaultInFlight), cmp.Or(p.StartsPerTick, limit)
+		p.MaxDelay = cmp.Or(p.MaxDelay, defaultMaxDelay)
 		switch {
 		case p.Abandoned == 0:
 			p.Abandoned = min(max(p.InFlight, 0)+spareAbandoned, limit)
@@ -341,6 +345,9 @@ func (f *faults) providers(list []ProviderConfig) {
 		f.Range(at+"InFlight", p.InFlight, 1, limit)
 		f.Range(at+"StartsPerTick", p.StartsPerTick, 1, limit)
 		f.Range(at+"Abandoned", p.Abandoned, 1, limit)
+		if p.MaxDelay < 0 {
+			f.bad(at+"MaxDelay", p.MaxDelay)
+		}
 	}
 }
 

@@ -45,7 +45,8 @@
 // agents away, those of the highest Spec.Priority are asked first, and turns are shared out by Spec.Weight
 // among agents of equal priority. A lower priority can starve: Agents.Classes counts the turns of each. Spec.Shed
 // says what happens to a lost turn.
-// Waiting actions, and those applied in a tick, are limited, too. Stats counts all of it.
+// Waiting actions, and those applied in a tick, are limited, too. Stats counts all of it. A provider that returns a
+// RetryError is not asked by any agent for as many ticks as it says; the answer, and so the log, has their number.
 //
 // # Modes
 //

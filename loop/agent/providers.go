@@ -126,6 +126,8 @@ func (r *Recorded) Decide(_ context.Context, p *Perception) (Decision, error) {
 	switch {
 	case !ok:
 		return Decision{}, fmt.Errorf("agent: Recorded: tick %d, %v: %w", p.Tick, p.Agent, ErrUnknown)
+	case ans.Reason == ProviderBusy:
+		return Decision{}, &RetryError{Err: fmt.Errorf("agent: Recorded: %v: %s", ans.Reason, ans.Text), ticks: ans.Ticks}
 	case ans.Reason != NoReason:
 		return Decision{}, fmt.Errorf("agent: Recorded: %v: %s", ans.Reason, ans.Text)
 	}
@@ -204,7 +206,7 @@ func (s *redecider) ask(a *Agents, h head, p *Perception) {
 	mine, data := *p, []byte(nil)
 	d, err := s.provider.Decide(s.ctx, &mine)
 	if err != nil {
-		data = h.failure(nil, ProviderError, err.Error())
+		data = a.refusal(h, err, defaultMaxDelay)
 	} else {
 		data = a.rules.encodeOrFail(h, &d)
 	}

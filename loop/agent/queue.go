@@ -120,6 +120,9 @@ func (a *Agents) accept(t *evertick.Tick, m *agentState, ans *Answer, err error,
 		a.reportFailure(t, &r, err.Error())
 	case ans.Reason != NoReason:
 		r.Type, r.Reason = recordTypeOf(ans.Reason), ans.Reason
+		if ans.Reason == ProviderBusy {
+			a.delayProvider(m.spec.Provider, t.N+ans.Ticks)
+		}
 		a.reportFailure(t, &r, ans.Text)
 	case m.waiting+n > a.cfg.AgentQueue || len(a.queue)+n > a.cfg.Queue:
 		r.Type, r.Reason = Rejected, QueueFull

@@ -78,12 +78,14 @@ const (
 	Orphaned  // restored from a snapshot, which has no perception for the provider
 	// Of decisions that were issued.
 	ByFallback // Config.Fallback decided
+	// Of decisions that were rejected, again.
+	ProviderBusy // the provider returned a RetryError, or was not called because of one
 	reasonEnd
 )
 
 var reasonNames = [reasonEnd]string{"none", "malformed", "too_many_actions", "too_large", "unknown_action", "bad_args", "not_finite",
 	"bad_target", "bad_delay", "provider_error", "provider_panic", "queue_full", "duplicate", "late", "stale_answer", "unasked",
-	"abandoned", "stale_target", "handler_error", "deadline", "timeout", "removed", "despawned", "withdrawn", "closed", "orphaned", "fallback"}
+	"abandoned", "stale_target", "handler_error", "deadline", "timeout", "removed", "despawned", "withdrawn", "closed", "orphaned", "fallback", "provider_busy"}
 
 // String returns the reason in small letters, as in reports.
 func (r Reason) String() string { return enum.Name(reasonNames[:], r, "Reason") }
@@ -221,7 +223,7 @@ type Stats struct {
 	Cancelled uint64 // decisions, and actions
 
 	ShedBusy  uint64 // turns lost because the last decision was in flight,
-	ShedLimit uint64 // because a limit was reached,
+	ShedLimit uint64 // because a limit was reached or the provider has asked for time (RetryError),
 	ShedQueue uint64 // or because too many actions waited
 	Coalesced uint64 // of these turns, those that began a wait (see Coalesce)
 	Deferred  uint64 // times that a due action had to wait for the next tick

@@ -40,8 +40,9 @@ type request struct {
 
 // providerCalls counts the calls of a provider.
 type providerCalls struct {
-	running   int // have not returned yet
-	abandoned int // of these, nobody waits for the result
+	running   int       // have not returned yet
+	abandoned int       // of these, nobody waits for the result
+	notBefore time.Time // wall time before which it is not called
 }
 
 // LiveStats count calls since New. They belong to this process: a replay makes no calls.
@@ -146,6 +147,11 @@ func (a *Agents) startCall(q *request) {
 		rs.mu.Unlock()
 		a.deliver(q, q.failure(nil, Abandoned, fmt.Sprintf("agent: %d calls of the provider have not returned", n)))
 		return
+	case time.Now().Before(calls.notBefore):
+		busy := &RetryError{NotBefore: calls.notBefore, Err: errBusy}
+		rs.mu.Unlock()
+		a.deliver(q, a.refusal(q.head, busy, a.cfg.Providers[q.provider].MaxDelay))
+		return
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	q.cancel, q.abandoned = cancel, make(chan struct{})
@@ -184,9 +190,13 @@ func (a *Agents) callProvider(ctx context.Context, q *request) (data []byte) {
 			data = q.failure(nil, ProviderPanic, fmt.Sprint(v))
 		}
 	}()
-	d, err := a.cfg.Providers[q.provider].Provider.Decide(ctx, q.p)
+	c := &a.cfg.Providers[q.provider]
+	d, err := c.Provider.Decide(ctx, q.p)
 	if err != nil {
-		return q.failure(nil, ProviderError, err.Error())
+		if d, retry := delay(err, c.MaxDelay); retry != nil {
+			a.requests.hold(q.provider, d)
+		}
+		return a.refusal(q.head, err, c.MaxDelay)
 	}
 	return a.rules.encodeOrFail(q.head, &d)
 }

@@ -16,16 +16,24 @@ import (
 //
 // A state in which no agent has had a priority other than 0 is of version 1. Version 2 continues with a byte for
 // the priority of each agent, and a list of the other classes: uint32 priority; uint64 admitted, shedLimit and
-// the minimum passes, the common one first.
+// the minimum passes, the common one first. Version 3 is that of a state in which a provider has been busy. It continues
+// as version 2, where the list may be empty, and then with the count of reason ProviderBusy, which the counts before do
+// not have, and the tick from which each provider may be asked, all uint64.
 const (
 	stateVersion      = 1
 	prioritiesVersion = 2
+	delaysVersion     = 3
+
+	countedReasons = ProviderBusy // reasons below it have a count in each version
 )
 
 // AppendState implements evertick.State.
 func (a *Agents) AppendState(dst []byte) []byte {
 	version := uint32(stateVersion)
-	if len(a.classes) > 1 {
+	switch {
+	case a.stats.Reasons[ProviderBusy] > 0:
+		version = delaysVersion
+	case len(a.classes) > 1:
 		version = prioritiesVersion
 	}
 	dst = wire.AppendU32s(dst, version)
@@ -33,11 +41,11 @@ func (a *Agents) AppendState(dst []byte) []byte {
 	dst = wire.AppendU64s(dst, a.next, a.recorded, a.chain, a.perceived, least[0])
 	dst = wire.AppendU32s(dst, uint32(len(least)-1))
 	dst = wire.AppendU64s(dst, least[1:]...)
-	dst = wire.AppendU32s(dst, plainStats+uint32(reasonEnd))
+	dst = wire.AppendU32s(dst, plainStats+uint32(countedReasons))
 	for _, v := range a.stats.fields() {
 		dst = wire.AppendU64s(dst, *v)
 	}
-	dst = wire.AppendU64s(dst, a.stats.Reasons[:]...)
+	dst = wire.AppendU64s(dst, a.stats.Reasons[:countedReasons]...)
 	dst = wire.AppendU32s(dst, uint32(len(a.list)))
 	for i := range a.list {
 		dst = appendAgent(dst, &a.list[i])
@@ -50,8 +58,12 @@ func (a *Agents) AppendState(dst []byte) []byte {
 	for i := range a.events {
 		dst = appendEvent(dst, &a.events[i])
 	}
-	if version == prioritiesVersion {
+	if version >= prioritiesVersion {
 		dst = a.appendPriorities(dst)
+	}
+	if version == delaysVersion {
+		dst = wire.AppendU64s(dst, a.stats.Reasons[ProviderBusy])
+		dst = wire.AppendU64s(dst, a.notBefore...)
 	}
 	return dst
 }
@@ -97,14 +109,14 @@ func corrupt(what string, v any) error {
 func (a *Agents) RestoreState(src []byte) error {
 	p := wire.NewReader(src)
 	version := p.U32()
-	if p.Err() != nil || version != stateVersion && version != prioritiesVersion {
+	if p.Err() != nil || version < stateVersion || version > delaysVersion {
 		return fault.Field(fault.ErrUnsupported, "agent: state: version", version)
 	}
 	r := &a.restoring
-	*r = state{list: r.list[:0], queue: r.queue[:0], events: r.events[:0], classes: append(r.classes[:0], class{}), minPass: r.minPass[:0], busy: r.busy[:0]}
+	*r = state{list: r.list[:0], queue: r.queue[:0], events: r.events[:0], classes: append(r.classes[:0], class{}), minPass: r.minPass[:0], busy: r.busy[:0], notBefore: r.notBefore[:0]}
 	r.next, r.recorded, r.chain, r.perceived, r.minPass = p.U64(), p.U64(), p.U64(), p.U64(), append(r.minPass, p.U64())
-	parts := [...]func(*wire.Reader, *state) error{a.readMinPass, a.readStats, a.readAgents, a.readQueue, a.readEvents, a.readPriorities}
-	for _, read := range parts[:len(parts)-int(prioritiesVersion-version)] {
+	parts := [...]func(*wire.Reader, *state) error{a.readMinPass, a.readStats, a.readAgents, a.readQueue, a.readEvents, a.readPriorities, a.readDelays}
+	for _, read := range parts[:len(parts)-int(delaysVersion-version)] {
 		if err := read(&p, r); err != nil {
 			return err
 		}
@@ -112,7 +124,7 @@ func (a *Agents) RestoreState(src []byte) error {
 			return corrupt("bytes", len(src))
 		}
 	}
-	if p.Len() > 0 || r.next == 0 {
+	if p.Len() > 0 || r.next == 0 || version == prioritiesVersion && len(r.classes) == 1 { // without classes it would be of version 1
 		return corrupt("bytes", len(src))
 	}
 	a.commit(r)
@@ -134,7 +146,7 @@ func (a *Agents) readMinPass(p *wire.Reader, r *state) error {
 		return fault.Field(fault.ErrUnsupported, "agent: state: providers", n)
 	}
 	for range a.limited {
-		r.minPass, r.busy = append(r.minPass, p.U64()), append(r.busy, 0)
+		r.minPass, r.busy, r.notBefore = append(r.minPass, p.U64()), append(r.busy, 0), append(r.notBefore, 0)
 	}
 	return nil
 }
@@ -146,7 +158,7 @@ func (a *Agents) readPriorities(p *wire.Reader, r *state) error {
 		r.list[i].spec.Priority = p.U8()
 	}
 	n := p.U32()
-	if n == 0 || n > math.MaxUint8 { // without classes it would be of version 1
+	if n > math.MaxUint8 {
 		return corrupt("priorities", n)
 	}
 	for i := range n {
@@ -169,14 +181,25 @@ func (a *Agents) readPriorities(p *wire.Reader, r *state) error {
 	return nil
 }
 
+// readDelays reads from which tick providers may be asked.
+func (a *Agents) readDelays(p *wire.Reader, r *state) error {
+	n := p.U64()
+	if n == 0 { // it would be of another version
+		return corrupt("busy providers", n)
+	}
+	r.stats.Reasons[ProviderBusy] = n
+	p.U64s(r.notBefore)
+	return nil
+}
+
 func (a *Agents) readStats(p *wire.Reader, r *state) error {
-	if n := p.U32(); n != plainStats+uint32(reasonEnd) {
+	if n := p.U32(); n != plainStats+uint32(countedReasons) {
 		return fault.Field(fault.ErrUnsupported, "agent: state: counts", n)
 	}
 	for _, v := range r.stats.fields() {
 		*v = p.U64()
 	}
-	p.U64s(r.stats.Reasons[:])
+	p.U64s(r.stats.Reasons[:countedReasons])
 	return nil
 }
 

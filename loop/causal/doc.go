@@ -44,6 +44,7 @@
 //
 // of calls:
 //
+//	decision_source  number: the source of the agents whose decision it is, if that is not agent.DefaultSource
 //	actor, profile, entity, skill
 //	code      "ok", or a skill.Code
 //	held      the id of the call's first step, if it was held for approval and this is its end
@@ -59,9 +60,11 @@
 //	hash      of its data
 //	of        "decision" if it is the answer of a provider, "call" if it is a call of a skill
 //
-// A call belongs to a decision if the name of its actor is the id of an entity and it has a cause, as in the calls of
-// Registry.Apply for the actions of agents. The answer of a provider belongs to its decision; an input with
-// agent.DefaultKind and DefaultSource is taken for an answer.
+// A call belongs to the decision that it carries out, whatever its actor is called: those of Registry.Apply, ApplierOf
+// and CallOf state it. A number that any other caller sets is no decision. The answer of a provider belongs to its
+// decision; an input with agent.DefaultKind and DefaultSource is taken for an answer. In logs of earlier versions of
+// package skill, which did not write that, a call belongs to the decision of its cause if the name of its actor is the
+// id of an entity.
 //
 // # Guarantees
 //

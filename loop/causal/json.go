@@ -183,6 +183,9 @@ func (o *object) event(s *Step, e *skill.Event) {
 		o.text(`"`)
 	}
 	o.decision(s)
+	if source, _, ok := s.Decision(); ok && source != agent.DefaultSource {
+		o.numberField("decision_source", uint64(source))
+	}
 	o.textField("actor", e.Actor)
 	o.textField("profile", e.Profile)
 	if e.Entity != 0 {

@@ -1,10 +1,10 @@
 package causal
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/evertick/evertick"
-	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/loop/agent"
@@ -26,14 +26,14 @@ type Step struct {
 }
 
 // Decision returns the decision that a step belongs to, as the source of the agents and a number, and whether it
-// belongs to one. The package comment has the rules for calls and inputs: their agents have agent.DefaultSource.
+// belongs to one. A call states its decision; the package comment has the rule for inputs.
 func (s *Step) Decision() (source uint32, number uint64, ok bool) {
 	switch {
 	case s.Record != nil:
 		return s.Source, s.Record.Decision, s.Record.Decision != 0
-	case s.Event != nil && s.Event.Cause != 0 && s.Event.Held == 0:
-		_, err := ecs.ParseID(s.Event.Actor)
-		return agent.DefaultSource, s.Event.Cause, err == nil
+	case s.Event != nil:
+		d := s.Event.Decision
+		return cmp.Or(d.Source, agent.DefaultSource), d.Number, d.Number != 0
 	case s.Input != nil:
 		return agent.DefaultSource, s.Input.Seq, s.Source == agent.DefaultSource && s.Input.Kind == agent.DefaultKind
 	}

@@ -55,9 +55,9 @@ func Seed(t *testing.T) uint64 {
 // every moment: for random numbers of worlds, weights and costs.
 func TestFairShares(t *testing.T) {
 	r := rand.New(rand.NewPCG(Seed(t), 1))
-	rounds := 200
-	if testing.Short() {
-		rounds = 20
+	rounds := 30
+	if os.Getenv("EVERTICK_LONG") != "" {
+		rounds = 200
 	}
 	for range rounds {
 		h, worker, _ := newModel(t)
@@ -107,9 +107,9 @@ func TestFairShares(t *testing.T) {
 // others do; the others drop theirs.
 func TestNoWorldStarves(t *testing.T) {
 	r := rand.New(rand.NewPCG(Seed(t), 2))
-	rounds := 100
-	if testing.Short() {
-		rounds = 10
+	rounds := 15
+	if os.Getenv("EVERTICK_LONG") != "" {
+		rounds = 100
 	}
 	for range rounds {
 		h, worker, _ := newModel(t)

@@ -84,6 +84,7 @@ func (s *Server) afterTick(t *evertick.Tick) error {
 	}
 	ticks := t.Sim.Ticks()
 	s.tick.Store(ticks)
+	s.seed.Store(s.sim.Seed())
 	if !t.Again() {
 		if ticks <= s.ran {
 			s.goneBack(ticks)

@@ -55,7 +55,7 @@ func TestBytesOfDiscs(t *testing.T) {
 		most    float64
 	}{{1, false, 3.3}, {2, false, 3.3}, {1, true, 2}, {2, true, 2}} {
 		n, ticks := 2000, 300
-		if testing.Short() {
+		if !full() {
 			n, ticks = 500, 120
 		}
 		sim, edge := discs(t, n)

@@ -65,7 +65,7 @@ func TestInputsAfterAClockHasJumped(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
 	runs := 6
-	if testing.Short() {
+	if !full() {
 		runs = 2
 	}
 	cases := [][2]int64{{-3000, 0}, {3000, 0}, {0, -8000}, {0, 8000}}

@@ -110,7 +110,7 @@ func newSequence(schema *Schema, seed uint64, most, frames int, seen map[string]
 
 // A decoder computes the states of the naive encoder, whatever legal form the frames have.
 func TestDecodeEqualsNaive(t *testing.T) {
-	rounds := casesOf(40, 60, 400)
+	rounds := casesOf(25, 400)
 	seen := map[string]int{}
 	for round := range rounds {
 		for _, schema := range testSchemas {

@@ -439,7 +439,7 @@ func TestFrames(t *testing.T) {
 		"everything": everything(), "all": all, "plain": plain, "budget": tight, "small ring": small, "all in a budget": allTight,
 		"glide": everything(), "glide plain": plain} { // order-free: each is a test of its own
 		t.Run(name, func(t *testing.T) {
-			ticks := casesOf(60, 100, 600)
+			ticks := casesOf(60, 600)
 			g := newRig(t, paritytest.Seed(), c)
 			g.glide = strings.HasPrefix(name, "glide")
 			g.spawn(150)

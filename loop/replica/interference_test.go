@@ -415,7 +415,7 @@ func (w *twins) run(ticks int) {
 // Whatever happens outside of a client's view changes no byte that it gets.
 func TestNonInterference(t *testing.T) {
 	cases := map[string]int{}
-	ticks, drawn := casesOf(200, 300, 600), casesOf(8, 16, 64)
+	ticks, drawn := casesOf(150, 600), casesOf(6, 64)
 	for number := range 32 {
 		newTwins(t, uint64(number), number, cases).run(ticks)
 	}

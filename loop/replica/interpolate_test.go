@@ -40,7 +40,7 @@ func TestPlaybackEqualsBruteForce(t *testing.T) {
 		states := map[uint64]*naiveState{}
 		var last *naiveState
 		at, shown := int64(9e9), int64(math.MinInt64)
-		for range 300 {
+		for range casesOf(120, 300) {
 			at += interval + r.Int64N(2e6)
 			b.clock.Set(at + 40e6 + r.Int64N(3e6) - 1.5e6)
 			if r.IntN(6) == 0 {

@@ -12,7 +12,7 @@ func TestJavaScript(t *testing.T) {
 		t.Skip("not run: the client in JavaScript: node is not installed")
 	}
 	args := []string{"js/client_test.mjs"}
-	if testing.Short() || !full() {
+	if !full() {
 		args = append(args, "-short")
 	}
 	if out, err := exec.Command(node, args...).CombinedOutput(); err != nil {

@@ -107,7 +107,7 @@ func (l *link) act(predict func(tick uint64) error, next func() uint64, input fu
 // gets a wrong bit, notices it in that tick, and is right again after a Snapshot.
 func TestSimulateServer(t *testing.T) {
 	ticks := 3000
-	if testing.Short() {
+	if !full() {
 		ticks = 900
 	}
 	clock := new(loop.ManualClock)

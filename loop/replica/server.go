@@ -33,6 +33,7 @@ type Server struct {
 	remove  func() // removes the hooks
 
 	tick      atomic.Uint64 // ticks of the Sim
+	seed      atomic.Uint64 // of the Sim at that tick: a Restore can replace it
 	deadline  atomic.Int64  // sweep has nothing to do before
 	connected atomic.Int32
 
@@ -98,6 +99,7 @@ func New(sim *evertick.Sim, c Config) (*Server, error) {
 	s.welcome = welcome{schema: s.shape, scenario: c.Scenario, simVersion: evertick.SimVersion,
 		every: uint64(c.Every), rateNum: uint64(num), rateDen: uint64(den)}
 	s.tick.Store(sim.Ticks())
+	s.seed.Store(sim.Seed())
 	s.ran = sim.Ticks()
 	s.numbers = newNumbers(sim, &c)
 	s.setDeadline()
@@ -354,7 +356,7 @@ func (c *Session) welcome() welcome {
 	w.token = s.signer.append(nil, token{ses.number, c.count, s.signer.server, ses.began})
 	w.tick = s.tick.Load()
 	if c.mode == Simulate {
-		w.seed = s.sim.Seed()
+		w.seed = s.seed.Load()
 	}
 	return w
 }

@@ -13,7 +13,7 @@ import (
 // no more Snapshots than they need.
 func TestSimulatorFollows(t *testing.T) {
 	ticks := 10000
-	if testing.Short() {
+	if !full() {
 		ticks = 3500
 	}
 	const clients = 4
@@ -424,7 +424,7 @@ func TestSimulatorBitFlips(t *testing.T) {
 		}
 	}
 	step := 1
-	if testing.Short() {
+	if !full() {
 		step = 17
 	}
 	for bit := 0; bit < 8*len(snapshot); bit += step {

@@ -1,20 +1,14 @@
 package replica
 
-import (
-	"os"
-	"testing"
-)
+import "os"
 
-// casesOf returns one of three sizes of a test: short with -short, all if EVERTICK_LONG is set, and normal otherwise, which takes
-// at most two seconds.
-func casesOf(short, normal, all int) int {
-	switch {
-	case testing.Short():
-		return short
-	case full():
+// casesOf returns the size of a test: all if EVERTICK_LONG is set, and otherwise quick, which takes at most two seconds.
+func casesOf(quick, all int) int {
+	if full() {
 		return all
 	}
-	return normal
+	return quick
 }
 
+// full reports whether tests have all of their cases, and not a sample.
 func full() bool { return os.Getenv("EVERTICK_LONG") != "" }

@@ -26,7 +26,7 @@ func TestSpectate(t *testing.T) {
 		}
 	}
 	drawn := uint64(20)
-	if testing.Short() {
+	if !full() {
 		drawn = 2
 	}
 	for i := range drawn {

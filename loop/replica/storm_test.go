@@ -147,7 +147,7 @@ func storm(t *testing.T, s *Server, sim *evertick.Sim, round int) {
 	}
 	state, err := sim.Snapshot(nil)
 	check(t, err)
-	ticks := casesOf(75, 75, 200)
+	ticks := casesOf(62, 200)
 	for i := range ticks {
 		check(t, sim.Step())
 		switch {

@@ -127,8 +127,8 @@ func runUnordered(t *testing.T, seed uint64, each, moves bool, seen *unorderedRu
 func TestUnorderedConnections(t *testing.T) {
 	var seen unorderedRun
 	runs := 40
-	if testing.Short() {
-		runs = 10
+	if !full() {
+		runs = 6
 	}
 	first := rand.Uint64N(1 << 32)
 	for i := range uint64(runs) {

@@ -197,7 +197,9 @@ type HeldCall struct {
 	Profile string `json:"profile"`
 	Skill   string `json:"skill"`
 	Cause   uint64 `json:"cause,omitempty" jsonschema:"what led to it"`
-	Input   string `json:"input" jsonschema:"JSON"`
+	// Decision is the number of the decision of an agent that it carries out.
+	Decision uint64 `json:"decision,omitempty" jsonschema:"number of the decision of an agent that it carries out"`
+	Input    string `json:"input" jsonschema:"JSON"`
 }
 
 // PendingOutput is the output of skills.pending.
@@ -217,7 +219,7 @@ func pending(c *Call, in PendingInput) (PendingOutput, error) {
 			out.More++
 		default:
 			out.Calls = append(out.Calls, HeldCall{
-				h.seq, h.tick, h.expires(&c.Registry.config), h.actor.Name, h.actor.Profile, h.skill, h.cause, string(h.input),
+				h.seq, h.tick, h.expires(&c.Registry.config), h.actor.Name, h.actor.Profile, h.skill, h.cause, h.agentDecision.Number, string(h.input),
 			})
 		}
 	}

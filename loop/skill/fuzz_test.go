@@ -69,9 +69,14 @@ func FuzzInput(f *testing.F) {
 func FuzzParseEvent(f *testing.F) {
 	f.Add([]byte("\x01\x03\x01\x01\x02\x00\x0012345678abcdefgh\x03bob\x07builder\x0bworld.stats"))
 	f.Add([]byte("\x02\x03\x05\x01\x02\x00\x0012345678abcdefgh\x03bob\x07builder\x0bworld.stats\x04"))
+	f.Add([]byte("\x03\x03\x05\x01\x02\x00\x09\x04\x63\x0912345678abcdefgh\x03bob\x07builder\x0bworld.stats"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if _, err := skill.ParseEvent(data); err != nil && !errors.Is(err, fault.ErrCorrupt) {
+		e, err := skill.ParseEvent(data)
+		if err != nil && !errors.Is(err, fault.ErrCorrupt) {
 			t.Fatal(err)
+		}
+		if e.Decision.Source != 0 && e.Decision.Number == 0 {
+			t.Fatalf("the source of no decision: %+v", e)
 		}
 	})
 }

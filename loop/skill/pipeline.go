@@ -18,6 +18,8 @@ type request struct {
 	refused   *Error     // before anything was looked at
 	held      uint64     // number of the event with which it was held; 0: it was not
 
+	agentDecision AgentDecision // that it carries out
+
 	waits   bool      // it is held now
 	decided *decision // the decision that it has made on another call
 }
@@ -36,30 +38,55 @@ type oversized struct {
 //
 // It must not be called while another system runs beside it, or inside the loop of a query.
 func (r *Registry) Call(t *evertick.Tick, a Actor, name string, input []byte, cause uint64) (json.RawMessage, error) {
+	return r.callNow(t, &request{actor: a, skill: name, input: input, cause: cause})
+}
+
+// CallOf is Call for a call that carries out a decision of an agent, as any actor. Its event has the decision, and the
+// number of it as cause.
+func (r *Registry) CallOf(t *evertick.Tick, a Actor, name string, input []byte, d AgentDecision) (json.RawMessage, error) {
+	if d.Number == 0 {
+		d = AgentDecision{}
+	}
+	return r.callNow(t, &request{actor: a, skill: name, input: input, cause: d.Number, agentDecision: d})
+}
+
+func (r *Registry) callNow(t *evertick.Tick, q *request) (json.RawMessage, error) {
 	if t == nil || t.Sim != r.sim {
 		panic("skill: Call: tick of another Sim")
 	}
-	res, err := r.call(t, &request{actor: a, skill: name, input: input, cause: cause})
+	res, err := r.call(t, q)
 	if err != nil {
 		return nil, err
 	}
 	return res.Output, res.Err
 }
 
-// Apply is Call for an actor that AddActor has registered, by its name: the form for the actions of
-// agents. Every call of an unknown actor is forbidden. A call that is held for approval is no error: the agent
-// has done its part. With package loop/agent, whose actions have PlainNames and the input as Data, and which
-// keeps the error in its records:
+// Apply is CallOf for an actor that AddActor has registered, by its name: the form for the actions of
+// agents. decision is the number of a decision of the agents of agent.DefaultSource, 0 for none; ApplierOf is for
+// others. The actor need not be the agent: several agents may act as one actor. Every call of an unknown actor is
+// forbidden. A call that is held for approval is no error: the agent has done its part. With package loop/agent, whose
+// actions have PlainNames and the input as Data, and which keeps the error in its records:
 //
 //	Apply: func(t *evertick.Tick, q *agent.Queued) error {
 //		return skills.Apply(t, q.Agent.String(), q.Name, q.Data, q.Decision)
 //	}
-func (r *Registry) Apply(t *evertick.Tick, actor, name string, args []byte, cause uint64) error {
+func (r *Registry) Apply(t *evertick.Tick, actor, name string, args []byte, decision uint64) error {
+	return r.apply(t, actor, name, args, AgentDecision{Number: decision})
+}
+
+// ApplierOf returns Apply for the decisions of agents whose agent.Config.Source is source.
+func (r *Registry) ApplierOf(source uint32) Applier {
+	return func(t *evertick.Tick, actor, name string, args []byte, decision uint64) error {
+		return r.apply(t, actor, name, args, AgentDecision{source, decision})
+	}
+}
+
+func (r *Registry) apply(t *evertick.Tick, actor, name string, args []byte, d AgentDecision) error {
 	a, ok := r.actors[actor]
 	if !ok {
 		a = Actor{Name: actor}
 	}
-	_, err := r.Call(t, a, name, args, cause)
+	_, err := r.CallOf(t, a, name, args, d)
 	var e *Error
 	if errors.As(err, &e) && e.Code == PendingApproval {
 		return nil
@@ -68,7 +95,7 @@ func (r *Registry) Apply(t *evertick.Tick, actor, name string, args []byte, caus
 }
 
 // Applier carries out the actions of agents: Registry.Apply is one.
-type Applier func(t *evertick.Tick, actor, name string, args []byte, cause uint64) error
+type Applier func(t *evertick.Tick, actor, name string, args []byte, decision uint64) error
 
 // call runs a call. The error is that of the log.
 func (r *Registry) call(t *evertick.Tick, q *request) (Result, error) {
@@ -76,7 +103,7 @@ func (r *Registry) call(t *evertick.Tick, q *request) (Result, error) {
 	r.state.calls++
 	ev := Event{
 		Seq: r.state.calls, Tick: t.N, Actor: q.actor.Name, Profile: q.actor.Profile, Entity: q.actor.Entity,
-		Skill: q.skill, Cause: q.cause, Held: q.held,
+		Skill: q.skill, Cause: q.cause, Held: q.held, Decision: q.agentDecision,
 	}
 	if q.oversized != nil {
 		ev.Input = q.oversized.hash
@@ -122,7 +149,7 @@ func (r *Registry) execute(t *evertick.Tick, q *request, ev *Event) (json.RawMes
 	if refused != nil {
 		return nil, refused
 	}
-	if refused := r.permit(&q.actor, e, &p); refused != nil {
+	if refused := r.permit(&q.actor, e, p.target); refused != nil {
 		return nil, refused
 	}
 	if q.held == 0 {
@@ -134,7 +161,8 @@ func (r *Registry) execute(t *evertick.Tick, q *request, ev *Event) (json.RawMes
 		}
 	}
 	c := &Call{
-		Tick: t, Sim: r.sim, Registry: r, Actor: q.actor, Skill: e.full, Cause: q.cause, Held: q.held, Seq: ev.Seq, JSON: q.input, Input: p.input,
+		Tick: t, Sim: r.sim, Registry: r, Actor: q.actor, Skill: e.full, Cause: q.cause, Decision: q.agentDecision, Held: q.held, Seq: ev.Seq,
+		JSON: q.input, Input: p.input,
 	}
 	out, refused := r.runHooks(c, &p)
 	if refused == nil {

@@ -132,8 +132,17 @@ func (r *Registry) Allows(a Actor, permission string) bool {
 	return ok && p.Allows(permission)
 }
 
-// permit refuses a call that the profile of its actor does not allow.
-func (r *Registry) permit(a *Actor, s *entry, p *prepared) *Error {
+// MayCall reports whether an actor may call a skill with some input, by its name, plain name, or name@version: every
+// call of a skill that it may not call is Forbidden. For a profile with OwnEntity that input has the actor's own entity
+// as its target. A call that needs approval may be made. It may be called from any goroutine once skills and profiles are
+// no longer added.
+func (r *Registry) MayCall(a Actor, name string) bool {
+	s, ok := r.skills[name]
+	return ok && r.permit(&a, s, a.Entity.String()) == nil
+}
+
+// permit refuses a call that the profile of its actor does not allow. target is that of the input.
+func (r *Registry) permit(a *Actor, s *entry, target string) *Error {
 	profile, ok := r.profiles[a.Profile]
 	switch {
 	case !ok:
@@ -142,10 +151,10 @@ func (r *Registry) permit(a *Actor, s *entry, p *prepared) *Error {
 		return refuse(Forbidden, "", "profile %s does not have the permission %s", a.Profile, s.Permission)
 	case !profile.OwnEntity || s.ReadOnly:
 		return nil
-	case !p.targeted:
+	case !s.targets:
 		return refuse(Forbidden, "", "profile %s may only change its own entity", a.Profile)
-	case a.Entity == 0 || p.target != a.Entity.String():
-		return refuse(Forbidden, "", "profile %s may only change its own entity %s, not %s", a.Profile, a.Entity, quote(p.target))
+	case a.Entity == 0 || target != a.Entity.String():
+		return refuse(Forbidden, "", "profile %s may only change its own entity %s, not %s", a.Profile, a.Entity, quote(target))
 	}
 	return nil
 }

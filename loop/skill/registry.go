@@ -132,15 +132,15 @@ type entry struct {
 	Skill
 	full    string
 	input   *jsonschema.Resolved
+	targets bool // its input is a Targeter
 	prepare func(data []byte) (prepared, error)
 }
 
 // prepared is a call whose input is decoded.
 type prepared struct {
-	target   string
-	targeted bool
-	input    any
-	run      func(*Call) (any, error)
+	target string // of a Targeter
+	input  any
+	run    func(*Call) (any, error)
 }
 
 // Targeter is an input that names the entity which the call changes, as the text of its id. Profiles with
@@ -153,10 +153,11 @@ type Call struct {
 	Sim      *evertick.Sim
 	Registry *Registry
 	Actor    Actor
-	Skill    string // with its version
-	Cause    uint64 // what led to the call: the number of an event, or of a decision
-	Held     uint64 // number of the event with which it was held for approval; 0: it was not
-	Seq      uint64 // number of the call, counted from 1
+	Skill    string        // with its version
+	Cause    uint64        // what led to the call: as Event.Cause
+	Decision AgentDecision // of an agent, that the call carries out; zero: none
+	Held     uint64        // number of the event with which it was held for approval; 0: it was not
+	Seq      uint64        // number of the call, counted from 1
 	// JSON is the input as it was submitted, and Input the value that the handler gets. Change neither.
 	JSON  []byte
 	Input any
@@ -272,27 +273,29 @@ func Register[In, Out any](r *Registry, d Def, handler func(*Call, In) (Out, err
 	if in.Type != "object" || out.Type != "object" {
 		return fmt.Errorf("skill: Register: %s: input and output must be structs: %w", d.Name, ErrRange)
 	}
-	return r.add(d, in, out, func(data []byte) (p prepared, err error) {
+	var zero In
+	_, targets := any(zero).(Targeter)
+	return r.add(d, in, out, targets, func(data []byte) (p prepared, err error) {
 		var v In
 		if err := strict(data, &v); err != nil {
 			return p, err
 		}
 		p.input = v
 		if t, ok := p.input.(Targeter); ok {
-			p.target, p.targeted = t.Target(), true
+			p.target = t.Target()
 		}
 		p.run = func(c *Call) (any, error) { return handler(c, v) }
 		return p, nil
 	})
 }
 
-func (r *Registry) add(d Def, in, out *jsonschema.Schema, prepare func([]byte) (prepared, error)) error {
+func (r *Registry) add(d Def, in, out *jsonschema.Schema, targets bool, prepare func([]byte) (prepared, error)) error {
 	d.Version = max(d.Version, 1)
 	d.Rate = cmp.Or(d.Rate, r.config.Rate)
 	if d.Constrain != nil {
 		d.Constrain(in)
 	}
-	e := &entry{Skill: Skill{Def: d, Input: in, Output: out}, prepare: prepare}
+	e := &entry{Skill: Skill{Def: d, Input: in, Output: out}, targets: targets, prepare: prepare}
 	e.full = e.FullName()
 	var err error
 	if e.input, err = in.Resolve(nil); err != nil {

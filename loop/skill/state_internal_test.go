@@ -3,6 +3,7 @@ package skill
 import (
 	"bytes"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -33,12 +34,13 @@ func filled(t testing.TB) *state {
 	return s
 }
 
-// filledWithHeld also holds two calls.
+// filledWithHeld also holds three calls, the last of which carries out a decision.
 func filledWithHeld(t testing.TB) *state {
 	s := filled(t)
 	s.held = []heldCall{
 		{request{actor: Actor{"ann", Player, 12}, skill: "world.stats@1", cause: 1 << 60}, 3, 70},
-		{request{actor: Actor{"bob", Admin, 0}, skill: "ecs.addComponent@1", input: []byte(`{"id":"ent_1","component":"a"}`)}, 9, 71},
+		{request{actor: Actor{"bob", Admin, 0}, skill: "ecs.addComponent@1", input: []byte(`{"id":"ent_1","component":"a"}`)}, 6, 71},
+		{request{actor: Actor{"crowd", Admin, 0}, skill: "world.stats@1", cause: 7, agentDecision: AgentDecision{99, 7}}, 9, 72},
 	}
 	return s
 }
@@ -116,12 +118,52 @@ func TestCallBytes(t *testing.T) {
 	r := stateOfTest(t).registry
 	for _, n := range []int{0, 1, r.config.InputBytes, r.config.InputBytes + 1} {
 		q := request{actor: Actor{"ann", Player, 12}, skill: "a.b@2", cause: 1 << 60, input: bytes.Repeat([]byte("x"), n)}
-		got, err := parseCall(r.appendCall(nil, &q))
-		if err != nil || got.actor != q.actor || got.skill != q.skill || got.cause != q.cause || got.bytes() != uint64(n) {
-			t.Errorf("%d bytes: %+v %v", n, got, err)
+		for _, q.agentDecision = range []AgentDecision{{}, {0, 1}, {math.MaxUint32, math.MaxUint64}} {
+			got, err := parseCall(r.appendCall(nil, &q))
+			if err != nil || got.actor != q.actor || got.skill != q.skill || got.cause != q.cause || got.bytes() != uint64(n) || got.agentDecision != q.agentDecision {
+				t.Errorf("%d bytes: %+v %v", n, got, err)
+			}
+			if (got.oversized != nil) != (n > r.config.InputBytes) {
+				t.Errorf("%d bytes: oversized %v", n, got.oversized)
+			}
 		}
-		if (got.oversized != nil) != (n > r.config.InputBytes) {
-			t.Errorf("%d bytes: oversized %v", n, got.oversized)
+	}
+	for _, bad := range []string{"\x02\x00\x00\x00", "\x02\x00\x05\x00", "\x02\x00\x80\x80\x80\x80\x10\x01", "\x03\x00"} { // no decision, sources, a version
+		if _, err := parseCall([]byte(bad + "\x05\x01\x05admin\x03pam\x0bworld.stats")); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+// Parsing an encoded event returns it. Events of versions 1 and 2 are read as they were, and of version 1 the causes of
+// actors that are called as an entity are decisions.
+func TestEventBytes(t *testing.T) {
+	event := Event{Seq: 5, Count: 1, Tick: 2, Actor: "crowd", Profile: Player, Entity: 3, Skill: "x@1", Cause: 9, Code: Forbidden, Input: 1 << 63, Output: 1}
+	for _, event.Held = range []uint64{0, 4} {
+		for _, event.Decision = range []AgentDecision{{}, {0, 1}, {math.MaxUint32, math.MaxUint64}} {
+			if got, err := ParseEvent(appendEvent(nil, &event)); err != nil || got != event {
+				t.Errorf("%+v: %v, not %+v", got, err, event)
+			}
+		}
+	}
+	const body = "\x03\x05\x01\x02\x03\x09\x00\x00\x00\x00\x00\x00\x00\x80\x01\x00\x00\x00\x00\x00\x00\x00"
+	for _, c := range []struct {
+		data           string
+		held, decision uint64
+	}{
+		{"\x01" + body + "\x05crowd\x06player\x03x@1", 0, 0},
+		{"\x01" + body + "\x05ent_3\x06player\x03x@1", 0, 9},
+		{"\x02" + body + "\x05ent_3\x06player\x03x@1\x04", 4, 0},
+	} {
+		want := event
+		want.Held, want.Decision, want.Actor = c.held, AgentDecision{0, c.decision}, c.data[1+len(body)+1:][:5]
+		if got, err := ParseEvent([]byte(c.data)); err != nil || got != want {
+			t.Errorf("%q: %+v, not %+v: %v", c.data, got, want, err)
+		}
+		for _, bad := range []string{c.data[:len(c.data)-1], c.data + "\x00", "\x00" + c.data[1:], "\x04" + c.data[1:]} {
+			if _, err := ParseEvent([]byte(bad)); !errors.Is(err, ErrCorrupt) {
+				t.Errorf("%q: %v", bad, err)
+			}
 		}
 	}
 }

@@ -245,11 +245,13 @@ func (cq *callQueue) remove(seq uint64, p *Pending) {
 
 // A call as the data of an input: a byte for the version, one for the form, uvarint cause and
 // entity of the actor, the strings profile, actor and skill, and then the input, or the hash and the length of
-// an input that was too long.
+// an input that was too long. Version 2 has the source and the number of a decision, as uvarints, after the form: it
+// is that of held calls that carry out a decision.
 const (
-	callVersion   = 1
-	formWhole     = 0
-	formOversized = 1
+	callVersion    = 1
+	decidedVersion = 2
+	formWhole      = 0
+	formOversized  = 1
 )
 
 func (r *Registry) appendCall(dst []byte, q *request) []byte {
@@ -258,7 +260,11 @@ func (r *Registry) appendCall(dst []byte, q *request) []byte {
 	if len(q.input) > r.config.InputBytes {
 		form = formOversized
 	}
-	dst = append(dst, callVersion, form)
+	if d := q.agentDecision; d != (AgentDecision{}) {
+		dst = wire.AppendUvarints(append(dst, decidedVersion, form), uint64(d.Source), d.Number)
+	} else {
+		dst = append(dst, callVersion, form)
+	}
 	dst = wire.AppendUvarints(dst, q.cause, uint64(q.actor.Entity))
 	dst = wire.AppendPrefixed(dst, q.actor.Profile)
 	dst = wire.AppendPrefixed(dst, q.actor.Name)
@@ -273,11 +279,17 @@ func (r *Registry) appendCall(dst []byte, q *request) []byte {
 func parseCall(data []byte) (request, error) {
 	p := wire.NewReader(data)
 	v, form := p.U8(), p.U8()
-	q := request{cause: p.Uvarint()}
+	var q request
+	if v == decidedVersion {
+		if q.agentDecision = parseDecision(&p); q.agentDecision.Number == 0 {
+			p.Fail("number of a decision", 0)
+		}
+	}
+	q.cause = p.Uvarint()
 	q.actor.Entity = ecs.ID(p.Uvarint())
 	q.actor.Profile, q.actor.Name, q.skill = p.String(maxProfile), p.String(maxActor), p.String(maxCalled)
 	switch {
-	case v != callVersion || form > formOversized || p.Err() != nil:
+	case v != callVersion && v != decidedVersion || form > formOversized || p.Err() != nil:
 		return request{}, fault.Field(ErrCorrupt, "skill: call: bytes", len(data))
 	case form == formWhole:
 		q.input = p.Rest()

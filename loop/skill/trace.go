@@ -1,6 +1,7 @@
 package skill
 
 import (
+	"math"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -25,60 +26,81 @@ type Event struct {
 	Profile string
 	Entity  ecs.ID // of the actor
 	Skill   string // with its version; the name in the call if there is no such skill
-	Cause   uint64 // what led to it: the Seq of another event, or the value that the caller has set
-	Held    uint64 // at the end of a held call: the Seq of its first event; Cause is then that of the decision
+	Cause   uint64 // what led to it: the Seq of another event, the number of Decision, or the value that the caller has set
+	Held    uint64 // at the end of a held call: the Seq of its first event; Cause is then that of the approver's call
 	Code    Code
 	Input   uint64 // hash of the input
 	Output  uint64 // hash of the output, 0 if the call was refused
+	// Decision is the decision of an agent that the call carries out, whatever the name of its actor. The end of a held
+	// call has it too. Zero: none.
+	Decision AgentDecision
+}
+
+// AgentDecision names a decision of agents, as the typed cause of calls. The zero AgentDecision: none.
+type AgentDecision struct {
+	// Source is agent.Config.Source of the agents. 0: agent.DefaultSource.
+	Source uint32
+	// Number is that of the decision, as in agent.Queued.Decision: not 0, unless there is none.
+	Number uint64
 }
 
 // LogKind is the Source of the records that events make in a log, and the Kind of the inputs
 // that bring calls into a tick: the letters "SKIL".
 const LogKind = 0x534b494c
 
-// An event of the second version ends with Held, which is not 0.
+// Events are written in version 3. Versions 1 and 2 had no Decision; one of version 2 ended with Held, which was not 0.
 const (
-	eventVersion     = 1
-	heldEventVersion = 2
+	eventVersion       = 3
+	firstEventVersion  = 1
+	secondEventVersion = 2
 )
 
 // appendEvent encodes an event in the form that ParseEvent reads.
 func appendEvent(dst []byte, e *Event) []byte {
-	version := byte(eventVersion)
-	if e.Held != 0 {
-		version = heldEventVersion
-	}
-	dst = append(dst, version, byte(e.Code.number()))
-	dst = wire.AppendUvarints(dst, e.Seq, e.Count, e.Tick, uint64(e.Entity), e.Cause)
+	dst = append(dst, eventVersion, byte(e.Code.number()))
+	dst = wire.AppendUvarints(dst, e.Seq, e.Count, e.Tick, uint64(e.Entity), e.Cause, e.Held, uint64(e.Decision.Source), e.Decision.Number)
 	dst = wire.AppendU64s(dst, e.Input, e.Output)
 	dst = wire.AppendPrefixed(dst, e.Actor)
 	dst = wire.AppendPrefixed(dst, e.Profile)
-	dst = wire.AppendPrefixed(dst, e.Skill)
-	if e.Held != 0 {
-		dst = wire.AppendUvarints(dst, e.Held)
-	}
-	return dst
+	return wire.AppendPrefixed(dst, e.Skill)
 }
 
-// ParseEvent reads the data of a record of type worldlog.Intent and Source LogKind. The error
-// wraps ErrCorrupt.
+// ParseEvent reads the data of a record of type worldlog.Intent and Source LogKind, also of logs that earlier versions of
+// this package have written. Their events do not say which causes are decisions: there a cause is taken for one if the
+// name of the actor is the id of an entity. The error wraps ErrCorrupt.
 func ParseEvent(data []byte) (Event, error) {
 	p := wire.NewReader(data)
 	v, code := p.U8(), p.U8()
-	if v != eventVersion && v != heldEventVersion || int(code) >= len(codes) {
+	if v < firstEventVersion || v > eventVersion || int(code) >= len(codes) {
 		return Event{}, fault.Field(ErrCorrupt, "skill: event: version and code", [2]byte{v, code})
 	}
 	e := Event{Code: codes[code]}
 	e.Seq, e.Count, e.Tick, e.Entity, e.Cause = p.Uvarint(), p.Uvarint(), p.Uvarint(), ecs.ID(p.Uvarint()), p.Uvarint()
+	if v == eventVersion {
+		e.Held = p.Uvarint()
+		e.Decision = parseDecision(&p)
+	}
 	e.Input, e.Output = p.U64(), p.U64()
 	e.Actor, e.Profile, e.Skill = p.String(maxActor), p.String(maxProfile), p.String(maxCalled)
-	if v == heldEventVersion {
+	if v == secondEventVersion {
 		e.Held = p.Uvarint()
 	}
-	if p.Done() != nil || v == heldEventVersion && (e.Held == 0 || e.Held >= e.Seq) {
+	if p.Done() != nil || e.Held == 0 && v == secondEventVersion || e.Held != 0 && e.Held >= e.Seq {
 		return Event{}, fault.Field(ErrCorrupt, "skill: event: bytes", len(data))
 	}
+	if _, err := ecs.ParseID(e.Actor); v == firstEventVersion && err == nil {
+		e.Decision.Number = e.Cause
+	}
 	return e, nil
+}
+
+// parseDecision reads source and number of a decision, which are both 0 if there is none.
+func parseDecision(p *wire.Reader) AgentDecision {
+	source, number := p.Uvarint(), p.Uvarint()
+	if source > math.MaxUint32 || source != 0 && number == 0 {
+		p.Fail("source of a decision", source)
+	}
+	return AgentDecision{uint32(source), number}
 }
 
 // LogTo writes every event from now on into a log, as a record of type worldlog.Intent in the

@@ -43,6 +43,8 @@ const (
 	// MaxWorlds is the largest Config.Worlds.
 	MaxWorlds = 1 << 20
 	maxSteps  = 1 << 30
+	// NoLimit as Config.MaxSteps never truncates episodes.
+	NoLimit = -1
 	// DefaultChunk is the default of Definition.Chunk.
 	DefaultChunk = 64
 	// DefaultRate is the default of Definition.Rate.
@@ -64,7 +66,7 @@ type Config struct {
 	Seed uint64
 	// Autoreset says what happens after an episode.
 	Autoreset Autoreset
-	// MaxSteps truncates episodes instead of Definition.MaxSteps. 0: Definition.MaxSteps.
+	// MaxSteps truncates episodes instead of Definition.MaxSteps. 0: Definition.MaxSteps. NoLimit: never.
 	MaxSteps int
 	// Workers that step chunks of worlds, 1 to 1024. 0: 1. Results do not depend on it.
 	Workers int
@@ -80,7 +82,7 @@ func (c *Config) Validate() error {
 	if c.Autoreset >= autoresets {
 		f.Add(fault.ErrRange, "Config.Autoreset", c.Autoreset)
 	}
-	f.Range("Config.MaxSteps", c.MaxSteps, 0, maxSteps)
+	f.Range("Config.MaxSteps", c.MaxSteps, NoLimit, maxSteps)
 	f.Range("Config.Workers", c.Workers, 0, native.MaxWorkers)
 	return f.Err()
 }
@@ -156,9 +158,20 @@ func New(def Definition, cfg Config) (*Batch, error) {
 	if _, can := worlds.(Exporter); cfg.Record && !can {
 		return nil, fault.Field(fault.ErrUnsupported, "train: Config.Record of "+def.Name, true)
 	}
+	masker, masks := worlds.(Masker)
+	if err := checkMaskMethod(worlds, masks, def.Action.Kind, "Mask(i int, of []bool)"); err != nil {
+		return nil, fmt.Errorf("train: %s: %w", def.Name, err)
+	}
+	if games, are := worlds.(*simWorlds); are && !games.masked() {
+		masker = nil
+	}
 	agents := max(1, len(def.Agents))
+	limit := int64(math.MaxInt64)
+	if cfg.MaxSteps > 0 {
+		limit = int64(cfg.MaxSteps)
+	}
 	b := &Batch{
-		def: def, cfg: cfg, worlds: worlds, limit: int64(cmp.Or(cfg.MaxSteps, math.MaxInt)), agents: agents,
+		def: def, cfg: cfg, worlds: worlds, limit: limit, agents: agents, masker: masker,
 		episodes: make([]episode, cfg.Worlds), steps: make([]int64, cfg.Worlds), stages: make([]uint8, cfg.Worlds), skip: make([]bool, cfg.Worlds*agents),
 		errs: make([]error, (cfg.Worlds+def.Chunk-1)/def.Chunk),
 		shape: shape{
@@ -169,7 +182,6 @@ func New(def Definition, cfg Config) (*Batch, error) {
 	if agents > 1 {
 		b.live = make([]bool, cfg.Worlds*agents)
 	}
-	b.masker, _ = worlds.(Masker)
 	b.columns, _ = worlds.(RangeObserver)
 	if most := def.Chunk * b.shape.mask; b.masker == nil && most <= maxTrues {
 		b.trues = slices.Repeat([]bool{true}, most)
@@ -193,6 +205,9 @@ func (b *Batch) Len() int { return len(b.episodes) }
 
 // Agents returns the number of agents of a world: of the rows that each world has in Buffers.
 func (b *Batch) Agents() int { return b.agents }
+
+// Masked reports whether the worlds have masks. Otherwise the space has no choices, or all masks are always true.
+func (b *Batch) Masked() bool { return b.masker != nil && b.shape.mask > 0 }
 
 // Options of Reset. The zero value begins the next episode of every world.
 type Options struct {
@@ -589,8 +604,11 @@ func (b *Batch) observeRange(lo, hi int) {
 			b.writeLive(i)
 		}
 	}
+	if buf.Mask == nil {
+		return
+	}
 	n := b.shape.mask
-	if b.trues != nil && buf.Mask != nil && (buf.MaskStride == 0 || buf.MaskStride == n) {
+	if b.trues != nil && (buf.MaskStride == 0 || buf.MaskStride == n) {
 		copy(buf.Mask[lo*n:hi*n], b.trues)
 		return
 	}

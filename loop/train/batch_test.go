@@ -314,9 +314,9 @@ func TestWorldFails(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	bad := train.Config{Worlds: -1, Autoreset: 3, MaxSteps: -1, Workers: 2000}
+	bad := train.Config{Worlds: -1, Autoreset: 3, MaxSteps: -2, Workers: 2000}
 	_, err := train.New(counter(nil), bad)
-	wantError(t, err, fault.ErrRange, "Worlds = -1", "Autoreset = Autoreset(3)", "MaxSteps = -1", "Workers = 2000")
+	wantError(t, err, fault.ErrRange, "Worlds = -1", "Autoreset = Autoreset(3)", "MaxSteps = -2", "Workers = 2000")
 	_, err = train.New(train.Definition{Obs: train.Choice(2), Action: train.Bytes(3), MaxSteps: -1, Chunk: -1}, train.Config{})
 	wantError(t, err, fault.ErrRange, "Name", "Obs.Kind = int32", "Action.Kind = uint8", "MaxSteps", "Chunk", "New = nil")
 	wantError(t, err, fault.ErrUnsupported)

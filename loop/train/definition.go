@@ -3,6 +3,7 @@ package train
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode"
@@ -82,7 +83,8 @@ type RangeObserver interface {
 	ObserveRange(lo, hi int, rows Rows)
 }
 
-// Masker is implemented by Worlds of a space of choices that know which choices make sense.
+// Masker is implemented by Worlds of a space of choices that know which choices make sense. New refuses Worlds that have a
+// method with such a name and not this one: all choices would make sense, silently.
 type Masker interface {
 	// Mask writes for each choice whether it makes sense for row i; the choices of the
 	// numbers of an action follow each other.
@@ -144,6 +146,28 @@ func (d *Definition) Validate() error {
 // validName reports whether a name can stand in a list with a name on each line.
 func validName(name string) bool {
 	return name != "" && len(name) <= maxName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
+}
+
+// checkMaskMethod refuses worlds or a game of choices without masks whose method set has a name under which one would
+// look for them. Each name is a constant where reflect sees it, so that linkers go on to drop other methods.
+func checkMaskMethod(v any, masks bool, kind Kind, want string) error {
+	if masks || kind != Int32 || v == nil {
+		return nil
+	}
+	t := reflect.TypeOf(v)
+	_, mask := t.MethodByName("Mask")
+	_, maskOf := t.MethodByName("MaskOf")
+	_, all := t.MethodByName("Masks")
+	_, allOf := t.MethodByName("MasksOf")
+	_, action := t.MethodByName("ActionMask")
+	_, actions := t.MethodByName("ActionMasks")
+	for i, has := range [...]bool{mask, maskOf, all, allOf, action, actions} {
+		if has {
+			name := [...]string{"Mask", "MaskOf", "Masks", "MasksOf", "ActionMask", "ActionMasks"}[i]
+			return fmt.Errorf("%w: masks are written by %s", fault.Field(fault.ErrUnsupported, fmt.Sprintf("method of %v", t), name), want)
+		}
+	}
+	return nil
 }
 
 const (

@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
@@ -125,7 +126,7 @@ func (b *Batch) readHead(d *frame.Decoder) (h savedHead, err error) {
 	if err := checkLive(h.live, h.stage); err != nil {
 		return h, err
 	}
-	if steps > maxSteps || h.steps > b.limit || h.steps == b.limit && h.stage == running {
+	if steps > math.MaxInt64 || h.steps > b.limit || h.steps == b.limit && h.stage == running {
 		return h, fault.Field(fault.ErrUnsupported, savedName+"steps of an episode", steps)
 	}
 	if h.stage == ended && b.cfg.Autoreset == SameStep {

@@ -89,6 +89,53 @@ func TestLoadUnsupported(t *testing.T) {
 	}
 }
 
+// Whatever the number of steps: a world that Load has accepted is saved, and what Save has written is loaded, as long as
+// nothing limits the steps of an episode.
+func TestLoadAnyStep(t *testing.T) {
+	data := saved(t)
+	def := counter(nil)
+	def.MaxSteps = 7
+	for _, cfg := range []train.Config{{MaxSteps: train.NoLimit}, {MaxSteps: 1 << 30}} {
+		b, buf := begun(t, def, cfg)
+		for _, steps := range []uint64{0, 6, 7, 1<<30 - 2, 1<<30 - 1, 1 << 30, 1<<31 - 1, 1 << 31, 1 << 32, 1 << 53, 1<<63 - 3, 1<<63 - 2, 1<<63 - 1, 1 << 63, 1<<64 - 1} {
+			forged := slices.Clone(data)
+			binary.LittleEndian.PutUint64(forged[12+4+3*8:], steps)
+			reseal(forged)
+			most := uint64(1<<63 - 1)
+			if cfg.MaxSteps > 0 {
+				most = uint64(cfg.MaxSteps)
+			}
+			err := b.Load(0, forged)
+			if (err == nil) != (steps < most) {
+				t.Errorf("MaxSteps %d: a running episode after %d steps: %v", cfg.MaxSteps, steps, err)
+			}
+			if err != nil {
+				wantError(t, err, fault.ErrUnsupported, "steps")
+				continue
+			}
+			if err := b.Step(buf); err != nil {
+				t.Fatal(err)
+			}
+			if want := steps+1 == most; buf.Truncated[0] != want {
+				t.Errorf("MaxSteps %d, step %d: truncated %v", cfg.MaxSteps, steps+1, buf.Truncated[0])
+			}
+			again, err := b.Save(0, nil)
+			if err == nil {
+				err = b.Load(0, again)
+			}
+			if err != nil {
+				t.Errorf("MaxSteps %d: saved after %d steps: %v", cfg.MaxSteps, steps+1, err)
+			}
+		}
+	}
+	b, buf := begun(t, def, train.Config{MaxSteps: train.NoLimit})
+	for range 50 {
+		if err := b.Step(buf); err != nil || buf.Truncated[0] {
+			t.Fatalf("truncated %v, %v", buf.Truncated[0], err)
+		}
+	}
+}
+
 // reseal corrects the checksums, so that the code after their check is tested.
 func reseal(data []byte) {
 	table := crc32.MakeTable(crc32.Castagnoli)

@@ -39,13 +39,24 @@ type Team interface {
 	ObserveOf(agent int, row Row)
 }
 
+// GameMasker is implemented by a Game that knows which choices make sense, as Masker. New refuses a game that has a
+// method with such a name and not this one: its choices would all make sense, silently.
+type GameMasker interface {
+	Mask(of []bool)
+}
+
+// TeamMasker is implemented by a Team in the place of GameMasker.
+type TeamMasker interface {
+	MaskOf(agent int, of []bool)
+}
+
 // SimDefinition describes worlds that are games.
 type SimDefinition struct {
 	// Name, Obs, Action and MaxSteps are those of Definition.
 	Name        string
 	Obs, Action Space
 	MaxSteps    int
-	// Agents are those of Definition. New then returns a Team.
+	// Agents are those of Definition. New then returns a Team, also for one agent with a name.
 	Agents []string
 	// Scenario names the scenario in the logs of Export. Empty: Name.
 	Scenario string
@@ -208,11 +219,9 @@ func (d SimDefinition) simWorlds(n int, record bool) (*simWorlds, error) {
 		if err != nil {
 			return nil, err
 		}
-		team, _ := game.(Team)
-		if w.agents == 1 {
-			team = nil
-		} else if team == nil {
-			return nil, fault.Field(fault.ErrUnsupported, "a game that is no Team, for agents", w.agents)
+		team, err := d.teamOf(game)
+		if err != nil {
+			return nil, err
 		}
 		sim := game.Sim()
 		if sim.Ticks() != 0 || sim.World.Len() != 0 {
@@ -230,6 +239,20 @@ func (d SimDefinition) simWorlds(n int, record bool) (*simWorlds, error) {
 		}
 	}
 	return w, nil
+}
+
+// teamOf returns the game as a Team if its agents have names, otherwise nil, and checks its methods for masks.
+func (d *SimDefinition) teamOf(game Game) (Team, error) {
+	team, is := game.(Team)
+	if len(d.Agents) > 0 && !is {
+		return nil, fault.Field(fault.ErrUnsupported, "a game that is no Team, for agents", len(d.Agents))
+	}
+	if len(d.Agents) > 0 {
+		_, masks := game.(TeamMasker)
+		return team, checkMaskMethod(game, masks, d.Action.Kind, "MaskOf(agent int, of []bool)")
+	}
+	_, masks := game.(GameMasker)
+	return nil, checkMaskMethod(game, masks, d.Action.Kind, "Mask(of []bool)")
 }
 
 func (w *simWorlds) Begin(i int, seed uint64) error {
@@ -332,14 +355,23 @@ func (w *simWorlds) Observe(row int, to Row) {
 
 func (w *simWorlds) Hash(i int) uint64 { return w.list[i].sim.Hash() }
 
+// masked reports whether a game has masks.
+func (w *simWorlds) masked() bool {
+	return slices.ContainsFunc(w.list, func(g simWorld) bool {
+		_, one := g.Game.(GameMasker)
+		_, each := g.Game.(TeamMasker)
+		return one && g.team == nil || each && g.team != nil
+	})
+}
+
 // Mask asks the game, if it has masks.
 func (w *simWorlds) Mask(row int, of []bool) {
 	g := &w.list[row/w.agents]
-	if m, ok := g.Game.(interface{ MaskOf(int, []bool) }); ok && g.team != nil {
+	if m, ok := g.Game.(TeamMasker); ok && g.team != nil {
 		m.MaskOf(row%w.agents, of)
 		return
 	}
-	if m, ok := g.Game.(interface{ Mask([]bool) }); ok && g.team == nil {
+	if m, ok := g.Game.(GameMasker); ok && g.team == nil {
 		m.Mask(of)
 		return
 	}

@@ -287,7 +287,7 @@ func TestSeekAfter(t *testing.T) {
 // With checkpoints and without, Recover finds the same, and the log goes on in the same way.
 func TestRecoverFromCheckpoint(t *testing.T) {
 	based := 0
-	rapid.Check(t, func(t *rapid.T) {
+	sample(t, func(t *rapid.T) {
 		opt := Options{Durability: None, Buffer: 64 << 10, KeepSnapshots: rapid.SampledFrom([]int{1, 3, -1}).Draw(t, "keep"),
 			SegmentTicks: rapid.Uint64Range(0, 30).Draw(t, "segment"), Compress: rapid.Bool().Draw(t, "compress")}
 		if rapid.Bool().Draw(t, "small") {

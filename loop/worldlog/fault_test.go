@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+
+	"github.com/evertick/evertick/native/paritytest"
 )
 
 // long runs every case of the tests that otherwise take a sample.
@@ -100,13 +102,17 @@ func TestFaults(t *testing.T) {
 		{"EIO on opening", syscall.EIO, "create append", false},
 		{"a dead disk", syscall.EIO, "write sync rename syncdir remove close create append", true},
 	}
-	step := 1
-	if testing.Short() {
-		step = 11
+	step, first := 1, 0
+	if !long { // the first operation, and each seventeenth from a drawn one on
+		step, first = 17, int(paritytest.Seed()%17)-16
 	}
+	allPoisoned, allOther := 0, 0
 	for _, kind := range kinds {
 		seen, poisoned, other := 0, 0, 0
 		for at := 0; ; at += step {
+			if at == step {
+				at += first
+			}
 			hit := false
 			synctest.Test(t, func(t *testing.T) {
 				m, count := newMemFS(), 0
@@ -136,6 +142,10 @@ func TestFaults(t *testing.T) {
 		if seen == 0 {
 			t.Errorf("%s never happened", kind.name)
 		}
+		allPoisoned, allOther = allPoisoned+poisoned, allOther+other
+	}
+	if allPoisoned == 0 || allOther == 0 {
+		t.Errorf("log poisoned %d times, a snapshot or a packed segment given up %d times", allPoisoned, allOther)
 	}
 }
 
@@ -217,7 +227,7 @@ func TestPowerCuts(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				images := collect(t, opt, seed)
 				for i, image := range images {
-					if testing.Short() && i%3 != int(d)%3 {
+					if !long && i%7 != 2*int(d) {
 						continue
 					}
 					rng := rand.New(rand.NewPCG(seed, uint64(i)))

@@ -134,7 +134,7 @@ func TestLostLocks(t *testing.T) {
 	if refused == 0 || refused == writers {
 		t.Error("not all cases were met")
 	}
-	rapid.Check(t, func(rt *rapid.T) {
+	sample(t, func(rt *rapid.T) {
 		if err := check(rapid.Uint64().Draw(rt, "seed")); err != nil {
 			rt.Fatal(err)
 		}

@@ -351,7 +351,7 @@ func cutEverywhere(t *testing.T, m *memFS, durable uint64) (missed, whole int) {
 	for last := slices.Max(slices.Collect(maps.Keys(segmentsOf(cut)))); ; last = slices.Max(slices.Collect(maps.Keys(segmentsOf(cut)))) {
 		data := cut.names[last].data
 		for size := len(data); size > 0; size-- {
-			if testing.Short() && size%5 > 0 && !endsTick(data, size) {
+			if !long && size%5 > 0 && !endsTick(data, size) {
 				continue
 			}
 			cut.names[last].data = data[:size:size]

@@ -101,7 +101,7 @@ func (v *lives) remove(prefix string) {
 // no other takes the place of one or is lost.
 func TestSnapshotsBelongToARun(t *testing.T) {
 	met := map[string]int{}
-	rapid.Check(t, func(t *rapid.T) {
+	sample(t, func(t *rapid.T) {
 		v := &lives{m: newMemFS(), id: testID}
 		for range rapid.IntRange(1, 4).Draw(t, "lives") {
 			v.live(t, rapid.Uint64Range(1, 40).Draw(t, "ticks"), rapid.Uint64Range(1, 9).Draw(t, "period"), rapid.IntRange(1, 4).Draw(t, "keep"))

@@ -221,7 +221,7 @@ func TestReadersOfAHealthyLog(t *testing.T) {
 	if sum.crashes == 0 || sum.torn == 0 || sum.packed == 0 || sum.refreshes == 0 || sum.misses == 0 {
 		t.Error("not all cases were met")
 	}
-	rapid.Check(t, func(rt *rapid.T) {
+	sample(t, func(rt *rapid.T) {
 		if err := check(rapid.Uint64().Draw(rt, "seed")); err != nil {
 			rt.Fatal(err)
 		}

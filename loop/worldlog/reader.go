@@ -315,10 +315,10 @@ func (r *Reader) SeekAfter(s *Snapshot) error {
 }
 
 // Refresh makes Next go on where it ended with io.EOF or ErrTorn: with the ticks that have been written
-// since, in new segments too. It reads only what is new, and a torn tick again if that has changed. Where nothing is new, and after any other error, Next returns what it returned before. Errors are
-// those of OpenReader. It does not list the directory, so its cost does not depend on the length of the log. A segment
-// that is removed before it is read is found by a reader that is opened later, or once the mark calls its ticks
-// durable.
+// since, in new segments too. It reads only what is new, and a torn tick again if that has changed. Where nothing is
+// new, and after any other error, Next returns what it returned before. Errors are those of OpenReader. It does not list
+// the directory, so its cost does not depend on the length of the log. A segment that is removed before it is read is
+// found by a reader that is opened later, or once the mark calls its ticks durable.
 func (r *Reader) Refresh() error {
 	if r.err != io.EOF && !errors.Is(r.err, ErrTorn) {
 		return nil

@@ -21,7 +21,7 @@ func retained(t *testing.T, opt Options) (m *memFS, images []image) {
 	var log atomic.Pointer[Log]
 	ops := 0
 	m.fault = func(string, string) error {
-		if ops++; log.Load() != nil && (long || ops%11 == 0 || !testing.Short() && ops%5 == 0) {
+		if ops++; log.Load() != nil && (long || ops%11 == 0) {
 			images = append(images, image{disk: m.cut(rng), durable: log.Load().durable.Load()})
 		}
 		return nil

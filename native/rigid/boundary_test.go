@@ -229,6 +229,13 @@ func TestParityJointsAtTheirBounds(t *testing.T) {
 		j := add(rigid.JointPoint, rigid.PartFriction, 0, -3, -4)        // (2, -4) with what was remembered
 		j.PointImpulse, j.Linear.MaxSpringForce = rigid.Vec{X: 5}, force // becomes (3, 4)
 	}
+	// The same at an anchor beside the centre of mass, where an impulse that is cut off has another direction.
+	for _, at := range [][3]float32{{3, 4, 5}, {5, 12, 13}, {8, 15, 17}, {20, 21, 29}, {12, 35, 37}} { // impulse and length
+		for _, force := range []float32{math.Nextafter32(4*at[2], 0), 4 * at[2], math.Nextafter32(4*at[2], 200)} {
+			j := add(rigid.JointPoint, rigid.PartFriction, -1, -at[0], at[0]-2*at[1])
+			j.AnchorB, j.PointImpulse, j.Linear.MaxSpringForce = rigid.Vec{X: 1}, rigid.Vec{X: 5}, force
+		}
+	}
 	compareJointStages(run, &s.System, 1)
 }
 

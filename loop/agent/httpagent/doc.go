@@ -25,5 +25,7 @@
 // Provider or any other struct.
 //
 // A decision is one HTTP request. After a failure the next one follows when the agent is due
-// again.
+// again. If an answer that is a failure has the header Retry-After, as a number of seconds or as a date, no agent asks
+// the provider before that time: the error is an *agent.RetryError. So it is after status 429 and 503 without that
+// header, for Config.Backoff.
 package httpagent

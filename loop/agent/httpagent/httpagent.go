@@ -11,7 +11,9 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/evertick/evertick/internal/fault"
@@ -42,6 +44,8 @@ type Config struct {
 	MaxTokens int
 	// Temperature, 0 to 2. nil: not sent.
 	Temperature *float64
+	// Backoff is the time for which the endpoint is not asked again after status 429 or 503 without a Retry-After. 0: 1 s.
+	Backoff time.Duration
 	// Client makes the requests; its Timeout and that of the agent both hold. nil: a new one.
 	// Its CheckRedirect is not used: redirects are errors.
 	Client *http.Client
@@ -49,6 +53,8 @@ type Config struct {
 
 const (
 	defaultMaxBytes = 1 << 20
+	defaultBackoff  = time.Second
+	maxRetryAfter   = 365 * 24 * time.Hour // agent.ProviderConfig.MaxDelay bounds it further
 	maxBytes        = 64 << 20
 	quoted          = 200 // bytes of an answer in an error
 	maxCalls        = 1 << 12
@@ -77,6 +83,9 @@ func (c Config) Validate() error {
 	if c.MaxTokens < 0 {
 		bad("MaxTokens", c.MaxTokens)
 	}
+	if c.Backoff < 0 {
+		bad("Backoff", c.Backoff)
+	}
 	if t := c.Temperature; t != nil && !(*t >= 0 && *t <= 2) {
 		bad("Temperature", *t)
 	}
@@ -104,7 +113,7 @@ func New(c Config) (*Provider, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	c.MaxBytes = cmp.Or(c.MaxBytes, defaultMaxBytes)
+	c.MaxBytes, c.Backoff = cmp.Or(c.MaxBytes, defaultMaxBytes), cmp.Or(c.Backoff, defaultBackoff)
 	p := &Provider{cfg: c, url: NewSecret(c.URL)}
 	p.cfg.URL = ""
 	if c.Client != nil {
@@ -115,7 +124,8 @@ func New(c Config) (*Provider, error) {
 }
 
 // Decide implements agent.Provider. Errors wrap ErrStatus or ErrAnswer, or are those of the
-// connection and of ctx.
+// connection and of ctx. One that wraps ErrStatus is an *agent.RetryError if the endpoint says when to ask again, or
+// that it is asked too often: see the package comment.
 func (p *Provider) Decide(ctx context.Context, per *agent.Perception) (agent.Decision, error) {
 	body, err := json.Marshal(p.request(per))
 	if err != nil {
@@ -141,14 +151,50 @@ func (p *Provider) Decide(ctx context.Context, per *agent.Perception) (agent.Dec
 	defer resp.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(resp.Body, p.cfg.MaxBytes+1))
 	switch {
+	case resp.StatusCode != http.StatusOK: // whatever could be read of its body
+		return agent.Decision{}, p.statusError(resp, data, time.Now())
 	case err != nil:
 		return agent.Decision{}, fmt.Errorf("httpagent: answer: %w", err)
-	case resp.StatusCode != http.StatusOK:
-		return agent.Decision{}, fmt.Errorf("httpagent: %w: %d: %s", ErrStatus, resp.StatusCode, p.quote(data))
 	case int64(len(data)) > p.cfg.MaxBytes:
 		return agent.Decision{}, fmt.Errorf("httpagent: answer of more than %d bytes: %w: %w", p.cfg.MaxBytes, ErrAnswer, fault.ErrCapacity)
 	}
 	return p.decision(data, per.Actions)
+}
+
+// statusError is the error of an answer with another status than 200.
+func (p *Provider) statusError(resp *http.Response, data []byte, now time.Time) error {
+	err := fmt.Errorf("httpagent: %w: %d: %s", ErrStatus, resp.StatusCode, p.quote(data))
+	wait, ok := retryAfter(resp.Header, now)
+	switch {
+	case ok:
+	case resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable:
+		wait = p.cfg.Backoff
+	default:
+		return err
+	}
+	return &agent.RetryError{NotBefore: now.Add(wait), Err: err}
+}
+
+// retryAfter returns the time that the header Retry-After asks for, up to maxRetryAfter, and whether there is a valid
+// one: a whole number of seconds, or a date (RFC 9110, section 10.2.3). A date counts from that of the answer, if it
+// has one, so that the clocks of the two machines need not agree. A date that has passed asks for no time.
+func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
+	text := strings.Trim(h.Get("Retry-After"), " \t")
+	if text != "" && strings.Trim(text, "0123456789") == "" {
+		seconds, err := strconv.ParseUint(text, 10, 64)
+		if err != nil || seconds > uint64(maxRetryAfter/time.Second) { // beyond 64 bits
+			return maxRetryAfter, true
+		}
+		return time.Duration(seconds) * time.Second, true
+	}
+	date, err := http.ParseTime(text)
+	if err != nil {
+		return 0, false
+	}
+	if from, err := http.ParseTime(h.Get("Date")); err == nil {
+		now = from
+	}
+	return min(max(date.Sub(now), 0), maxRetryAfter), true
 }
 
 // decision is Parse, with errors that never quote the key.

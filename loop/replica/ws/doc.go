@@ -1,6 +1,6 @@
 // Package ws carries the frames of package replica over WebSocket (RFC 6455): a Handler for net/http lets browsers and
-// other clients join a replica.Server, and a Conn runs a replica.Client. It is a module of its own, so that
-// other importers do not get its dependency.
+// other clients join a replica.Server, and a Conn runs a replica.Client. No package of the core
+// imports it, so programs without it do not link its library, which itself has no dependencies.
 //
 // # Serving
 //

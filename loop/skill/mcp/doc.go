@@ -9,7 +9,8 @@
 //
 // Every skill of a skill.Registry is a tool of the same name, with the schemas of its input and
 // output. A session is an actor with the profile that Config names: the host decides what a client may
-// do, and nothing that the client sends changes it. A call runs in the next tick and
+// do, and nothing that the client sends changes it. The list of tools has those that the profile permits with some
+// input; a call of another one is refused as forbidden, and recorded. A call runs in the next tick and
 // returns when that is complete; a refused call is a result with IsError, whose text is an object with
 // code, field and message. The _meta of a result has the tick and the number of the call:
 // "evertick/tick" and "evertick/seq". A call that is held for approval is answered after the decision. If there is

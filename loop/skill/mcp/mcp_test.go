@@ -161,7 +161,7 @@ func session(t *testing.T, ctx context.Context, cs *sdk.ClientSession) {
 	}
 	want := []string{
 		"ecs.addComponent", "ecs.removeComponent", "ecs.updateComponent", "physics.applyImpulse", "physics.raycast",
-		"scene.createEntity", "scene.destroyEntity", "scene.getResources", "scene.queryEntities", "scene.removeResource", "scene.setResource", "trace", "world.snapshot", "world.stats",
+		"scene.createEntity", "scene.destroyEntity", "scene.getResources", "scene.queryEntities", "scene.removeResource", "scene.setResource", "trace", "world.stats",
 	}
 	if slices.Sort(names); !slices.Equal(names, want) {
 		t.Errorf("tools are %q", names)

@@ -264,6 +264,8 @@ func (s *Server) newSession(a skill.Actor) (*sdk.Server, error) {
 		Instructions: instructions, Capabilities: &sdk.ServerCapabilities{},
 	})
 	server.AddReceivingMiddleware(s.trackUse(server))
+	hidden := map[string]bool{}
+	server.AddReceivingMiddleware(hideTools(hidden))
 	highest := map[string]string{}
 	for _, k := range s.r.Skills() {
 		highest[k.Name] = k.FullName() // versions ascend
@@ -272,6 +274,7 @@ func (s *Server) newSession(a skill.Actor) (*sdk.Server, error) {
 		if highest[k.Name] != k.FullName() {
 			continue
 		}
+		hidden[s.toolName(k.Name)] = !s.r.MayCall(a, k.FullName())
 		changes, open := !k.ReadOnly, false
 		server.AddTool(&sdk.Tool{
 			Name: s.toolName(k.Name), Description: k.Description, InputSchema: k.Input, OutputSchema: k.Output,
@@ -281,6 +284,20 @@ func (s *Server) newSession(a skill.Actor) (*sdk.Server, error) {
 	s.addTrace(server, a)
 	s.addSnapshots(server, a)
 	return server, nil
+}
+
+// hideTools leaves tools out of the answers to tools/list. They can be called all the same: the registry refuses and
+// records these calls.
+func hideTools(hidden map[string]bool) sdk.Middleware {
+	return func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+			res, err := next(ctx, method, req)
+			if list, ok := res.(*sdk.ListToolsResult); ok && list != nil {
+				list.Tools = slices.DeleteFunc(list.Tools, func(t *sdk.Tool) bool { return hidden[t.Name] })
+			}
+			return res, err
+		}
+	}
 }
 
 func (s *Server) toolName(name string) string {
@@ -350,16 +367,18 @@ type TraceInput struct {
 
 // TraceEvent is a skill.Event. Hashes are in hexadecimal, as JSON has no numbers of 64 bits.
 type TraceEvent struct {
-	Seq    uint64     `json:"seq"`
-	Count  uint64     `json:"count,omitempty" jsonschema:"of calls that were rejected because too many waited"`
-	Tick   uint64     `json:"tick"`
-	Actor  string     `json:"actor"`
-	Skill  string     `json:"skill,omitempty"`
-	Cause  uint64     `json:"cause,omitempty"`
-	Held   uint64     `json:"held,omitempty" jsonschema:"of the end of a call that was held for approval: the number of its first event"`
-	Code   skill.Code `json:"code,omitempty" jsonschema:"missing if the call succeeded"`
-	Input  string     `json:"input,omitempty"`
-	Output string     `json:"output,omitempty"`
+	Seq   uint64 `json:"seq"`
+	Count uint64 `json:"count,omitempty" jsonschema:"of calls that were rejected because too many waited"`
+	Tick  uint64 `json:"tick"`
+	Actor string `json:"actor"`
+	Skill string `json:"skill,omitempty"`
+	Cause uint64 `json:"cause,omitempty"`
+	// Decision is the number of the decision of an agent that the call carried out.
+	Decision uint64     `json:"decision,omitempty" jsonschema:"of the call of an agent: the number of its decision"`
+	Held     uint64     `json:"held,omitempty" jsonschema:"of the end of a call that was held for approval: the number of its first event"`
+	Code     skill.Code `json:"code,omitempty" jsonschema:"missing if the call succeeded"`
+	Input    string     `json:"input,omitempty"`
+	Output   string     `json:"output,omitempty"`
 }
 
 // TraceOutput is the output of the tool "trace".
@@ -399,7 +418,7 @@ func (s *Server) addTrace(server *sdk.Server, a skill.Actor) {
 }
 
 func traced(e *skill.Event) TraceEvent {
-	v := TraceEvent{Seq: e.Seq, Tick: e.Tick, Actor: e.Actor, Skill: e.Skill, Cause: e.Cause, Held: e.Held, Code: e.Code}
+	v := TraceEvent{Seq: e.Seq, Tick: e.Tick, Actor: e.Actor, Skill: e.Skill, Cause: e.Cause, Decision: e.Decision.Number, Held: e.Held, Code: e.Code}
 	if e.Seq == 0 {
 		v.Count = e.Count
 		return v

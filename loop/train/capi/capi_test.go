@@ -47,6 +47,9 @@ func TestC(t *testing.T) {
 	command(t, ".", nil, gcc, "-std=c11", "-Wall", "-Wextra", "-Werror", "-o", program, "../clib/testdata/test.c",
 		"-L"+folder, "-levertick_train", "-Wl,-rpath,"+folder, "-lm")
 	t.Log(command(t, folder, nil, program, log))
+	for _, left := range []string{"400", "700"} { // MB
+		t.Log(command(t, folder, nil, program, "memory", left))
+	}
 	for _, sc := range worlds.Scenarios(evertick.Config{}) {
 		if sc.Name != "train/pushbox" {
 			continue

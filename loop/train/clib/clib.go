@@ -10,13 +10,17 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"unsafe"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/loop/train"
+	"github.com/evertick/evertick/loop/worldlog"
 	"github.com/evertick/evertick/physics/raster"
 )
 
@@ -105,12 +109,31 @@ func codeOf(err error) C.int32_t {
 	if err == nil {
 		return C.EVERTICK_OK
 	}
+	if ofFile(err) && !errors.Is(err, train.ErrWorld) {
+		return C.EVERTICK_EFILE
+	}
 	for _, c := range codes {
 		if errors.Is(err, c.err) {
 			return c.code
 		}
 	}
-	return C.EVERTICK_EWORLD
+	return C.EVERTICK_EOTHER // EWORLD would say that only a reset repairs the batch
+}
+
+// ofFile reports whether an error is one of the file system.
+func ofFile(err error) bool {
+	for _, is := range [...]error{fs.ErrPermission, fs.ErrExist, fs.ErrNotExist, worldlog.ErrLocked} {
+		if errors.Is(err, is) {
+			return true
+		}
+	}
+	var (
+		path   *fs.PathError
+		link   *os.LinkError
+		call   *os.SyscallError
+		number syscall.Errno
+	)
+	return errors.As(err, &path) || errors.As(err, &link) || errors.As(err, &call) || errors.As(err, &number)
 }
 
 // withoutBatch runs a call that belongs to no batch.
@@ -223,7 +246,7 @@ func evertick_train_go_create(name *C.evertick_text, config *C.evertick_train_co
 		if err != nil {
 			return err
 		}
-		b, err := train.New(def, cfg)
+		b, err := newBatch(def, cfg)
 		if err != nil {
 			return err
 		}
@@ -275,7 +298,7 @@ func configOf(c *C.evertick_train_config_in) (cfg train.Config, err error) {
 		name string
 		v    int64
 	}{{"worlds", int64(c.worlds)}, {"max_steps", int64(c.max_steps)}, {"workers", int64(c.workers)}, {"autoreset", int64(c.autoreset)}, {"reserved", int64(c.reserved)}} {
-		if f.v < 0 || f.v > 1<<30 || f.name == "autoreset" && f.v > 255 || f.name == "reserved" && f.v != 0 {
+		if f.v < 0 && (f.name != "max_steps" || f.v != train.NoLimit) || f.v > 1<<30 || f.name == "autoreset" && f.v > 255 || f.name == "reserved" && f.v != 0 {
 			return cfg, fault.Field(fault.ErrRange, "train: config."+f.name, f.v)
 		}
 	}
@@ -325,7 +348,7 @@ func evertick_train_go_describe(handle C.uint64_t, info *C.evertick_train_info) 
 		}
 		def := h.b.Definition()
 		var full C.evertick_train_info
-		if err := structSize("info", info.struct_size, unsafe.Sizeof(full), unsafe.Offsetof(full.agents), unsafe.Offsetof(full.steps_per_second)); err != nil {
+		if err := structSize("info", info.struct_size, unsafe.Sizeof(full), unsafe.Offsetof(full.agents), unsafe.Offsetof(full.steps_per_second), unsafe.Offsetof(full.masked)); err != nil {
 			return err
 		}
 		plain := h.b.Agents() == 1 && def.Obs.Parts == nil && def.Action.Parts == nil && def.Action.Each == nil
@@ -334,6 +357,9 @@ func evertick_train_go_describe(handle C.uint64_t, info *C.evertick_train_info) 
 		}
 		full = describe(def, h.b.Config())
 		full.struct_size = info.struct_size
+		if h.b.Masked() {
+			full.masked = 1
+		}
 		copy(bytesOf(unsafe.Pointer(info), uintptr(info.struct_size)), bytesOf(unsafe.Pointer(&full), uintptr(info.struct_size)))
 		return nil
 	})
@@ -343,7 +369,7 @@ func bytesOf(p unsafe.Pointer, n uintptr) []byte { return unsafe.Slice((*byte)(p
 
 func describe(def train.Definition, cfg train.Config) C.evertick_train_info {
 	info := C.evertick_train_info{
-		autoreset: C.uint32_t(cfg.Autoreset), worlds: C.int64_t(cfg.Worlds), max_steps: C.int64_t(cfg.MaxSteps),
+		autoreset: C.uint32_t(cfg.Autoreset), worlds: C.int64_t(cfg.Worlds), max_steps: C.int64_t(max(0, cfg.MaxSteps)),
 		obs_kind: C.uint32_t(def.Obs.Kind), obs_size: C.int64_t(def.Obs.Size()),
 		action_kind: C.uint32_t(def.Action.Kind), action_size: C.int64_t(def.Action.Size()),
 		choices: C.int64_t(def.Action.Choices), mask_size: C.int64_t(def.Action.MaskSize()), agents: C.int64_t(max(1, len(def.Agents))),
@@ -598,6 +624,9 @@ func evertick_train_go_load(handle C.uint64_t, world C.int64_t, data *C.evertick
 		}
 		if data == nil || length < 0 || int64(length) > 1<<31-1 {
 			return fault.Field(fault.ErrRange, "train: length of data", int64(length))
+		}
+		if err := room(2*uint64(length), "length of data", int64(length)); err != nil {
+			return err
 		}
 		return h.b.Load(i, unsafe.Slice((*byte)(unsafe.Pointer(data)), int(length)))
 	})

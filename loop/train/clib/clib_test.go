@@ -4,10 +4,22 @@ package clib
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/loop/replay"
+	"github.com/evertick/evertick/loop/train"
+	"github.com/evertick/evertick/loop/train/worlds"
+	"github.com/evertick/evertick/loop/worldlog"
 )
 
 // A handle names one batch only: its slot is used again with another handle.
@@ -77,5 +89,91 @@ func TestHeader(t *testing.T) {
 		if k := bytes.IndexFunc(line, func(r rune) bool { return r != '\t' && (r < ' ' || r > '~') }); k >= 0 {
 			t.Errorf("evertick_train.h:%d: byte %#x", i+1, line[k])
 		}
+	}
+}
+
+// Codes of the header that say what the caller may do next.
+const (
+	world = -8
+	file  = -11
+	other = -12
+)
+
+// The code of a failed world is that of failed worlds alone: it asks for a reset of all.
+func TestCodes(t *testing.T) {
+	full := fmt.Errorf("write: %w", syscall.ENOSPC)
+	for err, want := range map[error]int{
+		errors.New("broken"): other,
+		replay.ErrDiverged:   other,
+		full:                 file,
+		fmt.Errorf("%w: %w", worldlog.ErrPoisoned, full): file,
+		worldlog.ErrLocked: file,
+		&fs.PathError{Op: "open", Path: "x", Err: errors.ErrUnsupported}: file,
+		fs.ErrPermission:                                       file,
+		fmt.Errorf("%w: broken", train.ErrWorld):               world,
+		fmt.Errorf("%w: %w", train.ErrWorld, full):             world,
+		fmt.Errorf("%w: %w", train.ErrWorld, fault.ErrCorrupt): world,
+		fault.ErrCorrupt:                                       -4,
+		fault.Field(fault.ErrCapacity, "room", 3):              -6,
+	} {
+		if got := int(codeOf(err)); got != want {
+			t.Errorf("%v: code %d, want %d", err, got, want)
+		}
+	}
+	if codeOf(nil) != 0 {
+		t.Error("no error has a code")
+	}
+}
+
+// Wherever a log cannot be written, Export says so, and the worlds go on.
+func TestExportCodes(t *testing.T) {
+	b, err := train.New(worlds.PushBox().Definition(), train.Config{Record: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	buf := b.NewBuffers()
+	if err := errors.Join(b.Reset(train.Options{}, buf), b.Step(buf)); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	plain, locked, taken := filepath.Join(dir, "plain"), filepath.Join(dir, "locked"), filepath.Join(dir, "taken")
+	if err := errors.Join(os.WriteFile(plain, nil, 0o666), os.Mkdir(locked, 0o555)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Export(0, taken); err != nil {
+		t.Fatal(err)
+	}
+	folders := []string{plain, filepath.Join(plain, "below"), taken, filepath.Join(dir, strings.Repeat("n", 300)), ""}
+	if os.WriteFile(filepath.Join(locked, "try"), nil, 0o666) != nil { // root can write everywhere
+		folders = append(folders, filepath.Join(locked, "below"), locked)
+	}
+	for _, folder := range folders {
+		if _, err := b.Export(0, folder); int(codeOf(err)) != file {
+			t.Errorf("%.40q: code %d, %v", folder, codeOf(err), err)
+		}
+		if err := b.Step(buf); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The estimate is what a batch of the size allocates, whatever else its definition has.
+func TestEstimate(t *testing.T) {
+	for _, def := range []train.Definition{worlds.CartPole(), worlds.PushBox().Definition(), worlds.TagRaster().Definition(), worlds.TagTeam().Definition()} {
+		for _, n := range []int{2, 7, 16, 100, 200} {
+			cfg := train.Config{Worlds: n, Record: n == 100 && def.Name != "cartpole"}
+			got, want := estimate(def, cfg), allocated(def, cfg, uint64(n))
+			if got+20_000 < want*9/10 || got > want*11/10+20_000 {
+				t.Errorf("%s, %d worlds: an estimate of %d bytes for %d", def.Name, n, got, want)
+			}
+		}
+	}
+	failing := worlds.CartPole()
+	failing.New = func(int, bool) (train.Worlds, error) { panic("broken down") }
+	if got := estimate(failing, train.Config{Worlds: 50}); got != 0 {
+		t.Errorf("an estimate of %d for what panics", got)
+	}
+	if !enough(1<<20) || enough(1<<62) || room(1<<62, "data", 7) == nil {
+		t.Error("room for what there is none, or none for a little")
 	}
 }

@@ -9,6 +9,10 @@
    message about the last call on a batch. A call with an error has changed nothing, unless the
    code is EVERTICK_EWORLD or EVERTICK_EPANIC. No function aborts the process.
 
+   Memory: the Go runtime ends a process that has no memory left. evertick_train_create, load and render therefore ask first
+   whether there is room, and return EVERTICK_ECAPACITY. What create needs follows from a few worlds that it makes and begins.
+   Memory that worlds of your own allocate later, in steps, is not foreseen, nor that the system refuses a thread.
+
    Memory belongs to the caller. Buffers are read and written during a call and not kept; those of
    evertick_train_send belong to the library until evertick_train_recv, or close, returns. Set struct_size
    to the size of the struct: a library knows the sizes of earlier headers, and takes what they lack as zero.
@@ -46,12 +50,14 @@ enum {
 	                               that was sent, and not received, or the other way round */
 	EVERTICK_ECORRUPT = -4,     /* saved data that is truncated or altered */
 	EVERTICK_EUNSUPPORTED = -5, /* of another version or definition, or not recorded */
-	EVERTICK_ECAPACITY = -6,    /* too little room */
+	EVERTICK_ECAPACITY = -6,    /* too little room, or too little memory */
 	EVERTICK_EFLOATENV = -7,    /* the thread flushes denormals or rounds differently, because of a library
 	                               that was built with -ffast-math */
 	EVERTICK_EWORLD = -8,       /* a world has failed; evertick_train_reset of all worlds repairs it */
 	EVERTICK_EPANIC = -9,       /* a fault of the library; the batch can only be closed */
-	EVERTICK_EFORKED = -10      /* this process was forked from one that had loaded the library */
+	EVERTICK_EFORKED = -10,     /* this process was forked from one that had loaded the library */
+	EVERTICK_EFILE = -11,       /* a file or folder that cannot be read or written, or that is there already */
+	EVERTICK_EOTHER = -12       /* another error: of a definition that makes no worlds, for example */
 };
 
 enum { EVERTICK_FLOAT32 = 0, EVERTICK_UINT8 = 1, EVERTICK_INT32 = 2 };
@@ -68,7 +74,7 @@ typedef struct evertick_train_config {
 	int64_t worlds;
 	uint64_t first; /* number of the first world */
 	uint64_t seed;
-	int64_t max_steps;
+	int64_t max_steps; /* 0: those of the definition; -1: no limit */
 	int64_t workers;
 	uint32_t record;
 	uint32_t reserved; /* zero */
@@ -97,6 +103,9 @@ typedef struct evertick_train_info {
 	int64_t action_parts;
 	/* An earlier caller's struct may end here. */
 	double steps_per_second; /* of the time of a world, for films */
+	/* So may this one. */
+	uint32_t masked;   /* not 0: the worlds have masks; otherwise all flags of all masks are always 1 */
+	uint32_t reserved; /* zero */
 } evertick_train_info;
 
 /* A named part of a row of observations or actions: size numbers from offset. */
@@ -172,7 +181,7 @@ int32_t evertick_train_version(void);
    byte. With too little room it writes the length and returns ECAPACITY. */
 int32_t evertick_train_names(char *text, int64_t room, int64_t *length);
 
-/* Creates a batch. A null config is zero. */
+/* Creates a batch. A null config is zero. More worlds than there is memory for are ECAPACITY. */
 int32_t evertick_train_create(evertick_text *name, evertick_train_config_in *config, uint64_t *batch);
 
 /* Ends a batch, after a running call or a step that was sent. Its handle is ESTALE from then on. */
@@ -236,7 +245,7 @@ int32_t evertick_train_load(uint64_t batch, int64_t world, evertick_bytes *data,
 int32_t evertick_train_fork(uint64_t batch, int64_t from, int64_t to);
 
 /* Writes the last episode of a world as a log into a directory that has none. exported may be
-   null. */
+   null. A directory that cannot be written, or that has a log, is EFILE. */
 int32_t evertick_train_export(uint64_t batch, int64_t world, evertick_text *directory, evertick_train_exported *exported);
 
 #ifdef __cplusplus

@@ -44,6 +44,11 @@ func (h *batch) resize(width, height int) error {
 	if h.canvas != nil && h.canvas.Image().Rect.Dx() == width && h.canvas.Image().Rect.Dy() == height {
 		return nil
 	}
+	if min(width, height) > 0 && max(width, height) <= raster.MaxSize {
+		if err := room(5*uint64(width)*uint64(height), "width * height", int64(width)*int64(height)); err != nil {
+			return err
+		}
+	}
 	c, err := raster.New(width, height)
 	if err == nil {
 		h.canvas = c

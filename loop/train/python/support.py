@@ -44,6 +44,20 @@ def differs(a, b):
     return "" if same else f"{a} and {b}"
 
 
+def flat(info):
+    """An info with masks of several choices as a VectorEnv has them: rows, where one world has a tuple for each choice."""
+    out = {}
+    for key, value in info.items():
+        if isinstance(value, dict):
+            value = flat(value)
+        elif isinstance(value, np.ndarray) and value.dtype == object and any(isinstance(v, tuple) for v in value):
+            rows = [v if v is None else np.concatenate(v) for v in value]
+            width = next(len(r) for r in rows if r is not None)
+            value = np.array([np.zeros(width, np.int8) if r is None else r for r in rows])
+        out[key] = value
+    return out
+
+
 def marked(info):
     """An info without the rows that its masks do not mark."""
     out = {}

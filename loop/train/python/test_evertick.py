@@ -411,6 +411,11 @@ class Saving(unittest.TestCase):
                 envs.export(1, str(Path(folder, "log2\0")))
             with self.assertRaises(TypeError):
                 envs.export(1, None)
+            for taken in (Path(folder, "log"), __file__):
+                with self.assertRaises(evertick.FileError) as seen:
+                    envs.export(1, taken)
+                self.assertIsInstance(seen.exception, OSError)
+                envs.step(actions_of(envs, 3))
             envs.export(1, os.fsencode(Path(folder, "bytes")))
             self.assertEqual(sorted(os.listdir(folder)), ["bytes", "log"])
 
@@ -498,8 +503,18 @@ class One(unittest.TestCase):
             with self.assertRaises(evertick.StaleError):
                 env.step(0)
             env.reset(seed=1)
-            for good in (0, 1, np.int64(1), np.uint8(0), np.array(1), True):
-                self.assertIs(env.step(good)[2], False)
+            calls = []
+            sys.setprofile(lambda frame, event, arg: calls.append(frame.f_code.co_name) if event == "call" else None)
+            env.step(1)
+            sys.setprofile(None)
+            self.assertLess(len(calls), 9, calls)  # the short way
+            env.reset(seed=1)
+            twin = evertick.make("cartpole")
+            twin.reset(seed=1)
+            for good in (0, 1, np.int32(0), np.int64(1), np.uint8(0), np.array(1), True):
+                self.assertEqual(differs(env.step(good), twin.step(np.array(int(good), np.int32))), "")  # not by the short way
+                self.assertEqual(env.hash(), twin.hash())
+            twin.close()
             before = env.hash()
             for bad, error, words in (
                 (2, evertick.RangeError, r"world\[0\] = 2: 0 to 1"), (-1, evertick.RangeError, "= -1"), (0.0, TypeError, "dtype float64"),
@@ -525,6 +540,7 @@ class One(unittest.TestCase):
             env.reset()
             env.step([0, 0])
         with evertick.make("tag", max_episode_steps=-1) as env:
+            self.assertIsNone(env.max_episode_steps)
             env.reset(seed=1)
             self.assertFalse(any(env.step([0, 0])[3] for _ in range(700)))
         with self.assertRaises(ValueError):

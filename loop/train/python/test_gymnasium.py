@@ -3,14 +3,17 @@
 import functools
 import os
 import pickle
+import subprocess
+import sys
 import unittest
 import warnings
+from pathlib import Path
 
 import numpy as np
 
 import evertick
 from evertick import _register
-from support import MODES, differs, marked, single
+from support import MODES, differs, flat, marked, single
 
 try:
     import gymnasium
@@ -44,7 +47,7 @@ class Beside(unittest.TestCase):
 
     def equal(self, ours, theirs, where):
         self.assertEqual(differs(ours[:-1], theirs[:-1]), "", where)
-        self.assertEqual(differs(marked(ours[-1]), marked(theirs[-1])), "", where)
+        self.assertEqual(differs(marked(ours[-1]), marked(flat(theirs[-1]))), "", where)
         for key in (k for k in theirs[-1] if k.startswith("_")):
             self.assertEqual(differs(ours[-1][key], theirs[-1][key]), "", where)
 
@@ -87,7 +90,12 @@ class Beside(unittest.TestCase):
     @unittest.skipUnless(OWN, "not run: a library of one's own: EVERTICK_OWN_LIBRARY names none")
     def test_own(self):
         """Named parts, whose masks are a dict, and several choices."""
+        evertick.load(OWN).register("own")
+        registered = {env_id for env_id in gymnasium.registry if env_id.startswith("own/")}
+        self.addCleanup(lambda: [gymnasium.registry.pop(env_id) for env_id in registered])
         for name in ("boxes", "choices", "parts"):
+            with self.subTest(name, how="register"):
+                self.assertIn(f"own/{name}-v0", registered)
             for mode in MODES:
                 with self.subTest(name, mode=mode):
                     self.assertGreaterEqual(self.walk(name, mode, library=OWN)[0], 5)
@@ -264,6 +272,43 @@ class Registered(unittest.TestCase):
         with self.assertWarnsRegex(UserWarning, "again/cartpole-v0"):
             _register.register_world("again/cartpole-v0", "cartpole", library="/two.so")
         self.assertEqual(gymnasium.spec("again/cartpole-v0").kwargs["library"], "/two.so")
+
+    @unittest.skipUnless(OWN, "not run: a library of one's own: EVERTICK_OWN_LIBRARY names none")
+    def test_library(self):
+        """All that a library registers, make and make_vec make, with as many rows as worlds: no world of several agents."""
+        library = evertick.load(OWN)
+        before = set(gymnasium.registry)
+        library.register("own")
+        added = set(gymnasium.registry) - before
+        self.addCleanup(lambda: [gymnasium.registry.pop(env_id) for env_id in added])
+        self.assertEqual(added, {f"own/{name}-v0" for name in library.names() if not name.startswith("team")})
+        for env_id in added:
+            env, envs = gymnasium.make(env_id), gymnasium.make_vec(env_id, num_envs=3)
+            self.assertEqual((envs.num_envs, gymnasium.spec(env_id).max_episode_steps), (3, 6))
+            env.reset(seed=1)
+            env.step(env.action_space.sample())
+            env.close()
+            envs.close()
+
+    def test_other_processes(self):
+        """The default of Linux, fork, is refused, and the error says what to write; that works."""
+        try:
+            import cloudpickle  # noqa: F401
+        except ImportError:
+            self.skipTest("not run: AsyncVectorEnv: it needs cloudpickle")
+        options = {"vectorization_mode": "async", "num_envs": 2}
+        if sys.platform == "linux":
+            program = "import evertick, gymnasium; evertick.names(); gymnasium.make_vec('evertick/Tag-v0', vectorization_mode='async', vector_kwargs={'context': 'fork'})"
+            done = subprocess.run(
+                [sys.executable, "-W", "ignore", "-c", program], cwd=Path(__file__).parent, capture_output=True, text=True, timeout=300
+            )
+            self.assertIn("StaleError", done.stderr)
+            self.assertIn("vector_kwargs={'context': 'spawn'}", done.stderr)
+        envs = gymnasium.make_vec("evertick/Tag-v0", vector_kwargs={"context": "spawn"}, **options)
+        with evertick.make_vec("tag", 2) as ours:
+            self.assertEqual(envs.reset(seed=[3, 3])[0].shape, ours.reset(seed=[3, 3])[0].shape)
+            envs.step(envs.action_space.sample())
+        envs.close()
 
     def test_longer(self):
         """make can lengthen episodes as well: there is one limit, not two."""

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #ifndef _WIN32
+#include <sys/resource.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,6 +50,18 @@ static uint64_t create(const char *name, int64_t worlds, uint32_t autoreset, int
 	return batch;
 }
 
+/* Describes a batch. */
+static void limit_of(const char *name, evertick_train_config *c, int64_t want, uint32_t masked) {
+	evertick_train_info info;
+	uint64_t batch = 0;
+	memset(&info, 0, sizeof info);
+	info.struct_size = sizeof info;
+	WANT(evertick_train_create(name, c, &batch), EVERTICK_OK, 0);
+	WANT(evertick_train_describe(batch, &info), EVERTICK_OK, batch);
+	TRUE(info.max_steps == want && info.masked == masked);
+	WANT(evertick_train_close(batch), EVERTICK_OK, batch);
+}
+
 static void creation(void) {
 	evertick_train_config c;
 	uint64_t batch = 0;
@@ -79,6 +92,11 @@ static void creation(void) {
 	c.reserved = 0, c.max_steps = -3;
 	WANT(evertick_train_create("cartpole", &c, &batch), EVERTICK_ERANGE, 0);
 	TRUE(strstr(said(0), "config.max_steps = -3:") != NULL);
+	c.max_steps = -1;
+	limit_of("cartpole", &c, 0, 0);
+	limit_of("pushbox", &c, 0, 1);
+	c.max_steps = 0;
+	limit_of("cartpole", &c, 500, 0);
 	WANT(evertick_train_close(0), EVERTICK_ESTALE, 0);
 	WANT(evertick_train_close(1), EVERTICK_ESTALE, 0);
 	WANT(evertick_train_close(UINT64_MAX), EVERTICK_ESTALE, 0);
@@ -271,8 +289,74 @@ static void forks(void) {
 static void forks(void) {}
 #endif
 
+#ifdef __linux__
+/* The memory that this process has mapped, in bytes. */
+static rlim_t mapped(void) {
+	unsigned long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+	TRUE(f != NULL && fscanf(f, "%lu", &pages) == 1);
+	if (f != NULL) fclose(f);
+	return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+/* With this much memory left, any number of worlds of each name either begins or is refused, and then fewer begin. */
+static void memory(rlim_t left) {
+	static const char *const names[] = {"cartpole", "pushbox", "tag", "tag-raster", "tag-team"};
+	struct rlimit r;
+	size_t k;
+	TRUE(evertick_train_version() > 0); /* the Go runtime, which reserves much address space, has begun */
+	TRUE(getrlimit(RLIMIT_AS, &r) == 0);
+	r.rlim_cur = mapped() + left;
+	TRUE(setrlimit(RLIMIT_AS, &r) == 0);
+	for (k = 0; k < sizeof names / sizeof *names; k++) {
+		int64_t worlds, begun = 0, refused = 0;
+		for (worlds = (int64_t)1 << 20; worlds > 0; worlds /= 4) {
+			evertick_train_config c;
+			evertick_train_info info;
+			evertick_train_buffers b;
+			uint64_t batch = 0;
+			size_t rows;
+			void *seen;
+			int code;
+			memset(&c, 0, sizeof c);
+			c.struct_size = sizeof c, c.worlds = worlds, c.record = k > 0 && worlds % 8 == 0;
+			code = evertick_train_create(names[k], &c, &batch);
+			if (code == EVERTICK_ECAPACITY) {
+				TRUE(strstr(said(0), "config.worlds = ") != NULL && strstr(said(0), "memory") != NULL);
+				refused++;
+				continue;
+			}
+			TRUE(code == EVERTICK_OK);
+			memset(&info, 0, sizeof info);
+			info.struct_size = sizeof info;
+			WANT(evertick_train_describe(batch, &info), EVERTICK_OK, batch);
+			rows = (size_t)(worlds * info.agents * info.obs_size) * (info.obs_kind == EVERTICK_UINT8 ? 1 : 4);
+			seen = malloc(rows);
+			memset(&b, 0, sizeof b);
+			b.struct_size = sizeof b;
+			b.obs = (evertick_train_rows){seen, (int64_t)rows, info.obs_size * (info.obs_kind == EVERTICK_UINT8 ? 1 : 4)};
+			if (seen != NULL) {
+				WANT(evertick_train_reset(batch, NULL, &b), EVERTICK_OK, batch);
+				begun++;
+			}
+			free(seen);
+			WANT(evertick_train_close(batch), EVERTICK_OK, batch);
+		}
+		printf("%s: %d begun, %d refused\n", names[k], (int)begun, (int)refused);
+		TRUE(begun > 2 && (refused > 2 || k == 0));
+	}
+	printf("%d failed\n", failed);
+}
+#else
+static void memory(uint64_t left) { printf("not run: memory: no Linux, %d\n", (int)left); }
+#endif
+
 int main(int argc, char **argv) {
 	uint64_t one = 0, three = 1;
+	if (argc > 2) {
+		memory((unsigned)atoi(argv[2]) * 1048576u);
+		return failed > 0;
+	}
 	creation();
 	steps(1, &one);
 	steps(3, &three);
@@ -296,6 +380,9 @@ int main(int argc, char **argv) {
 		}
 		WANT(evertick_train_export(batch, 0, argv[1], &e), EVERTICK_OK, batch);
 		TRUE(e.steps == 20 && e.ticks == 21 && e.hash != 0);
+		WANT(evertick_train_export(batch, 0, argv[1], &e), EVERTICK_EFILE, batch); /* there is a log */
+		WANT(evertick_train_export(batch, 0, argv[0], &e), EVERTICK_EFILE, batch); /* there is a file */
+		WANT(evertick_train_step(batch, &b), EVERTICK_OK, batch);                  /* and the worlds go on */
 		WANT(evertick_train_close(batch), EVERTICK_OK, batch);
 	}
 	printf("%d failed\n", failed);

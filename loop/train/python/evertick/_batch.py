@@ -24,9 +24,13 @@ class Batch:
     """
 
     handle = 0  # 0: closed
-    sent = None  # the actions between send and recv
+    sent = ()  # the actions of send, and the codes of send and recv, as soon as they are known
+    moved = False  # load or fork has changed which rows take part in the next step, and live does not say so yet
     # These are of this process alone.
-    _loaded = ("lib", "handle", "buffers", "at", "sent", "shown", "shown_final", "shown_mask", "shown_final_mask")
+    _loaded = (
+        "lib", "handle", "buffers", "at", "own", "sent", "shown", "shown_final", "shown_mask", "shown_final_mask", "one_choice", "one_reward",
+        "one_terminated", "one_truncated",
+    )
 
     def __init__(self, name, worlds, *, seed, mode, workers, limit, first, record, library):
         self.name, self.mode, self.library = str(name), AutoresetMode(mode), library
@@ -43,7 +47,8 @@ class Batch:
         self.actions = np.zeros((n, self.action.size), self.action.dtype)  # copies of those that the library cannot read
         self.reward = np.zeros(n, np.float32)
         self.terminated, self.truncated, self.final = (np.zeros(n, np.bool_) for _ in range(3))
-        self.mask = np.zeros((n, sum(self.action.choices)), np.bool_)
+        # As Discrete.sample wants them. Where the worlds have no masks, all choices make sense, always.
+        self.mask = np.full((n, sum(self.action.choices)), not self.masked, np.int8)
         self.final_mask, self.live = np.zeros_like(self.mask), np.zeros(n, np.bool_)
         self._bind()
 
@@ -60,19 +65,26 @@ class Batch:
         b = self.buffers = _library.Buffers(struct_size=ctypes.sizeof(_library.Buffers))
         for name in ("obs", "reward", "terminated", "truncated", "final", "final_obs", "live"):
             setattr(b, name, _library.Rows.of(getattr(self, name)))
-        if self.action.choices:
+        if self.masked:
             b.mask, b.final_mask = _library.Rows.of(self.mask), _library.Rows.of(self.final_mask)
+        else:
+            self.mask.flags.writeable = False
+        b.actions = self.own = _library.Rows.of(self.actions)
         self.at = ctypes.byref(b)
         self.shown, self.shown_final = self.observation.of(self.obs), self.observation.of(self.final_obs)
-        masks = self.action.masks() if self.action.choices else None
-        self.shown_mask, self.shown_final_mask = (masks and masks.of(m) for m in (self.mask, self.final_mask))
+        self.shown_mask, self.shown_final_mask = (self.masks and self.masks.of(m) for m in (self.mask, self.final_mask))
+        # What one world reads and writes: items of a memoryview are made faster than those of an array.
+        flags = (memoryview(a) for a in (self.reward, self.terminated, self.truncated))
+        self.one_reward, self.one_terminated, self.one_truncated = flags
+        single = self.rows == 1 and self.action.single_choice
+        self.one_choice = memoryview(self.actions.reshape(-1)) if single else None
 
     def close(self):
         """Closes the worlds. Closing them twice is not an error."""
         handle, self.handle = self.handle, 0
         if handle and self.process == os.getpid():  # the library does not survive a fork
             self.lib.check(self.lib.call.close(handle))  # waits for a step that was sent
-            self.sent = None
+            self.sent = ()
 
     def __del__(self):
         try:
@@ -85,7 +97,7 @@ class Batch:
         if not self.handle:
             raise StaleError("the environment is closed")
         if self.process != os.getpid():
-            raise StaleError("the environment belongs to another process, from which this one was forked: start it by 'spawn'")
+            raise StaleError("the environment belongs to another process, from which this one was forked: " + _library.SPAWN)
 
     def call(self, name, *arguments):
         """Calls a function of the library."""
@@ -97,7 +109,8 @@ class Batch:
     def _describe(self):
         info = _library.Info(struct_size=ctypes.sizeof(_library.Info))
         self.call("describe", ctypes.byref(info))
-        self.limit = info.max_steps
+        self.limit = info.max_steps or None
+        self.masked = info.masked != 0
         rate = info.steps_per_second
         self.rate = int(rate) if rate == int(rate) else rate
         bounds = [np.zeros(n, np.float32) for n in (info.obs_size, info.obs_size, info.action_size, info.action_size)]
@@ -113,6 +126,7 @@ class Batch:
             self.call("choices", choices.ctypes.data, len(choices))
             bounds = [choices] * 4
         self.action = self._layout(_library.ACTION, info.action_parts, info.action_kind, shape, bounds[2:])
+        self.masks = self.action.masks() if self.action.choices else None
 
     def _layout(self, space, count, kind, shape, bounds):
         """The layout of rows; bounds are those of each number, or twice the number of its choices."""
@@ -130,8 +144,16 @@ class Batch:
         """Begins episodes: of all worlds, or where only is true.
 
         seed is None for the next episode of each, a number for the first episode of that seed, or a
-        list with an entry of either kind for each world.
+        list with an entry of either kind for each world. A step that was sent is received and dropped, unless only says
+        that some worlds go on from it.
         """
+        if self.pending and only is None:
+            try:
+                self.recv()
+            except EvertickError:  # the step was refused, or has failed, which a reset of all worlds repairs
+                pass
+        if not self.pending:
+            self.sent = ()
         if seed is None or np.ndim(seed) == 0:
             o = {} if seed is None else {"reseed": 1, "seed": unsigned("seed", seed)}
             self._reset(only, **o)
@@ -157,28 +179,45 @@ class Batch:
     def step(self, actions):
         """Steps all worlds."""
         a = self.readable(actions)
-        self.buffers.actions = _library.Rows.of(a)
+        self.buffers.actions = self.own if a is self.actions else _library.Rows.of(a)
         self.call("step", self.at)
+
+    def step_choice(self, choice):
+        """Steps one world with a choice that is one of its space."""
+        if not self.handle:
+            self.check_open()
+        self.one_choice[0] = choice
+        self.buffers.actions = self.own
+        code = self.lib.call.step(self.handle, self.at)  # which refuses forks as check_open does
+        if code != 0:
+            self.lib.check(code, self.handle)
+
+    # Ctrl-C raises KeyboardInterrupt between two instructions of Python, as after a call of the library and before its code
+    # has been assigned. Extending a list by a map is one instruction, so that the code is in the list if the call was made.
+
+    @property
+    def pending(self):
+        """Whether the library has a step that was sent, and not received."""
+        return len(self.sent) == 2 and self.sent[1] == 0
 
     def send(self, actions):
         """Begins a step of all worlds."""
         a = self.readable(actions)
-        self.buffers.actions = _library.Rows.of(a)
-        self.sent = a  # the library reads it: also if Ctrl-C ends this call after that of the library
-        try:
-            self.call("send", self.at)
-        except EvertickError:
-            self.sent = None
-            raise
+        self.buffers.actions = self.own if a is self.actions else _library.Rows.of(a)
+        self.sent = [a]  # the library reads it
+        self.sent.extend(map(self.lib.call.send, (self.handle,), (self.at,)))
+        self.lib.check(self.sent[1], self.handle)
 
     def recv(self):
         """Ends the step that was sent."""
-        try:
-            self.call("recv")
-        except EvertickError:
-            self.sent = None
-            raise
-        self.sent = None
+        self.check_open()
+        sent = self.sent
+        if len(sent) < 2 or sent[1] != 0:
+            raise StaleError("no step was sent")
+        if len(sent) == 2:
+            sent.extend(map(self.lib.call.recv, (self.handle,)))
+        self.sent = ()
+        self.lib.check(sent[2], self.handle)
 
     def ready(self):
         """Whether recv would return at once."""
@@ -189,8 +228,9 @@ class Batch:
     def readable(self, actions):
         """The array of actions itself, if the library can read it in place, or a copy that it can read."""
         self.check_open()
-        if self.sent is not None:  # the library may be reading the copy
-            raise StaleError("a step was sent, and not received")
+        if self.pending:  # the library may be reading the copy
+            raise StaleError("a step was sent, and not received: recv ends it, and reset drops it")
+        self.sent = ()
         to, parts = self.actions, self.action.parts
         if None in parts:
             part = parts[None]
@@ -216,11 +256,24 @@ class Batch:
             raise TypeError(f"{field}: dtype {a.dtype}, wants {'whole numbers' if choices else 'numbers'}")
         a = a.reshape(self.rows, -1)
         if choices:
-            bad = np.argwhere((a < 0) | (a >= part.choices))  # before a cast changes them
-            if len(bad):
-                self._refuse_choice(field, part, a, *bad[0])
+            out = (a < 0) | (a >= part.choices)  # before a cast changes them
+            if out.any():
+                bad = np.argwhere(out & self._stepped()[:, None])
+                if len(bad):
+                    self._refuse_choice(field, part, a, *bad[0])
+                a = a.copy()
+                a[out] = 0  # the step ignores them, as it only begins episodes there
         with np.errstate(over="ignore"):  # the library refuses infinities and names the world
             to[:, part.start : part.stop] = a
+
+    def _stepped(self):
+        """For each row, whether a step would step it and not only begin its episode."""
+        if self.moved:
+            live, unused = _library.Rows.of(self.live), np.empty_like(self.obs)
+            b = _library.Buffers(struct_size=ctypes.sizeof(_library.Buffers), obs=_library.Rows.of(unused), live=live)
+            self.call("observe", ctypes.byref(b))
+            self.moved = False
+        return self.live
 
     def _refuse_choice(self, field, part, a, row, k):
         where = f"choice of world[{row}]" if part.shape == () else f"choice of world {row}[{k}]"
@@ -251,11 +304,12 @@ class Batch:
 
     def load(self, world, data):
         """Replaces a world by a saved one."""
-        data = bytes(memoryview(data))
+        data, self.moved = bytes(memoryview(data)), True
         self.call("load", _index(world), data, len(data))
 
     def fork(self, source, target):
         """Makes world target a copy of world source."""
+        self.moved = True
         self.call("fork", _index(source), _index(target))
 
     def observe(self):
@@ -280,7 +334,7 @@ class Batch:
         state = {k: v for k, v in self.__dict__.items() if k not in self._loaded}
         if self.handle:
             self.check_open()
-            if self.sent is not None:
+            if self.pending:
                 raise StaleError("a step was sent, and not received: the environment cannot be copied")
             state["states"] = [self._saved(i) for i in range(self.worlds)]
         return state
@@ -344,4 +398,4 @@ def _text(name, v):
 def _limit(v):
     if v is None:
         return 0
-    return _NEVER if v == -1 else _number("max_episode_steps", v, 1)
+    return -1 if v == -1 else _number("max_episode_steps", v, 1)

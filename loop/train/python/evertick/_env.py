@@ -10,6 +10,9 @@ from ._library import RangeError, UnsupportedError
 from ._one import OneWorld
 
 
+_WHOLE = frozenset((int, np.int32, np.int64))
+
+
 def make(name: str, **options) -> "Env":
     """The environment of the world with a name, as gymnasium.make."""
     return Env(name, **options)
@@ -32,12 +35,13 @@ class Env(OneWorld, _gym.Env):
             name, 1, seed=seed, mode=AutoresetMode.DISABLED, workers=1, limit=max_episode_steps, first=first, record=record,
             library=library,
         )
-        if b.agents:
+        if len(b.agents) > 1:
             raise UnsupportedError(f"{name} has the agents {b.agents}: make it a ParallelEnv or a VectorEnv")
         super().reset(seed=int(seed))
         self.name, self.max_episode_steps = b.name, b.limit
         self.metadata = {**self.metadata, "render_fps": b.rate}
         self.observation_space, self.action_space = b.observation.space, b.action.space
+        self._choices = int(b.action.choices[0]) if b.one_choice is not None else 0
 
     def reset(self, *, seed=None, options=None):
         """Begins an episode: observation and info. seed is None for the next episode, or a number."""
@@ -51,8 +55,12 @@ class Env(OneWorld, _gym.Env):
         return self._observation(), self._info()
 
     def step(self, action):
-        """Observation, reward, terminated, truncated and info of a step. info has "action_mask" where actions are choices."""
+        """Observation, reward, terminated, truncated and info of a step. info has "action_mask" where actions are
+        choices, as sample of action_space takes it."""
         b = self._batch
+        if type(action) in _WHOLE and b.one_choice is not None and 0 <= action < self._choices:
+            b.step_choice(action)
+            return self._outcome()
         if isinstance(action, dict):
             action = {k: np.asarray(v)[None] for k, v in action.items()}
         else:
@@ -61,7 +69,11 @@ class Env(OneWorld, _gym.Env):
                 raise ValueError(f"action: shape {action.shape}, wants {self.action_space.shape}")
             action = action[None]
         b.step(action)
-        return self._observation(), float(b.reward[0]), bool(b.terminated[0]), bool(b.truncated[0]), self._info()
+        return self._outcome()
+
+    def _outcome(self):
+        b = self._batch
+        return self._observation(), b.one_reward[0], b.one_terminated[0], b.one_truncated[0], self._info()
 
     def observe(self):
         """The observation, for use after load."""
@@ -76,8 +88,15 @@ class Env(OneWorld, _gym.Env):
         return row(self._batch.shown, 0)
 
     def _info(self):
-        mask = self._batch.shown_mask
-        return {} if mask is None else {"action_mask": row(mask, 0)}
+        b = self._batch
+        return {} if b.masks is None else {"action_mask": b.masks.sampled(b.shown_mask, 0)}
+
+
+def described(name, library):
+    """How many agents a world has, and its limit of steps or None."""
+    b = Batch(name, 1, seed=0, mode=AutoresetMode.DISABLED, workers=1, limit=None, first=0, record=False, library=library)
+    b.close()
+    return max(1, len(b.agents)), b.limit
 
 
 class UntimedEnv(Env):

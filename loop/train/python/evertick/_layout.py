@@ -12,6 +12,7 @@ class Part:
         self.space, self.choices = space, choices  # choices: of each number
         self.shape = space.shape
         self.start, self.stop = start, start + int(np.prod(self.shape, dtype=int))
+        self.cuts = None  # of the masks of several choices: where the second and those after it begin
 
     @classmethod
     def box(cls, low, high, dtype, start=0):
@@ -41,6 +42,7 @@ class Layout:
         self.parts = parts  # by name; one without a name has the name None
         self.space = parts[None].space if None in parts else Dict({k: p.space for k, p in parts.items()})
         self.size = sum(p.stop - p.start for p in parts.values())
+        self.single_choice = parts[None].choices is not None and parts[None].shape == () if None in parts else False
         self.choices = [n for p in parts.values() for n in (() if p.choices is None else p.choices)]
 
     def of(self, rows):
@@ -55,8 +57,30 @@ class Layout:
         for name, part in self.parts.items():
             n = int(sum(part.choices))
             parts[name] = Part(Box(0, 1, (n,), np.int8), start)
+            if isinstance(part.space, MultiDiscrete):
+                parts[name].cuts = np.cumsum(part.choices)[:-1].tolist()
             start += n
-        return Layout(parts, np.bool_)
+        return Layout(parts, np.int8)
+
+    def sampled(self, tree, i):
+        """A copy of row i of masks, in the form that sample of the space of actions wants: of several choices a tuple."""
+        if None in self.parts:
+            return _cut(self.parts[None], tree[i])
+        return {k: _cut(p, tree[k][i]) for k, p in self.parts.items()}
+
+
+def _cut(part, mask):
+    mask = mask.copy()
+    return mask if part.cuts is None else tuple(np.split(mask, part.cuts))
+
+
+def rows_at(tree, at):
+    """Copies of the rows with these numbers, in an array of objects: arrays, or dicts of them."""
+    if isinstance(tree, dict):
+        rows = [dict(zip(tree, values)) for values in zip(*(v[at] for v in tree.values()))]
+    else:
+        rows = tree[at]
+    return np.array([*rows, None], object)[:-1]  # with None, rows of one shape do not become a matrix
 
 
 def copied(tree):
@@ -66,4 +90,4 @@ def copied(tree):
 
 def row(tree, i):
     """A copy of a row of an array, or of arrays by name."""
-    return {k: np.array(v[i]) for k, v in tree.items()} if isinstance(tree, dict) else np.array(tree[i])
+    return {k: v[i].copy() for k, v in tree.items()} if isinstance(tree, dict) else tree[i].copy()

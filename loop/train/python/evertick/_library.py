@@ -38,7 +38,7 @@ class UnsupportedError(EvertickError, RuntimeError):
 
 
 class CapacityError(EvertickError, RuntimeError):
-    """Too little room."""
+    """Too little room, or too little memory."""
 
 
 class FloatEnvError(EvertickError, RuntimeError):
@@ -48,6 +48,10 @@ class FloatEnvError(EvertickError, RuntimeError):
 
 class WorldError(EvertickError, RuntimeError):
     """A world has failed; reset repairs it."""
+
+
+class FileError(EvertickError, OSError):
+    """A file or folder that cannot be read or written, or that is there already."""
 
 
 class PanicError(EvertickError, RuntimeError):
@@ -65,8 +69,14 @@ _ERRORS = {
     -8: WorldError,
     -9: PanicError,
     -10: StaleError,
+    -11: FileError,
+    -12: EvertickError,
 }
-CAPACITY = -6
+CAPACITY, FORKED = -6, -10
+SPAWN = (
+    "start it by the context 'spawn' or 'forkserver' of multiprocessing; with Gymnasium by "
+    "gymnasium.make_vec(..., vectorization_mode='async', vector_kwargs={'context': 'spawn'})"
+)
 
 
 class Config(ctypes.Structure):
@@ -104,6 +114,8 @@ class Info(ctypes.Structure):
         ("obs_parts", ctypes.c_int64),
         ("action_parts", ctypes.c_int64),
         ("steps_per_second", ctypes.c_double),
+        ("masked", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
     ]
 
 
@@ -234,7 +246,8 @@ class Library:
     def check(self, code, batch=0):
         """Raises the error of a code."""
         if code != 0:
-            raise _ERRORS.get(code, EvertickError)(self.message(batch))
+            message = self.message(batch)
+            raise _ERRORS.get(code, EvertickError)(f"{message}. In Python, {SPAWN}" if code == FORKED else message)
 
     def make_vec(self, name: str, num_envs: int = 1, **options):
         """The VectorEnv of the worlds with a name."""
@@ -249,11 +262,17 @@ class Library:
         return Env(name, library=self.path, **options)
 
     def register(self, namespace: str) -> None:
-        """Registers all worlds with Gymnasium, as namespace/name-v0."""
+        """Registers the worlds of one agent with Gymnasium, as namespace/name-v0, with their limits of steps.
+
+        Those of several agents are no environments of Gymnasium: make_vec and ParallelEnv make them.
+        """
+        from ._env import described
         from ._register import register_world
 
         for name in self.names():
-            register_world(f"{namespace}/{name}-v0", name, library=self.path)
+            agents, limit = described(name, self.path)
+            if agents < 2:
+                register_world(f"{namespace}/{name}-v0", name, limit, library=self.path)
 
     def _text(self, function, *arguments):
         room, length = 4096, _i64()

@@ -35,7 +35,6 @@ class ParallelEnv(OneWorld, _Base):
         self.name, self.max_episode_steps = b.name, b.limit
         self.metadata = {"name": b.name, "render_modes": _render.MODES, "render_fps": b.rate}
         self.possible_agents = list(b.agents or ["agent_0"])
-        self.agents = []
         # A space for each: their samples are independent.
         self.observation_spaces = {a: copy.deepcopy(b.observation.space) for a in self.possible_agents}
         self.action_spaces = {a: copy.deepcopy(b.action.space) for a in self.possible_agents}
@@ -47,6 +46,11 @@ class ParallelEnv(OneWorld, _Base):
     def action_space(self, agent):
         """The space of the actions of an agent."""
         return self.action_spaces[agent]
+
+    @property
+    def agents(self) -> list:
+        """Those that take part in the next step."""
+        return [a for a, live in zip(self.possible_agents, self._batch.live.tolist()) if live]
 
     @property
     def num_agents(self) -> int:
@@ -64,61 +68,62 @@ class ParallelEnv(OneWorld, _Base):
         return self
 
     def reset(self, seed=None, options=None):
-        """Begins an episode: observations and infos. seed is None for the next episode, or a number."""
-        if options:
-            raise RangeError(f"options {sorted(options)}: there are none")
+        """Begins an episode: observations and infos. seed is None for the next episode, or a number.
+
+        options are for what wraps environments, as in PettingZoo: the worlds have none, and ignore them.
+        """
         if np.ndim(seed) != 0:
             raise TypeError(f"seed: a {type(seed).__name__}, wants a whole number")
         self._batch.reset(seed)
-        self.agents = list(self.possible_agents)
-        return self._rows(self._batch.shown), self._infos()
+        at = self._places()
+        return self._rows(at), self._infos(at)
 
     def step(self, actions):
         """Observations, rewards, terminations, truncations and infos of a step, of the agents that took part in it.
 
-        actions has one of each agent in `agents`. Infos have "action_mask" where actions are choices.
+        actions has one of each agent in `agents`. Infos have "action_mask" where actions are choices, as
+        sample of the action space takes it.
         """
-        if set(actions) != set(self.agents):
+        b, at = self._batch, self._places()
+        if actions.keys() != {a for a, _ in at}:
             raise RangeError(f"actions of {sorted(actions)}: wants those of {sorted(self.agents)}")
-        if not self.agents:
+        if not at:
             return {}, {}, {}, {}, {}
-        b = self._batch
-        b.step(self._gathered(actions))
-        flags = [{a: bool(of[i]) for a, i in self._places()} for of in (b.terminated, b.truncated)]
-        rewards = {a: float(b.reward[i]) for a, i in self._places()}
-        out = self._rows(b.shown), rewards, *flags, self._infos()
-        self.agents = [a for a in self.agents if not flags[0][a] and not flags[1][a]]
-        return out
+        b.step(self._gathered(actions, at))
+        outcomes = [{a: of[i] for a, i in at} for of in (b.one_reward, b.one_terminated, b.one_truncated)]
+        return self._rows(at), *outcomes, self._infos(at)
 
     def load(self, data: bytes):
         """Replaces the world by a saved one, and returns observations and infos."""
         b = self._batch
         b.load(0, data)
         b.observe()
-        self.agents = [a for a, live in zip(self.possible_agents, b.live) if live]
-        return self._rows(b.shown), self._infos()
+        at = self._places()
+        return self._rows(at), self._infos(at)
 
     def _places(self):
-        return [(a, i) for i, a in enumerate(self.possible_agents) if a in self.agents]
+        """The agents that take part in the next step, with their rows."""
+        live = self._batch.live.tolist()
+        return [(a, i) for i, a in enumerate(self.possible_agents) if live[i]]
 
-    def _gathered(self, actions):
+    def _gathered(self, actions, at):
         """The actions of all agents, zeros for those that do not take part."""
         some = next(iter(actions.values()))
         keys = list(some) if isinstance(some, dict) else [None]
         out = {}
         for key in keys:
             rows = [None] * len(self.possible_agents)
-            for agent, i in self._places():
+            for agent, i in at:
                 rows[i] = np.asarray(actions[agent] if key is None else actions[agent][key])
             out[key] = np.stack([np.zeros_like(next(r for r in rows if r is not None)) if r is None else r for r in rows])
         return out[None] if None in out else out
 
-    def _rows(self, tree):
-        return {a: row(tree, i) for a, i in self._places()}
+    def _rows(self, at):
+        return {a: row(self._batch.shown, i) for a, i in at}
 
-    def _infos(self):
-        mask = self._batch.shown_mask
-        return {a: {} if mask is None else {"action_mask": row(mask, i)} for a, i in self._places()}
+    def _infos(self, at):
+        b = self._batch
+        return {a: {} if b.masks is None else {"action_mask": b.masks.sampled(b.shown_mask, i)} for a, i in at}
 
     def __enter__(self):
         return self

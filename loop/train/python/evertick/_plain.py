@@ -94,6 +94,8 @@ class Discrete(Space):
         """Any choice, or one where the mask is not 0; 0 if there is none."""
         if mask is None:
             return self.dtype.type(self._random.integers(self.n))
+        if np.shape(mask) != (self.n,):
+            raise ValueError(f"mask: shape {np.shape(mask)}, wants {(int(self.n),)}")
         allowed = np.flatnonzero(mask)
         return self.dtype.type(self._random.choice(allowed) if len(allowed) else 0)
 
@@ -119,9 +121,14 @@ class MultiDiscrete(Space):
             x = np.array(x)
         return bool(self._fits(x) and np.all(x >= 0) and np.all(x < self.nvec))
 
-    def sample(self):
-        """Any choices."""
-        return self._random.integers(self.nvec, dtype=self.dtype)
+    def sample(self, mask=None):
+        """Any choices, or those where the masks, one of each choice, are not 0; 0 if there is none."""
+        if mask is None:
+            return self._random.integers(self.nvec, dtype=self.dtype)
+        if not isinstance(mask, tuple) or [len(m) for m in mask] != self.nvec.tolist():
+            raise ValueError(f"mask: wants a tuple of arrays of {self.nvec.tolist()} flags")
+        allowed = [np.flatnonzero(m) for m in mask]
+        return np.array([self._random.choice(a) if len(a) else 0 for a in allowed], self.dtype)
 
     def __eq__(self, other):
         return isinstance(other, MultiDiscrete) and np.array_equal(self.nvec, other.nvec)
@@ -151,9 +158,9 @@ class Dict(Space):
         """Whether x has an entry for each name, within its space."""
         return isinstance(x, dict) and x.keys() == self.spaces.keys() and all(x[k] in s for k, s in self.spaces.items())
 
-    def sample(self):
-        """A sample of each space."""
-        return {k: s.sample() for k, s in self.spaces.items()}
+    def sample(self, mask=None):
+        """A sample of each space, with its mask."""
+        return {k: s.sample() if mask is None else s.sample(mask[k]) for k, s in self.spaces.items()}
 
     def __getitem__(self, name):
         return self.spaces[name]

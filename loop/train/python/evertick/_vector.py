@@ -7,7 +7,7 @@ import numpy as np
 from . import _gym, _render
 from ._batch import Batch, new_seed
 from ._gym import AutoresetMode
-from ._layout import copied, row
+from ._layout import copied, rows_at
 from ._library import RangeError
 
 
@@ -41,7 +41,7 @@ class VectorEnv(_gym.VectorEnv):
 
     An environment pickles and copies with the state of all its worlds. The library does not survive a fork of the
     process that has loaded it: in the child every call is a StaleError. Start other processes by "spawn" or
-    "forkserver". An environment is for one thread at a time; others may use other environments meanwhile.
+    "forkserver": gymnasium.make_vec with vectorization_mode="async" needs vector_kwargs={"context": "spawn"}. An environment is for one thread at a time; others may use other environments meanwhile.
     """
 
     metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": _render.MODES, "render_fps": 60}  # an environment has the rate of its world
@@ -84,7 +84,9 @@ class VectorEnv(_gym.VectorEnv):
     def step(self, actions):
         """Steps all worlds: observations, rewards, terminated, truncated, info.
 
-        info has, where actions are choices, "action_mask", a flag for each choice; and in SAME_STEP, where an episode has
+        info has, where actions are choices, "action_mask": int8, 1 for each choice that makes sense, in a row for each world; of
+        several choices those of the first one come first. Worlds without masks have a row of ones, with copy=False always
+        the same array, which cannot be written. And in SAME_STEP, where an episode has
         ended, "final_obs", its last observation or None, and "final_info", with the masks of that observation. "_action_mask",
         "_final_obs" and "_final_info" mark the worlds that have them. With several agents "live" marks those that take part in the next step.
         """
@@ -93,11 +95,12 @@ class VectorEnv(_gym.VectorEnv):
 
     def send(self, actions) -> None:
         """Begins a step, which recv ends. Until then the actions may not be changed, arrays of copy=False not be read, and
-        other calls than ready and close are StaleErrors."""
+        other calls are StaleErrors, but ready, close, and a reset of all worlds, which drops the step."""
         self._batch.send(actions)
 
     def recv(self):
-        """Waits for the step of send, and returns what step returns. An invalid action is an error here."""
+        """Waits for the step of send, and returns what step returns. An invalid action is an error here. After Ctrl-C
+        another recv returns the step, unless the first one had got it and was about to return."""
         self._batch.recv()
         return self._outcome()
 
@@ -204,10 +207,12 @@ class VectorEnv(_gym.VectorEnv):
 
     def _add_final(self, info):
         b = self._batch
-        last = np.full(self.num_envs, None, object)
-        for i in np.flatnonzero(b.final):
-            last[i] = row(b.shown_final, i)
-        b.final_mask[~b.final] = False  # of earlier ends
+        last, at = np.full(self.num_envs, None, object), np.flatnonzero(b.final)
+        last[at] = rows_at(b.shown_final, at)
+        if b.masked:
+            b.final_mask[~b.final] = 0  # of earlier ends
+        else:
+            b.final_mask[:] = b.final[:, None]
         final_info = self._masks(b.shown_final_mask, b.final)
         info.update(final_obs=last, _final_obs=b.final.copy(), final_info=final_info, _final_info=b.final.copy())
 

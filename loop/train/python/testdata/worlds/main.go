@@ -27,6 +27,7 @@ func init() {
 		train.Part{Name: "steer", Space: train.Box(1, -1, 1)},
 		train.Part{Name: "aim", Space: train.Box(2, -2, 2)},
 	)))
+	train.Register(definition("solo", train.Choice(3), "only"))
 	train.Register(definition("team", train.Choice(3), "red", "blue"))
 	train.Register(definition("team-parts", parts, "left", "middle", "right"))
 }
