@@ -74,6 +74,9 @@ func (s *sampling) together(g *native.Grid) float64 {
 	return float64(2*pairs) / (float64(s.n) * float64(s.n-1))
 }
 
+// cost estimates what a query of n points costs: some cells, and the points in them.
+func (s *sampling) cost(g *native.Grid, n int) float64 { return 4 + float64(s.together(g)*float64(n)) }
+
 // part is a part of an axis, with as many cells as fit, or with a given number of cells.
 type part struct {
 	lo, hi float64
@@ -101,7 +104,7 @@ func (ix *Index) divide(x, y, z []float32, slots []uint32, l *layout, cell float
 		return cell
 	}
 	d.sort(l)
-	least := (4 + d.together(&ix.grid)*float64(n)) / 2
+	least := d.cost(&ix.grid, n) / 2
 	found := false
 	for _, spread := range spreads {
 		if !d.shadows(l, spread) {
@@ -111,7 +114,7 @@ func (ix *Index) divide(x, y, z []float32, slots []uint32, l *layout, cell float
 		if !ok {
 			continue
 		}
-		if cost := 4 + d.together(&d.grid)*float64(n); cost < least {
+		if cost := d.cost(&d.grid, n); cost < least {
 			d.best, least, cell, found = d.grid, cost, c, true
 		}
 		if found && least < mostTogether {
