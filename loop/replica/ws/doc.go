@@ -1,6 +1,7 @@
 // Package ws carries the frames of package replica over WebSocket (RFC 6455): a Handler for net/http lets browsers and
 // other clients join a replica.Server, and a Conn runs a replica.Client. No package of the core
-// imports it, so programs without it do not link its library, which itself has no dependencies.
+// imports it, so programs without it do not link its library, which itself has no dependencies. In a browser (js/wasm), where the page
+// has a WebSocket of its own, the package is empty.
 //
 // # Serving
 //
