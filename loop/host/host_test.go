@@ -162,7 +162,7 @@ func TestBadWorlds(t *testing.T) {
 		t.Fatal(err)
 	}
 	hash := mine.Hash()
-	if err := h.Add(host.World{Name: "taken", Scenario: walkers}); err != nil {
+	if err := h.Add(host.World{Name: "taken", Scenario: walkers, EstimateNs: 1}); err != nil {
 		t.Fatal(err)
 	}
 	broken := errors.New("broken")
