@@ -202,7 +202,7 @@ func (d *divider) widen(axis int, lo, hi float64) {
 	for i := range parts {
 		p, end := &parts[i], hi
 		if i+1 < len(parts) {
-			end = p.hi/2 + parts[i+1].lo/2
+			end = float64(p.hi/2) + float64(parts[i+1].lo/2)
 		}
 		margin := float64((p.hi - p.lo) / 16)
 		p.lo, p.hi = max(p.lo-margin, lo), min(p.hi+margin, end)
