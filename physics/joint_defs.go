@@ -34,7 +34,7 @@ type JointDef struct {
 	// ConstraintHertz in Hz and ConstraintDamping, a damping ratio, define the stiffness of the joint where it is not a
 	// spring: of its points, axes and limits. 0: Config.JointHertz, Config.JointDamping. The solver uses at most a
 	// quarter of the rate of the sub-steps as the frequency. It removes errors beyond 0.25 m or rad no faster than one of
-	// that size, but holds a load with the force that belongs to the error.
+	// that size; beyond 1 m or rad its force against a load grows with the error.
 	ConstraintHertz, ConstraintDamping float32
 }
 
