@@ -17,7 +17,7 @@ run: ## the capstone scene with its report; ARGS='-ticks 600 -level go' adds fla
 info: ## which level runs here, and why
 	@go run ./bench -info
 
-test: ## all tests, in the size that takes two minutes
+test: ## all tests, in the quick size
 	@$(MAKE) -s info || echo "no level line: ./bench does not build"
 	go test -short $(ARGS) ./...
 

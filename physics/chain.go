@@ -26,8 +26,8 @@ func (c Chain) String() string { return fmt.Sprintf("chain_%d.%d", c.index, c.ge
 //
 // A chain has one side, to the right of the direction from point to point. A loop with counter-clockwise points is
 // solid inside, like an island; one with clockwise points is solid outside, like a cave. The points of a floor go
-// from right to left. A shape whose middle is behind a segment passes through it. UnionOutlines returns the loops of a ground of
-// many boxes.
+// from right to left. A shape whose middle is behind a segment passes through it. UnionOutlines makes the
+// loops for a ground of many boxes.
 type ChainDef struct {
 	// Points in body coordinates, in metres, each at least 5 mm from the next. An open
 	// chain has 4 or more: the first and the last are ghosts, which define how the ground continues, and
