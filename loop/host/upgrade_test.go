@@ -126,7 +126,7 @@ func TestNewRunFromAWorld(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := newHost(t, host.Config{Workers: 1, Budget: 100})
-	if err := h.Add(host.World{Name: "w", Sim: sim, Scenario: next, Recorder: rec}); err != nil {
+	if err := h.Add(host.World{Name: "w", Sim: sim, Scenario: next, Recorder: rec, EstimateNs: 1}); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "it runs", func() bool { return statsOf(t, h, "w").Ticks > 20 })
