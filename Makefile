@@ -2,7 +2,7 @@
 # one pure Go, with the same results; "make run" and "make test" say which.
 
 # The packages that call kernels.
-KERNELS := $(patsubst %,./%/...,$(wildcard native spatial physics))
+KERNELS := ./native/... ./internal/rigid ./spatial/... ./physics/...
 FUZZTIME ?= 10s
 ARGS ?=
 # -short makes checks of other builds and machines as small as make ci does.
@@ -44,7 +44,7 @@ v3: ## all tests where the Go compiler may fuse (needs a CPU with AVX2 and FMA)
 
 # Tests that expect a fault need Go to report it.
 asan: ## kernel tests under AddressSanitizer
-	ASAN_OPTIONS=handle_segv=0 go test $(SHORT) -asan ./native/... ./spatial/...
+	ASAN_OPTIONS=handle_segv=0 go test $(SHORT) -asan ./native/... ./internal/rigid ./spatial/...
 
 clang: ## kernel tests and machine code as clang compiles them
 	CC=clang CGO_CFLAGS= go test $(SHORT) $(KERNELS)
@@ -82,16 +82,16 @@ web: ## out/web/index.html: the game of examples/server in a page, one file; nee
 	cd examples && go run github.com/evertick/evertick/inspect/twin/build -title bumper -o ../out/web/index.html ./web
 
 mcp: ## the module that serves skills over the Model Context Protocol
-	cd loop/skill/mcp && go vet ./... && go test ./...
+	cd skill/mcp && go vet ./... && go test ./...
 
 otel: ## the module that makes OpenTelemetry spans of the causal trace
-	cd loop/causal/otel && go vet ./... && go test ./...
+	cd causal/otel && go vet ./... && go test ./...
 
 jetstream: ## the module that ships logs over NATS JetStream
-	cd loop/worldlog/jetstream && go vet ./... && go test $(SHORT) ./...
+	cd worldlog/jetstream && go vet ./... && go test $(SHORT) ./...
 
 natswork: ## the module that spreads searches over NATS
-	cd loop/replay/search/natswork && go vet ./... && go test $(SHORT) ./...
+	cd replay/search/natswork && go vet ./... && go test $(SHORT) ./...
 
 fmt: ## format the Go files
 	gofmt -w .

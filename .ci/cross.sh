@@ -10,7 +10,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 
 failed=0
-numeric=(. ./native ./native/rigid ./spatial ./physics ./loop)
+numeric=(. ./native ./internal/rigid ./spatial ./physics ./loop)
 others=(./ecs ./loop/modules ./internal/statehash)
 short=${1-}
 

@@ -15,7 +15,7 @@ for beside in .. "$(git rev-parse --git-common-dir)/../.." "$(git config --get r
 	export PYTHONPATH="$(cd "$gymnasium" && pwd)${PYTHONPATH:+:$PYTHONPATH}"
 	break
 done
-out=$(EVERTICK_CAPI=1 go test -count=1 -v -timeout 20m ./loop/train/capi 2>&1 && EVERTICK_CAPI=1 go test -count=1 -v -timeout 20m -run Environment ./docs/guide 2>&1)
+out=$(EVERTICK_CAPI=1 go test -count=1 -v -timeout 20m ./train/capi 2>&1 && EVERTICK_CAPI=1 go test -count=1 -v -timeout 20m -run Environment ./docs/guide 2>&1)
 rc=$?
 echo "$out"
 exit $rc

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 
 failed=0
 numeric=(./spatial ./physics ./internal/scenes)
-others=(. ./ecs ./loop ./loop/replay ./internal/proof)
+others=(. ./ecs ./loop ./replay ./internal/proof)
 short=${1-}
 lib=$(go env GOROOT)/lib/wasm
 export CGO_ENABLED=0 GOARCH=wasm
@@ -21,12 +21,12 @@ else
 	# js/wasm has room for 8 kB of arguments and environment, which some machines exceed.
 	node="env -i PATH=$PATH HOME=${HOME-/} ${EVERTICK_SEED:+EVERTICK_SEED=$EVERTICK_SEED} ${RAPID_SEED:+RAPID_SEED=$RAPID_SEED} node --stack-size=8192 $lib/wasm_exec_node.js"
 	echo "the client in JavaScript"
-	node loop/replica/js/client_test.mjs $short || failed=1
+	node replica/js/client_test.mjs $short || failed=1
 	echo "js/wasm in node"
 	GOOS=js go test -short -exec "$node" "${others[@]}" || failed=1
 	GOOS=js go test -short -run "${short:+Golden|Hash|Snapshot|Restore|Copy}" -exec "$node" "${numeric[@]}" || failed=1
 	if [[ ! $short ]]; then
-		GOOS=js go test -short -exec "$node" ./loop/worldlog ./native ./native/rigid || failed=1
+		GOOS=js go test -short -exec "$node" ./worldlog ./native ./internal/rigid || failed=1
 	fi
 fi
 

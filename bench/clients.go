@@ -14,8 +14,8 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/loop/replica"
 	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/replica"
 )
 
 const clientsScene = "clients"

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/evertick/evertick/loop/replica"
+	"github.com/evertick/evertick/replica"
 )
 
 // The transport of the scene is TCP. Each frame has its length before it, as a uint32.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/loop/replica"
+	"github.com/evertick/evertick/replica"
 )
 
 // A client that only counts reads and writes these frames without a replica.Client: see docs/replica-wire.md.

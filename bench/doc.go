@@ -89,7 +89,7 @@
 //
 //	go run ./bench -scene clients -n 10000 -clients 1000 -hz 30
 //
-// reports what it costs to send a world to many clients by package loop/replica. All of the n entities
+// reports what it costs to send a world to many clients by package replica. All of the n entities
 // walk (x, y and angle change in every tick), in a square of such a size that a client sees -visible of
 // them on average, fewer at the walls. Each client owns one and sends an input about every second tick.
 // -slow is the share of clients that read 1 kB a second; the figures are those of the others, and the slow

@@ -15,11 +15,11 @@ import (
 	"strings"
 
 	"github.com/evertick/evertick"
-	"github.com/evertick/evertick/loop/replay"
-	"github.com/evertick/evertick/loop/train"
-	"github.com/evertick/evertick/loop/train/worlds"
 	"github.com/evertick/evertick/physics"
 	"github.com/evertick/evertick/physics/raster"
+	"github.com/evertick/evertick/replay"
+	"github.com/evertick/evertick/train"
+	"github.com/evertick/evertick/train/worlds"
 )
 
 // maxFrames is the most frames of a GIF, which are kept in memory.

@@ -15,10 +15,10 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick"
-	"github.com/evertick/evertick/loop/replay"
-	"github.com/evertick/evertick/loop/train"
 	"github.com/evertick/evertick/physics"
 	"github.com/evertick/evertick/physics/raster"
+	"github.com/evertick/evertick/replay"
+	"github.com/evertick/evertick/train"
 )
 
 // pictureOf returns the picture of a tick of a log of a training world, drawn without the command.

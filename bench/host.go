@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/host"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/loop/host"
 	"github.com/evertick/evertick/native"
 )
 

@@ -13,9 +13,9 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/loop/replay"
-	"github.com/evertick/evertick/loop/worldlog"
 	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/replay"
+	"github.com/evertick/evertick/worldlog"
 )
 
 const relaysScene = "relays"

@@ -12,9 +12,9 @@ import (
 
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/loop/replay"
-	"github.com/evertick/evertick/loop/replica"
-	"github.com/evertick/evertick/loop/worldlog"
+	"github.com/evertick/evertick/replay"
+	"github.com/evertick/evertick/replica"
+	"github.com/evertick/evertick/worldlog"
 )
 
 // relayCommand is the first argument of a process that follows the log. It is not for users.

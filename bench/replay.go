@@ -13,10 +13,10 @@ import (
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/scenes"
-	"github.com/evertick/evertick/loop/replay"
-	"github.com/evertick/evertick/loop/train/worlds"
-	"github.com/evertick/evertick/loop/worldlog"
 	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/replay"
+	"github.com/evertick/evertick/train/worlds"
+	"github.com/evertick/evertick/worldlog"
 )
 
 // errVerdict marks the verdict that runs or logs are not the same: exit status 1. Every other error

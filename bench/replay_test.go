@@ -13,7 +13,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/scenes"
-	"github.com/evertick/evertick/loop/replay"
+	"github.com/evertick/evertick/replay"
 )
 
 // logs runs a command on logs, and returns what it printed.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evertick/evertick/loop/train"
-	"github.com/evertick/evertick/loop/train/worlds"
+	"github.com/evertick/evertick/train"
+	"github.com/evertick/evertick/train/worlds"
 )
 
 // exported returns the log of an episode of 20 steps.

@@ -1,4 +1,4 @@
-/* Atan2 of package native/rigid, as package internal/trig computes it. */
+/* Atan2 of package internal/rigid, as package internal/trig computes it. */
 #ifndef EVERTICK_ATAN_H
 #define EVERTICK_ATAN_H
 

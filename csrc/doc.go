@@ -5,7 +5,7 @@
 //
 // The C files stand beside the Go files because the build cache hashes, and go mod
 // vendor copies, only the files of a package's own folder. Package csrc/rigid has the
-// kernels of package native/rigid; csrc.go says how it shares headers with this one.
+// kernels of package internal/rigid; csrc.go says how it shares headers with this one.
 // Instruction sets are chosen per function, by attribute: a -march flag would reach
 // the wrapper that cgo generates and break older CPUs before any choice is made.
 //

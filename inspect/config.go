@@ -7,9 +7,9 @@ import (
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/inspector"
-	"github.com/evertick/evertick/loop/replay"
-	"github.com/evertick/evertick/loop/replica"
-	"github.com/evertick/evertick/loop/worldlog"
+	"github.com/evertick/evertick/replay"
+	"github.com/evertick/evertick/replica"
+	"github.com/evertick/evertick/worldlog"
 )
 
 // ErrRange: a field of the Config, or an address, outside the documented range.

@@ -15,7 +15,7 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/inspector"
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/loop/replica"
+	"github.com/evertick/evertick/replica"
 )
 
 // sources are what the figures come from. Each may be read while the Sim runs.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/inspect"
-	"github.com/evertick/evertick/loop/replica"
+	"github.com/evertick/evertick/replica"
 )
 
 var (

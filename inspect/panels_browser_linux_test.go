@@ -11,7 +11,7 @@ import (
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/inspect"
 	"github.com/evertick/evertick/internal/browser"
-	"github.com/evertick/evertick/loop/replay"
+	"github.com/evertick/evertick/replay"
 )
 
 const (

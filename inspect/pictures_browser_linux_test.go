@@ -8,7 +8,7 @@ import (
 	"github.com/evertick/evertick/inspect"
 	"github.com/evertick/evertick/internal/browser"
 	"github.com/evertick/evertick/internal/scenes"
-	"github.com/evertick/evertick/loop/replay"
+	"github.com/evertick/evertick/replay"
 )
 
 // The pictures of the README and the guide:

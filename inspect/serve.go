@@ -13,8 +13,8 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/loop/replay"
-	"github.com/evertick/evertick/loop/worldlog"
+	"github.com/evertick/evertick/replay"
+	"github.com/evertick/evertick/worldlog"
 )
 
 // Server serves a Handler at an address of its own.

@@ -21,7 +21,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/inspect"
-	"github.com/evertick/evertick/loop/replay"
+	"github.com/evertick/evertick/replay"
 )
 
 // One line is enough; the end of the context frees the address and ends the goroutines.

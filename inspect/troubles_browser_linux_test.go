@@ -13,8 +13,8 @@ import (
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/inspect"
 	"github.com/evertick/evertick/internal/browser"
-	"github.com/evertick/evertick/loop/replay"
-	"github.com/evertick/evertick/loop/worldlog"
+	"github.com/evertick/evertick/replay"
+	"github.com/evertick/evertick/worldlog"
 )
 
 // A page says what is wrong with a simulation, shows what can be shown, and goes on by itself where that is possible.

@@ -101,7 +101,7 @@ func angleCode(angle float32, bits int) int32 {
 func signExtend(v int32, bits int) int32 { return v << (32 - bits) >> (32 - bits) }
 
 // QuantisePlanar computes the code of QuantiseAngle for the angle 2*Atan2(sin[i], cos[i]), with Atan2 of package
-// native/rigid. This is the angle of a rotation in a plane, of which the quaternion has sin[i] along the normal and
+// internal/rigid. This is the angle of a rotation in a plane, of which the quaternion has sin[i] along the normal and
 // cos[i] as its w; it need not have length one. NaN gives 0.
 //
 // It panics unless 2 <= bits <= 16; the rest is as with Quantise.

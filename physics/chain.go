@@ -6,8 +6,8 @@ import (
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/internal/wire"
-	"github.com/evertick/evertick/native/rigid"
 	"github.com/zeebo/xxh3"
 )
 

@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/rigid"
 )
 
 const (

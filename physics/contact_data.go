@@ -2,7 +2,7 @@ package physics
 
 import (
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native/rigid"
+	"github.com/evertick/evertick/internal/rigid"
 )
 
 // ContactData is a contact: two solid shapes that touched in the last step, and how. The two shapes identify it, as

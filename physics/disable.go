@@ -3,7 +3,7 @@ package physics
 import (
 	"math"
 
-	"github.com/evertick/evertick/native/rigid"
+	"github.com/evertick/evertick/internal/rigid"
 )
 
 // disableInvalid disables the bodies with a value out of range in the first columns, before such a value

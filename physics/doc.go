@@ -23,7 +23,7 @@
 //
 // A Step finds the pairs of shapes that are near each other and their contact points, and moves the bodies in
 // Config.SubSteps sub-steps with soft contacts that are warm-started from those of the last step. Package
-// native/rigid has these stages. Another solver can serve the same handles: physics/box2d wraps ByteArena/box2d,
+// internal/rigid has these stages. Another solver can serve the same handles: physics/box2d wraps ByteArena/box2d,
 // which is slower, whose bits depend on the machine, and which lacks the features that return ErrUnsupported there.
 // Importing physics alone does not link that library.
 //
@@ -31,7 +31,7 @@
 //
 // Entities have three axes, and bodies the two of Config.Plane. One rule defines the treatment of the
 // third axis wherever three components reach a body: in Pull, which reads the columns of the entities, in
-// evertick.Sim.CreateBody, and in the skills of package loop/skill.
+// evertick.Sim.CreateBody, and in the skills of package skill.
 //
 //   - A position keeps its third component. It belongs to the entity, as the height at which it is drawn and
 //     at which package spatial finds it. Bodies ignore it: two bodies that meet in the plane touch each

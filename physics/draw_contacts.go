@@ -1,6 +1,6 @@
 package physics
 
-import "github.com/evertick/evertick/native/rigid"
+import "github.com/evertick/evertick/internal/rigid"
 
 // contacts draws the contact points of solid shapes that touched in the last step.
 func (p *pen) contacts() {

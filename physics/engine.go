@@ -2,8 +2,8 @@ package physics
 
 import (
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/rigid"
 )
 
 // Engine is a solver that a World uses in place of that of this package. Most programs only pass one to

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/evertick/evertick/internal/enum"
-	"github.com/evertick/evertick/native/rigid"
+	"github.com/evertick/evertick/internal/rigid"
 	"github.com/zeebo/xxh3"
 )
 

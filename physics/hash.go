@@ -7,8 +7,8 @@ import (
 	"unsafe"
 
 	"github.com/evertick/evertick/internal/columns"
+	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/internal/statehash"
-	"github.com/evertick/evertick/native/rigid"
 )
 
 // ColumnHash is the hash of one column of the state.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/evertick/evertick/native/rigid"
+	"github.com/evertick/evertick/internal/rigid"
 )
 
 func TestHashSeesEveryColumn(t *testing.T) {

@@ -3,7 +3,7 @@ package physics
 import (
 	"math"
 
-	"github.com/evertick/evertick/native/rigid"
+	"github.com/evertick/evertick/internal/rigid"
 )
 
 // JointFrame is the point and the axis of a body at which a joint holds it.

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native/rigid"
+	"github.com/evertick/evertick/internal/rigid"
 )
 
 // jointRow is a definition of any kind of joint, without its bodies. It consists of 32-bit

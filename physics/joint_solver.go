@@ -1,6 +1,6 @@
 package physics
 
-import "github.com/evertick/evertick/native/rigid"
+import "github.com/evertick/evertick/internal/rigid"
 
 // jointColumns holds the data of joints, one element per joint. The elements of an unused number
 // are zero.

@@ -3,8 +3,8 @@ package physics
 import (
 	"math"
 
+	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/rigid"
 )
 
 // JointForce returns the force in N that the joint exerted on body B, in world coordinates, in the

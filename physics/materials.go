@@ -7,9 +7,9 @@ import (
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/internal/statehash"
 	"github.com/evertick/evertick/internal/wire"
-	"github.com/evertick/evertick/native/rigid"
 )
 
 // MaterialPair is the friction and the restitution of contacts between shapes of two user materials, in place of what

@@ -1,6 +1,6 @@
 package physics
 
-import "github.com/evertick/evertick/native/rigid"
+import "github.com/evertick/evertick/internal/rigid"
 
 const (
 	// skin is the distance in metres that characters keep from obstacles. Between half and

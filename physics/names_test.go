@@ -109,9 +109,9 @@ func TestMigrationPageNamesWhatThereIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	folders := map[string]string{
-		"": "physics", "physics.": "physics", "svg.": "physics/svg", "box2d.": "physics/box2d", "rigid.": "native/rigid",
+		"": "physics", "physics.": "physics", "svg.": "physics/svg", "box2d.": "physics/box2d", "rigid.": "internal/rigid",
 		"native.": "native", "evertick.": ".", "ecs.": "ecs", "spatial.": "spatial", "loop.": "loop",
-		"replay.": "loop/replay", "worldlog.": "loop/worldlog",
+		"replay.": "replay", "worldlog.": "worldlog",
 	}
 	known := map[string]names{}
 	checked := map[string]bool{}

@@ -1,6 +1,6 @@
 package physics
 
-import "github.com/evertick/evertick/native/rigid"
+import "github.com/evertick/evertick/internal/rigid"
 
 // RaysByForce returns the first shapes that rays hit, by rigid.CastRaysClosestOracle.
 func RaysByForce(w *World, q *Rays) ([]Shape, error) {

@@ -1,6 +1,6 @@
 package physics
 
-import "github.com/evertick/evertick/native/rigid"
+import "github.com/evertick/evertick/internal/rigid"
 
 // partsPerSide is the number of parts of each side of an outline. The force on a part is
 // computed for its middle.

@@ -3,7 +3,7 @@ package physics
 import (
 	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native/rigid"
+	"github.com/evertick/evertick/internal/rigid"
 )
 
 // Plane is a plane of the 3D world. Its methods implement the rule of the section "The plane" in the

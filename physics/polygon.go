@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native/rigid"
+	"github.com/evertick/evertick/internal/rigid"
 )
 
 // MaxPolygonVertices is the largest number of vertices of a Polygon.

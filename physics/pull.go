@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native/rigid"
+	"github.com/evertick/evertick/internal/rigid"
 )
 
 // Pull is the reverse of Sync: where the position or the rotation of an entity differs by any bit from what Sync has

@@ -5,8 +5,8 @@ import (
 	"strconv"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/rigid"
 )
 
 // QueryFilter selects the shapes that the queries of a batch find. The zero value finds all

@@ -2,7 +2,7 @@ package physics
 
 import (
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native/rigid"
+	"github.com/evertick/evertick/internal/rigid"
 )
 
 // Distances holds the distances between shapes, one element per query. The zero value is ready; reuse

@@ -2,7 +2,7 @@ package physics
 
 import (
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native/rigid"
+	"github.com/evertick/evertick/internal/rigid"
 )
 
 // Rays is a batch of rays: the points (X + f*DX, Y + f*DY) for fractions f from 0 to

@@ -2,8 +2,8 @@ package physics
 
 import (
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/rigid"
 )
 
 // The methods of this file query one shape of any body, also of a disabled one. Filters do not apply.

@@ -5,9 +5,9 @@ import (
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/internal/statehash"
 	"github.com/evertick/evertick/internal/wire"
-	"github.com/evertick/evertick/native/rigid"
 )
 
 // Restore replaces the state by that of a snapshot, which may come from a world of another

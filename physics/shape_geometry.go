@@ -2,7 +2,7 @@ package physics
 
 import (
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native/rigid"
+	"github.com/evertick/evertick/internal/rigid"
 )
 
 // ShapeKind returns the kind of s. Errors: ErrStale, and ErrUnsupported from another engine.

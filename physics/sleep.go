@@ -3,7 +3,7 @@ package physics
 import (
 	"slices"
 
-	"github.com/evertick/evertick/native/rigid"
+	"github.com/evertick/evertick/internal/rigid"
 )
 
 // Awake reports whether b is a live body that is simulated: not static, not disabled, and not

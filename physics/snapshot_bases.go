@@ -3,8 +3,8 @@ package physics
 import (
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/internal/wire"
-	"github.com/evertick/evertick/native/rigid"
 )
 
 // The frame of bases holds the rigid.BaseManifold of each contact with rigid.FlagBase, in their order: sixteen float32.

@@ -4,9 +4,9 @@ import (
 	"sync/atomic"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/internal/stagger"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/rigid"
 )
 
 // solver is the engine of this package. It computes in the columns themselves, with the

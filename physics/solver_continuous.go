@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/evertick/evertick/native/rigid"
+	"github.com/evertick/evertick/internal/rigid"
 )
 
 // continuousState is the memory of continuous collision, which keeps fast bodies from passing through thin ones. Only

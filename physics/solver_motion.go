@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native/rigid"
+	"github.com/evertick/evertick/internal/rigid"
 )
 
 func (s *solver) ApplyLinearImpulseToCenter(i int, impulse [2]float32) error {

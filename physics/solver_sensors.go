@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/evertick/evertick/native/rigid"
+	"github.com/evertick/evertick/internal/rigid"
 )
 
 // sensorSweep is the memory of the search for sensors that fast bodies pass within a step.

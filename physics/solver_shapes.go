@@ -3,7 +3,7 @@ package physics
 import (
 	"slices"
 
-	"github.com/evertick/evertick/native/rigid"
+	"github.com/evertick/evertick/internal/rigid"
 )
 
 // shapeColumns holds the data of shapes, one element per shape. The elements of an unused number are zero.

@@ -3,8 +3,8 @@ package physics
 import (
 	"math"
 
+	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/internal/statehash"
-	"github.com/evertick/evertick/native/rigid"
 )
 
 const (

@@ -1,7 +1,7 @@
 package physics
 
 import (
-	"github.com/evertick/evertick/native/rigid"
+	"github.com/evertick/evertick/internal/rigid"
 )
 
 // solve moves the bodies. The contacts have colours by now. The order of the stages is that of rigid.System.Step; all

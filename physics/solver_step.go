@@ -3,7 +3,7 @@ package physics
 import (
 	"slices"
 
-	"github.com/evertick/evertick/native/rigid"
+	"github.com/evertick/evertick/internal/rigid"
 )
 
 // Step runs the stages of package rigid in order. It fails only if the floating-point environment of a worker

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"math"
 
-	"github.com/evertick/evertick/native/rigid"
+	"github.com/evertick/evertick/internal/rigid"
 )
 
 // updateActive collects the active bodies when a step begins.

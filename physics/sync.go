@@ -6,8 +6,8 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/internal/stagger"
-	"github.com/evertick/evertick/native/rigid"
 )
 
 // Transforms are the columns to which Sync writes: position and rotation of the entities, one

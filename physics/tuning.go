@@ -7,8 +7,8 @@ import (
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/internal/wire"
-	"github.com/evertick/evertick/native/rigid"
 )
 
 // Tuning holds the rules of a world that SetTuning can change. All values are at most 1e6; 0 means

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native/rigid"
+	"github.com/evertick/evertick/internal/rigid"
 )
 
 // UnionOutlines returns the outlines of the union of boxes, each a closed loop of points: a ground of many boxes, such as

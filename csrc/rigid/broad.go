@@ -39,7 +39,7 @@ import "C"
 
 import "unsafe"
 
-// C structs that package native/rigid packs, as it has types of the same layout.
+// C structs that package internal/rigid packs, as it has types of the same layout.
 type (
 	Grid  = C.et_grid
 	Pairs = C.et_pairs

@@ -1,4 +1,4 @@
-// Package rigid is the C side of package native/rigid, as package csrc is that of
+// Package rigid is the C side of package internal/rigid, as package csrc is that of
 // native: one Go function per kernel, which checks nothing. It is a package of its
 // own so that users of ecs or spatial alone neither compile nor link it.
 //

@@ -1,4 +1,4 @@
-/* Poses of bodies, and transforms of the entities that they drive: see native/rigid/sync.go. */
+/* Poses of bodies, and transforms of the entities that they drive: see internal/rigid/sync.go. */
 #ifndef EVERTICK_RIGID_ENTITIES_H
 #define EVERTICK_RIGID_ENTITIES_H
 

@@ -17,7 +17,7 @@ import "C"
 
 import "unsafe"
 
-// C structs that package native/rigid fills from its types of the same layout.
+// C structs that package internal/rigid fills from its types of the same layout.
 type (
 	Poses      = C.et_poses
 	Boxes      = C.et_boxes

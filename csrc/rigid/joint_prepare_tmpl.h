@@ -36,7 +36,7 @@ static void look_up_joints(const et_system *s, const uint32_t *joint, et_joint_b
 /* The lanes whose parts have any of the bits. */
 HELPER(LEVEL) V(mask) having(V(u) parts, uint32_t bits) { return V(anyu)(parts, V(set1u)(bits)); }
 
-/* The softness of springs: see makeSoftness and springSoftness in package native/rigid. */
+/* The softness of springs: see makeSoftness and springSoftness in package internal/rigid. */
 typedef struct {
 	V(f) bias_rate, mass_scale, impulse_scale;
 } spring_lanes;
@@ -65,7 +65,7 @@ HELPER(LEVEL) spring_lanes spring_softness(const et_system *s, V(f) hertz, V(f) 
 	return soft_or_rigid(s, V(lt)(ZERO, hertz), bounded_softness(s, hertz, damping));
 }
 
-/* jointSoftnessOf in package native/rigid. */
+/* jointSoftnessOf in package internal/rigid. */
 HELPER(LEVEL) void prepare_softness(et_joint_block *b, uint32_t i, const et_system *s, V(mask) tuned,
                                     V(f) hertz, V(f) damping) {
 	const V(f) own_hertz = V(pick)(hertz, ZERO, hertz, V(set1)(s->step.joint_hertz));

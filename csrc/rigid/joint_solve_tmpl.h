@@ -194,7 +194,7 @@ HELPER(LEVEL) V(f) current_angle(const et_joint_block *b, uint32_t i, const join
 
 HELPER(LEVEL) V(f) clamp(V(f) a, V(f) limit) { return V(max)(V(min)(a, limit), V(negate)(limit)); }
 
-/* The softness of the iteration for a position error of some size: see slowed in package native/rigid. */
+/* The softness of the iteration for a position error of some size: see slowed in package internal/rigid. */
 HELPER(LEVEL) joint_softness slowed(const joint_step *it, V(f) size) {
 	const V(f) most = V(set1)(max_position_error), part = DIV(most, V(max)(size, most));
 	const V(f) damper = V(min)(MUL(part, V(set1)(max_bounded_error / max_position_error)), V(set1)(1.0f));
@@ -321,7 +321,7 @@ HELPER(LEVEL) V(f) locked_inv_mass_along(const joint_bodies *m, const constraint
 	return ADD(ADD(m->a[3], m->b[3]), MUL(MUL(locked_inv_inertia(m, angular_mass), arm), arm));
 }
 
-/* The inverse mass along the axis while the rows hold: see heldInvMassAlong in package native/rigid. */
+/* The inverse mass along the axis while the rows hold: see heldInvMassAlong in package internal/rigid. */
 HELPER(LEVEL) V(f) held_inv_mass_along(const et_joint_block *b, uint32_t i, const uint32_t kind, const joint_bodies *m,
                                        const constraint_axis *u, const constraint_axis *v) {
 	const V(f) mass = ADD(m->a[3], m->b[3]);
@@ -341,7 +341,7 @@ HELPER(LEVEL) V(f) lasting_impulse(joint_softness soft, V(f) total, V(f) old) {
 	return ADD(SUB(total, old), MUL(soft.impulse_scale, old));
 }
 
-/* The softness of all rows of a joint, for the position error of its other rows: see rowSoftness in package native/rigid. */
+/* The softness of all rows of a joint, for the position error of its other rows: see rowSoftness in package internal/rigid. */
 HELPER(LEVEL) joint_softness row_softness(const joint_step *it, const uint32_t kind, V(f) size, V(f) angle) {
 	return slowed(it, locks_angle(kind) ? V(max)(size, V(abs)(angle)) : size);
 }
@@ -417,7 +417,7 @@ HELPER(LEVEL) symmetric_matrix locked_point_matrix(const joint_bodies *m, V(f) m
 	return k;
 }
 
-/* The impulse of length bound for a velocity that is there without it: see bounded in package native/rigid. */
+/* The impulse of length bound for a velocity that is there without it: see bounded in package internal/rigid. */
 HELPER(LEVEL) void bounded_impulse(const symmetric_matrix *k, V(f) vx, V(f) vy, V(f) bound, V(f) *x, V(f) *y) {
 	const V(f) speed = V(sqrt)(DOT(vx, vy, vx, vy)), trace = ADD(k->xx, k->yy), max_shift = V(set1)(1e30f);
 	const V(f) shift = V(min)(V(max)(SUB(MUL(speed, inverse(bound)), trace), ZERO), max_shift);

@@ -53,7 +53,7 @@ import "C"
 
 import "unsafe"
 
-// C structs that package native/rigid packs, as it has types of the same layout.
+// C structs that package internal/rigid packs, as it has types of the same layout.
 type (
 	System    = C.et_system
 	Recycling = C.et_recycling

@@ -1,4 +1,4 @@
-/* The solver of package native/rigid: its System and the stages of a step. Structs mirror the Go types of the
+/* The solver of package internal/rigid: its System and the stages of a step. Structs mirror the Go types of the
  * same names. */
 #ifndef EVERTICK_RIGID_SYSTEM_H
 #define EVERTICK_RIGID_SYSTEM_H

@@ -15,7 +15,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/inspect"
-	"github.com/evertick/evertick/loop/replay"
+	"github.com/evertick/evertick/replay"
 )
 
 // guide:begin serve

@@ -15,12 +15,12 @@ import (
 func TestNames(t *testing.T) {
 	needExamples(t)
 	known := map[string]bool{}
-	for _, folder := range []string{".", "ecs", "native", "spatial", "physics", "physics/svg", "physics/raster", "loop", "loop/replay", "loop/replay/search", "loop/replay/search/natswork", "loop/worldlog", "loop/agent", "loop/agent/httpagent",
-		"loop/replica", "loop/replica/ws", "loop/host", "loop/worldlog/jetstream", "loop/skill", "loop/causal", "loop/train", "loop/train/worlds", "loop/train/clib", "bench/profile", "inspect", "inspect/twin",
+	for _, folder := range []string{".", "ecs", "native", "spatial", "physics", "physics/svg", "physics/raster", "loop", "replay", "replay/search", "replay/search/natswork", "worldlog", "agent", "agent/httpagent",
+		"replica", "replica/ws", "host", "worldlog/jetstream", "skill", "causal", "train", "train/worlds", "train/clib", "bench/profile", "inspect", "inspect/twin",
 		"examples/viewer", "examples/viewer/scene", "examples/server", "examples/server/bumper"} {
 		declared(t, filepath.Join("../..", folder), known)
 	}
-	for _, m := range regexp.MustCompile(`(?m)^    "(\w+)",$`).FindAllStringSubmatch(read(t, "../../loop/train/python/evertick/__init__.py"), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^    "(\w+)",$`).FindAllStringSubmatch(read(t, "../../train/python/evertick/__init__.py"), -1) {
 		known[m[1]] = true // of the Python package
 	}
 	// Words of systemd, Go, Kubernetes, Agones and of file names.

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/evertick/evertick/examples/server/bumper"
-	"github.com/evertick/evertick/loop/replica"
-	"github.com/evertick/evertick/loop/replica/ws"
+	"github.com/evertick/evertick/replica"
+	"github.com/evertick/evertick/replica/ws"
 )
 
 // guide:begin bot

@@ -22,7 +22,7 @@ import (
 	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/examples/server/bumper"
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/loop/replay"
+	"github.com/evertick/evertick/replay"
 )
 
 func main() {

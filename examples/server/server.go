@@ -13,9 +13,9 @@ import (
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/examples/server/bumper"
 	"github.com/evertick/evertick/inspect"
-	"github.com/evertick/evertick/loop/replay"
-	"github.com/evertick/evertick/loop/replica"
-	"github.com/evertick/evertick/loop/replica/ws"
+	"github.com/evertick/evertick/replay"
+	"github.com/evertick/evertick/replica"
+	"github.com/evertick/evertick/replica/ws"
 )
 
 // settings are the flags of the server. For serve the zero value works.

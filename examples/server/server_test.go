@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/evertick/evertick/examples/server/bumper"
-	"github.com/evertick/evertick/loop/replay"
-	"github.com/evertick/evertick/loop/replica"
+	"github.com/evertick/evertick/replay"
+	"github.com/evertick/evertick/replica"
 )
 
 // Two players meet over the network, one of them leaves, and the log reproduces the run.

@@ -20,10 +20,10 @@ import (
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/examples/server/bumper"
 	"github.com/evertick/evertick/internal/browser"
-	"github.com/evertick/evertick/loop/replay"
-	"github.com/evertick/evertick/loop/replica"
-	"github.com/evertick/evertick/loop/replica/ws"
-	"github.com/evertick/evertick/loop/worldlog"
+	"github.com/evertick/evertick/replay"
+	"github.com/evertick/evertick/replica"
+	"github.com/evertick/evertick/replica/ws"
+	"github.com/evertick/evertick/worldlog"
 )
 
 // page is the file of the page, once built is true.

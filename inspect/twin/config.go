@@ -2,7 +2,7 @@ package twin
 
 import (
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/loop/replay"
+	"github.com/evertick/evertick/replay"
 )
 
 // Config of a twin. Scenario is needed; the zero value of all else works.

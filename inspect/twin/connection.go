@@ -7,7 +7,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/loop/replica"
+	"github.com/evertick/evertick/replica"
 )
 
 // dialer begins a connection to a URL. It does not wait, and calls the functions of to from any goroutine.

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/loop/worldlog"
+	"github.com/evertick/evertick/worldlog"
 )
 
 const (

@@ -9,8 +9,8 @@ import (
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/loop/replay"
-	"github.com/evertick/evertick/loop/replica"
+	"github.com/evertick/evertick/replay"
+	"github.com/evertick/evertick/replica"
 )
 
 const (

@@ -16,8 +16,8 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/inspector"
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/loop/replay"
-	"github.com/evertick/evertick/loop/worldlog"
+	"github.com/evertick/evertick/replay"
+	"github.com/evertick/evertick/worldlog"
 )
 
 // The twin has the hash of the server after each tick, of the seed that the server has, and shows that Sim.

@@ -11,21 +11,21 @@ import (
 // tests that must notice. One build has them all; a variable of the environment chooses.
 var boundaryMutants = []struct{ name, file, old, new, pkg string }{
 	{"limit at its bound", "csrc/rigid/joint_solve_tmpl.h", "V(pick)(x, ZERO, V(set1)(1.0f), deep.mass_scale)",
-		"V(pick)(ZERO, x, deep.mass_scale, V(set1)(1.0f))", "native/rigid"},
+		"V(pick)(ZERO, x, deep.mass_scale, V(set1)(1.0f))", "internal/rigid"},
 	{"point at its greatest force", "csrc/rigid/joint_solve_tmpl.h", "V(lt)(MUL(limit, limit), DOT(x, y, x, y))",
-		"V(le)(MUL(limit, limit), DOT(x, y, x, y))", "native/rigid"},
+		"V(le)(MUL(limit, limit), DOT(x, y, x, y))", "internal/rigid"},
 	{"contact at distance 0", "csrc/rigid/contact_solve_tmpl.h", "V(pick)(separation, ZERO, V(set1)(1.0f), V(set1)(soft->mass_scale))",
-		"V(pick)(ZERO, separation, V(set1)(soft->mass_scale), V(set1)(1.0f))", "native/rigid"},
+		"V(pick)(ZERO, separation, V(set1)(soft->mass_scale), V(set1)(1.0f))", "internal/rigid"},
 	{"approach at the threshold", "csrc/rigid/contact_solve_tmpl.h", "V(lt)(approach, V(set1)(-threshold))",
-		"V(le)(approach, V(set1)(-threshold))", "native/rigid"},
+		"V(le)(approach, V(set1)(-threshold))", "internal/rigid"},
 	{"discs at the margin", "csrc/rigid/collide_tmpl.h", "V(both)(f.ok, V(upto)(separation, V(set1)(SPECULATIVE)))",
-		"V(both)(f.ok, V(less)(separation, V(set1)(SPECULATIVE)))", "native/rigid"},
-	{"equal axes", "csrc/rigid/collide_tmpl.h", "V(less)(*most, s)", "V(upto)(*most, s)", "native/rigid"},
+		"V(both)(f.ok, V(less)(separation, V(set1)(SPECULATIVE)))", "internal/rigid"},
+	{"equal axes", "csrc/rigid/collide_tmpl.h", "V(less)(*most, s)", "V(upto)(*most, s)", "internal/rigid"},
 	{"equal separations", "csrc/rigid/collide_tmpl.h", "V(less)(V(add)(sa, V(set1)(REFERENCE_TOLERANCE)), sb)",
-		"V(upto)(V(add)(sa, V(set1)(REFERENCE_TOLERANCE)), sb)", "native/rigid"},
+		"V(upto)(V(add)(sa, V(set1)(REFERENCE_TOLERANCE)), sb)", "internal/rigid"},
 	{"turn by a cosine alone", "csrc/rigid/bodies_tmpl.h",
-		"V(nequ)(V(asu)(r[6]), one) | V(nequ)(V(asu)(V(abs)(r[7])), zero)", "V(nequ)(V(asu)(V(abs)(r[7])), zero)", "native/rigid"},
-	{"zero of an entity", "csrc/rigid/entities_tmpl.h", "s->flip ? SUB(ZERO, sin) : sin", "s->flip ? V(negate)(sin) : sin", "native/rigid"},
+		"V(nequ)(V(asu)(r[6]), one) | V(nequ)(V(asu)(V(abs)(r[7])), zero)", "V(nequ)(V(asu)(V(abs)(r[7])), zero)", "internal/rigid"},
+	{"zero of an entity", "csrc/rigid/entities_tmpl.h", "s->flip ? SUB(ZERO, sin) : sin", "s->flip ? V(negate)(sin) : sin", "internal/rigid"},
 	{"no slack at the edges of cells", "csrc/radius_tmpl.h", "V(set1)(magnitude * 9.5367431640625e-7f)", "V(set1)(0.0f)", "native"},
 }
 
@@ -47,7 +47,7 @@ func TestBoundaryTeeth(t *testing.T) {
 			filepath.Join(dir, filepath.Base(pkg)), "-test.run", "AtBoundaries|AtTheirBounds|AtCellEdges")
 		return err
 	}
-	for _, pkg := range []string{"native", "native/rigid"} {
+	for _, pkg := range []string{"native", "internal/rigid"} {
 		if _, err := run(repo(t), nil, "go", "test", "-c", "-overlay", file, "-o", filepath.Join(dir, filepath.Base(pkg)), "./"+pkg); err != nil {
 			t.Fatal(err)
 		}

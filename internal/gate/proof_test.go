@@ -24,7 +24,7 @@ var proofMutants = []struct {
 }{
 	{"none", nil, "pure Go|gcc, level (avx2|neon)", "60", nil},
 	{"unwrapped-product", []change{
-		{"native/rigid/integrate.go", "sin := float32(oldSin[i]*st.C) + float32(oldCos[i]*st.S)", "sin := oldSin[i]*st.C + float32(oldCos[i]*st.S)"},
+		{"internal/rigid/integrate.go", "sin := float32(oldSin[i]*st.C) + float32(oldCos[i]*st.S)", "sin := oldSin[i]*st.C + float32(oldCos[i]*st.S)"},
 	}, "pure Go, GOAMD64=v3", "60", []string{
 		"differs from the reference", "made by physics.step: .*bodies", "column body.Sin: hash",
 		"entities: value of rotation", `bodies: value of body.Sin, body \d+ of slot \d+ \(ent_\d+\): \S+ \(0x\w+\) and \S+ \(0x\w+\)`,

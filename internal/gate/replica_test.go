@@ -10,18 +10,18 @@ var replicaMutants = []struct {
 }{
 	{"none", nil, ""},
 	{"forgotten birth", []change{
-		{"loop/replica/stays.go", "f.list = append(f.list, enters[0]|native.Young)", "f.list = append(f.list, enters[0])"},
-		{"loop/replica/stays.go", "f.list = append(f.list, slot|native.Young)", "f.list = append(f.list, slot)"},
-		{"loop/replica/delta.go", "slot |= native.Young", "_ = native.Young"},
+		{"replica/stays.go", "f.list = append(f.list, enters[0]|native.Young)", "f.list = append(f.list, enters[0])"},
+		{"replica/stays.go", "f.list = append(f.list, slot|native.Young)", "f.list = append(f.list, slot)"},
+		{"replica/delta.go", "slot |= native.Young", "_ = native.Young"},
 	}, `has lanes .*, want`},
-	{"base off by one", []change{{"loop/replica/encode.go", "e.f.tick-e.base.tick)", "e.f.tick-e.base.tick+1)"}}, `refuses a frame|has lanes .*, want`},
+	{"base off by one", []change{{"replica/encode.go", "e.f.tick-e.base.tick)", "e.f.tick-e.base.tick+1)"}}, `refuses a frame|has lanes .*, want`},
 	{"truncating quantiser", []change{{"native/quantise.go", "return int32(math.RoundToEven(float64(v)))", "return int32(v)"}}, `has lanes .*, want`},
-	{"no hysteresis", []change{{"loop/replica/views.go", "> s.viewConfig.Enter*s.viewConfig.Enter &&", "> s.viewConfig.Leave*s.viewConfig.Leave &&"}}, failsModel},
-	{"slots used again without a leave", []change{{"loop/replica/capture.go", "; id != was {", "; (id == 0) != (was == 0) {"}}, failsModel},
-	{"forgotten teleport", []change{{"loop/replica/capture.go", "s.teleports[i] |= word", "s.teleports[i] = word"}}, failsModel},
-	{"velocity of another change", []change{{"loop/replica/decode.go", "to[i] = sx(b, now[i]-was[d.from[i]])", "to[i] = sx(b, now[i]-was[d.from[i]]) &^ 1"}}, failsModel},
-	{"owned entity that left", []change{{"loop/replica/decode.go", "d.from[place] < int32(was)", "d.from[place] < int32(was)-1"}}, failsModel},
-	{"newest state instead of the base", []change{{"loop/replica/client.go", "if base = c.base(h.tick - h.age); base == nil {", "if base = newest; base == nil {"}}, failsModel},
+	{"no hysteresis", []change{{"replica/views.go", "> s.viewConfig.Enter*s.viewConfig.Enter &&", "> s.viewConfig.Leave*s.viewConfig.Leave &&"}}, failsModel},
+	{"slots used again without a leave", []change{{"replica/capture.go", "; id != was {", "; (id == 0) != (was == 0) {"}}, failsModel},
+	{"forgotten teleport", []change{{"replica/capture.go", "s.teleports[i] |= word", "s.teleports[i] = word"}}, failsModel},
+	{"velocity of another change", []change{{"replica/decode.go", "to[i] = sx(b, now[i]-was[d.from[i]])", "to[i] = sx(b, now[i]-was[d.from[i]]) &^ 1"}}, failsModel},
+	{"owned entity that left", []change{{"replica/decode.go", "d.from[place] < int32(was)", "d.from[place] < int32(was)-1"}}, failsModel},
+	{"newest state instead of the base", []change{{"replica/client.go", "if base = c.base(h.tick - h.age); base == nil {", "if base = newest; base == nil {"}}, failsModel},
 }
 
 const failsModel = "--- FAIL: TestModel"
@@ -33,7 +33,7 @@ func TestReplicaTeeth(t *testing.T) {
 			if i != 1 && testing.Short() {
 				t.Skip("one of the mutants: -short")
 			}
-			out, err := run(repo(t), []string{"CGO_ENABLED=0", "EVERTICK_SEED=7"}, "go", "test", "-vet=off", "-short", "-run", "^TestModel$", "-overlay", overlay(t, m.changes), "./loop/replica")
+			out, err := run(repo(t), []string{"CGO_ENABLED=0", "EVERTICK_SEED=7"}, "go", "test", "-vet=off", "-short", "-run", "^TestModel$", "-overlay", overlay(t, m.changes), "./replica")
 			switch {
 			case m.want == "" && err != nil:
 				t.Error(err)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evertick/evertick/loop/replay"
+	"github.com/evertick/evertick/replay"
 )
 
 // After Close every request is refused, of a live Sim as of a log.

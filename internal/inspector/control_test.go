@@ -8,7 +8,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/loop/replay"
+	"github.com/evertick/evertick/replay"
 )
 
 // post sends a body while the caller's goroutine advances the Sim, and returns the timeline after it.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/loop/replay"
+	"github.com/evertick/evertick/replay"
 )
 
 // comparison is what GET diff asks for: tick a of the log with tick b of it, or of the other log.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
-	"github.com/evertick/evertick/loop/replay"
+	"github.com/evertick/evertick/replay"
 )
 
 // bruteForce lists the differences of two pits another way: by the API that programs use, entity by entity and value by

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/evertick/evertick/loop/replay"
-	"github.com/evertick/evertick/loop/worldlog"
+	"github.com/evertick/evertick/replay"
+	"github.com/evertick/evertick/worldlog"
 )
 
 // A log whose first ticks were dropped is shown with the ticks that it has.

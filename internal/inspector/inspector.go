@@ -10,9 +10,9 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/loop/replay"
-	"github.com/evertick/evertick/loop/replica"
-	"github.com/evertick/evertick/loop/worldlog"
+	"github.com/evertick/evertick/replay"
+	"github.com/evertick/evertick/replica"
+	"github.com/evertick/evertick/worldlog"
 )
 
 // Config of an Inspector. The zero value works for a live Sim.

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/loop/replay"
-	"github.com/evertick/evertick/loop/worldlog"
+	"github.com/evertick/evertick/replay"
+	"github.com/evertick/evertick/worldlog"
 )
 
 const (

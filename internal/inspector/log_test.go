@@ -17,9 +17,9 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
-	"github.com/evertick/evertick/loop/replay"
-	"github.com/evertick/evertick/loop/worldlog"
 	"github.com/evertick/evertick/physics"
+	"github.com/evertick/evertick/replay"
+	"github.com/evertick/evertick/worldlog"
 )
 
 // pit is a scenario with some of everything that a log shows: bodies, a column, a tag, blobs, a state, entities that

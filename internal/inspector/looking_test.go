@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/evertick/evertick/loop/worldlog"
+	"github.com/evertick/evertick/worldlog"
 )
 
 // panelQueries ask for everything that the panels show.

@@ -9,9 +9,9 @@ import (
 	"unicode"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/agent"
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/loop/agent"
-	"github.com/evertick/evertick/loop/replica"
+	"github.com/evertick/evertick/replica"
 )
 
 // usualInputs is evertick.InputConfig.Capacity where that is 0.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
-	"github.com/evertick/evertick/loop/replica"
-	"github.com/evertick/evertick/loop/worldlog"
+	"github.com/evertick/evertick/replica"
+	"github.com/evertick/evertick/worldlog"
 )
 
 type queuesAnswer struct {

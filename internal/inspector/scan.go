@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/evertick/evertick/loop/worldlog"
+	"github.com/evertick/evertick/worldlog"
 )
 
 // contents is what a log holds, as far as it has been read.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/loop/worldlog"
+	"github.com/evertick/evertick/worldlog"
 )
 
 // timelineRoutes are the requests that move in time. Ticks are numbers of ticks that have run: 0 is the state before the

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/evertick/evertick"
-	"github.com/evertick/evertick/loop/causal"
+	"github.com/evertick/evertick/causal"
 )
 
 // traceLog holds the last steps of the causal trace of a live Sim.

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick"
-	"github.com/evertick/evertick/loop/agent"
-	"github.com/evertick/evertick/loop/causal"
-	"github.com/evertick/evertick/loop/replay"
-	"github.com/evertick/evertick/loop/worldlog"
+	"github.com/evertick/evertick/agent"
+	"github.com/evertick/evertick/causal"
+	"github.com/evertick/evertick/replay"
+	"github.com/evertick/evertick/worldlog"
 )
 
 type traceAnswer struct {

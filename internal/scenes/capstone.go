@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/agent"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/loop/agent"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/physics"
 	"github.com/evertick/evertick/spatial"

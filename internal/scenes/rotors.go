@@ -3,8 +3,8 @@ package scenes
 import (
 	"math"
 
+	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/native/rigid"
 	"github.com/evertick/evertick/physics"
 )
 

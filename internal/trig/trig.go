@@ -1,5 +1,5 @@
-// Package trig computes the arc tangent for native/rigid, which needs angles of bodies, and for native, which needs
-// codes of angles. native/rigid imports native, so the function is in a package below both. csrc/atan.h computes the
+// Package trig computes the arc tangent for internal/rigid, which needs angles of bodies, and for native, which needs
+// codes of angles. internal/rigid imports native, so the function is in a package below both. csrc/atan.h computes the
 // same bits.
 package trig
 
@@ -21,7 +21,7 @@ const (
 	quarter  = 0x3f490fdb // π/4
 )
 
-// Atan2 is Atan2 of package native/rigid; the comment there says what it promises. The angles of many bodies are
+// Atan2 is Atan2 of package internal/rigid; the comment there says what it promises. The angles of many bodies are
 // random, so it selects between results by integers, for which the compiler uses conditional moves.
 func Atan2(y, x float32) float32 {
 	bitsX, bitsY := math.Float32bits(x), math.Float32bits(y)

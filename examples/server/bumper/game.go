@@ -5,8 +5,8 @@ import (
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/loop/replay"
 	"github.com/evertick/evertick/physics"
+	"github.com/evertick/evertick/replay"
 )
 
 // Kinds of inputs. The Source of an input is the session of a player, from 1.

@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/loop/train"
-	_ "github.com/evertick/evertick/loop/train/clib" // the functions for C and Python
+	"github.com/evertick/evertick/train"
+	_ "github.com/evertick/evertick/train/clib" // the functions for C and Python
 )
 
 func init() {

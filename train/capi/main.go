@@ -1,0 +1,24 @@
+//go:build cgo
+
+// Command capi is the shared library with the worlds of package worlds. Package clib has its C interface:
+//
+//	go build -buildmode=c-shared -o libevertick_train.so ./train/capi
+package main
+
+import (
+	"github.com/evertick/evertick/train"
+	_ "github.com/evertick/evertick/train/clib"
+	"github.com/evertick/evertick/train/worlds"
+)
+
+func init() {
+	for _, name := range worlds.Names() {
+		def, err := worlds.ByName(name)
+		if err != nil {
+			panic(err)
+		}
+		train.Register(def)
+	}
+}
+
+func main() {}
