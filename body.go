@@ -2,6 +2,7 @@ package evertick
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/evertick/evertick/ecs"
@@ -197,4 +198,69 @@ func bodyTransforms(p *ecs.Vec3, r *ecs.Quat) physics.Transforms {
 func differ(a, b *physics.Transforms, slot ecs.Slot) bool {
 	return a.X[slot] != b.X[slot] || a.Y[slot] != b.Y[slot] || a.Z[slot] != b.Z[slot] ||
 		a.QX[slot] != b.QX[slot] || a.QY[slot] != b.QY[slot] || a.QZ[slot] != b.QZ[slot] || a.QW[slot] != b.QW[slot]
+}
+
+// moveBodySlots makes bodies drive the rows to which their entities have moved. It is an observer of World.OnReorder.
+func (s *Sim) moveBodySlots(from []ecs.Slot) {
+	if s.generation+1 != s.World.Generation() {
+		return // the world was restored: the bodies belong to entities of the old state
+	}
+	s.generation++
+	rows := 0
+	for _, slot := range from {
+		rows = max(rows, int(slot)+1)
+	}
+	to := s.slots[:0]
+	for range rows {
+		to = append(to, physics.NoSlot)
+	}
+	for i, slot := range from {
+		to[slot] = ecs.Slot(i)
+	}
+	s.slots = to
+	if s.moveErr == nil { // else the bodies are still in the slots before the first Reorder that they could not follow
+		s.moveErr = s.Physics.MoveSlots(to)
+	}
+}
+
+// ShiftOrigin moves the origin of the plane to the point offset: physics.World.ShiftOrigin for the bodies, and the same
+// subtraction for the Position of every entity along the two axes of the plane, with a body or without, also in
+// World.Previous, so that Interpolate draws no jump. Physics.Origin is where the origin is. A NaN stays as it is.
+//
+// A program shifts the coordinates that it keeps elsewhere: in columns, State, resources, Commands that wait, and the
+// camera. Index has the old coordinates until a tick updates it. Call ShiftOrigin from a system that decides by the
+// state, so that a replay does the same; or between ticks, as any other change. Errors are those of
+// physics.World.ShiftOrigin, and nothing has changed then.
+func (s *Sim) ShiftOrigin(offset [2]float32) error {
+	if err := s.Physics.ShiftOrigin(offset); err != nil {
+		return err
+	}
+	s.shiftColumns(&s.World.Position, offset)
+	if p := s.World.Previous(); p != nil {
+		s.shiftColumns(&p.Position, offset)
+	}
+	s.World.Position.Touch()
+	s.shifts++
+	return nil
+}
+
+func (s *Sim) shiftColumns(v *ecs.Vec3, offset [2]float32) {
+	second := v.Y
+	if s.Physics.Config().Plane == physics.XZ {
+		second = v.Z
+	}
+	s.shiftColumn(v.X, offset[0])
+	s.shiftColumn(second, offset[1])
+}
+
+// shiftColumn subtracts offset from the rows of entities.
+func (s *Sim) shiftColumn(column []float32, offset float32) {
+	offset += 0 // -0 would turn a position of -0 into 0
+	for i, word := range s.World.LiveMask() {
+		for ; word != 0; word &= word - 1 {
+			if v := &column[i<<6|bits.TrailingZeros64(word)]; *v == *v {
+				*v -= offset
+			}
+		}
+	}
 }

@@ -2,11 +2,14 @@ package evertick
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/bits"
 
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/loop"
+	"github.com/evertick/evertick/physics"
 )
 
 // Advance runs the ticks that have become due after elapsedNs nanoseconds of the host's time, by
@@ -130,116 +133,6 @@ func (s *Sim) Interpolate(out *ecs.Transforms) error {
 	return s.World.Interpolate(&s.ops, s.frame.Alpha32(), out)
 }
 
-// Timing is the duration of a phase in the last step, in nanoseconds.
-type Timing struct {
-	Phase string
-	Ns    int64
-}
-
-// PhaseStats summarises the durations of a phase, in nanoseconds, over Count steps. The quantiles
-// are off by at most 1/64 of themselves: see loop.Histogram.
-type PhaseStats struct {
-	Phase              string
-	Count              uint64
-	Sum                int64
-	P50, P95, P99, Max int64
-}
-
-// newHistogram returns nil under Config.Untimed.
-func (s *Sim) newHistogram() *loop.Histogram {
-	if s.config.Untimed {
-		return nil
-	}
-	return new(loop.Histogram)
-}
-
-// now reads the clock, or returns 0 under Config.Untimed.
-func (s *Sim) now() int64 {
-	if s.config.Untimed {
-		return 0
-	}
-	return s.clock.Now()
-}
-
-// recordTime records the duration of a phase in this step.
-func (s *Sim) recordTime(p *phase, ns int64) {
-	p.ns = ns
-	p.frameNs += ns
-	s.addTime(p.times, ns)
-}
-
-// addTime adds a duration to a histogram, which a Monitor may be reading.
-func (s *Sim) addTime(h *loop.Histogram, ns int64) {
-	if h == nil {
-		return
-	}
-	if m := s.monitor; m != nil {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-	}
-	h.Add(ns)
-}
-
-// recordStep records the duration of a step.
-func (s *Sim) recordStep(ns int64) {
-	s.stepNs = ns
-	s.addTime(s.stepTimes, ns)
-	s.frameNs += ns
-	s.frameSteps++
-}
-
-// Timings returns the duration of each phase of the last step, in the order in which they ran, and
-// of the whole step. The time between phases, for instance in hooks, counts only for the whole.
-// A phase that did not run in the mode of the tick took 0 ns. Phases that ran side by side add up to more
-// than the time that passed. A system added since then is listed with 0 ns. The slice is the Sim's
-// own and valid until the next step or Add. Other goroutines read these times by a Monitor.
-func (s *Sim) Timings() (phases []Timing, stepNs int64) {
-	_ = s.Check() // for the list of phases: Step reports the error
-	for i, p := range s.phases {
-		s.timings[i] = Timing{p.name, p.ns}
-	}
-	return s.timings, s.stepNs
-}
-
-// Stats returns the durations of each phase in the steps since New or ResetStats, in the order in
-// which they run, and those of the whole step, whose Phase is empty. A step that failed counts for
-// the phases that it completed, and a phase has no count of steps whose mode left it out. The slice
-// is the Sim's own and valid until the next call of Stats, or the next Add. Other goroutines read
-// them by a Monitor.
-func (s *Sim) Stats() (phases []PhaseStats, step PhaseStats) {
-	_ = s.Check()
-	for i, p := range s.phases {
-		s.stats[i] = statsOf(p.name, p.times)
-	}
-	return s.stats, statsOf("", s.stepTimes)
-}
-
-func statsOf(name string, h *loop.Histogram) PhaseStats {
-	if h == nil {
-		return PhaseStats{Phase: name}
-	}
-	return PhaseStats{
-		Phase: name, Count: h.Count(), Sum: h.Sum(),
-		P50: h.Quantile(0.5), P95: h.Quantile(0.95), P99: h.Quantile(0.99), Max: h.Max(),
-	}
-}
-
-// ResetStats makes Stats start anew.
-func (s *Sim) ResetStats() {
-	if s.config.Untimed {
-		return
-	}
-	_ = s.Check()
-	if m := s.monitor; m != nil {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-	}
-	for _, p := range s.phases {
-		p.times.Reset()
-	}
-	s.stepTimes.Reset()
-}
-
 // beginFrame resets the times of a frame.
 func (s *Sim) beginFrame() {
 	s.frameNs, s.frameSteps = 0, 0
@@ -267,8 +160,84 @@ func (s *Sim) slowestPhase() string {
 	for _, p := range s.phases {
 		excess := p.frameNs - int64(s.frameSteps)*p.times.Quantile(0.5)
 		if name == "" || excess > most || excess == most && p.frameNs > took {
-			name, most, took = p.name, excess, p.frameNs
+			name, most, took = p.Name, excess, p.frameNs
 		}
 	}
 	return name
+}
+
+// DrawOptions selects what AppendDraw draws.
+type DrawOptions struct {
+	// Bodies selects what is drawn of bodies in addition to their shapes.
+	Bodies physics.DrawOptions
+	// Radius of the discs that entities without a body are drawn as, in metres; the first component of Scale
+	// multiplies it. 0: 0.25.
+	Radius float32
+	// Tags colours entities without a body: the first of these tags that an entity has is that of its colour. Others have
+	// ColorEntity.
+	Tags []TagColor
+}
+
+// TagColor is the colour of entities with a tag.
+type TagColor struct {
+	Tag   ecs.Tag
+	Color physics.Color
+}
+
+// ColorEntity is the colour of entities without a body and without a tag of DrawOptions.Tags.
+const ColorEntity physics.Color = 0x3a6ea5
+
+// AppendDraw adds a picture of the present state to dst: the bodies, as physics.World.AppendDraw draws them, and a disc for
+// each entity that has none, in the order of slots, in the plane of the bodies. A radius of such a disc is along the first
+// axis of the entity if it is turned. What is not finite is left out.
+//
+// It does not change the state, and allocates nothing once dst has enough capacity. A radius that is negative is ErrRange,
+// one that is not finite ErrNotFinite; other errors are those of physics.World.AppendDraw. dst is then unchanged.
+func (s *Sim) AppendDraw(dst *physics.Drawing, o DrawOptions) error {
+	var err error
+	switch {
+	case !fault.Finite(o.Radius):
+		err = fault.Field(ErrNotFinite, "evertick: DrawOptions.Radius", o.Radius)
+	case o.Radius < 0:
+		err = fault.Field(ErrRange, "evertick: DrawOptions.Radius", o.Radius)
+	case o.Radius == 0:
+		o.Radius = 0.25
+	}
+	if err := errors.Join(err, o.Bodies.Validate()); err != nil {
+		return err
+	}
+	if err := s.Physics.AppendDraw(dst, o.Bodies); err != nil {
+		return err
+	}
+	for slot := range ecs.Slot(s.World.HighWater()) {
+		if id, alive := s.World.ID(slot); alive {
+			if _, has := s.Body(id); !has {
+				s.drawEntity(dst, &o, slot)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Sim) drawEntity(dst *physics.Drawing, o *DrawOptions, slot ecs.Slot) {
+	pos, q, plane := &s.World.Position, &s.World.Rotation, s.Physics.Config().Plane
+	at, _ := plane.Split([3]float32{pos.X[slot], pos.Y[slot], pos.Z[slot]})
+	c := physics.DrawnCircle{Center: at, Radius: o.Radius * max(s.World.Scale.X[slot], -s.World.Scale.X[slot]), Color: ColorEntity}
+	if !fault.Finite(at[0]) || !fault.Finite(at[1]) || !fault.Finite(c.Radius) {
+		return
+	}
+	for _, t := range o.Tags {
+		if mask := t.Tag.Mask(); uint(slot>>6) < uint(len(mask)) && mask[slot>>6]>>(slot&63)&1 != 0 {
+			c.Color = t.Color
+			break
+		}
+	}
+	w, turn := q.W[slot], q.Z[slot] // half the angle, as cosine and sine
+	if plane == physics.XZ {
+		turn = -q.Y[slot]
+	}
+	if n2 := float32(w*w) + float32(turn*turn); turn != 0 && n2 > 0 && fault.Finite(n2) {
+		c.Axis = [2]float32{(float32(w*w) - float32(turn*turn)) / n2, 2 * float32(w*turn) / n2}
+	}
+	dst.AddCircle(c, true)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/schedule"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/physics"
@@ -192,7 +193,7 @@ type Sim struct {
 	planMode    int      // the mode for which the groups list their active members; noMode: they do not yet
 	phases      []*phase // in the order of the plan
 	byInsertion []Pair
-	access      *accessTable
+	access      *schedule.Names
 	groupPool   *native.Pool
 	watched     []ecs.ColumnHash // of the state before a system or hook, for CheckAccess and CheckRender
 
@@ -273,18 +274,7 @@ func New(cfg Config) (*Sim, error) {
 	s.bodies = ecs.NewBinding(s.World, s.destroyBody)
 	s.bodySlots = s.Physics.Columns().Slot
 	s.World.OnReorder(s.moveBodySlots)
-	for _, p := range []*phase{
-		{name: "physics.step", run: s.stepPhysics, rank: rankAfter(BeforePhysics), modes: cfg.PhysicsModes, onSkip: s.skipPhysics},
-		{name: "physics.sync", run: s.syncBodies, rank: rankAfter(BeforePhysics), modes: cfg.PhysicsModes},
-		{name: "spatial.build", run: s.buildIndex, rank: rankAfter(AfterPhysics)},
-		{name: "commands", run: s.applyCommands, rank: rankAfter(AfterIndex)},
-		{name: "state.hash", run: s.hashTick, rank: rankAfter(AfterCommands)},
-	} {
-		s.addPhase(p)
-	}
-	if cfg.Reorder != (ReorderPolicy{}) {
-		s.addPhase(&phase{name: "world.reorder", run: s.reorder, rank: rankAfter(AfterPhysics)})
-	}
+	s.addOwnPhases()
 	s.stepTimes = s.newHistogram()
 	if cfg.Inputs.Arrivals != nil {
 		s.inputs.clock = s.clock
@@ -295,8 +285,20 @@ func New(cfg Config) (*Sim, error) {
 	return s, nil
 }
 
-// rankAfter returns the rank of the module's own phases that follow a stage.
-func rankAfter(stage Stage) int { return 2*int(stage) + 1 }
+// addOwnPhases adds the phases of the module itself, which follow the systems of a stage.
+func (s *Sim) addOwnPhases() {
+	add := func(stage Stage, name string, modes uint64, run func(*Tick) error, onSkip func()) {
+		s.addPhase(&phase{System: schedule.System{Name: name, Modes: modes}, rank: 2*int(stage) + 1, run: run, onSkip: onSkip})
+	}
+	add(BeforePhysics, "physics.step", s.config.PhysicsModes, s.stepPhysics, s.skipPhysics)
+	add(BeforePhysics, "physics.sync", s.config.PhysicsModes, s.syncBodies, nil)
+	add(AfterPhysics, "spatial.build", 0, s.buildIndex, nil)
+	if s.config.Reorder != (ReorderPolicy{}) {
+		add(AfterPhysics, "world.reorder", 0, s.reorder, nil)
+	}
+	add(AfterIndex, "commands", 0, s.applyCommands, nil)
+	add(AfterCommands, "state.hash", 0, s.hashTick, nil)
+}
 
 // Commands returns the list of commands that the phase "commands" of the running tick applies to the
 // world, or that of the next tick if no tick runs or the phase is over: see Tick.Commands. Observers
@@ -319,46 +321,41 @@ func (s *Sim) Seed() uint64 { return s.seed }
 // Dt returns the length of a tick in seconds.
 func (s *Sim) Dt() float32 { return s.dt }
 
-// WorldSource makes the entities of a world the source of a spatial.Gate. The Gate refuses or
-// rebuilds an index after entities were spawned, despawned or moved:
-//
-//	gate := spatial.NewGate(index, evertick.NewWorldSource(world), spatial.Refuse)
-//
-// It notices the movements for which Position.Touch was called. SetPosition, the synchronisation of
-// bodies and World.Apply call it. Code that writes to the columns directly has to call Touch
-// afterwards.
-type WorldSource struct {
-	world *ecs.World
-	slots []ecs.Slot
-	from  spatial.Stamp // of slots; without Position
+// SetWorkers replaces Config.Workers, and the workers of Physics and Index, from the next tick on. The number never
+// changes a result and is not part of the state. It is 1 to 1024: others are ErrRange, and nothing changes. An engine of
+// Config.Physics keeps its own number. SetWorkers panics within a step.
+func (s *Sim) SetWorkers(workers int) error {
+	if s.stepping {
+		panic("evertick: SetWorkers within a step")
+	}
+	if err := fault.Between("evertick: SetWorkers: workers", workers, 1, physics.MaxWorkers); err != nil {
+		return err
+	}
+	c := &s.config
+	if c.Physics.Engine == nil {
+		if err := s.Physics.SetWorkers(workers); err != nil {
+			return err
+		}
+		c.Physics.Workers = workers
+	}
+	if err := s.Index.SetWorkers(workers); err != nil {
+		return err
+	}
+	c.Workers, c.Spatial.Workers = workers, workers
+	s.groupPool, s.ops.Pool = native.NewPool(workers), native.NewPool(workers)
+	return nil
 }
 
-// NewWorldSource returns the source for w.
-func NewWorldSource(w *ecs.World) *WorldSource {
-	if w == nil {
-		panic("evertick: NewWorldSource: nil world")
-	}
-	return &WorldSource{world: w, slots: make([]ecs.Slot, 0, w.Cap())}
-}
+// Register adds the columns, tags and blobs that a struct declares to the World, and sets its fields
+// to their handles: see ecs.World.Register. Check also reports its errors. After an error no field is
+// set, so a set-up looks at the error, or calls Check, before it uses the columns.
+func (s *Sim) Register(columns any) error { return s.keepFault(s.World.Register(columns)) }
 
-// Stamp identifies the present state of the world. It changes nothing, and may be called from
-// several goroutines.
-func (s *WorldSource) Stamp() spatial.Stamp {
-	return spatial.Stamp{
-		Structure:  s.world.Version(),
-		Position:   s.world.Position.Version(),
-		Generation: s.world.Generation(),
+// keepFault keeps an error of the set-up for Check, and returns it.
+func (s *Sim) keepFault(err error) error {
+	if err != nil && !s.begun {
+		s.faults = append(s.faults, err)
+		s.planned = false
 	}
-}
-
-// Points returns the positions of all entities. The slots are valid until the next call.
-func (s *WorldSource) Points() spatial.Columns {
-	now := s.Stamp()
-	now.Position = 0
-	if now != s.from {
-		s.slots = s.world.LiveSlots(s.slots[:0])
-		s.from = now
-	}
-	p := &s.world.Position
-	return spatial.Columns{X: p.X, Y: p.Y, Z: p.Z, Slots: s.slots}
+	return err
 }

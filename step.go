@@ -8,7 +8,6 @@ import (
 	"runtime/trace"
 	"slices"
 
-	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native"
@@ -217,7 +216,7 @@ func (s *Sim) callTickHooks(name string, hook func(*Hooks) func(*Tick) error) er
 func (s *Sim) callSystemHooks(g *group, after bool) error {
 	s.hashBeforeHooks()
 	for _, p := range g.active {
-		s.running = p.name
+		s.running = p.Name
 		for _, h := range s.tickHooks {
 			name, f := "BeforeSystem", h.BeforeSystem
 			if after {
@@ -226,9 +225,9 @@ func (s *Sim) callSystemHooks(g *group, after bool) error {
 			if f == nil {
 				continue
 			}
-			f(s.newTick(), p.name)
+			f(s.newTick(), p.Name)
 			if err := s.checkHook(f); err != nil {
-				return s.phaseError(name+" of "+p.name, err)
+				return s.phaseError(name+" of "+p.Name, err)
 			}
 		}
 	}
@@ -246,7 +245,7 @@ func (s *Sim) runPhase(g *group) error {
 	}
 	err := s.callPhase(p)
 	now := s.now()
-	if err := s.phaseError(p.name, err); err != nil {
+	if err := s.phaseError(p.Name, err); err != nil {
 		return err
 	}
 	s.recordTime(p, now-s.lap)
@@ -261,12 +260,12 @@ func (s *Sim) runPhase(g *group) error {
 
 // callPhase calls a phase on the goroutine of Step.
 func (s *Sim) callPhase(p *phase) error {
-	s.running = p.name
+	s.running = p.Name
 	if p.labels != nil {
 		pprof.SetGoroutineLabels(p.labels)
 	}
 	if s.traceCtx != nil {
-		defer trace.StartRegion(s.traceCtx, p.name).End()
+		defer trace.StartRegion(s.traceCtx, p.Name).End()
 	}
 	if !s.config.CheckAccess {
 		return p.run(s.newTick())
@@ -367,14 +366,14 @@ func (g *group) Do(_, i int) {
 	p.err, p.panicked = errGoexit, nil
 	defer func() {
 		if v := recover(); v != nil {
-			p.panicked = loop.NewPanicError(s.tickN, p.name, v)
+			p.panicked = loop.NewPanicError(s.tickN, p.Name, v)
 		}
 	}()
 	if p.labels != nil {
 		pprof.SetGoroutineLabels(p.labels)
 	}
 	if s.traceCtx != nil {
-		defer trace.StartRegion(s.traceCtx, p.name).End()
+		defer trace.StartRegion(s.traceCtx, p.Name).End()
 	}
 	start := s.now()
 	p.tick = Tick{Sim: s, N: s.tickN, Dt: s.dt, commands: p.commands}
@@ -387,7 +386,7 @@ func (s *Sim) finishMember(p *phase) error {
 	if p.panicked != nil {
 		panic(p.panicked)
 	}
-	if err := s.phaseError(p.name, p.err); err != nil {
+	if err := s.phaseError(p.Name, p.err); err != nil {
 		return err
 	}
 	s.recordTime(p, p.ns)
@@ -395,32 +394,6 @@ func (s *Sim) finishMember(p *phase) error {
 		s.commands.Append(p.commands)
 	}
 	return nil
-}
-
-// buildIndex rebuilds the index even if no version has changed, because systems may write to
-// columns without calling Touch.
-func (s *Sim) buildIndex(*Tick) error {
-	p := s.source.Points()
-	err := s.Index.Build(p.X, p.Y, p.Z, p.Slots)
-	if errors.Is(err, ErrNotFinite) {
-		return s.nameNotFinite(err, p.Slots)
-	}
-	return err
-}
-
-// nameNotFinite names the entity and the coordinate that is not finite, since the index knows slots
-// only.
-func (s *Sim) nameNotFinite(err error, slots []ecs.Slot) error {
-	p := &s.World.Position
-	for _, slot := range slots {
-		for axis, column := range [3][]float32{p.X, p.Y, p.Z} {
-			if v := column[slot]; !fault.Finite(v) {
-				id, _ := s.World.ID(slot)
-				return fault.Field(ErrNotFinite, fmt.Sprintf("column position.%c of %s", "xyz"[axis], id), v)
-			}
-		}
-	}
-	return err
 }
 
 // maxRounds bounds how often the commands of one tick are applied.
@@ -441,4 +414,26 @@ func (s *Sim) applyCommands(*Tick) error {
 		return nil
 	}
 	return fault.Field(ErrRange, "evertick: rounds of commands that observers record", maxRounds)
+}
+
+// selectActive lists the phases that run in the mode of the tick.
+func (s *Sim) selectActive() {
+	for _, g := range s.plan {
+		g.active = g.active[:0]
+		for _, p := range g.members {
+			if p.RunsIn(s.tickMode) {
+				g.active = append(g.active, p)
+			} else {
+				p.ns = 0
+			}
+		}
+	}
+	s.planMode = int(s.tickMode)
+}
+
+// skip is called in place of a group in a tick in which no member runs.
+func (g *group) skip() {
+	if onSkip := g.members[0].onSkip; onSkip != nil { // only the module's own phases have one, and they are alone
+		onSkip()
+	}
 }

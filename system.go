@@ -2,10 +2,13 @@ package evertick
 
 import (
 	"context"
+	"errors"
+	"runtime/pprof"
 	"slices"
 
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/schedule"
 	"github.com/evertick/evertick/loop"
 )
 
@@ -73,15 +76,10 @@ func (t *Tick) Rand(entity ecs.ID, stream uint32) loop.Rand {
 
 // phase is a system, or one of the module's own phases.
 type phase struct {
-	name string
-	rank int // place in the tick: index in Sim.ranks
-	run  func(*Tick) error
+	schedule.System // as declared
 
-	before, after, reads, writes []string // as declared
-	readSet, writeSet            bitset
-	exclusive                    bool // never in a group with others
-
-	modes  uint64 // the modes in which it runs; 0: all
+	rank   int // place in the tick: index in Sim.ranks
+	run    func(*Tick) error
 	onSkip func() // is called in ticks in which the phase does not run; may be nil
 
 	ns      int64           // duration in the last step
@@ -181,11 +179,10 @@ func (s *Sim) addSystem(caller string, sys System) error {
 	if sys.Name == "" || s.phaseNamed(sys.Name) != nil {
 		return fault.Field(ErrRange, caller+": name", sys.Name)
 	}
-	s.addPhase(&phase{
-		name: sys.Name, rank: 2 * int(sys.Stage), run: sys.Run,
-		before: slices.Clone(sys.Before), after: slices.Clone(sys.After),
-		reads: slices.Clone(sys.Reads), writes: slices.Clone(sys.Writes), modes: sys.Modes,
-	})
+	s.addPhase(&phase{rank: 2 * int(sys.Stage), run: sys.Run, System: schedule.System{
+		Name: sys.Name, Before: slices.Clone(sys.Before), After: slices.Clone(sys.After),
+		Reads: slices.Clone(sys.Reads), Writes: slices.Clone(sys.Writes), Modes: sys.Modes,
+	}})
 	return nil
 }
 
@@ -206,4 +203,154 @@ func (s *Sim) Resource(name string) error {
 		s.resources = append(s.resources, name)
 	}
 	return nil
+}
+
+// Check reports every fault of the set-up at once. Step returns the same error before it begins,
+// and leaves the Sim as it is.
+//
+// The first errors are those that Register, Add, AddSystem, AddState, AddTimer and Resource have
+// returned before the first tick began, in the order of the calls. So a set-up may ignore them, and
+// call Check at its end. A later call or a Restore does not remove them: a Sim without the thing that
+// the call should have added must not run. To try another name after an error, build a new Sim, or
+// look up the names in Plan first. After the first tick has begun these calls only return their
+// errors.
+//
+// After them come the faults in the declarations of systems: names that do not exist, cycles, and
+// systems that write the same data in no order. They are ErrRange. You can mend them: add what is
+// missing, and Check no longer reports them.
+func (s *Sim) Check() error {
+	if s.planned {
+		return nil
+	}
+	return s.makePlan()
+}
+
+// Plan is the order in which the phases of a tick run.
+type Plan struct {
+	// Groups are the phases in their order. Those of one group run side by side.
+	Groups [][]string
+	// ByInsertion are the pairs of systems of which one writes what the other reads, and which run
+	// in the order in which they were added because nothing else orders them.
+	ByInsertion []Pair
+}
+
+// Pair is two systems, in the order in which they run, and what both name.
+type Pair struct {
+	First, Then string
+	Name        string
+}
+
+// Plan returns the order of the next step, or the error of Check.
+func (s *Sim) Plan() (Plan, error) {
+	if err := s.Check(); err != nil {
+		return Plan{}, err
+	}
+	plan := Plan{ByInsertion: slices.Clone(s.byInsertion)}
+	for _, g := range s.plan {
+		plan.Groups = append(plan.Groups, namesOf(g.members))
+	}
+	return plan, nil
+}
+
+// Systems returns the systems as they were added, in the order of Plan, or the error of Check. Phases
+// of the module itself, which Plan lists too, are missing.
+func (s *Sim) Systems() ([]System, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	var systems []System
+	for _, g := range s.plan {
+		for _, p := range g.members {
+			if p.rank%2 == 0 {
+				systems = append(systems, System{
+					Name: p.Name, Stage: Stage(p.rank / 2), Before: slices.Clone(p.Before), After: slices.Clone(p.After),
+					Reads: slices.Clone(p.Reads), Writes: slices.Clone(p.Writes), Modes: p.Modes, Run: p.run,
+				})
+			}
+		}
+	}
+	return systems, nil
+}
+
+// makePlan makes the plan of the next step, in new slices, since a running Step iterates over the
+// old ones. After an error the plan is the order of insertion, so that phases can be listed, and
+// the next Check tries again.
+func (s *Sim) makePlan() error {
+	all := slices.Concat(s.ranks[:]...)
+	stages := make([][]*schedule.System, len(s.ranks))
+	for rank, phases := range s.ranks {
+		for _, p := range phases {
+			stages[rank] = append(stages[rank], &p.System)
+		}
+	}
+	s.access = s.accessNames()
+	plan, errs := schedule.Make(stages, s.access)
+	s.byInsertion = nil
+	for _, pair := range plan.ByInsertion {
+		s.byInsertion = append(s.byInsertion, Pair(pair))
+	}
+	err := errors.Join(slices.Concat(s.faults, errs)...)
+	if s.planned = err == nil; !s.planned {
+		plan = schedule.Alone(len(all))
+	}
+	s.plan, s.phases, s.planMode = nil, nil, noMode
+	for _, indices := range plan.Groups {
+		g := &group{sim: s, active: make([]*phase, 0, len(indices))}
+		for _, i := range indices {
+			p := all[i]
+			if len(indices) > 1 && p.commands == nil {
+				p.commands = s.World.NewCommands()
+			}
+			if s.config.Labels && p.labels == nil { // here, so that a tick need not allocate them
+				p.labels = pprof.WithLabels(context.Background(), pprof.Labels("system", p.Name))
+			}
+			g.members = append(g.members, p)
+		}
+		s.plan = append(s.plan, g)
+		s.phases = append(s.phases, g.members...)
+	}
+	s.timings = make([]Timing, len(s.phases))
+	s.stats = make([]PhaseStats, len(s.phases))
+	return err
+}
+
+// accessNames lists the names that Reads and Writes may have now.
+func (s *Sim) accessNames() *schedule.Names {
+	names := schedule.NewNames()
+	d := s.World.Describe()
+	for _, c := range d.Columns {
+		names.Add(c.Name)
+	}
+	for _, t := range d.Tags {
+		names.AddTag(t.Name)
+	}
+	for _, b := range d.Blobs {
+		names.Add(b.Column)
+	}
+	for i := range s.states {
+		names.Add(s.states[i].column)
+	}
+	for _, name := range s.resources {
+		names.Add(name)
+	}
+	return names
+}
+
+func (s *Sim) phaseNamed(name string) *phase {
+	for _, phases := range s.ranks {
+		for _, p := range phases {
+			if p.Name == name {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+func namesOf(phases []*phase) []string {
+	names := make([]string, len(phases))
+	for i, p := range phases {
+		names[i] = p.Name
+	}
+	return names
 }

@@ -2,12 +2,83 @@ package evertick
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/physics"
+	"github.com/evertick/evertick/spatial"
 )
+
+// WorldSource makes the entities of a world the source of a spatial.Gate. The Gate refuses or
+// rebuilds an index after entities were spawned, despawned or moved:
+//
+//	gate := spatial.NewGate(index, evertick.NewWorldSource(world), spatial.Refuse)
+//
+// It notices the movements for which Position.Touch was called. SetPosition, the synchronisation of
+// bodies and World.Apply call it. Code that writes to the columns directly has to call Touch
+// afterwards.
+type WorldSource struct {
+	world *ecs.World
+	slots []ecs.Slot
+	from  spatial.Stamp // of slots; without Position
+}
+
+// NewWorldSource returns the source for w.
+func NewWorldSource(w *ecs.World) *WorldSource {
+	if w == nil {
+		panic("evertick: NewWorldSource: nil world")
+	}
+	return &WorldSource{world: w, slots: make([]ecs.Slot, 0, w.Cap())}
+}
+
+// Stamp identifies the present state of the world. It changes nothing, and may be called from
+// several goroutines.
+func (s *WorldSource) Stamp() spatial.Stamp {
+	return spatial.Stamp{
+		Structure:  s.world.Version(),
+		Position:   s.world.Position.Version(),
+		Generation: s.world.Generation(),
+	}
+}
+
+// Points returns the positions of all entities. The slots are valid until the next call.
+func (s *WorldSource) Points() spatial.Columns {
+	now := s.Stamp()
+	now.Position = 0
+	if now != s.from {
+		s.slots = s.world.LiveSlots(s.slots[:0])
+		s.from = now
+	}
+	p := &s.world.Position
+	return spatial.Columns{X: p.X, Y: p.Y, Z: p.Z, Slots: s.slots}
+}
+
+// buildIndex rebuilds the index even if no version has changed, because systems may write to
+// columns without calling Touch.
+func (s *Sim) buildIndex(*Tick) error {
+	p := s.source.Points()
+	err := s.Index.Build(p.X, p.Y, p.Z, p.Slots)
+	if errors.Is(err, ErrNotFinite) {
+		return s.nameNotFinite(err, p.Slots)
+	}
+	return err
+}
+
+// nameNotFinite names the entity and the coordinate that is not finite, since the index knows slots
+// only.
+func (s *Sim) nameNotFinite(err error, slots []ecs.Slot) error {
+	p := &s.World.Position
+	for _, slot := range slots {
+		for axis, column := range [3][]float32{p.X, p.Y, p.Z} {
+			if v := column[slot]; !fault.Finite(v) {
+				id, _ := s.World.ID(slot)
+				return fault.Field(ErrNotFinite, fmt.Sprintf("column position.%c of %s", "xyz"[axis], id), v)
+			}
+		}
+	}
+	return err
+}
 
 // ReorderKind is the Kind, and also the Source, of the inputs by which Sim.Reorder asks for a reorder. A host that takes
 // inputs from clients sets their Source itself, so that none asks for one.
@@ -101,27 +172,4 @@ func (s *Sim) reorderDue(t *Tick) bool {
 		}
 	}
 	return p.Every > 0 && t.N%uint64(p.Every) == 0 && s.Index.Disorder() > p.Disorder
-}
-
-// moveBodySlots makes bodies drive the rows to which their entities have moved. It is an observer of World.OnReorder.
-func (s *Sim) moveBodySlots(from []ecs.Slot) {
-	if s.generation+1 != s.World.Generation() {
-		return // the world was restored: the bodies belong to entities of the old state
-	}
-	s.generation++
-	rows := 0
-	for _, slot := range from {
-		rows = max(rows, int(slot)+1)
-	}
-	to := s.slots[:0]
-	for range rows {
-		to = append(to, physics.NoSlot)
-	}
-	for i, slot := range from {
-		to[slot] = ecs.Slot(i)
-	}
-	s.slots = to
-	if s.moveErr == nil { // else the bodies are still in the slots before the first Reorder that they could not follow
-		s.moveErr = s.Physics.MoveSlots(to)
-	}
 }
