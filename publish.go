@@ -5,9 +5,8 @@ import (
 	"sync/atomic"
 
 	"github.com/evertick/evertick/ecs"
-	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/publish"
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/native"
 )
 
 // PublishConfig says what a Publisher publishes. The zero value: all transforms.
@@ -32,22 +31,11 @@ type PublishConfig struct {
 // each reader has its own. It takes up to six times the memory of its columns below World.HighWater,
 // and up to twice that after HighWater has grown step by step.
 type Publisher struct {
-	sim        *Sim
-	clock      loop.Clock
-	ops        native.Ops // of the reader
-	columns    []ecs.ColumnView
-	transforms int // number of transforms among columns, which begin with them
-	tags       []ecs.Tag
-	closed     atomic.Bool
-
-	seq    uint64
-	latest uint32 // index of the view that was published last
-	views  [3]View
-	buffer tripleBuffer // of views
-
-	pages       [6]page
-	entitySets  [3]entitySet
-	zeros, ones []float32 // for transforms that are not published
+	sim    *Sim
+	clock  loop.Clock
+	closed atomic.Bool
+	frames *publish.Frames
+	views  [3]View // of frames
 }
 
 // Publish returns a new Publisher, which publishes after the ticks of each frame of Advance, Run and
@@ -58,35 +46,14 @@ type Publisher struct {
 // Transforms that is none of the ten, and a tag of another World. The transforms of the tick before
 // need Config.Previous.
 func (s *Sim) Publish(c PublishConfig) (*Publisher, error) {
-	p := &Publisher{sim: s, clock: s.clock, ops: native.Ops{Level: s.level}, tags: slices.Clone(c.Tags)}
-	if c.Transforms == nil {
-		c.Transforms = transformNames[:]
+	frames, err := publish.New(s.World, s.level, publish.Config(c))
+	if err != nil {
+		return nil, err
 	}
-	for i, name := range c.Transforms {
-		if !slices.Contains(transformNames[:], name) {
-			return nil, fault.Element(ErrRange, "evertick: Publish: Transforms", i, name)
-		}
-		if err := p.add("evertick: Publish: Transforms", i, name); err != nil {
-			return nil, err
-		}
-	}
-	p.transforms = len(p.columns)
-	for i, name := range c.Columns {
-		if err := p.add("evertick: Publish: Columns", i, name); err != nil {
-			return nil, err
-		}
-	}
-	for i, t := range c.Tags {
-		if !s.hasTag(t) {
-			return nil, fault.Element(ErrRange, "evertick: Publish: Tags", i, t.Name())
-		}
-	}
+	p := &Publisher{sim: s, clock: s.clock, frames: frames}
 	for i := range p.views {
-		p.views[i] = View{publisher: p, now: p.freePage(0), previous: p.freePage(0), entities: &p.entitySets[i], tags: make([][]uint64, len(p.tags))}
-		p.views[i].setSlices()
+		p.views[i].set(frames.Frame(i))
 	}
-	p.buffer.init()
-	p.latest = p.buffer.front
 	now := p.Now() // the first use of a SystemClock sets its origin, which two goroutines must not do at once
 	if len(s.publishers) == 0 {
 		s.frameAt = now // without publishers the running frame, if any, has not set it
@@ -99,15 +66,6 @@ func (s *Sim) Publish(c PublishConfig) (*Publisher, error) {
 // dropClosed drops the publishers that are closed.
 func (s *Sim) dropClosed() {
 	s.publishers = slices.DeleteFunc(s.publishers, func(p *Publisher) bool { return p.closed.Load() })
-}
-
-// hasTag reports whether a tag is one of the World.
-func (s *Sim) hasTag(t ecs.Tag) bool {
-	if !slices.ContainsFunc(s.World.Describe().Tags, func(d ecs.TagDescription) bool { return d.Name == t.Name() }) {
-		return false // World.Tag would add it
-	}
-	own, err := s.World.Tag(t.Name())
-	return err == nil && own == t
 }
 
 // Publish publishes the present state, for hosts that call Step or change the state between frames.
@@ -136,13 +94,7 @@ func (p *Publisher) Now() int64 { return p.clock.Now() }
 // Acquire returns the latest view. It never waits, and allocates nothing. The view is valid until
 // the next Acquire. Only one goroutine may call it. Before the first publication the view has no
 // rows.
-func (p *Publisher) Acquire() *View {
-	if p.buffer.fresh() {
-		p.buffer.take()
-		p.views[p.buffer.front].copyTeleported()
-	}
-	return &p.views[p.buffer.front]
-}
+func (p *Publisher) Acquire() *View { return &p.views[p.frames.Acquire()] }
 
 // publishFrame publishes the state at the end of a frame, unless a tick has failed half-way.
 // onlyTicks reports that only ticks have changed it since the frame before.
@@ -162,30 +114,91 @@ func (s *Sim) publishFrame(onlyTicks bool) {
 
 // publish fills the view that the Sim owns, and makes it the latest.
 func (p *Publisher) publish(at int64, onlyTicks bool) {
-	w, v, last := p.sim.World, &p.views[p.buffer.back], &p.views[p.latest]
-	p.seq++
-	v.Seq, v.AtNs = p.seq, at
-	v.describe(p.sim)
-	v.copyMasks(p.sim, p.tags)
-	sameWorld := last.Seq > 0 && last.Generation == v.Generation && last.shifts == v.shifts
-	onlyTicks = onlyTicks && sameWorld && last.Rows == v.Rows
-	v.now, v.previous, v.entities = nil, nil, nil
-	switch {
-	case onlyTicks && last.Tick == v.Tick:
-		v.now, v.previous = last.now, last.previous
-	case w.Previous() == nil:
-		v.now = p.copyNow(v.Rows)
-		v.previous = v.now
-	case onlyTicks && last.Tick+1 == v.Tick:
-		v.now, v.previous = p.copyNow(v.Rows), last.now
+	s := p.sim
+	s.jumpWritten()
+	i, f := p.frames.Fill(publish.State{Tick: s.ticks, Shifts: s.shifts, OnlyTicks: onlyTicks})
+	v := &p.views[i]
+	v.set(f)
+	v.AtNs = at
+	v.setFrame(s)
+	p.frames.Publish()
+}
+
+// View is a frame that a Publisher has published. It is a copy, so no tick changes it. Only read it,
+// on the goroutine that called Acquire, until the next Acquire. Rows are slots of the World.
+type View struct {
+	// Seq counts the publications of the Publisher, from 1: views with equal Seq are the same one. 0:
+	// nothing was published yet.
+	Seq uint64
+	// Tick is Sim.Ticks: the completed ticks.
+	Tick uint64
+	// Frame is Sim.Frame.
+	Frame loop.Frame
+	// AtNs is the time at which Frame.Alpha was right, in nanoseconds on the clock of the Sim: when the
+	// first tick of the frame began, or when the frame was published if it had no tick. If the only
+	// Publisher was made within the frame, it is the time at which it was made.
+	AtNs int64
+	// Rows is World.HighWater, the length of all columns.
+	Rows int
+	// IDs are the entities by slot, 0 for a free slot. If an entity was spawned or despawned since an
+	// earlier view, its row has another ID.
+	IDs []ecs.ID
+	// Live is World.LiveMask: bit s%64 of word s/64 is set if there is an entity in slot s.
+	Live []uint64
+	// Version and Generation are those of the World. While both stay the same, so do IDs and Live.
+	Version, Generation uint64
+	// Now holds the transforms after the last tick, Previous those after the tick before. For entities
+	// that teleported (see Sim.Interpolate) Previous is Now, so linear interpolation is right in every
+	// row. Without Config.Previous both are the same. Columns that are not published have their initial
+	// values: 0, or 1 for Rotation.W and Scale. Rows without an entity may hold anything.
+	Now, Previous ecs.Transforms
+
+	frame      *publish.Frame
+	alpha      float64 // at AtNs
+	alphaPerNs float64
+}
+
+// ColumnOf returns a published column, one of the transforms or another, with Rows rows of type T: a
+// number, or an array of them. It is false if no column of that name and type is published.
+func ColumnOf[T any](v *View, name string) ([]T, bool) { return publish.ColumnOf[T](v.frame, name) }
+
+// Tag returns the bitmap of the entities that had the tag, in the form of Live, or nil if the tag is
+// not published.
+func (v *View) Tag(t ecs.Tag) []uint64 { return v.frame.Tag(t) }
+
+// Alpha returns how far to draw between Previous, 0, and Now, 1, for a time in nanoseconds on the
+// clock of the Sim: v.Alpha(p.Now()). It continues Frame.Alpha at the pace of simulated time, up to 1
+// until the next tick is published. While the loop stops time it does not change. If the host has
+// called Step since the last frame, and under loop.Config.Batch, it counts from 0 at AtNs.
+func (v *View) Alpha(ns int64) float32 {
+	a := v.alpha + float64(float64(ns-v.AtNs)*v.alphaPerNs)
+	return float32(max(0, min(a, 1)))
+}
+
+// Interpolate computes where to draw the entities, as Sim.Interpolate does, into the rows of out. out
+// has at least Rows rows. An alpha that is not finite is ErrNotFinite. It allocates nothing.
+func (v *View) Interpolate(alpha float32, out *ecs.Transforms) error {
+	return v.frame.Interpolate(alpha, out)
+}
+
+// set sets the fields that are copies of columns, and those that say of what.
+func (v *View) set(f *publish.Frame) {
+	v.Seq, v.Tick, v.Rows, v.IDs, v.Live, v.Version, v.Generation = f.Seq, f.Tick, f.Rows, f.IDs, f.Live, f.Version, f.Generation
+	v.Now, v.Previous, v.frame = f.Now, f.Previous, f
+}
+
+// setFrame sets Frame and what Alpha computes with.
+func (v *View) setFrame(s *Sim) {
+	v.Frame = s.frame
+	scale := uint64(1e6)
+	switch f := &v.Frame; {
+	case s.ticks != s.frameTicks || s.config.Loop.Batch:
+		v.alpha = 0
+	case f.Menu || f.Paused || f.Gated || f.Frozen || f.Halted:
+		v.alpha, scale = f.Alpha, 0
 	default:
-		v.now = p.copyNow(v.Rows)
-		v.previous = p.copyPrevious(v.Rows)
+		v.alpha, scale = f.Alpha, f.ScaleMillionths
 	}
-	if v.entities = last.entities; !sameWorld || last.Version != v.Version {
-		v.entities = p.copyEntities(w, v.Rows)
-	}
-	v.setSlices()
-	p.latest = p.buffer.back
-	p.buffer.publish()
+	num, den := s.loop.Rate()
+	v.alphaPerNs = float64(num) / float64(den) * float64(scale) / 1e15
 }

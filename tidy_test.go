@@ -108,6 +108,7 @@ var floors = map[string][]string{
 	"spatial":            {"native", "spatial", "internal"},
 	"physics":            {"native", "physics", "internal"},
 	"loop":               {"native", "loop", "internal"},
+	"internal/publish":   {"native", "ecs", "internal"},
 	".":                  {"native", "ecs", "spatial", "physics", "loop", "internal"},
 	// What stands on a Sim. The log knows none.
 	"worldlog": {"worldlog", "internal"},

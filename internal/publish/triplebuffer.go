@@ -1,4 +1,4 @@
-package evertick
+package publish
 
 import "sync/atomic"
 

@@ -1,4 +1,4 @@
-package evertick
+package publish
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/loop"
+	"github.com/evertick/evertick/native"
 )
 
 // BenchmarkPublish measures what a Publisher adds to a frame, while a tick moves all entities
@@ -25,15 +26,17 @@ func BenchmarkPublish(b *testing.B) {
 	} {
 		for _, quiet := range []bool{true, false} {
 			b.Run(fmt.Sprintf("%s/run=%t", columns.name, quiet), func(b *testing.B) {
-				s, p := benchPublisher(b, rows, columns.names)
+				w, p := benchFrames(b, rows, columns.names)
+				state := State{OnlyTicks: quiet}
 				var spent loop.Histogram
 				b.ReportAllocs()
 				for b.Loop() {
-					s.World.KeepPrevious()
-					moveAll(s)
-					s.ticks++
+					w.KeepPrevious()
+					moveAll(w)
+					state.Tick++
 					start := time.Now()
-					p.publish(0, quiet)
+					p.Fill(state)
+					p.Publish()
 					spent.Add(time.Since(start).Nanoseconds())
 				}
 				b.ReportMetric(float64(spent.Quantile(0.5)), "p50-ns")
@@ -46,7 +49,7 @@ func BenchmarkPublish(b *testing.B) {
 // BenchmarkAcquire measures a read of a fresh view, one of a view that is not fresh, and the
 // interpolation of all transforms.
 func BenchmarkAcquire(b *testing.B) {
-	s, p := benchPublisher(b, ecs.DefaultCapacity, nil)
+	w, p := benchFrames(b, ecs.DefaultCapacity, nil)
 	b.Run("fresh", func(b *testing.B) {
 		for b.Loop() {
 			p.buffer.publish() // without a copy
@@ -59,38 +62,42 @@ func BenchmarkAcquire(b *testing.B) {
 		}
 	})
 	b.Run("interpolate", func(b *testing.B) {
-		out := ecs.NewTransforms(s.World.Cap())
+		out := ecs.NewTransforms(w.Cap())
 		for b.Loop() {
-			if err := p.Acquire().Interpolate(0.5, out); err != nil {
+			if err := p.Frame(p.Acquire()).Interpolate(0.5, out); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 }
 
-func benchPublisher(b *testing.B, rows int, transforms []string) (*Sim, *Publisher) {
-	s, err := New(Config{Capacity: rows, Previous: true})
+func benchFrames(b *testing.B, rows int, transforms []string) (*ecs.World, *Frames) {
+	w, err := ecs.New(ecs.Config{Capacity: rows, Previous: true})
 	if err != nil {
 		b.Fatal(err)
 	}
-	if err := s.World.SpawnN(make([]ecs.ID, rows)); err != nil {
+	if err := w.SpawnN(make([]ecs.ID, rows)); err != nil {
 		b.Fatal(err)
 	}
-	p, err := s.Publish(PublishConfig{Transforms: transforms})
+	level, err := native.Resolve(native.Auto)
+	if err != nil {
+		b.Fatal(err)
+	}
+	p, err := New(w, level, Config{Transforms: transforms})
 	if err != nil {
 		b.Fatal(err)
 	}
 	for range 10 { // so that all pages exist, and nothing has jumped
-		s.World.KeepPrevious()
-		p.publish(0, false)
+		w.KeepPrevious()
+		p.Fill(State{})
+		p.Publish()
 		p.Acquire()
 	}
-	return s, p
+	return w, p
 }
 
 // moveAll writes to all transforms, as a tick does.
-func moveAll(s *Sim) {
-	w := s.World
+func moveAll(w *ecs.World) {
 	for _, column := range transformColumns(&ecs.Transforms{Position: w.Position, Rotation: w.Rotation, Scale: w.Scale}) {
 		for i := range *column {
 			(*column)[i]++
