@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"unsafe"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/history"
 	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/loop"
 )
@@ -46,86 +46,12 @@ func (c HistoryConfig) withDefaults() HistoryConfig {
 	return c
 }
 
-// history is a list of checkpoints, and what came from outside in the ticks since the oldest
-// checkpoint. The ticks of log follow each other; after a StepBack the last of them are undone.
-type history struct {
-	HistoryConfig
-	checkpoints []checkpoint // ascending
-	log         []tickLog
-	first       uint64     // tick of log[0]
-	aside       []setAside // what arrived before later ticks, ascending; all are later than the tick that runs next
-	backup      []byte     // the state before a StepBack
-	logBytes    int64      // of the log since the last checkpoint
-
-	spareCheckpoints, spareLogs [][]byte
-}
-
-// checkpoint is a snapshot of the history.
-type checkpoint struct {
-	tick uint64 // the tick that runs next from here
-	data []byte
-}
-
-// setAside is what arrived before a tick from which StepBack went back.
-type setAside struct {
-	tick uint64
-	data []byte
-}
-
-// tickLog is what a tick got from outside, as records of arrivals.
-type tickLog struct {
-	data  []byte // what arrived before the tick, or was fed to it; then what arrived while it ran
-	split int    // where that which arrived while it ran begins in data
-	fed   bool
-	hash  uint64 // of the state after it
-}
-
-func (h *history) on() bool { return h.Keep > 0 }
-
-// size is the memory that the log takes.
-func (log *tickLog) size() int64 { return int64(unsafe.Sizeof(*log)) + int64(cap(log.data)) }
-
-// end is the tick after the last one of the log.
-func (h *history) end() uint64 { return h.first + uint64(len(h.log)) }
-
-// undone is the number of ticks that were undone.
-func (h *history) undone(now uint64) uint64 {
-	if end := h.end(); len(h.log) > 0 && now < end {
-		return end - now
-	}
-	return 0
-}
-
 // HistoryBytes returns the memory that the history takes.
-func (s *Sim) HistoryBytes() int64 {
-	h := &s.history
-	n := int64(cap(h.backup))
-	for i := range h.aside {
-		n += int64(cap(h.aside[i].data))
-	}
-	for _, b := range h.spareCheckpoints {
-		n += int64(cap(b))
-	}
-	for _, b := range h.spareLogs {
-		n += int64(cap(b))
-	}
-	for i := range h.checkpoints {
-		n += int64(cap(h.checkpoints[i].data))
-	}
-	for i := range h.log {
-		n += h.log[i].size()
-	}
-	return n
-}
+func (s *Sim) HistoryBytes() int64 { return s.history.Size() }
 
 // OldestTick returns the earliest tick that StepBack can reach, or Ticks if there is no history
 // yet.
-func (s *Sim) OldestTick() uint64 {
-	if len(s.history.checkpoints) == 0 {
-		return s.ticks
-	}
-	return s.history.checkpoints[0].tick
-}
+func (s *Sim) OldestTick() uint64 { return s.history.Oldest(s.ticks) }
 
 // StepBack goes n ticks back, to the state before the last n ticks: it restores the nearest earlier
 // snapshot and runs the ticks after it again, with the inputs that they had. It sets aside inputs
@@ -145,10 +71,10 @@ func (s *Sim) StepBack(n uint64) error {
 	if s.stepping {
 		panic("evertick: StepBack within a step")
 	}
-	if !h.on() {
+	if !h.On() {
 		return fault.Field(ErrUnsupported, "evertick: StepBack: Config.History.Keep", h.Keep)
 	}
-	if len(h.checkpoints) == 0 && n == 0 && s.failed == nil {
+	if h.Empty() && n == 0 && s.failed == nil {
 		return nil
 	}
 	if n > s.ticks || s.ticks-n < s.OldestTick() {
@@ -163,15 +89,15 @@ func (s *Sim) stepBackTo(target uint64) error {
 	defer s.inputs.setRerunning(false)
 	if failed == nil {
 		var err error
-		if h.backup, err = s.Snapshot(h.backup[:0]); err != nil {
+		if h.Backup, err = s.Snapshot(h.Backup[:0]); err != nil {
 			return err
 		}
 	}
-	arrived, aside := s.inputs.takeArrived(failed != nil), h.aside
+	arrived, aside := s.inputs.takeArrived(failed != nil), h.Aside
 	if len(arrived) > 0 {
-		h.aside = slices.Insert(slices.Clone(aside), 0, setAside{from, arrived})
+		h.Aside = slices.Insert(slices.Clone(aside), 0, history.Aside{Tick: from, Data: arrived})
 	}
-	err := s.restore(h.checkpointBefore(target).data)
+	err := s.restore(h.SnapshotBefore(target))
 	for err == nil && s.ticks < target {
 		err = s.rerun()
 	}
@@ -181,13 +107,13 @@ func (s *Sim) stepBackTo(target uint64) error {
 	if err == nil {
 		return nil
 	}
-	h.aside = aside
+	h.Aside = aside
 	if failed != nil {
 		s.failed, s.ticks = failed, from
 		s.inputs.putArrivedBack(arrived, true)
 		return err
 	}
-	if e := s.restore(h.backup); e != nil {
+	if e := s.restore(h.Backup); e != nil {
 		s.failed = e
 	}
 	s.inputs.putArrivedBack(arrived, false)
@@ -197,22 +123,12 @@ func (s *Sim) stepBackTo(target uint64) error {
 // pushAside pushes again what arrived before the tick that runs next.
 func (s *Sim) pushAside() error {
 	h := &s.history
-	if len(h.aside) == 0 || h.aside[0].tick != s.ticks {
+	if len(h.Aside) == 0 || h.Aside[0].Tick != s.ticks {
 		return nil
 	}
-	data := h.aside[0].data
-	h.aside = h.aside[1:]
+	data := h.Aside[0].Data
+	h.Aside = h.Aside[1:]
 	return s.inputs.pushAll(data, true)
-}
-
-// checkpointBefore returns the latest checkpoint that is not later than a tick. There always is
-// one.
-func (h *history) checkpointBefore(tick uint64) *checkpoint {
-	i := len(h.checkpoints) - 1
-	for h.checkpoints[i].tick > tick {
-		i--
-	}
-	return &h.checkpoints[i]
 }
 
 // Forward runs n ticks again that StepBack has undone, with the inputs that they had. If fewer
@@ -227,7 +143,7 @@ func (s *Sim) Forward(n uint64) error {
 	if s.failed != nil {
 		return s.failed
 	}
-	if n > s.history.undone(s.ticks) {
+	if n > s.history.Undone(s.ticks) {
 		return fault.Field(ErrRange, "evertick: Forward: ticks", n)
 	}
 	if n == 0 {
@@ -238,8 +154,8 @@ func (s *Sim) Forward(n uint64) error {
 	if s.inputs.hasArrived() {
 		return fault.Field(ErrStale, "evertick: Forward: inputs pushed since StepBack, or dropped, before tick", s.ticks)
 	}
-	if aside := s.history.aside; len(aside) > 0 && aside[0].tick < s.ticks+n {
-		return fault.Field(ErrStale, "evertick: Forward: inputs pushed since StepBack, or dropped, before tick", aside[0].tick)
+	if aside := s.history.Aside; len(aside) > 0 && aside[0].Tick < s.ticks+n {
+		return fault.Field(ErrStale, "evertick: Forward: inputs pushed since StepBack, or dropped, before tick", aside[0].Tick)
 	}
 	for range n {
 		if err := s.rerun(); err != nil {
@@ -254,17 +170,17 @@ func (s *Sim) rerun() error {
 	if err := s.Check(); err != nil {
 		return err
 	}
-	log := &s.history.log[s.ticks-s.history.first]
+	log := s.history.LogOf(s.ticks)
 	s.inputs.setReplay(log)
 	defer s.inputs.setReplay(nil)
 	tick := s.ticks
 	if err := s.stepUnrecorded(); err != nil && err != s.stopErr {
 		return err
 	}
-	if s.Hash() != log.hash {
-		return fault.Field(ErrStale, fmt.Sprintf("evertick: tick %d run again: hash", tick), fmt.Sprintf("%016x, was %016x", s.Hash(), log.hash))
+	if s.Hash() != log.Hash {
+		return fault.Field(ErrStale, fmt.Sprintf("evertick: tick %d run again: hash", tick), fmt.Sprintf("%016x, was %016x", s.Hash(), log.Hash))
 	}
-	return s.inputs.pushAll(log.data[log.split:], false)
+	return s.inputs.pushAll(log.Data[log.Split:], false)
 }
 
 // Again reports whether the tick has run before: see Sim.StepBack. A system then skips its effects
@@ -274,113 +190,45 @@ func (t *Tick) Again() bool { return t.Sim.inputs.rerunning }
 // prepareHistory is called before a tick that has not run before.
 func (s *Sim) prepareHistory() error {
 	h := &s.history
-	if !h.on() {
+	if !h.On() {
 		return nil
 	}
-	if h.undone(s.ticks) > 0 || len(h.aside) > 0 {
-		h.dropUndone(s.ticks)
-	}
-	if len(h.checkpoints) == 0 {
-		h.first, h.log = s.ticks, h.log[:0]
+	h.DropUndone(s.ticks)
+	if h.Empty() {
+		h.Begin(s.ticks)
 		s.inputs.takeArrived(false) // they are in the snapshot
 		return s.addCheckpoint()
 	}
 	return nil
 }
 
-// dropUndone drops the ticks that were undone.
-func (h *history) dropUndone(now uint64) {
-	for h.end() > now {
-		last := &h.log[len(h.log)-1]
-		h.spareLogs = append(h.spareLogs, last.data)
-		h.log = h.log[:len(h.log)-1]
-	}
-	for n := len(h.checkpoints); n > 0 && h.checkpoints[n-1].tick > now; n-- {
-		h.spareCheckpoints = append(h.spareCheckpoints, h.checkpoints[n-1].data)
-		h.checkpoints = h.checkpoints[:n-1]
-	}
-	h.aside, h.logBytes = nil, 0
-	for i := h.checkpoints[len(h.checkpoints)-1].tick - h.first; i < uint64(len(h.log)); i++ {
-		h.logBytes += h.log[i].size()
-	}
-}
-
 // recordTick records a completed tick. If an AfterTick hook has failed it takes no snapshot: the
 // hook may have left its work half done.
 func (s *Sim) recordTick() error {
 	h := &s.history
-	if !h.on() {
+	if !h.On() {
 		return nil
 	}
-	log := tickLog{hash: s.Hash(), data: pop(&h.spareLogs)}
+	log := h.NewLog(s.Hash())
 	s.inputs.recordInto(&log)
-	h.log = append(h.log, log)
-	h.logBytes += log.size()
-	due := s.ticks-h.checkpoints[len(h.checkpoints)-1].tick >= uint64(h.Every) || h.logBytes > h.Bytes/4
-	if !due || s.failed != nil {
+	if due := h.Append(log, s.ticks); !due || s.failed != nil {
 		return nil
 	}
 	return s.addCheckpoint()
 }
 
-// addCheckpoint adds a snapshot, and drops the oldest if there are too many.
+// addCheckpoint adds a snapshot to the history.
 func (s *Sim) addCheckpoint() error {
-	h := &s.history
-	data, err := s.encode(pop(&h.spareCheckpoints))
+	data, err := s.encode(s.history.SpareSnapshot())
 	if err != nil {
 		return err
 	}
-	h.checkpoints, h.logBytes = append(h.checkpoints, checkpoint{s.ticks, data}), 0
-	for len(h.checkpoints) > h.Keep {
-		h.dropOldest()
-	}
-	for s.HistoryBytes() > h.Bytes && len(h.checkpoints) > 1 {
-		h.dropOldest()
-		h.spareCheckpoints, h.spareLogs = nil, nil
-	}
+	s.history.AddCheckpoint(s.ticks, data)
 	return nil
 }
 
-// pop removes and returns the last slice, emptied; nil if there is none.
-func pop(list *[][]byte) []byte {
-	n := len(*list)
-	if n == 0 {
-		return nil
-	}
-	b := (*list)[n-1][:0]
-	*list = (*list)[:n-1]
-	return b
-}
-
-// dropOldest drops the oldest checkpoint and the ticks up to the next.
-func (h *history) dropOldest() {
-	h.spareCheckpoints = append(h.spareCheckpoints, h.checkpoints[0].data)
-	n := copy(h.checkpoints, h.checkpoints[1:])
-	h.checkpoints[n] = checkpoint{}
-	h.checkpoints = h.checkpoints[:n]
-	dropped := len(h.log)
-	if n > 0 {
-		dropped = int(h.checkpoints[0].tick - h.first)
-		h.first = h.checkpoints[0].tick
-	}
-	for i := range dropped {
-		h.spareLogs = append(h.spareLogs, h.log[i].data)
-	}
-	left := copy(h.log, h.log[dropped:])
-	clear(h.log[left:])
-	h.log = h.log[:left]
-}
-
-// clear drops everything, after Restore has replaced the state.
-func (h *history) clear() {
-	for len(h.checkpoints) > 0 {
-		h.dropOldest()
-	}
-	h.aside = nil
-}
-
 // setReplay makes the inputs of the next tick those of a log; nil ends it.
-func (q *inputs) setReplay(log *tickLog) {
+func (q *inputs) setReplay(log *history.Log) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.replay = log
@@ -394,9 +242,9 @@ func (q *inputs) setRerunning(on bool) {
 }
 
 // takeLogged sets the inputs that a tick had.
-func (q *inputs) takeLogged(tick uint64, log *tickLog) error {
-	data := log.data[:log.split]
-	if !log.fed {
+func (q *inputs) takeLogged(tick uint64, log *history.Log) error {
+	data := log.Data[:log.Split]
+	if !log.Fed {
 		if err := q.enqueueAll(data, false); err != nil {
 			return err
 		}
@@ -412,9 +260,9 @@ func (q *inputs) takeLogged(tick uint64, log *tickLog) error {
 	return nil
 }
 
-// pushed reports whether an input was pushed while the tick ran.
-func (log *tickLog) pushed(in *Input) bool {
-	for r := wire.NewReader(log.data[log.split:]); r.Len() > 0; {
+// pushedWhile reports whether an input was pushed while the tick of a log ran.
+func pushedWhile(log *history.Log, in *Input) bool {
+	for r := wire.NewReader(log.Data[log.Split:]); r.Len() > 0; {
 		if kind, was := readArrival(&r); kind == arrivedInput && was.Source == in.Source && was.Seq == in.Seq {
 			return true
 		}
@@ -510,20 +358,20 @@ func (q *inputs) putArrivedBack(arrived []byte, failed bool) {
 }
 
 // recordInto completes the log of a tick.
-func (q *inputs) recordInto(log *tickLog) {
+func (q *inputs) recordInto(log *history.Log) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	log.fed = q.fed
+	log.Fed = q.fed
 	if q.fed {
 		for i := range q.current {
-			log.data = appendArrivedInput(log.data, &q.current[i])
+			log.Data = appendArrivedInput(log.Data, &q.current[i])
 		}
-		log.split = len(log.data)
-		log.data = append(log.data, q.arrivedBefore...) // which keep waiting
+		log.Split = len(log.Data)
+		log.Data = append(log.Data, q.arrivedBefore...) // which keep waiting
 	} else {
-		log.data = append(log.data, q.arrivedBefore...)
-		log.split = len(log.data)
+		log.Data = append(log.Data, q.arrivedBefore...)
+		log.Split = len(log.Data)
 	}
-	log.data = append(log.data, q.arrived...)
+	log.Data = append(log.Data, q.arrived...)
 	q.arrivedBefore, q.arrived = q.arrivedBefore[:0], q.arrived[:0]
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/history"
 	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/loop"
 )
@@ -122,7 +123,7 @@ type inputs struct {
 	// arrived before the running tick, and the log of the tick that is run again.
 	recording              bool
 	arrived, arrivedBefore []byte
-	replay                 *tickLog
+	replay                 *history.Log
 	rerunning              bool // while StepBack and Forward run
 }
 
@@ -195,7 +196,7 @@ func (q *inputs) push(in *Input) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
-	case q.replay != nil && (q.replay.fed || q.replay.pushed(in)):
+	case q.replay != nil && (q.replay.Fed || pushedWhile(q.replay, in)):
 		return nil
 	case q.replay != nil || q.rerunning:
 		return fmt.Errorf("evertick: Push: source %d, seq %d: %w", in.Source, in.Seq, ErrReplaying)
@@ -387,7 +388,7 @@ func (b *buffers) copyOf(data []byte) []byte {
 		return nil
 	}
 	class := bits.Len(uint(len(data) - 1))
-	room := pop(&b.free[class])
+	room := history.Pop(&b.free[class])
 	if room == nil {
 		room = make([]byte, 0, 1<<class)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/history"
 	"github.com/evertick/evertick/internal/schedule"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native"
@@ -223,7 +224,7 @@ type Sim struct {
 	inputs    inputs
 	states    []namedState // by name
 	restoring restoring
-	history   history
+	history   history.Store
 
 	stateBytes, copyBuffer []byte     // scratch
 	slots                  []ecs.Slot // scratch
@@ -262,8 +263,8 @@ func New(cfg Config) (*Sim, error) {
 	s.Index, errs[3] = spatial.New(cfg.Spatial)
 	s.loop, errs[4] = loop.New(cfg.Loop)
 	s.inputs, errs[5] = newInputs(cfg.Inputs)
-	s.history.HistoryConfig = cfg.History.withDefaults()
-	s.inputs.recording = s.history.on()
+	s.history.Config = history.Config(cfg.History.withDefaults())
+	s.inputs.recording = s.history.On()
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}

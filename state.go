@@ -217,7 +217,7 @@ func (s *Sim) Restore(data []byte) error {
 
 // startAnew resets what depends on the ticks before a Restore.
 func (s *Sim) startAnew() {
-	s.history.clear()
+	s.history.Clear()
 	s.inputs.takeArrived(false)
 }
 
