@@ -103,12 +103,13 @@ func (s *Sim) releaseStaleBodies() {
 	}
 }
 
-// ownerHash hashes the owners of the bodies: they decide which bodies a despawn destroys.
-func (s *Sim) ownerHash() uint64 {
-	if s.bodies.Len() == 0 {
-		return 0
+// appendOwnerHash hashes the owners of the bodies: they decide which bodies a despawn destroys.
+func (s *Sim) appendOwnerHash(dst []ecs.ColumnHash) []ecs.ColumnHash {
+	var hash uint64
+	if s.bodies.Len() > 0 {
+		hash = statehash.Rows(s.bodies.Owners()[:s.World.HighWater()])
 	}
-	return statehash.Rows(s.bodies.Owners()[:s.World.HighWater()])
+	return append(dst, ecs.ColumnHash{Name: bodyPrefix + "Owner", Hash: hash})
 }
 
 // stepPhysics copies what systems have written to the columns of entities into their bodies, and

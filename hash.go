@@ -99,27 +99,35 @@ func (s *Sim) AppendColumnHashes(dst []ecs.ColumnHash) []ecs.ColumnHash {
 
 func (s *Sim) appendHashes(dst []ecs.ColumnHash, ticks uint64) []ecs.ColumnHash {
 	dst = append(dst, ecs.ColumnHash{Name: "seed", Hash: s.seed}, ecs.ColumnHash{Name: "ticks", Hash: ticks})
-	dst = s.appendNonWorldHashes(s.World.AppendColumnHashes(dst))
+	dst = s.appendPartHashes(dst, worldPart)
 	if s.mode != 0 {
 		dst = append(dst, ecs.ColumnHash{Name: "mode", Hash: uint64(s.mode)})
 	}
 	return dst
 }
 
-// appendNonWorldHashes appends the hashes of what is not in the World: bodies, their owners, and the
-// states of AddState.
-func (s *Sim) appendNonWorldHashes(dst []ecs.ColumnHash) []ecs.ColumnHash {
+// appendPartHashes appends the hashes of the parts from an index on, and those of the states of AddState.
+func (s *Sim) appendPartHashes(dst []ecs.ColumnHash, first int) []ecs.ColumnHash {
+	for i := range parts[first:] {
+		if hash := parts[first+i].hash; hash != nil {
+			dst = hash(s, dst)
+		}
+	}
+	for i := range s.states {
+		n := &s.states[i]
+		s.stateBytes = n.state.AppendState(s.stateBytes[:0])
+		dst = append(dst, ecs.ColumnHash{Name: n.column, Hash: statehash.Bytes(s.stateBytes, 1, false)})
+	}
+	return dst
+}
+
+// appendBodyHashes appends the hashes of the bodies.
+func (s *Sim) appendBodyHashes(dst []ecs.ColumnHash) []ecs.ColumnHash {
 	first := len(dst)
 	dst = s.Physics.AppendColumnHashes(dst)
 	for i := range dst[first:] {
 		c := &dst[first+i]
 		c.Name = s.bodyColumn(i, c.Name)
-	}
-	dst = append(dst, ecs.ColumnHash{Name: bodyPrefix + "Owner", Hash: s.ownerHash()})
-	for i := range s.states {
-		n := &s.states[i]
-		s.stateBytes = n.state.AppendState(s.stateBytes[:0])
-		dst = append(dst, ecs.ColumnHash{Name: n.column, Hash: statehash.Bytes(s.stateBytes, 1, false)})
 	}
 	return dst
 }
@@ -346,7 +354,7 @@ func (s *Sim) appendAccessHashes(dst []ecs.ColumnHash) []ecs.ColumnHash {
 			dst = append(dst, ecs.ColumnHash{Name: t.Name, Hash: statehash.Rows(tag.Mask())})
 		}
 	}
-	return s.appendNonWorldHashes(dst)
+	return s.appendPartHashes(dst, worldPart+1)
 }
 
 // checkWrites returns an error if a system, which has run since hashBefore, has written something

@@ -72,8 +72,7 @@ func (s *Sim) addState(caller, name string, st State) error {
 //	frame: points of the index; empty if they are where the entities are
 //	frames of the states, by name: name, and its bytes
 //
-// Package frame defines the frames, and each of the parts its own content. CopyFrom copies the
-// same parts without frames.
+// Package frame defines the frames, and each of the parts its own content.
 const (
 	snapshotMagic   = "evtk.sim"
 	snapshotVersion = 1
@@ -82,6 +81,70 @@ const (
 	headerBytes = 4*4 + 3*8
 	ownerBytes  = 2 * 8
 )
+
+// part is a part of the state. A new kind of state is another entry of parts, or a State of AddState: Snapshot, Restore, CopyFrom
+// and Hash go through all of them, in the order of the snapshot.
+type part struct {
+	name string // in errors of Restore
+	// encode appends the part to a snapshot.
+	encode func(s *Sim, dst []byte) ([]byte, error)
+	// check prepares for replace what encode has appended. It changes nothing that shows.
+	check func(s *Sim, data []byte) error
+	// copy prepares for replace the part of another Sim. nil: encode and check do.
+	copy func(s, src *Sim) error
+	// replace makes what was prepared the state. nil: another part or restoreOutside does.
+	replace func(s *Sim) error
+	// hash appends the hashes of the part. nil: hashes do not cover it, or appendHashes names it.
+	hash func(s *Sim, dst []ecs.ColumnHash) []ecs.ColumnHash
+}
+
+var parts = [...]part{
+	{"header", (*Sim).encodeHeader, (*Sim).checkHeader, nil, (*Sim).replaceHeader, nil},
+	{"hashes", (*Sim).encodeHashes, (*Sim).checkHashes, (*Sim).copyHashes, (*Sim).replaceHashes, nil},
+	worldPart: {
+		"world",
+		func(s *Sim, dst []byte) ([]byte, error) { return s.World.Snapshot(dst), nil },
+		func(s *Sim, data []byte) error { return s.World.Prepare(data) },
+		func(s, src *Sim) error { return s.World.PrepareCopy(src.World) },
+		nil, // after the bodies, so that functions that it calls find them there
+		func(s *Sim, dst []ecs.ColumnHash) []ecs.ColumnHash { return s.World.AppendColumnHashes(dst) },
+	},
+	{
+		"physics",
+		func(s *Sim, dst []byte) ([]byte, error) { return s.Physics.Snapshot(dst) },
+		func(s *Sim, data []byte) error { return beyondWorld("Restore", s.Physics.Prepare(data)) },
+		func(s, src *Sim) error { return beyondWorld("CopyFrom", s.Physics.PrepareCopy(src.Physics)) },
+		(*Sim).replaceBodies, (*Sim).appendBodyHashes,
+	},
+	{
+		"events",
+		func(s *Sim, dst []byte) ([]byte, error) { return s.Physics.AppendEvents(dst), nil },
+		func(s *Sim, data []byte) error { return s.Physics.PrepareEvents(data) },
+		withAnother, nil, nil,
+	},
+	{"owners", (*Sim).encodeOwners, (*Sim).checkOwners, withAnother, (*Sim).replaceOwners, (*Sim).appendOwnerHash},
+	{
+		"commands",
+		func(s *Sim, dst []byte) ([]byte, error) { return s.commands.Snapshot(dst), nil },
+		func(s *Sim, data []byte) error { return s.commands.Prepare(data) },
+		nil,
+		func(s *Sim) error { s.commands.Commit(); return nil },
+		nil,
+	},
+	{
+		"inputs",
+		func(s *Sim, dst []byte) ([]byte, error) { return s.inputs.encode(dst), nil },
+		func(s *Sim, data []byte) error { s.restoring.inputs = data; return nil },
+		nil, nil, nil,
+	},
+	{"index", (*Sim).encodeIndex, (*Sim).checkIndex, (*Sim).copyIndex, (*Sim).replaceIndex, nil},
+}
+
+// worldPart is the index of the world in parts.
+const worldPart = 2
+
+// withAnother is the copy of a part that is read from the other Sim, or that is copied with the part before it.
+func withAnother(s, src *Sim) error { return nil }
 
 // Snapshot appends the state of the simulation to dst, like the Append functions of strconv, and
 // returns the extended slice: the world, the bodies and their owners, what Physics.Events returns
@@ -114,50 +177,17 @@ func (s *Sim) encode(dst []byte) ([]byte, error) {
 	}
 	s.releaseStaleBodies()
 	s.hashIfDue()
-	e := frame.Begin(dst, snapshotMagic, snapshotVersion)
-	at := e.Start()
-	e.U32(SimVersion)
-	e.F32(s.dt)
-	e.U32(len(s.states))
-	e.U32(len(s.hashes))
-	e.U64(s.ticks)
-	e.U64(s.seed)
-	e.U64(s.hash)
-	if s.mode != 0 {
-		e.U8(s.mode)
+	e, fits := frame.Begin(dst, snapshotMagic, snapshotVersion), true
+	for i := range parts {
+		at := e.Start()
+		var err error
+		if e.Buf, err = parts[i].encode(s, e.Buf); err != nil {
+			return nil, fmt.Errorf("evertick: Snapshot: %w", err)
+		}
+		fits = e.Finish(at)
 	}
-	e.Finish(at)
-
-	at = e.Start()
-	for i := range s.hashes {
-		e.U64(s.hashes[i].Hash)
-		e.Name(s.hashes[i].Name)
-	}
-	e.Finish(at)
-
-	e.Append(s.World.Snapshot)
-	var err error
-	at = e.Start()
-	if e.Buf, err = s.Physics.Snapshot(e.Buf); err != nil {
-		return nil, fmt.Errorf("evertick: Snapshot: %w", err)
-	}
-	e.Finish(at)
-	e.Append(s.Physics.AppendEvents)
-
-	e.Open(ownerBytes * s.bodies.Len())
-	for id, body := range s.bodies.All() {
-		e.U64(uint64(id))
-		e.U64(body.Bits())
-	}
-	e.Seal()
-
-	e.Append(s.commands.Snapshot)
-	e.Append(s.inputs.encode)
-	at = e.Start()
-	e.Buf = s.encodeIndex(e.Buf)
-	fits := e.Finish(at)
 	for i := range s.states {
-		at = e.Start()
+		at := e.Start()
 		e.Name(s.states[i].name)
 		e.Buf = s.states[i].state.AppendState(e.Buf)
 		fits = e.Finish(at)
@@ -168,20 +198,14 @@ func (s *Sim) encode(dst []byte) ([]byte, error) {
 	return e.Buf, nil
 }
 
-// encodeIndex appends the points of the index, or nothing if they are where the entities are.
-func (s *Sim) encodeIndex(dst []byte) []byte {
-	if p := &s.World.Position; !s.Index.Indexes(p.X, p.Y, p.Z, s.World.LiveMask()) {
-		dst = s.Index.Snapshot(dst)
-	}
-	return dst
-}
-
 // restoring is a snapshot that is being restored, or another Sim that is being copied.
 type restoring struct {
 	frame.Decoder
-	src                   *Sim // nil: a snapshot
+	call                  string // of errors
+	src                   *Sim   // nil: a snapshot
 	ticks, seed, hash     uint64
 	mode                  uint8
+	hashCount             uint32
 	hashes                []ecs.ColumnHash
 	owners, inputs, index []byte
 	states                [][]byte
@@ -209,6 +233,38 @@ func (s *Sim) Restore(data []byte) error {
 		panic("evertick: Restore within a step")
 	}
 	err := s.restore(data)
+	if err == nil {
+		s.startAnew()
+	}
+	return err
+}
+
+// CopyFrom replaces the state by that of src. It does what Restore does with a snapshot of src, and
+// has the same errors, but does not encode the world, the bodies and the index, so it takes a
+// fraction of the time. Afterwards the next steps of both give the same hashes. src is not changed.
+// A copy from s itself does nothing.
+//
+// Call it between ticks of both, or in an AfterTick hook of src; within any other part of a step it
+// panics. If src has failed, CopyFrom returns its error. It allocates nothing once s has held a
+// state as large, with columns of all these names, as long as the states of AddState do not allocate.
+func (s *Sim) CopyFrom(src *Sim) error {
+	if s == src {
+		return nil
+	}
+	switch {
+	case src == nil:
+		panic("evertick: CopyFrom from a nil Sim")
+	case s.stepping, src.stepping && !src.inAfterTick:
+		panic("evertick: CopyFrom within a step")
+	case src.failed != nil && !src.inAfterTick:
+		return src.failed
+	case src.moveErr != nil:
+		return src.moveErr
+	}
+	if err := native.CheckFloatEnv(); err != nil {
+		return fmt.Errorf("evertick: CopyFrom: %w", err)
+	}
+	err := s.replace(s.prepareCopy(src))
 	if err == nil {
 		s.startAnew()
 	}
@@ -245,140 +301,21 @@ func (s *Sim) replace(err error) error {
 }
 
 // prepare checks everything in a snapshot that can be checked without changing the Sim.
-func (s *Sim) prepare(data []byte) error {
+func (s *Sim) prepare(data []byte) (err error) {
 	r := &s.restoring
-	var err error
+	r.call = snapshotName
 	if r.Decoder, err = frame.NewDecoder(data, snapshotName, snapshotMagic, snapshotVersion); err != nil {
 		return err
 	}
-	if err := r.readHeader(s); err != nil {
-		return err
-	}
-	for _, part := range [...]struct {
-		name string
-		read func(*Sim, []byte) error
-	}{
-		{"world", func(s *Sim, b []byte) error { return s.World.Prepare(b) }},
-		{"physics", (*Sim).preparePhysics},
-		{"events", func(s *Sim, b []byte) error { return s.Physics.PrepareEvents(b) }},
-		{"owners", (*Sim).prepareOwners},
-		{"commands", func(s *Sim, b []byte) error { return s.commands.Prepare(b) }},
-		{"inputs", func(s *Sim, b []byte) error { s.restoring.inputs = b; return nil }},
-		{"index", (*Sim).prepareIndex},
-	} {
-		content, err := r.Next(part.name)
+	for i := range parts {
+		content, err := r.Next(parts[i].name)
 		if err != nil {
 			return err
 		}
-		if err := part.read(s, content); err != nil {
+		if err := parts[i].check(s, content); err != nil {
 			return err
 		}
 	}
-	if err := r.readStates(s); err != nil {
-		return err
-	}
-	return r.Done()
-}
-
-func (r *restoring) readHeader(s *Sim) error {
-	b, err := r.Next("header")
-	if err != nil {
-		return err
-	}
-	if n := len(b); n != headerBytes && n != headerBytes+1 {
-		return r.Corrupt("length of the header", len(b))
-	}
-	in := wire.NewReader(b)
-	if v := in.U32(); v != SimVersion {
-		return fault.Field(ErrUnsupported, snapshotName+"SimVersion", v)
-	}
-	if dt := in.F32(); math.Float32bits(dt) != math.Float32bits(s.dt) {
-		return fault.Field(ErrUnsupported, snapshotName+"Config.Loop: length of a tick in seconds", dt)
-	}
-	states, hashes := in.U32(), in.U32()
-	r.ticks, r.seed, r.hash, r.mode = in.U64(), in.U64(), in.U64(), 0
-	if in.Len() > 0 {
-		if r.mode = in.U8(); r.mode == 0 || r.mode >= modes {
-			return r.Corrupt("mode", r.mode)
-		}
-	}
-	if states != uint32(len(s.states)) {
-		return fmt.Errorf("%w, this Sim has %d", fault.Field(ErrUnsupported, snapshotName+"states", states), len(s.states))
-	}
-	if b, err = r.Next("hashes"); err != nil {
-		return err
-	}
-	return r.readHashes(s, b, hashes)
-}
-
-// readHashes reads the hashes. To allocate nothing it reuses the names that the Sim has. They come
-// in the same order, but some exist only while their columns hold something.
-func (r *restoring) readHashes(s *Sim, b []byte, n uint32) error {
-	r.hashes = r.hashes[:0]
-	in, from := wire.NewReader(b), 0
-	for range n {
-		h, name := ecs.ColumnHash{Hash: in.U64()}, in.Name()
-		if in.Err() != nil {
-			return r.Corrupt("hashes", n)
-		}
-		at := from
-		for at < len(s.hashes) && s.hashes[at].Name != string(name) {
-			at++
-		}
-		if at < len(s.hashes) {
-			h.Name, from = s.hashes[at].Name, at+1
-		} else {
-			h.Name = string(name)
-		}
-		r.hashes = append(r.hashes, h)
-	}
-	if in.Len() > 0 || ecs.Fold(r.hashes) != r.hash {
-		return r.Corrupt("hash", fmt.Sprintf("%#x", r.hash))
-	}
-	return nil
-}
-
-// preparePhysics is called when the world of the snapshot is known to fit: a body for an entity
-// beyond it contradicts that world.
-func (s *Sim) preparePhysics(data []byte) error {
-	return beyondWorld("Restore", s.Physics.Prepare(data))
-}
-
-// beyondWorld returns the error of preparing bodies.
-func beyondWorld(call string, err error) error {
-	if errors.Is(err, fault.ErrBeyond) {
-		return fmt.Errorf("evertick: %s: %v: %w", call, err, ErrCorrupt)
-	}
-	return err
-}
-
-func (s *Sim) prepareOwners(data []byte) error {
-	if len(data)%ownerBytes != 0 {
-		return s.restoring.Corrupt("length of the owners", len(data))
-	}
-	s.restoring.owners = data
-	last := -1
-	for i := 0; i < len(data)/8; i += 2 {
-		id := ecs.ID(wire.U64At(data, i))
-		slot, ok := s.World.PreparedSlot(id)
-		if !ok || int64(slot) <= int64(last) {
-			return s.restoring.Corrupt("owner of a body", id)
-		}
-		last = int(slot)
-	}
-	return nil
-}
-
-func (s *Sim) prepareIndex(data []byte) error {
-	s.restoring.index = data
-	if len(data) == 0 {
-		return nil
-	}
-	return s.Index.CheckSnapshot(data, s.World.Cap())
-}
-
-// readStates finds the frames of the states, which are in the order of the Sim's.
-func (r *restoring) readStates(s *Sim) error {
 	r.states = r.states[:0]
 	for i := range s.states {
 		b, err := r.Next("state")
@@ -391,11 +328,55 @@ func (r *restoring) readStates(s *Sim) error {
 			return r.Corrupt("name of a state", len(b))
 		}
 		if string(name) != s.states[i].name {
-			return fmt.Errorf("%w, where this Sim has %q", fault.Field(ErrUnsupported, snapshotName+"state", fmt.Sprintf("%.40q", name)), s.states[i].name)
+			return r.otherState(string(name), s.states[i].name)
 		}
 		r.states = append(r.states, in.Rest())
 	}
+	return r.Done()
+}
+
+// prepareCopy does the part of CopyFrom that can fail, as prepare does for Restore.
+func (s *Sim) prepareCopy(src *Sim) (err error) {
+	src.releaseStaleBodies()
+	src.hashIfDue()
+	r := &s.restoring
+	r.src, r.call = src, "evertick: CopyFrom: "
+	s.copyBuffer = s.copyBuffer[:0]
+	for i := range parts {
+		if p := &parts[i]; p.copy != nil {
+			err = p.copy(s, src)
+		} else {
+			err = s.copyEncoded(src, p.encode, p.check)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	r.states = r.states[:0]
+	for i := range src.states {
+		n := &src.states[i]
+		if n.name != s.states[i].name {
+			return r.otherState(n.name, s.states[i].name)
+		}
+		from := len(s.copyBuffer)
+		s.copyBuffer = n.state.AppendState(s.copyBuffer)
+		r.states = append(r.states, slices.Clip(s.copyBuffer[from:]))
+	}
 	return nil
+}
+
+// copyEncoded prepares a part of another Sim through its bytes.
+func (s *Sim) copyEncoded(src *Sim, encode func(*Sim, []byte) ([]byte, error), check func(*Sim, []byte) error) (err error) {
+	from := len(s.copyBuffer)
+	if s.copyBuffer, err = encode(src, s.copyBuffer); err != nil {
+		return err
+	}
+	return check(s, slices.Clip(s.copyBuffer[from:]))
+}
+
+// otherState returns the error for a state of another name than that of this Sim.
+func (r *restoring) otherState(name, own string) error {
+	return fmt.Errorf("%w, where this Sim has %q", fault.Field(ErrUnsupported, r.call+"state", fmt.Sprintf("%.40q", name)), own)
 }
 
 // restoreOutside restores states and inputs, which can refuse the data only while they are
@@ -436,39 +417,196 @@ func (s *Sim) rollBackStates(n int) (err error) {
 }
 
 // commit replaces everything else.
-func (s *Sim) commit() error {
-	r := &s.restoring
+func (s *Sim) commit() (err error) {
 	s.failed = errInterrupted // in case a release panics
-	defer r.reset()
+	defer s.restoring.reset()
+	for i := range parts {
+		if replace := parts[i].replace; replace != nil && err == nil {
+			err = replace(s)
+		}
+	}
+	s.failed = err
+	return err
+}
+
+// reset drops the data of the snapshot, and keeps its own memory.
+func (r *restoring) reset() {
+	clear(r.states)
+	*r = restoring{hashes: r.hashes, states: r.states[:0], backups: r.backups, ends: r.ends}
+}
+
+func (s *Sim) encodeHeader(dst []byte) ([]byte, error) {
+	dst = wire.AppendU32s(dst, SimVersion, math.Float32bits(s.dt), uint32(len(s.states)), uint32(len(s.hashes)))
+	dst = wire.AppendU64s(dst, s.ticks, s.seed, s.hash)
+	if s.mode != 0 {
+		dst = append(dst, s.mode)
+	}
+	return dst, nil
+}
+
+func (s *Sim) checkHeader(data []byte) error {
+	r := &s.restoring
+	if n := len(data); n != headerBytes && n != headerBytes+1 {
+		return r.Corrupt("length of the header", n)
+	}
+	in := wire.NewReader(data)
+	if v := in.U32(); v != SimVersion {
+		return fault.Field(ErrUnsupported, r.call+"SimVersion", v)
+	}
+	if dt := in.F32(); math.Float32bits(dt) != math.Float32bits(s.dt) {
+		return fault.Field(ErrUnsupported, r.call+"Config.Loop: length of a tick in seconds", dt)
+	}
+	states := in.U32()
+	r.hashCount = in.U32()
+	r.ticks, r.seed, r.hash, r.mode = in.U64(), in.U64(), in.U64(), 0
+	if in.Len() > 0 {
+		if r.mode = in.U8(); r.mode == 0 || r.mode >= modes {
+			return r.Corrupt("mode", r.mode)
+		}
+	}
+	if states != uint32(len(s.states)) {
+		return fmt.Errorf("%w, this Sim has %d", fault.Field(ErrUnsupported, r.call+"states", states), len(s.states))
+	}
+	return nil
+}
+
+func (s *Sim) replaceHeader() error {
+	r := &s.restoring
+	s.ticks, s.seed, s.mode = r.ticks, r.seed, r.mode
+	return nil
+}
+
+func (s *Sim) encodeHashes(dst []byte) ([]byte, error) {
+	for i := range s.hashes {
+		dst = wire.AppendName(wire.AppendU64s(dst, s.hashes[i].Hash), s.hashes[i].Name)
+	}
+	return dst, nil
+}
+
+// checkHashes reads the hashes. To allocate nothing it reuses the names that the Sim has. They come
+// in the same order, but some exist only while their columns hold something.
+func (s *Sim) checkHashes(data []byte) error {
+	r := &s.restoring
+	r.hashes = r.hashes[:0]
+	in, from := wire.NewReader(data), 0
+	for range r.hashCount {
+		h, name := ecs.ColumnHash{Hash: in.U64()}, in.Name()
+		if in.Err() != nil {
+			return r.Corrupt("hashes", r.hashCount)
+		}
+		at := from
+		for at < len(s.hashes) && s.hashes[at].Name != string(name) {
+			at++
+		}
+		if at < len(s.hashes) {
+			h.Name, from = s.hashes[at].Name, at+1
+		} else {
+			h.Name = string(name)
+		}
+		r.hashes = append(r.hashes, h)
+	}
+	if in.Len() > 0 || ecs.Fold(r.hashes) != r.hash {
+		return r.Corrupt("hash", fmt.Sprintf("%#x", r.hash))
+	}
+	return nil
+}
+
+func (s *Sim) copyHashes(src *Sim) error {
+	s.restoring.hashes = append(s.restoring.hashes[:0], src.hashes...)
+	return nil
+}
+
+func (s *Sim) replaceHashes() error {
+	r := &s.restoring
+	s.hash, s.hashDue = r.hash, false
+	s.hashes, r.hashes = r.hashes, s.hashes
+	return nil
+}
+
+// beyondWorld returns the error of preparing bodies, which comes after the world: a body for an entity
+// beyond it contradicts that world.
+func beyondWorld(call string, err error) error {
+	if errors.Is(err, fault.ErrBeyond) {
+		return fmt.Errorf("evertick: %s: %v: %w", call, err, ErrCorrupt)
+	}
+	return err
+}
+
+func (s *Sim) replaceBodies() error {
 	s.bodies.UnbindAll() // without destroying the bodies, which are replaced
 	s.Physics.Commit()
 	s.World.Commit()
-	s.commands.Commit()
-	s.ticks, s.seed, s.hash, s.mode = r.ticks, r.seed, r.hash, r.mode
-	s.hashes, r.hashes = r.hashes, s.hashes
-	s.hashDue = false
 	s.generation, s.moveErr = s.World.Generation(), nil
-	if r.src != nil {
-		for id, body := range r.src.bodies.All() {
-			s.bindRestored(id, body)
-		}
-	} else {
-		for in := wire.NewReader(r.owners); in.Len() > 0; {
-			s.bindRestored(ecs.ID(in.U64()), physics.BodyOfBits(in.U64()))
-		}
-	}
-	s.failed = s.restoreIndex()
-	return s.failed
+	return nil
 }
 
-// bindRestored binds a body to an entity, which is known to exist.
-func (s *Sim) bindRestored(id ecs.ID, body physics.Body) {
-	if err := s.bodies.Bind(id, body); err != nil {
-		panic("evertick: Restore: owner was miscounted")
+func (s *Sim) encodeOwners(dst []byte) ([]byte, error) {
+	for id, body := range s.bodies.All() {
+		dst = wire.AppendU64s(dst, uint64(id), body.Bits())
 	}
+	return dst, nil
 }
 
-func (s *Sim) restoreIndex() error {
+func (s *Sim) checkOwners(data []byte) error {
+	if len(data)%ownerBytes != 0 {
+		return s.restoring.Corrupt("length of the owners", len(data))
+	}
+	s.restoring.owners = data
+	last := -1
+	for i := 0; i < len(data)/8; i += 2 {
+		id := ecs.ID(wire.U64At(data, i))
+		slot, ok := s.World.PreparedSlot(id)
+		if !ok || int64(slot) <= int64(last) {
+			return s.restoring.Corrupt("owner of a body", id)
+		}
+		last = int(slot)
+	}
+	return nil
+}
+
+// replaceOwners binds the bodies to their entities, which are known to exist.
+func (s *Sim) replaceOwners() error {
+	bind := func(id ecs.ID, body physics.Body) {
+		if err := s.bodies.Bind(id, body); err != nil {
+			panic("evertick: Restore: owner was miscounted")
+		}
+	}
+	if src := s.restoring.src; src != nil {
+		for id, body := range src.bodies.All() {
+			bind(id, body)
+		}
+		return nil
+	}
+	for in := wire.NewReader(s.restoring.owners); in.Len() > 0; {
+		bind(ecs.ID(in.U64()), physics.BodyOfBits(in.U64()))
+	}
+	return nil
+}
+
+// encodeIndex appends the points of the index, or nothing if they are where the entities are.
+func (s *Sim) encodeIndex(dst []byte) ([]byte, error) {
+	if p := &s.World.Position; !s.Index.Indexes(p.X, p.Y, p.Z, s.World.LiveMask()) {
+		dst = s.Index.Snapshot(dst)
+	}
+	return dst, nil
+}
+
+func (s *Sim) checkIndex(data []byte) error {
+	s.restoring.index = data
+	if len(data) == 0 {
+		return nil
+	}
+	return s.Index.CheckSnapshot(data, s.World.Cap())
+}
+
+func (s *Sim) copyIndex(src *Sim) error {
+	if src.World.Cap() == s.World.Cap() {
+		return nil // replaceIndex copies it
+	}
+	return s.copyEncoded(src, (*Sim).encodeIndex, (*Sim).checkIndex)
+}
+
+func (s *Sim) replaceIndex() error {
 	if src := s.restoring.src; src != nil && src.World.Cap() == s.World.Cap() {
 		return s.Index.CopyFrom(src.Index)
 	}
@@ -480,10 +618,4 @@ func (s *Sim) restoreIndex() error {
 		err = s.Index.Build(nil, nil, nil, nil)
 	}
 	return err
-}
-
-// reset drops the data of the snapshot, and keeps its own memory.
-func (r *restoring) reset() {
-	clear(r.states)
-	*r = restoring{hashes: r.hashes, states: r.states[:0], backups: r.backups, ends: r.ends}
 }
