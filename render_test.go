@@ -11,8 +11,6 @@ import (
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/loop/modules"
-	"github.com/evertick/evertick/physics"
 )
 
 // studio is a Sim with a state of every kind, for callbacks that write where they may only read.
@@ -269,9 +267,6 @@ func TestCheckRenderIsRepaired(t *testing.T) {
 	}
 	step(t, s.Sim, 3)
 }
-
-// These are what modules.Config.CheckRender watches.
-var _ = [...]modules.Hasher{(*evertick.Sim)(nil), (*ecs.World)(nil), (*physics.World)(nil)}
 
 // AppendColumnHashes are the ColumnHashes of the present state.
 func TestAppendColumnHashes(t *testing.T) {

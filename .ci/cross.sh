@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 
 failed=0
 numeric=(. ./native ./internal/rigid ./spatial ./physics ./loop)
-others=(./ecs ./loop/modules ./internal/statehash)
+others=(./ecs ./internal/statehash)
 short=${1-}
 
 # have WHAT TOOL...: whether all tools are there; says what is missing.

@@ -87,7 +87,7 @@
 //	          Hz   cap             clamp            else
 //	Classic   60   5               0.25 s           the zero Config
 //	Arcade    60   max(4, ⌈4·s⌉)   33 ms, clipped   stall 0.2 s, bound 0.25 s, DropAll
-//	Modules   60   5               0.25 s           for package loop/modules
+//	Modules   60   5               0.25 s           for a program of modules, as examples/modules
 //	Show      120  30              0.25 s           what Training trained, in real time
 //	Training  120  1               none             Batch: no clock
 //

@@ -80,7 +80,7 @@ func ExampleArcade() {
 	// 160 ms: 1 steps, frozen: false inverted: false
 }
 
-// One loop drives all modules of a program; package loop/modules does so.
+// One loop drives all modules of a program; examples/modules has more of it.
 func ExampleModules() {
 	l, err := loop.New(loop.Modules())
 	if err != nil {

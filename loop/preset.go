@@ -40,7 +40,8 @@ func Arcade() Config {
 	return c
 }
 
-// Modules returns the configuration of package loop/modules: that of Classic.
+// Modules returns the configuration for a program of modules, each updated once a tick and rendered once a frame, such as
+// examples/modules: that of Classic.
 func Modules() Config { return Classic() }
 
 // Show returns the configuration for showing what was trained under Training:
