@@ -7,6 +7,10 @@ FUZZTIME ?= 10s
 ARGS ?=
 # -short makes checks of other builds and machines as small as make ci does.
 SHORT ?=
+# What builds must agree on: the tests that compare levels, hashes and formats, in the packages that compute. Without
+# SHORT it is all tests.
+SAME_TESTS := $(if $(SHORT),-run 'Golden|Hash|Parity|Agree|Level|Snapshot|Restore')
+SAME_PACKAGES := $(if $(SHORT),. ./ecs ./loop $(KERNELS) ./internal/scenes ./internal/proof ./replay ./train/worlds,./...)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' Makefile
@@ -34,24 +38,24 @@ parity: ## every kernel on every level against its Go twin
 	go test $(SHORT) -count=1 -run Parity -v $(KERNELS)
 
 purego: ## all tests without cgo
-	CGO_ENABLED=0 go test $(SHORT) ./...
+	CGO_ENABLED=0 go test $(SHORT) $(SAME_TESTS) $(SAME_PACKAGES)
 
 race: ## all tests under the race detector, but those that read the source
-	go test $(SHORT) -race $$(go list ./... | grep -v /internal/gate)
+	bash .ci/race.sh $(SHORT)
 
 v3: ## all tests where the Go compiler may fuse (needs a CPU with AVX2 and FMA)
-	GOAMD64=v3 go test $(SHORT) ./...
+	$(if $(SHORT),CGO_ENABLED=0) GOAMD64=v3 go test $(SHORT) $(SAME_TESTS) $(SAME_PACKAGES)
 
 # Tests that expect a fault need Go to report it.
 asan: ## kernel tests under AddressSanitizer
-	ASAN_OPTIONS=handle_segv=0 go test $(SHORT) -asan ./native/... ./internal/rigid ./spatial/...
+	ASAN_OPTIONS=handle_segv=0 go test $(SHORT) $(SAME_TESTS) -asan ./native/... ./internal/rigid ./spatial/...
 
 clang: ## kernel tests and machine code as clang compiles them
-	CC=clang CGO_CFLAGS= go test $(SHORT) $(KERNELS)
+	CC=clang CGO_CFLAGS= go test $(SHORT) $(SAME_TESTS) $(KERNELS)
 	CC=clang CGO_CFLAGS= EVERTICK_GATE=1 go test -count=1 -v -run 'TestCDisassembly$$' ./internal/gate
 
 levels: ## kernel tests with each level that this CPU has as the default
-	bash .ci/levels.sh $(SHORT) $(KERNELS)
+	bash .ci/levels.sh $(SHORT) $(SAME_TESTS) $(if $(SHORT),-skip Parity) $(KERNELS)
 
 gate: ## machine code: nothing fused, vectors where promised; and mutants
 	EVERTICK_GATE=1 go test $(SHORT) -count=1 -v -skip Consumer ./internal/gate
@@ -67,7 +71,7 @@ wasm: ## tests in WebAssembly: js in node, golden hashes also as wasip1 in wazer
 
 determinism: ## one scene in every build, level and machine available: the same hash every tick
 	bash .ci/determinism.sh $(ARGS)
-	EVERTICK_GATE=1 go test -count=1 -v -run OtherBuilds ./bench
+	EVERTICK_GATE=1 go test -count=1 -v -run 'OtherBuilds$(if $(SHORT),.*/cgo)' ./bench
 
 python: ## the C library of training worlds: a C program, and the Python package
 	bash .ci/python.sh

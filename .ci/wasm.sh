@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 # wasm.sh [-short]: runs tests in WebAssembly: js/wasm in node, and golden hashes also as wasip1/wasm in
-# wazero. determinism.sh compares whole simulations there, tick by tick. With -short, numeric
-# packages run only the tests of hashes and formats. Runs the tests of the client in JavaScript, and
+# wazero. determinism.sh compares whole simulations there, tick by tick. With -short, packages
+# run only the tests of hashes and formats. Runs the tests of the client in JavaScript, and
 # without -short compares the sizes that docs/wasm.md says.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
 failed=0
-numeric=(./spatial ./physics ./internal/scenes)
-others=(. ./ecs ./loop ./replay ./internal/proof)
+packages=(. ./ecs ./loop ./replay ./spatial ./physics ./internal/scenes ./internal/proof)
 short=${1-}
 lib=$(go env GOROOT)/lib/wasm
 export CGO_ENABLED=0 GOARCH=wasm
@@ -23,8 +22,7 @@ else
 	echo "the client in JavaScript"
 	node replica/js/client_test.mjs $short || failed=1
 	echo "js/wasm in node"
-	GOOS=js go test -short -exec "$node" "${others[@]}" || failed=1
-	GOOS=js go test -short -run "${short:+Golden|Hash|Snapshot|Restore|Copy}" -exec "$node" "${numeric[@]}" || failed=1
+	GOOS=js go test -short -run "${short:+Golden|Hash|Snapshot|Restore|Copy|Clock|Run}" -exec "$node" "${packages[@]}" || failed=1
 	if [[ ! $short ]]; then
 		GOOS=js go test -short -exec "$node" ./worldlog ./native ./internal/rigid || failed=1
 	fi

@@ -31,6 +31,9 @@ var boundaryMutants = []struct{ name, file, old, new, pkg string }{
 
 func TestBoundaryTeeth(t *testing.T) {
 	needGate(t)
+	if testing.Short() {
+		t.Skip("all kernels again: -short")
+	}
 	needTool(t, true, "gcc")
 	const chosen = "#include <stdlib.h>\nstatic int et_mutant;\n__attribute__((constructor)) static void choose_mutant(void) {\n" +
 		"\tconst char *s = getenv(\"ET_MUTANT\");\n\tet_mutant = s ? atoi(s) : 0;\n}\n"

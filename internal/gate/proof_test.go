@@ -109,8 +109,8 @@ func TestProofTeeth(t *testing.T) {
 	}
 	for _, m := range proofMutants {
 		t.Run(m.name, func(t *testing.T) {
-			if m.name == "gnu11" && testing.Short() {
-				t.Skip("all kernels again: -short")
+			if (m.name == "gnu11" || m.name == "fused-kernel") && testing.Short() {
+				t.Skip("kernels again: -short")
 			}
 			args := []string{"-ticks", m.ticks, "-emulated", "0", "-only", m.only, "-overlay", overlay(t, m.changes)}
 			out, err := run(repo(t), nil, prove, args...)

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# race.sh [-short]: runs all tests under the race detector, but those that read the source. With -short it leaves out packages
+# that start no goroutine. Of packages in which most tests use one alone, it runs those that are named after what is concurrent.
+# The others draw fewer cases.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+packages() { go list ./... | grep -v '/internal/gate$'; }
+if [[ ${1-} != -short ]]; then
+	go test -race $(packages)
+	exit
+fi
+
+failed=0
+export RAPID_CHECKS="${RAPID_CHECKS:-25}" # -short makes a fifth of them
+serial='/(bench/profile|bench/internal/.*|causal|csrc.*|internal/(fault|hugepage|pace|proof.*|rigid|stagger|statehash|trig|wire)'
+serial+='|inspect/twin/build|native/paritytest|physics/(raster|svg)|replay|train/(capi|clib|worlds))$'
+some='/(evertick|bench|ecs|internal/scenes|loop|native|physics|physics/box2d|replica|spatial)$'
+tests='Worker|Concurren|Parallel|Pool|Team|Everywhere|SameBits|LargeBatch|SplitBatch|Deterministic|Group|Goroutine|SideBySide|Publish|Torn'
+tests+='|Monitor|Access|Arrival|Clock|Queue|Cancel|Relay|Clients|Host|Session|Storm|Capture|Close'
+go test -race -short $(packages | grep -vE "$serial|$some") || failed=1
+go test -race -short -run "$tests" $(packages | grep -E "$some") || failed=1
+exit $failed
