@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -15,6 +16,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -36,7 +38,17 @@ func packages(t *testing.T) []listed {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("not run: the go command is not installed")
 	}
-	var all []listed
+	all, err := listOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) == 0 {
+		t.Fatal("go list finds no package")
+	}
+	return all
+}
+
+var listOnce = sync.OnceValues(func() (all []listed, err error) {
 	for _, cgo := range []string{"0", "1"} {
 		cmd := exec.Command("go", "list", "-json=ImportPath,Name,Dir,GoFiles,CgoFiles,Imports,Deps", "./...")
 		cmd.Env = append(os.Environ(), "CGO_ENABLED="+cgo)
@@ -44,25 +56,22 @@ func packages(t *testing.T) []listed {
 		cmd.Stderr = &stderr
 		out, err := cmd.Output()
 		if err != nil {
-			t.Fatalf("%v: %v\n%s", cmd, err, stderr.Bytes())
+			return nil, fmt.Errorf("%v: %v\n%s", cmd, err, stderr.Bytes())
 		}
 		for dec := json.NewDecoder(bytes.NewReader(out)); ; {
 			var p listed
 			if err := dec.Decode(&p); err == io.EOF {
 				break
 			} else if err != nil {
-				t.Fatal(err)
+				return nil, err
 			}
 			if len(p.GoFiles)+len(p.CgoFiles) > 0 {
 				all = append(all, p)
 			}
 		}
 	}
-	if len(all) == 0 {
-		t.Fatal("go list finds no package")
-	}
-	return all
-}
+	return all, nil
+})
 
 // inModule returns the import path relative to the module, "." for its root.
 func inModule(path string) (string, bool) {

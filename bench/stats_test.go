@@ -51,6 +51,9 @@ func TestQuantiles(t *testing.T) {
 // The rank of a quantile is exact for any number of steps.
 func TestQuantileRanks(t *testing.T) {
 	for n := 1; n <= 5000; n++ {
+		if testing.Short() && n > 400 && n%13 > 0 { // 13 meets all remainders of 100
+			continue
+		}
 		ns := make([]int64, n)
 		for i := range ns {
 			ns[i] = int64(i + 1)

@@ -10,7 +10,8 @@ import (
 
 // Clients send, and others read counts, while ticks apply inputs: no two wait for each other.
 func TestSessionsReceiveDuringTicks(t *testing.T) {
-	const peers, inputs = 100, 2000
+	const peers = 100
+	inputs := casesOf(400, 2000)
 	w := newWorld(t, 2*peers, Config{Limits: Limits{FramesPerSecond: 1_000_000, BytesPerSecond: 1 << 28}}, evertick.InputConfig{Capacity: peers * inputs})
 	w.quiet = true
 	watchdog := time.AfterFunc(2*time.Minute, func() { panic("ticks and sessions wait for each other") }) // shows all goroutines
@@ -43,7 +44,7 @@ func TestSessionsReceiveDuringTicks(t *testing.T) {
 		default:
 		}
 	}
-	if st := w.stats(); st.Intents.Pushed != peers*inputs || len(w.took()) != peers*inputs {
+	if st := w.stats(); st.Intents.Pushed != uint64(peers*inputs) || len(w.took()) != peers*inputs {
 		t.Errorf("%+v", st.Intents)
 	}
 }

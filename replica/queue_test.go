@@ -97,7 +97,7 @@ func TestQueueTakesALargeFrameAlone(t *testing.T) {
 	if got, ok := q.Take(small); !ok || len(got) != 0 {
 		t.Fatal("an empty frame is a frame")
 	}
-	if q.Put(make([]byte, mostQueued)) {
+	if !testing.Short() && q.Put(make([]byte, mostQueued)) { // memory that must be cleared
 		t.Fatal("took a frame whose ring may be too large")
 	}
 }

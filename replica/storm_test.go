@@ -86,7 +86,11 @@ func (c *stormClient) leave() {
 // Hostile clients resume each other's sessions, send extremes, stall and vanish, while the Sim runs and goes back, and in the
 // end the Server closes. Nothing panics or waits, and the counts agree.
 func TestStorm(t *testing.T) {
-	for round := range 4 {
+	rounds := []int{0, 3} // of both kinds of sessions, and of both kinds of ends
+	if full() {
+		rounds = []int{0, 1, 2, 3}
+	}
+	for _, round := range rounds {
 		c := notices
 		c.Owner = "owner"
 		c.View, c.Authorize = ViewConfig{Enter: 20, Leave: 25}, grants(Grant{Free: true, Simulate: true})

@@ -107,7 +107,7 @@ func TestParitySums(t *testing.T) {
 			c := newSumCase(run, s)
 			sizes, bounds := cellSizes(s), boundsFor(s)
 			cfg := spatial.Config{CellSize: sizes[run.IntN(len(sizes))], Bounds: bounds[run.IntN(len(bounds))]}
-			for range 3 {
+			for range rounds(1, 3) {
 				paritySum(t, run, c, cfg)
 				paritySumSelf(t, run, c, cfg)
 			}

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/evertick/evertick/native/paritytest"
 )
 
 // However a stream is cut, each control frame and each further fragment counts once, as least bytes or its payload.
@@ -15,7 +17,7 @@ func TestCostOfFrames(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
 	counted := 0
-	for range 300 {
+	for range paritytest.Rounds(300) {
 		var stream []byte
 		want, least := 0, r.IntN(5000)
 		for range r.IntN(30) {
