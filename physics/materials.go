@@ -99,7 +99,7 @@ func (s *solver) applyMaterialPairs(lo, hi int) {
 	}
 	sys, t := &s.sys, &s.shapes
 	for i := lo; i < hi; i++ {
-		for lane, c := range sys.Colours.Contact[i*rigid.Lanes:][:rigid.Lanes] {
+		for lane, c := range sys.Colours.Edge[i*rigid.Lanes:][:rigid.Lanes] {
 			if c == rigid.NoContact {
 				continue
 			}

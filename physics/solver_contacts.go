@@ -5,6 +5,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/evertick/evertick/internal/graph"
 	"github.com/evertick/evertick/internal/rigid"
 )
 
@@ -73,13 +74,14 @@ func (s *solver) updateContacts() {
 func (s *solver) updateSameContacts(rescaled bool) {
 	s.prepareSystem(s.contacts, s.bases, s.baseMarks).BeginStep(s.dt)
 	s.parallelForParts(len(s.contactChunks), (*solver).updateSameChunks)
-	changed := rescaled || !s.sys.SameDynamics()
+	changed := rescaled || !s.sys.Colours.SameDynamics(s.sys.Bodies.InvMass)
 	for k := range s.contactChunks {
 		changed = changed || s.contactChunks[k].changed
 	}
 	if s.sys.SameBlocks = !changed; changed {
 		s.sys.ResetColours()
-		s.sys.AssignColours(0, len(s.contacts))
+		s.sys.ListEdges(0, len(s.contacts))
+		s.sys.Colours.AssignRange(0, len(s.contacts))
 	}
 }
 
@@ -187,7 +189,7 @@ func (s *solver) reserveContactChunks(n int) {
 }
 
 // pairChunk is the number of pairs of a chunk: those that get their colours together.
-const pairChunk = rigid.ColourChunk
+const pairChunk = graph.Chunk
 
 // updateContactChunks makes the contacts of chunks [lo, hi) of the pairs while their manifolds are
 // in the cache. It also assigns their colours, one chunk after the other, on any worker: see native.SerialStage.
@@ -201,13 +203,14 @@ func (s *solver) updateContactChunks(lo, hi int) {
 		s.matchContacts(from, to, &s.contactChunks[chunk])
 		s.disablePassing(from, to, &s.contactChunks[chunk])
 		s.disableSensorContacts(s.next[from:to], s.manifolds[from:to])
+		s.sys.ListEdges(from, to)
 		s.colouring.Done(chunk, s.colourJob)
 	}
 }
 
 // colourChunk assigns colours to the contacts of a chunk.
 func (s *solver) colourChunk(chunk int) {
-	s.sys.AssignColours(chunk*pairChunk, min((chunk+1)*pairChunk, len(s.next)))
+	s.sys.Colours.AssignRange(chunk*pairChunk, min((chunk+1)*pairChunk, len(s.next)))
 }
 
 // matchContacts makes the contacts of pairs [lo, hi) in next.

@@ -3,6 +3,7 @@ package physics
 import (
 	"math"
 
+	"github.com/evertick/evertick/internal/graph"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/internal/statehash"
 )
@@ -57,7 +58,7 @@ type sleepState struct {
 	sleepyCounts []int   // by span: number of bodies that have been at rest long enough
 	dt           float32 // of this step
 
-	islands         rigid.Islands
+	islands         graph.Islands
 	restless        bitset // bodies, and then islands, that wake or cannot sleep
 	restlessIslands bitset
 }

@@ -1,6 +1,7 @@
 package physics
 
 import (
+	"github.com/evertick/evertick/internal/graph"
 	"github.com/evertick/evertick/internal/rigid"
 )
 
@@ -70,10 +71,10 @@ type blockRange struct {
 
 // planRanges appends a range for each colour whose blocks suffice for several workers, and one range for each
 // run of smaller colours.
-func planRanges(passes []blockRange, start *[rigid.NumColours + 1]int) []blockRange {
-	for c := range rigid.NumColours {
+func planRanges(passes []blockRange, start *[graph.NumColours + 1]int) []blockRange {
+	for c := range graph.NumColours {
 		lo, hi := start[c], start[c+1]
-		shared := c != rigid.Overflow && hi-lo >= 2*blockChunk
+		shared := c != graph.Overflow && hi-lo >= 2*blockChunk
 		last := len(passes) - 1
 		switch {
 		case lo == hi:

@@ -1,6 +1,10 @@
 package rigid
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/evertick/evertick/internal/buffer"
+)
 
 // bruteForce finds the pairs in scenes where so many boxes overlap that storing all pairs, to drop some afterwards,
 // would cost too much memory. It compares each box with all boxes of higher numbers, in quadratic time.
@@ -24,7 +28,7 @@ func (c *bruteForce) search(kern *kernels, boxes *Boxes, k *pairCache, out *Pair
 	if k.filter.grouped || k.filter.kinds == 0 {
 		kern = &goKernels
 	}
-	c.rowLengths = resized(c.rowLengths, c.n)
+	c.rowLengths = buffer.Resized(c.rowLengths, c.n)
 	fill, done := 0, false
 	for most := (pairLimits{MaxPairs, MaxPairs}); !done; {
 		fill, done = c.fill(kern, &k.filter, &most, len(boxes.MinX))
@@ -34,7 +38,7 @@ func (c *bruteForce) search(kern *kernels, boxes *Boxes, k *pairCache, out *Pair
 		all += int(c.rank[0][i] + c.rank[1][i])
 	}
 	omitted = all - fill
-	out.A, out.B = resized(out.A, fill), resized(out.B, fill)
+	out.A, out.B = buffer.Resized(out.A, fill), buffer.Resized(out.B, fill)
 	to := 0
 	for i, count := range c.rowLengths {
 		fill -= int(count)

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/bits"
 	"unsafe"
+
+	"github.com/evertick/evertick/internal/buffer"
 )
 
 // pairCache holds the inputs of the last call and what was derived from them.
@@ -94,7 +96,7 @@ func sameBits[T bool | uint32 | int32 | uint64](a, b []T) bool {
 // splitMoving makes the bitmaps of the shapes that move and that do not.
 func (k *pairCache) splitMoving(moves []bool) {
 	words := (len(moves) + 63) / 64
-	k.moving, k.stationary = resized(k.moving, words), resized(k.stationary, words)
+	k.moving, k.stationary = buffer.Resized(k.moving, words), buffer.Resized(k.stationary, words)
 	for w := range words {
 		moving, still := uint64(0), uint64(0)
 		for i, m := range moves[w*64 : min(w*64+64, len(moves))] {
@@ -130,7 +132,7 @@ func (r *pairFilter) update(f *Filters) {
 	for _, g := range f.Group {
 		r.grouped = r.grouped || g != 0
 	}
-	r.kind = resized(r.kind, len(f.Category))
+	r.kind = buffer.Resized(r.kind, len(f.Category))
 	var category, mask [maxKinds]uint64
 	kinds := 0
 	for i := range f.Category {
@@ -169,7 +171,7 @@ func (f *Filters) movingBodiesDiffer(seen *[]uint64) bool {
 	if words > len(f.Body)+1 {
 		return false
 	}
-	*seen = resized(*seen, 2*words)
+	*seen = buffer.Resized(*seen, 2*words)
 	clear(*seen)
 	all, moving := (*seen)[:words], (*seen)[words:]
 	for i, x := range f.Body {

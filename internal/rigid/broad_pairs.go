@@ -1,6 +1,9 @@
 package rigid
 
-import "github.com/evertick/evertick/native"
+import (
+	"github.com/evertick/evertick/internal/buffer"
+	"github.com/evertick/evertick/native"
+)
 
 // pairSorter sorts the pairs that were found.
 type pairSorter struct {
@@ -23,8 +26,8 @@ func (b *BroadPhase) sortPairs(n int) (omitted int) {
 		raw, parts = &o.partitioned, b.pairOffsets(n)
 		b.each(len(b.buffers), b.tasks.partition)
 	}
-	b.out.A, b.out.B = resized(b.out.A, raw.n), resized(b.out.B, raw.n)
-	o.ends = resized(o.ends, n)
+	b.out.A, b.out.B = buffer.Resized(b.out.A, raw.n), buffer.Resized(b.out.B, raw.n)
+	o.ends = buffer.Resized(o.ends, n)
 	b.each(parts, b.tasks.sort)
 	longest := uint32(0)
 	for _, l := range o.longest[:parts] {
@@ -60,7 +63,7 @@ func (b *BroadPhase) pairOffsets(n int) (parts int) {
 	}
 	o.partStart[parts] = at
 	p := &o.partitioned
-	p.a, p.b, p.n = resized(p.a, int(at)), resized(p.b, int(at)), int(at)
+	p.a, p.b, p.n = buffer.Resized(p.a, int(at)), buffer.Resized(p.b, int(at)), int(at)
 	return parts
 }
 
@@ -174,7 +177,7 @@ const excess = 1 << 31
 // mayHaveExcess reports whether a pair has a shape A and a shape B of more than MaxPairs pairs each. Where a few walls
 // enclose everything, no pair does. The check takes a fifth of the instructions of dropExcess.
 func (o *pairSorter) mayHaveExcess(n int, out *Pairs) bool {
-	o.rank[0] = resized(o.rank[0], n)
+	o.rank[0] = buffer.Resized(o.rank[0], n)
 	met := o.rank[0]
 	clear(met)
 	for _, b := range out.B {
@@ -218,7 +221,7 @@ func (o *pairSorter) dropExcess(moves []bool, out *Pairs) (omitted int) {
 func (o *pairSorter) markExcess(moves []bool, out *Pairs, most pairLimits) (n, kept, still int) {
 	n = len(moves)
 	for k := range o.rank {
-		o.rank[k] = resized(o.rank[k], n)
+		o.rank[k] = buffer.Resized(o.rank[k], n)
 		clear(o.rank[k])
 	}
 	for i := n - 1; i >= 0; i-- {

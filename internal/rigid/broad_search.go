@@ -1,5 +1,7 @@
 package rigid
 
+import "github.com/evertick/evertick/internal/buffer"
+
 // directoryBreakEven is the largest number of boxes of a layer that are each compared with all rows of another layer
 // that they reach. With more boxes, the boxes of the other layer search for them in a directory.
 const directoryBreakEven = 128
@@ -23,7 +25,7 @@ func (b *BroadPhase) search(n int) bool {
 		b.groups = append(b.groups, len(b.jobs))
 	}
 	groups := len(b.groups) - 1
-	b.buffers = extended(b.buffers, groups)
+	b.buffers = buffer.Extended(b.buffers, groups)
 	b.total.Store(0)
 	b.each(groups, b.tasks.search)
 	return b.total.Load() <= maxBuffered(n)

@@ -61,7 +61,7 @@ func (s *System) PrepareContacts(level native.Level, lo, hi int) {
 
 func (s *System) prepareContactsGo(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		s.prepareBlock(&s.Blocks[i], (*[Lanes]uint32)(s.Colours.Contact[i*Lanes:]))
+		s.prepareBlock(&s.Blocks[i], (*[Lanes]uint32)(s.Colours.Edge[i*Lanes:]))
 	}
 }
 

@@ -332,7 +332,7 @@ func (s *System) StoreContactImpulses(level native.Level, lo, hi int) {
 func (s *System) storeContactImpulsesGo(lo, hi int) {
 	for n := lo; n < hi; n++ {
 		b := &s.Blocks[n]
-		for i, c := range s.Colours.Contact[n*Lanes:][:b.Contacts] {
+		for i, c := range s.Colours.Edge[n*Lanes:][:b.Contacts] {
 			i &= Lanes - 1
 			to, hit := &s.Contacts[c], &s.Hits[c]
 			to.RollingImpulse = b.RollingImpulse[i]

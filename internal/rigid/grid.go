@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/native"
 )
 
@@ -85,8 +86,8 @@ type summary struct {
 
 // reserve makes room for n boxes.
 func (s *grid) reserve(n int) {
-	s.keys, s.tmp = resized(s.keys, n+padding), resized(s.tmp, n+padding)
-	s.rowStart, s.rowNumber = resized(s.rowStart, n+padding), resized(s.rowNumber, n+padding)
+	s.keys, s.tmp = buffer.Resized(s.keys, n+padding), buffer.Resized(s.tmp, n+padding)
+	s.rowStart, s.rowNumber = buffer.Resized(s.rowStart, n+padding), buffer.Resized(s.rowNumber, n+padding)
 	if n+padding <= len(s.shape) {
 		return
 	}

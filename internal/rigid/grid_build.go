@@ -1,6 +1,9 @@
 package rigid
 
-import "github.com/evertick/evertick/native"
+import (
+	"github.com/evertick/evertick/internal/buffer"
+	"github.com/evertick/evertick/native"
+)
 
 // shapeChunk is a chunk of the shapes that are sorted into a grid.
 type shapeChunk struct {
@@ -124,20 +127,12 @@ func (b *gridBuilder) makeChunks(p *gridPlan, s *grid) {
 	n := len(b.boxes.MinX)
 	size := b.partSize(n)
 	count := (n + size - 1) / size
-	s.ids = resized(s.ids, n+count*padding)
-	p.chunks = extended(p.chunks, count)
+	s.ids = buffer.Resized(s.ids, n+count*padding)
+	p.chunks = buffer.Extended(p.chunks, count)
 	for k := range p.chunks {
 		from := k * size
 		p.chunks[k].ids = s.ids[from+k*padding : min(from+size, n)+(k+1)*padding]
 	}
-}
-
-// extended is resized for elements that own buffers: it keeps the buffers.
-func extended[T any](s []T, n int) []T {
-	if cap(s) < n {
-		s = append(s[:cap(s)], make([]T, n-cap(s))...)
-	}
-	return s[:n]
 }
 
 func (b *gridBuilder) measurePart(k int) {
@@ -175,7 +170,7 @@ func (b *gridBuilder) chooseParts(p *gridPlan) {
 		count *= 2
 		p.partShift--
 	}
-	p.parts = extended(p.parts, count)
+	p.parts = buffer.Extended(p.parts, count)
 	p.parts[0].from, p.parts[0].to = 0, p.sum.N
 }
 

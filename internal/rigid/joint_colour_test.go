@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/evertick/evertick/internal/graph"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/paritytest"
@@ -15,13 +16,13 @@ import (
 func checkDeal(t *testing.T, c *rigid.JointColours, joints []rigid.Joint, invMass []float32) {
 	t.Helper()
 	dealt := make([]int, len(joints))
-	for colour := range rigid.NumColours {
+	for colour := range graph.NumColours {
 		seen := map[uint32]bool{}
 		for block := c.Start[colour]; block < c.Start[colour+1]; block++ {
-			if colour == rigid.Overflow {
+			if colour == graph.Overflow {
 				clear(seen)
 			}
-			lanes := c.Joint[block*rigid.Lanes:][:rigid.Lanes]
+			lanes := c.Edge[block*rigid.Lanes:][:rigid.Lanes]
 			n := slices.Index(lanes, rigid.NoContact)
 			if n < 0 {
 				n = rigid.Lanes
@@ -107,17 +108,17 @@ func TestJointsVersion(t *testing.T) {
 	s := jointGrid(4, 4)
 	s.JointsVersion = 1
 	s.advance(native.Auto)
-	before := slices.Clone(s.JointColours.Joint)
+	before := slices.Clone(s.JointColours.Edge)
 	s.Joints[3].Kind = rigid.NoJoint
 	s.JointsVersion = 2
 	s.advance(native.Auto)
-	if slices.Equal(before, s.JointColours.Joint) {
+	if slices.Equal(before, s.JointColours.Edge) {
 		t.Error("joints were not dealt out anew at another version")
 	}
 	checkDeal(t, &s.JointColours, s.Joints, s.Bodies.InvMass)
 	s.Joints[3].Kind = rigid.JointPoint
 	s.advance(native.Auto)
-	if slices.Contains(s.JointColours.Joint, 3) {
+	if slices.Contains(s.JointColours.Edge, 3) {
 		t.Error("joints were dealt out anew at the same version")
 	}
 	s.Joints = s.Joints[:0]
@@ -168,12 +169,12 @@ func TestJointBlocksInAnyOrder(t *testing.T) {
 		got.BuildConstraints(dt)
 		n, colours := len(got.States), &got.JointColours.Start
 		backwards := func(f func(l native.Level, lo, hi int)) {
-			for c := range rigid.Overflow {
+			for c := range graph.Overflow {
 				for block := colours[c+1] - 1; block >= colours[c]; block-- {
 					f(native.Go, block, block+1)
 				}
 			}
-			f(native.Go, colours[rigid.Overflow], colours[rigid.NumColours])
+			f(native.Go, colours[graph.Overflow], colours[graph.NumColours])
 		}
 		got.LoadStates(native.Go, 0, n)
 		backwards(got.PrepareJoints)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/evertick/evertick/internal/graph"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/paritytest"
@@ -45,7 +46,7 @@ func randomJoints(run *paritytest.Run, s *rigid.System, classes []paritytest.Cla
 func (g *heapGuard) joints(r, s *rigid.System) {
 	r.Joints = structs[rigid.Joint](g.copy("joints", words(s.Joints)))
 	r.JointBlocks = structs[rigid.JointBlock](g.copy("joint blocks", words(make([]rigid.JointBlock, len(s.JointBlocks)))))[:0:len(s.JointBlocks)]
-	r.JointColours = rigid.JointColours{Joint: structs[uint32](g.copy("joint lanes", words(s.JointColours.Joint)))}
+	r.JointColours = rigid.JointColours{Colours: graph.Colours{Edge: structs[uint32](g.copy("joint lanes", words(s.JointColours.Edge)))}}
 }
 
 // unused makes lanes behind the last joint alike, which mean nothing.
@@ -130,7 +131,7 @@ func TestParityJointStages(t *testing.T) {
 					lo = hi
 				}
 				run.Check(compareJoints(stage.name, got, want), g.check(),
-					paritytest.Bits("lanes", got.JointColours.Joint, want.JointColours.Joint))
+					paritytest.Bits("lanes", got.JointColours.Edge, want.JointColours.Edge))
 			}
 		}
 	}

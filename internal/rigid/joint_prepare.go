@@ -3,6 +3,7 @@ package rigid
 import (
 	"math"
 
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/native"
 )
 
@@ -38,7 +39,7 @@ func (s *System) buildJoints() {
 		return
 	}
 	s.JointColours.update(s.JointsVersion, s.Joints, s.Bodies.InvMass)
-	s.JointBlocks = resized(s.JointBlocks, s.JointColours.Blocks())
+	s.JointBlocks = buffer.Resized(s.JointBlocks, s.JointColours.Blocks())
 }
 
 // PrepareJoints fills blocks of joints [lo, hi) from the joints, the poses and the states before the step. It does
@@ -49,7 +50,7 @@ func (s *System) PrepareJoints(level native.Level, lo, hi int) {
 
 func (s *System) prepareJointsGo(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		s.prepareJointBlock(&s.JointBlocks[i], (*[Lanes]uint32)(s.JointColours.Joint[i*Lanes:]))
+		s.prepareJointBlock(&s.JointBlocks[i], (*[Lanes]uint32)(s.JointColours.Edge[i*Lanes:]))
 	}
 }
 

@@ -632,7 +632,7 @@ func (s *System) StoreJointImpulses(level native.Level, lo, hi int) {
 func (s *System) storeJointImpulsesGo(lo, hi int) {
 	for n := lo; n < hi; n++ {
 		b := &s.JointBlocks[n]
-		for i, j := range s.JointColours.Joint[n*Lanes:][:b.Joints] {
+		for i, j := range s.JointColours.Edge[n*Lanes:][:b.Joints] {
 			b.storeImpulses(i&(Lanes-1), &s.Joints[j])
 		}
 	}

@@ -190,8 +190,8 @@ func (s *System) c() crigid.System {
 		rollingResistance: data(m.RollingResistance), tangentSpeed: data(m.TangentSpeed),
 
 		contacts: data(s.Contacts), manifolds: data(s.Manifolds), hits: data(s.Hits), bases: data(s.Bases), baseMarks: data(s.BaseMarks), joints: data(s.Joints),
-		blocks: data(s.Blocks), laneContacts: data(s.Colours.Contact),
-		jointBlocks: data(s.JointBlocks), laneJoints: data(s.JointColours.Joint),
+		blocks: data(s.Blocks), laneContacts: data(s.Colours.Edge),
+		jointBlocks: data(s.JointBlocks), laneJoints: data(s.JointColours.Edge),
 		bodyCount: int64(len(s.States)), blockCount: int64(len(s.Blocks)), jointBlockCount: int64(len(s.JointBlocks)),
 
 		sameBlocks: int64(bit(s.SameBlocks)), step: s.step,

@@ -3,6 +3,7 @@ package rigid
 import (
 	"math"
 
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/native"
 )
 
@@ -110,14 +111,14 @@ func (t *QueryTree) updateBoxes(level native.Level, s *Scene) {
 	s.check()
 	n := len(s.Shapes)
 	b := &t.boxes
-	b.MinX, b.MinY, b.MaxX, b.MaxY = resized(b.MinX, n), resized(b.MinY, n), resized(b.MaxX, n), resized(b.MaxY, n)
+	b.MinX, b.MinY, b.MaxX, b.MaxY = buffer.Resized(b.MinX, n), buffer.Resized(b.MinY, n), buffer.Resized(b.MaxX, n), buffer.Resized(b.MaxY, n)
 	Bounds(level, s.Shapes, s.Filters.Body, s.Poses, boxMargin, b)
 }
 
 // listShapes lists the numbers of all shapes with vertices as keys, including shapes that queries cannot find at
 // present.
 func (t *QueryTree) listShapes(s *Scene) {
-	t.keys = resized(t.keys, len(s.Shapes))[:0]
+	t.keys = buffer.Resized(t.keys, len(s.Shapes))[:0]
 	for i := range s.Shapes {
 		if s.Shapes[i].Count > 0 {
 			t.keys = append(t.keys, uint64(i))
@@ -168,7 +169,7 @@ func (t *QueryTree) sortAlongCurve(level native.Level) {
 	for k, i := range keys {
 		keys[k] = uint64(c.key(b.MinX[i], b.MinY[i], b.MaxX[i], b.MaxY[i]))<<shapeBits | i
 	}
-	t.tmp = resized(t.tmp, len(keys))
+	t.tmp = buffer.Resized(t.tmp, len(keys))
 	t.keys, t.tmp = kernelsOf(level).sortKeys(keys, t.tmp, curveBits)
 }
 
@@ -176,8 +177,8 @@ func (t *QueryTree) sortAlongCurve(level native.Level) {
 func (t *QueryTree) makeLeaves(s *Scene) {
 	n := len(t.keys)
 	leaves := (n + Lanes - 1) / Lanes
-	t.targets = resized(t.targets, leaves*Lanes)
-	t.nodes = resized(t.nodes, leaves)
+	t.targets = buffer.Resized(t.targets, leaves*Lanes)
+	t.nodes = buffer.Resized(t.nodes, leaves)
 	for i, key := range t.keys {
 		t.targets[i].set(s, int(key&(1<<shapeBits-1)))
 	}

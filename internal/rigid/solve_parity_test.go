@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/evertick/evertick/internal/graph"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/paritytest"
@@ -111,7 +112,7 @@ func (g *heapGuard) system(s *rigid.System) *rigid.System {
 	r.Hits = structs[rigid.Hit](g.copy("hits", words(s.Hits)))
 	r.Bases, r.BaseMarks = structs[rigid.BaseManifold](g.copy("bases", words(s.Bases))), slices.Clone(s.BaseMarks)
 	r.Blocks = structs[rigid.ContactBlock](g.copy("blocks", words(make([]rigid.ContactBlock, len(s.Blocks)))))[:0:len(s.Blocks)]
-	r.Colours = rigid.Colours{Contact: structs[uint32](g.copy("lanes", words(s.Colours.Contact)))}
+	r.Colours = graph.Colours{Edge: structs[uint32](g.copy("lanes", words(s.Colours.Edge)))}
 	return &r
 }
 
@@ -223,7 +224,7 @@ func TestParityStages(t *testing.T) {
 				}
 				run.Check(compare(stage.name, got, want), g.check(),
 					paritytest.Bits("manifolds", words(got.Manifolds), words(want.Manifolds)),
-					paritytest.Bits("lanes", got.Colours.Contact, want.Colours.Contact))
+					paritytest.Bits("lanes", got.Colours.Edge, want.Colours.Edge))
 			}
 			checkKeptBlocks(run, level, got, want)
 		}
@@ -265,7 +266,7 @@ func cloned(s *rigid.System) *rigid.System {
 	r := wrap.System
 	r.States, r.Contacts, r.Hits = slices.Clone(s.States), slices.Clone(s.Contacts), slices.Clone(s.Hits)
 	r.Manifolds, r.Bases, r.BaseMarks = slices.Clone(s.Manifolds), slices.Clone(s.Bases), slices.Clone(s.BaseMarks)
-	r.Blocks, r.Colours = nil, rigid.Colours{}
+	r.Blocks, r.Colours = nil, graph.Colours{}
 	return &r
 }
 
@@ -331,7 +332,4 @@ func TestSystemMisuse(t *testing.T) {
 	})
 	expectPanic("rigid: Angles: cos, sin and out differ in length", func() { rigid.Angles(native.Auto, nil, nil, make([]float32, 1)) })
 	expectPanic("rigid: the level cannot run here; see native.Resolve", func() { heapPyramid(1).LoadStates(native.Level(99), 0, 1) })
-	expectPanic("rigid: Colours.Assign: contacts and manifolds differ in length", func() {
-		new(rigid.Colours).Assign(make([]rigid.Contact, 1), nil, nil, nil)
-	})
 }

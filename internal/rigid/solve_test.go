@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/graph"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
 )
@@ -226,7 +227,7 @@ func TestWarmStartOfLaterSubSteps(t *testing.T) {
 	byBlocks.States = append([]rigid.State(nil), s.States...)
 	byBlocks.Contacts = append([]rigid.Contact(nil), s.Contacts...)
 	byBlocks.Hits = append([]rigid.Hit(nil), s.Hits...)
-	byBlocks.Colours, byBlocks.Blocks = rigid.Colours{}, nil
+	byBlocks.Colours, byBlocks.Blocks = graph.Colours{}, nil
 	for _, c := range byBlocks.columns() {
 		*c = append([]float32(nil), *c...)
 	}

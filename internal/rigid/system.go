@@ -3,7 +3,9 @@ package rigid
 import (
 	"math"
 
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/graph"
 	"github.com/evertick/evertick/native"
 )
 
@@ -181,7 +183,7 @@ type System struct {
 	SameBlocks bool
 
 	// Set by BuildConstraints.
-	Colours      Colours
+	Colours      graph.Colours
 	Blocks       []ContactBlock
 	JointColours JointColours
 	JointBlocks  []JointBlock
@@ -197,13 +199,14 @@ type Hit struct {
 // BuildConstraints checks lengths, and assigns the contacts and the joints to blocks. dt is the length of the
 // step in seconds, > 0. It allocates if there are more blocks than ever before.
 //
-// Workers can share it: it consists of BeginStep, ResetColours, AssignColours of all contacts, LayOutBlocks, and
-// FillBlocks of all contacts.
+// Workers can share it: it consists of BeginStep, ResetColours, ListEdges of all contacts, Colours.AssignRange of all
+// contacts in ascending order, LayOutBlocks, and FillBlocks of all contacts.
 func (s *System) BuildConstraints(dt float32) {
 	s.BeginStep(dt)
 	s.SameBlocks = false
 	s.ResetColours()
-	s.AssignColours(0, len(s.Contacts))
+	s.ListEdges(0, len(s.Contacts))
+	s.Colours.AssignRange(0, len(s.Contacts))
 	s.LayOutBlocks()
 	s.FillBlocks(0, len(s.Contacts))
 }
@@ -216,30 +219,34 @@ func (s *System) BeginStep(dt float32) {
 }
 
 // ResetColours removes all colours of contacts.
-func (s *System) ResetColours() { s.Colours.reset(len(s.Contacts), s.Bodies.InvMass) }
+func (s *System) ResetColours() { s.Colours.Reset(len(s.Contacts), numClasses, s.Bodies.InvMass) }
 
-// SameDynamics reports whether the dynamic bodies are those for which colours were assigned.
-func (s *System) SameDynamics() bool { return s.Colours.bodyColours.matches(s.Bodies.InvMass) }
+// numClasses is the number of classes of contacts: the class is the number of points.
+const numClasses = 2
 
-// AssignColours gives colours to contacts [lo, hi), after those before lo. lo is a multiple of ColourChunk, and
-// hi one or the number of contacts.
-func (s *System) AssignColours(lo, hi int) {
-	s.Colours.assign(lo, hi, s.Contacts, s.Manifolds, s.BodyOf)
+// ListEdges tells Colours what contacts [lo, hi) join. Those without points need no colour.
+func (s *System) ListEdges(lo, hi int) {
+	as, bs, classes := s.Colours.Edges.A[lo:hi], s.Colours.Edges.B[lo:hi], s.Colours.Edges.Class[lo:hi]
+	contacts, manifolds := s.Contacts[lo:hi], s.Manifolds[lo:hi]
+	for i := range contacts {
+		c := &contacts[i]
+		as[i], bs[i], classes[i] = s.BodyOf[c.A], s.BodyOf[c.B], uint8(manifolds[i].Count)
+	}
 }
 
 // LayOutBlocks makes room for the blocks, and assigns the joints to theirs.
 func (s *System) LayOutBlocks() {
 	if !s.SameBlocks {
-		s.Colours.layOut(s.Contacts, s.BodyOf, s.Bodies.InvMass)
-		s.Blocks = resized(s.Blocks, s.Colours.Blocks())
+		s.Colours.LayOut()
+		s.Blocks = buffer.Resized(s.Blocks, s.Colours.Blocks())
 	}
 	s.buildJoints()
 }
 
-// FillBlocks puts contacts [lo, hi), with bounds as those of AssignColours, into blocks, in any order.
+// FillBlocks puts contacts [lo, hi), with bounds as those of Colours.AssignRange, into blocks, in any order.
 func (s *System) FillBlocks(lo, hi int) {
 	if !s.SameBlocks {
-		s.Colours.fill(lo, hi)
+		s.Colours.Fill(lo, hi)
 	}
 	clear(s.Hits[lo:hi])
 }

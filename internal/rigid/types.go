@@ -1,5 +1,7 @@
 package rigid
 
+import "github.com/evertick/evertick/internal/graph"
+
 const (
 	// LinearSlop is an overlap in metres that does not matter. Soft contacts rest with a smaller overlap, unless much
 	// is stacked on them.
@@ -13,7 +15,7 @@ const (
 	MaxVertices = 8
 
 	// Lanes is the number of contacts in a ContactBlock.
-	Lanes = 16
+	Lanes = graph.Lanes
 )
 
 // Vec is a point or a vector in the plane.
@@ -173,4 +175,4 @@ type ContactBlockPoint struct {
 }
 
 // NoContact marks a lane without a contact.
-const NoContact = ^uint32(0)
+const NoContact = graph.NoEdge

@@ -1,4 +1,6 @@
-package rigid
+package graph
+
+import "github.com/evertick/evertick/internal/buffer"
 
 // Islands are sets of bodies that are connected, directly or through others. The lowest body is the name of an
 // island, so the order of the Unions does not matter. It is a union-find structure; the zero Islands has no bodies.
@@ -8,7 +10,7 @@ type Islands struct {
 
 // Reset makes n bodies, each its own island.
 func (s *Islands) Reset(n int) {
-	s.parent = resized(s.parent, n)
+	s.parent = buffer.Resized(s.parent, n)
 	for i := range s.parent {
 		s.parent[i] = uint32(i)
 	}

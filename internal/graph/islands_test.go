@@ -1,17 +1,17 @@
-package rigid_test
+package graph_test
 
 import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/evertick/evertick/internal/rigid"
+	"github.com/evertick/evertick/internal/graph"
 	"github.com/evertick/evertick/native/paritytest"
 )
 
 // Islands are those of a search by floods, whatever the order of the joins.
 func TestIslands(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	var s rigid.Islands
+	var s graph.Islands
 	for range 200 {
 		n := 1 + r.IntN(60)
 		joins := make([][2]uint32, r.IntN(n+5))
@@ -49,7 +49,7 @@ func TestIslandsAllocateNothing(t *testing.T) {
 	if paritytest.Instrumented {
 		t.Skip("instrumented")
 	}
-	var s rigid.Islands
+	var s graph.Islands
 	s.Reset(100)
 	if n := testing.AllocsPerRun(20, func() {
 		s.Reset(100)

@@ -1,0 +1,23 @@
+// Package buffer resizes slices that are working memory: they are kept from call to call, so that a call allocates only
+// when it needs more than ever before.
+package buffer
+
+import "unsafe"
+
+// Resized returns a slice of n elements of unspecified values, in the memory of s if it has room. Otherwise it
+// allocates half as many again and a kilobyte, so that small slices do not grow many times.
+func Resized[T any](s []T, n int) []T {
+	if cap(s) < n {
+		var one T
+		return make([]T, n, n+n/2+1024/int(max(1, unsafe.Sizeof(one))))
+	}
+	return s[:n]
+}
+
+// Extended is Resized for elements that own buffers: it keeps the elements.
+func Extended[T any](s []T, n int) []T {
+	if cap(s) < n {
+		s = append(s[:cap(s)], make([]T, n-cap(s))...)
+	}
+	return s[:n]
+}
