@@ -224,7 +224,7 @@ func (s *System) ResetColours() { s.Colours.Reset(len(s.Contacts), numClasses, s
 // numClasses is the number of classes of contacts: the class is the number of points.
 const numClasses = 2
 
-// ListEdges tells Colours what contacts [lo, hi) join. Those without points need no colour.
+// ListEdges sets the edges of contacts [lo, hi). Those without points need no colour.
 func (s *System) ListEdges(lo, hi int) {
 	as, bs, classes := s.Colours.Edges.A[lo:hi], s.Colours.Edges.B[lo:hi], s.Colours.Edges.Class[lo:hi]
 	contacts, manifolds := s.Contacts[lo:hi], s.Manifolds[lo:hi]
