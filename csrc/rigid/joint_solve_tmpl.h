@@ -508,6 +508,14 @@ HELPER(LEVEL) V(f) yielding_inv_mass(joint_softness soft, V(f) free, V(f) held) 
 	return ADD(MUL(soft.impulse_scale, free), MUL(soft.mass_scale, held));
 }
 
+/* The inverse of the effective mass of the relative angle while the point holds: see heldInvMass in package internal/rigid. */
+HELPER(LEVEL) V(f) held_inv_mass(const joint_bodies *m, const row_impulses *r, V(f) inv_mass) {
+	const V(f) x = SUB(m->bx, m->ax), y = SUB(m->by, m->ay), rod = CROSS(m->ax, m->ay, m->bx, m->by);
+	const V(f) inertia = MUL(m->ia, m->ib), trace = SUB(ADD(r->matrix.xx, r->matrix.yy), r->mass);
+	const V(f) inv = inverse(ADD(trace, MUL(MUL(inertia, MUL(rod, rod)), inverse(r->mass))));
+	return ADD(MUL(MUL(r->mass, inv), inv_mass), MUL(MUL(inertia, inv), DOT(x, y, x, y)));
+}
+
 HELPER(LEVEL) axis_state angular_state(et_joint_block *b, uint32_t i, const uint32_t kind, const uint32_t parts,
                                        const joint_bodies *m, V(f) angle, const joint_step *it) {
 	const V(f) inv_mass = ADD(m->ia, m->ib);
@@ -516,8 +524,7 @@ HELPER(LEVEL) axis_state angular_state(et_joint_block *b, uint32_t i, const uint
 		joint_bodies after = *m;
 		row_impulses r;
 		solve_point(b, i, kind, parts, &after, angle, it, &r);
-		const V(f) x = SUB(m->bx, m->ax), y = SUB(m->by, m->ay), inertia = MUL(MUL(m->ia, m->ib), DOT(x, y, x, y));
-		const V(f) held = MUL(MUL(r.mass, ADD(MUL(r.mass, inv_mass), inertia)), inverse(r.matrix.det));
+		const V(f) held = held_inv_mass(m, &r, inv_mass);
 		c.velocity = SUB(after.b[2], after.a[2]);
 		c.held_inv_mass = V(select)(r.bounded, inv_mass, held);
 		c.inv_mass = V(select)(r.clamped, inv_mass, yielding_inv_mass(r.soft, inv_mass, held));
@@ -623,9 +630,28 @@ static void store_joint(const et_joint_block *b, uint32_t i, et_joint *to) {
 		to->angular_impulse.spring = b->angular.spring_impulse[i];
 }
 
+static float impulse_size(const et_axis_impulse *a) {
+	return (__builtin_fabsf(a->spring) + __builtin_fabsf(a->motor)) + (__builtin_fabsf(a->lower) + __builtin_fabsf(a->upper));
+}
+
+/* Whether the impulses of a joint change no velocity by more than the bound: see maxImpulseSpeed in package internal/rigid. */
+static int bounded(const et_joint_block *b, uint32_t i, const et_joint *j, const et_state *states) {
+	const float linear = (__builtin_fabsf(j->point_impulse[0]) + __builtin_fabsf(j->point_impulse[1])) + impulse_size(&j->linear_impulse);
+	const float inv_mass = states[b->a[i]].inv_mass + states[b->b[i]].inv_mass;
+	const float turn = impulse_size(&j->angular_impulse) * (b->inv_ia[i] + b->inv_ib[i]);
+	return linear * inv_mass <= 0x1p40f && turn <= 0x1p40f;
+}
+
 void et_store_joint_impulses(et_system s, int64_t lo, int64_t hi) {
 	for (int64_t n = lo; n < hi; n++)
-		for (uint32_t i = 0; i < s.joint_blocks[n].joints; i++)
-			store_joint(&s.joint_blocks[n], i, &s.joints[s.lane_joints[n * ET_LANES + i]]);
+		for (uint32_t i = 0; i < s.joint_blocks[n].joints; i++) {
+			et_joint *to = &s.joints[s.lane_joints[n * ET_LANES + i]];
+			store_joint(&s.joint_blocks[n], i, to);
+			if (!bounded(&s.joint_blocks[n], i, to, s.states)) {
+				const et_axis_impulse none = {0, 0, 0, 0};
+				to->point_impulse[0] = to->point_impulse[1] = 0;
+				to->linear_impulse = to->angular_impulse = none;
+			}
+		}
 }
 #endif

@@ -591,12 +591,13 @@ func (b *JointBlock) solvePoint(i uint32, m *jointBodies, angle float32, it *joi
 }
 
 // heldInvMass is the inverse of the effective mass of the relative angle while the point holds: the quotient of the
-// determinants of the matrices with the angle and without it. The first one is written as a sum of terms that are not
-// negative.
+// determinants of the matrices with the angle and without it. Both are sums of terms that are not negative. Both are divided
+// by the inverse mass before they are built: products of three inverse masses can be infinite.
 func (r *rowImpulses) heldInvMass(m *jointBodies) float32 {
-	x, y := m.bx-m.ax, m.by-m.ay
-	square := float32(x*x) + float32(y*y)
-	return float32(float32(r.mass*(float32(r.mass*(m.ia+m.ib))+float32(float32(m.ia*m.ib)*square))) * inverse(r.matrix.det))
+	x, y, rod := m.bx-m.ax, m.by-m.ay, float32(m.ax*m.by)-float32(m.ay*m.bx)
+	square, inertia := float32(x*x)+float32(y*y), float32(m.ia*m.ib)
+	inv := inverse(((r.matrix.xx + r.matrix.yy) - r.mass) + float32(float32(inertia*float32(rod*rod))*inverse(r.mass)))
+	return float32(float32(r.mass*inv)*(m.ia+m.ib)) + float32(float32(inertia*inv)*square)
 }
 
 // exceedsLength reports whether an impulse is longer than a limit.
@@ -624,7 +625,7 @@ func (k *symmetricMatrix) bounded(vx, vy, bound float32) (float32, float32) {
 // maxShift keeps the sums of bounded finite. It is beyond all inverse masses.
 const maxShift = 1e30
 
-// StoreJointImpulses writes the impulses of blocks of joints [lo, hi) to their joints.
+// StoreJointImpulses writes the impulses of blocks of joints [lo, hi) to their joints, or zeros if they are not bounded.
 func (s *System) StoreJointImpulses(level native.Level, lo, hi int) {
 	kernelsOf(level).storeJointImpulses(s, lo, hi)
 }
@@ -634,8 +635,26 @@ func (s *System) storeJointImpulsesGo(lo, hi int) {
 		b := &s.JointBlocks[n]
 		for i, j := range s.JointColours.Edge[n*Lanes:][:b.Joints] {
 			b.storeImpulses(i&(Lanes-1), &s.Joints[j])
+			if !b.bounded(i&(Lanes-1), &s.Joints[j], s.States) {
+				s.Joints[j].PointImpulse, s.Joints[j].LinearImpulse, s.Joints[j].AngularImpulse = Vec{}, AxisImpulse{}, AxisImpulse{}
+			}
 		}
 	}
+}
+
+// maxImpulseSpeed is the velocity in m/s or rad/s from which on the impulses of a joint are taken not to hold its bodies: those
+// of joints that contradict each other grow in each step, and would become infinite.
+const maxImpulseSpeed = 0x1p40
+
+// bounded reports whether the impulses of a joint change no velocity by more than maxImpulseSpeed.
+func (b *JointBlock) bounded(i int, j *Joint, states []State) bool {
+	linear := (abs(j.PointImpulse.X) + abs(j.PointImpulse.Y)) + j.LinearImpulse.size()
+	invMass := states[b.A[i]].InvMass + states[b.B[i]].InvMass
+	return float32(linear*invMass) <= maxImpulseSpeed && float32(j.AngularImpulse.size()*(b.InvIA[i]+b.InvIB[i])) <= maxImpulseSpeed
+}
+
+func (a *AxisImpulse) size() float32 {
+	return (abs(a.Spring) + abs(a.Motor)) + (abs(a.Lower) + abs(a.Upper))
 }
 
 func (b *JointBlock) storeImpulses(i int, j *Joint) {

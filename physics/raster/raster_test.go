@@ -198,7 +198,7 @@ func TestGoldenPictures(t *testing.T) {
 		want uint64
 	}{
 		{"shapes", shapes(), 0x059ab19f10e400b7},
-		{"ragdolls", &world, 0x5992aecdff555582},
+		{"ragdolls", &world, 0x3a7a1efffc97d385},
 	} {
 		c := canvas(t, 400, 300)
 		c.Clear(0xffffff)

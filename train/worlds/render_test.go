@@ -60,7 +60,7 @@ func TestPictures(t *testing.T) {
 		if h.Sum64() != p.hash {
 			t.Errorf("%s: hash %#x, want %#x", p.name, h.Sum64(), p.hash)
 		}
-		path := filepath.Join("..", "..", "..", "docs", "images", "train-"+p.name+".png")
+		path := filepath.Join("..", "..", "docs", "images", "train-"+p.name+".png")
 		if *update {
 			var out bytes.Buffer
 			if err := png.Encode(&out, got); err != nil {
