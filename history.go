@@ -252,40 +252,12 @@ func (q *inputs) takeLogged(tick uint64, log *history.Log) error {
 		return nil
 	}
 	for r := wire.NewReader(data); r.Len() > 0; {
-		_, in := readArrival(&r)
+		_, in := history.ReadArrival(&r)
 		in.Data = q.buffers.copyOf(in.Data)
-		q.current = append(q.current, in)
+		q.current = append(q.current, Input(in))
 	}
 	q.owned = true
 	return nil
-}
-
-// pushedWhile reports whether an input was pushed while the tick of a log ran.
-func pushedWhile(log *history.Log, in *Input) bool {
-	for r := wire.NewReader(log.Data[log.Split:]); r.Len() > 0; {
-		if kind, was := readArrival(&r); kind == arrivedInput && was.Source == in.Source && was.Seq == in.Seq {
-			return true
-		}
-	}
-	return false
-}
-
-// What arrives is a list of records: a byte that says what, and for arrivedInput the input as appendInput writes it.
-const (
-	arrivedInput      = iota
-	arrivedDrop       // DropInputs between ticks
-	arrivedDropWithin // DropInputs within a tick
-)
-
-func appendArrivedInput(dst []byte, in *Input) []byte {
-	return appendInput(append(dst, arrivedInput), in)
-}
-
-func readArrival(r *wire.Reader) (kind byte, in Input) {
-	if kind = r.U8(); kind == arrivedInput {
-		in = readInput(r)
-	}
-	return kind, in
 }
 
 // pushAll repeats what arrived; with arriving it counts as arriving now.
@@ -300,12 +272,12 @@ func (q *inputs) enqueueAll(data []byte, arriving bool) error {
 		q.arrived = append(q.arrived, data...)
 	}
 	for r := wire.NewReader(data); r.Len() > 0; {
-		kind, in := readArrival(&r)
-		if kind != arrivedInput {
+		kind, in := history.ReadArrival(&r)
+		if kind != history.ArrivedInput {
 			q.drop()
 			continue
 		}
-		e := q.entryOf(&in)
+		e := q.entryOf((*Input)(&in))
 		err := q.queue.Push(e)
 		if errors.Is(err, loop.ErrShare) { // inputs that a failed tick took, and those that came in it, wait together
 			q.due = append(q.queue.AppendWaiting(q.due[:0]), e)
@@ -339,7 +311,7 @@ func (q *inputs) takeArrived(failed bool) []byte {
 	}
 	for r := wire.NewReader(q.arrived); r.Len() > 0; {
 		begin := len(q.arrived) - r.Len()
-		if kind, _ := readArrival(&r); kind != arrivedDropWithin || !failed {
+		if kind, _ := history.ReadArrival(&r); kind != history.ArrivedDropWithin || !failed {
 			list = append(list, q.arrived[begin:len(q.arrived)-r.Len()]...)
 		}
 	}
@@ -364,7 +336,7 @@ func (q *inputs) recordInto(log *history.Log) {
 	log.Fed = q.fed
 	if q.fed {
 		for i := range q.current {
-			log.Data = appendArrivedInput(log.Data, &q.current[i])
+			log.Data = history.AppendArrival(log.Data, (*history.Input)(&q.current[i]))
 		}
 		log.Split = len(log.Data)
 		log.Data = append(log.Data, q.arrivedBefore...) // which keep waiting

@@ -58,7 +58,6 @@ type InputConfig struct {
 const (
 	defaultInputs     = 4096
 	defaultInputBytes = 1 << 20
-	maxInputData      = 1<<31 - 1 // appendInput needs the bit above
 )
 
 // Validate returns an error that wraps ErrRange for each field out of its range.
@@ -152,10 +151,10 @@ func newInputs(c InputConfig) (inputs, error) {
 		PerSource: c.PerSource, PerSourceBytes: c.PerSourceBytes,
 	})
 	return inputs{
-		queue: q, capacity: c.Capacity, bytes: min(c.Bytes, maxInputData), arrivals: c.Arrivals,
+		queue: q, capacity: c.Capacity, bytes: min(c.Bytes, history.MaxData), arrivals: c.Arrivals,
 		errCapacity:   fault.Field(loop.ErrFull, "evertick: Config.Inputs.Capacity", c.Capacity),
 		errBytes:      fault.Field(loop.ErrFull, "evertick: Config.Inputs.Bytes", c.Bytes),
-		tooLargeError: &fault.Limit{Field: "evertick: Config.Inputs.Bytes", Value: "an input", Most: min(c.Bytes, maxInputData), Err: loop.ErrFull},
+		tooLargeError: &fault.Limit{Field: "evertick: Config.Inputs.Bytes", Value: "an input", Most: min(c.Bytes, history.MaxData), Err: loop.ErrFull},
 		shares: fault.SourceLimits{Limits: [...]fault.Limit{ // in the order of loop.Queue
 			{Field: "evertick: Config.Inputs.Capacity", Most: int64(c.Capacity), Err: loop.ErrShare},
 			{Field: "evertick: Config.Inputs.Bytes", Most: c.Bytes, Err: loop.ErrShare},
@@ -196,7 +195,7 @@ func (q *inputs) push(in *Input) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
-	case q.replay != nil && (q.replay.Fed || pushedWhile(q.replay, in)):
+	case q.replay != nil && (q.replay.Fed || q.replay.Pushed(in.Source, in.Seq)):
 		return nil
 	case q.replay != nil || q.rerunning:
 		return fmt.Errorf("evertick: Push: source %d, seq %d: %w", in.Source, in.Seq, ErrReplaying)
@@ -209,7 +208,7 @@ func (q *inputs) push(in *Input) error {
 		q.measure(in, err)
 	}
 	if err == nil && q.recording {
-		q.arrived = appendArrivedInput(q.arrived, in)
+		q.arrived = history.AppendArrival(q.arrived, (*history.Input)(in))
 	}
 	return err
 }
@@ -362,9 +361,9 @@ func (s *Sim) DropInputs() {
 		return
 	}
 	if s.stepping && !s.inAfterTick {
-		q.arrived = append(q.arrived, arrivedDropWithin)
+		q.arrived = append(q.arrived, history.ArrivedDropWithin)
 	} else {
-		q.arrived = append(q.arrived[:0], arrivedDrop)
+		q.arrived = append(q.arrived[:0], history.ArrivedDrop)
 	}
 }
 
@@ -403,15 +402,7 @@ func (b *buffers) release(data []byte) {
 	}
 }
 
-// The format of inputs in a snapshot, all little-endian: a uint32 count; for each input, uint64
-// tick, uint32 source, uint64 seq, uint32 kind, uint32 length of the data, and the data. If the
-// highest bit of the length is set, uint64 At and uint32 Fraction, not both 0, stand before the
-// data.
-
-// stamped is the bit of the length.
-const stamped = 1 << 31
-
-// encode appends the inputs that wait.
+// encode appends the inputs that wait: a uint32 count, and each as history.AppendInput writes it.
 func (q *inputs) encode(dst []byte) []byte {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -419,43 +410,15 @@ func (q *inputs) encode(dst []byte) []byte {
 	dst = wire.AppendU32s(dst, uint32(len(q.due)))
 	for i := range q.due {
 		in := inputOf(&q.due[i])
-		dst = appendInput(dst, &in)
+		dst = history.AppendInput(dst, (*history.Input)(&in))
 	}
 	clear(q.due)
 	return dst
 }
 
-func appendInput(dst []byte, in *Input) []byte {
-	dst = wire.AppendU64s(dst, in.Tick)
-	dst = wire.AppendU32s(dst, in.Source)
-	dst = wire.AppendU64s(dst, in.Seq)
-	if in.At == 0 && in.Fraction == 0 {
-		dst = wire.AppendU32s(dst, in.Kind, uint32(len(in.Data)))
-	} else {
-		dst = wire.AppendU32s(dst, in.Kind, uint32(len(in.Data))|stamped)
-		dst = wire.AppendU64s(dst, in.At)
-		dst = wire.AppendU32s(dst, in.Fraction)
-	}
-	return append(dst, in.Data...)
-}
-
-// readInput reads what appendInput wrote. Data is part of what r reads.
-func readInput(r *wire.Reader) Input {
-	in := Input{Tick: r.U64(), Source: r.U32(), Seq: r.U64(), Kind: r.U32()}
-	n := r.U32()
-	if n&stamped != 0 {
-		in.At, in.Fraction = r.U64(), r.U32()
-		if in.At == 0 && in.Fraction == 0 && r.Err() == nil {
-			r.Fail("stamp of an input", 0) // appendInput writes none
-		}
-	}
-	in.Data = r.Bytes(int(n &^ stamped))
-	return in
-}
-
 // readEntry reads an input, and copies its Data.
 func (q *inputs) readEntry(r *wire.Reader) loop.Entry[payload] {
-	in := readInput(r)
+	in := Input(history.ReadInput(r))
 	return q.entryOf(&in)
 }
 

@@ -1,4 +1,4 @@
-package evertick
+package history
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ func TestInputFormat(t *testing.T) {
 			"0000000000000000" + "00000000" + "0000000000000000" + "00000000" + "00000080" + "0000000000000000" + "01000000",
 		},
 	} {
-		data := appendInput(nil, &c.in)
+		data := AppendInput(nil, &c.in)
 		if got := hex.EncodeToString(data); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.in, got, c.want)
 		}
@@ -38,7 +38,7 @@ func TestInputFormat(t *testing.T) {
 func checkRead(t *testing.T, data []byte, want Input) {
 	t.Helper()
 	r := wire.NewReader(data)
-	in := readInput(&r)
+	in := ReadInput(&r)
 	same := bytes.Equal(in.Data, want.Data)
 	in.Data, want.Data = nil, nil
 	if r.Done() != nil || !same || in.Tick != want.Tick || in.Source != want.Source || in.Seq != want.Seq ||
@@ -49,16 +49,16 @@ func checkRead(t *testing.T, data []byte, want Input) {
 
 // Whatever is read is written as the same bytes, or refused.
 func FuzzReadInput(f *testing.F) {
-	f.Add(appendInput(nil, &Input{Tick: 1, Source: 2, Seq: 3, Kind: 4, Data: []byte("data")}))
-	f.Add(appendInput(nil, &Input{At: 7, Fraction: 8, Data: []byte("data")}))
+	f.Add(AppendInput(nil, &Input{Tick: 1, Source: 2, Seq: 3, Kind: 4, Data: []byte("data")}))
+	f.Add(AppendInput(nil, &Input{At: 7, Fraction: 8, Data: []byte("data")}))
 	f.Add(append(make([]byte, 24), 0, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) // a stamp of zeros
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r := wire.NewReader(data)
-		in := readInput(&r)
+		in := ReadInput(&r)
 		if r.Err() != nil {
 			return
 		}
-		if again := appendInput(nil, &in); !bytes.Equal(again, data[:r.Offset()]) {
+		if again := AppendInput(nil, &in); !bytes.Equal(again, data[:r.Offset()]) {
 			t.Fatalf("%x was read as %+v and written as %x", data[:r.Offset()], in, again)
 		}
 	})
