@@ -1,12 +1,17 @@
 package evertick_test
 
 import (
+	"context"
 	"errors"
+	"math"
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/physics"
 	"github.com/evertick/evertick/spatial"
 )
@@ -499,5 +504,529 @@ func TestTiltIsRefusedByTheStep(t *testing.T) {
 		if at, err := s.Physics.Position(b); err != nil || at != before {
 			t.Errorf("%s: the body moved to %v: %v", name, at, err)
 		}
+	}
+}
+
+// disc gives a body a shape.
+func disc(t testing.TB, s *evertick.Sim, b physics.Body, def physics.ShapeDef) physics.Shape {
+	t.Helper()
+	shape, err := s.Physics.CreateCircle(b, def, physics.Circle{Radius: 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shape
+}
+
+// wantEntity checks the entity of a shape; 0 is none.
+func wantEntity(t testing.TB, s *evertick.Sim, shape physics.Shape, want ecs.ID) {
+	t.Helper()
+	if got, ok := s.ShapeEntity(shape); got != want || ok != (want != 0) {
+		t.Errorf("%v belongs to %v, %t; want %v", shape, got, ok, want)
+	}
+}
+
+// Events of every kind lead to their entities, and those of an entity that is gone to none, even
+// when its row, its body and its shape belong to another one.
+func TestEntitiesOfEvents(t *testing.T) {
+	s := newSim(t, small())
+	def := physics.DefaultShapeDef()
+	ground, err := s.Physics.CreateBody(physics.DefaultBodyDef())
+	if err != nil {
+		t.Fatal(err)
+	}
+	floor := disc(t, s, ground, def)
+	id := spawn(t, s)
+	body := physics.DefaultBodyDef()
+	body.Type, body.Position, body.LinearVelocity = physics.DynamicBody, [2]float32{0, 1.1}, [2]float32{0, -9}
+	b, err := s.CreateBody(id, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shape := disc(t, s, b, def)
+	e := s.Physics.Events()
+	for len(e.Begin) == 0 {
+		step(t, s, 1)
+	}
+	if len(e.Hit) != 1 || len(e.Moved) == 0 {
+		t.Fatalf("hits %v, moved %v", e.Hit, e.Moved)
+	}
+	wantEntity(t, s, e.Begin[0].A, 0)
+	wantEntity(t, s, e.Begin[0].B, id)
+	wantEntity(t, s, e.Hit[0].B, id)
+	moved, _ := s.Physics.BodyAt(int(e.Moved[0]))
+	if got, ok := s.BodyEntity(moved); !ok || got != id {
+		t.Errorf("moved %v, %t", got, ok)
+	}
+
+	s.World.Despawn(id)
+	next := spawn(t, s) // in the same row, with the body and the shape in the same places
+	nextBody, err := s.CreateBody(next, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nextShape := disc(t, s, nextBody, def)
+	if nextBody.Index() != b.Index() || nextShape.Index() != shape.Index() || slotOf(t, s, next) != 0 {
+		t.Fatal("not in the same places")
+	}
+	step(t, s, 1)
+	if len(e.End) != 1 || !slices.Contains([]physics.Shape{e.End[0].A, e.End[0].B}, shape) {
+		t.Fatalf("ended %v, want %v", e.End, shape)
+	}
+	wantEntity(t, s, e.End[0].A, 0)
+	wantEntity(t, s, e.End[0].B, 0)
+	wantEntity(t, s, shape, 0)
+	wantEntity(t, s, floor, 0)
+	wantEntity(t, s, nextShape, next)
+	wantEntity(t, s, physics.Shape{}, 0)
+	if _, ok := s.BodyEntity(b); ok {
+		t.Error("a stale body has an entity")
+	}
+
+	// A destroyed shape leads to no entity, although its entity still lives.
+	if err := s.Physics.DestroyShape(nextShape); err != nil {
+		t.Fatal(err)
+	}
+	wantEntity(t, s, nextShape, 0)
+	if got, ok := s.BodyEntity(nextBody); !ok || got != next {
+		t.Errorf("the body of %v belongs to %v", next, got)
+	}
+	if err := s.World.Restore(s.World.Snapshot(nil)); err != nil { // parts entities and bodies
+		t.Fatal(err)
+	}
+	if _, ok := s.BodyEntity(nextBody); ok {
+		t.Error("a body of the world before World.Restore has an entity")
+	}
+}
+
+// A sensor names what it senses.
+func TestEntityOfASensor(t *testing.T) {
+	s := newSim(t, small())
+	def := physics.DefaultShapeDef()
+	zone, visitor := spawn(t, s), spawn(t, s)
+	disc(t, s, movingBody(t, s, visitor, 1), def)
+	def.Sensor = true
+	b, err := s.CreateBody(zone, physics.DefaultBodyDef())
+	if err != nil {
+		t.Fatal(err)
+	}
+	disc(t, s, b, def)
+	step(t, s, 1)
+	e := s.Physics.Events()
+	if len(e.SensorBegin) != 1 {
+		t.Fatal(e.SensorBegin)
+	}
+	wantEntity(t, s, e.SensorBegin[0].Sensor, zone)
+	wantEntity(t, s, e.SensorBegin[0].Visitor, visitor)
+}
+
+func TestEntityLookupAllocatesNothing(t *testing.T) {
+	s := newSim(t, small())
+	id, gone := spawn(t, s), spawn(t, s)
+	shape := disc(t, s, movingBody(t, s, id, 1), physics.DefaultShapeDef())
+	stale := disc(t, s, movingBody(t, s, gone, 1), physics.DefaultShapeDef())
+	s.World.Despawn(gone)
+	if n := testing.AllocsPerRun(100, func() {
+		if got, _ := s.ShapeEntity(shape); got != id {
+			t.Fatal(got)
+		}
+		if _, ok := s.ShapeEntity(stale); ok {
+			t.Fatal("stale")
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkShapeEntity(b *testing.B) {
+	s := newSim(b, small())
+	shape := disc(b, s, movingBody(b, s, spawn(b, s), 1), physics.DefaultShapeDef())
+	for b.Loop() {
+		if _, ok := s.ShapeEntity(shape); !ok {
+			b.Fatal("no entity")
+		}
+	}
+}
+
+// bodyModel is what a program knows about the bodies and shapes that it has made.
+type bodyModel struct {
+	sim    *evertick.Sim
+	alive  []ecs.ID
+	bodies []modelBody // also those that are gone
+	shapes []modelShape
+}
+
+type modelBody struct {
+	handle physics.Body
+	owner  ecs.ID // 0: none
+	parted bool   // from its owner, by World.Restore
+	gone   bool
+}
+
+type modelShape struct {
+	handle physics.Shape
+	body   int // in bodies
+	gone   bool
+}
+
+// destroy is the end of a body and its shapes.
+func (m *bodyModel) destroy(i int) {
+	m.bodies[i].gone = true
+	for j := range m.shapes {
+		if m.shapes[j].body == i {
+			m.shapes[j].gone = true
+		}
+	}
+}
+
+// destroyParted destroys the bodies that World.Restore has left.
+func (m *bodyModel) destroyParted() {
+	for i := range m.bodies {
+		if m.bodies[i].parted {
+			m.destroy(i)
+		}
+	}
+}
+
+func (m *bodyModel) bodyOf(id ecs.ID) int {
+	return slices.IndexFunc(m.bodies, func(b modelBody) bool { return b.owner == id && !b.gone })
+}
+
+func (m *bodyModel) entityOf(b modelBody) ecs.ID {
+	if b.gone || b.parted {
+		return 0
+	}
+	return b.owner
+}
+
+func (m *bodyModel) check(t *rapid.T) {
+	for _, b := range m.bodies {
+		want := m.entityOf(b)
+		if got, ok := m.sim.BodyEntity(b.handle); got != want || ok != (want != 0) {
+			t.Fatalf("%v belongs to %v, %t; want %v", b.handle, got, ok, want)
+		}
+	}
+	for _, s := range m.shapes {
+		want := m.entityOf(m.bodies[s.body])
+		if s.gone {
+			want = 0
+		}
+		if got, ok := m.sim.ShapeEntity(s.handle); got != want || ok != (want != 0) {
+			t.Fatalf("%v belongs to %v, %t; want %v", s.handle, got, ok, want)
+		}
+	}
+}
+
+// After any spawns, despawns, creations and destructions, also in very few slots, each handle that was
+// ever made leads to the entity of a model, or to none.
+func TestEntitiesOfBodiesModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sim, err := evertick.New(evertick.Config{Capacity: 6, Physics: physics.Config{Capacity: 6}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &bodyModel{sim: sim}
+		body := physics.DefaultBodyDef()
+		body.Type = physics.DynamicBody
+		pick := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "which") }
+		t.Repeat(map[string]func(*rapid.T){
+			"": m.check,
+			"spawn": func(t *rapid.T) {
+				if id, slot, err := sim.World.SpawnSlot(); err == nil {
+					sim.World.Position.X[slot] = float32(id) * 0.3
+					m.alive = append(m.alive, id)
+				}
+			},
+			"despawn": func(t *rapid.T) {
+				if len(m.alive) == 0 {
+					t.Skip("none")
+				}
+				i := pick(len(m.alive))
+				sim.World.Despawn(m.alive[i])
+				if b := m.bodyOf(m.alive[i]); b >= 0 {
+					m.destroy(b)
+				}
+				m.alive = slices.Delete(m.alive, i, i+1)
+			},
+			"body": func(t *rapid.T) {
+				if len(m.alive) == 0 {
+					t.Skip("none")
+				}
+				id := m.alive[pick(len(m.alive))]
+				b, err := sim.CreateBody(id, body)
+				m.destroyParted()
+				if err == nil {
+					m.bodies = append(m.bodies, modelBody{handle: b, owner: id})
+				} else if m.bodyOf(id) < 0 && sim.Physics.Len() < sim.Physics.Cap() {
+					t.Fatal(err)
+				}
+			},
+			"without an entity": func(t *rapid.T) {
+				def := body
+				if def.HasSlot = rapid.Bool().Draw(t, "slot"); def.HasSlot {
+					def.Slot = uint32(pick(6)) // drives a row, but belongs to nobody
+				}
+				if b, err := sim.Physics.CreateBody(def); err == nil {
+					m.bodies = append(m.bodies, modelBody{handle: b})
+				}
+			},
+			"shape": func(t *rapid.T) {
+				if len(m.bodies) == 0 {
+					t.Skip("none")
+				}
+				i := pick(len(m.bodies))
+				s, err := sim.Physics.CreateCircle(m.bodies[i].handle, physics.DefaultShapeDef(), physics.Circle{Radius: 0.5})
+				if (err == nil) == m.bodies[i].gone {
+					t.Fatal(err)
+				}
+				if err == nil {
+					m.shapes = append(m.shapes, modelShape{handle: s, body: i})
+				}
+			},
+			"destroy": func(t *rapid.T) {
+				if len(m.bodies) == 0 {
+					t.Skip("none")
+				}
+				i := pick(len(m.bodies))
+				if err := sim.Physics.DestroyBody(m.bodies[i].handle); (err == nil) == m.bodies[i].gone {
+					t.Fatal(err)
+				}
+				m.destroy(i)
+			},
+			"destroy a shape": func(t *rapid.T) {
+				if len(m.shapes) == 0 {
+					t.Skip("none")
+				}
+				s := &m.shapes[pick(len(m.shapes))]
+				_ = sim.Physics.DestroyShape(s.handle)
+				s.gone = true
+			},
+			"step": func(t *rapid.T) {
+				if err := sim.Step(); err != nil {
+					t.Fatal(err)
+				}
+				m.destroyParted()
+			},
+			"restore": func(t *rapid.T) {
+				data, err := sim.Snapshot(nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := sim.Restore(data); err != nil {
+					t.Fatal(err)
+				}
+				m.destroyParted()
+			},
+			"restore the world alone": func(t *rapid.T) {
+				if err := sim.World.Restore(sim.World.Snapshot(nil)); err != nil {
+					t.Fatal(err)
+				}
+				for i := range m.bodies {
+					m.bodies[i].parted = m.bodies[i].owner != 0
+				}
+			},
+		})
+	})
+}
+
+// A system keeps the spans of bodies at the heights of their entities: a bird flies over a wall that stops a cart.
+func TestSpansFollowEntities(t *testing.T) {
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	sim, err := evertick.New(evertick.Config{Capacity: 10, Physics: physics.Config{Plane: physics.XZ}})
+	check(err)
+	w, p := sim.World, sim.Physics
+	wall, err := p.CreateBody(physics.BodyDef{Position: [2]float32{5, 0}})
+	check(err)
+	def := physics.DefaultShapeDef()
+	def.Span = physics.Span{Max: 3} // 3 m high
+	_, err = p.CreatePolygon(wall, def, physics.Box(0.5, 5))
+	check(err)
+	var slots []uint32
+	for range 2 {
+		id, err := w.Spawn()
+		check(err)
+		body := physics.DefaultBodyDef()
+		body.Type, body.LinearVelocity = physics.DynamicBody, [2]float32{4, 0}
+		b, err := sim.CreateBody(id, body)
+		check(err)
+		_, err = p.CreateCircle(b, physics.DefaultShapeDef(), physics.Circle{Radius: 0.3})
+		check(err)
+		slot, _ := w.Slot(id)
+		slots = append(slots, slot)
+	}
+	bird := slots[1]
+	sim.Add(evertick.BeforePhysics, "climb", func(t *evertick.Tick) error {
+		w.Position.Y[bird] += 4 * t.Dt
+		return nil
+	})
+	sim.Add(evertick.BeforePhysics, "spans", func(*evertick.Tick) error {
+		for slot := range w.Query() {
+			id, _ := w.ID(slot)
+			if b, ok := sim.Body(id); ok {
+				height := w.Position.Y[slot]
+				if err := p.SetSpan(b, physics.Span{Min: height, Max: height + 1}); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	check(sim.StepN(60))
+	snap := snapshot(t, sim)
+	check(sim.StepN(120))
+	if x := w.Position.X[slots[0]]; x > 5 {
+		t.Errorf("the cart is at %v, after the wall", x)
+	}
+	if x, y := w.Position.X[bird], w.Position.Y[bird]; x < 11 || y < 11 {
+		t.Errorf("the bird is at %v and %v m high", x, y)
+	}
+	hash := sim.Hash()
+	restore(t, sim, snap)
+	check(sim.StepN(120))
+	if sim.Hash() != hash {
+		t.Error("another hash after a restore")
+	}
+}
+
+// farSim has a body on a slope of its plane, another one asleep and two entities without one, all around a point.
+func farSim(t testing.TB, c evertick.Config, at [2]float32) *evertick.Sim {
+	t.Helper()
+	c.Capacity, c.Physics.Gravity = 64, [2]float32{8, -10}
+	s := newSim(t, c)
+	for i := range 4 {
+		id := spawn(t, s)
+		slot := slotOf(t, s, id)
+		second, third := s.World.Position.Y, s.World.Position.Z
+		if c.Physics.Plane == physics.XZ {
+			second, third = third, second
+		}
+		s.World.Position.X[slot], second[slot], third[slot] = at[0]+float32(i), at[1]+0.5, 7
+		if i > 1 {
+			continue
+		}
+		d := physics.DefaultBodyDef()
+		d.Type, d.Position, d.Asleep = physics.DynamicBody, [2]float32{at[0] + 8*float32(i), at[1] + 0.5}, i == 1
+		b, err := s.CreateBody(id, d)
+		if err == nil {
+			_, err = s.Physics.CreatePolygon(b, physics.DefaultShapeDef(), physics.Box(0.5, 0.5))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := physics.DefaultBodyDef()
+	d.Position = [2]float32{at[0], at[1] - 1}
+	ground, err := s.Physics.CreateBody(d)
+	if err == nil {
+		_, err = s.Physics.CreatePolygon(ground, physics.DefaultShapeDef(), physics.Box(100, 1))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// After a shift a Sim is the one that was made there: entities, bodies, and what they do then.
+func TestShiftOrigin(t *testing.T) {
+	at := [2]float32{65536, -100 * 1024}
+	for _, plane := range []physics.Plane{physics.XY, physics.XZ} {
+		c := evertick.Config{Previous: true, Physics: physics.Config{Plane: plane}}
+		far, near := farSim(t, c, at), farSim(t, c, [2]float32{})
+		if err := far.ShiftOrigin(at); err != nil {
+			t.Fatal(err)
+		}
+		for tick := range 100 {
+			hashes := map[string]uint64{}
+			for _, h := range near.World.ColumnHashes() {
+				hashes[h.Name] = h.Hash
+			}
+			for _, h := range far.World.ColumnHashes() {
+				if h.Hash != hashes[h.Name] {
+					t.Fatalf("%v, tick %d: %s differs", plane, tick, h.Name)
+				}
+			}
+			step(t, far, 1)
+			step(t, near, 1)
+		}
+		if far.Physics.AwakeCount() != 1 || near.Physics.Origin() != [2]float64{} || far.Physics.Origin() == near.Physics.Origin() {
+			t.Errorf("%d bodies are awake, the origin is at %v", far.Physics.AwakeCount(), far.Physics.Origin())
+		}
+		if far.Hash() == near.Hash() {
+			t.Error("the hash does not know the origin")
+		}
+		before := far.Hash()
+		if err := far.ShiftOrigin([2]float32{1, 0}); !errors.Is(err, evertick.ErrRange) {
+			t.Errorf("a shift by 1 m: %v", err)
+		}
+		step(t, near, 1)
+		if far.Hash() != before || far.World.Position.X[3] != 3 {
+			t.Error("a refused shift has moved something")
+		}
+	}
+}
+
+// A shift in a tick is no motion: neither Interpolate nor a Publisher draws entities between the old and the new origin.
+func TestShiftOriginDrawsNoJump(t *testing.T) {
+	at := [2]float32{65536, 1024}
+	clock := manualClock()
+	s := farSim(t, evertick.Config{Previous: true, Clock: clock}, at)
+	shift := func(tick *evertick.Tick) error {
+		if tick.N == 10 {
+			return s.ShiftOrigin(at)
+		}
+		return nil
+	}
+	if err := s.Add(evertick.BeforePhysics, "shift", shift); err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.Publish(evertick.PublishConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	drawn, frames := ecs.NewTransforms(64), 0
+	check := func(what string, now, to []float32) {
+		for slot, x := range now {
+			if math.Abs(float64(x-to[slot])) > 1 {
+				t.Fatalf("tick %d: slot %d is at %v and %s at %v", s.Ticks(), slot, x, what, to[slot])
+			}
+		}
+	}
+	err = s.RunFrames(ctx, func(loop.Frame) {
+		if s.Ticks() < 2 {
+			return
+		}
+		frames++
+		if err := s.Interpolate(drawn); err != nil {
+			t.Fatal(err)
+		}
+		rows := s.World.HighWater()
+		check("drawn", s.World.Position.X[:rows], drawn.Position.X)
+		v := p.Acquire()
+		check("published", v.Now.Position.X, v.Previous.Position.X)
+		check("published", v.Now.Position.Y, v.Previous.Position.Y)
+		if s.Ticks() > 20 {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || frames < 15 || s.Physics.Origin() == [2]float64{} {
+		t.Errorf("%d frames, origin %v, %v", frames, s.Physics.Origin(), err)
+	}
+}
+
+func TestShiftOriginKeepsNaN(t *testing.T) {
+	s := farSim(t, evertick.Config{}, [2]float32{})
+	bits := uint32(0x7fc12345)
+	s.World.Position.X[3] = math.Float32frombits(bits)
+	if err := s.ShiftOrigin([2]float32{1024, 0}); err != nil {
+		t.Fatal(err)
+	}
+	if got := math.Float32bits(s.World.Position.X[3]); got != bits || s.World.Position.X[2] != 2-1024 {
+		t.Errorf("%#x, %v", got, s.World.Position.X[2])
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/simtest"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/physics"
@@ -138,117 +139,265 @@ func TestConfigIsThatOfNewWithDefaults(t *testing.T) {
 	}
 }
 
-// A gate over a world notices spawns, moves, and a Restore that arrives at the
-// version from which the index was built.
-func TestGateOverAWorld(t *testing.T) {
-	w, err := ecs.New(ecs.Config{Capacity: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
-	src := evertick.NewWorldSource(w)
-	move := func(id ecs.ID, x float32) {
-		t.Helper()
-		if err := w.SetPosition(id, x, 0, 0); err != nil {
-			t.Fatal(err)
-		}
-	}
-	ids := make([]ecs.ID, 3)
-	if err := w.SpawnN(ids); err != nil {
-		t.Fatal(err)
-	}
-	for i, id := range ids {
-		move(id, float32(10*i))
-	}
-	strictIndex, err := spatial.New(spatial.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	handyIndex, err := spatial.New(spatial.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	strict := spatial.NewGate(strictIndex, src, spatial.Refuse)
-	handy := spatial.NewGate(handyIndex, src, spatial.Rebuild)
-	at := func(x float32) []uint32 {
-		t.Helper()
-		ix, err := handy.Index()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out spatial.Result
-		if err := ix.Radius(&spatial.Queries{X: []float32{x}, Y: []float32{0}, Z: []float32{0}, Radius: []float32{1}}, &out); err != nil {
-			t.Fatal(err)
-		}
-		return out.Row(0)
-	}
-	changed := func(field string) {
-		t.Helper()
-		if _, err := strict.Index(); !errors.Is(err, spatial.ErrStale) || !strings.Contains(err.Error(), field) {
-			t.Fatalf("%v, want ErrStale that names %q", err, field)
-		}
-		if err := strict.Build(); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := strict.Index(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	changed("not built by the gate")
-	if got := at(20); !slices.Equal(got, []uint32{2}) {
-		t.Fatalf("at 20: %v", got)
-	}
-	saved, version := w.Snapshot(nil), w.Version()
+var (
+	newSim      = simtest.New
+	small       = simtest.Small
+	spawn       = simtest.Spawn
+	slotOf      = simtest.SlotOf
+	step        = simtest.Step
+	add         = simtest.Add
+	column      = simtest.Column
+	wantError   = simtest.WantError
+	manualClock = simtest.ManualClock
+	snapshot    = simtest.Snapshot
+	restore     = simtest.Restore
+)
 
-	w.Despawn(ids[2])
-	changed("Stamp.Structure")
-	if got := at(20); len(got) != 0 {
-		t.Fatalf("at 20 after the despawn: %v", got)
-	}
-	move(ids[1], 20)
-	changed("Stamp.Position")
-	if got := at(20); !slices.Equal(got, []uint32{1}) {
-		t.Fatalf("at 20 after the move: %v", got)
-	}
-	if err := w.Restore(saved); err != nil {
-		t.Fatal(err)
-	}
-	changed("Stamp.Generation")
-	if got := at(20); !slices.Equal(got, []uint32{2}) {
-		t.Fatalf("at 20 after the restore: %v", got)
-	}
+// fakeEngine moves bodies by their velocity and allocates nothing. It embeds
+// the interface for the methods that no test here calls.
+type fakeEngine struct {
+	physics.Engine
+	cols *physics.Columns
+	rows int
+}
 
-	// The same version and the same number of moves, but another world.
-	move(ids[0], 20)
-	changed("Stamp.Position")
-	if err := w.Restore(saved); err != nil || w.Version() != version {
-		t.Fatalf("version %d, %v; want %d", w.Version(), err, version)
+func (f *fakeEngine) Open(_ physics.Config, cols *physics.Columns) error {
+	f.cols = cols
+	return nil
+}
+
+func (f *fakeEngine) CreateBody(i int, d *physics.BodyDef) error {
+	f.rows = max(f.rows, i+1)
+	c := f.cols
+	c.X[i], c.Y[i], c.Cos[i] = d.Position[0], d.Position[1], 1
+	c.VX[i], c.VY[i] = d.LinearVelocity[0], d.LinearVelocity[1]
+	return nil
+}
+
+func (f *fakeEngine) DestroyBody(int) {}
+
+func (f *fakeEngine) Step(dt float32) error {
+	for i := range f.rows {
+		f.cols.X[i] += float32(f.cols.VX[i] * dt)
+		f.cols.Y[i] += float32(f.cols.VY[i] * dt)
 	}
-	changed("Stamp.Generation")
-	if got := at(20); !slices.Equal(got, []uint32{2}) {
-		t.Fatalf("at 20 after the second restore: %v", got)
+	return nil
+}
+
+// stages are all stages, in the order in which they run.
+var stages = []evertick.Stage{evertick.BeforePhysics, evertick.AfterPhysics, evertick.AfterIndex, evertick.AfterCommands}
+
+// faultyCalls are calls of a set-up that are errors.
+var faultyCalls = []struct {
+	call func(*evertick.Sim) error
+	kind error
+	says string
+}{
+	{func(s *evertick.Sim) error { return s.Add(99, "late", nothing) }, evertick.ErrRange, "evertick: Add: stage = 99: out of range"},
+	{func(s *evertick.Sim) error { return s.Add(evertick.AfterIndex, "", nothing) }, evertick.ErrRange, "evertick: Add: name = : out of range"},
+	{func(s *evertick.Sim) error { return s.Add(evertick.AfterIndex, "commands", nothing) }, evertick.ErrRange, "evertick: Add: name = commands: out of range"},
+	{func(s *evertick.Sim) error { return s.AddSystem(system("")) }, evertick.ErrRange, "evertick: AddSystem: name = : out of range"},
+	{func(s *evertick.Sim) error { return s.AddState("", new(parkState)) }, evertick.ErrRange, "evertick: AddState: name = : out of range"},
+	{func(s *evertick.Sim) error { _, err := s.AddTimer("", 0); return err }, evertick.ErrRange, "evertick: AddTimer: name = : out of range"},
+	{func(s *evertick.Sim) error { return s.Resource("") }, evertick.ErrRange, `evertick: Resource: name = "": out of range`},
+	{
+		func(s *evertick.Sim) error { return s.Register(new(struct{ Map map[int]int })) }, evertick.ErrUnsupported,
+		"ecs: Register: field Map type = map[int]int: unsupported",
+	},
+}
+
+// A set-up may ignore every error: Check, Plan and Step report it, and nothing runs.
+func TestSetUpFaults(t *testing.T) {
+	for _, c := range faultyCalls {
+		s := newSim(t, small())
+		ran := 0
+		add(t, s, evertick.BeforePhysics, "good", func(*evertick.Tick) error { ran++; return nil })
+		before := snapshot(t, s)
+		if err := c.call(s); !errors.Is(err, c.kind) || err.Error() != c.says {
+			t.Errorf("the call returns %v, want %s", err, c.says)
+		}
+		_, planErr := s.Plan()
+		for name, err := range map[string]error{"Check": s.Check(), "Plan": planErr, "Step": s.Step(), "StepN": s.StepN(3)} {
+			if !errors.Is(err, c.kind) || err.Error() != c.says {
+				t.Errorf("%s returns %v, want %s", name, err, c.says)
+			}
+		}
+		if ran != 0 || s.Ticks() != 0 || string(snapshot(t, s)) != string(before) {
+			t.Errorf("%s: the Sim has run", c.says)
+		}
 	}
 }
 
-// The phases of a Sim touch the columns that they write, so that a gate passes the Sim's own
-// index only until the next tick moves something.
-func TestGateOverASim(t *testing.T) {
+// Check reports all faults: first those of the calls, in their order, then those of declarations.
+func TestSetUpFaultsInOrder(t *testing.T) {
 	s := newSim(t, small())
-	gate := spatial.NewGate(s.Index, evertick.NewWorldSource(s.World), spatial.Rebuild)
-	id := spawn(t, s)
-	movingBody(t, s, id, 60)
-	stamps := map[uint64]bool{}
-	add(t, s, evertick.AfterIndex, "touch", func(tick *evertick.Tick) error {
-		stamps[s.World.Position.Version()] = true
-		return tick.Commands().SetPosition(id, 7, 0, 0)
+	want := []string{}
+	for _, c := range slices.Backward(faultyCalls) {
+		_ = c.call(s)
+		want = append(want, c.says)
+	}
+	_ = s.AddSystem(system("lost", after("nobody")))
+	err := s.Step()
+	text := strings.Join(want, "\n") + "\nevertick: system lost: After = \"nobody\""
+	if err == nil || !strings.HasPrefix(err.Error(), text) {
+		t.Errorf("got\n%v\nwant\n%s", err, text)
+	}
+	add(t, s, evertick.BeforePhysics, "nobody", nothing) // mends the declaration only
+	if err := s.Step(); err == nil || err.Error() != strings.Join(want, "\n") {
+		t.Errorf("got\n%v\nwant\n%s", err, strings.Join(want, "\n"))
+	}
+}
+
+// A later call that succeeds, or a Restore, does not remove the errors of a set-up.
+func TestSetUpFaultsStay(t *testing.T) {
+	other := newSim(t, evertick.Config{Capacity: 64, History: evertick.HistoryConfig{Keep: 2}})
+	step(t, other, 3)
+	s := newSim(t, evertick.Config{Capacity: 64, History: evertick.HistoryConfig{Keep: 2}})
+	if s.Add(evertick.BeforePhysics, "commands", nothing) == nil {
+		t.Fatal("a name that is taken")
+	}
+	add(t, s, evertick.BeforePhysics, "other name", nothing)
+	for name, f := range map[string]func() error{
+		"Restore":  func() error { return s.Restore(snapshot(t, other)) },
+		"CopyFrom": func() error { return s.CopyFrom(other) },
+		"StepBack": func() error { return s.StepBack(0) },
+		"Check":    s.Check,
+	} {
+		if err := f(); err != nil && name != "Check" {
+			t.Errorf("%s: %v", name, err)
+		}
+		wantError(t, s.Step(), evertick.ErrRange, "evertick: Add: name = commands")
+	}
+	if s.Ticks() != 3 {
+		t.Errorf("at tick %d, want 3, that of the copy", s.Ticks())
+	}
+}
+
+// Once a tick has begun, only the call itself returns an error: the run goes on without the thing that
+// it could not add.
+func TestFaultsAfterTheSetUp(t *testing.T) {
+	s := newSim(t, evertick.Config{Capacity: 64, History: evertick.HistoryConfig{Keep: 4, Every: 1}})
+	begin := snapshot(t, s)
+	refused := 0
+	add(t, s, evertick.BeforePhysics, "adds", func(tick *evertick.Tick) error {
+		for _, c := range faultyCalls {
+			if c.call(tick.Sim) != nil {
+				refused++
+			}
+		}
+		return nil
 	})
 	step(t, s, 3)
-	if len(stamps) != 3 || s.World.Position.Version() <= s.World.Rotation.Version() {
-		t.Errorf("versions %v, then %d, of the rotation %d", stamps, s.World.Position.Version(), s.World.Rotation.Version())
+	if err := s.StepBack(2); err != nil {
+		t.Fatal(err)
 	}
-	if ix, err := gate.Index(); err != nil || ix.Len() != 1 {
-		t.Error(err)
+	step(t, s, 1)
+	if err := s.Restore(begin); err != nil { // at tick 0, but no longer a set-up
+		t.Fatal(err)
 	}
-	if s.World.Position.X[0] != 7 {
-		t.Errorf("x = %g", s.World.Position.X[0])
+	for _, c := range faultyCalls {
+		wantError(t, c.call(s), c.kind)
+	}
+	step(t, s, 1)
+	if s.Ticks() != 1 || refused < 5*len(faultyCalls) {
+		t.Errorf("at tick %d, %d calls refused", s.Ticks(), refused)
+	}
+}
+
+// Register makes columns and tags known to systems, and part of the state.
+func TestRegister(t *testing.T) {
+	var c struct {
+		Fuel *ecs.Column[float32]
+		Lit  ecs.Tag
+	}
+	s := newSim(t, small())
+	s.Register(&c)
+	s.AddSystem(evertick.System{
+		Name: "burn", Reads: []string{"entities"}, Writes: []string{"fuel", "lit"}, Run: func(tick *evertick.Tick) error {
+			for slot := range tick.Sim.World.Query(ecs.With(c.Lit)) {
+				c.Fuel.Values()[slot] -= tick.Dt
+			}
+			return nil
+		},
+	})
+	id, slot, err := s.World.SpawnSlot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Fuel.Values()[slot] = 1
+	c.Lit.Set(id)
+	byHand := newSim(t, small())
+	fuel := column(t, byHand, "fuel")
+	lit, err := byHand.World.Tag("lit")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lit.Set(spawn(t, byHand))
+	fuel[0] = 1
+	add(t, byHand, evertick.BeforePhysics, "burn", func(tick *evertick.Tick) error { fuel[0] -= tick.Dt; return nil })
+	step(t, s, 10)
+	step(t, byHand, 10)
+	if s.Hash() != byHand.Hash() || string(snapshot(t, s)) != string(snapshot(t, byHand)) {
+		t.Error("not the Sim of columns that were added by hand")
+	}
+}
+
+// The number of workers changes between ticks, and no result with it.
+func TestSetWorkers(t *testing.T) {
+	build := func(workers int) *evertick.Sim {
+		s := newSim(t, evertick.Config{Capacity: 512, Workers: workers, Physics: physics.Config{Gravity: [2]float32{0, -9}}})
+		for i := range 300 {
+			def := physics.DefaultBodyDef()
+			def.Type, def.Position = physics.DynamicBody, [2]float32{float32(i % 20), float32(i / 20)}
+			b, err := s.CreateBody(spawn(t, s), def)
+			if err == nil {
+				_, err = s.Physics.CreateCircle(b, physics.DefaultShapeDef(), physics.Circle{Radius: 0.6})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		return s
+	}
+	a, b := build(1), build(3)
+	for _, n := range []int{2, 1, 7} {
+		if err := b.SetWorkers(n); err != nil {
+			t.Fatal(err)
+		}
+		if c := b.Config(); c.Workers != n || c.Physics.Workers != n || c.Spatial.Workers != n || b.Physics.Config().Workers != n {
+			t.Errorf("%d workers: %d, %d, %d, %d", n, c.Workers, c.Physics.Workers, c.Spatial.Workers, b.Physics.Config().Workers)
+		}
+		for range 4 {
+			if err := errors.Join(a.Step(), b.Step()); err != nil {
+				t.Fatal(err)
+			}
+			if a.Hash() != b.Hash() {
+				t.Fatal("other results")
+			}
+		}
+	}
+	for _, n := range []int{0, 1025} {
+		if err := b.SetWorkers(n); !errors.Is(err, evertick.ErrRange) || !strings.Contains(err.Error(), "SetWorkers: workers") || b.Config().Workers != 7 {
+			t.Errorf("%d workers: %v", n, err)
+		}
+	}
+	other := newSim(t, evertick.Config{Capacity: 64, Physics: physics.Config{Engine: &fakeEngine{}}})
+	if err := other.SetWorkers(4); err != nil || other.Config().Workers != 4 || other.Config().Physics.Workers != 1 {
+		t.Errorf("with an engine: %v", err)
+	}
+}
+
+func TestSetWorkersWithinAStep(t *testing.T) {
+	s := newSim(t, small())
+	panicked := ""
+	err := s.AddSystem(evertick.System{Name: "greedy", Run: func(*evertick.Tick) error {
+		defer func() { panicked, _ = recover().(string) }()
+		return s.SetWorkers(2)
+	}})
+	if err := errors.Join(err, s.Step()); err != nil {
+		t.Fatal(err)
+	}
+	if panicked != "evertick: SetWorkers within a step" {
+		t.Errorf("panic: %q", panicked)
 	}
 }

@@ -2,14 +2,20 @@ package evertick_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/zeebo/xxh3"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/native/paritytest"
-	"github.com/zeebo/xxh3"
+	"github.com/evertick/evertick/physics"
+	"github.com/evertick/evertick/spatial"
 )
 
 // AfterTick may save the Sim: the snapshot equals one that is taken after the step,
@@ -76,22 +82,6 @@ func (p *panickingState) RestoreState([]byte) error {
 		panic("state")
 	}
 	return nil
-}
-
-func snapshot(t testing.TB, s *evertick.Sim) []byte {
-	t.Helper()
-	b, err := s.Snapshot(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-func restore(t testing.TB, s *evertick.Sim, data []byte) {
-	t.Helper()
-	if err := s.Restore(data); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // parkTicks is long enough for a rope to break, boxes to sleep and be woken.
@@ -552,6 +542,513 @@ func TestRestoredSimsStayEqual(t *testing.T) {
 		}
 		if first.Hash() == start {
 			t.Errorf("scene %d: nothing happens", i)
+		}
+	}
+}
+
+// park is a scene that keeps everything busy that a snapshot has to hold: a chain as ground,
+// boxes that fall asleep on it and are woken, joints, some of which
+// break, bodies that come and go with their entities, commands and observers that answer with
+// commands, an index that is queried before it is rebuilt, after its points have moved,
+// inputs that wait, and systems with state of their own.
+type park struct {
+	sim        *evertick.Sim
+	near       ecs.Tag
+	young      ecs.Tag
+	heat       []float32
+	seen       spatial.Result
+	queries    spatial.Queries
+	hub        physics.Body
+	bequests   int
+	parkState       // what is kept outside the world
+	quiet      bool // drive leaves commands alone
+	unstamped  bool // drive pushes inputs without At and Fraction
+	forged     bool // what the systems keep may be anything
+	breakAfter uint64
+	broken     error
+	sawInputs  int
+}
+
+// parkState is what the systems of a park keep.
+type parkState struct {
+	count  uint64
+	queued []ecs.ID // to get a body in the next tick
+	sum    uint64   // sum over all inputs
+	last   ecs.ID   // provisional id of the last spawn recorded
+}
+
+func (p *parkState) AppendState(dst []byte) []byte {
+	le := binary.LittleEndian
+	dst = le.AppendUint64(dst, p.count)
+	dst = le.AppendUint64(dst, p.sum)
+	dst = le.AppendUint64(dst, uint64(p.last))
+	for _, id := range p.queued {
+		dst = le.AppendUint64(dst, uint64(id))
+	}
+	return dst
+}
+
+var errState = errors.New("not a state")
+
+func (p *parkState) RestoreState(src []byte) error {
+	if len(src) < 24 || len(src)%8 != 0 {
+		return errState
+	}
+	le := binary.LittleEndian
+	p.count, p.sum, p.last = le.Uint64(src), le.Uint64(src[8:]), ecs.ID(le.Uint64(src[16:]))
+	p.queued = p.queued[:0]
+	for src = src[24:]; len(src) > 0; src = src[8:] {
+		p.queued = append(p.queued, ecs.ID(le.Uint64(src)))
+	}
+	return nil
+}
+
+func parkConfig() evertick.Config {
+	return evertick.Config{
+		Capacity: 256, Seed: 11, Previous: true,
+		Physics: physics.Config{Gravity: [2]float32{0, -10}},
+		Spatial: spatial.Config{CellSize: 2},
+	}
+}
+
+func newPark(t testing.TB, c evertick.Config) *park {
+	t.Helper()
+	p := &park{sim: newSim(t, c)}
+	s := p.sim
+	p.heat = column(t, s, "heat")
+	var errs [3]error
+	p.near, errs[0] = s.World.Tag("near")
+	p.young, errs[1] = s.World.Tag("young")
+	errs[2] = s.AddState("park", &p.parkState)
+	if err := errors.Join(errs[:]...); err != nil {
+		t.Fatal(err)
+	}
+	s.World.OnDespawn(func(id ecs.ID, slot ecs.Slot) {
+		if p.young.Has(id) { // a young entity leaves something at its despawn, in the same tick
+			heir := s.Commands().Spawn()
+			_ = s.Commands().SetPosition(heir, s.World.Position.X[slot], 9, 0)
+			p.bequests++
+		}
+	})
+	for _, sys := range []struct {
+		stage evertick.Stage
+		name  string
+		run   func(*evertick.Tick) error
+	}{
+		{evertick.BeforePhysics, "embody", p.embody},
+		{evertick.BeforePhysics, "feel", p.feel},
+		{evertick.BeforePhysics, "obey", p.obey},
+		{evertick.AfterIndex, "drift", p.drift},
+		{evertick.AfterIndex, "breed", p.breed},
+		{evertick.AfterIndex, "break", p.breakOff},
+	} {
+		add(t, s, sys.stage, sys.name, sys.run)
+	}
+	p.build(t)
+	return p
+}
+
+func (p *park) build(t testing.TB) {
+	t.Helper()
+	w := p.sim.Physics
+	ground, err := w.CreateBody(physics.DefaultBodyDef())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.hub = ground
+	chain := physics.ChainDef{Shape: physics.DefaultShapeDef(), Points: [][2]float32{{40, 30}, {30, 0}, {10, -1}, {-10, -1}, {-30, 0}, {-40, 30}}}
+	if _, err := w.CreateChain(ground, chain); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 12 {
+		if _, err := p.body(spawn(t, p.sim), float32(float32(i%4)*1.1)-8, float32(i/4)-0.5, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last := ground
+	for i := range 5 { // a rope, which carries more and more
+		b, err := p.disc(spawn(t, p.sim), 8+float32(i)*1.5, 12)
+		if err != nil {
+			t.Fatal(err)
+		}
+		def := physics.DefaultRevoluteJointDef()
+		def.BodyA, def.BodyB = last, b
+		def.FrameA.Point, def.FrameB.Point = [2]float32{0.75, 0}, [2]float32{-0.75, 0}
+		if last == ground {
+			def.FrameA.Point = [2]float32{7.25, 12}
+		}
+		def.BreakForce = 40
+		if _, err := w.CreateRevoluteJoint(def); err != nil {
+			t.Fatal(err)
+		}
+		last = b
+	}
+}
+
+func (p *park) disc(id ecs.ID, x, y float32) (physics.Body, error) { return p.body(id, x, y, true) }
+
+// body gives an entity a body, a disc or a box.
+func (p *park) body(id ecs.ID, x, y float32, disc bool) (physics.Body, error) {
+	def := physics.DefaultBodyDef()
+	def.Type, def.Position = physics.DynamicBody, [2]float32{x, y}
+	b, err := p.sim.CreateBody(id, def)
+	if err != nil {
+		return b, err
+	}
+	if disc {
+		_, err = p.sim.Physics.CreateCircle(b, physics.DefaultShapeDef(), physics.Circle{Radius: 0.5})
+	} else {
+		_, err = p.sim.Physics.CreatePolygon(b, physics.DefaultShapeDef(), physics.Box(0.5, 0.5))
+	}
+	return b, err
+}
+
+// embody gives bodies to the entities that were spawned in the tick before, of which one is known only by
+// its provisional id.
+func (p *park) embody(t *evertick.Tick) error {
+	for _, id := range p.queued {
+		slot, ok := p.sim.World.Slot(id)
+		if _, has := p.sim.Body(id); !ok || has {
+			continue
+		}
+		if _, err := p.disc(id, p.sim.World.Position.X[slot], 6); err != nil && !errors.Is(err, evertick.ErrCapacity) {
+			return err
+		}
+	}
+	p.queued = p.queued[:0]
+	if p.last != 0 && !p.forged {
+		id := t.Commands().Resolve(p.last)
+		if slot, ok := p.sim.World.Slot(id); ok {
+			p.heat[slot] += 1
+		}
+		p.last = 0
+	}
+	return nil
+}
+
+// feel queries the index, and the physics, of the tick before.
+func (p *park) feel(t *evertick.Tick) error {
+	for i, touch := range p.sim.Physics.Events().Begin {
+		p.heat[i%8] += float32(touch.A.Index()+touch.B.Index()) / 256
+	}
+	q, pos := &p.queries, &p.sim.World.Position
+	q.X, q.Y, q.Z, q.Radius = q.X[:0], q.Y[:0], q.Z[:0], q.Radius[:0]
+	for slot := range ecs.Slot(8) {
+		q.X, q.Y, q.Z = append(q.X, pos.X[slot]), append(q.Y, pos.Y[slot]), append(q.Z, pos.Z[slot])
+		q.Radius = append(q.Radius, 2)
+	}
+	if err := p.sim.Index.Radius(q, &p.seen); err != nil {
+		return err
+	}
+	for slot := range ecs.Slot(8) {
+		p.heat[slot] += float32(len(p.seen.Row(int(slot)))) / 64
+		for _, d := range p.seen.Dist2Row(int(slot)) {
+			p.heat[slot] += d / 1024
+		}
+	}
+	return nil
+}
+
+// obey applies inputs: each pushes a body and leaves a command.
+func (p *park) obey(t *evertick.Tick) error {
+	for _, in := range t.Inputs() {
+		p.sawInputs++
+		p.sum += in.Seq + uint64(in.Kind) + uint64(len(in.Data)) + in.At + uint64(in.Fraction)
+		for _, c := range in.Data {
+			p.sum = p.sum*31 + uint64(c)
+		}
+		id, ok := p.sim.World.ID(ecs.Slot(12 + in.Kind%5))
+		if !ok {
+			continue
+		}
+		if b, has := p.sim.Body(id); has {
+			if err := p.sim.Physics.ApplyLinearImpulseToCenter(b, [2]float32{float32(in.Seq%5) - 2, 3}); err != nil {
+				return err
+			}
+		}
+		t.Commands().Set(p.near, id)
+	}
+	return nil
+}
+
+// drift moves the entities without a body, after the index was built.
+func (p *park) drift(t *evertick.Tick) error {
+	p.count++
+	for slot := range p.sim.World.Query(ecs.Without(p.near)) {
+		id, _ := p.sim.World.ID(slot)
+		if _, has := p.sim.Body(id); !has {
+			r := t.Rand(id, 1)
+			p.sim.World.Position.X[slot] += r.Range(-0.1, 0.1)
+		}
+	}
+	return nil
+}
+
+// breed spawns and despawns entities.
+func (p *park) breed(t *evertick.Tick) error {
+	c := t.Commands()
+	if p.count%3 == 0 {
+		id := c.Spawn()
+		if p.count%5 != 0 { // else observers may answer, and the list is applied again
+			p.last = id
+		}
+		c.Set(p.young, id)
+		if err := c.SetPosition(id, float32(p.count%7), 5, 0); err != nil {
+			return err
+		}
+	}
+	if p.count%5 == 0 {
+		for slot := range p.sim.World.Query(ecs.With(p.young)) {
+			if id, _ := p.sim.World.ID(slot); uint64(slot)%3 == p.count%3 {
+				p.queued = append(p.queued, id)
+			} else if uint64(id)%4 == 0 {
+				c.Despawn(id)
+			}
+		}
+	}
+	if p.count%45 == 0 {
+		if id, ok := p.sim.World.ID(ecs.Slot(p.count / 45)); ok { // one of the boxes at rest goes
+			c.Despawn(id)
+		}
+	}
+	return nil
+}
+
+// breakOff fails once, half-way through a tick.
+func (p *park) breakOff(t *evertick.Tick) error {
+	if p.broken != nil && t.N == p.breakAfter {
+		err := p.broken
+		p.broken = nil
+		p.sim.World.Despawn(1)
+		return err
+	}
+	return nil
+}
+
+// drive does what the world outside does between ticks, the same in each run.
+func (p *park) drive(t testing.TB) {
+	t.Helper()
+	n := p.sim.Ticks()
+	if n%2 == 0 {
+		for source := range uint32(2) {
+			in := evertick.Input{Tick: n + 1 + uint64(source)*4, Source: source, Seq: n, Kind: uint32(n) + source, Data: []byte(fmt.Sprint("in", n))}
+			if source == 1 && !p.unstamped {
+				in.At, in.Fraction = n*1_000_000, uint32(n)<<20 // both 0 in tick 0
+			}
+			if err := p.sim.Push(in); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n%9 == 0 && !p.quiet { // a command that waits for the next tick
+		c := p.sim.Commands()
+		id := c.Spawn()
+		c.Set(p.near, id)
+		ecs.Write(c, mustColumn(t, p.sim, "heat"), id, float32(n))
+		if err := c.SetRotation(id, 0, 0, 0.6, 0.8); err != nil {
+			t.Fatal(err)
+		}
+		c.Unset(p.near, 2)
+	}
+}
+
+func mustColumn(t testing.TB, s *evertick.Sim, name string) *ecs.Column[float32] {
+	t.Helper()
+	c, ok := ecs.FindColumn[float32](s.World, name)
+	if !ok {
+		t.Fatalf("no column %s", name)
+	}
+	return c
+}
+
+// next drives a park on by one tick and returns its hash.
+func (p *park) next(t testing.TB) uint64 {
+	t.Helper()
+	p.drive(t)
+	step(t, p.sim, 1)
+	return p.sim.Hash()
+}
+
+// newLibrary is a Sim with systems that set blobs: two of different names side by side, and one by
+// commands, which also despawns entities that have them.
+func newLibrary(t testing.TB, c evertick.Config) *evertick.Sim {
+	t.Helper()
+	s := newSim(t, c)
+	w := s.World
+	list := make([]*ecs.Blobs, 3)
+	for i, name := range []string{"mesh", "script", "rare"} {
+		var err error
+		if list[i], err = w.Blobs(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mesh, script, rare := list[0], list[1], list[2]
+	var text [100]byte
+	for i := range text {
+		text[i] = byte('a' + i%26)
+	}
+	set := func(b *ecs.Blobs, id ecs.ID, n uint64) error { return b.Set(id, text[:n%uint64(len(text))]) }
+	for _, sys := range []evertick.System{
+		{Name: "mesh", Writes: []string{"blob.mesh"}, Run: func(t *evertick.Tick) error {
+			for slot := range w.Query() {
+				if id, _ := w.ID(slot); uint64(id)%3 == t.N%3 {
+					if err := set(mesh, id, 7*t.N+uint64(id)); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		}},
+		{Name: "script", Writes: []string{"blob.script"}, Run: func(t *evertick.Tick) error {
+			for slot := range w.Query() {
+				id, _ := w.ID(slot)
+				if t.N%5 == uint64(slot)%5 {
+					script.Unset(id)
+				} else if err := set(script, id, t.N*uint64(slot)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+		{Name: "churn", Stage: evertick.AfterIndex, Reads: []string{"blob.mesh"}, Run: func(t *evertick.Tick) error {
+			born := t.Commands().Spawn()
+			for id, data := range mesh.All() {
+				if len(data) > 95 {
+					t.Commands().Despawn(id)
+				}
+			}
+			t.Commands().UnsetBlob(rare, ecs.ID(t.N/2))
+			return t.Commands().SetBlob(rare, born, text[:t.N%9])
+		}},
+	} {
+		if err := s.AddSystem(sys); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 20 {
+		spawn(t, s)
+	}
+	return s
+}
+
+// TestBlobsOfASim: systems set blobs with the same result on any number of workers, and a Sim that
+// is restored, copied or stepped back continues with the same blobs.
+func TestBlobsOfASim(t *testing.T) {
+	const last = 60
+	first := newLibrary(t, evertick.Config{Capacity: 200, Workers: 2, History: evertick.HistoryConfig{Keep: 10, Every: 7}})
+	var hashes []uint64
+	var snaps [][]byte
+	for range last {
+		snaps = append(snaps, snapshot(t, first))
+		step(t, first, 1)
+		hashes = append(hashes, first.Hash())
+	}
+	names := strings.Join(columnNames(first), " ")
+	if !strings.Contains(names, "scale.z blob.mesh blob.rare blob.script body.") {
+		t.Errorf("columns %s", names)
+	}
+	follow := func(what string, s *evertick.Sim) {
+		t.Helper()
+		for i := int(s.Ticks()); i < last; i++ {
+			if step(t, s, 1); s.Hash() != hashes[i] {
+				t.Fatalf("%s: another hash after tick %d", what, i)
+			}
+		}
+		if d, found := evertick.Diff(first, s); found {
+			t.Fatalf("%s: %v", what, d)
+		}
+	}
+	follow("one worker, checked", newLibrary(t, evertick.Config{Capacity: 200, Workers: 1, CheckAccess: true}))
+	for k := 0; k < last; k += 9 {
+		s := newLibrary(t, evertick.Config{Capacity: 200})
+		restore(t, s, snaps[k])
+		if !bytes.Equal(snapshot(t, s), snaps[k]) {
+			t.Fatalf("tick %d: another snapshot of what was restored", k)
+		}
+		c := newLibrary(t, evertick.Config{Capacity: 300})
+		if err := c.CopyFrom(s); err != nil {
+			t.Fatal(err)
+		}
+		follow("restored", s)
+		follow("copied", c)
+	}
+	for _, back := range []uint64{1, 8, 25} {
+		if err := first.StepBack(back); err != nil {
+			t.Fatal(err)
+		}
+		if at := last - int(back); first.Hash() != hashes[at-1] || !bytes.Equal(snapshot(t, first), snaps[at]) {
+			t.Fatalf("another state %d ticks back", back)
+		}
+		if err := first.Forward(back); err != nil || first.Hash() != hashes[last-1] {
+			t.Fatal("another state after Forward", err)
+		}
+	}
+
+	other := newLibrary(t, evertick.Config{Capacity: 200})
+	follow("alone", other)
+	mesh, _ := other.World.Blobs("mesh")
+	id := spawn(t, other)
+	spawn(t, first)
+	if err := mesh.Set(id, []byte("tree.glb")); err != nil {
+		t.Fatal(err)
+	}
+	if d, _ := evertick.Diff(first, other); !strings.HasPrefix(d.String(), "entities: blob of mesh, slot ") || !strings.HasSuffix(d.String(), `: none and "tree.glb"`) {
+		t.Error(d)
+	}
+}
+
+// TestBlobsOfASimAllocateNothing: neither ticks that set blobs nor copies of the Sim.
+func TestBlobsOfASimAllocateNothing(t *testing.T) {
+	if paritytest.Instrumented {
+		t.Skip("instrumented builds allocate on their own account")
+	}
+	s := newLibrary(t, evertick.Config{Capacity: 200})
+	step(t, s, 50)
+	saved, other := snapshot(t, s), newLibrary(t, evertick.Config{Capacity: 200})
+	round := func() {
+		if err := errors.Join(s.Restore(saved), other.CopyFrom(s)); err != nil {
+			t.Fatal(err)
+		}
+		step(t, s, 20)
+	}
+	for range 3 {
+		round()
+	}
+	if n := testing.AllocsPerRun(20, round); n != 0 {
+		t.Errorf("%g allocations", n)
+	}
+}
+
+// TestCheckAccessOfBlobs: a change of blobs that a system has not declared is named, also if it is
+// the first blob of the name, or the last.
+func TestCheckAccessOfBlobs(t *testing.T) {
+	for _, c := range []struct {
+		name, writes, says string
+		run                func(b *ecs.Blobs, a, none ecs.ID) error
+	}{
+		{"declared", "blob.mesh", "", func(b *ecs.Blobs, a, none ecs.ID) error { return b.Set(none, nil) }},
+		{"changed", "blob.new", "wrote blob.mesh,", func(b *ecs.Blobs, a, none ecs.ID) error { return b.Set(a, []byte("b")) }},
+		{"added", "blob.new", "wrote blob.mesh,", func(b *ecs.Blobs, a, none ecs.ID) error { return b.Set(none, nil) }},
+		{"last", "blob.new", "wrote blob.mesh,", func(b *ecs.Blobs, a, none ecs.ID) error { b.Unset(a); return nil }},
+		{"nothing", "blob.new", "", func(b *ecs.Blobs, a, none ecs.ID) error { b.Unset(none); return b.Set(a, []byte("a")) }},
+		{"first", "blob.mesh", "wrote blob.new,", nil},
+		{"unknown", "mesh", `Writes = "mesh", which is no column, tag, blob, state or resource`, nil},
+	} {
+		s := newSim(t, evertick.Config{Capacity: 64, CheckAccess: true})
+		mesh, err := s.World.Blobs("mesh")
+		empty, also := s.World.Blobs("new")
+		a, none := spawn(t, s), spawn(t, s)
+		sys := evertick.System{Name: "culprit", Writes: []string{c.writes}, Run: func(*evertick.Tick) error {
+			if c.run == nil {
+				return empty.Set(a, nil)
+			}
+			return c.run(mesh, a, none)
+		}}
+		if err := errors.Join(err, also, mesh.Set(a, []byte("a")), s.AddSystem(sys)); err != nil {
+			t.Fatal(err)
+		}
+		if err = s.Step(); c.says == "" && err != nil || c.says != "" && !strings.Contains(fmt.Sprint(err), c.says) {
+			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 }

@@ -118,6 +118,7 @@ var floors = map[string][]string{
 	"physics":            {"native", "physics", "internal"},
 	"loop":               {"native", "loop", "internal"},
 	"internal/publish":   {"native", "ecs", "internal"},
+	"internal/simtest":   {".", "ecs", "loop", "internal"}, // for tests
 	".":                  {"native", "ecs", "spatial", "physics", "loop", "internal"},
 	// What stands on a Sim. The log knows none.
 	"worldlog": {"worldlog", "internal"},
@@ -130,6 +131,20 @@ var floors = map[string][]string{
 	"causal":   {".", "loop", "worldlog", "replay", "agent", "skill", "causal", "internal"},
 	"inspect":  {".", "loop", "worldlog", "replay", "replica", "inspect", "internal"},
 	"bench":    {".", "native", "ecs", "spatial", "physics", "loop", "worldlog", "replay", "replica", "host", "train", "inspect", "bench", "internal"},
+}
+
+// Who uses a Sim finds what it does in few files, and its tests in files that are called after them.
+func TestFilesOfTheRoot(t *testing.T) {
+	const mostFiles, mostTests = 14, 15
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := len(files)
+	files = slices.DeleteFunc(files, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
+	if tests -= len(files); len(files) > mostFiles || tests > mostTests {
+		t.Errorf("%d files and %d of tests, want at most %d and %d", len(files), tests, mostFiles, mostTests)
+	}
 }
 
 // Each package imports only downwards: csrc, native, the rooms (ecs, spatial,
@@ -288,9 +303,8 @@ func TestNoMachineFlags(t *testing.T) {
 	}
 }
 
-// The first Go block of README.md is the file example_readme_test.go, which the
-// tests run, with three changes: its package is main, its function Example_readme
-// is called main, and it lacks the comment with the expected output.
+// The first Go block of README.md is Example_readme of example_test.go, which the tests run, as
+// the function main of a program, with the imports that it needs and without the expected output.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -302,19 +316,21 @@ func TestReadme(t *testing.T) {
 	if block == nil {
 		t.Fatal("README.md has no Go block")
 	}
-	example, err := os.ReadFile("example_readme_test.go")
-	if err != nil {
-		t.Fatal(err)
+	examples := readText(t, "example_test.go")
+	example := regexp.MustCompile(`(?ms)^func Example_readme\(\) \{\n.*?^\}\n`).FindString(examples)
+	output := regexp.MustCompile(`(?m)\n*^\t// (Unordered o|O)utput:.*\n(\t//.*\n)*`)
+	if !output.MatchString(example) {
+		t.Error("Example_readme has no output comment, so it would not be run")
 	}
-	if !regexp.MustCompile(`(?m)^\t// (Unordered o|O)utput:`).Match(example) {
-		t.Error("example_readme_test.go has no output comment, so it would not be run")
+	want := "package main\n\nimport (\n"
+	for _, m := range regexp.MustCompile(`(?m)^\t"(?:[\w.-]+/)*(\w+)"$`).FindAllStringSubmatch(examples, -1) {
+		if regexp.MustCompile(`\b` + m[1] + `\.`).MatchString(example) {
+			want += m[0] + "\n"
+		}
 	}
-	want := string(example)
-	want = strings.Replace(want, "package evertick_test\n", "package main\n", 1)
-	want = strings.Replace(want, "func Example_readme() {\n", "func main() {\n", 1)
-	want = regexp.MustCompile(`(?m)\n*^\t// (Unordered o|O)utput:.*\n(\t//.*\n)*`).ReplaceAllString(want, "\n")
+	want += ")\n\n" + strings.Replace(output.ReplaceAllString(example, "\n"), "func Example_readme() {", "func main() {", 1)
 	if got := string(block[1]); got != want {
-		t.Errorf("the first program of README.md differs from example_readme_test.go; it should be\n%s", want)
+		t.Errorf("the first program of README.md differs from Example_readme; it should be\n%s", want)
 	}
 }
 

@@ -1,4 +1,4 @@
-package evertick_test
+package scenes_test
 
 import (
 	"encoding/binary"
@@ -88,7 +88,7 @@ func (a *arcadeState) AppendState(dst []byte) []byte {
 
 func (a *arcadeState) RestoreState(src []byte) error {
 	if len(src) != 33 {
-		return errState
+		return errors.New("not a state of the game")
 	}
 	le := binary.LittleEndian
 	*a = arcadeState{shots: a.shots[:0], doomed: a.doomed[:0], keys: src[0]}

@@ -1,4 +1,4 @@
-package evertick_test
+package scenes_test
 
 import (
 	"errors"
@@ -9,29 +9,30 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/simtest"
 	"github.com/evertick/evertick/internal/statehash"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/physics"
 	"github.com/evertick/evertick/spatial"
 )
 
-// plainTimer is a modelTimer with the methods of a Timer. The program that owns it decides when it
+// plainTimer is a simtest.Timer with the methods of a Timer. The program that owns it decides when it
 // drains.
-type plainTimer struct{ modelTimer }
+type plainTimer struct{ t simtest.Timer }
 
-func (p *plainTimer) Start()           { p.running = true }
-func (p *plainTimer) Stop()            { p.running = false }
-func (p *plainTimer) Left() uint64     { return uint64(p.left) }
-func (p *plainTimer) Overtime() uint64 { return uint64(p.overtime) }
-func (p *plainTimer) Expired() bool    { return p.expired }
-func (p *plainTimer) Set(n uint64)     { p.left, p.overtime, p.armed = int(n), 0, true }
-func (p *plainTimer) Add(n int64)      { p.left, p.armed = max(p.left+int(n), 0), p.armed || n > 0 }
+func (p *plainTimer) Start()           { p.t.Running = true }
+func (p *plainTimer) Stop()            { p.t.Running = false }
+func (p *plainTimer) Left() uint64     { return uint64(p.t.Left) }
+func (p *plainTimer) Overtime() uint64 { return uint64(p.t.Overtime) }
+func (p *plainTimer) Expired() bool    { return p.t.Expired }
+func (p *plainTimer) Set(n uint64)     { p.t.Left, p.t.Overtime, p.t.Armed = int(n), 0, true }
+func (p *plainTimer) Add(n int64)      { p.t.Left, p.t.Armed = max(p.t.Left+int(n), 0), p.t.Armed || n > 0 }
 
 // drainIf drains the timer in the ticks in which on is true.
 func (p *plainTimer) drainIf(on bool) {
-	p.expired = false
+	p.t.Expired = false
 	if on {
-		p.tick(0)
+		p.t.Tick(0)
 	}
 }
 
@@ -160,18 +161,21 @@ type simGame struct {
 	rested int
 }
 
+const menu, playing, birth = 0, 1, 2 // modes
+
 const anyPlay = 1<<playing | 1<<birth
 
 func newSimGame(t *testing.T, c evertick.Config) *simGame {
 	c.Capacity, c.Seed, c.PhysicsModes = arcadeCapacity, arcadeSeed, anyPlay
-	g := &simGame{Sim: newSim(t, c)}
+	g := &simGame{Sim: simtest.New(t, c)}
 	s := g.Sim
 	g.world, g.physics, g.index, g.seed = s.World, s.Physics, s.Index, c.Seed
 	g.embody, g.bodyOf, g.mode, g.setMode = s.CreateBody, s.Body, s.Mode, s.SetMode
-	g.mission = addTimer(t, s, "mission", 1<<playing)
-	g.birth = addTimer(t, s, "birth", 1<<birth)
-	g.slow = addTimer(t, s, "slow", 1<<playing)
-	if err := errors.Join(g.open(), s.AddState("game", &g.arcadeState)); err != nil {
+	var errs [3]error
+	g.mission, errs[0] = s.AddTimer("mission", 1<<playing)
+	g.birth, errs[1] = s.AddTimer("birth", 1<<birth)
+	g.slow, errs[2] = s.AddTimer("slow", 1<<playing)
+	if err := errors.Join(errors.Join(errs[:]...), g.open(), s.AddState("game", &g.arcadeState)); err != nil {
 		t.Fatal(err)
 	}
 	call := func(rule func()) func(*evertick.Tick) error {
@@ -202,7 +206,9 @@ func newSimGame(t *testing.T, c evertick.Config) *simGame {
 		{Name: "turn", Stage: evertick.AfterCommands, Run: call(g.turn), Reads: []string{"pickup"}, Writes: []string{"spin"}},
 		{Name: "warp", Stage: evertick.AfterCommands, Modes: anyPlay, Run: call(g.warp)},
 	} {
-		addSystem(t, s, sys)
+		if err := s.AddSystem(sys); err != nil {
+			t.Fatal(err)
+		}
 	}
 	s.AddHooks(evertick.Hooks{AfterSystem: func(_ *evertick.Tick, name string) {
 		if name == "physics.step" {
@@ -277,7 +283,7 @@ type arcadeTick struct {
 	columns []ecs.ColumnHash
 	index   uint64
 	next    uint8
-	timers  [3]modelTimer
+	timers  [3]simtest.Timer
 }
 
 // runByHand runs the frames through a loop that calls stepSimulation.
@@ -296,7 +302,7 @@ func runByHand(t *testing.T, frames []hostFrame, inputs [][]evertick.Input) (g *
 			if err := g.stepSimulation(l.Dt(), inputs[g.ticks]); err != nil {
 				t.Fatalf("tick %d: %v", g.ticks, err)
 			}
-			ticks = append(ticks, arcadeTick{g.columns(), indexHash(g.index), g.next, [...]modelTimer{g.mission.modelTimer, g.birth.modelTimer, g.slow.modelTimer}})
+			ticks = append(ticks, arcadeTick{g.columns(), indexHash(g.index), g.next, [...]simtest.Timer{g.mission.t, g.birth.t, g.slow.t}})
 		}
 	}
 	return g, ticks, steps
@@ -329,8 +335,8 @@ func (g *simGame) compare(t *testing.T, what string, want []arcadeTick) {
 		}
 		for i, timer := range [...]countdown{g.mission, g.birth, g.slow} {
 			m := &w.timers[i]
-			if timer.Left() != uint64(m.left) || timer.Overtime() != uint64(m.overtime) || timer.Expired() != m.expired {
-				return fmt.Errorf("%s: tick %d: timer %d is %s, want %+v", what, tick.N, i, timerText(timer.(*evertick.Timer)), m)
+			if timer.Left() != uint64(m.Left) || timer.Overtime() != uint64(m.Overtime) || timer.Expired() != m.Expired {
+				return fmt.Errorf("%s: tick %d: timer %d is %s, want %+v", what, tick.N, i, simtest.TimerText(timer.(*evertick.Timer)), m)
 			}
 		}
 		return nil
@@ -346,7 +352,7 @@ func (g *simGame) stepTo(t *testing.T, end int, inputs [][]evertick.Input, modes
 				t.Fatal(err)
 			}
 		}
-		step(t, g.Sim, 1)
+		simtest.Step(t, g.Sim, 1)
 		if g.Mode() != modes[n].next {
 			t.Fatalf("after tick %d: mode %d, want %d", n, g.Mode(), modes[n].next)
 		}
@@ -400,7 +406,7 @@ func rewindArcade(t *testing.T, seed uint64, inputs [][]evertick.Input, want []a
 	for n := 1; n <= end; n++ {
 		g.stepTo(t, n, inputs, want)
 		if _, ok := saved[g.Mode()]; !ok && n > 200 || r.IntN(200) == 0 {
-			saved[g.Mode()] = snapshot(t, g.Sim)
+			saved[g.Mode()] = simtest.Snapshot(t, g.Sim)
 		}
 		if r.IntN(100) != 0 {
 			continue
@@ -420,7 +426,7 @@ func rewindArcade(t *testing.T, seed uint64, inputs [][]evertick.Input, want []a
 	other := newSimGame(t, evertick.Config{Workers: 4})
 	other.compare(t, fmt.Sprintf("seed %d, restored", seed), want)
 	for _, mode := range []uint8{menu, playing, birth, paused} {
-		restore(t, other.Sim, saved[mode])
+		simtest.Restore(t, other.Sim, saved[mode])
 		if other.Mode() != mode {
 			t.Errorf("restored mode %d, want %d", other.Mode(), mode)
 		}

@@ -1,4 +1,4 @@
-package evertick_test
+package publish_test
 
 import (
 	"context"
@@ -17,12 +17,15 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/simtest"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/paritytest"
 )
 
-func publish(t testing.TB, s *evertick.Sim, c evertick.PublishConfig) *evertick.Publisher {
+var errSystem = errors.New("the system gave up")
+
+func newPublisher(t testing.TB, s *evertick.Sim, c evertick.PublishConfig) *evertick.Publisher {
 	t.Helper()
 	p, err := s.Publish(c)
 	if err != nil {
@@ -41,7 +44,7 @@ type walkers struct {
 
 func newWalkers(t testing.TB, c evertick.Config) *walkers {
 	t.Helper()
-	w := &walkers{Sim: newSim(t, c)}
+	w := &walkers{Sim: simtest.New(t, c)}
 	var err [4]error
 	w.age, err[0] = ecs.AddColumn[uint16](w.World, "age")
 	w.velvet, err[1] = ecs.AddArrayColumn[[2]float64](w.World, "velvet")
@@ -146,7 +149,7 @@ func all(w *walkers) evertick.PublishConfig {
 // reader takes a view at random moments, and the view does not change until the reader takes the next.
 func TestPublish(outer *testing.T) {
 	rapid.Check(outer, func(t *rapid.T) {
-		clock := manualClock()
+		clock := simtest.ManualClock()
 		c := evertick.Config{Capacity: 200, Previous: rapid.IntRange(0, 5).Draw(t, "previous") > 0, Clock: clock}
 		c.Loop.RateNum = 50
 		c.History.Keep = 3
@@ -281,7 +284,7 @@ func TestPublish(outer *testing.T) {
 
 func TestPublishEmptyWorld(t *testing.T) {
 	w := newWalkers(t, evertick.Config{Capacity: 10, Previous: true})
-	p := publish(t, w.Sim, all(w))
+	p := newPublisher(t, w.Sim, all(w))
 	for range 3 {
 		v := p.Acquire()
 		if v.Rows != 0 || len(v.IDs) != 0 || len(v.Now.Scale.Z) != 0 || v.Interpolate(0.5, ecs.NewTransforms(0)) != nil {
@@ -300,7 +303,7 @@ func TestPublishEmptyWorld(t *testing.T) {
 }
 
 func TestPublishErrors(t *testing.T) {
-	w, other := newWalkers(t, small()), newWalkers(t, small())
+	w, other := newWalkers(t, simtest.Small()), newWalkers(t, simtest.Small())
 	unknown, err := other.World.Tag("unknown")
 	if err != nil {
 		t.Fatal(err)
@@ -317,7 +320,7 @@ func TestPublishErrors(t *testing.T) {
 		{evertick.PublishConfig{Tags: []ecs.Tag{other.tagged}}, `Tags[0] = tagged`},
 	} {
 		p, err := w.Publish(tc.c)
-		wantError(t, err, evertick.ErrRange, "evertick: Publish: "+tc.text)
+		simtest.WantError(t, err, evertick.ErrRange, "evertick: Publish: "+tc.text)
 		if p != nil {
 			t.Error("a Publisher beside an error")
 		}
@@ -330,10 +333,10 @@ func TestPublishErrors(t *testing.T) {
 // A subset of the transforms is published beside initial values of the others.
 func TestPublishSubset(t *testing.T) {
 	w := newWalkers(t, evertick.Config{Capacity: 100, Previous: true})
-	p := publish(t, w.Sim, evertick.PublishConfig{Transforms: []string{"rotation.z", "position.x"}, Columns: []string{"scale.y"}})
-	spawn(t, w.Sim)
+	p := newPublisher(t, w.Sim, evertick.PublishConfig{Transforms: []string{"rotation.z", "position.x"}, Columns: []string{"scale.y"}})
+	simtest.Spawn(t, w.Sim)
 	for range 80 {
-		spawn(t, w.Sim)
+		simtest.Spawn(t, w.Sim)
 	}
 	for range 2 {
 		if _, err := w.Advance(17e6); err != nil {
@@ -376,9 +379,9 @@ func TestViewInterpolates(t *testing.T) {
 	for _, level := range native.Levels() {
 		c := evertick.Config{Capacity: 300, Previous: true, Level: level}
 		w := newWalkers(t, c)
-		p := publish(t, w.Sim, evertick.PublishConfig{})
+		p := newPublisher(t, w.Sim, evertick.PublishConfig{})
 		for range 200 {
-			spawn(t, w.Sim)
+			simtest.Spawn(t, w.Sim)
 		}
 		for _, ns := range []int64{20e6, 30e6, 5e6} {
 			if _, err := w.Advance(ns); err != nil {
@@ -401,17 +404,17 @@ func TestViewInterpolates(t *testing.T) {
 					t.Errorf("level %v, column %d: %v, want %v", level, i, column[:10], transformsOf(want)[i][:10])
 				}
 			}
-			wantError(t, v.Interpolate(float32(math.NaN()), got), evertick.ErrNotFinite)
+			simtest.WantError(t, v.Interpolate(float32(math.NaN()), got), evertick.ErrNotFinite)
 		}
 	}
 }
 
 func TestViewAlpha(t *testing.T) {
-	clock := manualClock()
-	c := small()
+	clock := simtest.ManualClock()
+	c := simtest.Small()
 	c.Clock, c.Previous, c.Loop.RateNum = clock, true, 50
-	s := newSim(t, c)
-	p := publish(t, s, evertick.PublishConfig{})
+	s := simtest.New(t, c)
+	p := newPublisher(t, s, evertick.PublishConfig{})
 	check := func(what string, at int64, want float32) {
 		t.Helper()
 		if got := p.Acquire().Alpha(at); math.Abs(float64(got-want)) > 1e-6 {
@@ -425,7 +428,7 @@ func TestViewAlpha(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	add(t, s, evertick.BeforePhysics, "takes 3 ms", func(*evertick.Tick) error { clock.Add(3e6); return nil })
+	simtest.Add(t, s, evertick.BeforePhysics, "takes 3 ms", func(*evertick.Tick) error { clock.Add(3e6); return nil })
 	advance(1e9, 25e6)
 	check("at the frame", 1e9, 0.25)
 	check("when it is published", p.Now(), 0.4)
@@ -442,7 +445,7 @@ func TestViewAlpha(t *testing.T) {
 	s.Loop().SetPaused(true)
 	advance(1e9+30e6, 0)
 	check("paused", 1e9+90e6, 0.75)
-	step(t, s, 1)
+	simtest.Step(t, s, 1)
 	clock.Set(2e9)
 	if err := p.Publish(); err != nil {
 		t.Fatal(err)
@@ -453,13 +456,13 @@ func TestViewAlpha(t *testing.T) {
 // Where a frame ends early, its complete ticks are published. A tick that fails is not.
 func TestPublishAtTheEnd(t *testing.T) {
 	for _, run := range []bool{false, true} {
-		clock := manualClock()
+		clock := simtest.ManualClock()
 		c := evertick.Config{Capacity: 10, Clock: clock, Previous: true}
 		w := newWalkers(t, c)
-		slot := slotOf(t, w.Sim, spawn(t, w.Sim))
-		p := publish(t, w.Sim, all(w))
+		slot := simtest.SlotOf(t, w.Sim, simtest.Spawn(t, w.Sim))
+		p := newPublisher(t, w.Sim, all(w))
 		var end error = loop.ErrStop
-		add(t, w.Sim, evertick.AfterIndex, "end", func(tick *evertick.Tick) error {
+		simtest.Add(t, w.Sim, evertick.AfterIndex, "end", func(tick *evertick.Tick) error {
 			switch tick.N {
 			case 2:
 				return end
@@ -481,13 +484,13 @@ func TestPublishAtTheEnd(t *testing.T) {
 		if v := p.Acquire(); v.Tick != 3 || v.Now.Position.X[slot] != 3 || v.Previous.Position.X[slot] != 2 {
 			t.Errorf("run %t: after ErrStop tick %d is published: %+v", run, v.Tick, v.Now.Position)
 		}
-		wantError(t, advance(), errSystem)
+		simtest.WantError(t, advance(), errSystem)
 		seq := p.Acquire().Seq
 		if v := p.Acquire(); v.Tick != 3 || v.Now.Position.X[slot] != 3 {
 			t.Errorf("run %t: the failed tick is published: %+v", run, v)
 		}
-		wantError(t, p.Publish(), errSystem)
-		wantError(t, advance(), errSystem)
+		simtest.WantError(t, p.Publish(), errSystem)
+		simtest.WantError(t, advance(), errSystem)
 		if p.Acquire().Seq != seq {
 			t.Errorf("run %t: a failed Sim publishes", run)
 		}
@@ -497,12 +500,12 @@ func TestPublishAtTheEnd(t *testing.T) {
 // A Publisher that is made within a step publishes from the end of that frame on, and one that is
 // closed, never again.
 func TestPublishBeginsAndEnds(t *testing.T) {
-	s := newSim(t, small())
+	s := simtest.New(t, simtest.Small())
 	var first, second *evertick.Publisher
-	first = publish(t, s, evertick.PublishConfig{})
-	add(t, s, evertick.BeforePhysics, "publish", func(tick *evertick.Tick) error {
+	first = newPublisher(t, s, evertick.PublishConfig{})
+	simtest.Add(t, s, evertick.BeforePhysics, "publish", func(tick *evertick.Tick) error {
 		if tick.N == 1 {
-			second = publish(t, s, evertick.PublishConfig{})
+			second = newPublisher(t, s, evertick.PublishConfig{})
 		}
 		if err := first.Publish(); err == nil {
 			t.Error("Publish within a step")
@@ -533,13 +536,13 @@ func TestPublishBeginsAndEnds(t *testing.T) {
 
 // A host that only steps has no frames: what it has closed is gone when it publishes anew.
 func TestPublishAfterClose(t *testing.T) {
-	s := newSim(t, small())
+	s := simtest.New(t, simtest.Small())
 	closed := func() weak.Pointer[evertick.Publisher] { // so that no variable holds p afterwards
-		p := publish(t, s, evertick.PublishConfig{})
+		p := newPublisher(t, s, evertick.PublishConfig{})
 		p.Close()
 		return weak.Make(p)
 	}()
-	publish(t, s, evertick.PublishConfig{})
+	newPublisher(t, s, evertick.PublishConfig{})
 	runtime.GC()
 	if closed.Value() != nil {
 		t.Error("the Sim keeps a Publisher that was closed")
@@ -550,12 +553,12 @@ func TestPublishAfterClose(t *testing.T) {
 // A system makes the first Publisher: the time of its first view is that of the running frame.
 func TestPublishFromWithinATick(t *testing.T) {
 	for _, untimed := range [...]bool{false, true} {
-		clock := manualClock()
+		clock := simtest.ManualClock()
 		clock.Add(5e9)
-		s := newSim(t, evertick.Config{Capacity: 4, Clock: clock, Untimed: untimed})
+		s := simtest.New(t, evertick.Config{Capacity: 4, Clock: clock, Untimed: untimed})
 		var p *evertick.Publisher
-		add(t, s, evertick.AfterPhysics, "publish", func(*evertick.Tick) error {
-			p = publish(t, s, evertick.PublishConfig{})
+		simtest.Add(t, s, evertick.AfterPhysics, "publish", func(*evertick.Tick) error {
+			p = newPublisher(t, s, evertick.PublishConfig{})
 			return nil
 		})
 		if _, err := s.Advance(25_000_000); err != nil {
@@ -569,8 +572,8 @@ func TestPublishFromWithinATick(t *testing.T) {
 
 // A function of RunFrames that spawns breaks its rules, but the views stay whole.
 func TestPublishWhatAFrameHasSpawned(t *testing.T) {
-	s := newSim(t, evertick.Config{Capacity: 400, Previous: true, Clock: manualClock()})
-	p := publish(t, s, evertick.PublishConfig{})
+	s := simtest.New(t, evertick.Config{Capacity: 400, Previous: true, Clock: simtest.ManualClock()})
+	p := newPublisher(t, s, evertick.PublishConfig{})
 	s.Loop().SetPaused(true) // so that no tick follows
 	ctx, cancel := context.WithCancel(t.Context())
 	frames := 0
@@ -592,16 +595,16 @@ func TestPublishWhatAFrameHasSpawned(t *testing.T) {
 // The columns that only a snapshot brought can be published, and are zero when a Restore has dropped
 // them.
 func TestPublishKeptColumn(t *testing.T) {
-	w := newWalkers(t, small())
-	spawn(t, w.Sim)
-	step(t, w.Sim, 3)
+	w := newWalkers(t, simtest.Small())
+	simtest.Spawn(t, w.Sim)
+	simtest.Step(t, w.Sim, 3)
 	data := w.World.Snapshot(nil)
-	s := newSim(t, small())
+	s := simtest.New(t, simtest.Small())
 	empty := s.World.Snapshot(nil)
 	if err := s.World.Restore(data); err != nil {
 		t.Fatal(err)
 	}
-	p := publish(t, s, evertick.PublishConfig{Columns: []string{"age"}})
+	p := newPublisher(t, s, evertick.PublishConfig{Columns: []string{"age"}})
 	check := func(want uint16) {
 		t.Helper()
 		if err := p.Publish(); err != nil {
@@ -615,7 +618,7 @@ func TestPublishKeptColumn(t *testing.T) {
 	if err := s.World.Restore(empty); err != nil {
 		t.Fatal(err)
 	}
-	spawn(t, s)
+	simtest.Spawn(t, s)
 	check(0)
 }
 
@@ -623,12 +626,12 @@ func TestPublishAllocatesNothing(t *testing.T) {
 	if paritytest.Instrumented {
 		t.Skip("instrumented builds allocate on their own account")
 	}
-	w := newWalkers(t, evertick.Config{Capacity: 300, Previous: true, Clock: manualClock()})
+	w := newWalkers(t, evertick.Config{Capacity: 300, Previous: true, Clock: simtest.ManualClock()})
 	ids := make([]ecs.ID, 100)
 	if err := w.World.SpawnN(ids); err != nil {
 		t.Fatal(err)
 	}
-	p := publish(t, w.Sim, all(w))
+	p := newPublisher(t, w.Sim, all(w))
 	out := ecs.NewTransforms(300)
 	frame := func() {
 		if _, err := w.Advance(20e6); err != nil {
@@ -663,7 +666,7 @@ func TestPublishedReadsAreNotTorn(t *testing.T) {
 		reads = 300_000
 	}
 	const rows = 64
-	s := newSim(t, evertick.Config{Capacity: rows, Previous: true, Clock: manualClock(), Untimed: true})
+	s := simtest.New(t, evertick.Config{Capacity: rows, Previous: true, Clock: simtest.ManualClock(), Untimed: true})
 	stamp, err := ecs.AddColumn[uint64](s.World, "stamp")
 	if err != nil {
 		t.Fatal(err)
@@ -677,7 +680,7 @@ func TestPublishedReadsAreNotTorn(t *testing.T) {
 		t.Fatal(err)
 	}
 	value := func(tick uint64) float32 { return float32(tick % (1 << 24)) }
-	add(t, s, evertick.BeforePhysics, "stamp", func(tick *evertick.Tick) error {
+	simtest.Add(t, s, evertick.BeforePhysics, "stamp", func(tick *evertick.Tick) error {
 		w := s.World
 		w.Despawn(ids[tick.N%rows])
 		ids[tick.N%rows], _ = w.Spawn()
@@ -688,7 +691,7 @@ func TestPublishedReadsAreNotTorn(t *testing.T) {
 		}
 		return nil
 	})
-	p := publish(t, s, evertick.PublishConfig{Columns: []string{"stamp", "owner"}})
+	p := newPublisher(t, s, evertick.PublishConfig{Columns: []string{"stamp", "owner"}})
 	ctx, cancel := context.WithCancel(t.Context())
 	var writer sync.WaitGroup
 	writer.Go(func() {

@@ -1,0 +1,11 @@
+//go:build cgo && (amd64 || arm64)
+
+package paritytest
+
+import "github.com/evertick/evertick/csrc"
+
+// FlushDenormals turns flushing of denormals to zero on or off in the calling thread. It reports false where it cannot.
+func FlushDenormals(on bool) bool {
+	csrc.FlushDenormals(on)
+	return true
+}
