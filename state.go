@@ -99,52 +99,54 @@ type part struct {
 }
 
 var parts = [...]part{
-	{"header", (*Sim).encodeHeader, (*Sim).checkHeader, nil, (*Sim).replaceHeader, nil},
-	{"hashes", (*Sim).encodeHashes, (*Sim).checkHashes, (*Sim).copyHashes, (*Sim).replaceHashes, nil},
+	{name: "header", encode: (*Sim).encodeHeader, check: (*Sim).checkHeader, replace: (*Sim).replaceHeader},
+	{name: "hashes", encode: (*Sim).encodeHashes, check: (*Sim).checkHashes, copy: (*Sim).copyHashes, replace: (*Sim).replaceHashes},
 	worldPart: {
-		"world",
-		func(s *Sim, dst []byte) ([]byte, error) { return s.World.Snapshot(dst), nil },
-		func(s *Sim, data []byte) error { return s.World.Prepare(data) },
-		func(s, src *Sim) error { return s.World.PrepareCopy(src.World) },
-		nil, // after the bodies, so that functions that it calls find them there
-		func(s *Sim, dst []ecs.ColumnHash) []ecs.ColumnHash { return s.World.AppendColumnHashes(dst) },
+		name:   "world",
+		encode: func(s *Sim, dst []byte) ([]byte, error) { return s.World.Snapshot(dst), nil },
+		check:  func(s *Sim, data []byte) error { return s.World.Prepare(data) },
+		copy:   func(s, src *Sim) error { return s.World.PrepareCopy(src.World) },
+		// replaceBodies replaces the world, too, after the bodies: what it releases may look at them.
+		hash: func(s *Sim, dst []ecs.ColumnHash) []ecs.ColumnHash { return s.World.AppendColumnHashes(dst) },
 	},
 	{
-		"physics",
-		func(s *Sim, dst []byte) ([]byte, error) { return s.Physics.Snapshot(dst) },
-		func(s *Sim, data []byte) error { return beyondWorld("Restore", s.Physics.Prepare(data)) },
-		func(s, src *Sim) error { return beyondWorld("CopyFrom", s.Physics.PrepareCopy(src.Physics)) },
-		(*Sim).replaceBodies, (*Sim).appendBodyHashes,
+		name:    "physics",
+		encode:  func(s *Sim, dst []byte) ([]byte, error) { return s.Physics.Snapshot(dst) },
+		check:   func(s *Sim, data []byte) error { return beyondWorld("Restore", s.Physics.Prepare(data)) },
+		copy:    func(s, src *Sim) error { return beyondWorld("CopyFrom", s.Physics.PrepareCopy(src.Physics)) },
+		replace: (*Sim).replaceBodies,
+		hash:    (*Sim).appendBodyHashes,
 	},
 	{
-		"events",
-		func(s *Sim, dst []byte) ([]byte, error) { return s.Physics.AppendEvents(dst), nil },
-		func(s *Sim, data []byte) error { return s.Physics.PrepareEvents(data) },
-		withAnother, nil, nil,
-	},
-	{"owners", (*Sim).encodeOwners, (*Sim).checkOwners, withAnother, (*Sim).replaceOwners, (*Sim).appendOwnerHash},
-	{
-		"commands",
-		func(s *Sim, dst []byte) ([]byte, error) { return s.commands.Snapshot(dst), nil },
-		func(s *Sim, data []byte) error { return s.commands.Prepare(data) },
-		nil,
-		func(s *Sim) error { s.commands.Commit(); return nil },
-		nil,
+		name:   "events", // which replaceBodies replaces
+		encode: func(s *Sim, dst []byte) ([]byte, error) { return s.Physics.AppendEvents(dst), nil },
+		check:  func(s *Sim, data []byte) error { return s.Physics.PrepareEvents(data) },
+		copy:   func(s, src *Sim) error { return nil }, // Physics.PrepareCopy copies them
 	},
 	{
-		"inputs",
-		func(s *Sim, dst []byte) ([]byte, error) { return s.inputs.encode(dst), nil },
-		func(s *Sim, data []byte) error { s.restoring.inputs = data; return nil },
-		nil, nil, nil,
+		name:    "owners",
+		encode:  (*Sim).encodeOwners,
+		check:   (*Sim).checkOwners,
+		copy:    func(s, src *Sim) error { return nil }, // replaceOwners reads them from src
+		replace: (*Sim).replaceOwners,
+		hash:    (*Sim).appendOwnerHash,
 	},
-	{"index", (*Sim).encodeIndex, (*Sim).checkIndex, (*Sim).copyIndex, (*Sim).replaceIndex, nil},
+	{
+		name:    "commands",
+		encode:  func(s *Sim, dst []byte) ([]byte, error) { return s.commands.Snapshot(dst), nil },
+		check:   func(s *Sim, data []byte) error { return s.commands.Prepare(data) },
+		replace: func(s *Sim) error { s.commands.Commit(); return nil },
+	},
+	{
+		name:   "inputs", // which restoreOutside replaces
+		encode: func(s *Sim, dst []byte) ([]byte, error) { return s.inputs.encode(dst), nil },
+		check:  func(s *Sim, data []byte) error { s.restoring.inputs = data; return nil },
+	},
+	{name: "index", encode: (*Sim).encodeIndex, check: (*Sim).checkIndex, copy: (*Sim).copyIndex, replace: (*Sim).replaceIndex},
 }
 
 // worldPart is the index of the world in parts.
 const worldPart = 2
-
-// withAnother is the copy of a part that is read from the other Sim, or that is copied with the part before it.
-func withAnother(s, src *Sim) error { return nil }
 
 // Snapshot appends the state of the simulation to dst, like the Append functions of strconv, and
 // returns the extended slice: the world, the bodies and their owners, what Physics.Events returns

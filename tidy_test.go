@@ -133,7 +133,7 @@ var floors = map[string][]string{
 	"bench":    {".", "native", "ecs", "spatial", "physics", "loop", "worldlog", "replay", "replica", "host", "train", "inspect", "bench", "internal"},
 }
 
-// Who uses a Sim finds what it does in few files, and its tests in files that are called after them.
+// The root has few files, each of one subject, and tests that are named after them.
 func TestFilesOfTheRoot(t *testing.T) {
 	const mostFiles, mostTests = 14, 15
 	files, err := filepath.Glob("*.go")
