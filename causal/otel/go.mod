@@ -3,7 +3,7 @@ module github.com/evertick/evertick/causal/otel
 go 1.26.0
 
 require (
-	github.com/evertick/evertick v0.0.0
+	github.com/evertick/evertick v0.1.0
 	go.opentelemetry.io/otel v1.47.0
 	go.opentelemetry.io/otel/sdk v1.47.0
 	go.opentelemetry.io/otel/trace v1.47.0
@@ -23,5 +23,3 @@ require (
 	go.opentelemetry.io/otel/metric v1.47.0 // indirect
 	golang.org/x/sys v0.48.0 // indirect
 )
-
-replace github.com/evertick/evertick => ../..

@@ -3,7 +3,7 @@ module github.com/evertick/evertick/skill/mcp
 go 1.25.0
 
 require (
-	github.com/evertick/evertick v0.0.0
+	github.com/evertick/evertick v0.1.0
 	github.com/modelcontextprotocol/go-sdk v1.7.0
 )
 
@@ -20,5 +20,3 @@ require (
 	golang.org/x/sys v0.41.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
 )
-
-replace github.com/evertick/evertick => ../..

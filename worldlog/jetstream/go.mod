@@ -3,7 +3,7 @@ module github.com/evertick/evertick/worldlog/jetstream
 go 1.26.0
 
 require (
-	github.com/evertick/evertick v0.0.0
+	github.com/evertick/evertick v0.1.0
 	github.com/nats-io/nats-server/v2 v2.15.2
 	github.com/nats-io/nats.go v1.55.0
 )
@@ -22,5 +22,3 @@ require (
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/time v0.16.0 // indirect
 )
-
-replace github.com/evertick/evertick => ../..

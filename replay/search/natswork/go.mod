@@ -2,10 +2,8 @@ module github.com/evertick/evertick/replay/search/natswork
 
 go 1.26.0
 
-replace github.com/evertick/evertick => ../../..
-
 require (
-	github.com/evertick/evertick v0.0.0
+	github.com/evertick/evertick v0.1.0
 	github.com/nats-io/nats-server/v2 v2.15.2
 	github.com/nats-io/nats.go v1.55.0
 )
