@@ -556,9 +556,7 @@ func TestReorderBeyondPhysicsSlots(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for slot, y := range []float32{50, 25, 0} { // in the grid, the body comes last
-		s.World.Position.Y[slot] = y
-	}
+	copy(s.World.Position.Y, []float32{50, 25, 0}) // in the grid, the body comes last
 	body, _ := s.Body(id)
 	if err := s.Physics.SetTransform(body, [2]float32{0, 50}, 0); err != nil {
 		t.Fatal(err)

@@ -405,7 +405,7 @@ func TestPerceptionHash(t *testing.T) {
 		}
 		seen[h] = i
 	}
-	if hashOf(nil) != hashOf(nil) {
+	if a, b := hashOf(nil), hashOf(nil); a != b {
 		t.Error("no function")
 	}
 }

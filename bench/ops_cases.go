@@ -29,6 +29,7 @@ type rowArgs struct {
 	matrices []float32
 	index    []uint32
 	bitmap   []uint64 // half of the rows, at random; or a result
+	kept     float64  // the result of a loop in Go, so that the compiler keeps the loop
 }
 
 func (a *rowArgs) vec3(k int) native.Vec3 { return native.Vec3{X: a.c[k], Y: a.c[k+1], Z: a.c[k+2]} }

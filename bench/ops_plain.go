@@ -244,24 +244,21 @@ func plainBounds(a *rowArgs) {
 			hi[2] = z[i]
 		}
 	}
-	plainSink += float64(lo[0] + lo[1] + lo[2] + hi[0] + hi[1] + hi[2])
+	a.kept = float64(lo[0] + lo[1] + lo[2] + hi[0] + hi[1] + hi[2])
 }
-
-// plainSink keeps results, so that the compiler keeps the loops.
-var plainSink float64
 
 func plainSum(a *rowArgs) {
 	sum := 0.0
 	for _, v := range a.c[0] {
 		sum += float64(v)
 	}
-	plainSink += sum
+	a.kept = sum
 }
 
 func plainFirstNotFinite(a *rowArgs) {
 	for i, v := range a.c[0] {
 		if v-v != 0 {
-			plainSink = float64(i)
+			a.kept = float64(i)
 			return
 		}
 	}

@@ -101,11 +101,10 @@ type relaysHost struct {
 	data     []byte
 	sent     uint64 // inputs of each player
 
-	late   uint64 // ticks that began when the next one was due already, or were dropped
-	mu     sync.Mutex
-	ended  []int64         // sharedTime at the end of each tick
-	cpu    []time.Duration // of the process, then
-	ticks0 uint64          // ticks that had ended when the relays were ready
+	late  uint64 // ticks that began when the next one was due already, or were dropped
+	mu    sync.Mutex
+	ended []int64         // sharedTime at the end of each tick
+	cpu   []time.Duration // of the process, then
 
 	results []relayResult
 	report  relaysReport

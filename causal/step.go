@@ -100,8 +100,8 @@ func (m *maker) ofInput(tick uint64, in *evertick.Input) (*Step, error) {
 
 // ofRecord returns the step of a record of agents or skills, and nil for other records.
 func (m *maker) ofRecord(tick uint64, rec *worldlog.Record) (*Step, error) {
+	var s *Step
 	var err error
-	s := &m.step
 	switch {
 	case rec.Type == worldlog.Intent && rec.Source == skill.LogKind:
 		if m.event, err = skill.ParseEvent(rec.Data); err != nil || m.event.Seq == 0 {

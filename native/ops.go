@@ -99,9 +99,7 @@ func (t *opTask) Do(_, chunk int) {
 // set begins an operation. It writes no more columns than there are: with few rows, the cost of a call is that of set, do
 // and clear.
 func (o *Ops) set(columns ...[]float32) {
-	for k, c := range columns {
-		o.columns[k] = c
-	}
+	copy(o.columns[:], columns)
 	o.used, o.bitmap, o.index = len(columns), nil, nil
 }
 

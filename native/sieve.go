@@ -33,8 +33,8 @@ type torus struct {
 
 // centre mirrors et_centre.
 type centre struct {
-	x, y, z, r2               float32
-	exclude, mask, id, unused uint32
+	x, y, z, r2          float32
+	exclude, mask, id, _ uint32
 }
 
 // centres mirrors et_centres.

@@ -264,10 +264,8 @@ func TestRestoreRefusesForgeries(t *testing.T) {
 	must[physics.Joint](t)(jointMakers[0].create(w.World, common(ends[0], ends[1])))
 	good := snapshot(t, w.World)
 	into := newWorld(t, physics.Config{Capacity: 50})
-	rows, shapes, rules := w.Rows(), len(frametest.Split(good)[2]), len(frametest.Split(good)[0])-36
-	shapes = func() int { // rows of shapes: 53 bytes, and 4 for each one seen
-		return int(binary.LittleEndian.Uint32(frametest.Split(good)[0][rules+8+4:]))
-	}()
+	rows, rules := w.Rows(), len(frametest.Split(good)[0])-36
+	shapes := int(binary.LittleEndian.Uint32(frametest.Split(good)[0][rules+8+4:])) // rows of 53 bytes, and 4 for each one seen
 	n, first := int(binary.LittleEndian.Uint32(frametest.Split(good)[5])), ends[1].Index()
 	at := func(frame, offset int, to ...byte) func([][]byte) {
 		return func(list [][]byte) { copy(list[frame][offset:], to) }

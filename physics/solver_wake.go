@@ -270,8 +270,7 @@ func (s *solver) processChanged() {
 // rowInRange reports whether all values of a row are in range.
 func (s *solver) rowInRange(i int) bool {
 	c := s.cols
-	columns := c.floatColumns()
-	return rigid.AllInRange(s.level, c.memory[i:], c.stride, len(columns), 1)
+	return rigid.AllInRange(s.level, c.memory[i:], c.stride, len(c.floatColumns()), 1)
 }
 
 // splitContacts moves the contacts of active bodies from resting to contacts, and those

@@ -1,7 +1,6 @@
 package physics_test
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
@@ -124,7 +123,7 @@ func TestBouncingBoxesGainNoEnergy(t *testing.T) {
 			r.steps(1)
 			greatest = max(greatest, r.total().energy)
 		}
-		t.Log(fmt.Sprintf("friction %v: energy %.2f, at most %.2f, in the end %.2f", friction, begin, greatest, r.total().energy))
+		t.Logf("friction %v: energy %.2f, at most %.2f, in the end %.2f", friction, begin, greatest, r.total().energy)
 		if greatest > 1.01*begin {
 			t.Errorf("friction %v: the energy was %v and is up to %v", friction, begin, greatest)
 		}

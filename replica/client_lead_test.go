@@ -12,13 +12,12 @@ import (
 // to which it is connected.
 type aimed struct {
 	*bench
-	delay    func() int64 // ns, one way
-	every    uint64
-	inputs   []aimedInput // not reported back yet
-	tick     uint64       // of the next frame
-	late     int
-	waited   []int64 // ns in the server
-	simulate bool
+	delay  func() int64 // ns, one way
+	every  uint64
+	inputs []aimedInput // not reported back yet
+	tick   uint64       // of the next frame
+	late   int
+	waited []int64 // ns in the server
 }
 
 type aimedInput struct {

@@ -50,7 +50,6 @@ type source struct {
 	captures  uint64  // number of the newest one, 0: none
 	oldest    uint64  // captures before this one cannot be a base
 	restored  uint64  // the last one whose tick did not follow that before
-	skipped   uint64  // calls of capture that did nothing
 
 	views  views
 	deltas deltas

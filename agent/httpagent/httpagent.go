@@ -47,8 +47,8 @@ type Config struct {
 	// Backoff is the time for which the endpoint is not asked again after status 429 or 503 without a Retry-After. 0: 1 s.
 	Backoff time.Duration
 	// Client makes the requests; its Timeout and that of the agent both hold. nil: a new one.
-	// Its CheckRedirect is not used: redirects are errors.
-	Client *http.Client
+	// Its CheckRedirect is not used: redirects are errors. JSON leaves it out: it holds functions.
+	Client *http.Client `json:"-"`
 }
 
 const (

@@ -236,9 +236,7 @@ func TestAdviceOnTheMachine(t *testing.T) {
 // The unit follows p95 unless the longest step would lose its digits.
 func TestUnitOfLateness(t *testing.T) {
 	run := synthetic(planted{seed: 3, steps: 400})
-	for i := range run.Steps.DueNs {
-		run.Steps.StartNs[i] = run.Steps.DueNs[i]
-	}
+	copy(run.Steps.StartNs, run.Steps.DueNs)
 	run.Steps.StartNs[7] += 49_000_000
 	if text := textOf(t, Analyze(run), Text{}); !strings.Contains(text, "lateness  µs           0         0   0 … 0                         0    49,000\n") {
 		t.Error(text)

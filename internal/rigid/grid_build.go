@@ -259,9 +259,7 @@ func (s *grid) countRows() {
 func (b *gridBuilder) fillPart(i int) {
 	s := b.s
 	part := &s.plan.parts[i]
-	for k := range s.layers {
-		part.layers[k] = s.layers[k]
-	}
+	copy(part.layers[:], s.layers)
 	if part.from < part.to {
 		part.rows = b.kernels.fillRows(b.boxes, &s.plan, s, int(part.from), int(part.to), part.rows, part.layers[:])
 	}

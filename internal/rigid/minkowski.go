@@ -15,10 +15,6 @@ type minkowskiDifference struct {
 // transform is the pose of a body.
 type transform struct{ x, y, cos, sin float32 }
 
-func (p *Poses) of(body uint32) transform {
-	return transform{p.X[body], p.Y[body], p.Cos[body], p.Sin[body]}
-}
-
 // relative returns the pose of q as seen from p.
 func (p *transform) relative(q *transform) transform {
 	dx, dy := q.x-p.x, q.y-p.y

@@ -36,6 +36,9 @@ func BenchmarkSimSnapshot(b *testing.B) {
 	s := newTestScene(b, "capstone", 1)
 	advance(b, s, 300)
 	data, err := s.Snapshot(nil)
+	if err != nil {
+		b.Fatal(err)
+	}
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {

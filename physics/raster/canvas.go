@@ -193,7 +193,6 @@ func sample(v float64, most int) int {
 
 // blend blends a colour with the pixels of a row as cover says, and clears cover.
 func (c *Canvas) blend(row, from, to int, color physics.Color, alpha int32) {
-	const all = samples * samples
 	red, green, blue := int32(color>>16&255), int32(color>>8&255), int32(color&255)
 	line := c.img.Pix[row*c.img.Stride:][4*from : 4*to]
 	covered := int32(0)

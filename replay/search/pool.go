@@ -167,8 +167,10 @@ type twice struct{ pool Pool }
 func (t twice) Do(ctx context.Context, task Task, jobs iter.Seq[[]byte]) iter.Seq2[[]byte, error] {
 	doubled := func(yield func([]byte) bool) {
 		for job := range jobs {
-			if !yield(job) || !yield(job) {
-				return
+			for range 2 {
+				if !yield(job) {
+					return
+				}
 			}
 		}
 	}
