@@ -107,6 +107,7 @@ func TestPackageComment(t *testing.T) {
 var floors = map[string][]string{
 	"internal":           {"native", "internal"},
 	"internal/rigid":     {"csrc", "native", "internal"},
+	"internal/broad":     {"csrc", "native", "internal"},
 	"internal/scenes":    {".", "native", "ecs", "spatial", "physics", "loop", "agent", "internal"}, // for tests and bench
 	"internal/inspector": {".", "ecs", "physics", "loop", "worldlog", "replay", "replica", "agent", "causal", "internal"},
 	"internal/proof":     {".", "native", "ecs", "spatial", "physics", "loop", "internal"},
@@ -176,7 +177,7 @@ func TestImportDirection(t *testing.T) {
 }
 
 // light packages can be linked alone: none brings in what serves clients, or another module than these.
-var light = []string{"csrc", "csrc/rigid", "native", "internal/rigid", "ecs", "spatial", "physics", "loop", "."}
+var light = []string{"csrc", "csrc/rigid", "native", "internal/graph", "internal/broad", "internal/rigid", "ecs", "spatial", "physics", "loop", "."}
 var lightModules = []string{"github.com/klauspost/cpuid/", "github.com/zeebo/xxh3", "golang.org/x/sys/"}
 
 func TestDependencies(t *testing.T) {

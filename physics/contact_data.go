@@ -1,6 +1,7 @@
 package physics
 
 import (
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/rigid"
 )
@@ -140,7 +141,7 @@ func (s *solver) presentManifold(c *rigid.Contact) *rigid.Manifold {
 		}
 	}
 	l.a[0], l.b[0] = c.A, c.B
-	pair := rigid.Pairs{A: l.a[:], B: l.b[:]}
+	pair := broad.Pairs{A: l.a[:], B: l.b[:]}
 	rigid.Collide(s.level, t.shape, t.filters.Body, &s.centre, &pair, l.manifold[:])
 	if t.chained > 0 {
 		rigid.CollideChains(t.shape, t.smooth, t.filters.Body, &s.centre, &pair, nil, l.manifold[:])

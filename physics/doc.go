@@ -227,5 +227,5 @@
 //
 // Box2D v3 is better where a game needs callbacks within a step. Sensors do
 // not detect each other. Where thousands of shapes are in one place, only pairs within a
-// bound are kept: World.OmittedContacts counts the others, and rigid.BroadPhase.FindPairs has the rule.
+// bound are kept: World.OmittedContacts counts the others, and broad.Phase.FindPairs has the rule.
 package physics

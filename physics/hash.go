@@ -2,7 +2,6 @@ package physics
 
 import (
 	"math"
-
 	"strconv"
 	"unsafe"
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/rigid"
@@ -144,7 +145,7 @@ func (s *solver) disablePassing(lo, hi int, sh *contactChunk) {
 }
 
 // insertPair adds a pair to a list that ascends.
-func insertPair(p *rigid.Pairs, a, b uint32) {
+func insertPair(p *broad.Pairs, a, b uint32) {
 	i := len(p.A)
 	for i > 0 && (p.A[i-1] > a || p.A[i-1] == a && p.B[i-1] > b) {
 		i--

@@ -1,6 +1,7 @@
 package physics
 
 import (
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
@@ -77,7 +78,7 @@ func (s *solver) treeOf(shape Shape) *rigid.QueryTree {
 		o.scene = rigid.Scene{
 			Shapes: make([]rigid.Shape, 1), Sensors: make([]bool, 1),
 			Poses:   &rigid.Poses{X: make([]float32, 1), Y: make([]float32, 1), Cos: make([]float32, 1), Sin: make([]float32, 1)},
-			Filters: &rigid.Filters{Body: make([]uint32, 1), Category: all, Mask: all},
+			Filters: &broad.Filters{Body: make([]uint32, 1), Category: all, Mask: all},
 		}
 	}
 	body, p := int(s.shapeTable.body[shape.index]), o.scene.Poses

@@ -218,7 +218,7 @@ func (im *snapshotImage) header(w *World) error {
 	return nil
 }
 
-// maxContacts bounds the number that a snapshot may claim: twice rigid.MaxPairs for each shape would
+// maxContacts bounds the number that a snapshot may claim: twice broad.MaxPairs for each shape would
 // not fit an address space of 32 bits.
 const maxContacts = 1<<31/contactBytes - 1
 

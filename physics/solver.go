@@ -3,6 +3,7 @@ package physics
 import (
 	"sync/atomic"
 
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/internal/stagger"
@@ -43,10 +44,10 @@ type solver struct {
 
 	sys            rigid.System
 	centre         rigid.Poses // of the centres of mass; Cos and Sin are those of cols
-	boxes          rigid.Boxes
-	broad          rigid.BroadPhase
-	pairs          rigid.Pairs
-	contactPairs   rigid.Pairs // of contacts, if pairsKnown
+	boxes          broad.Boxes
+	broad          broad.Phase
+	pairs          broad.Pairs
+	contactPairs   broad.Pairs // of contacts, if pairsKnown
 	pairsKnown     bool        // only the last step has changed the list of contacts since the blocks were prepared
 	samePairs      bool        // of contacts
 	manifolds      []rigid.Manifold

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/graph"
 	"github.com/evertick/evertick/internal/rigid"
 )
@@ -163,8 +164,8 @@ func (s *solver) runParts(lo, hi int) {
 
 // contactChunk holds the results of a chunk of pairs beside manifolds and contacts.
 type contactChunk struct {
-	began, ended rigid.Pairs
-	stopped      rigid.Pairs // began, without those that pass through
+	began, ended broad.Pairs
+	stopped      broad.Pairs // began, without those that pass through
 	passing      int         // contacts that pass through
 	changed      bool        // a contact has another number of points
 	recycling    rigid.Recycling
@@ -182,8 +183,8 @@ func (s *solver) reserveContactChunks(n int) {
 		if sh := &s.contactChunks[i]; sh.hits == nil {
 			room := make([]uint32, 5*usual)
 			sh.hits = room[4*usual:][:0]
-			sh.began = rigid.Pairs{A: room[:0:usual], B: room[usual : usual : 2*usual]}
-			sh.ended = rigid.Pairs{A: room[2*usual : 2*usual : 3*usual], B: room[3*usual : 3*usual : 4*usual]}
+			sh.began = broad.Pairs{A: room[:0:usual], B: room[usual : usual : 2*usual]}
+			sh.ended = broad.Pairs{A: room[2*usual : 2*usual : 3*usual], B: room[3*usual : 3*usual : 4*usual]}
 		}
 	}
 }
@@ -216,7 +217,7 @@ func (s *solver) colourChunk(chunk int) {
 // matchContacts makes the contacts of pairs [lo, hi) in next.
 func (s *solver) matchContacts(lo, hi int, to *contactChunk) {
 	first, last := s.contactRange(lo, hi)
-	pairs := rigid.Pairs{A: s.pairs.A[lo:hi], B: s.pairs.B[lo:hi]}
+	pairs := broad.Pairs{A: s.pairs.A[lo:hi], B: s.pairs.B[lo:hi]}
 	manifolds, bases, nextBases, marks := s.manifolds[lo:hi], s.bases[first:last], s.nextBases[lo:hi], s.nextBaseMarks[lo:hi]
 	rigid.MatchContacts(s.contacts[first:last], to.recycled, &pairs, manifolds, s.next[lo:hi], &to.began, &to.ended)
 	clear(marks)
@@ -301,7 +302,7 @@ func (s *solver) collideChunks(lo, hi int) {
 func (s *solver) collideChunk(chunk int) {
 	lo := chunk * pairChunk
 	hi := min(lo+pairChunk, len(s.pairs.A))
-	pairs := rigid.Pairs{A: s.pairs.A[lo:hi], B: s.pairs.B[lo:hi]}
+	pairs := broad.Pairs{A: s.pairs.A[lo:hi], B: s.pairs.B[lo:hi]}
 	t, out, recycled := &s.shapes, s.manifolds[lo:hi], s.recycled[lo:hi]
 	first, last := s.contactRange(lo, hi)
 	k := &s.contactChunks[chunk]

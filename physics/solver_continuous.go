@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/rigid"
 )
 
@@ -20,13 +21,13 @@ type continuousState struct {
 	bullets    []uint32 // bullets that may have met another body in this step
 
 	// For bullets: where the shapes of other moving bodies have been in this step.
-	boxes        rigid.Boxes
+	boxes        broad.Boxes
 	movingShapes bitset
-	movingGrid   rigid.BoxGrid
+	movingGrid   broad.Grid
 
 	// Shapes of bodies that are active in this step alone and do not move.
 	restingShapes bitset
-	restingGrid   rigid.BoxGrid
+	restingGrid   broad.Grid
 }
 
 // sweepChunk is the number of fast bodies that a worker takes.

@@ -1,8 +1,6 @@
 package physics
 
-import (
-	"github.com/evertick/evertick/internal/fault"
-)
+import "github.com/evertick/evertick/internal/fault"
 
 // valueLimit is the bound of all values of a body: neither the square of a smaller value nor the sum of two such
 // squares overflows.

@@ -4,15 +4,16 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/rigid"
 )
 
 // sensorSweep is the memory of the search for sensors that fast bodies pass within a step.
 type sensorSweep struct {
 	sensors bitset // shapes
-	boxes   rigid.Boxes
-	grid    rigid.BoxGrid
-	passed  []rigid.Pairs // by chunk of fast bodies
+	boxes   broad.Boxes
+	grid    broad.Grid
+	passed  []broad.Pairs // by chunk of fast bodies
 	found   []rigid.Contact
 }
 
@@ -26,7 +27,7 @@ func (s *solver) reportPassedSensors() {
 	s.buildSensorGrid()
 	chunks := (len(w.fast) + sweepChunk - 1) / sweepChunk
 	for len(z.passed) < chunks {
-		z.passed = append(z.passed, rigid.Pairs{})
+		z.passed = append(z.passed, broad.Pairs{})
 	}
 	for i := range z.passed {
 		z.passed[i].A, z.passed[i].B = z.passed[i].A[:0], z.passed[i].B[:0]

@@ -3,6 +3,7 @@ package physics
 import (
 	"slices"
 
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/rigid"
 )
 
@@ -15,7 +16,7 @@ type shapeColumns struct {
 	rolling []float32 // ShapeDef.RollingResistance
 	sensor  []bool
 	sensors int // number of sensors
-	filters rigid.Filters
+	filters broad.Filters
 	spans   int    // number of shapes with a span; 0: filters has none
 	version uint64 // counts changes that queries must see: of shape, filters and sensor
 	shifted uint64 // counts changes of spans

@@ -48,7 +48,7 @@ type sleepState struct {
 
 	dirty        bool     // the active bodies must be collected again
 	all          bool     // this step updates the bounds of all bodies
-	version      uint64   // passed to rigid.BroadPhase
+	version      uint64   // passed to broad.Phase
 	active       bitset   // by body
 	activeShapes bitset   // shapes of active bodies
 	activeOnce   []uint32 // bodies that are active in this step only
@@ -450,7 +450,7 @@ func (s *solver) allActive() bool {
 	return spanRows(s.sleep.spans) == s.rows
 }
 
-// broadVersion returns the version for rigid.BroadPhase.
+// broadVersion returns the version for broad.Phase.
 func (z *sleepState) broadVersion() uint64 {
 	if z.on {
 		return z.version

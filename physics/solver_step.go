@@ -3,6 +3,7 @@ package physics
 import (
 	"slices"
 
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/rigid"
 )
 
@@ -144,9 +145,9 @@ func (s *solver) origins(n int) rigid.Origins {
 
 func (s *solver) updateShapeBounds(_, lo, hi int) { s.computeBounds(&s.boxes, lo, hi) }
 
-func (s *solver) computeBounds(b *rigid.Boxes, lo, hi int) {
+func (s *solver) computeBounds(b *broad.Boxes, lo, hi int) {
 	const margin = rigid.SpeculativeDistance / 2 // each of two shapes adds its half
-	rows := rigid.Boxes{MinX: b.MinX[lo:hi], MinY: b.MinY[lo:hi], MaxX: b.MaxX[lo:hi], MaxY: b.MaxY[lo:hi]}
+	rows := broad.Boxes{MinX: b.MinX[lo:hi], MinY: b.MinY[lo:hi], MaxX: b.MaxX[lo:hi], MaxY: b.MaxY[lo:hi]}
 	rigid.Bounds(s.level, s.shapes.shape[lo:hi], s.shapes.filters.Body[lo:hi], &s.centre, margin, &rows)
 }
 

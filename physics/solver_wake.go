@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/rigid"
 )
 
@@ -373,7 +374,7 @@ func (s *solver) canWake(i, sleeper uint32) bool {
 
 // wakeSeparated makes the next step wake the sleepers of contacts that ended, as what touched them
 // is gone. New sleepers stay asleep: they have moved away themselves.
-func (s *solver) wakeSeparated(ended *rigid.Pairs) {
+func (s *solver) wakeSeparated(ended *broad.Pairs) {
 	if s.sleep.asleep == 0 {
 		return
 	}

@@ -96,7 +96,7 @@ func (w *World) ContactCount() int { return len(w.solver.contacts) }
 // in one place that each meets hundreds of others, each keeps the contacts with the shapes created just before and after
 // it; the bodies separate all the same. Contacts with static shapes have their own bound: a body keeps
 // those with everything that it lies on, unless these are very many themselves. This bounds the time and the memory
-// of a step; rigid.BroadPhase.FindPairs of package native has the rule. The number is 0 unless there are more than 65536
+// of a step; broad.Phase.FindPairs of package native has the rule. The number is 0 unless there are more than 65536
 // pairs of shapes whose bounds overlap and more than 16 for each shape, or a shape has more than 256; and in a
 // restored world until its next step. Pairs count even if a joint or
 // IgnorePair prevents their collision; pairs whose filters prevent it do not.

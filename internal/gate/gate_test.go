@@ -14,7 +14,7 @@ const module = "github.com/evertick/evertick"
 
 // seeds are the packages whose results must be the same bits everywhere. What
 // they import from this module belongs to the core as well.
-var seeds = []string{"", "native", "internal/rigid", "ecs", "spatial", "physics", "loop", "train", "train/worlds", "internal/fault"}
+var seeds = []string{"", "native", "internal/broad", "internal/rigid", "ecs", "spatial", "physics", "loop", "train", "train/worlds", "internal/fault"}
 
 // notCore: csrc and csrc/rigid have no Go arithmetic and are read as machine code; box2d is
 // float64 of another module and makes no promise; worldlog writes down what has

@@ -3,6 +3,7 @@ package rigid
 import (
 	"math"
 
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/native"
 )
 
@@ -19,9 +20,9 @@ import (
 //
 // Bounds panics if lengths differ, if a body has no pose, if a shape has more than MaxVertices vertices, and on
 // a level that native.Resolve refuses.
-func Bounds(level native.Level, shapes []Shape, bodyOf []uint32, poses *Poses, margin float32, out *Boxes) {
+func Bounds(level native.Level, shapes []Shape, bodyOf []uint32, poses *Poses, margin float32, out *broad.Boxes) {
 	n := len(shapes)
-	if len(bodyOf) != n || out.check() != n {
+	if len(bodyOf) != n || out.Len() != n {
 		panic("rigid: Bounds: shapes, bodyOf and out differ in length")
 	}
 	poses.check()
@@ -38,15 +39,6 @@ func Bounds(level native.Level, shapes []Shape, bodyOf []uint32, poses *Poses, m
 // loop.
 const boundsBreakEven = 4
 
-// check panics if columns differ in length, and returns their length.
-func (b *Boxes) check() int {
-	n := len(b.MinX)
-	if len(b.MinY) != n || len(b.MaxX) != n || len(b.MaxY) != n {
-		panic("rigid: columns of Boxes differ in length")
-	}
-	return n
-}
-
 func (p *Poses) check() {
 	n := len(p.X)
 	if len(p.Y) != n || len(p.Cos) != n || len(p.Sin) != n {
@@ -55,7 +47,7 @@ func (p *Poses) check() {
 }
 
 // boundsGo returns the number of boxes computed. It stops at a shape that has no pose or too many vertices.
-func boundsGo(shapes []Shape, bodyOf []uint32, poses Poses, margin float32, out Boxes) int {
+func boundsGo(shapes []Shape, bodyOf []uint32, poses Poses, margin float32, out broad.Boxes) int {
 	n := len(shapes)
 	bodyOf, px, py, cos, sin := bodyOf[:n], poses.X, poses.Y[:len(poses.X)], poses.Cos[:len(poses.X)], poses.Sin[:len(poses.X)]
 	minX, minY, maxX, maxY := out.MinX[:n], out.MinY[:n], out.MaxX[:n], out.MaxY[:n]

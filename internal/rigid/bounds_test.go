@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/paritytest"
@@ -106,7 +107,7 @@ func TestParityBounds(t *testing.T) {
 				gap := run.IntN(paritytest.MaxGap + 1)
 				place := func(name string) []float32 { return buffers[name].Place(n, side, gap) }
 				put := func(name string, v []float32) []float32 { return buffers[name].PlaceCopy(v, side, gap) }
-				out := rigid.Boxes{MinX: place("minX"), MinY: place("minY"), MaxX: place("maxX"), MaxY: place("maxY")}
+				out := broad.Boxes{MinX: place("minX"), MinY: place("minY"), MaxX: place("maxX"), MaxY: place("maxY")}
 				poses := rigid.Poses{X: put("x", c.poses.X), Y: put("y", c.poses.Y), Cos: put("cos", c.poses.Cos), Sin: put("sin", c.poses.Sin)}
 				rigid.Bounds(level, c.shapes, bodies.PlaceCopy(c.bodyOf, side, gap), &poses, c.margin, &out)
 				run.Check(paritytest.Bits("MinX", out.MinX, want[0]), paritytest.Bits("MinY", out.MinY, want[1]),
@@ -123,18 +124,18 @@ func TestBoundsMisuse(t *testing.T) {
 	const n = 6
 	for _, c := range []struct {
 		want string
-		do   func(shapes []rigid.Shape, bodyOf []uint32, poses *rigid.Poses, out *rigid.Boxes)
+		do   func(shapes []rigid.Shape, bodyOf []uint32, poses *rigid.Poses, out *broad.Boxes)
 	}{
-		{"rigid: Bounds: shapes, bodyOf and out differ in length", func(_ []rigid.Shape, _ []uint32, _ *rigid.Poses, out *rigid.Boxes) {
+		{"rigid: Bounds: shapes, bodyOf and out differ in length", func(_ []rigid.Shape, _ []uint32, _ *rigid.Poses, out *broad.Boxes) {
 			*out = newBoxes(n - 1)
 		}},
-		{"rigid: columns of Boxes differ in length", func(_ []rigid.Shape, _ []uint32, _ *rigid.Poses, out *rigid.Boxes) { out.MaxY = out.MaxY[1:] }},
-		{"rigid: columns of Poses differ in length", func(_ []rigid.Shape, _ []uint32, p *rigid.Poses, _ *rigid.Boxes) { p.Sin = p.Sin[1:] }},
-		{"rigid: Bounds: a shape has no pose, or too many vertices", func(s []rigid.Shape, b []uint32, _ *rigid.Poses, _ *rigid.Boxes) {
+		{"broad: columns of Boxes differ in length", func(_ []rigid.Shape, _ []uint32, _ *rigid.Poses, out *broad.Boxes) { out.MaxY = out.MaxY[1:] }},
+		{"rigid: columns of Poses differ in length", func(_ []rigid.Shape, _ []uint32, p *rigid.Poses, _ *broad.Boxes) { p.Sin = p.Sin[1:] }},
+		{"rigid: Bounds: a shape has no pose, or too many vertices", func(s []rigid.Shape, b []uint32, _ *rigid.Poses, _ *broad.Boxes) {
 			s[n-1].Count, b[n-1] = 1, 3
 		}},
-		{"rigid: Bounds: a shape has no pose, or too many vertices", func(s []rigid.Shape, _ []uint32, _ *rigid.Poses, _ *rigid.Boxes) { s[0].Count = 9 }},
-		{"", func(s []rigid.Shape, b []uint32, _ *rigid.Poses, _ *rigid.Boxes) { b[n-1] = 3 }}, // of a dead shape
+		{"rigid: Bounds: a shape has no pose, or too many vertices", func(s []rigid.Shape, _ []uint32, _ *rigid.Poses, _ *broad.Boxes) { s[0].Count = 9 }},
+		{"", func(s []rigid.Shape, b []uint32, _ *rigid.Poses, _ *broad.Boxes) { b[n-1] = 3 }}, // of a dead shape
 	} {
 		for _, level := range native.Levels() {
 			shapes, bodyOf, out := make([]rigid.Shape, n), make([]uint32, n), newBoxes(n)
@@ -144,7 +145,7 @@ func TestBoundsMisuse(t *testing.T) {
 		}
 	}
 	panics(t, "rigid: the level cannot run here; see native.Resolve", func() {
-		rigid.Bounds(200, nil, nil, &rigid.Poses{}, 0, &rigid.Boxes{})
+		rigid.Bounds(200, nil, nil, &rigid.Poses{}, 0, &broad.Boxes{})
 	})
 }
 
@@ -159,6 +160,6 @@ func panics(t *testing.T, want string, do func()) {
 	do()
 }
 
-func newBoxes(n int) rigid.Boxes {
-	return rigid.Boxes{MinX: make([]float32, n), MinY: make([]float32, n), MaxX: make([]float32, n), MaxY: make([]float32, n)}
+func newBoxes(n int) broad.Boxes {
+	return broad.Boxes{MinX: make([]float32, n), MinY: make([]float32, n), MaxX: make([]float32, n), MaxY: make([]float32, n)}
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
 )
@@ -15,7 +16,7 @@ type benchScene struct {
 	shapes  []rigid.Shape
 	bodyOf  []uint32
 	poses   rigid.Poses
-	filters rigid.Filters
+	filters broad.Filters
 }
 
 func (s *benchScene) add(x, y, angle float64, shape rigid.Shape, moves bool) {
@@ -123,11 +124,11 @@ func BenchmarkPairs(b *testing.B) {
 		boxes := newBoxes(len(s.shapes))
 		for _, level := range native.Levels() {
 			b.Run(fmt.Sprintf("%s/level=%v", scene.name, level), func(b *testing.B) {
-				var broad rigid.BroadPhase
-				var out rigid.Pairs
+				var phase broad.Phase
+				var out broad.Pairs
 				for b.Loop() {
 					rigid.Bounds(level, s.shapes, s.bodyOf, &s.poses, rigid.SpeculativeDistance/2, &boxes)
-					broad.FindPairs(level, &boxes, &s.filters, 1, &out)
+					phase.FindPairs(level, &boxes, &s.filters, 1, &out)
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(s.shapes)), "ns/shape")
 				b.ReportMetric(float64(len(out.A)), "pairs")

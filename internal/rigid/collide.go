@@ -1,6 +1,9 @@
 package rigid
 
-import "github.com/evertick/evertick/native"
+import (
+	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/native"
+)
 
 const (
 	// referenceTolerance is by how much, in metres, the separation by an edge of shape B must exceed that by every
@@ -61,7 +64,7 @@ const (
 //
 // Collide panics if slices that belong together differ in length, if a pair names a shape that does not exist, or a
 // shape a body that does not; out is then unspecified.
-func Collide(level native.Level, shapes []Shape, bodyOf []uint32, poses *Poses, pairs *Pairs, out []Manifold) {
+func Collide(level native.Level, shapes []Shape, bodyOf []uint32, poses *Poses, pairs *broad.Pairs, out []Manifold) {
 	if len(bodyOf) != len(shapes) {
 		panic("rigid: Collide: shapes and bodyOf differ in length")
 	}
@@ -75,7 +78,7 @@ func Collide(level native.Level, shapes []Shape, bodyOf []uint32, poses *Poses, 
 }
 
 // CollideOthers is Collide for the pairs that Recycle has not recycled, or for all if recycled is nil.
-func CollideOthers(level native.Level, shapes []Shape, bodyOf []uint32, poses *Poses, pairs *Pairs, recycled []int32, out []Manifold) {
+func CollideOthers(level native.Level, shapes []Shape, bodyOf []uint32, poses *Poses, pairs *broad.Pairs, recycled []int32, out []Manifold) {
 	if recycled != nil && len(recycled) != len(out) {
 		panic("rigid: CollideOthers: recycled and out differ in length")
 	}
@@ -88,7 +91,7 @@ func CollideOthers(level native.Level, shapes []Shape, bodyOf []uint32, poses *P
 	}
 }
 
-func collideGo(shapes []Shape, bodyOf []uint32, poses Poses, pairs Pairs, recycled []int32, out []Manifold) bool {
+func collideGo(shapes []Shape, bodyOf []uint32, poses Poses, pairs broad.Pairs, recycled []int32, out []Manifold) bool {
 	bodyOf = bodyOf[:len(shapes)]
 	as, bs := pairs.A[:len(out)], pairs.B[:len(out)]
 	bodies := uint32(len(poses.X))

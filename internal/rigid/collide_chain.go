@@ -1,5 +1,7 @@
 package rigid
 
+import "github.com/evertick/evertick/internal/broad"
+
 // ChainSegment makes a segment a part of a chain. A contact with it takes the neighbouring segments into
 // account, so that nothing catches on the vertices between them.
 //
@@ -57,7 +59,7 @@ const (
 // contact: there is no gap between the normals that they accept, and no second contact with a normal between them.
 //
 // Segments do not touch segments of chains.
-func CollideChains(shapes []Shape, smooth []ChainSegment, bodyOf []uint32, poses *Poses, pairs *Pairs, recycled []int32, out []Manifold) {
+func CollideChains(shapes []Shape, smooth []ChainSegment, bodyOf []uint32, poses *Poses, pairs *broad.Pairs, recycled []int32, out []Manifold) {
 	for i := range out {
 		if recycled != nil && recycled[i] >= 0 {
 			continue

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/paritytest"
@@ -40,7 +41,7 @@ func (g *guarded) place(s *scene, side paritytest.Side, gap int) (*scene, []rigi
 	p := &scene{shapes: unsafe.Slice((*rigid.Shape)(unsafe.Pointer(unsafe.SliceData(raw))), n)}
 	copy(p.shapes, s.shapes)
 	p.bodyOf = g.words[1].PlaceCopy(s.bodyOf, side, gap)
-	p.pairs = rigid.Pairs{A: g.words[2].PlaceCopy(s.pairs.A, side, gap), B: g.words[3].PlaceCopy(s.pairs.B, side, gap)}
+	p.pairs = broad.Pairs{A: g.words[2].PlaceCopy(s.pairs.A, side, gap), B: g.words[3].PlaceCopy(s.pairs.B, side, gap)}
 	p.poses = rigid.Poses{X: g.floats[0].PlaceCopy(s.poses.X, side, gap), Y: g.floats[1].PlaceCopy(s.poses.Y, side, gap),
 		Cos: g.floats[2].PlaceCopy(s.poses.Cos, side, gap), Sin: g.floats[3].PlaceCopy(s.poses.Sin, side, gap)}
 	out := g.words[4].Place(len(s.pairs.A)*manifoldWords, side, gap)

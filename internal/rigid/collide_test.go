@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/paritytest"
@@ -190,7 +191,7 @@ func TestSwap(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, seed))
 	s := randomScene(rng, 5000)
 	swapped := *s
-	swapped.pairs = rigid.Pairs{A: s.pairs.B, B: s.pairs.A}
+	swapped.pairs = broad.Pairs{A: s.pairs.B, B: s.pairs.A}
 	there, back := s.collide(t), swapped.collide(t)
 	for i := range there {
 		a, b := s.solid(s.pairs.A[i]), s.solid(s.pairs.B[i])

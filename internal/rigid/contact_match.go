@@ -1,6 +1,10 @@
 package rigid
 
-import "math"
+import (
+	"math"
+
+	"github.com/evertick/evertick/internal/broad"
+)
 
 // MatchContacts makes the contacts of a step: out[i] is the contact of pair i, with the points of manifold i. A pair
 // touches if its manifold has points; it touched before if its contact of the last step, in old, has points. If the
@@ -14,12 +18,12 @@ import "math"
 //
 // pairs and old ascend by A, then B, each pair once. The work can be split at the same pairs in both:
 // LowerBound finds them in old. MatchContacts panics if slices that belong together differ in length.
-func MatchContacts(old []Contact, recycled []int32, pairs *Pairs, manifolds []Manifold, out []Contact, began, ended *Pairs) {
+func MatchContacts(old []Contact, recycled []int32, pairs *broad.Pairs, manifolds []Manifold, out []Contact, began, ended *broad.Pairs) {
 	if len(pairs.A) != len(out) || len(pairs.B) != len(out) || len(manifolds) != len(out) || recycled != nil && len(recycled) != len(out) {
 		panic("rigid: MatchContacts: recycled, pairs, manifolds and out differ in length")
 	}
-	began.reset()
-	ended.reset()
+	began.Reset()
+	ended.Reset()
 	as, bs, ms := pairs.A[:len(out)], pairs.B[:len(out)], manifolds[:len(out)]
 	next, nextKey := 0, keyOf(old, 0)
 	for i := range out {
@@ -33,7 +37,7 @@ func MatchContacts(old []Contact, recycled []int32, pairs *Pairs, manifolds []Ma
 		}
 		if nextKey != key {
 			if c.begin(m); c.Count > 0 {
-				began.add(c.A, c.B)
+				began.Add(c.A, c.B)
 			}
 			continue
 		}
@@ -50,7 +54,7 @@ func MatchContacts(old []Contact, recycled []int32, pairs *Pairs, manifolds []Ma
 		case last.Count > 0:
 			c.inherit(last)
 		default:
-			began.add(c.A, c.B)
+			began.Add(c.A, c.B)
 		}
 	}
 	for i := range old[next:] {
@@ -60,12 +64,12 @@ func MatchContacts(old []Contact, recycled []int32, pairs *Pairs, manifolds []Ma
 
 // UpdateContacts is MatchContacts in place, for the pairs of the last step. It reports whether one has another number
 // of points than it had.
-func UpdateContacts(contacts []Contact, manifolds []Manifold, began, ended *Pairs) (changed bool) {
+func UpdateContacts(contacts []Contact, manifolds []Manifold, began, ended *broad.Pairs) (changed bool) {
 	if len(manifolds) != len(contacts) {
 		panic("rigid: UpdateContacts: contacts and manifolds differ in length")
 	}
-	began.reset()
-	ended.reset()
+	began.Reset()
+	ended.Reset()
 	for i := range manifolds {
 		m, c := &manifolds[i], &contacts[i]
 		if m.Source == Recycled || m.Count|c.Count == 0 {
@@ -79,7 +83,7 @@ func UpdateContacts(contacts []Contact, manifolds []Manifold, began, ended *Pair
 		case last.Count > 0:
 			c.inherit(&last)
 		default:
-			began.add(c.A, c.B)
+			began.Add(c.A, c.B)
 		}
 		changed = changed || c.Count != last.Count
 	}
@@ -117,9 +121,9 @@ func keyOf(contacts []Contact, i int) uint64 {
 	return math.MaxUint64
 }
 
-func (c *Contact) endTouching(ended *Pairs) {
+func (c *Contact) endTouching(ended *broad.Pairs) {
 	if c.Count > 0 {
-		ended.add(c.A, c.B)
+		ended.Add(c.A, c.B)
 	}
 }
 
@@ -139,7 +143,3 @@ func (p *Impulse) inherit(last *Contact) {
 		*p = last.Points[1]
 	}
 }
-
-func (p *Pairs) reset() { p.A, p.B = p.A[:0], p.B[:0] }
-
-func (p *Pairs) add(a, b uint32) { p.A, p.B = append(p.A, a), append(p.B, b) }

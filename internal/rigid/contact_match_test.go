@@ -6,13 +6,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native/paritytest"
 )
 
 // randomPairs draws ascending pairs of few shapes, so that two draws share many.
-func randomPairs(rng *rand.Rand) *rigid.Pairs {
-	p := &rigid.Pairs{}
+func randomPairs(rng *rand.Rand) *broad.Pairs {
+	p := &broad.Pairs{}
 	for a := range uint32(12) {
 		for b := a + 1; b < 12; b++ {
 			if rng.IntN(3) > 0 {
@@ -50,7 +51,7 @@ func solve(rng *rand.Rand, contacts []rigid.Contact) {
 }
 
 // matched is the comment of rigid.Match with maps.
-func matched(old []rigid.Contact, pairs *rigid.Pairs, manifolds []rigid.Manifold) (out []rigid.Contact, began, ended [][2]uint32) {
+func matched(old []rigid.Contact, pairs *broad.Pairs, manifolds []rigid.Manifold) (out []rigid.Contact, began, ended [][2]uint32) {
 	before, now := map[[2]uint32]rigid.Contact{}, map[[2]uint32]bool{}
 	for _, c := range old {
 		if c.Count > 0 {
@@ -87,7 +88,7 @@ func matched(old []rigid.Contact, pairs *rigid.Pairs, manifolds []rigid.Manifold
 	return out, began, ended
 }
 
-func zip(p *rigid.Pairs) (out [][2]uint32) {
+func zip(p *broad.Pairs) (out [][2]uint32) {
 	for i := range p.A {
 		out = append(out, [2]uint32{p.A[i], p.B[i]})
 	}
@@ -101,7 +102,7 @@ func TestMatch(t *testing.T) {
 	const seed = 12
 	rng := rand.New(rand.NewPCG(seed, seed))
 	var old []rigid.Contact
-	var began, ended rigid.Pairs
+	var began, ended broad.Pairs
 	for step := range 500 {
 		pairs := randomPairs(rng)
 		manifolds := randomManifolds(rng, len(pairs.A))
@@ -122,7 +123,7 @@ func TestMatch(t *testing.T) {
 			cut = rigid.LowerBound(old, pairs.A[at], pairs.B[at])
 		}
 		parts := make([]rigid.Contact, len(got))
-		lower, upper := rigid.Pairs{A: pairs.A[:at], B: pairs.B[:at]}, rigid.Pairs{A: pairs.A[at:], B: pairs.B[at:]}
+		lower, upper := broad.Pairs{A: pairs.A[:at], B: pairs.B[:at]}, broad.Pairs{A: pairs.A[at:], B: pairs.B[at:]}
 		rigid.MatchContacts(old[:cut], nil, &lower, manifolds[:at], parts[:at], &began, &ended)
 		begun, over := zip(&began), zip(&ended)
 		rigid.MatchContacts(old[cut:], nil, &upper, manifolds[at:], parts[at:], &began, &ended)
@@ -143,11 +144,11 @@ func TestMatchAllocatesNothing(t *testing.T) {
 	pairs := randomPairs(rng)
 	manifolds := randomManifolds(rng, len(pairs.A))
 	old, out := make([]rigid.Contact, len(pairs.A)), make([]rigid.Contact, len(pairs.A))
-	var began, ended rigid.Pairs
+	var began, ended broad.Pairs
 	recycled := noneRecycled(len(old))
 	rigid.MatchContacts(nil, nil, pairs, manifolds, old, &began, &ended)
 	if n := testing.AllocsPerRun(10, func() {
-		rigid.MatchContacts(old, nil, &rigid.Pairs{}, nil, nil, &began, &ended)
+		rigid.MatchContacts(old, nil, &broad.Pairs{}, nil, nil, &began, &ended)
 		rigid.MatchContacts(old, recycled, pairs, manifolds, out, &began, &ended)
 	}); n != 0 {
 		t.Errorf("%g allocations", n)
@@ -158,7 +159,7 @@ func BenchmarkMatch(b *testing.B) {
 	s := pyramid(100)
 	manifolds := s.collide(b)
 	out, old := make([]rigid.Contact, len(manifolds)), make([]rigid.Contact, len(manifolds))
-	var began, ended rigid.Pairs
+	var began, ended broad.Pairs
 	recycled := noneRecycled(len(old))
 	rigid.MatchContacts(nil, nil, &s.pairs, manifolds, old, &began, &ended)
 	for b.Loop() {

@@ -1,6 +1,9 @@
 package rigid
 
-import "github.com/evertick/evertick/native"
+import (
+	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/native"
+)
 
 // MaxObstacles is the largest number of shapes that a fast shape is compared with; see ContinuousSolver.
 const MaxObstacles = 1024
@@ -84,7 +87,7 @@ func (e *Extents) MotionBound(st *State, body int) float32 {
 // part of its velocity that leads into the obstacle. So no body is moved back in step after step while it gains
 // speed.
 //
-// Two shapes that do not pair (see BroadPhase.FindPairs), sensors, and shapes of one body do not stop each
+// Two shapes that do not pair (see broad.Phase.FindPairs), sensors, and shapes of one body do not stop each
 // other.
 //
 // # Motion
@@ -100,7 +103,7 @@ func (e *Extents) MotionBound(st *State, body int) float32 {
 // Neither carrying nor sliding moves a body along a locked axis (Locks), or changes its velocity there.
 //
 // No shape is compared with more than MaxObstacles others. If the box of its way meets more boxes, it ignores the
-// rest, in the order of the BoxGrid.
+// rest, in the order of the broad.Grid.
 type ContinuousSolver struct {
 	// By body: States and Poses after the step, angles in radians, and velocities. Bodies that are stopped get
 	// new ones, as if they had moved and turned only so far.
@@ -125,9 +128,9 @@ type ContinuousSolver struct {
 	Dt       float32 // length of the step in seconds
 	MaxSpeed float32 // Params.MaxSpeed: limits velocities that a stop changes. 0: no limit
 
-	// Resting are more shapes that do not move, or nil: of bodies that count as moving in the BroadPhase
+	// Resting are more shapes that do not move, or nil: of bodies that count as moving in the broad.Phase
 	// (Filters.Moves) but do not move in this step.
-	Resting *BoxGrid
+	Resting *broad.Grid
 
 	// Head and Next are lists of the shapes of each body: by body the number plus one of its first shape, by
 	// shape that of the next one; 0 ends the list.
@@ -135,7 +138,7 @@ type ContinuousSolver struct {
 
 	// By shape.
 	Shapes        []Shape
-	Filters       *Filters
+	Filters       *broad.Filters
 	Sensor        []bool
 	ChainSegments []ChainSegment // of the first shapes
 
@@ -155,30 +158,30 @@ type ContinuousSolver struct {
 type MotionLocks struct{ X, Y, Rotation bool }
 
 // obstacles are the shapes of up to two grids.
-type obstacles [2]*grid
+type obstacles [2]*broad.Grid
 
 // stationary are the shapes that do not move.
-func (w *ContinuousSolver) stationary(b *BroadPhase) obstacles {
+func (w *ContinuousSolver) stationary(b *broad.Phase) obstacles {
 	if w.Resting == nil {
-		return obstacles{&b.stationary}
+		return obstacles{b.Stationary()}
 	}
-	return obstacles{&b.stationary, &w.Resting.grid}
+	return obstacles{b.Stationary(), w.Resting}
 }
 
 func (o *obstacles) empty() bool {
 	for _, s := range o {
-		if s != nil && len(s.layers) > 0 {
+		if s != nil && !s.IsEmpty() {
 			return false
 		}
 	}
 	return true
 }
 
-// query is grid.query of both, one after the other.
+// query is Query of both, one after the other.
 func (o *obstacles) query(b *box, out []uint32) (n int) {
 	for _, s := range o {
 		if s != nil {
-			n += s.query(b, out[n:])
+			n += s.Query((*[4]float32)(b), out[n:])
 		}
 	}
 	return n
@@ -186,7 +189,7 @@ func (o *obstacles) query(b *box, out []uint32) (n int) {
 
 // SolveStationary moves bodies back to where they hit a shape that does not move. b is in the state after the last
 // FindPairs: it has these shapes, except Resting. Bodies do not depend on each other, so each worker can take a part.
-func (w *ContinuousSolver) SolveStationary(b *BroadPhase, bodies []uint32) {
+func (w *ContinuousSolver) SolveStationary(b *broad.Phase, bodies []uint32) {
 	var p sweep
 	still := w.stationary(b)
 	for _, i := range bodies {
@@ -216,9 +219,9 @@ func (w *ContinuousSolver) stopAtStationary(q *impactQuery, body uint32) bool {
 // SolveMoving moves bodies back to where they hit a moving shape of a grid, and carries them on with it. The
 // boxes of the grid are around the whole way of each shape: SweepBoxes makes them. Bodies of the grid must not
 // be among those to stop. b is that of SolveStationary, which comes first.
-func (w *ContinuousSolver) SolveMoving(l *BoxGrid, b *BroadPhase, bodies []uint32) {
+func (w *ContinuousSolver) SolveMoving(l *broad.Grid, b *broad.Phase, bodies []uint32) {
 	var p sweep
-	moving, still := obstacles{&l.grid}, w.stationary(b)
+	moving, still := obstacles{l}, w.stationary(b)
 	for _, i := range bodies {
 		if !w.isClear(&moving, i) && w.lockedSweep(&p, i) && w.stopAtMoving(&moving, &still, &p, i) {
 			w.store(i, &p)
@@ -304,7 +307,7 @@ func (w *ContinuousSolver) motionOf(body uint32) (p sweep, ok bool) {
 
 // SweepBoxes extends boxes of shapes [lo, hi) after the step by those before it, to boxes around their whole
 // way. Both must be around the shapes. It panics without MaxExtent.
-func (w *ContinuousSolver) SweepBoxes(before, boxes *Boxes, lo, hi int) {
+func (w *ContinuousSolver) SweepBoxes(before, boxes *broad.Boxes, lo, hi int) {
 	if len(w.MaxExtent) < len(w.States) {
 		panic("rigid: ContinuousSolver.SweepBoxes: MaxExtent of each body is needed")
 	}
@@ -430,7 +433,7 @@ func (w *ContinuousSolver) timeOfImpactMany(q *impactQuery, box *box, s *sweptSh
 func (w *ContinuousSolver) timeOfImpactAmong(near []uint32, q *impactQuery, s *sweptShape, shape uint32) {
 	for _, other := range near {
 		o := &w.Shapes[other]
-		if w.Sensor[other] || o.Count-1 >= MaxVertices || !w.Filters.shouldCollide(shape, other) ||
+		if w.Sensor[other] || o.Count-1 >= MaxVertices || !w.Filters.ShouldCollide(shape, other) ||
 			w.PassesThrough != nil && w.PassesThrough(shape, other) {
 			continue
 		}
@@ -483,15 +486,4 @@ func (w *ContinuousSolver) stopTime(q *impactQuery, s *sweptShape, v *relativeSw
 // hadNoContact reports whether two shapes that were near each other before the step had no contact in it.
 func (w *ContinuousSolver) hadNoContact(q *impactQuery, shape, other uint32) bool {
 	return !q.midStep && w.HadContact != nil && !w.HadContact(shape, other)
-}
-
-// shouldCollide reports whether two shapes can pair if one of them moves.
-func (f *Filters) shouldCollide(a, b uint32) bool {
-	if f.Body[a] == f.Body[b] || !f.spansOverlap(a, b) {
-		return false
-	}
-	if f.Group[a] == f.Group[b] && f.Group[a] != 0 {
-		return f.Group[a] > 0
-	}
-	return f.Category[a]&f.Mask[b] != 0 && f.Category[b]&f.Mask[a] != 0
 }

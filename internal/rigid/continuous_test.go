@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/paritytest"
@@ -56,54 +57,6 @@ func TestParityFast(t *testing.T) {
 			}
 			run.Check(paritytest.Bits("fast", got, want), g.check())
 		}
-	}
-}
-
-// A layout finds those and only those boxes that overlap one, of any sizes.
-func TestLayoutFindsAll(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 3))
-	var layout rigid.BoxGrid
-	for round := range 300 {
-		n := rng.IntN(200)
-		boxes := rigid.Boxes{MinX: make([]float32, n), MinY: make([]float32, n), MaxX: make([]float32, n), MaxY: make([]float32, n)}
-		which := make([]uint64, n/64+1)
-		draw := func() (x0, y0, x1, y1 float32) {
-			size := math.Pow(10, within(rng, -2, 2))
-			x0, y0 = float32(within(rng, -30, 30)), float32(within(rng, -5, 5))
-			return x0, y0, x0 + float32(size*rng.Float64()), y0 + float32(size*rng.Float64())
-		}
-		for i := range n {
-			boxes.MinX[i], boxes.MinY[i], boxes.MaxX[i], boxes.MaxY[i] = draw()
-			if rng.IntN(8) > 0 {
-				which[i/64] |= 1 << (i % 64)
-			}
-			if rng.IntN(20) == 0 {
-				boxes.MaxX[i] = float32(math.Inf(-1))
-			}
-		}
-		layout.Build(native.Levels()[rng.IntN(len(native.Levels()))], &boxes, which)
-		for range 20 {
-			x0, y0, x1, y1 := draw()
-			var want []uint32
-			for i := range n {
-				if which[i/64]>>(i%64)&1 != 0 && boxes.MinX[i] <= boxes.MaxX[i] &&
-					boxes.MinX[i] <= x1 && x0 <= boxes.MaxX[i] && boxes.MinY[i] <= y1 && y0 <= boxes.MaxY[i] {
-					want = append(want, uint32(i))
-				}
-			}
-			got := layout.Near(x0, y0, x1, y1, n)
-			slices.Sort(got)
-			if !slices.Equal(got, want) {
-				t.Fatalf("round %d: found %v, want %v", round, got, want)
-			}
-			if few := layout.Near(x0, y0, x1, y1, len(want)/2); len(few) != len(want)/2 {
-				t.Fatalf("round %d: %d of %d in little room", round, len(few), len(want))
-			}
-		}
-	}
-	layout.Build(native.Go, &rigid.Boxes{}, nil)
-	if got := layout.Near(-1, -1, float32(math.NaN()), 1, 10); len(got) != 0 {
-		t.Errorf("a box that is none overlaps %v", got)
 	}
 }
 
@@ -181,7 +134,7 @@ func TestCore(t *testing.T) {
 type flight struct {
 	scene // 0: the obstacle; 1: the shape where it is at the end
 	sweep rigid.ContinuousSolver
-	broad rigid.BroadPhase
+	broad broad.Phase
 	move  point
 	turn  float64
 }
@@ -198,7 +151,7 @@ func randomFlight(rng *rand.Rand) *flight {
 	states := make([]rigid.State, 2)
 	states[1] = rigid.State{W: float32(60 * f.turn), InvMass: 1, C: float32(cos), S: float32(sin),
 		DX: float32(within(rng, -4, 4)), DY: float32(within(rng, -4, 4))}
-	filters := &rigid.Filters{Body: f.bodyOf, Moves: []bool{false, true}, Category: []uint64{1, 1}, Mask: []uint64{1, 1}, Group: make([]int32, 2)}
+	filters := &broad.Filters{Body: f.bodyOf, Moves: []bool{false, true}, Category: []uint64{1, 1}, Mask: []uint64{1, 1}, Group: make([]int32, 2)}
 	f.sweep = rigid.ContinuousSolver{
 		States: states, Poses: f.poses, Angle: make([]float32, 2), VX: make([]float32, 2), VY: make([]float32, 2), Dt: 1. / 60, Head: []uint32{1, 2}, Next: make([]uint32, 2),
 		Shapes: f.shapes, Filters: filters, Sensor: make([]bool, 2), MaxExtent: make([]float32, 2),
@@ -206,9 +159,9 @@ func randomFlight(rng *rand.Rand) *flight {
 	_, f.sweep.MaxExtent[1] = f.shapes[1].Extents()
 	f.move = point{float64(states[1].DX), float64(states[1].DY)}
 	f.sweep.Angle[1] = rigid.Atan2(f.poses.Sin[1], f.poses.Cos[1])
-	boxes := rigid.Boxes{MinX: make([]float32, 2), MinY: make([]float32, 2), MaxX: make([]float32, 2), MaxY: make([]float32, 2)}
+	boxes := broad.Boxes{MinX: make([]float32, 2), MinY: make([]float32, 2), MaxX: make([]float32, 2), MaxY: make([]float32, 2)}
 	rigid.Bounds(goLevel, f.shapes, f.bodyOf, &f.poses, rigid.SpeculativeDistance/2, &boxes)
-	f.broad.FindPairs(goLevel, &boxes, filters, 0, new(rigid.Pairs))
+	f.broad.FindPairs(goLevel, &boxes, filters, 0, new(broad.Pairs))
 	return f
 }
 
@@ -286,7 +239,7 @@ func TestSweepStopsInTime(t *testing.T) {
 // pursuit is a flight past an obstacle that moves and turns, too.
 type pursuit struct {
 	*flight
-	layout rigid.BoxGrid
+	layout broad.Grid
 	was    []rigid.State
 	ends   rigid.Poses
 }
@@ -301,10 +254,10 @@ func randomPursuit(rng *rand.Rand, invMass float32) *pursuit {
 		DX: float32(within(rng, -2, 2)), DY: float32(within(rng, -2, 2))}
 	p.was = slices.Clone(states)
 	p.ends = rigid.Poses{X: slices.Clone(p.poses.X), Y: slices.Clone(p.poses.Y), Cos: slices.Clone(p.poses.Cos), Sin: slices.Clone(p.poses.Sin)}
-	p.broad = rigid.BroadPhase{} // nothing is at rest
+	p.broad = broad.Phase{} // nothing is at rest
 	_, p.sweep.MaxExtent[0] = p.shapes[0].Extents()
-	bounds := func(t float64) *rigid.Boxes {
-		b := &rigid.Boxes{MinX: make([]float32, 2), MinY: make([]float32, 2), MaxX: make([]float32, 2), MaxY: make([]float32, 2)}
+	bounds := func(t float64) *broad.Boxes {
+		b := &broad.Boxes{MinX: make([]float32, 2), MinY: make([]float32, 2), MaxX: make([]float32, 2), MaxY: make([]float32, 2)}
 		x, y, angle := p.poseAt(0, t)
 		poses := rigid.Poses{X: []float32{float32(x), 0}, Y: []float32{float32(y), 0},
 			Cos: []float32{float32(math.Cos(angle)), 1}, Sin: []float32{float32(math.Sin(angle)), 0}}
@@ -462,5 +415,5 @@ func TestSurroundNeedsMost(t *testing.T) {
 			t.Errorf("panics with %v", got)
 		}
 	}()
-	f.sweep.SweepBoxes(&rigid.Boxes{}, &rigid.Boxes{}, 0, 2)
+	f.sweep.SweepBoxes(&broad.Boxes{}, &broad.Boxes{}, 0, 2)
 }

@@ -1,25 +1,10 @@
 package rigid
 
-import "github.com/evertick/evertick/native"
-
 // Kernels are tested with any number of rows.
 func init() { fewRows = 0 }
 
 // SinCosOfAny is SinCos without the short way for small angles.
 func SinCosOfAny(angle float32) (sin, cos float32) { return sinCos(angle, abs(angle)) }
-
-// Crowded makes a BroadPhase search by brute force.
-func (b *BroadPhase) Crowded(level native.Level, boxes *Boxes, filters *Filters, out *Pairs) {
-	b.begin(level, boxes, out)
-	b.updateCache(boxes, filters, 0)
-	b.Omitted = b.bruteForce.search(b.kernels, boxes, &b.cache, out)
-}
-
-// Near returns the shapes of a layout whose boxes overlap the given one.
-func (l *BoxGrid) Near(minX, minY, maxX, maxY float32, room int) []uint32 {
-	out := make([]uint32, room)
-	return out[:l.grid.query(&box{minX, minY, maxX, maxY}, out)]
-}
 
 // HullsApart returns the distance of two shapes without their radii, where a is moved by the given vector.
 func HullsApart(a, b *Shape, move Vec) (distance float32, direction Vec) {
@@ -42,9 +27,6 @@ func (s *Shape) Core() (vertices []Vec, radius float32) {
 	}
 	return vertices, o.radius
 }
-
-// Grain makes a BroadPhase work in parts of that many shapes, a multiple of 64.
-func (b *BroadPhase) Grain(shapes int) { b.grain = shapes }
 
 // Turned returns the angle by which a body turned in the step, as far as the sweep knows.
 func (w *ContinuousSolver) Turned(body uint32) float32 {

@@ -1,29 +1,15 @@
 package rigid
 
-import "github.com/evertick/evertick/native"
+import (
+	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/native"
+)
 
 // kernels are the functions that have a form in C, for one level. The Go form of each is its specification.
 type kernels struct {
-	bounds  func(shapes []Shape, bodyOf []uint32, poses Poses, margin float32, out Boxes) (done int)
-	collide func(shapes []Shape, bodyOf []uint32, poses Poses, pairs Pairs, recycled []int32, out []Manifold) (ok bool)
+	bounds  func(shapes []Shape, bodyOf []uint32, poses Poses, margin float32, out broad.Boxes) (done int)
+	collide func(shapes []Shape, bodyOf []uint32, poses Poses, pairs broad.Pairs, recycled []int32, out []Manifold) (ok bool)
 	recycle func(r *Recycling, found int, from []int32, out []Manifold) (recycled int)
-
-	// Of BroadPhase and BoxGrid.
-	measure         func(boxes *Boxes, members []uint64, lo, hi int, ids []uint32, sum *summary)
-	makeKeys        func(p *gridPlan, ids []uint32, layers []layer, to []uint64)
-	sortKeys        func(keys, tmp []uint64, count uint) (sorted, rest []uint64)
-	countKeys       func(keys []uint64, shift uint, counts *[maxParts]uint32)
-	scatterKeys     func(keys []uint64, shift uint, next *[maxParts]uint32, to []uint64)
-	countRows       func(keys []uint64, shift uint) int
-	fillRows        func(boxes *Boxes, p *gridPlan, s *grid, lo, hi, rows int, layers []layer) int
-	searchLayer     searchKernel
-	searchRows      searchKernel
-	searchDirectory searchKernel
-	countPairs      func(p *pairBuffer, shift uint)
-	partition       func(p *pairBuffer, shift uint, to *pairBuffer)
-	scatterPairs    func(a, b []uint32, lo uint32, ends []uint32, out Pairs) (longest uint32)
-	filterSpans     func(f *Filters, to *pairBuffer, from int)
-	bruteForceRow   func(c *bruteForce, i int, r *pairFilter, limits pairLimits, to []uint32) int
 
 	// Of System: solve does all the stages that follow it.
 	solve                func(s *System)
@@ -54,11 +40,6 @@ type kernels struct {
 
 var goKernels = kernels{
 	bounds: boundsGo, collide: collideGo, recycle: (*Recycling).recycleGo,
-
-	measure: measureGo, makeKeys: makeKeysGo, sortKeys: sortKeysGo, countKeys: countKeysGo, scatterKeys: scatterKeysGo,
-	countRows: countRowsGo, fillRows: fillRowsGo, searchLayer: searchLayerGo, searchRows: searchRowsGo,
-	searchDirectory: searchDirectoryGo, countPairs: countPairsGo, partition: partitionGo, scatterPairs: scatterPairsGo,
-	filterSpans: filterSpansGo, bruteForceRow: bruteForceRowGo,
 
 	loadStates: (*System).loadStatesGo, prepareJoints: (*System).prepareJointsGo, prepareContacts: (*System).prepareContactsGo,
 	solve: (*System).solveGo, integrateVelocities: (*System).integrateVelocitiesGo,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/evertick/evertick/csrc"
 	crigid "github.com/evertick/evertick/csrc/rigid"
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/native"
 )
 
@@ -28,8 +29,6 @@ var (
 	_ [crigid.ContactBlockSize]byte = [unsafe.Sizeof(ContactBlock{})]byte{}
 	_ [crigid.JointSize]byte        = [unsafe.Sizeof(Joint{})]byte{}
 	_ [crigid.JointBlockSize]byte   = [unsafe.Sizeof(JointBlock{})]byte{}
-	_ [crigid.LayerSize]byte        = [unsafe.Sizeof(layer{})]byte{}
-	_ [crigid.SummarySize]byte      = [unsafe.Sizeof(summary{})]byte{}
 	_ [crigid.NodeSize]byte         = [unsafe.Sizeof(treeNode{})]byte{}
 	_ [crigid.TargetSize]byte       = [unsafe.Sizeof(target{})]byte{}
 	_ [crigid.QueryRaySize]byte     = [unsafe.Sizeof(Ray{})]byte{}
@@ -41,13 +40,7 @@ var (
 	_ [crigid.BoxesSize]byte        = [unsafe.Sizeof(columns4{})]byte{}
 	_ [crigid.WrittenSize]byte      = [unsafe.Sizeof(columns4{})]byte{}
 	_ [crigid.EntitiesSize]byte     = [unsafe.Sizeof(entities{})]byte{}
-	_ [crigid.GridSize]byte         = [unsafe.Sizeof(gridColumns{})]byte{}
-	_ [crigid.PairsSize]byte        = [unsafe.Sizeof(pairs{})]byte{}
 	_ [crigid.QueryTreeSize]byte    = [unsafe.Sizeof(queryTree{})]byte{}
-	_ [crigid.BroadShapeBits]byte   = [shapeBits]byte{}
-	_ [crigid.BroadPadding]byte     = [padding]byte{}
-	_ [crigid.BroadLayers]byte      = [maxLayers]byte{}
-	_ [crigid.BroadParts]byte       = [maxParts]byte{}
 )
 
 // cKernels are the kernels of the levels from native.C on. Some of them are not faster with 16 lanes: shapes have few
@@ -59,7 +52,6 @@ var cKernels = [...]kernels{
 // newKernels returns the kernels of a level of C. narrow is the level for kernels that do not gain from wide vectors.
 func newKernels(level, narrow int32) (k kernels) {
 	k.geometry(level, narrow)
-	k.broadPhase(level, narrow)
 	k.stages(level)
 	k.bodies(level)
 	return k
@@ -72,14 +64,9 @@ func cast[C, T any](v T) C { return *(*C)(unsafe.Pointer(&v)) }
 
 func data[T any](s []T) *T { return unsafe.SliceData(s) }
 
-// columns4, pairs, gridColumns, queryTree, entities and system have the layouts of C structs: pointers to the first
+// columns4, queryTree, entities and system have the layouts of C structs: pointers to the first
 // elements of columns, without lengths.
 type columns4 [4]*float32
-
-type pairs struct {
-	a, b *uint32
-	n    int64
-}
 
 type collisions struct {
 	a, b     *uint32
@@ -93,12 +80,6 @@ type recycling struct {
 	bases  *BaseManifold
 	bodyOf *uint32
 	poses  columns4
-}
-
-type gridColumns struct {
-	memory                         *uint32
-	stride                         int64
-	rowStart, rowNumber, directory *uint32
 }
 
 type queryTree struct {
@@ -146,7 +127,7 @@ func (p *Poses) columns() columns4 { return columns4{data(p.X), data(p.Y), data(
 
 func (p *Poses) c() crigid.Poses { return cast[crigid.Poses](p.columns()) }
 
-func (b *Boxes) c() crigid.Boxes {
+func boxesC(b *broad.Boxes) crigid.Boxes {
 	return cast[crigid.Boxes](columns4{data(b.MinX), data(b.MinY), data(b.MaxX), data(b.MaxY)})
 }
 
@@ -166,20 +147,15 @@ func (e *Entities) c() crigid.Entities {
 	return cast[crigid.Entities](c)
 }
 
-func (s *grid) c() crigid.Grid {
-	return cast[crigid.Grid](gridColumns{data(s.memory), int64(len(s.shape)), data(s.rowStart), data(s.rowNumber), data(s.directory)})
-}
-
-func pairsC(a, b []uint32, n int) crigid.Pairs {
-	return cast[crigid.Pairs](pairs{data(a), data(b), int64(n)})
-}
-
 func (t *QueryTree) c() crigid.QueryTree {
 	return cast[crigid.QueryTree](queryTree{data(t.nodes), data(t.starts), data(t.targets), int64(len(t.starts) - 1)})
 }
 
 func (s *System) c() crigid.System {
-	b, m := &s.Bodies, &s.Materials
+	b, m, same := &s.Bodies, &s.Materials, int64(0)
+	if s.SameBlocks {
+		same = 1
+	}
 	return cast[crigid.System](system{
 		states: data(s.States), vx: data(b.VX), vy: data(b.VY), w: data(b.W), invMass: data(b.InvMass), invInertia: data(b.InvInertia),
 		forceX: data(b.ForceX), forceY: data(b.ForceY), torque: data(b.Torque), gravityScale: data(b.GravityScale),
@@ -194,16 +170,16 @@ func (s *System) c() crigid.System {
 		jointBlocks: data(s.JointBlocks), laneJoints: data(s.JointColours.Edge),
 		bodyCount: int64(len(s.States)), blockCount: int64(len(s.Blocks)), jointBlockCount: int64(len(s.JointBlocks)),
 
-		sameBlocks: int64(bit(s.SameBlocks)), step: s.step,
+		sameBlocks: same, step: s.step,
 	})
 }
 
 func (k *kernels) geometry(level, narrow int32) {
-	k.bounds = func(shapes []Shape, bodyOf []uint32, poses Poses, margin float32, out Boxes) int {
-		p, b := poses.c(), out.c()
+	k.bounds = func(shapes []Shape, bodyOf []uint32, poses Poses, margin float32, out broad.Boxes) int {
+		p, b := poses.c(), boxesC(&out)
 		return crigid.Bounds(narrow, base(shapes), bodyOf, &p, len(poses.X), margin, &b)
 	}
-	k.collide = func(shapes []Shape, bodyOf []uint32, poses Poses, pairs Pairs, recycled []int32, out []Manifold) bool {
+	k.collide = func(shapes []Shape, bodyOf []uint32, poses Poses, pairs broad.Pairs, recycled []int32, out []Manifold) bool {
 		p := poses.c()
 		c := cast[crigid.Collisions](collisions{data(pairs.A), data(pairs.B), int64(len(out)), data(recycled), data(out)})
 		return crigid.Collide(level, base(shapes), bodyOf, &p, len(poses.X), &c)
@@ -219,71 +195,6 @@ func (k *kernels) geometry(level, narrow int32) {
 	k.castRaysAll = func(t *QueryTree, rays []Ray, ends []uint32, out []RayHit, fill int) int {
 		tree := t.c()
 		return crigid.CastRaysAll(level, &tree, base(rays), ends[:len(rays)], base(out), fill, len(out))
-	}
-}
-
-// broadPhase sets the kernels of BroadPhase. Sorting and scattering compute nothing: C has one form for all levels.
-func (k *kernels) broadPhase(level, narrow int32) {
-	k.measure = func(boxes *Boxes, members []uint64, lo, hi int, ids []uint32, sum *summary) {
-		b := boxes.c()
-		crigid.Measure(level, &b, members, lo, hi, ids, unsafe.Pointer(sum))
-	}
-	k.makeKeys = func(p *gridPlan, ids []uint32, layers []layer, to []uint64) {
-		b, layerOf := p.boxes.c(), p.layerOf[:]
-		if len(layers) == 1 {
-			layerOf = nil
-		}
-		crigid.MakeKeys(&b, crigid.KeyBits{Row: p.rowBits, Column: p.columnBits}, layerOf, ids, base(layers), to)
-	}
-	k.sortKeys = func(keys, tmp []uint64, count uint) (sorted, rest []uint64) {
-		if crigid.SortKeys(keys, tmp, count) {
-			return tmp, keys
-		}
-		return keys, tmp
-	}
-	k.fillRows = func(boxes *Boxes, p *gridPlan, s *grid, lo, hi, rows int, layers []layer) int {
-		b, g := boxes.c(), s.c()
-		return crigid.FillRows(&b, crigid.KeyBits{Row: p.rowBits, Column: p.columnBits}, s.keys, &g, lo, hi, rows, base(layers))
-	}
-	k.searchLayer = func(s, _ *grid, l, whole *layer, from uint32, to *pairBuffer) (at uint32) {
-		wide := level
-		if l.Rows > 1 {
-			wide = narrow
-		}
-		g, out := s.c(), pairsC(to.a, to.b, to.room(whole.len()))
-		at, to.n = crigid.SearchLayer(wide, &g, unsafe.Pointer(l), from, &out, to.n)
-		return at
-	}
-	k.searchRows = func(s, t *grid, l, other *layer, from uint32, to *pairBuffer) (at uint32) {
-		a, b, out := s.c(), t.c(), pairsC(to.a, to.b, to.room(other.len()))
-		at, to.n = crigid.SearchRows(narrow, &a, &b, unsafe.Pointer(l), unsafe.Pointer(other), from, &out, to.n)
-		return at
-	}
-	k.searchDirectory = func(s, t *grid, l, other *layer, from uint32, to *pairBuffer) (at uint32) {
-		a, b, out := s.c(), t.c(), pairsC(to.a, to.b, to.room(other.len()))
-		at, to.n = crigid.SearchDirectory(narrow, &a, &b, unsafe.Pointer(l), unsafe.Pointer(other), from, &out, to.n)
-		return at
-	}
-	k.scatterPairs = func(a, b []uint32, lo uint32, ends []uint32, out Pairs) uint32 {
-		from, to := pairsC(a, b, len(a)), pairsC(out.A, out.B, len(a))
-		return crigid.ScatterPairs(&from, lo, shortRow, ends, &to)
-	}
-	k.bruteForceRow = func(c *bruteForce, i int, r *pairFilter, limits pairLimits, to []uint32) int {
-		most := crigid.PairLimits{Moving: limits.moving, Stationary: limits.stationary, Spanned: uint32(bit(c.spanned))}
-		return crigid.BruteForceRow(level, c.memory, len(c.shape), c.n, i, r.agree[:], most, to)
-	}
-	k.filterSpans = func(f *Filters, to *pairBuffer, from int) {
-		to.n = from + crigid.FilterSpans(to.a[from:to.n], to.b[from:to.n], f.SpanMin, f.SpanMax)
-	}
-	k.countKeys = func(keys []uint64, shift uint, counts *[maxParts]uint32) { crigid.CountKeys(keys, shift, counts[:]) }
-	k.scatterKeys = func(keys []uint64, shift uint, next *[maxParts]uint32, to []uint64) {
-		crigid.ScatterKeys(keys, shift, next[:], to)
-	}
-	k.countRows = crigid.CountRows
-	k.countPairs = func(p *pairBuffer, shift uint) { crigid.CountPairs(p.a[:p.n], shift, p.partStart[:]) }
-	k.partition = func(p *pairBuffer, shift uint, to *pairBuffer) {
-		from, out := pairsC(p.a, p.b, p.n), pairsC(to.a, to.b, to.n)
-		crigid.Partition(&from, shift, p.partStart[:], &out)
 	}
 }
 

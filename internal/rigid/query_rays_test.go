@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/paritytest"
@@ -17,7 +18,7 @@ import (
 type crowd struct {
 	rigid.Scene
 	poses   rigid.Poses
-	filters rigid.Filters
+	filters broad.Filters
 }
 
 // newCrowd draws n shapes on bodies of their own in a square, now and then one that is

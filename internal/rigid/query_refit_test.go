@@ -2,6 +2,7 @@ package rigid_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -34,6 +35,30 @@ func (c *crowd) shift(run *paritytest.Run) {
 	if f.SpanMin, f.SpanMax = nil, nil; run.IntN(3) > 0 {
 		f.SpanMin, f.SpanMax = spans(run, len(c.Shapes))
 	}
+}
+
+// spans draws intervals: many that touch, some without an end, and some that are none.
+func spans(run *paritytest.Run, n int) (least, most []float32) {
+	for range n {
+		a := float32(run.IntN(7) - 3)
+		b := a + float32(run.IntN(3))
+		switch run.IntN(20) {
+		case 0:
+			a, b = -inf, inf
+		case 1:
+			b = inf
+		case 2:
+			a = -inf
+		case 3:
+			a = float32(math.NaN())
+		case 4:
+			a, b = b, a
+		case 5:
+			a, b = float32(math.Copysign(0, -1)), 0
+		}
+		least, most = append(least, a), append(most, b)
+	}
+	return least, most
 }
 
 // What is found does not depend on how targets were taken: it is what the oracle finds, also

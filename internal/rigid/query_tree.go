@@ -3,6 +3,7 @@ package rigid
 import (
 	"math"
 
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/native"
 )
@@ -29,7 +30,7 @@ type QueryTree struct {
 	targets []target   // target i is in lane i%Lanes of node i/Lanes
 	spanned bool       // targets have intervals
 
-	boxes     Boxes
+	boxes     broad.Boxes
 	keys, tmp []uint64
 }
 
@@ -62,7 +63,7 @@ const targetSensor = 1 << 8
 type Scene struct {
 	Shapes  []Shape
 	Poses   *Poses
-	Filters *Filters
+	Filters *broad.Filters
 	Sensors []bool
 }
 
@@ -70,7 +71,7 @@ func (s *Scene) check() {
 	s.Poses.check()
 	n := len(s.Shapes)
 	if f := s.Filters; len(f.Body) != n || len(f.Category) != n || len(f.Mask) != n || len(s.Sensors) != n ||
-		len(f.SpanMax) != len(f.SpanMin) || f.spanned() && len(f.SpanMin) != n {
+		len(f.SpanMax) != len(f.SpanMin) || f.Spanned() && len(f.SpanMin) != n {
 		panic("rigid: Scene: shapes, filters and sensors differ in length")
 	}
 }
@@ -83,7 +84,7 @@ func (t *QueryTree) Build(level native.Level, s *Scene) {
 	t.listShapes(s)
 	t.sortAlongCurve(level)
 	t.makeLeaves(s)
-	t.spanned = s.Filters.spanned()
+	t.spanned = s.Filters.Spanned()
 	t.updateLeaves(s, false)
 	t.buildInnerNodes()
 }
@@ -96,12 +97,12 @@ func (t *QueryTree) Refit(level native.Level, s *Scene, same bool) {
 	if !same {
 		t.listShapes(s)
 		t.makeLeaves(s)
-	} else if t.spanned || s.Filters.spanned() {
+	} else if t.spanned || s.Filters.Spanned() {
 		for i := range t.keys {
 			t.targets[i].setSpan(s.Filters)
 		}
 	}
-	t.spanned = s.Filters.spanned()
+	t.spanned = s.Filters.Spanned()
 	t.updateLeaves(s, same)
 	t.buildInnerNodes()
 }
@@ -151,6 +152,8 @@ func inRange(x0, y0, x1, y1 float32) bool {
 }
 
 func lowerBound(v float32) float32 { return v - float32(abs(v)*boxGrowth) }
+func sameBits32(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
+
 func upperBound(v float32) float32 { return v + float32(abs(v)*boxGrowth) }
 
 // sortAlongCurve sorts the listed shapes: small ones first, along a Hilbert curve.
@@ -167,10 +170,10 @@ func (t *QueryTree) sortAlongCurve(level native.Level) {
 	c := hilbertCurve{x: all[0], y: all[1], small: float32(4*size) / float32(max(len(keys), 1))}
 	c.scale = curveCells / maxFloat(maxFloat(all[2]-all[0], all[3]-all[1]), 0x1p-60)
 	for k, i := range keys {
-		keys[k] = uint64(c.key(b.MinX[i], b.MinY[i], b.MaxX[i], b.MaxY[i]))<<shapeBits | i
+		keys[k] = uint64(c.key(b.MinX[i], b.MinY[i], b.MaxX[i], b.MaxY[i]))<<broad.ShapeBits | i
 	}
 	t.tmp = buffer.Resized(t.tmp, len(keys))
-	t.keys, t.tmp = kernelsOf(level).sortKeys(keys, t.tmp, curveBits)
+	t.keys, t.tmp = broad.SortKeys(level, keys, t.tmp, curveBits)
 }
 
 // makeLeaves makes the targets, and the leaf nodes without boxes.
@@ -180,7 +183,7 @@ func (t *QueryTree) makeLeaves(s *Scene) {
 	t.targets = buffer.Resized(t.targets, leaves*Lanes)
 	t.nodes = buffer.Resized(t.nodes, leaves)
 	for i, key := range t.keys {
-		t.targets[i].set(s, int(key&(1<<shapeBits-1)))
+		t.targets[i].set(s, int(key&(1<<broad.ShapeBits-1)))
 	}
 	for i := n; i < len(t.targets); i++ {
 		t.nodes[i/Lanes].setLane(i%Lanes, &inverted)
@@ -225,8 +228,8 @@ func (g *target) set(s *Scene, i int) {
 	g.setSpan(f)
 }
 
-func (g *target) setSpan(f *Filters) {
-	if g.SpanMin, g.SpanMax = -inf, inf; f.spanned() {
+func (g *target) setSpan(f *broad.Filters) {
+	if g.SpanMin, g.SpanMax = -inf, inf; f.Spanned() {
 		g.SpanMin, g.SpanMax = f.SpanMin[g.Shape], f.SpanMax[g.Shape]
 	}
 }

@@ -11,7 +11,7 @@ type Ray struct {
 	invX, invY     float32 // of D
 
 	// With the flag WithSpan it hits only shapes whose interval along the third axis overlaps or touches this one, as
-	// in BroadPhase.FindPairs. Shapes without an interval have all of the axis.
+	// in broad.Phase.FindPairs. Shapes without an interval have all of the axis.
 	SpanMin, SpanMax float32
 	_                uint32
 }

@@ -3,6 +3,7 @@ package rigid
 import (
 	"bytes"
 
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/native"
 )
 
@@ -54,7 +55,7 @@ const NotRecycled = -1
 // Recycle makes the manifolds of the pairs whose contacts can be recycled. It sets from[i] to the number in Old of the
 // contact that was recycled for pair i, or to NotRecycled. It returns how many were recycled; if none, from is undefined.
 // Pairs and Old ascend by A, then B, each pair once.
-func (r *Recycling) Recycle(level native.Level, pairs *Pairs, from []int32, out []Manifold) (recycled int) {
+func (r *Recycling) Recycle(level native.Level, pairs *broad.Pairs, from []int32, out []Manifold) (recycled int) {
 	if len(pairs.A) != len(out) || len(pairs.B) != len(out) || len(from) != len(out) || len(r.Bases) != len(r.Old) || len(r.Marks) != len(r.Old) ||
 		r.Same && len(r.Old) != len(out) {
 		panic("rigid: Recycle: slices that belong together differ in length")
@@ -80,7 +81,7 @@ func (r *Recycling) Recycle(level native.Level, pairs *Pairs, from []int32, out 
 		}
 		if r.Same {
 			pair = i
-		} else if pair = pairs.find(pair, c.key()); pair == len(from) {
+		} else if pair = pairs.Find(pair, c.key()); pair == len(from) {
 			break
 		} else if c.A != pairs.A[pair] || c.B != pairs.B[pair] {
 			continue
@@ -95,24 +96,6 @@ func (r *Recycling) Recycle(level native.Level, pairs *Pairs, from []int32, out 
 		recycled += k.recycle(r, found, from, out)
 	}
 	return recycled
-}
-
-// find returns the first pair, from number from on, whose key is not below key. It doubles its steps, since that pair is
-// often near and sometimes far.
-func (p *Pairs) find(from int, key uint64) int {
-	as, bs := p.A, p.B[:len(p.A)]
-	before := func(i int) bool { return i < len(as) && uint64(as[i])<<32|uint64(bs[i]) < key }
-	step := 1
-	for before(from + step - 1) {
-		from += step
-		step *= 2
-	}
-	for step > 1 {
-		if step /= 2; before(from + step - 1) {
-			from += step
-		}
-	}
-	return from
 }
 
 func (r *Recycling) recycleGo(found int, from []int32, out []Manifold) (recycled int) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/paritytest"
@@ -14,7 +15,7 @@ import (
 // recycleScene is contacts with bases, and where their bodies are now.
 type recycleScene struct {
 	rigid.Recycling
-	pairs rigid.Pairs
+	pairs broad.Pairs
 }
 
 // twoBoxes is box B of a metre on box A, which were at their places when the base was made; B has moved since.
@@ -31,7 +32,7 @@ func twoBoxes(dx, dy, turnA, turnB float64) *recycleScene {
 		base.Points[k] = rigid.BasePoint{AnchorA: rigid.Vec{X: x, Y: 0.5}, AnchorB: rigid.Vec{X: x - 0.25, Y: -0.5}}
 	}
 	contact := rigid.Contact{A: 0, B: 1, Count: 2, Flags: rigid.FlagBase, Points: [2]rigid.Impulse{{ID: 7}, {ID: 9}}}
-	s.Old, s.Bases, s.pairs = []rigid.Contact{contact}, []rigid.BaseManifold{base}, rigid.Pairs{A: []uint32{0}, B: []uint32{1}}
+	s.Old, s.Bases, s.pairs = []rigid.Contact{contact}, []rigid.BaseManifold{base}, broad.Pairs{A: []uint32{0}, B: []uint32{1}}
 	s.Marks = []uint8{1}
 	return s
 }
@@ -134,7 +135,7 @@ func randomRecycling(run *paritytest.Run, n int) *recycleScene {
 		}
 	}
 	if s.Same = run.IntN(3) == 0; s.Same {
-		s.pairs = rigid.Pairs{}
+		s.pairs = broad.Pairs{}
 		for _, c := range s.Old {
 			s.pairs.A, s.pairs.B = append(s.pairs.A, c.A), append(s.pairs.B, c.B)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/rigid"
 )
 
@@ -14,7 +15,7 @@ type scene struct {
 	shapes []rigid.Shape
 	bodyOf []uint32
 	poses  rigid.Poses
-	pairs  rigid.Pairs
+	pairs  broad.Pairs
 }
 
 func (s *scene) body(x, y, angle float64) uint32 {

@@ -1,5 +1,7 @@
 package rigid
 
+import "github.com/evertick/evertick/internal/broad"
+
 const (
 	// sensorDepth is how deeply in metres a shape must enter a sensor to be noticed for certain.
 	sensorDepth = 0.5 * separationTolerance
@@ -18,12 +20,12 @@ const (
 //
 // Except for rounding, it finds every pair that overlaps by more than sensorDepth at some time, and none that never
 // overlaps. There are two exceptions. A shape is compared only with the first MaxObstacles sensors whose boxes meet its
-// path, in the order of the BoxGrid. And a shape far from its centre of mass that turns close to a sensor may need more
+// path, in the order of the broad.Grid. And a shape far from its centre of mass that turns close to a sensor may need more
 // than maxSensorAdvances iterations; then the pair is left out.
-func (w *ContinuousSolver) PassedSensors(l *BoxGrid, bodies []uint32, out *Pairs) {
+func (w *ContinuousSolver) PassedSensors(l *broad.Grid, bodies []uint32, out *broad.Pairs) {
 	var p sweep
 	var many [MaxObstacles]uint32
-	sensors := obstacles{&l.grid}
+	sensors := obstacles{l}
 	for _, body := range bodies {
 		if w.isClear(&sensors, body) || !w.sweepOf(&p, body) {
 			continue
@@ -37,8 +39,8 @@ func (w *ContinuousSolver) PassedSensors(l *BoxGrid, bodies []uint32, out *Pairs
 			proxy.set(&w.Shapes[shape])
 			box := p.bounds(&w.Shapes[shape], proxy.maxReach)
 			for _, sensor := range many[:sensors.query(&box, many[:])] {
-				if w.Filters.shouldCollide(shape, sensor) && w.passes(&p, &proxy, sensor) {
-					out.add(min(shape, sensor), max(shape, sensor))
+				if w.Filters.ShouldCollide(shape, sensor) && w.passes(&p, &proxy, sensor) {
+					out.Add(min(shape, sensor), max(shape, sensor))
 				}
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native/paritytest"
 )
@@ -19,7 +20,7 @@ func TestPassedSensors(t *testing.T) {
 	for round := range max(2400, paritytest.Rounds(4000)) {
 		p := randomPursuit(rng, 2)
 		p.sweep.Sensor[0] = true
-		var got rigid.Pairs
+		var got broad.Pairs
 		p.sweep.PassedSensors(&p.layout, []uint32{1}, &got)
 		if n := len(got.A); n > 1 || n == 1 && (got.A[0] != 0 || got.B[0] != 1) {
 			t.Fatalf("round %d: found %v", round, got)
@@ -72,7 +73,7 @@ func TestPassedSensorsLeavesOut(t *testing.T) {
 			p := randomPursuit(rng, 2)
 			p.sweep.Sensor[0] = true
 			change(p)
-			var got rigid.Pairs
+			var got broad.Pairs
 			p.sweep.PassedSensors(&p.layout, []uint32{1}, &got)
 			found += len(got.A)
 		}

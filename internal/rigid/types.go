@@ -42,28 +42,6 @@ type Poses struct {
 	X, Y, Cos, Sin []float32
 }
 
-// Boxes are axis-aligned, one per shape. A box with a Min above its Max overlaps nothing.
-type Boxes struct {
-	MinX, MinY, MaxX, MaxY []float32
-}
-
-// Filters decide which shapes can pair, one element per shape.
-type Filters struct {
-	Body     []uint32 // the body of the shape
-	Moves    []bool   // false: of a static body, or one asleep
-	Category []uint64
-	Mask     []uint64
-	Group    []int32
-
-	// The interval of each shape along the axis that the plane leaves out. Both empty: no shape has one.
-	SpanMin, SpanMax []float32
-}
-
-// Pairs are shapes that may touch: A[i] < B[i], ascending by A, then B.
-type Pairs struct {
-	A, B []uint32
-}
-
 // Manifold is how two shapes touch, or nearly do. Normal points from shape A to shape B, and has length one if
 // there are points.
 type Manifold struct {

@@ -1,4 +1,4 @@
-package rigid_test
+package broad_test
 
 import (
 	"fmt"
@@ -6,15 +6,17 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/evertick/evertick/internal/rigid"
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/paritytest"
 )
 
-// broadScene is what Broad takes.
+var inf = float32(math.Inf(1))
+
+// broadScene is what a Phase takes.
 type broadScene struct {
-	boxes   rigid.Boxes
-	filters rigid.Filters
+	boxes   broad.Boxes
+	filters broad.Filters
 }
 
 func (s *broadScene) add(x0, y0, x1, y1 float32, body uint32, moves bool) {
@@ -38,7 +40,7 @@ func (s *broadScene) proper(i int) bool {
 	return finite(x0) && finite(y0) && finite(x1) && finite(y1) && x0 <= x1 && y0 <= y1
 }
 
-// meet is the rule of BroadPhase.FindPairs but for MaxPairs.
+// meet is the rule of Phase.FindPairs but for MaxPairs.
 func (s *broadScene) meet(a, b int) bool {
 	x, f := &s.boxes, &s.filters
 	if !s.proper(a) || !s.proper(b) || x.MinX[a] > x.MaxX[b] || x.MinX[b] > x.MaxX[a] || x.MinY[a] > x.MaxY[b] || x.MinY[b] > x.MaxY[a] {
@@ -56,8 +58,8 @@ func (s *broadScene) meet(a, b int) bool {
 	return f.Category[a]&f.Mask[b] != 0 && f.Category[b]&f.Mask[a] != 0
 }
 
-// brute is the specification of BroadPhase.FindPairs, with the number of pairs that are left out.
-func (s *broadScene) brute() (p rigid.Pairs, omitted int) {
+// brute is the specification of Phase.FindPairs, with the number of pairs that are left out.
+func (s *broadScene) brute() (p broad.Pairs, omitted int) {
 	n, moves := len(s.filters.Body), s.filters.Moves
 	below := [2][][]int32{make([][]int32, n), make([][]int32, n)} // below[1][a][k]: shapes under k that meet a and move; [0]: that do not
 	var all [][2]int
@@ -262,14 +264,14 @@ func (s *broadScene) filter(run *paritytest.Run) {
 }
 
 // checkPairs is for a call of Pairs.
-func checkPairs(b *rigid.BroadPhase, got, want *rigid.Pairs, omitted int) error {
+func checkPairs(b *broad.Phase, got, want *broad.Pairs, omitted int) error {
 	if b.Omitted != omitted {
 		return fmt.Errorf("%d pairs are said to be left out, want %d", b.Omitted, omitted)
 	}
 	return same(got, want)
 }
 
-func same(got, want *rigid.Pairs) error {
+func same(got, want *broad.Pairs) error {
 	if err := paritytest.Bits("A", got.A, want.A); err != nil {
 		return err
 	}
@@ -277,7 +279,7 @@ func same(got, want *rigid.Pairs) error {
 }
 
 // inParts makes a Broad work in parts of 64 shapes, in any order and at the same time.
-func inParts(b *rigid.BroadPhase, run *paritytest.Run) {
+func inParts(b *broad.Phase, run *paritytest.Run) {
 	b.Grain(64)
 	b.ParallelFor = func(parts int, f func(part int)) {
 		var all sync.WaitGroup
@@ -293,11 +295,11 @@ func TestPairsAreThoseOfBruteForce(t *testing.T) {
 	run := paritytest.Start(t, "Pairs")
 	for f := range broadFamilies {
 		t.Run(broadFamilies[f].name, func(t *testing.T) {
-			broads, parted := make([]rigid.BroadPhase, len(native.Levels())), make([]rigid.BroadPhase, len(native.Levels()))
+			broads, parted := make([]broad.Phase, len(native.Levels())), make([]broad.Phase, len(native.Levels()))
 			for i := range parted {
 				inParts(&parted[i], run)
 			}
-			var out rigid.Pairs
+			var out broad.Pairs
 			for round := range paritytest.Sample(60) {
 				s := broadFamilies[f].draw(run, []int{10, 100, 500}[round%3])
 				want, omitted := s.brute()
@@ -322,9 +324,9 @@ func TestPairsAreThoseOfBruteForce(t *testing.T) {
 func TestPairsFromCallToCall(t *testing.T) {
 	run := paritytest.Start(t, "PairsCalls")
 	for _, level := range native.Levels() {
-		var looks, trusts rigid.BroadPhase
+		var looks, trusts broad.Phase
 		inParts(&looks, run)
-		var out rigid.Pairs
+		var out broad.Pairs
 		s := broadFamilies[0].draw(run, 300)
 		version := uint64(1)
 		for range paritytest.Rounds(100) {
@@ -374,8 +376,8 @@ func TestPairsOfStoreys(t *testing.T) {
 		t.Fatalf("%d pairs", len(want.A))
 	}
 	for _, level := range native.Levels() {
-		var b rigid.BroadPhase
-		var out rigid.Pairs
+		var b broad.Phase
+		var out broad.Pairs
 		b.FindPairs(level, &s.boxes, &s.filters, 0, &out)
 		if err := checkPairs(&b, &out, &want, 0); err != nil {
 			t.Errorf("level %v: %v", level, err)
@@ -401,8 +403,8 @@ func TestPairsOnOnePoint(t *testing.T) {
 	for _, size := range sizes {
 		s := onePoint(size.n)
 		for _, level := range native.Levels() {
-			var b rigid.BroadPhase
-			var out rigid.Pairs
+			var b broad.Phase
+			var out broad.Pairs
 			b.FindPairs(level, &s.boxes, &s.filters, 0, &out)
 			k := 0
 			for a := range size.n {
@@ -476,9 +478,9 @@ func TestPairsOfACrowdOnStill(t *testing.T) {
 		}
 		run := paritytest.Start(t, "PairsOnStill")
 		for _, level := range native.Levels() {
-			var whole, parted rigid.BroadPhase
+			var whole, parted broad.Phase
 			inParts(&parted, run)
-			var out rigid.Pairs
+			var out broad.Pairs
 			run.Case(level)
 			whole.FindPairs(level, &s.boxes, &s.filters, 0, &out)
 			run.Check(checkPairs(&whole, &out, &want, omitted))
@@ -492,7 +494,7 @@ func TestPairsOfACrowdOnStill(t *testing.T) {
 
 // A floor under more bodies than MaxPairs holds them all.
 func TestPairsOfAFloor(t *testing.T) {
-	const n = 4 * rigid.MaxPairs
+	const n = 4 * broad.MaxPairs
 	for _, floorMoves := range []bool{true, false} {
 		s := &broadScene{}
 		s.add(-1, 0, 2*n, 1, 0, floorMoves)
@@ -504,8 +506,8 @@ func TestPairsOfAFloor(t *testing.T) {
 			t.Fatalf("%d pairs, want %d", len(want.A), n)
 		}
 		for _, level := range native.Levels() {
-			var b rigid.BroadPhase
-			var out rigid.Pairs
+			var b broad.Phase
+			var out broad.Pairs
 			b.FindPairs(level, &s.boxes, &s.filters, 0, &out)
 			if err := same(&out, &want); err != nil {
 				t.Errorf("level %v: %v", level, err)
@@ -517,7 +519,7 @@ func TestPairsOfAFloor(t *testing.T) {
 // The pair of two long shapes is in excess if each has MaxPairs partners between the two, and only then.
 func TestPairsOfTwoLongShapes(t *testing.T) {
 	run := paritytest.Start(t, "PairsOfTwoLong")
-	for _, n := range []int{rigid.MaxPairs - 1, rigid.MaxPairs, rigid.MaxPairs + 1, 4 * rigid.MaxPairs} {
+	for _, n := range []int{broad.MaxPairs - 1, broad.MaxPairs, broad.MaxPairs + 1, 4 * broad.MaxPairs} {
 		s := &broadScene{}
 		s.add(-1, 0, float32(2*n), 1, 0, true)
 		for i := range n {
@@ -525,15 +527,15 @@ func TestPairsOfTwoLongShapes(t *testing.T) {
 		}
 		s.add(-1, 0.6, float32(2*n), 1.6, uint32(n+1), true)
 		want, omitted := s.brute()
-		if (omitted == 1) != (n >= rigid.MaxPairs) || len(want.A)+omitted != 2*n+1 {
+		if (omitted == 1) != (n >= broad.MaxPairs) || len(want.A)+omitted != 2*n+1 {
 			t.Fatalf("%d shapes between two: %d pairs, %d left out", n, len(want.A), omitted)
 		}
 		for _, level := range native.Levels() {
-			var whole, parted rigid.BroadPhase
+			var whole, parted broad.Phase
 			inParts(&parted, run)
-			var out rigid.Pairs
+			var out broad.Pairs
 			run.Case(level)
-			for _, b := range []*rigid.BroadPhase{&whole, &parted} {
+			for _, b := range []*broad.Phase{&whole, &parted} {
 				b.FindPairs(level, &s.boxes, &s.filters, 0, &out)
 				run.Check(checkPairs(b, &out, &want, omitted))
 			}
@@ -550,8 +552,8 @@ func TestPairsAllocateNothing(t *testing.T) {
 		s := broadFamilies[f].draw(run, 1000)
 		for _, level := range native.Levels() {
 			for version := range uint64(2) {
-				var b rigid.BroadPhase
-				var out rigid.Pairs
+				var b broad.Phase
+				var out broad.Pairs
 				if allocs := testing.AllocsPerRun(3, func() { b.FindPairs(level, &s.boxes, &s.filters, version, &out) }); allocs != 0 {
 					t.Errorf("%s, level %v: %v allocations", broadFamilies[f].name, level, allocs)
 				}
@@ -561,22 +563,22 @@ func TestPairsAllocateNothing(t *testing.T) {
 }
 
 func TestPairsMisuse(t *testing.T) {
-	var b rigid.BroadPhase
-	var out rigid.Pairs
+	var b broad.Phase
+	var out broad.Pairs
 	s := onePoint(3)
 	short := s.filters
 	short.Mask = short.Mask[1:]
-	boxes, empty := newBoxes(2), newBoxes(0)
+	boxes, empty := columnsOf(2), columnsOf(0)
 	uneven, few := s.filters, s.filters
 	uneven.SpanMin, uneven.SpanMax = make([]float32, 3), make([]float32, 2)
 	few.SpanMin, few.SpanMax = make([]float32, 2), make([]float32, 2)
-	for _, f := range []rigid.Filters{uneven, few} {
-		panics(t, "rigid: columns of Filters differ in length", func() { b.FindPairs(native.Go, &s.boxes, &f, 0, &out) })
+	for _, f := range []broad.Filters{uneven, few} {
+		panics(t, "broad: columns of Filters differ in length", func() { b.FindPairs(native.Go, &s.boxes, &f, 0, &out) })
 	}
-	panics(t, "rigid: columns of Filters differ in length", func() { b.FindPairs(native.Go, &s.boxes, &short, 0, &out) })
-	panics(t, "rigid: BroadPhase.FindPairs: boxes and filters differ in length", func() { b.FindPairs(native.Go, &boxes, &s.filters, 0, &out) })
-	panics(t, "rigid: the level cannot run here; see native.Resolve", func() { b.FindPairs(200, &s.boxes, &s.filters, 0, &out) })
-	b.FindPairs(native.Go, &empty, &rigid.Filters{}, 0, &out)
+	panics(t, "broad: columns of Filters differ in length", func() { b.FindPairs(native.Go, &s.boxes, &short, 0, &out) })
+	panics(t, "broad: Phase.FindPairs: boxes and filters differ in length", func() { b.FindPairs(native.Go, &boxes, &s.filters, 0, &out) })
+	panics(t, "broad: the level cannot run here; see native.Resolve", func() { b.FindPairs(200, &s.boxes, &s.filters, 0, &out) })
+	b.FindPairs(native.Go, &empty, &broad.Filters{}, 0, &out)
 	if len(out.A) != 0 {
 		t.Error("pairs of no shapes")
 	}
@@ -618,8 +620,8 @@ func FuzzPairs(f *testing.F) {
 		}
 		want, _ := s.brute()
 		for _, level := range native.Levels() {
-			var b rigid.BroadPhase
-			var out rigid.Pairs
+			var b broad.Phase
+			var out broad.Pairs
 			for range 2 {
 				b.FindPairs(level, &s.boxes, &s.filters, 0, &out)
 				if err := same(&out, &want); err != nil {
@@ -628,4 +630,14 @@ func FuzzPairs(f *testing.F) {
 			}
 		}
 	})
+}
+
+func panics(t *testing.T, want string, do func()) {
+	t.Helper()
+	defer func() {
+		if got := recover(); got != nil && got != want || got == nil && want != "" {
+			t.Errorf("got panic %v, want %q", got, want)
+		}
+	}()
+	do()
 }

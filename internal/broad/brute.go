@@ -1,4 +1,4 @@
-package rigid
+package broad
 
 import (
 	"unsafe"
@@ -77,7 +77,7 @@ func (c *bruteForce) fill(kern *kernels, r *pairFilter, most *pairLimits, n int)
 func (c *bruteForce) gather(boxes *Boxes, r *pairFilter) {
 	c.reserve(len(boxes.MinX))
 	f := r.filters
-	c.n, c.spanned = 0, f.spanned()
+	c.n, c.spanned = 0, f.Spanned()
 	for i := range boxes.MinX {
 		x0, y0, x1, y1 := boxes.MinX[i], boxes.MinY[i], boxes.MaxX[i], boxes.MaxY[i]
 		if !isValid(x0, y0, x1, y1) {

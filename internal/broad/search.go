@@ -1,4 +1,4 @@
-package rigid
+package broad
 
 import "github.com/evertick/evertick/internal/buffer"
 
@@ -8,7 +8,7 @@ const directoryBreakEven = 128
 
 // search finds the pairs of boxes that overlap and may collide. It returns false if there are so many that
 // bruteForce has to search.
-func (b *BroadPhase) search(n int) bool {
+func (b *Phase) search(n int) bool {
 	b.jobs, b.groups = b.jobs[:0], append(b.groups[:0], 0)
 	m, s := &b.moving, &b.stationary
 	for i := range m.layers {
@@ -36,7 +36,7 @@ func (b *BroadPhase) search(n int) bool {
 func maxBuffered(n int) int64 { return 4 * int64(maxTotalPairs(n, MinPairs)) }
 
 // searchBetween searches two layers. The second may have a directory.
-func (b *BroadPhase) searchBetween(s *grid, l *layer, t *grid, k *layer) {
+func (b *Phase) searchBetween(s *Grid, l *layer, t *Grid, k *layer) {
 	if k.len() <= directoryBreakEven {
 		b.addJobs(b.kernels.searchRows, t, s, k, l)
 		return
@@ -49,18 +49,18 @@ func (b *BroadPhase) searchBetween(s *grid, l *layer, t *grid, k *layer) {
 
 // searchKernel compares the boxes of a layer l, from position from on, with those of a layer k. It returns the
 // position after the last box for which there was room.
-type searchKernel func(s, t *grid, l, k *layer, from uint32, to *pairBuffer) uint32
+type searchKernel func(s, t *Grid, l, k *layer, from uint32, to *pairBuffer) uint32
 
 // job is a kernel with its arguments. It searches a part of the positions of layer l.
 type job struct {
 	kernel searchKernel
-	s, t   *grid
+	s, t   *Grid
 	l      layer
 	k      *layer
 }
 
 // addJobs adds the jobs of a kernel for all boxes of layer l.
-func (b *BroadPhase) addJobs(kernel searchKernel, s, t *grid, l, k *layer) {
+func (b *Phase) addJobs(kernel searchKernel, s, t *Grid, l, k *layer) {
 	n := b.cache.n
 	size := uint32(b.partSize(n))
 	for from := l.First; from < l.Last; from += size {
@@ -74,7 +74,7 @@ func (b *BroadPhase) addJobs(kernel searchKernel, s, t *grid, l, k *layer) {
 }
 
 // searchPart runs a group of jobs.
-func (b *BroadPhase) searchPart(group int) {
+func (b *Phase) searchPart(group int) {
 	to := &b.buffers[group]
 	to.n = 0
 	for i := b.groups[group]; i < b.groups[group+1]; i++ {
@@ -92,12 +92,12 @@ func (b *BroadPhase) searchPart(group int) {
 }
 
 // runJob runs a job. It returns false if there are too many pairs.
-func (b *BroadPhase) runJob(j *job, to *pairBuffer) bool {
+func (b *Phase) runJob(j *job, to *pairBuffer) bool {
 	for at := j.l.First; ; {
 		to.reserve(j.k.len())
 		before := to.n
 		at = j.kernel(j.s, j.t, &j.l, j.k, at, to)
-		if f := b.cache.filter.filters; f.spanned() {
+		if f := b.cache.filter.filters; f.Spanned() {
 			b.kernels.filterSpans(f, to, before)
 		}
 		total := b.total.Add(int64(to.n - before))
@@ -125,7 +125,7 @@ func (f *pairBuffer) room(n int) int { return len(f.a) - n - padding }
 
 // searchLayerGo compares the boxes of a layer with those after them in the same row, and in the higher rows
 // into which they reach. So it visits each pair once. k is the whole layer.
-func searchLayerGo(s, _ *grid, l, k *layer, from uint32, to *pairBuffer) uint32 {
+func searchLayerGo(s, _ *Grid, l, k *layer, from uint32, to *pairBuffer) uint32 {
 	row := l.FirstRow
 	for s.rowStart[row+1] <= from {
 		row++
@@ -158,7 +158,7 @@ func searchLayerGo(s, _ *grid, l, k *layer, from uint32, to *pairBuffer) uint32 
 
 // searchRowsGo compares the boxes of a layer with all boxes in the rows of another layer that they reach. If
 // that layer has one row, it compares them with those in the columns that they reach.
-func searchRowsGo(s, t *grid, l, k *layer, from uint32, to *pairBuffer) uint32 {
+func searchRowsGo(s, t *Grid, l, k *layer, from uint32, to *pairBuffer) uint32 {
 	room := to.room(k.len())
 	for i := from; i < l.Last; i++ {
 		if to.n > room {
@@ -183,7 +183,7 @@ func (l *layer) rowsOf(minY, maxY float32) (first, last uint32) {
 }
 
 // rowFrom returns the first row of a layer in rowStart whose number is at least the given one.
-func (s *grid) rowFrom(l *layer, number uint32) uint32 {
+func (s *Grid) rowFrom(l *layer, number uint32) uint32 {
 	a, b := l.FirstRow, l.LastRow
 	for a < b {
 		if m := (a + b) / 2; s.rowNumber[m] < number {
@@ -196,7 +196,7 @@ func (s *grid) rowFrom(l *layer, number uint32) uint32 {
 }
 
 // columnFrom returns the first position of a layer of one row whose column is at least the given one.
-func (s *grid) columnFrom(l *layer, number uint32) uint32 {
+func (s *Grid) columnFrom(l *layer, number uint32) uint32 {
 	a, b := l.First, l.Last
 	for a < b {
 		if m := (a + b) / 2; s.column[m] < number {
@@ -210,7 +210,7 @@ func (s *grid) columnFrom(l *layer, number uint32) uint32 {
 
 // searchDirectoryGo compares the boxes of a layer with those that they reach of another layer, which has a
 // directory.
-func searchDirectoryGo(s, t *grid, l, k *layer, from uint32, to *pairBuffer) uint32 {
+func searchDirectoryGo(s, t *Grid, l, k *layer, from uint32, to *pairBuffer) uint32 {
 	room := to.room(k.len())
 	for i := from; i < l.Last; i++ {
 		if to.n > room {
@@ -234,7 +234,7 @@ func searchDirectoryGo(s, t *grid, l, k *layer, from uint32, to *pairBuffer) uin
 // compare appends the pairs of the box at position i with the boxes of t from position j to end whose columns
 // are at most last. It stores each candidate and advances only after a pair, so that no branch depends on the
 // boxes.
-func (s *grid) compare(t *grid, i, j, end, last uint32, to *pairBuffer) {
+func (s *Grid) compare(t *Grid, i, j, end, last uint32, to *pairBuffer) {
 	if j >= end || t.column[j] > last {
 		return
 	}

@@ -1,4 +1,4 @@
-package rigid
+package broad
 
 import (
 	"math"
@@ -9,8 +9,9 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// grid holds boxes sorted by layer, row and column. A position is an index in this order.
-type grid struct {
+// Grid holds boxes sorted by layer, row and column, so that those near a place are found quickly. A position is an index
+// in this order. The zero Grid is empty.
+type Grid struct {
 	layers []layer
 	store  [maxLayers]layer
 
@@ -28,6 +29,7 @@ type grid struct {
 	keys, tmp []uint64
 	ids       []uint32
 	plan      gridPlan
+	builder   *gridBuilder // of Build
 }
 
 // layer holds boxes of similar size. The rows of its grid are about as high as the largest box, and the columns about
@@ -49,15 +51,17 @@ const (
 	maxLayers = 16
 	cellBits  = 18 // of a row number, and of a column number
 	maxCells  = 1 << cellBits
-	shapeBits = 24 // of a shape number: native.MaxSlots
 	maxFinite = math.MaxFloat32
+
+	// ShapeBits is the number of bits of a shape number: native.MaxSlots.
+	ShapeBits = 24
 
 	// padding is the number of elements after the end that the vectors of a kernel may read and write.
 	padding = 16
 )
 
 // A key holds, from its highest bits on: layer, row, column, shape.
-var _ [64 - 2*cellBits - shapeBits - 4]byte
+var _ [64 - 2*cellBits - ShapeBits - 4]byte
 
 // cell is the row or column of a coordinate. It is monotone, and clamped to the grid.
 func cell(v, least, inv float32, n int32) uint32 {
@@ -85,7 +89,7 @@ type summary struct {
 }
 
 // reserve makes room for n boxes.
-func (s *grid) reserve(n int) {
+func (s *Grid) reserve(n int) {
 	s.keys, s.tmp = buffer.Resized(s.keys, n+padding), buffer.Resized(s.tmp, n+padding)
 	s.rowStart, s.rowNumber = buffer.Resized(s.rowStart, n+padding), buffer.Resized(s.rowNumber, n+padding)
 	if n+padding <= len(s.shape) {
@@ -288,7 +292,7 @@ func (p *gridPlan) id(n uint32) uint32 {
 		}
 		n -= c.sum.N
 	}
-	panic("rigid: plan.id: out of range")
+	panic("broad: plan.id: out of range")
 }
 
 // makeKeysGo makes the keys of boxes.
@@ -301,8 +305,14 @@ func makeKeysGo(p *gridPlan, ids []uint32, layers []layer, to []uint64) {
 			n = uint64(p.layerOf[exponent(max(b.MaxX[i]-x, b.MaxY[i]-y))])
 		}
 		l := &layers[n]
-		to[k] = (n<<p.rowBits|uint64(l.rowOf(y)))<<(p.columnBits+shapeBits) | uint64(l.columnOf(x))<<shapeBits | uint64(i)
+		to[k] = (n<<p.rowBits|uint64(l.rowOf(y)))<<(p.columnBits+ShapeBits) | uint64(l.columnOf(x))<<ShapeBits | uint64(i)
 	}
+}
+
+// SortKeys sorts keys by the count bits above the shape, which is in the lowest ShapeBits. Equal keys stay in order of their
+// shapes if they are so before. It returns keys and tmp, which is as long, the one that holds the result first.
+func SortKeys(level native.Level, keys, tmp []uint64, count uint) (sorted, rest []uint64) {
+	return kernelsFor(level, len(keys)).sortKeys(keys, tmp, count)
 }
 
 // sortKeysGo sorts keys by the count bits above the shape. Equal keys stay in order of their shapes. It returns
@@ -310,7 +320,7 @@ func makeKeysGo(p *gridPlan, ids []uint32, layers []layer, to []uint64) {
 func sortKeysGo(keys, tmp []uint64, count uint) ([]uint64, []uint64) {
 	passes := sortPasses(count)
 	for p := range passes {
-		from, to := shapeBits+p*count/passes, shapeBits+(p+1)*count/passes
+		from, to := ShapeBits+p*count/passes, ShapeBits+(p+1)*count/passes
 		mask := uint64(1)<<(to-from) - 1
 		var first [1 << 11]uint32
 		for _, key := range keys {
@@ -336,12 +346,12 @@ func sortPasses(count uint) uint { return (count + 10) / 11 }
 // fillRowsGo fills the columns and rows of positions [lo, hi) from the sorted keys, and sets the positions and spans
 // that the layers have in this range. rows is the number of rows before. It returns rows plus the number of rows in
 // the range.
-func fillRowsGo(b *Boxes, p *gridPlan, s *grid, lo, hi, rows int, layers []layer) int {
+func fillRowsGo(b *Boxes, p *gridPlan, s *Grid, lo, hi, rows int, layers []layer) int {
 	before := ^uint64(0)
 	if lo > 0 {
-		before = s.keys[lo-1] >> (shapeBits + p.columnBits)
+		before = s.keys[lo-1] >> (ShapeBits + p.columnBits)
 	}
-	rowShift, columnMask, numberMask := shapeBits+p.columnBits, uint64(1)<<p.columnBits-1, uint64(1)<<p.rowBits-1
+	rowShift, columnMask, numberMask := ShapeBits+p.columnBits, uint64(1)<<p.columnBits-1, uint64(1)<<p.rowBits-1
 	keys, shape, columns, lastColumn := s.keys[:hi], s.shape[:hi], s.column[:hi], s.lastColumn[:hi]
 	minX, minY, maxX, maxY := s.minX[:hi], s.minY[:hi], s.maxX[:hi], s.maxY[:hi]
 	fromX, fromY, toX, toY := b.MinX, b.MinY[:len(b.MinX)], b.MaxX[:len(b.MinX)], b.MaxY[:len(b.MinX)]
@@ -349,7 +359,7 @@ func fillRowsGo(b *Boxes, p *gridPlan, s *grid, lo, hi, rows int, layers []layer
 	var l *layer
 	for i := lo; i < hi; i++ {
 		key := keys[i]
-		id := int(key & (1<<shapeBits - 1))
+		id := int(key & (1<<ShapeBits - 1))
 		x0, y0, x1, y1 := fromX[id], fromY[id], toX[id], toY[id]
 		minX[i], minY[i], maxX[i], maxY[i] = x0, y0, x1, y1
 		row := key >> rowShift
@@ -368,7 +378,7 @@ func fillRowsGo(b *Boxes, p *gridPlan, s *grid, lo, hi, rows int, layers []layer
 			l = &layers[last]
 			l.First, l.FirstRow = uint32(i), uint32(rows)
 		}
-		column, until := uint32(key>>shapeBits&columnMask), l.columnOf(x1)
+		column, until := uint32(key>>ShapeBits&columnMask), l.columnOf(x1)
 		l.Last, l.LastRow = uint32(i+1), uint32(rows)
 		shape[i], columns[i], lastColumn[i] = uint32(id), column, until
 		l.SpanX = max(l.SpanX, until-column)
@@ -378,13 +388,13 @@ func fillRowsGo(b *Boxes, p *gridPlan, s *grid, lo, hi, rows int, layers []layer
 }
 
 // buildDirectory makes the directories of all layers. They have about as many entries as there are boxes.
-func (s *grid) buildDirectory() {
+func (s *Grid) buildDirectory() {
 	for i := range s.layers {
 		s.buildLayerDirectory(&s.layers[i])
 	}
 }
 
-func (s *grid) buildLayerDirectory(l *layer) {
+func (s *Grid) buildLayerDirectory(l *layer) {
 	room := uint32(2*l.len()) + 16
 	rows := l.LastRow - l.FirstRow
 	l.RowShift, l.ColumnShift = 0, 0
@@ -415,41 +425,61 @@ func (s *grid) buildLayerDirectory(l *layer) {
 	}
 }
 
-// BoxGrid holds boxes, sorted so that those near a place are found quickly. The zero BoxGrid is empty.
-type BoxGrid struct {
-	grid    grid
-	builder gridBuilder
-}
-
 // Build replaces the boxes by those of the shapes whose bit is set in members: bit i%64 of element i/64 for
 // shape i. Boxes that overlap nothing are left out. It panics if columns differ in length, if members is too
 // short, if there are more than native.MaxSlots boxes, and on a level that native.Resolve refuses.
-func (l *BoxGrid) Build(level native.Level, boxes *Boxes, members []uint64) {
-	n := boxes.check()
+func (s *Grid) Build(level native.Level, boxes *Boxes, members []uint64) {
+	n := boxes.Len()
 	if len(members) < (n+63)/64 {
-		panic("rigid: BoxGrid.Build: a bit for each box is needed")
+		panic("broad: Grid.Build: a bit for each box is needed")
 	}
 	if n > native.MaxSlots {
-		panic("rigid: BoxGrid.Build: more than native.MaxSlots shapes")
+		panic("broad: Grid.Build: more than native.MaxSlots shapes")
 	}
-	l.builder.begin(level, boxes, nil)
-	l.builder.build(&l.grid, members, true)
+	if s.builder == nil {
+		s.builder = new(gridBuilder)
+	}
+	s.builder.begin(level, boxes, nil)
+	s.builder.build(s, members, true)
 }
 
-// query writes the shapes whose boxes overlap b to out, until out is full, and returns their number. Their
-// order is that of the grid: a function of its boxes.
-func (s *grid) query(b *box, out []uint32) int {
-	n := 0
+// IsEmpty reports whether there are no boxes.
+func (s *Grid) IsEmpty() bool { return len(s.layers) == 0 }
+
+// Query writes the shapes whose boxes overlap b, from the lower to the upper corner, to out, until out is full, and
+// returns their number. Their order is that of the grid: a function of its boxes.
+func (s *Grid) Query(b *[4]float32, out []uint32) int { return s.query(&query{box: *b}, out) }
+
+// QueryBetween is Query for the shapes whose intervals in f, which has them, overlap the one from least to most.
+func (s *Grid) QueryBetween(b *[4]float32, least, most float32, f *Filters, out []uint32) int {
+	return s.query(&query{*b, least, most, f}, out)
+}
+
+// query is what a box has to overlap: the interval only if filters are given.
+type query struct {
+	box         [4]float32
+	least, most float32
+	filters     *Filters
+}
+
+func (q *query) meetsInterval(shape uint32) bool {
+	f := q.filters
+	return f == nil || f.SpanMin[shape] <= q.most && q.least <= f.SpanMax[shape]
+}
+
+func (s *Grid) query(q *query, out []uint32) int {
+	n, b := 0, &q.box
 	if !isValid(b[0], b[1], b[2], b[3]) {
 		return 0
 	}
 	for i := range s.layers {
-		n += s.queryLayer(&s.layers[i], b, out[n:])
+		n += s.queryLayer(&s.layers[i], q, out[n:])
 	}
 	return n
 }
 
-func (s *grid) queryLayer(k *layer, b *box, out []uint32) (n int) {
+func (s *Grid) queryLayer(k *layer, q *query, out []uint32) (n int) {
+	b := &q.box
 	firstRow, lastRow := k.rowsOf(b[1], b[3])
 	first, last := k.columnOf(b[0]), k.columnOf(b[2])
 	first -= min(first, k.SpanX)
@@ -460,7 +490,7 @@ func (s *grid) queryLayer(k *layer, b *box, out []uint32) (n int) {
 		}
 		end := s.rowStart[row+1]
 		for j := s.directory[k.Fine+(row-k.FirstRow)*k.Width+first>>k.ColumnShift]; j < end && s.column[j] <= last; j++ {
-			if s.minX[j] <= b[2] && b[0] <= s.maxX[j] && s.minY[j] <= b[3] && b[1] <= s.maxY[j] {
+			if s.minX[j] <= b[2] && b[0] <= s.maxX[j] && s.minY[j] <= b[3] && b[1] <= s.maxY[j] && q.meetsInterval(s.shape[j]) {
 				if n == len(out) {
 					return n
 				}

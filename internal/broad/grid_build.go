@@ -1,4 +1,4 @@
-package rigid
+package broad
 
 import (
 	"github.com/evertick/evertick/internal/buffer"
@@ -23,13 +23,13 @@ type keyPart struct {
 
 // gridBuilder sorts boxes into a grid, in parts that several workers can share.
 type gridBuilder struct {
-	share   func(parts int, f func(part int)) // BroadPhase.ParallelFor
+	share   func(parts int, f func(part int)) // Phase.ParallelFor
 	grain   int                               // shapes of a part; 0: see partSize
 	level   native.Level
 	kernels *kernels
 	boxes   *Boxes
 
-	s       *grid    // under construction
+	s       *Grid    // under construction
 	members []uint64 // shapes in it
 	steps   buildSteps
 }
@@ -87,7 +87,7 @@ func (b *gridBuilder) partSize(n int) int {
 func (b *gridBuilder) inParts(n int) bool { return n > b.partSize(n) }
 
 // build sorts the boxes of the shapes whose bit is set in members into s.
-func (b *gridBuilder) build(s *grid, members []uint64, directory bool) {
+func (b *gridBuilder) build(s *Grid, members []uint64, directory bool) {
 	b.s, b.members = s, members
 	p := &s.plan
 	p.boxes = b.boxes
@@ -111,7 +111,7 @@ func (b *gridBuilder) build(s *grid, members []uint64, directory bool) {
 		s.keys, s.tmp = s.tmp, s.keys
 	}
 	b.each(len(p.parts), b.steps.sort)
-	if sortPasses(p.partShift-shapeBits)%2 != 0 {
+	if sortPasses(p.partShift-ShapeBits)%2 != 0 {
 		s.keys, s.tmp = s.tmp, s.keys
 	}
 	s.countRows()
@@ -123,7 +123,7 @@ func (b *gridBuilder) build(s *grid, members []uint64, directory bool) {
 }
 
 // makeChunks splits the shapes into chunks.
-func (b *gridBuilder) makeChunks(p *gridPlan, s *grid) {
+func (b *gridBuilder) makeChunks(p *gridPlan, s *Grid) {
 	n := len(b.boxes.MinX)
 	size := b.partSize(n)
 	count := (n + size - 1) / size
@@ -165,8 +165,8 @@ func (b *gridBuilder) sizesPart(k int) {
 // chooseParts chooses how many highest bits of a key number its part.
 func (b *gridBuilder) chooseParts(p *gridPlan) {
 	count := 1
-	p.partShift = shapeBits + p.bits
-	for b.inParts(len(b.boxes.MinX)) && count < maxParts && p.partShift > shapeBits {
+	p.partShift = ShapeBits + p.bits
+	for b.inParts(len(b.boxes.MinX)) && count < maxParts && p.partShift > ShapeBits {
 		count *= 2
 		p.partShift--
 	}
@@ -226,9 +226,9 @@ func (b *gridBuilder) sortPart(i int) {
 	s := b.s
 	p := &s.plan
 	part := &p.parts[i]
-	sorted, _ := b.kernels.sortKeys(s.keys[part.from:part.to], s.tmp[part.from:part.to], p.partShift-shapeBits)
+	sorted, _ := b.kernels.sortKeys(s.keys[part.from:part.to], s.tmp[part.from:part.to], p.partShift-ShapeBits)
 	if part.rows = 0; len(p.parts) > 1 {
-		part.rows = b.kernels.countRows(sorted, shapeBits+p.columnBits)
+		part.rows = b.kernels.countRows(sorted, ShapeBits+p.columnBits)
 	}
 }
 
@@ -245,8 +245,8 @@ func countRowsGo(keys []uint64, shift uint) (rows int) {
 }
 
 // countRows counts the rows before each part. A row that begins in the part before is not counted again.
-func (s *grid) countRows() {
-	shift, rows := shapeBits+s.plan.columnBits, 0
+func (s *Grid) countRows() {
+	shift, rows := ShapeBits+s.plan.columnBits, 0
 	for i := range s.plan.parts {
 		part := &s.plan.parts[i]
 		if from := part.from; from > 0 && from < part.to && s.keys[from-1]>>shift == s.keys[from]>>shift {
@@ -266,7 +266,7 @@ func (b *gridBuilder) fillPart(i int) {
 }
 
 // mergeLayers merges the layers of the parts.
-func (s *grid) mergeLayers() {
+func (s *Grid) mergeLayers() {
 	parts := s.plan.parts
 	for k := range s.layers {
 		l := &s.layers[k]

@@ -1,4 +1,4 @@
-package rigid
+package broad
 
 import (
 	"sync/atomic"
@@ -7,7 +7,7 @@ import (
 )
 
 // MaxPairs, MinPairs and MinStationaryPairs limit the number of pairs of a shape in scenes where many shapes are in
-// one place. So they bound the memory and the time of a step; see BroadPhase.FindPairs.
+// one place. So they bound the memory and the time of a step; see Phase.FindPairs.
 const (
 	MaxPairs           = 256
 	MinPairs           = 8
@@ -43,7 +43,7 @@ func (b *pairLimits) halve(n, kept, still int) bool {
 	return moving
 }
 
-// BroadPhase finds the pairs of shapes whose boxes overlap. The zero BroadPhase is ready, for one goroutine at a
+// Phase finds the pairs of shapes whose boxes overlap. The zero Phase is ready, for one goroutine at a
 // time. It keeps its buffers: after the largest scene it allocates nothing.
 //
 // Each call sorts the boxes that move: into layers of boxes of similar size, in a layer by the rows of a grid,
@@ -52,7 +52,7 @@ func (b *pairLimits) halve(n, kept, still int) bool {
 //
 // Several workers can share the work. The number of shapes alone decides how it is split, and the result does
 // not depend on that.
-type BroadPhase struct {
+type Phase struct {
 	// ParallelFor calls f for each part in [0, parts), in any order and perhaps at the same time, and returns
 	// when all are done. nil: one after the other.
 	ParallelFor func(parts int, f func(part int))
@@ -61,8 +61,8 @@ type BroadPhase struct {
 	Omitted int
 
 	cache      pairCache // inputs of the last call
-	moving     grid      // boxes of this call
-	stationary grid      // boxes kept from call to call
+	moving     Grid      // boxes of this call
+	stationary Grid      // boxes kept from call to call
 	jobs       []job
 	groups     []int        // first job of each group, then the end of the last
 	buffers    []pairBuffer // by group
@@ -76,11 +76,11 @@ type BroadPhase struct {
 	tasks  tasks
 }
 
-// tasks are methods of a BroadPhase that do one part each, bound once.
+// tasks are methods of a Phase that do one part each, bound once.
 type tasks struct{ compare, search, partition, sort func(part int) }
 
 // begin prepares a call.
-func (b *BroadPhase) begin(level native.Level, boxes *Boxes, out *Pairs) {
+func (b *Phase) begin(level native.Level, boxes *Boxes, out *Pairs) {
 	if b.tasks.compare == nil {
 		b.tasks = tasks{b.comparePart, b.searchPart, b.partitionPart, b.sortPairsPart}
 	}
@@ -127,13 +127,13 @@ type pairBuffer struct {
 //
 // FindPairs panics if columns differ in length, if there are more than native.MaxSlots shapes, and on a level
 // that native.Resolve refuses. The level does not change the result.
-func (b *BroadPhase) FindPairs(level native.Level, boxes *Boxes, filters *Filters, version uint64, out *Pairs) {
-	n := boxes.check()
+func (b *Phase) FindPairs(level native.Level, boxes *Boxes, filters *Filters, version uint64, out *Pairs) {
+	n := boxes.Len()
 	if filters.check() != n {
-		panic("rigid: BroadPhase.FindPairs: boxes and filters differ in length")
+		panic("broad: Phase.FindPairs: boxes and filters differ in length")
 	}
 	if n > native.MaxSlots {
-		panic("rigid: BroadPhase.FindPairs: more than native.MaxSlots shapes")
+		panic("broad: Phase.FindPairs: more than native.MaxSlots shapes")
 	}
 	b.begin(level, boxes, out)
 	if b.updateCache(boxes, filters, version) {
@@ -147,12 +147,15 @@ func (b *BroadPhase) FindPairs(level native.Level, boxes *Boxes, filters *Filter
 	}
 }
 
+// Stationary returns the boxes that did not move in the last FindPairs.
+func (b *Phase) Stationary() *Grid { return &b.stationary }
+
 // check panics if columns differ in length, and returns their length.
 func (f *Filters) check() int {
 	n := len(f.Body)
 	if len(f.Moves) != n || len(f.Category) != n || len(f.Mask) != n || len(f.Group) != n ||
-		len(f.SpanMax) != len(f.SpanMin) || f.spanned() && len(f.SpanMin) != n {
-		panic("rigid: columns of Filters differ in length")
+		len(f.SpanMax) != len(f.SpanMin) || f.Spanned() && len(f.SpanMin) != n {
+		panic("broad: columns of Filters differ in length")
 	}
 	return n
 }

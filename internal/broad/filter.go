@@ -1,4 +1,4 @@
-package rigid
+package broad
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ type pairCache struct {
 }
 
 // updateCache updates what may have changed, and returns false if nothing has.
-func (b *BroadPhase) updateCache(boxes *Boxes, filters *Filters, version uint64) bool {
+func (b *Phase) updateCache(boxes *Boxes, filters *Filters, version uint64) bool {
 	k, n := &b.cache, len(filters.Body)
 	same := n == k.n && (version != 0 && version == k.version || version == 0 && k.copied)
 	k.n, k.version = n, version
@@ -39,7 +39,7 @@ func (b *BroadPhase) updateCache(boxes *Boxes, filters *Filters, version uint64)
 }
 
 // comparePart compares a part of the shapes with those of the last call.
-func (b *BroadPhase) comparePart(part int) {
+func (b *Phase) comparePart(part int) {
 	lo := part * b.partSize(b.cache.n)
 	if !b.cache.equal(b.boxes, b.cache.filter.filters, lo, min(lo+b.partSize(b.cache.n), b.cache.n)) {
 		b.change.Store(true)
@@ -187,12 +187,23 @@ func (f *Filters) movingBodiesDiffer(seen *[]uint64) bool {
 	return true
 }
 
-// spanned reports whether shapes have intervals.
-func (f *Filters) spanned() bool { return len(f.SpanMin) > 0 }
+// Spanned reports whether shapes have intervals.
+func (f *Filters) Spanned() bool { return len(f.SpanMin) > 0 }
 
 // spansOverlap reports whether the intervals of two shapes overlap or touch, if there are any.
 func (f *Filters) spansOverlap(a, b uint32) bool {
-	return !f.spanned() || f.SpanMin[a] <= f.SpanMax[b] && f.SpanMin[b] <= f.SpanMax[a]
+	return !f.Spanned() || f.SpanMin[a] <= f.SpanMax[b] && f.SpanMin[b] <= f.SpanMax[a]
+}
+
+// ShouldCollide reports whether two shapes can pair if one of them moves.
+func (f *Filters) ShouldCollide(a, b uint32) bool {
+	if f.Body[a] == f.Body[b] || !f.spansOverlap(a, b) {
+		return false
+	}
+	if f.Group[a] == f.Group[b] && f.Group[a] != 0 {
+		return f.Group[a] > 0
+	}
+	return f.Category[a]&f.Mask[b] != 0 && f.Category[b]&f.Mask[a] != 0
 }
 
 // filterSpansGo removes the pairs from number from on whose intervals do not overlap. It stores each pair and

@@ -1,4 +1,4 @@
-package rigid
+package broad
 
 import (
 	"github.com/evertick/evertick/internal/buffer"
@@ -20,7 +20,7 @@ const shortRow = 16
 
 // sortPairs replaces out by the pairs that were found, sorted and without those in excess. It returns how many
 // it left out.
-func (b *BroadPhase) sortPairs(n int) (omitted int) {
+func (b *Phase) sortPairs(n int) (omitted int) {
 	o, raw, parts := &b.sorter, &b.buffers[0], 1
 	if _, split := b.shapeParts(n); split {
 		raw, parts = &o.partitioned, b.pairOffsets(n)
@@ -43,14 +43,14 @@ func (b *BroadPhase) sortPairs(n int) (omitted int) {
 }
 
 // shapeParts returns how pairs are split by their shape A: the bits from shift on number the part.
-func (b *BroadPhase) shapeParts(n int) (shift uint, split bool) {
+func (b *Phase) shapeParts(n int) (shift uint, split bool) {
 	for ; (n-1)>>shift >= maxParts || 1<<shift < b.partSize(n); shift++ {
 	}
 	return shift, b.inParts(n)
 }
 
 // pairOffsets computes where the pairs of each part and group go, and returns the number of parts.
-func (b *BroadPhase) pairOffsets(n int) (parts int) {
+func (b *Phase) pairOffsets(n int) (parts int) {
 	o, at := &b.sorter, uint32(0)
 	shift, _ := b.shapeParts(n)
 	parts = (n-1)>>shift + 1
@@ -68,7 +68,7 @@ func (b *BroadPhase) pairOffsets(n int) (parts int) {
 }
 
 // partitionPart moves the pairs of a group into their parts.
-func (b *BroadPhase) partitionPart(group int) {
+func (b *Phase) partitionPart(group int) {
 	shift, _ := b.shapeParts(b.cache.n)
 	raw, to := &b.buffers[group], &b.sorter.partitioned
 	b.kernels.partition(raw, shift, to)
@@ -91,7 +91,7 @@ func partitionGo(raw *pairBuffer, shift uint, to *pairBuffer) {
 }
 
 // sortPairsPart sorts the pairs of a part.
-func (b *BroadPhase) sortPairsPart(i int) {
+func (b *Phase) sortPairsPart(i int) {
 	o, n := &b.sorter, b.cache.n
 	shift, split := b.shapeParts(n)
 	if !split {

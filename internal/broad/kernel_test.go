@@ -1,12 +1,11 @@
 //go:build cgo && !386 && !arm && !mips && !mipsle
 
-package rigid
+package broad
 
 import (
 	"fmt"
 	"slices"
 	"testing"
-	"unsafe"
 
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/paritytest"
@@ -16,7 +15,7 @@ import (
 type kernelCase struct {
 	boxes         Boxes
 	moving, still []uint64
-	m, s          grid
+	m, s          Grid
 	rule          pairFilter
 }
 
@@ -28,7 +27,7 @@ func newKernelCase(run *paritytest.Run) *kernelCase {
 	for i := range n {
 		size := float32(uint32(1)<<run.IntN(sizes)) * 0.1
 		x, y := float32(run.Float32()*extent), float32(run.Float32()*extent)
-		b := box{x, y, x + float32(size*run.Float32()), y + float32(size*run.Float32())}
+		b := [4]float32{x, y, x + float32(size*run.Float32()), y + float32(size*run.Float32())}
 		if run.IntN(10) == 0 {
 			b[run.IntN(4)] = run.Float(paritytest.AllClasses[run.IntN(len(paritytest.AllClasses))])
 		}
@@ -47,7 +46,7 @@ func newKernelCase(run *paritytest.Run) *kernelCase {
 			}
 		}
 	}
-	b := BroadPhase{}
+	b := Phase{}
 	b.begin(native.Go, &c.boxes, nil)
 	b.updateCache(&c.boxes, &f, 0)
 	k := &b.cache
@@ -120,7 +119,7 @@ func (g *guards) boxes(b *Boxes) *Boxes {
 }
 
 // sorted places what the kernels of C look at.
-func (g *guards) sorted(s *grid) *grid {
+func (g *guards) sorted(s *Grid) *Grid {
 	to := *s
 	if len(s.layers) == 0 {
 		return &to
@@ -149,7 +148,7 @@ func TestParityBroadKernels(t *testing.T) {
 			run.Case(level)
 			kernels := newKernels(int32(level-native.C), int32(level-native.C))
 			run.Check(c.measure(run, g, &kernels), c.sorting(run, g, &kernels), c.scatter(run, g, &kernels), partition(run, g, &kernels),
-				c.bruteForce(run, g, &kernels), c.filterSpans(run, g, &kernels), boundsOf(run, g, &kernels))
+				c.bruteForce(run, g, &kernels), c.filterSpans(run, g, &kernels))
 			for i := range c.m.layers {
 				l := &c.m.layers[i]
 				run.Check(c.search(run, g, "searchLayer", &c.m, l, l, searchLayerGo, kernels.searchLayer))
@@ -165,7 +164,7 @@ func TestParityBroadKernels(t *testing.T) {
 
 // search compares a search by C with the one by Go, from some place on and with
 // room for some pairs.
-func (c *kernelCase) search(run *paritytest.Run, g *guards, name string, t *grid, l, k *layer, inGo, inC searchKernel) error {
+func (c *kernelCase) search(run *paritytest.Run, g *guards, name string, t *Grid, l, k *layer, inGo, inC searchKernel) error {
 	g.begin(run)
 	from := l.First + run.Uint32N(uint32(l.len()))
 	size := k.len() + padding + run.IntN(300)
@@ -218,7 +217,7 @@ func (c *kernelCase) sorting(run *paritytest.Run, g *guards, kernels *kernels) e
 	only.ids = ids[:count]
 	only.sizes.add(&c.boxes, only.ids)
 	var store, storeC [maxLayers]layer
-	var inGo, inC grid
+	var inGo, inC Grid
 	inGo.layers = p.makeLayers(store[:])
 	inC.layers = storeC[:copy(storeC[:], inGo.layers)]
 	inGo.reserve(count)
@@ -338,7 +337,7 @@ func firsts(counts [maxParts]uint32) (first [maxParts]uint32) {
 // filterSpans compares what remains of random pairs.
 func (c *kernelCase) filterSpans(run *paritytest.Run, g *guards, kernels *kernels) error {
 	f := c.rule.filters
-	if !f.spanned() {
+	if !f.Spanned() {
 		return nil
 	}
 	g.begin(run)
@@ -386,47 +385,6 @@ func (c *kernelCase) bruteForce(run *paritytest.Run, g *guards, kernels *kernels
 	for k := range inGo.rank {
 		if err := paritytest.Bits("met", words(inC.memory, 8+k, len(inC.shape))[:inC.n], inGo.rank[k][:inC.n]); err != nil {
 			return err
-		}
-	}
-	return g.check()
-}
-
-// boundsOf compares the boxes of shapes that end, or begin, at a guard page.
-func boundsOf(run *paritytest.Run, g *guards, kernels *kernels) error {
-	g.begin(run)
-	g.gap = 0
-	n := 1 + run.IntN(40)
-	const size = int(unsafe.Sizeof(Shape{})) / 4
-	placed := g.u32(make([]uint32, n*size))
-	shapes := unsafe.Slice((*Shape)(unsafe.Pointer(&placed[0])), n)
-	bodyOf := g.u32(make([]uint32, n))
-	for i := range shapes {
-		s := &shapes[i]
-		s.Count, s.Radius, bodyOf[i] = run.Uint32N(MaxVertices+1), run.Float32(), run.Uint32N(3)
-		for k := range s.Vertices {
-			s.Vertices[k] = Vec{run.Float32(), run.Float32()}
-		}
-		if s.Count > 0 && run.IntN(5) == 0 {
-			s.Vertices[run.Uint32N(s.Count)].Y = run.Float(paritytest.AnyBits)
-		}
-	}
-	if run.IntN(8) == 0 { // one is at fault
-		bodyOf[run.IntN(n)] = 3
-	}
-	p := Poses{g.f32([]float32{0, 1, -2}), g.f32([]float32{0, 5, 7}), g.f32([]float32{1, 0, 0.6}), g.f32([]float32{0, 1, 0.8})}
-	want, got := make([][]float32, 4), make([][]float32, 4)
-	for k := range want {
-		want[k], got[k] = make([]float32, n), make([]float32, n)
-	}
-	done := boundsGo(shapes, bodyOf, p, 0.125, Boxes{want[0], want[1], want[2], want[3]})
-	if doneC := kernels.bounds(shapes, bodyOf, p, 0.125, Boxes{got[0], got[1], got[2], got[3]}); doneC != done {
-		return fmt.Errorf("bounds: %d shapes done, want %d", doneC, done)
-	}
-	if done == n {
-		for k := range want {
-			if err := paritytest.Bits("bounds", got[k], want[k]); err != nil {
-				return err
-			}
 		}
 	}
 	return g.check()
