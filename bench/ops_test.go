@@ -31,20 +31,24 @@ func TestOpsReports(t *testing.T) {
 		Environment  profile.Environment
 		Figures      []map[string]any
 	}
-	decode(t, mustRun(t, "-ops", "-quick", "-seed", "5", "-json", "-csv", path), &read)
 	best, err := native.Resolve(native.Auto)
 	if err != nil {
 		t.Fatal(err)
 	}
+	// As runOps does, which TestOpsOfOneLevel runs; this one keeps the report.
+	o := &options{scene: "ops", quick: true, seed: 5, workers: 1, json: true, csv: path}
+	rep := &opsReport{report: o.newReport(best.String())}
+	var out bytes.Buffer
+	if err := o.publish(&out, rep.report, func() error {
+		return rep.measure(&opsPlan{level: best, seed: 5, quick: true}, io.Discard)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	decode(t, out.String(), &read)
 	if read.Scene != "ops" || read.Seed != 5 || !read.Quick || read.Level != best.String() || read.Environment.Go == "" {
 		t.Errorf("%+v", read)
 	}
 	checkTable(t, path, read.Figures, nsPerRow)
-	o := &options{scene: "ops", quick: true, seed: 5, workers: 1}
-	rep := &opsReport{report: o.newReport(best.String())}
-	if err := rep.measure(&opsPlan{level: best, seed: 5, quick: true}, io.Discard); err != nil {
-		t.Fatal(err)
-	}
 	if len(rep.Figures.rows) != len(read.Figures) {
 		t.Errorf("%d figures, %d of the command", len(rep.Figures.rows), len(read.Figures))
 	}
@@ -223,7 +227,7 @@ func TestIterateCases(t *testing.T) {
 // The head and the level come from the command.
 func TestOpsOfOneLevel(t *testing.T) {
 	paritytest.SkipSerialUnderRace(t)
-	out := mustRun(t, "-scene", "ops", "-quick", "-level", "go")
+	out := mustRun(t, "-ops", "-quick", "-level", "go")
 	for _, part := range []string{"scene ops · level go", profile.ThisEnvironment().String(), "level go"} {
 		if !strings.Contains(out, part) {
 			t.Errorf("the text lacks %q:\n%s", part, out)

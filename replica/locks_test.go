@@ -6,12 +6,16 @@ import (
 	"time"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/native/paritytest"
 )
 
 // Clients send, and others read counts, while ticks apply inputs: no two wait for each other.
 func TestSessionsReceiveDuringTicks(t *testing.T) {
 	const peers = 100
 	inputs := casesOf(400, 2000)
+	if paritytest.Instrumented {
+		inputs /= 4
+	}
 	w := newWorld(t, 2*peers, Config{Limits: Limits{FramesPerSecond: 1_000_000, BytesPerSecond: 1 << 28}}, evertick.InputConfig{Capacity: peers * inputs})
 	w.quiet = true
 	watchdog := time.AfterFunc(2*time.Minute, func() { panic("ticks and sessions wait for each other") }) // shows all goroutines
