@@ -3,13 +3,15 @@ package gate
 import (
 	"archive/zip"
 	"bytes"
-	"crypto/sha256"
 	"fmt"
+	"go/version"
 	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -143,19 +145,16 @@ func TestConsumer(t *testing.T) {
 
 // consumer is a module that requires this one from a file proxy. It has a
 // module cache of its own, which finds everything else in the host's cache.
-type consumer struct{ dir, proxy, cache string }
+type consumer struct{ dir, proxy, cache, version string }
 
 func newConsumer(t *testing.T) *consumer {
 	root := t.TempDir()
-	c := &consumer{filepath.Join(root, "consumer"), filepath.Join(root, "proxy"), filepath.Join(root, "cache")}
-	version := c.publish(t)
-	sums, err := os.ReadFile(filepath.Join(repo(t), "go.sum"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := &consumer{filepath.Join(root, "consumer"), filepath.Join(root, "proxy"), filepath.Join(root, "cache"), ""}
+	c.version = required(t)
+	c.publish(t, ".")
 	files := map[string]string{
-		"go.mod":  "module consumer.example/app\n\ngo 1.25.0\n",
-		"go.sum":  string(sums), // what this module was tested with
+		"go.mod":  consumerMod,
+		"go.sum":  readSums(t, "."), // what this module was tested with
 		"main.go": consumerMain,
 		"ecs.go":  consumerECS,
 	}
@@ -163,16 +162,140 @@ func newConsumer(t *testing.T) *consumer {
 		files["ecs.go"] = "package main\n\nfunc entities() int { return 0 }\n"
 	}
 	write(t, c.dir, files)
-	c.run(t, nil, "go", "get", module+"@"+version)
+	c.run(t, nil, "go", "get", module+"@"+c.version)
 	c.run(t, nil, "go", "get", ".") // names the modules of the packages that main imports
 	return c
 }
 
-// publish lays the working tree out as a proxy serves a version of it.
-func (c *consumer) publish(t *testing.T) string {
+const consumerMod = "module consumer.example/app\n\ngo 1.25.0\n"
+
+// apart are the folders of the other modules that are released, and what the consumer imports of each.
+var apart = []struct {
+	folder   string
+	packages []string
+}{
+	{"skill/mcp", []string{"skill/mcp", "skill/mcp/cmd/evertick-mcp"}},
+	{"causal/otel", []string{"causal/otel"}},
+	{"worldlog/jetstream", []string{"worldlog/jetstream"}},
+	{"replay/search/natswork", []string{"replay/search/natswork"}},
+}
+
+// TestConsumerModules gets the other modules by their names alone. Each brings the main module along in its version.
+func TestConsumerModules(t *testing.T) {
+	needGate(t)
+	root := t.TempDir()
+	c := &consumer{proxy: filepath.Join(root, "proxy"), cache: filepath.Join(root, "cache"), version: required(t)}
+	c.publish(t, ".")
+	for _, m := range apart {
+		c.publish(t, m.folder)
+	}
+	versions := []string{strings.Fields(runtime.Version())[0]}
+	if testing.Short() {
+		t.Log("with the Go of this test alone: -short")
+	} else {
+		versions = append(versions, goVersion(t, "."))
+		c.dir = root
+		if out, err := run(c.dir, c.env("mod", "0"), "go", "list", "-m", "-f", "{{.Version}}", "go@latest"); err == nil {
+			versions = append(versions, "go"+strings.TrimSpace(out))
+		} else {
+			t.Logf("not run: a consumer with the newest Go: no proxy lists its versions: %v", err)
+		}
+	}
+	for i, v := range versions {
+		t.Run(v, func(t *testing.T) {
+			c := *c
+			c.dir = filepath.Join(root, v)
+			toolchain := "GOTOOLCHAIN=" + v
+			if i == 0 {
+				toolchain = "GOTOOLCHAIN=local" // it may be a build that no proxy has
+			}
+			var get, build []string
+			sums := readSums(t, ".")
+			for _, m := range apart {
+				if needs := goVersion(t, m.folder); version.Compare(v, needs) < 0 {
+					t.Logf("%s needs %s", m.folder, needs)
+					continue
+				}
+				sums += readSums(t, m.folder)
+				get = append(get, module+"/"+m.folder)
+				for _, p := range m.packages {
+					build = append(build, module+"/"+p)
+				}
+			}
+			blank := "package main\n\nimport (\n"
+			for _, p := range build {
+				if !strings.Contains(p, "/cmd/") {
+					blank += fmt.Sprintf("\t_ %q\n", p)
+				}
+			}
+			write(t, c.dir, map[string]string{
+				"go.mod": consumerMod, "go.sum": sums, "main.go": consumerMain, "ecs.go": consumerECS, "apart.go": blank + ")\n",
+				"tools.go": "//go:build tools\n\npackage main\n\nimport _ \"" + module + "/skill/mcp/cmd/evertick-mcp\"\n", // for vendor
+			})
+			env := func(mod string) []string { return append(c.env(mod, "0"), toolchain) }
+			if out, err := run(c.dir, env("mod"), "go", "version"); i > 0 && err != nil {
+				t.Skipf("not run: a consumer with %s: it cannot be downloaded: %v", v, err)
+			} else if err != nil || !strings.Contains(out, v+" ") {
+				t.Fatalf("%s, %v; want %s", out, err, v)
+			}
+			c.run(t, env("mod"), "go", append([]string{"get"}, get...)...)
+			mod, err := os.ReadFile(filepath.Join(c.dir, "go.mod"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range append(get, module) {
+				if !strings.Contains(string(mod), name+" "+c.version) {
+					t.Errorf("go.mod does not require %s %s:\n%s", name, c.version, mod)
+				}
+			}
+			c.run(t, env("readonly"), "go", append([]string{"build", "-o", t.TempDir(), "."}, build...)...)
+			c.run(t, env("mod"), "go", "mod", "vendor")
+			c.run(t, env("vendor"), "go", append([]string{"build", "-o", t.TempDir(), "."}, build...)...)
+			t.Log("gets, builds, vendors and builds again", get)
+		})
+	}
+}
+
+// required returns the version of the main module that the others require.
+func required(t *testing.T) string {
+	t.Helper()
+	m := regexp.MustCompile(module + ` (v\S+)`).FindStringSubmatch(readText(t, apart[0].folder+"/go.mod"))
+	if m == nil {
+		t.Fatalf("%s/go.mod does not require %s", apart[0].folder, module)
+	}
+	return m[1]
+}
+
+// goVersion returns the Go that the module of a folder needs, such as go1.25.0.
+func goVersion(t *testing.T, folder string) string {
+	t.Helper()
+	m := regexp.MustCompile(`(?m)^go (\S+)$`).FindStringSubmatch(readText(t, folder+"/go.mod"))
+	if m == nil {
+		t.Fatalf("%s/go.mod says no version of Go", folder)
+	}
+	return "go" + m[1]
+}
+
+func readSums(t *testing.T, folder string) string {
+	t.Helper()
+	return readText(t, folder+"/go.sum")
+}
+
+func readText(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(repo(t), filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// publish lays the module in a folder of the working tree out as a proxy serves the version of it.
+func (c *consumer) publish(t *testing.T, folder string) {
 	content := map[string][]byte{}
 	var names []string
-	dir := repo(t)
+	dir := filepath.Join(repo(t), filepath.FromSlash(folder))
+	path := strings.TrimSuffix(module+"/"+folder, "/.")
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -196,17 +319,10 @@ func (c *consumer) publish(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := sha256.New()
-	for _, n := range names {
-		fmt.Fprintf(sum, "%s %d\n", n, len(content[n]))
-		sum.Write(content[n])
-	}
-	version := fmt.Sprintf("v0.0.0-20060102150405-%.6x", sum.Sum(nil))
-
 	var archive bytes.Buffer
 	z := zip.NewWriter(&archive)
 	for _, n := range names {
-		w, err := z.Create(module + "@" + version + "/" + n)
+		w, err := z.Create(path + "@" + c.version + "/" + n)
 		if err == nil {
 			_, err = io.Copy(w, bytes.NewReader(content[n]))
 		}
@@ -217,13 +333,12 @@ func (c *consumer) publish(t *testing.T) string {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(c.proxy, module, "@v"), map[string]string{
-		"list":            version + "\n",
-		version + ".info": fmt.Sprintf(`{"Version":%q,"Time":"2006-01-02T15:04:05Z"}`, version),
-		version + ".mod":  string(content["go.mod"]),
-		version + ".zip":  archive.String(),
+	write(t, filepath.Join(c.proxy, path, "@v"), map[string]string{
+		"list":              c.version + "\n",
+		c.version + ".info": fmt.Sprintf(`{"Version":%q,"Time":"2006-01-02T15:04:05Z"}`, c.version),
+		c.version + ".mod":  string(content["go.mod"]),
+		c.version + ".zip":  archive.String(),
 	})
-	return version
 }
 
 func (c *consumer) env(mod, cgo string) []string {
