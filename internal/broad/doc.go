@@ -2,5 +2,5 @@
 // step, and [Grid] the boxes that overlap one.
 //
 // Boxes have two axes, by which they are sorted, and an interval along a third one, which is tested for each pair. An engine
-// of two dimensions may leave the intervals out. One of three gives the axis along which the boxes overlap most as the third.
+// of two dimensions may leave the intervals out. For one of three, [ThirdAxis] chooses which axis is the third.
 package broad

@@ -15,6 +15,7 @@ import (
 // goDivisions says of each division of this package and of package broad, other than one by a number in the source, why finite operands
 // give a finite result, or where one that is not finite goes. Keys are the file and the quotient.
 var goDivisions = map[string]string{
+	"broad/axes.go: mean / float64(max(n, 1))":         "float64; the divisor is at least 1",
 	"broad/filter.go: (n - 1) / b.partSize(n)":         integers,
 	"broad/grid.go: p * count / passes":                integers,
 	"broad/grid.go: (p + 1) * count / passes":          integers,
