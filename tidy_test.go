@@ -112,7 +112,9 @@ var floors = map[string][]string{
 	"internal/inspector": {".", "ecs", "physics", "loop", "worldlog", "replay", "replica", "agent", "causal", "internal"},
 	"internal/proof":     {".", "native", "ecs", "spatial", "physics", "loop", "internal"},
 	"csrc":               {},
+	"csrc/face":          {"csrc"},
 	"csrc/rigid":         {"csrc"},
+	"csrc/rigid/face":    {"csrc"},
 	"native":             {"csrc", "native", "internal"},
 	"ecs":                {"native", "ecs", "internal"},
 	"spatial":            {"native", "spatial", "internal"},
@@ -177,7 +179,7 @@ func TestImportDirection(t *testing.T) {
 }
 
 // light packages can be linked alone: none brings in what serves clients, or another module than these.
-var light = []string{"csrc", "csrc/rigid", "native", "internal/graph", "internal/broad", "internal/rigid", "ecs", "spatial", "physics", "loop", "."}
+var light = []string{"csrc", "csrc/face", "csrc/rigid", "csrc/rigid/face", "native", "internal/graph", "internal/broad", "internal/rigid", "ecs", "spatial", "physics", "loop", "."}
 var lightModules = []string{"github.com/klauspost/cpuid/", "github.com/zeebo/xxh3", "golang.org/x/sys/"}
 
 func TestDependencies(t *testing.T) {
@@ -207,34 +209,49 @@ func TestKernelsOfPhysicsStayApart(t *testing.T) {
 	}
 }
 
-// go mod vendor and the build cache see only the files of a package's own
-// folder, so that a C file includes no other, but for the headers that csrc embeds
-// and csrc/rigid, which imports it, includes; and compilers disagree about anything but ASCII.
+// The build cache sees only the files of a package's own folder, and go mod vendor copies only folders of packages. So C
+// code includes no file of another folder, but for headers that the package there embeds, together with those that they
+// include; and the package that includes them imports that one. Compilers disagree about anything but ASCII.
 func TestCSources(t *testing.T) {
-	embedded, err := os.ReadFile("csrc/csrc.go")
-	if err != nil {
-		t.Fatal(err)
+	include := regexp.MustCompile(`#include "([^"]*)"`)
+	embedded := func(header string) bool {
+		files, _ := filepath.Glob(filepath.Join(filepath.Dir(header), "*.go"))
+		return slices.ContainsFunc(files, func(name string) bool {
+			return strings.Contains(readText(t, name), "//go:embed "+filepath.Base(header)+"\n")
+		})
 	}
-	include := regexp.MustCompile(`#include "([^"]*/[^"]*)"`)
+	imports := func(dir, other string) bool {
+		files, _ := filepath.Glob(filepath.Join(dir, "*.go"))
+		return slices.ContainsFunc(files, func(name string) bool {
+			return strings.Contains(readText(t, name), `"`+module+"/"+filepath.ToSlash(other)+`"`)
+		})
+	}
+	var check func(dir, path string, seen map[string]bool)
+	check = func(dir, path string, seen map[string]bool) { // what path includes, for the package in dir
+		for _, m := range include.FindAllStringSubmatch(readText(t, path), -1) {
+			header := filepath.Join(filepath.Dir(path), m[1])
+			if seen[header] {
+				continue
+			}
+			seen[header] = true
+			if other := filepath.Dir(header); other != dir && !embedded(header) {
+				t.Errorf("%s includes %s, which the package in %s does not embed", path, m[1], other)
+			} else if other != dir && !imports(dir, other) {
+				t.Errorf("%s includes %s, but %s does not import the package in %s", path, m[1], dir, other)
+			}
+			check(dir, header, seen)
+		}
+	}
 	sources := 0
-	err = filepath.WalkDir("csrc", func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
+	err := filepath.WalkDir("csrc", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
 			return err
-		case strings.HasSuffix(path, ".c"), strings.HasSuffix(path, ".h"):
+		}
+		check(filepath.Dir(path), path, map[string]bool{})
+		if strings.HasSuffix(path, ".c") || strings.HasSuffix(path, ".h") {
 			sources++
-			text, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			for _, m := range include.FindAllSubmatch(text, -1) {
-				header := filepath.Join(filepath.Dir(path), string(m[1]))
-				if filepath.Dir(header) != "csrc" || !bytes.Contains(embedded, []byte("//go:embed "+filepath.Base(header)+"\n")) {
-					t.Errorf("%s includes %s, which csrc does not embed", path, m[1])
-				}
-			}
-			for n, line := range bytes.Split(text, []byte("\n")) {
-				if i := bytes.IndexFunc(line, func(r rune) bool { return r != '\t' && (r < ' ' || r > '~') }); i >= 0 {
+			for n, line := range strings.Split(readText(t, path), "\n") {
+				if i := strings.IndexFunc(line, func(r rune) bool { return r != '\t' && (r < ' ' || r > '~') }); i >= 0 {
 					t.Errorf("%s:%d: byte %#x at column %d", path, n+1, line[i], i+1)
 				}
 			}
@@ -253,7 +270,7 @@ func TestParametersOfKernels(t *testing.T) {
 	var headers, faces []string
 	for _, dir := range []string{"csrc", "csrc/rigid"} {
 		h, _ := filepath.Glob(dir + "/*.h")
-		g, _ := filepath.Glob(dir + "/*.go")
+		g, _ := filepath.Glob(dir + "/face/*.go")
 		if len(h) == 0 || len(g) == 0 {
 			t.Fatalf("%s: %d headers, %d Go files", dir, len(h), len(g))
 		}

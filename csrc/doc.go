@@ -1,13 +1,19 @@
-// Package csrc is the C side of evertick behind a thin Go face: one Go function
-// per kernel, nothing else. It checks nothing; package native checks the
-// arguments, chooses the level and holds the pure-Go kernels that say the same
-// bits. Users call native, or the packages above it.
+// Package csrc is not for import: it holds the C code of evertick, whose kernels package csrc/face gives to Go, one
+// function per kernel, and nothing else. Those check nothing; package native checks the arguments, chooses the level
+// and holds the pure-Go kernels that say the same bits. Users call native, or the packages above it.
 //
-// The C files stand beside the Go files because the build cache hashes, and go mod
-// vendor copies, only the files of a package's own folder. Package csrc/rigid has the
-// kernels of package internal/rigid; csrc.go says how it shares headers with this one.
-// Instruction sets are chosen per function, by attribute: a -march flag would reach
+// The C files stand in a folder with a Go file because the build cache hashes, and go mod vendor copies, only the files
+// of packages' own folders. Package csrc/rigid has the kernels of package internal/rigid; csrc.go says how it and the
+// faces share headers with this one. Instruction sets are chosen per function, by attribute: a -march flag would reach
 // the wrapper that cgo generates and break older CPUs before any choice is made.
+//
+// # Two packages for one face
+//
+// Debug information takes gcc as long as the code itself. Only -g0 turns all of it off, but cgo reads there what type a
+// C function has. So the packages with the C code use no C type from Go and have -g0, and the faces, which have no C
+// code, do not. The C functions that a face calls are undefined in its own package: cgo tries to link that alone, only to
+// learn what an internal link would need, and permits the failure. The program has both packages, as the face imports
+// the other. With -asan the C code keeps its line numbers, which reports print.
 //
 // # The ladder
 //

@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/evertick/evertick/csrc"
+	"github.com/evertick/evertick/csrc/face"
 	"github.com/evertick/evertick/native"
 )
 
@@ -16,8 +16,8 @@ import (
 func flushing(f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	csrc.FlushDenormals(true)
-	defer csrc.FlushDenormals(false)
+	face.FlushDenormals(true)
+	defer face.FlushDenormals(false)
 	f()
 }
 

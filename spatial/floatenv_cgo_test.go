@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/evertick/evertick/csrc"
+	"github.com/evertick/evertick/csrc/face"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/native/paritytest"
 	"github.com/evertick/evertick/spatial"
@@ -41,8 +41,8 @@ func TestRadiusRefusesAnAlteredFloatEnv(t *testing.T) {
 func flushedRadius(ix *spatial.Index, q *spatial.Queries, out *spatial.Result) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	csrc.FlushDenormals(true)
-	defer csrc.FlushDenormals(false)
+	face.FlushDenormals(true)
+	defer face.FlushDenormals(false)
 	return ix.Radius(q, out)
 }
 
@@ -75,8 +75,8 @@ func TestNearestRefusesAnAlteredFloatEnv(t *testing.T) {
 func flushed(both func() (rows, nearest error)) (rows, nearest error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	csrc.FlushDenormals(true)
-	defer csrc.FlushDenormals(false)
+	face.FlushDenormals(true)
+	defer face.FlushDenormals(false)
 	return both()
 }
 
@@ -128,8 +128,8 @@ func TestRadiusOnceRefusesAnAlteredFloatEnv(t *testing.T) {
 func flushedRadiusOnce(ix *spatial.Index, s *paritytest.Scene, out *spatial.Result) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	csrc.FlushDenormals(true)
-	defer csrc.FlushDenormals(false)
+	face.FlushDenormals(true)
+	defer face.FlushDenormals(false)
 	x, y, z := s.Columns()
 	return ix.RadiusOnce(spatial.Columns{X: x, Y: y, Z: z, Slots: s.Slots}, queriesOf(s), out)
 }

@@ -4,17 +4,27 @@ package rigid
 
 /*
 #cgo CFLAGS: -std=c11 -O3 -fno-fast-math -fvisibility=hidden -Wall -Wextra -Wno-unknown-pragmas
+#cgo !asan CFLAGS: -g0
 #cgo !amd64,!arm64 LDFLAGS: -lm
-#include "rigid.h"
 */
 import "C"
 
 import (
-	"unsafe"
+	_ "embed"
 
 	_ "github.com/evertick/evertick/csrc" // for the headers that the C files here share with it
 )
 
-func f32(s []float32) *C.float   { return (*C.float)(unsafe.SliceData(s)) }
-func u32(s []uint32) *C.uint32_t { return (*C.uint32_t)(unsafe.SliceData(s)) }
-func u64(s []uint64) *C.uint64_t { return (*C.uint64_t)(unsafe.SliceData(s)) }
+// The headers that csrc/rigid/face includes, as csrc does it.
+var (
+	//go:embed broad.h
+	broadHeader string
+	//go:embed entities.h
+	entitiesHeader string
+	//go:embed query.h
+	queryHeader string
+	//go:embed rigid.h
+	rigidHeader string
+	//go:embed system.h
+	systemHeader string
+)

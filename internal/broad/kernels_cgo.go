@@ -5,16 +5,16 @@ package broad
 import (
 	"unsafe"
 
-	"github.com/evertick/evertick/csrc"
-	crigid "github.com/evertick/evertick/csrc/rigid"
+	"github.com/evertick/evertick/csrc/face"
+	crigid "github.com/evertick/evertick/csrc/rigid/face"
 	"github.com/evertick/evertick/native"
 )
 
 // The C side mirrors these types and constants. It numbers levels in the order of native.Level, from native.C on.
 var (
-	_ [csrc.AVX2]byte   = [native.AVX2 - native.C]byte{}
-	_ [csrc.AVX512]byte = [native.AVX512 - native.C]byte{}
-	_ [csrc.NEON]byte   = [native.NEON - native.C]byte{}
+	_ [face.AVX2]byte   = [native.AVX2 - native.C]byte{}
+	_ [face.AVX512]byte = [native.AVX512 - native.C]byte{}
+	_ [face.NEON]byte   = [native.NEON - native.C]byte{}
 
 	_ [crigid.LayerSize]byte      = [unsafe.Sizeof(layer{})]byte{}
 	_ [crigid.SummarySize]byte    = [unsafe.Sizeof(summary{})]byte{}
@@ -30,7 +30,7 @@ var (
 // cKernels are the kernels of the levels from native.C on. Some of them are not faster with 16 lanes: boxes have few
 // neighbours, and wide unaligned loads cross more cache lines.
 var cKernels = [...]kernels{
-	newKernels(0, 0), newKernels(csrc.AVX2, csrc.AVX2), newKernels(csrc.AVX512, csrc.AVX2), newKernels(csrc.NEON, csrc.NEON),
+	newKernels(0, 0), newKernels(face.AVX2, face.AVX2), newKernels(face.AVX512, face.AVX2), newKernels(face.NEON, face.NEON),
 }
 
 func base[T any](s []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(s)) }

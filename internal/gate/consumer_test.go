@@ -139,6 +139,7 @@ func TestConsumer(t *testing.T) {
 			edit(t, filepath.Join(vendored, file), new, old)
 		}
 		edited("base.h", "#include <stddef.h>", "#error edited header", "edited header")
+		edited("stream.h", "#include \"evertick.h\"", "#include \"evertick.h\"\n#ifndef LEVEL\n#error edited for the face\n#endif", "edited for the face")
 		edited("lanes.h", "#define V(name)", "#ifdef EVERTICK_RIGID_H\n#error edited for rigid\n#endif\n#define V(name)", "edited for rigid")
 	})
 }

@@ -16,10 +16,11 @@ const module = "github.com/evertick/evertick"
 // they import from this module belongs to the core as well.
 var seeds = []string{"", "native", "internal/broad", "internal/rigid", "ecs", "spatial", "physics", "loop", "train", "train/worlds", "internal/fault"}
 
-// notCore: csrc and csrc/rigid have no Go arithmetic and are read as machine code; box2d is
+// notCore: the packages of csrc have no Go arithmetic and are read as machine code; box2d is
 // float64 of another module and makes no promise; worldlog writes down what has
 // happened, and waits for the disk.
-var notCore = map[string]bool{module + "/csrc": true, module + "/csrc/rigid": true, module + "/physics/box2d": true, module + "/worldlog": true}
+var notCore = map[string]bool{module + "/csrc": true, module + "/csrc/face": true, module + "/csrc/rigid": true, module + "/csrc/rigid/face": true,
+	module + "/physics/box2d": true, module + "/worldlog": true}
 
 // needGate skips a test that is too slow for every go test.
 func needGate(t *testing.T) {

@@ -60,12 +60,12 @@ package main
 import (
 	"runtime"
 
-	"github.com/evertick/evertick/csrc"
+	"github.com/evertick/evertick/csrc/face"
 )
 
 func init() {
 	runtime.LockOSThread()
-	csrc.FlushDenormals(true)
+	face.FlushDenormals(true)
 }
 `},
 	}, "gcc, level go", "60", []string{"tick 0: ", "denormals"}},
@@ -77,7 +77,7 @@ package proof
 import (
 	"runtime"
 
-	"github.com/evertick/evertick/csrc"
+	"github.com/evertick/evertick/csrc/face"
 )
 
 func init() {
@@ -85,7 +85,7 @@ func init() {
 		if on {
 			runtime.LockOSThread()
 		}
-		csrc.FlushDenormals(on)
+		face.FlushDenormals(on)
 		if !on {
 			runtime.UnlockOSThread()
 		}

@@ -5,8 +5,8 @@ package rigid
 import (
 	"unsafe"
 
-	"github.com/evertick/evertick/csrc"
-	crigid "github.com/evertick/evertick/csrc/rigid"
+	"github.com/evertick/evertick/csrc/face"
+	crigid "github.com/evertick/evertick/csrc/rigid/face"
 	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/native"
 )
@@ -14,9 +14,9 @@ import (
 // The C side mirrors these types and constants. It numbers levels in the order of native.Level,
 // from native.C on.
 var (
-	_ [csrc.AVX2]byte   = [native.AVX2 - native.C]byte{}
-	_ [csrc.AVX512]byte = [native.AVX512 - native.C]byte{}
-	_ [csrc.NEON]byte   = [native.NEON - native.C]byte{}
+	_ [face.AVX2]byte   = [native.AVX2 - native.C]byte{}
+	_ [face.AVX512]byte = [native.AVX512 - native.C]byte{}
+	_ [face.NEON]byte   = [native.NEON - native.C]byte{}
 
 	_ [crigid.ShapeSize]byte        = [unsafe.Sizeof(Shape{})]byte{}
 	_ [crigid.ManifoldSize]byte     = [unsafe.Sizeof(Manifold{})]byte{}
@@ -46,7 +46,7 @@ var (
 // cKernels are the kernels of the levels from native.C on. Some of them are not faster with 16 lanes: shapes have few
 // vertices, boxes have few neighbours, and wide unaligned loads cross more cache lines.
 var cKernels = [...]kernels{
-	newKernels(0, 0), newKernels(csrc.AVX2, csrc.AVX2), newKernels(csrc.AVX512, csrc.AVX2), newKernels(csrc.NEON, csrc.NEON),
+	newKernels(0, 0), newKernels(face.AVX2, face.AVX2), newKernels(face.AVX512, face.AVX2), newKernels(face.NEON, face.NEON),
 }
 
 // newKernels returns the kernels of a level of C. narrow is the level for kernels that do not gain from wide vectors.

@@ -2,10 +2,10 @@
 
 package paritytest
 
-import "github.com/evertick/evertick/csrc"
+import "github.com/evertick/evertick/csrc/face"
 
 // FlushDenormals turns flushing of denormals to zero on or off in the calling thread. It reports false where it cannot.
 func FlushDenormals(on bool) bool {
-	csrc.FlushDenormals(on)
+	face.FlushDenormals(on)
 	return true
 }

@@ -1,6 +1,6 @@
 //go:build cgo && !386 && !arm && !mips && !mipsle
 
-package rigid
+package face
 
 /*
 #cgo noescape et_recycle
@@ -47,7 +47,7 @@ package rigid
 #cgo nocallback et_write_entities
 #cgo noescape et_first_changed
 #cgo nocallback et_first_changed
-#include "entities.h"
+#include "../entities.h"
 */
 import "C"
 

@@ -1,13 +1,13 @@
 //go:build cgo && !386 && !arm && !mips && !mipsle
 
-package csrc
+package face
 
 /*
 #cgo noescape et_stream
 #cgo nocallback et_stream
 #cgo noescape et_sweep
 #cgo nocallback et_sweep
-#include "stream.h"
+#include "../stream.h"
 */
 import "C"
 

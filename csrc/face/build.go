@@ -1,6 +1,6 @@
 //go:build cgo && !386 && !arm && !mips && !mipsle
 
-package csrc
+package face
 
 /*
 #cgo noescape et_measure
@@ -15,7 +15,7 @@ package csrc
 #cgo nocallback et_scatter
 #cgo noescape et_transpose
 #cgo nocallback et_transpose
-#include "build.h"
+#include "../build.h"
 */
 import "C"
 

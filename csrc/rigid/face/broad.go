@@ -1,6 +1,6 @@
 //go:build cgo && !386 && !arm && !mips && !mipsle
 
-package rigid
+package face
 
 /*
 #cgo noescape et_measure_boxes
@@ -33,7 +33,7 @@ package rigid
 #cgo nocallback et_count_pairs
 #cgo noescape et_partition
 #cgo nocallback et_partition
-#include "broad.h"
+#include "../broad.h"
 */
 import "C"
 

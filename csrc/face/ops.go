@@ -1,6 +1,6 @@
 //go:build cgo && !386 && !arm && !mips && !mipsle
 
-package csrc
+package face
 
 /*
 #cgo noescape et_sum
@@ -13,7 +13,7 @@ package csrc
 #cgo nocallback et_nan32
 #cgo noescape et_nan64
 #cgo nocallback et_nan64
-#include "ops.h"
+#include "../ops.h"
 */
 import "C"
 

@@ -1,6 +1,6 @@
 //go:build cgo && !386 && !arm && !mips && !mipsle
 
-package csrc
+package face
 
 /*
 #cgo noescape et_radius
@@ -33,7 +33,7 @@ package csrc
 #cgo nocallback et_fill_records
 #cgo noescape et_spread_records
 #cgo nocallback et_spread_records
-#include "queries.h"
+#include "../queries.h"
 */
 import "C"
 

@@ -1,6 +1,6 @@
 //go:build cgo && !386 && !arm && !mips && !mipsle
 
-package rigid
+package face
 
 /*
 #cgo noescape et_shape_bounds
@@ -11,7 +11,7 @@ package rigid
 #cgo nocallback et_cast_rays_closest
 #cgo noescape et_cast_rays_all
 #cgo nocallback et_cast_rays_all
-#include "query.h"
+#include "../query.h"
 */
 import "C"
 

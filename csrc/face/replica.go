@@ -1,6 +1,6 @@
 //go:build cgo && !386 && !arm && !mips && !mipsle
 
-package csrc
+package face
 
 /*
 #cgo noescape et_quantise
@@ -17,7 +17,7 @@ package csrc
 #cgo nocallback et_merge
 #cgo noescape et_gather_records
 #cgo nocallback et_gather_records
-#include "replica.h"
+#include "../replica.h"
 */
 import "C"
 
