@@ -71,7 +71,7 @@ wasm: ## tests in WebAssembly: js in node, golden hashes also as wasip1 in wazer
 
 determinism: ## one scene in every build, level and machine available: the same hash every tick
 	bash .ci/determinism.sh $(ARGS)
-	EVERTICK_GATE=1 go test -count=1 -v -run 'OtherBuilds$(if $(SHORT),.*/cgo)' ./bench
+	EVERTICK_GATE=1 go test -count=1 -v -run 'OtherBuilds$(if $(SHORT),.*/cgo)' ./bench/internal/command
 
 python: ## the C library of training worlds: a C program, and the Python package
 	bash .ci/python.sh

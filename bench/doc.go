@@ -30,11 +30,12 @@
 //
 // # Looking into a scene
 //
-//	go run ./bench -scene swarm -n 100000 -view
+//	go run ./bench/serve -scene swarm -n 100000 -view
 //
 // runs a simulation or a scene of bodies alone at 60 Hz, and prints the address of a page that shows
 // its world, columns and times, and that can pause and step it. It measures nothing else, and ends
-// with Ctrl-C. -addr chooses the address. See package inspect.
+// with Ctrl-C. -addr chooses the address. See package inspect. Command bench/serve is this one with pages, and takes all
+// of its arguments: it links net/http, which takes longer to build than the profiler.
 //
 // # Other engines
 //
@@ -133,7 +134,7 @@
 //	go run ./bench replay diff DIR NEWDIR
 //	go run ./bench replay export -format trace -out run.json DIR
 //	go run ./bench replay rollback -frames 8
-//	go run ./bench replay view DIR
+//	go run ./bench/serve replay view DIR
 //
 // record reports what a command costs in the log, in bytes and in time of the tick. seek reports
 // how long a recovery takes from the nearest snapshot, and from tick 0. rollback reports what a

@@ -1,0 +1,305 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/evertick/evertick/bench/profile"
+	"github.com/evertick/evertick/internal/scenes"
+	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/physics"
+	"github.com/evertick/evertick/physics/box2d"
+)
+
+// Engines that ours is compared with.
+const (
+	engineBox2D    = "box2d"    // of -compare
+	engineDiscrete = "discrete" // of -continuous: ours without continuous collision
+)
+
+func init() {
+	for _, d := range scenes.Bodies() {
+		s := scene{
+			name: d.Name, family: bodiesAlone, help: fmt.Sprintf("%s (n %d)", d.Help, d.N),
+			flags: append([]string{"n", "sleep", "continuous", "compare"}, profileFlags...), check: (*options).checkBodies, run: (*options).runBodies,
+			sim: (*options).newSimOfBodies,
+		}
+		if d.Scale != "" {
+			s.size = &sizeRange{unit: d.Scale, first: 8, most: d.MaxN(), open: func(o *options, n int, level native.Level) (stepper, error) {
+				return stepperOf(scenes.New(o.scene, n, o.seed, physics.Config{Level: level, Workers: o.workers}))
+			}}
+		}
+		register(s)
+	}
+}
+
+func stepperOf(s *scenes.Scene, err error) (stepper, error) {
+	if err != nil {
+		return stepper{}, err
+	}
+	return stepper{step: s.Step, hash: s.World.Hash}, nil
+}
+
+// checkSize fills in -n of a scene of bodies.
+func (o *options) checkSize(d scenes.Definition, usual int) (err error) {
+	if o.n, err = single("n", o.ns, usual); err == nil && (o.n < 1 || o.n > d.MaxN()) {
+		err = fmt.Errorf("%w: -n %d: 1 to %d", errUsage, o.n, d.MaxN())
+	}
+	return err
+}
+
+// checkBodies fills in the flags that were not given. With the default sizes and ticks the other
+// engine takes a minute or two.
+func (o *options) checkBodies(given map[string]bool) error {
+	d, _ := scenes.Find(o.scene)
+	if err := o.checkSize(d, d.N); err != nil {
+		return err
+	}
+	ticks, warmup := d.Ticks, d.Warmup
+	switch {
+	case ticks > 0:
+	case o.n > 4096:
+		ticks, warmup = 160, 40
+	default:
+		ticks, warmup = 600, 120
+	}
+	if err := o.checkSteps(given, ticks, warmup); err != nil {
+		return err
+	}
+	if o.continuous && o.compare == "" {
+		o.compare = engineDiscrete
+	}
+	o.sleep, o.continuous = o.sleep || d.Sleeps, o.continuous || d.Continuous
+	return nil
+}
+
+func (o *options) runBodies(level native.Level, stdout, stderr io.Writer) error {
+	d, _ := scenes.Find(o.scene)
+	few := min(o.n, 24)
+	if d.Scale == "bodies" || d.Scale == "boxes" {
+		few = min(o.n, 256)
+	}
+	var columns []scenes.Column
+	open := func(n int) opener {
+		return func(level native.Level) (stepper, error) {
+			return stepperOf(scenes.NewAs(o.scene, n, o.seed, o.bodyConfig(level)))
+		}
+	}
+	err := o.profile(subject{
+		small: open(few), full: open(o.n),
+		measure: func(p *progress) (*profile.Run, int64, *comparison, error) {
+			start := time.Now()
+			ours, err := o.newContender(o.bodyConfig(level))
+			if err != nil {
+				return nil, 0, nil, err
+			}
+			buildNs := int64(time.Since(start))
+			run, c, err := o.profileBodies(ours, level, p)
+			columns = ours.scene.Columns()
+			return run, buildNs, c, err
+		},
+	}, stdout, stderr)
+	if o.json {
+		return err
+	}
+	for _, c := range columns {
+		fmt.Fprintf(stdout, "column   %v\n", c)
+	}
+	return err
+}
+
+// profileBodies measures the steps of a contender, by turns with those of its opponent.
+func (o *options) profileBodies(ours *contender, level native.Level, progress *progress) (run *profile.Run, c *comparison, err error) {
+	if err := ours.record(o); err != nil {
+		return nil, nil, err
+	}
+	theirs, err := o.opponent(level)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := o.takeTurns(ours, theirs, progress); err != nil {
+		return nil, nil, err
+	}
+	if theirs != nil {
+		c = o.compared(ours.steps, theirs.steps)
+	}
+	return ours.run(o, level), c, nil
+}
+
+func (o *options) bodyConfig(level native.Level) physics.Config {
+	return physics.Config{Level: level, Workers: o.workers, DisableSleep: !o.sleep, DisableContinuous: !o.continuous}
+}
+
+// opponent returns the contender that takes turns with ours, or nil.
+func (o *options) opponent(level native.Level) (*contender, error) {
+	switch o.compare {
+	case engineDiscrete:
+		c := o.bodyConfig(level)
+		c.DisableContinuous = true
+		return o.newContender(c)
+	case engineBox2D:
+		engine := box2d.NewEngine(box2d.Options{NoContinuous: o.scene == "tumbler" && !o.continuous})
+		return o.newContender(physics.Config{Engine: engine, DisableSleep: !o.sleep})
+	}
+	return nil, nil
+}
+
+// contender is an engine with a scene of its own.
+type contender struct {
+	scene   *scenes.Scene
+	steps   []int64 // ns, of the measured steps
+	stages  []string
+	stageNs [][]int64 // by stage, then step
+	memory  memory    // that the measured steps allocated
+
+	recorder *profile.Recorder // nil: of the other engine
+	now      func() time.Duration
+	stageEnd time.Time // of the stage before, by the wall clock
+	current  []int64   // ns of the step in progress, by stage
+}
+
+func (o *options) newContender(c physics.Config) (*contender, error) {
+	s, err := scenes.NewAs(o.scene, o.n, o.seed, c)
+	return &contender{scene: s, steps: make([]int64, 0, o.ticks)}, err
+}
+
+// record creates the recorder of the steps. The contender times the stages itself, because the
+// solver names a stage only when it ends.
+func (c *contender) record(o *options) (err error) {
+	counters := []profile.Counter{{Name: "contacts", Read: func() int64 { return int64(c.scene.World.ContactCount()) }}}
+	if c.scene.Standing() > 0 {
+		counters = append(counters, profile.Counter{Name: "standing", Read: func() int64 { return int64(c.scene.Standing()) }})
+	}
+	c.recorder, err = profile.New(profile.Config{
+		Name: o.scene, Command: o.command, Steps: o.ticks - o.warmup, Warmup: o.warmup, BudgetNs: o.budgetNs(), Hardware: o.hardware,
+		Counters: counters,
+	}, nil)
+	return err
+}
+
+func (c *contender) run(o *options, level native.Level) *profile.Run {
+	run := c.recorder.Run()
+	run.Steps.Phases, run.Steps.PhaseNs = c.stages, c.stageNs
+	if h := run.Hardware; h != nil { // a stage is known only after its end
+		h.Phases = slices.Repeat([]profile.Count{{Instructions: -1, Cycles: -1, CacheMisses: -1, BranchMisses: -1}}, len(c.stages))
+	}
+	run.Level, run.Workers, run.Seed = level.String(), o.workers, o.seed
+	run.Hash = fmt.Sprintf("%016x", c.scene.World.Hash())
+	run.Allocs, run.Bytes = float64(c.memory.allocs)/float64(len(c.steps)), float64(c.memory.bytes)/float64(len(c.steps))
+	add := func(name string, value any) {
+		run.Params = append(run.Params, profile.Param{Name: name, Value: fmt.Sprint(value)})
+	}
+	add("ticks", o.ticks)
+	add("n", o.n)
+	add("bodies", len(c.scene.Bodies))
+	add("shapes", c.scene.World.ShapeCount())
+	if c.scene.Joints > 0 {
+		add("joints", c.scene.Joints)
+	}
+	if o.sleep {
+		add("sleep", "on")
+	}
+	if o.continuous {
+		add("continuous", "on")
+	}
+	return run
+}
+
+// chooseClock returns the clock of the steps and its name. The steps of one thread are measured by
+// its CPU time where the system reports it: on a machine that others use as well, the wall clock
+// would measure which engine is interrupted more often.
+func (o *options) chooseClock() (name string, now func() time.Duration) {
+	if _, ok := threadTime(); ok && o.workers == 1 {
+		return "thread CPU time", func() time.Duration { t, _ := threadTime(); return t }
+	}
+	start := time.Now()
+	return "wall clock", func() time.Duration { return time.Since(start) }
+}
+
+// takeTurns runs both engines by turns. It collects their garbage between turns, so that it counts
+// for neither engine.
+func (o *options) takeTurns(ours, theirs *contender, progress *progress) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	contenders := []*contender{ours}
+	if theirs != nil {
+		defer debug.SetGCPercent(debug.SetGCPercent(-1))
+		contenders = append(contenders, theirs)
+	}
+	ours.scene.World.Trace(ours.stage)
+	runtime.GC()
+	collected := allocated()
+	for tick := 0; tick < o.ticks; tick += turn {
+		progress.show("tick %d of %d", tick, o.ticks)
+		for _, c := range contenders {
+			if c.now == nil {
+				_, c.now = o.chooseClock()
+			}
+			if err := c.advance(tick, min(tick+turn, o.ticks), o.warmup); err != nil {
+				return err
+			}
+		}
+		if theirs != nil {
+			collected.collectIfMuch()
+		}
+	}
+	return nil
+}
+
+// advance runs the ticks [from, to) and keeps the times of those after the warm-up.
+func (c *contender) advance(from, to, warmup int) error {
+	before := allocated() // allocated stops the world: do not call it between steps
+	for tick := from; tick < to; tick++ {
+		if tick == warmup {
+			before = allocated()
+		}
+		if err := c.scene.Push(); err != nil {
+			return err
+		}
+		if c.recorder != nil {
+			c.recorder.Begin(-1)
+		}
+		clear(c.current)
+		c.stageEnd = time.Now()
+		start := c.now()
+		if err := c.scene.World.Step(scenes.Dt); err != nil {
+			return fmt.Errorf("after tick %d: %w", tick, err)
+		}
+		ns := int64(c.now() - start)
+		if c.recorder != nil {
+			c.recorder.End()
+		}
+		if tick >= warmup {
+			c.keep(ns)
+		}
+	}
+	if to > warmup {
+		c.memory.add(allocated().since(before))
+	}
+	return nil
+}
+
+// stage is called at the end of each stage of a step. Not every step has all of them.
+func (c *contender) stage(name string) {
+	now := time.Now()
+	i := slices.Index(c.stages, name)
+	if i < 0 {
+		i = len(c.stages)
+		c.stages = append(c.stages, name)
+		c.stageNs = append(c.stageNs, make([]int64, len(c.steps), cap(c.steps)))
+		c.current = append(c.current, 0)
+	}
+	c.current[i] += int64(now.Sub(c.stageEnd))
+	c.stageEnd = now
+}
+
+func (c *contender) keep(ns int64) {
+	c.steps = append(c.steps, ns)
+	for i, stage := range c.current {
+		c.stageNs[i] = append(c.stageNs[i], stage)
+	}
+}

@@ -1,0 +1,19 @@
+//go:build !unix
+
+package command
+
+import (
+	"syscall"
+	"time"
+)
+
+// attempt leaves all writes to the goroutine of the connection.
+type attempt struct{}
+
+func (attempt) init(*frameConn) {}
+
+func (attempt) write() (int, bool) { return 0, true }
+
+func narrow(string, string, syscall.RawConn) error { return nil }
+
+func kernelTime() time.Duration { return 0 }

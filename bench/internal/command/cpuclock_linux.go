@@ -1,0 +1,36 @@
+package command
+
+import (
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID and CLOCK_THREAD_CPUTIME_ID.
+const (
+	monotonicClock = 1
+	processClock   = 2
+	threadClock    = 3
+)
+
+// threadTime returns the CPU time of the calling thread, and whether the system reports it.
+func threadTime() (time.Duration, bool) { return readClock(threadClock) }
+
+// processTime returns the CPU time of all threads together.
+func processTime() (time.Duration, bool) { return readClock(processClock) }
+
+// systemTime returns the monotonic time by a system call, which none of the measured clocks uses;
+// -1 where there is none.
+func systemTime() time.Duration {
+	at, ok := readClock(monotonicClock)
+	if !ok {
+		return -1
+	}
+	return at
+}
+
+func readClock(clock uintptr) (time.Duration, bool) {
+	var at syscall.Timespec
+	_, _, errno := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clock, uintptr(unsafe.Pointer(&at)), 0)
+	return time.Duration(at.Nano()), errno == 0
+}
