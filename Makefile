@@ -51,8 +51,8 @@ asan: ## kernel tests under AddressSanitizer
 	ASAN_OPTIONS=handle_segv=0 go test $(SHORT) $(SAME_TESTS) -asan ./native/... ./internal/broad ./internal/rigid ./spatial/...
 
 clang: ## kernel tests and machine code as clang compiles them
-	CC=clang CGO_CFLAGS= go test $(SHORT) $(SAME_TESTS) $(KERNELS)
-	CC=clang CGO_CFLAGS= EVERTICK_GATE=1 go test -count=1 -v -run 'TestCDisassembly$$' ./internal/gate
+	CC=clang go test $(SHORT) $(SAME_TESTS) $(KERNELS)
+	CC=clang EVERTICK_GATE=1 go test -count=1 -v -run 'TestCDisassembly$$' ./internal/gate
 
 levels: ## kernel tests with each level that this CPU has as the default
 	bash .ci/levels.sh $(SHORT) $(SAME_TESTS) $(if $(SHORT),-skip Parity) $(KERNELS)
