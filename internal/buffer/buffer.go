@@ -9,10 +9,13 @@ import "unsafe"
 func Resized[T any](s []T, n int) []T {
 	if cap(s) < n {
 		var one T
-		return make([]T, n, n+n/2+1024/int(max(1, unsafe.Sizeof(one))))
+		return make([]T, n, capacity(n, unsafe.Sizeof(one)))
 	}
 	return s[:n]
 }
+
+// capacity is that for n elements of a size in bytes.
+func capacity(n int, size uintptr) int { return n + n/2 + 1024/int(max(1, size)) }
 
 // Extended is Resized for elements that own buffers: it keeps the elements.
 func Extended[T any](s []T, n int) []T {
