@@ -325,6 +325,18 @@ func TestNoMachineFlags(t *testing.T) {
 	}
 }
 
+// The README is read before anything else, so its length has a bound; nothing else has kept it.
+func TestWordsOfReadme(t *testing.T) {
+	const most = 950
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Skip("not run: there is no README.md")
+	}
+	if n := len(strings.Fields(string(readme))); n > most {
+		t.Errorf("README.md has %d words, more than %d", n, most)
+	}
+}
+
 // The first Go block of README.md is Example_readme of example_test.go, which the tests run, as
 // the function main of a program, with the imports that it needs and without the expected output.
 func TestReadme(t *testing.T) {
