@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // If an AfterTick hook fails the tick counts, and StepBack can return to it.

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 func push(t testing.TB, s *evertick.Sim, in evertick.Input) {

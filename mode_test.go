@@ -16,9 +16,9 @@ import (
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/frame/frametest"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/simtest"
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/native/paritytest"
 	"github.com/evertick/evertick/physics"
 	"github.com/evertick/evertick/spatial"
 )

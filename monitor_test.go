@@ -16,9 +16,9 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // checkMetrics compares what the Monitor reads with what the Sim itself returns.

@@ -13,7 +13,7 @@ import (
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/frame/frametest"
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/physics"
 	"github.com/evertick/evertick/spatial"
 )

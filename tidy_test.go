@@ -105,24 +105,25 @@ func TestPackageComment(t *testing.T) {
 // floors lists what the packages of a folder may import from this module, by
 // the first part of the path on both sides.
 var floors = map[string][]string{
-	"internal":           {"native", "internal"},
-	"internal/rigid":     {"csrc", "native", "internal"},
-	"internal/broad":     {"csrc", "native", "internal"},
-	"internal/scenes":    {".", "native", "ecs", "spatial", "physics", "loop", "agent", "internal"}, // for tests and bench
-	"internal/inspector": {".", "ecs", "physics", "loop", "worldlog", "replay", "replica", "agent", "causal", "internal"},
-	"internal/proof":     {".", "native", "ecs", "spatial", "physics", "loop", "internal"},
-	"csrc":               {},
-	"csrc/face":          {"csrc"},
-	"csrc/rigid":         {"csrc"},
-	"csrc/rigid/face":    {"csrc"},
-	"native":             {"csrc", "native", "internal"},
-	"ecs":                {"native", "ecs", "internal"},
-	"spatial":            {"native", "spatial", "internal"},
-	"physics":            {"native", "physics", "internal"},
-	"loop":               {"native", "loop", "internal"},
-	"internal/publish":   {"native", "ecs", "internal"},
-	"internal/simtest":   {".", "ecs", "loop", "internal"}, // for tests
-	".":                  {"native", "ecs", "spatial", "physics", "loop", "internal"},
+	"internal":            {"native", "internal"},
+	"internal/rigid":      {"csrc", "native", "internal"},
+	"internal/paritytest": {"csrc", "native", "internal"}, // csrc for kernels that only tests call
+	"internal/broad":      {"csrc", "native", "internal"},
+	"internal/scenes":     {".", "native", "ecs", "spatial", "physics", "loop", "agent", "internal"}, // for tests and bench
+	"internal/inspector":  {".", "ecs", "physics", "loop", "worldlog", "replay", "replica", "agent", "causal", "internal"},
+	"internal/proof":      {".", "native", "ecs", "spatial", "physics", "loop", "internal"},
+	"csrc":                {},
+	"csrc/face":           {"csrc"},
+	"csrc/rigid":          {"csrc"},
+	"csrc/rigid/face":     {"csrc"},
+	"native":              {"csrc", "native", "internal"},
+	"ecs":                 {"native", "ecs", "internal"},
+	"spatial":             {"native", "spatial", "internal"},
+	"physics":             {"native", "physics", "internal"},
+	"loop":                {"native", "loop", "internal"},
+	"internal/publish":    {"native", "ecs", "internal"},
+	"internal/simtest":    {".", "ecs", "loop", "internal"}, // for tests
+	".":                   {"native", "ecs", "spatial", "physics", "loop", "internal"},
 	// What stands on a Sim. The log knows none.
 	"worldlog": {"worldlog", "internal"},
 	"replica":  {".", "native", "ecs", "spatial", "physics", "loop", "replica", "internal"},

@@ -14,7 +14,7 @@ fi
 failed=0
 export RAPID_CHECKS="${RAPID_CHECKS:-25}" # -short makes a fifth of them
 serial='/(bench/profile|bench/internal/.*|causal|csrc.*|internal/(fault|hugepage|pace|proof.*|rigid|stagger|statehash|trig|wire)'
-serial+='|inspect/twin/build|native/paritytest|physics/(raster|svg)|replay|train/(capi|clib|worlds))$'
+serial+='|inspect/twin/build|internal/paritytest|physics/(raster|svg)|replay|train/(capi|clib|worlds))$'
 some='/(evertick|bench|ecs|internal/scenes|loop|native|physics|physics/box2d|replica|spatial|worldlog)$'
 tests='Worker|Concurren|Parallel|Pool|Team|Everywhere|SameBits|LargeBatch|SplitBatch|Deterministic|Group|Goroutine|SideBySide|Publish|Torn'
 tests+='|Monitor|Access|Arrival|Clock|Queue|Cancel|Relay|Clients|Host|Session|Storm|Capture|Close|PowerCuts|LiveReader|Durable|FullBuffer|Blocked|SyncBeside'

@@ -10,9 +10,9 @@ import (
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/agent"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 	"github.com/evertick/evertick/spatial"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/evertick/evertick/agent"
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/replay"
 	"github.com/evertick/evertick/worldlog"
 )

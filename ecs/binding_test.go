@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 )
 
 // The handles of TestModel are bound, replaced, unbound, and released with their entities.

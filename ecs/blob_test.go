@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick/internal/frame/frametest"
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 )
 
 func blobs(t testing.TB, w *World, name string) *Blobs {

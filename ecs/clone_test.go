@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 )
 
 func TestClone(t *testing.T) {

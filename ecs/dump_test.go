@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 )
 
 func TestDump(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 )
 
 // moving is a world with everything that a row can have, and a note of what each entity has.

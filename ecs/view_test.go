@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick/internal/frame/frametest"
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 	"pgregory.net/rapid"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 )
 
 func newWorld(t testing.TB, capacity int) *World {

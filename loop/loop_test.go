@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 func mustNew(t testing.TB, c loop.Config) *loop.Loop {

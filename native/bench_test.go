@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 func BenchmarkIntegrate(b *testing.B) {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // The functions of bitmaps do to each bit what their comments define, also where the result is one of the operands.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // bruteCompose writes out the matrices of Compose, an element by its row and column.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // Reductions and movers on staggered columns; those that take an index have one in

@@ -3,8 +3,8 @@ package native_test
 import (
 	"testing"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 func TestFloatEnvIsSound(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // ordered maps the bits of finite floats to integers in the same order.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // lengths are those around every multiple of every vector width, and around

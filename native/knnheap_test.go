@@ -3,8 +3,8 @@ package native_test
 import (
 	"testing"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // Queries at coincident points, and queries far from points that are all coincident, test a number of them that does not

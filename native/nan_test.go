@@ -5,8 +5,8 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // One value among many, at every place of short arrays and some of long ones.

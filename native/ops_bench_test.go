@@ -5,9 +5,9 @@ import (
 	"math"
 	"testing"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/stagger"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // staggered allocates columns of n rows as a world does.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // The Go loops against arithmetic in float64, within the bounds that the comments

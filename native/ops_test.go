@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // opCases are all operations in which each row is for itself.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // replicaBench is a world of which clients see a part: two positions and an angle an entity.

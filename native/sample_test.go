@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // Whether a point is in the sample depends on its coordinates alone: all levels choose the same points, between

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // scatterCase is a set of rows, and the order in which they are wanted.

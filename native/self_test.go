@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // selfCase is a point set in which every point is a centre, and the rows that

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 	"github.com/evertick/evertick/physics"
 	"github.com/evertick/evertick/physics/box2d"
 )

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/physics"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick/internal/frame/frametest"
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/physics"
 	"github.com/evertick/evertick/physics/box2d"
 )

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/scenes"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 	"github.com/evertick/evertick/physics"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/rigid"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // regular returns the corners of a regular polygon, counter-clockwise.

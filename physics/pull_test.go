@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 )
 
 // driving returns a world with a body that drives slot 2 of 4.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/physics"
 	"github.com/evertick/evertick/physics/box2d"
 )

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick/internal/frame/frametest"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 	"github.com/evertick/evertick/physics"
 )
 

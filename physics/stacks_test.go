@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/scenes"
-	"github.com/evertick/evertick/native/paritytest"
 	"github.com/evertick/evertick/physics"
 	"github.com/evertick/evertick/physics/box2d"
 )

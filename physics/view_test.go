@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick/internal/frame/frametest"
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 )
 
 // TestBodyColumns: the views are all fields of Columns, in their order, with their values.

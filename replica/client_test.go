@@ -9,9 +9,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // bench is a client whose frames are kept, and a clock that stands still.

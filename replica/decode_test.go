@@ -10,8 +10,8 @@ import (
 
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/columns"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/wire"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // testSchemas have all codecs, kinds and forms of groups.

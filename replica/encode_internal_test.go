@@ -10,7 +10,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 )
 
 // rig is a Sim with columns of every kind, a source, and clients that decode what it sends.

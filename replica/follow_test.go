@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 )
 
 // followLog is what clients are sent, and what they make of it, for js/follow.mjs.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // Two servers run worlds that differ in all that one client may not see: entities out of its view, columns that are not for it, what others

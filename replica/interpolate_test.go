@@ -9,7 +9,7 @@ import (
 
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/columns"
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 )
 
 const interval = int64(16_666_666)

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/loop"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // A window counts a number as lost once, when it leaves the window and has not arrived: those up to 64 below the greatest one that no add named.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/evertick/evertick"
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 )
 
 // Clients send, and others read counts, while ticks apply inputs: no two wait for each other.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 	"pgregory.net/rapid"
 )
 

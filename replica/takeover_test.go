@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick"
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/replay"
 	"github.com/evertick/evertick/worldlog"
 )

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/spatial"
 )
 

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 )
 
 // long reports whether tests have their full sizes. Otherwise a test takes at most two seconds of CPU.

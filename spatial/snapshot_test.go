@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/spatial"
 )
 

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/wire"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 func recoverLog(t testing.TB, fsys FS, opt Options) (*Log, *Report) {

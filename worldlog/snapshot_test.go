@@ -16,8 +16,8 @@ import (
 	"testing/synctest"
 	"unsafe"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/wire"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 func ticksOf(t *testing.T, fsys FS) (ticks []uint64) {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 	"pgregory.net/rapid"
 )
 

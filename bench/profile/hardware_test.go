@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick"
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 )
 
 // fakeCPU counts what a test says. It is of thread 7.

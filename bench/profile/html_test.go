@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 	"pgregory.net/rapid"
 )
 

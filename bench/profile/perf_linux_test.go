@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 	"golang.org/x/sys/unix"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 var inf = float32(math.Inf(1))

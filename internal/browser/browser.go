@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 )
 
 // guard is how long an answer may take on the busiest of machines.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick/internal/graph"
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 )
 
 // dealing is an input of Colours.

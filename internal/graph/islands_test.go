@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick/internal/graph"
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 )
 
 // Islands are those of a search by floods, whatever the order of the joins.

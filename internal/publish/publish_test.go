@@ -17,10 +17,10 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/simtest"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 var errSystem = errors.New("the system gave up")

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // Branches of kernels differ from those of the oracle, if they do, where two numbers are equal: a limit that

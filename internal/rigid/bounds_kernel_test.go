@@ -9,8 +9,8 @@ import (
 	"unsafe"
 
 	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // boundsGuards place what the kernel reads against guard pages.

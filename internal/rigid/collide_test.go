@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // meet collides two shapes whose bodies are b apart and turned by the given angle.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/rigid"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // randomPairs draws ascending pairs of few shapes, so that two draws share many.

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick/internal/graph"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // checkDeal checks that every joint with a kind and a dynamic body has a lane, and no block, and no

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick/internal/graph"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // randomJoints adds joints that mean nothing, with numbers of some classes.

@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // linked is a heap without contacts, for joints.

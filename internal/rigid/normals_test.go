@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/rigid"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // normalPoints are the inputs of SolveNormals.

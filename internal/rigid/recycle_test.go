@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // recycleScene is contacts with bases, and where their bodies are now.

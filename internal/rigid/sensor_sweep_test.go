@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/rigid"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // A shape passes a sensor if the two overlap in one of many poses between those before and after the step, and not in

@@ -7,9 +7,9 @@ import (
 	"unsafe"
 
 	"github.com/evertick/evertick/internal/graph"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // words returns the memory of a slice of structs as 32-bit words.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 )
 
 // However a stream is cut, each control frame and each further fragment counts once, as least bytes or its payload.

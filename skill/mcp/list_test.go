@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick/ecs"
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/skill"
 	"github.com/evertick/evertick/skill/mcp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"

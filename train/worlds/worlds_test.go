@@ -10,7 +10,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/replay"
 	"github.com/evertick/evertick/train"
 	"github.com/evertick/evertick/train/worlds"

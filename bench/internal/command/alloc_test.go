@@ -11,7 +11,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/bench/profile"
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 )
 
 // Thousands of recorded steps of the capstone allocate nothing. The runtime counts over the whole

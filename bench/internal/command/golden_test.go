@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 )
 
 var update = flag.Bool("update", false, "write testdata/golden.txt anew")

@@ -16,8 +16,8 @@ import (
 
 	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 )
 
 // The quick scene as JSON and as CSV, by -ops; and its trials.

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/evertick/evertick/bench/profile"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/native/paritytest"
 	"github.com/evertick/evertick/spatial"
 )
 

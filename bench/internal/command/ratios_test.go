@@ -13,7 +13,7 @@ import (
 
 	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native/paritytest"
+	"github.com/evertick/evertick/internal/paritytest"
 )
 
 // noisySteps returns the durations of two contestants that took turns on a machine whose other CPU

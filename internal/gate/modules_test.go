@@ -1,7 +1,9 @@
-package evertick_test
+package gate
 
 import (
 	"io/fs"
+	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,13 +21,23 @@ var (
 	requireMain = regexp.MustCompile(`(?m)^\t` + module + ` (v\S+)$`)
 )
 
+// text is a file of the checkout.
+func text(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(repo(t), name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
 // A replace directive has no effect for importers: they would look for a version that was never there. All modules
 // require one version of the main module, and the go.work of each replaces that version by the checkout.
 func TestModules(t *testing.T) {
 	var found []string
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(os.DirFS(repo(t)), ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && d.Name() == "go.mod" {
-			found = append(found, filepath.ToSlash(filepath.Dir(path)))
+			found = append(found, path.Dir(name))
 		}
 		return err
 	})
@@ -38,7 +50,7 @@ func TestModules(t *testing.T) {
 	}
 	version := ""
 	for _, dir := range released {
-		mod := readText(t, dir+"/go.mod")
+		mod := text(t, dir+"/go.mod")
 		name := strings.TrimSuffix(module+"/"+dir, "/.")
 		if !strings.HasPrefix(mod, "module "+name+"\n") {
 			t.Errorf("%s/go.mod is not of the module %s", dir, name)
@@ -60,7 +72,7 @@ func TestModules(t *testing.T) {
 			t.Errorf("%s requires %s, %s requires %s", dir, m[1], released[1], version)
 		}
 		up := strings.Repeat("../", strings.Count(dir, "/")) + ".."
-		work := readText(t, dir+"/go.work")
+		work := text(t, dir+"/go.work")
 		for _, want := range []string{"\t.\n\t" + up + "\n", "replace " + module + " " + version + " => " + up + " "} {
 			if !strings.Contains(work, want) {
 				t.Errorf("%s/go.work lacks %q", dir, want)
@@ -74,9 +86,9 @@ func TestModules(t *testing.T) {
 
 // README.md and docs/architecture.md name the Go that go.mod requires.
 func TestModulesGoVersion(t *testing.T) {
-	docs := readText(t, "docs/architecture.md")
+	docs := text(t, "docs/architecture.md")
 	for _, dir := range released {
-		m := goDirective.FindStringSubmatch(readText(t, dir+"/go.mod"))
+		m := goDirective.FindStringSubmatch(text(t, dir+"/go.mod"))
 		if m == nil {
 			t.Fatalf("%s/go.mod has no go directive with three numbers", dir)
 		}
@@ -84,7 +96,7 @@ func TestModulesGoVersion(t *testing.T) {
 		if !strings.Contains(docs, row) {
 			t.Errorf("docs/architecture.md lacks the row %q", row)
 		}
-		if want := "They need Go " + m[1] + " "; dir == "." && !strings.Contains(readText(t, "README.md"), want) {
+		if want := "They need Go " + m[1] + " "; dir == "." && !strings.Contains(text(t, "README.md"), want) {
 			t.Errorf("README.md does not say %q", want)
 		}
 	}
@@ -93,7 +105,7 @@ func TestModulesGoVersion(t *testing.T) {
 // A tag of an action can be moved to other code, a hash cannot.
 func TestActionsPinned(t *testing.T) {
 	pinned := regexp.MustCompile(`^\S+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
-	uses := regexp.MustCompile(`(?m)\buses: (.*)$`).FindAllStringSubmatch(readText(t, ".github/workflows/ci.yml"), -1)
+	uses := regexp.MustCompile(`(?m)\buses: (.*)$`).FindAllStringSubmatch(text(t, ".github/workflows/ci.yml"), -1)
 	if len(uses) == 0 {
 		t.Fatal("no action found in ci.yml")
 	}
