@@ -85,6 +85,9 @@ deploy: ## the systemd unit and the container of examples/server
 web: ## out/web/index.html: the game of examples/server in a page, one file; needs Go alone
 	cd examples && go run github.com/evertick/evertick/inspect/twin/build -title bumper -o ../out/web/index.html ./web
 
+lint: ## go vet, staticcheck and deadcode over all modules: no finding
+	bash .ci/lint.sh
+
 release: ## tags all modules with VERSION=v0.1.0; says what it would do, PUSH=1 does it
 	go test -short -run 'Modules|Readme|Ladder|MakeTargets|Names' . ./docs/guide
 	bash .ci/release.sh '$(VERSION)' $(PUSH)
@@ -124,4 +127,4 @@ ci: ## every kind of check of the above that has a verdict, as CI runs it on eac
 ci-full: ## the same in full, as CI runs it each night; before a release
 	bash .ci/run full
 
-.PHONY: help run info test test-full browser build parity purego race v3 asan clang levels gate consumer cross wasm determinism python examples deploy web mcp otel jetstream natswork release fmt vet fuzz bench bench-compare ci ci-full
+.PHONY: help run info test test-full browser build parity purego race v3 asan clang levels gate consumer cross wasm determinism python examples deploy web mcp otel jetstream natswork lint release fmt vet fuzz bench bench-compare ci ci-full
