@@ -78,9 +78,6 @@ func (r *Run) Case(level fmt.Stringer) {
 	r.cases[r.last]++
 }
 
-// Cases returns the number of cases counted on a level.
-func (r *Run) Cases(level fmt.Stringer) int { return r.cases[level.String()] }
-
 // Check ends the test if any of the errors is not nil, and names kernel, level and number of the case.
 func (r *Run) Check(errs ...error) {
 	r.tb.Helper()

@@ -30,16 +30,15 @@ type Shipper struct {
 	// Of the goroutine that ships:
 	in       *summer // reads the local log
 	waiting  bool    // in.encoded is a tick that the last message had no room for
-	waitTick uint64
-	waitFrom sum    // rolling checksum before it
-	term     uint64 // 0: none yet
-	seq      uint64 // of the last message of the stream
-	next     uint64 // tick that the stream lacks
-	sum      sum    // rolling checksum before it
-	begun    uint64 // times that it began a term: no two of its messages have the same Nats-Msg-Id
-	anew     bool   // the stream does not have what it must, and its ticks are to be shipped from the first one on
-	purge    uint64 // messages before this one are to be removed; 0: none
-	front    uint64 // first message of the stream, if it has the first tick
+	waitFrom sum     // rolling checksum before it
+	term     uint64  // 0: none yet
+	seq      uint64  // of the last message of the stream
+	next     uint64  // tick that the stream lacks
+	sum      sum     // rolling checksum before it
+	begun    uint64  // times that it began a term: no two of its messages have the same Nats-Msg-Id
+	anew     bool    // the stream does not have what it must, and its ticks are to be shipped from the first one on
+	purge    uint64  // messages before this one are to be removed; 0: none
+	front    uint64  // first message of the stream, if it has the first tick
 	looked   time.Time
 	body     []byte
 	data     []byte

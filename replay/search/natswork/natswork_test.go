@@ -244,7 +244,7 @@ func TestRefused(t *testing.T) {
 		if n == 7 {
 			panic("seven")
 		}
-		return echo(nil, nil, n)
+		return echo(t.Context(), nil, n)
 	})
 	serve(t, url, reg, ServeOptions{Name: "the worker"})
 	p := newPool(t, connect(t, url))
@@ -273,7 +273,7 @@ func TestInFlight(t *testing.T) {
 		for m := most.Load(); now > m && !most.CompareAndSwap(m, now); m = most.Load() {
 		}
 		time.Sleep(time.Millisecond)
-		return echo(nil, nil, n)
+		return echo(t.Context(), nil, n)
 	})
 	serve(t, url, reg, ServeOptions{Jobs: 3})
 	p := newPool(t, connect(t, url))
