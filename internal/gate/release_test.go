@@ -11,6 +11,7 @@ import (
 
 // A release in a repository that has nothing but what the script reads, with a remote of its own.
 func TestRelease(t *testing.T) {
+	needGate(t)
 	for _, name := range []string{"git", "bash", "sed", "awk"} {
 		if _, err := exec.LookPath(name); err != nil || runtime.GOOS == "windows" {
 			t.Skipf("not run: a release: %s is not installed", name)
