@@ -38,9 +38,25 @@ if have "s390x" qemu-s390x-static; then
 	CGO_ENABLED=0 GOOS=linux GOARCH=s390x emulated qemu-s390x-static 'Golden|Hash|Snapshot|Restore'
 fi
 
+# runs386: whether this machine runs programs for 386, for which some kernels are not built. Go's runtime crashes under
+# qemu-i386 as soon as there are two threads.
+runs386() {
+	local dir rc=1
+	dir=$(mktemp -d)
+	printf 'package main\n\nfunc main() {}\n' >"$dir/main.go"
+	CGO_ENABLED=0 GOOS=linux GOARCH=386 go build -o "$dir/main" "$dir/main.go" && "$dir/main" 2>/dev/null && rc=0
+	rm -rf "$dir"
+	return $rc
+}
+
 if [[ $(go env GOHOSTARCH) == amd64 ]]; then
-	echo "386, pure Go"
-	CGO_ENABLED=0 GOOS=linux GOARCH=386 emulated env 'Golden|Hash|Slot|Snapshot|Restore'
+	if runs386; then
+		echo "386, pure Go"
+		CGO_ENABLED=0 GOOS=linux GOARCH=386 emulated env 'Golden|Hash|Slot|Snapshot|Restore'
+	else
+		echo "not run: 386: the kernel of this machine does not run programs of 32 bits; those of the core are vetted"
+		CGO_ENABLED=0 GOOS=linux GOARCH=386 go vet "${others[@]}" "${numeric[@]}" || failed=1
+	fi
 	# With a C compiler, too: nothing is left to compile.
 	CGO_ENABLED=1 GOOS=linux GOARCH=386 go list -deps ./physics ./spatial | grep /csrc && { echo "FAIL: kernels in C on 386"; failed=1; }
 else
