@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # lint.sh [-short]: checks all modules with go vet, staticcheck and deadcode: none may find anything. A function is dead if
 # neither a command nor a test reaches it. What importers may call is not: exported functions and methods outside of internal.
-# With -short it runs staticcheck alone, without cgo, over the main module: make vet runs go vet there.
+# With -short it runs staticcheck alone over the main module: make vet runs go vet there.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,7 +11,6 @@ modules=(. skill/mcp causal/otel worldlog/jetstream replay/search/natswork examp
 programs=("$staticcheck" "$deadcode") vet='go vet'
 if [[ ${1-} == -short ]]; then
 	modules=(.) programs=("$staticcheck") vet=''
-	export CGO_ENABLED=0
 fi
 
 failed=0
