@@ -45,7 +45,7 @@ for module in "${modules[@]}"; do
 			'go vet') go vet "${packages[@]}" || failed=1 ;;
 			staticcheck) "$bin/staticcheck" "${packages[@]}" || failed=1 ;;
 			deadcode)
-				# With cgo it would not know who calls what C calls.
+				# With cgo it would not see the calls that come from C.
 				dead=$(CGO_ENABLED=0 "$bin/deadcode" -test "${packages[@]}") || failed=1
 				dead=$(awk '$1 ~ "^internal/" || $NF !~ /^([A-Z][A-Za-z0-9]*\.)?[A-Z][A-Za-z0-9]*$/' <<<"$dead")
 				[[ -z $dead ]] || { echo "$dead" && failed=1; }
