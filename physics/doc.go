@@ -149,7 +149,9 @@
 // joint leaves: about the hinge, along the slider. That of the angular spring of a motor joint, whose point may yield, holds
 // about the centres of mass. Where many springs depend on each other, as
 // in cloth or soft bodies, Hertz should be at most 1/(12·h), which is 20 Hz for four sub-steps of 1/60 s. A joint
-// that is created far from its target pose pulls with great force: move the bodies there first.
+// that is created far from its target pose pulls with great force: move the bodies there first. Impulses of
+// joints that contradict each other can grow in each step. At the end of a step those of a joint that would change a
+// velocity by 2^40 m/s or rad/s are dropped.
 //
 // The bodies of a joint do not collide with each other, unless CollideConnected is true. A joint is destroyed with
 // either body, or breaks at the end of a step in which its load exceeded BreakForce or BreakTorque: see
