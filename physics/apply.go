@@ -2,10 +2,10 @@ package physics
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/handle"
 )
 
 // Apply executes the lists, one list after the other, and their commands in the
@@ -64,7 +64,7 @@ func (w *World) checkLists(lists []*Commands) {
 // dryRun checks lists without changing the world: it tracks which objects they create and destroy.
 type dryRun struct {
 	w                      *World
-	bodies, shapes, joints objects
+	bodies, shapes, joints handle.DryRun
 
 	// For the list that is being checked.
 	now           *Commands
@@ -76,52 +76,11 @@ type dryRun struct {
 	nextRow       int        // index of the next of the list's rows
 }
 
-// objects tracks the objects of one kind that lists create and destroy.
-type objects struct {
-	ids       *idPool
-	room      int    // for new objects
-	destroyed bitset // objects of the world
-	created   int    // number of new objects of the list
-	undone    bitset // new objects of the list that it destroys again
-}
-
-func (o *objects) begin(ids *idPool) {
-	o.ids, o.room = ids, ids.room()
-	o.destroyed.reset(ids.used())
-}
-
-func (o *objects) beginList(n int) {
-	o.created = 0
-	o.undone.reset(n)
-}
-
-func (o *objects) create() {
-	o.room--
-	o.created++
-}
-
-// lives reports whether an object lives at this point of a list.
-func (o *objects) lives(index, generation, list uint32) bool {
-	i := int(index &^ provisional)
-	if index < provisional {
-		return o.ids.holds(index, generation) && !o.destroyed.has(i)
-	}
-	return generation == list && i < o.created && !o.undone.has(i)
-}
-
-func (o *objects) destroy(index uint32) {
-	if index < provisional {
-		o.destroyed.add(int(index))
-	} else {
-		o.undone.add(int(index &^ provisional))
-	}
-}
-
 func (r *dryRun) begin(w *World) {
 	r.w, r.origin = w, w.origin
-	r.bodies.begin(&w.bodies)
-	r.shapes.begin(&w.shapes.ids)
-	r.joints.begin(&w.joints.ids)
+	r.bodies.Begin(&w.bodies)
+	r.shapes.Begin(&w.shapes.ids)
+	r.joints.Begin(&w.joints.IDs)
 }
 
 func (r *dryRun) end() { r.w, r.now = nil, nil }
@@ -129,9 +88,9 @@ func (r *dryRun) end() { r.w, r.now = nil, nil }
 // list checks a list, and returns the first invalid command.
 func (r *dryRun) list(c *Commands) (int, error) {
 	r.now, r.nextRow, r.newExplosions, r.newGeometries, r.newMaterials, r.bodyOf = c, 0, 0, 0, 0, r.bodyOf[:0]
-	r.bodies.beginList(len(c.bodies))
-	r.shapes.beginList(len(c.shapes))
-	r.joints.beginList(len(c.joints))
+	r.bodies.BeginList(&c.recording, len(c.bodies))
+	r.shapes.BeginList(&c.recording, len(c.shapes))
+	r.joints.BeginList(&c.recording, len(c.joints))
 	for k := range c.commands {
 		if err := r.command(&c.commands[k]); err != nil {
 			return k, err
@@ -143,13 +102,13 @@ func (r *dryRun) list(c *Commands) (int, error) {
 func (r *dryRun) command(o *command) error {
 	switch o.kind {
 	case createBody:
-		return r.createBody(&r.now.bodies[r.bodies.created])
+		return r.createBody(&r.now.bodies[r.bodies.Created()])
 	case destroyShape:
 		return r.destroyShape(o.shape)
 	case setGeometry:
 		return r.setGeometry(o.shape)
 	case createJoint:
-		return r.createJoint(&r.now.joints[r.joints.created])
+		return r.createJoint(&r.now.joints[r.joints.Created()])
 	case destroyJoint, setJoint, setMotorSpeed, setMouseTarget:
 		return r.changeJoint(o)
 	case explode:
@@ -170,7 +129,7 @@ func (r *dryRun) command(o *command) error {
 	case destroyBody:
 		r.destroyBody(o.body)
 	case createShape:
-		return r.createShape(o.body, &r.now.shapes[r.shapes.created])
+		return r.createShape(o.body, &r.now.shapes[r.shapes.Created()])
 	case ignorePair, unignorePair:
 		return r.pair(o)
 	default:
@@ -194,13 +153,13 @@ func (r *dryRun) createBody(d *BodyDef) error {
 	if err := r.w.checkBodyDef(d); err != nil {
 		return err
 	}
-	if r.bodies.room == 0 {
+	if r.bodies.Full() {
 		return fault.Field(ErrCapacity, "physics: Config.Capacity", r.w.config.Capacity)
 	}
 	if err := d.checkSolver(); err != nil {
 		return err
 	}
-	r.bodies.create()
+	r.bodies.Create()
 	return nil
 }
 
@@ -208,10 +167,10 @@ func (r *dryRun) createShape(b Body, s *newShape) error {
 	if err := s.check(); err != nil {
 		return err
 	}
-	if r.shapes.room == 0 {
+	if r.shapes.Full() {
 		return fault.Field(ErrCapacity, "physics: ShapeCount", r.w.ShapeCount())
 	}
-	r.shapes.create()
+	r.shapes.Create()
 	r.bodyOf = append(r.bodyOf, b)
 	return nil
 }
@@ -225,19 +184,17 @@ func (s *newShape) check() error {
 }
 
 // lives reports whether a body lives at this point of the list.
-func (r *dryRun) lives(b Body) bool { return r.bodies.lives(b.index, b.generation, r.now.list) }
+func (r *dryRun) lives(b Body) bool { return r.bodies.Lives(b.index, b.generation) }
 
 func (r *dryRun) destroyBody(b Body) {
-	r.bodies.destroy(b.index)
-	if b.index >= provisional || r.w.bodies.generation[b.index] != math.MaxUint32 {
-		r.bodies.room++
-	}
+	r.bodies.Destroy(b.index)
+	r.bodies.Free(b.index)
 }
 
 func (r *dryRun) destroyShape(s Shape) error {
 	err := r.changeableShape("physics: DestroyShape", s)
 	if err == nil {
-		r.shapes.destroy(s.index)
+		r.shapes.Destroy(s.index)
 	}
 	return err
 }
@@ -245,9 +202,9 @@ func (r *dryRun) destroyShape(s Shape) error {
 // changeableShape returns an error unless a shape lives at this point of the list, in no chain.
 func (r *dryRun) changeableShape(field string, s Shape) error {
 	i := int(s.index &^ provisional)
-	lives := r.shapes.lives(s.index, s.generation, r.now.list)
+	lives := r.shapes.Lives(s.index, s.generation)
 	if lives && s.index < provisional {
-		lives = !r.bodies.destroyed.has(int(r.w.shapes.body[i]))
+		lives = !r.bodies.Destroyed(r.w.shapes.Owner[i])
 	} else if lives {
 		lives = r.lives(r.bodyOf[i])
 	}
@@ -310,7 +267,8 @@ func (k commandKind) argument(i int) string {
 
 // run executes a checked list.
 func (w *World) run(c *Commands) {
-	c.createdBodies, c.createdShapes, c.createdJoints, c.createdIn = c.createdBodies[:0], c.createdShapes[:0], c.createdJoints[:0], c.list
+	c.recording.Apply()
+	c.createdBodies, c.createdShapes, c.createdJoints = c.createdBodies[:0], c.createdShapes[:0], c.createdJoints[:0]
 	rows, blasts, geometries, materials := c.rows, 0, c.geometries, c.materials
 	for k := range c.commands {
 		o := &c.commands[k]
@@ -383,7 +341,7 @@ func (w *World) destroyCreatedShape(s Shape) {
 	if s == (Shape{}) {
 		return
 	}
-	body := w.shapes.body[s.index]
+	body := w.shapes.Owner[s.index]
 	if err := w.DestroyShape(s); err != nil {
 		w.cols.InvMass[body] = floatNaN
 	}
@@ -440,15 +398,3 @@ func (s *solver) applyForceCommand(i int, o *command) {
 	c.ForceX[i] += n[0]
 	c.ForceY[i] += n[1]
 }
-
-// bitset is a set of small numbers.
-type bitset []uint64
-
-func (b *bitset) reset(n int) {
-	*b = resized(*b, (n+63)/64)
-	clear(*b)
-}
-
-func (b bitset) has(i int) bool { return b[i/64]>>(i%64)&1 != 0 }
-
-func (b bitset) add(i int) { b[i/64] |= 1 << (i % 64) }

@@ -2,10 +2,10 @@ package physics
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/handle"
 	"github.com/evertick/evertick/internal/rigid"
 )
 
@@ -28,12 +28,7 @@ func (b Body) Bits() uint64 { return uint64(b.generation)<<32 | uint64(b.index) 
 func BodyOfBits(b uint64) Body { return Body{uint32(b), uint32(b >> 32)} }
 
 // String returns "body_<index>.<generation>", or "new body <n>" for a body that Commands will create.
-func (b Body) String() string {
-	if b.index >= provisional {
-		return fmt.Sprintf("new body %d", b.index&^provisional)
-	}
-	return fmt.Sprintf("body_%d.%d", b.index, b.generation)
-}
+func (b Body) String() string { return handle.Name("body", b.index, b.generation) }
 
 // BodyType defines what moves a body.
 type BodyType uint8

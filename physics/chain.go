@@ -6,6 +6,7 @@ import (
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/handle"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/internal/wire"
 	"github.com/zeebo/xxh3"
@@ -189,12 +190,12 @@ func (r *chainRow) pointsAndLoop() uint32 {
 
 // chainTable holds the chains and their segments.
 type chainTable struct {
-	ids    idPool
+	ids    handle.Pool
 	rows   []chainRow
 	digest []uint64 // 0: free
 }
 
-func newChainTable() chainTable { return chainTable{ids: newIDPool(maxShapes, 0)} }
+func newChainTable() chainTable { return chainTable{ids: handle.NewPool(maxShapes, 0)} }
 
 // reach makes room for n rows.
 func (t *chainTable) reach(n int) {
@@ -206,12 +207,12 @@ func (t *chainTable) reach(n int) {
 func (t *chainTable) release(i int) {
 	r := &t.rows[i]
 	r.points, r.shapes, t.digest[i] = r.points[:0], r.shapes[:0], 0
-	t.ids.release(i)
+	t.ids.Release(i)
 }
 
 // releaseAll releases the chains of a body.
 func (t *chainTable) releaseAll(body int) {
-	if t.ids.live == 0 {
+	if t.ids.Live() == 0 {
 		return
 	}
 	for i := range t.rows {
@@ -222,7 +223,7 @@ func (t *chainTable) releaseAll(body int) {
 }
 
 func (t *chainTable) copyFrom(src *chainTable) {
-	t.ids.copyFrom(&src.ids)
+	t.ids.CopyFrom(&src.ids)
 	t.reach(len(src.rows))
 	t.rows = t.rows[:len(src.rows)]
 	t.digest = append(t.digest[:0], src.digest...)
@@ -245,9 +246,9 @@ func (w *World) CreateChain(b Body, def ChainDef) (Chain, error) {
 		return Chain{}, err
 	}
 	r := chainRow{body: uint32(body), loop: def.Loop}
-	i, ok := w.chains.ids.next()
+	i, ok := w.chains.ids.Next()
 	n := r.segments(len(edges))
-	if !ok || n > w.shapes.ids.room() {
+	if !ok || n > w.shapes.ids.Room() {
 		return Chain{}, fault.Field(ErrCapacity, "physics: ShapeCount", w.ShapeCount())
 	}
 	for _, p := range def.Points {
@@ -255,7 +256,7 @@ func (w *World) CreateChain(b Body, def ChainDef) (Chain, error) {
 	}
 	for k := range n {
 		edge, sm := r.segment(i, k, edges)
-		shape, _ := w.shapes.ids.next()
+		shape, _ := w.shapes.ids.Next()
 		w.shapeDef = def.segmentDef(k)
 		w.solver.createSegment(shape, body, &w.shapeDef, &edges[edge], &sm)
 		w.shapes.add(shape, body, w.solver.shapes.digest(shape))
@@ -264,7 +265,7 @@ func (w *World) CreateChain(b Body, def ChainDef) (Chain, error) {
 	w.solver.updateExtents(body, w.solver.bodyShapes(body))
 	w.chains.reach(i + 1)
 	w.chains.rows[i], w.chains.digest[i] = r, r.digest()
-	return Chain{uint32(i), w.chains.ids.claim(i)}, nil
+	return Chain{uint32(i), w.chains.ids.Claim(i)}, nil
 }
 
 // createSegment cannot fail: a segment has no mass, so that of its body does not change.
@@ -311,7 +312,7 @@ func (w *World) DestroyChain(c Chain) error {
 	}
 	for _, shape := range w.chains.rows[c.index].shapes {
 		w.solver.shapes.clear(int(shape))
-		w.solver.wakeWithNeighbours(int(w.shapes.body[shape]))
+		w.solver.wakeWithNeighbours(int(w.shapes.Owner[shape]))
 		w.shapes.release(int(shape))
 	}
 	body := int(w.chains.rows[c.index].body)
@@ -321,10 +322,10 @@ func (w *World) DestroyChain(c Chain) error {
 }
 
 // ValidChain reports whether c is a live chain of this world.
-func (w *World) ValidChain(c Chain) bool { return w.chains.ids.holds(c.index, c.generation) }
+func (w *World) ValidChain(c Chain) bool { return w.chains.ids.Holds(c.index, c.generation) }
 
 // ChainCount returns the number of live chains.
-func (w *World) ChainCount() int { return w.chains.ids.live }
+func (w *World) ChainCount() int { return w.chains.ids.Live() }
 
 // AppendChainShapes appends the segments of c to dst, in the order of the points. Events name these
 // shapes, and SetShapeDef accepts them. They can only be destroyed with their chain. Errors:
@@ -334,7 +335,7 @@ func (w *World) AppendChainShapes(dst []Shape, c Chain) ([]Shape, error) {
 		return dst, fault.Field(ErrStale, "physics: Chain", c)
 	}
 	for _, shape := range w.chains.rows[c.index].shapes {
-		dst = append(dst, Shape{shape, w.shapes.ids.generation[shape]})
+		dst = append(dst, Shape{shape, w.shapes.ids.Generation[shape]})
 	}
 	return dst, nil
 }
@@ -348,7 +349,7 @@ func (w *World) ShapeChain(s Shape) (Chain, error) {
 	if !ok {
 		return Chain{}, nil
 	}
-	return Chain{uint32(i), w.chains.ids.generation[i]}, nil
+	return Chain{uint32(i), w.chains.ids.Generation[i]}, nil
 }
 
 // requireNotInChain returns an error if a shape is part of a chain.
@@ -366,7 +367,7 @@ func (t *chainTable) encode(e *frame.Encoder) {
 	e.Open(t.bytes())
 	for i := range t.rows {
 		r := &t.rows[i]
-		e.U32(int(t.ids.generation[i]))
+		e.U32(int(t.ids.Generation[i]))
 		if len(r.points) == 0 {
 			e.U32(0)
 			e.U32(0)
@@ -490,8 +491,8 @@ func (im *snapshotImage) linkChain(i int, r *chainRow) error {
 func (w *World) restoreChains(im *snapshotImage) {
 	t := &w.chains
 	t.rows, t.digest = append(t.rows[:0], im.chains...), t.digest[:0]
-	t.ids.reset(len(im.chains))
-	copy(t.ids.generation, im.chainGenerations)
+	t.ids.Reset(len(im.chains))
+	copy(t.ids.Generation, im.chainGenerations)
 	for i := range t.rows {
 		live, digest := len(t.rows[i].points) > 0, uint64(0)
 		if live {
@@ -499,6 +500,6 @@ func (w *World) restoreChains(im *snapshotImage) {
 			digest = xxh3.Hash(im.digested)
 		}
 		t.digest = append(t.digest, digest)
-		t.ids.setLive(i, live)
+		t.ids.SetLive(i, live)
 	}
 }

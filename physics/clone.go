@@ -92,7 +92,7 @@ func (w *World) copyState(src *World) {
 	s.bases = append(s.bases[:0], from.bases...)
 	s.omittedPairs = from.omittedPairs
 	s.lastGenerations = append(s.lastGenerations[:0], from.lastGenerations...)
-	w.joints.copyFrom(&src.joints, w.Rows(), w.Cap())
+	w.joints.CopyFrom(&src.joints, w.Rows(), w.Cap())
 	s.joints.copyFrom(&from.joints)
 	w.setSwitches(src.switches())
 	s.copySleep(from)
@@ -106,7 +106,7 @@ func (w *World) copyBodies(src *World) {
 	for i := rows; i < before; i++ {
 		w.cols.clear(i)
 		w.lastSync.clear(i)
-		w.shapes.head[i] = 0
+		w.shapes.Head[i] = 0
 	}
 	c, from := &w.cols, &src.cols
 	columns := from.floatColumns()
@@ -121,14 +121,8 @@ func (w *World) copyBodies(src *World) {
 	copy(c.Type, from.Type[:rows])
 	copy(c.Flags, from.Flags[:rows])
 	copy(c.Alive, from.Alive[:rows])
-	w.bodies.copyFrom(&src.bodies)
+	w.bodies.CopyFrom(&src.bodies)
 	w.solver.rows = rows
-}
-
-func (p *idPool) copyFrom(src *idPool) {
-	p.generation = append(p.generation[:0], src.generation...)
-	p.free = append(p.free[:0], src.free...)
-	p.hint, p.live, p.retired = src.hint, src.live, src.retired
 }
 
 func (t *shapeColumns) copyFrom(src *shapeColumns) {

@@ -1,5 +1,7 @@
 package physics
 
+import "github.com/evertick/evertick/internal/handle"
+
 // Commands is a list of changes that a program records now and that World.Apply, or the start of a World.Step,
 // makes later, in order, all or none. World.NewCommands makes a list; reuse it. Recording reads nothing of the world
 // and never fails: Apply checks handles and values.
@@ -9,8 +11,8 @@ package physics
 //
 // One goroutine at a time may use a list. Recording may run concurrently with anything else.
 type Commands struct {
-	world *World
-	list  uint32 // number of the list and of its recording: see provisional
+	world     *World
+	recording handle.Recording
 
 	commands   []command
 	bodies     []BodyDef
@@ -22,11 +24,10 @@ type Commands struct {
 	materials  []MaterialPair
 
 	// What the last Apply of the list has created, in the order of the
-	// commands, and the number of the list then.
+	// commands.
 	createdBodies []Body
 	createdShapes []Shape
 	createdJoints []Joint
-	createdIn     uint32
 
 	applied uint64 // number of the last Apply that got the list
 }
@@ -91,15 +92,13 @@ type newShape struct {
 	geometry geometry
 }
 
-// provisional marks the index of a handle to an object that Apply will create; no
-// world has so many bodies or shapes. The generation of such a handle holds the number of the
-// list in the upper half, and that of the recording, which Reset advances, in the lower half.
-const provisional = 1 << 31
+// provisional marks the index of a handle to an object that Apply will create.
+const provisional = handle.Provisional
 
 // NewCommands returns an empty list for this world.
 func (w *World) NewCommands() *Commands {
 	w.lists++
-	return &Commands{world: w, list: uint32(w.lists)<<16 | 1}
+	return &Commands{world: w, recording: handle.NewRecording(w.lists)}
 }
 
 // Len returns the number of commands recorded.
@@ -109,7 +108,7 @@ func (c *Commands) Len() int { return len(c.commands) }
 func (c *Commands) Reset() {
 	c.commands, c.bodies, c.shapes, c.explosions = c.commands[:0], c.bodies[:0], c.shapes[:0], c.explosions[:0]
 	c.joints, c.rows, c.geometries, c.materials = c.joints[:0], c.rows[:0], c.geometries[:0], c.materials[:0]
-	c.list = c.list&^0xffff | (c.list+1)&0xffff
+	c.recording.Restart()
 }
 
 func (c *Commands) add(o command) {
@@ -123,7 +122,8 @@ func (c *Commands) add(o command) {
 func (c *Commands) CreateBody(def BodyDef) Body {
 	c.add(command{kind: createBody})
 	c.bodies = append(c.bodies, def)
-	return Body{provisional | uint32(len(c.bodies)-1), c.list}
+	index, generation := c.recording.New(len(c.bodies) - 1)
+	return Body{index, generation}
 }
 
 // DestroyBody records the destruction of a body, its shapes and its joints.
@@ -152,7 +152,8 @@ func (c *Commands) CreateCapsule(b Body, def ShapeDef, capsule Capsule) Shape {
 func (c *Commands) createShape(b Body, def ShapeDef, g geometry) Shape {
 	c.add(command{kind: createShape, body: b})
 	c.shapes = append(c.shapes, newShape{def, g})
-	return Shape{provisional | uint32(len(c.shapes)-1), c.list}
+	index, generation := c.recording.New(len(c.shapes) - 1)
+	return Shape{index, generation}
 }
 
 // DestroyShape records the destruction of a shape.
@@ -255,11 +256,11 @@ func (c *Commands) Body(b Body) Body {
 }
 
 func created[H any](method string, c *Commands, handles []H, index, generation uint32) H {
-	i := index &^ provisional
-	if generation != c.createdIn || uint64(i) >= uint64(len(handles)) {
+	h, ok := handle.Created(&c.recording, handles, index, generation)
+	if !ok {
 		panic("physics: Commands." + method + ": not of this list as it was applied last")
 	}
-	return handles[i]
+	return h
 }
 
 // Shape is Body for shapes.

@@ -63,7 +63,7 @@ func (w *World) AppendContactData(dst []ContactData, b Body) ([]ContactData, err
 	if err != nil {
 		return dst, err
 	}
-	s, of := w.solver, w.shapes.body
+	s, of := w.solver, w.shapes.Owner
 	all := s.allContacts()
 	for c := all.next(); c != nil; c = all.next() {
 		if (of[c.A] == uint32(body) || of[c.B] == uint32(body)) && s.touches(c) {

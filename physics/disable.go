@@ -50,7 +50,7 @@ func (s *solver) findInvalid(columns []namedColumn, lo, hi int) {
 // a body becomes zero again.
 func (s *solver) disableInvalidBody(i int, column string, v float32) {
 	c := s.cols
-	if !s.bodies.occupied(i) {
+	if !s.bodies.Occupied(i) {
 		c.clear(i)
 		return
 	}
@@ -65,7 +65,7 @@ func (s *solver) disableInvalidBody(i int, column string, v float32) {
 	s.sleep.all = true
 	s.clearBodyImpulses(uint32(i))
 	s.events.Disabled = append(s.events.Disabled, Disabled{
-		Body: Body{uint32(i), s.bodies.generation[i]}, Tick: s.steps, Column: column, Value: canonicalNaN(v),
+		Body: Body{uint32(i), s.bodies.Generation[i]}, Tick: s.steps, Column: column, Value: canonicalNaN(v),
 	})
 }
 
@@ -101,7 +101,7 @@ func (s *solver) eachContactOf(body uint32, f func(c *rigid.Contact)) {
 
 // shapesLive reports whether both shapes of a contact of the last step still live.
 func (s *solver) shapesLive(c *rigid.Contact) bool {
-	g := s.shapeTable.ids.generation
+	g := s.shapeTable.ids.Generation
 	return g[c.A] == s.lastGenerations[c.A] && g[c.B] == s.lastGenerations[c.B]
 }
 
@@ -115,9 +115,9 @@ func (s *solver) disable(i int) {
 	c.InvMass[i], c.InvInertia[i] = 0, 0
 	c.VX[i], c.VY[i], c.W[i] = 0, 0, 0
 	c.ForceX[i], c.ForceY[i], c.Torque[i] = 0, 0, 0
-	for link := s.shapeTable.head[i]; link != 0; link = s.shapeTable.next[link-1] {
+	for shape := range s.shapeTable.Of(i) {
 		s.shapes.version++
-		s.shapes.shape[link-1] = rigid.Shape{}
+		s.shapes.shape[shape] = rigid.Shape{}
 	}
 	s.updateJoints(i)
 	s.wakeWithNeighbours(i)

@@ -268,7 +268,7 @@ func (p *pen) joints() {
 		if r.kind == 0 {
 			continue
 		}
-		a, b := int(s.jointTable.body[2*i]), int(s.jointTable.body[2*i+1])
+		a, b := int(s.jointTable.Owner[2*i]), int(s.jointTable.Owner[2*i+1])
 		if !p.placed(a) || !p.placed(b) {
 			continue
 		}

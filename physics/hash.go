@@ -41,10 +41,10 @@ func (w *World) AppendColumnHashes(dst []ColumnHash) []ColumnHash {
 		dst = append(dst, ColumnHash{Name: c.Name(), Hash: columns.Hash(c)})
 	}
 	dst = append(dst,
-		ColumnHash{Name: "Generation", Hash: statehash.Rows(w.bodies.generation)},
-		ColumnHash{Name: "ShapeBody", Hash: statehash.Rows(w.shapes.body)},
+		ColumnHash{Name: "Generation", Hash: statehash.Rows(w.bodies.Generation)},
+		ColumnHash{Name: "ShapeBody", Hash: statehash.Rows(w.shapes.Owner)},
 		ColumnHash{Name: "ShapeDigest", Hash: statehash.Rows(w.shapes.digest)},
-		ColumnHash{Name: "ShapeGeneration", Hash: statehash.Rows(w.shapes.ids.generation)},
+		ColumnHash{Name: "ShapeGeneration", Hash: statehash.Rows(w.shapes.ids.Generation)},
 	)
 	if w.engine.require() != nil {
 		return dst
@@ -63,10 +63,10 @@ func (w *World) appendSolverHashes(dst []ColumnHash) []ColumnHash {
 		ColumnHash{Name: "Steps", Hash: s.steps},
 	)
 	dst = s.appendSleepHashes(dst)
-	if w.joints.used() {
+	if w.joints.Used() {
 		dst = append(dst,
-			ColumnHash{Name: "JointBody", Hash: statehash.Rows(w.joints.body)},
-			ColumnHash{Name: "JointGeneration", Hash: statehash.Rows(w.joints.ids.generation)},
+			ColumnHash{Name: "JointBody", Hash: statehash.Rows(w.joints.Owner)},
+			ColumnHash{Name: "JointGeneration", Hash: statehash.Rows(w.joints.IDs.Generation)},
 			ColumnHash{Name: "JointDef", Hash: statehash.Rows(s.joints.columns(0, firstJointWords))},
 			ColumnHash{Name: "JointImpulse", Hash: statehash.Rows(words[float32](s.joints.allImpulses()))},
 		)
@@ -74,9 +74,9 @@ func (w *World) appendSolverHashes(dst []ColumnHash) []ColumnHash {
 			dst = append(dst, ColumnHash{Name: "JointDefMore", Hash: statehash.Rows(more)})
 		}
 	}
-	if w.chains.ids.used() > 0 {
+	if w.chains.ids.Used() > 0 {
 		dst = append(dst,
-			ColumnHash{Name: "ChainGeneration", Hash: statehash.Rows(w.chains.ids.generation)},
+			ColumnHash{Name: "ChainGeneration", Hash: statehash.Rows(w.chains.ids.Generation)},
 			ColumnHash{Name: "Chain", Hash: statehash.Rows(w.chains.digest)},
 		)
 	}

@@ -2,11 +2,11 @@ package physics
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/handle"
 )
 
 // Joint is a handle to a joint of one world. The zero value is no joint. Destroying
@@ -26,12 +26,7 @@ func JointOfBits(b uint64) Joint { return Joint{uint32(b), uint32(b >> 32)} }
 
 // String returns "joint_<index>.<generation>", or "new joint <n>" for a joint that Commands will
 // create.
-func (j Joint) String() string {
-	if j.index >= provisional {
-		return fmt.Sprintf("new joint %d", j.index&^provisional)
-	}
-	return fmt.Sprintf("joint_%d.%d", j.index, j.generation)
-}
+func (j Joint) String() string { return handle.Name("joint", j.index, j.generation) }
 
 // JointKind is the kind of a joint: what it lets two bodies do.
 type JointKind uint8
@@ -74,11 +69,11 @@ func (w *World) addJoint(n newJoint) (Joint, error) {
 		return Joint{}, err
 	}
 	t := &w.joints
-	i, ok := t.ids.next()
+	i, ok := t.IDs.Next()
 	if !ok {
 		return Joint{}, fault.Field(ErrCapacity, "physics: JointCount", w.JointCount())
 	}
-	j := t.add(i, n.bodies[0].Index(), n.bodies[1].Index(), w.Cap())
+	j := Joint{uint32(i), t.Add(i, n.bodies[0].Index(), n.bodies[1].Index(), w.Cap())}
 	w.solver.joints.put(i, &n.row)
 	w.solver.updateJoint(i)
 	w.solver.wakeJointUnlessNew(i)
@@ -122,18 +117,18 @@ func (w *World) joint(j Joint) (int, error) {
 }
 
 // ValidJoint reports whether j is a live joint of this world.
-func (w *World) ValidJoint(j Joint) bool { return w.joints.ids.holds(j.index, j.generation) }
+func (w *World) ValidJoint(j Joint) bool { return w.joints.IDs.Holds(j.index, j.generation) }
 
 // JointCount returns the number of live joints.
-func (w *World) JointCount() int { return w.joints.ids.live }
+func (w *World) JointCount() int { return w.joints.IDs.Live() }
 
 // JointAt returns the handle of the live joint with the given index. A new joint gets the lowest free index.
 func (w *World) JointAt(index int) (Joint, bool) {
-	p := &w.joints.ids
-	if !p.occupied(index) {
+	p := &w.joints.IDs
+	if !p.Occupied(index) {
 		return Joint{}, false
 	}
-	return Joint{uint32(index), p.generation[index]}, true
+	return Joint{uint32(index), p.Generation[index]}, true
 }
 
 // AppendJoints appends the joints of a body to dst, in the order of their indices. ErrStale.
@@ -143,8 +138,8 @@ func (w *World) AppendJoints(dst []Joint, b Body) ([]Joint, error) {
 		return dst, err
 	}
 	n, t := len(dst), &w.joints
-	for end := t.first(body); end != 0; end = t.next[end-1] {
-		j, _ := w.JointAt(int(end-1) / 2)
+	for end := range t.Of(body) {
+		j, _ := w.JointAt(end / 2)
 		dst = append(dst, j)
 	}
 	slices.SortFunc(dst[n:], func(a, b Joint) int { return cmp.Compare(a.index, b.index) })
@@ -166,7 +161,8 @@ func (w *World) JointBodies(j Joint) (a, b Body, err error) {
 	if err != nil {
 		return Body{}, Body{}, err
 	}
-	a, _ = w.BodyAt(int(w.joints.body[2*i]))
-	b, _ = w.BodyAt(int(w.joints.body[2*i+1]))
+	rowA, rowB := w.joints.Bodies(i)
+	a, _ = w.BodyAt(int(rowA))
+	b, _ = w.BodyAt(int(rowB))
 	return a, b, nil
 }

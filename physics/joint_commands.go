@@ -35,7 +35,8 @@ func (c *Commands) CreateFilterJoint(def FilterJointDef) Joint { return c.create
 func (c *Commands) createJoint(def jointFields) Joint {
 	c.add(command{kind: createJoint})
 	c.joints = append(c.joints, def.joint())
-	return Joint{provisional | uint32(len(c.joints)-1), c.list}
+	index, generation := c.recording.New(len(c.joints) - 1)
+	return Joint{index, generation}
 }
 
 // DestroyJoint records the destruction of a joint.
@@ -102,10 +103,10 @@ func (r *dryRun) createJoint(n *newJoint) error {
 	if err := n.validate(); err != nil {
 		return err
 	}
-	if r.joints.room == 0 {
+	if r.joints.Full() {
 		return fault.Field(ErrCapacity, "physics: JointCount", r.w.JointCount())
 	}
-	r.joints.create()
+	r.joints.Create()
 	return nil
 }
 
@@ -121,7 +122,7 @@ func (r *dryRun) changeJoint(o *command) error {
 		_, err := row.redefined(&r.now.rows[r.nextRow-1])
 		return err
 	case destroyJoint:
-		r.joints.destroy(o.joint.index)
+		r.joints.Destroy(o.joint.index)
 		return nil
 	}
 	changed := *row
@@ -139,7 +140,7 @@ func (r *jointRow) apply(o *command) error {
 // joint returns the definition of a joint that lives at this point of the list, or nil. Its kind is right; its
 // numbers may be older.
 func (r *dryRun) joint(j Joint) *jointRow {
-	if !r.joints.lives(j.index, j.generation, r.now.list) {
+	if !r.joints.Lives(j.index, j.generation) {
 		return nil
 	}
 	i := int(j.index &^ provisional)
@@ -151,7 +152,7 @@ func (r *dryRun) joint(j Joint) *jointRow {
 		return &n.row
 	}
 	w := r.w
-	if r.bodies.destroyed.has(int(w.joints.body[2*i])) || r.bodies.destroyed.has(int(w.joints.body[2*i+1])) {
+	if a, b := w.joints.Bodies(i); r.bodies.Destroyed(a) || r.bodies.Destroyed(b) {
 		return nil
 	}
 	return &w.solver.joints.rows[i]

@@ -86,13 +86,13 @@ func (t *jointColumns) setLayout(i int, to jointLayout) {
 func (s *solver) destroyJoint(i int) {
 	s.wakeJoint(i)
 	s.joints.clear(i)
-	s.jointTable.release(i)
+	s.jointTable.Release(i)
 }
 
 // destroyJoints destroys the joints of a body.
 func (s *solver) destroyJoints(body int) {
-	for s.jointTable.first(body) != 0 {
-		s.destroyJoint(int(s.jointTable.first(body)-1) / 2)
+	for s.jointTable.First(body) != 0 {
+		s.destroyJoint(int(s.jointTable.First(body)-1) / 2)
 	}
 }
 
@@ -109,8 +109,8 @@ func (s *solver) setJoint(i int, r *jointRow) {
 
 // updateJoints updates the joints of a body whose type, mass or centre of mass has changed.
 func (s *solver) updateJoints(body int) {
-	for end := s.jointTable.first(body); end != 0; end = s.jointTable.next[end-1] {
-		s.updateJoint(int(end-1) / 2)
+	for end := range s.jointTable.Of(body) {
+		s.updateJoint(end / 2)
 	}
 }
 
@@ -119,7 +119,7 @@ func (s *solver) updateJoints(body int) {
 func (s *solver) updateJoint(i int) {
 	c, j, r := s.cols, &s.joints.solved[i], &s.joints.rows[i]
 	was := *j
-	*j = rigid.Joint{A: s.jointTable.body[2*i], B: s.jointTable.body[2*i+1], Hertz: r.hertz, Damping: r.damping}
+	*j = rigid.Joint{A: s.jointTable.Owner[2*i], B: s.jointTable.Owner[2*i+1], Hertz: r.hertz, Damping: r.damping}
 	j.AnchorA, j.AnchorB = s.anchor(j.A, &r.frameA), s.anchor(j.B, &r.frameB)
 	sinA, cosA := rigid.SinCos(r.frameA.Angle)
 	sinB, cosB := rigid.SinCos(r.frameB.Angle)
@@ -311,4 +311,21 @@ func (s *solver) updateMouseTargets() {
 		cos, sin := c.Cos[j.A], c.Sin[j.A]
 		j.AnchorA = rigid.Vec{X: float32(cos*x) + float32(sin*y), Y: float32(cos*y) - float32(sin*x)}
 	}
+}
+
+// jointPreventsCollision reports whether a joint keeps two bodies from colliding.
+func (s *solver) jointPreventsCollision(a, b uint32) bool {
+	t := s.jointTable
+	if !t.Used() {
+		return false
+	}
+	if t.Count[b] < t.Count[a] {
+		a, b = b, a // the one with fewer joints
+	}
+	for end := range t.Of(int(a)) {
+		if t.Owner[end^1] == b && !s.joints.rows[end/2].has(jointCollides) {
+			return true
+		}
+	}
+	return false
 }

@@ -50,7 +50,7 @@ func (w *World) JointMotorForce(j Joint) (float32, error) {
 func (s *solver) jointReaction(i int) (force rigid.Vec, torque float32) {
 	s.centre.Cos, s.centre.Sin = s.cols.Cos, s.cols.Sin
 	o := s.origins(len(s.centre.X))
-	for _, body := range s.jointTable.body[2*i : 2*i+2] {
+	for _, body := range s.jointTable.Owner[2*i : 2*i+2] {
 		o.UpdateCentresOfMass(native.Go, &s.centre, int(body), int(body)+1)
 	}
 	return s.joints.solved[i].Reaction(&s.centre, s.subStepRate)
@@ -69,8 +69,8 @@ func (w *World) JointPoints(j Joint) (a, b [2]float32, err error) {
 
 func (s *solver) jointAnchors(i int) (a, b [2]float32) {
 	r := &s.joints.rows[i]
-	a = s.worldPoint(int(s.jointTable.body[2*i]), r.frameA.Point[0], r.frameA.Point[1])
-	b = s.worldPoint(int(s.jointTable.body[2*i+1]), r.frameB.Point[0], r.frameB.Point[1])
+	a = s.worldPoint(int(s.jointTable.Owner[2*i]), r.frameA.Point[0], r.frameA.Point[1])
+	b = s.worldPoint(int(s.jointTable.Owner[2*i+1]), r.frameB.Point[0], r.frameB.Point[1])
 	if JointKind(r.kind) == MouseJoint {
 		a = [2]float32(r.numbers[:2])
 	}
@@ -93,7 +93,7 @@ func sqrt(v float32) float32 { return float32(math.Sqrt(float64(v))) }
 // jointAxis returns the axis of frame A in world coordinates.
 func (s *solver) jointAxis(i int) (x, y float32) {
 	sin, cos := rigid.SinCos(s.joints.rows[i].frameA.Angle)
-	return s.rotate(int(s.jointTable.body[2*i]), cos, sin)
+	return s.rotate(int(s.jointTable.Owner[2*i]), cos, sin)
 }
 
 // JointAngle returns the angle from the axis of FrameA to that of FrameB, in radians: the angle of a revolute joint. It is
@@ -107,7 +107,7 @@ func (w *World) JointAngle(j Joint) (float32, error) {
 }
 
 func (s *solver) jointAngle(i int) float32 {
-	return s.joints.solved[i].RelativeAngle(s.cols.Angle[s.jointTable.body[2*i+1]] - s.cols.Angle[s.jointTable.body[2*i]])
+	return s.joints.solved[i].RelativeAngle(s.cols.Angle[s.jointTable.Owner[2*i+1]] - s.cols.Angle[s.jointTable.Owner[2*i]])
 }
 
 // JointTranslation returns the distance from the point of FrameA to that of FrameB along the
@@ -208,17 +208,17 @@ func (w *World) JointSpeed(j Joint) (float32, error) {
 	case PrismaticJoint:
 		x, y := s.jointAxis(i)
 		_, across := s.jointOffset(i)
-		return s.slideSpeed(i, x, y) + float32(s.cols.W[s.jointTable.body[2*i]]*across), nil
+		return s.slideSpeed(i, x, y) + float32(s.cols.W[s.jointTable.Owner[2*i]]*across), nil
 	}
-	return s.cols.W[s.jointTable.body[2*i+1]] - s.cols.W[s.jointTable.body[2*i]], nil
+	return s.cols.W[s.jointTable.Owner[2*i+1]] - s.cols.W[s.jointTable.Owner[2*i]], nil
 }
 
 // slideSpeed returns the speed of the point of body B along a direction, relative to that of
 // body A.
 func (s *solver) slideSpeed(i int, x, y float32) float32 {
 	a, b := s.jointAnchors(i)
-	ax, ay := s.speedAt(int(s.jointTable.body[2*i]), a)
-	bx, by := s.speedAt(int(s.jointTable.body[2*i+1]), b)
+	ax, ay := s.speedAt(int(s.jointTable.Owner[2*i]), a)
+	bx, by := s.speedAt(int(s.jointTable.Owner[2*i+1]), b)
 	return float32(x*(bx-ax)) + float32(y*(by-ay))
 }
 
@@ -245,7 +245,7 @@ func (s *solver) checkLoads() {
 			s.events.Broken = append(s.events.Broken, s.brokenEvent(i, force, torque))
 			s.destroyJoint(i)
 		} else if exceeds(force, torque, r.forceThreshold, r.torqueThreshold) {
-			appendEvent(&s.events.JointLoads, JointLoad{Joint{uint32(i), s.jointTable.ids.generation[i]},
+			appendEvent(&s.events.JointLoads, JointLoad{Joint{uint32(i), s.jointTable.IDs.Generation[i]},
 				canonicalNaN2(force.X, force.Y), canonicalNaN(torque)})
 		}
 	}
@@ -258,10 +258,10 @@ func exceeds(force rigid.Vec, torque, maxForce, maxTorque float32) bool {
 }
 
 func (s *solver) brokenEvent(i int, force rigid.Vec, torque float32) Broken {
-	a, b := s.jointTable.body[2*i], s.jointTable.body[2*i+1]
+	a, b := s.jointTable.Owner[2*i], s.jointTable.Owner[2*i+1]
 	return Broken{
-		Joint: Joint{uint32(i), s.jointTable.ids.generation[i]},
-		A:     Body{a, s.bodies.generation[a]}, B: Body{b, s.bodies.generation[b]},
+		Joint: Joint{uint32(i), s.jointTable.IDs.Generation[i]},
+		A:     Body{a, s.bodies.Generation[a]}, B: Body{b, s.bodies.Generation[b]},
 		Force: canonicalNaN2(force.X, force.Y), Torque: canonicalNaN(torque), Tick: s.steps,
 	}
 }

@@ -14,8 +14,8 @@ func (w *World) AppendShapes(dst []Shape, b Body) ([]Shape, error) {
 		return dst, err
 	}
 	n, t := len(dst), &w.shapes
-	for end := t.first(body); end != 0; end = t.next[end-1] {
-		dst = append(dst, Shape{end - 1, t.ids.generation[end-1]})
+	for shape := range t.Of(body) {
+		dst = append(dst, Shape{uint32(shape), t.ids.Generation[shape]})
 	}
 	slices.SortFunc(dst[n:], func(a, b Shape) int { return cmp.Compare(a.index, b.index) })
 	return dst, nil
@@ -29,7 +29,7 @@ func (w *World) AppendContacts(dst []Touch, b Body) ([]Touch, error) {
 	if err != nil {
 		return dst, err
 	}
-	s, of := w.solver, w.shapes.body
+	s, of := w.solver, w.shapes.Owner
 	all := s.allContacts()
 	for c := all.next(); c != nil; c = all.next() {
 		if (of[c.A] == uint32(body) || of[c.B] == uint32(body)) && s.touches(c) {
@@ -81,10 +81,10 @@ func (w *World) BodyBounds(b Body) (DrawnBox, error) {
 		return DrawnBox{}, err
 	}
 	box, s := emptyBox, w.solver
-	for link := w.shapes.first(i); link != 0; link = w.shapes.next[link-1] {
-		box.join(s.shapeBox(int(link - 1)))
+	for shape := range w.shapes.Of(i) {
+		box.join(s.shapeBox(shape))
 	}
-	if w.shapes.first(i) == 0 {
+	if w.shapes.First(i) == 0 {
 		box.reach([2]float32{w.cols.X[i], w.cols.Y[i]}, 0)
 	}
 	return box, nil

@@ -200,7 +200,7 @@ func (t *moverTask) push() {
 		if p.shape == rigid.NoShape {
 			continue
 		}
-		body := int(t.s.shapeTable.body[p.shape])
+		body := int(t.s.shapeTable.Owner[p.shape])
 		j := float32(t.def.PushForce * t.dt)
 		// A body whose velocity would overflow is not pushed.
 		_ = t.s.ApplyLinearImpulse(body, [2]float32{float32(-p.normal.X * j), float32(-p.normal.Y * j)},

@@ -75,10 +75,10 @@ func (w *walker) move(t *moverTask, i int) {
 // body, at the centre of the round end at the foot, which keeps its place on ground that turns; and by its belt.
 func (w *walker) groundMotion(ground Shape, normal rigid.Vec) rigid.Vec {
 	s := w.t.s
-	if ground == (Shape{}) || !s.shapeTable.ids.holds(ground.index, ground.generation) {
+	if ground == (Shape{}) || !s.shapeTable.ids.Holds(ground.index, ground.generation) {
 		return rigid.Vec{}
 	}
-	body, c, p := s.shapeTable.body[ground.index], s.cols, &s.queries.poses
+	body, c, p := s.shapeTable.Owner[ground.index], s.cols, &s.queries.poses
 	centre := add(w.at, scale(w.t.up, w.t.foot+w.t.form.shape.Radius))
 	way := scale(rigid.Vec{X: c.VX[body], Y: c.VY[body]}, w.t.dt)
 	r := rigid.Vec{X: centre.X - (p.X[body] - way.X), Y: centre.Y - (p.Y[body] - way.Y)}
@@ -285,7 +285,7 @@ func (w *walker) slide(d rigid.Vec) {
 			return
 		}
 		if w.push.shape == rigid.NoShape && dot(hit.Normal, w.t.up) < w.t.minWalkCosine &&
-			w.t.s.cols.Type[w.t.s.shapeTable.body[hit.Shape]] == DynamicBody {
+			w.t.s.cols.Type[w.t.s.shapeTable.Owner[hit.Shape]] == DynamicBody {
 			w.push = moverPush{hit.Shape, hit.Normal, hit.Point}
 		}
 		d = scale(d, left)

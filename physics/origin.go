@@ -92,7 +92,7 @@ func (w *World) shiftOrigin(origin [2]float64, offset [2]float32) {
 		n++
 	}
 	for i := range s.rows {
-		if !w.bodies.occupied(i) {
+		if !w.bodies.Occupied(i) {
 			continue
 		}
 		for _, column := range columns[:n] {

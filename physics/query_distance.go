@@ -88,7 +88,7 @@ func (w *World) Distances(a, b []Shape, out *Distances) error {
 	s := w.solver
 	for i := range a {
 		for _, shape := range [2]Shape{a[i], b[i]} {
-			if body := w.shapes.body[shape.index]; !poseInRange(&s.queries.poses, body) {
+			if body := w.shapes.Owner[shape.index]; !poseInRange(&s.queries.poses, body) {
 				return because(fault.Element(ErrRange, "physics: Distances: pair", i, shape), "the pose of its body is out of range")
 			}
 		}
@@ -96,7 +96,7 @@ func (w *World) Distances(a, b []Shape, out *Distances) error {
 	out.resize(len(a))
 	for i := range a {
 		sa, sb := s.centredShape(a[i]), s.centredShape(b[i])
-		d := rigid.Distance(&sa, &sb, w.shapes.body[a[i].index], w.shapes.body[b[i].index], &s.queries.poses)
+		d := rigid.Distance(&sa, &sb, w.shapes.Owner[a[i].index], w.shapes.Owner[b[i].index], &s.queries.poses)
 		out.put(i, a[i], &rigid.ShapeHit{T: d.Distance, Normal: d.Normal, Point: d.PointA})
 	}
 	return nil
@@ -111,6 +111,6 @@ func poseInRange(p *rigid.Poses, body uint32) bool {
 // centredShape returns a shape relative to the centre of mass of its body, which may be disabled.
 func (s *solver) centredShape(shape Shape) rigid.Shape {
 	i := shape.index
-	body := s.shapeTable.body[i]
+	body := s.shapeTable.Owner[i]
 	return s.shapes.local[i].Transformed(rigid.Vec{X: -s.cols.CentreX[body], Y: -s.cols.CentreY[body]}, 1, 0)
 }

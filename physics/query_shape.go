@@ -29,7 +29,7 @@ func (w *World) ClosestPoint(s Shape, point [2]float32) (closest [2]float32, dis
 			return closest, 0, err
 		}
 	}
-	body := int(w.shapes.body[s.index])
+	body := int(w.shapes.Owner[s.index])
 	at, c := w.solver.centreOfMass(body), &w.cols
 	x, y := [...]float32{at[0], point[0]}, [...]float32{at[1], point[1]}
 	cos, sin := [...]float32{c.Cos[body], 1}, [...]float32{c.Sin[body], 0}
@@ -81,7 +81,7 @@ func (s *solver) treeOf(shape Shape) *rigid.QueryTree {
 			Filters: &broad.Filters{Body: make([]uint32, 1), Category: all, Mask: all},
 		}
 	}
-	body, p := int(s.shapeTable.body[shape.index]), o.scene.Poses
+	body, p := int(s.shapeTable.Owner[shape.index]), o.scene.Poses
 	at := s.centreOfMass(body)
 	p.X[0], p.Y[0], p.Cos[0], p.Sin[0] = at[0], at[1], s.cols.Cos[body], s.cols.Sin[body]
 	o.scene.Shapes[0] = s.centredShape(shape)

@@ -400,11 +400,11 @@ func (w *World) replaceState(im *snapshotImage) {
 	}
 	copyLittleEndian(c.Slot[:im.rows], im.slots(), 4)
 	copyLittleEndian(c.Type[:im.rows], im.types(), 1)
-	w.bodies.reset(im.rows)
-	copyLittleEndian(w.bodies.generation, im.generations(), 4)
+	w.bodies.Reset(im.rows)
+	copyLittleEndian(w.bodies.Generation, im.generations(), 4)
 	for i, f := range im.flags() {
 		c.Flags[i], c.Alive[i] = f&^aliveFlag, f>>7
-		w.bodies.setLive(i, f&aliveFlag != 0)
+		w.bodies.SetLive(i, f&aliveFlag != 0)
 	}
 	for i := range max(im.rows, before) {
 		if i >= im.rows || c.Alive[i] == 0 {
@@ -436,12 +436,12 @@ func (w *World) restoreShapes(im *snapshotImage) {
 	s, t := w.solver, &w.shapes
 	s.shapes.reset()
 	t.reset(im.shapes)
-	copyLittleEndian(t.ids.generation, im.shapeColumn(0, 4), 4)
+	copyLittleEndian(t.ids.Generation, im.shapeColumn(0, 4), 4)
 	s.lastGenerations = resized(s.lastGenerations, im.seen)
 	copyLittleEndian(s.lastGenerations, im.shapeFrame[shapeBytes*im.shapes:], 4)
 	for i := range im.made {
 		m := &im.made[i]
-		t.ids.setLive(i, m.Count > 0)
+		t.ids.SetLive(i, m.Count > 0)
 		s.shapes.reach(i)
 		if m.Count == 0 {
 			continue
@@ -452,7 +452,7 @@ func (w *World) restoreShapes(im *snapshotImage) {
 		s.shapes.filters.Moves[i] = w.cols.Type[body] != StaticBody
 		s.addToScene(body, i)
 		t.digest[i] = s.shapes.digest(i)
-		t.link(i, body)
+		t.Link(i, body)
 	}
 }
 

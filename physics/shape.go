@@ -2,9 +2,9 @@ package physics
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/handle"
 )
 
 // Shape is a handle to a shape of one world. The zero value is no shape. Destroying its
@@ -24,12 +24,7 @@ func ShapeOfBits(b uint64) Shape { return Shape{uint32(b), uint32(b >> 32)} }
 
 // String returns "shape_<index>.<generation>", or "new shape <n>" for a shape that Commands will
 // create.
-func (s Shape) String() string {
-	if s.index >= provisional {
-		return fmt.Sprintf("new shape %d", s.index&^provisional)
-	}
-	return fmt.Sprintf("shape_%d.%d", s.index, s.generation)
-}
+func (s Shape) String() string { return handle.Name("shape", s.index, s.generation) }
 
 // Filter selects the shapes with which a shape collides. Two shapes of the same non-zero
 // group collide if the group is positive, and do not if it is negative. All others

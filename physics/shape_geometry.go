@@ -85,7 +85,7 @@ func (w *World) setGeometry(s Shape, g geometry) error {
 		return err
 	}
 	i := int(s.index)
-	if err := w.solver.setGeometry(i, int(w.shapes.body[i]), &r); err != nil {
+	if err := w.solver.setGeometry(i, int(w.shapes.Owner[i]), &r); err != nil {
 		return err
 	}
 	w.shapes.digest[i] = w.solver.shapes.digest(i)
@@ -174,6 +174,6 @@ func (w *World) setGeometryOrInvalidate(s Shape, g geometry) {
 		return
 	}
 	if err := w.setGeometry(s, g); err != nil {
-		w.cols.InvMass[w.shapes.body[s.index]] = floatNaN
+		w.cols.InvMass[w.shapes.Owner[s.index]] = floatNaN
 	}
 }

@@ -1,54 +1,57 @@
 package physics
 
-import "github.com/evertick/evertick/internal/fault"
+import (
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/handle"
+)
 
 // shapeTable holds the shapes of each body. The engine holds their geometry;
 // a digest represents it in the state hash.
 type shapeTable struct {
-	ids idPool
-	bodyLists
+	ids handle.Pool
+	handle.Lists
 	digest []uint64 // by shape: hash of kind, definition and geometry; 0 if free
 }
 
 func newShapeTable(bodies int) shapeTable {
-	return shapeTable{ids: newIDPool(maxShapes, 0), bodyLists: bodyLists{head: make([]uint32, bodies)}}
+	return shapeTable{ids: handle.NewPool(maxShapes, 0), Lists: handle.MakeLists(bodies)}
 }
 
 func (t *shapeTable) add(shape, body int, digest uint64) Shape {
-	t.grow(shape + 1)
+	t.Grow(shape + 1)
 	if shape == len(t.digest) {
 		t.digest = append(t.digest, 0)
 	}
 	t.digest[shape] = digest
-	t.link(shape, body)
-	return Shape{uint32(shape), t.ids.claim(shape)}
+	t.Link(shape, body)
+	return Shape{uint32(shape), t.ids.Claim(shape)}
 }
 
 // reset makes n free numbers of shapes.
 func (t *shapeTable) reset(n int) {
-	t.ids.reset(n)
-	t.bodyLists.reset(n)
+	t.ids.Reset(n)
+	t.Lists.Reset(n)
 	t.digest = resized(t.digest, n)
 	clear(t.digest)
 }
 
 // release removes a shape.
 func (t *shapeTable) release(shape int) {
-	t.unlink(shape)
+	t.Unlink(shape)
 	t.digest[shape] = 0
-	t.ids.release(shape)
+	t.ids.Release(shape)
 }
 
 // releaseAll removes the shapes of a body.
 func (t *shapeTable) releaseAll(body int) {
-	for t.head[body] != 0 {
-		t.release(int(t.head[body] - 1))
+	for t.First(body) != 0 {
+		t.release(int(t.First(body) - 1))
 	}
 }
 
 func (t *shapeTable) copyFrom(src *shapeTable, rows int) {
-	t.ids.copyFrom(&src.ids)
-	t.bodyLists.copyFrom(&src.bodyLists, rows)
+	t.ids.CopyFrom(&src.ids)
+	t.Lists.CopyFrom(&src.Lists, rows)
 	t.digest = append(t.digest[:0], src.digest...)
 }
 
@@ -84,7 +87,7 @@ func (w *World) createShape(b Body, def ShapeDef, g geometry) (Shape, error) {
 	if err := w.shapeDef.Validate(); err != nil {
 		return Shape{}, err
 	}
-	shape, ok := w.shapes.ids.next()
+	shape, ok := w.shapes.ids.Next()
 	if !ok {
 		return Shape{}, fault.Field(ErrCapacity, "physics: ShapeCount", w.ShapeCount())
 	}
@@ -111,7 +114,7 @@ func (w *World) DestroyShape(s Shape) error {
 	if err := w.requireNotInChain("physics: DestroyShape", s); err != nil {
 		return err
 	}
-	if err := w.engine.DestroyShape(shape, int(w.shapes.body[shape])); err != nil {
+	if err := w.engine.DestroyShape(shape, int(w.shapes.Owner[shape])); err != nil {
 		return err
 	}
 	w.shapes.release(shape)
@@ -147,7 +150,7 @@ func (w *World) SetShapeDef(s Shape, def ShapeDef) error {
 			return err
 		}
 	}
-	if err := w.solver.setMaterial(i, int(w.shapes.body[i]), &def); err != nil {
+	if err := w.solver.setMaterial(i, int(w.shapes.Owner[i]), &def); err != nil {
 		return err
 	}
 	t.setFilter(i, def.Filter)
@@ -176,6 +179,6 @@ func (w *World) ShapeBody(s Shape) (Body, error) {
 	if !w.ValidShape(s) {
 		return Body{}, fault.Field(ErrStale, "physics: Shape", s)
 	}
-	b, _ := w.BodyAt(int(w.shapes.body[s.index]))
+	b, _ := w.BodyAt(int(w.shapes.Owner[s.index]))
 	return b, nil
 }

@@ -3,6 +3,7 @@ package physics
 import (
 	"slices"
 
+	"github.com/evertick/evertick/internal/bitset"
 	"github.com/evertick/evertick/internal/rigid"
 )
 
@@ -83,7 +84,7 @@ func (s *solver) putIslandToSleep(i int) {
 	c, z := s.cols, &s.sleep
 	if c.Type[i] != DynamicBody {
 		if c.Flags[i]&FlagDisableSleep == 0 {
-			z.restless.reset(s.rows)
+			z.restless.Reset(s.rows)
 			s.clearChanges(i)
 			s.wakeNeighbours(z.restless)
 			s.putToSleep(i)
@@ -94,16 +95,16 @@ func (s *solver) putIslandToSleep(i int) {
 	island, members := z.islands.Find(uint32(i)), z.restlessIslands
 	for k := range s.rows {
 		if c.Type[k] == DynamicBody && s.isAwake(k) && z.islands.Find(uint32(k)) == island {
-			if c.Flags[k]&FlagDisableSleep != 0 || z.restless.has(k) {
+			if c.Flags[k]&FlagDisableSleep != 0 || z.restless.Has(k) {
 				return
 			}
-			members.add(k)
+			members.Add(k)
 		}
 	}
-	z.restless.reset(s.rows)
+	z.restless.Reset(s.rows)
 	each := func(do func(*solver, int)) {
 		for k := range s.rows {
-			if members.has(k) {
+			if members.Has(k) {
 				do(s, k)
 			}
 		}
@@ -121,21 +122,21 @@ func (s *solver) clearChanges(i int) {
 	z.changes[i] = 0
 	s.markChanged(i, newAsleep)
 	if why&^woken != 0 || why != 0 && s.poseWritten(i) {
-		z.restless.add(i)
+		z.restless.Add(i)
 	}
 }
 
 // wakeNeighbours wakes the sleepers that touch some bodies, or that a joint connects to them, except new sleepers.
-func (s *solver) wakeNeighbours(bodies bitset) {
+func (s *solver) wakeNeighbours(bodies bitset.Set) {
 	z, of := &s.sleep, s.shapes.filters.Body
 	if z.asleep == 0 {
 		return
 	}
 	wake := func(a, b uint32) {
-		if bodies.has(int(a)) {
+		if bodies.Has(int(a)) {
 			a, b = b, a
 		}
-		if bodies.has(int(b)) && s.isSleeper(a) && z.changes[a]&newAsleep == 0 {
+		if bodies.Has(int(b)) && s.isSleeper(a) && z.changes[a]&newAsleep == 0 {
 			s.wake(int(a))
 		}
 	}

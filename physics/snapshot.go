@@ -57,7 +57,7 @@ func (w *World) Snapshot(dst []byte) ([]byte, error) {
 		return dst, w.failed
 	}
 	s := w.solver
-	rows, shapes, vertices := w.Rows(), w.shapes.ids.used(), s.shapes.vertices()
+	rows, shapes, vertices := w.Rows(), w.shapes.ids.Used(), s.shapes.vertices()
 	notes, bases := s.countNoted(), s.keptBases()
 	size := frame.Preamble + 7*frame.Overhead + headerBytes + bodyBytes*rows + shapeBytes*shapes + 4*len(s.lastGenerations) +
 		vertexBytes*vertices + contactBytes*len(s.contacts) + w.moreBytes() + w.jointFrameBytes() + s.sleepBytes(notes) +
@@ -124,12 +124,12 @@ func (w *World) encodeBodies(e *frame.Encoder, rows int) {
 		e.Rows(raw((*column)[:rows]), 4)
 	}
 	e.Rows(raw(c.Slot[:rows]), 4)
-	e.Rows(raw(w.bodies.generation), 4)
+	e.Rows(raw(w.bodies.Generation), 4)
 	e.Rows(raw(c.Type[:rows]), 1)
 	at := len(e.Buf)
 	e.Rows(c.Flags[:rows], 1)
 	for i := range rows {
-		if w.bodies.occupied(i) {
+		if w.bodies.Occupied(i) {
 			e.Buf[at+i] |= aliveFlag
 		}
 	}
@@ -137,8 +137,8 @@ func (w *World) encodeBodies(e *frame.Encoder, rows int) {
 
 func (w *World) encodeShapes(e *frame.Encoder, n int) {
 	t := &w.solver.shapes
-	e.Rows(raw(w.shapes.ids.generation), 4)
-	e.Rows(raw(w.shapes.body), 4)
+	e.Rows(raw(w.shapes.ids.Generation), 4)
+	e.Rows(raw(w.shapes.Owner), 4)
 	for i := range n {
 		kind := byte(t.local[i].Count)
 		if t.sensor[i] {

@@ -75,15 +75,15 @@ func zero(words []uint32) bool {
 	return true
 }
 
-func (w *World) jointFrameBytes() int { return jointHeader + jointBytes*w.joints.ids.used() }
+func (w *World) jointFrameBytes() int { return jointHeader + jointBytes*w.joints.IDs.Used() }
 
 // encodeJoints appends the frame of joints.
 func (w *World) encodeJoints(e *frame.Encoder) {
 	e.Open(w.jointFrameBytes())
-	e.U32(w.joints.ids.used())
+	e.U32(w.joints.IDs.Used())
 	e.F32(w.solver.subStepRate)
-	e.Rows(raw(w.joints.ids.generation), 4)
-	e.Rows(raw(w.joints.body), 4)
+	e.Rows(raw(w.joints.IDs.Generation), 4)
+	e.Rows(raw(w.joints.Owner), 4)
 	e.Rows(raw(w.solver.joints.rows), 4)
 	e.Rows(raw(w.solver.joints.allImpulses()), 4)
 	e.Seal()
@@ -180,16 +180,16 @@ func (w *World) restoreJoints(im *snapshotImage) {
 	j, s, t := &im.joints, w.solver, &w.joints
 	s.subStepRate = j.rate
 	s.joints.reset()
-	t.reset(j.n, w.Cap())
-	copyLittleEndian(t.ids.generation, j.generations, 4)
+	t.Reset(j.n, w.Cap())
+	copyLittleEndian(t.IDs.Generation, j.generations, 4)
 	for i := range j.n {
 		live := j.bodies[2*i] != NoSlot
-		t.ids.setLive(i, live)
+		t.IDs.SetLive(i, live)
 		s.joints.reach(i)
 		if !live {
 			continue
 		}
-		t.linkEnds(i, int(j.bodies[2*i]), int(j.bodies[2*i+1]))
+		t.LinkEnds(i, int(j.bodies[2*i]), int(j.bodies[2*i+1]))
 		s.joints.put(i, &j.rows[i])
 		s.updateJoint(i)
 		j.impulses[i].restore(&s.joints.solved[i])

@@ -27,7 +27,7 @@ func (s *solver) noted(i int) bool {
 	if s.sleep.changes[i] != 0 {
 		return true
 	}
-	if s.isAwake(i) || !s.bodies.occupied(i) {
+	if s.isAwake(i) || !s.bodies.Occupied(i) {
 		return false
 	}
 	return s.poseWritten(i)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/handle"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/internal/stagger"
 	"github.com/evertick/evertick/native"
@@ -15,9 +16,9 @@ import (
 // the rest is working memory.
 type solver struct {
 	cols       *Columns
-	bodies     *idPool     // of the World
-	shapeTable *shapeTable // of the World
-	jointTable *jointTable // of the World
+	bodies     *handle.Pool   // of the World
+	shapeTable *shapeTable    // of the World
+	jointTable *handle.Joints // of the World
 	level      native.Level
 	pool       *native.Pool
 	rows       int // of bodies ever used
@@ -161,8 +162,8 @@ func (s *solver) DestroyBody(body int) {
 	s.ignoredPairs.removeBody(body)
 	s.setMassOverride(body, MassData{}, false)
 	s.lockedBodies -= hasLock(s.cols.Flags[body])
-	for link := s.shapeTable.head[body]; link != 0; link = s.shapeTable.next[link-1] {
-		s.shapes.clear(int(link - 1))
+	for shape := range s.shapeTable.Of(body) {
+		s.shapes.clear(shape)
 	}
 	s.removeSleep(body)
 }

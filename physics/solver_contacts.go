@@ -19,7 +19,7 @@ const (
 // removeStaleContacts removes the contacts of destroyed shapes, whose numbers other shapes may have by now, and reports
 // that they ended.
 func (s *solver) removeStaleContacts() {
-	generation := s.shapeTable.ids.generation
+	generation := s.shapeTable.ids.Generation
 	if slices.Equal(s.lastGenerations, generation) {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/evertick/evertick/internal/bitset"
 	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/rigid"
 )
@@ -22,11 +23,11 @@ type continuousState struct {
 
 	// For bullets: where the shapes of other moving bodies have been in this step.
 	boxes        broad.Boxes
-	movingShapes bitset
+	movingShapes bitset.Set
 	movingGrid   broad.Grid
 
 	// Shapes of bodies that are active in this step alone and do not move.
-	restingShapes bitset
+	restingShapes bitset.Set
 	restingGrid   broad.Grid
 }
 
@@ -91,7 +92,7 @@ func (s *solver) prepareContinuous(dt float32) {
 	w.solver = rigid.ContinuousSolver{
 		States: s.sys.States, Poses: s.sys.Poses, Angle: s.sys.Angle, VX: s.cols.VX, VY: s.cols.VY,
 		MaxExtent: w.extents.Max, TurnAngle: w.turnAngle, Dt: dt, MaxSpeed: s.sys.Params.MaxSpeed,
-		Head: s.shapeTable.head, Next: s.shapeTable.next, HadContact: s.touchedJob, Locks: s.motionLocksJob,
+		Head: s.shapeTable.Head, Next: s.shapeTable.Next, HadContact: s.touchedJob, Locks: s.motionLocksJob,
 		Shapes: t.shape, Filters: &t.filters, Sensor: t.sensor, ChainSegments: t.smooth,
 	}
 	if s.sleep.on {
@@ -110,14 +111,14 @@ func (s *solver) prepareContinuous(dt float32) {
 // disabled bodies, and new sleepers. The broad phase treats these bodies as moving.
 func (s *solver) buildRestingGrid() {
 	w, t := &s.continuous, &s.shapes
-	w.restingShapes.reset(len(t.shape))
+	w.restingShapes.Reset(len(t.shape))
 	for _, body := range s.sleep.activeOnce {
 		if st := &s.sys.States[body]; s.isAwake(int(body)) || st.DX != 0 || st.DY != 0 || st.S != 0 {
 			continue
 		}
-		for link := s.shapeTable.head[body]; link != 0; link = s.shapeTable.next[link-1] {
-			if shape := int(link - 1); t.filters.Moves[shape] && !t.sensor[shape] {
-				w.restingShapes.add(shape)
+		for shape := range s.shapeTable.Of(int(body)) {
+			if t.filters.Moves[shape] && !t.sensor[shape] {
+				w.restingShapes.Add(shape)
 			}
 		}
 	}
@@ -206,10 +207,10 @@ func (s *solver) buildMovingGrid() {
 		*b = slices.Grow((*b)[:0], n)[:n]
 	}
 	s.parallelFor(0, n, bodyChunk, (*solver).sweptBounds)
-	w.movingShapes.reset(n)
+	w.movingShapes.Reset(n)
 	for i, moves := range t.filters.Moves {
-		if moves && !t.sensor[i] && (w.solver.Resting == nil || !w.restingShapes.has(i)) && s.cols.Flags[t.filters.Body[i]]&FlagBullet == 0 {
-			w.movingShapes.add(i)
+		if moves && !t.sensor[i] && (w.solver.Resting == nil || !w.restingShapes.Has(i)) && s.cols.Flags[t.filters.Body[i]]&FlagBullet == 0 {
+			w.movingShapes.Add(i)
 		}
 	}
 	w.movingGrid.Build(s.level, &w.boxes, w.movingShapes)

@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/evertick/evertick/internal/bitset"
 	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/rigid"
 )
 
 // sensorSweep is the memory of the search for sensors that fast bodies pass within a step.
 type sensorSweep struct {
-	sensors bitset // shapes
+	sensors bitset.Set // shapes
 	boxes   broad.Boxes
 	grid    broad.Grid
 	passed  []broad.Pairs // by chunk of fast bodies
@@ -56,10 +57,10 @@ func (s *solver) buildSensorGrid() {
 	for _, b := range [...]*[]float32{&z.boxes.MinX, &z.boxes.MinY, &z.boxes.MaxX, &z.boxes.MaxY} {
 		*b = slices.Grow((*b)[:0], n)[:n]
 	}
-	z.sensors.reset(n)
+	z.sensors.Reset(n)
 	for i, sensor := range t.sensor {
 		if sensor && t.shape[i].Count > 0 {
-			z.sensors.add(i)
+			z.sensors.Add(i)
 			s.computeBounds(&z.boxes, i, i+1)
 			w.solver.SweepBoxes(&s.boxes, &z.boxes, i, i+1)
 		}

@@ -145,8 +145,8 @@ func (s *solver) addToScene(body, shape int) {
 // bodyShapes returns the shapes of a body and more, in ascending order. The slice is valid until the next call.
 func (s *solver) bodyShapes(body int, more ...uint32) []uint32 {
 	own := s.ownShapes[:0]
-	for link := s.shapeTable.head[body]; link != 0; link = s.shapeTable.next[link-1] {
-		own = append(own, link-1)
+	for shape := range s.shapeTable.Of(body) {
+		own = append(own, uint32(shape))
 	}
 	own = append(own, more...)
 	slices.Sort(own)

@@ -3,6 +3,7 @@ package physics
 import (
 	"math"
 
+	"github.com/evertick/evertick/internal/bitset"
 	"github.com/evertick/evertick/internal/graph"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/internal/statehash"
@@ -46,21 +47,21 @@ type sleepState struct {
 	resting []rigid.Contact // contacts with points whose bodies are not active
 	spare   []rigid.Contact
 
-	dirty        bool     // the active bodies must be collected again
-	all          bool     // this step updates the bounds of all bodies
-	version      uint64   // passed to broad.Phase
-	active       bitset   // by body
-	activeShapes bitset   // shapes of active bodies
-	activeOnce   []uint32 // bodies that are active in this step only
-	spans        []span   // of active bodies, with some others between them
-	shapes       []span   // of their shapes
+	dirty        bool       // the active bodies must be collected again
+	all          bool       // this step updates the bounds of all bodies
+	version      uint64     // passed to broad.Phase
+	active       bitset.Set // by body
+	activeShapes bitset.Set // shapes of active bodies
+	activeOnce   []uint32   // bodies that are active in this step only
+	spans        []span     // of active bodies, with some others between them
+	shapes       []span     // of their shapes
 	allSpans     [2][]span
 	sleepyCounts []int   // by span: number of bodies that have been at rest long enough
 	dt           float32 // of this step
 
 	islands         graph.Islands
-	restless        bitset // bodies, and then islands, that wake or cannot sleep
-	restlessIslands bitset
+	restless        bitset.Set // bodies, and then islands, that wake or cannot sleep
+	restlessIslands bitset.Set
 }
 
 // poseColumns is the number of columns of a pose: the first of Columns.floatColumns.
@@ -104,7 +105,7 @@ func (z *sleepState) setOn(on bool) {
 		*c = make([]float32, n)
 	}
 	z.changes = make([]uint8, n)
-	z.active = make(bitset, (n+63)/64)
+	z.active = make(bitset.Set, (n+63)/64)
 }
 
 // isAwake reports whether a body is simulated: it is not static, disabled or asleep. A row without a body
@@ -203,20 +204,20 @@ func (s *solver) removeSleep(i int) {
 func (s *solver) eachJoint(f func(a, b uint32)) {
 	for i := range s.joints.rows {
 		if r := &s.joints.rows[i]; r.kind != 0 && JointKind(r.kind) != FilterJoint {
-			f(s.jointTable.body[2*i], s.jointTable.body[2*i+1])
+			f(s.jointTable.Owner[2*i], s.jointTable.Owner[2*i+1])
 		}
 	}
 }
 
 // wakeJoint wakes the bodies of a joint that is destroyed or changed.
 func (s *solver) wakeJoint(i int) {
-	s.wake(int(s.jointTable.body[2*i]))
-	s.wake(int(s.jointTable.body[2*i+1]))
+	s.wake(int(s.jointTable.Owner[2*i]))
+	s.wake(int(s.jointTable.Owner[2*i+1]))
 }
 
 // wakeJointUnlessNew wakes the bodies of a new joint, except those that were created asleep since the last step.
 func (s *solver) wakeJointUnlessNew(i int) {
-	for _, body := range s.jointTable.body[2*i : 2*i+2] {
+	for _, body := range s.jointTable.Owner[2*i : 2*i+2] {
 		if !s.sleep.on || s.sleep.changes[body]&createdAsleep == 0 {
 			s.wake(int(body))
 		}
@@ -225,7 +226,7 @@ func (s *solver) wakeJointUnlessNew(i int) {
 
 // jointAsleep reports whether no body of a joint is awake.
 func (s *solver) jointAsleep(i int) bool {
-	return s.sleep.on && !s.isAwake(int(s.jointTable.body[2*i])) && !s.isAwake(int(s.jointTable.body[2*i+1]))
+	return s.sleep.on && !s.isAwake(int(s.jointTable.Owner[2*i])) && !s.isAwake(int(s.jointTable.Owner[2*i+1]))
 }
 
 // trySleep updates how long bodies have been at rest, at the end of a step of dt
@@ -323,8 +324,8 @@ func (s *solver) sleepIslands() {
 	s.buildIslands()
 	z := &s.sleep
 	for i := range s.rows {
-		if s.isAwake(i) && s.cols.Type[i] == DynamicBody && (z.time[i] < SleepTime || z.restless.has(i)) {
-			z.restlessIslands.add(int(z.islands.Find(uint32(i))))
+		if s.isAwake(i) && s.cols.Type[i] == DynamicBody && (z.time[i] < SleepTime || z.restless.Has(i)) {
+			z.restlessIslands.Add(int(z.islands.Find(uint32(i))))
 		}
 	}
 	for i := range s.rows {
@@ -332,7 +333,7 @@ func (s *solver) sleepIslands() {
 			continue
 		}
 		dynamic := s.cols.Type[i] == DynamicBody
-		if dynamic && !z.restlessIslands.has(int(z.islands.Find(uint32(i)))) || !dynamic && z.time[i] >= SleepTime {
+		if dynamic && !z.restlessIslands.Has(int(z.islands.Find(uint32(i)))) || !dynamic && z.time[i] >= SleepTime {
 			s.putToSleep(i)
 		}
 	}
@@ -343,17 +344,17 @@ func (s *solver) sleepIslands() {
 func (s *solver) buildIslands() {
 	z, t := &s.sleep, &s.shapes
 	z.islands.Reset(s.rows)
-	z.restless.reset(s.rows)
-	z.restlessIslands.reset(s.rows)
+	z.restless.Reset(s.rows)
+	z.restlessIslands.Reset(s.rows)
 	join := func(a, b uint32) {
 		dynamicA, dynamicB := s.cols.Type[a] == DynamicBody, s.cols.Type[b] == DynamicBody
 		switch {
 		case dynamicA && dynamicB:
 			z.islands.Union(a, b)
 		case dynamicA && s.isMoving(int(b)):
-			z.restless.add(int(a))
+			z.restless.Add(int(a))
 		case dynamicB && s.isMoving(int(a)):
-			z.restless.add(int(b))
+			z.restless.Add(int(b))
 		}
 	}
 	for i := range s.contacts {
@@ -374,7 +375,7 @@ func (s *solver) buildIslands() {
 func (s *solver) keepOnBelt(i uint32, belt float32) {
 	c := s.cols
 	if float32(c.VX[i]*c.VX[i])+float32(c.VY[i]*c.VY[i]) > float32(0.25*float32(belt*belt)) {
-		s.sleep.restless.add(int(i))
+		s.sleep.restless.Add(int(i))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 
+	"github.com/evertick/evertick/internal/bitset"
 	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/rigid"
 )
@@ -105,11 +106,11 @@ func (s *solver) rowWritten(i int) bool {
 func (s *solver) wakeIslands(collided bool) {
 	z := &s.sleep
 	z.islands.Reset(s.rows)
-	z.restless.reset(s.rows)
-	z.restlessIslands.reset(s.rows)
+	z.restless.Reset(s.rows)
+	z.restlessIslands.Reset(s.rows)
 	for _, i := range z.changed {
 		if z.changes[i]&^(newAsleep|createdAsleep) != 0 {
-			z.restless.add(int(i))
+			z.restless.Add(int(i))
 		}
 	}
 	s.joinSleepingContacts(z.resting)
@@ -119,12 +120,12 @@ func (s *solver) wakeIslands(collided bool) {
 		s.joinNewSleepers()
 	}
 	for i := range s.rows {
-		if z.restless.has(i) {
-			z.restlessIslands.add(int(z.islands.Find(uint32(i))))
+		if z.restless.Has(i) {
+			z.restlessIslands.Add(int(z.islands.Find(uint32(i))))
 		}
 	}
 	for i := range s.rows {
-		if s.cols.Flags[i]&FlagAsleep != 0 && z.restlessIslands.has(int(z.islands.Find(uint32(i)))) {
+		if s.cols.Flags[i]&FlagAsleep != 0 && z.restlessIslands.Has(int(z.islands.Find(uint32(i)))) {
 			s.wakeSleeper(i)
 		}
 	}
@@ -134,7 +135,7 @@ func (s *solver) wakeIslands(collided bool) {
 // a destroyed shape.
 func (s *solver) joinSleepingContacts(contacts []rigid.Contact) {
 	z, of, flags := &s.sleep, s.shapes.filters.Body, s.cols.Flags
-	generation := s.shapeTable.ids.generation
+	generation := s.shapeTable.ids.Generation
 	for i := range contacts {
 		c := &contacts[i]
 		if c.Flags&noPush != 0 || c.Count == 0 {
@@ -144,9 +145,9 @@ func (s *solver) joinSleepingContacts(contacts []rigid.Contact) {
 		switch goneA, goneB := generation[c.A] != s.lastGenerations[c.A], generation[c.B] != s.lastGenerations[c.B]; {
 		case goneA && goneB:
 		case goneA && z.changes[b]&newAsleep == 0:
-			z.restless.add(int(b))
+			z.restless.Add(int(b))
 		case goneB && z.changes[a]&newAsleep == 0:
-			z.restless.add(int(a))
+			z.restless.Add(int(a))
 		case goneA || goneB:
 		case (flags[a]|flags[b])&FlagAsleep != 0:
 			s.joinSleepers(a, b)
@@ -167,10 +168,10 @@ func (s *solver) joinSleepers(a, b uint32) {
 		return
 	}
 	if z.changes[a] != 0 && s.cols.Type[b] == DynamicBody {
-		z.restless.add(int(b))
+		z.restless.Add(int(b))
 	}
 	if z.changes[b] != 0 && s.cols.Type[a] == DynamicBody {
-		z.restless.add(int(a))
+		z.restless.Add(int(a))
 	}
 }
 
@@ -207,24 +208,24 @@ func (s *solver) collectActive() {
 	s.processChanged()
 	clear(z.active)
 	for _, i := range z.activeOnce {
-		z.active.add(int(i))
+		z.active.Add(int(i))
 	}
 	for i := range s.rows {
 		z.invMass[i], z.invInertia[i] = c.InvMass[i], c.InvInertia[i]
 		switch {
 		case s.isAwake(i):
-			z.active.add(i)
+			z.active.Add(i)
 		case c.Flags[i]&FlagAsleep != 0:
 			z.invMass[i], z.invInertia[i] = 0, 0
 		}
 	}
 	z.spans = appendSpans(z.spans[:0], z.active, s.rows)
 	f := &s.shapes.filters
-	z.activeShapes.reset(len(f.Body))
+	z.activeShapes.Reset(len(f.Body))
 	for k, body := range f.Body {
-		f.Moves[k] = s.shapes.local[k].Count > 0 && z.active.has(int(body))
+		f.Moves[k] = s.shapes.local[k].Count > 0 && z.active.Has(int(body))
 		if f.Moves[k] {
-			z.activeShapes.add(k)
+			z.activeShapes.Add(k)
 		}
 	}
 	z.shapes = appendSpans(z.shapes[:0], z.activeShapes, len(f.Body))
@@ -246,7 +247,7 @@ func (s *solver) processChanged() {
 		switch {
 		case why == 0:
 			continue
-		case i >= s.rows || !s.bodies.occupied(i):
+		case i >= s.rows || !s.bodies.Occupied(i):
 			c.clear(i) // a program has written to a row without a body
 			s.storeRestPose(i)
 			continue
@@ -313,7 +314,7 @@ func (s *solver) contactActive(c *rigid.Contact) bool {
 		return true
 	}
 	a, b := s.shapes.filters.Body[c.A], s.shapes.filters.Body[c.B]
-	return s.sleep.active.has(int(a)) || s.sleep.active.has(int(b)) || (s.cols.Flags[a]|s.cols.Flags[b])&FlagAsleep == 0
+	return s.sleep.active.Has(int(a)) || s.sleep.active.Has(int(b)) || (s.cols.Flags[a]|s.cols.Flags[b])&FlagAsleep == 0
 }
 
 // wakeTouched wakes the islands that an awake and moving body touches, and
@@ -396,7 +397,7 @@ func (s *solver) wakeSeparated(ended *broad.Pairs) {
 const spanGap = 256
 
 // appendSpans appends the ranges of rows with a bit in set, in pieces of up to bodyChunk.
-func appendSpans(spans []span, set bitset, rows int) []span {
+func appendSpans(spans []span, set bitset.Set, rows int) []span {
 	lo, hi := 0, 0
 	for w, word := range set {
 		if word == 0 || w*64 >= rows {

@@ -61,8 +61,8 @@ func (w *World) SetSpan(b Body, span Span) error {
 		return err
 	}
 	t, change := &w.solver.shapes, false
-	for link := w.shapes.head[body]; link != 0; link = w.shapes.next[link-1] {
-		if shape := int(link - 1); t.setSpan(shape, span) {
+	for shape := range w.shapes.Of(body) {
+		if t.setSpan(shape, span) {
 			w.shapes.digest[shape] = t.digest(shape)
 			change = true
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/evertick/evertick/internal/bitset"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/internal/stagger"
 )
@@ -118,7 +119,7 @@ func (s *syncedPoses) put(i int, x, y, sin, cos float32) {
 
 // slotUse tracks whether two bodies drive one slot.
 type slotUse struct {
-	used   bitset
+	used   bitset.Set
 	shared bool // may be true without such a slot, but never false with one
 }
 
@@ -136,8 +137,8 @@ func (u *slotUse) add(slot uint32) {
 	for uint(slot/64) >= uint(len(u.used)) {
 		u.used = append(u.used, 0)
 	}
-	u.shared = u.used.has(int(slot))
-	u.used.add(int(slot))
+	u.shared = u.used.Has(int(slot))
+	u.used.Add(int(slot))
 }
 
 func (u *slotUse) remove(slot uint32) {
@@ -165,7 +166,7 @@ func (w *World) markTeleportedSlot(slot uint32) {
 	for uint(slot/64) >= uint(len(w.teleports)) {
 		w.teleports = append(w.teleports, 0)
 	}
-	w.teleports.add(int(slot))
+	w.teleports.Add(int(slot))
 	w.teleported = true
 }
 

@@ -187,7 +187,7 @@ func solverRefusals(w *World, dynamic, static Body) []refusal {
 	}
 	_, thin := w.CreateSegment(static, DefaultShapeDef(), Segment{P2: [2]float32{0.001, 0}})
 	_, short := w.CreateCapsule(dynamic, DefaultShapeDef(), Capsule{P2: [2]float32{0, 0.001}, Radius: 1})
-	shape := Shape{w.shapes.head[dynamic.index] - 1, 1}
+	shape := Shape{w.shapes.Head[dynamic.index] - 1, 1}
 	bad := DefaultShapeDef()
 	bad.Friction = -1
 	sensor := DefaultShapeDef()

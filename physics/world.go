@@ -1,9 +1,16 @@
 package physics
 
-import "github.com/evertick/evertick/internal/fault"
+import (
+	"github.com/evertick/evertick/internal/bitset"
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/handle"
+)
 
-// maxShapes bounds the shapes of a world: it is native.MaxSlots.
-const maxShapes = 1 << 24
+// maxShapes and maxJoints bound the shapes and the joints of a world; maxShapes is native.MaxSlots.
+const (
+	maxShapes = 1 << 24
+	maxJoints = 1 << 24
+)
 
 // World holds bodies, their shapes, and joints. It is not safe for concurrent use.
 type World struct {
@@ -11,9 +18,9 @@ type World struct {
 	engine   engine
 	cols     Columns
 	views    []ColumnView // of cols
-	bodies   idPool
+	bodies   handle.Pool
 	shapes   shapeTable
-	joints   jointTable
+	joints   handle.Joints
 	chains   chainTable
 	lastSync syncedPoses
 	slots    slotUse
@@ -28,9 +35,9 @@ type World struct {
 	lists, applies uint64 // numbers of NewCommands and of Apply so far
 	dryRun         dryRun
 
-	teleports      bitset // slots of created and teleported bodies
-	teleported     bool   // whether teleports has any
-	movedTeleports bitset // scratch of MoveSlots
+	teleports      bitset.Set // slots of created and teleported bodies
+	teleported     bool       // whether teleports has any
+	movedTeleports bitset.Set // scratch of MoveSlots
 
 	prepared *snapshotImage // the result of Prepare, or only its memory
 }
@@ -53,9 +60,9 @@ func New(c Config) (*World, error) {
 	w := &World{
 		config:   c,
 		cols:     newColumns(c.Capacity),
-		bodies:   newIDPool(c.Capacity, c.Capacity),
+		bodies:   handle.NewPool(c.Capacity, c.Capacity),
 		shapes:   newShapeTable(c.Capacity),
-		joints:   newJointTable(),
+		joints:   handle.NewJoints(maxJoints),
 		chains:   newChainTable(),
 		lastSync: newSyncedPoses(c.Capacity),
 	}
@@ -75,17 +82,17 @@ func New(c Config) (*World, error) {
 func (w *World) Config() Config { return w.config }
 
 // Len returns the number of live bodies.
-func (w *World) Len() int { return w.bodies.live }
+func (w *World) Len() int { return w.bodies.Live() }
 
 // Cap returns the largest number of bodies that can live at a time.
 func (w *World) Cap() int { return w.config.Capacity }
 
 // Rows returns the number of rows of the columns that were ever used. The index of every
 // live body is below it.
-func (w *World) Rows() int { return w.bodies.used() }
+func (w *World) Rows() int { return w.bodies.Used() }
 
 // ShapeCount returns the number of live shapes.
-func (w *World) ShapeCount() int { return w.shapes.ids.live }
+func (w *World) ShapeCount() int { return w.shapes.ids.Live() }
 
 // ContactCount returns the number of contacts in the last step: pairs of shapes whose bounds
 // overlap and of which one moves or can be moved, whether they touch or not, without those
@@ -107,17 +114,17 @@ func (w *World) OmittedContacts() int { return w.solver.omittedPairs }
 func (w *World) Columns() Columns { return w.cols }
 
 // Valid reports whether b is a live body of this world.
-func (w *World) Valid(b Body) bool { return w.bodies.holds(b.index, b.generation) }
+func (w *World) Valid(b Body) bool { return w.bodies.Holds(b.index, b.generation) }
 
 // ValidShape reports whether s is a live shape of this world.
-func (w *World) ValidShape(s Shape) bool { return w.shapes.ids.holds(s.index, s.generation) }
+func (w *World) ValidShape(s Shape) bool { return w.shapes.ids.Holds(s.index, s.generation) }
 
 // BodyAt returns the handle of the live body with the given index.
 func (w *World) BodyAt(index int) (Body, bool) {
-	if !w.bodies.occupied(index) {
+	if !w.bodies.Occupied(index) {
 		return Body{}, false
 	}
-	return Body{uint32(index), w.bodies.generation[index]}, true
+	return Body{uint32(index), w.bodies.Generation[index]}, true
 }
 
 // CreateBody makes a body without shapes. Errors are those of
@@ -131,7 +138,7 @@ func (w *World) CreateBody(def BodyDef) (Body, error) {
 	if err := w.checkBodyDef(&w.bodyDef); err != nil {
 		return Body{}, err
 	}
-	i, ok := w.bodies.next()
+	i, ok := w.bodies.Next()
 	if !ok {
 		return Body{}, fault.Field(ErrCapacity, "physics: Config.Capacity", w.config.Capacity)
 	}
@@ -142,7 +149,7 @@ func (w *World) CreateBody(def BodyDef) (Body, error) {
 	}
 	w.slots.add(w.cols.Slot[i])
 	w.markTeleported(i)
-	return Body{uint32(i), w.bodies.claim(i)}, nil
+	return Body{uint32(i), w.bodies.Claim(i)}, nil
 }
 
 func (w *World) checkBodyDef(d *BodyDef) error {
@@ -172,7 +179,7 @@ func (w *World) DestroyBody(b Body) error {
 	w.slots.remove(w.cols.Slot[i])
 	w.cols.clear(i)
 	w.lastSync.clear(i)
-	w.bodies.release(i)
+	w.bodies.Release(i)
 	return nil
 }
 

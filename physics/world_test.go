@@ -3,7 +3,6 @@ package physics
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -82,7 +81,7 @@ func staleCalls(w *World, b Body, s Shape) map[string]error {
 func TestGenerationsAreNotReused(t *testing.T) {
 	w, _ := newFakeWorld(t, Config{Capacity: 2})
 	b := must[Body](t)(w.CreateBody(DefaultBodyDef()))
-	w.bodies.generation[0] = math.MaxUint32
+	w.bodies.Generation[0] = math.MaxUint32
 	b.generation = math.MaxUint32
 	if err := w.DestroyBody(b); err != nil {
 		t.Fatal(err)
@@ -112,36 +111,6 @@ func TestCapacityIsExact(t *testing.T) {
 	}
 	if w.Len() != 3 || w.Hash() != before {
 		t.Errorf("Len %d, or the hash changed", w.Len())
-	}
-}
-
-// The pool agrees with a model that searches from zero.
-func TestIndicesComeLowestFirst(t *testing.T) {
-	const seed, limit = 1, 200
-	rng := rand.New(rand.NewPCG(seed, seed))
-	p := newIDPool(limit, 0)
-	var used [limit]bool
-	for range 20_000 {
-		if rng.IntN(2) == 0 {
-			i, ok := p.next()
-			if want := slices.Index(used[:], false); ok != (want >= 0) || ok && i != want {
-				t.Fatalf("seed %d: next = %d, %v; want %d", seed, i, ok, want)
-			}
-			if ok {
-				p.claim(i)
-				used[i] = true
-			}
-			continue
-		}
-		if i := rng.IntN(limit); used[i] {
-			p.release(i)
-			used[i] = false
-		}
-		for i := range used {
-			if p.occupied(i) != used[i] {
-				t.Fatalf("seed %d: occupied(%d) = %v", seed, i, !used[i])
-			}
-		}
 	}
 }
 
