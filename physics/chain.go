@@ -8,6 +8,7 @@ import (
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/handle"
 	"github.com/evertick/evertick/internal/rigid"
+	"github.com/evertick/evertick/internal/statehash"
 	"github.com/evertick/evertick/internal/wire"
 	"github.com/zeebo/xxh3"
 )
@@ -222,18 +223,6 @@ func (t *chainTable) releaseAll(body int) {
 	}
 }
 
-func (t *chainTable) copyFrom(src *chainTable) {
-	t.ids.CopyFrom(&src.ids)
-	t.reach(len(src.rows))
-	t.rows = t.rows[:len(src.rows)]
-	t.digest = append(t.digest[:0], src.digest...)
-	for i := range t.rows {
-		r, from := &t.rows[i], &src.rows[i]
-		r.body, r.loop = from.body, from.loop
-		r.points, r.shapes = append(r.points[:0], from.points...), append(r.shapes[:0], from.shapes...)
-	}
-}
-
 // CreateChain attaches a chain to b, which is usually static: chains have no mass. They do not collide with segments
 // or other chains. Errors: ErrStale; those of ChainDef.Validate; ErrCapacity; and ErrUnsupported from another engine.
 func (w *World) CreateChain(b Body, def ChainDef) (Chain, error) {
@@ -363,8 +352,8 @@ func (w *World) requireNotInChain(field string, s Shape) error {
 // The frame "chains": for each row its uint32 generation, body, and number of points, with loopFlag;
 // 0 points: no chain. Then two float32 for each point and a uint32 for each segment.
 
-func (t *chainTable) encode(e *frame.Encoder) {
-	e.Open(t.bytes())
+func (w *World) encodeChains(e *frame.Encoder) {
+	t := &w.chains
 	for i := range t.rows {
 		r := &t.rows[i]
 		e.U32(int(t.ids.Generation[i]))
@@ -378,17 +367,6 @@ func (t *chainTable) encode(e *frame.Encoder) {
 		e.Rows(raw(r.points), 4)
 		e.Rows(raw(r.shapes), 4)
 	}
-	e.Seal()
-}
-
-const chainBytes = 3 * 4
-
-func (t *chainTable) bytes() int {
-	n := chainBytes * len(t.rows)
-	for i := range t.rows {
-		n += 8*len(t.rows[i].points) + 4*len(t.rows[i].shapes)
-	}
-	return n
 }
 
 // readChains makes the chains, and checks that their segments match their shapes.
@@ -502,4 +480,27 @@ func (w *World) restoreChains(im *snapshotImage) {
 		t.digest = append(t.digest, digest)
 		t.ids.SetLive(i, live)
 	}
+}
+
+func (w *World) copyChains(src *World) {
+	t, from := &w.chains, &src.chains
+	t.ids.CopyFrom(&from.ids)
+	t.reach(len(from.rows))
+	t.rows = t.rows[:len(from.rows)]
+	t.digest = append(t.digest[:0], from.digest...)
+	for i := range t.rows {
+		r, row := &t.rows[i], &from.rows[i]
+		r.body, r.loop = row.body, row.loop
+		r.points, r.shapes = append(r.points[:0], row.points...), append(r.shapes[:0], row.shapes...)
+	}
+}
+
+func (w *World) hashChains(dst []ColumnHash) []ColumnHash {
+	if w.chains.ids.Used() == 0 {
+		return dst
+	}
+	return append(dst,
+		ColumnHash{Name: "ChainGeneration", Hash: statehash.Rows(w.chains.ids.Generation)},
+		ColumnHash{Name: "Chain", Hash: statehash.Rows(w.chains.digest)},
+	)
 }

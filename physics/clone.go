@@ -75,30 +75,8 @@ func (w *World) checkCopy(src *World) error {
 	return nil
 }
 
-// copyState replaces the state by that of src, without its events. It cannot fail: checkCopy has checked.
-func (w *World) copyState(src *World) {
-	w.copyBodies(src)
-	w.shapes.copyFrom(&src.shapes, w.Rows())
-	s, from := w.solver, src.solver
-	w.chains.copyFrom(&src.chains)
-	s.shapes.copyFrom(&from.shapes)
-	copy(s.continuous.extents.Min, from.continuous.extents.Min[:from.rows])
-	copy(s.continuous.extents.Max, from.continuous.extents.Max[:from.rows])
-	s.ignoredPairs.set(from.ignoredPairs.keys)
-	s.applyTuning(from.tuning)
-	s.massOverrides = append(s.massOverrides[:0], from.massOverrides...)
-	s.materialPairs = append(s.materialPairs[:0], from.materialPairs...)
-	s.contacts, s.pairsKnown = append(s.contacts[:0], from.contacts...), false
-	s.bases = append(s.bases[:0], from.bases...)
-	s.omittedPairs = from.omittedPairs
-	s.lastGenerations = append(s.lastGenerations[:0], from.lastGenerations...)
-	w.joints.CopyFrom(&src.joints, w.Rows(), w.Cap())
-	s.joints.copyFrom(&from.joints)
-	w.setSwitches(src.switches())
-	s.copySleep(from)
-	s.steps, s.subStepRate, s.sys.Gravity = from.steps, from.subStepRate, from.sys.Gravity
-	w.config.Gravity, w.origin = src.config.Gravity, src.origin
-	w.resetDerived()
+func (w *World) copyHeader(src *World) {
+	w.config.Gravity, w.solver.sys.Gravity, w.solver.steps = src.config.Gravity, src.solver.sys.Gravity, src.solver.steps
 }
 
 func (w *World) copyBodies(src *World) {
@@ -123,6 +101,23 @@ func (w *World) copyBodies(src *World) {
 	copy(c.Alive, from.Alive[:rows])
 	w.bodies.CopyFrom(&src.bodies)
 	w.solver.rows = rows
+}
+
+func (w *World) copyShapes(src *World) {
+	w.shapes.copyFrom(&src.shapes, w.Rows())
+	s, from := w.solver, src.solver
+	s.shapes.copyFrom(&from.shapes)
+	s.lastGenerations = append(s.lastGenerations[:0], from.lastGenerations...)
+	copy(s.continuous.extents.Min, from.continuous.extents.Min[:from.rows])
+	copy(s.continuous.extents.Max, from.continuous.extents.Max[:from.rows])
+}
+
+// copyContacts also copies the bases.
+func (w *World) copyContacts(src *World) {
+	s, from := w.solver, src.solver
+	s.contacts, s.pairsKnown = append(s.contacts[:0], from.contacts...), false
+	s.bases = append(s.bases[:0], from.bases...)
+	s.omittedPairs = from.omittedPairs
 }
 
 func (t *shapeColumns) copyFrom(src *shapeColumns) {

@@ -81,19 +81,7 @@ func (w *World) Events() *Events { return &w.solver.events }
 // ClearEvents empties Events until the next step: for programs that skip steps.
 func (w *World) ClearEvents() { w.solver.events.clear() }
 
-func (e *Events) clear() {
-	*e = Events{e.Begin[:0], e.End[:0], e.SensorBegin[:0], e.SensorEnd[:0], e.Hit[:0], e.Moved[:0], e.Disabled[:0], e.Broken[:0],
-		e.JointLoads[:0], e.Slept[:0], e.Woke[:0]}
-}
-
-func (e *Events) copyFrom(src *Events) {
-	e.Begin, e.End = append(e.Begin[:0], src.Begin...), append(e.End[:0], src.End...)
-	e.SensorBegin, e.SensorEnd = append(e.SensorBegin[:0], src.SensorBegin...), append(e.SensorEnd[:0], src.SensorEnd...)
-	e.Hit, e.Moved = append(e.Hit[:0], src.Hit...), append(e.Moved[:0], src.Moved...)
-	e.Disabled, e.Broken = append(e.Disabled[:0], src.Disabled...), append(e.Broken[:0], src.Broken...)
-	e.JointLoads = append(e.JointLoads[:0], src.JointLoads...)
-	e.Slept, e.Woke = append(e.Slept[:0], src.Slept...), append(e.Woke[:0], src.Woke...)
-}
+func (e *Events) clear() { eventLists.Clear(e) }
 
 func (e *Events) begin(generation []uint32, a, b, flags uint32) {
 	appendTouch(&e.Begin, &e.SensorBegin, generation, a, b, flags)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/statehash"
 	"github.com/evertick/evertick/internal/wire"
 )
 
@@ -133,13 +134,7 @@ func (t *ignoredPairs) set(keys []uint64) {
 // The frame "pairs": a uint64 for each pair of IgnorePair, the lower body in the upper half,
 // ascending.
 
-func (t *ignoredPairs) encode(e *frame.Encoder) {
-	e.Open(t.bytes())
-	e.Rows(raw(t.keys), 8)
-	e.Seal()
-}
-
-func (t *ignoredPairs) bytes() int { return 8 * len(t.keys) }
+func (w *World) encodePairs(e *frame.Encoder) { e.Rows(raw(w.solver.ignoredPairs.keys), 8) }
 
 func (im *snapshotImage) readPairs(b []byte) error {
 	if len(b)%8 != 0 {
@@ -155,6 +150,17 @@ func (im *snapshotImage) readPairs(b []byte) error {
 		im.pairs[i] = key
 	}
 	return nil
+}
+
+func (w *World) restorePairs(im *snapshotImage) { w.solver.ignoredPairs.set(im.pairs) }
+
+func (w *World) copyPairs(src *World) { w.solver.ignoredPairs.set(src.solver.ignoredPairs.keys) }
+
+func (w *World) hashPairs(dst []ColumnHash) []ColumnHash {
+	if w.solver.ignoredPairs.empty() {
+		return dst
+	}
+	return append(dst, ColumnHash{Name: "IgnoredPair", Hash: statehash.Rows(w.solver.ignoredPairs.keys)})
 }
 
 // alive reports whether a body of the snapshot lives.

@@ -1,8 +1,6 @@
 package physics
 
 import (
-	"math"
-
 	"strconv"
 	"unsafe"
 
@@ -14,17 +12,11 @@ import (
 // ColumnHash is the hash of one column of the state.
 type ColumnHash = statehash.Column
 
-// hashedColumns is the number of columns that the state hash covers.
-const hashedColumns = 33
-
-// moreColumns is the number of columns that only some worlds have: those that use the feature.
-const moreColumns = 17
-
 // Hash returns the hash of the state: the column hashes that AppendColumnHashes
-// returns, folded in that order. It allocates nothing.
+// returns, folded in that order. It allocates nothing once it was called.
 func (w *World) Hash() uint64 {
-	var columns [hashedColumns + moreColumns]ColumnHash
-	return statehash.Fold(w.AppendColumnHashes(columns[:0]))
+	w.hashes = w.AppendColumnHashes(w.hashes[:0])
+	return statehash.Fold(w.hashes)
 }
 
 // AppendColumnHashes appends the hash of each column to dst, so that a
@@ -36,75 +28,41 @@ func (w *World) Hash() uint64 {
 // tuning, the origin, masses of SetMassData, material pairs, and switches. It allocates nothing if dst has enough
 // capacity.
 func (w *World) AppendColumnHashes(dst []ColumnHash) []ColumnHash {
+	if w.engine.require() != nil {
+		return hashedParts[:partsOfOtherEngines].Hash(w, dst)
+	}
+	return hashedParts.Hash(w, dst)
+}
+
+func (w *World) hashBodies(dst []ColumnHash) []ColumnHash {
 	for i := range w.views {
 		c := &w.views[i]
 		dst = append(dst, ColumnHash{Name: c.Name(), Hash: columns.Hash(c)})
 	}
-	dst = append(dst,
-		ColumnHash{Name: "Generation", Hash: statehash.Rows(w.bodies.Generation)},
+	return append(dst, ColumnHash{Name: "Generation", Hash: statehash.Rows(w.bodies.Generation)})
+}
+
+func (w *World) hashShapes(dst []ColumnHash) []ColumnHash {
+	return append(dst,
 		ColumnHash{Name: "ShapeBody", Hash: statehash.Rows(w.shapes.Owner)},
 		ColumnHash{Name: "ShapeDigest", Hash: statehash.Rows(w.shapes.digest)},
 		ColumnHash{Name: "ShapeGeneration", Hash: statehash.Rows(w.shapes.ids.Generation)},
 	)
-	if w.engine.require() != nil {
-		return dst
-	}
-	return w.appendSolverHashes(dst)
 }
 
-// appendSolverHashes appends the hashes of contacts, gravity and the number of steps, and then of the
-// columns that only some worlds have.
-func (w *World) appendSolverHashes(dst []ColumnHash) []ColumnHash {
-	s := w.solver
-	dst = append(dst,
-		ColumnHash{Name: "Contact", Hash: s.hashContactsAndBases()},
-		ColumnHash{Name: "ContactGeneration", Hash: statehash.Rows(s.lastGenerations)},
-		ColumnHash{Name: "Gravity", Hash: statehash.Rows(w.config.Gravity[:])},
-		ColumnHash{Name: "Steps", Hash: s.steps},
+func (w *World) hashContacts(dst []ColumnHash) []ColumnHash {
+	return append(dst,
+		ColumnHash{Name: "Contact", Hash: w.solver.hashContactsAndBases()},
+		ColumnHash{Name: "ContactGeneration", Hash: statehash.Rows(w.solver.lastGenerations)},
 	)
-	dst = s.appendSleepHashes(dst)
-	if w.joints.Used() {
-		dst = append(dst,
-			ColumnHash{Name: "JointBody", Hash: statehash.Rows(w.joints.Owner)},
-			ColumnHash{Name: "JointGeneration", Hash: statehash.Rows(w.joints.IDs.Generation)},
-			ColumnHash{Name: "JointDef", Hash: statehash.Rows(s.joints.columns(0, firstJointWords))},
-			ColumnHash{Name: "JointImpulse", Hash: statehash.Rows(words[float32](s.joints.allImpulses()))},
-		)
-		if more := s.joints.columns(firstJointWords, jointWords); !zero(more) {
-			dst = append(dst, ColumnHash{Name: "JointDefMore", Hash: statehash.Rows(more)})
-		}
-	}
-	if w.chains.ids.Used() > 0 {
-		dst = append(dst,
-			ColumnHash{Name: "ChainGeneration", Hash: statehash.Rows(w.chains.ids.Generation)},
-			ColumnHash{Name: "Chain", Hash: statehash.Rows(w.chains.digest)},
-		)
-	}
-	if len(s.ignoredPairs.keys) > 0 {
-		dst = append(dst, ColumnHash{Name: "IgnoredPair", Hash: statehash.Rows(s.ignoredPairs.keys)})
-	}
-	if s.tuning != w.config.tuning() {
-		var numbers [tuningBytes / 4]float32
-		for i, v := range s.tuning.numbers() {
-			numbers[i] = *v
-		}
-		dst = append(dst, ColumnHash{Name: "Tuning", Hash: statehash.Rows(numbers[:])})
-	}
-	if s.subStepRate != 0 && s.subStepRate != usualSubStepRate {
-		dst = append(dst, ColumnHash{Name: "SubStepRate", Hash: uint64(math.Float32bits(s.subStepRate))})
-	}
-	if w.origin != [2]float64{} {
-		dst = append(dst, ColumnHash{Name: "Origin", Hash: statehash.Rows(w.origin[:])})
-	}
-	if len(s.massOverrides) > 0 {
-		dst = append(dst, ColumnHash{Name: "MassData", Hash: statehash.Rows(words[float32](s.massOverrides))})
-	}
-	dst = s.appendMaterialHash(dst)
-	return w.appendSwitchHashes(dst)
 }
 
-// usualSubStepRate is the rate of the sub-steps in a world with default Config and steps of 1/60 s.
-var usualSubStepRate = (&rigid.Params{}).SubStepRate(1. / 60)
+func (w *World) hashHeader(dst []ColumnHash) []ColumnHash {
+	return append(dst,
+		ColumnHash{Name: "Gravity", Hash: statehash.Rows(w.config.Gravity[:])},
+		ColumnHash{Name: "Steps", Hash: w.solver.steps},
+	)
+}
 
 // StageHashes returns hashes of the results of each stage of the last step, in
 // order: pairs, manifolds and matched contacts, the states of the bodies

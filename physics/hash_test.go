@@ -7,6 +7,9 @@ import (
 	"github.com/evertick/evertick/internal/rigid"
 )
 
+// hashedColumns is the number of columns that the state hash covers in a world that uses no other feature than sleep.
+const hashedColumns = 33
+
 func TestHashSeesEveryColumn(t *testing.T) {
 	w := must[*World](t)(New(Config{Capacity: 64}))
 	bodies := populate(t, w, 40)

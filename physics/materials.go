@@ -139,14 +139,6 @@ func (t *shapeColumns) userMaterials() (n int) {
 	return n
 }
 
-// appendMaterialHash appends the pairs. User materials are in the digests of shapes.
-func (s *solver) appendMaterialHash(dst []ColumnHash) []ColumnHash {
-	if len(s.materialPairs) == 0 {
-		return dst
-	}
-	return append(dst, ColumnHash{Name: "MaterialPair", Hash: statehash.Rows(words[uint32](s.materialPairs))})
-}
-
 // The frame "materials": a uint32 number of shapes with a user material; for each, ascending, its uint32 number and the
 // uint64 material; and for each pair, ascending, its uint64 materials and its float32 friction and restitution.
 
@@ -155,12 +147,8 @@ const (
 	materialPairBytes = 3 * 8
 )
 
-func (s *solver) materialBytes() int {
-	return 4 + userMaterialBytes*s.shapes.userMaterials() + materialPairBytes*len(s.materialPairs)
-}
-
-func (s *solver) encodeMaterials(e *frame.Encoder) {
-	e.Open(s.materialBytes())
+func (w *World) encodeMaterials(e *frame.Encoder) {
+	s := w.solver
 	e.U32(s.shapes.userMaterials())
 	for i, v := range s.shapes.user {
 		if v != 0 {
@@ -174,7 +162,6 @@ func (s *solver) encodeMaterials(e *frame.Encoder) {
 		e.F32(p.Friction)
 		e.F32(p.Restitution)
 	}
-	e.Seal()
 }
 
 func (im *snapshotImage) readMaterials(b []byte) error {
@@ -201,6 +188,22 @@ func (im *snapshotImage) readMaterials(b []byte) error {
 		im.materialPairs = append(im.materialPairs, p)
 	}
 	return nil
+}
+
+func (w *World) restoreMaterials(im *snapshotImage) {
+	w.solver.materialPairs = append(w.solver.materialPairs[:0], im.materialPairs...)
+}
+
+func (w *World) copyMaterials(src *World) {
+	w.solver.materialPairs = append(w.solver.materialPairs[:0], src.solver.materialPairs...)
+}
+
+// hashMaterials appends the pairs. User materials are in the digests of shapes.
+func (w *World) hashMaterials(dst []ColumnHash) []ColumnHash {
+	if len(w.solver.materialPairs) == 0 {
+		return dst
+	}
+	return append(dst, ColumnHash{Name: "MaterialPair", Hash: statehash.Rows(words[uint32](w.solver.materialPairs))})
 }
 
 // SurfaceMaterial is the part of a ShapeDef that can differ between the segments of a chain. The fields are those of

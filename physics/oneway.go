@@ -269,8 +269,8 @@ func (s *solver) countPassing() {
 
 // The frame "one-way": a uint32 number of a shape and two float32 for each platform, ascending.
 
-func (t *shapeColumns) encodeOneWays(e *frame.Encoder) {
-	e.Open(oneWayBytes * t.oneWays)
+func (w *World) encodeOneWays(e *frame.Encoder) {
+	t := &w.solver.shapes
 	for i := range t.oneWay {
 		if def := t.oneWay[i].def; def != [2]float32{} {
 			e.U32(i)
@@ -278,7 +278,6 @@ func (t *shapeColumns) encodeOneWays(e *frame.Encoder) {
 			e.F32(def[1])
 		}
 	}
-	e.Seal()
 }
 
 const oneWayBytes = 3 * 4

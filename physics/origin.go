@@ -5,6 +5,7 @@ import (
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/statehash"
 	"github.com/evertick/evertick/internal/wire"
 )
 
@@ -122,18 +123,12 @@ func (r *dryRun) shiftOrigin(o *command) (err error) {
 const originBytes = 2 * 8
 
 func (w *World) encodeOrigin(e *frame.Encoder) {
-	e.Open(originBytes)
 	for _, v := range w.origin {
 		e.U64(math.Float64bits(v))
 	}
-	e.Seal()
 }
 
-func (im *snapshotImage) decodeOrigin() error {
-	b, err := im.Next("origin")
-	if err != nil {
-		return err
-	}
+func (im *snapshotImage) readOrigin(b []byte) error {
 	if len(b) != originBytes {
 		return im.Corrupt("length of the origin", len(b))
 	}
@@ -145,4 +140,15 @@ func (im *snapshotImage) decodeOrigin() error {
 		im.origin[k] = v
 	}
 	return nil
+}
+
+func (w *World) restoreOrigin(im *snapshotImage) { w.origin = im.origin }
+
+func (w *World) copyOrigin(src *World) { w.origin = src.origin }
+
+func (w *World) hashOrigin(dst []ColumnHash) []ColumnHash {
+	if w.origin == [2]float64{} {
+		return dst
+	}
+	return append(dst, ColumnHash{Name: "Origin", Hash: statehash.Rows(w.origin[:])})
 }

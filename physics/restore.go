@@ -50,13 +50,14 @@ func (w *World) Commit() {
 	}
 	im := w.prepared
 	if im.src != nil {
-		w.copyState(im.src)
+		parts.Copy(w, im.src)
 	} else {
-		w.replaceState(im)
+		parts.Restore(w, im)
 	}
+	w.resetDerived()
 	switch {
 	case im.hasEvents && im.src != nil:
-		w.solver.events.copyFrom(&im.src.solver.events)
+		eventLists.Copy(&w.solver.events, &im.src.solver.events)
 	case im.hasEvents:
 		w.solver.events, im.events = im.events, w.solver.events
 	}
@@ -76,25 +77,26 @@ type snapshotImage struct {
 	prepared                               bool
 	src                                    *World // nil: a snapshot
 	events                                 Events // of a snapshot, if hasEvents
+	eventReader                            wire.Reader
 	hasEvents                              bool
 	gravity                                [2]float32
 	rows, shapes, seen, vertices, contacts int
 	steps                                  uint64
 	w                                      *World // to be replaced
 
-	bodyFrame, shapeFrame, vertexFrame, contactFrame, baseFrame []byte
-	sleep                                                       sleepImage
-	made                                                        []madeShape
-	digested                                                    []byte // scratch
-	joints                                                      jointImage
-	chains                                                      []chainRow
-	chainGenerations                                            []uint32
-	pairs                                                       []uint64
-	tuning                                                      Tuning
-	masses                                                      []massOverride
-	switches                                                    switches
-	materialPairs                                               []MaterialPair
-	origin                                                      [2]float64
+	bodyFrame, shapeFrame, contactFrame, baseFrame []byte
+	sleep                                          sleepImage
+	made                                           []madeShape
+	digested                                       []byte // scratch
+	joints                                         jointImage
+	chains                                         []chainRow
+	chainGenerations                               []uint32
+	pairs                                          []uint64
+	tuning                                         Tuning
+	masses                                         []massOverride
+	switches                                       switches
+	materialPairs                                  []MaterialPair
+	origin                                         [2]float64
 }
 
 // madeShape is a shape as it was created; Count 0: none.
@@ -127,62 +129,13 @@ func (w *World) decode(data []byte) error {
 	im := w.prepared
 	im.Decoder, im.w = d, w
 	if err == nil {
-		err = im.header(w)
-	}
-	for _, f := range []struct {
-		name  string
-		to    *[]byte
-		bytes int
-		check func() error
-	}{
-		{"bodies", &im.bodyFrame, bodyBytes * im.rows, im.checkBodies},
-		{"shapes", &im.shapeFrame, shapeBytes*im.shapes + 4*im.seen, im.checkShapes},
-		{"vertices", &im.vertexFrame, vertexBytes * im.vertices, im.makeShapes},
-		{"contacts", &im.contactFrame, contactBytes * im.contacts, im.checkContacts},
-	} {
-		if err == nil {
-			*f.to, err = im.Next(f.name)
-		}
-		if err == nil && len(*f.to) != f.bytes {
-			err = im.Corrupt("length of the "+f.name, len(*f.to))
-		}
-		if err == nil {
-			err = f.check()
-		}
-	}
-	if err == nil {
-		err = im.decodeJoints()
-	}
-	for _, f := range []struct {
-		name string
-		read func([]byte) error
-	}{
-		{"one-way platforms", im.readOneWays}, {"chains", im.readChains}, {"pairs", im.readPairs},
-		{"tuning", im.readTuning}, {"masses", im.readMasses}, {"sleep", im.decodeSleep}, {"switches", im.readSwitches},
-		{"materials", im.readMaterials}, {"bases", im.readBases}, {"spans", im.readSpans},
-	} {
-		var content []byte
-		if err == nil {
-			content, err = im.Next(f.name)
-		}
-		if err == nil {
-			err = f.read(content)
-		}
-	}
-	if err == nil {
-		err = im.decodeOrigin()
-	}
-	if err == nil {
-		err = im.Done()
+		err = parts.Check(im, &im.Decoder)
 	}
 	return err
 }
 
-func (im *snapshotImage) header(w *World) error {
-	b, err := im.Next("header")
-	if err != nil {
-		return err
-	}
+func (im *snapshotImage) readHeader(b []byte) error {
+	w := im.w
 	if len(b) != headerBytes {
 		return im.Corrupt("length of the header", len(b))
 	}
@@ -236,7 +189,11 @@ func (im *snapshotImage) generations() []byte { return im.bodyColumn(4*23, 4) }
 func (im *snapshotImage) types() []byte       { return im.bodyColumn(4*24, 1) }
 func (im *snapshotImage) flags() []byte       { return im.bodyColumn(4*24+1, 1) }
 
-func (im *snapshotImage) checkBodies() error {
+func (im *snapshotImage) readBodies(b []byte) error {
+	if len(b) != bodyBytes*im.rows {
+		return im.Corrupt("length of the bodies", len(b))
+	}
+	im.bodyFrame = b
 	generation, types, slots := im.generations(), im.types(), im.slots()
 	for i, f := range im.flags() {
 		alive, slot := f&aliveFlag != 0, wire.U32At(slots, i)
@@ -258,8 +215,12 @@ func (im *snapshotImage) element(what string, i int, v any) error {
 	return fault.Element(ErrCorrupt, snapshotName+what, i, v)
 }
 
-// checkShapes checks which body each shape belongs to.
-func (im *snapshotImage) checkShapes() error {
+// readShapes checks which body each shape belongs to.
+func (im *snapshotImage) readShapes(b []byte) error {
+	if len(b) != shapeBytes*im.shapes+4*im.seen {
+		return im.Corrupt("length of the shapes", len(b))
+	}
+	im.shapeFrame = b
 	flags, kinds := im.flags(), im.shapeColumn(8, 1)
 	generation, bodies := im.shapeColumn(0, 4), im.shapeColumn(4, 4)
 	vertices := 0
@@ -283,11 +244,13 @@ func (im *snapshotImage) checkShapes() error {
 	return nil
 }
 
-// makeShapes makes the shapes from their vertices.
-func (im *snapshotImage) makeShapes() error {
+// readVertices makes the shapes from their vertices.
+func (im *snapshotImage) readVertices(rest []byte) error {
+	if len(rest) != vertexBytes*im.vertices {
+		return im.Corrupt("length of the vertices", len(rest))
+	}
 	im.made = resized(im.made, im.shapes)
 	clear(im.made)
-	rest := im.vertexFrame
 	for i := range im.made {
 		m, n := &im.made[i], int(im.shapeColumn(8, 1)[i]&^sensorFlag)
 		if n == 0 {
@@ -359,7 +322,11 @@ func (im *snapshotImage) shapeDef(i int) ShapeDef {
 	}
 }
 
-func (im *snapshotImage) checkContacts() error {
+func (im *snapshotImage) readContacts(b []byte) error {
+	if len(b) != contactBytes*im.contacts {
+		return im.Corrupt("length of the contacts", len(b))
+	}
+	im.contactFrame = b
 	return im.checkEachContact("contact", im.contactFrame, rigid.FlagBase)
 }
 
@@ -389,9 +356,13 @@ func (im *snapshotImage) checkEachContact(what string, contacts []byte, allowed 
 	return nil
 }
 
-// replaceState replaces the state by that of an image. It cannot fail.
-func (w *World) replaceState(im *snapshotImage) {
-	s, c, before := w.solver, &w.cols, w.Rows()
+func (w *World) restoreHeader(im *snapshotImage) {
+	w.config.Gravity = im.gravity
+	w.solver.sys.Gravity, w.solver.steps = vecOf(im.gravity), im.steps
+}
+
+func (w *World) restoreBodies(im *snapshotImage) {
+	c, before := &w.cols, w.Rows()
 	for i, nc := range c.floatColumns() {
 		copyLittleEndian((*nc.column)[:im.rows], im.bodyColumn(4*i, 4), 4)
 	}
@@ -412,24 +383,7 @@ func (w *World) replaceState(im *snapshotImage) {
 			w.lastSync.clear(i)
 		}
 	}
-	w.config.Gravity = im.gravity
-	s.sys.Gravity = vecOf(im.gravity)
-	s.rows, s.steps = im.rows, im.steps
-	w.restoreShapes(im)
-	s.updateAllExtents()
-	w.restoreJoints(im)
-	w.restoreChains(im)
-	s.ignoredPairs.set(im.pairs)
-	s.applyTuning(im.tuning)
-	s.massOverrides = append(s.massOverrides[:0], im.masses...)
-	s.materialPairs = append(s.materialPairs[:0], im.materialPairs...)
-	s.contacts, s.omittedPairs, s.pairsKnown = resized(s.contacts, im.contacts), 0, false
-	copyLittleEndian(s.contacts, im.contactFrame, 4)
-	s.restoreBases(im)
-	w.setSwitches(im.switches)
-	s.restoreSleep(im)
-	w.origin = im.origin
-	w.resetDerived()
+	w.solver.rows = im.rows
 }
 
 func (w *World) restoreShapes(im *snapshotImage) {
@@ -454,6 +408,13 @@ func (w *World) restoreShapes(im *snapshotImage) {
 		t.digest[i] = s.shapes.digest(i)
 		t.Link(i, body)
 	}
+	s.updateAllExtents()
+}
+
+func (w *World) restoreContacts(im *snapshotImage) {
+	s := w.solver
+	s.contacts, s.omittedPairs, s.pairsKnown = resized(s.contacts, im.contacts), 0, false
+	copyLittleEndian(s.contacts, im.contactFrame, 4)
 }
 
 // resetDerived resets what depends on the replaced state.

@@ -22,8 +22,7 @@ import (
 //		the last step, as many as seen
 //	frame: the vertices of all shapes, two float32 each
 //	frame: the contacts, with the fields of rigid.Contact
-//	frames that are described in their own files: joints, one-way
-//		platforms, chains, ignored pairs, tuning, masses, sleep, switches, materials, bases, spans, origin
+//	frames that are described in their own files: the others of parts
 //
 // Each column is contiguous. A snapshot omits what follows from the rest: the free
 // indices, normals, masses and digests of shapes, and their positions relative to centres of mass.
@@ -56,67 +55,42 @@ func (w *World) Snapshot(dst []byte) ([]byte, error) {
 	if w.failed != nil {
 		return dst, w.failed
 	}
-	s := w.solver
-	rows, shapes, vertices := w.Rows(), w.shapes.ids.Used(), s.shapes.vertices()
-	notes, bases := s.countNoted(), s.keptBases()
-	size := frame.Preamble + 7*frame.Overhead + headerBytes + bodyBytes*rows + shapeBytes*shapes + 4*len(s.lastGenerations) +
-		vertexBytes*vertices + contactBytes*len(s.contacts) + w.moreBytes() + w.jointFrameBytes() + s.sleepBytes(notes) +
-		2*frame.Overhead + baseBytes*len(bases) + originBytes
-	e := frame.Begin(slices.Grow(dst, size), snapshotMagic, snapshotVersion)
+	w.encoder = frame.Begin(slices.Grow(dst, w.snapshotBytes()), snapshotMagic, snapshotVersion)
+	parts.Encode(w, &w.encoder)
+	out := w.encoder.Buf
+	w.encoder = frame.Encoder{}
+	return out, nil
+}
 
-	e.Open(headerBytes)
+// snapshotBytes is the size of a snapshot but for what few bodies or shapes have. Snapshots may be kept, so it is not much
+// more; if it is less, the snapshot grows.
+func (w *World) snapshotBytes() int {
+	s, rows, shapes := w.solver, w.Rows(), w.shapes.ids.Used()
+	rest := 4
+	if s.sleep.on {
+		rest = restBytes
+	}
+	n := 512 + (bodyBytes+rest)*rows + shapeBytes*shapes + 4*len(s.lastGenerations) + vertexBytes*s.shapes.vertices() +
+		contactBytes*(len(s.contacts)+len(s.sleep.resting)) + baseBytes*len(s.keptBases()) + jointBytes*w.joints.IDs.Used()
+	for i := range w.chains.rows {
+		n += 8*len(w.chains.rows[i].points) + 4*len(w.chains.rows[i].shapes)
+	}
+	return n
+}
+
+func (w *World) encodeHeader(e *frame.Encoder) {
+	s := w.solver
 	e.Buf = w.config.appendRules(e.Buf)
 	e.F32(w.config.Gravity[0])
 	e.F32(w.config.Gravity[1])
-	for _, n := range [...]int{rows, shapes, len(s.lastGenerations), vertices, len(s.contacts)} {
+	for _, n := range [...]int{w.Rows(), w.shapes.ids.Used(), len(s.lastGenerations), s.shapes.vertices(), len(s.contacts)} {
 		e.U32(n)
 	}
 	e.U64(s.steps)
-	e.Seal()
-
-	e.Open(bodyBytes * rows)
-	w.encodeBodies(&e, rows)
-	e.Seal()
-
-	e.Open(shapeBytes*shapes + 4*len(s.lastGenerations))
-	w.encodeShapes(&e, shapes)
-	e.Rows(raw(s.lastGenerations), 4)
-	e.Seal()
-
-	e.Open(vertexBytes * vertices)
-	for i := range s.shapes.local {
-		r := &s.shapes.local[i]
-		e.Rows(raw(r.Vertices[:r.Count]), 4)
-	}
-	e.Seal()
-
-	e.Open(contactBytes * len(s.contacts))
-	e.Rows(raw(s.contacts), 4)
-	e.Seal()
-	w.encodeJoints(&e)
-	s.shapes.encodeOneWays(&e)
-	w.chains.encode(&e)
-	s.ignoredPairs.encode(&e)
-	s.encodeTuning(&e)
-	s.encodeMasses(&e)
-	s.encodeSleep(&e, notes)
-	w.encodeSwitches(&e)
-	s.encodeMaterials(&e)
-	encodeBases(&e, bases)
-	s.shapes.encodeSpans(&e)
-	w.encodeOrigin(&e)
-	return e.Buf, nil
 }
 
-// moreBytes is the size of the frames after the contacts, without those of joints and sleep.
-func (w *World) moreBytes() int {
-	s := w.solver
-	return 8*frame.Overhead + oneWayBytes*s.shapes.oneWays + spanBytes*s.shapes.spans + w.chains.bytes() + s.ignoredPairs.bytes() +
-		tuningBytes + massBytes*len(s.massOverrides) + w.switchBytes() + s.materialBytes()
-}
-
-func (w *World) encodeBodies(e *frame.Encoder, rows int) {
-	c := &w.cols
+func (w *World) encodeBodies(e *frame.Encoder) {
+	c, rows := &w.cols, w.Rows()
 	for _, nc := range c.floatColumns() {
 		e.Rows(raw((*nc.column)[:rows]), 4)
 	}
@@ -135,8 +109,8 @@ func (w *World) encodeBodies(e *frame.Encoder, rows int) {
 	}
 }
 
-func (w *World) encodeShapes(e *frame.Encoder, n int) {
-	t := &w.solver.shapes
+func (w *World) encodeShapes(e *frame.Encoder) {
+	t, n := &w.solver.shapes, w.shapes.ids.Used()
 	e.Rows(raw(w.shapes.ids.Generation), 4)
 	e.Rows(raw(w.shapes.Owner), 4)
 	for i := range n {
@@ -155,7 +129,18 @@ func (w *World) encodeShapes(e *frame.Encoder, n int) {
 	e.Rows(raw(t.filters.Category[:n]), 8)
 	e.Rows(raw(t.filters.Mask[:n]), 8)
 	e.Rows(raw(t.filters.Group[:n]), 4)
+	e.Rows(raw(w.solver.lastGenerations), 4)
 }
+
+func (w *World) encodeVertices(e *frame.Encoder) {
+	t := &w.solver.shapes
+	for i := range t.local {
+		r := &t.local[i]
+		e.Rows(raw(r.Vertices[:r.Count]), 4)
+	}
+}
+
+func (w *World) encodeContacts(e *frame.Encoder) { e.Rows(raw(w.solver.contacts), 4) }
 
 // coefficients returns the columns of the numbers of ShapeDef, in the order of a snapshot.
 func (t *shapeColumns) coefficients() [5]*[]float32 {

@@ -28,11 +28,7 @@ func (s *solver) keptBases() []rigid.BaseManifold {
 	return s.spareBases
 }
 
-func encodeBases(e *frame.Encoder, bases []rigid.BaseManifold) {
-	e.Open(baseBytes * len(bases))
-	e.Rows(raw(bases), 4)
-	e.Seal()
-}
+func (w *World) encodeBases(e *frame.Encoder) { e.Rows(raw(w.solver.keptBases()), 4) }
 
 // readBases must come after the contacts were checked.
 func (im *snapshotImage) readBases(b []byte) error {
@@ -52,7 +48,8 @@ func (im *snapshotImage) readBases(b []byte) error {
 	return nil
 }
 
-func (s *solver) restoreBases(im *snapshotImage) {
+func (w *World) restoreBases(im *snapshotImage) {
+	s := w.solver
 	s.bases = resized(s.bases, im.contacts)
 	s.spareBases = resized(s.spareBases, len(im.baseFrame)/baseBytes)
 	copyLittleEndian(s.spareBases, im.baseFrame, 4)

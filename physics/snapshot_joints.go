@@ -7,6 +7,7 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/rigid"
+	"github.com/evertick/evertick/internal/statehash"
 	"github.com/evertick/evertick/internal/wire"
 )
 
@@ -18,8 +19,7 @@ import (
 //
 // Each column is contiguous. The bodies of free numbers are NoSlot.
 const (
-	jointHeader = 4 + 4
-	jointBytes  = 4 + 2*4 + 4*jointWords + 4*jointImpulses
+	jointBytes = 4 + 2*4 + 4*jointWords + 4*jointImpulses
 )
 
 // jointImpulse holds the impulses that a joint keeps from step to step.
@@ -75,18 +75,13 @@ func zero(words []uint32) bool {
 	return true
 }
 
-func (w *World) jointFrameBytes() int { return jointHeader + jointBytes*w.joints.IDs.Used() }
-
-// encodeJoints appends the frame of joints.
 func (w *World) encodeJoints(e *frame.Encoder) {
-	e.Open(w.jointFrameBytes())
 	e.U32(w.joints.IDs.Used())
 	e.F32(w.solver.subStepRate)
 	e.Rows(raw(w.joints.IDs.Generation), 4)
 	e.Rows(raw(w.joints.Owner), 4)
 	e.Rows(raw(w.solver.joints.rows), 4)
 	e.Rows(raw(w.solver.joints.allImpulses()), 4)
-	e.Seal()
 }
 
 // jointImage is a checked frame of joints.
@@ -99,12 +94,7 @@ type jointImage struct {
 	impulses    []jointImpulse
 }
 
-// decodeJoints reads the frame of joints.
-func (im *snapshotImage) decodeJoints() error {
-	b, err := im.Next("joints")
-	if err != nil {
-		return err
-	}
+func (im *snapshotImage) readJoints(b []byte) error {
 	r, j := wire.NewReader(b), &im.joints
 	n, rate := r.U32(), r.F32()
 	if r.Err() != nil {
@@ -175,7 +165,7 @@ func (r *jointRow) checkStored() error {
 	return nil
 }
 
-// restoreJoints replaces the joints by those of an image, after the bodies have been replaced.
+// restoreJoints must come after the bodies have been replaced.
 func (w *World) restoreJoints(im *snapshotImage) {
 	j, s, t := &im.joints, w.solver, &w.joints
 	s.subStepRate = j.rate
@@ -194,4 +184,27 @@ func (w *World) restoreJoints(im *snapshotImage) {
 		s.updateJoint(i)
 		j.impulses[i].restore(&s.joints.solved[i])
 	}
+}
+
+func (w *World) copyJoints(src *World) {
+	w.joints.CopyFrom(&src.joints, w.Rows(), w.Cap())
+	w.solver.joints.copyFrom(&src.solver.joints)
+	w.solver.subStepRate = src.solver.subStepRate
+}
+
+func (w *World) hashJoints(dst []ColumnHash) []ColumnHash {
+	if !w.joints.Used() {
+		return dst
+	}
+	t := &w.solver.joints
+	dst = append(dst,
+		ColumnHash{Name: "JointBody", Hash: statehash.Rows(w.joints.Owner)},
+		ColumnHash{Name: "JointGeneration", Hash: statehash.Rows(w.joints.IDs.Generation)},
+		ColumnHash{Name: "JointDef", Hash: statehash.Rows(t.columns(0, firstJointWords))},
+		ColumnHash{Name: "JointImpulse", Hash: statehash.Rows(words[float32](t.allImpulses()))},
+	)
+	if more := t.columns(firstJointWords, jointWords); !zero(more) {
+		dst = append(dst, ColumnHash{Name: "JointDefMore", Hash: statehash.Rows(more)})
+	}
+	return dst
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/statehash"
 	"github.com/evertick/evertick/internal/wire"
 )
 
@@ -35,44 +36,34 @@ func (s *solver) noted(i int) bool {
 
 func (s *solver) countNoted() int {
 	n := 0
-	if s.sleep.on {
-		for i := range s.rows {
-			if s.noted(i) {
-				n++
-			}
+	for i := range s.rows {
+		if s.noted(i) {
+			n++
 		}
 	}
 	return n
 }
 
-// sleepBytes is the length of the frame.
-func (s *solver) sleepBytes(notes int) int {
-	if !s.sleep.on {
-		return 0
-	}
-	return 2*4 + restBytes*s.rows + noteBytes*notes + contactBytes*len(s.sleep.resting)
-}
-
-func (s *solver) encodeSleep(e *frame.Encoder, notes int) {
+func (w *World) encodeSleep(e *frame.Encoder) {
+	s := w.solver
 	z := &s.sleep
-	e.Open(s.sleepBytes(notes))
-	if z.on {
-		e.U32(notes)
-		e.U32(len(z.resting))
-		e.Rows(raw(z.time[:s.rows]), 4)
-		e.Rows(raw(z.threshold[:s.rows]), 4)
-		for i := range s.rows {
-			if s.noted(i) {
-				e.U32(i)
-				e.U32(int(z.changes[i]))
-				for _, kept := range z.restPose {
-					e.F32(kept[i])
-				}
+	if !z.on {
+		return
+	}
+	e.U32(s.countNoted())
+	e.U32(len(z.resting))
+	e.Rows(raw(z.time[:s.rows]), 4)
+	e.Rows(raw(z.threshold[:s.rows]), 4)
+	for i := range s.rows {
+		if s.noted(i) {
+			e.U32(i)
+			e.U32(int(z.changes[i]))
+			for _, kept := range z.restPose {
+				e.F32(kept[i])
 			}
 		}
-		e.Rows(raw(z.resting), 4)
 	}
-	e.Seal()
+	e.Rows(raw(z.resting), 4)
 }
 
 // sleepImage is a checked frame of sleep.
@@ -82,8 +73,7 @@ type sleepImage struct {
 	threshold             []byte // of rest, or of the switches
 }
 
-// decodeSleep reads the frame.
-func (im *snapshotImage) decodeSleep(b []byte) error {
+func (im *snapshotImage) readSleep(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
@@ -131,8 +121,9 @@ func (im *snapshotImage) checkThresholds() error {
 	return nil
 }
 
-// restoreSleep replaces the sleep state by that of an image, after everything else has been replaced.
-func (s *solver) restoreSleep(im *snapshotImage) {
+// restoreSleep must come after the bodies have been replaced.
+func (w *World) restoreSleep(im *snapshotImage) {
+	s := w.solver
 	z := &s.sleep
 	z.setOn(im.sleep.on)
 	s.clearSleep()
@@ -190,13 +181,13 @@ func (s *solver) countAsleep() {
 	}
 }
 
-// copySleep copies the sleep state of another world, after its bodies have
-// been copied.
-func (s *solver) copySleep(src *solver) {
-	z, from := &s.sleep, &src.sleep
+// copySleep must come after the bodies have been copied.
+func (w *World) copySleep(src *World) {
+	s := w.solver
+	z, from := &s.sleep, &src.solver.sleep
 	z.setOn(from.on)
 	s.clearSleep()
-	n := src.rows
+	n := src.Rows()
 	copy(z.threshold, from.threshold[:n])
 	if !z.on {
 		return
@@ -210,4 +201,19 @@ func (s *solver) copySleep(src *solver) {
 	z.resting = slices.Grow(z.resting, len(from.resting))
 	z.resting = append(z.resting, from.resting...)
 	z.asleep = from.asleep
+}
+
+// hashSleep appends the columns of sleepState, unless no body has ever been at rest and
+// none has its own threshold.
+func (w *World) hashSleep(dst []ColumnHash) []ColumnHash {
+	s := w.solver
+	z := &s.sleep
+	if !z.on || len(z.resting) == 0 && z.asleep == 0 && !s.anyRest() {
+		return dst
+	}
+	return append(dst,
+		ColumnHash{Name: "SleepTime", Hash: statehash.Rows(z.time[:s.rows])},
+		ColumnHash{Name: "SleepThreshold", Hash: statehash.Rows(z.threshold[:s.rows])},
+		ColumnHash{Name: "Resting", Hash: hashContacts(z.resting)},
+	)
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/evertick/evertick/internal/bitset"
 	"github.com/evertick/evertick/internal/graph"
 	"github.com/evertick/evertick/internal/rigid"
-	"github.com/evertick/evertick/internal/statehash"
 )
 
 const (
@@ -457,20 +456,6 @@ func (z *sleepState) broadVersion() uint64 {
 		return z.version
 	}
 	return 0
-}
-
-// appendSleepHashes appends the columns of sleepState, unless no body has ever been at rest and
-// none has its own threshold.
-func (s *solver) appendSleepHashes(dst []ColumnHash) []ColumnHash {
-	z := &s.sleep
-	if !z.on || len(z.resting) == 0 && z.asleep == 0 && !s.anyRest() {
-		return dst
-	}
-	return append(dst,
-		ColumnHash{Name: "SleepTime", Hash: statehash.Rows(z.time[:s.rows])},
-		ColumnHash{Name: "SleepThreshold", Hash: statehash.Rows(z.threshold[:s.rows])},
-		ColumnHash{Name: "Resting", Hash: hashContacts(z.resting)},
-	)
 }
 
 func (s *solver) anyRest() bool {

@@ -133,8 +133,8 @@ func (t *shapeColumns) meets(shape int, span Span) bool {
 
 const spanBytes = 3 * 4
 
-func (t *shapeColumns) encodeSpans(e *frame.Encoder) {
-	e.Open(spanBytes * t.spans)
+func (w *World) encodeSpans(e *frame.Encoder) {
+	t := &w.solver.shapes
 	if t.spans > 0 {
 		for i := range t.local {
 			if s := t.span(i); s != (Span{}) {
@@ -144,7 +144,6 @@ func (t *shapeColumns) encodeSpans(e *frame.Encoder) {
 			}
 		}
 	}
-	e.Seal()
 }
 
 func (im *snapshotImage) readSpans(b []byte) error {

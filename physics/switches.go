@@ -109,9 +109,9 @@ func (v switches) bits() (b uint32) {
 
 func switchesOf(b uint32) switches { return switches{b&1 != 0, b&2 != 0, b&4 != 0, b&8 != 0} }
 
-// appendSwitchHashes appends the switches if they differ from the configuration, and, for a world without a sleep state,
+// hashSwitches appends the switches if they differ from the configuration, and, for a world without a sleep state,
 // the sleep thresholds if one differs from the default.
-func (w *World) appendSwitchHashes(dst []ColumnHash) []ColumnHash {
+func (w *World) hashSwitches(dst []ColumnHash) []ColumnHash {
 	s, v := w.solver, w.switches()
 	if v.changed() {
 		dst = append(dst, ColumnHash{Name: "Switches", Hash: uint64(v.bits())})
@@ -134,20 +134,11 @@ func (s *solver) anyThreshold() bool {
 // The frame "switches": a uint32 with the bits of switches, and, if the frame of sleep is empty, the float32 sleep
 // thresholds by row.
 
-func (w *World) switchBytes() int {
-	if w.solver.sleep.on {
-		return 4
-	}
-	return 4 + 4*w.solver.rows
-}
-
 func (w *World) encodeSwitches(e *frame.Encoder) {
-	e.Open(w.switchBytes())
 	e.U32(int(w.switches().bits()))
 	if s := w.solver; !s.sleep.on {
 		e.Rows(raw(s.sleep.threshold[:s.rows]), 4)
 	}
-	e.Seal()
 }
 
 func (im *snapshotImage) readSwitches(b []byte) error {
@@ -174,3 +165,7 @@ func (im *snapshotImage) readSwitches(b []byte) error {
 	}
 	return nil
 }
+
+func (w *World) restoreSwitches(im *snapshotImage) { w.setSwitches(im.switches) }
+
+func (w *World) copySwitches(src *World) { w.setSwitches(src.switches()) }

@@ -3,11 +3,13 @@ package physics
 import (
 	"cmp"
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/rigid"
+	"github.com/evertick/evertick/internal/statehash"
 	"github.com/evertick/evertick/internal/wire"
 )
 
@@ -81,12 +83,10 @@ func (s *solver) applyTuning(t Tuning) {
 
 const tuningBytes = 6 * 4
 
-func (s *solver) encodeTuning(e *frame.Encoder) {
-	e.Open(tuningBytes)
-	for _, v := range s.tuning.numbers() {
+func (w *World) encodeTuning(e *frame.Encoder) {
+	for _, v := range w.solver.tuning.numbers() {
 		e.F32(*v)
 	}
-	e.Seal()
 }
 
 func (im *snapshotImage) readTuning(b []byte) error {
@@ -101,6 +101,29 @@ func (im *snapshotImage) readTuning(b []byte) error {
 	}
 	return nil
 }
+
+func (w *World) restoreTuning(im *snapshotImage) { w.solver.applyTuning(im.tuning) }
+
+func (w *World) copyTuning(src *World) { w.solver.applyTuning(src.solver.tuning) }
+
+// hashTuning appends the tuning unless it is that of the configuration, and the rate of the sub-steps unless it is the usual one.
+func (w *World) hashTuning(dst []ColumnHash) []ColumnHash {
+	s := w.solver
+	if s.tuning != w.config.tuning() {
+		var numbers [tuningBytes / 4]float32
+		for i, v := range s.tuning.numbers() {
+			numbers[i] = *v
+		}
+		dst = append(dst, ColumnHash{Name: "Tuning", Hash: statehash.Rows(numbers[:])})
+	}
+	if s.subStepRate != 0 && s.subStepRate != usualSubStepRate {
+		dst = append(dst, ColumnHash{Name: "SubStepRate", Hash: uint64(math.Float32bits(s.subStepRate))})
+	}
+	return dst
+}
+
+// usualSubStepRate is the rate of the sub-steps in a world with default Config and steps of 1/60 s.
+var usualSubStepRate = (&rigid.Params{}).SubStepRate(1. / 60)
 
 // massOverride is the mass of a body that SetMassData has set.
 type massOverride struct {
@@ -200,11 +223,7 @@ func (s *solver) overrideMass(body int, m MassData, keep bool) error {
 
 const massBytes = 5 * 4
 
-func (s *solver) encodeMasses(e *frame.Encoder) {
-	e.Open(massBytes * len(s.massOverrides))
-	e.Rows(raw(words[uint32](s.massOverrides)), 4)
-	e.Seal()
-}
+func (w *World) encodeMasses(e *frame.Encoder) { e.Rows(raw(words[uint32](w.solver.massOverrides)), 4) }
 
 func (im *snapshotImage) readMasses(b []byte) error {
 	if len(b)%massBytes != 0 {
@@ -219,6 +238,21 @@ func (im *snapshotImage) readMasses(b []byte) error {
 		im.masses = append(im.masses, m)
 	}
 	return nil
+}
+
+func (w *World) restoreMasses(im *snapshotImage) {
+	w.solver.massOverrides = append(w.solver.massOverrides[:0], im.masses...)
+}
+
+func (w *World) copyMasses(src *World) {
+	w.solver.massOverrides = append(w.solver.massOverrides[:0], src.solver.massOverrides...)
+}
+
+func (w *World) hashMasses(dst []ColumnHash) []ColumnHash {
+	if len(w.solver.massOverrides) == 0 {
+		return dst
+	}
+	return append(dst, ColumnHash{Name: "MassData", Hash: statehash.Rows(words[float32](w.solver.massOverrides))})
 }
 
 // MotionLocks are the directions in which a body does not move.

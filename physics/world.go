@@ -3,6 +3,7 @@ package physics
 import (
 	"github.com/evertick/evertick/internal/bitset"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/handle"
 )
 
@@ -40,6 +41,8 @@ type World struct {
 	movedTeleports bitset.Set // scratch of MoveSlots
 
 	prepared *snapshotImage // the result of Prepare, or only its memory
+	encoder  frame.Encoder  // of Snapshot
+	hashes   []ColumnHash   // scratch of Hash
 }
 
 // New returns an empty world. Errors are those of Config.Validate and of
