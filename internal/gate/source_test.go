@@ -113,7 +113,6 @@ func readSource(dir string, paths []string) (faults []string, files int, err err
 func list(dir string, paths []string) (map[string]pkg, error) {
 	cmd := exec.Command("go", append([]string{"list", "-deps", "-export", "-json=ImportPath,Name,Dir,Export,Module"}, paths...)...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
