@@ -125,7 +125,7 @@ func TestJavaScriptFollows(t *testing.T) {
 	if err != nil {
 		t.Skip("not run: the client in JavaScript: node is not installed")
 	}
-	runs, steps := casesOf(3, 16), casesOf(80, 400)
+	runs, steps := casesOf(2, 16), casesOf(80, 400)
 	refused := 0
 	for i := range runs {
 		m := newModel(t, paritytest.Seed()+uint64(i), 21*i+int(paritytest.Seed()%64), map[string]int{})

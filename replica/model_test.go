@@ -1005,7 +1005,7 @@ func (m *model) heal() {
 // After each frame that it applies, each client has the state of the Sim at that tick, whatever happens to the
 // world, to its view and to its connection.
 func TestModel(t *testing.T) {
-	runs, steps, rest := casesOf(10, 64), casesOf(120, 700), casesOf(150, 300)
+	runs, steps, rest := casesOf(10, 64), casesOf(120, 700), casesOf(100, 300)
 	seen := map[string]int{} // in runs with fixed seeds
 	for i := range runs + runs/4 {
 		number, seed, counts := i, 1+uint64(i), seen

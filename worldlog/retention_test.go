@@ -19,9 +19,12 @@ func retained(t *testing.T, opt Options) (m *memFS, images []image) {
 	m = newMemFS()
 	rng := rand.New(rand.NewPCG(3, uint64(opt.Retention)))
 	var log atomic.Pointer[Log]
-	ops := 0
+	ops, every := 0, 11
+	if testing.Short() {
+		every = 29
+	}
 	m.fault = func(string, string) error {
-		if ops++; log.Load() != nil && (long || ops%11 == 0) {
+		if ops++; log.Load() != nil && (long || ops%every == 0) {
 			images = append(images, image{disk: m.cut(rng), durable: log.Load().durable.Load()})
 		}
 		return nil

@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"math"
 	"net/url"
+	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
@@ -78,7 +78,7 @@ func answer(t tb, in *Inspector, r *Request) Answer {
 			return a
 		default:
 			in.Between()
-			time.Sleep(50 * time.Microsecond)
+			runtime.Gosched() // a sleep of some microseconds takes a millisecond on some machines
 		}
 	}
 }

@@ -355,7 +355,7 @@ func TestHalfOpen(t *testing.T) {
 	c := w.dial(ClientConfig{Idle: idle})
 	w.reaches(c, 10)
 	w.paused.Store(true)
-	time.Sleep(3 * idle)
+	time.Sleep(2 * idle)
 	if err := c.Err(); err != nil {
 		t.Fatalf("a pause: %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 )
 
 func TestHost(t *testing.T) {
+	t.Parallel() // it waits for ticks
 	var got struct {
 		Facts   map[string]any
 		Figures []struct {

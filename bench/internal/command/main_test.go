@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 		Main(testPages)
 		os.Exit(0)
 	}
+	os.Setenv(asCommand, "1") // for child processes
 	os.Exit(m.Run())
 }
 
@@ -44,7 +45,7 @@ func command(t *testing.T, env []string, args ...string) (stdout, stderr string,
 		t.Fatal(err)
 	}
 	cmd := exec.Command(exe, args...)
-	cmd.Env = append(os.Environ(), append(env, asCommand+"=1")...)
+	cmd.Env = append(os.Environ(), env...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err = cmd.Run()

@@ -17,7 +17,7 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-var shortPacing = pacingPlan{rates: []int64{250, 1000}, rounds: 2, turn: 100 * time.Millisecond, warmup: 5 * time.Millisecond, free: 1000}
+var shortPacing = pacingPlan{rates: []int64{250, 1000}, rounds: 2, turn: 72 * time.Millisecond, warmup: 5 * time.Millisecond, free: 1000}
 
 // A short run as JSON, as CSV and as text.
 func TestPacingReports(t *testing.T) {
@@ -34,7 +34,7 @@ func TestPacingReports(t *testing.T) {
 		Figures     []pacingRow
 	}
 	decode(t, out.String(), &rep)
-	if rep.Scene != "pacing" || !rep.Quick || rep.Facts["rounds"] != 2 || rep.Facts["turn_s"] != 0.1 || rep.Facts["free_frame_ns"] <= 0 || rep.Environment.Go == "" {
+	if rep.Scene != "pacing" || !rep.Quick || rep.Facts["rounds"] != 2 || rep.Facts["turn_s"] != 0.072 || rep.Facts["free_frame_ns"] <= 0 || rep.Environment.Go == "" {
 		t.Errorf("%+v", rep)
 	}
 	names := []string{"time.Sleep", "time.Ticker", "Sleep", "Precise", "Spin"}
@@ -51,7 +51,7 @@ func TestPacingReports(t *testing.T) {
 			t.Errorf("figure %d: %+v", i, f)
 		}
 		// The number depends on the machine, but it is at most that of the rate.
-		if most := int(200 * f.RateHz / 1000); f.Frames < 1 || f.Frames > most {
+		if most := int(2 * shortPacing.turn.Milliseconds() * f.RateHz / 1000); f.Frames < 1 || f.Frames > most {
 			t.Errorf("%s at %d Hz: %d frames, at most %d can be", f.Pacing, f.RateHz, f.Frames, most)
 		}
 		early := f.P50 < 0 && f.Pacing != "time.Ticker" // which goes on in step after a pause of the machine

@@ -222,8 +222,12 @@ func TestCompareCommand(t *testing.T) {
 			t.Errorf("%v\n%s", err, out.String())
 		}
 	}
-	for i := range kept.All { // no machine reaches it
-		kept.All[i].Median, kept.All[i].Low, kept.All[i].High = 1e6, 1e6, 1e6
+	unreached := kept.All
+	if testing.Short() {
+		unreached = unreached[:1] // each test of such a ratio is repeated
+	}
+	for i := range unreached { // no machine reaches it
+		unreached[i].Median, unreached[i].Low, unreached[i].High = 1e6, 1e6, 1e6
 	}
 	if err := kept.keep(filepath.Join(dir, "x-1")); err != nil {
 		t.Fatal(err)
