@@ -31,6 +31,16 @@
 #define CAT_(a, b) a##b
 #define CAT(a, b) CAT_(a, b)
 
+/* X86_VECTORS: this file is of a level with vectors of x86. The others do without its intrinsics, whose header takes gcc
+ * half a second. */
+#define X86_avx2 1
+#define X86_avx512 1
+#if defined(__x86_64__) && CAT(X86_, LEVEL)
+#define X86_VECTORS 1
+#else
+#define X86_VECTORS 0
+#endif
+
 enum et_level { ET_C = 0, ET_AVX2 = 1, ET_AVX512 = 2, ET_NEON = 3 };
 
 /* Function attributes of a level: HELPER for functions that must vanish into their caller, ROUTINE for those that

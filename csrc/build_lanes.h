@@ -38,7 +38,7 @@ HELPER(c) void c_unweave(const record *p, c_f *x, c_f *y, c_f *z, c_u *slot) {
 	*slot = p->slot;
 }
 
-#if defined(__x86_64__)
+#if X86_VECTORS
 HELPER(avx2) avx2_f avx2_among(const float *p, avx2_u i) {
 	const __m256 low = _mm256_permutevar8x32_ps(avx2_load(p), i), high = _mm256_permutevar8x32_ps(avx2_load(p + 8), i);
 	return _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32(i, 28)));

@@ -13,7 +13,7 @@ HELPER(c) void c_quads(float *to, c_f a, c_f b, c_f c, c_f d) {
 	to[3] = d;
 }
 
-#if defined(__x86_64__)
+#if X86_VECTORS
 /* Combines pairs of a and b with pairs of c and d, from lanes 0 and 1 or 2 and 3 of each 128 bits, into
  * quadruples. */
 HELPER(avx2) void avx2_quads2(float *to, __m256 ab, __m256 cd) {

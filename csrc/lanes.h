@@ -63,7 +63,11 @@
 /* sqrtf may set errno, so the compiler emits a call of the library, for which csrc.go links libm. The others are
  * one instruction. */
 #if defined(__x86_64__)
+#if X86_VECTORS
 #include <immintrin.h>
+#else
+#include <xmmintrin.h>
+#endif
 #define SQRT(a) _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(a)))
 #elif defined(__aarch64__)
 #include <arm_neon.h>
@@ -150,7 +154,7 @@ static inline void scalar_split(uint64_t *to, uint64_t from, uint64_t bits, uint
 }
 HELPER(c) void c_split(uint64_t *to, uint64_t from, uint64_t bits, uint32_t width) { scalar_split(to, from, bits, width); }
 
-#if defined(__x86_64__)
+#if X86_VECTORS
 /* Lane numbers that pack() moves to the front, one byte each, for each mask of eight lanes. Lane i goes to the
  * place that equals the number of mask lanes below it. */
 #define PACK_LANE(m, i) ((uint64_t)((m) >> (i) & 1u) * (i) << 8 * __builtin_popcount((m) & ((1u << (i)) - 1u)))

@@ -75,7 +75,7 @@ enum { PAD64_HIGH = 0x7fffffff };
 		CAT(level, _storeu)((p) + at_, CAT(level, _loadu)((buffer) + at_));          \
 	}
 
-#if defined(__x86_64__)
+#if X86_VECTORS
 
 #define avx2_HAS_NETWORKS 1
 #define avx512_HAS_NETWORKS 1

@@ -29,7 +29,7 @@ HELPER(c) c_u c_shl(c_u a, c_shift n) { return (uint32_t)((uint64_t)a << n); }
 HELPER(c) c_u c_shr(c_u a, c_shift n) { return (uint32_t)((uint64_t)a >> n); }
 HELPER(c) c_u c_sar(c_u a, c_shift n) { return (uint32_t)((int64_t)(int32_t)a >> n); }
 
-#if defined(__x86_64__)
+#if X86_VECTORS
 HELPER(avx2) avx2_f avx2_round(avx2_f a) { return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 HELPER(avx2) avx2_u avx2_whole(avx2_f a) { return _mm256_cvtps_epi32(a); }
 HELPER(avx2) avx2_f avx2_orzero(avx2_f a) { return _mm256_and_ps(a, _mm256_cmp_ps(a, a, _CMP_ORD_Q)); }

@@ -17,7 +17,7 @@ HELPER(c) c_sums c_addto(c_sums s, c_f a) { return s + (double)a; }
 HELPER(c) void c_storesums(double *p, c_sums s) { *p = s; }
 HELPER(c) c_mask c_beyond(c_u a, c_u limit) { return a >= limit; }
 
-#if defined(__x86_64__)
+#if X86_VECTORS
 typedef struct {
 	__m256d low, high;
 } avx2_sums;

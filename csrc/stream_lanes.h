@@ -16,7 +16,7 @@
 HELPER(c) c_mask c_rising(c_u a, c_u b, c_u limit) { return (a < b) & (b < limit); }
 HELPER(c) c_u c_residue(c_f t, c_u mask, uint32_t shift) { return (c_asu(t + ROUNDING) & mask) << shift; }
 
-#if defined(__x86_64__)
+#if X86_VECTORS
 /* b is below limit as an unsigned number if it is not negative and below it as a signed one. As a is not negative,
  * a < b signed includes that b is not negative. */
 HELPER(avx2) avx2_mask avx2_rising(avx2_u a, avx2_u b, avx2_u limit) {

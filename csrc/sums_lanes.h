@@ -55,7 +55,7 @@
 
 PAIR(c)
 
-#if defined(__x86_64__)
+#if X86_VECTORS
 PAIR(avx2)
 
 /* The weighted values are lanes 8 to 15. */

@@ -35,7 +35,7 @@ HELPER(c) c_points c_pmax(c_points a, c_points b) { return c_xy(c_max(a.x, b.x),
 HELPER(c) uint32_t c_odd(c_points a) { return (a.x - a.x != 0) | (a.y - a.y != 0); }
 HELPER(c) quad c_fold(c_points a, c_points b) { return (quad){a.x, a.y, b.x, b.y}; }
 
-#if defined(__x86_64__)
+#if X86_VECTORS
 enum { avx2_POINTS = 4 };
 typedef __m256 avx2_points;
 HELPER(avx2) avx2_points avx2_xy(float x, float y) { return _mm256_setr_ps(x, y, x, y, x, y, x, y); }

@@ -37,7 +37,7 @@ HELPER(c) void c_putfew(uint32_t *p, uint32_t *q, c_u a, c_u b, uint32_t n) {
 	*q = b;
 }
 
-#if defined(__x86_64__)
+#if X86_VECTORS
 BOX(avx2)
 BOX(avx512)
 

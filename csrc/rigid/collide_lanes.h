@@ -32,7 +32,7 @@ HELPER(c) void c_write4(float *const *rows, int at, const c_f *from) {
 		rows[0][at + k] = from[k];
 }
 
-#if defined(__x86_64__)
+#if X86_VECTORS
 typedef __m256 avx2_truth;
 HELPER(avx2) avx2_truth avx2_less(avx2_f a, avx2_f b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }
 HELPER(avx2) avx2_truth avx2_upto(avx2_f a, avx2_f b) { return _mm256_cmp_ps(a, b, _CMP_LE_OQ); }

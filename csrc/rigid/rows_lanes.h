@@ -37,7 +37,7 @@ HELPER(c) void c_put8(float *p, const uint32_t *index, uint32_t stride, const c_
 
 #define ROW(i) (p + (size_t)stride * index[i])
 
-#if defined(__x86_64__)
+#if X86_VECTORS
 HELPER(avx2) void avx2_turn(__m256 *a, __m256 *b, __m256 *c, __m256 *d) {
 	const __m256 ab = _mm256_unpacklo_ps(*a, *b), ab2 = _mm256_unpackhi_ps(*a, *b);
 	const __m256 cd = _mm256_unpacklo_ps(*c, *d), cd2 = _mm256_unpackhi_ps(*c, *d);
