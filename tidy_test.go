@@ -105,25 +105,28 @@ func TestPackageComment(t *testing.T) {
 // floors lists what the packages of a folder may import from this module, by
 // the first part of the path on both sides.
 var floors = map[string][]string{
-	"internal":            {"native", "internal"},
-	"internal/rigid":      {"csrc", "native", "internal"},
-	"internal/paritytest": {"csrc", "native", "internal"}, // csrc for kernels that only tests call
-	"internal/broad":      {"csrc", "native", "internal"},
-	"internal/scenes":     {".", "native", "ecs", "spatial", "physics", "loop", "agent", "internal"}, // for tests and bench
-	"internal/inspector":  {".", "ecs", "physics", "loop", "worldlog", "replay", "replica", "agent", "causal", "internal"},
-	"internal/proof":      {".", "native", "ecs", "spatial", "physics", "loop", "internal"},
-	"csrc":                {},
-	"csrc/face":           {"csrc"},
-	"csrc/rigid":          {"csrc"},
-	"csrc/rigid/face":     {"csrc"},
-	"native":              {"csrc", "native", "internal"},
-	"ecs":                 {"native", "ecs", "internal"},
-	"spatial":             {"native", "spatial", "internal"},
-	"physics":             {"native", "physics", "internal"},
-	"loop":                {"native", "loop", "internal"},
-	"internal/publish":    {"native", "ecs", "internal"},
-	"internal/simtest":    {".", "ecs", "loop", "internal"}, // for tests
-	".":                   {"native", "ecs", "spatial", "physics", "loop", "internal"},
+	"internal":             {"native", "internal"},
+	"internal/rigid":       {"csrc", "native", "internal"},
+	"internal/paritytest":  {"csrc", "native", "internal"}, // csrc for kernels that only tests call
+	"internal/broad":       {"csrc", "native", "internal"},
+	"internal/neighbours":  {"csrc", "native", "internal"},
+	"internal/scenes":      {".", "native", "ecs", "spatial", "physics", "loop", "agent", "internal"}, // for tests and bench
+	"internal/inspector":   {".", "ecs", "physics", "loop", "worldlog", "replay", "replica", "agent", "causal", "internal"},
+	"internal/proof":       {".", "native", "ecs", "spatial", "physics", "loop", "internal"},
+	"csrc":                 {},
+	"csrc/face":            {"csrc"},
+	"csrc/neighbours":      {"csrc"},
+	"csrc/neighbours/face": {"csrc"},
+	"csrc/rigid":           {"csrc"},
+	"csrc/rigid/face":      {"csrc"},
+	"native":               {"csrc", "native", "internal"},
+	"ecs":                  {"native", "ecs", "internal"},
+	"spatial":              {"native", "spatial", "internal"},
+	"physics":              {"native", "physics", "internal"},
+	"loop":                 {"native", "loop", "internal"},
+	"internal/publish":     {"native", "ecs", "internal"},
+	"internal/simtest":     {".", "ecs", "loop", "internal"}, // for tests
+	".":                    {"native", "ecs", "spatial", "physics", "loop", "internal"},
 	// What stands on a Sim. The log knows none.
 	"worldlog": {"worldlog", "internal"},
 	"replica":  {".", "native", "ecs", "spatial", "physics", "loop", "replica", "internal"},
@@ -180,7 +183,7 @@ func TestImportDirection(t *testing.T) {
 }
 
 // light packages can be linked alone: none brings in what serves clients, or another module than these.
-var light = []string{"csrc", "csrc/face", "csrc/rigid", "csrc/rigid/face", "native", "internal/graph", "internal/broad", "internal/handle", "internal/state", "internal/rigid", "ecs", "spatial", "physics", "loop", "."}
+var light = []string{"csrc", "csrc/face", "csrc/neighbours", "csrc/neighbours/face", "csrc/rigid", "csrc/rigid/face", "native", "internal/graph", "internal/broad", "internal/handle", "internal/state", "internal/neighbours", "internal/rigid", "ecs", "spatial", "physics", "loop", "."}
 var lightModules = []string{"github.com/klauspost/cpuid/", "github.com/zeebo/xxh3", "golang.org/x/sys/"}
 
 func TestDependencies(t *testing.T) {
@@ -204,12 +207,15 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// Users of ecs or spatial alone compile and link no kernels of physics.
-func TestKernelsOfPhysicsStayApart(t *testing.T) {
+// Users of ecs or spatial alone compile and link no kernels of physics, and those of ecs none of spatial.
+func TestKernelsStayApart(t *testing.T) {
 	for _, p := range packages(t) {
 		rel, _ := inModule(p.ImportPath)
 		if slices.Contains([]string{"csrc", "native", "ecs", "spatial"}, rel) && slices.Contains(p.Deps, module+"/csrc/rigid") {
 			t.Errorf("%s depends on csrc/rigid", p.ImportPath)
+		}
+		if slices.Contains([]string{"csrc", "native", "ecs"}, rel) && slices.Contains(p.Deps, module+"/csrc/neighbours") {
+			t.Errorf("%s depends on csrc/neighbours", p.ImportPath)
 		}
 	}
 }
@@ -273,7 +279,7 @@ func TestCSources(t *testing.T) {
 func TestParametersOfKernels(t *testing.T) {
 	const most = 8
 	var headers, faces []string
-	for _, dir := range []string{"csrc", "csrc/rigid"} {
+	for _, dir := range []string{"csrc", "csrc/neighbours", "csrc/rigid"} {
 		h, _ := filepath.Glob(dir + "/*.h")
 		g, _ := filepath.Glob(dir + "/face/*.go")
 		if len(h) == 0 || len(g) == 0 {

@@ -17,18 +17,12 @@ var (
 	// For csrc/face.
 	//go:embed evertick.h
 	evertickHeader string
-	//go:embed build.h
-	buildHeader string
 	//go:embed ops.h
 	opsHeader string
-	//go:embed queries.h
-	queriesHeader string
 	//go:embed replica.h
 	replicaHeader string
-	//go:embed stream.h
-	streamHeader string
 
-	// For csrc/rigid.
+	// For csrc/neighbours and csrc/rigid.
 	//go:embed atan.h
 	atanHeader string
 	//go:embed lanes.h
@@ -36,7 +30,7 @@ var (
 	//go:embed levels.h
 	levelsHeader string
 
-	// For both.
+	// For all.
 	//go:embed base.h
 	baseHeader string
 )

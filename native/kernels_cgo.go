@@ -4,31 +4,12 @@ package native
 
 import (
 	"runtime"
-	"unsafe"
 
 	"github.com/evertick/evertick/csrc/face"
 )
 
-// C sees these types as structs of its own, and these constants as its own.
-var (
-	_ [face.GridSize]byte           = [unsafe.Sizeof(Grid{})]byte{}
-	_ [face.BlockSize]byte          = [unsafe.Sizeof(Block{})]byte{}
-	_ [face.PackSize]byte           = [unsafe.Sizeof(Packed{})]byte{}
-	_ [face.RaySize]byte            = [unsafe.Sizeof(ray{})]byte{}
-	_ [face.SpanSize]byte           = [unsafe.Sizeof(span{})]byte{}
-	_ [face.RecordSize]byte         = [unsafe.Sizeof(Record{})]byte{}
-	_ [len(face.SomeColumns{})]byte = [SpreadColumns]byte{}
-	_ [face.TorusSize]byte          = [unsafe.Sizeof(torus{})]byte{}
-	_ [face.CentreSize]byte         = [unsafe.Sizeof(centre{})]byte{}
-	_ [face.CentresSize]byte        = [unsafe.Sizeof(centres{})]byte{}
-	_ [face.ListSize]byte           = [unsafe.Sizeof(list{})]byte{}
-	_ [face.ProgressSize]byte       = [unsafe.Sizeof(progress{})]byte{}
-	_ [face.MostNeighbours]byte     = [MostNeighbours]byte{}
-	_ [face.ScratchFrom]byte        = [mergedRow]byte{}
-	_ [face.LongList]byte           = [longList]byte{}
-	_ [face.SweepRun]byte           = [sweepRun]byte{}
-	_ [face.NotEqual]byte           = [NotEqual]byte{}
-)
+// C sees this constant as its own.
+var _ [face.NotEqual]byte = [NotEqual]byte{}
 
 var cLevels = [len(levelNames)]int32{C: face.C, AVX2: face.AVX2, AVX512: face.AVX512, NEON: face.NEON}
 
@@ -43,148 +24,6 @@ func compiled(l Level) bool {
 }
 
 func compiler() string { return face.Compiler() }
-
-func pointer[T any](s []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(s)) }
-
-// c returns the points in the form of C; categories count only if there are masks.
-func (p *Points) c(g *Grid, mask []uint32, live []uint16) face.Points {
-	points := face.Points{Grid: unsafe.Pointer(g), Blocks: pointer(p.Blocks), Start: p.Start, Live: live}
-	if mask != nil {
-		points.Category = p.Category
-	}
-	return points
-}
-
-func radiusC(l Level, g *Grid, p *Points, q *Queries, rows *Rows) int {
-	points := p.c(g, q.Mask, q.Live)
-	return face.Radius(cLevels[l], &points, (*face.Queries)(q), (*face.Rows)(rows))
-}
-
-func countC(l Level, g *Grid, p *Points, q *Queries, counts []uint32) bool {
-	points := p.c(g, q.Mask, q.Live)
-	return face.Count(cLevels[l], &points, (*face.Queries)(q), counts) >= 0
-}
-
-func knnC(l Level, g *Grid, p *Points, q *NearestQueries, ends, slots []uint32, dist2 []float32) int {
-	points := p.c(g, q.Mask, q.Live)
-	return face.Nearest(cLevels[l], &points, (*face.NearestQueries)(q), &face.Rows{Ends: ends, Slots: slots, Dist2: dist2})
-}
-
-func selfC(l Level, g *Grid, p *Points, q *SelfQuery, first, last int, rows *Rows, scratch *Packed) int {
-	points := p.c(g, nil, nil)
-	how := face.SelfQuery{R2: q.Radius * q.Radius, Reach: Reach(q.Radius), Keep: uint8(q.Keep), Places: q.Places}
-	return face.Self(cLevels[l], &points, &how, first, last, (*face.Rows)(rows), unsafe.Pointer(scratch))
-}
-
-func overlapC(l Level, g *Grid, p *Points, b *Boxes, f *Filter, rows *Rows) int {
-	points := p.c(g, f.Mask, f.Live)
-	return face.Overlap(cLevels[l], &points, &b.Lo, &b.Hi, f.Exclude, f.Mask, (*face.Rows)(rows))
-}
-
-func (tr *Tracer) c(s *Spheres) face.Rays {
-	return face.Rays{All: pointer(tr.rays), Spans: pointer(tr.spans), SpanEnds: tr.ends, R2: s.R2}
-}
-
-func rayClosestC(l Level, p *Points, s *Spheres, f *Filter, tr *Tracer, slots []uint32, t []float32) {
-	points, rays := p.c(nil, f.Mask, f.Live), tr.c(s)
-	face.RayClosest(cLevels[l], &points, &rays, slots, t)
-}
-
-func rayAllC(l Level, p *Points, s *Spheres, f *Filter, tr *Tracer, rows *Rows) int {
-	points, rays := p.c(nil, f.Mask, f.Live), tr.c(s)
-	return face.RayAll(cLevels[l], &points, &rays, (*face.Rows)(rows))
-}
-
-func liveC(l Level, p *Points, bitmap []uint64, live []uint16) {
-	face.Live(cLevels[l], pointer(p.Blocks), p.Len(), bitmap, live)
-}
-
-func keepLiveC(bitmap []uint64, from int, ends, slots []uint32, dist2 []float32) {
-	face.KeepLive(bitmap, &face.Rows{Ends: ends, Slots: slots, Dist2: dist2, Fill: from})
-}
-
-func weighC(l Level, weight Weight, softening float32, radius []float32, ends []uint32, dist2, w []float32) {
-	face.Weigh(cLevels[l], uint8(weight), softening, radius, ends, dist2, w)
-}
-
-func sumRowsC(l Level, s *RowSums) {
-	face.SumRows(cLevels[l], &face.RowSums{Records: pointer(s.Records), Own: pointer(s.Own), Plain: pointer(s.Plain),
-		Weighted: pointer(s.Weighted), Index: s.Index, Ends: s.Ends, Weights: s.Weights, Op: uint8(s.Op),
-		PlainValues: s.PlainValues, WeightedValues: s.WeightedValues, PlainMeans: s.PlainMeans, WeightedMeans: s.WeightedMeans})
-}
-
-func fillRecordsC(columns [][]float32, none float32, place []uint32, first, last int, records []Record) {
-	var from face.SomeColumns
-	for k, c := range columns {
-		from[k] = pointer(c)
-	}
-	face.FillRecords(&from, len(columns), none, place, first, last, pointer(records))
-}
-
-func spreadRecordsC(records [][]Record, value []int, place []uint32, first, last int, columns [][]float32) {
-	var from, to face.SomeColumns
-	for k, c := range columns {
-		from[k], to[k] = unsafe.Pointer(&records[k][0][value[k]]), pointer(c)
-	}
-	face.SpreadRecords(&from, &to, len(columns), place, first, last)
-}
-
-func sortRowsC(l Level, by RowOrder, limit, from int, ends, slots []uint32, dist2 []float32, scratch []uint64) bool {
-	return face.Order(cLevels[l], by == ByDistance, limit, &face.Rows{Ends: ends, Slots: slots, Dist2: dist2, Fill: from}, scratch)
-}
-
-func scatterRowsC(from *Rows, begin int, number []uint32, to *RowsTo) int {
-	rows := face.Rows{Ends: from.Ends, Slots: from.Slots, Dist2: from.Dist2, Fill: begin}
-	return face.ScatterRows(&rows, number, to.Offsets, &face.Rows{Slots: to.Slots, Dist2: to.Dist2})
-}
-
-func measureC(l Level, x, y, z []float32, slots []uint32) (lo, hi [3]float32, ok bool) {
-	var box [6]float32
-	ok = face.Measure(cLevels[l], &face.Columns{X: x, Y: y, Z: z, Slots: slots}, &box)
-	return [3]float32(box[:3]), [3]float32(box[3:]), ok
-}
-
-func sampleC(l Level, x, y, z []float32, slots []uint32, mask uint32, found []uint32, room int) int {
-	return face.Sample(cLevels[l], &face.Columns{X: x, Y: y, Z: z, Slots: slots}, mask, found, room)
-}
-
-func buildC(l Level, g *Grid, x, y, z []float32, slots []uint32, p *Points, cellOf []uint32) bool {
-	return face.Build(cLevels[l], unsafe.Pointer(g), &face.Columns{X: x, Y: y, Z: z, Slots: slots}, p.Start, pointer(p.Blocks), cellOf)
-}
-
-func numberC(l Level, g *Grid, x, y, z []float32, slots, counts, cellOf []uint32) bool {
-	return face.Number(cLevels[l], unsafe.Pointer(g), &face.Columns{X: x, Y: y, Z: z, Slots: slots}, counts, cellOf)
-}
-
-func scatterC(l Level, x, y, z []float32, slots, cursors, cellOf []uint32, blocks []Block) {
-	face.Scatter(cLevels[l], &face.Columns{X: x, Y: y, Z: z, Slots: slots}, cursors, cellOf, pointer(blocks))
-}
-
-func transposeC(l Level, blocks []Block, first, last, points int) {
-	face.Transpose(cLevels[l], pointer(blocks), first, last, points)
-}
-
-func streamC(l Level, s *Sieve, c *Columns, from, to int, h *Hits) (int, Stop) {
-	p := progress{at: int64(from), fill: int64(h.Fill)}
-	sieve := face.Sieve{Torus: unsafe.Pointer(&s.torus), Blocks: pointer(s.blocks), Centres: pointer(s.centres),
-		Bits: s.bits, Rank: s.rank, IDs: s.ids}
-	if len(s.lists) > 0 {
-		sieve.Lists = pointer(s.lists)
-	}
-	how := face.Stream(cLevels[l], &sieve, (*face.Columns)(c), to, (*face.Hits)(h), unsafe.Pointer(&p))
-	h.Fill = int(p.fill)
-	return int(p.at), Stop(how)
-}
-
-func sweepC(l Level, s *Sieve, c *Columns, at *Position, to int, h *Hits) bool {
-	p := progress{int64(at.At), int64(at.Wide), int64(h.Fill)}
-	how := face.Sweep(cLevels[l], s.wide, pointer(s.centres), (*face.Columns)(c), to, (*face.Hits)(h), unsafe.Pointer(&p))
-	if how == 2 {
-		panic("native: Sweep: a slot lies beyond the columns")
-	}
-	at.At, at.Wide, h.Fill = int(p.at), int(p.wide), int(p.fill)
-	return how == 0
-}
 
 func hasNaNC(l Level, x []float32) bool { return face.NaN32(cLevels[l], x) }
 

@@ -112,3 +112,7 @@ func larger(a, b float32) float32 {
 }
 
 func sqrt(v float32) float32 { return float32(math.Sqrt(float64(v))) }
+
+func abs(v float32) float32 { return math.Float32frombits(math.Float32bits(v) &^ (1 << 31)) }
+
+func finite(v float32) bool { return v-v == 0 }

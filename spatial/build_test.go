@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/evertick/evertick/internal/neighbours"
 	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/spatial"
@@ -26,7 +27,7 @@ func TestParityIndexBytes(t *testing.T) {
 	for range paritytest.Rounds(60) {
 		s := paritytest.Families[run.IntN(len(paritytest.Families))].Draw(run, 1<<run.IntN(12), 0)
 		x, y, z := s.Columns()
-		var want *native.Points
+		var want *neighbours.Points
 		for _, level := range native.Levels() {
 			run.Case(level)
 			ix := indexes[level]

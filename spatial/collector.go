@@ -6,15 +6,16 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/evertick/evertick/internal/neighbours"
 	"github.com/evertick/evertick/native"
 )
 
 // A searcher finds rows.
 type searcher interface {
 	// search appends rows [first, last) of a batch, in grid order, as far as there is room, and
-	// returns their number. Room for all points and native.Pad more is always enough for one row;
+	// returns their number. Room for all points and neighbours.Pad more is always enough for one row;
 	// so is task.longest. Two calls with one worker number never run at the same time.
-	search(worker, first, last int, rows *native.Rows) int
+	search(worker, first, last int, rows *neighbours.Rows) int
 }
 
 // A numberer assigns each row its number in the result.
@@ -32,7 +33,7 @@ type task struct {
 	order    Order
 	withKey  bool     // Dist2, or T of rays, is part of the result
 	parallel int      // number of chunks from which a second worker pays
-	longest  int      // room that is enough for one row; 0: all points and native.Pad
+	longest  int      // room that is enough for one row; 0: all points and neighbours.Pad
 	of       []uint32 // unless nil, receives for each row the slot of the point with its number
 	numberer numberer // nil: rows stay in the order in which they are found
 }
@@ -65,9 +66,9 @@ type collector struct {
 
 // workerRows has the rows of a worker's chunks, one after the other.
 type workerRows struct {
-	rows    native.Rows
+	rows    neighbours.Rows
 	keys    []float32 // as long as rows.Slots; rows.Dist2 is this, or nil
-	sorter  native.Sorter
+	sorter  neighbours.Sorter
 	pending []int // chunks that are not copied to the result yet, ascending
 	err     error
 }
@@ -188,10 +189,10 @@ func (c *collector) findInto(worker, chunk int, fixed bool) bool {
 		}
 	}
 	if g.err == nil && c.order != Grid {
-		native.SortRows(c.ix.level, native.RowOrder(c.order), c.ix.points.Limit, from, ends, g.rows.Slots, g.rows.Dist2, &g.sorter)
+		neighbours.SortRows(c.ix.level, neighbours.RowOrder(c.order), c.ix.points.Limit, from, ends, g.rows.Slots, g.rows.Dist2, &g.sorter)
 	}
 	for at := first; c.of != nil && at < last; { // now, while the points are in the cache
-		at += copy(c.of[at:last], c.ix.points.Blocks[at/native.BlockLen].Slot[at%native.BlockLen:])
+		at += copy(c.of[at:last], c.ix.points.Blocks[at/neighbours.BlockLen].Slot[at%neighbours.BlockLen:])
 	}
 	s := &c.chunks[chunk]
 	s.worker, s.from, s.to = worker, from, g.rows.Fill
@@ -201,7 +202,7 @@ func (c *collector) findInto(worker, chunk int, fixed bool) bool {
 // grow makes room for one more row of all points. It doubles the room, or, where a single worker
 // has done a good part of the rows, makes the room that the rest will need at this rate.
 func (c *collector) grow(g *workerRows, worker, done int) error {
-	longest := cmp.Or(c.longest, c.ix.n+native.Pad)
+	longest := cmp.Or(c.longest, c.ix.n+neighbours.Pad)
 	need := g.rows.Fill + longest
 	size := max(need, 2*len(g.rows.Slots))
 	if done > c.rows/64 && c.pools.all.Workers() == 1 {
@@ -230,7 +231,7 @@ func (c *collector) grow(g *workerRows, worker, done int) error {
 
 // count returns the number of results, or ErrRange if there are too many.
 func (c *collector) count(worker int) (int, error) {
-	rows := native.Rows{Ends: make([]uint32, c.chunk), Slots: make([]uint32, cmp.Or(c.longest, c.ix.n+native.Pad))}
+	rows := neighbours.Rows{Ends: make([]uint32, c.chunk), Slots: make([]uint32, cmp.Or(c.longest, c.ix.n+neighbours.Pad))}
 	if c.withKey { // a search may need room for them
 		rows.Dist2 = make([]float32, len(rows.Slots))
 	}
@@ -325,7 +326,7 @@ func (c *collector) findInResult(worker, chunk int) bool {
 	}
 	g := &c.workers[worker]
 	own := g.rows
-	g.rows = native.Rows{Slots: c.slots[base:]}
+	g.rows = neighbours.Rows{Slots: c.slots[base:]}
 	if c.withKey {
 		g.rows.Dist2 = c.keys[base:]
 	}
@@ -427,9 +428,9 @@ func (c *collector) scatter(_, chunk int) {
 	first, last := c.limits(chunk)
 	from := c.workers[s.worker].rows
 	from.Ends = c.ends[first:last]
-	to := native.RowsTo{Offsets: c.offsets, Slots: c.slots}
+	to := neighbours.RowsTo{Offsets: c.offsets, Slots: c.slots}
 	if c.withKey {
 		to.Dist2 = c.keys
 	}
-	native.ScatterRows(c.ix.level, &from, s.from, c.numbers[first:last], &to)
+	neighbours.ScatterRows(c.ix.level, &from, s.from, c.numbers[first:last], &to)
 }

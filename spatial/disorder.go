@@ -1,6 +1,6 @@
 package spatial
 
-import "github.com/evertick/evertick/native"
+import "github.com/evertick/evertick/internal/neighbours"
 
 // Disorder returns how far apart in memory the rows of points are that are next to each other in the grid: the mean
 // distance between successive slots of SortPermutation, divided by (highest slot + 2) / 3, which is that mean for slots
@@ -15,8 +15,8 @@ func (ix *Index) Disorder() float64 {
 	}
 	sum, highest := uint64(0), uint32(0)
 	last := ix.points.Blocks[0].Slot[0]
-	for i := 0; i < ix.n; i += native.BlockLen {
-		for _, slot := range ix.points.Blocks[i/native.BlockLen].Slot[:min(native.BlockLen, ix.n-i)] {
+	for i := 0; i < ix.n; i += neighbours.BlockLen {
+		for _, slot := range ix.points.Blocks[i/neighbours.BlockLen].Slot[:min(neighbours.BlockLen, ix.n-i)] {
 			sum += uint64(max(slot, last) - min(slot, last))
 			highest = max(highest, slot)
 			last = slot

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/internal/neighbours"
 )
 
 // This file lays grids over points that lie in several clusters, each of which may be far from the others. Along each axis
@@ -57,7 +57,7 @@ type cellCount struct {
 // together estimates the probability that two points with different positions share a group of cells. From the first
 // cell of an axis on, each four along x are a group, about as long as along y. Times the number of points it is how
 // many others a point has in its group, and nearly proportional to those that a query looks at.
-func (s *sampling) together(g *native.Grid) float64 {
+func (s *sampling) together(g *neighbours.Grid) float64 {
 	table := s.counts[:len(s.seen)]
 	clear(table)
 	pairs := int64(0)
@@ -75,7 +75,9 @@ func (s *sampling) together(g *native.Grid) float64 {
 }
 
 // cost estimates what a query of n points costs: some cells, and the points in them.
-func (s *sampling) cost(g *native.Grid, n int) float64 { return 4 + float64(s.together(g)*float64(n)) }
+func (s *sampling) cost(g *neighbours.Grid, n int) float64 {
+	return 4 + float64(s.together(g)*float64(n))
+}
 
 // part is a part of an axis, with as many cells as fit, or with a given number of cells.
 type part struct {
@@ -92,7 +94,7 @@ type divider struct {
 	step   [3]float64 // the median of them
 	parts  [3][]part
 	blocks [][3]uint8 // in which shadows there are positions, along each axis
-	best   native.Grid
+	best   neighbours.Grid
 }
 
 // divide tries grids with pieces, which it leaves in the index if queries need half as much work or less. It returns the
@@ -243,7 +245,7 @@ func (d *divider) used(shadows *[3][maxShadows]float64) float64 {
 // divideRest adds parts between the shadows of an axis, where there are a few positions: the more, the more cells.
 func (d *divider) divideRest(axis int, lo, hi float64) {
 	shadows, v := len(d.parts[axis]), d.sorted[axis]
-	room := native.MaxPieces - shadows
+	room := neighbours.MaxPieces - shadows
 	for i := 0; i <= shadows; i++ {
 		from, to := lo, hi
 		if i > 0 {
@@ -322,7 +324,7 @@ func (d *divider) fitParts(want float64, n int) (float64, bool) {
 // large, that its reciprocal is none of the normal numbers.
 func (d *divider) layParts(lengths [3]float64) bool {
 	g := &d.grid
-	*g = native.Grid{}
+	*g = neighbours.Grid{}
 	for a, parts := range d.parts {
 		slices.SortFunc(parts, func(p, q part) int {
 			if p.lo < q.lo {

@@ -3,11 +3,11 @@ package spatial
 import (
 	"testing"
 
-	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/internal/neighbours"
 )
 
 // GridOf returns the geometry of the last Build.
-func GridOf(ix *Index) native.Grid { return ix.grid }
+func GridOf(ix *Index) neighbours.Grid { return ix.grid }
 
 // AlwaysParallel makes the index use its workers for batches of any size, so that
 // tests need no large ones.
@@ -34,7 +34,7 @@ func MostResults(tb testing.TB, n int) {
 }
 
 // PointsOf returns the points as the last Build sorted them.
-func PointsOf(ix *Index) *native.Points { return &ix.points }
+func PointsOf(ix *Index) *neighbours.Points { return &ix.points }
 
 // SmallChunks makes the self queries that go to a Result work in chunks of n
 // points, so that tests need no large sets.

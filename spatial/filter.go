@@ -1,6 +1,6 @@
 package spatial
 
-import "github.com/evertick/evertick/native"
+import "github.com/evertick/evertick/internal/neighbours"
 
 // SetCategories gives each point a set of up to 32 categories: category[s] is that of
 // slot s. Queries.Mask selects by them until the next Build; a point of an index
@@ -14,12 +14,12 @@ func (ix *Index) SetCategories(category []uint32) {
 	if ix.n == 0 {
 		return // it stays an index without categories, as which a Snapshot restores it
 	}
-	ix.category = resize(ix.category, len(ix.points.Blocks)*native.BlockLen)
+	ix.category = resize(ix.category, len(ix.points.Blocks)*neighbours.BlockLen)
 	p := &ix.points
 	p.Category = ix.category
 	for b := range p.Blocks {
-		slots := p.Blocks[b].Slot[:min(native.BlockLen, ix.n-b*native.BlockLen)]
-		to := p.Category[b*native.BlockLen:][:native.BlockLen]
+		slots := p.Blocks[b].Slot[:min(neighbours.BlockLen, ix.n-b*neighbours.BlockLen)]
+		to := p.Category[b*neighbours.BlockLen:][:neighbours.BlockLen]
 		for i, s := range slots {
 			to[i] = category[s]
 		}
@@ -51,7 +51,7 @@ func (l *liveBits) set(ix *Index, live []uint64) {
 	if l.room = resize(l.room, len(ix.points.Blocks)); l.room == nil {
 		l.room = []uint16{} // nil stands for no filter
 	}
-	native.Live(ix.level, &ix.points, live, l.room)
+	neighbours.Live(ix.level, &ix.points, live, l.room)
 	l.bits = l.room
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/evertick/evertick/internal/neighbours"
 	"github.com/evertick/evertick/native"
 )
 
@@ -32,14 +33,14 @@ func uniform(box Bounds) *layout {
 
 // grid lays the grid with cells of that edge, and returns the number of cells in its core and
 // the number of all cells.
-func (l *layout) grid(cell float64, g *native.Grid) (core, all float64) {
+func (l *layout) grid(cell float64, g *neighbours.Grid) (core, all float64) {
 	core, all = 1, 1
 	g.Pieces = [3]int32{}
 	for a := range 3 {
 		length := cell / cellsPerEdge[a]
 		n := math.Floor((l.core[1][a]-l.core[0][a])/length) + 1
-		below := native.Steps(float32((l.core[0][a] - l.box[0][a]) / length))
-		above := native.Steps(float32((l.box[1][a] - l.core[1][a]) / length))
+		below := neighbours.Steps(float32((l.core[0][a] - l.box[0][a]) / length))
+		above := neighbours.Steps(float32((l.box[1][a] - l.core[1][a]) / length))
 		tail := max(l.tail(0, a, below), l.tail(1, a, above))
 		g.Min[a], g.Inv[a], g.Tail[a] = float32(l.core[0][a]), float32(cellsPerEdge[a]/cell), tail
 		g.Low[a], g.High[a] = l.outside(0, a, below, tail), l.outside(1, a, above, tail)
@@ -75,7 +76,7 @@ const smallestCell = 0x1p-125
 
 // fitGrid lays a grid over a layout. It doubles the cells until their number is within
 // the bound that the number of points sets, whatever the extent. It returns the edge of a cell.
-func (ix *Index) fitGrid(n int, l *layout, g *native.Grid) float64 {
+func (ix *Index) fitGrid(n int, l *layout, g *neighbours.Grid) float64 {
 	cell, most := float64(ix.cfg.CellSize), float64(2*n+1)
 	if cell == 0 {
 		// Fine enough for any set, then doubled to two points a cell or more,
@@ -121,15 +122,15 @@ type sampling struct {
 	shift  int      // of hashes, for the table
 	full   int      // bins of trimOnce with more than half as many positions as the average
 	counts []cellCount
-	grid   native.Grid // one that is tried
+	grid   neighbours.Grid // one that is tried
 }
 
 // fit makes room for that many positions.
 func (s *sampling) fit(most int) {
-	if s.most = most; len(s.slots) >= native.SampleRoom(most) {
+	if s.most = most; len(s.slots) >= neighbours.SampleRoom(most) {
 		return
 	}
-	s.slots = make([]uint32, native.SampleRoom(most))
+	s.slots = make([]uint32, neighbours.SampleRoom(most))
 	for a := range s.values {
 		s.values[a] = make([]float32, most)
 	}
@@ -166,7 +167,7 @@ func (ix *Index) chooseGrid(x, y, z []float32, slots []uint32, box Bounds) {
 func (s *sampling) draw(level native.Level, x, y, z []float32, slots []uint32, want int) bool {
 	share := bits.Len(uint(len(slots)-1) / uint(want))
 	s.fit(2 * want)
-	found := native.Sample(level, x, y, z, slots, share, s.most, s.slots)
+	found := neighbours.Sample(level, x, y, z, slots, share, s.most, s.slots)
 	s.clear()
 	for _, slot := range found {
 		s.add([3]float32{x[slot], y[slot], z[slot]})

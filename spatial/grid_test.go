@@ -6,11 +6,11 @@ import (
 	"os"
 	"testing"
 
-	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/internal/neighbours"
 )
 
 // fitPlainly is fitGrid that tries every edge.
-func (ix *Index) fitPlainly(n int, l *layout) (native.Grid, float64) {
+func (ix *Index) fitPlainly(n int, l *layout) (neighbours.Grid, float64) {
 	cell, most := float64(ix.cfg.CellSize), float64(2*n+1)
 	if cell == 0 {
 		widest := 0.0
@@ -20,7 +20,7 @@ func (ix *Index) fitPlainly(n int, l *layout) (native.Grid, float64) {
 		cell, most = widest*0x1p-20, max(1, float64(n/2))
 	}
 	for cell = max(cell, smallestCell); ; cell *= 2 {
-		var g native.Grid
+		var g neighbours.Grid
 		if core, all := l.grid(cell, &g); core <= most && all <= float64(2*n+1) {
 			return g, cell
 		}
@@ -56,7 +56,7 @@ func TestFitGrid(t *testing.T) {
 		}
 		n := r.IntN(1 << r.IntN(22))
 		l := uniform(box)
-		var g native.Grid
+		var g neighbours.Grid
 		cell := ix.fitGrid(n, l, &g)
 		if want, size := ix.fitPlainly(n, l); g != want || cell != size {
 			t.Fatalf("%d points in %v: cells of %v, want %v", n, box, cell, size)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/neighbours"
 	"github.com/evertick/evertick/native"
 )
 
@@ -76,16 +77,16 @@ func (c Config) Validate() error {
 type Index struct {
 	cfg    Config
 	level  native.Level
-	grid   native.Grid
+	grid   neighbours.Grid
 	cell   float32 // edge of a cell along y and z, metres
-	points native.Points
+	points neighbours.Points
 	n      int
 	builds uint64 // successful calls of Build, for Gate
 	box    Bounds // of the points
 
 	parallelFrom  int // number of chunks
 	buildTogether int // see the constant
-	builder       native.Builder
+	builder       neighbours.Builder
 	pools         pools
 
 	category  []uint32 // room for points.Category
@@ -153,7 +154,7 @@ func (ix *Index) Build(x, y, z []float32, slots []uint32) error {
 	if len(y) != len(x) || len(z) != len(x) {
 		panic("spatial: Build: x, y and z differ in length")
 	}
-	lo, hi, bad := native.Measure(ix.level, x, y, z, slots)
+	lo, hi, bad := neighbours.Measure(ix.level, x, y, z, slots)
 	if bad >= 0 {
 		return badPoint(x, y, z, slots, bad)
 	}
@@ -205,10 +206,10 @@ const buildTogether = 1 << 16
 func (ix *Index) fill(x, y, z []float32, slots []uint32) error {
 	g, p := &ix.grid, &ix.points
 	p.Start = aligned(p.Start, int(g.N[0])*int(g.N[1])*int(g.N[2])+1, 1)
-	p.Blocks = aligned(p.Blocks, (len(slots)+native.BlockLen-1)/native.BlockLen, 0)
+	p.Blocks = aligned(p.Blocks, (len(slots)+neighbours.BlockLen-1)/neighbours.BlockLen, 0)
 	ix.cellOf = aligned(ix.cellOf, len(slots), 3)
 	if ix.cfg.Workers == 1 || len(slots) < ix.buildTogether {
-		native.Build(ix.level, g, x, y, z, slots, p, ix.cellOf)
+		neighbours.Build(ix.level, g, x, y, z, slots, p, ix.cellOf)
 		return nil
 	}
 	ix.pools.fit(ix)
@@ -233,8 +234,8 @@ func (ix *Index) fill(x, y, z []float32, slots []uint32) error {
 // then 0, 1, 2, …, until points move to other cells.
 func (ix *Index) SortPermutation(dst []uint32) []uint32 {
 	dst = slices.Grow(dst[:0], ix.n)[:ix.n]
-	for i := 0; i < ix.n; i += native.BlockLen {
-		copy(dst[i:], ix.points.Blocks[i/native.BlockLen].Slot[:])
+	for i := 0; i < ix.n; i += neighbours.BlockLen {
+		copy(dst[i:], ix.points.Blocks[i/neighbours.BlockLen].Slot[:])
 	}
 	return dst
 }

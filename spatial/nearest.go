@@ -4,11 +4,11 @@ import (
 	"math"
 
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/internal/neighbours"
 )
 
 // MostNeighbours is the largest K of a batch.
-const MostNeighbours = native.MostNeighbours
+const MostNeighbours = neighbours.MostNeighbours
 
 // NearestQueries is a batch of centres, one query an index. The answer to a query
 // is the first K points by squared distance, then slot, where the
@@ -93,9 +93,9 @@ func (s *knnSearch) begin(ix *Index, q *NearestQueries, k int) {
 }
 
 // part returns queries lo to hi-1 for package native.
-func (s *knnSearch) part(lo, hi int) native.NearestQueries {
+func (s *knnSearch) part(lo, hi int) neighbours.NearestQueries {
 	q := s.q
-	part := native.NearestQueries{X: q.X[lo:hi], Y: q.Y[lo:hi], Z: q.z()[lo:hi], K: s.k, Box: &s.box,
+	part := neighbours.NearestQueries{X: q.X[lo:hi], Y: q.Y[lo:hi], Z: q.z()[lo:hi], K: s.k, Box: &s.box,
 		Exclude: cut(q.Exclude, lo, hi), Mask: cut(q.Mask, lo, hi), Live: s.live.bits}
 	if q.Radius != nil {
 		part.Radius = q.Radius[lo:hi]
@@ -103,7 +103,7 @@ func (s *knnSearch) part(lo, hi int) native.NearestQueries {
 	return part
 }
 
-func (s *knnSearch) search(_, first, last int, rows *native.Rows) int {
+func (s *knnSearch) search(_, first, last int, rows *neighbours.Rows) int {
 	from := rows.Fill
 	n := min(last-first, (len(rows.Slots)-from)/s.k) // queries for which there is room
 	part := s.part(first, first+n)
@@ -111,7 +111,7 @@ func (s *knnSearch) search(_, first, last int, rows *native.Rows) int {
 	if dist2 != nil {
 		dist2 = dist2[from : from+n*s.k]
 	}
-	rows.Fill += native.KNN(s.ix.level, &s.ix.grid, &s.ix.points, &part, ends, slots, dist2)
+	rows.Fill += neighbours.KNN(s.ix.level, &s.ix.grid, &s.ix.points, &part, ends, slots, dist2)
 	for i := range ends {
 		ends[i] += uint32(from)
 	}
@@ -186,7 +186,7 @@ func (t *nearestTask) Do(_, c int) {
 	lo, hi := c*chunkQueries, min((c+1)*chunkQueries, len(t.q.X))
 	part := t.part(lo, hi)
 	ends, slots, dist2 := t.ends[lo:hi], t.slots[lo:hi], t.dist2[lo:hi]
-	if native.KNN(t.ix.level, &t.ix.grid, &t.ix.points, &part, ends, slots, dist2) == len(ends) {
+	if neighbours.KNN(t.ix.level, &t.ix.grid, &t.ix.points, &part, ends, slots, dist2) == len(ends) {
 		return
 	}
 	for i := len(ends) - 1; i >= 0; i-- { // move the rows, of one point or none, to the indexes of their queries

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/internal/neighbours"
 )
 
 // The oracles are the specifications of the queries, written plainly. The queries return
@@ -19,7 +19,7 @@ type neighbour struct {
 
 // point returns point number at in grid order.
 func (ix *Index) point(at int) (x, y, z float32, slot uint32) {
-	b, lane := &ix.points.Blocks[at/native.BlockLen], at%native.BlockLen
+	b, lane := &ix.points.Blocks[at/neighbours.BlockLen], at%neighbours.BlockLen
 	return b.X[lane], b.Y[lane], b.Z[lane], b.Slot[lane]
 }
 
@@ -94,7 +94,7 @@ func (ix *Index) around(q *Queries, i int, found []neighbour) []neighbour {
 	g, p := &ix.grid, &ix.points
 	r := q.Radius[i]
 	r2 := float32(r * r)
-	centre, reach := [3]float32{q.X[i], q.Y[i], q.z()[i]}, native.Reach(r)
+	centre, reach := [3]float32{q.X[i], q.Y[i], q.z()[i]}, neighbours.Reach(r)
 	var lo, hi [3]int32
 	for a, c := range centre {
 		lo[a], hi[a] = g.Cell(a, c-reach), g.Cell(a, c+reach)
@@ -192,7 +192,7 @@ func (ix *Index) RadiusSelfOracle(q *Self, out *Result) error {
 		order[i] = i
 	}
 	if !q.RowsInGridOrder {
-		slot := func(at int) uint32 { return ix.points.Blocks[at/native.BlockLen].Slot[at%native.BlockLen] }
+		slot := func(at int) uint32 { return ix.points.Blocks[at/neighbours.BlockLen].Slot[at%neighbours.BlockLen] }
 		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(slot(a), slot(b)) })
 	}
 	queries := &Queries{Live: q.Live, Order: q.Order, SkipDist2: q.SkipDist2}
@@ -243,7 +243,7 @@ func (ix *Index) PairsOracle(q *Self, out *Result) error {
 // RayAllOracle is the specification of RayAll: for each ray it tests every sphere.
 func (ix *Index) RayAllOracle(radius []float32, q *Rays, out *RayHits) error {
 	ix.checkRadius(radius)
-	if err := cmp.Or(q.Validate(), ix.setSpheres(new(native.Spheres), "RayAllOracle", radius)); err != nil {
+	if err := cmp.Or(q.Validate(), ix.setSpheres(new(neighbours.Spheres), "RayAllOracle", radius)); err != nil {
 		return err
 	}
 	ix.checkLive(q.Live)
@@ -257,7 +257,7 @@ func (ix *Index) RayAllOracle(radius []float32, q *Rays, out *RayHits) error {
 
 // RayClosestOracle is the specification of RayClosest: the first of all hits.
 func (ix *Index) RayClosestOracle(radius []float32, q *Rays, slots []uint32, t []float32) error {
-	if err := cmp.Or(ix.checkClosest(radius, q, slots, t), ix.setSpheres(new(native.Spheres), "RayClosestOracle", radius)); err != nil {
+	if err := cmp.Or(ix.checkClosest(radius, q, slots, t), ix.setSpheres(new(neighbours.Spheres), "RayClosestOracle", radius)); err != nil {
 		return err
 	}
 	ix.checkLive(q.Live)
@@ -287,7 +287,7 @@ func (ix *Index) rayHits(radius []float32, q *Rays, i int, hits []neighbour) []n
 	return hits
 }
 
-// intersect is the formula of native.Rays.
+// intersect is the formula of neighbours.Rays.
 func (q *Rays) intersect(i int, scale, cx, cy, cz, radius float32) (t float32, hit bool) {
 	dx, dy, dz := float32(q.DX[i]*scale), float32(q.DY[i]*scale), float32(q.dz()[i]*scale)
 	inv := 1 / (float32(float32(dx*dx)+float32(dy*dy)) + float32(dz*dz))

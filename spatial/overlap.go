@@ -2,7 +2,7 @@ package spatial
 
 import (
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/internal/neighbours"
 )
 
 // Boxes is a batch of closed boxes with sides along the axes, in metres, one box
@@ -85,12 +85,12 @@ type overlapSearch struct {
 	live liveBits
 }
 
-func (s *overlapSearch) search(_, from, to int, rows *native.Rows) int {
+func (s *overlapSearch) search(_, from, to int, rows *neighbours.Rows) int {
 	q := s.q
-	part := native.Boxes{
+	part := neighbours.Boxes{
 		Lo: [3][]float32{q.MinX[from:to], q.MinY[from:to], q.minZ()[from:to]},
 		Hi: [3][]float32{q.MaxX[from:to], q.MaxY[from:to], q.maxZ()[from:to]},
 	}
-	f := native.Filter{Exclude: cut(q.Exclude, from, to), Mask: cut(q.Mask, from, to), Live: s.live.bits}
-	return native.Overlap(s.ix.level, &s.ix.grid, &s.ix.points, &part, &f, rows)
+	f := neighbours.Filter{Exclude: cut(q.Exclude, from, to), Mask: cut(q.Mask, from, to), Live: s.live.bits}
+	return neighbours.Overlap(s.ix.level, &s.ix.grid, &s.ix.points, &part, &f, rows)
 }

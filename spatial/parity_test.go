@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/evertick/evertick/internal/neighbours"
 	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/spatial"
@@ -50,7 +51,7 @@ func admits(s *paritytest.Scene, exclude, mask []uint32, live []uint64, i int, s
 }
 
 // cellNumbers returns the number of each point's cell.
-func cellNumbers(s *paritytest.Scene, g native.Grid) map[uint32]int64 {
+func cellNumbers(s *paritytest.Scene, g neighbours.Grid) map[uint32]int64 {
 	cells := make(map[uint32]int64, len(s.Slots))
 	for at, slot := range s.Slots {
 		k, j, i := g.Cell(2, s.Z[at]), g.Cell(1, s.Y[at]), g.Cell(0, s.X[at])

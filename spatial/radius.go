@@ -2,7 +2,7 @@ package spatial
 
 import (
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/internal/neighbours"
 )
 
 // Queries is a batch of centres and radii in metres, one query an index. A
@@ -49,8 +49,8 @@ func (q *Queries) Validate() error {
 func (q *Queries) z() []float32 { return planar(q.Z, len(q.X)) }
 
 // part returns queries lo to hi-1 for package native.
-func (q *Queries) part(lo, hi int, live []uint16) native.Queries {
-	return native.Queries{X: q.X[lo:hi], Y: q.Y[lo:hi], Z: q.z()[lo:hi], Radius: q.Radius[lo:hi],
+func (q *Queries) part(lo, hi int, live []uint16) neighbours.Queries {
+	return neighbours.Queries{X: q.X[lo:hi], Y: q.Y[lo:hi], Z: q.z()[lo:hi], Radius: q.Radius[lo:hi],
 		Exclude: cut(q.Exclude, lo, hi), Mask: cut(q.Mask, lo, hi), Live: live}
 }
 
@@ -110,12 +110,12 @@ func (s *radiusSearch) begin(ix *Index, q *Queries) {
 
 func (s *radiusSearch) end() { s.ix, s.q, s.filter = nil, nil, nil }
 
-func (s *radiusSearch) search(_, first, last int, rows *native.Rows) int {
+func (s *radiusSearch) search(_, first, last int, rows *neighbours.Rows) int {
 	part := s.q.part(first, last, s.live.bits)
 	from := rows.Fill
-	done := native.Radius(s.ix.level, &s.ix.grid, &s.ix.points, &part, rows)
+	done := neighbours.Radius(s.ix.level, &s.ix.grid, &s.ix.points, &part, rows)
 	if s.filter != nil && done > 0 {
-		native.KeepLive(s.ix.level, s.filter, from, rows.Ends[:done], rows)
+		neighbours.KeepLive(s.ix.level, s.filter, from, rows.Ends[:done], rows)
 	}
 	return done
 }
@@ -154,5 +154,5 @@ type countTask struct {
 func (t *countTask) Do(_, c int) {
 	lo, hi := c*chunkQueries, min((c+1)*chunkQueries, len(t.q.X))
 	part := t.q.part(lo, hi, t.live.bits)
-	native.Count(t.ix.level, &t.ix.grid, &t.ix.points, &part, t.counts[lo:hi])
+	neighbours.Count(t.ix.level, &t.ix.grid, &t.ix.points, &part, t.counts[lo:hi])
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/evertick/evertick/internal/neighbours"
 	"github.com/evertick/evertick/native"
 )
 
@@ -35,7 +36,7 @@ func (ix *Index) RadiusOnce(points Columns, q *Queries, out *Result) error {
 		panic(shortLive)
 	}
 	o := &scratchOf(&out.scratch).once
-	o.columns = native.Columns{X: points.X, Y: points.Y, Z: points.Z, Slots: points.Slots, Category: points.Category, Live: q.Live}
+	o.columns = neighbours.Columns{X: points.X, Y: points.Y, Z: points.Z, Slots: points.Slots, Category: points.Category, Live: q.Live}
 	defer o.release()
 	if err := q.Validate(); err != nil {
 		return cmp.Or(o.pointFault(ix), err)
@@ -88,15 +89,15 @@ const (
 
 // onceBatch is the memory of RadiusOnce besides the result.
 type onceBatch struct {
-	columns   native.Columns
-	grid      native.Sieve
-	noQueries native.Sieve // a grid without queries, which only checks the points
+	columns   neighbours.Columns
+	grid      neighbours.Sieve
+	noQueries neighbours.Sieve // a grid without queries, which only checks the points
 	level     native.Level
 	index     *Index // for batches that are answered by building
 	pools     pools
 	workers   []workerHits
 	chunks    []chunkHits
-	sorter    native.Sorter
+	sorter    neighbours.Sorter
 
 	fewerHits int // subtracted from maxHits, by tests
 	force     strategy
@@ -107,13 +108,13 @@ type chunkHits struct{ worker, from, to int }
 
 // workerHits has the hits of the chunks of one worker, one after the other.
 type workerHits struct {
-	hits   native.Hits
+	hits   neighbours.Hits
 	beyond int // hits that were counted and not kept
 	bad    int // the index of the first invalid point, or -1
 	maxOwn int // hits that this worker may keep
 }
 
-func (o *onceBatch) release() { o.columns = native.Columns{} }
+func (o *onceBatch) release() { o.columns = neighbours.Columns{} }
 
 // costs are the costs of steps, in nanoseconds, on a Zen 4 core: only ratios matter, and
 // only for speed.
@@ -155,7 +156,7 @@ func (o *onceBatch) layGrid(ix *Index, q *Queries) bool {
 		c = &scalarCosts
 	}
 	points, queries := len(o.columns.Slots), len(q.X)
-	batch := native.Queries{X: q.X, Y: q.Y, Z: q.z(), Radius: q.Radius, Exclude: q.Exclude, Mask: q.Mask}
+	batch := neighbours.Queries{X: q.X, Y: q.Y, Z: q.z(), Radius: q.Radius, Exclude: q.Exclude, Mask: q.Mask}
 	switch o.force {
 	case building:
 		return false
@@ -252,18 +253,18 @@ func (o *onceBatch) chunk(w *workerHits, from, to int) {
 		s = &o.noQueries // too many results; but an invalid point is the earlier error
 	}
 	for at := from; ; {
-		next, stop := native.Stream(o.level, s, &o.columns, at, to, &w.hits)
-		if stop == native.Done {
+		next, stop := neighbours.Stream(o.level, s, &o.columns, at, to, &w.hits)
+		if stop == neighbours.Done {
 			break
 		}
-		if stop == native.Bad {
+		if stop == neighbours.Bad {
 			w.bad = next
 			return
 		}
 		at = next
 		w.makeRoom(s.Room())
 	}
-	for p := (native.Position{At: from}); !native.Sweep(o.level, s, &o.columns, &p, to, &w.hits); {
+	for p := (neighbours.Position{At: from}); !neighbours.Sweep(o.level, s, &o.columns, &p, to, &w.hits); {
 		w.makeRoom(s.Room())
 		if w.beyond > maxResults {
 			return
@@ -290,8 +291,8 @@ func (w *workerHits) makeRoom(n int) {
 
 // pointFault returns the error that Build returns for the points.
 func (o *onceBatch) pointFault(ix *Index) error {
-	at, stop := native.Stream(ix.level, &o.noQueries, &o.columns, 0, len(o.columns.Slots), &native.Hits{})
-	if stop == native.Bad {
+	at, stop := neighbours.Stream(ix.level, &o.noQueries, &o.columns, 0, len(o.columns.Slots), &neighbours.Hits{})
+	if stop == neighbours.Bad {
 		return o.badPoint(at)
 	}
 	return nil
@@ -349,7 +350,7 @@ func (o *onceBatch) merge(q *Queries, total int, out *Result) {
 	copy(offsets[1:], offsets)
 	offsets[0] = 0
 	if q.Order == ByDistance && total > 0 {
-		native.SortRows(o.level, native.ByDistance, native.MaxSlots, 0, offsets[1:], out.Slots, out.Dist2, &o.sorter)
+		neighbours.SortRows(o.level, neighbours.ByDistance, native.MaxSlots, 0, offsets[1:], out.Slots, out.Dist2, &o.sorter)
 	}
 	if q.SkipDist2 {
 		out.Dist2 = out.Dist2[:0]

@@ -2,14 +2,14 @@ package spatial
 
 import (
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/internal/neighbours"
 )
 
 // Rays is a batch of rays against spheres: the points O + t*D for 0 <= t <= MaxT,
 // one ray an index. D need not have length one; t is in units of its length. The
 // spheres are the points of the index with a radius each.
 //
-// The formula in the comment of native.Rays decides whether and where a ray hits a
+// The formula in the comment of neighbours.Rays decides whether and where a ray hits a
 // sphere, in float32 with every operation rounded on its own. Touching counts,
 // and a ray that begins on or in a sphere hits it at t = 0. Nothing else decides:
 // the grid only leaves out spheres that the formula would not accept.
@@ -54,7 +54,7 @@ func (ix *Index) checkRadius(radius []float32) {
 }
 
 // setSpheres sets the radii of the points. It does not read the radii of other slots.
-func (ix *Index) setSpheres(s *native.Spheres, query string, radius []float32) error {
+func (ix *Index) setSpheres(s *neighbours.Spheres, query string, radius []float32) error {
 	slot := s.Set(&ix.points, radius, ix.box.Min, ix.box.Max)
 	if slot < 0 {
 		return nil
@@ -103,8 +103,8 @@ func (ix *Index) checkClosest(radius []float32, q *Rays, slots []uint32, t []flo
 type rayBatch struct {
 	ix      *Index
 	q       *Rays
-	spheres native.Spheres
-	tracers []native.Tracer // one a worker
+	spheres neighbours.Spheres
+	tracers []neighbours.Tracer // one a worker
 	live    liveBits
 }
 
@@ -115,15 +115,15 @@ func (r *rayBatch) begin(ix *Index, q *Rays, query string, radius []float32) err
 	r.ix, r.q = ix, q
 	r.live.set(ix, q.Live)
 	if len(r.tracers) != ix.cfg.Workers {
-		r.tracers = make([]native.Tracer, ix.cfg.Workers)
+		r.tracers = make([]neighbours.Tracer, ix.cfg.Workers)
 	}
 	return nil
 }
 
-func (r *rayBatch) part(lo, hi int) (native.Rays, native.Filter) {
+func (r *rayBatch) part(lo, hi int) (neighbours.Rays, neighbours.Filter) {
 	q := r.q
-	return native.Rays{OX: q.OX[lo:hi], OY: q.OY[lo:hi], OZ: q.oz()[lo:hi], DX: q.DX[lo:hi], DY: q.DY[lo:hi], DZ: q.dz()[lo:hi], MaxT: q.MaxT[lo:hi]},
-		native.Filter{Exclude: cut(q.Exclude, lo, hi), Mask: cut(q.Mask, lo, hi), Live: r.live.bits}
+	return neighbours.Rays{OX: q.OX[lo:hi], OY: q.OY[lo:hi], OZ: q.oz()[lo:hi], DX: q.DX[lo:hi], DY: q.DY[lo:hi], DZ: q.dz()[lo:hi], MaxT: q.MaxT[lo:hi]},
+		neighbours.Filter{Exclude: cut(q.Exclude, lo, hi), Mask: cut(q.Mask, lo, hi), Live: r.live.bits}
 }
 
 type closestTask struct {
@@ -136,7 +136,7 @@ type closestTask struct {
 func (c *closestTask) Do(worker, chunk int) {
 	lo, hi := chunk*chunkRays, min((chunk+1)*chunkRays, len(c.q.OX))
 	part, f := c.part(lo, hi)
-	native.RayClosest(c.ix.level, &c.ix.grid, &c.ix.points, &c.spheres, &part, &f, &c.tracers[worker], c.slots[lo:hi], c.t[lo:hi])
+	neighbours.RayClosest(c.ix.level, &c.ix.grid, &c.ix.points, &c.spheres, &part, &f, &c.tracers[worker], c.slots[lo:hi], c.t[lo:hi])
 }
 
 // RayAll finds all spheres that each ray hits. radius and errors are as in
@@ -163,7 +163,7 @@ func (ix *Index) RayAll(radius []float32, q *Rays, out *RayHits) error {
 // raySearch is the searcher of RayAll.
 type raySearch struct{ rayBatch }
 
-func (s *raySearch) search(worker, from, to int, rows *native.Rows) int {
+func (s *raySearch) search(worker, from, to int, rows *neighbours.Rows) int {
 	part, f := s.part(from, to)
-	return native.RayAll(s.ix.level, &s.ix.grid, &s.ix.points, &s.spheres, &part, &f, &s.tracers[worker], rows)
+	return neighbours.RayAll(s.ix.level, &s.ix.grid, &s.ix.points, &s.spheres, &part, &f, &s.tracers[worker], rows)
 }

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/neighbours"
 	"github.com/evertick/evertick/native"
 )
 
@@ -53,17 +54,19 @@ func (ix *Index) RadiusSelf(q *Self, out *Result) error {
 }
 
 // keep is which points a row of RadiusSelf holds.
-func (q *Self) keep() native.Keep {
+func (q *Self) keep() neighbours.Keep {
 	if q.IncludeSelf {
-		return native.KeepAll
+		return neighbours.KeepAll
 	}
-	return native.KeepOthers
+	return neighbours.KeepOthers
 }
 
 // Pairs finds every pair of points within the radius of each other once: the row
 // of slot a, which out.Of contains, has the slots b > a. It is RadiusSelf without the
 // other half; IncludeSelf has no effect, and a Mask is that of a. Errors are those of RadiusSelf.
-func (ix *Index) Pairs(q *Self, out *Result) error { return ix.self("Pairs", q, native.KeepAbove, out) }
+func (ix *Index) Pairs(q *Self, out *Result) error {
+	return ix.self("Pairs", q, neighbours.KeepAbove, out)
+}
 
 // selfChunk is the number of points that a worker takes at a time: about ten
 // microseconds of work, whose rows stay in its cache until they are sorted and
@@ -83,7 +86,7 @@ func (ix *Index) checkSelf(q *Self) error {
 	return q.Validate()
 }
 
-func (ix *Index) self(query string, q *Self, keep native.Keep, out *Result) error {
+func (ix *Index) self(query string, q *Self, keep neighbours.Keep, out *Result) error {
 	if err := ix.checkSelf(q); err != nil {
 		return err
 	}
@@ -116,9 +119,9 @@ func (ix *Index) self(query string, q *Self, keep native.Keep, out *Result) erro
 // order.
 type selfSearch struct {
 	ix     *Index
-	query  native.SelfQuery
-	packed []native.Packed // one a worker
-	of     []uint32        // the slot of each row
+	query  neighbours.SelfQuery
+	packed []neighbours.Packed // one a worker
+	of     []uint32            // the slot of each row
 
 	mask     []uint32 // Self.Mask
 	live     liveBits
@@ -130,8 +133,8 @@ type selfSearch struct {
 	ranks   []uint32 // indexed slots before each word of indexed
 }
 
-func (s *selfSearch) begin(ix *Index, q *Self, keep native.Keep) {
-	s.ix, s.query = ix, native.SelfQuery{Radius: q.Radius, Keep: keep}
+func (s *selfSearch) begin(ix *Index, q *Self, keep neighbours.Keep) {
+	s.ix, s.query = ix, neighbours.SelfQuery{Radius: q.Radius, Keep: keep}
 	s.mask = q.Mask
 	s.live.set(ix, q.Live)
 	if s.hasFilters() {
@@ -139,7 +142,7 @@ func (s *selfSearch) begin(ix *Index, q *Self, keep native.Keep) {
 			s.filtered = make([]filteredSelf, ix.cfg.Workers)
 		}
 	} else if len(s.packed) != ix.cfg.Workers {
-		s.packed = make([]native.Packed, ix.cfg.Workers)
+		s.packed = make([]neighbours.Packed, ix.cfg.Workers)
 	}
 }
 
@@ -155,11 +158,11 @@ func (s *selfSearch) chunkLen() int {
 	return selfChunk
 }
 
-func (s *selfSearch) search(worker, first, last int, rows *native.Rows) int {
+func (s *selfSearch) search(worker, first, last int, rows *neighbours.Rows) int {
 	if s.hasFilters() {
 		return s.filtered[worker].search(s, first, last, rows)
 	}
-	return native.Self(s.ix.level, &s.ix.grid, &s.ix.points, &s.query, first, last, rows, &s.packed[worker])
+	return neighbours.Self(s.ix.level, &s.ix.grid, &s.ix.points, &s.query, first, last, rows, &s.packed[worker])
 }
 
 // number numbers the rows from first on by the rank of their slots among all indexed slots.

@@ -1,15 +1,15 @@
 package spatial
 
-import "github.com/evertick/evertick/native"
+import "github.com/evertick/evertick/internal/neighbours"
 
 // filteredSelf answers a self query with filters as a batch of Radius queries at its points.
 type filteredSelf struct {
-	queries native.Queries
+	queries neighbours.Queries
 	own     []uint32 // slots of the centres
 	masks   []uint32 // their masks
 }
 
-func (f *filteredSelf) search(s *selfSearch, first, last int, rows *native.Rows) int {
+func (f *filteredSelf) search(s *selfSearch, first, last int, rows *neighbours.Rows) int {
 	ix, q, n := s.ix, &f.queries, last-first
 	q.X, q.Y, q.Z, q.Radius = resize(q.X, n), resize(q.Y, n), resize(q.Z, n), resize(q.Radius, n)
 	f.own, f.masks, q.Exclude, q.Mask = resize(f.own, n), resize(f.masks, n), nil, nil
@@ -17,7 +17,7 @@ func (f *filteredSelf) search(s *selfSearch, first, last int, rows *native.Rows)
 		q.X[i], q.Y[i], q.Z[i], f.own[i] = ix.point(first + i)
 		q.Radius[i] = s.query.Radius
 	}
-	if s.query.Keep != native.KeepAll {
+	if s.query.Keep != neighbours.KeepAll {
 		q.Exclude = f.own
 	}
 	if s.mask != nil {
@@ -28,15 +28,15 @@ func (f *filteredSelf) search(s *selfSearch, first, last int, rows *native.Rows)
 	}
 	q.Live = s.live.bits
 	from := rows.Fill
-	done := native.Radius(ix.level, &ix.grid, &ix.points, q, rows)
-	if s.query.Keep == native.KeepAbove {
+	done := neighbours.Radius(ix.level, &ix.grid, &ix.points, q, rows)
+	if s.query.Keep == neighbours.KeepAbove {
 		f.keepAbove(from, rows.Ends[:done], rows)
 	}
 	return done
 }
 
 // keepAbove removes from rows, which begin at from, the slots below that of the centre.
-func (f *filteredSelf) keepAbove(from int, ends []uint32, rows *native.Rows) {
+func (f *filteredSelf) keepAbove(from int, ends []uint32, rows *neighbours.Rows) {
 	to := from
 	for i, end := range ends {
 		for ; from < int(end); from++ {

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/neighbours"
 	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/native"
 )
@@ -26,7 +27,7 @@ func (ix *Index) Snapshot(dst []byte) []byte {
 	dst = wire.AppendU32s(dst, uint32(ix.n), ix.limit())
 	dst = wire.AppendBool(dst, p.Category != nil)
 	for i := range ix.n {
-		b, lane := &p.Blocks[i/native.BlockLen], i%native.BlockLen
+		b, lane := &p.Blocks[i/neighbours.BlockLen], i%neighbours.BlockLen
 		dst = wire.AppendU32s(dst, b.Slot[lane])
 		dst = wire.AppendF32s(dst, b.X[lane], b.Y[lane], b.Z[lane])
 		if p.Category != nil {
@@ -40,7 +41,7 @@ func (ix *Index) Snapshot(dst []byte) []byte {
 func (ix *Index) limit() uint32 {
 	limit := uint32(0)
 	for i := range ix.points.Blocks {
-		for _, s := range ix.points.Blocks[i].Slot[:min(native.BlockLen, ix.n-i*native.BlockLen)] {
+		for _, s := range ix.points.Blocks[i].Slot[:min(neighbours.BlockLen, ix.n-i*neighbours.BlockLen)] {
 			limit = max(limit, s+1)
 		}
 	}
@@ -188,7 +189,7 @@ func (ix *Index) Indexes(x, y, z []float32, live []uint64) bool {
 	}
 	for i := range ix.points.Blocks {
 		b := &ix.points.Blocks[i]
-		for lane, s := range b.Slot[:min(native.BlockLen, ix.n-i*native.BlockLen)] {
+		for lane, s := range b.Slot[:min(neighbours.BlockLen, ix.n-i*neighbours.BlockLen)] {
 			same := live[s/64]&(1<<(s%64)) != 0 && !differ(b.X[lane], x[s]) && !differ(b.Y[lane], y[s]) && !differ(b.Z[lane], z[s])
 			if !same {
 				return false

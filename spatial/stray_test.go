@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/evertick/evertick/internal/neighbours"
 	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/spatial"
@@ -38,7 +39,7 @@ func looksAt(ix *spatial.Index, centre [3]float32, radius float32) float64 {
 	g, p := spatial.GridOf(ix), spatial.PointsOf(ix)
 	var lo, hi [3]int32
 	for a, v := range centre {
-		lo[a], hi[a] = g.Cell(a, v-native.Reach(radius)), g.Cell(a, v+native.Reach(radius))
+		lo[a], hi[a] = g.Cell(a, v-neighbours.Reach(radius)), g.Cell(a, v+neighbours.Reach(radius))
 	}
 	cell := func(x, y, z int32) int32 { return (z*g.N[1]+y)*g.N[0] + x }
 	points, rows := uint32(0), uint32(0)

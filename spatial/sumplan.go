@@ -3,29 +3,29 @@ package spatial
 import (
 	"unsafe"
 
-	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/internal/neighbours"
 )
 
-// sumGroup is up to native.RecordLen different values, and what terms do with them.
+// sumGroup is up to neighbours.RecordLen different values, and what terms do with them.
 type sumGroup struct {
-	of, own [native.RecordLen][]float32
+	of, own [neighbours.RecordLen][]float32
 	values  int
 	ones    bool // all values are 1
 	// differences: all values are those of neighbours less those of the centre, in one column.
 	differences bool
-	want        [native.SumOps]uint8 // weights for each operation, a bit each
-	records     []native.Record
+	want        [neighbours.SumOps]uint8 // weights for each operation, a bit each
+	records     []neighbours.Record
 	// sums are the results of the centres, in the order of their rows, for each operation and weight.
-	sums [native.SumOps][native.Weights][]native.Record
+	sums [neighbours.SumOps][neighbours.Weights][]neighbours.Record
 	// Which values are wanted with each weight, a bit each.
-	adds     [native.Weights]uint8                // their sum
-	means    [native.Weights]uint8                // their sum, divided by the number of neighbours
-	extremes [native.SumOps][native.Weights]uint8 // their smallest or largest
+	adds     [neighbours.Weights]uint8                    // their sum
+	means    [neighbours.Weights]uint8                    // their sum, divided by the number of neighbours
+	extremes [neighbours.SumOps][neighbours.Weights]uint8 // their smallest or largest
 }
 
 // wanted returns the values of which an operation with a weight is wanted, and those that are means.
-func (g *sumGroup) wanted(op native.SumOp, weight int) (values, means uint8) {
-	if op == native.SumAdd {
+func (g *sumGroup) wanted(op neighbours.SumOp, weight int) (values, means uint8) {
+	if op == neighbours.SumAdd {
 		return g.adds[weight] | g.means[weight], g.means[weight]
 	}
 	return g.extremes[op][weight], 0
@@ -63,7 +63,7 @@ func (t *sumTask) addTerm(term *Term) (at sumColumn) {
 		}
 	}
 	if !found {
-		if n := len(t.groups); n == 0 || t.groups[n-1].values == native.RecordLen {
+		if n := len(t.groups); n == 0 || t.groups[n-1].values == neighbours.RecordLen {
 			t.groups = growByOne(t.groups)
 		}
 		at.group = len(t.groups) - 1
@@ -121,12 +121,12 @@ func (g *sumGroup) add(t *Term) int {
 }
 
 // op is how a kernel computes the reduction.
-func (t *Term) op() native.SumOp {
+func (t *Term) op() neighbours.SumOp {
 	switch t.Reduce {
 	case Min:
-		return native.SumMin
+		return neighbours.SumMin
 	case Max:
-		return native.SumMax
+		return neighbours.SumMax
 	}
-	return native.SumAdd
+	return neighbours.SumAdd
 }

@@ -1,6 +1,6 @@
 package spatial
 
-import "github.com/evertick/evertick/native"
+import "github.com/evertick/evertick/internal/neighbours"
 
 // recordChunk is the number of records that a worker copies at a time.
 const recordChunk = 1024
@@ -24,7 +24,7 @@ func (t *sumTask) fillRecords(p *pools) error {
 	for i := range t.groups {
 		g := &t.groups[i]
 		if g.ones {
-			g.records = append(g.records[:0], native.Record{1, 1, 1, 1, 1, 1, 1, 1})
+			g.records = append(g.records[:0], neighbours.Record{1, 1, 1, 1, 1, 1, 1, 1})
 		} else if !t.byHit {
 			g.records = aligned(g.records, n, i)
 		}
@@ -45,8 +45,8 @@ func (t *sumTask) findPlaces() {
 			t.place[i] = NoSlot
 		}
 	}
-	for at := 0; at < t.ix.n; at += native.BlockLen {
-		for i, slot := range t.ix.points.Blocks[at/native.BlockLen].Slot[:min(native.BlockLen, t.ix.n-at)] {
+	for at := 0; at < t.ix.n; at += neighbours.BlockLen {
+		for i, slot := range t.ix.points.Blocks[at/neighbours.BlockLen].Slot[:min(neighbours.BlockLen, t.ix.n-at)] {
 			t.place[slot] = uint32(at + i)
 		}
 	}
@@ -63,7 +63,7 @@ func (t *fillTask) Do(_, chunk int) {
 	}
 	for i := range t.groups {
 		if g := &t.groups[i]; !g.ones {
-			native.FillRecords(t.ix.level, g.of[:g.values], 1, place, first, last, g.records)
+			neighbours.FillRecords(t.ix.level, g.of[:g.values], 1, place, first, last, g.records)
 		}
 	}
 }
@@ -87,7 +87,7 @@ func (t *sumTask) spreadSums(p *pools) error {
 }
 
 // sums returns where the results of a term are.
-func (t *sumTask) sums(term *Term, at sumColumn) []native.Record {
+func (t *sumTask) sums(term *Term, at sumColumn) []neighbours.Record {
 	return t.groups[at.group].sums[term.op()][term.Weight]
 }
 
@@ -96,22 +96,22 @@ type spreadTask struct{ *sumTask }
 
 func (t *spreadTask) Do(_, chunk int) {
 	first, last := chunk*recordChunk, min((chunk+1)*recordChunk, t.ix.points.Limit)
-	var from [native.SpreadColumns][]native.Record
-	var value [native.SpreadColumns]int
-	var to [native.SpreadColumns][]float32
+	var from [neighbours.SpreadColumns][]neighbours.Record
+	var value [neighbours.SpreadColumns]int
+	var to [neighbours.SpreadColumns][]float32
 	n := 0
 	for i, at := range t.columns {
 		term := &t.s.Terms[i]
 		from[n], value[n], to[n] = t.sums(term, at), at.value, term.To
-		if n++; n == native.SpreadColumns || i == len(t.columns)-1 {
-			native.SpreadRecords(t.ix.level, from[:n], value[:n], t.place, first, last, to[:n])
+		if n++; n == neighbours.SpreadColumns || i == len(t.columns)-1 {
+			neighbours.SpreadRecords(t.ix.level, from[:n], value[:n], t.place, first, last, to[:n])
 			n = 0
 		}
 	}
 }
 
 // gather sets value i of records[j] to row rows[j] of column i, or to none if that column is nil.
-func gather(records []native.Record, columns *[native.RecordLen][]float32, values int, none float32, rows []uint32) {
+func gather(records []neighbours.Record, columns *[neighbours.RecordLen][]float32, values int, none float32, rows []uint32) {
 	for i, column := range columns[:values] {
 		if column == nil {
 			for j := range records {

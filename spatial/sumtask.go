@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/internal/neighbours"
 )
 
 // sumChunk is the number of centres that a worker takes at a time. Their rows stay in its L1 cache
@@ -42,13 +42,13 @@ type sumTask struct {
 
 // sumWorker is the memory of a worker.
 type sumWorker struct {
-	rows    native.Rows
-	found   native.Rows // rows as the searcher gets them; a local variable would be allocated
+	rows    neighbours.Rows
+	found   neighbours.Rows // rows as the searcher gets them; a local variable would be allocated
 	ends    [sumChunk]uint32
 	centres [sumChunk]uint32 // rows of columns
-	own     [sumChunk]native.Record
-	weights [native.Weights][]float32
-	hits    []native.Record
+	own     [sumChunk]neighbours.Record
+	weights [neighbours.Weights][]float32
+	hits    []neighbours.Record
 	zeros   []uint32
 
 	radius [1]float32 // of all rows, in SumSelf
@@ -111,7 +111,7 @@ func (t *sumTask) Do(worker, chunk int) {
 		w.rows.Ends, w.rows.Fill = w.ends[:last-at], 0
 		done := t.search(worker, at, last)
 		if done == 0 {
-			w.grow(max(sumRoom, t.ix.n) + native.Pad)
+			w.grow(max(sumRoom, t.ix.n) + neighbours.Pad)
 			continue
 		}
 		w.rows.Ends = w.ends[:done]
@@ -135,9 +135,9 @@ func (t *sumTask) search(worker, first, last int) int {
 	return done
 }
 
-// grow makes room for n results. Kernels may read native.Pad more.
+// grow makes room for n results. Kernels may read neighbours.Pad more.
 func (w *sumWorker) grow(n int) {
-	w.rows.Slots, w.rows.Dist2 = make([]uint32, n+native.Pad)[:n], make([]float32, n+native.Pad)[:n]
+	w.rows.Slots, w.rows.Dist2 = make([]uint32, n+neighbours.Pad)[:n], make([]float32, n+neighbours.Pad)[:n]
 }
 
 // reduce computes the results of the centres from number first on, from their rows.
@@ -162,9 +162,9 @@ func (t *sumTask) reduce(w *sumWorker, first int) {
 			records = w.hits
 			gather(records, &g.of, g.values, 1, w.rows.Slots[:w.rows.Fill])
 		}
-		sums := native.RowSums{Records: records, Index: index, Ends: w.rows.Ends, Own: t.own(w, g, first)}
+		sums := neighbours.RowSums{Records: records, Index: index, Ends: w.rows.Ends, Own: t.own(w, g, first)}
 		for op := range g.want {
-			sums.Op = native.SumOp(op)
+			sums.Op = neighbours.SumOp(op)
 			t.sumRows(w, g, &sums, first)
 		}
 	}
@@ -172,7 +172,7 @@ func (t *sumTask) reduce(w *sumWorker, first int) {
 
 // own returns what is subtracted from the values of the neighbours of the centres from number first
 // on. Where all values are differences of one column, these are the records of the centres.
-func (t *sumTask) own(w *sumWorker, g *sumGroup, first int) []native.Record {
+func (t *sumTask) own(w *sumWorker, g *sumGroup, first int) []neighbours.Record {
 	n := len(w.rows.Ends)
 	if g.differences && t.byPlace {
 		return g.records[first : first+n]
@@ -200,7 +200,7 @@ func (t *sumTask) findCentres(w *sumWorker, first int) {
 }
 
 // sumRows computes the sums of one operation, with each of the weights that are wanted.
-func (t *sumTask) sumRows(w *sumWorker, g *sumGroup, sums *native.RowSums, first int) {
+func (t *sumTask) sumRows(w *sumWorker, g *sumGroup, sums *neighbours.RowSums, first int) {
 	room, want, last := &g.sums[sums.Op], g.want[sums.Op], first+len(sums.Ends)
 	plain := want&(1<<Uniform) != 0
 	for want &^= 1 << Uniform; plain || want != 0; want &= want - 1 {
@@ -214,7 +214,7 @@ func (t *sumTask) sumRows(w *sumWorker, g *sumGroup, sums *native.RowSums, first
 			sums.WeightedValues, sums.WeightedMeans = g.wanted(sums.Op, weight)
 			sums.Weighted, sums.Weights = room[weight][first:last], w.weights[weight]
 		}
-		native.SumRows(t.ix.level, sums)
+		neighbours.SumRows(t.ix.level, sums)
 		plain = false
 	}
 }
@@ -272,7 +272,7 @@ func (t *sumTask) weigh(w *sumWorker, first int) {
 	}
 	for left := t.weights; left != 0; left &= left - 1 {
 		weight := bits.TrailingZeros8(left)
-		w.weights[weight] = resize(w.weights[weight], n+native.Pad)
-		native.Weigh(t.ix.level, native.Weight(weight), t.s.Softening, radius, ends, w.rows.Dist2[:n+native.Pad], w.weights[weight])
+		w.weights[weight] = resize(w.weights[weight], n+neighbours.Pad)
+		neighbours.Weigh(t.ix.level, neighbours.Weight(weight), t.s.Softening, radius, ends, w.rows.Dist2[:n+neighbours.Pad], w.weights[weight])
 	}
 }

@@ -2,6 +2,7 @@ package broad
 
 import (
 	"github.com/evertick/evertick/internal/buffer"
+	"github.com/evertick/evertick/internal/neighbours"
 	"github.com/evertick/evertick/native"
 )
 
@@ -12,7 +13,7 @@ type pairSorter struct {
 	longest     [maxParts]uint32     // most pairs of one shape, by part
 	ends        []uint32             // end of the pairs of each shape A
 	rank        [2][]uint32          // by shape B: its pairs with a lower shape that does not move, and that does
-	sorter      native.Sorter
+	sorter      neighbours.Sorter
 }
 
 // shortRow is the largest number of pairs of a shape that insertion sort sorts.
@@ -165,7 +166,7 @@ func (o *pairSorter) sortLongRows(level native.Level, n int, out *Pairs) {
 	begin := uint32(0)
 	for i, end := range o.ends {
 		if end-begin > shortRow {
-			native.SortRows(level, native.BySlot, n, int(begin), o.ends[i:i+1], out.B, nil, &o.sorter)
+			neighbours.SortRows(level, neighbours.BySlot, n, int(begin), o.ends[i:i+1], out.B, nil, &o.sorter)
 		}
 		begin = end
 	}

@@ -26,7 +26,7 @@ var boundaryMutants = []struct{ name, file, old, new, pkg string }{
 	{"turn by a cosine alone", "csrc/rigid/bodies_tmpl.h",
 		"V(nequ)(V(asu)(r[6]), one) | V(nequ)(V(asu)(V(abs)(r[7])), zero)", "V(nequ)(V(asu)(V(abs)(r[7])), zero)", "internal/rigid"},
 	{"zero of an entity", "csrc/rigid/entities_tmpl.h", "s->flip ? SUB(ZERO, sin) : sin", "s->flip ? V(negate)(sin) : sin", "internal/rigid"},
-	{"no slack at the edges of cells", "csrc/radius_tmpl.h", "V(set1)(magnitude * 9.5367431640625e-7f)", "V(set1)(0.0f)", "native"},
+	{"no slack at the edges of cells", "csrc/neighbours/radius_tmpl.h", "V(set1)(magnitude * 9.5367431640625e-7f)", "V(set1)(0.0f)", "internal/neighbours"},
 }
 
 func TestBoundaryTeeth(t *testing.T) {
@@ -38,7 +38,7 @@ func TestBoundaryTeeth(t *testing.T) {
 	const chosen = "#include <stdlib.h>\nstatic int et_mutant;\n__attribute__((constructor)) static void choose_mutant(void) {\n" +
 		"\tconst char *s = getenv(\"ET_MUTANT\");\n\tet_mutant = s ? atoi(s) : 0;\n}\n"
 	changes := []change{ // an overlay reaches the headers of a package's own folder only
-		{"csrc/base.h", "#include <stddef.h>\n", "#include <stddef.h>\n" + chosen},
+		{"csrc/neighbours/points.h", "#include \"../base.h\"\n", "#include \"../base.h\"\n" + chosen},
 		{"csrc/rigid/rigid.h", "#include \"../base.h\"\n", "#include \"../base.h\"\n" + chosen},
 	}
 	for i, m := range boundaryMutants {
@@ -50,7 +50,7 @@ func TestBoundaryTeeth(t *testing.T) {
 			filepath.Join(dir, filepath.Base(pkg)), "-test.run", "AtBoundaries|AtTheirBounds|AtCellEdges")
 		return err
 	}
-	for _, pkg := range []string{"native", "internal/rigid"} {
+	for _, pkg := range []string{"internal/neighbours", "internal/rigid"} {
 		if _, err := run(repo(t), nil, "go", "test", "-c", "-overlay", file, "-o", filepath.Join(dir, filepath.Base(pkg)), "./"+pkg); err != nil {
 			t.Fatal(err)
 		}

@@ -193,7 +193,7 @@ func kernels(dirs ...string) ([]string, error) {
 
 func TestCDisassembly(t *testing.T) {
 	needGate(t)
-	names, err := kernels(filepath.Join(repo(t), "csrc"), filepath.Join(repo(t), "csrc", "rigid"))
+	names, err := kernels(filepath.Join(repo(t), "csrc"), filepath.Join(repo(t), "csrc", "neighbours"), filepath.Join(repo(t), "csrc", "rigid"))
 	if err != nil {
 		t.Fatal(err)
 	}

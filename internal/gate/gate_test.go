@@ -14,12 +14,12 @@ const module = "github.com/evertick/evertick"
 
 // seeds are the packages whose results must be the same bits everywhere. What
 // they import from this module belongs to the core as well.
-var seeds = []string{"", "native", "internal/broad", "internal/rigid", "ecs", "spatial", "physics", "loop", "train", "train/worlds", "internal/fault"}
+var seeds = []string{"", "native", "internal/broad", "internal/neighbours", "internal/rigid", "ecs", "spatial", "physics", "loop", "train", "train/worlds", "internal/fault"}
 
 // notCore: the packages of csrc have no Go arithmetic and are read as machine code; box2d is
 // float64 of another module and makes no promise; worldlog writes down what has
 // happened, and waits for the disk.
-var notCore = map[string]bool{module + "/csrc": true, module + "/csrc/face": true, module + "/csrc/rigid": true, module + "/csrc/rigid/face": true,
+var notCore = map[string]bool{module + "/csrc": true, module + "/csrc/face": true, module + "/csrc/neighbours": true, module + "/csrc/neighbours/face": true, module + "/csrc/rigid": true, module + "/csrc/rigid/face": true,
 	module + "/physics/box2d": true, module + "/worldlog": true}
 
 // needGate skips a test that is too slow for every go test.

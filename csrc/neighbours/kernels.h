@@ -1,0 +1,10 @@
+/* The kernels of this package, at LEVEL. */
+#include "build_tmpl.h"
+#include "nearest_tmpl.h"
+#include "order_tmpl.h"
+#include "radius_tmpl.h"
+#include "rays_tmpl.h"
+#include "self_tmpl.h"
+#include "shapes_tmpl.h"
+#include "stream_tmpl.h"
+#include "sums_tmpl.h"
