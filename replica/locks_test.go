@@ -16,7 +16,8 @@ func TestSessionsReceiveDuringTicks(t *testing.T) {
 	if paritytest.Instrumented {
 		inputs /= 4
 	}
-	w := newWorld(t, 2*peers, Config{Limits: Limits{FramesPerSecond: 1_000_000, BytesPerSecond: 1 << 28}}, evertick.InputConfig{Capacity: peers * inputs})
+	// The queue is never so full that a source exceeds its share.
+	w := newWorld(t, 2*peers, Config{Limits: Limits{FramesPerSecond: 1_000_000, BytesPerSecond: 1 << 28}}, evertick.InputConfig{Capacity: 4 * peers * inputs})
 	w.quiet = true
 	watchdog := time.AfterFunc(2*time.Minute, func() { panic("ticks and sessions wait for each other") }) // shows all goroutines
 	defer watchdog.Stop()
