@@ -58,7 +58,7 @@ levels: ## kernel tests with each level that this CPU has as the default
 	bash .ci/levels.sh $(SHORT) $(SAME_TESTS) $(if $(SHORT),-skip Parity) $(KERNELS)
 
 gate: ## machine code: nothing fused, vectors where promised; and mutants
-	EVERTICK_GATE=1 go test $(SHORT) -count=1 -v -skip Consumer ./internal/gate
+	EVERTICK_GATE=1 go test $(SHORT) -count=1 -v -skip 'Consumer|Ports' ./internal/gate
 
 consumer: ## a module that depends on this one: fetched, vendored, edited
 	EVERTICK_GATE=1 go test $(SHORT) -count=1 -v -run Consumer ./internal/gate
@@ -85,7 +85,7 @@ deploy: ## the systemd unit and the container of examples/server
 web: ## out/web/index.html: the game of examples/server in a page, one file; needs Go alone
 	cd examples && go run github.com/evertick/evertick/inspect/twin/build -title bumper -o ../out/web/index.html ./web
 
-lint: ## go vet, staticcheck and deadcode over all modules: no finding
+lint: ## go vet, staticcheck, deadcode and govulncheck over all modules: no finding
 	bash .ci/lint.sh $(SHORT)
 
 release: ## tags all modules with VERSION=v0.1.0; says what it would do, PUSH=1 does it
