@@ -109,7 +109,7 @@ fmt: ## format the Go files
 
 vet: ## go vet with cgo, without, and for other systems
 	go vet ./...
-	CGO_ENABLED=0 go vet ./...
+	$(if $(SHORT),,CGO_ENABLED=0 go vet ./...)
 	bash .ci/ports.sh $(SHORT)
 
 fuzz: ## each fuzz target for FUZZTIME
