@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math"
 	"slices"
+
+	"github.com/evertick/evertick/internal/vec"
 )
 
 const (
@@ -132,12 +134,12 @@ func (b *builder) simplex() error {
 		return ErrFlat
 	}
 	b.corners = append(b.corners, far)
-	far, n := b.farthest(func(d [3]float64) [3]float64 { return cross(u, d) })
+	far, n := b.farthest(func(d [3]float64) [3]float64 { return vec.Cross(u, d) })
 	if far < 0 {
 		return ErrFlat
 	}
 	b.corners = append(b.corners, far)
-	far, _ = b.farthest(func(d [3]float64) [3]float64 { return [3]float64{dot(n, d)} })
+	far, _ = b.farthest(func(d [3]float64) [3]float64 { return [3]float64{vec.Dot(n, d)} })
 	if far < 0 {
 		return ErrFlat
 	}
@@ -151,8 +153,8 @@ func (b *builder) farthest(image func(d [3]float64) [3]float64) (far int, unit [
 	far, longest := -1, 2*b.tolerance
 	for i := range b.points {
 		v := image(b.metres[i])
-		if l := length(v); l > longest {
-			far, longest, unit = i, l, scale(v, 1/l)
+		if l := vec.Length(v); l > longest {
+			far, longest, unit = i, l, vec.Scale(v, 1/l)
 		}
 	}
 	return far, unit

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/evertick/evertick/internal/vec"
 )
 
 // check checks what holds for each polyhedron: its faces close, all points are inside but for what Outside says, its centre is strictly
@@ -62,11 +64,11 @@ func check(points [][3]float32, p *Polyhedron) error {
 		// The corners of a face are in its plane within the tolerance, so that of a narrow one may be tilted.
 		allowed := 3*float64(p.Tolerance)*max(1, extent/width(p, f)) + 1.001*float64(p.Outside)
 		n, offset := newell(p, f)
-		if d := dot(n, centre) - offset; !(d < 0) {
+		if d := vec.Dot(n, centre) - offset; !(d < 0) {
 			return fmt.Errorf("the centre is %g outside of face %v", d, f)
 		}
 		for i, q := range points {
-			if d := dot(n, wide(q)) - offset; d > allowed {
+			if d := vec.Dot(n, vec.Wide(q)) - offset; d > allowed {
 				return fmt.Errorf("point %d is %g outside of face %v; tolerance %g", i, d, f, p.Tolerance)
 			}
 		}
@@ -76,26 +78,26 @@ func check(points [][3]float32, p *Polyhedron) error {
 
 // newell returns the plane of a face through the mean of its corners.
 func newell(p *Polyhedron, f []uint8) (n [3]float64, offset float64) {
-	a, mean := wide(p.Vertices[f[0]]), [3]float64{}
+	a, mean := vec.Wide(p.Vertices[f[0]]), [3]float64{}
 	for k := 1; k+1 < len(f); k++ {
-		n = add(n, cross(sub(wide(p.Vertices[f[k]]), a), sub(wide(p.Vertices[f[k+1]]), a)))
+		n = vec.Add(n, vec.Cross(vec.Sub(vec.Wide(p.Vertices[f[k]]), a), vec.Sub(vec.Wide(p.Vertices[f[k+1]]), a)))
 	}
 	for _, v := range f {
-		mean = add(mean, sub(wide(p.Vertices[v]), a))
+		mean = vec.Add(mean, vec.Sub(vec.Wide(p.Vertices[v]), a))
 	}
-	n = scale(n, 1/length(n))
-	return n, dot(n, add(a, scale(mean, 1/float64(len(f)))))
+	n = vec.Scale(n, 1/vec.Length(n))
+	return n, vec.Dot(n, vec.Add(a, vec.Scale(mean, 1/float64(len(f)))))
 }
 
 // width is how wide a face is across its longest edge, about.
 func width(p *Polyhedron, f []uint8) float64 {
-	a, n, longest := wide(p.Vertices[f[0]]), [3]float64{}, 0.0
+	a, n, longest := vec.Wide(p.Vertices[f[0]]), [3]float64{}, 0.0
 	for k, v := range f {
-		b, c := wide(p.Vertices[v]), wide(p.Vertices[f[(k+1)%len(f)]])
-		n = add(n, cross(sub(b, a), sub(c, a)))
-		longest = max(longest, length(sub(c, b)))
+		b, c := vec.Wide(p.Vertices[v]), vec.Wide(p.Vertices[f[(k+1)%len(f)]])
+		n = vec.Add(n, vec.Cross(vec.Sub(b, a), vec.Sub(c, a)))
+		longest = max(longest, vec.Length(vec.Sub(c, b)))
 	}
-	return length(n) / longest
+	return vec.Length(n) / longest
 }
 
 // build builds a hull of shuffled points and checks it.
@@ -483,7 +485,7 @@ func randomSet(rng *rand.Rand) (points [][3]float32) {
 		v := [3]float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
 		switch kind {
 		case 0: // on a sphere
-			v = scale(v, 1/length(v))
+			v = vec.Scale(v, 1/vec.Length(v))
 		case 1: // on a lattice
 			for k := range v {
 				v[k] = float64(rng.IntN(steps + 1))
@@ -508,7 +510,7 @@ func randomSet(rng *rand.Rand) (points [][3]float32) {
 			v[k] *= stretch[k]
 		}
 		if turned {
-			v = wide(rotated(turn, v))
+			v = vec.Wide(rotated(turn, v))
 		}
 		var p [3]float32
 		for k := range p {
@@ -523,16 +525,16 @@ func randomSet(rng *rand.Rand) (points [][3]float32) {
 func randomTurn(rng *rand.Rand) (m [3][3]float64) {
 	x := [3]float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
 	y := [3]float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
-	m[0] = scale(x, 1/length(x))
-	z := cross(m[0], y)
-	m[2] = scale(z, 1/length(z))
-	m[1] = cross(m[2], m[0])
+	m[0] = vec.Scale(x, 1/vec.Length(x))
+	z := vec.Cross(m[0], y)
+	m[2] = vec.Scale(z, 1/vec.Length(z))
+	m[1] = vec.Cross(m[2], m[0])
 	return m
 }
 
 func rotated(m [3][3]float64, v [3]float64) (p [3]float32) {
 	for k := range p {
-		p[k] = float32(dot(m[k], v))
+		p[k] = float32(vec.Dot(m[k], v))
 	}
 	return p
 }

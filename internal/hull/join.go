@@ -3,6 +3,8 @@ package hull
 import (
 	"cmp"
 	"slices"
+
+	"github.com/evertick/evertick/internal/vec"
 )
 
 // joinFaces joins faces that are in one plane within the tolerance. Rounding parts such faces: the corners of a face of a box that
@@ -46,14 +48,14 @@ func (b *builder) planeOf(face []int) (p plane, area float64) {
 	n, mean := [3]float64{}, [3]float64{}
 	origin := b.metres[face[0]]
 	for k := 1; k+1 < len(face); k++ {
-		n = add(n, cross(sub(b.metres[face[k]], origin), sub(b.metres[face[k+1]], origin)))
+		n = vec.Add(n, vec.Cross(vec.Sub(b.metres[face[k]], origin), vec.Sub(b.metres[face[k+1]], origin)))
 	}
 	for _, i := range face {
-		mean = add(mean, b.metres[i])
+		mean = vec.Add(mean, b.metres[i])
 	}
-	l := length(n)
-	p.normal = scale(n, 1/l)
-	p.offset = dot(p.normal, scale(mean, 1/float64(len(face))))
+	l := vec.Length(n)
+	p.normal = vec.Scale(n, 1/l)
+	p.offset = vec.Dot(p.normal, vec.Scale(mean, 1/float64(len(face))))
 	return p, l / 2
 }
 
