@@ -1,0 +1,111 @@
+package rigid3
+
+import (
+	"github.com/evertick/evertick/internal/hull"
+	"github.com/evertick/evertick/internal/vec"
+)
+
+const (
+	// LinearSlop is an overlap in metres that does not matter: soft contacts rest with it.
+	LinearSlop = 0.005
+
+	// SpeculativeDistance is the distance in metres up to which two shapes have contact points, which keep them from
+	// passing each other in one step.
+	SpeculativeDistance = 4 * LinearSlop
+)
+
+// Polytope is a convex polyhedron, a segment with two vertices, or a point with one. It does not change once it is made.
+type Polytope struct {
+	Vertices []Vec
+	Faces    []Face
+	Edges    []Edge
+	Centre   Vec // the centre of mass
+}
+
+// Face is a face of a Polytope. All vertices are behind its plane, the points p with Normal·p = Offset, or on it.
+type Face struct {
+	Normal   Vec
+	Offset   float32
+	Vertices []uint8  // counter-clockwise seen from outside
+	Edges    []uint16 // Edges[i] is the edge from vertex i to the next one
+}
+
+// Edge is an edge of a Polytope between two vertices, From < To. Seen from outside, Left and Right are the faces beside it. A segment
+// has no faces.
+type Edge struct {
+	From, To    uint8
+	Left, Right uint16
+}
+
+// NewPolytope returns a polyhedron in float32. The normal of a face is Newell's, of its rounded vertices; the offset is that of the
+// vertex that is farthest along it, so that none is outside.
+func NewPolytope(p *hull.Polyhedron) *Polytope {
+	_, centre, _ := p.Mass()
+	t := &Polytope{Centre: narrow(centre)}
+	for _, v := range p.Vertices {
+		t.Vertices = append(t.Vertices, Vec{v[0], v[1], v[2]})
+	}
+	for _, corners := range p.Faces {
+		a, n := vec.Wide(p.Vertices[corners[0]]), [3]float64{}
+		for k := 1; k+1 < len(corners); k++ {
+			b, c := vec.Wide(p.Vertices[corners[k]]), vec.Wide(p.Vertices[corners[k+1]])
+			n = vec.Add(n, vec.Cross(vec.Sub(b, a), vec.Sub(c, a)))
+		}
+		f := Face{Normal: narrow(vec.Scale(n, 1/vec.Length(n))), Vertices: corners}
+		for i, v := range t.Vertices {
+			if d := f.Normal.dot(v); i == 0 || d > f.Offset {
+				f.Offset = d
+			}
+		}
+		t.Faces = append(t.Faces, f)
+	}
+	t.addEdges()
+	return t
+}
+
+func narrow(v [3]float64) Vec { return Vec{float32(v[0]), float32(v[1]), float32(v[2])} }
+
+// boxFaces are the corners of the faces of a box, towards -x, +x, -y, +y, -z and +z. Bit k of the number of a corner says on which side
+// it is along axis k.
+var boxFaces = [6][4]uint8{{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4}, {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}}
+
+// NewBox returns a box around the origin. Its planes are exact.
+func NewBox(half Vec) *Polytope {
+	t := &Polytope{}
+	sign := func(corner, axis int) float32 { return float32(corner>>axis&1*2 - 1) }
+	for corner := range 8 {
+		t.Vertices = append(t.Vertices, Vec{sign(corner, 0) * half.X, sign(corner, 1) * half.Y, sign(corner, 2) * half.Z})
+	}
+	sides := [6]Vec{{X: -1}, {X: 1}, {Y: -1}, {Y: 1}, {Z: -1}, {Z: 1}}
+	offsets := [6]float32{half.X, half.X, half.Y, half.Y, half.Z, half.Z}
+	for k, corners := range boxFaces {
+		t.Faces = append(t.Faces, Face{Normal: sides[k], Offset: offsets[k], Vertices: corners[:]})
+	}
+	t.addEdges()
+	return t
+}
+
+// addEdges numbers the edges in the order of the faces.
+func (t *Polytope) addEdges() {
+	number := map[[2]uint8]uint16{}
+	for left := range t.Faces {
+		f := &t.Faces[left]
+		f.Edges = nil
+		for k, u := range f.Vertices {
+			v := f.Vertices[(k+1)%len(f.Vertices)]
+			key := [2]uint8{min(u, v), max(u, v)}
+			e, known := number[key]
+			if !known {
+				e = uint16(len(t.Edges))
+				number[key] = e
+				t.Edges = append(t.Edges, Edge{From: key[0], To: key[1]})
+			}
+			if u < v {
+				t.Edges[e].Left = uint16(left)
+			} else {
+				t.Edges[e].Right = uint16(left)
+			}
+			f.Edges = append(f.Edges, e)
+		}
+	}
+}
