@@ -307,7 +307,7 @@ func (w *World) run(c *Commands) {
 		case shiftOrigin:
 			_ = w.ShiftOrigin([2]float32(o.numbers[:2]))
 		case enableSleeping:
-			w.solver.enableSleeping(o.numbers[0] != 0)
+			w.solver.sleep.Enable(o.numbers[0] != 0)
 		case enableContinuous:
 			w.solver.continuous.enabled = o.numbers[0] != 0
 		case setMaterialPair:
@@ -361,17 +361,17 @@ func (s *solver) applyToBody(i int, o *command) {
 	case setTransform:
 		_ = s.SetTransform(i, [2]float32{n[0], n[1]}, n[2])
 	case applyImpulse, applyCentralImpulse:
-		s.wakeDynamic(i)
+		s.sleep.WakeDynamic(i)
 		c.VX[i] += float32(c.InvMass[i] * n[0])
 		c.VY[i] += float32(c.InvMass[i] * n[1])
 		if o.kind == applyImpulse {
 			c.W[i] += s.angularChange(i, [2]float32{n[0], n[1]}, [2]float32{n[2], n[3]})
 		}
 	case applyAngularImpulse:
-		s.wakeDynamic(i)
+		s.sleep.WakeDynamic(i)
 		c.W[i] += float32(c.InvInertia[i] * n[0])
 	case applyForce, applyCentralForce, applyTorque:
-		s.wakeDynamic(i)
+		s.sleep.WakeDynamic(i)
 		s.applyForceCommand(i, o)
 	case disableBody:
 		s.disable(i)

@@ -264,7 +264,7 @@ func (s *solver) createSegment(shape, body int, def *ShapeDef, r *rigid.Shape, s
 	t.filters.Moves[shape] = s.cols.Type[body] != StaticBody
 	t.setSmooth(shape, *sm)
 	s.addToScene(body, shape)
-	s.wakeUnlessNew(body)
+	s.sleep.WakeUnlessNew(body)
 }
 
 // setSmooth makes a shape a segment of a chain, or of no chain if sm is zero.
@@ -301,7 +301,7 @@ func (w *World) DestroyChain(c Chain) error {
 	}
 	for _, shape := range w.chains.rows[c.index].shapes {
 		w.solver.shapes.clear(int(shape))
-		w.solver.wakeWithNeighbours(int(w.shapes.Owner[shape]))
+		w.solver.sleep.WakeWithNeighbours(int(w.shapes.Owner[shape]))
 		w.shapes.release(int(shape))
 	}
 	body := int(w.chains.rows[c.index].body)

@@ -47,7 +47,7 @@ func (w *World) ContactData(t Touch) (ContactData, error) {
 		}
 	}
 	s, a, b := w.solver, min(t.A.index, t.B.index), max(t.A.index, t.B.index)
-	for _, contacts := range [...][]rigid.Contact{s.contacts, s.sleep.resting} {
+	for _, contacts := range [...][]rigid.Contact{s.contacts, s.sleepers.resting} {
 		i := rigid.LowerBound(contacts, a, b)
 		if i < len(contacts) && contacts[i].A == a && contacts[i].B == b && s.touches(&contacts[i]) {
 			return s.contactData(&contacts[i]), nil
@@ -92,7 +92,7 @@ func (w *World) AppendShapeContactData(dst []ContactData, shape Shape) ([]Contac
 // contactCursor walks over the contacts of the last step, those of sleeping bodies included, ascending.
 type contactCursor struct{ active, resting []rigid.Contact }
 
-func (s *solver) allContacts() contactCursor { return contactCursor{s.contacts, s.sleep.resting} }
+func (s *solver) allContacts() contactCursor { return contactCursor{s.contacts, s.sleepers.resting} }
 
 // next returns the next contact, or nil after the last one.
 func (r *contactCursor) next() *rigid.Contact {

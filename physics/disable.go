@@ -10,7 +10,7 @@ import (
 // reaches another body. Disabled bodies stay at rest.
 func (s *solver) disableInvalid(columns int) {
 	c := s.cols
-	if s.disabledBodies > 0 && !s.sleep.on { // see processChanged
+	if s.disabledBodies > 0 && !s.sleep.On { // see sleep.State
 		for i, flags := range c.Flags[:s.rows] {
 			if flags&FlagDisabled != 0 {
 				c.VX[i], c.VY[i], c.W[i] = 0, 0, 0
@@ -19,11 +19,11 @@ func (s *solver) disableInvalid(columns int) {
 	}
 	s.checkedColumns = columns
 	s.outOfRange.Store(false)
-	s.parallelForSpans(s.sleep.spans, (*solver).checkRange)
+	s.parallelForSpans(s.sleep.Spans, (*solver).checkRange)
 	if s.outOfRange.Load() {
 		all := c.floatColumns()
-		for _, rows := range s.sleep.spans {
-			s.findInvalid(all[:columns], rows.lo, rows.hi)
+		for _, rows := range s.sleep.Spans {
+			s.findInvalid(all[:columns], rows.Lo, rows.Hi)
 		}
 	}
 }
@@ -61,8 +61,7 @@ func (s *solver) disableInvalidBody(i int, column string, v float32) {
 	}
 	s.setRotation(i, 0, 1)
 	s.disable(i)
-	s.sleep.version++ // the boxes of a static body are sorted, and empty from now on
-	s.sleep.all = true
+	s.sleep.UpdateAllBounds() // the boxes of a static body are sorted, and empty from now on
 	s.clearBodyImpulses(uint32(i))
 	s.events.Disabled = append(s.events.Disabled, Disabled{
 		Body: Body{uint32(i), s.bodies.Generation[i]}, Tick: s.steps, Column: column, Value: canonicalNaN(v),
@@ -101,8 +100,11 @@ func (s *solver) eachContactOf(body uint32, f func(c *rigid.Contact)) {
 
 // shapesLive reports whether both shapes of a contact of the last step still live.
 func (s *solver) shapesLive(c *rigid.Contact) bool {
-	g := s.shapeTable.ids.Generation
-	return g[c.A] == s.lastGenerations[c.A] && g[c.B] == s.lastGenerations[c.B]
+	return s.shapeLives(c.A) && s.shapeLives(c.B)
+}
+
+func (s *solver) shapeLives(shape uint32) bool {
+	return s.shapeTable.ids.Generation[shape] == s.lastGenerations[shape]
 }
 
 // disable takes the shapes, the mass and the velocity from a body.
@@ -120,7 +122,7 @@ func (s *solver) disable(i int) {
 		s.shapes.shape[shape] = rigid.Shape{}
 	}
 	s.updateJoints(i)
-	s.wakeWithNeighbours(i)
+	s.sleep.WakeWithNeighbours(i)
 	s.storeInverseMass(i)
 }
 
@@ -135,7 +137,7 @@ func (s *solver) enable(i int) error {
 		return err
 	}
 	s.disabledBodies--
-	s.wakeWithNeighbours(i)
+	s.sleep.WakeWithNeighbours(i)
 	return nil
 }
 

@@ -173,6 +173,6 @@ func (s *solver) place(body int, x, y, sin, cos float32, turned bool) error {
 		s.setRotation(body, sin, cos)
 	}
 	s.cols.X[body], s.cols.Y[body] = x, y
-	s.teleported(body)
+	s.sleep.WakeTeleported(body)
 	return nil
 }

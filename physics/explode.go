@@ -69,7 +69,7 @@ func (s *solver) explode(d *ExplosionDef) {
 			continue
 		}
 		if s.setVelocity(i, c.VX[i]+float32(c.InvMass[i]*p.x), c.VY[i]+float32(c.InvMass[i]*p.y), c.W[i]+float32(c.InvInertia[i]*p.turn)) {
-			s.wake(i)
+			s.sleep.Wake(i)
 		}
 	}
 }

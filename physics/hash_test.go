@@ -14,7 +14,7 @@ func TestHashSeesEveryColumn(t *testing.T) {
 	w := must[*World](t)(New(Config{Capacity: 64}))
 	bodies := populate(t, w, 40)
 	w.solver.contacts = make([]rigid.Contact, 3)
-	w.solver.sleep.time[20] = 1
+	w.solver.sleep.Times[20] = 1
 	base := w.AppendColumnHashes(nil)
 	if len(base) != hashedColumns {
 		t.Fatalf("%d columns are hashed, hashedColumns = %d", len(base), hashedColumns)
@@ -63,8 +63,8 @@ func TestHashSeesEveryColumn(t *testing.T) {
 		func() { w.solver.lastGenerations = append(w.solver.lastGenerations, 3) },
 		func() { w.config.Gravity[1]++ },
 		func() { w.solver.steps++ },
-		func() { w.solver.sleep.time[3]++ }, func() { w.solver.sleep.threshold[3]++ },
-		func() { w.solver.sleep.resting = make([]rigid.Contact, 1) },
+		func() { w.solver.sleep.Times[3]++ }, func() { w.solver.sleep.Threshold[3]++ },
+		func() { w.solver.sleepers.resting = make([]rigid.Contact, 1) },
 		func() { w.joints.Owner[3]++ },
 		func() { w.joints.IDs.Generation[3]++ },
 		func() { w.solver.joints.rows[3].numbers[1]++ },

@@ -74,7 +74,7 @@ func TestContactsWithBasesAreMarked(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := w.solver
-		asleep += s.sleep.asleep
+		asleep += s.sleep.Count
 		if !s.pairsKnown {
 			continue // the next step marks all
 		}

@@ -80,14 +80,14 @@ func (w *World) AppendMaterialPairs(dst []MaterialPair) []MaterialPair {
 
 func (s *solver) wakeMaterials(p MaterialPair) {
 	s.pairsKnown = false // blocks hold the old friction
-	if s.sleep.asleep == 0 {
+	if s.sleep.Count == 0 {
 		return
 	}
 	t := &s.shapes
 	for i := range t.local {
 		m, body := t.userMaterial(i), t.filters.Body[i]
-		if t.local[i].Count > 0 && (m == p.A || m == p.B) && s.sleep.changes[body]&createdAsleep == 0 {
-			s.wake(int(body))
+		if t.local[i].Count > 0 && (m == p.A || m == p.B) && !s.sleep.CreatedAsleep(int(body)) {
+			s.sleep.Wake(int(body))
 		}
 	}
 }

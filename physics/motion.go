@@ -251,7 +251,7 @@ func (w *World) EnableSleep(b Body, on bool) error {
 	w.cols.Flags[i] &^= FlagDisableSleep
 	if !on {
 		w.cols.Flags[i] |= FlagDisableSleep
-		w.solver.wake(i)
+		w.solver.sleep.Wake(i)
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func (t *shapeColumns) oneWayDef(shape int) [2]float32 {
 
 // turnFace makes the next step judge the contacts of a shape, which becomes a platform with another front.
 func (s *solver) turnFace(shape uint32) {
-	for _, contacts := range [...][]rigid.Contact{s.contacts, s.sleep.resting} {
+	for _, contacts := range [...][]rigid.Contact{s.contacts, s.sleepers.resting} {
 		for i := range contacts {
 			if c := &contacts[i]; (c.A == shape || c.B == shape) && c.Count > 0 && c.Flags&noPush == 0 {
 				c.Flags = c.Flags&^rigid.FlagBase | faceTurned
@@ -208,7 +208,7 @@ func (s *solver) movesAway(platform, body, of uint32) bool {
 
 // displacement returns how far a body has moved in this step.
 func (s *solver) displacement(body uint32) rigid.Vec {
-	if !s.isAwake(int(body)) {
+	if !s.sleep.Awake(int(body)) {
 		return rigid.Vec{}
 	}
 	st := &s.sys.States[body]

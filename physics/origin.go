@@ -86,10 +86,9 @@ func (w *World) shiftOrigin(origin [2]float64, offset [2]float32) {
 	s, c := w.solver, &w.cols
 	columns := [...][2][]float32{{c.X, c.Y}, {w.lastSync.X, w.lastSync.Y}, {}}
 	n := 2
-	if s.sleep.on {
-		s.detectWrites() // rounding could hide them
-		s.sleep.dirty = true
-		columns[n] = [2][]float32{s.sleep.restPose[0], s.sleep.restPose[1]}
+	if s.sleep.On {
+		s.sleep.PosesShifted() // rounding could hide what was written
+		columns[n] = [2][]float32{s.sleepers.restPose[0], s.sleepers.restPose[1]}
 		n++
 	}
 	for i := range s.rows {

@@ -6,6 +6,7 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/rigid"
+	"github.com/evertick/evertick/internal/sleep"
 	"github.com/evertick/evertick/internal/statehash"
 	"github.com/evertick/evertick/internal/wire"
 )
@@ -85,7 +86,7 @@ type snapshotImage struct {
 	w                                      *World // to be replaced
 
 	bodyFrame, shapeFrame, contactFrame, baseFrame []byte
-	sleep                                          sleepImage
+	sleep                                          sleep.Image
 	made                                           []madeShape
 	digested                                       []byte // scratch
 	joints                                         jointImage

@@ -116,7 +116,7 @@ func (s *solver) setGeometry(shape, body int, r *rigid.Shape) error {
 	}
 	t.RollingResistance[shape] = float32(t.rolling[shape] * r.Radius)
 	s.forgetContacts(uint32(shape))
-	s.wakeUnlessNew(body)
+	s.sleep.WakeUnlessNew(body)
 	return nil
 }
 

@@ -1,11 +1,6 @@
 package physics
 
-import (
-	"slices"
-
-	"github.com/evertick/evertick/internal/bitset"
-	"github.com/evertick/evertick/internal/rigid"
-)
+import "slices"
 
 // Awake reports whether b is a live body that is simulated: not static, not disabled, and not
 // asleep.
@@ -55,9 +50,9 @@ func (w *World) SetAwake(b Body, awake bool) error {
 	case err != nil:
 		return err
 	case awake:
-		w.solver.wake(i)
-	case w.Awake(b) && w.solver.sleep.enabled:
-		w.solver.putIslandToSleep(i)
+		w.solver.sleep.Wake(i)
+	case w.Awake(b) && w.solver.sleep.Enabled:
+		w.solver.sleep.PutToSleep(i)
 		slept := &w.solver.events.Slept
 		slices.Sort(*slept)
 		*slept = slices.Compact(*slept)
@@ -73,79 +68,8 @@ func (w *World) SetSleepThreshold(b Body, speed float32) error {
 		err = checkTuning("physics: SetSleepThreshold: speed", speed)
 	}
 	if err == nil {
-		w.solver.wake(i)
-		w.solver.sleep.threshold[i] = sleepThreshold(speed)
+		w.solver.sleep.Wake(i)
+		w.solver.sleep.Threshold[i] = sleepThreshold(speed)
 	}
 	return err
-}
-
-// putIslandToSleep puts an awake body to sleep, with its island.
-func (s *solver) putIslandToSleep(i int) {
-	c, z := s.cols, &s.sleep
-	if c.Type[i] != DynamicBody {
-		if c.Flags[i]&FlagDisableSleep == 0 {
-			z.restless.Reset(s.rows)
-			s.clearChanges(i)
-			s.wakeNeighbours(z.restless)
-			s.putToSleep(i)
-		}
-		return
-	}
-	s.buildIslands()
-	island, members := z.islands.Find(uint32(i)), z.restlessIslands
-	for k := range s.rows {
-		if c.Type[k] == DynamicBody && s.isAwake(k) && z.islands.Find(uint32(k)) == island {
-			if c.Flags[k]&FlagDisableSleep != 0 || z.restless.Has(k) {
-				return
-			}
-			members.Add(k)
-		}
-	}
-	z.restless.Reset(s.rows)
-	each := func(do func(*solver, int)) {
-		for k := range s.rows {
-			if members.Has(k) {
-				do(s, k)
-			}
-		}
-	}
-	each((*solver).clearChanges)
-	s.wakeNeighbours(z.restless)
-	each((*solver).putToSleep)
-}
-
-// clearChanges discards the changes to a body since the last step, so that they do not wake it again after it has
-// been put to sleep. If it was more than woken, its neighbours must wake: it is marked as restless.
-func (s *solver) clearChanges(i int) {
-	z := &s.sleep
-	why := z.changes[i]
-	z.changes[i] = 0
-	s.markChanged(i, newAsleep)
-	if why&^woken != 0 || why != 0 && s.poseWritten(i) {
-		z.restless.Add(i)
-	}
-}
-
-// wakeNeighbours wakes the sleepers that touch some bodies, or that a joint connects to them, except new sleepers.
-func (s *solver) wakeNeighbours(bodies bitset.Set) {
-	z, of := &s.sleep, s.shapes.filters.Body
-	if z.asleep == 0 {
-		return
-	}
-	wake := func(a, b uint32) {
-		if bodies.Has(int(a)) {
-			a, b = b, a
-		}
-		if bodies.Has(int(b)) && s.isSleeper(a) && z.changes[a]&newAsleep == 0 {
-			s.wake(int(a))
-		}
-	}
-	for _, contacts := range [...][]rigid.Contact{z.resting, s.contacts} {
-		for k := range contacts {
-			if c := &contacts[k]; c.Count > 0 && c.Flags&noPush == 0 && s.shapesLive(c) {
-				wake(of[c.A], of[c.B])
-			}
-		}
-	}
-	s.eachJoint(wake)
 }

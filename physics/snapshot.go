@@ -8,6 +8,7 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/rigid"
+	"github.com/evertick/evertick/internal/sleep"
 )
 
 // A snapshot is, all little-endian:
@@ -67,11 +68,11 @@ func (w *World) Snapshot(dst []byte) ([]byte, error) {
 func (w *World) snapshotBytes() int {
 	s, rows, shapes := w.solver, w.Rows(), w.shapes.ids.Used()
 	rest := 4
-	if s.sleep.on {
-		rest = restBytes
+	if s.sleep.On {
+		rest = sleep.RowBytes
 	}
 	n := 512 + (bodyBytes+rest)*rows + shapeBytes*shapes + 4*len(s.lastGenerations) + vertexBytes*s.shapes.vertices() +
-		contactBytes*(len(s.contacts)+len(s.sleep.resting)) + baseBytes*len(s.keptBases()) + jointBytes*w.joints.IDs.Used()
+		contactBytes*(len(s.contacts)+len(s.sleepers.resting)) + baseBytes*len(s.keptBases()) + jointBytes*w.joints.IDs.Used()
 	for i := range w.chains.rows {
 		n += 8*len(w.chains.rows[i].points) + 4*len(w.chains.rows[i].shapes)
 	}

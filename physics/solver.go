@@ -7,6 +7,7 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/handle"
 	"github.com/evertick/evertick/internal/rigid"
+	"github.com/evertick/evertick/internal/sleep"
 	"github.com/evertick/evertick/internal/stagger"
 	"github.com/evertick/evertick/native"
 )
@@ -32,7 +33,8 @@ type solver struct {
 	steps           uint64               // number of steps done
 	disabledBodies  int                  // number of disabled bodies
 	subStepRate     float32              // in the last step, 1/s
-	sleep           sleepState
+	sleep           sleep.State
+	sleepers        sleepers // what sleep sees of the solver
 
 	tuning          Tuning
 	massOverrides   []massOverride // of SetMassData, ascending by body
@@ -117,7 +119,7 @@ func (s *solver) Open(cfg Config, cols *Columns) error {
 	}
 	s.sys.States = make([]rigid.State, n)
 	s.continuous.open(&cfg)
-	s.sleep.open(&cfg)
+	s.openSleep(&cfg)
 	return nil
 }
 
@@ -129,7 +131,7 @@ func (s *solver) SetGravity(gravity [2]float32) error {
 		return err
 	}
 	if bitsDiffer(gravity[0], s.sys.Gravity.X) || bitsDiffer(gravity[1], s.sys.Gravity.Y) {
-		s.wakeAll()
+		s.sleep.WakeAll()
 	}
 	s.sys.Gravity = vecOf(gravity)
 	return nil
@@ -146,7 +148,7 @@ func (s *solver) CreateBody(i int, d *BodyDef) error {
 	c := s.cols
 	c.X[i], c.Y[i] = d.Position[0], d.Position[1]
 	c.VX[i], c.VY[i], c.W[i] = d.LinearVelocity[0], d.LinearVelocity[1], d.AngularVelocity
-	s.initSleep(i, d)
+	s.sleep.Add(i, sleepThreshold(d.SleepThreshold), d.Asleep && !d.Disabled)
 	err := s.updateMass(i, nil) // one kilogram, if any: no error
 	if d.Disabled {
 		s.disable(i)
@@ -165,7 +167,7 @@ func (s *solver) DestroyBody(body int) {
 	for shape := range s.shapeTable.Of(body) {
 		s.shapes.clear(shape)
 	}
-	s.removeSleep(body)
+	s.sleep.Remove(body)
 }
 
 // checkSolver checks what this solver requires beyond Validate.

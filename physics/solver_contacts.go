@@ -41,7 +41,7 @@ func (s *solver) removeStaleContacts() {
 func (s *solver) updateContacts() {
 	rescaled := s.rescaleImpulses()
 	s.updateBroadPhase()
-	for s.wakeTouched() {
+	for s.sleep.WakeTouched() {
 		s.updateBounds()
 		s.updateBroadPhase()
 	}
@@ -123,7 +123,7 @@ func (s *solver) updateBroadPhase() {
 		if s.broad.ParallelFor = s.parallelForJob; s.singleWorker() {
 			s.broad.ParallelFor = nil
 		}
-		s.broad.FindPairs(s.level, &s.boxes, &s.shapes.filters, s.sleep.broadVersion(), &s.pairs)
+		s.broad.FindPairs(s.level, &s.boxes, &s.shapes.filters, s.sleep.BroadVersion(), &s.pairs)
 		s.omittedPairs = s.broad.Omitted
 		s.filterPairs()
 	}
@@ -137,7 +137,7 @@ func (s *solver) updateBroadPhase() {
 	s.manifolds = growContacts(s.manifolds, n, s.minContactCapacity())
 	s.recycled = growContacts(s.recycled, n, s.minContactCapacity())
 	s.reserveContactChunks(max(1, (n+pairChunk-1)/pairChunk)) // at least one, which reports what ended
-	if s.collided = s.sleep.asleep > 0; s.collided {
+	if s.collided = s.sleep.Count > 0; s.collided {
 		s.parallelForParts(len(s.contactChunks), (*solver).collideChunks)
 	}
 }
@@ -269,7 +269,7 @@ func (s *solver) reportContacts() {
 // changed. It also removes the pairs of bodies that ignore each other, or whose joint prevents collision.
 func (s *solver) filterPairs() {
 	t, n := &s.shapes, 0
-	if t.sensors == 0 && s.joints.noCollide == 0 && len(s.sleep.activeOnce) == 0 && !s.anyKinematic() && s.ignoredPairs.empty() {
+	if t.sensors == 0 && s.joints.noCollide == 0 && len(s.sleep.ActiveOnce) == 0 && !s.anyKinematic() && s.ignoredPairs.empty() {
 		return // one body of each pair is dynamic
 	}
 	for i, a := range s.pairs.A {

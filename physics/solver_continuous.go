@@ -95,10 +95,10 @@ func (s *solver) prepareContinuous(dt float32) {
 		Head: s.shapeTable.Head, Next: s.shapeTable.Next, HadContact: s.touchedJob, Locks: s.motionLocksJob,
 		Shapes: t.shape, Filters: &t.filters, Sensor: t.sensor, ChainSegments: t.smooth,
 	}
-	if s.sleep.on {
-		w.solver.Active = s.sleep.active
+	if s.sleep.On {
+		w.solver.Active = s.sleep.Active
 	}
-	if len(s.sleep.activeOnce) > 0 {
+	if len(s.sleep.ActiveOnce) > 0 {
 		s.buildRestingGrid()
 		w.solver.Resting = &w.restingGrid
 	}
@@ -112,8 +112,8 @@ func (s *solver) prepareContinuous(dt float32) {
 func (s *solver) buildRestingGrid() {
 	w, t := &s.continuous, &s.shapes
 	w.restingShapes.Reset(len(t.shape))
-	for _, body := range s.sleep.activeOnce {
-		if st := &s.sys.States[body]; s.isAwake(int(body)) || st.DX != 0 || st.DY != 0 || st.S != 0 {
+	for _, body := range s.sleep.ActiveOnce {
+		if st := &s.sys.States[body]; s.sleep.Awake(int(body)) || st.DX != 0 || st.DY != 0 || st.S != 0 {
 			continue
 		}
 		for shape := range s.shapeTable.Of(int(body)) {
@@ -135,11 +135,11 @@ func (s *solver) motionLocks(body uint32) rigid.MotionLocks {
 func (s *solver) findFast() bool {
 	w, n := &s.continuous, s.rows
 	w.fast = slices.Grow(w.fast[:0], n)[:n]
-	w.fastCounts = resized(w.fastCounts, len(s.sleep.spans))
-	s.parallelForSpans(s.sleep.spans, (*solver).findFastRows)
+	w.fastCounts = resized(w.fastCounts, len(s.sleep.Spans))
+	s.parallelForSpans(s.sleep.Spans, (*solver).findFastRows)
 	fast := 0
-	for at, rows := range s.sleep.spans {
-		fast += copy(w.fast[fast:], w.fast[rows.lo:][:w.fastCounts[at]])
+	for at, rows := range s.sleep.Spans {
+		fast += copy(w.fast[fast:], w.fast[rows.Lo:][:w.fastCounts[at]])
 	}
 	w.fast = w.fast[:fast]
 	return fast > 0
@@ -158,8 +158,8 @@ func (s *solver) sweepStatic(lo, hi int) {
 // runs in each step and most worlds have no bullet.
 func (s *solver) anyBullet() bool {
 	const eight = FlagBullet * 0x0101010101010101
-	for _, rows := range s.sleep.spans {
-		flags, all := s.cols.Flags[rows.lo:rows.hi], uint64(0)
+	for _, rows := range s.sleep.Spans {
+		flags, all := s.cols.Flags[rows.Lo:rows.Hi], uint64(0)
 		for ; len(flags) >= 8; flags = flags[8:] {
 			all |= binary.LittleEndian.Uint64(flags)
 		}
@@ -179,10 +179,10 @@ func (s *solver) findBullets() bool {
 	w := &s.continuous
 	w.bullets = w.bullets[:0]
 	swiftest := float32(0)
-	for _, rows := range s.sleep.spans {
-		for i := rows.lo; i < rows.hi; i++ {
+	for _, rows := range s.sleep.Spans {
+		for i := rows.Lo; i < rows.Hi; i++ {
 			switch {
-			case !s.isAwake(i):
+			case !s.sleep.Awake(i):
 			case s.cols.Flags[i]&FlagBullet == 0:
 				if move := w.extents.MotionBound(&s.sys.States[i], i); move > swiftest { // NaN is not
 					swiftest = move
@@ -206,7 +206,7 @@ func (s *solver) buildMovingGrid() {
 	for _, b := range [...]*[]float32{&w.boxes.MinX, &w.boxes.MinY, &w.boxes.MaxX, &w.boxes.MaxY} {
 		*b = slices.Grow((*b)[:0], n)[:n]
 	}
-	s.parallelFor(0, n, bodyChunk, (*solver).sweptBounds)
+	s.parallelFor(0, n, rowChunk, (*solver).sweptBounds)
 	w.movingShapes.Reset(n)
 	for i, moves := range t.filters.Moves {
 		if moves && !t.sensor[i] && (w.solver.Resting == nil || !w.restingShapes.Has(i)) && s.cols.Flags[t.filters.Body[i]]&FlagBullet == 0 {

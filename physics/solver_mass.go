@@ -114,7 +114,7 @@ func (s *solver) setType(i int, t BodyType) error {
 	for _, shape := range own {
 		s.shapes.filters.Moves[shape] = t != StaticBody
 	}
-	s.wakeWithNeighbours(i)
+	s.sleep.WakeWithNeighbours(i)
 	return nil
 }
 
@@ -133,7 +133,7 @@ func (s *solver) setMaterial(shape, body int, def *ShapeDef) error {
 	t.rolling[shape], t.TangentSpeed[shape] = def.RollingResistance, def.TangentSpeed
 	t.RollingResistance[shape] = float32(def.RollingResistance * t.local[shape].Radius)
 	s.pairsKnown = false // blocks hold the old ones
-	s.wakeWithNeighbours(body)
+	s.sleep.WakeWithNeighbours(body)
 	return nil
 }
 

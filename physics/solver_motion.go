@@ -14,7 +14,7 @@ func (s *solver) ApplyLinearImpulseToCenter(i int, impulse [2]float32) error {
 	if !s.setVelocity(i, vx, vy, c.W[i]) {
 		return overflow("physics: ApplyLinearImpulseToCenter: impulse", impulse)
 	}
-	s.wakeDynamic(i)
+	s.sleep.WakeDynamic(i)
 	return nil
 }
 
@@ -26,7 +26,7 @@ func (s *solver) ApplyLinearImpulse(i int, impulse, point [2]float32) error {
 	if !s.setVelocity(i, vx, vy, w) {
 		return overflow("physics: ApplyLinearImpulse: impulse", impulse)
 	}
-	s.wakeDynamic(i)
+	s.sleep.WakeDynamic(i)
 	return nil
 }
 
@@ -46,7 +46,7 @@ func (s *solver) ApplyAngularImpulse(i int, impulse float32) error {
 	if !s.setVelocity(i, c.VX[i], c.VY[i], w) {
 		return overflow("physics: ApplyAngularImpulse: impulse", impulse)
 	}
-	s.wakeDynamic(i)
+	s.sleep.WakeDynamic(i)
 	return nil
 }
 
@@ -101,7 +101,7 @@ func (s *solver) applyForce(i int, force [2]float32, torque float32) bool {
 	if !s.addForce(i, force, torque) {
 		return false
 	}
-	s.wakeDynamic(i)
+	s.sleep.WakeDynamic(i)
 	return true
 }
 
@@ -124,7 +124,7 @@ func (s *solver) SetVelocity(i int, linear [2]float32, angular float32) error {
 		return overflow("physics: SetVelocity: linear, angular", [3]float32{linear[0], linear[1], angular})
 	}
 	if linear != [2]float32{} || angular != 0 {
-		s.wake(i)
+		s.sleep.Wake(i)
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func (s *solver) SetTransform(i int, position [2]float32, angle float32) error {
 	sin, cos := rigid.SinCos(angle)
 	s.setRotation(i, sin, cos)
 	s.cols.X[i], s.cols.Y[i] = position[0], position[1]
-	s.teleported(i)
+	s.sleep.WakeTeleported(i)
 	return nil
 }
 

@@ -50,7 +50,7 @@ func (s *solver) createShape(shape, body int, def *ShapeDef, g geometry) error {
 		t.clear(shape)
 		return err
 	}
-	s.wakeUnlessNew(body)
+	s.sleep.WakeUnlessNew(body)
 	return nil
 }
 
@@ -165,6 +165,6 @@ func (s *solver) DestroyShape(shape, body int) error {
 	if s.cols.Type[body] == KinematicBody {
 		s.updateExtents(body, s.bodyShapes(body))
 	}
-	s.wakeWithNeighbours(body)
+	s.sleep.WakeWithNeighbours(body)
 	return nil
 }

@@ -16,7 +16,7 @@ func (s *solver) solve() {
 	sys := &s.sys
 	sys.LayOutBlocks()
 	s.parallelForParts((len(s.contacts)+pairChunk-1)/pairChunk, (*solver).fillBlocks)
-	if !s.hashStages && s.singleWorker() && s.lockedBodies == 0 && len(s.materialPairs) == 0 && s.allActive() {
+	if !s.hashStages && s.singleWorker() && s.lockedBodies == 0 && len(s.materialPairs) == 0 && s.sleep.AllActive() {
 		sys.Solve(s.level)
 		return
 	}
@@ -130,7 +130,7 @@ func (s *solver) runSolveStages() {
 // eachSpan runs a stage over the spans of active bodies.
 func (s *solver) eachSpan(run func(s *solver, lo, hi int)) {
 	s.spanRun = run
-	s.parallelForSpans(s.sleep.spans, func(s *solver, _, lo, hi int) { s.spanRun(s, lo, hi) })
+	s.parallelForSpans(s.sleep.Spans, func(s *solver, _, lo, hi int) { s.spanRun(s, lo, hi) })
 }
 
 func (s *solver) eachRange(passes []blockRange, run func(s *solver, lo, hi int)) {
@@ -158,7 +158,7 @@ func (s *solver) prepareSystem(contacts []rigid.Contact, bases []rigid.BaseManif
 	sys.Poses = rigid.Poses{X: s.centre.X[:n], Y: s.centre.Y[:n], Cos: c.Cos[:n], Sin: c.Sin[:n]}
 	sys.Angle = c.Angle[:n]
 	sys.BodyOf, sys.Materials = s.shapes.filters.Body, s.shapes.Materials
-	sys.Joints, sys.JointsVersion = s.joints.solved, s.joints.version+s.sleep.version
+	sys.Joints, sys.JointsVersion = s.joints.solved, s.joints.version+s.sleep.Version
 	sys.Contacts, sys.Manifolds, sys.Bases, sys.BaseMarks = contacts, s.manifolds, bases, marks
 	sys.Hits = growContacts(sys.Hits, len(contacts), s.minContactCapacity())
 	return sys

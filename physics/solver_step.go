@@ -5,6 +5,7 @@ import (
 
 	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/rigid"
+	"github.com/evertick/evertick/internal/sleep"
 )
 
 // Step runs the stages of package rigid in order. It fails only if the floating-point environment of a worker
@@ -18,7 +19,7 @@ func (s *solver) Step(dt float32) error {
 func (s *solver) step() {
 	s.stageHashes = s.stageHashes[:0]
 	s.events.clear()
-	s.updateActive()
+	s.sleep.UpdateActive()
 	s.disableInvalid(len(s.cols.floatColumns()))
 	s.updateBounds()
 	s.updateMouseTargets()
@@ -38,9 +39,9 @@ func (s *solver) step() {
 	s.steps++
 }
 
-// bodyChunk is the most rows of a span. blockChunk is the least number of blocks of a chunk: about a microsecond.
+// rowChunk and blockChunk are the least numbers of rows and of blocks of a chunk: about a microsecond.
 const (
-	bodyChunk  = 512
+	rowChunk   = 512
 	blockChunk = 16
 )
 
@@ -58,15 +59,7 @@ const rowsPerWorker = 1024
 
 // workersForStep returns the number of workers for a step, given what was active in the previous step.
 func (s *solver) workersForStep() int {
-	return min(s.pool.Workers(), 1+max(spanRows(s.sleep.spans), spanRows(s.sleep.shapes))/rowsPerWorker)
-}
-
-// spanRows returns the number of rows of spans.
-func spanRows(spans []span) (rows int) {
-	for _, p := range spans {
-		rows += p.hi - p.lo
-	}
-	return rows
+	return min(s.pool.Workers(), 1+max(sleep.RowsOf(s.sleep.Spans), sleep.RowsOf(s.sleep.Shapes))/rowsPerWorker)
 }
 
 // singleWorker reports whether one worker does the whole step.
@@ -97,11 +90,11 @@ func (s *solver) runStage(_, lo, hi int) { s.stage(s, lo, hi) }
 // spanTask is a stage over spans.
 type spanTask struct {
 	run   func(s *solver, at, lo, hi int)
-	spans []span
+	spans []sleep.Span
 }
 
 // parallelForSpans runs a stage over spans on all workers. The stage also gets the number of the span.
-func (s *solver) parallelForSpans(spans []span, run func(s *solver, at, lo, hi int)) {
+func (s *solver) parallelForSpans(spans []sleep.Span, run func(s *solver, at, lo, hi int)) {
 	s.spanStage = spanTask{run, spans}
 	s.parallelForParts(len(spans), (*solver).runSpans)
 }
@@ -109,7 +102,7 @@ func (s *solver) parallelForSpans(spans []span, run func(s *solver, at, lo, hi i
 func (s *solver) runSpans(lo, hi int) {
 	t := &s.spanStage
 	for at := lo; at < hi; at++ {
-		t.run(s, at, t.spans[at].lo, t.spans[at].hi)
+		t.run(s, at, t.spans[at].Lo, t.spans[at].Hi)
 	}
 }
 
@@ -123,7 +116,7 @@ func (s *solver) endStage(stage string) {
 // updateBounds computes the centres of mass and the bounding boxes of the shapes.
 func (s *solver) updateBounds() {
 	s.centre.Cos, s.centre.Sin = s.cols.Cos, s.cols.Sin
-	rows, shapes := s.boundsSpans()
+	rows, shapes := s.sleep.BoundsSpans(len(s.shapes.shape))
 	s.parallelForSpans(rows, (*solver).updateCentres)
 	n := len(s.shapes.shape)
 	for _, b := range [...]*[]float32{&s.boxes.MinX, &s.boxes.MinY, &s.boxes.MaxX, &s.boxes.MaxY} {
@@ -156,11 +149,11 @@ func (s *solver) computeBounds(b *broad.Boxes, lo, hi int) {
 func (s *solver) finalizeBodies() {
 	n := s.rows
 	s.events.Moved = slices.Grow(s.events.Moved[:0], n)[:n]
-	s.movedCounts = resized(s.movedCounts, len(s.sleep.spans))
-	s.parallelForSpans(s.sleep.spans, (*solver).finalizeRows)
+	s.movedCounts = resized(s.movedCounts, len(s.sleep.Spans))
+	s.parallelForSpans(s.sleep.Spans, (*solver).finalizeRows)
 	moved := 0
-	for at, rows := range s.sleep.spans {
-		moved += copy(s.events.Moved[moved:], s.events.Moved[rows.lo:][:s.movedCounts[at]])
+	for at, rows := range s.sleep.Spans {
+		moved += copy(s.events.Moved[moved:], s.events.Moved[rows.Lo:][:s.movedCounts[at]])
 	}
 	s.events.Moved = s.events.Moved[:moved]
 	s.parallelForParts(len(s.contactChunks), (*solver).collectHits)

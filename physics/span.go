@@ -76,11 +76,11 @@ func (w *World) SetSpan(b Body, span Span) error {
 // wakeShifted wakes a body with a new span, and what touches it. A dynamic body that is awake finds its contacts anew
 // in each step, and wakes what it touches or leaves then.
 func (s *solver) wakeShifted(body int) {
-	if s.cols.Type[body] == DynamicBody && s.isAwake(body) {
-		s.wake(body)
+	if s.cols.Type[body] == DynamicBody && s.sleep.Awake(body) {
+		s.sleep.Wake(body)
 		return
 	}
-	s.wakeUnlessNew(body)
+	s.sleep.WakeUnlessNew(body)
 }
 
 // setSpan sets the span of a shape, and reports whether that changed it.

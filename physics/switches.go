@@ -9,7 +9,7 @@ import (
 )
 
 // SleepingEnabled reports whether bodies at rest fall asleep: see Awake. With another engine it is false.
-func (w *World) SleepingEnabled() bool { return w.solver.sleep.enabled }
+func (w *World) SleepingEnabled() bool { return w.solver.sleep.Enabled }
 
 // EnableSleeping turns sleep on or off. It is on in a new world, unless Config.DisableSleep is set. Turning it off wakes
 // all bodies at once, and the next step reports them in Events.Woke. After it is turned on, bodies fall asleep once they
@@ -19,7 +19,7 @@ func (w *World) EnableSleeping(on bool) error {
 	if err := w.requireRunning(); err != nil {
 		return err
 	}
-	w.solver.enableSleeping(on)
+	w.solver.sleep.Enable(on)
 	return nil
 }
 
@@ -53,48 +53,17 @@ func (w *World) SetWorkers(workers int) error {
 	return nil
 }
 
-func (s *solver) enableSleeping(on bool) {
-	z := &s.sleep
-	if z.enabled == on {
-		return
-	}
-	z.enabled = on
-	switch {
-	case on && !z.on:
-		s.startSleepState()
-	case !on:
-		for i := range s.rows {
-			if s.cols.Flags[i]&FlagAsleep != 0 {
-				s.wake(i)
-			}
-		}
-		clear(z.time)
-	}
-}
-
-// startSleepState makes the sleep state of a world that has had none. The next step treats the bodies that are not awake
-// as if a program had written to them.
-func (s *solver) startSleepState() {
-	s.sleep.setOn(true)
-	for i := range s.rows {
-		if !s.isAwake(i) {
-			s.storeRestPose(i)
-			s.markChanged(i, written)
-		}
-	}
-}
-
 // switches hold which features were on when the world was created, and which are on now.
 type switches struct{ sleepFirst, continuousFirst, sleep, continuous bool }
 
 func (w *World) switches() switches {
 	s := w.solver
-	return switches{!w.config.DisableSleep, !w.config.DisableContinuous, s.sleep.enabled, s.continuous.enabled}
+	return switches{!w.config.DisableSleep, !w.config.DisableContinuous, s.sleep.Enabled, s.continuous.enabled}
 }
 
 func (w *World) setSwitches(v switches) {
 	w.config.DisableSleep, w.config.DisableContinuous = !v.sleepFirst, !v.continuousFirst
-	w.solver.sleep.enabled, w.solver.continuous.enabled = v.sleep, v.continuous
+	w.solver.sleep.Enabled, w.solver.continuous.enabled = v.sleep, v.continuous
 }
 
 // changed reports whether the switches differ from those of the configuration.
@@ -116,19 +85,10 @@ func (w *World) hashSwitches(dst []ColumnHash) []ColumnHash {
 	if v.changed() {
 		dst = append(dst, ColumnHash{Name: "Switches", Hash: uint64(v.bits())})
 	}
-	if !s.sleep.on && s.anyThreshold() {
-		dst = append(dst, ColumnHash{Name: "SleepThreshold", Hash: statehash.Rows(s.sleep.threshold[:s.rows])})
+	if !s.sleep.On && s.sleep.OwnThresholds() {
+		dst = append(dst, ColumnHash{Name: "SleepThreshold", Hash: statehash.Rows(s.sleep.Threshold[:s.rows])})
 	}
 	return dst
-}
-
-func (s *solver) anyThreshold() bool {
-	for i, v := range s.sleep.threshold[:s.rows] {
-		if s.cols.Alive[i] != 0 && v != DefaultSleepThreshold {
-			return true
-		}
-	}
-	return false
 }
 
 // The frame "switches": a uint32 with the bits of switches, and, if the frame of sleep is empty, the float32 sleep
@@ -136,14 +96,14 @@ func (s *solver) anyThreshold() bool {
 
 func (w *World) encodeSwitches(e *frame.Encoder) {
 	e.U32(int(w.switches().bits()))
-	if s := w.solver; !s.sleep.on {
-		e.Rows(raw(s.sleep.threshold[:s.rows]), 4)
+	if s := w.solver; !s.sleep.On {
+		s.sleep.EncodeThresholds(e)
 	}
 }
 
 func (im *snapshotImage) readSwitches(b []byte) error {
 	want := 4
-	if !im.sleep.on {
+	if !im.sleep.On {
 		want += 4 * im.rows
 	}
 	if len(b) != want {
@@ -151,7 +111,7 @@ func (im *snapshotImage) readSwitches(b []byte) error {
 	}
 	bits := wire.U32At(b, 0)
 	im.switches = switchesOf(bits)
-	if v := im.switches; bits > 15 || (v.sleepFirst || v.sleep) && !im.sleep.on {
+	if v := im.switches; bits > 15 || (v.sleepFirst || v.sleep) && !im.sleep.On {
 		return im.Corrupt("switches", bits)
 	}
 	for i, f := range im.flags() {
@@ -159,9 +119,8 @@ func (im *snapshotImage) readSwitches(b []byte) error {
 			return im.element("flags of body", i, f)
 		}
 	}
-	if !im.sleep.on {
-		im.sleep.threshold = b[4:]
-		return im.checkThresholds()
+	if !im.sleep.On {
+		return im.sleep.ReadThresholds(snapshotName, b[4:])
 	}
 	return nil
 }

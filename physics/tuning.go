@@ -214,7 +214,7 @@ func (s *solver) overrideMass(body int, m MassData, keep bool) error {
 		s.setMassOverride(body, before, had)
 		return err
 	}
-	s.wakeUnlessNew(body)
+	s.sleep.WakeUnlessNew(body)
 	return nil
 }
 
@@ -301,7 +301,7 @@ func (w *World) SetMotionLocks(b Body, l MotionLocks) error {
 		w.cols.W[i] = 0
 	}
 	s.lockedBodies += hasLock(*flags) - hasLock(before)
-	s.wakeWithNeighbours(i)
+	s.sleep.WakeWithNeighbours(i)
 	return nil
 }
 

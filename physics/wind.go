@@ -110,7 +110,7 @@ func (s *solver) applyWind(shape int, d *WindDef) {
 			float32(drag*ry)-float32(lift*(float32(e.ny*speed)+float32(c*ry))))
 	}
 	if s.addForce(body, [2]float32{p.x, p.y}, p.turn) && d.Wake && p != (wrench{}) {
-		s.wake(body)
+		s.sleep.Wake(body)
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package buffer resizes slices that are working memory: they are kept from call to call, so that a call allocates only
-// when it needs more than ever before.
+// when it needs more than ever before. [Bytes] returns the memory of a slice.
 package buffer
 
 import "unsafe"
@@ -23,4 +23,10 @@ func Extended[T any](s []T, n int) []T {
 		s = append(s[:cap(s)], make([]T, n-cap(s))...)
 	}
 	return s[:n]
+}
+
+// Bytes returns the memory of rows without pointers, in the byte order of the machine.
+func Bytes[T any](rows []T) []byte {
+	var one T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(rows))), len(rows)*int(unsafe.Sizeof(one)))
 }
