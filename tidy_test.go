@@ -110,7 +110,7 @@ var floors = map[string][]string{
 	"internal/paritytest":  {"csrc", "native", "internal"}, // csrc for kernels that only tests call
 	"internal/broad":       {"csrc", "native", "internal"},
 	"internal/neighbours":  {"csrc", "native", "internal"},
-	"internal/scenes":      {".", "native", "ecs", "spatial", "physics", "loop", "agent", "internal"}, // for tests and bench
+	"internal/scenes":      {".", "native", "ecs", "spatial", "physics", "loop", "internal"}, // for tests and bench
 	"internal/inspector":   {".", "ecs", "physics", "loop", "worldlog", "replay", "replica", "agent", "causal", "internal"},
 	"internal/proof":       {".", "native", "ecs", "spatial", "physics", "loop", "internal"},
 	"csrc":                 {},
@@ -124,6 +124,7 @@ var floors = map[string][]string{
 	"spatial":              {"native", "spatial", "internal"},
 	"physics":              {"native", "physics", "internal"},
 	"loop":                 {"native", "loop", "internal"},
+	"internal/reflex":      {"native", "ecs", "spatial", "internal"},
 	"internal/publish":     {"native", "ecs", "internal"},
 	"internal/simtest":     {".", "ecs", "loop", "internal"}, // for tests
 	".":                    {"native", "ecs", "spatial", "physics", "loop", "internal"},
@@ -189,9 +190,12 @@ var lightModules = []string{"github.com/klauspost/cpuid/", "github.com/zeebo/xxh
 func TestDependencies(t *testing.T) {
 	for _, p := range packages(t) {
 		rel, _ := inModule(p.ImportPath)
-		// The first report comes from the profiler. What opens pages is half of the build, and is in bench/serve.
-		if rel == "bench" && slices.Contains(p.Deps, "net/http") {
-			t.Errorf("%s depends on net/http", p.ImportPath)
+		// The first report comes from the profiler. What opens pages, serves clients and keeps logs is half of the build, and
+		// is in bench/serve.
+		for _, d := range []string{"net", "os/exec", module + "/replica", module + "/worldlog", module + "/train"} {
+			if rel == "bench" && slices.Contains(p.Deps, d) {
+				t.Errorf("%s depends on %s", p.ImportPath, d)
+			}
 		}
 		if !slices.Contains(light, rel) {
 			continue

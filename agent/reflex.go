@@ -7,6 +7,7 @@ import (
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
+	reflexes "github.com/evertick/evertick/internal/reflex"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/spatial"
 )
@@ -63,12 +64,9 @@ type Sense struct {
 
 // reflex is a reflex of a Sim.
 type reflex struct {
-	sim     *evertick.Sim
-	cfg     ReflexConfig
-	members ecs.Tag
-	all     []ecs.Slot // all agents: the entities with the tag
-	turn    []ecs.Slot // the agents that react in this tick
-	queries spatial.Queries
+	sim   *evertick.Sim
+	cfg   ReflexConfig
+	turns reflexes.Turns
 }
 
 // NewReflex adds a reflex to a Sim, as a system of AfterIndex. It keeps nothing between ticks, so no snapshot
@@ -85,9 +83,9 @@ func NewReflex(sim *evertick.Sim, cfg ReflexConfig) error {
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
-	r := &reflex{sim: sim, cfg: cfg}
+	r := &reflex{sim: sim, cfg: cfg, turns: reflexes.Turns{PerTick: cfg.PerTick}}
 	var err error
-	if r.members, err = sim.World.Tag(cfg.Tag); err != nil {
+	if r.turns.Members, err = sim.World.Tag(cfg.Tag); err != nil {
 		return fmt.Errorf("agent: ReflexConfig.Tag: %w", err)
 	}
 	for i, s := range cfg.Senses {
@@ -164,43 +162,26 @@ func (s *Sense) filter() []uint64 {
 
 // run is the system.
 func (r *reflex) run(t *evertick.Tick) error {
-	r.chooseTurn(t.N)
-	q, pos := &r.queries, &r.sim.World.Position
-	q.Exclude = r.turn
-	q.X, q.Y, q.Z = gather(q.X, pos.X, r.turn), gather(q.Y, pos.Y, r.turn), gather(q.Z, pos.Z, r.turn)
+	r.turns.Next(r.sim.World, t.N)
 	for i, s := range r.cfg.Senses {
-		if err := s.perceive(r.sim.Index, q); err != nil {
+		if err := s.perceive(r.sim.Index, &r.turns.Centres); err != nil {
 			return fmt.Errorf("agent: sense %d: %w", i, err)
 		}
 	}
-	return r.cfg.React(t, r.turn)
-}
-
-// chooseTurn lists the agents that react in a tick.
-func (r *reflex) chooseTurn(tick uint64) {
-	r.all = native.RowsOf(r.all, r.members.Mask()[:(r.sim.World.HighWater()+63)/64])
-	n := len(r.all)
-	if r.cfg.PerTick == 0 || r.cfg.PerTick >= n {
-		r.turn = append(r.turn[:0], r.all...)
-		return
-	}
-	first := int(tick % uint64(n) * uint64(r.cfg.PerTick) % uint64(n))
-	last := first + r.cfg.PerTick
-	r.turn = append(r.turn[:0], r.all[first:min(last, n)]...)
-	r.turn = append(r.turn, r.all[:max(0, last-n)]...)
+	return r.cfg.React(t, r.turns.Agents)
 }
 
 // perceive searches around the agents: centres has their positions and slots.
 func (s *Sense) perceive(ix *spatial.Index, centres *spatial.Queries) error {
 	n := len(centres.X)
-	s.radius = resize(s.radius, n)
+	s.radius = reflexes.Resize(s.radius, n)
 	for i := range s.radius {
 		s.radius[i] = s.Radius
 	}
 	q := &s.queries
 	*q = *centres
 	q.Radius, q.Live, q.Order = s.radius, s.filter(), spatial.Grid
-	s.Counts = resize(s.Counts, n)
+	s.Counts = reflexes.Resize(s.Counts, n)
 	if s.FindRows {
 		if err := ix.Radius(q, &s.Rows); err != nil {
 			return err
@@ -220,27 +201,16 @@ func (s *Sense) perceive(ix *spatial.Index, centres *spatial.Queries) error {
 func (s *Sense) prepareSums(n int) {
 	s.sums.Counts = s.Counts
 	if s.FindNearest {
-		s.Nearest, s.NearestDist2 = resize(s.Nearest, n), resize(s.NearestDist2, n)
+		s.Nearest, s.NearestDist2 = reflexes.Resize(s.Nearest, n), reflexes.Resize(s.NearestDist2, n)
 		s.sums.Nearest, s.sums.NearestDist2 = s.Nearest, s.NearestDist2
 	}
 	for i := range s.Terms {
 		t := &s.Terms[i]
-		t.To = resize(t.To, n)
+		t.To = reflexes.Resize(t.To, n)
 		s.sums.Terms[i].To = t.To
 		if t.Own != nil {
-			s.own[i] = gather(s.own[i], t.Own, s.queries.Exclude)
+			s.own[i] = reflexes.Gather(s.own[i], t.Own, s.queries.Exclude)
 			s.sums.Terms[i].Own = s.own[i]
 		}
 	}
 }
-
-// gather returns the values of some slots, in the memory of dst if it has room.
-func gather(dst, column []float32, slots []ecs.Slot) []float32 {
-	dst = resize(dst, len(slots))
-	for i, slot := range slots {
-		dst[i] = column[slot]
-	}
-	return dst
-}
-
-func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }

@@ -34,8 +34,9 @@
 //
 // runs a simulation or a scene of bodies alone at 60 Hz, and prints the address of a page that shows
 // its world, columns and times, and that can pause and step it. It measures nothing else, and ends
-// with Ctrl-C. -addr chooses the address. See package inspect. Command bench/serve is this one with pages, and takes all
-// of its arguments: it links net/http, which takes longer to build than the profiler.
+// with Ctrl-C. -addr chooses the address. See package inspect. Command bench/serve is this one with pages, logs and the
+// scenes that serve clients, and takes all of its arguments: it links net/http, which takes longer to build than the
+// profiler.
 //
 // # Other engines
 //
@@ -88,7 +89,7 @@
 //
 // # Clients
 //
-//	go run ./bench -scene clients -n 10000 -clients 1000 -hz 30
+//	go run ./bench/serve -scene clients -n 10000 -clients 1000 -hz 30
 //
 // reports what it costs to send a world to many clients by package replica. All of the n entities
 // walk (x, y and angle change in every tick), in a square of such a size that a client sees -visible of
@@ -107,7 +108,7 @@
 //
 // # Relays
 //
-//	go run ./bench -scene relays -n 10000 -relays 10 -clients 1000 -hz 30
+//	go run ./bench/serve -scene relays -n 10000 -relays 10 -clients 1000 -hz 30
 //
 // reports what it costs to serve more viewers than one process can: a master runs the crowd of the scene clients, with a log
 // and with inputs for -players of its walkers, and each of -relays processes follows the log, compares the hash of every tick, and
@@ -117,7 +118,7 @@
 //
 // # Worlds of one process
 //
-//	go run ./bench -scene host -workers 2
+//	go run ./bench/serve -scene host -workers 2
 //
 // adds capstones to a host.Host until admission refuses one, and runs them for -ticks of real time at -hz. It reports how many
 // worlds there are, how many of their ticks were late or dropped, quantiles of the time of a tick and of its lateness, and
@@ -127,13 +128,13 @@
 //
 // Logs of the capstone or of limina, with commands from outside:
 //
-//	go run ./bench record DIR
-//	go run ./bench replay verify DIR
-//	go run ./bench replay seek -tick 3000 DIR
-//	go run ./bench replay fork -tick 1000 -ticks 500 DIR NEWDIR
-//	go run ./bench replay diff DIR NEWDIR
-//	go run ./bench replay export -format trace -out run.json DIR
-//	go run ./bench replay rollback -frames 8
+//	go run ./bench/serve record DIR
+//	go run ./bench/serve replay verify DIR
+//	go run ./bench/serve replay seek -tick 3000 DIR
+//	go run ./bench/serve replay fork -tick 1000 -ticks 500 DIR NEWDIR
+//	go run ./bench/serve replay diff DIR NEWDIR
+//	go run ./bench/serve replay export -format trace -out run.json DIR
+//	go run ./bench/serve replay rollback -frames 8
 //	go run ./bench/serve replay view DIR
 //
 // record reports what a command costs in the log, in bytes and in time of the tick. seek reports

@@ -2,4 +2,4 @@ package main
 
 import "github.com/evertick/evertick/bench/internal/command"
 
-func main() { command.Main(nil) }
+func main() { command.Main() }

@@ -42,8 +42,8 @@ class Learn(unittest.TestCase):
             done = learn.export(Tag, p, int(returns.argmax()), log)
             self.assertGreater(done["steps"], 0)
             if not shutil.which("go"):
-                self.skipTest("not run: bench replay verify: there is no go")
-            verify = ["go", "run", "./bench", "replay", "verify", str(log)]
+                self.skipTest("not run: bench/serve replay verify: there is no go")
+            verify = ["go", "run", "./bench/serve", "replay", "verify", str(log)]
             out = subprocess.run(verify, cwd=HERE.parent.parent, capture_output=True, text=True)
             self.assertEqual(out.returncode, 0, out.stdout + out.stderr)
             self.assertIn(f"{done['hash']:016x}", out.stdout)

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/evertick/evertick"
-	"github.com/evertick/evertick/agent"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/reflex"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/physics"
@@ -44,10 +44,12 @@ type agents struct {
 	velX     []float32      // columns, by slot
 	velZ     []float32
 
-	around agent.Sense // what the agents perceive
-	reach2 []float32   // by slot: up to which squared distance it matters to an agent, in m²
-	chosen []uint32    // scratch memory of choose
-	wander []float32   // scratch memory of react: random accelerations along x and z, in m/s²
+	turns  reflex.Turns
+	radius []float32      // of perception, of each agent whose turn it is
+	around spatial.Result // what these perceive
+	reach2 []float32      // by slot: up to which squared distance it matters to an agent, in m²
+	chosen []uint32       // scratch memory of choose
+	wander []float32      // scratch memory of react: random accelerations along x and z, in m/s²
 }
 
 type kind uint8
@@ -73,7 +75,7 @@ func newAgents(p Params, cfg evertick.Config) (*Sim, error) {
 	if err := s.populate(cfg.Seed); err != nil {
 		return nil, err
 	}
-	scene := &Sim{Sim: sim, Params: p, agents: s, Counters: []Counter{{"hits", func() int64 { return int64(len(s.around.Rows.Slots)) }}}}
+	scene := &Sim{Sim: sim, Params: p, agents: s, Counters: []Counter{{"hits", func() int64 { return int64(len(s.around.Slots)) }}}}
 	if err := addSystems(sim,
 		system{evertick.BeforePhysics, "move", s.move},
 		system{evertick.BeforePhysics, "stir", s.stir},
@@ -258,10 +260,28 @@ func (s *agents) addReflex() error {
 			s.reach2[slot] = -1
 		}
 	}
-	s.around = agent.Sense{Radius: s.Radius, FindRows: true}
-	return agent.NewReflex(s.sim, agent.ReflexConfig{
-		Tag: "agent", PerTick: s.Perceivers, Senses: []*agent.Sense{&s.around}, React: s.react,
-	})
+	var err error
+	if s.turns.Members, err = s.sim.World.Tag("agent"); err != nil {
+		return err
+	}
+	s.turns.PerTick = s.Perceivers
+	return s.sim.Add(evertick.AfterIndex, "reflex", s.reflex)
+}
+
+// reflex does what agent.NewReflex with a Sense that finds rows does. That package would bring logs and their compression into
+// each program with scenes.
+func (s *agents) reflex(t *evertick.Tick) error {
+	s.turns.Next(s.sim.World, t.N)
+	q := &s.turns.Centres
+	s.radius = reflex.Resize(s.radius, len(q.X))
+	for i := range s.radius {
+		s.radius[i] = s.Radius
+	}
+	q.Radius, q.Order = s.radius, spatial.Grid
+	if err := s.sim.Index.Radius(q, &s.around); err != nil {
+		return err
+	}
+	return s.react(t, s.turns.Agents)
 }
 
 // move walks every row, not the agents alone: the others stand still, and one
@@ -296,7 +316,7 @@ func (s *agents) react(t *evertick.Tick, reactors []ecs.Slot) error {
 	r.FillRange(s.wander, -1, 1)
 	pos, dt := &s.sim.World.Position, float32(t.Dt)
 	for i, slot := range reactors {
-		ax, az, near, found := s.decide(slot, s.around.Rows.Row(i), s.around.Rows.Dist2Row(i))
+		ax, az, near, found := s.decide(slot, s.around.Row(i), s.around.Dist2Row(i))
 		ax += s.fromWall(pos.X[slot]) + s.wander[2*i]
 		az += s.fromWall(pos.Z[slot]) + s.wander[2*i+1]
 		ax, az = clampLength(ax, az, maxAccel)

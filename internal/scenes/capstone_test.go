@@ -72,7 +72,7 @@ func TestEveryAgentPerceives(t *testing.T) {
 	x, y, z := s.World.Position.X, s.World.Position.Y, s.World.Position.Z
 	for n := range 40 {
 		advance(t, s, 1)
-		if got := s.agents.around.Rows.Len(); got != 200 {
+		if got := s.agents.around.Len(); got != 200 {
 			t.Fatalf("tick %d: %d agents perceive", n, got)
 		}
 		for row, slot := range s.agents.agentAt {
@@ -83,11 +83,11 @@ func TestEveryAgentPerceives(t *testing.T) {
 					want = append(want, other)
 				}
 			}
-			if got := slices.Sorted(slices.Values(s.agents.around.Rows.Row(row))); !slices.Equal(got, want) {
+			if got := slices.Sorted(slices.Values(s.agents.around.Row(row))); !slices.Equal(got, want) {
 				t.Fatalf("tick %d: agent %d perceives %d, want %d", n, row, got, want)
 			}
 		}
-		if mean := float64(len(s.agents.around.Rows.Slots)) / 200; mean < 20 || mean > 60 {
+		if mean := float64(len(s.agents.around.Slots)) / 200; mean < 20 || mean > 60 {
 			t.Errorf("tick %d: %.1f neighbours each", n, mean)
 		}
 	}
@@ -140,7 +140,7 @@ func TestLiminaRests(t *testing.T) {
 	count := func(ticks int) {
 		for range ticks {
 			advance(t, s, 1)
-			if got := s.agents.around.Rows.Len(); got != 26 {
+			if got := s.agents.around.Len(); got != 26 {
 				t.Fatalf("tick %d: %d agents perceive, want 26", s.Ticks(), got)
 			}
 			for row := range 26 {

@@ -28,7 +28,7 @@ func TestCapstoneAllocatesNothing(t *testing.T) {
 	for _, workers := range []int{1, 2} {
 		t.Run(fmt.Sprintf("workers=%d", workers), func(t *testing.T) {
 			s := configured(t, "capstone", evertick.Config{Seed: 1, Workers: workers})
-			o := &options{scene: "capstone", ticks: 300 + steps, warmup: 300}
+			o := &Options{Scene: "capstone", Ticks: 300 + steps, Warmup: 300}
 			if _, err := profile.Attach(s.Sim, o.profileConfig(s)); err != nil {
 				t.Fatal(err)
 			}
@@ -54,9 +54,9 @@ func allocationsOf(f func()) (ours []string, all uint64) {
 	runtime.MemProfileRate = 1
 	defer func() { runtime.MemProfileRate = was }()
 	before := allocationSites()
-	start := allocated()
+	start := Allocated()
 	f()
-	end := allocated()
+	end := Allocated()
 	for site, n := range allocationSites() {
 		if n -= before[site]; n > 0 {
 			if where := siteOf(site); where != "" {
@@ -65,7 +65,7 @@ func allocationsOf(f func()) (ours []string, all uint64) {
 		}
 	}
 	slices.Sort(ours)
-	return ours, end.allocs - start.allocs
+	return ours, end.Allocs - start.Allocs
 }
 
 // allocationSites counts the allocations until now by where they happened.

@@ -23,17 +23,17 @@ const (
 
 func init() {
 	for _, d := range scenes.Bodies() {
-		s := scene{
-			name: d.Name, family: bodiesAlone, help: fmt.Sprintf("%s (n %d)", d.Help, d.N),
-			flags: append([]string{"n", "sleep", "continuous", "compare"}, profileFlags...), check: (*options).checkBodies, run: (*options).runBodies,
-			sim: (*options).newSimOfBodies,
+		s := Scene{
+			Name: d.Name, Family: bodiesAlone, Help: fmt.Sprintf("%s (n %d)", d.Help, d.N),
+			Flags: append([]string{"n", "sleep", "continuous", "compare"}, profileFlags...), Check: (*Options).checkBodies, Run: (*Options).runBodies,
+			sim: (*Options).newSimOfBodies,
 		}
 		if d.Scale != "" {
-			s.size = &sizeRange{unit: d.Scale, first: 8, most: d.MaxN(), open: func(o *options, n int, level native.Level) (stepper, error) {
-				return stepperOf(scenes.New(o.scene, n, o.seed, physics.Config{Level: level, Workers: o.workers}))
+			s.size = &sizeRange{unit: d.Scale, first: 8, most: d.MaxN(), open: func(o *Options, n int, level native.Level) (stepper, error) {
+				return stepperOf(scenes.New(o.Scene, n, o.Seed, physics.Config{Level: level, Workers: o.Workers}))
 			}}
 		}
-		register(s)
+		Register(s)
 	}
 }
 
@@ -45,29 +45,29 @@ func stepperOf(s *scenes.Scene, err error) (stepper, error) {
 }
 
 // checkSize fills in -n of a scene of bodies.
-func (o *options) checkSize(d scenes.Definition, usual int) (err error) {
-	if o.n, err = single("n", o.ns, usual); err == nil && (o.n < 1 || o.n > d.MaxN()) {
-		err = fmt.Errorf("%w: -n %d: 1 to %d", errUsage, o.n, d.MaxN())
+func (o *Options) checkSize(d scenes.Definition, usual int) (err error) {
+	if o.N, err = Single("n", o.Ns, usual); err == nil && (o.N < 1 || o.N > d.MaxN()) {
+		err = fmt.Errorf("%w: -n %d: 1 to %d", ErrUsage, o.N, d.MaxN())
 	}
 	return err
 }
 
 // checkBodies fills in the flags that were not given. With the default sizes and ticks the other
 // engine takes a minute or two.
-func (o *options) checkBodies(given map[string]bool) error {
-	d, _ := scenes.Find(o.scene)
+func (o *Options) checkBodies(given map[string]bool) error {
+	d, _ := scenes.Find(o.Scene)
 	if err := o.checkSize(d, d.N); err != nil {
 		return err
 	}
 	ticks, warmup := d.Ticks, d.Warmup
 	switch {
 	case ticks > 0:
-	case o.n > 4096:
+	case o.N > 4096:
 		ticks, warmup = 160, 40
 	default:
 		ticks, warmup = 600, 120
 	}
-	if err := o.checkSteps(given, ticks, warmup); err != nil {
+	if err := o.CheckSteps(given, ticks, warmup); err != nil {
 		return err
 	}
 	if o.continuous && o.compare == "" {
@@ -77,21 +77,21 @@ func (o *options) checkBodies(given map[string]bool) error {
 	return nil
 }
 
-func (o *options) runBodies(level native.Level, stdout, stderr io.Writer) error {
-	d, _ := scenes.Find(o.scene)
-	few := min(o.n, 24)
+func (o *Options) runBodies(level native.Level, stdout, stderr io.Writer) error {
+	d, _ := scenes.Find(o.Scene)
+	few := min(o.N, 24)
 	if d.Scale == "bodies" || d.Scale == "boxes" {
-		few = min(o.n, 256)
+		few = min(o.N, 256)
 	}
 	var columns []scenes.Column
 	open := func(n int) opener {
 		return func(level native.Level) (stepper, error) {
-			return stepperOf(scenes.NewAs(o.scene, n, o.seed, o.bodyConfig(level)))
+			return stepperOf(scenes.NewAs(o.Scene, n, o.Seed, o.bodyConfig(level)))
 		}
 	}
 	err := o.profile(subject{
-		small: open(few), full: open(o.n),
-		measure: func(p *progress) (*profile.Run, int64, *comparison, error) {
+		small: open(few), full: open(o.N),
+		measure: func(p *Progress) (*profile.Run, int64, *comparison, error) {
 			start := time.Now()
 			ours, err := o.newContender(o.bodyConfig(level))
 			if err != nil {
@@ -113,7 +113,7 @@ func (o *options) runBodies(level native.Level, stdout, stderr io.Writer) error 
 }
 
 // profileBodies measures the steps of a contender, by turns with those of its opponent.
-func (o *options) profileBodies(ours *contender, level native.Level, progress *progress) (run *profile.Run, c *comparison, err error) {
+func (o *Options) profileBodies(ours *contender, level native.Level, progress *Progress) (run *profile.Run, c *comparison, err error) {
 	if err := ours.record(o); err != nil {
 		return nil, nil, err
 	}
@@ -130,19 +130,19 @@ func (o *options) profileBodies(ours *contender, level native.Level, progress *p
 	return ours.run(o, level), c, nil
 }
 
-func (o *options) bodyConfig(level native.Level) physics.Config {
-	return physics.Config{Level: level, Workers: o.workers, DisableSleep: !o.sleep, DisableContinuous: !o.continuous}
+func (o *Options) bodyConfig(level native.Level) physics.Config {
+	return physics.Config{Level: level, Workers: o.Workers, DisableSleep: !o.sleep, DisableContinuous: !o.continuous}
 }
 
 // opponent returns the contender that takes turns with ours, or nil.
-func (o *options) opponent(level native.Level) (*contender, error) {
+func (o *Options) opponent(level native.Level) (*contender, error) {
 	switch o.compare {
 	case engineDiscrete:
 		c := o.bodyConfig(level)
 		c.DisableContinuous = true
 		return o.newContender(c)
 	case engineBox2D:
-		engine := box2d.NewEngine(box2d.Options{NoContinuous: o.scene == "tumbler" && !o.continuous})
+		engine := box2d.NewEngine(box2d.Options{NoContinuous: o.Scene == "tumbler" && !o.continuous})
 		return o.newContender(physics.Config{Engine: engine, DisableSleep: !o.sleep})
 	}
 	return nil, nil
@@ -154,7 +154,7 @@ type contender struct {
 	steps   []int64 // ns, of the measured steps
 	stages  []string
 	stageNs [][]int64 // by stage, then step
-	memory  memory    // that the measured steps allocated
+	memory  Memory    // that the measured steps allocated
 
 	recorder *profile.Recorder // nil: of the other engine
 	now      func() time.Duration
@@ -162,39 +162,39 @@ type contender struct {
 	current  []int64   // ns of the step in progress, by stage
 }
 
-func (o *options) newContender(c physics.Config) (*contender, error) {
-	s, err := scenes.NewAs(o.scene, o.n, o.seed, c)
-	return &contender{scene: s, steps: make([]int64, 0, o.ticks)}, err
+func (o *Options) newContender(c physics.Config) (*contender, error) {
+	s, err := scenes.NewAs(o.Scene, o.N, o.Seed, c)
+	return &contender{scene: s, steps: make([]int64, 0, o.Ticks)}, err
 }
 
 // record creates the recorder of the steps. The contender times the stages itself, because the
 // solver names a stage only when it ends.
-func (c *contender) record(o *options) (err error) {
+func (c *contender) record(o *Options) (err error) {
 	counters := []profile.Counter{{Name: "contacts", Read: func() int64 { return int64(c.scene.World.ContactCount()) }}}
 	if c.scene.Standing() > 0 {
 		counters = append(counters, profile.Counter{Name: "standing", Read: func() int64 { return int64(c.scene.Standing()) }})
 	}
 	c.recorder, err = profile.New(profile.Config{
-		Name: o.scene, Command: o.command, Steps: o.ticks - o.warmup, Warmup: o.warmup, BudgetNs: o.budgetNs(), Hardware: o.hardware,
+		Name: o.Scene, Command: o.command, Steps: o.Ticks - o.Warmup, Warmup: o.Warmup, BudgetNs: o.budgetNs(), Hardware: o.hardware,
 		Counters: counters,
 	}, nil)
 	return err
 }
 
-func (c *contender) run(o *options, level native.Level) *profile.Run {
+func (c *contender) run(o *Options, level native.Level) *profile.Run {
 	run := c.recorder.Run()
 	run.Steps.Phases, run.Steps.PhaseNs = c.stages, c.stageNs
 	if h := run.Hardware; h != nil { // a stage is known only after its end
 		h.Phases = slices.Repeat([]profile.Count{{Instructions: -1, Cycles: -1, CacheMisses: -1, BranchMisses: -1}}, len(c.stages))
 	}
-	run.Level, run.Workers, run.Seed = level.String(), o.workers, o.seed
+	run.Level, run.Workers, run.Seed = level.String(), o.Workers, o.Seed
 	run.Hash = fmt.Sprintf("%016x", c.scene.World.Hash())
-	run.Allocs, run.Bytes = float64(c.memory.allocs)/float64(len(c.steps)), float64(c.memory.bytes)/float64(len(c.steps))
+	run.Allocs, run.Bytes = float64(c.memory.Allocs)/float64(len(c.steps)), float64(c.memory.bytes)/float64(len(c.steps))
 	add := func(name string, value any) {
 		run.Params = append(run.Params, profile.Param{Name: name, Value: fmt.Sprint(value)})
 	}
-	add("ticks", o.ticks)
-	add("n", o.n)
+	add("ticks", o.Ticks)
+	add("n", o.N)
 	add("bodies", len(c.scene.Bodies))
 	add("shapes", c.scene.World.ShapeCount())
 	if c.scene.Joints > 0 {
@@ -212,9 +212,9 @@ func (c *contender) run(o *options, level native.Level) *profile.Run {
 // chooseClock returns the clock of the steps and its name. The steps of one thread are measured by
 // its CPU time where the system reports it: on a machine that others use as well, the wall clock
 // would measure which engine is interrupted more often.
-func (o *options) chooseClock() (name string, now func() time.Duration) {
-	if _, ok := threadTime(); ok && o.workers == 1 {
-		return "thread CPU time", func() time.Duration { t, _ := threadTime(); return t }
+func (o *Options) chooseClock() (name string, now func() time.Duration) {
+	if _, ok := ThreadTime(); ok && o.Workers == 1 {
+		return "thread CPU time", func() time.Duration { t, _ := ThreadTime(); return t }
 	}
 	start := time.Now()
 	return "wall clock", func() time.Duration { return time.Since(start) }
@@ -222,7 +222,7 @@ func (o *options) chooseClock() (name string, now func() time.Duration) {
 
 // takeTurns runs both engines by turns. It collects their garbage between turns, so that it counts
 // for neither engine.
-func (o *options) takeTurns(ours, theirs *contender, progress *progress) error {
+func (o *Options) takeTurns(ours, theirs *contender, progress *Progress) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	contenders := []*contender{ours}
@@ -232,14 +232,14 @@ func (o *options) takeTurns(ours, theirs *contender, progress *progress) error {
 	}
 	ours.scene.World.Trace(ours.stage)
 	runtime.GC()
-	collected := allocated()
-	for tick := 0; tick < o.ticks; tick += turn {
-		progress.show("tick %d of %d", tick, o.ticks)
+	collected := Allocated()
+	for tick := 0; tick < o.Ticks; tick += turn {
+		progress.Show("tick %d of %d", tick, o.Ticks)
 		for _, c := range contenders {
 			if c.now == nil {
 				_, c.now = o.chooseClock()
 			}
-			if err := c.advance(tick, min(tick+turn, o.ticks), o.warmup); err != nil {
+			if err := c.advance(tick, min(tick+turn, o.Ticks), o.Warmup); err != nil {
 				return err
 			}
 		}
@@ -252,10 +252,10 @@ func (o *options) takeTurns(ours, theirs *contender, progress *progress) error {
 
 // advance runs the ticks [from, to) and keeps the times of those after the warm-up.
 func (c *contender) advance(from, to, warmup int) error {
-	before := allocated() // allocated stops the world: do not call it between steps
+	before := Allocated() // allocated stops the world: do not call it between steps
 	for tick := from; tick < to; tick++ {
 		if tick == warmup {
-			before = allocated()
+			before = Allocated()
 		}
 		if err := c.scene.Push(); err != nil {
 			return err
@@ -278,7 +278,7 @@ func (c *contender) advance(from, to, warmup int) error {
 		}
 	}
 	if to > warmup {
-		c.memory.add(allocated().since(before))
+		c.memory.add(Allocated().Since(before))
 	}
 	return nil
 }

@@ -36,14 +36,14 @@ func TestBodiesJSON(t *testing.T) {
 }
 
 // recorded returns a contender that has run a scene.
-func recorded(t *testing.T, o *options) *contender {
+func recorded(t *testing.T, o *Options) *contender {
 	t.Helper()
 	c, err := o.newContender(physics.Config{})
 	if err == nil {
 		err = c.record(o)
 	}
 	if err == nil {
-		err = o.takeTurns(c, nil, newProgress(nil))
+		err = o.takeTurns(c, nil, NewProgress(nil))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func recorded(t *testing.T, o *options) *contender {
 // The stages of recorded steps are those of the solver. Each has as many times as there are steps,
 // also one that first occurs late.
 func TestStages(t *testing.T) {
-	o := &options{scene: "arena", n: 40, ticks: 12, warmup: 2, seed: 1, workers: 1}
+	o := &Options{Scene: "arena", N: 40, Ticks: 12, Warmup: 2, Seed: 1, Workers: 1}
 	c := recorded(t, o)
 	s := &c.run(o, native.Go).Steps
 	if s.Len() != 10 || len(s.Phases) < 3 || !slices.Contains(s.Phases, "solve") || len(s.Counts) != 1 || s.Counters[0] != "contacts" {
@@ -95,7 +95,7 @@ func TestColumns(t *testing.T) {
 			t.Errorf("the text lacks %q:\n%s", part, out)
 		}
 	}
-	o := &options{scene: "columns", n: 2, ticks: 8, warmup: 2, seed: 1, workers: 1}
+	o := &Options{Scene: "columns", N: 2, Ticks: 8, Warmup: 2, Seed: 1, Workers: 1}
 	s := &recorded(t, o).run(o, native.Go).Steps
 	if i := slices.Index(s.Counters, "standing"); i < 0 || slices.Min(s.Counts[i]) != 2 || slices.Max(s.Counts[i]) != 2 {
 		t.Errorf("counters %v: %v", s.Counters, s.Counts)
@@ -177,7 +177,7 @@ func TestContinuous(t *testing.T) {
 	if !strings.Contains(out, "compare  discrete takes") {
 		t.Errorf("%s", out)
 	}
-	if err := run([]string{"-continuous"}, io.Discard, io.Discard); !errors.Is(err, errUsage) {
+	if err := Run([]string{"-continuous"}, io.Discard, io.Discard); !errors.Is(err, ErrUsage) {
 		t.Errorf("the capstone: %v", err)
 	}
 }

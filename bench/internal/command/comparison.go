@@ -10,17 +10,17 @@ import (
 type comparison struct {
 	profile.Ratio // of their median to ours
 
-	OursNs   quantiles `json:"ours_ns"`
-	TheirsNs quantiles `json:"theirs_ns"`
+	OursNs   Quantiles `json:"ours_ns"`
+	TheirsNs Quantiles `json:"theirs_ns"`
 
 	Peer      string  `json:"peer,omitempty"`       // measured separately
 	PeerRatio float64 `json:"peer_ratio,omitempty"` // of their median to the peer's
 	Goal      float64 `json:"goal,omitempty"`       // for Ratio
 }
 
-func (o *options) compared(ours, theirs []int64) *comparison {
-	c := &comparison{Ratio: medianRatio(o.compare, theirs, ours), OursNs: quantilesOf(ours), TheirsNs: quantilesOf(theirs)}
-	if p := publishedFor(o.scene, o.n); p != nil && o.compare == engineBox2D {
+func (o *Options) compared(ours, theirs []int64) *comparison {
+	c := &comparison{Ratio: medianRatio(o.compare, theirs, ours), OursNs: QuantilesOf(ours), TheirsNs: QuantilesOf(theirs)}
+	if p := publishedFor(o.Scene, o.N); p != nil && o.compare == engineBox2D {
 		c.Peer, c.PeerRatio, c.Goal = "Box2D v3, AVX2", p.v3, p.goal
 	}
 	return c

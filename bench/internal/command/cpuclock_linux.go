@@ -13,15 +13,15 @@ const (
 	threadClock    = 3
 )
 
-// threadTime returns the CPU time of the calling thread, and whether the system reports it.
-func threadTime() (time.Duration, bool) { return readClock(threadClock) }
+// ThreadTime returns the CPU time of the calling thread, and whether the system reports it.
+func ThreadTime() (time.Duration, bool) { return readClock(threadClock) }
 
-// processTime returns the CPU time of all threads together.
-func processTime() (time.Duration, bool) { return readClock(processClock) }
+// ProcessTime returns the CPU time of all threads together.
+func ProcessTime() (time.Duration, bool) { return readClock(processClock) }
 
-// systemTime returns the monotonic time by a system call, which none of the measured clocks uses;
+// SystemTime returns the monotonic time by a system call, which none of the measured clocks uses;
 // -1 where there is none.
-func systemTime() time.Duration {
+func SystemTime() time.Duration {
 	at, ok := readClock(monotonicClock)
 	if !ok {
 		return -1

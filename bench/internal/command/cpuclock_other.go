@@ -4,8 +4,8 @@ package command
 
 import "time"
 
-func threadTime() (time.Duration, bool) { return 0, false }
+func ThreadTime() (time.Duration, bool) { return 0, false }
 
-func processTime() (time.Duration, bool) { return 0, false }
+func ProcessTime() (time.Duration, bool) { return 0, false }
 
-func systemTime() time.Duration { return -1 }
+func SystemTime() time.Duration { return -1 }

@@ -23,12 +23,12 @@ const (
 )
 
 // isGrid reports whether the scene queries times sizes that the flags choose.
-func (o *options) isGrid() bool { return !o.scale && len(o.ns)+len(o.qs)+len(o.rs) > 0 }
+func (o *Options) isGrid() bool { return !o.scale && len(o.Ns)+len(o.qs)+len(o.rs) > 0 }
 
 // gridDefaults fills in the flags that were not given, and checks them.
-func (o *options) gridDefaults() error {
-	if len(o.ns) == 0 {
-		o.ns = gridPoints
+func (o *Options) gridDefaults() error {
+	if len(o.Ns) == 0 {
+		o.Ns = gridPoints
 	}
 	if len(o.qs) == 0 {
 		o.qs = gridQueries
@@ -36,19 +36,19 @@ func (o *options) gridDefaults() error {
 	if len(o.rs) == 0 {
 		o.rs = gridRadii
 	}
-	for _, n := range o.ns {
+	for _, n := range o.Ns {
 		for _, q := range o.qs {
 			for _, r := range o.rs {
 				hits := float64(q) * min(float64(n), 4.2*r*r*r)
 				switch {
 				case n < 1 || n > gridMostPoints:
-					return fmt.Errorf("%w: -n %d: 1 to %d points", errUsage, n, gridMostPoints)
+					return fmt.Errorf("%w: -n %d: 1 to %d points", ErrUsage, n, gridMostPoints)
 				case q < 1 || q > gridMostQueries:
-					return fmt.Errorf("%w: -q %d: 1 to %d queries", errUsage, q, gridMostQueries)
+					return fmt.Errorf("%w: -q %d: 1 to %d queries", ErrUsage, q, gridMostQueries)
 				case !(r > 0 && r <= longestRadius):
-					return fmt.Errorf("%w: -r %g: above 0 to %d", errUsage, r, longestRadius)
+					return fmt.Errorf("%w: -r %g: above 0 to %d", ErrUsage, r, longestRadius)
 				case hits > gridMostHits:
-					return fmt.Errorf("%w: -n %d -q %d -r %g: about %.2g hits, more than %d", errUsage, n, q, r, hits, gridMostHits)
+					return fmt.Errorf("%w: -n %d -q %d -r %g: about %.2g hits, more than %d", ErrUsage, n, q, r, hits, gridMostHits)
 				}
 			}
 		}
@@ -56,30 +56,30 @@ func (o *options) gridDefaults() error {
 	return nil
 }
 
-func (o *options) runGrid(level native.Level, stdout, stderr io.Writer) error {
-	r := o.newReport(level.String())
-	r.Figures.columns = []column{
-		{name: "level"}, {name: "points", head: "points"}, {name: "queries", head: "queries"}, {name: "radius_m", head: "r, m"},
-		{name: "hits_per_query", head: "hits each"},
-		{name: "build_us", head: "build, µs"}, {name: "build_us_p05"}, {name: "build_us_p95"},
-		{name: "query_us", head: "query, µs"}, {name: "query_us_p05"}, {name: "query_us_p95"},
-		{name: "ns_per_hit", head: "ns a hit"}, {name: "times_as_fast_as_go", head: "× go"}, {name: "low", head: "[95 %"}, {name: "high", head: "]"},
+func (o *Options) runGrid(level native.Level, stdout, stderr io.Writer) error {
+	r := o.NewReport(level.String())
+	r.Figures.Columns = []Column{
+		{Name: "level"}, {Name: "points", head: "points"}, {Name: "queries", head: "queries"}, {Name: "radius_m", head: "r, m"},
+		{Name: "hits_per_query", head: "hits each"},
+		{Name: "build_us", head: "build, µs"}, {Name: "build_us_p05"}, {Name: "build_us_p95"},
+		{Name: "query_us", head: "query, µs"}, {Name: "query_us_p05"}, {Name: "query_us_p95"},
+		{Name: "ns_per_hit", head: "ns a hit"}, {Name: "times_as_fast_as_go", head: "× go"}, {Name: "low", head: "[95 %"}, {Name: "high", head: "]"},
 	}
-	r.writeText = func(w io.Writer) {
+	r.WriteText = func(w io.Writer) {
 		fmt.Fprint(w, "Points uniform in a cube, one per cubic metre, moved before each batch. Medians.\n\n")
-		r.Figures.writeText(w)
+		r.Figures.WriteText(w)
 	}
-	return o.publish(stdout, r, func() error {
-		progress := newProgress(stderr)
-		defer progress.clear()
-		for _, n := range o.ns {
+	return o.Publish(stdout, r, func() error {
+		progress := NewProgress(stderr)
+		defer progress.Clear()
+		for _, n := range o.Ns {
 			for _, q := range o.qs {
 				for _, radius := range o.rs {
 					row, err := o.gridRow(level, n, q, radius, progress)
 					if err != nil {
 						return err
 					}
-					r.Figures.add(row...)
+					r.Figures.Add(row...)
 				}
 			}
 		}
@@ -88,7 +88,7 @@ func (o *options) runGrid(level native.Level, stdout, stderr io.Writer) error {
 }
 
 // gridRow checks a batch against the oracle and times it, by turns with pure Go.
-func (o *options) gridRow(level native.Level, points, queries int, radius float64, line *progress) ([]any, error) {
+func (o *Options) gridRow(level native.Level, points, queries int, radius float64, line *Progress) ([]any, error) {
 	p := patience{warmup: 2, least: 7, most: 1000, time: 500 * time.Millisecond}
 	if o.quick {
 		p = patience{warmup: 1, least: 3, most: 10, time: 2 * time.Millisecond}
@@ -103,7 +103,7 @@ func (o *options) gridRow(level native.Level, points, queries int, radius float6
 	}
 	e := experiment[*query]{
 		fmt.Sprintf("%d points, %d queries, r %g", points, queries, radius), all,
-		func(p *progress) error { return openQueries(all, o.seed, p) },
+		func(p *Progress) error { return openQueries(all, o.Seed, p) },
 	}
 	if err := e.run(p, line); err != nil {
 		return nil, err

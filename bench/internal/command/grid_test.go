@@ -50,7 +50,7 @@ func TestGrid(t *testing.T) {
 
 func TestGridUsage(t *testing.T) {
 	for _, args := range []string{"-n 0", "-n 5,0", "-n 99999999", "-q 0", "-q 4097", "-r 0", "-r 1,-1", "-r 1e9", "-n 2000000 -q 4096 -r 100", "-scale -q 1,2", "-scale -r 1,2", "-scale -r 0", "-scale -n 5"} {
-		if err := run(strings.Fields("-scene queries "+args), io.Discard, io.Discard); !errors.Is(err, errUsage) {
+		if err := Run(strings.Fields("-scene queries "+args), io.Discard, io.Discard); !errors.Is(err, ErrUsage) {
 			t.Errorf("%s: %v", args, err)
 		}
 	}

@@ -110,12 +110,12 @@ func ladderTime(p patience, levels int, stepNs, buildNs int64) time.Duration {
 }
 
 // addLadder adds a ladder to the run, if -ladder asks for it or it does not take long.
-func (o *options) addLadder(run *profile.Run, buildNs int64, open opener, progress *progress) (err error) {
+func (o *Options) addLadder(run *profile.Run, buildNs int64, open opener, progress *Progress) (err error) {
 	levels, p := native.Levels(), longLadder
 	if run.Steps.Len() < 100 {
 		p = shortLadder
 	}
-	estimate := ladderTime(p, len(levels), quantilesOf(run.Steps.Ns).P50, buildNs)
+	estimate := ladderTime(p, len(levels), QuantilesOf(run.Steps.Ns).P50, buildNs)
 	switch {
 	case o.ladder == ladderOff || len(levels) < 2:
 		return nil
@@ -123,7 +123,7 @@ func (o *options) addLadder(run *profile.Run, buildNs int64, open opener, progre
 		run.Unwatched = append(run.Unwatched, fmt.Sprintf("the levels by turns: about %.0f s; -ladder on", estimate.Seconds()))
 		return nil
 	}
-	run.Ladder, err = ladder(levels, p, open, func(round int) { progress.show("the levels by turns: %d", round) })
+	run.Ladder, err = ladder(levels, p, open, func(round int) { progress.Show("the levels by turns: %d", round) })
 	return err
 }
 
@@ -189,7 +189,7 @@ func evaluateRungs(rungs []rung) (all []profile.Rung, err error) {
 			speedup = medianRatio(speedup.Name, rungs[0].ns, r.ns)
 		}
 		all = append(all, profile.Rung{
-			Level: r.level.String(), StepNs: quantilesOf(r.ns).P50, Speedup: speedup, Hash: fmt.Sprintf("%016x", r.hash),
+			Level: r.level.String(), StepNs: QuantilesOf(r.ns).P50, Speedup: speedup, Hash: fmt.Sprintf("%016x", r.hash),
 		})
 	}
 	return all, nil

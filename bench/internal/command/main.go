@@ -17,20 +17,20 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-type options struct {
-	scene             string
-	ticks             int
-	warmup            int
-	seed              uint64
+type Options struct {
+	Scene             string
+	Ticks             int
+	Warmup            int
+	Seed              uint64
 	level             string
-	workers           int
+	Workers           int
 	json              bool
 	hashes            string
 	info, list        bool
 	quick             bool
 	csv               string
-	n                 int
-	ns, qs            sizes
+	N                 int
+	Ns, qs            sizes
 	rs                lengths
 	bodies            int
 	spread            string
@@ -46,22 +46,50 @@ type options struct {
 	sleep, continuous bool // of scenes of bodies alone
 	viewed            bool
 	addr              string // of the page
-	clientsOptions
+
+	Own any // the flags that OwnFlags defines
 
 	command string        // that repeats the run
 	params  scenes.Params // of a simulation
 }
 
-// errUsage marks errors in the command line.
-var errUsage = errors.New("bad usage")
+// ErrUsage marks errors in the command line.
+var ErrUsage = errors.New("bad usage")
 
-// Main runs a command with the arguments of the program, and exits if it fails. pages are nil for a command that has none.
-func Main(p *Pages) {
-	pages = p
-	err := run(os.Args[1:], os.Stdout, os.Stderr)
+// ErrNoVerdict marks that a command reached no verdict, which is exit status 2.
+var ErrNoVerdict = errors.New("no verdict")
+
+// What bench/serve adds. Package bench/internal/serving fills these in.
+var (
+	// Commands are beside scenes: the first argument is the name, args are the rest.
+	Commands = map[string]func(args []string, stdout, stderr io.Writer) error{}
+	// OwnFlags defines flags, and returns where their values go; nil: there are none.
+	OwnFlags func(f *flag.FlagSet) any
+)
+
+// served are the scenes and commands that only bench/serve has.
+var served = []string{"clients", "relays", "host", "record", "replay"}
+
+// checkServed returns an error if the arguments ask for what this program does not link.
+func checkServed(args []string) error {
+	for i, arg := range args {
+		_, scene, _ := strings.Cut(arg, "-scene=")
+		if i == 0 && !strings.HasPrefix(arg, "-") || i > 0 && strings.HasSuffix(args[i-1], "-scene") {
+			scene = arg
+		}
+		if slices.Contains(served, scene) && registered[scene] == nil && Commands[scene] == nil {
+			return fmt.Errorf("%w: %s: go run ./bench/serve %s", ErrUsage, scene, strings.Join(args, " "))
+		}
+	}
+	return nil
+}
+
+// Main runs a command with the arguments of the program, and exits if it fails.
+func Main() {
+	err := Run(os.Args[1:], os.Stdout, os.Stderr)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-	case errors.Is(err, errUsage) || errors.Is(err, errNoVerdict):
+	case errors.Is(err, ErrUsage) || errors.Is(err, ErrNoVerdict):
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(2)
 	case err != nil:
@@ -70,21 +98,18 @@ func Main(p *Pages) {
 	}
 }
 
-func run(args []string, stdout, stderr io.Writer) error {
-	if len(args) > 0 && (args[0] == "record" || args[0] == "replay") {
-		return runLogs(args, stdout, stderr)
+func Run(args []string, stdout, stderr io.Writer) error {
+	if err := checkServed(args); err != nil {
+		return err
+	}
+	if len(args) > 0 && Commands[args[0]] != nil {
+		return Commands[args[0]](args[1:], stdout, stderr)
 	}
 	if len(args) > 0 && args[0] == "compare" {
 		return runCompare(args[1:], stdout, stderr)
 	}
-	if len(args) > 0 && args[0] == joinCommand {
-		return runJoin(os.Stdin, stdout)
-	}
-	if len(args) > 0 && args[0] == relayCommand {
-		return runRelay(os.Stdin, stdout, stderr)
-	}
-	o := &options{command: commandOf(args)}
-	s, err := o.parse(args, stderr)
+	o := &Options{command: commandOf(args)}
+	s, err := o.Parse(args, stderr)
 	if err != nil {
 		return err
 	}
@@ -97,44 +122,44 @@ func run(args []string, stdout, stderr io.Writer) error {
 		return errors.Join(err, native.Info().Err)
 	}
 	level := native.Auto
-	if slices.Contains(s.flags, "level") {
-		if level, err = chooseLevel(o.level); err != nil {
+	if slices.Contains(s.Flags, "level") {
+		if level, err = ChooseLevel(o.level); err != nil {
 			return err
 		}
 	}
 	if o.viewed {
-		if pages == nil {
-			return fmt.Errorf("%w: -view: this command has no pages; go run ./bench/serve %s", errUsage, strings.TrimPrefix(o.command, profiler))
+		if SimPage == nil {
+			return fmt.Errorf("%w: -view: this command has no pages; go run ./bench/serve %s", ErrUsage, strings.TrimPrefix(o.command, profiler))
 		}
-		ctx, stop := interruptible()
+		ctx, stop := Interruptible()
 		defer stop()
-		return o.view(ctx, s, level, stdout)
+		return o.View(ctx, s, level, stdout)
 	}
 	if o.scale {
 		return o.runScale(s.size, level, stdout, stderr)
 	}
-	return s.run(o, level, stdout, stderr)
+	return s.Run(o, level, stdout, stderr)
 }
 
-// parse reads the flags and returns the scene, which provides the values of flags that are left
+// Parse reads the flags and returns the scene, which provides the values of flags that are left
 // out.
-func (o *options) parse(args []string, stderr io.Writer) (*scene, error) {
+func (o *Options) Parse(args []string, stderr io.Writer) (*Scene, error) {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(io.Discard) // main prints the error, once
 	f.BoolVar(&o.list, "list", false, "print all scenes with their flags, and exit")
-	f.StringVar(&o.scene, "scene", "capstone", "what to measure: one of -list")
+	f.StringVar(&o.Scene, "scene", "capstone", "what to measure: one of -list")
 	ops := f.Bool("ops", false, "short for -scene ops")
-	f.IntVar(&o.ticks, "ticks", 0, "ticks to run, warm-up included (default: depends on the scene)")
-	f.IntVar(&o.warmup, "warmup", 0, "ticks that are not measured (default: depends on the scene; at most half of -ticks)")
-	f.Uint64Var(&o.seed, "seed", 1, "seed of the scene's random numbers")
+	f.IntVar(&o.Ticks, "ticks", 0, "ticks to run, warm-up included (default: depends on the scene)")
+	f.IntVar(&o.Warmup, "warmup", 0, "ticks that are not measured (default: depends on the scene; at most half of -ticks)")
+	f.Uint64Var(&o.Seed, "seed", 1, "seed of the scene's random numbers")
 	f.StringVar(&o.level, "level", "auto", "level of the kernels: auto, go, c, avx2, avx512 or neon")
-	f.IntVar(&o.workers, "workers", 1, "workers of the phases that can use several")
+	f.IntVar(&o.Workers, "workers", 1, "workers of the phases that can use several")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
 	f.StringVar(&o.hashes, "hashes", "", "write the hash of every column after every tick to this `file`")
 	f.BoolVar(&o.info, "info", false, "print which kernels run here, and exit")
 	f.BoolVar(&o.quick, "quick", false, "fewer rounds, and no large sets")
 	f.StringVar(&o.csv, "csv", "", "also write every figure to this `file`")
-	f.Var(&o.ns, "n", "`size` of the scene; host: at most so many worlds; of queries several, 2256,16384 for a table over -n, -q and -r")
+	f.Var(&o.Ns, "n", "`size` of the scene; host: at most so many worlds; of queries several, 2256,16384 for a table over -n, -q and -r")
 	f.Var(&o.qs, "q", "clusters: `queries` in a tick; queries: in a batch, several")
 	f.Var(&o.rs, "r", "swarm, clusters: `radius` of perception in m; queries: several")
 	f.IntVar(&o.bodies, "bodies", 0, "swarm: `number` of bodies of an arena in the same world, which boids perceive, too")
@@ -143,7 +168,7 @@ func (o *options) parse(args []string, stderr io.Writer) (*scene, error) {
 	f.StringVar(&o.compare, "compare", "", "run the `engine` "+engineBox2D+" beside ours, by turns")
 	f.BoolVar(&o.scale, "scale", false, "double the size until the budget is exceeded, and report cost against size")
 	f.BoolVar(&o.viewed, "view", false, "bench/serve: run the scene at 60 Hz, without measuring, and print the address of a page that looks into it, until Ctrl-C")
-	f.StringVar(&o.addr, "addr", usualAddr, "view: `address` of the page")
+	f.StringVar(&o.addr, "addr", UsualAddr, "view: `address` of the page")
 	f.DurationVar(&o.budget, "budget", 0, "time for p95 of a step, as in 4ms; the exit status is 1 if it takes longer (default: that of 60 Hz, and no such status)")
 	f.StringVar(&o.ladder, "ladder", ladderAuto, "compare the levels by turns in the same run: auto (if it takes less than 2 s), on or off")
 	f.StringVar(&o.out, "out", "", "write summary.json, steps.csv, bench.txt, trace.json and report.html into this `directory`, or "+outNone+" (default out/SCENE, with -json "+outNone+")")
@@ -153,34 +178,29 @@ func (o *options) parse(args []string, stderr io.Writer) (*scene, error) {
 	f.BoolVar(&o.paced, "paced", false, "run steps when they are due, at 60 Hz, by turns with steps back to back, and report how late they are")
 	f.BoolVar(&o.causes, "causes", false, "with -paced: more turns, each without one cause of longer paced steps")
 	f.BoolVar(&o.continuous, "continuous", false, "continuous collision, also in scenes that are not about that; without -compare by turns with a run without it")
-	f.IntVar(&o.clients, "clients", 100, "clients, relays: `number` of them; of each relay (default 1,000)")
-	f.IntVar(&o.hz, "hz", 60, "clients, relays, host: `ticks` a second, and updates")
-	f.IntVar(&o.visible, "visible", 100, "clients, relays: mean `number` of walkers that a client sees; -n or more: all")
-	f.Float64Var(&o.slow, "slow", 0.1, "clients, relays: `share` of the clients that read 1 kB/s; relays: none by default")
-	f.IntVar(&o.decode, "decode", 16, "clients, relays: `number` of clients that decode their updates; the others count them")
-	f.BoolVar(&o.lead, "lead", false, "clients: clients stamp their inputs for the tick that their estimate of the lead says")
-	f.IntVar(&o.relays, "relays", 10, "relays: `number` of processes that follow the log")
-	f.IntVar(&o.players, "players", 1000, "relays: `number` of walkers whose inputs the log has")
+	if OwnFlags != nil {
+		o.Own = OwnFlags(f)
+	}
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			f.SetOutput(stderr)
 			f.Usage()
 			return nil, err
 		}
-		return nil, fmt.Errorf("%w: %w", errUsage, err)
+		return nil, fmt.Errorf("%w: %w", ErrUsage, err)
 	}
 	if f.NArg() > 0 {
-		return nil, fmt.Errorf("%w: argument %q: flags only", errUsage, f.Arg(0))
+		return nil, fmt.Errorf("%w: argument %q: flags only", ErrUsage, f.Arg(0))
 	}
 	given := map[string]bool{}
 	f.Visit(func(fl *flag.Flag) { given[fl.Name] = true })
 	if *ops {
-		if given["scene"] && o.scene != "ops" {
-			return nil, fmt.Errorf("%w: -ops: not with -scene %s", errUsage, o.scene)
+		if given["scene"] && o.Scene != "ops" {
+			return nil, fmt.Errorf("%w: -ops: not with -scene %s", ErrUsage, o.Scene)
 		}
-		o.scene = "ops"
+		o.Scene = "ops"
 	}
-	s, err := findScene(o.scene)
+	s, err := findScene(o.Scene)
 	if err != nil {
 		return nil, err
 	}
@@ -188,56 +208,56 @@ func (o *options) parse(args []string, stderr io.Writer) (*scene, error) {
 		return nil, err
 	}
 	if o.budget < 0 || given["budget"] && o.budget == 0 {
-		return nil, fmt.Errorf("%w: -budget %v: above 0", errUsage, o.budget)
+		return nil, fmt.Errorf("%w: -budget %v: above 0", ErrUsage, o.budget)
 	}
-	if s.check != nil {
-		err = s.check(o, given)
+	if s.Check != nil {
+		err = s.Check(o, given)
 	}
 	return s, err
 }
 
 // budgetNs is the time that p95 of a step may take.
-func (o *options) budgetNs() int64 {
+func (o *Options) budgetNs() int64 {
 	if o.budget > 0 {
 		return int64(o.budget)
 	}
 	return budgetNs
 }
 
-// checkSteps fills in the flags of a scene that runs steps, and checks them.
-func (o *options) checkSteps(given map[string]bool, ticks, warmup int) error {
+// CheckSteps fills in the flags of a scene that runs steps, and checks them.
+func (o *Options) CheckSteps(given map[string]bool, ticks, warmup int) error {
 	if !given["ticks"] {
-		o.ticks = ticks
+		o.Ticks = ticks
 	}
 	if !given["warmup"] {
-		o.warmup = min(warmup, o.ticks/2)
+		o.Warmup = min(warmup, o.Ticks/2)
 	}
 	switch {
-	case o.ticks < 1:
-		return fmt.Errorf("%w: -ticks %d: at least 1", errUsage, o.ticks)
-	case o.warmup < 0 || o.warmup >= o.ticks:
-		return fmt.Errorf("%w: -warmup %d: at least 0 and less than -ticks %d", errUsage, o.warmup, o.ticks)
-	case o.workers < 1 || o.workers > native.MaxWorkers:
-		return fmt.Errorf("%w: -workers %d: 1 to %d", errUsage, o.workers, native.MaxWorkers)
+	case o.Ticks < 1:
+		return fmt.Errorf("%w: -ticks %d: at least 1", ErrUsage, o.Ticks)
+	case o.Warmup < 0 || o.Warmup >= o.Ticks:
+		return fmt.Errorf("%w: -warmup %d: at least 0 and less than -ticks %d", ErrUsage, o.Warmup, o.Ticks)
+	case o.Workers < 1 || o.Workers > native.MaxWorkers:
+		return fmt.Errorf("%w: -workers %d: 1 to %d", ErrUsage, o.Workers, native.MaxWorkers)
 	case !slices.Contains([]string{ladderAuto, ladderOn, ladderOff}, o.ladder):
-		return fmt.Errorf("%w: -ladder %q: %s, %s or %s", errUsage, o.ladder, ladderAuto, ladderOn, ladderOff)
+		return fmt.Errorf("%w: -ladder %q: %s, %s or %s", ErrUsage, o.ladder, ladderAuto, ladderOn, ladderOff)
 	case o.causes && !o.paced:
-		return fmt.Errorf("%w: -causes: only with -paced", errUsage)
+		return fmt.Errorf("%w: -causes: only with -paced", ErrUsage)
 	case o.pin < -1:
-		return fmt.Errorf("%w: -pin %d: a CPU, from 0", errUsage, o.pin)
+		return fmt.Errorf("%w: -pin %d: a CPU, from 0", ErrUsage, o.pin)
 	case o.compare != "" && o.compare != engineBox2D:
-		return fmt.Errorf("%w: -compare %q: only %s", errUsage, o.compare, engineBox2D)
+		return fmt.Errorf("%w: -compare %q: only %s", ErrUsage, o.compare, engineBox2D)
 	}
 	return nil
 }
 
-func chooseLevel(name string) (native.Level, error) {
+func ChooseLevel(name string) (native.Level, error) {
 	level, err := native.ParseLevel(name)
 	if err == nil {
 		level, err = native.Resolve(level)
 	}
 	if err != nil {
-		return level, fmt.Errorf("%w: -level: %w", errUsage, err)
+		return level, fmt.Errorf("%w: -level: %w", ErrUsage, err)
 	}
 	return level, nil
 }
@@ -278,14 +298,14 @@ func parseList[T any](text, what string, parse func(string) (T, error)) (all []T
 	return all, nil
 }
 
-// single returns the one value of a flag that takes several values only in the scene queries, or
+// Single returns the one value of a flag that takes several values only in the scene queries, or
 // the default if it was not given.
-func single[T any](flag string, given []T, otherwise T) (T, error) {
+func Single[T any](flag string, given []T, otherwise T) (T, error) {
 	switch len(given) {
 	case 0:
 		return otherwise, nil
 	case 1:
 		return given[0], nil
 	}
-	return otherwise, fmt.Errorf("%w: -%s: one value; several only for the scene queries", errUsage, flag)
+	return otherwise, fmt.Errorf("%w: -%s: one value; several only for the scene queries", ErrUsage, flag)
 }

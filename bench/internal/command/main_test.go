@@ -15,7 +15,6 @@ import (
 	"syscall"
 	"testing"
 
-	webpages "github.com/evertick/evertick/bench/internal/pages"
 	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native"
@@ -25,12 +24,9 @@ import (
 // status and of what it reads from the environment at its start.
 const asCommand = "EVERTICK_BENCH_AS_COMMAND"
 
-var testPages = &Pages{Sim: webpages.Sim, Log: webpages.Log}
-
 func TestMain(m *testing.M) {
-	pages = testPages
 	if os.Getenv(asCommand) != "" {
-		Main(testPages)
+		Main()
 		os.Exit(0)
 	}
 	os.Setenv(asCommand, "1") // for child processes
@@ -62,7 +58,7 @@ func command(t *testing.T, env []string, args ...string) (stdout, stderr string,
 func mustRun(t *testing.T, args ...string) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := run(args, &out, io.Discard); err != nil {
+	if err := Run(args, &out, io.Discard); err != nil {
 		t.Fatalf("bench %s: %v", strings.Join(args, " "), err)
 	}
 	return out.String()
@@ -154,34 +150,16 @@ func TestBadFlags(t *testing.T) {
 		{"-scene pyramid -n 1000000", []string{"-n 1000000"}},
 		{"-scene pyramids -compare box3d", []string{"-compare", `"box3d"`, "box2d"}},
 		{"-scene arena -ticks 0", []string{"-ticks 0"}},
-		{"-scene arena -clients 4", []string{"-clients", "arena"}},
-		{"-scene clients -clients 0", []string{"-clients 0"}},
-		{"-scene clients -n 5 -clients 6", []string{"-clients 6", "-n 5"}},
-		{"-scene clients -n 5,6", []string{"-n", "queries"}},
-		{"-scene clients -n 0", []string{"-n 0"}},
-		{"-scene clients -hz 0", []string{"-hz 0"}},
-		{"-scene clients -visible 0", []string{"-visible 0"}},
-		{"-scene clients -slow 1", []string{"-slow 1"}},
-		{"-scene clients -slow nan", []string{"-slow NaN"}},
-		{"-scene clients -decode 0", []string{"-decode 0"}},
-		{"-scene clients -ticks 5 -warmup 5", []string{"-warmup 5"}},
-		{"-scene clients -budget 1s", []string{"-budget", "clients"}},
-		{"-scene clients -relays 2", []string{"-relays", "clients"}},
-		{"-scene relays -relays 0", []string{"-relays 0"}},
-		{"-scene relays -n 5 -clients 5 -players 6", []string{"-players 6", "-n 5"}},
-		{"-scene relays -clients 0", []string{"-clients 0"}},
-		{"-scene relays -lead", []string{"-lead", "relays"}},
-		{"-scene host -n 0", []string{"-n 0"}},
-		{"-scene host -n 5,6", []string{"-n", "queries"}},
-		{"-scene host -hz 0", []string{"-hz 0"}},
-		{"-scene host -ticks 5 -warmup 5", []string{"-warmup 5"}},
-		{"-scene host -visible 5", []string{"-visible", "host"}},
+		{"-scene arena -clients 4", []string{"-clients"}},
+		{"-n 300 -scene clients -clients 4", []string{"go run ./bench/serve -n 300 -scene clients -clients 4"}},
+		{"-scene=host", []string{"go run ./bench/serve -scene=host"}},
+		{"replay verify DIR", []string{"go run ./bench/serve replay verify DIR"}},
 		{"-scene arena -workers 0", []string{"-workers 0"}},
 		{"-scene queries -level avx3", []string{"-level", `"avx3"`}},
 	} {
 		var out bytes.Buffer
-		err := run(strings.Fields(c.args), &out, io.Discard)
-		if !errors.Is(err, errUsage) {
+		err := Run(strings.Fields(c.args), &out, io.Discard)
+		if !errors.Is(err, ErrUsage) {
 			t.Errorf("bench %s: %v, want bad usage", c.args, err)
 			continue
 		}
@@ -198,10 +176,10 @@ func TestBadFlags(t *testing.T) {
 
 func TestHelpIsNoFault(t *testing.T) {
 	var usage bytes.Buffer
-	if err := run([]string{"-h"}, io.Discard, &usage); !errors.Is(err, flag.ErrHelp) || errors.Is(err, errUsage) {
+	if err := Run([]string{"-h"}, io.Discard, &usage); !errors.Is(err, flag.ErrHelp) || errors.Is(err, ErrUsage) {
 		t.Errorf("-h: %v", err)
 	}
-	for _, name := range []string{"-scene", "-ticks", "-warmup", "-seed", "-level", "-workers", "-json", "-hashes", "-info", "-quick", "-csv", "-n", "-compare", "-ops", "-q", "-r", "-scale", "-budget", "-ladder", "-out", "-baseline", "-pin", "-hardware", "-paced", "-causes", "-list", "-clients", "-hz", "-visible", "-slow", "-decode", "-lead", "-relays", "-players"} {
+	for _, name := range []string{"-scene", "-ticks", "-warmup", "-seed", "-level", "-workers", "-json", "-hashes", "-info", "-quick", "-csv", "-n", "-compare", "-ops", "-q", "-r", "-scale", "-budget", "-ladder", "-out", "-baseline", "-pin", "-hardware", "-paced", "-causes", "-list"} {
 		if !strings.Contains(usage.String(), name) {
 			t.Errorf("the usage lacks %s", name)
 		}
@@ -352,7 +330,7 @@ func TestFilesAndBaseline(t *testing.T) {
 	if err := run1(t, "-ticks", "30", "-baseline", filepath.Join(dir, "missing")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a baseline that is not there: %v", err)
 	}
-	if err := run1(t, "-scene", "limina", "-baseline", dir); !errors.Is(err, errUsage) {
+	if err := run1(t, "-scene", "limina", "-baseline", dir); !errors.Is(err, ErrUsage) {
 		t.Errorf("a baseline of another scene: %v", err)
 	}
 }
@@ -360,7 +338,7 @@ func TestFilesAndBaseline(t *testing.T) {
 // run1 runs the command in this process for its error.
 func run1(t *testing.T, args ...string) error {
 	t.Helper()
-	return run(append(args, "-out", outNone, "-ladder", "off"), io.Discard, io.Discard)
+	return Run(append(args, "-out", outNone, "-ladder", "off"), io.Discard, io.Discard)
 }
 
 func TestBudget(t *testing.T) {
@@ -463,12 +441,12 @@ func TestPacedTurnsAreFair(t *testing.T) {
 func TestList(t *testing.T) {
 	list := mustRun(t, "-list")
 	var usage bytes.Buffer
-	_ = run([]string{"-h"}, io.Discard, &usage)
+	_ = Run([]string{"-h"}, io.Discard, &usage)
 	for name, s := range registered {
-		if !strings.Contains(list, "  "+name+" ") || !strings.Contains(list, s.help) {
+		if !strings.Contains(list, "  "+name+" ") || !strings.Contains(list, s.Help) {
 			t.Errorf("the list lacks %s:\n%s", name, list)
 		}
-		for _, f := range s.flags {
+		for _, f := range s.Flags {
 			if !strings.Contains(usage.String(), "  -"+f) {
 				t.Errorf("%s takes -%s, which does not exist", name, f)
 			}

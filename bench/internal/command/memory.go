@@ -5,32 +5,32 @@ import (
 	"time"
 )
 
-// memory is what the process has allocated since it began, or what a part of it has.
-type memory struct{ allocs, bytes uint64 }
+// Memory is what the process has allocated since it began, or what a part of it has.
+type Memory struct{ Allocs, bytes uint64 }
 
-func allocated() memory {
+func Allocated() Memory {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
-	return memory{stats.Mallocs, stats.TotalAlloc}
+	return Memory{stats.Mallocs, stats.TotalAlloc}
 }
 
-func (m memory) since(start memory) memory {
-	return memory{m.allocs - start.allocs, m.bytes - start.bytes}
+func (m Memory) Since(start Memory) Memory {
+	return Memory{m.Allocs - start.Allocs, m.bytes - start.bytes}
 }
 
-func (m *memory) add(o memory) { m.allocs, m.bytes = m.allocs+o.allocs, m.bytes+o.bytes }
+func (m *Memory) add(o Memory) { m.Allocs, m.bytes = m.Allocs+o.Allocs, m.bytes+o.bytes }
 
 // except calls f and leaves out of the measurement what f allocates, by moving the start m.
-func (m *memory) except(f func() error) error {
-	start := allocated()
+func (m *Memory) except(f func() error) error {
+	start := Allocated()
 	err := f()
-	m.add(allocated().since(start))
+	m.add(Allocated().Since(start))
 	return err
 }
 
-// collect collects garbage and waits until the finalizers of that collection have run: otherwise
+// Collect collects garbage and waits until the finalizers of that collection have run: otherwise
 // the runtime would allocate for them, on a goroutine of its own, while the measured steps run.
-func collect() {
+func Collect() {
 	type last struct{ _ *last } // with a pointer: small objects without one share their memory
 	done := make(chan struct{})
 	runtime.SetFinalizer(new(last), func(*last) { close(done) })
@@ -42,9 +42,9 @@ func collect() {
 }
 
 // collectIfMuch collects garbage between two turns if much was allocated since the last collection.
-func (m *memory) collectIfMuch() {
+func (m *Memory) collectIfMuch() {
 	const much = 256 << 20
-	if now := allocated(); now.since(*m).bytes > much {
+	if now := Allocated(); now.Since(*m).bytes > much {
 		runtime.GC()
 		*m = now
 	}

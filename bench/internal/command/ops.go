@@ -11,11 +11,11 @@ import (
 )
 
 func init() {
-	register(scene{
-		name: "ops", family: withoutTicks,
-		help:  "operations on columns against plain loops and the bandwidth of a copy; and operations on entities",
-		flags: []string{"seed", "level", "quick", "csv"},
-		run:   (*options).runOps,
+	Register(Scene{
+		Name: "ops", Family: withoutTicks,
+		Help:  "operations on columns against plain loops and the bandwidth of a copy; and operations on entities",
+		Flags: []string{"seed", "level", "quick", "csv"},
+		Run:   (*Options).runOps,
 	})
 }
 
@@ -110,11 +110,11 @@ var (
 	quickOps = patience{warmup: 1, least: 3, most: 10, time: 5 * time.Millisecond}
 )
 
-func (o *options) runOps(level native.Level, stdout, stderr io.Writer) error {
-	r := &opsReport{report: o.newReport(level.String())}
-	r.writeText = r.write
-	return o.publish(stdout, r.report, func() error {
-		return r.measure(&opsPlan{level: level, seed: o.seed, quick: o.quick}, stderr)
+func (o *Options) runOps(level native.Level, stdout, stderr io.Writer) error {
+	r := &opsReport{report: o.NewReport(level.String())}
+	r.WriteText = r.write
+	return o.Publish(stdout, r.report, func() error {
+		return r.measure(&opsPlan{level: level, seed: o.Seed, quick: o.quick}, stderr)
 	})
 }
 
@@ -128,8 +128,8 @@ func (r *opsReport) measure(plan *opsPlan, stderr io.Writer) (err error) {
 	if plan.quick {
 		p = quickOps
 	}
-	progress := newProgress(stderr)
-	defer progress.clear()
+	progress := NewProgress(stderr)
+	defer progress.Clear()
 	r.operations, err = runAll(slices.Concat(plan.columnExperiments(), plan.iterateExperiments(), plan.worldExperiments()), p, progress)
 	r.Figures = tableOf(r.operations, opLabels, nsPerRow)
 	return err
@@ -161,13 +161,13 @@ func (l *operation) isKernel() bool {
 	return compared
 }
 
-func (l *operation) title() string { return l.name + ", " + count(l.rows) + " rows" }
+func (l *operation) title() string { return l.name + ", " + Count(l.rows) + " rows" }
 
 // writeOperations writes a quantity: a row for each operation and a column for each number of rows.
 func (r *opsReport) writeOperations(w io.Writer, title, quantity string) {
-	t := textTable(title)
+	t := TextTable(title)
 	for _, rows := range opRows {
-		t.columns = append(t.columns, column{head: count(rows)})
+		t.Columns = append(t.Columns, Column{head: Count(rows)})
 	}
 	for _, c := range rowCases {
 		row := []any{c.name}
@@ -180,62 +180,62 @@ func (r *opsReport) writeOperations(w io.Writer, title, quantity string) {
 			}
 			row = append(row, cell)
 		}
-		t.add(row...)
+		t.Add(row...)
 	}
-	t.writeText(w)
+	t.WriteText(w)
 }
 
 func (r *opsReport) writeGoals(w io.Writer) {
-	t := textTable("ns a row", "level "+r.Level, "goal", "best peer")
+	t := TextTable("ns a row", "level "+r.Level, "goal", "best peer")
 	for _, l := range r.operations {
 		if l.goal != nil && l.columns > 0 {
-			t.add(l.title(), l.median(nsPerRow), l.goal.cell(), l.goal)
+			t.Add(l.title(), l.median(nsPerRow), l.goal.cell(), l.goal)
 		}
 	}
-	t.writeText(w)
+	t.WriteText(w)
 }
 
 func (r *opsReport) writeBandwidth(w io.Writer) {
-	t := textTable("GB/s", "Copy", "Integrate", "Integrate, × Copy")
+	t := TextTable("GB/s", "Copy", "Integrate", "Integrate, × Copy")
 	for _, rows := range opRows {
 		if pair := of(r.operations, opName(expBandwidth, rows)); len(pair) == 2 {
-			t.add(count(rows), pair[0].median(gbPerS), pair[1].median(gbPerS), pair[1].ratio(ratioName(gbPerS, "copy")))
+			t.Add(Count(rows), pair[0].median(gbPerS), pair[1].median(gbPerS), pair[1].ratio(ratioName(gbPerS, "copy")))
 		}
 	}
-	t.writeText(w)
+	t.WriteText(w)
 	fmt.Fprint(w, "This counts what the loop reads and writes: 8 bytes a row, and 12. A column that is only written is read as well\n"+
 		"where it is not in the cache, and so Copy moves 12 too.\n\n")
 }
 
 func (r *opsReport) writeColumns(w io.Writer) {
-	t := textTable("ns a row and column", "level "+r.Level, "× Lerp", "× staggered")
+	t := TextTable("ns a row and column", "level "+r.Level, "× Lerp", "× staggered")
 	for _, l := range r.operations {
 		if strings.HasPrefix(l.experiment, expColumns) {
-			t.add(fmt.Sprintf("%s, %s", l.title(), l.layout), l.median(nsPerRowColumn),
+			t.Add(fmt.Sprintf("%s, %s", l.title(), l.layout), l.median(nsPerRowColumn),
 				l.ratio(ratioName(gbPerS, "three_columns")), l.ratio(ratioName(nsPerRow, "staggered")))
 		}
 	}
-	t.writeText(w)
+	t.WriteText(w)
 	fmt.Fprint(w, "Lerp has 3 columns and Move 16, of which it reads and writes 10. One offset: every column begins at the start of\na page.\n\n")
 }
 
 func (r *opsReport) writeWorkers(w io.Writer) {
-	t := textTable("ns a row", "one worker", "two", "× one")
+	t := TextTable("ns a row", "one worker", "two", "× one")
 	for _, l := range r.operations {
 		if strings.HasPrefix(l.experiment, expWorkers) && l.workers > 1 {
 			one := of(r.operations, l.experiment)[0]
-			t.add(l.title(), one.median(nsPerRow), l.median(nsPerRow), l.ratio(ratioName(nsPerRow, "one_worker")))
+			t.Add(l.title(), one.median(nsPerRow), l.median(nsPerRow), l.ratio(ratioName(nsPerRow, "one_worker")))
 		}
 	}
-	t.writeText(w)
+	t.WriteText(w)
 }
 
 func (r *opsReport) writeWorld(w io.Writer) {
-	t := textTable("16,384 entities, 14 columns, ns", "each", "goal", "best peer")
+	t := TextTable("16,384 entities, 14 columns, ns", "each", "goal", "best peer")
 	for _, l := range of(r.operations, expWorld) {
-		t.add(l.name, l.median(nsPerRow), l.goal.cell(), l.goal)
+		t.Add(l.name, l.median(nsPerRow), l.goal.cell(), l.goal)
 	}
-	t.writeText(w)
+	t.WriteText(w)
 	fmt.Fprint(w, "Each: an entity, a tag set or unset, a match; of hash, snapshot and copy the whole world. Entities are visited\n"+
 		"in random order, except by batches. Peers were measured separately, on a machine of the same kind (AMD Zen 4):\n"+
 		"they are not run here.\n")

@@ -238,7 +238,7 @@ func (l *operation) bind(a *rowArgs) {
 // experiment returns an experiment in which all operations share columns as c takes them. If same
 // is true, its operations must leave the same bits.
 func (p *opsPlan) experiment(name string, c *rowCase, same bool, operations ...*operation) *experiment[*operation] {
-	return &experiment[*operation]{name, operations, func(*progress) error {
+	return &experiment[*operation]{name, operations, func(*Progress) error {
 		a := c.args(p.seed, operations[0].rows, staggered)
 		for _, l := range operations {
 			l.bind(a)
@@ -312,7 +312,7 @@ func (p *opsPlan) compareColumns(rows int) *experiment[*operation] {
 	all[1].comparedWith("three_columns", all[0])
 	all[2].comparedWith("staggered", all[0])
 	all[3].comparedWith("staggered", all[1])
-	return &experiment[*operation]{opName(expColumns, rows), all, func(*progress) error {
+	return &experiment[*operation]{opName(expColumns, rows), all, func(*Progress) error {
 		for _, l := range all {
 			l.bind(rowCaseOf(l.name).args(p.seed, rows, l.layout))
 		}

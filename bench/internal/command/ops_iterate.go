@@ -83,7 +83,7 @@ func (p *opsPlan) iterateExperiments() (all []*experiment[*operation]) {
 			}
 			operations = append(operations, l)
 		}
-		all = append(all, &experiment[*operation]{opName(expIterate, rows), operations, func(*progress) error {
+		all = append(all, &experiment[*operation]{opName(expIterate, rows), operations, func(*Progress) error {
 			w, err := newFullWorld(p.seed)
 			if err != nil {
 				return err
@@ -106,11 +106,11 @@ func (p *opsPlan) iterateExperiments() (all []*experiment[*operation]) {
 }
 
 func (r *opsReport) writeIterate(w io.Writer) {
-	t := textTable("pos += vel * dt, ns an entity", "all 16,384", "× World.Query", "one in ten", "× World.Query")
+	t := TextTable("pos += vel * dt, ns an entity", "all 16,384", "× World.Query", "one in ten", "× World.Query")
 	every, some := of(r.operations, opName(expIterate, worldRows)), of(r.operations, opName(expIterate, worldRows/markedRatio))
 	for i, l := range every {
-		t.add(l.name, l.median(nsPerRow), l.ratio(ratioName(nsPerRow, "query")), some[i].median(nsPerRow), some[i].ratio(ratioName(nsPerRow, "query")))
+		t.Add(l.name, l.median(nsPerRow), l.ratio(ratioName(nsPerRow, "query")), some[i].median(nsPerRow), some[i].ratio(ratioName(nsPerRow, "query")))
 	}
-	t.writeText(w)
+	t.WriteText(w)
 	fmt.Fprint(w, "One in ten has a tag, at random. Slices: the loop is over slices of the run; rows: over its numbers.\n\n")
 }

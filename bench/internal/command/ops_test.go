@@ -36,10 +36,10 @@ func TestOpsReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	// As runOps does, which TestOpsOfOneLevel runs; this one keeps the report.
-	o := &options{scene: "ops", quick: true, seed: 5, workers: 1, json: true, csv: path}
-	rep := &opsReport{report: o.newReport(best.String())}
+	o := &Options{Scene: "ops", quick: true, Seed: 5, Workers: 1, json: true, csv: path}
+	rep := &opsReport{report: o.NewReport(best.String())}
 	var out bytes.Buffer
-	if err := o.publish(&out, rep.report, func() error {
+	if err := o.Publish(&out, rep.report, func() error {
 		return rep.measure(&opsPlan{level: best, seed: 5, quick: true}, io.Discard)
 	}); err != nil {
 		t.Fatal(err)

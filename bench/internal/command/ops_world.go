@@ -183,7 +183,7 @@ func (p *opsPlan) worldExperiments() (all []*experiment[*operation]) {
 		if c.ready != nil {
 			l.runs = 1
 		}
-		all = append(all, &experiment[*operation]{expWorld, []*operation{l}, func(*progress) error {
+		all = append(all, &experiment[*operation]{expWorld, []*operation{l}, func(*Progress) error {
 			s, err := newFullWorld(p.seed)
 			l.run = func() error { return c.run(s) }
 			if c.ready != nil {

@@ -13,10 +13,10 @@ import (
 )
 
 func init() {
-	register(scene{
-		name: "pacing", family: withoutTicks, flags: []string{"quick", "csv"},
-		help: "how late frames begin at 60 and 1,000 Hz, and the CPU time of waiting, by each pacing of package loop and by hand",
-		run: func(o *options, _ native.Level, stdout, stderr io.Writer) error {
+	Register(Scene{
+		Name: "pacing", Family: withoutTicks, Flags: []string{"quick", "csv"},
+		Help: "how late frames begin at 60 and 1,000 Hz, and the CPU time of waiting, by each pacing of package loop and by hand",
+		Run: func(o *Options, _ native.Level, stdout, stderr io.Writer) error {
 			plan := longPacing
 			if o.quick {
 				plan = quickPacing
@@ -98,7 +98,7 @@ type stopwatch struct {
 func newStopwatch(hz int64, begin func()) *stopwatch {
 	w := &stopwatch{hz: hz}
 	for range 20 {
-		w.start, w.begin = time.Now(), systemTime()
+		w.start, w.begin = time.Now(), SystemTime()
 		begin()
 		if w.byGo = w.begin < 0; time.Since(w.start) < 20*time.Microsecond {
 			break
@@ -113,7 +113,7 @@ func (w *stopwatch) late(i uint64) int64 {
 	if w.byGo {
 		passed = time.Since(w.start)
 	} else {
-		passed = systemTime() - w.begin
+		passed = SystemTime() - w.begin
 	}
 	return int64(passed) - int64(i+1)*int64(time.Second)/w.hz
 }
@@ -197,9 +197,9 @@ func (w *wayToWait) measure(d time.Duration, warmup bool) error {
 	w.lates = slices.Grow(w.lates, int(int64(d)*w.hz/int64(time.Second))+1)
 	runtime.GC()
 	start := time.Now()
-	before, known := processTime()
+	before, known := ProcessTime()
 	err := w.run(d, func(ns int64) { w.lates = append(w.lates, ns) })
-	after, _ := processTime()
+	after, _ := ProcessTime()
 	w.wall += time.Since(start)
 	w.cpu += after - before
 	w.cpuKnown = known
@@ -229,21 +229,21 @@ func (p *pacingPlan) freeFrame() (ns float64, err error) {
 	return float64(time.Since(start)) / float64(p.free), nil
 }
 
-func (o *options) runPacing(plan *pacingPlan, stdout, stderr io.Writer) error {
-	r := &pacingReport{report: o.newReport(""), plan: plan}
+func (o *Options) runPacing(plan *pacingPlan, stdout, stderr io.Writer) error {
+	r := &pacingReport{report: o.NewReport(""), plan: plan}
 	r.Workers = 0
-	r.writeText = r.write
-	return o.publish(stdout, r.report, func() error { return r.measure(stderr) })
+	r.WriteText = r.write
+	return o.Publish(stdout, r.report, func() error { return r.measure(stderr) })
 }
 
 func (r *pacingReport) measure(stderr io.Writer) (err error) {
-	progress := newProgress(stderr)
-	defer progress.clear()
+	progress := NewProgress(stderr)
+	defer progress.Clear()
 	for _, hz := range r.plan.rates {
 		ways := waysToWait(hz)
 		for round := -1; round < r.plan.rounds; round++ { // the first is the warm-up
 			for _, w := range ways {
-				progress.show("%d Hz, round %d: %s", hz, round, w.name)
+				progress.Show("%d Hz, round %d: %s", hz, round, w.name)
 				d := r.plan.turn
 				if round < 0 {
 					d = r.plan.warmup
@@ -274,7 +274,7 @@ type pacingFigure struct {
 	pacing, method string
 	hz             int64
 	frames         int
-	late           quantiles // ns
+	late           Quantiles // ns
 	cpu            any       // share of one CPU, all threads of the process; nil where the system does not count it
 	goal           *pacingGoal
 	wakes          *loop.WakeLateness // learnt; nil: another clock
@@ -307,7 +307,7 @@ const (
 )
 
 func newPacingFigure(w *wayToWait) pacingFigure {
-	f := pacingFigure{pacing: w.name, method: w.method(), hz: w.hz, frames: len(w.lates), late: quantilesOf(w.lates)}
+	f := pacingFigure{pacing: w.name, method: w.method(), hz: w.hz, frames: len(w.lates), late: QuantilesOf(w.lates)}
 	if w.cpuKnown {
 		f.cpu = w.cpu.Seconds() / w.wall.Seconds()
 	}
@@ -338,17 +338,17 @@ func (r *pacingReport) fill() {
 	r.Facts = map[string]any{"rounds": r.plan.rounds, "turn_s": r.plan.turn.Seconds(), "free_frame_ns": r.freeFrameNs}
 	inMicros := func(ns any) string { return micros(ns.(int64)) }
 	inPercent := func(share any) string { return fmt.Sprintf("%.1f %%", 100*share.(float64)) }
-	r.Figures = table{columns: []column{
-		{name: "pacing", head: "pacing"}, {name: "method", head: "by"}, {name: "rate_hz", head: "Hz"}, {name: "frames", head: "frames"},
-		{name: "late_ns_p50", head: "p50", format: inMicros}, {name: "late_ns_p95", head: "p95", format: inMicros},
-		{name: "late_ns_p99", head: "p99", format: inMicros}, {name: "late_ns_max", head: "max", format: inMicros},
-		{name: "cpu", head: "CPU", format: inPercent},
-		{name: "goal_late_ns_p95", head: "p95 goal", format: inMicros}, {name: "goal_cpu", head: "CPU goal", format: inPercent},
-		{name: "wake_ns_p50"}, {name: "wake_ns_p95"}, {name: "wake_margin_ns"}, {name: "needed_cpu"}, {name: "budget_cpu"},
+	r.Figures = Table{Columns: []Column{
+		{Name: "pacing", head: "pacing"}, {Name: "method", head: "by"}, {Name: "rate_hz", head: "Hz"}, {Name: "frames", head: "frames"},
+		{Name: "late_ns_p50", head: "p50", format: inMicros}, {Name: "late_ns_p95", head: "p95", format: inMicros},
+		{Name: "late_ns_p99", head: "p99", format: inMicros}, {Name: "late_ns_max", head: "max", format: inMicros},
+		{Name: "cpu", head: "CPU", format: inPercent},
+		{Name: "goal_late_ns_p95", head: "p95 goal", format: inMicros}, {Name: "goal_cpu", head: "CPU goal", format: inPercent},
+		{Name: "wake_ns_p50"}, {Name: "wake_ns_p95"}, {Name: "wake_margin_ns"}, {Name: "needed_cpu"}, {Name: "budget_cpu"},
 	}}
 	for i := range r.figures {
 		f := &r.figures[i]
-		row := make([]any, len(r.Figures.columns))
+		row := make([]any, len(r.Figures.Columns))
 		copy(row, []any{f.pacing, f.method, f.hz, f.frames, f.late.P50, f.late.P95, f.late.P99, f.late.Max, f.cpu})
 		if g := f.goal; g != nil {
 			row[9], row[10] = g.p95Ns, g.cpu
@@ -356,7 +356,7 @@ func (r *pacingReport) fill() {
 		if w := f.wakes; w != nil {
 			copy(row[11:], []any{w.P50Ns, w.P95Ns, w.MarginNs, w.NeededCPU, spinBudget})
 		}
-		r.Figures.add(row...)
+		r.Figures.Add(row...)
 	}
 }
 
@@ -365,11 +365,11 @@ func (r *pacingReport) write(w io.Writer) {
 CPU is that of all threads of the process, in per cent of one CPU. The tail depends most on what other programs want the CPU.
 
 `, r.plan.rounds, r.plan.turn.Seconds())
-	r.Figures.writeText(w)
+	r.Figures.WriteText(w)
 	for i := range r.figures {
 		if f := &r.figures[i]; f.wakes != nil {
 			fmt.Fprintln(w, f.describe())
 		}
 	}
-	fmt.Fprintf(w, "Uncapped, which does not wait: %s ns a frame\n", whole(r.freeFrameNs))
+	fmt.Fprintf(w, "Uncapped, which does not wait: %s ns a frame\n", Whole(r.freeFrameNs))
 }

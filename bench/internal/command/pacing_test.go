@@ -21,7 +21,7 @@ var shortPacing = pacingPlan{rates: []int64{250, 1000}, rounds: 2, turn: 72 * ti
 
 // A short run as JSON, as CSV and as text.
 func TestPacingReports(t *testing.T) {
-	o := options{scene: "pacing", quick: true, json: true, csv: filepath.Join(t.TempDir(), "figures.csv")}
+	o := Options{Scene: "pacing", quick: true, json: true, csv: filepath.Join(t.TempDir(), "figures.csv")}
 	var out bytes.Buffer
 	if err := o.runPacing(&shortPacing, &out, io.Discard); err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestPacingReports(t *testing.T) {
 	if len(rep.Figures) != 2*len(names) {
 		t.Fatalf("%d figures", len(rep.Figures))
 	}
-	_, hasCPU := processTime()
+	_, hasCPU := ProcessTime()
 	for i := range rep.Figures {
 		f := &rep.Figures[i]
 		if (f.WakeP50 != nil) != (f.Pacing == "Precise") {
@@ -137,9 +137,9 @@ func TestPacingText(t *testing.T) {
 	wakes := &loop.WakeLateness{P50Ns: 2100, P95Ns: 2_000_000, MarginNs: 9000, NeededCPU: 0.102}
 	enough := &loop.WakeLateness{P50Ns: 2100, P95Ns: 562_000, MarginNs: 600_000, NeededCPU: 0.03}
 	rep := pacingReport{report: &report{}, plan: &pacingPlan{rounds: 3, turn: time.Second / 2}, freeFrameNs: 81.4, figures: []pacingFigure{
-		{pacing: "Precise", method: "magic", hz: 60, frames: 90, late: quantiles{1000, 2500, 4200, 9999}, cpu: 0.0123, goal: goal, wakes: wakes},
-		{pacing: "Precise", method: "magic", hz: 30, frames: 90, late: quantiles{1000, 90_000, 94_200, 99_999}, wakes: enough},
-		{pacing: "Spin", method: "spin", hz: 1000, frames: 1500, late: quantiles{100, 200, 300, 400_000}},
+		{pacing: "Precise", method: "magic", hz: 60, frames: 90, late: Quantiles{1000, 2500, 4200, 9999}, cpu: 0.0123, goal: goal, wakes: wakes},
+		{pacing: "Precise", method: "magic", hz: 30, frames: 90, late: Quantiles{1000, 90_000, 94_200, 99_999}, wakes: enough},
+		{pacing: "Spin", method: "spin", hz: 1000, frames: 1500, late: Quantiles{100, 200, 300, 400_000}},
 	}}
 	var out strings.Builder
 	rep.fill()

@@ -27,13 +27,13 @@ type subject struct {
 	small, full opener // for the comparison of the levels, and for the ladder
 	// measure runs the scene. It returns the run, the time of building the scene, and the
 	// comparison with another engine, nil without one.
-	measure func(progress *progress) (run *profile.Run, buildNs int64, c *comparison, err error)
+	measure func(progress *Progress) (run *profile.Run, buildNs int64, c *comparison, err error)
 }
 
 // profile compares the levels, measures the subject, and writes report and files. It reads the
 // baseline first: before minutes of measuring, and before the files of the baseline are
 // overwritten.
-func (o *options) profile(s subject, stdout, stderr io.Writer) error {
+func (o *Options) profile(s subject, stdout, stderr io.Writer) error {
 	was, err := o.readBaseline()
 	if err != nil {
 		return err
@@ -47,10 +47,10 @@ func (o *options) profile(s subject, stdout, stderr io.Writer) error {
 		}
 		defer undo()
 	}
-	progress := newProgress(stderr)
-	defer progress.clear()
-	progress.show("comparing the levels")
-	parity, err := preflight(native.Levels(), min(preflightTicks, o.ticks), o.seed, s.small)
+	progress := NewProgress(stderr)
+	defer progress.Clear()
+	progress.Show("comparing the levels")
+	parity, err := preflight(native.Levels(), min(preflightTicks, o.Ticks), o.Seed, s.small)
 	if err != nil {
 		return err
 	}
@@ -65,13 +65,13 @@ func (o *options) profile(s subject, stdout, stderr io.Writer) error {
 	if err := o.addLadder(run, buildNs, s.full, progress); err != nil {
 		return err
 	}
-	progress.clear()
+	progress.Clear()
 	return o.writeRun(run, was, c, stdout)
 }
 
 // readBaseline reads the run of -baseline: a folder, or a file in it. It returns nil without that
 // flag.
-func (o *options) readBaseline() (*profile.Run, error) {
+func (o *Options) readBaseline() (*profile.Run, error) {
 	if o.baseline == "" {
 		return nil, nil
 	}
@@ -80,27 +80,27 @@ func (o *options) readBaseline() (*profile.Run, error) {
 		dir = filepath.Dir(dir)
 	}
 	was, err := profile.ReadDir(dir)
-	if err == nil && was.Scene != o.scene {
-		err = fmt.Errorf("%w: -baseline %s: a run of the scene %q, not %q", errUsage, o.baseline, was.Scene, o.scene)
+	if err == nil && was.Scene != o.Scene {
+		err = fmt.Errorf("%w: -baseline %s: a run of the scene %q, not %q", ErrUsage, o.baseline, was.Scene, o.Scene)
 	}
 	return was, err
 }
 
 // writeRun writes report and files, and returns the verdict on the budget.
-func (o *options) writeRun(run, was *profile.Run, c *comparison, stdout io.Writer) error {
+func (o *Options) writeRun(run, was *profile.Run, c *comparison, stdout io.Writer) error {
 	if c != nil {
 		run.Rivals = append(run.Rivals, c.Ratio)
 	}
 	var incomparable error // the report is written all the same
 	if was != nil {
 		if err := profile.Compare(run, was, o.baseline); err != nil {
-			incomparable = fmt.Errorf("%w: -baseline: %w", errUsage, err)
+			incomparable = fmt.Errorf("%w: -baseline: %w", ErrUsage, err)
 		}
 	}
 	rep := profile.Analyze(run)
 	dir := o.out
 	if dir == "" && !o.json {
-		dir = filepath.Join("out", o.scene)
+		dir = filepath.Join("out", o.Scene)
 	}
 	if dir != "" && dir != outNone {
 		if _, err := rep.WriteDir(dir); err != nil {
@@ -123,12 +123,12 @@ func (o *options) writeRun(run, was *profile.Run, c *comparison, stdout io.Write
 }
 
 // next is the command to run next: the same compared with this run, or with other sizes.
-func (o *options) next(dir string) string {
+func (o *Options) next(dir string) string {
 	switch {
 	case dir != "" && o.baseline == "":
 		return o.command + " -baseline " + quotedArg(dir)
-	case registered[o.scene].size != nil && len(o.ns) == 0:
-		return "go run ./bench -scene " + o.scene + " -scale"
+	case registered[o.Scene].size != nil && len(o.Ns) == 0:
+		return "go run ./bench -scene " + o.Scene + " -scale"
 	}
 	return o.command
 }

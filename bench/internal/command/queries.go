@@ -23,23 +23,23 @@ const (
 )
 
 func init() {
-	register(scene{
-		name: "queries", family: withoutTicks,
-		help:  "the spatial index alone; with -n, -q or -r a table over these sizes, as in -n 2256,16384 -q 200 -r 1,2,4",
-		flags: []string{"seed", "level", "quick", "csv", "n", "q", "r"},
-		check: func(o *options, _ map[string]bool) error {
+	Register(Scene{
+		Name: "queries", Family: withoutTicks,
+		Help:  "the spatial index alone; with -n, -q or -r a table over these sizes, as in -n 2256,16384 -q 200 -r 1,2,4",
+		Flags: []string{"seed", "level", "quick", "csv", "n", "q", "r"},
+		Check: func(o *Options, _ map[string]bool) error {
 			if o.isGrid() {
 				return o.gridDefaults()
 			}
 			return nil
 		},
-		run: func(o *options, level native.Level, stdout, stderr io.Writer) error {
+		Run: func(o *Options, level native.Level, stdout, stderr io.Writer) error {
 			if o.isGrid() {
 				return o.runGrid(level, stdout, stderr)
 			}
 			return o.runQueries(level, stdout, stderr)
 		},
-		size: &sizeRange{unit: "points", first: 64, most: gridMostPoints, open: func(o *options, n int, level native.Level) (stepper, error) {
+		size: &sizeRange{unit: "points", first: 64, most: gridMostPoints, open: func(o *Options, n int, level native.Level) (stepper, error) {
 			q := newQuery(byRadius, n, level)
 			if len(o.qs) > 0 {
 				q.queries = o.qs[0]
@@ -47,7 +47,7 @@ func init() {
 			if len(o.rs) > 0 {
 				q.radius = float32(o.rs[0])
 			}
-			s, err := q.stepper(o.seed)
+			s, err := q.stepper(o.Seed)
 			return stepper{step: func() error { _, err := s.once(); return err }}, err
 		}},
 	})
@@ -352,14 +352,14 @@ func (t *query) verifyCells() error {
 }
 
 // openQueries prepares queries over shared clouds and checks one answer of each against the oracle.
-func openQueries(queries []*query, seed uint64, progress *progress) error {
+func openQueries(queries []*query, seed uint64, progress *Progress) error {
 	clouds := map[int]*cloud{}
 	for _, t := range queries {
 		if clouds[t.points] == nil {
 			clouds[t.points] = newCloud(seed, t.points)
 		}
 		t.cloud = clouds[t.points]
-		progress.show("checking %v", t)
+		progress.Show("checking %v", t)
 		if err := t.open(); err != nil {
 			return err
 		}

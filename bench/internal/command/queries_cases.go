@@ -54,7 +54,7 @@ type queriesPlan struct {
 func (p *queriesPlan) experiments() []*experiment[*query] {
 	var all []*experiment[*query]
 	add := func(name string, queries []*query) {
-		all = append(all, &experiment[*query]{name, queries, func(progress *progress) error { return openQueries(queries, p.seed, progress) }})
+		all = append(all, &experiment[*query]{name, queries, func(progress *Progress) error { return openQueries(queries, p.seed, progress) }})
 	}
 	for i, c := range queryCases {
 		if !p.quick || c.points < large {

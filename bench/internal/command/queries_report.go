@@ -11,14 +11,14 @@ import (
 
 // runQueries runs the experiments on the level and reports. A level that was chosen by hand is
 // compared only with Go.
-func (o *options) runQueries(level native.Level, stdout, stderr io.Writer) error {
-	plan := queriesPlan{seed: o.seed, main: level, levels: native.Levels(), quick: o.quick}
+func (o *Options) runQueries(level native.Level, stdout, stderr io.Writer) error {
+	plan := queriesPlan{seed: o.Seed, main: level, levels: native.Levels(), quick: o.quick}
 	if o.level != native.Auto.String() {
 		plan.levels = slices.Compact([]native.Level{native.Go, level})
 	}
-	r := &queriesReport{report: o.newReport(level.String())}
-	r.writeText = r.write
-	return o.publish(stdout, r.report, func() error { return r.measure(&plan, stderr) })
+	r := &queriesReport{report: o.NewReport(level.String())}
+	r.WriteText = r.write
+	return o.Publish(stdout, r.report, func() error { return r.measure(&plan, stderr) })
 }
 
 var (
@@ -36,8 +36,8 @@ func (r *queriesReport) measure(plan *queriesPlan, stderr io.Writer) (err error)
 	if plan.quick {
 		p = quickQueries
 	}
-	progress := newProgress(stderr)
-	defer progress.clear()
+	progress := NewProgress(stderr)
+	defer progress.Clear()
 	r.queries, err = runAll(plan.experiments(), p, progress)
 	r.Figures = tableOf(r.queries, queryLabels, totalUs)
 	return err
@@ -60,20 +60,20 @@ of %g radii; of one radius where every point is a query.
 }
 
 func (r *queriesReport) writeCases(w io.Writer) {
-	t := textTable("µs", "build", "query", "total", "goal", "best peer", "neighbours", "ns/query", "ns/neighbour")
+	t := TextTable("µs", "build", "query", "total", "goal", "best peer", "neighbours", "ns/query", "ns/neighbour")
 	for _, q := range r.queries {
 		if q.goal != nil && q.level.String() == r.Level && q.workers == 1 {
-			t.add(q.title(), q.median(buildUs), q.median(queryUs), q.median(totalUs), q.goal.cell(), q.goal,
+			t.Add(q.title(), q.median(buildUs), q.median(queryUs), q.median(totalUs), q.goal.cell(), q.goal,
 				q.median(hitsPerQuery), q.median(nsPerQuery), q.median(nsPerNeighbour))
 		}
 	}
-	t.writeText(w)
+	t.WriteText(w)
 	fmt.Fprint(w, "Peers were measured separately, with the same load on a machine of the same kind (AMD Zen 4): they are\n"+
 		"not run here. TreeNSearch among a million points: sorted input, tuned settings.\n\n")
 }
 
 func (t *query) title() string {
-	points := count(t.points) + " points"
+	points := Count(t.points) + " points"
 	switch t.method {
 	case bySelf:
 		return points + ", every one a query"
@@ -102,7 +102,7 @@ func (r *queriesReport) writeComparison(w io.Writer, number int) {
 		return
 	}
 	heads, ratios := comparedWith(number)
-	t := textTable(slices.Concat([]string{queries[len(queries)-1].title() + ", µs", "build", "query", "total"}, heads)...)
+	t := TextTable(slices.Concat([]string{queries[len(queries)-1].title() + ", µs", "build", "query", "total"}, heads)...)
 	for _, q := range queries {
 		name := q.level.String()
 		switch {
@@ -117,23 +117,23 @@ func (r *queriesReport) writeComparison(w io.Writer, number int) {
 		for _, quantity := range ratios {
 			row = append(row, q.ratio(quantity))
 		}
-		t.add(row...)
+		t.Add(row...)
 	}
-	t.writeText(w)
+	t.WriteText(w)
 }
 
 func (r *queriesReport) writeOrders(w io.Writer) {
 	for _, points := range orderedPoints {
-		t := textTable("", "query, µs", "ns/query", "ns/neighbour", "query, × grid")
+		t := TextTable("", "query, µs", "ns/query", "ns/neighbour", "query, × grid")
 		for _, q := range of(r.queries, ordersName(points)) {
-			t.columns[0].head = q.title()
+			t.Columns[0].head = q.title()
 			name := "by " + q.orderName()
 			if q.distances {
 				name += ", with distances"
 			}
-			t.add(name, q.median(queryUs), q.median(nsPerQuery), q.median(nsPerNeighbour), q.ratio(ratioName(queryUs, "grid")))
+			t.Add(name, q.median(queryUs), q.median(nsPerQuery), q.median(nsPerNeighbour), q.ratio(ratioName(queryUs, "grid")))
 		}
-		t.writeText(w)
+		t.WriteText(w)
 	}
 }
 

@@ -38,8 +38,8 @@ func TestQueriesReports(t *testing.T) {
 		t.Errorf("%+v", read)
 	}
 	checkTable(t, path, read.Figures, totalUs)
-	o := &options{scene: "queries", quick: true, seed: 5, workers: 1}
-	rep := &queriesReport{report: o.newReport(best.String())}
+	o := &Options{Scene: "queries", quick: true, Seed: 5, Workers: 1}
+	rep := &queriesReport{report: o.NewReport(best.String())}
 	if err := rep.measure(&queriesPlan{seed: 5, main: best, levels: native.Levels(), quick: true}, io.Discard); err != nil {
 		t.Fatal(err)
 	}
@@ -199,8 +199,8 @@ func TestQueriesAreChecked(t *testing.T) {
 		if m == bySelf {
 			q.queries = q.points
 		}
-		e := experiment[*query]{"check", []*query{q}, func(p *progress) error { return openQueries([]*query{q}, 1, p) }}
-		if err := e.run(patience{least: 2, most: 2}, newProgress(io.Discard)); err != nil {
+		e := experiment[*query]{"check", []*query{q}, func(p *Progress) error { return openQueries([]*query{q}, 1, p) }}
+		if err := e.run(patience{least: 2, most: 2}, NewProgress(io.Discard)); err != nil {
 			t.Errorf("%s: %v", m, err)
 		}
 		if q.rounds() != 2 || q.samples[hitsPerQuery][0] < 5 || (len(q.samples[buildUs]) == 2) != (m != byOnce) || q.ix != nil {
@@ -326,27 +326,27 @@ func TestNumbersInTables(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	var b bytes.Buffer
-	p := newProgress(&b)
+	p := NewProgress(&b)
 	p.start = time.Now().Add(-time.Hour)
-	p.show("not a terminal")
-	p.clear()
+	p.Show("not a terminal")
+	p.Clear()
 	if b.Len() > 0 {
 		t.Errorf("printed %q to something that is no terminal", b.String())
 	}
 	p.w, p.start = &b, time.Now()
-	p.show("too early")
+	p.Show("too early")
 	if b.Len() > 0 {
 		t.Errorf("printed %q at once", b.String())
 	}
 	p.start = time.Now().Add(-2 * time.Second)
-	p.show("%s", strings.Repeat("µ", 200))
-	p.show("too soon after the first")
+	p.Show("%s", strings.Repeat("µ", 200))
+	p.Show("too soon after the first")
 	if want := "\r\x1b[K" + strings.Repeat("µ", 79); b.String() != want {
 		t.Errorf("printed %q", b.String())
 	}
 	b.Reset()
-	p.clear()
-	p.clear()
+	p.Clear()
+	p.Clear()
 	if b.String() != "\r\x1b[K" {
 		t.Errorf("cleared by %q", b.String())
 	}

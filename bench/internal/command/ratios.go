@@ -64,10 +64,10 @@ func runCompare(args []string, stdout, stderr io.Writer) error {
 		f.Usage()
 		return err
 	} else if err != nil {
-		return fmt.Errorf("%w: compare: %w", errUsage, err)
+		return fmt.Errorf("%w: compare: %w", ErrUsage, err)
 	}
 	if f.NArg() > 0 {
-		return fmt.Errorf("%w: compare: argument %q: flags only", errUsage, f.Arg(0))
+		return fmt.Errorf("%w: compare: argument %q: flags only", ErrUsage, f.Arg(0))
 	}
 	var was *ratios
 	if *keep == "" {
@@ -76,13 +76,13 @@ func runCompare(args []string, stdout, stderr io.Writer) error {
 			return err
 		}
 	}
-	progress := newProgress(stderr)
-	defer progress.clear()
+	progress := NewProgress(stderr)
+	defer progress.Clear()
 	now, err := measureRatios(ratioTests(*quick), was, progress)
 	if err != nil {
 		return err
 	}
-	progress.clear()
+	progress.Clear()
 	if *keep != "" {
 		if err := now.keep(*keep); err != nil {
 			return err
@@ -93,13 +93,13 @@ func runCompare(args []string, stdout, stderr io.Writer) error {
 
 // measureRatios runs the tests, and again those with a ratio that has fallen. It returns the best
 // attempt of each.
-func measureRatios(tests []ratioTest, was *ratios, progress *progress) (*ratios, error) {
+func measureRatios(tests []ratioTest, was *ratios, progress *Progress) (*ratios, error) {
 	e := profile.ThisEnvironment()
 	now := &ratios{Date: time.Now().UTC().Format(time.RFC3339), CPU: e.CPU, Arch: e.Arch, Go: e.Go, Compiler: e.Compiler}
 	for _, c := range tests {
 		var best []profile.Ratio
 		for attempt := range attempts {
-			got, err := c.measure(func(turn int) { progress.show("%s: attempt %d, turn %d", c.name, attempt+1, turn) })
+			got, err := c.measure(func(turn int) { progress.Show("%s: attempt %d, turn %d", c.name, attempt+1, turn) })
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", c.name, err)
 			}
@@ -163,7 +163,7 @@ func (now *ratios) judge(was *ratios, w io.Writer) (verdict error) {
 	} else {
 		fmt.Fprintf(&b, "baseline of %s on %s; a ratio below %g of it has fallen\n\n", was.Date, was.CPU, now.tolerance(was))
 	}
-	t := textTable("times as fast", "now [95 %]", "baseline [95 %]", "verdict")
+	t := TextTable("times as fast", "now [95 %]", "baseline [95 %]", "verdict")
 	text := func(r profile.Ratio) string { return interval(r.Median, r.Low, r.High) }
 	for _, r := range now.All {
 		row := []any{r.Name, text(r), nil, "new"}
@@ -173,9 +173,9 @@ func (now *ratios) judge(was *ratios, w io.Writer) (verdict error) {
 		if now.fell(r, was) {
 			row[3], verdict = "FELL", errFell
 		}
-		t.add(row...)
+		t.Add(row...)
 	}
-	t.writeText(&b)
+	t.WriteText(&b)
 	if was != nil {
 		for _, old := range was.All {
 			if _, ok := now.named(old.Name); !ok {
@@ -202,16 +202,16 @@ func (r *ratios) keep(dir string) error {
 }
 
 func (r *ratios) write(w io.Writer) error {
-	var t table
+	var t Table
 	for _, name := range ratiosHead {
-		t.columns = append(t.columns, column{name: name})
+		t.Columns = append(t.Columns, Column{Name: name})
 	}
 	for _, k := range r.All {
 		row := []any{r.Date, r.CPU, r.Arch, r.Go, r.Compiler, k.Name}
 		for _, v := range [...]float64{k.Median, k.Low, k.High} {
 			row = append(row, strconv.FormatFloat(v, 'g', 5, 64))
 		}
-		t.add(row...)
+		t.Add(row...)
 	}
 	return t.writeCSV(w)
 }
@@ -250,7 +250,7 @@ func newestRatios(results string, e profile.Environment) (newest *ratios, err er
 		return nil, err
 	}
 	if _, err := os.Stat(results); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: compare: -results: %w", errUsage, err)
+		return nil, fmt.Errorf("%w: compare: -results: %w", ErrUsage, err)
 	}
 	rank := func(r *ratios) string { // dates are RFC 3339 in UTC: they sort as text
 		return map[bool]string{true: "1", false: "0"}[r.CPU == e.CPU] + r.Date
@@ -328,7 +328,7 @@ func (c *cellCase) ratios(p patience, report func(turn int)) (all []profile.Rati
 			queries = append(queries, q)
 		}
 	}
-	if err := openQueries(queries, seed, newProgress(nil)); err != nil {
+	if err := openQueries(queries, seed, NewProgress(nil)); err != nil {
 		return nil, err
 	}
 	ns := make([][]int64, len(queries))
@@ -350,7 +350,7 @@ func ratioScenes() map[string]opener {
 	const seed = 1
 	return map[string]opener{
 		"capstone": func(level native.Level) (stepper, error) {
-			o := options{scene: "capstone", seed: seed, workers: 1}
+			o := Options{Scene: "capstone", Seed: seed, Workers: 1}
 			return o.openSim(paramsOf("capstone"), level)
 		},
 		"arena-1024": func(level native.Level) (stepper, error) {
@@ -376,14 +376,14 @@ func levelRatios(name string, plan patience, open opener, report func(int)) ([]p
 
 // engineRatio returns how many times as fast as the other engine ours is in an arena.
 func engineRatio(n, ticks, warmup int) (profile.Ratio, error) {
-	o := &options{scene: "arena", n: n, ticks: ticks, warmup: warmup, seed: 1, workers: 1, compare: engineBox2D}
+	o := &Options{Scene: "arena", N: n, Ticks: ticks, Warmup: warmup, Seed: 1, Workers: 1, compare: engineBox2D}
 	ours, err := o.newContender(o.bodyConfig(native.Auto))
 	if err != nil {
 		return profile.Ratio{}, err
 	}
 	theirs, err := o.opponent(native.Auto)
 	if err == nil {
-		err = o.takeTurns(ours, theirs, newProgress(nil))
+		err = o.takeTurns(ours, theirs, NewProgress(nil))
 	}
 	if err != nil {
 		return profile.Ratio{}, err

@@ -95,7 +95,7 @@ func TestAttempts(t *testing.T) {
 			m := c.medians[asked]
 			asked++
 			return []profile.Ratio{{Name: "x", Median: m, Low: m, High: m}}, nil
-		}}}, was, newProgress(nil))
+		}}}, was, NewProgress(nil))
 		if err != nil || asked != c.asked {
 			t.Errorf("%v: %d attempts, %v", c.medians, asked, err)
 		}
@@ -176,7 +176,7 @@ func TestNewestRatios(t *testing.T) {
 			t.Errorf("CPU %s: %+v, %v", cpu, r, err)
 		}
 	}
-	if _, err := newestRatios(filepath.Join(dir, "missing"), e); !errors.Is(err, errUsage) {
+	if _, err := newestRatios(filepath.Join(dir, "missing"), e); !errors.Is(err, ErrUsage) {
 		t.Error(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "a", ratiosFile), []byte("no"), 0o644); err != nil {
@@ -193,7 +193,7 @@ func TestCompareCommand(t *testing.T) {
 	paritytest.SkipSerialUnderRace(t)
 	dir := t.TempDir()
 	var out bytes.Buffer
-	if err := run([]string{"compare", "-quick", "-results", dir, "-keep", filepath.Join(dir, "x-1")}, &out, io.Discard); err != nil {
+	if err := Run([]string{"compare", "-quick", "-results", dir, "-keep", filepath.Join(dir, "x-1")}, &out, io.Discard); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 	kept, err := newestRatios(dir, profile.ThisEnvironment())
@@ -218,7 +218,7 @@ func TestCompareCommand(t *testing.T) {
 	}
 	if !testing.Short() {
 		out.Reset()
-		if err := run([]string{"compare", "-quick", "-results", dir}, &out, io.Discard); err != nil || !strings.Contains(out.String(), "not run: capstone/vliw") {
+		if err := Run([]string{"compare", "-quick", "-results", dir}, &out, io.Discard); err != nil || !strings.Contains(out.String(), "not run: capstone/vliw") {
 			t.Errorf("%v\n%s", err, out.String())
 		}
 	}
@@ -233,12 +233,12 @@ func TestCompareCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	out.Reset()
-	if err := run([]string{"compare", "-quick", "-results", dir}, &out, io.Discard); !errors.Is(err, errFell) || errors.Is(err, errUsage) ||
+	if err := Run([]string{"compare", "-quick", "-results", dir}, &out, io.Discard); !errors.Is(err, errFell) || errors.Is(err, ErrUsage) ||
 		!strings.Contains(out.String(), "not run: capstone/vliw") {
 		t.Errorf("a baseline a million times as good: %v\n%s", err, out.String())
 	}
 	for _, args := range [][]string{{"compare", "x"}, {"compare", "-fast"}, {"compare", "-results", filepath.Join(dir, "none")}} {
-		if err := run(args, io.Discard, io.Discard); !errors.Is(err, errUsage) {
+		if err := Run(args, io.Discard, io.Discard); !errors.Is(err, ErrUsage) {
 			t.Errorf("%v: %v", args, err)
 		}
 	}

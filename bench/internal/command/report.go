@@ -24,23 +24,23 @@ type report struct {
 	Level       string              `json:"level,omitempty"` // of figures that do not compare levels
 	Workers     int                 `json:"workers,omitempty"`
 	Facts       map[string]any      `json:"facts,omitempty"` // single figures
-	Clients     *clientsReport      `json:"clients,omitempty"`
-	Relays      *relaysReport       `json:"relays,omitempty"`
-	Figures     table               `json:"figures"`
+	Clients     any                 `json:"clients,omitempty"`
+	Relays      any                 `json:"relays,omitempty"`
+	Figures     Table               `json:"figures"`
 
-	writeText func(w io.Writer)
+	WriteText func(w io.Writer) `json:"-"`
 }
 
-func (o *options) newReport(level string) *report {
+func (o *Options) NewReport(level string) *report {
 	return &report{
-		Scene: o.scene, Seed: o.seed, Quick: o.quick, Environment: profile.ThisEnvironment(), Level: level, Workers: o.workers,
+		Scene: o.Scene, Seed: o.Seed, Quick: o.quick, Environment: profile.ThisEnvironment(), Level: level, Workers: o.Workers,
 		Facts: map[string]any{},
 	}
 }
 
-// publish measures and writes the report. It creates the file of -csv first, so that an error in
+// Publish measures and writes the report. It creates the file of -csv first, so that an error in
 // its name does not cost minutes.
-func (o *options) publish(stdout io.Writer, r *report, measure func() error) error {
+func (o *Options) Publish(stdout io.Writer, r *report, measure func() error) error {
 	var file *os.File
 	if o.csv != "" {
 		var err error
@@ -65,7 +65,7 @@ func (o *options) publish(stdout io.Writer, r *report, measure func() error) err
 		enc.SetIndent("", "  ")
 		return enc.Encode(r)
 	}
-	r.writeText(stdout)
+	r.WriteText(stdout)
 	return nil
 }
 
@@ -77,17 +77,17 @@ func (r *report) writeHead(w io.Writer) {
 	fmt.Fprintf(w, "\n%s\n\n", r.Environment)
 }
 
-// progress is a line that shows the state of a long run. It appears only on a terminal, and only
+// Progress is a line that shows the state of a long run. It appears only on a terminal, and only
 // after the first second.
-type progress struct {
+type Progress struct {
 	w     io.Writer // nil: not a terminal
 	start time.Time
 	last  time.Time
 	shown bool
 }
 
-func newProgress(w io.Writer) *progress {
-	p := &progress{start: time.Now()}
+func NewProgress(w io.Writer) *Progress {
+	p := &Progress{start: time.Now()}
 	if file, ok := w.(*os.File); ok {
 		if info, err := file.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
 			p.w = w
@@ -96,15 +96,15 @@ func newProgress(w io.Writer) *progress {
 	return p
 }
 
-// due reports whether show would write. Callers ask first, because the arguments of show take
+// Due reports whether show would write. Callers ask first, because the arguments of show take
 // memory, which should not count for a step.
-func (p *progress) due() bool {
+func (p *Progress) Due() bool {
 	return p.w != nil && time.Since(p.start) >= time.Second && time.Since(p.last) >= 200*time.Millisecond
 }
 
-// show replaces the line, a few times a second at most.
-func (p *progress) show(format string, args ...any) {
-	if !p.due() {
+// Show replaces the line, a few times a second at most.
+func (p *Progress) Show(format string, args ...any) {
+	if !p.Due() {
 		return
 	}
 	p.last, p.shown = time.Now(), true
@@ -112,8 +112,8 @@ func (p *progress) show(format string, args ...any) {
 	fmt.Fprintf(p.w, "\r\x1b[K%s", string(line[:min(len(line), 79)]))
 }
 
-// clear removes the line.
-func (p *progress) clear() {
+// Clear removes the line.
+func (p *Progress) Clear() {
 	if p.shown {
 		fmt.Fprint(p.w, "\r\x1b[K")
 		p.shown = false

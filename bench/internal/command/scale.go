@@ -178,34 +178,34 @@ type scaleReport struct {
 	turns    *workerTurns // nil: one worker
 }
 
-func (o *options) runScale(s *sizeRange, level native.Level, stdout, stderr io.Writer) error {
-	if o.scene == "queries" {
+func (o *Options) runScale(s *sizeRange, level native.Level, stdout, stderr io.Writer) error {
+	if o.Scene == "queries" {
 		if len(o.qs) > 1 || len(o.rs) > 1 {
-			return fmt.Errorf("%w: -scale: one -q and one -r", errUsage)
+			return fmt.Errorf("%w: -scale: one -q and one -r", ErrUsage)
 		}
-		limits := options{ns: sizes{1}, qs: o.qs, rs: o.rs}
+		limits := Options{Ns: sizes{1}, qs: o.qs, rs: o.rs}
 		if err := limits.gridDefaults(); err != nil {
 			return err
 		}
 	}
-	r := &scaleReport{report: o.newReport(level.String()), unit: s.unit, budgetNs: o.budgetNs()}
-	r.writeText = r.write
-	return o.publish(stdout, r.report, func() error { return r.measure(o, s, level, stderr) })
+	r := &scaleReport{report: o.NewReport(level.String()), unit: s.unit, budgetNs: o.budgetNs()}
+	r.WriteText = r.write
+	return o.Publish(stdout, r.report, func() error { return r.measure(o, s, level, stderr) })
 }
 
-func (r *scaleReport) measure(o *options, s *sizeRange, level native.Level, stderr io.Writer) (err error) {
+func (r *scaleReport) measure(o *Options, s *sizeRange, level native.Level, stderr io.Writer) (err error) {
 	p := longScale
 	if o.quick {
 		p = quickScale
 	}
-	progress := newProgress(stderr)
-	defer progress.clear()
+	progress := NewProgress(stderr)
+	defer progress.Clear()
 	search := scaleSearch{budgetNs: r.budgetNs, first: s.first, most: s.most, measure: func(n int) (cost, error) {
 		sim, err := s.open(o, n, level)
 		if err != nil {
 			return cost{}, err
 		}
-		return costOf(sim, n, p, func(step int) { progress.show("%s -n %d: step %d", o.scene, n, step) })
+		return costOf(sim, n, p, func(step int) { progress.Show("%s -n %d: step %d", o.Scene, n, step) })
 	}}
 	if r.costs, r.fits, err = search.run(); err != nil {
 		return err
@@ -215,7 +215,7 @@ func (r *scaleReport) measure(o *options, s *sizeRange, level native.Level, stde
 		r.power = &p
 	}
 	r.phases = scaledPhases(r.costs, r.shown())
-	if o.workers > 1 {
+	if o.Workers > 1 {
 		if r.turns, err = o.takeWorkerTurns(s, r.shown().N, level, p, progress); err != nil {
 			return err
 		}
@@ -238,9 +238,9 @@ func (r *scaleReport) fill() {
 		r.Facts["workers"] = r.turns
 	}
 	inMicros := func(ns any) string { return micros(ns.(int64)) }
-	r.Figures = table{columns: []column{
-		{name: "scene"}, {name: "level"}, {name: "workers"}, {name: "n", head: r.unit}, {name: "steps", head: "steps"},
-		{name: "p50_ns", head: "p50, µs", format: inMicros}, {name: "p95_ns", head: "p95, µs", format: inMicros},
+	r.Figures = Table{Columns: []Column{
+		{Name: "scene"}, {Name: "level"}, {Name: "workers"}, {Name: "n", head: r.unit}, {Name: "steps", head: "steps"},
+		{Name: "p50_ns", head: "p50, µs", format: inMicros}, {Name: "p95_ns", head: "p95, µs", format: inMicros},
 		{head: "ns each"}, {head: "budget"},
 	}}
 	for _, c := range r.costs {
@@ -248,12 +248,12 @@ func (r *scaleReport) fill() {
 		if c.P95 > r.budgetNs {
 			verdict = "exceeded"
 		}
-		r.Figures.add(r.Scene, r.Level, r.Workers, c.N, c.Steps, c.P50, c.P95, float64(c.P50)/float64(c.N), verdict)
+		r.Figures.Add(r.Scene, r.Level, r.Workers, c.N, c.Steps, c.P50, c.P95, float64(c.P50)/float64(c.N), verdict)
 	}
 }
 
 func (r *scaleReport) write(w io.Writer) {
-	r.Figures.writeText(w)
+	r.Figures.WriteText(w)
 	fmt.Fprintf(w, "%s\n", r.plot())
 	r.writePhases(w)
 	fmt.Fprintln(w, r.verdict())
@@ -265,16 +265,16 @@ func (r *scaleReport) write(w io.Writer) {
 // verdict describes the cost of the scene.
 func (r *scaleReport) verdict() (text string) {
 	if p := r.power; p != nil {
-		text = fmt.Sprintf("From %s to %s %s the median step grows with\ntheir number to the power %v.\n", count(p.From), count(p.To), r.unit, p)
+		text = fmt.Sprintf("From %s to %s %s the median step grows with\ntheir number to the power %v.\n", Count(p.From), Count(p.To), r.unit, p)
 	}
 	what := fmt.Sprintf("fit %s on this machine: p95 within %s µs", rateName(r.budgetNs), micros(r.budgetNs))
 	switch {
 	case r.fits == 0:
-		return text + fmt.Sprintf("Not even %s %s %s.", count(r.costs[0].N), r.unit, what)
+		return text + fmt.Sprintf("Not even %s %s %s.", Count(r.costs[0].N), r.unit, what)
 	case r.all:
-		return text + fmt.Sprintf("%s %s, the most that the scene takes, %s.", count(r.fits), r.unit, what)
+		return text + fmt.Sprintf("%s %s, the most that the scene takes, %s.", Count(r.fits), r.unit, what)
 	}
-	return text + fmt.Sprintf("About %s %s %s.", count(twoDigits(r.fits)), r.unit, what)
+	return text + fmt.Sprintf("About %s %s %s.", Count(twoDigits(r.fits)), r.unit, what)
 }
 
 // rateName names a budget by its rate, where it has one.

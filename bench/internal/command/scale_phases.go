@@ -40,10 +40,10 @@ func (t *stepTimes) add(s *stepper, counts bool) error {
 
 // cost returns the quantiles of the times, which are those of n entities.
 func (t *stepTimes) cost(n int) cost {
-	q := quantilesOf(t.steps)
+	q := QuantilesOf(t.steps)
 	c := cost{N: n, Steps: len(t.steps), P50: q.P50, P95: q.P95}
 	for i, name := range t.names {
-		c.Phases = append(c.Phases, phaseCost{name, quantilesOf(t.phases[i]).P50})
+		c.Phases = append(c.Phases, phaseCost{name, QuantilesOf(t.phases[i]).P50})
 	}
 	return c
 }
@@ -80,13 +80,13 @@ func (r *scaleReport) writePhases(w io.Writer) {
 	if len(r.phases) == 0 {
 		return
 	}
-	t := textTable(fmt.Sprintf("phases of %s %s", count(r.phases[0].N), r.unit), "p50, µs", "share", "ns each", "grows with the power")
+	t := TextTable(fmt.Sprintf("phases of %s %s", Count(r.phases[0].N), r.unit), "p50, µs", "share", "ns each", "grows with the power")
 	for _, p := range r.phases {
 		grows := any(nil)
 		if p.Power != nil {
 			grows = p.Power.String()
 		}
-		t.add(p.Name, micros(p.P50), fmt.Sprintf("%.1f %%", 100*p.Share), float64(p.P50)/float64(p.N), grows)
+		t.Add(p.Name, micros(p.P50), fmt.Sprintf("%.1f %%", 100*p.Share), float64(p.P50)/float64(p.N), grows)
 	}
-	t.writeText(w)
+	t.WriteText(w)
 }

@@ -101,7 +101,7 @@ func TestFitPower(t *testing.T) {
 
 func TestNumbers(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 65536: "65,536", 1234567: "1,234,567"} {
-		if got := count(n); got != want {
+		if got := Count(n); got != want {
 			t.Errorf("%d is %s", n, got)
 		}
 	}
@@ -192,7 +192,7 @@ func TestCompareWorkers(t *testing.T) {
 
 // A phase in which two threads work is shared, and one in which the caller works alone is not.
 func TestSharedPhases(t *testing.T) {
-	if _, ok := threadTime(); !ok {
+	if _, ok := ThreadTime(); !ok {
 		t.Skip("not run: the system does not report the CPU time of a thread")
 	}
 	if runtime.GOMAXPROCS(0) < 2 {
@@ -203,8 +203,8 @@ func TestSharedPhases(t *testing.T) {
 	var before func()
 	var after func(string)
 	work := func() {
-		for start, _ := threadTime(); ; {
-			if now, _ := threadTime(); now-start > 200*time.Microsecond {
+		for start, _ := ThreadTime(); ; {
+			if now, _ := ThreadTime(); now-start > 200*time.Microsecond {
 				return
 			}
 		}

@@ -34,7 +34,7 @@ const (
 // take CPU time in it. That does not depend on how busy the machine is. The result is nil where the system does not
 // report these times.
 func sharedPhases(s *stepper) (map[string]bool, error) {
-	if _, ok := threadTime(); !ok || s.watch == nil {
+	if _, ok := ThreadTime(); !ok || s.watch == nil {
 		return nil, nil
 	}
 	runtime.LockOSThread()
@@ -44,14 +44,14 @@ func sharedPhases(s *stepper) (map[string]bool, error) {
 	var own, all time.Duration
 	helped, total := map[string]time.Duration{}, map[string]time.Duration{}
 	stop := s.watch(func() {
-		for from, _ := threadTime(); own < from+helpersRest; { // so that helpers of the phase before do not count
-			own, _ = threadTime()
+		for from, _ := ThreadTime(); own < from+helpersRest; { // so that helpers of the phase before do not count
+			own, _ = ThreadTime()
 		}
-		all, _ = processTime()
-		own, _ = threadTime()
+		all, _ = ProcessTime()
+		own, _ = ThreadTime()
 	}, func(phase string) {
-		allNow, _ := processTime()
-		ownNow, _ := threadTime()
+		allNow, _ := ProcessTime()
+		ownNow, _ := ThreadTime()
 		helped[phase] += allNow - all - (ownNow - own)
 		total[phase] += allNow - all
 	})
@@ -69,12 +69,12 @@ func sharedPhases(s *stepper) (map[string]bool, error) {
 }
 
 // takeWorkerTurns measures n entities with one worker and with several, by turns.
-func (o *options) takeWorkerTurns(s *sizeRange, n int, level native.Level, p patience, progress *progress) (*workerTurns, error) {
+func (o *Options) takeWorkerTurns(s *sizeRange, n int, level native.Level, p patience, progress *Progress) (*workerTurns, error) {
 	one := *o
-	one.workers = 1
+	one.Workers = 1
 	var sims [2]stepper
 	var times [2]stepTimes
-	for i, from := range []*options{&one, o} {
+	for i, from := range []*Options{&one, o} {
 		var err error
 		if sims[i], err = s.open(from, n, level); err != nil {
 			return nil, err
@@ -82,7 +82,7 @@ func (o *options) takeWorkerTurns(s *sizeRange, n int, level native.Level, p pat
 	}
 	p.least /= turn
 	err := p.rounds(2, func(i, round int) error {
-		progress.show("%s -n %d: %d worker(s), turn %d", o.scene, n, []int{1, o.workers}[i], round)
+		progress.Show("%s -n %d: %d worker(s), turn %d", o.Scene, n, []int{1, o.Workers}[i], round)
 		for range turn {
 			if err := times[i].add(&sims[i], round >= 0); err != nil {
 				return err
@@ -94,7 +94,7 @@ func (o *options) takeWorkerTurns(s *sizeRange, n int, level native.Level, p pat
 		return nil, err
 	}
 	shared, err := sharedPhases(&sims[1])
-	return compareWorkers(o.workers, times[0].cost(n), times[1].cost(n), shared), err
+	return compareWorkers(o.Workers, times[0].cost(n), times[1].cost(n), shared), err
 }
 
 // compareWorkers finds the phases that stay serial, and what these leave to gain. A nil shared is unknown: then the phases
@@ -118,16 +118,16 @@ func compareWorkers(workers int, one, several cost, shared map[string]bool) *wor
 }
 
 func (t *workerTurns) write(w io.Writer) {
-	table := textTable(fmt.Sprintf("by turns, %s", count(t.N)), "one worker, µs", fmt.Sprintf("%d workers, µs", t.Workers), "times as fast")
+	table := TextTable(fmt.Sprintf("by turns, %s", Count(t.N)), "one worker, µs", fmt.Sprintf("%d workers, µs", t.Workers), "times as fast")
 	for i, p := range t.One {
 		gain := any(nil)
 		if several := t.Several[i].P50; several > 0 {
 			gain = fmt.Sprintf("%.2f", float64(p.P50)/float64(several))
 		}
-		table.add(p.Name, micros(p.P50), micros(t.Several[i].P50), gain)
+		table.Add(p.Name, micros(p.P50), micros(t.Several[i].P50), gain)
 	}
 	fmt.Fprintln(w)
-	table.writeText(w)
+	table.WriteText(w)
 	fmt.Fprintf(w, "A step is %.2f times as fast with %d workers.\n", t.Gain, t.Workers)
 	if len(t.Serial) > 0 {
 		fmt.Fprintf(w, "Phases that stay serial take %.1f %% of a step with one worker:\n%s.\n", 100*t.Share, strings.Join(t.Serial, ", "))

@@ -12,47 +12,47 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// scene is something that the command measures. Each registers itself.
-type scene struct {
-	name   string
-	family family
-	help   string   // one line
-	flags  []string // that it takes, beside those of every scene
+// Scene is something that the command measures. Each registers itself.
+type Scene struct {
+	Name   string
+	Family Family
+	Help   string   // one line
+	Flags  []string // that it takes, beside those of every scene
 	// check fills in the flags that were not given, and checks the others; nil: nothing to do.
-	check func(o *options, given map[string]bool) error
-	run   func(o *options, level native.Level, stdout, stderr io.Writer) error
+	Check func(o *Options, given map[string]bool) error
+	Run   func(o *Options, level native.Level, stdout, stderr io.Writer) error
 	size  *sizeRange                                                  // nil: -scale is not for it
-	sim   func(o *options, level native.Level) (*evertick.Sim, error) // of -view; nil: it is not for it
+	sim   func(o *Options, level native.Level) (*evertick.Sim, error) // of -view; nil: it is not for it
 }
 
 // sizeRange is what -scale needs to measure the cost of a scene against its size.
 type sizeRange struct {
 	unit        string // what the size counts
 	first, most int    // sizes to begin and to end with
-	open        func(o *options, n int, level native.Level) (stepper, error)
+	open        func(o *Options, n int, level native.Level) (stepper, error)
 }
 
-type family string
+type Family string
 
 const (
-	simulations  family = "simulations"
-	bodiesAlone  family = "bodies alone"
-	withoutTicks family = "without ticks"
-	overNetwork  family = "over a network"
+	Simulations  Family = "simulations"
+	bodiesAlone  Family = "bodies alone"
+	withoutTicks Family = "without ticks"
+	OverNetwork  Family = "over a network"
 )
 
 // registered are all scenes, by name.
-var registered = map[string]*scene{}
+var registered = map[string]*Scene{}
 
-func register(s scene) {
-	if registered[s.name] != nil {
+func Register(s Scene) {
+	if registered[s.Name] != nil {
 		panic("bench: two scenes of one name")
 	}
-	registered[s.name] = &s
+	registered[s.Name] = &s
 }
 
 // sceneNames returns the names of the scenes for which is holds, sorted.
-func sceneNames(is func(*scene) bool) (names []string) {
+func sceneNames(is func(*Scene) bool) (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(registered)) {
 		if is(registered[name]) {
 			names = append(names, name)
@@ -61,29 +61,29 @@ func sceneNames(is func(*scene) bool) (names []string) {
 	return names
 }
 
-func findScene(name string) (*scene, error) {
+func findScene(name string) (*Scene, error) {
 	s := registered[name]
 	if s == nil {
-		all := sceneNames(func(*scene) bool { return true })
-		return nil, fmt.Errorf("%w: -scene: unknown scene %q; scenes are %s: %w", errUsage, name, strings.Join(all, ", "), fault.ErrRange)
+		all := sceneNames(func(*Scene) bool { return true })
+		return nil, fmt.Errorf("%w: -scene: unknown scene %q; scenes are %s: %w", ErrUsage, name, strings.Join(all, ", "), fault.ErrRange)
 	}
 	return s, nil
 }
 
 // writeList writes all scenes with their flags.
 func writeList(w io.Writer) {
-	for _, family := range []family{simulations, bodiesAlone, withoutTicks, overNetwork} {
+	for _, family := range []Family{Simulations, bodiesAlone, withoutTicks, OverNetwork} {
 		fmt.Fprintf(w, "%s\n\n", family)
-		for _, name := range sceneNames(func(s *scene) bool { return s.family == family }) {
+		for _, name := range sceneNames(func(s *Scene) bool { return s.Family == family }) {
 			s := registered[name]
-			flags := s.flags
+			flags := s.Flags
 			if s.size != nil {
 				flags = append(slices.Clone(flags), "scale")
 			}
 			if s.sim != nil {
 				flags = append(slices.Clone(flags), "view")
 			}
-			fmt.Fprintf(w, "  %-11s %s\n  %-11s -%s\n", name, s.help, "", strings.Join(flags, " -"))
+			fmt.Fprintf(w, "  %-11s %s\n  %-11s -%s\n", name, s.Help, "", strings.Join(flags, " -"))
 		}
 		fmt.Fprintln(w)
 	}
@@ -98,31 +98,31 @@ var (
 )
 
 // checkFlags returns an error if a flag was given that the scene does not take.
-func (s *scene) checkFlags(given map[string]bool) error {
+func (s *Scene) checkFlags(given map[string]bool) error {
 	if given["scale"] && s.size == nil {
-		sizable := sceneNames(func(s *scene) bool { return s.size != nil })
-		return fmt.Errorf("%w: -scale: not for the scene %s; for %s", errUsage, s.name, strings.Join(sizable, ", "))
+		sizable := sceneNames(func(s *Scene) bool { return s.size != nil })
+		return fmt.Errorf("%w: -scale: not for the scene %s; for %s", ErrUsage, s.Name, strings.Join(sizable, ", "))
 	}
 	if given["view"] && s.sim == nil {
-		viewable := sceneNames(func(s *scene) bool { return s.sim != nil })
-		return fmt.Errorf("%w: -view: not for the scene %s; for %s", errUsage, s.name, strings.Join(viewable, ", "))
+		viewable := sceneNames(func(s *Scene) bool { return s.sim != nil })
+		return fmt.Errorf("%w: -view: not for the scene %s; for %s", ErrUsage, s.Name, strings.Join(viewable, ", "))
 	}
 	if given["addr"] && !given["view"] {
-		return fmt.Errorf("%w: -addr: only with -view", errUsage)
+		return fmt.Errorf("%w: -addr: only with -view", ErrUsage)
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		switch {
 		case given["view"] && !slices.Contains(viewFlags, name):
-			return fmt.Errorf("%w: -%s: not with -view", errUsage, name)
+			return fmt.Errorf("%w: -%s: not with -view", ErrUsage, name)
 		case name == "view" || name == "addr":
 		case slices.Contains(commonFlags, name):
 		case given["scale"]:
 			ofScale := name == "scale" || name == "quick" || name == "csv" || name == "budget"
-			if !slices.Contains(scaleFlags, name) || !ofScale && !slices.Contains(s.flags, name) {
-				return fmt.Errorf("%w: -%s: not with -scale of the scene %s", errUsage, name, s.name)
+			if !slices.Contains(scaleFlags, name) || !ofScale && !slices.Contains(s.Flags, name) {
+				return fmt.Errorf("%w: -%s: not with -scale of the scene %s", ErrUsage, name, s.Name)
 			}
-		case !slices.Contains(s.flags, name):
-			return fmt.Errorf("%w: -%s: not for the scene %s", errUsage, name, s.name)
+		case !slices.Contains(s.Flags, name):
+			return fmt.Errorf("%w: -%s: not for the scene %s", ErrUsage, name, s.Name)
 		}
 	}
 	return nil

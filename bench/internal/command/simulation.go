@@ -26,11 +26,11 @@ import (
 func init() {
 	flags := append([]string{"hashes", "paced", "causes"}, profileFlags...)
 	for _, d := range scenes.Sims() {
-		s := scene{name: d.Name, family: simulations, help: d.Help, flags: flags, check: (*options).checkSim, run: (*options).runSim, sim: (*options).newSim}
+		s := Scene{Name: d.Name, Family: Simulations, Help: d.Help, Flags: flags, Check: (*Options).checkSim, Run: (*Options).runSim, sim: (*Options).newSim}
 		p := d.Params
 		if p.MaxEntities == 0 {
-			s.flags = append([]string{"compare"}, flags...)
-			register(s)
+			s.Flags = append([]string{"compare"}, flags...)
+			Register(s)
 			continue
 		}
 		sized := []string{"n"}
@@ -46,17 +46,17 @@ func init() {
 		if p.Spread != "" {
 			sized = append(sized, "spread")
 		}
-		s.flags = append(sized, flags...)
-		s.size = &sizeRange{unit: "entities", first: 64, most: p.MaxEntities, open: func(o *options, n int, level native.Level) (stepper, error) {
+		s.Flags = append(sized, flags...)
+		s.size = &sizeRange{unit: "entities", first: 64, most: p.MaxEntities, open: func(o *Options, n int, level native.Level) (stepper, error) {
 			p := o.params
 			p.Entities = n
 			return o.openSim(p, level)
 		}}
-		register(s)
+		Register(s)
 	}
-	register(scene{
-		name: proof.SceneName, family: simulations, help: "everything that this module can do, at once: make determinism compares its hashes",
-		flags: flags, check: (*options).checkSim, run: (*options).runSim, sim: (*options).newSim,
+	Register(Scene{
+		Name: proof.SceneName, Family: Simulations, Help: "everything that this module can do, at once: make determinism compares its hashes",
+		Flags: flags, Check: (*Options).checkSim, Run: (*Options).runSim, sim: (*Options).newSim,
 	})
 }
 
@@ -73,18 +73,18 @@ func paramsOf(name string) scenes.Params {
 const longestRadius = 1000
 
 // checkSim puts -n, -q and -r into the parameters of a simulation.
-func (o *options) checkSim(given map[string]bool) error {
-	o.params = paramsOf(o.scene)
+func (o *Options) checkSim(given map[string]bool) error {
+	o.params = paramsOf(o.Scene)
 	p := &o.params
 	var errs [3]error
 	var r float64
-	p.Entities, errs[0] = single("n", o.ns, p.Entities)
-	p.Perceivers, errs[1] = single("q", o.qs, p.Perceivers)
-	r, errs[2] = single("r", o.rs, float64(p.Radius))
+	p.Entities, errs[0] = Single("n", o.Ns, p.Entities)
+	p.Perceivers, errs[1] = Single("q", o.qs, p.Perceivers)
+	r, errs[2] = Single("r", o.rs, float64(p.Radius))
 	if err := errors.Join(errs[:]...); err != nil {
 		return err
 	}
-	p.Radius, o.n = float32(r), p.Entities
+	p.Radius, o.N = float32(r), p.Entities
 	if given["bodies"] {
 		p.Bodies = o.bodies
 	}
@@ -93,17 +93,17 @@ func (o *options) checkSim(given map[string]bool) error {
 	}
 	switch {
 	case given["n"] && (p.Entities < 1 || p.Entities > p.MaxEntities):
-		return fmt.Errorf("%w: -n %d: 1 to %d", errUsage, p.Entities, p.MaxEntities)
+		return fmt.Errorf("%w: -n %d: 1 to %d", ErrUsage, p.Entities, p.MaxEntities)
 	case given["q"] && (p.Perceivers < 1 || p.Perceivers > p.MaxEntities):
-		return fmt.Errorf("%w: -q %d: 1 to %d", errUsage, p.Perceivers, p.MaxEntities)
+		return fmt.Errorf("%w: -q %d: 1 to %d", ErrUsage, p.Perceivers, p.MaxEntities)
 	case given["r"] && !(r > 0 && r <= longestRadius):
-		return fmt.Errorf("%w: -r %g: above 0 to %d", errUsage, r, longestRadius)
+		return fmt.Errorf("%w: -r %g: above 0 to %d", ErrUsage, r, longestRadius)
 	case given["bodies"] && (p.Bodies < 0 || p.Bodies > p.MaxBodies):
-		return fmt.Errorf("%w: -bodies %d: 0 to %d", errUsage, p.Bodies, p.MaxBodies)
+		return fmt.Errorf("%w: -bodies %d: 0 to %d", ErrUsage, p.Bodies, p.MaxBodies)
 	case given["spread"] && !slices.Contains(scenes.Spreads, p.Spread):
-		return fmt.Errorf("%w: -spread %q: %s", errUsage, p.Spread, strings.Join(scenes.Spreads, ", "))
+		return fmt.Errorf("%w: -spread %q: %s", ErrUsage, p.Spread, strings.Join(scenes.Spreads, ", "))
 	}
-	return o.checkSteps(given, p.Ticks, p.Warmup)
+	return o.CheckSteps(given, p.Ticks, p.Warmup)
 }
 
 // simulation is a scene whose steps are those of a Sim.
@@ -134,12 +134,12 @@ func newSimulation(name string, p scenes.Params, cfg evertick.Config) (*simulati
 	return &simulation{e.Sim, p, e.Push, e.Step, nil, func() uint64 { var h xxh3.Hasher; return h.Sum64() }}, nil // of no rows
 }
 
-func (o *options) simConfig(level native.Level) evertick.Config {
-	return evertick.Config{Seed: o.seed, Level: level, Workers: o.workers, BudgetNs: o.budgetNs()}
+func (o *Options) simConfig(level native.Level) evertick.Config {
+	return evertick.Config{Seed: o.Seed, Level: level, Workers: o.Workers, BudgetNs: o.budgetNs()}
 }
 
-func (o *options) openSim(p scenes.Params, level native.Level) (stepper, error) {
-	s, err := newSimulation(o.scene, p, o.simConfig(level))
+func (o *Options) openSim(p scenes.Params, level native.Level) (stepper, error) {
+	s, err := newSimulation(o.Scene, p, o.simConfig(level))
 	if err != nil {
 		return stepper{}, err
 	}
@@ -153,7 +153,7 @@ func (o *options) openSim(p scenes.Params, level native.Level) (stepper, error) 
 	return stepper{step: s.step, hash: s.Hash, phases: phases, watch: watch}, nil
 }
 
-func (o *options) runSim(level native.Level, stdout, stderr io.Writer) error {
+func (o *Options) runSim(level native.Level, stdout, stderr io.Writer) error {
 	small := o.params // a size at which levels are compared quickly
 	if small.MaxEntities > 0 {
 		small.Entities, small.Bodies = min(small.Entities, 4096), min(small.Bodies, 1024)
@@ -161,13 +161,13 @@ func (o *options) runSim(level native.Level, stdout, stderr io.Writer) error {
 	return o.profile(subject{
 		small:   func(level native.Level) (stepper, error) { return o.openSim(small, level) },
 		full:    func(level native.Level) (stepper, error) { return o.openSim(o.params, level) },
-		measure: func(p *progress) (*profile.Run, int64, *comparison, error) { return o.profileSim(level, p) },
+		measure: func(p *Progress) (*profile.Run, int64, *comparison, error) { return o.profileSim(level, p) },
 	}, stdout, stderr)
 }
 
-func (o *options) profileSim(level native.Level, progress *progress) (run *profile.Run, buildNs int64, c *comparison, err error) {
+func (o *Options) profileSim(level native.Level, progress *Progress) (run *profile.Run, buildNs int64, c *comparison, err error) {
 	start := time.Now()
-	s, err := newSimulation(o.scene, o.params, o.simConfig(level))
+	s, err := newSimulation(o.Scene, o.params, o.simConfig(level))
 	if err != nil {
 		return nil, 0, nil, err
 	}
@@ -186,19 +186,19 @@ func (o *options) profileSim(level native.Level, progress *progress) (run *profi
 	if o.paced {
 		var twin *simulation
 		if o.causes {
-			if twin, err = newSimulation(o.scene, o.params, o.simConfig(level)); err != nil {
+			if twin, err = newSimulation(o.Scene, o.params, o.simConfig(level)); err != nil {
 				return nil, 0, nil, err
 			}
 		}
-		turns = newPacedTurns(o.warmup, s, twin)
+		turns = newPacedTurns(o.Warmup, s, twin)
 	}
 	spent, err := o.runSteps(s, other, turns, progress)
 	if err != nil {
 		return nil, 0, nil, err
 	}
 	run = rec.Run()
-	steps := float64(o.ticks - o.warmup)
-	run.Allocs, run.Bytes = float64(spent.allocs)/steps, float64(spent.bytes)/steps
+	steps := float64(o.Ticks - o.Warmup)
+	run.Allocs, run.Bytes = float64(spent.Allocs)/steps, float64(spent.bytes)/steps
 	if turns != nil {
 		turns.report(run)
 	}
@@ -208,9 +208,9 @@ func (o *options) profileSim(level native.Level, progress *progress) (run *profi
 	return run, buildNs, c, nil
 }
 
-func (o *options) profileConfig(s *simulation) profile.Config {
+func (o *Options) profileConfig(s *simulation) profile.Config {
 	c := profile.Config{
-		Name: o.scene, Params: s.reported(o), Command: o.command, Steps: o.ticks - o.warmup, Warmup: o.warmup,
+		Name: o.Scene, Params: s.reported(o), Command: o.command, Steps: o.Ticks - o.Warmup, Warmup: o.Warmup,
 		BudgetNs: o.budgetNs(), Hardware: o.hardware,
 	}
 	if o.paced {
@@ -223,9 +223,9 @@ func (o *options) profileConfig(s *simulation) profile.Config {
 }
 
 // reported returns the parameters as reports show them.
-func (s *simulation) reported(o *options) (all []profile.Param) {
+func (s *simulation) reported(o *Options) (all []profile.Param) {
 	add := func(name string, n int) { all = append(all, profile.Param{Name: name, Value: strconv.Itoa(n)}) }
-	add("ticks", o.ticks)
+	add("ticks", o.Ticks)
 	if s.params.MaxEntities == 0 {
 		add("entities", s.params.Entities)
 		add("agents", s.params.Agents)
@@ -250,7 +250,7 @@ func (s *simulation) reported(o *options) (all []profile.Param) {
 
 // runSteps runs the scene, beside another engine if there is one, and writes the hashes of -hashes.
 // It returns what the measured steps allocated.
-func (o *options) runSteps(s *simulation, other *otherEngine, turns *pacedTurns, p *progress) (spent memory, err error) {
+func (o *Options) runSteps(s *simulation, other *otherEngine, turns *pacedTurns, p *Progress) (spent Memory, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var each []func() error
@@ -259,8 +259,8 @@ func (o *options) runSteps(s *simulation, other *otherEngine, turns *pacedTurns,
 		each = append(each, other.follow)
 	}
 	before := func(tick int) error {
-		if p.due() {
-			p.show("%s: tick %d of %d", o.scene, tick, o.ticks)
+		if p.Due() {
+			p.Show("%s: tick %d of %d", o.Scene, tick, o.Ticks)
 		}
 		if turns == nil {
 			return nil
@@ -268,7 +268,7 @@ func (o *options) runSteps(s *simulation, other *otherEngine, turns *pacedTurns,
 		return turns.before(tick)
 	}
 	if o.hashes == "" {
-		return measure(s, o.ticks, o.warmup, before, each...)
+		return measure(s, o.Ticks, o.Warmup, before, each...)
 	}
 	file, err := os.Create(o.hashes)
 	if err != nil {
@@ -276,19 +276,19 @@ func (o *options) runSteps(s *simulation, other *otherEngine, turns *pacedTurns,
 	}
 	w := bufio.NewWriter(file)
 	each = append(each, func() error { return s.tickHashes().write(w) })
-	spent, err = measure(s, o.ticks, o.warmup, before, each...)
+	spent, err = measure(s, o.Ticks, o.Warmup, before, each...)
 	return spent, errors.Join(err, w.Flush(), file.Close())
 }
 
 // measure runs so many steps and returns what those after the warm-up allocated. It calls before
 // ahead of each step, and each of the other functions after it. What these functions allocate does
 // not count.
-func measure(s *simulation, ticks, warmup int, before func(tick int) error, each ...func() error) (spent memory, err error) {
-	var start memory
+func measure(s *simulation, ticks, warmup int, before func(tick int) error, each ...func() error) (spent Memory, err error) {
+	var start Memory
 	for i := range ticks {
 		if i == warmup {
-			collect() // garbage of the warm-up would slow down the measured steps
-			start = allocated()
+			Collect() // garbage of the warm-up would slow down the measured steps
+			start = Allocated()
 		}
 		if err := before(i); err != nil {
 			return spent, err
@@ -302,23 +302,23 @@ func measure(s *simulation, ticks, warmup int, before func(tick int) error, each
 			}
 		}
 	}
-	return allocated().since(start), nil
+	return Allocated().Since(start), nil
 }
 
 // otherEngine runs the same scene with the bodies of another engine, by turns with ours.
 type otherEngine struct {
-	*options
+	*Options
 	sim       *simulation
 	steps     []int64
 	tick      int // of ours
-	collected memory
+	collected Memory
 }
 
-func newOtherEngine(o *options, level native.Level) (*otherEngine, error) {
+func newOtherEngine(o *Options, level native.Level) (*otherEngine, error) {
 	cfg := o.simConfig(level)
 	cfg.Physics.Engine = box2d.NewEngine(box2d.Options{})
-	s, err := newSimulation(o.scene, o.params, cfg)
-	return &otherEngine{options: o, sim: s, collected: allocated()}, err
+	s, err := newSimulation(o.Scene, o.params, cfg)
+	return &otherEngine{Options: o, sim: s, collected: Allocated()}, err
 }
 
 // follow is called after each step of our engine. It collects garbage only between turns, so that
@@ -326,7 +326,7 @@ func newOtherEngine(o *options, level native.Level) (*otherEngine, error) {
 func (r *otherEngine) follow() error {
 	first := r.tick / turn * turn
 	r.tick++
-	if r.tick%turn != 0 && r.tick != r.ticks {
+	if r.tick%turn != 0 && r.tick != r.Ticks {
 		return nil
 	}
 	for tick := first; tick < r.tick; tick++ {
@@ -334,7 +334,7 @@ func (r *otherEngine) follow() error {
 		if err := r.sim.step(); err != nil {
 			return fmt.Errorf("%s: %w", engineBox2D, err)
 		}
-		if tick >= r.warmup {
+		if tick >= r.Warmup {
 			r.steps = append(r.steps, int64(time.Since(start)))
 		}
 	}

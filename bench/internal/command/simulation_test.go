@@ -21,14 +21,14 @@ func TestMeasure(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	o := options{scene: "limina", ticks: 8, warmup: 3}
+	o := Options{Scene: "limina", Ticks: 8, Warmup: 3}
 	rec, err := profile.Attach(s.Sim, o.profileConfig(s))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var before []int
 	each := 0
-	if _, err := measure(s, o.ticks, o.warmup, func(tick int) error { before = append(before, tick); return nil }, func() error { each++; return nil }); err != nil {
+	if _, err := measure(s, o.Ticks, o.Warmup, func(tick int) error { before = append(before, tick); return nil }, func() error { each++; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	steps := &rec.Run().Steps

@@ -8,26 +8,26 @@ import (
 	"github.com/evertick/evertick/bench/profile"
 )
 
-// nearestRank returns the quantile q of ascending values: the smallest of them that at least q of
+// NearestRank returns the quantile q of ascending values: the smallest of them that at least q of
 // all do not exceed.
-func nearestRank[T cmp.Ordered](sorted []T, q float64) T {
+func NearestRank[T cmp.Ordered](sorted []T, q float64) T {
 	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
 }
 
-// quantiles of a set of durations, in nanoseconds, by the nearest rank.
-type quantiles struct {
+// Quantiles of a set of durations, in nanoseconds, by the nearest rank.
+type Quantiles struct {
 	P50 int64 `json:"p50"`
 	P95 int64 `json:"p95"`
 	P99 int64 `json:"p99"`
 	Max int64 `json:"max"`
 }
 
-func quantilesOf(ns []int64) quantiles {
+func QuantilesOf(ns []int64) Quantiles {
 	if len(ns) == 0 {
-		return quantiles{}
+		return Quantiles{}
 	}
 	sorted := slices.Sorted(slices.Values(ns))
-	return quantiles{nearestRank(sorted, 0.50), nearestRank(sorted, 0.95), nearestRank(sorted, 0.99), sorted[len(sorted)-1]}
+	return Quantiles{NearestRank(sorted, 0.50), NearestRank(sorted, 0.95), NearestRank(sorted, 0.99), sorted[len(sorted)-1]}
 }
 
 // spread is the median of repetitions, and the range of nine tenths of them, by the nearest rank.
@@ -38,7 +38,7 @@ func spreadOf(values []float64) spread {
 		return spread{}
 	}
 	sorted := slices.Sorted(slices.Values(values))
-	return spread{nearestRank(sorted, 0.50), nearestRank(sorted, 0.05), nearestRank(sorted, 0.95)}
+	return spread{NearestRank(sorted, 0.50), NearestRank(sorted, 0.05), NearestRank(sorted, 0.95)}
 }
 
 // ratioOf divides round by round: a disturbance of the machine that lasts longer than a round

@@ -25,10 +25,10 @@ func rankOf(ns []int64, percent int) int64 {
 }
 
 func TestQuantiles(t *testing.T) {
-	if got := quantilesOf(nil); got != (quantiles{}) {
+	if got := QuantilesOf(nil); got != (Quantiles{}) {
 		t.Errorf("of nothing: %+v", got)
 	}
-	if got := quantilesOf([]int64{7}); got != (quantiles{7, 7, 7, 7}) {
+	if got := QuantilesOf([]int64{7}); got != (Quantiles{7, 7, 7, 7}) {
 		t.Errorf("of one value: %+v", got)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -38,8 +38,8 @@ func TestQuantiles(t *testing.T) {
 			ns[i] = r.Int64N(100) // with ties
 		}
 		before := slices.Clone(ns)
-		want := quantiles{rankOf(ns, 50), rankOf(ns, 95), rankOf(ns, 99), slices.Max(ns)}
-		if got := quantilesOf(ns); got != want {
+		want := Quantiles{rankOf(ns, 50), rankOf(ns, 95), rankOf(ns, 99), slices.Max(ns)}
+		if got := QuantilesOf(ns); got != want {
 			t.Errorf("of %v: %+v, want %+v", ns, got, want)
 		}
 		if !slices.Equal(ns, before) {
@@ -59,7 +59,7 @@ func TestQuantileRanks(t *testing.T) {
 			ns[i] = int64(i + 1)
 		}
 		at := func(percent int) int64 { return int64((n*percent + 99) / 100) }
-		if got, want := quantilesOf(ns), (quantiles{at(50), at(95), at(99), int64(n)}); got != want {
+		if got, want := QuantilesOf(ns), (Quantiles{at(50), at(95), at(99), int64(n)}); got != want {
 			t.Fatalf("of 1 to %d: %+v, want %+v", n, got, want)
 		}
 		values := make([]float64, n)

@@ -9,43 +9,43 @@ import (
 	"text/tabwriter"
 )
 
-// table holds figures. It is what the reports print, and what programs read as CSV or JSON.
-type table struct {
-	columns []column
+// Table holds figures. It is what the reports print, and what programs read as CSV or JSON.
+type Table struct {
+	Columns []Column
 	rows    [][]any // one cell for each column; nil: no value
 }
 
-type column struct {
-	name   string           // in CSV and JSON, with the unit at its end; empty: only in text
+type Column struct {
+	Name   string           // in CSV and JSON, with the unit at its end; empty: only in text
 	head   string           // in text; empty: only in CSV and JSON
 	format func(any) string // in text; nil: cellText
 }
 
-// textTable returns a table that is only printed.
-func textTable(heads ...string) *table {
-	t := &table{}
+// TextTable returns a table that is only printed.
+func TextTable(heads ...string) *Table {
+	t := &Table{}
 	for _, head := range heads {
-		t.columns = append(t.columns, column{head: head})
+		t.Columns = append(t.Columns, Column{head: head})
 	}
 	return t
 }
 
-func (t *table) add(cells ...any) { t.rows = append(t.rows, cells) }
+func (t *Table) Add(cells ...any) { t.rows = append(t.rows, cells) }
 
-// writeText writes the columns that have a head, aligned to the right, and an empty line.
-func (t *table) writeText(w io.Writer) {
+// WriteText writes the columns that have a head, aligned to the right, and an empty line.
+func (t *Table) WriteText(w io.Writer) {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	line := func(text func(i int, c *column) string) {
-		for i := range t.columns {
-			if c := &t.columns[i]; c.head != "" {
+	line := func(text func(i int, c *Column) string) {
+		for i := range t.Columns {
+			if c := &t.Columns[i]; c.head != "" {
 				fmt.Fprint(out, text(i, c), "\t")
 			}
 		}
 		fmt.Fprintln(out)
 	}
-	line(func(_ int, c *column) string { return c.head })
+	line(func(_ int, c *Column) string { return c.head })
 	for _, row := range t.rows {
-		line(func(i int, c *column) string {
+		line(func(i int, c *Column) string {
 			if c.format == nil || row[i] == nil {
 				return cellText(row[i])
 			}
@@ -64,24 +64,24 @@ func cellText(cell any) string {
 	case float64:
 		return figure(v)
 	case int:
-		return count(v)
+		return Count(v)
 	}
 	return fmt.Sprint(cell)
 }
 
 // writeCSV writes a header and a line for each row. A cell without a value is empty.
-func (t *table) writeCSV(w io.Writer) error {
+func (t *Table) writeCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	line := func(text func(i int) string) {
 		var fields []string
-		for i, c := range t.columns {
-			if c.name != "" {
+		for i, c := range t.Columns {
+			if c.Name != "" {
 				fields = append(fields, text(i))
 			}
 		}
 		out.Write(fields) // out.Error returns the first error
 	}
-	line(func(i int) string { return t.columns[i].name })
+	line(func(i int) string { return t.Columns[i].Name })
 	for _, row := range t.rows {
 		line(func(i int) string {
 			switch v := row[i].(type) {
@@ -99,7 +99,7 @@ func (t *table) writeCSV(w io.Writer) error {
 
 // MarshalJSON returns a list of objects whose fields are in the order of the columns. A cell
 // without a value is left out.
-func (t table) MarshalJSON() ([]byte, error) {
+func (t Table) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('[')
 	for r, row := range t.rows {
@@ -107,15 +107,15 @@ func (t table) MarshalJSON() ([]byte, error) {
 			b.WriteByte(',')
 		}
 		separator := "{"
-		for i, c := range t.columns {
-			if c.name == "" || row[i] == nil {
+		for i, c := range t.Columns {
+			if c.Name == "" || row[i] == nil {
 				continue
 			}
 			value, err := json.Marshal(row[i])
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", c.name, err)
+				return nil, fmt.Errorf("%s: %w", c.Name, err)
 			}
-			fmt.Fprintf(&b, "%s%q:%s", separator, c.name, value)
+			fmt.Fprintf(&b, "%s%q:%s", separator, c.Name, value)
 			separator = ","
 		}
 		b.WriteByte('}')
@@ -134,11 +134,11 @@ func figure(v float64) string {
 	case v < 100:
 		return fmt.Sprintf("%.1f", v)
 	}
-	return whole(v)
+	return Whole(v)
 }
 
-// whole formats the digits before the point, with a comma between each three.
-func whole(v float64) string {
+// Whole formats the digits before the point, with a comma between each three.
+func Whole(v float64) string {
 	digits := fmt.Sprintf("%.0f", v)
 	for at := len(digits) - 3; at > 0; at -= 3 {
 		digits = digits[:at] + "," + digits[at:]
@@ -146,15 +146,15 @@ func whole(v float64) string {
 	return digits
 }
 
-// count formats a whole number likewise.
-func count(n int) string { return whole(float64(n)) }
+// Count formats a whole number likewise.
+func Count(n int) string { return Whole(float64(n)) }
 
 // short formats a number without digits that carry no information: 20, 0.25, 25,400.
 func short(v float64) string {
 	if v < 100 {
 		return fmt.Sprintf("%.3g", v)
 	}
-	return whole(v)
+	return Whole(v)
 }
 
 // micros formats nanoseconds as microseconds.

@@ -134,7 +134,7 @@ type contestant interface {
 type experiment[T contestant] struct {
 	name   string
 	trials []T
-	open   func(progress *progress) error // prepares the trials and checks what they compute
+	open   func(progress *Progress) error // prepares the trials and checks what they compute
 }
 
 // patience limits the number of rounds of an experiment.
@@ -158,15 +158,15 @@ func (p patience) rounds(n int, turn func(i, round int) error) error {
 }
 
 // run opens the trials, times them in rounds and evaluates their samples.
-func (e *experiment[T]) run(p patience, progress *progress) error {
-	progress.show("%s", e.name)
+func (e *experiment[T]) run(p patience, progress *Progress) error {
+	progress.Show("%s", e.name)
 	if err := e.open(progress); err != nil {
 		return fmt.Errorf("%s: %w", e.name, err)
 	}
 	runtime.GC()
 	start := time.Now()
 	err := p.rounds(len(e.trials), func(i, round int) error {
-		progress.show("%s: round %d, %.0f s", e.name, round, time.Since(start).Seconds())
+		progress.Show("%s: round %d, %.0f s", e.name, round, time.Since(start).Seconds())
 		s, err := e.trials[i].turn()
 		if err != nil {
 			return fmt.Errorf("%s: %v: %w", e.name, e.trials[i], err)
@@ -185,7 +185,7 @@ func (e *experiment[T]) run(p patience, progress *progress) error {
 	return err
 }
 
-func runAll[T contestant](experiments []*experiment[T], p patience, progress *progress) (all []T, err error) {
+func runAll[T contestant](experiments []*experiment[T], p patience, progress *Progress) (all []T, err error) {
 	for _, e := range experiments {
 		if err := e.run(p, progress); err != nil {
 			return nil, err
@@ -207,10 +207,10 @@ func of[T contestant](trials []T, experiment string) (found []T) {
 
 // tableOf returns a row for each quantity of each trial. The goal and the peer are on the row of
 // one quantity.
-func tableOf[T contestant](trials []T, labels []string, goalOf string) (t table) {
+func tableOf[T contestant](trials []T, labels []string, goalOf string) (t Table) {
 	names := slices.Concat([]string{"experiment"}, labels, []string{"rounds", "quantity", "median", "p05", "p95", "goal", "peer", "peer_low", "peer_high"})
 	for _, name := range names {
-		t.columns = append(t.columns, column{name: name})
+		t.Columns = append(t.Columns, Column{Name: name})
 	}
 	for _, c := range trials {
 		own := c.common()
@@ -223,7 +223,7 @@ func tableOf[T contestant](trials []T, labels []string, goalOf string) (t table)
 					copy(row[len(row)-3:], []any{g.peer, g.peerLow, g.peerHigh})
 				}
 			}
-			t.add(row...)
+			t.Add(row...)
 		}
 	}
 	return t

@@ -317,7 +317,7 @@ class Batch:
         self.call("observe", self.at)
 
     def export(self, world, directory):
-        """Writes the last episode of a world as a log that `bench replay verify` verifies."""
+        """Writes the last episode of a world as a log that `bench/serve replay verify` verifies."""
         e = _library.Exported(struct_size=ctypes.sizeof(_library.Exported))
         self.call("export", _index(world), _text("directory", os.fspath(directory)), ctypes.byref(e))
         return {"seed": e.seed, "ticks": e.ticks, "hash": e.hash, "steps": e.steps}

@@ -23,7 +23,7 @@ class OneWorld:
         return self._batch.save(0)
 
     def export(self, directory) -> dict:
-        """Writes the last episode as a log that `bench replay verify` verifies."""
+        """Writes the last episode as a log that `bench/serve replay verify` verifies."""
         return self._batch.export(0, directory)
 
     def close(self):

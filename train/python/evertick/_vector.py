@@ -152,7 +152,7 @@ class VectorEnv(_gym.VectorEnv):
         self._batch.fork(source, target)
 
     def export(self, world: int, directory) -> dict:
-        """Writes the last episode of a world as a log that `bench replay verify` verifies."""
+        """Writes the last episode of a world as a log that `bench/serve replay verify` verifies."""
         return self._batch.export(world, directory)
 
     # Attributes of worlds.

@@ -1,4 +1,4 @@
-package command
+package serving
 
 import (
 	"errors"
@@ -117,7 +117,7 @@ func (o *logOptions) film(p *replay.Player, f *film) error {
 		if err := f.draw(p.Sim(), numbered(o.out, p.Sim().Ticks()-1)); err != nil {
 			return err
 		}
-		o.progress.show("tick %d", p.Sim().Ticks()-1)
+		o.progress.Show("tick %d", p.Sim().Ticks()-1)
 		for range o.drawing.every {
 			if single || p.Sim().Ticks() > o.drawing.to {
 				return f.finish(o.out)

@@ -1,4 +1,4 @@
-package command
+package serving
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/bench/internal/command"
 	"github.com/evertick/evertick/physics"
 	"github.com/evertick/evertick/physics/raster"
 	"github.com/evertick/evertick/replay"
@@ -170,13 +171,13 @@ func TestDrawUsage(t *testing.T) {
 		"x", "-out a.jpg x", "-out a%d%d.png x", "-out a%s.png x", "-out a%%.png x", "-out a.gif -every 0 x", "-out a.gif -from 9 -to 3 x", "-out a.gif -size 0x9 x",
 		"-out a.gif -size 9 x", "-out a.gif -size 9x9x9 x", "-out a.gif -size 9x9999999 x", "-out a.gif -view 1,1 x", "-out a.gif -view 1,1,0,0 x", "-out a.gif -view 0,0,1,NaN x", "-out a.gif x y",
 	} {
-		if _, err := logs(t, append([]string{"replay", "draw"}, strings.Fields(args)...)...); !errors.Is(err, errUsage) {
+		if _, err := logs(t, append([]string{"replay", "draw"}, strings.Fields(args)...)...); !errors.Is(err, command.ErrUsage) {
 			t.Errorf("bench replay draw %s: %v, want bad usage", args, err)
 		}
 	}
 	dir := exported(t, "tag")
 	for _, args := range [][]string{{"-from", "21"}, {"-size", "9x9", "-out", filepath.Join(dir, "none", "a.gif")}} {
-		if _, err := logs(t, append([]string{"replay", "draw", "-out", filepath.Join(t.TempDir(), "a.gif"), dir}, args...)...); !errors.Is(err, errNoVerdict) {
+		if _, err := logs(t, append([]string{"replay", "draw", "-out", filepath.Join(t.TempDir(), "a.gif"), dir}, args...)...); !errors.Is(err, command.ErrNoVerdict) {
 			t.Errorf("bench replay draw %q: %v, want no verdict", args, err)
 		}
 	}

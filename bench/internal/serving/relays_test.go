@@ -1,4 +1,4 @@
-package command
+package serving
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/evertick/evertick/bench/internal/command"
 )
 
 func TestRelays(t *testing.T) {
@@ -54,7 +56,7 @@ func TestRelaysText(t *testing.T) {
 func runRelayScene(t *testing.T, args ...string) string {
 	t.Helper()
 	var out bytes.Buffer
-	err := run(append([]string{"-scene", relaysScene}, args...), &out, os.Stderr)
+	err := command.Run(append([]string{"-scene", relaysScene}, args...), &out, os.Stderr)
 	if errors.Is(err, syscall.ENOEXEC) {
 		t.Skip("not run: relays as child processes: this binary runs in an emulator only")
 	}

@@ -1,4 +1,4 @@
-package command
+package serving
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/bench/internal/command"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/replay"
@@ -21,12 +22,12 @@ import (
 const relaysScene = "relays"
 
 func init() {
-	register(scene{
-		name: relaysScene, family: overNetwork,
-		help:  "n walkers in a master with a log, and -relays processes that follow the log, each of which serves -clients viewers",
-		flags: []string{"n", "relays", "clients", "players", "hz", "visible", "slow", "decode", "ticks", "warmup", "seed", "level", "workers", "csv"},
-		check: (*options).checkRelays,
-		run:   (*options).runRelays,
+	command.Register(command.Scene{
+		Name: relaysScene, Family: command.OverNetwork,
+		Help:  "n walkers in a master with a log, and -relays processes that follow the log, each of which serves -clients viewers",
+		Flags: []string{"n", "relays", "clients", "players", "hz", "visible", "slow", "decode", "ticks", "warmup", "seed", "level", "workers", "csv"},
+		Check: checks((*options).checkRelays),
+		Run:   runs((*options).runRelays),
 	})
 }
 
@@ -48,13 +49,13 @@ func (o *options) checkRelays(given map[string]bool) error {
 		return err
 	}
 	if !given["players"] {
-		o.players = min(o.players, o.n)
+		o.players = min(o.players, o.N)
 	}
 	switch {
 	case o.relays < 1 || o.relays > mostRelays:
-		return fmt.Errorf("%w: -relays %d: 1 to %d", errUsage, o.relays, mostRelays)
-	case o.players < 0 || o.players > o.n:
-		return fmt.Errorf("%w: -players %d: 0 to -n %d", errUsage, o.players, o.n)
+		return fmt.Errorf("%w: -relays %d: 1 to %d", command.ErrUsage, o.relays, mostRelays)
+	case o.players < 0 || o.players > o.N:
+		return fmt.Errorf("%w: -players %d: 0 to -n %d", command.ErrUsage, o.players, o.N)
 	}
 	return nil
 }
@@ -62,7 +63,7 @@ func (o *options) checkRelays(given map[string]bool) error {
 // crowdScenario is the crowd as the log has it. The clock, the level and the number of workers change no bit.
 func (o *options) crowdScenario(clock loop.Clock, level native.Level) replay.Scenario {
 	return replay.Scenario{Name: crowdScenarioTag, New: func(seed uint64) (*evertick.Sim, error) {
-		c, err := o.newCrowd(evertick.Config{Seed: seed, Level: level, Workers: o.workers, Clock: clock})
+		c, err := o.newCrowd(evertick.Config{Seed: seed, Level: level, Workers: o.Workers, Clock: clock})
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +72,7 @@ func (o *options) crowdScenario(clock loop.Clock, level native.Level) replay.Sce
 }
 
 func (o *options) newCrowd(cfg evertick.Config) (*crowd, error) {
-	return newCrowd(o.n, min(o.visible, o.n), o.hz, o.players, cfg)
+	return newCrowd(o.N, min(o.visible, o.N), o.hz, o.players, cfg)
 }
 
 func (o *options) runRelays(level native.Level, stdout, stderr io.Writer) error {
@@ -79,12 +80,12 @@ func (o *options) runRelays(level native.Level, stdout, stderr io.Writer) error 
 	if err != nil {
 		return err
 	}
-	r := o.newReport(level.String())
-	h := &relaysHost{options: o, level: level, progress: newProgress(stderr), stderr: stderr}
-	r.writeText = h.write
-	return o.publish(stdout, r, func() error {
+	r := o.NewReport(level.String())
+	h := &relaysHost{options: o, level: level, progress: command.NewProgress(stderr), stderr: stderr}
+	r.WriteText = h.write
+	return o.Publish(stdout, r, func() error {
 		err := h.measure()
-		h.progress.clear()
+		h.progress.Clear()
 		r.Relays, r.Figures = &h.report, h.report.figures()
 		return err
 	})
@@ -94,7 +95,7 @@ func (o *options) runRelays(level native.Level, stdout, stderr io.Writer) error 
 type relaysHost struct {
 	*options
 	level    native.Level
-	progress *progress
+	progress *command.Progress
 	stderr   io.Writer
 	crowd    *crowd
 	random   loop.Rand
@@ -117,7 +118,7 @@ func (h *relaysHost) measure() error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if h.crowd, err = h.newCrowd(evertick.Config{Seed: h.seed, Level: h.level, Workers: h.workers}); err != nil {
+	if h.crowd, err = h.newCrowd(evertick.Config{Seed: h.Seed, Level: h.level, Workers: h.Workers}); err != nil {
 		return err
 	}
 	sim := h.crowd.sim
@@ -125,7 +126,7 @@ func (h *relaysHost) measure() error {
 	if err != nil {
 		return err
 	}
-	h.random = loop.NewRand(h.seed, 0, 0, crowdPlayers)
+	h.random = loop.NewRand(h.Seed, 0, 0, crowdPlayers)
 	defer sim.AddHooks(evertick.Hooks{AfterTick: h.tickEnded})()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -150,7 +151,7 @@ func (h *relaysHost) measure() error {
 
 // tickEnded notes when a tick has ended.
 func (h *relaysHost) tickEnded(*evertick.Tick) error {
-	cpu, _ := processTime()
+	cpu, _ := command.ProcessTime()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ended, h.cpu = append(h.ended, sharedTime()), append(h.cpu, cpu)
@@ -163,8 +164,8 @@ func (h *relaysHost) frame(f loop.Frame) {
 	if f.Steps == 0 {
 		return
 	}
-	if h.progress.due() {
-		h.progress.show("%s: tick %d", h.scene, h.crowd.sim.Ticks())
+	if h.progress.Due() {
+		h.progress.Show("%s: tick %d", h.Scene, h.crowd.sim.Ticks())
 	}
 	h.sent++
 	for player := range uint32(h.players) {
@@ -224,8 +225,8 @@ func (h *relaysHost) runRelayProcess(ctx context.Context, dir string, ready func
 
 func (h *relaysHost) talk(ctx context.Context, dir string, send *json.Encoder, from *json.Decoder, ready func(), window <-chan joinWindow, to *relayResult) error {
 	plan := relayPlan{
-		Dir: dir, N: h.n, Players: h.players, Visible: h.visible, Clients: h.clients, Decode: h.decode, Hz: h.hz, Slow: h.slow,
-		Seed: h.seed, Level: h.level.String(), Workers: h.workers,
+		Dir: dir, N: h.N, Players: h.players, Visible: h.visible, Clients: h.clients, Decode: h.decode, Hz: h.hz, Slow: h.slow,
+		Seed: h.Seed, Level: h.level.String(), Workers: h.Workers,
 	}
 	if err := send.Encode(plan); err != nil {
 		return err

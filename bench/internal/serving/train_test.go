@@ -1,4 +1,4 @@
-package command
+package serving
 
 import (
 	"path/filepath"

@@ -1,4 +1,4 @@
-package command
+package serving
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/bench/internal/command"
 	"github.com/evertick/evertick/internal/scenes"
 	"github.com/evertick/evertick/replay"
 )
@@ -20,7 +21,7 @@ import (
 func logs(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	err := run(args, &out, io.Discard)
+	err := command.Run(args, &out, io.Discard)
 	return out.String(), err
 }
 
@@ -35,10 +36,10 @@ func TestLogCommands(t *testing.T) {
 		err  error
 	}{
 		{[]string{"record", "-ticks", "60", "-commands", "250", "-snapshots", "20", dir}, []string{"60 ticks, 250 commands", "bytes a command"}, nil},
-		{[]string{"record", dir}, nil, errNoVerdict}, // there is a log
+		{[]string{"record", dir}, nil, command.ErrNoVerdict}, // there is a log
 		{[]string{"replay", "verify", dir}, []string{"verified: 60 ticks and 250 inputs of capstone"}, nil},
 		{[]string{"replay", "seek", dir, "-tick", "55"}, []string{"tick 55: hash ", "nearest snapshot"}, nil},
-		{[]string{"replay", "seek", dir, "-tick", "60"}, nil, errNoVerdict},
+		{[]string{"replay", "seek", dir, "-tick", "60"}, nil, command.ErrNoVerdict},
 		{[]string{"replay", "fork", "-tick", "30", "-ticks", "10", dir, branch}, []string{"after tick 30", "10 ticks"}, nil},
 		{[]string{"replay", "verify", branch}, []string{"verified: 41 ticks"}, nil},
 		{[]string{"replay", "diff", dir, dir}, []string{"equal"}, nil},
@@ -46,8 +47,8 @@ func TestLogCommands(t *testing.T) {
 		{[]string{"replay", "export", "-out", table, dir}, nil, nil},
 		{[]string{"replay", "export", "-format", "trace", dir}, []string{`"tick 59"`}, nil},
 		{[]string{"replay", "rollback", "-frames", "2", "-ticks", "20"}, []string{"going 2 ticks back", "36 ticks run again"}, nil},
-		{[]string{"replay", "rollback", "-ticks", "5"}, nil, errNoVerdict},
-		{[]string{"replay", "verify", branch + "x"}, nil, errNoVerdict},
+		{[]string{"replay", "rollback", "-ticks", "5"}, nil, command.ErrNoVerdict},
+		{[]string{"replay", "verify", branch + "x"}, nil, command.ErrNoVerdict},
 	} {
 		out, err := logs(t, c.args...)
 		if !errors.Is(err, c.err) {
@@ -103,7 +104,7 @@ func TestLogVerdict(t *testing.T) {
 	if err := os.WriteFile(name, data, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := logs(t, "replay", "verify", dir); !errors.Is(err, errNoVerdict) || errors.Is(err, errVerdict) {
+	if _, err := logs(t, "replay", "verify", dir); !errors.Is(err, command.ErrNoVerdict) || errors.Is(err, errVerdict) {
 		t.Errorf("%v; want no verdict", err)
 	}
 }
@@ -113,7 +114,7 @@ func TestLogUsage(t *testing.T) {
 		"record", "replay", "replay look x", "replay verify", "replay verify a b", "replay seek a", "replay fork a b",
 		"record -scene arena x", "replay rollback -frames 0", "replay rollback x", "record -ticks 0 x", "record -workers 0 x", "replay export -format xml a", "record -level avx3 x", "replay verify -bogus x",
 	} {
-		if _, err := logs(t, strings.Fields(args)...); !errors.Is(err, errUsage) {
+		if _, err := logs(t, strings.Fields(args)...); !errors.Is(err, command.ErrUsage) {
 			t.Errorf("bench %s: %v, want bad usage", args, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package command
+package serving
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/bench/internal/command"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/scenes"
 	"github.com/evertick/evertick/native"
@@ -22,9 +23,6 @@ import (
 // errVerdict marks the verdict that runs or logs are not the same: exit status 1. Every other error
 // of a command on logs is status 2.
 var errVerdict = errors.New("not the same")
-
-// errNoVerdict marks that a command reached no verdict.
-var errNoVerdict = errors.New("no verdict")
 
 // loggedScenes are the simulations that commands from outside act on.
 var loggedScenes = []string{"capstone", "limina"}
@@ -48,7 +46,7 @@ type logOptions struct {
 	drawing   drawOptions
 
 	stdout   io.Writer
-	progress *progress
+	progress *command.Progress
 	given    map[string]bool
 }
 
@@ -63,37 +61,41 @@ const logUsage = `usage: bench record [flags] DIR
        bench replay draw -out FILE [-from N] [-to N] [-every N] [-size WxH] [-view X,Y,X,Y] DIR
 exit status: 0 the same, or done; 1 not the same; 2 anything else`
 
-// runLogs runs a command on logs: record, or one of replay.
-func runLogs(args []string, stdout, stderr io.Writer) error {
-	command, args := args[0], args[1:]
-	if command == "replay" {
-		if len(args) == 0 {
-			return fmt.Errorf("%w: replay which command?\n%s", errUsage, logUsage)
-		}
-		command, args = args[0], args[1:]
+func runRecord(args []string, stdout, stderr io.Writer) error {
+	return runLogs("record", args, stdout, stderr)
+}
+
+func runReplay(args []string, stdout, stderr io.Writer) error {
+	if len(args) == 0 {
+		return fmt.Errorf("%w: replay which command?\n%s", command.ErrUsage, logUsage)
 	}
-	o := logOptions{stdout: stdout, progress: newProgress(stderr)}
-	if err := o.parse(command, args, stderr); err != nil {
+	return runLogs(args[0], args[1:], stdout, stderr)
+}
+
+// runLogs runs a command on logs: record, or one of replay.
+func runLogs(name string, args []string, stdout, stderr io.Writer) error {
+	o := logOptions{stdout: stdout, progress: command.NewProgress(stderr)}
+	if err := o.parse(name, args, stderr); err != nil {
 		return err
 	}
-	defer o.progress.clear()
+	defer o.progress.Clear()
 	err := map[string]func() error{
 		"record": o.record, "verify": o.verify, "seek": o.seek, "diff": o.diff, "fork": o.fork, "export": o.export,
 		"rollback": o.rollback, "view": o.viewUntilInterrupt, "draw": o.draw,
-	}[command]()
+	}[name]()
 	if err != nil && !errors.Is(err, errVerdict) {
-		err = fmt.Errorf("%w: %w", errNoVerdict, err)
+		err = fmt.Errorf("%w: %w", command.ErrNoVerdict, err)
 	}
 	return err
 }
 
 // parse reads flags before and after the directories.
-func (o *logOptions) parse(command string, args []string, stderr io.Writer) error {
-	want, known := map[string]int{"record": 1, "verify": 1, "seek": 1, "diff": 2, "fork": 2, "export": 1, "rollback": 0, "view": 1, "draw": 1}[command]
+func (o *logOptions) parse(name string, args []string, stderr io.Writer) error {
+	want, known := map[string]int{"record": 1, "verify": 1, "seek": 1, "diff": 2, "fork": 2, "export": 1, "rollback": 0, "view": 1, "draw": 1}[name]
 	if !known {
-		return fmt.Errorf("%w: replay %q\n%s", errUsage, command, logUsage)
+		return fmt.Errorf("%w: replay %q\n%s", command.ErrUsage, name, logUsage)
 	}
-	f := flag.NewFlagSet("bench "+command, flag.ContinueOnError)
+	f := flag.NewFlagSet("bench "+name, flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	f.StringVar(&o.scene, "scene", "capstone", "record, rollback: the scene, capstone or limina")
 	f.Uint64Var(&o.seed, "seed", 1, "record: seed of random numbers")
@@ -114,7 +116,7 @@ func (o *logOptions) parse(command string, args []string, stderr io.Writer) erro
 	f.Var(&o.drawing.size, "size", "draw: `width`x`height` in pixels")
 	f.Var(&o.drawing.view, "view", "draw: left,bottom,right,top of the pictures in metres (default: that of the world, or all that moves)")
 	f.IntVar(&o.frames, "frames", 8, "rollback: ticks that every input is late")
-	f.StringVar(&o.addr, "addr", usualAddr, "view: `address` of the page")
+	f.StringVar(&o.addr, "addr", command.UsualAddr, "view: `address` of the page")
 	for {
 		if err := f.Parse(args); err != nil {
 			if errors.Is(err, flag.ErrHelp) {
@@ -123,7 +125,7 @@ func (o *logOptions) parse(command string, args []string, stderr io.Writer) erro
 				f.PrintDefaults()
 				return err
 			}
-			return fmt.Errorf("%w: %w", errUsage, err)
+			return fmt.Errorf("%w: %w", command.ErrUsage, err)
 		}
 		if f.NArg() == 0 {
 			break
@@ -133,29 +135,29 @@ func (o *logOptions) parse(command string, args []string, stderr io.Writer) erro
 	}
 	o.given = map[string]bool{}
 	f.Visit(func(fl *flag.Flag) { o.given[fl.Name] = true })
-	if command == "draw" {
+	if name == "draw" {
 		if err := o.drawing.check(o.out); err != nil {
-			return fmt.Errorf("%w: draw: %w", errUsage, err)
+			return fmt.Errorf("%w: draw: %w", command.ErrUsage, err)
 		}
 	}
-	if command == "view" && len(o.dirs) == 2 {
+	if name == "view" && len(o.dirs) == 2 {
 		want = 2
 	}
 	switch {
 	case len(o.dirs) != want:
-		return fmt.Errorf("%w: %s: %d directories, wants %d\n%s", errUsage, command, len(o.dirs), want, logUsage)
-	case (command == "seek" || command == "fork") && !o.given["tick"]:
-		return fmt.Errorf("%w: %s: wants -tick", errUsage, command)
+		return fmt.Errorf("%w: %s: %d directories, wants %d\n%s", command.ErrUsage, name, len(o.dirs), want, logUsage)
+	case (name == "seek" || name == "fork") && !o.given["tick"]:
+		return fmt.Errorf("%w: %s: wants -tick", command.ErrUsage, name)
 	case o.frames < 1 || o.frames > 64:
-		return fmt.Errorf("%w: -frames %d: 1 to 64", errUsage, o.frames)
-	case (command == "record" || command == "rollback") && !slices.Contains(loggedScenes, o.scene):
-		return fmt.Errorf("%w: %s: -scene %q: one of %v", errUsage, command, o.scene, loggedScenes)
+		return fmt.Errorf("%w: -frames %d: 1 to 64", command.ErrUsage, o.frames)
+	case (name == "record" || name == "rollback") && !slices.Contains(loggedScenes, o.scene):
+		return fmt.Errorf("%w: %s: -scene %q: one of %v", command.ErrUsage, name, o.scene, loggedScenes)
 	case o.ticks < 1 || o.ticks > 1<<32 || o.commands > 1<<31:
-		return fmt.Errorf("%w: -ticks %d, -commands %d", errUsage, o.ticks, o.commands)
+		return fmt.Errorf("%w: -ticks %d, -commands %d", command.ErrUsage, o.ticks, o.commands)
 	case o.workers < 1 || o.workers > native.MaxWorkers:
-		return fmt.Errorf("%w: -workers %d: 1 to %d", errUsage, o.workers, native.MaxWorkers)
+		return fmt.Errorf("%w: -workers %d: 1 to %d", command.ErrUsage, o.workers, native.MaxWorkers)
 	case o.format != "csv" && o.format != "trace":
-		return fmt.Errorf("%w: -format %q: csv or trace", errUsage, o.format)
+		return fmt.Errorf("%w: -format %q: csv or trace", command.ErrUsage, o.format)
 	}
 	return nil
 }
@@ -163,7 +165,7 @@ func (o *logOptions) parse(command string, args []string, stderr io.Writer) erro
 // scenario returns a scene as a scenario for logs. Training worlds are scenarios already, for the
 // logs that train.Batch.Export writes.
 func (o *logOptions) scenario(scene string) (replay.Scenario, error) {
-	level, err := chooseLevel(o.level)
+	level, err := command.ChooseLevel(o.level)
 	if err != nil {
 		return replay.Scenario{}, err
 	}
@@ -208,7 +210,7 @@ func (o *logOptions) options() replay.Options {
 }
 
 func (o *logOptions) printf(format string, args ...any) {
-	o.progress.clear()
+	o.progress.Clear()
 	fmt.Fprintf(o.stdout, format, args...)
 }
 
@@ -244,9 +246,9 @@ func (o *logOptions) record() error {
 		each := float64(o.commands) / float64(o.ticks)
 		slices.Sort(timer.ticks)
 		slices.Sort(timer.snapshots)
-		o.printf("%.0f ns a command, of the median tick, its commit included", float64(nearestRank(timer.ticks, 0.5))/each)
+		o.printf("%.0f ns a command, of the median tick, its commit included", float64(command.NearestRank(timer.ticks, 0.5))/each)
 		if len(timer.snapshots) > 0 {
-			o.printf("; %v for a tick with a snapshot", time.Duration(nearestRank(timer.snapshots, 0.5)).Round(time.Microsecond))
+			o.printf("; %v for a tick with a snapshot", time.Duration(command.NearestRank(timer.snapshots, 0.5)).Round(time.Microsecond))
 		}
 		o.printf("\n")
 	}
@@ -288,7 +290,7 @@ func (o *logOptions) run(sim *evertick.Sim) error {
 		if err := sim.Step(); err != nil {
 			return err
 		}
-		o.progress.show("tick %d", sim.Ticks())
+		o.progress.Show("tick %d", sim.Ticks())
 	}
 	return nil
 }
@@ -300,7 +302,7 @@ func (o *logOptions) verify() error {
 	}
 	start := time.Now()
 	rep, err := replay.Verify(o.dirs[0], sc, replay.VerifyOptions{
-		Progress: func(tick uint64) { o.progress.show("tick %d verified", tick) },
+		Progress: func(tick uint64) { o.progress.Show("tick %d verified", tick) },
 	})
 	took := time.Since(start)
 	if err != nil {
@@ -422,7 +424,7 @@ func (o *logOptions) rollback() error {
 	}
 	late := uint64(o.frames)
 	var took []int64
-	cpu, _ := processTime()
+	cpu, _ := command.ProcessTime()
 	var data [scenes.CommandBytes]byte
 	for n := range o.ticks {
 		var ins [1]evertick.Input
@@ -439,13 +441,15 @@ func (o *logOptions) rollback() error {
 		if n >= 2*late {
 			took = append(took, int64(time.Since(start)))
 		}
-		o.progress.show("tick %d", n)
+		o.progress.Show("tick %d", n)
 	}
 	if len(took) == 0 {
 		return fmt.Errorf("-ticks %d: too few to measure", o.ticks)
 	}
 	slices.Sort(took)
-	round := func(q float64) time.Duration { return time.Duration(nearestRank(took, q)).Round(time.Microsecond) }
+	round := func(q float64) time.Duration {
+		return time.Duration(command.NearestRank(took, q)).Round(time.Microsecond)
+	}
 	const frame = time.Second / 60
 	within := 0
 	for _, ns := range took {
@@ -455,7 +459,7 @@ func (o *logOptions) rollback() error {
 	}
 	o.printf("%s · level %s: going %d ticks back, running them again and one more, in every frame\n", sc.Name, sim.Level(), o.frames)
 	o.printf("median %v, 99th percentile %v, of %v that a frame at 60 Hz has; %d of %d frames within it\n", round(0.5), round(0.99), frame.Round(time.Microsecond), within, len(took))
-	if now, known := processTime(); known {
+	if now, known := command.ProcessTime(); known {
 		o.printf("%v of CPU a frame on average\n", ((now - cpu) / time.Duration(o.ticks)).Round(time.Microsecond))
 	}
 	o.printf("%d ticks run again, %d bytes of saved states\n", back.Rolled(), back.Bytes())

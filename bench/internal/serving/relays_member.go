@@ -1,4 +1,4 @@
-package command
+package serving
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evertick/evertick/bench/internal/command"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/replay"
@@ -63,11 +64,11 @@ func runRelay(stdin io.Reader, stdout, stderr io.Writer) error {
 	if err := lines.Decode(&plan); err != nil {
 		return err
 	}
-	o := &options{n: plan.N, seed: plan.Seed, workers: plan.Workers, scene: relaysScene}
-	o.clientsOptions = clientsOptions{
-		clients: plan.Clients, hz: plan.Hz, visible: plan.Visible, slow: plan.Slow, decode: plan.Decode, players: plan.Players,
+	o := &options{
+		&command.Options{N: plan.N, Seed: plan.Seed, Workers: plan.Workers, Scene: relaysScene},
+		&serveOptions{clients: plan.Clients, hz: plan.Hz, visible: plan.Visible, slow: plan.Slow, decode: plan.Decode, players: plan.Players},
 	}
-	r := &relay{clientsHost: &clientsHost{options: o, progress: new(progress), stderr: stderr, relayed: true}}
+	r := &relay{clientsHost: &clientsHost{options: o, progress: new(command.Progress), stderr: stderr, relayed: true}}
 	if err := r.open(plan.Dir, plan.Level); err != nil {
 		return err
 	}
@@ -79,7 +80,7 @@ func runRelay(stdin io.Reader, stdout, stderr io.Writer) error {
 
 // open opens the log, and makes a server of its Sim. Viewers follow a walker each.
 func (r *relay) open(dir, levelName string) error {
-	level, err := chooseLevel(levelName)
+	level, err := command.ChooseLevel(levelName)
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func (r *relay) open(dir, levelName string) error {
 		return err
 	}
 	sim := r.player.Sim()
-	r.crowd = &crowd{sim: sim, n: r.n}
+	r.crowd = &crowd{sim: sim, n: r.N}
 	c := r.serverConfig()
 	c.Spectate, c.Authorize = true, nil
 	if r.server, err = replica.New(sim, c); err != nil {
@@ -185,7 +186,7 @@ func (r *relay) stepped() {
 	r.frame(loop.Frame{Steps: 1})
 	for i := range r.marks {
 		if r.marks[i].tick != before[i] {
-			r.sums[i].thread, _ = threadTime()
+			r.sums[i].thread, _ = command.ThreadTime()
 			r.sums[i].read = r.read.Load()
 		}
 	}
@@ -195,7 +196,7 @@ func (r *relay) stepped() {
 func (r *relay) result() relayResult {
 	a, b := &r.marks[0], &r.marks[1]
 	follow := int64(r.sums[1].thread-r.sums[0].thread) - (b.stats.Capture.Total - a.stats.Capture.Total)
-	if _, ok := threadTime(); !ok {
+	if _, ok := command.ThreadTime(); !ok {
 		follow = b.simulated - a.simulated
 	}
 	return relayResult{

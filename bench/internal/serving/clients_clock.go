@@ -1,16 +1,17 @@
-package command
+package serving
 
 import (
 	"context"
 	"sync/atomic"
 	"time"
 
+	"github.com/evertick/evertick/bench/internal/command"
 	"github.com/evertick/evertick/loop"
 )
 
 // sharedTime is the time on a clock that all processes of a machine share, in nanoseconds.
 func sharedTime() int64 {
-	if at := systemTime(); at >= 0 {
+	if at := command.SystemTime(); at >= 0 {
 		return int64(at)
 	}
 	return time.Now().UnixNano()

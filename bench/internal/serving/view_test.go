@@ -1,4 +1,4 @@
-package command
+package serving
 
 import (
 	"bytes"
@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evertick/evertick/bench/internal/command"
+	"github.com/evertick/evertick/bench/internal/pages"
 	"github.com/evertick/evertick/native"
 )
 
@@ -101,13 +103,13 @@ func viewed(t *testing.T, tick uint64, command func(ctx context.Context, stdout 
 // A simulation runs, and its page reports it, until the command is interrupted.
 func TestView(t *testing.T) {
 	for _, args := range []string{"-scene swarm -n 300", "-scene capstone -workers 2", "-scene arena -n 30 -seed 7", "-scene everything", "-scene ragdolls -n 1 -budget 4ms"} {
-		o := &options{}
-		s, err := o.parse(strings.Fields("-view -level go "+args), io.Discard)
+		o := &command.Options{}
+		s, err := o.Parse(strings.Fields("-view -level go "+args), io.Discard)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := viewed(t, 5, func(ctx context.Context, stdout io.Writer) error { return o.view(ctx, s, native.Go, stdout) })
-		if got.Name != o.scene || got.Level != "go" || !got.Control || got.Workers != o.workers || !slices.Equal(got.Subjects, []string{"live"}) {
+		got := viewed(t, 5, func(ctx context.Context, stdout io.Writer) error { return o.View(ctx, s, native.Go, stdout) })
+		if got.Name != o.Scene || got.Level != "go" || !got.Control || got.Workers != o.Workers || !slices.Equal(got.Subjects, []string{"live"}) {
 			t.Errorf("bench -view %s: %+v", args, got)
 		}
 	}
@@ -125,12 +127,12 @@ func TestViewUsage(t *testing.T) {
 		"-view -scene arena -n 0":       "-n 0",
 		"-view -scene arena -workers 0": "-workers 0",
 	} {
-		if err := run(strings.Fields(args), io.Discard, io.Discard); !errors.Is(err, errUsage) || !strings.Contains(err.Error(), says) {
+		if err := command.Run(strings.Fields(args), io.Discard, io.Discard); !errors.Is(err, command.ErrUsage) || !strings.Contains(err.Error(), says) {
 			t.Errorf("bench %s: %v, not %q", args, err, says)
 		}
 	}
 	for _, addr := range []string{"0.0.0.0:0", "nowhere"} {
-		if err := run([]string{"-view", "-scene", "arena", "-n", "4", "-addr", addr}, io.Discard, io.Discard); err == nil {
+		if err := command.Run([]string{"-view", "-scene", "arena", "-n", "4", "-addr", addr}, io.Discard, io.Discard); err == nil {
 			t.Errorf("a page at %s", addr)
 		}
 	}
@@ -138,10 +140,10 @@ func TestViewUsage(t *testing.T) {
 
 // A command without pages says which has them.
 func TestNoPages(t *testing.T) {
-	pages = nil
-	defer func() { pages = testPages }()
+	command.SimPage, LogPage = nil, nil
+	defer func() { command.SimPage, LogPage = pages.Sim, pages.Log }()
 	for args, says := range map[string]string{"-view -scene arena -n 4": "go run ./bench/serve -view -scene arena -n 4", "replay view DIR": "go run ./bench/serve"} {
-		if err := run(strings.Fields(args), io.Discard, io.Discard); !errors.Is(err, errUsage) || !strings.Contains(err.Error(), says) {
+		if err := command.Run(strings.Fields(args), io.Discard, io.Discard); !errors.Is(err, command.ErrUsage) || !strings.Contains(err.Error(), says) {
 			t.Errorf("bench %s: %v, not %q", args, err, says)
 		}
 	}
@@ -175,11 +177,11 @@ func TestReplayView(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{}, {dir, dir, dir}} {
-		if _, err := logs(t, append([]string{"replay", "view"}, args...)...); !errors.Is(err, errUsage) {
+		if _, err := logs(t, append([]string{"replay", "view"}, args...)...); !errors.Is(err, command.ErrUsage) {
 			t.Errorf("replay view %q: %v", args, err)
 		}
 	}
-	if _, err := logs(t, "replay", "view", dir+"x"); !errors.Is(err, errNoVerdict) {
+	if _, err := logs(t, "replay", "view", dir+"x"); !errors.Is(err, command.ErrNoVerdict) {
 		t.Errorf("of no log: %v", err)
 	}
 }

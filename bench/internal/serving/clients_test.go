@@ -1,4 +1,4 @@
-package command
+package serving
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/bench/internal/command"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/paritytest"
 )
@@ -74,7 +75,7 @@ func TestClientsSeeAll(t *testing.T) {
 func runClients(t *testing.T, args ...string) string {
 	t.Helper()
 	var out bytes.Buffer
-	err := run(append([]string{"-scene", "clients"}, args...), &out, os.Stderr)
+	err := command.Run(append([]string{"-scene", "clients"}, args...), &out, os.Stderr)
 	if errors.Is(err, syscall.ENOEXEC) {
 		t.Skip("not run: the clients as a child process: this binary runs in an emulator only")
 	}

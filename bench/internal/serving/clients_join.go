@@ -1,4 +1,4 @@
-package command
+package serving
 
 import (
 	"bufio"
@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evertick/evertick/bench/internal/command"
 	"github.com/evertick/evertick/loop"
 )
 
@@ -40,8 +41,8 @@ type joinWindow struct{ From, To uint64 }
 
 type joinResult struct {
 	Fast, Slow joinFigures
-	Total      quantiles // A acts to B sees
-	Totals     uint64    // number of acts that were seen
+	Total      command.Quantiles // A acts to B sees
+	Totals     uint64            // number of acts that were seen
 
 	// Of the clients that decode.
 	Entities uint64 // in all their updates
@@ -54,8 +55,8 @@ type joinFigures struct {
 	Clients           int
 	Frames, Keyframes uint64
 	Bytes             uint64
-	Receipt           quantiles // end of tick to receipt
-	Applied           quantiles // arrival of an input to the start of the tick that applied it
+	Receipt           command.Quantiles // end of tick to receipt
+	Applied           command.Quantiles // arrival of an input to the start of the tick that applied it
 }
 
 const (
@@ -237,8 +238,8 @@ func (j *joiner) result() (r joinResult, err error) {
 	return r, j.failed()
 }
 
-func quantilesIn(h *loop.Histogram) quantiles {
-	return quantiles{h.Quantile(0.50), h.Quantile(0.95), h.Quantile(0.99), h.Max()}
+func quantilesIn(h *loop.Histogram) command.Quantiles {
+	return command.Quantiles{P50: h.Quantile(0.50), P95: h.Quantile(0.95), P99: h.Quantile(0.99), Max: h.Max()}
 }
 
 // dial connects a client.

@@ -1,4 +1,4 @@
-package command
+package serving
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/bench/internal/command"
 	"github.com/evertick/evertick/host"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/loop"
@@ -20,12 +21,12 @@ import (
 const hostScene = "host"
 
 func init() {
-	register(scene{
-		name: hostScene, family: simulations,
-		help:  "capstones at -hz in one process, as many as -workers cores hold: worlds, late ticks, CPU",
-		flags: []string{"n", "hz", "ticks", "warmup", "seed", "level", "workers", "csv"},
-		check: (*options).checkHost,
-		run:   (*options).runHost,
+	command.Register(command.Scene{
+		Name: hostScene, Family: command.Simulations,
+		Help:  "capstones at -hz in one process, as many as -workers cores hold: worlds, late ticks, CPU",
+		Flags: []string{"n", "hz", "ticks", "warmup", "seed", "level", "workers", "csv"},
+		Check: checks((*options).checkHost),
+		Run:   runs((*options).runHost),
 	})
 }
 
@@ -34,16 +35,16 @@ const mostWorlds = 100_000
 
 // checkHost fills in the flags of the scene, and checks them.
 func (o *options) checkHost(given map[string]bool) (err error) {
-	if o.n, err = single("n", o.ns, mostWorlds); err != nil {
+	if o.N, err = command.Single("n", o.Ns, mostWorlds); err != nil {
 		return err
 	}
 	switch {
-	case o.n < 1 || o.n > mostWorlds:
-		return fmt.Errorf("%w: -n %d: 1 to %d worlds", errUsage, o.n, mostWorlds)
+	case o.N < 1 || o.N > mostWorlds:
+		return fmt.Errorf("%w: -n %d: 1 to %d worlds", command.ErrUsage, o.N, mostWorlds)
 	case o.hz < 1 || o.hz > mostHz:
-		return fmt.Errorf("%w: -hz %d: 1 to %d", errUsage, o.hz, mostHz)
+		return fmt.Errorf("%w: -hz %d: 1 to %d", command.ErrUsage, o.hz, mostHz)
 	}
-	return o.checkSteps(given, 12*o.hz, 2*o.hz)
+	return o.CheckSteps(given, 12*o.hz, 2*o.hz)
 }
 
 func (o *options) runHost(level native.Level, stdout, stderr io.Writer) error {
@@ -51,12 +52,12 @@ func (o *options) runHost(level native.Level, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	r := o.newReport(level.String())
-	h := &hostRun{options: o, progress: newProgress(stderr)}
-	r.writeText = h.write
-	return o.publish(stdout, r, func() error {
+	r := o.NewReport(level.String())
+	h := &hostRun{options: o, progress: command.NewProgress(stderr)}
+	r.WriteText = h.write
+	return o.Publish(stdout, r, func() error {
 		err := h.measure(level)
-		h.progress.clear()
+		h.progress.Clear()
 		r.Facts, r.Figures = h.facts(), h.figures()
 		return err
 	})
@@ -65,7 +66,7 @@ func (o *options) runHost(level native.Level, stdout, stderr io.Writer) error {
 // hostRun fills a Host with worlds, and measures it.
 type hostRun struct {
 	*options
-	progress *progress
+	progress *command.Progress
 	refusal  error // of the world that did not fit; nil: -n was reached
 	took     time.Duration
 	cpu      time.Duration
@@ -76,10 +77,10 @@ type hostRun struct {
 // measure fills the Host, and counts what happens in -ticks of real time. The process has no more CPUs than workers, so that
 // the garbage collector has none of its own either.
 func (h *hostRun) measure(level native.Level) (err error) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(h.workers))
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(h.Workers))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	all, err := host.New(host.Config{Workers: h.workers})
+	all, err := host.New(host.Config{Workers: h.Workers})
 	if err != nil {
 		return err
 	}
@@ -87,17 +88,17 @@ func (h *hostRun) measure(level native.Level) (err error) {
 	if err := h.fill(ctx, all, level); err != nil {
 		return err
 	}
-	if err := h.pass(ctx, h.warmup); err != nil {
+	if err := h.pass(ctx, h.Warmup); err != nil {
 		return err
 	}
-	collect()
+	command.Collect()
 	all.ResetStats()
-	start, cpu, memory := time.Now(), h.processTime(), allocated()
-	if err := h.pass(ctx, h.ticks-h.warmup); err != nil {
+	start, cpu, memory := time.Now(), h.processTime(), command.Allocated()
+	if err := h.pass(ctx, h.Ticks-h.Warmup); err != nil {
 		return err
 	}
 	all.Stats(&h.stats)
-	h.took, h.cpu, h.allocs = time.Since(start), h.processTime()-cpu, allocated().since(memory).allocs
+	h.took, h.cpu, h.allocs = time.Since(start), h.processTime()-cpu, command.Allocated().Since(memory).Allocs
 	for _, w := range h.stats.Worlds {
 		err = errors.Join(err, w.Err)
 	}
@@ -105,7 +106,7 @@ func (h *hostRun) measure(level native.Level) (err error) {
 }
 
 func (h *hostRun) processTime() time.Duration {
-	t, _ := processTime()
+	t, _ := command.ProcessTime()
 	return t
 }
 
@@ -124,7 +125,7 @@ func (h *hostRun) fill(ctx context.Context, all *host.Host, level native.Level) 
 		return err
 	}
 	settle := firstWorlds
-	for i := range h.n {
+	for i := range h.N {
 		if i == settle {
 			if err := h.pass(ctx, settleTicks); err != nil {
 				return err
@@ -134,8 +135,8 @@ func (h *hostRun) fill(ctx context.Context, all *host.Host, level native.Level) 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		h.progress.show("%s: %d worlds", h.scene, i)
-		err := all.Add(host.World{Name: fmt.Sprint(sc.Name, " ", i+1), Scenario: sc, Seed: h.seed + uint64(i)})
+		h.progress.Show("%s: %d worlds", h.Scene, i)
+		err := all.Add(host.World{Name: fmt.Sprint(sc.Name, " ", i+1), Scenario: sc, Seed: h.Seed + uint64(i)})
 		if errors.Is(err, fault.ErrCapacity) {
 			h.refusal = err
 			return nil
@@ -148,7 +149,7 @@ func (h *hostRun) fill(ctx context.Context, all *host.Host, level native.Level) 
 
 // pass lets the time of some ticks pass.
 func (h *hostRun) pass(ctx context.Context, ticks int) error {
-	h.progress.show("%s: %d ticks", h.scene, ticks)
+	h.progress.Show("%s: %d ticks", h.Scene, ticks)
 	return new(loop.SystemClock).Sleep(ctx, int64(ticks)*int64(time.Second)/int64(h.hz))
 }
 
@@ -167,10 +168,10 @@ func (h *hostRun) facts() map[string]any {
 }
 
 // figures is the table of -csv.
-func (h *hostRun) figures() table {
-	t := table{columns: []column{{name: "name"}, {name: "p50_ns"}, {name: "p95_ns"}, {name: "p99_ns"}, {name: "max_ns"}}}
+func (h *hostRun) figures() command.Table {
+	t := command.Table{Columns: []command.Column{{Name: "name"}, {Name: "p50_ns"}, {Name: "p95_ns"}, {Name: "p99_ns"}, {Name: "max_ns"}}}
 	for _, row := range h.times() {
-		t.add(row.name, row.P50, row.P95, row.P99, row.Max)
+		t.Add(row.name, row.P50, row.P95, row.P99, row.Max)
 	}
 	return t
 }
@@ -187,18 +188,18 @@ func (h *hostRun) times() []hostTimes {
 // write writes the report for people.
 func (h *hostRun) write(w io.Writer) {
 	s, f := &h.stats, h.facts()
-	fmt.Fprintf(w, "%s capstones at %d Hz on %d worker(s), %.1f for each", count(len(s.Worlds)), h.hz, h.workers, float64(len(s.Worlds))/float64(h.workers))
+	fmt.Fprintf(w, "%s capstones at %d Hz on %d worker(s), %.1f for each", command.Count(len(s.Worlds)), h.hz, h.Workers, float64(len(s.Worlds))/float64(h.Workers))
 	if h.refusal == nil {
 		fmt.Fprint(w, "; -n allows no more")
 	}
 	fmt.Fprintf(w, "\n\nadmitted  p95 × rate of %.2f cores; the budget is %.2f\n", s.Used, s.Budget)
 	fmt.Fprintf(w, "used      %.2f cores in ticks, %.2f CPU of the process\n", f["busy_cores"], f["cpu_cores"])
-	fmt.Fprintf(w, "ticks     %s, %s of them late, %s dropped\n\n", whole(float64(s.Ticks)), whole(float64(s.LateTicks)), whole(float64(s.Dropped)))
-	t := textTable("ms", "p50", "p95", "p99", "max")
+	fmt.Fprintf(w, "ticks     %s, %s of them late, %s dropped\n\n", command.Whole(float64(s.Ticks)), command.Whole(float64(s.LateTicks)), command.Whole(float64(s.Dropped)))
+	t := command.TextTable("ms", "p50", "p95", "p99", "max")
 	millis := func(ns int64) string { return fmt.Sprintf("%.3f", float64(ns)/1e6) }
 	for _, row := range h.times() {
-		t.add(row.name, millis(row.P50), millis(row.P95), millis(row.P99), millis(row.Max))
+		t.Add(row.name, millis(row.P50), millis(row.P95), millis(row.P99), millis(row.Max))
 	}
-	t.writeText(w)
+	t.WriteText(w)
 	fmt.Fprintln(w, "A tick is late if it began when the next one was due already, or was dropped.")
 }

@@ -1,4 +1,4 @@
-package command
+package serving
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package command
+package serving
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/bench/internal/command"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/replica"
@@ -21,17 +22,17 @@ import (
 const clientsScene = "clients"
 
 func init() {
-	register(scene{
-		name: clientsScene, family: overNetwork,
-		help:  "n walkers, sent to clients of another process over TCP at -hz; CPU of a tick, bytes, and the times from input to tick to client",
-		flags: []string{"n", "clients", "hz", "visible", "slow", "decode", "lead", "ticks", "warmup", "seed", "level", "workers", "csv"},
-		check: (*options).checkClients,
-		run:   (*options).runClients,
+	command.Register(command.Scene{
+		Name: clientsScene, Family: command.OverNetwork,
+		Help:  "n walkers, sent to clients of another process over TCP at -hz; CPU of a tick, bytes, and the times from input to tick to client",
+		Flags: []string{"n", "clients", "hz", "visible", "slow", "decode", "lead", "ticks", "warmup", "seed", "level", "workers", "csv"},
+		Check: checks((*options).checkClients),
+		Run:   runs((*options).runClients),
 	})
 }
 
-// clientsOptions are the flags of the scene.
-type clientsOptions struct {
+// serveOptions are the flags of the scenes of this package.
+type serveOptions struct {
 	clients int
 	hz      int
 	visible int
@@ -50,24 +51,24 @@ const (
 
 // checkClients fills in the flags of the scene, and checks them.
 func (o *options) checkClients(given map[string]bool) (err error) {
-	if o.n, err = single("n", o.ns, 10_000); err != nil {
+	if o.N, err = command.Single("n", o.Ns, 10_000); err != nil {
 		return err
 	}
 	switch {
-	case o.n < 1 || o.n > mostWalkers:
-		return fmt.Errorf("%w: -n %d: 1 to %d", errUsage, o.n, mostWalkers)
-	case o.clients < 1 || o.clients > min(o.n, mostClients):
-		return fmt.Errorf("%w: -clients %d: 1 to %d, and no more than -n %d", errUsage, o.clients, mostClients, o.n)
+	case o.N < 1 || o.N > mostWalkers:
+		return fmt.Errorf("%w: -n %d: 1 to %d", command.ErrUsage, o.N, mostWalkers)
+	case o.clients < 1 || o.clients > min(o.N, mostClients):
+		return fmt.Errorf("%w: -clients %d: 1 to %d, and no more than -n %d", command.ErrUsage, o.clients, mostClients, o.N)
 	case o.hz < 1 || o.hz > mostHz:
-		return fmt.Errorf("%w: -hz %d: 1 to %d", errUsage, o.hz, mostHz)
+		return fmt.Errorf("%w: -hz %d: 1 to %d", command.ErrUsage, o.hz, mostHz)
 	case o.visible < 1:
-		return fmt.Errorf("%w: -visible %d: at least 1", errUsage, o.visible)
+		return fmt.Errorf("%w: -visible %d: at least 1", command.ErrUsage, o.visible)
 	case !(o.slow >= 0 && o.slow < 1):
-		return fmt.Errorf("%w: -slow %g: at least 0 and below 1", errUsage, o.slow)
+		return fmt.Errorf("%w: -slow %g: at least 0 and below 1", command.ErrUsage, o.slow)
 	case o.decode < 1:
-		return fmt.Errorf("%w: -decode %d: at least 1", errUsage, o.decode)
+		return fmt.Errorf("%w: -decode %d: at least 1", command.ErrUsage, o.decode)
 	}
-	return o.checkSteps(given, 12*o.hz, 2*o.hz)
+	return o.CheckSteps(given, 12*o.hz, 2*o.hz)
 }
 
 func (o *options) runClients(level native.Level, stdout, stderr io.Writer) error {
@@ -75,12 +76,12 @@ func (o *options) runClients(level native.Level, stdout, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
-	r := o.newReport(level.String())
-	h := &clientsHost{options: o, progress: newProgress(stderr), stderr: stderr}
-	r.writeText = h.write
-	return o.publish(stdout, r, func() error {
+	r := o.NewReport(level.String())
+	h := &clientsHost{options: o, progress: command.NewProgress(stderr), stderr: stderr}
+	r.WriteText = h.write
+	return o.Publish(stdout, r, func() error {
 		err := h.measure(level)
-		h.progress.clear()
+		h.progress.Clear()
 		r.Clients, r.Figures = &h.report, h.report.figures()
 		return err
 	})
@@ -89,7 +90,7 @@ func (o *options) runClients(level native.Level, stdout, stderr io.Writer) error
 // clientsHost is the process of the server: it runs the crowd, and starts that of the clients.
 type clientsHost struct {
 	*options
-	progress *progress
+	progress *command.Progress
 	stderr   io.Writer
 	crowd    *crowd
 	server   *replica.Server
@@ -120,7 +121,7 @@ type clientsMark struct {
 	cpu  time.Duration
 	sys  time.Duration // of cpu: in the system
 	clientsSums
-	memory memory
+	memory command.Memory
 	stats  replica.Stats
 }
 
@@ -175,8 +176,8 @@ func (h *clientsHost) finish(err, ofClients error) error {
 // open builds the crowd and its server.
 func (h *clientsHost) open(level native.Level) (err error) {
 	clock := new(sharedClock)
-	cfg := evertick.Config{Seed: h.seed, Level: level, Workers: h.workers, Clock: clock}
-	if h.crowd, err = newCrowd(h.n, min(h.visible, h.n), h.hz, h.clients, cfg); err != nil {
+	cfg := evertick.Config{Seed: h.Seed, Level: level, Workers: h.Workers, Clock: clock}
+	if h.crowd, err = newCrowd(h.N, min(h.visible, h.N), h.hz, h.clients, cfg); err != nil {
 		return err
 	}
 	h.server, err = replica.New(h.crowd.sim, h.serverConfig())
@@ -187,10 +188,10 @@ func (h *clientsHost) open(level native.Level) (err error) {
 // serverConfig returns the configuration of the server of a crowd.
 func (h *clientsHost) serverConfig() replica.Config {
 	var view replica.ViewConfig
-	if h.visible < h.n {
+	if h.visible < h.N {
 		view = replica.ViewConfig{Enter: crowdRadius, Leave: crowdRadius + crowdSlack}
 	}
-	h.room = 4<<10 + 8*min(h.visible, h.n) // some updates
+	h.room = 4<<10 + 8*min(h.visible, h.N) // some updates
 	return replica.Config{
 		Columns: []replica.Column{
 			{Name: "position.x", Codec: replica.Quantised{}},
@@ -226,8 +227,8 @@ func (h *clientsHost) frame(f loop.Frame) {
 	default:
 		h.begin(h.windowAfter(tick))
 	}
-	if h.progress.due() {
-		h.progress.show("%s: tick %d of %d", h.scene, h.ticks+int(tick)-int(h.window.To), h.ticks)
+	if h.progress.Due() {
+		h.progress.Show("%s: tick %d of %d", h.Scene, h.Ticks+int(tick)-int(h.window.To), h.Ticks)
 	}
 	switch {
 	case h.marks[0].tick == 0 && tick >= h.window.From:
@@ -241,8 +242,8 @@ func (h *clientsHost) frame(f loop.Frame) {
 
 // windowAfter returns the window that begins when the warm-up after a tick is over.
 func (o *options) windowAfter(tick uint64) (w joinWindow) {
-	w.From = tick + uint64(max(o.warmup, 1))
-	w.To = w.From + uint64(o.ticks-o.warmup)
+	w.From = tick + uint64(max(o.Warmup, 1))
+	w.To = w.From + uint64(o.Ticks-o.Warmup)
 	return w
 }
 
@@ -253,9 +254,9 @@ func (h *clientsHost) begin(w joinWindow) {
 }
 
 func (h *clientsHost) mark(m *clientsMark) {
-	m.cpu, _ = processTime()
+	m.cpu, _ = command.ProcessTime()
 	m.sys = kernelTime()
-	m.tick, m.at, m.memory, m.clientsSums = h.crowd.sim.Ticks(), sharedTime(), allocated(), h.clientsSums
+	m.tick, m.at, m.memory, m.clientsSums = h.crowd.sim.Ticks(), sharedTime(), command.Allocated(), h.clientsSums
 	h.server.Stats(&m.stats)
 }
 
@@ -272,12 +273,12 @@ func (h *clientsHost) runClientProcess(ctx context.Context, addr string) error {
 
 // runSelf runs this program again with a command, and talk with its input and output. It returns the error of talk, and that
 // of the process.
-func runSelf(ctx context.Context, command string, stderr io.Writer, talk func(to io.WriteCloser, from io.Reader) error) (talkErr, err error) {
+func runSelf(ctx context.Context, name string, stderr io.Writer, talk func(to io.WriteCloser, from io.Reader) error) (talkErr, err error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, exe, command)
+	cmd := exec.CommandContext(ctx, exe, name)
 	cmd.Stderr = stderr
 	to, err := cmd.StdinPipe()
 	if err != nil {
@@ -298,7 +299,7 @@ func runSelf(ctx context.Context, command string, stderr io.Writer, talk func(to
 func (h *clientsHost) talk(ctx context.Context, addr string, to *json.Encoder, from *json.Decoder, stdin io.Closer) error {
 	slow := int(float64(h.slow*float64(h.clients)) + 0.5)
 	plan := joinPlan{
-		Addr: addr, Clients: h.clients, Slow: slow, Decode: min(h.decode, h.clients-slow), Hz: h.hz, Lead: h.lead, Seed: h.seed, Began: h.began,
+		Addr: addr, Clients: h.clients, Slow: slow, Decode: min(h.decode, h.clients-slow), Hz: h.hz, Lead: h.lead, Seed: h.Seed, Began: h.began,
 		Watch: h.relayed,
 	}
 	if err := to.Encode(plan); err != nil {

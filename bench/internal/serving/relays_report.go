@@ -1,9 +1,11 @@
-package command
+package serving
 
 import (
 	"fmt"
 	"io"
 	"sort"
+
+	"github.com/evertick/evertick/bench/internal/command"
 )
 
 // relaysReport is the object "relays" of the JSON.
@@ -28,19 +30,19 @@ type relaysReport struct {
 
 // relayShare is what the report says of a relay. Times are nanoseconds.
 type relayShare struct {
-	FollowCPU int64     `json:"follow_cpu_ns_per_tick"` // reading the log, the Sim, its hash
-	ServeCPU  int64     `json:"serve_cpu_ns_per_tick"`  // all else
-	Cores     float64   `json:"cores"`
-	Behind    quantiles `json:"ticks_behind"` // at the end of each tick of the master; 1 is the least
-	Age       quantiles `json:"age_ns"`       // end of a tick in the master to its end in the relay
-	Receipt   quantiles `json:"tick_to_receipt_ns"`
-	LogRate   float64   `json:"log_bytes_per_second"`
-	ViewRate  float64   `json:"viewer_bytes_per_second"` // of all of its viewers
-	PerViewer float64   `json:"bytes_per_viewer_second"`
-	Compared  uint64    `json:"hashes_compared"`
-	Expected  uint64    `json:"frames_expected"`
-	Missed    uint64    `json:"frames_missed"` // of the viewers at full speed
-	NoUpdates uint64    `json:"skipped_ticks"` // without updates, as those of the tick before were still being sent
+	FollowCPU int64             `json:"follow_cpu_ns_per_tick"` // reading the log, the Sim, its hash
+	ServeCPU  int64             `json:"serve_cpu_ns_per_tick"`  // all else
+	Cores     float64           `json:"cores"`
+	Behind    command.Quantiles `json:"ticks_behind"` // at the end of each tick of the master; 1 is the least
+	Age       command.Quantiles `json:"age_ns"`       // end of a tick in the master to its end in the relay
+	Receipt   command.Quantiles `json:"tick_to_receipt_ns"`
+	LogRate   float64           `json:"log_bytes_per_second"`
+	ViewRate  float64           `json:"viewer_bytes_per_second"` // of all of its viewers
+	PerViewer float64           `json:"bytes_per_viewer_second"`
+	Compared  uint64            `json:"hashes_compared"`
+	Expected  uint64            `json:"frames_expected"`
+	Missed    uint64            `json:"frames_missed"` // of the viewers at full speed
+	NoUpdates uint64            `json:"skipped_ticks"` // without updates, as those of the tick before were still being sent
 }
 
 // lateTicks is the greatest number of ticks of the master that a relay in time may lack at p95.
@@ -55,7 +57,7 @@ func (h *relaysHost) evaluate() error {
 	}
 	ticks := w.To - w.From
 	seconds := float64(h.ended[w.To-1]-h.ended[w.From-1]) / 1e9
-	r.Relays, r.Viewers, r.Entities, r.Players, r.Hz, r.Ticks = h.relays, h.clients, h.n, h.players, h.hz, ticks
+	r.Relays, r.Viewers, r.Entities, r.Players, r.Hz, r.Ticks = h.relays, h.clients, h.N, h.players, h.hz, ticks
 	r.MasterCPU = int64(h.cpu[w.To-1]-h.cpu[w.From-1]) / int64(ticks)
 	r.Late, r.Reached = h.late, float64(ticks)/seconds
 	r.InTime = r.Reached > 0.99*float64(h.hz)
@@ -79,21 +81,21 @@ func (h *relaysHost) share(of *relayResult, w joinWindow, seconds float64) relay
 	}
 	return relayShare{
 		FollowCPU: of.Follow / int64(c.Ticks), ServeCPU: max(0, c.ServerCPU-of.Follow/int64(c.Ticks)), Cores: c.Cores,
-		Behind: quantilesOf(behind), Age: quantilesOf(age), Receipt: c.TickToReceipt,
+		Behind: command.QuantilesOf(behind), Age: command.QuantilesOf(age), Receipt: c.TickToReceipt,
 		LogRate: float64(of.Read) / seconds, ViewRate: float64(of.Bytes) / seconds, PerViewer: c.BytesPerClientSecond,
 		Compared: of.Compared, Expected: of.Expected, Missed: of.Expected - min(c.Frames, of.Expected), NoUpdates: c.Behind,
 	}
 }
 
 // figures is the table of -csv: a row for each relay.
-func (r *relaysReport) figures() table {
-	t := table{}
+func (r *relaysReport) figures() command.Table {
+	t := command.Table{}
 	for _, name := range []string{"relay", "follow_cpu_ns", "serve_cpu_ns", "cores", "behind_p50_ticks", "behind_p95_ticks", "behind_max_ticks", "age_p50_ns", "age_p95_ns",
 		"receipt_p50_ns", "receipt_p95_ns", "log_bytes_per_s", "viewer_bytes_per_s", "hashes_compared", "frames_expected", "frames_missed"} {
-		t.columns = append(t.columns, column{name: name})
+		t.Columns = append(t.Columns, command.Column{Name: name})
 	}
 	for i, s := range r.Each {
-		t.add(i, s.FollowCPU, s.ServeCPU, s.Cores, s.Behind.P50, s.Behind.P95, s.Behind.Max, s.Age.P50, s.Age.P95,
+		t.Add(i, s.FollowCPU, s.ServeCPU, s.Cores, s.Behind.P50, s.Behind.P95, s.Behind.Max, s.Age.P50, s.Age.P95,
 			s.Receipt.P50, s.Receipt.P95, s.LogRate, s.ViewRate, s.Compared, s.Expected, s.Missed)
 	}
 	return t
@@ -103,7 +105,7 @@ func (r *relaysReport) figures() table {
 func (h *relaysHost) write(w io.Writer) {
 	r := &h.report
 	fmt.Fprintf(w, "%s relays with %s viewers each, of %s walkers, %s of them with inputs, %.1f in view · %d Hz, %d ticks\n\n",
-		count(r.Relays), count(r.Viewers), count(r.Entities), count(r.Players), r.Visible, r.Hz, r.Ticks)
+		command.Count(r.Relays), command.Count(r.Viewers), command.Count(r.Entities), command.Count(r.Players), r.Visible, r.Hz, r.Ticks)
 	if r.InTime {
 		fmt.Fprintf(w, "in time  all relays at most %d ticks behind the master at p95; the master ran at %.1f Hz\n", lateTicks, r.Reached)
 	} else {
@@ -111,20 +113,20 @@ func (h *relaysHost) write(w io.Writer) {
 	}
 	millis := func(ns int64) string { return fmt.Sprintf("%.3f", float64(ns)/1e6) }
 	fmt.Fprintf(w, "master   %s ms CPU a tick; %d ticks late\n\n", millis(r.MasterCPU), r.Late)
-	cost := textTable("relay", "follow ms", "serve ms", "cores", "log kB/s", "viewers kB/s", "B/s a viewer")
-	lag := textTable("relay", "behind p50", "p95", "max", "age ms p50", "p95", "receipt ms p50", "p95", "missed", "of")
+	cost := command.TextTable("relay", "follow ms", "serve ms", "cores", "log kB/s", "viewers kB/s", "B/s a viewer")
+	lag := command.TextTable("relay", "behind p50", "p95", "max", "age ms p50", "p95", "receipt ms p50", "p95", "missed", "of")
 	for i, s := range r.Each {
-		cost.add(fmt.Sprint(i), millis(s.FollowCPU), millis(s.ServeCPU), fmt.Sprintf("%.3f", s.Cores), fmt.Sprintf("%.1f", s.LogRate/1e3), fmt.Sprintf("%.1f", s.ViewRate/1e3), whole(s.PerViewer))
-		lag.add(fmt.Sprint(i), fmt.Sprint(s.Behind.P50), fmt.Sprint(s.Behind.P95), fmt.Sprint(s.Behind.Max), millis(s.Age.P50), millis(s.Age.P95),
-			millis(s.Receipt.P50), millis(s.Receipt.P95), whole(float64(s.Missed)), whole(float64(s.Expected)))
+		cost.Add(fmt.Sprint(i), millis(s.FollowCPU), millis(s.ServeCPU), fmt.Sprintf("%.3f", s.Cores), fmt.Sprintf("%.1f", s.LogRate/1e3), fmt.Sprintf("%.1f", s.ViewRate/1e3), command.Whole(s.PerViewer))
+		lag.Add(fmt.Sprint(i), fmt.Sprint(s.Behind.P50), fmt.Sprint(s.Behind.P95), fmt.Sprint(s.Behind.Max), millis(s.Age.P50), millis(s.Age.P95),
+			millis(s.Receipt.P50), millis(s.Receipt.P95), command.Whole(float64(s.Missed)), command.Whole(float64(s.Expected)))
 	}
-	cost.writeText(w)
-	lag.writeText(w)
+	cost.WriteText(w)
+	lag.WriteText(w)
 	compared := uint64(0)
 	for _, s := range r.Each {
 		compared += s.Compared
 	}
 	fmt.Fprintf(w, "Milliseconds are CPU time a tick: to follow is to read the log, to run the Sim and to hash it; to serve is all else. Behind\n")
-	fmt.Fprintf(w, "is in ticks, at the end of each tick of the master: 1 is the least. The relays have compared %s hashes with the log.\n", whole(float64(compared)))
+	fmt.Fprintf(w, "is in ticks, at the end of each tick of the master: 1 is the least. The relays have compared %s hashes with the log.\n", command.Whole(float64(compared)))
 	fmt.Fprintln(w, "Viewers of a relay are a process of their own: all processes share the CPUs of this machine.")
 }
