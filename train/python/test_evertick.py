@@ -587,7 +587,7 @@ class Attributes(unittest.TestCase):
                 self.assertEqual(differs(c.reset(seed=1)[0], b.reset(seed=1)[0][0]), "")
                 self.assertIsNot(a._batch.lib, b._batch.lib)
                 with copy.deepcopy(a) as d:
-                    self.assertIs(d._batch.lib, second)
+                    self.assertIs(d._batch.lib, a._batch.lib)
             with self.assertRaisesRegex(FileNotFoundError, "nothing.so"):
                 evertick.load(Path(folder, "nothing.so"))
 

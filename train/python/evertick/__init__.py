@@ -18,17 +18,14 @@ from ._library import (
     EvertickError,
     FileError,
     FloatEnvError,
-    Library,
     NotFiniteError,
     PanicError,
     RangeError,
     StaleError,
     UnsupportedError,
     WorldError,
-    library_version,
-    load,
-    names,
 )
+from ._load import Library, library_version, load, names
 from ._parallel import ParallelEnv
 from ._register import register
 from ._vector import VectorEnv, make_vec

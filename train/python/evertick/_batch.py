@@ -55,7 +55,7 @@ class Batch:
     # Life.
 
     def _open(self):
-        self.lib, self.process = _library.load(self.library), os.getpid()
+        self.lib, self.process = _library.interface(self.library), os.getpid()
         config, handle = _library.Config(ctypes.sizeof(_library.Config), *self.config), ctypes.c_uint64()
         self.lib.check(self.lib.call.create(_text("name", self.name), ctypes.byref(config), ctypes.byref(handle)))
         self.handle = handle.value

@@ -207,8 +207,8 @@ _SIGNATURES = {
 }
 
 
-class Library:
-    """A library of worlds. Several can be loaded."""
+class Interface:
+    """The functions of a library of worlds."""
 
     def __init__(self, path):
         self.path = str(path)
@@ -249,31 +249,6 @@ class Library:
             message = self.message(batch)
             raise _ERRORS.get(code, EvertickError)(f"{message}. In Python, {SPAWN}" if code == FORKED else message)
 
-    def make_vec(self, name: str, num_envs: int = 1, **options):
-        """The VectorEnv of the worlds with a name."""
-        from ._vector import VectorEnv
-
-        return VectorEnv(name, num_envs, library=self.path, **options)
-
-    def make(self, name: str, **options):
-        """The Env of the world with a name."""
-        from ._env import Env
-
-        return Env(name, library=self.path, **options)
-
-    def register(self, namespace: str) -> None:
-        """Registers the worlds of one agent with Gymnasium, as namespace/name-v0, with their limits of steps.
-
-        Those of several agents are no environments of Gymnasium: make_vec and ParallelEnv make them.
-        """
-        from ._env import described
-        from ._register import register_world
-
-        for name in self.names():
-            agents, limit = described(name, self.path)
-            if agents < 2:
-                register_world(f"{namespace}/{name}-v0", name, limit, library=self.path)
-
     def _text(self, function, *arguments):
         room, length = 4096, _i64()
         while True:
@@ -285,39 +260,26 @@ class Library:
                 return text.value.decode("utf-8", "replace")
             room = length.value + 1
 
-    def __repr__(self):
-        return f"Library({self.path!r})"
+
+_loaded = {}
 
 
-_libraries = {}
-
-
-def load(path=None) -> Library:
-    """The library in a file. None: the file that EVERTICK_TRAIN_LIBRARY names, or the one in this folder.
+def interface(path=None) -> Interface:
+    """The interface of the library in a file. None: the file that EVERTICK_TRAIN_LIBRARY names, or the one in this folder.
 
     A file is loaded once, and stays loaded.
     """
     if path is None:
         path = os.environ.get("EVERTICK_TRAIN_LIBRARY") or _own()
     path = Path(path).resolve()
-    if path not in _libraries:
+    if path not in _loaded:
         if not path.exists():
             how = f": go build -buildmode=c-shared -o {path} ./train/capi" if path == _own().resolve() else ""
             raise FileNotFoundError(f"{path} is not there{how}")
-        _libraries[path] = Library(path)
-    return _libraries[path]
+        _loaded[path] = Interface(path)
+    return _loaded[path]
 
 
 def _own():
     suffix = {"darwin": ".dylib", "win32": ".dll"}.get(sys.platform, ".so")
     return Path(__file__).with_name("libevertick_train" + suffix)
-
-
-def library_version() -> int:
-    """The version of the interface of the library."""
-    return load().version()
-
-
-def names() -> list:
-    """The names of all worlds."""
-    return load().names()
