@@ -79,7 +79,7 @@ type dryRun struct {
 func (r *dryRun) begin(w *World) {
 	r.w, r.origin = w, w.origin
 	r.bodies.Begin(&w.bodies)
-	r.shapes.Begin(&w.shapes.ids)
+	r.shapes.Begin(&w.shapes.IDs)
 	r.joints.Begin(&w.joints.IDs)
 }
 

@@ -237,7 +237,7 @@ func (w *World) CreateChain(b Body, def ChainDef) (Chain, error) {
 	r := chainRow{body: uint32(body), loop: def.Loop}
 	i, ok := w.chains.ids.Next()
 	n := r.segments(len(edges))
-	if !ok || n > w.shapes.ids.Room() {
+	if !ok || n > w.shapes.IDs.Room() {
 		return Chain{}, fault.Field(ErrCapacity, "physics: ShapeCount", w.ShapeCount())
 	}
 	for _, p := range def.Points {
@@ -245,10 +245,10 @@ func (w *World) CreateChain(b Body, def ChainDef) (Chain, error) {
 	}
 	for k := range n {
 		edge, sm := r.segment(i, k, edges)
-		shape, _ := w.shapes.ids.Next()
+		shape, _ := w.shapes.IDs.Next()
 		w.shapeDef = def.segmentDef(k)
 		w.solver.createSegment(shape, body, &w.shapeDef, &edges[edge], &sm)
-		w.shapes.add(shape, body, w.solver.shapes.digest(shape))
+		w.shapes.Add(shape, body, w.solver.shapes.digest(shape))
 		r.shapes = append(r.shapes, uint32(shape))
 	}
 	w.solver.updateExtents(body, w.solver.bodyShapes(body))
@@ -302,7 +302,7 @@ func (w *World) DestroyChain(c Chain) error {
 	for _, shape := range w.chains.rows[c.index].shapes {
 		w.solver.shapes.clear(int(shape))
 		w.solver.sleep.WakeWithNeighbours(int(w.shapes.Owner[shape]))
-		w.shapes.release(int(shape))
+		w.shapes.Release(int(shape))
 	}
 	body := int(w.chains.rows[c.index].body)
 	w.solver.updateExtents(body, w.solver.bodyShapes(body))
@@ -324,7 +324,7 @@ func (w *World) AppendChainShapes(dst []Shape, c Chain) ([]Shape, error) {
 		return dst, fault.Field(ErrStale, "physics: Chain", c)
 	}
 	for _, shape := range w.chains.rows[c.index].shapes {
-		dst = append(dst, Shape{shape, w.shapes.ids.Generation[shape]})
+		dst = append(dst, Shape{shape, w.shapes.IDs.Generation[shape]})
 	}
 	return dst, nil
 }

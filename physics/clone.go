@@ -104,7 +104,7 @@ func (w *World) copyBodies(src *World) {
 }
 
 func (w *World) copyShapes(src *World) {
-	w.shapes.copyFrom(&src.shapes, w.Rows())
+	w.shapes.CopyFrom(&src.shapes, w.Rows())
 	s, from := w.solver, src.solver
 	s.shapes.copyFrom(&from.shapes)
 	s.lastGenerations = append(s.lastGenerations[:0], from.lastGenerations...)

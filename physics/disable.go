@@ -104,7 +104,7 @@ func (s *solver) shapesLive(c *rigid.Contact) bool {
 }
 
 func (s *solver) shapeLives(shape uint32) bool {
-	return s.shapeTable.ids.Generation[shape] == s.lastGenerations[shape]
+	return s.shapeTable.IDs.Generation[shape] == s.lastGenerations[shape]
 }
 
 // disable takes the shapes, the mass and the velocity from a body.

@@ -45,8 +45,8 @@ func (w *World) hashBodies(dst []ColumnHash) []ColumnHash {
 func (w *World) hashShapes(dst []ColumnHash) []ColumnHash {
 	return append(dst,
 		ColumnHash{Name: "ShapeBody", Hash: statehash.Rows(w.shapes.Owner)},
-		ColumnHash{Name: "ShapeDigest", Hash: statehash.Rows(w.shapes.digest)},
-		ColumnHash{Name: "ShapeGeneration", Hash: statehash.Rows(w.shapes.ids.Generation)},
+		ColumnHash{Name: "ShapeDigest", Hash: statehash.Rows(w.shapes.Digest)},
+		ColumnHash{Name: "ShapeGeneration", Hash: statehash.Rows(w.shapes.IDs.Generation)},
 	)
 }
 

@@ -15,7 +15,7 @@ func (w *World) AppendShapes(dst []Shape, b Body) ([]Shape, error) {
 	}
 	n, t := len(dst), &w.shapes
 	for shape := range t.Of(body) {
-		dst = append(dst, Shape{uint32(shape), t.ids.Generation[shape]})
+		dst = append(dst, Shape{uint32(shape), t.IDs.Generation[shape]})
 	}
 	slices.SortFunc(dst[n:], func(a, b Shape) int { return cmp.Compare(a.index, b.index) })
 	return dst, nil

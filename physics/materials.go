@@ -263,5 +263,5 @@ func (w *World) chainSegment(field string, c Chain, segment int) (Shape, error) 
 	if err := fault.Between(field, segment, 0, len(shapes)-1); err != nil {
 		return Shape{}, err
 	}
-	return Shape{shapes[segment], w.shapes.ids.Generation[shapes[segment]]}, nil
+	return Shape{shapes[segment], w.shapes.IDs.Generation[shapes[segment]]}, nil
 }

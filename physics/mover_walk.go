@@ -75,7 +75,7 @@ func (w *walker) move(t *moverTask, i int) {
 // body, at the centre of the round end at the foot, which keeps its place on ground that turns; and by its belt.
 func (w *walker) groundMotion(ground Shape, normal rigid.Vec) rigid.Vec {
 	s := w.t.s
-	if ground == (Shape{}) || !s.shapeTable.ids.Holds(ground.index, ground.generation) {
+	if ground == (Shape{}) || !s.shapeTable.IDs.Holds(ground.index, ground.generation) {
 		return rigid.Vec{}
 	}
 	body, c, p := s.shapeTable.Owner[ground.index], s.cols, &s.queries.poses

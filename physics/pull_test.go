@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evertick/evertick/internal/handle"
 	"github.com/evertick/evertick/internal/paritytest"
 )
 
@@ -238,7 +239,7 @@ func TestPullAllocatesNothing(t *testing.T) {
 
 // Of two bodies that drive one slot the one with the higher index wins in Pull, too.
 func TestPullOfASharedSlot(t *testing.T) {
-	for _, slot := range []uint32{0, 2, maxSlot} {
+	for _, slot := range []uint32{0, 2, handle.MaxSlot} {
 		w := must[*World](t)(New(Config{Capacity: 4}))
 		d := DefaultBodyDef()
 		d.HasSlot = true
@@ -274,7 +275,7 @@ func TestPullOfASharedSlot(t *testing.T) {
 	d := DefaultBodyDef()
 	d.HasSlot, d.Slot = true, 2
 	must[Body](t)(w.CreateBody(d))
-	if w.slots.shared {
+	if w.slots.Shared {
 		t.Error("a slot counts as shared that one body drives")
 	}
 }

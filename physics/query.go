@@ -224,5 +224,5 @@ func (s *solver) handle(shape uint32) Shape {
 	if shape == rigid.NoShape {
 		return Shape{}
 	}
-	return Shape{shape, s.shapeTable.ids.Generation[shape]}
+	return Shape{shape, s.shapeTable.IDs.Generation[shape]}
 }

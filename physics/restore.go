@@ -390,13 +390,13 @@ func (w *World) restoreBodies(im *snapshotImage) {
 func (w *World) restoreShapes(im *snapshotImage) {
 	s, t := w.solver, &w.shapes
 	s.shapes.reset()
-	t.reset(im.shapes)
-	copyLittleEndian(t.ids.Generation, im.shapeColumn(0, 4), 4)
+	t.Reset(im.shapes)
+	copyLittleEndian(t.IDs.Generation, im.shapeColumn(0, 4), 4)
 	s.lastGenerations = resized(s.lastGenerations, im.seen)
 	copyLittleEndian(s.lastGenerations, im.shapeFrame[shapeBytes*im.shapes:], 4)
 	for i := range im.made {
 		m := &im.made[i]
-		t.ids.SetLive(i, m.Count > 0)
+		t.IDs.SetLive(i, m.Count > 0)
 		s.shapes.reach(i)
 		if m.Count == 0 {
 			continue
@@ -406,7 +406,7 @@ func (w *World) restoreShapes(im *snapshotImage) {
 		s.shapes.setSmooth(i, m.smooth)
 		s.shapes.filters.Moves[i] = w.cols.Type[body] != StaticBody
 		s.addToScene(body, i)
-		t.digest[i] = s.shapes.digest(i)
+		t.Digest[i] = s.shapes.digest(i)
 		t.Link(i, body)
 	}
 	s.updateAllExtents()
@@ -421,11 +421,11 @@ func (w *World) restoreContacts(im *snapshotImage) {
 // resetDerived resets what depends on the replaced state.
 func (w *World) resetDerived() {
 	s := w.solver
-	w.slots.rebuild(w.cols.Slot[:s.rows])
+	w.slots.Rebuild(w.cols.Slot[:s.rows])
 	s.events.clear()
 	s.sys.Hits = s.sys.Hits[:0]
 	s.stageHashes = s.stageHashes[:0]
-	w.forgetTeleports()
+	w.teleports.Clear()
 	s.countPassing()
 	s.disabledBodies, s.lockedBodies = 0, 0
 	for _, f := range w.cols.Flags[:s.rows] {

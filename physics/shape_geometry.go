@@ -88,7 +88,7 @@ func (w *World) setGeometry(s Shape, g geometry) error {
 	if err := w.solver.setGeometry(i, int(w.shapes.Owner[i]), &r); err != nil {
 		return err
 	}
-	w.shapes.digest[i] = w.solver.shapes.digest(i)
+	w.shapes.Digest[i] = w.solver.shapes.digest(i)
 	return nil
 }
 

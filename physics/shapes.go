@@ -1,59 +1,6 @@
 package physics
 
-import (
-	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/internal/handle"
-)
-
-// shapeTable holds the shapes of each body. The engine holds their geometry;
-// a digest represents it in the state hash.
-type shapeTable struct {
-	ids handle.Pool
-	handle.Lists
-	digest []uint64 // by shape: hash of kind, definition and geometry; 0 if free
-}
-
-func newShapeTable(bodies int) shapeTable {
-	return shapeTable{ids: handle.NewPool(maxShapes, 0), Lists: handle.MakeLists(bodies)}
-}
-
-func (t *shapeTable) add(shape, body int, digest uint64) Shape {
-	t.Grow(shape + 1)
-	if shape == len(t.digest) {
-		t.digest = append(t.digest, 0)
-	}
-	t.digest[shape] = digest
-	t.Link(shape, body)
-	return Shape{uint32(shape), t.ids.Claim(shape)}
-}
-
-// reset makes n free numbers of shapes.
-func (t *shapeTable) reset(n int) {
-	t.ids.Reset(n)
-	t.Lists.Reset(n)
-	t.digest = resized(t.digest, n)
-	clear(t.digest)
-}
-
-// release removes a shape.
-func (t *shapeTable) release(shape int) {
-	t.Unlink(shape)
-	t.digest[shape] = 0
-	t.ids.Release(shape)
-}
-
-// releaseAll removes the shapes of a body.
-func (t *shapeTable) releaseAll(body int) {
-	for t.First(body) != 0 {
-		t.release(int(t.First(body) - 1))
-	}
-}
-
-func (t *shapeTable) copyFrom(src *shapeTable, rows int) {
-	t.ids.CopyFrom(&src.ids)
-	t.Lists.CopyFrom(&src.Lists, rows)
-	t.digest = append(t.digest[:0], src.digest...)
-}
+import "github.com/evertick/evertick/internal/fault"
 
 // CreateCircle attaches a circle to b. Errors: ErrStale; ErrNotFinite or
 // ErrRange naming the field of def or circle; ErrUnsupported or ErrRange from
@@ -87,7 +34,7 @@ func (w *World) createShape(b Body, def ShapeDef, g geometry) (Shape, error) {
 	if err := w.shapeDef.Validate(); err != nil {
 		return Shape{}, err
 	}
-	shape, ok := w.shapes.ids.Next()
+	shape, ok := w.shapes.IDs.Next()
 	if !ok {
 		return Shape{}, fault.Field(ErrCapacity, "physics: ShapeCount", w.ShapeCount())
 	}
@@ -97,7 +44,7 @@ func (w *World) createShape(b Body, def ShapeDef, g geometry) (Shape, error) {
 	if err := w.engine.createShape(shape, body, &w.shapeDef, g); err != nil {
 		return Shape{}, err
 	}
-	return w.shapes.add(shape, body, g.digest(&w.shapeDef)), nil
+	return Shape{uint32(shape), w.shapes.Add(shape, body, g.digest(&w.shapeDef))}, nil
 }
 
 // DestroyShape removes s from its body, whose mass changes. Errors: ErrStale;
@@ -117,7 +64,7 @@ func (w *World) DestroyShape(s Shape) error {
 	if err := w.engine.DestroyShape(shape, int(w.shapes.Owner[shape])); err != nil {
 		return err
 	}
-	w.shapes.release(shape)
+	w.shapes.Release(shape)
 	return nil
 }
 
@@ -160,7 +107,7 @@ func (w *World) SetShapeDef(s Shape, def ShapeDef) error {
 	t.setOneWay(i, def.OneWay)
 	t.setSpan(i, def.Span)
 	t.setUserMaterial(i, def.UserMaterial)
-	w.shapes.digest[i] = t.digest(i)
+	w.shapes.Digest[i] = t.digest(i)
 	return nil
 }
 

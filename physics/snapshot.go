@@ -66,7 +66,7 @@ func (w *World) Snapshot(dst []byte) ([]byte, error) {
 // snapshotBytes is the size of a snapshot but for what few bodies or shapes have. Snapshots may be kept, so it is not much
 // more; if it is less, the snapshot grows.
 func (w *World) snapshotBytes() int {
-	s, rows, shapes := w.solver, w.Rows(), w.shapes.ids.Used()
+	s, rows, shapes := w.solver, w.Rows(), w.shapes.IDs.Used()
 	rest := 4
 	if s.sleep.On {
 		rest = sleep.RowBytes
@@ -84,7 +84,7 @@ func (w *World) encodeHeader(e *frame.Encoder) {
 	e.Buf = w.config.appendRules(e.Buf)
 	e.F32(w.config.Gravity[0])
 	e.F32(w.config.Gravity[1])
-	for _, n := range [...]int{w.Rows(), w.shapes.ids.Used(), len(s.lastGenerations), s.shapes.vertices(), len(s.contacts)} {
+	for _, n := range [...]int{w.Rows(), w.shapes.IDs.Used(), len(s.lastGenerations), s.shapes.vertices(), len(s.contacts)} {
 		e.U32(n)
 	}
 	e.U64(s.steps)
@@ -111,8 +111,8 @@ func (w *World) encodeBodies(e *frame.Encoder) {
 }
 
 func (w *World) encodeShapes(e *frame.Encoder) {
-	t, n := &w.solver.shapes, w.shapes.ids.Used()
-	e.Rows(raw(w.shapes.ids.Generation), 4)
+	t, n := &w.solver.shapes, w.shapes.IDs.Used()
+	e.Rows(raw(w.shapes.IDs.Generation), 4)
 	e.Rows(raw(w.shapes.Owner), 4)
 	for i := range n {
 		kind := byte(t.local[i].Count)

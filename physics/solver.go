@@ -18,7 +18,7 @@ import (
 type solver struct {
 	cols       *Columns
 	bodies     *handle.Pool   // of the World
-	shapeTable *shapeTable    // of the World
+	shapeTable *handle.Shapes // of the World
 	jointTable *handle.Joints // of the World
 	level      native.Level
 	pool       *native.Pool
@@ -39,7 +39,7 @@ type solver struct {
 	tuning          Tuning
 	massOverrides   []massOverride // of SetMassData, ascending by body
 	lockedBodies    int            // bodies with FlagLockX or FlagLockY
-	ignoredPairs    ignoredPairs
+	ignoredPairs    handle.Pairs   // of bodies that pass through each other
 	materialPairs   []MaterialPair // ascending
 	passingContacts int            // contacts that pass through one-way platforms
 	omittedPairs    int            // pairs that the last step left out
@@ -103,7 +103,7 @@ func (s *solver) Open(cfg Config, cols *Columns) error {
 	if err != nil {
 		return err
 	}
-	s.ignoredPairs.bodies = cfg.Capacity
+	s.ignoredPairs = handle.NewPairs(cfg.Capacity)
 	s.cols, s.level, s.pool = cols, level, native.NewPool(cfg.Workers)
 	s.parallelForJob, s.ignoredJob, s.touchedJob, s.motionLocksJob = s.broadPhaseParts, s.ignoredInSweep, s.mayTouch, s.motionLocks
 	s.wholeStep, s.stageJob, s.colourJob = s.step, s.runStage, s.colourChunk
@@ -161,7 +161,7 @@ func (s *solver) DestroyBody(body int) {
 	if s.cols.Flags[body]&FlagDisabled != 0 {
 		s.disabledBodies--
 	}
-	s.ignoredPairs.removeBody(body)
+	s.ignoredPairs.RemoveBody(body)
 	s.setMassOverride(body, MassData{}, false)
 	s.lockedBodies -= hasLock(s.cols.Flags[body])
 	for shape := range s.shapeTable.Of(body) {

@@ -19,7 +19,7 @@ const (
 // removeStaleContacts removes the contacts of destroyed shapes, whose numbers other shapes may have by now, and reports
 // that they ended.
 func (s *solver) removeStaleContacts() {
-	generation := s.shapeTable.ids.Generation
+	generation := s.shapeTable.IDs.Generation
 	if slices.Equal(s.lastGenerations, generation) {
 		return
 	}
@@ -269,7 +269,7 @@ func (s *solver) reportContacts() {
 // changed. It also removes the pairs of bodies that ignore each other, or whose joint prevents collision.
 func (s *solver) filterPairs() {
 	t, n := &s.shapes, 0
-	if t.sensors == 0 && s.joints.noCollide == 0 && len(s.sleep.ActiveOnce) == 0 && !s.anyKinematic() && s.ignoredPairs.empty() {
+	if t.sensors == 0 && s.joints.noCollide == 0 && len(s.sleep.ActiveOnce) == 0 && !s.anyKinematic() && s.ignoredPairs.Empty() {
 		return // one body of each pair is dynamic
 	}
 	for i, a := range s.pairs.A {

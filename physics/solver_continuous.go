@@ -102,7 +102,7 @@ func (s *solver) prepareContinuous(dt float32) {
 		s.buildRestingGrid()
 		w.solver.Resting = &w.restingGrid
 	}
-	if !s.ignoredPairs.empty() || s.joints.noCollide > 0 || t.oneWays > 0 {
+	if !s.ignoredPairs.Empty() || s.joints.noCollide > 0 || t.oneWays > 0 {
 		w.solver.PassesThrough = s.ignoredJob
 	}
 }

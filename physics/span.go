@@ -63,7 +63,7 @@ func (w *World) SetSpan(b Body, span Span) error {
 	t, change := &w.solver.shapes, false
 	for shape := range w.shapes.Of(body) {
 		if t.setSpan(shape, span) {
-			w.shapes.digest[shape] = t.digest(shape)
+			w.shapes.Digest[shape] = t.digest(shape)
 			change = true
 		}
 	}

@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"math/bits"
 
-	"github.com/evertick/evertick/internal/bitset"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/internal/stagger"
 )
@@ -40,7 +38,7 @@ func (w *World) Sync(t Transforms) error {
 	rows := len(slots)
 	o := rigid.Origins{X: c.X, Y: c.Y}
 	e.Write(w.config.Level, &o, &rigid.Poses{Cos: c.Cos, Sin: c.Sin}, slots, &w.lastSync.Written, 0, rows)
-	if w.slots.shared {
+	if w.slots.Shared {
 		w.forgetOverwritten(&e, slots)
 	}
 	return nil
@@ -117,77 +115,11 @@ func (s *syncedPoses) put(i int, x, y, sin, cos float32) {
 	s.X[i], s.Y[i], s.HalfSin[i], s.HalfCos[i] = x, y, sin, cos
 }
 
-// slotUse tracks whether two bodies drive one slot.
-type slotUse struct {
-	used   bitset.Set
-	shared bool // may be true without such a slot, but never false with one
-}
-
-// maxSlot is the first slot that is not tracked: if a body has such a slot, shared is true.
-const maxSlot = 1 << 24
-
-func (u *slotUse) add(slot uint32) {
-	if slot == NoSlot || u.shared {
-		return
-	}
-	if slot >= maxSlot {
-		u.shared = true
-		return
-	}
-	for uint(slot/64) >= uint(len(u.used)) {
-		u.used = append(u.used, 0)
-	}
-	u.shared = u.used.Has(int(slot))
-	u.used.Add(int(slot))
-}
-
-func (u *slotUse) remove(slot uint32) {
-	if !u.shared && uint(slot/64) < uint(len(u.used)) {
-		u.used[slot/64] &^= 1 << (slot % 64)
-	}
-}
-
-// rebuild counts all slots again.
-func (u *slotUse) rebuild(slots []uint32) {
-	u.shared = false
-	clear(u.used)
-	for _, slot := range slots {
-		u.add(slot)
-	}
-}
-
 // markTeleported records that a body was created or teleported.
-func (w *World) markTeleported(i int) { w.markTeleportedSlot(w.cols.Slot[i]) }
-
-func (w *World) markTeleportedSlot(slot uint32) {
-	if slot >= maxSlot {
-		return
-	}
-	for uint(slot/64) >= uint(len(w.teleports)) {
-		w.teleports = append(w.teleports, 0)
-	}
-	w.teleports.Add(int(slot))
-	w.teleported = true
-}
+func (w *World) markTeleported(i int) { w.teleports.Add(w.cols.Slot[i]) }
 
 // TakeTeleported appends the slots of the bodies that were created or teleported by SetTransform, directly or by
 // Commands, since its last call, in ascending order, and clears the list. A program that draws between two steps must
 // not interpolate these. Slots from 1<<24 on are left out. Restore and CopyFrom clear the list, too. It is not part
 // of the state.
-func (w *World) TakeTeleported(dst []uint32) []uint32 {
-	if !w.teleported {
-		return dst
-	}
-	for i, word := range w.teleports {
-		for ; word != 0; word &= word - 1 {
-			dst = append(dst, uint32(i<<6|bits.TrailingZeros64(word)))
-		}
-	}
-	w.forgetTeleports()
-	return dst
-}
-
-func (w *World) forgetTeleports() {
-	clear(w.teleports)
-	w.teleported = false
-}
+func (w *World) TakeTeleported(dst []uint32) []uint32 { return w.teleports.Take(dst) }

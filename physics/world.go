@@ -1,7 +1,6 @@
 package physics
 
 import (
-	"github.com/evertick/evertick/internal/bitset"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/handle"
@@ -20,11 +19,11 @@ type World struct {
 	cols     Columns
 	views    []ColumnView // of cols
 	bodies   handle.Pool
-	shapes   shapeTable
+	shapes   handle.Shapes
 	joints   handle.Joints
 	chains   chainTable
 	lastSync syncedPoses
-	slots    slotUse
+	slots    handle.Slots
 	origin   [2]float64 // the sum of all shifts
 	failed   error      // set permanently when the state of the engine is lost
 	solver   *solver    // the engine, or one that is never opened and stays empty: see external
@@ -36,9 +35,7 @@ type World struct {
 	lists, applies uint64 // numbers of NewCommands and of Apply so far
 	dryRun         dryRun
 
-	teleports      bitset.Set // slots of created and teleported bodies
-	teleported     bool       // whether teleports has any
-	movedTeleports bitset.Set // scratch of MoveSlots
+	teleports handle.SlotSet // of created and teleported bodies
 
 	prepared *snapshotImage // the result of Prepare, or only its memory
 	encoder  frame.Encoder  // of Snapshot
@@ -64,7 +61,7 @@ func New(c Config) (*World, error) {
 		config:   c,
 		cols:     newColumns(c.Capacity),
 		bodies:   handle.NewPool(c.Capacity, c.Capacity),
-		shapes:   newShapeTable(c.Capacity),
+		shapes:   handle.NewShapes(maxShapes, c.Capacity),
 		joints:   handle.NewJoints(maxJoints),
 		chains:   newChainTable(),
 		lastSync: newSyncedPoses(c.Capacity),
@@ -95,7 +92,7 @@ func (w *World) Cap() int { return w.config.Capacity }
 func (w *World) Rows() int { return w.bodies.Used() }
 
 // ShapeCount returns the number of live shapes.
-func (w *World) ShapeCount() int { return w.shapes.ids.Live() }
+func (w *World) ShapeCount() int { return w.shapes.IDs.Live() }
 
 // ContactCount returns the number of contacts in the last step: pairs of shapes whose bounds
 // overlap and of which one moves or can be moved, whether they touch or not, without those
@@ -120,7 +117,7 @@ func (w *World) Columns() Columns { return w.cols }
 func (w *World) Valid(b Body) bool { return w.bodies.Holds(b.index, b.generation) }
 
 // ValidShape reports whether s is a live shape of this world.
-func (w *World) ValidShape(s Shape) bool { return w.shapes.ids.Holds(s.index, s.generation) }
+func (w *World) ValidShape(s Shape) bool { return w.shapes.IDs.Holds(s.index, s.generation) }
 
 // BodyAt returns the handle of the live body with the given index.
 func (w *World) BodyAt(index int) (Body, bool) {
@@ -150,7 +147,7 @@ func (w *World) CreateBody(def BodyDef) (Body, error) {
 		w.cols.clear(i)
 		return Body{}, err
 	}
-	w.slots.add(w.cols.Slot[i])
+	w.slots.Add(w.cols.Slot[i])
 	w.markTeleported(i)
 	return Body{uint32(i), w.bodies.Claim(i)}, nil
 }
@@ -178,8 +175,8 @@ func (w *World) DestroyBody(b Body) error {
 	}
 	w.engine.DestroyBody(i)
 	w.chains.releaseAll(i)
-	w.shapes.releaseAll(i)
-	w.slots.remove(w.cols.Slot[i])
+	w.shapes.ReleaseAll(i)
+	w.slots.Remove(w.cols.Slot[i])
 	w.cols.clear(i)
 	w.lastSync.clear(i)
 	w.bodies.Release(i)
