@@ -63,15 +63,19 @@ func NewPool(workers int) *Pool {
 // on after the other workers have stopped.
 func (p *Pool) Run(chunks int, task Task) error {
 	if chunks <= 0 {
+		pace.Skip()
 		return nil
 	}
 	if err := CheckFloatEnv(); err != nil {
 		return err
 	}
+	pace.Name(task)
 	if p.workers <= 1 || chunks == 1 || oneThread {
+		watch := pace.Begin(task, chunks == 1)
 		for c := range chunks {
 			task.Do(0, c)
 		}
+		watch.End(1, 0, 0)
 		return nil
 	}
 	p.task, p.chunks = task, chunks

@@ -27,6 +27,7 @@ type Team struct {
 	_      [16]byte      // the leader reads what follows while helpers read the claims
 
 	done   atomic.Int64 // chunks that helpers have done
+	helped atomic.Int64 // nanoseconds of these, if the stage is watched
 	parked atomic.Bool  // the leader sleeps
 	wakeup chan struct{}
 
@@ -57,6 +58,7 @@ type Team struct {
 type stage struct {
 	f            func(worker, lo, hi int)
 	lo, hi, size int
+	watched      bool // helpers count their time
 }
 
 // run does a chunk.
@@ -159,27 +161,35 @@ func (t *Team) startHelpers() {
 // number run at the same time. If there is one chunk, or one worker, the leader makes one call. Every other worker takes chunks from the back, so that from stage to stage most of
 // the data of a worker stays in its own cache. Only the leader calls For.
 func (t *Team) For(lo, hi, size int, f func(worker, lo, hi int)) {
-	t.each(stage{f, lo, hi, size}, 0)
+	t.each(stage{f: f, lo: lo, hi: hi, size: size}, 0)
 }
 
 // ForAscending is For with chunks that begin in ascending order.
 func (t *Team) ForAscending(lo, hi, size int, f func(worker, lo, hi int)) {
-	t.each(stage{f, lo, hi, size}, ascending)
+	t.each(stage{f: f, lo: lo, hi: hi, size: size}, ascending)
 }
 
 func (t *Team) each(s stage, order uint64) {
-	if t.workers <= 1 || s.hi-s.lo <= s.size {
-		if s.lo < s.hi {
-			s.f(0, s.lo, s.hi)
-		}
+	if s.lo >= s.hi {
+		pace.Skip()
 		return
 	}
+	watch := pace.Begin(s.f, s.hi-s.lo <= s.size)
+	if t.workers <= 1 || s.hi-s.lo <= s.size {
+		s.f(0, s.lo, s.hi)
+		watch.End(1, 0, 0)
+		return
+	}
+	s.watched = watch != nil
 	for (s.hi-s.lo-1)/s.size >= maxChunks {
 		s.size *= 2
 	}
 	t.startHelpers()
 	t.stage, t.own, t.chunks = s, 0, (s.hi-s.lo-1)/s.size+1
 	t.done.Store(0)
+	if s.watched {
+		t.helped.Store(0)
+	}
 	t.record(t.chunks)
 	t.claims.Store(order | uint64(t.chunks)<<chunkBits)
 	for i := t.claim(false); i >= 0; i = t.claim(false) {
@@ -190,7 +200,9 @@ func (t *Team) each(s stage, order uint64) {
 			break
 		}
 	}
+	watch.Found()
 	t.finishStage()
+	watch.End(t.chunks, t.chunks-t.own, time.Duration(t.helped.Load()))
 	if v := t.panics.Load(); v != nil {
 		panic(*v)
 	}
@@ -256,7 +268,13 @@ func (t *Team) serve() {
 		return chunk >= 0
 	}
 	for t.poll(claimed) && chunk >= 0 {
-		t.stage.run(number, chunk)
+		if s := &t.stage; s.watched {
+			began := pace.Now()
+			s.run(number, chunk)
+			t.helped.Add(int64(pace.Now() - began))
+		} else {
+			s.run(number, chunk)
+		}
 		chunk = -1
 		t.finish()
 	}

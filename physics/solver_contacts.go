@@ -7,6 +7,7 @@ import (
 
 	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/graph"
+	"github.com/evertick/evertick/internal/pace"
 	"github.com/evertick/evertick/internal/rigid"
 )
 
@@ -120,7 +121,7 @@ func (s *solver) updateBroadPhase() {
 	if s.isIdle() {
 		s.pairs.A, s.pairs.B, s.omittedPairs = s.pairs.A[:0], s.pairs.B[:0], 0
 	} else {
-		if s.broad.ParallelFor = s.parallelForJob; s.singleWorker() {
+		if s.broad.ParallelFor = s.parallelForJob; s.singleWorker() && pace.Watched == nil {
 			s.broad.ParallelFor = nil
 		}
 		s.broad.FindPairs(s.level, &s.boxes, &s.shapes.filters, s.sleep.BroadVersion(), &s.pairs)
@@ -152,6 +153,7 @@ func (s *solver) markBases() {
 
 // broadPhaseParts runs the parts of a stage of the broad phase on all workers.
 func (s *solver) broadPhaseParts(parts int, f func(part int)) {
+	pace.Name(f)
 	s.part = f
 	s.parallelForParts(parts, (*solver).runParts)
 }

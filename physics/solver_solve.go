@@ -2,6 +2,7 @@ package physics
 
 import (
 	"github.com/evertick/evertick/internal/graph"
+	"github.com/evertick/evertick/internal/pace"
 	"github.com/evertick/evertick/internal/rigid"
 )
 
@@ -16,7 +17,7 @@ func (s *solver) solve() {
 	sys := &s.sys
 	sys.LayOutBlocks()
 	s.parallelForParts((len(s.contacts)+pairChunk-1)/pairChunk, (*solver).fillBlocks)
-	if !s.hashStages && s.singleWorker() && s.lockedBodies == 0 && len(s.materialPairs) == 0 && s.sleep.AllActive() {
+	if !s.hashStages && pace.Watched == nil && s.singleWorker() && s.lockedBodies == 0 && len(s.materialPairs) == 0 && s.sleep.AllActive() {
 		sys.Solve(s.level)
 		return
 	}
@@ -89,57 +90,85 @@ func planRanges(passes []blockRange, start *[graph.NumColours + 1]int) []blockRa
 
 // runSolveStages runs the stages of the solver.
 func (s *solver) runSolveStages() {
-	sys := &s.sys
-	blocks, joints := len(sys.Blocks), len(sys.JointBlocks)
-	s.eachSpan(func(s *solver, lo, hi int) { s.sys.LoadStates(s.level, lo, hi) })
-	s.parallelFor(0, joints, blockChunk, func(s *solver, lo, hi int) { s.sys.PrepareJoints(s.level, lo, hi) })
-	s.parallelFor(0, blocks, blockChunk, func(s *solver, lo, hi int) {
-		s.sys.PrepareContacts(s.level, lo, hi)
-		s.applyMaterialPairs(lo, hi)
-	})
+	blocks, joints := len(s.sys.Blocks), len(s.sys.JointBlocks)
+	s.eachSpan((*solver).loadStates)
+	s.parallelFor(0, joints, blockChunk, (*solver).prepareJoints)
+	s.parallelFor(0, blocks, blockChunk, (*solver).prepareContacts)
 	for s.sub = range s.subSteps() {
-		s.eachSpan(func(s *solver, lo, hi int) {
-			s.sys.IntegrateVelocities(s.level, s.sub, lo, hi)
-			s.applyMotionLocks(lo, hi)
-		})
+		s.eachSpan((*solver).integrateVelocities)
 		if s.sub == 0 {
-			s.eachRange(s.jointRanges, func(s *solver, lo, hi int) { s.sys.WarmStartJoints(s.level, lo, hi) })
-			s.eachRange(s.contactRanges, func(s *solver, lo, hi int) { s.sys.WarmStartContacts(s.level, lo, hi) })
+			s.eachRange(s.jointRanges, (*solver).warmStartJoints)
+			s.eachRange(s.contactRanges, (*solver).warmStartContacts)
 		}
-		s.eachRange(s.jointRanges, func(s *solver, lo, hi int) { s.sys.SolveJoints(s.level, true, lo, hi) })
-		s.eachRange(s.contactRanges, func(s *solver, lo, hi int) { s.sys.SolveContacts(s.level, true, lo, hi) })
-		s.eachSpan(func(s *solver, lo, hi int) {
-			s.applyMotionLocks(lo, hi)
-			s.sys.IntegratePositions(s.level, lo, hi)
-		})
-		s.eachRange(s.jointRanges, func(s *solver, lo, hi int) { s.sys.SolveJoints(s.level, false, lo, hi) })
-		s.eachRange(s.contactRanges, func(s *solver, lo, hi int) { s.sys.SolveContacts(s.level, false, lo, hi) })
+		s.eachRange(s.jointRanges, (*solver).solveJoints)
+		s.eachRange(s.contactRanges, (*solver).solveContacts)
+		s.eachSpan((*solver).integratePositions)
+		s.eachRange(s.jointRanges, (*solver).relaxJoints)
+		s.eachRange(s.contactRanges, (*solver).relaxContacts)
 		if s.hashStages {
 			s.hashStates(s.sub)
 		}
 	}
-	s.eachRange(s.contactRanges, func(s *solver, lo, hi int) { s.sys.ApplyRestitution(s.level, lo, hi) })
-	s.parallelFor(0, joints, blockChunk, func(s *solver, lo, hi int) { s.sys.StoreJointImpulses(s.level, lo, hi) })
-	s.parallelFor(0, blocks, blockChunk, func(s *solver, lo, hi int) { s.sys.StoreContactImpulses(s.level, lo, hi) })
-	s.eachSpan(func(s *solver, lo, hi int) {
-		s.applyMotionLocks(lo, hi)
-		s.sys.StoreStates(s.level, lo, hi)
-	})
+	s.eachRange(s.contactRanges, (*solver).applyRestitution)
+	s.parallelFor(0, joints, blockChunk, (*solver).storeJointImpulses)
+	s.parallelFor(0, blocks, blockChunk, (*solver).storeContactImpulses)
+	s.eachSpan((*solver).storeStates)
 }
+
+// Stages over rows of bodies.
+
+func (s *solver) loadStates(lo, hi int) { s.sys.LoadStates(s.level, lo, hi) }
+
+func (s *solver) integrateVelocities(lo, hi int) {
+	s.sys.IntegrateVelocities(s.level, s.sub, lo, hi)
+	s.applyMotionLocks(lo, hi)
+}
+
+func (s *solver) integratePositions(lo, hi int) {
+	s.applyMotionLocks(lo, hi)
+	s.sys.IntegratePositions(s.level, lo, hi)
+}
+
+func (s *solver) storeStates(lo, hi int) {
+	s.applyMotionLocks(lo, hi)
+	s.sys.StoreStates(s.level, lo, hi)
+}
+
+// Stages over blocks of joints.
+
+func (s *solver) prepareJoints(lo, hi int)      { s.sys.PrepareJoints(s.level, lo, hi) }
+func (s *solver) warmStartJoints(lo, hi int)    { s.sys.WarmStartJoints(s.level, lo, hi) }
+func (s *solver) solveJoints(lo, hi int)        { s.sys.SolveJoints(s.level, true, lo, hi) }
+func (s *solver) relaxJoints(lo, hi int)        { s.sys.SolveJoints(s.level, false, lo, hi) }
+func (s *solver) storeJointImpulses(lo, hi int) { s.sys.StoreJointImpulses(s.level, lo, hi) }
+
+// Stages over blocks of contacts.
+
+func (s *solver) prepareContacts(lo, hi int) {
+	s.sys.PrepareContacts(s.level, lo, hi)
+	s.applyMaterialPairs(lo, hi)
+}
+
+func (s *solver) warmStartContacts(lo, hi int)    { s.sys.WarmStartContacts(s.level, lo, hi) }
+func (s *solver) solveContacts(lo, hi int)        { s.sys.SolveContacts(s.level, true, lo, hi) }
+func (s *solver) relaxContacts(lo, hi int)        { s.sys.SolveContacts(s.level, false, lo, hi) }
+func (s *solver) applyRestitution(lo, hi int)     { s.sys.ApplyRestitution(s.level, lo, hi) }
+func (s *solver) storeContactImpulses(lo, hi int) { s.sys.StoreContactImpulses(s.level, lo, hi) }
 
 // eachSpan runs a stage over the spans of active bodies.
 func (s *solver) eachSpan(run func(s *solver, lo, hi int)) {
+	pace.Name(run)
 	s.spanRun = run
 	s.parallelForSpans(s.sleep.Spans, func(s *solver, _, lo, hi int) { s.spanRun(s, lo, hi) })
 }
 
 func (s *solver) eachRange(passes []blockRange, run func(s *solver, lo, hi int)) {
 	for _, p := range passes {
-		if p.shared {
-			s.parallelFor(p.lo, p.hi, blockChunk, run)
-		} else {
-			run(s, p.lo, p.hi)
+		least := blockChunk
+		if !p.shared {
+			least = p.hi - p.lo
 		}
+		s.parallelFor(p.lo, p.hi, least, run)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/internal/pace"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/internal/sleep"
 )
@@ -68,18 +69,21 @@ func (s *solver) singleWorker() bool { return s.team.Workers() <= 1 }
 // parallelFor runs a stage over rows or blocks on all workers, in chunks of at least that size. A single worker runs it
 // in one call.
 func (s *solver) parallelFor(lo, hi, least int, run func(s *solver, lo, hi int)) {
+	pace.Name(run)
 	s.stage = run
 	s.team.For(lo, hi, max(least, 1+(hi-lo-1)/(rowChunks*s.team.Workers())), s.stageJob)
 }
 
 // parallelForParts runs a stage over parts on all workers.
 func (s *solver) parallelForParts(parts int, run func(s *solver, lo, hi int)) {
+	pace.Name(run)
 	s.stage = run
 	s.team.For(0, parts, max(1, parts/(partChunks*s.team.Workers())), s.stageJob)
 }
 
 // parallelForAscending runs a stage over chunks that begin in ascending order.
 func (s *solver) parallelForAscending(chunks int, run func(s *solver, lo, hi int)) {
+	pace.Name(run)
 	s.stage = run
 	s.team.ForAscending(0, chunks, 1, s.stageJob)
 }
@@ -95,6 +99,7 @@ type spanTask struct {
 
 // parallelForSpans runs a stage over spans on all workers. The stage also gets the number of the span.
 func (s *solver) parallelForSpans(spans []sleep.Span, run func(s *solver, at, lo, hi int)) {
+	pace.Name(run)
 	s.spanStage = spanTask{run, spans}
 	s.parallelForParts(len(spans), (*solver).runSpans)
 }

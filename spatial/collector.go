@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/evertick/evertick/internal/neighbours"
+	"github.com/evertick/evertick/internal/pace"
 	"github.com/evertick/evertick/native"
 )
 
@@ -140,6 +141,7 @@ func (c *collector) begin(t task, offsets, slots []uint32, keys []float32) {
 func (c *collector) Do(worker, chunk int) { c.step(c, worker, chunk) }
 
 func (c *collector) run(pool *native.Pool, n int, step func(c *collector, worker, chunk int)) error {
+	pace.Name(step)
 	c.step = step
 	if err := pool.Run(n, c); err != nil {
 		return err

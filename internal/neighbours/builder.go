@@ -1,6 +1,9 @@
 package neighbours
 
-import "github.com/evertick/evertick/native"
+import (
+	"github.com/evertick/evertick/internal/pace"
+	"github.com/evertick/evertick/native"
+)
 
 // A Builder builds with several workers: each takes a range of the slots, with its own counts and cursors. So the
 // points of a cell end up in the order of the slots, whichever worker takes them. The zero Builder is ready.
@@ -27,6 +30,7 @@ func (b *Builder) Build(pool *native.Pool, level native.Level, g *Grid, x, y, z 
 	defer b.release()
 	b.begin(pool.Workers())
 	for _, step := range [...]func(*Builder, int){(*Builder).number, (*Builder).sum, (*Builder).accumulate, (*Builder).scatter, (*Builder).transpose} {
+		pace.Name(step)
 		b.step = step
 		if err := pool.Run(b.parts, b); err != nil {
 			return err
