@@ -73,6 +73,23 @@
 // -spread tail puts a few very far away. With several workers the same size runs once more, by turns
 // with one worker: the report lists the phases that stay serial, and what Amdahl's law leaves.
 //
+// # Workers
+//
+//	go run ./bench -scene arena -n 16384 -stages
+//	go run ./bench -scene swarm -n 100000 -bodies 16384 -stages -workers 2 -ticks 200
+//
+// reports what helpers gain in each stage of a step. It steps equal worlds by turns: one with one worker, one that always has
+// helpers, and one world for each CPU at the same time, which is about the most that a second worker can gain on this machine at this time. A
+// stage is called as the function that does it. Its row has the time that it takes one worker and several; what these gain; calls
+// and chunks a step; how long the leader, which is the caller's goroutine, and the helpers work in it, and how long the leader waits for the
+// last chunks; the inflation, which is the time that all of them work, divided by that of one worker; and the share of the chunks that
+// helpers do. Between the stages are what the leader does alone before a stage, and before the first one also what the scene does before a step.
+// A stage of one chunk has a row of its own. While stages are watched, one worker runs them one after the other as well, and not the
+// solver in one call, so a step takes longer; the gain at the end is of steps that nobody watches. The results must be the same.
+//
+// Where helpers do hardly any chunks, something else needs their CPUs. Where the inflation is far above 1, data go from the cache of
+// one CPU to that of the other, or the CPUs share more than memory, as the two threads of a core do.
+//
 // # Ratios
 //
 //	go run ./bench compare

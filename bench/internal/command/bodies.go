@@ -26,7 +26,7 @@ func init() {
 		s := Scene{
 			Name: d.Name, Family: bodiesAlone, Help: fmt.Sprintf("%s (n %d)", d.Help, d.N),
 			Flags: append([]string{"n", "sleep", "continuous", "compare"}, profileFlags...), Check: (*Options).checkBodies, Run: (*Options).runBodies,
-			sim: (*Options).newSimOfBodies,
+			sim: (*Options).newSimOfBodies, open: (*Options).openBodies,
 		}
 		if d.Scale != "" {
 			s.size = &sizeRange{unit: d.Scale, first: 8, most: d.MaxN(), open: func(o *Options, n int, level native.Level) (stepper, error) {
@@ -85,9 +85,9 @@ func (o *Options) runBodies(level native.Level, stdout, stderr io.Writer) error 
 	}
 	var columns []scenes.Column
 	open := func(n int) opener {
-		return func(level native.Level) (stepper, error) {
-			return stepperOf(scenes.NewAs(o.Scene, n, o.Seed, o.bodyConfig(level)))
-		}
+		sized := *o
+		sized.N = n
+		return sized.openBodies
 	}
 	err := o.profile(subject{
 		small: open(few), full: open(o.N),
@@ -110,6 +110,10 @@ func (o *Options) runBodies(level native.Level, stdout, stderr io.Writer) error 
 		fmt.Fprintf(stdout, "column   %v\n", c)
 	}
 	return err
+}
+
+func (o *Options) openBodies(level native.Level) (stepper, error) {
+	return stepperOf(scenes.NewAs(o.Scene, o.N, o.Seed, o.bodyConfig(level)))
 }
 
 // profileBodies measures the steps of a contender, by turns with those of its opponent.

@@ -45,6 +45,7 @@ type Options struct {
 	paced, causes     bool
 	sleep, continuous bool // of scenes of bodies alone
 	viewed            bool
+	stages            bool
 	addr              string // of the page
 
 	Own any // the flags that OwnFlags defines
@@ -138,6 +139,9 @@ func Run(args []string, stdout, stderr io.Writer) error {
 	if o.scale {
 		return o.runScale(s.size, level, stdout, stderr)
 	}
+	if o.stages {
+		return o.runStages(s, level, stdout, stderr)
+	}
 	return s.Run(o, level, stdout, stderr)
 }
 
@@ -167,6 +171,7 @@ func (o *Options) Parse(args []string, stderr io.Writer) (*Scene, error) {
 	f.BoolVar(&o.sleep, "sleep", false, "bodies at rest fall asleep, also in scenes that are not about that")
 	f.StringVar(&o.compare, "compare", "", "run the `engine` "+engineBox2D+" beside ours, by turns")
 	f.BoolVar(&o.scale, "scale", false, "double the size until the budget is exceeded, and report cost against size")
+	f.BoolVar(&o.stages, "stages", false, "step worlds with one worker and with -workers (default 2) by turns, and report what helpers gain in each stage")
 	f.BoolVar(&o.viewed, "view", false, "bench/serve: run the scene at 60 Hz, without measuring, and print the address of a page that looks into it, until Ctrl-C")
 	f.StringVar(&o.addr, "addr", UsualAddr, "view: `address` of the page")
 	f.DurationVar(&o.budget, "budget", 0, "time for p95 of a step, as in 4ms; the exit status is 1 if it takes longer (default: that of 60 Hz, and no such status)")
@@ -210,8 +215,14 @@ func (o *Options) Parse(args []string, stderr io.Writer) (*Scene, error) {
 	if o.budget < 0 || given["budget"] && o.budget == 0 {
 		return nil, fmt.Errorf("%w: -budget %v: above 0", ErrUsage, o.budget)
 	}
+	if o.stages && !given["workers"] {
+		o.Workers = 2
+	}
 	if s.Check != nil {
 		err = s.Check(o, given)
+	}
+	if err == nil && o.stages {
+		err = o.checkStages()
 	}
 	return s, err
 }

@@ -23,6 +23,7 @@ type Scene struct {
 	Run   func(o *Options, level native.Level, stdout, stderr io.Writer) error
 	size  *sizeRange                                                  // nil: -scale is not for it
 	sim   func(o *Options, level native.Level) (*evertick.Sim, error) // of -view; nil: it is not for it
+	open  func(o *Options, level native.Level) (stepper, error)       // of -stages; nil: it is not for it
 }
 
 // sizeRange is what -scale needs to measure the cost of a scene against its size.
@@ -83,17 +84,21 @@ func writeList(w io.Writer) {
 			if s.sim != nil {
 				flags = append(slices.Clone(flags), "view")
 			}
+			if s.open != nil {
+				flags = append(slices.Clone(flags), "stages")
+			}
 			fmt.Fprintf(w, "  %-11s %s\n  %-11s -%s\n", name, s.Help, "", strings.Join(flags, " -"))
 		}
 		fmt.Fprintln(w)
 	}
 }
 
-// Flags of every scene, of -scale, of -view, and of scenes whose steps are profiled.
+// Flags of every scene, of -scale, of -view, of -stages, and of scenes whose steps are profiled.
 var (
 	commonFlags  = []string{"scene", "ops", "json", "info", "list"}
 	scaleFlags   = []string{"scale", "seed", "level", "workers", "q", "r", "bodies", "spread", "quick", "csv", "budget"}
 	viewFlags    = []string{"scene", "view", "addr", "n", "q", "r", "bodies", "spread", "seed", "level", "workers", "budget", "sleep", "continuous"}
+	stagesFlags  = []string{"stages", "n", "q", "r", "bodies", "spread", "ticks", "warmup", "seed", "level", "workers", "csv", "sleep", "continuous"}
 	profileFlags = []string{"ticks", "warmup", "seed", "level", "workers", "budget", "ladder", "out", "baseline", "pin", "hardware"}
 )
 
@@ -107,6 +112,10 @@ func (s *Scene) checkFlags(given map[string]bool) error {
 		viewable := sceneNames(func(s *Scene) bool { return s.sim != nil })
 		return fmt.Errorf("%w: -view: not for the scene %s; for %s", ErrUsage, s.Name, strings.Join(viewable, ", "))
 	}
+	if given["stages"] && s.open == nil {
+		staged := sceneNames(func(s *Scene) bool { return s.open != nil })
+		return fmt.Errorf("%w: -stages: not for the scene %s; for %s", ErrUsage, s.Name, strings.Join(staged, ", "))
+	}
 	if given["addr"] && !given["view"] {
 		return fmt.Errorf("%w: -addr: only with -view", ErrUsage)
 	}
@@ -116,6 +125,10 @@ func (s *Scene) checkFlags(given map[string]bool) error {
 			return fmt.Errorf("%w: -%s: not with -view", ErrUsage, name)
 		case name == "view" || name == "addr":
 		case slices.Contains(commonFlags, name):
+		case given["stages"]:
+			if !slices.Contains(stagesFlags, name) || name != "stages" && name != "csv" && !slices.Contains(s.Flags, name) {
+				return fmt.Errorf("%w: -%s: not with -stages of the scene %s", ErrUsage, name, s.Name)
+			}
 		case given["scale"]:
 			ofScale := name == "scale" || name == "quick" || name == "csv" || name == "budget"
 			if !slices.Contains(scaleFlags, name) || !ofScale && !slices.Contains(s.Flags, name) {

@@ -26,7 +26,7 @@ import (
 func init() {
 	flags := append([]string{"hashes", "paced", "causes"}, profileFlags...)
 	for _, d := range scenes.Sims() {
-		s := Scene{Name: d.Name, Family: Simulations, Help: d.Help, Flags: flags, Check: (*Options).checkSim, Run: (*Options).runSim, sim: (*Options).newSim}
+		s := Scene{Name: d.Name, Family: Simulations, Help: d.Help, Flags: flags, Check: (*Options).checkSim, Run: (*Options).runSim, sim: (*Options).newSim, open: openSimAs}
 		p := d.Params
 		if p.MaxEntities == 0 {
 			s.Flags = append([]string{"compare"}, flags...)
@@ -56,7 +56,7 @@ func init() {
 	}
 	Register(Scene{
 		Name: proof.SceneName, Family: Simulations, Help: "everything that this module can do, at once: make determinism compares its hashes",
-		Flags: flags, Check: (*Options).checkSim, Run: (*Options).runSim, sim: (*Options).newSim,
+		Flags: flags, Check: (*Options).checkSim, Run: (*Options).runSim, sim: (*Options).newSim, open: openSimAs,
 	})
 }
 
@@ -137,6 +137,8 @@ func newSimulation(name string, p scenes.Params, cfg evertick.Config) (*simulati
 func (o *Options) simConfig(level native.Level) evertick.Config {
 	return evertick.Config{Seed: o.Seed, Level: level, Workers: o.Workers, BudgetNs: o.budgetNs()}
 }
+
+func openSimAs(o *Options, level native.Level) (stepper, error) { return o.openSim(o.params, level) }
 
 func (o *Options) openSim(p scenes.Params, level native.Level) (stepper, error) {
 	s, err := newSimulation(o.Scene, p, o.simConfig(level))
