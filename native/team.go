@@ -2,6 +2,7 @@ package native
 
 import (
 	"math/bits"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -98,15 +99,15 @@ func (t *Team) claim(back bool) int {
 // Workers returns the number of workers of the run in progress, and 1 between runs.
 func (t *Team) Workers() int { return max(t.workers, 1) }
 
-// Run calls lead, with up to workers-1 helpers for its calls of For. On js and wasip1, which have one thread,
-// there are no helpers. The error is that of a helper whose floating-point environment is altered: such a helper does
+// Run calls lead, with up to workers-1 helpers for its calls of For, and no more workers than GOMAXPROCS. On js and wasip1, which
+// have one thread, there are no helpers. The error is that of a helper whose floating-point environment is altered: such a helper does
 // no work. Run passes on the panic of a helper.
 func (t *Team) Run(workers int, lead func()) error {
 	if t.help == nil {
 		t.help, t.wakeup = t.serve, make(chan struct{}, 1)
 		t.numbers[0].Store(1) // the leader
 	}
-	if oneThread || workers <= 1 {
+	if workers = usefulWorkers(workers); workers <= 1 {
 		lead()
 		return nil
 	}
@@ -126,6 +127,18 @@ func (t *Team) Run(workers int, lead func()) error {
 		return *err
 	}
 	return nil
+}
+
+// usefulWorkers bounds the workers of a run by what runs at the same time. Helpers poll, so one too many would take the CPU that another
+// one needs to finish its chunk.
+func usefulWorkers(workers int) int {
+	if oneThread {
+		return 1
+	}
+	if workers <= 1 || pace.Always {
+		return workers
+	}
+	return min(workers, runtime.GOMAXPROCS(0))
 }
 
 func (t *Team) now() time.Duration {

@@ -232,6 +232,32 @@ func TestTeamPaces(t *testing.T) {
 	}
 }
 
+// A run has no more workers than GOMAXPROCS, which may change between runs.
+func TestTeamWorkersOfProcess(t *testing.T) {
+	needHelpers(t)
+	pace.Always = false
+	defer func() { pace.Always = true }()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var team Team
+	var now time.Duration
+	team.clock = func() time.Duration { return now }
+	for _, c := range []struct{ procs, workers, want int }{{1, 2, 1}, {3, 2, 2}, {3, 8, 3}, {2, 8, 2}, {1, 8, 1}} {
+		runtime.GOMAXPROCS(c.procs)
+		most := 0
+		for range 10 {
+			team.Run(c.workers, func() {
+				most = max(most, team.Workers())
+				if now += time.Millisecond; team.Workers() > 1 {
+					now -= 400 * time.Microsecond
+				}
+			})
+		}
+		if most != c.want {
+			t.Errorf("GOMAXPROCS %d, %d workers: a run had %d", c.procs, c.workers, most)
+		}
+	}
+}
+
 func TestTeamPanic(t *testing.T) {
 	needHelpers(t)
 	var team Team
