@@ -36,10 +36,13 @@ func TestEnvironment(t *testing.T) {
 	if strings.Count(script, get) != 1 {
 		t.Fatalf("the page does not say %q once", get)
 	}
-	script = strings.Replace(script, get, "go mod edit -require="+module+"@v0.0.0 -replace="+module+"="+root+"\ncp "+filepath.Join(root, "go.sum")+" .\n", 1)
+	// Under the paths of the workspace the kernels have been built. Under those of the replacement, which go mod tidy needs, they
+	// would be compiled again.
+	script = strings.Replace(script, get, "go mod edit -require="+module+"@v0.0.0 -replace="+module+"="+root+"\ncp "+filepath.Join(root, "go.sum")+" .\n"+
+		"go work init . "+root+"\n", 1)
 	script = strings.Replace(script, "python3 ", numpy(t)+" -B ", 1)
 	cmd := exec.Command("bash", "-c", script)
-	cmd.Dir, cmd.Env = folder, append(os.Environ(), "GOWORK=off")
+	cmd.Dir, cmd.Env = folder, append(os.Environ(), "GOWORK=")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
