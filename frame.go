@@ -14,7 +14,7 @@ import (
 
 // Advance runs the ticks that have become due after elapsedNs nanoseconds of the host's time, by
 // the rules of Config.Loop. It returns the frame: how many ticks were due, how many were dropped,
-// and how far to interpolate. An error is that of Step; the ticks that did not run stay due. Frames
+// and how far to interpolate. It returns the error of Step; the ticks that did not run stay due. Frames
 // count the ticks of Advance and Run, not those of Step.
 //
 // If the ticks of the frame took longer than Config.BudgetNs each, Frame.Overrun holds by how much,
@@ -173,7 +173,7 @@ type DrawOptions struct {
 	// Radius of the discs that entities without a body are drawn as, in metres; the first component of Scale
 	// multiplies it. 0: 0.25.
 	Radius float32
-	// Tags colours entities without a body: the first of these tags that an entity has is that of its colour. Others have
+	// Tags colours entities without a body: an entity has the colour of the first of these tags that it has. Others have
 	// ColorEntity.
 	Tags []TagColor
 }

@@ -90,7 +90,7 @@ type InputStats struct {
 // next call.
 type Feed func(tick uint64, dst []Input) ([]Input, error)
 
-// inputs holds the inputs that wait for their tick, and those of the running tick.
+// inputs holds the inputs that wait for their tick, and the inputs of the running tick.
 type inputs struct {
 	mu       sync.Mutex
 	queue    *loop.Queue[payload]
@@ -251,7 +251,7 @@ func (s *Sim) updateTimeline() {
 }
 
 // Timeline relates wall time, on the axis of loop.Frame.WallNs, to ticks as Ticks and Tick.N count
-// them. It is that of the last frame of Advance or Run: a change of Ticks by Step or Restore shows
+// them. It belongs to the last frame of Advance or Run: a change of Ticks by Step or Restore shows
 // from the next frame on. Any goroutine may call it. With it a connection finds the tick for which an
 // input is in time, and the Fraction of an Input.
 func (s *Sim) Timeline() loop.Timeline {

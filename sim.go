@@ -51,7 +51,7 @@ type Config struct {
 	// physics.step. Values that are written to the transforms of entities take effect in it, and so
 	// do bodies that are created or teleported.
 	PhysicsModes uint64
-	// Spatial configures the neighbour index. Level and Workers, if zero, are those of the Sim.
+	// Spatial configures the neighbour index. Level and Workers, if zero, are taken from the Sim.
 	Spatial spatial.Config
 	// Reorder keeps the rows of the entities in the order of the index, which makes neighbour work on many
 	// entities faster. The zero value: a row never moves.
@@ -302,7 +302,7 @@ func (s *Sim) addOwnPhases() {
 }
 
 // Commands returns the list of commands that the phase "commands" of the running tick applies to the
-// world, or that of the next tick if no tick runs or the phase is over: see Tick.Commands. Observers
+// world, or of the next tick if no tick runs or the phase is over: see Tick.Commands. Observers
 // record here, too.
 func (s *Sim) Commands() *ecs.Commands { return s.commands }
 

@@ -18,10 +18,10 @@ type Stage uint8
 
 const (
 	// BeforePhysics is where inputs and queued actions become velocities and impulses. Index is
-	// still that of the last tick.
+	// still of the last tick.
 	BeforePhysics Stage = iota
 	// AfterPhysics is where the events of the physics become damage, pick-ups and scores. It follows
-	// physics.sync, so the columns hold the new transforms. Index is still that of the last tick; the
+	// physics.sync, so the columns hold the new transforms. Index is still of the last tick; the
 	// index of this tick will have the entities that systems spawn and move here, and lack those that
 	// they despawn. An entity that gets a body here keeps the Position that was written to it until
 	// the next physics.sync. In this stage and the later ones, a value that is written to the
@@ -31,7 +31,7 @@ const (
 	// tick.
 	AfterIndex
 	// AfterCommands is for work that needs the outcome of the tick, such as a camera. It follows the
-	// phase "commands". Index is that of this tick: it still holds entities that commands have
+	// phase "commands". Index is of this tick: it still holds entities that commands have
 	// despawned, and lacks those that they have spawned. Commands that are recorded here are applied
 	// in the next tick; a snapshot contains them, a hash does not. Direct changes are in the hash of
 	// this tick.

@@ -40,7 +40,7 @@ type ClassStats struct {
 }
 
 // Classes appends to dst the counts of each priority that an agent has had, highest first. The last is
-// that of priority 0. Like Stats, they are part of the state.
+// the one of priority 0. Like Stats, they are part of the state.
 func (a *Agents) Classes(dst []ClassStats) []ClassStats {
 	rest := ClassStats{Issued: a.stats.Issued - a.stats.Fallbacks, ShedLimit: a.stats.ShedLimit}
 	for i := len(a.classes) - 1; i > 0; i-- {

@@ -137,7 +137,7 @@ const (
 
 // Config of Agents. The zero value works, but has no providers.
 type Config struct {
-	// Name is that of the state ("agent" if empty); its systems are Name.apply and
+	// Name of the state ("agent" if empty); its systems are Name.apply and
 	// Name.perceive.
 	Name string
 	// Kind and Source mark the inputs in which answers arrive: no other input may have
@@ -163,7 +163,7 @@ type Config struct {
 	// perception: the latest. 0: 64 and 8.
 	Events, MaxEvents int
 
-	// InFlight and StartsPerTick are limits as those of ProviderConfig, for all providers
+	// InFlight and StartsPerTick are limits as in ProviderConfig, for all providers
 	// together. 0: 256, and any number.
 	InFlight, StartsPerTick int
 	// MaxActions and MaxBytes limit a decision: its actions, and its bytes when encoded as
@@ -175,7 +175,7 @@ type Config struct {
 	// ActionsPerTick and AgentActionsPerTick limit the actions applied in a tick, of all
 	// agents and of one; the others wait. 0: 1024, and 16.
 	ActionsPerTick, AgentActionsPerTick int
-	// DeadlineTicks and Timeout are those of agents whose Spec has none. 0: 3600 ticks, and
+	// DeadlineTicks and Timeout hold for agents whose Spec has none. 0: 3600 ticks, and
 	// 30 s.
 	DeadlineTicks uint32
 	Timeout       time.Duration

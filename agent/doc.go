@@ -42,7 +42,7 @@
 //
 // An agent has at most one decision in flight, and is asked at most once in a tick. Limits on decisions
 // in flight and on starts per tick hold for each provider and for all together; where they turn
-// agents away, those of the highest Spec.Priority are asked first, and turns are shared out by Spec.Weight
+// agents away, the agents of the highest Spec.Priority are asked first, and turns are shared out by Spec.Weight
 // among agents of equal priority. A lower priority can starve: Agents.Classes counts the turns of each. Spec.Shed
 // says what happens to a lost turn.
 // Waiting actions, and those applied in a tick, are limited, too. Stats counts all of it. A provider that returns a

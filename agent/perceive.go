@@ -35,7 +35,7 @@ type Perception struct {
 	// state.
 	Hash uint64
 
-	// TagNames and Actions are those of Config; they must not be changed.
+	// TagNames and Actions come from Config; they must not be changed.
 	TagNames []string
 	Actions  []ActionDef
 }
@@ -90,7 +90,7 @@ func (a *Agents) Notify(t *evertick.Tick, e Event) error {
 	return nil
 }
 
-// turn is an agent that is due, and what it perceives: row i of the batch is that of turn i.
+// turn is an agent that is due, and what it perceives: row i of the batch belongs to turn i.
 type turn struct {
 	at   int // in list
 	slot ecs.Slot

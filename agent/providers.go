@@ -24,7 +24,7 @@ func (f Func) Decide(ctx context.Context, p *Perception) (Decision, error) { ret
 // of the agent, whatever it perceives. After the end the agent does nothing, or with Loop
 // the script begins again. It must not change while it is used.
 type Scripted struct {
-	// Scripts are those of single agents, and Script is that of all others.
+	// Scripts has the scripts of single agents, and Script is the one of all others.
 	Scripts map[ecs.ID][]Decision
 	Script  []Decision
 	Loop    bool
@@ -165,7 +165,7 @@ func (a *Answer) refuse(err error) {
 	}
 }
 
-// redecider calls another provider in a replay, and compares its decisions with those of the log.
+// redecider calls another provider in a replay, and compares its decisions with the logged ones.
 type redecider struct {
 	ctx      context.Context
 	provider Provider
@@ -213,7 +213,7 @@ func (s *redecider) ask(a *Agents, h head, p *Perception) {
 	s.answers[h.decision] = redecision{p.Tick, data}
 }
 
-// compare reports the recorded answer and that of the other provider.
+// compare reports the recorded answer and the other provider's.
 func (s *redecider) compare(rules *rules, was *receivedAnswer) {
 	mine, ok := s.answers[was.Decision]
 	if !ok {

@@ -16,12 +16,12 @@ import (
 type RecordType uint8
 
 const (
-	// Perceived: the perception of an agent that is asked. Hash is that of the Perception.
+	// Perceived: the perception of an agent that is asked. Hash is the hash of the Perception.
 	Perceived RecordType = 1 + iota
 	// Issued: the decision was requested. Cause is Perceived.
 	Issued
 	// Accepted: the decision has arrived and is valid; its actions wait for their tick. Cause is
-	// Issued, Actions their number, Hash that of their encoding.
+	// Issued, Actions their number, Hash the hash of their encoding.
 	Accepted
 	// Applied: actions were applied in this tick. Cause is Accepted, Index is the first of
 	// them, Actions their number. A decision without actions is applied when it is accepted.

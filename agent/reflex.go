@@ -17,7 +17,7 @@ import (
 // may have reflexes and be one of the Agents, too: a provider then decides now and then where it goes, and its
 // reflexes steer in every tick.
 type ReflexConfig struct {
-	// Name is that of the system, "reflex" if empty.
+	// Name of the system, "reflex" if empty.
 	Name string
 	// Tag is the tag of the entities that have the reflex.
 	Tag string
@@ -26,7 +26,7 @@ type ReflexConfig struct {
 	// Senses are what they perceive.
 	Senses []*Sense
 	// React lets the agents in these slots act: row i of each Sense is what the agent in agents[i] perceives. What
-	// it writes is part of the tick. Its error ends the Sim as that of a system does. agents is valid during the
+	// it writes is part of the tick. Its error ends the Sim as the error of a system does. agents is valid during the
 	// call.
 	React func(t *evertick.Tick, agents []ecs.Slot) error
 }
@@ -34,7 +34,7 @@ type ReflexConfig struct {
 // A Sense is what agents perceive of their neighbours, as sums: see spatial.Sums. An agent is no neighbour of
 // itself. The results are valid until the next tick. Only reflexes of one Sim can share a Sense.
 type Sense struct {
-	// Tags are those of the neighbours, which have at least one of them. None: all entities.
+	// Neighbours have at least one of these Tags. None: all entities.
 	Tags []string
 	// Radius of perception in metres.
 	Radius float32

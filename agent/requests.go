@@ -225,7 +225,7 @@ func (q *request) contextFailure(ctx context.Context) []byte {
 	return q.failure(nil, why, context.Cause(ctx).Error())
 }
 
-// finishCall ends a call. It takes the call off those of its provider before it delivers the answer: the
+// finishCall ends a call. It takes the call off the list of its provider before it delivers the answer: the
 // tick that takes the answer may ask the provider again, and the answered call must not count against
 // Abandoned then. Once the answer is sent, the call counts as returned, and no longer as running.
 func (a *Agents) finishCall(q *request, data []byte, abandoned, late bool) {

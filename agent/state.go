@@ -11,12 +11,12 @@ import (
 
 // The encoding of the state, all little-endian: uint32 version; uint64 next, recorded, chain, perceived and
 // the common minimum pass of class 0; then lists, each after its uint32 length: the minimum passes of the providers
-// in class 0, the counts (plain ones, then those of reasons), agents, actions and events. Agents, actions and events
+// in class 0, the counts (plain ones, then by reason), agents, actions and events. Agents, actions and events
 // are as appendAgent, appendQueued and appendEvent write them.
 //
 // A state in which no agent has had a priority other than 0 is of version 1. Version 2 continues with a byte for
 // the priority of each agent, and a list of the other classes: uint32 priority; uint64 admitted, shedLimit and
-// the minimum passes, the common one first. Version 3 is that of a state in which a provider has been busy. It continues
+// the minimum passes, the common one first. Version 3 is written once a provider has been busy. It continues
 // as version 2, where the list may be empty, and then with the count of reason ProviderBusy, which the counts before do
 // not have, and the tick from which each provider may be asked, all uint64.
 const (

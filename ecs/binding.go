@@ -199,7 +199,7 @@ func (w *World) endRelease(before bool) {
 	w.unlock()
 }
 
-// follow moves the handles to the slots where their entities are now. It unbinds those of entities that are gone, and
+// follow moves the handles to the slots where their entities are now. It unbinds the handles of entities that are gone, and
 // leaves them to releaseGone.
 func (b *Binding[H]) follow() {
 	if b.inPlace() {

@@ -11,7 +11,7 @@ import (
 // blobRecordBytes is the size of a blob in a snapshot, without its bytes.
 const blobRecordBytes = 4 + 4
 
-// pendingBlobs replace the blobs of one name: records of a snapshot, or those of another world.
+// pendingBlobs replace the blobs of one name: records of a snapshot, or the blobs of another world.
 type pendingBlobs struct {
 	name    string
 	version uint64

@@ -307,7 +307,7 @@ type resetColumn[B uint8 | uint16 | uint32 | uint64] struct {
 	init B
 }
 
-// resetLists are all columns, those of one width in one list, so that resetting a row
+// resetLists are all columns, a list for each width, so that resetting a row
 // is a loop without a branch on the type.
 type resetLists struct {
 	wide []*column // rows of several numbers, and kept columns, whose memory moves

@@ -153,7 +153,7 @@ func (c *Commands) Restore(data []byte) error {
 }
 
 // Prepare does the part of Restore that can fail, and changes nothing; Commit does the
-// rest. Tags and blobs may be those of a state that the world has prepared, which must be committed
+// rest. Tags and blobs may belong to a state that the world has prepared, which must be committed
 // first.
 func (c *Commands) Prepare(data []byte) error {
 	if c.world == nil {
@@ -288,7 +288,7 @@ func (c *Commands) decodeCommands(im *pendingCommands, in *wire.Reader, n int) e
 	return nil
 }
 
-// checkValues reports whether values are those of the commands, and counts the bytes of blobs.
+// checkValues reports whether values fit the commands, and counts the bytes of blobs.
 func (c *Commands) checkValues(r *commandBuffer, values []byte) bool {
 	for _, o := range r.commands {
 		switch o.kind {

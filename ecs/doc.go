@@ -11,7 +11,7 @@
 // used at least once. A kernel runs over [0, HighWater) and may compute garbage in the free rows;
 // they are reset when they are used again.
 //
-// [World.Reorder] moves all entities to rows in an order that the program gives, such as that of
+// [World.Reorder] moves all entities to rows in an order that the program gives, such as the order of
 // a grid in space. Ids stay, slots change. Nothing else ever moves a row.
 //
 // Spawning resets the row of the entity: rotation (0, 0, 0, 1), scale (1, 1, 1), everything else

@@ -114,7 +114,7 @@ func displayName(name string) string {
 	return name
 }
 
-// table aligns its cells to the right, those of the first column to the left. The
+// table aligns its first column to the left, the others to the right. The
 // caller passes all cells twice: the first pass measures them, the second writes them.
 type textTable struct {
 	out    *bufio.Writer

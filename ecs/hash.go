@@ -29,8 +29,8 @@ func (w *World) Hash() uint64 {
 	return acc
 }
 
-// ColumnHashes returns the hash of "identity" and then that of every column,
-// sorted by name, and that of all Blobs that are not empty, sorted by name, as "blob.<name>":
+// ColumnHashes returns the hash of "identity", then the hashes of all columns,
+// sorted by name, then of all Blobs that are not empty, sorted by name, as "blob.<name>":
 // to find the column in which two runs differ. Hash is Fold of the list, so a log of both
 // computes it once.
 //

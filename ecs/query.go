@@ -246,7 +246,7 @@ func (w *World) mustHave(before entitySet) {
 func (q *Query) Count() int { return native.CountRows(q.Mask()) }
 
 // Slots returns the slots that match, ascending, in the memory of dst if they fit:
-// pass the previous result to allocate nothing. Without matches the result is empty but not nil, as that of native.RowsOf.
+// pass the previous result to allocate nothing. Without matches the result is empty but not nil, as from native.RowsOf.
 // While nothing has changed a call copies the list of the call before.
 func (q *Query) Slots(dst []Slot) []Slot {
 	if mask := q.Mask(); q.listed != q.changes {

@@ -23,7 +23,7 @@ import (
 //	err := w.Register(&c)
 //
 // For a field of type *Column[T], Register does what AddColumn or AddArrayColumn does; for a Tag,
-// what World.Tag does; for a *Blobs, what World.Blobs does. The name is that of the field with a
+// what World.Tag does; for a *Blobs, what World.Blobs does. The name is the name of the field with a
 // lower-case beginning: Owner is "owner", MaxHP "maxHP", HP "hp", XPos "xPos". A struct tag
 // ecs:"name" gives another name, and ecs:"-" leaves a field out. A field that is a struct declares
 // the fields in it, and its name and a dot precede their names. An embedded struct without a struct
@@ -76,7 +76,7 @@ var (
 )
 
 // collect finds what a struct declares. where precedes the names of its fields in errors, and
-// prefix those of its columns, tags and blobs.
+// prefix the names of its columns, tags and blobs.
 func (r *registration) collect(of reflect.Value, where, prefix string) {
 	for i := range of.NumField() {
 		f, v := of.Type().Field(i), of.Field(i)

@@ -7,7 +7,7 @@ import (
 	"github.com/evertick/evertick/internal/statehash"
 )
 
-// pendingState is a state that is about to replace that of a world: a snapshot that was
+// pendingState is a state that is about to replace the state of a world: a snapshot that was
 // checked, or another world. Its slices refer to the memory of the source.
 type pendingState struct {
 	source       string // in errors
@@ -63,7 +63,7 @@ func (w *World) Clone() *World {
 	return c
 }
 
-// CopyFrom replaces the state by that of src, as Restore does by that of a snapshot, without an
+// CopyFrom replaces the state by the state of src, as Restore does from a snapshot, without an
 // encoding: ids and all that decides the next ones, tags, blobs, columns and versions. The worlds
 // may differ in capacity and in what is registered: tags, blobs and columns are matched by name, as in
 // Restore. Handles, observers, bindings and queries of w stay; handles bound to entities that are

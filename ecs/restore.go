@@ -12,7 +12,7 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// Restore replaces the state by that of a snapshot, which may come from a world of another
+// Restore replaces the state by the one in a snapshot, which may come from a world of another
 // capacity. Handles to tags and columns stay valid; tags and columns are matched by name.
 // Tags that the world lacks are registered. Tags that the snapshot lacks are emptied. The
 // same holds for names of blobs. Columns that the snapshot lacks get their initial value

@@ -188,7 +188,7 @@ func (t *Transforms) below(n int) (cut Transforms) {
 	return cut
 }
 
-// Interpolate sets the rows of t to transforms between those of previous, alpha 0, and of now, alpha
+// Interpolate sets the rows of t to transforms between previous, alpha 0, and now, alpha
 // 1, by native.Ops.Lerp for positions and scales and Nlerp for rotations. jumped is a bitmap in the
 // form of Query.Mask, or nil: rows whose bits are set are copied from now. All columns of previous
 // and now must have the same length, and those of t at least that length; otherwise Interpolate

@@ -171,7 +171,7 @@ func (c *collector) prepare(g *workerRows) {
 	g.rows.Dist2 = g.keys
 }
 
-// find appends the rows of a chunk to those of a worker, in the order of the task,
+// find appends the rows of a chunk to the rows of a worker, in the order of the task,
 // and sets their ends.
 func (c *collector) find(worker, chunk int) { c.findInto(worker, chunk, false) }
 

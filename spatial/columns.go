@@ -33,7 +33,7 @@ func planar(z []float32, n int) []float32 {
 	return firstRows(&zeros, n, func(int) float32 { return 0 })
 }
 
-// rowsOf returns slots, or those of all n rows if it is nil. If n is too large, so is the
+// rowsOf returns slots, or all n rows if it is nil. If n is too large, so is the
 // last slot.
 func rowsOf(slots []uint32, n int) []uint32 {
 	if slots != nil {

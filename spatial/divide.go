@@ -22,7 +22,7 @@ const (
 	maxBetween   = 4    // pieces between two shadows
 )
 
-// spreads are the distances between neighbours in a shadow, in that of most positions.
+// spreads are the distances between neighbours in the shadow with most positions.
 var spreads = [...]float64{4, 32, 256}
 
 // clustered reports whether along the first axis of some length the sample is in less than four fifths as many fine bins

@@ -2,7 +2,7 @@ package spatial
 
 import "github.com/evertick/evertick/internal/neighbours"
 
-// SetCategories gives each point a set of up to 32 categories: category[s] is that of
+// SetCategories gives each point a set of up to 32 categories: category[s] belongs to
 // slot s. Queries.Mask selects by them until the next Build; a point of an index
 // without categories is in all of them. SetCategories reads the column and does not
 // keep it. As during Build, no other call may use the index meanwhile. It panics if

@@ -141,7 +141,7 @@ func (ix *Index) Level() native.Level { return ix.level }
 func (ix *Index) CellSize() float32 { return ix.cell }
 
 // Build indexes the points (x[s], y[s], z[s]) of the slots s, which ascend strictly. If
-// slots is nil, they are those of all rows, 0 to len(x)-1; if it is empty and not nil,
+// slots is nil, they are all rows, 0 to len(x)-1; if it is empty and not nil,
 // there are no points. If z is nil, it is zero everywhere. Build reads the columns now and
 // does not keep them; it removes the categories. A coordinate that is NaN or infinite is
 // ErrNotFinite and names the column and slot; a slot that does not ascend, lies

@@ -31,7 +31,7 @@ type NearestQueries struct {
 	// Mask leaves out, for each query, the points that are in none of its
 	// categories. A mask of 0 leaves out all. Nil: none.
 	Mask []uint32
-	// Live leaves out the points whose bit is zero: bit s%64 of Live[s/64] is that of
+	// Live leaves out the points whose bit is zero: bit s%64 of Live[s/64] belongs to
 	// slot s. Nil: none.
 	Live []uint64
 	// SkipDist2 leaves Result.Dist2 empty.

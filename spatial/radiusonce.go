@@ -18,7 +18,7 @@ import (
 // queries, and streams the points past it. It chooses the strategy with the least estimated
 // cost, from the numbers of points and queries and a sample of up to 64 points. Rows in the
 // order Grid need the cells of the points, and for these it always builds. out keeps the
-// memory of the work, at worst that of an index.
+// memory of the work, at worst as much as an index.
 //
 // Errors are those of Build first, then those of Queries.Validate, both with out as it was;
 // then ErrRange if there are more than 2^31-1 results, and ErrFloatEnv, with out empty. It
@@ -314,7 +314,7 @@ func (o *onceBatch) badPoint(at int) error {
 	return badPoint(c.X, c.Y, c.Z, c.Slots, at)
 }
 
-// merge sorts the hits by query with a counting sort: those of a query are in the order
+// merge sorts the hits by query with a counting sort: the hits of a query are in the order
 // of the points already. Offsets serve as cursors, and are shifted back.
 func (o *onceBatch) merge(q *Queries, total int, out *Result) {
 	offsets := resize(out.Offsets, len(q.X)+1)

@@ -62,7 +62,7 @@ func (s *scratches) giveBack(b *scratch) {
 // to gain from more.
 type pools struct{ all, alone *native.Pool }
 
-// fit makes the pools those of an index.
+// fit sizes the pools for an index.
 func (p *pools) fit(ix *Index) {
 	if p.all == nil || p.all.Workers() != ix.cfg.Workers {
 		p.all, p.alone = native.NewPool(ix.cfg.Workers), native.NewPool(1)

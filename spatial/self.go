@@ -9,7 +9,7 @@ import (
 )
 
 // Self makes every point of an index the centre of a query, all with one
-// radius. The test is that of Queries.
+// radius, by the test of Queries.
 type Self struct {
 	Radius float32 // metres
 	// Order of each row.
@@ -19,7 +19,7 @@ type Self struct {
 	// IncludeSelf keeps the centre itself in its row, at distance 0.
 	IncludeSelf bool
 	// Mask is a column with a set of categories for each centre, by its slot, and Live a bitmap of
-	// the points that may be neighbours. They filter as those of Queries do: neighbours are left out,
+	// the points that may be neighbours. They filter as in Queries: neighbours are left out,
 	// centres are not. A filtered query takes the time of Radius. Nil leaves out nothing.
 	Mask []uint32
 	Live []uint64
@@ -63,7 +63,7 @@ func (q *Self) keep() neighbours.Keep {
 
 // Pairs finds every pair of points within the radius of each other once: the row
 // of slot a, which out.Of contains, has the slots b > a. It is RadiusSelf without the
-// other half; IncludeSelf has no effect, and a Mask is that of a. Errors are those of RadiusSelf.
+// other half; IncludeSelf has no effect, and a Mask applies to a. Errors are those of RadiusSelf.
 func (ix *Index) Pairs(q *Self, out *Result) error {
 	return ix.self("Pairs", q, neighbours.KeepAbove, out)
 }
@@ -115,7 +115,7 @@ func (ix *Index) self(query string, q *Self, keep neighbours.Keep, out *Result) 
 	return err
 }
 
-// selfSearch is the searcher of RadiusSelf and Pairs. Row i is that of point i in grid
+// selfSearch is the searcher of RadiusSelf and Pairs. Row i belongs to point i in grid
 // order.
 type selfSearch struct {
 	ix     *Index

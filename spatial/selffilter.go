@@ -35,7 +35,7 @@ func (f *filteredSelf) search(s *selfSearch, first, last int, rows *neighbours.R
 	return done
 }
 
-// keepAbove removes from rows, which begin at from, the slots below that of the centre.
+// keepAbove removes from rows, which begin at from, the slots below the centre's.
 func (f *filteredSelf) keepAbove(from int, ends []uint32, rows *neighbours.Rows) {
 	to := from
 	for i, end := range ends {

@@ -11,7 +11,7 @@ type sumGroup struct {
 	of, own [neighbours.RecordLen][]float32
 	values  int
 	ones    bool // all values are 1
-	// differences: all values are those of neighbours less those of the centre, in one column.
+	// differences: each value is the neighbour's less the centre's, in one column.
 	differences bool
 	want        [neighbours.SumOps]uint8 // weights for each operation, a bit each
 	records     []neighbours.Record

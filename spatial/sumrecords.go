@@ -9,7 +9,7 @@ const recordChunk = 1024
 // instead of those of all points.
 const hitsFirst = 16
 
-// fillRecords fills the records of all points, unless those of the neighbours are fewer. It reads the
+// fillRecords fills the records of all points, unless the neighbours have fewer. It reads the
 // columns in sequence, and writes each record at once, to the place of its point.
 func (t *sumTask) fillRecords(p *pools) error {
 	limit := t.ix.points.Limit

@@ -12,7 +12,7 @@ import (
 // plain loop over such rows that SumOracle is, on every level and with any number of workers.
 //
 // In Sum, Counts, Nearest, NearestDist2, Own and To have one element for each query. In SumSelf
-// they are columns, at least as long as those of Build, and the row of a centre is its slot: rows of
+// they are columns, at least as long as the columns of Build, and the row of a centre is its slot: rows of
 // slots that are not in the index keep their values. Of is such a column in both.
 //
 // A Sums keeps memory between calls: reuse it, in one goroutine at a time, and do not copy it. The
@@ -40,7 +40,7 @@ type Sums struct {
 // in float32, every operation rounded on its own. Positions are columns too: with Of and Own the x
 // column that the index was built from, values are offsets along x.
 //
-// Values may be NaN or infinite, and sums may overflow: the results are those of IEEE 754, except
+// Values may be NaN or infinite, and sums may overflow: the results follow IEEE 754, except
 // that the bits of a NaN are unspecified.
 type Term struct {
 	Of     []float32 // nil: 1, for sums of weights; then Own is nil as well
@@ -51,7 +51,7 @@ type Term struct {
 }
 
 // Weight is a factor that depends on the distance d of a neighbour, or on its square d2, and on the
-// radius r. The formulas are those of the functions in comments, each operation rounded to float32.
+// radius r. The comments give the formulas; each operation is rounded to float32.
 //
 // Where t is negative or NaN it counts as 0: rounding may make d a little larger than r, and a radius
 // may be 0, or so large that its square overflows. The kernels of smoothed particles come without

@@ -17,7 +17,7 @@ const sumChunk = 64
 const sumRoom = 16384
 
 // sumTask is the native.Task of Sum and SumSelf. A worker finds the rows of a chunk of centres, in
-// memory of its own, and reduces them. Values come from records, in which those of one point are
+// memory of its own, and reduces them. Values come from records, in which the values of one point are
 // together.
 type sumTask struct {
 	ix        *Index

@@ -76,7 +76,7 @@
 //     and is then an error: copy the mark, DURABLE, first, or leave it out.
 //   - CRC and chain hash find accidents. A person who can write the files can forge
 //     a log from any point on; only a chain hash kept elsewhere shows it.
-//   - Recover cuts damage to ticks after that of the mark, and that
+//   - Recover cuts damage to ticks after the mark, and that
 //     no later commit calls durable, as a torn end, keeps it and reports it, if it
 //     looks like one: nothing whole follows, or a sector before what follows may
 //     never have been written, as after a power cut. Damage before other whole
@@ -93,7 +93,7 @@
 //
 // Recover begins at the newest checkpoint that the log bears out: at that place it has a
 // commit of that tick, with the same state hash and rolling CRC. From there it reads and
-// checks all that follows. So its cost is that of what is new since the last snapshot,
+// checks all that follows. So it costs as much as what is new since the last snapshot,
 // of a packed segment also that of unpacking it up to there, and one listing of the
 // directory. It trusts what is before: a bit that has changed there is found by a Reader
 // that reads it, and by replay.Verify. Of the segments before, it checks that each is

@@ -14,7 +14,7 @@ import (
 // being written and packed, up to the last whole tick, and beyond it after Refresh.
 //
 // Damage is an error where it is met: the ticks before a missing or damaged segment are read, and Seek
-// finds those of the whole segments after it.
+// finds the ticks of the whole segments after it.
 type Reader struct {
 	fs    FS
 	dir   string
@@ -288,7 +288,7 @@ func (r *Reader) openFrom(at, last uint64) (uint64, error) {
 	return at, nil
 }
 
-// SeekAfter makes Next return the tick after that of a snapshot beside the log. The log must have the tick of the snapshot
+// SeekAfter makes Next return the tick after a snapshot beside the log. The log must have the tick of the snapshot
 // with its hash, or the error wraps ErrCorrupt. Where the snapshot is a checkpoint, see the package comment, only the end of that
 // tick is read; otherwise the segment up to there.
 func (r *Reader) SeekAfter(s *Snapshot) error {

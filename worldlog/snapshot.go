@@ -67,7 +67,7 @@ const (
 	minSnapshotHeader = snapshotFixed + crcSize
 )
 
-// appendSnapshotHeader appends the header of a file; crc is that of the data, first and at are as in Snapshot.
+// appendSnapshotHeader appends the header of a file; crc is the checksum of the data, first and at are as in Snapshot.
 func appendSnapshotHeader(dst []byte, id *Identity, ref *snapshotRef, packed int, first uint64, at *checkpoint) []byte {
 	start := len(dst)
 	dst = appendPreamble(dst, snapshotMagic, snapshotVersion)
@@ -307,7 +307,7 @@ func (h *snapshotHead) checkFrame(packed *bufio.Reader) error {
 // snapshots may be under way. data is not kept.
 //
 // Errors: ErrBusy (not taken); ErrRange wrapped: more than MaxSnapshot, a tick
-// beyond the last committed one, or a hash that is not that of its commit; or
+// beyond the last committed one, or a hash that differs from its commit's; or
 // why the log has ended. A later failure does not stop the log; Stats reports it.
 func (l *Log) WriteSnapshot(tick, hash uint64, data []byte) error {
 	return l.SnapshotWith(tick, hash, func(dst []byte) ([]byte, error) { return append(dst, data...), nil })

@@ -316,7 +316,7 @@ func object(data []byte) (map[string]json.RawMessage, error) {
 	return fields, nil
 }
 
-// action makes the action that the fields describe. Other fields than those of its definition are refused.
+// action makes the action that the fields describe. Fields that its definition lacks are refused.
 func action(def *agent.ActionDef, fields map[string]json.RawMessage) (agent.Action, error) {
 	a := agent.Action{Name: def.Name}
 	for i := range def.Args {

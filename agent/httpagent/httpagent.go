@@ -46,7 +46,7 @@ type Config struct {
 	Temperature *float64
 	// Backoff is the time for which the endpoint is not asked again after status 429 or 503 without a Retry-After. 0: 1 s.
 	Backoff time.Duration
-	// Client makes the requests; its Timeout and that of the agent both hold. nil: a new one.
+	// Client makes the requests; its Timeout and the agent's both hold. nil: a new one.
 	// Its CheckRedirect is not used: redirects are errors. JSON leaves it out: it holds functions.
 	Client *http.Client `json:"-"`
 }
@@ -176,7 +176,7 @@ func (p *Provider) statusError(resp *http.Response, data []byte, now time.Time) 
 }
 
 // retryAfter returns the time that the header Retry-After asks for, up to maxRetryAfter, and whether there is a valid
-// one: a whole number of seconds, or a date (RFC 9110, section 10.2.3). A date counts from that of the answer, if it
+// one: a whole number of seconds, or a date (RFC 9110, section 10.2.3). A date counts from the date of the answer, if it
 // has one, so that the clocks of the two machines need not agree. A date that has passed asks for no time.
 func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	text := strings.Trim(h.Get("Retry-After"), " \t")

@@ -17,7 +17,7 @@ import (
 // A Secret is not comparable; IsZero reports whether there is a key.
 type Secret struct{ reveal func() string }
 
-// NewSecret returns a Secret of a key; that of "" is the zero Secret.
+// NewSecret returns a Secret of a key; from "" it makes the zero Secret.
 func NewSecret(key string) Secret {
 	if key == "" {
 		return Secret{}

@@ -11,7 +11,7 @@ import (
 
 // ShipConfig of Ship. The zero value works.
 type ShipConfig struct {
-	// Name of the stream: letters, digits, '-' and '_'. "": that of the scenario, with '_' for other characters.
+	// Name of the stream: letters, digits, '-' and '_'. "": the scenario's, with '_' for other characters.
 	Name string
 	// Key makes the checksums those that only holders of the key can compute, so that a message of anybody else is
 	// refused with ErrForged. Followers need the same. nil: SHA-256 without a key, which finds damage only.
@@ -36,7 +36,7 @@ type ShipConfig struct {
 
 // FollowConfig of Follow. The zero value works.
 type FollowConfig struct {
-	// Name and Key are those of ShipConfig.
+	// Name and Key are as in ShipConfig.
 	Name string
 	Key  []byte
 	// Dir is where the ticks are written into a log of the follower's own, which TakeOver needs. It needs

@@ -18,7 +18,7 @@
 //   - A Follower runs only ticks that continue the rolling checksum from the first tick on, or from a snapshot with a
 //     checksum that the stream has. It compares the state hash after each, and ends at the first that differs.
 //   - Of several masters one can write. A master begins a term by a message that must follow the last message that it knows, and
-//     so must each later message. Once another has begun a higher term, the server refuses those of the old
+//     so must each later message. Once another has begun a higher term, the server refuses messages of the old
 //     one: Err is a *FencedError, and the next Step of the Sim returns it. A stream that loses messages can lose a term, and
 //     then an older master can write to it. The newest that runs writes over it: the log is shipped again from the first tick, and the older
 //     one is fenced.
@@ -63,7 +63,7 @@
 // # Format
 //
 // The stream evertick-NAME has one subject, evertick.NAME.tick. Signs of life are on evertick.NAME.beat, which is not stored.
-// All numbers are little-endian; uvarint is that of encoding/binary, in its shortest form.
+// All numbers are little-endian; uvarint is as in encoding/binary, in its shortest form.
 //
 //	message
 //	  0   8  magic 89 "evtjet" 0A
@@ -94,8 +94,8 @@
 //	  …  records: 1 type, uvarints Source, Kind, Seq and length of the data, data
 //
 // References to snapshots are left out, as each log has its own. Checksums are SHA-256, or HMAC-SHA-256 with the key. The rolling
-// checksum before the first tick is that of the magic and bytes 36 to the end of the name; after a tick it is
-// that of the one before, the tick's number in 8 bytes, and the tick.
+// checksum before the first tick is taken of the magic and bytes 36 to the end of the name; after a tick it is
+// taken of the checksum before, the tick's number in 8 bytes, and the tick.
 //
 // The parts of a tick follow each other. If a term comes before the last part, the parts so far are void.
 //

@@ -211,7 +211,7 @@ func (f *Follower) from(ctx context.Context, e end) (uint64, error) {
 	return max(seq-1, e.first), err
 }
 
-// checkOwn compares the ticks of the Sim with those of the stream.
+// checkOwn compares the ticks of the Sim with the stream.
 func (f *Follower) checkOwn(ctx context.Context, e end) error {
 	own := f.own()
 	seq, err := f.from(ctx, e)
@@ -287,7 +287,7 @@ func (f *Follower) attach(ctx context.Context) error {
 }
 
 // replaced reports whether the stream no longer has, at its place, the message that was taken last: it was restored from
-// an older store, made anew, or trimmed. Its ticks are then compared with those of the Sim again.
+// an older store, made anew, or trimmed. Its ticks are then compared with the Sim again.
 func (f *Follower) replaced(ctx context.Context, e end) (bool, error) {
 	m := e.last
 	switch {

@@ -32,7 +32,7 @@ type link struct {
 	sums   *sums
 }
 
-// streamName returns the name for a stream: name, or that of the scenario, in which other characters are replaced.
+// streamName returns the name for a stream: name, or the scenario's name, in which other characters are replaced.
 func streamName(name, scenario string) (string, error) {
 	allowed := func(r rune) rune {
 		if r == '-' || r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
@@ -236,7 +236,7 @@ func isFault(err error) bool {
 	return false
 }
 
-// checkRun compares a run with that of a message.
+// checkRun compares a run with the run of a message.
 func checkRun(id, got *worldlog.Identity) error {
 	switch {
 	case got.Scenario != id.Scenario:

@@ -36,7 +36,7 @@ const (
 	kindEnd
 )
 
-// sum is a rolling checksum, or that of a message.
+// sum is a rolling checksum, or the checksum of a message.
 type sum [sumSize]byte
 
 // owner names a log that ships: random, and the same as long as the log exists.

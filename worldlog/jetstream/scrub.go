@@ -54,7 +54,7 @@ func (s *Shipper) lacksFirst(ctx context.Context, e end) bool {
 	return !e.limited && e.first != s.front && s.firstTick(ctx, e) > s.id.FirstTick
 }
 
-// firstTick returns the first tick of a stream; that of the run if the message with it cannot be read.
+// firstTick returns the first tick of a stream, or of the run if the message with it cannot be read.
 func (s *Shipper) firstTick(ctx context.Context, e end) uint64 {
 	m, err := s.get(ctx, e.first)
 	if err != nil {

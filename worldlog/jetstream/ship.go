@@ -148,7 +148,7 @@ func (s *Shipper) ensure(ctx context.Context) error {
 
 // align finds the tick of the local log after which the stream ends, and begins a term there. The first one of a Shipper is higher
 // than all in the stream. One that runs and begins again, as the stream has lost messages, keeps its own: it does not know
-// which terms the stream has lost with them, so that a higher one could be that of a newer master.
+// which terms the stream has lost with them, so that a higher one could belong to a newer master.
 func (s *Shipper) align(ctx context.Context) error {
 	for {
 		e, err := s.end(ctx)

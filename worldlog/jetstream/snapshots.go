@@ -153,7 +153,7 @@ func (h *shelf) open(ctx context.Context) error {
 	return err
 }
 
-// prune deletes all but the newest snapshots. The first time it also deletes those of ticks that the stream does not have,
+// prune deletes all but the newest snapshots. The first time it also deletes snapshots of ticks that the stream does not have,
 // which are of another stream.
 func (h *shelf) prune(ctx context.Context, acked uint64) error {
 	ticks, err := listSnapshots(ctx, h.store)

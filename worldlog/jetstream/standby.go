@@ -113,7 +113,7 @@ func (f *Follower) atStream() (*summer, error) {
 	return in, nil
 }
 
-// defaultSilence is that of Standby.
+// defaultSilence is the silence of Standby.
 const defaultSilence = 2 * time.Second
 
 // Standby follows until the master has given no sign of life for the time silence, 0: 2 s, and then takes over: see

@@ -11,7 +11,7 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// Width and Height are those of the part of the plane that is shown, in metres; its
+// Width and Height of the part of the plane that is shown, in metres; its
 // lower left corner is (0, 0).
 const Width, Height = 48, 27
 
