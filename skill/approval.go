@@ -107,19 +107,19 @@ type decision struct {
 }
 
 // decide removes a held call, and leaves the decision on it to c, the call of the approver.
-func (c *Call) decide(call uint64, refused *Error) (DecisionOutput, error) {
+func (c *Call) decide(call uint64, refused *Error) (decisionOutput, error) {
 	s := &c.Registry.state
 	i, ok := s.findHeld(call)
 	if !ok {
-		return DecisionOutput{}, refuse(InvalidInput, "call", "no call %d waits for approval", call)
+		return decisionOutput{}, refuse(InvalidInput, "call", "no call %d waits for approval", call)
 	}
 	h := s.held[i]
 	if h.actor.Name == c.Actor.Name {
-		return DecisionOutput{}, refuse(Forbidden, "call", "an actor cannot decide on its own call")
+		return decisionOutput{}, refuse(Forbidden, "call", "an actor cannot decide on its own call")
 	}
 	s.held = slices.Delete(s.held, i, i+1)
 	c.decided = &decision{h, refused}
-	return DecisionOutput{call, h.actor.Name, h.skill}, nil
+	return decisionOutput{call, h.actor.Name, h.skill}, nil
 }
 
 // end ends a held call: it runs if it is approved, and is refused otherwise. cause is the event that decided.
@@ -154,27 +154,27 @@ func (r *Registry) expire(t *evertick.Tick) error {
 	return nil
 }
 
-// ApproveInput is the input of skills.approve.
-type ApproveInput struct {
+// approveInput is the input of skills.approve.
+type approveInput struct {
 	Call uint64 `json:"call" jsonschema:"number of the call, as in skills.pending"`
 }
 
-// RejectInput is the input of skills.reject.
-type RejectInput struct {
+// rejectInput is the input of skills.reject.
+type rejectInput struct {
 	Call   uint64 `json:"call" jsonschema:"number of the call, as in skills.pending"`
 	Reason string `json:"reason,omitempty" jsonschema:"for the actor of the call"`
 }
 
-// DecisionOutput is the output of skills.approve and skills.reject.
-type DecisionOutput struct {
+// decisionOutput is the output of skills.approve and skills.reject.
+type decisionOutput struct {
 	Call  uint64 `json:"call"`
 	Actor string `json:"actor"`
 	Skill string `json:"skill"`
 }
 
-func approve(c *Call, in ApproveInput) (DecisionOutput, error) { return c.decide(in.Call, nil) }
+func approve(c *Call, in approveInput) (decisionOutput, error) { return c.decide(in.Call, nil) }
 
-func reject(c *Call, in RejectInput) (DecisionOutput, error) {
+func reject(c *Call, in rejectInput) (decisionOutput, error) {
 	text := "rejected by " + c.Actor.Name
 	if in.Reason != "" {
 		text += ": " + in.Reason
@@ -182,8 +182,8 @@ func reject(c *Call, in RejectInput) (DecisionOutput, error) {
 	return c.decide(in.Call, &Error{Code: NotApproved, Text: text})
 }
 
-// PendingInput is the input of skills.pending.
-type PendingInput struct {
+// pendingInput is the input of skills.pending.
+type pendingInput struct {
 	After uint64 `json:"after,omitempty" jsonschema:"only calls with higher numbers"`
 	Limit int    `json:"limit,omitempty" jsonschema:"maximum number of calls; default 8"`
 }
@@ -208,7 +208,7 @@ type PendingOutput struct {
 	More  int        `json:"more" jsonschema:"number of later calls that are not listed"`
 }
 
-func pending(c *Call, in PendingInput) (PendingOutput, error) {
+func pending(c *Call, in pendingInput) (PendingOutput, error) {
 	out, limit := PendingOutput{Calls: []HeldCall{}}, cmp.Or(in.Limit, 8)
 	held := c.Registry.state.held
 	for i := range held {

@@ -7,10 +7,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// UpdateInput is the input of ecs.updateComponent: position, rotation and scale, or one of them by
+// updateInput is the input of ecs.updateComponent: position, rotation and scale, or one of them by
 // Component and Value.
-type UpdateInput struct {
-	EntityRef
+type updateInput struct {
+	entityRef
 	Position  *Vec      `json:"position,omitempty" jsonschema:"in metres; a body has two of the axes, and its entity all three"`
 	Rotation  *Quat     `json:"rotation,omitempty" jsonschema:"a quaternion, which is normalised; the rotation of a body must be within the plane of the bodies"`
 	Scale     *Vec      `json:"scale,omitempty" jsonschema:"factors; they do not change the shape of a body"`
@@ -18,8 +18,8 @@ type UpdateInput struct {
 	Value     []float32 `json:"value,omitempty" jsonschema:"the new component: x, y and z, or for a rotation x, y, z and w"`
 }
 
-// Updated is the output of ecs.updateComponent: the new transform of the entity.
-type Updated struct {
+// updated is the output of ecs.updateComponent: the new transform of the entity.
+type updated struct {
 	ID       string `json:"id"`
 	Position Vec    `json:"position"`
 	Rotation Quat   `json:"rotation"`
@@ -42,7 +42,7 @@ func (r *Registry) constrainUpdate(s *jsonschema.Schema) {
 }
 
 // expand sets the field that Component names to Value.
-func (in *UpdateInput) expand(extent float32) *Error {
+func (in *updateInput) expand(extent float32) *Error {
 	if in.Component == "" {
 		return nil
 	}
@@ -75,16 +75,16 @@ func (in *UpdateInput) expand(extent float32) *Error {
 	return nil
 }
 
-func updateComponent(c *Call, in UpdateInput) (Updated, error) {
-	id, slot, refused := c.entity(in.EntityRef)
+func updateComponent(c *Call, in updateInput) (updated, error) {
+	id, slot, refused := c.entity(in.entityRef)
 	if refused != nil {
-		return Updated{}, refused
+		return updated{}, refused
 	}
 	if refused := in.expand(c.Registry.config.Extent); refused != nil {
-		return Updated{}, refused
+		return updated{}, refused
 	}
 	if in.Position == nil && in.Rotation == nil && in.Scale == nil {
-		return Updated{}, refuse(InvalidInput, "", "needs position, rotation or scale, or component and value")
+		return updated{}, refuse(InvalidInput, "", "needs position, rotation or scale, or component and value")
 	}
 	at, q, scale := c.position(slot), c.rotation(slot), c.scale(slot)
 	if in.Position != nil {
@@ -92,19 +92,19 @@ func updateComponent(c *Call, in UpdateInput) (Updated, error) {
 	}
 	if in.Rotation != nil {
 		if q, refused = c.rotationInPlane(id, *in.Rotation); refused != nil {
-			return Updated{}, refused
+			return updated{}, refused
 		}
 	}
 	if in.Scale != nil {
 		scale = *in.Scale
 	}
 	if !finite(at.X, at.Y, at.Z, q.X, q.Y, q.Z, q.W, scale.X, scale.Y, scale.Z) {
-		return Updated{}, &Error{Code: InvalidInput, Text: "the transform of the entity is not finite", Cause: ErrNotFinite}
+		return updated{}, &Error{Code: InvalidInput, Text: "the transform of the entity is not finite", Cause: ErrNotFinite}
 	}
 	w := c.Sim.World
 	if in.Position != nil || in.Rotation != nil {
 		if err := c.moveBody(id, in, at, q); err != nil {
-			return Updated{}, err
+			return updated{}, err
 		}
 		setTransform(w, slot, at, q)
 	}
@@ -112,7 +112,7 @@ func updateComponent(c *Call, in UpdateInput) (Updated, error) {
 		w.Scale.X[slot], w.Scale.Y[slot], w.Scale.Z[slot] = scale.X, scale.Y, scale.Z
 		w.Scale.Touch()
 	}
-	return Updated{id.String(), at, q, scale}, nil
+	return updated{id.String(), at, q, scale}, nil
 }
 
 // rotationInPlane returns the rotation that an entity gets from q: if it has a body, that of the angle of the
@@ -128,7 +128,7 @@ func (c *Call) rotationInPlane(id ecs.ID, q Quat) (Quat, *Error) {
 
 // moveBody moves the body of an entity, if it has one, to where the entity will be. For a body that has been
 // through a step the columns would be enough, but a body that was created in this tick ignores them.
-func (c *Call) moveBody(id ecs.ID, in UpdateInput, at Vec, q Quat) error {
+func (c *Call) moveBody(id ecs.ID, in updateInput, at Vec, q Quat) error {
 	b, ok := c.Sim.Body(id)
 	if !ok {
 		return nil
@@ -154,9 +154,9 @@ func (c *Call) moveBody(id ecs.ID, in UpdateInput, at Vec, q Quat) error {
 	return ph.SetTransform(b, to, angle)
 }
 
-// TagInput is the input of ecs.addComponent and ecs.removeComponent.
-type TagInput struct {
-	EntityRef
+// tagInput is the input of ecs.addComponent and ecs.removeComponent.
+type tagInput struct {
+	entityRef
 	Component string `json:"component" jsonschema:"name of the tag"`
 }
 
@@ -171,8 +171,8 @@ func constrainTag(s *jsonschema.Schema) {
 	property(s, "component").Pattern = tagPattern
 }
 
-func addComponent(c *Call, in TagInput) (Tagged, error) {
-	id, _, refused := c.entity(in.EntityRef)
+func addComponent(c *Call, in tagInput) (Tagged, error) {
+	id, _, refused := c.entity(in.entityRef)
 	if refused != nil {
 		return Tagged{}, refused
 	}
@@ -185,8 +185,8 @@ func addComponent(c *Call, in TagInput) (Tagged, error) {
 	return Tagged{id.String(), !had}, nil
 }
 
-func removeComponent(c *Call, in TagInput) (Tagged, error) {
-	id, _, refused := c.entity(in.EntityRef)
+func removeComponent(c *Call, in tagInput) (Tagged, error) {
+	id, _, refused := c.entity(in.entityRef)
 	if refused != nil {
 		return Tagged{}, refused
 	}

@@ -87,21 +87,21 @@ func twoForms(names ...string) *jsonschema.Schema {
 	return s
 }
 
-// EntityRef names the entity that a skill is for, in one of two fields.
-type EntityRef struct {
+// entityRef names the entity that a skill is for, in one of two fields.
+type entityRef struct {
 	ID     string `json:"id,omitempty" jsonschema:"as in ent_12"`
 	Entity string `json:"entity,omitempty" jsonschema:"another name of id"`
 }
 
 // Target implements Targeter.
-func (r EntityRef) Target() string {
+func (r entityRef) Target() string {
 	if r.ID != "" {
 		return r.ID
 	}
 	return r.Entity
 }
 
-func (r EntityRef) field() string {
+func (r entityRef) field() string {
 	if r.ID == "" && r.Entity != "" {
 		return "entity"
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// ImpulseInput is the input of physics.applyImpulse.
-type ImpulseInput struct {
-	EntityRef
+// impulseInput is the input of physics.applyImpulse.
+type impulseInput struct {
+	entityRef
 	Impulse *Vec     `json:"impulse,omitempty" jsonschema:"in N·s, in the plane of the bodies"`
 	Point   *Vec     `json:"point,omitempty" jsonschema:"where it acts, in metres, at any height; default: the centre of mass"`
 	Angular *float32 `json:"angular,omitempty" jsonschema:"in N·m·s, in the plane of the bodies"`
@@ -18,7 +18,7 @@ type ImpulseInput struct {
 // Pushed is the output of physics.applyImpulse.
 type Pushed struct {
 	ID string `json:"id"`
-	BodyState
+	bodyState
 }
 
 func (r *Registry) constrainImpulse(s *jsonschema.Schema) {
@@ -28,8 +28,8 @@ func (r *Registry) constrainImpulse(s *jsonschema.Schema) {
 	bound(s, -e, e, "point")
 }
 
-func applyImpulse(c *Call, in ImpulseInput) (Pushed, error) {
-	id, _, refused := c.entity(in.EntityRef)
+func applyImpulse(c *Call, in impulseInput) (Pushed, error) {
+	id, _, refused := c.entity(in.entityRef)
 	if refused != nil {
 		return Pushed{}, refused
 	}
@@ -50,7 +50,7 @@ func applyImpulse(c *Call, in ImpulseInput) (Pushed, error) {
 }
 
 // applyImpulses applies both impulses or none. Another engine has no commands, so it gets one at a time.
-func (c *Call) applyImpulses(b physics.Body, in ImpulseInput) error {
+func (c *Call) applyImpulses(b physics.Body, in impulseInput) error {
 	w := c.Sim.Physics
 	var impulse, point [2]float32
 	if in.Impulse != nil {
@@ -85,8 +85,8 @@ func (c *Call) applyImpulses(b physics.Body, in ImpulseInput) error {
 	return w.Apply(commands)
 }
 
-// RayInput is the input of physics.raycast.
-type RayInput struct {
+// rayInput is the input of physics.raycast.
+type rayInput struct {
 	From    Vec    `json:"from" jsonschema:"in metres, at any height"`
 	To      Vec    `json:"to" jsonschema:"where the ray ends, at the same height; it hits bodies at all heights"`
 	Exclude string `json:"exclude,omitempty" jsonschema:"id of an entity whose body is ignored"`
@@ -113,7 +113,7 @@ func (r *Registry) constrainRay(s *jsonschema.Schema) {
 	property(s, "exclude").Pattern = idPattern
 }
 
-func raycast(c *Call, in RayInput) (RayOutput, error) {
+func raycast(c *Call, in rayInput) (RayOutput, error) {
 	p := c.plane()
 	from, height := p.Split(in.From.array())
 	translation, refused := c.direction("to", Vec{in.To.X - in.From.X, in.To.Y - in.From.Y, in.To.Z - in.From.Z})
@@ -169,7 +169,7 @@ func length(x, y float32) float32 {
 	return float32(math.Sqrt(float64(float64(x)*float64(x)) + float64(float64(y)*float64(y))))
 }
 
-func (c *Call) bodyState(b physics.Body) BodyState {
+func (c *Call) bodyState(b physics.Body) bodyState {
 	i, cols, p := b.Index(), c.Sim.Physics.Columns(), c.plane()
-	return BodyState{cols.Type[i].String(), vecOf(p.Join([2]float32{cols.VX[i], cols.VY[i]}, 0)), cols.W[i]}
+	return bodyState{cols.Type[i].String(), vecOf(p.Join([2]float32{cols.VX[i], cols.VY[i]}, 0)), cols.W[i]}
 }

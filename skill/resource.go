@@ -42,26 +42,26 @@ const (
 // meshKind is the kind of a resource that an input calls mesh.
 const meshKind = "mesh"
 
-// ResourceInput is the input of scene.setResource.
-type ResourceInput struct {
-	EntityRef
+// resourceInput is the input of scene.setResource.
+type resourceInput struct {
+	entityRef
 	Resource
 }
 
-// KindInput is the input of scene.removeResource.
-type KindInput struct {
-	EntityRef
+// kindInput is the input of scene.removeResource.
+type kindInput struct {
+	entityRef
 	Kind string `json:"kind"`
 }
 
-// ResourceSet is the output of scene.setResource and scene.removeResource.
-type ResourceSet struct {
+// resourceSet is the output of scene.setResource and scene.removeResource.
+type resourceSet struct {
 	ID      string `json:"id"`
 	Changed bool   `json:"changed" jsonschema:"false if nothing changed"`
 }
 
-// ResourcesOutput is the output of scene.getResources.
-type ResourcesOutput struct {
+// resourcesOutput is the output of scene.getResources.
+type resourcesOutput struct {
 	ID        string     `json:"id"`
 	Resources []Resource `json:"resources" jsonschema:"by kind"`
 }
@@ -157,27 +157,27 @@ func (c *Call) resourcesOf(id ecs.ID) []Resource {
 	return all
 }
 
-func setResource(c *Call, in ResourceInput) (ResourceSet, error) {
-	id, _, refused := c.entity(in.EntityRef)
+func setResource(c *Call, in resourceInput) (resourceSet, error) {
+	id, _, refused := c.entity(in.entityRef)
 	if refused == nil {
 		refused = in.Model.normalise("")
 	}
 	if refused != nil {
-		return ResourceSet{}, refused
+		return resourceSet{}, refused
 	}
 	all := c.resourcesOf(id)
 	at, has := slices.BinarySearchFunc(all, in.Kind, byKind)
 	switch {
 	case has && all[at].equal(&in.Resource):
-		return ResourceSet{id.String(), false}, nil
+		return resourceSet{id.String(), false}, nil
 	case has:
 		all[at] = in.Resource
 	case len(all) >= maxResources:
-		return ResourceSet{}, refuse(CapacityExceeded, "kind", "the entity has %d resources", len(all))
+		return resourceSet{}, refuse(CapacityExceeded, "kind", "the entity has %d resources", len(all))
 	default:
 		all = slices.Insert(all, at, in.Resource)
 	}
-	return ResourceSet{id.String(), true}, c.storeResources(id, all)
+	return resourceSet{id.String(), true}, c.storeResources(id, all)
 }
 
 func (r *Resource) equal(o *Resource) bool {
@@ -187,23 +187,23 @@ func (r *Resource) equal(o *Resource) bool {
 
 func same[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
 
-func removeResource(c *Call, in KindInput) (ResourceSet, error) {
-	id, _, refused := c.entity(in.EntityRef)
+func removeResource(c *Call, in kindInput) (resourceSet, error) {
+	id, _, refused := c.entity(in.entityRef)
 	if refused != nil {
-		return ResourceSet{}, refused
+		return resourceSet{}, refused
 	}
 	all := c.resourcesOf(id)
 	at, has := slices.BinarySearchFunc(all, in.Kind, byKind)
 	if !has {
-		return ResourceSet{id.String(), false}, nil
+		return resourceSet{id.String(), false}, nil
 	}
-	return ResourceSet{id.String(), true}, c.storeResources(id, slices.Delete(all, at, at+1))
+	return resourceSet{id.String(), true}, c.storeResources(id, slices.Delete(all, at, at+1))
 }
 
-func getResources(c *Call, in EntityInput) (ResourcesOutput, error) {
-	id, _, refused := c.entity(in.EntityRef)
+func getResources(c *Call, in entityInput) (resourcesOutput, error) {
+	id, _, refused := c.entity(in.entityRef)
 	if refused != nil {
-		return ResourcesOutput{}, refused
+		return resourcesOutput{}, refused
 	}
-	return ResourcesOutput{id.String(), c.resourcesOf(id)}, nil
+	return resourcesOutput{id.String(), c.resourcesOf(id)}, nil
 }

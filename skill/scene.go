@@ -29,7 +29,7 @@ type CreateInput struct {
 	Tags      []string   `json:"tags,omitempty"`
 	Mesh      *Model     `json:"mesh,omitempty" jsonschema:"its resource of the kind mesh"`
 	Resources []Resource `json:"resources,omitempty" jsonschema:"others, each of another kind"`
-	Body      *BodySpec  `json:"body,omitempty" jsonschema:"if it is missing and neither dynamic nor static is true, the entity has no body"`
+	Body      *bodySpec  `json:"body,omitempty" jsonschema:"if it is missing and neither dynamic nor static is true, the entity has no body"`
 
 	Shape       string   `json:"shape,omitempty" jsonschema:"of a dynamic or static body, default box; ignored for other entities"`
 	Collider    string   `json:"collider,omitempty" jsonschema:"the shape of the body, if it differs from shape"`
@@ -40,26 +40,26 @@ type CreateInput struct {
 	Restitution *float32 `json:"restitution,omitempty" jsonschema:"of a dynamic or static body"`
 }
 
-// BodySpec describes a body with one shape around its origin.
-type BodySpec struct {
+// bodySpec describes a body with one shape around its origin.
+type bodySpec struct {
 	Type            string        `json:"type" jsonschema:"static, kinematic or dynamic"`
-	Shape           ShapeSpec     `json:"shape"`
-	Material        *MaterialSpec `json:"material,omitempty"`
+	Shape           shapeSpec     `json:"shape"`
+	Material        *materialSpec `json:"material,omitempty"`
 	Angle           float32       `json:"angle,omitempty" jsonschema:"in radians, in the plane of the bodies; use this or rotation of the entity"`
 	Velocity        *Vec          `json:"velocity,omitempty" jsonschema:"in m/s, in the plane of the bodies"`
 	AngularVelocity float32       `json:"angularVelocity,omitempty" jsonschema:"in rad/s"`
 }
 
-// ShapeSpec is a shape. Its cross-section in the plane of the bodies collides.
-type ShapeSpec struct {
+// shapeSpec is a shape. Its cross-section in the plane of the bodies collides.
+type shapeSpec struct {
 	Type   string  `json:"type" jsonschema:"box, sphere, circle or capsule"`
 	Size   *Vec    `json:"size,omitempty" jsonschema:"edges of a box, in metres; the edge along the third axis is ignored"`
 	Radius float32 `json:"radius,omitempty" jsonschema:"of a sphere, circle or capsule, in metres"`
 	Length float32 `json:"length,omitempty" jsonschema:"between the centres of the ends of a capsule, in metres; along the second axis of the plane"`
 }
 
-// MaterialSpec is the material of a shape. Missing fields are as in physics.DefaultShapeDef.
-type MaterialSpec struct {
+// materialSpec is the material of a shape. Missing fields are as in physics.DefaultShapeDef.
+type materialSpec struct {
 	Density     *float32 `json:"density,omitempty" jsonschema:"in kg/m²"`
 	Friction    *float32 `json:"friction,omitempty"`
 	Restitution *float32 `json:"restitution,omitempty"`
@@ -127,8 +127,8 @@ func (in *CreateInput) expand() *Error {
 
 // shortBody returns the body of the short form. A capsule is half as wide as it is long between the centres of
 // its ends.
-func (in *CreateInput) shortBody(size float32) *BodySpec {
-	b := &BodySpec{Type: "dynamic", Material: &MaterialSpec{Friction: in.Friction, Restitution: in.Restitution}}
+func (in *CreateInput) shortBody(size float32) *bodySpec {
+	b := &bodySpec{Type: "dynamic", Material: &materialSpec{Friction: in.Friction, Restitution: in.Restitution}}
 	if in.Static {
 		b.Type = "static"
 	}
@@ -272,7 +272,7 @@ func (t *trial) run(sim *evertick.Sim, b *bodyPlan) error {
 }
 
 // planBody makes a plan of a description, and tries it.
-func (c *Call) planBody(at Vec, in *BodySpec) (*bodyPlan, error) {
+func (c *Call) planBody(at Vec, in *bodySpec) (*bodyPlan, error) {
 	b := &bodyPlan{def: physics.DefaultBodyDef(), material: physics.DefaultShapeDef()}
 	switch in.Type {
 	case "kinematic":
@@ -335,7 +335,7 @@ func nextSlot(w *ecs.World) int {
 }
 
 // createFunc returns a function that creates the shape. It refuses fields of another shape.
-func (s *ShapeSpec) createFunc(p physics.Plane) (func(*physics.World, physics.Body, physics.ShapeDef) (physics.Shape, error), *Error) {
+func (s *shapeSpec) createFunc(p physics.Plane) (func(*physics.World, physics.Body, physics.ShapeDef) (physics.Shape, error), *Error) {
 	round := s.Type != "box"
 	switch {
 	case round && s.Size != nil:
@@ -365,16 +365,16 @@ func (s *ShapeSpec) createFunc(p physics.Plane) (func(*physics.World, physics.Bo
 	}, nil
 }
 
-// EntityInput is an input that names an entity and nothing else.
-type EntityInput struct{ EntityRef }
+// entityInput is an input that names an entity and nothing else.
+type entityInput struct{ entityRef }
 
 // Destroyed is the output of scene.destroyEntity.
 type Destroyed struct {
 	ID string `json:"id"`
 }
 
-func destroyEntity(c *Call, in EntityInput) (Destroyed, error) {
-	id, _, refused := c.entity(in.EntityRef)
+func destroyEntity(c *Call, in entityInput) (Destroyed, error) {
+	id, _, refused := c.entity(in.entityRef)
 	if refused != nil {
 		return Destroyed{}, refused
 	}
@@ -382,8 +382,8 @@ func destroyEntity(c *Call, in EntityInput) (Destroyed, error) {
 	return Destroyed{id.String()}, nil
 }
 
-// QueryInput is the input of scene.queryEntities.
-type QueryInput struct {
+// queryInput is the input of scene.queryEntities.
+type queryInput struct {
 	Tags    []string `json:"tags,omitempty" jsonschema:"an entity must have all of them"`
 	Without []string `json:"without,omitempty" jsonschema:"an entity must have none of them"`
 	Tag     string   `json:"tag,omitempty" jsonschema:"one more tag that an entity must have"`
@@ -404,12 +404,12 @@ type Found struct {
 	Rotation  *Quat      `json:"rotation,omitempty"`
 	Scale     *Vec       `json:"scale,omitempty"`
 	Tags      []string   `json:"tags,omitempty"`
-	Body      *BodyState `json:"body,omitempty"`
+	Body      *bodyState `json:"body,omitempty"`
 	Resources []Resource `json:"resources,omitempty"`
 }
 
-// BodyState is the type and the velocity of a body.
-type BodyState struct {
+// bodyState is the type and the velocity of a body.
+type bodyState struct {
 	Type            string  `json:"type"`
 	Velocity        Vec     `json:"velocity"`
 	AngularVelocity float32 `json:"angularVelocity"`
@@ -434,7 +434,7 @@ func (r *Registry) constrainQuery(s *jsonschema.Schema) {
 }
 
 // resolveAliases merges fields that have two names.
-func (in *QueryInput) resolveAliases() *Error {
+func (in *queryInput) resolveAliases() *Error {
 	if in.Tag != "" {
 		in.Tags = append(in.Tags, in.Tag)
 	}
@@ -448,7 +448,7 @@ func (in *QueryInput) resolveAliases() *Error {
 	return nil
 }
 
-func queryEntities(c *Call, in QueryInput) (QueryOutput, error) {
+func queryEntities(c *Call, in queryInput) (QueryOutput, error) {
 	if refused := in.resolveAliases(); refused != nil {
 		return QueryOutput{}, refused
 	}
@@ -529,7 +529,7 @@ func (c *Call) byAge(mask []uint64, exclude uint32, limit int, detail bool) Quer
 
 // findNear queries the index of the Sim if it is up to date, and otherwise one of its own.
 // Both give the same answer.
-func (r *Registry) findNear(in QueryInput, mask []uint64, exclude uint32) error {
+func (r *Registry) findNear(in queryInput, mask []uint64, exclude uint32) error {
 	ix, err := r.currentIndex()
 	if err != nil {
 		return err

@@ -117,7 +117,7 @@ const (
 )
 
 // entity returns the slot of the entity that an input names.
-func (c *Call) entity(r EntityRef) (ecs.ID, ecs.Slot, *Error) {
+func (c *Call) entity(r entityRef) (ecs.ID, ecs.Slot, *Error) {
 	return c.liveEntity(r.field(), r.Target())
 }
 

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// SnapshotInput is the input of world.snapshot.
-type SnapshotInput struct{}
+// snapshotInput is the input of world.snapshot.
+type snapshotInput struct{}
 
 // SnapshotOutput is the output of world.snapshot.
 type SnapshotOutput struct {
@@ -20,7 +20,7 @@ type SnapshotOutput struct {
 
 // snapshot promises a snapshot for the end of the tick, as there is none within a tick. It measures the size
 // now, so that a replay also refuses one that is too large.
-func snapshot(c *Call, _ SnapshotInput) (SnapshotOutput, error) {
+func snapshot(c *Call, _ snapshotInput) (SnapshotOutput, error) {
 	r := c.Registry
 	r.scratch = c.Sim.World.Snapshot(r.scratch[:0])
 	n := len(r.scratch)
@@ -76,11 +76,11 @@ func (r *Registry) Snapshot(handle string) ([]byte, error) {
 	return nil, fmt.Errorf("skill: Snapshot: %s: %w", quote(handle), ErrStale)
 }
 
-// StatsInput is the input of world.stats.
-type StatsInput struct{}
+// statsInput is the input of world.stats.
+type statsInput struct{}
 
-// TagCount is how many entities have a tag.
-type TagCount struct {
+// tagCount is how many entities have a tag.
+type tagCount struct {
 	Name  string `json:"name"`
 	Count int    `json:"count"`
 }
@@ -98,23 +98,23 @@ type StatsOutput struct {
 	Awake    int        `json:"awake" jsonschema:"bodies that are not asleep"`
 	Plane    string     `json:"plane" jsonschema:"of the bodies"`
 	Gravity  Vec        `json:"gravity" jsonschema:"of dynamic bodies, in m/s²"`
-	Tags     []TagCount `json:"tags"`
+	Tags     []tagCount `json:"tags"`
 	Calls    uint64     `json:"calls" jsonschema:"of skills so far, including this one"`
 	Refused  uint64     `json:"refused"`
 }
 
-func stats(c *Call, _ StatsInput) (StatsOutput, error) {
+func stats(c *Call, _ statsInput) (StatsOutput, error) {
 	w, ph := c.Sim.World, c.Sim.Physics
 	config := ph.Config()
 	out := StatsOutput{
 		Tick: c.Tick.N, Dt: c.Tick.Dt, Hash: fmt.Sprintf("%016x", c.Sim.Hash()),
 		Entities: w.Len(), Capacity: w.Cap(), Bodies: ph.Len(), Shapes: ph.ShapeCount(), Joints: ph.JointCount(),
-		Awake: ph.AwakeCount(), Plane: config.Plane.String(), Gravity: vecOf(config.Plane.Join(config.Gravity, 0)), Tags: []TagCount{},
+		Awake: ph.AwakeCount(), Plane: config.Plane.String(), Gravity: vecOf(config.Plane.Join(config.Gravity, 0)), Tags: []tagCount{},
 		Calls: c.Registry.state.calls, Refused: c.Registry.state.refused,
 	}
 	names, tags := c.carriedTags()
 	for i, t := range tags {
-		out.Tags = append(out.Tags, TagCount{names[i], t.Count()})
+		out.Tags = append(out.Tags, tagCount{names[i], t.Count()})
 	}
 	return out, nil
 }

@@ -68,3 +68,19 @@ func FirstBad(found ...int) int {
 	}
 	return o.firstBad()
 }
+
+// The oracles, which users have as level Go.
+
+func (ix *Index) CountOracle(q *Queries, counts []uint32) error  { return ix.countOracle(q, counts) }
+func (ix *Index) KNNOracle(q *NearestQueries, out *Result) error { return ix.knnOracle(q, out) }
+func (ix *Index) OverlapOracle(q *Boxes, out *Result) error      { return ix.overlapOracle(q, out) }
+func (ix *Index) RadiusSelfOracle(q *Self, out *Result) error    { return ix.radiusSelfOracle(q, out) }
+func (ix *Index) PairsOracle(q *Self, out *Result) error         { return ix.pairsOracle(q, out) }
+func (ix *Index) SumOracle(q *Queries, s *Sums) error            { return ix.sumOracle(q, s) }
+func (ix *Index) SumSelfOracle(q *Self, s *Sums) error           { return ix.sumSelfOracle(q, s) }
+func (ix *Index) RayAllOracle(radius []float32, q *Rays, out *RayHits) error {
+	return ix.rayAllOracle(radius, q, out)
+}
+func (ix *Index) RayClosestOracle(radius []float32, q *Rays, slots []uint32, t []float32) error {
+	return ix.rayClosestOracle(radius, q, slots, t)
+}

@@ -115,8 +115,8 @@ func (ix *Index) around(q *Queries, i int, found []neighbour) []neighbour {
 	return found
 }
 
-// CountOracle is the specification of Count: it tests every point.
-func (ix *Index) CountOracle(q *Queries, counts []uint32) error {
+// countOracle is the specification of Count: it tests every point.
+func (ix *Index) countOracle(q *Queries, counts []uint32) error {
 	if err := q.checkCounts(counts); err != nil {
 		return err
 	}
@@ -130,9 +130,9 @@ func (ix *Index) CountOracle(q *Queries, counts []uint32) error {
 	return nil
 }
 
-// KNNOracle is the specification of KNN: for each query it sorts all points that pass the
+// knnOracle is the specification of KNN: for each query it sorts all points that pass the
 // filters and takes the first K.
-func (ix *Index) KNNOracle(q *NearestQueries, out *Result) error {
+func (ix *Index) knnOracle(q *NearestQueries, out *Result) error {
 	if err := q.Validate(); err != nil {
 		return err
 	}
@@ -162,9 +162,9 @@ func (ix *Index) passing(q *NearestQueries, i int, found []neighbour) []neighbou
 	return found
 }
 
-// OverlapOracle is the specification of Overlap: for each box it tests every
+// overlapOracle is the specification of Overlap: for each box it tests every
 // point, in grid order.
-func (ix *Index) OverlapOracle(q *Boxes, out *Result) error {
+func (ix *Index) overlapOracle(q *Boxes, out *Result) error {
 	if err := q.Validate(); err != nil {
 		return err
 	}
@@ -181,9 +181,9 @@ func (ix *Index) OverlapOracle(q *Boxes, out *Result) error {
 	})
 }
 
-// RadiusSelfOracle is the specification of RadiusSelf: RadiusOracle with a query
+// radiusSelfOracle is the specification of RadiusSelf: RadiusOracle with a query
 // at each point.
-func (ix *Index) RadiusSelfOracle(q *Self, out *Result) error {
+func (ix *Index) radiusSelfOracle(q *Self, out *Result) error {
 	if err := ix.checkSelf(q); err != nil {
 		return err
 	}
@@ -216,13 +216,13 @@ func (ix *Index) RadiusSelfOracle(q *Self, out *Result) error {
 	return nil
 }
 
-// PairsOracle is the specification of Pairs: RadiusSelfOracle without the slots that are
+// pairsOracle is the specification of Pairs: radiusSelfOracle without the slots that are
 // not above the slot of their row.
-func (ix *Index) PairsOracle(q *Self, out *Result) error {
+func (ix *Index) pairsOracle(q *Self, out *Result) error {
 	all := *q
 	all.SkipDist2 = false
 	var r Result
-	if err := ix.RadiusSelfOracle(&all, &r); err != nil {
+	if err := ix.radiusSelfOracle(&all, &r); err != nil {
 		if q.Validate() == nil {
 			out.empty()
 		}
@@ -240,8 +240,8 @@ func (ix *Index) PairsOracle(q *Self, out *Result) error {
 	return err
 }
 
-// RayAllOracle is the specification of RayAll: for each ray it tests every sphere.
-func (ix *Index) RayAllOracle(radius []float32, q *Rays, out *RayHits) error {
+// rayAllOracle is the specification of RayAll: for each ray it tests every sphere.
+func (ix *Index) rayAllOracle(radius []float32, q *Rays, out *RayHits) error {
 	ix.checkRadius(radius)
 	if err := cmp.Or(q.Validate(), ix.setSpheres(new(neighbours.Spheres), "RayAllOracle", radius)); err != nil {
 		return err
@@ -255,8 +255,8 @@ func (ix *Index) RayAllOracle(radius []float32, q *Rays, out *RayHits) error {
 	return err
 }
 
-// RayClosestOracle is the specification of RayClosest: the first of all hits.
-func (ix *Index) RayClosestOracle(radius []float32, q *Rays, slots []uint32, t []float32) error {
+// rayClosestOracle is the specification of RayClosest: the first of all hits.
+func (ix *Index) rayClosestOracle(radius []float32, q *Rays, slots []uint32, t []float32) error {
 	if err := cmp.Or(ix.checkClosest(radius, q, slots, t), ix.setSpheres(new(neighbours.Spheres), "RayClosestOracle", radius)); err != nil {
 		return err
 	}

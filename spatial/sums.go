@@ -9,7 +9,7 @@ import (
 
 // Sums are what Index.Sum and Index.SumSelf compute for each centre over its neighbours: the points
 // in its row of Radius or RadiusSelf, in order Grid. No row is kept. Results are the bits of the
-// plain loop over such rows that SumOracle is, on every level and with any number of workers.
+// plain loop over such rows that the oracle is, on every level and with any number of workers.
 //
 // In Sum, Counts, Nearest, NearestDist2, Own and To have one element for each query. In SumSelf
 // they are columns, at least as long as the columns of Build, and the row of a centre is its slot: rows of

@@ -2,8 +2,8 @@ package spatial
 
 import "math"
 
-// SumOracle is the specification of Sum: a loop over the rows of RadiusOracle.
-func (ix *Index) SumOracle(q *Queries, s *Sums) error {
+// sumOracle is the specification of Sum: a loop over the rows of RadiusOracle.
+func (ix *Index) sumOracle(q *Queries, s *Sums) error {
 	if err := ix.checkSum(q, s); err != nil {
 		return err
 	}
@@ -19,15 +19,15 @@ func (ix *Index) SumOracle(q *Queries, s *Sums) error {
 	return nil
 }
 
-// SumSelfOracle is the specification of SumSelf: a loop over the rows of RadiusSelfOracle.
-func (ix *Index) SumSelfOracle(q *Self, s *Sums) error {
+// sumSelfOracle is the specification of SumSelf: a loop over the rows of radiusSelfOracle.
+func (ix *Index) sumSelfOracle(q *Self, s *Sums) error {
 	if err := ix.checkSumSelf(q, s); err != nil {
 		return err
 	}
 	all := *q
 	all.Order, all.SkipDist2 = Grid, false
 	var rows Result
-	if err := ix.RadiusSelfOracle(&all, &rows); err != nil {
+	if err := ix.radiusSelfOracle(&all, &rows); err != nil {
 		return err
 	}
 	for i, slot := range rows.Of {

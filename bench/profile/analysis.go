@@ -31,14 +31,14 @@ type Report struct {
 	// and names outliers separately.
 	Far int
 
-	Phases   []PhaseRow   // in the order of the run; the last is Unaccounted
-	Counters []CounterRow // in the order of the run
+	Phases   []phaseRow   // in the order of the run; the last is Unaccounted
+	Counters []counterRow // in the order of the run
 
-	Collections Collections
-	Findings    []Finding // what distinguishes the slow steps, the most significant first
+	Collections collections
+	Findings    []finding // what distinguishes the slow steps, the most significant first
 	Sentence    string    // the findings in words
-	Worst       []Worst   // the twenty slowest steps, the slowest first
-	Stability   Stability
+	Worst       []worst   // the twenty slowest steps, the slowest first
+	Stability   stability
 
 	Files []string // the files that hold the run, as the text report names them
 	Next  string   // the command at the end of the report; empty: none
@@ -46,12 +46,12 @@ type Report struct {
 	order []int // of all steps, the slowest first
 }
 
-// Unaccounted is the name of the row of the time outside all phases. It is negative where phases
+// unaccounted is the name of the row of the time outside all phases. It is negative where phases
 // ran in parallel and add up to more than the step.
-const Unaccounted = "(unaccounted)"
+const unaccounted = "(unaccounted)"
 
-// PhaseRow is a phase, in nanoseconds. The shares of all rows add up to 1.
-type PhaseRow struct {
+// phaseRow is a phase, in nanoseconds. The shares of all rows add up to 1.
+type phaseRow struct {
 	Name       string  `json:"name"`
 	P50        int64   `json:"p50_ns"`
 	P95        int64   `json:"p95_ns"`
@@ -64,8 +64,8 @@ type PhaseRow struct {
 	SlowShare  float64 `json:"slow_share"`   // of the slowest 5 %
 }
 
-// CounterRow is a counter over the steps.
-type CounterRow struct {
+// counterRow is a counter over the steps.
+type counterRow struct {
 	Name     string  `json:"name"`
 	Min      int64   `json:"min"`
 	P50      int64   `json:"p50"`
@@ -80,9 +80,9 @@ type CounterRow struct {
 	Correlation float64 `json:"correlation"`
 }
 
-// Collections describes the garbage collector: the steps in which a collection ended, and the mean
+// collections describes the garbage collector: the steps in which a collection ended, and the mean
 // time of its pauses and of assists, among the slow and the other steps.
-type Collections struct {
+type collections struct {
 	SlowSteps    int     `json:"slow_steps"`
 	RestSteps    int     `json:"rest_steps"`
 	SlowPauseNs  float64 `json:"slow_pause_ns"`
@@ -91,8 +91,8 @@ type Collections struct {
 	RestAssistNs float64 `json:"rest_assist_ns"`
 }
 
-// Worst is one of the slowest steps.
-type Worst struct {
+// worst is one of the slowest steps.
+type worst struct {
 	Step   int    `json:"step"` // its index
 	Tick   uint64 `json:"tick"`
 	Ns     int64  `json:"ns"`
@@ -257,14 +257,14 @@ func (rep *Report) phases() {
 	if s.Len() == 0 || len(s.Phases) == 0 {
 		return
 	}
-	for j, name := range append(slices.Clone(s.Phases), Unaccounted) {
+	for j, name := range append(slices.Clone(s.Phases), unaccounted) {
 		rep.Phases = append(rep.Phases, rep.phaseRow(name, s.column(j)))
 	}
 }
 
-func (rep *Report) phaseRow(name string, ns []int64) PhaseRow {
+func (rep *Report) phaseRow(name string, ns []int64) phaseRow {
 	sorted := sortedCopy(ns)
-	row := PhaseRow{Name: name, P50: nearestRank(sorted, 0.50), P95: nearestRank(sorted, 0.95)}
+	row := phaseRow{Name: name, P50: nearestRank(sorted, 0.50), P95: nearestRank(sorted, 0.95)}
 	row.MeanNs, row.SlowMeanNs, row.RestMeanNs = rep.means(ns)
 	row.SlowP50, row.RestP50 = rep.medians(ns)
 	all, _, _ := rep.means(rep.Run.Steps.Ns)
@@ -289,7 +289,7 @@ func (rep *Report) counters() {
 	var times []float64
 	for j, name := range s.Counters {
 		sorted := sortedCopy(s.Counts[j])
-		row := CounterRow{Name: name, Min: sorted[0], P50: nearestRank(sorted, 0.50), Max: sorted[len(sorted)-1]}
+		row := counterRow{Name: name, Min: sorted[0], P50: nearestRank(sorted, 0.50), Max: sorted[len(sorted)-1]}
 		row.Mean, row.SlowMean, row.RestMean = rep.means(s.Counts[j])
 		row.SlowP50, row.RestP50 = rep.medians(s.Counts[j])
 		if times == nil {
@@ -320,7 +320,7 @@ func (rep *Report) collections() {
 func (rep *Report) worst() {
 	s := &rep.Run.Steps
 	for _, i := range rep.order[:min(worstSteps, len(rep.order))] {
-		w := Worst{
+		w := worst{
 			Step: i, Tick: at(s.Tick, i), Ns: s.Ns[i], LateNs: s.late(i),
 			GCs: at(s.GCs, i), GCPauseNs: at(s.GCPauseNs, i), GCAssistNs: at(s.GCAssistNs, i),
 		}
@@ -375,22 +375,22 @@ func correlation(a, b []float64) float64 {
 	return max(-1, min(1, ab/math.Sqrt(aa*bb)))
 }
 
-// Bar is a column of the bar chart: some steps that follow each other.
-type Bar struct {
+// bar is a column of the bar chart: some steps that follow each other.
+type bar struct {
 	From, To int   // indices of the steps, To excluded
 	MaxNs    int64 // of the slowest
 	Over     int   // steps that took longer than the budget
 }
 
-// Bars divides the steps into columns, one for each step if there are fewer. It panics if columns
+// bars divides the steps into columns, one for each step if there are fewer. It panics if columns
 // is below 1.
-func (rep *Report) Bars(columns int) []Bar {
+func (rep *Report) bars(columns int) []bar {
 	if columns < 1 {
 		panic("profile: Bars: columns below 1")
 	}
 	s := &rep.Run.Steps
 	columns = min(columns, s.Len())
-	bars := make([]Bar, columns)
+	bars := make([]bar, columns)
 	for c := range bars {
 		b := &bars[c]
 		b.From, b.To = c*s.Len()/columns, (c+1)*s.Len()/columns

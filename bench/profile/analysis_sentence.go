@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Finding is a difference between the slow steps and the others.
-type Finding struct {
-	Kind FindingKind `json:"kind"`
+// finding is a difference between the slow steps and the others.
+type finding struct {
+	Kind findingKind `json:"kind"`
 	Name string      `json:"name,omitempty"` // of the phase or counter
 	// Slow and Rest are medians, in nanoseconds or counts, which no single step can move. For
 	// collections they are the share of the steps in which one ended.
@@ -18,24 +18,24 @@ type Finding struct {
 	Rest float64 `json:"rest"`
 }
 
-// FindingKind is the subject of a finding.
-type FindingKind string
+// findingKind is the subject of a finding.
+type findingKind string
 
 const (
 	// FoundFew: there are too few steps for any finding.
-	FoundFew FindingKind = "few"
+	foundFew findingKind = "few"
 	// FoundEven: the slow steps hardly take longer than the others.
-	FoundEven FindingKind = "even"
+	foundEven findingKind = "even"
 	// FoundPhase: a phase takes longer.
-	FoundPhase FindingKind = "phase"
+	foundPhase findingKind = "phase"
 	// FoundAlike: all phases take longer, by about the same factor.
-	FoundAlike FindingKind = "alike"
+	foundAlike findingKind = "alike"
 	// FoundMixed: the slow steps take longer, but no phase does in most of them.
-	FoundMixed FindingKind = "mixed"
+	foundMixed findingKind = "mixed"
 	// FoundCounter: more, or less, is counted.
-	FoundCounter FindingKind = "counter"
+	foundCounter findingKind = "counter"
 	// FoundCollections: garbage collections end in more of them.
-	FoundCollections FindingKind = "collections"
+	foundCollections findingKind = "collections"
 )
 
 const (
@@ -57,44 +57,44 @@ func (rep *Report) explain() {
 	case s.Len() == 0:
 		return
 	case len(rep.Slow) < fewSlow:
-		rep.Findings = []Finding{rep.found(FoundFew)}
+		rep.Findings = []finding{rep.found(foundFew)}
 	case float64(rep.SlowP50Ns) < evenGrowth*float64(rep.RestP50Ns) || rep.SlowP50Ns == 0:
-		rep.Findings = []Finding{rep.found(FoundEven)}
+		rep.Findings = []finding{rep.found(foundEven)}
 	default:
 		rep.Findings = slices.Concat(rep.findPhases(), rep.findCounters(), rep.findCollections())
 	}
 	rep.Sentence = rep.describe()
 }
 
-func (rep *Report) found(kind FindingKind) Finding {
-	return Finding{Kind: kind, Slow: float64(rep.SlowP50Ns), Rest: float64(rep.RestP50Ns)}
+func (rep *Report) found(kind findingKind) finding {
+	return finding{Kind: kind, Slow: float64(rep.SlowP50Ns), Rest: float64(rep.RestP50Ns)}
 }
 
 // findPhases finds the phases that make the slow steps slow. It compares medians, although they do
 // not quite add up to that of the step, as means would: a single step can dominate a mean of the
 // slow steps.
-func (rep *Report) findPhases() []Finding {
+func (rep *Report) findPhases() []finding {
 	if len(rep.Phases) == 0 {
 		return nil
 	}
 	if rep.alike() {
-		return []Finding{rep.found(FoundAlike)}
+		return []finding{rep.found(foundAlike)}
 	}
-	var rows []PhaseRow
+	var rows []phaseRow
 	for j, row := range rep.Phases {
 		if float64(row.longer()) >= namedShare*float64(rep.longerNs()) && rep.mannWhitney(func(i int) int64 { return rep.phaseNs(j, i) }) > significance {
 			rows = append(rows, row)
 		}
 	}
 	if len(rows) == 0 {
-		return []Finding{rep.found(FoundMixed)}
+		return []finding{rep.found(foundMixed)}
 	}
-	slices.SortStableFunc(rows, func(a, b PhaseRow) int {
+	slices.SortStableFunc(rows, func(a, b phaseRow) int {
 		return cmp.Compare(b.longer(), a.longer())
 	})
-	var found []Finding
+	var found []finding
 	for _, row := range rows[:min(namedPhases, len(rows))] {
-		found = append(found, Finding{Kind: FoundPhase, Name: row.Name, Slow: float64(row.SlowP50), Rest: float64(row.RestP50)})
+		found = append(found, finding{Kind: foundPhase, Name: row.Name, Slow: float64(row.SlowP50), Rest: float64(row.RestP50)})
 	}
 	return found
 }
@@ -102,7 +102,7 @@ func (rep *Report) findPhases() []Finding {
 // longerNs is the difference of the median slow step and the median of the others, and longer that
 // of a phase.
 func (rep *Report) longerNs() int64 { return rep.SlowP50Ns - rep.RestP50Ns }
-func (row *PhaseRow) longer() int64 { return row.SlowP50 - row.RestP50 }
+func (row *phaseRow) longer() int64 { return row.SlowP50 - row.RestP50 }
 
 // phaseNs returns the time of step i in row j of Phases.
 func (rep *Report) phaseNs(j, i int) int64 {
@@ -154,8 +154,8 @@ func (rep *Report) mannWhitney(quantity func(i int) int64) float64 {
 }
 
 // findCounters finds at most two counters, those that differ by the greatest factor.
-func (rep *Report) findCounters() []Finding {
-	var found []Finding
+func (rep *Report) findCounters() []finding {
+	var found []finding
 	for j, row := range rep.Counters {
 		if row.Min < 0 {
 			continue // factors mean nothing
@@ -163,17 +163,17 @@ func (rep *Report) findCounters() []Finding {
 		slow, rest := float64(row.SlowP50), float64(row.RestP50)
 		more, less := slow >= counterRise*rest, rest >= counterRise*slow
 		if slow != rest && (more || less) && math.Abs(rep.mannWhitney(func(i int) int64 { return rep.Run.Steps.Counts[j][i] })) > significance {
-			found = append(found, Finding{Kind: FoundCounter, Name: row.Name, Slow: slow, Rest: rest})
+			found = append(found, finding{Kind: foundCounter, Name: row.Name, Slow: slow, Rest: rest})
 		}
 	}
-	factor := func(f Finding) float64 { return max(f.Slow, f.Rest) / min(f.Slow, f.Rest) }
-	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(factor(b), factor(a)) })
+	factor := func(f finding) float64 { return max(f.Slow, f.Rest) / min(f.Slow, f.Rest) }
+	slices.SortStableFunc(found, func(a, b finding) int { return cmp.Compare(factor(b), factor(a)) })
 	return found[:min(2, len(found))]
 }
 
 // findCollections checks whether collections end in more of the slow steps than expected by chance,
 // by the difference of two proportions.
-func (rep *Report) findCollections() []Finding {
+func (rep *Report) findCollections() []finding {
 	c := &rep.Collections
 	slow, rest := float64(len(rep.Slow)), float64(rep.Run.Steps.Len()-len(rep.Slow))
 	in, out := float64(c.SlowSteps)/slow, float64(c.RestSteps)/rest
@@ -181,11 +181,11 @@ func (rep *Report) findCollections() []Finding {
 	if c.SlowSteps < 2 || in-out <= significance*math.Sqrt(p*(1-p)*(1/slow+1/rest)) {
 		return nil
 	}
-	return []Finding{{Kind: FoundCollections, Slow: in, Rest: out}}
+	return []finding{{Kind: foundCollections, Slow: in, Rest: out}}
 }
 
 func (rep *Report) describe() string {
-	of := func(kind FindingKind) (found []Finding) {
+	of := func(kind findingKind) (found []finding) {
 		for _, f := range rep.Findings {
 			if f.Kind == kind {
 				found = append(found, f)
@@ -193,31 +193,31 @@ func (rep *Report) describe() string {
 		}
 		return found
 	}
-	has := func(kind FindingKind) bool { return len(of(kind)) > 0 }
+	has := func(kind findingKind) bool { return len(of(kind)) > 0 }
 	from, to := durations(float64(rep.RestP50Ns), float64(rep.SlowP50Ns))
 	whole := fmt.Sprintf("%s (%s → %s)", longer(float64(rep.SlowP50Ns), float64(rep.RestP50Ns)), from, to)
 	var parts []string
 	switch {
-	case has(FoundFew):
+	case has(foundFew):
 		return fmt.Sprintf("Too few steps to explain the slow ones: %d, of which the slowest 5 %% are %d.", rep.Run.Steps.Len(), len(rep.Slow))
-	case has(FoundEven):
+	case has(foundEven):
 		return fmt.Sprintf("The slow steps are hardly slower than the others (%s → %s): there is little to explain.", from, to) + rep.describeFar()
-	case has(FoundAlike):
+	case has(foundAlike):
 		parts = append(parts, "The slow steps take "+whole+", and nothing stands out: all phases grow alike")
-	case has(FoundMixed):
+	case has(foundMixed):
 		parts = append(parts, "The slow steps take "+whole+", and no phase stands out in most of them")
-	case has(FoundPhase):
-		parts = append(parts, rep.describePhases(of(FoundPhase)))
+	case has(foundPhase):
+		parts = append(parts, rep.describePhases(of(foundPhase)))
 	default: // a run without phases
 		parts = append(parts, "The slow steps take "+whole)
 	}
-	for _, f := range of(FoundCounter) {
+	for _, f := range of(foundCounter) {
 		parts = append(parts, "they have "+describeCounter(f))
 	}
-	for range of(FoundCollections) {
+	for range of(foundCollections) {
 		parts = append(parts, rep.describeCollections())
 	}
-	if len(parts) == 1 && (has(FoundAlike) || has(FoundMixed)) {
+	if len(parts) == 1 && (has(foundAlike) || has(foundMixed)) {
 		parts[0] += ", which looks like interruptions by the machine"
 	}
 	return strings.Join(parts, "; ") + "." + rep.describeFar()
@@ -241,7 +241,7 @@ func (rep *Report) describeWorst() string {
 	text := fmt.Sprintf("%s (tick %s) with %s", count(w.Step), grouped(int64(w.Tick)), duration(float64(w.Ns)))
 	if w.Phase != "" && w.BeyondNs > 0 {
 		where := "in " + w.Phase
-		if w.Phase == Unaccounted {
+		if w.Phase == unaccounted {
 			where = "between its phases"
 		}
 		text += fmt.Sprintf(": %s beyond the median %s", duration(float64(w.BeyondNs)), where)
@@ -252,13 +252,13 @@ func (rep *Report) describeWorst() string {
 	return text
 }
 
-func (rep *Report) describePhases(found []Finding) string {
+func (rep *Report) describePhases(found []finding) string {
 	var each []string
 	explained := 0.0
 	for _, f := range found {
 		from, to := durations(f.Rest, f.Slow)
 		where := "in " + f.Name
-		if f.Name == Unaccounted {
+		if f.Name == unaccounted {
 			where = "between the phases"
 		}
 		more := "more"
@@ -327,7 +327,7 @@ func times(factor float64) string {
 	return figure(factor)
 }
 
-func describeCounter(f Finding) string {
+func describeCounter(f finding) string {
 	switch {
 	case f.Rest == 0:
 		return fmt.Sprintf("%s %s, most of the others none", figure(f.Slow), f.Name)

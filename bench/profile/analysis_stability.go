@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Stability is how steady the machine was while the run was measured.
-type Stability struct {
+// stability is how steady the machine was while the run was measured.
+type stability struct {
 	// Medians are those of tenths of the run, in nanoseconds; empty for fewer than 200 steps.
 	Medians []int64 `json:"medians_ns,omitempty"`
 	// Drift is by how much the greatest of them exceeds the least, as a share of the least.
@@ -67,7 +67,7 @@ func tenthsOf(column []int64) []int64 {
 }
 
 // follow finds the counter that explains the drift best.
-func (st *Stability) follow(s *Steps) {
+func (st *stability) follow(s *Steps) {
 	best := followsAbove
 	times := ranks(st.Medians)
 	for j, name := range s.Counters {
@@ -139,5 +139,5 @@ func (rep *Report) spanNs() float64 {
 }
 
 func (rep *Report) interrupted() bool {
-	return len(rep.Findings) == 1 && (rep.Findings[0].Kind == FoundAlike || rep.Findings[0].Kind == FoundMixed)
+	return len(rep.Findings) == 1 && (rep.Findings[0].Kind == foundAlike || rep.Findings[0].Kind == foundMixed)
 }

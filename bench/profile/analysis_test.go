@@ -78,7 +78,7 @@ func TestReportIsConsistent(t *testing.T) {
 			if tolerance := 1e-9 * (1 + size); math.Abs(share-want) > tolerance || rep.SlowMeanNs > 0 && math.Abs(slow-want) > tolerance {
 				t.Fatalf("shares add up to %v and %v", share, slow)
 			}
-			if rep.Phases[len(s.Phases)].Name != Unaccounted {
+			if rep.Phases[len(s.Phases)].Name != unaccounted {
 				t.Fatal("no row for what no phase accounts for")
 			}
 		} else if rep.Phases != nil {
@@ -91,7 +91,7 @@ func TestReportIsConsistent(t *testing.T) {
 			t.Fatal(rep.Sentence)
 		}
 		columns := rapid.IntRange(1, 100).Draw(t, "columns")
-		bars := rep.Bars(columns)
+		bars := rep.bars(columns)
 		at, most, over := 0, int64(0), 0
 		for _, b := range bars {
 			if b.From != at || b.To <= b.From {
@@ -106,7 +106,7 @@ func TestReportIsConsistent(t *testing.T) {
 }
 
 // found are the names of the findings of a kind.
-func found(rep *Report, kind FindingKind) (names []string) {
+func found(rep *Report, kind findingKind) (names []string) {
 	for _, f := range rep.Findings {
 		if f.Kind == kind {
 			names = append(names, f.Name)
@@ -124,13 +124,13 @@ func TestSentenceNamesThePlantedCause(t *testing.T) {
 			phase: rapid.IntRange(2, 4).Draw(t, "phase"), times: rapid.IntRange(3, 8).Draw(t, "times"),
 		}
 		rep := Analyze(synthetic(p))
-		kinds := map[FindingKind]bool{}
+		kinds := map[findingKind]bool{}
 		for _, f := range rep.Findings {
 			kinds[f.Kind] = true
 		}
-		want := map[cause][]FindingKind{
-			byNothing: {FoundEven}, byPhase: {FoundPhase, FoundCounter}, byCollections: {FoundPhase, FoundCollections},
-			byMachine: {FoundAlike}, byUnaccounted: {FoundPhase},
+		want := map[cause][]findingKind{
+			byNothing: {foundEven}, byPhase: {foundPhase, foundCounter}, byCollections: {foundPhase, foundCollections},
+			byMachine: {foundAlike}, byUnaccounted: {foundPhase},
 		}[p.cause]
 		for _, kind := range want {
 			if !kinds[kind] {
@@ -141,21 +141,21 @@ func TestSentenceNamesThePlantedCause(t *testing.T) {
 		if len(kinds) > 0 {
 			t.Fatalf("findings that were not planted: %+v", rep.Findings)
 		}
-		phases := found(rep, FoundPhase)
+		phases := found(rep, foundPhase)
 		switch p.cause {
 		case byPhase:
-			if !slices.Equal(phases, []string{syntheticPhases[p.phase]}) || !slices.Equal(found(rep, FoundCounter), []string{"hits"}) {
+			if !slices.Equal(phases, []string{syntheticPhases[p.phase]}) || !slices.Equal(found(rep, foundCounter), []string{"hits"}) {
 				t.Fatal(rep.Sentence)
 			}
 			if want := fmt.Sprintf("%.1f times as much in %s", float64(rep.Findings[0].Slow/rep.Findings[0].Rest), phases[0]); !strings.Contains(rep.Sentence, want) {
 				t.Fatalf("%q lacks %q", rep.Sentence, want)
 			}
 		case byCollections:
-			if !slices.Equal(phases, []string{"perceive", Unaccounted}) || !strings.Contains(rep.Sentence, fmt.Sprintf("a garbage collection ended in %d of %d", len(rep.Slow), len(rep.Slow))) {
+			if !slices.Equal(phases, []string{"perceive", unaccounted}) || !strings.Contains(rep.Sentence, fmt.Sprintf("a garbage collection ended in %d of %d", len(rep.Slow), len(rep.Slow))) {
 				t.Fatal(rep.Sentence)
 			}
 		case byUnaccounted:
-			if !slices.Equal(phases, []string{Unaccounted}) || !strings.Contains(rep.Sentence, "between the phases") {
+			if !slices.Equal(phases, []string{unaccounted}) || !strings.Contains(rep.Sentence, "between the phases") {
 				t.Fatal(rep.Sentence)
 			}
 		}
@@ -326,7 +326,7 @@ func sameFindings(t *testing.T, what string, was, is *Report) {
 	}
 	for i, a := range was.Findings {
 		b := is.Findings[i]
-		if a.Kind == FoundCollections {
+		if a.Kind == foundCollections {
 			continue // shares of steps, of which one more or less is slow
 		}
 		if a.Kind != b.Kind || a.Name != b.Name || math.Abs(a.Slow/a.Rest/(b.Slow/b.Rest)-1) > 0.05 {
@@ -372,7 +372,7 @@ func TestNamedPhasesHaveMostOfTheExtraTime(t *testing.T) {
 			s.Ns = append(s.Ns, total)
 		}
 		rep := Analyze(run)
-		named := found(rep, FoundPhase)
+		named := found(rep, foundPhase)
 		for j := range named {
 			for k := range extra {
 				if of := slices.Index(s.Phases, named[j]); !slices.Contains(named[:j], s.Phases[k]) && extra[k] > extra[of]+50 {
@@ -380,7 +380,7 @@ func TestNamedPhasesHaveMostOfTheExtraTime(t *testing.T) {
 				}
 			}
 		}
-		if len(named) == 0 && !slices.ContainsFunc(rep.Findings, func(f Finding) bool { return f.Kind != FoundMixed }) {
+		if len(named) == 0 && !slices.ContainsFunc(rep.Findings, func(f finding) bool { return f.Kind != foundMixed }) {
 			for k := range extra { // the largest one has at least a fifth
 				if sum := rep.longerNs(); 5*extra[k] > sum {
 					t.Fatalf("base %v, extra %v: %q does not name phase %d", base, extra, rep.Sentence, k)

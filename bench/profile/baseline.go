@@ -197,11 +197,11 @@ func (run *Run) Ratios() []Ratio {
 type Verdict string
 
 const (
-	RatioSame Verdict = "same" // or the change is within the tolerance
+	ratioSame Verdict = "same" // or the change is within the tolerance
 	RatioFell Verdict = "fell" // we have become slower
-	RatioRose Verdict = "rose" // faster
-	RatioNew  Verdict = "new"  // there was none of that name
-	RatioGone Verdict = "gone" // there is none any more
+	ratioRose Verdict = "rose" // faster
+	ratioNew  Verdict = "new"  // there was none of that name
+	ratioGone Verdict = "gone" // there is none any more
 )
 
 // RatioChange is how a ratio compares with an earlier one of its name.
@@ -226,7 +226,7 @@ func CompareRatios(is, was []Ratio, tolerance float64) []RatioChange {
 	}
 	var changes []RatioChange
 	for _, r := range is {
-		c := RatioChange{Name: r.Name, Is: r, Verdict: RatioNew}
+		c := RatioChange{Name: r.Name, Is: r, Verdict: ratioNew}
 		if i := named(was, r.Name); i >= 0 {
 			c.Was, c.Verdict = was[i], verdict(r, was[i], 1-tolerance)
 		}
@@ -234,7 +234,7 @@ func CompareRatios(is, was []Ratio, tolerance float64) []RatioChange {
 	}
 	for _, r := range was {
 		if named(is, r.Name) < 0 {
-			changes = append(changes, RatioChange{Name: r.Name, Was: r, Verdict: RatioGone})
+			changes = append(changes, RatioChange{Name: r.Name, Was: r, Verdict: ratioGone})
 		}
 	}
 	return changes
@@ -245,7 +245,7 @@ func verdict(is, was Ratio, kept float64) Verdict {
 	case is.High < was.Low*kept:
 		return RatioFell
 	case is.Low*kept > was.High:
-		return RatioRose
+		return ratioRose
 	}
-	return RatioSame
+	return ratioSame
 }

@@ -221,10 +221,10 @@ func TestCompareRatiosSeldomCriesWolf(t *testing.T) {
 	alarms, tight, seen := 0, 0, 0
 	for range pairs {
 		was, is, slower := measure(5), measure(5), measure(3.75)
-		if CompareRatios([]Ratio{is}, []Ratio{was}, 0.1)[0].Verdict != RatioSame {
+		if CompareRatios([]Ratio{is}, []Ratio{was}, 0.1)[0].Verdict != ratioSame {
 			alarms++
 		}
-		if CompareRatios([]Ratio{is}, []Ratio{was}, 0)[0].Verdict != RatioSame {
+		if CompareRatios([]Ratio{is}, []Ratio{was}, 0)[0].Verdict != ratioSame {
 			tight++
 		}
 		if CompareRatios([]Ratio{slower}, []Ratio{was}, 0.1)[0].Verdict == RatioFell {

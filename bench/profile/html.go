@@ -278,7 +278,7 @@ func (p *htmlPage) CounterNames() []string {
 func (p *htmlPage) CountOf(i, step int) string { return grouped(p.Run.Steps.Counts[i][step]) }
 
 // TickOf returns the tick of a step, or its index in a run without ticks.
-func (p *htmlPage) TickOf(w Worst) uint64 {
+func (p *htmlPage) TickOf(w worst) uint64 {
 	if p.Run.Steps.Tick == nil {
 		return uint64(w.Step)
 	}
@@ -295,7 +295,7 @@ func (p *htmlPage) Times(ns int64) string {
 
 // LookOf returns the classes of a phase.
 func (p *htmlPage) LookOf(phase string) string {
-	i := slices.IndexFunc(p.Phases, func(row PhaseRow) bool { return row.Name == phase })
+	i := slices.IndexFunc(p.Phases, func(row phaseRow) bool { return row.Name == phase })
 	if i < 0 {
 		return "c0"
 	}
@@ -303,7 +303,7 @@ func (p *htmlPage) LookOf(phase string) string {
 }
 
 // Beyond describes the phase that exceeded its median the most.
-func (p *htmlPage) Beyond(w Worst) string {
+func (p *htmlPage) Beyond(w worst) string {
 	if w.Phase == "" {
 		return ""
 	}
@@ -315,7 +315,7 @@ func (p *htmlPage) Beyond(w Worst) string {
 }
 
 // Collector describes what the garbage collector did in a step.
-func (*htmlPage) Collector(w Worst) string {
+func (*htmlPage) Collector(w worst) string {
 	if w.GCs <= 0 && w.GCPauseNs <= 0 && w.GCAssistNs <= 0 {
 		return ""
 	}

@@ -17,8 +17,8 @@ var (
 )
 
 const (
-	// DefaultSteps is Config.Steps if that is zero: a minute at 60 Hz.
-	DefaultSteps = 3600
+	// defaultSteps is Config.Steps if that is zero: a minute at 60 Hz.
+	defaultSteps = 3600
 	maxSteps     = 1 << 24
 )
 
@@ -97,7 +97,7 @@ func (c Config) Validate() error {
 func (c Config) Bytes(phases, counters int) int64 {
 	steps := c.Steps
 	if steps == 0 {
-		steps = DefaultSteps
+		steps = defaultSteps
 	}
 	return 8 * int64(fixedColumns+phases+counters) * int64(steps)
 }
@@ -179,7 +179,7 @@ func New(cfg Config, phases []string) (*Recorder, error) {
 
 func newRecorder(cfg Config) *Recorder {
 	if cfg.Steps == 0 {
-		cfg.Steps = DefaultSteps
+		cfg.Steps = defaultSteps
 	}
 	r := &Recorder{config: cfg, clock: cfg.Clock, counters: cfg.Counters, steps: cfg.Steps, waiting: cfg.Warmup}
 	r.gc.init()

@@ -14,9 +14,9 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// SummarySchema names the format of summary.json. The number after the slash increases when a
+// summarySchema names the format of summary.json. The number after the slash increases when a
 // reader of the earlier format would misread it, but not for additional fields.
-const SummarySchema = "evertick.profile/1"
+const summarySchema = "evertick.profile/1"
 
 // Summary is the content of summary.json: all of a report except the steps. Times are in
 // nanoseconds, shares between 0 and 1; seeds are strings of decimal digits, since not every reader
@@ -47,13 +47,13 @@ type Summary struct {
 	SlowSteps   int          `json:"slow_steps"` // the slowest 5 %
 	SlowMeanNs  float64      `json:"slow_mean_ns"`
 	RestMeanNs  float64      `json:"rest_mean_ns"`
-	Phases      []PhaseRow   `json:"phases,omitempty"`
-	Counters    []CounterRow `json:"counters,omitempty"`
-	Collections Collections  `json:"collections"`
-	Findings    []Finding    `json:"findings,omitempty"`
+	Phases      []phaseRow   `json:"phases,omitempty"`
+	Counters    []counterRow `json:"counters,omitempty"`
+	Collections collections  `json:"collections"`
+	Findings    []finding    `json:"findings,omitempty"`
 	Sentence    string       `json:"sentence,omitempty"`
-	Worst       []Worst      `json:"worst,omitempty"`
-	Stability   Stability    `json:"stability"`
+	Worst       []worst      `json:"worst,omitempty"`
+	Stability   stability    `json:"stability"`
 
 	Parity    *Parity   `json:"parity,omitempty"`
 	Hash      string    `json:"hash,omitempty"`
@@ -74,7 +74,7 @@ type Summary struct {
 func (rep *Report) Summary() *Summary {
 	run := rep.Run
 	s := &Summary{
-		Schema: SummarySchema, Scene: run.Scene, Params: run.Params, Env: run.Env, Level: run.Level, Workers: run.Workers,
+		Schema: summarySchema, Scene: run.Scene, Params: run.Params, Env: run.Env, Level: run.Level, Workers: run.Workers,
 		Seed: run.Seed, Started: run.Started, Command: run.Command,
 		BudgetNs: run.BudgetNs, RateHz: run.RateHz, Warmup: run.Warmup, Steps: run.Steps.Len(), Dropped: run.Dropped,
 		StepNs: rep.Step, OverBudget: rep.Over, Late: rep.Late,
@@ -146,12 +146,12 @@ func ReadSummary(r io.Reader) (*Summary, error) {
 	if err := json.Unmarshal(text, &head); err != nil {
 		return nil, inSummary(text, err)
 	}
-	if head.Schema != SummarySchema {
+	if head.Schema != summarySchema {
 		name, _, ok := strings.Cut(head.Schema, "/")
-		if want, _, _ := strings.Cut(SummarySchema, "/"); !ok || name != want {
+		if want, _, _ := strings.Cut(summarySchema, "/"); !ok || name != want {
 			return nil, fault.Field(fault.ErrCorrupt, "profile: summary: schema", shown(head.Schema))
 		}
-		return nil, fault.Field(fault.ErrUnsupported, "profile: summary: schema", shown(head.Schema)+", not "+SummarySchema)
+		return nil, fault.Field(fault.ErrUnsupported, "profile: summary: schema", shown(head.Schema)+", not "+summarySchema)
 	}
 	for _, seed := range []Param{{"seed", head.Seed}, {"parity.seed", head.Parity.Seed}} {
 		if _, err := strconv.ParseUint(seed.Value, 10, 64); err != nil && seed.Value != "" { // encoding/json would not say which

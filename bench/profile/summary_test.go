@@ -92,7 +92,7 @@ func TestSummaryErrorsNameTheirPlace(t *testing.T) {
 		{good + "x", "line ", fault.ErrCorrupt},
 		{`{"schema": 7}`, "line 1: field schema", fault.ErrCorrupt},
 		{`{"schema": "other/1"}`, `schema = "other/1"`, fault.ErrCorrupt},
-		{replace(SummarySchema, "evertick.profile/2"), "evertick.profile/2", fault.ErrUnsupported},
+		{replace(summarySchema, "evertick.profile/2"), "evertick.profile/2", fault.ErrUnsupported},
 		{replace(`"workers": 1`, `"workers": "one"`), "field workers", fault.ErrCorrupt},
 		{replace(`"seed": "1"`, `"seed": "one"`), `summary: seed = "one"`, fault.ErrCorrupt},
 		{replace(`"steps": 60`, `"steps": -1`), "summary: steps = -1", fault.ErrCorrupt},

@@ -187,7 +187,7 @@ func (rep *Report) writePhases(p *page) {
 		switch {
 		case diff >= 0.05:
 			style = red
-		case row.Name == Unaccounted:
+		case row.Name == unaccounted:
 			style = dim
 		}
 		p.line(styled(style, left(clean(row.Name), name)),
@@ -226,7 +226,7 @@ const barRows = 6
 
 func (rep *Report) writeBars(p *page) {
 	const margin = 10
-	bars := rep.Bars(p.width - margin)
+	bars := rep.bars(p.width - margin)
 	budget := float64(rep.Run.BudgetNs)
 	top := float64(rep.Step.Max)
 	if top == 0 {
@@ -272,7 +272,7 @@ func (rep *Report) writeBars(p *page) {
 }
 
 // barCell draws a bar in a row, of which it fills the given part.
-func barCell(b Bar, fill float64, limit bool) piece {
+func barCell(b bar, fill float64, limit bool) piece {
 	style := cyan
 	if b.Over > 0 {
 		style = red
@@ -350,7 +350,7 @@ func (rep *Report) writeWays(p *page) {
 		head += right(cut(clean(short(w.Name)), column-1), column)
 	}
 	p.line(styled(dim, head))
-	for j, phase := range append(append([]string(nil), rep.Run.Steps.Phases...), Unaccounted) {
+	for j, phase := range append(append([]string(nil), rep.Run.Steps.Phases...), unaccounted) {
 		line := left(clean(phase), name)
 		for i, w := range ways[:shown] {
 			text := "-"

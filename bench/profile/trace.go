@@ -201,7 +201,7 @@ func (x *tracer) phasesOf(i int, start, step int64) {
 		beside++
 	}
 	if rest := start + step - cursor; rest > 0 && len(x.run.Steps.PhaseNs) > 0 {
-		x.span(`"`+Unaccounted+`"`, traceSteps, cursor, rest, rest)
+		x.span(`"`+unaccounted+`"`, traceSteps, cursor, rest, rest)
 	}
 }
 
