@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/handle"
@@ -364,8 +365,8 @@ func (w *World) encodeChains(e *frame.Encoder) {
 		}
 		e.U32(int(r.body))
 		e.U32(int(r.pointsAndLoop()))
-		e.Rows(raw(r.points), 4)
-		e.Rows(raw(r.shapes), 4)
+		e.Rows(buffer.Bytes(r.points), 4)
+		e.Rows(buffer.Bytes(r.shapes), 4)
 	}
 }
 

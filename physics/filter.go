@@ -1,6 +1,7 @@
 package physics
 
 import (
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/statehash"
@@ -60,13 +61,13 @@ func (s *solver) pairIgnored(a, b uint32) bool {
 // The frame "pairs": a uint64 for each pair of IgnorePair, the lower body in the upper half,
 // ascending.
 
-func (w *World) encodePairs(e *frame.Encoder) { e.Rows(raw(w.solver.ignoredPairs.Keys), 8) }
+func (w *World) encodePairs(e *frame.Encoder) { e.Rows(buffer.Bytes(w.solver.ignoredPairs.Keys), 8) }
 
 func (im *snapshotImage) readPairs(b []byte) error {
 	if len(b)%8 != 0 {
 		return im.Corrupt("length of the pairs", len(b))
 	}
-	im.pairs = resized(im.pairs, len(b)/8)
+	im.pairs = buffer.Resized(im.pairs, len(b)/8)
 	for i := range im.pairs {
 		key := wire.U64At(b, i)
 		low, high := key>>32, key&0xffffffff

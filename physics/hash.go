@@ -2,8 +2,8 @@ package physics
 
 import (
 	"strconv"
-	"unsafe"
 
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/columns"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/internal/statehash"
@@ -78,7 +78,7 @@ func (s *solver) hashPairs() {
 	s.stageHashes = append(s.stageHashes,
 		ColumnHash{Name: "pairs.A", Hash: statehash.Rows(s.pairs.A)},
 		ColumnHash{Name: "pairs.B", Hash: statehash.Rows(s.pairs.B)},
-		ColumnHash{Name: "manifolds", Hash: statehash.Rows(words[float32](s.manifolds))},
+		ColumnHash{Name: "manifolds", Hash: statehash.Rows(buffer.Words[float32](s.manifolds))},
 		ColumnHash{Name: "matched", Hash: hashContacts(s.contacts)},
 	)
 }
@@ -87,7 +87,7 @@ func (s *solver) hashStates(sub int) {
 	if s.hashStages {
 		s.stageHashes = append(s.stageHashes, ColumnHash{
 			Name: "substep." + strconv.Itoa(sub),
-			Hash: statehash.Rows(words[float32](s.sys.States)),
+			Hash: statehash.Rows(buffer.Words[float32](s.sys.States)),
 		})
 	}
 }
@@ -102,16 +102,12 @@ func (s *solver) hashSolved() {
 func (s *solver) hashContactsAndBases() uint64 {
 	hash := hashContacts(s.contacts)
 	if bases := s.keptBases(); len(bases) > 0 {
-		hash = statehash.Add(hash, "Base", statehash.Rows(words[float32](bases)))
+		hash = statehash.Add(hash, "Base", statehash.Rows(buffer.Words[float32](bases)))
 	}
 	return hash
 }
 
 // hashContacts need not replace NaN: impulses are never NaN.
-func hashContacts(contacts []rigid.Contact) uint64 { return statehash.Rows(words[uint32](contacts)) }
-
-// words returns rows that consist of 32-bit words as a slice of these words.
-func words[W uint32 | float32, T rigid.Contact | rigid.BaseManifold | rigid.Manifold | rigid.State | jointRow | jointImpulse | massOverride | MaterialPair](rows []T) []W {
-	var zero T
-	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(rows))), len(rows)*int(unsafe.Sizeof(zero)/4))
+func hashContacts(contacts []rigid.Contact) uint64 {
+	return statehash.Rows(buffer.Words[uint32](contacts))
 }

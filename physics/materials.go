@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/rigid"
@@ -203,7 +204,7 @@ func (w *World) hashMaterials(dst []ColumnHash) []ColumnHash {
 	if len(w.solver.materialPairs) == 0 {
 		return dst
 	}
-	return append(dst, ColumnHash{Name: "MaterialPair", Hash: statehash.Rows(words[uint32](w.solver.materialPairs))})
+	return append(dst, ColumnHash{Name: "MaterialPair", Hash: statehash.Rows(buffer.Words[uint32](w.solver.materialPairs))})
 }
 
 // SurfaceMaterial is the part of a ShapeDef that can differ between the segments of a chain. The fields are those of

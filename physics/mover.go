@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
@@ -178,7 +179,7 @@ func (t *moverTask) begin(s *solver, d *MoverDef, m *Movers, form *Form, dt floa
 	if workers := s.pool.Workers(); len(t.walkers) != workers {
 		t.walkers = make([]walker, workers)
 	}
-	t.pushes = resized(t.pushes, len(m.X))
+	t.pushes = buffer.Resized(t.pushes, len(m.X))
 }
 
 // Do moves one chunk; it implements native.Task.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
@@ -197,7 +198,7 @@ func (s *solver) refresh(cost int) {
 func (s *solver) updatePoses() bool {
 	q, n := &s.queries, s.rows
 	now, p := &q.centre, &q.poses
-	now.X, now.Y = resized(now.X, n), resized(now.Y, n)
+	now.X, now.Y = buffer.Resized(now.X, n), buffer.Resized(now.Y, n)
 	now.Cos, now.Sin = s.cols.Cos[:n], s.cols.Sin[:n]
 	o := s.origins(n)
 	o.UpdateCentresOfMass(s.level, now, 0, n)
@@ -211,7 +212,7 @@ func (s *solver) updatePoses() bool {
 }
 
 // sameBits compares columns of one length.
-func sameBits(a, b []float32) bool { return bytes.Equal(raw(a), raw(b)) }
+func sameBits(a, b []float32) bool { return bytes.Equal(buffer.Bytes(a), buffer.Bytes(b)) }
 
 // queryScene returns the shapes and poses that queries search.
 func (s *solver) queryScene() *rigid.Scene {

@@ -3,6 +3,7 @@ package physics
 import (
 	"math"
 
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/fault"
 )
 
@@ -90,7 +91,7 @@ func (b *batch[T]) closest(n int) error {
 
 // all answers n queries with any number of rows each. what names the rows in the error for too many.
 func (b *batch[T]) all(what string, n int) error {
-	b.spans, b.ends = resized(b.spans, (n+b.size-1)/b.size), resized(b.ends, n)
+	b.spans, b.ends = buffer.Resized(b.spans, (n+b.size-1)/b.size), buffer.Resized(b.ends, n)
 	for i := range b.found {
 		b.found[i].rows = b.found[i].rows[:0]
 	}

@@ -1,6 +1,7 @@
 package physics
 
 import (
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/rigid"
 )
@@ -16,9 +17,9 @@ type Distances struct {
 }
 
 func (d *Distances) resize(n int) {
-	d.Shapes = resized(d.Shapes, n)
+	d.Shapes = buffer.Resized(d.Shapes, n)
 	for _, c := range [...]*[]float32{&d.Distance, &d.NormalX, &d.NormalY, &d.AX, &d.AY, &d.BX, &d.BY} {
-		*c = resized(*c, n)
+		*c = buffer.Resized(*c, n)
 	}
 }
 

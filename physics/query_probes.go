@@ -1,6 +1,7 @@
 package physics
 
 import (
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/rigid"
 )
@@ -250,7 +251,7 @@ func (t *overlapTask) rows(_, lo, hi int, ends []uint32, to []uint32) []uint32 {
 }
 
 func (t *overlapTask) resize(rows, n int) []uint32 {
-	t.out.Offsets, t.out.Shapes = resized(t.out.Offsets, rows), resizedWithRoom(t.out.Shapes, n)
+	t.out.Offsets, t.out.Shapes = buffer.Resized(t.out.Offsets, rows), resizedWithRoom(t.out.Shapes, n)
 	return t.out.Offsets
 }
 

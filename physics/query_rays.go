@@ -1,6 +1,7 @@
 package physics
 
 import (
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/rigid"
 )
@@ -90,7 +91,7 @@ type RayHits struct {
 }
 
 func (h *RayHits) resize(rows, n int) {
-	h.Offsets, h.Shapes = resized(h.Offsets, rows), resizedWithRoom(h.Shapes, n)
+	h.Offsets, h.Shapes = buffer.Resized(h.Offsets, rows), resizedWithRoom(h.Shapes, n)
 	for _, c := range [...]*[]float32{&h.Fractions, &h.X, &h.Y, &h.NormalX, &h.NormalY} {
 		*c = resizedWithRoom(*c, n)
 	}

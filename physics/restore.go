@@ -3,11 +3,11 @@ package physics
 import (
 	"fmt"
 
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/internal/sleep"
-	"github.com/evertick/evertick/internal/statehash"
 	"github.com/evertick/evertick/internal/wire"
 )
 
@@ -250,7 +250,7 @@ func (im *snapshotImage) readVertices(rest []byte) error {
 	if len(rest) != vertexBytes*im.vertices {
 		return im.Corrupt("length of the vertices", len(rest))
 	}
-	im.made = resized(im.made, im.shapes)
+	im.made = buffer.Resized(im.made, im.shapes)
 	clear(im.made)
 	for i := range im.made {
 		m, n := &im.made[i], int(im.shapeColumn(8, 1)[i]&^sensorFlag)
@@ -365,15 +365,15 @@ func (w *World) restoreHeader(im *snapshotImage) {
 func (w *World) restoreBodies(im *snapshotImage) {
 	c, before := &w.cols, w.Rows()
 	for i, nc := range c.floatColumns() {
-		copyLittleEndian((*nc.column)[:im.rows], im.bodyColumn(4*i, 4), 4)
+		frame.ReadRows((*nc.column)[:im.rows], im.bodyColumn(4*i, 4), 4)
 	}
 	for i, column := range w.lastSync.columns() {
-		copyLittleEndian((*column)[:im.rows], im.bodyColumn(4*(18+i), 4), 4)
+		frame.ReadRows((*column)[:im.rows], im.bodyColumn(4*(18+i), 4), 4)
 	}
-	copyLittleEndian(c.Slot[:im.rows], im.slots(), 4)
-	copyLittleEndian(c.Type[:im.rows], im.types(), 1)
+	frame.ReadRows(c.Slot[:im.rows], im.slots(), 4)
+	frame.ReadRows(c.Type[:im.rows], im.types(), 1)
 	w.bodies.Reset(im.rows)
-	copyLittleEndian(w.bodies.Generation, im.generations(), 4)
+	frame.ReadRows(w.bodies.Generation, im.generations(), 4)
 	for i, f := range im.flags() {
 		c.Flags[i], c.Alive[i] = f&^aliveFlag, f>>7
 		w.bodies.SetLive(i, f&aliveFlag != 0)
@@ -391,9 +391,9 @@ func (w *World) restoreShapes(im *snapshotImage) {
 	s, t := w.solver, &w.shapes
 	s.shapes.reset()
 	t.Reset(im.shapes)
-	copyLittleEndian(t.IDs.Generation, im.shapeColumn(0, 4), 4)
-	s.lastGenerations = resized(s.lastGenerations, im.seen)
-	copyLittleEndian(s.lastGenerations, im.shapeFrame[shapeBytes*im.shapes:], 4)
+	frame.ReadRows(t.IDs.Generation, im.shapeColumn(0, 4), 4)
+	s.lastGenerations = buffer.Resized(s.lastGenerations, im.seen)
+	frame.ReadRows(s.lastGenerations, im.shapeFrame[shapeBytes*im.shapes:], 4)
 	for i := range im.made {
 		m := &im.made[i]
 		t.IDs.SetLive(i, m.Count > 0)
@@ -414,8 +414,8 @@ func (w *World) restoreShapes(im *snapshotImage) {
 
 func (w *World) restoreContacts(im *snapshotImage) {
 	s := w.solver
-	s.contacts, s.omittedPairs, s.pairsKnown = resized(s.contacts, im.contacts), 0, false
-	copyLittleEndian(s.contacts, im.contactFrame, 4)
+	s.contacts, s.omittedPairs, s.pairsKnown = buffer.Resized(s.contacts, im.contacts), 0, false
+	frame.ReadRows(s.contacts, im.contactFrame, 4)
 }
 
 // resetDerived resets what depends on the replaced state.
@@ -435,19 +435,4 @@ func (w *World) resetDerived() {
 		s.lockedBodies += hasLock(f)
 	}
 	w.failed = nil
-}
-
-// copyLittleEndian copies little-endian numbers of size bytes each.
-func copyLittleEndian[T uint8 | uint32 | float32 | BodyType | rigid.Contact | rigid.BaseManifold | jointRow | jointImpulse](dst []T, src []byte, size int) {
-	b := raw(dst)
-	copy(b, src)
-	statehash.Little(b, size)
-}
-
-// resized returns a slice of n elements of unspecified value, in the memory of s if its capacity suffices.
-func resized[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
 }

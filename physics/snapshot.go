@@ -3,11 +3,10 @@ package physics
 import (
 	"math"
 	"slices"
-	"unsafe"
 
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
-	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/internal/sleep"
 )
 
@@ -93,14 +92,14 @@ func (w *World) encodeHeader(e *frame.Encoder) {
 func (w *World) encodeBodies(e *frame.Encoder) {
 	c, rows := &w.cols, w.Rows()
 	for _, nc := range c.floatColumns() {
-		e.Rows(raw((*nc.column)[:rows]), 4)
+		e.Rows(buffer.Bytes((*nc.column)[:rows]), 4)
 	}
 	for _, column := range w.lastSync.columns() {
-		e.Rows(raw((*column)[:rows]), 4)
+		e.Rows(buffer.Bytes((*column)[:rows]), 4)
 	}
-	e.Rows(raw(c.Slot[:rows]), 4)
-	e.Rows(raw(w.bodies.Generation), 4)
-	e.Rows(raw(c.Type[:rows]), 1)
+	e.Rows(buffer.Bytes(c.Slot[:rows]), 4)
+	e.Rows(buffer.Bytes(w.bodies.Generation), 4)
+	e.Rows(buffer.Bytes(c.Type[:rows]), 1)
 	at := len(e.Buf)
 	e.Rows(c.Flags[:rows], 1)
 	for i := range rows {
@@ -112,8 +111,8 @@ func (w *World) encodeBodies(e *frame.Encoder) {
 
 func (w *World) encodeShapes(e *frame.Encoder) {
 	t, n := &w.solver.shapes, w.shapes.IDs.Used()
-	e.Rows(raw(w.shapes.IDs.Generation), 4)
-	e.Rows(raw(w.shapes.Owner), 4)
+	e.Rows(buffer.Bytes(w.shapes.IDs.Generation), 4)
+	e.Rows(buffer.Bytes(w.shapes.Owner), 4)
 	for i := range n {
 		kind := byte(t.local[i].Count)
 		if t.sensor[i] {
@@ -125,23 +124,23 @@ func (w *World) encodeShapes(e *frame.Encoder) {
 		e.F32(t.local[i].Radius)
 	}
 	for _, column := range t.coefficients() {
-		e.Rows(raw((*column)[:n]), 4)
+		e.Rows(buffer.Bytes((*column)[:n]), 4)
 	}
-	e.Rows(raw(t.filters.Category[:n]), 8)
-	e.Rows(raw(t.filters.Mask[:n]), 8)
-	e.Rows(raw(t.filters.Group[:n]), 4)
-	e.Rows(raw(w.solver.lastGenerations), 4)
+	e.Rows(buffer.Bytes(t.filters.Category[:n]), 8)
+	e.Rows(buffer.Bytes(t.filters.Mask[:n]), 8)
+	e.Rows(buffer.Bytes(t.filters.Group[:n]), 4)
+	e.Rows(buffer.Bytes(w.solver.lastGenerations), 4)
 }
 
 func (w *World) encodeVertices(e *frame.Encoder) {
 	t := &w.solver.shapes
 	for i := range t.local {
 		r := &t.local[i]
-		e.Rows(raw(r.Vertices[:r.Count]), 4)
+		e.Rows(buffer.Bytes(r.Vertices[:r.Count]), 4)
 	}
 }
 
-func (w *World) encodeContacts(e *frame.Encoder) { e.Rows(raw(w.solver.contacts), 4) }
+func (w *World) encodeContacts(e *frame.Encoder) { e.Rows(buffer.Bytes(w.solver.contacts), 4) }
 
 // coefficients returns the columns of the numbers of ShapeDef, in the order of a snapshot.
 func (t *shapeColumns) coefficients() [5]*[]float32 {
@@ -154,12 +153,6 @@ func (t *shapeColumns) vertices() int {
 		n += int(t.local[i].Count)
 	}
 	return n
-}
-
-// raw returns the memory of rows as bytes, in the byte order of the machine.
-func raw[T uint8 | int32 | uint32 | uint64 | float32 | BodyType | rigid.Vec | rigid.Contact | rigid.BaseManifold | jointRow | jointImpulse](rows []T) []byte {
-	var zero T
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(rows))), len(rows)*int(unsafe.Sizeof(zero)))
 }
 
 // rules returns the fields of a configuration that affect the result of a step, except gravity.

@@ -1,6 +1,7 @@
 package physics
 
 import (
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/rigid"
@@ -28,7 +29,7 @@ func (s *solver) keptBases() []rigid.BaseManifold {
 	return s.spareBases
 }
 
-func (w *World) encodeBases(e *frame.Encoder) { e.Rows(raw(w.solver.keptBases()), 4) }
+func (w *World) encodeBases(e *frame.Encoder) { e.Rows(buffer.Bytes(w.solver.keptBases()), 4) }
 
 // readBases must come after the contacts were checked.
 func (im *snapshotImage) readBases(b []byte) error {
@@ -50,9 +51,9 @@ func (im *snapshotImage) readBases(b []byte) error {
 
 func (w *World) restoreBases(im *snapshotImage) {
 	s := w.solver
-	s.bases = resized(s.bases, im.contacts)
-	s.spareBases = resized(s.spareBases, len(im.baseFrame)/baseBytes)
-	copyLittleEndian(s.spareBases, im.baseFrame, 4)
+	s.bases = buffer.Resized(s.bases, im.contacts)
+	s.spareBases = buffer.Resized(s.spareBases, len(im.baseFrame)/baseBytes)
+	frame.ReadRows(s.spareBases, im.baseFrame, 4)
 	n := 0
 	for i := range s.contacts {
 		if s.contacts[i].Flags&rigid.FlagBase != 0 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/rigid"
@@ -60,7 +61,7 @@ func (t *jointColumns) allImpulses() []jointImpulse {
 // columns returns words lo to hi-1 of the definitions of all joints. The slice is valid until the next call.
 func (t *jointColumns) columns(lo, hi int) []uint32 {
 	t.words = t.words[:0]
-	for all := words[uint32](t.rows); len(all) > 0; all = all[jointWords:] {
+	for all := buffer.Words[uint32](t.rows); len(all) > 0; all = all[jointWords:] {
 		t.words = append(t.words, all[lo:hi]...)
 	}
 	return t.words
@@ -78,10 +79,10 @@ func zero(words []uint32) bool {
 func (w *World) encodeJoints(e *frame.Encoder) {
 	e.U32(w.joints.IDs.Used())
 	e.F32(w.solver.subStepRate)
-	e.Rows(raw(w.joints.IDs.Generation), 4)
-	e.Rows(raw(w.joints.Owner), 4)
-	e.Rows(raw(w.solver.joints.rows), 4)
-	e.Rows(raw(w.solver.joints.allImpulses()), 4)
+	e.Rows(buffer.Bytes(w.joints.IDs.Generation), 4)
+	e.Rows(buffer.Bytes(w.joints.Owner), 4)
+	e.Rows(buffer.Bytes(w.solver.joints.rows), 4)
+	e.Rows(buffer.Bytes(w.solver.joints.allImpulses()), 4)
 }
 
 // jointImage is a checked frame of joints.
@@ -108,10 +109,10 @@ func (im *snapshotImage) readJoints(b []byte) error {
 		return im.Corrupt("rate", j.rate)
 	}
 	j.generations = r.Bytes(4 * j.n)
-	j.bodies, j.rows, j.impulses = resized(j.bodies, 2*j.n), resized(j.rows, j.n), resized(j.impulses, j.n)
-	copyLittleEndian(j.bodies, r.Bytes(2*4*j.n), 4)
-	copyLittleEndian(j.rows, r.Bytes(4*jointWords*j.n), 4)
-	copyLittleEndian(j.impulses, r.Bytes(4*jointImpulses*j.n), 4)
+	j.bodies, j.rows, j.impulses = buffer.Resized(j.bodies, 2*j.n), buffer.Resized(j.rows, j.n), buffer.Resized(j.impulses, j.n)
+	frame.ReadRows(j.bodies, r.Bytes(2*4*j.n), 4)
+	frame.ReadRows(j.rows, r.Bytes(4*jointWords*j.n), 4)
+	frame.ReadRows(j.impulses, r.Bytes(4*jointImpulses*j.n), 4)
 	for i := range j.n {
 		if err := im.checkJoint(i); err != nil {
 			return err
@@ -171,7 +172,7 @@ func (w *World) restoreJoints(im *snapshotImage) {
 	s.subStepRate = j.rate
 	s.joints.reset()
 	t.Reset(j.n, w.Cap())
-	copyLittleEndian(t.IDs.Generation, j.generations, 4)
+	frame.ReadRows(t.IDs.Generation, j.generations, 4)
 	for i := range j.n {
 		live := j.bodies[2*i] != NoSlot
 		t.IDs.SetLive(i, live)
@@ -201,7 +202,7 @@ func (w *World) hashJoints(dst []ColumnHash) []ColumnHash {
 		ColumnHash{Name: "JointBody", Hash: statehash.Rows(w.joints.Owner)},
 		ColumnHash{Name: "JointGeneration", Hash: statehash.Rows(w.joints.IDs.Generation)},
 		ColumnHash{Name: "JointDef", Hash: statehash.Rows(t.columns(0, firstJointWords))},
-		ColumnHash{Name: "JointImpulse", Hash: statehash.Rows(words[float32](t.allImpulses()))},
+		ColumnHash{Name: "JointImpulse", Hash: statehash.Rows(buffer.Words[float32](t.allImpulses()))},
 	)
 	if more := t.columns(firstJointWords, jointWords); !zero(more) {
 		dst = append(dst, ColumnHash{Name: "JointDefMore", Hash: statehash.Rows(more)})

@@ -1,6 +1,9 @@
 package physics
 
-import "github.com/evertick/evertick/internal/frame"
+import (
+	"github.com/evertick/evertick/internal/buffer"
+	"github.com/evertick/evertick/internal/frame"
+)
 
 // The frame of sleep is as package sleep encodes it, with a pose of five float32, and with contacts in the format of the frame
 // of contacts.
@@ -8,7 +11,7 @@ import "github.com/evertick/evertick/internal/frame"
 func (w *World) encodeSleep(e *frame.Encoder) {
 	s := w.solver
 	s.sleep.Encode(e, len(s.sleepers.resting))
-	e.Rows(raw(s.sleepers.resting), 4)
+	e.Rows(buffer.Bytes(s.sleepers.resting), 4)
 }
 
 func (im *snapshotImage) readSleep(b []byte) error {
@@ -23,8 +26,8 @@ func (w *World) restoreSleep(im *snapshotImage) {
 	s := w.solver
 	s.sleep.Restore(&im.sleep)
 	r := &s.sleepers
-	r.resting = resized(r.resting, len(im.sleep.Contacts)/contactBytes)
-	copyLittleEndian(r.resting, im.sleep.Contacts, 4)
+	r.resting = buffer.Resized(r.resting, len(im.sleep.Contacts)/contactBytes)
+	frame.ReadRows(r.resting, im.sleep.Contacts, 4)
 }
 
 // copySleep must come after the bodies have been copied.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/evertick/evertick/internal/bitset"
 	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/rigid"
 )
 
@@ -135,7 +136,7 @@ func (s *solver) motionLocks(body uint32) rigid.MotionLocks {
 func (s *solver) findFast() bool {
 	w, n := &s.continuous, s.rows
 	w.fast = slices.Grow(w.fast[:0], n)[:n]
-	w.fastCounts = resized(w.fastCounts, len(s.sleep.Spans))
+	w.fastCounts = buffer.Resized(w.fastCounts, len(s.sleep.Spans))
 	s.parallelForSpans(s.sleep.Spans, (*solver).findFastRows)
 	fast := 0
 	for at, rows := range s.sleep.Spans {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/internal/sleep"
@@ -49,7 +50,7 @@ const noPush = sensorA | sensorB | passThrough
 func (s *solver) openSleep(cfg *Config) {
 	s.sleepers.solver = s
 	s.sleep.Open(sleep.Config{
-		Engine: &s.sleepers, Bodies: s.bodies, Types: raw(s.cols.Type), Flags: s.cols.Flags,
+		Engine: &s.sleepers, Bodies: s.bodies, Types: buffer.Bytes(s.cols.Type), Flags: s.cols.Flags,
 		Slept: &s.events.Slept, Woke: &s.events.Woke, Enabled: !cfg.DisableSleep,
 	})
 }
@@ -96,13 +97,13 @@ var zeroRows [sleep.ComparedRows]float32
 func (r *sleepers) Unwritten(lo, hi int) bool {
 	c := r.cols
 	for k, column := range [...][]float32{c.X, c.Y, c.Angle, c.Cos, c.Sin} {
-		if !bytes.Equal(raw(column[lo:hi]), raw(r.restPose[k][lo:hi])) {
+		if !bytes.Equal(buffer.Bytes(column[lo:hi]), buffer.Bytes(r.restPose[k][lo:hi])) {
 			return false
 		}
 	}
-	zero := raw(zeroRows[:hi-lo])
+	zero := buffer.Bytes(zeroRows[:hi-lo])
 	for _, column := range [...][]float32{c.VX, c.VY, c.W, c.ForceX, c.ForceY, c.Torque} {
-		if !bytes.Equal(raw(column[lo:hi]), zero) {
+		if !bytes.Equal(buffer.Bytes(column[lo:hi]), zero) {
 			return false
 		}
 	}

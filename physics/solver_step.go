@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/pace"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/internal/sleep"
@@ -154,7 +155,7 @@ func (s *solver) computeBounds(b *broad.Boxes, lo, hi int) {
 func (s *solver) finalizeBodies() {
 	n := s.rows
 	s.events.Moved = slices.Grow(s.events.Moved[:0], n)[:n]
-	s.movedCounts = resized(s.movedCounts, len(s.sleep.Spans))
+	s.movedCounts = buffer.Resized(s.movedCounts, len(s.sleep.Spans))
 	s.parallelForSpans(s.sleep.Spans, (*solver).finalizeRows)
 	moved := 0
 	for at, rows := range s.sleep.Spans {

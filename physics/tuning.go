@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/rigid"
@@ -223,7 +224,9 @@ func (s *solver) overrideMass(body int, m MassData, keep bool) error {
 
 const massBytes = 5 * 4
 
-func (w *World) encodeMasses(e *frame.Encoder) { e.Rows(raw(words[uint32](w.solver.massOverrides)), 4) }
+func (w *World) encodeMasses(e *frame.Encoder) {
+	e.Rows(buffer.Bytes(w.solver.massOverrides), 4)
+}
 
 func (im *snapshotImage) readMasses(b []byte) error {
 	if len(b)%massBytes != 0 {
@@ -252,7 +255,7 @@ func (w *World) hashMasses(dst []ColumnHash) []ColumnHash {
 	if len(w.solver.massOverrides) == 0 {
 		return dst
 	}
-	return append(dst, ColumnHash{Name: "MassData", Hash: statehash.Rows(words[float32](w.solver.massOverrides))})
+	return append(dst, ColumnHash{Name: "MassData", Hash: statehash.Rows(buffer.Words[float32](w.solver.massOverrides))})
 }
 
 // MotionLocks are the directions in which a body does not move.

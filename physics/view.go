@@ -3,6 +3,7 @@ package physics
 import (
 	"slices"
 
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/columns"
 )
 
@@ -33,10 +34,10 @@ func (w *World) newViews() []ColumnView {
 		views = append(views, columns.New(name, kind, 1, &mem, w.Rows, nil))
 	}
 	for _, nc := range c.floatColumns() {
-		add(nc.name, columns.Float32, raw(*nc.column))
+		add(nc.name, columns.Float32, buffer.Bytes(*nc.column))
 	}
-	add("Slot", columns.Uint32, raw(c.Slot))
-	add("Type", columns.Uint8, raw(c.Type))
+	add("Slot", columns.Uint32, buffer.Bytes(c.Slot))
+	add("Type", columns.Uint8, buffer.Bytes(c.Type))
 	add("Flags", columns.Uint8, c.Flags)
 	add("Alive", columns.Uint8, c.Alive)
 	return slices.Clip(views)

@@ -1,5 +1,5 @@
 // Package buffer resizes slices that are working memory: they are kept from call to call, so that a call allocates only
-// when it needs more than ever before. [Bytes] returns the memory of a slice.
+// when it needs more than ever before. [Bytes] and [Words] return the memory of a slice.
 package buffer
 
 import "unsafe"
@@ -29,4 +29,10 @@ func Extended[T any](s []T, n int) []T {
 func Bytes[T any](rows []T) []byte {
 	var one T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(rows))), len(rows)*int(unsafe.Sizeof(one)))
+}
+
+// Words returns rows that consist of 32-bit words as a slice of these words.
+func Words[W uint32 | float32, T any](rows []T) []W {
+	var one T
+	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(rows))), len(rows)*int(unsafe.Sizeof(one)/4))
 }

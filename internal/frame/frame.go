@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/statehash"
 	"github.com/evertick/evertick/internal/wire"
@@ -57,6 +58,14 @@ func (e *Encoder) Rows(rows []byte, size int) {
 	n := len(e.Buf)
 	e.Buf = append(e.Buf, rows...)
 	statehash.Little(e.Buf[n:], size)
+}
+
+// ReadRows copies rows of numbers of size bytes each, which Rows has appended, and returns dst.
+func ReadRows[T any](dst []T, src []byte, size int) []T {
+	b := buffer.Bytes(dst)
+	copy(b, src)
+	statehash.Little(b, size)
+	return dst
 }
 
 // Open begins a frame of n bytes.

@@ -121,7 +121,7 @@ func (im *Image) ReadThresholds(prefix string, b []byte) error {
 func (z *State) Restore(im *Image) {
 	z.setOn(im.On)
 	z.clear()
-	decode(z.Threshold, im.threshold)
+	frame.ReadRows(z.Threshold[:len(im.threshold)/4], im.threshold, 4)
 	for i := range z.rows() {
 		if !z.bodies.Occupied(i) {
 			z.Threshold[i] = 0
@@ -130,7 +130,7 @@ func (z *State) Restore(im *Image) {
 	if !z.On {
 		return
 	}
-	decode(z.Times, im.times)
+	frame.ReadRows(z.Times[:z.rows()], im.times, 4)
 	for i := range z.rows() {
 		z.engine.Store(i)
 		if !z.bodies.Occupied(i) {
@@ -147,13 +147,6 @@ func (z *State) Restore(im *Image) {
 		}
 		z.engine.DecodePose(notes[2*4:im.noteBytes], row)
 	}
-}
-
-// decode copies little-endian numbers.
-func decode(dst []float32, src []byte) {
-	b := buffer.Bytes(dst[:len(src)/4])
-	copy(b, src)
-	statehash.Little(b, 4)
 }
 
 // clear resets the state.
