@@ -72,6 +72,7 @@ type solver struct {
 	spanStage      spanTask
 	spanRun        func(s *solver, lo, hi int) // of eachSpan
 	sub            int                         // sub-step
+	bounces        atomic.Bool                 // a contact of this step has restitution
 	team           native.Team
 	contactRanges  []blockRange // what solve runs one after the other
 	jointRanges    []blockRange

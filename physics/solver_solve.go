@@ -93,6 +93,7 @@ func (s *solver) runSolveStages() {
 	blocks, joints := len(s.sys.Blocks), len(s.sys.JointBlocks)
 	s.eachSpan((*solver).loadStates)
 	s.parallelFor(0, joints, blockChunk, (*solver).prepareJoints)
+	s.bounces.Store(false)
 	s.parallelFor(0, blocks, blockChunk, (*solver).prepareContacts)
 	for s.sub = range s.subSteps() {
 		s.eachSpan((*solver).integrateVelocities)
@@ -109,7 +110,9 @@ func (s *solver) runSolveStages() {
 			s.hashStates(s.sub)
 		}
 	}
-	s.eachRange(s.contactRanges, (*solver).applyRestitution)
+	if s.bounces.Load() { // else a barrier for each colour would cost more than the stage
+		s.eachRange(s.contactRanges, (*solver).applyRestitution)
+	}
 	s.parallelFor(0, joints, blockChunk, (*solver).storeJointImpulses)
 	s.parallelFor(0, blocks, blockChunk, (*solver).storeContactImpulses)
 	s.eachSpan((*solver).storeStates)
@@ -147,6 +150,9 @@ func (s *solver) storeJointImpulses(lo, hi int) { s.sys.StoreJointImpulses(s.lev
 func (s *solver) prepareContacts(lo, hi int) {
 	s.sys.PrepareContacts(s.level, lo, hi)
 	s.applyMaterialPairs(lo, hi)
+	if s.sys.HasRestitution(lo, hi) {
+		s.bounces.Store(true)
+	}
 }
 
 func (s *solver) warmStartContacts(lo, hi int)    { s.sys.WarmStartContacts(s.level, lo, hi) }

@@ -276,6 +276,16 @@ func (s *System) ApplyRestitution(level native.Level, lo, hi int) {
 	kernelsOf(level).applyRestitution(s, lo, hi)
 }
 
+// HasRestitution reports whether a contact of blocks [lo, hi) has restitution. Without any, ApplyRestitution does nothing.
+func (s *System) HasRestitution(lo, hi int) bool {
+	for i := range s.Blocks[lo:hi] {
+		if s.Blocks[lo+i].Flags&flagRestitution != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 func (s *System) applyRestitutionGo(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		if b := &s.Blocks[i]; b.Flags&flagRestitution != 0 {
