@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-type worker struct{ n int }
+type worker struct{}
 
 func (w *worker) sweep(int) {}
 
