@@ -10,55 +10,70 @@ const (
 	bounceSweeps = 8
 )
 
-// velocities are those of the two bodies of a contact.
-type velocities struct{ vA, wA, vB, wB Vec }
+// pair is the two bodies of a contact in an iteration, and its frame.
+type pair struct {
+	vA, wA, vB, wB Vec
+	n, t1, t2      Vec
+	a, b           *State
+}
 
-func (b *ContactBlock) load(i int, states []State) velocities {
-	a, o := &states[b.A[i]], &states[b.B[i]]
-	return velocities{a.V, a.W, o.V, o.W}
+func (b *ContactBlock) load(i int, states []State) (p pair) {
+	p.a, p.b = &states[b.A[i]], &states[b.B[i]]
+	p.vA, p.wA, p.vB, p.wB = p.a.V, p.a.W, p.b.V, p.b.W
+	p.n, p.t1 = b.Normal.at(i), b.Tangent.at(i)
+	p.t2 = p.n.cross(p.t1)
+	return p
 }
 
 // store writes the velocities of the bodies that are dynamic.
-func (b *ContactBlock) store(i int, states []State, v *velocities) {
+func (b *ContactBlock) store(i int, p *pair) {
 	if b.DynamicA>>i&1 != 0 {
-		states[b.A[i]].V, states[b.A[i]].W = v.vA, v.wA
+		p.a.V, p.a.W = p.vA, p.wA
 	}
 	if b.DynamicB>>i&1 != 0 {
-		states[b.B[i]].V, states[b.B[i]].W = v.vB, v.wB
+		p.b.V, p.b.W = p.vB, p.wB
 	}
 }
 
-// along is the velocity at which the bodies part along a direction, at an anchor with the rows ja and jb.
-func (v *velocities) along(n, ja, jb Vec) float32 {
-	return v.vB.sub(v.vA).dot(n) + (v.wB.dot(jb) - v.wA.dot(ja))
+// velocity is the velocity of the centre on B relative to that on A.
+func (b *ContactBlock) velocity(i int, p *pair) Vec {
+	return p.vB.add(p.wB.cross(b.AnchorB.at(i))).sub(p.vA.add(p.wA.cross(b.AnchorA.at(i))))
 }
 
-// apply applies an impulse along a direction.
-func (v *velocities) apply(b *ContactBlock, i int, impulse float32, n, ka, kb Vec) {
-	v.vA = v.vA.addTimes(n, -float32(b.InvMassA[i]*impulse))
-	v.wA = v.wA.addTimes(ka, -impulse)
-	v.vB = v.vB.addTimes(n, float32(b.InvMassB[i]*impulse))
-	v.wB = v.wB.addTimes(kb, impulse)
+// apply applies an impulse at the centre, and an angular impulse.
+func (b *ContactBlock) apply(i int, p *pair, impulse, angular Vec) {
+	p.vA = p.vA.addTimes(impulse, -p.a.InvMass)
+	p.vB = p.vB.addTimes(impulse, p.b.InvMass)
+	p.wA = p.wA.sub(b.InertiaA.mul(i, b.AnchorA.at(i).cross(impulse).add(angular)))
+	p.wB = p.wB.add(b.InertiaB.mul(i, b.AnchorB.at(i).cross(impulse).add(angular)))
+}
+
+// applyNormals applies normal impulses of the points.
+func (b *ContactBlock) applyNormals(i int, p *pair, impulses *[MaxPoints]float32) {
+	sum, about1, about2 := float32(0), float32(0), float32(0)
+	for k := range b.PointsEach {
+		sum += impulses[k]
+		about1 += float32(b.Points[k].A[i] * impulses[k])
+		about2 += float32(b.Points[k].B[i] * impulses[k])
+	}
+	b.apply(i, p, p.n.times(sum), p.t1.times(about1).addTimes(p.t2, about2))
 }
 
 // warmStart applies the accumulated impulses.
 func (b *ContactBlock) warmStart(states []State) {
 	for i := range int(b.Contacts) {
-		v, n, t1 := b.load(i, states), b.Normal.at(i), b.Tangent.at(i)
-		f := &b.Friction
-		v.apply(b, i, f.X[i], t1, f.K1A.at(i), f.K1B.at(i))
-		v.apply(b, i, f.Y[i], t1.cross(n), f.K2A.at(i), f.K2B.at(i))
-		v.wA = v.wA.addTimes(f.TwistA.at(i), -f.Twist[i])
-		v.wB = v.wB.addTimes(f.TwistB.at(i), f.Twist[i])
+		p := b.load(i, states)
+		angular := p.n.times(b.Twist[i])
 		if b.Flags&flagRolling != 0 {
-			v.wA = v.wA.addTimes(b.R1A.at(i), -b.RollingX[i]).addTimes(b.R2A.at(i), -b.RollingY[i])
-			v.wB = v.wB.addTimes(b.R1B.at(i), b.RollingX[i]).addTimes(b.R2B.at(i), b.RollingY[i])
+			angular = angular.addTimes(p.t1, b.RollingX[i]).addTimes(p.t2, b.RollingY[i])
 		}
+		b.apply(i, &p, p.t1.times(b.X[i]).addTimes(p.t2, b.Y[i]), angular)
+		var impulses [MaxPoints]float32
 		for k := range b.PointsEach {
-			p := &b.Points[k]
-			v.apply(b, i, p.Impulse[i], n, p.KA.at(i), p.KB.at(i))
+			impulses[k] = b.Points[k].Impulse[i]
 		}
-		b.store(i, states, &v)
+		b.applyNormals(i, &p, &impulses)
+		b.store(i, &p)
 	}
 }
 
@@ -66,40 +81,53 @@ func (b *ContactBlock) warmStart(states []State) {
 // iteration ends. Impulses are accumulated, and clamped as sums.
 //
 // A point with separation s > 0 may close s in the sub-step: its normal impulse makes v + s/h zero. At a point that overlaps, an
-// iteration with bias removes the overlap, softly and not faster than PushSpeed. The iteration without bias makes v zero, and has
-// friction.
+// iteration with bias removes the overlap, softly and not faster than PushSpeed. The iteration without bias follows after the positions
+// were integrated: it computes the separations anew, makes v zero, and has friction.
 func (b *ContactBlock) solve(states []State, step *stepContext, useBias bool) {
 	soft := &step.contactSoftness
 	if b.Flags&flagStaticBody != 0 {
 		soft = &step.staticSoftness
 	}
 	for i := range int(b.Contacts) {
-		v, n := b.load(i, states), b.Normal.at(i)
-		if useBias {
-			b.noteApproach(i, &v, n)
-		} else {
-			b.solveFriction(i, &v, n)
+		p := b.load(i, states)
+		if !useBias {
+			b.solveFriction(i, &p)
+			b.updateSeparations(i, &p)
 		}
-		stateA, stateB := &states[b.A[i]], &states[b.B[i]]
-		moved, turnA, turnB := stateB.D.sub(stateA.D).dot(n), stateA.turn(), stateB.turn()
+		vn, w := b.velocity(i, &p).dot(p.n), p.wB.sub(p.wA)
+		w1, w2 := w.dot(p.t1), w.dot(p.t2)
 		var rows [MaxPoints]pointRow
 		for k := range b.PointsEach {
-			p, r := &b.Points[k], &rows[k]
-			ja, jb := p.JA.at(i), p.JB.at(i)
-			separation := p.BaseSeparation[i] + (moved + (turnB.dot(jb) - turnA.dot(ja)))
-			*r = pointRow{velocity: v.along(n, ja, jb), massScale: 1}
-			if separation > 0 {
+			q, r := &b.Points[k], &rows[k]
+			*r = pointRow{velocity: vn + (float32(q.A[i]*w1) + float32(q.B[i]*w2)), massScale: 1}
+			if useBias && q.Impulse[i] == 0 {
+				b.Approach[k][i] = r.velocity
+			}
+			if separation := q.Separation[i]; separation > 0 {
 				r.velocity += float32(separation * step.invH)
 			} else if useBias {
 				r.velocity += maxFloat(float32(soft.biasRate*separation), -step.maxBiasVelocity)
 				r.massScale, r.impulseScale = soft.massScale, soft.impulseScale
 			}
 		}
-		b.solvePoints(i, &v, n, &rows, pointSweeps)
+		b.solvePoints(i, &p, &rows, pointSweeps)
 		for k := range b.PointsEach {
 			b.Points[k].TotalImpulse[i] += b.Points[k].Impulse[i]
 		}
-		b.store(i, states, &v)
+		b.store(i, &p)
+	}
+}
+
+// updateSeparations computes the separations from how the bodies have moved and turned since the step began, to first order of the
+// rotations.
+func (b *ContactBlock) updateSeparations(i int, p *pair) {
+	turnA, turnB := p.a.turn(), p.b.turn()
+	moved := p.b.D.add(turnB.cross(b.AnchorB.at(i))).sub(p.a.D.add(turnA.cross(b.AnchorA.at(i)))).dot(p.n)
+	turn := turnB.sub(turnA)
+	about1, about2 := turn.dot(p.t1), turn.dot(p.t2)
+	for k := range b.PointsEach {
+		q := &b.Points[k]
+		q.Separation[i] = q.BaseSeparation[i] + (moved + (float32(q.A[i]*about1) + float32(q.B[i]*about2)))
 	}
 }
 
@@ -109,7 +137,7 @@ type pointRow struct{ velocity, massScale, impulseScale float32 }
 // solvePoints finds the impulses of the points of a contact together, and applies them: projected Gauss-Seidel iterations on the impulses,
 // with the couplings of the points: how an impulse at one changes the velocity at another. A row with massScale 0 keeps its
 // impulse.
-func (b *ContactBlock) solvePoints(i int, v *velocities, n Vec, rows *[MaxPoints]pointRow, sweeps int) {
+func (b *ContactBlock) solvePoints(i int, p *pair, rows *[MaxPoints]pointRow, sweeps int) {
 	var old, change [MaxPoints]float32 // the impulses before, and by how much they differ from these
 	for k := range b.PointsEach {
 		old[k] = b.Points[k].Impulse[i]
@@ -120,92 +148,63 @@ func (b *ContactBlock) solvePoints(i int, v *velocities, n Vec, rows *[MaxPoints
 			if sweep%2 == 1 {
 				k = b.PointsEach - 1 - m
 			}
-			p, r := &b.Points[k], &rows[k]
-			coupled := float32(0)
+			r, coupled := &rows[k], float32(0)
 			for o := range b.PointsEach {
 				if o != k {
-					coupled += float32(b.coupling(i, k, o) * change[o])
+					coupled += float32(b.Couplings[couplings[k][o]][i] * change[o])
 				}
 			}
-			error := float32(p.Mass[i]*(r.velocity+coupled)) + change[k]
+			error := float32(b.Points[k].Mass[i]*(r.velocity+coupled)) + change[k]
 			impulse := old[k] + change[k]
 			impulse = maxFloat((impulse-float32(r.impulseScale*impulse))-float32(r.massScale*error), 0)
 			change[k] = impulse - old[k]
 		}
 	}
 	for k := range b.PointsEach {
-		p := &b.Points[k]
-		p.Impulse[i] = old[k] + change[k]
-		v.apply(b, i, change[k], n, p.KA.at(i), p.KB.at(i))
+		b.Points[k].Impulse[i] = old[k] + change[k]
 	}
+	b.applyNormals(i, p, &change)
 }
 
 // couplings are the numbers of the couplings of two points.
 var couplings = [MaxPoints][MaxPoints]int{{0, 0, 1, 2}, {0, 0, 3, 4}, {1, 3, 0, 5}, {2, 4, 5, 0}}
 
-// coupling is the change of the normal velocity at one point by an impulse at another one.
-func (b *ContactBlock) coupling(i int, k, o uint32) float32 { return b.Couplings[couplings[k][o]][i] }
-
-// noteApproach keeps the normal velocities of points that were not touched before, for restitution.
-func (b *ContactBlock) noteApproach(i int, v *velocities, n Vec) {
-	if b.Flags&flagRestitution == 0 {
-		return
-	}
-	for k := range b.PointsEach {
-		if p := &b.Points[k]; p.Impulse[i] == 0 {
-			p.ApproachVelocity[i] = v.along(n, p.JA.at(i), p.JB.at(i))
-		}
-	}
-}
-
-// solveFriction solves the friction at the centre of the points: along both tangents together, within a circle of the coefficient times
-// the sum of the normal impulses; and about the normal, at most the coefficient times the sum of these with their lever arms. Rolling
-// resistance does the same with the relative angular velocity about the tangents, at most its lever arm times the sum.
-func (b *ContactBlock) solveFriction(i int, v *velocities, n Vec) {
+// solveFriction solves rolling resistance, then friction at the centre of the points: along both tangents together, within a circle of the
+// coefficient times the sum of the normal impulses; and about the normal, at most the coefficient times the sum of these with their
+// lever arms, plus the resistance to twist.
+func (b *ContactBlock) solveFriction(i int, p *pair) {
 	sum, levers := float32(0), float32(0)
 	for k := range b.PointsEach {
-		p := &b.Points[k]
-		sum += p.Impulse[i]
-		levers += float32(p.LeverArm[i] * p.Impulse[i])
+		q := &b.Points[k]
+		sum += q.Impulse[i]
+		levers += float32(q.LeverArm[i] * q.Impulse[i])
 	}
-	f := &b.Friction
-	t1 := b.Tangent.at(i)
-	t2 := t1.cross(n)
-
-	twist := v.wB.sub(v.wA).dot(n)
-	limit := float32(f.Coefficient[i]*levers) + float32(b.TwistResistance[i]*sum)
-	old := f.Twist[i]
-	f.Twist[i] = clamp(old-float32(f.TwistMass[i]*twist), limit)
-	change := f.Twist[i] - old
-	v.wA = v.wA.addTimes(f.TwistA.at(i), -change)
-	v.wB = v.wB.addTimes(f.TwistB.at(i), change)
-
 	if b.Flags&flagRolling != 0 {
-		b.solveRolling(i, v, t1, t2, sum)
+		b.solveRolling(i, p, sum)
 	}
+	v, w := b.velocity(i, p), p.wB.sub(p.wA)
+	x, y := b.FrictionMass.mul(i, v.dot(p.t1)-b.SurfaceX[i], v.dot(p.t2)-b.SurfaceY[i])
+	x, y = clampCircle(b.X[i]-x, b.Y[i]-y, float32(b.Friction[i]*sum))
+	changeX, changeY := x-b.X[i], y-b.Y[i]
+	b.X[i], b.Y[i] = x, y
 
-	x := v.along(t1, f.J1A.at(i), f.J1B.at(i)) - b.SurfaceX[i]
-	y := v.along(t2, f.J2A.at(i), f.J2B.at(i)) - b.SurfaceY[i]
-	newX := f.X[i] - (float32(f.Mass.XX[i]*x) + float32(f.Mass.XY[i]*y))
-	newY := f.Y[i] - (float32(f.Mass.XY[i]*x) + float32(f.Mass.YY[i]*y))
-	newX, newY = clampCircle(newX, newY, float32(f.Coefficient[i]*sum))
-	changeX, changeY := newX-f.X[i], newY-f.Y[i]
-	f.X[i], f.Y[i] = newX, newY
-	v.apply(b, i, changeX, t1, f.K1A.at(i), f.K1B.at(i))
-	v.apply(b, i, changeY, t2, f.K2A.at(i), f.K2B.at(i))
+	spin := w.dot(p.n) + (float32(b.Twist1[i]*changeX) + float32(b.Twist2[i]*changeY))
+	limit := float32(b.Friction[i]*levers) + float32(b.TwistResistance[i]*sum)
+	twist := clamp(b.Twist[i]-float32(b.TwistMass[i]*spin), limit)
+	changeTwist := twist - b.Twist[i]
+	b.Twist[i] = twist
+	b.apply(i, p, p.t1.times(changeX).addTimes(p.t2, changeY), p.n.times(changeTwist))
 }
 
-// solveRolling solves rolling resistance.
-func (b *ContactBlock) solveRolling(i int, v *velocities, t1, t2 Vec, sum float32) {
-	w := v.wB.sub(v.wA)
-	x, y := w.dot(t1), w.dot(t2)
-	newX := b.RollingX[i] - (float32(b.RollingMass.XX[i]*x) + float32(b.RollingMass.XY[i]*y))
-	newY := b.RollingY[i] - (float32(b.RollingMass.XY[i]*x) + float32(b.RollingMass.YY[i]*y))
-	newX, newY = clampCircle(newX, newY, float32(b.RollingResistance[i]*sum))
-	changeX, changeY := newX-b.RollingX[i], newY-b.RollingY[i]
-	b.RollingX[i], b.RollingY[i] = newX, newY
-	v.wA = v.wA.addTimes(b.R1A.at(i), -changeX).addTimes(b.R2A.at(i), -changeY)
-	v.wB = v.wB.addTimes(b.R1B.at(i), changeX).addTimes(b.R2B.at(i), changeY)
+// solveRolling makes the relative angular velocity about the tangents zero, with an impulse of at most the resistance times the sum of
+// the normal impulses.
+func (b *ContactBlock) solveRolling(i int, p *pair, sum float32) {
+	w := p.wB.sub(p.wA)
+	x, y := b.RollingMass.mul(i, w.dot(p.t1), w.dot(p.t2))
+	x, y = clampCircle(b.RollingX[i]-x, b.RollingY[i]-y, float32(b.RollingResistance[i]*sum))
+	angular := p.t1.times(x-b.RollingX[i]).addTimes(p.t2, y-b.RollingY[i])
+	b.RollingX[i], b.RollingY[i] = x, y
+	b.apply(i, p, Vec{}, angular)
 }
 
 // clamp returns v within ±limit, and a bound for NaN.
@@ -229,16 +228,19 @@ func (b *ContactBlock) applyRestitution(states []State, threshold float32) {
 		return
 	}
 	for i := range int(b.Contacts) {
-		v, n := b.load(i, states), b.Normal.at(i)
+		p := b.load(i, states)
+		vn, w := b.velocity(i, &p).dot(p.n), p.wB.sub(p.wA)
+		w1, w2 := w.dot(p.t1), w.dot(p.t2)
 		var rows [MaxPoints]pointRow
 		for k := range b.PointsEach {
-			p := &b.Points[k]
-			if p.Impulse[i] > 0 && p.ApproachVelocity[i] < -threshold && b.Restitution[i] > 0 {
-				rows[k] = pointRow{velocity: v.along(n, p.JA.at(i), p.JB.at(i)) + float32(b.Restitution[i]*p.ApproachVelocity[i]), massScale: 1}
+			q, approach := &b.Points[k], b.Approach[k][i]
+			if q.Impulse[i] > 0 && approach < -threshold && b.Restitution[i] > 0 {
+				v := vn + (float32(q.A[i]*w1) + float32(q.B[i]*w2))
+				rows[k] = pointRow{velocity: v + float32(b.Restitution[i]*approach), massScale: 1}
 			}
-			p.ApproachVelocity[i] = 0
+			b.Approach[k][i] = 0
 		}
-		b.solvePoints(i, &v, n, &rows, bounceSweeps)
-		b.store(i, states, &v)
+		b.solvePoints(i, &p, &rows, bounceSweeps)
+		b.store(i, &p)
 	}
 }

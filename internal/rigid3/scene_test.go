@@ -72,6 +72,12 @@ func shapeMass(s *Shape) Mass {
 func (s *scene) step() { s.stepBy(dt) }
 
 func (s *scene) stepBy(dt float32) {
+	s.collide()
+	s.Step(dt)
+}
+
+// collide finds the contacts and manifolds.
+func (s *scene) collide() {
 	var contacts []Contact
 	var manifolds []Manifold
 	old := map[[2]uint32]*Contact{}
@@ -113,7 +119,6 @@ func (s *scene) stepBy(dt float32) {
 		}
 	}
 	s.Contacts, s.Manifolds = contacts, manifolds
-	s.Step(dt)
 }
 
 // near reports whether the balls around two bodies meet.

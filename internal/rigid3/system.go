@@ -130,23 +130,27 @@ func (s *System) Step(dt float32) {
 		s.prepareBlock(&s.Blocks[i], (*[Lanes]uint32)(s.Colours.Edge[i*Lanes:]))
 	}
 	for range s.step.subSteps {
-		s.integrateVelocities()
-		for i := range s.Blocks {
-			s.Blocks[i].warmStart(s.States)
-		}
-		for i := range s.Blocks {
-			s.Blocks[i].solve(s.States, &s.step, true)
-		}
-		s.integratePositions()
-		for i := range s.Blocks {
-			s.Blocks[i].solve(s.States, &s.step, false)
-		}
-		for i := range s.Blocks {
-			s.Blocks[i].applyRestitution(s.States, s.step.threshold)
-		}
+		s.runSubStep()
 	}
 	s.storeImpulses()
 	s.storeStates()
+}
+
+func (s *System) runSubStep() {
+	s.integrateVelocities()
+	for i := range s.Blocks {
+		s.Blocks[i].warmStart(s.States)
+	}
+	for i := range s.Blocks {
+		s.Blocks[i].solve(s.States, &s.step, true)
+	}
+	s.integratePositions()
+	for i := range s.Blocks {
+		s.Blocks[i].solve(s.States, &s.step, false)
+	}
+	for i := range s.Blocks {
+		s.Blocks[i].applyRestitution(s.States, s.step.threshold)
+	}
 }
 
 // assignBlocks gives each contact with points a lane.

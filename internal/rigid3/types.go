@@ -45,6 +45,11 @@ type Impulse struct {
 
 // ContactBlock is up to Lanes contacts in a form for vectors: lane i of each field belongs to contact i. No two lanes share a body whose
 // inverse mass is not zero. The lanes from Contacts on have the bodies of lane 0 and zeros everywhere else.
+//
+// All of a contact is in its frame: the normal n, the tangent t1, and t2 = n×t1, at the centre of its points. A point at the offset s from the
+// centre has the coordinates A = s·t2 and B = -s·t1, so that r×n of its anchor is that of the centre plus A·t1 + B·t2, on both
+// bodies. So the velocity of a point along the normal is that of the centre plus A·w1 + B·w2, with the relative angular velocity w,
+// and the impulses of all points act as their sum at the centre and a torque about the tangents.
 type ContactBlock struct {
 	Contacts   uint32 // lanes in use, from 0 on
 	PointsEach uint32 // 1 to 4
@@ -54,18 +59,23 @@ type ContactBlock struct {
 	_          [11]uint32 // so that each field below begins with a cache line
 
 	A, B               [Lanes]uint32 // bodies
-	InvMassA, InvMassB [Lanes]float32
-	Normal             LaneVec
-	Tangent            LaneVec // the first tangent; the second is Tangent × Normal
-	Points             [MaxPoints]ContactBlockPoint
+	Normal, Tangent    LaneVec
+	AnchorA, AnchorB   LaneVec           // of the centre
+	InertiaA, InertiaB SymLanes          // the inverse inertias in the axes of the world
 	Couplings          [6][Lanes]float32 // of points 0 and 1, 0 and 2, 0 and 3, 1 and 2, 1 and 3, 2 and 3, 1/kg
-	Friction           FrictionRows
+	FrictionMass       PlanarLanes       // along the tangents
+	TwistMass          [Lanes]float32    // about the normal
+	Twist1, Twist2     [Lanes]float32    // what an impulse along each tangent adds to the angular velocity about the normal
+	Friction           [Lanes]float32
+	X, Y, Twist        [Lanes]float32 // accumulated impulses along the tangents and about the normal
+	Points             [MaxPoints]ContactBlockPoint
+
 	Restitution        [Lanes]float32
-	RollingResistance  [Lanes]float32 // lever arms in metres
+	Approach           [MaxPoints][Lanes]float32 // normal velocity before the point was touched; 0: it has bounced, or was touched before
+	RollingResistance  [Lanes]float32            // lever arms in metres
 	TwistResistance    [Lanes]float32
+	RollingMass        PlanarLanes    // about the tangents
 	RollingX, RollingY [Lanes]float32 // accumulated impulses about the tangents
-	RollingMass        SymLanes       // about the tangents
-	R1A, R1B, R2A, R2B LaneVec        // I⁻¹ times each tangent
 	SurfaceX, SurfaceY [Lanes]float32 // speed of a belt along the tangents
 }
 
@@ -76,30 +86,40 @@ func (l *LaneVec) at(i int) Vec { return Vec{l.X[i], l.Y[i], l.Z[i]} }
 
 func (l *LaneVec) set(i int, v Vec) { l.X[i], l.Y[i], l.Z[i] = v.X, v.Y, v.Z }
 
-// SymLanes is a symmetric matrix of two rows in each lane.
-type SymLanes struct{ XX, YY, XY [Lanes]float32 }
+// SymLanes is a symmetric matrix in each lane.
+type SymLanes struct{ XX, YY, ZZ, XY, XZ, YZ [Lanes]float32 }
 
-// ContactBlockPoint is one point of each contact of a ContactBlock. With the anchor r and the normal n, J = r×n is how an angular
-// velocity moves the point along the normal, and K = I⁻¹·J is how an impulse along the normal changes the angular velocity.
-type ContactBlockPoint struct {
-	JA, JB, KA, KB   LaneVec
-	BaseSeparation   [Lanes]float32 // before the step, metres
-	Mass             [Lanes]float32 // effective mass along the normal
-	Impulse          [Lanes]float32 // accumulated
-	TotalImpulse     [Lanes]float32 // sum over all sub-steps
-	ApproachVelocity [Lanes]float32 // along the normal, before the point was touched; 0: it has bounced, or was touched before
-	LeverArm         [Lanes]float32 // distance from the centre of friction, metres
+func (l *SymLanes) set(i int, s *Sym) {
+	l.XX[i], l.YY[i], l.ZZ[i], l.XY[i], l.XZ[i], l.YZ[i] = s.XX, s.YY, s.ZZ, s.XY, s.XZ, s.YZ
 }
 
-// FrictionRows are the constraints of a contact at the centre of its points: along two tangents, and about the normal.
-type FrictionRows struct {
-	J1A, J1B, K1A, K1B LaneVec // along the first tangent
-	J2A, J2B, K2A, K2B LaneVec // along the second
-	TwistA, TwistB     LaneVec // I⁻¹·n
-	Mass               SymLanes
-	TwistMass          [Lanes]float32
-	Coefficient        [Lanes]float32
-	X, Y, Twist        [Lanes]float32 // accumulated impulses
+func (l *SymLanes) mul(i int, v Vec) Vec {
+	s := Sym{l.XX[i], l.YY[i], l.ZZ[i], l.XY[i], l.XZ[i], l.YZ[i]}
+	return s.Mul(v)
+}
+
+// PlanarLanes is a symmetric matrix of two rows in each lane.
+type PlanarLanes struct{ XX, YY, XY [Lanes]float32 }
+
+func (m *PlanarLanes) mul(i int, x, y float32) (float32, float32) {
+	return float32(m.XX[i]*x) + float32(m.XY[i]*y), float32(m.XY[i]*x) + float32(m.YY[i]*y)
+}
+
+// setInverse sets the inverse of a matrix, or zeros where it has none.
+func (m *PlanarLanes) setInverse(i int, xx, yy, xy float32) {
+	d := inverse(float32(xx*yy) - float32(xy*xy))
+	m.XX[i], m.YY[i], m.XY[i] = float32(yy*d), float32(xx*d), -float32(xy*d)
+}
+
+// ContactBlockPoint is one point of each contact of a ContactBlock.
+type ContactBlockPoint struct {
+	A, B           [Lanes]float32 // see ContactBlock, metres
+	BaseSeparation [Lanes]float32 // before the step, metres
+	Separation     [Lanes]float32 // now; positions do not change between an iteration without bias and the next with it, so the latter reads it
+	Mass           [Lanes]float32 // effective mass along the normal
+	Impulse        [Lanes]float32 // accumulated
+	TotalImpulse   [Lanes]float32 // sum over all sub-steps
+	LeverArm       [Lanes]float32 // distance from the centre, metres
 }
 
 // Flags of a ContactBlock.
