@@ -31,7 +31,7 @@ func TestBounds(t *testing.T) {
 func TestBoundsHoldContacts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 8))
 	met, apart := 0, 0
-	for range 3000 {
+	for range 1000 {
 		shapes := [2]*Shape{}
 		for k := range shapes {
 			shapes[k] = []*Shape{randomPolytope(rng), ball(.3), upright(.2, .7)}[rng.IntN(3)]

@@ -306,7 +306,7 @@ func TestReduce(t *testing.T) {
 
 // The distance of balls and capsules from polyhedra, against many points on the surface in float64.
 func TestRoundAgainstHulls(t *testing.T) {
-	cases := 3_000
+	cases := 1_200
 	if os.Getenv("EVERTICK_LONG") != "" {
 		cases = 300_000
 	}
