@@ -42,7 +42,7 @@ func TestWatchedStep(t *testing.T) {
 				names[stage.Name] = true
 			}
 			want := []string{"checkRange", "updateCentres", "updateShapeBounds", "loadStates", "prepareContacts", "integrateVelocities",
-				"warmStartContacts", "solveContacts", "integratePositions", "relaxContacts", "applyRestitution", "storeContactImpulses", "storeStates",
+				"warmStartContacts", "solveContacts", "integratePositions", "relaxContacts", "storeContactImpulses", "storeStates",
 				"finalizeRows", "collectHits", "fillBlocks"}
 			if scene == "ragdolls" {
 				want = append(want, "prepareJoints", "warmStartJoints", "solveJoints", "relaxJoints", "storeJointImpulses")
@@ -51,6 +51,9 @@ func TestWatchedStep(t *testing.T) {
 				if !names["physics."+name] {
 					t.Errorf("%s, %d worker(s): no stage physics.%s", scene, c.workers, name)
 				}
+			}
+			if names["physics.applyRestitution"] {
+				t.Errorf("%s, %d worker(s): a stage of restitution, although no contact has any", scene, c.workers)
 			}
 			if !names["broad.searchPart"] {
 				t.Errorf("%s, %d worker(s): no stage of the broad phase", scene, c.workers)

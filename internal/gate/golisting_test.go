@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -26,6 +27,9 @@ var targets = []struct {
 	{"amd64-v3", []string{"GOOS=linux", "GOARCH=amd64", "GOAMD64=v3", "CGO_ENABLED=0"}, false},
 	{"amd64-v3-cgo", []string{"GOARCH=amd64", "GOAMD64=v3", "CGO_ENABLED=1"}, true},
 }
+
+// genericOnly are packages all of whose functions have type parameters. They are listed in the packages that use them.
+var genericOnly = []string{module + "/internal/state"}
 
 func TestGoListing(t *testing.T) {
 	needGate(t)
@@ -76,7 +80,7 @@ func listGo(dir string, env, pkgs []string) ([]string, error) {
 		functions[out[h[2]:h[3]]] += strings.Count(out[h[1]:end], " STEXT ")
 	}
 	for _, p := range pkgs {
-		if functions[p] == 0 {
+		if functions[p] == 0 && !slices.Contains(genericOnly, p) {
 			return nil, fmt.Errorf("%s: package %s has no function in the listing", strings.Join(env, " "), p)
 		}
 	}

@@ -25,7 +25,7 @@ func (m *Mass) Times(density float64) Mass {
 
 // SphereMass is the mass of a ball of density 1.
 func SphereMass(centre [3]float64, radius float64) Mass {
-	m := 4. / 3 * math.Pi * float64(float64(radius*radius)*radius)
+	m := float64(4. / 3 * math.Pi * float64(float64(radius*radius)*radius))
 	i := float64(0.4*m) * float64(radius*radius)
 	return Mass{m, centre, [6]float64{i, i, i}}
 }
@@ -36,10 +36,10 @@ func CapsuleMass(p, q [3]float64, radius float64) Mass {
 	d := vec.Sub(q, p)
 	length, square := vec.Length(d), float64(radius*radius)
 	h := length / 2
-	cylinder := math.Pi * float64(square*length)
-	ball := 4. / 3 * math.Pi * float64(square*radius)
-	along := float64(cylinder*square)/2 + float64(0.4*float64(ball*square))
-	across := float64(cylinder*(square/4+float64(length*length)/12)) + float64(ball*(float64(0.4*square)+float64(h*h)+float64(0.75*float64(h*radius))))
+	cylinder := float64(math.Pi * float64(square*length))
+	ball := float64(4. / 3 * math.Pi * float64(square*radius))
+	along := float64(float64(cylinder*square)/2) + float64(0.4*float64(ball*square))
+	across := float64(cylinder*(float64(square/4)+float64(float64(length*length)/12))) + float64(ball*(float64(0.4*square)+float64(h*h)+float64(0.75*float64(h*radius))))
 	axis := [3]float64{}
 	if length > 0 {
 		axis = vec.Scale(d, 1/length)

@@ -233,11 +233,11 @@ func (r *stagesReport) evaluate(rounds []stagesRound, worlds int) {
 	var after [2]float64
 	for _, round := range rounds {
 		for i := range 2 {
-			r.plain[i] += float64(round.plain[i]) * perStep
-			r.watched[i] += float64(round.watched[i].took) * perStep
-			after[i] += float64(round.watched[i].after) * perStep
+			r.plain[i] += float64(float64(round.plain[i]) * perStep)
+			r.watched[i] += float64(float64(round.watched[i].took) * perStep)
+			after[i] += float64(float64(round.watched[i].after) * perStep)
 		}
-		both += float64(round.both) * perStep / 2
+		both += float64(float64(round.both) * perStep / 2)
 	}
 	r.gain, r.atOnce = r.plain[0]/r.plain[1], float64(worlds)*r.plain[0]/both
 	for _, name := range stageNames(rounds) {
@@ -245,11 +245,11 @@ func (r *stagesReport) evaluate(rounds []stagesRound, worlds int) {
 		s := stageFigures{name: name.name, alone: name.alone}
 		for _, round := range rounds {
 			if p := find(round.watched[0].stages, name); p != nil {
-				before.one += float64(p.Before) * perStep
-				s.one += float64(p.Took()) * perStep
+				before.one += float64(float64(p.Before) * perStep)
+				s.one += float64(float64(p.Took()) * perStep)
 			}
 			if p := find(round.watched[1].stages, name); p != nil {
-				before.several += float64(p.Before) * perStep
+				before.several += float64(float64(p.Before) * perStep)
 				s.add(p, perStep)
 			}
 		}
@@ -265,13 +265,13 @@ func (r *stagesReport) evaluate(rounds []stagesRound, worlds int) {
 }
 
 func (s *stageFigures) add(p *pace.Stage, perStep float64) {
-	s.several += float64(p.Took()) * perStep
-	s.leader += float64(p.Worked) * perStep
-	s.helpers += float64(p.Helped) * perStep
-	s.waited += float64(p.Waited) * perStep
-	s.calls += float64(p.Calls) * perStep * 1e3
-	s.chunks += float64(p.Chunks) * perStep * 1e3
-	s.theirs += float64(p.Theirs) * perStep * 1e3
+	s.several += float64(float64(p.Took()) * perStep)
+	s.leader += float64(float64(p.Worked) * perStep)
+	s.helpers += float64(float64(p.Helped) * perStep)
+	s.waited += float64(float64(p.Waited) * perStep)
+	s.calls += float64(float64(p.Calls) * perStep * 1e3)
+	s.chunks += float64(float64(p.Chunks) * perStep * 1e3)
+	s.theirs += float64(float64(p.Theirs) * perStep * 1e3)
 }
 
 type stageName struct {
