@@ -77,8 +77,9 @@ func newGrid(lo, hi [3]float32) (g grid) {
 	for k := range lo {
 		g.cell[k] = 1
 		if extent := float64(hi[k]) - float64(lo[k]); extent > 0 {
-			_, exp := math.Frexp(extent)
-			g.cell[k] = math.Ldexp(1, exp-gridBits)
+			// A power of two, of which the extent has between 2^28 and 2^29.
+			exponent := math.Float64bits(extent) >> 52
+			g.cell[k] = math.Float64frombits((exponent + 1 - gridBits) << 52)
 		}
 		g.first[k] = math.RoundToEven(float64(lo[k]) / g.cell[k])
 	}

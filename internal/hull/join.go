@@ -171,7 +171,7 @@ func isPolyhedron(faces [][]int) bool {
 			edges[e], vertices[u] = f, true
 		}
 	}
-	for e, f := range edges {
+	for e, f := range edges { // order-free: each edge is checked by itself
 		g, ok := edges[[2]int{e[1], e[0]}]
 		if pair := [2]int{f, g}; !ok || f == g || pairs[pair] {
 			return false
