@@ -15,9 +15,11 @@ const (
 	cycle = 61
 
 	// After helpers have lost time, runs go without them for recovery times as long. The pause doubles each time that they
-	// lose time again, up to maxPause. So on a busy machine helpers cost about 3 % of the time.
-	recovery = 16
-	maxPause = time.Second
+	// lose time again, up to mostDoubled times and maxPause. So one interruption costs few runs with helpers, and on a busy
+	// machine helpers cost about 3 % of the time.
+	recovery    = 4
+	mostDoubled = 8
+	maxPause    = time.Second
 
 	// maxCredit is about four times the time for which the system takes a helper off its CPU for another program. So after
 	// a few interruptions the next runs still have helpers. It is also the most that is lost when a machine becomes busy.
@@ -110,7 +112,7 @@ func (p *Pace) save(saved time.Duration) {
 	case p.credit < 0:
 		p.pause = min(-p.credit*recovery<<p.losses, maxPause)
 		p.credit, p.patience = 0, 0
-		p.losses = min(p.losses+1, 6)
+		p.losses = min(p.losses+1, mostDoubled)
 	case p.credit == maxCredit:
 		p.losses = 0
 	}
