@@ -95,8 +95,8 @@ func faceOf(ps []point, u, v int) []int {
 	return polygon(ps, onPlane(ps, ps[u], n), n)
 }
 
-// turn turns a plane around the line through u with direction d, against the clock seen along d, until all points are on or
-// behind it, and returns its normal. Seen from that line, the points are within less than half a turn, so one pass finds the last.
+// turn turns a plane around the line through u with direction d until no point is in front of it, and returns its normal. The line
+// touches the hull, so that all points are within half a turn around it, and one pass over them finds the plane.
 func turn(ps []point, u, d point) (n point) {
 	for i := range ps {
 		if to := ps[i].sub(u); n == (point{}) || n.sideOf(to) > 0 {

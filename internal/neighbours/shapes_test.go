@@ -23,7 +23,7 @@ func newShapeCase(run *paritytest.Run, f *paritytest.Family) *shapeCase {
 	s := f.Draw(run, maxPoints, 1+run.IntN(maxQueries))
 	r := newRadiusCase(run, s)
 	c := &shapeCase{scene: s, grid: r.grid, points: r.points}
-	if n := c.points.Len(); n%neighbours.BlockLen != 0 { // what stands behind the last point may be anything
+	if n := c.points.Len(); n%neighbours.BlockLen != 0 { // the lanes after the last point may hold anything
 		b := &c.points.Blocks[n/neighbours.BlockLen]
 		for lane := n % neighbours.BlockLen; lane < neighbours.BlockLen; lane++ {
 			at := run.IntN(n)

@@ -358,7 +358,7 @@ func distanceToSegment(a, b *Shape, pa, pb *Pose) float64 {
 		n = vec.Scale(n, 1/vec.Length(n))
 		planes = append(planes, plane{n, vec.Dot(n, va[f.Vertices[0]])})
 	}
-	// The segment is inside where t is behind all planes.
+	// The part of the segment inside the polyhedron: from lo to hi, or none.
 	lo, hi := 0.0, 1.0
 	for _, f := range planes {
 		at, slope := vec.Dot(f.n, p)-f.d, vec.Dot(f.n, along)

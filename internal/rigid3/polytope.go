@@ -22,7 +22,7 @@ type Polytope struct {
 	Centre   Vec // the centre of mass
 }
 
-// Face is a face of a Polytope. All vertices are behind its plane, the points p with Normal·p = Offset, or on it.
+// Face is a face of a Polytope. Its plane has the points p with Normal·p = Offset. No vertex v of the polytope has Normal·v > Offset.
 type Face struct {
 	Normal   Vec
 	Offset   float32

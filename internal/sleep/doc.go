@@ -10,7 +10,7 @@
 // the bodies of contacts that ended; and at its end [State.EndStep], [State.Rest] for each awake body, and
 // [State.SleepIslands].
 //
-// The package sees no position and no velocity: an engine says what moves, and keeps the poses of bodies at rest, behind the
-// interface [Engine]. So it does not know how many dimensions the bodies have. What an engine must say of contacts and
-// joints are the bodies that they join, as a list of [Edge].
+// The package sees no position and no velocity, so it does not know how many dimensions the bodies have. The interface [Engine]
+// asks the engine which bodies move. The engine also keeps the poses of bodies at rest, and lists the bodies that contacts and joints
+// connect, each as an [Edge].
 package sleep
