@@ -9,19 +9,14 @@ func TestCarriedSeparations(t *testing.T) {
 	for k := range 12 {
 		shape := []*Shape{box(.5, .5, .5), ball(.4), upright(.3, .3)}[k%3]
 		b := s.add(shape, 10, material, Pose{Vec{float32(k % 3), .7 + float32(k/3)*1.1, .1 * float32(k)}, Quat{.1, float32(k), .2, 3}.Normalize()})
-		s.Bodies.W[b] = Vec{1, 2, float32(k) / 4}
+		setVec(&s.Bodies.W, b, Vec{1, 2, float32(k) / 4})
 	}
 	compared, turned := 0, 0
 	for range 60 {
 		s.collide()
-		s.System.step = s.Params.stepContext(dt)
-		s.assignBlocks()
-		s.loadStates()
-		for i := range s.Blocks {
-			s.prepareBlock(&s.Blocks[i], (*[Lanes]uint32)(s.Colours.Edge[i*Lanes:]))
-		}
+		s.begin(dt)
 		for range s.System.step.subSteps {
-			s.runSubStep()
+			s.runSubStep(true)
 			for i := range s.Blocks {
 				fresh := s.Blocks[i]
 				for lane := range int(fresh.Contacts) {
@@ -39,8 +34,8 @@ func TestCarriedSeparations(t *testing.T) {
 				}
 			}
 		}
-		s.storeImpulses()
-		s.storeStates()
+		s.StoreImpulses(0, len(s.Blocks))
+		s.FinalizeBodies(0, len(s.States))
 	}
 	if compared < 1000 || turned < 1000 {
 		t.Errorf("%d compared, %d of bodies that turn", compared, turned)

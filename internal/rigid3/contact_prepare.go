@@ -1,7 +1,15 @@
 package rigid3
 
-// prepareBlock fills a block from the manifolds, the impulses and the states before the step. Friction is mixed by the geometric mean,
-// restitution by the maximum; rolling and twist resistance are the larger ones, and tangent velocities are added.
+// PrepareContacts fills blocks [lo, hi) from the manifolds, the impulses and the states before the step. Friction is mixed by the
+// geometric mean, restitution by the maximum; rolling and twist resistance are the larger ones, and tangent velocities are added.
+func (s *System) PrepareContacts(lo, hi int) { s.prepareContactsGo(lo, hi) }
+
+func (s *System) prepareContactsGo(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		s.prepareBlock(&s.Blocks[i], (*[Lanes]uint32)(s.Colours.Edge[i*Lanes:]))
+	}
+}
+
 func (s *System) prepareBlock(b *ContactBlock, contacts *[Lanes]uint32) {
 	*b = ContactBlock{PointsEach: s.Manifolds[contacts[0]].Count}
 	for i, n := range contacts {
@@ -45,7 +53,18 @@ func (s *System) prepareContact(b *ContactBlock, i int, c *Contact, m *Manifold)
 	b.AnchorA.set(i, centreA)
 	b.AnchorB.set(i, centreB)
 
+	// What an impulse along the normal, or along a tangent, does to the velocities along the normal and the tangents. Locks make an
+	// impulse along one change the velocity along another too; the iterations take care of that.
 	invMass := stateA.InvMass + stateB.InvMass
+	along1, along2, across := invMass, invMass, float32(0)
+	if stateA.Locks|stateB.Locks != 0 {
+		b.Flags |= flagLocked
+		invMass = stateA.along(n, n) + stateB.along(n, n)
+		along1, along2 = stateA.along(t1, t1)+stateB.along(t1, t1), stateA.along(t2, t2)+stateB.along(t2, t2)
+		across = stateA.along(t1, t2) + stateB.along(t1, t2)
+	}
+	vn, w := stateB.V.sub(stateA.V).dot(n), stateB.W.sub(stateA.W)
+	vn += stateB.W.dot(centreB.cross(n)) - stateA.W.dot(centreA.cross(n))
 	jA, jB := centreA.cross(n), centreB.cross(n)
 	var ka, kb [MaxPoints]Vec
 	for k := range b.PointsEach {
@@ -55,6 +74,7 @@ func (s *System) prepareContact(b *ContactBlock, i int, c *Contact, m *Manifold)
 		p.LeverArm[i] = s.length()
 		p.BaseSeparation[i], p.Separation[i] = from.Separation, from.Separation
 		p.Impulse[i] = c.Normal[k].Impulse
+		b.RelativeVelocity[k][i] = vn + (float32(p.A[i]*w.dot(t1)) + float32(p.B[i]*w.dot(t2)))
 		turn := t1.times(p.A[i]).addTimes(t2, p.B[i])
 		ja, jb := jA.add(turn), jB.add(turn)
 		ka[k], kb[k] = inertiaA.Mul(ja), inertiaB.Mul(jb)
@@ -66,7 +86,7 @@ func (s *System) prepareContact(b *ContactBlock, i int, c *Contact, m *Manifold)
 
 	j1a, j1b, j2a, j2b := centreA.cross(t1), centreB.cross(t1), centreA.cross(t2), centreB.cross(t2)
 	k1a, k1b, k2a, k2b := inertiaA.Mul(j1a), inertiaB.Mul(j1b), inertiaA.Mul(j2a), inertiaB.Mul(j2b)
-	b.FrictionMass.setInverse(i, invMass+(j1a.dot(k1a)+j1b.dot(k1b)), invMass+(j2a.dot(k2a)+j2b.dot(k2b)), j1a.dot(k2a)+j1b.dot(k2b))
+	b.FrictionMass.setInverse(i, along1+(j1a.dot(k1a)+j1b.dot(k1b)), along2+(j2a.dot(k2a)+j2b.dot(k2b)), across+(j1a.dot(k2a)+j1b.dot(k2b)))
 	b.Twist1[i], b.Twist2[i] = n.dot(k1a)+n.dot(k1b), n.dot(k2a)+n.dot(k2b)
 	b.TwistMass[i] = inverse(n.dot(inertiaA.Mul(n)) + n.dot(inertiaB.Mul(n)))
 	b.X[i], b.Y[i], b.Twist[i] = c.Tangent.dot(t1), c.Tangent.dot(t2), c.Twist
@@ -101,15 +121,23 @@ func inverse(a float32) float32 {
 	return 0
 }
 
-// storeImpulses writes the impulses of all blocks to their contacts.
-func (s *System) storeImpulses() {
-	for n := range s.Blocks {
+// StoreImpulses writes the impulses of blocks [lo, hi) to their contacts, and how hard these were hit: the greatest approach speed of a
+// point that was touched, and the sum of the normal impulses.
+func (s *System) StoreImpulses(lo, hi int) { s.storeImpulsesGo(lo, hi) }
+
+func (s *System) storeImpulsesGo(lo, hi int) {
+	for n := lo; n < hi; n++ {
 		b := &s.Blocks[n]
 		for i, c := range s.Colours.Edge[n*Lanes:][:b.Contacts] {
-			to, t1 := &s.Contacts[c], b.Tangent.at(i)
+			to, hit, t1 := &s.Contacts[c], &s.Hits[c], b.Tangent.at(i)
 			t2 := b.Normal.at(i).cross(t1)
 			for k := range b.PointsEach {
-				to.Normal[k].Impulse = b.Points[k].Impulse[i]
+				p := &b.Points[k]
+				to.Normal[k].Impulse = p.Impulse[i]
+				if p.TotalImpulse[i] > 0 {
+					hit.Speed = maxFloat(-b.RelativeVelocity[k][i], hit.Speed)
+				}
+				hit.Impulse += p.TotalImpulse[i]
 			}
 			to.Tangent = t1.times(b.X[i]).addTimes(t2, b.Y[i])
 			to.Twist = b.Twist[i]

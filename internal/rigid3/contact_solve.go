@@ -40,10 +40,14 @@ func (b *ContactBlock) velocity(i int, p *pair) Vec {
 	return p.vB.add(p.wB.cross(b.AnchorB.at(i))).sub(p.vA.add(p.wA.cross(b.AnchorA.at(i))))
 }
 
-// apply applies an impulse at the centre, and an angular impulse.
+// apply applies an impulse at the centre, and an angular impulse. Along locked axes nothing yields.
 func (b *ContactBlock) apply(i int, p *pair, impulse, angular Vec) {
-	p.vA = p.vA.addTimes(impulse, -p.a.InvMass)
-	p.vB = p.vB.addTimes(impulse, p.b.InvMass)
+	onA, onB := impulse, impulse
+	if b.Flags&flagLocked != 0 {
+		onA, onB = impulse.unlocked(p.a.Locks), impulse.unlocked(p.b.Locks)
+	}
+	p.vA = p.vA.addTimes(onA, -p.a.InvMass)
+	p.vB = p.vB.addTimes(onB, p.b.InvMass)
 	p.wA = p.wA.sub(b.InertiaA.mul(i, b.AnchorA.at(i).cross(impulse).add(angular)))
 	p.wB = p.wB.add(b.InertiaB.mul(i, b.AnchorB.at(i).cross(impulse).add(angular)))
 }
@@ -59,7 +63,15 @@ func (b *ContactBlock) applyNormals(i int, p *pair, impulses *[MaxPoints]float32
 	b.apply(i, p, p.n.times(sum), p.t1.times(about1).addTimes(p.t2, about2))
 }
 
-// warmStart applies the accumulated impulses.
+// WarmStart applies the accumulated impulses of blocks [lo, hi).
+func (s *System) WarmStart(lo, hi int) { s.warmStartGo(lo, hi) }
+
+func (s *System) warmStartGo(lo, hi int) {
+	for i := range s.Blocks[lo:hi] {
+		s.Blocks[lo+i].warmStart(s.States)
+	}
+}
+
 func (b *ContactBlock) warmStart(states []State) {
 	for i := range int(b.Contacts) {
 		p := b.load(i, states)
@@ -77,12 +89,23 @@ func (b *ContactBlock) warmStart(states []State) {
 	}
 }
 
-// solve runs one iteration of each contact: friction, then the normal impulses, which come last, so that they hold exactly when the
-// iteration ends. Impulses are accumulated, and clamped as sums.
+// SolveContacts runs one iteration with bias of each contact of blocks [lo, hi). Impulses are accumulated, and clamped as sums.
 //
 // A point with separation s > 0 may close s in the sub-step: its normal impulse makes v + s/h zero. At a point that overlaps, an
-// iteration with bias removes the overlap, softly and not faster than PushSpeed. The iteration without bias follows after the positions
-// were integrated: it computes the separations anew, makes v zero, and has friction.
+// iteration with bias removes the overlap, softly and not faster than PushSpeed.
+func (s *System) SolveContacts(lo, hi int) { s.solveContactsGo(true, lo, hi) }
+
+// RelaxContacts runs one iteration without bias, which follows after the positions were integrated: it computes the separations anew,
+// solves friction, and then makes the velocities v of SolveContacts zero. The normal impulses come last, so that they hold exactly when
+// the iteration ends.
+func (s *System) RelaxContacts(lo, hi int) { s.solveContactsGo(false, lo, hi) }
+
+func (s *System) solveContactsGo(useBias bool, lo, hi int) {
+	for i := range s.Blocks[lo:hi] {
+		s.Blocks[lo+i].solve(s.States, &s.step, useBias)
+	}
+}
+
 func (b *ContactBlock) solve(states []State, step *stepContext, useBias bool) {
 	soft := &step.contactSoftness
 	if b.Flags&flagStaticBody != 0 {
@@ -112,7 +135,9 @@ func (b *ContactBlock) solve(states []State, step *stepContext, useBias bool) {
 		}
 		b.solvePoints(i, &p, &rows, pointSweeps)
 		for k := range b.PointsEach {
-			b.Points[k].TotalImpulse[i] += b.Points[k].Impulse[i]
+			if q := &b.Points[k]; !useBias {
+				q.TotalImpulse[i] += q.Impulse[i]
+			}
 		}
 		b.store(i, &p)
 	}
@@ -210,19 +235,37 @@ func (b *ContactBlock) solveRolling(i int, p *pair, sum float32) {
 // clamp returns v within ±limit, and a bound for NaN.
 func clamp(v, limit float32) float32 { return maxFloat(minFloat(v, limit), -limit) }
 
-// clampCircle shortens (x, y) to the limit.
+// clampCircle shortens (x, y) to the limit. A NaN becomes a bound.
 func clampCircle(x, y, limit float32) (float32, float32) {
 	square := float32(x*x) + float32(y*y)
-	if !(square > float32(limit*limit)) {
+	if square <= float32(limit*limit) {
 		return x, y
 	}
 	scale := limit / sqrt(square)
-	return float32(x * scale), float32(y * scale)
+	return clamp(float32(x*scale), limit), clamp(float32(y*scale), limit)
 }
 
-// applyRestitution makes points bounce that have restitution, were touched in this sub-step for the first time, and were approached
+// ApplyRestitution makes points of blocks [lo, hi) bounce that have restitution, were touched in this sub-step for the first time, and were approached
 // faster than the threshold: their bodies part at the approach velocity times the restitution. It follows in each sub-step, so that a
 // bounce loses at most the way of one sub-step.
+func (s *System) ApplyRestitution(lo, hi int) { s.applyRestitutionGo(lo, hi) }
+
+// HasRestitution reports whether ApplyRestitution does anything to blocks [lo, hi).
+func (s *System) HasRestitution(lo, hi int) bool {
+	for i := range s.Blocks[lo:hi] {
+		if s.Blocks[lo+i].Flags&flagRestitution != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *System) applyRestitutionGo(lo, hi int) {
+	for i := range s.Blocks[lo:hi] {
+		s.Blocks[lo+i].applyRestitution(s.States, s.step.threshold)
+	}
+}
+
 func (b *ContactBlock) applyRestitution(states []State, threshold float32) {
 	if b.Flags&flagRestitution == 0 {
 		return
@@ -232,7 +275,9 @@ func (b *ContactBlock) applyRestitution(states []State, threshold float32) {
 		vn, w := b.velocity(i, &p).dot(p.n), p.wB.sub(p.wA)
 		w1, w2 := w.dot(p.t1), w.dot(p.t2)
 		var rows [MaxPoints]pointRow
+		var old [MaxPoints]float32
 		for k := range b.PointsEach {
+			old[k] = b.Points[k].Impulse[i]
 			q, approach := &b.Points[k], b.Approach[k][i]
 			if q.Impulse[i] > 0 && approach < -threshold && b.Restitution[i] > 0 {
 				v := vn + (float32(q.A[i]*w1) + float32(q.B[i]*w2))
@@ -241,6 +286,10 @@ func (b *ContactBlock) applyRestitution(states []State, threshold float32) {
 			b.Approach[k][i] = 0
 		}
 		b.solvePoints(i, &p, &rows, bounceSweeps)
+		for k := range b.PointsEach {
+			q := &b.Points[k]
+			q.TotalImpulse[i] += q.Impulse[i] - old[k]
+		}
 		b.store(i, &p)
 	}
 }

@@ -12,19 +12,20 @@ import (
 // totals returns the momentum, the angular momentum about the origin, and the kinetic energy of all bodies, in float64.
 func (s *scene) totals() (momentum, angular [3]float64, energy float64) {
 	b := &s.Bodies
-	for i := range b.V {
+	for i := range b.InvMass {
 		if b.InvMass[i] == 0 {
 			continue
 		}
 		m := 1 / float64(b.InvMass[i])
 		wide := func(v Vec) [3]float64 { return [3]float64{float64(v.X), float64(v.Y), float64(v.Z)} }
-		q := b.Pose[i].Q.Mul(b.Principal[i])
-		w, moments := wide(q.Unrotate(b.W[i])), wide(b.Moments[i])
+		q := b.Poses[i].Q.Mul(b.Principal[i])
+		w, inv := wide(q.Unrotate(vecAt(&b.W, i))), wide(vecAt(&b.InvInertia, i))
+		moments := [3]float64{1 / inv[0], 1 / inv[1], 1 / inv[2]}
 		l := Vec{float32(w[0] * moments[0]), float32(w[1] * moments[1]), float32(w[2] * moments[2])}
-		p := vec.Scale(wide(b.V[i]), m)
+		p := vec.Scale(wide(vecAt(&b.V, i)), m)
 		momentum = vec.Add(momentum, p)
-		angular = vec.Add(angular, vec.Add(wide(q.Rotate(l)), vec.Cross(wide(b.Pose[i].P), p)))
-		energy += vec.Dot(wide(b.V[i]), p) / 2
+		angular = vec.Add(angular, vec.Add(wide(q.Rotate(l)), vec.Cross(wide(b.Poses[i].P), p)))
+		energy += vec.Dot(wide(vecAt(&b.V, i)), p) / 2
 		for k := range w {
 			energy += moments[k] * w[k] * w[k] / 2
 		}
@@ -47,8 +48,8 @@ func TestCollisionsKeepMomentum(t *testing.T) {
 				shape = box(.5, .2, .3)
 			}
 			i := s.add(shape, 1+3*rng.Float64(), Material{Friction: rng.Float32(), Restitution: rng.Float32()}, pose)
-			s.Bodies.V[i] = pose.P.times(-1).add(Vec{rng.Float32(), rng.Float32(), rng.Float32()})
-			s.Bodies.W[i] = Vec{rng.Float32(), rng.Float32(), rng.Float32()}.times(3)
+			setVec(&s.Bodies.V, i, pose.P.times(-1).add(Vec{rng.Float32(), rng.Float32(), rng.Float32()}))
+			setVec(&s.Bodies.W, i, Vec{rng.Float32(), rng.Float32(), rng.Float32()}.times(3))
 		}
 		p, l, e := s.totals()
 		scale := 24 * 3.
@@ -81,14 +82,14 @@ func TestBilliard(t *testing.T) {
 		for k := range n {
 			s.add(ball(.5), 1, Material{Restitution: 1}, *at(2*float32(k), 0, 0))
 		}
-		s.Bodies.V[0] = Vec{5, 0, 0}
+		setVec(&s.Bodies.V, 0, Vec{5, 0, 0})
 		s.run(3)
 		for k := range n {
 			want := float32(0)
 			if k == n-1 {
 				want = 5
 			}
-			if v := s.Bodies.V[k]; abs(v.X-want) > .01 || abs(v.Y) > 1e-5 || abs(v.Z) > 1e-5 {
+			if v := vecAt(&s.Bodies.V, k); abs(v.X-want) > .01 || abs(v.Y) > 1e-5 || abs(v.Z) > 1e-5 {
 				t.Errorf("%d balls: ball %d has %v, want %g", n, k, v, want)
 			}
 		}
@@ -100,15 +101,15 @@ func TestFreeFall(t *testing.T) {
 	s := newScene()
 	s.Gravity = Vec{0, -9.75, 0} // exact sums
 	b := s.add(box(.5, .5, .5), 1, material, *at(0, 0, 0))
-	s.Bodies.V[b] = Vec{3, 8, -2}
+	setVec(&s.Bodies.V, b, Vec{3, 8, -2})
 	for range 64 {
 		s.stepBy(1. / 64)
 	}
 	n, h := 256., 1./256
 	want := []float64{3, 8 - 9.75*h*h*n*(n+1)/2, -2}
-	p := s.Bodies.Pose[b].P
+	p := s.Bodies.Poses[b].P
 	near(t, "place", []float64{float64(p.X), float64(p.Y), float64(p.Z)}, want, 2e-5)
-	near(t, "speed", []float64{float64(s.Bodies.V[b].Y)}, []float64{8 - 9.75}, 1e-5)
+	near(t, "speed", []float64{float64(vecAt(&s.Bodies.V, b).Y)}, []float64{8 - 9.75}, 1e-5)
 }
 
 // A heap of all shapes comes to rest on the floor, with no point deep in another.
@@ -129,10 +130,10 @@ func TestHeap(t *testing.T) {
 		deep = max(deep, -deepest(&s.Manifolds[i]))
 	}
 	fastest := float32(0)
-	for i := range s.Bodies.V {
-		fastest = max(fastest, s.Bodies.V[i].length())
-		if y := s.Bodies.Pose[i].P.Y; i > 0 && (y < .15 || y > 3 || y-y != 0) {
-			t.Errorf("body %d is at %v", i, s.Bodies.Pose[i].P)
+	for i := range s.States {
+		fastest = max(fastest, vecAt(&s.Bodies.V, i).length())
+		if y := s.Bodies.Poses[i].P.Y; i > 0 && (y < .15 || y > 3 || y-y != 0) {
+			t.Errorf("body %d is at %v", i, s.Bodies.Poses[i].P)
 		}
 	}
 	t.Logf("deepest %.4f, fastest %.3g", deep, fastest)

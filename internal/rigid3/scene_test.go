@@ -31,19 +31,23 @@ func (s *scene) add(shape *Shape, mass float64, m Material, pose Pose) int {
 	i := len(s.States)
 	s.States = append(s.States, State{})
 	inertia := shapeMass(shape)
-	inv, invI, moments, principal := float32(0), Vec{}, Vec{}, Identity
+	inv, invI, principal := float32(0), Vec{}, Identity
 	if mass > 0 {
 		scaled := inertia.Times(mass / inertia.Mass)
 		p, axes := scaled.Principal()
 		inv = float32(1 / mass)
-		moments = narrow(p)
 		invI = Vec{float32(1 / p[0]), float32(1 / p[1]), float32(1 / p[2])}
 		principal = Quat{float32(axes[0]), float32(axes[1]), float32(axes[2]), float32(axes[3])}
 	}
-	b.Pose, b.V, b.W = append(b.Pose, pose), append(b.V, Vec{}), append(b.W, Vec{})
-	b.InvMass, b.InvInertia, b.Moments, b.Principal = append(b.InvMass, inv), append(b.InvInertia, invI), append(b.Moments, moments), append(b.Principal, principal)
-	b.Force, b.Torque, b.GravityScale = append(b.Force, Vec{}), append(b.Torque, Vec{}), append(b.GravityScale, 1)
-	b.LinearDamping, b.AngularDamping = append(b.LinearDamping, 0), append(b.AngularDamping, 0)
+	for k := range 3 {
+		for _, c := range []*[]float32{&b.V[k], &b.W[k], &b.InvInertia[k], &b.Force[k], &b.Torque[k]} {
+			*c = append(*c, 0)
+		}
+	}
+	setVec(&b.InvInertia, i, invI)
+	b.Poses, b.InvMass, b.Principal = append(b.Poses, pose), append(b.InvMass, inv), append(b.Principal, principal)
+	b.GravityScale, b.LinearDamping, b.AngularDamping = append(b.GravityScale, 1), append(b.LinearDamping, 0), append(b.AngularDamping, 0)
+	b.Locks = append(b.Locks, 0)
 	s.BodyOf, s.Materials, s.shapes = append(s.BodyOf, uint32(i)), append(s.Materials, m), append(s.shapes, shape)
 	return i
 }
@@ -91,11 +95,11 @@ func (s *scene) collide() {
 			}
 			key := [2]uint32{uint32(a), uint32(b)}
 			base := s.bases[key]
-			m, recycled := base.Recycle(&s.Bodies.Pose[a], &s.Bodies.Pose[b])
+			m, recycled := base.Recycle(&s.Bodies.Poses[a], &s.Bodies.Poses[b])
 			if base.Manifold.Count == 0 || !recycled {
-				m = Collide(s.shapes[a], s.shapes[b], &s.Bodies.Pose[a], &s.Bodies.Pose[b])
+				m = Collide(s.shapes[a], s.shapes[b], &s.Bodies.Poses[a], &s.Bodies.Poses[b])
 				delete(s.bases, key)
-				if base, ok := NewBase(&m, &s.Bodies.Pose[a], &s.Bodies.Pose[b]); ok {
+				if base, ok := NewBase(&m, &s.Bodies.Poses[a], &s.Bodies.Poses[b]); ok {
 					s.bases[key] = base
 				}
 			}
@@ -118,12 +122,12 @@ func (s *scene) collide() {
 			contacts, manifolds = append(contacts, c), append(manifolds, m)
 		}
 	}
-	s.Contacts, s.Manifolds = contacts, manifolds
+	s.Contacts, s.Manifolds, s.Hits = contacts, manifolds, make([]Hit, len(contacts))
 }
 
 // near reports whether the balls around two bodies meet.
 func (s *scene) near(a, b int) bool {
-	d := s.Bodies.Pose[a].P.sub(s.Bodies.Pose[b].P)
+	d := s.Bodies.Poses[a].P.sub(s.Bodies.Poses[b].P)
 	r := s.shapes[a].extent() + s.shapes[b].extent() + SpeculativeDistance
 	return d.dot(d) <= r*r
 }
@@ -146,8 +150,8 @@ func (s *scene) floor(m Material) { s.add(box(50, 1, 50), 0, m, *at(0, -1, 0)) }
 
 // atRest reports whether all bodies are slow.
 func (s *scene) atRest() bool {
-	for i := range s.Bodies.V {
-		if s.Bodies.V[i].length() > 0.02 || s.Bodies.W[i].length() > 0.05 {
+	for i := range s.States {
+		if vecAt(&s.Bodies.V, i).length() > 0.02 || vecAt(&s.Bodies.W, i).length() > 0.05 {
 			return false
 		}
 	}
@@ -162,12 +166,12 @@ func TestFrictionInAllDirections(t *testing.T) {
 		s.floor(Material{Friction: .8})
 		b := s.add(box(1, 1, 1), 8000, Material{Friction: .9}, *at(0, 1, 0))
 		sin, cos := math.Sincos(float64(heading) * math.Pi / 180)
-		s.Bodies.V[b] = Vec{20 * float32(cos), 0, 20 * float32(sin)}
+		setVec(&s.Bodies.V, b, Vec{20 * float32(cos), 0, 20 * float32(sin)})
 		s.run(1)
-		p, v := s.Bodies.Pose[b].P, s.Bodies.V[b]
+		p, v := s.Bodies.Poses[b].P, vecAt(&s.Bodies.V, b)
 		way, speed := float64(p.X)*cos+float64(p.Z)*sin, float64(v.X)*cos+float64(v.Z)*sin
 		side := float64(p.Z)*cos - float64(p.X)*sin
-		yaw := 2 * math.Asin(float64(s.Bodies.Pose[b].Q.Y)) * 180 / math.Pi
+		yaw := 2 * math.Asin(float64(s.Bodies.Poses[b].Q.Y)) * 180 / math.Pi
 		if math.Abs(speed-11.6759) > .05 || math.Abs(side) > .01 || math.Abs(yaw) > .5 || way < 15.77-.05 || way > 15.84+.05 {
 			t.Errorf("heading %d: speed %.4f, way %.3f, side %.4f, yaw %.3f°", heading, speed, way, side, yaw)
 		}
@@ -186,10 +190,10 @@ func TestHeavyOnLight(t *testing.T) {
 	light := s.add(box(.5, .5, .5), 1, material, *at(0, .5, 0))
 	heavy := s.add(box(.5, .5, .5), 100, material, *at(0, 1.7, 0))
 	s.run(5)
-	y1, y2 := s.Bodies.Pose[light].P.Y, s.Bodies.Pose[heavy].P.Y
+	y1, y2 := s.Bodies.Poses[light].P.Y, s.Bodies.Poses[heavy].P.Y
 	t.Logf("at %.4f and %.4f", y1, y2)
-	if abs(y1-.5) > .05 || abs(y2-1.5) > .05 || s.Bodies.V[light].length() > 1e-3 || s.Bodies.V[heavy].length() > 1e-3 {
-		t.Errorf("at %g and %g, speeds %g and %g", y1, y2, s.Bodies.V[light].length(), s.Bodies.V[heavy].length())
+	if abs(y1-.5) > .05 || abs(y2-1.5) > .05 || vecAt(&s.Bodies.V, light).length() > 1e-3 || vecAt(&s.Bodies.V, heavy).length() > 1e-3 {
+		t.Errorf("at %g and %g, speeds %g and %g", y1, y2, vecAt(&s.Bodies.V, light).length(), vecAt(&s.Bodies.V, heavy).length())
 	}
 }
 
@@ -231,15 +235,15 @@ func TestTowers(t *testing.T) {
 		fastest := float32(0)
 		for range int((seconds - 2) * 60) {
 			s.step()
-			for i := range s.Bodies.V {
-				fastest = max(fastest, s.Bodies.V[i].length())
+			for i := range s.States {
+				fastest = max(fastest, vecAt(&s.Bodies.V, i).length())
 			}
 		}
 		shift := float32(0)
-		for _, pose := range s.Bodies.Pose[1:] {
+		for _, pose := range s.Bodies.Poses[1:] {
 			shift = max(shift, Vec{pose.P.X, 0, pose.P.Z}.length())
 		}
-		top := s.Bodies.Pose[c.n].P.Y
+		top := s.Bodies.Poses[c.n].P.Y
 		want := c.half * float32(2*c.n-1)
 		t.Logf("%s: top at %.4f of %.4f, shift %.2g, fastest %.2g", c.name, top, want, shift, fastest)
 		if shift > .005 || fastest > .01 || top < want-.02*float32(c.n) {
@@ -263,13 +267,13 @@ func TestBounces(t *testing.T) {
 		last, rising, tilt := float32(2.5), false, float32(0)
 		for range 60 * 20 {
 			s.step()
-			y := s.Bodies.Pose[b].P.Y
+			y := s.Bodies.Poses[b].P.Y
 			if rising && y < last {
 				tops = append(tops, last-.5)
 			}
 			rising, last = y > last, y
 			if len(tops) < 3 {
-				tilt = max(tilt, abs(s.Bodies.Pose[b].Q.X)+abs(s.Bodies.Pose[b].Q.Z))
+				tilt = max(tilt, abs(s.Bodies.Poses[b].Q.X)+abs(s.Bodies.Poses[b].Q.Z))
 			}
 		}
 		t.Logf("%s, e %g: tops %.3f, tilt %g", c.name, c.e, tops[:min(len(tops), 10)], tilt)
@@ -308,15 +312,15 @@ func TestSlopes(t *testing.T) {
 			s.add(box(50, 1, 50), 0, m, Pose{slope.Rotate(Vec{0, -1, 0}), slope})
 			b := s.add(box(.5, .5, .5), 1000, m, Pose{slope.Rotate(Vec{-20, .5, 0}), slope})
 			s.run(.5)
-			start, from := float64(s.Bodies.V[b].dot(down)), s.Bodies.Pose[b].P
+			start, from := float64(vecAt(&s.Bodies.V, b).dot(down)), s.Bodies.Poses[b].P
 			s.run(1)
-			got := float64(s.Bodies.V[b].dot(down)) - start
+			got := float64(vecAt(&s.Bodies.V, b).dot(down)) - start
 			if math.Abs(got-c.want) > max(.01*c.want, .01) {
 				t.Errorf("heading %g, friction %g: acceleration %.4f, want %.4f", heading, c.friction, got, c.want)
 			}
 			if c.want == 0 {
 				s.run(3)
-				if d := s.Bodies.Pose[b].P.sub(from).length(); d > .001 {
+				if d := s.Bodies.Poses[b].P.sub(from).length(); d > .001 {
 					t.Errorf("heading %g, friction %g: crept by %g", heading, c.friction, d)
 				}
 			}
@@ -325,9 +329,9 @@ func TestSlopes(t *testing.T) {
 		s.add(box(50, 1, 50), 0, Material{Friction: 1}, Pose{slope.Rotate(Vec{0, -1, 0}), slope})
 		b := s.add(ball(.5), 500, Material{Friction: 1}, Pose{slope.Rotate(Vec{-20, .5, 0}), slope})
 		s.run(.5)
-		start := float64(s.Bodies.V[b].dot(down))
+		start := float64(vecAt(&s.Bodies.V, b).dot(down))
 		s.run(1)
-		if got, want := float64(s.Bodies.V[b].dot(down))-start, 5./7*4.905; math.Abs(got/want-1) > .01 {
+		if got, want := float64(vecAt(&s.Bodies.V, b).dot(down))-start, 5./7*4.905; math.Abs(got/want-1) > .01 {
 			t.Errorf("heading %g: a ball rolls with %.4f, want %.4f", heading, got, want)
 		}
 	}
@@ -348,18 +352,19 @@ func TestTwist(t *testing.T) {
 	b := s.add(box(.5, .5, .5), 1000, material, *at(0, .5, 0))
 	o := s.add(ball(.5), 500, material, *at(5, .5, 0))
 	s.run(1)
-	s.Bodies.W[b], s.Bodies.W[o] = Vec{0, 10, 0}, Vec{0, 10, 0}
+	setVec(&s.Bodies.W, b, Vec{0, 10, 0})
+	setVec(&s.Bodies.W, o, Vec{0, 10, 0})
 	s.run(.2)
 	// The torque is μ·m·g times the lever arm of the corners, √2/2; the inertia is m/6.
 	want := 10 - .2*.6*9.81*math.Sqrt2/2*6
-	if got := float64(s.Bodies.W[b].Y); math.Abs(got-want) > .02*10 {
+	if got := float64(vecAt(&s.Bodies.W, b).Y); math.Abs(got-want) > .02*10 {
 		t.Errorf("the box turns with %.3f, want %.3f", got, want)
 	}
-	if got := s.Bodies.W[o].Y; got < 9.99 {
+	if got := vecAt(&s.Bodies.W, o).Y; got < 9.99 {
 		t.Errorf("the ball turns with %g", got)
 	}
 	s.run(1)
-	if got := s.Bodies.W[b].length(); got > 1e-3 {
+	if got := vecAt(&s.Bodies.W, b).length(); got > 1e-3 {
 		t.Errorf("the box still turns with %g", got)
 	}
 }
@@ -390,14 +395,14 @@ func TestThingsComeToRest(t *testing.T) {
 		s := newScene()
 		s.floor(material)
 		b := s.add(shape, c.mass, material, *at(0, c.height, 0))
-		s.Bodies.W[b] = c.spin
+		setVec(&s.Bodies.W, b, c.spin)
 		s.run(c.seconds)
 		lowest := float32(math.Inf(1))
 		for _, v := range shape.Core.Vertices {
-			lowest = min(lowest, s.Bodies.Pose[b].transform(v).Y)
+			lowest = min(lowest, s.Bodies.Poses[b].transform(v).Y)
 		}
 		if !s.atRest() || abs(lowest) > LinearSlop {
-			t.Errorf("%s: v %v, w %v, lowest %g", c.name, s.Bodies.V[b], s.Bodies.W[b], lowest)
+			t.Errorf("%s: v %v, w %v, lowest %g", c.name, vecAt(&s.Bodies.V, b), vecAt(&s.Bodies.W, b), lowest)
 		}
 	}
 }

@@ -5,13 +5,14 @@ import (
 
 	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/graph"
+	"github.com/evertick/evertick/native"
 )
 
 // Params apply to all contacts and bodies of a step. The zero value has no gravity and the defaults of the fields.
 type Params struct {
 	Gravity Vec // m/s²
 
-	// SubSteps of a step. 0: 4.
+	// SubSteps of a step, at most 64. 0: 4.
 	SubSteps int
 
 	// ContactHertz and ContactDamping set how fast contacts push overlapping bodies apart: as a spring of that frequency, at most a
@@ -32,18 +33,23 @@ type Params struct {
 // MaxRotation is the largest rotation of a body in one sub-step, in radians.
 const MaxRotation = math.Pi / 4
 
-// Bodies are the constant data of bodies in a step, an element per body.
+// Bodies are columns with an element per body.
 type Bodies struct {
-	Pose                          []Pose // before the step
-	V, W                          []Vec
-	InvMass                       []float32 // 1/kg; 0: not dynamic, and then InvInertia is 0 too
-	InvInertia                    []Vec     // about the principal axes, 1/(kg·m²)
-	Moments                       []Vec     // their reciprocals, or 0
-	Principal                     []Quat    // from the principal axes to those of the body
-	Force, Torque                 []Vec     // N, N·m
+	Poses                         []Pose       // of the centres of mass before the step
+	V, W                          [3][]float32 // by axis of the world
+	InvMass                       []float32    // 1/kg; 0: not dynamic, and then InvInertia is 0 too
+	InvInertia                    [3][]float32 // about the principal axes, 1/(kg·m²)
+	Principal                     []Quat       // from the principal axes to those of the body
+	Force, Torque                 [3][]float32 // N, N·m
 	GravityScale                  []float32
 	LinearDamping, AngularDamping []float32 // 1/s, ≥ 0
+	Locks                         []uint8   // LockX and so on; of no effect on bodies that are not dynamic
 }
+
+// vecAt returns element i of columns.
+func vecAt(c *[3][]float32, i int) Vec { return Vec{c[0][i], c[1][i], c[2][i]} }
+
+func setVec(c *[3][]float32, i int, v Vec) { c[0][i], c[1][i], c[2][i] = v.X, v.Y, v.Z }
 
 // Material is the surface of a shape.
 type Material struct {
@@ -104,63 +110,126 @@ func (p *Params) stepContext(dt float32) stepContext {
 	}
 }
 
-// System is the data of a step. Its owner sets the slices; the stages read and write them in place.
+// System is the data of a step. Its owner sets the slices; the stages read and write them in place. The stages also process elements
+// that belong to no body, shape or contact: give them inverse mass 0, velocity 0, and no points.
+//
+// The stages are methods for a range of bodies, contacts or blocks, so that workers can share a stage. The ranges of bodies, and of
+// blocks of one colour except Overflow, may run in any order and at the same time. Step has the order of the stages.
 type System struct {
 	Params
 
-	Bodies    Bodies
-	States    []State
+	// Level of the kernels.
+	Level native.Level
+
+	// By body. PrepareBodies sets States.
+	Bodies Bodies
+	States []State
+
+	// By shape.
 	BodyOf    []uint32 // the body of each shape
 	Materials []Material
+
+	// By contact. StoreImpulses sets Hits.
 	Contacts  []Contact
 	Manifolds []Manifold
+	Hits      []Hit
 
+	// Set by the stages from ResetColours to LayOutBlocks.
 	Colours graph.Colours
 	Blocks  []ContactBlock
 	step    stepContext
 	inertia []Sym // the inverse inertia of each body in the axes of the world, when the step began
 }
 
-// Step moves the bodies by dt seconds, > 0. Contacts and manifolds must be known.
+// Step moves the bodies by dt seconds, > 0. Contacts and manifolds must be known. It allocates if there are more bodies or blocks than
+// ever before.
 func (s *System) Step(dt float32) {
-	s.step = s.Params.stepContext(dt)
-	s.assignBlocks()
-	s.loadStates()
-	for i := range s.Blocks {
-		s.prepareBlock(&s.Blocks[i], (*[Lanes]uint32)(s.Colours.Edge[i*Lanes:]))
-	}
+	s.begin(dt)
+	bodies, blocks := len(s.States), len(s.Blocks)
+	bounces := s.HasRestitution(0, blocks)
 	for range s.step.subSteps {
-		s.runSubStep()
+		s.runSubStep(bounces)
 	}
-	s.storeImpulses()
-	s.storeStates()
+	s.StoreImpulses(0, blocks)
+	s.FinalizeBodies(0, bodies)
 }
 
-func (s *System) runSubStep() {
-	s.integrateVelocities()
-	for i := range s.Blocks {
-		s.Blocks[i].warmStart(s.States)
-	}
-	for i := range s.Blocks {
-		s.Blocks[i].solve(s.States, &s.step, true)
-	}
-	s.integratePositions()
-	for i := range s.Blocks {
-		s.Blocks[i].solve(s.States, &s.step, false)
-	}
-	for i := range s.Blocks {
-		s.Blocks[i].applyRestitution(s.States, s.step.threshold)
+// begin runs the stages up to the first sub-step.
+func (s *System) begin(dt float32) {
+	contacts := len(s.Contacts)
+	s.BeginStep(dt)
+	s.ResetColours()
+	s.ListEdges(0, contacts)
+	s.Colours.AssignRange(0, contacts)
+	s.LayOutBlocks()
+	s.FillBlocks(0, contacts)
+	s.PrepareBodies(0, len(s.States))
+	s.PrepareContacts(0, len(s.Blocks))
+}
+
+func (s *System) runSubStep(bounces bool) {
+	bodies, blocks := len(s.States), len(s.Blocks)
+	s.IntegrateVelocities(0, bodies)
+	s.WarmStart(0, blocks)
+	s.SolveContacts(0, blocks)
+	s.IntegratePositions(0, bodies)
+	s.RelaxContacts(0, blocks)
+	if bounces {
+		s.ApplyRestitution(0, blocks)
 	}
 }
 
-// assignBlocks gives each contact with points a lane.
-func (s *System) assignBlocks() {
-	s.Colours.Reset(len(s.Contacts), MaxPoints, s.Bodies.InvMass)
-	e := &s.Colours.Edges
-	for i := range s.Contacts {
-		c := &s.Contacts[i]
-		e.A[i], e.B[i], e.Class[i] = s.BodyOf[c.A], s.BodyOf[c.B], uint8(s.Manifolds[i].Count)
+// BeginStep begins a step of dt seconds. Contacts and Manifolds must have their lengths by then; their elements may follow.
+func (s *System) BeginStep(dt float32) {
+	s.check()
+	s.step = s.Params.stepContext(dt)
+	s.inertia = buffer.Resized(s.inertia, len(s.States))
+}
+
+// ResetColours removes all colours of contacts.
+func (s *System) ResetColours() { s.Colours.Reset(len(s.Contacts), MaxPoints, s.Bodies.InvMass) }
+
+// ListEdges sets the edges of contacts [lo, hi). Those without points need no colour.
+func (s *System) ListEdges(lo, hi int) {
+	as, bs, classes := s.Colours.Edges.A[lo:hi], s.Colours.Edges.B[lo:hi], s.Colours.Edges.Class[lo:hi]
+	contacts, manifolds := s.Contacts[lo:hi], s.Manifolds[lo:hi]
+	for i := range contacts {
+		c := &contacts[i]
+		as[i], bs[i], classes[i] = s.BodyOf[c.A], s.BodyOf[c.B], uint8(manifolds[i].Count)
 	}
-	s.Colours.Assign()
+}
+
+// LayOutBlocks makes room for the blocks.
+func (s *System) LayOutBlocks() {
+	s.Colours.LayOut()
 	s.Blocks = buffer.Resized(s.Blocks, s.Colours.Blocks())
+}
+
+// FillBlocks puts contacts [lo, hi), with bounds as those of Colours.AssignRange, into blocks, in any order.
+func (s *System) FillBlocks(lo, hi int) {
+	s.Colours.Fill(lo, hi)
+	clear(s.Hits[lo:hi])
+}
+
+func (s *System) check() {
+	n, b := len(s.States), &s.Bodies
+	for _, c := range [...]*[3][]float32{&b.V, &b.W, &b.InvInertia, &b.Force, &b.Torque} {
+		if len(c[0]) != n || len(c[1]) != n || len(c[2]) != n {
+			panic("rigid3: System: columns of bodies differ in length")
+		}
+	}
+	for _, c := range [...][]float32{b.InvMass, b.GravityScale, b.LinearDamping, b.AngularDamping} {
+		if len(c) != n {
+			panic("rigid3: System: columns of bodies differ in length")
+		}
+	}
+	if len(b.Poses) != n || len(b.Principal) != n || len(b.Locks) != n {
+		panic("rigid3: System: columns of bodies differ in length")
+	}
+	if len(s.Materials) != len(s.BodyOf) {
+		panic("rigid3: System: BodyOf and Materials differ in length")
+	}
+	if len(s.Manifolds) != len(s.Contacts) || len(s.Hits) != len(s.Contacts) {
+		panic("rigid3: System: Contacts, Manifolds and Hits differ in length")
+	}
 }

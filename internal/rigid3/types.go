@@ -11,11 +11,41 @@ type State struct {
 	V       Vec     // m/s
 	InvMass float32 // 1/kg; 0: not dynamic
 	W       Vec     // rad/s
-	_       float32
-	D       Vec // metres
+	Locks   uint32  // those of the body if it is dynamic, else 0
+	D       Vec     // metres
 	Q       Quat
 	_       float32
 }
+
+// Locks of a body, as bits: no motion along an axis of the world, no rotation about one.
+const (
+	LockX = 1 << iota
+	LockY
+	LockZ
+	LockRotationX
+	LockRotationY
+	LockRotationZ
+
+	lockTranslation = LockX | LockY | LockZ
+	lockRotation    = LockRotationX | LockRotationY | LockRotationZ
+)
+
+// unlocked returns a vector with zeros along the axes whose bits, from the lowest on, are set.
+func (a Vec) unlocked(locks uint32) Vec {
+	if locks&1 != 0 {
+		a.X = 0
+	}
+	if locks&2 != 0 {
+		a.Y = 0
+	}
+	if locks&4 != 0 {
+		a.Z = 0
+	}
+	return a
+}
+
+// along returns what an impulse along a does to the velocity along b, both unit vectors, of a body with locks.
+func (s *State) along(a, b Vec) float32 { return float32(s.InvMass * a.unlocked(s.Locks).dot(b)) }
 
 // turn returns the rotation since the step began as a vector: twice the vector part of the quaternion, with the sign of the shorter
 // way. Its component along an axis is the angle for small turns.
@@ -31,10 +61,17 @@ func (s *State) turn() Vec {
 type Contact struct {
 	A, B    uint32 // shapes, A < B
 	Count   uint32 // of points
+	Flags   uint32
 	Normal  [MaxPoints]Impulse
 	Tangent Vec     // the friction impulse at the centre of the points, in the axes of the world, N·s
 	Twist   float32 // the impulse about the normal, N·m·s
 	Rolling Vec     // the impulse of rolling resistance, in the axes of the world, N·m·s
+}
+
+// Hit describes how hard a contact was hit.
+type Hit struct {
+	Speed   float32 // approach speed before the step, m/s; ≥ 0
+	Impulse float32 // along the normal, of all points and sub-steps, N·s; 0: never touched
 }
 
 // Impulse is the normal impulse of a point, in N·s.
@@ -77,6 +114,8 @@ type ContactBlock struct {
 	RollingMass        PlanarLanes    // about the tangents
 	RollingX, RollingY [Lanes]float32 // accumulated impulses about the tangents
 	SurfaceX, SurfaceY [Lanes]float32 // speed of a belt along the tangents
+
+	RelativeVelocity [MaxPoints][Lanes]float32 // normal velocity before the step
 }
 
 // LaneVec is a vector in each lane.
@@ -105,11 +144,23 @@ func (m *PlanarLanes) mul(i int, x, y float32) (float32, float32) {
 	return float32(m.XX[i]*x) + float32(m.XY[i]*y), float32(m.XY[i]*x) + float32(m.YY[i]*y)
 }
 
-// setInverse sets the inverse of a matrix, or zeros where it has none.
+// setInverse sets the inverse of a matrix. Where one row is a multiple of the other, as it is of bodies that locks let move along a line
+// only, that is the pseudo-inverse: the matrix divided by the square of its trace. No body without locks comes near that.
 func (m *PlanarLanes) setInverse(i int, xx, yy, xy float32) {
-	d := inverse(float32(xx*yy) - float32(xy*xy))
-	m.XX[i], m.YY[i], m.XY[i] = float32(yy*d), float32(xx*d), -float32(xy*d)
+	square := float32(xx * yy)
+	d := square - float32(xy*xy)
+	if d > float32(singular*square) {
+		d = inverse(d)
+		m.XX[i], m.YY[i], m.XY[i] = float32(yy*d), float32(xx*d), -float32(xy*d)
+		return
+	}
+	d = inverse(xx + yy)
+	d = float32(d * d)
+	m.XX[i], m.YY[i], m.XY[i] = float32(xx*d), float32(yy*d), float32(xy*d)
 }
+
+// singular is the determinant of a matrix, relative to the product of its diagonal, that rounding alone can make.
+const singular = 0x1p-16
 
 // ContactBlockPoint is one point of each contact of a ContactBlock.
 type ContactBlockPoint struct {
@@ -127,6 +178,7 @@ const (
 	flagStaticBody  = 1 << iota // one body of each contact is not dynamic
 	flagRestitution             // a contact has restitution
 	flagRolling                 // a contact has rolling or twist resistance
+	flagLocked                  // a dynamic body has locks along axes
 )
 
 // NoContact marks a lane without a contact.
