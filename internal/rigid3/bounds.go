@@ -1,26 +1,110 @@
 package rigid3
 
-// Box is an axis-aligned box.
-type Box struct{ Min, Max Vec }
+import (
+	"math"
 
-// Bounds returns the bounding box of a shape on a body, grown by margin on all sides. It is that of the vertices in the world, so that
-// it is as small as float32 can say: no vertex is outside by more than rounding.
-func (s *Shape) Bounds(body *Pose, margin float32) Box {
-	world := Pose{body.transform(s.Pose.P), body.Q.Mul(s.Pose.Q)}
-	m := world.Q.Matrix()
-	first := m.Mul(s.Core.Vertices[0])
-	b := Box{first, first}
-	for _, v := range s.Core.Vertices[1:] {
-		p := m.Mul(v)
-		b.Min = Vec{minFloat(p.X, b.Min.X), minFloat(p.Y, b.Min.Y), minFloat(p.Z, b.Min.Z)}
-		b.Max = Vec{maxFloat(p.X, b.Max.X), maxFloat(p.Y, b.Max.Y), maxFloat(p.Z, b.Max.Z)}
+	"github.com/evertick/evertick/native"
+)
+
+// Boxes are axis-aligned boxes in columns: Min[0], Min[1] and Min[2] are the least x, y and z.
+type Boxes struct{ Min, Max [3][]float32 }
+
+// Resize makes the columns n long. Their contents are unspecified.
+func (b *Boxes) Resize(n int) {
+	for k := range b.Min {
+		if cap(b.Min[k]) < n || cap(b.Max[k]) < n {
+			b.Min[k], b.Max[k] = make([]float32, n, n+n/2), make([]float32, n, n+n/2)
+		}
+		b.Min[k], b.Max[k] = b.Min[k][:n], b.Max[k][:n]
 	}
-	r := s.Radius + margin
-	grow := Vec{r, r, r}
-	return Box{b.Min.add(world.P).sub(grow), b.Max.add(world.P).add(grow)}
 }
 
-// Overlaps reports whether two boxes meet. A box with NaN meets none.
-func (b *Box) Overlaps(o *Box) bool {
-	return b.Min.X <= o.Max.X && o.Min.X <= b.Max.X && b.Min.Y <= o.Max.Y && o.Min.Y <= b.Max.Y && b.Min.Z <= o.Max.Z && o.Min.Z <= b.Max.Z
+// Bounds computes the box around each shape, grown by margin metres on all sides; shape i belongs to body bodyOf[i]. It is that of the
+// vertices in the world, so that it is as small as float32 can say: no vertex is outside by more than rounding. A bound that is zero is +0.
+//
+// A shape that was removed gets the inverted box, from +Inf to -Inf, which overlaps nothing. So does a shape whose bounds are not finite,
+// or whose rotation is longer than 2³¹: a broken body touches no other.
+//
+// Bounds panics if lengths differ, and if a body has no pose.
+func Bounds(level native.Level, shapes []Shape, hulls *Hulls, bodyOf []uint32, poses []Pose, margin float32, out *Boxes) {
+	n := len(shapes)
+	for k := range out.Min {
+		if len(out.Min[k]) != n || len(out.Max[k]) != n {
+			panic("rigid3: Bounds: shapes and out differ in length")
+		}
+	}
+	if len(bodyOf) != n {
+		panic("rigid3: Bounds: shapes and bodyOf differ in length")
+	}
+	if boundsGo(shapes, hulls, bodyOf, poses, margin, out) < n {
+		panic("rigid3: Bounds: a shape has no pose")
+	}
+}
+
+// boundsGo returns the number of boxes computed. It stops at a shape that has no pose.
+func boundsGo(shapes []Shape, hulls *Hulls, bodyOf []uint32, poses []Pose, margin float32, out *Boxes) int {
+	for i := range shapes {
+		s := &shapes[i]
+		lo, hi := Vec{inf, inf, inf}, Vec{-inf, -inf, -inf}
+		if s.Kind != KindNone {
+			if uint(bodyOf[i]) >= uint(len(poses)) {
+				return i
+			}
+			lo, hi = s.bounds(hulls, &poses[bodyOf[i]], margin)
+		}
+		out.Min[0][i], out.Min[1][i], out.Min[2][i] = lo.X, lo.Y, lo.Z
+		out.Max[0][i], out.Max[1][i], out.Max[2][i] = hi.X, hi.Y, hi.Z
+	}
+	return len(shapes)
+}
+
+var inf = float32(math.Inf(1))
+
+// maxMatrix bounds the sum of the absolute numbers of a matrix, so that no product of it with a coordinate overflows.
+const maxMatrix = 1 << 64
+
+func (s *Shape) bounds(hulls *Hulls, body *Pose, margin float32) (lo, hi Vec) {
+	world := body.times(&s.Pose)
+	m := world.Q.Matrix()
+	lo, hi = Vec{inf, inf, inf}, Vec{-inf, -inf, -inf}
+	if !(m.absSum() <= maxMatrix) {
+		return lo, hi
+	}
+	switch s.Kind {
+	case KindSphere, KindCapsule:
+		h := m.Mul(s.Half)
+		hi = Vec{abs(h.X), abs(h.Y), abs(h.Z)}
+		lo = hi.neg()
+	case KindBox:
+		hi = Vec{m.X.absDot(s.Half), m.Y.absDot(s.Half), m.Z.absDot(s.Half)}
+		lo = hi.neg()
+	case KindHull:
+		t := hulls.at(s.Hull)
+		if t == nil {
+			return lo, hi
+		}
+		for _, v := range t.Vertices {
+			p := m.Mul(v)
+			lo = Vec{minFloat(p.X, lo.X), minFloat(p.Y, lo.Y), minFloat(p.Z, lo.Z)}
+			hi = Vec{maxFloat(p.X, hi.X), maxFloat(p.Y, hi.Y), maxFloat(p.Z, hi.Z)}
+		}
+	default:
+		return lo, hi
+	}
+	r := s.Radius + margin
+	zero := Vec{} // makes -0 +0
+	lo, hi = lo.add(world.P).sub(Vec{r, r, r}).add(zero), hi.add(world.P).add(Vec{r, r, r}).add(zero)
+	if sum := (lo.X + lo.Y + lo.Z) + (hi.X + hi.Y + hi.Z); sum-sum != 0 {
+		return Vec{inf, inf, inf}, Vec{-inf, -inf, -inf}
+	}
+	return lo, hi
+}
+
+func (m *Mat) absSum() float32 {
+	return (abs(m.X.X) + abs(m.X.Y) + abs(m.X.Z)) + (abs(m.Y.X) + abs(m.Y.Y) + abs(m.Y.Z)) + (abs(m.Z.X) + abs(m.Z.Y) + abs(m.Z.Z))
+}
+
+// absDot is the dot product of absolute values, for b ≥ 0: the greatest of a with a corner of the box of half extents b.
+func (a Vec) absDot(b Vec) float32 {
+	return (float32(abs(a.X)*b.X) + float32(abs(a.Y)*b.Y)) + float32(abs(a.Z)*b.Z)
 }

@@ -21,7 +21,7 @@ const (
 // sphere of normals cross, which are those that make a face of the Minkowski difference. The axis with the greatest separation is the
 // normal, where a face of A comes before one of B, and a face before two edges, unless the latter is better by a tolerance; the first of
 // equals. The points of a face are those of the face of the other polyhedron that is most opposed to it, clipped to its sides.
-func collideHulls(a, other *Polytope, b Pose, margin float32, points []contactPoint) (normal Vec, out []contactPoint) {
+func collideHulls(a, other *Polytope, b Pose, margin float32, k *clipping) (normal Vec, out []contactPoint) {
 	w := hullPair{a: a, b: other, pose: b, inverse: Pose{b.Q.Unrotate(b.P.neg()), b.Q.Inverse()}}
 	faceA, sA := bestFace(a, other, &w.pose)
 	if sA > margin {
@@ -36,15 +36,15 @@ func collideHulls(a, other *Polytope, b Pose, margin float32, points []contactPo
 		return Vec{}, nil
 	}
 	if sB > sA+referenceTolerance {
-		normal, out = w.clipFaceB(faceB, sB, margin, points)
+		normal, out = w.clipFaceB(faceB, sB, margin, k)
 	} else {
-		normal, out = w.clipFaceA(faceA, sA, margin, points)
+		normal, out = w.clipFaceA(faceA, sA, margin, k)
 	}
 	if edges.a < 0 || sE <= maxFloat(sA, sB)+edgeTolerance {
 		return normal, out
 	}
 	if sE > nearest(out)+edgeTolerance {
-		return w.edgeContact(edges, sE, points)
+		return w.edgeContact(edges, sE, k.points[:0])
 	}
 	return normal, out
 }
@@ -58,8 +58,8 @@ type hullPair struct {
 // bestFace returns the face of a with the greatest separation from b, whose pose is as seen from a.
 func bestFace(a, b *Polytope, pose *Pose) (face int, separation float32) {
 	face, separation = 0, -maxFinite
-	for i := range a.Faces {
-		f := &a.Faces[i]
+	for i := range a.Planes {
+		f := &a.Planes[i]
 		n := pose.Q.Unrotate(f.Normal.neg())
 		v := b.Vertices[b.support(n)]
 		if s := f.Normal.dot(pose.transform(v)) - f.Offset; s > separation {
@@ -91,12 +91,12 @@ func (w *hullPair) bestEdges() (best edgePair, separation float32) {
 	best, separation = edgePair{a: -1, b: -1}, -maxFinite
 	for j := range w.b.Edges {
 		eb := &w.b.Edges[j]
-		c, d := w.pose.Q.Rotate(w.b.Faces[eb.Left].Normal).neg(), w.pose.Q.Rotate(w.b.Faces[eb.Right].Normal).neg()
+		c, d := w.pose.Q.Rotate(w.b.Planes[eb.Left].Normal).neg(), w.pose.Q.Rotate(w.b.Planes[eb.Right].Normal).neg()
 		fromB, toB := w.pose.transform(w.b.Vertices[eb.From]), w.pose.transform(w.b.Vertices[eb.To])
 		alongB := toB.sub(fromB)
 		for i := range w.a.Edges {
 			ea := &w.a.Edges[i]
-			if !arcsCross(w.a.Faces[ea.Left].Normal, w.a.Faces[ea.Right].Normal, c, d) {
+			if !arcsCross(w.a.Planes[ea.Left].Normal, w.a.Planes[ea.Right].Normal, c, d) {
 				continue
 			}
 			fromA := w.a.Vertices[ea.From]
@@ -177,56 +177,67 @@ func closestOnSegments(p, u, q, v Vec) (s, t float32) {
 func clamp01(v float32) float32 { return minFloat(maxFloat(v, 0), 1) }
 
 // clipFaceA returns the points of a face of A, whose separation from B is s.
-func (w *hullPair) clipFaceA(face int, s, margin float32, points []contactPoint) (Vec, []contactPoint) {
-	return w.a.Faces[face].Normal, clipFace(w.a, face, w.b, &w.pose, s, margin, faceOfA, points)
+func (w *hullPair) clipFaceA(face int, s, margin float32, k *clipping) (Vec, []contactPoint) {
+	return w.a.Planes[face].Normal, k.clipFace(w.a, face, w.b, &w.pose, s, margin, faceOfA)
 }
 
 // clipFaceB returns the points of a face of B, in the axes of A, on the surface of B.
-func (w *hullPair) clipFaceB(face int, s, margin float32, points []contactPoint) (Vec, []contactPoint) {
-	f := &w.b.Faces[face]
-	points = clipFace(w.b, face, w.a, &w.inverse, s, margin, faceOfB, points)
+func (w *hullPair) clipFaceB(face int, s, margin float32, k *clipping) (Vec, []contactPoint) {
+	n := w.b.Planes[face].Normal
+	points := k.clipFace(w.b, face, w.a, &w.inverse, s, margin, faceOfB)
 	for i := range points {
 		p := &points[i]
-		p.p = w.pose.transform(p.p.addTimes(f.Normal, -p.separation)) // from the surface of A to that of B
+		p.p = w.pose.transform(p.p.addTimes(n, -p.separation)) // from the surface of A to that of B
 	}
-	return w.pose.Q.Rotate(f.Normal).neg(), points
+	return w.pose.Q.Rotate(n).neg(), points
 }
+
+// clipping is memory for polygons that are clipped, and for the points of one pair.
+type clipping struct {
+	polygons [2][maxPolygon]corner
+	points   [maxPolygon]contactPoint
+}
+
+// maxPolygon is the greatest number of corners of a face that is clipped to the sides of another: each side adds at most one.
+const maxPolygon = 2 * MaxHullVertices
 
 // clipFace clips the face of other that is most opposed to a reference face to the sides of that, and keeps the points that are at
 // most margin in front of it. If none is left, since the faces are beside each other, it is the vertex of other that is deepest, whose
 // separation is s. The points are in the axes of ref, on other.
-func clipFace(ref *Polytope, face int, other *Polytope, pose *Pose, s, margin float32, kind int, points []contactPoint) []contactPoint {
-	f := &ref.Faces[face]
-	incident := other.opposed(pose.Q.Unrotate(f.Normal))
+func (k *clipping) clipFace(ref *Polytope, face int, other *Polytope, pose *Pose, s, margin float32, kind int) []contactPoint {
+	f, plane := &ref.Faces[face], &ref.Planes[face]
+	incident := other.opposed(pose.Q.Unrotate(plane.Normal))
 	in := &other.Faces[incident]
-	var polygon []corner
-	for k, v := range in.Vertices {
-		polygon = append(polygon, corner{contactPoint{p: pose.transform(other.Vertices[v]), id: featureID(kind, 0, int(v))}, int(in.Edges[k])})
+	from, to := &k.polygons[0], &k.polygons[1]
+	n := len(in.Vertices)
+	for i, v := range in.Vertices {
+		from[i] = corner{contactPoint{p: pose.transform(other.Vertices[v]), id: featureID(kind, 0, int(v))}, int32(in.Edges[i])}
 	}
-	for k, u := range f.Vertices {
-		from, to := ref.Vertices[u], ref.Vertices[f.Vertices[(k+1)%len(f.Vertices)]]
-		side := to.sub(from).cross(f.Normal) // points outwards
-		polygon = clipSide(polygon, side, side.dot(from), kind, int(f.Edges[k]))
+	for i, u := range f.Vertices {
+		a, b := ref.Vertices[u], ref.Vertices[f.Vertices[(i+1)%len(f.Vertices)]]
+		side := b.sub(a).cross(plane.Normal) // points outwards
+		n = clipSide(from[:n], to, side, side.dot(a), kind, int(f.Edges[i]))
+		from, to = to, from
 	}
-	points = points[:0]
-	for _, c := range polygon {
-		p := c.contactPoint
-		if p.separation = f.Normal.dot(p.p) - f.Offset; p.separation <= margin {
+	points := k.points[:0]
+	for i := range from[:n] {
+		p := from[i].contactPoint
+		if p.separation = plane.Normal.dot(p.p) - plane.Offset; p.separation <= margin {
 			points = append(points, p)
 		}
 	}
 	if len(points) == 0 {
-		v := other.support(pose.Q.Unrotate(f.Normal.neg()))
+		v := other.support(pose.Q.Unrotate(plane.Normal.neg()))
 		return append(points, contactPoint{pose.transform(other.Vertices[v]), s, featureID(kind, 0, v)})
 	}
-	return reduce(points, f.Normal)
+	return reduce(points, plane.Normal)
 }
 
 // opposed returns the face whose normal is most opposed to n, the first of equals.
 func (t *Polytope) opposed(n Vec) int {
 	best, at := float32(maxFinite), 0
-	for i := range t.Faces {
-		if d := t.Faces[i].Normal.dot(n); d < best {
+	for i := range t.Planes {
+		if d := t.Planes[i].Normal.dot(n); d < best {
 			best, at = d, i
 		}
 	}
@@ -237,26 +248,29 @@ func (t *Polytope) opposed(n Vec) int {
 // polyhedron, or referenceEdge plus that of one of the reference face.
 type corner struct {
 	contactPoint
-	edge int
+	edge int32
 }
 
 const referenceEdge = 1 << 10
 
-// clipSide keeps the part of a polygon with side·p ≤ offset, which an edge of the reference face bounds.
-func clipSide(polygon []corner, side Vec, offset float32, kind, edge int) (out []corner) {
+// clipSide keeps the part of a polygon with side·p ≤ offset, which an edge of the reference face bounds, and returns the number of its
+// corners.
+func clipSide(polygon []corner, out *[maxPolygon]corner, side Vec, offset float32, kind, edge int) (n int) {
 	for k := range polygon {
 		p, q := &polygon[k], &polygon[(k+1)%len(polygon)]
 		dp, dq := side.dot(p.p)-offset, side.dot(q.p)-offset
-		if dp <= 0 {
-			out = append(out, *p)
+		if dp <= 0 && n < maxPolygon {
+			out[n] = *p
+			n++
 		}
-		if dp < 0 && dq > 0 || dp > 0 && dq < 0 {
-			cut := corner{contactPoint{p: p.p.addTimes(q.p.sub(p.p), dp/(dp-dq)), id: featureID(kind, edge+1, p.edge)}, p.edge}
+		if (dp < 0 && dq > 0 || dp > 0 && dq < 0) && n < maxPolygon {
+			cut := corner{contactPoint{p: p.p.addTimes(q.p.sub(p.p), dp/(dp-dq)), id: featureID(kind, edge+1, int(p.edge))}, p.edge}
 			if dp < 0 {
-				cut.edge = referenceEdge + edge
+				cut.edge = int32(referenceEdge + edge)
 			}
-			out = append(out, cut)
+			out[n] = cut
+			n++
 		}
 	}
-	return out
+	return n
 }

@@ -32,9 +32,9 @@ func (c *closest) better(onA, onB Vec, face, edge int, id uint32) {
 
 // closestToPoint improves c with the point of a polyhedron that is closest to a point outside of it: inside of a face, or on an edge.
 func (t *Polytope) closestToPoint(p Vec, end int, c *closest) {
-	for i := range t.Faces {
-		f := &t.Faces[i]
-		if s := f.Normal.dot(p) - f.Offset; s > 0 && t.isAbove(f, p) {
+	for i := range t.Planes {
+		f := &t.Planes[i]
+		if s := f.Normal.dot(p) - f.Offset; s > 0 && t.isAbove(i, p) {
 			c.better(p.addTimes(f.Normal, -s), p, i, 0, featureID(faceOfA, 0, end))
 			return
 		}
@@ -48,10 +48,11 @@ func (t *Polytope) closestToPoint(p Vec, end int, c *closest) {
 }
 
 // isAbove reports whether a point is within the sides of a face.
-func (t *Polytope) isAbove(f *Face, p Vec) bool {
+func (t *Polytope) isAbove(face int, p Vec) bool {
+	f, n := &t.Faces[face], t.Planes[face].Normal
 	for k, u := range f.Vertices {
 		from, to := t.Vertices[u], t.Vertices[f.Vertices[(k+1)%len(f.Vertices)]]
-		if to.sub(from).cross(f.Normal).dot(p.sub(from)) > 0 {
+		if to.sub(from).cross(n).dot(p.sub(from)) > 0 {
 			return false
 		}
 	}
@@ -80,7 +81,7 @@ func collideSegment(t *Polytope, s segment, margin float32, points []contactPoin
 			_, at := closestOnSegments(from, t.Vertices[e.To].sub(from), s.p, s.q.sub(s.p))
 			return normal, append(points[:0], contactPoint{s.at(at), sE, featureID(edgeFeature, edge, 0)})
 		}
-		f := &t.Faces[face]
+		f := &t.Planes[face]
 		if _, out := t.clipSegment(face, s, margin, points); len(out) > 0 {
 			return f.Normal, out
 		}
@@ -106,10 +107,10 @@ func collideSegment(t *Polytope, s segment, margin float32, points []contactPoin
 	if !(distance <= margin) {
 		return Vec{}, nil
 	}
-	n := c.onB.sub(c.onA).unit(t.Faces[face].Normal)
+	n := c.onB.sub(c.onA).unit(t.Planes[face].Normal)
 	if along != (Vec{}) {
 		near := t.mostAligned(n)
-		if f := &t.Faces[near]; c.face >= 0 || f.Normal.dot(n) > faceCosine {
+		if f := &t.Planes[near]; c.face >= 0 || f.Normal.dot(n) > faceCosine {
 			if c.face >= 0 {
 				near = c.face
 			}
@@ -124,7 +125,7 @@ func collideSegment(t *Polytope, s segment, margin float32, points []contactPoin
 			}
 		}
 	} else if c.face >= 0 {
-		n = t.Faces[c.face].Normal
+		n = t.Planes[c.face].Normal
 	}
 	return n, append(points[:0], contactPoint{c.onB, distance, c.id})
 }
@@ -141,8 +142,8 @@ func nearest(points []contactPoint) float32 {
 // bestFaceOf returns the face with the greatest separation from a segment.
 func (t *Polytope) bestFaceOf(s segment) (face int, separation float32) {
 	separation = -maxFinite
-	for i := range t.Faces {
-		f := &t.Faces[i]
+	for i := range t.Planes {
+		f := &t.Planes[i]
 		if d := minFloat(f.Normal.dot(s.p), f.Normal.dot(s.q)) - f.Offset; d > separation {
 			face, separation = i, d
 		}
@@ -157,7 +158,7 @@ func (t *Polytope) bestEdgeOf(s segment) (edge int, separation float32, normal V
 	along := s.q.sub(s.p)
 	for i := range t.Edges {
 		e := &t.Edges[i]
-		if !(float32(t.Faces[e.Left].Normal.dot(along)*t.Faces[e.Right].Normal.dot(along)) < 0) {
+		if !(float32(t.Planes[e.Left].Normal.dot(along)*t.Planes[e.Right].Normal.dot(along)) < 0) {
 			continue
 		}
 		from := t.Vertices[e.From]
@@ -186,10 +187,10 @@ func (t *Polytope) mostAligned(n Vec) int {
 
 // clipSegment returns the ends of the part of a segment that is above a face.
 func (t *Polytope) clipSegment(face int, s segment, margin float32, points []contactPoint) (Vec, []contactPoint) {
-	f := &t.Faces[face]
+	f, plane := &t.Faces[face], &t.Planes[face]
 	points = points[:0]
 	add := func(p Vec, id uint32) {
-		if d := f.Normal.dot(p) - f.Offset; d <= margin {
+		if d := plane.Normal.dot(p) - plane.Offset; d <= margin {
 			points = append(points, contactPoint{p, d, id})
 		}
 	}
@@ -197,10 +198,10 @@ func (t *Polytope) clipSegment(face int, s segment, margin float32, points []con
 	along := s.q.sub(s.p)
 	for k, u := range f.Vertices {
 		from, to := t.Vertices[u], t.Vertices[f.Vertices[(k+1)%len(f.Vertices)]]
-		side := to.sub(from).cross(f.Normal)
+		side := to.sub(from).cross(plane.Normal)
 		dp, dq := side.dot(s.p.sub(from)), side.dot(s.q.sub(from))
 		if dp > 0 && dq > 0 {
-			return f.Normal, nil
+			return plane.Normal, nil
 		}
 		if dp > 0 || dq > 0 {
 			at, id := dp/(dp-dq), featureID(faceOfA, int(f.Edges[k])+1, 0)
@@ -212,13 +213,13 @@ func (t *Polytope) clipSegment(face int, s segment, margin float32, points []con
 		}
 	}
 	if lo > hi {
-		return f.Normal, nil
+		return plane.Normal, nil
 	}
 	add(s.at(lo), idLo)
 	if along != (Vec{}) && hi > lo {
 		add(s.at(hi), idHi)
 	}
-	return f.Normal, points
+	return plane.Normal, points
 }
 
 // collideSegments finds the contact of two segments with points that are at most margin apart. If they are almost parallel and beside each

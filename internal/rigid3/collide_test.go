@@ -7,31 +7,66 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/hull"
 	"github.com/evertick/evertick/internal/vec"
+	"github.com/evertick/evertick/native"
 )
 
 var origin = Pose{Q: Identity}
 
 func at(x, y, z float32) *Pose { return &Pose{Vec{x, y, z}, Identity} }
 
-func box(x, y, z float32) *Shape { return &Shape{Core: NewBox(Vec{x, y, z}), Pose: origin} }
+// testHulls are the polytopes of all tests.
+var testHulls Hulls
+
+func box(x, y, z float32) *Shape {
+	s := NewBoxShape(Vec{x, y, z}, origin, 0)
+	return &s
+}
 
 func ball(r float32) *Shape {
-	return &Shape{Core: &Polytope{Vertices: []Vec{{}}}, Pose: origin, Radius: r}
+	s := NewSphere(Vec{}, r)
+	return &s
 }
 
 // upright is a capsule along y.
 func upright(r, half float32) *Shape { return capsule(Vec{0, -half, 0}, Vec{0, half, 0}, r) }
 
 func capsule(p, q Vec, r float32) *Shape {
-	return &Shape{Core: &Polytope{Vertices: []Vec{p, q}}, Pose: origin, Radius: r}
+	s := NewCapsule(p, q, r)
+	return &s
+}
+
+// hullShape adds a hull to testHulls.
+func hullShape(p *hull.Polyhedron) *Shape {
+	n := testHulls.Len()
+	testHulls.Set(n, NewPolytope(p))
+	s := NewHullShape(uint32(n), origin, 0)
+	return &s
+}
+
+// core returns the core of a shape, in its pose in the body.
+func (s *Shape) core() *Polytope {
+	t := s.polytope(&testHulls, new(boxArrays))
+	t.Vertices = append([]Vec(nil), t.Vertices...)
+	for i, v := range t.Vertices {
+		t.Vertices[i] = s.Pose.transform(v)
+	}
+	return &t
+}
+
+// collide is CollidePairs for one pair.
+func collide(a, b *Shape, pa, pb *Pose) Manifold {
+	out := []Manifold{{Count: 7}}
+	CollidePairs(native.Go, []Shape{*a, *b}, &testHulls, []uint32{0, 1}, []Pose{*pa, *pb}, &broad.Pairs{A: []uint32{0}, B: []uint32{1}}, nil, out)
+	return out[0]
 }
 
 // checkManifold checks what holds for each manifold: 1 to 4 points, a unit normal, the mirror image if the shapes change roles.
 func checkManifold(t *testing.T, a, b *Shape, pa, pb *Pose) Manifold {
 	t.Helper()
-	m, other := Collide(a, b, pa, pb), Collide(b, a, pb, pa)
+	m, other := collide(a, b, pa, pb), collide(b, a, pb, pa)
 	if m.Count > MaxPoints || m.Count > 0 && math.Abs(float64(m.Normal.length())-1) > 1e-5 {
 		t.Fatalf("%d points, normal %v", m.Count, m.Normal)
 	}
@@ -50,7 +85,7 @@ func checkManifold(t *testing.T, a, b *Shape, pa, pb *Pose) Manifold {
 			t.Fatalf("IDs %#x, %#x", m.Points[i-1].ID, p.ID)
 		}
 	}
-	if rank(a.Core) != rank(b.Core) {
+	if a.Kind.rank() != b.Kind.rank() {
 		if other.Count != m.Count || other.Normal != m.Normal.neg() || other.Points[0].AnchorB != m.Points[0].AnchorA {
 			t.Fatalf("%v is not the mirror image of %v", other, m)
 		}
@@ -170,7 +205,7 @@ func randomPolytope(rng *rand.Rand) *Shape {
 	if err != nil {
 		return box(1, .5, .7)
 	}
-	return &Shape{Core: NewPolytope(p), Pose: origin}
+	return hullShape(p)
 }
 
 func randomQuat(rng *rand.Rand) Quat {
@@ -180,7 +215,7 @@ func randomQuat(rng *rand.Rand) Quat {
 // wide64 returns the vertices of a shape in the world, in float64.
 func wide64(s *Shape, pose *Pose) (vs [][3]float64) {
 	r := rotation([4]float64{float64(pose.Q.X), float64(pose.Q.Y), float64(pose.Q.Z), float64(pose.Q.W)})
-	for _, v := range s.Core.Vertices {
+	for _, v := range s.core().Vertices {
 		w := [3]float64{float64(v.X), float64(v.Y), float64(v.Z)}
 		vs = append(vs, [3]float64{vec.Dot(r[0], w) + float64(pose.P.X), vec.Dot(r[1], w) + float64(pose.P.Y), vec.Dot(r[2], w) + float64(pose.P.Z)})
 	}
@@ -208,7 +243,7 @@ func greatestSeparation(a, b *Shape, pa, pb *Pose) float64 {
 	}
 	for k, s := range []*Shape{a, b} {
 		vs := [][][3]float64{va, vb}[k]
-		for _, f := range s.Core.Faces {
+		for _, f := range s.core().Faces {
 			n := [3]float64{}
 			for i := 1; i+1 < len(f.Vertices); i++ {
 				n = vec.Add(n, vec.Cross(vec.Sub(vs[f.Vertices[i]], vs[f.Vertices[0]]), vec.Sub(vs[f.Vertices[i+1]], vs[f.Vertices[0]])))
@@ -216,8 +251,8 @@ func greatestSeparation(a, b *Shape, pa, pb *Pose) float64 {
 			try(n)
 		}
 	}
-	for _, e := range a.Core.Edges {
-		for _, f := range b.Core.Edges {
+	for _, e := range a.core().Edges {
+		for _, f := range b.core().Edges {
 			try(vec.Cross(vec.Sub(va[e.To], va[e.From]), vec.Sub(vb[f.To], vb[f.From])))
 		}
 	}
@@ -350,7 +385,7 @@ func distanceToSegment(a, b *Shape, pa, pb *Pose) float64 {
 		d float64
 	}
 	var planes []plane
-	for _, f := range a.Core.Faces {
+	for _, f := range a.core().Faces {
 		n := [3]float64{}
 		for i := 1; i+1 < len(f.Vertices); i++ {
 			n = vec.Add(n, vec.Cross(vec.Sub(va[f.Vertices[i]], va[f.Vertices[0]]), vec.Sub(va[f.Vertices[i+1]], va[f.Vertices[0]])))
@@ -376,7 +411,7 @@ func distanceToSegment(a, b *Shape, pa, pb *Pose) float64 {
 	}
 	best := math.Inf(1)
 	ends := [][3]float64{p, vec.Add(p, along)}
-	for fi, f := range a.Core.Faces {
+	for fi, f := range a.core().Faces {
 		for _, q := range ends {
 			d := vec.Dot(planes[fi].n, q) - planes[fi].d
 			inside := d > 0
@@ -391,7 +426,7 @@ func distanceToSegment(a, b *Shape, pa, pb *Pose) float64 {
 			}
 		}
 	}
-	for _, e := range a.Core.Edges {
+	for _, e := range a.core().Edges {
 		from, u := va[e.From], vec.Sub(va[e.To], va[e.From])
 		// The distance of two segments is convex in both parameters: minimize over one in closed form, over the other by trisection.
 		f := func(t float64) float64 {

@@ -8,7 +8,16 @@ type Manifold struct {
 	Normal Vec
 	Count  uint32 // of points
 	Points [MaxPoints]ManifoldPoint
+	Source Source
 }
+
+// Source is how a manifold was made.
+type Source uint32
+
+const (
+	Collided Source = iota // by CollidePairs
+	Recycled               // by Recycle, from the manifold of an earlier step
+)
 
 // ManifoldPoint is a point where two shapes touch: halfway between their surfaces, relative to each centre of mass, in the axes of
 // the world.
@@ -27,6 +36,15 @@ type Pose struct {
 // transform returns a point of the body in the world.
 func (t *Pose) transform(v Vec) Vec { return t.Q.Rotate(v).add(t.P) }
 
+// times returns the pose of something that has the pose o in the body.
+func (t *Pose) times(o *Pose) Pose { return Pose{t.transform(o.P), t.Q.Mul(o.Q)} }
+
+// finite uses that the difference of a number from itself is 0, or NaN if it is not finite.
+func (t *Pose) finite() bool {
+	sum := (t.P.X + t.P.Y + t.P.Z) + (t.Q.X + t.Q.Y + t.Q.Z + t.Q.W)
+	return sum-sum == 0
+}
+
 // contactPoint is a point of a manifold in the making: on the surface of shape B without its radius, in the axes of shape A.
 type contactPoint struct {
 	p          Vec
@@ -34,8 +52,8 @@ type contactPoint struct {
 	id         uint32
 }
 
-// reduce keeps at most four points: the deepest, the one farthest from it, the one that makes the largest triangle with both, and the
-// one that adds the largest to that.
+// reduce keeps at most four points, in their place: the deepest, the one farthest from it, the one that makes the largest triangle with
+// both, and the one that adds the largest to that.
 func reduce(points []contactPoint, normal Vec) []contactPoint {
 	if len(points) > MaxPoints {
 		points = pickFour(points, normal)
@@ -52,40 +70,50 @@ func sortByID(points []contactPoint) {
 	}
 }
 
+// pickFour moves the points that are kept to the front: each time the one with the greatest score, the first of equals. The others keep
+// their order.
 func pickFour(points []contactPoint, normal Vec) []contactPoint {
-	kept := make([]contactPoint, 0, MaxPoints)
-	used := make([]bool, len(points))
-	take := func(score func(p *contactPoint) float32, least float32) bool {
-		best, at := least, -1
-		for i := range points {
-			if s := score(&points[i]); !used[i] && s > best {
+	for n := range MaxPoints {
+		best, at := float32(0), -1
+		for i := n; i < len(points); i++ {
+			if s := score(points, n, i, normal); s > best || n == 0 && at < 0 {
 				best, at = s, i
 			}
 		}
-		if at >= 0 {
-			used[at] = true
-			kept = append(kept, points[at])
+		if at < 0 {
+			return points[:n]
 		}
-		return at >= 0
+		p := points[at]
+		copy(points[n+1:at+1], points[n:at])
+		points[n] = p
 	}
-	take(func(p *contactPoint) float32 { return -p.separation }, -maxFinite)
-	if !take(func(p *contactPoint) float32 { d := p.p.sub(kept[0].p); return d.dot(d) }, 0) {
-		return kept
+	return points[:MaxPoints]
+}
+
+// score is what point i would add to the n points that were picked.
+func score(points []contactPoint, n, i int, normal Vec) float32 {
+	p := points[i].p
+	if n == 0 {
+		return -points[i].separation
 	}
-	area := func(a, b, c Vec) float32 { return b.sub(a).cross(c.sub(a)).dot(normal) }
-	a, b := kept[0].p, kept[1].p
-	if !take(func(p *contactPoint) float32 { return abs(area(a, b, p.p)) }, 0) {
-		return kept
+	a := points[0].p
+	if n == 1 {
+		d := p.sub(a)
+		return d.dot(d)
+	}
+	b := points[1].p
+	if n == 2 {
+		return abs(area(a, b, p, normal))
 	}
 	// The fourth point adds the most area outside of the triangle.
-	c := kept[2].p
-	if area(a, b, c) < 0 {
+	c := points[2].p
+	if area(a, b, c, normal) < 0 {
 		a, b = b, a
 	}
-	take(func(p *contactPoint) float32 {
-		return maxFloat(-area(a, b, p.p), maxFloat(-area(b, c, p.p), -area(c, a, p.p)))
-	}, 0)
-	return kept
+	return maxFloat(-area(a, b, p, normal), maxFloat(-area(b, c, p, normal), -area(c, a, p, normal)))
 }
+
+// area is twice that of a triangle, seen against the normal: positive if it is counter-clockwise.
+func area(a, b, c, normal Vec) float32 { return b.sub(a).cross(c.sub(a)).dot(normal) }
 
 const maxFinite = 0x1p127 * (1 + (1 - 0x1p-23))

@@ -12,20 +12,29 @@ const (
 	// SpeculativeDistance is the distance in metres up to which two shapes have contact points, which keep them from
 	// passing each other in one step.
 	SpeculativeDistance = 4 * LinearSlop
+
+	// MaxHullVertices is the largest number of vertices of a Polytope. Then it has fewer than 256 faces and 384 edges.
+	MaxHullVertices = 128
 )
 
 // Polytope is a convex polyhedron, a segment with two vertices, or a point with one. It does not change once it is made.
 type Polytope struct {
 	Vertices []Vec
+	Planes   []Plane // of the faces
 	Faces    []Face
 	Edges    []Edge
 	Centre   Vec // the centre of mass
+	mass     Mass
 }
 
-// Face is a face of a Polytope. Its plane has the points p with Normal·p = Offset. No vertex v of the polytope has Normal·v > Offset.
+// Plane is the points p with Normal·p = Offset. No vertex v of the polytope has Normal·v > Offset.
+type Plane struct {
+	Normal Vec
+	Offset float32
+}
+
+// Face is the corners and sides of a face of a Polytope.
 type Face struct {
-	Normal   Vec
-	Offset   float32
 	Vertices []uint8  // counter-clockwise seen from outside
 	Edges    []uint16 // Edges[i] is the edge from vertex i to the next one
 }
@@ -38,10 +47,13 @@ type Edge struct {
 }
 
 // NewPolytope returns a polyhedron in float32. The normal of a face is Newell's, of its rounded vertices; the offset is that of the
-// vertex that is farthest along it, so that none is outside.
+// vertex that is farthest along it, so that none is outside. It panics if there are more than MaxHullVertices vertices.
 func NewPolytope(p *hull.Polyhedron) *Polytope {
-	_, centre, _ := p.Mass()
-	t := &Polytope{Centre: narrow(centre)}
+	if len(p.Vertices) > MaxHullVertices {
+		panic("rigid3: NewPolytope: more than MaxHullVertices vertices")
+	}
+	volume, centre, inertia := p.Mass()
+	t := &Polytope{Centre: narrow(centre), mass: Mass{volume, centre, inertia}}
 	for _, v := range p.Vertices {
 		t.Vertices = append(t.Vertices, Vec{v[0], v[1], v[2]})
 	}
@@ -51,13 +63,13 @@ func NewPolytope(p *hull.Polyhedron) *Polytope {
 			b, c := vec.Wide(p.Vertices[corners[k]]), vec.Wide(p.Vertices[corners[k+1]])
 			n = vec.Add(n, vec.Cross(vec.Sub(b, a), vec.Sub(c, a)))
 		}
-		f := Face{Normal: narrow(vec.Scale(n, 1/vec.Length(n))), Vertices: corners}
+		f := Plane{Normal: narrow(vec.Scale(n, 1/vec.Length(n)))}
 		for i, v := range t.Vertices {
 			if d := f.Normal.dot(v); i == 0 || d > f.Offset {
 				f.Offset = d
 			}
 		}
-		t.Faces = append(t.Faces, f)
+		t.Planes, t.Faces = append(t.Planes, f), append(t.Faces, Face{Vertices: corners})
 	}
 	t.addEdges()
 	return t
@@ -69,20 +81,22 @@ func narrow(v [3]float64) Vec { return Vec{float32(v[0]), float32(v[1]), float32
 // it is along axis k.
 var boxFaces = [6][4]uint8{{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4}, {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}}
 
-// NewBox returns a box around the origin. Its planes are exact.
-func NewBox(half Vec) *Polytope {
+// unitBox has the faces and edges of all boxes.
+var unitBox = func() *Polytope {
 	t := &Polytope{}
-	sign := func(corner, axis int) float32 { return float32(corner>>axis&1*2 - 1) }
-	for corner := range 8 {
-		t.Vertices = append(t.Vertices, Vec{sign(corner, 0) * half.X, sign(corner, 1) * half.Y, sign(corner, 2) * half.Z})
-	}
-	sides := [6]Vec{{X: -1}, {X: 1}, {Y: -1}, {Y: 1}, {Z: -1}, {Z: 1}}
-	offsets := [6]float32{half.X, half.X, half.Y, half.Y, half.Z, half.Z}
-	for k, corners := range boxFaces {
-		t.Faces = append(t.Faces, Face{Normal: sides[k], Offset: offsets[k], Vertices: corners[:]})
+	for k := range boxFaces {
+		t.Faces = append(t.Faces, Face{Vertices: boxFaces[k][:]})
 	}
 	t.addEdges()
 	return t
+}()
+
+// box returns a box with half extents around the origin, in the memory of b. Its planes are exact.
+func (half Vec) box(b *boxArrays) Polytope {
+	x, y, z := half.X, half.Y, half.Z
+	b.vertices = [8]Vec{{-x, -y, -z}, {x, -y, -z}, {-x, y, -z}, {x, y, -z}, {-x, -y, z}, {x, -y, z}, {-x, y, z}, {x, y, z}}
+	b.planes = [6]Plane{{Vec{X: -1}, x}, {Vec{X: 1}, x}, {Vec{Y: -1}, y}, {Vec{Y: 1}, y}, {Vec{Z: -1}, z}, {Vec{Z: 1}, z}}
+	return Polytope{Vertices: b.vertices[:], Planes: b.planes[:], Faces: unitBox.Faces, Edges: unitBox.Edges}
 }
 
 // addEdges numbers the edges in the order of the faces.

@@ -4,20 +4,24 @@ import (
 	"math"
 	"testing"
 
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/hull"
+	"github.com/evertick/evertick/native"
 )
 
 // scene is a world for tests: every pair of shapes is tried, and a body has one shape, whose origin is the centre of mass.
 type scene struct {
 	System
-	shapes []*Shape
-	bases  map[[2]uint32]BaseManifold
+	shapes    []Shape
+	bases     []BaseManifold
+	marks     []uint8
+	recycling Recycling
 }
 
 const dt = 1. / 60
 
 func newScene() *scene {
-	s := &scene{bases: map[[2]uint32]BaseManifold{}}
+	s := &scene{}
 	s.Gravity = Vec{0, -9.81, 0}
 	return s
 }
@@ -30,7 +34,7 @@ func (s *scene) add(shape *Shape, mass float64, m Material, pose Pose) int {
 	b := &s.Bodies
 	i := len(s.States)
 	s.States = append(s.States, State{})
-	inertia := shapeMass(shape)
+	inertia := shape.Mass(&testHulls)
 	inv, invI, principal := float32(0), Vec{}, Identity
 	if mass > 0 {
 		scaled := inertia.Times(mass / inertia.Mass)
@@ -48,28 +52,8 @@ func (s *scene) add(shape *Shape, mass float64, m Material, pose Pose) int {
 	b.Poses, b.InvMass, b.Principal = append(b.Poses, pose), append(b.InvMass, inv), append(b.Principal, principal)
 	b.GravityScale, b.LinearDamping, b.AngularDamping = append(b.GravityScale, 1), append(b.LinearDamping, 0), append(b.AngularDamping, 0)
 	b.Locks = append(b.Locks, 0)
-	s.BodyOf, s.Materials, s.shapes = append(s.BodyOf, uint32(i)), append(s.Materials, m), append(s.shapes, shape)
+	s.BodyOf, s.Materials, s.shapes = append(s.BodyOf, uint32(i)), append(s.Materials, m), append(s.shapes, *shape)
 	return i
-}
-
-func shapeMass(s *Shape) Mass {
-	switch vs := s.Core.Vertices; len(vs) {
-	case 1:
-		return SphereMass([3]float64{}, float64(s.Radius))
-	case 2:
-		a, b := vs[0], vs[1]
-		return CapsuleMass([3]float64{float64(a.X), float64(a.Y), float64(a.Z)}, [3]float64{float64(b.X), float64(b.Y), float64(b.Z)}, float64(s.Radius))
-	}
-	var points [][3]float32
-	for _, v := range s.Core.Vertices {
-		points = append(points, [3]float32{v.X, v.Y, v.Z})
-	}
-	p, err := hull.Build(points, 255)
-	if err != nil {
-		panic(err)
-	}
-	v, c, i := p.Mass()
-	return Mass{v, c, i}
 }
 
 // step moves the bodies by 1/60 s.
@@ -82,62 +66,45 @@ func (s *scene) stepBy(dt float32) {
 
 // collide finds the contacts and manifolds.
 func (s *scene) collide() {
-	var contacts []Contact
-	var manifolds []Manifold
-	old := map[[2]uint32]*Contact{}
-	for i := range s.Contacts {
-		old[[2]uint32{s.Contacts[i].A, s.Contacts[i].B}] = &s.Contacts[i]
-	}
+	var pairs, began, ended broad.Pairs
 	for a := range s.shapes {
 		for b := a + 1; b < len(s.shapes); b++ {
-			if s.Bodies.InvMass[a] == 0 && s.Bodies.InvMass[b] == 0 || !s.near(a, b) {
-				continue
+			if (s.Bodies.InvMass[a] > 0 || s.Bodies.InvMass[b] > 0) && s.near(a, b) {
+				pairs.Add(uint32(a), uint32(b))
 			}
-			key := [2]uint32{uint32(a), uint32(b)}
-			base := s.bases[key]
-			m, recycled := base.Recycle(&s.Bodies.Poses[a], &s.Bodies.Poses[b])
-			if base.Manifold.Count == 0 || !recycled {
-				m = Collide(s.shapes[a], s.shapes[b], &s.Bodies.Poses[a], &s.Bodies.Poses[b])
-				delete(s.bases, key)
-				if base, ok := NewBase(&m, &s.Bodies.Poses[a], &s.Bodies.Poses[b]); ok {
-					s.bases[key] = base
-				}
-			}
-			if m.Count == 0 {
-				continue
-			}
-			c := Contact{A: uint32(a), B: uint32(b), Count: m.Count}
-			last := old[[2]uint32{c.A, c.B}]
-			if last != nil {
-				c.Tangent, c.Twist, c.Rolling = last.Tangent, last.Twist, last.Rolling
-			}
-			for k := range m.Points[:m.Count] {
-				c.Normal[k].ID = m.Points[k].ID
-				for n := 0; last != nil && n < int(last.Count); n++ {
-					if last.Normal[n].ID == c.Normal[k].ID {
-						c.Normal[k].Impulse = last.Normal[n].Impulse
-					}
-				}
-			}
-			contacts, manifolds = append(contacts, c), append(manifolds, m)
 		}
 	}
-	s.Contacts, s.Manifolds, s.Hits = contacts, manifolds, make([]Hit, len(contacts))
+	n := len(pairs.A)
+	from, contacts, bases, marks := make([]int32, n), make([]Contact, n), make([]BaseManifold, n), make([]uint8, n)
+	s.Manifolds, s.Hits = make([]Manifold, n), make([]Hit, n)
+	r, b := &s.recycling, &s.Bodies
+	r.Old, r.Bases, r.Marks, r.BodyOf, r.Poses = s.Contacts, s.bases, s.marks, s.BodyOf, b.Poses
+	if r.Recycle(native.Go, &pairs, from, s.Manifolds) == 0 {
+		from = nil
+	}
+	CollidePairs(native.Go, s.shapes, &testHulls, s.BodyOf, b.Poses, &pairs, from, s.Manifolds)
+	MatchContacts(s.Contacts, from, &pairs, s.Manifolds, contacts, &began, &ended)
+	for i, old := range from {
+		if old >= 0 {
+			bases[i], marks[i] = s.bases[old], 1
+		}
+	}
+	KeepBases(contacts, s.Manifolds, s.BodyOf, b.Poses, &b.V, &b.W, dt, bases, marks)
+	s.Contacts, s.bases, s.marks = contacts, bases, marks
+}
+
+func columns(vs []Vec) (out [3][]float32) {
+	for _, v := range vs {
+		out[0], out[1], out[2] = append(out[0], v.X), append(out[1], v.Y), append(out[2], v.Z)
+	}
+	return out
 }
 
 // near reports whether the balls around two bodies meet.
 func (s *scene) near(a, b int) bool {
 	d := s.Bodies.Poses[a].P.sub(s.Bodies.Poses[b].P)
-	r := s.shapes[a].extent() + s.shapes[b].extent() + SpeculativeDistance
+	r := s.shapes[a].MaxExtent(&testHulls) + s.shapes[b].MaxExtent(&testHulls) + SpeculativeDistance
 	return d.dot(d) <= r*r
-}
-
-func (s *Shape) extent() float32 {
-	most := float32(0)
-	for _, v := range s.Core.Vertices {
-		most = max(most, v.length())
-	}
-	return most + s.Radius
 }
 
 func (s *scene) run(seconds float64) {
@@ -224,7 +191,7 @@ func TestTowers(t *testing.T) {
 		{"20 small cubes", box(.05, .05, .05), 20, .05, .001, 1},
 		{"5 cubes", box(.5, .5, .5), 5, .5, 0, 1000},
 		{"10 cubes", box(.5, .5, .5), 10, .5, 0, 1000},
-		{"20 prisms", &Shape{Core: NewPolytope(p), Pose: origin}, 20, .05, 0, 1},
+		{"20 prisms", hullShape(p), 20, .05, 0, 1},
 	} {
 		s := newScene()
 		s.floor(material)
@@ -391,14 +358,14 @@ func TestThingsComeToRest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		shape := &Shape{Core: NewPolytope(p), Pose: origin}
+		shape := hullShape(p)
 		s := newScene()
 		s.floor(material)
 		b := s.add(shape, c.mass, material, *at(0, c.height, 0))
 		setVec(&s.Bodies.W, b, c.spin)
 		s.run(c.seconds)
 		lowest := float32(math.Inf(1))
-		for _, v := range shape.Core.Vertices {
+		for _, v := range shape.core().Vertices {
 			lowest = min(lowest, s.Bodies.Poses[b].transform(v).Y)
 		}
 		if !s.atRest() || abs(lowest) > LinearSlop {
