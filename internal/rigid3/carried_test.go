@@ -15,8 +15,8 @@ func TestCarriedSeparations(t *testing.T) {
 	for range 60 {
 		s.collide()
 		s.begin(dt)
-		for range s.System.step.subSteps {
-			s.runSubStep(true)
+		for sub := range s.System.step.subSteps {
+			s.runSubStep(sub, true)
 			for i := range s.Blocks {
 				fresh := s.Blocks[i]
 				for lane := range int(fresh.Contacts) {

@@ -63,7 +63,7 @@ func (b *ContactBlock) applyNormals(i int, p *pair, impulses *[MaxPoints]float32
 	b.apply(i, p, p.n.times(sum), p.t1.times(about1).addTimes(p.t2, about2))
 }
 
-// WarmStart applies the accumulated impulses of blocks [lo, hi).
+// WarmStart applies the accumulated impulses of blocks [lo, hi), in the first sub-step: see IntegrateVelocities.
 func (s *System) WarmStart(lo, hi int) { s.warmStartGo(lo, hi) }
 
 func (s *System) warmStartGo(lo, hi int) {

@@ -58,16 +58,21 @@ func eliminate(pivot, a, b float32) (x, y float32) {
 }
 
 // IntegrateVelocities applies gravity, forces, torques, damping and the gyroscopic term to the dynamic bodies of [lo, hi) for a
-// sub-step. A body with locked rotations has no gyroscopic term.
-func (s *System) IntegrateVelocities(lo, hi int) { s.integrateVelocitiesGo(lo, hi) }
+// sub-step; the first is 0. A body with locked rotations has no gyroscopic term.
+//
+// These make the free velocity of a body from its velocity at the end of the last sub-step: what it would be without contacts. Warm
+// starting adds the effect that the accumulated impulses of its contacts had in the last sub-step, from its first to its last iteration:
+// the velocity minus the free one of that sub-step. So blocks are warm-started in the first sub-step only.
+func (s *System) IntegrateVelocities(sub, lo, hi int) { s.integrateVelocitiesGo(sub, lo, hi) }
 
-func (s *System) integrateVelocitiesGo(lo, hi int) {
+func (s *System) integrateVelocitiesGo(sub, lo, hi int) {
 	b, k := &s.Bodies, &s.step
 	for i := lo; i < hi; i++ {
 		st := &s.States[i]
 		if !(st.InvMass > 0) {
 			continue
 		}
+		before, free := motion{st.V, st.W}, &s.free[i]
 		a := k.gravity.times(b.GravityScale[i]).add(vecAt(&b.Force, i).times(st.InvMass))
 		st.V = st.V.addTimes(a, k.h).times(1 / (1 + float32(k.h*b.LinearDamping[i])))
 		torque := vecAt(&b.Torque, i)
@@ -87,6 +92,11 @@ func (s *System) integrateVelocitiesGo(lo, hi int) {
 		if st.Locks != 0 {
 			st.applyLocks()
 		}
+		v, w := st.V, st.W
+		if sub > 0 {
+			st.V, st.W = v.add(before.V.sub(free.V)), w.add(before.W.sub(free.W))
+		}
+		free.V, free.W = v, w
 	}
 }
 

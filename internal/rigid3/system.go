@@ -138,7 +138,8 @@ type System struct {
 	Colours graph.Colours
 	Blocks  []ContactBlock
 	step    stepContext
-	inertia []Sym // the inverse inertia of each body in the axes of the world, when the step began
+	inertia []Sym    // the inverse inertia of each body in the axes of the world, when the step began
+	free    []motion // of each dynamic body: without contacts in the sub-step
 }
 
 // Step moves the bodies by dt seconds, > 0. Contacts and manifolds must be known. It allocates if there are more bodies or blocks than
@@ -147,8 +148,8 @@ func (s *System) Step(dt float32) {
 	s.begin(dt)
 	bodies, blocks := len(s.States), len(s.Blocks)
 	bounces := s.HasRestitution(0, blocks)
-	for range s.step.subSteps {
-		s.runSubStep(bounces)
+	for sub := range s.step.subSteps {
+		s.runSubStep(sub, bounces)
 	}
 	s.StoreImpulses(0, blocks)
 	s.FinalizeBodies(0, bodies)
@@ -167,10 +168,12 @@ func (s *System) begin(dt float32) {
 	s.PrepareContacts(0, len(s.Blocks))
 }
 
-func (s *System) runSubStep(bounces bool) {
+func (s *System) runSubStep(sub int, bounces bool) {
 	bodies, blocks := len(s.States), len(s.Blocks)
-	s.IntegrateVelocities(0, bodies)
-	s.WarmStart(0, blocks)
+	s.IntegrateVelocities(sub, 0, bodies)
+	if sub == 0 {
+		s.WarmStart(0, blocks)
+	}
 	s.SolveContacts(0, blocks)
 	s.IntegratePositions(0, bodies)
 	s.RelaxContacts(0, blocks)
@@ -183,7 +186,7 @@ func (s *System) runSubStep(bounces bool) {
 func (s *System) BeginStep(dt float32) {
 	s.check()
 	s.step = s.Params.stepContext(dt)
-	s.inertia = buffer.Resized(s.inertia, len(s.States))
+	s.inertia, s.free = buffer.Resized(s.inertia, len(s.States)), buffer.Resized(s.free, len(s.States))
 }
 
 // ResetColours removes all colours of contacts.

@@ -17,6 +17,9 @@ type State struct {
 	_       float32
 }
 
+// motion is a velocity and an angular velocity.
+type motion struct{ V, W Vec }
+
 // Locks of a body, as bits: no motion along an axis of the world, no rotation about one.
 const (
 	LockX = 1 << iota
