@@ -101,6 +101,9 @@ func (s *System) prepareMaterial(b *ContactBlock, i int, c *Contact, t1, t2 Vec)
 	b.TwistResistance[i] = maxFloat(x.TwistResistance, y.TwistResistance)
 	belt := x.TangentVelocity.add(y.TangentVelocity)
 	b.SurfaceX[i], b.SurfaceY[i] = belt.dot(t1), belt.dot(t2)
+	if b.SurfaceX[i] != 0 || b.SurfaceY[i] != 0 {
+		b.Flags |= flagSurface
+	}
 	if b.Restitution[i] > 0 {
 		b.Flags |= flagRestitution
 	}

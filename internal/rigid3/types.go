@@ -181,7 +181,8 @@ const (
 	flagStaticBody  = 1 << iota // one body of each contact is not dynamic
 	flagRestitution             // a contact has restitution
 	flagRolling                 // a contact has rolling or twist resistance
-	flagLocked                  // a dynamic body has locks along axes
+	flagLocked                  // a dynamic body has locks
+	flagSurface                 // a contact is with a belt
 )
 
 // NoContact marks a lane without a contact.
