@@ -18,9 +18,7 @@ func (s *solver) disableInvalid(columns int) {
 		}
 	}
 	s.checkedColumns = columns
-	s.outOfRange.Store(false)
-	s.parallelForSpans(s.sleep.Spans, (*solver).checkRange)
-	if s.outOfRange.Load() {
+	if s.stages.Any(s.sleep.Spans, (*solver).outOfRange) {
 		all := c.floatColumns()
 		for _, rows := range s.sleep.Spans {
 			s.findInvalid(all[:columns], rows.Lo, rows.Hi)
@@ -28,11 +26,9 @@ func (s *solver) disableInvalid(columns int) {
 	}
 }
 
-func (s *solver) checkRange(_, lo, hi int) {
+func (s *solver) outOfRange(lo, hi int) bool {
 	c := s.cols
-	if !rigid.AllInRange(s.level, c.memory[lo:], c.stride, s.checkedColumns, hi-lo) {
-		s.outOfRange.Store(true)
-	}
+	return !rigid.AllInRange(s.level, c.memory[lo:], c.stride, s.checkedColumns, hi-lo)
 }
 
 func (s *solver) findInvalid(columns []namedColumn, lo, hi int) {

@@ -69,32 +69,26 @@ func (w *World) hashHeader(dst []ColumnHash) []ColumnHash {
 // after each sub-step, and the contacts with their new impulses. Where two runs
 // diverge, the first hash that differs names the stage. The list is empty unless
 // Config.StageHashes is set. The slice belongs to the world and is valid until the next step.
-func (w *World) StageHashes() []ColumnHash { return w.solver.stageHashes }
+func (w *World) StageHashes() []ColumnHash { return w.solver.stages.Hashes.List }
 
 func (s *solver) hashPairs() {
-	if !s.hashStages {
-		return
+	if h := &s.stages.Hashes; h.On {
+		h.Add("pairs.A", statehash.Rows(s.pairs.A))
+		h.Add("pairs.B", statehash.Rows(s.pairs.B))
+		h.Add("manifolds", statehash.Rows(buffer.Words[float32](s.manifolds)))
+		h.Add("matched", hashContacts(s.contacts))
 	}
-	s.stageHashes = append(s.stageHashes,
-		ColumnHash{Name: "pairs.A", Hash: statehash.Rows(s.pairs.A)},
-		ColumnHash{Name: "pairs.B", Hash: statehash.Rows(s.pairs.B)},
-		ColumnHash{Name: "manifolds", Hash: statehash.Rows(buffer.Words[float32](s.manifolds))},
-		ColumnHash{Name: "matched", Hash: hashContacts(s.contacts)},
-	)
 }
 
 func (s *solver) hashStates(sub int) {
-	if s.hashStages {
-		s.stageHashes = append(s.stageHashes, ColumnHash{
-			Name: "substep." + strconv.Itoa(sub),
-			Hash: statehash.Rows(buffer.Words[float32](s.sys.States)),
-		})
+	if h := &s.stages.Hashes; h.On {
+		h.Add("substep."+strconv.Itoa(sub), statehash.Rows(buffer.Words[float32](s.sys.States)))
 	}
 }
 
 func (s *solver) hashSolved() {
-	if s.hashStages {
-		s.stageHashes = append(s.stageHashes, ColumnHash{Name: "solved", Hash: hashContacts(s.contacts)})
+	if h := &s.stages.Hashes; h.On {
+		h.Add("solved", hashContacts(s.contacts))
 	}
 }
 

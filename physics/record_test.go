@@ -4,7 +4,7 @@ package physics
 // and after each chunk with zero; coloured before and after chunks get their colours.
 func (w *World) Record(stage func(chunks int), coloured func(begins bool)) {
 	s := w.solver
-	s.team.Record = stage
+	s.stages.Team.Record = stage
 	s.colourJob = func(chunk int) {
 		coloured(true)
 		s.colourChunk(chunk)

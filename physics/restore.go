@@ -424,7 +424,7 @@ func (w *World) resetDerived() {
 	w.slots.Rebuild(w.cols.Slot[:s.rows])
 	s.events.clear()
 	s.sys.Hits = s.sys.Hits[:0]
-	s.stageHashes = s.stageHashes[:0]
+	s.stages.Hashes.Clear()
 	w.teleports.Clear()
 	s.countPassing()
 	s.disabledBodies, s.lockedBodies = 0, 0

@@ -8,6 +8,7 @@ import (
 	"github.com/evertick/evertick/internal/handle"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/internal/sleep"
+	"github.com/evertick/evertick/internal/stage"
 	"github.com/evertick/evertick/internal/stagger"
 	"github.com/evertick/evertick/native"
 )
@@ -23,6 +24,7 @@ type solver struct {
 	level      native.Level
 	pool       *native.Pool
 	rows       int // of bodies ever used
+	stages     stage.Runner[solver]
 
 	shapes          shapeColumns
 	joints          jointColumns
@@ -62,27 +64,20 @@ type solver struct {
 	ownShapes      []uint32             // what bodyShapes returned
 	movedCounts    []int                // bodies that moved, by span
 	checkedColumns int                  // number of columns that disableInvalid checks
-	outOfRange     atomic.Bool          // whether checkRange has found such a value
 	collided       bool                 // whether the manifolds of this step are computed
 	continuous     continuousState
 	sensorSweep    sensorSweep
-	contactChunks  []contactChunk              // of the pairs, by chunk
-	colouring      native.SerialStage          // of chunks of the pairs
-	stage          func(s *solver, lo, hi int) // in progress
-	spanStage      spanTask
-	spanRun        func(s *solver, lo, hi int) // of eachSpan
-	sub            int                         // sub-step
-	bounces        atomic.Bool                 // a contact of this step has restitution
-	team           native.Team
-	contactRanges  []blockRange // what solve runs one after the other
-	jointRanges    []blockRange
+	contactChunks  []contactChunk     // of the pairs, by chunk
+	colouring      native.SerialStage // of chunks of the pairs
+	sub            int                // sub-step
+	bounces        atomic.Bool        // a contact of this step has restitution
+	contactRanges  []stage.Range      // what solve runs one after the other
+	jointRanges    []stage.Range
 
 	// Methods of s as function values, bound once so that a step allocates nothing.
 	wholeStep      func()
-	stageJob       func(worker, lo, hi int)
 	colourJob      func(chunk int)
 	parallelForJob func(parts int, f func(part int))
-	part           func(part int) // of the broad phase
 	ignoredJob     func(shape, other uint32) bool
 	touchedJob     func(a, b uint32) bool
 	motionLocksJob func(body uint32) rigid.MotionLocks
@@ -90,10 +85,7 @@ type solver struct {
 	queries queries
 	look    lookMemory
 
-	events      Events
-	onStage     func(stage string) // World.Trace
-	hashStages  bool               // Config.StageHashes
-	stageHashes []ColumnHash       // of the last step
+	events Events
 }
 
 func (s *solver) Open(cfg Config, cols *Columns) error {
@@ -106,9 +98,10 @@ func (s *solver) Open(cfg Config, cols *Columns) error {
 	}
 	s.ignoredPairs = handle.NewPairs(cfg.Capacity)
 	s.cols, s.level, s.pool = cols, level, native.NewPool(cfg.Workers)
-	s.parallelForJob, s.ignoredJob, s.touchedJob, s.motionLocksJob = s.broadPhaseParts, s.ignoredInSweep, s.mayTouch, s.motionLocks
-	s.wholeStep, s.stageJob, s.colourJob = s.step, s.runStage, s.colourChunk
-	s.hashStages = cfg.StageHashes
+	s.stages.Open(s)
+	s.stages.Hashes.On = cfg.StageHashes
+	s.parallelForJob, s.ignoredJob, s.touchedJob, s.motionLocksJob = s.stages.EachPart, s.ignoredInSweep, s.mayTouch, s.motionLocks
+	s.wholeStep, s.colourJob = s.step, s.colourChunk
 	s.sys.Params = cfg.params()
 	s.applyTuning(cfg.tuning())
 	n := cfg.Capacity

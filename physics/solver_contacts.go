@@ -7,7 +7,6 @@ import (
 
 	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/graph"
-	"github.com/evertick/evertick/internal/pace"
 	"github.com/evertick/evertick/internal/rigid"
 )
 
@@ -57,9 +56,9 @@ func (s *solver) updateContacts() {
 		s.sys.SameBlocks = false
 		s.sys.ResetColours()
 		s.colouring.Begin(len(s.contactChunks))
-		s.parallelForAscending(len(s.contactChunks), (*solver).updateContactChunks)
+		s.stages.ForAscending(len(s.contactChunks), (*solver).updateContactChunks)
 	}
-	s.endStage("collide")
+	s.stages.End("collide")
 	s.reportContacts()
 	if !s.samePairs {
 		s.contacts, s.next = s.next, s.contacts
@@ -68,14 +67,14 @@ func (s *solver) updateContacts() {
 	}
 	s.hashPairs()
 	s.pairs, s.contactPairs, s.pairsKnown = s.contactPairs, s.pairs, true
-	s.endStage("match")
+	s.stages.End("match")
 }
 
 // updateSameContacts updates the contacts of the last step in place. If as many points touch as before, the blocks
 // stay as they are, unless the impulses of the last step have been rescaled, which are in the blocks, too.
 func (s *solver) updateSameContacts(rescaled bool) {
 	s.prepareSystem(s.contacts, s.bases, s.baseMarks).BeginStep(s.dt)
-	s.parallelForParts(len(s.contactChunks), (*solver).updateSameChunks)
+	s.stages.ForParts(len(s.contactChunks), (*solver).updateSameChunks)
 	changed := rescaled || !s.sys.Colours.SameDynamics(s.sys.Bodies.InvMass)
 	for k := range s.contactChunks {
 		changed = changed || s.contactChunks[k].changed
@@ -121,7 +120,7 @@ func (s *solver) updateBroadPhase() {
 	if s.isIdle() {
 		s.pairs.A, s.pairs.B, s.omittedPairs = s.pairs.A[:0], s.pairs.B[:0], 0
 	} else {
-		if s.broad.ParallelFor = s.parallelForJob; s.singleWorker() && pace.Watched == nil {
+		if s.broad.ParallelFor = s.parallelForJob; s.stages.Unshared() {
 			s.broad.ParallelFor = nil
 		}
 		s.broad.FindPairs(s.level, &s.boxes, &s.shapes.filters, s.sleep.BroadVersion(), &s.pairs)
@@ -130,7 +129,7 @@ func (s *solver) updateBroadPhase() {
 	}
 	s.samePairs = s.pairsKnown && s.passingContacts == 0 && s.shapes.oneWays == 0 &&
 		slices.Equal(s.pairs.A, s.contactPairs.A) && slices.Equal(s.pairs.B, s.contactPairs.B)
-	s.endStage("pairs")
+	s.stages.End("pairs")
 	if !s.pairsKnown {
 		s.markBases()
 	}
@@ -139,7 +138,7 @@ func (s *solver) updateBroadPhase() {
 	s.recycled = growContacts(s.recycled, n, s.minContactCapacity())
 	s.reserveContactChunks(max(1, (n+pairChunk-1)/pairChunk)) // at least one, which reports what ended
 	if s.collided = s.sleep.Count > 0; s.collided {
-		s.parallelForParts(len(s.contactChunks), (*solver).collideChunks)
+		s.stages.ForParts(len(s.contactChunks), (*solver).collideChunks)
 	}
 }
 
@@ -148,19 +147,6 @@ func (s *solver) markBases() {
 	s.baseMarks = growContacts(s.baseMarks, len(s.contacts), s.minContactCapacity())
 	for i := range s.contacts {
 		s.baseMarks[i] = uint8(s.contacts[i].Flags & rigid.FlagBase)
-	}
-}
-
-// broadPhaseParts runs the parts of a stage of the broad phase on all workers.
-func (s *solver) broadPhaseParts(parts int, f func(part int)) {
-	pace.Name(f)
-	s.part = f
-	s.parallelForParts(parts, (*solver).runParts)
-}
-
-func (s *solver) runParts(lo, hi int) {
-	for i := lo; i < hi; i++ {
-		s.part(i)
 	}
 }
 

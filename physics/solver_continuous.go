@@ -9,6 +9,7 @@ import (
 	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/rigid"
+	"github.com/evertick/evertick/internal/stage"
 )
 
 // continuousState is the memory of continuous collision, which keeps fast bodies from passing through thin ones. Only
@@ -79,12 +80,12 @@ func (s *solver) solveContinuous(dt float32) {
 		return
 	}
 	s.prepareContinuous(dt)
-	s.parallelFor(0, len(w.fast), sweepChunk, (*solver).sweepStatic)
+	s.stages.For(0, len(w.fast), sweepChunk, (*solver).sweepStatic)
 	if bullets && s.findBullets() {
 		s.buildMovingGrid()
-		s.parallelFor(0, len(w.bullets), sweepChunk, (*solver).sweepBullets)
+		s.stages.For(0, len(w.bullets), sweepChunk, (*solver).sweepBullets)
 	}
-	s.endStage("continuous")
+	s.stages.End("continuous")
 }
 
 func (s *solver) prepareContinuous(dt float32) {
@@ -137,7 +138,7 @@ func (s *solver) findFast() bool {
 	w, n := &s.continuous, s.rows
 	w.fast = slices.Grow(w.fast[:0], n)[:n]
 	w.fastCounts = buffer.Resized(w.fastCounts, len(s.sleep.Spans))
-	s.parallelForSpans(s.sleep.Spans, (*solver).findFastRows)
+	s.stages.ForNumberedSpans(s.sleep.Spans, (*solver).findFastRows)
 	fast := 0
 	for at, rows := range s.sleep.Spans {
 		fast += copy(w.fast[fast:], w.fast[rows.Lo:][:w.fastCounts[at]])
@@ -207,7 +208,7 @@ func (s *solver) buildMovingGrid() {
 	for _, b := range [...]*[]float32{&w.boxes.MinX, &w.boxes.MinY, &w.boxes.MaxX, &w.boxes.MaxY} {
 		*b = slices.Grow((*b)[:0], n)[:n]
 	}
-	s.parallelFor(0, n, rowChunk, (*solver).sweptBounds)
+	s.stages.For(0, n, stage.RowChunk, (*solver).sweptBounds)
 	w.movingShapes.Reset(n)
 	for i, moves := range t.filters.Moves {
 		if moves && !t.sensor[i] && (w.solver.Resting == nil || !w.restingShapes.Has(i)) && s.cols.Flags[t.filters.Body[i]]&FlagBullet == 0 {

@@ -33,7 +33,7 @@ func (s *solver) reportPassedSensors() {
 	for i := range z.passed {
 		z.passed[i].A, z.passed[i].B = z.passed[i].A[:0], z.passed[i].B[:0]
 	}
-	s.parallelFor(0, len(w.fast), sweepChunk, (*solver).findPassedSensors)
+	s.stages.For(0, len(w.fast), sweepChunk, (*solver).findPassedSensors)
 	s.collectPassedSensors()
 	if len(z.found) == 0 {
 		return

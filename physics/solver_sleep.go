@@ -294,7 +294,7 @@ func (r *sleepers) contactActive(c *rigid.Contact) bool {
 // seconds, and puts islands to sleep.
 func (s *solver) trySleep(dt float32) {
 	if s.sleep.EndStep(dt) {
-		s.parallelForSpans(s.sleep.Spans, (*solver).updateSleepTimes)
+		s.stages.ForNumberedSpans(s.sleep.Spans, (*solver).updateSleepTimes)
 		s.sleep.SleepIslands(s.steps)
 	}
 }

@@ -1,9 +1,8 @@
 package physics
 
 import (
-	"github.com/evertick/evertick/internal/graph"
-	"github.com/evertick/evertick/internal/pace"
 	"github.com/evertick/evertick/internal/rigid"
+	"github.com/evertick/evertick/internal/stage"
 )
 
 // solve moves the bodies. The contacts have colours by now. The order of the stages is that of rigid.System.Step; all
@@ -16,13 +15,13 @@ func (s *solver) solve() {
 	}
 	sys := &s.sys
 	sys.LayOutBlocks()
-	s.parallelForParts((len(s.contacts)+pairChunk-1)/pairChunk, (*solver).fillBlocks)
-	if !s.hashStages && pace.Watched == nil && s.singleWorker() && s.lockedBodies == 0 && len(s.materialPairs) == 0 && s.sleep.AllActive() {
+	s.stages.ForParts((len(s.contacts)+pairChunk-1)/pairChunk, (*solver).fillBlocks)
+	if !s.stages.Hashes.On && s.stages.Unshared() && s.lockedBodies == 0 && len(s.materialPairs) == 0 && s.sleep.AllActive() {
 		sys.Solve(s.level)
 		return
 	}
-	s.contactRanges = planRanges(s.contactRanges[:0], &sys.Colours.Start)
-	s.jointRanges = planRanges(s.jointRanges[:0], &sys.JointColours.Start)
+	s.contactRanges = stage.PlanRanges(s.contactRanges[:0], &sys.Colours.Start)
+	s.jointRanges = stage.PlanRanges(s.jointRanges[:0], &sys.JointColours.Start)
 	s.runSolveStages()
 	s.hashSolved()
 }
@@ -63,59 +62,32 @@ func (s *solver) fillBlocks(lo, hi int) {
 	s.sys.FillBlocks(lo*pairChunk, min(hi*pairChunk, len(s.contacts)))
 }
 
-// blockRange is a range of blocks, which workers share or not. All blocks of a range are done before the next
-// range begins.
-type blockRange struct {
-	lo, hi int
-	shared bool
-}
-
-// planRanges appends a range for each colour whose blocks suffice for several workers, and one range for each
-// run of smaller colours.
-func planRanges(passes []blockRange, start *[graph.NumColours + 1]int) []blockRange {
-	for c := range graph.NumColours {
-		lo, hi := start[c], start[c+1]
-		shared := c != graph.Overflow && hi-lo >= 2*blockChunk
-		last := len(passes) - 1
-		switch {
-		case lo == hi:
-		case !shared && last >= 0 && !passes[last].shared:
-			passes[last].hi = hi
-		default:
-			passes = append(passes, blockRange{lo, hi, shared})
-		}
-	}
-	return passes
-}
-
 // runSolveStages runs the stages of the solver.
 func (s *solver) runSolveStages() {
 	blocks, joints := len(s.sys.Blocks), len(s.sys.JointBlocks)
-	s.eachSpan((*solver).loadStates)
-	s.parallelFor(0, joints, blockChunk, (*solver).prepareJoints)
+	s.stages.ForSpans(s.sleep.Spans, (*solver).loadStates)
+	s.stages.For(0, joints, stage.BlockChunk, (*solver).prepareJoints)
 	s.bounces.Store(false)
-	s.parallelFor(0, blocks, blockChunk, (*solver).prepareContacts)
+	s.stages.For(0, blocks, stage.BlockChunk, (*solver).prepareContacts)
 	for s.sub = range s.subSteps() {
-		s.eachSpan((*solver).integrateVelocities)
+		s.stages.ForSpans(s.sleep.Spans, (*solver).integrateVelocities)
 		if s.sub == 0 {
-			s.eachRange(s.jointRanges, (*solver).warmStartJoints)
-			s.eachRange(s.contactRanges, (*solver).warmStartContacts)
+			s.stages.ForRanges(s.jointRanges, (*solver).warmStartJoints)
+			s.stages.ForRanges(s.contactRanges, (*solver).warmStartContacts)
 		}
-		s.eachRange(s.jointRanges, (*solver).solveJoints)
-		s.eachRange(s.contactRanges, (*solver).solveContacts)
-		s.eachSpan((*solver).integratePositions)
-		s.eachRange(s.jointRanges, (*solver).relaxJoints)
-		s.eachRange(s.contactRanges, (*solver).relaxContacts)
-		if s.hashStages {
-			s.hashStates(s.sub)
-		}
+		s.stages.ForRanges(s.jointRanges, (*solver).solveJoints)
+		s.stages.ForRanges(s.contactRanges, (*solver).solveContacts)
+		s.stages.ForSpans(s.sleep.Spans, (*solver).integratePositions)
+		s.stages.ForRanges(s.jointRanges, (*solver).relaxJoints)
+		s.stages.ForRanges(s.contactRanges, (*solver).relaxContacts)
+		s.hashStates(s.sub)
 	}
 	if s.bounces.Load() { // else a barrier for each colour would cost more than the stage
-		s.eachRange(s.contactRanges, (*solver).applyRestitution)
+		s.stages.ForRanges(s.contactRanges, (*solver).applyRestitution)
 	}
-	s.parallelFor(0, joints, blockChunk, (*solver).storeJointImpulses)
-	s.parallelFor(0, blocks, blockChunk, (*solver).storeContactImpulses)
-	s.eachSpan((*solver).storeStates)
+	s.stages.For(0, joints, stage.BlockChunk, (*solver).storeJointImpulses)
+	s.stages.For(0, blocks, stage.BlockChunk, (*solver).storeContactImpulses)
+	s.stages.ForSpans(s.sleep.Spans, (*solver).storeStates)
 }
 
 // Stages over rows of bodies.
@@ -160,23 +132,6 @@ func (s *solver) solveContacts(lo, hi int)        { s.sys.SolveContacts(s.level,
 func (s *solver) relaxContacts(lo, hi int)        { s.sys.SolveContacts(s.level, false, lo, hi) }
 func (s *solver) applyRestitution(lo, hi int)     { s.sys.ApplyRestitution(s.level, lo, hi) }
 func (s *solver) storeContactImpulses(lo, hi int) { s.sys.StoreContactImpulses(s.level, lo, hi) }
-
-// eachSpan runs a stage over the spans of active bodies.
-func (s *solver) eachSpan(run func(s *solver, lo, hi int)) {
-	pace.Name(run)
-	s.spanRun = run
-	s.parallelForSpans(s.sleep.Spans, func(s *solver, _, lo, hi int) { s.spanRun(s, lo, hi) })
-}
-
-func (s *solver) eachRange(passes []blockRange, run func(s *solver, lo, hi int)) {
-	for _, p := range passes {
-		least := blockChunk
-		if !p.shared {
-			least = p.hi - p.lo
-		}
-		s.parallelFor(p.lo, p.hi, least, run)
-	}
-}
 
 func (s *solver) subSteps() int { return s.sys.Params.SubSteps }
 

@@ -40,4 +40,4 @@ func (w *World) checkStep(field string, dt float32) error {
 
 // Trace makes Step call f at the end of each of its stages, with the name of the stage;
 // nil ends tracing. f must not use the world. Another engine has no stages.
-func (w *World) Trace(f func(stage string)) { w.solver.onStage = f }
+func (w *World) Trace(f func(stage string)) { w.solver.stages.Trace = f }

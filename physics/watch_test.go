@@ -41,7 +41,7 @@ func TestWatchedStep(t *testing.T) {
 			for _, stage := range stages {
 				names[stage.Name] = true
 			}
-			want := []string{"checkRange", "updateCentres", "updateShapeBounds", "loadStates", "prepareContacts", "integrateVelocities",
+			want := []string{"outOfRange", "updateCentres", "updateShapeBounds", "loadStates", "prepareContacts", "integrateVelocities",
 				"warmStartContacts", "solveContacts", "integratePositions", "relaxContacts", "storeContactImpulses", "storeStates",
 				"finalizeRows", "collectHits", "fillBlocks"}
 			if scene == "ragdolls" {

@@ -19,7 +19,7 @@ func TestStagesOfScenes(t *testing.T) {
 		args string
 		want []string
 	}{
-		{"-scene arena -n 2200", []string{"physics.checkRange", "broad.searchPart", "physics.updateContactChunks", "physics.solveContacts", "physics.storeStates"}},
+		{"-scene arena -n 2200", []string{"physics.outOfRange", "broad.searchPart", "physics.updateContactChunks", "physics.solveContacts", "physics.storeStates"}},
 		{"-scene swarm -n 3000 -bodies 100", []string{"spatial.sumTask", "physics.solveContacts"}},
 	} {
 		var out bytes.Buffer
