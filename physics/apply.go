@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/handle"
 )
@@ -144,7 +145,7 @@ func (r *dryRun) pair(o *command) error {
 		return fault.Field(ErrStale, "physics: Body", o.other)
 	}
 	if o.body == o.other {
-		return because(fault.Field(ErrRange, "physics: "+o.kind.String()+": b", o.other), "equals a")
+		return check.Because(fault.Field(ErrRange, "physics: "+o.kind.String()+": b", o.other), "equals a")
 	}
 	return nil
 }
@@ -233,8 +234,8 @@ func (o *command) check() error {
 			[2]float32(o.numbers[:2]), o.numbers[2])
 	case setVelocity:
 		for _, v := range o.numbers {
-			if !inRange(v) {
-				return overflow("physics: SetVelocity: linear, angular", [3]float32(o.numbers[:3]))
+			if !check.InRange(v) {
+				return check.Overflow("physics: SetVelocity: linear, angular", [3]float32(o.numbers[:3]))
 			}
 		}
 	}
@@ -379,7 +380,7 @@ func (s *solver) applyToBody(i int, o *command) {
 		_ = s.enable(i)
 	}
 	for _, v := range [...]*float32{&c.VX[i], &c.VY[i], &c.W[i], &c.ForceX[i], &c.ForceY[i], &c.Torque[i]} {
-		*v = canonicalNaN(*v)
+		*v = check.CanonicalNaN(*v)
 	}
 }
 

@@ -3,6 +3,7 @@ package physics
 import (
 	"errors"
 
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/handle"
@@ -108,14 +109,14 @@ func DefaultBodyDef() BodyDef { return BodyDef{GravityScale: 1} }
 func (d *BodyDef) Validate() error {
 	return errors.Join(
 		checkBodyType("physics: BodyDef.Type", d.Type),
-		checkFinite2("physics: BodyDef.Position", d.Position),
-		checkFinite("physics: BodyDef.Angle", d.Angle),
-		checkFinite2("physics: BodyDef.LinearVelocity", d.LinearVelocity),
-		checkFinite("physics: BodyDef.AngularVelocity", d.AngularVelocity),
-		checkNotNegative("physics: BodyDef.LinearDamping", d.LinearDamping),
-		checkNotNegative("physics: BodyDef.AngularDamping", d.AngularDamping),
-		checkFinite("physics: BodyDef.GravityScale", d.GravityScale),
-		checkTuning("physics: BodyDef.SleepThreshold", d.SleepThreshold),
+		check.Vector("physics: BodyDef.Position", d.Position[:]),
+		check.Finite("physics: BodyDef.Angle", d.Angle),
+		check.Vector("physics: BodyDef.LinearVelocity", d.LinearVelocity[:]),
+		check.Finite("physics: BodyDef.AngularVelocity", d.AngularVelocity),
+		check.NotNegative("physics: BodyDef.LinearDamping", d.LinearDamping),
+		check.NotNegative("physics: BodyDef.AngularDamping", d.AngularDamping),
+		check.Finite("physics: BodyDef.GravityScale", d.GravityScale),
+		check.Coefficient("physics: BodyDef.SleepThreshold", d.SleepThreshold),
 		checkSlot(d),
 		checkStaticVelocity("physics: BodyDef.LinearVelocity", "physics: BodyDef.AngularVelocity",
 			d.Type, d.LinearVelocity, d.AngularVelocity),
@@ -128,13 +129,13 @@ func checkAsleep(d *BodyDef) error {
 	const rule = "a body asleep or disabled has no velocity"
 	switch {
 	case d.Asleep && d.DisableSleep:
-		return because(fault.Field(ErrRange, "physics: BodyDef.Asleep", true), "DisableSleep is true")
+		return check.Because(fault.Field(ErrRange, "physics: BodyDef.Asleep", true), "DisableSleep is true")
 	case !d.Asleep && !d.Disabled:
 		return nil
 	case d.LinearVelocity != [2]float32{}:
-		return because(fault.Field(ErrRange, "physics: BodyDef.LinearVelocity", d.LinearVelocity), rule)
+		return check.Because(fault.Field(ErrRange, "physics: BodyDef.LinearVelocity", d.LinearVelocity), rule)
 	case d.AngularVelocity != 0:
-		return because(fault.Field(ErrRange, "physics: BodyDef.AngularVelocity", d.AngularVelocity), rule)
+		return check.Because(fault.Field(ErrRange, "physics: BodyDef.AngularVelocity", d.AngularVelocity), rule)
 	}
 	return nil
 }
@@ -151,9 +152,9 @@ func checkBodyType(field string, t BodyType) error {
 func checkSlot(d *BodyDef) error {
 	switch {
 	case d.HasSlot && d.Slot == NoSlot:
-		return because(fault.Field(ErrRange, "physics: BodyDef.Slot", "NoSlot"), "HasSlot is true")
+		return check.Because(fault.Field(ErrRange, "physics: BodyDef.Slot", "NoSlot"), "HasSlot is true")
 	case !d.HasSlot && d.Slot != 0 && d.Slot != NoSlot:
-		return because(fault.Field(ErrRange, "physics: BodyDef.Slot", d.Slot), "HasSlot is false")
+		return check.Because(fault.Field(ErrRange, "physics: BodyDef.Slot", d.Slot), "HasSlot is false")
 	}
 	return nil
 }
@@ -166,9 +167,9 @@ func checkStaticVelocity(linearField, angularField string, t BodyType, linear [2
 	case t != StaticBody:
 		return nil
 	case linear != [2]float32{}:
-		return because(fault.Field(ErrRange, linearField, linear), rule)
+		return check.Because(fault.Field(ErrRange, linearField, linear), rule)
 	case angular != 0:
-		return because(fault.Field(ErrRange, angularField, angular), rule)
+		return check.Because(fault.Field(ErrRange, angularField, angular), rule)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/evertick/evertick/internal/buffer"
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/handle"
@@ -85,17 +86,17 @@ func (d *ChainDef) edges() ([]rigid.Shape, error) {
 // checkInChain returns an error for what a segment of a chain cannot be.
 func (d *ShapeDef) checkInChain(field string) error {
 	if d.Sensor {
-		return because(fault.Field(ErrRange, field+".Sensor", true), "a chain has no inside")
+		return check.Because(fault.Field(ErrRange, field+".Sensor", true), "a chain has no inside")
 	}
 	if d.OneWay != [2]float32{} {
-		return because(fault.Field(ErrRange, field+".OneWay", d.OneWay), "a chain already has only one side")
+		return check.Because(fault.Field(ErrRange, field+".OneWay", d.OneWay), "a chain already has only one side")
 	}
 	return nil
 }
 
 func (d *ChainDef) checkMaterials(segments int) error {
 	if n := len(d.Materials); n > 1 && n != segments {
-		return because(fault.Field(ErrRange, "physics: number of ChainDef.Materials", n), "not that of the segments")
+		return check.Because(fault.Field(ErrRange, "physics: number of ChainDef.Materials", n), "not that of the segments")
 	}
 	for i := range d.Materials {
 		if err := d.Materials[i].validate("physics: ChainDef.Materials[" + strconv.Itoa(i) + "]"); err != nil {
@@ -133,7 +134,7 @@ func makeEdges(points []rigid.Vec, loop bool) ([]rigid.Shape, error) {
 	for i := range edges {
 		r, err := rigid.MakeSegment(points[i], points[(i+1)%len(points)])
 		if err != nil {
-			return nil, because(fault.Element(ErrRange, chainPoints, i, points[i]), "too close to the next")
+			return nil, check.Because(fault.Element(ErrRange, chainPoints, i, points[i]), "too close to the next")
 		}
 		edges[i] = r
 	}
@@ -345,7 +346,7 @@ func (w *World) ShapeChain(s Shape) (Chain, error) {
 // requireNotInChain returns an error if a shape is part of a chain.
 func (w *World) requireNotInChain(field string, s Shape) error {
 	if c, _ := w.ShapeChain(s); c != (Chain{}) {
-		return because(fault.Field(ErrUnsupported, field, s), "it belongs to "+c.String())
+		return check.Because(fault.Field(ErrUnsupported, field, s), "it belongs to "+c.String())
 	}
 	return nil
 }
@@ -377,7 +378,7 @@ func (im *snapshotImage) readChains(b []byte) error {
 		left := in.Len()
 		generation, body, points := in.U32(), in.U32(), in.U32()
 		if in.Err() != nil {
-			return im.element("length of chain", i, left)
+			return im.CorruptElement("length of chain", i, left)
 		}
 		n, r := int(points&^loopFlag), chainRow{body: body, loop: points&loopFlag != 0}
 		im.chainGenerations = append(im.chainGenerations, generation)
@@ -391,10 +392,10 @@ func (im *snapshotImage) readChains(b []byte) error {
 		}
 		segments := r.segments(edges)
 		if segments < 1 || n < 3 || uint64(in.Len()) < 8*uint64(n)+4*uint64(segments) {
-			return im.element("points of chain", i, n)
+			return im.CorruptElement("points of chain", i, n)
 		}
 		if generation == 0 || !im.alive(uint64(body)) {
-			return im.element("generation and body of chain", i, [2]uint32{generation, body})
+			return im.CorruptElement("generation and body of chain", i, [2]uint32{generation, body})
 		}
 		vertices, shapes := in.Bytes(8*n), in.Bytes(4*segments)
 		if im.sameChain(i, vertices, shapes, &r) {
@@ -451,16 +452,16 @@ func (im *snapshotImage) sameChain(i int, points, shapes []byte, r *chainRow) bo
 func (im *snapshotImage) linkChain(i int, r *chainRow) error {
 	edges, err := makeEdges(r.points, r.loop)
 	if err != nil {
-		return fmt.Errorf("%w: %v", im.element("points of chain", i, len(r.points)), err)
+		return fmt.Errorf("%w: %v", im.CorruptElement("points of chain", i, len(r.points)), err)
 	}
 	for k, shape := range r.shapes {
 		edge, sm := r.segment(i, k, edges)
 		if uint64(shape) >= uint64(len(im.made)) {
-			return im.element("segment of chain", i, shape)
+			return im.CorruptElement("segment of chain", i, shape)
 		}
 		m := &im.made[shape]
 		if m.smooth.Chain != 0 || m.body != r.body || m.def.checkInChain("") != nil || m.Shape != edges[edge] {
-			return im.element("segment of chain", i, shape)
+			return im.CorruptElement("segment of chain", i, shape)
 		}
 		m.smooth = sm
 	}

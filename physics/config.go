@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
@@ -100,17 +101,17 @@ const (
 func (c Config) Validate() error {
 	return errors.Join(
 		fault.Between("physics: Config.Capacity", c.Capacity, 0, MaxCapacity),
-		checkFinite2("physics: Config.Gravity", c.Gravity),
+		check.Vector("physics: Config.Gravity", c.Gravity[:]),
 		fault.Between("physics: Config.Slots", c.Slots, 0, math.MaxInt32),
 		fault.Between("physics: Config.Plane", c.Plane, XY, XZ),
 		fault.Between("physics: Config.SubSteps", c.SubSteps, 0, MaxSubSteps),
-		checkTuning("physics: Config.ContactHertz", c.ContactHertz),
-		checkTuning("physics: Config.ContactDamping", c.ContactDamping),
-		checkTuning("physics: Config.JointHertz", c.JointHertz),
-		checkTuning("physics: Config.JointDamping", c.JointDamping),
-		checkTuning("physics: Config.PushSpeed", c.PushSpeed),
-		checkTuning("physics: Config.RestitutionThreshold", c.RestitutionThreshold),
-		checkTuning("physics: Config.MaxSpeed", c.MaxSpeed),
+		check.Coefficient("physics: Config.ContactHertz", c.ContactHertz),
+		check.Coefficient("physics: Config.ContactDamping", c.ContactDamping),
+		check.Coefficient("physics: Config.JointHertz", c.JointHertz),
+		check.Coefficient("physics: Config.JointDamping", c.JointDamping),
+		check.Coefficient("physics: Config.PushSpeed", c.PushSpeed),
+		check.Coefficient("physics: Config.RestitutionThreshold", c.RestitutionThreshold),
+		check.Coefficient("physics: Config.MaxSpeed", c.MaxSpeed),
 		fault.Between("physics: Config.FrictionMix", int(c.FrictionMix), 0, int(MixMultiply)),
 		fault.Between("physics: Config.RestitutionMix", int(c.RestitutionMix), 0, int(MixMultiply)),
 		fault.Between("physics: Config.Workers", c.Workers, 0, MaxWorkers),

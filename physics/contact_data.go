@@ -2,6 +2,7 @@ package physics
 
 import (
 	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/rigid"
 )
@@ -53,7 +54,7 @@ func (w *World) ContactData(t Touch) (ContactData, error) {
 			return s.contactData(&contacts[i]), nil
 		}
 	}
-	return ContactData{}, because(fault.Field(ErrStale, "physics: ContactData", t), "the shapes did not touch")
+	return ContactData{}, check.Because(fault.Field(ErrStale, "physics: ContactData", t), "the shapes did not touch")
 }
 
 // AppendContactData appends the contacts of b to dst: those of AppendContacts, in the same order. It reads all

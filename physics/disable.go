@@ -1,8 +1,7 @@
 package physics
 
 import (
-	"math"
-
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/rigid"
 )
 
@@ -34,7 +33,7 @@ func (s *solver) outOfRange(lo, hi int) bool {
 func (s *solver) findInvalid(columns []namedColumn, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		for _, nc := range columns {
-			if v := (*nc.column)[i]; !inRange(v) {
+			if v := (*nc.column)[i]; !check.InRange(v) {
 				s.disableInvalidBody(i, nc.name, v)
 				break
 			}
@@ -51,7 +50,7 @@ func (s *solver) disableInvalidBody(i int, column string, v float32) {
 		return
 	}
 	for _, nc := range c.floatColumns() {
-		if v := &(*nc.column)[i]; !inRange(*v) {
+		if v := &(*nc.column)[i]; !check.InRange(*v) {
 			*v = 0
 		}
 	}
@@ -60,20 +59,13 @@ func (s *solver) disableInvalidBody(i int, column string, v float32) {
 	s.sleep.UpdateAllBounds() // the boxes of a static body are sorted, and empty from now on
 	s.clearBodyImpulses(uint32(i))
 	s.events.Disabled = append(s.events.Disabled, Disabled{
-		Body: Body{uint32(i), s.bodies.Generation[i]}, Tick: s.steps, Column: column, Value: canonicalNaN(v),
+		Body: Body{uint32(i), s.bodies.Generation[i]}, Tick: s.steps, Column: column, Value: check.CanonicalNaN(v),
 	})
 }
 
-// canonicalNaN returns v, and one fixed NaN for every NaN. The sign and the payload of a computed NaN
-// differ between machines and levels, so they must not be stored.
-func canonicalNaN(v float32) float32 {
-	if v != v {
-		return math.Float32frombits(0x7fc00000)
-	}
-	return v
+func canonicalNaN2(x, y float32) [2]float32 {
+	return [2]float32{check.CanonicalNaN(x), check.CanonicalNaN(y)}
 }
-
-func canonicalNaN2(x, y float32) [2]float32 { return [2]float32{canonicalNaN(x), canonicalNaN(y)} }
 
 // clearBodyImpulses zeroes the impulses of the contacts of a body, which may hold any value.
 func (s *solver) clearBodyImpulses(body uint32) { s.eachContactOf(body, clearImpulses) }

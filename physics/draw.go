@@ -3,6 +3,7 @@ package physics
 import (
 	"errors"
 
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 )
 
@@ -108,9 +109,9 @@ type DrawOptions struct {
 // Validate reports every fault of o at once. Errors wrap ErrNotFinite or ErrRange.
 func (o *DrawOptions) Validate() error {
 	return errors.Join(
-		checkTuning("physics: DrawOptions.Size", o.Size),
-		checkTuning("physics: DrawOptions.ImpulseScale", o.ImpulseScale),
-		checkTuning("physics: DrawOptions.VelocityScale", o.VelocityScale),
+		check.Coefficient("physics: DrawOptions.Size", o.Size),
+		check.Coefficient("physics: DrawOptions.ImpulseScale", o.ImpulseScale),
+		check.Coefficient("physics: DrawOptions.VelocityScale", o.VelocityScale),
 	)
 }
 

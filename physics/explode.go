@@ -3,6 +3,8 @@ package physics
 import (
 	"errors"
 	"math"
+
+	"github.com/evertick/evertick/internal/check"
 )
 
 // ExplosionDef describes an explosion.
@@ -23,10 +25,10 @@ type ExplosionDef struct {
 // Validate reports every fault of d at once. Errors wrap ErrNotFinite or ErrRange.
 func (d *ExplosionDef) Validate() error {
 	return errors.Join(
-		checkFinite2("physics: ExplosionDef.Position", d.Position),
-		checkTuning("physics: ExplosionDef.Radius", d.Radius),
-		checkTuning("physics: ExplosionDef.Falloff", d.Falloff),
-		checkBetween("physics: ExplosionDef.ImpulsePerLength", d.ImpulsePerLength, -maxTuning, maxTuning),
+		check.Vector("physics: ExplosionDef.Position", d.Position[:]),
+		check.Coefficient("physics: ExplosionDef.Radius", d.Radius),
+		check.Coefficient("physics: ExplosionDef.Falloff", d.Falloff),
+		check.Between("physics: ExplosionDef.ImpulsePerLength", d.ImpulsePerLength, -check.MaxCoefficient, check.MaxCoefficient),
 		d.Span.check("physics: ExplosionDef.Span"),
 	)
 }

@@ -2,6 +2,7 @@ package physics
 
 import (
 	"github.com/evertick/evertick/internal/buffer"
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/statehash"
@@ -47,7 +48,7 @@ func (w *World) pairOf(field string, a, b Body) (i, k int, err error) {
 		return 0, 0, err
 	}
 	if i == k {
-		return 0, 0, because(fault.Field(ErrRange, field, b), "equals a")
+		return 0, 0, check.Because(fault.Field(ErrRange, field, b), "equals a")
 	}
 	return i, k, nil
 }
@@ -72,7 +73,7 @@ func (im *snapshotImage) readPairs(b []byte) error {
 		key := wire.U64At(b, i)
 		low, high := key>>32, key&0xffffffff
 		if low >= high || !im.alive(high) || !im.alive(low) || i > 0 && key <= im.pairs[i-1] {
-			return im.element("pair", i, [2]uint64{low, high})
+			return im.CorruptElement("pair", i, [2]uint64{low, high})
 		}
 		im.pairs[i] = key
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/rigid"
 )
@@ -45,10 +46,10 @@ type jointNumber struct {
 	upper       bool    // the upper limit: not below the number before it
 }
 
-func nonNegative(name string) jointNumber { return jointNumber{name, 0, valueLimit, false} }
-func coefficient(name string) jointNumber { return jointNumber{name, 0, maxTuning, false} }
-func unbounded(name string) jointNumber   { return jointNumber{name, -valueLimit, valueLimit, false} }
-func upperLimit(name string) jointNumber  { return jointNumber{name, -valueLimit, valueLimit, true} }
+func nonNegative(name string) jointNumber { return jointNumber{name, 0, check.Limit, false} }
+func coefficient(name string) jointNumber { return jointNumber{name, 0, check.MaxCoefficient, false} }
+func unbounded(name string) jointNumber   { return jointNumber{name, -check.Limit, check.Limit, false} }
+func upperLimit(name string) jointNumber  { return jointNumber{name, -check.Limit, check.Limit, true} }
 
 // jointKinds lists the fields of each kind beside those of JointDef, in the order of a jointRow.
 var jointKinds = [FilterJoint + 1]struct {
@@ -222,7 +223,7 @@ func (d *FilterJointDef) Validate() error { return d.fields().joint().validate()
 func (n newJoint) validate() error {
 	var same error
 	if n.bodies[0] == n.bodies[1] {
-		same = because(fault.Field(ErrRange, "physics: JointDef.BodyB", n.bodies[1]), "equals BodyA")
+		same = check.Because(fault.Field(ErrRange, "physics: JointDef.BodyB", n.bodies[1]), "equals BodyA")
 	}
 	return errors.Join(same, n.row.validate())
 }
@@ -234,12 +235,12 @@ func (r *jointRow) validate() error {
 	err := errors.Join(
 		r.frameA.validate("physics: JointDef.FrameA.Point", "physics: JointDef.FrameA.Angle"),
 		r.frameB.validate("physics: JointDef.FrameB.Point", "physics: JointDef.FrameB.Angle"),
-		checkMagnitude("physics: JointDef.BreakForce", r.breakForce),
-		checkMagnitude("physics: JointDef.BreakTorque", r.breakTorque),
-		checkMagnitude("physics: JointDef.ForceThreshold", r.forceThreshold),
-		checkMagnitude("physics: JointDef.TorqueThreshold", r.torqueThreshold),
-		checkTuning("physics: JointDef.ConstraintHertz", r.hertz),
-		checkTuning("physics: JointDef.ConstraintDamping", r.damping),
+		check.Magnitude("physics: JointDef.BreakForce", r.breakForce),
+		check.Magnitude("physics: JointDef.BreakTorque", r.breakTorque),
+		check.Magnitude("physics: JointDef.ForceThreshold", r.forceThreshold),
+		check.Magnitude("physics: JointDef.TorqueThreshold", r.torqueThreshold),
+		check.Coefficient("physics: JointDef.ConstraintHertz", r.hertz),
+		check.Coefficient("physics: JointDef.ConstraintDamping", r.damping),
 	)
 	kind := &jointKinds[r.kind]
 	for i := range kind.numbers {
@@ -247,7 +248,7 @@ func (r *jointRow) validate() error {
 	}
 	if JointKind(r.kind) == MotorJoint && r.numbers[2] > 0 && r.numbers[6] > 0 {
 		err = errors.Join(err,
-			because(fault.Field(ErrRange, "physics: MotorJointDef.MaxVelocityForce", r.numbers[6]), "MaxSpringForce is set"))
+			check.Because(fault.Field(ErrRange, "physics: MotorJointDef.MaxVelocityForce", r.numbers[6]), "MaxSpringForce is set"))
 	}
 	return err
 }
@@ -259,20 +260,20 @@ func (r *jointRow) check(i int) error {
 	switch {
 	case !fault.Finite(v):
 		return fault.Field(ErrNotFinite, "physics: "+kind.name+"."+rule.name, v)
-	case !inRange(v) || v < rule.least || v > rule.most:
+	case !check.InRange(v) || v < rule.least || v > rule.most:
 		return fault.Field(ErrRange, "physics: "+kind.name+"."+rule.name, v)
 	case rule.upper && v < r.numbers[i-1]:
-		return because(fault.Field(ErrRange, "physics: "+kind.name+"."+rule.name, v), "below the lower limit")
+		return check.Because(fault.Field(ErrRange, "physics: "+kind.name+"."+rule.name, v), "below the lower limit")
 	}
 	return nil
 }
 
 func (f *JointFrame) validate(pointField, angleField string) error {
-	return errors.Join(checkPoint(pointField, f.Point), checkFinite(angleField, f.Angle), checkAngle(angleField, f.Angle))
+	return errors.Join(checkPoint(pointField, f.Point), check.Finite(angleField, f.Angle), checkAngle(angleField, f.Angle))
 }
 
 func checkPoint(field string, p [2]float32) error {
-	if err := checkFinite2(field, p); err != nil {
+	if err := check.Vector(field, p[:]); err != nil {
 		return err
 	}
 	for i, v := range p {
@@ -297,7 +298,7 @@ func (r *jointRow) redefined(to *jointRow) (jointRow, error) {
 
 func (r *jointRow) mustBe(kind JointKind) error {
 	if JointKind(r.kind) != kind {
-		return because(fault.Field(ErrUnsupported, "physics: kind of joint", JointKind(r.kind)), "not "+kind.String())
+		return check.Because(fault.Field(ErrUnsupported, "physics: kind of joint", JointKind(r.kind)), "not "+kind.String())
 	}
 	return nil
 }
@@ -305,9 +306,9 @@ func (r *jointRow) mustBe(kind JointKind) error {
 func (r *jointRow) setMotorSpeed(v float32) error {
 	i := jointKinds[r.kind].speed
 	if i == 0 {
-		return because(fault.Field(ErrUnsupported, "physics: kind of joint", JointKind(r.kind)), "it has no motor")
+		return check.Because(fault.Field(ErrUnsupported, "physics: kind of joint", JointKind(r.kind)), "it has no motor")
 	}
-	if err := checkBetween("physics: SetMotorSpeed: speed", v, -valueLimit, valueLimit); err != nil {
+	if err := check.Between("physics: SetMotorSpeed: speed", v, -check.Limit, check.Limit); err != nil {
 		return err
 	}
 	r.numbers[i] = v
@@ -318,10 +319,10 @@ func (r *jointRow) setTarget(v [2]float32) error {
 	if err := r.mustBe(MouseJoint); err != nil {
 		return err
 	}
-	if err := checkFinite2("physics: SetMouseTarget: target", v); err != nil {
+	if err := check.Vector("physics: SetMouseTarget: target", v[:]); err != nil {
 		return err
 	}
-	if err := checkInRange("physics: SetMouseTarget: target", v[:]...); err != nil {
+	if err := check.Limited("physics: SetMouseTarget: target", v[:]...); err != nil {
 		return err
 	}
 	r.numbers[0], r.numbers[1] = v[0], v[1]

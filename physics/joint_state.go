@@ -3,6 +3,7 @@ package physics
 import (
 	"math"
 
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
 )
@@ -246,7 +247,7 @@ func (s *solver) checkLoads() {
 			s.destroyJoint(i)
 		} else if exceeds(force, torque, r.forceThreshold, r.torqueThreshold) {
 			appendEvent(&s.events.JointLoads, JointLoad{Joint{uint32(i), s.jointTable.IDs.Generation[i]},
-				canonicalNaN2(force.X, force.Y), canonicalNaN(torque)})
+				canonicalNaN2(force.X, force.Y), check.CanonicalNaN(torque)})
 		}
 	}
 }
@@ -262,6 +263,6 @@ func (s *solver) brokenEvent(i int, force rigid.Vec, torque float32) Broken {
 	return Broken{
 		Joint: Joint{uint32(i), s.jointTable.IDs.Generation[i]},
 		A:     Body{a, s.bodies.Generation[a]}, B: Body{b, s.bodies.Generation[b]},
-		Force: canonicalNaN2(force.X, force.Y), Torque: canonicalNaN(torque), Tick: s.steps,
+		Force: canonicalNaN2(force.X, force.Y), Torque: check.CanonicalNaN(torque), Tick: s.steps,
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 )
 
@@ -49,7 +50,7 @@ func (w *World) AppendSensorOverlaps(dst []Shape, sensor Shape) ([]Shape, error)
 	}
 	s := w.solver
 	if !s.shapes.sensor[sensor.index] {
-		return dst, because(fault.Field(ErrUnsupported, "physics: AppendSensorOverlaps", sensor), "it is not a sensor")
+		return dst, check.Because(fault.Field(ErrUnsupported, "physics: AppendSensorOverlaps", sensor), "it is not a sensor")
 	}
 	all := s.allContacts()
 	for c := all.next(); c != nil; c = all.next() {

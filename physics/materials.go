@@ -1,16 +1,13 @@
 package physics
 
 import (
-	"cmp"
 	"errors"
-	"slices"
 
-	"github.com/evertick/evertick/internal/buffer"
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/material"
 	"github.com/evertick/evertick/internal/rigid"
-	"github.com/evertick/evertick/internal/statehash"
-	"github.com/evertick/evertick/internal/wire"
 )
 
 // MaterialPair is the friction and the restitution of contacts between shapes of two user materials, in place of what
@@ -24,20 +21,8 @@ type MaterialPair struct {
 
 // Validate reports every fault of p at once. Errors wrap ErrNotFinite or ErrRange.
 func (p *MaterialPair) Validate() error {
-	return errors.Join(
-		checkTuning("physics: MaterialPair.Friction", p.Friction),
-		checkTuning("physics: MaterialPair.Restitution", p.Restitution),
-	)
-}
-
-// sorted returns p with the lower material first.
-func (p MaterialPair) sorted() MaterialPair {
-	p.A, p.B = min(p.A, p.B), max(p.A, p.B)
-	return p
-}
-
-func compareMaterials(p, q MaterialPair) int {
-	return cmp.Or(cmp.Compare(p.A, q.A), cmp.Compare(p.B, q.B))
+	m := material.Pair(*p)
+	return m.Check("physics: MaterialPair.")
 }
 
 // SetMaterialPair replaces the friction and the restitution between two user materials from the next step on, and wakes
@@ -49,13 +34,9 @@ func (w *World) SetMaterialPair(p MaterialPair) error {
 	if err := p.Validate(); err != nil {
 		return err
 	}
-	s, p := w.solver, p.sorted()
-	if at, ok := slices.BinarySearchFunc(s.materialPairs, p, compareMaterials); ok {
-		s.materialPairs[at] = p
-	} else {
-		s.materialPairs = slices.Insert(s.materialPairs, at, p)
-	}
-	s.wakeMaterials(p)
+	s := w.solver
+	s.materialPairs.Set(material.Pair(p))
+	s.wakeMaterials(p.A, p.B)
 	return nil
 }
 
@@ -65,10 +46,8 @@ func (w *World) RemoveMaterialPair(a, b uint64) error {
 	if err := w.requireRunning(); err != nil {
 		return err
 	}
-	s, p := w.solver, MaterialPair{A: a, B: b}.sorted()
-	if at, ok := slices.BinarySearchFunc(s.materialPairs, p, compareMaterials); ok {
-		s.materialPairs = slices.Delete(s.materialPairs, at, at+1)
-		s.wakeMaterials(p)
+	if s := w.solver; s.materialPairs.Remove(a, b) {
+		s.wakeMaterials(a, b)
 	}
 	return nil
 }
@@ -76,18 +55,22 @@ func (w *World) RemoveMaterialPair(a, b uint64) error {
 // AppendMaterialPairs appends the pairs that SetMaterialPair has set to dst, ascending by A, then B. A is the lower
 // material of each.
 func (w *World) AppendMaterialPairs(dst []MaterialPair) []MaterialPair {
-	return append(dst, w.solver.materialPairs...)
+	for _, p := range w.solver.materialPairs {
+		dst = append(dst, MaterialPair(p))
+	}
+	return dst
 }
 
-func (s *solver) wakeMaterials(p MaterialPair) {
+// wakeMaterials wakes the bodies with shapes of either material.
+func (s *solver) wakeMaterials(a, b uint64) {
 	s.pairsKnown = false // blocks hold the old friction
 	if s.sleep.Count == 0 {
 		return
 	}
 	t := &s.shapes
 	for i := range t.local {
-		m, body := t.userMaterial(i), t.filters.Body[i]
-		if t.local[i].Count > 0 && (m == p.A || m == p.B) && !s.sleep.CreatedAsleep(int(body)) {
+		m, body := t.user.Of(i), t.filters.Body[i]
+		if t.local[i].Count > 0 && (m == a || m == b) && !s.sleep.CreatedAsleep(int(body)) {
 			s.sleep.Wake(int(body))
 		}
 	}
@@ -104,91 +87,29 @@ func (s *solver) applyMaterialPairs(lo, hi int) {
 			if c == rigid.NoContact {
 				continue
 			}
-			a, b := t.userMaterial(int(sys.Contacts[c].A)), t.userMaterial(int(sys.Contacts[c].B))
-			p := MaterialPair{A: a, B: b}.sorted()
-			if at, ok := slices.BinarySearchFunc(s.materialPairs, p, compareMaterials); ok {
-				sys.Blocks[i].SetMaterial(lane, s.materialPairs[at].Friction, s.materialPairs[at].Restitution)
+			a, b := t.user.Of(int(sys.Contacts[c].A)), t.user.Of(int(sys.Contacts[c].B))
+			if friction, restitution, ok := s.materialPairs.Of(a, b); ok {
+				sys.Blocks[i].SetMaterial(lane, friction, restitution)
 			}
 		}
 	}
 }
 
-// userMaterial returns ShapeDef.UserMaterial of a shape.
-func (t *shapeColumns) userMaterial(shape int) uint64 {
-	if shape >= len(t.user) {
-		return 0
-	}
-	return t.user[shape]
-}
-
-func (t *shapeColumns) setUserMaterial(shape int, v uint64) {
-	if shape >= len(t.user) {
-		if v == 0 {
-			return
-		}
-		t.user = append(t.user, make([]uint64, shape+1-len(t.user))...)
-	}
-	t.user[shape] = v
-}
-
-func (t *shapeColumns) userMaterials() (n int) {
-	for _, v := range t.user {
-		if v != 0 {
-			n++
-		}
-	}
-	return n
-}
-
-// The frame "materials": a uint32 number of shapes with a user material; for each, ascending, its uint32 number and the
-// uint64 material; and for each pair, ascending, its uint64 materials and its float32 friction and restitution.
-
-const (
-	userMaterialBytes = 4 + 8
-	materialPairBytes = 3 * 8
-)
+// The frame "materials" is that of material.Encode.
 
 func (w *World) encodeMaterials(e *frame.Encoder) {
-	s := w.solver
-	e.U32(s.shapes.userMaterials())
-	for i, v := range s.shapes.user {
-		if v != 0 {
-			e.U32(i)
-			e.U64(v)
-		}
-	}
-	for _, p := range s.materialPairs {
-		e.U64(p.A)
-		e.U64(p.B)
-		e.F32(p.Friction)
-		e.F32(p.Restitution)
-	}
+	material.Encode(e, w.solver.shapes.user, w.solver.materialPairs)
 }
 
-func (im *snapshotImage) readMaterials(b []byte) error {
-	r := wire.NewReader(b)
-	n := uint64(r.U32())
-	pairs := r.Len() - int(userMaterialBytes*min(n, maxShapes))
-	if r.Err() != nil || n > maxShapes || pairs < 0 || pairs%materialPairBytes != 0 {
-		return im.Corrupt("length of the materials", len(b))
-	}
-	next := uint32(0)
-	for i := range int(n) {
-		shape, v := r.U32(), r.U64()
-		if shape < next || uint64(shape) >= uint64(len(im.made)) || im.made[shape].Count == 0 || v == 0 {
-			return im.element("user material", i, shape)
+func (im *snapshotImage) readMaterials(b []byte) (err error) {
+	im.materialPairs, err = material.Decode(&im.Decoder, b, maxShapes, im.materialPairs, func(shape uint32, v uint64) bool {
+		live := uint64(shape) < uint64(len(im.made)) && im.made[shape].Count > 0
+		if live {
+			im.made[shape].def.UserMaterial = v
 		}
-		im.made[shape].def.UserMaterial = v
-		next = shape + 1
-	}
-	for i := range pairs / materialPairBytes {
-		p := MaterialPair{r.U64(), r.U64(), r.F32(), r.F32()}
-		if p.A > p.B || i > 0 && compareMaterials(im.materialPairs[i-1], p) >= 0 || p.Validate() != nil {
-			return im.element("material pair", i, p)
-		}
-		im.materialPairs = append(im.materialPairs, p)
-	}
-	return nil
+		return live
+	})
+	return err
 }
 
 func (w *World) restoreMaterials(im *snapshotImage) {
@@ -200,12 +121,7 @@ func (w *World) copyMaterials(src *World) {
 }
 
 // hashMaterials appends the pairs. User materials are in the digests of shapes.
-func (w *World) hashMaterials(dst []ColumnHash) []ColumnHash {
-	if len(w.solver.materialPairs) == 0 {
-		return dst
-	}
-	return append(dst, ColumnHash{Name: "MaterialPair", Hash: statehash.Rows(buffer.Words[uint32](w.solver.materialPairs))})
-}
+func (w *World) hashMaterials(dst []ColumnHash) []ColumnHash { return w.solver.materialPairs.Hash(dst) }
 
 // SurfaceMaterial is the part of a ShapeDef that can differ between the segments of a chain. The fields are those of
 // ShapeDef.
@@ -224,10 +140,10 @@ func (m *SurfaceMaterial) applyTo(def ShapeDef) ShapeDef {
 // validate names its fields by a prefix.
 func (m *SurfaceMaterial) validate(prefix string) error {
 	return errors.Join(
-		checkTuning(prefix+".Friction", m.Friction),
-		checkTuning(prefix+".Restitution", m.Restitution),
-		checkTuning(prefix+".RollingResistance", m.RollingResistance),
-		checkBetween(prefix+".TangentSpeed", m.TangentSpeed, -maxTuning, maxTuning),
+		check.Coefficient(prefix+".Friction", m.Friction),
+		check.Coefficient(prefix+".Restitution", m.Restitution),
+		check.Coefficient(prefix+".RollingResistance", m.RollingResistance),
+		check.Between(prefix+".TangentSpeed", m.TangentSpeed, -check.MaxCoefficient, check.MaxCoefficient),
 	)
 }
 

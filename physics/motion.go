@@ -1,6 +1,9 @@
 package physics
 
-import "github.com/evertick/evertick/internal/fault"
+import (
+	"github.com/evertick/evertick/internal/check"
+	"github.com/evertick/evertick/internal/fault"
+)
 
 // ApplyLinearImpulse changes the velocity of b at once, and wakes it. impulse
 // is in N·s; point, where it acts, in world coordinates. It has no effect on a
@@ -11,10 +14,10 @@ func (w *World) ApplyLinearImpulse(b Body, impulse, point [2]float32) error {
 	if err != nil {
 		return err
 	}
-	if err := checkFinite2("physics: ApplyLinearImpulse: impulse", impulse); err != nil {
+	if err := check.Vector("physics: ApplyLinearImpulse: impulse", impulse[:]); err != nil {
 		return err
 	}
-	if err := checkFinite2("physics: ApplyLinearImpulse: point", point); err != nil {
+	if err := check.Vector("physics: ApplyLinearImpulse: point", point[:]); err != nil {
 		return err
 	}
 	return w.engine.ApplyLinearImpulse(i, impulse, point)
@@ -27,7 +30,7 @@ func (w *World) ApplyLinearImpulseToCenter(b Body, impulse [2]float32) error {
 	if err != nil {
 		return err
 	}
-	if err := checkFinite2("physics: ApplyLinearImpulseToCenter: impulse", impulse); err != nil {
+	if err := check.Vector("physics: ApplyLinearImpulseToCenter: impulse", impulse[:]); err != nil {
 		return err
 	}
 	return w.engine.ApplyLinearImpulseToCenter(i, impulse)
@@ -40,7 +43,7 @@ func (w *World) ApplyAngularImpulse(b Body, impulse float32) error {
 	if err != nil {
 		return err
 	}
-	if err := checkFinite("physics: ApplyAngularImpulse: impulse", impulse); err != nil {
+	if err := check.Finite("physics: ApplyAngularImpulse: impulse", impulse); err != nil {
 		return err
 	}
 	return w.engine.ApplyAngularImpulse(i, impulse)
@@ -54,10 +57,10 @@ func (w *World) ApplyForce(b Body, force, point [2]float32) error {
 	if err != nil {
 		return err
 	}
-	if err := checkFinite2("physics: ApplyForce: force", force); err != nil {
+	if err := check.Vector("physics: ApplyForce: force", force[:]); err != nil {
 		return err
 	}
-	if err := checkFinite2("physics: ApplyForce: point", point); err != nil {
+	if err := check.Vector("physics: ApplyForce: point", point[:]); err != nil {
 		return err
 	}
 	return w.engine.ApplyForce(i, force, point)
@@ -70,7 +73,7 @@ func (w *World) ApplyTorque(b Body, torque float32) error {
 	if err != nil {
 		return err
 	}
-	if err := checkFinite("physics: ApplyTorque: torque", torque); err != nil {
+	if err := check.Finite("physics: ApplyTorque: torque", torque); err != nil {
 		return err
 	}
 	return w.engine.ApplyTorque(i, torque)
@@ -84,7 +87,7 @@ func (w *World) ApplyForceToCenter(b Body, force [2]float32) error {
 	if err != nil {
 		return err
 	}
-	if err := checkFinite2("physics: ApplyForceToCenter: force", force); err != nil {
+	if err := check.Vector("physics: ApplyForceToCenter: force", force[:]); err != nil {
 		return err
 	}
 	return w.engine.ApplyForceToCenter(i, force)
@@ -99,17 +102,17 @@ func (w *World) SetVelocity(b Body, linear [2]float32, angular float32) error {
 		return err
 	}
 	const linearField, angularField = "physics: SetVelocity: linear", "physics: SetVelocity: angular"
-	if err := checkFinite2(linearField, linear); err != nil {
+	if err := check.Vector(linearField, linear[:]); err != nil {
 		return err
 	}
-	if err := checkFinite(angularField, angular); err != nil {
+	if err := check.Finite(angularField, angular); err != nil {
 		return err
 	}
 	if err := checkStaticVelocity(linearField, angularField, w.cols.Type[i], linear, angular); err != nil {
 		return err
 	}
 	if w.cols.Flags[i]&FlagDisabled != 0 && (linear != [2]float32{} || angular != 0) {
-		return because(fault.Field(ErrRange, linearField, linear), "a disabled body has no velocity")
+		return check.Because(fault.Field(ErrRange, linearField, linear), "a disabled body has no velocity")
 	}
 	return w.engine.SetVelocity(i, linear, angular)
 }
@@ -123,10 +126,10 @@ func (w *World) SetTargetTransform(b Body, position [2]float32, angle, dt float3
 	if err != nil {
 		return err
 	}
-	if err := checkFinite2("physics: SetTargetTransform: position", position); err != nil {
+	if err := check.Vector("physics: SetTargetTransform: position", position[:]); err != nil {
 		return err
 	}
-	if err := checkFinite("physics: SetTargetTransform: angle", angle); err != nil {
+	if err := check.Finite("physics: SetTargetTransform: angle", angle); err != nil {
 		return err
 	}
 	if err := w.checkStep("physics: SetTargetTransform: dt", dt); err != nil {
@@ -148,7 +151,7 @@ func (w *World) SetGravity(gravity [2]float32) error {
 	if w.failed != nil {
 		return w.failed
 	}
-	err := checkFinite2("physics: SetGravity: gravity", gravity)
+	err := check.Vector("physics: SetGravity: gravity", gravity[:])
 	if err == nil {
 		err = w.engine.SetGravity(gravity)
 	}
@@ -165,10 +168,10 @@ func (w *World) SetTransform(b Body, position [2]float32, angle float32) error {
 	if err != nil {
 		return err
 	}
-	if err := checkFinite2("physics: SetTransform: position", position); err != nil {
+	if err := check.Vector("physics: SetTransform: position", position[:]); err != nil {
 		return err
 	}
-	if err := checkFinite("physics: SetTransform: angle", angle); err != nil {
+	if err := check.Finite("physics: SetTransform: angle", angle); err != nil {
 		return err
 	}
 	err = w.engine.SetTransform(i, position, angle)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/evertick/evertick/internal/buffer"
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
@@ -47,11 +48,11 @@ func (d *MoverDef) Validate() error {
 	return errors.Join(
 		d.Capsule.validate(),
 		checkDirection("physics: MoverDef.Up", d.Up),
-		checkBetween("physics: MoverDef.MaxSlope", d.MaxSlope, 0, math.Pi/2),
-		checkTuning("physics: MoverDef.StepHeight", d.StepHeight),
-		checkTuning("physics: MoverDef.SnapDistance", d.SnapDistance),
-		checkTuning("physics: MoverDef.PushForce", d.PushForce),
-		checkTuning("physics: MoverDef.RecoverSpeed", d.RecoverSpeed),
+		check.Between("physics: MoverDef.MaxSlope", d.MaxSlope, 0, math.Pi/2),
+		check.Coefficient("physics: MoverDef.StepHeight", d.StepHeight),
+		check.Coefficient("physics: MoverDef.SnapDistance", d.SnapDistance),
+		check.Coefficient("physics: MoverDef.PushForce", d.PushForce),
+		check.Coefficient("physics: MoverDef.RecoverSpeed", d.RecoverSpeed),
 	)
 }
 
@@ -91,7 +92,7 @@ func (m *Movers) Validate() error {
 			most  float32
 		}{
 			{"physics: Movers.X", m.X[i], maxQueryCoordinate}, {"physics: Movers.Y", m.Y[i], maxQueryCoordinate},
-			{"physics: Movers.VX", m.VX[i], maxTuning}, {"physics: Movers.VY", m.VY[i], maxTuning},
+			{"physics: Movers.VX", m.VX[i], check.MaxCoefficient}, {"physics: Movers.VY", m.VY[i], check.MaxCoefficient},
 			{"physics: Movers.GroundX", m.GroundX[i], 2}, {"physics: Movers.GroundY", m.GroundY[i], 2},
 		} {
 			if !fault.Finite(c.value) {

@@ -1,6 +1,9 @@
 package physics
 
-import "github.com/evertick/evertick/internal/rigid"
+import (
+	"github.com/evertick/evertick/internal/check"
+	"github.com/evertick/evertick/internal/rigid"
+)
 
 const (
 	// skin is the distance in metres that characters keep from obstacles. Between half and
@@ -86,7 +89,7 @@ func (w *walker) groundMotion(ground Shape, normal rigid.Vec) rigid.Vec {
 	turned := rigid.Vec{X: float32(cos*r.X) - float32(sin*r.Y), Y: float32(sin*r.X) + float32(cos*r.Y)}
 	belt := float32(s.shapes.TangentSpeed[ground.index] * w.t.dt)
 	d := add(add(way, sub(turned, r)), rigid.Vec{X: float32(normal.Y * belt), Y: float32(-normal.X * belt)})
-	if !(length(d) <= maxTuning) { // a column may hold any value
+	if !(length(d) <= check.MaxCoefficient) { // a column may hold any value
 		return rigid.Vec{}
 	}
 	return d

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/rigid"
@@ -39,7 +40,7 @@ func checkOneWay(v [2]float32) error {
 
 // checkDirection requires a vector whose direction can be computed without overflow.
 func checkDirection(field string, v [2]float32) error {
-	if err := checkFinite2(field, v); err != nil {
+	if err := check.Vector(field, v[:]); err != nil {
 		return err
 	}
 	if longer := max(v[0], -v[0], v[1], -v[1]); longer < minDirection || longer > maxDirection {
@@ -291,7 +292,7 @@ func (im *snapshotImage) readOneWays(b []byte) error {
 		shape, def := r.U32(), [2]float32{r.F32(), r.F32()}
 		if shape < next || uint64(shape) >= uint64(len(im.made)) || im.made[shape].Count == 0 ||
 			checkOneWay(def) != nil || def == [2]float32{} {
-			return im.element("one-way platform", i, shape)
+			return im.CorruptElement("one-way platform", i, shape)
 		}
 		im.made[shape].def.OneWay = def
 		next = shape + 1

@@ -3,6 +3,7 @@ package physics
 import (
 	"math"
 
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/statehash"
@@ -60,18 +61,18 @@ func (c *Commands) ShiftOrigin(offset [2]float32) {
 // shiftedOrigin returns the origin after a shift.
 func shiftedOrigin(origin [2]float64, offset [2]float32) ([2]float64, error) {
 	const field = "physics: ShiftOrigin: offset"
-	if err := checkFinite2(field, offset); err != nil {
+	if err := check.Vector(field, offset[:]); err != nil {
 		return origin, err
 	}
 	for k, v := range offset {
 		o := float64(v)
 		switch origin[k] += o; {
 		case !isOriginMultiple(o):
-			return origin, because(fault.Element(ErrRange, field, k, v), "no multiple of OriginUnit")
+			return origin, check.Because(fault.Element(ErrRange, field, k, v), "no multiple of OriginUnit")
 		case math.Abs(o) > maxShift:
-			return origin, because(fault.Element(ErrRange, field, k, v), "beyond 2^37 m")
+			return origin, check.Because(fault.Element(ErrRange, field, k, v), "beyond 2^37 m")
 		case math.Abs(origin[k]) > maxOrigin:
-			return origin, because(fault.Element(ErrRange, "physics: ShiftOrigin: Origin", k, origin[k]), "beyond 2^62 m")
+			return origin, check.Because(fault.Element(ErrRange, "physics: ShiftOrigin: Origin", k, origin[k]), "beyond 2^62 m")
 		}
 	}
 	return origin, nil
@@ -108,7 +109,7 @@ func (w *World) shiftOrigin(origin [2]float64, offset [2]float32) {
 
 // shift moves a point. Every NaN becomes the same one.
 func shift(x, y *float32, offset [2]float32) {
-	*x, *y = canonicalNaN(*x-offset[0]), canonicalNaN(*y-offset[1])
+	*x, *y = check.CanonicalNaN(*x-offset[0]), check.CanonicalNaN(*y-offset[1])
 }
 
 // shiftOrigin checks a command.
@@ -134,7 +135,7 @@ func (im *snapshotImage) readOrigin(b []byte) error {
 	for k := range im.origin {
 		v := math.Float64frombits(wire.U64At(b, k))
 		if math.Abs(v) > maxOrigin || !isOriginMultiple(v) || v == 0 && math.Signbit(v) {
-			return im.element("origin", k, v)
+			return im.CorruptElement("origin", k, v)
 		}
 		im.origin[k] = v
 	}

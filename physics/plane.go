@@ -1,6 +1,7 @@
 package physics
 
 import (
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/rigid"
@@ -52,7 +53,7 @@ func (p Plane) Direction(v [3]float32) ([2]float32, error) {
 	}
 	in, third := p.Split(v)
 	if beyondSlack([2]float32{third}, in) {
-		return [2]float32{}, because(fault.Field(ErrRange, "physics: direction", v), "leads out of the plane "+p.String())
+		return [2]float32{}, check.Because(fault.Field(ErrRange, "physics: direction", v), "leads out of the plane "+p.String())
 	}
 	return in, nil
 }
@@ -71,9 +72,9 @@ func (p Plane) Angle(q [4]float32) (float32, error) {
 	sin, cos, ok := doubleAngle(z, q[3])
 	switch {
 	case p.Tilts(q):
-		return 0, because(fault.Field(ErrRange, "physics: rotation", q), "turns out of the plane "+p.String())
+		return 0, check.Because(fault.Field(ErrRange, "physics: rotation", q), "turns out of the plane "+p.String())
 	case !ok:
-		return 0, because(fault.Field(ErrRange, "physics: rotation", q), "is no rotation")
+		return 0, check.Because(fault.Field(ErrRange, "physics: rotation", q), "is no rotation")
 	}
 	return rigid.Atan2(sin, cos), nil
 }

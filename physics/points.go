@@ -1,5 +1,7 @@
 package physics
 
+import "github.com/evertick/evertick/internal/check"
+
 // The methods of this file convert between body coordinates and world coordinates, and return velocities of points.
 // Their arguments must be finite and below 2^63.
 
@@ -70,10 +72,10 @@ func (w *World) LocalPointVelocity(b Body, local [2]float32) ([2]float32, error)
 func (w *World) pointRow(b Body, field string, v [2]float32) (int, error) {
 	i, err := w.row(b)
 	if err == nil {
-		err = checkFinite2(field, v)
+		err = check.Vector(field, v[:])
 	}
 	if err == nil {
-		err = checkInRange(field, v[:]...)
+		err = check.Limited(field, v[:]...)
 	}
 	return i, err
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/rigid"
 )
@@ -57,7 +58,7 @@ func (p Polygon) hull() (Polygon, error) {
 	if err := fault.Between("physics: Polygon.Count", p.Count, 3, MaxPolygonVertices); err != nil {
 		return p, err
 	}
-	if err := checkNotNegative("physics: Polygon.Radius", p.Radius); err != nil {
+	if err := check.NotNegative("physics: Polygon.Radius", p.Radius); err != nil {
 		return p, err
 	}
 	for i, v := range p.Vertices[:p.Count] {
@@ -69,7 +70,7 @@ func (p Polygon) hull() (Polygon, error) {
 	if v, ok := sorted.flatCorner(); ok {
 		for i := range p.Count {
 			if p.Vertices[i] == v {
-				return p, because(fault.Element(ErrRange, "physics: Polygon.Vertices", i, v),
+				return p, check.Because(fault.Element(ErrRange, "physics: Polygon.Vertices", i, v),
 					"not a corner of a convex polygon with area")
 			}
 		}
@@ -145,7 +146,7 @@ func (p *Polygon) checkSpacing(sorted *Polygon) error {
 		next := sorted.Vertices[(i+1)%n]
 		if float32(widen(next).sub(widen(v)).length()) < rigid.LinearSlop {
 			given := p.Vertices[:n]
-			return because(fault.Element(ErrRange, "physics: Polygon.Vertices", slices.Index(given, v), v),
+			return check.Because(fault.Element(ErrRange, "physics: Polygon.Vertices", slices.Index(given, v), v),
 				fmt.Sprintf("less than 5 mm from Vertices[%d] = %v", slices.Index(given, next), next))
 		}
 	}
@@ -177,7 +178,7 @@ func Hull(points ...[2]float32) (Polygon, error) {
 		corners = slices.Delete(corners, i, i+1)
 	}
 	if n := len(corners); n < 3 || n > MaxPolygonVertices {
-		return Polygon{}, because(fault.Field(ErrRange, "physics: Hull: points", len(points)), fmt.Sprintf("their hull has %d corners", n))
+		return Polygon{}, check.Because(fault.Field(ErrRange, "physics: Hull: points", len(points)), fmt.Sprintf("their hull has %d corners", n))
 	}
 	isCorner := func(v [2]float32) bool { return slices.Contains(corners, v) }
 	at := slices.Index(corners, points[slices.IndexFunc(points, isCorner)])

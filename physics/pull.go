@@ -3,6 +3,7 @@ package physics
 import (
 	"math"
 
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/rigid"
 )
@@ -88,7 +89,7 @@ func (p *pull) check(slots []uint32) (any bool, err error) {
 	for i := range p.w.changedEntities(&p.e, slots) {
 		any = true
 		for _, c := range p.components() {
-			if !inRange(c.column[slots[i]]) {
+			if !check.InRange(c.column[slots[i]]) {
 				return any, p.columnError(i, slots[i], c)
 			}
 		}
@@ -114,7 +115,7 @@ func (p *pull) checkTilt(i int, slot uint32) error {
 	if max(tilt[1], -tilt[1]) > max(tilt[0], -tilt[0]) {
 		c = second
 	}
-	return because(p.columnError(i, slot, c), "turns out of the plane "+plane.String())
+	return check.Because(p.columnError(i, slot, c), "turns out of the plane "+plane.String())
 }
 
 // component is a column that Pull reads.

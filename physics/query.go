@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/evertick/evertick/internal/buffer"
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
@@ -118,7 +119,7 @@ func checkCoordinate(field string, i int, v float32) error {
 	case !fault.Finite(v):
 		return fault.Element(ErrNotFinite, field, i, v)
 	case v > maxQueryCoordinate || v < -maxQueryCoordinate:
-		return because(fault.Element(ErrRange, field, i, v), "more than 2^60")
+		return check.Because(fault.Element(ErrRange, field, i, v), "more than 2^60")
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package physics
 
 import (
 	"github.com/evertick/evertick/internal/buffer"
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/rigid"
 )
@@ -90,7 +91,7 @@ func (w *World) Distances(a, b []Shape, out *Distances) error {
 	for i := range a {
 		for _, shape := range [2]Shape{a[i], b[i]} {
 			if body := w.shapes.Owner[shape.index]; !poseInRange(&s.queries.poses, body) {
-				return because(fault.Element(ErrRange, "physics: Distances: pair", i, shape), "the pose of its body is out of range")
+				return check.Because(fault.Element(ErrRange, "physics: Distances: pair", i, shape), "the pose of its body is out of range")
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package physics
 
 import (
 	"github.com/evertick/evertick/internal/buffer"
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/rigid"
 )
@@ -55,7 +56,7 @@ func (q *Probes) fault(i int) error {
 	case !fault.Finite(a):
 		return fault.Element(ErrNotFinite, "physics: Probes.Angle", i, a)
 	case a > rigid.MaxAngle || a < -rigid.MaxAngle:
-		return because(fault.Element(ErrRange, "physics: Probes.Angle", i, a), "more than 65536 rad")
+		return check.Because(fault.Element(ErrRange, "physics: Probes.Angle", i, a), "more than 65536 rad")
 	}
 	return nil
 }

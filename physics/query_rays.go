@@ -2,6 +2,7 @@ package physics
 
 import (
 	"github.com/evertick/evertick/internal/buffer"
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/rigid"
 )
@@ -61,9 +62,9 @@ func checkTranslation(what string, i int, x, y, dx, dy, end float32) error {
 	case end < 0:
 		return fault.Element(ErrRange, what+".MaxFraction", i, end)
 	case square < minSquare:
-		return because(fault.Element(ErrRange, what+": translation", i, [2]float32{dx, dy}), "no length")
+		return check.Because(fault.Element(ErrRange, what+": translation", i, [2]float32{dx, dy}), "no length")
 	}
-	return because(fault.Element(ErrRange, what+".MaxFraction", i, end), "goes beyond 2^60")
+	return check.Because(fault.Element(ErrRange, what+".MaxFraction", i, end), "goes beyond 2^60")
 }
 
 // minSquare is the least normal number: a ray shorter than its square root,

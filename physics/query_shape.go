@@ -2,6 +2,7 @@ package physics
 
 import (
 	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
@@ -35,7 +36,7 @@ func (w *World) ClosestPoint(s Shape, point [2]float32) (closest [2]float32, dis
 	cos, sin := [...]float32{c.Cos[body], 1}, [...]float32{c.Sin[body], 0}
 	poses := rigid.Poses{X: x[:], Y: y[:], Cos: cos[:], Sin: sin[:]}
 	if !poseInRange(&poses, 0) {
-		return closest, 0, because(fault.Field(ErrRange, "physics: Shape", s), "the pose of its body is out of range")
+		return closest, 0, check.Because(fault.Field(ErrRange, "physics: Shape", s), "the pose of its body is out of range")
 	}
 	shape, dot := w.solver.centredShape(s), rigid.Shape{Count: 1}
 	d := rigid.Distance(&shape, &dot, 0, 1, &poses)

@@ -4,10 +4,14 @@ import (
 	"fmt"
 
 	"github.com/evertick/evertick/internal/buffer"
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/handle"
+	"github.com/evertick/evertick/internal/material"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/internal/sleep"
+	"github.com/evertick/evertick/internal/tuning"
 	"github.com/evertick/evertick/internal/wire"
 )
 
@@ -93,10 +97,10 @@ type snapshotImage struct {
 	chains                                         []chainRow
 	chainGenerations                               []uint32
 	pairs                                          []uint64
-	tuning                                         Tuning
-	masses                                         []massOverride
+	tuning                                         tuning.Tuning
+	masses                                         handle.Sparse[MassData]
 	switches                                       switches
-	materialPairs                                  []MaterialPair
+	materialPairs                                  material.Pairs
 	origin                                         [2]float64
 }
 
@@ -145,7 +149,7 @@ func (im *snapshotImage) readHeader(b []byte) error {
 	}
 	r := wire.NewReader(b[rulesBytes:])
 	r.F32s(im.gravity[:])
-	if !inRange(im.gravity[0]) || !inRange(im.gravity[1]) {
+	if !check.InRange(im.gravity[0]) || !check.InRange(im.gravity[1]) {
 		return im.Corrupt("gravity", im.gravity)
 	}
 	for _, f := range []struct {
@@ -200,20 +204,16 @@ func (im *snapshotImage) readBodies(b []byte) error {
 		alive, slot := f&aliveFlag != 0, wire.U32At(slots, i)
 		switch {
 		case f&FlagAsleep != 0 && (!alive || f&FlagDisabled != 0 || types[i] == byte(StaticBody)):
-			return im.element("flags of body", i, f)
+			return im.CorruptElement("flags of body", i, f)
 		case types[i] > byte(DynamicBody):
-			return im.element("type of body", i, types[i])
+			return im.CorruptElement("type of body", i, types[i])
 		case alive && wire.U32At(generation, i) == 0:
-			return im.element("generation of body", i, 0)
+			return im.CorruptElement("generation of body", i, 0)
 		case im.w.slotOutOfRange(slot):
 			return fault.Element(fault.ErrBeyond, snapshotName+"slot of body", i, slot)
 		}
 	}
 	return nil
-}
-
-func (im *snapshotImage) element(what string, i int, v any) error {
-	return fault.Element(ErrCorrupt, snapshotName+what, i, v)
 }
 
 // readShapes checks which body each shape belongs to.
@@ -230,13 +230,13 @@ func (im *snapshotImage) readShapes(b []byte) error {
 		vertices += n
 		switch {
 		case n > rigid.MaxVertices || kind == sensorFlag:
-			return im.element("kind of shape", i, kind)
+			return im.CorruptElement("kind of shape", i, kind)
 		case n == 0 && body == NoSlot:
 			continue
 		case n == 0 || uint64(body) >= uint64(im.rows) || flags[body]&aliveFlag == 0:
-			return im.element("body of shape", i, body)
+			return im.CorruptElement("body of shape", i, body)
 		case wire.U32At(generation, i) == 0:
-			return im.element("generation of shape", i, 0)
+			return im.CorruptElement("generation of shape", i, 0)
 		}
 	}
 	if vertices != im.vertices {
@@ -268,7 +268,7 @@ func (im *snapshotImage) readVertices(rest []byte) error {
 			m.Shape, err = makeShape(points[:n], wire.F32At(im.shapeColumn(9, 4), i))
 		}
 		if err != nil {
-			return fmt.Errorf("%w: %v", im.element("shape", i, n), err)
+			return fmt.Errorf("%w: %v", im.CorruptElement("shape", i, n), err)
 		}
 	}
 	return nil
@@ -344,13 +344,13 @@ func (im *snapshotImage) checkEachContact(what string, contacts []byte, allowed 
 		}
 		switch {
 		case shapeA >= shapeB || uint64(shapeB) >= uint64(im.seen) || i > 0 && !ascends:
-			return im.element("shapes of "+what, i, [2]uint32{shapeA, shapeB})
+			return im.CorruptElement("shapes of "+what, i, [2]uint32{shapeA, shapeB})
 		case points > 2 || flags&^(sensorA|sensorB) != 0 && (flags != passThrough || points == 0) && (flags&^allowed != 0 || points < 2):
-			return im.element("points and flags of "+what, i, [2]uint32{points, flags})
+			return im.CorruptElement("points and flags of "+what, i, [2]uint32{points, flags})
 		}
 		for _, k := range [...]int{4, 5, 6, 8, 9} {
 			if v := wire.F32At(b, k); !fault.Finite(v) {
-				return im.element("impulse of "+what, i, v)
+				return im.CorruptElement("impulse of "+what, i, v)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package physics
 import (
 	"errors"
 
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/handle"
 )
@@ -84,11 +85,11 @@ func DefaultShapeDef() ShapeDef {
 // ErrRange.
 func (d *ShapeDef) Validate() error {
 	return errors.Join(
-		checkNotNegative("physics: ShapeDef.Density", d.Density),
-		checkTuning("physics: ShapeDef.Friction", d.Friction),
-		checkTuning("physics: ShapeDef.Restitution", d.Restitution),
-		checkTuning("physics: ShapeDef.RollingResistance", d.RollingResistance),
-		checkBetween("physics: ShapeDef.TangentSpeed", d.TangentSpeed, -maxTuning, maxTuning),
+		check.NotNegative("physics: ShapeDef.Density", d.Density),
+		check.Coefficient("physics: ShapeDef.Friction", d.Friction),
+		check.Coefficient("physics: ShapeDef.Restitution", d.Restitution),
+		check.Coefficient("physics: ShapeDef.RollingResistance", d.RollingResistance),
+		check.Between("physics: ShapeDef.TangentSpeed", d.TangentSpeed, -check.MaxCoefficient, check.MaxCoefficient),
 		checkOneWay(d.OneWay),
 		d.Span.check("physics: ShapeDef.Span"),
 	)
@@ -104,8 +105,8 @@ type Circle struct {
 
 func (c *Circle) validate() error {
 	return errors.Join(
-		checkFinite2("physics: Circle.Center", c.Center),
-		checkPositive("physics: Circle.Radius", c.Radius),
+		check.Vector("physics: Circle.Center", c.Center[:]),
+		check.Positive("physics: Circle.Radius", c.Radius),
 	)
 }
 
@@ -117,8 +118,8 @@ type Segment struct {
 
 func (s *Segment) validate() error {
 	return errors.Join(
-		checkFinite2("physics: Segment.P1", s.P1),
-		checkFinite2("physics: Segment.P2", s.P2),
+		check.Vector("physics: Segment.P1", s.P1[:]),
+		check.Vector("physics: Segment.P2", s.P2[:]),
 		checkDistinct("physics: Segment.P2", s.P1, s.P2),
 	)
 }
@@ -134,16 +135,16 @@ type Capsule struct {
 
 func (c *Capsule) validate() error {
 	return errors.Join(
-		checkFinite2("physics: Capsule.P1", c.P1),
-		checkFinite2("physics: Capsule.P2", c.P2),
+		check.Vector("physics: Capsule.P1", c.P1[:]),
+		check.Vector("physics: Capsule.P2", c.P2[:]),
 		checkDistinct("physics: Capsule.P2", c.P1, c.P2),
-		checkPositive("physics: Capsule.Radius", c.Radius),
+		check.Positive("physics: Capsule.Radius", c.Radius),
 	)
 }
 
 func checkDistinct(field string, p1, p2 [2]float32) error {
 	if p1 == p2 {
-		return because(fault.Field(ErrRange, field, p2), "equals P1")
+		return check.Because(fault.Field(ErrRange, field, p2), "equals P1")
 	}
 	return nil
 }

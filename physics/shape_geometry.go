@@ -1,6 +1,7 @@
 package physics
 
 import (
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/rigid"
 )
@@ -45,7 +46,7 @@ func (w *World) geometry(s Shape, kind ShapeKind) (geometry, error) {
 	}
 	g := geometryOf(&w.solver.shapes.local[s.index])
 	if g.kind != kind {
-		return geometry{}, because(fault.Field(ErrUnsupported, "physics: kind of shape", g.kind), "not "+kind.String())
+		return geometry{}, check.Because(fault.Field(ErrUnsupported, "physics: kind of shape", g.kind), "not "+kind.String())
 	}
 	return g, nil
 }

@@ -106,7 +106,7 @@ func (w *World) SetShapeDef(s Shape, def ShapeDef) error {
 	}
 	t.setOneWay(i, def.OneWay)
 	t.setSpan(i, def.Span)
-	t.setUserMaterial(i, def.UserMaterial)
+	t.user.Set(i, def.UserMaterial)
 	w.shapes.Digest[i] = t.digest(i)
 	return nil
 }

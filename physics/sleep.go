@@ -1,6 +1,10 @@
 package physics
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/evertick/evertick/internal/check"
+)
 
 // Awake reports whether b is a live body that is simulated: not static, not disabled, and not
 // asleep.
@@ -65,7 +69,7 @@ func (w *World) SetAwake(b Body, awake bool) error {
 func (w *World) SetSleepThreshold(b Body, speed float32) error {
 	i, err := w.solverRow(b)
 	if err == nil {
-		err = checkTuning("physics: SetSleepThreshold: speed", speed)
+		err = check.Coefficient("physics: SetSleepThreshold: speed", speed)
 	}
 	if err == nil {
 		w.solver.sleep.Wake(i)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/evertick/evertick/internal/buffer"
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/sleep"
@@ -191,7 +192,7 @@ func (c *Config) appendRules(dst []byte) []byte {
 func (c *Config) checkRules(prefix string, rules func(i int) uint32) error {
 	for i, r := range c.rules() {
 		if got := rules(i); got != r.bits {
-			return because(fault.Field(ErrUnsupported, prefix+"Config."+r.name, got), "in bits, not that of this world")
+			return check.Because(fault.Field(ErrUnsupported, prefix+"Config."+r.name, got), "in bits, not that of this world")
 		}
 	}
 	return nil

@@ -42,7 +42,7 @@ func (im *snapshotImage) readBases(b []byte) error {
 	}
 	for i := range baseFloats * n {
 		if v := wire.F32At(b, i); !fault.Finite(v) {
-			return im.element("base of contact", i/baseFloats, v)
+			return im.CorruptElement("base of contact", i/baseFloats, v)
 		}
 	}
 	im.baseFrame = b

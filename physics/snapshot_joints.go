@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/evertick/evertick/internal/buffer"
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/rigid"
@@ -105,7 +106,7 @@ func (im *snapshotImage) readJoints(b []byte) error {
 		return im.Corrupt("joints", n)
 	}
 	j.n, j.rate = int(n), rate
-	if !(j.rate >= 0 && inRange(j.rate)) {
+	if !(j.rate >= 0 && check.InRange(j.rate)) {
 		return im.Corrupt("rate", j.rate)
 	}
 	j.generations = r.Bytes(4 * j.n)
@@ -129,21 +130,21 @@ func (im *snapshotImage) checkJoint(i int) error {
 	}
 	for _, body := range [...]uint32{a, b} {
 		if uint64(body) >= uint64(im.rows) || flags[body]&aliveFlag == 0 {
-			return im.element("bodies of joint", i, [2]uint32{a, b})
+			return im.CorruptElement("bodies of joint", i, [2]uint32{a, b})
 		}
 	}
 	if a == b {
-		return im.element("bodies of joint", i, [2]uint32{a, b})
+		return im.CorruptElement("bodies of joint", i, [2]uint32{a, b})
 	}
 	if wire.U32At(j.generations, i) == 0 {
-		return im.element("generation of joint", i, 0)
+		return im.CorruptElement("generation of joint", i, 0)
 	}
 	if err := j.rows[i].checkStored(); err != nil {
-		return fmt.Errorf("%w: %v", im.element("joint", i, j.rows[i].kind), err)
+		return fmt.Errorf("%w: %v", im.CorruptElement("joint", i, j.rows[i].kind), err)
 	}
 	for _, v := range j.impulses[i] {
 		if !fault.Finite(v) {
-			return im.element("impulse of joint", i, v)
+			return im.CorruptElement("impulse of joint", i, v)
 		}
 	}
 	return nil

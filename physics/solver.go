@@ -4,12 +4,15 @@ import (
 	"sync/atomic"
 
 	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/handle"
+	"github.com/evertick/evertick/internal/material"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/internal/sleep"
 	"github.com/evertick/evertick/internal/stage"
 	"github.com/evertick/evertick/internal/stagger"
+	"github.com/evertick/evertick/internal/tuning"
 	"github.com/evertick/evertick/native"
 )
 
@@ -38,14 +41,14 @@ type solver struct {
 	sleep           sleep.State
 	sleepers        sleepers // what sleep sees of the solver
 
-	tuning          Tuning
-	massOverrides   []massOverride // of SetMassData, ascending by body
-	lockedBodies    int            // bodies with FlagLockX or FlagLockY
-	ignoredPairs    handle.Pairs   // of bodies that pass through each other
-	materialPairs   []MaterialPair // ascending
-	passingContacts int            // contacts that pass through one-way platforms
-	omittedPairs    int            // pairs that the last step left out
-	dt              float32        // of this step
+	tuning          tuning.Tuning
+	massOverrides   handle.Sparse[MassData] // of SetMassData, by body
+	lockedBodies    int                     // bodies with FlagLockX or FlagLockY
+	ignoredPairs    handle.Pairs            // of bodies that pass through each other
+	materialPairs   material.Pairs
+	passingContacts int     // contacts that pass through one-way platforms
+	omittedPairs    int     // pairs that the last step left out
+	dt              float32 // of this step
 
 	sys            rigid.System
 	centre         rigid.Poses // of the centres of mass; Cos and Sin are those of cols
@@ -91,7 +94,7 @@ type solver struct {
 func (s *solver) Open(cfg Config, cols *Columns) error {
 	level, err := native.Resolve(cfg.Level)
 	if err == nil {
-		err = checkInRange("physics: Config.Gravity", cfg.Gravity[:]...)
+		err = check.Limited("physics: Config.Gravity", cfg.Gravity[:]...)
 	}
 	if err != nil {
 		return err
@@ -121,7 +124,7 @@ func (s *solver) Open(cfg Config, cols *Columns) error {
 const workColumns = 5
 
 func (s *solver) SetGravity(gravity [2]float32) error {
-	if err := checkInRange("physics: SetGravity: gravity", gravity[:]...); err != nil {
+	if err := check.Limited("physics: SetGravity: gravity", gravity[:]...); err != nil {
 		return err
 	}
 	if bitsDiffer(gravity[0], s.sys.Gravity.X) || bitsDiffer(gravity[1], s.sys.Gravity.Y) {
@@ -156,7 +159,7 @@ func (s *solver) DestroyBody(body int) {
 		s.disabledBodies--
 	}
 	s.ignoredPairs.RemoveBody(body)
-	s.setMassOverride(body, MassData{}, false)
+	s.massOverrides.Set(body, MassData{}, false)
 	s.lockedBodies -= hasLock(s.cols.Flags[body])
 	for shape := range s.shapeTable.Of(body) {
 		s.shapes.clear(shape)
@@ -176,32 +179,23 @@ func (d *BodyDef) checkSolver() error {
 		{"physics: BodyDef.AngularVelocity", d.AngularVelocity}, {"physics: BodyDef.LinearDamping", d.LinearDamping},
 		{"physics: BodyDef.AngularDamping", d.AngularDamping}, {"physics: BodyDef.GravityScale", d.GravityScale},
 	} {
-		if err := checkInRange(f.field, f.value); err != nil {
+		if err := check.Limited(f.field, f.value); err != nil {
 			return err
 		}
 	}
 	return checkAngle("physics: BodyDef.Angle", d.Angle)
 }
 
-func checkInRange(field string, values ...float32) error {
-	for _, v := range values {
-		if !inRange(v) {
-			return because(fault.Field(ErrRange, field, v), "2^63 or more")
-		}
-	}
-	return nil
-}
-
 func checkAngle(field string, v float32) error {
 	if v > rigid.MaxAngle || v < -rigid.MaxAngle {
-		return because(fault.Field(ErrRange, field, v), "more than 65536 rad")
+		return check.Because(fault.Field(ErrRange, field, v), "more than 65536 rad")
 	}
 	return nil
 }
 
 // checkPlace checks the position and the angle to which a call moves a body.
 func checkPlace(positionField, angleField string, position [2]float32, angle float32) error {
-	if err := checkInRange(positionField, position[:]...); err != nil {
+	if err := check.Limited(positionField, position[:]...); err != nil {
 		return err
 	}
 	return checkAngle(angleField, angle)

@@ -1,10 +1,6 @@
 package physics
 
-import "github.com/evertick/evertick/internal/fault"
-
-// valueLimit is the bound of all values of a body: neither the square of a smaller value nor the sum of two such
-// squares overflows.
-const valueLimit = 1 << 63
+import "github.com/evertick/evertick/internal/check"
 
 // MassData is the mass of a body and how it is distributed.
 type MassData struct {
@@ -18,11 +14,11 @@ type MassData struct {
 // body, its velocity changes accordingly.
 func (s *solver) updateMass(i int, shapes []uint32) error {
 	m := s.computeMass(i, shapes)
-	invMass, err := inverse("physics: mass of the body", m.Mass)
+	invMass, err := check.Inverse("physics: mass of the body", m.Mass)
 	if err != nil {
 		return err
 	}
-	invInertia, err := inverse("physics: inertia of the body", m.Inertia)
+	invInertia, err := check.Inverse("physics: inertia of the body", m.Inertia)
 	if err != nil {
 		return err
 	}
@@ -30,7 +26,7 @@ func (s *solver) updateMass(i int, shapes []uint32) error {
 	dx, dy := s.rotate(i, m.Center[0]-c.CentreX[i], m.Center[1]-c.CentreY[i])
 	vx, vy := c.VX[i]-float32(c.W[i]*dy), c.VY[i]+float32(c.W[i]*dx)
 	if !s.setVelocity(i, vx, vy, c.W[i]) {
-		return overflow("physics: angular velocity of the body", c.W[i])
+		return check.Overflow("physics: angular velocity of the body", c.W[i])
 	}
 	if bitsDiffer(c.CentreX[i], m.Center[0]) || bitsDiffer(c.CentreY[i], m.Center[1]) {
 		c.CentreX[i], c.CentreY[i] = m.Center[0], m.Center[1]
@@ -55,7 +51,7 @@ func (s *solver) computeMass(i int, shapes []uint32) MassData {
 	if c.Type[i] != DynamicBody {
 		return MassData{}
 	}
-	if m, ok := s.massOverride(i); ok {
+	if m, ok := s.massOverrides.Of(i); ok {
 		if c.Flags[i]&FlagFixedRotation != 0 {
 			m.Inertia = 0
 		}
@@ -82,17 +78,6 @@ func (s *solver) computeMass(i int, shapes []uint32) MassData {
 		inertia = 0
 	}
 	return MassData{float32(mass), float32(inertia), [2]float32{float32(x), float32(y)}}
-}
-
-// inverse returns 0 for 0. A mass is out of range if it or its inverse reaches valueLimit.
-func inverse(field string, v float32) (float32, error) {
-	if v == 0 {
-		return 0, nil
-	}
-	if !(v > 1./valueLimit && v < valueLimit) {
-		return 0, because(fault.Field(ErrRange, field, v), "beyond 1e-19 to 1e19")
-	}
-	return 1 / v, nil
 }
 
 // setType makes a body static, kinematic or dynamic.

@@ -1,9 +1,7 @@
 package physics
 
 import (
-	"math"
-
-	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/rigid"
 )
 
@@ -12,7 +10,7 @@ func (s *solver) ApplyLinearImpulseToCenter(i int, impulse [2]float32) error {
 	vx := c.VX[i] + float32(c.InvMass[i]*impulse[0])
 	vy := c.VY[i] + float32(c.InvMass[i]*impulse[1])
 	if !s.setVelocity(i, vx, vy, c.W[i]) {
-		return overflow("physics: ApplyLinearImpulseToCenter: impulse", impulse)
+		return check.Overflow("physics: ApplyLinearImpulseToCenter: impulse", impulse)
 	}
 	s.sleep.WakeDynamic(i)
 	return nil
@@ -24,7 +22,7 @@ func (s *solver) ApplyLinearImpulse(i int, impulse, point [2]float32) error {
 	vy := c.VY[i] + float32(c.InvMass[i]*impulse[1])
 	w := c.W[i] + s.angularChange(i, impulse, point)
 	if !s.setVelocity(i, vx, vy, w) {
-		return overflow("physics: ApplyLinearImpulse: impulse", impulse)
+		return check.Overflow("physics: ApplyLinearImpulse: impulse", impulse)
 	}
 	s.sleep.WakeDynamic(i)
 	return nil
@@ -44,7 +42,7 @@ func (s *solver) ApplyAngularImpulse(i int, impulse float32) error {
 	c := s.cols
 	w := c.W[i] + float32(c.InvInertia[i]*impulse)
 	if !s.setVelocity(i, c.VX[i], c.VY[i], w) {
-		return overflow("physics: ApplyAngularImpulse: impulse", impulse)
+		return check.Overflow("physics: ApplyAngularImpulse: impulse", impulse)
 	}
 	s.sleep.WakeDynamic(i)
 	return nil
@@ -59,38 +57,31 @@ func (s *solver) leverArm(i int, point [2]float32) (x, y float32) {
 // setVelocity returns false, and changes nothing, if the velocity is out of range. The callers make the
 // error, so that values are boxed only for a failure.
 func (s *solver) setVelocity(i int, vx, vy, w float32) bool {
-	if !inRange(vx) || !inRange(vy) || !inRange(w) {
+	if !check.InRange(vx) || !check.InRange(vy) || !check.InRange(w) {
 		return false
 	}
 	s.cols.VX[i], s.cols.VY[i], s.cols.W[i] = vx, vy, w
 	return true
 }
 
-func overflow(field string, value any) error {
-	return because(fault.Field(ErrRange, field, value), "the result would overflow")
-}
-
-// inRange reports whether v is finite and below valueLimit either way.
-func inRange(v float32) bool { return math.Abs(float64(v)) < valueLimit }
-
 func (s *solver) ApplyForce(i int, force, point [2]float32) error {
 	x, y := s.leverArm(i, point)
 	if !s.applyForce(i, force, float32(x*force[1])-float32(y*force[0])) {
-		return overflow("physics: ApplyForce: force", force)
+		return check.Overflow("physics: ApplyForce: force", force)
 	}
 	return nil
 }
 
 func (s *solver) ApplyForceToCenter(i int, force [2]float32) error {
 	if !s.applyForce(i, force, 0) {
-		return overflow("physics: ApplyForceToCenter: force", force)
+		return check.Overflow("physics: ApplyForceToCenter: force", force)
 	}
 	return nil
 }
 
 func (s *solver) ApplyTorque(i int, torque float32) error {
 	if !s.applyForce(i, [2]float32{}, torque) {
-		return overflow("physics: ApplyTorque: torque", torque)
+		return check.Overflow("physics: ApplyTorque: torque", torque)
 	}
 	return nil
 }
@@ -112,7 +103,7 @@ func (s *solver) addForce(i int, force [2]float32, torque float32) bool {
 		return true
 	}
 	x, y, turn := c.ForceX[i]+force[0], c.ForceY[i]+force[1], c.Torque[i]+torque
-	if !inRange(x) || !inRange(y) || !inRange(turn) {
+	if !check.InRange(x) || !check.InRange(y) || !check.InRange(turn) {
 		return false
 	}
 	c.ForceX[i], c.ForceY[i], c.Torque[i] = x, y, turn
@@ -121,7 +112,7 @@ func (s *solver) addForce(i int, force [2]float32, torque float32) bool {
 
 func (s *solver) SetVelocity(i int, linear [2]float32, angular float32) error {
 	if !s.setVelocity(i, linear[0], linear[1], angular) {
-		return overflow("physics: SetVelocity: linear, angular", [3]float32{linear[0], linear[1], angular})
+		return check.Overflow("physics: SetVelocity: linear, angular", [3]float32{linear[0], linear[1], angular})
 	}
 	if linear != [2]float32{} || angular != 0 {
 		s.sleep.Wake(i)

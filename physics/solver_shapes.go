@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/internal/material"
 	"github.com/evertick/evertick/internal/rigid"
 )
 
@@ -26,8 +27,8 @@ type shapeColumns struct {
 	smooth  []rigid.ChainSegment
 	chained int // number of segments of chains
 	oneWay  []oneWay
-	oneWays int      // number of platforms
-	user    []uint64 // ShapeDef.UserMaterial
+	oneWays int            // number of platforms
+	user    material.Users // ShapeDef.UserMaterial
 }
 
 // createShape takes time in proportion to the number of shapes of a dynamic body, whose mass it updates, and
@@ -66,7 +67,7 @@ func (t *shapeColumns) put(shape, body int, def *ShapeDef, r *rigid.Shape) {
 	t.setFilter(shape, def.Filter)
 	t.setOneWay(shape, def.OneWay)
 	t.setSpan(shape, def.Span)
-	t.setUserMaterial(shape, def.UserMaterial)
+	t.user.Set(shape, def.UserMaterial)
 	t.Friction[shape], t.Restitution[shape] = def.Friction, def.Restitution
 	t.RollingResistance[shape], t.TangentSpeed[shape] = float32(def.RollingResistance*r.Radius), def.TangentSpeed
 }
@@ -82,7 +83,7 @@ func (t *shapeColumns) def(shape int) ShapeDef {
 		Density: t.density[shape], Friction: t.Friction[shape], Restitution: t.Restitution[shape],
 		RollingResistance: t.rolling[shape], TangentSpeed: t.TangentSpeed[shape],
 		Filter: Filter{t.filters.Category[shape], t.filters.Mask[shape], t.filters.Group[shape]},
-		Sensor: t.sensor[shape], OneWay: t.oneWayDef(shape), Span: t.span(shape), UserMaterial: t.userMaterial(shape),
+		Sensor: t.sensor[shape], OneWay: t.oneWayDef(shape), Span: t.span(shape), UserMaterial: t.user.Of(shape),
 	}
 }
 
@@ -129,7 +130,7 @@ func (t *shapeColumns) clear(shape int) {
 	t.setSmooth(shape, rigid.ChainSegment{})
 	t.setOneWay(shape, [2]float32{})
 	t.setSpan(shape, Span{})
-	t.setUserMaterial(shape, 0)
+	t.user.Set(shape, 0)
 	t.Friction[shape], t.Restitution[shape], t.RollingResistance[shape], t.TangentSpeed[shape] = 0, 0, 0, 0
 }
 

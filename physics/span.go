@@ -3,6 +3,7 @@ package physics
 import (
 	"math"
 
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/wire"
@@ -28,7 +29,7 @@ func (s Span) check(field string) error {
 	case s.Max != s.Max:
 		return fault.Field(ErrNotFinite, field+".Max", s.Max)
 	case s.Min > s.Max:
-		return because(fault.Field(ErrRange, field+".Min", s.Min), "greater than Max")
+		return check.Because(fault.Field(ErrRange, field+".Min", s.Min), "greater than Max")
 	}
 	return nil
 }
@@ -156,7 +157,7 @@ func (im *snapshotImage) readSpans(b []byte) error {
 		least, most := span.ends()
 		if shape < next || uint64(shape) >= uint64(len(im.made)) || im.made[shape].Count == 0 ||
 			span.check("") != nil || least == minusInf && most == plusInf {
-			return im.element("span", i, shape)
+			return im.CorruptElement("span", i, shape)
 		}
 		im.made[shape].def.Span = span
 		next = shape + 1

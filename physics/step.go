@@ -1,5 +1,7 @@
 package physics
 
+import "github.com/evertick/evertick/internal/check"
+
 // The least and the greatest length of a step in seconds for the solver of this package: the inverse of a sub-step,
 // and its square, must be finite.
 const (
@@ -32,7 +34,7 @@ func (w *World) Step(dt float32, commands ...*Commands) error {
 }
 
 func (w *World) checkStep(field string, dt float32) error {
-	if err := checkPositive(field, dt); err != nil {
+	if err := check.Positive(field, dt); err != nil {
 		return err
 	}
 	return w.engine.checkStep(field, dt)

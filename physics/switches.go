@@ -116,7 +116,7 @@ func (im *snapshotImage) readSwitches(b []byte) error {
 	}
 	for i, f := range im.flags() {
 		if f&FlagAsleep != 0 && !im.switches.sleep {
-			return im.element("flags of body", i, f)
+			return im.CorruptElement("flags of body", i, f)
 		}
 	}
 	if !im.sleep.On {

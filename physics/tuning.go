@@ -1,16 +1,17 @@
 package physics
 
 import (
-	"cmp"
 	"errors"
 	"math"
-	"slices"
 
 	"github.com/evertick/evertick/internal/buffer"
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/handle"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/internal/statehash"
+	"github.com/evertick/evertick/internal/tuning"
 	"github.com/evertick/evertick/internal/wire"
 )
 
@@ -25,40 +26,20 @@ type Tuning struct {
 
 // Validate reports every fault of t at once. Errors wrap ErrNotFinite or ErrRange.
 func (t *Tuning) Validate() error {
-	return errors.Join(
-		checkTuning("physics: Tuning.ContactHertz", t.ContactHertz),
-		checkTuning("physics: Tuning.ContactDamping", t.ContactDamping),
-		checkTuning("physics: Tuning.PushSpeed", t.PushSpeed),
-		checkTuning("physics: Tuning.RestitutionThreshold", t.RestitutionThreshold),
-		checkTuning("physics: Tuning.MaxSpeed", t.MaxSpeed),
-		checkTuning("physics: Tuning.HitSpeed", t.HitSpeed),
-	)
+	u := tuning.Tuning(*t)
+	return u.Check("physics: Tuning.")
 }
 
-// numbers returns the fields in the order of a snapshot.
-func (t *Tuning) numbers() [6]*float32 {
-	return [...]*float32{&t.ContactHertz, &t.ContactDamping, &t.PushSpeed,
-		&t.RestitutionThreshold, &t.MaxSpeed, &t.HitSpeed}
-}
-
-// filled returns t with its defaults filled in.
-func (t Tuning) filled() Tuning {
-	defaults := [...]float32{30, 10, 3, 1, 400, DefaultHitSpeed}
-	for i, v := range t.numbers() {
-		if *v == 0 {
-			*v = defaults[i]
-		}
-	}
-	return t
-}
-
-func (c *Config) tuning() Tuning {
-	return Tuning{c.ContactHertz, c.ContactDamping, c.PushSpeed, c.RestitutionThreshold, c.MaxSpeed, 0}.filled()
+func (c *Config) tuning() tuning.Tuning {
+	return tuning.Tuning{
+		ContactHertz: c.ContactHertz, ContactDamping: c.ContactDamping, PushSpeed: c.PushSpeed,
+		RestitutionThreshold: c.RestitutionThreshold, MaxSpeed: c.MaxSpeed,
+	}.Filled()
 }
 
 // Tuning returns the tuning of the world, with its defaults filled in: that of its Config until
 // SetTuning changes it. With another engine it is zero.
-func (w *World) Tuning() Tuning { return w.solver.tuning }
+func (w *World) Tuning() Tuning { return Tuning(w.solver.tuning) }
 
 // SetTuning replaces the tuning from the next step on. The tuning is part of the state: Restore and CopyFrom replace
 // it, while Config stays the same. Errors: those of Validate, and ErrUnsupported from another engine.
@@ -69,11 +50,11 @@ func (w *World) SetTuning(t Tuning) error {
 	if err := t.Validate(); err != nil {
 		return err
 	}
-	w.solver.applyTuning(t.filled())
+	w.solver.applyTuning(tuning.Tuning(t).Filled())
 	return nil
 }
 
-func (s *solver) applyTuning(t Tuning) {
+func (s *solver) applyTuning(t tuning.Tuning) {
 	s.tuning = t
 	p := &s.sys.Params
 	p.ContactHertz, p.ContactDamping, p.PushSpeed = t.ContactHertz, t.ContactDamping, t.PushSpeed
@@ -82,26 +63,9 @@ func (s *solver) applyTuning(t Tuning) {
 
 // The frame "tuning": the float32 fields.
 
-const tuningBytes = 6 * 4
+func (w *World) encodeTuning(e *frame.Encoder) { w.solver.tuning.Encode(e) }
 
-func (w *World) encodeTuning(e *frame.Encoder) {
-	for _, v := range w.solver.tuning.numbers() {
-		e.F32(*v)
-	}
-}
-
-func (im *snapshotImage) readTuning(b []byte) error {
-	if len(b) != tuningBytes {
-		return im.Corrupt("length of the tuning", len(b))
-	}
-	for i, v := range im.tuning.numbers() {
-		*v = wire.F32At(b, i)
-	}
-	if im.tuning.Validate() != nil || im.tuning != im.tuning.filled() {
-		return im.Corrupt("tuning", im.tuning)
-	}
-	return nil
-}
+func (im *snapshotImage) readTuning(b []byte) error { return im.tuning.Decode(&im.Decoder, b) }
 
 func (w *World) restoreTuning(im *snapshotImage) { w.solver.applyTuning(im.tuning) }
 
@@ -111,11 +75,7 @@ func (w *World) copyTuning(src *World) { w.solver.applyTuning(src.solver.tuning)
 func (w *World) hashTuning(dst []ColumnHash) []ColumnHash {
 	s := w.solver
 	if s.tuning != w.config.tuning() {
-		var numbers [tuningBytes / 4]float32
-		for i, v := range s.tuning.numbers() {
-			numbers[i] = *v
-		}
-		dst = append(dst, ColumnHash{Name: "Tuning", Hash: statehash.Rows(numbers[:])})
+		dst = s.tuning.Hash(dst)
 	}
 	if s.subStepRate != 0 && s.subStepRate != usualSubStepRate {
 		dst = append(dst, ColumnHash{Name: "SubStepRate", Hash: uint64(math.Float32bits(s.subStepRate))})
@@ -126,43 +86,10 @@ func (w *World) hashTuning(dst []ColumnHash) []ColumnHash {
 // usualSubStepRate is the rate of the sub-steps in a world with default Config and steps of 1/60 s.
 var usualSubStepRate = (&rigid.Params{}).SubStepRate(1. / 60)
 
-// massOverride is the mass of a body that SetMassData has set.
-type massOverride struct {
-	body uint32
-	MassData
-}
-
-func compareMass(m massOverride, body int) int { return cmp.Compare(int(m.body), body) }
-
-// massOverride returns the mass that SetMassData has set for a body, if any.
-func (s *solver) massOverride(body int) (MassData, bool) {
-	if len(s.massOverrides) == 0 {
-		return MassData{}, false
-	}
-	at, ok := slices.BinarySearchFunc(s.massOverrides, body, compareMass)
-	if !ok {
-		return MassData{}, false
-	}
-	return s.massOverrides[at].MassData, true
-}
-
-// setMassOverride stores a mass for a body, or removes it.
-func (s *solver) setMassOverride(body int, m MassData, keep bool) {
-	at, ok := slices.BinarySearchFunc(s.massOverrides, body, compareMass)
-	switch {
-	case ok && keep:
-		s.massOverrides[at].MassData = m
-	case ok:
-		s.massOverrides = slices.Delete(s.massOverrides, at, at+1)
-	case keep:
-		s.massOverrides = slices.Insert(s.massOverrides, at, massOverride{uint32(body), m})
-	}
-}
-
 func (m *MassData) validate(prefix string) error {
 	err := errors.Join(
-		checkPositive(prefix+"Mass", m.Mass), checkNotNegative(prefix+"Inertia", m.Inertia),
-		checkFinite2(prefix+"Center", m.Center),
+		check.Positive(prefix+"Mass", m.Mass), check.NotNegative(prefix+"Inertia", m.Inertia),
+		check.Vector(prefix+"Center", m.Center[:]),
 	)
 	if err != nil {
 		return err
@@ -186,10 +113,10 @@ func (w *World) SetMassData(b Body, m MassData) error {
 		err = m.validate("physics: MassData.")
 	}
 	if err == nil {
-		_, err = inverse("physics: MassData.Mass", m.Mass)
+		_, err = check.Inverse("physics: MassData.Mass", m.Mass)
 	}
 	if err == nil {
-		_, err = inverse("physics: MassData.Inertia", m.Inertia)
+		_, err = check.Inverse("physics: MassData.Inertia", m.Inertia)
 	}
 	if err != nil {
 		return err
@@ -208,11 +135,11 @@ func (w *World) ResetMassData(b Body) error {
 }
 
 func (s *solver) overrideMass(body int, m MassData, keep bool) error {
-	before, had := s.massOverride(body)
-	s.setMassOverride(body, m, keep)
+	before, had := s.massOverrides.Of(body)
+	s.massOverrides.Set(body, m, keep)
 	err := s.updateMass(body, s.bodyShapes(body))
 	if err != nil {
-		s.setMassOverride(body, before, had)
+		s.massOverrides.Set(body, before, had)
 		return err
 	}
 	s.sleep.WakeUnlessNew(body)
@@ -234,9 +161,9 @@ func (im *snapshotImage) readMasses(b []byte) error {
 	}
 	r := wire.NewReader(b)
 	for i := range len(b) / massBytes {
-		m := massOverride{r.U32(), MassData{r.F32(), r.F32(), [2]float32{r.F32(), r.F32()}}}
-		if !im.alive(uint64(m.body)) || i > 0 && m.body <= im.masses[i-1].body || m.validate("") != nil {
-			return im.element("mass", i, m.body)
+		m := handle.SparseValue[MassData]{Number: r.U32(), Value: MassData{r.F32(), r.F32(), [2]float32{r.F32(), r.F32()}}}
+		if !im.alive(uint64(m.Number)) || i > 0 && m.Number <= im.masses[i-1].Number || m.Value.validate("") != nil {
+			return im.CorruptElement("mass", i, m.Number)
 		}
 		im.masses = append(im.masses, m)
 	}

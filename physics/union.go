@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/rigid"
 )
@@ -60,7 +61,7 @@ func checkUnionBox(i int, b DrawnBox) error {
 		}
 	}
 	if !separate(b.Min[0], b.Max[0]) || !separate(b.Min[1], b.Max[1]) {
-		return because(fault.Element(ErrRange, field, i, b), "less than 5 mm wide or high")
+		return check.Because(fault.Element(ErrRange, field, i, b), "less than 5 mm wide or high")
 	}
 	return nil
 }

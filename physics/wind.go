@@ -1,6 +1,10 @@
 package physics
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/evertick/evertick/internal/check"
+)
 
 // WindDef describes a wind, or still air, in which bodies move.
 type WindDef struct {
@@ -23,11 +27,11 @@ type WindDef struct {
 // Validate reports every fault of d at once. Errors wrap ErrNotFinite or ErrRange.
 func (d *WindDef) Validate() error {
 	return errors.Join(
-		checkBetween("physics: WindDef.Wind[0]", d.Wind[0], -maxTuning, maxTuning),
-		checkBetween("physics: WindDef.Wind[1]", d.Wind[1], -maxTuning, maxTuning),
-		checkTuning("physics: WindDef.Drag", d.Drag),
-		checkTuning("physics: WindDef.Lift", d.Lift),
-		checkTuning("physics: WindDef.MaxSpeed", d.MaxSpeed),
+		check.Between("physics: WindDef.Wind[0]", d.Wind[0], -check.MaxCoefficient, check.MaxCoefficient),
+		check.Between("physics: WindDef.Wind[1]", d.Wind[1], -check.MaxCoefficient, check.MaxCoefficient),
+		check.Coefficient("physics: WindDef.Drag", d.Drag),
+		check.Coefficient("physics: WindDef.Lift", d.Lift),
+		check.Coefficient("physics: WindDef.MaxSpeed", d.MaxSpeed),
 		d.Span.check("physics: WindDef.Span"),
 	)
 }

@@ -161,3 +161,8 @@ func (d *Decoder) Done() error {
 func (d *Decoder) Corrupt(what string, value any) error {
 	return fault.Field(fault.ErrCorrupt, d.prefix+what, value)
 }
+
+// CorruptElement is Corrupt for the element at an index of a list.
+func (d *Decoder) CorruptElement(what string, index int, value any) error {
+	return fault.Element(fault.ErrCorrupt, d.prefix+what, index, value)
+}

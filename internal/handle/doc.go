@@ -4,7 +4,7 @@
 //
 //   - [Pool] allocates numbers and generations.
 //   - [Lists] holds the items of each owner, such as the [Shapes] of a body; each of the [Joints] has two bodies. [Pairs] are
-//     pairs of bodies, such as those that pass through each other.
+//     pairs of bodies, such as those that pass through each other. [Sparse] has values that only few objects have.
 //   - [Slots] and [SlotSet] have the rows of entities that bodies drive.
 //   - A list of commands hands out provisional handles, to objects that it will create when it is applied. [Recording]
 //     makes them, [DryRun] finds out which handles are valid at each point of a list before anything changes, and
