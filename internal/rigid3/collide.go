@@ -11,8 +11,7 @@ import (
 // where recycled[i] ≥ 0, since Recycle has made it.
 //
 // A sphere or a capsule comes after a polyhedron in the computation, whichever is A, so that one result is the mirror image of the other.
-// If the pose of a core in the world is not finite, or the manifold would not be, there are no points. A rotation whose length is not one
-// gives meaningless points.
+// There are no points if a pose is not finite, or its rotation is far from length one, nor if shapes are larger or farther apart than 2²⁴ m.
 //
 // CollidePairs panics if slices that belong together differ in length, if a pair names a shape that does not exist, or a shape a body that
 // does not; out is then unspecified.
@@ -88,52 +87,63 @@ func (m *Manifold) swap() {
 
 // collideRanked is collide for shapes of which B has no higher rank.
 func (k *collider) collideRanked(a, b *Shape, hulls *Hulls, poseA, poseB *Pose, m *Manifold) {
-	// The pose of b as seen from a.
-	worldA, worldB := poseA.times(&a.Pose), poseB.times(&b.Pose)
-	if !worldA.finite() || !worldB.finite() {
+	apart := poseB.P.sub(poseA.P)
+	originA, originB := poseA.Q.Rotate(a.Pose.P), poseB.Q.Rotate(b.Pose.P)
+	qA, qB := poseA.Q.Mul(a.Pose.Q), poseB.Q.Mul(b.Pose.Q)
+	d := apart.add(originB.sub(originA))
+	if !(qA.absSum() <= maxQuat && qB.absSum() <= maxQuat && (a.Half.absSum()+b.Half.absSum())+(d.absSum()+(abs(a.Radius)+abs(b.Radius))) <= maxReach) {
 		return
 	}
-	relative := Pose{worldA.Q.Unrotate(worldB.P.sub(worldA.P)), worldA.Q.Inverse().Mul(worldB.Q).Normalize()}
+	// The pose of b as seen from a.
+	world := qA.Matrix()
+	f := frame{qA.Inverse().Mul(qB).Normalize().Matrix(), world.MulTransposed(d)}
 	margin := (a.Radius + b.Radius) + SpeculativeDistance
 	var normal Vec
 	var points []contactPoint
 	switch rankA, rankB := a.Kind.rank(), b.Kind.rank(); {
+	case a.Kind == KindBox && b.Kind == KindBox:
+		normal, points = collideBoxes(a.Half, b.Half, &f, margin, &k.clipping)
 	case rankB == 3:
 		coreA, coreB := a.polytope(hulls, &k.boxA), b.polytope(hulls, &k.boxB)
 		if len(coreA.Planes) > 0 && len(coreB.Planes) > 0 {
-			normal, points = collideHulls(&coreA, &coreB, relative, margin, &k.clipping)
+			normal, points = collideHulls(&coreA, &coreB, &f, margin, &k.clipping)
 		}
 	case rankA == 3:
 		if coreA := a.polytope(hulls, &k.boxA); len(coreA.Planes) > 0 {
-			normal, points = collideSegment(&coreA, b.segment(&relative), margin, k.clipping.points[:0])
+			normal, points = collideSegment(&coreA, b.segment(&f), margin, &k.clipping)
 		}
 	default:
-		normal, points = collideSegments(segment{a.Half.neg(), a.Half}, b.segment(&relative), margin, k.clipping.points[:0])
+		normal, points = collideSegments(segment{a.Half.neg(), a.Half}, b.segment(&f), margin, k.clipping.points[:0])
 	}
 	if len(points) == 0 {
 		return
 	}
 	sortByID(points)
-	m.Normal, m.Count = worldA.Q.Rotate(normal), uint32(len(points))
-	originA, originB := worldA.P.sub(poseA.P), worldA.P.sub(poseB.P)
-	sum := m.Normal.X + m.Normal.Y + m.Normal.Z
+	m.Normal, m.Count = world.Mul(normal), uint32(len(points))
 	for i := range points {
-		p := &points[i]
+		p, to := &points[i], &m.Points[i]
 		// Halfway between the surfaces.
 		middle := p.p.addTimes(normal, float32(-0.5*(p.separation+(b.Radius-a.Radius))))
-		at := worldA.Q.Rotate(middle)
-		to := &m.Points[i]
-		to.AnchorA, to.AnchorB = at.add(originA), at.add(originB)
+		to.AnchorA = world.Mul(middle).add(originA)
+		to.AnchorB = to.AnchorA.sub(apart)
 		to.Separation = p.separation - (a.Radius + b.Radius)
 		to.ID = p.id
-		sum += (to.AnchorA.X + to.AnchorA.Y + to.AnchorA.Z) + (to.AnchorB.X + to.AnchorB.Y + to.AnchorB.Z) + to.Separation
-	}
-	if sum-sum != 0 {
-		*m = Manifold{}
 	}
 }
 
+const (
+	// maxQuat bounds the sum of the absolute numbers of a quaternion, which is at most 2 for a rotation.
+	maxQuat = 4
+
+	// maxReach bounds coordinates in metres, so that no square of them overflows.
+	maxReach = 1 << 24
+)
+
+func (q Quat) absSum() float32 { return (abs(q.X) + abs(q.Y)) + (abs(q.Z) + abs(q.W)) }
+
+func (a Vec) absSum() float32 { return (abs(a.X) + abs(a.Y)) + abs(a.Z) }
+
 // segment returns the core of a sphere or a capsule.
-func (s *Shape) segment(pose *Pose) segment {
-	return segment{pose.transform(s.Half.neg()), pose.transform(s.Half)}
+func (s *Shape) segment(f *frame) segment {
+	return segment{f.transform(s.Half.neg()), f.transform(s.Half)}
 }

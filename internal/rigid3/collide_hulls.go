@@ -14,37 +14,42 @@ const (
 	parallelSquare = 0.005 * 0.005
 )
 
-// collideHulls finds the contact of two polyhedra, where B has the pose b as seen from A, with points whose polytopes are at most margin
-// apart. The manifold is in the axes of A; its anchors are points on B.
+// collideHulls finds the contact of two polyhedra, where f is that of B as seen from A, with points whose polytopes are at most margin
+// apart. The manifold is in the axes of A; its points are on B.
 //
 // It is the separating axis test: the axes are the normals of all faces, and the cross products of an edge of each whose arcs on the
 // sphere of normals cross, which are those that make a face of the Minkowski difference. The axis with the greatest separation is the
-// normal, where a face of A comes before one of B, and a face before two edges, unless the latter is better by a tolerance; the first of
-// equals. The points of a face are those of the face of the other polyhedron that is most opposed to it, clipped to its sides.
-func collideHulls(a, other *Polytope, b Pose, margin float32, k *clipping) (normal Vec, out []contactPoint) {
-	w := hullPair{a: a, b: other, pose: b, inverse: Pose{b.Q.Unrotate(b.P.neg()), b.Q.Inverse()}}
-	faceA, sA := bestFace(a, other, &w.pose)
+// normal, where a face of A comes before one of B, and a face before two edges, unless the latter is better by a tolerance. The points of
+// a face are those of the face of the other polyhedron that is most opposed to it, clipped to its sides.
+//
+// Edges are tried only if no point is left, or all are deeper than the tolerance. In all other cases the distance of the polyhedra
+// is at most that of a point that is left, so that two edges cannot be better.
+func collideHulls(a, b *Polytope, f *frame, margin float32, k *clipping) (normal Vec, out []contactPoint) {
+	w := hullPair{a: a, b: b, pose: *f, inverse: f.inverse()}
+	faceA, sA := bestFace(a, b, &w.pose, w.pose.transform(b.Centre), margin, &k.bounds)
 	if sA > margin {
 		return Vec{}, nil
 	}
-	faceB, sB := bestFace(other, a, &w.inverse)
+	faceB, sB := bestFace(b, a, &w.inverse, w.inverse.transform(a.Vertices[a.Faces[faceA].Vertices[0]]), margin, &k.bounds)
 	if sB > margin {
 		return Vec{}, nil
 	}
-	edges, sE := w.bestEdges()
+	var clipped bool
+	if sB > sA+referenceTolerance {
+		normal, out, clipped = w.clipFaceB(faceB, sB, margin, k)
+	} else {
+		normal, out, clipped = w.clipFaceA(faceA, sA, margin, k)
+	}
+	if clipped && nearest(out) >= -edgeTolerance {
+		return normal, out
+	}
+	least := maxFloat(maxFloat(sA, sB), nearest(out)) + edgeTolerance
+	edges, sE := w.bestEdges(minFloat(margin, least), k)
 	if sE > margin {
 		return Vec{}, nil
 	}
-	if sB > sA+referenceTolerance {
-		normal, out = w.clipFaceB(faceB, sB, margin, k)
-	} else {
-		normal, out = w.clipFaceA(faceA, sA, margin, k)
-	}
-	if edges.a < 0 || sE <= maxFloat(sA, sB)+edgeTolerance {
-		return normal, out
-	}
-	if sE > nearest(out)+edgeTolerance {
-		return w.edgeContact(edges, sE, k.points[:0])
+	if sE > least {
+		return w.edgeContact(edges, sE, k)
 	}
 	return normal, out
 }
@@ -52,22 +57,46 @@ func collideHulls(a, other *Polytope, b Pose, margin float32, k *clipping) (norm
 // hullPair is two polyhedra with the pose of B as seen from A, and the inverse.
 type hullPair struct {
 	a, b          *Polytope
-	pose, inverse Pose
+	pose, inverse frame
 }
 
-// bestFace returns the face of a with the greatest separation from b, whose pose is as seen from a.
-func bestFace(a, b *Polytope, pose *Pose) (face int, separation float32) {
-	face, separation = 0, -maxFinite
-	for i := range a.Planes {
-		f := &a.Planes[i]
-		n := pose.Q.Unrotate(f.Normal.neg())
-		v := b.Vertices[b.support(n)]
-		if s := f.Normal.dot(pose.transform(v)) - f.Offset; s > separation {
-			face, separation = i, s
+// bestFace returns the face of a with the greatest separation from b, whose pose is as seen from a, or one whose separation is above
+// margin.
+//
+// The distance of a point of b from the plane of a face bounds the separation by that face. The first bounds are those of the point p, as
+// seen from a. The face with the greatest bound, the first of equals, is tried, and the vertex of b that is nearest to it bounds those of
+// all faces, until no bound is above the greatest separation. That is so after a few faces, since this vertex is near a in most cases.
+func bestFace(a, b *Polytope, f *frame, p Vec, margin float32, bounds *[maxFaces]float32) (face int, separation float32) {
+	u := bounds[:len(a.Planes)]
+	for i := range u {
+		u[i] = maxFinite
+	}
+	for separation = -maxFinite; ; {
+		at, most := 0, separation
+		for i := range u {
+			u[i] = minFloat(a.Planes[i].distance(p), u[i])
+			if u[i] > most {
+				at, most = i, u[i]
+			}
+		}
+		if !(most > separation) {
+			return face, separation
+		}
+		p = f.transform(b.Vertices[b.support(f.r.MulTransposed(a.Planes[at].Normal.neg()))])
+		if s := a.Planes[at].distance(p); s > separation {
+			face, separation = at, s
+		}
+		if separation > margin {
+			return face, separation
 		}
 	}
-	return face, separation
 }
+
+// maxFaces is above the greatest number of faces of a Polytope.
+const maxFaces = 2 * MaxHullVertices
+
+// distance is how far a point is outside of a plane.
+func (p *Plane) distance(v Vec) float32 { return p.Normal.dot(v) - p.Offset }
 
 // support returns the vertex that is farthest along a direction, the first of equals.
 func (t *Polytope) support(n Vec) int {
@@ -80,60 +109,77 @@ func (t *Polytope) support(n Vec) int {
 	return at
 }
 
-// edgePair is an edge of each polyhedron, -1 if there is none, and the normal.
+// edgePair is an edge of each polyhedron, and the normal.
 type edgePair struct {
 	a, b   int
 	normal Vec
 }
 
-// bestEdges returns the edges whose cross product separates the polyhedra most.
-func (w *hullPair) bestEdges() (best edgePair, separation float32) {
-	best, separation = edgePair{a: -1, b: -1}, -maxFinite
-	for j := range w.b.Edges {
+// bestEdges returns the edges whose cross product separates the polyhedra most, among those that may separate them by more than least; the
+// first of equals, by the edge of B, then of A. If there are none, the separation is -maxFinite.
+//
+// Two edges make a face of the Minkowski difference if their arcs on the sphere of normals cross: with the normals a and b of the faces
+// beside the edge u of A, and the opposites c and d of those beside the edge v of B, if a·v and b·v have different signs, and c·u and
+// d·u, and the arcs are in one hemisphere. (Gregorius, "The Separating Axis Test between Convex Polyhedra", Game Developers Conference 2013.)
+func (w *hullPair) bestEdges(least float32, k *clipping) (best edgePair, separation float32) {
+	listA := w.a.facingEdges(w.pose.transform(w.b.Centre), least+w.b.inner, k.edges[0][:0])
+	listB := w.b.facingEdges(w.inverse.transform(w.a.Centre), least+w.a.inner, k.edges[1][:0])
+	separation = -maxFinite
+	for _, j := range listB {
 		eb := &w.b.Edges[j]
-		c, d := w.pose.Q.Rotate(w.b.Planes[eb.Left].Normal).neg(), w.pose.Q.Rotate(w.b.Planes[eb.Right].Normal).neg()
-		fromB, toB := w.pose.transform(w.b.Vertices[eb.From]), w.pose.transform(w.b.Vertices[eb.To])
-		alongB := toB.sub(fromB)
-		for i := range w.a.Edges {
+		c, d := w.pose.r.Mul(w.b.Planes[eb.Left].Normal).neg(), w.pose.r.Mul(w.b.Planes[eb.Right].Normal).neg()
+		fromB, v := w.pose.transform(w.b.Vertices[eb.From]), w.pose.r.Mul(w.b.Vertices[eb.To].sub(w.b.Vertices[eb.From]))
+		for _, i := range listA {
 			ea := &w.a.Edges[i]
-			if !arcsCross(w.a.Planes[ea.Left].Normal, w.a.Planes[ea.Right].Normal, c, d) {
+			fromA := w.a.Vertices[ea.From]
+			u := w.a.Vertices[ea.To].sub(fromA)
+			cu, av := c.dot(u) < 0, w.a.Planes[ea.Left].Normal.dot(v) < 0
+			if cu == (d.dot(u) < 0) || av == (w.a.Planes[ea.Right].Normal.dot(v) < 0) || cu == av {
 				continue
 			}
-			fromA := w.a.Vertices[ea.From]
-			alongA := w.a.Vertices[ea.To].sub(fromA)
-			n := alongA.cross(alongB)
+			n := u.cross(v)
 			square := n.dot(n)
-			if !(square > float32(parallelSquare*float32(alongA.dot(alongA)*alongB.dot(alongB)))) {
+			if !(square > float32(parallelSquare*float32(u.dot(u)*v.dot(v)))) {
 				continue
 			}
 			l := sqrt(square)
-			n = Vec{n.X / l, n.Y / l, n.Z / l}
-			if n.dot(fromA.sub(w.a.Centre)) < 0 {
-				n = n.neg() // out of A
+			if av {
+				l = -l // between both normals of A
 			}
+			n = Vec{n.X / l, n.Y / l, n.Z / l}
 			if s := n.dot(fromB.sub(fromA)); s > separation {
-				best, separation = edgePair{i, j, n}, s
+				best, separation = edgePair{int(i), int(j), n}, s
 			}
 		}
 	}
 	return best, separation
 }
 
-// arcsCross reports whether the arcs between the unit vectors a and b, and between c and d, cross on the sphere, and in one hemisphere.
-func arcsCross(a, b, c, d Vec) bool {
-	ab, cd := b.cross(a), d.cross(c)
-	ca, da, ac, bc := c.dot(ab), d.dot(ab), a.dot(cd), b.dot(cd)
-	return float32(ca*da) < 0 && float32(ac*bc) < 0 && float32(ca*bc) > 0
+// facingEdges lists the edges with a normal n on their arc for which a point is at least so far outside of the plane with that normal
+// through the edge. This is the greatest at an end of the arc, or between them, where it is at most the greater one divided by the cosine of
+// half the angle of the arc.
+//
+// If the point is the centre of another polytope, and the distance is least plus the radius of a ball about the centre that is inside of it,
+// these are all edges that may separate the two by least.
+func (t *Polytope) facingEdges(p Vec, distance float32, list []uint16) []uint16 {
+	for i := range t.Edges {
+		e := &t.Edges[i]
+		l, r := t.Planes[e.Left].distance(p), t.Planes[e.Right].distance(p)
+		if maxFloat(l, r) >= float32(distance*e.cosine) || !(distance > 0) {
+			list = append(list, uint16(i))
+		}
+	}
+	return list
 }
 
 // edgeContact returns the point of two edges: where they are closest, on the edge of B.
-func (w *hullPair) edgeContact(e edgePair, separation float32, points []contactPoint) (Vec, []contactPoint) {
+func (w *hullPair) edgeContact(e edgePair, separation float32, k *clipping) (Vec, []contactPoint) {
 	ea, eb := &w.a.Edges[e.a], &w.b.Edges[e.b]
 	p, q := w.a.Vertices[ea.From], w.pose.transform(w.b.Vertices[eb.From])
-	u, v := w.a.Vertices[ea.To].sub(p), w.pose.transform(w.b.Vertices[eb.To]).sub(q)
+	u, v := w.a.Vertices[ea.To].sub(p), w.pose.r.Mul(w.b.Vertices[eb.To].sub(w.b.Vertices[eb.From]))
 	_, t := closestOnSegments(p, u, q, v)
 	at := q.addTimes(v, t)
-	return e.normal, append(points[:0], contactPoint{at, separation, featureID(edgeFeature, e.a, e.b)})
+	return e.normal, append(k.points[:0], contactPoint{at, separation, featureID(edgeFeature, e.a, e.b)})
 }
 
 // Kinds of features, in the two highest bits of an ID.
@@ -177,23 +223,26 @@ func closestOnSegments(p, u, q, v Vec) (s, t float32) {
 func clamp01(v float32) float32 { return minFloat(maxFloat(v, 0), 1) }
 
 // clipFaceA returns the points of a face of A, whose separation from B is s.
-func (w *hullPair) clipFaceA(face int, s, margin float32, k *clipping) (Vec, []contactPoint) {
-	return w.a.Planes[face].Normal, k.clipFace(w.a, face, w.b, &w.pose, s, margin, faceOfA)
+func (w *hullPair) clipFaceA(face int, s, margin float32, k *clipping) (normal Vec, points []contactPoint, clipped bool) {
+	points, clipped = k.clipFace(w.a, face, w.b, &w.pose, s, margin, faceOfA)
+	return w.a.Planes[face].Normal, points, clipped
 }
 
 // clipFaceB returns the points of a face of B, in the axes of A, on the surface of B.
-func (w *hullPair) clipFaceB(face int, s, margin float32, k *clipping) (Vec, []contactPoint) {
+func (w *hullPair) clipFaceB(face int, s, margin float32, k *clipping) (normal Vec, points []contactPoint, clipped bool) {
 	n := w.b.Planes[face].Normal
-	points := k.clipFace(w.b, face, w.a, &w.inverse, s, margin, faceOfB)
+	points, clipped = k.clipFace(w.b, face, w.a, &w.inverse, s, margin, faceOfB)
 	for i := range points {
 		p := &points[i]
 		p.p = w.pose.transform(p.p.addTimes(n, -p.separation)) // from the surface of A to that of B
 	}
-	return w.pose.Q.Rotate(n).neg(), points
+	return w.pose.r.Mul(n).neg(), points, clipped
 }
 
-// clipping is memory for polygons that are clipped, and for the points of one pair.
+// clipping is memory for the computation of a manifold.
 type clipping struct {
+	bounds   [maxFaces]float32
+	edges    [2][maxEdges]uint16
 	polygons [2][maxPolygon]corner
 	points   [maxPolygon]contactPoint
 }
@@ -201,12 +250,15 @@ type clipping struct {
 // maxPolygon is the greatest number of corners of a face that is clipped to the sides of another: each side adds at most one.
 const maxPolygon = 2 * MaxHullVertices
 
+// maxEdges is above the greatest number of edges of a Polytope.
+const maxEdges = 3 * MaxHullVertices
+
 // clipFace clips the face of other that is most opposed to a reference face to the sides of that, and keeps the points that are at
 // most margin in front of it. If none is left, since the faces are beside each other, it is the vertex of other that is deepest, whose
-// separation is s. The points are in the axes of ref, on other.
-func (k *clipping) clipFace(ref *Polytope, face int, other *Polytope, pose *Pose, s, margin float32, kind int) []contactPoint {
+// separation is s, and clipped is false. The points are in the axes of ref, on other.
+func (k *clipping) clipFace(ref *Polytope, face int, other *Polytope, pose *frame, s, margin float32, kind int) (points []contactPoint, clipped bool) {
 	f, plane := &ref.Faces[face], &ref.Planes[face]
-	incident := other.opposed(pose.Q.Unrotate(plane.Normal))
+	incident := other.opposed(pose.r.MulTransposed(plane.Normal))
 	in := &other.Faces[incident]
 	from, to := &k.polygons[0], &k.polygons[1]
 	n := len(in.Vertices)
@@ -219,18 +271,18 @@ func (k *clipping) clipFace(ref *Polytope, face int, other *Polytope, pose *Pose
 		n = clipSide(from[:n], to, side, side.dot(a), kind, int(f.Edges[i]))
 		from, to = to, from
 	}
-	points := k.points[:0]
+	points = k.points[:0]
 	for i := range from[:n] {
 		p := from[i].contactPoint
-		if p.separation = plane.Normal.dot(p.p) - plane.Offset; p.separation <= margin {
+		if p.separation = plane.distance(p.p); p.separation <= margin {
 			points = append(points, p)
 		}
 	}
-	if len(points) == 0 {
-		v := other.support(pose.Q.Unrotate(plane.Normal.neg()))
-		return append(points, contactPoint{pose.transform(other.Vertices[v]), s, featureID(kind, 0, v)})
+	if len(points) > 0 {
+		return reduce(points, plane.Normal), true
 	}
-	return reduce(points, plane.Normal)
+	v := other.support(pose.r.MulTransposed(plane.Normal.neg()))
+	return append(points, contactPoint{pose.transform(other.Vertices[v]), s, featureID(kind, 0, v)}), false
 }
 
 // opposed returns the face whose normal is most opposed to n, the first of equals.

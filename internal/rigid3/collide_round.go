@@ -30,20 +30,40 @@ func (c *closest) better(onA, onB Vec, face, edge int, id uint32) {
 	}
 }
 
-// closestToPoint improves c with the point of a polyhedron that is closest to a point outside of it: inside of a face, or on an edge.
-func (t *Polytope) closestToPoint(p Vec, end int, c *closest) {
+// closestToEnd improves c with the point of a face that is closest to an end of a segment, if this is above it. That can only be the
+// face from whose plane the end is farthest.
+func (t *Polytope) closestToEnd(p Vec, end int, c *closest) {
+	at, most := -1, float32(0)
 	for i := range t.Planes {
-		f := &t.Planes[i]
-		if s := f.Normal.dot(p) - f.Offset; s > 0 && t.isAbove(i, p) {
-			c.better(p.addTimes(f.Normal, -s), p, i, 0, featureID(faceOfA, 0, end))
-			return
+		if d := t.Planes[i].distance(p); d > most {
+			at, most = i, d
 		}
 	}
+	if at >= 0 && t.isAbove(at, p) {
+		c.better(p.addTimes(t.Planes[at].Normal, -most), p, at, 0, featureID(faceOfA, 0, end))
+	}
+}
+
+// closestEdge improves c with the point of an edge that is closest to a segment. u is by how much the segment is at most outside of
+// each plane, and least is by how much it is outside of the polyhedron, or less. The closest point is on an edge with a normal on its
+// arc along which the segment is as far outside as it is apart: see facingEdges.
+func (t *Polytope) closestEdge(s *segment, u []float32, least float32, c *closest) {
+	along := s.q.sub(s.p)
 	for i := range t.Edges {
-		from := t.Vertices[t.Edges[i].From]
-		along := t.Vertices[t.Edges[i].To].sub(from)
-		_, s := closestOnSegments(p, Vec{}, from, along)
-		c.better(from.addTimes(along, s), p, -1, i, featureID(edgeFeature, i, end))
+		e := &t.Edges[i]
+		if least > 0 && !(maxFloat(u[e.Left], u[e.Right]) >= float32(least*e.cosine)) {
+			continue
+		}
+		from := t.Vertices[e.From]
+		edge := t.Vertices[e.To].sub(from)
+		x, y := closestOnSegments(from, edge, s.p, along)
+		end := 2
+		if y == 0 {
+			end = 0
+		} else if y == 1 {
+			end = 1
+		}
+		c.better(from.addTimes(edge, x), s.at(y), -1, i, featureID(edgeFeature, i, end))
 	}
 }
 
@@ -60,48 +80,34 @@ func (t *Polytope) isAbove(face int, p Vec) bool {
 }
 
 // collideSegment finds the contact of a polyhedron with a segment that is given in its axes, with points whose cores are at most margin
-// apart. The manifold is in the axes of the polyhedron, and its anchors are points of the segment.
+// apart. The manifold is in the axes of the polyhedron, and its points are on the segment.
 //
 // Apart, the normal is the line of the closest points, unless this is almost the normal of a face that is as near. Overlapping, it is the axis of the
 // greatest separation: the normal of a face, or the cross product of an edge with the segment if that is better by a tolerance. With
 // the normal of a face, the points are the ends of the segment within the sides of the face.
-func collideSegment(t *Polytope, s segment, margin float32, points []contactPoint) (Vec, []contactPoint) {
-	face, sF := t.bestFaceOf(s)
+func collideSegment(t *Polytope, s segment, margin float32, k *clipping) (Vec, []contactPoint) {
+	u, points := k.bounds[:len(t.Planes)], k.points[:0]
+	face, sF := t.bestFaceOf(s, u)
 	if sF > margin {
 		return Vec{}, nil
 	}
-	edge, sE, normal := t.bestEdgeOf(s)
-	if sE > margin {
-		return Vec{}, nil
-	}
-	if maxFloat(sF, sE) <= 0 {
-		if edge >= 0 && sE > sF+edgeTolerance {
-			e := &t.Edges[edge]
-			from := t.Vertices[e.From]
-			_, at := closestOnSegments(from, t.Vertices[e.To].sub(from), s.p, s.q.sub(s.p))
-			return normal, append(points[:0], contactPoint{s.at(at), sE, featureID(edgeFeature, edge, 0)})
+	if sF <= 0 {
+		edge, sE, normal := t.bestEdgeOf(s)
+		if sE > margin {
+			return Vec{}, nil
 		}
-		f := &t.Planes[face]
-		if _, out := t.clipSegment(face, s, margin, points); len(out) > 0 {
-			return f.Normal, out
+		if sE <= 0 {
+			return t.collideInside(s, face, sF, edge, sE, normal, margin, points)
 		}
-		end, id := s.p, 0 // beside the face by rounding: the deeper end
-		if f.Normal.dot(s.q) < f.Normal.dot(s.p) {
-			end, id = s.q, 1
-		}
-		return f.Normal, append(points[:0], contactPoint{end, sF, featureID(faceOfA, 0, id)})
 	}
 	c := closest{square: maxFinite, face: -1}
-	t.closestToPoint(s.p, 0, &c)
+	t.closestToEnd(s.p, 0, &c)
 	along := s.q.sub(s.p)
 	if along != (Vec{}) {
-		t.closestToPoint(s.q, 1, &c)
-		for i := range t.Edges {
-			from := t.Vertices[t.Edges[i].From]
-			edge := t.Vertices[t.Edges[i].To].sub(from)
-			u, v := closestOnSegments(from, edge, s.p, along)
-			c.better(from.addTimes(edge, u), s.at(v), -1, i, featureID(edgeFeature, i, 2))
-		}
+		t.closestToEnd(s.q, 1, &c)
+	}
+	if along != (Vec{}) || c.face < 0 {
+		t.closestEdge(&s, u, sF, &c)
 	}
 	distance := sqrt(c.square)
 	if !(distance <= margin) {
@@ -127,7 +133,26 @@ func collideSegment(t *Polytope, s segment, margin float32, points []contactPoin
 	} else if c.face >= 0 {
 		n = t.Planes[c.face].Normal
 	}
-	return n, append(points[:0], contactPoint{c.onB, distance, c.id})
+	return n, append(points, contactPoint{c.onB, distance, c.id})
+}
+
+// collideInside finds the contact of a polyhedron with a segment that overlaps it.
+func (t *Polytope) collideInside(s segment, face int, sF float32, edge int, sE float32, normal Vec, margin float32, points []contactPoint) (Vec, []contactPoint) {
+	if edge >= 0 && sE > sF+edgeTolerance {
+		e := &t.Edges[edge]
+		from := t.Vertices[e.From]
+		_, at := closestOnSegments(from, t.Vertices[e.To].sub(from), s.p, s.q.sub(s.p))
+		return normal, append(points, contactPoint{s.at(at), sE, featureID(edgeFeature, edge, 0)})
+	}
+	f := &t.Planes[face]
+	if _, out := t.clipSegment(face, s, margin, points); len(out) > 0 {
+		return f.Normal, out
+	}
+	end, id := s.p, 0 // beside the face by rounding: the deeper end
+	if f.Normal.dot(s.q) < f.Normal.dot(s.p) {
+		end, id = s.q, 1
+	}
+	return f.Normal, append(points, contactPoint{end, sF, featureID(faceOfA, 0, id)})
 }
 
 // nearest returns the least separation of points.
@@ -139,12 +164,14 @@ func nearest(points []contactPoint) float32 {
 	return least
 }
 
-// bestFaceOf returns the face with the greatest separation from a segment.
-func (t *Polytope) bestFaceOf(s segment) (face int, separation float32) {
+// bestFaceOf returns the face with the greatest separation from a segment, the first of equals. It sets u to how far the segment is at
+// most outside of each plane.
+func (t *Polytope) bestFaceOf(s segment, u []float32) (face int, separation float32) {
 	separation = -maxFinite
 	for i := range t.Planes {
-		f := &t.Planes[i]
-		if d := minFloat(f.Normal.dot(s.p), f.Normal.dot(s.q)) - f.Offset; d > separation {
+		dp, dq := t.Planes[i].distance(s.p), t.Planes[i].distance(s.q)
+		u[i] = maxFloat(dp, dq)
+		if d := minFloat(dp, dq); d > separation {
 			face, separation = i, d
 		}
 	}
@@ -188,7 +215,6 @@ func (t *Polytope) mostAligned(n Vec) int {
 // clipSegment returns the ends of the part of a segment that is above a face.
 func (t *Polytope) clipSegment(face int, s segment, margin float32, points []contactPoint) (Vec, []contactPoint) {
 	f, plane := &t.Faces[face], &t.Planes[face]
-	points = points[:0]
 	add := func(p Vec, id uint32) {
 		if d := plane.Normal.dot(p) - plane.Offset; d <= margin {
 			points = append(points, contactPoint{p, d, id})
@@ -245,7 +271,7 @@ func collideSegments(a, b segment, margin float32, points []contactPoint) (Vec, 
 	if out := besidePoints(a, b, n, margin, 0, points); len(out) > 0 {
 		return n, out
 	}
-	return n, append(points[:0], contactPoint{onB, distance, featureID(edgeFeature, 0, 0)})
+	return n, append(points, contactPoint{onB, distance, featureID(edgeFeature, 0, 0)})
 }
 
 // besidePoints returns the ends of the part of b that is beside a, if both are almost parallel. The separation is along n.
@@ -264,7 +290,6 @@ func besidePoints(a, b segment, n Vec, margin float32, edge int, points []contac
 	if !(float32((hi-lo)*sqrt(vv)) > LinearSlop) {
 		return nil
 	}
-	points = points[:0]
 	for k, t := range [2]float32{lo, hi} {
 		p := b.at(t)
 		onA := a.at(clamp01(u.dot(p.sub(a.p)) / uu))

@@ -39,10 +39,18 @@ func (t *Pose) transform(v Vec) Vec { return t.Q.Rotate(v).add(t.P) }
 // times returns the pose of something that has the pose o in the body.
 func (t *Pose) times(o *Pose) Pose { return Pose{t.transform(o.P), t.Q.Mul(o.Q)} }
 
-// finite uses that the difference of a number from itself is 0, or NaN if it is not finite.
-func (t *Pose) finite() bool {
-	sum := (t.P.X + t.P.Y + t.P.Z) + (t.Q.X + t.Q.Y + t.Q.Z + t.Q.W)
-	return sum-sum == 0
+// frame is a pose with its rotation as a matrix.
+type frame struct {
+	r Mat
+	p Vec
+}
+
+func (f *frame) transform(v Vec) Vec { return f.r.Mul(v).add(f.p) }
+
+// inverse returns the pose of the first as seen from the second.
+func (f *frame) inverse() frame {
+	m := &f.r
+	return frame{Mat{Vec{m.X.X, m.Y.X, m.Z.X}, Vec{m.X.Y, m.Y.Y, m.Z.Y}, Vec{m.X.Z, m.Y.Z, m.Z.Z}}, m.MulTransposed(f.p.neg())}
 }
 
 // contactPoint is a point of a manifold in the making: on the surface of shape B without its radius, in the axes of shape A.

@@ -23,7 +23,8 @@ type Polytope struct {
 	Planes   []Plane // of the faces
 	Faces    []Face
 	Edges    []Edge
-	Centre   Vec // the centre of mass
+	Centre   Vec     // the centre of mass
+	inner    float32 // the radius of a ball about it that is inside of all planes
 	mass     Mass
 }
 
@@ -44,6 +45,7 @@ type Face struct {
 type Edge struct {
 	From, To    uint8
 	Left, Right uint16
+	cosine      float32 // of half the angle between the normals of both
 }
 
 // NewPolytope returns a polyhedron in float32. The normal of a face is Newell's, of its rounded vertices; the offset is that of the
@@ -72,7 +74,22 @@ func NewPolytope(p *hull.Polyhedron) *Polytope {
 		t.Planes, t.Faces = append(t.Planes, f), append(t.Faces, Face{Vertices: corners})
 	}
 	t.addEdges()
+	t.setBounds()
 	return t
+}
+
+// setBounds sets inner and the cosines of edges, which are rounded to the safe side.
+func (t *Polytope) setBounds() {
+	least := float32(maxFinite)
+	for i := range t.Planes {
+		least = minFloat(-t.Planes[i].distance(t.Centre), least)
+	}
+	t.inner = maxFloat(float32(least*(1-1e-5)), 0)
+	for i := range t.Edges {
+		e := &t.Edges[i]
+		square := 0.5 + float32(0.5*t.Planes[e.Left].Normal.dot(t.Planes[e.Right].Normal))
+		e.cosine = maxFloat(sqrt(maxFloat(square, 0))-1e-5, 0)
+	}
 }
 
 func narrow(v [3]float64) Vec { return Vec{float32(v[0]), float32(v[1]), float32(v[2])} }
@@ -88,6 +105,9 @@ var unitBox = func() *Polytope {
 		t.Faces = append(t.Faces, Face{Vertices: boxFaces[k][:]})
 	}
 	t.addEdges()
+	for i := range t.Edges {
+		t.Edges[i].cosine = 0.7071 // a little less than that of 45°
+	}
 	return t
 }()
 
@@ -96,7 +116,7 @@ func (half Vec) box(b *boxArrays) Polytope {
 	x, y, z := half.X, half.Y, half.Z
 	b.vertices = [8]Vec{{-x, -y, -z}, {x, -y, -z}, {-x, y, -z}, {x, y, -z}, {-x, -y, z}, {x, -y, z}, {-x, y, z}, {x, y, z}}
 	b.planes = [6]Plane{{Vec{X: -1}, x}, {Vec{X: 1}, x}, {Vec{Y: -1}, y}, {Vec{Y: 1}, y}, {Vec{Z: -1}, z}, {Vec{Z: 1}, z}}
-	return Polytope{Vertices: b.vertices[:], Planes: b.planes[:], Faces: unitBox.Faces, Edges: unitBox.Edges}
+	return Polytope{Vertices: b.vertices[:], Planes: b.planes[:], Faces: unitBox.Faces, Edges: unitBox.Edges, inner: minFloat(x, minFloat(y, z))}
 }
 
 // addEdges numbers the edges in the order of the faces.

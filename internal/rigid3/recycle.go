@@ -153,8 +153,7 @@ func turnSince(from, to Quat) Vec {
 
 // KeepBases gives a base to each contact whose manifold CollidePairs has just made with two points or more: marks[i] becomes 1, and the
 // contact gets FlagBase. It gives none if the base would last for fewer than recycleSteps steps of dt seconds, because a body turns fast
-// or the two move fast relative to each other, and none if an anchor or a rotation is not finite. Contacts that were recycled, and those
-// without a base, stay as they are. The columns v and w are the velocities of the bodies.
+// or the two move fast relative to each other. Contacts that were recycled, and those without a base, stay as they are. The columns v and w are the velocities of the bodies.
 func KeepBases(contacts []Contact, manifolds []Manifold, bodyOf []uint32, poses []Pose, v, w *[3][]float32, dt float32, bases []BaseManifold, marks []uint8) {
 	if len(manifolds) != len(contacts) || len(bases) != len(contacts) || len(marks) != len(contacts) {
 		panic("rigid3: KeepBases: contacts, manifolds, bases and marks differ in length")
@@ -178,10 +177,8 @@ func KeepBases(contacts []Contact, manifolds []Manifold, bodyOf []uint32, poses 
 			p := &m.Points[k]
 			base.Points[k] = BasePoint{p.AnchorA, p.AnchorB, p.Separation}
 		}
-		if poses[a].finite() && poses[b].finite() {
-			bases[i], marks[i] = base, 1
-			c.Flags |= FlagBase
-		}
+		bases[i], marks[i] = base, 1
+		c.Flags |= FlagBase
 	}
 }
 
