@@ -107,6 +107,7 @@ func TestPackageComment(t *testing.T) {
 var floors = map[string][]string{
 	"internal":             {"native", "internal"},
 	"internal/rigid":       {"csrc", "native", "internal"},
+	"internal/rigid3":      {"csrc", "native", "internal"},
 	"internal/paritytest":  {"csrc", "native", "internal"}, // csrc for kernels that only tests call
 	"internal/broad":       {"csrc", "native", "internal"},
 	"internal/neighbours":  {"csrc", "native", "internal"},
@@ -119,6 +120,8 @@ var floors = map[string][]string{
 	"csrc/neighbours/face": {"csrc"},
 	"csrc/rigid":           {"csrc"},
 	"csrc/rigid/face":      {"csrc"},
+	"csrc/space":           {"csrc"},
+	"csrc/space/face":      {"csrc"},
 	"native":               {"csrc", "native", "internal"},
 	"ecs":                  {"native", "ecs", "internal"},
 	"spatial":              {"native", "spatial", "internal"},
@@ -184,7 +187,7 @@ func TestImportDirection(t *testing.T) {
 }
 
 // light packages can be linked alone: none brings in what serves clients, or another module than these.
-var light = []string{"csrc", "csrc/face", "csrc/neighbours", "csrc/neighbours/face", "csrc/rigid", "csrc/rigid/face", "native", "internal/graph", "internal/broad", "internal/handle", "internal/sleep", "internal/state", "internal/neighbours", "internal/rigid", "ecs", "spatial", "physics", "loop", "."}
+var light = []string{"csrc", "csrc/face", "csrc/neighbours", "csrc/neighbours/face", "csrc/rigid", "csrc/rigid/face", "csrc/space", "csrc/space/face", "native", "internal/graph", "internal/broad", "internal/handle", "internal/sleep", "internal/state", "internal/neighbours", "internal/rigid", "internal/rigid3", "ecs", "spatial", "physics", "loop", "."}
 var lightModules = []string{"github.com/klauspost/cpuid/", "github.com/zeebo/xxh3", "golang.org/x/sys/"}
 
 func TestDependencies(t *testing.T) {
@@ -211,12 +214,15 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// Users of ecs or spatial alone compile and link no kernels of physics, and those of ecs none of spatial.
+// Users of ecs or spatial alone compile and link no kernels of physics, those of ecs none of spatial, and those of the plane none of space.
 func TestKernelsStayApart(t *testing.T) {
 	for _, p := range packages(t) {
 		rel, _ := inModule(p.ImportPath)
 		if slices.Contains([]string{"csrc", "native", "ecs", "spatial"}, rel) && slices.Contains(p.Deps, module+"/csrc/rigid") {
 			t.Errorf("%s depends on csrc/rigid", p.ImportPath)
+		}
+		if slices.Contains([]string{"csrc", "native", "ecs", "spatial", "internal/rigid", "physics"}, rel) && slices.Contains(p.Deps, module+"/csrc/space") {
+			t.Errorf("%s depends on csrc/space", p.ImportPath)
 		}
 		if slices.Contains([]string{"csrc", "native", "ecs"}, rel) && slices.Contains(p.Deps, module+"/csrc/neighbours") {
 			t.Errorf("%s depends on csrc/neighbours", p.ImportPath)
@@ -283,7 +289,7 @@ func TestCSources(t *testing.T) {
 func TestParametersOfKernels(t *testing.T) {
 	const most = 8
 	var headers, faces []string
-	for _, dir := range []string{"csrc", "csrc/neighbours", "csrc/rigid"} {
+	for _, dir := range []string{"csrc", "csrc/neighbours", "csrc/rigid", "csrc/space"} {
 		h, _ := filepath.Glob(dir + "/*.h")
 		g, _ := filepath.Glob(dir + "/face/*.go")
 		if len(h) == 0 || len(g) == 0 {

@@ -22,9 +22,11 @@ var (
 	//go:embed replica.h
 	replicaHeader string
 
-	// For csrc/neighbours and csrc/rigid.
+	// For csrc/neighbours, csrc/rigid and csrc/space.
 	//go:embed atan.h
 	atanHeader string
+	//go:embed body_rows.h
+	bodyRowsHeader string
 	//go:embed lanes.h
 	lanesHeader string
 	//go:embed levels.h

@@ -24,7 +24,7 @@ KERNEL(void, angles, const float *cos, const float *sin, float *out, int64_t lo,
 KERNEL(void, load_states, const et_system *s, int64_t lo, int64_t hi) {
 	V(f) row[8] = {ZERO, ZERO, ZERO, ZERO, ZERO, ZERO, V(set1)(1.0f), ZERO};
 	EACH_BODY(lo, hi, (row[0] = V(load)(s->vx + i), row[1] = V(load)(s->vy + i), row[2] = V(load)(s->w + i),
-	                   row[3] = V(load)(s->inv_mass + i), V(put8)((float *)(void *)&s->states[i], side_by_side, 8, row)),
+	                   row[3] = V(load)(s->inv_mass + i), V(put8)((float *)(void *)&s->states[i], side_by_side, 8, row, UINT32_MAX)),
 	          et_load_states_c(s, i, hi));
 }
 

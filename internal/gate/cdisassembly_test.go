@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -193,7 +194,8 @@ func kernels(dirs ...string) ([]string, error) {
 
 func TestCDisassembly(t *testing.T) {
 	needGate(t)
-	names, err := kernels(filepath.Join(repo(t), "csrc"), filepath.Join(repo(t), "csrc", "neighbours"), filepath.Join(repo(t), "csrc", "rigid"))
+	names, err := kernels(filepath.Join(repo(t), "csrc"), filepath.Join(repo(t), "csrc", "neighbours"), filepath.Join(repo(t), "csrc", "rigid"),
+		filepath.Join(repo(t), "csrc", "space"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,8 +215,8 @@ func TestCDisassembly(t *testing.T) {
 	}
 }
 
-// testBinary builds the test binary of physics, which links all kernels as users do,
-// and disassembles it.
+// testBinary builds the test binaries of physics and internal/rigid3, which link all kernels as users do, and disassembles
+// them.
 func testBinary(t *testing.T, goarch string) code {
 	t.Helper()
 	objdump := objdumpFor(t, goarch)
@@ -223,15 +225,19 @@ func testBinary(t *testing.T, goarch string) code {
 	if goarch != runtime.GOARCH {
 		env = append(env, "GOOS=linux", "CC="+cc)
 	}
-	bin := filepath.Join(t.TempDir(), "physics.test")
-	if _, err := run(repo(t), env, "go", "test", "-c", "-o", bin, "./physics"); err != nil {
-		t.Fatal(err)
+	all := code{}
+	for _, pkg := range []string{"physics", "internal/rigid3"} {
+		bin := filepath.Join(t.TempDir(), filepath.Base(pkg)+".test")
+		if _, err := run(repo(t), env, "go", "test", "-c", "-o", bin, "./"+pkg); err != nil {
+			t.Fatal(err)
+		}
+		c, err := disassemble(objdump, bin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		maps.Copy(all, c)
 	}
-	c, err := disassemble(objdump, bin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return all
 }
 
 func objdumpFor(t *testing.T, goarch string) string {

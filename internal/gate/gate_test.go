@@ -20,6 +20,7 @@ var seeds = []string{"", "native", "internal/broad", "internal/neighbours", "int
 // float64 of another module and makes no promise; worldlog writes down what has
 // happened, and waits for the disk.
 var notCore = map[string]bool{module + "/csrc": true, module + "/csrc/face": true, module + "/csrc/neighbours": true, module + "/csrc/neighbours/face": true, module + "/csrc/rigid": true, module + "/csrc/rigid/face": true,
+	module + "/csrc/space": true, module + "/csrc/space/face": true,
 	module + "/physics/box2d": true, module + "/worldlog": true}
 
 // needGate skips a test that is too slow for every go test.

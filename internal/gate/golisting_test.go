@@ -35,7 +35,7 @@ func TestGoListing(t *testing.T) {
 	needGate(t)
 	// The scenes of bench hold the golden hashes, so their arithmetic counts.
 	pkgs := append(core(t), module+"/bench/internal/command", module+"/internal/proof")
-	withCgo := []string{module + "/native", module + "/internal/broad", module + "/internal/neighbours", module + "/internal/rigid"} // the others are the same as without
+	withCgo := []string{module + "/native", module + "/internal/broad", module + "/internal/neighbours", module + "/internal/rigid", module + "/internal/rigid3"} // the others are the same as without
 	for _, target := range targets {
 		t.Run(target.name, func(t *testing.T) {
 			if target.cgo {

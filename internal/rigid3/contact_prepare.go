@@ -2,7 +2,7 @@ package rigid3
 
 // PrepareContacts fills blocks [lo, hi) from the manifolds, the impulses and the states before the step. Friction is mixed by the
 // geometric mean, restitution by the maximum; rolling and twist resistance are the larger ones, and tangent velocities are added.
-func (s *System) PrepareContacts(lo, hi int) { s.prepareContactsGo(lo, hi) }
+func (s *System) PrepareContacts(lo, hi int) { kernelsOf(s.Level).prepareContacts(s, lo, hi) }
 
 func (s *System) prepareContactsGo(lo, hi int) {
 	for i := lo; i < hi; i++ {
@@ -40,7 +40,7 @@ func (s *System) prepareContact(b *ContactBlock, i int, c *Contact, m *Manifold)
 	t2 := n.cross(t1)
 	b.Normal.set(i, n)
 	b.Tangent.set(i, t1)
-	inertiaA, inertiaB := &s.inertia[b.A[i]], &s.inertia[b.B[i]]
+	inertiaA, inertiaB := &s.inertia[b.A[i]].Sym, &s.inertia[b.B[i]].Sym
 	b.InertiaA.set(i, inertiaA)
 	b.InertiaB.set(i, inertiaB)
 
@@ -109,7 +109,7 @@ func (s *System) prepareMaterial(b *ContactBlock, i int, c *Contact, t1, t2 Vec)
 	}
 	if b.RollingResistance[i] > 0 || b.TwistResistance[i] > 0 {
 		b.Flags |= flagRolling
-		inertiaA, inertiaB := &s.inertia[b.A[i]], &s.inertia[b.B[i]]
+		inertiaA, inertiaB := &s.inertia[b.A[i]].Sym, &s.inertia[b.B[i]].Sym
 		r1, r2 := inertiaA.Mul(t1).add(inertiaB.Mul(t1)), inertiaA.Mul(t2).add(inertiaB.Mul(t2))
 		b.RollingMass.setInverse(i, t1.dot(r1), t2.dot(r2), t1.dot(r2))
 		b.RollingX[i], b.RollingY[i] = c.Rolling.dot(t1), c.Rolling.dot(t2)
@@ -126,7 +126,7 @@ func inverse(a float32) float32 {
 
 // StoreImpulses writes the impulses of blocks [lo, hi) to their contacts, and how hard these were hit: the greatest approach speed of a
 // point that was touched, and the sum of the normal impulses.
-func (s *System) StoreImpulses(lo, hi int) { s.storeImpulsesGo(lo, hi) }
+func (s *System) StoreImpulses(lo, hi int) { kernelsOf(s.Level).storeImpulses(s, lo, hi) }
 
 func (s *System) storeImpulsesGo(lo, hi int) {
 	for n := lo; n < hi; n++ {

@@ -65,7 +65,7 @@ func (b *ContactBlock) applyNormals(i int, p *pair, impulses *[MaxPoints]float32
 }
 
 // WarmStart applies the accumulated impulses of blocks [lo, hi), in the first sub-step: see IntegrateVelocities.
-func (s *System) WarmStart(lo, hi int) { s.warmStartGo(lo, hi) }
+func (s *System) WarmStart(lo, hi int) { kernelsOf(s.Level).warmStart(s, lo, hi) }
 
 func (s *System) warmStartGo(lo, hi int) {
 	for i := range s.Blocks[lo:hi] {
@@ -94,16 +94,22 @@ func (b *ContactBlock) warmStart(states []State) {
 //
 // A point with separation s > 0 may close s in the sub-step: its normal impulse makes v + s/h zero. At a point that overlaps, an
 // iteration with bias removes the overlap, softly and not faster than PushSpeed.
-func (s *System) SolveContacts(lo, hi int) { s.solveContactsGo(true, lo, hi) }
+func (s *System) SolveContacts(lo, hi int) { kernelsOf(s.Level).solveContacts(s, lo, hi) }
 
 // RelaxContacts runs one iteration without bias, which follows after the positions were integrated: it computes the separations anew,
 // solves friction, and then makes the velocities v of SolveContacts zero. The normal impulses come last, so that they hold exactly when
 // the iteration ends.
-func (s *System) RelaxContacts(lo, hi int) { s.solveContactsGo(false, lo, hi) }
+func (s *System) RelaxContacts(lo, hi int) { kernelsOf(s.Level).relaxContacts(s, lo, hi) }
 
-func (s *System) solveContactsGo(useBias bool, lo, hi int) {
+func (s *System) solveContactsGo(lo, hi int) {
 	for i := range s.Blocks[lo:hi] {
-		s.Blocks[lo+i].solve(s.States, &s.step, useBias)
+		s.Blocks[lo+i].solve(s.States, &s.step, true)
+	}
+}
+
+func (s *System) relaxContactsGo(lo, hi int) {
+	for i := range s.Blocks[lo:hi] {
+		s.Blocks[lo+i].solve(s.States, &s.step, false)
 	}
 }
 
@@ -127,12 +133,11 @@ func (b *ContactBlock) solve(states []State, step *stepContext, useBias bool) {
 			if useBias && b.Flags&flagRestitution != 0 && q.Impulse[i] == 0 {
 				b.Approach[k][i] = velocity
 			}
-			switch {
-			case separation > 0:
-				velocity += float32(separation * step.invH)
-			case useBias:
+			if useBias && !(separation > 0) {
 				velocity += maxFloat(float32(soft.biasRate*separation), -step.maxBiasVelocity)
 				massScale = soft.massScale
+			} else {
+				velocity += maxFloat(float32(separation*step.invH), 0)
 			}
 			rows[k] = b.makeRow(int(k), i, velocity, massScale)
 		}
@@ -294,7 +299,7 @@ func clampCircle(x, y, limit float32) (float32, float32) {
 // ApplyRestitution makes points of blocks [lo, hi) bounce that have restitution, were touched in this sub-step for the first time, and were approached
 // faster than the threshold: their bodies part at the approach velocity times the restitution. It follows in each sub-step, so that a
 // bounce loses at most the way of one sub-step.
-func (s *System) ApplyRestitution(lo, hi int) { s.applyRestitutionGo(lo, hi) }
+func (s *System) ApplyRestitution(lo, hi int) { kernelsOf(s.Level).applyRestitution(s, lo, hi) }
 
 // HasRestitution reports whether ApplyRestitution does anything to blocks [lo, hi).
 func (s *System) HasRestitution(lo, hi int) bool {

@@ -9,12 +9,12 @@ import "math"
 // To the solver, a locked axis is one along which a body has an infinite mass, or about which it has an infinite moment. So a contact
 // that pushes along such an axis finds a body that does not yield, and what stands on it rests as on a static one. If the solver used
 // the whole mass and the locks stopped the body after each iteration, a stack would sink in until many iterations have corrected it.
-func (s *System) PrepareBodies(lo, hi int) { s.prepareBodiesGo(lo, hi) }
+func (s *System) PrepareBodies(lo, hi int) { kernelsOf(s.Level).prepareBodies(s, lo, hi) }
 
 func (s *System) prepareBodiesGo(lo, hi int) {
 	b := &s.Bodies
 	for i := lo; i < hi; i++ {
-		st, inertia := &s.States[i], &s.inertia[i]
+		st, inertia := &s.States[i], &s.inertia[i].Sym
 		*st = State{V: vecAt(&b.V, i), InvMass: b.InvMass[i], W: vecAt(&b.W, i), Q: Identity}
 		m := b.Poses[i].Q.Mul(b.Principal[i]).Matrix()
 		*inertia = m.RotateDiagonal(vecAt(&b.InvInertia, i))
@@ -63,7 +63,9 @@ func eliminate(pivot, a, b float32) (x, y float32) {
 // These make the free velocity of a body from its velocity at the end of the last sub-step: what it would be without contacts. Warm
 // starting adds the effect that the accumulated impulses of its contacts had in the last sub-step, from its first to its last iteration:
 // the velocity minus the free one of that sub-step. So blocks are warm-started in the first sub-step only.
-func (s *System) IntegrateVelocities(sub, lo, hi int) { s.integrateVelocitiesGo(sub, lo, hi) }
+func (s *System) IntegrateVelocities(sub, lo, hi int) {
+	kernelsOf(s.Level).integrateVelocities(s, sub, lo, hi)
+}
 
 func (s *System) integrateVelocitiesGo(sub, lo, hi int) {
 	b, k := &s.Bodies, &s.step
@@ -72,7 +74,7 @@ func (s *System) integrateVelocitiesGo(sub, lo, hi int) {
 		if !(st.InvMass > 0) {
 			continue
 		}
-		before, free := motion{st.V, st.W}, &s.free[i]
+		oldV, oldW := st.V, st.W
 		a := k.gravity.times(b.GravityScale[i]).add(vecAt(&b.Force, i).times(st.InvMass))
 		st.V = st.V.addTimes(a, k.h).times(1 / (1 + float32(k.h*b.LinearDamping[i])))
 		torque := vecAt(&b.Torque, i)
@@ -92,12 +94,20 @@ func (s *System) integrateVelocitiesGo(sub, lo, hi int) {
 		if st.Locks != 0 {
 			st.applyLocks()
 		}
-		v, w := st.V, st.W
+		freeV, freeW := st.V, st.W
 		if sub > 0 {
-			st.V, st.W = v.add(before.V.sub(free.V)), w.add(before.W.sub(free.W))
+			st.V, st.W = freeV.add(oldV.sub(s.freeV(i))), freeW.add(oldW.sub(s.freeW(i)))
 		}
-		free.V, free.W = v, w
+		s.setFree(i, freeV, freeW)
 	}
+}
+
+func (s *System) freeV(i int) Vec { return Vec{s.free[0][i], s.free[1][i], s.free[2][i]} }
+func (s *System) freeW(i int) Vec { return Vec{s.free[3][i], s.free[4][i], s.free[5][i]} }
+
+func (s *System) setFree(i int, v, w Vec) {
+	s.free[0][i], s.free[1][i], s.free[2][i] = v.X, v.Y, v.Z
+	s.free[3][i], s.free[4][i], s.free[5][i] = w.X, w.Y, w.Z
 }
 
 // tiny scales a vector whose square overflows, so that its square is in range.
@@ -124,7 +134,7 @@ func (k *stepContext) clamp(st *State) {
 
 // IntegratePositions moves and rotates bodies [lo, hi) by their velocities for a sub-step. It clamps the velocities of dynamic bodies
 // first, so no dynamic body moves by more than MaxSpeed·h, or turns by more than MaxRotation, in a sub-step.
-func (s *System) IntegratePositions(lo, hi int) { s.integratePositionsGo(lo, hi) }
+func (s *System) IntegratePositions(lo, hi int) { kernelsOf(s.Level).integratePositions(s, lo, hi) }
 
 func (s *System) integratePositionsGo(lo, hi int) {
 	for i := lo; i < hi; i++ {
@@ -141,7 +151,7 @@ func (s *System) integratePositionsGo(lo, hi int) {
 
 // FinalizeBodies writes the velocities and poses of bodies [lo, hi) back to their columns. It clamps velocities like
 // IntegratePositions. What has not moved keeps its bits.
-func (s *System) FinalizeBodies(lo, hi int) { s.finalizeBodiesGo(lo, hi) }
+func (s *System) FinalizeBodies(lo, hi int) { kernelsOf(s.Level).finalizeBodies(s, lo, hi) }
 
 func (s *System) finalizeBodiesGo(lo, hi int) {
 	b := &s.Bodies

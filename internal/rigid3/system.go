@@ -138,8 +138,8 @@ type System struct {
 	Colours graph.Colours
 	Blocks  []ContactBlock
 	step    stepContext
-	inertia []Sym    // the inverse inertia of each body in the axes of the world, when the step began
-	free    []motion // of each dynamic body: without contacts in the sub-step
+	inertia []inertiaRow // of each body, inverse, in the axes of the world, when the step began
+	free    [6][]float32 // of each dynamic body: V and W without contacts in the sub-step
 }
 
 // Step moves the bodies by dt seconds, > 0. Contacts and manifolds must be known. It allocates if there are more bodies or blocks than
@@ -157,6 +157,13 @@ func (s *System) Step(dt float32) {
 
 // begin runs the stages up to the first sub-step.
 func (s *System) begin(dt float32) {
+	s.deal(dt)
+	s.PrepareBodies(0, len(s.States))
+	s.PrepareContacts(0, len(s.Blocks))
+}
+
+// deal runs the stages that assign contacts to blocks.
+func (s *System) deal(dt float32) {
 	contacts := len(s.Contacts)
 	s.BeginStep(dt)
 	s.ResetColours()
@@ -164,8 +171,6 @@ func (s *System) begin(dt float32) {
 	s.Colours.AssignRange(0, contacts)
 	s.LayOutBlocks()
 	s.FillBlocks(0, contacts)
-	s.PrepareBodies(0, len(s.States))
-	s.PrepareContacts(0, len(s.Blocks))
 }
 
 func (s *System) runSubStep(sub int, bounces bool) {
@@ -186,7 +191,10 @@ func (s *System) runSubStep(sub int, bounces bool) {
 func (s *System) BeginStep(dt float32) {
 	s.check()
 	s.step = s.Params.stepContext(dt)
-	s.inertia, s.free = buffer.Resized(s.inertia, len(s.States)), buffer.Resized(s.free, len(s.States))
+	s.inertia = buffer.Resized(s.inertia, len(s.States))
+	for k := range s.free {
+		s.free[k] = buffer.Resized(s.free[k], len(s.States))
+	}
 }
 
 // ResetColours removes all colours of contacts.

@@ -17,8 +17,11 @@ type State struct {
 	_       float32
 }
 
-// motion is a velocity and an angular velocity.
-type motion struct{ V, W Vec }
+// inertiaRow is an inverse inertia as a row of eight numbers.
+type inertiaRow struct {
+	Sym
+	_ [2]float32
+}
 
 // Locks of a body, as bits: no motion along an axis of the world, no rotation about one.
 const (

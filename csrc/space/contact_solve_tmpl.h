@@ -1,0 +1,359 @@
+#include "system.h"
+#include "vectors.h"
+
+/* The bodies of some contacts in an iteration, and the frame of each contact. */
+typedef struct {
+	V(f) a[8], b[8]; /* the first half of each state as loaded: velocity, inverse mass, angular velocity, locks */
+	vec va, wa, vb, wb, n, t1, t2, ra, rb;
+	V(f) inertia_a[6], inertia_b[6];
+} contact_pair;
+
+HELPER(LEVEL) float *rows_of_states(const et_space_system *s) { return (float *)(void *)s->states; }
+
+enum { STATE = 16 }; /* floats */
+
+HELPER(LEVEL) void load_pair(const et_space_system *s, const et_space_block *b, uint32_t i, contact_pair *m) {
+	V(rows8)(rows_of_states(s), b->a + i, STATE, m->a);
+	V(rows8)(rows_of_states(s), b->b + i, STATE, m->b);
+	m->va = (vec){m->a[0], m->a[1], m->a[2]};
+	m->wa = (vec){m->a[4], m->a[5], m->a[6]};
+	m->vb = (vec){m->b[0], m->b[1], m->b[2]};
+	m->wb = (vec){m->b[4], m->b[5], m->b[6]};
+	m->n = LINES(b->normal, i);
+	m->t1 = LINES(b->tangent, i);
+	m->t2 = cross(m->n, m->t1);
+	m->ra = LINES(b->anchor_a, i);
+	m->rb = LINES(b->anchor_b, i);
+	for (int k = 0; k < 6; k++) {
+		m->inertia_a[k] = V(load)(b->inertia_a[k] + i);
+		m->inertia_b[k] = V(load)(b->inertia_b[k] + i);
+	}
+}
+
+HELPER(LEVEL) void store_pair(const et_space_system *s, const et_space_block *b, uint32_t i, const contact_pair *m) {
+	const V(f) a[8] = {m->va.x, m->va.y, m->va.z, m->a[3], m->wa.x, m->wa.y, m->wa.z, m->a[7]};
+	const V(f) c[8] = {m->vb.x, m->vb.y, m->vb.z, m->b[3], m->wb.x, m->wb.y, m->wb.z, m->b[7]};
+	V(put8)(rows_of_states(s), b->a + i, STATE, a, b->dynamic_a >> i);
+	V(put8)(rows_of_states(s), b->b + i, STATE, c, b->dynamic_b >> i);
+}
+
+/* The vector with zeros along the axes whose bits in locks are set. */
+HELPER(LEVEL) vec unlocked(vec v, V(f) locks) {
+	const V(u) bits = V(asu)(locks);
+	return (vec){V(select)(V(anyu)(bits, V(set1u)(1)), ZERO, v.x), V(select)(V(anyu)(bits, V(set1u)(2)), ZERO, v.y),
+	             V(select)(V(anyu)(bits, V(set1u)(4)), ZERO, v.z)};
+}
+
+/* The velocity of the centre on B relative to that on A. */
+HELPER(LEVEL) vec centre_velocity(const contact_pair *m) {
+	return vec_sub(vec_add(m->vb, cross(m->wb, m->rb)), vec_add(m->va, cross(m->wa, m->ra)));
+}
+
+/* Applies an impulse at the centre, and an angular impulse. */
+HELPER(LEVEL) void apply_impulse(const et_space_block *b, contact_pair *m, vec impulse, vec angular) {
+	vec on_a = impulse, on_b = impulse;
+	if (b->flags & ET_SPACE_LOCKED) {
+		on_a = unlocked(impulse, m->a[7]);
+		on_b = unlocked(impulse, m->b[7]);
+	}
+	m->va = sub_times(m->va, on_a, m->a[3]);
+	m->vb = add_times(m->vb, on_b, m->b[3]);
+	m->wa = vec_sub(m->wa, sym_times(m->inertia_a, vec_add(cross(m->ra, impulse), angular)));
+	m->wb = vec_add(m->wb, sym_times(m->inertia_b, vec_add(cross(m->rb, impulse), angular)));
+}
+
+/* The sum over points with what point k adds. */
+HELPER(LEVEL) V(f) sum_points(const uint32_t k, V(f) sum, V(f) more) { return k > 0 ? ADD(sum, more) : more; }
+
+/* Applies normal impulses of the points. */
+HELPER(LEVEL) void apply_normals(const et_space_block *b, uint32_t i, contact_pair *m, const V(f) impulse[4], const uint32_t points) {
+	V(f) sum = ZERO, about1 = ZERO, about2 = ZERO;
+	for (uint32_t k = 0; k < points; k++) {
+		const et_space_block_point *const p = &b->points[k];
+		sum = sum_points(k, sum, impulse[k]);
+		about1 = sum_points(k, about1, MUL(V(load)(p->a + i), impulse[k]));
+		about2 = sum_points(k, about2, MUL(V(load)(p->b + i), impulse[k]));
+	}
+	apply_impulse(b, m, vec_times(m->n, sum), add_times(vec_times(m->t1, about1), m->t2, about2));
+}
+
+HELPER(LEVEL) void warm_start_block(const et_space_system *s, const et_space_block *b, const uint32_t points) {
+	for (uint32_t i = 0; i < b->contacts; i += V(LANES)) {
+		contact_pair m;
+		load_pair(s, b, i, &m);
+		vec angular = vec_times(m.n, V(load)(b->twist + i));
+		if (b->flags & ET_SPACE_ROLLING) {
+			angular = add_times(angular, m.t1, V(load)(b->rolling_x + i));
+			angular = add_times(angular, m.t2, V(load)(b->rolling_y + i));
+		}
+		apply_impulse(b, &m, add_times(vec_times(m.t1, V(load)(b->x + i)), m.t2, V(load)(b->y + i)), angular);
+		V(f) impulse[4];
+		for (uint32_t k = 0; k < points; k++)
+			impulse[k] = V(load)(b->points[k].impulse + i);
+		apply_normals(b, i, &m, impulse, points);
+		store_pair(s, b, i, &m);
+	}
+}
+
+/* Calls a function for blocks of each number of points, which it gets as a constant, last. */
+#define BY_POINTS(b, f, ...)                  \
+	do {                                  \
+		if ((b)->points_each == 4)    \
+			f(__VA_ARGS__, 4);    \
+		else if ((b)->points_each == 3) \
+			f(__VA_ARGS__, 3);    \
+		else if ((b)->points_each == 2) \
+			f(__VA_ARGS__, 2);    \
+		else                          \
+			f(__VA_ARGS__, 1);    \
+	} while (0)
+
+KERNEL(void, space_warm_start, const et_space_system *s, int64_t lo, int64_t hi) {
+	for (const et_space_block *b = s->blocks + lo; b < s->blocks + hi; b++)
+		BY_POINTS(b, warm_start_block, s, b);
+}
+
+/* A point of a contact: its impulse before, what the impulse would become if those of the other points stayed as they
+ * are, and the softened mass. */
+typedef struct {
+	V(f) old, next, mass;
+} point_row;
+
+HELPER(LEVEL) point_row make_row(const et_space_block_point *p, uint32_t i, V(f) velocity, V(f) mass_scale) {
+	const V(f) old = V(load)(p->impulse + i), mass = MUL(mass_scale, V(load)(p->mass + i));
+	return (point_row){old, SUB(MUL(mass_scale, old), MUL(mass, velocity)), mass};
+}
+
+/* The numbers of the couplings of two points. */
+static const uint8_t couplings[4][4] = {{0, 0, 1, 2}, {0, 0, 3, 4}, {1, 3, 0, 5}, {2, 4, 5, 0}};
+
+/* Point k takes its impulse from the changes of the others. */
+#define UPDATE(k)                                          \
+	(impulse[k] = V(max)(x, ZERO), change[k] = SUB(impulse[k], row[k].old))
+#define FEEL(k, o) x = SUB(x, MUL(effects[k][o], change[o]))
+
+/* Finds the impulses of the points together, by projected Gauss-Seidel iterations, stores them and applies them. */
+HELPER(LEVEL) void solve_points(et_space_block *b, uint32_t i, contact_pair *m, const point_row row[4], const int sweeps,
+                                const uint32_t points) {
+	V(f) impulse[4], change[4], effects[4][4];
+	const int n = (int)points;
+	for (int k = 0; k < n; k++)
+		for (int o = 0; o < n; o++)
+			if (o != k)
+				effects[k][o] = MUL(row[k].mass, V(load)(b->couplings[couplings[k][o]] + i));
+	for (int k = 0; k < n; k++) {
+		V(f) x = row[k].next;
+		for (int o = 0; o < k; o++)
+			FEEL(k, o);
+		UPDATE(k);
+	}
+	for (int sweep = 1; sweep < sweeps; sweep += 2) {
+		for (int k = n - 2; k >= 0; k--) {
+			V(f) x = row[k].next;
+			for (int o = 0; o < k; o++)
+				FEEL(k, o);
+			for (int o = n - 1; o > k; o--)
+				FEEL(k, o);
+			UPDATE(k);
+		}
+		if (sweep + 1 == sweeps)
+			break;
+		for (int k = 1; k < n; k++) {
+			V(f) x = row[k].next;
+			for (int o = n - 1; o > k; o--)
+				FEEL(k, o);
+			for (int o = 0; o < k; o++)
+				FEEL(k, o);
+			UPDATE(k);
+		}
+	}
+	for (int k = 0; k < n; k++)
+		V(store)(b->points[k].impulse + i, impulse[k]);
+	apply_normals(b, i, m, change, points);
+}
+
+/* a within plus or minus the limit; a bound where a is NaN. */
+HELPER(LEVEL) V(f) clamp(V(f) a, V(f) limit) { return V(max)(V(min)(a, limit), V(negate)(limit)); }
+
+/* Shortens (x, y) to the limit. */
+HELPER(LEVEL) void clamp_circle(V(f) *x, V(f) *y, V(f) limit) {
+	const V(f) square = ADD(MUL(*x, *x), MUL(*y, *y));
+	const V(mask) within = V(le)(square, MUL(limit, limit));
+	if ((within & V(first)(V(LANES))) == V(first)(V(LANES)))
+		return;
+	const V(f) scale = DIV(limit, V(sqrt)(square));
+	*x = V(select)(within, *x, clamp(MUL(*x, scale), limit));
+	*y = V(select)(within, *y, clamp(MUL(*y, scale), limit));
+}
+
+/* A symmetric matrix of two rows times (x, y). */
+HELPER(LEVEL) void planar_times(const float m[3][ET_SPACE_LANES], uint32_t i, V(f) *x, V(f) *y) {
+	const V(f) xx = V(load)(m[0] + i), yy = V(load)(m[1] + i), xy = V(load)(m[2] + i), u = *x, v = *y;
+	*x = ADD(MUL(xx, u), MUL(xy, v));
+	*y = ADD(MUL(xy, u), MUL(yy, v));
+}
+
+HELPER(LEVEL) void solve_rolling(et_space_block *b, uint32_t i, contact_pair *m, V(f) sum) {
+	const vec w = vec_sub(m->wb, m->wa);
+	V(f) x = dot(w, m->t1), y = dot(w, m->t2);
+	const V(f) old_x = V(load)(b->rolling_x + i), old_y = V(load)(b->rolling_y + i);
+	planar_times(b->rolling_mass, i, &x, &y);
+	x = SUB(old_x, x);
+	y = SUB(old_y, y);
+	clamp_circle(&x, &y, MUL(V(load)(b->rolling_resistance + i), sum));
+	V(store)(b->rolling_x + i, x);
+	V(store)(b->rolling_y + i, y);
+	apply_impulse(b, m, (vec){ZERO, ZERO, ZERO}, add_times(vec_times(m->t1, SUB(x, old_x)), m->t2, SUB(y, old_y)));
+}
+
+HELPER(LEVEL) void solve_friction(et_space_block *b, uint32_t i, contact_pair *m, const uint32_t points) {
+	V(f) sum = ZERO, levers = ZERO;
+	for (uint32_t k = 0; k < points; k++) {
+		const et_space_block_point *const p = &b->points[k];
+		const V(f) impulse = V(load)(p->impulse + i);
+		sum = sum_points(k, sum, impulse);
+		levers = sum_points(k, levers, MUL(V(load)(p->lever_arm + i), impulse));
+	}
+	if (b->flags & ET_SPACE_ROLLING)
+		solve_rolling(b, i, m, sum);
+	const vec v = centre_velocity(m), w = vec_sub(m->wb, m->wa);
+	V(f) x = dot(v, m->t1), y = dot(v, m->t2);
+	if (b->flags & ET_SPACE_SURFACE) {
+		x = SUB(x, V(load)(b->surface_x + i));
+		y = SUB(y, V(load)(b->surface_y + i));
+	}
+	const V(f) friction = V(load)(b->friction + i), old_x = V(load)(b->x + i), old_y = V(load)(b->y + i);
+	planar_times(b->friction_mass, i, &x, &y);
+	x = SUB(old_x, x);
+	y = SUB(old_y, y);
+	clamp_circle(&x, &y, MUL(friction, sum));
+	const V(f) change_x = SUB(x, old_x), change_y = SUB(y, old_y);
+	V(store)(b->x + i, x);
+	V(store)(b->y + i, y);
+
+	const V(f) spin = ADD(dot(w, m->n), ADD(MUL(V(load)(b->twist1 + i), change_x), MUL(V(load)(b->twist2 + i), change_y)));
+	V(f) limit = MUL(friction, levers);
+	if (b->flags & ET_SPACE_ROLLING)
+		limit = ADD(limit, MUL(V(load)(b->twist_resistance + i), sum));
+	const V(f) old = V(load)(b->twist + i);
+	const V(f) twist = clamp(SUB(old, MUL(V(load)(b->twist_mass + i), spin)), limit);
+	V(store)(b->twist + i, twist);
+	apply_impulse(b, m, add_times(vec_times(m->t1, change_x), m->t2, change_y), vec_times(m->n, SUB(twist, old)));
+}
+
+/* The rotation since the step began, from the second half of a state. */
+HELPER(LEVEL) vec turn(const V(f) moved[8]) {
+	const V(f) two = V(pick)(ZERO, moved[6], V(set1)(-2.0f), V(set1)(2.0f));
+	return (vec){MUL(moved[3], two), MUL(moved[4], two), MUL(moved[5], two)};
+}
+
+HELPER(LEVEL) void update_separations(const et_space_system *s, et_space_block *b, uint32_t i, const contact_pair *m,
+                                      const uint32_t points) {
+	V(f) a[8], c[8];
+	V(rows8)(rows_of_states(s) + 8, b->a + i, STATE, a);
+	V(rows8)(rows_of_states(s) + 8, b->b + i, STATE, c);
+	const vec turn_a = turn(a), turn_b = turn(c), relative = vec_sub(turn_b, turn_a);
+	const vec at_b = vec_add((vec){c[0], c[1], c[2]}, cross(turn_b, m->rb));
+	const vec at_a = vec_add((vec){a[0], a[1], a[2]}, cross(turn_a, m->ra));
+	const V(f) moved = dot(vec_sub(at_b, at_a), m->n), about1 = dot(relative, m->t1), about2 = dot(relative, m->t2);
+	for (uint32_t k = 0; k < points; k++) {
+		et_space_block_point *const p = &b->points[k];
+		const V(f) turned = ADD(MUL(V(load)(p->a + i), about1), MUL(V(load)(p->b + i), about2));
+		V(store)(p->separation + i, ADD(V(load)(p->base_separation + i), ADD(moved, turned)));
+	}
+}
+
+/* The relative motion of the bodies of some contacts: along the normal at the centre, and about the tangents. */
+typedef struct {
+	V(f) vn, w1, w2;
+} normal_motion;
+
+HELPER(LEVEL) normal_motion motion_of(const contact_pair *m) {
+	const vec w = vec_sub(m->wb, m->wa);
+	return (normal_motion){dot(centre_velocity(m), m->n), dot(w, m->t1), dot(w, m->t2)};
+}
+
+/* The velocity at which the bodies part at a point. */
+HELPER(LEVEL) V(f) point_velocity(const et_space_block_point *p, uint32_t i, const normal_motion *d) {
+	return ADD(d->vn, ADD(MUL(V(load)(p->a + i), d->w1), MUL(V(load)(p->b + i), d->w2)));
+}
+
+HELPER(LEVEL) void solve_block(const et_space_system *s, et_space_block *b, const et_space_step_context *step,
+                               const et_space_softness *soft, const int use_bias, const uint32_t points) {
+	for (uint32_t i = 0; i < b->contacts; i += V(LANES)) {
+		contact_pair m;
+		load_pair(s, b, i, &m);
+		if (!use_bias) {
+			solve_friction(b, i, &m, points);
+			update_separations(s, b, i, &m, points);
+		}
+		const normal_motion d = motion_of(&m);
+		point_row row[4];
+		for (uint32_t k = 0; k < points; k++) {
+			et_space_block_point *const p = &b->points[k];
+			const V(f) velocity = point_velocity(p, i, &d), separation = V(load)(p->separation + i);
+			const V(f) close = MUL(separation, V(set1)(step->inv_h));
+			if (!use_bias) {
+				row[k] = make_row(p, i, ADD(velocity, V(max)(close, ZERO)), ONE);
+				continue;
+			}
+			if (b->flags & ET_SPACE_RESTITUTION)
+				V(storesome)(b->approach[k] + i, V(first)(V(LANES)) & ~nonzero(V(load)(p->impulse + i)), velocity);
+			const V(f) push = V(max)(MUL(V(set1)(soft->bias_rate), separation), V(set1)(-step->max_bias_velocity));
+			const V(f) bias = V(pick)(separation, ZERO, close, push);
+			row[k] = make_row(p, i, ADD(velocity, bias), V(pick)(separation, ZERO, ONE, V(set1)(soft->mass_scale)));
+		}
+		solve_points(b, i, &m, row, ET_SPACE_POINT_SWEEPS, points);
+		for (uint32_t k = 0; k < points && !use_bias; k++) {
+			et_space_block_point *const p = &b->points[k];
+			V(store)(p->total_impulse + i, ADD(V(load)(p->total_impulse + i), V(load)(p->impulse + i)));
+		}
+		store_pair(s, b, i, &m);
+	}
+}
+
+KERNEL(void, space_solve_contacts, const et_space_system *s, int64_t lo, int64_t hi) {
+	const et_space_step_context step = s->step; /* no store can change a copy */
+	for (et_space_block *b = s->blocks + lo; b < s->blocks + hi; b++) {
+		const et_space_softness soft = b->flags & ET_SPACE_STATIC_BODY ? step.static_softness : step.contact_softness;
+		BY_POINTS(b, solve_block, s, b, &step, &soft, 1);
+	}
+}
+
+KERNEL(void, space_relax_contacts, const et_space_system *s, int64_t lo, int64_t hi) {
+	const et_space_step_context step = s->step;
+	for (et_space_block *b = s->blocks + lo; b < s->blocks + hi; b++)
+		BY_POINTS(b, solve_block, s, b, &step, &step.contact_softness, 0);
+}
+
+HELPER(LEVEL) void bounce_block(const et_space_system *s, et_space_block *b, const uint32_t points) {
+	for (uint32_t i = 0; i < b->contacts; i += V(LANES)) {
+		contact_pair m;
+		load_pair(s, b, i, &m);
+		const normal_motion d = motion_of(&m);
+		const V(f) restitution = V(load)(b->restitution + i);
+		point_row row[4];
+		for (uint32_t k = 0; k < points; k++) {
+			const et_space_block_point *const p = &b->points[k];
+			const V(f) approach = V(load)(b->approach[k] + i), old = V(load)(p->impulse + i);
+			const V(mask) bounces = V(lt)(ZERO, old) & V(lt)(approach, V(set1)(-s->step.threshold)) & V(lt)(ZERO, restitution);
+			row[k] = make_row(p, i, ADD(point_velocity(p, i, &d), MUL(restitution, approach)), ONE);
+			row[k].next = V(select)(bounces, row[k].next, old);
+			row[k].mass = V(keep)(row[k].mass, bounces);
+			V(store)(b->approach[k] + i, ZERO);
+		}
+		solve_points(b, i, &m, row, ET_SPACE_BOUNCE_SWEEPS, points);
+		for (uint32_t k = 0; k < points; k++) {
+			et_space_block_point *const p = &b->points[k];
+			const V(f) more = SUB(V(load)(p->impulse + i), row[k].old);
+			V(store)(p->total_impulse + i, ADD(V(load)(p->total_impulse + i), more));
+		}
+		store_pair(s, b, i, &m);
+	}
+}
+
+KERNEL(void, space_apply_restitution, const et_space_system *s, int64_t lo, int64_t hi) {
+	for (et_space_block *b = s->blocks + lo; b < s->blocks + hi; b++)
+		if (b->flags & ET_SPACE_RESTITUTION)
+			BY_POINTS(b, bounce_block, s, b);
+}

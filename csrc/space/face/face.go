@@ -1,0 +1,56 @@
+//go:build cgo && !386 && !arm && !mips && !mipsle
+
+package face
+
+/*
+#cgo CFLAGS: -std=c11 -O2 -fno-fast-math -fvisibility=hidden -Wall -Wextra -Wno-unknown-pragmas
+#cgo noescape et_space_warm_start
+#cgo nocallback et_space_warm_start
+#cgo noescape et_space_solve_contacts
+#cgo nocallback et_space_solve_contacts
+#cgo noescape et_space_relax_contacts
+#cgo nocallback et_space_relax_contacts
+#cgo noescape et_space_apply_restitution
+#cgo nocallback et_space_apply_restitution
+#include "../system.h"
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	_ "github.com/evertick/evertick/csrc"       // for its headers
+	_ "github.com/evertick/evertick/csrc/space" // the functions
+)
+
+// System is a C struct that package internal/rigid3 packs, as it has a type of the same layout.
+type System = C.et_space_system
+
+// Sizes of the C structs, in bytes, and the place of one in another.
+const (
+	ContactSize      = C.sizeof_et_space_contact
+	ManifoldSize     = C.sizeof_et_space_manifold
+	HitSize          = C.sizeof_et_space_hit
+	MaterialSize     = C.sizeof_et_space_material
+	StateSize        = C.sizeof_et_space_state
+	PoseSize         = C.sizeof_et_space_pose
+	InertiaSize      = C.sizeof_et_space_inertia
+	ContactBlockSize = C.sizeof_et_space_block
+	SystemSize       = C.sizeof_et_space_system
+	StepOffset       = unsafe.Offsetof(System{}.step)
+)
+
+// The stages of a step, as system.h describes them.
+
+func WarmStart(level int32, s *System, lo, hi int) {
+	C.et_space_warm_start(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
+}
+func SolveContacts(level int32, s *System, lo, hi int) {
+	C.et_space_solve_contacts(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
+}
+func RelaxContacts(level int32, s *System, lo, hi int) {
+	C.et_space_relax_contacts(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
+}
+func ApplyRestitution(level int32, s *System, lo, hi int) {
+	C.et_space_apply_restitution(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
+}

@@ -1,0 +1,2 @@
+/* The kernels of this package, at LEVEL. */
+#include "contact_solve_tmpl.h"

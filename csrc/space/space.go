@@ -1,0 +1,24 @@
+//go:build cgo && !386 && !arm && !mips && !mipsle
+
+package space
+
+/*
+#cgo CFLAGS: -std=c11 -O3 -fno-fast-math -fvisibility=hidden -Wall -Wextra -Wno-unknown-pragmas
+#cgo !asan CFLAGS: -g0
+#cgo !amd64,!arm64 LDFLAGS: -lm
+*/
+import "C"
+
+import (
+	_ "embed"
+
+	_ "github.com/evertick/evertick/csrc" // for the headers that the C files here share with it
+)
+
+// The headers that csrc/space/face includes, as csrc does it.
+var (
+	//go:embed space.h
+	spaceHeader string
+	//go:embed system.h
+	systemHeader string
+)

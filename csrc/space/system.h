@@ -1,0 +1,136 @@
+/* The solver of package internal/rigid3: its System and the stages of a step. Structs mirror the Go types of the same names. */
+#ifndef EVERTICK_SPACE_SYSTEM_H
+#define EVERTICK_SPACE_SYSTEM_H
+
+#include "space.h"
+
+typedef struct {
+	float impulse;
+	uint32_t id;
+} et_space_impulse;
+
+typedef struct {
+	uint32_t a, b, count, flags;
+	et_space_impulse normal[ET_SPACE_POINTS];
+	float tangent[3], twist, rolling[3];
+} et_space_contact;
+
+typedef struct {
+	float speed, impulse;
+} et_space_hit;
+
+typedef struct {
+	float friction, restitution, rolling_resistance, twist_resistance, tangent_velocity[3];
+} et_space_material;
+
+typedef struct {
+	float v[3], inv_mass, w[3];
+	uint32_t locks;
+	float d[3], q[4], unused;
+} et_space_state;
+
+/* Bits of locks. */
+enum { ET_SPACE_LOCK_X = 1, ET_SPACE_LOCK_ROTATION_X = 8, ET_SPACE_LOCK_ROTATION = 56 };
+
+/* A symmetric matrix: xx, yy, zz, xy, xz, yz. */
+typedef struct {
+	float m[6], unused[2];
+} et_space_inertia;
+
+typedef struct {
+	float a[ET_SPACE_LANES], b[ET_SPACE_LANES];
+	float base_separation[ET_SPACE_LANES], separation[ET_SPACE_LANES], mass[ET_SPACE_LANES];
+	float impulse[ET_SPACE_LANES], total_impulse[ET_SPACE_LANES], lever_arm[ET_SPACE_LANES];
+} et_space_block_point;
+
+enum {
+	ET_SPACE_STATIC_BODY = 1, ET_SPACE_RESTITUTION = 2, ET_SPACE_ROLLING = 4, ET_SPACE_LOCKED = 8, ET_SPACE_SURFACE = 16,
+};
+
+typedef struct {
+	uint32_t contacts, points_each, flags, dynamic_a, dynamic_b, unused[11];
+	uint32_t a[ET_SPACE_LANES], b[ET_SPACE_LANES];
+	float normal[3][ET_SPACE_LANES], tangent[3][ET_SPACE_LANES];
+	float anchor_a[3][ET_SPACE_LANES], anchor_b[3][ET_SPACE_LANES];
+	float inertia_a[6][ET_SPACE_LANES], inertia_b[6][ET_SPACE_LANES];
+	float couplings[6][ET_SPACE_LANES];
+	float friction_mass[3][ET_SPACE_LANES];
+	float twist_mass[ET_SPACE_LANES], twist1[ET_SPACE_LANES], twist2[ET_SPACE_LANES];
+	float friction[ET_SPACE_LANES];
+	float x[ET_SPACE_LANES], y[ET_SPACE_LANES], twist[ET_SPACE_LANES];
+	et_space_block_point points[ET_SPACE_POINTS];
+
+	float restitution[ET_SPACE_LANES];
+	float approach[ET_SPACE_POINTS][ET_SPACE_LANES];
+	float rolling_resistance[ET_SPACE_LANES], twist_resistance[ET_SPACE_LANES];
+	float rolling_mass[3][ET_SPACE_LANES];
+	float rolling_x[ET_SPACE_LANES], rolling_y[ET_SPACE_LANES];
+	float surface_x[ET_SPACE_LANES], surface_y[ET_SPACE_LANES];
+	float relative_velocity[ET_SPACE_POINTS][ET_SPACE_LANES];
+} et_space_block;
+
+_Static_assert(sizeof(et_space_contact) == 76 && sizeof(et_space_material) == 28 && sizeof(et_space_state) == 64 &&
+                       sizeof(et_space_block) == 93 * 64 && offsetof(et_space_block, points) == 43 * 64,
+               "the Go types mirror these");
+
+/* rigid3.pointSweeps and bounceSweeps. */
+enum { ET_SPACE_POINT_SWEEPS = 4, ET_SPACE_BOUNCE_SWEEPS = 8 };
+
+/* softness and stepContext. */
+typedef struct {
+	float bias_rate, mass_scale, impulse_scale;
+} et_space_softness;
+
+typedef struct {
+	float h, inv_h;
+	int64_t sub_steps;
+	et_space_softness contact_softness, static_softness;
+	float max_bias_velocity, threshold, max_speed, max_spin, gravity[3];
+} et_space_step_context;
+
+/* The columns and arrays of a System: pointers to their first elements. */
+typedef struct {
+	/* By body. */
+	et_space_state *states;
+	et_space_pose *poses;
+	float *v[3], *w[3];
+	const float *inv_mass, *inv_inertia[3], *principal, *force[3], *torque[3];
+	const float *gravity_scale, *linear_damping, *angular_damping;
+	const uint8_t *locks;
+	et_space_inertia *inertia;
+	float *free[6];
+
+	/* By shape. */
+	const uint32_t *body_of;
+	const et_space_material *materials;
+
+	et_space_contact *contacts;
+	const et_space_manifold *manifolds;
+	et_space_hit *hits;
+
+	/* Blocks, and by lane of them the contact; UINT32_MAX: none. */
+	et_space_block *blocks;
+	const uint32_t *lane_contacts;
+	int64_t body_count, block_count;
+
+	et_space_step_context step;
+} et_space_system;
+
+_Static_assert(sizeof(et_space_step_context) == 72 && offsetof(et_space_system, step) == 39 * 8, "the Go types mirror these");
+
+/* The stages of a step, in order: methods of rigid3.System, for bodies or blocks [lo, hi). */
+void et_space_prepare_bodies(int32_t level, et_space_system s, int64_t lo, int64_t hi);
+void et_space_prepare_contacts(int32_t level, et_space_system s, int64_t lo, int64_t hi);
+void et_space_integrate_velocities(int32_t level, et_space_system s, int64_t sub, int64_t lo, int64_t hi);
+void et_space_warm_start(int32_t level, et_space_system s, int64_t lo, int64_t hi);
+void et_space_solve_contacts(int32_t level, et_space_system s, int64_t lo, int64_t hi);
+void et_space_integrate_positions(int32_t level, et_space_system s, int64_t lo, int64_t hi);
+void et_space_relax_contacts(int32_t level, et_space_system s, int64_t lo, int64_t hi);
+void et_space_apply_restitution(int32_t level, et_space_system s, int64_t lo, int64_t hi);
+void et_space_store_impulses(int32_t level, et_space_system s, int64_t lo, int64_t hi);
+void et_space_finalize_bodies(int32_t level, et_space_system s, int64_t lo, int64_t hi);
+
+/* All of them over all bodies and blocks, with the given number of sub-steps. */
+void et_space_solve(int32_t level, et_space_system s);
+
+#endif

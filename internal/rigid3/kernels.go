@@ -1,0 +1,37 @@
+package rigid3
+
+import "github.com/evertick/evertick/native"
+
+// kernels are the functions that have a form in C, for one level. The Go form of each is its specification.
+type kernels struct {
+	prepareBodies       func(s *System, lo, hi int)
+	prepareContacts     func(s *System, lo, hi int)
+	integrateVelocities func(s *System, sub, lo, hi int)
+	warmStart           func(s *System, lo, hi int)
+	solveContacts       func(s *System, lo, hi int)
+	integratePositions  func(s *System, lo, hi int)
+	relaxContacts       func(s *System, lo, hi int)
+	applyRestitution    func(s *System, lo, hi int)
+	storeImpulses       func(s *System, lo, hi int)
+	finalizeBodies      func(s *System, lo, hi int)
+}
+
+var goKernels = kernels{
+	prepareBodies: (*System).prepareBodiesGo, prepareContacts: (*System).prepareContactsGo,
+	integrateVelocities: (*System).integrateVelocitiesGo, warmStart: (*System).warmStartGo,
+	solveContacts: (*System).solveContactsGo, integratePositions: (*System).integratePositionsGo,
+	relaxContacts: (*System).relaxContactsGo, applyRestitution: (*System).applyRestitutionGo,
+	storeImpulses: (*System).storeImpulsesGo, finalizeBodies: (*System).finalizeBodiesGo,
+}
+
+// kernelsOf returns the kernels of a level. It panics if native.Resolve refuses the level.
+func kernelsOf(l native.Level) *kernels {
+	l, err := native.Resolve(l)
+	if err != nil {
+		panic("rigid3: the level cannot run here; see native.Resolve")
+	}
+	if l == native.Go {
+		return &goKernels
+	}
+	return &cKernels[l-native.C]
+}

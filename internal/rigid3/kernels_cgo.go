@@ -1,0 +1,96 @@
+//go:build cgo && !386 && !arm && !mips && !mipsle
+
+package rigid3
+
+import (
+	"unsafe"
+
+	"github.com/evertick/evertick/csrc/face"
+	cspace "github.com/evertick/evertick/csrc/space/face"
+	"github.com/evertick/evertick/native"
+)
+
+// The C side mirrors these types and constants. It numbers levels in the order of native.Level, from native.C on.
+var (
+	_ [face.AVX2]byte   = [native.AVX2 - native.C]byte{}
+	_ [face.AVX512]byte = [native.AVX512 - native.C]byte{}
+	_ [face.NEON]byte   = [native.NEON - native.C]byte{}
+
+	_ [cspace.ContactSize]byte      = [unsafe.Sizeof(Contact{})]byte{}
+	_ [cspace.ManifoldSize]byte     = [unsafe.Sizeof(Manifold{})]byte{}
+	_ [cspace.HitSize]byte          = [unsafe.Sizeof(Hit{})]byte{}
+	_ [cspace.MaterialSize]byte     = [unsafe.Sizeof(Material{})]byte{}
+	_ [cspace.StateSize]byte        = [unsafe.Sizeof(State{})]byte{}
+	_ [cspace.PoseSize]byte         = [unsafe.Sizeof(Pose{})]byte{}
+	_ [cspace.InertiaSize]byte      = [unsafe.Sizeof(inertiaRow{})]byte{}
+	_ [cspace.ContactBlockSize]byte = [unsafe.Sizeof(ContactBlock{})]byte{}
+	_ [cspace.SystemSize]byte       = [unsafe.Sizeof(system{})]byte{}
+	_ [cspace.StepOffset]byte       = [unsafe.Offsetof(system{}.step)]byte{}
+)
+
+// cKernels are the kernels of the levels from native.C on.
+var cKernels = [...]kernels{newKernels(0), newKernels(face.AVX2), newKernels(face.AVX512), newKernels(face.NEON)}
+
+func data[T any](s []T) *T { return unsafe.SliceData(s) }
+
+// columns3 are pointers to the first elements of columns, without lengths.
+type columns3 [3]*float32
+
+func columnsOf(c *[3][]float32) columns3 { return columns3{data(c[0]), data(c[1]), data(c[2])} }
+
+// system has the layout of a C struct.
+type system struct {
+	states                                *State
+	poses                                 *Pose
+	v, w                                  columns3
+	invMass                               *float32
+	invInertia                            columns3
+	principal                             *Quat
+	force, torque                         columns3
+	gravityScale, linearDamp, angularDamp *float32
+	locks                                 *uint8
+	inertia                               *inertiaRow
+	free                                  [6]*float32
+
+	bodyOf    *uint32
+	materials *Material
+
+	contacts  *Contact
+	manifolds *Manifold
+	hits      *Hit
+
+	blocks                *ContactBlock
+	laneContacts          *uint32
+	bodyCount, blockCount int64
+
+	step stepContext
+}
+
+func (s *System) c() cspace.System {
+	b := &s.Bodies
+	v := system{
+		states: data(s.States), poses: data(b.Poses), v: columnsOf(&b.V), w: columnsOf(&b.W),
+		invMass: data(b.InvMass), invInertia: columnsOf(&b.InvInertia), principal: data(b.Principal),
+		force: columnsOf(&b.Force), torque: columnsOf(&b.Torque),
+		gravityScale: data(b.GravityScale), linearDamp: data(b.LinearDamping), angularDamp: data(b.AngularDamping),
+		locks: data(b.Locks), inertia: data(s.inertia),
+
+		bodyOf: data(s.BodyOf), materials: data(s.Materials),
+		contacts: data(s.Contacts), manifolds: data(s.Manifolds), hits: data(s.Hits),
+		blocks: data(s.Blocks), laneContacts: data(s.Colours.Edge),
+		bodyCount: int64(len(s.States)), blockCount: int64(len(s.Blocks)), step: s.step,
+	}
+	for k := range v.free {
+		v.free[k] = data(s.free[k])
+	}
+	return *(*cspace.System)(unsafe.Pointer(&v))
+}
+
+func newKernels(level int32) kernels {
+	k := goKernels
+	k.warmStart = func(s *System, lo, hi int) { c := s.c(); cspace.WarmStart(level, &c, lo, hi) }
+	k.solveContacts = func(s *System, lo, hi int) { c := s.c(); cspace.SolveContacts(level, &c, lo, hi) }
+	k.relaxContacts = func(s *System, lo, hi int) { c := s.c(); cspace.RelaxContacts(level, &c, lo, hi) }
+	k.applyRestitution = func(s *System, lo, hi int) { c := s.c(); cspace.ApplyRestitution(level, &c, lo, hi) }
+	return k
+}

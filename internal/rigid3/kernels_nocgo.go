@@ -1,0 +1,6 @@
+//go:build !cgo || 386 || arm || mips || mipsle
+
+package rigid3
+
+// cKernels is never read: native.Resolve refuses the levels of C.
+var cKernels [1]kernels
