@@ -67,7 +67,6 @@ var goDivisions = map[string]string{
 	"system.go: dt / float32(n)":      "n is at least 1",
 	"system.go: 1 / (1 + stiff)":      "stiff is not negative",
 	"system.go: w / c":                "c is at least h·w; a spring whose massScale is 0 has no bias",
-	"trig.go: 2 / math.Pi":            "a constant",
 	"joint_prepare.go: 0.5 / math.Pi": "a constant",
 	"sweep.go: 0.5 / math.Pi":         "a constant",
 }

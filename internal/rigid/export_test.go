@@ -3,9 +3,6 @@ package rigid
 // Kernels are tested with any number of rows.
 func init() { fewRows = 0 }
 
-// SinCosOfAny is SinCos without the short way for small angles.
-func SinCosOfAny(angle float32) (sin, cos float32) { return sinCos(angle, abs(angle)) }
-
 // HullsApart returns the distance of two shapes without their radii, where a is moved by the given vector.
 func HullsApart(a, b *Shape, move Vec) (distance float32, direction Vec) {
 	var p, q shapeProxy

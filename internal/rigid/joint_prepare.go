@@ -125,6 +125,9 @@ func rotate(cos, sin, x, y float32) (float32, float32) {
 	return float32(cos*x) - float32(sin*y), float32(sin*x) + float32(cos*y)
 }
 
+// rounding is 1.5·2^23: floats from there on are whole.
+const rounding = 12582912
+
 // nearestAngle is the angle of the direction a that is nearest to near: a less a multiple of 2π. If they are 2^24 or more
 // apart, so is the result.
 func nearestAngle(a, near float32) float32 {

@@ -1,6 +1,5 @@
-// Package trig computes the arc tangent for internal/rigid, which needs angles of bodies, and for native, which needs
-// codes of angles. internal/rigid imports native, so the function is in a package below both. csrc/atan.h computes the
-// same bits.
+// Package trig computes angles with the same bits everywhere, for the engines and for native, which needs codes of angles. They
+// import native, so the functions are in a package below all. csrc/atan.h computes the same arc tangent.
 package trig
 
 import "math"
