@@ -126,6 +126,7 @@ var floors = map[string][]string{
 	"ecs":                  {"native", "ecs", "internal"},
 	"spatial":              {"native", "spatial", "internal"},
 	"physics":              {"native", "physics", "internal"},
+	"physics3":             {"native", "internal"},
 	"loop":                 {"native", "loop", "internal"},
 	"internal/reflex":      {"native", "ecs", "spatial", "internal"},
 	"internal/publish":     {"native", "ecs", "internal"},
@@ -187,7 +188,7 @@ func TestImportDirection(t *testing.T) {
 }
 
 // light packages can be linked alone: none brings in what serves clients, or another module than these.
-var light = []string{"csrc", "csrc/face", "csrc/neighbours", "csrc/neighbours/face", "csrc/rigid", "csrc/rigid/face", "csrc/space", "csrc/space/face", "native", "internal/graph", "internal/broad", "internal/handle", "internal/sleep", "internal/state", "internal/neighbours", "internal/rigid", "internal/rigid3", "ecs", "spatial", "physics", "loop", "."}
+var light = []string{"csrc", "csrc/face", "csrc/neighbours", "csrc/neighbours/face", "csrc/rigid", "csrc/rigid/face", "csrc/space", "csrc/space/face", "native", "internal/graph", "internal/broad", "internal/handle", "internal/sleep", "internal/state", "internal/neighbours", "internal/rigid", "internal/rigid3", "ecs", "spatial", "physics", "physics3", "loop", "."}
 var lightModules = []string{"github.com/klauspost/cpuid/", "github.com/zeebo/xxh3", "golang.org/x/sys/"}
 
 func TestDependencies(t *testing.T) {

@@ -19,6 +19,14 @@ func (b *Boxes) Resize(n int) {
 	}
 }
 
+// Range returns boxes [lo, hi).
+func (b *Boxes) Range(lo, hi int) (r Boxes) {
+	for k := range b.Min {
+		r.Min[k], r.Max[k] = b.Min[k][lo:hi], b.Max[k][lo:hi]
+	}
+	return r
+}
+
 // Bounds computes the box around each shape, grown by margin metres on all sides; shape i belongs to body bodyOf[i]. It is that of the
 // vertices in the world, so that it is as small as float32 can say: no vertex is outside by more than rounding. A bound that is zero is +0.
 //

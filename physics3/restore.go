@@ -1,0 +1,627 @@
+package physics3
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/evertick/evertick/internal/buffer"
+	"github.com/evertick/evertick/internal/check"
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/frame"
+	"github.com/evertick/evertick/internal/handle"
+	"github.com/evertick/evertick/internal/rigid3"
+	"github.com/evertick/evertick/internal/sleep"
+	"github.com/evertick/evertick/internal/tuning"
+	"github.com/evertick/evertick/internal/wire"
+)
+
+// Restore replaces the state by that of a snapshot, which may come from a world of another capacity, level or number of workers. Handles from before
+// the snapshot refer to its bodies and shapes; discard later handles. There are no events until the next step.
+//
+// Data that is truncated, altered or inconsistent is ErrCorrupt. Data of another format version, or of a world with other rules (SubSteps, and the
+// numbers for contacts in Config), is ErrUnsupported; DisableSleep may differ. Data with more rows than fit, or a slot beyond Config.Slots, is
+// ErrCapacity. The world is then unchanged, and Restore has used memory in proportion to len(data) at most.
+func (w *World) Restore(data []byte) error {
+	if err := w.Prepare(data); err != nil {
+		return err
+	}
+	w.Commit()
+	return nil
+}
+
+// Prepare does the part of Restore that can fail, with the same errors, and changes nothing. Commit does the rest; Discard drops it. Use it to restore a
+// world together with other things, all or none. The bytes of data must not change before Commit or Discard.
+func (w *World) Prepare(data []byte) error {
+	w.Discard()
+	d, err := frame.NewDecoder(data, snapshotName, snapshotMagic, snapshotVersion)
+	im := w.image()
+	im.Decoder = d
+	if err == nil {
+		err = parts.Check(im, &im.Decoder)
+	}
+	if err != nil {
+		w.Discard()
+		return err
+	}
+	im.prepared = true
+	return nil
+}
+
+// image returns the memory of what is prepared.
+func (w *World) image() *snapshotImage {
+	if w.prepared == nil {
+		w.prepared = &snapshotImage{w: w}
+	}
+	return w.prepared
+}
+
+// Commit replaces the state by the prepared one, of Prepare or PrepareCopy. It panics if there is none.
+func (w *World) Commit() {
+	im := w.prepared
+	if im == nil || !im.prepared {
+		panic("physics3: Commit without Prepare")
+	}
+	if im.src != nil {
+		parts.Copy(w, im.src)
+	} else {
+		parts.Restore(w, im)
+	}
+	w.resetDerived()
+	switch {
+	case im.hasEvents && im.src != nil:
+		eventLists.Copy(&w.solver.events, &im.src.solver.events)
+	case im.hasEvents:
+		w.solver.events, im.events = im.events, w.solver.events
+	}
+	w.Discard()
+}
+
+// Discard drops the prepared state, if any.
+func (w *World) Discard() {
+	if im := w.prepared; im != nil {
+		clear(im.hulls)
+		clear(im.made)
+		*im = snapshotImage{w: w, events: im.events, hulls: im.hulls[:0], made: im.made[:0], pairs: im.pairs[:0], masses: im.masses[:0]}
+	}
+}
+
+// snapshotImage is a checked snapshot, or another world.
+type snapshotImage struct {
+	frame.Decoder
+	w           *World // to be replaced
+	prepared    bool
+	src         *World // nil: a snapshot
+	events      Events // of a snapshot, if hasEvents
+	eventReader wire.Reader
+	hasEvents   bool
+
+	gravity                                 [3]float32
+	rows, shapes, seen, hullCount, contacts int
+	steps                                   uint64
+	sleepFirst, sleepNow, sleepOn           bool
+	bodyFrame, shapeFrame, contactFrame     []byte
+	baseFrame                               []byte
+	hulls                                   []*Hull
+	made                                    []madeShape
+	pairs                                   []uint64
+	tuning                                  tuning.Tuning
+	subStepRate                             float32
+	masses                                  handle.Sparse[MassData]
+	thresholds                              sleep.Image
+	origin                                  [3]float64
+}
+
+// madeShape is a shape as it was created; Kind 0: none.
+type madeShape struct {
+	geometry
+	def  ShapeDef
+	body uint32
+}
+
+const snapshotName = "physics3: snapshot: "
+
+func (im *snapshotImage) readHeader(b []byte) error {
+	w := im.w
+	if len(b) != headerBytes {
+		return im.Corrupt("length of the header", len(b))
+	}
+	if err := w.config.checkRules(snapshotName, func(i int) uint32 { return wire.U32At(b, i) }); err != nil {
+		return err
+	}
+	r := wire.NewReader(b[rulesBytes:])
+	r.F32s(im.gravity[:])
+	if !inRange(vecOf(im.gravity)) {
+		return im.Corrupt("gravity", im.gravity)
+	}
+	for _, f := range []struct {
+		name string
+		to   *int
+		most int
+	}{
+		{"rows", &im.rows, MaxCapacity}, {"shapes", &im.shapes, maxShapes}, {"seen", &im.seen, maxShapes}, {"hulls", &im.hullCount, maxShapes},
+		{"contacts", &im.contacts, maxContacts},
+	} {
+		v := r.U32()
+		if v > uint32(f.most) {
+			return im.Corrupt(f.name, v)
+		}
+		*f.to = int(v)
+	}
+	im.steps = r.U64()
+	switches := r.U8()
+	im.sleepFirst, im.sleepNow, im.sleepOn = switches&1 != 0, switches&2 != 0, switches&4 != 0
+	switch {
+	case im.seen > im.shapes:
+		return im.Corrupt("seen", im.seen)
+	case switches > 7 || switches&3 != 0 && !im.sleepOn:
+		return im.Corrupt("switches", switches)
+	case im.rows > w.Cap():
+		return fault.Field(ErrCapacity, snapshotName+"rows", im.rows)
+	}
+	return nil
+}
+
+// maxContacts bounds the number that a snapshot may claim, so that its size fits an address space of 32 bits.
+const maxContacts = 1<<31/contactBytes - 1
+
+// The columns of the frames, by their offsets in bytes a row.
+func (im *snapshotImage) bodyColumn(offset, size int) []byte {
+	return im.bodyFrame[offset*im.rows:][:size*im.rows]
+}
+
+func (im *snapshotImage) shapeColumn(offset, size int) []byte {
+	return im.shapeFrame[offset*im.shapes:][:size*im.shapes]
+}
+
+const afterFloats = 4 * (floatColumns + syncedColumns) // bytes a body
+
+func (im *snapshotImage) slots() []byte       { return im.bodyColumn(afterFloats, 4) }
+func (im *snapshotImage) generations() []byte { return im.bodyColumn(afterFloats+4, 4) }
+func (im *snapshotImage) types() []byte       { return im.bodyColumn(afterFloats+8, 1) }
+func (im *snapshotImage) locks() []byte       { return im.bodyColumn(afterFloats+9, 1) }
+func (im *snapshotImage) flags() []byte       { return im.bodyColumn(afterFloats+10, 1) }
+
+func (im *snapshotImage) readBodies(b []byte) error {
+	if len(b) != bodyBytes*im.rows {
+		return im.Corrupt("length of the bodies", len(b))
+	}
+	im.bodyFrame = b
+	generation, types, slots, locks := im.generations(), im.types(), im.slots(), im.locks()
+	for i, f := range im.flags() {
+		alive, slot := f&aliveFlag != 0, wire.U32At(slots, i)
+		switch {
+		case f&FlagAsleep != 0 && (!alive || f&FlagDisabled != 0 || types[i] == byte(StaticBody) || !im.sleepNow):
+			return im.CorruptElement("flags of body", i, f)
+		case f&^(aliveFlag|2*FlagAsleep-1) != 0:
+			return im.CorruptElement("flags of body", i, f)
+		case locks[i] >= 2*LockRotationZ:
+			return im.CorruptElement("locks of body", i, locks[i])
+		case types[i] > byte(DynamicBody):
+			return im.CorruptElement("type of body", i, types[i])
+		case alive && wire.U32At(generation, i) == 0:
+			return im.CorruptElement("generation of body", i, 0)
+		case im.w.slotOutOfRange(slot):
+			return fault.Element(fault.ErrBeyond, snapshotName+"slot of body", i, slot)
+		}
+	}
+	return nil
+}
+
+// readHulls builds the hulls, except for those that the world has at the same number.
+func (im *snapshotImage) readHulls(b []byte) error {
+	r := wire.NewReader(b)
+	if im.hullCount > len(b)/4 {
+		return im.Corrupt("hulls", im.hullCount)
+	}
+	for i := range im.hullCount {
+		n := int(r.U32())
+		if n == 0 && r.Err() == nil {
+			im.hulls = append(im.hulls, nil)
+			continue
+		}
+		radius := r.F32()
+		if n > MaxHullVertices || 12*n > r.Len() {
+			return im.CorruptElement("vertices of hull", i, n)
+		}
+		points := frame.ReadRows(make([][3]float32, n), r.Bytes(12*n), 4)
+		h, err := im.w.solver.hulls.again(i, points, radius)
+		if err == nil && h.NumVertices() != n {
+			err = fault.Field(ErrRange, "number of vertices", n)
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %v", im.CorruptElement("hull", i, n), err)
+		}
+		im.hulls = append(im.hulls, h)
+	}
+	if r.Err() != nil || r.Len() != 0 {
+		return im.Corrupt("length of the hulls", len(b))
+	}
+	return nil
+}
+
+// again returns hull i of the table if it has this content, or else builds one.
+func (t *hullTable) again(i int, points [][3]float32, radius float32) (*Hull, error) {
+	if i < len(t.hulls) {
+		if h := t.hulls[i]; h != nil && h.hasContent(points, radius) {
+			return h, nil
+		}
+	}
+	return NewHull(points, HullOptions{Radius: radius})
+}
+
+func (im *snapshotImage) readShapes(b []byte) error {
+	if len(b) != shapeBytes*im.shapes+4*im.seen {
+		return im.Corrupt("length of the shapes", len(b))
+	}
+	im.shapeFrame = b
+	flags, kinds := im.flags(), im.shapeColumn(8, 1)
+	generation, bodies := im.shapeColumn(0, 4), im.shapeColumn(4, 4)
+	im.made = buffer.Resized(im.made, im.shapes)
+	clear(im.made)
+	for i := range im.made {
+		body, kind := wire.U32At(bodies, i), kinds[i]
+		if kind == 0 && body == NoSlot {
+			continue
+		}
+		switch {
+		case uint64(body) >= uint64(im.rows) || flags[body]&aliveFlag == 0:
+			return im.CorruptElement("body of shape", i, body)
+		case wire.U32At(generation, i) == 0:
+			return im.CorruptElement("generation of shape", i, 0)
+		}
+		if err := im.makeShape(i); err != nil {
+			return fmt.Errorf("%w: %v", im.CorruptElement("shape", i, kind), err)
+		}
+	}
+	used := make([]bool, len(im.hulls))
+	for i := range im.made {
+		if m := &im.made[i]; m.hull != nil {
+			used[m.Hull] = true
+		}
+	}
+	for i, h := range im.hulls {
+		if h != nil && !used[i] {
+			return im.CorruptElement("hull", i, "without a shape")
+		}
+	}
+	return nil
+}
+
+// makeShape reads shape i.
+func (im *snapshotImage) makeShape(i int) error {
+	const first = 4 + 4 + 1 + 4         // bytes a shape before the numbers
+	const category = first + 11*4 + 8*4 // before the filter
+	m, kind := &im.made[i], im.shapeColumn(8, 1)[i]
+	number := wire.U32At(im.shapeColumn(9, 4), i)
+	numbers := wire.NewReader(im.shapeColumn(first, 11*4)[11*4*i:][:11*4])
+	m.Shape = readShape(rigid3.Kind(kind&^sensorFlag), &numbers)
+	m.body = wire.U32At(im.shapeColumn(4, 4), i)
+	def := wire.NewReader(im.shapeColumn(first+11*4, 8*4)[8*4*i:][:8*4])
+	for _, v := range m.def.numbers() {
+		*v = def.F32()
+	}
+	m.def.Filter = Filter{
+		wire.U64At(im.shapeColumn(category, 8), i), wire.U64At(im.shapeColumn(category+8, 8), i),
+		int32(wire.U32At(im.shapeColumn(category+24, 4), i)),
+	}
+	m.def.UserMaterial, m.def.Sensor = wire.U64At(im.shapeColumn(category+16, 8), i), kind&sensorFlag != 0
+	if m.Kind == rigid3.KindHull {
+		if uint64(number) >= uint64(len(im.hulls)) || im.hulls[number] == nil {
+			return fault.Field(ErrRange, "hull", number)
+		}
+		m.Hull, m.hull = number, im.hulls[number]
+	} else if number != 0 {
+		return fault.Field(ErrRange, "hull", number)
+	}
+	if err := m.def.Validate(); err != nil {
+		return err
+	}
+	return m.geometry.validate()
+}
+
+// readShape reads the numbers of shapeNumbers.
+func readShape(kind rigid3.Kind, r *wire.Reader) (s rigid3.Shape) {
+	s.Kind = kind
+	for _, v := range numbersOf(&s) {
+		*v = r.F32()
+	}
+	return s
+}
+
+// shapeNumbers returns the numbers of a geometry in the order of a snapshot.
+func shapeNumbers(s *rigid3.Shape) (out [11]float32) {
+	for k, v := range numbersOf(s) {
+		out[k] = *v
+	}
+	return out
+}
+
+func numbersOf(s *rigid3.Shape) [11]*float32 {
+	p, q, h := &s.Pose.P, &s.Pose.Q, &s.Half
+	return [...]*float32{&p.X, &p.Y, &p.Z, &q.X, &q.Y, &q.Z, &q.W, &h.X, &h.Y, &h.Z, &s.Radius}
+}
+
+// validate checks a geometry that a snapshot has.
+func (g *geometry) validate() error {
+	p, q, h := arrayOf(g.Pose.P), g.Pose.Q, arrayOf(g.Half)
+	err := checkCoordinates("position", p)
+	if err == nil {
+		err = check.Between("radius", g.Radius, 0, maxCoordinate)
+	}
+	if err == nil && unitRotation([4]float32{q.X, q.Y, q.Z, q.W}) != q {
+		err = fault.Field(ErrRange, "rotation", q)
+	}
+	if err != nil {
+		return err
+	}
+	flat := q == rigid3.Identity && g.Radius > 0
+	switch g.Kind {
+	case rigid3.KindSphere:
+		if !flat || h != [3]float32{} {
+			return fault.Field(ErrRange, "radius", g.Radius)
+		}
+	case rigid3.KindCapsule:
+		if err := checkCoordinates("half", h); err != nil || !flat || h == [3]float32{} {
+			return fault.Field(ErrRange, "half", h)
+		}
+	case rigid3.KindBox:
+		return checkSizes("half", h)
+	case rigid3.KindHull:
+		if h != [3]float32{} || g.Radius != g.hull.radius {
+			return fault.Field(ErrRange, "radius", g.Radius)
+		}
+	default:
+		return fault.Field(ErrRange, "kind", g.Kind)
+	}
+	return nil
+}
+
+func (im *snapshotImage) readContacts(b []byte) error {
+	if len(b) != contactBytes*im.contacts {
+		return im.Corrupt("length of the contacts", len(b))
+	}
+	im.contactFrame = b
+	return im.checkEachContact("contact", b, rigid3.FlagBase)
+}
+
+// checkEachContact allows flags to contacts with two points or more.
+func (im *snapshotImage) checkEachContact(what string, contacts []byte, allowed uint32) error {
+	lastA, lastB := uint32(0), uint32(0)
+	for i := range len(contacts) / contactBytes {
+		b := contacts[contactBytes*i:][:contactBytes]
+		shapeA, shapeB, points, flags := wire.U32At(b, 0), wire.U32At(b, 1), wire.U32At(b, 2), wire.U32At(b, 3)
+		ascends := shapeA > lastA || shapeA == lastA && shapeB > lastB
+		lastA, lastB = shapeA, shapeB
+		switch {
+		case shapeA >= shapeB || uint64(shapeB) >= uint64(im.seen) || i > 0 && !ascends:
+			return im.CorruptElement("shapes of "+what, i, [2]uint32{shapeA, shapeB})
+		case points > MaxContactPoints || flags != 0 && flags != sensorA && flags != sensorB && (flags&^allowed != 0 || points < 2):
+			return im.CorruptElement("points and flags of "+what, i, [2]uint32{points, flags})
+		}
+		for _, k := range [...]int{4, 6, 8, 10, 12, 13, 14, 15, 16, 17, 18} {
+			if v := wire.F32At(b, k); !fault.Finite(v) {
+				return im.CorruptElement("impulse of "+what, i, v)
+			}
+		}
+	}
+	return nil
+}
+
+// readBases must come after the contacts were checked.
+func (im *snapshotImage) readBases(b []byte) error {
+	n := 0
+	for i := range im.contacts {
+		n += int(wire.U32At(im.contactFrame[contactBytes*i:], 3) & rigid3.FlagBase)
+	}
+	if len(b) != baseBytes*n {
+		return im.Corrupt("length of the bases", len(b))
+	}
+	for i := range baseFloats * n {
+		if v := wire.F32At(b, i); !fault.Finite(v) {
+			return im.CorruptElement("base of contact", i/baseFloats, v)
+		}
+	}
+	im.baseFrame = b
+	return nil
+}
+
+// alive reports whether a body of the snapshot lives.
+func (im *snapshotImage) alive(body uint64) bool {
+	return body < uint64(im.rows) && im.flags()[body]&aliveFlag != 0
+}
+
+func (im *snapshotImage) readPairs(b []byte) error {
+	if len(b)%8 != 0 {
+		return im.Corrupt("length of the pairs", len(b))
+	}
+	im.pairs = buffer.Resized(im.pairs, len(b)/8)
+	for i := range im.pairs {
+		key := wire.U64At(b, i)
+		low, high := key>>32, key&0xffffffff
+		if low >= high || !im.alive(high) || !im.alive(low) || i > 0 && key <= im.pairs[i-1] {
+			return im.CorruptElement("pair", i, [2]uint64{low, high})
+		}
+		im.pairs[i] = key
+	}
+	return nil
+}
+
+func (im *snapshotImage) readTuning(b []byte) error {
+	if len(b) < 4 {
+		return im.Corrupt("length of the tuning", len(b))
+	}
+	b, rate := b[:len(b)-4], b[len(b)-4:]
+	if err := im.tuning.Decode(&im.Decoder, b); err != nil {
+		return err
+	}
+	if im.subStepRate = wire.F32At(rate, 0); !(im.subStepRate >= 0 && check.InRange(im.subStepRate)) {
+		return im.Corrupt("rate of the sub-steps", im.subStepRate)
+	}
+	return nil
+}
+
+func (im *snapshotImage) readMasses(b []byte) error {
+	if len(b)%massBytes != 0 {
+		return im.Corrupt("length of the masses", len(b))
+	}
+	r := wire.NewReader(b)
+	for i := range len(b) / massBytes {
+		m := handle.SparseValue[MassData]{Number: r.U32(), Value: MassData{Mass: r.F32()}}
+		r.F32s(m.Value.Inertia[:])
+		r.F32s(m.Value.Center[:])
+		if !im.alive(uint64(m.Number)) || i > 0 && m.Number <= im.masses[i-1].Number || m.Value.validate("") != nil {
+			return im.CorruptElement("mass", i, m.Number)
+		}
+		im.masses = append(im.masses, m)
+	}
+	return nil
+}
+
+func (im *snapshotImage) readSleep(b []byte) error {
+	if !im.sleepOn {
+		if len(b) != 4*im.rows {
+			return im.Corrupt("length of the sleep", len(b))
+		}
+		return im.thresholds.ReadThresholds(snapshotName, b)
+	}
+	if err := im.thresholds.Read(snapshotName, b, 4*poseColumns, contactBytes, im.flags()); err != nil {
+		return err
+	}
+	if !im.thresholds.On {
+		return im.Corrupt("length of the sleep", len(b))
+	}
+	return im.checkEachContact("resting contact", im.thresholds.Contacts, 0)
+}
+
+func (im *snapshotImage) readOrigin(b []byte) error {
+	if len(b) != originBytes {
+		return im.Corrupt("length of the origin", len(b))
+	}
+	for k := range im.origin {
+		v := math.Float64frombits(wire.U64At(b, k))
+		if math.Abs(v) > maxOrigin || !isOriginMultiple(v) || v == 0 && math.Signbit(v) {
+			return im.CorruptElement("origin", k, v)
+		}
+		im.origin[k] = v
+	}
+	return nil
+}
+
+func (w *World) restoreHeader(im *snapshotImage) {
+	s := w.solver
+	w.config.Gravity, w.config.DisableSleep = im.gravity, !im.sleepFirst
+	s.sys.Gravity, s.steps, s.sleep.Enabled = vecOf(im.gravity), im.steps, im.sleepNow
+}
+
+func (w *World) restoreBodies(im *snapshotImage) {
+	c, before := &w.cols, w.Rows()
+	for k := range floatColumns {
+		frame.ReadRows(c.memory[k*c.stride:][:im.rows], im.bodyColumn(4*k, 4), 4)
+	}
+	for k, column := range &w.lastSync.columns {
+		frame.ReadRows(column[:im.rows], im.bodyColumn(4*(floatColumns+k), 4), 4)
+	}
+	frame.ReadRows(c.Slot[:im.rows], im.slots(), 4)
+	frame.ReadRows(c.Type[:im.rows], im.types(), 1)
+	copy(c.Locks, im.locks())
+	w.bodies.Reset(im.rows)
+	frame.ReadRows(w.bodies.Generation, im.generations(), 4)
+	for i, f := range im.flags() {
+		c.Flags[i], c.Alive[i] = f&^aliveFlag, f>>7
+		w.bodies.SetLive(i, f&aliveFlag != 0)
+	}
+	for i := range max(im.rows, before) {
+		if i >= im.rows || c.Alive[i] == 0 {
+			c.clear(i)
+			w.lastSync.clear(i)
+		}
+	}
+}
+
+func (w *World) restoreShapes(im *snapshotImage) {
+	s, t := w.solver, &w.shapes
+	s.shapes.reset()
+	s.hulls.reset()
+	t.Reset(im.shapes)
+	frame.ReadRows(t.IDs.Generation, im.shapeColumn(0, 4), 4)
+	s.lastGenerations = buffer.Resized(s.lastGenerations, im.seen)
+	frame.ReadRows(s.lastGenerations, im.shapeFrame[shapeBytes*im.shapes:], 4)
+	for i, h := range im.hulls {
+		s.hulls.put(i, h)
+	}
+	for i := range im.made {
+		m := &im.made[i]
+		t.IDs.SetLive(i, m.Kind != 0)
+		s.shapes.reach(i)
+		if m.Kind == 0 {
+			continue
+		}
+		body := int(m.body)
+		if m.hull != nil {
+			s.hulls.uses[m.Hull]++
+		}
+		s.shapes.put(i, body, &m.def, &m.geometry, m.Shape.Mass(&s.hulls.Hulls))
+		s.shapes.filters.Moves[i] = w.cols.Type[body] != StaticBody
+		t.Digest[i] = s.shapes.digest(i)
+		t.Link(i, body)
+	}
+}
+
+func (w *World) restoreContacts(im *snapshotImage) {
+	s := w.solver
+	s.contacts, s.omittedPairs, s.pairsKnown = buffer.Resized(s.contacts, im.contacts), 0, false
+	frame.ReadRows(s.contacts, im.contactFrame, 4)
+}
+
+func (w *World) restoreBases(im *snapshotImage) {
+	s := w.solver
+	s.bases = buffer.Resized(s.bases, im.contacts)
+	s.spareBases = buffer.Resized(s.spareBases, len(im.baseFrame)/baseBytes)
+	frame.ReadRows(s.spareBases, im.baseFrame, 4)
+	n := 0
+	for i := range s.contacts {
+		if s.contacts[i].Flags&rigid3.FlagBase != 0 {
+			s.bases[i] = s.spareBases[n]
+			n++
+		}
+	}
+}
+
+func (w *World) restorePairs(im *snapshotImage) { w.solver.ignoredPairs.Set(im.pairs) }
+
+func (w *World) restoreTuning(im *snapshotImage) {
+	w.solver.applyTuning(im.tuning)
+	w.solver.subStepRate = im.subStepRate
+}
+
+func (w *World) restoreMasses(im *snapshotImage) {
+	w.solver.massOverrides = append(w.solver.massOverrides[:0], im.masses...)
+}
+
+// restoreSleep must come after the bodies have been replaced.
+func (w *World) restoreSleep(im *snapshotImage) {
+	s := w.solver
+	s.sleep.Restore(&im.thresholds)
+	r := &s.sleepers
+	r.resting = buffer.Resized(r.resting, len(im.thresholds.Contacts)/contactBytes)
+	frame.ReadRows(r.resting, im.thresholds.Contacts, 4)
+}
+
+func (w *World) restoreOrigin(im *snapshotImage) { w.origin = im.origin }
+
+// resetDerived resets what depends on the replaced state.
+func (w *World) resetDerived() {
+	s := w.solver
+	w.slots.Rebuild(w.cols.Slot[:w.Rows()])
+	s.events.clear()
+	s.sys.Hits = s.sys.Hits[:0]
+	s.stages.Hashes.List = s.stages.Hashes.List[:0]
+	w.teleports.Clear()
+	s.disabledBodies = 0
+	for i := range w.Rows() {
+		if w.cols.Flags[i]&FlagDisabled != 0 {
+			s.disabledBodies++
+		}
+		s.deriveMass(i)
+	}
+}

@@ -1,0 +1,363 @@
+package physics3
+
+import (
+	"bytes"
+	"slices"
+	"unsafe"
+
+	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/internal/graph"
+	"github.com/evertick/evertick/internal/rigid3"
+)
+
+// Flags of rigid3.Contact: which shape was a sensor when the contact was made.
+const (
+	sensorA = 1 << 31
+	sensorB = 1 << 30
+	sensing = sensorA | sensorB
+)
+
+// removeStaleContacts removes the contacts of destroyed shapes, whose numbers other shapes may have by now, and reports that they ended.
+func (s *solver) removeStaleContacts() {
+	generation := s.shapeTable.IDs.Generation
+	if slices.Equal(s.lastGenerations, generation) {
+		return
+	}
+	s.pairsKnown = false
+	n := 0
+	for i := range s.contacts {
+		if c := &s.contacts[i]; s.shapesLive(c) {
+			s.contacts[n], s.bases[n] = *c, s.bases[i]
+			n++
+		} else if c.Count > 0 {
+			s.events.end(s.lastGenerations, c.A, c.B, c.Flags)
+		}
+	}
+	s.contacts, s.bases = s.contacts[:n], s.bases[:n]
+	s.lastGenerations = append(s.lastGenerations[:0], generation...)
+}
+
+// updateContacts finds the contacts of this step and assigns their colours.
+func (s *solver) updateContacts() {
+	s.rescaleImpulses()
+	s.updateBelts()
+	s.updateBroadPhase()
+	for s.sleep.WakeTouched() {
+		s.updateBounds()
+		s.updateBroadPhase()
+	}
+	n := len(s.pairs.A)
+	contacts := s.contacts
+	if !s.samePairs {
+		s.next = growContacts(s.next, n, s.minContactCapacity())
+		s.nextBases = growContacts(s.nextBases, n, s.minContactCapacity())
+		s.nextBaseMarks = growContacts(s.nextBaseMarks, n, s.minContactCapacity())
+		contacts = s.next
+	}
+	sys := s.prepareSystem(contacts)
+	sys.BeginStep(s.dt)
+	sys.ResetColours()
+	s.colouring.Begin(len(s.contactChunks))
+	s.stages.ForAscending(len(s.contactChunks), (*solver).updateContactChunks)
+	s.stages.End("collide")
+	s.reportContacts()
+	if !s.samePairs {
+		s.contacts, s.next = s.next, s.contacts
+		s.bases, s.nextBases = s.nextBases, s.bases
+		s.baseMarks, s.nextBaseMarks = s.nextBaseMarks, s.baseMarks
+	}
+	s.hashPairs()
+	s.pairs, s.contactPairs, s.pairsKnown = s.contactPairs, s.pairs, true
+	s.stages.End("match")
+}
+
+// minContactCapacity is the initial capacity for contacts: one for each shape, up to a number that is negligible for a world of any size.
+// Up to this capacity a new maximum of contacts does not allocate.
+func (s *solver) minContactCapacity() int { return min(len(s.shapes.shape), 1024) }
+
+// growContacts returns n elements in the memory of s if its capacity suffices, or else in new memory with spare capacity, at least usual.
+// The contents of the elements are unspecified.
+func growContacts[T any](s []T, n, usual int) []T {
+	if cap(s) < n {
+		return make([]T, n, max(n+n/2, usual))
+	}
+	return s[:n]
+}
+
+// updateBroadPhase finds the pairs of this step. If a body is asleep it also computes their manifolds, since contacts may wake bodies;
+// otherwise updateContactChunks does that later.
+func (s *solver) updateBroadPhase() {
+	if s.isIdle() {
+		s.pairs.A, s.pairs.B, s.omittedPairs = s.pairs.A[:0], s.pairs.B[:0], 0
+	} else {
+		s.findPairs()
+		s.filterPairs()
+	}
+	s.samePairs = s.pairsKnown && slices.Equal(s.pairs.A, s.contactPairs.A) && slices.Equal(s.pairs.B, s.contactPairs.B)
+	s.stages.End("pairs")
+	if !s.pairsKnown {
+		s.markBases()
+	}
+	n := len(s.pairs.A)
+	s.manifolds = growContacts(s.manifolds, n, s.minContactCapacity())
+	s.recycled = growContacts(s.recycled, n, s.minContactCapacity())
+	s.reserveContactChunks(max(1, (n+pairChunk-1)/pairChunk)) // at least one, which reports what ended
+	if s.collided = s.sleep.Count > 0; s.collided {
+		s.stages.ForParts(len(s.contactChunks), (*solver).collideChunks)
+	}
+}
+
+// findPairs gives the broad phase the two axes along which the shapes spread most, and the third as spans.
+func (s *solver) findPairs() {
+	if s.broad.ParallelFor = s.broadPhaseJob; s.stages.Unshared() {
+		s.broad.ParallelFor = nil
+	}
+	b, f := &s.boxes, &s.shapes.filters
+	third := broad.ThirdAxis(&b.Min, &b.Max)
+	x, y := (third+1)%3, (third+2)%3
+	if x > y {
+		x, y = y, x
+	}
+	version := s.sleep.BroadVersion()
+	if s.thirdAxis != third {
+		s.thirdAxis, version = third, 0
+	}
+	f.SpanMin, f.SpanMax = b.Min[third], b.Max[third]
+	planar := broad.Boxes{MinX: b.Min[x], MinY: b.Min[y], MaxX: b.Max[x], MaxY: b.Max[y]}
+	s.broad.FindPairs(s.level, &planar, f, version, &s.pairs)
+	s.omittedPairs = s.broad.Omitted
+}
+
+// markBases marks the contacts with a base, after the list of contacts was changed between steps.
+func (s *solver) markBases() {
+	s.baseMarks = growContacts(s.baseMarks, len(s.contacts), s.minContactCapacity())
+	for i := range s.contacts {
+		s.baseMarks[i] = uint8(s.contacts[i].Flags & rigid3.FlagBase)
+	}
+}
+
+// contactChunk holds the results of a chunk of pairs beside manifolds and contacts.
+type contactChunk struct {
+	began, ended broad.Pairs
+	recycling    rigid3.Recycling
+	recycled     []int32  // nil: none
+	hits         []uint32 // contacts to report
+}
+
+// reserveContactChunks resizes contactChunks to n and keeps the memory of each.
+func (s *solver) reserveContactChunks(n int) {
+	const usual = 128 // more than begin or end in most steps
+	for s.contactChunks = s.contactChunks[:min(n, cap(s.contactChunks))]; len(s.contactChunks) < n; {
+		s.contactChunks = append(s.contactChunks, contactChunk{})
+	}
+	for i := range s.contactChunks {
+		if k := &s.contactChunks[i]; k.hits == nil {
+			room := make([]uint32, 5*usual)
+			k.hits = room[4*usual:][:0]
+			k.began = broad.Pairs{A: room[:0:usual], B: room[usual : usual : 2*usual]}
+			k.ended = broad.Pairs{A: room[2*usual : 2*usual : 3*usual], B: room[3*usual : 3*usual : 4*usual]}
+		}
+	}
+}
+
+// pairChunk is the number of pairs of a chunk: those that get their colours together.
+const pairChunk = graph.Chunk
+
+// updateContactChunks makes the contacts of chunks [lo, hi) of the pairs while their manifolds are in the cache. It also assigns their
+// colours, one chunk after the other, on any worker: see native.SerialStage.
+func (s *solver) updateContactChunks(lo, hi int) {
+	for chunk := lo; chunk < hi; chunk++ {
+		from := chunk * pairChunk
+		to := min(from+pairChunk, len(s.sys.Contacts))
+		if !s.collided {
+			s.collideChunk(chunk)
+		}
+		k := &s.contactChunks[chunk]
+		if s.samePairs {
+			rigid3.UpdateContacts(s.contacts[from:to], s.manifolds[from:to], &k.began, &k.ended)
+		} else {
+			s.matchContacts(from, to, k)
+		}
+		s.disableSensorContacts(s.sys.Contacts[from:to], s.manifolds[from:to])
+		s.keepBases(from, to)
+		s.sys.ListEdges(from, to)
+		s.colouring.Done(chunk, s.colourJob)
+	}
+}
+
+// keepBases gives bases to contacts [lo, hi) whose manifolds are new.
+func (s *solver) keepBases(lo, hi int) {
+	b, bases, marks := &s.sys.Bodies, s.nextBases, s.nextBaseMarks
+	if s.samePairs {
+		bases, marks = s.bases, s.baseMarks
+	}
+	rigid3.KeepBases(s.sys.Contacts[lo:hi], s.manifolds[lo:hi], s.shapes.filters.Body, s.poses, &b.V, &b.W, s.dt, bases[lo:hi], marks[lo:hi])
+}
+
+// colourChunk assigns colours to the contacts of a chunk.
+func (s *solver) colourChunk(chunk int) {
+	s.sys.Colours.AssignRange(chunk*pairChunk, min((chunk+1)*pairChunk, len(s.sys.Contacts)))
+}
+
+// matchContacts makes the contacts of pairs [lo, hi) in next.
+func (s *solver) matchContacts(lo, hi int, to *contactChunk) {
+	first, last := s.contactRange(lo, hi)
+	pairs := broad.Pairs{A: s.pairs.A[lo:hi], B: s.pairs.B[lo:hi]}
+	manifolds, bases, nextBases, marks := s.manifolds[lo:hi], s.bases[first:last], s.nextBases[lo:hi], s.nextBaseMarks[lo:hi]
+	rigid3.MatchContacts(s.contacts[first:last], to.recycled, &pairs, manifolds, s.next[lo:hi], &to.began, &to.ended)
+	clear(marks)
+	for i, old := range to.recycled {
+		if old >= 0 {
+			nextBases[i], marks[i] = bases[old], 1
+		}
+	}
+}
+
+// contactRange returns the range of contacts of the last step that belongs to pairs [lo, hi): it also holds those that are no longer in
+// the list.
+func (s *solver) contactRange(lo, hi int) (first, last int) {
+	if s.samePairs {
+		return lo, hi
+	}
+	last = len(s.contacts)
+	if lo > 0 {
+		first = rigid3.LowerBound(s.contacts, s.pairs.A[lo], s.pairs.B[lo])
+	}
+	if hi < len(s.pairs.A) {
+		last = rigid3.LowerBound(s.contacts, s.pairs.A[hi], s.pairs.B[hi])
+	}
+	return first, last
+}
+
+// reportContacts reports which shapes began and ended to touch, before s.next replaces s.contacts.
+func (s *solver) reportContacts() {
+	for k := range s.contactChunks {
+		ended := &s.contactChunks[k].ended
+		for i, a := range ended.A {
+			b := ended.B[i]
+			s.events.end(s.lastGenerations, a, b, s.sensorFlags(a, b))
+		}
+		s.wakeSeparated(ended)
+		began := &s.contactChunks[k].began
+		for i, a := range began.A {
+			b := began.B[i]
+			s.events.begin(s.lastGenerations, a, b, s.sensorFlags(a, b))
+		}
+	}
+}
+
+// filterPairs removes the pairs without effect: two sensors, two solid shapes of which neither belongs to a dynamic body, and two shapes of
+// static bodies, of which one was changed. It also removes the pairs of bodies that ignore each other.
+func (s *solver) filterPairs() {
+	t, n := &s.shapes, 0
+	if t.sensors == 0 && len(s.sleep.ActiveOnce) == 0 && !s.anyKinematic() && s.ignoredPairs.Empty() {
+		return // one body of each pair is dynamic
+	}
+	for i, a := range s.pairs.A {
+		b := s.pairs.B[i]
+		most := max(s.cols.Type[t.filters.Body[a]], s.cols.Type[t.filters.Body[b]])
+		senses := t.sensor[a] != t.sensor[b] && most != StaticBody
+		if (senses || !t.sensor[a] && !t.sensor[b] && most == DynamicBody) && !s.pairIgnored(a, b) {
+			s.pairs.A[n], s.pairs.B[n] = a, b
+			n++
+		}
+	}
+	s.pairs.A, s.pairs.B = s.pairs.A[:n], s.pairs.B[:n]
+}
+
+func (s *solver) anyKinematic() bool {
+	types := s.cols.Type[:s.rows()]
+	return bytes.IndexByte(unsafe.Slice((*byte)(unsafe.SliceData(types)), len(types)), byte(KinematicBody)) >= 0
+}
+
+// collideChunks computes the manifolds of chunks [lo, hi) of the pairs.
+func (s *solver) collideChunks(lo, hi int) {
+	for chunk := lo; chunk < hi; chunk++ {
+		s.collideChunk(chunk)
+	}
+}
+
+func (s *solver) collideChunk(chunk int) {
+	lo := chunk * pairChunk
+	hi := min(lo+pairChunk, len(s.pairs.A))
+	pairs := broad.Pairs{A: s.pairs.A[lo:hi], B: s.pairs.B[lo:hi]}
+	t, out, recycled := &s.shapes, s.manifolds[lo:hi], s.recycled[lo:hi]
+	first, last := s.contactRange(lo, hi)
+	k := &s.contactChunks[chunk]
+	r := &k.recycling
+	r.Old, r.Bases, r.Marks, r.Same = s.contacts[first:last], s.bases[first:last], s.baseMarks[first:last], s.samePairs
+	r.BodyOf, r.Poses = t.filters.Body, s.poses
+	if r.Recycle(s.level, &pairs, recycled, out) == 0 {
+		recycled = nil
+	}
+	k.recycled = recycled
+	rigid3.CollidePairs(s.level, t.shape, &s.hulls.Hulls, t.filters.Body, s.poses, &pairs, recycled, out)
+	s.clearSeparatedSensors(lo, hi)
+}
+
+// clearSeparatedSensors empties the manifolds of pairs [lo, hi) whose sensor is near a shape and does not overlap it.
+func (s *solver) clearSeparatedSensors(lo, hi int) {
+	if s.shapes.sensors == 0 {
+		return
+	}
+	for i := lo; i < hi; i++ {
+		if s.sensorFlags(s.pairs.A[i], s.pairs.B[i]) == 0 {
+			continue
+		}
+		m := &s.manifolds[i]
+		touches := false
+		for _, p := range m.Points[:m.Count] {
+			touches = touches || p.Separation <= 0
+		}
+		if !touches {
+			*m = rigid3.Manifold{}
+		}
+	}
+}
+
+// disableSensorContacts removes the points of sensors, so that they push nothing, and marks their contacts.
+func (s *solver) disableSensorContacts(contacts []rigid3.Contact, manifolds []rigid3.Manifold) {
+	if s.shapes.sensors == 0 {
+		return
+	}
+	for i := range contacts {
+		if c := &contacts[i]; s.sensorFlags(c.A, c.B) != 0 {
+			manifolds[i].Count = 0
+			c.Flags = s.sensorFlags(c.A, c.B)
+		}
+	}
+}
+
+// sensorFlags returns the sensor flag of a contact of two shapes.
+func (s *solver) sensorFlags(a, b uint32) uint32 {
+	switch {
+	case s.shapes.sensor[a]:
+		return sensorA
+	case s.shapes.sensor[b]:
+		return sensorB
+	}
+	return 0
+}
+
+// shapesLive reports whether both shapes of a contact of the last step still live.
+func (s *solver) shapesLive(c *rigid3.Contact) bool { return s.shapeLives(c.A) && s.shapeLives(c.B) }
+
+func (s *solver) shapeLives(shape uint32) bool {
+	return s.shapeTable.IDs.Generation[shape] == s.lastGenerations[shape]
+}
+
+// clearBases makes the next step collide the shapes of a body anew.
+func (s *solver) clearBases(body uint32) {
+	s.eachContactOf(body, func(c *rigid3.Contact) { c.Flags &^= rigid3.FlagBase })
+}
+
+// eachContactOf calls f, which changes contacts, with those of a body.
+func (s *solver) eachContactOf(body uint32, f func(c *rigid3.Contact)) {
+	s.pairsKnown = false
+	of := s.shapes.filters.Body
+	for i := range s.contacts {
+		if c := &s.contacts[i]; s.shapesLive(c) && (of[c.A] == body || of[c.B] == body) {
+			f(c)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package physics3
+
+import (
+	"github.com/evertick/evertick/internal/rigid3"
+	"github.com/evertick/evertick/internal/stage"
+)
+
+// solve moves the bodies. The contacts have colours by now.
+func (s *solver) solve() {
+	if s.isIdle() {
+		s.sys.Hits = s.sys.Hits[:0]
+		s.hashSolved()
+		return
+	}
+	s.sys.LayOutBlocks()
+	s.stages.ForParts((len(s.contacts)+pairChunk-1)/pairChunk, (*solver).fillBlocks)
+	s.ranges = stage.PlanRanges(s.ranges[:0], &s.sys.Colours.Start)
+	s.runSolveStages()
+	s.hashSolved()
+}
+
+// maxRescale bounds how much greater impulses become, since a much longer step has other contacts and loads.
+const maxRescale = 64
+
+// rescaleImpulses prepares the impulses of the last step for sub-steps of the length of this one, since a force makes an impulse in
+// proportion to that length.
+func (s *solver) rescaleImpulses() {
+	was, rate := s.subStepRate, float32(s.sys.SubSteps)/s.dt
+	s.subStepRate = rate
+	if was == rate || was == 0 {
+		return
+	}
+	ratio := min(was/rate, maxRescale)
+	for i := range s.contacts {
+		s.contacts[i].Rescale(ratio)
+	}
+}
+
+// fillBlocks puts the contacts of chunks [lo, hi) into blocks.
+func (s *solver) fillBlocks(lo, hi int) {
+	s.sys.FillBlocks(lo*pairChunk, min(hi*pairChunk, len(s.contacts)))
+}
+
+// runSolveStages runs the stages of the solver, in the order of rigid3.System.Step.
+func (s *solver) runSolveStages() {
+	blocks := len(s.sys.Blocks)
+	s.stages.ForSpans(s.sleep.Spans, (*solver).prepareBodies)
+	s.stages.For(0, blocks, stage.BlockChunk, (*solver).prepareContacts)
+	bounces := s.sys.HasRestitution(0, blocks)
+	for s.sub = range s.sys.SubSteps {
+		s.stages.ForSpans(s.sleep.Spans, (*solver).integrateVelocities)
+		if s.sub == 0 {
+			s.stages.ForRanges(s.ranges, (*solver).warmStart)
+		}
+		s.stages.ForRanges(s.ranges, (*solver).solveContacts)
+		s.stages.ForSpans(s.sleep.Spans, (*solver).integratePositions)
+		s.stages.ForRanges(s.ranges, (*solver).relaxContacts)
+		if bounces {
+			s.stages.ForRanges(s.ranges, (*solver).applyRestitution)
+		}
+		s.hashStates()
+	}
+	s.stages.For(0, blocks, stage.BlockChunk, (*solver).storeImpulses)
+	s.stages.ForSpans(s.sleep.Spans, (*solver).finalizeStates)
+}
+
+func (s *solver) prepareBodies(lo, hi int)       { s.sys.PrepareBodies(lo, hi) }
+func (s *solver) prepareContacts(lo, hi int)     { s.sys.PrepareContacts(lo, hi) }
+func (s *solver) integrateVelocities(lo, hi int) { s.sys.IntegrateVelocities(s.sub, lo, hi) }
+func (s *solver) warmStart(lo, hi int)           { s.sys.WarmStart(lo, hi) }
+func (s *solver) solveContacts(lo, hi int)       { s.sys.SolveContacts(lo, hi) }
+func (s *solver) integratePositions(lo, hi int)  { s.sys.IntegratePositions(lo, hi) }
+func (s *solver) relaxContacts(lo, hi int)       { s.sys.RelaxContacts(lo, hi) }
+func (s *solver) applyRestitution(lo, hi int)    { s.sys.ApplyRestitution(lo, hi) }
+func (s *solver) storeImpulses(lo, hi int)       { s.sys.StoreImpulses(lo, hi) }
+func (s *solver) finalizeStates(lo, hi int)      { s.sys.FinalizeBodies(lo, hi) }
+
+// prepareSystem points the system to the columns, shapes and contacts of this step.
+func (s *solver) prepareSystem(contacts []rigid3.Contact) *rigid3.System {
+	c, n, sys := s.cols, s.rows(), &s.sys
+	b := &sys.Bodies
+	b.Poses, b.Principal, b.Locks = s.poses[:n], s.principal[:n], c.Locks[:n]
+	b.V, b.W = [3][]float32{c.VX[:n], c.VY[:n], c.VZ[:n]}, [3][]float32{c.WX[:n], c.WY[:n], c.WZ[:n]}
+	b.InvMass, b.InvInertia = s.inverseMasses(n)
+	b.Force, b.Torque = [3][]float32{c.ForceX[:n], c.ForceY[:n], c.ForceZ[:n]}, [3][]float32{c.TorqueX[:n], c.TorqueY[:n], c.TorqueZ[:n]}
+	b.GravityScale, b.LinearDamping, b.AngularDamping = c.GravityScale[:n], c.LinearDamping[:n], c.AngularDamping[:n]
+	sys.States = sys.States[:n]
+	sys.BodyOf, sys.Materials = s.shapes.filters.Body, s.shapes.materials
+	sys.Contacts, sys.Manifolds = contacts, s.manifolds
+	sys.Hits = growContacts(sys.Hits, len(contacts), s.minContactCapacity())
+	return sys
+}

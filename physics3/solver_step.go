@@ -1,0 +1,135 @@
+package physics3
+
+import (
+	"slices"
+
+	"github.com/evertick/evertick/internal/buffer"
+	"github.com/evertick/evertick/internal/check"
+	"github.com/evertick/evertick/internal/rigid3"
+	"github.com/evertick/evertick/internal/sleep"
+)
+
+// run does a step. It fails only if the floating-point environment of a worker is altered.
+func (s *solver) run(dt float32) error {
+	s.dt = dt
+	rows := max(sleep.RowsOf(s.sleep.Spans), sleep.RowsOf(s.sleep.Shapes)) // that were active in the last step
+	return s.stages.Run(s.pool.Workers(), rows, s.wholeStep)
+}
+
+// step is the part of run that the leader of the team runs.
+func (s *solver) step() {
+	s.stages.Hashes.Clear()
+	s.events.clear()
+	s.sleep.UpdateActive()
+	s.normalizeRotations()
+	s.disableInvalid(floatColumns)
+	s.updateBounds()
+	s.stages.End("bounds")
+	s.removeStaleContacts()
+	s.updateContacts()
+	s.solve()
+	s.stages.End("solve")
+	s.finalizeBodies()
+	s.disableInvalid(motionColumns)
+	s.trySleep(s.dt)
+	s.events.sort()
+	s.stages.End("finalize")
+	s.steps++
+}
+
+// normalizeRotations gives rotations that a program wrote the length one.
+func (s *solver) normalizeRotations() { s.stages.ForSpans(s.sleep.Spans, (*solver).normalizeRows) }
+
+func (s *solver) normalizeRows(lo, hi int) {
+	c := s.cols
+	x, y, z, w := c.QX[lo:hi], c.QY[lo:hi], c.QZ[lo:hi], c.QW[lo:hi]
+	for i := range x {
+		square := (float32(x[i]*x[i]) + float32(y[i]*y[i])) + (float32(z[i]*z[i]) + float32(w[i]*w[i]))
+		const most = 0x1p-20
+		if d := square - 1; d > -most && d < most || square == 0 && c.Alive[lo+i] == 0 {
+			continue
+		}
+		if q := s.rotation(lo + i); check.InRange(q.X) && check.InRange(q.Y) && check.InRange(q.Z) && check.InRange(q.W) {
+			s.setRotation(lo+i, q.Normalize())
+		}
+	}
+}
+
+// updateBounds computes the centres of mass and the bounding boxes of the shapes.
+func (s *solver) updateBounds() {
+	rows, shapes := s.sleep.BoundsSpans(len(s.shapes.shape))
+	s.stages.ForSpans(rows, (*solver).updatePoses)
+	s.boxes.Resize(len(s.shapes.shape))
+	s.stages.ForSpans(shapes, (*solver).updateShapeBounds)
+}
+
+func (s *solver) updatePoses(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		s.poses[i] = s.pose(i)
+	}
+}
+
+func (s *solver) updateShapeBounds(lo, hi int) {
+	const margin = rigid3.SpeculativeDistance / 2 // each of two shapes adds its half
+	boxes := s.boxes.Range(lo, hi)
+	rigid3.Bounds(s.level, s.shapes.shape[lo:hi], &s.hulls.Hulls, s.shapes.filters.Body[lo:hi], s.poses, margin, &boxes)
+}
+
+// finalizeBodies writes positions back, reports which bodies moved and which contacts were hit, and clears the forces.
+func (s *solver) finalizeBodies() {
+	n := s.rows()
+	s.events.Moved = slices.Grow(s.events.Moved[:0], n)[:n]
+	s.movedCounts = buffer.Resized(s.movedCounts, len(s.sleep.Spans))
+	s.stages.ForNumberedSpans(s.sleep.Spans, (*solver).finalizeRows)
+	moved := 0
+	for at, rows := range s.sleep.Spans {
+		moved += copy(s.events.Moved[moved:], s.events.Moved[rows.Lo:][:s.movedCounts[at]])
+	}
+	s.events.Moved = s.events.Moved[:moved]
+	s.stages.ForParts(len(s.contactChunks), (*solver).collectHits)
+	for k := range s.contactChunks {
+		for _, i := range s.contactChunks[k].hits {
+			s.reportHit(int(i))
+		}
+	}
+}
+
+// collectHits lists the contacts of chunks [lo, hi) that were hit.
+func (s *solver) collectHits(lo, hi int) {
+	for chunk := lo; chunk < hi; chunk++ {
+		from := chunk * pairChunk
+		list := s.contactChunks[chunk].hits[:0]
+		for i := range s.sys.Hits[min(from, len(s.sys.Hits)):min(from+pairChunk, len(s.sys.Hits))] {
+			if h := &s.sys.Hits[from+i]; h.Speed >= s.tuning.HitSpeed && h.Impulse > 0 {
+				list = append(list, uint32(from+i))
+			}
+		}
+		s.contactChunks[chunk].hits = list
+	}
+}
+
+// finalizeRows writes the poses of bodies [lo, hi) back. What has not moved keeps its bits.
+func (s *solver) finalizeRows(at, lo, hi int) {
+	c, moved := s.cols, s.events.Moved[lo:lo]
+	for i := lo; i < hi; i++ {
+		st := &s.sys.States[i]
+		translated, rotated := st.D != (rigid3.Vec{}), st.Q != rigid3.Identity
+		if !translated && !rotated {
+			continue
+		}
+		p := &s.poses[i]
+		if rotated {
+			s.setRotation(i, p.Q)
+		}
+		before := s.position(i)
+		now := p.P.Sub(p.Q.Rotate(s.centre(i)))
+		s.setPosition(i, now)
+		if rotated || now != before {
+			moved = append(moved, uint32(i))
+		}
+	}
+	s.movedCounts[at] = len(moved)
+	for _, column := range [...][]float32{c.ForceX, c.ForceY, c.ForceZ, c.TorqueX, c.TorqueY, c.TorqueZ} {
+		clear(column[lo:hi])
+	}
+}

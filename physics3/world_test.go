@@ -1,0 +1,115 @@
+package physics3_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/physics3"
+)
+
+// The world of most tests: gravity along -y, and a floor whose top is at 0.
+func newWorld(t testing.TB, c physics3.Config) *physics3.World {
+	t.Helper()
+	c.Gravity = [3]float32{0, -9.81, 0}
+	w, err := physics3.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	floor := physics3.DefaultBodyDef()
+	floor.Position = [3]float32{0, -0.5, 0}
+	addBox(t, w, floor, [3]float32{50, 0.5, 50})
+	return w
+}
+
+func addBox(t testing.TB, w *physics3.World, d physics3.BodyDef, half [3]float32) physics3.Body {
+	t.Helper()
+	b, err := w.CreateBody(d)
+	if err == nil {
+		_, err = w.CreateBox(b, physics3.DefaultShapeDef(), physics3.Box{Half: half})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// dynamicAt returns a dynamic body at a place.
+func dynamicAt(x, y, z float32) physics3.BodyDef {
+	d := physics3.DefaultBodyDef()
+	d.Type, d.Position = physics3.DynamicBody, [3]float32{x, y, z}
+	return d
+}
+
+func steps(t testing.TB, w *physics3.World, n int) {
+	t.Helper()
+	for range n {
+		if err := w.Step(1. / 60); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func tower(t testing.TB, w *physics3.World, n int) (bodies []physics3.Body) {
+	for i := range n {
+		bodies = append(bodies, addBox(t, w, dynamicAt(0, 0.5+float32(i), 0), [3]float32{0.5, 0.5, 0.5}))
+	}
+	return bodies
+}
+
+func TestTowerStands(t *testing.T) {
+	w := newWorld(t, physics3.Config{DisableSleep: true})
+	bodies := tower(t, w, 10)
+	steps(t, w, 600)
+	for i, b := range bodies {
+		p, _ := w.Position(b)
+		if math.Abs(float64(p[0])) > 0.01 || math.Abs(float64(p[2])) > 0.01 || math.Abs(float64(p[1])-0.5-float64(i)) > 0.005*float64(i+1) {
+			t.Errorf("body %d is at %v", i, p)
+		}
+	}
+}
+
+func TestTowerSleeps(t *testing.T) {
+	w := newWorld(t, physics3.Config{})
+	tower(t, w, 10)
+	steps(t, w, 120)
+	if n := w.AwakeCount(); n != 0 {
+		t.Errorf("%d bodies are awake", n)
+	}
+}
+
+// A snapshot in the middle of contacts continues with the same bits, on every level and with workers.
+func TestRestoreContinues(t *testing.T) {
+	w := newWorld(t, physics3.Config{})
+	tower(t, w, 10)
+	d := dynamicAt(0.2, 12, 0.1)
+	d.Rotation = [4]float32{1, 2, 3, 4}
+	addBox(t, w, d, [3]float32{0.5, 0.3, 0.2})
+	steps(t, w, 20)
+	data, err := w.Snapshot(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, level := range native.Levels() {
+		for workers := 1; workers <= 2; workers++ {
+			o, err := physics3.New(physics3.Config{Capacity: 100, Level: level, Workers: workers})
+			if err == nil {
+				err = o.Restore(data)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			original, err := w.Clone()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 100 {
+				steps(t, original, 1)
+				steps(t, o, 1)
+				if original.Hash() != o.Hash() {
+					t.Fatalf("level %v, %d workers: hashes differ", level, workers)
+				}
+			}
+		}
+	}
+}
