@@ -173,10 +173,10 @@ func (f boxFace) place(v Vec) Vec {
 	return Vec{v.X, v.Y, z}
 }
 
-// clipBox clips the face of a box other that is most opposed to a face of a box ref to the sides of that, and keeps the points that are at most
-// margin in front of it. r and t are the axes and the centre of other in the axes of ref. If none is left, since the faces are beside each
-// other, it is the corner of other that is deepest, whose separation is s, and clipped is false. The points are on other, X and Y along the
-// axes of the face, Z outwards.
+// clipBox intersects the face of a box other that is most opposed to a face of a box ref with the sides of that, and keeps at most four of
+// the points that are at most margin in front of it. r and t are the axes and the centre of other in the axes of ref. If none is left, since
+// the faces are beside each other, it is the corner of other that is deepest, whose separation is s, and clipped is false. The points are
+// on other, X and Y along the axes of the face, Z outwards.
 func (k *clipping) clipBox(ref, other *[3]float32, r *[3][3]float32, t *[3]float32, face boxFace, s, margin float32, kind int) (points []contactPoint, clipped bool) {
 	sign := float32(-1)
 	if face.positive {
@@ -194,66 +194,136 @@ func (k *clipping) clipBox(ref, other *[3]float32, r *[3][3]float32, t *[3]float
 		in = 2
 	}
 	in1, in2 := next[in], last[in]
-	h0, number := other[in], 1<<in
+	h, number := other[in], 1
 	if float32(sign*n[in]) > 0 {
-		h0, number = -h0, 0
+		h, number = -h, 0
 	}
-	h1, h2 := other[in1], other[in2]
-	// A corner is at centre ± first ± second.
-	var centre, first, second Vec
-	centre = Vec{t[u] + float32(h0*r[u][in]), t[v] + float32(h0*r[v][in]), float32(sign * (t[out] + float32(h0*r[out][in])))}
-	first = Vec{float32(h1 * r[u][in1]), float32(h1 * r[v][in1]), float32(sign * float32(h1*r[out][in1]))}
-	second = Vec{float32(h2 * r[u][in2]), float32(h2 * r[v][in2]), float32(sign * float32(h2*r[out][in2]))}
-	bit1, bit2 := 1<<in1, 1<<in2
-	low, high := centre.sub(first), centre.add(first)
-	polygon, spare := &k.polygons[0], &k.polygons[1]
-	polygon[0] = corner{contactPoint{p: low.sub(second), id: featureID(kind, 0, number)}, 0}
-	polygon[1] = corner{contactPoint{p: high.sub(second), id: featureID(kind, 0, number|bit1)}, 1}
-	polygon[2] = corner{contactPoint{p: high.add(second), id: featureID(kind, 0, number|bit1|bit2)}, 2}
-	polygon[3] = corner{contactPoint{p: low.add(second), id: featureID(kind, 0, number|bit2)}, 3}
-	for i := range 4 { // the number of the edge: the face of other, and the place
-		polygon[i].edge += int32(4 * (2*in + number>>in))
+	axis := func(k int, h float32) Vec {
+		return Vec{float32(h * r[u][k]), float32(h * r[v][k]), float32(sign * float32(h*r[out][k]))}
 	}
-	count := 4
-	for side := range 4 {
-		limit, normal := ref[u], Vec{1, 0, 0}
-		if side >= 2 {
-			limit, normal = ref[v], Vec{0, 1, 0}
-		}
-		if side&1 == 0 {
-			normal = normal.neg()
-		}
-		count = clipSide(polygon[:count], spare, normal, limit, kind, 4*(2*out+int(face.side()))+side)
-		polygon, spare = spare, polygon
-	}
-	points = k.points[:0]
-	for i := range polygon[:count] {
-		p := polygon[i].contactPoint
-		if p.separation = p.p.Z - ref[out]; p.separation <= margin {
-			points = append(points, p)
-		}
-	}
-	if len(points) > 0 {
-		return reduce(points, Vec{0, 0, 1}), true
+	q := quad{axis(in, h).add(Vec{t[u], t[v], float32(sign * t[out])}), axis(in1, other[in1]), axis(in2, other[in2])}
+	base := featureID(kind, 0, 64*(2*in+number)+512*face.number())
+	if points = q.intersect(ref[u], ref[v], ref[out], margin, base, k.points[:0]); len(points) > 0 {
+		return pickFour(points, Vec{0, 0, 1}), true
 	}
 	// The corner that is farthest against the normal.
-	h, number := *other, 7
-	for k := range h {
+	corner, number := *other, 7
+	for k := range corner {
 		if float32(sign*n[k]) > 0 {
-			h[k], number = -h[k], number&^(1<<k)
+			corner[k], number = -corner[k], number&^(1<<k)
 		}
 	}
-	row := func(k int) float32 {
-		return t[k] + ((float32(h[0]*r[k][0]) + float32(h[1]*r[k][1])) + float32(h[2]*r[k][2]))
-	}
-	return append(points, contactPoint{Vec{row(u), row(v), float32(sign * row(out))}, s, featureID(kind, 0, number)}), false
+	at := axis(0, corner[0]).add(axis(1, corner[1])).add(axis(2, corner[2])).add(Vec{t[u], t[v], float32(sign * t[out])})
+	return append(points, contactPoint{at, s, featureID(kind, 1, number)}), false
 }
 
-func (f boxFace) side() int {
-	if f.positive {
-		return 1
+// quad is the points centre + x·first + y·second, with x and y from -1 to 1.
+type quad struct{ centre, first, second Vec }
+
+// intersect returns where the quad, seen along Z, meets the rectangle |X| ≤ rx, |Y| ≤ ry, if that is at most margin above z: the corners of
+// the quad that are inside of the rectangle, the points where its edges enter and leave it, and the corners of the rectangle that are
+// inside of the quad. Some may be equal. The number of a point is added to base.
+func (q *quad) intersect(rx, ry, z, margin float32, base uint32, points []contactPoint) []contactPoint {
+	low, high := q.centre.sub(q.first), q.centre.add(q.first)
+	corners := [4]Vec{low.sub(q.second), high.sub(q.second), low.add(q.second), high.add(q.second)}
+	add := func(p Vec, number uint32) {
+		if s := p.Z - z; s <= margin {
+			points = append(points, contactPoint{p, s, base + number})
+		}
+	}
+	inside := 0
+	for i, p := range corners {
+		if abs(p.X) <= rx && abs(p.Y) <= ry {
+			add(p, uint32(i))
+			inside++
+		}
+	}
+	if inside == 4 {
+		return points
+	}
+	for i, d := range [2]Vec{q.first.add(q.first), q.second.add(q.second)} {
+		inverseX, inverseY := inverseOf(d.X), inverseOf(d.Y)
+		for k := range 2 { // the edges from corner 0, and that from corner 2 or 1
+			from := corners[k*(2-i)]
+			inX, outX := enter(from.X, d.X, inverseX, rx)
+			inY, outY := enter(from.Y, d.Y, inverseY, ry)
+			begin, end := maxFloat(maxFloat(inX, inY), 0), minFloat(minFloat(outX, outY), 1)
+			if !(begin < end) {
+				continue
+			}
+			number := uint32(8 + 8*(2*i+k)) // the edge, and the side of the rectangle: see enter
+			if begin > 0 {
+				add(from.addTimes(d, begin), number+side(inY > inX, d, true))
+			}
+			if end < 1 {
+				add(from.addTimes(d, end), number+side(outY < outX, d, false))
+			}
+		}
+	}
+	f, g := q.first, q.second
+	scale := 1 / (float32(f.X*g.Y) - float32(f.Y*g.X))
+	for i := range 4 {
+		cornerX, cornerY := rx, ry
+		if i&1 == 0 {
+			cornerX = -rx
+		}
+		if i&2 == 0 {
+			cornerY = -ry
+		}
+		x, y := cornerX-q.centre.X, cornerY-q.centre.Y
+		a, b := float32((float32(x*g.Y)-float32(y*g.X))*scale), float32((float32(f.X*y)-float32(f.Y*x))*scale)
+		if abs(a) <= insideQuad && abs(b) <= insideQuad {
+			add(Vec{cornerX, cornerY, q.centre.Z + (float32(a*f.Z) + float32(b*g.Z))}, uint32(4+i))
+		}
+	}
+	return points
+}
+
+// insideQuad is a little more than one, so that a corner of the rectangle on an edge of the quad is not lost by rounding.
+const insideQuad = 1 + 1e-5
+
+// inverseOf is 1/d, or 0 for a coordinate of an edge that is at a right angle to the axis.
+func inverseOf(d float32) float32 {
+	if abs(d) > minSlope {
+		return 1 / d
 	}
 	return 0
+}
+
+// minSlope is a length in metres that counts as zero.
+const minSlope = 1e-10
+
+// enter returns where a coordinate p + t·d is between -r and r. An edge at a right angle to the axis is always inside, or never.
+func enter(p, d, inverse, r float32) (in, out float32) {
+	if inverse == 0 {
+		if abs(p) <= r {
+			return -maxFinite, maxFinite
+		}
+		return maxFinite, -maxFinite
+	}
+	if d < 0 {
+		r = -r
+	}
+	return float32((-r - p) * inverse), float32((r - p) * inverse)
+}
+
+// side is the number of the side of the rectangle at which an edge along d enters or leaves it, across X or Y.
+func side(y bool, d Vec, enters bool) uint32 {
+	number, along := uint32(0), d.X
+	if y {
+		number, along = 2, d.Y
+	}
+	if (along < 0) != enters {
+		return number
+	}
+	return number + 1
+}
+
+func (f boxFace) number() int {
+	if f.positive {
+		return 2*f.axis + 1
+	}
+	return 2 * f.axis
 }
 
 func (a Vec) array() [3]float32 { return [3]float32{a.X, a.Y, a.Z} }
