@@ -2,7 +2,7 @@
 # one pure Go, with the same results; "make run" and "make test" say which.
 
 # The packages that call kernels.
-KERNELS := ./native/... ./internal/broad ./internal/neighbours ./internal/rigid ./internal/rigid3 ./spatial/... ./physics/...
+KERNELS := ./native/... ./internal/netcode ./internal/team ./internal/broad ./internal/neighbours ./internal/rigid ./internal/rigid3 ./spatial/... ./physics/...
 FUZZTIME ?= 10s
 ARGS ?=
 # -short makes checks of other builds and machines as small as make ci does.
@@ -48,7 +48,7 @@ v3: ## all tests where the Go compiler may fuse (needs a CPU with AVX2 and FMA)
 
 # Tests that expect a fault need Go to report it.
 asan: ## kernel tests under AddressSanitizer
-	ASAN_OPTIONS=handle_segv=0 go test $(SHORT) $(SAME_TESTS) -asan ./native/... ./internal/broad ./internal/neighbours ./internal/rigid ./internal/rigid3 ./spatial/...
+	ASAN_OPTIONS=handle_segv=0 go test $(SHORT) $(SAME_TESTS) -asan ./native/... ./internal/netcode ./internal/team ./internal/broad ./internal/neighbours ./internal/rigid ./internal/rigid3 ./spatial/...
 
 clang: ## kernel tests and machine code as clang compiles them
 	CC=clang go test $(SHORT) $(SAME_TESTS) $(KERNELS)

@@ -111,6 +111,7 @@ var floors = map[string][]string{
 	"internal/paritytest":  {"csrc", "native", "internal"}, // csrc for kernels that only tests call
 	"internal/broad":       {"csrc", "native", "internal"},
 	"internal/neighbours":  {"csrc", "native", "internal"},
+	"internal/netcode":     {"csrc", "native", "internal"},
 	"internal/scenes":      {".", "native", "ecs", "spatial", "physics", "loop", "internal"}, // for tests and bench
 	"internal/inspector":   {".", "ecs", "physics", "loop", "worldlog", "replay", "replica", "agent", "causal", "internal"},
 	"internal/proof":       {".", "native", "ecs", "spatial", "physics", "loop", "internal"},

@@ -24,7 +24,7 @@ else
 	echo "js/wasm in node"
 	GOOS=js go test -short -run "${short:+Golden|Hash|Snapshot|Restore|Copy|Clock|Run}" -exec "$node" "${packages[@]}" || failed=1
 	if [[ ! $short ]]; then
-		GOOS=js go test -short -exec "$node" ./worldlog ./native ./internal/neighbours ./internal/rigid ./internal/rigid3 || failed=1
+		GOOS=js go test -short -exec "$node" ./worldlog ./native ./internal/netcode ./internal/team ./internal/neighbours ./internal/rigid ./internal/rigid3 || failed=1
 	fi
 fi
 

@@ -81,8 +81,8 @@ func TestParityCompare(t *testing.T) {
 	run := paritytest.Start(t, "Compare")
 	rows := append(lengths()[:50], 63, 64, 65, 127, 128, 129, 200, 1023, 1024, 1100)
 	most := slices.Max(rows)
-	x, y := newGuarded[float32](t, most), newGuarded[float32](t, most)
-	live, to := newGuarded[uint64](t, most/64+3), newGuarded[uint64](t, most/64+3)
+	x, y := paritytest.NewInput[float32](t, most), paritytest.NewInput[float32](t, most)
+	live, to := paritytest.NewInput[uint64](t, most/64+3), paritytest.NewInput[uint64](t, most/64+3)
 	for range paritytest.Rounds(4) {
 		for _, n := range rows {
 			for gap := range paritytest.MaxGap + 1 {
@@ -92,15 +92,15 @@ func TestParityCompare(t *testing.T) {
 				for _, level := range native.Levels() {
 					for _, side := range paritytest.Sides {
 						run.Case(level)
-						placed := &comparison{x.put(c.x, side, gap), y.put(c.y, side, (gap+5)%(paritytest.MaxGap+1)), c.limit, c.is, live.put(c.live, side, 0)}
+						placed := &comparison{x.Put(c.x, side, gap), y.Put(c.y, side, (gap+5)%(paritytest.MaxGap+1)), c.limit, c.is, live.Put(c.live, side, 0)}
 						o := native.WithKernels(native.Ops{Level: level, Live: placed.live})
-						got := to.put(slices.Repeat([]uint64{0xdeaddeaddeaddead}, words), side, 0)
+						got := to.Put(slices.Repeat([]uint64{0xdeaddeaddeaddead}, words), side, 0)
 						err := placed.run(&o, got)
 						what := fmt.Sprintf("n=%d gap=%d %d with %g, live=%x", n, gap, c.is, c.limit, c.live)
-						run.Check(err, paritytest.Bits(what, got, want), to.buffer.Check(),
-							x.unchanged("x"), y.unchanged("y"), live.unchanged("live"))
+						run.Check(err, paritytest.Bits(what, got, want), to.Check(),
+							x.Unchanged("x"), y.Unchanged("y"), live.Unchanged("live"))
 						if c.live != nil {
-							run.Check(placed.run(&o, placed.live), paritytest.Bits(what+", into Live", placed.live, want[:len(placed.live)]), live.buffer.Check())
+							run.Check(placed.run(&o, placed.live), paritytest.Bits(what+", into Live", placed.live, want[:len(placed.live)]), live.Check())
 						}
 					}
 				}

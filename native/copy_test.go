@@ -119,9 +119,9 @@ func (m *mover) same(what string, got, want []float32) error {
 // moverBuffers hold the arguments against guard pages.
 type moverBuffers struct {
 	out     *paritytest.Buffer[float32]
-	columns []*guarded[float32]
-	index   *guarded[uint32]
-	live    *guarded[uint64]
+	columns []*paritytest.Input[float32]
+	index   *paritytest.Input[uint32]
+	live    *paritytest.Input[uint64]
 }
 
 func TestParityMovers(t *testing.T) {
@@ -130,9 +130,9 @@ func TestParityMovers(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			run := paritytest.Start(t, m.name)
 			const most = 1025
-			b := moverBuffers{paritytest.NewBuffer[float32](t, m.width*2*most), nil, newGuarded[uint32](t, most), newGuarded[uint64](t, most/64+1)}
+			b := moverBuffers{paritytest.NewBuffer[float32](t, m.width*2*most), nil, paritytest.NewInput[uint32](t, most), paritytest.NewInput[uint64](t, most/64+1)}
 			for range m.columns {
-				b.columns = append(b.columns, newGuarded[float32](t, 2*most))
+				b.columns = append(b.columns, paritytest.NewInput[float32](t, 2*most))
 			}
 			for range paritytest.Rounds(2) {
 				for _, n := range lengths() {
@@ -151,15 +151,15 @@ func (b *moverBuffers) compare(run *paritytest.Run, m *mover, c *moverCase, gap 
 		for _, side := range paritytest.Sides {
 			run.Case(level)
 			for k := range is {
-				is[k] = b.columns[k].put(c.columns[k], side, (gap+3*k)%(paritytest.MaxGap+1))
+				is[k] = b.columns[k].Put(c.columns[k], side, (gap+3*k)%(paritytest.MaxGap+1))
 			}
 			out := b.out.PlaceCopy(c.out, side, gap)
-			o := native.WithKernels(native.Ops{Level: level, Live: b.live.put(c.live, side, gap)})
-			err := m.run(&o, out, is, b.index.put(c.index, side, gap/2))
+			o := native.WithKernels(native.Ops{Level: level, Live: b.live.Put(c.live, side, gap)})
+			err := m.run(&o, out, is, b.index.Put(c.index, side, gap/2))
 			what := fmt.Sprintf("n=%d gap=%d live=%x: out", len(c.index), gap, c.live)
-			run.Check(err, m.same(what, out, c.want), b.out.Check(), b.live.unchanged("live"), b.index.unchanged("index"))
+			run.Check(err, m.same(what, out, c.want), b.out.Check(), b.live.Unchanged("live"), b.index.Unchanged("index"))
 			for k := range is {
-				run.Check(b.columns[k].unchanged("column"))
+				run.Check(b.columns[k].Unchanged("column"))
 			}
 		}
 	}

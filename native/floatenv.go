@@ -3,15 +3,8 @@ package native
 import (
 	"fmt"
 	"math"
-)
 
-// They are variables, so that the compiler does not fold the arithmetic.
-var (
-	probeOne      = float32(1)
-	probeTie      = float32(0x1p-24)  // half a unit in the last place of one
-	probeAbove    = float32(0x3p-25)  // three quarters of it
-	probeDenormal = float32(0x1p-127) // half of the smallest normal number
-	probeSmaller  = float32(0x1p-129) // an eighth of it
+	"github.com/evertick/evertick/internal/floatenv"
 )
 
 // CheckFloatEnv probes the calling thread: denormals must survive and rounding
@@ -21,24 +14,7 @@ var (
 //
 // A step calls it once, and a Pool once per worker and run; it costs a few
 // nanoseconds.
-func CheckFloatEnv() error {
-	const smaller, next = 0x00300000, 0x3f800001 // the bits of the difference, and of the number after one
-	// A difference, as many CPUs take much longer for a product that is denormal.
-	denormal := math.Float32bits(probeDenormal-probeSmaller) ^ smaller
-	// Upward rounding takes a tie away from one; the directions down and toward zero take what is above it to one.
-	rounding := math.Float32bits(probeOne+probeTie) ^ (next - 1) | math.Float32bits(probeOne+probeAbove) ^ next
-	if denormal|rounding == 0 {
-		return nil
-	}
-	return floatEnvError(denormal != 0)
-}
-
-func floatEnvError(denormals bool) error {
-	if denormals {
-		return fmt.Errorf("native: denormals are flushed to zero in this thread: %w", ErrFloatEnv)
-	}
-	return fmt.Errorf("native: rounding is not to nearest even in this thread: %w", ErrFloatEnv)
-}
+func CheckFloatEnv() error { return floatenv.Check() }
 
 // fusing is a factor whose square, 1 + 2^-11 + 2^-24, loses its last term when it is rounded. Adding the negated
 // rounded square gives zero, but 2^-24 if product and sum were fused.

@@ -151,34 +151,3 @@ func composeKernel(o *Ops, l Level, byRow bool, live []uint64, lo, hi int) {
 	face.Compose(cLevels[l], o.columns[10][16*lo:16*hi], byRow, face.Vec3(o.vec3(0, lo, hi)), face.Quat(o.quat(3, lo, hi)),
 		face.Vec3(o.vec3(7, lo, hi)), live)
 }
-
-func quantiseC(l Level, dst []int32, src []float32, scale float32, limit int32) {
-	face.Quantise(cLevels[l], dst, src, scale, limit)
-}
-
-func quantiseAngleC(l Level, dst []int32, src []float32, bits int) {
-	face.QuantiseAngle(cLevels[l], dst, src, bits)
-}
-
-func quantisePlanarC(l Level, dst []int32, sin, cos []float32, bits int) {
-	face.QuantisePlanar(cLevels[l], dst, sin, cos, bits)
-}
-
-func quantiseQuatC(l Level, dst QuatLanes, src Quat, scale float32, limit int32) {
-	face.QuantiseQuat(cLevels[l], (*face.QuatLanes)(&dst), face.Quat(src), scale, limit)
-}
-
-func deltaC(l Level, arena []int32, stride, now, base, previous int, shape *DeltaLanes, records []uint32, changed, wide []uint64) {
-	face.Delta(cLevels[l], arena, &face.DeltaShape{Stride: stride, Now: now, Base: base, Previous: previous,
-		Lanes: shape.Lanes, Bits: shape.Bits, Width: shape.Width}, records, changed, wide)
-}
-
-func mergeC(known, view []uint32, gone []uint64, m *Merged) {
-	stays, leaves, enters := face.Merge(known, view, gone, m.Stays, m.Leaves, m.Enters)
-	m.Stays, m.Leaves, m.Enters = m.Stays[:stays], m.Leaves[:leaves], m.Enters[:enters]
-}
-
-func gatherRecordsC(stays []uint32, plain, predicted *Source, width uint, out *Gathered) {
-	bits, wide := face.GatherRecords(stays, (*face.Source)(plain), (*face.Source)(predicted), width, out.Mask, out.Bits, out.Wide)
-	out.Mask, out.Bits, out.Wide = out.Mask[:(len(stays)+7)/8], out.Bits[:(bits+7)/8], out.Wide[:wide]
-}

@@ -17,16 +17,6 @@ func firstNotFiniteC(Level, []float32, []uint64) int                     { panic
 func firstBeyondC(Level, []uint32, int, []uint64) int                    { panic(withoutCgo) }
 func integrateC(Level, []float32, []float32, float32, []uint64)          { panic(withoutCgo) }
 
-func quantiseC(Level, []int32, []float32, float32, int32)        { panic(withoutCgo) }
-func quantiseAngleC(Level, []int32, []float32, int)              { panic(withoutCgo) }
-func quantisePlanarC(Level, []int32, []float32, []float32, int)  { panic(withoutCgo) }
-func quantiseQuatC(Level, QuatLanes, Quat, float32, int32)       { panic(withoutCgo) }
-func mergeC([]uint32, []uint32, []uint64, *Merged)               { panic(withoutCgo) }
-func gatherRecordsC([]uint32, *Source, *Source, uint, *Gathered) { panic(withoutCgo) }
-func deltaC(Level, []int32, int, int, int, int, *DeltaLanes, []uint32, []uint64, []uint64) {
-	panic(withoutCgo)
-}
-
 func compareC(Level, []uint64, []float32, []float32, float32, Comparison, []uint64) {
 	panic(withoutCgo)
 }

@@ -1,17 +1,15 @@
 package native
 
 import (
-	"runtime"
 	"sync/atomic"
 	"time"
 
 	"github.com/evertick/evertick/internal/pace"
+	"github.com/evertick/evertick/internal/team"
 )
 
-// oneThread reports that one thread runs all goroutines: on js and wasip1. A second worker would
-// only wait for the first. And since nothing interrupts a goroutine there, the goroutines of a Team
-// would pile up in a program that never waits.
-const oneThread = runtime.GOARCH == "wasm"
+// MaxWorkers is the largest number of workers that a configuration may ask for.
+const MaxWorkers = team.MaxWorkers
 
 // Task is work that is cut into independent chunks.
 type Task interface {
@@ -20,7 +18,7 @@ type Task interface {
 	Do(worker, chunk int)
 }
 
-// Pool runs tasks on a fixed number of workers: a Team, with one stage for each task. Each chunk is taken by a worker that
+// Pool runs tasks on a fixed number of workers, in one stage for each task. Each chunk is taken by a worker that
 // is free; if helpers cost more time than they save, the caller does all chunks. So a task writes the result of each
 // chunk to a place of its own and merges in chunk order, and the size of a chunk must not depend on the number of
 // workers.
@@ -30,7 +28,7 @@ type Task interface {
 // closing; a run allocates nothing.
 type Pool struct {
 	workers int
-	team    Team
+	team    team.Team
 	task    Task
 	chunks  int
 	lead    func()                   // p.shareChunks, bound once
@@ -53,7 +51,7 @@ func (p *Pool) Workers() int {
 // NewPool returns a pool of that many workers, at least one.
 func NewPool(workers int) *Pool {
 	p := &Pool{workers: max(workers, 1)}
-	p.lead, p.each, p.team.aloneTime = p.shareChunks, p.do, p.aloneTime
+	p.lead, p.each, p.team.AloneTime = p.shareChunks, p.do, p.aloneTime
 	return p
 }
 
@@ -70,7 +68,7 @@ func (p *Pool) Run(chunks int, task Task) error {
 		return err
 	}
 	pace.Name(task)
-	if p.workers <= 1 || chunks == 1 || oneThread {
+	if p.workers <= 1 || chunks == 1 || team.OneThread {
 		watch := pace.Begin(task, chunks == 1)
 		for c := range chunks {
 			task.Do(0, c)

@@ -114,29 +114,6 @@ func sameNumbers(what string, got, want []float64) error {
 	return paritytest.Bits(what, one(got), one(want))
 }
 
-// guarded is a column, or a bitmap, in a buffer between guard pages.
-type guarded[T paritytest.Number] struct {
-	buffer *paritytest.Buffer[T]
-	is, of []T
-}
-
-func newGuarded[T paritytest.Number](t *testing.T, most int) *guarded[T] {
-	return &guarded[T]{buffer: paritytest.NewBuffer[T](t, most)}
-}
-
-// put places a copy of s, unless s is nil.
-func (p *guarded[T]) put(s []T, side paritytest.Side, gap int) []T {
-	if p.of, p.is = s, nil; s != nil {
-		p.is = p.buffer.PlaceCopy(s, side, gap)
-	}
-	return p.is
-}
-
-// unchanged returns an error if the copy, or anything around it, was written to.
-func (p *guarded[T]) unchanged(what string) error {
-	return errors.Join(paritytest.Bits(what+" was written to", p.is, p.of), p.buffer.Check())
-}
-
 var columnClasses = [][]paritytest.Class{
 	{paritytest.Uniform}, {paritytest.Zero}, {paritytest.NaN}, {paritytest.Zero, paritytest.NaN},
 	paritytest.Finite, paritytest.AllClasses,
@@ -150,9 +127,9 @@ func TestParityReductions(t *testing.T) {
 
 func (r *reduction) parity(t *testing.T) {
 	run := paritytest.Start(t, r.name)
-	columns, live := make([]*guarded[float32], r.columns), newGuarded[uint64](t, 17)
+	columns, live := make([]*paritytest.Input[float32], r.columns), paritytest.NewInput[uint64](t, 17)
 	for k := range columns {
-		columns[k] = newGuarded[float32](t, 1025)
+		columns[k] = paritytest.NewInput[float32](t, 1025)
 	}
 	for range paritytest.Rounds(4) {
 		for _, n := range lengths() {
@@ -163,7 +140,7 @@ func (r *reduction) parity(t *testing.T) {
 	}
 }
 
-func (r *reduction) compare(run *paritytest.Run, columns []*guarded[float32], live *guarded[uint64], n, gap int) {
+func (r *reduction) compare(run *paritytest.Run, columns []*paritytest.Input[float32], live *paritytest.Input[uint64], n, gap int) {
 	rows, is := drawBitmap(run, n), make([][]float32, r.columns)
 	of := make([][]float32, r.columns)
 	classes := columnClasses[run.IntN(len(columnClasses))]
@@ -176,13 +153,13 @@ func (r *reduction) compare(run *paritytest.Run, columns []*guarded[float32], li
 		for _, side := range paritytest.Sides {
 			run.Case(level)
 			for k := range columns {
-				is[k] = columns[k].put(of[k], side, (gap+3*k)%(paritytest.MaxGap+1))
+				is[k] = columns[k].Put(of[k], side, (gap+3*k)%(paritytest.MaxGap+1))
 			}
-			o := native.WithKernels(native.Ops{Level: level, Live: live.put(rows, side, gap)})
+			o := native.WithKernels(native.Ops{Level: level, Live: live.Put(rows, side, gap)})
 			got, err := r.run(&o, is, nil)
-			run.Check(err, sameNumbers(fmt.Sprintf("n=%d gap=%d live=%x", n, gap, rows), got, want), live.unchanged("live"))
+			run.Check(err, sameNumbers(fmt.Sprintf("n=%d gap=%d live=%x", n, gap, rows), got, want), live.Unchanged("live"))
 			for k := range columns {
-				run.Check(columns[k].unchanged("column"))
+				run.Check(columns[k].Unchanged("column"))
 			}
 		}
 	}

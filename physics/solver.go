@@ -12,6 +12,7 @@ import (
 	"github.com/evertick/evertick/internal/sleep"
 	"github.com/evertick/evertick/internal/stage"
 	"github.com/evertick/evertick/internal/stagger"
+	"github.com/evertick/evertick/internal/team"
 	"github.com/evertick/evertick/internal/tuning"
 	"github.com/evertick/evertick/native"
 )
@@ -70,11 +71,11 @@ type solver struct {
 	collided       bool                 // whether the manifolds of this step are computed
 	continuous     continuousState
 	sensorSweep    sensorSweep
-	contactChunks  []contactChunk     // of the pairs, by chunk
-	colouring      native.SerialStage // of chunks of the pairs
-	sub            int                // sub-step
-	bounces        atomic.Bool        // a contact of this step has restitution
-	contactRanges  []stage.Range      // what solve runs one after the other
+	contactChunks  []contactChunk   // of the pairs, by chunk
+	colouring      team.SerialStage // of chunks of the pairs
+	sub            int              // sub-step
+	bounces        atomic.Bool      // a contact of this step has restitution
+	contactRanges  []stage.Range    // what solve runs one after the other
 	jointRanges    []stage.Range
 
 	// Methods of s as function values, bound once so that a step allocates nothing.

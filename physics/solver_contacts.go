@@ -181,7 +181,7 @@ func (s *solver) reserveContactChunks(n int) {
 const pairChunk = graph.Chunk
 
 // updateContactChunks makes the contacts of chunks [lo, hi) of the pairs while their manifolds are
-// in the cache. It also assigns their colours, one chunk after the other, on any worker: see native.SerialStage.
+// in the cache. It also assigns their colours, one chunk after the other, on any worker: see team.SerialStage.
 func (s *solver) updateContactChunks(lo, hi int) {
 	for chunk := lo; chunk < hi; chunk++ {
 		from := chunk * pairChunk

@@ -6,6 +6,7 @@ import (
 	"github.com/evertick/evertick/internal/rigid3"
 	"github.com/evertick/evertick/internal/sleep"
 	"github.com/evertick/evertick/internal/stage"
+	"github.com/evertick/evertick/internal/team"
 	"github.com/evertick/evertick/internal/tuning"
 	"github.com/evertick/evertick/native"
 )
@@ -59,7 +60,7 @@ type solver struct {
 	checkedColumns int                   // number of columns that disableInvalid checks
 	collided       bool                  // whether the manifolds of this step are computed
 	contactChunks  []contactChunk        // of the pairs, by chunk
-	colouring      native.SerialStage    // of chunks of the pairs
+	colouring      team.SerialStage      // of chunks of the pairs
 	sub            int                   // sub-step
 	ranges         []stage.Range         // what solve runs one after the other
 	stages         stage.Runner[solver]

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/internal/netcode"
 )
 
 const (
@@ -78,7 +78,7 @@ func (e *frameWriter) estimate() int {
 		}
 	}
 	for g, group := range e.public {
-		shape := native.DeltaLanes{Lanes: group.lanes, Bits: group.bits}
+		shape := netcode.DeltaLanes{Lanes: group.lanes, Bits: group.bits}
 		w.shape(&shape, w.diffs[g])
 		for i := range w.stays {
 			w.stays[i].cost += cost(w.diffs[g][i*group.lanes:][:group.lanes], &shape)
@@ -92,7 +92,7 @@ func (e *frameWriter) estimate() int {
 }
 
 // cost returns the bits that differences take, with one in the bitmap of the group.
-func cost(diffs []int32, shape *native.DeltaLanes) int {
+func cost(diffs []int32, shape *netcode.DeltaLanes) int {
 	sum, changed := 0, false
 	for lane, v := range diffs {
 		if changed = changed || v != 0; bitsOf(v) > shape.Width[lane] {

@@ -7,6 +7,7 @@ import (
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/columns"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/netcode"
 	"github.com/evertick/evertick/internal/stagger"
 	"github.com/evertick/evertick/native"
 )
@@ -230,17 +231,17 @@ func (s *source) quantise(g *group, f *field) {
 		s.quantiseExact(f, lane)
 	case KindQuantised:
 		for i := range int(f.Components) {
-			native.Quantise(s.level, lane(i), s.component(&f.columns[0], i), 1/f.Step, int(f.Bits))
+			netcode.Quantise(s.level, lane(i), s.component(&f.columns[0], i), 1/f.Step, int(f.Bits))
 		}
 	case KindAngle:
 		for i := range int(f.Components) {
-			native.QuantiseAngle(s.level, lane(i), s.component(&f.columns[0], i), int(f.Bits))
+			netcode.QuantiseAngle(s.level, lane(i), s.component(&f.columns[0], i), int(f.Bits))
 		}
 	case KindPlanar:
 		s.quantisePlanar(f, lane(0))
 	case KindQuat:
 		n := s.present.high
-		native.QuantiseQuat(s.level, native.QuatLanes{Index: lane(0), A: lane(1), B: lane(2), C: lane(3)},
+		netcode.QuantiseQuat(s.level, netcode.QuatLanes{Index: lane(0), A: lane(1), B: lane(2), C: lane(3)},
 			native.Quat{X: s.floats(f, 0)[:n], Y: s.floats(f, 1)[:n], Z: s.floats(f, 2)[:n], W: s.floats(f, 3)[:n]}, int(f.Bits))
 	}
 }
@@ -249,10 +250,10 @@ func (s *source) quantise(g *group, f *field) {
 // about -y.
 func (s *source) quantisePlanar(f *field, dst []int32) {
 	if !s.negate {
-		native.QuantisePlanar(s.level, dst, s.floats(f, 2), s.floats(f, 3), int(f.Bits))
+		netcode.QuantisePlanar(s.level, dst, s.floats(f, 2), s.floats(f, 3), int(f.Bits))
 		return
 	}
-	native.QuantisePlanar(s.level, dst, s.floats(f, 1), s.floats(f, 3), int(f.Bits))
+	netcode.QuantisePlanar(s.level, dst, s.floats(f, 1), s.floats(f, 3), int(f.Bits))
 	for i := range dst {
 		dst[i] = sx(f.Bits, -dst[i])
 	}

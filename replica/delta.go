@@ -3,14 +3,14 @@ package replica
 import (
 	"math/bits"
 
-	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/internal/netcode"
 )
 
 // delta is what has changed between a capture and the newest one, for all viewers whose clients have that capture.
 type delta struct {
 	base   uint64   // 0: nothing, for Keyframes
 	gone   []uint64 // bitmap of slots whose entity has died
-	known  []uint32 // all entities at the base, with native.Young on those that entered with it
+	known  []uint32 // all entities at the base, with netcode.Young on those that entered with it
 	listed bool     // known is made
 	bodies [2]body  // for clients that see all entities; those of the second have the velocities since the capture before
 
@@ -21,7 +21,7 @@ type delta struct {
 // not show. A frame packs those of its entities anew, in widths that suit them.
 type records struct {
 	made bool
-	native.Source
+	netcode.Source
 }
 
 // body is the public part of a frame.
@@ -65,7 +65,7 @@ func (s *source) delta(base uint64) *delta {
 }
 
 // recordsOf returns the records of a public group since a capture that is useful; with guess so is the one before.
-func (s *source) recordsOf(d *delta, g int, guess bool) *native.Source {
+func (s *source) recordsOf(d *delta, g int, guess bool) *netcode.Source {
 	group, p, i, previous := s.groups[g], &s.present, 0, -1
 	if guess {
 		i, previous = 1, s.at(g, d.base-1)
@@ -75,7 +75,7 @@ func (s *source) recordsOf(d *delta, g int, guess bool) *native.Source {
 		r.made = true
 		r.Records = sized(r.Records, p.high)
 		r.Changed, r.Wide = sized(r.Changed, (p.high+63)/64), sized(r.Wide, (p.high+63)/64)
-		native.Delta(s.level, group.arena, p.stride, s.at(g, s.captures), s.at(g, d.base), previous, &group.record, r.Records, r.Changed, r.Wide)
+		netcode.Delta(s.level, group.arena, p.stride, s.at(g, s.captures), s.at(g, d.base), previous, &group.record, r.Records, r.Changed, r.Wide)
 	}
 	return &r.Source
 }
@@ -106,7 +106,7 @@ func (s *source) knownAll(d *delta) []uint32 {
 		for ; word != 0; word &= word - 1 {
 			slot := uint32(i<<6 | bits.TrailingZeros64(word))
 			if s.present.changed[slot] == d.base {
-				slot |= native.Young
+				slot |= netcode.Young
 			}
 			d.known = append(d.known, slot)
 		}

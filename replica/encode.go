@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/evertick/evertick/internal/netcode"
 	"github.com/evertick/evertick/internal/wire"
-	"github.com/evertick/evertick/native"
 )
 
 const checkEvery = 64 // frames
@@ -19,7 +19,7 @@ type appliedInput struct {
 
 // scratch is memory that append uses.
 type scratch struct {
-	merged   native.Merged
+	merged   netcode.Merged
 	marks    []uint8 // by slot, from markDepartures to clearDepartures
 	stays    []stay
 	sample   []stay
@@ -207,7 +207,7 @@ func (e *frameWriter) finish() {
 	}
 }
 
-// appendLeaves appends places in the list of the base, with native.Gone on those of dead entities.
+// appendLeaves appends places in the list of the base, with netcode.Gone on those of dead entities.
 func appendLeaves(dst []byte, leaves []uint32) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(leaves)))
 	next := uint32(0)

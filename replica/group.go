@@ -5,13 +5,13 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/internal/netcode"
 )
 
 // appendGroup appends a group of as many entities as there are rows of differences.
 func (w *scratch) appendGroup(dst []byte, g *group, diffs []int32) []byte {
 	n := len(diffs) / g.lanes
-	shape := native.DeltaLanes{Lanes: g.lanes, Bits: g.bits}
+	shape := netcode.DeltaLanes{Lanes: g.lanes, Bits: g.bits}
 	w.shape(&shape, diffs)
 	width := uint(0)
 	for _, b := range shape.Width {
@@ -73,7 +73,7 @@ func appendBits(dst []uint32, bitmap []byte) []uint32 {
 
 // appendGroupHead appends mode, widths and bitmap of a group over n entities, of which some have
 // records and some are wide.
-func appendGroupHead(dst []byte, shape *native.DeltaLanes, n, records, wide int, mask []byte) []byte {
+func appendGroupHead(dst []byte, shape *netcode.DeltaLanes, n, records, wide int, mask []byte) []byte {
 	mode := byte(modeNone)
 	switch {
 	case records == n:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/netcode"
 	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native"
@@ -468,11 +469,11 @@ func (m *model) quantised(f Field, slot uint32, id ecs.ID) (lanes []int32) {
 		return []int32{sum}
 	case KindPlanar:
 		lanes = make([]int32, 1)
-		native.QuantisePlanar(native.Go, lanes, q.Z[slot:slot+1], q.W[slot:slot+1], int(f.Bits))
+		netcode.QuantisePlanar(native.Go, lanes, q.Z[slot:slot+1], q.W[slot:slot+1], int(f.Bits))
 		return lanes
 	case KindQuat:
 		var l [4][1]int32
-		native.QuantiseQuat(native.Go, native.QuatLanes{Index: l[0][:], A: l[1][:], B: l[2][:], C: l[3][:]},
+		netcode.QuantiseQuat(native.Go, netcode.QuatLanes{Index: l[0][:], A: l[1][:], B: l[2][:], C: l[3][:]},
 			native.Quat{X: q.X[slot : slot+1], Y: q.Y[slot : slot+1], Z: q.Z[slot : slot+1], W: q.W[slot : slot+1]}, int(f.Bits))
 		return []int32{l[0][0], l[1][0], l[2][0], l[3][0]}
 	}

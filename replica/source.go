@@ -9,6 +9,7 @@ import (
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/columns"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/netcode"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/physics"
 	"github.com/evertick/evertick/spatial"
@@ -62,9 +63,9 @@ type group struct {
 	fields []*field
 	lanes  int
 	bits   [mostLanes]uint8
-	record native.DeltaLanes // widths that share the 32 bits of a record evenly
-	arena  []int32           // ring buffers of lanes × stride
-	buffer int               // newest buffer
+	record netcode.DeltaLanes // widths that share the 32 bits of a record evenly
+	arena  []int32            // ring buffers of lanes × stride
+	buffer int                // newest buffer
 	tags   bool
 }
 
@@ -294,8 +295,8 @@ func (s *source) resolveTags(c *Config) error {
 }
 
 // evenly shares the 32 bits of a record among lanes, none of which gets more than it has.
-func evenly(lanes int, bits [mostLanes]uint8) native.DeltaLanes {
-	shape := native.DeltaLanes{Lanes: lanes, Bits: bits}
+func evenly(lanes int, bits [mostLanes]uint8) netcode.DeltaLanes {
+	shape := netcode.DeltaLanes{Lanes: lanes, Bits: bits}
 	for left, more := 32, true; more; {
 		more = false
 		for lane := range lanes {

@@ -1,8 +1,6 @@
 package replica
 
-import (
-	"github.com/evertick/evertick/native"
-)
+import "github.com/evertick/evertick/internal/netcode"
 
 // fewSamples is the number of entities by which a frame is predicted or not.
 const fewSamples = 32
@@ -34,20 +32,20 @@ func (e *frameWriter) findStays() {
 		m.Stays, m.Leaves, m.Enters = m.Stays[:0], m.Leaves[:0], append(m.Enters[:0], view...)
 		return
 	}
-	native.Merge(e.level, known, view, e.d.gone, m)
+	netcode.Merge(e.level, known, view, e.d.gone, m)
 	left := e.markDepartures()
 	for i, l := range m.Leaves {
 		if mark := left[known[l&slotBits]&slotBits]; mark == markLeft {
-			m.Leaves[i] = l &^ native.Gone
+			m.Leaves[i] = l &^ netcode.Gone
 		} else if mark == markDied {
-			m.Leaves[i] = l | native.Gone
+			m.Leaves[i] = l | netcode.Gone
 		}
 	}
 	e.guess = !e.still && e.v.ordered && len(e.public) > 0 && e.public[0].Predicted
 	place, own := 0, e.v.own
 	for _, entry := range m.Stays {
 		st := stay{slot: entry & slotBits, since: b.capture, before: b.previous}
-		if entry&native.Young != 0 {
+		if entry&netcode.Young != 0 {
 			st.before = st.since
 		}
 		if len(b.since) > 0 {
@@ -272,12 +270,12 @@ func (e *frameWriter) keepWhole() {
 	for _, entry := range e.work.merged.Stays {
 		slot := entry & slotBits
 		for ; len(enters) > 0 && enters[0] < slot; enters = enters[1:] {
-			f.list = append(f.list, enters[0]|native.Young)
+			f.list = append(f.list, enters[0]|netcode.Young)
 		}
 		f.list = append(f.list, slot)
 	}
 	for _, slot := range enters {
-		f.list = append(f.list, slot|native.Young)
+		f.list = append(f.list, slot|netcode.Young)
 	}
 }
 

@@ -2,7 +2,7 @@ package replica
 
 import (
 	"github.com/evertick/evertick/ecs"
-	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/internal/netcode"
 )
 
 // viewer is what the server keeps of a client that gets the state of what it sees: what the client has
@@ -66,7 +66,7 @@ type frame struct {
 	previous uint64 // the capture of its base, if client and server agree about the velocities of all entities; else 0
 
 	// The client has all entities of the capture, or those of a list. An entry of the list is a slot
-	// with native.Young if the entity came into view with this frame.
+	// with netcode.Young if the entity came into view with this frame.
 	all  bool
 	list []uint32
 	own  []uint32 // slots of the owned entities
@@ -79,10 +79,10 @@ type frame struct {
 }
 
 const (
-	slotBits      = native.Young - 1 // of an entry of a list
-	mostFlight    = 32               // frames that a client keeps: see docs/replica-wire.md
-	orderedFlight = 8                // frames from which a session can be resumed, where all arrive
-	keyframePause = 8                // captures between two Keyframes, until one is acknowledged
+	slotBits      = netcode.Young - 1 // of an entry of a list
+	mostFlight    = 32                // frames that a client keeps: see docs/replica-wire.md
+	orderedFlight = 8                 // frames from which a session can be resumed, where all arrive
+	keyframePause = 8                 // captures between two Keyframes, until one is acknowledged
 )
 
 // newViewer returns a viewer whose first frame is a Keyframe.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/internal/netcode"
 	"github.com/evertick/evertick/spatial"
 )
 
@@ -16,7 +16,7 @@ type views struct {
 	result  spatial.Result
 	asked   []*viewer // of each query
 	global  []uint32
-	merged  native.Merged
+	merged  netcode.Merged
 	none    []uint64 // a bitmap without a bit
 	list    []uint32 // scratch
 	near    []uint32
@@ -191,9 +191,9 @@ func (s *source) decide(v *viewer, list []uint32) {
 	m := &s.views.merged
 	known, gone := s.seenBefore(v)
 	m.Reserve(len(known), len(list))
-	native.Merge(s.level, known, list, gone, m)
+	netcode.Merge(s.level, known, list, gone, m)
 	for _, l := range m.Leaves {
-		v.departed = append(v.departed, departure{known[l&slotBits], l&native.Gone != 0, s.captures})
+		v.departed = append(v.departed, departure{known[l&slotBits], l&netcode.Gone != 0, s.captures})
 	}
 	if s.viewConfig.Leave > s.viewConfig.Enter {
 		m.Enters = slices.DeleteFunc(m.Enters, func(slot uint32) bool { return s.beyond(v, slot) })

@@ -10,7 +10,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
-	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/internal/netcode"
 )
 
 // still is a rig whose entities stay where the test puts them.
@@ -205,8 +205,8 @@ func TestSharedBody(t *testing.T) {
 // instead of making all records longer.
 func TestWidths(t *testing.T) {
 	var w scratch
-	choose := func(bits []uint8, rows ...[]int32) native.DeltaLanes {
-		shape := native.DeltaLanes{Lanes: len(bits)}
+	choose := func(bits []uint8, rows ...[]int32) netcode.DeltaLanes {
+		shape := netcode.DeltaLanes{Lanes: len(bits)}
 		copy(shape.Bits[:], bits)
 		w.samples = w.samples[:0]
 		for _, row := range rows {

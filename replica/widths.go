@@ -3,7 +3,7 @@ package replica
 import (
 	"math/bits"
 
-	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/internal/netcode"
 )
 
 // mostSamples is the number of entities from whose differences widths are chosen.
@@ -50,7 +50,7 @@ func (w *scratch) addSample(d []int32) {
 }
 
 // shape sets the widths of a shape by a sample of rows of differences.
-func (w *scratch) shape(shape *native.DeltaLanes, diffs []int32) {
+func (w *scratch) shape(shape *netcode.DeltaLanes, diffs []int32) {
 	n := len(diffs) / shape.Lanes
 	w.samples = w.samples[:0]
 	for i, most := 0, min(n, mostSamples); i < most; i++ {
@@ -61,7 +61,7 @@ func (w *scratch) shape(shape *native.DeltaLanes, diffs []int32) {
 
 // chooseWidths sets the widths of a shape so that the samples take few bits. It starts from widths with which all
 // fit, if 32 bits are enough, and then finds for one lane after another the best width beside those of the others, twice.
-func (w *scratch) chooseWidths(shape *native.DeltaLanes) {
+func (w *scratch) chooseWidths(shape *netcode.DeltaLanes) {
 	sum := 0
 	for lane := range shape.Lanes {
 		shape.Width[lane] = 0
@@ -97,7 +97,7 @@ func (w *scratch) chooseWidths(shape *native.DeltaLanes) {
 }
 
 // widen gives a lane the width with which the samples take the fewest bits. others is the sum of the other widths.
-func (w *scratch) widen(shape *native.DeltaLanes, lane, others int) {
+func (w *scratch) widen(shape *netcode.DeltaLanes, lane, others int) {
 	var count, wide [33]int // samples that fit in the other lanes, by the bits they need in this one
 	was, left := shape.Width[lane], 0
 	for i := range w.samples {

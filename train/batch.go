@@ -10,6 +10,7 @@ import (
 	"github.com/evertick/evertick/internal/enum"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/statehash"
+	"github.com/evertick/evertick/internal/team"
 	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native"
@@ -116,7 +117,7 @@ type Batch struct {
 	worlds   Worlds
 	masker   Masker        // nil: all choices make sense
 	columns  RangeObserver // nil: worlds are observed one by one
-	team     native.Team
+	team     team.Team
 	episodes []episode // of each world, as the next two
 	steps    []int64   // in the episode
 	stages   []uint8

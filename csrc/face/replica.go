@@ -38,7 +38,7 @@ func QuantisePlanar(level int32, dst []int32, sin, cos []float32, bits int) {
 	C.et_quantise_planar(C.int32_t(level), i32(dst), f32(sin), f32(cos), C.int32_t(bits), C.int64_t(len(dst)))
 }
 
-// QuatLanes mirrors native.QuatLanes.
+// QuatLanes mirrors netcode.QuatLanes.
 type QuatLanes struct{ Index, A, B, C []int32 }
 
 // QuantiseQuat makes codes of rotations.
@@ -69,7 +69,7 @@ func Merge(known, view []uint32, gone []uint64, stays, leaves, enters []uint32) 
 
 func entries(s []uint32) C.et_entries { return C.et_entries{at: u32(s), n: C.int64_t(len(s))} }
 
-// Source mirrors native.Source.
+// Source mirrors netcode.Source.
 type Source struct {
 	Records       []uint32
 	Changed, Wide []uint64

@@ -10,12 +10,12 @@ var replicaMutants = []struct {
 }{
 	{"none", nil, ""},
 	{"forgotten birth", []change{
-		{"replica/stays.go", "f.list = append(f.list, enters[0]|native.Young)", "f.list = append(f.list, enters[0])"},
-		{"replica/stays.go", "f.list = append(f.list, slot|native.Young)", "f.list = append(f.list, slot)"},
-		{"replica/delta.go", "slot |= native.Young", "_ = native.Young"},
+		{"replica/stays.go", "f.list = append(f.list, enters[0]|netcode.Young)", "f.list = append(f.list, enters[0])"},
+		{"replica/stays.go", "f.list = append(f.list, slot|netcode.Young)", "f.list = append(f.list, slot)"},
+		{"replica/delta.go", "slot |= netcode.Young", "_ = netcode.Young"},
 	}, `has lanes .*, want`},
 	{"base off by one", []change{{"replica/encode.go", "e.f.tick-e.base.tick)", "e.f.tick-e.base.tick+1)"}}, `refuses a frame|has lanes .*, want`},
-	{"truncating quantiser", []change{{"native/quantise.go", "return int32(math.RoundToEven(float64(v)))", "return int32(v)"}}, `has lanes .*, want`},
+	{"truncating quantiser", []change{{"internal/netcode/quantise.go", "return int32(math.RoundToEven(float64(v)))", "return int32(v)"}}, `has lanes .*, want`},
 	{"no hysteresis", []change{{"replica/views.go", "> s.viewConfig.Enter*s.viewConfig.Enter &&", "> s.viewConfig.Leave*s.viewConfig.Leave &&"}}, failsModel},
 	{"slots used again without a leave", []change{{"replica/capture.go", "; id != was {", "; (id == 0) != (was == 0) {"}}, failsModel},
 	{"forgotten teleport", []change{{"replica/capture.go", "s.teleports[i] |= word", "s.teleports[i] = word"}}, failsModel},

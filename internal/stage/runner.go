@@ -5,7 +5,7 @@ import (
 
 	"github.com/evertick/evertick/internal/pace"
 	"github.com/evertick/evertick/internal/sleep"
-	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/internal/team"
 )
 
 // RowChunk and BlockChunk are the least numbers of rows and of blocks of a chunk: about a microsecond.
@@ -28,7 +28,7 @@ const rowsPerWorker = 1024
 // Runner runs the stages of a solver S. Stages are functions of S, such as (*S).integrate: a method value would allocate. Outside
 // Run one worker does a stage. Open prepares a Runner, which must not be copied afterwards.
 type Runner[S any] struct {
-	Team   native.Team
+	Team   team.Team
 	Hashes Hashes
 	// Trace, if not nil, gets the name of each part of a step at its end.
 	Trace func(name string)

@@ -1,4 +1,4 @@
-package native
+package team
 
 import (
 	"errors"
@@ -9,11 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/pace"
 )
 
 func needHelpers(t *testing.T) {
-	if oneThread {
+	if OneThread {
 		t.Skip("not run: on one thread no helper joins")
 	}
 }
@@ -321,7 +322,7 @@ func TestTeamLeaderPanics(t *testing.T) {
 func TestTeamFloatEnv(t *testing.T) {
 	needHelpers(t)
 	var team Team
-	team.check = func() error { return ErrFloatEnv }
+	team.check = func() error { return fault.ErrFloatEnv }
 	calls := 0
 	lead := func() {
 		for team.envErr.Load() == nil {
@@ -334,7 +335,7 @@ func TestTeamFloatEnv(t *testing.T) {
 			calls++
 		})
 	}
-	if err := team.Run(2, lead); !errors.Is(err, ErrFloatEnv) || calls != 100 {
+	if err := team.Run(2, lead); !errors.Is(err, fault.ErrFloatEnv) || calls != 100 {
 		t.Fatalf("%v after %d chunks", err, calls)
 	}
 	for team.helpers.Load() != 0 {

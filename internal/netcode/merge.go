@@ -1,4 +1,6 @@
-package native
+package netcode
+
+import "github.com/evertick/evertick/native"
 
 // Flags of entries that Merge reads and writes, beside slots and positions.
 const (
@@ -33,7 +35,7 @@ func room[T any](s []T, n int) []T {
 }
 
 // Merge compares the slots that a client knows with those that it is to see, both in ascending order, none twice, all
-// below MaxSlots. An entry of known may have the flag Young beside its slot. Bit s%64 of gone[s/64] says that the entity
+// below native.MaxSlots. An entry of known may have the flag Young beside its slot. Bit s%64 of gone[s/64] says that the entity
 // which had slot s when the list was made has died since: if the slot is in use, another entity has it.
 //
 // A slot that is known, in view and not gone stays; the other known ones leave, and the other ones in view enter. So a
@@ -41,14 +43,14 @@ func room[T any](s []T, n int) []T {
 //
 // gone has a bit for each slot of known. Merge panics if it does not, if m has too little room, and on a level that
 // Resolve refuses. If a list does not ascend, what it writes is not specified. It allocates nothing.
-func Merge(level Level, known, view []uint32, gone []uint64, m *Merged) {
+func Merge(level native.Level, known, view []uint32, gone []uint64, m *Merged) {
 	if slotsEnd(known) > uint64(len(gone))*64 {
-		panic("native: Merge: gone has no bit for each slot of known")
+		panic("netcode: Merge: gone has no bit for each slot of known")
 	}
 	if cap(m.Stays) < len(known) || cap(m.Leaves) < len(known) || cap(m.Enters) < len(view) {
-		panic("native: Merge: Merged has too little room")
+		panic("netcode: Merge: Merged has too little room")
 	}
-	if level = must(level); level == Go || len(known)+len(view) == 0 {
+	if level = must(level); level == native.Go || len(known)+len(view) == 0 {
 		mergeGo(known, view, gone, m)
 	} else {
 		mergeC(known, view, gone, m)
@@ -130,18 +132,18 @@ func bitsRoom(n int, width uint) int { return n*int(width)/8 + 8 }
 //
 // Gather panics if a source has no record for a slot of stays, or Changed or Wide no bit for a record; if width is out
 // of range, or out has too little room; and on a level that Resolve refuses. It allocates nothing.
-func Gather(level Level, stays []uint32, plain, predicted Source, width uint, out *Gathered) {
+func Gather(level native.Level, stays []uint32, plain, predicted Source, width uint, out *Gathered) {
 	if end := slotsEnd(stays); !plain.valid(end) || !predicted.valid(end) {
-		panic("native: Gather: a source has no record for each slot")
+		panic("netcode: Gather: a source has no record for each slot")
 	}
 	if width > 32 {
-		panic("native: Gather: width is out of range")
+		panic("netcode: Gather: width is out of range")
 	}
 	n := len(stays)
 	if cap(out.Mask) < maskRoom(n) || cap(out.Bits) < bitsRoom(n, width) || cap(out.Wide) < n {
-		panic("native: Gather: Gathered has too little room")
+		panic("netcode: Gather: Gathered has too little room")
 	}
-	if level = must(level); level == Go || n == 0 {
+	if level = must(level); level == native.Go || n == 0 {
 		gatherRecordsGo(stays, plain, predicted, width, out)
 	} else {
 		gatherRecordsC(stays, &plain, &predicted, width, out)

@@ -1,10 +1,11 @@
-package native_test
+package netcode_test
 
 import (
 	"fmt"
 	"math"
 	"testing"
 
+	"github.com/evertick/evertick/internal/netcode"
 	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
 )
@@ -13,7 +14,7 @@ import (
 type deltaCase struct {
 	arena                       []int32
 	stride, now, base, previous int
-	shape                       native.DeltaLanes
+	shape                       netcode.DeltaLanes
 	rows                        int
 }
 
@@ -113,13 +114,13 @@ func drawDelta(run *paritytest.Run, rows int) *deltaCase {
 }
 
 type deltaGuard struct {
-	arena         *guarded[int32]
+	arena         *paritytest.Input[int32]
 	records       *paritytest.Buffer[uint32]
 	changed, wide *paritytest.Buffer[uint64]
 }
 
 func newDeltaGuard(t *testing.T, most int) *deltaGuard {
-	return &deltaGuard{newGuarded[int32](t, 3*8*(most+20)+40), paritytest.NewBuffer[uint32](t, most),
+	return &deltaGuard{paritytest.NewInput[int32](t, 3*8*(most+20)+40), paritytest.NewBuffer[uint32](t, most),
 		paritytest.NewBuffer[uint64](t, most/64+1), paritytest.NewBuffer[uint64](t, most/64+1)}
 }
 
@@ -130,12 +131,12 @@ func (c *deltaCase) compare(run *paritytest.Run, g *deltaGuard) {
 	for _, level := range native.Levels() {
 		for _, side := range paritytest.Sides {
 			run.Case(level)
-			arena := g.arena.put(c.arena, side, run.IntN(paritytest.MaxGap+1))
+			arena := g.arena.Put(c.arena, side, run.IntN(paritytest.MaxGap+1))
 			gap := run.IntN(paritytest.MaxGap + 1)
 			got := deltaResult{g.records.Place(c.rows, side, gap), g.changed.Place(len(want.changed), side, gap), g.wide.Place(len(want.wide), side, gap)}
-			native.Delta(level, arena, c.stride, c.now, c.base, c.previous, &c.shape, got.records, got.changed, got.wide)
+			netcode.Delta(level, arena, c.stride, c.now, c.base, c.previous, &c.shape, got.records, got.changed, got.wide)
 			run.Check(paritytest.Bits(what+"changed", got.changed, want.changed), paritytest.Bits(what+"wide", got.wide, want.wide),
-				paritytest.Bits(what+"records", got.records, want.records), g.arena.unchanged("arena"),
+				paritytest.Bits(what+"records", got.records, want.records), g.arena.Unchanged("arena"),
 				g.records.Check(), g.changed.Check(), g.wide.Check())
 		}
 	}
@@ -172,7 +173,7 @@ func TestDeltaSpecialValues(t *testing.T) {
 	} {
 		for at := range rows {
 			d := deltaCase{arena: make([]int32, 3*rows), now: 2 * rows, base: rows, previous: -1, rows: rows,
-				shape: native.DeltaLanes{Lanes: 1, Bits: [8]uint8{c.bits}, Width: [8]uint8{c.width}}}
+				shape: netcode.DeltaLanes{Lanes: 1, Bits: [8]uint8{c.bits}, Width: [8]uint8{c.width}}}
 			d.arena[d.now+at], d.arena[d.base+at] = c.now, c.base
 			if c.previous != none {
 				d.previous, d.arena[at] = 0, c.previous
@@ -187,7 +188,7 @@ func TestDeltaSpecialValues(t *testing.T) {
 			}
 			for _, level := range native.Levels() {
 				got := deltaResult{make([]uint32, rows), []uint64{math.MaxUint64}, []uint64{math.MaxUint64}}
-				native.Delta(level, d.arena, d.stride, d.now, d.base, d.previous, &d.shape, got.records, got.changed, got.wide)
+				netcode.Delta(level, d.arena, d.stride, d.now, d.base, d.previous, &d.shape, got.records, got.changed, got.wide)
 				if fmt.Sprint(got) != fmt.Sprint(want) {
 					t.Errorf("level %s, row %d of %+v: %x, want %x", level, at, c, got, want)
 				}
@@ -199,37 +200,37 @@ func TestDeltaSpecialValues(t *testing.T) {
 func TestDeltaMisuse(t *testing.T) {
 	good := func() *deltaCase {
 		c := &deltaCase{arena: make([]int32, 3*2*70), stride: 70, now: 140, base: 280, previous: 0, rows: 65}
-		c.shape = native.DeltaLanes{Lanes: 2, Bits: [8]uint8{16, 32}, Width: [8]uint8{16, 16}}
+		c.shape = netcode.DeltaLanes{Lanes: 2, Bits: [8]uint8{16, 32}, Width: [8]uint8{16, 16}}
 		return c
 	}
 	call := func(level native.Level, c *deltaCase, words int) func() {
 		return func() {
-			native.Delta(level, c.arena, c.stride, c.now, c.base, c.previous, &c.shape, make([]uint32, c.rows), make([]uint64, words), make([]uint64, 2))
+			netcode.Delta(level, c.arena, c.stride, c.now, c.base, c.previous, &c.shape, make([]uint32, c.rows), make([]uint64, words), make([]uint64, 2))
 		}
 	}
 	call(native.Auto, good(), 2)()
-	expectPanic(t, "native: the level cannot run here; see Resolve", call(99, good(), 2))
+	expectPanic(t, "netcode: the level cannot run here; see native.Resolve", call(99, good(), 2))
 	for _, words := range []int{1, 3} {
-		expectPanic(t, "native: Delta: changed and wide need a bit for each record", call(native.Auto, good(), words))
+		expectPanic(t, "netcode: Delta: changed and wide need a bit for each record", call(native.Auto, good(), words))
 	}
 	for _, c := range []struct {
 		want string
 		edit func(c *deltaCase)
 	}{
-		{"native: Delta: the shape is out of range", func(c *deltaCase) { c.shape.Lanes = 0 }},
-		{"native: Delta: the shape is out of range", func(c *deltaCase) { c.shape.Lanes = 9 }},
-		{"native: Delta: the shape is out of range", func(c *deltaCase) { c.shape.Bits[1] = 33 }},
-		{"native: Delta: the shape is out of range", func(c *deltaCase) { c.shape.Bits[0] = 0 }},
-		{"native: Delta: the shape is out of range", func(c *deltaCase) { c.shape.Bits[0] = 15 }},
-		{"native: Delta: the shape is out of range", func(c *deltaCase) { c.shape.Width[1] = 17 }},
-		{"native: Delta: stride is out of range", func(c *deltaCase) { c.stride = -1 }},
-		{"native: Delta: stride is out of range", func(c *deltaCase) { c.stride = math.MaxInt }},
-		{"native: Delta: a state does not lie within arena", func(c *deltaCase) { c.now = -1 }},
-		{"native: Delta: a state does not lie within arena", func(c *deltaCase) { c.base = -1 }},
-		{"native: Delta: a state does not lie within arena", func(c *deltaCase) { c.now = 286 }},
-		{"native: Delta: a state does not lie within arena", func(c *deltaCase) { c.base = math.MaxInt }},
-		{"native: Delta: a state does not lie within arena", func(c *deltaCase) { c.previous = 286 }},
-		{"native: Delta: a state does not lie within arena", func(c *deltaCase) { c.stride = 420 }},
+		{"netcode: Delta: the shape is out of range", func(c *deltaCase) { c.shape.Lanes = 0 }},
+		{"netcode: Delta: the shape is out of range", func(c *deltaCase) { c.shape.Lanes = 9 }},
+		{"netcode: Delta: the shape is out of range", func(c *deltaCase) { c.shape.Bits[1] = 33 }},
+		{"netcode: Delta: the shape is out of range", func(c *deltaCase) { c.shape.Bits[0] = 0 }},
+		{"netcode: Delta: the shape is out of range", func(c *deltaCase) { c.shape.Bits[0] = 15 }},
+		{"netcode: Delta: the shape is out of range", func(c *deltaCase) { c.shape.Width[1] = 17 }},
+		{"netcode: Delta: stride is out of range", func(c *deltaCase) { c.stride = -1 }},
+		{"netcode: Delta: stride is out of range", func(c *deltaCase) { c.stride = math.MaxInt }},
+		{"netcode: Delta: a state does not lie within arena", func(c *deltaCase) { c.now = -1 }},
+		{"netcode: Delta: a state does not lie within arena", func(c *deltaCase) { c.base = -1 }},
+		{"netcode: Delta: a state does not lie within arena", func(c *deltaCase) { c.now = 286 }},
+		{"netcode: Delta: a state does not lie within arena", func(c *deltaCase) { c.base = math.MaxInt }},
+		{"netcode: Delta: a state does not lie within arena", func(c *deltaCase) { c.previous = 286 }},
+		{"netcode: Delta: a state does not lie within arena", func(c *deltaCase) { c.stride = 420 }},
 	} {
 		d := good()
 		c.edit(d)

@@ -1,4 +1,4 @@
-package native_test
+package netcode_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/evertick/evertick/internal/netcode"
 	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
 )
@@ -18,20 +19,20 @@ type mergeCase struct {
 }
 
 // brute computes Merge by sets.
-func (c *mergeCase) brute() native.Merged {
+func (c *mergeCase) brute() netcode.Merged {
 	inView, stays := map[uint32]bool{}, map[uint32]bool{}
 	for _, slot := range c.view {
 		inView[slot] = true
 	}
-	var m native.Merged
+	var m netcode.Merged
 	for i, entry := range c.known {
-		slot := entry &^ native.Young
+		slot := entry &^ netcode.Young
 		dead := c.gone[slot/64]>>(slot%64)&1 != 0
 		switch {
 		case inView[slot] && !dead:
 			m.Stays, stays[slot] = append(m.Stays, entry), true
 		case dead:
-			m.Leaves = append(m.Leaves, uint32(i)|native.Gone)
+			m.Leaves = append(m.Leaves, uint32(i)|netcode.Gone)
 		default:
 			m.Leaves = append(m.Leaves, uint32(i))
 		}
@@ -88,7 +89,7 @@ func drawMerge(run *paritytest.Run, most int) *mergeCase {
 		}
 	}
 	for i := range c.known {
-		c.known[i] |= run.Uint32() & native.Young
+		c.known[i] |= run.Uint32() & netcode.Young
 	}
 	return c
 }
@@ -96,7 +97,7 @@ func drawMerge(run *paritytest.Run, most int) *mergeCase {
 func TestParityMerge(t *testing.T) {
 	run := paritytest.Start(t, "Merge")
 	const most = 300
-	known, view, gone := newGuarded[uint32](t, most), newGuarded[uint32](t, most), newGuarded[uint64](t, 200)
+	known, view, gone := paritytest.NewInput[uint32](t, most), paritytest.NewInput[uint32](t, most), paritytest.NewInput[uint64](t, 200)
 	stays, leaves, enters := paritytest.NewBuffer[uint32](t, most), paritytest.NewBuffer[uint32](t, most), paritytest.NewBuffer[uint32](t, most)
 	seen := [3]int{}
 	for round := range paritytest.Rounds(4000) {
@@ -108,13 +109,13 @@ func TestParityMerge(t *testing.T) {
 		for _, level := range native.Levels() {
 			run.Case(level)
 			side, gap := paritytest.Sides[run.IntN(2)], run.IntN(paritytest.MaxGap+1)
-			got := native.Merged{Stays: stays.Place(len(c.known), side, gap), Leaves: leaves.Place(len(c.known), side, gap),
+			got := netcode.Merged{Stays: stays.Place(len(c.known), side, gap), Leaves: leaves.Place(len(c.known), side, gap),
 				Enters: enters.Place(len(c.view), side, gap)}
-			native.Merge(level, known.put(c.known, side, gap), view.put(c.view, side, gap), gone.put(c.gone, side, gap), &got)
+			netcode.Merge(level, known.Put(c.known, side, gap), view.Put(c.view, side, gap), gone.Put(c.gone, side, gap), &got)
 			what := fmt.Sprintf("known %x, view %x: ", c.known, c.view)
 			run.Check(paritytest.Bits(what+"stays", got.Stays, want.Stays), paritytest.Bits(what+"leaves", got.Leaves, want.Leaves),
-				paritytest.Bits(what+"enters", got.Enters, want.Enters), known.unchanged("known"), view.unchanged("view"),
-				gone.unchanged("gone"), stays.Check(), leaves.Check(), enters.Check())
+				paritytest.Bits(what+"enters", got.Enters, want.Enters), known.Unchanged("known"), view.Unchanged("view"),
+				gone.Unchanged("gone"), stays.Check(), leaves.Check(), enters.Check())
 		}
 	}
 	if min(seen[0], seen[1], seen[2]) < 100 {
@@ -124,25 +125,25 @@ func TestParityMerge(t *testing.T) {
 
 // A slot that is gone and in view leaves and enters; a flag stays with its entry.
 func TestMergeKeepsFlags(t *testing.T) {
-	const young = native.Young
+	const young = netcode.Young
 	known, view, gone := []uint32{2 | young, 3, 5 | young, 7, 70 | young}, []uint32{1, 3, 5, 7, 70, 71}, []uint64{1<<2 | 1<<7 | 1<<9, 0}
 	for _, level := range native.Levels() {
-		var m native.Merged
+		var m netcode.Merged
 		m.Reserve(len(known), len(view))
-		native.Merge(level, known, view, gone, &m)
-		if !slices.Equal(m.Stays, []uint32{3, 5 | young, 70 | young}) || !slices.Equal(m.Leaves, []uint32{0 | native.Gone, 3 | native.Gone}) ||
+		netcode.Merge(level, known, view, gone, &m)
+		if !slices.Equal(m.Stays, []uint32{3, 5 | young, 70 | young}) || !slices.Equal(m.Leaves, []uint32{0 | netcode.Gone, 3 | netcode.Gone}) ||
 			!slices.Equal(m.Enters, []uint32{1, 7, 71}) {
 			t.Errorf("level %s: %x", level, m)
 		}
-		native.Merge(level, nil, view, nil, &m)
+		netcode.Merge(level, nil, view, nil, &m)
 		if len(m.Stays)+len(m.Leaves) != 0 || !slices.Equal(m.Enters, view) {
 			t.Errorf("level %s: nothing known: %x", level, m)
 		}
-		native.Merge(level, known, nil, gone, &m)
-		if len(m.Stays)+len(m.Enters) != 0 || !slices.Equal(m.Leaves, []uint32{0 | native.Gone, 1, 2, 3 | native.Gone, 4}) {
+		netcode.Merge(level, known, nil, gone, &m)
+		if len(m.Stays)+len(m.Enters) != 0 || !slices.Equal(m.Leaves, []uint32{0 | netcode.Gone, 1, 2, 3 | netcode.Gone, 4}) {
 			t.Errorf("level %s: nothing in view: %x", level, m)
 		}
-		native.Merge(level, nil, nil, nil, &m)
+		netcode.Merge(level, nil, nil, nil, &m)
 		if len(m.Stays)+len(m.Leaves)+len(m.Enters) != 0 {
 			t.Errorf("level %s: empty lists: %x", level, m)
 		}
@@ -151,9 +152,9 @@ func TestMergeKeepsFlags(t *testing.T) {
 
 func TestMergeMisuse(t *testing.T) {
 	known, view, gone := []uint32{1, 64}, []uint32{1, 2, 3}, make([]uint64, 2)
-	for k, want := range []string{"native: the level cannot run here; see Resolve", "native: Merge: gone has no bit for each slot of known",
-		"native: Merge: Merged has too little room", "native: Merge: Merged has too little room", "native: Merge: Merged has too little room"} {
-		var m native.Merged
+	for k, want := range []string{"netcode: the level cannot run here; see native.Resolve", "netcode: Merge: gone has no bit for each slot of known",
+		"netcode: Merge: Merged has too little room", "netcode: Merge: Merged has too little room", "netcode: Merge: Merged has too little room"} {
+		var m netcode.Merged
 		m.Reserve(2, 3)
 		level, g := native.Auto, gone
 		switch k {
@@ -168,24 +169,24 @@ func TestMergeMisuse(t *testing.T) {
 		case 4:
 			m.Enters = make([]uint32, 2)
 		}
-		expectPanic(t, want, func() { native.Merge(level, known, view, g, &m) })
+		expectPanic(t, want, func() { netcode.Merge(level, known, view, g, &m) })
 	}
 }
 
 // A list that does not ascend makes no kernel read outside the slices.
 func TestMergeAndGatherOutOfOrder(t *testing.T) {
-	var m native.Merged
-	var g native.Gathered
+	var m netcode.Merged
+	var g netcode.Gathered
 	m.Reserve(2, 2)
 	g.Reserve(2, 8)
-	s := native.Source{Records: make([]uint32, 64), Changed: make([]uint64, 1), Wide: make([]uint64, 1)}
+	s := netcode.Source{Records: make([]uint32, 64), Changed: make([]uint64, 1), Wide: make([]uint64, 1)}
 	for _, level := range native.Levels() {
-		for _, slot := range []uint32{64, native.MaxSlots, native.Young - 1} {
-			expectPanic(t, "native: Merge: gone has no bit for each slot of known", func() {
-				native.Merge(level, []uint32{slot, 1}, []uint32{1, 2}, make([]uint64, 1), &m)
+		for _, slot := range []uint32{64, native.MaxSlots, netcode.Young - 1} {
+			expectPanic(t, "netcode: Merge: gone has no bit for each slot of known", func() {
+				netcode.Merge(level, []uint32{slot, 1}, []uint32{1, 2}, make([]uint64, 1), &m)
 			})
-			expectPanic(t, "native: Gather: a source has no record for each slot", func() {
-				native.Gather(level, []uint32{slot | native.Young, 1}, s, s, 8, &g)
+			expectPanic(t, "netcode: Gather: a source has no record for each slot", func() {
+				netcode.Gather(level, []uint32{slot | netcode.Young, 1}, s, s, 8, &g)
 			})
 		}
 	}
@@ -194,17 +195,17 @@ func TestMergeAndGatherOutOfOrder(t *testing.T) {
 // gatherCase are the arguments of Gather.
 type gatherCase struct {
 	stays            []uint32
-	plain, predicted native.Source
+	plain, predicted netcode.Source
 	width            uint
 }
 
 // brute computes Gather bit by bit.
-func (c *gatherCase) brute() native.Gathered {
-	g := native.Gathered{Mask: make([]byte, (len(c.stays)+7)/8)}
+func (c *gatherCase) brute() netcode.Gathered {
+	g := netcode.Gathered{Mask: make([]byte, (len(c.stays)+7)/8)}
 	bits := 0
 	for j, entry := range c.stays {
-		slot, from := entry%native.Young, c.predicted
-		if entry >= native.Young {
+		slot, from := entry%netcode.Young, c.predicted
+		if entry >= netcode.Young {
 			from = c.plain
 		}
 		changed, wide := isNamed(from.Changed, int(slot)), isNamed(from.Wide, int(slot))
@@ -226,8 +227,8 @@ func (c *gatherCase) brute() native.Gathered {
 	return g
 }
 
-func drawSource(run *paritytest.Run, slots int) native.Source {
-	s := native.Source{Records: make([]uint32, slots), Changed: make([]uint64, (slots+63)/64), Wide: make([]uint64, (slots+63)/64)}
+func drawSource(run *paritytest.Run, slots int) netcode.Source {
+	s := netcode.Source{Records: make([]uint32, slots), Changed: make([]uint64, (slots+63)/64), Wide: make([]uint64, (slots+63)/64)}
 	for i := range s.Records {
 		s.Records[i] = run.Uint32()
 	}
@@ -259,16 +260,16 @@ func bytesIn(b *paritytest.Buffer[uint64], n int, side paritytest.Side) []byte {
 func TestParityGather(t *testing.T) {
 	run := paritytest.Start(t, "Gather")
 	const most = 300
-	stays, wide := newGuarded[uint32](t, most), paritytest.NewBuffer[uint32](t, most)
+	stays, wide := paritytest.NewInput[uint32](t, most), paritytest.NewBuffer[uint32](t, most)
 	mask, bits := paritytest.NewBuffer[uint64](t, most/64+1), paritytest.NewBuffer[uint64](t, most/2+2)
-	var records [2]*guarded[uint32]
-	var words [4]*guarded[uint64]
+	var records [2]*paritytest.Input[uint32]
+	var words [4]*paritytest.Input[uint64]
 	for k := range words {
-		words[k] = newGuarded[uint64](t, 40)
-		records[k/2] = newGuarded[uint32](t, 2500)
+		words[k] = paritytest.NewInput[uint64](t, 40)
+		records[k/2] = paritytest.NewInput[uint32](t, 2500)
 	}
-	place := func(k int, s native.Source, side paritytest.Side, gap int) native.Source {
-		return native.Source{Records: records[k].put(s.Records, side, gap), Changed: words[2*k].put(s.Changed, side, gap), Wide: words[2*k+1].put(s.Wide, side, gap)}
+	place := func(k int, s netcode.Source, side paritytest.Side, gap int) netcode.Source {
+		return netcode.Source{Records: records[k].Put(s.Records, side, gap), Changed: words[2*k].Put(s.Changed, side, gap), Wide: words[2*k+1].Put(s.Wide, side, gap)}
 	}
 	found := 0
 	for round := range paritytest.Rounds(4000) {
@@ -277,29 +278,29 @@ func TestParityGather(t *testing.T) {
 			width: uint([]int{0, 1, 8, 31, 32, run.IntN(33)}[run.IntN(6)])}
 		if n := len(c.stays); n > 0 { // the sources may end with the last slot
 			slots = int(c.stays[n-1]) + 1
-			for _, s := range []*native.Source{&c.plain, &c.predicted} {
+			for _, s := range []*netcode.Source{&c.plain, &c.predicted} {
 				s.Records, s.Changed, s.Wide = s.Records[:slots], s.Changed[:(slots+63)/64], s.Wide[:(slots+63)/64]
 			}
 		}
 		for j := range c.stays {
-			c.stays[j] |= run.Uint32() & native.Young
+			c.stays[j] |= run.Uint32() & netcode.Young
 		}
 		want := c.brute()
 		found += len(want.Bits) + len(want.Wide)
-		var room native.Gathered
+		var room netcode.Gathered
 		room.Reserve(len(c.stays), c.width)
 		for _, level := range native.Levels() {
 			run.Case(level)
 			side, gap, n := paritytest.Sides[run.IntN(2)], run.IntN(paritytest.MaxGap+1), len(c.stays)
-			got := native.Gathered{Mask: bytesIn(mask, (n+63)/64*8, side), Bits: bytesIn(bits, n*int(c.width)/8+8, side), Wide: wide.Place(n, side, gap)}
+			got := netcode.Gathered{Mask: bytesIn(mask, (n+63)/64*8, side), Bits: bytesIn(bits, n*int(c.width)/8+8, side), Wide: wide.Place(n, side, gap)}
 			plain, predicted := place(0, c.plain, side, gap), place(1, c.predicted, side, gap)
-			native.Gather(level, stays.put(c.stays, side, gap), plain, predicted, c.width, &got)
+			netcode.Gather(level, stays.Put(c.stays, side, gap), plain, predicted, c.width, &got)
 			if !slices.Equal(got.Mask, want.Mask) || !slices.Equal(got.Bits, want.Bits) || !slices.Equal(got.Wide, want.Wide) {
 				run.Check(fmt.Errorf("%d entries, width %d: %x, want %x", n, c.width, got, want))
 			}
-			run.Check(stays.unchanged("stays"), mask.Check(), bits.Check(), wide.Check())
+			run.Check(stays.Unchanged("stays"), mask.Check(), bits.Check(), wide.Check())
 			for k := range words {
-				run.Check(words[k].unchanged("words"), records[k/2].unchanged("records"))
+				run.Check(words[k].Unchanged("words"), records[k/2].Unchanged("records"))
 			}
 		}
 	}
@@ -309,15 +310,15 @@ func TestParityGather(t *testing.T) {
 }
 
 func TestGatherMisuse(t *testing.T) {
-	stays := []uint32{1, 64 | native.Young}
-	source := func() native.Source {
-		return native.Source{Records: make([]uint32, 65), Changed: make([]uint64, 2), Wide: make([]uint64, 2)}
+	stays := []uint32{1, 64 | netcode.Young}
+	source := func() netcode.Source {
+		return netcode.Source{Records: make([]uint32, 65), Changed: make([]uint64, 2), Wide: make([]uint64, 2)}
 	}
-	const record, room = "native: Gather: a source has no record for each slot", "native: Gather: Gathered has too little room"
-	for k, want := range []string{"native: the level cannot run here; see Resolve", record, record, record, record, "native: Gather: width is out of range",
+	const record, room = "netcode: Gather: a source has no record for each slot", "netcode: Gather: Gathered has too little room"
+	for k, want := range []string{"netcode: the level cannot run here; see native.Resolve", record, record, record, record, "netcode: Gather: width is out of range",
 		room, room, room} {
 		plain, predicted, level, width := source(), source(), native.Auto, uint(32)
-		var g native.Gathered
+		var g netcode.Gathered
 		g.Reserve(2, width)
 		switch k {
 		case 0:
@@ -339,7 +340,7 @@ func TestGatherMisuse(t *testing.T) {
 		case 8:
 			g.Wide = make([]uint32, 1)
 		}
-		expectPanic(t, want, func() { native.Gather(level, stays, plain, predicted, width, &g) })
+		expectPanic(t, want, func() { netcode.Gather(level, stays, plain, predicted, width, &g) })
 	}
 }
 
@@ -354,8 +355,8 @@ func TestReplicationAllocatesNothing(t *testing.T) {
 			b.quantise(level)
 			b.delta(level)
 			b.mergeAndGather(level, 0)
-			native.QuantisePlanar(level, b.arena[:1000], b.columns[0], b.columns[1], 8)
-			native.QuantiseQuat(level, native.QuatLanes{Index: b.arena[:9], A: b.arena[10:19], B: b.arena[20:29], C: b.arena[30:39]},
+			netcode.QuantisePlanar(level, b.arena[:1000], b.columns[0], b.columns[1], 8)
+			netcode.QuantiseQuat(level, netcode.QuatLanes{Index: b.arena[:9], A: b.arena[10:19], B: b.arena[20:29], C: b.arena[30:39]},
 				native.Quat{X: b.columns[0][:9], Y: b.columns[1][:9], Z: b.columns[2][:9], W: b.columns[0][:9]}, 8)
 		}); got != 0 {
 			t.Errorf("level %s: %g allocations", level, got)

@@ -1,10 +1,11 @@
-package native_test
+package netcode_test
 
 import (
 	"fmt"
 	"math"
 	"testing"
 
+	"github.com/evertick/evertick/internal/netcode"
 	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
@@ -21,19 +22,19 @@ type laneCase struct {
 }
 
 var laneCases = []laneCase{
-	{"Quantise", 1, 1, native.MaxQuantiseBits, func(level native.Level, dst [][]int32, src [][]float32, scale float32, bits int) {
-		native.Quantise(level, dst[0], src[0], scale, bits)
+	{"Quantise", 1, 1, netcode.MaxQuantiseBits, func(level native.Level, dst [][]int32, src [][]float32, scale float32, bits int) {
+		netcode.Quantise(level, dst[0], src[0], scale, bits)
 	}, func(v []float32, scale float32, bits int) []int32 { return []int32{bruteCode(v[0], scale, bits)} }},
-	{"QuantiseAngle", 1, 1, native.MaxAngleBits, func(level native.Level, dst [][]int32, src [][]float32, _ float32, bits int) {
-		native.QuantiseAngle(level, dst[0], src[0], bits)
+	{"QuantiseAngle", 1, 1, netcode.MaxAngleBits, func(level native.Level, dst [][]int32, src [][]float32, _ float32, bits int) {
+		netcode.QuantiseAngle(level, dst[0], src[0], bits)
 	}, func(v []float32, _ float32, bits int) []int32 { return []int32{bruteAngle(v[0], bits)} }},
-	{"QuantisePlanar", 2, 1, native.MaxAngleBits, func(level native.Level, dst [][]int32, src [][]float32, _ float32, bits int) {
-		native.QuantisePlanar(level, dst[0], src[0], src[1], bits)
+	{"QuantisePlanar", 2, 1, netcode.MaxAngleBits, func(level native.Level, dst [][]int32, src [][]float32, _ float32, bits int) {
+		netcode.QuantisePlanar(level, dst[0], src[0], src[1], bits)
 	}, func(v []float32, _ float32, bits int) []int32 {
 		return []int32{bruteAngle(2*rigid.Atan2(v[0], v[1]), bits)}
 	}},
-	{"QuantiseQuat", 4, 4, native.MaxQuatBits, func(level native.Level, dst [][]int32, src [][]float32, _ float32, bits int) {
-		native.QuantiseQuat(level, native.QuatLanes{Index: dst[0], A: dst[1], B: dst[2], C: dst[3]}, quat(src), bits)
+	{"QuantiseQuat", 4, 4, netcode.MaxQuatBits, func(level native.Level, dst [][]int32, src [][]float32, _ float32, bits int) {
+		netcode.QuantiseQuat(level, netcode.QuatLanes{Index: dst[0], A: dst[1], B: dst[2], C: dst[3]}, quat(src), bits)
 	}, func(v []float32, _ float32, bits int) []int32 { return bruteQuat(v, bits) }},
 }
 
@@ -94,14 +95,14 @@ func bruteQuat(v []float32, bits int) []int32 {
 
 // laneGuard holds columns and lanes against guard pages.
 type laneGuard struct {
-	in  []*guarded[float32]
+	in  []*paritytest.Input[float32]
 	out []*paritytest.Buffer[int32]
 }
 
 func newLaneGuard(t *testing.T, c *laneCase, most int) *laneGuard {
 	g := &laneGuard{}
 	for range c.in {
-		g.in = append(g.in, newGuarded[float32](t, most))
+		g.in = append(g.in, paritytest.NewInput[float32](t, most))
 	}
 	for range c.out {
 		g.out = append(g.out, paritytest.NewBuffer[int32](t, most))
@@ -143,7 +144,7 @@ func (c *laneCase) draw(run *paritytest.Run, n int) [][]float32 {
 }
 
 func (c *laneCase) compare(run *paritytest.Run, g *laneGuard, n int) {
-	src, bits := c.draw(run, n), native.MinLaneBits+run.IntN(c.maxBits-native.MinLaneBits+1)
+	src, bits := c.draw(run, n), netcode.MinLaneBits+run.IntN(c.maxBits-netcode.MinLaneBits+1)
 	scale := []float32{1, -1, 0.5, 256, run.Float32(), run.Float(paritytest.AllClasses[run.IntN(len(paritytest.AllClasses))])}[run.IntN(6)]
 	want, row := make([][]int32, c.out), make([]float32, c.in)
 	for i := range n {
@@ -159,7 +160,7 @@ func (c *laneCase) compare(run *paritytest.Run, g *laneGuard, n int) {
 			run.Case(level)
 			in, out := make([][]float32, c.in), make([][]int32, c.out)
 			for k := range in {
-				in[k] = g.in[k].put(src[k], side, run.IntN(paritytest.MaxGap+1))
+				in[k] = g.in[k].Put(src[k], side, run.IntN(paritytest.MaxGap+1))
 			}
 			for l := range out {
 				out[l] = g.out[l].Place(n, side, run.IntN(paritytest.MaxGap+1))
@@ -169,7 +170,7 @@ func (c *laneCase) compare(run *paritytest.Run, g *laneGuard, n int) {
 				run.Check(paritytest.Bits(fmt.Sprintf("n=%d bits=%d scale=%g: lane %d", n, bits, scale, l), out[l], want[l]), g.out[l].Check())
 			}
 			for k := range in {
-				run.Check(g.in[k].unchanged("column"))
+				run.Check(g.in[k].Unchanged("column"))
 			}
 		}
 	}
@@ -286,14 +287,14 @@ func TestQuantiseAngleWithinHalfAStep(t *testing.T) {
 	angle, sin, cos := make([]float32, n), make([]float32, n), make([]float32, n)
 	codes, planar := make([]int32, n), make([]int32, n)
 	for range paritytest.Rounds(50) {
-		bits := native.MinLaneBits + run.IntN(native.MaxAngleBits-1)
+		bits := netcode.MinLaneBits + run.IntN(netcode.MaxAngleBits-1)
 		for i := range angle {
 			angle[i] = (run.Float32() - 0.5) * 20
 			s, c := math.Sincos(float64(angle[i]) / 2)
 			sin[i], cos[i] = float32(s), float32(c)
 		}
-		native.QuantiseAngle(native.Auto, codes, angle, bits)
-		native.QuantisePlanar(native.Auto, planar, sin, cos, bits)
+		netcode.QuantiseAngle(native.Auto, codes, angle, bits)
+		netcode.QuantisePlanar(native.Auto, planar, sin, cos, bits)
 		step := 2 * math.Pi / math.Ldexp(1, bits)
 		for i, a := range angle {
 			for _, code := range []int32{codes[i], planar[i]} {
@@ -310,16 +311,16 @@ func TestQuantiseQuatComesBack(t *testing.T) {
 	run := paritytest.Start(t, "rotations come back")
 	const n = 100
 	src := native.Quat{X: make([]float32, n), Y: make([]float32, n), Z: make([]float32, n), W: make([]float32, n)}
-	dst := native.QuatLanes{Index: make([]int32, n), A: make([]int32, n), B: make([]int32, n), C: make([]int32, n)}
+	dst := netcode.QuatLanes{Index: make([]int32, n), A: make([]int32, n), B: make([]int32, n), C: make([]int32, n)}
 	for range paritytest.Rounds(100) {
-		bits := 6 + run.IntN(native.MaxQuatBits-5)
+		bits := 6 + run.IntN(netcode.MaxQuatBits-5)
 		for _, c := range [][]float32{src.X, src.Y, src.Z, src.W} {
 			run.Fill(c, paritytest.Uniform)
 		}
 		if err := (&native.Ops{}).NormalizeQuat(src); err != nil {
 			t.Fatal(err)
 		}
-		native.QuantiseQuat(native.Auto, dst, src, bits)
+		netcode.QuantiseQuat(native.Auto, dst, src, bits)
 		unit := math.Sqrt2 * (math.Ldexp(1, bits-1) - 1)
 		for i := range n {
 			rest := []float64{float64(dst.A[i]) / unit, float64(dst.B[i]) / unit, float64(dst.C[i]) / unit}
@@ -340,9 +341,9 @@ func TestQuantiseMisuse(t *testing.T) {
 			dst[l] = make([]int32, 5)
 		}
 		for _, bits := range []int{1, c.maxBits + 1} {
-			expectPanic(t, "native: "+c.name+": bits is out of range", func() { c.run(native.Auto, dst, src, 1, bits) })
+			expectPanic(t, "netcode: "+c.name+": bits is out of range", func() { c.run(native.Auto, dst, src, 1, bits) })
 		}
-		expectPanic(t, "native: the level cannot run here; see Resolve", func() { c.run(99, dst, src, 1, 8) })
+		expectPanic(t, "netcode: the level cannot run here; see native.Resolve", func() { c.run(99, dst, src, 1, 8) })
 		for k := range src {
 			short := append([][]float32{}, src...)
 			short[k] = short[k][:4]

@@ -1,10 +1,11 @@
-package native_test
+package netcode_test
 
 import (
 	"maps"
 	"slices"
 	"testing"
 
+	"github.com/evertick/evertick/internal/netcode"
 	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
 )
@@ -14,12 +15,12 @@ type replicaBench struct {
 	columns      [][]float32
 	arena        []int32 // two states of three lanes
 	stride       int
-	shape        native.DeltaLanes
-	source       native.Source
+	shape        netcode.DeltaLanes
+	source       netcode.Source
 	clients      []mergeCase
 	knownEntries int
-	merged       native.Merged
-	gathered     native.Gathered
+	merged       netcode.Merged
+	gathered     netcode.Gathered
 }
 
 const (
@@ -32,9 +33,9 @@ const (
 func newReplicaBench(tb testing.TB, entities, clients int) *replicaBench {
 	run := paritytest.Start(tb, "replication")
 	b := &replicaBench{columns: staggered(3, entities), stride: entities, arena: make([]int32, 6*entities)}
-	b.shape = native.DeltaLanes{Lanes: 3, Bits: [8]uint8{25, 25, 12}, Width: [8]uint8{8, 8, 8}}
+	b.shape = netcode.DeltaLanes{Lanes: 3, Bits: [8]uint8{25, 25, 12}, Width: [8]uint8{8, 8, 8}}
 	words := (entities + 63) / 64
-	b.source = native.Source{Records: make([]uint32, entities), Changed: make([]uint64, words), Wide: make([]uint64, words)}
+	b.source = netcode.Source{Records: make([]uint32, entities), Changed: make([]uint64, words), Wide: make([]uint64, words)}
 	for k := range b.columns {
 		run.Fill(b.columns[k], paritytest.Uniform)
 	}
@@ -73,22 +74,22 @@ func newReplicaBench(tb testing.TB, entities, clients int) *replicaBench {
 
 func (b *replicaBench) quantise(level native.Level) {
 	n := b.stride
-	native.Quantise(level, b.arena[:n], b.columns[0], replicaScale, 25)
-	native.Quantise(level, b.arena[n:2*n], b.columns[1], replicaScale, 25)
-	native.QuantiseAngle(level, b.arena[2*n:3*n], b.columns[2], 12)
+	netcode.Quantise(level, b.arena[:n], b.columns[0], replicaScale, 25)
+	netcode.Quantise(level, b.arena[n:2*n], b.columns[1], replicaScale, 25)
+	netcode.QuantiseAngle(level, b.arena[2*n:3*n], b.columns[2], 12)
 }
 
 func (b *replicaBench) delta(level native.Level) {
-	native.Delta(level, b.arena, b.stride, 0, 3*b.stride, -1, &b.shape, b.source.Records, b.source.Changed, b.source.Wide)
+	netcode.Delta(level, b.arena, b.stride, 0, 3*b.stride, -1, &b.shape, b.source.Records, b.source.Changed, b.source.Wide)
 }
 
 func (b *replicaBench) merge(level native.Level, client int) {
 	c := &b.clients[client]
-	native.Merge(level, c.known, c.view, c.gone, &b.merged)
+	netcode.Merge(level, c.known, c.view, c.gone, &b.merged)
 }
 
 func (b *replicaBench) gather(level native.Level, _ int) {
-	native.Gather(level, b.merged.Stays, b.source, b.source, 24, &b.gathered)
+	netcode.Gather(level, b.merged.Stays, b.source, b.source, 24, &b.gathered)
 }
 
 func (b *replicaBench) mergeAndGather(level native.Level, client int) {

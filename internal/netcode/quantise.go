@@ -1,9 +1,10 @@
-package native
+package netcode
 
 import (
 	"math"
 
 	"github.com/evertick/evertick/internal/trig"
+	"github.com/evertick/evertick/native"
 )
 
 // Bits of the lanes that Quantise and the functions after it write.
@@ -20,15 +21,15 @@ const (
 //
 // It panics unless dst and src have one length and 2 <= bits <= 25, and on a level that Resolve refuses. dst and src do
 // not overlap. It allocates nothing.
-func Quantise(level Level, dst []int32, src []float32, scale float32, bits int) {
+func Quantise(level native.Level, dst []int32, src []float32, scale float32, bits int) {
 	if len(dst) != len(src) {
-		panic("native: Quantise: dst and src differ in length")
+		panic("netcode: Quantise: dst and src differ in length")
 	}
 	if bits < MinLaneBits || bits > MaxQuantiseBits {
-		panic("native: Quantise: bits is out of range")
+		panic("netcode: Quantise: bits is out of range")
 	}
 	limit := int32(1)<<(bits-1) - 1
-	if level = must(level); level == Go || len(dst) == 0 {
+	if level = must(level); level == native.Go || len(dst) == 0 {
 		quantiseGo(dst, src, scale, limit)
 	} else {
 		quantiseC(level, dst, src, scale, limit)
@@ -67,14 +68,14 @@ func roundWithin(v float32, limit int32) int32 {
 // NaN and infinities give 0, and so do angles of 2^24 turns and more.
 //
 // It panics unless 2 <= bits <= 16; the rest is as with Quantise.
-func QuantiseAngle(level Level, dst []int32, src []float32, bits int) {
+func QuantiseAngle(level native.Level, dst []int32, src []float32, bits int) {
 	if len(dst) != len(src) {
-		panic("native: QuantiseAngle: dst and src differ in length")
+		panic("netcode: QuantiseAngle: dst and src differ in length")
 	}
 	if bits < MinLaneBits || bits > MaxAngleBits {
-		panic("native: QuantiseAngle: bits is out of range")
+		panic("netcode: QuantiseAngle: bits is out of range")
 	}
-	if level = must(level); level == Go || len(dst) == 0 {
+	if level = must(level); level == native.Go || len(dst) == 0 {
 		quantiseAngleGo(dst, src, bits)
 	} else {
 		quantiseAngleC(level, dst, src, bits)
@@ -105,14 +106,14 @@ func signExtend(v int32, bits int) int32 { return v << (32 - bits) >> (32 - bits
 // cos[i] as its w; it need not have length one. NaN gives 0.
 //
 // It panics unless 2 <= bits <= 16; the rest is as with Quantise.
-func QuantisePlanar(level Level, dst []int32, sin, cos []float32, bits int) {
+func QuantisePlanar(level native.Level, dst []int32, sin, cos []float32, bits int) {
 	if len(dst) != len(sin) || len(dst) != len(cos) {
-		panic("native: QuantisePlanar: dst, sin and cos differ in length")
+		panic("netcode: QuantisePlanar: dst, sin and cos differ in length")
 	}
 	if bits < MinLaneBits || bits > MaxAngleBits {
-		panic("native: QuantisePlanar: bits is out of range")
+		panic("netcode: QuantisePlanar: bits is out of range")
 	}
-	if level = must(level); level == Go || len(dst) == 0 {
+	if level = must(level); level == native.Go || len(dst) == 0 {
 		quantisePlanarGo(dst, sin, cos, bits)
 	} else {
 		quantisePlanarC(level, dst, sin, cos, bits)
@@ -136,24 +137,24 @@ type QuatLanes struct{ Index, A, B, C []int32 }
 // of w and the others are 0, which is the identity.
 //
 // It panics unless 2 <= bits <= 16; the rest is as with Quantise.
-func QuantiseQuat(level Level, dst QuatLanes, src Quat, bits int) {
+func QuantiseQuat(level native.Level, dst QuatLanes, src native.Quat, bits int) {
 	n := len(dst.Index)
 	if len(dst.A) != n || len(dst.B) != n || len(dst.C) != n || len(src.X) != n || len(src.Y) != n || len(src.Z) != n || len(src.W) != n {
-		panic("native: QuantiseQuat: lanes and components differ in length")
+		panic("netcode: QuantiseQuat: lanes and components differ in length")
 	}
 	if bits < MinLaneBits || bits > MaxQuatBits {
-		panic("native: QuantiseQuat: bits is out of range")
+		panic("netcode: QuantiseQuat: bits is out of range")
 	}
 	limit := int32(1)<<(bits-1) - 1
 	scale := float32(float64(limit) * math.Sqrt2)
-	if level = must(level); level == Go || n == 0 {
+	if level = must(level); level == native.Go || n == 0 {
 		quantiseQuatGo(dst, src, scale, limit)
 	} else {
 		quantiseQuatC(level, dst, src, scale, limit)
 	}
 }
 
-func quantiseQuatGo(dst QuatLanes, src Quat, scale float32, limit int32) {
+func quantiseQuatGo(dst QuatLanes, src native.Quat, scale float32, limit int32) {
 	for i := range dst.Index {
 		q := [4]float32{src.X[i], src.Y[i], src.Z[i], src.W[i]}
 		largest, nan := 0, false
@@ -175,3 +176,5 @@ func quantiseQuatGo(dst QuatLanes, src Quat, scale float32, limit int32) {
 		dst.A[i], dst.B[i], dst.C[i] = roundWithin(q[0]*factor, limit), roundWithin(q[1]*factor, limit), roundWithin(q[2]*factor, limit)
 	}
 }
+
+func abs(v float32) float32 { return math.Float32frombits(math.Float32bits(v) &^ (1 << 31)) }

@@ -1,4 +1,5 @@
-package native
+// Package team shares the stages of a computation between workers.
+package team
 
 import (
 	"math/bits"
@@ -6,8 +7,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evertick/evertick/internal/floatenv"
 	"github.com/evertick/evertick/internal/pace"
 )
+
+// OneThread reports that one thread runs all goroutines: on js and wasip1. A second worker would
+// only wait for the first. And since nothing interrupts a goroutine there, the goroutines of a Team
+// would pile up in a program that never waits.
+const OneThread = runtime.GOARCH == "wasm"
 
 // MaxWorkers is the largest number of workers that a configuration may ask for.
 const MaxWorkers = 1024
@@ -45,11 +52,11 @@ type Team struct {
 	// each chunk, with 0. The leader then does all chunks alone. It is for predictions of what helpers would save.
 	Record func(chunks int)
 
-	// aloneTime estimates how long the last run, which had helpers, would have taken without them. Nil: as long as
+	// AloneTime estimates how long the last run, which had helpers, would have taken without them. Nil: as long as
 	// earlier runs without helpers.
-	aloneTime func() time.Duration
+	AloneTime func() time.Duration
 
-	check  func() error         // nil: CheckFloatEnv
+	check  func() error         // nil: floatenv.Check
 	clock  func() time.Duration // nil: pace.Now
 	envErr atomic.Pointer[error]
 	panics atomic.Pointer[any]
@@ -119,8 +126,8 @@ func (t *Team) Run(workers int, lead func()) error {
 	}
 	lead()
 	took, alone := t.now()-began, time.Duration(0)
-	if helpers && t.aloneTime != nil {
-		alone = t.aloneTime()
+	if helpers && t.AloneTime != nil {
+		alone = t.AloneTime()
 	}
 	t.pace.Ran(helpers, took, alone)
 	if err := t.envErr.Load(); err != nil {
@@ -132,7 +139,7 @@ func (t *Team) Run(workers int, lead func()) error {
 // usefulWorkers bounds the workers of a run by what runs at the same time. Helpers poll, so one too many would take the CPU that another
 // one needs to finish its chunk.
 func usefulWorkers(workers int) int {
-	if oneThread {
+	if OneThread {
 		return 1
 	}
 	if workers <= 1 || pace.Always {
@@ -310,7 +317,7 @@ func (t *Team) checkFloatEnv() error {
 	if t.check != nil {
 		return t.check()
 	}
-	return CheckFloatEnv()
+	return floatenv.Check()
 }
 
 // finish marks a chunk of a helper as done.

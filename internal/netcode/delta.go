@@ -1,4 +1,6 @@
-package native
+package netcode
+
+import "github.com/evertick/evertick/native"
 
 // DeltaLanes are the lanes of a record, which Delta makes of each row.
 type DeltaLanes struct {
@@ -37,22 +39,22 @@ func (s *DeltaLanes) valid() bool {
 //
 // changed and wide have (len(records)+63)/64 words. Delta panics if they do not, if a lane does not lie within arena, if
 // the shape is out of range, and on a level that Resolve refuses. It allocates nothing.
-func Delta(level Level, arena []int32, stride, now, base, previous int, shape *DeltaLanes, records []uint32, changed, wide []uint64) {
+func Delta(level native.Level, arena []int32, stride, now, base, previous int, shape *DeltaLanes, records []uint32, changed, wide []uint64) {
 	n := len(records)
 	if len(changed) != (n+63)/64 || len(wide) != len(changed) {
-		panic("native: Delta: changed and wide need a bit for each record")
+		panic("netcode: Delta: changed and wide need a bit for each record")
 	}
 	if !shape.valid() {
-		panic("native: Delta: the shape is out of range")
+		panic("netcode: Delta: the shape is out of range")
 	}
 	if shape.Lanes > 1 && (stride < 0 || stride > len(arena)) {
-		panic("native: Delta: stride is out of range")
+		panic("netcode: Delta: stride is out of range")
 	}
 	last := (shape.Lanes-1)*stride + n
 	if now < 0 || base < 0 || max(now, base, previous) > len(arena)-last {
-		panic("native: Delta: a state does not lie within arena")
+		panic("netcode: Delta: a state does not lie within arena")
 	}
-	if level = must(level); level == Go || n == 0 {
+	if level = must(level); level == native.Go || n == 0 {
 		deltaGo(arena, stride, now, base, previous, shape, records, changed, wide)
 	} else {
 		deltaC(level, arena, stride, now, base, previous, shape, records, changed, wide)
