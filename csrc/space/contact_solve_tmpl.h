@@ -1,5 +1,4 @@
-#include "system.h"
-#include "vectors.h"
+#include "contacts.h"
 
 /* The bodies of some contacts in an iteration, and the frame of each contact. */
 typedef struct {
@@ -9,8 +8,6 @@ typedef struct {
 } contact_pair;
 
 HELPER(LEVEL) float *rows_of_states(const et_space_system *s) { return (float *)(void *)s->states; }
-
-enum { STATE = 16 }; /* floats */
 
 HELPER(LEVEL) void load_pair(const et_space_system *s, const et_space_block *b, uint32_t i, contact_pair *m) {
 	V(rows8)(rows_of_states(s), b->a + i, STATE, m->a);
@@ -37,13 +34,6 @@ HELPER(LEVEL) void store_pair(const et_space_system *s, const et_space_block *b,
 	V(put8)(rows_of_states(s), b->b + i, STATE, c, b->dynamic_b >> i);
 }
 
-/* The vector with zeros along the axes whose bits in locks are set. */
-HELPER(LEVEL) vec unlocked(vec v, V(f) locks) {
-	const V(u) bits = V(asu)(locks);
-	return (vec){V(select)(V(anyu)(bits, V(set1u)(1)), ZERO, v.x), V(select)(V(anyu)(bits, V(set1u)(2)), ZERO, v.y),
-	             V(select)(V(anyu)(bits, V(set1u)(4)), ZERO, v.z)};
-}
-
 /* The velocity of the centre on B relative to that on A. */
 HELPER(LEVEL) vec centre_velocity(const contact_pair *m) {
 	return vec_sub(vec_add(m->vb, cross(m->wb, m->rb)), vec_add(m->va, cross(m->wa, m->ra)));
@@ -65,19 +55,22 @@ HELPER(LEVEL) void apply_impulse(const et_space_block *b, contact_pair *m, vec i
 /* The sum over points with what point k adds. */
 HELPER(LEVEL) V(f) sum_points(const uint32_t k, V(f) sum, V(f) more) { return k > 0 ? ADD(sum, more) : more; }
 
-/* Applies normal impulses of the points. */
-HELPER(LEVEL) void apply_normals(const et_space_block *b, uint32_t i, contact_pair *m, const V(f) impulse[4], const uint32_t points) {
-	V(f) sum = ZERO, about1 = ZERO, about2 = ZERO;
-	for (uint32_t k = 0; k < points; k++) {
-		const et_space_block_point *const p = &b->points[k];
-		sum = sum_points(k, sum, impulse[k]);
-		about1 = sum_points(k, about1, MUL(V(load)(p->a + i), impulse[k]));
-		about2 = sum_points(k, about2, MUL(V(load)(p->b + i), impulse[k]));
-	}
-	apply_impulse(b, m, vec_times(m->n, sum), add_times(vec_times(m->t1, about1), m->t2, about2));
+/* The sum of normal impulses of points, and their torques about the tangents. */
+typedef struct {
+	V(f) sum, about1, about2;
+} normal_impulse;
+
+HELPER(LEVEL) void add_impulse(const et_space_block_point *p, uint32_t i, const uint32_t k, V(f) impulse, normal_impulse *n) {
+	n->sum = sum_points(k, n->sum, impulse);
+	n->about1 = sum_points(k, n->about1, MUL(V(load)(p->a + i), impulse));
+	n->about2 = sum_points(k, n->about2, MUL(V(load)(p->b + i), impulse));
 }
 
-HELPER(LEVEL) void warm_start_block(const et_space_system *s, const et_space_block *b, const uint32_t points) {
+HELPER(LEVEL) void apply_normals(const et_space_block *b, contact_pair *m, const normal_impulse *n) {
+	apply_impulse(b, m, vec_times(m->n, n->sum), add_times(vec_times(m->t1, n->about1), m->t2, n->about2));
+}
+
+HELPER(LEVEL) void warm_start_block(const et_space_system *s, const et_space_block *b) {
 	for (uint32_t i = 0; i < b->contacts; i += V(LANES)) {
 		contact_pair m;
 		load_pair(s, b, i, &m);
@@ -87,30 +80,18 @@ HELPER(LEVEL) void warm_start_block(const et_space_system *s, const et_space_blo
 			angular = add_times(angular, m.t2, V(load)(b->rolling_y + i));
 		}
 		apply_impulse(b, &m, add_times(vec_times(m.t1, V(load)(b->x + i)), m.t2, V(load)(b->y + i)), angular);
-		V(f) impulse[4];
-		for (uint32_t k = 0; k < points; k++)
-			impulse[k] = V(load)(b->points[k].impulse + i);
-		apply_normals(b, i, &m, impulse, points);
+		normal_impulse sum = {ZERO, ZERO, ZERO};
+		add_impulse(b->points, i, 0, V(load)(b->points[0].impulse + i), &sum);
+		for (uint32_t k = 1; k < b->points_each; k++)
+			add_impulse(&b->points[k], i, k, V(load)(b->points[k].impulse + i), &sum);
+		apply_normals(b, &m, &sum);
 		store_pair(s, b, i, &m);
 	}
 }
 
-/* Calls a function for blocks of each number of points, which it gets as a constant, last. */
-#define BY_POINTS(b, f, ...)                  \
-	do {                                  \
-		if ((b)->points_each == 4)    \
-			f(__VA_ARGS__, 4);    \
-		else if ((b)->points_each == 3) \
-			f(__VA_ARGS__, 3);    \
-		else if ((b)->points_each == 2) \
-			f(__VA_ARGS__, 2);    \
-		else                          \
-			f(__VA_ARGS__, 1);    \
-	} while (0)
-
 KERNEL(void, space_warm_start, const et_space_system *s, int64_t lo, int64_t hi) {
 	for (const et_space_block *b = s->blocks + lo; b < s->blocks + hi; b++)
-		BY_POINTS(b, warm_start_block, s, b);
+		warm_start_block(s, b);
 }
 
 /* A point of a contact: its impulse before, what the impulse would become if those of the other points stayed as they
@@ -124,16 +105,14 @@ HELPER(LEVEL) point_row make_row(const et_space_block_point *p, uint32_t i, V(f)
 	return (point_row){old, SUB(MUL(mass_scale, old), MUL(mass, velocity)), mass};
 }
 
-/* The numbers of the couplings of two points. */
-static const uint8_t couplings[4][4] = {{0, 0, 1, 2}, {0, 0, 3, 4}, {1, 3, 0, 5}, {2, 4, 5, 0}};
-
 /* Point k takes its impulse from the changes of the others. */
 #define UPDATE(k)                                          \
 	(impulse[k] = V(max)(x, ZERO), change[k] = SUB(impulse[k], row[k].old))
 #define FEEL(k, o) x = SUB(x, MUL(effects[k][o], change[o]))
 
-/* Finds the impulses of the points together, by projected Gauss-Seidel iterations, stores them and applies them. */
-HELPER(LEVEL) void solve_points(et_space_block *b, uint32_t i, contact_pair *m, const point_row row[4], const int sweeps,
+/* Finds the impulses of the points together, by projected Gauss-Seidel iterations, stores them, and sets the sum of their
+ * changes. */
+HELPER(LEVEL) void solve_points(et_space_block *b, uint32_t i, const point_row row[4], normal_impulse *sum, const int sweeps,
                                 const uint32_t points) {
 	V(f) impulse[4], change[4], effects[4][4];
 	const int n = (int)points;
@@ -167,9 +146,10 @@ HELPER(LEVEL) void solve_points(et_space_block *b, uint32_t i, contact_pair *m, 
 			UPDATE(k);
 		}
 	}
-	for (int k = 0; k < n; k++)
+	for (int k = 0; k < n; k++) {
 		V(store)(b->points[k].impulse + i, impulse[k]);
-	apply_normals(b, i, m, change, points);
+		add_impulse(&b->points[k], i, (uint32_t)k, change[k], sum);
+	}
 }
 
 /* a within plus or minus the limit; a bound where a is NaN. */
@@ -206,13 +186,13 @@ HELPER(LEVEL) void solve_rolling(et_space_block *b, uint32_t i, contact_pair *m,
 	apply_impulse(b, m, (vec){ZERO, ZERO, ZERO}, add_times(vec_times(m->t1, SUB(x, old_x)), m->t2, SUB(y, old_y)));
 }
 
-HELPER(LEVEL) void solve_friction(et_space_block *b, uint32_t i, contact_pair *m, const uint32_t points) {
-	V(f) sum = ZERO, levers = ZERO;
-	for (uint32_t k = 0; k < points; k++) {
+HELPER(LEVEL) void solve_friction(et_space_block *b, uint32_t i, contact_pair *m) {
+	V(f) sum = V(load)(b->points[0].impulse + i), levers = MUL(V(load)(b->points[0].lever_arm + i), sum);
+	for (uint32_t k = 1; k < b->points_each; k++) {
 		const et_space_block_point *const p = &b->points[k];
 		const V(f) impulse = V(load)(p->impulse + i);
-		sum = sum_points(k, sum, impulse);
-		levers = sum_points(k, levers, MUL(V(load)(p->lever_arm + i), impulse));
+		sum = ADD(sum, impulse);
+		levers = ADD(levers, MUL(V(load)(p->lever_arm + i), impulse));
 	}
 	if (b->flags & ET_SPACE_ROLLING)
 		solve_rolling(b, i, m, sum);
@@ -247,8 +227,7 @@ HELPER(LEVEL) vec turn(const V(f) moved[8]) {
 	return (vec){MUL(moved[3], two), MUL(moved[4], two), MUL(moved[5], two)};
 }
 
-HELPER(LEVEL) void update_separations(const et_space_system *s, et_space_block *b, uint32_t i, const contact_pair *m,
-                                      const uint32_t points) {
+HELPER(LEVEL) void update_separations(const et_space_system *s, et_space_block *b, uint32_t i, const contact_pair *m) {
 	V(f) a[8], c[8];
 	V(rows8)(rows_of_states(s) + 8, b->a + i, STATE, a);
 	V(rows8)(rows_of_states(s) + 8, b->b + i, STATE, c);
@@ -256,7 +235,7 @@ HELPER(LEVEL) void update_separations(const et_space_system *s, et_space_block *
 	const vec at_b = vec_add((vec){c[0], c[1], c[2]}, cross(turn_b, m->rb));
 	const vec at_a = vec_add((vec){a[0], a[1], a[2]}, cross(turn_a, m->ra));
 	const V(f) moved = dot(vec_sub(at_b, at_a), m->n), about1 = dot(relative, m->t1), about2 = dot(relative, m->t2);
-	for (uint32_t k = 0; k < points; k++) {
+	for (uint32_t k = 0; k < b->points_each; k++) {
 		et_space_block_point *const p = &b->points[k];
 		const V(f) turned = ADD(MUL(V(load)(p->a + i), about1), MUL(V(load)(p->b + i), about2));
 		V(store)(p->separation + i, ADD(V(load)(p->base_separation + i), ADD(moved, turned)));
@@ -278,36 +257,44 @@ HELPER(LEVEL) V(f) point_velocity(const et_space_block_point *p, uint32_t i, con
 	return ADD(d->vn, ADD(MUL(V(load)(p->a + i), d->w1), MUL(V(load)(p->b + i), d->w2)));
 }
 
+/* One iteration of the points of some contacts. */
+HELPER(LEVEL) void iterate_points(et_space_block *b, uint32_t i, const normal_motion *d, const et_space_step_context *step,
+                                  const et_space_softness *soft, normal_impulse *sum, const int use_bias, const uint32_t points) {
+	point_row row[4];
+	for (uint32_t k = 0; k < points; k++) {
+		et_space_block_point *const p = &b->points[k];
+		const V(f) velocity = point_velocity(p, i, d), separation = V(load)(p->separation + i);
+		const V(f) close = MUL(separation, V(set1)(step->inv_h));
+		if (!use_bias) {
+			row[k] = make_row(p, i, ADD(velocity, V(max)(close, ZERO)), ONE);
+			continue;
+		}
+		if (b->flags & ET_SPACE_RESTITUTION)
+			V(storesome)(b->approach[k] + i, V(first)(V(LANES)) & ~nonzero(V(load)(p->impulse + i)), velocity);
+		const V(f) push = V(max)(MUL(V(set1)(soft->bias_rate), separation), V(set1)(-step->max_bias_velocity));
+		const V(f) bias = V(pick)(separation, ZERO, close, push);
+		row[k] = make_row(p, i, ADD(velocity, bias), V(pick)(separation, ZERO, ONE, V(set1)(soft->mass_scale)));
+	}
+	solve_points(b, i, row, sum, ET_SPACE_POINT_SWEEPS, points);
+	for (uint32_t k = 0; k < points && !use_bias; k++) {
+		et_space_block_point *const p = &b->points[k];
+		V(store)(p->total_impulse + i, ADD(V(load)(p->total_impulse + i), V(load)(p->impulse + i)));
+	}
+}
+
 HELPER(LEVEL) void solve_block(const et_space_system *s, et_space_block *b, const et_space_step_context *step,
-                               const et_space_softness *soft, const int use_bias, const uint32_t points) {
+                               const et_space_softness *soft, const int use_bias) {
 	for (uint32_t i = 0; i < b->contacts; i += V(LANES)) {
 		contact_pair m;
 		load_pair(s, b, i, &m);
 		if (!use_bias) {
-			solve_friction(b, i, &m, points);
-			update_separations(s, b, i, &m, points);
+			solve_friction(b, i, &m);
+			update_separations(s, b, i, &m);
 		}
 		const normal_motion d = motion_of(&m);
-		point_row row[4];
-		for (uint32_t k = 0; k < points; k++) {
-			et_space_block_point *const p = &b->points[k];
-			const V(f) velocity = point_velocity(p, i, &d), separation = V(load)(p->separation + i);
-			const V(f) close = MUL(separation, V(set1)(step->inv_h));
-			if (!use_bias) {
-				row[k] = make_row(p, i, ADD(velocity, V(max)(close, ZERO)), ONE);
-				continue;
-			}
-			if (b->flags & ET_SPACE_RESTITUTION)
-				V(storesome)(b->approach[k] + i, V(first)(V(LANES)) & ~nonzero(V(load)(p->impulse + i)), velocity);
-			const V(f) push = V(max)(MUL(V(set1)(soft->bias_rate), separation), V(set1)(-step->max_bias_velocity));
-			const V(f) bias = V(pick)(separation, ZERO, close, push);
-			row[k] = make_row(p, i, ADD(velocity, bias), V(pick)(separation, ZERO, ONE, V(set1)(soft->mass_scale)));
-		}
-		solve_points(b, i, &m, row, ET_SPACE_POINT_SWEEPS, points);
-		for (uint32_t k = 0; k < points && !use_bias; k++) {
-			et_space_block_point *const p = &b->points[k];
-			V(store)(p->total_impulse + i, ADD(V(load)(p->total_impulse + i), V(load)(p->impulse + i)));
-		}
+		normal_impulse sum = {ZERO, ZERO, ZERO};
+		BY_POINTS(b, iterate_points, b, i, &d, step, soft, &sum, use_bias);
+		apply_normals(b, &m, &sum);
 		store_pair(s, b, i, &m);
 	}
 }
@@ -316,44 +303,48 @@ KERNEL(void, space_solve_contacts, const et_space_system *s, int64_t lo, int64_t
 	const et_space_step_context step = s->step; /* no store can change a copy */
 	for (et_space_block *b = s->blocks + lo; b < s->blocks + hi; b++) {
 		const et_space_softness soft = b->flags & ET_SPACE_STATIC_BODY ? step.static_softness : step.contact_softness;
-		BY_POINTS(b, solve_block, s, b, &step, &soft, 1);
+		solve_block(s, b, &step, &soft, 1);
 	}
 }
 
 KERNEL(void, space_relax_contacts, const et_space_system *s, int64_t lo, int64_t hi) {
 	const et_space_step_context step = s->step;
 	for (et_space_block *b = s->blocks + lo; b < s->blocks + hi; b++)
-		BY_POINTS(b, solve_block, s, b, &step, &step.contact_softness, 0);
+		solve_block(s, b, &step, &step.contact_softness, 0);
 }
 
-HELPER(LEVEL) void bounce_block(const et_space_system *s, et_space_block *b, const uint32_t points) {
-	for (uint32_t i = 0; i < b->contacts; i += V(LANES)) {
-		contact_pair m;
-		load_pair(s, b, i, &m);
-		const normal_motion d = motion_of(&m);
-		const V(f) restitution = V(load)(b->restitution + i);
-		point_row row[4];
-		for (uint32_t k = 0; k < points; k++) {
-			const et_space_block_point *const p = &b->points[k];
-			const V(f) approach = V(load)(b->approach[k] + i), old = V(load)(p->impulse + i);
-			const V(mask) bounces = V(lt)(ZERO, old) & V(lt)(approach, V(set1)(-s->step.threshold)) & V(lt)(ZERO, restitution);
-			row[k] = make_row(p, i, ADD(point_velocity(p, i, &d), MUL(restitution, approach)), ONE);
-			row[k].next = V(select)(bounces, row[k].next, old);
-			row[k].mass = V(keep)(row[k].mass, bounces);
-			V(store)(b->approach[k] + i, ZERO);
-		}
-		solve_points(b, i, &m, row, ET_SPACE_BOUNCE_SWEEPS, points);
-		for (uint32_t k = 0; k < points; k++) {
-			et_space_block_point *const p = &b->points[k];
-			const V(f) more = SUB(V(load)(p->impulse + i), row[k].old);
-			V(store)(p->total_impulse + i, ADD(V(load)(p->total_impulse + i), more));
-		}
-		store_pair(s, b, i, &m);
+/* Makes points of some contacts bounce. */
+HELPER(LEVEL) void bounce_points(et_space_block *b, uint32_t i, const normal_motion *d, float threshold, normal_impulse *sum,
+                                 const uint32_t points) {
+	const V(f) restitution = V(load)(b->restitution + i);
+	point_row row[4];
+	for (uint32_t k = 0; k < points; k++) {
+		const et_space_block_point *const p = &b->points[k];
+		const V(f) approach = V(load)(b->approach[k] + i), old = V(load)(p->impulse + i);
+		const V(mask) bounces = V(lt)(ZERO, old) & V(lt)(approach, V(set1)(-threshold)) & V(lt)(ZERO, restitution);
+		row[k] = make_row(p, i, ADD(point_velocity(p, i, d), MUL(restitution, approach)), ONE);
+		row[k].next = V(select)(bounces, row[k].next, old);
+		row[k].mass = V(keep)(row[k].mass, bounces);
+		V(store)(b->approach[k] + i, ZERO);
+	}
+	solve_points(b, i, row, sum, ET_SPACE_BOUNCE_SWEEPS, points);
+	for (uint32_t k = 0; k < points; k++) {
+		et_space_block_point *const p = &b->points[k];
+		const V(f) more = SUB(V(load)(p->impulse + i), row[k].old);
+		V(store)(p->total_impulse + i, ADD(V(load)(p->total_impulse + i), more));
 	}
 }
 
 KERNEL(void, space_apply_restitution, const et_space_system *s, int64_t lo, int64_t hi) {
-	for (et_space_block *b = s->blocks + lo; b < s->blocks + hi; b++)
-		if (b->flags & ET_SPACE_RESTITUTION)
-			BY_POINTS(b, bounce_block, s, b);
+	for (et_space_block *b = s->blocks + lo; b < s->blocks + hi; b++) {
+		for (uint32_t i = 0; i < b->contacts && b->flags & ET_SPACE_RESTITUTION; i += V(LANES)) {
+			contact_pair m;
+			load_pair(s, b, i, &m);
+			const normal_motion d = motion_of(&m);
+			normal_impulse sum = {ZERO, ZERO, ZERO};
+			BY_POINTS(b, bounce_points, b, i, &d, s->step.threshold, &sum);
+			apply_normals(b, &m, &sum);
+			store_pair(s, b, i, &m);
+		}
+	}
 }

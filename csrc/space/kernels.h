@@ -1,2 +1,4 @@
 /* The kernels of this package, at LEVEL. */
+#include "bodies_tmpl.h"
+#include "contact_prepare_tmpl.h"
 #include "contact_solve_tmpl.h"

@@ -1,10 +1,40 @@
-/* Each stage of a step as a function for Go. level_c.c includes this file after its kernels. */
+/* Each stage of a step as a function for Go, and all stages in one call. level_c.c includes this file after its kernels. */
 #define STAGE(name)                                                                        \
 	void et_space_##name(int32_t level, et_space_system s, int64_t lo, int64_t hi) {   \
 		DISPATCH(level, space_##name, &s, lo, hi);                                 \
 	}
+STAGE(prepare_bodies)
+STAGE(prepare_contacts)
 STAGE(warm_start)
 STAGE(solve_contacts)
+STAGE(integrate_positions)
 STAGE(relax_contacts)
 STAGE(apply_restitution)
+STAGE(store_impulses)
+STAGE(finalize_bodies)
 #undef STAGE
+
+void et_space_integrate_velocities(int32_t level, et_space_system s, int64_t sub, int64_t lo, int64_t hi) {
+	DISPATCH(level, space_integrate_velocities, &s, sub, lo, hi);
+}
+
+void et_space_solve(int32_t level, et_space_system s) {
+	const int64_t bodies = s.body_count, blocks = s.block_count;
+	uint32_t flags = 0;
+	DISPATCH(level, space_prepare_bodies, &s, 0, bodies);
+	DISPATCH(level, space_prepare_contacts, &s, 0, blocks);
+	for (int64_t n = 0; n < blocks; n++)
+		flags |= s.blocks[n].flags;
+	for (int64_t sub = 0; sub < s.step.sub_steps; sub++) {
+		DISPATCH(level, space_integrate_velocities, &s, sub, 0, bodies);
+		if (sub == 0)
+			DISPATCH(level, space_warm_start, &s, 0, blocks);
+		DISPATCH(level, space_solve_contacts, &s, 0, blocks);
+		DISPATCH(level, space_integrate_positions, &s, 0, bodies);
+		DISPATCH(level, space_relax_contacts, &s, 0, blocks);
+		if (flags & ET_SPACE_RESTITUTION)
+			DISPATCH(level, space_apply_restitution, &s, 0, blocks);
+	}
+	DISPATCH(level, space_store_impulses, &s, 0, blocks);
+	DISPATCH(level, space_finalize_bodies, &s, 0, bodies);
+}

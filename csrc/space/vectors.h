@@ -48,6 +48,10 @@ HELPER(LEVEL) vec sym_times(const V(f) m[6], vec v) {
 	             SUM3(MUL(m[4], v.x), MUL(m[5], v.y), MUL(m[2], v.z))};
 }
 
+/* The lanes in which a and b differ; NaN differs from all. */
+HELPER(LEVEL) V(mask) differ(V(f) a, V(f) b) { return V(first)(V(LANES)) & (V(mask))~(V(le)(a, b) & V(le)(b, a)); }
+HELPER(LEVEL) V(mask) vec_differ(vec a, vec b) { return differ(a.x, b.x) | differ(a.y, b.y) | differ(a.z, b.z); }
+
 /* 1 / a, or 0 unless a > 2^-127. */
 HELPER(LEVEL) V(f) inverse(V(f) a) { return V(pick)(a, V(set1)(0x1p-127f), DIV(ONE, a), ZERO); }
 

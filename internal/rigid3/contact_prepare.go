@@ -10,8 +10,10 @@ func (s *System) prepareContactsGo(lo, hi int) {
 	}
 }
 
+// prepareBlock fills a block. What no stage reads stays as it is: points beyond those of the contacts, and the lanes without a contact,
+// but for their bodies.
 func (s *System) prepareBlock(b *ContactBlock, contacts *[Lanes]uint32) {
-	*b = ContactBlock{PointsEach: s.Manifolds[contacts[0]].Count}
+	b.Contacts, b.PointsEach, b.Flags, b.DynamicA, b.DynamicB = 0, s.Manifolds[contacts[0]].Count, 0, 0, 0
 	for i, n := range contacts {
 		if n == NoContact {
 			b.A[i], b.B[i] = b.A[0], b.B[0]
@@ -19,6 +21,11 @@ func (s *System) prepareBlock(b *ContactBlock, contacts *[Lanes]uint32) {
 		}
 		b.Contacts++
 		s.prepareContact(b, i, &s.Contacts[n], &s.Manifolds[n])
+	}
+	if b.Flags&flagRolling != 0 {
+		for i, n := range contacts[:b.Contacts] {
+			s.prepareRolling(b, i, &s.Contacts[n])
+		}
 	}
 }
 
@@ -63,9 +70,9 @@ func (s *System) prepareContact(b *ContactBlock, i int, c *Contact, m *Manifold)
 		along1, along2 = stateA.along(t1, t1)+stateB.along(t1, t1), stateA.along(t2, t2)+stateB.along(t2, t2)
 		across = stateA.along(t1, t2) + stateB.along(t1, t2)
 	}
-	vn, w := stateB.V.sub(stateA.V).dot(n), stateB.W.sub(stateA.W)
-	vn += stateB.W.dot(centreB.cross(n)) - stateA.W.dot(centreA.cross(n))
 	jA, jB := centreA.cross(n), centreB.cross(n)
+	w := stateB.W.sub(stateA.W)
+	vn, w1, w2 := stateB.V.sub(stateA.V).dot(n)+(stateB.W.dot(jB)-stateA.W.dot(jA)), w.dot(t1), w.dot(t2)
 	var ka, kb [MaxPoints]Vec
 	for k := range b.PointsEach {
 		p, from := &b.Points[k], &m.Points[k]
@@ -73,8 +80,8 @@ func (s *System) prepareContact(b *ContactBlock, i int, c *Contact, m *Manifold)
 		p.A[i], p.B[i] = s.dot(t2), -s.dot(t1)
 		p.LeverArm[i] = s.length()
 		p.BaseSeparation[i], p.Separation[i] = from.Separation, from.Separation
-		p.Impulse[i] = c.Normal[k].Impulse
-		b.RelativeVelocity[k][i] = vn + (float32(p.A[i]*w.dot(t1)) + float32(p.B[i]*w.dot(t2)))
+		p.Impulse[i], p.TotalImpulse[i], b.Approach[k][i] = c.Normal[k].Impulse, 0, 0
+		b.RelativeVelocity[k][i] = vn + (float32(p.A[i]*w1) + float32(p.B[i]*w2))
 		turn := t1.times(p.A[i]).addTimes(t2, p.B[i])
 		ja, jb := jA.add(turn), jB.add(turn)
 		ka[k], kb[k] = inertiaA.Mul(ja), inertiaB.Mul(jb)
@@ -109,11 +116,17 @@ func (s *System) prepareMaterial(b *ContactBlock, i int, c *Contact, t1, t2 Vec)
 	}
 	if b.RollingResistance[i] > 0 || b.TwistResistance[i] > 0 {
 		b.Flags |= flagRolling
-		inertiaA, inertiaB := &s.inertia[b.A[i]].Sym, &s.inertia[b.B[i]].Sym
-		r1, r2 := inertiaA.Mul(t1).add(inertiaB.Mul(t1)), inertiaA.Mul(t2).add(inertiaB.Mul(t2))
-		b.RollingMass.setInverse(i, t1.dot(r1), t2.dot(r2), t1.dot(r2))
-		b.RollingX[i], b.RollingY[i] = c.Rolling.dot(t1), c.Rolling.dot(t2)
 	}
+}
+
+// prepareRolling prepares the resistance to rolling of a contact, in a block that has it.
+func (s *System) prepareRolling(b *ContactBlock, i int, c *Contact) {
+	inertiaA, inertiaB := &s.inertia[b.A[i]].Sym, &s.inertia[b.B[i]].Sym
+	t1 := b.Tangent.at(i)
+	t2 := b.Normal.at(i).cross(t1)
+	r1, r2 := inertiaA.Mul(t1).add(inertiaB.Mul(t1)), inertiaA.Mul(t2).add(inertiaB.Mul(t2))
+	b.RollingMass.setInverse(i, t1.dot(r1), t2.dot(r2), t1.dot(r2))
+	b.RollingX[i], b.RollingY[i] = c.Rolling.dot(t1), c.Rolling.dot(t2)
 }
 
 // inverse is 1/a, or 0 unless a > minDivisor.
@@ -134,17 +147,20 @@ func (s *System) storeImpulsesGo(lo, hi int) {
 		for i, c := range s.Colours.Edge[n*Lanes:][:b.Contacts] {
 			to, hit, t1 := &s.Contacts[c], &s.Hits[c], b.Tangent.at(i)
 			t2 := b.Normal.at(i).cross(t1)
+			speed, impulse := float32(0), float32(0)
 			for k := range b.PointsEach {
 				p := &b.Points[k]
 				to.Normal[k].Impulse = p.Impulse[i]
 				if p.TotalImpulse[i] > 0 {
-					hit.Speed = maxFloat(-b.RelativeVelocity[k][i], hit.Speed)
+					speed = maxFloat(-b.RelativeVelocity[k][i], speed)
 				}
-				hit.Impulse += p.TotalImpulse[i]
+				impulse += p.TotalImpulse[i]
 			}
-			to.Tangent = t1.times(b.X[i]).addTimes(t2, b.Y[i])
-			to.Twist = b.Twist[i]
-			to.Rolling = t1.times(b.RollingX[i]).addTimes(t2, b.RollingY[i])
+			*hit = Hit{speed, impulse}
+			to.Tangent, to.Twist, to.Rolling = t1.times(b.X[i]).addTimes(t2, b.Y[i]), b.Twist[i], Vec{}
+			if b.Flags&flagRolling != 0 {
+				to.Rolling = t1.times(b.RollingX[i]).addTimes(t2, b.RollingY[i])
+			}
 		}
 	}
 }

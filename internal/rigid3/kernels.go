@@ -4,6 +4,7 @@ import "github.com/evertick/evertick/native"
 
 // kernels are the functions that have a form in C, for one level. The Go form of each is its specification.
 type kernels struct {
+	solve               func(s *System) // all the stages that follow
 	prepareBodies       func(s *System, lo, hi int)
 	prepareContacts     func(s *System, lo, hi int)
 	integrateVelocities func(s *System, sub, lo, hi int)
@@ -17,6 +18,7 @@ type kernels struct {
 }
 
 var goKernels = kernels{
+	solve:         (*System).solveGo,
 	prepareBodies: (*System).prepareBodiesGo, prepareContacts: (*System).prepareContactsGo,
 	integrateVelocities: (*System).integrateVelocitiesGo, warmStart: (*System).warmStartGo,
 	solveContacts: (*System).solveContactsGo, integratePositions: (*System).integratePositionsGo,

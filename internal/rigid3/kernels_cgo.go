@@ -87,10 +87,17 @@ func (s *System) c() cspace.System {
 }
 
 func newKernels(level int32) kernels {
-	k := goKernels
-	k.warmStart = func(s *System, lo, hi int) { c := s.c(); cspace.WarmStart(level, &c, lo, hi) }
-	k.solveContacts = func(s *System, lo, hi int) { c := s.c(); cspace.SolveContacts(level, &c, lo, hi) }
-	k.relaxContacts = func(s *System, lo, hi int) { c := s.c(); cspace.RelaxContacts(level, &c, lo, hi) }
-	k.applyRestitution = func(s *System, lo, hi int) { c := s.c(); cspace.ApplyRestitution(level, &c, lo, hi) }
-	return k
+	return kernels{
+		solve:               func(s *System) { c := s.c(); cspace.Solve(level, &c) },
+		prepareBodies:       func(s *System, lo, hi int) { c := s.c(); cspace.PrepareBodies(level, &c, lo, hi) },
+		prepareContacts:     func(s *System, lo, hi int) { c := s.c(); cspace.PrepareContacts(level, &c, lo, hi) },
+		integrateVelocities: func(s *System, sub, lo, hi int) { c := s.c(); cspace.IntegrateVelocities(level, &c, sub, lo, hi) },
+		warmStart:           func(s *System, lo, hi int) { c := s.c(); cspace.WarmStart(level, &c, lo, hi) },
+		solveContacts:       func(s *System, lo, hi int) { c := s.c(); cspace.SolveContacts(level, &c, lo, hi) },
+		integratePositions:  func(s *System, lo, hi int) { c := s.c(); cspace.IntegratePositions(level, &c, lo, hi) },
+		relaxContacts:       func(s *System, lo, hi int) { c := s.c(); cspace.RelaxContacts(level, &c, lo, hi) },
+		applyRestitution:    func(s *System, lo, hi int) { c := s.c(); cspace.ApplyRestitution(level, &c, lo, hi) },
+		storeImpulses:       func(s *System, lo, hi int) { c := s.c(); cspace.StoreImpulses(level, &c, lo, hi) },
+		finalizeBodies:      func(s *System, lo, hi int) { c := s.c(); cspace.FinalizeBodies(level, &c, lo, hi) },
+	}
 }

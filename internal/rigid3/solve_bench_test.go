@@ -67,7 +67,9 @@ func (s *scene) bench(b *testing.B, level native.Level) {
 		{"finalize", float64(bodies), func() { s.FinalizeBodies(0, bodies) }},
 	} {
 		restore()
-		s.begin(dt)
+		s.deal(dt)
+		s.PrepareBodies(0, bodies)
+		s.PrepareContacts(0, blocks)
 		b.Run("stage="+stage.name, func(b *testing.B) {
 			for b.Loop() {
 				stage.f()

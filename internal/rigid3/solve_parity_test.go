@@ -145,7 +145,8 @@ func (g *heapGuard) check() error {
 	return nil
 }
 
-// tidy clears what no stage reads: points beyond those of a block, and lanes without a contact, in which vectors leave -0 or NaN.
+// tidy clears what is unspecified: points beyond those of a block, lanes without a contact, what flags say that nothing reads, and the
+// free velocities of bodies that are not dynamic.
 func (s *System) tidy() {
 	for i := range s.Blocks {
 		b := &s.Blocks[i]
@@ -155,11 +156,21 @@ func (s *System) tidy() {
 				b.Couplings[couplings[k][o]] = [Lanes]float32{}
 			}
 		}
-		for lane := b.Contacts; lane < Lanes; lane++ {
-			b.X[lane], b.Y[lane], b.Twist[lane], b.RollingX[lane], b.RollingY[lane] = 0, 0, 0, 0, 0
-			for k := range b.Points {
-				p := &b.Points[k]
-				p.Impulse[lane], p.TotalImpulse[lane], p.Separation[lane], b.Approach[k][lane] = 0, 0, 0, 0
+		if b.Flags&flagRolling == 0 {
+			b.RollingMass, b.RollingX, b.RollingY = PlanarLanes{}, [Lanes]float32{}, [Lanes]float32{}
+		}
+		header := unsafe.Offsetof(b.Normal) / 4
+		fields := words(s.Blocks[i : i+1])[header:]
+		for lane := int(b.Contacts); lane < Lanes; lane++ {
+			for k := lane; k < len(fields); k += Lanes {
+				fields[k] = 0
+			}
+		}
+	}
+	for i, m := range s.Bodies.InvMass {
+		for k := range s.free {
+			if !(m > 0) {
+				s.free[k][i] = 0
 			}
 		}
 	}

@@ -114,7 +114,7 @@ func (p *Params) stepContext(dt float32) stepContext {
 // that belong to no body, shape or contact: give them inverse mass 0, velocity 0, and no points.
 //
 // The stages are methods for a range of bodies, contacts or blocks, so that workers can share a stage. The ranges of bodies, and of
-// blocks of one colour except Overflow, may run in any order and at the same time. Step has the order of the stages.
+// blocks of one colour except Overflow, may run in any order and at the same time. Step and solveGo have the order of the stages.
 type System struct {
 	Params
 
@@ -145,21 +145,33 @@ type System struct {
 // Step moves the bodies by dt seconds, > 0. Contacts and manifolds must be known. It allocates if there are more bodies or blocks than
 // ever before.
 func (s *System) Step(dt float32) {
-	s.begin(dt)
-	bodies, blocks := len(s.States), len(s.Blocks)
-	bounces := s.HasRestitution(0, blocks)
-	for sub := range s.step.subSteps {
-		s.runSubStep(sub, bounces)
-	}
-	s.StoreImpulses(0, blocks)
-	s.FinalizeBodies(0, bodies)
+	s.deal(dt)
+	s.Solve()
 }
 
-// begin runs the stages up to the first sub-step.
-func (s *System) begin(dt float32) {
-	s.deal(dt)
-	s.PrepareBodies(0, len(s.States))
-	s.PrepareContacts(0, len(s.Blocks))
+// Solve runs the stages that follow LayOutBlocks and FillBlocks, over all bodies and blocks. It is one call of C, because a call for each
+// stage would dominate the time where there is little to do.
+func (s *System) Solve() { kernelsOf(s.Level).solve(s) }
+
+func (s *System) solveGo() {
+	bodies, blocks := len(s.States), len(s.Blocks)
+	s.prepareBodiesGo(0, bodies)
+	s.prepareContactsGo(0, blocks)
+	bounces := s.HasRestitution(0, blocks)
+	for sub := range s.step.subSteps {
+		s.integrateVelocitiesGo(sub, 0, bodies)
+		if sub == 0 {
+			s.warmStartGo(0, blocks)
+		}
+		s.solveContactsGo(0, blocks)
+		s.integratePositionsGo(0, bodies)
+		s.relaxContactsGo(0, blocks)
+		if bounces {
+			s.applyRestitutionGo(0, blocks)
+		}
+	}
+	s.storeImpulsesGo(0, blocks)
+	s.finalizeBodiesGo(0, bodies)
 }
 
 // deal runs the stages that assign contacts to blocks.

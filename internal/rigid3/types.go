@@ -87,7 +87,8 @@ type Impulse struct {
 }
 
 // ContactBlock is up to Lanes contacts in a form for vectors: lane i of each field belongs to contact i. No two lanes share a body whose
-// inverse mass is not zero. The lanes from Contacts on have the bodies of lane 0 and zeros everywhere else.
+// inverse mass is not zero. The lanes from Contacts on have the bodies of lane 0, and are unspecified otherwise; no state is written for
+// them. So are points from PointsEach on.
 //
 // All of a contact is in its frame: the normal n, the tangent t1, and t2 = n×t1, at the centre of its points. A point at the offset s from the
 // centre has the coordinates A = s·t2 and B = -s·t1, so that r×n of its anchor is that of the centre plus A·t1 + B·t2, on both

@@ -4,14 +4,28 @@ package face
 
 /*
 #cgo CFLAGS: -std=c11 -O2 -fno-fast-math -fvisibility=hidden -Wall -Wextra -Wno-unknown-pragmas
+#cgo noescape et_space_prepare_bodies
+#cgo nocallback et_space_prepare_bodies
+#cgo noescape et_space_prepare_contacts
+#cgo nocallback et_space_prepare_contacts
+#cgo noescape et_space_integrate_velocities
+#cgo nocallback et_space_integrate_velocities
 #cgo noescape et_space_warm_start
 #cgo nocallback et_space_warm_start
 #cgo noescape et_space_solve_contacts
 #cgo nocallback et_space_solve_contacts
+#cgo noescape et_space_integrate_positions
+#cgo nocallback et_space_integrate_positions
 #cgo noescape et_space_relax_contacts
 #cgo nocallback et_space_relax_contacts
 #cgo noescape et_space_apply_restitution
 #cgo nocallback et_space_apply_restitution
+#cgo noescape et_space_store_impulses
+#cgo nocallback et_space_store_impulses
+#cgo noescape et_space_finalize_bodies
+#cgo nocallback et_space_finalize_bodies
+#cgo noescape et_space_solve
+#cgo nocallback et_space_solve
 #include "../system.h"
 */
 import "C"
@@ -42,11 +56,23 @@ const (
 
 // The stages of a step, as system.h describes them.
 
+func PrepareBodies(level int32, s *System, lo, hi int) {
+	C.et_space_prepare_bodies(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
+}
+func PrepareContacts(level int32, s *System, lo, hi int) {
+	C.et_space_prepare_contacts(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
+}
+func IntegrateVelocities(level int32, s *System, sub, lo, hi int) {
+	C.et_space_integrate_velocities(C.int32_t(level), *s, C.int64_t(sub), C.int64_t(lo), C.int64_t(hi))
+}
 func WarmStart(level int32, s *System, lo, hi int) {
 	C.et_space_warm_start(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
 }
 func SolveContacts(level int32, s *System, lo, hi int) {
 	C.et_space_solve_contacts(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
+}
+func IntegratePositions(level int32, s *System, lo, hi int) {
+	C.et_space_integrate_positions(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
 }
 func RelaxContacts(level int32, s *System, lo, hi int) {
 	C.et_space_relax_contacts(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
@@ -54,3 +80,12 @@ func RelaxContacts(level int32, s *System, lo, hi int) {
 func ApplyRestitution(level int32, s *System, lo, hi int) {
 	C.et_space_apply_restitution(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
 }
+func StoreImpulses(level int32, s *System, lo, hi int) {
+	C.et_space_store_impulses(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
+}
+func FinalizeBodies(level int32, s *System, lo, hi int) {
+	C.et_space_finalize_bodies(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
+}
+
+// Solve runs all stages, as et_space_solve describes.
+func Solve(level int32, s *System) { C.et_space_solve(C.int32_t(level), *s) }
