@@ -32,6 +32,9 @@ func (w *World) PrepareCopy(src *World) error {
 		panic("physics3: PrepareCopy from the world itself")
 	}
 	const prefix = "physics3: CopyFrom: "
+	if src.failed != nil {
+		return src.failed
+	}
 	rules := src.config.rules()
 	if err := w.config.checkRules(prefix, func(i int) uint32 { return rules[i].bits }); err != nil {
 		return err

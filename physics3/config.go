@@ -139,6 +139,18 @@ func (s *solver) applyTuning(t tuning.Tuning) {
 	p.RestitutionThreshold, p.MaxSpeed = t.RestitutionThreshold, t.MaxSpeed
 }
 
+// SetWorkers replaces Config.Workers from the next step on. The number never changes a result and is not part of the state. ErrRange unless it is 1 to
+// MaxWorkers.
+func (w *World) SetWorkers(workers int) error {
+	if err := fault.Between("physics3: SetWorkers: workers", workers, 1, MaxWorkers); err != nil {
+		return err
+	}
+	if workers != w.config.Workers {
+		w.config.Workers, w.solver.pool = workers, native.NewPool(workers)
+	}
+	return nil
+}
+
 // params returns the parameters for package rigid3, before applyTuning.
 func (c *Config) params() rigid3.Params {
 	return rigid3.Params{Gravity: vecOf(c.Gravity), SubSteps: c.SubSteps}

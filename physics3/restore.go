@@ -617,7 +617,7 @@ func (w *World) resetDerived() {
 	s.sys.Hits = s.sys.Hits[:0]
 	s.stages.Hashes.List = s.stages.Hashes.List[:0]
 	w.teleports.Clear()
-	s.disabledBodies = 0
+	s.disabledBodies, w.failed = 0, nil
 	for i := range w.Rows() {
 		if w.cols.Flags[i]&FlagDisabled != 0 {
 			s.disabledBodies++

@@ -74,5 +74,10 @@ func (w *World) SleepingEnabled() bool { return w.solver.sleep.Enabled }
 
 // EnableSleeping turns sleep on or off. It is on in a new world, unless Config.DisableSleep is set. Turning it off wakes all bodies at once, and
 // the next step reports them in Events.Woke. After it is turned on, bodies fall asleep once they have been at rest for SleepTime. The switch is
-// part of the state, so Restore and CopyFrom replace it, together with Config.DisableSleep.
-func (w *World) EnableSleeping(on bool) { w.solver.sleep.Enable(on) }
+// part of the state, so Restore and CopyFrom replace it, together with Config.DisableSleep. The error is that which has stopped the world, if any.
+func (w *World) EnableSleeping(on bool) error {
+	if w.failed == nil {
+		w.solver.sleep.Enable(on)
+	}
+	return w.failed
+}

@@ -51,6 +51,9 @@ const (
 // this one. Events are not part of it. It takes 155 bytes per body, 76 per contact and 160 more for one that the next step may recycle, 117 per shape,
 // 12 per vertex of a hull, and some 300 more. Pass the previous result cut to [:0] to allocate nothing.
 func (w *World) Snapshot(dst []byte) ([]byte, error) {
+	if w.failed != nil {
+		return dst, w.failed
+	}
 	w.encoder = frame.Begin(slices.Grow(dst, w.snapshotBytes()), snapshotMagic, snapshotVersion)
 	parts.Encode(w, &w.encoder)
 	out := w.encoder.Buf

@@ -13,15 +13,20 @@ const (
 )
 
 // Step advances the world by dt seconds, MinStep to MaxStep. ErrNotFinite and ErrRange leave the world unchanged, and so does ErrFloatEnv,
-// unless another goroutine than the caller's has detected it.
+// unless another goroutine than the caller's has detected it: then the state is lost, and all methods that read or change it return that error, until
+// Restore or CopyFrom replaces it.
 func (w *World) Step(dt float32) error {
+	if w.failed != nil {
+		return w.failed
+	}
 	if err := checkStep("physics3: Step: dt", dt); err != nil {
 		return err
 	}
 	if err := native.CheckFloatEnv(); err != nil {
 		return err
 	}
-	return w.solver.run(dt)
+	w.failed = w.solver.run(dt)
+	return w.failed
 }
 
 func checkStep(field string, dt float32) error {

@@ -21,6 +21,7 @@ type World struct {
 	lastSync syncedPoses
 	origin   [3]float64 // the sum of all shifts
 	solver   *solver
+	failed   error // of a step whose result is lost
 
 	// Copies of the definitions of a call, so that it does not allocate.
 	bodyDef  BodyDef
@@ -101,6 +102,9 @@ func (w *World) BodyAt(index int) (Body, bool) {
 // CreateBody makes a body without shapes. Errors are those of BodyDef.Validate, ErrRange for a slot beyond Config.Slots, and ErrCapacity
 // when the world is full.
 func (w *World) CreateBody(def BodyDef) (Body, error) {
+	if w.failed != nil {
+		return Body{}, w.failed
+	}
 	w.bodyDef = def
 	if err := w.checkBodyDef(&w.bodyDef); err != nil {
 		return Body{}, err
@@ -147,7 +151,11 @@ func (w *World) DestroyBody(b Body) error {
 	return nil
 }
 
+// row returns the index of b, unless the world has failed.
 func (w *World) row(b Body) (int, error) {
+	if w.failed != nil {
+		return 0, w.failed
+	}
 	if !w.Valid(b) {
 		return 0, fault.Field(ErrStale, "physics3: Body", b)
 	}
@@ -187,7 +195,11 @@ func (w *World) DestroyShape(s Shape) error {
 	return nil
 }
 
+// shapeRow returns the index of s, unless the world has failed.
 func (w *World) shapeRow(s Shape) (int, error) {
+	if w.failed != nil {
+		return 0, w.failed
+	}
 	if !w.ValidShape(s) {
 		return 0, fault.Field(ErrStale, "physics3: Shape", s)
 	}
