@@ -79,6 +79,10 @@ func (w *World) copyBodies(src *World) {
 	copy(c.Locks, from.Locks[:rows])
 	copy(c.Alive, from.Alive[:rows])
 	w.bodies.CopyFrom(&src.bodies)
+	s := w.solver
+	copy(s.principal, src.solver.principal[:rows])
+	copy(s.extent, src.solver.extent[:rows])
+	s.derived.Reset(rows)
 }
 
 func (w *World) copyShapes(src *World) {

@@ -1,8 +1,11 @@
 package physics3
 
 import (
+	"bytes"
 	"fmt"
 	"math"
+	"slices"
+	"unsafe"
 
 	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/check"
@@ -99,6 +102,7 @@ type snapshotImage struct {
 	rows, shapes, seen, hullCount, contacts int
 	steps                                   uint64
 	sleepFirst, sleepNow, sleepOn           bool
+	shapesStay                              bool // they are those of the world
 	bodyFrame, shapeFrame, contactFrame     []byte
 	baseFrame                               []byte
 	hulls                                   []*Hull
@@ -254,13 +258,16 @@ func (im *snapshotImage) readShapes(b []byte) error {
 		return im.Corrupt("length of the shapes", len(b))
 	}
 	im.shapeFrame = b
-	flags, kinds := im.flags(), im.shapeColumn(8, 1)
-	generation, bodies := im.shapeColumn(0, 4), im.shapeColumn(4, 4)
+	if im.shapesStay = im.w.hasShapes(b[:shapeBytes*im.shapes], im.hulls); im.shapesStay {
+		return im.checkOwners()
+	}
+	flags, generation, bodies := im.flags(), im.shapeColumn(0, 4), im.shapeColumn(4, 4)
 	im.made = buffer.Resized(im.made, im.shapes)
 	clear(im.made)
 	for i := range im.made {
-		body, kind := wire.U32At(bodies, i), kinds[i]
-		if kind == 0 && body == NoSlot {
+		body, m := wire.U32At(bodies, i), &im.made[i]
+		frame.ReadRows(unsafe.Slice(&m.Shape, 1), im.shapeColumn(8, geometryBytes)[geometryBytes*i:][:geometryBytes], 4)
+		if m.Shape == (rigid3.Shape{}) && body == NoSlot {
 			continue
 		}
 		switch {
@@ -269,8 +276,9 @@ func (im *snapshotImage) readShapes(b []byte) error {
 		case wire.U32At(generation, i) == 0:
 			return im.CorruptElement("generation of shape", i, 0)
 		}
+		m.body = body
 		if err := im.makeShape(i); err != nil {
-			return fmt.Errorf("%w: %v", im.CorruptElement("shape", i, kind), err)
+			return fmt.Errorf("%w: %v", im.CorruptElement("shape", i, m.Kind), err)
 		}
 	}
 	used := make([]bool, len(im.hulls))
@@ -287,58 +295,63 @@ func (im *snapshotImage) readShapes(b []byte) error {
 	return nil
 }
 
-// makeShape reads shape i.
-func (im *snapshotImage) makeShape(i int) error {
-	const first = 4 + 4 + 1 + 4         // bytes a shape before the numbers
-	const category = first + 11*4 + 8*4 // before the filter
-	m, kind := &im.made[i], im.shapeColumn(8, 1)[i]
-	number := wire.U32At(im.shapeColumn(9, 4), i)
-	numbers := wire.NewReader(im.shapeColumn(first, 11*4)[11*4*i:][:11*4])
-	m.Shape = readShape(rigid3.Kind(kind&^sensorFlag), &numbers)
-	m.body = wire.U32At(im.shapeColumn(4, 4), i)
-	def := wire.NewReader(im.shapeColumn(first+11*4, 8*4)[8*4*i:][:8*4])
-	for _, v := range m.def.numbers() {
-		*v = def.F32()
+// hasShapes reports whether the shapes of the world have that encoding, with these hulls. Then a restore keeps them, and what follows from them.
+func (w *World) hasShapes(b []byte, hulls []*Hull) bool {
+	s := w.solver
+	if len(b) != shapeBytes*w.shapes.IDs.Used() || !slices.Equal(hulls, s.hulls.hulls) {
+		return false
 	}
-	m.def.Filter = Filter{
-		wire.U64At(im.shapeColumn(category, 8), i), wire.U64At(im.shapeColumn(category+8, 8), i),
-		int32(wire.U32At(im.shapeColumn(category+24, 4), i)),
-	}
-	m.def.UserMaterial, m.def.Sensor = wire.U64At(im.shapeColumn(category+16, 8), i), kind&sensorFlag != 0
-	if m.Kind == rigid3.KindHull {
-		if uint64(number) >= uint64(len(im.hulls)) || im.hulls[number] == nil {
-			return fault.Field(ErrRange, "hull", number)
+	e := frame.Encoder{Buf: s.encodedShapes[:0]}
+	w.encodeShapes(&e)
+	s.encodedShapes = e.Buf
+	return bytes.Equal(b, e.Buf[:len(b)])
+}
+
+// checkOwners checks that the bodies of shapes live.
+func (im *snapshotImage) checkOwners() error {
+	flags := im.flags()
+	for i, body := range im.w.shapes.Owner {
+		if body != NoSlot && (uint64(body) >= uint64(im.rows) || flags[body]&aliveFlag == 0) {
+			return im.CorruptElement("body of shape", i, body)
 		}
-		m.Hull, m.hull = number, im.hulls[number]
-	} else if number != 0 {
-		return fault.Field(ErrRange, "hull", number)
+	}
+	return nil
+}
+
+// makeShape reads the rest of shape i.
+func (im *snapshotImage) makeShape(i int) error {
+	const numbers = 4 + 4 + geometryBytes // bytes a shape before them
+	const filter = numbers + 8*4
+	m := &im.made[i]
+	float := func(offset, floats, k int) float32 {
+		return wire.F32At(im.shapeColumn(numbers+4*offset, 4*floats), floats*i+k)
+	}
+	m.def = ShapeDef{
+		Friction: float(0, 2, 0), Restitution: float(0, 2, 1), Density: float(2, 1, 0),
+		RollingResistance: float(3, 2, 0), TwistResistance: float(3, 2, 1),
+		TangentVelocity: [3]float32{float(5, 3, 0), float(5, 3, 1), float(5, 3, 2)},
+		Filter: Filter{
+			wire.U64At(im.shapeColumn(filter, 8), i), wire.U64At(im.shapeColumn(filter+8, 8), i),
+			int32(wire.U32At(im.shapeColumn(filter+24, 4), i)),
+		},
+		UserMaterial: wire.U64At(im.shapeColumn(filter+16, 8), i),
+	}
+	sensor := im.shapeColumn(filter+28, 1)[i]
+	if m.def.Sensor = sensor == 1; sensor > 1 {
+		return fault.Field(ErrRange, "sensor", sensor)
+	}
+	if m.Kind == rigid3.KindHull {
+		if uint64(m.Hull) >= uint64(len(im.hulls)) || im.hulls[m.Hull] == nil {
+			return fault.Field(ErrRange, "hull", m.Hull)
+		}
+		m.hull = im.hulls[m.Hull]
+	} else if m.Hull != 0 {
+		return fault.Field(ErrRange, "hull", m.Hull)
 	}
 	if err := m.def.Validate(); err != nil {
 		return err
 	}
 	return m.geometry.validate()
-}
-
-// readShape reads the numbers of shapeNumbers.
-func readShape(kind rigid3.Kind, r *wire.Reader) (s rigid3.Shape) {
-	s.Kind = kind
-	for _, v := range numbersOf(&s) {
-		*v = r.F32()
-	}
-	return s
-}
-
-// shapeNumbers returns the numbers of a geometry in the order of a snapshot.
-func shapeNumbers(s *rigid3.Shape) (out [11]float32) {
-	for k, v := range numbersOf(s) {
-		out[k] = *v
-	}
-	return out
-}
-
-func numbersOf(s *rigid3.Shape) [11]*float32 {
-	p, q, h := &s.Pose.P, &s.Pose.Q, &s.Half
-	return [...]*float32{&p.X, &p.Y, &p.Z, &q.X, &q.Y, &q.Z, &q.W, &h.X, &h.Y, &h.Z, &s.Radius}
 }
 
 // validate checks a geometry that a snapshot has.
@@ -398,10 +411,13 @@ func (im *snapshotImage) checkEachContact(what string, contacts []byte, allowed 
 		case points > MaxContactPoints || flags != 0 && flags != sensorA && flags != sensorB && (flags&^allowed != 0 || points < 2):
 			return im.CorruptElement("points and flags of "+what, i, [2]uint32{points, flags})
 		}
-		for _, k := range [...]int{4, 6, 8, 10, 12, 13, 14, 15, 16, 17, 18} {
+		for _, k := range [...]int{4, 6, 8, 10} {
 			if v := wire.F32At(b, k); !fault.Finite(v) {
 				return im.CorruptElement("impulse of "+what, i, v)
 			}
+		}
+		if k := wire.FirstNotFinite(b[12*4:]); k >= 0 {
+			return im.CorruptElement("impulse of "+what, i, wire.F32At(b, 12+k))
 		}
 	}
 	return nil
@@ -416,10 +432,8 @@ func (im *snapshotImage) readBases(b []byte) error {
 	if len(b) != baseBytes*n {
 		return im.Corrupt("length of the bases", len(b))
 	}
-	for i := range baseFloats * n {
-		if v := wire.F32At(b, i); !fault.Finite(v) {
-			return im.CorruptElement("base of contact", i/baseFloats, v)
-		}
+	if k := wire.FirstNotFinite(b); k >= 0 {
+		return im.CorruptElement("base of contact", k/baseFloats, wire.F32At(b, k))
 	}
 	im.baseFrame = b
 	return nil
@@ -515,6 +529,7 @@ func (w *World) restoreHeader(im *snapshotImage) {
 
 func (w *World) restoreBodies(im *snapshotImage) {
 	c, before := &w.cols, w.Rows()
+	w.listDerived(im)
 	for k := range floatColumns {
 		frame.ReadRows(c.memory[k*c.stride:][:im.rows], im.bodyColumn(4*k, 4), 4)
 	}
@@ -538,8 +553,27 @@ func (w *World) restoreBodies(im *snapshotImage) {
 	}
 }
 
+// listDerived lists the bodies for which resetDerived must compute what follows from their shapes.
+func (w *World) listDerived(im *snapshotImage) {
+	s, c, types := w.solver, &w.cols, im.types()
+	s.derived.Reset(im.rows)
+	stay := im.shapesStay && slices.Equal(s.massOverrides, im.masses)
+	for i, flags := range im.flags() {
+		const decide = FlagFixedRotation | FlagDisabled
+		if !stay || i >= w.Rows() || byte(c.Type[i]) != types[i] || c.Alive[i] != flags>>7 || (c.Flags[i]^flags)&decide != 0 {
+			s.derived.Add(i)
+		}
+	}
+}
+
 func (w *World) restoreShapes(im *snapshotImage) {
 	s, t := w.solver, &w.shapes
+	if im.shapesStay {
+		s.lastGenerations = buffer.Resized(s.lastGenerations, im.seen)
+		frame.ReadRows(s.lastGenerations, im.shapeFrame[shapeBytes*im.shapes:], 4)
+		s.shapes.version++
+		return
+	}
 	s.shapes.reset()
 	s.hulls.reset()
 	t.Reset(im.shapes)
@@ -561,7 +595,6 @@ func (w *World) restoreShapes(im *snapshotImage) {
 			s.hulls.uses[m.Hull]++
 		}
 		s.shapes.put(i, body, &m.def, &m.geometry, m.Shape.Mass(&s.hulls.Hulls))
-		s.shapes.filters.Moves[i] = w.cols.Type[body] != StaticBody
 		t.Digest[i] = s.shapes.digest(i)
 		t.Link(i, body)
 	}
@@ -622,6 +655,8 @@ func (w *World) resetDerived() {
 		if w.cols.Flags[i]&FlagDisabled != 0 {
 			s.disabledBodies++
 		}
-		s.deriveMass(i)
+		if s.derived.Has(i) {
+			s.deriveMass(i)
+		}
 	}
 }

@@ -17,8 +17,8 @@ import (
 //		uint8 switches: sleep is on in the configuration, is on now, and has ever been on
 //	the bodies: the float32 columns, what Sync has written, uint32 slots and generations, uint8 types, locks and flags
 //	the hulls, by number: uint32 vertices, 0 for a free number; if any, float32 radius and the vertices
-//	the shapes: uint32 generations and bodies, uint8 kinds, uint32 hulls, 11 float32 of the geometry, 8 float32 of ShapeDef, uint64 category,
-//		mask and user material, int32 group; uint32 generations in the last step, as many as seen
+//	the shapes: uint32 generations and bodies, the fields of rigid3.Shape; float32 friction and restitution, density, rolling and twist resistance,
+//		tangent velocity; uint64 category, mask and user material, int32 group, uint8 sensor; uint32 generations in the last step, as many as seen
 //	the contacts, with the fields of rigid3.Contact; and the bases of those with rigid3.FlagBase
 //	the ignored pairs: a uint64 each, the lower body in the upper half, ascending
 //	the tuning: its float32 numbers, and the float32 rate of the sub-steps in the last step
@@ -32,18 +32,18 @@ const (
 	snapshotMagic   = "evtk.rg3"
 	snapshotVersion = 1
 
-	rulesBytes   = 6 * 4
-	headerBytes  = rulesBytes + 3*4 + 5*4 + 8 + 1
-	bodyBytes    = 4*(floatColumns+syncedColumns) + 4 + 4 + 3
-	shapeBytes   = 4 + 4 + 1 + 4 + 11*4 + 8*4 + 3*8 + 4
-	contactBytes = 19 * 4
-	baseFloats   = 40
-	baseBytes    = 4 * baseFloats
-	massBytes    = 11 * 4
-	originBytes  = 3 * 8
+	rulesBytes    = 6 * 4
+	headerBytes   = rulesBytes + 3*4 + 5*4 + 8 + 1
+	bodyBytes     = 4*(floatColumns+syncedColumns) + 4 + 4 + 3
+	geometryBytes = 13 * 4
+	shapeBytes    = 4 + 4 + geometryBytes + 8*4 + 3*8 + 4 + 1
+	contactBytes  = 19 * 4
+	baseFloats    = 40
+	baseBytes     = 4 * baseFloats
+	massBytes     = 11 * 4
+	originBytes   = 3 * 8
 
-	aliveFlag  = 1 << 7
-	sensorFlag = 1 << 7
+	aliveFlag = 1 << 7
 )
 
 // Snapshot appends the state to dst, like the Append functions of strconv, and returns the extended slice: bodies, shapes with their hulls, contacts
@@ -153,38 +153,20 @@ func (w *World) encodeShapes(e *frame.Encoder) {
 	t, n := &w.solver.shapes, w.shapes.IDs.Used()
 	e.Rows(buffer.Bytes(w.shapes.IDs.Generation), 4)
 	e.Rows(buffer.Bytes(w.shapes.Owner), 4)
-	for i := range n {
-		kind := byte(t.local[i].Kind)
-		if t.sensor[i] {
-			kind |= sensorFlag
-		}
-		e.U8(kind)
+	e.Rows(buffer.Bytes(t.local[:n]), 4)
+	for _, m := range t.materials[:n] {
+		e.F32(m.Friction)
+		e.F32(m.Restitution)
 	}
-	for i := range n {
-		e.U32(int(t.local[i].Hull))
-	}
-	for i := range n {
-		for _, v := range shapeNumbers(&t.local[i]) {
-			e.F32(v)
-		}
-	}
-	for i := range n {
-		def := t.def(i)
-		for _, v := range def.numbers() {
-			e.F32(*v)
-		}
-	}
+	e.Rows(buffer.Bytes(t.density[:n]), 4)
+	e.Rows(buffer.Bytes(t.rolling[:n]), 4)
+	e.Rows(buffer.Bytes(t.belt[:n]), 4)
 	e.Rows(buffer.Bytes(t.filters.Category[:n]), 8)
 	e.Rows(buffer.Bytes(t.filters.Mask[:n]), 8)
 	e.Rows(buffer.Bytes(t.user[:n]), 8)
 	e.Rows(buffer.Bytes(t.filters.Group[:n]), 4)
+	e.Rows(buffer.Bytes(t.sensor[:n]), 1)
 	e.Rows(buffer.Bytes(w.solver.lastGenerations), 4)
-}
-
-// numbers returns the numbers of a definition in the order of a snapshot.
-func (d *ShapeDef) numbers() [8]*float32 {
-	return [...]*float32{&d.Density, &d.Friction, &d.Restitution, &d.RollingResistance, &d.TwistResistance,
-		&d.TangentVelocity[0], &d.TangentVelocity[1], &d.TangentVelocity[2]}
 }
 
 func (w *World) encodeContacts(e *frame.Encoder) { e.Rows(buffer.Bytes(w.solver.contacts), 4) }

@@ -1,6 +1,7 @@
 package physics3
 
 import (
+	"github.com/evertick/evertick/internal/bitset"
 	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/handle"
 	"github.com/evertick/evertick/internal/rigid3"
@@ -66,6 +67,8 @@ type solver struct {
 	stages         stage.Runner[solver]
 	broadPhaseJob  func(parts int, f func(part int))
 	present        presentMemory
+	encodedShapes  []byte     // scratch
+	derived        bitset.Set // bodies for deriveMass after a restore
 
 	// Methods of s as function values, bound once so that a step allocates nothing.
 	wholeStep func()

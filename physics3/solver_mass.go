@@ -123,7 +123,7 @@ func narrow(v float64) float32 {
 	return math.SmallestNonzeroFloat32
 }
 
-// deriveMass computes what the columns of a body do not have: its principal axes and its extent. It adds its shapes to the scene.
+// deriveMass computes what the columns of a body do not have: its principal axes, its extent, and where its shapes are relative to its centre of mass.
 func (s *solver) deriveMass(i int) {
 	own := s.bodyShapes(i)
 	s.principal[i], s.extent[i] = rigid3.Identity, 0
@@ -131,6 +131,7 @@ func (s *solver) deriveMass(i int) {
 		s.principal[i] = m.principal
 	}
 	for _, shape := range own {
+		s.shapes.shape[shape], s.shapes.filters.Moves[shape] = rigid3.Shape{}, s.cols.Type[i] != StaticBody
 		s.addToScene(i, int(shape))
 		s.extend(i, int(shape))
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // Kind says what the core of a Shape is.
-type Kind uint8
+type Kind uint32
 
 // The kinds of shapes. KindNone is that of a shape that was removed, which touches nothing.
 const (

@@ -196,6 +196,23 @@ func U64At(column []byte, i int) uint64 { return binary.LittleEndian.Uint64(colu
 // F32At returns element i of a column of what F32 reads.
 func F32At(column []byte, i int) float32 { return math.Float32frombits(U32At(column, i)) }
 
+// FirstNotFinite returns the index of the first float32 of a column that is NaN or infinite, or -1.
+func FirstNotFinite(column []byte) int {
+	const exponents, least = 0x7f800000_7f800000, 0x00800000_00800000
+	i := 0
+	for ; i+8 <= len(column); i += 8 { // a number overflows into the sign if all bits of its exponent are set
+		if v := binary.LittleEndian.Uint64(column[i:]) & exponents; (v+least)&(1<<63|1<<31) != 0 {
+			break
+		}
+	}
+	for i /= 4; i < len(column)/4; i++ {
+		if v := F32At(column, i); v-v != 0 {
+			return i
+		}
+	}
+	return -1
+}
+
 // AppendU32s appends what U32 reads, for each value.
 func AppendU32s(dst []byte, values ...uint32) []byte {
 	for _, v := range values {

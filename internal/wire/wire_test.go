@@ -189,3 +189,24 @@ func TestReaderAllocs(t *testing.T) {
 		t.Errorf("%g allocations", n)
 	}
 }
+
+func TestFirstNotFinite(t *testing.T) {
+	inf := float32(math.Inf(1))
+	for n := range 9 {
+		if i := wire.FirstNotFinite(wire.AppendF32s(nil, make([]float32, n)...)); i != -1 {
+			t.Errorf("%d zeros: %d", n, i)
+		}
+		for at := range n {
+			for _, bad := range []float32{inf, -inf, float32(math.NaN())} {
+				row := make([]float32, n)
+				for i := range row {
+					row[i] = math.MaxFloat32 * float32(1-2*(i%2))
+				}
+				row[at] = bad
+				if i := wire.FirstNotFinite(wire.AppendF32s(nil, row...)); i != at {
+					t.Errorf("%v: %d", row, i)
+				}
+			}
+		}
+	}
+}
