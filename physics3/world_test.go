@@ -69,6 +69,35 @@ func TestTowerStands(t *testing.T) {
 	}
 }
 
+// Where bodies are of similar mass, contacts are stiff enough that a pyramid hardly sinks in.
+func TestPyramidHardlySinksIn(t *testing.T) {
+	w := newWorld(t, physics3.Config{})
+	const base = 20
+	var bodies []physics3.Body
+	for row := range base {
+		for i := range base - row {
+			bodies = append(bodies, addBox(t, w, dynamicAt(float32(i)+float32(row)/2-base/2, 0.5+float32(row), 0), [3]float32{0.5, 0.5, 0.5}))
+		}
+	}
+	steps(t, w, 200)
+	overlap, points := 0., 0
+	for _, b := range bodies {
+		data, err := w.AppendContactData(nil, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range data {
+			for _, p := range data[i].Points[:data[i].Count] {
+				overlap -= min(float64(p.Separation), 0)
+				points++
+			}
+		}
+	}
+	if mean := overlap / float64(points); points < 3000 || mean > 0.0006 {
+		t.Errorf("%d points overlap by %.2g m in the mean", points, mean)
+	}
+}
+
 func TestTowerSleeps(t *testing.T) {
 	w := newWorld(t, physics3.Config{})
 	tower(t, w, 10)

@@ -257,9 +257,25 @@ HELPER(LEVEL) V(f) point_velocity(const et_space_block_point *p, uint32_t i, con
 	return ADD(d->vn, ADD(MUL(V(load)(p->a + i), d->w1), MUL(V(load)(p->b + i), d->w2)));
 }
 
+/* The softness of some contacts, as stepContext.softnessOf. */
+typedef struct {
+	V(f) bias_rate, mass_scale;
+} contact_softness;
+
+HELPER(LEVEL) contact_softness softness_of(const et_space_block *b, const et_space_step_context *step, const contact_pair *m) {
+	if (b->flags & ET_SPACE_STATIC_BODY)
+		return (contact_softness){V(set1)(step->static_softness.bias_rate), V(set1)(step->static_softness.mass_scale)};
+	const V(f) least = V(min)(m->a[3], m->b[3]), most = V(max)(m->a[3], m->b[3]);
+	const V(mask) similar = V(le)(most, MUL(V(set1)(ET_SPACE_SIMILAR_MASSES), least));
+	return (contact_softness){
+		V(select)(similar, V(set1)(step->similar_softness.bias_rate), V(set1)(step->contact_softness.bias_rate)),
+		V(select)(similar, V(set1)(step->similar_softness.mass_scale), V(set1)(step->contact_softness.mass_scale)),
+	};
+}
+
 /* One iteration of the points of some contacts. */
 HELPER(LEVEL) void iterate_points(et_space_block *b, uint32_t i, const normal_motion *d, const et_space_step_context *step,
-                                  const et_space_softness *soft, normal_impulse *sum, const int use_bias, const uint32_t points) {
+                                  const contact_softness *soft, normal_impulse *sum, const int use_bias, const uint32_t points) {
 	point_row row[4];
 	for (uint32_t k = 0; k < points; k++) {
 		et_space_block_point *const p = &b->points[k];
@@ -271,9 +287,9 @@ HELPER(LEVEL) void iterate_points(et_space_block *b, uint32_t i, const normal_mo
 		}
 		if (b->flags & ET_SPACE_RESTITUTION)
 			V(storesome)(b->approach[k] + i, V(first)(V(LANES)) & ~nonzero(V(load)(p->impulse + i)), velocity);
-		const V(f) push = V(max)(MUL(V(set1)(soft->bias_rate), separation), V(set1)(-step->max_bias_velocity));
+		const V(f) push = V(max)(MUL(soft->bias_rate, separation), V(set1)(-step->max_bias_velocity));
 		const V(f) bias = V(pick)(separation, ZERO, close, push);
-		row[k] = make_row(p, i, ADD(velocity, bias), V(pick)(separation, ZERO, ONE, V(set1)(soft->mass_scale)));
+		row[k] = make_row(p, i, ADD(velocity, bias), V(pick)(separation, ZERO, ONE, soft->mass_scale));
 	}
 	solve_points(b, i, row, sum, ET_SPACE_POINT_SWEEPS, points);
 	for (uint32_t k = 0; k < points && !use_bias; k++) {
@@ -282,8 +298,7 @@ HELPER(LEVEL) void iterate_points(et_space_block *b, uint32_t i, const normal_mo
 	}
 }
 
-HELPER(LEVEL) void solve_block(const et_space_system *s, et_space_block *b, const et_space_step_context *step,
-                               const et_space_softness *soft, const int use_bias) {
+HELPER(LEVEL) void solve_block(const et_space_system *s, et_space_block *b, const et_space_step_context *step, const int use_bias) {
 	for (uint32_t i = 0; i < b->contacts; i += V(LANES)) {
 		contact_pair m;
 		load_pair(s, b, i, &m);
@@ -292,8 +307,9 @@ HELPER(LEVEL) void solve_block(const et_space_system *s, et_space_block *b, cons
 			update_separations(s, b, i, &m);
 		}
 		const normal_motion d = motion_of(&m);
+		const contact_softness soft = softness_of(b, step, &m);
 		normal_impulse sum = {ZERO, ZERO, ZERO};
-		BY_POINTS(b, iterate_points, b, i, &d, step, soft, &sum, use_bias);
+		BY_POINTS(b, iterate_points, b, i, &d, step, &soft, &sum, use_bias);
 		apply_normals(b, &m, &sum);
 		store_pair(s, b, i, &m);
 	}
@@ -301,16 +317,14 @@ HELPER(LEVEL) void solve_block(const et_space_system *s, et_space_block *b, cons
 
 KERNEL(void, space_solve_contacts, const et_space_system *s, int64_t lo, int64_t hi) {
 	const et_space_step_context step = s->step; /* no store can change a copy */
-	for (et_space_block *b = s->blocks + lo; b < s->blocks + hi; b++) {
-		const et_space_softness soft = b->flags & ET_SPACE_STATIC_BODY ? step.static_softness : step.contact_softness;
-		solve_block(s, b, &step, &soft, 1);
-	}
+	for (et_space_block *b = s->blocks + lo; b < s->blocks + hi; b++)
+		solve_block(s, b, &step, 1);
 }
 
 KERNEL(void, space_relax_contacts, const et_space_system *s, int64_t lo, int64_t hi) {
 	const et_space_step_context step = s->step;
 	for (et_space_block *b = s->blocks + lo; b < s->blocks + hi; b++)
-		solve_block(s, b, &step, &step.contact_softness, 0);
+		solve_block(s, b, &step, 0);
 }
 
 /* Makes points of some contacts bounce. */

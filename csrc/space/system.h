@@ -73,8 +73,8 @@ _Static_assert(sizeof(et_space_contact) == 76 && sizeof(et_space_material) == 28
                        sizeof(et_space_block) == 93 * 64 && offsetof(et_space_block, points) == 43 * 64,
                "the Go types mirror these");
 
-/* rigid3.pointSweeps and bounceSweeps. */
-enum { ET_SPACE_POINT_SWEEPS = 4, ET_SPACE_BOUNCE_SWEEPS = 8 };
+/* rigid3.pointSweeps, bounceSweeps and similarMasses. */
+enum { ET_SPACE_POINT_SWEEPS = 4, ET_SPACE_BOUNCE_SWEEPS = 8, ET_SPACE_SIMILAR_MASSES = 3 };
 
 /* softness and stepContext. */
 typedef struct {
@@ -84,7 +84,7 @@ typedef struct {
 typedef struct {
 	float h, inv_h;
 	int64_t sub_steps;
-	et_space_softness contact_softness, static_softness;
+	et_space_softness contact_softness, similar_softness, static_softness;
 	float max_bias_velocity, threshold, max_speed, max_spin, gravity[3];
 } et_space_step_context;
 
@@ -116,7 +116,7 @@ typedef struct {
 	et_space_step_context step;
 } et_space_system;
 
-_Static_assert(sizeof(et_space_step_context) == 72 && offsetof(et_space_system, step) == 39 * 8, "the Go types mirror these");
+_Static_assert(sizeof(et_space_step_context) == 80 && offsetof(et_space_system, step) == 39 * 8, "the Go types mirror these");
 
 /* The stages of a step, in order: methods of rigid3.System, for bodies or blocks [lo, hi). */
 void et_space_prepare_bodies(int32_t level, et_space_system s, int64_t lo, int64_t hi);

@@ -114,12 +114,12 @@ func (s *System) relaxContactsGo(lo, hi int) {
 }
 
 func (b *ContactBlock) solve(states []State, step *stepContext, useBias bool) {
-	soft := &step.contactSoftness
-	if b.Flags&flagStaticBody != 0 {
-		soft = &step.staticSoftness
-	}
 	for i := range int(b.Contacts) {
 		p := b.load(i, states)
+		soft := &step.staticSoftness
+		if b.Flags&flagStaticBody == 0 {
+			soft = step.softnessOf(p.a.InvMass, p.b.InvMass)
+		}
 		if !useBias {
 			b.solveFriction(i, &p)
 			b.updateSeparations(i, &p)
