@@ -30,7 +30,8 @@ func TestCarriedSeparations(t *testing.T) {
 			for i := range s.Blocks {
 				fresh := s.Blocks[i]
 				for lane := range int(fresh.Contacts) {
-					p := fresh.load(lane, s.States)
+					var p pair
+					fresh.load(lane, s.States, &p)
 					fresh.updateSeparations(lane, &p)
 					for k := range fresh.PointsEach {
 						compared++

@@ -10,19 +10,21 @@ const (
 	bounceSweeps = 8
 )
 
-// pair is the two bodies of a contact in an iteration, and its frame.
+// pair is the two bodies of a contact in an iteration, its frame, and the anchors of its centre.
 type pair struct {
 	vA, wA, vB, wB Vec
 	n, t1, t2      Vec
+	rA, rB         Vec
 	a, b           *State
 }
 
-func (b *ContactBlock) load(i int, states []State) (p pair) {
+func (b *ContactBlock) load(i int, states []State, p *pair) {
+	i &= Lanes - 1
 	p.a, p.b = &states[b.A[i]], &states[b.B[i]]
 	p.vA, p.wA, p.vB, p.wB = p.a.V, p.a.W, p.b.V, p.b.W
-	p.n, p.t1 = b.Normal.at(i), b.Tangent.at(i)
-	p.t2 = p.n.cross(p.t1)
-	return p
+	n, t1 := b.Normal.at(i), b.Tangent.at(i)
+	p.n, p.t1, p.t2 = n, t1, n.cross(t1)
+	p.rA, p.rB = b.AnchorA.at(i), b.AnchorB.at(i)
 }
 
 // store writes the velocities of the bodies that are dynamic.
@@ -36,30 +38,43 @@ func (b *ContactBlock) store(i int, p *pair) {
 }
 
 // velocity is the velocity of the centre on B relative to that on A.
-func (b *ContactBlock) velocity(i int, p *pair) Vec {
-	return p.vB.add(p.wB.cross(b.AnchorB.at(i))).sub(p.vA.add(p.wA.cross(b.AnchorA.at(i))))
+func (p *pair) velocity() Vec {
+	a := p.vA.add(p.wA.cross(p.rA))
+	return p.vB.add(p.wB.cross(p.rB)).sub(a)
+}
+
+// motion is the velocity of the centre along the normal, and the angular velocities about the tangents, of B relative to A.
+func (p *pair) motion() (vn, w1, w2 float32) {
+	w := p.wB.sub(p.wA)
+	return p.velocity().dot(p.n), w.dot(p.t1), w.dot(p.t2)
 }
 
 // apply applies an impulse at the centre, and an angular impulse. Along locked axes nothing yields.
 func (b *ContactBlock) apply(i int, p *pair, impulse, angular Vec) {
+	i &= Lanes - 1
+	a, o := p.a, p.b
 	onA, onB := impulse, impulse
 	if b.Flags&flagLocked != 0 {
-		onA, onB = impulse.unlocked(p.a.Locks), impulse.unlocked(p.b.Locks)
+		onA, onB = impulse.unlocked(a.Locks), impulse.unlocked(o.Locks)
 	}
-	p.vA = p.vA.addTimes(onA, -p.a.InvMass)
-	p.vB = p.vB.addTimes(onB, p.b.InvMass)
-	p.wA = p.wA.sub(b.InertiaA.mul(i, b.AnchorA.at(i).cross(impulse).add(angular)))
-	p.wB = p.wB.add(b.InertiaB.mul(i, b.AnchorB.at(i).cross(impulse).add(angular)))
+	p.vA = p.vA.addTimes(onA, -a.InvMass)
+	p.vB = p.vB.addTimes(onB, o.InvMass)
+	torque, m := p.rA.cross(impulse).add(angular), &b.InertiaA
+	p.wA = Vec{p.wA.X - m.x(i, torque), p.wA.Y - m.y(i, torque), p.wA.Z - m.z(i, torque)}
+	torque, m = p.rB.cross(impulse).add(angular), &b.InertiaB
+	p.wB = Vec{p.wB.X + m.x(i, torque), p.wB.Y + m.y(i, torque), p.wB.Z + m.z(i, torque)}
 }
 
 // applyNormals applies normal impulses of the points.
 func (b *ContactBlock) applyNormals(i int, p *pair, impulses *[MaxPoints]float32) {
+	i &= Lanes - 1
 	first := &b.Points[0]
 	sum, about1, about2 := impulses[0], float32(first.A[i]*impulses[0]), float32(first.B[i]*impulses[0])
-	for k := 1; k < int(b.PointsEach); k++ {
-		sum += impulses[k]
-		about1 += float32(b.Points[k].A[i] * impulses[k])
-		about2 += float32(b.Points[k].B[i] * impulses[k])
+	for k := uint32(1); k < b.PointsEach; k++ {
+		q, impulse := &b.Points[k&(MaxPoints-1)], impulses[k&(MaxPoints-1)]
+		sum += impulse
+		about1 += float32(q.A[i] * impulse)
+		about2 += float32(q.B[i] * impulse)
 	}
 	b.apply(i, p, p.n.times(sum), p.t1.times(about1).addTimes(p.t2, about2))
 }
@@ -74,8 +89,10 @@ func (s *System) warmStartGo(lo, hi int) {
 }
 
 func (b *ContactBlock) warmStart(states []State) {
+	var p pair
 	for i := range int(b.Contacts) {
-		p := b.load(i, states)
+		i &= Lanes - 1
+		b.load(i, states, &p)
 		angular := p.n.times(b.Twist[i])
 		if b.Flags&flagRolling != 0 {
 			angular = angular.addTimes(p.t1, b.RollingX[i]).addTimes(p.t2, b.RollingY[i])
@@ -83,7 +100,7 @@ func (b *ContactBlock) warmStart(states []State) {
 		b.apply(i, &p, p.t1.times(b.X[i]).addTimes(p.t2, b.Y[i]), angular)
 		var impulses [MaxPoints]float32
 		for k := range b.PointsEach {
-			impulses[k] = b.Points[k].Impulse[i]
+			impulses[k&(MaxPoints-1)] = b.Points[k&(MaxPoints-1)].Impulse[i]
 		}
 		b.applyNormals(i, &p, &impulses)
 		b.store(i, &p)
@@ -114,37 +131,41 @@ func (s *System) relaxContactsGo(lo, hi int) {
 }
 
 func (b *ContactBlock) solve(states []State, step *stepContext, useBias bool) {
+	slowest, invH := -step.maxBiasVelocity, step.invH
+	var p pair
+	var rows [MaxPoints]pointRow
 	for i := range int(b.Contacts) {
-		p := b.load(i, states)
+		i &= Lanes - 1
+		b.load(i, states, &p)
 		soft := &step.staticSoftness
 		if b.Flags&flagStaticBody == 0 {
 			soft = step.softnessOf(p.a.InvMass, p.b.InvMass)
 		}
+		biasRate, massScale := soft.biasRate, soft.massScale
 		if !useBias {
 			b.solveFriction(i, &p)
 			b.updateSeparations(i, &p)
 		}
-		vn, w := b.velocity(i, &p).dot(p.n), p.wB.sub(p.wA)
-		w1, w2 := w.dot(p.t1), w.dot(p.t2)
-		var rows [MaxPoints]pointRow
+		vn, w1, w2 := p.motion()
 		for k := range b.PointsEach {
-			q := &b.Points[k]
-			velocity, separation, massScale := vn+(float32(q.A[i]*w1)+float32(q.B[i]*w2)), q.Separation[i], float32(1)
-			if useBias && b.Flags&flagRestitution != 0 && q.Impulse[i] == 0 {
-				b.Approach[k][i] = velocity
+			q := &b.Points[k&(MaxPoints-1)]
+			velocity, separation, impulse, scale := vn+(float32(q.A[i]*w1)+float32(q.B[i]*w2)), q.Separation[i], q.Impulse[i], float32(1)
+			if useBias && b.Flags&flagRestitution != 0 && impulse == 0 {
+				b.Approach[k&(MaxPoints-1)][i] = velocity
 			}
 			if useBias && !(separation > 0) {
-				velocity += maxFloat(float32(soft.biasRate*separation), -step.maxBiasVelocity)
-				massScale = soft.massScale
+				velocity += maxFloat(float32(biasRate*separation), slowest)
+				scale = massScale
 			} else {
-				velocity += maxFloat(float32(separation*step.invH), 0)
+				velocity += maxFloat(float32(separation*invH), 0)
 			}
-			rows[k] = b.makeRow(int(k), i, velocity, massScale)
+			rows[k&(MaxPoints-1)] = makeRow(impulse, q.Mass[i], velocity, scale)
 		}
 		b.solvePoints(i, &p, &rows, pointSweeps)
 		if !useBias {
 			for k := range b.PointsEach {
-				b.Points[k].TotalImpulse[i] += b.Points[k].Impulse[i]
+				q := &b.Points[k&(MaxPoints-1)]
+				q.TotalImpulse[i] += q.Impulse[i]
 			}
 		}
 		b.store(i, &p)
@@ -154,12 +175,14 @@ func (b *ContactBlock) solve(states []State, step *stepContext, useBias bool) {
 // updateSeparations computes the separations from how the bodies have moved and turned since the step began, to first order of the
 // rotations.
 func (b *ContactBlock) updateSeparations(i int, p *pair) {
+	i &= Lanes - 1
 	turnA, turnB := p.a.turn(), p.b.turn()
-	moved := p.b.D.add(turnB.cross(b.AnchorB.at(i))).sub(p.a.D.add(turnA.cross(b.AnchorA.at(i)))).dot(p.n)
+	atA := p.a.D.add(turnA.cross(p.rA))
+	moved := p.b.D.add(turnB.cross(p.rB)).sub(atA).dot(p.n)
 	turn := turnB.sub(turnA)
 	about1, about2 := turn.dot(p.t1), turn.dot(p.t2)
 	for k := range b.PointsEach {
-		q := &b.Points[k]
+		q := &b.Points[k&(MaxPoints-1)]
 		q.Separation[i] = q.BaseSeparation[i] + (moved + (float32(q.A[i]*about1) + float32(q.B[i]*about2)))
 	}
 }
@@ -173,65 +196,115 @@ type pointRow struct{ old, next, mass float32 }
 //	x - impulseScale·x - massScale·m·v = massScale·(x - m·v)
 //
 // as massScale + impulseScale = 1.
-func (b *ContactBlock) makeRow(k, i int, velocity, massScale float32) pointRow {
-	q := &b.Points[k]
-	mass := float32(massScale * q.Mass[i])
-	return pointRow{q.Impulse[i], float32(massScale*q.Impulse[i]) - float32(mass*velocity), mass}
+func makeRow(impulse, mass, velocity, massScale float32) pointRow {
+	mass = float32(massScale * mass)
+	return pointRow{impulse, float32(massScale*impulse) - float32(mass*velocity), mass}
 }
 
 // solvePoints finds the impulses of the points of a contact together, and applies them: projected Gauss-Seidel iterations on the impulses,
 // with the couplings of the points: how an impulse at one changes the velocity at another. The first point of a sweep is the last of the
-// one before, and stays as it is, but for the very first. A row with mass 0 keeps its impulse.
+// one before, and stays as it is, but for the very first. Of the changes of the other points, the last one is subtracted last. A row with
+// mass 0 keeps its impulse.
 func (b *ContactBlock) solvePoints(i int, p *pair, rows *[MaxPoints]pointRow, sweeps int) {
-	var impulse, change [MaxPoints]float32    // and by how much it differs from the old one
-	var effects [MaxPoints][MaxPoints]float32 // of the change of one point on another
-	n := int(b.PointsEach)
-	for k := range n {
-		for o := range n {
-			if o != k {
-				effects[k][o] = float32(rows[k].mass * b.Couplings[couplings[k][o]][i])
-			}
-		}
+	var impulse, change [MaxPoints]float32 // and by how much it differs from the old one
+	switch b.PointsEach {
+	case 1:
+		impulse[0] = maxFloat(rows[0].next, 0)
+	case 2:
+		b.solveTwo(i, rows, &impulse, sweeps)
+	case 4:
+		b.solveFour(i, rows, &impulse, sweeps)
+	default:
+		b.solveThree(i, rows, &impulse, sweeps)
 	}
-	for k := range n { // the later points have not changed
-		x := rows[k].next
-		for o := range k {
-			x -= float32(effects[k][o] * change[o])
-		}
-		impulse[k] = maxFloat(x, 0)
-		change[k] = impulse[k] - rows[k].old
-	}
-	for sweep := 1; sweep < sweeps; sweep++ {
-		if sweep%2 == 1 {
-			for k := n - 2; k >= 0; k-- {
-				x := rows[k].next
-				for o := range k {
-					x -= float32(effects[k][o] * change[o])
-				}
-				for o := n - 1; o > k; o-- { // the last one to change comes last
-					x -= float32(effects[k][o] * change[o])
-				}
-				impulse[k] = maxFloat(x, 0)
-				change[k] = impulse[k] - rows[k].old
-			}
-			continue
-		}
-		for k := 1; k < n; k++ {
-			x := rows[k].next
-			for o := n - 1; o > k; o-- {
-				x -= float32(effects[k][o] * change[o])
-			}
-			for o := range k {
-				x -= float32(effects[k][o] * change[o])
-			}
-			impulse[k] = maxFloat(x, 0)
-			change[k] = impulse[k] - rows[k].old
-		}
-	}
-	for k := range n {
-		b.Points[k].Impulse[i] = impulse[k]
+	i &= Lanes - 1
+	for k := range b.PointsEach {
+		k &= MaxPoints - 1
+		b.Points[k].Impulse[i], change[k] = impulse[k], impulse[k]-rows[k].old
 	}
 	b.applyNormals(i, p, &change)
+}
+
+func (b *ContactBlock) solveTwo(i int, rows *[MaxPoints]pointRow, impulse *[MaxPoints]float32, sweeps int) {
+	i &= Lanes - 1
+	r0, r1 := rows[0], rows[1]
+	c01 := b.Couplings[0][i]
+	e01, e10 := float32(r0.mass*c01), float32(r1.mass*c01)
+	x0 := maxFloat(r0.next, 0)
+	x1 := maxFloat(r1.next-float32(e10*(x0-r0.old)), 0)
+	for sweep := 1; sweep < sweeps; sweep++ {
+		if sweep%2 == 1 {
+			x0 = maxFloat(r0.next-float32(e01*(x1-r1.old)), 0)
+		} else {
+			x1 = maxFloat(r1.next-float32(e10*(x0-r0.old)), 0)
+		}
+	}
+	impulse[0], impulse[1] = x0, x1
+}
+
+func (b *ContactBlock) solveThree(i int, rows *[MaxPoints]pointRow, impulse *[MaxPoints]float32, sweeps int) {
+	i &= Lanes - 1
+	r0, r1, r2 := rows[0], rows[1], rows[2]
+	c01, c02, c12 := b.Couplings[0][i], b.Couplings[1][i], b.Couplings[3][i]
+	e01, e02, e10 := float32(r0.mass*c01), float32(r0.mass*c02), float32(r1.mass*c01)
+	e12, e20, e21 := float32(r1.mass*c12), float32(r2.mass*c02), float32(r2.mass*c12)
+	x0 := maxFloat(r0.next, 0)
+	d0 := x0 - r0.old
+	x1 := maxFloat(r1.next-float32(e10*d0), 0)
+	d1 := x1 - r1.old
+	x2 := maxFloat(r2.next-float32(e20*d0)-float32(e21*d1), 0)
+	d2 := x2 - r2.old
+	for sweep := 1; ; sweep += 2 {
+		x1 = maxFloat(r1.next-float32(e10*d0)-float32(e12*d2), 0)
+		d1 = x1 - r1.old
+		x0 = maxFloat(r0.next-float32(e02*d2)-float32(e01*d1), 0)
+		d0 = x0 - r0.old
+		if sweep+1 >= sweeps {
+			break
+		}
+		x1 = maxFloat(r1.next-float32(e12*d2)-float32(e10*d0), 0)
+		d1 = x1 - r1.old
+		x2 = maxFloat(r2.next-float32(e20*d0)-float32(e21*d1), 0)
+		d2 = x2 - r2.old
+	}
+	impulse[0], impulse[1], impulse[2] = x0, x1, x2
+}
+
+func (b *ContactBlock) solveFour(i int, rows *[MaxPoints]pointRow, impulse *[MaxPoints]float32, sweeps int) {
+	i &= Lanes - 1
+	r0, r1, r2, r3 := rows[0], rows[1], rows[2], rows[3]
+	c01, c02, c03 := b.Couplings[0][i], b.Couplings[1][i], b.Couplings[2][i]
+	c12, c13, c23 := b.Couplings[3][i], b.Couplings[4][i], b.Couplings[5][i]
+	e01, e02, e03 := float32(r0.mass*c01), float32(r0.mass*c02), float32(r0.mass*c03)
+	e10, e12, e13 := float32(r1.mass*c01), float32(r1.mass*c12), float32(r1.mass*c13)
+	e20, e21, e23 := float32(r2.mass*c02), float32(r2.mass*c12), float32(r2.mass*c23)
+	e30, e31, e32 := float32(r3.mass*c03), float32(r3.mass*c13), float32(r3.mass*c23)
+	x0 := maxFloat(r0.next, 0)
+	d0 := x0 - r0.old
+	x1 := maxFloat(r1.next-float32(e10*d0), 0)
+	d1 := x1 - r1.old
+	x2 := maxFloat(r2.next-float32(e20*d0)-float32(e21*d1), 0)
+	d2 := x2 - r2.old
+	x3 := maxFloat(r3.next-float32(e30*d0)-float32(e31*d1)-float32(e32*d2), 0)
+	d3 := x3 - r3.old
+	for sweep := 1; ; sweep += 2 {
+		x2 = maxFloat(r2.next-float32(e20*d0)-float32(e21*d1)-float32(e23*d3), 0)
+		d2 = x2 - r2.old
+		x1 = maxFloat(r1.next-float32(e10*d0)-float32(e13*d3)-float32(e12*d2), 0)
+		d1 = x1 - r1.old
+		x0 = maxFloat(r0.next-float32(e03*d3)-float32(e02*d2)-float32(e01*d1), 0)
+		d0 = x0 - r0.old
+		if sweep+1 >= sweeps {
+			break
+		}
+		x1 = maxFloat(r1.next-float32(e13*d3)-float32(e12*d2)-float32(e10*d0), 0)
+		d1 = x1 - r1.old
+		x2 = maxFloat(r2.next-float32(e23*d3)-float32(e20*d0)-float32(e21*d1), 0)
+		d2 = x2 - r2.old
+		x3 = maxFloat(r3.next-float32(e30*d0)-float32(e31*d1)-float32(e32*d2), 0)
+		d3 = x3 - r3.old
+	}
+	impulse[0], impulse[1], impulse[2], impulse[3] = x0, x1, x2, x3
 }
 
 // couplings are the numbers of the couplings of two points.
@@ -241,17 +314,18 @@ var couplings = [MaxPoints][MaxPoints]int{{0, 0, 1, 2}, {0, 0, 3, 4}, {1, 3, 0, 
 // coefficient times the sum of the normal impulses; and about the normal, at most the coefficient times the sum of these with their
 // lever arms, plus the resistance to twist.
 func (b *ContactBlock) solveFriction(i int, p *pair) {
+	i &= Lanes - 1
 	first := &b.Points[0]
 	sum, levers := first.Impulse[i], float32(first.LeverArm[i]*first.Impulse[i])
-	for k := 1; k < int(b.PointsEach); k++ {
-		q := &b.Points[k]
+	for k := uint32(1); k < b.PointsEach; k++ {
+		q := &b.Points[k&(MaxPoints-1)]
 		sum += q.Impulse[i]
 		levers += float32(q.LeverArm[i] * q.Impulse[i])
 	}
 	if b.Flags&flagRolling != 0 {
 		b.solveRolling(i, p, sum)
 	}
-	v, w := b.velocity(i, p), p.wB.sub(p.wA)
+	v, w := p.velocity(), p.wB.sub(p.wA)
 	v1, v2 := v.dot(p.t1), v.dot(p.t2)
 	if b.Flags&flagSurface != 0 {
 		v1, v2 = v1-b.SurfaceX[i], v2-b.SurfaceY[i]
@@ -321,19 +395,21 @@ func (b *ContactBlock) applyRestitution(states []State, threshold float32) {
 	if b.Flags&flagRestitution == 0 {
 		return
 	}
+	var p pair
+	var rows [MaxPoints]pointRow
 	for i := range int(b.Contacts) {
-		p := b.load(i, states)
-		vn, w := b.velocity(i, &p).dot(p.n), p.wB.sub(p.wA)
-		w1, w2 := w.dot(p.t1), w.dot(p.t2)
-		var rows [MaxPoints]pointRow
+		i &= Lanes - 1
+		b.load(i, states, &p)
+		vn, w1, w2 := p.motion()
 		for k := range b.PointsEach {
-			q, approach := &b.Points[k], b.Approach[k][i]
-			rows[k] = pointRow{old: q.Impulse[i], next: q.Impulse[i]}
-			if q.Impulse[i] > 0 && approach < -threshold && b.Restitution[i] > 0 {
+			q, approach := &b.Points[k], &b.Approach[k][i]
+			impulse := q.Impulse[i]
+			rows[k] = pointRow{old: impulse, next: impulse}
+			if impulse > 0 && *approach < -threshold && b.Restitution[i] > 0 {
 				v := vn + (float32(q.A[i]*w1) + float32(q.B[i]*w2))
-				rows[k] = b.makeRow(int(k), i, v+float32(b.Restitution[i]*approach), 1)
+				rows[k] = makeRow(impulse, q.Mass[i], v+float32(b.Restitution[i]**approach), 1)
 			}
-			b.Approach[k][i] = 0
+			*approach = 0
 		}
 		b.solvePoints(i, &p, &rows, bounceSweeps)
 		for k := range b.PointsEach {

@@ -13,6 +13,7 @@ import (
 type scene struct {
 	System
 	shapes    []Shape
+	extents   []float32
 	bases     []BaseManifold
 	marks     []uint8
 	recycling Recycling
@@ -53,6 +54,7 @@ func (s *scene) add(shape *Shape, mass float64, m Material, pose Pose) int {
 	b.GravityScale, b.LinearDamping, b.AngularDamping = append(b.GravityScale, 1), append(b.LinearDamping, 0), append(b.AngularDamping, 0)
 	b.Locks = append(b.Locks, 0)
 	s.BodyOf, s.Materials, s.shapes = append(s.BodyOf, uint32(i)), append(s.Materials, m), append(s.shapes, *shape)
+	s.extents = append(s.extents, shape.MaxExtent(&testHulls))
 	return i
 }
 
@@ -103,7 +105,7 @@ func columns(vs []Vec) (out [3][]float32) {
 // near reports whether the balls around two bodies meet.
 func (s *scene) near(a, b int) bool {
 	d := s.Bodies.Poses[a].P.sub(s.Bodies.Poses[b].P)
-	r := s.shapes[a].MaxExtent(&testHulls) + s.shapes[b].MaxExtent(&testHulls) + SpeculativeDistance
+	r := s.extents[a] + s.extents[b] + SpeculativeDistance
 	return d.dot(d) <= r*r
 }
 

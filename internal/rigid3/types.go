@@ -139,9 +139,17 @@ func (l *SymLanes) set(i int, s *Sym) {
 	l.XX[i], l.YY[i], l.ZZ[i], l.XY[i], l.XZ[i], l.YZ[i] = s.XX, s.YY, s.ZZ, s.XY, s.XZ, s.YZ
 }
 
-func (l *SymLanes) mul(i int, v Vec) Vec {
-	s := Sym{l.XX[i], l.YY[i], l.ZZ[i], l.XY[i], l.XZ[i], l.YZ[i]}
-	return s.Mul(v)
+// x, y and z are the components of the product with a vector.
+func (l *SymLanes) x(i int, v Vec) float32 {
+	return (float32(l.XX[i]*v.X) + float32(l.XY[i]*v.Y)) + float32(l.XZ[i]*v.Z)
+}
+
+func (l *SymLanes) y(i int, v Vec) float32 {
+	return (float32(l.XY[i]*v.X) + float32(l.YY[i]*v.Y)) + float32(l.YZ[i]*v.Z)
+}
+
+func (l *SymLanes) z(i int, v Vec) float32 {
+	return (float32(l.XZ[i]*v.X) + float32(l.YZ[i]*v.Y)) + float32(l.ZZ[i]*v.Z)
 }
 
 // PlanarLanes is a symmetric matrix of two rows in each lane.
