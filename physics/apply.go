@@ -55,17 +55,17 @@ func (w *World) checkLists(lists []*Commands) {
 		if c == nil || c.world != w {
 			panic("physics: Apply of Commands of another world")
 		}
-		if c.applied == w.applies {
+		if !c.recording.Take(w.applies) {
 			panic("physics: Apply of one list twice")
 		}
-		c.applied = w.applies
 	}
 }
 
 // dryRun checks lists without changing the world: it tracks which objects they create and destroy.
 type dryRun struct {
-	w                      *World
-	bodies, shapes, joints handle.DryRun
+	w              *World
+	bodies, joints handle.DryRun
+	shapes         handle.ShapeDryRun
 
 	// For the list that is being checked.
 	now           *Commands
@@ -73,14 +73,13 @@ type dryRun struct {
 	newGeometries int
 	newMaterials  int
 	origin        [2]float64 // at this point
-	bodyOf        []Body     // by new shape
 	nextRow       int        // index of the next of the list's rows
 }
 
 func (r *dryRun) begin(w *World) {
 	r.w, r.origin = w, w.origin
 	r.bodies.Begin(&w.bodies)
-	r.shapes.Begin(&w.shapes.IDs)
+	r.shapes.Begin(&w.shapes, &r.bodies)
 	r.joints.Begin(&w.joints.IDs)
 }
 
@@ -88,7 +87,7 @@ func (r *dryRun) end() { r.w, r.now = nil, nil }
 
 // list checks a list, and returns the first invalid command.
 func (r *dryRun) list(c *Commands) (int, error) {
-	r.now, r.nextRow, r.newExplosions, r.newGeometries, r.newMaterials, r.bodyOf = c, 0, 0, 0, 0, r.bodyOf[:0]
+	r.now, r.nextRow, r.newExplosions, r.newGeometries, r.newMaterials = c, 0, 0, 0, 0
 	r.bodies.BeginList(&c.recording, len(c.bodies))
 	r.shapes.BeginList(&c.recording, len(c.shapes))
 	r.joints.BeginList(&c.recording, len(c.joints))
@@ -171,8 +170,7 @@ func (r *dryRun) createShape(b Body, s *newShape) error {
 	if r.shapes.Full() {
 		return fault.Field(ErrCapacity, "physics: ShapeCount", r.w.ShapeCount())
 	}
-	r.shapes.Create()
-	r.bodyOf = append(r.bodyOf, b)
+	r.shapes.Create(b.index, b.generation)
 	return nil
 }
 
@@ -202,15 +200,8 @@ func (r *dryRun) destroyShape(s Shape) error {
 
 // changeableShape returns an error unless a shape lives at this point of the list, in no chain.
 func (r *dryRun) changeableShape(field string, s Shape) error {
-	i := int(s.index &^ provisional)
-	lives := r.shapes.Lives(s.index, s.generation)
-	if lives && s.index < provisional {
-		lives = !r.bodies.Destroyed(r.w.shapes.Owner[i])
-	} else if lives {
-		lives = r.lives(r.bodyOf[i])
-	}
 	switch {
-	case !lives:
+	case !r.shapes.Lives(s.index, s.generation):
 		return fault.Field(ErrStale, "physics: Shape", s)
 	case s.index < provisional:
 		return r.w.requireNotInChain(field, s)

@@ -28,8 +28,6 @@ type Commands struct {
 	createdBodies []Body
 	createdShapes []Shape
 	createdJoints []Joint
-
-	applied uint64 // number of the last Apply that got the list
 }
 
 // command is one command of a list. Its definition, if it needs one, is the next one of the bodies,

@@ -15,6 +15,7 @@ const Provisional = 1 << 31
 type Recording struct {
 	number  uint32
 	applied uint32 // the number that it had when it was applied last
+	taken   uint64 // see Take
 }
 
 // NewRecording returns the recording of list number n of a world.
@@ -22,6 +23,14 @@ func NewRecording(n uint64) Recording { return Recording{number: uint32(n)<<16 |
 
 // Restart makes the provisional handles invalid: the commands were removed.
 func (r *Recording) Restart() { r.number = r.number&^0xffff | (r.number+1)&0xffff }
+
+// Take gives the list to a call that applies lists; the calls of a world have numbers from 1. It reports false if the call has
+// the list already.
+func (r *Recording) Take(call uint64) bool {
+	again := r.taken == call
+	r.taken = call
+	return !again
+}
 
 // Apply notes that objects are created for the provisional handles.
 func (r *Recording) Apply() { r.applied = r.number }
@@ -100,6 +109,44 @@ func (d *DryRun) Free(index uint32) {
 	if index >= Provisional || !d.ids.lastGeneration(index) {
 		d.room++
 	}
+}
+
+// ShapeDryRun is a DryRun of shapes, which are also destroyed with their body. So room is a lower bound.
+type ShapeDryRun struct {
+	DryRun
+	bodies *DryRun
+	owner  []uint32    // by shape of the world
+	bodyOf [][2]uint32 // by new shape of the list: index and generation of its body
+}
+
+// Begin starts with the shapes of a world, of whose bodies bodies is the dry run.
+func (d *ShapeDryRun) Begin(shapes *Shapes, bodies *DryRun) {
+	d.DryRun.Begin(&shapes.IDs)
+	d.bodies, d.owner = bodies, shapes.Owner
+}
+
+// BeginList goes on with the next list, which creates n shapes.
+func (d *ShapeDryRun) BeginList(r *Recording, n int) {
+	d.DryRun.BeginList(r, n)
+	d.bodyOf = d.bodyOf[:0]
+}
+
+// Create creates a shape of a body that lives, unless Full.
+func (d *ShapeDryRun) Create(index, generation uint32) {
+	d.DryRun.Create()
+	d.bodyOf = append(d.bodyOf, [2]uint32{index, generation})
+}
+
+// Lives reports whether a shape and its body live at this point of the list.
+func (d *ShapeDryRun) Lives(index, generation uint32) bool {
+	if !d.DryRun.Lives(index, generation) {
+		return false
+	}
+	if index < Provisional {
+		return !d.bodies.Destroyed(d.owner[index])
+	}
+	b := d.bodyOf[index&^Provisional]
+	return d.bodies.Lives(b[0], b[1])
 }
 
 // Name returns "body_<index>.<generation>" for a handle to a body, or "new body <n>" for a provisional one.

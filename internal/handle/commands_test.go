@@ -117,3 +117,81 @@ func TestName(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A shape lives in a dry run as long as it does when the commands are executed one after the other.
+func TestShapesLiveAsTheirBodies(t *testing.T) {
+	const limit = 6
+	rng := rand.New(rand.NewPCG(3, 1))
+	seen := [2]int{}
+	for range 300 {
+		bodies, shapes := NewPool(limit, 0), NewShapes(100, limit)
+		var known, knownShapes []id // handles, and what they stand for
+		var real, realShapes []id
+		addShape := func(b id) id {
+			i, _ := shapes.IDs.Next()
+			return id{uint32(i), shapes.Add(i, int(b.index), 1)}
+		}
+		for i := range 3 {
+			b := id{uint32(i), bodies.Claim(i)}
+			s := addShape(b)
+			known, real, knownShapes, realShapes = append(known, b), append(real, b), append(knownShapes, s), append(realShapes, s)
+		}
+		var d DryRun
+		var ds ShapeDryRun
+		d.Begin(&bodies)
+		ds.Begin(&shapes, &d)
+		for list := range 2 {
+			r := NewRecording(uint64(list))
+			d.BeginList(&r, 20)
+			ds.BeginList(&r, 20)
+			for range 20 {
+				k := rng.IntN(len(known))
+				switch lives := bodies.Holds(real[k].index, real[k].generation); rng.IntN(4) {
+				case 0:
+					if i, ok := bodies.Next(); ok && !d.Full() {
+						index, generation := r.New(d.Created())
+						d.Create()
+						known, real = append(known, id{index, generation}), append(real, id{uint32(i), bodies.Claim(i)})
+					}
+				case 1:
+					if lives && d.Lives(known[k].index, known[k].generation) {
+						index, generation := r.New(ds.Created())
+						ds.Create(known[k].index, known[k].generation)
+						knownShapes, realShapes = append(knownShapes, id{index, generation}), append(realShapes, addShape(real[k]))
+					}
+				case 2:
+					if lives && d.Lives(known[k].index, known[k].generation) {
+						d.Destroy(known[k].index)
+						d.Free(known[k].index)
+						shapes.ReleaseAll(int(real[k].index))
+						bodies.Release(int(real[k].index))
+					}
+				default:
+					k = rng.IntN(len(knownShapes))
+					h := knownShapes[k]
+					lives := shapes.IDs.Holds(realShapes[k].index, realShapes[k].generation) && (h.index < Provisional || h.generation == r.number)
+					if got := ds.Lives(h.index, h.generation); got != lives {
+						t.Fatalf("Lives(%v) = %v, want %v", h, got, lives)
+					}
+					if lives {
+						ds.Destroy(h.index)
+						shapes.Release(int(realShapes[k].index))
+						seen[1]++
+					} else {
+						seen[0]++
+					}
+				}
+			}
+		}
+	}
+	if min(seen[0], seen[1]) < 100 {
+		t.Errorf("stale and live shapes: %v", seen)
+	}
+}
+
+func TestRecordingIsTakenOnce(t *testing.T) {
+	r := NewRecording(1)
+	if !r.Take(1) || r.Take(1) || !r.Take(2) {
+		t.Error("taken by a call twice, or not by the next one")
+	}
+}
