@@ -75,8 +75,9 @@ func (s *solver) disableInvalidBody(i int, column string, v float32) {
 	})
 }
 
-func canonicalVec(v rigid3.Vec) [3]float32 {
-	return [3]float32{check.CanonicalNaN(v.X), check.CanonicalNaN(v.Y), check.CanonicalNaN(v.Z)}
+// canonical replaces every NaN by the same one.
+func canonical(v rigid3.Vec) rigid3.Vec {
+	return rigid3.Vec{X: check.CanonicalNaN(v.X), Y: check.CanonicalNaN(v.Y), Z: check.CanonicalNaN(v.Z)}
 }
 
 // disable takes the shapes, the mass and the velocity from a body.

@@ -107,8 +107,8 @@ func (s *solver) reportHit(i int) {
 	}
 	appendEvent(&s.events.Hit, Hit{
 		A: s.handle(c.A), B: s.handle(c.B),
-		Point:  canonicalVec(s.poses[body].P.Sub(s.sys.States[body].D).Add(anchor)),
-		Normal: canonicalVec(m.Normal), Speed: check.CanonicalNaN(h.Speed), Impulse: check.CanonicalNaN(h.Impulse),
+		Point:  arrayOf(canonical(s.poses[body].P.Sub(s.sys.States[body].D).Add(anchor))),
+		Normal: arrayOf(canonical(m.Normal)), Speed: check.CanonicalNaN(h.Speed), Impulse: check.CanonicalNaN(h.Impulse),
 	})
 }
 

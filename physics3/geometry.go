@@ -54,71 +54,99 @@ type geometry struct {
 	hull *Hull // KindHull
 }
 
+// newShape is a shape to create, as a program describes it. It has a geometry of that kind.
+type newShape struct {
+	def     ShapeDef
+	kind    rigid3.Kind
+	sphere  Sphere
+	capsule Capsule
+	box     Box
+	hull    *Hull
+	at      Placement // of hull
+}
+
 // CreateSphere attaches a ball to b. Errors: ErrStale; ErrNotFinite or ErrRange naming the field of def or sphere; ErrCapacity; and
 // ErrRange if the mass of the body would be out of range.
 func (w *World) CreateSphere(b Body, def ShapeDef, sphere Sphere) (Shape, error) {
-	err := errors.Join(
-		checkCoordinates("physics3: Sphere.Center", sphere.Center),
-		checkSize("physics3: Sphere.Radius", sphere.Radius),
-	)
-	if err != nil {
-		return Shape{}, err
-	}
-	return w.createShape(b, &def, geometry{Shape: rigid3.NewSphere(vecOf(sphere.Center), sphere.Radius)})
+	w.newShape = newShape{def: def, kind: rigid3.KindSphere, sphere: sphere}
+	return w.createShape(b, &w.newShape)
 }
 
 // CreateCapsule attaches a capsule to b. Errors are as for CreateSphere.
 func (w *World) CreateCapsule(b Body, def ShapeDef, capsule Capsule) (Shape, error) {
-	err := errors.Join(
-		checkCoordinates("physics3: Capsule.P1", capsule.P1),
-		checkCoordinates("physics3: Capsule.P2", capsule.P2),
-		checkSize("physics3: Capsule.Radius", capsule.Radius),
-	)
-	if err == nil && capsule.P1 == capsule.P2 {
-		err = check.Because(fault.Field(ErrRange, "physics3: Capsule.P2", capsule.P2), "equals P1")
-	}
-	if err != nil {
-		return Shape{}, err
-	}
-	return w.createShape(b, &def, geometry{Shape: rigid3.NewCapsule(vecOf(capsule.P1), vecOf(capsule.P2), capsule.Radius)})
+	w.newShape = newShape{def: def, kind: rigid3.KindCapsule, capsule: capsule}
+	return w.createShape(b, &w.newShape)
 }
 
 // CreateBox attaches a box to b. Errors are as for CreateSphere.
 func (w *World) CreateBox(b Body, def ShapeDef, box Box) (Shape, error) {
-	g, err := box.geometry()
-	if err != nil {
-		return Shape{}, err
-	}
-	return w.createShape(b, &def, g)
-}
-
-func (box *Box) geometry() (geometry, error) {
-	err := errors.Join(
-		checkSizes("physics3: Box.Half", box.Half),
-		checkCoordinates("physics3: Box.Center", box.Center),
-		checkPlacedRotation("physics3: Box.Rotation", box.Rotation),
-		check.Between("physics3: Box.Radius", box.Radius, 0, maxCoordinate),
-	)
-	if err != nil {
-		return geometry{}, err
-	}
-	pose := rigid3.Pose{P: vecOf(box.Center), Q: placedRotation(box.Rotation)}
-	return geometry{Shape: rigid3.NewBoxShape(vecOf(box.Half), pose, box.Radius)}, nil
+	w.newShape = newShape{def: def, kind: rigid3.KindBox, box: box}
+	return w.createShape(b, &w.newShape)
 }
 
 // CreateHull attaches a hull to b. Errors are as for CreateSphere, and ErrRange for a nil hull.
 func (w *World) CreateHull(b Body, def ShapeDef, h *Hull, at Placement) (Shape, error) {
+	w.newShape = newShape{def: def, kind: rigid3.KindHull, hull: h, at: at}
+	return w.createShape(b, &w.newShape)
+}
+
+// check returns the geometry, or what is wrong with the definition.
+func (n *newShape) check() (geometry, error) {
+	if err := n.def.Validate(); err != nil {
+		return geometry{}, err
+	}
+	switch n.kind {
+	case rigid3.KindSphere:
+		return n.sphere.geometry()
+	case rigid3.KindCapsule:
+		return n.capsule.geometry()
+	case rigid3.KindBox:
+		return n.box.geometry()
+	}
+	return n.hull.placed(&n.at)
+}
+
+func (s *Sphere) geometry() (geometry, error) {
+	err := errors.Join(
+		checkCoordinates("physics3: Sphere.Center", s.Center),
+		checkSize("physics3: Sphere.Radius", s.Radius),
+	)
+	return geometry{Shape: rigid3.NewSphere(vecOf(s.Center), s.Radius)}, err
+}
+
+func (c *Capsule) geometry() (geometry, error) {
+	err := errors.Join(
+		checkCoordinates("physics3: Capsule.P1", c.P1),
+		checkCoordinates("physics3: Capsule.P2", c.P2),
+		checkSize("physics3: Capsule.Radius", c.Radius),
+	)
+	g := geometry{Shape: rigid3.NewCapsule(vecOf(c.P1), vecOf(c.P2), c.Radius)}
+	if err == nil && g.Half == (rigid3.Vec{}) { // also by rounding
+		err = check.Because(fault.Field(ErrRange, "physics3: Capsule.P2", c.P2), "equals P1")
+	}
+	return g, err
+}
+
+func (b *Box) geometry() (geometry, error) {
+	err := errors.Join(
+		checkSizes("physics3: Box.Half", b.Half),
+		checkCoordinates("physics3: Box.Center", b.Center),
+		checkPlacedRotation("physics3: Box.Rotation", b.Rotation),
+		check.Between("physics3: Box.Radius", b.Radius, 0, maxCoordinate),
+	)
+	pose := rigid3.Pose{P: vecOf(b.Center), Q: placedRotation(b.Rotation)}
+	return geometry{Shape: rigid3.NewBoxShape(vecOf(b.Half), pose, b.Radius)}, err
+}
+
+func (h *Hull) placed(at *Placement) (geometry, error) {
 	if h == nil {
-		return Shape{}, fault.Field(ErrRange, "physics3: CreateHull: hull", "nil")
+		return geometry{}, fault.Field(ErrRange, "physics3: CreateHull: hull", "nil")
 	}
 	err := errors.Join(
 		checkCoordinates("physics3: Placement.Position", at.Position),
 		checkPlacedRotation("physics3: Placement.Rotation", at.Rotation),
 	)
-	if err != nil {
-		return Shape{}, err
-	}
-	return w.createShape(b, &def, h.geometry(rigid3.Pose{P: vecOf(at.Position), Q: placedRotation(at.Rotation)}))
+	return h.geometry(rigid3.Pose{P: vecOf(at.Position), Q: placedRotation(at.Rotation)}), err
 }
 
 // geometry returns the hull at a place in a body.

@@ -44,6 +44,7 @@ type solver struct {
 	sys            rigid3.System
 	poses          []rigid3.Pose // of the centres of mass
 	boxes          rigid3.Boxes
+	planar         broad.Boxes // boxes along the other two axes
 	broad          broad.Phase
 	pairs          broad.Pairs
 	contactPairs   broad.Pairs // of contacts, if pairsKnown

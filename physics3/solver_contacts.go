@@ -123,8 +123,8 @@ func (s *solver) findPairs() {
 		s.thirdAxis, version = third, 0
 	}
 	f.SpanMin, f.SpanMax = b.Min[third], b.Max[third]
-	planar := broad.Boxes{MinX: b.Min[x], MinY: b.Min[y], MaxX: b.Max[x], MaxY: b.Max[y]}
-	s.broad.FindPairs(s.level, &planar, f, version, &s.pairs)
+	s.planar = broad.Boxes{MinX: b.Min[x], MinY: b.Min[y], MaxX: b.Max[x], MaxY: b.Max[y]}
+	s.broad.FindPairs(s.level, &s.planar, f, version, &s.pairs)
 	s.omittedPairs = s.broad.Omitted
 }
 

@@ -26,11 +26,16 @@ func (s *solver) impulseChange(i int, impulse, angular rigid3.Vec) (v, w rigid3.
 	return v, q.Rotate(rigid3.Vec{X: float32(l.X * inv.X), Y: float32(l.Y * inv.Y), Z: float32(l.Z * inv.Z)})
 }
 
+// afterImpulse returns the velocity of a body after an impulse and an angular impulse.
+func (s *solver) afterImpulse(i int, impulse, angular rigid3.Vec) (v, w rigid3.Vec) {
+	dv, dw := s.impulseChange(i, impulse, angular)
+	return s.linearVelocity(i).Add(dv), s.angularVelocity(i).Add(dw)
+}
+
 // applyImpulse changes the velocity of a body, and wakes it if it is dynamic. It returns false, and changes nothing, if the velocity
 // would be out of range. The callers make the error, so that values are boxed only for a failure.
 func (s *solver) applyImpulse(i int, impulse, angular rigid3.Vec) bool {
-	dv, dw := s.impulseChange(i, impulse, angular)
-	v, w := s.linearVelocity(i).Add(dv), s.angularVelocity(i).Add(dw)
+	v, w := s.afterImpulse(i, impulse, angular)
 	if !inRange(v) || !inRange(w) {
 		return false
 	}
@@ -39,19 +44,33 @@ func (s *solver) applyImpulse(i int, impulse, angular rigid3.Vec) bool {
 	return true
 }
 
+// putImpulse is applyImpulse for any result, which the next step checks.
+func (s *solver) putImpulse(i int, impulse, angular rigid3.Vec) {
+	v, w := s.afterImpulse(i, impulse, angular)
+	s.putVelocity(i, canonical(v), canonical(w))
+	s.sleep.WakeDynamic(i)
+}
+
 // applyForce adds to the force and the torque on a dynamic body during the next step, and wakes it. It returns false, and changes nothing,
 // if the sum is out of range.
 func (s *solver) applyForce(i int, force, torque rigid3.Vec) bool {
-	c := s.cols
-	if c.Type[i] == DynamicBody && c.Flags[i]&FlagDisabled == 0 {
-		f, t := s.force(i).Add(force), s.torque(i).Add(torque)
-		if !inRange(f) || !inRange(t) {
-			return false
-		}
-		s.putForce(i, f, t)
+	if f, t := s.force(i).Add(force), s.torque(i).Add(torque); s.takesForces(i) && (!inRange(f) || !inRange(t)) {
+		return false
+	}
+	s.addForce(i, force, torque)
+	return true
+}
+
+// addForce is applyForce for any result, which the next step checks.
+func (s *solver) addForce(i int, force, torque rigid3.Vec) {
+	if s.takesForces(i) {
+		s.putForce(i, canonical(s.force(i).Add(force)), canonical(s.torque(i).Add(torque)))
 	}
 	s.sleep.WakeDynamic(i)
-	return true
+}
+
+func (s *solver) takesForces(i int) bool {
+	return s.cols.Type[i] == DynamicBody && s.cols.Flags[i]&FlagDisabled == 0
 }
 
 func (s *solver) force(i int) rigid3.Vec {

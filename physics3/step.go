@@ -15,7 +15,9 @@ const (
 // Step advances the world by dt seconds, MinStep to MaxStep. ErrNotFinite and ErrRange leave the world unchanged, and so does ErrFloatEnv,
 // unless another goroutine than the caller's has detected it: then the state is lost, and all methods that read or change it return that error, until
 // Restore or CopyFrom replaces it.
-func (w *World) Step(dt float32) error {
+//
+// Step applies commands first; after an error of Apply there is no step.
+func (w *World) Step(dt float32, commands ...*Commands) error {
 	if w.failed != nil {
 		return w.failed
 	}
@@ -23,6 +25,9 @@ func (w *World) Step(dt float32) error {
 		return err
 	}
 	if err := native.CheckFloatEnv(); err != nil {
+		return err
+	}
+	if err := w.Apply(commands...); err != nil {
 		return err
 	}
 	w.failed = w.solver.run(dt)

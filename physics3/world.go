@@ -25,7 +25,10 @@ type World struct {
 
 	// Copies of the definitions of a call, so that it does not allocate.
 	bodyDef  BodyDef
-	shapeDef ShapeDef
+	newShape newShape
+
+	lists, applies uint64 // numbers of NewCommands and of Apply so far
+	dryRun         dryRun // its memory
 
 	teleports handle.SlotSet // of created and teleported bodies
 
@@ -162,23 +165,23 @@ func (w *World) row(b Body) (int, error) {
 	return int(b.index), nil
 }
 
-func (w *World) createShape(b Body, def *ShapeDef, g geometry) (Shape, error) {
+func (w *World) createShape(b Body, n *newShape) (Shape, error) {
 	body, err := w.row(b)
 	if err != nil {
 		return Shape{}, err
 	}
-	w.shapeDef = *def
-	if err := w.shapeDef.Validate(); err != nil {
+	g, err := n.check()
+	if err != nil {
 		return Shape{}, err
 	}
 	shape, ok := w.shapes.IDs.Next()
 	if !ok {
 		return Shape{}, fault.Field(ErrCapacity, "physics3: ShapeCount", w.ShapeCount())
 	}
-	if err := w.solver.createShape(shape, body, &w.shapeDef, g); err != nil {
+	if err := w.solver.createShape(shape, body, &n.def, g); err != nil {
 		return Shape{}, err
 	}
-	return Shape{uint32(shape), w.shapes.Add(shape, body, g.digest(&w.shapeDef))}, nil
+	return Shape{uint32(shape), w.shapes.Add(shape, body, g.digest(&n.def))}, nil
 }
 
 // DestroyShape removes s from its body, whose mass changes. Errors: ErrStale; and ErrRange if the velocity of the new centre of mass would

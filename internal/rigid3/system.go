@@ -277,8 +277,9 @@ func (s *System) check() {
 
 // Rest gives n bodies states at rest and without mass. PrepareBodies sets those of bodies that take part in a step; others may touch them.
 func (s *System) Rest(n int) {
-	for i := range s.States[:n] {
-		s.States[i] = State{Q: Identity}
+	states := s.States[:n]
+	for i := range states {
+		states[i] = State{Q: Identity}
 	}
 	s.inertia = buffer.Resized(s.inertia, n)
 	clear(s.inertia)
