@@ -27,6 +27,8 @@ var (
 	atanHeader string
 	//go:embed body_rows.h
 	bodyRowsHeader string
+	//go:embed collide_lanes.h
+	collideLanesHeader string
 	//go:embed lanes.h
 	lanesHeader string
 	//go:embed levels.h

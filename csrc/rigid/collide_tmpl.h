@@ -1,4 +1,4 @@
-#include "collide_lanes.h"
+#include "../collide_lanes.h"
 #include "rigid.h"
 
 /* The constants of package rigid. */

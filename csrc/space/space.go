@@ -17,6 +17,8 @@ import (
 
 // The headers that csrc/space/face includes, as csrc does it.
 var (
+	//go:embed geometry.h
+	geometryHeader string
 	//go:embed space.h
 	spaceHeader string
 	//go:embed system.h

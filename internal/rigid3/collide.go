@@ -22,12 +22,29 @@ func CollidePairs(level native.Level, shapes []Shape, hulls *Hulls, bodyOf []uin
 	if len(pairs.A) != len(out) || len(pairs.B) != len(out) || recycled != nil && len(recycled) != len(out) {
 		panic("rigid3: CollidePairs: pairs, recycled and out differ in length")
 	}
-	if !collidePairsGo(shapes, hulls, bodyOf, poses, pairs, recycled, out) {
+	k := kernelsOf(level)
+	if len(out) < collideBreakEven {
+		k = &goKernels
+	}
+	s := placedShapes{shapes, hulls, bodyOf, poses}
+	if !k.collide(s, pairs, recycled, out) {
 		panic("rigid3: CollidePairs: a pair names no shape, or a shape no body")
 	}
 }
 
-func collidePairsGo(shapes []Shape, hulls *Hulls, bodyOf []uint32, poses []Pose, pairs *broad.Pairs, recycled []int32, out []Manifold) bool {
+// collideBreakEven is the number of pairs from which on a kernel gains more than its call costs.
+const collideBreakEven = 3
+
+// placedShapes is shapes on bodies.
+type placedShapes struct {
+	shapes []Shape
+	hulls  *Hulls
+	bodyOf []uint32
+	poses  []Pose
+}
+
+func (s placedShapes) collideGo(pairs *broad.Pairs, recycled []int32, out []Manifold) bool {
+	shapes, bodyOf, poses := s.shapes, s.bodyOf, s.poses
 	var k collider
 	for i := range out {
 		a, b := pairs.A[i], pairs.B[i]
@@ -36,7 +53,7 @@ func collidePairsGo(shapes []Shape, hulls *Hulls, bodyOf []uint32, poses []Pose,
 		}
 		if recycled == nil || recycled[i] < 0 {
 			out[i] = Manifold{}
-			k.collide(&shapes[a], &shapes[b], hulls, &poses[bodyOf[a]], &poses[bodyOf[b]], &out[i])
+			k.collide(&shapes[a], &shapes[b], s.hulls, &poses[bodyOf[a]], &poses[bodyOf[b]], &out[i])
 		}
 	}
 	return true

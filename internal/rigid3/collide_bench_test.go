@@ -22,14 +22,17 @@ func boulder(rng *rand.Rand) *Shape {
 var boulders []*Shape
 
 // newBoulder is a hull of 32 points on a sphere of half a metre.
-func newBoulder(rng *rand.Rand) *Shape {
+func newBoulder(rng *rand.Rand) *Shape { return hullOf(rng, 32) }
+
+// hullOf is a hull of points on a sphere of half a metre.
+func hullOf(rng *rand.Rand, n int) *Shape {
 	var points [][3]float32
-	for range 32 {
+	for range n {
 		v := Vec{float32(rng.NormFloat64()), float32(rng.NormFloat64()), float32(rng.NormFloat64())}
 		v = v.times(.5 / v.length())
 		points = append(points, [3]float32{v.X, v.Y, v.Z})
 	}
-	p, err := hull.Build(points, 32)
+	p, err := hull.Build(points, n)
 	if err != nil {
 		panic(err)
 	}

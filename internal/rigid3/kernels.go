@@ -1,10 +1,15 @@
 package rigid3
 
-import "github.com/evertick/evertick/native"
+import (
+	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/native"
+)
 
 // kernels are the functions that have a form in C, for one level. The Go form of each is its specification.
 type kernels struct {
-	solve               func(s *System) // all the stages that follow
+	solve   func(s *System) // all the stages that follow
+	collide func(s placedShapes, pairs *broad.Pairs, recycled []int32, out []Manifold) (ok bool)
+
 	prepareBodies       func(s *System, lo, hi int)
 	prepareContacts     func(s *System, lo, hi int)
 	integrateVelocities func(s *System, sub, lo, hi int)
@@ -18,7 +23,9 @@ type kernels struct {
 }
 
 var goKernels = kernels{
-	solve:         (*System).solveGo,
+	solve:   (*System).solveGo,
+	collide: placedShapes.collideGo,
+
 	prepareBodies: (*System).prepareBodiesGo, prepareContacts: (*System).prepareContactsGo,
 	integrateVelocities: (*System).integrateVelocitiesGo, warmStart: (*System).warmStartGo,
 	solveContacts: (*System).solveContactsGo, integratePositions: (*System).integratePositionsGo,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/evertick/evertick/csrc/face"
 	cspace "github.com/evertick/evertick/csrc/space/face"
+	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/native"
 )
 
@@ -25,6 +26,11 @@ var (
 	_ [cspace.InertiaSize]byte      = [unsafe.Sizeof(inertiaRow{})]byte{}
 	_ [cspace.ContactBlockSize]byte = [unsafe.Sizeof(ContactBlock{})]byte{}
 	_ [cspace.SystemSize]byte       = [unsafe.Sizeof(system{})]byte{}
+	_ [cspace.ShapeSize]byte        = [unsafe.Sizeof(Shape{})]byte{}
+	_ [cspace.HullSize]byte         = [unsafe.Sizeof(flatHull{})]byte{}
+	_ [cspace.SceneSize]byte        = [unsafe.Sizeof(placed{})]byte{}
+	_ [cspace.CollisionsSize]byte   = [unsafe.Sizeof(collisions{})]byte{}
+	_ [cspace.MaxVertices]byte      = [MaxHullVertices]byte{}
 	_ [cspace.StepOffset]byte       = [unsafe.Offsetof(system{}.step)]byte{}
 )
 
@@ -86,8 +92,35 @@ func (s *System) c() cspace.System {
 	return *(*cspace.System)(unsafe.Pointer(&v))
 }
 
+// placed and collisions have the layouts of C structs.
+type placed struct {
+	shapes             *Shape
+	bodyOf             *uint32
+	poses              *Pose
+	shapeCount, bodies int64
+	hulls              *flatHull
+	floats             *float32
+	indices            *uint16
+	hullCount          int64
+}
+
+type collisions struct {
+	a, b     *uint32
+	n        int64
+	recycled *int32
+	out      *Manifold
+}
+
+func (s placedShapes) c() cspace.Scene {
+	v := placed{shapes: data(s.shapes), bodyOf: data(s.bodyOf), poses: data(s.poses), shapeCount: int64(len(s.shapes)), bodies: int64(len(s.poses))}
+	if h := s.hulls; h != nil {
+		v.hulls, v.floats, v.indices, v.hullCount = data(h.flat), data(h.floats), data(h.indices), int64(len(h.flat))
+	}
+	return *(*cspace.Scene)(unsafe.Pointer(&v))
+}
+
 func newKernels(level int32) kernels {
-	return kernels{
+	k := kernels{
 		solve:               func(s *System) { c := s.c(); cspace.Solve(level, &c) },
 		prepareBodies:       func(s *System, lo, hi int) { c := s.c(); cspace.PrepareBodies(level, &c, lo, hi) },
 		prepareContacts:     func(s *System, lo, hi int) { c := s.c(); cspace.PrepareContacts(level, &c, lo, hi) },
@@ -100,4 +133,9 @@ func newKernels(level int32) kernels {
 		storeImpulses:       func(s *System, lo, hi int) { c := s.c(); cspace.StoreImpulses(level, &c, lo, hi) },
 		finalizeBodies:      func(s *System, lo, hi int) { c := s.c(); cspace.FinalizeBodies(level, &c, lo, hi) },
 	}
+	k.collide = func(s placedShapes, pairs *broad.Pairs, recycled []int32, out []Manifold) bool {
+		scene, c := s.c(), collisions{data(pairs.A), data(pairs.B), int64(len(out)), data(recycled), data(out)}
+		return cspace.Collide(level, &scene, (*cspace.Collisions)(unsafe.Pointer(&c)))
+	}
+	return k
 }

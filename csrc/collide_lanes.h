@@ -10,10 +10,10 @@
  *                    rows[i][at + k]
  *   write4           stores them back
  */
-#ifndef EVERTICK_RIGID_COLLIDE_LANES_H
-#define EVERTICK_RIGID_COLLIDE_LANES_H
+#ifndef EVERTICK_COLLIDE_LANES_H
+#define EVERTICK_COLLIDE_LANES_H
 
-#include "../lanes.h"
+#include "lanes.h"
 
 typedef int32_t c_truth;
 HELPER(c) c_truth c_less(c_f a, c_f b) { return a < b; }
