@@ -37,8 +37,9 @@ type Config struct {
 	// ContactHertz and ContactDamping define how contacts push overlapping bodies apart: like a spring of that frequency in
 	// Hz, limited to a quarter of the rate of the sub-steps, and of that damping ratio. Contacts with bodies that are not
 	// dynamic have twice the frequency, and those of two dynamic bodies whose masses differ by at most 3 times have 1.6 times.
-	// 0: 30 Hz, 10. A body of mass m that carries a mass M on a contact of frequency f rests with an overlap of about
-	// (M/m)·g/(2πf)².
+	// 0: 30 Hz, 10. A contact of frequency f that carries a force F rests with an overlap of F/(μ·(2πf)²), where μ is the reduced
+	// mass of the two bodies, that of the lighter one if the other is much heavier or static. So a heavy body sinks into a light
+	// one by (M/m)·g/(2πf)².
 	ContactHertz, ContactDamping float32
 	// PushSpeed is the greatest speed in m/s at which contacts push overlapping bodies apart. 0: 3.
 	PushSpeed float32
