@@ -32,8 +32,8 @@ type HistoryConfig struct {
 	Bytes int64
 }
 
-// Validate returns an error that wraps ErrRange for each field out of its range.
-func (c HistoryConfig) Validate() error {
+// validate returns an error that wraps ErrRange for each field out of its range.
+func (c HistoryConfig) validate() error {
 	return errors.Join(
 		fault.Between("evertick: Config.History.Keep", c.Keep, 0, 1<<20),
 		fault.Between("evertick: Config.History.Every", c.Every, 0, 1<<30),

@@ -114,8 +114,8 @@ type ReorderPolicy struct {
 	Requests bool
 }
 
-// Validate returns an error that wraps ErrRange for each field out of its range.
-func (p ReorderPolicy) Validate() error {
+// validate returns an error that wraps ErrRange for each field out of its range.
+func (p ReorderPolicy) validate() error {
 	err := fault.Between("evertick: Config.Reorder.Every", p.Every, 0, 1<<30)
 	if !(p.Disorder >= 0 && p.Disorder <= 1) {
 		err = errors.Join(err, fault.Field(ErrRange, "evertick: Config.Reorder.Disorder", p.Disorder))

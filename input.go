@@ -60,8 +60,8 @@ const (
 	defaultInputBytes = 1 << 20
 )
 
-// Validate returns an error that wraps ErrRange for each field out of its range.
-func (c InputConfig) Validate() error {
+// validate returns an error that wraps ErrRange for each field out of its range.
+func (c InputConfig) validate() error {
 	return errors.Join(
 		fault.Between("evertick: Config.Inputs.Capacity", c.Capacity, 0, 1<<30),
 		fault.Between("evertick: Config.Inputs.Bytes", c.Bytes, 0, math.MaxInt64),

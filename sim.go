@@ -130,7 +130,7 @@ func (c Config) Validate() error {
 	}
 	c = c.withDefaults()
 	return errors.Join(levelErr, workersErr, budgetErr, worldErr, c.Loop.Validate(), c.Physics.Validate(),
-		c.Spatial.Validate(), c.Reorder.Validate(), c.Inputs.Validate(), c.History.Validate())
+		c.Spatial.Validate(), c.Reorder.validate(), c.Inputs.validate(), c.History.validate())
 }
 
 func (c Config) withDefaults() Config {

@@ -12,9 +12,6 @@ import (
 	"github.com/evertick/evertick/worldlog"
 )
 
-// ErrRange: a field of the Config, or an address, outside the documented range.
-var ErrRange = fault.ErrRange
-
 // Config says what a page shows and which clients may look at it. The zero value works for a page of this machine.
 type Config struct {
 	// Name is the title. "": the name of the Scenario, or "simulation".
@@ -53,11 +50,11 @@ const minToken = 16
 func (c *Config) validate() error {
 	var errs []error
 	if n := len(c.Token); n > 0 && n < minToken { // the message must not contain the secret
-		errs = append(errs, fault.Field(ErrRange, "inspect: len(Config.Token)", n))
+		errs = append(errs, fault.Field(fault.ErrRange, "inspect: len(Config.Token)", n))
 	}
 	for i, h := range c.Hosts {
 		if h == "" || strings.ContainsAny(h, "/@ ") || net.ParseIP(h) == nil && strings.Contains(h, ":") {
-			errs = append(errs, fault.Element(ErrRange, "inspect: Config.Hosts", i, h))
+			errs = append(errs, fault.Element(fault.ErrRange, "inspect: Config.Hosts", i, h))
 		}
 	}
 	return errors.Join(errs...)

@@ -52,7 +52,7 @@ func TestConfig(t *testing.T) {
 		"Config.Hosts[0] = http": {Hosts: []string{"http://a"}},
 	} {
 		h, err := inspect.NewHandler(newSim(t), c)
-		if h != nil || !errors.Is(err, inspect.ErrRange) || !strings.Contains(err.Error(), "inspect: "+name) {
+		if h != nil || !errors.Is(err, evertick.ErrRange) || !strings.Contains(err.Error(), "inspect: "+name) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if c.Token != "" && strings.Contains(err.Error(), c.Token) {

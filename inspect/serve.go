@@ -31,7 +31,7 @@ type Server struct {
 
 // Serve serves the page of a Sim at an address such as "127.0.0.1:0", where 0 is any free port, prints its URL, and
 // returns at once. It ends when ctx is done, or by Close. Call it where Step may be called. An address that other
-// machines can reach is ErrRange unless Config.Token is set. It panics if sim is nil.
+// machines can reach is evertick.ErrRange unless Config.Token is set. It panics if sim is nil.
 func Serve(ctx context.Context, sim *evertick.Sim, addr string, c Config) (*Server, error) {
 	if sim == nil {
 		panic("inspect: Serve: nil Sim")
@@ -59,7 +59,7 @@ func serve(ctx context.Context, sim *evertick.Sim, addr string, c Config) (*Serv
 		return nil, fmt.Errorf("inspect: %w", err)
 	}
 	if c.Token == "" && !at.IP.IsLoopback() {
-		return nil, fault.Field(ErrRange, "inspect: addr", strconv.Quote(addr)+", which other machines can reach, without a Config.Token")
+		return nil, fault.Field(fault.ErrRange, "inspect: addr", strconv.Quote(addr)+", which other machines can reach, without a Config.Token")
 	}
 	h, err := NewHandler(sim, c)
 	if err != nil {

@@ -76,7 +76,7 @@ func TestServeRefuses(t *testing.T) {
 	quiet := func(string, ...any) {}
 	for _, addr := range []string{":0", "0.0.0.0:0", "[::]:0", "192.0.2.1:0"} {
 		srv, err := inspect.Serve(t.Context(), sim, addr, inspect.Config{Logf: quiet})
-		if srv != nil || !errors.Is(err, inspect.ErrRange) || !strings.Contains(err.Error(), "Config.Token") {
+		if srv != nil || !errors.Is(err, evertick.ErrRange) || !strings.Contains(err.Error(), "Config.Token") {
 			t.Errorf("%q: %v", addr, err)
 		}
 	}

@@ -273,7 +273,7 @@ func (d *direct) draw(t *rapid.T, bodies *[]physics.Body, shapes *[]physics.Shap
 			d.both(func() { l.SetMotorSpeed(j, target[0]) }, func() error { return w.SetMotorSpeed(d.joint(j), target[0]) })
 		case 2:
 			def := physics.JointDef{FrameB: physics.JointFrame{Point: target}, CollideConnected: true, ConstraintHertz: target[0]}
-			d.both(func() { l.SetJointDef(j, def) }, func() error { return w.SetJointDef(d.joint(j), def) })
+			d.both(func() { l.SetJointDef(j, &def) }, func() error { return w.SetJointDef(d.joint(j), &def) })
 		default:
 			d.both(func() { l.SetMouseTarget(j, target) }, func() error { return w.SetMouseTarget(d.joint(j), target) })
 		}
@@ -327,7 +327,7 @@ func TestBadCommandsAreNamed(t *testing.T) {
 			c.DestroyBody(b)
 			c.DestroyJoint(j)
 		}, physics.ErrStale, "command 4 (DestroyJoint): physics: Joint = new joint 0"},
-		"joint of another kind": {func(c *physics.Commands) { c.SetWeldJointDef(tie, physics.WeldJointDef{}) }, physics.ErrUnsupported, "command 0 (define a joint)"},
+		"joint of another kind": {func(c *physics.Commands) { c.SetJointDef(tie, &physics.WeldJointDef{}) }, physics.ErrUnsupported, "command 0 (define a joint)"},
 		"target":                {func(c *physics.Commands) { c.SetMouseTarget(tie, [2]float32{}) }, physics.ErrUnsupported, "command 0 (SetMouseTarget)"},
 		"speed":                 {func(c *physics.Commands) { c.SetMotorSpeed(tie, nan) }, physics.ErrNotFinite, "command 0 (SetMotorSpeed)"},
 		"shape twice":           {func(c *physics.Commands) { c.DestroyShape(s); c.DestroyShape(s) }, physics.ErrStale, "command 1"},
@@ -485,7 +485,7 @@ func TestCommandsAllocateNothing(t *testing.T) {
 		c.CreatePolygon(b, physics.DefaultShapeDef(), physics.Box(1, 1))
 		j := c.CreateRevoluteJoint(physics.RevoluteJointDef{JointDef: common(bodies[0], b)})
 		c.SetMotorSpeed(j, 3)
-		c.SetRevoluteJointDef(j, physics.RevoluteJointDef{})
+		c.SetJointDef(j, &physics.RevoluteJointDef{})
 		c.DestroyBody(b)
 		if err := w.Step(1./60, c); err != nil {
 			t.Fatal(err)

@@ -123,9 +123,10 @@ func (w *crowd) stirJoint() error {
 	case physics.RevoluteJoint, physics.WheelJoint, physics.PrismaticJoint:
 		return w.SetMotorSpeed(j, w.float(-3, 3))
 	case physics.WeldJoint:
-		d, _ := w.WeldJointDef(j)
+		var d physics.WeldJointDef
+		_ = w.JointDef(j, &d)
 		d.AngularHertz = 5 - d.AngularHertz
-		return w.SetWeldJointDef(j, d)
+		return w.SetJointDef(j, &d)
 	}
 	return nil
 }

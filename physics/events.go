@@ -71,9 +71,6 @@ type JointLoad struct {
 	Torque float32    // on body B in N·m
 }
 
-// DefaultHitSpeed is Tuning.HitSpeed of a world whose tuning leaves it zero, in m/s.
-const DefaultHitSpeed = 1
-
 // Events returns the events of the last step. The slices belong to the world and are
 // valid until the next step. Another engine reports none.
 func (w *World) Events() *Events { return &w.solver.events }

@@ -42,38 +42,10 @@ func (c *Commands) createJoint(def jointFields) Joint {
 // DestroyJoint records the destruction of a joint.
 func (c *Commands) DestroyJoint(j Joint) { c.add(command{kind: destroyJoint, joint: j}) }
 
-// SetDistanceJointDef records a new definition of a joint, as World.SetDistanceJointDef.
-func (c *Commands) SetDistanceJointDef(j Joint, def DistanceJointDef) { c.setJoint(j, def.fields()) }
-
-// SetRevoluteJointDef records a new definition of a joint.
-func (c *Commands) SetRevoluteJointDef(j Joint, def RevoluteJointDef) { c.setJoint(j, def.fields()) }
-
-// SetPrismaticJointDef records a new definition of a joint.
-func (c *Commands) SetPrismaticJointDef(j Joint, def PrismaticJointDef) { c.setJoint(j, def.fields()) }
-
-// SetWeldJointDef records a new definition of a joint.
-func (c *Commands) SetWeldJointDef(j Joint, def WeldJointDef) { c.setJoint(j, def.fields()) }
-
-// SetWheelJointDef records a new definition of a joint.
-func (c *Commands) SetWheelJointDef(j Joint, def WheelJointDef) { c.setJoint(j, def.fields()) }
-
-// SetMotorJointDef records a new definition of a joint.
-func (c *Commands) SetMotorJointDef(j Joint, def MotorJointDef) { c.setJoint(j, def.fields()) }
-
-// SetMouseJointDef records a new definition of a joint.
-func (c *Commands) SetMouseJointDef(j Joint, def MouseJointDef) { c.setJoint(j, def.fields()) }
-
-// SetFilterJointDef records a new definition of a joint.
-func (c *Commands) SetFilterJointDef(j Joint, def FilterJointDef) { c.setJoint(j, def.fields()) }
-
-// SetJointDef records new values of the fields that all kinds of joints have in common, as World.SetJointDef.
-func (c *Commands) SetJointDef(j Joint, def JointDef) { c.redefineJoint(j, def.row()) }
-
-func (c *Commands) setJoint(j Joint, def jointFields) { c.redefineJoint(j, def.joint().row) }
-
-func (c *Commands) redefineJoint(j Joint, row jointRow) {
+// SetJointDef records a new definition of a joint, as World.SetJointDef. It reads def at once.
+func (c *Commands) SetJointDef(j Joint, def AnyJointDef) {
 	c.add(command{kind: setJoint, joint: j})
-	c.rows = append(c.rows, row)
+	c.rows = append(c.rows, fieldsOf(def).joint().row)
 }
 
 // SetMotorSpeed records the speed of the motor of a joint, as World.SetMotorSpeed.

@@ -36,12 +36,12 @@ func TestToothedWheels(t *testing.T) {
 	ground := r.body(physics.StaticBody, 0, 0)
 	driver, motor := r.gear(ground, 0, teeth, 0)
 	driven, brake := r.gear(ground, 2.35, teeth, math.Pi/teeth)
-	d := must[physics.RevoluteJointDef](t)(r.w.RevoluteJointDef(motor))
+	d := defOf[physics.RevoluteJointDef](t, r.w, motor)
 	d.MotorSpeed, d.MaxMotorTorque = speed, 500
-	r.no(r.w.SetRevoluteJointDef(motor, d))
-	d = must[physics.RevoluteJointDef](t)(r.w.RevoluteJointDef(brake))
+	r.no(r.w.SetJointDef(motor, &d))
+	d = defOf[physics.RevoluteJointDef](t, r.w, brake)
 	d.MotorSpeed, d.MaxMotorTorque = 0, 20
-	r.no(r.w.SetRevoluteJointDef(brake, d))
+	r.no(r.w.SetJointDef(brake, &d))
 	var turned [2]float64
 	for range seconds * 60 {
 		r.steps(1)

@@ -1,24 +1,11 @@
 package physics
 
-// The methods of World that create a joint of each kind, and return and replace its definition.
+// The methods of World that create a joint of each kind, and read and replace its definition.
 
 // CreateDistanceJoint makes a joint of this kind. Errors: ErrStale for bodies that are gone, those
-// of DistanceJointDef.Validate, ErrCapacity, and ErrUnsupported from another engine.
+// of ValidateJointDef, ErrCapacity, and ErrUnsupported from another engine.
 func (w *World) CreateDistanceJoint(def DistanceJointDef) (Joint, error) {
 	return w.createJoint(def.fields())
-}
-
-// DistanceJointDef returns the present definition of j. Errors: ErrStale, and ErrUnsupported
-// for a joint of another kind.
-func (w *World) DistanceJointDef(j Joint) (def DistanceJointDef, err error) {
-	err = w.jointDef(j, def.fields())
-	return def, err
-}
-
-// SetDistanceJointDef replaces the definition of j from the next step on, except for its bodies: it ignores those of
-// def. Errors: ErrStale, ErrUnsupported for a joint of another kind, and those of DistanceJointDef.Validate.
-func (w *World) SetDistanceJointDef(j Joint, def DistanceJointDef) error {
-	return w.setJoint(j, def.fields())
 }
 
 // CreateRevoluteJoint is like CreateDistanceJoint.
@@ -26,59 +13,17 @@ func (w *World) CreateRevoluteJoint(def RevoluteJointDef) (Joint, error) {
 	return w.createJoint(def.fields())
 }
 
-// RevoluteJointDef is like World.DistanceJointDef.
-func (w *World) RevoluteJointDef(j Joint) (def RevoluteJointDef, err error) {
-	err = w.jointDef(j, def.fields())
-	return def, err
-}
-
-// SetRevoluteJointDef is like SetDistanceJointDef.
-func (w *World) SetRevoluteJointDef(j Joint, def RevoluteJointDef) error {
-	return w.setJoint(j, def.fields())
-}
-
 // CreatePrismaticJoint is like CreateDistanceJoint.
 func (w *World) CreatePrismaticJoint(def PrismaticJointDef) (Joint, error) {
 	return w.createJoint(def.fields())
 }
 
-// PrismaticJointDef is like World.DistanceJointDef.
-func (w *World) PrismaticJointDef(j Joint) (def PrismaticJointDef, err error) {
-	err = w.jointDef(j, def.fields())
-	return def, err
-}
-
-// SetPrismaticJointDef is like SetDistanceJointDef.
-func (w *World) SetPrismaticJointDef(j Joint, def PrismaticJointDef) error {
-	return w.setJoint(j, def.fields())
-}
-
 // CreateWeldJoint is like CreateDistanceJoint.
 func (w *World) CreateWeldJoint(def WeldJointDef) (Joint, error) { return w.createJoint(def.fields()) }
-
-// WeldJointDef is like World.DistanceJointDef.
-func (w *World) WeldJointDef(j Joint) (def WeldJointDef, err error) {
-	err = w.jointDef(j, def.fields())
-	return def, err
-}
-
-// SetWeldJointDef is like SetDistanceJointDef.
-func (w *World) SetWeldJointDef(j Joint, def WeldJointDef) error { return w.setJoint(j, def.fields()) }
 
 // CreateWheelJoint is like CreateDistanceJoint.
 func (w *World) CreateWheelJoint(def WheelJointDef) (Joint, error) {
 	return w.createJoint(def.fields())
-}
-
-// WheelJointDef is like World.DistanceJointDef.
-func (w *World) WheelJointDef(j Joint) (def WheelJointDef, err error) {
-	err = w.jointDef(j, def.fields())
-	return def, err
-}
-
-// SetWheelJointDef is like SetDistanceJointDef.
-func (w *World) SetWheelJointDef(j Joint, def WheelJointDef) error {
-	return w.setJoint(j, def.fields())
 }
 
 // CreateMotorJoint is like CreateDistanceJoint.
@@ -86,31 +31,9 @@ func (w *World) CreateMotorJoint(def MotorJointDef) (Joint, error) {
 	return w.createJoint(def.fields())
 }
 
-// MotorJointDef is like World.DistanceJointDef.
-func (w *World) MotorJointDef(j Joint) (def MotorJointDef, err error) {
-	err = w.jointDef(j, def.fields())
-	return def, err
-}
-
-// SetMotorJointDef is like SetDistanceJointDef.
-func (w *World) SetMotorJointDef(j Joint, def MotorJointDef) error {
-	return w.setJoint(j, def.fields())
-}
-
 // CreateMouseJoint is like CreateDistanceJoint.
 func (w *World) CreateMouseJoint(def MouseJointDef) (Joint, error) {
 	return w.createJoint(def.fields())
-}
-
-// MouseJointDef is like World.DistanceJointDef.
-func (w *World) MouseJointDef(j Joint) (def MouseJointDef, err error) {
-	err = w.jointDef(j, def.fields())
-	return def, err
-}
-
-// SetMouseJointDef is like SetDistanceJointDef.
-func (w *World) SetMouseJointDef(j Joint, def MouseJointDef) error {
-	return w.setJoint(j, def.fields())
 }
 
 // CreateFilterJoint is like CreateDistanceJoint.
@@ -118,59 +41,62 @@ func (w *World) CreateFilterJoint(def FilterJointDef) (Joint, error) {
 	return w.createJoint(def.fields())
 }
 
-// FilterJointDef is like World.DistanceJointDef.
-func (w *World) FilterJointDef(j Joint) (def FilterJointDef, err error) {
-	err = w.jointDef(j, def.fields())
-	return def, err
+// AnyJointDef is a pointer to the definition of a kind of joint, such as a *RevoluteJointDef, or a *JointDef, which has the fields
+// that all kinds have in common.
+type AnyJointDef interface {
+	// fields returns pointers to the fields.
+	fields() jointFields
 }
 
-// SetFilterJointDef is like SetDistanceJointDef.
-func (w *World) SetFilterJointDef(j Joint, def FilterJointDef) error {
-	return w.setJoint(j, def.fields())
+// fieldsOf returns def.fields(). The compiler sees what each of these methods does with its receiver, so a definition need not be
+// on the heap.
+func fieldsOf(def AnyJointDef) jointFields {
+	switch d := def.(type) {
+	case *DistanceJointDef:
+		return d.fields()
+	case *RevoluteJointDef:
+		return d.fields()
+	case *PrismaticJointDef:
+		return d.fields()
+	case *WeldJointDef:
+		return d.fields()
+	case *WheelJointDef:
+		return d.fields()
+	case *MotorJointDef:
+		return d.fields()
+	case *MouseJointDef:
+		return d.fields()
+	case *FilterJointDef:
+		return d.fields()
+	}
+	return def.(*JointDef).fields()
 }
 
-// jointDef sets the fields of a definition to those of j.
-func (w *World) jointDef(j Joint, to jointFields) error {
+// JointDef sets def to the present definition of j. Errors: ErrStale, and ErrUnsupported for a joint of another kind.
+func (w *World) JointDef(j Joint, def AnyJointDef) error {
 	a, b, err := w.JointBodies(j)
 	if err != nil {
 		return err
 	}
-	r := &w.solver.joints.rows[j.index]
-	if err := r.mustBe(to.kind); err != nil {
-		return err
+	r, to := &w.solver.joints.rows[j.index], fieldsOf(def)
+	if to.kind != 0 {
+		if err := r.mustBe(to.kind); err != nil {
+			return err
+		}
 	}
 	to.set(r, [2]Body{a, b})
 	return nil
 }
 
-// setJoint replaces the definition of a joint.
-func (w *World) setJoint(j Joint, def jointFields) error {
+// SetJointDef replaces the definition of j from the next step on, except for its bodies: it ignores those of def. A *JointDef
+// replaces the fields that all kinds have in common, for a joint of any kind. If anything changes, it wakes the bodies. Errors:
+// ErrStale, ErrUnsupported for a joint of another kind, and those of ValidateJointDef.
+func (w *World) SetJointDef(j Joint, def AnyJointDef) error {
 	r, err := w.jointRow(j)
 	if err != nil {
 		return err
 	}
-	to := def.joint().row
-	next, err := r.redefined(&to)
-	return w.replaceJoint(j, &next, err)
-}
-
-// JointDef returns the fields of the present definition of j that all kinds have in common. Errors: ErrStale.
-func (w *World) JointDef(j Joint) (JointDef, error) {
-	a, b, err := w.JointBodies(j)
-	if err != nil {
-		return JointDef{}, err
-	}
-	return w.solver.joints.rows[j.index].def([2]Body{a, b}), nil
-}
-
-// SetJointDef replaces these fields of a joint of any kind from the next step on, except for its bodies: it ignores
-// those of def. If anything changes, it wakes the bodies. Errors: ErrStale, ErrNotFinite, ErrRange.
-func (w *World) SetJointDef(j Joint, def JointDef) error {
-	r, err := w.jointRow(j)
-	if err != nil {
-		return err
-	}
-	to := def.row()
+	to := fieldsOf(def).joint().row
 	next, err := r.redefined(&to)
 	return w.replaceJoint(j, &next, err)
 }

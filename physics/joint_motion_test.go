@@ -104,15 +104,14 @@ func TestRevoluteMotorAndLimit(t *testing.T) {
 	r.no(r.w.SetMotorSpeed(j, -2))
 	r.steps(60)
 	r.near("angle", r.read(r.w.JointAngle, j), -1, 0.05)
-	d, err := r.w.RevoluteJointDef(j)
-	r.no(err)
+	d := defOf[physics.RevoluteJointDef](t, r.w, j)
 	d.EnableLimit, d.LowerAngle, d.UpperAngle, d.MaxMotorTorque = true, -1.5, 1.5, 3
-	r.no(r.w.SetRevoluteJointDef(j, d))
+	r.no(r.w.SetJointDef(j, &d))
 	r.steps(120)
 	r.near("angle at the limit", r.read(r.w.JointAngle, j), -1.5, 0.01)
 	r.near("torque at rest, motor and limit", r.read(r.w.JointTorque, j), 0, 0.01)
 	d.EnableMotor = false
-	r.no(r.w.SetRevoluteJointDef(j, d))
+	r.no(r.w.SetJointDef(j, &d))
 	r.no(r.w.SetVelocity(b, [2]float32{}, 5))
 	r.steps(120)
 	if a := r.read(r.w.JointAngle, j); a > 1.51 || a < 1 {
@@ -242,7 +241,7 @@ func TestPrismaticMotorAndLimits(t *testing.T) {
 	r.near("translation at the limit", r.read(r.w.JointTranslation, j), 3, 0.01)
 	r.no(r.w.SetMotorSpeed(j, 0))
 	d.MaxMotorForce, d.MotorSpeed = 5, 0
-	r.no(r.w.SetPrismaticJointDef(j, d)) // too weak to hold it
+	r.no(r.w.SetJointDef(j, &d)) // too weak to hold it
 	r.seconds(3)
 	r.near("translation below", r.read(r.w.JointTranslation, j), 0, 0.01)
 	x, _ := r.at(b)
@@ -312,7 +311,7 @@ func TestMouseJoint(t *testing.T) {
 	r.near("x", float64(p[0]), -1, 0.02)
 	r.near("y", float64(p[1]), 2, 0.03)
 	d.MaxForce = 0
-	r.no(r.w.SetMouseJointDef(j, d))
+	r.no(r.w.SetJointDef(j, &d))
 	r.no(r.w.SetVelocity(b, [2]float32{}, 0)) // it circles about the point
 	r.seconds(1)
 	if _, y := r.at(b); y > -2 {
@@ -336,7 +335,7 @@ func TestMotorJoint(t *testing.T) {
 	r.near("y", y, 2, 0.01)
 	r.near("angle", r.angle(b), 0.5, 0.01)
 
-	r.no(r.w.SetMotorJointDef(j, physics.MotorJointDef{JointDef: d.JointDef, MaxVelocityForce: 0.5, MaxVelocityTorque: 0.25}))
+	r.no(r.w.SetJointDef(j, &physics.MotorJointDef{JointDef: d.JointDef, MaxVelocityForce: 0.5, MaxVelocityTorque: 0.25}))
 	r.no(r.w.SetVelocity(b, [2]float32{3, 4}, 1))
 	r.seconds(1)
 	vx, vy, w := r.velocity(b)
@@ -345,7 +344,7 @@ func TestMotorJoint(t *testing.T) {
 	r.near("w", w, 0, 0.001)
 	r.near("force", math.Hypot(float64(must[[2]float32](t)(r.w.JointForce(j))[0]), float64(must[[2]float32](t)(r.w.JointForce(j))[1])), 0.5, 0.01)
 
-	r.no(r.w.SetMotorJointDef(j, physics.MotorJointDef{JointDef: d.JointDef, AngularVelocity: 3, MaxVelocityTorque: 10}))
+	r.no(r.w.SetJointDef(j, &physics.MotorJointDef{JointDef: d.JointDef, AngularVelocity: 3, MaxVelocityTorque: 10}))
 	r.no(r.w.SetVelocity(b, [2]float32{1, 0}, 0))
 	r.seconds(1)
 	vx, _, w = r.velocity(b)
@@ -376,15 +375,15 @@ func TestJointsKeepBodiesApart(t *testing.T) {
 			t.Errorf("%d ended, %d began when the joint came", len(e.End), len(e.Begin))
 		}
 		if kind, _ := r.w.JointKind(j); kind == physics.FilterJoint {
-			d := must[physics.FilterJointDef](t)(r.w.FilterJointDef(j))
+			d := defOf[physics.FilterJointDef](t, r.w, j)
 			d.CollideConnected = true
-			r.no(r.w.SetFilterJointDef(j, d))
+			r.no(r.w.SetJointDef(j, &d))
 			r.steps(1)
 			if e := r.w.Events(); len(e.Begin) != 1 {
 				t.Errorf("%d began with CollideConnected", len(e.Begin))
 			}
 			d.CollideConnected = false
-			r.no(r.w.SetFilterJointDef(j, d))
+			r.no(r.w.SetJointDef(j, &d))
 			r.steps(1)
 		}
 		r.no(r.w.DestroyJoint(j))

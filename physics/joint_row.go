@@ -84,13 +84,16 @@ var jointKinds = [FilterJoint + 1]struct {
 	FilterJoint: {"FilterJointDef", 0, 0, nil},
 }
 
-// jointFields points to the fields of a definition: those that all kinds have in common, and those of jointKinds.
+// jointFields points to the fields of a definition: those that all kinds have in common, and those of jointKinds. Without a kind
+// there are only the common ones.
 type jointFields struct {
 	kind    JointKind
 	common  *JointDef
 	flags   [3]*bool // spring, limit and motor, or nil
 	numbers [jointNumbers]*float32
 }
+
+func (d *JointDef) fields() jointFields { return jointFields{common: d} }
 
 func (d *DistanceJointDef) fields() jointFields {
 	return jointFields{DistanceJoint, &d.JointDef, [3]*bool{&d.EnableSpring, &d.EnableLimit, &d.EnableMotor},
@@ -195,30 +198,15 @@ func (f jointFields) set(r *jointRow, bodies [2]Body) {
 	}
 }
 
-// Validate reports every fault of d at once. Errors wrap ErrNotFinite or ErrRange. It does not check
+// ValidateJointDef reports every fault of a definition at once. Errors wrap ErrNotFinite or ErrRange. It does not check
 // whether the bodies live: only a world knows.
-func (d *DistanceJointDef) Validate() error { return d.fields().joint().validate() }
-
-// Validate is like that of DistanceJointDef.
-func (d *RevoluteJointDef) Validate() error { return d.fields().joint().validate() }
-
-// Validate is like that of DistanceJointDef.
-func (d *PrismaticJointDef) Validate() error { return d.fields().joint().validate() }
-
-// Validate is like that of DistanceJointDef.
-func (d *WeldJointDef) Validate() error { return d.fields().joint().validate() }
-
-// Validate is like that of DistanceJointDef.
-func (d *WheelJointDef) Validate() error { return d.fields().joint().validate() }
-
-// Validate is like that of DistanceJointDef.
-func (d *MotorJointDef) Validate() error { return d.fields().joint().validate() }
-
-// Validate is like that of DistanceJointDef.
-func (d *MouseJointDef) Validate() error { return d.fields().joint().validate() }
-
-// Validate is like that of DistanceJointDef.
-func (d *FilterJointDef) Validate() error { return d.fields().joint().validate() }
+func ValidateJointDef(def AnyJointDef) error {
+	n := fieldsOf(def).joint()
+	if n.row.kind == 0 { // the common fields alone, as the kind without others has them
+		n.row.kind = uint32(FilterJoint)
+	}
+	return n.validate()
+}
 
 func (n newJoint) validate() error {
 	var same error

@@ -100,7 +100,7 @@ func TestRagdollsComeToRest(t *testing.T) {
 		}
 	}
 	for _, j := range joints {
-		d := must[physics.RevoluteJointDef](t)(r.w.RevoluteJointDef(j))
+		d := defOf[physics.RevoluteJointDef](t, r.w, j)
 		r.near("apart", r.apart(j), 0, 0.015)
 		if a := float32(r.read(r.w.JointAngle, j)); a < d.LowerAngle-0.08 || a > d.UpperAngle+0.08 {
 			t.Errorf("%v is at %v of %v to %v", j, a, d.LowerAngle, d.UpperAngle)
@@ -372,7 +372,7 @@ func TestJointsAllocateNothing(t *testing.T) {
 			d := physics.RevoluteJointDef{JointDef: common(b, c), EnableMotor: true, MaxMotorTorque: 1}
 			d.FrameA.Point[0], d.BreakForce = 0.1, 1e6
 			j, err := w.CreateRevoluteJoint(d)
-			for _, err := range []error{err, w.SetRevoluteJointDef(j, d), w.SetMotorSpeed(j, 3), w.Step(1. / 60)} {
+			for _, err := range []error{err, w.SetJointDef(j, &d), w.SetMotorSpeed(j, 3), w.Step(1. / 60)} {
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -122,9 +122,9 @@ func TestTuningIsThatOfTheWorld(t *testing.T) {
 		w := jointWorld(t, c)
 		for i := range w.JointCount() {
 			j, _ := w.JointAt(i)
-			d := must[physics.JointDef](t)(w.JointDef(j))
+			d := defOf[physics.JointDef](t, w, j)
 			d.ConstraintHertz, d.ConstraintDamping = hertz, damping
-			if err := w.SetJointDef(j, d); err != nil {
+			if err := w.SetJointDef(j, &d); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -164,10 +164,10 @@ func tunedWorld(t testing.TB, c physics.Config) *physics.World {
 	r := fixture{t, w}
 	for i := range w.JointCount() {
 		j, _ := w.JointAt(i)
-		d := must[physics.JointDef](t)(w.JointDef(j))
+		d := defOf[physics.JointDef](t, w, j)
 		d.ConstraintHertz, d.ConstraintDamping = float32(i%3)*8, float32(i%4)*0.7
 		d.ForceThreshold, d.TorqueThreshold = float32(i%5)*10, float32(i%7)*3
-		r.no(w.SetJointDef(j, d))
+		r.no(w.SetJointDef(j, &d))
 	}
 	ground, _ := w.BodyAt(0)
 	for i := range 40 {
@@ -215,7 +215,7 @@ func TestTunedJointsAfterRestore(t *testing.T) {
 		restore(t, again, snapshot(t, w))
 		for i := range w.JointCount() {
 			j, _ := w.JointAt(i)
-			if a, b := must[physics.JointDef](t)(w.JointDef(j)), must[physics.JointDef](t)(again.JointDef(j)); a != b {
+			if a, b := defOf[physics.JointDef](t, w, j), defOf[physics.JointDef](t, again, j); a != b {
 				t.Fatalf("%+v, restored %+v", a, b)
 			}
 		}
@@ -246,7 +246,7 @@ func TestJointLoads(t *testing.T) {
 			if !ok {
 				continue
 			}
-			d := must[physics.JointDef](t)(w.JointDef(j))
+			d := defOf[physics.JointDef](t, w, j)
 			force, torque := must[[2]float32](t)(w.JointForce(j)), must[float32](t)(w.JointTorque(j))
 			strength := float32(math.Sqrt(float64(float32(force[0]*force[0]) + float32(force[1]*force[1]))))
 			exceeded := d.ForceThreshold > 0 && strength > d.ForceThreshold ||
@@ -380,20 +380,20 @@ func TestSetJointDef(t *testing.T) {
 		j := r.join(m.create(r.w, common(a, b)))
 		r.steps(1)
 		r.no(r.w.SetAwake(b, false))
-		d := must[physics.JointDef](t)(r.w.JointDef(j))
+		d := defOf[physics.JointDef](t, r.w, j)
 		if d != common(a, b) {
 			t.Errorf("%v: %+v", m.kind, d)
 		}
-		if r.no(r.w.SetJointDef(j, d)); r.w.Awake(b) {
+		if r.no(r.w.SetJointDef(j, &d)); r.w.Awake(b) {
 			t.Errorf("%v: awake without a change", m.kind)
 		}
 		d = physics.JointDef{BodyA: b, FrameA: at(1, 2, 3), FrameB: at(4, 5, 6), CollideConnected: true, BreakForce: 1e8,
 			BreakTorque: 1e9, ForceThreshold: 7, TorqueThreshold: 8, ConstraintHertz: 9, ConstraintDamping: 10}
-		if r.no(r.w.SetJointDef(j, d)); !r.w.Awake(b) {
+		if r.no(r.w.SetJointDef(j, &d)); !r.w.Awake(b) {
 			t.Errorf("%v: asleep after a change", m.kind)
 		}
 		d.BodyA, d.BodyB = a, b
-		if got := must[physics.JointDef](t)(r.w.JointDef(j)); got != d {
+		if got := defOf[physics.JointDef](t, r.w, j); got != d {
 			t.Errorf("%v: %+v, want %+v", m.kind, got, d)
 		}
 		other := newFixture(t, -10)
@@ -405,13 +405,14 @@ func TestSetJointDef(t *testing.T) {
 		}
 		c := r.w.NewCommands()
 		made := m.record(c, common(a, b))
-		c.SetJointDef(made, d)
-		c.SetJointDef(j, common(a, b))
+		c.SetJointDef(made, &d)
+		plain := common(a, b)
+		c.SetJointDef(j, &plain)
 		r.no(r.w.Apply(c))
-		if got := must[physics.JointDef](t)(r.w.JointDef(c.Joint(made))); got != d {
+		if got := defOf[physics.JointDef](t, r.w, c.Joint(made)); got != d {
 			t.Errorf("%v in a list: %+v, want %+v", m.kind, got, d)
 		}
-		if got := must[physics.JointDef](t)(r.w.JointDef(j)); got != common(a, b) {
+		if got := defOf[physics.JointDef](t, r.w, j); got != common(a, b) {
 			t.Errorf("%v in a list: %+v", m.kind, got)
 		}
 	}
@@ -457,8 +458,8 @@ func TestBadJointTuning(t *testing.T) {
 		default:
 			d := common(a, b)
 			c.change(&d)
-			err = r.w.SetJointDef(j, d)
-			list.SetJointDef(j, d)
+			err = r.w.SetJointDef(j, &d)
+			list.SetJointDef(j, &d)
 		}
 		listed = r.w.Apply(list)
 		for _, err := range []error{err, listed} {
@@ -481,11 +482,12 @@ func TestTunedJointsAllocateNothing(t *testing.T) {
 	j, _ := w.JointAt(3)
 	list := w.NewCommands()
 	busy := func() {
-		d, err := w.JointDef(j)
+		var d physics.JointDef
+		err := w.JointDef(j, &d)
 		d.ConstraintHertz = 30 - d.ConstraintHertz
 		list.Reset()
-		list.SetJointDef(j, d)
-		if err := errors.Join(err, w.SetJointDef(j, d), w.Step(1./60, list)); err != nil {
+		list.SetJointDef(j, &d)
+		if err := errors.Join(err, w.SetJointDef(j, &d), w.Step(1./60, list)); err != nil {
 			t.Fatal(err)
 		}
 		w.JointSeparation(j)

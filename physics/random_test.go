@@ -539,7 +539,8 @@ func (w *randomWorld) record(c *physics.Commands) {
 		case 17:
 			c.Explode(w.explosion())
 		case 18:
-			c.SetJointDef(w.joint(), w.jointDef(b, other))
+			def := w.jointDef(b, other)
+			c.SetJointDef(w.joint(), &def)
 		case 19:
 			_ = w.reshape(w.shape(), recordedShape{c})
 		case 20:
@@ -674,7 +675,10 @@ var randomOps = []struct {
 		return nil
 	}},
 	{"drive", (*randomWorld).drive},
-	{"tune", func(w *randomWorld) error { return w.SetJointDef(w.joint(), w.jointDef(w.body(), w.body())) }},
+	{"tune", func(w *randomWorld) error {
+		def := w.jointDef(w.body(), w.body())
+		return w.SetJointDef(w.joint(), &def)
+	}},
 	{"shift", func(w *randomWorld) error {
 		offset := [2]float32{float32(w.Origin()[0]), float32(w.Origin()[1])} // back
 		if offset == [2]float32{} && w.one(4) {

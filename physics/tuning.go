@@ -20,7 +20,7 @@ import (
 type Tuning struct {
 	// These five are as in Config.
 	ContactHertz, ContactDamping, PushSpeed, RestitutionThreshold, MaxSpeed float32
-	// HitSpeed is the least approach speed of a Hit, in m/s. 0: DefaultHitSpeed.
+	// HitSpeed is the least approach speed of a Hit, in m/s. 0: 1.
 	HitSpeed float32
 }
 

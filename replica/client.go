@@ -43,7 +43,7 @@ type ClientConfig struct {
 	// Mode, SimVersion, Schema and Credentials are for the Hello.
 	Mode        Mode
 	SimVersion  uint32
-	Schema      uint64 // another schema of the server is ErrUnsupported; 0: any
+	Schema      uint64 // another schema of the server is evertick.ErrUnsupported; 0: any
 	Credentials []byte // at most 4,096 bytes
 	// Simulator runs the Sim in mode Simulate, and only in that. SimVersion is then that of this module.
 	Simulator *Simulator
@@ -62,20 +62,20 @@ type ClientConfig struct {
 func (c *ClientConfig) Validate() error {
 	faults := fault.List{Package: "replica"}
 	if c.Send == nil {
-		faults.Add(ErrRange, "ClientConfig.Send", nil)
+		faults.Add(fault.ErrRange, "ClientConfig.Send", nil)
 	}
 	faults.Range("ClientConfig.Mode", int(c.Mode), int(View), int(Simulate))
 	if (c.Mode == Simulate) != (c.Simulator != nil) {
-		faults.Add(ErrRange, fmt.Sprintf("ClientConfig.Simulator in mode %d: there is one", c.Mode), c.Simulator != nil)
+		faults.Add(fault.ErrRange, fmt.Sprintf("ClientConfig.Simulator in mode %d: there is one", c.Mode), c.Simulator != nil)
 	}
 	if c.Mode == Simulate && c.Predictor != nil {
-		faults.Add(ErrRange, "ClientConfig.Predictor in mode Simulate: there is one", true)
+		faults.Add(fault.ErrRange, "ClientConfig.Predictor in mode Simulate: there is one", true)
 	}
 	if n := len(c.Credentials); n > mostCredentials {
-		faults.Add(ErrRange, "ClientConfig.Credentials: bytes", n)
+		faults.Add(fault.ErrRange, "ClientConfig.Credentials: bytes", n)
 	}
 	if n := len(c.Token); n > mostToken {
-		faults.Add(ErrRange, "ClientConfig.Token: bytes", n)
+		faults.Add(fault.ErrRange, "ClientConfig.Token: bytes", n)
 	}
 	if c.States != 0 {
 		faults.Range("ClientConfig.States", c.States, 2, keptStates)
@@ -100,7 +100,7 @@ type Welcome struct {
 
 // ParseWelcome reads a Welcome frame, for a host that builds the Sim of a Simulator by the Seed and the
 // Scenario of the server. Token is a part of the frame. ok is false for a frame of another kind; the error
-// wraps ErrCorrupt.
+// wraps evertick.ErrCorrupt.
 func ParseWelcome(frame []byte) (welcome Welcome, ok bool, err error) {
 	if len(frame) == 0 || frame[0] != kindWelcome {
 		return Welcome{}, false, nil
@@ -197,7 +197,7 @@ func (c *Client) forget(l *layout) {
 }
 
 // Connect begins a connection with a Hello: to resume the session if there was one. It returns
-// ErrCapacity if Send does not take the frame. Frames that come before the Welcome are ignored. On a
+// evertick.ErrCapacity if Send does not take the frame. Frames that come before the Welcome are ignored. On a
 // transport that loses frames the host calls Connect again if no Welcome comes: the server answers each time, and
 // begins one session.
 func (c *Client) Connect() error {
@@ -222,7 +222,7 @@ func (c *Client) held() uint64 {
 // send sends c.out.
 func (c *Client) send(what string) error {
 	if !c.config.Send(c.out) {
-		return fmt.Errorf("replica: the connection does not take a frame: %s: %w", what, ErrCapacity)
+		return fmt.Errorf("replica: the connection does not take a frame: %s: %w", what, fault.ErrCapacity)
 	}
 	return nil
 }
@@ -243,7 +243,7 @@ func (c *Client) State() *State {
 func (c *Client) Stats(dst *ClientStats) { *dst = c.stats }
 
 // Receive takes a frame of the server. It does not keep the slice. A frame that is refused changes
-// nothing: its error wraps ErrCorrupt if it is malformed, and ErrUnsupported if the server has another
+// nothing: its error wraps evertick.ErrCorrupt if it is malformed, and evertick.ErrUnsupported if the server has another
 // schema than ClientConfig.Schema, or a frame is for the other mode. The host then ends the connection.
 // The error for an Error frame of the server wraps its Code: the connection has ended.
 //
@@ -251,7 +251,7 @@ func (c *Client) Stats(dst *ClientStats) { *dst = c.stats }
 // differs from the state that it leads to, the client keeps the state that it had, and asks for a
 // Keyframe.
 //
-// In mode Simulate an error that wraps ErrDiverged, ErrRange or an error of the Sim means that the state was
+// In mode Simulate an error that wraps ErrDiverged, evertick.ErrRange or an error of the Sim means that the state was
 // not that of the server. The client has then asked for what it lacks, and the connection may go on.
 // Errors of ClientConfig.Predictor are returned after the state was taken.
 func (c *Client) Receive(frame []byte) error {
@@ -264,7 +264,7 @@ func (c *Client) Receive(frame []byte) error {
 
 func (c *Client) receive(frame []byte, now int64) error {
 	if len(frame) == 0 {
-		return fault.Field(ErrCorrupt, "replica: bytes of a frame", 0)
+		return fault.Field(fault.ErrCorrupt, "replica: bytes of a frame", 0)
 	}
 	kind := frame[0]
 	switch kind {
@@ -275,7 +275,7 @@ func (c *Client) receive(frame []byte, now int64) error {
 		return parseError(frame)
 	case kindKeyframe, kindUpdate, kindSnapshot, kindInputs, kindPong:
 	default:
-		return fault.Field(ErrCorrupt, "replica: kind of frame", kind)
+		return fault.Field(fault.ErrCorrupt, "replica: kind of frame", kind)
 	}
 	switch {
 	case !c.live:
@@ -284,7 +284,7 @@ func (c *Client) receive(frame []byte, now int64) error {
 	case kind == kindPong:
 		return c.receivePong(frame, now)
 	case (kind == kindSnapshot || kind == kindInputs) != (c.config.Mode == Simulate):
-		return fault.Field(ErrUnsupported, "replica: frame of the other mode: kind", kind)
+		return fault.Field(fault.ErrUnsupported, "replica: frame of the other mode: kind", kind)
 	case c.config.Mode == Simulate:
 		return c.simulate(frame, now)
 	}
@@ -371,10 +371,10 @@ func (c *Client) repeats(w *welcome, token []byte) bool {
 	return !c.config.Ordered && len(token) > 0 && bytes.Equal(w.token, token)
 }
 
-// suits returns ErrUnsupported unless the client understands the server.
+// suits returns evertick.ErrUnsupported unless the client understands the server.
 func (c *Client) suits(w *welcome) error {
 	if hash := w.schema.Hash(); c.config.Schema != 0 && hash != c.config.Schema {
-		return fault.Field(ErrUnsupported, "replica: Welcome: hash of the schema", fmt.Sprintf("%#x", hash))
+		return fault.Field(fault.ErrUnsupported, "replica: Welcome: hash of the schema", fmt.Sprintf("%#x", hash))
 	}
 	if sim := c.config.Simulator; sim != nil {
 		return sim.welcome(w)
@@ -495,17 +495,17 @@ func (c *Client) resync(held uint64) {
 	c.asked++
 }
 
-// Follow asks the server to keep the view at an entity that the session owns. The error wraps ErrRange for
-// id 0, ErrNoSession or ErrCapacity.
+// Follow asks the server to keep the view at an entity that the session owns. The error wraps evertick.ErrRange for
+// id 0, ErrNoSession or evertick.ErrCapacity.
 func (c *Client) Follow(id ecs.ID) error {
 	if id == 0 {
-		return fault.Field(ErrRange, "replica: Client.Follow: id", id)
+		return fault.Field(fault.ErrRange, "replica: Client.Follow: id", id)
 	}
 	return c.look(look{follow: uint64(id)})
 }
 
 // LookAt asks the server to keep the view at a point, in metres: see Grant.Free. The error wraps
-// ErrNotFinite, ErrNoSession or ErrCapacity.
+// ErrNotFinite, ErrNoSession or evertick.ErrCapacity.
 func (c *Client) LookAt(x, y, z float32) error {
 	if !fault.Finite(x) || !fault.Finite(y) || !fault.Finite(z) {
 		return fault.Field(fault.ErrNotFinite, "replica: Client.LookAt: point", [...]float32{x, y, z})

@@ -131,7 +131,7 @@ func (s *clockSync) firstLead() float64 {
 }
 
 // Ping sends a Ping. Its answer improves Client.Offset; one a second is enough. The error wraps
-// ErrNoSession or ErrCapacity.
+// ErrNoSession or evertick.ErrCapacity.
 func (c *Client) Ping() error {
 	if !c.live {
 		return fmt.Errorf("replica: Ping: %w", ErrNoSession)

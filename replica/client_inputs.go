@@ -34,21 +34,21 @@ type inputQueue struct {
 // until a frame says that it, or a later one, was applied. If a session could not be resumed, its inputs
 // are dropped.
 //
-// The error wraps ErrNoSession before the first Welcome, ErrUnsupported if the session only watches, ErrCapacity for more than 1,024 inputs that wait
-// or more than 32 KiB of data, and ErrRange for a tick from 2^63 on.
+// The error wraps ErrNoSession before the first Welcome, evertick.ErrUnsupported if the session only watches, evertick.ErrCapacity for more than 1,024 inputs that wait
+// or more than 32 KiB of data, and evertick.ErrRange for a tick from 2^63 on.
 func (c *Client) Input(kind uint32, data []byte, tick uint64) (seq uint64, err error) {
 	q := &c.queue
 	switch {
 	case !c.joined:
 		return 0, fmt.Errorf("replica: Client.Input: %w", ErrNoSession)
 	case c.welcome.Spectates:
-		return 0, fault.Field(ErrUnsupported, "replica: Client.Input: the session only watches: number", c.welcome.Session)
+		return 0, fault.Field(fault.ErrUnsupported, "replica: Client.Input: the session only watches: number", c.welcome.Session)
 	case len(q.list) == mostWaiting:
-		return 0, fault.Field(ErrCapacity, "replica: Client.Input: inputs that wait", mostWaiting)
+		return 0, fault.Field(fault.ErrCapacity, "replica: Client.Input: inputs that wait", mostWaiting)
 	case len(data) > mostInputBytes:
-		return 0, fault.Field(ErrCapacity, "replica: Client.Input: bytes of data", len(data))
+		return 0, fault.Field(fault.ErrCapacity, "replica: Client.Input: bytes of data", len(data))
 	case tick >= 1<<63:
-		return 0, fault.Field(ErrRange, "replica: Client.Input: tick", tick)
+		return 0, fault.Field(fault.ErrRange, "replica: Client.Input: tick", tick)
 	}
 	in := intent{seq: q.next, tick: tick, kind: kind, ahead: float64(tick) - c.serverTime()}
 	if err := c.predict(&in, data); err != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/loop"
@@ -193,7 +194,7 @@ func TestClientKeepsItsState(t *testing.T) {
 		frame, after := n.encode(last, last, world.advance())
 		before := b.State().text()
 		for cut := range frame {
-			if err := b.Receive(frame[:cut]); !errors.Is(err, ErrCorrupt) {
+			if err := b.Receive(frame[:cut]); !errors.Is(err, fault.ErrCorrupt) {
 				t.Fatalf("%d of %d bytes: %v", cut, len(frame), err)
 			}
 		}
@@ -241,12 +242,12 @@ func TestClientOtherFrames(t *testing.T) {
 				t.Errorf("Error: %v", err)
 			}
 		default:
-			if !errors.Is(err, ErrCorrupt) {
+			if !errors.Is(err, fault.ErrCorrupt) {
 				t.Errorf("%s, which clients send: %v", m.Name, err)
 			}
 		}
 		for cut := range frame {
-			if err := try(frame[:cut]); !errors.Is(err, ErrCorrupt) {
+			if err := try(frame[:cut]); !errors.Is(err, fault.ErrCorrupt) {
 				t.Errorf("%s: %d bytes: %v", m.Name, cut, err)
 			}
 		}
@@ -259,7 +260,7 @@ func TestClientOtherFrames(t *testing.T) {
 	b := newBench(t, ClientConfig{})
 	b.join(plainWelcome(Schema{}))
 	for _, kind := range []byte{kindSnapshot, kindInputs} {
-		if err := b.Receive([]byte{kind, 0}); !errors.Is(err, ErrUnsupported) {
+		if err := b.Receive([]byte{kind, 0}); !errors.Is(err, fault.ErrUnsupported) {
 			t.Errorf("kind %d: %v", kind, err)
 		}
 	}
@@ -304,7 +305,7 @@ func TestClientWelcome(t *testing.T) {
 	b := newBench(t, ClientConfig{Schema: s.Hash() + 1, Ordered: true})
 	b.must(b.Connect())
 	w := plainWelcome(*s)
-	if err := b.Receive(w.append(nil)); !errors.Is(err, ErrUnsupported) {
+	if err := b.Receive(w.append(nil)); !errors.Is(err, fault.ErrUnsupported) {
 		t.Errorf("another schema: %v", err)
 	}
 	if frames := b.take(kindError); len(frames) != 1 {
@@ -517,14 +518,14 @@ func TestClientInputs(t *testing.T) {
 	for b.Waiting() < mostWaiting {
 		send(1)
 	}
-	if _, err := b.Input(1, nil, 0); !errors.Is(err, ErrCapacity) {
+	if _, err := b.Input(1, nil, 0); !errors.Is(err, fault.ErrCapacity) {
 		t.Errorf("too many: %v", err)
 	}
 	b.queue.drop(1)
-	if _, err := b.Input(1, make([]byte, mostInputBytes+1), 0); !errors.Is(err, ErrCapacity) {
+	if _, err := b.Input(1, make([]byte, mostInputBytes+1), 0); !errors.Is(err, fault.ErrCapacity) {
 		t.Errorf("too long: %v", err)
 	}
-	if _, err := b.Input(1, nil, 1<<63); !errors.Is(err, ErrRange) {
+	if _, err := b.Input(1, nil, 1<<63); !errors.Is(err, fault.ErrRange) {
 		t.Errorf("tick: %v", err)
 	}
 	other := plainWelcome(Schema{})
@@ -551,11 +552,11 @@ func TestClientLook(t *testing.T) {
 	if err := b.LookAt(0, inf, 0); err == nil {
 		t.Error("an infinite point")
 	}
-	if err := b.Follow(0); !errors.Is(err, ErrRange) {
+	if err := b.Follow(0); !errors.Is(err, fault.ErrRange) {
 		t.Error(err)
 	}
 	b.full = true
-	if err := errors.Join(b.Follow(1)); !errors.Is(err, ErrCapacity) {
+	if err := errors.Join(b.Follow(1)); !errors.Is(err, fault.ErrCapacity) {
 		t.Error(err)
 	}
 }
@@ -628,7 +629,7 @@ func TestClientConfigValidate(t *testing.T) {
 	send := func([]byte) bool { return true }
 	for _, c := range []ClientConfig{{}, {Send: send, Mode: 2}, {Send: send, States: 1}, {Send: send, States: 33}, {Send: send, Token: make([]byte, 257)},
 		{Send: send, Credentials: make([]byte, 4097)}} {
-		if _, err := NewClient(c); !errors.Is(err, ErrRange) {
+		if _, err := NewClient(c); !errors.Is(err, fault.ErrRange) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
@@ -648,7 +649,7 @@ func TestParseWelcome(t *testing.T) {
 			t.Errorf("%v: %t, %v", other, ok, err)
 		}
 	}
-	if _, ok, err := ParseWelcome(frame[:len(frame)-1]); ok || !errors.Is(err, ErrCorrupt) {
+	if _, ok, err := ParseWelcome(frame[:len(frame)-1]); ok || !errors.Is(err, fault.ErrCorrupt) {
 		t.Error(ok, err)
 	}
 }

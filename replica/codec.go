@@ -66,7 +66,7 @@ const (
 func (Exact) field(c ecs.ColumnView) (Field, error) {
 	f := Field{Name: c.Name(), Codec: KindExact, Kind: c.Kind(), Components: uint8(min(c.Components(), math.MaxUint8)), Bits: uint8(min(8*c.Kind().Size(), 32))}
 	if c.Components() > mostLanes || f.Lanes() > mostLanes {
-		return f, fault.Field(ErrUnsupported, "replica: Exact: lanes of "+c.Name(), c.Components())
+		return f, fault.Field(fault.ErrUnsupported, "replica: Exact: lanes of "+c.Name(), c.Components())
 	}
 	return f, nil
 }
@@ -79,7 +79,7 @@ func (q Quantised) field(c ecs.ColumnView) (Field, error) {
 		q.Bits = defaultBits
 	}
 	if !(q.Step > 0) || q.Step > math.MaxFloat32 || 1/q.Step > math.MaxFloat32 {
-		return Field{}, fault.Field(ErrRange, "replica: Quantised.Step of "+c.Name(), q.Step)
+		return Field{}, fault.Field(fault.ErrRange, "replica: Quantised.Step of "+c.Name(), q.Step)
 	}
 	if err := fault.Between("replica: Quantised.Bits of "+c.Name(), int(q.Bits), 2, defaultBits); err != nil {
 		return Field{}, err
@@ -106,7 +106,7 @@ func (q Quat) field(c ecs.ColumnView) (Field, error) {
 // floatField describes a column of float32.
 func floatField(c ecs.ColumnView, codec CodecKind, bits uint8, step float32) (Field, error) {
 	if c.Kind() != columns.Float32 || c.Components() > mostLanes {
-		return Field{}, fault.Field(ErrUnsupported, "replica: codec for float32: kind of "+c.Name(), c.Kind())
+		return Field{}, fault.Field(fault.ErrUnsupported, "replica: codec for float32: kind of "+c.Name(), c.Kind())
 	}
 	return Field{Name: c.Name(), Codec: codec, Kind: c.Kind(), Components: uint8(c.Components()), Bits: bits, Step: step}, nil
 }

@@ -75,17 +75,17 @@ func (c Config) Validate() error {
 	faults := fault.List{Package: "replica"}
 	c.checkRanges(&faults)
 	if c.Slow > Disconnect {
-		faults.Add(ErrRange, "Config.Slow", c.Slow)
+		faults.Add(fault.ErrRange, "Config.Slow", c.Slow)
 	}
 	faults.Range("Config.SlowTicks", c.SlowTicks, 0, math.MaxInt32)
 	if c.Joined != 0 && c.Joined == c.Left {
-		faults.Add(ErrRange, "Config.Left, which is Joined", c.Left)
+		faults.Add(fault.ErrRange, "Config.Left, which is Joined", c.Left)
 	}
 	if c.Secret != nil && len(c.Secret) < leastSecret {
-		faults.Add(ErrRange, "Config.Secret: length", len(c.Secret))
+		faults.Add(fault.ErrRange, "Config.Secret: length", len(c.Secret))
 	}
 	if len(c.Scenario) > mostName || !utf8.ValidString(c.Scenario) {
-		faults.Add(ErrRange, "Config.Scenario", c.Scenario)
+		faults.Add(fault.ErrRange, "Config.Scenario", c.Scenario)
 	}
 	l := &c.Limits
 	faults.Range("Config.Limits.Sessions", l.Sessions, 0, mostSessions)
@@ -93,7 +93,7 @@ func (c Config) Validate() error {
 	faults.Range("Config.Limits.FramesPerSecond", l.FramesPerSecond, 0, mostPerSecond)
 	faults.Range("Config.Limits.BytesPerSecond", l.BytesPerSecond, 0, mostPerSecond)
 	if l.Resume > mostResume {
-		faults.Add(ErrRange, "Config.Limits.Resume", l.Resume)
+		faults.Add(fault.ErrRange, "Config.Limits.Resume", l.Resume)
 	}
 	return faults.Err()
 }
@@ -115,11 +115,11 @@ func (c *Config) checkRanges(faults *fault.List) {
 		if !fault.Finite(d.value) {
 			faults.Add(fault.ErrNotFinite, d.name, d.value)
 		} else if d.value < 0 {
-			faults.Add(ErrRange, d.name, d.value)
+			faults.Add(fault.ErrRange, d.name, d.value)
 		}
 	}
 	if leave := cmp.Or(v.Leave, v.Enter); leave < v.Enter || v.Enter == 0 && leave > 0 {
-		faults.Add(ErrRange, "Config.View.Leave", v.Leave)
+		faults.Add(fault.ErrRange, "Config.View.Leave", v.Leave)
 	}
 }
 

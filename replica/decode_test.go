@@ -10,6 +10,7 @@ import (
 
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/columns"
+	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/wire"
 )
@@ -191,11 +192,11 @@ func TestDecodeRefusesCutFrames(t *testing.T) {
 			}
 			before := base.text()
 			for n := range frame {
-				if err := d.apply(frame[:n], base, dst); !errors.Is(err, ErrCorrupt) {
+				if err := d.apply(frame[:n], base, dst); !errors.Is(err, fault.ErrCorrupt) {
 					t.Fatalf("%s, frame %d: %d of %d bytes: %v", testSchemas[i].name, k, n, len(frame), err)
 				}
 			}
-			if err := d.apply(append(slices.Clone(frame), 0), base, dst); !errors.Is(err, ErrCorrupt) {
+			if err := d.apply(append(slices.Clone(frame), 0), base, dst); !errors.Is(err, fault.ErrCorrupt) {
 				t.Fatalf("%s, frame %d: a byte more: %v", testSchemas[i].name, k, err)
 			}
 			if base.text() != before {

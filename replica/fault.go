@@ -4,17 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strings"
-
-	"github.com/evertick/evertick/internal/fault"
-)
-
-// Errors that this package returns, wrapped.
-var (
-	ErrRange       = fault.ErrRange
-	ErrCorrupt     = fault.ErrCorrupt
-	ErrUnsupported = fault.ErrUnsupported
-	ErrCapacity    = fault.ErrCapacity
-	ErrStale       = fault.ErrStale
 )
 
 // Code says why a connection ends. It is an error.

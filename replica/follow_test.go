@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/paritytest"
 )
 
@@ -42,7 +43,7 @@ func (f *followLog) frame(client int, c *Client, frame []byte) error {
 	c.Stats(&after)
 	result := "ignored"
 	switch {
-	case errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported):
+	case errors.Is(err, fault.ErrCorrupt) || errors.Is(err, fault.ErrUnsupported):
 		result = "refused"
 	case after.Frames > before.Frames, !live && c.live, frame[0] == kindError:
 		result = "taken"

@@ -69,14 +69,14 @@ func (h *Hello) append(dst []byte) []byte {
 }
 
 // parseHello reads a Hello. Its slices are part of the frame. A version that is not supported is
-// ErrUnsupported, anything else that is wrong ErrCorrupt.
+// evertick.ErrUnsupported, anything else that is wrong evertick.ErrCorrupt.
 func parseHello(frame []byte) (h Hello, err error) {
 	r := wire.NewReader(frame)
 	if kind, m := r.U8(), r.Bytes(len(magic)); r.Err() == nil && (kind != kindHello || string(m) != magic) {
 		r.Fail("magic of a Hello", m)
 	}
 	if v := r.U8(); r.Err() == nil && v != Version {
-		return Hello{}, fmt.Errorf("replica: Hello.version = %d: %w", v, ErrUnsupported)
+		return Hello{}, fmt.Errorf("replica: Hello.version = %d: %w", v, fault.ErrUnsupported)
 	}
 	if h.Mode = Mode(r.U8()); h.Mode > Simulate {
 		r.Fail("mode", h.Mode)

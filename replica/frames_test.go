@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/evertick/evertick/internal/columns"
+	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/wire"
 )
 
@@ -109,11 +110,11 @@ func TestFramesRoundTrip(t *testing.T) {
 func TestFramesRefuse(t *testing.T) {
 	for _, e := range exchanges() {
 		for n := range e.frame {
-			if _, err := e.parse(e.frame[:n]); !errors.Is(err, ErrCorrupt) {
+			if _, err := e.parse(e.frame[:n]); !errors.Is(err, fault.ErrCorrupt) {
 				t.Errorf("%s: %d bytes: %v", e.name, n, err)
 			}
 		}
-		if _, err := e.parse(append(slices.Clip(e.frame), 0)); !errors.Is(err, ErrCorrupt) {
+		if _, err := e.parse(append(slices.Clip(e.frame), 0)); !errors.Is(err, fault.ErrCorrupt) {
 			t.Errorf("%s: a byte too many: %v", e.name, err)
 		}
 		for i := range e.frame {
@@ -124,7 +125,7 @@ func TestFramesRefuse(t *testing.T) {
 				if err == nil && !bytes.Equal(again, f) && e.name != "Error" { // its text was quoted
 					t.Errorf("%s: bit %d of byte %d: %q was parsed as %q", e.name, bit, i, f, again)
 				}
-				if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrUnsupported) {
+				if err != nil && !errors.Is(err, fault.ErrCorrupt) && !errors.Is(err, fault.ErrUnsupported) {
 					t.Errorf("%s: bit %d of byte %d: %v", e.name, bit, i, err)
 				}
 			}
@@ -141,7 +142,7 @@ func TestHelloRefuses(t *testing.T) {
 			t.Errorf("%q: %+v, %v", f, h, err)
 		}
 	}
-	if _, err := parseHello(other); !errors.Is(err, ErrUnsupported) {
+	if _, err := parseHello(other); !errors.Is(err, fault.ErrUnsupported) {
 		t.Errorf("another version: %v", err)
 	}
 }
@@ -163,7 +164,7 @@ func TestWelcomeRefuses(t *testing.T) {
 	} {
 		w := good
 		change(&w)
-		if got, err := parseWelcome(w.append(nil)); !errors.Is(err, ErrCorrupt) || !reflect.DeepEqual(got, welcome{}) {
+		if got, err := parseWelcome(w.append(nil)); !errors.Is(err, fault.ErrCorrupt) || !reflect.DeepEqual(got, welcome{}) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -209,7 +210,7 @@ func TestSchemaRefuses(t *testing.T) {
 		"33 tags":                          {Tags: make([]string, 33)},
 		"a tag in ???":                     {Tags: []string{"\xff"}},
 	} {
-		if got, err := read(s); !errors.Is(err, ErrCorrupt) || !reflect.DeepEqual(got, Schema{}) {
+		if got, err := read(s); !errors.Is(err, fault.ErrCorrupt) || !reflect.DeepEqual(got, Schema{}) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -218,12 +219,12 @@ func TestSchemaRefuses(t *testing.T) {
 func TestErrorText(t *testing.T) {
 	for _, text := range []string{"", strings.Repeat("ü", 200), "x" + strings.Repeat("ü", 200), "\xff\xfe"} {
 		err := parseError(appendError(nil, TooFast, text))
-		if !errors.Is(err, TooFast) || errors.Is(err, ErrCorrupt) || !utf8.ValidString(err.Error()) {
+		if !errors.Is(err, TooFast) || errors.Is(err, fault.ErrCorrupt) || !utf8.ValidString(err.Error()) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
 	for _, frame := range [][]byte{{kindError, 0, 0}, {kindError, 1, 1, 0xff}, {kindError, 1}, {kindPing, 1, 0}} {
-		if err := parseError(frame); !errors.Is(err, ErrCorrupt) {
+		if err := parseError(frame); !errors.Is(err, fault.ErrCorrupt) {
 			t.Errorf("%q: %v", frame, err)
 		}
 	}

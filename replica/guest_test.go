@@ -13,6 +13,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/replay"
 	"github.com/evertick/evertick/worldlog"
 )
@@ -162,7 +163,7 @@ func (g *guest) deliver() {
 		}
 		before := g.client.Waiting()
 		err := g.client.Receive(frame)
-		if g.sim != nil && (errors.Is(err, ErrDiverged) || errors.Is(err, ErrRange)) {
+		if g.sim != nil && (errors.Is(err, ErrDiverged) || errors.Is(err, fault.ErrRange)) {
 			g.errs++
 			continue
 		}

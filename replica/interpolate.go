@@ -202,7 +202,7 @@ func (p *Playback) State() *State { return p.to }
 
 // Append appends one component of a column of float32 with the codec Quantised, Angle, Planar or Quat, as
 // AppendValues does for State, but interpolated. The error is that of AppendValues; the other codecs are
-// ErrUnsupported, and so are columns of owners alone. Where State is nil it appends nothing.
+// evertick.ErrUnsupported, and so are columns of owners alone. Where State is nil it appends nothing.
 func (p *Playback) Append(dst []float32, name string, component int) ([]float32, error) {
 	if p.to == nil {
 		return dst, nil
@@ -210,11 +210,11 @@ func (p *Playback) Append(dst []float32, name string, component int) ([]float32,
 	f, ok := p.to.find(name)
 	switch {
 	case !ok:
-		return dst, fault.Field(ErrRange, "replica: Playback.Append: name", name)
+		return dst, fault.Field(fault.ErrRange, "replica: Playback.Append: name", name)
 	case component < 0 || component >= f.values():
-		return dst, fault.Field(ErrRange, "replica: Playback.Append: component of "+name, component)
+		return dst, fault.Field(fault.ErrRange, "replica: Playback.Append: component of "+name, component)
 	case f.owner || f.Codec == KindExact || f.Codec == KindTags:
-		return dst, fault.Field(ErrUnsupported, "replica: Playback.Append: codec of "+name, f.Codec)
+		return dst, fault.Field(fault.ErrUnsupported, "replica: Playback.Append: codec of "+name, f.Codec)
 	}
 	n := f.Lanes()
 	from, to := p.from.lanes[f.lane:][:n], p.to.lanes[f.lane:][:n]

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/columns"
+	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/paritytest"
 )
 
@@ -69,7 +70,7 @@ func TestPlaybackEqualsBruteForce(t *testing.T) {
 					for _, f := range g.Fields {
 						for c := range f.values() {
 							got, err := p.Append(nil, f.Name, c)
-							if plain := f.Codec == KindExact || f.Codec == KindTags || g.Owner; plain != errors.Is(err, ErrUnsupported) {
+							if plain := f.Codec == KindExact || f.Codec == KindTags || g.Owner; plain != errors.Is(err, fault.ErrUnsupported) {
 								t.Fatalf("%s: %v", f.Name, err)
 							} else if plain {
 								continue
@@ -299,10 +300,10 @@ func TestPlaybackSpecialValues(t *testing.T) {
 	expect("a", 0, (10-64)*turn, -math.Pi)
 	expect(Rotation, 0, 0, 1) // index 3, w, is left out of the first; index 0, x, of the second
 	expect(Rotation, 3, 1, 0)
-	if _, err := p.Append(nil, "b", 0); !errors.Is(err, ErrRange) {
+	if _, err := p.Append(nil, "b", 0); !errors.Is(err, fault.ErrRange) {
 		t.Error(err)
 	}
-	if _, err := p.Append(nil, "x", 1); !errors.Is(err, ErrRange) {
+	if _, err := p.Append(nil, "x", 1); !errors.Is(err, fault.ErrRange) {
 		t.Error(err)
 	}
 }
@@ -314,11 +315,11 @@ func TestAppendValuesRefuses(t *testing.T) {
 		"component": errorOf(AppendValues([]int8(nil), s, "i8", 3)),
 		"negative":  errorOf(AppendValues([]int8(nil), s, "i8", -1)),
 	} {
-		if !errors.Is(err, ErrRange) {
+		if !errors.Is(err, fault.ErrRange) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := AppendValues([]int16(nil), s, "i8", 0); !errors.Is(err, ErrUnsupported) {
+	if _, err := AppendValues([]int16(nil), s, "i8", 0); !errors.Is(err, fault.ErrUnsupported) {
 		t.Error(err)
 	}
 	if s.Has(0, "unknown") {

@@ -39,7 +39,7 @@ func (c *PipeConfig) Validate() error {
 		v    float32
 	}{{"Loss", c.Loss}, {"Duplicate", c.Duplicate}, {"Reorder", c.Reorder}} {
 		if !(p.v >= 0 && p.v <= 1) {
-			faults.Add(ErrRange, "PipeConfig."+p.name, p.v)
+			faults.Add(fault.ErrRange, "PipeConfig."+p.name, p.v)
 		}
 	}
 	faults.Join(fault.Between("replica: PipeConfig.DelayNs", c.DelayNs, 0, mostDelayNs),

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/evertick/evertick/internal/fault"
 )
 
 // carry sends numbered frames both ways through a pipe, one a ms, and returns those that arrive.
@@ -133,7 +135,7 @@ func TestPipeConfigValidate(t *testing.T) {
 	nan := float32(0)
 	nan /= nan
 	for _, c := range []PipeConfig{{Loss: -0.1}, {Duplicate: 1.1}, {Reorder: nan}, {DelayNs: -1}, {JitterNs: 1 << 41}, {QueueBytes: -1}} {
-		if _, err := NewPipe(c); !errors.Is(err, ErrRange) {
+		if _, err := NewPipe(c); !errors.Is(err, fault.ErrRange) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

@@ -75,7 +75,7 @@ type predicted struct {
 	owned         bool // in the state that is compared
 }
 
-// NewPredictor takes over the inputs of both Sims. The error wraps ErrRange. It panics without two different
+// NewPredictor takes over the inputs of both Sims. The error wraps evertick.ErrRange. It panics without two different
 // Sims, and without Spawn.
 func NewPredictor(c PredictorConfig) (*Predictor, error) {
 	if c.Confirmed == nil || c.Predicted == nil || c.Confirmed == c.Predicted || c.Spawn == nil {
@@ -147,7 +147,7 @@ func (p *Predictor) Predict(tick uint64) error {
 // the client that the server has applied by then. If the server has gone back, or forward by more
 // than 240 ticks, Confirmed keeps its state and takes the tick and the values of the server.
 //
-// The error is ErrUnsupported if the schema has no Exact column that the Sims have, or that of Spawn,
+// The error is evertick.ErrUnsupported if the schema has no Exact column that the Sims have, or that of Spawn,
 // Corrected or Sim.Step.
 func (p *Predictor) update(s *State, applied uint64) error {
 	if err := p.bind(s.layout); err != nil {
@@ -186,7 +186,7 @@ func (p *Predictor) run(tick uint64) error {
 // since the last state: it is the tick of the input, unless that has passed.
 func (p *Predictor) feed(tick uint64, dst []evertick.Input) ([]evertick.Input, error) {
 	if !p.running {
-		return dst, fault.Field(ErrRange, "replica: PredictorConfig.Confirmed not stepped by its Predictor: tick", tick)
+		return dst, fault.Field(fault.ErrRange, "replica: PredictorConfig.Confirmed not stepped by its Predictor: tick", tick)
 	}
 	for i := range p.prediction.pending {
 		in := &p.prediction.pending[i]
@@ -284,7 +284,7 @@ func (p *Predictor) bind(l *layout) error {
 		}
 	}
 	if len(list) == 0 {
-		return fmt.Errorf("replica: Predictor: the schema has no Exact column that the Sim has: %w", ErrUnsupported)
+		return fmt.Errorf("replica: Predictor: the schema has no Exact column that the Sim has: %w", fault.ErrUnsupported)
 	}
 	p.layout, p.columns = l, list
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/columns"
+	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/loop"
 )
 
@@ -499,13 +500,13 @@ func TestPredictorErrors(t *testing.T) {
 	schema := Schema{Groups: []Group{{Fields: []Field{{Name: "vx", Codec: KindQuantised, Kind: columns.Float32, Components: 1, Bits: 8, Step: 1}}}}}
 	s = newLayout(schema).newState()
 	s.tick = 99
-	if err := r.p.update(s, 0); !errors.Is(err, ErrUnsupported) {
+	if err := r.p.update(s, 0); !errors.Is(err, fault.ErrUnsupported) {
 		t.Error(err)
 	}
-	if err := r.p.config.Confirmed.Step(); !errors.Is(err, ErrRange) {
+	if err := r.p.config.Confirmed.Step(); !errors.Is(err, fault.ErrRange) {
 		t.Errorf("stepped by hand: %v", err)
 	}
-	if _, err := NewPredictor(PredictorConfig{Confirmed: newRace(t, true).sim, Predicted: newRace(t, true).sim, Spawn: r.p.config.Spawn, Ahead: mostAhead + 1}); !errors.Is(err, ErrRange) {
+	if _, err := NewPredictor(PredictorConfig{Confirmed: newRace(t, true).sim, Predicted: newRace(t, true).sim, Spawn: r.p.config.Spawn, Ahead: mostAhead + 1}); !errors.Is(err, fault.ErrRange) {
 		t.Error(err)
 	}
 	for range mostPending {
@@ -514,10 +515,10 @@ func TestPredictorErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := r.p.input(1, nil, 5, r.seq+1); !errors.Is(err, ErrCapacity) {
+	if err := r.p.input(1, nil, 5, r.seq+1); !errors.Is(err, fault.ErrCapacity) {
 		t.Error(err)
 	}
-	if err := r.p.input(1, nil, 5, r.seq); !errors.Is(err, ErrRange) {
+	if err := r.p.input(1, nil, 5, r.seq); !errors.Is(err, fault.ErrRange) {
 		t.Error(err)
 	}
 }

@@ -58,8 +58,8 @@ func (f Field) Lanes() int {
 	return int(f.Components)
 }
 
-// LaneBits returns the bits of a lane of the field.
-func (f Field) LaneBits(lane int) uint8 {
+// laneBits returns the bits of a lane of the field.
+func (f Field) laneBits(lane int) uint8 {
 	if f.Codec == KindQuat && lane == 0 {
 		return 2
 	}
@@ -79,7 +79,7 @@ func (g Group) LaneBits() (bits [mostLanes]uint8) {
 	n := 0
 	for _, f := range g.Fields {
 		for lane := range f.Lanes() {
-			bits[n] = f.LaneBits(lane)
+			bits[n] = f.laneBits(lane)
 			n++
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/loop"
 )
 
@@ -117,12 +118,12 @@ func (s *Server) now() int64 { return max(0, s.clock.Now()-s.origin) }
 // Schema returns the description of what is sent.
 func (s *Server) Schema() Schema { return s.shape }
 
-// Serves returns an error that wraps ErrStale unless sim is the Sim of the Server. A replay.Player that goes back with Seek or
+// Serves returns an error that wraps evertick.ErrStale unless sim is the Sim of the Server. A replay.Player that goes back with Seek or
 // Rewind can replace its Sim, and the ticks of the new one do not reach the Server: close it then, and make another one with
 // the same Secret, where the clients resume.
 func (s *Server) Serves(sim *evertick.Sim) error {
 	if sim != s.sim {
-		return fmt.Errorf("replica: Server.Serves: the Sim was replaced: %w", ErrStale)
+		return fmt.Errorf("replica: Server.Serves: the Sim was replaced: %w", fault.ErrStale)
 	}
 	return nil
 }
@@ -278,7 +279,7 @@ func (s *Server) join(ctx context.Context, conn Conn, hello []byte) (*Session, e
 func (s *Server) checkHello(hello []byte, ordered bool) (Hello, error) {
 	h, err := parseHello(hello)
 	switch {
-	case errors.Is(err, ErrUnsupported):
+	case errors.Is(err, fault.ErrUnsupported):
 		return h, fmt.Errorf("%w: %w", WrongVersion, err)
 	case err != nil:
 		return h, bad(err)

@@ -846,7 +846,7 @@ func TestConfigRefuses(t *testing.T) {
 		t.Errorf("a fault is there %d times: %v", n, err)
 	}
 	for _, bad := range []Config{{Every: 1 << 17}, {View: ViewConfig{Leave: 1}}, {View: ViewConfig{Enter: -1}}, {View: ViewConfig{Enter: nan}}} {
-		if err := bad.Validate(); !errors.Is(err, ErrRange) && !errors.Is(err, fault.ErrNotFinite) {
+		if err := bad.Validate(); !errors.Is(err, fault.ErrRange) && !errors.Is(err, fault.ErrNotFinite) {
 			t.Errorf("%+v: %v", bad.View, err)
 		}
 	}

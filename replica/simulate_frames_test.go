@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/loop"
 )
 
@@ -45,7 +46,7 @@ func TestInputsFrame(t *testing.T) {
 			t.Fatalf("seed %d: %v, want %v", seed, got, want)
 		}
 		for n := range frame {
-			if err := got.parse(frame[:n]); !errors.Is(err, ErrCorrupt) || len(got.inputs) > 0 {
+			if err := got.parse(frame[:n]); !errors.Is(err, fault.ErrCorrupt) || len(got.inputs) > 0 {
 				t.Fatalf("seed %d, %d bytes: %v", seed, n, err)
 			}
 		}
@@ -72,7 +73,7 @@ func FuzzInputsFrame(f *testing.F) {
 	f.Fuzz(func(t *testing.T, frame []byte) {
 		var a applied
 		if err := a.parse(frame); err != nil {
-			if !errors.Is(err, ErrCorrupt) || len(a.inputs) > 0 {
+			if !errors.Is(err, fault.ErrCorrupt) || len(a.inputs) > 0 {
 				t.Fatal(err)
 			}
 			return

@@ -67,7 +67,7 @@ type Simulator struct {
 	stats      SimulatorStats
 }
 
-// NewSimulator takes over the inputs of sim, and of SimulatorConfig.Predicted. The error wraps ErrRange.
+// NewSimulator takes over the inputs of sim, and of SimulatorConfig.Predicted. The error wraps evertick.ErrRange.
 // It panics if sim is nil, or if both are the same.
 func NewSimulator(sim *evertick.Sim, c SimulatorConfig) (*Simulator, error) {
 	if sim == nil || sim == c.Predicted {
@@ -104,15 +104,15 @@ func (s *Simulator) held() uint64 {
 	return s.sim.Ticks()
 }
 
-// welcome compares the server with the Sim. The error wraps ErrUnsupported.
+// welcome compares the server with the Sim. The error wraps evertick.ErrUnsupported.
 func (s *Simulator) welcome(w *welcome) error {
 	switch {
 	case w.simVersion != evertick.SimVersion:
-		return fmt.Errorf("%w, this is %d", fault.Field(ErrUnsupported, "replica: Welcome: SimVersion", w.simVersion), evertick.SimVersion)
+		return fmt.Errorf("%w, this is %d", fault.Field(fault.ErrUnsupported, "replica: Welcome: SimVersion", w.simVersion), evertick.SimVersion)
 	case w.scenario != s.scenario:
-		return fmt.Errorf("%w, SimulatorConfig.Scenario is %q", fault.Field(ErrUnsupported, "replica: Welcome: scenario", fmt.Sprintf("%q", w.scenario)), s.scenario)
+		return fmt.Errorf("%w, SimulatorConfig.Scenario is %q", fault.Field(fault.ErrUnsupported, "replica: Welcome: scenario", fmt.Sprintf("%q", w.scenario)), s.scenario)
 	case w.seed != s.sim.Seed():
-		return fmt.Errorf("%w, that of the Sim is %d", fault.Field(ErrUnsupported, "replica: Welcome: seed", w.seed), s.sim.Seed())
+		return fmt.Errorf("%w, that of the Sim is %d", fault.Field(fault.ErrUnsupported, "replica: Welcome: seed", w.seed), s.sim.Seed())
 	}
 	if !w.resumed || w.session != s.source {
 		s.prediction.pending, s.prediction.stale, s.source = nil, true, w.session
@@ -120,8 +120,8 @@ func (s *Simulator) welcome(w *welcome) error {
 	return nil
 }
 
-// receive takes a Snapshot or an Inputs frame. An error wraps ErrCorrupt for a
-// malformed frame, ErrRange for one that leaves ticks out, ErrDiverged if the hash is not that of the server, or
+// receive takes a Snapshot or an Inputs frame. An error wraps evertick.ErrCorrupt for a
+// malformed frame, evertick.ErrRange for one that leaves ticks out, ErrDiverged if the hash is not that of the server, or
 // is that of Sim.Restore or Sim.Step. Until waits is false again, frames of other ticks are ignored.
 func (s *Simulator) receive(frame []byte) error {
 	s.ran = false
@@ -142,7 +142,7 @@ func (s *Simulator) receive(frame []byte) error {
 		return nil
 	}
 	s.gap = true
-	return fmt.Errorf("%w, %d is next", fault.Field(ErrRange, "replica: Inputs: tick", s.tick.tick), next)
+	return fmt.Errorf("%w, %d is next", fault.Field(fault.ErrRange, "replica: Inputs: tick", s.tick.tick), next)
 }
 
 // run runs the tick of the frame.
@@ -197,7 +197,7 @@ func (s *Simulator) isDone(in *pendingInput) bool {
 // feed returns the inputs of the frame.
 func (s *Simulator) feed(tick uint64, dst []evertick.Input) ([]evertick.Input, error) {
 	if !s.running {
-		return dst, fault.Field(ErrRange, "replica: Sim not stepped by its Simulator: tick", tick)
+		return dst, fault.Field(fault.ErrRange, "replica: Sim not stepped by its Simulator: tick", tick)
 	}
 	return append(dst, s.tick.inputs...), nil
 }

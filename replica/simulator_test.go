@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/loop"
 )
 
@@ -471,7 +472,7 @@ func TestSimulatorWelcome(t *testing.T) {
 		w := good
 		w.session++
 		change(&w)
-		if err := s.welcome(&w); !errors.Is(err, ErrUnsupported) || s.source != 3 {
+		if err := s.welcome(&w); !errors.Is(err, fault.ErrUnsupported) || s.source != 3 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -488,7 +489,7 @@ func TestSimulatorGap(t *testing.T) {
 	}
 	c.deliver(t, s, 4)
 	c.frames = c.frames[2:]
-	if err := s.receive(c.frames[0]); !errors.Is(err, ErrRange) || s.held() != 4 {
+	if err := s.receive(c.frames[0]); !errors.Is(err, fault.ErrRange) || s.held() != 4 {
 		t.Fatal(err, s.held())
 	}
 	c.deliver(t, s, 100)
@@ -498,7 +499,7 @@ func TestSimulatorGap(t *testing.T) {
 	if s.held() != 10 || s.Stats().Snapshots != 1 {
 		t.Error(s.held(), s.Stats())
 	}
-	if err := s.sim.Step(); !errors.Is(err, ErrRange) {
+	if err := s.sim.Step(); !errors.Is(err, fault.ErrRange) {
 		t.Errorf("Sim stepped by hand: %v", err)
 	}
 }

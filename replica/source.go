@@ -104,7 +104,7 @@ func newSource(sim *evertick.Sim, c *Config) (*source, error) {
 	s.resolveView(&faults)
 	s.resolveColumns(c, &faults)
 	if n := len(s.groups) + 1; n > mostGroups {
-		faults.Add(ErrCapacity, "Config.Columns: groups of columns", n)
+		faults.Add(fault.ErrCapacity, "Config.Columns: groups of columns", n)
 	}
 	checkTags(c.Tags, &faults)
 	if err := faults.Err(); err != nil {
@@ -150,9 +150,9 @@ func (s *source) resolveSpecial(faults *fault.List, where, name string, fits fun
 	c, ok := s.world.ColumnNamed(name)
 	switch {
 	case !ok:
-		faults.Add(ErrUnsupported, where+", a column that does not exist", name)
+		faults.Add(fault.ErrUnsupported, where+", a column that does not exist", name)
 	case c.Components() != 1 || !fits(c.Kind()):
-		faults.Add(ErrUnsupported, where+", a column of ["+fmt.Sprint(c.Components())+"]"+c.Kind().String(), name)
+		faults.Add(fault.ErrUnsupported, where+", a column of ["+fmt.Sprint(c.Components())+"]"+c.Kind().String(), name)
 	}
 	return &c
 }
@@ -175,7 +175,7 @@ func (s *source) resolveColumns(c *Config, faults *fault.List) {
 		where := fmt.Sprintf("Config.Columns[%d]", i)
 		to := list[i].To
 		if to > Owner || to == Owner && c.Owner == "" {
-			faults.Add(ErrRange, where+".To", to)
+			faults.Add(fault.ErrRange, where+".To", to)
 		}
 		for _, name := range expand(list[i].Name) {
 			f, err := s.resolveField(where, name, list[i].Codec)
@@ -184,7 +184,7 @@ func (s *source) resolveColumns(c *Config, faults *fault.List) {
 				continue
 			}
 			if seen[key{name, to}] {
-				faults.Add(ErrRange, where+".Name, which is there twice", name)
+				faults.Add(fault.ErrRange, where+".Name, which is there twice", name)
 			}
 			seen[key{name, to}] = true
 			s.insert(f, to)
@@ -212,7 +212,7 @@ func (s *source) resolveField(where, name string, codec Codec) (*field, error) {
 	for _, n := range names {
 		c, ok := s.world.ColumnNamed(n)
 		if !ok {
-			return nil, fault.Field(ErrUnsupported, "replica: "+where+".Name, a column that does not exist", name)
+			return nil, fault.Field(fault.ErrUnsupported, "replica: "+where+".Name, a column that does not exist", name)
 		}
 		f.columns = append(f.columns, c)
 	}
@@ -221,10 +221,10 @@ func (s *source) resolveField(where, name string, codec Codec) (*field, error) {
 		return nil, fmt.Errorf("replica: %s: %w", where, err)
 	}
 	if rotates := f.Codec == KindPlanar || f.Codec == KindQuat; rotates != (name == Rotation) {
-		return nil, fault.Field(ErrUnsupported, "replica: "+where+".Name, for this codec", name)
+		return nil, fault.Field(fault.ErrUnsupported, "replica: "+where+".Name, for this codec", name)
 	}
 	if len(name) > mostName {
-		return nil, fault.Field(ErrRange, "replica: "+where+".Name: length", len(name))
+		return nil, fault.Field(fault.ErrRange, "replica: "+where+".Name: length", len(name))
 	}
 	return f, nil
 }
@@ -266,12 +266,12 @@ func familyOf(g *group) string {
 
 func checkTags(tags []string, faults *fault.List) {
 	if n := len(tags); n > mostTags {
-		faults.Add(ErrCapacity, "Config.Tags: number", n)
+		faults.Add(fault.ErrCapacity, "Config.Tags: number", n)
 		return
 	}
 	for i, name := range tags {
 		if name == "" || len(name) > mostName || slices.Contains(tags[:i], name) {
-			faults.Join(fault.Element(ErrRange, "replica: Config.Tags", i, name))
+			faults.Join(fault.Element(fault.ErrRange, "replica: Config.Tags", i, name))
 		}
 	}
 }

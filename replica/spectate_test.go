@@ -9,6 +9,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/replay"
 	"github.com/evertick/evertick/worldlog"
@@ -160,7 +161,7 @@ func (r *relayRun) view() {
 // act sends what a client of players may send.
 func (r *relayRun) act(g *guest) {
 	r.t.Helper()
-	if _, err := g.client.Input(guestMove, nil, 0); !errors.Is(err, ErrUnsupported) || g.client.Waiting() > 0 {
+	if _, err := g.client.Input(guestMove, nil, 0); !errors.Is(err, fault.ErrUnsupported) || g.client.Waiting() > 0 {
 		r.t.Errorf("an input of a session that only watches: %v, %d wait", err, g.client.Waiting())
 	}
 	before := g.session.Stats().Intents.Refused
@@ -401,7 +402,7 @@ func TestSpectateReplacedSim(t *testing.T) {
 		t.Error("no state after a Seek forward")
 	}
 	check(t, r.follower.Seek(4))
-	if err := r.relay.Serves(r.follower.Sim()); !errors.Is(err, ErrStale) {
+	if err := r.relay.Serves(r.follower.Sim()); !errors.Is(err, fault.ErrStale) {
 		t.Fatalf("the Sim was replaced: %v", err)
 	}
 	check(t, r.relay.Close())

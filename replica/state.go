@@ -179,17 +179,17 @@ func (l *layout) find(name string) (found, bool) {
 // Exact. Planar has one component, the angle in [-π, π) radians about the normal of the plane; Quat has
 // the components x, y, z, w, in one of the two signs that mean the same rotation.
 //
-// An unknown name or component is ErrRange, another type ErrUnsupported; then it returns dst.
+// An unknown name or component is evertick.ErrRange, another type evertick.ErrUnsupported; then it returns dst.
 func AppendValues[T ecs.Number](dst []T, s *State, name string, component int) ([]T, error) {
 	f, ok := s.find(name)
 	if !ok {
-		return dst, fault.Field(ErrRange, "replica: AppendValues: name", name)
+		return dst, fault.Field(fault.ErrRange, "replica: AppendValues: name", name)
 	}
 	if n := f.values(); component < 0 || component >= n {
-		return dst, fault.Field(ErrRange, "replica: AppendValues: component of "+name, component)
+		return dst, fault.Field(fault.ErrRange, "replica: AppendValues: component of "+name, component)
 	}
 	if kind := columns.KindOf(reflect.TypeFor[T]()); kind != f.Kind {
-		return dst, fault.Field(ErrUnsupported, "replica: AppendValues: type for "+name, kind)
+		return dst, fault.Field(fault.ErrUnsupported, "replica: AppendValues: type for "+name, kind)
 	}
 	lanes := s.lanes
 	if f.owner {

@@ -260,7 +260,7 @@ func (s *state) readHeld(r *wire.Reader) {
 		e, ok := s.registry.skills[h.skill]
 		if last := len(s.held) - 1; !ok || e.full != h.skill || h.oversized != nil || h.seq == 0 || h.seq > s.calls || last >= 0 && s.held[last].seq >= h.seq ||
 			!bytes.Equal(s.registry.appendCall(nil, &h.request), data) {
-			r.FailWith(fault.Field(ErrCorrupt, "skill: state: held call", h.seq))
+			r.FailWith(fault.Field(fault.ErrCorrupt, "skill: state: held call", h.seq))
 			return
 		}
 		s.held = append(s.held, h)

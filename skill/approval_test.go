@@ -180,7 +180,7 @@ func TestApprovalRefuses(t *testing.T) {
 	if y.decide(t, "approve", call); codeOf(result(t, p).Err) != skill.Forbidden {
 		t.Errorf("a permission that is gone: %v", result(t, p).Err)
 	}
-	if err := y.r.AddProfile(skill.Profile{Name: "x", Approval: []string{""}}); !errors.Is(err, skill.ErrRange) || !strings.Contains(err.Error(), "Approval[0]") {
+	if err := y.r.AddProfile(skill.Profile{Name: "x", Approval: []string{""}}); !errors.Is(err, evertick.ErrRange) || !strings.Contains(err.Error(), "Approval[0]") {
 		t.Error(err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
@@ -99,7 +100,7 @@ func updateComponent(c *Call, in updateInput) (updated, error) {
 		scale = *in.Scale
 	}
 	if !finite(at.X, at.Y, at.Z, q.X, q.Y, q.Z, q.W, scale.X, scale.Y, scale.Z) {
-		return updated{}, &Error{Code: InvalidInput, Text: "the transform of the entity is not finite", Cause: ErrNotFinite}
+		return updated{}, &Error{Code: InvalidInput, Text: "the transform of the entity is not finite", Cause: fault.ErrNotFinite}
 	}
 	w := c.Sim.World
 	if in.Position != nil || in.Rotation != nil {

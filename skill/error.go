@@ -42,19 +42,6 @@ func (c Code) number() int {
 }
 
 var (
-	// ErrCapacity: no room in the world, in a queue or in the output.
-	ErrCapacity = fault.ErrCapacity
-	// ErrNotFinite: NaN or infinity in an argument.
-	ErrNotFinite = fault.ErrNotFinite
-	// ErrRange: an argument outside its documented range.
-	ErrRange = fault.ErrRange
-	// ErrStale: an entity that does not live.
-	ErrStale = fault.ErrStale
-	// ErrCorrupt: data that is truncated, altered or not ours.
-	ErrCorrupt = fault.ErrCorrupt
-	// ErrUnsupported: no such skill.
-	ErrUnsupported = fault.ErrUnsupported
-
 	// ErrForbidden: the profile of the actor, a hook or an approver does not allow the call.
 	ErrForbidden = errors.New("forbidden")
 	// ErrPending: the call is held until it is approved or rejected, or expires.
@@ -69,8 +56,8 @@ var (
 
 // sentinels are the errors for the codes.
 var sentinels = map[Code]error{
-	NotFound: ErrUnsupported, InvalidInput: ErrRange, Forbidden: ErrForbidden, RateLimited: ErrRateLimited,
-	CapacityExceeded: ErrCapacity, StaleEntity: ErrStale, HandlerError: ErrHandler,
+	NotFound: fault.ErrUnsupported, InvalidInput: fault.ErrRange, Forbidden: ErrForbidden, RateLimited: ErrRateLimited,
+	CapacityExceeded: fault.ErrCapacity, StaleEntity: fault.ErrStale, HandlerError: ErrHandler,
 	Refused: ErrForbidden, PendingApproval: ErrPending, NotApproved: ErrForbidden, ApprovalExpired: ErrForbidden,
 }
 
@@ -129,8 +116,8 @@ func asError(err error, skill string) *Error {
 		err  error
 		code Code
 	}{
-		{ErrStale, StaleEntity}, {ErrCapacity, CapacityExceeded}, {ErrNotFinite, InvalidInput},
-		{ErrRange, InvalidInput}, {ErrForbidden, Forbidden},
+		{fault.ErrStale, StaleEntity}, {fault.ErrCapacity, CapacityExceeded}, {fault.ErrNotFinite, InvalidInput},
+		{fault.ErrRange, InvalidInput}, {ErrForbidden, Forbidden},
 	} {
 		if errors.Is(err, known.err) {
 			code = known.code

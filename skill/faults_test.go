@@ -104,12 +104,12 @@ func TestOtherEngine(t *testing.T) {
 		"world.snapshot": `{}`, "physics.raycast": `{"from":{"x":-5,"y":0,"z":0},"to":{"x":15,"y":0,"z":0}}`,
 	} {
 		err := y.do(t, admin, name, input).Err
-		if codeOf(err) != skill.HandlerError || !errors.Is(err, skill.ErrUnsupported) {
+		if codeOf(err) != skill.HandlerError || !errors.Is(err, evertick.ErrUnsupported) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	err := y.do(t, builder, "scene.createEntity", `{"position":{"x":1,"y":9,"z":0},"body":{"type":"dynamic","shape":{"type":"capsule","radius":1,"length":1}}}`).Err
-	if codeOf(err) != skill.HandlerError || !errors.Is(err, skill.ErrUnsupported) || y.sim.Physics.Len() != 4 {
+	if codeOf(err) != skill.HandlerError || !errors.Is(err, evertick.ErrUnsupported) || y.sim.Physics.Len() != 4 {
 		t.Errorf("a capsule: %v, %d bodies", err, y.sim.Physics.Len())
 	}
 	if got := y.sim.World.Len(); got != 7 {

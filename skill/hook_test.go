@@ -40,7 +40,7 @@ func TestHooks(t *testing.T) {
 	y := newYard(t, yardConfig{more: func(r *skill.Registry) error {
 		r.AddHook(hook("outer", errors.New("not today")))
 		r.AddHook(skill.Hook{})
-		r.AddHook(hook("inner", fmt.Errorf("no room: %w", skill.ErrCapacity)))
+		r.AddHook(hook("inner", fmt.Errorf("no room: %w", evertick.ErrCapacity)))
 		r.AddHook(hook("last", &skill.Error{Code: skill.RateLimited, Text: "slowly"}))
 		return nil
 	}})

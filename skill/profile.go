@@ -27,13 +27,13 @@ const (
 	maxCalled  = 128 // of the name in a call, with a version
 )
 
-// Validate returns ErrRange if a name is empty, too long or not UTF-8.
+// Validate returns evertick.ErrRange if a name is empty, too long or not UTF-8.
 func (a Actor) Validate() error {
 	if !goodName(a.Name, maxActor) {
-		return fault.Field(ErrRange, "skill: Actor.Name", quote(a.Name))
+		return fault.Field(fault.ErrRange, "skill: Actor.Name", quote(a.Name))
 	}
 	if !goodName(a.Profile, maxProfile) {
-		return fault.Field(ErrRange, "skill: Actor.Profile", quote(a.Profile))
+		return fault.Field(fault.ErrRange, "skill: Actor.Profile", quote(a.Profile))
 	}
 	return nil
 }
@@ -72,16 +72,16 @@ func standardProfiles() []Profile {
 	}
 }
 
-// Validate returns ErrRange if the name is empty, too long or not UTF-8, or a permission is empty.
+// Validate returns evertick.ErrRange if the name is empty, too long or not UTF-8, or a permission is empty.
 func (p Profile) Validate() error {
 	if !goodName(p.Name, maxProfile) {
-		return fault.Field(ErrRange, "skill: Profile.Name", quote(p.Name))
+		return fault.Field(fault.ErrRange, "skill: Profile.Name", quote(p.Name))
 	}
 	if i := slices.Index(p.Permissions, ""); i >= 0 {
-		return fault.Element(ErrRange, "skill: Profile.Permissions", i, `""`)
+		return fault.Element(fault.ErrRange, "skill: Profile.Permissions", i, `""`)
 	}
 	if i := slices.Index(p.Approval, ""); i >= 0 {
-		return fault.Element(ErrRange, "skill: Profile.Approval", i, `""`)
+		return fault.Element(fault.ErrRange, "skill: Profile.Approval", i, `""`)
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func (c Config) Validate() error {
 	f.Ints(d.ints())
 	f.Range("Config.ActorCalls", c.ActorCalls, 0, d.Calls)
 	if !(d.Extent >= 1 && d.Extent <= 1e9) {
-		f.Add(ErrRange, "Config.Extent", c.Extent)
+		f.Add(fault.ErrRange, "Config.Extent", c.Extent)
 	}
 	f.Join(c.Rate.validate("skill: Config.Rate"))
 	return f.Err()
@@ -223,23 +223,17 @@ func New(sim *evertick.Sim, c Config) (*Registry, error) {
 	return r, nil
 }
 
-// Sim returns the Sim that the registry belongs to.
-func (r *Registry) Sim() *evertick.Sim { return r.sim }
-
-// Config returns the configuration with its defaults filled in.
-func (r *Registry) Config() Config { return r.config }
-
 var skillName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*$`)
 
 // Validate reports every fault of the definition at once.
 func (d Def) Validate() error {
 	f := fault.List{Package: "skill"}
 	if len(d.Name) > maxSkill || !skillName.MatchString(d.Name) {
-		f.Add(ErrRange, "Def.Name", quote(d.Name))
+		f.Add(fault.ErrRange, "Def.Name", quote(d.Name))
 	}
 	f.Range("Def.Version", d.Version, 0, 1e6)
 	if d.Permission == "" || strings.Contains(d.Permission, "*") {
-		f.Add(ErrRange, "Def.Permission", quote(d.Permission))
+		f.Add(fault.ErrRange, "Def.Permission", quote(d.Permission))
 	}
 	f.Join(d.Rate.validate("skill: Def.Rate"))
 	return f.Err()
@@ -254,7 +248,7 @@ func (d Def) Validate() error {
 // panic of the system that runs it. Out must be valid JSON: no NaN, no infinity.
 //
 // A name and version that is registered, the PlainName of another skill, and a type without a schema are
-// ErrRange; other errors are those of Def.Validate.
+// evertick.ErrRange; other errors are those of Def.Validate.
 func Register[In, Out any](r *Registry, d Def, handler func(*Call, In) (Out, error)) error {
 	if handler == nil {
 		panic("skill: Register: nil handler")
@@ -264,14 +258,14 @@ func Register[In, Out any](r *Registry, d Def, handler func(*Call, In) (Out, err
 	}
 	in, err := jsonschema.For[In](&jsonschema.ForOptions{TypeSchemas: inputSchemas()})
 	if err != nil {
-		return fmt.Errorf("skill: Register: input of %s: %w: %w", d.Name, err, ErrRange)
+		return fmt.Errorf("skill: Register: input of %s: %w: %w", d.Name, err, fault.ErrRange)
 	}
 	out, err := jsonschema.For[Out](nil)
 	if err != nil {
-		return fmt.Errorf("skill: Register: output of %s: %w: %w", d.Name, err, ErrRange)
+		return fmt.Errorf("skill: Register: output of %s: %w: %w", d.Name, err, fault.ErrRange)
 	}
 	if in.Type != "object" || out.Type != "object" {
-		return fmt.Errorf("skill: Register: %s: input and output must be structs: %w", d.Name, ErrRange)
+		return fmt.Errorf("skill: Register: %s: input and output must be structs: %w", d.Name, fault.ErrRange)
 	}
 	var zero In
 	_, targets := any(zero).(Targeter)
@@ -299,14 +293,14 @@ func (r *Registry) add(d Def, in, out *jsonschema.Schema, targets bool, prepare 
 	e.full = e.FullName()
 	var err error
 	if e.input, err = in.Resolve(nil); err != nil {
-		return fmt.Errorf("skill: Register: input of %s: %w: %w", d.Name, err, ErrRange)
+		return fmt.Errorf("skill: Register: input of %s: %w: %w", d.Name, err, fault.ErrRange)
 	}
 	if _, taken := r.skills[e.full]; taken {
-		return fault.Field(ErrRange, "skill: Register: name", e.full+", which is registered already")
+		return fault.Field(fault.ErrRange, "skill: Register: name", e.full+", which is registered already")
 	}
 	plain := PlainName(d.Name)
 	if old, ok := r.skills[plain]; ok && old.Name != d.Name {
-		return fault.Field(ErrRange, "skill: Register: name", d.Name+", whose plain name is that of "+old.Name)
+		return fault.Field(fault.ErrRange, "skill: Register: name", d.Name+", whose plain name is that of "+old.Name)
 	}
 	r.skills[e.full] = e
 	if old, ok := r.skills[d.Name]; !ok || old.Version < d.Version {

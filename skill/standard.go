@@ -168,7 +168,7 @@ func normalised(field string, q Quat) (Quat, *Error) {
 	x, y, z, w := float64(q.X), float64(q.Y), float64(q.Z), float64(q.W)
 	length := math.Sqrt(float64(float64(x*x)+float64(y*y)) + float64(float64(z*z)+float64(w*w)))
 	if !(length >= 1e-6 && length <= 1e6) {
-		return Quat{}, &Error{Code: InvalidInput, Field: field, Text: "the length of the quaternion is not within 1e-6 and 1e6", Cause: ErrRange}
+		return Quat{}, &Error{Code: InvalidInput, Field: field, Text: "the length of the quaternion is not within 1e-6 and 1e6", Cause: fault.ErrRange}
 	}
 	return Quat{float32(x / length), float32(y / length), float32(z / length), float32(w / length)}, nil
 }

@@ -27,7 +27,7 @@ func (r Rate) validate(what string) error {
 		return nil
 	}
 	if r.Calls < 1 || r.Calls > most || r.Ticks < 1 || r.Ticks > most || r.Burst < 0 || r.Burst > most {
-		return fault.Field(ErrRange, what, r)
+		return fault.Field(fault.ErrRange, what, r)
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (s *state) RestoreState(src []byte) error {
 	r := wire.NewReader(src)
 	version := r.U8()
 	if version != stateVersion && version != heldVersion {
-		return fault.Field(ErrCorrupt, "skill: state: version", version)
+		return fault.Field(fault.ErrCorrupt, "skill: state: version", version)
 	}
 	n := state{registry: s.registry}
 	n.calls, n.refused, n.trace, n.input, n.snapshots = r.U64(), r.U64(), r.U64(), r.U64(), r.U64()
@@ -175,7 +175,7 @@ func (s *state) RestoreState(src []byte) error {
 		n.readHeld(&r)
 	}
 	if r.Done() != nil {
-		return fault.Field(ErrCorrupt, "skill: state: bytes", len(src))
+		return fault.Field(fault.ErrCorrupt, "skill: state: bytes", len(src))
 	}
 	*s = n
 	s.registry.restored()

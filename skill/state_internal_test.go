@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/internal/fault"
 )
 
 func stateOfTest(t testing.TB) *state {
@@ -65,16 +66,16 @@ func testStateBytes(t *testing.T, data []byte) {
 	}
 	was := s.AppendState(nil)
 	for n := range data {
-		if err := s.RestoreState(data[:n]); !errors.Is(err, ErrCorrupt) {
+		if err := s.RestoreState(data[:n]); !errors.Is(err, fault.ErrCorrupt) {
 			t.Fatalf("%d bytes of %d: %v", n, len(data), err)
 		}
 	}
-	if err := s.RestoreState(append(bytes.Clone(data), 0)); !errors.Is(err, ErrCorrupt) {
+	if err := s.RestoreState(append(bytes.Clone(data), 0)); !errors.Is(err, fault.ErrCorrupt) {
 		t.Errorf("one byte more: %v", err)
 	}
 	swapped := filled(t)
 	swapped.buckets[0], swapped.buckets[1] = swapped.buckets[1], swapped.buckets[0]
-	if err := s.RestoreState(swapped.AppendState(nil)); !errors.Is(err, ErrCorrupt) {
+	if err := s.RestoreState(swapped.AppendState(nil)); !errors.Is(err, fault.ErrCorrupt) {
 		t.Errorf("buckets out of order: %v", err)
 	}
 	if !bytes.Equal(s.AppendState(nil), was) {
@@ -89,7 +90,7 @@ func FuzzRestoreState(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		was := s.AppendState(nil)
 		if err := s.RestoreState(data); err != nil {
-			if !errors.Is(err, ErrCorrupt) || !bytes.Equal(s.AppendState(nil), was) {
+			if !errors.Is(err, fault.ErrCorrupt) || !bytes.Equal(s.AppendState(nil), was) {
 				t.Fatalf("%v, or a change", err)
 			}
 			return
@@ -129,7 +130,7 @@ func TestCallBytes(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"\x02\x00\x00\x00", "\x02\x00\x05\x00", "\x02\x00\x80\x80\x80\x80\x10\x01", "\x03\x00"} { // no decision, sources, a version
-		if _, err := parseCall([]byte(bad + "\x05\x01\x05admin\x03pam\x0bworld.stats")); !errors.Is(err, ErrCorrupt) {
+		if _, err := parseCall([]byte(bad + "\x05\x01\x05admin\x03pam\x0bworld.stats")); !errors.Is(err, fault.ErrCorrupt) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -161,7 +162,7 @@ func TestEventBytes(t *testing.T) {
 			t.Errorf("%q: %+v, not %+v: %v", c.data, got, want, err)
 		}
 		for _, bad := range []string{c.data[:len(c.data)-1], c.data + "\x00", "\x00" + c.data[1:], "\x04" + c.data[1:]} {
-			if _, err := ParseEvent([]byte(bad)); !errors.Is(err, ErrCorrupt) {
+			if _, err := ParseEvent([]byte(bad)); !errors.Is(err, fault.ErrCorrupt) {
 				t.Errorf("%q: %v", bad, err)
 			}
 		}

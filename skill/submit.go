@@ -290,14 +290,14 @@ func parseCall(data []byte) (request, error) {
 	q.actor.Profile, q.actor.Name, q.skill = p.String(maxProfile), p.String(maxActor), p.String(maxCalled)
 	switch {
 	case v != callVersion && v != decidedVersion || form > formOversized || p.Err() != nil:
-		return request{}, fault.Field(ErrCorrupt, "skill: call: bytes", len(data))
+		return request{}, fault.Field(fault.ErrCorrupt, "skill: call: bytes", len(data))
 	case form == formWhole:
 		q.input = p.Rest()
 		return q, nil
 	}
 	q.oversized = &oversized{hash: p.U64(), bytes: p.Uvarint()}
 	if p.Done() != nil {
-		return request{}, fault.Field(ErrCorrupt, "skill: call: bytes", len(data))
+		return request{}, fault.Field(fault.ErrCorrupt, "skill: call: bytes", len(data))
 	}
 	return q, nil
 }

@@ -67,12 +67,12 @@ func appendEvent(dst []byte, e *Event) []byte {
 
 // ParseEvent reads the data of a record of type worldlog.Intent and Source LogKind, also of logs that earlier versions of
 // this package have written. Their events do not say which causes are decisions: there a cause is taken for one if the
-// name of the actor is the id of an entity. The error wraps ErrCorrupt.
+// name of the actor is the id of an entity. The error wraps evertick.ErrCorrupt.
 func ParseEvent(data []byte) (Event, error) {
 	p := wire.NewReader(data)
 	v, code := p.U8(), p.U8()
 	if v < firstEventVersion || v > eventVersion || int(code) >= len(codes) {
-		return Event{}, fault.Field(ErrCorrupt, "skill: event: version and code", [2]byte{v, code})
+		return Event{}, fault.Field(fault.ErrCorrupt, "skill: event: version and code", [2]byte{v, code})
 	}
 	e := Event{Code: codes[code]}
 	e.Seq, e.Count, e.Tick, e.Entity, e.Cause = p.Uvarint(), p.Uvarint(), p.Uvarint(), ecs.ID(p.Uvarint()), p.Uvarint()
@@ -86,7 +86,7 @@ func ParseEvent(data []byte) (Event, error) {
 		e.Held = p.Uvarint()
 	}
 	if p.Done() != nil || e.Held == 0 && v == secondEventVersion || e.Held != 0 && e.Held >= e.Seq {
-		return Event{}, fault.Field(ErrCorrupt, "skill: event: bytes", len(data))
+		return Event{}, fault.Field(fault.ErrCorrupt, "skill: event: bytes", len(data))
 	}
 	if _, err := ecs.ParseID(e.Actor); v == firstEventVersion && err == nil {
 		e.Decision.Number = e.Cause

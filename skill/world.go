@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/evertick/evertick/internal/fault"
 )
 
 // snapshotInput is the input of world.snapshot.
@@ -63,7 +65,7 @@ func (s *snapshots) take(r *Registry, handle string) {
 }
 
 // Snapshot returns the snapshot that world.snapshot has kept under a handle, for evertick.Sim.Restore. A
-// handle that is unknown, or has been dropped after Config.Snapshots later ones, is ErrStale; other errors are
+// handle that is unknown, or has been dropped after Config.Snapshots later ones, is evertick.ErrStale; other errors are
 // those of evertick.Sim.Snapshot. It may be called from any goroutine.
 func (r *Registry) Snapshot(handle string) ([]byte, error) {
 	r.snapshots.Lock()
@@ -73,7 +75,7 @@ func (r *Registry) Snapshot(handle string) ([]byte, error) {
 			return s.data, s.err
 		}
 	}
-	return nil, fmt.Errorf("skill: Snapshot: %s: %w", quote(handle), ErrStale)
+	return nil, fmt.Errorf("skill: Snapshot: %s: %w", quote(handle), fault.ErrStale)
 }
 
 // statsInput is the input of world.stats.

@@ -46,10 +46,10 @@ const (
 	maxSteps  = 1 << 30
 	// NoLimit as Config.MaxSteps never truncates episodes.
 	NoLimit = -1
-	// DefaultChunk is the default of Definition.Chunk.
-	DefaultChunk = 64
-	// DefaultRate is the default of Definition.Rate.
-	DefaultRate = 60
+	// defaultChunk is the default of Definition.Chunk.
+	defaultChunk = 64
+	// defaultRate is the default of Definition.Rate.
+	defaultRate = 60
 
 	// checkedWorlds are worlds whose actions a worker checks at a time: about a microsecond.
 	checkedWorlds = 1024
@@ -150,8 +150,8 @@ func New(def Definition, cfg Config) (*Batch, error) {
 		return nil, err
 	}
 	cfg.Worlds, cfg.MaxSteps = cmp.Or(cfg.Worlds, 1), cmp.Or(cfg.MaxSteps, def.MaxSteps)
-	def.Chunk = min(cmp.Or(def.Chunk, DefaultChunk), cfg.Worlds)
-	def.Rate = cmp.Or(def.Rate, DefaultRate)
+	def.Chunk = min(cmp.Or(def.Chunk, defaultChunk), cfg.Worlds)
+	def.Rate = cmp.Or(def.Rate, defaultRate)
 	worlds, err := def.New(cfg.Worlds, cfg.Record)
 	if err != nil {
 		return nil, fmt.Errorf("train: %s: %w", def.Name, err)

@@ -9,7 +9,7 @@ import (
 )
 
 // Attach records every later step of sim; hooks cannot be removed. It returns the errors of
-// Config.Validate and of Sim.Check, and ErrUnsupported for a Sim with Config.Untimed.
+// Config.Validate and of Sim.Check, and evertick.ErrUnsupported for a Sim with Config.Untimed.
 //
 // A step is that of Sim.Timings. Phases that run in parallel add up to more than their elapsed
 // time. A system that is added later gets a column, with 0 ns before, at the end of its first step,
@@ -34,7 +34,7 @@ func Attach(sim *evertick.Sim, cfg Config) (*Recorder, error) {
 		return nil, err
 	}
 	if sim.Config().Untimed {
-		return nil, fault.Field(ErrUnsupported, "profile: Attach: evertick.Config.Untimed of the Sim", true)
+		return nil, fault.Field(fault.ErrUnsupported, "profile: Attach: evertick.Config.Untimed of the Sim", true)
 	}
 	if cfg.BudgetNs == 0 {
 		cfg.BudgetNs = sim.Config().BudgetNs

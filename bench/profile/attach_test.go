@@ -339,7 +339,7 @@ func TestAttachRefusesAndChangesNothing(t *testing.T) {
 			[]string{`Counters[1].Name = ""`, `Counters[2].Name = "a"`, "Counters[2].Read = nil"}},
 	} {
 		r, err := profile.Attach(y.Sim, c.config)
-		if r != nil || !errors.Is(err, profile.ErrRange) {
+		if r != nil || !errors.Is(err, evertick.ErrRange) {
 			t.Fatalf("%+v: %v", c.config, err)
 		}
 		for _, name := range c.names {
@@ -354,7 +354,7 @@ func TestAttachRefusesAndChangesNothing(t *testing.T) {
 	if _, err := profile.Attach(y.Sim, profile.Config{}); !errors.Is(err, evertick.ErrRange) {
 		t.Errorf("a Sim that cannot step: %v", err)
 	}
-	if _, err := profile.Attach(newYard(t, evertick.Config{Untimed: true}).Sim, profile.Config{}); !errors.Is(err, profile.ErrUnsupported) {
+	if _, err := profile.Attach(newYard(t, evertick.Config{Untimed: true}).Sim, profile.Config{}); !errors.Is(err, evertick.ErrUnsupported) {
 		t.Errorf("a Sim that is not timed: %v", err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Compare fills run.Baseline with an earlier run of the same scene, and the changes since. It
-// returns ErrRange, and changes nothing, if scene or parameters differ, or a run has no steps. For
+// returns evertick.ErrRange, and changes nothing, if scene or parameters differ, or a run has no steps. For
 // a run on another machine SameHost is false, and times are not compared: compare Ratios.
 //
 // The intervals are those of a moving-block bootstrap: both runs are resampled a thousand times
@@ -177,20 +177,6 @@ func MedianRatio(name string, over, under []int64) Ratio {
 		drawn = append(drawn, quotient(a.quantile(0.5), b.quantile(0.5)))
 	}
 	return ratioBetween(name, quotient(nearestRank(a.sorted, 0.5), nearestRank(b.sorted, 0.5)), drawn)
-}
-
-// Ratios returns the figures that may be compared with another machine: how many times as fast each
-// level is as the first, named "avx2/go", and how many times as long each rival takes, by its name.
-func (run *Run) Ratios() []Ratio {
-	var list []Ratio
-	for i, rung := range run.Ladder {
-		if i > 0 {
-			r := rung.Speedup
-			r.Name = rung.Level + "/" + run.Ladder[0].Level
-			list = append(list, r)
-		}
-	}
-	return append(list, run.Rivals...)
 }
 
 // Verdict is how a ratio has changed.

@@ -10,21 +10,21 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// Blocks into which WriteBench divides the steps: benchstat needs at least ten samples, and longer
+// Blocks into which writeBench divides the steps: benchstat needs at least ten samples, and longer
 // blocks are less correlated.
 const (
 	benchBlocks     = 12
 	benchQuantileOf = 20 // steps that a block needs for a p95 of its own
 )
 
-// WriteBench writes the run in the format of Go's benchmarks
+// writeBench writes the run in the format of Go's benchmarks
 // (golang.org/design/14313-benchmark-format), which benchstat compares: for each of twelve blocks
 // of steps that follow each other, or for each step if there are fewer, a line for the step and one
 // for each phase. ns/op is the mean of the block, p50-ns/op and p95-ns/op are quantiles of the
 // step. B/op and allocs/op, which are measured for the run as a whole, have a line of their own:
 // benchstat would count copies on twelve lines as twelve samples, and find a difference significant
 // that is not. Characters that a name may not contain become underscores.
-func (run *Run) WriteBench(w io.Writer) error {
+func (run *Run) writeBench(w io.Writer) error {
 	s := &run.Steps
 	s.check()
 	out := bufio.NewWriter(w)

@@ -17,7 +17,7 @@ import (
 
 func benchText(t interface{ Fatal(...any) }, run *Run) string {
 	var b bytes.Buffer
-	if err := run.WriteBench(&b); err != nil {
+	if err := run.writeBench(&b); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

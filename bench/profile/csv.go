@@ -36,7 +36,7 @@ const (
 	csvCount = "count:"
 )
 
-// Limits of ReadSteps, beside maxTimeNs.
+// Limits of readSteps, beside maxTimeNs.
 const (
 	maxReadSteps = 1 << 24
 	maxColumns   = 1 << 12
@@ -66,9 +66,9 @@ func (s *Steps) columns() []column {
 // optional reports whether a run may lack the column.
 func (c *column) optional() bool { return c.name != csvTotal && !strings.Contains(c.name, ":") }
 
-// WriteSteps writes the steps as CSV (RFC 4180, lines ending in \n), which ReadSteps reads. It
-// returns ErrRange, and writes nothing, if a name is not printable or occurs twice.
-func (run *Run) WriteSteps(w io.Writer) error {
+// writeSteps writes the steps as CSV (RFC 4180, lines ending in \n), which readSteps reads. It
+// returns evertick.ErrRange, and writes nothing, if a name is not printable or occurs twice.
+func (run *Run) writeSteps(w io.Writer) error {
 	s := &run.Steps
 	s.check()
 	list := slices.DeleteFunc(s.columns(), func(c column) bool { return *c.to == nil && c.optional() })
@@ -121,10 +121,10 @@ func checkHeader(header []string) error {
 	return nil
 }
 
-// ReadSteps reads the format of WriteSteps; a line may also end in \r\n. Any other input is
+// readSteps reads the format of writeSteps; a line may also end in \r\n. Any other input is
 // ErrCorrupt, and the error names line, column and value. It reads at most 2^24 steps, 4,096
 // columns, lines of a megabyte and times up to 2^52 ns; only due_ns and start_ns may be negative.
-func ReadSteps(r io.Reader) (*Steps, error) {
+func readSteps(r io.Reader) (*Steps, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(nil, maxLineBytes)
 	if !in.Scan() {

@@ -16,7 +16,7 @@ import (
 
 func stepsText(t interface{ Fatal(...any) }, run *Run) string {
 	var b bytes.Buffer
-	if err := run.WriteSteps(&b); err != nil {
+	if err := run.writeSteps(&b); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -59,14 +59,14 @@ func TestStepsReadBack(t *testing.T) {
 			run.Steps.DueNs, run.Steps.StartNs, run.Steps.Tick = nil, nil, nil
 		}
 		text := stepsText(t, run)
-		got, err := ReadSteps(strings.NewReader(text))
+		got, err := readSteps(strings.NewReader(text))
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
 		if !equalSteps(&run.Steps, got) {
 			t.Fatalf("got %+v\nof %+v", got, run.Steps)
 		}
-		windows, err := ReadSteps(strings.NewReader(strings.ReplaceAll(text, "\n", "\r\n")))
+		windows, err := readSteps(strings.NewReader(strings.ReplaceAll(text, "\n", "\r\n")))
 		if err != nil || !equalSteps(&run.Steps, windows) {
 			t.Fatalf("with \\r\\n: %v", err)
 		}
@@ -86,7 +86,7 @@ func TestStepsWithNamesThatNoLineHolds(t *testing.T) {
 		run := synthetic(planted{seed: 1, steps: 3})
 		run.Steps.Phases = append([]string{name}, run.Steps.Phases[1:]...)
 		var b bytes.Buffer
-		if err := run.WriteSteps(&b); !errors.Is(err, fault.ErrRange) || b.Len() > 0 {
+		if err := run.writeSteps(&b); !errors.Is(err, fault.ErrRange) || b.Len() > 0 {
 			t.Errorf("%q: %v, %d bytes written", name, err, b.Len())
 		}
 	}
@@ -114,7 +114,7 @@ func TestStepsErrorsNameTheirPlace(t *testing.T) {
 		head + row + "\n": `line 3, column "step": "", not 1`,
 		head + row + "1," + strings.Repeat("9", 1<<20): "line 3: ",
 	} {
-		got, err := ReadSteps(strings.NewReader(text))
+		got, err := readSteps(strings.NewReader(text))
 		if !errors.Is(err, fault.ErrCorrupt) || got != nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 300 {
 			t.Errorf("%.80q: %v, want %q in it", text, err, want)
 		}
@@ -123,7 +123,7 @@ func TestStepsErrorsNameTheirPlace(t *testing.T) {
 	for i := range 5_000 {
 		wide += fmt.Sprintf(",count:%d", i)
 	}
-	if _, err := ReadSteps(strings.NewReader(wide)); !errors.Is(err, fault.ErrCorrupt) {
+	if _, err := readSteps(strings.NewReader(wide)); !errors.Is(err, fault.ErrCorrupt) {
 		t.Errorf("5,000 columns: %v", err)
 	}
 }
@@ -135,7 +135,7 @@ func FuzzReadSteps(f *testing.F) {
 	f.Add([]byte("step,tick,total_ns,phase_ns:\"a,b\",count:hits\r\n0,1,2,3,-4\r\n"))
 	f.Add([]byte("step,total_ns,phase_ns:,gcs\n0,0,0,0\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := ReadSteps(bytes.NewReader(data))
+		s, err := readSteps(bytes.NewReader(data))
 		if err != nil {
 			return
 		}
@@ -146,7 +146,7 @@ func FuzzReadSteps(f *testing.F) {
 				t.Fatalf("%q", line)
 			}
 		}
-		again, err := ReadSteps(strings.NewReader(stepsText(t, run)))
+		again, err := readSteps(strings.NewReader(stepsText(t, run)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,14 +26,14 @@ var (
 	htmlPages = template.Must(template.New("report").Parse(htmlTemplate))
 )
 
-// WriteHTML writes the report as one page that needs no network: it contains style, script and
+// writeHTML writes the report as one page that needs no network: it contains style, script and
 // figures. The script draws the charts; verdict, tables and environment are readable without it.
 // The page is below 400 kB for runs of any length with up to about forty phases and counters: in a
 // long run each place in the charts shows the slowest of several steps.
 //
 // Names may contain anything. The policy of the page allows its own script, by its hash, and no
 // request.
-func (rep *Report) WriteHTML(w io.Writer) error {
+func (rep *Report) writeHTML(w io.Writer) error {
 	data := rep.data()
 	text, err := json.Marshal(data) // it writes < as \u003c, so that no text ends the element
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // open loads the report.
 func open(b *browser.Page, rep *Report, width int) {
 	var page bytes.Buffer
-	if err := rep.WriteHTML(&page); err != nil {
+	if err := rep.writeHTML(&page); err != nil {
 		panic(err)
 	}
 	b.Resize(width, 900)

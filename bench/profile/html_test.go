@@ -42,7 +42,7 @@ func oddRuns() map[string]*Run {
 func pageOf(t *testing.T, run *Run) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Analyze(run).WriteHTML(&b); err != nil {
+	if err := Analyze(run).writeHTML(&b); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -85,7 +85,7 @@ func TestReportPageOfLongRun(t *testing.T) {
 	run.Steps.Ns[steps/3] = 9_000_000
 	rep := Analyze(run)
 	var b bytes.Buffer
-	if err := rep.WriteHTML(&b); err != nil {
+	if err := rep.writeHTML(&b); err != nil {
 		t.Fatal(err)
 	}
 	if b.Len() >= 400_000 {
@@ -127,7 +127,7 @@ func TestReportPagePolicy(t *testing.T) {
 
 func TestReportPageTellsThatItCannotBeWritten(t *testing.T) {
 	room := fullAfter(3_000)
-	if err := Analyze(synthetic(planted{steps: 10})).WriteHTML(&room); !errors.Is(err, errFull) {
+	if err := Analyze(synthetic(planted{steps: 10})).writeHTML(&room); !errors.Is(err, errFull) {
 		t.Errorf("%v", err)
 	}
 }

@@ -10,9 +10,9 @@ import (
 )
 
 // Pin binds the calling goroutine to its thread, and that thread to a CPU, on Linux. Here it
-// returns ErrUnsupported.
+// returns evertick.ErrUnsupported.
 func Pin(cpu int) (undo func(), err error) {
-	return nil, fault.Field(ErrUnsupported, "profile: Pin: cpu", cpu)
+	return nil, fault.Field(fault.ErrUnsupported, "profile: Pin: cpu", cpu)
 }
 
 func thisNoise() Noise { return unknownNoise() }
@@ -20,5 +20,5 @@ func thisNoise() Noise { return unknownNoise() }
 func threadID() int { return 0 }
 
 func openPerf() (eventSource, error) {
-	return nil, fmt.Errorf("not on %s: %w", runtime.GOOS, ErrUnsupported)
+	return nil, fmt.Errorf("not on %s: %w", runtime.GOOS, fault.ErrUnsupported)
 }

@@ -15,10 +15,10 @@ const maxCPU = 1024
 // calls undo. A thread that moves between CPUs finds its caches cold. Other threads, those of the
 // garbage collector and of workers among them, are not bound.
 //
-// It returns ErrRange for a CPU that this process may not use, and ErrUnsupported except on Linux.
+// It returns evertick.ErrRange for a CPU that this process may not use, and evertick.ErrUnsupported except on Linux.
 func Pin(cpu int) (undo func(), err error) {
 	if cpu < 0 || cpu >= maxCPU {
-		return nil, fault.Field(ErrRange, "profile: Pin: cpu", cpu)
+		return nil, fault.Field(fault.ErrRange, "profile: Pin: cpu", cpu)
 	}
 	runtime.LockOSThread()
 	var was, only unix.CPUSet
@@ -28,7 +28,7 @@ func Pin(cpu int) (undo func(), err error) {
 	}
 	if !was.IsSet(cpu) {
 		runtime.UnlockOSThread()
-		return nil, fault.Field(ErrRange, "profile: Pin: cpu", cpu)
+		return nil, fault.Field(fault.ErrRange, "profile: Pin: cpu", cpu)
 	}
 	only.Set(cpu)
 	if err := unix.SchedSetaffinity(0, &only); err != nil {

@@ -5,18 +5,19 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/bench/profile"
 )
 
 func TestPin(t *testing.T) {
 	undo, err := profile.Pin(0)
 	if runtime.GOOS != "linux" {
-		if !errors.Is(err, profile.ErrUnsupported) {
+		if !errors.Is(err, evertick.ErrUnsupported) {
 			t.Errorf("on %s: %v", runtime.GOOS, err)
 		}
 		return
 	}
-	if errors.Is(err, profile.ErrRange) {
+	if errors.Is(err, evertick.ErrRange) {
 		t.Skip("not run: this process may not use CPU 0")
 	} else if err != nil {
 		t.Fatal(err)
@@ -48,7 +49,7 @@ func TestPinRefuses(t *testing.T) {
 			if cpu != 1023 { // somebody may have one
 				t.Errorf("pinned to %d", cpu)
 			}
-		} else if !errors.Is(err, profile.ErrRange) {
+		} else if !errors.Is(err, evertick.ErrRange) {
 			t.Errorf("%d: %v", cpu, err)
 		}
 	}

@@ -10,12 +10,6 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-// Errors that this package returns, wrapped: test with errors.Is.
-var (
-	ErrRange       = fault.ErrRange
-	ErrUnsupported = fault.ErrUnsupported
-)
-
 const (
 	// defaultSteps is Config.Steps if that is zero: a minute at 60 Hz.
 	defaultSteps = 3600
@@ -65,7 +59,7 @@ type Counter struct {
 func (c Config) Validate() error {
 	var errs []error
 	wrong := func(field string, value any) {
-		errs = append(errs, fault.Field(ErrRange, "profile: Config."+field, value))
+		errs = append(errs, fault.Field(fault.ErrRange, "profile: Config."+field, value))
 	}
 	if c.Steps < 0 || c.Steps > maxSteps {
 		wrong("Steps", c.Steps)
@@ -163,7 +157,7 @@ func New(cfg Config, phases []string) (*Recorder, error) {
 	seen := map[string]bool{}
 	for i, name := range phases {
 		if name == "" || seen[name] {
-			return nil, fault.Element(ErrRange, "profile: New: phases", i, fmt.Sprintf("%q", name))
+			return nil, fault.Element(fault.ErrRange, "profile: New: phases", i, fmt.Sprintf("%q", name))
 		}
 		seen[name] = true
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/loop"
 )
@@ -51,11 +52,11 @@ func TestByHand(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	for _, phases := range [][]string{{"a", ""}, {"a", "b", "a"}} {
-		if _, err := profile.New(profile.Config{}, phases); !errors.Is(err, profile.ErrRange) || !contains(err, "phases[") {
+		if _, err := profile.New(profile.Config{}, phases); !errors.Is(err, evertick.ErrRange) || !contains(err, "phases[") {
 			t.Errorf("%q: %v", phases, err)
 		}
 	}
-	if _, err := profile.New(profile.Config{Steps: -1}, nil); !errors.Is(err, profile.ErrRange) {
+	if _, err := profile.New(profile.Config{Steps: -1}, nil); !errors.Is(err, evertick.ErrRange) {
 		t.Error(err)
 	}
 }

@@ -70,8 +70,8 @@ type Summary struct {
 	Unwatched []string  `json:"unwatched,omitempty"`
 }
 
-// Summary returns all of the report except the steps. It shares memory with the report.
-func (rep *Report) Summary() *Summary {
+// summary returns all of the report except the steps. It shares memory with the report.
+func (rep *Report) summary() *Summary {
 	run := rep.Run
 	s := &Summary{
 		Schema: summarySchema, Scene: run.Scene, Params: run.Params, Env: run.Env, Level: run.Level, Workers: run.Workers,
@@ -89,7 +89,7 @@ func (rep *Report) Summary() *Summary {
 	return s
 }
 
-// Run returns the run of the summary without its steps: see ReadSteps.
+// Run returns the run of the summary without its steps: see ReadDir.
 func (s *Summary) Run() *Run {
 	return &Run{
 		Scene: s.Scene, Params: s.Params, Env: s.Env, Level: s.Level, Workers: s.Workers, Seed: s.Seed, Started: s.Started, Command: s.Command,
@@ -99,11 +99,7 @@ func (s *Summary) Run() *Run {
 	}
 }
 
-// WriteSummary analyzes the run and writes its summary as one JSON object. It returns ErrNotFinite,
-// and writes nothing, if a number is not finite.
-func (run *Run) WriteSummary(w io.Writer) error { return Analyze(run).WriteSummary(w) }
-
-// WriteSummary writes the summary as Run.WriteSummary does.
+// WriteSummary writes the summary as one JSON object. It returns ErrNotFinite, and writes nothing, if a number is not finite.
 func (rep *Report) WriteSummary(w io.Writer) error {
 	var errs []error
 	rep.Run.numbers(func(field string, value float64) {
@@ -114,7 +110,7 @@ func (rep *Report) WriteSummary(w io.Writer) error {
 	if len(errs) > 0 {
 		return errors.Join(errs...)
 	}
-	text, err := json.MarshalIndent(rep.Summary(), "", "  ")
+	text, err := json.MarshalIndent(rep.summary(), "", "  ")
 	if err != nil {
 		return fmt.Errorf("profile: summary: %w", err)
 	}
@@ -126,7 +122,7 @@ func (rep *Report) WriteSummary(w io.Writer) error {
 const maxSummaryBytes = 16 << 20
 
 // ReadSummary reads the format of WriteSummary, at most 16 MiB. Other input, and impossible values,
-// are ErrCorrupt, and the error names line or field; another schema is ErrUnsupported. It ignores
+// are ErrCorrupt, and the error names line or field; another schema is evertick.ErrUnsupported. It ignores
 // unknown fields.
 func ReadSummary(r io.Reader) (*Summary, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxSummaryBytes+1))
@@ -189,7 +185,7 @@ func inSummary(text []byte, err error) error {
 	return fmt.Errorf("profile: summary: line %d: %w: %w", line, err, fault.ErrCorrupt)
 }
 
-// Validate reports every field with an impossible value: ErrRange.
+// Validate reports every field with an impossible value: evertick.ErrRange.
 func (s *Summary) Validate() error {
 	var errs []error
 	check := func(ok bool, field string, value any) {

@@ -33,10 +33,10 @@ func (rep *Report) WriteDir(dir string) ([]string, error) {
 		write func(io.Writer) error
 	}{
 		{nameOfSummary, rep.WriteSummary},
-		{nameOfSteps, rep.Run.WriteSteps},
-		{nameOfBench, rep.Run.WriteBench},
-		{nameOfTrace, rep.Run.WriteTrace},
-		{nameOfHTML, rep.WriteHTML},
+		{nameOfSteps, rep.Run.writeSteps},
+		{nameOfBench, rep.Run.writeBench},
+		{nameOfTrace, rep.Run.writeTrace},
+		{nameOfHTML, rep.writeHTML},
 	}
 	var drafts []string
 	defer func() {
@@ -73,14 +73,14 @@ func writeDraft(path string, write func(io.Writer) error) (string, error) {
 }
 
 // ReadDir reads a run from the summary.json and steps.csv of a folder. Beside the errors of
-// ReadSummary and ReadSteps it returns ErrCorrupt if they are not of the same run, or if the run
+// ReadSummary and readSteps it returns ErrCorrupt if they are not of the same run, or if the run
 // does not pass Run.Validate.
 func ReadDir(dir string) (*Run, error) {
 	summary, err := readFile(filepath.Join(dir, nameOfSummary), ReadSummary)
 	if err != nil {
 		return nil, err
 	}
-	steps, err := readFile(filepath.Join(dir, nameOfSteps), ReadSteps)
+	steps, err := readFile(filepath.Join(dir, nameOfSteps), readSteps)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func TestSummaryReadsBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := rep.Summary(); !reflect.DeepEqual(got, want) {
+		if want := rep.summary(); !reflect.DeepEqual(got, want) {
 			t.Fatalf("got  %+v\nwant %+v", got, want)
 		}
 		back, want := got.Run(), *run
@@ -69,7 +69,7 @@ func TestSummaryOfNumbersThatAreNone(t *testing.T) {
 	run := furnish(synthetic(planted{seed: 1, steps: 40}))
 	run.Allocs, run.Ladder[2].Speedup.High = math.NaN(), math.Inf(1)
 	var b bytes.Buffer
-	err := run.WriteSummary(&b)
+	err := Analyze(run).WriteSummary(&b)
 	if !errors.Is(err, fault.ErrNotFinite) || b.Len() > 0 || !strings.Contains(err.Error(), "Run.Allocs = NaN") || !strings.Contains(err.Error(), "Run.Ladder[2].Speedup.High = +Inf") {
 		t.Errorf("%v, %d bytes written", err, b.Len())
 	}

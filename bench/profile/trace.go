@@ -20,7 +20,7 @@ const (
 	traceBeside
 )
 
-// WriteTrace writes the steps in the Trace Event Format, the JSON that chrome://tracing, Perfetto
+// writeTrace writes the steps in the Trace Event Format, the JSON that chrome://tracing, Perfetto
 // and Tracy open: a complete event (X) for every step and within it one for each phase that took
 // time, an instant event named frame (i) where the step began and one named gc at the end of a step
 // in which garbage collections ended, and counters (C) of the run and of the lateness. Times are
@@ -33,7 +33,7 @@ const (
 //
 // A trace has a quarter of a million events at most. Of a longer run it has as many consecutive
 // steps around the slowest as fit; otherData holds their numbers.
-func (run *Run) WriteTrace(w io.Writer) error {
+func (run *Run) writeTrace(w io.Writer) error {
 	x := &tracer{w: bufio.NewWriter(w), run: run, phases: quotedAll(run.Steps.Phases), counters: quotedAll(run.Steps.Counters)}
 	from, to := run.traced()
 	x.head(from, to)

@@ -117,7 +117,7 @@ func parseTrace(t *testing.T, data []byte) *traceFile {
 func traceOf(t *testing.T, run *Run) *traceFile {
 	t.Helper()
 	var b bytes.Buffer
-	if err := run.WriteTrace(&b); err != nil {
+	if err := run.writeTrace(&b); err != nil {
 		t.Fatal(err)
 	}
 	return parseTrace(t, b.Bytes())
@@ -183,7 +183,7 @@ func TestTraceOfAnyRun(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var b bytes.Buffer
 		run := anyRun(rt)
-		if err := run.WriteTrace(&b); err != nil {
+		if err := run.writeTrace(&b); err != nil {
 			rt.Fatal(err)
 		}
 		f := parseTrace(t, b.Bytes())
@@ -302,7 +302,7 @@ func (f *fullAfter) Write(p []byte) (int, error) {
 func TestTraceTellsThatItCannotBeWritten(t *testing.T) {
 	run := synthetic(planted{seed: 1, steps: 100})
 	for _, room := range []fullAfter{0, 10, 5_000} {
-		if err := run.WriteTrace(&room); !errors.Is(err, errFull) {
+		if err := run.writeTrace(&room); !errors.Is(err, errFull) {
 			t.Errorf("%v", err)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 // Validate reports every fault of a Run, for instance of one that was read from a file: columns of
 // unequal length, times that are negative or too long to add up, names that are missing or occur
-// twice, shares and ratios that are not numbers. The errors wrap ErrRange and name the field; for a
+// twice, shares and ratios that are not numbers. The errors wrap evertick.ErrRange and name the field; for a
 // column they name the first wrong value.
 func (r *Run) Validate() error {
 	v := validation{steps: r.Steps.Len()}
@@ -92,7 +92,7 @@ type validation struct {
 }
 
 func (v *validation) wrong(field string, value any) {
-	v.errs = append(v.errs, fault.Field(ErrRange, "profile: Run."+field, value))
+	v.errs = append(v.errs, fault.Field(fault.ErrRange, "profile: Run."+field, value))
 }
 
 func (v *validation) whole(field string, value int64) {
@@ -125,7 +125,7 @@ func (v *validation) column(field string, length int) {
 func (v *validation) within(field string, values []int64, least, most int64) {
 	for i, value := range values {
 		if value < least || value > most {
-			v.errs = append(v.errs, fault.Element(ErrRange, "profile: Run."+field, i, value))
+			v.errs = append(v.errs, fault.Element(fault.ErrRange, "profile: Run."+field, i, value))
 			return
 		}
 	}
@@ -138,7 +138,7 @@ func (v *validation) names(field string, names []string, columns int) {
 	seen := map[string]bool{}
 	for i, name := range names {
 		if name == "" || seen[name] || strings.ContainsAny(name, "\n\r\x00") {
-			v.errs = append(v.errs, fault.Element(ErrRange, "profile: Run."+field, i, fmt.Sprintf("%q", name)))
+			v.errs = append(v.errs, fault.Element(fault.ErrRange, "profile: Run."+field, i, fmt.Sprintf("%q", name)))
 		}
 		seen[name] = true
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/bench/profile"
 )
 
@@ -80,7 +81,7 @@ func TestValidate(t *testing.T) {
 		r := sound()
 		c.spoil(r)
 		err := r.Validate()
-		if !errors.Is(err, profile.ErrRange) || !contains(err, "profile: Run."+c.names) || strings.Contains(err.Error(), "\n") {
+		if !errors.Is(err, evertick.ErrRange) || !contains(err, "profile: Run."+c.names) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", c.names, err)
 		}
 	}

@@ -38,7 +38,7 @@ func TestWays(t *testing.T) {
 		}
 	}
 	var file bytes.Buffer
-	if err := run.WriteSummary(&file); err != nil {
+	if err := Analyze(run).WriteSummary(&file); err != nil {
 		t.Fatal(err)
 	}
 	s, err := ReadSummary(&file)
@@ -47,7 +47,7 @@ func TestWays(t *testing.T) {
 	}
 	run.Ways[1].Times.Low = 2
 	file.Reset()
-	if err := run.WriteSummary(&file); err != nil {
+	if err := Analyze(run).WriteSummary(&file); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := ReadSummary(&file); err == nil || !strings.Contains(err.Error(), "Ways[1].Times") {

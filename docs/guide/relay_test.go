@@ -175,7 +175,7 @@ func Example_relay() {
 		}()
 	}))
 	_, err = viewer.client.Input(stroll, nil, 0)
-	fmt.Println("the viewer has tick", viewer.client.State().Tick(), "and inputs of it are unsupported:", errors.Is(err, replica.ErrUnsupported))
+	fmt.Println("the viewer has tick", viewer.client.State().Tick(), "and inputs of it are unsupported:", errors.Is(err, evertick.ErrUnsupported))
 
 	// A follower takes over after tick 25: the others are lost with the master.
 	log, err := worldlog.OpenReader(dir+"/master", nil)

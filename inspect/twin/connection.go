@@ -204,11 +204,11 @@ func (c *connection) note(err error) {
 	}
 	var code replica.Code
 	switch {
-	case errors.Is(err, replica.ErrUnsupported):
+	case errors.Is(err, evertick.ErrUnsupported):
 		c.refuse(err)
 	case errors.As(err, &code) && (code == replica.WrongVersion || code == replica.Unauthorized || code == replica.Replaced):
 		c.refuse(err)
-	case errors.As(err, &code), errors.Is(err, replica.ErrCorrupt):
+	case errors.As(err, &code), errors.Is(err, evertick.ErrCorrupt):
 		c.lose(err.Error())
 	default: // the client has asked the server for what it lacks
 		c.err = err.Error()

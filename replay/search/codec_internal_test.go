@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/replay"
 )
 
@@ -19,7 +20,7 @@ var someInputs = []replay.Applied{
 	{At: math.MaxUint64, Input: evertick.Input{Tick: 1}},
 }
 
-// FuzzShared: data are refused with ErrCorrupt, or mean what they say: encoding the result gives an encoding of the same.
+// FuzzShared: data are refused with evertick.ErrCorrupt, or mean what they say: encoding the result gives an encoding of the same.
 func FuzzShared(f *testing.F) {
 	f.Add(appendShared(nil, "scenario", "failure", nil))
 	f.Add(appendShared(nil, "", "", someInputs[:0]))
@@ -28,7 +29,7 @@ func FuzzShared(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := parseShared(data)
 		if err != nil {
-			if !errors.Is(err, ErrCorrupt) {
+			if !errors.Is(err, fault.ErrCorrupt) {
 				t.Error(err)
 			}
 			return
@@ -72,7 +73,7 @@ func FuzzTrial(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		seed, trial, err := parseTrial(data, 10)
 		if err != nil {
-			if !errors.Is(err, ErrCorrupt) {
+			if !errors.Is(err, fault.ErrCorrupt) {
 				t.Error(err)
 			}
 			return
@@ -113,7 +114,7 @@ func FuzzResults(f *testing.F) {
 			}
 		}
 		for _, err := range []error{err, err2, err3} {
-			if err != nil && !errors.Is(err, ErrCorrupt) {
+			if err != nil && !errors.Is(err, fault.ErrCorrupt) {
 				t.Error(err)
 			}
 		}

@@ -39,7 +39,7 @@ func (play Play) Function() Function {
 			}
 			scores, err := play(ctx, m, players)
 			if err == nil && len(scores) != len(players) {
-				err = fault.Field(ErrRange, fmt.Sprintf("search: scores of %d players", len(players)), len(scores))
+				err = fault.Field(fault.ErrRange, fmt.Sprintf("search: scores of %d players", len(players)), len(scores))
 			}
 			var result []byte
 			for _, score := range scores {
@@ -52,16 +52,16 @@ func (play Play) Function() Function {
 
 // Evaluate plays matches of sets of parameters by the Play of a name in the Registry of the workers. It returns the
 // score of each set: the sum over the matches in their order, and over the players of a match in theirs. The
-// sets travel to each worker once. Errors are ErrRange for a match without worlds, or with a player that is not there, and those of
+// sets travel to each worker once. Errors are evertick.ErrRange for a match without worlds, or with a player that is not there, and those of
 // Pool.Do.
 func Evaluate(ctx context.Context, p Pool, function string, sets [][]float32, matches []Match) ([]float64, error) {
 	for i, m := range matches {
 		if m.Worlds < 1 || uint64(m.Worlds) > math.MaxUint32 {
-			return nil, fault.Field(ErrRange, fmt.Sprintf("search: matches[%d].Worlds", i), m.Worlds)
+			return nil, fault.Field(fault.ErrRange, fmt.Sprintf("search: matches[%d].Worlds", i), m.Worlds)
 		}
 		for k, player := range m.Players {
 			if player < 0 || player >= len(sets) {
-				return nil, fault.Field(ErrRange, fmt.Sprintf("search: matches[%d].Players[%d] of %d sets", i, k, len(sets)), player)
+				return nil, fault.Field(fault.ErrRange, fmt.Sprintf("search: matches[%d].Players[%d] of %d sets", i, k, len(sets)), player)
 			}
 		}
 	}
@@ -79,7 +79,7 @@ func Evaluate(ctx context.Context, p Pool, function string, sets [][]float32, ma
 		}
 		players := matches[n].Players
 		if len(result) != 8*len(players) {
-			return nil, fault.Field(ErrCorrupt, fmt.Sprintf("search: result of match %d: bytes", n), len(result))
+			return nil, fault.Field(fault.ErrCorrupt, fmt.Sprintf("search: result of match %d: bytes", n), len(result))
 		}
 		for i, player := range players {
 			totals[player] += math.Float64frombits(wire.U64At(result, i))

@@ -8,6 +8,8 @@ import (
 	"iter"
 	"runtime"
 	"sync"
+
+	"github.com/evertick/evertick/internal/fault"
 )
 
 // Pool does jobs.
@@ -17,8 +19,8 @@ type Pool interface {
 	// results; a job must not change after that. A loop that ends early cancels the jobs that it has not seen.
 	//
 	// An error ends the results: that of the lowest job that has one is a *JobError. It comes after the
-	// results of all lower jobs. One that wraps ErrUnsupported comes from a worker that lacks a name or
-	// the version of the task, one that wraps ErrDiverged names a job that had two different results. That of
+	// results of all lower jobs. One that wraps evertick.ErrUnsupported comes from a worker that lacks a name or
+	// the version of the task, one that wraps replay.ErrDiverged names a job that had two different results. That of
 	// ctx is its cause.
 	Do(ctx context.Context, task Task, jobs iter.Seq[[]byte]) iter.Seq2[[]byte, error]
 }
@@ -158,7 +160,7 @@ func (o *order) put(e ended) bool {
 	}
 }
 
-// Twice returns a pool that does each job twice. An error that wraps ErrDiverged names the first job with two
+// Twice returns a pool that does each job twice. An error that wraps replay.ErrDiverged names the first job with two
 // different results.
 func Twice(p Pool) Pool { return twice{p} }
 
@@ -200,5 +202,5 @@ func (t twice) Do(ctx context.Context, task Task, jobs iter.Seq[[]byte]) iter.Se
 
 // Diverged returns the error for a job with two different results.
 func Diverged(task Task, job uint64) error {
-	return fmt.Errorf("search: function %q: job %d: %w", task.Function, job, ErrDiverged)
+	return fmt.Errorf("search: function %q: job %d: %w", task.Function, job, fault.ErrDiverged)
 }

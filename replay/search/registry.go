@@ -11,17 +11,6 @@ import (
 	"github.com/evertick/evertick/replay"
 )
 
-var (
-	// ErrRange: a value outside its documented range.
-	ErrRange = fault.ErrRange
-	// ErrUnsupported: a name or a version that a worker does not have.
-	ErrUnsupported = fault.ErrUnsupported
-	// ErrCorrupt: a task, a job or a result that cannot be decoded.
-	ErrCorrupt = fault.ErrCorrupt
-	// ErrDiverged: two executions of one job have different results.
-	ErrDiverged = fault.ErrDiverged
-)
-
 // Task is what the jobs of one call of Pool.Do have in common.
 type Task struct {
 	// Function is the name of what does the jobs, in the Registry of each worker.
@@ -60,11 +49,11 @@ type Registry struct {
 // tryName is the function of FindSeeds and Shrink.
 const tryName = "search.try"
 
-// Open prepares for the jobs of a task. The error wraps ErrUnsupported and contains the name or the
+// Open prepares for the jobs of a task. The error wraps evertick.ErrUnsupported and contains the name or the
 // version that this registry lacks. A panic in a job is an error of the job.
 func (r *Registry) Open(t Task) (Work, error) {
 	if v := t.Version(); v != evertick.SimVersion {
-		return nil, fmt.Errorf("%w, that of the worker %d", fault.Field(ErrUnsupported, "search: Task.SimVersion", v), evertick.SimVersion)
+		return nil, fmt.Errorf("%w, that of the worker %d", fault.Field(fault.ErrUnsupported, "search: Task.SimVersion", v), evertick.SimVersion)
 	}
 	open := r.Functions[t.Function]
 	if t.Function == tryName {
@@ -89,7 +78,7 @@ func (r *Registry) Open(t Task) (Work, error) {
 
 // lacks returns the error for a name that is not in a registry.
 func lacks(field, name string, has []string) error {
-	return fmt.Errorf("%w: the worker has %q", fault.Field(ErrUnsupported, "search: "+field, fmt.Sprintf("%.80q", name)), has)
+	return fmt.Errorf("%w: the worker has %q", fault.Field(fault.ErrUnsupported, "search: "+field, fmt.Sprintf("%.80q", name)), has)
 }
 
 // find returns the scenario and the failure with these names.

@@ -171,7 +171,7 @@ func TestForeign(t *testing.T) {
 			return err
 		},
 	} {
-		if err := do(); !errors.Is(err, search.ErrUnsupported) || !strings.Contains(err.Error(), name) {
+		if err := do(); !errors.Is(err, evertick.ErrUnsupported) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -198,7 +198,7 @@ func TestDiverged(t *testing.T) {
 			return []byte("same"), nil
 		})
 		got, err := collect(search.Twice(search.Local{Registry: reg, Workers: 1}).Do(t.Context(), task, numbers(100)))
-		if !errors.Is(err, search.ErrDiverged) || !strings.Contains(err.Error(), "job 33:") || len(got) != 33 {
+		if !errors.Is(err, replay.ErrDiverged) || !strings.Contains(err.Error(), "job 33:") || len(got) != 33 {
 			t.Errorf("%d results, %v", len(got), err)
 		}
 	}
@@ -246,7 +246,7 @@ func TestSeeds(t *testing.T) {
 		}
 	}
 	for _, bad := range []search.Seeds{{Scenario: "tally", Failure: "rare", From: 3, To: 3, Ticks: 1}, {Scenario: "tally", Failure: "rare", To: 3}} {
-		if _, err := search.FirstSeed(t.Context(), search.Local{Registry: reg}, bad); !errors.Is(err, search.ErrRange) {
+		if _, err := search.FirstSeed(t.Context(), search.Local{Registry: reg}, bad); !errors.Is(err, evertick.ErrRange) {
 			t.Error(err)
 		}
 	}
@@ -360,12 +360,12 @@ func TestEvaluate(t *testing.T) {
 		}
 	}
 	for _, m := range []search.Match{{Worlds: 0}, {Worlds: 1, Players: []int{4}}, {Worlds: 1, Players: []int{-1}}} {
-		if _, err := search.Evaluate(t.Context(), search.Local{Registry: reg}, "tag", sets, []search.Match{m}); !errors.Is(err, search.ErrRange) {
+		if _, err := search.Evaluate(t.Context(), search.Local{Registry: reg}, "tag", sets, []search.Match{m}); !errors.Is(err, evertick.ErrRange) {
 			t.Errorf("%+v: %v", m, err)
 		}
 	}
 	reg.Functions["short"] = search.Play(func(context.Context, search.Match, [][]float32) ([]float64, error) { return nil, nil }).Function()
-	if _, err := search.Evaluate(t.Context(), search.Local{Registry: reg}, "short", sets, matches); !errors.Is(err, search.ErrRange) {
+	if _, err := search.Evaluate(t.Context(), search.Local{Registry: reg}, "short", sets, matches); !errors.Is(err, evertick.ErrRange) {
 		t.Error(err)
 	}
 }

@@ -23,16 +23,16 @@ type Found struct {
 }
 
 // FindSeeds runs a scenario with each of some seeds, and yields those whose runs fail, in their order. The first
-// is the lowest: a loop that ends there cancels the runs of the others. Errors are ErrRange for no seed or tick, and those
+// is the lowest: a loop that ends there cancels the runs of the others. Errors are evertick.ErrRange for no seed or tick, and those
 // of Pool.Do.
 func FindSeeds(ctx context.Context, p Pool, s Seeds) iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
 		if s.From >= s.To {
-			yield(Found{}, fault.Field(ErrRange, fmt.Sprintf("search: Seeds.From = %d, Seeds.To", s.From), s.To))
+			yield(Found{}, fault.Field(fault.ErrRange, fmt.Sprintf("search: Seeds.From = %d, Seeds.To", s.From), s.To))
 			return
 		}
 		if s.Ticks == 0 {
-			yield(Found{}, fault.Field(ErrRange, "search: Seeds.Ticks", s.Ticks))
+			yield(Found{}, fault.Field(fault.ErrRange, "search: Seeds.Ticks", s.Ticks))
 			return
 		}
 		jobs := func(yield func([]byte) bool) {

@@ -58,7 +58,7 @@ type link struct {
 }
 
 // Dial connects to a Handler at a URL such as "wss://play.example.com/world", and returns when the
-// session has begun. ctx bounds Dial, but not the connection. The error wraps ErrRange for a fault of the
+// session has begun. ctx bounds Dial, but not the connection. The error wraps evertick.ErrRange for a fault of the
 // configuration, and a replica.Code if the server refuses the client.
 func Dial(ctx context.Context, url string, c ClientConfig) (*Conn, error) {
 	faults := fault.List{Package: "ws"}
@@ -71,7 +71,7 @@ func Dial(ctx context.Context, url string, c ClientConfig) (*Conn, error) {
 	if c.Idle == 0 {
 		c.Idle = 30 * time.Second
 	} else if c.Idle < 0 {
-		faults.Add(ErrRange, "ClientConfig.Idle", c.Idle)
+		faults.Add(fault.ErrRange, "ClientConfig.Idle", c.Idle)
 	}
 	conn := &Conn{config: c, url: url}
 	c.Send = func(frame []byte) bool { return conn.link.queue.Put(frame) }

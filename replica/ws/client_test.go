@@ -19,6 +19,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/replica"
 )
 
@@ -374,7 +375,7 @@ func TestHalfOpen(t *testing.T) {
 
 func TestDialFaults(t *testing.T) {
 	_, err := Dial(t.Context(), "ws://localhost:0", ClientConfig{FrameBytes: -1, QueueBytes: -2, Idle: -3, ClientConfig: replica.ClientConfig{States: 100}})
-	if !errors.Is(err, ErrRange) {
+	if !errors.Is(err, fault.ErrRange) {
 		t.Fatalf("error %v", err)
 	}
 	for _, want := range []string{"FrameBytes = -1", "QueueBytes = -2", "Idle = -3ns", "States = 100"} {

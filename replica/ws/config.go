@@ -59,9 +59,6 @@ type Config struct {
 	Session func(s *replica.Session, r *http.Request)
 }
 
-// ErrRange is returned, wrapped, for a Config outside its documented range.
-var ErrRange = fault.ErrRange
-
 const anyOrigin = "*"
 
 // withDefaults returns the configuration with defaults for zeros, and all its faults.
@@ -86,13 +83,13 @@ func (c Config) withDefaults() (Config, error) {
 			*d.value = d.usual
 		}
 		if *d.value < 0 {
-			faults.Add(ErrRange, d.name, *d.value)
+			faults.Add(fault.ErrRange, d.name, *d.value)
 		}
 	}
 	c.Origins = slices.Clone(c.Origins)
 	for i, origin := range c.Origins {
 		if u, err := url.Parse(origin); origin != anyOrigin && (err != nil || u.Host == "" || u.Scheme+"://"+u.Host != origin) {
-			faults.Join(fault.Element(ErrRange, "ws: Config.Origins", i, origin))
+			faults.Join(fault.Element(fault.ErrRange, "ws: Config.Origins", i, origin))
 		}
 	}
 	if c.Address == nil {

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/evertick/evertick/internal/fault"
 )
 
 func TestMessagesBothWays(t *testing.T) {
@@ -387,7 +389,7 @@ func TestConfigFaults(t *testing.T) {
 		Origins: []string{"https://a.example", "b.example", "https://c.example/path"}, Handshake: -1, Idle: -1, Write: -1,
 		MessageBytes: -1, BytesPerSecond: -2, QueueBytes: -3, Connections: -4, PerAddress: -5, PerMinute: -6,
 	})
-	if !errors.Is(err, ErrRange) {
+	if !errors.Is(err, fault.ErrRange) {
 		t.Fatalf("error %v", err)
 	}
 	for _, want := range []string{

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/evertick/evertick/skill"
+	"github.com/evertick/evertick"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -115,7 +115,7 @@ func (s *Server) Listen(addr string) (net.Listener, error) {
 	}
 	if tcp, ok := l.Addr().(*net.TCPAddr); s.token == nil && !(ok && tcp.IP.IsLoopback()) {
 		l.Close()
-		return nil, fmt.Errorf("mcp: Listen: other machines can reach the address %q, and there is no Config.Token: %w", addr, skill.ErrRange)
+		return nil, fmt.Errorf("mcp: Listen: other machines can reach the address %q, and there is no Config.Token: %w", addr, evertick.ErrRange)
 	}
 	return l, nil
 }

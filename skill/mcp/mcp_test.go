@@ -320,7 +320,7 @@ func TestListen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l, err := open.Listen("0.0.0.0:0"); !errors.Is(err, skill.ErrRange) {
+	if l, err := open.Listen("0.0.0.0:0"); !errors.Is(err, evertick.ErrRange) {
 		t.Errorf("a port for everybody, without a token: %v, %v", l, err)
 	}
 	l, err := open.Listen("127.0.0.1:0")

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/skill"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -50,7 +51,7 @@ type Config struct {
 func (c Config) Validate() error {
 	var errs []error
 	bad := func(field string, v any) {
-		errs = append(errs, fmt.Errorf("mcp: Config.%s = %v: %w", field, v, skill.ErrRange))
+		errs = append(errs, fmt.Errorf("mcp: Config.%s = %v: %w", field, v, evertick.ErrRange))
 	}
 	if len(c.Actor) > 100 {
 		bad("Actor", fmt.Sprintf("%.40q", c.Actor))
@@ -116,7 +117,7 @@ func NewServer(r *skill.Registry, c Config) (*Server, error) {
 	}
 	s := &Server{r: r, config: c.withDefaults()}
 	if !r.HasProfile(s.config.Profile) {
-		return nil, fmt.Errorf("mcp: Config.Profile = %.70q: unknown to the registry: %w", s.config.Profile, skill.ErrRange)
+		return nil, fmt.Errorf("mcp: Config.Profile = %.70q: unknown to the registry: %w", s.config.Profile, evertick.ErrRange)
 	}
 	if s.config.Token != "" {
 		sum := sha256.Sum256([]byte(s.config.Token))
@@ -133,8 +134,8 @@ func (s *Server) actor(i int) skill.Actor {
 	return skill.Actor{Name: fmt.Sprintf("%s-%d", s.config.Actor, i+1), Profile: s.config.Profile, Entity: s.config.Entity}
 }
 
-// ErrFull: there are Config.Sessions sessions already. It wraps skill.ErrCapacity.
-var ErrFull = fmt.Errorf("mcp: sessions: %w", skill.ErrCapacity)
+// ErrFull: there are Config.Sessions sessions already. It wraps evertick.ErrCapacity.
+var ErrFull = fmt.Errorf("mcp: sessions: %w", evertick.ErrCapacity)
 
 // Connect serves one client over a transport until ctx is done or the client goes.
 func (s *Server) Connect(ctx context.Context, t sdk.Transport) error {
@@ -442,7 +443,7 @@ func (s *Server) addSnapshots(server *sdk.Server, a skill.Actor) {
 	}, func(_ context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 		uri := req.Params.URI
 		data, err := s.r.Snapshot(strings.TrimPrefix(uri, snapshotURI))
-		if errors.Is(err, skill.ErrStale) {
+		if errors.Is(err, evertick.ErrStale) {
 			return nil, sdk.ResourceNotFoundError(uri)
 		} else if err != nil {
 			return nil, err

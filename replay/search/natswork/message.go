@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/wire"
-	"github.com/evertick/evertick/replay/search"
 )
 
 // A message is
@@ -75,13 +75,13 @@ func (m *message) encode() []byte {
 func decode(data []byte) (*message, error) {
 	content, _, ok := wire.CutCRC(data)
 	if !ok {
-		return nil, fault.Field(search.ErrCorrupt, "natswork: checksum of a message: bytes", len(data))
+		return nil, fault.Field(evertick.ErrCorrupt, "natswork: checksum of a message: bytes", len(data))
 	}
 	r, m := wire.NewReader(content), &message{}
 	if string(r.Bytes(len(magic))) != magic {
 		r.Fail("message does not begin with", magic)
 	} else if v := r.U8(); r.Err() == nil && v != version {
-		return nil, fmt.Errorf("%w, this is %d", fault.Field(search.ErrUnsupported, "natswork: version of a message", v), version)
+		return nil, fmt.Errorf("%w, this is %d", fault.Field(evertick.ErrUnsupported, "natswork: version of a message", v), version)
 	}
 	if m.kind = kind(r.U8()); m.kind >= kinds {
 		r.Fail("kind of a message", m.kind)

@@ -249,10 +249,10 @@ func TestRefused(t *testing.T) {
 	serve(t, url, reg, ServeOptions{Name: "the worker"})
 	p := newPool(t, connect(t, url))
 	_, err := search.FirstSeed(t.Context(), p, search.Seeds{Scenario: "no-scenario", Failure: "rare", To: 9, Ticks: 9})
-	if !errors.Is(err, search.ErrUnsupported) || !strings.Contains(err.Error(), "no-scenario") || !strings.Contains(err.Error(), "the worker") {
+	if !errors.Is(err, evertick.ErrUnsupported) || !strings.Contains(err.Error(), "no-scenario") || !strings.Contains(err.Error(), "the worker") {
 		t.Error(err)
 	}
-	if _, err := collect(p.Do(t.Context(), search.Task{Function: "no-function"}, numbered(3))); !errors.Is(err, search.ErrUnsupported) || !strings.Contains(err.Error(), "no-function") {
+	if _, err := collect(p.Do(t.Context(), search.Task{Function: "no-function"}, numbered(3))); !errors.Is(err, evertick.ErrUnsupported) || !strings.Contains(err.Error(), "no-function") {
 		t.Error(err)
 	}
 	want, wantErr := collect(search.Local{Registry: reg}.Do(t.Context(), task, numbered(20)))
@@ -438,7 +438,7 @@ func TestSecondResult(t *testing.T) {
 			if err != nil || len(got) != 500 || p.Stats().Resent < 1 || p.Stats().Duplicates < 1 {
 				t.Errorf("%d results, %v, %+v", len(got), err, p.Stats())
 			}
-		} else if !errors.Is(err, search.ErrDiverged) || !strings.Contains(err.Error(), "job 3:") || !strings.Contains(err.Error(), `"fake"`) {
+		} else if !errors.Is(err, replay.ErrDiverged) || !strings.Contains(err.Error(), "job 3:") || !strings.Contains(err.Error(), `"fake"`) {
 			t.Errorf("%d results, %v", len(got), err)
 		}
 	}
@@ -458,7 +458,7 @@ func TestForeignReplies(t *testing.T) {
 			nc.Publish(to, change(m))
 		})
 		_, err := collect(p.Do(t.Context(), task, numbered(1)))
-		if !errors.Is(err, search.ErrCorrupt) || name != "altered" && !strings.Contains(err.Error(), name) {
+		if !errors.Is(err, evertick.ErrCorrupt) || name != "altered" && !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -467,7 +467,7 @@ func TestForeignReplies(t *testing.T) {
 		m.kind, m.worker, m.job = result, "fake", 900
 		nc.Publish(to[:strings.LastIndex(to, ".")]+".900", m.encode())
 	})
-	if _, err := collect(p.Do(t.Context(), task, numbered(1))); !errors.Is(err, search.ErrCorrupt) || !strings.Contains(err.Error(), "job 900") {
+	if _, err := collect(p.Do(t.Context(), task, numbered(1))); !errors.Is(err, evertick.ErrCorrupt) || !strings.Contains(err.Error(), "job 900") {
 		t.Error(err)
 	}
 }
@@ -489,12 +489,12 @@ func TestForeignShared(t *testing.T) {
 func TestOptions(t *testing.T) {
 	nc := connect(t, start(t, 0))
 	for _, o := range []PoolOptions{{Jobs: -1}, {Jobs: 1 << 20}, {Silence: -1}} {
-		if _, err := NewPool(nc, o); !errors.Is(err, search.ErrRange) {
+		if _, err := NewPool(nc, o); !errors.Is(err, evertick.ErrRange) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
 	for _, o := range []ServeOptions{{Jobs: -1}, {Jobs: 1 << 20}, {Heartbeat: -1}, {MaxShared: -1}} {
-		if err := Serve(t.Context(), nc, custom(echo), o); !errors.Is(err, search.ErrRange) {
+		if err := Serve(t.Context(), nc, custom(echo), o); !errors.Is(err, evertick.ErrRange) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
@@ -522,7 +522,7 @@ func FuzzDecode(f *testing.F) {
 		data := withCRC(content)
 		m, err := decode(data)
 		if err != nil {
-			if !errors.Is(err, search.ErrCorrupt) && !errors.Is(err, search.ErrUnsupported) {
+			if !errors.Is(err, evertick.ErrCorrupt) && !errors.Is(err, evertick.ErrUnsupported) {
 				t.Error(err)
 			}
 			return
@@ -532,7 +532,7 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("%+v, %v; want %+v", again, err, m)
 		}
 		data[len(data)/2] ^= 4
-		if _, err := decode(data); !errors.Is(err, search.ErrCorrupt) {
+		if _, err := decode(data); !errors.Is(err, evertick.ErrCorrupt) {
 			t.Errorf("altered: %v", err)
 		}
 	})

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/replay/search"
@@ -245,7 +246,7 @@ func (c *call) receive(msg *nats.Msg) {
 func (c *call) reply(name string, msg *nats.Msg) error {
 	n, err := strconv.ParseUint(name, 10, 64)
 	if err != nil {
-		return fmt.Errorf("natswork: reply to job %.40q: %w", name, search.ErrCorrupt)
+		return fmt.Errorf("natswork: reply to job %.40q: %w", name, evertick.ErrCorrupt)
 	}
 	if len(msg.Data) == 0 && msg.Header.Get("Status") == "503" { // of the server: there is no subscription
 		c.update(n, func(j *job) { j.nobody = true })
@@ -256,7 +257,7 @@ func (c *call) reply(name string, msg *nats.Msg) error {
 		return fmt.Errorf("natswork: reply to job %d: %w", n, err)
 	}
 	if m.kind == request || m.task != c.id || m.job != n {
-		return fmt.Errorf("natswork: worker %.80q: reply to job %d is of job %d of task %x: %w", m.worker, n, m.job, m.task[:4], search.ErrCorrupt)
+		return fmt.Errorf("natswork: worker %.80q: reply to job %d is of job %d of task %x: %w", m.worker, n, m.job, m.task[:4], evertick.ErrCorrupt)
 	}
 	switch m.kind {
 	case alive:
@@ -266,7 +267,7 @@ func (c *call) reply(name string, msg *nats.Msg) error {
 		c.pool.resent.Add(1)
 		c.update(n, func(j *job) { j.nobody = true })
 	case refused:
-		return fmt.Errorf("natswork: worker %.80q: %s: %w", m.worker, m.body, search.ErrUnsupported)
+		return fmt.Errorf("natswork: worker %.80q: %s: %w", m.worker, m.body, evertick.ErrUnsupported)
 	default:
 		c.heard()
 		select {
@@ -313,7 +314,7 @@ func (c *call) take(n uint64, m *message) error {
 	case again:
 		before = known
 	default:
-		return fmt.Errorf("natswork: worker %.80q: a result of job %d, which was not sent: %w", m.worker, n, search.ErrCorrupt)
+		return fmt.Errorf("natswork: worker %.80q: a result of job %d, which was not sent: %w", m.worker, n, evertick.ErrCorrupt)
 	}
 	if d := m.digest(); !bytes.Equal(d[:], before[:]) {
 		return fmt.Errorf("natswork: worker %.80q: %w", m.worker, search.Diverged(c.task, n))

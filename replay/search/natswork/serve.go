@@ -143,7 +143,7 @@ type opened struct {
 func (s *server) do(ctx context.Context, msg *nats.Msg, o *opened) *message {
 	m, err := decode(msg.Data)
 	if err == nil && m.kind != request {
-		err = fault.Field(search.ErrCorrupt, "natswork: kind of a request", m.kind)
+		err = fault.Field(evertick.ErrCorrupt, "natswork: kind of a request", m.kind)
 	}
 	if msg.Reply == "" {
 		return nil
@@ -240,12 +240,12 @@ func (s *server) fetch(ctx context.Context, m *message) ([]byte, error) {
 			return nil, errLost
 		}
 		if len(msg.Data) == 0 || uint64(len(msg.Data)) > m.shared-uint64(len(data)) {
-			return nil, fault.Field(search.ErrCorrupt, fmt.Sprintf("natswork: %d bytes of shared data: bytes of a chunk at %d", m.shared, len(data)), len(msg.Data))
+			return nil, fault.Field(evertick.ErrCorrupt, fmt.Sprintf("natswork: %d bytes of shared data: bytes of a chunk at %d", m.shared, len(data)), len(msg.Data))
 		}
 		data = append(data, msg.Data...)
 	}
 	if taskID(m.function, m.simVersion, data) != m.task {
-		return nil, fmt.Errorf("natswork: checksum of %d bytes of shared data: %w", len(data), search.ErrCorrupt)
+		return nil, fmt.Errorf("natswork: checksum of %d bytes of shared data: %w", len(data), evertick.ErrCorrupt)
 	}
 	sh.data, sh.done = data, true
 	return data, nil
