@@ -2,7 +2,6 @@ package loop
 
 import (
 	"math"
-	"math/big"
 	"math/bits"
 )
 
@@ -76,9 +75,9 @@ func New(c Config) (*Loop, error) {
 	c = c.withDefaults()
 	g := gcd(c.RateNum, c.RateDen)
 	num, den := c.RateNum/g, c.RateDen/g
-	// Through big.Rat because a float64 quotient rounded again to float32 is
-	// not always the nearest float32.
-	dt, _ := big.NewRat(den, num).Float32()
+	// Both parts are below 2^27, so their quotient is at least 2^-52 of its size away from the middle of two float32 numbers,
+	// unless it is one. The first rounding, to float64, moves it by half of that, and the second one is right.
+	dt := float32(float64(den) / float64(num))
 	l := &Loop{setup: setup{
 		ratio:    ratio{num: uint64(num), unit: nsPerSecond * uint64(den)},
 		config:   c,

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -643,5 +644,23 @@ func BenchmarkAdvance(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		l.Advance(16_666_667)
+	}
+}
+
+// Dt is the float32 nearest to the duration of a step, for parts of the rate of any size.
+func TestDtIsNearest(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 5))
+	for range 100_000 {
+		c := loop.Config{RateNum: 1 + r.Int64N(1<<r.IntN(27)), RateDen: 1 + r.Int64N(1<<r.IntN(27))}
+		if c.RateNum > 1_000_000*c.RateDen || c.RateNum > 100_000_000 || c.RateDen > 100_000_000 {
+			continue
+		}
+		l, err := loop.New(c)
+		if err != nil {
+			continue // a step is too long
+		}
+		if want, _ := big.NewRat(c.RateDen, c.RateNum).Float32(); l.Dt() != want {
+			t.Fatalf("%d/%d: Dt = %v, want %v", c.RateNum, c.RateDen, l.Dt(), want)
+		}
 	}
 }

@@ -1,6 +1,5 @@
 // Package page assembles web pages that consist of one document: style and script are in it, it requests no other
-// file, and its policy admits its own script by hash. The pages share a style sheet and a script, base.css and base.js:
-// colours and themes, formats of figures, charts. The report of bench/profile and the page of inspect use them.
+// file, and its policy admits its own script by hash. The page of inspect is one.
 package page
 
 import (
@@ -10,13 +9,11 @@ import (
 	"encoding/base64"
 	"html/template"
 	"strings"
+
+	"github.com/evertick/evertick/internal/page/base"
 )
 
 var (
-	//go:embed base.css
-	baseStyle string
-	//go:embed base.js
-	baseScript string
 	//go:embed inspect
 	inspectFiles embed.FS
 
@@ -85,7 +82,8 @@ func (d *Document) HTML() []byte {
 
 // Policy returns the policy of the document, which is in it, as the value of the header Content-Security-Policy.
 func (d *Document) Policy() string {
-	policy := Policy(d.JoinedScript())
+	sum := sha256.Sum256([]byte(d.JoinedScript()))
+	policy := base.Policy(base64.StdEncoding.EncodeToString(sum[:]))
 	if d.Wasm {
 		policy = strings.Replace(policy, "script-src ", "script-src 'wasm-unsafe-eval' ", 1) + "; worker-src blob:"
 	}
@@ -96,24 +94,7 @@ func (d *Document) Policy() string {
 }
 
 // JoinedStyle is what the style element of the document holds.
-func (d *Document) JoinedStyle() template.CSS { return Style(d.Style...) }
+func (d *Document) JoinedStyle() template.CSS { return base.Style(d.Style...) }
 
 // JoinedScript is what the script element of the document holds.
-func (d *Document) JoinedScript() template.JS { return Script(d.Script...) }
-
-// Style joins sheets to one, after the base.
-func Style(sheets ...string) template.CSS {
-	return template.CSS(baseStyle + "\n" + strings.Join(sheets, "\n"))
-}
-
-// Script joins scripts to one of a scope of its own, after the base.
-func Script(scripts ...string) template.JS {
-	return template.JS("\"use strict\";\n(() => {\n" + baseScript + "\n" + strings.Join(scripts, "\n") + "})();\n")
-}
-
-// Policy returns a policy that admits one script, by its hash, styles in the document and no request.
-func Policy(script template.JS) string {
-	sum := sha256.Sum256([]byte(script))
-	return "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
-		"'; img-src data:; base-uri 'none'; form-action 'none'"
-}
+func (d *Document) JoinedScript() template.JS { return base.Script(d.Script...) }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/evertick/evertick/internal/page/base"
 )
 
 // The order of the scripts names each script of the page of inspect once.
@@ -39,7 +41,7 @@ func TestNamesOfScripts(t *testing.T) {
 			where[m[1]] = file
 		}
 	}
-	declare("base.js", baseScript)
+	declare("base.js", string(base.Script()))
 	for _, name := range inspectScripts {
 		declare(name, inspectFile(name))
 	}

@@ -8,7 +8,7 @@ const read = (name) => readFileSync(new URL(name, import.meta.url), 'utf8');
 
 /** The page's scripts share one scope: load returns some of its names. */
 function load(names) {
-	const scripts = ['base.js', 'inspect/text.js', 'inspect/timeline.js'].map(read).join('\n');
+	const scripts = ['base/base.js', 'inspect/text.js', 'inspect/timeline.js'].map(read).join('\n');
 	return new Function('document', `"use strict";${scripts}\nreturn {${names}};`)({ getElementById: () => null });
 }
 
