@@ -10,7 +10,7 @@ SHORT ?=
 # What builds must agree on: the tests that compare levels, hashes and formats, in the packages that compute. Without
 # SHORT it is all tests.
 SAME_TESTS := $(if $(SHORT),-run 'Golden|Hash|Parity|Agree|Level|Snapshot|Restore')
-SAME_PACKAGES := $(if $(SHORT),. ./ecs ./loop $(KERNELS) ./internal/scenes ./internal/proof ./replay ./train/worlds,./...)
+SAME_PACKAGES := $(if $(SHORT),. ./ecs ./loop $(KERNELS) ./internal/scenes ./internal/scenes3 ./internal/proof ./replay ./train/worlds,./...)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' Makefile

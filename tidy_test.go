@@ -113,6 +113,7 @@ var floors = map[string][]string{
 	"internal/neighbours":  {"csrc", "native", "internal"},
 	"internal/netcode":     {"csrc", "native", "internal"},
 	"internal/scenes":      {".", "native", "ecs", "spatial", "physics", "loop", "internal"}, // for tests and bench
+	"internal/scenes3":     {"native", "physics3", "loop", "internal"},                       // for tests and bench
 	"internal/inspector":   {".", "ecs", "physics", "loop", "worldlog", "replay", "replica", "agent", "causal", "internal"},
 	"internal/proof":       {".", "native", "ecs", "spatial", "physics", "loop", "internal"},
 	"csrc":                 {},
@@ -143,7 +144,7 @@ var floors = map[string][]string{
 	"skill":    {".", "ecs", "spatial", "physics", "loop", "worldlog", "skill", "internal"},
 	"causal":   {".", "loop", "worldlog", "replay", "agent", "skill", "causal", "internal"},
 	"inspect":  {".", "loop", "worldlog", "replay", "replica", "inspect", "internal"},
-	"bench":    {".", "native", "ecs", "spatial", "physics", "loop", "worldlog", "replay", "replica", "host", "train", "inspect", "bench", "internal"},
+	"bench":    {".", "native", "ecs", "spatial", "physics", "physics3", "loop", "worldlog", "replay", "replica", "host", "train", "inspect", "bench", "internal"},
 }
 
 // The root has few files, each of one subject, and tests that are named after them.

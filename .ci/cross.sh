@@ -25,7 +25,7 @@ have() {
 # only those whose names match TESTS.
 emulated() {
 	go test -short -run "${short:+$2}" -exec "$1" "${packages[@]}" || failed=1
-	go test -short -run Golden -exec "$1" ./internal/scenes || failed=1
+	go test -short -run Golden -exec "$1" ./internal/scenes ./internal/scenes3 || failed=1
 }
 
 if have "arm64 with NEON" qemu-aarch64-static aarch64-linux-gnu-gcc; then

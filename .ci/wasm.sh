@@ -7,7 +7,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 
 failed=0
-packages=(. ./ecs ./loop ./replay ./spatial ./physics ./internal/scenes ./internal/proof)
+packages=(. ./ecs ./loop ./replay ./spatial ./physics ./internal/scenes ./internal/scenes3 ./internal/proof)
 short=${1-}
 lib=$(go env GOROOT)/lib/wasm
 export CGO_ENABLED=0 GOARCH=wasm
@@ -41,7 +41,7 @@ if ! out=$(cd internal/proof/wasi && go mod download 2>&1); then
 elif (cd internal/proof/wasi && GOARCH='' go build -o "$tmp/bin/wazero" github.com/tetratelabs/wazero/cmd/wazero); then
 	echo "wasip1/wasm in wazero"
 	PATH=$tmp/bin:$PATH TMPDIR=$tmp GOWASIRUNTIME=wazero GOOS=wasip1 \
-		go test -short -run Golden -exec "$lib/go_wasip1_wasm_exec" . ./internal/proof ./internal/scenes || failed=1
+		go test -short -run Golden -exec "$lib/go_wasip1_wasm_exec" . ./internal/proof ./internal/scenes ./internal/scenes3 || failed=1
 else
 	failed=1
 fi

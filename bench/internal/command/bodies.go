@@ -45,9 +45,9 @@ func stepperOf(s *scenes.Scene, err error) (stepper, error) {
 }
 
 // checkSize fills in -n of a scene of bodies.
-func (o *Options) checkSize(d scenes.Definition, usual int) (err error) {
-	if o.N, err = Single("n", o.Ns, usual); err == nil && (o.N < 1 || o.N > d.MaxN()) {
-		err = fmt.Errorf("%w: -n %d: 1 to %d", ErrUsage, o.N, d.MaxN())
+func (o *Options) checkSize(usual, most int) (err error) {
+	if o.N, err = Single("n", o.Ns, usual); err == nil && (o.N < 1 || o.N > most) {
+		err = fmt.Errorf("%w: -n %d: 1 to %d", ErrUsage, o.N, most)
 	}
 	return err
 }
@@ -56,7 +56,7 @@ func (o *Options) checkSize(d scenes.Definition, usual int) (err error) {
 // engine takes a minute or two.
 func (o *Options) checkBodies(given map[string]bool) error {
 	d, _ := scenes.Find(o.Scene)
-	if err := o.checkSize(d, d.N); err != nil {
+	if err := o.checkSize(d.N, d.MaxN()); err != nil {
 		return err
 	}
 	ticks, warmup := d.Ticks, d.Warmup
@@ -99,7 +99,7 @@ func (o *Options) runBodies(level native.Level, stdout, stderr io.Writer) error 
 			}
 			buildNs := int64(time.Since(start))
 			run, c, err := o.profileBodies(ours, level, p)
-			columns = ours.scene.Columns()
+			columns = ours.columns()
 			return run, buildNs, c, err
 		},
 	}, stdout, stderr)
@@ -152,10 +152,25 @@ func (o *Options) opponent(level native.Level) (*contender, error) {
 	return nil, nil
 }
 
+// bodyScene is a scene of bodies, in the plane or in space.
+type bodyScene struct {
+	world interface {
+		Trace(f func(stage string))
+		Hash() uint64
+		ContactCount() int
+		ShapeCount() int
+	}
+	push     func() error // before a step, and not timed
+	step     func() error
+	standing func() int // columns
+	counts   func() (bodies, joints int)
+}
+
 // contender is an engine with a scene of its own.
 type contender struct {
-	scene   *scenes.Scene
-	steps   []int64 // ns, of the measured steps
+	scene   bodyScene
+	columns func() []scenes.Column // that stand or have fallen; nil: not in space
+	steps   []int64                // ns, of the measured steps
 	stages  []string
 	stageNs [][]int64 // by stage, then step
 	memory  Memory    // that the measured steps allocated
@@ -168,15 +183,22 @@ type contender struct {
 
 func (o *Options) newContender(c physics.Config) (*contender, error) {
 	s, err := scenes.NewAs(o.Scene, o.N, o.Seed, c)
-	return &contender{scene: s, steps: make([]int64, 0, o.Ticks)}, err
+	if err != nil {
+		return nil, err
+	}
+	scene := bodyScene{
+		world: s.World, push: s.Push, step: func() error { return s.World.Step(scenes.Dt) },
+		standing: s.Standing, counts: func() (int, int) { return len(s.Bodies), s.Joints },
+	}
+	return &contender{scene: scene, columns: s.Columns, steps: make([]int64, 0, o.Ticks)}, nil
 }
 
 // record creates the recorder of the steps. The contender times the stages itself, because the
 // solver names a stage only when it ends.
 func (c *contender) record(o *Options) (err error) {
-	counters := []profile.Counter{{Name: "contacts", Read: func() int64 { return int64(c.scene.World.ContactCount()) }}}
-	if c.scene.Standing() > 0 {
-		counters = append(counters, profile.Counter{Name: "standing", Read: func() int64 { return int64(c.scene.Standing()) }})
+	counters := []profile.Counter{{Name: "contacts", Read: func() int64 { return int64(c.scene.world.ContactCount()) }}}
+	if c.scene.standing() > 0 {
+		counters = append(counters, profile.Counter{Name: "standing", Read: func() int64 { return int64(c.scene.standing()) }})
 	}
 	c.recorder, err = profile.New(profile.Config{
 		Name: o.Scene, Command: o.command, Steps: o.Ticks - o.Warmup, Warmup: o.Warmup, BudgetNs: o.budgetNs(), Hardware: o.hardware,
@@ -192,17 +214,18 @@ func (c *contender) run(o *Options, level native.Level) *profile.Run {
 		h.Phases = slices.Repeat([]profile.Count{{Instructions: -1, Cycles: -1, CacheMisses: -1, BranchMisses: -1}}, len(c.stages))
 	}
 	run.Level, run.Workers, run.Seed = level.String(), o.Workers, o.Seed
-	run.Hash = fmt.Sprintf("%016x", c.scene.World.Hash())
+	run.Hash = fmt.Sprintf("%016x", c.scene.world.Hash())
 	run.Allocs, run.Bytes = float64(c.memory.Allocs)/float64(len(c.steps)), float64(c.memory.bytes)/float64(len(c.steps))
 	add := func(name string, value any) {
 		run.Params = append(run.Params, profile.Param{Name: name, Value: fmt.Sprint(value)})
 	}
 	add("ticks", o.Ticks)
 	add("n", o.N)
-	add("bodies", len(c.scene.Bodies))
-	add("shapes", c.scene.World.ShapeCount())
-	if c.scene.Joints > 0 {
-		add("joints", c.scene.Joints)
+	bodies, joints := c.scene.counts()
+	add("bodies", bodies)
+	add("shapes", c.scene.world.ShapeCount())
+	if joints > 0 {
+		add("joints", joints)
 	}
 	if o.sleep {
 		add("sleep", "on")
@@ -234,7 +257,7 @@ func (o *Options) takeTurns(ours, theirs *contender, progress *Progress) error {
 		defer debug.SetGCPercent(debug.SetGCPercent(-1))
 		contenders = append(contenders, theirs)
 	}
-	ours.scene.World.Trace(ours.stage)
+	ours.scene.world.Trace(ours.stage)
 	runtime.GC()
 	collected := Allocated()
 	for tick := 0; tick < o.Ticks; tick += turn {
@@ -261,7 +284,7 @@ func (c *contender) advance(from, to, warmup int) error {
 		if tick == warmup {
 			before = Allocated()
 		}
-		if err := c.scene.Push(); err != nil {
+		if err := c.scene.push(); err != nil {
 			return err
 		}
 		if c.recorder != nil {
@@ -270,7 +293,7 @@ func (c *contender) advance(from, to, warmup int) error {
 		clear(c.current)
 		c.stageEnd = time.Now()
 		start := c.now()
-		if err := c.scene.World.Step(scenes.Dt); err != nil {
+		if err := c.scene.step(); err != nil {
 			return fmt.Errorf("after tick %d: %w", tick, err)
 		}
 		ns := int64(c.now() - start)

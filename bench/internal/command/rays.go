@@ -32,7 +32,7 @@ func init() {
 		Flags: []string{"ticks", "warmup", "seed", "level", "workers", "n", "compare"},
 		Check: func(o *Options, given map[string]bool) error {
 			d, _ := scenes.Find("arena")
-			if err := o.checkSize(d, raysBodies); err != nil {
+			if err := o.checkSize(raysBodies, d.MaxN()); err != nil {
 				return err
 			}
 			return o.CheckSteps(given, 40, 8)

@@ -38,6 +38,7 @@ type Family string
 const (
 	Simulations  Family = "simulations"
 	bodiesAlone  Family = "bodies alone"
+	inSpace      Family = "bodies alone, in space"
 	withoutTicks Family = "without ticks"
 	OverNetwork  Family = "over a network"
 )
@@ -73,7 +74,7 @@ func findScene(name string) (*Scene, error) {
 
 // writeList writes all scenes with their flags.
 func writeList(w io.Writer) {
-	for _, family := range []Family{Simulations, bodiesAlone, withoutTicks, OverNetwork} {
+	for _, family := range []Family{Simulations, bodiesAlone, inSpace, withoutTicks, OverNetwork} {
 		fmt.Fprintf(w, "%s\n\n", family)
 		for _, name := range sceneNames(func(s *Scene) bool { return s.Family == family }) {
 			s := registered[name]

@@ -1,0 +1,250 @@
+package scenes3_test
+
+import (
+	"bufio"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/pace"
+	"github.com/evertick/evertick/internal/paritytest"
+	"github.com/evertick/evertick/internal/scenes3"
+	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/physics3"
+)
+
+var update = flag.Bool("update", false, "write testdata/golden.txt anew")
+
+// Helpers take part in all that tests compute.
+func init() { pace.Always = true }
+
+func open(t testing.TB, name string, n int, c physics3.Config) *scenes3.Scene {
+	t.Helper()
+	c.DisableSleep = true
+	s, err := scenes3.New(name, n, 1, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func steps(t testing.TB, s *scenes3.Scene, n int) {
+	t.Helper()
+	for range n {
+		if err := s.Step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+const goldenHead = `# Hashes of the scenes in space: scene, n, ticks, hash of the world. They hold on every architecture, on
+# every level and in every build. Changing them needs a line under "Determinism" in CHANGELOG.md;
+# regenerate with
+#	go test ./internal/scenes3 -run TestGolden -update
+`
+
+// golden is a line of the file.
+type golden struct {
+	scene    string
+	n, ticks int
+	hash     uint64
+}
+
+func (g golden) String() string { return fmt.Sprintf("%s %d %d %016x", g.scene, g.n, g.ticks, g.hash) }
+
+var goldenCases = []golden{
+	{scene: "arena3", n: 125, ticks: 120},
+	{scene: "pile3", n: 96, ticks: 90},
+	{scene: "pyramid3", n: 10, ticks: 60},
+	{scene: "pyramids3", n: 2, ticks: 40},
+	{scene: "washer3", n: 64, ticks: 150},
+}
+
+// The file holds on every level; one of them computes it.
+func TestGolden(t *testing.T) {
+	if paritytest.Instrumented {
+		t.Skip("not run: golden hashes of an instrumented build")
+	}
+	path := filepath.Join("testdata", "golden.txt")
+	if *update {
+		text := goldenHead
+		for _, g := range goldenCases {
+			text += runGolden(t, g, physics3.Config{Level: native.Go}).String() + "\n"
+		}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := readGolden(t, path)
+	if len(want) != len(goldenCases) {
+		t.Fatalf("%s has %d lines, want %d", path, len(want), len(goldenCases))
+	}
+	for i, level := range native.Levels() {
+		for k, g := range goldenCases {
+			if testing.Short() && (i+k)%2 == 1 && level != native.Go {
+				continue // the other half of the scenes runs on the next level
+			}
+			if got := runGolden(t, g, physics3.Config{Level: level, Workers: 1 + i%2}); got != want[k] {
+				t.Errorf("%s says\n\t%v\nlevel %v\n\t%v", path, want[k], level, got)
+			}
+		}
+	}
+}
+
+// runGolden fills in the hash.
+func runGolden(t *testing.T, g golden, c physics3.Config) golden {
+	t.Helper()
+	s := open(t, g.scene, g.n, c)
+	steps(t, s, g.ticks)
+	g.hash = s.World.Hash()
+	return g
+}
+
+func readGolden(t *testing.T, path string) (all []golden) {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), "#") {
+			continue
+		}
+		var g golden
+		if _, err := fmt.Sscanf(lines.Text(), "%s %d %d %x", &g.scene, &g.n, &g.ticks, &g.hash); err != nil {
+			t.Fatalf("%s: %q: %v", path, lines.Text(), err)
+		}
+		all = append(all, g)
+	}
+	return all
+}
+
+// Counts are those of the scenes of Box3D.
+func TestSizes(t *testing.T) {
+	for _, c := range []struct {
+		name              string
+		n, bodies, shapes int
+	}{
+		{"pyramid3", 100, 5050, 5050 + 1},
+		{"pyramids3", 196, 10780, 10780 + 1},
+		{"pile3", 5120, 5120, 5120 + 1},
+		{"washer3", 8000, 8000, 8000 + 36 + 4 + 1},
+		{"arena3", 1000, 1000, 1000 + 6},
+	} {
+		s := open(t, c.name, c.n, physics3.Config{})
+		if len(s.Bodies) != c.bodies || s.World.Len() > s.World.Cap() || s.World.ShapeCount() != c.shapes {
+			t.Errorf("%s %d: %d bodies, %d in the world, %d shapes; want %d and %d", c.name, c.n, len(s.Bodies), s.World.Len(), s.World.ShapeCount(), c.bodies, c.shapes)
+		}
+	}
+}
+
+// Bodies stay where they should, and move. The numbers are the least and the greatest distance that some body moves in two seconds, in metres.
+func TestScenes(t *testing.T) {
+	moves := map[string][2]float64{"arena3": {0.5, 9}, "pile3": {1, 20}, "pyramid3": {0, 0.1}, "pyramids3": {0, 0.1}, "washer3": {1, 25}}
+	for _, d := range scenes3.All() {
+		s := open(t, d.Name, d.Few, physics3.Config{})
+		c := s.World.Columns()
+		before := [3][]float32{append([]float32(nil), c.X...), append([]float32(nil), c.Y...), append([]float32(nil), c.Z...)}
+		steps(t, s, 120)
+		moved := 0.0
+		for _, b := range s.Bodies {
+			i, square := b.Index(), 0.0
+			for axis, now := range [3][]float32{c.X, c.Y, c.Z} {
+				d := float64(now[i] - before[axis][i])
+				square += d * d
+			}
+			moved = max(moved, math.Sqrt(square))
+			if c.Y[i] < -10 {
+				t.Errorf("%s: body %d is at height %g", d.Name, i, c.Y[i])
+			}
+		}
+		if m := moves[d.Name]; moved < m[0] || moved > m[1] {
+			t.Errorf("%s: a body moved by %g m", d.Name, moved)
+		}
+	}
+}
+
+func TestSeeds(t *testing.T) {
+	hash := func(name string, n int, seed uint64) uint64 {
+		s, err := scenes3.New(name, n, seed, physics3.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps(t, s, 5)
+		return s.World.Hash()
+	}
+	for name, n := range map[string]int{"arena3": 30, "pile3": 4} {
+		if a, again, b := hash(name, n, 1), hash(name, n, 1), hash(name, n, 2); a != again || a == b {
+			t.Errorf("%s: the hash must depend on the seed, and on nothing else", name)
+		}
+	}
+}
+
+func TestBadScenes(t *testing.T) {
+	arena, _ := scenes3.Find("arena3")
+	for _, c := range []struct {
+		name string
+		n    int
+	}{{"opera", 1}, {"arena3", 0}, {"pyramid3", -1}, {"arena3", arena.MaxN() + 1}, {"pyramids3", math.MaxInt}} {
+		if _, err := scenes3.New(c.name, c.n, 1, physics3.Config{}); !errors.Is(err, fault.ErrRange) {
+			t.Errorf("%s %d: %v", c.name, c.n, err)
+		}
+	}
+}
+
+// A world that restores a snapshot continues as the one that saved it.
+func TestRestoredScenesContinue(t *testing.T) {
+	for _, d := range scenes3.All() {
+		s, other := open(t, d.Name, d.Few, physics3.Config{}), open(t, d.Name, d.Few, physics3.Config{Workers: 2})
+		var saved []byte
+		var err error
+		for tick := range 100 {
+			if tick%25 == 10 {
+				if saved, err = s.World.Snapshot(saved[:0]); err == nil {
+					err = other.World.Restore(saved)
+				}
+			}
+			if err := errors.Join(err, s.Step(), other.Step()); err != nil {
+				t.Fatalf("%s, tick %d: %v", d.Name, tick, err)
+			}
+			if s.World.Hash() != other.World.Hash() {
+				t.Fatalf("%s: after tick %d the restored world differs", d.Name, tick)
+			}
+		}
+	}
+}
+
+// Once buffers have their size, steps, hashes and snapshots allocate nothing.
+func TestScenesAllocateNothing(t *testing.T) {
+	if paritytest.Instrumented {
+		t.Skip("instrumented builds allocate on their own account")
+	}
+	for _, name := range []string{"arena3", "pyramid3"} {
+		for workers := 1; workers <= 2; workers++ {
+			d, _ := scenes3.Find(name)
+			s := open(t, name, d.Few, physics3.Config{Workers: workers})
+			var data []byte
+			var err error
+			all := func() {
+				if data, err = s.World.Snapshot(data[:0]); err != nil {
+					t.Fatal(err)
+				}
+				s.World.Hash()
+				steps(t, s, 1)
+			}
+			for range 60 {
+				all()
+			}
+			if n := testing.AllocsPerRun(100, all); n >= 1 {
+				t.Errorf("%s, %d workers: %g allocations a step", name, workers, n)
+			}
+		}
+	}
+}
