@@ -30,6 +30,7 @@ func (s *System) prepareBlock(b *ContactBlock, contacts *[Lanes]uint32) {
 }
 
 func (s *System) prepareContact(b *ContactBlock, i int, c *Contact, m *Manifold) {
+	i &= Lanes - 1
 	b.A[i], b.B[i] = s.BodyOf[c.A], s.BodyOf[c.B]
 	stateA, stateB := &s.States[b.A[i]], &s.States[b.B[i]]
 	if stateA.InvMass > 0 {
@@ -54,7 +55,8 @@ func (s *System) prepareContact(b *ContactBlock, i int, c *Contact, m *Manifold)
 	// The centre is that of the points. Weights by their impulses would make it follow these, and a box that spins would begin to
 	// rock.
 	centreA, centreB, weight := Vec{}, Vec{}, 1/float32(b.PointsEach)
-	for k := range b.PointsEach {
+	points := min(b.PointsEach, MaxPoints)
+	for k := range points {
 		centreA, centreB = centreA.addTimes(m.Points[k].AnchorA, weight), centreB.addTimes(m.Points[k].AnchorB, weight)
 	}
 	b.AnchorA.set(i, centreA)
@@ -74,7 +76,7 @@ func (s *System) prepareContact(b *ContactBlock, i int, c *Contact, m *Manifold)
 	w := stateB.W.sub(stateA.W)
 	vn, w1, w2 := stateB.V.sub(stateA.V).dot(n)+(stateB.W.dot(jB)-stateA.W.dot(jA)), w.dot(t1), w.dot(t2)
 	var ka, kb [MaxPoints]Vec
-	for k := range b.PointsEach {
+	for k := range points {
 		p, from := &b.Points[k], &m.Points[k]
 		s := from.AnchorA.sub(centreA)
 		p.A[i], p.B[i] = s.dot(t2), -s.dot(t1)
@@ -84,8 +86,9 @@ func (s *System) prepareContact(b *ContactBlock, i int, c *Contact, m *Manifold)
 		b.RelativeVelocity[k][i] = vn + (float32(p.A[i]*w1) + float32(p.B[i]*w2))
 		turn := t1.times(p.A[i]).addTimes(t2, p.B[i])
 		ja, jb := jA.add(turn), jB.add(turn)
-		ka[k], kb[k] = inertiaA.Mul(ja), inertiaB.Mul(jb)
-		p.Mass[i] = inverse(invMass + (ja.dot(ka[k]) + jb.dot(kb[k])))
+		onA, onB := inertiaA.Mul(ja), inertiaB.Mul(jb)
+		ka[k], kb[k] = onA, onB
+		p.Mass[i] = inverse(invMass + (ja.dot(onA) + jb.dot(onB)))
 		for o := range k {
 			b.Couplings[couplings[k][o]][i] = invMass + (ja.dot(ka[o]) + jb.dot(kb[o]))
 		}
@@ -101,6 +104,7 @@ func (s *System) prepareContact(b *ContactBlock, i int, c *Contact, m *Manifold)
 }
 
 func (s *System) prepareMaterial(b *ContactBlock, i int, c *Contact, t1, t2 Vec) {
+	i &= Lanes - 1
 	x, y := &s.Materials[c.A], &s.Materials[c.B]
 	b.Friction[i] = sqrt(float32(x.Friction * y.Friction))
 	b.Restitution[i] = maxFloat(x.Restitution, y.Restitution)
