@@ -118,6 +118,8 @@ var floors = map[string][]string{
 	"internal/proof":       {".", "native", "ecs", "spatial", "physics", "loop", "internal"},
 	"csrc":                 {},
 	"csrc/face":            {"csrc"},
+	"csrc/broad":           {"csrc"},
+	"csrc/broad/face":      {"csrc"},
 	"csrc/neighbours":      {"csrc"},
 	"csrc/neighbours/face": {"csrc"},
 	"csrc/rigid":           {"csrc"},
@@ -190,7 +192,7 @@ func TestImportDirection(t *testing.T) {
 }
 
 // light packages can be linked alone: none brings in what serves clients, or another module than these.
-var light = []string{"csrc", "csrc/face", "csrc/neighbours", "csrc/neighbours/face", "csrc/rigid", "csrc/rigid/face", "csrc/space", "csrc/space/face", "native", "internal/graph", "internal/broad", "internal/handle", "internal/sleep", "internal/state", "internal/neighbours", "internal/rigid", "internal/rigid3", "ecs", "spatial", "physics", "physics3", "loop", "."}
+var light = []string{"csrc", "csrc/face", "csrc/broad", "csrc/broad/face", "csrc/neighbours", "csrc/neighbours/face", "csrc/rigid", "csrc/rigid/face", "csrc/space", "csrc/space/face", "native", "internal/graph", "internal/broad", "internal/handle", "internal/sleep", "internal/state", "internal/neighbours", "internal/rigid", "internal/rigid3", "ecs", "spatial", "physics", "physics3", "loop", "."}
 var lightModules = []string{"github.com/klauspost/cpuid/", "github.com/zeebo/xxh3", "golang.org/x/sys/"}
 
 func TestDependencies(t *testing.T) {
@@ -217,18 +219,25 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// Users of ecs or spatial alone compile and link no kernels of physics, those of ecs none of spatial, and those of the plane none of space.
+// A package compiles and links only kernels that it calls: those of the index are for spatial, those of bodies in the plane
+// for physics, those of bodies in space for physics3, and those of the broad phase for both of these.
 func TestKernelsStayApart(t *testing.T) {
+	users := map[string][]string{
+		"csrc/broad":      {"internal/broad", "physics", "physics3"},
+		"csrc/neighbours": {"internal/neighbours", "spatial"},
+		"csrc/rigid":      {"internal/rigid", "physics"},
+		"csrc/space":      {"internal/rigid3", "physics3"},
+	}
+	alone := []string{"csrc", "native", "internal/broad", "internal/neighbours", "ecs", "spatial", "physics", "physics3"}
 	for _, p := range packages(t) {
 		rel, _ := inModule(p.ImportPath)
-		if slices.Contains([]string{"csrc", "native", "ecs", "spatial"}, rel) && slices.Contains(p.Deps, module+"/csrc/rigid") {
-			t.Errorf("%s depends on csrc/rigid", p.ImportPath)
+		if !slices.Contains(alone, rel) {
+			continue
 		}
-		if slices.Contains([]string{"csrc", "native", "ecs", "spatial", "internal/rigid", "physics"}, rel) && slices.Contains(p.Deps, module+"/csrc/space") {
-			t.Errorf("%s depends on csrc/space", p.ImportPath)
-		}
-		if slices.Contains([]string{"csrc", "native", "ecs"}, rel) && slices.Contains(p.Deps, module+"/csrc/neighbours") {
-			t.Errorf("%s depends on csrc/neighbours", p.ImportPath)
+		for kernels, of := range users { // order-free: reports each
+			if slices.Contains(p.Deps, module+"/"+kernels) && !slices.Contains(of, rel) {
+				t.Errorf("%s depends on %s", p.ImportPath, kernels)
+			}
 		}
 	}
 }
@@ -292,7 +301,7 @@ func TestCSources(t *testing.T) {
 func TestParametersOfKernels(t *testing.T) {
 	const most = 8
 	var headers, faces []string
-	for _, dir := range []string{"csrc", "csrc/neighbours", "csrc/rigid", "csrc/space"} {
+	for _, dir := range []string{"csrc", "csrc/broad", "csrc/neighbours", "csrc/rigid", "csrc/space"} {
 		h, _ := filepath.Glob(dir + "/*.h")
 		g, _ := filepath.Glob(dir + "/face/*.go")
 		if len(h) == 0 || len(g) == 0 {

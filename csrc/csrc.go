@@ -22,7 +22,7 @@ var (
 	//go:embed replica.h
 	replicaHeader string
 
-	// For csrc/neighbours, csrc/rigid and csrc/space.
+	// For csrc/broad, csrc/neighbours, csrc/rigid and csrc/space.
 	//go:embed atan.h
 	atanHeader string
 	//go:embed body_rows.h

@@ -3,9 +3,10 @@
 // and holds the pure-Go kernels that say the same bits. Users call native, or the packages above it.
 //
 // The C files stand in a folder with a Go file because the build cache hashes, and go mod vendor copies, only the files
-// of packages' own folders. Packages csrc/neighbours and csrc/rigid have the kernels of internal/neighbours and
-// internal/rigid; csrc.go says how they and the faces share headers with this one. Instruction sets are chosen per function, by attribute: a -march flag would reach
-// the wrapper that cgo generates and break older CPUs before any choice is made.
+// of packages' own folders. Packages csrc/neighbours, csrc/broad, csrc/rigid and csrc/space have the
+// kernels of internal/neighbours, internal/broad, internal/rigid and internal/rigid3; csrc.go says how they and the faces
+// share headers with this one. Instruction sets are chosen per function, by attribute: a -march flag would reach the
+// wrapper that cgo generates and break older CPUs before any choice is made.
 //
 // # Two packages for one face
 //

@@ -17,8 +17,6 @@ import (
 
 // The headers that csrc/rigid/face includes, as csrc does it.
 var (
-	//go:embed broad.h
-	broadHeader string
 	//go:embed entities.h
 	entitiesHeader string
 	//go:embed query.h

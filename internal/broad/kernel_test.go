@@ -273,12 +273,46 @@ func (c *kernelCase) scatter(run *paritytest.Run, g *guards, kernels *kernels) e
 	if got := kernels.scatterPairs(g.u32(raw.a), g.u32(raw.b), lo, endsC, outC); got != longest {
 		return fmt.Errorf("longest: got %d, want %d", got, longest)
 	}
-	for _, err := range []error{paritytest.Bits("ends", endsC, ends), paritytest.Bits("A", outC.A, out.A), paritytest.Bits("B", outC.B, out.B)} {
+	for _, err := range []error{paritytest.Bits("ends", endsC, ends), paritytest.Bits("A", outC.A, out.A), paritytest.Bits("B", outC.B, out.B), sortRows(run, g, kernels)} {
 		if err != nil {
 			return err
 		}
 	}
 	return g.check()
+}
+
+// sortRows compares the order within rows that are longer than short ones, and between them rows of any length.
+func sortRows(run *paritytest.Run, g *guards, kernels *kernels) error {
+	var ends, rows []uint32
+	longest := 0
+	for range 1 + run.IntN(20) {
+		n := []int{run.IntN(shortRow + 2), shortRow + run.IntN(30), countedRow - 2 + run.IntN(5), run.IntN(500)}[run.IntN(4)]
+		longest = max(longest, n)
+		first, step := uint32(0), uint32(1)<<run.IntN(14) // a step over all shapes, none twice
+		for range n {
+			first += 1 + run.Uint32N(step)
+			rows = append(rows, first)
+		}
+		row := rows[len(rows)-n:]
+		run.Shuffle(n, func(i, k int) { row[i], row[k] = row[k], row[i] })
+		if n <= shortRow { // scatterPairs has sorted it
+			slices.Sort(row)
+		}
+		ends = append(ends, uint32(len(rows)))
+	}
+	want := slices.Clone(rows)
+	begin := uint32(0)
+	for _, end := range ends {
+		slices.Sort(want[begin:end])
+		begin = end
+	}
+	inGo, inC := slices.Clone(rows), g.u32(rows)
+	sortRowsGo(ends, inGo, make([]uint32, longest))
+	kernels.sortRows(g.u32(ends), inC, g.u32(make([]uint32, longest)))
+	if err := paritytest.Bits("rows in Go", inGo, want); err != nil {
+		return err
+	}
+	return paritytest.Bits("rows", inC, want)
 }
 
 // partition compares how keys and pairs are divided into parts.

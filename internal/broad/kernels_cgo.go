@@ -5,8 +5,8 @@ package broad
 import (
 	"unsafe"
 
+	cbroad "github.com/evertick/evertick/csrc/broad/face"
 	"github.com/evertick/evertick/csrc/face"
-	crigid "github.com/evertick/evertick/csrc/rigid/face"
 	"github.com/evertick/evertick/native"
 )
 
@@ -16,15 +16,16 @@ var (
 	_ [face.AVX512]byte = [native.AVX512 - native.C]byte{}
 	_ [face.NEON]byte   = [native.NEON - native.C]byte{}
 
-	_ [crigid.LayerSize]byte      = [unsafe.Sizeof(layer{})]byte{}
-	_ [crigid.SummarySize]byte    = [unsafe.Sizeof(summary{})]byte{}
-	_ [crigid.GridSize]byte       = [unsafe.Sizeof(gridColumns{})]byte{}
-	_ [crigid.PairsSize]byte      = [unsafe.Sizeof(pairs{})]byte{}
-	_ [crigid.BroadShapeBits]byte = [ShapeBits]byte{}
-	_ [crigid.BroadPadding]byte   = [padding]byte{}
-	_ [crigid.BroadLayers]byte    = [maxLayers]byte{}
-	_ [crigid.BroadParts]byte     = [maxParts]byte{}
-	_ [crigid.BoxesSize]byte      = [unsafe.Sizeof(boxColumns{})]byte{}
+	_ [cbroad.LayerSize]byte   = [unsafe.Sizeof(layer{})]byte{}
+	_ [cbroad.SummarySize]byte = [unsafe.Sizeof(summary{})]byte{}
+	_ [cbroad.GridSize]byte    = [unsafe.Sizeof(gridColumns{})]byte{}
+	_ [cbroad.PairsSize]byte   = [unsafe.Sizeof(pairs{})]byte{}
+	_ [cbroad.ShapeBits]byte   = [ShapeBits]byte{}
+	_ [cbroad.Padding]byte     = [padding]byte{}
+	_ [cbroad.Layers]byte      = [maxLayers]byte{}
+	_ [cbroad.Parts]byte       = [maxParts]byte{}
+	_ [cbroad.ShortRow]byte    = [shortRow]byte{}
+	_ [cbroad.BoxesSize]byte   = [unsafe.Sizeof(boxColumns{})]byte{}
 )
 
 // cKernels are the kernels of the levels from native.C on. Some of them are not faster with 16 lanes: boxes have few
@@ -55,16 +56,16 @@ type gridColumns struct {
 	rowStart, rowNumber, directory *uint32
 }
 
-func (b *Boxes) c() crigid.Boxes {
-	return cast[crigid.Boxes](boxColumns{data(b.MinX), data(b.MinY), data(b.MaxX), data(b.MaxY)})
+func (b *Boxes) c() cbroad.Boxes {
+	return cast[cbroad.Boxes](boxColumns{data(b.MinX), data(b.MinY), data(b.MaxX), data(b.MaxY)})
 }
 
-func (s *Grid) c() crigid.Grid {
-	return cast[crigid.Grid](gridColumns{data(s.memory), int64(len(s.shape)), data(s.rowStart), data(s.rowNumber), data(s.directory)})
+func (s *Grid) c() cbroad.Grid {
+	return cast[cbroad.Grid](gridColumns{data(s.memory), int64(len(s.shape)), data(s.rowStart), data(s.rowNumber), data(s.directory)})
 }
 
-func pairsC(a, b []uint32, n int) crigid.Pairs {
-	return cast[crigid.Pairs](pairs{data(a), data(b), int64(n)})
+func pairsC(a, b []uint32, n int) cbroad.Pairs {
+	return cast[cbroad.Pairs](pairs{data(a), data(b), int64(n)})
 }
 
 // newKernels returns the kernels of a level of C. narrow is the level for kernels that do not gain from wide vectors.
@@ -72,24 +73,24 @@ func pairsC(a, b []uint32, n int) crigid.Pairs {
 func newKernels(level, narrow int32) (k kernels) {
 	k.measure = func(boxes *Boxes, members []uint64, lo, hi int, ids []uint32, sum *summary) {
 		b := boxes.c()
-		crigid.Measure(level, &b, members, lo, hi, ids, unsafe.Pointer(sum))
+		cbroad.Measure(level, &b, members, lo, hi, ids, unsafe.Pointer(sum))
 	}
 	k.makeKeys = func(p *gridPlan, ids []uint32, layers []layer, to []uint64) {
 		b, layerOf := p.boxes.c(), p.layerOf[:]
 		if len(layers) == 1 {
 			layerOf = nil
 		}
-		crigid.MakeKeys(&b, crigid.KeyBits{Row: p.rowBits, Column: p.columnBits}, layerOf, ids, base(layers), to)
+		cbroad.MakeKeys(&b, cbroad.KeyBits{Row: p.rowBits, Column: p.columnBits}, layerOf, ids, base(layers), to)
 	}
 	k.sortKeys = func(keys, tmp []uint64, count uint) (sorted, rest []uint64) {
-		if crigid.SortKeys(keys, tmp, count) {
+		if cbroad.SortKeys(keys, tmp, count) {
 			return tmp, keys
 		}
 		return keys, tmp
 	}
 	k.fillRows = func(boxes *Boxes, p *gridPlan, s *Grid, lo, hi, rows int, layers []layer) int {
 		b, g := boxes.c(), s.c()
-		return crigid.FillRows(&b, crigid.KeyBits{Row: p.rowBits, Column: p.columnBits}, s.keys, &g, lo, hi, rows, base(layers))
+		return cbroad.FillRows(&b, cbroad.KeyBits{Row: p.rowBits, Column: p.columnBits}, s.keys, &g, lo, hi, rows, base(layers))
 	}
 	k.searchLayer = func(s, _ *Grid, l, whole *layer, from uint32, to *pairBuffer) (at uint32) {
 		wide := level
@@ -97,39 +98,42 @@ func newKernels(level, narrow int32) (k kernels) {
 			wide = narrow
 		}
 		g, out := s.c(), pairsC(to.a, to.b, to.room(whole.len()))
-		at, to.n = crigid.SearchLayer(wide, &g, unsafe.Pointer(l), from, &out, to.n)
+		at, to.n = cbroad.SearchLayer(wide, &g, unsafe.Pointer(l), from, &out, to.n)
 		return at
 	}
 	k.searchRows = func(s, t *Grid, l, other *layer, from uint32, to *pairBuffer) (at uint32) {
 		a, b, out := s.c(), t.c(), pairsC(to.a, to.b, to.room(other.len()))
-		at, to.n = crigid.SearchRows(narrow, &a, &b, unsafe.Pointer(l), unsafe.Pointer(other), from, &out, to.n)
+		at, to.n = cbroad.SearchRows(narrow, &a, &b, unsafe.Pointer(l), unsafe.Pointer(other), from, &out, to.n)
 		return at
 	}
 	k.searchDirectory = func(s, t *Grid, l, other *layer, from uint32, to *pairBuffer) (at uint32) {
 		a, b, out := s.c(), t.c(), pairsC(to.a, to.b, to.room(other.len()))
-		at, to.n = crigid.SearchDirectory(narrow, &a, &b, unsafe.Pointer(l), unsafe.Pointer(other), from, &out, to.n)
+		at, to.n = cbroad.SearchDirectory(narrow, &a, &b, unsafe.Pointer(l), unsafe.Pointer(other), from, &out, to.n)
 		return at
 	}
 	k.scatterPairs = func(a, b []uint32, lo uint32, ends []uint32, out Pairs) uint32 {
 		from, to := pairsC(a, b, len(a)), pairsC(out.A, out.B, len(a))
-		return crigid.ScatterPairs(&from, lo, shortRow, ends, &to)
+		return cbroad.ScatterPairs(&from, lo, ends, &to)
+	}
+	k.sortRows = func(ends, s, tmp []uint32) {
+		cbroad.SortPairRows(level, ends, s, tmp)
 	}
 	k.bruteForceRow = func(c *bruteForce, i int, r *pairFilter, limits pairLimits, to []uint32) int {
-		most := crigid.PairLimits{Moving: limits.moving, Stationary: limits.stationary, Spanned: uint32(bit(c.spanned))}
-		return crigid.BruteForceRow(level, c.memory, len(c.shape), c.n, i, r.agree[:], most, to)
+		most := cbroad.PairLimits{Moving: limits.moving, Stationary: limits.stationary, Spanned: uint32(bit(c.spanned))}
+		return cbroad.BruteForceRow(level, c.memory, len(c.shape), c.n, i, r.agree[:], most, to)
 	}
 	k.filterSpans = func(f *Filters, to *pairBuffer, from int) {
-		to.n = from + crigid.FilterSpans(to.a[from:to.n], to.b[from:to.n], f.SpanMin, f.SpanMax)
+		to.n = from + cbroad.FilterSpans(to.a[from:to.n], to.b[from:to.n], f.SpanMin, f.SpanMax)
 	}
-	k.countKeys = func(keys []uint64, shift uint, counts *[maxParts]uint32) { crigid.CountKeys(keys, shift, counts[:]) }
+	k.countKeys = func(keys []uint64, shift uint, counts *[maxParts]uint32) { cbroad.CountKeys(keys, shift, counts[:]) }
 	k.scatterKeys = func(keys []uint64, shift uint, next *[maxParts]uint32, to []uint64) {
-		crigid.ScatterKeys(keys, shift, next[:], to)
+		cbroad.ScatterKeys(keys, shift, next[:], to)
 	}
-	k.countRows = crigid.CountRows
-	k.countPairs = func(p *pairBuffer, shift uint) { crigid.CountPairs(p.a[:p.n], shift, p.partStart[:]) }
+	k.countRows = cbroad.CountRows
+	k.countPairs = func(p *pairBuffer, shift uint) { cbroad.CountPairs(p.a[:p.n], shift, p.partStart[:]) }
 	k.partition = func(p *pairBuffer, shift uint, to *pairBuffer) {
 		from, out := pairsC(p.a, p.b, p.n), pairsC(to.a, to.b, to.n)
-		crigid.Partition(&from, shift, p.partStart[:], &out)
+		cbroad.Partition(&from, shift, p.partStart[:], &out)
 	}
 	return k
 }

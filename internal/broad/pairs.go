@@ -1,10 +1,6 @@
 package broad
 
-import (
-	"github.com/evertick/evertick/internal/buffer"
-	"github.com/evertick/evertick/internal/neighbours"
-	"github.com/evertick/evertick/native"
-)
+import "github.com/evertick/evertick/internal/buffer"
 
 // pairSorter sorts the pairs that were found.
 type pairSorter struct {
@@ -13,11 +9,17 @@ type pairSorter struct {
 	longest     [maxParts]uint32     // most pairs of one shape, by part
 	ends        []uint32             // end of the pairs of each shape A
 	rank        [2][]uint32          // by shape B: its pairs with a lower shape that does not move, and that does
-	sorter      neighbours.Sorter
+	scratch     [maxParts][]uint32   // by part, to sort its long rows
 }
 
-// shortRow is the largest number of pairs of a shape that insertion sort sorts.
-const shortRow = 16
+const (
+	// shortRow is the largest number of pairs of a shape that scatterPairs sorts. Most shapes have fewer.
+	shortRow = 16
+
+	// countedRow is the largest that is sorted by counting which shapes are smaller, or by insertion in Go. More are radix
+	// sorted, in linear time.
+	countedRow = 64
+)
 
 // sortPairs replaces out by the pairs that were found, sorted and without those in excess. It returns how many
 // it left out.
@@ -34,11 +36,8 @@ func (b *Phase) sortPairs(n int) (omitted int) {
 	for _, l := range o.longest[:parts] {
 		longest = max(longest, l)
 	}
-	if longest > shortRow {
-		o.sortLongRows(b.level, n, b.out)
-		if longest > MaxPairs && o.mayHaveExcess(n, b.out) || len(b.out.A) > maxTotalPairs(n, MinPairs) {
-			return o.dropExcess(b.cache.filter.filters.Moves, b.out)
-		}
+	if longest > MaxPairs && o.mayHaveExcess(n, b.out) || longest > shortRow && len(b.out.A) > maxTotalPairs(n, MinPairs) {
+		return o.dropExcess(b.cache.filter.filters.Moves, b.out)
 	}
 	return 0
 }
@@ -97,16 +96,25 @@ func (b *Phase) sortPairsPart(i int) {
 	shift, split := b.shapeParts(n)
 	if !split {
 		raw := &b.buffers[0]
-		o.longest[0] = b.kernels.scatterPairs(raw.a[:raw.n], raw.b[:raw.n], 0, o.ends, *b.out)
+		b.sortRange(i, raw.a[:raw.n], raw.b[:raw.n], 0, o.ends, *b.out)
 		return
 	}
 	lo := i << shift
 	first, last := o.partStart[i], o.partStart[i+1]
-	out := Pairs{b.out.A[first:last], b.out.B[first:last]}
 	ends := o.ends[lo:min(lo+1<<shift, n)]
-	o.longest[i] = b.kernels.scatterPairs(o.partitioned.a[first:last], o.partitioned.b[first:last], uint32(lo), ends, out)
+	b.sortRange(i, o.partitioned.a[first:last], o.partitioned.b[first:last], uint32(lo), ends, Pairs{b.out.A[first:last], b.out.B[first:last]})
 	for k := range ends {
 		ends[k] += first
+	}
+}
+
+// sortRange sorts the pairs of part i, whose lower shapes are those from lo on that have an element of ends.
+func (b *Phase) sortRange(i int, as, bs []uint32, lo uint32, ends []uint32, out Pairs) {
+	o := &b.sorter
+	longest := b.kernels.scatterPairs(as, bs, lo, ends, out)
+	if o.longest[i] = longest; longest > shortRow {
+		o.scratch[i] = buffer.Resized(o.scratch[i], int(longest))
+		b.kernels.sortRows(ends, out.B, o.scratch[i])
 	}
 }
 
@@ -161,15 +169,45 @@ func insertionSort(s []uint32) {
 	}
 }
 
-// sortLongRows sorts the rows that scatterPairs leaves unsorted.
-func (o *pairSorter) sortLongRows(level native.Level, n int, out *Pairs) {
+// sortRowsGo sorts the rows that scatterPairsGo leaves unsorted, of shapes, none twice. ends are the ends of the rows in s, and
+// tmp has room for the longest.
+func sortRowsGo(ends, s, tmp []uint32) {
 	begin := uint32(0)
-	for i, end := range o.ends {
-		if end-begin > shortRow {
-			neighbours.SortRows(level, neighbours.BySlot, n, int(begin), o.ends[i:i+1], out.B, nil, &o.sorter)
+	for _, end := range ends {
+		switch n := end - begin; {
+		case n > countedRow:
+			radixSort(s[begin:end], tmp)
+		case n > shortRow:
+			insertionSort(s[begin:end])
 		}
 		begin = end
 	}
+}
+
+// radixSort sorts shapes by their bytes, least significant first, and leaves out those above the highest bit of any.
+func radixSort(s, tmp []uint32) {
+	all := uint32(0)
+	for _, v := range s {
+		all |= v
+	}
+	from, to := s, tmp[:len(s)]
+	for shift := 0; all>>shift > 0; shift += 8 {
+		var next [256]uint32
+		for _, v := range from {
+			next[uint8(v>>shift)]++
+		}
+		sum := uint32(0)
+		for d, count := range next {
+			next[d], sum = sum, sum+count
+		}
+		for _, v := range from {
+			d := uint8(v >> shift)
+			to[next[d]] = v
+			next[d]++
+		}
+		from, to = to, from
+	}
+	copy(s, from)
 }
 
 // excess marks a pair to drop.

@@ -194,8 +194,8 @@ func kernels(dirs ...string) ([]string, error) {
 
 func TestCDisassembly(t *testing.T) {
 	needGate(t)
-	names, err := kernels(filepath.Join(repo(t), "csrc"), filepath.Join(repo(t), "csrc", "neighbours"), filepath.Join(repo(t), "csrc", "rigid"),
-		filepath.Join(repo(t), "csrc", "space"))
+	names, err := kernels(filepath.Join(repo(t), "csrc"), filepath.Join(repo(t), "csrc", "broad"), filepath.Join(repo(t), "csrc", "neighbours"),
+		filepath.Join(repo(t), "csrc", "rigid"), filepath.Join(repo(t), "csrc", "space"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestCDisassembly(t *testing.T) {
 	}
 }
 
-// testBinary builds the test binaries of physics and internal/rigid3, which link all kernels as users do, and disassembles
+// testBinary builds the test binaries of physics, spatial and internal/rigid3, which link all kernels as users do, and disassembles
 // them.
 func testBinary(t *testing.T, goarch string) code {
 	t.Helper()
@@ -226,7 +226,7 @@ func testBinary(t *testing.T, goarch string) code {
 		env = append(env, "GOOS=linux", "CC="+cc)
 	}
 	all := code{}
-	for _, pkg := range []string{"physics", "internal/rigid3"} {
+	for _, pkg := range []string{"physics", "spatial", "internal/rigid3"} {
 		bin := filepath.Join(t.TempDir(), filepath.Base(pkg)+".test")
 		if _, err := run(repo(t), env, "go", "test", "-c", "-o", bin, "./"+pkg); err != nil {
 			t.Fatal(err)

@@ -19,7 +19,7 @@ var seeds = []string{"", "native", "internal/netcode", "internal/broad", "intern
 // notCore: the packages of csrc have no Go arithmetic and are read as machine code; box2d is
 // float64 of another module and makes no promise; worldlog writes down what has
 // happened, and waits for the disk.
-var notCore = map[string]bool{module + "/csrc": true, module + "/csrc/face": true, module + "/csrc/neighbours": true, module + "/csrc/neighbours/face": true, module + "/csrc/rigid": true, module + "/csrc/rigid/face": true,
+var notCore = map[string]bool{module + "/csrc": true, module + "/csrc/face": true, module + "/csrc/broad": true, module + "/csrc/broad/face": true, module + "/csrc/neighbours": true, module + "/csrc/neighbours/face": true, module + "/csrc/rigid": true, module + "/csrc/rigid/face": true,
 	module + "/csrc/space": true, module + "/csrc/space/face": true,
 	module + "/physics/box2d": true, module + "/worldlog": true}
 

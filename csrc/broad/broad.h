@@ -1,9 +1,9 @@
 /* The broad phase of rigid bodies: boxes sorted by layers, rows and columns, and the pairs that overlap. Package
- * rigid explains the method. */
-#ifndef EVERTICK_RIGID_BROAD_H
-#define EVERTICK_RIGID_BROAD_H
+ * internal/broad explains the method. Structs mirror the Go types of the same names. */
+#ifndef EVERTICK_BROAD_H
+#define EVERTICK_BROAD_H
 
-#include "rigid.h"
+#include "../base.h"
 
 /* A key holds, from bit 0 on, the shape in ET_SHAPE_BITS bits, the column, the row and the layer. */
 enum { ET_SHAPE_BITS = 24, ET_LAYERS = 16 };
@@ -11,8 +11,21 @@ enum { ET_SHAPE_BITS = 24, ET_LAYERS = 16 };
 /* Keys and pairs are split into at most this many parts. */
 enum { ET_PARTS = 32 };
 
+/* The largest number of pairs of a shape that et_scatter_pairs sorts. */
+enum { ET_SHORT_ROW = 16 };
+
 /* Kernels may read and write this many elements after the end of a column, or of the pairs. */
-enum { ET_BROAD_PADDING = 16 };
+enum { ET_PADDING = 16 };
+
+/* Columns of boxes, and of pairs of shapes. */
+typedef struct {
+	float *min_x, *min_y, *max_x, *max_y;
+} et_boxes;
+
+typedef struct {
+	uint32_t *a, *b;
+	int64_t n;
+} et_pairs;
 
 typedef struct {
 	float min_x, min_y, inv_x, inv_y;
@@ -23,14 +36,14 @@ typedef struct {
 	uint32_t rough, fine, width, row_shift, column_shift; /* of the directory */
 } et_layer;
 
-_Static_assert(sizeof(et_layer) == 68, "rigid.layer mirrors et_layer");
+_Static_assert(sizeof(et_layer) == 68, "broad.layer mirrors et_layer");
 
 typedef struct {
 	uint32_t n, unused;
 	float min_x, min_y, max_x, max_y, width, height, smallest, largest;
 } et_summary;
 
-_Static_assert(sizeof(et_summary) == 40, "rigid.summary mirrors et_summary");
+_Static_assert(sizeof(et_summary) == 40, "broad.summary mirrors et_summary");
 
 /* Sorted boxes: seven columns, each stride elements after the one before. They are min_x, min_y, max_x, max_y as
  * floats; the shape; and the grid columns in which the box begins and ends. row_start and row_number hold the rows
@@ -108,9 +121,13 @@ int64_t et_brute_force_row(int32_t level, uint32_t *columns, int64_t stride, int
  * Returns how many remain. */
 int64_t et_filter_spans(uint32_t *a, uint32_t *b, int64_t n, const float *span_min, const float *span_max);
 
-/* Sorts pairs by a and, where a shape a has at most short_row of them, by b. ends has an element for each of n
+/* Sorts pairs by a and, where a shape a has at most ET_SHORT_ROW of them, by b. ends has an element for each of n
  * shapes from lo on, and gets the end of its pairs. Returns the largest number of pairs of one a. */
-uint32_t et_scatter_pairs(et_pairs from, uint32_t lo, uint32_t short_row, uint32_t *ends, int64_t n, et_pairs to);
+uint32_t et_scatter_pairs(et_pairs from, uint32_t lo, uint32_t *ends, int64_t n, et_pairs to);
+
+/* Sorts the rows that et_scatter_pairs leaves unsorted: n rows of b, each of distinct shapes, with these ends. tmp has
+ * room for the longest. */
+void et_sort_pair_rows(int32_t level, const uint32_t *ends, int64_t n, uint32_t *b, uint32_t *tmp);
 
 /* Counts n shapes by their bits from shift on, which number less than ET_PARTS parts. */
 void et_count_pairs(const uint32_t *a, int64_t n, uint32_t shift, uint32_t *counts);

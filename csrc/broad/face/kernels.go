@@ -29,6 +29,8 @@ package face
 #cgo nocallback et_filter_spans
 #cgo noescape et_scatter_pairs
 #cgo nocallback et_scatter_pairs
+#cgo noescape et_sort_pair_rows
+#cgo nocallback et_sort_pair_rows
 #cgo noescape et_count_pairs
 #cgo nocallback et_count_pairs
 #cgo noescape et_partition
@@ -39,29 +41,7 @@ import "C"
 
 import "unsafe"
 
-// C structs that package internal/rigid packs, as it has types of the same layout.
-type (
-	Grid  = C.et_grid
-	Pairs = C.et_pairs
-)
-
-// Sizes of the C structs, in bytes.
-const (
-	LayerSize   = C.sizeof_et_layer
-	SummarySize = C.sizeof_et_summary
-	GridSize    = C.sizeof_et_grid
-	PairsSize   = C.sizeof_et_pairs
-)
-
-// Constants of the broad phase that Go has as well.
-const (
-	BroadShapeBits = C.ET_SHAPE_BITS
-	BroadPadding   = C.ET_BROAD_PADDING
-	BroadLayers    = C.ET_LAYERS
-	BroadParts     = C.ET_PARTS
-)
-
-// The kernels of the broad phase, as broad.h describes them. Layers and summaries are structs of the sizes above.
+// The kernels, as broad.h describes them. Layers and summaries are structs of the sizes above.
 
 func Measure(level int32, b *Boxes, members []uint64, lo, hi int, ids []uint32, sum unsafe.Pointer) {
 	C.et_measure_boxes(C.int32_t(level), *b, u64(members), C.int64_t(lo), C.int64_t(hi), u32(ids), (*C.et_summary)(sum))
@@ -130,8 +110,12 @@ func FilterSpans(a, b []uint32, spanMin, spanMax []float32) int {
 	return int(C.et_filter_spans(u32(a), u32(b), C.int64_t(len(a)), f32(spanMin), f32(spanMax)))
 }
 
-func ScatterPairs(from *Pairs, lo uint32, shortRow int, ends []uint32, to *Pairs) uint32 {
-	return uint32(C.et_scatter_pairs(*from, C.uint32_t(lo), C.uint32_t(shortRow), u32(ends), C.int64_t(len(ends)), *to))
+func ScatterPairs(from *Pairs, lo uint32, ends []uint32, to *Pairs) uint32 {
+	return uint32(C.et_scatter_pairs(*from, C.uint32_t(lo), u32(ends), C.int64_t(len(ends)), *to))
+}
+
+func SortPairRows(level int32, ends, b, tmp []uint32) {
+	C.et_sort_pair_rows(C.int32_t(level), u32(ends), C.int64_t(len(ends)), u32(b), u32(tmp))
 }
 
 func CountPairs(a []uint32, shift uint, counts []uint32) {

@@ -7,8 +7,8 @@
  *   putfew    stores the first n lanes to p and q, and perhaps the others; if n is small, as it
  *             mostly is, it stores fewer bytes, which seldom cross a cache line
  */
-#ifndef EVERTICK_RIGID_BROAD_LANES_H
-#define EVERTICK_RIGID_BROAD_LANES_H
+#ifndef EVERTICK_BROAD_LANES_H
+#define EVERTICK_BROAD_LANES_H
 
 #include <float.h>
 

@@ -1,0 +1,7 @@
+//go:build cgo && !386 && !arm && !mips && !mipsle
+
+/* The kernels at level avx512, 16 lanes. */
+#if defined(__x86_64__)
+#define LEVEL avx512
+#include "kernels.h"
+#endif
