@@ -33,16 +33,28 @@ func (s *boxes3) meet(i, j int) bool {
 	return true
 }
 
-// pairs finds the pairs with the given axis as the third.
-func (s *boxes3) pairs(phase *broad.Phase, third int, out *broad.Pairs) {
-	x, y, n := (third+1)%3, (third+2)%3, len(s.least[0])
-	boxes := broad.Boxes{MinX: s.least[x], MinY: s.least[y], MaxX: s.most[x], MaxY: s.most[y]}
-	f := broad.Filters{Moves: make([]bool, n), Group: make([]int32, n), SpanMin: s.least[third], SpanMax: s.most[third]}
+// filters are those of bodies of one shape each, all of which pair. Of seven one does not move.
+func (s *boxes3) filters() *broad.Filters {
+	n := len(s.least[0])
+	f := &broad.Filters{Moves: make([]bool, n), Group: make([]int32, n)}
 	for i := range n {
 		f.Body, f.Category, f.Mask = append(f.Body, uint32(i)), append(f.Category, 1), append(f.Mask, 1)
 		f.Moves[i] = i%7 > 0
 	}
-	phase.FindPairs(native.Auto, &boxes, &f, 0, out)
+	return f
+}
+
+// planar returns the boxes in the plane, and sets the spans along the third axis.
+func (s *boxes3) planar(third int, f *broad.Filters) *broad.Boxes {
+	x, y := (third+1)%3, (third+2)%3
+	f.SpanMin, f.SpanMax = s.least[third], s.most[third]
+	return &broad.Boxes{MinX: s.least[x], MinY: s.least[y], MaxX: s.most[x], MaxY: s.most[y]}
+}
+
+// pairs finds the pairs with the given axis as the third.
+func (s *boxes3) pairs(phase *broad.Phase, third int, out *broad.Pairs) {
+	f := s.filters()
+	phase.FindPairs(native.Auto, s.planar(third, f), f, 0, out)
 }
 
 // Pairs of boxes in space are those of a search by brute force, whatever the third axis is.

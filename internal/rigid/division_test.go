@@ -76,31 +76,31 @@ const integers = "integers"
 // cDivisions are the divisions of kernels. Where they are those of a file in Go, for the same reason, it is that file.
 // Lanes that are not used may hold anything.
 var cDivisions = map[string]string{
-	"bodies_tmpl.h: return DIV(one, ADD(one, MUL(V(set1)(h), V(load)(damping))));":                                                       "integrate.go",
-	"bodies_tmpl.h: const V(f) scale = DIV(most, V(sqrt)(DOT(x, y, x, y)));":                                                             "integrate.go: clampSpeed selects it",
-	"bodies_tmpl.h: const V(f) t = MUL(half, r[2]), square = MUL(t, t), scale = DIV(one, ADD(one, square));":                             "integrate.go",
-	"bodies_tmpl.h: const V(f) unit_cos = DIV(cos, length), unit_sin = DIV(sin, length);":                                                "integrate.go",
-	"broad_tmpl.h: const uint32_t passes = (count + DIGIT_BITS - 1) / DIGIT_BITS;":                                                       integers,
-	"broad_tmpl.h: const uint32_t from = ET_SHAPE_BITS + p * count / passes, to = ET_SHAPE_BITS + (p + 1) * count / passes;":             integers,
-	"collide_tmpl.h: const V(f) inv = V(div)(V(set1)(1.0f), length);":                                                                    "collide.go",
-	"collide_tmpl.h: V(f) u = V(div)(across, dot(g->dt, g->ds, g->dt, g->ds));":                                                          "collide_polygons.go",
-	"collide_tmpl.h: V(f) slo = V(choose)(below, V(sub)(g->s2, V(mul)(V(div)(g->t2, g->dt), g->ds)), g->s2);":                            "collide_polygons.go",
-	"collide_tmpl.h: V(f) shi = V(choose)(above, V(sub)(g->s1, V(mul)(V(div)(V(sub)(g->t1, g->side), g->dt), g->ds)), g->s1);":           "collide_polygons.go",
-	"contact_prepare_tmpl.h: HELPER(LEVEL) V(f) inverse(V(f) a) { return V(pick)(a, V(set1)(0x1p-127f), DIV(V(set1)(1.0f), a), ZERO); }": "contact_prepare.go",
-	"joint_solve_tmpl.h: const V(f) damper = V(min)(MUL(part, V(set1)(max_bounded_error / max_position_error)), V(set1)(1.0f));":         "constants",
-	"joint_solve_tmpl.h: const V(f) most = V(set1)(max_position_error), part = DIV(most, V(max)(size, most));":                           "the divisor is at least max_position_error",
-	"contact_solve_tmpl.h: const V(f) one = V(set1)(1.0f), inverse = DIV(one, SUB(one, MUL(share_x, share_y)));":                         "contact_solve.go",
-	"entities_tmpl.h: const V(f) half = DIV(v, ADD(root, root));":                                                                        "sync.go",
-	"joint_prepare_tmpl.h: const V(f) impulse_scale = DIV(one, ADD(one, stiff)), mass = MUL(stiff, impulse_scale);":                      "system.go",
-	"joint_prepare_tmpl.h: const spring_lanes soft = {V(pick)(mass, ZERO, DIV(w, c), ZERO), mass, impulse_scale};":                       "system.go",
-	"joint_prepare_tmpl.h: const V(f) compliance = DIV(impulse_scale, V(max)(mass_scale, V(set1)(1e-12f)));":                             "joint_prepare.go",
-	"query_tmpl.h: const float s = (mx * c->dx + my * c->dy) / c->dd;":                                                                   "ray.go",
-	"query_tmpl.h: const float back = 1 / SQRT(c->dd);":                                                                                  "ray.go",
-	"query_tmpl.h: const float inv = 1 / SQRT(square);":                                                                                  "collide.go",
-	"query_tmpl.h: const float t = out / -speed;":                                                                                        "ray.go",
-	"query_tmpl.h: exit = least(-out / speed, exit);":                                                                                    "ray.go",
-	"query_tmpl.h: t = (s - r) / -speed;":                                                                                                "ray.go",
-	"rows_lanes.h: #define DIV(a, b) V(div)(a, b)":                                                                                       "its uses are in this list",
+	"rigid/bodies_tmpl.h: return DIV(one, ADD(one, MUL(V(set1)(h), V(load)(damping))));":                                                       "integrate.go",
+	"rigid/bodies_tmpl.h: const V(f) scale = DIV(most, V(sqrt)(DOT(x, y, x, y)));":                                                             "integrate.go: clampSpeed selects it",
+	"rigid/bodies_tmpl.h: const V(f) t = MUL(half, r[2]), square = MUL(t, t), scale = DIV(one, ADD(one, square));":                             "integrate.go",
+	"rigid/bodies_tmpl.h: const V(f) unit_cos = DIV(cos, length), unit_sin = DIV(sin, length);":                                                "integrate.go",
+	"broad/build_tmpl.h: const uint32_t passes = (count + DIGIT_BITS - 1) / DIGIT_BITS;":                                                       integers,
+	"broad/build_tmpl.h: const uint32_t from = ET_SHAPE_BITS + p * count / passes, to = ET_SHAPE_BITS + (p + 1) * count / passes;":             integers,
+	"rigid/collide_tmpl.h: const V(f) inv = V(div)(V(set1)(1.0f), length);":                                                                    "collide.go",
+	"rigid/collide_tmpl.h: V(f) u = V(div)(across, dot(g->dt, g->ds, g->dt, g->ds));":                                                          "collide_polygons.go",
+	"rigid/collide_tmpl.h: V(f) slo = V(choose)(below, V(sub)(g->s2, V(mul)(V(div)(g->t2, g->dt), g->ds)), g->s2);":                            "collide_polygons.go",
+	"rigid/collide_tmpl.h: V(f) shi = V(choose)(above, V(sub)(g->s1, V(mul)(V(div)(V(sub)(g->t1, g->side), g->dt), g->ds)), g->s1);":           "collide_polygons.go",
+	"rigid/contact_prepare_tmpl.h: HELPER(LEVEL) V(f) inverse(V(f) a) { return V(pick)(a, V(set1)(0x1p-127f), DIV(V(set1)(1.0f), a), ZERO); }": "contact_prepare.go",
+	"rigid/joint_solve_tmpl.h: const V(f) damper = V(min)(MUL(part, V(set1)(max_bounded_error / max_position_error)), V(set1)(1.0f));":         "constants",
+	"rigid/joint_solve_tmpl.h: const V(f) most = V(set1)(max_position_error), part = DIV(most, V(max)(size, most));":                           "the divisor is at least max_position_error",
+	"rigid/contact_solve_tmpl.h: const V(f) one = V(set1)(1.0f), inverse = DIV(one, SUB(one, MUL(share_x, share_y)));":                         "contact_solve.go",
+	"rigid/entities_tmpl.h: const V(f) half = DIV(v, ADD(root, root));":                                                                        "sync.go",
+	"rigid/joint_prepare_tmpl.h: const V(f) impulse_scale = DIV(one, ADD(one, stiff)), mass = MUL(stiff, impulse_scale);":                      "system.go",
+	"rigid/joint_prepare_tmpl.h: const spring_lanes soft = {V(pick)(mass, ZERO, DIV(w, c), ZERO), mass, impulse_scale};":                       "system.go",
+	"rigid/joint_prepare_tmpl.h: const V(f) compliance = DIV(impulse_scale, V(max)(mass_scale, V(set1)(1e-12f)));":                             "joint_prepare.go",
+	"rigid/query_tmpl.h: const float s = (mx * c->dx + my * c->dy) / c->dd;":                                                                   "ray.go",
+	"rigid/query_tmpl.h: const float back = 1 / SQRT(c->dd);":                                                                                  "ray.go",
+	"rigid/query_tmpl.h: const float inv = 1 / SQRT(square);":                                                                                  "collide.go",
+	"rigid/query_tmpl.h: const float t = out / -speed;":                                                                                        "ray.go",
+	"rigid/query_tmpl.h: exit = least(-out / speed, exit);":                                                                                    "ray.go",
+	"rigid/query_tmpl.h: t = (s - r) / -speed;":                                                                                                "ray.go",
+	"rigid/rows_lanes.h: #define DIV(a, b) V(div)(a, b)":                                                                                       "its uses are in this list",
 }
 
 // Every division is in the lists above, and nothing else is.
@@ -145,14 +145,15 @@ func TestDivisionsAreSafe(t *testing.T) {
 
 	found = map[string]bool{}
 	files, _ = filepath.Glob("../../csrc/rigid/*_*.h")
-	for _, name := range files {
+	more, _ = filepath.Glob("../../csrc/broad/*_*.h")
+	for _, name := range append(files, more...) {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, line := range strings.Split(string(text), "\n") {
 			if code := strings.TrimSpace(comment.ReplaceAllString(line, "")); quotientInC.MatchString(code) {
-				found[filepath.Base(name)+": "+code] = true
+				found[strings.TrimPrefix(filepath.ToSlash(name), "../../csrc/")+": "+code] = true
 			}
 		}
 	}
