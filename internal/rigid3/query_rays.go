@@ -1,0 +1,229 @@
+package rigid3
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/evertick/evertick/native"
+)
+
+// before reports whether a hit comes before another: by T, then by shape.
+func (h *RayHit) before(than *RayHit) bool {
+	return h.T < than.T || h.T == than.T && h.Shape < than.Shape
+}
+
+// PrepareRays prepares rays for CastRaysClosest, CastRaysAny and CastRaysAll, after their fields have changed.
+func PrepareRays(rays []Ray) {
+	for i := range rays {
+		rays[i].prepare()
+	}
+}
+
+// CastRaysOracle is the specification of CastRaysAll: it appends the hits of one ray after another to out, and sets the end of each row in ends.
+// It tests every shape. The first hit of a row is that of CastRaysClosest.
+func (s *Scene) CastRaysOracle(rays []Ray, ends []uint32, out []RayHit) []RayHit {
+	for i := range rays {
+		r, from := &rays[i], len(out)
+		s.each(func(g *target, lo, hi Vec) {
+			if entry, ok := r.boxEntry(lo, hi, r.MaxT); ok && r.accepts(g) {
+				if hit, ok := r.cast(g, entry); ok {
+					out = append(out, hit)
+				}
+			}
+		})
+		sortHits(out[from:])
+		ends[i] = uint32(len(out))
+	}
+	return out
+}
+
+// each calls f for the shapes that queries can find, with their boxes.
+func (s *Scene) each(f func(g *target, lo, hi Vec)) {
+	s.check()
+	var boxes Boxes
+	boxes.Resize(len(s.Shapes))
+	Bounds(native.Go, s.Shapes, s.Hulls, s.Filters.Body, s.Poses, boxMargin, &boxes)
+	for i := range s.Shapes {
+		var g target
+		if g.set(s, i); g.kind != KindNone {
+			if lo, hi := g.place(s, &boxes); lo.X <= hi.X {
+				f(&g, lo, hi)
+			}
+		}
+	}
+}
+
+// sortHits sorts a row.
+func sortHits(row []RayHit) {
+	slices.SortFunc(row, func(a, b RayHit) int { return cmp.Or(cmp.Compare(a.T, b.T), cmp.Compare(a.Shape, b.Shape)) })
+}
+
+// CastRaysClosest finds the shape that each of some prepared rays hits first; of several at the same T the lowest. A ray without a hit has
+// NoShape at MaxT.
+//
+// # When a ray hits a shape
+//
+// A ray that begins in or on a shape hits it at 0, with a zero normal, unless it has SkipInside. Other rays hit a shape where they enter it. They
+// enter a ball at the lesser root, and a capsule at the first of its cylinder and its two balls. They enter a polyhedron without radius at the last
+// of the planes that they reach from outside, unless they have left another plane by then, and one with a radius at the first of the faces,
+// moved outwards by the radius, and of the capsules around the edges. All this happens in the axes of the core, in float64 with each product
+// rounded before a sum. The point is that of the exact T, which may be closer to the surface than O + T·D with the rounded one.
+//
+// A shape has the box of Bounds with a margin of LinearSlop, grown by 2^-18 of its coordinates. A ray that misses the box misses the shape, and no
+// hit is before the T at which the ray enters the box. This shows only where rounding is as large as the margin.
+func (t *QueryTree) CastRaysClosest(rays []Ray, out []RayHit) {
+	for i := range rays {
+		out[i] = t.closest(&rays[i])
+	}
+}
+
+// CastRaysAny reports for each of some prepared rays whether it hits a shape.
+func (t *QueryTree) CastRaysAny(rays []Ray, out []bool) {
+	for i := range rays {
+		out[i] = t.any(&rays[i])
+	}
+}
+
+// CastRaysAll appends the hits of one prepared ray after the other to out, each row in order of T, then shape, and sets the end of each row in
+// ends; see CastRaysClosest.
+func (t *QueryTree) CastRaysAll(rays []Ray, ends []uint32, out []RayHit) []RayHit {
+	for i := range rays {
+		from := len(out)
+		out = t.hits(&rays[i], out)
+		sortHits(out[from:])
+		ends[i] = uint32(len(out))
+	}
+	return out
+}
+
+// stackEntry is a node that a query has entered and not visited yet.
+type stackEntry struct {
+	entry float32
+	node  uint32
+	level uint32
+}
+
+// maxStack bounds the nodes on a stack: 24 bits of shapes have at most six levels, and each visit leaves fifteen brothers behind.
+const maxStack = 6 * Lanes
+
+// root pushes the root, if there is one, and returns the size of the stack.
+func (t *QueryTree) root(stack *[maxStack]stackEntry) int {
+	if len(t.targets) == 0 {
+		return 0
+	}
+	stack[0] = stackEntry{0, uint32(len(t.nodes) - 1), uint32(len(t.starts) - 2)}
+	return 1
+}
+
+// enteredBy writes the lanes that a ray enters by maxT, with T, and returns their number. It is boxEntry for each.
+func (n *treeNode) enteredBy(r *Ray, maxT float32, to *[Lanes]stackEntry) int {
+	x0, x1, y0, y1, z0, z1 := &n.minX, &n.maxX, &n.minY, &n.maxY, &n.minZ, &n.maxZ
+	if r.inv.X < 0 {
+		x0, x1 = x1, x0
+	}
+	if r.inv.Y < 0 {
+		y0, y1 = y1, y0
+	}
+	if r.inv.Z < 0 {
+		z0, z1 = z1, z0
+	}
+	o, inv, found := r.O, r.inv, 0
+	for i := range Lanes {
+		enter := maxFloat(maxFloat((x0[i]-o.X)*inv.X, (y0[i]-o.Y)*inv.Y), maxFloat((z0[i]-o.Z)*inv.Z, 0))
+		exit := minFloat(minFloat((x1[i]-o.X)*inv.X, (y1[i]-o.Y)*inv.Y), (z1[i]-o.Z)*inv.Z)
+		if enter <= minFloat(float32(exit*exitSlack), maxT) {
+			to[found] = stackEntry{entry: enter, node: uint32(i)}
+			found++
+		}
+	}
+	return found
+}
+
+// pushChildren pushes the children of a node that were found, the nearest last.
+func (t *QueryTree) pushChildren(c *stackEntry, found []stackEntry, stack []stackEntry) int {
+	first := t.starts[c.level-1] + (c.node-t.starts[c.level])*Lanes
+	for i, l := range found {
+		l.node, l.level = first+l.node, c.level-1
+		k := i
+		for ; k > 0 && stack[k-1].entry < l.entry; k-- {
+			stack[k] = stack[k-1]
+		}
+		stack[k] = l
+	}
+	return len(found)
+}
+
+func (t *QueryTree) closest(r *Ray) RayHit {
+	best := RayHit{T: r.MaxT, Shape: NoShape}
+	var stack [maxStack]stackEntry
+	var lanes [Lanes]stackEntry
+	for n := t.root(&stack); n > 0; {
+		n--
+		c := stack[n]
+		if c.entry > best.T {
+			continue
+		}
+		found := lanes[:t.nodes[c.node].enteredBy(r, best.T, &lanes)]
+		if c.level > 0 {
+			n += t.pushChildren(&c, found, stack[n:])
+			continue
+		}
+		for _, l := range found {
+			g := &t.targets[c.node*Lanes+l.node]
+			if l.entry <= best.T && r.accepts(g) {
+				if hit, ok := r.cast(g, l.entry); ok && hit.before(&best) {
+					best = hit
+				}
+			}
+		}
+	}
+	if best.Shape == NoShape {
+		best.Point = r.end()
+	}
+	return best
+}
+
+func (t *QueryTree) any(r *Ray) bool {
+	var stack [maxStack]stackEntry
+	var lanes [Lanes]stackEntry
+	for n := t.root(&stack); n > 0; {
+		n--
+		c := stack[n]
+		found := lanes[:t.nodes[c.node].enteredBy(r, r.MaxT, &lanes)]
+		if c.level > 0 {
+			n += t.pushChildren(&c, found, stack[n:])
+			continue
+		}
+		for _, l := range found {
+			if g := &t.targets[c.node*Lanes+l.node]; r.accepts(g) {
+				if _, ok := r.cast(g, l.entry); ok {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// hits appends the hits of a ray to out, in any order.
+func (t *QueryTree) hits(r *Ray, out []RayHit) []RayHit {
+	var stack [maxStack]stackEntry
+	var lanes [Lanes]stackEntry
+	for n := t.root(&stack); n > 0; {
+		n--
+		c := stack[n]
+		found := lanes[:t.nodes[c.node].enteredBy(r, r.MaxT, &lanes)]
+		if c.level > 0 {
+			n += t.pushChildren(&c, found, stack[n:])
+			continue
+		}
+		for _, l := range found {
+			if g := &t.targets[c.node*Lanes+l.node]; r.accepts(g) {
+				if hit, ok := r.cast(g, l.entry); ok {
+					out = append(out, hit)
+				}
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,402 @@
+package rigid3
+
+import (
+	"cmp"
+	"slices"
+)
+
+// ShapeQuery is a shape at a pose, with a filter: for overlaps, distances and casts. Its coordinates are at most 2^60. A cast moves it by D, like a
+// Ray.
+type ShapeQuery struct {
+	Shape  *Shape
+	Hull   *Polytope // of KindHull; Shape.Hull does not count
+	Pose   Pose      // its rotation has the length one
+	Ray              // of its origin: O is Pose.P
+	core   target    // the shape at its pose
+	lo, hi Vec
+}
+
+// ShapeHit is a shape that a query has found.
+type ShapeHit struct {
+	T      float32 // of a cast; else the distance, negative where the two overlap
+	Normal Vec     // of the shape, outwards, of length one
+	Point  Vec     // on the surface of the shape
+	Shape  uint32  // or NoShape
+}
+
+func (f *ShapeHit) before(than *ShapeHit) bool {
+	return f.T < than.T || f.T == than.T && f.Shape < than.Shape
+}
+
+// Prepare prepares a query. It returns false if it has no bounds, and then finds nothing.
+func (p *ShapeQuery) Prepare() bool {
+	p.O = p.Pose.P
+	p.prepare()
+	var ok bool
+	p.lo, p.hi, ok = fattenBox(p.core.setQuery(p.Shape, p.Hull, &p.Pose))
+	return ok
+}
+
+// setQuery makes a target that is in no scene, and returns its bounds.
+func (g *target) setQuery(s *Shape, hull *Polytope, pose *Pose) (lo, hi Vec) {
+	*g = target{half: s.Half, radius: s.Radius, kind: s.Kind, hull: hull, shape: NoShape}
+	g.pose.set(pose, &s.Pose)
+	var b boxArrays
+	t := g.vertices(&b)
+	lo, hi = Vec{inf, inf, inf}, Vec{-inf, -inf, -inf}
+	r := g.radius + boxMargin
+	for _, v := range t.Vertices {
+		p := g.pose.apply(v.wide64()).narrow()
+		lo = Vec{minFloat(p.X-r, lo.X), minFloat(p.Y-r, lo.Y), minFloat(p.Z-r, lo.Z)}
+		hi = Vec{maxFloat(p.X+r, hi.X), maxFloat(p.Y+r, hi.Y), maxFloat(p.Z+r, hi.Z)}
+	}
+	return lo, hi
+}
+
+// vertices returns the core of a target, which is a point or a segment for a sphere or a capsule.
+func (g *target) vertices(b *boxArrays) Polytope {
+	switch g.kind {
+	case KindSphere:
+		b.vertices[0] = Vec{}
+		return Polytope{Vertices: b.vertices[:1]}
+	case KindCapsule:
+		b.vertices[0], b.vertices[1] = g.half.neg(), g.half
+		return Polytope{Vertices: b.vertices[:2]}
+	}
+	return g.polytope(b)
+}
+
+// pairOf returns the cores of two targets.
+func pairOf(a, b *target, mem *[2]boxArrays) corePair {
+	return corePair{a.vertices(&mem[0]), b.vertices(&mem[1]), a.kind == KindBox, b.kind == KindBox, a.pose.relative(&b.pose)}
+}
+
+// isEmpty reports whether one of the two has no vertices.
+func (p *corePair) isEmpty() bool { return len(p.a.Vertices) == 0 || len(p.b.Vertices) == 0 }
+
+// overlaps reports whether the box of the query overlaps another one, or touches it.
+func (p *ShapeQuery) overlaps(lo, hi Vec) bool {
+	return lo.X <= p.hi.X && lo.Y <= p.hi.Y && lo.Z <= p.hi.Z && p.lo.X <= hi.X && p.lo.Y <= hi.Y && p.lo.Z <= hi.Z
+}
+
+// overlapsTarget reports whether the query overlaps or touches a target.
+func (p *ShapeQuery) overlapsTarget(g *target) bool {
+	var mem [2]boxArrays
+	v := pairOf(g, &p.core, &mem)
+	if v.isEmpty() {
+		return false
+	}
+	near, apart := v.separated()
+	return !apart || near.distance <= float64(g.radius)+float64(p.core.radius)
+}
+
+// boxDistance is the distance of a box from that of the query; 0 if they touch. Each operation is monotone, so that the distance from a box around
+// it is not larger.
+func (p *ShapeQuery) boxDistance(lo, hi Vec) float32 {
+	d := Vec{
+		maxFloat(maxFloat(lo.X-p.hi.X, p.lo.X-hi.X), 0),
+		maxFloat(maxFloat(lo.Y-p.hi.Y, p.lo.Y-hi.Y), 0),
+		maxFloat(maxFloat(lo.Z-p.hi.Z, p.lo.Z-hi.Z), 0),
+	}
+	return d.length()
+}
+
+// distance returns the distance of the query from a target. beyond is the distance of their boxes; no distance is less, so that a tree may
+// skip boxes.
+func (p *ShapeQuery) distance(g *target, beyond float32) (f ShapeHit, ok bool) {
+	var mem [2]boxArrays
+	v := pairOf(g, &p.core, &mem)
+	if v.isEmpty() {
+		return f, false
+	}
+	near := v.gap()
+	f = ShapeHit{T: float32(near.distance - (float64(g.radius) + float64(p.core.radius))), Shape: g.shape}
+	if beyond > 0 {
+		f.T = maxFloat(f.T, beyond)
+	}
+	g.setHit(&near, &f)
+	return f, true
+}
+
+// setHit sets the normal and the point of a hit.
+func (g *target) setHit(near *coreGap, f *ShapeHit) {
+	f.Normal = g.pose.rotate(near.normal).narrow()
+	f.Point = g.pose.apply(near.onA.addTimes(near.normal, float64(g.radius))).narrow()
+}
+
+// boxEntry returns the T at which the moving box of the query touches another box, and false if it does not touch it by maxT. See Ray.boxEntry.
+func (p *ShapeQuery) boxEntry(lo, hi Vec, maxT float32) (float32, bool) {
+	from, to := lo.sub(p.hi), hi.sub(p.lo)
+	if p.inv.X < 0 {
+		from.X, to.X = to.X, from.X
+	}
+	if p.inv.Y < 0 {
+		from.Y, to.Y = to.Y, from.Y
+	}
+	if p.inv.Z < 0 {
+		from.Z, to.Z = to.Z, from.Z
+	}
+	enter := maxFloat(maxFloat(from.X*p.inv.X, from.Y*p.inv.Y), maxFloat(from.Z*p.inv.Z, 0))
+	exit := minFloat(minFloat(to.X*p.inv.X, to.Y*p.inv.Y), to.Z*p.inv.Z)
+	return enter, enter <= minFloat(float32(exit*exitSlack), maxT)
+}
+
+const (
+	// CastTolerance is the distance in metres at which a cast shape has reached another one.
+	CastTolerance = 1e-6
+
+	// maxAdvances bounds the iterations of a cast. Where the shapes come near each other at an angle, few are needed; a cast that only just
+	// touches halves its distance in each.
+	maxAdvances = 64
+)
+
+// cast returns where the query, moved along its ray, hits a target whose box it reaches at entry.
+//
+// It is conservative advancement: the two are at least as far apart as their distance along its normal, so that the query can move until that is
+// used up. The distance is convex along the way, of which this is Newton's method from the side from which it does not go too far.
+func (p *ShapeQuery) cast(g *target, entry float32) (f ShapeHit, ok bool) {
+	var mem [2]boxArrays
+	v := pairOf(g, &p.core, &mem)
+	if v.isEmpty() {
+		return f, false
+	}
+	radius := float64(g.radius) + float64(p.core.radius)
+	near, apart := v.separated()
+	if !apart || near.distance <= radius {
+		f = ShapeHit{T: entry, Point: p.Pose.P, Shape: g.shape}
+		return f, p.Flags&SkipInside == 0 && entry <= p.MaxT
+	}
+	from, d, t := v.at.p, g.pose.unrotate(p.D.wide64()), 0.
+	for range maxAdvances {
+		room := near.distance - radius
+		speed := -near.normal.dot(d)
+		if !(speed > 0) {
+			return f, false // they move apart
+		}
+		if room <= CastTolerance {
+			break
+		}
+		next := t + (room-0.5*CastTolerance)/speed
+		if !(next > t) {
+			break // as near as float64 can say
+		}
+		if t = next; !(t <= float64(p.MaxT)) {
+			return f, false
+		}
+		v.at.p = from.addTimes(d, t)
+		last := near
+		if near, apart = v.separated(); !apart {
+			near = last // by rounding: the normal is that from before
+			break
+		}
+	}
+	f.T, f.Shape = maxFloat(float32(t), entry), g.shape
+	if !(f.T <= p.MaxT) {
+		return f, false
+	}
+	g.setHit(&near, &f)
+	return f, true
+}
+
+// OverlapShape appends the shapes that a prepared query overlaps or touches to out, ascending: the shapes whose boxes touch its box, as in
+// CastRaysClosest, and whose Distance is zero or less.
+func (t *QueryTree) OverlapShape(p *ShapeQuery, out []uint32) []uint32 {
+	from := len(out)
+	var stack [maxStack]stackEntry
+	for n := t.root(&stack); n > 0; {
+		n--
+		c := stack[n]
+		node := &t.nodes[c.node]
+		for i := range Lanes {
+			if !p.overlaps(node.lane(i)) {
+				continue
+			}
+			if c.level > 0 {
+				stack[n] = t.childEntry(&c, i, 0)
+				n++
+			} else if g := &t.targets[c.node*Lanes+uint32(i)]; p.accepts(g) && p.overlapsTarget(g) {
+				out = append(out, g.shape)
+			}
+		}
+	}
+	slices.Sort(out[from:])
+	return out
+}
+
+// childEntry is the child in a lane of an inner node.
+func (t *QueryTree) childEntry(c *stackEntry, lane int, entry float32) stackEntry {
+	return stackEntry{entry, t.starts[c.level-1] + (c.node-t.starts[c.level])*Lanes + uint32(lane), c.level - 1}
+}
+
+// OverlapShapeOracle is the specification of OverlapShape.
+func (s *Scene) OverlapShapeOracle(p *ShapeQuery, out []uint32) []uint32 {
+	s.each(func(g *target, lo, hi Vec) {
+		if p.overlaps(lo, hi) && p.accepts(g) && p.overlapsTarget(g) {
+			out = append(out, g.shape)
+		}
+	})
+	return out
+}
+
+// CastShapeClosest finds the shape that a prepared query hits first on its way; of several at the same T the lowest. It hits a shape where it
+// comes as near as CastTolerance on its way towards it, and then is between half of that and all of it away, where float64 can say so. The point is
+// the point of the shape that is nearest to the query then. If the query begins in overlap, or touching, T is 0, the normal is zero, and the point is
+// its origin.
+func (t *QueryTree) CastShapeClosest(p *ShapeQuery) ShapeHit {
+	best := ShapeHit{T: p.MaxT, Shape: NoShape}
+	var stack [maxStack]stackEntry
+	var lanes [Lanes]stackEntry
+	for n := t.root(&stack); n > 0; {
+		n--
+		c := stack[n]
+		if c.entry > best.T {
+			continue
+		}
+		found := lanes[:t.nodes[c.node].enteredByShape(p, best.T, &lanes)]
+		if c.level > 0 {
+			n += t.pushChildren(&c, found, stack[n:])
+			continue
+		}
+		for _, l := range found {
+			g := &t.targets[c.node*Lanes+l.node]
+			if l.entry <= best.T && p.accepts(g) {
+				if f, ok := p.cast(g, l.entry); ok && f.before(&best) {
+					best = f
+				}
+			}
+		}
+	}
+	if best.Shape == NoShape {
+		best.Point = p.end()
+	}
+	return best
+}
+
+// enteredByShape is enteredBy for a ShapeQuery.
+func (n *treeNode) enteredByShape(p *ShapeQuery, maxT float32, to *[Lanes]stackEntry) int {
+	found := 0
+	for i := range Lanes {
+		lo, hi := n.lane(i)
+		if entry, ok := p.boxEntry(lo, hi, maxT); ok {
+			to[found] = stackEntry{entry: entry, node: uint32(i)}
+			found++
+		}
+	}
+	return found
+}
+
+// CastShapeAll appends all hits of a prepared query on its way, see CastShapeClosest, in order of T, then shape.
+func (t *QueryTree) CastShapeAll(p *ShapeQuery, out []ShapeHit) []ShapeHit {
+	from := len(out)
+	var stack [maxStack]stackEntry
+	var lanes [Lanes]stackEntry
+	for n := t.root(&stack); n > 0; {
+		n--
+		c := stack[n]
+		found := lanes[:t.nodes[c.node].enteredByShape(p, p.MaxT, &lanes)]
+		if c.level > 0 {
+			n += t.pushChildren(&c, found, stack[n:])
+			continue
+		}
+		for _, l := range found {
+			if g := &t.targets[c.node*Lanes+l.node]; p.accepts(g) {
+				if f, ok := p.cast(g, l.entry); ok {
+					out = append(out, f)
+				}
+			}
+		}
+	}
+	sortFound(out[from:])
+	return out
+}
+
+// CastShapeOracle is the specification of CastShapeAll; its first hit is that of CastShapeClosest.
+func (s *Scene) CastShapeOracle(p *ShapeQuery, out []ShapeHit) []ShapeHit {
+	from := len(out)
+	s.each(func(g *target, lo, hi Vec) {
+		if entry, ok := p.boxEntry(lo, hi, p.MaxT); ok && p.accepts(g) {
+			if f, ok := p.cast(g, entry); ok {
+				out = append(out, f)
+			}
+		}
+	})
+	sortFound(out[from:])
+	return out
+}
+
+func sortFound(row []ShapeHit) {
+	slices.SortFunc(row, func(a, b ShapeHit) int { return cmp.Or(cmp.Compare(a.T, b.T), cmp.Compare(a.Shape, b.Shape)) })
+}
+
+// Nearest finds the shape nearest to a prepared query, at most MaxT away; of several at the same distance the lowest. It is the distance of
+// Distance, or that of the boxes if it is larger.
+func (t *QueryTree) Nearest(p *ShapeQuery) ShapeHit {
+	best := ShapeHit{T: p.MaxT, Shape: NoShape}
+	var stack [maxStack]stackEntry
+	var lanes [Lanes]stackEntry
+	for n := t.root(&stack); n > 0; {
+		n--
+		c := stack[n]
+		if c.entry > 0 && c.entry > best.T {
+			continue
+		}
+		node, found := &t.nodes[c.node], 0
+		for i := range Lanes {
+			lo, hi := node.lane(i)
+			if far := p.boxDistance(lo, hi); lo.X <= hi.X && (far <= 0 || far <= best.T) {
+				lanes[found] = stackEntry{entry: far, node: uint32(i)}
+				found++
+			}
+		}
+		if c.level > 0 {
+			n += t.pushChildren(&c, lanes[:found], stack[n:])
+			continue
+		}
+		for _, l := range lanes[:found] {
+			if l.entry > 0 && l.entry > best.T {
+				continue
+			}
+			if g := &t.targets[c.node*Lanes+l.node]; p.accepts(g) {
+				if f, ok := p.distance(g, l.entry); ok && f.T <= p.MaxT && f.before(&best) {
+					best = f
+				}
+			}
+		}
+	}
+	return best
+}
+
+// NearestOracle is the specification of Nearest.
+func (s *Scene) NearestOracle(p *ShapeQuery) ShapeHit {
+	best := ShapeHit{T: p.MaxT, Shape: NoShape}
+	s.each(func(g *target, lo, hi Vec) {
+		if far := p.boxDistance(lo, hi); (far <= 0 || far <= p.MaxT) && p.accepts(g) {
+			if f, ok := p.distance(g, far); ok && f.T <= p.MaxT && f.before(&best) {
+				best = f
+			}
+		}
+	})
+	return best
+}
+
+// DistanceResult is the distance of two shapes.
+type DistanceResult struct {
+	Distance       float32 // metres; negative: the least translation that separates them
+	Normal         Vec     // from A to B, of length one
+	PointA, PointB Vec     // of their surfaces, closest to each other
+}
+
+// Distance returns the distance of shape a of a body at one pose from shape b at another: that of their cores, minus the sum of the radii. The
+// rotations have the length one. It returns false if a shape has no core, or if the result is not finite.
+func Distance(a, b *Shape, hulls *Hulls, poseA, poseB *Pose) (r DistanceResult, ok bool) {
+	var g target
+	g.setQuery(a, hulls.at(a.Hull), poseA)
+	p := ShapeQuery{Shape: b, Hull: hulls.at(b.Hull), Pose: *poseB}
+	p.Prepare()
+	f, ok := p.distance(&g, 0)
+	if r.Distance, r.Normal, r.PointA = f.T, f.Normal, f.Point; !ok || !(abs(f.T) <= maxFinite) {
+		return DistanceResult{}, false
+	}
+	r.PointB = f.Point.wide64().addTimes(f.Normal.wide64(), float64(f.T)).narrow()
+	return r, true
+}

@@ -1,0 +1,123 @@
+package rigid3
+
+import "math"
+
+// vec64 is a point or a vector in float64. Queries compute with it: a ray may be a million times as long as what it hits.
+type vec64 struct{ x, y, z float64 }
+
+func (a Vec) wide64() vec64 { return vec64{float64(a.X), float64(a.Y), float64(a.Z)} }
+
+// narrow returns the nearest float32, with +0 for -0.
+func (a vec64) narrow() Vec { return Vec{float32(a.x) + 0, float32(a.y) + 0, float32(a.z) + 0} }
+
+func (a vec64) add(b vec64) vec64 { return vec64{a.x + b.x, a.y + b.y, a.z + b.z} }
+
+func (a vec64) sub(b vec64) vec64 { return vec64{a.x - b.x, a.y - b.y, a.z - b.z} }
+
+func (a vec64) neg() vec64 { return vec64{-a.x, -a.y, -a.z} }
+
+func (a vec64) times(s float64) vec64 {
+	return vec64{float64(a.x * s), float64(a.y * s), float64(a.z * s)}
+}
+
+// addTimes is a + b·s.
+func (a vec64) addTimes(b vec64, s float64) vec64 {
+	return vec64{a.x + float64(b.x*s), a.y + float64(b.y*s), a.z + float64(b.z*s)}
+}
+
+func (a vec64) dot(b vec64) float64 {
+	return (float64(a.x*b.x) + float64(a.y*b.y)) + float64(a.z*b.z)
+}
+
+func (a vec64) cross(b vec64) vec64 {
+	return vec64{
+		float64(a.y*b.z) - float64(a.z*b.y),
+		float64(a.z*b.x) - float64(a.x*b.z),
+		float64(a.x*b.y) - float64(a.y*b.x),
+	}
+}
+
+func (a vec64) length() float64 { return math.Sqrt(a.dot(a)) }
+
+// unit returns a with length one, or fallback if it has no length.
+func (a vec64) unit(fallback vec64) vec64 {
+	if l := a.length(); l > 0 {
+		return vec64{a.x / l, a.y / l, a.z / l}
+	}
+	return fallback
+}
+
+// perpendicular returns a unit vector at a right angle to a unit vector.
+func (a vec64) perpendicular() vec64 {
+	if max(a.x, -a.x) < 0.6 {
+		return vec64{0, a.z, -a.y}.unit(vec64{y: 1})
+	}
+	return vec64{a.y, -a.x, 0}.unit(vec64{y: 1})
+}
+
+// pose64 is a pose with its rotation as a matrix by rows.
+type pose64 struct {
+	p       vec64
+	x, y, z vec64
+}
+
+// set makes the pose of something that has the pose o in a body with the pose t. It gives the rotations the length one.
+func (f *pose64) set(t, o *Pose) {
+	body := wideQuat(t.Q)
+	f.p = body.rotate(o.P.wide64()).add(t.P.wide64())
+	f.setRotation(body.times(wideQuat(o.Q)))
+}
+
+// apply returns a point in the axes of the world.
+func (f *pose64) apply(v vec64) vec64 { return f.rotate(v).add(f.p) }
+
+// rotate and unrotate turn a vector into the axes of the world, and back.
+
+func (f *pose64) rotate(v vec64) vec64 { return vec64{f.x.dot(v), f.y.dot(v), f.z.dot(v)} }
+
+func (f *pose64) unrotate(v vec64) vec64 {
+	return vec64{
+		(float64(f.x.x*v.x) + float64(f.y.x*v.y)) + float64(f.z.x*v.z),
+		(float64(f.x.y*v.x) + float64(f.y.y*v.y)) + float64(f.z.y*v.z),
+		(float64(f.x.z*v.x) + float64(f.y.z*v.y)) + float64(f.z.z*v.z),
+	}
+}
+
+// relative returns the pose o as seen from f.
+func (f *pose64) relative(o *pose64) pose64 {
+	// The columns of o, turned, are the columns of the result.
+	a, b, c := f.unrotate(vec64{o.x.x, o.y.x, o.z.x}), f.unrotate(vec64{o.x.y, o.y.y, o.z.y}), f.unrotate(vec64{o.x.z, o.y.z, o.z.z})
+	return pose64{f.unrotate(o.p.sub(f.p)), vec64{a.x, b.x, c.x}, vec64{a.y, b.y, c.y}, vec64{a.z, b.z, c.z}}
+}
+
+// quat64 is a quaternion in float64.
+type quat64 struct {
+	v vec64
+	w float64
+}
+
+// wideQuat returns q with length one.
+func wideQuat(q Quat) quat64 {
+	v, w := q.vector().wide64(), float64(q.W)
+	l := math.Sqrt(v.dot(v) + float64(w*w))
+	return quat64{vec64{v.x / l, v.y / l, v.z / l}, w / l}
+}
+
+func (q quat64) times(r quat64) quat64 {
+	return quat64{q.v.cross(r.v).add(r.v.times(q.w)).add(q.v.times(r.w)), float64(q.w*r.w) - q.v.dot(r.v)}
+}
+
+func (q quat64) rotate(v vec64) vec64 {
+	t := q.v.cross(q.v.cross(v).add(v.times(q.w)))
+	return vec64{v.x + (t.x + t.x), v.y + (t.y + t.y), v.z + (t.z + t.z)}
+}
+
+func (f *pose64) setRotation(q quat64) {
+	x2, y2, z2 := q.v.x+q.v.x, q.v.y+q.v.y, q.v.z+q.v.z
+	xx, yy, zz := float64(q.v.x*x2), float64(q.v.y*y2), float64(q.v.z*z2)
+	xy, xz, yz := float64(q.v.x*y2), float64(q.v.x*z2), float64(q.v.y*z2)
+	wx, wy, wz := float64(q.w*x2), float64(q.w*y2), float64(q.w*z2)
+	f.x = vec64{1 - (yy + zz), xy - wz, xz + wy}
+	f.y = vec64{xy + wz, 1 - (xx + zz), yz - wx}
+	f.z = vec64{xz - wy, yz + wx, 1 - (xx + yy)}
+}
