@@ -55,9 +55,9 @@ func (w *World) Nearest(q *Probes, within []float32, out *Distances) error {
 	}
 	out.resize(len(q.X))
 	t := &w.solver.queries.probes
-	t.q, t.casts, t.within, t.near = q, nil, within, out
-	t.begin(w.solver, probeChunk, t)
-	if err := t.each(len(q.X)); err != nil {
+	t.s, t.q, t.casts, t.within, t.near = w.solver, q, nil, within, out
+	t.Begin(w.solver.pool, probeChunk, t)
+	if err := t.Each(len(q.X)); err != nil {
 		out.resize(0)
 		return err
 	}

@@ -1,6 +1,7 @@
 package physics
 
 import (
+	"github.com/evertick/evertick/internal/batch"
 	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
@@ -116,7 +117,7 @@ func (w *World) CastClosest(q *Casts, out *RayHits) error {
 	if err != nil {
 		return err
 	}
-	return t.closest(len(q.X))
+	return t.Closest(len(q.X))
 }
 
 // CastAll finds all shapes that each form hits. Errors are those of CastClosest, and
@@ -126,7 +127,7 @@ func (w *World) CastAll(q *Casts, out *RayHits) error {
 	if err != nil {
 		return err
 	}
-	return t.all("physics: CastAll: hits", len(q.X))
+	return t.All("physics: CastAll: hits", len(q.X))
 }
 
 // probeChunk is the number of forms that a worker takes at a time.
@@ -134,7 +135,8 @@ const probeChunk = 16
 
 // probeTask is a batch of casts, or of queries for the nearest shape.
 type probeTask struct {
-	batch[rigid.ShapeHit]
+	batch.Batch[rigid.ShapeHit]
+	s      *solver
 	q      *Probes
 	casts  *Casts
 	out    *RayHits
@@ -150,8 +152,8 @@ func (w *World) beginCasts(q *Casts, out *RayHits) (*probeTask, error) {
 		return nil, err
 	}
 	t := &w.solver.queries.probes
-	t.q, t.casts, t.out = &q.Probes, q, out
-	t.begin(w.solver, probeChunk, t)
+	t.s, t.q, t.casts, t.out = w.solver, &q.Probes, q, out
+	t.Begin(w.solver.pool, probeChunk, t)
 	return t, nil
 }
 
@@ -163,7 +165,7 @@ func (t *probeTask) cast(i int, p *rigid.ShapeQuery) {
 	p.Prepare()
 }
 
-func (t *probeTask) answer(_, lo, hi int) {
+func (t *probeTask) Answer(_, lo, hi int) {
 	var p rigid.ShapeQuery
 	for i := lo; i < hi; i++ {
 		if t.casts == nil {
@@ -179,11 +181,11 @@ func (t *probeTask) answer(_, lo, hi int) {
 		if f.Shape == rigid.NoShape {
 			f.Point = rigid.Vec{X: p.X + float32(f.T*p.DX), Y: p.Y + float32(f.T*p.DY)}
 		}
-		t.put(i, i, &f)
+		t.Put(i, i, &f)
 	}
 }
 
-func (t *probeTask) rows(_, lo, hi int, ends []uint32, to []rigid.ShapeHit) []rigid.ShapeHit {
+func (t *probeTask) Rows(_, lo, hi int, ends []uint32, to []rigid.ShapeHit) []rigid.ShapeHit {
 	var p rigid.ShapeQuery
 	for i := lo; i < hi; i++ {
 		t.cast(i, &p)
@@ -193,12 +195,12 @@ func (t *probeTask) rows(_, lo, hi int, ends []uint32, to []rigid.ShapeHit) []ri
 	return to
 }
 
-func (t *probeTask) resize(rows, n int) []uint32 {
+func (t *probeTask) Resize(rows, n int) []uint32 {
 	t.out.resize(rows, n)
 	return t.out.Offsets
 }
 
-func (t *probeTask) put(_, at int, f *rigid.ShapeHit) {
+func (t *probeTask) Put(_, at int, f *rigid.ShapeHit) {
 	t.out.put(at, t.s.handle(f.Shape), f.T, f.Normal, f.Point)
 }
 
@@ -226,21 +228,22 @@ func (w *World) Overlaps(q *Probes, out *Overlapping) error {
 		return err
 	}
 	t := &w.solver.queries.overlaps
-	t.q, t.out = q, out
-	t.begin(w.solver, probeChunk, t)
-	return t.all("physics: Overlaps: shapes", len(q.X))
+	t.s, t.q, t.out = w.solver, q, out
+	t.Begin(w.solver.pool, probeChunk, t)
+	return t.All("physics: Overlaps: shapes", len(q.X))
 }
 
 // overlapTask is a batch of overlaps.
 type overlapTask struct {
-	batch[uint32]
+	batch.Batch[uint32]
+	s   *solver
 	q   *Probes
 	out *Overlapping
 }
 
-func (t *overlapTask) answer(int, int, int) {}
+func (t *overlapTask) Answer(int, int, int) {}
 
-func (t *overlapTask) rows(_, lo, hi int, ends []uint32, to []uint32) []uint32 {
+func (t *overlapTask) Rows(_, lo, hi int, ends []uint32, to []uint32) []uint32 {
 	var p rigid.ShapeQuery
 	for i := lo; i < hi; i++ {
 		t.q.fill(&p, i, false)
@@ -251,9 +254,9 @@ func (t *overlapTask) rows(_, lo, hi int, ends []uint32, to []uint32) []uint32 {
 	return to
 }
 
-func (t *overlapTask) resize(rows, n int) []uint32 {
+func (t *overlapTask) Resize(rows, n int) []uint32 {
 	t.out.Offsets, t.out.Shapes = buffer.Resized(t.out.Offsets, rows), resizedWithRoom(t.out.Shapes, n)
 	return t.out.Offsets
 }
 
-func (t *overlapTask) put(_, at int, shape *uint32) { t.out.Shapes[at] = t.s.handle(*shape) }
+func (t *overlapTask) Put(_, at int, shape *uint32) { t.out.Shapes[at] = t.s.handle(*shape) }

@@ -1,6 +1,7 @@
 package physics
 
 import (
+	"github.com/evertick/evertick/internal/batch"
 	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
@@ -120,7 +121,7 @@ func (w *World) RayClosest(q *Rays, out *RayHits) error {
 	if err != nil {
 		return err
 	}
-	return t.closest(len(q.X))
+	return t.Closest(len(q.X))
 }
 
 // RayAll finds all shapes that each ray hits. Errors are those of RayClosest, and
@@ -130,7 +131,7 @@ func (w *World) RayAll(q *Rays, out *RayHits) error {
 	if err != nil {
 		return err
 	}
-	return t.all("physics: RayAll: hits", len(q.X))
+	return t.All("physics: RayAll: hits", len(q.X))
 }
 
 // rayChunk is the number of rays that a worker takes at a time: some tens of microseconds.
@@ -138,7 +139,8 @@ const rayChunk = 64
 
 // rayTask is a batch of rays.
 type rayTask struct {
-	batch[rigid.RayHit]
+	batch.Batch[rigid.RayHit]
+	s       *solver
 	q       *Rays
 	out     *RayHits
 	tree    *rigid.QueryTree
@@ -165,8 +167,8 @@ func (w *World) beginRays(q *Rays, out *RayHits) (*rayTask, error) {
 }
 
 func (t *rayTask) set(s *solver, q *Rays, out *RayHits) {
-	t.q, t.out = q, out
-	t.begin(s, rayChunk, t)
+	t.s, t.q, t.out = s, q, out
+	t.Begin(s.pool, rayChunk, t)
 	if workers := s.pool.Workers(); len(t.scratch) != workers {
 		t.scratch = make([]rayScratch, workers)
 	}
@@ -192,15 +194,15 @@ func (t *rayTask) prepare(worker, lo, hi int) []rigid.Ray {
 	return rays
 }
 
-func (t *rayTask) answer(worker, lo, hi int) {
+func (t *rayTask) Answer(worker, lo, hi int) {
 	rays, hits := t.prepare(worker, lo, hi), t.scratch[worker].one[:hi-lo]
 	t.tree.CastRaysClosest(t.s.level, rays, hits)
 	for i := range hits {
-		t.put(lo+i, lo+i, &hits[i])
+		t.Put(lo+i, lo+i, &hits[i])
 	}
 }
 
-func (t *rayTask) rows(worker, lo, hi int, ends []uint32, to []rigid.RayHit) []rigid.RayHit {
+func (t *rayTask) Rows(worker, lo, hi int, ends []uint32, to []rigid.RayHit) []rigid.RayHit {
 	rays, fill := t.prepare(worker, lo, hi), len(to)
 	to = to[:cap(to)]
 	for at := 0; ; {
@@ -214,13 +216,13 @@ func (t *rayTask) rows(worker, lo, hi int, ends []uint32, to []rigid.RayHit) []r
 	}
 }
 
-func (t *rayTask) resize(rows, n int) []uint32 {
+func (t *rayTask) Resize(rows, n int) []uint32 {
 	t.out.resize(rows, n)
 	return t.out.Offsets
 }
 
 // put writes a hit of a ray to index at of the result.
-func (t *rayTask) put(ray, at int, h *rigid.RayHit) {
+func (t *rayTask) Put(ray, at int, h *rigid.RayHit) {
 	q, shape := t.q, t.only
 	if shape == (Shape{}) || h.Shape == rigid.NoShape {
 		shape = t.s.handle(h.Shape)

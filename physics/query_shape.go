@@ -55,7 +55,7 @@ func (w *World) RayShape(s Shape, q *Rays, out *RayHits) error {
 	t := &w.solver.queries.rays
 	t.set(w.solver, q, out)
 	t.only, t.tree = s, w.solver.treeOf(s)
-	return t.closest(len(q.X))
+	return t.Closest(len(q.X))
 }
 
 func (w *World) requireShapeQuery(s Shape) error {

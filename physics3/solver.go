@@ -68,6 +68,7 @@ type solver struct {
 	stages         stage.Runner[solver]
 	broadPhaseJob  func(parts int, f func(part int))
 	present        presentMemory
+	queries        queries
 	encodedShapes  []byte     // scratch
 	derived        bitset.Set // bodies for deriveMass after a restore
 

@@ -37,6 +37,13 @@ func (s *solver) step() {
 	s.steps++
 }
 
+// unitTolerance is by how much the square of the length of a rotation may differ from one before a step normalizes it.
+const unitTolerance = 0x1p-20
+
+func rotationInRange(q rigid3.Quat) bool {
+	return check.InRange(q.X) && check.InRange(q.Y) && check.InRange(q.Z) && check.InRange(q.W)
+}
+
 // normalizeRotations gives rotations that a program wrote the length one.
 func (s *solver) normalizeRotations() { s.stages.ForSpans(s.sleep.Spans, (*solver).normalizeRows) }
 
@@ -45,11 +52,10 @@ func (s *solver) normalizeRows(lo, hi int) {
 	x, y, z, w := c.QX[lo:hi], c.QY[lo:hi], c.QZ[lo:hi], c.QW[lo:hi]
 	for i := range x {
 		square := (float32(x[i]*x[i]) + float32(y[i]*y[i])) + (float32(z[i]*z[i]) + float32(w[i]*w[i]))
-		const most = 0x1p-20
-		if d := square - 1; d > -most && d < most || square == 0 && c.Alive[lo+i] == 0 {
+		if d := square - 1; d > -unitTolerance && d < unitTolerance || square == 0 && c.Alive[lo+i] == 0 {
 			continue
 		}
-		if q := s.rotation(lo + i); check.InRange(q.X) && check.InRange(q.Y) && check.InRange(q.Z) && check.InRange(q.W) {
+		if q := s.rotation(lo + i); rotationInRange(q) {
 			s.setRotation(lo+i, q.Normalize())
 		}
 	}

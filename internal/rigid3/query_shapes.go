@@ -104,16 +104,22 @@ func (p *ShapeQuery) boxDistance(lo, hi Vec) float32 {
 // distance returns the distance of the query from a target. beyond is the distance of their boxes; no distance is less, so that a tree may
 // skip boxes.
 func (p *ShapeQuery) distance(g *target, beyond float32) (f ShapeHit, ok bool) {
+	f, ok = g.distance(&p.core)
+	if beyond > 0 {
+		f.T = maxFloat(f.T, beyond)
+	}
+	return f, ok
+}
+
+// distance returns the distance of another target; false if one of the two has no core.
+func (g *target) distance(o *target) (f ShapeHit, ok bool) {
 	var mem [2]boxArrays
-	v := pairOf(g, &p.core, &mem)
+	v := pairOf(g, o, &mem)
 	if v.isEmpty() {
 		return f, false
 	}
 	near := v.gap()
-	f = ShapeHit{T: float32(near.distance - (float64(g.radius) + float64(p.core.radius))), Shape: g.shape}
-	if beyond > 0 {
-		f.T = maxFloat(f.T, beyond)
-	}
+	f = ShapeHit{T: float32(near.distance - (float64(g.radius) + float64(o.radius))), Shape: g.shape}
 	g.setHit(&near, &f)
 	return f, true
 }
@@ -386,17 +392,17 @@ type DistanceResult struct {
 	PointA, PointB Vec     // of their surfaces, closest to each other
 }
 
-// Distance returns the distance of shape a of a body at one pose from shape b at another: that of their cores, minus the sum of the radii. The
-// rotations have the length one. It returns false if a shape has no core, or if the result is not finite.
-func Distance(a, b *Shape, hulls *Hulls, poseA, poseB *Pose) (r DistanceResult, ok bool) {
-	var g target
+// Distance returns the distance of shape a of a body at one pose from shape b at another: that of their cores, minus the sum of the radii. Both
+// shapes have cores, and the poses are finite and at most 2^60, with rotations of length one.
+func Distance(a, b *Shape, hulls *Hulls, poseA, poseB *Pose) DistanceResult {
+	var g, o target
 	g.setQuery(a, hulls.at(a.Hull), poseA)
-	p := ShapeQuery{Shape: b, Hull: hulls.at(b.Hull), Pose: *poseB}
-	p.Prepare()
-	f, ok := p.distance(&g, 0)
-	if r.Distance, r.Normal, r.PointA = f.T, f.Normal, f.Point; !ok || !(abs(f.T) <= maxFinite) {
-		return DistanceResult{}, false
-	}
-	r.PointB = f.Point.wide64().addTimes(f.Normal.wide64(), float64(f.T)).narrow()
-	return r, true
+	o.setQuery(b, hulls.at(b.Hull), poseB)
+	f, _ := g.distance(&o)
+	return DistanceResult{f.T, f.Normal, f.Point, f.Other()}
+}
+
+// Other returns the point of the other surface that is nearest to Point.
+func (f *ShapeHit) Other() Vec {
+	return f.Point.wide64().addTimes(f.Normal.wide64(), float64(f.T)).narrow()
 }
