@@ -138,6 +138,7 @@ func (s *solver) markBases() {
 
 // contactChunk holds the results of a chunk of pairs beside manifolds and contacts.
 type contactChunk struct {
+	pairs        broad.Pairs // of the chunk
 	began, ended broad.Pairs
 	recycling    rigid3.Recycling
 	recycled     []int32  // nil: none
@@ -202,9 +203,8 @@ func (s *solver) colourChunk(chunk int) {
 // matchContacts makes the contacts of pairs [lo, hi) in next.
 func (s *solver) matchContacts(lo, hi int, to *contactChunk) {
 	first, last := s.contactRange(lo, hi)
-	pairs := broad.Pairs{A: s.pairs.A[lo:hi], B: s.pairs.B[lo:hi]}
 	manifolds, bases, nextBases, marks := s.manifolds[lo:hi], s.bases[first:last], s.nextBases[lo:hi], s.nextBaseMarks[lo:hi]
-	rigid3.MatchContacts(s.contacts[first:last], to.recycled, &pairs, manifolds, s.next[lo:hi], &to.began, &to.ended)
+	rigid3.MatchContacts(s.contacts[first:last], to.recycled, &to.pairs, manifolds, s.next[lo:hi], &to.began, &to.ended)
 	clear(marks)
 	for i, old := range to.recycled {
 		if old >= 0 {
@@ -280,18 +280,18 @@ func (s *solver) collideChunks(lo, hi int) {
 func (s *solver) collideChunk(chunk int) {
 	lo := chunk * pairChunk
 	hi := min(lo+pairChunk, len(s.pairs.A))
-	pairs := broad.Pairs{A: s.pairs.A[lo:hi], B: s.pairs.B[lo:hi]}
 	t, out, recycled := &s.shapes, s.manifolds[lo:hi], s.recycled[lo:hi]
 	first, last := s.contactRange(lo, hi)
 	k := &s.contactChunks[chunk]
+	k.pairs = broad.Pairs{A: s.pairs.A[lo:hi], B: s.pairs.B[lo:hi]}
 	r := &k.recycling
 	r.Old, r.Bases, r.Marks, r.Same = s.contacts[first:last], s.bases[first:last], s.baseMarks[first:last], s.samePairs
 	r.BodyOf, r.Poses = t.filters.Body, s.poses
-	if r.Recycle(s.level, &pairs, recycled, out) == 0 {
+	if r.Recycle(s.level, &k.pairs, recycled, out) == 0 {
 		recycled = nil
 	}
 	k.recycled = recycled
-	rigid3.CollidePairs(s.level, t.shape, &s.hulls.Hulls, t.filters.Body, s.poses, &pairs, recycled, out)
+	rigid3.CollidePairs(s.level, t.shape, &s.hulls.Hulls, t.filters.Body, s.poses, &k.pairs, recycled, out)
 	s.clearSeparatedSensors(lo, hi)
 }
 
