@@ -113,7 +113,7 @@ func (s *solver) findPairs() {
 		s.broad.ParallelFor = nil
 	}
 	b, f := &s.boxes, &s.shapes.filters
-	third := broad.ThirdAxis(&b.Min, &b.Max)
+	third := broad.ThirdAxis(&b.Min, &b.Max, s.thirdAxis)
 	x, y := (third+1)%3, (third+2)%3
 	if x > y {
 		x, y = y, x

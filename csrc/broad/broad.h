@@ -17,9 +17,10 @@ enum { ET_SHORT_ROW = 16 };
 /* Kernels may read and write this many elements after the end of a column, or of the pairs. */
 enum { ET_PADDING = 16 };
 
-/* Columns of boxes, and of pairs of shapes. */
+/* Columns of boxes, with the intervals along a third axis or NULL, and of pairs of shapes. */
 typedef struct {
 	float *min_x, *min_y, *max_x, *max_y;
+	const float *span_min, *span_max;
 } et_boxes;
 
 typedef struct {
@@ -45,14 +46,15 @@ typedef struct {
 
 _Static_assert(sizeof(et_summary) == 40, "broad.summary mirrors et_summary");
 
-/* Sorted boxes: seven columns, each stride elements after the one before. They are min_x, min_y, max_x, max_y as
- * floats; the shape; and the grid columns in which the box begins and ends. row_start and row_number hold the rows
- * of all layers. */
+/* Sorted boxes: nine columns, each stride elements after the one before. They are min_x, min_y, max_x, max_y as
+ * floats; the shape; the grid columns in which the box begins and ends; and, if spanned is not 0, the ends of the interval
+ * as floats. row_start and row_number hold the rows of all layers. */
 typedef struct {
 	uint32_t *columns;
 	int64_t stride;
 	uint32_t *row_start, *row_number;
 	const uint32_t *directory;
+	int64_t spanned;
 } et_grid;
 
 /* The numbers of bits of a row, and of a column, in a key. */
@@ -88,7 +90,7 @@ uint32_t et_fill_rows(et_boxes boxes, et_key_bits bits, const uint64_t *keys, et
 
 /* The searches append pairs to `to`, of which the first *n are in use, for boxes from position `from` of layer l
  * on. They start a box only while *n is at most to.n: above that there is room for all pairs of one box and a
- * vector more. They return the position after the last box that they finished. */
+ * vector more. They return the position after the last box that they finished. Both grids are spanned or none is. */
 
 /* Pairs within a layer. */
 uint32_t et_search_layer(int32_t level, et_grid s, const et_layer *l, uint32_t from, et_pairs to, int64_t *n);
@@ -116,10 +118,6 @@ typedef struct {
  * their number. */
 int64_t et_brute_force_row(int32_t level, uint32_t *columns, int64_t stride, int64_t n, int64_t i, const uint64_t *agree,
                            et_pair_limits limits, uint32_t *to);
-
-/* Removes those of n pairs whose intervals do not overlap: span_min of one is not at most span_max of the other.
- * Returns how many remain. */
-int64_t et_filter_spans(uint32_t *a, uint32_t *b, int64_t n, const float *span_min, const float *span_max);
 
 /* Sorts pairs by a and, where a shape a has at most ET_SHORT_ROW of them, by b. ends has an element for each of n
  * shapes from lo on, and gets the end of its pairs. Returns the largest number of pairs of one a. */

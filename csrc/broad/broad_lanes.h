@@ -1,8 +1,10 @@
 /* Operations of the broad phase, beyond those of lanes.h.
  *
  *   boxat     the box at one place, in every lane
+ *   spanat    the interval at one place of a column of lower ends, in every lane
  *   overlap   mask of the lanes whose box overlaps p; columns of boxes are stride
  *             elements apart, and at is the place of the first in the first
+ *   meet      mask of the lanes of m whose interval overlaps p, likewise
  *   proper    mask of the lanes whose box is finite and not inverted
  *   putfew    stores the first n lanes to p and q, and perhaps the others; if n is small, as it
  *             mostly is, it stores fewer bytes, which seldom cross a cache line
@@ -13,6 +15,10 @@
 #include <float.h>
 
 #include "../lanes.h"
+#include "cells.h"
+
+/* The interval and its other end are columns that follow each other. */
+_Static_assert(SPAN_MAX == SPAN_MIN + 1, "columns of an interval");
 
 /* A box, in every lane. */
 #define BOX(level)                                         \
@@ -24,7 +30,20 @@
 		                          CAT(level, _set1)(at[2 * stride]), CAT(level, _set1)(at[3 * stride])}; \
 	}
 
+/* An interval, in every lane. */
+#define SPAN(level)                            \
+	typedef struct {                       \
+		CAT(level, _f) least, most;    \
+	} CAT(level, _span);                   \
+	HELPER(level) CAT(level, _span) CAT(level, _spanat)(const float *at, int64_t stride) { \
+		return (CAT(level, _span)){CAT(level, _set1)(at[0]), CAT(level, _set1)(at[stride])}; \
+	}
+
 BOX(c)
+SPAN(c)
+HELPER(c) c_mask c_meet(c_mask m, const float *at, int64_t stride, const c_span *p) {
+	return m & (at[0] <= p->most) & (p->least <= at[stride]);
+}
 HELPER(c) c_mask c_overlap(const float *at, int64_t stride, const c_box *p) {
 	return (at[0] <= p->x1) & (at[stride] <= p->y1) & (p->x0 <= at[2 * stride]) & (p->y0 <= at[3 * stride]);
 }
@@ -40,6 +59,8 @@ HELPER(c) void c_putfew(uint32_t *p, uint32_t *q, c_u a, c_u b, uint32_t n) {
 #if X86_VECTORS
 BOX(avx2)
 BOX(avx512)
+SPAN(avx2)
+SPAN(avx512)
 
 HELPER(avx2) __m256 avx2_atmost(__m256 a, __m256 b) { return _mm256_cmp_ps(a, b, _CMP_LE_OQ); }
 HELPER(avx2) avx2_mask avx2_overlap(const float *at, int64_t stride, const avx2_box *p) {
@@ -48,6 +69,10 @@ HELPER(avx2) avx2_mask avx2_overlap(const float *at, int64_t stride, const avx2_
 	const __m256 right = avx2_atmost(p->x0, avx2_load(at + 2 * stride));
 	const __m256 above = avx2_atmost(p->y0, avx2_load(at + 3 * stride));
 	return (uint32_t)_mm256_movemask_ps(_mm256_and_ps(_mm256_and_ps(left, below), _mm256_and_ps(right, above)));
+}
+HELPER(avx2) avx2_mask avx2_meet(avx2_mask m, const float *at, int64_t stride, const avx2_span *p) {
+	const __m256 under = avx2_atmost(avx2_load(at), p->most), over = avx2_atmost(p->least, avx2_load(at + stride));
+	return m & (uint32_t)_mm256_movemask_ps(_mm256_and_ps(under, over));
 }
 HELPER(avx2) avx2_mask avx2_proper(avx2_f x0, avx2_f y0, avx2_f x1, avx2_f y1) {
 	const __m256 most = avx2_set1(FLT_MAX), least = avx2_set1(-FLT_MAX);
@@ -74,6 +99,9 @@ HELPER(avx512) avx512_mask avx512_overlap(const float *at, int64_t stride, const
 	m = avx512_andle(m, p->x0, avx512_load(at + 2 * stride));
 	return avx512_andle(m, p->y0, avx512_load(at + 3 * stride));
 }
+HELPER(avx512) avx512_mask avx512_meet(avx512_mask m, const float *at, int64_t stride, const avx512_span *p) {
+	return avx512_andle(avx512_andle(m, avx512_load(at), p->most), p->least, avx512_load(at + stride));
+}
 HELPER(avx512) avx512_mask avx512_proper(avx512_f x0, avx512_f y0, avx512_f x1, avx512_f y1) {
 	const avx512_f most = avx512_set1(FLT_MAX), least = avx512_set1(-FLT_MAX);
 	const avx512_mask x = avx512_andle(avx512_andle(avx512_le(least, x0), x0, x1), x1, most);
@@ -92,6 +120,10 @@ HELPER(avx512) void avx512_putfew(uint32_t *p, uint32_t *q, avx512_u a, avx512_u
 
 #if defined(__aarch64__)
 BOX(neon)
+SPAN(neon)
+HELPER(neon) neon_mask neon_meet(neon_mask m, const float *at, int64_t stride, const neon_span *p) {
+	return m & neon_bits(vandq_u32(vcleq_f32(vld1q_f32(at), p->most), vcleq_f32(p->least, vld1q_f32(at + stride))));
+}
 
 HELPER(neon) neon_mask neon_overlap(const float *at, int64_t stride, const neon_box *p) {
 	const uint32x4_t left = vcleq_f32(vld1q_f32(at), p->x1);

@@ -153,6 +153,10 @@ uint32_t et_fill_rows(et_boxes boxes, et_key_bits bits, const uint64_t *keys, et
 			columns[SHAPE * stride + i] = id;
 			columns[FIRST_COLUMN * stride + i] = column;
 			columns[LAST_COLUMN * stride + i] = last_column;
+			if (boxes.span_min) {
+				to[SPAN_MIN * stride + i] = boxes.span_min[id];
+				to[SPAN_MAX * stride + i] = boxes.span_max[id];
+			}
 			if (keys[i] >> row_shift != before) {
 				before = keys[i] >> row_shift;
 				s.row_start[rows] = (uint32_t)i;

@@ -6,7 +6,7 @@
 #include "broad.h"
 
 /* Columns of a grid that follow the bounds. */
-enum { SHAPE = 4, FIRST_COLUMN = 5, LAST_COLUMN = 6 };
+enum { SHAPE = 4, FIRST_COLUMN = 5, LAST_COLUMN = 6, SPAN_MIN = 7, SPAN_MAX = 8 };
 
 /* broad.cell without a branch; NaN becomes 0. */
 static inline __attribute__((always_inline)) uint32_t cell(float v, float least, float inv, int32_t n) {

@@ -5,7 +5,7 @@
 #include "cells.h"
 
 /* Columns of et_brute_force_row that follow the shape. */
-enum { BODY = 5, MOVES = 6, KIND = 7, RANK_MOVING = 8, RANK_STATIONARY = 9, SPAN_MIN = 10, SPAN_MAX = 11 };
+enum { BODY = 5, MOVES = 6, KIND = 7, RANK_MOVING = 8, RANK_STATIONARY = 9, OWN_SPAN_MIN = 10, OWN_SPAN_MAX = 11 };
 
 /* The lowest n bits that are set. */
 static inline uint32_t lowest(uint32_t bits, uint32_t n) {
@@ -19,7 +19,7 @@ KERNEL(int64_t, brute_force_row, uint32_t *columns, int64_t stride, int64_t n, i
        const et_pair_limits *limits, uint32_t *to) {
 	const uint32_t max_moving = limits->moving, max_stationary = limits->stationary, spanned = limits->spanned;
 	const float *const x0 = (const float *)(const void *)columns;
-	const float *const span_min = x0 + SPAN_MIN * stride, *const span_max = x0 + SPAN_MAX * stride;
+	const float *const span_min = x0 + OWN_SPAN_MIN * stride, *const span_max = x0 + OWN_SPAN_MAX * stride;
 	const V(f) own_min = V(set1)(spanned ? span_min[i] : 0), own_max = V(set1)(spanned ? span_max[i] : 0);
 	const V(box) p = V(boxat)(x0 + i, stride);
 	const uint32_t *const shape = columns + SHAPE * stride, *const body = columns + BODY * stride;
@@ -146,17 +146,6 @@ uint32_t et_scatter_pairs(et_pairs from, uint32_t lo, uint32_t *ends, int64_t n,
 		begin = ends[i];
 	}
 	return longest;
-}
-
-int64_t et_filter_spans(uint32_t *a, uint32_t *b, int64_t n, const float *span_min, const float *span_max) {
-	int64_t kept = 0;
-	for (int64_t i = 0; i < n; i++) {
-		const uint32_t p = a[i], q = b[i];
-		a[kept] = p;
-		b[kept] = q;
-		kept += (span_min[p] <= span_max[q]) & (span_min[q] <= span_max[p]);
-	}
-	return kept;
 }
 
 void et_sort_pair_rows(int32_t level, const uint32_t *ends, int64_t n, uint32_t *b, uint32_t *tmp) {

@@ -62,16 +62,37 @@ static inline __attribute__((always_inline)) uint32_t next_row(const et_grid *r,
 	return r->row_start[row + 1 + (uint32_t)there];
 }
 
+/* A box of one grid that looks for those of another, or of its own. */
+typedef struct {
+	V(box) box;
+	V(span) span;
+	V(u) shape;
+} V(seeker);
+
+/* The box at a place. spanned is a constant: the code without intervals does not test for them. */
+HELPER(LEVEL) V(seeker) seeker_at(const et_grid *s, uint32_t i, const int spanned) {
+	const float *const bounds = (const float *)(const void *)s->columns;
+	V(seeker) p;
+	p.box = V(boxat)(bounds + i, s->stride);
+	if (spanned)
+		p.span = V(spanat)(bounds + SPAN_MIN * s->stride + i, s->stride);
+	p.shape = V(set1u)(s->columns[SHAPE * s->stride + i]);
+	return p;
+}
+
 /* Appends the pairs of a box with those at places [j, end) whose columns are at most last. Returns the new fill. */
-HELPER(LEVEL) int64_t compare(const V(box) *p, V(u) shape, const et_grid *t, uint32_t j, uint32_t end,
-                              uint32_t last, const et_pairs *to, int64_t fill) {
+HELPER(LEVEL) int64_t compare(const V(seeker) *p, const et_grid *t, uint32_t j, uint32_t end, uint32_t last,
+                              const et_pairs *to, int64_t fill, const int spanned) {
+	const float *const bounds = (const float *)(const void *)t->columns;
 	while (j < end) {
-		V(mask) hit = V(overlap)((const float *)(const void *)t->columns + j, t->stride, p);
+		V(mask) hit = V(overlap)(bounds + j, t->stride, &p->box);
+		if (spanned)
+			hit = V(meet)(hit, bounds + SPAN_MIN * t->stride + j, t->stride, &p->span);
 		if (__builtin_expect(end - j < V(LANES), 0))
 			hit &= V(first)(end - j);
 		const uint32_t n = V(count)(hit);
 		const V(u) other = V(packu)(V(loadu)(t->columns + SHAPE * t->stride + j), hit);
-		const V(u) low = V(minu)(shape, other), high = V(subu)(V(addu)(shape, other), low);
+		const V(u) low = V(minu)(p->shape, other), high = V(subu)(V(addu)(p->shape, other), low);
 		V(putfew)(to->a + fill, to->b + fill, low, high, n);
 		fill += n;
 		j += V(LANES);
@@ -81,7 +102,7 @@ HELPER(LEVEL) int64_t compare(const V(box) *p, V(u) shape, const et_grid *t, uin
 	return fill;
 }
 
-KERNEL(uint32_t, search_layer, const et_grid *r, const et_layer *layer, uint32_t from, const et_pairs *to, int64_t *n) {
+HELPER(LEVEL) uint32_t layer_by(const et_grid *r, const et_layer *layer, uint32_t from, const et_pairs *to, int64_t *n, const int spanned) {
 	const et_layer l = *layer;
 	const et_grid s = *r;
 	const float *const bounds = (const float *)(const void *)s.columns;
@@ -95,32 +116,34 @@ KERNEL(uint32_t, search_layer, const et_grid *r, const et_layer *layer, uint32_t
 			after = end;
 			after_end = next_row(r, &l, row);
 		}
-		const V(box) p = V(boxat)(bounds + i, s.stride);
-		const V(u) shape = V(set1u)(s.columns[SHAPE * s.stride + i]);
+		const V(seeker) p = seeker_at(&s, i, spanned);
 		const uint32_t first = begin[i], last = until[i];
-		fill = compare(&p, shape, &s, i + 1, end, last, to, fill);
+		fill = compare(&p, &s, i + 1, end, last, to, fill, spanned);
 		while (after + SKIP(V(LANES)) < after_end && begin[after + SKIP(V(LANES)) - 1] + l.span_x < first)
 			after += SKIP(V(LANES));
-		fill = compare(&p, shape, &s, after, after_end, last, to, fill);
+		fill = compare(&p, &s, after, after_end, last, to, fill, spanned);
 		if (l.span_y <= 1)
 			continue;
 		const uint32_t above = row_of(&l, bounds[3 * s.stride + i]);
 		for (uint32_t k = row + 1 + (after_end > end); k < l.last_row && r->row_number[k] <= above; k++)
-			fill = compare(&p, shape, &s, r->row_start[k], r->row_start[k + 1], last, to, fill);
+			fill = compare(&p, &s, r->row_start[k], r->row_start[k + 1], last, to, fill, spanned);
 	}
 	*n = fill;
 	return i;
 }
 
-KERNEL(uint32_t, search_rows, const et_grid *s, const et_grid *r, const et_layer *l, const et_layer *k, uint32_t from,
-       const et_pairs *to, int64_t *n) {
+KERNEL(uint32_t, search_layer, const et_grid *r, const et_layer *layer, uint32_t from, const et_pairs *to, int64_t *n) {
+	return r->spanned ? layer_by(r, layer, from, to, n, 1) : layer_by(r, layer, from, to, n, 0);
+}
+
+HELPER(LEVEL) uint32_t rows_by(const et_grid *s, const et_grid *r, const et_layer *l, const et_layer *k, uint32_t from,
+       const et_pairs *to, int64_t *n, const int spanned) {
 	const et_grid t = *r;
 	const float *const bounds = (const float *)(const void *)s->columns;
 	int64_t fill = *n;
 	uint32_t i = from;
 	for (; i < l->last && fill <= to->n; i++) {
-		const V(box) p = V(boxat)(bounds + i, s->stride);
-		const V(u) shape = V(set1u)(s->columns[SHAPE * s->stride + i]);
+		const V(seeker) p = seeker_at(s, i, spanned);
 		uint32_t j, end, last = UINT32_MAX;
 		if (k->rows == 1) {
 			const uint32_t first = column_of(k, bounds[i]);
@@ -132,14 +155,19 @@ KERNEL(uint32_t, search_rows, const et_grid *s, const et_grid *r, const et_layer
 			j = r->row_start[row_from(r, k, reached.first)];
 			end = r->row_start[row_from(r, k, reached.last + 1)];
 		}
-		fill = compare(&p, shape, &t, j, end, last, to, fill);
+		fill = compare(&p, &t, j, end, last, to, fill, spanned);
 	}
 	*n = fill;
 	return i;
 }
 
-KERNEL(uint32_t, search_directory, const et_grid *s, const et_grid *other, const et_layer *l, const et_layer *layer,
-       uint32_t from, const et_pairs *to, int64_t *n) {
+KERNEL(uint32_t, search_rows, const et_grid *s, const et_grid *r, const et_layer *l, const et_layer *k, uint32_t from,
+       const et_pairs *to, int64_t *n) {
+	return s->spanned ? rows_by(s, r, l, k, from, to, n, 1) : rows_by(s, r, l, k, from, to, n, 0);
+}
+
+HELPER(LEVEL) uint32_t directory_by(const et_grid *s, const et_grid *other, const et_layer *l, const et_layer *layer,
+       uint32_t from, const et_pairs *to, int64_t *n, const int spanned) {
 	const et_layer k = *layer;
 	const et_grid t = *other;
 	const uint32_t *const directory = t.directory;
@@ -148,8 +176,7 @@ KERNEL(uint32_t, search_directory, const et_grid *s, const et_grid *other, const
 	int64_t fill = *n;
 	uint32_t i = from;
 	for (; i < last_position && fill <= to->n; i++) {
-		const V(box) p = V(boxat)(bounds + i, s->stride);
-		const V(u) shape = V(set1u)(s->columns[SHAPE * s->stride + i]);
+		const V(seeker) p = seeker_at(s, i, spanned);
 		const row_range reached = rows_of(&k, bounds[s->stride + i], bounds[3 * s->stride + i]);
 		const uint32_t begin = column_of(&k, bounds[i]), last = column_of(&k, bounds[2 * s->stride + i]);
 		const uint32_t first = begin - (begin < k.span_x ? begin : k.span_x);
@@ -159,11 +186,16 @@ KERNEL(uint32_t, search_directory, const et_grid *s, const et_grid *other, const
 			if (number[row] < reached.first)
 				continue;
 			const uint32_t j = places[(row - k.first_row) * k.width];
-			fill = compare(&p, shape, &t, j, row_start[row + 1], last, to, fill);
+			fill = compare(&p, &t, j, row_start[row + 1], last, to, fill, spanned);
 		}
 	}
 	*n = fill;
 	return i;
+}
+
+KERNEL(uint32_t, search_directory, const et_grid *s, const et_grid *other, const et_layer *l, const et_layer *layer,
+       uint32_t from, const et_pairs *to, int64_t *n) {
+	return s->spanned ? directory_by(s, other, l, layer, from, to, n, 1) : directory_by(s, other, l, layer, from, to, n, 0);
 }
 
 #ifdef DISPATCH

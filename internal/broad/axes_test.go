@@ -97,18 +97,26 @@ func TestPairsInSpace(t *testing.T) {
 func TestThirdAxis(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	var s boxes3
-	for want := range 3 {
-		spread := [3]float64{300, 100, 200}
+	for i := range 6 {
+		spread, want := [3]float64{300, 100, 200}, i%3
 		spread[want] = 20
-		s.draw(rng, 200, spread)
+		s.draw(rng, []int{200, 5000}[i/3], spread)
 		s.least[want][3], s.most[want][3] = 900, 901 // one is far away
 		nan, inf := float32(math.NaN()), float32(math.Inf(1))
 		s.most[want][5], s.least[want][6], s.most[want][7] = nan, -inf, -1e30
-		if got := broad.ThirdAxis(&s.least, &s.most); got != want {
-			t.Errorf("boxes that spread by %v: axis %d, want %d", spread, got, want)
+		for current := range 3 {
+			if got := broad.ThirdAxis(&s.least, &s.most, current); got != want {
+				t.Errorf("boxes that spread by %v: axis %d after %d, want %d", spread, got, current, want)
+			}
 		}
 	}
-	if got := broad.ThirdAxis(&[3][]float32{}, &[3][]float32{}); got != 2 {
+	for current := range 3 { // a cube
+		s.draw(rng, 5000, [3]float64{100, 100, 100})
+		if got := broad.ThirdAxis(&s.least, &s.most, current); got != current {
+			t.Errorf("boxes that spread equally: axis %d after %d", got, current)
+		}
+	}
+	if got := broad.ThirdAxis(&[3][]float32{}, &[3][]float32{}, 0); got != 2 {
 		t.Errorf("without boxes: axis %d, want 2", got)
 	}
 }

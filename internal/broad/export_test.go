@@ -7,7 +7,7 @@ func init() { fewBoxes = 0 }
 
 // Crowded makes a Phase search by brute force.
 func (b *Phase) Crowded(level native.Level, boxes *Boxes, filters *Filters, out *Pairs) {
-	b.begin(level, boxes, out)
+	b.begin(level, boxes, filters, out)
 	b.updateCache(boxes, filters, 0)
 	b.Omitted = b.bruteForce.search(b.kernels, boxes, &b.cache, out)
 }

@@ -15,7 +15,7 @@ type pairCache struct {
 	version uint64
 	copied  bool // filters and boxes hold those of the last call
 	filters Filters
-	boxes   Boxes // of the shapes that do not move
+	boxes   Boxes // of the shapes that do not move, with the intervals in filters
 
 	moving, stationary []uint64 // a bit for each shape
 	filter             pairFilter
@@ -57,6 +57,8 @@ func (k *pairCache) update(boxes *Boxes, filters *Filters, copied bool) {
 		k.boxes.MinY = append(k.boxes.MinY[:0], boxes.MinY...)
 		k.boxes.MaxX = append(k.boxes.MaxX[:0], boxes.MaxX...)
 		k.boxes.MaxY = append(k.boxes.MaxY[:0], boxes.MaxY...)
+		k.filters.SpanMin = append(k.filters.SpanMin[:0], filters.SpanMin...)
+		k.filters.SpanMax = append(k.filters.SpanMax[:0], filters.SpanMax...)
 	}
 	k.splitMoving(filters.Moves)
 	k.filter.update(filters)
@@ -67,7 +69,7 @@ func (k *pairCache) equal(boxes *Boxes, f *Filters, lo, hi int) bool {
 	o := &k.filters
 	if !sameBits(o.Body[lo:hi], f.Body[lo:hi]) || !sameBits(o.Moves[lo:hi], f.Moves[lo:hi]) ||
 		!sameBits(o.Group[lo:hi], f.Group[lo:hi]) || !sameBits(o.Category[lo:hi], f.Category[lo:hi]) ||
-		!sameBits(o.Mask[lo:hi], f.Mask[lo:hi]) {
+		!sameBits(o.Mask[lo:hi], f.Mask[lo:hi]) || o.Spanned() != f.Spanned() {
 		return false
 	}
 	for w := lo / 64; w < (hi+63)/64; w++ {
@@ -75,6 +77,9 @@ func (k *pairCache) equal(boxes *Boxes, f *Filters, lo, hi int) bool {
 			i := w*64 + bits.TrailingZeros64(rest)
 			if !(sameBits32(k.boxes.MinX[i], boxes.MinX[i]) && sameBits32(k.boxes.MinY[i], boxes.MinY[i]) &&
 				sameBits32(k.boxes.MaxX[i], boxes.MaxX[i]) && sameBits32(k.boxes.MaxY[i], boxes.MaxY[i])) {
+				return false
+			}
+			if f.Spanned() && !(sameBits32(o.SpanMin[i], f.SpanMin[i]) && sameBits32(o.SpanMax[i], f.SpanMax[i])) {
 				return false
 			}
 		}
@@ -204,25 +209,6 @@ func (f *Filters) ShouldCollide(a, b uint32) bool {
 		return f.Group[a] > 0
 	}
 	return f.Category[a]&f.Mask[b] != 0 && f.Category[b]&f.Mask[a] != 0
-}
-
-// filterSpansGo removes the pairs from number from on whose intervals do not overlap. It stores each pair and
-// advances only if the pair remains, so that no branch depends on the intervals.
-func filterSpansGo(f *Filters, to *pairBuffer, from int) {
-	n, least, most := from, f.SpanMin, f.SpanMax
-	for i := from; i < to.n; i++ {
-		a, b := to.a[i], to.b[i]
-		to.a[n], to.b[n] = a, b
-		under, over := 0, 0
-		if least[a] <= most[b] {
-			under = 1
-		}
-		if least[b] <= most[a] {
-			over = 1
-		}
-		n += under & over
-	}
-	to.n = n
 }
 
 // shouldCollide reports whether shapes a and b can pair if their intervals overlap.

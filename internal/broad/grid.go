@@ -15,11 +15,13 @@ type Grid struct {
 	layers []layer
 	store  [maxLayers]layer
 
-	// By position, with room for one vector after the last: the boxes, their shapes, and the grid columns in
-	// which they begin and end. All lie in memory, one after the other.
+	// By position, with room for one vector after the last: the boxes, their shapes, the grid columns in
+	// which they begin and end, and their intervals, if spanned. All lie in memory, one after the other.
 	memory                    []uint32
 	minX, minY, maxX, maxY    []float32
 	shape, column, lastColumn []uint32
+	spanMin, spanMax          []float32
+	spanned                   bool
 
 	// Rows that have boxes, layer by layer: row k has the number rowNumber[k] in the grid of its layer and
 	// begins at position rowStart[k]. One more entry ends the last row.
@@ -96,9 +98,10 @@ func (s *Grid) reserve(n int) {
 		return
 	}
 	stride := staggered(n)
-	s.memory = make([]uint32, 7*stride)
+	s.memory = make([]uint32, 9*stride)
 	s.minX, s.minY, s.maxX, s.maxY = floats(s.memory, 0, stride), floats(s.memory, 1, stride), floats(s.memory, 2, stride), floats(s.memory, 3, stride)
 	s.shape, s.column, s.lastColumn = words(s.memory, 4, stride), words(s.memory, 5, stride), words(s.memory, 6, stride)
+	s.spanMin, s.spanMax = floats(s.memory, 7, stride), floats(s.memory, 8, stride)
 }
 
 // noBoxes is the summary of no boxes.
@@ -140,6 +143,7 @@ func isValid(x0, y0, x1, y1 float32) bool {
 type gridPlan struct {
 	sum    summary
 	boxes  *Boxes
+	spans  *Filters // that have the intervals; nil: none
 	chunks []shapeChunk
 	parts  []keyPart
 
@@ -381,6 +385,9 @@ func fillRowsGo(b *Boxes, p *gridPlan, s *Grid, lo, hi, rows int, layers []layer
 		column, until := uint32(key>>ShapeBits&columnMask), l.columnOf(x1)
 		l.Last, l.LastRow = uint32(i+1), uint32(rows)
 		shape[i], columns[i], lastColumn[i] = uint32(id), column, until
+		if p.spans != nil {
+			s.spanMin[i], s.spanMax[i] = p.spans.SpanMin[id], p.spans.SpanMax[id]
+		}
 		l.SpanX = max(l.SpanX, until-column)
 		l.SpanY = max(l.SpanY, l.rowOf(y1)-number)
 	}
@@ -439,7 +446,7 @@ func (s *Grid) Build(level native.Level, boxes *Boxes, members []uint64) {
 	if s.builder == nil {
 		s.builder = new(gridBuilder)
 	}
-	s.builder.begin(level, boxes, nil)
+	s.builder.begin(level, boxes, nil, nil)
 	s.builder.build(s, members, true)
 }
 

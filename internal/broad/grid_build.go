@@ -25,9 +25,9 @@ type keyPart struct {
 type gridBuilder struct {
 	share   func(parts int, f func(part int)) // Phase.ParallelFor
 	grain   int                               // shapes of a part; 0: see partSize
-	level   native.Level
 	kernels *kernels
 	boxes   *Boxes
+	spans   *Filters // that have the intervals; nil: none
 
 	s       *Grid    // under construction
 	members []uint64 // shapes in it
@@ -37,11 +37,15 @@ type gridBuilder struct {
 // buildSteps are methods of a gridBuilder that do one part each, bound once.
 type buildSteps struct{ measure, sizes, keys, scatter, sort, fill func(part int) }
 
-func (b *gridBuilder) begin(level native.Level, boxes *Boxes, share func(parts int, f func(part int))) {
+// begin prepares a call. The intervals of filters, which may be nil, become part of the grids.
+func (b *gridBuilder) begin(level native.Level, boxes *Boxes, filters *Filters, share func(parts int, f func(part int))) {
 	if b.steps.measure == nil {
 		b.steps = buildSteps{b.measurePart, b.sizesPart, b.keysPart, b.scatterPart, b.sortPart, b.fillPart}
 	}
-	b.level, b.kernels, b.boxes, b.share = level, kernelsFor(level, len(boxes.MinX)), boxes, share
+	b.kernels, b.boxes, b.spans, b.share = kernelsFor(level, len(boxes.MinX)), boxes, nil, share
+	if filters != nil && filters.Spanned() {
+		b.spans = filters
+	}
 }
 
 // each runs a task for all parts.
@@ -90,7 +94,7 @@ func (b *gridBuilder) inParts(n int) bool { return n > b.partSize(n) }
 func (b *gridBuilder) build(s *Grid, members []uint64, directory bool) {
 	b.s, b.members = s, members
 	p := &s.plan
-	p.boxes = b.boxes
+	p.boxes, p.spans, s.spanned = b.boxes, b.spans, b.spans != nil
 	b.makeChunks(p, s)
 	b.each(len(p.chunks), b.steps.measure)
 	p.addUp()

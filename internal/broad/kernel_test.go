@@ -47,7 +47,7 @@ func newKernelCase(run *paritytest.Run) *kernelCase {
 		}
 	}
 	b := Phase{}
-	b.begin(native.Go, &c.boxes, nil)
+	b.begin(native.Go, &c.boxes, &f, nil)
 	b.updateCache(&c.boxes, &f, 0)
 	k := &b.cache
 	c.moving, c.still, c.rule = k.moving, k.stationary, k.filter
@@ -71,7 +71,7 @@ func newGuards(t *testing.T) *guards {
 	for range 12 {
 		g.words = append(g.words, paritytest.NewBuffer[uint32](t, 9000))
 	}
-	for range 4 {
+	for range 6 {
 		g.longs = append(g.longs, paritytest.NewBuffer[uint64](t, 1000))
 		g.float = append(g.float, paritytest.NewBuffer[float32](t, 1000))
 	}
@@ -148,7 +148,7 @@ func TestParityBroadKernels(t *testing.T) {
 			run.Case(level)
 			kernels := newKernels(int32(level-native.C), int32(level-native.C))
 			run.Check(c.measure(run, g, &kernels), c.sorting(run, g, &kernels), c.scatter(run, g, &kernels), partition(run, g, &kernels),
-				c.bruteForce(run, g, &kernels), c.filterSpans(run, g, &kernels))
+				c.bruteForce(run, g, &kernels))
 			for i := range c.m.layers {
 				l := &c.m.layers[i]
 				run.Check(c.search(run, g, "searchLayer", &c.m, l, l, searchLayerGo, kernels.searchLayer))
@@ -206,7 +206,10 @@ func (c *kernelCase) measure(run *paritytest.Run, g *guards, kernels *kernels) e
 func (c *kernelCase) sorting(run *paritytest.Run, g *guards, kernels *kernels) error {
 	n := len(c.boxes.MinX)
 	ids := make([]uint32, n)
-	p := gridPlan{boxes: &c.boxes, chunks: make([]shapeChunk, 1)}
+	p, columns := gridPlan{boxes: &c.boxes, chunks: make([]shapeChunk, 1)}, 7
+	if f := c.rule.filters; f.Spanned() {
+		p.spans, columns = f, 9
+	}
 	only := &p.chunks[0]
 	measureGo(&c.boxes, c.moving, 0, n, ids, &only.sum)
 	p.addUp()
@@ -232,6 +235,9 @@ func (c *kernelCase) sorting(run *paritytest.Run, g *guards, kernels *kernels) e
 	g.begin(run)
 	boxes := g.boxes(&c.boxes)
 	p.boxes = boxes
+	if f := c.rule.filters; f.Spanned() {
+		p.spans = &Filters{SpanMin: g.f32(f.SpanMin), SpanMax: g.f32(f.SpanMax)}
+	}
 	keys, tmp := g.u64(inC.keys[:count]), g.u64(inC.tmp[:count])
 	kernels.makeKeys(&p, g.u32(only.ids), inC.layers, keys)
 	inC.keys, _ = kernels.sortKeys(keys, tmp, p.bits)
@@ -245,7 +251,7 @@ func (c *kernelCase) sorting(run *paritytest.Run, g *guards, kernels *kernels) e
 	if halfC != half || rowsC != rows || !slices.Equal(inC.layers, inGo.layers) {
 		return fmt.Errorf("%d and %d rows, want %d and %d; layers: got %v, want %v", halfC, rowsC, half, rows, inC.layers, inGo.layers)
 	}
-	for k, stride := 0, len(inC.shape); k < 7; k++ {
+	for k, stride := 0, len(inC.shape); k < columns; k++ {
 		at := k * stride
 		if err := paritytest.Bits(fmt.Sprint("column ", k), inC.memory[at:at+count], inGo.memory[at:at+count]); err != nil {
 			return err
@@ -366,33 +372,6 @@ func firsts(counts [maxParts]uint32) (first [maxParts]uint32) {
 		first[i], sum = sum, sum+count
 	}
 	return first
-}
-
-// filterSpans compares what remains of random pairs.
-func (c *kernelCase) filterSpans(run *paritytest.Run, g *guards, kernels *kernels) error {
-	f := c.rule.filters
-	if !f.Spanned() {
-		return nil
-	}
-	g.begin(run)
-	n, shapes := run.IntN(300), uint32(len(f.SpanMin))
-	from := run.IntN(n + 1)
-	want := pairBuffer{n: n}
-	for range n {
-		want.a, want.b = append(want.a, run.Uint32N(shapes)), append(want.b, run.Uint32N(shapes))
-	}
-	got := pairBuffer{a: g.u32(want.a), b: g.u32(want.b), n: n}
-	filterSpansGo(f, &want, from)
-	kernels.filterSpans(&Filters{SpanMin: g.f32(f.SpanMin), SpanMax: g.f32(f.SpanMax)}, &got, from)
-	if got.n != want.n {
-		return fmt.Errorf("intervals: %d pairs, want %d", got.n, want.n)
-	}
-	for _, err := range []error{paritytest.Bits("a", got.a[:got.n], want.a[:got.n]), paritytest.Bits("b", got.b[:got.n], want.b[:got.n])} {
-		if err != nil {
-			return err
-		}
-	}
-	return g.check()
 }
 
 func (c *kernelCase) bruteForce(run *paritytest.Run, g *guards, kernels *kernels) error {

@@ -18,7 +18,6 @@ type kernels struct {
 	partition       func(p *pairBuffer, shift uint, to *pairBuffer)
 	scatterPairs    func(a, b []uint32, lo uint32, ends []uint32, out Pairs) (longest uint32)
 	sortRows        func(ends, s, tmp []uint32)
-	filterSpans     func(f *Filters, to *pairBuffer, from int)
 	bruteForceRow   func(c *bruteForce, i int, r *pairFilter, limits pairLimits, to []uint32) int
 }
 
@@ -26,7 +25,7 @@ var goKernels = kernels{
 	measure: measureGo, makeKeys: makeKeysGo, sortKeys: sortKeysGo, countKeys: countKeysGo, scatterKeys: scatterKeysGo,
 	countRows: countRowsGo, fillRows: fillRowsGo, searchLayer: searchLayerGo, searchRows: searchRowsGo,
 	searchDirectory: searchDirectoryGo, countPairs: countPairsGo, partition: partitionGo, scatterPairs: scatterPairsGo,
-	sortRows: sortRowsGo, filterSpans: filterSpansGo, bruteForceRow: bruteForceRowGo,
+	sortRows: sortRowsGo, bruteForceRow: bruteForceRowGo,
 }
 
 // fewBoxes is the number of boxes up to which Go has sorted them before a call of C, about 40 ns, has begun. Tests of

@@ -43,7 +43,7 @@ func data[T any](s []T) *T { return unsafe.SliceData(s) }
 
 // boxColumns, pairs and gridColumns have the layouts of C structs: pointers to the first elements of columns, without
 // lengths.
-type boxColumns [4]*float32
+type boxColumns [6]*float32
 
 type pairs struct {
 	a, b *uint32
@@ -54,14 +54,23 @@ type gridColumns struct {
 	memory                         *uint32
 	stride                         int64
 	rowStart, rowNumber, directory *uint32
+	spanned                        int64
 }
 
 func (b *Boxes) c() cbroad.Boxes {
 	return cast[cbroad.Boxes](boxColumns{data(b.MinX), data(b.MinY), data(b.MaxX), data(b.MaxY)})
 }
 
+// withSpans returns the boxes with the intervals of a grid.
+func (p *gridPlan) withSpans(b *Boxes) cbroad.Boxes {
+	if p.spans == nil {
+		return b.c()
+	}
+	return cast[cbroad.Boxes](boxColumns{data(b.MinX), data(b.MinY), data(b.MaxX), data(b.MaxY), data(p.spans.SpanMin), data(p.spans.SpanMax)})
+}
+
 func (s *Grid) c() cbroad.Grid {
-	return cast[cbroad.Grid](gridColumns{data(s.memory), int64(len(s.shape)), data(s.rowStart), data(s.rowNumber), data(s.directory)})
+	return cast[cbroad.Grid](gridColumns{data(s.memory), int64(len(s.shape)), data(s.rowStart), data(s.rowNumber), data(s.directory), int64(bit(s.spanned))})
 }
 
 func pairsC(a, b []uint32, n int) cbroad.Pairs {
@@ -89,7 +98,7 @@ func newKernels(level, narrow int32) (k kernels) {
 		return keys, tmp
 	}
 	k.fillRows = func(boxes *Boxes, p *gridPlan, s *Grid, lo, hi, rows int, layers []layer) int {
-		b, g := boxes.c(), s.c()
+		b, g := p.withSpans(boxes), s.c()
 		return cbroad.FillRows(&b, cbroad.KeyBits{Row: p.rowBits, Column: p.columnBits}, s.keys, &g, lo, hi, rows, base(layers))
 	}
 	k.searchLayer = func(s, _ *Grid, l, whole *layer, from uint32, to *pairBuffer) (at uint32) {
@@ -121,9 +130,6 @@ func newKernels(level, narrow int32) (k kernels) {
 	k.bruteForceRow = func(c *bruteForce, i int, r *pairFilter, limits pairLimits, to []uint32) int {
 		most := cbroad.PairLimits{Moving: limits.moving, Stationary: limits.stationary, Spanned: uint32(bit(c.spanned))}
 		return cbroad.BruteForceRow(level, c.memory, len(c.shape), c.n, i, r.agree[:], most, to)
-	}
-	k.filterSpans = func(f *Filters, to *pairBuffer, from int) {
-		to.n = from + cbroad.FilterSpans(to.a[from:to.n], to.b[from:to.n], f.SpanMin, f.SpanMax)
 	}
 	k.countKeys = func(keys []uint64, shift uint, counts *[maxParts]uint32) { cbroad.CountKeys(keys, shift, counts[:]) }
 	k.scatterKeys = func(keys []uint64, shift uint, next *[maxParts]uint32, to []uint64) {

@@ -80,11 +80,11 @@ type Phase struct {
 type tasks struct{ compare, search, partition, sort func(part int) }
 
 // begin prepares a call.
-func (b *Phase) begin(level native.Level, boxes *Boxes, out *Pairs) {
+func (b *Phase) begin(level native.Level, boxes *Boxes, filters *Filters, out *Pairs) {
 	if b.tasks.compare == nil {
 		b.tasks = tasks{b.comparePart, b.searchPart, b.partitionPart, b.sortPairsPart}
 	}
-	b.gridBuilder.begin(level, boxes, b.ParallelFor)
+	b.gridBuilder.begin(level, boxes, filters, b.ParallelFor)
 	b.out = out
 }
 
@@ -121,9 +121,9 @@ type pairBuffer struct {
 // these are at most MinStationaryPairs, however many others lie there. If they are at most MaxPairs, it keeps
 // them unless such pairs alone exceed 32 per shape plus 65536. Omitted is the number of pairs left out.
 //
-// version states whether the filters, and the boxes of shapes that do not move, may have changed since the last
+// version states whether the filters, and the boxes and intervals of shapes that do not move, may have changed since the last
 // call. If it is not zero and the same as then, they and the number of shapes must be unchanged. With version
-// zero FindPairs compares them. The intervals may change at any time.
+// zero FindPairs compares them. Intervals of shapes that move may change at any time, and so may whether there are any.
 //
 // FindPairs panics if columns differ in length, if there are more than native.MaxSlots shapes, and on a level
 // that native.Resolve refuses. The level does not change the result.
@@ -135,8 +135,8 @@ func (b *Phase) FindPairs(level native.Level, boxes *Boxes, filters *Filters, ve
 	if n > native.MaxSlots {
 		panic("broad: Phase.FindPairs: more than native.MaxSlots shapes")
 	}
-	b.begin(level, boxes, out)
-	if b.updateCache(boxes, filters, version) {
+	b.begin(level, boxes, filters, out)
+	if b.updateCache(boxes, filters, version) || b.stationary.spanned != filters.Spanned() {
 		b.build(&b.stationary, b.cache.stationary, true)
 	}
 	b.build(&b.moving, b.cache.moving, false)

@@ -63,7 +63,7 @@ func BenchmarkThirdAxis(b *testing.B) {
 		s := cube(n, 1.1)
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			for b.Loop() {
-				broad.ThirdAxis(&s.least, &s.most)
+				broad.ThirdAxis(&s.least, &s.most, 0)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/shape")
 		})

@@ -97,9 +97,6 @@ func (b *Phase) runJob(j *job, to *pairBuffer) bool {
 		to.reserve(j.k.len())
 		before := to.n
 		at = j.kernel(j.s, j.t, &j.l, j.k, at, to)
-		if f := b.cache.filter.filters; f.Spanned() {
-			b.kernels.filterSpans(f, to, before)
-		}
 		total := b.total.Add(int64(to.n - before))
 		if at == j.l.Last {
 			return true
@@ -238,6 +235,10 @@ func (s *Grid) compare(t *Grid, i, j, end, last uint32, to *pairBuffer) {
 	if j >= end || t.column[j] > last {
 		return
 	}
+	if s.spanned {
+		s.compareSpanned(t, i, j, end, last, to)
+		return
+	}
 	x0, y0, x1, y1 := s.minX[i], s.minY[i], s.maxX[i], s.maxY[i]
 	shape := s.shape[i]
 	columns := t.column[:end] // slices from 0, because the compiler needs a dozen instructions for another start
@@ -261,6 +262,42 @@ func (s *Grid) compare(t *Grid, i, j, end, last uint32, to *pairBuffer) {
 			above = 1
 		}
 		n += left & right & below & above
+	}
+	to.n = n
+}
+
+// compareSpanned is compare for boxes with intervals, which must overlap as well.
+func (s *Grid) compareSpanned(t *Grid, i, j, end, last uint32, to *pairBuffer) {
+	x0, y0, x1, y1 := s.minX[i], s.minY[i], s.maxX[i], s.maxY[i]
+	least, most := s.spanMin[i], s.spanMax[i]
+	shape := s.shape[i]
+	columns := t.column[:end]
+	n, a, b := to.n, to.a, to.b
+	minX, minY, maxX, maxY := t.minX[:len(columns)], t.minY[:len(columns)], t.maxX[:len(columns)], t.maxY[:len(columns)]
+	shapes, spanMin, spanMax := t.shape[:len(columns)], t.spanMin[:len(columns)], t.spanMax[:len(columns)]
+	for c := int(j); c < len(columns) && columns[c] <= last; c++ {
+		other := shapes[c]
+		a[n], b[n] = min(shape, other), max(shape, other)
+		left, right, below, above, under, over := 0, 0, 0, 0, 0, 0
+		if minX[c] <= x1 {
+			left = 1
+		}
+		if x0 <= maxX[c] {
+			right = 1
+		}
+		if minY[c] <= y1 {
+			below = 1
+		}
+		if y0 <= maxY[c] {
+			above = 1
+		}
+		if spanMin[c] <= most {
+			under = 1
+		}
+		if least <= spanMax[c] {
+			over = 1
+		}
+		n += left & right & below & above & under & over
 	}
 	to.n = n
 }

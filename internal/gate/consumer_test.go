@@ -105,7 +105,7 @@ func TestConsumer(t *testing.T) {
 			cgo = cgo[:1] // with cgo all kernels would be built again
 		}
 		both(t, "vendor")
-		for _, dir := range []string{"", "neighbours", "rigid", "space"} {
+		for _, dir := range []string{"", "broad", "neighbours", "rigid", "space"} {
 			sources, _ := filepath.Glob(filepath.Join(repo(t), "csrc", dir, "*.[chS]"))
 			if len(sources) == 0 {
 				t.Errorf("csrc/%s has no C files", dir)

@@ -25,8 +25,6 @@ package face
 #cgo nocallback et_search_directory
 #cgo noescape et_brute_force_row
 #cgo nocallback et_brute_force_row
-#cgo noescape et_filter_spans
-#cgo nocallback et_filter_spans
 #cgo noescape et_scatter_pairs
 #cgo nocallback et_scatter_pairs
 #cgo noescape et_sort_pair_rows
@@ -104,10 +102,6 @@ type PairLimits struct{ Moving, Stationary, Spanned uint32 }
 func BruteForceRow(level int32, columns []uint32, stride, n, i int, agree []uint64, limits PairLimits, to []uint32) int {
 	return int(C.et_brute_force_row(C.int32_t(level), u32(columns), C.int64_t(stride), C.int64_t(n), C.int64_t(i), u64(agree),
 		C.et_pair_limits{moving: C.uint32_t(limits.Moving), stationary: C.uint32_t(limits.Stationary), spanned: C.uint32_t(limits.Spanned)}, u32(to)))
-}
-
-func FilterSpans(a, b []uint32, spanMin, spanMax []float32) int {
-	return int(C.et_filter_spans(u32(a), u32(b), C.int64_t(len(a)), f32(spanMin), f32(spanMax)))
 }
 
 func ScatterPairs(from *Pairs, lo uint32, ends []uint32, to *Pairs) uint32 {
