@@ -1,12 +1,8 @@
-#include "../collide_lanes.h"
 #include "points.h"
-#include "vectors.h"
+#include "shapes_lanes.h"
 
 #define MIN_SLOPE 1e-10f
 #define INSIDE_QUAD (float)(1 + 1e-5)
-
-/* The floats of a shape, a pose and a manifold. */
-enum { SHAPE_ROW = 13, POSE_ROW = 7, MANIFOLD_ROW = 37 };
 
 /* One pair of boxes per lane. */
 typedef struct {
@@ -41,9 +37,6 @@ typedef struct {
 	float id[4][16], kind[16], count[16], normal[3][16];
 } point_rows;
 
-HELPER(LEVEL) V(f) constant(float v) { return V(set1)(v); }
-HELPER(LEVEL) V(truth) not_zero(V(f) flag) { return V(less)(ZERO, flag); }
-HELPER(LEVEL) V(f) abs_sum3(V(f) x, V(f) y, V(f) z) { return SUM3(V(abs)(x), V(abs)(y), V(abs)(z)); }
 
 /* Of three values that of axis 0, 1 or 2. */
 HELPER(LEVEL) V(f) of_axis(V(f) axis, V(f) x, V(f) y, V(f) z) {
@@ -54,30 +47,19 @@ HELPER(LEVEL) candidate better(V(truth) t, candidate a, candidate b) {
 	                   V(choose)(t, a.separation, b.separation), V(choose)(t, a.id, b.id)};
 }
 
-/* A vector rotated by a quaternion. */
-HELPER(LEVEL) vec rotate(quat q, vec v) {
-	const vec u = {q.x, q.y, q.z}, t = cross(u, vec_add(cross(u, v), vec_times(v, q.w)));
-	return (vec){ADD(v.x, ADD(t.x, t.x)), ADD(v.y, ADD(t.y, t.y)), ADD(v.z, ADD(t.z, t.z))};
-}
 HELPER(LEVEL) V(f) quat_abs_sum(quat q) {
 	return ADD(ADD(V(abs)(q.x), V(abs)(q.y)), ADD(V(abs)(q.z), V(abs)(q.w)));
 }
 
 ROUTINE(LEVEL) void load_boxes(const et_space_scene *s, const box_batch *p, box_pair *w) {
-	const float *shapes = (const float *)(const void *)s->shapes, *poses = (const float *)(const void *)s->poses;
-	V(f) a[12], b[12], pa[8], pb[8];
-	V(rows8)(shapes, p->shape_a, SHAPE_ROW, a);
-	V(rows4)(shapes + 8, p->shape_a, SHAPE_ROW, a + 8);
-	V(rows8)(shapes, p->shape_b, SHAPE_ROW, b);
-	V(rows4)(shapes + 8, p->shape_b, SHAPE_ROW, b + 8);
-	V(rows4)(poses, p->body_a, POSE_ROW, pa);
-	V(rows4)(poses + 3, p->body_a, POSE_ROW, pa + 4);
-	V(rows4)(poses, p->body_b, POSE_ROW, pb);
-	V(rows4)(poses + 3, p->body_b, POSE_ROW, pb + 4);
-	const quat body_a = {pa[4], pa[5], pa[6], pa[7]}, body_b = {pb[4], pb[5], pb[6], pb[7]};
+	V(f) a[12], b[12];
+	load_shapes(s->shapes, p->shape_a, a);
+	load_shapes(s->shapes, p->shape_b, b);
+	const body_pose pa = load_poses(s->poses, p->body_a), pb = load_poses(s->poses, p->body_b);
+	const quat body_a = pa.q, body_b = pb.q;
 	const quat qa = quat_times(body_a, (quat){a[3], a[4], a[5], a[6]});
 	const quat qb = quat_times(body_b, (quat){b[3], b[4], b[5], b[6]});
-	w->apart = vec_sub((vec){pb[0], pb[1], pb[2]}, (vec){pa[0], pa[1], pa[2]});
+	w->apart = vec_sub(pb.p, pa.p);
 	w->origin = rotate(body_a, (vec){a[0], a[1], a[2]});
 	const vec d = vec_add(w->apart, vec_sub(rotate(body_b, (vec){b[0], b[1], b[2]}), w->origin));
 	const V(f) sizes = ADD(abs_sum3(a[7], a[8], a[9]), abs_sum3(b[7], b[8], b[9]));

@@ -44,13 +44,21 @@ func Bounds(level native.Level, shapes []Shape, hulls *Hulls, bodyOf []uint32, p
 	if len(bodyOf) != n {
 		panic("rigid3: Bounds: shapes and bodyOf differ in length")
 	}
-	if boundsGo(shapes, hulls, bodyOf, poses, margin, out) < n {
+	k := kernelsOf(level)
+	if n < boundsBreakEven {
+		k = &goKernels
+	}
+	if k.bounds(placedShapes{shapes, hulls, bodyOf, poses}, margin, *out) < n {
 		panic("rigid3: Bounds: a shape has no pose")
 	}
 }
 
+// boundsBreakEven is the number of shapes from which on a kernel gains more than its call costs.
+const boundsBreakEven = 4
+
 // boundsGo returns the number of boxes computed. It stops at a shape that has no pose.
-func boundsGo(shapes []Shape, hulls *Hulls, bodyOf []uint32, poses []Pose, margin float32, out *Boxes) int {
+func (p placedShapes) boundsGo(margin float32, out Boxes) int {
+	shapes, bodyOf, poses := p.shapes, p.bodyOf, p.poses
 	for i := range shapes {
 		s := &shapes[i]
 		lo, hi := Vec{inf, inf, inf}, Vec{-inf, -inf, -inf}
@@ -58,7 +66,7 @@ func boundsGo(shapes []Shape, hulls *Hulls, bodyOf []uint32, poses []Pose, margi
 			if uint(bodyOf[i]) >= uint(len(poses)) {
 				return i
 			}
-			lo, hi = s.bounds(hulls, &poses[bodyOf[i]], margin)
+			lo, hi = s.bounds(p.hulls, &poses[bodyOf[i]], margin)
 		}
 		out.Min[0][i], out.Min[1][i], out.Min[2][i] = lo.X, lo.Y, lo.Z
 		out.Max[0][i], out.Max[1][i], out.Max[2][i] = hi.X, hi.Y, hi.Z

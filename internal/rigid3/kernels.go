@@ -7,6 +7,8 @@ import (
 
 // kernels are the functions that have a form in C, for one level. The Go form of each is its specification.
 type kernels struct {
+	bounds  func(s placedShapes, margin float32, out Boxes) (done int)
+	recycle func(r *Recycling, found int, from []int32, out []Manifold) (recycled int)
 	solve   func(s *System) // all the stages that follow
 	collide func(s placedShapes, pairs *broad.Pairs, recycled []int32, out []Manifold) (ok bool)
 
@@ -23,6 +25,7 @@ type kernels struct {
 }
 
 var goKernels = kernels{
+	bounds: placedShapes.boundsGo, recycle: (*Recycling).recycleGo,
 	solve:   (*System).solveGo,
 	collide: placedShapes.collideGo,
 

@@ -29,6 +29,9 @@ var (
 	_ [cspace.ShapeSize]byte        = [unsafe.Sizeof(Shape{})]byte{}
 	_ [cspace.HullSize]byte         = [unsafe.Sizeof(flatHull{})]byte{}
 	_ [cspace.SceneSize]byte        = [unsafe.Sizeof(placed{})]byte{}
+	_ [cspace.BoxesSize]byte        = [unsafe.Sizeof(boxes{})]byte{}
+	_ [cspace.RecyclingSize]byte    = [unsafe.Sizeof(recycling{})]byte{}
+	_ [cspace.BaseSize]byte         = [unsafe.Sizeof(BaseManifold{})]byte{}
 	_ [cspace.CollisionsSize]byte   = [unsafe.Sizeof(collisions{})]byte{}
 	_ [cspace.MaxVertices]byte      = [MaxHullVertices]byte{}
 	_ [cspace.StepOffset]byte       = [unsafe.Offsetof(system{}.step)]byte{}
@@ -111,6 +114,17 @@ type collisions struct {
 	out      *Manifold
 }
 
+type boxes struct{ min, max columns3 }
+
+type recycling struct {
+	old    *Contact
+	bases  *BaseManifold
+	bodyOf *uint32
+	poses  *Pose
+	from   *int32
+	out    *Manifold
+}
+
 func (s placedShapes) c() cspace.Scene {
 	v := placed{shapes: data(s.shapes), bodyOf: data(s.bodyOf), poses: data(s.poses), shapeCount: int64(len(s.shapes)), bodies: int64(len(s.poses))}
 	if h := s.hulls; h != nil {
@@ -132,6 +146,14 @@ func newKernels(level int32) kernels {
 		applyRestitution:    func(s *System, lo, hi int) { c := s.c(); cspace.ApplyRestitution(level, &c, lo, hi) },
 		storeImpulses:       func(s *System, lo, hi int) { c := s.c(); cspace.StoreImpulses(level, &c, lo, hi) },
 		finalizeBodies:      func(s *System, lo, hi int) { c := s.c(); cspace.FinalizeBodies(level, &c, lo, hi) },
+	}
+	k.bounds = func(s placedShapes, margin float32, out Boxes) int {
+		scene, b := s.c(), boxes{columnsOf(&out.Min), columnsOf(&out.Max)}
+		return cspace.Bounds(level, &scene, margin, (*cspace.Boxes)(unsafe.Pointer(&b)))
+	}
+	k.recycle = func(r *Recycling, found int, from []int32, out []Manifold) int {
+		v := recycling{data(r.Old), data(r.Bases), data(r.BodyOf), data(r.Poses), data(from), data(out)}
+		return cspace.Recycle(level, (*cspace.Recycling)(unsafe.Pointer(&v)), r.pairs[:found], r.contacts[:found])
 	}
 	k.collide = func(s placedShapes, pairs *broad.Pairs, recycled []int32, out []Manifold) bool {
 		scene, c := s.c(), collisions{data(pairs.A), data(pairs.B), int64(len(out)), data(recycled), data(out)}

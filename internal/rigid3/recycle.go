@@ -78,7 +78,7 @@ func (r *Recycling) Recycle(level native.Level, pairs *broad.Pairs, from []int32
 	for i := range from {
 		from[i] = NotRecycled
 	}
-	found, pair := 0, 0
+	k, found, pair := kernelsOf(level), 0, 0
 	for i := 0; i < len(r.Old); i++ {
 		if r.Marks[i] == 0 {
 			unmarked := bytes.IndexByte(r.Marks[i:], 1)
@@ -100,12 +100,12 @@ func (r *Recycling) Recycle(level native.Level, pairs *broad.Pairs, from []int32
 		}
 		r.pairs[found], r.contacts[found] = uint32(pair), uint32(i)
 		if found++; found == recyclePart {
-			recycled += r.recycleGo(found, from, out)
+			recycled += k.recycle(r, found, from, out)
 			found = 0
 		}
 	}
 	if found > 0 {
-		recycled += r.recycleGo(found, from, out)
+		recycled += k.recycle(r, found, from, out)
 	}
 	return recycled
 }
