@@ -420,15 +420,25 @@ HELPER(LEVEL) uint32_t lanes_of(V(truth) t) {
 	return (uint32_t)V(lt)(ZERO, V(choose)(t, ONE, ZERO));
 }
 
-/* Collides the boxes of a batch, of which n lanes are pairs. */
-HELPER(LEVEL) void collide_boxes(const et_space_scene *s, const box_batch *b, uint32_t n, et_space_manifold *out) {
+/* Pairs whose axes of faces do not separate them, while a batch of them gathers. */
+typedef struct {
+	uint32_t pair[32], n;
+} box_list;
+
+/* Collides the boxes of a batch, of which n lanes are pairs. If many are apart, the others are left to a batch that has more of them. */
+ROUTINE(LEVEL) void collide_boxes(const et_space_scene *s, const box_batch *b, uint32_t n, et_space_manifold *out, box_list *later) {
 	box_pair w;
 	load_boxes(s, b, &w);
 	const box_face fa = best_face_a(&w), fb = best_face_b(&w);
-	V(truth) alive = V(both)(w.ok, V(both)(V(upto)(fa.separation, w.margin), V(upto)(fb.separation, w.margin)));
-	if (!V(any)(alive)) {
-		for (uint32_t i = 0; i < V(LANES) && i < n; i++)
-			memset(&out[b->pair[i]], 0, sizeof *out);
+	const V(truth) alive = V(both)(w.ok, V(both)(V(upto)(fa.separation, w.margin), V(upto)(fb.separation, w.margin)));
+	const uint32_t lanes = lanes_of(alive) & (n >= V(LANES) ? ~0u : (1u << n) - 1);
+	if (lanes == 0 || (later && (uint32_t)__builtin_popcount(lanes) * 4 < V(LANES) * 3)) {
+		for (uint32_t i = 0; i < V(LANES) && i < n; i++) {
+			if (lanes >> i & 1)
+				later->pair[later->n++] = b->pair[i];
+			else
+				memset(&out[b->pair[i]], 0, sizeof *out);
+		}
 		return;
 	}
 	const V(truth) flip = V(less)(ADD(fa.separation, constant(REFERENCE_TOLERANCE)), fb.separation);

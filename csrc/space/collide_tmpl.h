@@ -128,6 +128,8 @@ ROUTINE(LEVEL) void collide_others(const et_space_scene *s, uint32_t a, uint32_t
 
 KERNEL(int32_t, space_collide, const et_space_scene *s, const et_space_collisions *c) {
 	workspace k;
+	box_batch batch;
+	box_list later = {.n = 0};
 	for (int64_t begin = 0; begin < c->n; begin += CHUNK) {
 		const int64_t end = c->n - begin < CHUNK ? c->n : begin + CHUNK;
 		uint32_t boxes[CHUNK], count = 0;
@@ -143,10 +145,18 @@ KERNEL(int32_t, space_collide, const et_space_scene *s, const et_space_collision
 				collide_others(s, a, b, &k, &c->out[i]);
 		}
 		for (uint32_t i = 0; i < count; i += V(LANES)) {
-			box_batch batch;
 			fill_boxes(&batch, s, c, boxes + i, count - i, V(LANES));
-			collide_boxes(s, &batch, count - i, c->out);
+			collide_boxes(s, &batch, count - i, c->out, &later);
+			if (later.n >= V(LANES)) {
+				later.n -= V(LANES);
+				fill_boxes(&batch, s, c, later.pair + later.n, V(LANES), V(LANES));
+				collide_boxes(s, &batch, V(LANES), c->out, NULL);
+			}
 		}
+	}
+	if (later.n > 0) {
+		fill_boxes(&batch, s, c, later.pair, later.n, V(LANES));
+		collide_boxes(s, &batch, later.n, c->out, NULL);
 	}
 	return 1;
 }

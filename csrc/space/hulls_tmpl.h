@@ -104,35 +104,57 @@ typedef struct {
 	float separation;
 } edge_pair;
 
+/* Sets the columns of edges. */
+static inline void fill_edges(const polytope *t, const uint16_t *edges, uint32_t n, float columns[9][ET_SPACE_EDGES]) {
+	for (uint32_t x = 0; x < padded(n); x++) {
+		const uint32_t i = edges[x < n ? x : 0];
+		const point rows[3] = {p_sub(vertex(t, t->to[i]), vertex(t, t->from[i])), normal_of(t, t->left[i]), normal_of(t, t->right[i])};
+		for (uint32_t k = 0; k < 3; k++) {
+			columns[3 * k][x] = rows[k].x;
+			columns[3 * k + 1][x] = rows[k].y;
+			columns[3 * k + 2][x] = rows[k].z;
+		}
+	}
+}
+
+/* The lanes in which a column of vectors, from i on, has a negative product with p. */
+HELPER(LEVEL) uint32_t against(float columns[][ET_SPACE_EDGES], uint32_t i, point p) {
+	const V(f) d = SUM3(V(mul)(V(set1)(p.x), V(load)(columns[0] + i)), V(mul)(V(set1)(p.y), V(load)(columns[1] + i)),
+	                    V(mul)(V(set1)(p.z), V(load)(columns[2] + i)));
+	return (uint32_t)V(lt)(d, V(set1)(0.0f));
+}
+
 /* rigid3.hullPair.bestEdges. */
 ROUTINE(LEVEL) edge_pair best_edges_of(const hull_pair *w, float enough, workspace *k) {
 	const polytope *ta = w->a, *tb = w->b;
 	const uint32_t in_a = facing_edges(ta, transform(&w->pose, tb->centre), enough + tb->inner, k->bounds, k->edges[0]);
 	const uint32_t in_b = facing_edges(tb, transform(&w->inverse, ta->centre), enough + ta->inner, k->bounds, k->edges[1]);
 	edge_pair best = {0, 0, {0, 0, 0}, -MAX_FINITE};
+	fill_edges(ta, k->edges[0], in_a, k->columns);
 	for (uint32_t y = 0; y < in_b; y++) {
 		const uint32_t j = k->edges[1][y];
 		const point c = p_neg(turn_by(&w->pose, normal_of(tb, tb->left[j]))), d = p_neg(turn_by(&w->pose, normal_of(tb, tb->right[j])));
 		const point from_b = transform(&w->pose, vertex(tb, tb->from[j]));
 		const point v = turn_by(&w->pose, p_sub(vertex(tb, tb->to[j]), vertex(tb, tb->from[j])));
-		for (uint32_t x = 0; x < in_a; x++) {
-			const uint32_t i = k->edges[0][x];
-			const point from_a = vertex(ta, ta->from[i]), u = p_sub(vertex(ta, ta->to[i]), from_a);
-			const int cu = p_dot(c, u) < 0, du = p_dot(d, u) < 0;
-			const int av = p_dot(normal_of(ta, ta->left[i]), v) < 0, bv = p_dot(normal_of(ta, ta->right[i]), v) < 0;
-			if (cu == du || av == bv || cu == av)
-				continue;
-			point n = p_cross(u, v);
-			const float square = p_dot(n, n);
-			if (!(square > PARALLEL_SQUARE * (p_dot(u, u) * p_dot(v, v))))
-				continue;
-			float l = SQRT(square);
-			if (av)
-				l = -l;
-			n = (point){n.x / l, n.y / l, n.z / l};
-			const float s = p_dot(n, p_sub(from_b, from_a));
-			if (s > best.separation)
-				best = (edge_pair){i, j, n, s};
+		for (uint32_t x = 0; x < in_a; x += V(LANES)) {
+			const uint32_t cu = against(k->columns, x, c), du = against(k->columns, x, d);
+			const uint32_t av = against(k->columns + 3, x, v), bv = against(k->columns + 6, x, v);
+			uint32_t crossing = (cu ^ du) & (av ^ bv) & (cu ^ av) & (uint32_t)V(first)(in_a - x);
+			for (; crossing; crossing &= crossing - 1) {
+				const uint32_t bit = (uint32_t)__builtin_ctz(crossing), i = k->edges[0][x + bit];
+				const point from_a = vertex(ta, ta->from[i]), u = p_sub(vertex(ta, ta->to[i]), from_a);
+				point n = p_cross(u, v);
+				const float square = p_dot(n, n);
+				if (!(square > PARALLEL_SQUARE * (p_dot(u, u) * p_dot(v, v))))
+					continue;
+				float l = SQRT(square);
+				if (av >> bit & 1)
+					l = -l;
+				n = (point){n.x / l, n.y / l, n.z / l};
+				const float s = p_dot(n, p_sub(from_b, from_a));
+				if (s > best.separation)
+					best = (edge_pair){i, j, n, s};
+			}
 		}
 	}
 	return best;

@@ -119,6 +119,7 @@ typedef struct {
 typedef struct {
 	float bounds[ET_SPACE_FACES], dots[ET_SPACE_VERTICES];
 	uint16_t edges[2][ET_SPACE_EDGES];
+	float columns[9][ET_SPACE_EDGES]; /* of edges of A: along it, and the normals beside it */
 	polygon_corner polygons[2][ET_SPACE_POLYGON];
 	contact_point points[ET_SPACE_POLYGON];
 	uint32_t count; /* of points */
