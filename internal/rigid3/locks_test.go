@@ -149,17 +149,3 @@ func TestHits(t *testing.T) {
 		t.Errorf("%d hits, at rest %+v", hits, h)
 	}
 }
-
-// A step allocates nothing once it has seen as many contacts.
-func TestStepAllocatesNothing(t *testing.T) {
-	s := newScene()
-	s.floor(material)
-	for k := range 40 {
-		s.add(box(.5, .5, .5), 1000, material, *at(float32(k%8)*1.01, .5+float32(k/8), 0))
-	}
-	s.run(.1)
-	s.collide()
-	if n := testing.AllocsPerRun(10, func() { s.Step(dt) }); n != 0 {
-		t.Errorf("%g allocations", n)
-	}
-}
