@@ -174,7 +174,9 @@ func (s *solver) contactData(c *rigid3.Contact) ContactData {
 // presentMemory is the memory of presentManifold, for one pair.
 type presentMemory struct {
 	a, b     [1]uint32
+	pair     broad.Pairs // of a and b
 	manifold [1]rigid3.Manifold
+	boxes    rigid3.Boxes // for one shape
 }
 
 // presentManifold computes the manifold of a contact for the present poses, because the bodies have moved since the step, and because manifolds are
@@ -186,8 +188,8 @@ func (s *solver) presentManifold(c *rigid3.Contact) *rigid3.Manifold {
 		s.poses[body] = s.pose(int(body))
 	}
 	l.a[0], l.b[0], l.manifold[0] = c.A, c.B, rigid3.Manifold{}
-	pair := broad.Pairs{A: l.a[:], B: l.b[:]}
-	rigid3.CollidePairs(s.level, t.shape, &s.hulls.Hulls, t.filters.Body, s.poses, &pair, nil, l.manifold[:])
+	l.pair = broad.Pairs{A: l.a[:], B: l.b[:]}
+	rigid3.CollidePairs(s.level, t.shape, &s.hulls.Hulls, t.filters.Body, s.poses, &l.pair, nil, l.manifold[:])
 	return &l.manifold[0]
 }
 

@@ -164,7 +164,7 @@ func (s *solver) queryPose(i int) rigid3.Pose {
 	r := s.rotation(i)
 	square := (float32(r.X*r.X) + float32(r.Y*r.Y)) + (float32(r.Z*r.Z) + float32(r.W*r.W))
 	if d := square - 1; !(d > -unitTolerance && d < unitTolerance) && rotationInRange(r) {
-		r = r.Normalize()
+		r = normalized(r)
 	}
 	return rigid3.Pose{P: s.position(i).Add(r.Rotate(s.centre(i))), Q: r}
 }

@@ -56,9 +56,17 @@ func (s *solver) normalizeRows(lo, hi int) {
 			continue
 		}
 		if q := s.rotation(lo + i); rotationInRange(q) {
-			s.setRotation(lo+i, q.Normalize())
+			s.setRotation(lo+i, normalized(q))
 		}
 	}
+}
+
+// normalized returns a rotation that is in range with length one, and the unit rotation for none.
+func normalized(q rigid3.Quat) rigid3.Quat {
+	if q == (rigid3.Quat{}) {
+		return rigid3.Identity
+	}
+	return unitRotation([4]float32{q.X, q.Y, q.Z, q.W})
 }
 
 // updateBounds computes the centres of mass and the bounding boxes of the shapes.

@@ -45,6 +45,9 @@ func (z *State) Encode(e *frame.Encoder, resting int) {
 			notes++
 			e.U32(i)
 			e.U32(int(z.changes[i]))
+			if z.changes[i]&(woken|changed|written) != 0 {
+				z.engine.Store(i) // the stored pose has no effect any more; now it is that of a restored world, too
+			}
 			z.engine.EncodePose(e, i)
 		}
 	}
