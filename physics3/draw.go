@@ -1,0 +1,279 @@
+package physics3
+
+import (
+	"errors"
+	"math"
+
+	"github.com/evertick/evertick/internal/check"
+	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/rigid3"
+	"github.com/evertick/evertick/internal/trig"
+)
+
+// DrawnLine is a line of AppendDraw between two points in metres.
+type DrawnLine struct {
+	P1, P2 [3]float32
+	// Color is 0xRRGGBB. It is neither light nor dark.
+	Color uint32
+}
+
+// DrawOptions selects what AppendDraw draws in addition to the shapes.
+type DrawOptions struct {
+	// Boxes draws the box along the axes around each shape.
+	Boxes bool
+	// Contacts draws the normals at the points where solid shapes touch, from the shape of the lower index to the other.
+	Contacts bool
+	// Centers draws the principal axes at the centre of mass of each body that is not static.
+	Centers bool
+	// Velocities draws the velocities of the centres of mass.
+	Velocities bool
+
+	// Size is the length of normals and axes, in metres. 0: 0.1.
+	Size float32
+	// VelocityScale is the length of a velocity of 1 m/s, in metres. 0: 0.1.
+	VelocityScale float32
+}
+
+// Validate reports every fault of o at once. Errors wrap ErrNotFinite or ErrRange.
+func (o *DrawOptions) Validate() error {
+	return errors.Join(
+		check.Coefficient("physics3: DrawOptions.Size", o.Size),
+		check.Coefficient("physics3: DrawOptions.VelocityScale", o.VelocityScale),
+	)
+}
+
+// The colours of AppendDraw, which are those of package physics.
+const (
+	colorStatic    = 0x4f8f5f
+	colorKinematic = 0x9a6ad8
+	colorDynamic   = 0x2f80e0
+	colorBullet    = 0xd9641c
+	colorAsleep    = 0x7d8590
+	colorSensor    = 0xa8800f
+	colorDisabled  = 0xc0504d
+
+	colorBox      = 0x8f7f6f
+	colorContact  = 0xd23f7f
+	colorCenter   = 0x00958c
+	colorVelocity = 0x1d93a8
+)
+
+// AppendDraw appends a picture of the present state of the world as lines to dst: the edges of boxes and hulls, and rings around balls and
+// capsules, in the order of the shapes; and then what o selects. Rounded boxes and hulls have the edges of their cores. It changes no state and
+// allocates nothing once dst has enough capacity. It leaves out bodies whose pose is not finite. Errors are those of DrawOptions.Validate; dst is
+// then unchanged.
+func (w *World) AppendDraw(dst []DrawnLine, o DrawOptions) ([]DrawnLine, error) {
+	if err := o.Validate(); err != nil {
+		return dst, err
+	}
+	for _, f := range [...]*float32{&o.Size, &o.VelocityScale} {
+		if *f == 0 {
+			*f = 0.1
+		}
+	}
+	p := pen{s: w.solver, lines: dst, o: o}
+	for i := range p.s.shapes.local {
+		p.shape(i)
+	}
+	if o.Contacts {
+		p.contacts()
+	}
+	for i := range w.Rows() {
+		if c := w.cols.Type[i]; c != StaticBody && p.placed(i) {
+			p.body(i)
+		}
+	}
+	return p.lines, nil
+}
+
+// pen draws a world.
+type pen struct {
+	s     *solver
+	lines []DrawnLine
+	o     DrawOptions
+	pose  rigid3.Pose // of what is drawn
+	color uint32
+}
+
+// placed reports whether the pose of a body is finite.
+func (p *pen) placed(i int) bool {
+	for _, column := range p.s.cols.poses() {
+		if !fault.Finite(column[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// line draws a line between two points relative to the pose.
+func (p *pen) line(a, b rigid3.Vec) {
+	at := func(v rigid3.Vec) [3]float32 { return arrayOf(p.pose.P.Add(p.pose.Q.Rotate(v))) }
+	p.lines = append(p.lines, DrawnLine{at(a), at(b), p.color})
+}
+
+// shape draws shape i, if it exists, in the colour of its body.
+func (p *pen) shape(i int) {
+	t := &p.s.shapes
+	g, body := &t.local[i], int(t.filters.Body[i])
+	if g.Kind == rigid3.KindNone || !p.placed(body) {
+		return
+	}
+	if p.color = p.s.color(body); t.sensor[i] {
+		p.color = colorSensor
+	}
+	q := p.s.rotation(body)
+	p.pose = rigid3.Pose{P: p.s.position(body).Add(q.Rotate(g.Pose.P)), Q: q.Mul(g.Pose.Q)}
+	switch g.Kind {
+	case rigid3.KindSphere:
+		p.capsule(rigid3.Vec{}, rigid3.Vec{X: 1}, rigid3.Vec{Y: 1}, rigid3.Vec{Z: 1}, g.Radius)
+	case rigid3.KindCapsule:
+		axis, u, v := frameOf(g.Half)
+		p.capsule(g.Half, axis, u, v, g.Radius)
+	case rigid3.KindBox:
+		p.box(g.Half)
+	case rigid3.KindHull:
+		core := t.hull[i].core
+		for _, e := range core.Edges {
+			p.line(core.Vertices[e.From], core.Vertices[e.To])
+		}
+	}
+	if p.o.Boxes && p.s.cols.Flags[body]&FlagDisabled == 0 {
+		p.bounds(i, body)
+	}
+}
+
+// color returns the colour of the shapes of a body.
+func (s *solver) color(body int) uint32 {
+	flags := s.cols.Flags[body]
+	switch {
+	case flags&FlagDisabled != 0:
+		return colorDisabled
+	case s.cols.Type[body] == StaticBody:
+		return colorStatic
+	case flags&FlagAsleep != 0:
+		return colorAsleep
+	case s.cols.Type[body] == KinematicBody:
+		return colorKinematic
+	case flags&FlagBullet != 0:
+		return colorBullet
+	}
+	return colorDynamic
+}
+
+// ring has the points of a circle.
+var ring = func() (points [16][2]float32) {
+	for i := range points {
+		points[i][1], points[i][0] = trig.SinCos(float32(i) * (2 * math.Pi / 16))
+	}
+	return points
+}()
+
+// frameOf returns three axes, of which the first is along a vector that is not zero.
+func frameOf(along rigid3.Vec) (axis, u, v rigid3.Vec) {
+	axis = along.Times(1 / float32(math.Sqrt(float64(along.Dot(along)))))
+	u = rigid3.Vec{X: 1}.Cross(axis)
+	if max(axis.X, -axis.X) > 0.7 {
+		u = rigid3.Vec{Y: 1}.Cross(axis)
+	}
+	u = u.Times(1 / float32(math.Sqrt(float64(u.Dot(u)))))
+	return axis, u, axis.Cross(u)
+}
+
+// capsule draws the rings of a capsule between -half and half, or of a ball, and the lines between them.
+func (p *pen) capsule(half, axis, u, v rigid3.Vec, radius float32) {
+	at := func(i int, a, b rigid3.Vec) rigid3.Vec {
+		c := ring[i%len(ring)]
+		return a.Times(c[0] * radius).Add(b.Times(c[1] * radius))
+	}
+	arc := func(centre, a, b rigid3.Vec, first, n int) {
+		for i := first; i < first+n; i++ {
+			p.line(centre.Add(at(i, a, b)), centre.Add(at(i+1, a, b)))
+		}
+	}
+	const quarter, turn = len(ring) / 4, len(ring)
+	for _, b := range [...]rigid3.Vec{u, v} {
+		arc(half, axis, b, 3*quarter, 2*quarter)
+		arc(half.Times(-1), axis, b, quarter, 2*quarter)
+	}
+	arc(half, u, v, 0, turn)
+	if half == (rigid3.Vec{}) {
+		return
+	}
+	arc(half.Times(-1), u, v, 0, turn)
+	for i := 0; i < turn; i += quarter {
+		p.line(half.Add(at(i, u, v)), half.Times(-1).Add(at(i, u, v)))
+	}
+}
+
+// box draws the edges of a box.
+func (p *pen) box(half rigid3.Vec) {
+	corner := func(i int) rigid3.Vec {
+		v := half
+		if i&1 == 0 {
+			v.X = -v.X
+		}
+		if i&2 == 0 {
+			v.Y = -v.Y
+		}
+		if i&4 == 0 {
+			v.Z = -v.Z
+		}
+		return v
+	}
+	for i := range 8 {
+		for bit := 1; bit < 8; bit *= 2 {
+			if i&bit == 0 {
+				p.line(corner(i), corner(i|bit))
+			}
+		}
+	}
+}
+
+// bounds draws the box around a shape.
+func (p *pen) bounds(i, body int) {
+	s, boxes := p.s, &p.s.present.boxes
+	boxes.Resize(1)
+	s.poses[body] = s.pose(body)
+	rigid3.Bounds(s.level, s.shapes.shape[i:i+1], &s.hulls.Hulls, s.shapes.filters.Body[i:i+1], s.poses, 0, boxes)
+	low := rigid3.Vec{X: boxes.Min[0][0], Y: boxes.Min[1][0], Z: boxes.Min[2][0]}
+	high := rigid3.Vec{X: boxes.Max[0][0], Y: boxes.Max[1][0], Z: boxes.Max[2][0]}
+	if low.X > high.X {
+		return
+	}
+	half := high.Sub(low).Times(0.5)
+	p.pose, p.color = rigid3.Pose{P: low.Add(half), Q: rigid3.Identity}, colorBox
+	p.box(half)
+}
+
+// contacts draws the contact points of solid shapes that touched in the last step.
+func (p *pen) contacts() {
+	all := p.s.allContacts()
+	for c := all.next(); c != nil; c = all.next() {
+		if !p.s.touches(c) {
+			continue
+		}
+		m, a := p.s.presentManifold(c), p.s.shapes.filters.Body[c.A]
+		p.pose, p.color = rigid3.Pose{P: p.s.poses[a].P, Q: rigid3.Identity}, colorContact
+		for k := range m.Points[:m.Count] {
+			at := m.Points[k].AnchorA
+			p.line(at, at.Add(m.Normal.Times(p.o.Size)))
+		}
+	}
+}
+
+// body draws what o selects for a body.
+func (p *pen) body(i int) {
+	s := p.s
+	p.pose = s.pose(i)
+	if p.o.Centers {
+		p.pose.Q, p.color = p.pose.Q.Mul(s.principal[i]), colorCenter
+		half := p.o.Size / 2
+		for _, v := range [...]rigid3.Vec{{X: half}, {Y: half}, {Z: half}} {
+			p.line(v.Times(-1), v)
+		}
+	}
+	if p.o.Velocities {
+		p.pose.Q, p.color = rigid3.Identity, colorVelocity
+		p.line(rigid3.Vec{}, s.linearVelocity(i).Times(p.o.VelocityScale))
+	}
+}
