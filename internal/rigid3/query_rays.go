@@ -129,8 +129,15 @@ func (n *treeNode) enteredBy(r *Ray, maxT float32, to *[Lanes]stackEntry) int {
 	}
 	o, inv, found := r.O, r.inv, 0
 	for i := range Lanes {
-		enter := maxFloat(maxFloat((x0[i]-o.X)*inv.X, (y0[i]-o.Y)*inv.Y), maxFloat((z0[i]-o.Z)*inv.Z, 0))
-		exit := minFloat(minFloat((x1[i]-o.X)*inv.X, (y1[i]-o.Y)*inv.Y), (z1[i]-o.Z)*inv.Z)
+		enter, exit := (x0[i]-o.X)*inv.X, (x1[i]-o.X)*inv.X
+		if enter > maxT || float32(exit*exitSlack) < 0 {
+			continue // as below, but most boxes end here
+		}
+		enter, exit = maxFloat(enter, (y0[i]-o.Y)*inv.Y), minFloat(exit, (y1[i]-o.Y)*inv.Y)
+		if enter > float32(exit*exitSlack) {
+			continue
+		}
+		enter, exit = maxFloat(enter, maxFloat((z0[i]-o.Z)*inv.Z, 0)), minFloat(exit, (z1[i]-o.Z)*inv.Z)
 		if enter <= minFloat(float32(exit*exitSlack), maxT) {
 			to[found] = stackEntry{entry: enter, node: uint32(i)}
 			found++
