@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	chunkFrames = 32       // frames that are made before they are sent, so that the clock is read twice for all of them
-	chunkBytes  = 64 << 10 // after which a chunk ends
-	retryEvery  = 8        // frames that a connection refuses in a row before it is tried once in so many send ticks
+	chunkMessages = 32       // messages that are made before they are sent, so that the clock is read twice for all of them
+	chunkBytes    = 64 << 10 // after which a chunk ends
+	retryEvery    = 8        // messages that a connection refuses in a row before it is tried once in so many send ticks
 )
 
 // cause is why a client gets a Keyframe.
@@ -30,8 +30,8 @@ type delivery struct {
 	following []*Session
 	viewers   []*viewer // of viewing, and those that rest
 	lost      []*Session
-	frames    []byte // of a chunk
-	ends      []int  // of each frame
+	messages  []byte // of a chunk
+	ends      []int  // of each message
 	at        int64  // when the tick ended
 	counts    sendCounts
 }
@@ -196,7 +196,7 @@ func (n *sendCounts) addTo(st *Stats) {
 }
 
 // collect lists the connections, and passes what their clients asked for to their viewers. If the Sim has
-// gone back, it ends the connections that are not ordered: their clients could not distinguish frames of
+// gone back, it ends the connections that are not ordered: their clients could not distinguish messages of
 // earlier ticks from late ones. A client then connects again, and learns the tick from the Welcome.
 func (s *Server) collect() {
 	d := &s.sending
@@ -244,8 +244,8 @@ func (s *Server) collect() {
 	d.lost = d.lost[:0]
 }
 
-// backsOff reports whether no frame is made for a connection in this send tick. A connection that has refused
-// retryEvery frames in a row will most likely refuse the next one, too, and the frames get larger, in the end
+// backsOff reports whether no message is made for a connection in this send tick. A connection that has refused
+// retryEvery messages in a row will most likely refuse the next one, too, and the messages get larger, in the end
 // Keyframes. So it is tried once in retryEvery send ticks, and not all such connections in the same one.
 func (s *Server) backsOff(c *Session) bool {
 	next := c.refusals + 1
@@ -276,7 +276,7 @@ func (ses *session) updateViewer(c *Session, rewound bool) {
 		v.reset()
 	case ses.resync:
 		c.cause = causeResync
-		c.appliedSent = 0 // the client may have ignored the frame that said it
+		c.appliedSent = 0 // the client may have ignored the message that said it
 		v.reset()
 	case ses.acked > 0:
 		v.acked(ses.acked)
@@ -284,7 +284,7 @@ func (ses *session) updateViewer(c *Session, rewound bool) {
 	ses.resync = false
 }
 
-// sendViews makes and sends the frames of all viewers.
+// sendViews makes and sends the messages of all viewers.
 func (s *Server) sendViews() {
 	begin := s.now()
 	if err := s.source.begin(s.sending.viewers); err != nil {
@@ -311,39 +311,39 @@ func (s *Server) sendViews() {
 	})
 }
 
-// encodeChunk makes some frames, from that of a viewer on, and returns how many.
+// encodeChunk makes some messages, from that of a viewer on, and returns how many.
 func (s *Server) encodeChunk(from int) (n int) {
 	d := &s.sending
-	d.frames, d.ends = d.frames[:0], d.ends[:0]
+	d.messages, d.ends = d.messages[:0], d.ends[:0]
 	for _, c := range d.viewing[from:] {
-		if n == chunkFrames || len(d.frames) >= chunkBytes {
+		if n == chunkMessages || len(d.messages) >= chunkBytes {
 			break
 		}
 		applied := c.session.captured
 		applied.present = applied.seq > 0 && (!c.ordered || applied.seq != c.appliedSent)
-		d.frames = s.source.append(d.frames, c.session.viewer, applied)
-		d.ends = append(d.ends, len(d.frames))
+		d.messages = s.source.append(d.messages, c.session.viewer, applied)
+		d.ends = append(d.ends, len(d.messages))
 		n++
 	}
 	return n
 }
 
-// sendChunk passes the frames of a chunk to their connections.
+// sendChunk passes the messages of a chunk to their connections.
 func (s *Server) sendChunk(from, n int) {
 	d := &s.sending
 	start := 0
 	for i, c := range d.viewing[from : from+n] {
-		frame := d.frames[start:d.ends[i]]
+		message := d.messages[start:d.ends[i]]
 		start = d.ends[i]
-		if len(frame) > 0 { // none: the client has to wait
-			s.sendView(c, frame)
+		if len(message) > 0 { // none: the client has to wait
+			s.sendView(c, message)
 		}
 	}
 }
 
-func (s *Server) sendView(c *Session, frame []byte) {
+func (s *Server) sendView(c *Session, message []byte) {
 	n, v := &s.sending.counts, c.session.viewer
-	if !c.conn.Send(frame) {
+	if !c.conn.Send(message) {
 		v.refused()
 		s.notTaken(c)
 		return
@@ -351,15 +351,15 @@ func (s *Server) sendView(c *Session, frame []byte) {
 	v.sent()
 	c.refusals = 0
 	c.appliedSent = c.session.captured.seq
-	keyframe := frame[0] == kindKeyframe
+	keyframe := message[0] == kindKeyframe
 	if keyframe {
-		n.keyframe.add(len(frame))
+		n.keyframe.add(len(message))
 		n.causes[c.cause]++
 	} else {
-		n.update.add(len(frame))
+		n.update.add(len(message))
 	}
 	c.cause = causeLost
-	c.session.countSent(Traffic{1, uint64(len(frame))}, keyframe)
+	c.session.countSent(Traffic{1, uint64(len(message))}, keyframe)
 }
 
 // sendStream sends a client in mode Simulate what it lacks.
@@ -390,7 +390,7 @@ func (ses *session) countSent(t Traffic, keyframe bool) {
 	}
 }
 
-// notTaken is for a connection that has refused a frame.
+// notTaken is for a connection that has refused a message.
 func (s *Server) notTaken(c *Session) {
 	s.sending.counts.notTaken++
 	c.refusals++

@@ -20,12 +20,12 @@ type gate struct {
 
 func newGate() *gate { return &gate{entered: make(chan struct{}, 100), open: make(chan struct{}, 100)} }
 
-func (g *gate) Send(frame []byte) bool {
-	if frame[0] == kindKeyframe || frame[0] == kindUpdate {
+func (g *gate) Send(message []byte) bool {
+	if message[0] == kindKeyframe || message[0] == kindUpdate {
 		g.entered <- struct{}{}
 		<-g.open
 	}
-	return g.recorder.Send(frame)
+	return g.recorder.Send(message)
 }
 
 // newThreaded returns a world whose Server has a goroutine that sends.
@@ -47,7 +47,7 @@ func (w *world) idle() {
 }
 
 // A Sim does not wait for the goroutine that sends: a send tick at which it is busy is skipped, and the
-// next frame has all changes.
+// next message has all changes.
 func TestBusyTicksAreSkipped(t *testing.T) {
 	w := newThreaded(t, 3, Config{})
 	g := newGate()
@@ -66,12 +66,12 @@ func TestBusyTicksAreSkipped(t *testing.T) {
 	<-g.entered
 	g.open <- struct{}{}
 	w.idle()
-	frames := g.take()
-	expect(t, "frames", kinds(frames), "KU")
-	if k, u := headerOf(frames[0]), headerOf(frames[1]); k.tick != 1 || k.applied != 0 || u.tick != 7 || u.age != 6 || u.applied != 1 {
+	messages := g.take()
+	expect(t, "frames", kinds(messages), "KU")
+	if k, u := headerOf(messages[0]), headerOf(messages[1]); k.tick != 1 || k.applied != 0 || u.tick != 7 || u.age != 6 || u.applied != 1 {
 		t.Errorf("Keyframe %+v, Update %+v", k, u)
 	}
-	for _, f := range frames {
+	for _, f := range messages {
 		client.apply(f)
 	}
 	st := w.stats()
@@ -80,16 +80,16 @@ func TestBusyTicksAreSkipped(t *testing.T) {
 	}
 }
 
-// The frames of a state do not report inputs that a later tick applies while they are being sent.
+// The messages of a state do not report inputs that a later tick applies while they are being sent.
 func TestAppliedWhileFramesAreSent(t *testing.T) {
 	w := newThreaded(t, 3, Config{})
 	g := newGate()
 	_, err := w.Join(context.Background(), g, (&Hello{}).append(nil))
 	check(t, err)
-	for range chunkFrames {
+	for range chunkMessages {
 		w.mustJoin(Hello{})
 	}
-	p := w.mustJoin(Hello{}) // its frame is made in another chunk
+	p := w.mustJoin(Hello{}) // its message is made in another chunk
 	w.step(1)
 	<-g.entered
 	check(t, p.input(1, 0, 1, ""))
@@ -124,7 +124,7 @@ func TestLateSendTicks(t *testing.T) {
 }
 
 // Clients that do not read change nothing for others, and cost no memory: what they have not seen is in
-// the next frame that they take.
+// the next message that they take.
 func TestSlowClientsCoalesce(t *testing.T) {
 	const slow = 1000
 	w := newWorld(t, 20, Config{}, evertick.InputConfig{})
@@ -177,7 +177,7 @@ func TestSlowClientsCoalesce(t *testing.T) {
 	}
 }
 
-// A connection that refuses a few frames gets the next one at once.
+// A connection that refuses a few messages gets the next one at once.
 func TestShortStallsCostNoTime(t *testing.T) {
 	w := newWorld(t, 3, Config{}, evertick.InputConfig{})
 	p := w.mustJoin(Hello{})
@@ -274,11 +274,11 @@ func TestSendMayCallTheSession(t *testing.T) {
 }
 
 // sink is a connection that takes everything and keeps nothing.
-type sink struct{ frames, bytes int }
+type sink struct{ messages, bytes int }
 
-func (s *sink) Send(frame []byte) bool {
-	s.frames++
-	s.bytes += len(frame)
+func (s *sink) Send(message []byte) bool {
+	s.messages++
+	s.bytes += len(message)
 	return true
 }
 func (s *sink) Ordered() bool { return true }
@@ -301,16 +301,16 @@ func TestSendTicksDoNotAllocate(t *testing.T) {
 		}
 		w.owner.Touch()
 		seq := uint64(0)
-		frame := make([]byte, 0, 64)
+		message := make([]byte, 0, 64)
 		list := make([]intent, 1)
 		ack, ping := make([]byte, 0, 16), appendPing(nil, 5)
 		step := func() {
 			seq++
 			list[0] = intent{seq: seq, kind: 1, data: ping}
-			frame = appendIntents(frame[:0], list)
+			message = appendIntents(message[:0], list)
 			ack = appendTick(ack[:0], kindAck, w.tick.Load())
 			for _, c := range sessions {
-				check(t, c.Receive(frame))
+				check(t, c.Receive(message))
 				check(t, c.Receive(ack))
 				check(t, c.Receive(ping))
 			}
@@ -325,12 +325,12 @@ func TestSendTicksDoNotAllocate(t *testing.T) {
 		for range 150 {
 			step()
 		}
-		before := conn.frames
+		before := conn.messages
 		if allocs := testing.AllocsPerRun(100, step); allocs > 0 {
 			t.Errorf("view %v: %v allocations a tick", view.Enter, allocs)
 		}
-		if conn.frames < before+100*clients {
-			t.Errorf("only %d frames", conn.frames-before)
+		if conn.messages < before+100*clients {
+			t.Errorf("only %d frames", conn.messages-before)
 		}
 		check(t, s.Close())
 	}

@@ -9,22 +9,22 @@ import (
 )
 
 const (
-	mostBudget = 1 << 26 // the most bytes to which a frame is limited
-	// keepFor is the number of send ticks by which others must have waited longer than an entity that was in the last frame. Its changes are
-	// short once it was in two frames, since then they are predicted: so those of more entities fit, and in the end those of all.
+	mostBudget = 1 << 26 // the most bytes to which a message is limited
+	// keepFor is the number of send ticks by which others must have waited longer than an entity that was in the last message. Its changes are
+	// short once it was in two messages, since then they are predicted: so those of more entities fit, and in the end those of all.
 	keepFor = 4
 )
 
 // limit chooses what is sent within the budget. First come leaves, then the entities that the session owns. Then entities
 // come into view, the nearest first; they take at most three quarters of the rest while others wait. Last are the changes of
 // entities in view, the highest priority first. In each send tick in which an entity waits, its priority grows by its weight
-// times a factor that falls from 1 at the centre of the view to a fifth at Leave; those of the last frame are as if they had waited
+// times a factor that falls from 1 at the centre of the view to a fifth at Leave; those of the last message are as if they had waited
 // keepFor longer, where changes are predicted. Each entity is sent as a whole.
 //
-// Leaves, owned entities, the bitmap of a Partial frame, one entity that comes into view and the changes of one are sent
+// Leaves, owned entities, the bitmap of a Partial message, one entity that comes into view and the changes of one are sent
 // even beyond the budget. No entity comes into view while there are two for each byte of the budget, so the bitmap takes
 // at most a quarter of it.
-func (e *frameWriter) limit(body int) {
+func (e *messageWriter) limit(body int) {
 	e.order()
 	budget := min(e.budget, mostBudget)
 	allowed, fitting := budget, 0
@@ -44,8 +44,8 @@ func (e *frameWriter) limit(body int) {
 	}
 }
 
-// try writes what is chosen within so many bytes, by what each entity is estimated to cost, and returns the bytes of the frame.
-func (e *frameWriter) try(body, allowed int) int {
+// try writes what is chosen within so many bytes, by what each entity is estimated to cost, and returns the bytes of the message.
+func (e *messageWriter) try(body, allowed int) int {
 	e.rewind(body)
 	e.choose(allowed)
 	e.writeChosen()
@@ -53,22 +53,22 @@ func (e *frameWriter) try(body, allowed int) int {
 }
 
 // complete reports whether all that has changed is chosen.
-func (e *frameWriter) complete() bool {
+func (e *messageWriter) complete() bool {
 	w := &e.work
 	unchosen := func(st stay) bool { return st.changed && !st.chosen }
 	return len(w.enter) == len(w.merged.Enters) && !slices.ContainsFunc(w.stays, unchosen)
 }
 
 // rewind removes the body.
-func (e *frameWriter) rewind(body int) {
+func (e *messageWriter) rewind(body int) {
 	f := e.f
 	e.dst, e.set = e.dst[:body], 0
 	f.list, f.since, f.before, f.waited = f.list[:0], f.since[:0], f.before[:0], f.waited[:0]
 	f.all, f.previous = false, 0
 }
 
-// estimate computes what each stay costs, and returns the bytes of a frame with all that has changed.
-func (e *frameWriter) estimate() int {
+// estimate computes what each stay costs, and returns the bytes of a message with all that has changed.
+func (e *messageWriter) estimate() int {
 	w := &e.work
 	enter := e.enterBits()
 	for i := range w.stays {
@@ -107,7 +107,7 @@ func cost(diffs []int32, shape *netcode.DeltaLanes) int {
 }
 
 // enterBits returns the most bits that an entity takes that comes into view, or is refreshed.
-func (e *frameWriter) enterBits() (n int) {
+func (e *messageWriter) enterBits() (n int) {
 	slot, id := uint32(0), uint64(0)
 	most := func(s uint32) { slot, id = max(slot, s), max(id, uint64(e.present.ids[s])) }
 	for _, s := range e.work.merged.Enters {
@@ -130,7 +130,7 @@ func (e *frameWriter) enterBits() (n int) {
 
 // importance returns what the priority of an entity grows by in a tick. A weight that is negative or NaN counts as 0, and an
 // infinite one as the largest number.
-func (e *frameWriter) importance(slot uint32) float32 {
+func (e *messageWriter) importance(slot uint32) float32 {
 	weight := float32(1)
 	if e.columns.weight != nil {
 		if weight = min(e.present.weight[slot], math.MaxFloat32); !(weight > 0) {
@@ -145,7 +145,7 @@ func (e *frameWriter) importance(slot uint32) float32 {
 
 // order sorts those that come into view, the nearest first, and the stays that have changed, the highest priority first; of equal
 // ones those in the lowest slots. Owned entities are in neither list.
-func (e *frameWriter) order() {
+func (e *messageWriter) order() {
 	w, own, predicted := &e.work, e.v.own, e.v.ordered && len(e.public) > 0 && e.public[0].Predicted
 	w.nearest, w.urgent, w.owned = w.nearest[:0], w.urgent[:0], w.owned[:0]
 	for _, slot := range w.merged.Enters {
@@ -177,7 +177,7 @@ func (e *frameWriter) order() {
 }
 
 // choose decides what is sent within so many bytes.
-func (e *frameWriter) choose(allowed int) {
+func (e *messageWriter) choose(allowed int) {
 	w := &e.work
 	head := len(e.dst)
 	e.dst = appendLeaves(e.dst, w.merged.Leaves)
@@ -203,7 +203,7 @@ func (e *frameWriter) choose(allowed int) {
 }
 
 // chooseEnters chooses those that come into view within so many bits, and returns how many are left.
-func (e *frameWriter) chooseEnters(bits int) int {
+func (e *messageWriter) chooseEnters(bits int) int {
 	w := &e.work
 	each := e.enterBits()
 	w.enter = append(w.enter[:0], w.owned...)

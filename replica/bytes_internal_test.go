@@ -73,8 +73,8 @@ func TestBytesOfDiscs(t *testing.T) {
 			v.centre = centre{point: true, x: edge * r.Float32(), y: edge * r.Float32()}
 			viewers = append(viewers, v)
 		}
-		var frame []byte
-		bytes, entities, predicted, frames := 0, 0, 0, 0
+		var message []byte
+		bytes, entities, predicted, messages := 0, 0, 0, 0
 		for tick := uint64(1); int(tick) < ticks; tick++ {
 			if err := sim.Step(); err != nil {
 				t.Fatal(err)
@@ -87,30 +87,30 @@ func TestBytesOfDiscs(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, v := range viewers {
-				frame = s.append(frame[:0], v, appliedInput{seq: tick, residenceUs: 5000, present: true})
+				message = s.append(message[:0], v, appliedInput{seq: tick, residenceUs: 5000, present: true})
 				v.sent()
 				v.acked(tick)
-				if frame[0] == kindUpdate {
-					bytes += len(frame)
+				if message[0] == kindUpdate {
+					bytes += len(message)
 					entities += len(v.base.list)
-					frames++
-					predicted += int(flagsOf(frame) & flagPredicted)
+					messages++
+					predicted += int(flagsOf(message) & flagPredicted)
 				}
 			}
 			s.end()
 		}
 		each := float64(bytes) / float64(entities)
 		t.Logf("every %d ticks, ordered %v: %.2f bytes of each of %.0f entities, %.0f bytes a frame, %d of %d predicted", c.every, c.ordered, each,
-			float64(entities)/float64(frames), float64(bytes)/float64(frames), predicted, frames)
-		if each > c.most || c.ordered != (predicted > frames/2) {
-			t.Errorf("%.2f bytes, want at most %v; %d of %d frames are predicted", each, c.most, predicted, frames)
+			float64(entities)/float64(messages), float64(bytes)/float64(messages), predicted, messages)
+		if each > c.most || c.ordered != (predicted > messages/2) {
+			t.Errorf("%.2f bytes, want at most %v; %d of %d frames are predicted", each, c.most, predicted, messages)
 		}
 	}
 }
 
 // flagsOf returns the flags of an Update.
-func flagsOf(frame []byte) byte {
-	r := frameReader(frame, kindUpdate)
+func flagsOf(message []byte) byte {
+	r := messageReader(message, kindUpdate)
 	readUint(&r)
 	readUint(&r)
 	return r.U8()

@@ -97,7 +97,7 @@ func (s *source) capture(tick, at uint64) bool {
 // state returns what is kept of capture n.
 func (s *source) state(n uint64) *state { return &s.states[n%uint64(s.ring)] }
 
-// useful reports whether a frame can be a change of capture n. Its age counts in ticks: without clients there are no captures, and
+// useful reports whether a message can be a change of capture n. Its age counts in ticks: without clients there are no captures, and
 // whether there are others must not show.
 func (s *source) useful(n uint64) bool {
 	return n != 0 && n >= s.oldest && n < s.captures && s.captures-n < uint64(s.ring) &&

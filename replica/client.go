@@ -19,25 +19,25 @@ var ErrNoSession = errors.New("no session")
 const (
 	keptStates    = 32 // that a server may use as a base if the transport is not ordered
 	defaultStates = 8
-	// missedFrames is the number of frames in a row whose base the client lacks after which it sends a
-	// Resync, on a transport that is not ordered. There a base may be missing because frames overtake
-	// each other, and the next frame has another base.
-	missedFrames = 4
-	// resyncFrames is the number of ignored frames after which a client repeats its Resync.
-	resyncFrames = 16
+	// missedMessages is the number of messages in a row whose base the client lacks after which it sends a
+	// Resync, on a transport that is not ordered. There a base may be missing because messages overtake
+	// each other, and the next message has another base.
+	missedMessages = 4
+	// resyncMessages is the number of ignored messages after which a client repeats its Resync.
+	resyncMessages = 16
 )
 
 // ClientConfig of a Client. Send is needed; the zero value of all else works.
 type ClientConfig struct {
-	// Send sends a frame to the server, or returns false if the connection does not take it. It must
+	// Send sends a message to the server, or returns false if the connection does not take it. It must
 	// neither wait nor keep the slice. The transport may call Receive for the answer only after Send has
 	// returned.
 	Send func(frame []byte) bool
-	// Ordered says that the transport delivers all frames, once, in order.
+	// Ordered says that the transport delivers all messages, once, in order.
 	Ordered bool
-	// Reliable sends each input until it is acknowledged, on a transport that is not Ordered: every frame of inputs begins with the
+	// Reliable sends each input until it is acknowledged, on a transport that is not Ordered: every message of inputs begins with the
 	// oldest that was not reported as applied, so none is lost as long as the session lives. While 64 inputs or 48 KiB
-	// of them wait, later ones are not sent. Without it a frame repeats at most 1 KiB of the inputs before, and
+	// of them wait, later ones are not sent. Without it a message repeats at most 1 KiB of the inputs before, and
 	// IntentStats.Lost of the session counts those that never came.
 	Reliable bool
 	// Mode, SimVersion, Schema and Credentials are for the Hello.
@@ -51,7 +51,7 @@ type ClientConfig struct {
 	Predictor *Predictor
 	// Token of an earlier Client, to resume its session: see Welcome.Token. At most 256 bytes.
 	Token []byte
-	// Clock measures the delay of frames. nil: the system's.
+	// Clock measures the delay of messages. nil: the system's.
 	Clock loop.Clock
 	// States is the number of states that are kept, 2 to 32, for drawing between them: see Playback. 0: 8.
 	// On a transport that is not ordered it is always 32.
@@ -98,8 +98,8 @@ type Welcome struct {
 	Schema     Schema
 }
 
-// ParseWelcome reads a Welcome frame, for a host that builds the Sim of a Simulator by the Seed and the
-// Scenario of the server. Token is a part of the frame. ok is false for a frame of another kind; the error
+// ParseWelcome reads a Welcome message, for a host that builds the Sim of a Simulator by the Seed and the
+// Scenario of the server. Token is a part of the message. ok is false for a message of another kind; the error
 // wraps evertick.ErrCorrupt.
 func ParseWelcome(frame []byte) (welcome Welcome, ok bool, err error) {
 	if len(frame) == 0 || frame[0] != kindWelcome {
@@ -116,7 +116,7 @@ func (w *welcome) public() Welcome {
 
 // Client is one client of a Server: it keeps the state that the server sends it, sends its inputs, and
 // estimates the time of the server. The host owns the connection: it calls Connect when there is a new
-// one, and Receive for each frame that comes. A Client is for one goroutine at a time. After warm-up it
+// one, and Receive for each message that comes. A Client is for one goroutine at a time. After warm-up it
 // allocates nothing, except for a Welcome and for errors.
 type Client struct {
 	config  ClientConfig
@@ -132,28 +132,28 @@ type Client struct {
 	spare  *State   // for the next one
 	dec    decoder
 	lost   bool // a Check has differed, so the server has another base, until there is a Keyframe
-	missed int  // frames ignored in a row because their base is gone
-	asked  int  // ignored frames since the first Resync; 0: none was needed
+	missed int  // messages ignored in a row because their base is gone
+	asked  int  // ignored messages since the first Resync; 0: none was needed
 
 	queue inputQueue
 	sync  clockSync
 	play  Playback
 	stats ClientStats
-	out   []byte // frame to send
+	out   []byte // message to send
 }
 
 // ClientStats are counts since NewClient.
 type ClientStats struct {
 	Frames    uint64 // states that were applied
 	Keyframes uint64 // those of them that were whole views
-	Bytes     uint64 // of these frames
-	Old       uint64 // frames ignored because the client had the tick already, or a later one
-	Baseless  uint64 // frames ignored because their base is gone
-	Early     uint64 // frames ignored because they came before the Welcome
-	Refused   uint64 // frames with an error
-	Mismatch  uint64 // frames whose Check differs: 0 unless there is a fault in a client or server
+	Bytes     uint64 // of these messages
+	Old       uint64 // messages ignored because the client had the tick already, or a later one
+	Baseless  uint64 // messages ignored because their base is gone
+	Early     uint64 // messages ignored because they came before the Welcome
+	Refused   uint64 // messages with an error
+	Mismatch  uint64 // messages whose Check differs: 0 unless there is a fault in a client or server
 	Resyncs   uint64 // sent
-	// Latency is the time from the end of the tick to the arrival of its frame, in ns, once a Ping was
+	// Latency is the time from the end of the tick to the arrival of its message, in ns, once a Ping was
 	// answered. Its error is at most half the least round trip.
 	Latency loop.Histogram
 }
@@ -197,8 +197,8 @@ func (c *Client) forget(l *layout) {
 }
 
 // Connect begins a connection with a Hello: to resume the session if there was one. It returns
-// evertick.ErrCapacity if Send does not take the frame. Frames that come before the Welcome are ignored. On a
-// transport that loses frames the host calls Connect again if no Welcome comes: the server answers each time, and
+// evertick.ErrCapacity if Send does not take the message. Messages that come before the Welcome are ignored. On a
+// transport that loses messages the host calls Connect again if no Welcome comes: the server answers each time, and
 // begins one session.
 func (c *Client) Connect() error {
 	h := Hello{Mode: c.config.Mode, SimVersion: c.config.SimVersion, Schema: c.config.Schema,
@@ -230,8 +230,8 @@ func (c *Client) send(what string) error {
 // Welcome returns what the server has said last, and false before it has. Only read its slices.
 func (c *Client) Welcome() (Welcome, bool) { return c.welcome, c.joined }
 
-// State returns the newest state, which is empty and of tick 0 before the first frame. It is valid until
-// ClientConfig.States further frames have been applied.
+// State returns the newest state, which is empty and of tick 0 before the first message. It is valid until
+// ClientConfig.States further messages have been applied.
 func (c *Client) State() *State {
 	if n := len(c.states); n > 0 {
 		return c.states[n-1]
@@ -242,12 +242,12 @@ func (c *Client) State() *State {
 // Stats fills dst.
 func (c *Client) Stats(dst *ClientStats) { *dst = c.stats }
 
-// Receive takes a frame of the server. It does not keep the slice. A frame that is refused changes
+// Receive takes a message of the server. It does not keep the slice. A message that is refused changes
 // nothing: its error wraps evertick.ErrCorrupt if it is malformed, and evertick.ErrUnsupported if the server has another
-// schema than ClientConfig.Schema, or a frame is for the other mode. The host then ends the connection.
-// The error for an Error frame of the server wraps its Code: the connection has ended.
+// schema than ClientConfig.Schema, or a message is for the other mode. The host then ends the connection.
+// The error for an Error message of the server wraps its Code: the connection has ended.
 //
-// A frame that comes twice or too late, or whose base is gone, is ignored. If the Check of a frame
+// A message that comes twice or too late, or whose base is gone, is ignored. If the Check of a message
 // differs from the state that it leads to, the client keeps the state that it had, and asks for a
 // Keyframe.
 //
@@ -262,17 +262,17 @@ func (c *Client) Receive(frame []byte) error {
 	return err
 }
 
-func (c *Client) receive(frame []byte, now int64) error {
-	if len(frame) == 0 {
+func (c *Client) receive(message []byte, now int64) error {
+	if len(message) == 0 {
 		return fault.Field(fault.ErrCorrupt, "replica: bytes of a frame", 0)
 	}
-	kind := frame[0]
+	kind := message[0]
 	switch kind {
 	case kindWelcome:
-		return c.receiveWelcome(frame, now)
+		return c.receiveWelcome(message, now)
 	case kindError:
 		c.live = false
-		return parseError(frame)
+		return parseError(message)
 	case kindKeyframe, kindUpdate, kindSnapshot, kindInputs, kindPong:
 	default:
 		return fault.Field(fault.ErrCorrupt, "replica: kind of frame", kind)
@@ -282,13 +282,13 @@ func (c *Client) receive(frame []byte, now int64) error {
 		c.stats.Early++
 		return nil
 	case kind == kindPong:
-		return c.receivePong(frame, now)
+		return c.receivePong(message, now)
 	case (kind == kindSnapshot || kind == kindInputs) != (c.config.Mode == Simulate):
 		return fault.Field(fault.ErrUnsupported, "replica: frame of the other mode: kind", kind)
 	case c.config.Mode == Simulate:
-		return c.simulate(frame, now)
+		return c.simulate(message, now)
 	}
-	if err := c.receiveState(frame, now); err != nil {
+	if err := c.receiveState(message, now); err != nil {
 		return err
 	}
 	c.queue.idle++
@@ -296,10 +296,10 @@ func (c *Client) receive(frame []byte, now int64) error {
 	return nil
 }
 
-// simulate is for the frames of mode Simulate.
-func (c *Client) simulate(frame []byte, now int64) error {
+// simulate is for the messages of mode Simulate.
+func (c *Client) simulate(message []byte, now int64) error {
 	sim := c.config.Simulator
-	err := sim.receive(frame)
+	err := sim.receive(message)
 	switch {
 	case !sim.waits():
 		c.asked = 0
@@ -313,7 +313,7 @@ func (c *Client) simulate(frame []byte, now int64) error {
 		return err
 	}
 	c.stats.Frames++
-	c.stats.Bytes += uint64(len(frame))
+	c.stats.Bytes += uint64(len(message))
 	if sim.ran {
 		t := &sim.tick
 		c.ended(t.tick+1, t.at, now)
@@ -324,8 +324,8 @@ func (c *Client) simulate(frame []byte, now int64) error {
 }
 
 // receiveWelcome begins the session, or goes on with it.
-func (c *Client) receiveWelcome(frame []byte, now int64) error {
-	w, err := parseWelcome(frame)
+func (c *Client) receiveWelcome(message []byte, now int64) error {
+	w, err := parseWelcome(message)
 	switch {
 	case err != nil:
 		return err
@@ -383,11 +383,11 @@ func (c *Client) suits(w *welcome) error {
 }
 
 // receiveState applies a Keyframe or an Update.
-func (c *Client) receiveState(frame []byte, now int64) error {
-	r := wire.NewReader(frame)
+func (c *Client) receiveState(message []byte, now int64) error {
+	r := wire.NewReader(message)
 	h := readHeader(&r)
 	if r.Err() != nil {
-		return frameFault(&h, r.Err())
+		return messageFault(&h, r.Err())
 	}
 	newest := c.State()
 	if h.tick <= newest.tick && !c.config.Ordered {
@@ -405,7 +405,7 @@ func (c *Client) receiveState(frame []byte, now int64) error {
 		c.spare = c.layout.newState()
 	}
 	if err := c.dec.decode(&r, &h, base, c.spare); err != nil {
-		return frameFault(&h, err)
+		return messageFault(&h, err)
 	}
 	if !c.dec.sum {
 		c.lost = c.config.Ordered
@@ -413,7 +413,7 @@ func (c *Client) receiveState(frame []byte, now int64) error {
 		c.resync(0)
 		return nil
 	}
-	c.applied(&h, len(frame), now)
+	c.applied(&h, len(message), now)
 	if c.config.Predictor != nil {
 		return c.config.Predictor.update(c.State(), h.applied)
 	}
@@ -450,7 +450,7 @@ func (c *Client) applied(h *header, bytes int, now int64) {
 	}
 }
 
-// ended is for a frame of a tick that ended at a time of the server, in µs.
+// ended is for a message of a tick that ended at a time of the server, in µs.
 func (c *Client) ended(tick, at uint64, now int64) {
 	c.sync.ended(tick, at)
 	c.play.arrived(at, now)
@@ -478,14 +478,14 @@ func (c *Client) base(tick uint64) *State {
 // missBase is for an Update whose base the client lacks.
 func (c *Client) missBase() {
 	c.stats.Baseless++
-	if c.missed++; c.config.Ordered || c.missed >= missedFrames {
+	if c.missed++; c.config.Ordered || c.missed >= missedMessages {
 		c.resync(c.State().tick)
 	}
 }
 
 // resync asks for a Keyframe or Snapshot, unless the client has just done so.
 func (c *Client) resync(held uint64) {
-	if c.asked%resyncFrames == 0 {
+	if c.asked%resyncMessages == 0 {
 		c.out = appendTick(c.out[:0], kindResync, held)
 		if !c.config.Send(c.out) {
 			return

@@ -41,7 +41,7 @@ type clientStep struct {
 	Offset  []int64 // ms: offset and round trip
 }
 
-// said returns what a frame of a client says, as the cases have it.
+// said returns what a message of a client says, as the cases have it.
 func said(t *testing.T, f []byte) string {
 	t.Helper()
 	switch f[0] {
@@ -167,7 +167,7 @@ func TestClientCases(t *testing.T) {
 	}
 }
 
-// On a transport that loses frames, a Reliable client loses no input: when one is reported as applied, all before it have
+// On a transport that loses messages, a Reliable client loses no input: when one is reported as applied, all before it have
 // arrived. Without Reliable some have not, so the schedules meet the case.
 func TestReliableInputs(t *testing.T) {
 	lost := [2]int{}
@@ -202,7 +202,7 @@ func lostInputs(t *testing.T, seed uint64, reliable bool) (lost int) {
 		}
 		return err
 	}
-	frame := func() {
+	message := func() {
 		tick++
 		applied += uint64(r.Int64N(int64(newest-applied) + 1))
 		check(t, do(clientStep{Do: "keyframe", Tick: tick, Applied: &applied}))
@@ -212,13 +212,13 @@ func lostInputs(t *testing.T, seed uint64, reliable bool) (lost int) {
 	sent := uint64(0)
 	for range 300 {
 		if r.IntN(3) == 0 {
-			frame()
+			message()
 		} else if do(clientStep{Do: "input", Bytes: r.IntN(2000)}) == nil {
 			sent++
 		}
 	}
-	for frames := 0; b.Waiting() > 0; frames++ {
-		if frame(); frames == 10_000 {
+	for messages := 0; b.Waiting() > 0; messages++ {
+		if message(); messages == 10_000 {
 			t.Fatalf("seed %d: %d inputs still wait", seed, b.Waiting())
 		}
 	}

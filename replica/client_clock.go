@@ -11,7 +11,7 @@ const pings = 16 // of which the one with the least round trip counts
 
 // clockSync relates the clock of the client to that of the server. A Ping measures the difference with an
 // error of at most half its round trip, so the one with the least round trip of the last 16 counts.
-// Before the first answer it assumes that, of the last 64 frames, the one that came soonest after its tick
+// Before the first answer it assumes that, of the last 64 messages, the one that came soonest after its tick
 // took no time.
 //
 // A clock can jump, or stand still while its machine sleeps. An answer says between which two numbers the difference is. If an
@@ -19,12 +19,12 @@ const pings = 16 // of which the one with the least round trip counts
 // is too small for that is within what the answers leave open: so the estimate is moved into what the last two answers
 // allow, if these agree, and its error is measured by that.
 type clockSync struct {
-	num    float64 // ticks in den ns
-	den    float64
-	tick   uint64 // reference: completed at a time of the client
-	local  int64  // that time, if at is 0
-	at     int64  // that time in ns of the server
-	framed bool   // at is valid: a frame has come
+	num   float64 // ticks in den ns
+	den   float64
+	tick  uint64 // reference: completed at a time of the client
+	local int64  // that time, if at is 0
+	at    int64  // that time in ns of the server
+	timed bool   // at is valid: a message has come
 
 	sent    [pings]int64 // times of Pings without an answer; -1: none
 	pinged  int          // number of Pings that were sent
@@ -77,18 +77,18 @@ func (s *clockSync) welcome(w *welcome, now int64) {
 	}
 }
 
-// ended is for a frame of a tick that ended at a time of the server, in µs.
+// ended is for a message of a tick that ended at a time of the server, in µs.
 func (s *clockSync) ended(tick, at uint64) {
-	s.tick, s.at, s.framed = tick, int64(at)*1000, true
+	s.tick, s.at, s.timed = tick, int64(at)*1000, true
 }
 
 // now returns the number of ticks that the server has completed at a time of the client, with the part of the
-// next one that has passed. soonest is the least time of arrival less that of the server, of the last frames.
+// next one that has passed. soonest is the least time of arrival less that of the server, of the last messages.
 func (s *clockSync) now(local, soonest int64) float64 {
 	from := s.local
-	if len(s.answers) > 0 && s.framed {
+	if len(s.answers) > 0 && s.timed {
 		from = s.at - s.offset
-	} else if s.framed {
+	} else if s.timed {
 		from = s.at + soonest
 	}
 	ticks := s.ticks(float64(local - from))
@@ -147,8 +147,8 @@ func (c *Client) Ping() error {
 }
 
 // receivePong takes the answer to one of the last 16 Pings. Others are ignored.
-func (c *Client) receivePong(frame []byte, now int64) error {
-	t, err := parsePong(frame)
+func (c *Client) receivePong(message []byte, now int64) error {
+	t, err := parsePong(message)
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func (c *Client) Offset() (offset, roundTrip int64, ok bool) {
 }
 
 // ServerTick estimates the number of ticks that the server has completed now. Before the first answer to
-// a Ping it is too low by the time that a frame takes. While no frames come, it advances at the rate of the
+// a Ping it is too low by the time that a message takes. While no messages come, it advances at the rate of the
 // server.
 func (c *Client) ServerTick() uint64 { return uint64(c.serverTime()) }
 

@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	// idleFrames is the number of frames after which inputs that wait are sent again, if the transport may
+	// idleMessages is the number of messages after which inputs that wait are sent again, if the transport may
 	// have lost them.
-	idleFrames     = 8
+	idleMessages   = 8
 	mostWaiting    = 1024     // inputs of a client that were not applied yet
 	mostInputBytes = 32 << 10 // of the data of one input
-	inputFrame     = 48 << 10 // bytes of data in an Input frame, below the default of Limits.FrameBytes
-	againBytes     = 1 << 10  // bytes of data that an Input frame repeats
+	inputMessage   = 48 << 10 // bytes of data in an Input message, below the default of Limits.FrameBytes
+	againBytes     = 1 << 10  // bytes of data that an Input message repeats
 )
 
 // inputQueue keeps the inputs of a client until the server has applied them.
@@ -24,14 +24,14 @@ type inputQueue struct {
 	free [][]byte // data of entries that were dropped
 	next uint64   // number of the next one
 	sent uint64   // the last one that was sent on this connection, or that the server has
-	idle int      // frames since an input was sent
+	idle int      // messages since an input was sent
 	lead leadTime
 }
 
 // Input sends an input to the server, for a tick or, if tick is 0, as soon as possible: see
 // Client.Aim. It copies data. seq is its number: those of a session begin with 1.
 // An input that the connection does not take, or that is lost, is sent again: the client keeps it
-// until a frame says that it, or a later one, was applied. If a session could not be resumed, its inputs
+// until a message says that it, or a later one, was applied. If a session could not be resumed, its inputs
 // are dropped.
 //
 // The error wraps ErrNoSession before the first Welcome, evertick.ErrUnsupported if the session only watches, evertick.ErrCapacity for more than 1,024 inputs that wait
@@ -75,12 +75,12 @@ func (c *Client) predict(in *intent, data []byte) error {
 	return nil
 }
 
-// Waiting returns the number of inputs that no frame has reported as applied.
+// Waiting returns the number of inputs that no message has reported as applied.
 func (c *Client) Waiting() int { return len(c.queue.list) }
 
 // flush sends the inputs that were not sent yet, or that may be lost.
 func (c *Client) flush() {
-	if q := &c.queue; !c.config.Ordered && q.idle >= idleFrames && len(q.list) > 0 {
+	if q := &c.queue; !c.config.Ordered && q.idle >= idleMessages && len(q.list) > 0 {
 		q.sent = min(q.sent, q.list[0].seq-1)
 	}
 	for c.live {
@@ -96,7 +96,7 @@ func (c *Client) flush() {
 	}
 }
 
-// batch returns the inputs of the next frame, none if all were sent. If the transport may lose frames,
+// batch returns the inputs of the next message, none if all were sent. If the transport may lose messages,
 // the last inputs come again; all of them with whole, which sends none that could arrive without those before it.
 func (q *inputQueue) batch(ordered, whole bool) []intent {
 	from := q.after(q.sent)
@@ -108,7 +108,7 @@ func (q *inputQueue) batch(ordered, whole bool) []intent {
 		from = 0
 	}
 	to, bytes := from, 0
-	for to < len(q.list) && to-from < mostInputs && (to == from || bytes+len(q.list[to].data) <= inputFrame) {
+	for to < len(q.list) && to-from < mostInputs && (to == from || bytes+len(q.list[to].data) <= inputMessage) {
 		bytes += len(q.list[to].data)
 		to++
 	}
@@ -139,7 +139,7 @@ func (q *inputQueue) welcome(w *welcome) {
 	q.sent = w.received
 }
 
-// applied is for a frame that says up to which number inputs were applied, and how many ticks the last one
+// applied is for a message that says up to which number inputs were applied, and how many ticks the last one
 // of them waited: negative if that is unknown. tick is the number of completed ticks.
 func (q *inputQueue) applied(seq uint64, waited float64, tick, every uint64, s *clockSync) {
 	n := q.after(seq)

@@ -18,7 +18,7 @@ const (
 // about 99 of 100 arrive in time.
 //
 // When the client sends an input, the tick of the input is ahead of its estimate of the ticks that the server has
-// completed. The frames say in which tick the input was applied, and how long it had waited for that. The difference is
+// completed. The messages say in which tick the input was applied, and how long it had waited for that. The difference is
 // the lead that the input needed: for its way, and for the error of the estimate.
 //
 //   - The lead is the second largest that an input needed in one of two windows: the last one of 128 inputs,
@@ -31,8 +31,8 @@ const (
 //
 // If a clock has jumped, by a tick or more, the leads were measured with a wrong estimate, and it begins anew, with inputs from then on.
 //
-// If there are several ticks between two frames, an input that waited for less than a tick may have been late,
-// and counts as if it was. In mode Simulate the frames do not say how long an input waited: then each
+// If there are several ticks between two messages, an input that waited for less than a tick may have been late,
+// and counts as if it was. In mode Simulate the messages do not say how long an input waited: then each
 // that was in time counts as if 1/16 tick less would have sufficed. Inputs for tick 0, as soon as possible, do not
 // count.
 type leadTime struct {
@@ -90,7 +90,7 @@ func (l *leadTime) applied(in *intent, waited float64, tick, every uint64, s *cl
 	if in.seq < l.from {
 		return
 	}
-	late := float64(tick-1) - float64(in.tick) // if there is a frame for each tick
+	late := float64(tick-1) - float64(in.tick) // if there is a message for each tick
 	switch {
 	case waited < 0 && late > 0:
 		waited = 0

@@ -15,7 +15,7 @@ type aimed struct {
 	delay  func() int64 // ns, one way
 	every  uint64
 	inputs []aimedInput // not reported back yet
-	tick   uint64       // of the next frame
+	tick   uint64       // of the next message
 	late   int
 	waited []int64 // ns in the server
 }
@@ -47,7 +47,7 @@ func (a *aimed) run(n int) {
 	}
 }
 
-// advance delivers the frames that arrive until a time. They take the mean delay.
+// advance delivers the messages that arrive until a time. They take the mean delay.
 func (a *aimed) advance(to int64) {
 	a.t.Helper()
 	for ; ; a.tick += a.every {

@@ -15,7 +15,7 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-// bench is a client whose frames are kept, and a clock that stands still.
+// bench is a client whose messages are kept, and a clock that stands still.
 type bench struct {
 	*Client
 	t     testing.TB
@@ -28,11 +28,11 @@ func newBench(t testing.TB, c ClientConfig) *bench {
 	t.Helper()
 	b := &bench{t: t, clock: new(loop.ManualClock)}
 	c.Clock = b.clock
-	c.Send = func(frame []byte) bool {
+	c.Send = func(message []byte) bool {
 		if b.full {
 			return false
 		}
-		b.sent = append(b.sent, bytes.Clone(frame))
+		b.sent = append(b.sent, bytes.Clone(message))
 		return true
 	}
 	var err error
@@ -42,15 +42,15 @@ func newBench(t testing.TB, c ClientConfig) *bench {
 	return b
 }
 
-// take returns the frames that were sent since the last call, of a kind.
-func (b *bench) take(kind byte) (frames [][]byte) {
+// take returns the messages that were sent since the last call, of a kind.
+func (b *bench) take(kind byte) (messages [][]byte) {
 	for _, f := range b.sent {
 		if f[0] == kind {
-			frames = append(frames, f)
+			messages = append(messages, f)
 		}
 	}
 	b.sent = nil
-	return frames
+	return messages
 }
 
 func (b *bench) must(err error) {
@@ -77,7 +77,7 @@ func (b *bench) stats() ClientStats {
 	return s
 }
 
-// A client on a transport that loses, repeats and reorders frames has, after each frame that it applies,
+// A client on a transport that loses, repeats and reorders messages has, after each message that it applies,
 // the state of the encoder.
 func TestClientUnordered(t *testing.T) {
 	for round := range 30 {
@@ -93,14 +93,14 @@ func TestClientUnordered(t *testing.T) {
 		var air [][]byte
 		for range 150 {
 			truth := world.advance()
-			var frame []byte
+			var message []byte
 			if r.IntN(30) == 0 {
 				acked = nil
 			}
-			frame, last = n.encode(acked, last, truth)
+			message, last = n.encode(acked, last, truth)
 			states[last.tick] = last
 			if r.IntN(4) > 0 {
-				air = append(air, frame)
+				air = append(air, message)
 			}
 			for len(air) > 0 && r.IntN(4) > 0 {
 				i := r.IntN(len(air))
@@ -134,8 +134,8 @@ func TestClientUnordered(t *testing.T) {
 	}
 }
 
-// ordered returns a client with the first frames of a sequence of deltas, and the sequence.
-func orderedSequence(t testing.TB, schema *Schema, frames int) (*bench, *naiveEncoder, *naiveWorld, *naiveState) {
+// ordered returns a client with the first messages of a sequence of deltas, and the sequence.
+func orderedSequence(t testing.TB, schema *Schema, messages int) (*bench, *naiveEncoder, *naiveWorld, *naiveState) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(paritytest.Seed(), 29))
 	n := &naiveEncoder{Rand: r, schema: schema, seen: map[string]int{}}
@@ -143,10 +143,10 @@ func orderedSequence(t testing.TB, schema *Schema, frames int) (*bench, *naiveEn
 	b := newBench(t, ClientConfig{Ordered: true})
 	b.join(plainWelcome(*schema))
 	var last *naiveState
-	for range frames {
-		var frame []byte
-		frame, last = n.encode(last, last, world.advance())
-		b.must(b.Receive(frame))
+	for range messages {
+		var message []byte
+		message, last = n.encode(last, last, world.advance())
+		b.must(b.Receive(message))
 		if diff := last.differs(b.State()); diff != "" {
 			t.Fatal(diff)
 		}
@@ -154,21 +154,21 @@ func orderedSequence(t testing.TB, schema *Schema, frames int) (*bench, *naiveEn
 	return b, n, world, last
 }
 
-// A frame whose Check differs is not applied: the client asks for a Keyframe, and ignores what follows.
+// A message whose Check differs is not applied: the client asks for a Keyframe, and ignores what follows.
 func TestClientMismatch(t *testing.T) {
 	b, n, world, last := orderedSequence(t, &testSchemas[0].Schema, 5)
 	b.take(0)
 	before := b.State().text()
-	var frame []byte
+	var message []byte
 	var after *naiveState
-	for frame == nil || headerOf(frame).flags&flagCheck == 0 {
-		frame, after = n.encode(last, last, world.advance())
+	for message == nil || headerOf(message).flags&flagCheck == 0 {
+		message, after = n.encode(last, last, world.advance())
 	}
-	frame[len(frame)-1] ^= 1
+	message[len(message)-1] ^= 1
 	b.full = true
-	b.must(b.Receive(frame))
+	b.must(b.Receive(message))
 	b.full = false
-	for range 2*resyncFrames + 1 {
+	for range 2*resyncMessages + 1 {
 		var next []byte
 		next, after = n.encode(after, after, world.advance())
 		b.must(b.Receive(next))
@@ -177,7 +177,7 @@ func TestClientMismatch(t *testing.T) {
 		t.Error("the state changes")
 	}
 	resyncs := b.take(kindResync)
-	if s := b.stats(); s.Mismatch != 1 || s.Resyncs != 3 || len(resyncs) != 3 || s.Baseless != 2*resyncFrames+1 {
+	if s := b.stats(); s.Mismatch != 1 || s.Resyncs != 3 || len(resyncs) != 3 || s.Baseless != 2*resyncMessages+1 {
 		t.Errorf("%d Resyncs, %+v", len(resyncs), s)
 	}
 	key, after := n.encode(nil, after, world.advance())
@@ -187,29 +187,29 @@ func TestClientMismatch(t *testing.T) {
 	}
 }
 
-// A frame that is cut short or altered changes nothing if it is refused.
+// A message that is cut short or altered changes nothing if it is refused.
 func TestClientKeepsItsState(t *testing.T) {
 	for i := range testSchemas {
 		b, n, world, last := orderedSequence(t, &testSchemas[i].Schema, 4)
-		frame, after := n.encode(last, last, world.advance())
+		message, after := n.encode(last, last, world.advance())
 		before := b.State().text()
-		for cut := range frame {
-			if err := b.Receive(frame[:cut]); !errors.Is(err, fault.ErrCorrupt) {
-				t.Fatalf("%d of %d bytes: %v", cut, len(frame), err)
+		for cut := range message {
+			if err := b.Receive(message[:cut]); !errors.Is(err, fault.ErrCorrupt) {
+				t.Fatalf("%d of %d bytes: %v", cut, len(message), err)
 			}
 		}
-		for k := 1; k < len(frame); k++ { // in a copy of the client, so that it may take the frame
-			bad := bytes.Clone(frame)
+		for k := 1; k < len(message); k++ { // in a copy of the client, so that it may take the message
+			bad := bytes.Clone(message)
 			bad[k] ^= 1 << (k % 8)
 			if err := b.Receive(bad); err == nil && b.State().text() != before {
-				break // a legal frame
+				break // a legal message
 			}
 			if b.State().text() != before {
 				t.Fatal("the state changes")
 			}
 		}
 		if b.State().text() == before {
-			b.must(b.Receive(frame))
+			b.must(b.Receive(message))
 			if diff := after.differs(b.State()); diff != "" {
 				t.Error(diff)
 			}
@@ -217,10 +217,10 @@ func TestClientKeepsItsState(t *testing.T) {
 	}
 }
 
-// Each frame of the server that is cut short or altered is refused or harmless.
+// Each message of the server that is cut short or altered is refused or harmless.
 func TestClientOtherFrames(t *testing.T) {
 	for _, m := range testMessages() {
-		frame := decodeHex(t, m.Frame)
+		message := decodeHex(t, m.Frame)
 		try := func(f []byte) error {
 			b := newBench(t, ClientConfig{})
 			if m.Name != "Welcome" {
@@ -231,7 +231,7 @@ func TestClientOtherFrames(t *testing.T) {
 			}
 			return b.Receive(f)
 		}
-		err, code := try(frame), Code(0)
+		err, code := try(message), Code(0)
 		switch m.Name {
 		case "Welcome", "Pong":
 			if err != nil {
@@ -246,13 +246,13 @@ func TestClientOtherFrames(t *testing.T) {
 				t.Errorf("%s, which clients send: %v", m.Name, err)
 			}
 		}
-		for cut := range frame {
-			if err := try(frame[:cut]); !errors.Is(err, fault.ErrCorrupt) {
+		for cut := range message {
+			if err := try(message[:cut]); !errors.Is(err, fault.ErrCorrupt) {
 				t.Errorf("%s: %d bytes: %v", m.Name, cut, err)
 			}
 		}
-		for bit := range 8 * len(frame) {
-			bad := bytes.Clone(frame)
+		for bit := range 8 * len(message) {
+			bad := bytes.Clone(message)
 			bad[bit/8] ^= 1 << (bit % 8)
 			_ = try(bad) // must not panic
 		}
@@ -271,8 +271,8 @@ func FuzzClient(f *testing.F) {
 		f.Add(decodeHex(f, m.Frame), []byte{})
 	}
 	s := newSequence(&testSchemas[1].Schema, 9, 10, 6, map[string]int{})
-	for _, frame := range s.frames[1:] {
-		f.Add(s.frames[0], frame)
+	for _, message := range s.messages[1:] {
+		f.Add(s.messages[0], message)
 	}
 	w := plainWelcome(testSchemas[1].Schema)
 	f.Fuzz(func(t *testing.T, one, two []byte) {
@@ -280,9 +280,9 @@ func FuzzClient(f *testing.F) {
 			b := newBench(t, ClientConfig{Ordered: ordered})
 			b.must(b.Connect())
 			_ = b.Receive(w.append(nil))
-			for _, frame := range [][]byte{one, two} {
+			for _, message := range [][]byte{one, two} {
 				before := b.State().text()
-				if err := b.Receive(frame); err != nil && b.State().text() != before && !bytes.HasPrefix(frame, []byte{kindWelcome}) {
+				if err := b.Receive(message); err != nil && b.State().text() != before && !bytes.HasPrefix(message, []byte{kindWelcome}) {
 					t.Fatalf("%v, and the state changes", err)
 				}
 				if fault := b.State().fault(); fault != "" {
@@ -299,7 +299,7 @@ func FuzzClient(f *testing.F) {
 	})
 }
 
-// A client with another schema sends an Error frame, and a session that is not resumed begins anew.
+// A client with another schema sends an Error message, and a session that is not resumed begins anew.
 func TestClientWelcome(t *testing.T) {
 	s := &testSchemas[0].Schema
 	b := newBench(t, ClientConfig{Schema: s.Hash() + 1, Ordered: true})
@@ -308,10 +308,10 @@ func TestClientWelcome(t *testing.T) {
 	if err := b.Receive(w.append(nil)); !errors.Is(err, fault.ErrUnsupported) {
 		t.Errorf("another schema: %v", err)
 	}
-	if frames := b.take(kindError); len(frames) != 1 {
-		t.Errorf("%d Error frames", len(frames))
-	} else if code := Code(0); !errors.As(parseError(frames[0]), &code) || code != WrongVersion {
-		t.Error(parseError(frames[0]))
+	if messages := b.take(kindError); len(messages) != 1 {
+		t.Errorf("%d Error frames", len(messages))
+	} else if code := Code(0); !errors.As(parseError(messages[0]), &code) || code != WrongVersion {
+		t.Error(parseError(messages[0]))
 	}
 	if _, ok := b.Welcome(); ok {
 		t.Error("the client has joined")
@@ -330,14 +330,14 @@ func TestClientWelcome(t *testing.T) {
 	if h := hello(); h.Held != last.tick || string(h.Token) != "token" {
 		t.Errorf("%+v", h)
 	}
-	frame, after := n.encode(last, last, world.advance())
-	b.must(b.Receive(frame))
+	message, after := n.encode(last, last, world.advance())
+	b.must(b.Receive(message))
 	if b.State().text() != held || b.stats().Early != 1 {
 		t.Error("a frame before the Welcome is not ignored")
 	}
 	w.resumed, w.tick, w.token = true, last.tick+1, []byte("another")
 	b.must(b.Receive(w.append(nil)))
-	b.must(b.Receive(frame))
+	b.must(b.Receive(message))
 	if diff := after.differs(b.State()); diff != "" {
 		t.Error(diff)
 	}
@@ -353,14 +353,14 @@ func TestClientWelcome(t *testing.T) {
 	if b.State().Tick() != 0 || len(b.State().Slots()) != 0 {
 		t.Error("a new session has the old state")
 	}
-	frame, after = n.encode(nil, nil, world.advance())
-	b.must(b.Receive(frame))
+	message, after = n.encode(nil, nil, world.advance())
+	b.must(b.Receive(message))
 	if diff := after.differs(b.State()); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// After warm-up frames, inputs, Pings and drawing allocate nothing.
+// After warm-up messages, inputs, Pings and drawing allocate nothing.
 func TestClientAllocs(t *testing.T) {
 	for _, ordered := range []bool{true, false} {
 		r := rand.New(rand.NewPCG(1, 2))
@@ -371,11 +371,11 @@ func TestClientAllocs(t *testing.T) {
 			world.spawn(slot)
 		}
 		var last *naiveState
-		var frames [][]byte
+		var messages [][]byte
 		for range 300 {
-			frame := []byte(nil)
-			frame, last = n.encode(last, last, world.advance())
-			frames = append(frames, frame)
+			message := []byte(nil)
+			message, last = n.encode(last, last, world.advance())
+			messages = append(messages, message)
 		}
 		clock := new(loop.ManualClock)
 		c, err := NewClient(ClientConfig{Clock: clock, Ordered: ordered, Send: func([]byte) bool { return true }})
@@ -392,7 +392,7 @@ func TestClientAllocs(t *testing.T) {
 			clock.Add(16e6)
 			_, err1 := c.Input(1, data, 0)
 			err2, err3 := c.Ping(), c.Receive(pong)
-			err4 := c.Receive(frames[k])
+			err4 := c.Receive(messages[k])
 			k++
 			c.Playback().Advance()
 			column, _ = c.Playback().Append(column[:0], "x", 0)
@@ -413,7 +413,7 @@ func TestClientAllocs(t *testing.T) {
 	}
 }
 
-// intents returns the inputs in the Input frames that were sent.
+// intents returns the inputs in the Input messages that were sent.
 func (b *bench) intents() (all [][]intent) {
 	for _, f := range b.take(kindInput) {
 		list, err := parseIntents(nil, f)
@@ -423,9 +423,9 @@ func (b *bench) intents() (all [][]intent) {
 	return all
 }
 
-func seqs(frames [][]intent) string {
+func seqs(messages [][]intent) string {
 	text := ""
-	for _, f := range frames {
+	for _, f := range messages {
 		text += "|"
 		for _, in := range f {
 			text += fmt.Sprint(in.seq, " ")
@@ -434,8 +434,8 @@ func seqs(frames [][]intent) string {
 	return text
 }
 
-// empty returns a frame without entities, which says which input was applied; 0: none.
-func emptyFrame(tick, applied, residence uint64) []byte {
+// empty returns a message without entities, which says which input was applied; 0: none.
+func emptyMessage(tick, applied, residence uint64) []byte {
 	f := wire.AppendUvarints([]byte{kindKeyframe}, tick)
 	if f = append(f, 0); applied > 0 {
 		f[len(f)-1] = flagApplied
@@ -473,7 +473,7 @@ func TestClientInputs(t *testing.T) {
 	send(2)
 	b.full = false
 	expect("a full connection", "")
-	b.must(b.Receive(emptyFrame(5, 1, 0)))
+	b.must(b.Receive(emptyMessage(5, 1, 0)))
 	expect("when it takes frames again", "|3 4 ")
 	if b.Waiting() != 3 {
 		t.Errorf("%d wait", b.Waiting())
@@ -497,22 +497,22 @@ func TestClientInputs(t *testing.T) {
 	b.join(plainWelcome(Schema{}))
 	send(3)
 	expect("unordered", "|1 |1 2 |1 2 3 ")
-	b.must(b.Receive(emptyFrame(5, 2, 0)))
+	b.must(b.Receive(emptyMessage(5, 2, 0)))
 	send(1)
 	expect("unordered, after 2", "|3 4 ")
-	for range idleFrames {
-		b.must(b.Receive(emptyFrame(b.State().Tick()+1, 0, 0)))
+	for range idleMessages {
+		b.must(b.Receive(emptyMessage(b.State().Tick()+1, 0, 0)))
 	}
 	expect("unordered, after some frames", "|3 4 ")
 	send(100)
-	if frames := b.intents(); len(frames) != 100 || len(frames[99]) != mostInputs {
-		t.Errorf("%d frames", len(frames))
+	if messages := b.intents(); len(messages) != 100 || len(messages[99]) != mostInputs {
+		t.Errorf("%d frames", len(messages))
 	}
 	_, err := b.Input(1, make([]byte, mostInputBytes), 0)
 	b.must(err)
 	send(1)
-	if frames := b.intents(); len(frames) != 2 || len(frames[1]) != 1 {
-		t.Errorf("a large input is repeated: %s", seqs(frames))
+	if messages := b.intents(); len(messages) != 2 || len(messages[1]) != 1 {
+		t.Errorf("a large input is repeated: %s", seqs(messages))
 	}
 
 	for b.Waiting() < mostWaiting {
@@ -543,9 +543,9 @@ func TestClientLook(t *testing.T) {
 	}
 	b.join(plainWelcome(Schema{}))
 	b.must(errors.Join(b.Follow(3), b.LookAt(1, 2, 3)))
-	if frames := b.take(kindLook); len(frames) != 2 {
-		t.Errorf("%d frames", len(frames))
-	} else if l, err := parseLook(frames[0]); err != nil || l.follow != 3 {
+	if messages := b.take(kindLook); len(messages) != 2 {
+		t.Errorf("%d frames", len(messages))
+	} else if l, err := parseLook(messages[0]); err != nil || l.follow != 3 {
 		t.Error(l, err)
 	}
 	inf := float32(math.Inf(1))
@@ -639,8 +639,8 @@ func TestClientConfigValidate(t *testing.T) {
 func TestParseWelcome(t *testing.T) {
 	w := plainWelcome(Schema{})
 	w.seed, w.scenario = 77, "duel"
-	frame := w.append(nil)
-	got, ok, err := ParseWelcome(frame)
+	message := w.append(nil)
+	got, ok, err := ParseWelcome(message)
 	if !ok || err != nil || got.Seed != 77 || got.Scenario != "duel" || got.Session != 3 {
 		t.Error(got, ok, err)
 	}
@@ -649,7 +649,7 @@ func TestParseWelcome(t *testing.T) {
 			t.Errorf("%v: %t, %v", other, ok, err)
 		}
 	}
-	if _, ok, err := ParseWelcome(frame[:len(frame)-1]); ok || !errors.Is(err, fault.ErrCorrupt) {
+	if _, ok, err := ParseWelcome(message[:len(message)-1]); ok || !errors.Is(err, fault.ErrCorrupt) {
 		t.Error(ok, err)
 	}
 }

@@ -91,12 +91,12 @@ func TestInputsAfterAClockHasJumped(t *testing.T) {
 		client, err := NewClient(ClientConfig{Send: pipe.ToServer, Ordered: true, Clock: clientClock})
 		check(t, err)
 		var session *Session
-		toServer := func(frame []byte) {
+		toServer := func(message []byte) {
 			if session == nil {
-				session, err = server.Join(context.Background(), pipe, frame)
+				session, err = server.Join(context.Background(), pipe, message)
 				check(t, err)
 			} else {
-				check(t, session.Receive(frame))
+				check(t, session.Receive(message))
 			}
 		}
 		check(t, client.Connect())
@@ -111,7 +111,7 @@ func TestInputsAfterAClockHasJumped(t *testing.T) {
 					clientClock.Add(ns / 4)
 				}
 				if serverRuns && clientRuns {
-					pipe.Deliver(now, func(frame []byte) { check(t, client.Receive(frame)) }, toServer)
+					pipe.Deliver(now, func(message []byte) { check(t, client.Receive(message)) }, toServer)
 				}
 			}
 			if serverRuns {
@@ -124,8 +124,8 @@ func TestInputsAfterAClockHasJumped(t *testing.T) {
 		wrong, sent, late := 0, 0, 0
 		const before, settle, after = 5 * 60, 3 * 60, 5 * 60
 		aims := map[uint64]uint64{}
-		for frame := range before + settle + after {
-			if frame == before {
+		for message := range before + settle + after {
+			if message == before {
 				clientClock.Add(max(ms[0], 0) * 1e6)
 				serverClock.Add(max(ms[1], 0) * 1e6)
 				for range -min(ms[0], 0) * 60 / 1000 {
@@ -141,7 +141,7 @@ func TestInputsAfterAClockHasJumped(t *testing.T) {
 			}
 			tick, _ := client.Aim()
 			seq, err := client.Input(1, nil, tick)
-			if frame < before+settle {
+			if message < before+settle {
 				continue
 			}
 			check(t, err)

@@ -89,7 +89,7 @@ func (c Config) Validate() error {
 	}
 	l := &c.Limits
 	faults.Range("Config.Limits.Sessions", l.Sessions, 0, mostSessions)
-	faults.Range("Config.Limits.FrameBytes", l.FrameBytes, 0, mostFrameBytes)
+	faults.Range("Config.Limits.FrameBytes", l.FrameBytes, 0, mostMessageBytes)
 	faults.Range("Config.Limits.FramesPerSecond", l.FramesPerSecond, 0, mostPerSecond)
 	faults.Range("Config.Limits.BytesPerSecond", l.BytesPerSecond, 0, mostPerSecond)
 	if l.Resume > mostResume {
@@ -98,7 +98,7 @@ func (c Config) Validate() error {
 	return faults.Err()
 }
 
-// checkRanges adds the faults of the numbers on which frames depend.
+// checkRanges adds the faults of the numbers on which messages depend.
 func (c *Config) checkRanges(faults *fault.List) {
 	faults.Range("Config.Every", c.Every, 0, mostEvery)
 	if c.Ring != 0 {
@@ -154,7 +154,7 @@ const (
 // ViewConfig says which entities a client sees. The zero value: all of them.
 type ViewConfig struct {
 	// Enter is the distance in metres at which an entity comes into view, and Leave that at which it
-	// leaves, whatever frames arrive. Leave is not below Enter; 0 means Enter. Enter 0: there is no limit. An entity whose position
+	// leaves, whatever messages arrive. Leave is not below Enter; 0 means Enter. Enter 0: there is no limit. An entity whose position
 	// is not finite is nowhere near.
 	Enter, Leave float32
 	// Category names a column of uint32 with a set of 32 categories for each entity: a session sees an
@@ -186,12 +186,12 @@ type Limits struct {
 	// then still has as many as its own: of one that waits or, if none does, one whose client has sent nothing since
 	// its Hello. So one address cannot take all places. See Conn.
 	Sessions int
-	// FrameBytes is the largest frame of a client. 0: 64 KiB.
+	// FrameBytes is the largest message of a client. 0: 64 KiB.
 	FrameBytes int
-	// FramesPerSecond and BytesPerSecond of a session, with room for a burst of two seconds. A frame beyond
-	// them ends the connection with TooFast. A request for a Keyframe counts as many frames as an eighth of a
+	// FramesPerSecond and BytesPerSecond of a session, with room for a burst of two seconds. A message beyond
+	// them ends the connection with TooFast. A request for a Keyframe counts as many messages as an eighth of a
 	// second allows. A client can resume its session eight times a second, in a count of its own.
-	// 0: four frames and 4 KiB for each tick of the Sim, but at least 240 and 256 KiB.
+	// 0: four messages and 4 KiB for each tick of the Sim, but at least 240 and 256 KiB.
 	FramesPerSecond, BytesPerSecond int
 	// Lead is the number of ticks that an input may be for in the future. 0: 240.
 	Lead uint64

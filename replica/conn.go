@@ -6,12 +6,12 @@ package replica
 // A Conn may also have a method Address() string, which says where the client is: see Limits.Sessions. Connections
 // without it count as those of one address.
 type Conn interface {
-	// Send takes a frame, or returns false if there is no room for it: then it has taken nothing. It
+	// Send takes a message, or returns false if there is no room for it: then it has taken nothing. It
 	// does not keep the slice.
 	Send(frame []byte) bool
-	// Ordered reports whether all frames arrive, once, in order.
+	// Ordered reports whether all messages arrive, once, in order.
 	Ordered() bool
-	// Close ends the connection, after the frames that it has taken. The transport then calls
+	// Close ends the connection, after the messages that it has taken. The transport then calls
 	// Session.Disconnected if it has a Session.
 	Close()
 }

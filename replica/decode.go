@@ -88,8 +88,8 @@ type enter struct {
 	place uint32 // in dst
 }
 
-// decode reads what follows the header, and makes dst the state that the frame leads to from base. After
-// a fault dst holds anything. base and dst have the layout of the schema, and are not the same. A frame
+// decode reads what follows the header, and makes dst the state that the message leads to from base. After
+// a fault dst holds anything. base and dst have the layout of the schema, and are not the same. A message
 // whose Check is another than that of dst is no fault: then d.sum is false.
 func (d *decoder) decode(r *wire.Reader, h *header, base, dst *State) error {
 	d.lay, d.base, d.dst, d.sum = base.layout, base, dst, true
@@ -121,7 +121,7 @@ func (d *decoder) decode(r *wire.Reader, h *header, base, dst *State) error {
 }
 
 // readPlaces reads a count and as many places below n, each of which is followed by at least more bytes
-// in the frame, and appends them to dst.
+// in the message, and appends them to dst.
 func readPlaces(r *wire.Reader, dst []uint32, n, more int) []uint32 {
 	next := uint64(0)
 	for range r.Count(readUint(r), n, 1+more) {
@@ -282,7 +282,7 @@ func (d *decoder) readLanes(r *wire.Reader, h *header) {
 	}
 }
 
-// predict adds to each lane of a group what the frame before has added.
+// predict adds to each lane of a group what the message before has added.
 func (d *decoder) predict(sp *span, included []uint32) {
 	for l := sp.first; l < sp.first+sp.count; l++ {
 		to, added, b := d.dst.lanes[l], d.base.added[l], sp.bits[l-sp.first]
@@ -292,7 +292,7 @@ func (d *decoder) predict(sp *span, included []uint32) {
 	}
 }
 
-// keepAdded notes what the frame has added to each lane of a group.
+// keepAdded notes what the message has added to each lane of a group.
 func (d *decoder) keepAdded(sp *span) {
 	for l := sp.first; l < sp.first+sp.count; l++ {
 		to, now, was, b := d.dst.added[l], d.dst.lanes[l], d.base.lanes[l], sp.bits[l-sp.first]
@@ -444,7 +444,7 @@ func (d *decoder) crc() uint32 {
 	return wire.CRC(0, d.check)
 }
 
-// readBitmap reads a bitmap of n bits. It is part of the frame.
+// readBitmap reads a bitmap of n bits. It is part of the message.
 func readBitmap(r *wire.Reader, n int) []byte {
 	set := r.Bytes((n + 7) / 8)
 	if len(set) > 0 && n&7 != 0 && set[len(set)-1]>>(n&7) != 0 {
@@ -500,8 +500,8 @@ func (b *bitReader) end(r *wire.Reader) {
 	}
 }
 
-// frameFault names the frame in an error.
-func frameFault(h *header, err error) error {
+// messageFault names the message in an error.
+func messageFault(h *header, err error) error {
 	name := "Update"
 	if h.keyframe {
 		name = "Keyframe"

@@ -60,15 +60,15 @@ func TestSchemasOfTests(t *testing.T) {
 	}
 }
 
-// apply decodes one frame from base into dst, as a Client does.
-func (d *decoder) apply(frame []byte, base, dst *State) error {
-	r := wire.NewReader(frame)
+// apply decodes one message from base into dst, as a Client does.
+func (d *decoder) apply(message []byte, base, dst *State) error {
+	r := wire.NewReader(message)
 	h := readHeader(&r)
 	if r.Err() != nil {
 		return r.Err()
 	}
 	if err := d.decode(&r, &h, base, dst); err != nil {
-		return frameFault(&h, err)
+		return messageFault(&h, err)
 	}
 	if !d.sum {
 		return errors.New("the check differs")
@@ -76,22 +76,22 @@ func (d *decoder) apply(frame []byte, base, dst *State) error {
 	return nil
 }
 
-// sequence is frames of a naive encoder with the states that they lead to. Each has one of the last
+// sequence is messages of a naive encoder with the states that they lead to. Each has one of the last
 // states as its base, -1: a Keyframe.
 type sequence struct {
-	schema *Schema
-	frames [][]byte
-	bases  []int
-	states []*naiveState
-	seen   map[string]int
+	schema   *Schema
+	messages [][]byte
+	bases    []int
+	states   []*naiveState
+	seen     map[string]int
 }
 
-func newSequence(schema *Schema, seed uint64, most, frames int, seen map[string]int) *sequence {
+func newSequence(schema *Schema, seed uint64, most, messages int, seen map[string]int) *sequence {
 	r := rand.New(rand.NewPCG(seed, 17))
 	n := &naiveEncoder{Rand: r, schema: schema, seen: seen}
 	w := newNaiveWorld(r, schema, most)
 	s := &sequence{schema: schema, seen: seen}
-	for k := range frames {
+	for k := range messages {
 		truth := w.advance()
 		from := k - 1
 		if r.IntN(20) == 0 {
@@ -103,13 +103,13 @@ func newSequence(schema *Schema, seed uint64, most, frames int, seen map[string]
 		if from >= 0 {
 			base, last = s.states[from], s.states[k-1]
 		}
-		frame, after := n.encode(base, last, truth)
-		s.frames, s.bases, s.states = append(s.frames, frame), append(s.bases, from), append(s.states, after)
+		message, after := n.encode(base, last, truth)
+		s.messages, s.bases, s.states = append(s.messages, message), append(s.bases, from), append(s.states, after)
 	}
 	return s
 }
 
-// A decoder computes the states of the naive encoder, whatever legal form the frames have.
+// A decoder computes the states of the naive encoder, whatever legal form the messages have.
 func TestDecodeEqualsNaive(t *testing.T) {
 	rounds := casesOf(25, 400)
 	seen := map[string]int{}
@@ -120,13 +120,13 @@ func TestDecodeEqualsNaive(t *testing.T) {
 			lay := newLayout(schema.Schema)
 			var d decoder
 			var states []*State
-			for k, frame := range s.frames {
+			for k, message := range s.messages {
 				base, dst := lay.newState(), lay.newState()
 				if s.bases[k] >= 0 {
 					base = states[s.bases[k]]
 				}
 				before := base.text()
-				if err := d.apply(frame, base, dst); err != nil {
+				if err := d.apply(message, base, dst); err != nil {
 					t.Fatalf("%s, seed %d, frame %d: %v", schema.name, seed, k, err)
 				}
 				if diff := s.states[k].differs(dst); diff != "" {
@@ -142,7 +142,7 @@ func TestDecodeEqualsNaive(t *testing.T) {
 	requireForms(t, seen)
 }
 
-// requireForms fails unless frames of each form were seen.
+// requireForms fails unless messages of each form were seen.
 func requireForms(t *testing.T, seen map[string]int) {
 	t.Helper()
 	for _, form := range []string{"kind 3", "kind 4", "predicted", "predicted after partial", "partial", "applied", "jumped", "own", "check", "own again", "refresh", "enter", "leave",
@@ -167,12 +167,12 @@ func (s *sequence) decode(t testing.TB) (states []*State) {
 	t.Helper()
 	lay := newLayout(*s.schema)
 	var d decoder
-	for k, frame := range s.frames {
+	for k, message := range s.messages {
 		base, dst := lay.newState(), lay.newState()
 		if s.bases[k] >= 0 {
 			base = states[s.bases[k]]
 		}
-		if err := d.apply(frame, base, dst); err != nil {
+		if err := d.apply(message, base, dst); err != nil {
 			t.Fatal(err)
 		}
 		states = append(states, dst)
@@ -180,23 +180,23 @@ func (s *sequence) decode(t testing.TB) (states []*State) {
 	return states
 }
 
-// A frame that was cut short, or has more bytes, is refused.
+// A message that was cut short, or has more bytes, is refused.
 func TestDecodeRefusesCutFrames(t *testing.T) {
 	for i, s := range samples(t) {
 		states := s.decode(t)
 		var d decoder
-		for k, frame := range s.frames {
+		for k, message := range s.messages {
 			base, dst := newLayout(*s.schema).newState(), newLayout(*s.schema).newState()
 			if s.bases[k] >= 0 {
 				base = states[s.bases[k]]
 			}
 			before := base.text()
-			for n := range frame {
-				if err := d.apply(frame[:n], base, dst); !errors.Is(err, fault.ErrCorrupt) {
-					t.Fatalf("%s, frame %d: %d of %d bytes: %v", testSchemas[i].name, k, n, len(frame), err)
+			for n := range message {
+				if err := d.apply(message[:n], base, dst); !errors.Is(err, fault.ErrCorrupt) {
+					t.Fatalf("%s, frame %d: %d of %d bytes: %v", testSchemas[i].name, k, n, len(message), err)
 				}
 			}
-			if err := d.apply(append(slices.Clone(frame), 0), base, dst); !errors.Is(err, fault.ErrCorrupt) {
+			if err := d.apply(append(slices.Clone(message), 0), base, dst); !errors.Is(err, fault.ErrCorrupt) {
 				t.Fatalf("%s, frame %d: a byte more: %v", testSchemas[i].name, k, err)
 			}
 			if base.text() != before {
@@ -206,26 +206,26 @@ func TestDecodeRefusesCutFrames(t *testing.T) {
 	}
 }
 
-// A frame in which a bit is wrong is refused, or leads to a state that is whole.
+// A message in which a bit is wrong is refused, or leads to a state that is whole.
 func TestDecodeSurvivesBitFlips(t *testing.T) {
 	refused, accepted := 0, 0
 	for i, s := range samples(t) {
 		states := s.decode(t)
 		var d decoder
-		for k, frame := range s.frames {
+		for k, message := range s.messages {
 			base, dst := newLayout(*s.schema).newState(), newLayout(*s.schema).newState()
 			if s.bases[k] >= 0 {
 				base = states[s.bases[k]]
 			}
 			before := base.text()
-			for bit := range 8 * len(frame) {
-				frame[bit/8] ^= 1 << (bit % 8)
-				if err := d.apply(frame, base, dst); err != nil {
+			for bit := range 8 * len(message) {
+				message[bit/8] ^= 1 << (bit % 8)
+				if err := d.apply(message, base, dst); err != nil {
 					refused++
 				} else if accepted++; dst.fault() != "" {
 					t.Fatalf("%s, frame %d, bit %d: %s", testSchemas[i].name, k, bit, dst.fault())
 				}
-				frame[bit/8] ^= 1 << (bit % 8)
+				message[bit/8] ^= 1 << (bit % 8)
 			}
 			if base.text() != before {
 				t.Fatal("the base changes")
@@ -276,36 +276,36 @@ func (s *State) fault() string {
 	return ""
 }
 
-// No frame makes a decoder panic, allocate much more than the frame has, or change the base; a frame that
+// No message makes a decoder panic, allocate much more than the message has, or change the base; a message that
 // is accepted leads to a state that is whole, and to the same again.
 func FuzzDecode(f *testing.F) {
 	all := samples(f)
 	states := make([][]*State, len(all))
 	for i, s := range all {
 		states[i] = s.decode(f)
-		for k, frame := range s.frames {
-			f.Add(byte(i), byte(s.bases[k]), frame)
+		for k, message := range s.messages {
+			f.Add(byte(i), byte(s.bases[k]), message)
 		}
 	}
-	f.Fuzz(func(t *testing.T, schema, at byte, frame []byte) {
+	f.Fuzz(func(t *testing.T, schema, at byte, message []byte) {
 		i := int(schema) % len(all)
 		lay := newLayout(*all[i].schema)
 		base := lay.newState()
 		if k := int(at); k < len(states[i]) {
 			base = states[i][k]
 		}
-		if len(frame) > 0 && frame[0] == kindKeyframe {
+		if len(message) > 0 && message[0] == kindKeyframe {
 			base = lay.newState()
 		}
 		before := base.text()
 		var d decoder
 		dst, again := lay.newState(), lay.newState()
-		err := d.apply(frame, base, dst)
+		err := d.apply(message, base, dst)
 		if base.text() != before {
 			t.Fatal("the base changes")
 		}
-		if most := len(base.slots) + len(frame); cap(dst.slots) > 2*most+64 {
-			t.Fatalf("room for %d entities after %d bytes", cap(dst.slots), len(frame))
+		if most := len(base.slots) + len(message); cap(dst.slots) > 2*most+64 {
+			t.Fatalf("room for %d entities after %d bytes", cap(dst.slots), len(message))
 		}
 		if err != nil {
 			return
@@ -313,7 +313,7 @@ func FuzzDecode(f *testing.F) {
 		if fault := dst.fault(); fault != "" {
 			t.Fatal(fault)
 		}
-		if err := d.apply(bytes.Clone(frame), base, again); err != nil || again.text() != dst.text() {
+		if err := d.apply(bytes.Clone(message), base, again); err != nil || again.text() != dst.text() {
 			t.Fatalf("another state the second time, %v", err)
 		}
 	})
@@ -324,24 +324,24 @@ func TestDecodeAllocs(t *testing.T) {
 	s := newSequence(&testSchemas[1].Schema, 3, 200, 12, map[string]int{})
 	lay := newLayout(*s.schema)
 	var d decoder
-	states := make([]*State, len(s.frames))
+	states := make([]*State, len(s.messages))
 	for i := range states {
 		states[i] = lay.newState()
 	}
 	empty := lay.newState()
 	run := func() {
-		for k, frame := range s.frames {
+		for k, message := range s.messages {
 			base := empty
 			if s.bases[k] >= 0 {
 				base = states[s.bases[k]]
 			}
-			if err := d.apply(frame, base, states[k]); err != nil {
+			if err := d.apply(message, base, states[k]); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	run()
 	if n := testing.AllocsPerRun(10, run); n != 0 {
-		t.Errorf("%g allocations in %d frames", n, len(s.frames))
+		t.Errorf("%g allocations in %d frames", n, len(s.messages))
 	}
 }

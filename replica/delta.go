@@ -18,13 +18,13 @@ type delta struct {
 }
 
 // records are differences of all entities in the widths of group.record, which are the same for all clients: what they are chosen from must
-// not show. A frame packs those of its entities anew, in widths that suit them.
+// not show. A message packs those of its entities anew, in widths that suit them.
 type records struct {
 	made bool
 	netcode.Source
 }
 
-// body is the public part of a frame.
+// body is the public part of a message.
 type body struct {
 	made  bool
 	set   byte // flags

@@ -8,9 +8,9 @@ import (
 	"github.com/evertick/evertick/internal/wire"
 )
 
-const checkEvery = 64 // frames
+const checkEvery = 64 // messages
 
-// appliedInput is what a frame says about the inputs of its session: the highest sequence number that
+// appliedInput is what a message says about the inputs of its session: the highest sequence number that
 // a tick has applied, and the µs between its arrival and the beginning of that tick.
 type appliedInput struct {
 	seq, residenceUs uint64
@@ -40,8 +40,8 @@ type scratch struct {
 	allOf    uint64 // the capture of which it is
 }
 
-// append appends the frame of a viewer for the newest capture: a Keyframe if it has no useful base, else an
-// Update. It appends nothing if the viewer was sent a frame for this capture, or if the next Keyframe is to
+// append appends the message of a viewer for the newest capture: a Keyframe if it has no useful base, else an
+// Update. It appends nothing if the viewer was sent a message for this capture, or if the next Keyframe is to
 // wait. Afterwards call sent or refused.
 func (s *source) append(dst []byte, v *viewer, applied appliedInput) []byte {
 	v.refused()
@@ -55,33 +55,33 @@ func (s *source) append(dst []byte, v *viewer, applied appliedInput) []byte {
 	if base == nil && s.captures < v.wait {
 		return dst
 	}
-	f := v.newFrame()
+	f := v.newSentState()
 	f.capture, f.tick, f.key = s.captures, s.state(s.captures).tick, base == nil
 	v.next = f
-	e := frameWriter{source: s, v: v, f: f, base: base, start: len(dst)}
+	e := messageWriter{source: s, v: v, f: f, base: base, start: len(dst)}
 	e.header(dst, applied)
 	e.write()
 	e.dst[e.flags] |= e.set
 	return e.dst
 }
 
-// frameWriter writes one frame.
-type frameWriter struct {
+// messageWriter writes one message.
+type messageWriter struct {
 	*source
 	v     *viewer
-	f     *frame // what the client has afterwards
-	base  *frame // nil: nothing
-	d     *delta // from the base
+	f     *sentState // what the client has afterwards
+	base  *sentState // nil: nothing
+	d     *delta     // from the base
 	dst   []byte
-	start int  // of the frame in dst
+	start int  // of the message in dst
 	flags int  // index of the flags in dst
 	set   byte // flags for what is after the header
 	still bool // there is no prediction
 	guess bool // differences are those to the prediction
 }
 
-// header begins the frame.
-func (e *frameWriter) header(dst []byte, applied appliedInput) {
+// header begins the message.
+func (e *messageWriter) header(dst []byte, applied appliedInput) {
 	e.d = e.delta(0)
 	if e.base != nil {
 		e.d = e.delta(e.base.capture)
@@ -100,7 +100,7 @@ func (e *frameWriter) header(dst []byte, applied appliedInput) {
 }
 
 // view returns the entities that the viewer sees.
-func (e *frameWriter) view() []uint32 {
+func (e *messageWriter) view() []uint32 {
 	if e.v.all {
 		return e.present.slots
 	}
@@ -108,7 +108,7 @@ func (e *frameWriter) view() []uint32 {
 }
 
 // known returns the list of the base.
-func (e *frameWriter) known() []uint32 {
+func (e *messageWriter) known() []uint32 {
 	switch {
 	case e.base == nil:
 		return nil
@@ -119,7 +119,7 @@ func (e *frameWriter) known() []uint32 {
 }
 
 // write writes what is after the header: all that has changed or, if that is more than the budget, what is most important.
-func (e *frameWriter) write() {
+func (e *messageWriter) write() {
 	body := len(e.dst)
 	if e.v.all && (e.base == nil || e.base.all) {
 		e.writeShared()
@@ -138,10 +138,10 @@ func (e *frameWriter) write() {
 	e.limit(body)
 }
 
-func (e *frameWriter) fits() bool { return e.budget == 0 || len(e.dst)-e.start <= e.budget }
+func (e *messageWriter) fits() bool { return e.budget == 0 || len(e.dst)-e.start <= e.budget }
 
 // writeShared writes a body for clients that see all entities, and have seen all. It is made once for all of them.
-func (e *frameWriter) writeShared() {
+func (e *messageWriter) writeShared() {
 	b, velocities := &e.d.bodies[0], e.base != nil && e.base.previous != 0 && e.base.previous+1 == e.base.capture
 	if velocities {
 		b = &e.d.bodies[1]
@@ -160,7 +160,7 @@ func (e *frameWriter) writeShared() {
 }
 
 // chooseAll chooses all that has changed.
-func (e *frameWriter) chooseAll() {
+func (e *messageWriter) chooseAll() {
 	w := &e.work
 	w.enter = append(w.enter[:0], w.merged.Enters...)
 	for i := range w.stays {
@@ -169,14 +169,14 @@ func (e *frameWriter) chooseAll() {
 }
 
 // writeChosen writes what was chosen, and stores what the client has afterwards.
-func (e *frameWriter) writeChosen() {
+func (e *messageWriter) writeChosen() {
 	e.writeBody()
 	e.keep()
 	e.finish()
 }
 
 // writeBody writes from the leaves to the entities that teleported.
-func (e *frameWriter) writeBody() {
+func (e *messageWriter) writeBody() {
 	w := &e.work
 	if e.base != nil {
 		e.dst = appendLeaves(e.dst, w.merged.Leaves)
@@ -199,9 +199,9 @@ func (e *frameWriter) writeBody() {
 }
 
 // finish writes what is after the body.
-func (e *frameWriter) finish() {
+func (e *messageWriter) finish() {
 	e.appendOwn()
-	if e.f.checked = e.v.frames >= e.v.check && !e.forgotten(); e.f.checked {
+	if e.f.checked = e.v.messages >= e.v.check && !e.forgotten(); e.f.checked {
 		e.set |= flagCheck
 		e.dst = binary.LittleEndian.AppendUint32(e.dst, e.checksum())
 	}
@@ -261,7 +261,7 @@ func (s *source) appendRecords(dst []byte, groups []*group, first int, slots []u
 
 // appendOwn appends which entities the session owns, if that has changed, or else the changes of their
 // owner groups.
-func (e *frameWriter) appendOwn() {
+func (e *messageWriter) appendOwn() {
 	own := e.v.own
 	e.f.own = append(e.f.own[:0], own...)
 	if e.base == nil && len(own) == 0 {
@@ -297,7 +297,7 @@ func (e *frameWriter) appendOwn() {
 }
 
 // ownChanged reports whether the session owns other entities than at the base.
-func (e *frameWriter) ownChanged() bool {
+func (e *messageWriter) ownChanged() bool {
 	for _, slot := range e.v.own {
 		if e.present.changed[slot] > e.base.capture {
 			return true
@@ -307,15 +307,15 @@ func (e *frameWriter) ownChanged() bool {
 }
 
 // forgotten reports whether the client has values that the source does not have any more.
-func (e *frameWriter) forgotten() bool {
+func (e *messageWriter) forgotten() bool {
 	return slices.ContainsFunc(e.f.since, func(n uint32) bool {
 		capture := e.absolute(n)
 		return capture != e.captures && !e.useful(capture)
 	})
 }
 
-// checksum returns the checksum of what the client has after the frame.
-func (e *frameWriter) checksum() uint32 {
+// checksum returns the checksum of what the client has after the message.
+func (e *messageWriter) checksum() uint32 {
 	if !e.f.all {
 		return e.checkList(e.f.list, e.f.since)
 	}

@@ -21,7 +21,7 @@ type scene struct {
 	s           *source
 	viewers     []*viewer
 	tick        uint64
-	frame       []byte
+	message     []byte
 	bytes, live int
 }
 
@@ -86,7 +86,7 @@ func (x *scene) capture() {
 	x.s.capture(x.tick, x.tick*16667)
 }
 
-// send makes the frames of all viewers, which all take.
+// send makes the messages of all viewers, which all take.
 func (x *scene) send() {
 	if x.s.begin(x.viewers) != nil {
 		panic("begin")
@@ -97,8 +97,8 @@ func (x *scene) send() {
 
 func (x *scene) write() {
 	for _, v := range x.viewers {
-		x.frame = x.s.append(x.frame[:0], v, appliedInput{})
-		x.bytes += len(x.frame)
+		x.message = x.s.append(x.message[:0], v, appliedInput{})
+		x.bytes += len(x.message)
 		v.sent()
 		if x.live += len(v.base.list); v.base.all {
 			x.live += len(x.s.present.slots)
@@ -174,7 +174,7 @@ func BenchmarkSend(b *testing.B) {
 	}
 }
 
-// BenchmarkBudget is the frames of 10 clients that see 1,000 entities each, of which not all fit.
+// BenchmarkBudget is the messages of 10 clients that see 1,000 entities each, of which not all fit.
 func BenchmarkBudget(b *testing.B) {
 	x := newScene(b, 10_000, 10, 1000, Config{Budget: 1200})
 	x.run(100)

@@ -41,19 +41,19 @@ type rig struct {
 
 // seat is a client and the server's end of it.
 type seat struct {
-	v       *viewer
-	c       *strict
-	before  []strictEntity    // its list before the last frame
-	fresh   map[ecs.ID]uint64 // the tick of the values that an entity has
-	view    map[ecs.ID]bool   // what it sees, by brute force
-	left    map[ecs.ID]uint64 // the tick at which an entity left the view last
-	lost    float64           // share of frames that a connection without order loses
-	busy    float64           // share of frames that the connection refuses
-	frames  int
-	bytes   int
-	partial int
-	guessed int // predicted frames
-	last    []byte
+	v        *viewer
+	c        *strict
+	before   []strictEntity    // its list before the last message
+	fresh    map[ecs.ID]uint64 // the tick of the values that an entity has
+	view     map[ecs.ID]bool   // what it sees, by brute force
+	left     map[ecs.ID]uint64 // the tick at which an entity left the view last
+	lost     float64           // share of messages that a connection without order loses
+	busy     float64           // share of messages that the connection refuses
+	messages int
+	bytes    int
+	partial  int
+	guessed  int // predicted messages
+	last     []byte
 }
 
 func newRig(t testing.TB, seed uint64, c Config) *rig {
@@ -263,9 +263,9 @@ func (g *rig) send() {
 		g.look(seat)
 	}
 	for i, seat := range g.seats {
-		frame := g.s.append(seat.last[:0], seat.v, appliedInput{seq: g.tick, residenceUs: 7, present: i%2 == 0})
-		seat.last = frame
-		if len(frame) == 0 {
+		message := g.s.append(seat.last[:0], seat.v, appliedInput{seq: g.tick, residenceUs: 7, present: i%2 == 0})
+		seat.last = message
+		if len(message) == 0 {
 			continue
 		}
 		if g.r.Float64() < seat.busy {
@@ -276,7 +276,7 @@ func (g *rig) send() {
 		if g.r.Float64() < seat.lost {
 			continue
 		}
-		seat.receive(g, frame)
+		seat.receive(g, message)
 	}
 }
 
@@ -301,14 +301,14 @@ func (g *rig) owned(v *viewer, slot uint32) bool {
 	return g.c.Owner != "" && v.session != 0 && uint32(g.owner.Values()[slot]) == v.session
 }
 
-func (seat *seat) receive(g *rig, frame []byte) {
+func (seat *seat) receive(g *rig, message []byte) {
 	defer func() {
 		if p := recover(); p != nil {
 			g.t.Fatalf("tick %d, session %d: %v", g.tick, seat.v.session, p)
 		}
 	}()
 	var base []strictEntity
-	seat.c.receive(frame)
+	seat.c.receive(message)
 	f := &seat.c.last
 	if n := len(seat.c.states); f.kind == kindUpdate {
 		for _, s := range seat.c.states[:n-1] {
@@ -320,8 +320,8 @@ func (seat *seat) receive(g *rig, frame []byte) {
 			base = seat.before
 		}
 	}
-	seat.frames++
-	seat.bytes += len(frame)
+	seat.messages++
+	seat.bytes += len(message)
 	if f.flags&flagPartial != 0 {
 		seat.partial++
 	}
@@ -424,7 +424,7 @@ func (g *rig) checkLanes(seat *seat, e *strictEntity, owned bool) {
 	g.t.Fatalf("tick %d, session %d, slot %d: lanes %v, want %v", g.tick, seat.v.session, e.slot, e.lanes[:public], want.lanes[:public])
 }
 
-// TestFrames: clients of every kind have, after each frame, exactly what they are to see, whatever
+// TestFrames: clients of every kind have, after each message, exactly what they are to see, whatever
 // changes and whatever is lost or refused.
 func TestFrames(t *testing.T) {
 	all := everything()
@@ -464,7 +464,7 @@ func TestFrames(t *testing.T) {
 			for _, seat := range g.seats {
 				guessed += seat.guessed
 				partial += seat.partial
-				t.Logf("session %d: %d frames, %d partial, %d bytes, %d checks", seat.v.session, seat.frames, seat.partial, seat.bytes, seat.c.checks)
+				t.Logf("session %d: %d frames, %d partial, %d bytes, %d checks", seat.v.session, seat.messages, seat.partial, seat.bytes, seat.c.checks)
 				checks += seat.c.checks
 			}
 			if g.glide && guessed < ticks/2 || c.Budget > 0 && partial < ticks/8 || checks < 5 {

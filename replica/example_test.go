@@ -46,14 +46,14 @@ func Example() {
 	pipe, _ := replica.NewPipe(replica.PipeConfig{Ordered: true}) // package ws has one over the network
 	client, _ := replica.NewClient(replica.ClientConfig{Send: pipe.ToServer, Ordered: true, Clock: clock})
 	var session *replica.Session
-	toServer := func(frame []byte) {
+	toServer := func(message []byte) {
 		if session == nil {
-			session, err = server.Join(context.Background(), pipe, frame)
+			session, err = server.Join(context.Background(), pipe, message)
 		} else {
-			err = session.Receive(frame)
+			err = session.Receive(message)
 		}
 	}
-	toClient := func(frame []byte) { _ = client.Receive(frame) }
+	toClient := func(message []byte) { _ = client.Receive(message) }
 
 	_ = client.Connect()
 	for tick := range 5 {

@@ -18,12 +18,12 @@ import (
 
 // followLog is what clients are sent, and what they make of it, for js/follow.mjs.
 type followLog struct {
-	out    bytes.Buffer
-	json   *json.Encoder
-	frames int
+	out      bytes.Buffer
+	json     *json.Encoder
+	messages int
 }
 
-// followLine is the beginning of a connection, or a frame.
+// followLine is the beginning of a connection, or a message.
 type followLine struct {
 	Client               int
 	Ordered, Connect     bool
@@ -34,32 +34,32 @@ func (f *followLog) connect(client int, ordered bool) {
 	_ = f.json.Encode(followLine{Client: client, Ordered: ordered, Connect: true})
 }
 
-// frame passes a frame to a client, and writes both.
-func (f *followLog) frame(client int, c *Client, frame []byte) error {
+// message passes a message to a client, and writes both.
+func (f *followLog) message(client int, c *Client, message []byte) error {
 	var before, after ClientStats
 	c.Stats(&before)
-	live, text := c.live, hex.EncodeToString(frame)
-	err := c.Receive(frame)
+	live, text := c.live, hex.EncodeToString(message)
+	err := c.Receive(message)
 	c.Stats(&after)
 	result := "ignored"
 	switch {
 	case errors.Is(err, fault.ErrCorrupt) || errors.Is(err, fault.ErrUnsupported):
 		result = "refused"
-	case after.Frames > before.Frames, !live && c.live, frame[0] == kindError:
+	case after.Frames > before.Frames, !live && c.live, message[0] == kindError:
 		result = "taken"
 	}
-	f.frames++
+	f.messages++
 	_ = f.json.Encode(followLine{Client: client, Ordered: c.config.Ordered, Frame: text, Result: result, State: c.State().followed()})
 	return err
 }
 
-// follow passes a frame to the client and to the log. The client goes on with the connection after some of the frames that it
+// follow passes a message to the client and to the log. The client goes on with the connection after some of the messages that it
 // has refused.
-func (mc *modelClient) follow(frame []byte) {
-	if frame[0] != kindWelcome && mc.IntN(8) == 0 {
-		frame[mc.IntN(len(frame))] ^= 1 << mc.IntN(8)
+func (mc *modelClient) follow(message []byte) {
+	if message[0] != kindWelcome && mc.IntN(8) == 0 {
+		message[mc.IntN(len(message))] ^= 1 << mc.IntN(8)
 	}
-	if err := mc.log.frame(slices.Index(mc.clients, mc), mc.client, frame); err != nil && mc.IntN(2) == 0 {
+	if err := mc.log.message(slices.Index(mc.clients, mc), mc.client, message); err != nil && mc.IntN(2) == 0 {
 		mc.connect()
 	}
 }
@@ -69,18 +69,18 @@ func (f *followLog) welcomes(m *model) {
 	w := testWelcome(m.shape)
 	w.token, w.scenario = []byte{1, 2, 3}, "park"
 	for n := range 200 {
-		frame := w.append(nil)
+		message := w.append(nil)
 		switch m.IntN(8) {
 		case 0:
-			frame = frame[:m.IntN(len(frame))]
+			message = message[:m.IntN(len(message))]
 		case 1:
 		default:
-			frame[m.IntN(len(frame))] = byte(m.Uint32() >> m.IntN(8))
+			message[m.IntN(len(message))] = byte(m.Uint32() >> m.IntN(8))
 		}
 		c, err := NewClient(ClientConfig{Clock: m.clock, Send: func([]byte) bool { return true }})
 		m.must(err)
-		if f.connect(1000+n, false); len(frame) > 0 && frame[0] == kindWelcome {
-			_ = f.frame(1000+n, c, frame)
+		if f.connect(1000+n, false); len(message) > 0 && message[0] == kindWelcome {
+			_ = f.message(1000+n, c, message)
 		}
 	}
 }
@@ -119,7 +119,7 @@ func spaced[T ~int32 | ~uint32 | ~uint64](list []T) string {
 	return string(b)
 }
 
-// The client in JavaScript takes, ignores and refuses the frames of a server that the client in Go does, among them
+// The client in JavaScript takes, ignores and refuses the messages of a server that the client in Go does, among them
 // some with a flipped bit, and has the same state after each of them. TestModel compares that state with the Sim.
 func TestJavaScriptFollows(t *testing.T) {
 	node, err := exec.LookPath("node")
@@ -147,8 +147,8 @@ func TestJavaScriptFollows(t *testing.T) {
 			t.Fatalf("seed %d, run %d: %v\n%.3000s", paritytest.Seed(), i, err, out)
 		}
 		var got struct{ Frames, Taken, Refused int }
-		if err := json.Unmarshal(out, &got); err != nil || got.Frames != f.frames || got.Taken < (f.frames-200)/4 {
-			t.Errorf("seed %d, run %d: %d frames, %s %v", paritytest.Seed(), i, f.frames, out, err)
+		if err := json.Unmarshal(out, &got); err != nil || got.Frames != f.messages || got.Taken < (f.messages-200)/4 {
+			t.Errorf("seed %d, run %d: %d frames, %s %v", paritytest.Seed(), i, f.messages, out, err)
 		}
 		refused += got.Refused
 	}

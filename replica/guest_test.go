@@ -84,19 +84,19 @@ func guestConfig() Config {
 	}
 }
 
-// guest is a client that is connected to a Server by calls. A transport that is not ordered loses some frames.
+// guest is a client that is connected to a Server by calls. A transport that is not ordered loses some messages.
 type guest struct {
 	t testing.TB
 	*rand.Rand
 	client  *Client
 	sim     *Simulator // in mode Simulate
 	ordered bool
-	lossy   bool // frames are lost
+	lossy   bool // messages are lost
 	session *Session
 	conn    *recorder
 	hello   []byte
-	applied uint64 // greatest number of an input that a frame has reported as applied
-	at      uint64 // tick of that frame
+	applied uint64 // greatest number of an input that a message has reported as applied
+	at      uint64 // tick of that message
 	errs    int    // errors of Receive that only a client which simulates gets
 }
 
@@ -117,15 +117,15 @@ func newGuest(t testing.TB, r *rand.Rand, mode Mode, ordered bool, seed uint64) 
 	return g
 }
 
-func (g *guest) send(frame []byte) bool {
+func (g *guest) send(message []byte) bool {
 	if g.session == nil {
-		g.hello = bytes.Clone(frame)
+		g.hello = bytes.Clone(message)
 		return true
 	}
 	if g.lossy && g.IntN(10) == 0 {
 		return true
 	}
-	return g.session.Receive(frame) == nil
+	return g.session.Receive(message) == nil
 }
 
 // connect makes a new connection to a Server, and takes its Welcome.
@@ -143,7 +143,7 @@ func (g *guest) connect(s *Server) Welcome {
 	return w
 }
 
-// leave ends the connection; frames that wait are lost.
+// leave ends the connection; messages that wait are lost.
 func (g *guest) leave() {
 	if g.session != nil {
 		g.session.Disconnected()
@@ -151,18 +151,18 @@ func (g *guest) leave() {
 	}
 }
 
-// deliver passes the frames that wait to the client.
+// deliver passes the messages that wait to the client.
 func (g *guest) deliver() {
 	g.t.Helper()
 	if g.session == nil {
 		return
 	}
-	for _, frame := range g.conn.take() {
+	for _, message := range g.conn.take() {
 		if g.lossy && g.IntN(10) == 0 {
 			continue
 		}
 		before := g.client.Waiting()
-		err := g.client.Receive(frame)
+		err := g.client.Receive(message)
 		if g.sim != nil && (errors.Is(err, ErrDiverged) || errors.Is(err, fault.ErrRange)) {
 			g.errs++
 			continue

@@ -338,22 +338,22 @@ func (h *half) joinOthers(t *testing.T) {
 // take compares what the client has got from both.
 func (w *twins) take() {
 	w.t.Helper()
-	var frames [2][][]byte
+	var messages [2][][]byte
 	for i, h := range w.halves {
-		frames[i] = h.conn.take()
-		h.got = frames[i]
+		messages[i] = h.conn.take()
+		h.got = messages[i]
 	}
-	if len(frames[0]) != len(frames[1]) {
-		w.t.Fatalf("seed %d, tick %d, mode %d, ordered %t, budget %d: %d frames and %d", w.seed, w.halves[0].sim.Ticks(), w.mode, w.ordered, w.config.Budget, len(frames[0]), len(frames[1]))
+	if len(messages[0]) != len(messages[1]) {
+		w.t.Fatalf("seed %d, tick %d, mode %d, ordered %t, budget %d: %d frames and %d", w.seed, w.halves[0].sim.Ticks(), w.mode, w.ordered, w.config.Budget, len(messages[0]), len(messages[1]))
 	}
-	for k, frame := range frames[0] {
-		if !bytes.Equal(frame, frames[1][k]) {
+	for k, message := range messages[0] {
+		if !bytes.Equal(message, messages[1][k]) {
 			w.t.Fatalf("seed %d, tick %d, mode %d, ordered %t, budget %d: the client gets\n%x\nand\n%x", w.seed, w.halves[0].sim.Ticks(), w.mode, w.ordered, w.config.Budget,
-				frame, frames[1][k])
+				message, messages[1][k])
 		}
-		w.cases[fmt.Sprintf("kind %d", frame[0])]++
-		if frame[0] == kindUpdate {
-			flags := headerOf(frame).flags
+		w.cases[fmt.Sprintf("kind %d", message[0])]++
+		if message[0] == kindUpdate {
+			flags := headerOf(message).flags
 			for bit, name := range [...]string{"predicted", "partial", "applied", "jumped", "own", "check"} {
 				if flags>>bit&1 != 0 {
 					w.cases[name]++
@@ -381,9 +381,9 @@ func (w *twins) run(ticks int) {
 			check(w.t, h.sim.Step())
 		}
 		w.take()
-		for _, frame := range w.halves[0].got {
-			if k := frame[0]; k == kindUpdate || k == kindKeyframe {
-				w.held = headerOf(frame).tick
+		for _, message := range w.halves[0].got {
+			if k := message[0]; k == kindUpdate || k == kindKeyframe {
+				w.held = headerOf(message).tick
 			}
 		}
 		acked, resync := w.held > 0 && !w.ordered && w.IntN(3) > 0, w.IntN(150) == 0

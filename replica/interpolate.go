@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	lateFrames = 64         // of which the lateness is kept
-	slewShift  = 4          // the delay changes by at most 1/16 of the time that passes
-	farNs      = int64(1e9) // beyond this it is set at once
+	lateMessages = 64         // of which the lateness is kept
+	slewShift    = 4          // the delay changes by at most 1/16 of the time that passes
+	farNs        = int64(1e9) // beyond this it is set at once
 )
 
 // Playback computes the state between two received states, for drawing. Get it with Client.Playback.
 //
 // It shows the world as it was some time ago, so that the state after that moment has arrived in most
-// cases. This delay is the interval between two updates and the lateness of frames that 95 % of the last 64
+// cases. This delay is the interval between two updates and the lateness of messages that 95 % of the last 64
 // do not exceed, compared with the soonest one; it is at least two intervals, and at most as many as fit
 // into ClientConfig.States. When it changes, time goes faster or slower by at most a sixteenth, and it
 // never goes back on one connection.
@@ -29,15 +29,15 @@ const (
 // one. Angles take the short way, half a turn the way down; rotations are interpolated linearly and
 // normalised, on the short way. The results are for drawing: they are not the same bits everywhere.
 type Playback struct {
-	client *Client
-	late   [lateFrames]int64 // arrival less the time of the server, in ns
-	frames int
-	sorted [lateFrames]int64
-	offset int64 // what to subtract from a time of the client to get the time that is shown
-	set    bool  // offset is valid
-	last   int64 // the last time of the client
-	shown  int64 // the last time of the server that was to be shown
-	drawn  int64 // the same, but not after the newest state of that moment
+	client   *Client
+	late     [lateMessages]int64 // arrival less the time of the server, in ns
+	messages int
+	sorted   [lateMessages]int64
+	offset   int64 // what to subtract from a time of the client to get the time that is shown
+	set      bool  // offset is valid
+	last     int64 // the last time of the client
+	shown    int64 // the last time of the server that was to be shown
+	drawn    int64 // the same, but not after the newest state of that moment
 
 	from, to *State
 	alpha    float32
@@ -51,22 +51,22 @@ func (c *Client) Playback() *Playback { return &c.play }
 
 // reset forgets everything but the memory.
 func (p *Playback) reset() {
-	p.frames, p.set, p.from, p.to, p.pair = 0, false, nil, nil, [2]uint64{}
+	p.messages, p.set, p.from, p.to, p.pair = 0, false, nil, nil, [2]uint64{}
 	p.earlier = p.earlier[:0]
 }
 
-// arrived is for a frame that was applied.
+// arrived is for a message that was applied.
 func (p *Playback) arrived(at uint64, now int64) {
-	p.late[p.frames%lateFrames] = now - int64(at)*1000
-	p.frames++
+	p.late[p.messages%lateMessages] = now - int64(at)*1000
+	p.messages++
 }
 
-// soonest returns the least time of arrival less that of the server, of the last frames, 0 if there are none.
+// soonest returns the least time of arrival less that of the server, of the last messages, 0 if there are none.
 func (p *Playback) soonest() int64 {
-	if p.frames == 0 {
+	if p.messages == 0 {
 		return 0
 	}
-	return slices.Min(p.late[:min(p.frames, lateFrames)])
+	return slices.Min(p.late[:min(p.messages, lateMessages)])
 }
 
 // dropped is for a state whose memory is used again.
@@ -76,9 +76,9 @@ func (p *Playback) dropped(s *State) {
 	}
 }
 
-// target returns the offset for the frames that have arrived, of which there is at least one.
+// target returns the offset for the messages that have arrived, of which there is at least one.
 func (p *Playback) target() int64 {
-	n := min(p.frames, lateFrames)
+	n := min(p.messages, lateMessages)
 	sorted := p.sorted[:n]
 	copy(sorted, p.late[:n])
 	slices.Sort(sorted)
@@ -100,7 +100,7 @@ func (p *Playback) interval() int64 {
 // Advance moves to the time of ClientConfig.Clock, now. It returns false while there is no state.
 func (p *Playback) Advance() bool {
 	c := p.client
-	if len(c.states) == 0 || p.frames == 0 {
+	if len(c.states) == 0 || p.messages == 0 {
 		return false
 	}
 	now := c.clock.Now()
@@ -196,7 +196,7 @@ func (p *Playback) matchIDs(from int) {
 }
 
 // State returns the later of the two states, whose entities are drawn; all that is not interpolated is
-// read from it. It is nil before Advance has returned true, and after a frame for which the client has used
+// read from it. It is nil before Advance has returned true, and after a message for which the client has used
 // the memory of one of the two states again.
 func (p *Playback) State() *State { return p.to }
 

@@ -19,8 +19,8 @@ const interval = int64(16_666_666)
 func (b *bench) arrive(n *naiveEncoder, last, truth *naiveState, at int64) *naiveState {
 	b.t.Helper()
 	truth.at = uint64(at / 1000)
-	frame, after := n.encode(last, last, truth)
-	b.must(b.Receive(frame))
+	message, after := n.encode(last, last, truth)
+	b.must(b.Receive(message))
 	return after
 }
 
@@ -170,12 +170,12 @@ func (b *bench) between(f Field, before, after *State, id ecs.ID, k, c int, alph
 	return x + (y-x)*alpha
 }
 
-// The delay is two intervals while frames come in time, follows their lateness, and is bounded.
+// The delay is two intervals while messages come in time, follows their lateness, and is bounded.
 func TestPlaybackDelay(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		late   func(i int, r *rand.Rand) int64
-		lo, hi int64 // of the delay after the soonest frame
+		lo, hi int64 // of the delay after the soonest message
 	}{
 		{"in time", func(int, *rand.Rand) int64 { return 0 }, 2 * interval, 2 * interval},
 		{"one frame in 64", func(i int, _ *rand.Rand) int64 {
@@ -226,7 +226,7 @@ func TestPlaybackDelayIsBounded(t *testing.T) {
 	}
 }
 
-// Time never goes back on a connection, neither in what Advance computes nor in what is drawn, if frames are suddenly
+// Time never goes back on a connection, neither in what Advance computes nor in what is drawn, if messages are suddenly
 // late or early by seconds, the clock stops or leaps, or nothing comes for a while.
 func TestPlaybackNeverGoesBack(t *testing.T) {
 	schema := &testSchemas[0].Schema

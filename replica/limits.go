@@ -16,15 +16,15 @@ const (
 	defaultResume          = 30 * time.Second
 	defaultSlowTicks       = 60
 
-	mostSessions   = 1 << 24
-	mostFrameBytes = 1 << 30
-	mostPerSecond  = 1 << 30
-	mostResume     = 1000 * 24 * time.Hour
+	mostSessions     = 1 << 24
+	mostMessageBytes = 1 << 30
+	mostPerSecond    = 1 << 30
+	mostResume       = 1000 * 24 * time.Hour
 
 	second = int64(time.Second)
 	// burst is how much of a rate may come at once: that of two seconds, as after a stall of the network.
 	burst = 2 * second
-	// resyncsPerSecond is how many Resync frames a client may send, on average. Each costs a Keyframe.
+	// resyncsPerSecond is how many Resync messages a client may send, on average. Each costs a Keyframe.
 	resyncsPerSecond = 8
 )
 
@@ -47,7 +47,7 @@ type bucket struct {
 	paid      int64 // when all that was taken will have been paid for
 }
 
-// take takes n units, at most mostFrameBytes, or nothing if they are not allowed.
+// take takes n units, at most mostMessageBytes, or nothing if they are not allowed.
 func (b *bucket) take(now int64, n int) bool {
 	paid := max(b.paid, now) + int64(n)*second/int64(b.perSecond)
 	if paid-now > burst {

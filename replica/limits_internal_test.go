@@ -55,12 +55,12 @@ func TestHonestClientIsNotTooFast(t *testing.T) {
 			for tick := range 6 * hz {
 				clock.Add(1e9 / int64(hz))
 				check(t, sim.Step())
-				frames := [][]byte{appendIntents(nil, []intent{{seq: uint64(tick) + 1, kind: 1, data: make([]byte, 200)}}), (&look{x: 1}).append(nil),
+				messages := [][]byte{appendIntents(nil, []intent{{seq: uint64(tick) + 1, kind: 1, data: make([]byte, 200)}}), (&look{x: 1}).append(nil),
 					appendTick(nil, kindAck, sim.Ticks())}
 				if tick%max(hz/4, 1) == 0 {
-					frames = append(frames, appendPing(nil, 1))
+					messages = append(messages, appendPing(nil, 1))
 				}
-				for _, f := range frames {
+				for _, f := range messages {
 					if err := p.Receive(f); err != nil {
 						t.Fatalf("tick %d: %v", tick, err)
 					}

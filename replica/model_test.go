@@ -19,7 +19,7 @@ import (
 )
 
 // The model test runs a Sim in which everything changes, and clients whose connections do everything
-// that connections do. After each frame that a client has applied, its state is compared with the truth:
+// that connections do. After each message that a client has applied, its state is compared with the truth:
 // with what the columns of the Sim held after that tick, quantised by plain code, of the entities that a
 // search of all entities finds in its view.
 
@@ -64,7 +64,7 @@ type model struct {
 	slotOf  map[ecs.ID]uint32
 	moved   uint64     // time at which entities were found in other slots last
 	quiet   bool       // nothing changes
-	log     *followLog // if not nil, frames go there, some with a flipped bit, and nothing is compared with the truth
+	log     *followLog // if not nil, messages go there, some with a flipped bit, and nothing is compared with the truth
 	seen    map[string]int
 	applied map[uint32][]uint64 // numbers of the inputs of each session, in the order of their ticks
 
@@ -82,30 +82,30 @@ type model struct {
 // modelClient is a client, its connection, and what it must have.
 type modelClient struct {
 	*model
-	client  *Client
-	pipe    *Pipe
-	session *Session // nil: the server has no connection
-	ordered bool
-	waiting int // steps since Connect without a Welcome
-	stall   int // steps
-	mask    uint32
-	centre  centre
-	number  uint32 // of the session
-	x, y, z float32
-	placed  bool
-	views   map[uint64]modelView // by time
-	seesAt  uint64               // time of the newest of them
-	away    bool                 // it has connected since then
-	left    map[ecs.ID][]modelLeft
-	held    map[uint64]heldState // by tick
-	frames  uint64
-	broken  uint64 // frames with a wrong Check
-	ended   uint64 // Error frames
-	longest uint64 // µs for which an entity waited for its values
-	fewest  int    // entities with new values in a frame that is Partial
+	client   *Client
+	pipe     *Pipe
+	session  *Session // nil: the server has no connection
+	ordered  bool
+	waiting  int // steps since Connect without a Welcome
+	stall    int // steps
+	mask     uint32
+	centre   centre
+	number   uint32 // of the session
+	x, y, z  float32
+	placed   bool
+	views    map[uint64]modelView // by time
+	seesAt   uint64               // time of the newest of them
+	away     bool                 // it has connected since then
+	left     map[ecs.ID][]modelLeft
+	held     map[uint64]heldState // by tick
+	messages uint64
+	broken   uint64 // messages with a wrong Check
+	ended    uint64 // Error messages
+	longest  uint64 // µs for which an entity waited for its values
+	fewest   int    // entities with new values in a message that is Partial
 }
 
-// modelView is what decides about a view, at the tick of a frame.
+// modelView is what decides about a view, at the tick of a message.
 type modelView struct {
 	session uint32
 	mask    uint32
@@ -120,7 +120,7 @@ type modelLeft struct {
 	dead bool
 }
 
-// heldState is what a client has after a frame.
+// heldState is what a client has after a message.
 type heldState struct {
 	at   uint64
 	list []heldEntity
@@ -224,7 +224,7 @@ func (m *model) must(err error) {
 func (m *model) newClient(ordered bool) *modelClient {
 	mc := &modelClient{model: m, ordered: ordered, views: map[uint64]modelView{}, left: map[ecs.ID][]modelLeft{}, held: map[uint64]heldState{}, fewest: math.MaxInt}
 	var err error
-	mc.client, err = NewClient(ClientConfig{Ordered: ordered, Clock: m.clock, Schema: m.shape.Hash(), Send: func(frame []byte) bool { return mc.pipe.ToServer(frame) }})
+	mc.client, err = NewClient(ClientConfig{Ordered: ordered, Clock: m.clock, Schema: m.shape.Hash(), Send: func(message []byte) bool { return mc.pipe.ToServer(message) }})
 	m.must(err)
 	mc.connect()
 	return mc
@@ -547,7 +547,7 @@ func (m *model) goBack() {
 	m.must(err)
 }
 
-// note keeps what decides about the view at a tick: the server has made a frame of it.
+// note keeps what decides about the view at a tick: the server has made a message of it.
 func (mc *modelClient) note(u *truth) {
 	if mc.session == nil || mc.session.session.current != mc.session || mc.sim.Ticks()%uint64(max(mc.config.Every, 1)) != 0 {
 		return
@@ -689,13 +689,13 @@ func (mc *modelClient) wish() {
 	}
 }
 
-// toServer takes a frame of the client.
-func (mc *modelClient) toServer(frame []byte) {
+// toServer takes a message of the client.
+func (mc *modelClient) toServer(message []byte) {
 	if mc.session == nil {
-		if frame[0] != kindHello {
+		if message[0] != kindHello {
 			return
 		}
-		s, err := mc.server.Join(context.Background(), mc.pipe, frame)
+		s, err := mc.server.Join(context.Background(), mc.pipe, message)
 		if err != nil {
 			return // no room for the Welcome: the client tries again
 		}
@@ -708,30 +708,30 @@ func (mc *modelClient) toServer(frame []byte) {
 		}
 		return
 	}
-	if frame[0] == kindHello {
+	if message[0] == kindHello {
 		return // again
 	}
-	l, look := parseLook(frame)
-	switch err := mc.session.Receive(frame); {
+	l, look := parseLook(message)
+	switch err := mc.session.Receive(message); {
 	case errors.Is(err, Closing) && !mc.ordered && mc.rewinds:
 	case err != nil:
-		mc.t.Fatalf("seed %d: the server refuses a frame of kind %d: %v", mc.seed, frame[0], err)
+		mc.t.Fatalf("seed %d: the server refuses a frame of kind %d: %v", mc.seed, message[0], err)
 	case look == nil:
 		mc.centre = centre{follow: ecs.ID(l.follow), owned: true}
 		mc.seen["Look"]++
 	}
 }
 
-// toClient passes a frame to the client, and compares the state with the truth if it was applied.
-func (mc *modelClient) toClient(frame []byte) {
+// toClient passes a message to the client, and compares the state with the truth if it was applied.
+func (mc *modelClient) toClient(message []byte) {
 	if mc.log != nil {
-		mc.follow(frame)
+		mc.follow(message)
 		return
 	}
 	before := mc.client.State().text()
-	if k := frame[0]; (k == kindKeyframe || k == kindUpdate) && !mc.quiet && mc.IntN(20) == 0 && headerOf(frame).flags&flagCheck != 0 {
+	if k := message[0]; (k == kindKeyframe || k == kindUpdate) && !mc.quiet && mc.IntN(20) == 0 && headerOf(message).flags&flagCheck != 0 {
 		var s ClientStats
-		frame[len(frame)-1] ^= 1
+		message[len(message)-1] ^= 1
 		mc.client.Stats(&s)
 		mc.broken -= s.Mismatch
 		defer func() {
@@ -739,22 +739,22 @@ func (mc *modelClient) toClient(frame []byte) {
 			mc.broken += s.Mismatch
 		}()
 	}
-	if err := mc.client.Receive(frame); errors.Is(err, Closing) && !mc.ordered && mc.rewinds {
+	if err := mc.client.Receive(message); errors.Is(err, Closing) && !mc.ordered && mc.rewinds {
 		mc.ended++
 		mc.seen["ended by a Restore"]++
 		return
 	} else if err != nil {
-		mc.t.Fatalf("seed %d: the client refuses a frame of kind %d: %v", mc.seed, frame[0], err)
+		mc.t.Fatalf("seed %d: the client refuses a frame of kind %d: %v", mc.seed, message[0], err)
 	}
 	var s ClientStats
-	if mc.client.Stats(&s); s.Frames == mc.frames {
-		if frame[0] != kindWelcome && mc.client.State().text() != before {
+	if mc.client.Stats(&s); s.Frames == mc.messages {
+		if message[0] != kindWelcome && mc.client.State().text() != before {
 			mc.t.Fatalf("seed %d: a frame that is ignored changes the state", mc.seed)
 		}
 		return
 	}
-	mc.frames = s.Frames
-	h := headerOf(frame)
+	mc.messages = s.Frames
+	h := headerOf(message)
 	mc.flags(&h)
 	if fault := mc.compare(&h, mc.config.Budget); fault != "" {
 		mc.t.Fatalf("seed %d, ordered %t, budget %d, tick %d, base %d: %s", mc.seed, mc.ordered, mc.config.Budget, h.tick, h.tick-h.age, fault)
@@ -774,7 +774,7 @@ func (mc *modelClient) flags(h *header) {
 	}
 }
 
-// compare returns what is wrong with the state after a frame, or "".
+// compare returns what is wrong with the state after a message, or "".
 func (mc *modelClient) compare(h *header, budget int) string {
 	s := mc.client.State()
 	u, ok := mc.truths[h.at]
@@ -1003,7 +1003,7 @@ func (m *model) heal() {
 	m.aim.Touch()
 }
 
-// After each frame that it applies, each client has the state of the Sim at that tick, whatever happens to the
+// After each message that it applies, each client has the state of the Sim at that tick, whatever happens to the
 // world, to its view and to its connection.
 func TestModel(t *testing.T) {
 	runs, steps, rest := casesOf(10, 64), casesOf(120, 700), casesOf(100, 300)
@@ -1095,7 +1095,7 @@ func (m *model) tick(deliver bool) {
 }
 
 // With a budget and equal weights no entity waits much longer than the others: with n entities, and
-// at least k with new values in each frame, not beyond n/k frames.
+// at least k with new values in each message, not beyond n/k messages.
 func TestBudgetWait(t *testing.T) {
 	m := newModel(t, 0, 6, map[string]int{})
 	for seed := uint64(1); m.config.View.Weight != "" || m.sim.World.Cap() < 80; seed++ {
@@ -1122,9 +1122,9 @@ func TestBudgetWait(t *testing.T) {
 	run(100)
 	mc.longest, mc.fewest = 0, math.MaxInt
 	run(400)
-	frames := int(mc.longest / 16_666)
-	t.Logf("budget %d: at least %d of %d entities in a frame, and the longest wait is %d frames", m.config.Budget, mc.fewest, n, frames)
-	if len(mc.client.State().Slots()) != n || mc.fewest < 2 || mc.fewest >= n || frames == 0 || frames > (n+mc.fewest-1)/mc.fewest {
-		t.Errorf("%d entities, at least %d in a frame, and a wait of %d frames", len(mc.client.State().Slots()), mc.fewest, frames)
+	messages := int(mc.longest / 16_666)
+	t.Logf("budget %d: at least %d of %d entities in a frame, and the longest wait is %d frames", m.config.Budget, mc.fewest, n, messages)
+	if len(mc.client.State().Slots()) != n || mc.fewest < 2 || mc.fewest >= n || messages == 0 || messages > (n+mc.fewest-1)/mc.fewest {
+		t.Errorf("%d entities, at least %d in a frame, and a wait of %d frames", len(mc.client.State().Slots()), mc.fewest, messages)
 	}
 }

@@ -40,15 +40,15 @@ func connect(sim *evertick.Sim, server *replica.Server, c replica.ClientConfig) 
 	_ = client.Connect()
 	var session *replica.Session
 	return client, func() {
-		pipe.Deliver(0, func(frame []byte) {
-			if err := client.Receive(frame); err != nil {
+		pipe.Deliver(0, func(message []byte) {
+			if err := client.Receive(message); err != nil {
 				fmt.Println(err)
 			}
-		}, func(frame []byte) {
+		}, func(message []byte) {
 			if session == nil {
-				session, _ = server.Join(context.Background(), pipe, frame)
+				session, _ = server.Join(context.Background(), pipe, message)
 			} else {
-				_ = session.Receive(frame)
+				_ = session.Receive(message)
 			}
 		})
 		_ = sim.Step()

@@ -22,14 +22,14 @@ type link struct {
 	config  PipeConfig
 	session *Session
 	lead    uint64 // of inputs; 0: Client.Lead
-	diverge int    // errors of frames
+	diverge int    // errors of messages
 }
 
 func newLink(t testing.TB, s *Server, clock loop.Clock, c ClientConfig, pipe PipeConfig) *link {
 	t.Helper()
 	l := &link{t: t, server: s, config: pipe}
 	c.Clock, c.Ordered = clock, pipe.Ordered
-	c.Send = func(frame []byte) bool { return l.pipe.ToServer(frame) }
+	c.Send = func(message []byte) bool { return l.pipe.ToServer(message) }
 	var err error
 	l.Client, err = NewClient(c)
 	check(t, err)

@@ -20,7 +20,7 @@ type naiveEntity struct {
 	slot   uint32
 	id     uint64
 	lanes  []int32 // of the public groups
-	added  []int32 // what the last frame added to them
+	added  []int32 // what the last message added to them
 	own    bool
 	owned  []int32 // lanes of the owner groups, if own
 	jumped bool
@@ -30,7 +30,7 @@ type naiveEntity struct {
 type naiveState struct {
 	tick, at uint64
 	list     []naiveEntity
-	partial  bool // a frame with Partial leads to it
+	partial  bool // a message with Partial leads to it
 	entered  []int
 	left     []Left
 }
@@ -123,7 +123,7 @@ func fits(v int64, width uint8) bool {
 	return v >= -(int64(1)<<(width-1)) && v < int64(1)<<(width-1)
 }
 
-// naiveEncoder makes frames. seen counts the forms that it has used.
+// naiveEncoder makes messages. seen counts the forms that it has used.
 type naiveEncoder struct {
 	*rand.Rand
 	schema *Schema
@@ -138,9 +138,9 @@ func (n *naiveEncoder) use(form string, percent int) bool {
 	return false
 }
 
-// encode returns a frame that leads from base, nil for a Keyframe, to truth, and the state after it: that
-// of truth, except that entities which are left out of a partial frame are as they were. last is the
-// state after the frame before.
+// encode returns a message that leads from base, nil for a Keyframe, to truth, and the state after it: that
+// of truth, except that entities which are left out of a partial message are as they were. last is the
+// state after the message before.
 func (n *naiveEncoder) encode(base, last, truth *naiveState) ([]byte, *naiveState) {
 	after := truth.clone()
 	kind, flags := byte(kindUpdate), byte(0)

@@ -13,19 +13,19 @@ const (
 	mostDelayNs    = int64(1) << 40 // 18 minutes
 )
 
-// PipeConfig of a Pipe. With the zero value no frame is lost or reordered in either direction, but
+// PipeConfig of a Pipe. With the zero value no message is lost or reordered in either direction, but
 // Conn.Ordered does not promise that: see Ordered.
 type PipeConfig struct {
 	// Ordered is what Conn.Ordered reports. Then Loss, Duplicate and Reorder have no effect.
 	Ordered bool
-	// Loss, Duplicate and Reorder are the probabilities, from 0 to 1, that a frame is lost, that it comes
-	// twice, and that it overtakes frames that are on their way.
+	// Loss, Duplicate and Reorder are the probabilities, from 0 to 1, that a message is lost, that it comes
+	// twice, and that it overtakes messages that are on their way.
 	Loss, Duplicate, Reorder float32
-	// DelayNs is the time that a frame takes, and JitterNs the most by which it takes longer, each at
+	// DelayNs is the time that a message takes, and JitterNs the most by which it takes longer, each at
 	// most 2^40 ns. All times between are equally likely.
 	DelayNs, JitterNs int64
 	// QueueBytes is the most bytes that are on their way in one direction, at most 1 GiB: Send refuses
-	// further frames. A frame is always taken if no other is on its way. 0: 64 KiB.
+	// further messages. A message is always taken if no other is on its way. 0: 64 KiB.
 	QueueBytes int
 	// Seed of all that is random.
 	Seed uint64
@@ -50,14 +50,14 @@ func (c *PipeConfig) Validate() error {
 
 // Pipe is a connection between a client and a server in one process: for tests, and for a player that
 // hosts the server. It is the Conn of the server; ToServer is ClientConfig.Send. Time passes only in
-// Deliver, so the same calls with the same Seed deliver the same frames. Its methods may be called from
+// Deliver, so the same calls with the same Seed deliver the same messages. Its methods may be called from
 // any goroutine, but only one at a time may be in Deliver.
 type Pipe struct {
 	config PipeConfig
 	mu     sync.Mutex
 	now    int64
 	ways   [2]way // to the client, to the server
-	closed bool   // no frame is taken any more
+	closed bool   // no message is taken any more
 	stall  bool
 }
 
@@ -89,23 +89,23 @@ func NewPipe(c PipeConfig) (*Pipe, error) {
 	return p, nil
 }
 
-// Send implements Conn: it sends a frame to the client.
+// Send implements Conn: it sends a message to the client.
 func (p *Pipe) Send(frame []byte) bool { return p.send(&p.ways[0], frame) }
 
-// ToServer sends a frame to the server, or returns false if there is no room for it.
+// ToServer sends a message to the server, or returns false if there is no room for it.
 func (p *Pipe) ToServer(frame []byte) bool { return p.send(&p.ways[1], frame) }
 
 // Ordered implements Conn.
 func (p *Pipe) Ordered() bool { return p.config.Ordered }
 
-// Close implements Conn: frames that were taken still arrive.
+// Close implements Conn: messages that were taken still arrive.
 func (p *Pipe) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
 }
 
-// Cut ends the connection at once: frames that are on their way are lost.
+// Cut ends the connection at once: messages that are on their way are lost.
 func (p *Pipe) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,25 +118,25 @@ func (p *Pipe) Cut() {
 	}
 }
 
-// Stall makes the client stop reading, or go on: frames to it wait.
+// Stall makes the client stop reading, or go on: messages to it wait.
 func (p *Pipe) Stall(on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stall = on
 }
 
-func (p *Pipe) send(w *way, frame []byte) bool {
+func (p *Pipe) send(w *way, message []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || len(w.queue) > 0 && w.bytes+len(frame) > p.config.QueueBytes {
+	if p.closed || len(w.queue) > 0 && w.bytes+len(message) > p.config.QueueBytes {
 		return false
 	}
 	if !p.config.Ordered && w.chance(p.config.Loss) {
 		return true
 	}
-	p.put(w, frame)
+	p.put(w, message)
 	if !p.config.Ordered && w.chance(p.config.Duplicate) {
-		p.put(w, frame)
+		p.put(w, message)
 	}
 	return true
 }
@@ -144,8 +144,8 @@ func (p *Pipe) send(w *way, frame []byte) bool {
 // chance returns true with probability p.
 func (w *way) chance(p float32) bool { return w.rand.Float32() < p }
 
-// put queues a frame where its time puts it, or before another one that it overtakes.
-func (p *Pipe) put(w *way, frame []byte) {
+// put queues a message where its time puts it, or before another one that it overtakes.
+func (p *Pipe) put(w *way, message []byte) {
 	k := packet{due: p.now + p.config.DelayNs}
 	if p.config.JitterNs > 0 {
 		k.due += int64(w.rand.Uint64() % uint64(p.config.JitterNs+1))
@@ -153,7 +153,7 @@ func (p *Pipe) put(w *way, frame []byte) {
 	if n := len(w.free); n > 0 {
 		k.data, w.free = w.free[n-1], w.free[:n-1]
 	}
-	k.data = append(k.data[:0], frame...)
+	k.data = append(k.data[:0], message...)
 	at := len(w.queue)
 	switch {
 	case at == 0:
@@ -167,10 +167,10 @@ func (p *Pipe) put(w *way, frame []byte) {
 		at--
 	}
 	w.queue = slices.Insert(w.queue, at, k)
-	w.bytes += len(frame)
+	w.bytes += len(message)
 }
 
-// pop removes the first frame.
+// pop removes the first message.
 func (w *way) pop() []byte {
 	data := w.queue[0].data
 	w.queue = append(w.queue[:0], w.queue[1:]...)
@@ -180,7 +180,7 @@ func (w *way) pop() []byte {
 
 func (w *way) release(data []byte) { w.free = append(w.free, data) }
 
-// next takes the first frame whose time has come.
+// next takes the first message whose time has come.
 func (p *Pipe) next(i int) (data []byte, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -191,9 +191,9 @@ func (p *Pipe) next(i int) (data []byte, ok bool) {
 	return w.pop(), true
 }
 
-// Deliver sets the time, in ns, and passes all frames whose time has come to client and to server, which
+// Deliver sets the time, in ns, and passes all messages whose time has come to client and to server, which
 // may send others, and must not keep the slice. It returns false if the connection has ended: it was
-// closed, and all frames have been delivered, or it was cut. Time does not go back.
+// closed, and all messages have been delivered, or it was cut. Time does not go back.
 func (p *Pipe) Deliver(now int64, client, server func(frame []byte)) bool {
 	p.mu.Lock()
 	p.now = max(p.now, now)

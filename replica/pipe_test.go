@@ -10,20 +10,20 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// carry sends numbered frames both ways through a pipe, one a ms, and returns those that arrive.
-func carry(t *testing.T, c PipeConfig, frames int) (client, server []uint32) {
+// carry sends numbered messages both ways through a pipe, one a ms, and returns those that arrive.
+func carry(t *testing.T, c PipeConfig, messages int) (client, server []uint32) {
 	t.Helper()
 	p, err := NewPipe(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	note := func(list *[]uint32) func([]byte) {
-		return func(frame []byte) { *list = append(*list, binary.LittleEndian.Uint32(frame)) }
+		return func(message []byte) { *list = append(*list, binary.LittleEndian.Uint32(message)) }
 	}
 	now := int64(0)
-	for i := range frames {
-		frame := binary.LittleEndian.AppendUint32(nil, uint32(i))
-		if !p.Send(frame) || !p.ToServer(frame) {
+	for i := range messages {
+		message := binary.LittleEndian.AppendUint32(nil, uint32(i))
+		if !p.Send(message) || !p.ToServer(message) {
 			t.Fatal("refused")
 		}
 		now += 1e6
@@ -80,7 +80,7 @@ func TestPipeLosesRepeatsAndReorders(t *testing.T) {
 	}
 }
 
-// The queue of a pipe is bounded, but takes a frame that is larger than its bound alone.
+// The queue of a pipe is bounded, but takes a message that is larger than its bound alone.
 func TestPipeQueueBytes(t *testing.T) {
 	p, err := NewPipe(PipeConfig{Ordered: true, QueueBytes: 100})
 	if err != nil {
@@ -146,12 +146,12 @@ func TestPipeAllocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now, frame, take := int64(0), make([]byte, 300), func([]byte) {}
+	now, message, take := int64(0), make([]byte, 300), func([]byte) {}
 	step := func() {
 		for range 20 {
 			now++
-			p.Send(frame)
-			p.ToServer(frame)
+			p.Send(message)
+			p.ToServer(message)
 			p.Deliver(now, take, take)
 		}
 	}

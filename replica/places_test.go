@@ -15,7 +15,7 @@ type modelPlace struct {
 	peer    *peer
 	address string
 	token   []byte
-	speaks  bool // the client has sent a frame after its Hello
+	speaks  bool // the client has sent a message after its Hello
 	away    bool
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/evertick/evertick"
 )
 
-// leading is a client with a prediction, whose inputs take some ticks to the server, and the frames of
+// leading is a client with a prediction, whose inputs take some ticks to the server, and the messages of
 // the server as many ticks back.
 type leading struct {
 	*authority
@@ -58,7 +58,7 @@ func (l *leading) tick(t testing.TB, lost func(evertick.Input) bool) {
 	if _, err := l.stream.send(&l.follower, l); err != nil {
 		t.Fatal(err)
 	}
-	l.deliver(t, l.Simulator, max(0, len(l.frames)-l.down))
+	l.deliver(t, l.Simulator, max(0, len(l.messages)-l.down))
 }
 
 // While nobody else acts, and inputs are in time, the prediction is what the server computes later, and no

@@ -8,19 +8,19 @@ import (
 
 const (
 	defaultQueueBytes = 64 << 10
-	// A frame waits with its length before it.
+	// A message waits with its length before it.
 	queuePrefix = 4
 	// The smallest ring: a queue seldom holds less than an update.
 	leastRing = 1 << 10
-	// Longer frames are refused: their length must fit into the prefix, and a ring into an int.
+	// Longer messages are refused: their length must fit into the prefix, and a ring into an int.
 	mostQueued = 1 << 29
 )
 
-// Queue is a bounded queue of frames, first in, first out, between the server and a goroutine that
-// writes to one connection. Any goroutine may call Put and Close; one at a time takes frames.
+// Queue is a bounded queue of messages, first in, first out, between the server and a goroutine that
+// writes to one connection. Any goroutine may call Put and Close; one at a time takes messages.
 //
-// A frame counts its length and 4 bytes. A frame that exceeds the limit is taken while nothing else waits, so
-// the queue holds at most its limit or one frame. Its memory is the power of two that holds what
+// A message counts its length and 4 bytes. A message that exceeds the limit is taken while nothing else waits, so
+// the queue holds at most its limit or one message. Its memory is the power of two that holds what
 // waits, at least 1 KiB. It grows with that, is kept until the queue is empty, and then belongs to a
 // pool which all queues share: an idle connection holds none, and nothing is allocated after warm-up.
 type Queue struct {
@@ -49,8 +49,8 @@ func NewQueue(bytes int) *Queue {
 	return q
 }
 
-// Put copies a frame into the queue. It returns false, and has taken nothing, if there is no room, if
-// the queue is closed, or if the frame has 512 MiB or more. It never waits.
+// Put copies a message into the queue. It returns false, and has taken nothing, if there is no room, if
+// the queue is closed, or if the message has 512 MiB or more. It never waits.
 func (q *Queue) Put(frame []byte) bool {
 	if len(frame) >= mostQueued {
 		return false
@@ -72,15 +72,15 @@ func (q *Queue) Put(frame []byte) bool {
 	return true
 }
 
-// Take moves the first frame to dst[:0], and returns the extended slice. It returns false, and dst[:0],
-// if no frame waits. It does not wait either.
+// Take moves the first message to dst[:0], and returns the extended slice. It returns false, and dst[:0],
+// if no message waits. It does not wait either.
 func (q *Queue) Take(dst []byte) ([]byte, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.take(dst[:0])
 }
 
-// Next is Take, but waits for a frame. It returns false after Close, when all frames have been taken.
+// Next is Take, but waits for a message. It returns false after Close, when all messages have been taken.
 func (q *Queue) Next(dst []byte) ([]byte, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -90,7 +90,7 @@ func (q *Queue) Next(dst []byte) ([]byte, bool) {
 	return q.take(dst[:0])
 }
 
-// Close makes Put refuse frames, and wakes the goroutine in Next. The frames that wait stay. More than
+// Close makes Put refuse messages, and wakes the goroutine in Next. The messages that wait stay. More than
 // one call is allowed.
 func (q *Queue) Close() {
 	q.mu.Lock()

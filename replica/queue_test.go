@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A queue does what a list of frames does.
+// A queue does what a list of messages does.
 func TestQueueModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.SampledFrom([]int{1, 4, 5, 100, 1000, 1024, 5000}).Draw(t, "limit")
@@ -25,17 +25,17 @@ func TestQueueModel(t *testing.T) {
 		for range rapid.IntRange(0, 200).Draw(t, "steps") {
 			switch op := rapid.IntRange(0, 99).Draw(t, "op"); {
 			case op < 55:
-				frame := make([]byte, max(0, size.Draw(t, "size")))
-				for i := range frame {
-					frame[i] = next
+				message := make([]byte, max(0, size.Draw(t, "size")))
+				for i := range message {
+					message[i] = next
 					next++
 				}
-				want := !closed && (used == 0 || used+4+len(frame) <= limit)
-				if got := q.Put(frame); got != want {
-					t.Fatalf("Put of %d bytes with %d of %d used, closed %v: %v", len(frame), used, limit, closed, got)
+				want := !closed && (used == 0 || used+4+len(message) <= limit)
+				if got := q.Put(message); got != want {
+					t.Fatalf("Put of %d bytes with %d of %d used, closed %v: %v", len(message), used, limit, closed, got)
 				}
 				if want {
-					model, used = append(model, frame), used+4+len(frame)
+					model, used = append(model, message), used+4+len(message)
 				}
 			case op < 99:
 				take := q.Take
@@ -76,11 +76,11 @@ func TestQueueTakesALargeFrameAlone(t *testing.T) {
 	q := NewQueue(0)
 	large, small := make([]byte, 200_000), []byte("small")
 	for _, step := range []struct {
-		frame []byte
-		want  bool
+		message []byte
+		want    bool
 	}{{small, true}, {large, false}, {small, true}} {
-		if got := q.Put(step.frame); got != step.want {
-			t.Fatalf("%d bytes: %v", len(step.frame), got)
+		if got := q.Put(step.message); got != step.want {
+			t.Fatalf("%d bytes: %v", len(step.message), got)
 		}
 	}
 	q.Take(nil)
@@ -108,12 +108,12 @@ func TestQueueWithGoroutines(t *testing.T) {
 	var wg sync.WaitGroup
 	for p := range producers {
 		wg.Go(func() {
-			frame := make([]byte, 200)
+			message := make([]byte, 200)
 			for i := range each {
-				frame = frame[:8+(i*37)%150]
-				binary.LittleEndian.PutUint32(frame, uint32(p))
-				binary.LittleEndian.PutUint32(frame[4:], uint32(i))
-				for !q.Put(frame) {
+				message = message[:8+(i*37)%150]
+				binary.LittleEndian.PutUint32(message, uint32(p))
+				binary.LittleEndian.PutUint32(message[4:], uint32(i))
+				for !q.Put(message) {
 					runtime.Gosched()
 				}
 			}
@@ -157,17 +157,17 @@ func TestQueueAllocatesNothing(t *testing.T) {
 		t.Skip("instrumented builds allocate on their own account")
 	}
 	q := NewQueue(0)
-	frame, buf := make([]byte, 20_000), make([]byte, 0, 100_000)
+	message, buf := make([]byte, 20_000), make([]byte, 0, 100_000)
 	if n := testing.AllocsPerRun(200, func() {
 		for _, size := range []int{300, 20_000, 5000, 300} {
-			if !q.Put(frame[:size]) {
+			if !q.Put(message[:size]) {
 				t.Fatal("no room")
 			}
 		}
 		for range 4 {
 			buf, _ = q.Take(buf)
 		}
-		if !q.Put(frame[:330]) {
+		if !q.Put(message[:330]) {
 			t.Fatal("no room")
 		}
 		buf, _ = q.Next(buf)
@@ -178,10 +178,10 @@ func TestQueueAllocatesNothing(t *testing.T) {
 
 func BenchmarkQueue(b *testing.B) {
 	q := NewQueue(0)
-	frame, buf := make([]byte, 330), make([]byte, 0, 400)
+	message, buf := make([]byte, 330), make([]byte, 0, 400)
 	b.ReportAllocs()
 	for b.Loop() {
-		q.Put(frame)
+		q.Put(message)
 		buf, _ = q.Take(buf)
 	}
 }

@@ -45,22 +45,22 @@ var strollers = replay.Scenario{Name: "strollers", New: func(seed uint64) (*ever
 func TestRestartFromLog(t *testing.T) {
 	dir, config := t.TempDir(), Config{Owner: "owner", Joined: 100, Left: 101, Secret: []byte("that of both servers"), Inline: true}
 	var session *Session
-	var frames [][]byte
-	client, err := NewClient(ClientConfig{Ordered: true, Send: func(frame []byte) bool {
-		if session != nil && frame[0] != kindHello {
-			check(t, session.Receive(frame))
+	var messages [][]byte
+	client, err := NewClient(ClientConfig{Ordered: true, Send: func(message []byte) bool {
+		if session != nil && message[0] != kindHello {
+			check(t, session.Receive(message))
 			return true
 		}
-		frames = append(frames, slices.Clone(frame))
+		messages = append(messages, slices.Clone(message))
 		return true
 	}})
 	check(t, err)
 	conn := &recorder{}
 	connect := func(s *Server) {
 		t.Helper()
-		session, frames, conn = nil, nil, &recorder{}
+		session, messages, conn = nil, nil, &recorder{}
 		check(t, client.Connect())
-		session, err = s.Join(context.Background(), conn, frames[0])
+		session, err = s.Join(context.Background(), conn, messages[0])
 		check(t, err)
 	}
 	run := func(sim *evertick.Sim, ticks int) {

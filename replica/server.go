@@ -159,16 +159,16 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// Join makes a session of a connection whose first frame is hello, or resumes one, and sends the
-// Welcome. Any goroutine may call it. After an error, which wraps a Code, an Error frame has been sent,
+// Join makes a session of a connection whose first message is hello, or resumes one, and sends the
+// Welcome. Any goroutine may call it. After an error, which wraps a Code, an Error message has been sent,
 // and the transport closes the connection. hello is not kept.
 //
-// On a transport that is not ordered a Hello may come again: pass it to Session.Receive, as all further frames, or to Join,
-// which returns the Session that the connection has. Another frame that comes first there belongs to an earlier connection: its
-// error wraps BadFrame, but no Error frame is sent, which a client that connects again could take for the answer.
+// On a transport that is not ordered a Hello may come again: pass it to Session.Receive, as all further messages, or to Join,
+// which returns the Session that the connection has. Another message that comes first there belongs to an earlier connection: its
+// error wraps BadFrame, but no Error message is sent, which a client that connects again could take for the answer.
 //
 // The newest token of a client resumes its session. A Welcome can be lost, so an older token works until the
-// client has sent a frame on a connection with a newer one. After that it begins a new session, as a forged
+// client has sent a message on a connection with a newer one. After that it begins a new session, as a forged
 // one does. If the old connection is still open, it ends with the Error Replaced.
 func (s *Server) Join(ctx context.Context, conn Conn, hello []byte) (*Session, error) {
 	if conn == nil {
@@ -420,7 +420,7 @@ func noRoom(err error) error {
 	return fmt.Errorf("%w: %w", InternalFault, err)
 }
 
-// mayResume limits how often a session is resumed, as Resync frames are limited: each time costs a Keyframe.
+// mayResume limits how often a session is resumed, as Resync messages are limited: each time costs a Keyframe.
 // Server.mu is locked.
 func (ses *session) mayResume(now int64) bool {
 	ses.mu.Lock()
@@ -471,7 +471,7 @@ func (s *Server) newSession(number uint32, now int64) (*session, error) {
 	if s.config.Spectate { // another session can have had the number, on another Server
 		ses.count = uint64(rand.Uint32()) << 32
 	}
-	ses.frames.perSecond, ses.bytes.perSecond, ses.resumes.perSecond = limits.FramesPerSecond, limits.BytesPerSecond, limits.FramesPerSecond
+	ses.messages.perSecond, ses.bytes.perSecond, ses.resumes.perSecond = limits.FramesPerSecond, limits.BytesPerSecond, limits.FramesPerSecond
 	s.byNumber[number] = ses
 	s.places[ses.address]++
 	at, _ := slices.BinarySearchFunc(s.sessions, number, func(a *session, n uint32) int { return int(int64(a.number) - int64(n)) })
@@ -504,7 +504,7 @@ func (s *Server) pushJoined(ses *session, data []byte) error {
 	return s.sim.Push(evertick.Input{Source: ses.number, Kind: s.config.Joined, Data: data})
 }
 
-// attach gives a session its connection, after the Welcome: no frame may be before that.
+// attach gives a session its connection, after the Welcome: no message may be before that.
 func (s *Server) attach(c *Session) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -23,22 +23,22 @@ type recorder struct {
 	unordered bool
 	address   string
 
-	mu     sync.Mutex
-	full   bool // it takes nothing
-	closed int
-	frames [][]byte
-	onSend func(frame []byte) // called without the lock
+	mu       sync.Mutex
+	full     bool // it takes nothing
+	closed   int
+	messages [][]byte
+	onSend   func(message []byte) // called without the lock
 }
 
-func (r *recorder) Send(frame []byte) bool {
+func (r *recorder) Send(message []byte) bool {
 	r.mu.Lock()
 	full, onSend := r.full || r.closed > 0, r.onSend
 	if !full {
-		r.frames = append(r.frames, bytes.Clone(frame))
+		r.messages = append(r.messages, bytes.Clone(message))
 	}
 	r.mu.Unlock()
 	if !full && onSend != nil {
-		onSend(frame)
+		onSend(message)
 	}
 	return !full
 }
@@ -59,19 +59,19 @@ func (r *recorder) setFull(full bool) {
 	r.full = full
 }
 
-// take returns the frames since the last call.
+// take returns the messages since the last call.
 func (r *recorder) take() [][]byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	frames := r.frames
-	r.frames = nil
-	return frames
+	messages := r.messages
+	r.messages = nil
+	return messages
 }
 
-// kinds returns the kinds of frames.
-func kinds(frames [][]byte) string {
+// kinds returns the kinds of messages.
+func kinds(messages [][]byte) string {
 	var s []byte
-	for _, f := range frames {
+	for _, f := range messages {
 		s = append(s, "?HWKUSIPE"[f[0]])
 	}
 	return string(s)
@@ -161,11 +161,11 @@ func (w *world) joinBy(r *recorder, h Hello) (*peer, error) {
 		return &peer{conn: r}, err
 	}
 	p := &peer{Session: c, conn: r}
-	frames := r.take()
-	if len(frames) == 0 {
+	messages := r.take()
+	if len(messages) == 0 {
 		w.t.Fatal("no Welcome")
 	}
-	p.welcome, err = parseWelcome(frames[0])
+	p.welcome, err = parseWelcome(messages[0])
 	check(w.t, err)
 	if p.welcome.session != c.ID() {
 		w.t.Errorf("the Welcome is for session %d, and the session is %d", p.welcome.session, c.ID())
@@ -190,14 +190,14 @@ func (p *peer) input(seq, tick uint64, kind uint32, data string) error {
 	return p.Receive(appendIntents(nil, []intent{{seq: seq, tick: tick, kind: kind, data: []byte(data)}}))
 }
 
-// lastError returns the Code of the last frame, an Error.
+// lastError returns the Code of the last message, an Error.
 func (p *peer) lastError(t testing.TB) Code {
 	t.Helper()
-	frames := p.conn.take()
-	if len(frames) == 0 {
+	messages := p.conn.take()
+	if len(messages) == 0 {
 		t.Fatal("no Error frame")
 	}
-	return codeOf(parseError(frames[len(frames)-1]), 0)
+	return codeOf(parseError(messages[len(messages)-1]), 0)
 }
 
 func (w *world) stats() *Stats {
@@ -298,9 +298,9 @@ func TestJoinRefuses(t *testing.T) {
 	version := hello(Hello{})
 	version[5] = 1
 	for _, c := range []struct {
-		name  string
-		frame []byte
-		want  Code
+		name    string
+		message []byte
+		want    Code
 	}{
 		{"nothing", nil, BadFrame},
 		{"a Ping", appendPing(nil, 1), BadFrame},
@@ -316,16 +316,16 @@ func TestJoinRefuses(t *testing.T) {
 		{"a long token", hello(Hello{Token: make([]byte, mostToken+1)}), BadFrame},
 	} {
 		p := &peer{conn: new(recorder)}
-		_, err := w.Join(context.Background(), p.conn, c.frame)
+		_, err := w.Join(context.Background(), p.conn, c.message)
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: error %v, want %v", c.name, err, c.want)
 		}
-		frames := p.conn.take()
-		if len(frames) != 1 || !errors.Is(parseError(frames[0]), c.want) {
-			t.Errorf("%s: frames %q", c.name, frames)
+		messages := p.conn.take()
+		if len(messages) != 1 || !errors.Is(parseError(messages[0]), c.want) {
+			t.Errorf("%s: frames %q", c.name, messages)
 		}
-		if c.name == "denied" && (!errors.Is(err, denied) || bytes.Contains(frames[0], []byte("user"))) {
-			t.Errorf("the host gets %v, the client %q", err, frames[0])
+		if c.name == "denied" && (!errors.Is(err, denied) || bytes.Contains(messages[0], []byte("user"))) {
+			t.Errorf("the host gets %v, the client %q", err, messages[0])
 		}
 	}
 	w.mustJoin(Hello{Schema: w.hash})
@@ -431,9 +431,9 @@ func TestResumeWithinTheWelcome(t *testing.T) {
 	w := newWorld(t, 1, Config{}, evertick.InputConfig{})
 	first := new(recorder)
 	var second *peer
-	first.onSend = func(frame []byte) {
+	first.onSend = func(message []byte) {
 		if second == nil {
-			welcome, err := parseWelcome(frame)
+			welcome, err := parseWelcome(message)
 			check(t, err)
 			second = w.mustJoin(Hello{Token: welcome.token})
 		}

@@ -38,7 +38,7 @@ type Session struct {
 	ordered     bool
 	cause       cause  // of the next Keyframe
 	refusals    int    // in a row
-	appliedSent uint64 // sequence number in the last frame that the connection took
+	appliedSent uint64 // sequence number in the last message that the connection took
 }
 
 // session is what lasts from one connection to the next. Its mutex is locked after Server.mu and before
@@ -66,21 +66,21 @@ type session struct {
 	viewer   *viewer
 	follower follower
 
-	mu            sync.Mutex
-	current       *Session // nil: the client is away
-	confirmed     uint64   // count of the newest token that the client is known to have
-	over          bool
-	frames, bytes bucket
-	resumes       bucket
-	window        window
-	lastTick      uint64 // greatest of its inputs
-	arrived       [64]arrival
-	mask          uint32
-	free          bool // Grant.Free
-	centre        centre
-	acked         uint64
-	resync        bool
-	stats         SessionStats
+	mu              sync.Mutex
+	current         *Session // nil: the client is away
+	confirmed       uint64   // count of the newest token that the client is known to have
+	over            bool
+	messages, bytes bucket
+	resumes         bucket
+	window          window
+	lastTick        uint64 // greatest of its inputs
+	arrived         [64]arrival
+	mask            uint32
+	free            bool // Grant.Free
+	centre          centre
+	acked           uint64
+	resync          bool
+	stats           SessionStats
 }
 
 // arrival is when the input with a number arrived, in ns since New.
@@ -127,7 +127,7 @@ func (c *Session) SetMask(mask uint32) {
 	c.session.mask = mask
 }
 
-// Close ends the session, and its connection with an Error frame of that code. The client cannot resume
+// Close ends the session, and its connection with an Error message of that code. The client cannot resume
 // it. Any goroutine may call it.
 func (c *Session) Close(code Code) {
 	ses := c.session
@@ -152,16 +152,16 @@ var (
 	errEnded = errors.New("replica: the session has ended")
 )
 
-// hangUp sends an Error frame and closes the connection.
+// hangUp sends an Error message and closes the connection.
 func (c *Session) hangUp(code Code, text string) {
 	c.conn.Send(appendError(nil, code, text))
 	c.conn.Close()
 }
 
-// Receive takes a frame of the client. Any goroutine may call it, but one at a time for each connection.
-// It does not keep frame. After an error, which wraps a Code, the connection is over: an Error frame has
+// Receive takes a message of the client. Any goroutine may call it, but one at a time for each connection.
+// It does not keep the slice. After an error, which wraps a Code, the connection is over: an Error message has
 // been sent, and the transport closes the connection. The session waits, as after Disconnected. No
-// frame, whatever is in it, does more harm than that.
+// message, whatever is in it, does more harm than that.
 //
 // Inputs that the Sim refuses, that are for a tick beyond Limits.Lead, or whose number has arrived
 // before, are dropped and counted: see Stats.
@@ -187,8 +187,8 @@ func (c *Session) Receive(frame []byte) error {
 	return err
 }
 
-// admit checks the size of a frame, and the limits of the session.
-func (c *Session) admit(frame []byte, now int64) error {
+// admit checks the size of a message, and the limits of the session.
+func (c *Session) admit(message []byte, now int64) error {
 	ses := c.session
 	limits := &ses.server.config.Limits
 	ses.mu.Lock()
@@ -196,35 +196,35 @@ func (c *Session) admit(frame []byte, now int64) error {
 	switch {
 	case c.ended != nil:
 		return c.ended
-	case len(frame) == 0 || len(frame) > limits.FrameBytes:
-		return fmt.Errorf("%w: %d bytes", BadFrame, len(frame))
-	case !ses.frames.take(now, 1) || !ses.bytes.take(now, len(frame)):
+	case len(message) == 0 || len(message) > limits.FrameBytes:
+		return fmt.Errorf("%w: %d bytes", BadFrame, len(message))
+	case !ses.messages.take(now, 1) || !ses.bytes.take(now, len(message)):
 		return TooFast
 	}
-	if frame[0] != kindHello { // which the client also sends if the Welcome is lost
+	if message[0] != kindHello { // which the client also sends if the Welcome is lost
 		ses.confirmed = c.count
 	}
-	ses.stats.Received.add(len(frame))
-	ses.server.count(func(st *Stats) { st.Received.add(len(frame)) })
+	ses.stats.Received.add(len(message))
+	ses.server.count(func(st *Stats) { st.Received.add(len(message)) })
 	return nil
 }
 
-func (c *Session) receive(frame []byte, now int64) error {
-	switch kind := frame[0]; kind {
+func (c *Session) receive(message []byte, now int64) error {
+	switch kind := message[0]; kind {
 	case kindInput:
-		return c.receiveInput(frame, now)
+		return c.receiveInput(message, now)
 	case kindAck:
-		return c.receiveAck(frame)
+		return c.receiveAck(message)
 	case kindLook:
-		return c.receiveLook(frame)
+		return c.receiveLook(message)
 	case kindPing:
-		return c.receivePing(frame, now)
+		return c.receivePing(message, now)
 	case kindResync:
-		return c.receiveResync(frame, now)
+		return c.receiveResync(message, now)
 	case kindHello:
-		return c.receiveHello(frame, now)
+		return c.receiveHello(message, now)
 	case kindError:
-		return bad(parseError(frame))
+		return bad(parseError(message))
 	default:
 		return fmt.Errorf("%w: kind %d", BadFrame, kind)
 	}
@@ -233,8 +233,8 @@ func (c *Session) receive(frame []byte, now int64) error {
 // receiveHello is for a Hello after the first one. On a transport that is not ordered it comes twice, too late, or again because no
 // Welcome has arrived. The client gets the Welcome again if this is the first Hello again, or if it has the token of that Welcome.
 // Any other is one of an earlier connection, and is ignored.
-func (c *Session) receiveHello(frame []byte, now int64) error {
-	h, err := parseHello(frame)
+func (c *Session) receiveHello(message []byte, now int64) error {
+	h, err := parseHello(message)
 	switch {
 	case err != nil:
 		return bad(err)
@@ -267,8 +267,8 @@ func bad(err error) error {
 	return fmt.Errorf("%w: %w", BadFrame, err)
 }
 
-func (c *Session) receiveInput(frame []byte, now int64) (err error) {
-	if c.intents, err = parseIntents(c.intents, frame); err != nil {
+func (c *Session) receiveInput(message []byte, now int64) (err error) {
+	if c.intents, err = parseIntents(c.intents, message); err != nil {
 		return bad(err)
 	}
 	s := c.session.server
@@ -340,8 +340,8 @@ func (n *IntentStats) add(o *IntentStats) {
 
 // receiveAck notes the newest tick that has arrived. One that the server has not reached is of a state
 // from before a Restore, and does not count.
-func (c *Session) receiveAck(frame []byte) error {
-	tick, err := parseTick(frame, kindAck)
+func (c *Session) receiveAck(message []byte) error {
+	tick, err := parseTick(message, kindAck)
 	if err != nil {
 		return bad(err)
 	}
@@ -357,8 +357,8 @@ func (c *Session) receiveAck(frame []byte) error {
 // receiveLook notes where the client wants its view. Views follow an entity for as long as the session
 // owns it. A point is ignored unless Grant.Free allows it, which also allows a session that only watches to follow an
 // entity of others.
-func (c *Session) receiveLook(frame []byte) error {
-	l, err := parseLook(frame)
+func (c *Session) receiveLook(message []byte) error {
+	l, err := parseLook(message)
 	if err != nil {
 		return bad(err)
 	}
@@ -377,8 +377,8 @@ func (c *Session) receiveLook(frame []byte) error {
 }
 
 // receivePing answers at once, on this goroutine: what the answer takes is what the network takes.
-func (c *Session) receivePing(frame []byte, now int64) error {
-	t0, err := parsePing(frame)
+func (c *Session) receivePing(message []byte, now int64) error {
+	t0, err := parsePing(message)
 	if err != nil {
 		return bad(err)
 	}
@@ -387,16 +387,16 @@ func (c *Session) receivePing(frame []byte, now int64) error {
 	return nil
 }
 
-// receiveResync counts as many frames as make a client that sends nothing else send resyncsPerSecond.
-func (c *Session) receiveResync(frame []byte, now int64) error {
-	held, err := parseTick(frame, kindResync)
+// receiveResync counts as many messages as make a client that sends nothing else send resyncsPerSecond.
+func (c *Session) receiveResync(message []byte, now int64) error {
+	held, err := parseTick(message, kindResync)
 	if err != nil {
 		return bad(err)
 	}
 	ses := c.session
 	ses.mu.Lock()
 	defer ses.mu.Unlock()
-	if !ses.frames.take(now, ses.server.config.Limits.FramesPerSecond/resyncsPerSecond) {
+	if !ses.messages.take(now, ses.server.config.Limits.FramesPerSecond/resyncsPerSecond) {
 		return TooFast
 	}
 	if ses.resync = c.mode == View; !ses.resync {

@@ -35,7 +35,7 @@ func TestInputs(t *testing.T) {
 	}
 	data := []byte("abc")
 	send(intent{seq: 2, kind: 7, data: data}, intent{seq: 3, tick: 6})
-	data[0] = 'x'                                                           // the frame is not kept
+	data[0] = 'x'                                                           // the message is not kept
 	send(intent{seq: 1}, intent{seq: 2, kind: 8}, intent{seq: 4, tick: 15}) // 1 comes late, 2 again
 	send(intent{seq: 5, tick: 16}, intent{seq: 6, tick: math.MaxInt64})     // beyond Lead
 	send(intent{seq: 7, tick: 4})                                           // late
@@ -120,8 +120,8 @@ func TestResidence(t *testing.T) {
 	if h.Count() != 2 || h.Min() != 500_000 || h.Max() != 3_500_000 {
 		t.Errorf("%d inputs, from %d to %d ns", h.Count(), h.Min(), h.Max())
 	}
-	frames := p.conn.take()
-	if h := headerOf(frames[len(frames)-1]); h.applied != 2 || h.residence != 500 {
+	messages := p.conn.take()
+	if h := headerOf(messages[len(messages)-1]); h.applied != 2 || h.residence != 500 {
 		t.Errorf("the frame says %d after %d µs", h.applied, h.residence)
 	}
 	w.step(1)
@@ -139,7 +139,7 @@ func TestResidence(t *testing.T) {
 	expect(t, "inputs whose arrival is known", h.Count(), 3+64)
 }
 
-// A frame reports the inputs that were applied before its state, although a later tick has begun.
+// A message reports the inputs that were applied before its state, although a later tick has begun.
 func TestAppliedBelongsToTheState(t *testing.T) {
 	w := newWorld(t, 1, Config{Every: 3}, evertick.InputConfig{})
 	p := w.mustJoin(Hello{})
@@ -151,8 +151,8 @@ func TestAppliedBelongsToTheState(t *testing.T) {
 		w.step(1)
 	}
 	for _, peer := range []*peer{p, q} {
-		for i, frame := range peer.conn.take() {
-			if h := headerOf(frame); h.tick != h.applied {
+		for i, message := range peer.conn.take() {
+			if h := headerOf(message); h.tick != h.applied {
 				t.Errorf("frame %d of session %d: tick %d, applied %d", i, peer.ID(), h.tick, h.applied)
 			}
 		}
@@ -214,12 +214,12 @@ func TestFloodEndsAConnectionAndHurtsNoOther(t *testing.T) {
 	expect(t, "applied", good.Stats().Applied, 60)
 
 	var err error
-	frames := 0
-	for ; err == nil && frames < 10_000; frames++ {
+	messages := 0
+	for ; err == nil && messages < 10_000; messages++ {
 		err = flood.input(1, 0, 1, "")
 	}
-	if !errors.Is(err, TooFast) || frames > 2001 {
-		t.Errorf("%v after %d frames at once", err, frames)
+	if !errors.Is(err, TooFast) || messages > 2001 {
+		t.Errorf("%v after %d frames at once", err, messages)
 	}
 	expect(t, "Error", flood.lastError(t), TooFast)
 	if err := flood.input(1, 0, 1, ""); !errors.Is(err, TooFast) {
@@ -248,17 +248,17 @@ func TestBucket(t *testing.T) {
 	take(1e10, 20, true)
 	take(0, 1, false) // time that goes back gives nothing
 	b = bucket{perSecond: 1}
-	take(0, mostFrameBytes, false)
+	take(0, mostMessageBytes, false)
 	b = bucket{perSecond: mostPerSecond}
-	take(0, mostFrameBytes, true)
+	take(0, mostMessageBytes, true)
 }
 
 func TestNonsenseEndsTheConnection(t *testing.T) {
 	hello := Hello{}
 	for _, c := range []struct {
-		name  string
-		frame []byte
-		want  Code
+		name    string
+		message []byte
+		want    Code
 	}{
 		{"nothing", []byte{}, BadFrame},
 		{"nil", nil, BadFrame},
@@ -281,7 +281,7 @@ func TestNonsenseEndsTheConnection(t *testing.T) {
 	} {
 		w := newWorld(t, 1, Config{Limits: Limits{FrameBytes: 4096}}, evertick.InputConfig{})
 		p := w.mustJoin(Hello{})
-		err := p.Receive(c.frame)
+		err := p.Receive(c.message)
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -335,8 +335,8 @@ func TestLook(t *testing.T) {
 		sees := func(what string, want ...uint32) {
 			t.Helper()
 			w.step(1)
-			for _, frame := range p.conn.take() {
-				client.apply(frame)
+			for _, message := range p.conn.take() {
+				client.apply(message)
 			}
 			if got := client.state.Slots(); !slices.Equal(got, want) {
 				t.Errorf("free %v: %s: sees %v, want %v", free, what, got, want)
@@ -371,7 +371,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// mirror applies the frames of an ordered connection.
+// mirror applies the messages of an ordered connection.
 type mirror struct {
 	t     testing.TB
 	d     decoder
@@ -383,9 +383,9 @@ func newMirror(t testing.TB, s Schema) *mirror {
 	return &mirror{t: t, d: decoder{lay: lay}, state: lay.newState()}
 }
 
-func (m *mirror) apply(frame []byte) {
+func (m *mirror) apply(message []byte) {
 	m.t.Helper()
-	r := wire.NewReader(frame)
+	r := wire.NewReader(message)
 	h := readHeader(&r)
 	next := m.d.lay.newState()
 	check(m.t, m.d.decode(&r, &h, m.state, next))
@@ -403,9 +403,9 @@ func TestMaskAndResync(t *testing.T) {
 	sees := func(kind string, want ...uint32) {
 		t.Helper()
 		w.step(1)
-		frames := p.conn.take()
-		expect(t, "kinds", kinds(frames), kind)
-		for _, f := range frames {
+		messages := p.conn.take()
+		expect(t, "kinds", kinds(messages), kind)
+		for _, f := range messages {
 			client.apply(f)
 		}
 		if got := client.state.Slots(); !slices.Equal(got, want) {
@@ -419,11 +419,11 @@ func TestMaskAndResync(t *testing.T) {
 	sees("U", 1, 3)
 	check(t, p.Receive(appendTick(nil, kindResync, 2)))
 	w.step(1)
-	frames := p.conn.take()
-	if h := headerOf(frames[0]); len(frames) != 1 || !h.keyframe || h.applied != 1 { // the client has ignored the frame that said it
-		t.Errorf("after a Resync: %q, applied %d", kinds(frames), h.applied)
+	messages := p.conn.take()
+	if h := headerOf(messages[0]); len(messages) != 1 || !h.keyframe || h.applied != 1 { // the client has ignored the message that said it
+		t.Errorf("after a Resync: %q, applied %d", kinds(messages), h.applied)
 	}
-	client.apply(frames[0])
+	client.apply(messages[0])
 	sees("U", 1, 3)
 	expect(t, "causes", w.stats().Keyframes, KeyframeCauses{Join: 1, Resync: 1})
 	n := 0
@@ -446,10 +446,10 @@ func TestAck(t *testing.T) {
 	check(t, p.input(1, 0, 1, ""))
 	for tick := uint64(2); tick < 30; tick++ {
 		w.step(1)
-		frames := p.conn.take()
-		expect(t, "frame", kinds(frames), "U")
+		messages := p.conn.take()
+		expect(t, "frame", kinds(messages), "U")
 		base := max(1, tick/3)
-		if h := headerOf(frames[0]); h.tick != tick || h.tick-h.age != base {
+		if h := headerOf(messages[0]); h.tick != tick || h.tick-h.age != base {
 			t.Errorf("Update of tick %d to %d, want that to %d", h.tick-h.age, h.tick, base)
 		} else if h.applied != 1 { // any of them may be lost
 			t.Errorf("the frame of tick %d says that input %d was applied", h.tick, h.applied)
@@ -470,7 +470,7 @@ func FuzzReceive(f *testing.F) {
 	f.Add((&look{x: 1}).append(nil))
 	f.Add(appendError(nil, TooSlow, "x"))
 	f.Add(hello.append(nil))
-	f.Fuzz(func(t *testing.T, frame []byte) {
+	f.Fuzz(func(t *testing.T, message []byte) {
 		c := notices
 		c.Owner, c.View, c.Authorize = "owner", ViewConfig{Enter: 5}, grants(Grant{Free: true})
 		w := newWorld(t, 3, c, evertick.InputConfig{})
@@ -479,11 +479,11 @@ func FuzzReceive(f *testing.F) {
 		other.conn.take()
 		p, err := w.joinBy(new(recorder), Hello{})
 		check(t, err)
-		err = p.Receive(frame)
+		err = p.Receive(message)
 		if err != nil && codeOf(err, 0) == 0 {
 			t.Errorf("an error without a Code: %v", err)
 		}
-		_, _ = w.Join(t.Context(), new(recorder), frame)
+		_, _ = w.Join(t.Context(), new(recorder), message)
 		w.step(2)
 		expect(t, "frames of another client", kinds(other.conn.take()), "UU")
 	})

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// logBytes is how much of the last Inputs frames a Server keeps, besides the last frame: some
+	// logBytes is how much of the last Inputs messages a Server keeps, besides the last message: some
 	// 10 s of 10 players at 60 Hz.
 	logBytes = 64 << 10
 	// snapshotAge is the number of ticks for which a Snapshot is sent to all clients that need one, and for
@@ -18,7 +18,7 @@ const (
 )
 
 // checkSimulate returns the error, a wrapped Code, for a client that wants to simulate and cannot. A
-// transport that is not ordered is refused: no frame of the mode can be left out.
+// transport that is not ordered is refused: no message of the mode can be left out.
 func checkSimulate(h *Hello, ordered bool) error {
 	switch {
 	case h.Mode != Simulate:
@@ -32,8 +32,8 @@ func checkSimulate(h *Hello, ordered bool) error {
 }
 
 // inputStream is the part of a Server for clients in mode Simulate, its followers. It keeps a log of the last
-// Inputs frames, which are the same for all followers, and the last Snapshot. Each follower has a position in
-// that log. So a client that stalls, or comes back, gets the frames that it lacks, or a Snapshot if the
+// Inputs messages, which are the same for all followers, and the last Snapshot. Each follower has a position in
+// that log. So a client that stalls, or comes back, gets the messages that it lacks, or a Snapshot if the
 // log no longer has them.
 //
 // capture runs on the goroutine of the Sim, the other methods on any. Without followers nothing is
@@ -42,21 +42,21 @@ type inputStream struct {
 	count atomic.Int32 // followers
 
 	mu           sync.Mutex // guards what follows, and all followers
-	log          frameLog
+	log          messageLog
 	era          uint64 // how often the Sim has gone back, or was restored
 	wanted       bool   // a follower needs a Snapshot
-	snapshot     []byte // frame; not changed any more, so it is sent without the lock. nil: none
+	snapshot     []byte // message; not changed any more, so it is sent without the lock. nil: none
 	snapshotTick uint64
 	err          error // of taking it
 
-	frame []byte // scratch of capture
+	message []byte // scratch of capture
 
 	out []byte // scratch of send
 }
 
 // follower is the part of a Session in mode Simulate.
 type follower struct {
-	next  uint64 // tick of the Inputs frame that it needs next
+	next  uint64 // tick of the Inputs message that it needs next
 	era   uint64 // of next
 	lost  bool   // it needs a Snapshot
 	quiet uint64 // tick from which on it may get another Snapshot
@@ -66,7 +66,7 @@ type follower struct {
 type sent struct {
 	inputs, inputBytes       int
 	snapshots, snapshotBytes int
-	refused                  bool // the connection did not take a frame
+	refused                  bool // the connection did not take a message
 }
 
 // join adds a follower, which holds the state at a tick; 0: none.
@@ -83,7 +83,7 @@ func (s *inputStream) resume(f *follower, held uint64) {
 	s.place(f, held)
 }
 
-// resync is for a Resync frame.
+// resync is for a Resync message.
 func (s *inputStream) resync(f *follower, held uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +102,7 @@ func (s *inputStream) leave() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.log, s.wanted, s.snapshot = frameLog{}, false, nil
+	s.log, s.wanted, s.snapshot = messageLog{}, false, nil
 }
 
 // capture keeps a tick. It is called in AfterTick; at is the time at which the tick ended, in µs. A
@@ -115,7 +115,7 @@ func (s *inputStream) capture(t *evertick.Tick, at uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := applied{tick: t.N, hash: t.Sim.Hash(), at: at, inputs: t.Inputs()}
-	s.frame = a.append(s.frame[:0])
+	s.message = a.append(s.message[:0])
 	if s.log.next != t.N {
 		if s.log.begin() != s.log.next {
 			s.era++
@@ -123,7 +123,7 @@ func (s *inputStream) capture(t *evertick.Tick, at uint64) {
 		s.log.reset(t.N)
 		s.snapshot = nil
 	}
-	s.log.add(s.frame)
+	s.log.add(s.message)
 	if s.wanted {
 		s.wanted = false
 		s.takeSnapshot(t.Sim)
@@ -135,10 +135,10 @@ func (s *inputStream) takeSnapshot(sim *evertick.Sim) {
 	if s.serves() {
 		return
 	}
-	frame := appendSnapshotHead(make([]byte, 0, len(s.snapshot)+len(s.snapshot)/8), sim.Ticks(), sim.Hash())
+	message := appendSnapshotHead(make([]byte, 0, len(s.snapshot)+len(s.snapshot)/8), sim.Ticks(), sim.Hash())
 	s.snapshot, s.snapshotTick = nil, sim.Ticks()
-	if frame, s.err = sim.Snapshot(frame); s.err == nil {
-		s.snapshot = frame
+	if message, s.err = sim.Snapshot(message); s.err == nil {
+		s.snapshot = message
 	}
 }
 
@@ -161,8 +161,8 @@ func (s *inputStream) send(f *follower, c Conn) (n sent, err error) {
 	return n, err
 }
 
-// sendInputs sends Inputs frames. It reports whether the follower needs a Snapshot. mu is not locked while the
-// connection takes a frame: capture must not wait for that, and a transport in memory may call resync.
+// sendInputs sends Inputs messages. It reports whether the follower needs a Snapshot. mu is not locked while the
+// connection takes a message: capture must not wait for that, and a transport in memory may call resync.
 func (s *inputStream) sendInputs(f *follower, c Conn, n *sent) (lost bool) {
 	for {
 		tick, more, lost := s.nextInputs(f)
@@ -181,7 +181,7 @@ func (s *inputStream) sendInputs(f *follower, c Conn, n *sent) (lost bool) {
 	}
 }
 
-// nextInputs copies the frame that the follower needs next to out. more is false if there is none.
+// nextInputs copies the message that the follower needs next to out. more is false if there is none.
 func (s *inputStream) nextInputs(f *follower) (tick uint64, more, lost bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,20 +189,20 @@ func (s *inputStream) nextInputs(f *follower) (tick uint64, more, lost bool) {
 	if f.lost || f.next == s.log.next {
 		return f.next, false, f.lost
 	}
-	s.out = append(s.out[:0], s.log.frame(f.next)...)
+	s.out = append(s.out[:0], s.log.message(f.next)...)
 	return f.next, true, false
 }
 
 // sendSnapshot sends a Snapshot if there is one and the follower may get it. It reports whether it did.
 func (s *inputStream) sendSnapshot(f *follower, c Conn, n *sent) (bool, error) {
-	frame, tick, era, err := s.snapshotFor(f)
-	if frame == nil {
+	message, tick, era, err := s.snapshotFor(f)
+	if message == nil {
 		return false, err
 	}
-	if n.refused = !c.Send(frame); n.refused {
+	if n.refused = !c.Send(message); n.refused {
 		return false, nil
 	}
-	n.snapshots, n.snapshotBytes = n.snapshots+1, n.snapshotBytes+len(frame)
+	n.snapshots, n.snapshotBytes = n.snapshots+1, n.snapshotBytes+len(message)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	*f = follower{next: tick, era: era, quiet: s.log.next + snapshotAge}
@@ -210,7 +210,7 @@ func (s *inputStream) sendSnapshot(f *follower, c Conn, n *sent) (bool, error) {
 }
 
 // snapshotFor returns the Snapshot for a follower, or nil if it has to wait for one.
-func (s *inputStream) snapshotFor(f *follower) (frame []byte, tick, era uint64, err error) {
+func (s *inputStream) snapshotFor(f *follower) (message []byte, tick, era uint64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if f.quiet > s.log.next && f.quiet-s.log.next <= snapshotAge {
@@ -223,55 +223,55 @@ func (s *inputStream) snapshotFor(f *follower) (frame []byte, tick, era uint64, 
 	return nil, 0, 0, s.err
 }
 
-// frameLog keeps the frames of consecutive ticks. When the newer half is full it becomes the older
-// one, whose frames are dropped. So it has the frames of at least logBytes/2, or the last one.
-type frameLog struct {
-	halves [2]frameHalf // the older one first
-	next   uint64       // tick after the last one
+// messageLog keeps the messages of consecutive ticks. When the newer half is full it becomes the older
+// one, whose messages are dropped. So it has the messages of at least logBytes/2, or the last one.
+type messageLog struct {
+	halves [2]messageHalf // the older one first
+	next   uint64         // tick after the last one
 }
 
-// frameHalf is a part of the log without gaps.
-type frameHalf struct {
-	first  uint64
-	frames []byte
-	ends   []int // of each frame
+// messageHalf is a part of the log without gaps.
+type messageHalf struct {
+	first    uint64
+	messages []byte
+	ends     []int // of each message
 }
 
 // begin returns the first tick of the log.
-func (l *frameLog) begin() uint64 { return l.halves[0].first }
+func (l *messageLog) begin() uint64 { return l.halves[0].first }
 
-// reaches reports whether the log has all frames from a tick on.
-func (l *frameLog) reaches(tick uint64) bool { return tick >= l.begin() && tick <= l.next }
+// reaches reports whether the log has all messages from a tick on.
+func (l *messageLog) reaches(tick uint64) bool { return tick >= l.begin() && tick <= l.next }
 
-// reset empties the log: the next frame is that of a tick.
-func (l *frameLog) reset(tick uint64) {
+// reset empties the log: the next message is that of a tick.
+func (l *messageLog) reset(tick uint64) {
 	for i := range l.halves {
 		l.halves[i].reset(tick)
 	}
 	l.next = tick
 }
 
-func (h *frameHalf) reset(tick uint64) {
-	if cap(h.frames) > 2*logBytes { // of a single large frame
-		h.frames = nil
+func (h *messageHalf) reset(tick uint64) {
+	if cap(h.messages) > 2*logBytes { // of a single large message
+		h.messages = nil
 	}
-	h.first, h.frames, h.ends = tick, h.frames[:0], h.ends[:0]
+	h.first, h.messages, h.ends = tick, h.messages[:0], h.ends[:0]
 }
 
-// add adds the frame of the tick next. It copies it.
-func (l *frameLog) add(frame []byte) {
+// add adds the message of the tick next. It copies it.
+func (l *messageLog) add(message []byte) {
 	h := &l.halves[1]
-	if len(h.ends) > 0 && len(h.frames)+len(frame) > logBytes/2 {
+	if len(h.ends) > 0 && len(h.messages)+len(message) > logBytes/2 {
 		l.halves[0], l.halves[1] = l.halves[1], l.halves[0]
 		h.reset(l.next)
 	}
-	h.frames = append(h.frames, frame...)
-	h.ends = append(h.ends, len(h.frames))
+	h.messages = append(h.messages, message...)
+	h.ends = append(h.ends, len(h.messages))
 	l.next++
 }
 
-// frame returns the frame of a tick that the log has. It is valid until the next add.
-func (l *frameLog) frame(tick uint64) []byte {
+// message returns the message of a tick that the log has. It is valid until the next add.
+func (l *messageLog) message(tick uint64) []byte {
 	h := &l.halves[1]
 	if tick < h.first {
 		h = &l.halves[0]
@@ -280,5 +280,5 @@ func (l *frameLog) frame(tick uint64) []byte {
 	if i > 0 {
 		from = h.ends[i-1]
 	}
-	return h.frames[from:h.ends[i]]
+	return h.messages[from:h.ends[i]]
 }

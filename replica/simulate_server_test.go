@@ -23,19 +23,19 @@ func TestServerSendsInputs(t *testing.T) {
 	p := pipe()
 	simulator := newSimulator(t, newDuel(t, duelSeed, 4), SimulatorConfig{})
 	client, err := NewClient(ClientConfig{Mode: Simulate, SimVersion: evertick.SimVersion, Ordered: true, Simulator: simulator,
-		Send: func(frame []byte) bool { return p.ToServer(frame) }})
+		Send: func(message []byte) bool { return p.ToServer(message) }})
 	check(t, err)
 	viewer := w.mustJoin(Hello{})
 	var session *Session
 	now, equal := int64(0), 0
 	deliver := func() {
 		now++
-		p.Deliver(now, func(frame []byte) { check(t, client.Receive(frame)) }, func(frame []byte) {
+		p.Deliver(now, func(message []byte) { check(t, client.Receive(message)) }, func(message []byte) {
 			if session == nil {
-				session, err = s.Join(t.Context(), p, frame)
+				session, err = s.Join(t.Context(), p, message)
 				check(t, err)
 			} else {
-				check(t, session.Receive(frame))
+				check(t, session.Receive(message))
 			}
 		})
 	}
@@ -75,7 +75,7 @@ func TestServerSendsInputs(t *testing.T) {
 	expect(t, "followers", s.stream.count.Load(), 0)
 }
 
-// The Sim does not wait for a connection that takes an Inputs frame, and a transport in memory may pass frames of the
+// The Sim does not wait for a connection that takes an Inputs message, and a transport in memory may pass messages of the
 // client on within Send.
 func TestFollowersDoNotDelayTheSim(t *testing.T) {
 	w := newThreaded(t, 3, Config{Authorize: grants(Grant{Simulate: true}), Limits: Limits{FramesPerSecond: 1e6}})

@@ -187,32 +187,32 @@ func (a *authority) step(t testing.TB) {
 	a.hashes = append(a.hashes, a.sim.Hash())
 }
 
-// lane is a connection of a test: a queue of at most room frames; 0: none is taken.
+// lane is a connection of a test: a queue of at most room messages; 0: none is taken.
 type lane struct {
-	frames [][]byte
-	room   int
+	messages [][]byte
+	room     int
 }
 
-func (l *lane) Send(frame []byte) bool {
-	if len(l.frames) >= l.room {
+func (l *lane) Send(message []byte) bool {
+	if len(l.messages) >= l.room {
 		return false
 	}
-	l.frames = append(l.frames, slices.Clone(frame))
+	l.messages = append(l.messages, slices.Clone(message))
 	return true
 }
 func (l *lane) Ordered() bool { return true }
 func (l *lane) Close()        {}
 
-// deliver passes the first n frames to a client.
+// deliver passes the first n messages to a client.
 func (l *lane) deliver(t testing.TB, s *Simulator, n int) {
 	t.Helper()
-	n = min(n, len(l.frames))
-	for _, f := range l.frames[:n] {
+	n = min(n, len(l.messages))
+	for _, f := range l.messages[:n] {
 		if err := s.receive(f); err != nil {
 			t.Fatal(err)
 		}
 	}
-	l.frames = slices.Delete(l.frames, 0, n)
+	l.messages = slices.Delete(l.messages, 0, n)
 }
 
 func newSimulator(t testing.TB, d *duel, c SimulatorConfig) *Simulator {
@@ -262,8 +262,8 @@ type direct struct {
 	t testing.TB
 }
 
-func (c *direct) Send(frame []byte) bool {
-	if err := c.s.receive(frame); err != nil {
+func (c *direct) Send(message []byte) bool {
+	if err := c.s.receive(message); err != nil {
 		c.t.Fatal(err)
 	}
 	return true
@@ -282,7 +282,7 @@ func TestInputStreamIdle(t *testing.T) {
 	a.stream.send(&f, &c)
 	a.stream.leave()
 	a.step(t)
-	if l := &a.stream.log; l.next != 0 || l.halves[0].frames != nil || l.halves[1].frames != nil || a.stream.snapshot != nil {
+	if l := &a.stream.log; l.next != 0 || l.halves[0].messages != nil || l.halves[1].messages != nil || a.stream.snapshot != nil {
 		t.Error("frames are kept")
 	}
 }
@@ -310,7 +310,7 @@ func TestInputStreamSharesSnapshots(t *testing.T) {
 				t.Fatal(err)
 			}
 			if n.snapshots > 0 {
-				at, _, _, err := parseSnapshot(c.frames[0])
+				at, _, _, err := parseSnapshot(c.messages[0])
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -324,36 +324,36 @@ func TestInputStreamSharesSnapshots(t *testing.T) {
 	}
 }
 
-// The log returns what was added, whatever the sizes of the frames, and stays within its bounds.
+// The log returns what was added, whatever the sizes of the messages, and stays within its bounds.
 func TestFrameLog(t *testing.T) {
-	var l frameLog
-	frames := map[uint64]string{}
+	var l messageLog
+	messages := map[uint64]string{}
 	large := 0
 	for i := range uint64(20000) {
 		r := loop.NewRand(3, i, 0, 0)
 		if r.Uint64n(2000) == 0 {
 			l.reset(l.next + 1 + r.Uint64n(5))
-			clear(frames)
+			clear(messages)
 		}
 		size := 20 + r.Uint64n(400)
 		if r.Uint64n(500) == 0 {
 			size, large = (1+r.Uint64n(4))*logBytes/4, large+1
 		}
-		frame := make([]byte, size)
-		binary.LittleEndian.PutUint64(frame, i)
-		frames[l.next] = string(frame)
-		l.add(frame)
+		message := make([]byte, size)
+		binary.LittleEndian.PutUint64(message, i)
+		messages[l.next] = string(message)
+		l.add(message)
 		for range 4 {
-			if tick := l.begin() + r.Uint64n(l.next-l.begin()); string(l.frame(tick)) != frames[tick] {
+			if tick := l.begin() + r.Uint64n(l.next-l.begin()); string(l.message(tick)) != messages[tick] {
 				t.Fatalf("frame of tick %d of %d to %d", tick, l.begin(), l.next)
 			}
 		}
-		if string(l.frame(l.next-1)) != string(frame) || !l.reaches(l.begin()) || !l.reaches(l.next) || l.reaches(l.next+1) {
+		if string(l.message(l.next-1)) != string(message) || !l.reaches(l.begin()) || !l.reaches(l.next) || l.reaches(l.next+1) {
 			t.Fatal("the last frame is missing")
 		}
 		for _, h := range l.halves {
-			if len(h.frames) > logBytes/2 && len(h.ends) != 1 {
-				t.Fatalf("%d bytes in %d frames", len(h.frames), len(h.ends))
+			if len(h.messages) > logBytes/2 && len(h.ends) != 1 {
+				t.Fatalf("%d bytes in %d frames", len(h.messages), len(h.ends))
 			}
 		}
 	}

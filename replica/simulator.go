@@ -45,7 +45,7 @@ type SimulatorStats struct {
 // Build the Sim as that of the server: the same systems, columns and states, with the seed and the rate of
 // the server. Only inputs may change the Sim of the server: after Sim.SetMode or a spawn between two ticks
 // the hashes differ, and a new Snapshot follows. Inputs that wait in the Snapshot are dropped, since the
-// frames of their ticks will hold them.
+// messages of their ticks will hold them.
 //
 // Such a client has the whole state, also what its player must not see: use mode View for games with
 // secrets.
@@ -59,9 +59,9 @@ type Simulator struct {
 	source     uint32 // of the session
 	tick       applied
 	running    bool // receive runs a tick
-	ran        bool // the last frame was that of the tick that has run
+	ran        bool // the last message was that of the tick that has run
 	lost       bool // the state is not that of the server: it takes a Snapshot
-	gap        bool // the frame for the next tick did not come, and the server was asked
+	gap        bool // the message for the next tick did not come, and the server was asked
 	prediction prediction
 	hashes     []ecs.ColumnHash // scratch
 	stats      SimulatorStats
@@ -95,7 +95,7 @@ func (s *Simulator) Stats() SimulatorStats {
 	return s.stats
 }
 
-// held returns the tick of the state that the Simulator holds, for a Hello or a Resync frame: 0 if it
+// held returns the tick of the state that the Simulator holds, for a Hello or a Resync message: 0 if it
 // needs a Snapshot.
 func (s *Simulator) held() uint64 {
 	if s.lost {
@@ -120,15 +120,15 @@ func (s *Simulator) welcome(w *welcome) error {
 	return nil
 }
 
-// receive takes a Snapshot or an Inputs frame. An error wraps evertick.ErrCorrupt for a
-// malformed frame, evertick.ErrRange for one that leaves ticks out, ErrDiverged if the hash is not that of the server, or
-// is that of Sim.Restore or Sim.Step. Until waits is false again, frames of other ticks are ignored.
-func (s *Simulator) receive(frame []byte) error {
+// receive takes a Snapshot or an Inputs message. An error wraps evertick.ErrCorrupt for a
+// malformed message, evertick.ErrRange for one that leaves ticks out, ErrDiverged if the hash is not that of the server, or
+// is that of Sim.Restore or Sim.Step. Until waits is false again, messages of other ticks are ignored.
+func (s *Simulator) receive(message []byte) error {
 	s.ran = false
-	if len(frame) > 0 && frame[0] == kindSnapshot {
-		return s.restore(frame)
+	if len(message) > 0 && message[0] == kindSnapshot {
+		return s.restore(message)
 	}
-	if err := s.tick.parse(frame); err != nil {
+	if err := s.tick.parse(message); err != nil {
 		return err
 	}
 	next := s.sim.Ticks()
@@ -145,7 +145,7 @@ func (s *Simulator) receive(frame []byte) error {
 	return fmt.Errorf("%w, %d is next", fault.Field(fault.ErrRange, "replica: Inputs: tick", s.tick.tick), next)
 }
 
-// run runs the tick of the frame.
+// run runs the tick of the message.
 func (s *Simulator) run() error {
 	s.running, s.lost = true, true // also after a panic
 	err := step(s.sim)
@@ -167,7 +167,7 @@ func (s *Simulator) run() error {
 	return nil
 }
 
-// waits reports whether the Simulator needs other frames than those of the next ticks: it has asked for
+// waits reports whether the Simulator needs other messages than those of the next ticks: it has asked for
 // them, or is to ask with held.
 func (s *Simulator) waits() bool { return s.lost || s.gap }
 
@@ -182,7 +182,7 @@ func (s *Simulator) acted() (seq uint64) {
 	return seq
 }
 
-// isDone reports whether an input of the client was applied in the tick of the frame, or was lost: a
+// isDone reports whether an input of the client was applied in the tick of the message, or was lost: a
 // later one was applied, and on an ordered transport it had arrived before.
 func (s *Simulator) isDone(in *pendingInput) bool {
 	for i := range s.tick.inputs {
@@ -194,7 +194,7 @@ func (s *Simulator) isDone(in *pendingInput) bool {
 	return false
 }
 
-// feed returns the inputs of the frame.
+// feed returns the inputs of the message.
 func (s *Simulator) feed(tick uint64, dst []evertick.Input) ([]evertick.Input, error) {
 	if !s.running {
 		return dst, fault.Field(fault.ErrRange, "replica: Sim not stepped by its Simulator: tick", tick)
@@ -203,8 +203,8 @@ func (s *Simulator) feed(tick uint64, dst []evertick.Input) ([]evertick.Input, e
 }
 
 // restore takes a Snapshot. The hash is computed again from the state.
-func (s *Simulator) restore(frame []byte) error {
-	tick, hash, state, err := parseSnapshot(frame)
+func (s *Simulator) restore(message []byte) error {
+	tick, hash, state, err := parseSnapshot(message)
 	if err != nil {
 		return err
 	}

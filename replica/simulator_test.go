@@ -43,7 +43,7 @@ func TestSimulatorFollows(t *testing.T) {
 			case c.stall > 0:
 				c.stall--
 			case !c.connected: // back again, with the token
-				c.frames, c.connected = nil, true
+				c.messages, c.connected = nil, true
 				a.stream.resume(&c.follower, c.held())
 				resumes++
 			case r.Uint64n(300) == 0:
@@ -71,9 +71,9 @@ func TestSimulatorFollows(t *testing.T) {
 	}
 	for i := range list {
 		c := &list[i]
-		for len(c.frames) > 0 || c.connected && c.next != uint64(ticks) { // a stalled client catches up
+		for len(c.messages) > 0 || c.connected && c.next != uint64(ticks) { // a stalled client catches up
 			a.stream.send(&c.follower, c)
-			c.deliver(t, c.Simulator, len(c.frames))
+			c.deliver(t, c.Simulator, len(c.messages))
 		}
 		st := c.Stats()
 		if c.held() != uint64(ticks) && c.connected {
@@ -122,11 +122,11 @@ func TestSimulatorNotices(t *testing.T) {
 			a.step(t)
 			a.stream.send(&f, &c)
 			d.wrong = wrong(d)
-			err := s.receive(c.frames[0])
+			err := s.receive(c.messages[0])
 			if !errors.Is(err, ErrDiverged) || s.held() != 0 || s.Stats().Diverged != 1 {
 				t.Fatalf("error %v, held %d, %+v", err, s.held(), s.Stats())
 			}
-			c.frames, d.wrong = nil, nil
+			c.messages, d.wrong = nil, nil
 			a.stream.resync(&f, s.held())
 			run(2 * snapshotAge)
 			if s.held() != a.sim.Ticks() || s.Stats().Snapshots != 2 {
@@ -159,10 +159,10 @@ func TestSimulatorCompared(t *testing.T) {
 		if _, err := a.stream.send(&f, &c); err != nil {
 			t.Fatal(err)
 		}
-		for _, frame := range c.frames {
-			_ = s.receive(frame)
+		for _, message := range c.messages {
+			_ = s.receive(message)
 		}
-		c.frames = nil
+		c.messages = nil
 	}
 	if st := s.Stats(); equal != st.Ticks+st.Snapshots || ticks != equal+1 || st.Diverged != 1 || equal < 20 {
 		t.Errorf("%d ticks, %d of them equal, %+v", ticks, equal, st)
@@ -182,7 +182,7 @@ func TestSimulatorNoticesHost(t *testing.T) {
 	a.score.Values()[0]++
 	a.step(t)
 	a.stream.send(&f, &c)
-	if err := s.receive(c.frames[0]); !errors.Is(err, ErrDiverged) {
+	if err := s.receive(c.messages[0]); !errors.Is(err, ErrDiverged) {
 		t.Error(err)
 	}
 }
@@ -201,8 +201,8 @@ func TestSimulatorPredictsFromASnapshot(t *testing.T) {
 		if _, err := a.stream.send(&f, &c); err != nil {
 			t.Fatal(err)
 		}
-		for _, frame := range c.frames {
-			switch err := s.receive(frame); {
+		for _, message := range c.messages {
+			switch err := s.receive(message); {
 			case errors.Is(err, ErrDiverged):
 				a.stream.resync(&f, s.held())
 			case err != nil:
@@ -215,7 +215,7 @@ func TestSimulatorPredictsFromASnapshot(t *testing.T) {
 				t.Fatalf("tick %d: the prediction is at tick %d and another state", s.held(), predicted.sim.Ticks())
 			}
 		}
-		c.frames = nil
+		c.messages = nil
 	}
 	if st := s.Stats(); st.Snapshots != 2 || st.Diverged != 1 {
 		t.Errorf("%+v", st)
@@ -379,7 +379,7 @@ func TestSimulatorBandwidth(t *testing.T) {
 				t.Fatalf("%+v, %v", n, err)
 			}
 			bytes[entities] += n.inputBytes
-			c.frames = c.frames[:0]
+			c.messages = c.messages[:0]
 		}
 	}
 	t.Logf("%d bytes a second", bytes[100]*60/(ticks-1))
@@ -391,16 +391,16 @@ func TestSimulatorBandwidth(t *testing.T) {
 	}
 }
 
-// A frame with a flipped bit is refused, or the hash shows it, or the state is right nevertheless.
+// A message with a flipped bit is refused, or the hash shows it, or the state is right nevertheless.
 func TestSimulatorBitFlips(t *testing.T) {
 	a := newAuthority(t, 6, 3)
 	c, f := lane{room: 100}, follower{}
 	a.stream.join(&f, 0)
-	for len(c.frames) < 12 {
+	for len(c.messages) < 12 {
 		a.step(t)
 		a.stream.send(&f, &c)
 	}
-	snapshot := c.frames[0]
+	snapshot := c.messages[0]
 	start, _, _, err := parseSnapshot(snapshot)
 	if err != nil {
 		t.Fatal(err)
@@ -408,9 +408,9 @@ func TestSimulatorBitFlips(t *testing.T) {
 	d := newDuel(t, duelSeed, 6)
 	s := newSimulator(t, d, SimulatorConfig{})
 	var refused, diverged, harmless int
-	check := func(frame []byte, want uint64) {
+	check := func(message []byte, want uint64) {
 		t.Helper()
-		err := s.receive(frame)
+		err := s.receive(message)
 		switch {
 		case errors.Is(err, ErrDiverged):
 			diverged++
@@ -419,7 +419,7 @@ func TestSimulatorBitFlips(t *testing.T) {
 		case s.held() == want && d.sim.Hash() == a.hashes[want-1]:
 			harmless++
 		case s.held() < want:
-			harmless++ // the frame was taken for an older one; the next one shows the gap
+			harmless++ // the message was taken for an older one; the next one shows the gap
 		default:
 			t.Fatalf("held %d, hash %x, want %x", s.held(), d.sim.Hash(), a.hashes[want-1])
 		}
@@ -437,17 +437,17 @@ func TestSimulatorBitFlips(t *testing.T) {
 		t.Errorf("%d Snapshots taken with a flipped bit", harmless)
 	}
 	for i := 1; i < 4; i++ {
-		frame := c.frames[i]
-		for bit := range 8 * len(frame) {
+		message := c.messages[i]
+		for bit := range 8 * len(message) {
 			if err := s.receive(snapshot); err != nil {
 				t.Fatal(err)
 			}
-			for _, before := range c.frames[1:i] {
+			for _, before := range c.messages[1:i] {
 				if err := s.receive(before); err != nil {
 					t.Fatal(err)
 				}
 			}
-			flipped := slices.Clone(frame)
+			flipped := slices.Clone(message)
 			flipped[bit/8] ^= 1 << (bit % 8)
 			check(flipped, start+uint64(i))
 		}
@@ -478,7 +478,7 @@ func TestSimulatorWelcome(t *testing.T) {
 	}
 }
 
-// Frames that leave ticks out are reported once, and the frames that follow the Resync go on.
+// Messages that leave ticks out are reported once, and the messages that follow the Resync go on.
 func TestSimulatorGap(t *testing.T) {
 	a, s := newAuthority(t, 4, 1), newSimulator(t, newDuel(t, duelSeed, 4), SimulatorConfig{})
 	c, f := lane{room: 100}, follower{}
@@ -488,8 +488,8 @@ func TestSimulatorGap(t *testing.T) {
 		a.stream.send(&f, &c)
 	}
 	c.deliver(t, s, 4)
-	c.frames = c.frames[2:]
-	if err := s.receive(c.frames[0]); !errors.Is(err, fault.ErrRange) || s.held() != 4 {
+	c.messages = c.messages[2:]
+	if err := s.receive(c.messages[0]); !errors.Is(err, fault.ErrRange) || s.held() != 4 {
 		t.Fatal(err, s.held())
 	}
 	c.deliver(t, s, 100)
@@ -517,12 +517,12 @@ func TestClientAsksAgainForSnapshot(t *testing.T) {
 		t.Helper()
 		a.step(t)
 		a.stream.send(&f, &c)
-		if len(c.frames) == 0 {
+		if len(c.messages) == 0 {
 			return nil
 		}
-		frame := c.frames[0]
-		c.frames = c.frames[1:]
-		return b.Receive(frame)
+		message := c.messages[0]
+		c.messages = c.messages[1:]
+		return b.Receive(message)
 	}
 	for range 5 {
 		b.must(next())
@@ -536,11 +536,11 @@ func TestClientAsksAgainForSnapshot(t *testing.T) {
 	for range 5 {
 		b.must(next())
 	}
-	frames := b.take(kindResync)
-	if len(frames) != 1 || b.stats().Resyncs != 1 {
-		t.Fatalf("%d Resyncs", len(frames))
+	messages := b.take(kindResync)
+	if len(messages) != 1 || b.stats().Resyncs != 1 {
+		t.Fatalf("%d Resyncs", len(messages))
 	}
-	held, err := parseTick(frames[0], kindResync)
+	held, err := parseTick(messages[0], kindResync)
 	b.must(err)
 	a.stream.resync(&f, held)
 	for range 2 * snapshotAge {

@@ -15,7 +15,7 @@ import (
 	"github.com/evertick/evertick/spatial"
 )
 
-// source is the quantised copy of a World and of its past, from which the frames of all clients are
+// source is the quantised copy of a World and of its past, from which the messages of all clients are
 // made.
 //
 // The goroutine of the Sim calls observe after every tick and capture when clients are to get the
@@ -25,7 +25,7 @@ import (
 // more entities, or more of them in a view, than ever before.
 //
 // A capture has a number, which counts from 1. The last Ring captures and the newest one are kept, so
-// a frame can be the difference to any of them.
+// a message can be the difference to any of them.
 type source struct {
 	world      *ecs.World
 	level      native.Level

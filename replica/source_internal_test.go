@@ -205,8 +205,8 @@ func TestGrowth(t *testing.T) {
 		g.send()
 		g.spawn(200)
 	}
-	if g.seats[0].frames != 4 || g.seats[0].c.last.kind != kindUpdate || len(g.seats[0].c.state().list) < 600 {
-		t.Errorf("%d frames, the last of kind %d with %d entities", g.seats[0].frames, g.seats[0].c.last.kind, len(g.seats[0].c.state().list))
+	if g.seats[0].messages != 4 || g.seats[0].c.last.kind != kindUpdate || len(g.seats[0].c.state().list) < 600 {
+		t.Errorf("%d frames, the last of kind %d with %d entities", g.seats[0].messages, g.seats[0].c.last.kind, len(g.seats[0].c.state().list))
 	}
 }
 

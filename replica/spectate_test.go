@@ -222,8 +222,8 @@ func TestSpectatorsOwnNothing(t *testing.T) {
 	w.owner.Touch()
 	m := newMirror(t, p.welcome.schema)
 	w.step(1)
-	for _, frame := range p.conn.take() {
-		m.apply(frame)
+	for _, message := range p.conn.take() {
+		m.apply(message)
 	}
 	if len(m.state.Slots()) != 3 || len(m.state.Own()) != 0 {
 		t.Errorf("%d entities, %d of them owned", len(m.state.Slots()), len(m.state.Own()))
@@ -274,8 +274,8 @@ func TestSpectatorsLook(t *testing.T) {
 		sees := func(what string, want ...uint32) {
 			t.Helper()
 			w.step(1)
-			for _, frame := range p.conn.take() {
-				m.apply(frame)
+			for _, message := range p.conn.take() {
+				m.apply(message)
 			}
 			if got := m.state.Slots(); !slices.Equal(got, want) {
 				t.Errorf("free %t: %s: sees %v, want %v", free, what, got, want)

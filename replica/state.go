@@ -10,7 +10,7 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// State is what a client knows of a world after a frame: the entities in its view, in ascending order
+// State is what a client knows of a world after a message: the entities in its view, in ascending order
 // of their slots. The place of an entity is its index in Slots and IDs. A State does not change, but its
 // memory is used again for a later one: see Client.State. Any number of goroutines may read it.
 type State struct {
@@ -19,7 +19,7 @@ type State struct {
 	slots     []uint32
 	ids       []ecs.ID
 	lanes     [][]int32 // of the public groups, each parallel to slots
-	added     [][]int32 // what the last frame added to each lane of a predicted group; nil for the others
+	added     [][]int32 // what the last message added to each lane of a predicted group; nil for the others
 	own       []uint32  // places
 	owned     [][]int32 // lanes of the owner groups, each parallel to own
 	jumped    []uint32
@@ -122,16 +122,16 @@ func (s *State) IDs() []ecs.ID { return s.ids }
 // Own returns the places of the entities that the session owns, ascending. It is a view: only read it.
 func (s *State) Own() []uint32 { return s.own }
 
-// Jumped returns the places of the entities that teleported since the state that the last frame changed,
+// Jumped returns the places of the entities that teleported since the state that the last message changed,
 // ascending. It is a view: only read it.
 func (s *State) Jumped() []uint32 { return s.jumped }
 
-// Entered returns the places of the entities that came into the view with the last frame, ascending. A
-// client on a transport that loses frames finds here all that have come since the base of the frame,
+// Entered returns the places of the entities that came into the view with the last message, ascending. A
+// client on a transport that loses messages finds here all that have come since the base of the message,
 // which may be older than the state before. It is a view: only read it.
 func (s *State) Entered() []uint32 { return s.entered }
 
-// Left returns the entities that left the view with the last frame, in ascending order of their slots;
+// Left returns the entities that left the view with the last message, in ascending order of their slots;
 // the base is as in Entered. After a Keyframe it is empty, although all other entities have left. It is
 // a view: only read it.
 func (s *State) Left() []Left { return s.left }

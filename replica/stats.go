@@ -15,30 +15,30 @@ type Stats struct {
 	Fast    uint64 // connections that ended with TooFast
 
 	Updates   uint64 // send ticks
-	Skipped   uint64 // send ticks at which nothing was sent, since the frames of an earlier one still were
-	Late      uint64 // send ticks whose last frame was sent after the next one was due
-	Faults    uint64 // send ticks at which frames could not be made
+	Skipped   uint64 // send ticks at which nothing was sent, since the messages of an earlier one still were
+	Late      uint64 // send ticks whose last message was sent after the next one was due
+	Faults    uint64 // send ticks at which messages could not be made
 	Fault     error  // of the last of them
-	NotTaken  uint64 // frames that connections refused
+	NotTaken  uint64 // messages that connections refused
 	Received  Traffic
 	Keyframe  Traffic
 	Update    Traffic
 	Snapshot  Traffic
-	Inputs    Traffic // frames of that kind
+	Inputs    Traffic // messages of that kind
 	Keyframes KeyframeCauses
 	Intents   IntentStats
 
 	// InputToApplied is the time between the arrival of an input and the beginning of the tick that
 	// applied it.
 	InputToApplied loop.Histogram
-	// TickToSent is the time between the end of a tick and the end of sending its frames.
+	// TickToSent is the time between the end of a tick and the end of sending its messages.
 	TickToSent loop.Histogram
 	// Capture copies the state, on the goroutine of the Sim. Views finds out what each client sees, Encode
-	// makes the frames, and Send passes them to the connections.
+	// makes the messages, and Send passes them to the connections.
 	Capture, Views, Encode, Send Phase
 }
 
-// Traffic counts frames, and bytes without what the transport adds.
+// Traffic counts messages, and bytes without what the transport adds.
 type Traffic struct{ Frames, Bytes uint64 }
 
 func (t *Traffic) add(bytes int) {
@@ -86,7 +86,7 @@ type SessionStats struct {
 	Connected bool
 	Received  Traffic
 	Sent      Traffic // Keyframes, Updates, Snapshots and Inputs
-	NotTaken  uint64  // frames that the connection refused
+	NotTaken  uint64  // messages that the connection refused
 	Keyframes uint64
 	Intents   IntentStats
 	// Sequence is the greatest number of its inputs, Applied that of those which a tick has applied, and

@@ -2,28 +2,28 @@ package replica
 
 import "github.com/evertick/evertick/internal/netcode"
 
-// fewSamples is the number of entities by which a frame is predicted or not.
+// fewSamples is the number of entities by which a message is predicted or not.
 const fewSamples = 32
 
 // stay is an entity that stays in a view.
 type stay struct {
 	slot    uint32
 	since   uint64 // the capture whose values the client has
-	before  uint64 // that of the values that it had before; since, if the last frame has added nothing
+	before  uint64 // that of the values that it had before; since, if the last message has added nothing
 	waited  float32
 	cost    int  // bits
 	changed bool // the client has other values than those of the newest capture
 	stale   bool // since is too long ago: the entity is sent like one that comes into view
 	own     bool
-	chosen  bool // its values are in the frame
+	chosen  bool // its values are in the message
 	jumped  bool // it teleported since then, or was out of view
 }
 
 // findStays merges the list of the base with the view, and finds out what the client has of each entity that stays.
 //
-// What is outside of a view must not show in a frame. So a leaving entity has died only if it died in the view, and one that was out
+// What is outside of a view must not show in a message. So a leaving entity has died only if it died in the view, and one that was out
 // of it meanwhile counts as teleported, whatever happened to it there.
-func (e *frameWriter) findStays() {
+func (e *messageWriter) findStays() {
 	w := &e.work
 	m, b, known, view := &w.merged, e.base, e.known(), e.view()
 	m.Reserve(len(known), len(view))
@@ -78,7 +78,7 @@ const (
 
 // markDepartures returns a mark for each slot. If several entities have left it, it is that of the first, which was in the list of the
 // base.
-func (e *frameWriter) markDepartures() []uint8 {
+func (e *messageWriter) markDepartures() []uint8 {
 	w := &e.work
 	w.marks = sized(w.marks, e.present.rows)
 	list := e.v.departed
@@ -90,14 +90,14 @@ func (e *frameWriter) markDepartures() []uint8 {
 	return w.marks
 }
 
-func (e *frameWriter) clearDepartures() {
+func (e *messageWriter) clearDepartures() {
 	for i := range e.v.departed {
 		e.work.marks[e.v.departed[i].slot] = 0
 	}
 }
 
 // shorter reports whether a sample of the entities takes fewer bits with the prediction.
-func (e *frameWriter) shorter() bool {
+func (e *messageWriter) shorter() bool {
 	w := &e.work
 	w.sample = w.sample[:0]
 	for i, n := 0, min(len(w.stays), fewSamples); i < n; i++ {
@@ -117,7 +117,7 @@ func (e *frameWriter) shorter() bool {
 }
 
 // compare computes the differences of all stays.
-func (e *frameWriter) compare() {
+func (e *messageWriter) compare() {
 	w := &e.work
 	for g := range e.public {
 		w.diffs[g] = e.differences(w.diffs[g], g, w.stays, e.guess && e.groups[g].Predicted)
@@ -125,8 +125,8 @@ func (e *frameWriter) compare() {
 }
 
 // differences returns the differences of all lanes of a public group, those of one entity after those of another. With guess they are
-// those to the prediction: that a lane changes as it did in the last frame.
-func (e *frameWriter) differences(dst []int32, g int, stays []stay, guess bool) []int32 {
+// those to the prediction: that a lane changes as it did in the last message.
+func (e *messageWriter) differences(dst []int32, g int, stays []stay, guess bool) []int32 {
 	group := e.groups[g]
 	dst = sized(dst, len(stays)*group.lanes)
 	plain := e.recordsOf(e.d, g, false)
@@ -184,7 +184,7 @@ func (s *source) difference(row []int32, group *group, g int, st *stay, predicte
 }
 
 // writeStays writes the bitmap of those included, if not all are, and their groups.
-func (e *frameWriter) writeStays(partial bool) {
+func (e *messageWriter) writeStays(partial bool) {
 	w := &e.work
 	mask := sized(w.mask, (len(w.stays)+7)/8)
 	clear(mask)
@@ -224,9 +224,9 @@ func (e *frameWriter) writeStays(partial bool) {
 	}
 }
 
-// keep stores the list that the client has after the frame, and of which captures its values are. An entity that has not
+// keep stores the list that the client has after the message, and of which captures its values are. An entity that has not
 // changed has those of the newest.
-func (e *frameWriter) keep() {
+func (e *messageWriter) keep() {
 	f, w := e.f, &e.work
 	complete, even := e.complete(), true
 	for i := range w.stays {
@@ -265,7 +265,7 @@ func (e *frameWriter) keep() {
 }
 
 // keepWhole stores the list of a client that has all values of the newest capture, and had all of the base.
-func (e *frameWriter) keepWhole() {
+func (e *messageWriter) keepWhole() {
 	f, enters := e.f, e.work.enter
 	for _, entry := range e.work.merged.Stays {
 		slot := entry & slotBits
@@ -280,7 +280,7 @@ func (e *frameWriter) keepWhole() {
 }
 
 // writeJumps writes which of the entities that have new values teleported since those they had.
-func (e *frameWriter) writeJumps() {
+func (e *messageWriter) writeJumps() {
 	w, places, enter := &e.work, e.work.places[:0], 0
 	for i := range w.stays {
 		st := &w.stays[i]

@@ -29,11 +29,11 @@ type strictEntity struct {
 	slot   uint32
 	id     ecs.ID
 	lanes  []int32 // of all groups
-	v      []int32 // what the last frame added to them; nil: the entity entered with it
+	v      []int32 // what the last message added to them; nil: the entity entered with it
 	jumped bool
 }
 
-// frameFacts are what a test may want to know of a frame.
+// frameFacts are what a test may want to know of a message.
 type frameFacts struct {
 	kind                      byte
 	flags                     byte
@@ -113,8 +113,8 @@ func (c *strict) readRecord(b *strictBits, owner bool, e *strictEntity) {
 	}
 }
 
-func (c *strict) receive(frame []byte) {
-	r := wire.NewReader(frame)
+func (c *strict) receive(message []byte) {
+	r := wire.NewReader(message)
 	f := frameFacts{kind: r.U8()}
 	tick := readUint(&r)
 	var base strictState
@@ -321,7 +321,7 @@ func (c *strict) readGroup(r *wire.Reader, f *frameFacts, g Group, lane int, of 
 	}
 }
 
-// velocity returns what the last frame added to a lane.
+// velocity returns what the last message added to a lane.
 func velocity(e *strictEntity, lane int, bits uint8) int32 {
 	if e.v == nil {
 		return 0
@@ -329,7 +329,7 @@ func velocity(e *strictEntity, lane int, bits uint8) int32 {
 	return sx(bits, e.v[lane])
 }
 
-// velocities notes what the frame has added to the lanes of the entities that stayed.
+// velocities notes what the message has added to the lanes of the entities that stayed.
 func velocities(from, list []strictEntity, entered []uint32) {
 	for i := range list {
 		e := &list[i]

@@ -14,20 +14,20 @@ import (
 type unorderedHost struct {
 	*world
 	pipe    *Pipe
-	session *Session // nil: no first frame has come
-	each    bool     // it passes each Hello to Join, and otherwise the first frame only
+	session *Session // nil: no first message has come
+	each    bool     // it passes each Hello to Join, and otherwise the first message only
 	errors  int
 }
 
-func (h *unorderedHost) receive(frame []byte) {
-	if h.session == nil || h.each && frame[0] == kindHello {
-		s, err := h.Join(context.Background(), h.pipe, frame)
+func (h *unorderedHost) receive(message []byte) {
+	if h.session == nil || h.each && message[0] == kindHello {
+		s, err := h.Join(context.Background(), h.pipe, message)
 		if err == nil {
 			h.session = s
 		}
 		return
 	}
-	if h.session.Receive(frame) != nil {
+	if h.session.Receive(message) != nil {
 		h.errors++
 		h.session = nil
 	}
@@ -36,7 +36,7 @@ func (h *unorderedHost) receive(frame []byte) {
 // unorderedRun is what a schedule has met.
 type unorderedRun struct{ hellos, welcomes, again, moved int }
 
-// runUnordered runs a schedule: the network loses, repeats and reorders any frame, the client sends another Hello at any time, and, if
+// runUnordered runs a schedule: the network loses, repeats and reorders any message, the client sends another Hello at any time, and, if
 // moves is set, the connection is lost at times, and the client makes another one. Then the network gets better, and all must be as
 // after one Hello.
 func runUnordered(t *testing.T, seed uint64, each, moves bool, seen *unorderedRun) {
@@ -48,7 +48,7 @@ func runUnordered(t *testing.T, seed uint64, each, moves bool, seen *unorderedRu
 	pipe, err := NewPipe(c)
 	check(t, err)
 	host := &unorderedHost{world: w, pipe: pipe, each: each}
-	client, err := NewClient(ClientConfig{Clock: w.clock, Send: func(frame []byte) bool { return host.pipe.ToServer(frame) }})
+	client, err := NewClient(ClientConfig{Clock: w.clock, Send: func(message []byte) bool { return host.pipe.ToServer(message) }})
 	check(t, err)
 	check(t, client.Connect())
 	const bad, good = 400, 300
@@ -65,11 +65,11 @@ func runUnordered(t *testing.T, seed uint64, each, moves bool, seen *unorderedRu
 		}
 		w.clock.Add(16_666_667)
 		w.step(1)
-		host.pipe.Deliver(w.clock.Now(), func(frame []byte) {
-			if frame[0] == kindWelcome {
+		host.pipe.Deliver(w.clock.Now(), func(message []byte) {
+			if message[0] == kindWelcome {
 				seen.welcomes++
 			}
-			if err := client.Receive(frame); err != nil {
+			if err := client.Receive(message); err != nil {
 				t.Fatalf("seed %d, step %d: the client refuses a frame: %v", seed, step, err)
 			}
 		}, host.receive)
@@ -123,7 +123,7 @@ func runUnordered(t *testing.T, seed uint64, each, moves bool, seen *unorderedRu
 	}
 }
 
-// Whatever an unordered network does with the frames of a connection, Hello and Welcome included, there is one session, and the connection lives.
+// Whatever an unordered network does with the messages of a connection, Hello and Welcome included, there is one session, and the connection lives.
 func TestUnorderedConnections(t *testing.T) {
 	var seen unorderedRun
 	runs := 40
@@ -153,7 +153,7 @@ type incomparable struct {
 }
 
 // A Hello that comes again finds the session of its connection, also while the first one waits for Authorize; a connection that cannot be
-// compared passes it to Receive. A frame that comes before the Hello begins nothing, and is not answered.
+// compared passes it to Receive. A message that comes before the Hello begins nothing, and is not answered.
 func TestHelloAgain(t *testing.T) {
 	wait, asked := make(chan struct{}), make(chan struct{}, 2)
 	w := newWorld(t, 1, Config{Authorize: func(context.Context, Hello) (Grant, error) {

@@ -37,7 +37,7 @@ type vectorSequence struct {
 }
 
 type vectorFrame struct {
-	Base  int // index of the frame that led to the base, -1: a Keyframe
+	Base  int // index of the message that led to the base, -1: a Keyframe
 	Frame string
 	State vectorState
 }
@@ -110,26 +110,26 @@ func (s *naiveState) vector(schema *Schema) vectorState {
 // makeVectors computes the file.
 func makeVectors(t *testing.T, seen map[string]int) (v vectors) {
 	for i, schema := range testSchemas {
-		frames, most := 10, 9
+		messages, most := 10, 9
 		if i == 0 {
-			frames, most = 16, 24 // longer bitmaps, and several bytes
+			messages, most = 16, 24 // longer bitmaps, and several bytes
 		}
-		s := newSequence(&schema.Schema, uint64(200+i), most, frames, seen)
+		s := newSequence(&schema.Schema, uint64(200+i), most, messages, seen)
 		seq := vectorSequence{Name: schema.name, Values: map[string][][]any{}}
 		w := testWelcome(schema.Schema)
 		seq.Welcome = hex.EncodeToString(w.append(nil))
-		for k, frame := range s.frames {
+		for k, message := range s.messages {
 			state := s.states[k].vector(&schema.Schema)
-			if frame[0] == kindKeyframe || frame[0] == kindUpdate {
-				h := headerOf(frame)
+			if message[0] == kindKeyframe || message[0] == kindUpdate {
+				h := headerOf(message)
 				if h.flags&flagApplied != 0 {
 					state.Applied, state.ResidenceMicro = strconv.FormatUint(h.applied, 10), strconv.FormatUint(h.residence, 10)
 				}
 			}
-			seq.Frames = append(seq.Frames, vectorFrame{s.bases[k], hex.EncodeToString(frame), state})
+			seq.Frames = append(seq.Frames, vectorFrame{s.bases[k], hex.EncodeToString(message), state})
 		}
 		seq.refuse(s)
-		last := s.decode(t)[frames-1]
+		last := s.decode(t)[messages-1]
 		for _, g := range schema.Groups {
 			for _, f := range g.Fields {
 				seq.Values[f.Name] = jsonValues(t, last, f)
@@ -141,22 +141,22 @@ func makeVectors(t *testing.T, seen map[string]int) (v vectors) {
 	return v
 }
 
-// refuse adds frames that a decoder refuses.
+// refuse adds messages that a decoder refuses.
 func (seq *vectorSequence) refuse(s *sequence) {
-	k := len(s.frames) - 1
-	frame := s.frames[k]
-	_, n := binary.Uvarint(frame[1:])
-	long := slices.Insert(slices.Clone(frame), 1+n, 0)
+	k := len(s.messages) - 1
+	message := s.messages[k]
+	_, n := binary.Uvarint(message[1:])
+	long := slices.Insert(slices.Clone(message), 1+n, 0)
 	long[n] |= 0x80
 	for _, r := range []struct {
-		why   string
-		frame []byte
+		why     string
+		message []byte
 	}{
-		{"a byte is missing", frame[:len(frame)-1]},
-		{"a byte is left over", append(slices.Clone(frame), 0)},
+		{"a byte is missing", message[:len(message)-1]},
+		{"a byte is left over", append(slices.Clone(message), 0)},
 		{"the tick is not in the shortest form", long},
 	} {
-		seq.Refused = append(seq.Refused, vectorRefused{r.why, s.bases[k], hex.EncodeToString(r.frame)})
+		seq.Refused = append(seq.Refused, vectorRefused{r.why, s.bases[k], hex.EncodeToString(r.message)})
 	}
 }
 
@@ -222,9 +222,9 @@ func decodeHex(t testing.TB, text string) []byte {
 	return b
 }
 
-// headerOf returns the header of a frame that is right.
-func headerOf(frame []byte) header {
-	r := wire.NewReader(frame)
+// headerOf returns the header of a message that is right.
+func headerOf(message []byte) header {
+	r := wire.NewReader(message)
 	return readHeader(&r)
 }
 
@@ -233,7 +233,7 @@ func testWelcome(s Schema) welcome {
 		seed: 1<<63 + 5, simVersion: 2, scenario: "été", schema: s}
 }
 
-// testMessages are all other frames of a viewer.
+// testMessages are all other messages of a viewer.
 func testMessages() []vectorMessage {
 	w := testWelcome(testSchemas[2].Schema)
 	big := uint64(1)<<63 + 3
@@ -255,7 +255,7 @@ func testMessages() []vectorMessage {
 	}
 }
 
-// text returns the file: a line for each frame.
+// text returns the file: a line for each message.
 func (v *vectors) text(t *testing.T) []byte {
 	var b bytes.Buffer
 	line := func(value any) {
@@ -296,7 +296,7 @@ func (v *vectors) text(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// The file of test vectors is what the naive encoder makes, and covers each form of a frame.
+// The file of test vectors is what the naive encoder makes, and covers each form of a message.
 func TestVectors(t *testing.T) {
 	seen := map[string]int{}
 	v := makeVectors(t, seen)
@@ -333,8 +333,8 @@ func TestDecodeVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range v.Sequences {
-		frame := decodeHex(t, s.Welcome)
-		w, err := parseWelcome(frame)
+		message := decodeHex(t, s.Welcome)
+		w, err := parseWelcome(message)
 		if err != nil {
 			t.Fatal(s.Name, err)
 		}
@@ -348,12 +348,12 @@ func TestDecodeVectors(t *testing.T) {
 			return states[i]
 		}
 		for k, f := range s.Frames {
-			frame := decodeHex(t, f.Frame)
+			message := decodeHex(t, f.Frame)
 			dst := lay.newState()
-			if err := d.apply(frame, state(f.Base), dst); err != nil {
+			if err := d.apply(message, state(f.Base), dst); err != nil {
 				t.Fatal(s.Name, k, err)
 			}
-			got, want := dst.vector(headerOf(frame)), f.State
+			got, want := dst.vector(headerOf(message)), f.State
 			a, _ := json.Marshal(got)
 			b, _ := json.Marshal(want)
 			if !bytes.Equal(a, b) {
@@ -362,8 +362,8 @@ func TestDecodeVectors(t *testing.T) {
 			states = append(states, dst)
 		}
 		for _, f := range s.Refused {
-			frame := decodeHex(t, f.Frame)
-			if err := d.apply(frame, state(f.Base), lay.newState()); err == nil {
+			message := decodeHex(t, f.Frame)
+			if err := d.apply(message, state(f.Base), lay.newState()); err == nil {
 				t.Errorf("%s: %s, and the frame is accepted", s.Name, f.Why)
 			}
 		}

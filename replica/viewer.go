@@ -6,10 +6,10 @@ import (
 )
 
 // viewer is what the server keeps of a client that gets the state of what it sees: what the client has
-// in each of the last frames, and where its view is.
+// in each of the last messages, and where its view is.
 type viewer struct {
 	session uint32
-	ordered bool   // frames of the connection arrive in order
+	ordered bool   // messages of the connection arrive in order
 	mask    uint32 // categories that it sees
 	centre  centre
 
@@ -20,16 +20,16 @@ type viewer struct {
 	sought     ecs.ID
 	generation uint64
 
-	base   *frame   // one of flight, which the next frame changes; nil: none
-	next   *frame   // made by append, until sent or refused
-	flight []*frame // the last frames that were sent, oldest first
-	free   []*frame
-	frames uint64 // sent on this connection
-	check  uint64 // number of frames after which the next has a checksum
-	wait   uint64 // no Keyframe before this capture, on a connection that is not ordered
+	base     *sentState   // one of flight, which the next message changes; nil: none
+	next     *sentState   // made by append, until sent or refused
+	flight   []*sentState // the last messages that were sent, oldest first
+	free     []*sentState
+	messages uint64 // sent on this connection
+	check    uint64 // number of messages after which the next has a checksum
+	wait     uint64 // no Keyframe before this capture, on a connection that is not ordered
 
 	// It sees all entities, or those in the slots of seen, as of the capture seenAt. departed are those that have left since the
-	// oldest frame in flight.
+	// oldest message in flight.
 	all      bool
 	seen     []uint32
 	seenAt   uint64
@@ -57,22 +57,22 @@ type centre struct {
 	x, y, z float32
 }
 
-// frame describes the state that a client has after a frame.
-type frame struct {
+// sentState describes the state that a client has after a message.
+type sentState struct {
 	capture  uint64
 	tick     uint64
 	key      bool   // of a Keyframe
-	checked  bool   // the frame has a checksum
+	checked  bool   // the message has a checksum
 	previous uint64 // the capture of its base, if client and server agree about the velocities of all entities; else 0
 
 	// The client has all entities of the capture, or those of a list. An entry of the list is a slot
-	// with netcode.Young if the entity came into view with this frame.
+	// with netcode.Young if the entity came into view with this message.
 	all  bool
 	list []uint32
 	own  []uint32 // slots of the owned entities
 
-	// Of each entity in the list: the capture whose values the client has, that of the values it had before the frame that
-	// brought them or, if the last frame added nothing, the same, both modulo 2^32; and the priority with which it waits for newer ones.
+	// Of each entity in the list: the capture whose values the client has, that of the values it had before the message that
+	// brought them or, if the last message added nothing, the same, both modulo 2^32; and the priority with which it waits for newer ones.
 	// All are empty if the client has the values of this capture, and had those of previous, except of young entities.
 	since, before []uint32
 	waited        []float32
@@ -80,29 +80,29 @@ type frame struct {
 
 const (
 	slotBits      = netcode.Young - 1 // of an entry of a list
-	mostFlight    = 32                // frames that a client keeps: see docs/replica-wire.md
-	orderedFlight = 8                 // frames from which a session can be resumed, where all arrive
+	mostFlight    = 32                // messages that a client keeps: see docs/replica-wire.md
+	orderedFlight = 8                 // messages from which a session can be resumed, where all arrive
 	keyframePause = 8                 // captures between two Keyframes, until one is acknowledged
 )
 
-// newViewer returns a viewer whose first frame is a Keyframe.
+// newViewer returns a viewer whose first message is a Keyframe.
 func newViewer(session uint32, ordered bool) *viewer {
 	return &viewer{session: session, ordered: ordered}
 }
 
-// sent notes that the connection took the frame that append has made: the client has it, or may have it.
+// sent notes that the connection took the message that append has made: the client has it, or may have it.
 func (v *viewer) sent() {
 	f := v.next
 	if f == nil {
 		return
 	}
 	v.next = nil
-	v.frames++
+	v.messages++
 	switch {
-	case f.checked && v.frames == 1:
+	case f.checked && v.messages == 1:
 		v.check = 1 + uint64(v.session%checkEvery) // so that not all clients get theirs at once
 	case f.checked:
-		v.check = v.frames - 1 + checkEvery
+		v.check = v.messages - 1 + checkEvery
 	}
 	if f.key && !v.ordered {
 		v.wait = f.capture + keyframePause
@@ -118,7 +118,7 @@ func (v *viewer) sent() {
 	}
 }
 
-// drop forgets the n oldest frames in flight. If the base is one of them there is none.
+// drop forgets the n oldest messages in flight. If the base is one of them there is none.
 func (v *viewer) drop(n int) {
 	for _, f := range v.flight[:n] {
 		if f == v.base {
@@ -129,7 +129,7 @@ func (v *viewer) drop(n int) {
 	v.flight = v.flight[:copy(v.flight, v.flight[n:])]
 }
 
-// refused forgets the frame that append has made: the connection did not take it.
+// refused forgets the message that append has made: the connection did not take it.
 func (v *viewer) refused() {
 	if v.next != nil {
 		v.free = append(v.free, v.next)
@@ -137,8 +137,8 @@ func (v *viewer) refused() {
 	}
 }
 
-// acked notes that the client has got the frame of a tick: on a connection that is not ordered it is
-// the base of the next frames. It returns false if the viewer does not know the frame any more.
+// acked notes that the client has got the message of a tick: on a connection that is not ordered it is
+// the base of the next messages. It returns false if the viewer does not know the message any more.
 func (v *viewer) acked(tick uint64) bool {
 	i := v.find(tick)
 	if i >= 0 && !v.ordered {
@@ -148,7 +148,7 @@ func (v *viewer) acked(tick uint64) bool {
 	return i >= 0
 }
 
-// find returns the place in flight of the last frame of a tick, or -1.
+// find returns the place in flight of the last message of a tick, or -1.
 func (v *viewer) find(tick uint64) int {
 	i := len(v.flight) - 1
 	for i >= 0 && v.flight[i].tick != tick {
@@ -157,15 +157,15 @@ func (v *viewer) find(tick uint64) int {
 	return i
 }
 
-// reset makes the next frame a Keyframe.
+// reset makes the next message a Keyframe.
 func (v *viewer) reset() {
 	v.refused()
 	v.drop(len(v.flight))
-	v.frames, v.check, v.wait = 0, 0, 0
+	v.messages, v.check, v.wait = 0, 0, 0
 }
 
-// resume makes the state that a client holds after the frame of a tick the base for a new connection, and
-// returns true. If the viewer does not know that frame any more the next one is a Keyframe.
+// resume makes the state that a client holds after the message of a tick the base for a new connection, and
+// returns true. If the viewer does not know that message any more the next one is a Keyframe.
 func (v *viewer) resume(held uint64, ordered bool) bool {
 	v.refused()
 	v.ordered = ordered
@@ -174,7 +174,7 @@ func (v *viewer) resume(held uint64, ordered bool) bool {
 		v.reset()
 		return false
 	}
-	v.frames, v.check, v.wait = 0, 0, 0
+	v.messages, v.check, v.wait = 0, 0, 0
 	v.base = v.flight[i]
 	v.base.previous, v.base.before = 0, v.base.before[:0] // the client has no velocities
 	v.free = append(v.free, v.flight[i+1:]...)
@@ -185,7 +185,7 @@ func (v *viewer) resume(held uint64, ordered bool) bool {
 // bytes returns the memory that the viewer takes.
 func (v *viewer) bytes() (n int) {
 	n = 4*(cap(v.own)+cap(v.seen)) + 16*cap(v.departed)
-	for _, list := range [...][]*frame{v.flight, v.free, {v.next}} {
+	for _, list := range [...][]*sentState{v.flight, v.free, {v.next}} {
 		for _, f := range list {
 			if f != nil {
 				n += 128 + 4*(cap(f.list)+cap(f.own)+cap(f.since)+cap(f.before)+cap(f.waited))
@@ -195,14 +195,14 @@ func (v *viewer) bytes() (n int) {
 	return n
 }
 
-// newFrame returns a frame without contents.
-func (v *viewer) newFrame() *frame {
+// newSentState returns a sentState without contents.
+func (v *viewer) newSentState() *sentState {
 	n := len(v.free)
 	if n == 0 {
-		return new(frame)
+		return new(sentState)
 	}
 	f := v.free[n-1]
 	v.free = v.free[:n-1]
-	*f = frame{list: f.list[:0], own: f.own[:0], since: f.since[:0], before: f.before[:0], waited: f.waited[:0]}
+	*f = sentState{list: f.list[:0], own: f.own[:0], since: f.since[:0], before: f.before[:0], waited: f.waited[:0]}
 	return f
 }

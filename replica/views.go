@@ -186,7 +186,7 @@ func (s *source) list(v *viewer, near []uint32) {
 }
 
 // decide makes those of a list the view of v that were in it before, or may come into it. So one view follows from the one before, whatever
-// frames the client has got. While the client is away, its view is what it was.
+// messages the client has got. While the client is away, its view is what it was.
 func (s *source) decide(v *viewer, list []uint32) {
 	m := &s.views.merged
 	known, gone := s.seenBefore(v)
@@ -203,7 +203,7 @@ func (s *source) decide(v *viewer, list []uint32) {
 }
 
 // seenBefore returns the view of v before the newest capture, and a bitmap of slots whose entities have died since. It forgets what
-// left the view before the frames in flight.
+// left the view before the messages in flight.
 func (s *source) seenBefore(v *viewer) (seen []uint32, gone []uint64) {
 	p := &s.present
 	moved := p.lastMove > v.seenAt

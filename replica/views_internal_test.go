@@ -189,7 +189,7 @@ func TestSharedBody(t *testing.T) {
 		if made != 1 {
 			t.Fatalf("%d bodies for three equal clients", made)
 		}
-		if !slices.Equal(g.seats[0].last, g.seats[2].last) { // frames of the other seat have no inputs
+		if !slices.Equal(g.seats[0].last, g.seats[2].last) { // messages of the other seat have no inputs
 			t.Fatal("different frames")
 		}
 		if v := g.seats[0].v; len(v.base.list) > 0 {
@@ -251,15 +251,15 @@ func TestWithoutOrder(t *testing.T) {
 			t.Fatal("begin")
 		}
 		defer g.s.end()
-		frame := g.s.append(nil, v, appliedInput{})
-		if again := len(g.s.append(nil, v, appliedInput{})); again != len(frame) {
-			t.Errorf("%d bytes, %d before the frame was refused", again, len(frame))
+		message := g.s.append(nil, v, appliedInput{})
+		if again := len(g.s.append(nil, v, appliedInput{})); again != len(message) {
+			t.Errorf("%d bytes, %d before the frame was refused", again, len(message))
 		}
 		v.sent()
-		if len(frame) == 0 {
+		if len(message) == 0 {
 			return 0
 		}
-		return frame[0]
+		return message[0]
 	}
 	g.join(2, true)
 	for i := range 17 {
@@ -272,7 +272,7 @@ func TestWithoutOrder(t *testing.T) {
 	}
 	for i := range mostFlight + 1 {
 		want := byte(kindUpdate)
-		if i == mostFlight-1 { // the frame of tick 17 is in flight, too
+		if i == mostFlight-1 { // the message of tick 17 is in flight, too
 			want = kindKeyframe
 		}
 		if i == mostFlight {
@@ -284,7 +284,7 @@ func TestWithoutOrder(t *testing.T) {
 	}
 }
 
-// TestResumeView: a session goes on from a frame that the viewer knows, ordered or not.
+// TestResumeView: a session goes on from a message that the viewer knows, ordered or not.
 func TestResumeView(t *testing.T) {
 	g := still(t, Config{View: ViewConfig{Enter: 10}}, 0, 1, 2)
 	seat := g.join(1, true)
@@ -316,7 +316,7 @@ func TestResumeView(t *testing.T) {
 }
 
 // TestStarvation: with n visible entities of equal weight and distance that all change, of which at least b are sent in
-// a frame, none waits longer than ⌈n/b⌉ + keepFor frames; and no frame is larger than the budget.
+// a message, none waits longer than ⌈n/b⌉ + keepFor messages; and no message is larger than the budget.
 func TestStarvation(t *testing.T) {
 	for _, enter := range []float32{0, 10} {
 		c := Config{Columns: everything().Columns[:5], Budget: 400, Ring: 200, View: ViewConfig{Enter: enter}}
@@ -325,7 +325,7 @@ func TestStarvation(t *testing.T) {
 		seat := g.join(1, true)
 		seat.v.centre = centre{point: true}
 		least, waited, longest := n, make([]int, n), 0
-		for frame := range 150 {
+		for message := range 150 {
 			for slot := range n {
 				g.hp.Values()[slot] += int32(1 + g.r.IntN(9))
 				g.big.Values()[slot] = g.r.Uint64() >> 50
@@ -334,14 +334,14 @@ func TestStarvation(t *testing.T) {
 			g.big.Touch()
 			g.next()
 			if len(seat.last) > c.Budget {
-				t.Fatalf("frame %d has %d bytes", frame, len(seat.last))
+				t.Fatalf("frame %d has %d bytes", message, len(seat.last))
 			}
 			if len(seat.c.state().list) < n {
 				continue // still coming into view
 			}
 			f := seat.c.last
 			if f.flags&flagPartial == 0 {
-				t.Fatalf("frame %d is not partial", frame)
+				t.Fatalf("frame %d is not partial", message)
 			}
 			sent := slices.Concat(f.included, f.entered)
 			least = min(least, len(sent))
@@ -387,16 +387,16 @@ func TestEntersAreNotStarved(t *testing.T) {
 			}
 		}
 		seat := g.join(1, true)
-		values, frames := make(map[uint32]int), 0
-		for ; frames < 400 && len(values) < 60; frames++ {
+		values, messages := make(map[uint32]int), 0
+		for ; messages < 400 && len(values) < 60; messages++ {
 			for slot := range 60 {
 				g.big.Values()[slot] = g.r.Uint64()
 			}
 			g.big.Touch()
-			if n := len(g.next()); n < min(60, frames) {
-				t.Fatalf("%s: %d entities after %d frames", name, n, frames)
+			if n := len(g.next()); n < min(60, messages) {
+				t.Fatalf("%s: %d entities after %d frames", name, n, messages)
 			}
-			if frames < 60 {
+			if messages < 60 {
 				continue // still coming into view
 			}
 			for _, slot := range slices.Concat(seat.c.last.included, seat.c.last.entered) {
@@ -404,12 +404,12 @@ func TestEntersAreNotStarved(t *testing.T) {
 			}
 		}
 		if len(values) < 60 {
-			t.Errorf("%s: %d entities got new values in %d frames", name, len(values), frames)
+			t.Errorf("%s: %d entities got new values in %d frames", name, len(values), messages)
 		}
 	}
 }
 
-// TestPredictionWithinABudget: frames that leave entities out are predicted, too, and so is what comes after them.
+// TestPredictionWithinABudget: messages that leave entities out are predicted, too, and so is what comes after them.
 func TestPredictionWithinABudget(t *testing.T) {
 	g := newRig(t, 1, Config{Columns: []Column{{Name: "position", Codec: Quantised{}}}, Budget: leastBudget})
 	g.spawn(40)
@@ -446,7 +446,7 @@ func TestPredictionWithinABudget(t *testing.T) {
 	}
 }
 
-// TestBudgetLowersBytes: a budget that is above what frames need on average makes them hardly longer, although the first frames were cut: those
+// TestBudgetLowersBytes: a budget that is above what messages need on average makes them hardly longer, although the first messages were cut: those
 // that leave entities out are predicted, and end soon.
 func TestBudgetLowersBytes(t *testing.T) {
 	measure := func(budget int) float64 {
@@ -467,7 +467,7 @@ func TestBudgetLowersBytes(t *testing.T) {
 	}
 }
 
-// TestNoPredictionAfterAResume: the velocities of a client that resumes are unknown, so the first frame is not predicted.
+// TestNoPredictionAfterAResume: the velocities of a client that resumes are unknown, so the first message is not predicted.
 func TestNoPredictionAfterAResume(t *testing.T) {
 	g := newRig(t, 1, Config{Columns: []Column{{Name: "position", Codec: Quantised{}}}})
 	g.spawn(40)
@@ -564,7 +564,7 @@ func TestSendAllocates(t *testing.T) {
 			v.centre = centre{point: true, x: float32(5 * i)}
 			viewers = append(viewers, v)
 		}
-		var frame []byte
+		var message []byte
 		var ids [2]ecs.ID
 		tick := uint64(0)
 		step := func() {
@@ -581,7 +581,7 @@ func TestSendAllocates(t *testing.T) {
 			g.s.capture(tick, tick)
 			g.s.begin(viewers)
 			for i, v := range viewers {
-				if frame = g.s.append(frame[:0], v, appliedInput{seq: tick, present: true}); i == 3 && tick%3 == 0 {
+				if message = g.s.append(message[:0], v, appliedInput{seq: tick, present: true}); i == 3 && tick%3 == 0 {
 					v.refused()
 					continue
 				}
@@ -600,17 +600,17 @@ func TestSendAllocates(t *testing.T) {
 	}
 }
 
-// TestCaptureBesideSend: a Sim that captures while another goroutine sends; each frame that arrives is whole.
+// TestCaptureBesideSend: a Sim that captures while another goroutine sends; each message that arrives is whole.
 func TestCaptureBesideSend(t *testing.T) {
 	g := newRig(t, 9, everything())
 	g.spawn(100)
 	v, c := newViewer(1, true), &strict{schema: g.schema, keep: 1}
 	v.centre = centre{point: true}
-	var frames atomic.Int64
+	var messages atomic.Int64
 	ended, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		var frame []byte
+		var message []byte
 		for {
 			select {
 			case <-ended:
@@ -621,16 +621,16 @@ func TestCaptureBesideSend(t *testing.T) {
 			if err := g.s.begin([]*viewer{v}); err != nil {
 				t.Error(err)
 			}
-			frame = g.s.append(frame[:0], v, appliedInput{})
+			message = g.s.append(message[:0], v, appliedInput{})
 			g.s.end()
-			if v.sent(); len(frame) > 0 {
-				c.receive(frame)
-				frames.Add(1)
+			if v.sent(); len(message) > 0 {
+				c.receive(message)
+				messages.Add(1)
 			}
 		}
 	}()
 	captures, missed := 0, 0
-	for tick := uint64(1); frames.Load() < checkEvery+5 || missed == 0; tick++ {
+	for tick := uint64(1); messages.Load() < checkEvery+5 || missed == 0; tick++ {
 		g.change()
 		g.s.observe()
 		if g.s.capture(tick, tick) {
@@ -642,7 +642,7 @@ func TestCaptureBesideSend(t *testing.T) {
 	}
 	close(ended)
 	<-done
-	t.Logf("%d captures, %d refused while frames were made, %d frames", captures, missed, frames.Load())
+	t.Logf("%d captures, %d refused while frames were made, %d frames", captures, missed, messages.Load())
 	if c.checks < 2 {
 		t.Errorf("%d checksums", c.checks)
 	}

@@ -15,15 +15,15 @@ type dialer func(url string, to receiver) socket
 
 // socket is a connection, also while it begins. Its methods do not wait.
 type socket interface {
-	send(frame []byte) bool
+	send(message []byte) bool
 	close()
 }
 
-// receiver is what happens to a socket. A frame is passed on, and not used again.
+// receiver is what happens to a socket. A message is passed on, and not used again.
 type receiver struct {
-	opened func()
-	frame  func(frame []byte)
-	closed func(reason string)
+	opened  func()
+	message func(message []byte)
+	closed  func(reason string)
 }
 
 // state of a connection, as the page shows it.
@@ -40,9 +40,9 @@ const (
 const (
 	firstWait   = 250 * time.Millisecond // doubled after each failure
 	longestWait = 8 * time.Second
-	silence     = 5 * time.Second // without a frame, after which a connection counts as lost
+	silence     = 5 * time.Second // without a message, after which a connection counts as lost
 	pingEvery   = time.Second
-	// mostWaiting is the most bytes of frames that may wait for the Sim. If more wait, the page joins anew.
+	// mostWaiting is the most bytes of messages that may wait for the Sim. If more wait, the page joins anew.
 	mostWaiting = 16 << 20
 )
 
@@ -73,7 +73,7 @@ type traffic struct {
 	total, before uint64
 	since         time.Duration
 	perSecond     float64
-	waiting       int // bytes of frames that wait; guarded by inbox.mu
+	waiting       int // bytes of messages that wait; guarded by inbox.mu
 }
 
 // connect leaves the present server, and joins another one.
@@ -133,7 +133,7 @@ func (c *connection) build(seed uint64, welcome []byte) error {
 	quiet := welcome != nil // the Hello has been sent
 	c.client, err = replica.NewClient(replica.ClientConfig{
 		Mode: replica.Simulate, Simulator: c.sim, Ordered: true, Credentials: credentials, Clock: c.machine.clock,
-		Send: func(frame []byte) bool { return quiet || c.socket != nil && c.socket.send(frame) },
+		Send: func(message []byte) bool { return quiet || c.socket != nil && c.socket.send(message) },
 	})
 	if err != nil || welcome == nil {
 		return err
@@ -159,21 +159,21 @@ func (c *connection) try() {
 	}
 	c.socket = c.machine.dial(c.url, receiver{
 		opened: func() { mine(func() { c.note(c.client.Connect()) }) },
-		frame: func(frame []byte) {
+		message: func(message []byte) {
 			box.mu.Lock()
-			c.traffic.waiting += len(frame)
+			c.traffic.waiting += len(message)
 			far := c.traffic.waiting > mostWaiting
 			box.mu.Unlock()
 			box.post(func() { // also if the socket is an old one: the bytes no longer wait
 				box.mu.Lock()
-				c.traffic.waiting -= len(frame)
+				c.traffic.waiting -= len(message)
 				box.mu.Unlock()
 				switch {
 				case c.number != n:
 				case far:
 					c.lose(fmt.Sprintf("frames of %d MB wait for the page", mostWaiting>>20))
 				default:
-					c.receive(frame)
+					c.receive(message)
 				}
 			})
 		},
@@ -215,16 +215,16 @@ func (c *connection) note(err error) {
 	}
 }
 
-// receive takes a frame of the server.
-func (c *connection) receive(frame []byte) {
+// receive takes a message of the server.
+func (c *connection) receive(message []byte) {
 	c.heard = c.machine.now()
-	c.traffic.total += uint64(len(frame))
-	if w, ok, _ := replica.ParseWelcome(frame); ok {
-		c.welcome(&w, frame)
+	c.traffic.total += uint64(len(message))
+	if w, ok, _ := replica.ParseWelcome(message); ok {
+		c.welcome(&w, message)
 		return
 	}
 	before := c.machine.compare.next
-	err := c.client.Receive(frame)
+	err := c.client.Receive(message)
 	c.note(err)
 	if err == nil && c.machine.compare.next != before {
 		c.err, c.wait = "", 0
@@ -232,12 +232,12 @@ func (c *connection) receive(frame []byte) {
 }
 
 // welcome begins a session, in Sims of the seed of the server.
-func (c *connection) welcome(w *replica.Welcome, frame []byte) {
+func (c *connection) welcome(w *replica.Welcome, message []byte) {
 	var err error
 	if own := c.machine.config.Scenario.Name; w.Seed != c.sim.Sim().Seed() && w.Scenario == own && w.SimVersion == evertick.SimVersion {
-		err = c.build(w.Seed, frame)
+		err = c.build(w.Seed, message)
 	} else {
-		err = c.client.Receive(frame)
+		err = c.client.Receive(message)
 	}
 	if err != nil {
 		c.note(err)

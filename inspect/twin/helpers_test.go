@@ -82,8 +82,8 @@ type rig struct {
 	conns   []*conn
 	dialled int
 	clock   *loop.ManualClock
-	delay   int                       // ticks that a frame takes, each way
-	hello   func(frame []byte) []byte // changes a Hello; nil: nothing
+	delay   int                         // ticks that a message takes, each way
+	hello   func(message []byte) []byte // changes a Hello; nil: nothing
 }
 
 // conn is a connection in memory: of the twin it is the socket, of the server the replica.Conn.
@@ -97,8 +97,8 @@ type conn struct {
 }
 
 type late struct {
-	due   int // ticks that must pass
-	frame []byte
+	due     int // ticks that must pass
+	message []byte
 }
 
 func newRig(t *testing.T, c Config) *rig {
@@ -163,18 +163,18 @@ func (r *rig) dial(_ string, to receiver) socket {
 	return c
 }
 
-// send takes a frame of the twin.
-func (c *conn) send(frame []byte) bool {
+// send takes a message of the twin.
+func (c *conn) send(message []byte) bool {
 	if !c.closed {
-		c.up = append(c.up, late{c.rig.delay, bytes.Clone(frame)})
+		c.up = append(c.up, late{c.rig.delay, bytes.Clone(message)})
 	}
 	return !c.closed
 }
 
-// Send takes a frame of the server.
-func (c *conn) Send(frame []byte) bool {
+// Send takes a message of the server.
+func (c *conn) Send(message []byte) bool {
 	if !c.closed {
-		c.down = append(c.down, late{c.rig.delay, bytes.Clone(frame)})
+		c.down = append(c.down, late{c.rig.delay, bytes.Clone(message)})
 	}
 	return !c.closed
 }
@@ -198,23 +198,23 @@ func (c *conn) deliver(pass bool) {
 			}
 		}
 		for len(*list) > 0 && (*list)[0].due <= 0 {
-			out = append(out, (*list)[0].frame)
+			out = append(out, (*list)[0].message)
 			*list = (*list)[1:]
 		}
 		return out
 	}
-	for _, frame := range due(&c.up) {
+	for _, message := range due(&c.up) {
 		if c.session != nil {
-			_ = c.session.Receive(frame)
+			_ = c.session.Receive(message)
 			continue
 		}
 		if c.rig.hello != nil {
-			frame = c.rig.hello(frame)
+			message = c.rig.hello(message)
 		}
-		c.session, _ = c.rig.server.Join(context.Background(), c, frame) // after an error there is an Error frame
+		c.session, _ = c.rig.server.Join(context.Background(), c, message) // after an error there is an Error message
 	}
-	for _, frame := range due(&c.down) {
-		c.to.frame(frame)
+	for _, message := range due(&c.down) {
+		c.to.message(message)
 	}
 }
 

@@ -121,8 +121,10 @@ func TestRefused(t *testing.T) {
 		hello    func([]byte) []byte
 		want     string
 	}{
-		"SimVersion": {hello: func(frame []byte) []byte { return bytes.Replace(frame, []byte{evertick.SimVersion}, []byte{200}, 1) }, want: "SimVersion"},
-		"scenario":   {scenario: "chess", want: `"drift"`},
+		"SimVersion": {hello: func(message []byte) []byte {
+			return bytes.Replace(message, []byte{evertick.SimVersion}, []byte{200}, 1)
+		}, want: "SimVersion"},
+		"scenario": {scenario: "chess", want: `"drift"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, Config{})
@@ -148,13 +150,13 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A page that the frames outrun joins anew, and has the hashes again.
+// A page that the messages outrun joins anew, and has the hashes again.
 func TestFarBehind(t *testing.T) {
 	r := newRig(t, Config{})
 	r.serve(r.build(1))
 	r.connect(false)
-	r.conns[0].to.frame(make([]byte, mostWaiting))
-	r.conns[0].to.frame(make([]byte, 1))
+	r.conns[0].to.message(make([]byte, mostWaiting))
+	r.conns[0].to.message(make([]byte, 1))
 	r.settle(false)
 	if got := r.m.report(); got.State == joined {
 		t.Errorf("%+v", got)

@@ -87,9 +87,9 @@ func dialWebSocket(url string, to receiver) (s socket) {
 			return
 		}
 		array := js.Global().Get("Uint8Array").New(data)
-		frame := make([]byte, array.Get("length").Int())
-		js.CopyBytesToGo(frame, array)
-		to.frame(frame)
+		message := make([]byte, array.Get("length").Int())
+		js.CopyBytesToGo(message, array)
+		to.message(message)
 	})
 	w.on("onclose", func(event js.Value) {
 		reason := event.Get("reason").String()
@@ -108,11 +108,11 @@ func (w *webSocket) on(name string, f func(event js.Value)) {
 	w.value.Set(name, handler)
 }
 
-func (w *webSocket) send(frame []byte) bool {
+func (w *webSocket) send(message []byte) bool {
 	if w.value.Get("readyState").Int() != 1 || w.value.Get("bufferedAmount").Int() > mostUnsent {
 		return false
 	}
-	w.value.Call("send", bytesOf(frame))
+	w.value.Call("send", bytesOf(message))
 	return true
 }
 

@@ -20,14 +20,14 @@ import (
 type ClientConfig struct {
 	// ClientConfig is that of the replica.Client. Dial sets Send and Ordered.
 	replica.ClientConfig
-	// Frame, if it is set, is called after each frame of the server, on the goroutine that reads. It may
+	// Frame, if it is set, is called after each message of the server, on the goroutine that reads. It may
 	// use the client, but not the Conn.
 	Frame func(c *replica.Client)
 	// Header has further lines for the request, such as cookies.
 	Header http.Header
 	// HTTP makes the request. Its Transport has the configuration of TLS. nil: http.DefaultClient.
 	HTTP *http.Client
-	// FrameBytes is the largest frame of the server. 0: 64 MiB.
+	// FrameBytes is the largest message of the server. 0: 64 MiB.
 	FrameBytes int
 	// QueueBytes limits the bytes that wait to be sent: see replica.Queue. 0: 64 KiB.
 	QueueBytes int
@@ -74,7 +74,7 @@ func Dial(ctx context.Context, url string, c ClientConfig) (*Conn, error) {
 		faults.Add(fault.ErrRange, "ClientConfig.Idle", c.Idle)
 	}
 	conn := &Conn{config: c, url: url}
-	c.Send = func(frame []byte) bool { return conn.link.queue.Put(frame) }
+	c.Send = func(message []byte) bool { return conn.link.queue.Put(message) }
 	c.Ordered = true
 	client, err := replica.NewClient(c.ClientConfig)
 	faults.Join(err)
@@ -140,16 +140,16 @@ func (c *Conn) connect(ctx context.Context) error {
 	return nil
 }
 
-// receive passes the next frame to the client.
+// receive passes the next message to the client.
 func (c *Conn) receive(ctx context.Context, l *link) error {
-	frame, err := l.next(ctx)
+	message, err := l.next(ctx)
 	if err != nil {
 		return err
 	}
 	l.heard.Store(true)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.client.Receive(frame); err != nil {
+	if err := c.client.Receive(message); err != nil {
 		return err
 	}
 	if c.config.Frame != nil {
@@ -167,7 +167,7 @@ func (c *Conn) read(l *link) {
 	}
 }
 
-// Do calls f with the client. No frame is received meanwhile.
+// Do calls f with the client. No message is received meanwhile.
 func (c *Conn) Do(f func(*replica.Client)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -189,13 +189,13 @@ func (c *Conn) Err() error {
 	}
 }
 
-// Close ends the connection, after the frames that wait. The session waits on the server for Limits.Resume.
+// Close ends the connection, after the messages that wait. The session waits on the server for Limits.Resume.
 func (c *Conn) Close() error {
 	c.current().close(websocket.StatusNormalClosure)
 	return nil
 }
 
-// closeWait is how long close waits for the last frames. Package websocket waits as long for the server.
+// closeWait is how long close waits for the last messages. Package websocket waits as long for the server.
 const closeWait = 5 * time.Second
 
 // close ends a connection, and waits for its goroutines.
@@ -220,13 +220,13 @@ func (l *link) end(err error) {
 // write sends what the queue holds.
 func (l *link) write() {
 	defer close(l.sent)
-	var frame []byte
+	var message []byte
 	for {
 		var ok bool
-		if frame, ok = l.queue.Next(frame); !ok {
+		if message, ok = l.queue.Next(message); !ok {
 			return
 		}
-		if l.conn.Write(context.Background(), websocket.MessageBinary, frame) != nil {
+		if l.conn.Write(context.Background(), websocket.MessageBinary, message) != nil {
 			l.conn.CloseNow() // the goroutine that reads notes it
 			return
 		}

@@ -52,10 +52,10 @@ type Config struct {
 	// connection, of IPv6 its first 64 bits.
 	Address func(*http.Request) string
 	// Session gives the host the session of each connection, to call SetMask, LookAt, Follow, Stats and Close, with the request
-	// that began the connection. It is called after replica.Server.Join, by the goroutine that then receives the frames of the client:
+	// that began the connection. It is called after replica.Server.Join, by the goroutine that then receives the messages of the client:
 	// many calls may run at the same time. A session that is resumed comes again, as another *replica.Session with the
-	// same ID. The tick that applies replica.Config.Joined may run before, and may already send a frame: use the
-	// replica.Grant for what must hold from the first frame on. nil: nothing is called.
+	// same ID. The tick that applies replica.Config.Joined may run before, and may already send a message: use the
+	// replica.Grant for what must hold from the first message on. nil: nothing is called.
 	Session func(s *replica.Session, r *http.Request)
 }
 

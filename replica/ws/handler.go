@@ -18,7 +18,7 @@ import (
 
 // session is what a Handler needs of a *replica.Session. Tests have others.
 type session interface {
-	Receive(frame []byte) error
+	Receive(message []byte) error
 	Disconnected()
 }
 
@@ -124,12 +124,12 @@ func (h *Handler) serve(m *messages, s *socket, r *http.Request) {
 		h.config.Session(joined, r)
 	}
 	for {
-		frame, err := m.next(context.Background())
+		message, err := m.next(context.Background())
 		if err != nil {
 			s.refuse(err)
 			return
 		}
-		if ses.Receive(frame) != nil {
+		if ses.Receive(message) != nil {
 			return
 		}
 	}

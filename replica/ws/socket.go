@@ -17,20 +17,20 @@ import (
 
 // socket is the server's end of one connection: the replica.Conn of the server.
 //
-// The goroutine that sends a frame writes it, by a system call that does not wait: to wake another
-// goroutine for each frame costs half as much again. When the system takes no more, the rest waits in a
+// The goroutine that sends a message writes it, by a system call that does not wait: to wake another
+// goroutine for each message costs half as much again. When the system takes no more, the rest waits in a
 // queue, and a goroutine writes the queue until it is empty.
 //
-// The end of a connection has four steps. finish takes no more frames, and makes the goroutine that
+// The end of a connection has four steps. finish takes no more messages, and makes the goroutine that
 // reads leave its loop. That calls end, which reads what the client sends until it closes its side: a
-// connection closed with bytes unread would be reset, and the client might not read the last frames.
+// connection closed with bytes unread would be reset, and the client might not read the last messages.
 // The goroutine that writes ends when the queue is empty. The last of the two closes the connection.
 type socket struct {
 	config   *Config
 	conn     net.Conn
 	deadline time.Time // of the handshake
 	queue    *replica.Queue
-	try      func(frame []byte) (int, error) // writes what the system takes without waiting
+	try      func(message []byte) (int, error) // writes what the system takes without waiting
 	address  string
 	early    []byte // that came with the request
 
@@ -41,7 +41,7 @@ type socket struct {
 	mu      sync.Mutex
 	joined  bool
 	writing bool // a goroutine writes the queue
-	closing bool // no more frames
+	closing bool // no more messages
 	broken  bool // the connection is lost
 	ended   bool // the goroutine that reads has drained the connection
 }
@@ -89,7 +89,7 @@ func appendHeader(dst []byte, op byte, n int) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, 127), uint64(n))
 }
 
-// buffers holds buffers for frames that are being sent. They hold one frame each.
+// buffers holds buffers for messages that are being sent. They hold one message each.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // A longer buffer, of a snapshot, is not kept.
@@ -102,15 +102,15 @@ func putBuffer(b *[]byte) {
 }
 
 // Send implements replica.Conn.
-func (s *socket) Send(frame []byte) bool {
+func (s *socket) Send(message []byte) bool {
 	b := buffers.Get().(*[]byte)
 	defer putBuffer(b)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closing || !s.room(len(frame)+mostHeader) {
+	if s.closing || !s.room(len(message)+mostHeader) {
 		return false
 	}
-	*b = append(appendHeader((*b)[:0], opBinary, len(frame)), frame...)
+	*b = append(appendHeader((*b)[:0], opBinary, len(message)), message...)
 	return s.put(*b)
 }
 
@@ -123,11 +123,11 @@ func (s *socket) Address() string { return s.address }
 // Close implements replica.Conn.
 func (s *socket) Close() { s.finish(websocket.StatusNormalClosure) }
 
-// room reports whether a frame of n bytes may wait. One that exceeds the limit waits alone, and so not
-// beside the frame that is being written. mu is locked.
+// room reports whether a message of n bytes may wait. One that exceeds the limit waits alone, and so not
+// beside the message that is being written. mu is locked.
 func (s *socket) room(n int) bool { return !s.writing || n <= s.config.QueueBytes }
 
-// put writes or queues bytes of the protocol: whole frames. mu is locked, and closing is false.
+// put writes or queues bytes of the protocol: whole frames of WebSocket. mu is locked, and closing is false.
 func (s *socket) put(p []byte) bool {
 	if s.writing {
 		return s.queue.Put(p)
@@ -171,7 +171,7 @@ func (s *socket) write(p []byte) error {
 	return nil
 }
 
-// next takes a frame from the queue, or ends the goroutine that writes.
+// next takes a message from the queue, or ends the goroutine that writes.
 func (s *socket) next(b *[]byte) bool {
 	s.mu.Lock()
 	if !s.broken {

@@ -7,21 +7,21 @@ import "syscall"
 // nonBlocking returns a function that writes what the system takes without waiting. One call at a time.
 func nonBlocking(raw syscall.RawConn) func(p []byte) (int, error) {
 	var (
-		frame []byte
-		n     int
-		fault error
+		message []byte
+		n       int
+		fault   error
 	)
 	attempt := func(fd uintptr) bool {
 		for {
-			if n, fault = syscall.Write(int(fd), frame); fault != syscall.EINTR {
+			if n, fault = syscall.Write(int(fd), message); fault != syscall.EINTR {
 				return true
 			}
 		}
 	}
 	return func(p []byte) (int, error) {
-		frame = p
+		message = p
 		err := raw.Write(attempt)
-		frame = nil
+		message = nil
 		switch {
 		case err != nil:
 			return 0, err

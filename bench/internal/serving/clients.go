@@ -357,14 +357,14 @@ func (h *clientsHost) failed() error {
 	return h.err
 }
 
-// serve receives the frames of a client until it ends the connection.
+// serve receives the messages of a client until it ends the connection.
 func (h *clientsHost) serve(ctx context.Context, tcp *net.TCPConn) error {
-	conn, err := newFrameConn(tcp, h.room)
+	conn, err := newClientConn(tcp, h.room)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	reader := newFrameReader(tcp, 1<<10)
+	reader := newMessageReader(tcp, 1<<10)
 	var session *replica.Session
 	for {
 		if err := reader.read(1 << 16); err != nil {
@@ -373,13 +373,13 @@ func (h *clientsHost) serve(ctx context.Context, tcp *net.TCPConn) error {
 			}
 			return nil // the clients report what they miss
 		}
-		for frame, ok := reader.next(); ok; frame, ok = reader.next() {
+		for message, ok := reader.next(); ok; message, ok = reader.next() {
 			if session == nil {
-				if session, err = h.server.Join(ctx, conn, frame); err == nil && h.admitted != nil {
+				if session, err = h.server.Join(ctx, conn, message); err == nil && h.admitted != nil {
 					h.admitted(session)
 				}
 			} else {
-				err = session.Receive(frame)
+				err = session.Receive(message)
 			}
 			if err != nil {
 				return err

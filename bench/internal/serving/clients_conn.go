@@ -10,31 +10,31 @@ import (
 	"github.com/evertick/evertick/replica"
 )
 
-// The transport of the scene is TCP. Each frame has its length before it, as a uint32.
-const framePrefix = 4
+// The transport of the scene is TCP. Each message has its length before it, as a uint32.
+const messagePrefix = 4
 
-func appendFrame(dst, frame []byte) []byte {
-	return append(binary.LittleEndian.AppendUint32(dst, uint32(len(frame))), frame...)
+func appendMessage(dst, message []byte) []byte {
+	return append(binary.LittleEndian.AppendUint32(dst, uint32(len(message))), message...)
 }
 
 // slowBuffer is the size of the buffer of the socket of a client that reads slowly.
 const slowBuffer = 4 << 10
 
-// frameConn is the server's end of a connection. It writes on the goroutine of the caller as long as the
-// socket has room: to wake another goroutine for each frame would take about as long again. What the
+// clientConn is the server's end of a connection. It writes on the goroutine of the caller as long as the
+// socket has room: to wake another goroutine for each message would take about as long again. What the
 // socket does not take waits in a queue for a goroutine of the connection.
-type frameConn struct {
+type clientConn struct {
 	tcp *net.TCPConn
 	raw syscall.RawConn
 
 	mu      sync.Mutex
-	out     []byte // the frame that is sent, with its length
+	out     []byte // the message that is sent, with its length
 	busy    bool   // the goroutine has bytes to write
 	queue   *replica.Queue
 	attempt // to write out
 }
 
-func newFrameConn(tcp *net.TCPConn, room int) (*frameConn, error) {
+func newClientConn(tcp *net.TCPConn, room int) (*clientConn, error) {
 	raw, err := tcp.SyscallConn()
 	if err != nil {
 		return nil, err
@@ -43,17 +43,17 @@ func newFrameConn(tcp *net.TCPConn, room int) (*frameConn, error) {
 	if err := tcp.SetWriteBuffer(room); err != nil {
 		return nil, err
 	}
-	c := &frameConn{tcp: tcp, raw: raw, queue: replica.NewQueue(room)}
+	c := &clientConn{tcp: tcp, raw: raw, queue: replica.NewQueue(room)}
 	c.attempt.init(c)
 	go c.write()
 	return c, nil
 }
 
 // Send implements replica.Conn.
-func (c *frameConn) Send(frame []byte) bool {
+func (c *clientConn) Send(message []byte) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.out = appendFrame(c.out[:0], frame)
+	c.out = appendMessage(c.out[:0], message)
 	if c.busy {
 		return c.queue.Put(c.out)
 	}
@@ -66,16 +66,16 @@ func (c *frameConn) Send(frame []byte) bool {
 }
 
 // Ordered implements replica.Conn.
-func (*frameConn) Ordered() bool { return true }
+func (*clientConn) Ordered() bool { return true }
 
 // Close implements replica.Conn.
-func (c *frameConn) Close() {
+func (c *clientConn) Close() {
 	c.tcp.SetWriteDeadline(time.Now().Add(time.Second)) // its error is that of the next write
 	c.queue.Close()
 }
 
 // write writes what waits in the queue, until the connection ends.
-func (c *frameConn) write() {
+func (c *clientConn) write() {
 	defer c.tcp.Close()
 	var waiting []byte
 	for {
@@ -96,34 +96,34 @@ func (c *frameConn) write() {
 	}
 }
 
-// frameReader splits what a connection receives into frames.
-type frameReader struct {
+// messageReader splits what a connection receives into messages.
+type messageReader struct {
 	conn  net.Conn
 	buf   []byte
 	first int // index of the first byte of buf that is not taken yet
 	have  int // bytes that buf holds
 }
 
-func newFrameReader(conn net.Conn, size int) *frameReader {
-	return &frameReader{conn: conn, buf: make([]byte, size)}
+func newMessageReader(conn net.Conn, size int) *messageReader {
+	return &messageReader{conn: conn, buf: make([]byte, size)}
 }
 
-// next returns the next frame, which is valid until the next call, if it has arrived.
-func (r *frameReader) next() ([]byte, bool) {
-	if r.have-r.first < framePrefix {
+// next returns the next message, which is valid until the next call, if it has arrived.
+func (r *messageReader) next() ([]byte, bool) {
+	if r.have-r.first < messagePrefix {
 		return nil, false
 	}
 	n := int(binary.LittleEndian.Uint32(r.buf[r.first:]))
-	if r.have-r.first-framePrefix < n {
+	if r.have-r.first-messagePrefix < n {
 		return nil, false
 	}
-	frame := r.buf[r.first+framePrefix:][:n]
-	r.first += framePrefix + n
-	return frame, true
+	message := r.buf[r.first+messagePrefix:][:n]
+	r.first += messagePrefix + n
+	return message, true
 }
 
 // read waits for more bytes, at most so many.
-func (r *frameReader) read(most int) error {
+func (r *messageReader) read(most int) error {
 	r.have = copy(r.buf, r.buf[r.first:r.have])
 	r.first = 0
 	if r.have == len(r.buf) {

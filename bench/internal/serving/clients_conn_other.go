@@ -10,7 +10,7 @@ import (
 // attempt leaves all writes to the goroutine of the connection.
 type attempt struct{}
 
-func (attempt) init(*frameConn) {}
+func (attempt) init(*clientConn) {}
 
 func (attempt) write() (int, bool) { return 0, true }
 

@@ -9,13 +9,13 @@ import (
 
 // attempt writes to a socket without waiting for it.
 type attempt struct {
-	conn *frameConn
+	conn *clientConn
 	try  func(fd uintptr) bool // kept, so that a write allocates nothing
 	n    int
 	err  error
 }
 
-func (a *attempt) init(c *frameConn) {
+func (a *attempt) init(c *clientConn) {
 	a.conn = c
 	a.try = func(fd uintptr) bool {
 		a.n, a.err = syscall.Write(int(fd), c.out)

@@ -219,7 +219,7 @@ func (j *joiner) result() (r joinResult, err error) {
 			f, k = &r.Slow, 1
 		}
 		f.Clients++
-		f.Frames += m.frames
+		f.Frames += m.messages
 		f.Keyframes += m.keyframes
 		f.Bytes += m.bytes
 		receipt[k].Merge(&m.receipt)
@@ -227,7 +227,7 @@ func (j *joiner) result() (r joinResult, err error) {
 		if d := m.decoder; d != nil {
 			total.Merge(&d.total)
 			r.Entities += d.entities
-			r.Updates += m.frames
+			r.Updates += m.messages
 			r.Bytes += m.bytes
 		}
 		m.mu.Unlock()

@@ -15,13 +15,13 @@ import (
 	"github.com/evertick/evertick/replica"
 )
 
-// A client that only counts reads and writes these frames without a replica.Client: see docs/replica-wire.md.
+// A client that only counts reads and writes these messages without a replica.Client: see docs/replica-wire.md.
 const (
-	frameWelcome  = 2
-	frameKeyframe = 3
-	frameUpdate   = 4
-	frameError    = 8
-	frameInput    = 16
+	kindWelcome  = 2
+	kindKeyframe = 3
+	kindUpdate   = 4
+	kindError    = 8
+	kindInput    = 16
 
 	flagApplied = 4
 )
@@ -32,7 +32,7 @@ type member struct {
 	index  int
 	slow   bool
 	conn   *net.TCPConn
-	reader *frameReader
+	reader *messageReader
 	first  chan struct{} // closed by the first Keyframe
 	begun  sync.Once
 
@@ -40,12 +40,12 @@ type member struct {
 	decoder *decoder   // nil: it only counts
 	seq     uint64     // of the inputs, if it only counts
 	out     []byte     // scratch of what it sends
-	frame   []byte     // scratch of an input
+	message []byte     // scratch of an input
 	data    []byte     // its data
 
 	// In the window.
-	frames, keyframes, bytes uint64
-	receipt, applied         loop.Histogram
+	messages, keyframes, bytes uint64
+	receipt, applied           loop.Histogram
 }
 
 // decoder is what a client has more that decodes its updates, and whose acts others see.
@@ -74,7 +74,7 @@ func (m *member) join() (err error) {
 	if m.conn, err = m.dial(m.slow); err != nil {
 		return err
 	}
-	m.reader = newFrameReader(m.conn, 4<<10)
+	m.reader = newMessageReader(m.conn, 4<<10)
 	if err := m.hello(); err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (m *member) hello() error {
 	var err error
 	m.decoder.client, err = replica.NewClient(replica.ClientConfig{
 		Credentials: credentials, Ordered: true,
-		Send: func(frame []byte) bool { return m.send(frame) == nil },
+		Send: func(message []byte) bool { return m.send(message) == nil },
 	})
 	if err != nil {
 		return err
@@ -120,13 +120,13 @@ func (m *member) hello() error {
 	return m.decoder.client.Connect()
 }
 
-func (m *member) send(frame []byte) error {
-	m.out = appendFrame(m.out[:0], frame)
+func (m *member) send(message []byte) error {
+	m.out = appendMessage(m.out[:0], message)
 	_, err := m.conn.Write(m.out)
 	return err
 }
 
-// read receives frames until the connection ends.
+// read receives messages until the connection ends.
 func (m *member) read() error {
 	most := 1 << 20
 	if m.slow {
@@ -140,8 +140,8 @@ func (m *member) read() error {
 			return err
 		}
 		now := sharedTime()
-		for frame, ok := m.reader.next(); ok; frame, ok = m.reader.next() {
-			if err := m.receive(frame, now); err != nil {
+		for message, ok := m.reader.next(); ok; message, ok = m.reader.next() {
+			if err := m.receive(message, now); err != nil {
 				return err
 			}
 		}
@@ -152,31 +152,31 @@ func (m *member) read() error {
 	return nil
 }
 
-func (m *member) receive(frame []byte, now int64) error {
+func (m *member) receive(message []byte, now int64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if d := m.decoder; d != nil {
-		if err := d.client.Receive(frame); err != nil {
+		if err := d.client.Receive(message); err != nil {
 			return err
 		}
 	}
-	switch frame[0] {
-	case frameError:
-		return fmt.Errorf("the server says %q", frame[1:])
-	case frameKeyframe, frameUpdate:
+	switch message[0] {
+	case kindError:
+		return fmt.Errorf("the server says %q", message[1:])
+	case kindKeyframe, kindUpdate:
 	default:
 		return nil
 	}
-	u, err := parseUpdate(frame)
+	u, err := parseUpdate(message)
 	if err != nil {
 		return err
 	}
-	if frame[0] == frameKeyframe {
+	if message[0] == kindKeyframe {
 		m.begun.Do(func() { close(m.first) })
 	}
 	counts := m.within(u.tick)
 	if counts {
-		m.count(frame, &u, now)
+		m.count(message, &u, now)
 	}
 	if m.decoder != nil {
 		return m.look(now, counts)
@@ -196,14 +196,14 @@ func (m *member) within(tick uint64) bool {
 	return w != nil && tick > w.From && tick <= w.To
 }
 
-func (m *member) count(frame []byte, u *updateHead, now int64) {
-	m.frames++
-	m.bytes += uint64(len(frame))
+func (m *member) count(message []byte, u *updateHead, now int64) {
+	m.messages++
+	m.bytes += uint64(len(message))
 	m.receipt.Add(now - m.plan.Began - int64(u.at)*1000)
 	if u.applied != 0 { // on this transport an update has it if it has changed
 		m.applied.Add(int64(u.waited) * 1000)
 	}
-	if frame[0] == frameKeyframe {
+	if message[0] == kindKeyframe {
 		m.keyframes++
 	}
 }
@@ -216,8 +216,8 @@ type updateHead struct {
 	waited  uint64 // µs between its arrival and the tick
 }
 
-func parseUpdate(frame []byte) (u updateHead, err error) {
-	rest := frame[1:]
+func parseUpdate(message []byte) (u updateHead, err error) {
+	rest := message[1:]
 	number := func() uint64 {
 		v, n := binary.Uvarint(rest)
 		if n <= 0 {
@@ -228,7 +228,7 @@ func parseUpdate(frame []byte) (u updateHead, err error) {
 		return v
 	}
 	u.tick = number()
-	if frame[0] == frameUpdate {
+	if message[0] == kindUpdate {
 		number() // age
 	}
 	flags := number() // below 128
@@ -275,8 +275,8 @@ func (m *member) act(n int, tick uint64) error {
 	if m.decoder == nil {
 		m.seq++
 		m.data = appendTurn(m.data[:0], uint32(m.index), 0, turn)
-		m.frame = appendInput(m.frame[:0], m.seq, tick, inputTurn, m.data)
-		return m.send(m.frame)
+		m.message = appendInput(m.message[:0], m.seq, tick, inputTurn, m.data)
+		return m.send(m.message)
 	}
 	act := uint16(n%math.MaxUint16) + 1
 	m.data = appendTurn(m.data[:0], uint32(m.index), act, turn)
@@ -300,9 +300,9 @@ func (m *member) aim(n int) (tick uint64, wait time.Duration, err error) {
 	return tick, wait, err
 }
 
-// appendInput appends a frame with one input.
+// appendInput appends a message with one input.
 func appendInput(dst []byte, seq, tick uint64, kind uint32, data []byte) []byte {
-	dst = append(dst, frameInput, 1)
+	dst = append(dst, kindInput, 1)
 	dst = binary.AppendUvarint(binary.AppendUvarint(dst, seq), tick)
 	dst = binary.AppendUvarint(binary.AppendUvarint(dst, uint64(kind)), uint64(len(data)))
 	return append(dst, data...)

@@ -85,10 +85,10 @@ func runClients(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// A connection takes whole frames or none, while nobody reads and afterwards.
+// A connection takes whole messages or none, while nobody reads and afterwards.
 func TestFrameConn(t *testing.T) {
 	server, client := tcpPair(t)
-	conn, err := newFrameConn(server, 4<<10)
+	conn, err := newClientConn(server, 4<<10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,10 +96,10 @@ func TestFrameConn(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	refused := 0
 	send := func() {
-		frame := binary.AppendUvarint(nil, uint64(len(sent)))
-		frame = append(frame, make([]byte, r.IntN(3000))...)
-		if conn.Send(frame) {
-			sent = append(sent, frame)
+		message := binary.AppendUvarint(nil, uint64(len(sent)))
+		message = append(message, make([]byte, r.IntN(3000))...)
+		if conn.Send(message) {
+			sent = append(sent, message)
 		} else {
 			refused++
 		}
@@ -107,15 +107,15 @@ func TestFrameConn(t *testing.T) {
 	for refused == 0 { // until all buffers are full
 		send()
 	}
-	reader := newFrameReader(client, 64)
+	reader := newMessageReader(client, 64)
 	received := 0
 	for received < len(sent) {
 		if err := reader.read(1 << 16); err != nil {
 			t.Fatal(err)
 		}
-		for frame, ok := reader.next(); ok; frame, ok = reader.next() {
-			if !bytes.Equal(frame, sent[received]) {
-				t.Fatalf("frame %d of %d bytes, want %d", received, len(frame), len(sent[received]))
+		for message, ok := reader.next(); ok; message, ok = reader.next() {
+			if !bytes.Equal(message, sent[received]) {
+				t.Fatalf("frame %d of %d bytes, want %d", received, len(message), len(sent[received]))
 			}
 			received++
 			if received%8 == 0 && len(sent) < 2000 {
@@ -134,14 +134,14 @@ func TestFrameConn(t *testing.T) {
 
 func TestFrameConnAllocatesNothing(t *testing.T) {
 	server, client := tcpPair(t)
-	conn, err := newFrameConn(server, 16<<10)
+	conn, err := newClientConn(server, 16<<10)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	frame, buf := make([]byte, 300), make([]byte, 304)
+	message, buf := make([]byte, 300), make([]byte, 304)
 	if n := testing.AllocsPerRun(100, func() {
-		if !conn.Send(frame) {
+		if !conn.Send(message) {
 			t.Fatal("refused")
 		}
 		if _, err := io.ReadFull(client, buf); err != nil {

@@ -27,12 +27,12 @@ var testSchema = Schema{
 	Tags: []string{"red", ""},
 }
 
-// exchange is a frame of one of the small kinds, with its parser: it returns the frame that what was
+// exchange is a message of one of the small kinds, with its parser: it returns the message that what was
 // parsed makes again.
 type exchange struct {
-	name  string
-	frame []byte
-	parse func(frame []byte) (again []byte, err error)
+	name    string
+	message []byte
+	parse   func(message []byte) (again []byte, err error)
 }
 
 func exchanges() []exchange {
@@ -91,11 +91,11 @@ func exchanges() []exchange {
 
 func TestFramesRoundTrip(t *testing.T) {
 	for _, e := range exchanges() {
-		again, err := e.parse(e.frame)
-		if err != nil || !bytes.Equal(again, e.frame) {
-			t.Errorf("%s: %v, and %q is not %q", e.name, err, again, e.frame)
+		again, err := e.parse(e.message)
+		if err != nil || !bytes.Equal(again, e.message) {
+			t.Errorf("%s: %v, and %q is not %q", e.name, err, again, e.message)
 		}
-		parsed, err := parseWelcome(e.frame)
+		parsed, err := parseWelcome(e.message)
 		if e.name == "Welcome" {
 			check(t, err)
 			if !reflect.DeepEqual(parsed.schema, testSchema) {
@@ -105,21 +105,21 @@ func TestFramesRoundTrip(t *testing.T) {
 	}
 }
 
-// Every truncation is refused. A frame with another bit is refused, or is the one encoding of something
+// Every truncation is refused. A message with another bit is refused, or is the one encoding of something
 // else.
 func TestFramesRefuse(t *testing.T) {
 	for _, e := range exchanges() {
-		for n := range e.frame {
-			if _, err := e.parse(e.frame[:n]); !errors.Is(err, fault.ErrCorrupt) {
+		for n := range e.message {
+			if _, err := e.parse(e.message[:n]); !errors.Is(err, fault.ErrCorrupt) {
 				t.Errorf("%s: %d bytes: %v", e.name, n, err)
 			}
 		}
-		if _, err := e.parse(append(slices.Clip(e.frame), 0)); !errors.Is(err, fault.ErrCorrupt) {
+		if _, err := e.parse(append(slices.Clip(e.message), 0)); !errors.Is(err, fault.ErrCorrupt) {
 			t.Errorf("%s: a byte too many: %v", e.name, err)
 		}
-		for i := range e.frame {
+		for i := range e.message {
 			for bit := range 8 {
-				f := bytes.Clone(e.frame)
+				f := bytes.Clone(e.message)
 				f[i] ^= 1 << bit
 				again, err := e.parse(f)
 				if err == nil && !bytes.Equal(again, f) && e.name != "Error" { // its text was quoted
@@ -134,10 +134,10 @@ func TestFramesRefuse(t *testing.T) {
 }
 
 func TestHelloRefuses(t *testing.T) {
-	frame := (&Hello{Credentials: []byte("secret"), Token: []byte("token")}).append(nil)
-	other := bytes.Clone(frame)
+	message := (&Hello{Credentials: []byte("secret"), Token: []byte("token")}).append(nil)
+	other := bytes.Clone(message)
 	other[5] = Version + 1
-	for _, f := range [][]byte{other, frame[:len(frame)-1]} {
+	for _, f := range [][]byte{other, message[:len(message)-1]} {
 		if h, err := parseHello(f); err == nil || !reflect.DeepEqual(h, Hello{}) {
 			t.Errorf("%q: %+v, %v", f, h, err)
 		}
@@ -223,9 +223,9 @@ func TestErrorText(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	for _, frame := range [][]byte{{kindError, 0, 0}, {kindError, 1, 1, 0xff}, {kindError, 1}, {kindPing, 1, 0}} {
-		if err := parseError(frame); !errors.Is(err, fault.ErrCorrupt) {
-			t.Errorf("%q: %v", frame, err)
+	for _, message := range [][]byte{{kindError, 0, 0}, {kindError, 1, 1, 0xff}, {kindError, 1}, {kindPing, 1, 0}} {
+		if err := parseError(message); !errors.Is(err, fault.ErrCorrupt) {
+			t.Errorf("%q: %v", message, err)
 		}
 	}
 	for code := range Code(12) {
@@ -240,13 +240,13 @@ func fuzzExchange(f *testing.F, names ...string) {
 	var parse func([]byte) ([]byte, error)
 	for _, e := range exchanges() {
 		if slices.Contains(names, e.name) {
-			f.Add(e.frame)
+			f.Add(e.message)
 			parse = e.parse
 		}
 	}
-	f.Fuzz(func(t *testing.T, frame []byte) {
-		if again, err := parse(frame); err == nil && !bytes.Equal(again, frame) {
-			t.Errorf("%q was parsed as %q", frame, again)
+	f.Fuzz(func(t *testing.T, message []byte) {
+		if again, err := parse(message); err == nil && !bytes.Equal(again, message) {
+			t.Errorf("%q was parsed as %q", message, again)
 		}
 	})
 }

@@ -38,22 +38,22 @@ func TestInputsFrame(t *testing.T) {
 	var got applied
 	for seed := range uint64(3000) {
 		want := randomApplied(seed)
-		frame := want.append(nil)
-		if err := got.parse(frame); err != nil {
+		message := want.append(nil)
+		if err := got.parse(message); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		if fmt.Sprint(got) != fmt.Sprint(want) && len(want.inputs) > 0 {
 			t.Fatalf("seed %d: %v, want %v", seed, got, want)
 		}
-		for n := range frame {
-			if err := got.parse(frame[:n]); !errors.Is(err, fault.ErrCorrupt) || len(got.inputs) > 0 {
+		for n := range message {
+			if err := got.parse(message[:n]); !errors.Is(err, fault.ErrCorrupt) || len(got.inputs) > 0 {
 				t.Fatalf("seed %d, %d bytes: %v", seed, n, err)
 			}
 		}
 	}
 }
 
-// The bytes of a frame are those that the test of the client in JavaScript has.
+// The bytes of a message are those that the test of the client in JavaScript has.
 func TestInputsFrameBytes(t *testing.T) {
 	a := applied{tick: 9, hash: 2, at: 100, inputs: []evertick.Input{
 		{Tick: 9, Source: 7, Seq: 3, Kind: 5, At: 99, Fraction: 1 << 31, Data: []byte{1, 2}}, {Source: 1, Seq: 4, Kind: 5}, {Tick: 8, Source: 128, Seq: 5, Data: []byte{9}},
@@ -64,45 +64,45 @@ func TestInputsFrameBytes(t *testing.T) {
 	}
 }
 
-// A frame that is read has one encoding.
+// A message that is read has one encoding.
 func FuzzInputsFrame(f *testing.F) {
 	for seed := range uint64(20) {
 		a := randomApplied(seed)
 		f.Add(a.append(nil))
 	}
-	f.Fuzz(func(t *testing.T, frame []byte) {
+	f.Fuzz(func(t *testing.T, message []byte) {
 		var a applied
-		if err := a.parse(frame); err != nil {
+		if err := a.parse(message); err != nil {
 			if !errors.Is(err, fault.ErrCorrupt) || len(a.inputs) > 0 {
 				t.Fatal(err)
 			}
 			return
 		}
-		if again := a.append(nil); string(again) != string(frame) {
-			t.Fatalf("%x becomes %x", frame, again)
+		if again := a.append(nil); string(again) != string(message) {
+			t.Fatalf("%x becomes %x", message, again)
 		}
 	})
 }
 
-// No Snapshot frame brings a Simulator into a state that it does not report.
+// No Snapshot message brings a Simulator into a state that it does not report.
 func FuzzSnapshotFrame(f *testing.F) {
 	a := newAuthority(f, 2, 1)
 	c, fo := lane{room: 100}, follower{}
 	a.stream.join(&fo, 0)
 	a.step(f)
 	a.stream.send(&fo, &c)
-	f.Add(c.frames[0])
+	f.Add(c.messages[0])
 	f.Add([]byte{kindSnapshot, 0})
 	d := newDuel(f, duelSeed, 2)
 	s := newSimulator(f, d, SimulatorConfig{})
-	f.Fuzz(func(t *testing.T, frame []byte) {
-		if len(frame) == 0 || frame[0] != kindSnapshot {
+	f.Fuzz(func(t *testing.T, message []byte) {
+		if len(message) == 0 || message[0] != kindSnapshot {
 			return
 		}
-		if err := s.receive(frame); err != nil {
+		if err := s.receive(message); err != nil {
 			return
 		}
-		tick, hash, _, err := parseSnapshot(frame)
+		tick, hash, _, err := parseSnapshot(message)
 		if err != nil || s.held() != tick || d.sim.Hash() != hash {
 			t.Fatalf("held %d, hash %x: %v", s.held(), d.sim.Hash(), err)
 		}

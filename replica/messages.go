@@ -8,10 +8,10 @@ import (
 	"github.com/evertick/evertick/internal/wire"
 )
 
-// Version is the version of the frames.
+// Version is the version of the messages.
 const Version = 2
 
-// Kinds of frames: the first byte of each.
+// Kinds of messages: the first byte of each.
 const (
 	kindHello = 1 + iota
 	kindWelcome
@@ -35,12 +35,12 @@ const (
 	magic           = "evrp"
 	mostCredentials = 4096
 	mostToken       = 256
-	mostInputs      = 64 // in a frame
+	mostInputs      = 64 // in a message
 	mostErrorText   = 256
 	mostRate        = 100_000_000 // numerator and denominator: see loop.Config
 )
 
-// Mode is what a client does with the frames.
+// Mode is what a client does with the messages.
 type Mode uint8
 
 const (
@@ -50,7 +50,7 @@ const (
 	Simulate
 )
 
-// Hello is the first frame of a client.
+// Hello is the first message of a client.
 type Hello struct {
 	Mode        Mode
 	SimVersion  uint32 // 0: unknown
@@ -68,10 +68,10 @@ func (h *Hello) append(dst []byte) []byte {
 	return binary.AppendUvarint(dst, h.Held)
 }
 
-// parseHello reads a Hello. Its slices are part of the frame. A version that is not supported is
+// parseHello reads a Hello. Its slices are part of the message. A version that is not supported is
 // evertick.ErrUnsupported, anything else that is wrong evertick.ErrCorrupt.
-func parseHello(frame []byte) (h Hello, err error) {
-	r := wire.NewReader(frame)
+func parseHello(message []byte) (h Hello, err error) {
+	r := wire.NewReader(message)
 	if kind, m := r.U8(), r.Bytes(len(magic)); r.Err() == nil && (kind != kindHello || string(m) != magic) {
 		r.Fail("magic of a Hello", m)
 	}
@@ -119,9 +119,9 @@ func (w *welcome) append(dst []byte) []byte {
 	return appendBytes(appendText(dst, w.scenario), w.schema.append(nil))
 }
 
-// parseWelcome reads a Welcome. Its token is part of the frame.
-func parseWelcome(frame []byte) (w welcome, err error) {
-	r := frameReader(frame, kindWelcome)
+// parseWelcome reads a Welcome. Its token is part of the message.
+func parseWelcome(message []byte) (w welcome, err error) {
+	r := messageReader(message, kindWelcome)
 	if w.session, w.resumed = r.U32(), r.Bool(); w.session == 0 {
 		r.Fail("session", w.session)
 	}
@@ -129,7 +129,7 @@ func parseWelcome(frame []byte) (w welcome, err error) {
 	w.received, w.tick = readUint(&r), readUint(&r)
 	w.rateNum, w.rateDen, w.every = r.Canonical(1, mostRate), r.Canonical(1, mostRate), r.Canonical(1, mostEvery)
 	w.seed, w.simVersion, w.scenario = r.U64(), r.U32(), readText(&r, mostName)
-	schema := wire.NewReader(readBytes(&r, len(frame)))
+	schema := wire.NewReader(readBytes(&r, len(message)))
 	if w.schema = readSchema(&schema); r.Err() == nil && schema.Err() != nil {
 		r.FailWith(schema.Err())
 	}
@@ -157,13 +157,13 @@ func appendIntents(dst []byte, list []intent) []byte {
 	return dst
 }
 
-// parseIntents reads an Input frame into dst. The data of the intents are part of the frame.
-func parseIntents(dst []intent, frame []byte) ([]intent, error) {
-	r := frameReader(frame, kindInput)
+// parseIntents reads an Input message into dst. The data of the intents are part of the message.
+func parseIntents(dst []intent, message []byte) ([]intent, error) {
+	r := messageReader(message, kindInput)
 	dst = dst[:0]
 	for range r.Count(r.Canonical(1, mostInputs), mostInputs, 4) {
 		in := intent{seq: r.Canonical(1, mostSeq), tick: r.Canonical(0, 1<<63-1), kind: uint32(r.Canonical(0, 1<<32-1))}
-		in.data = readBytes(&r, len(frame))
+		in.data = readBytes(&r, len(message))
 		if n := len(dst); n > 0 && dst[n-1].seq >= in.seq {
 			r.Fail("sequence number", in.seq)
 		}
@@ -188,8 +188,8 @@ func (l *look) append(dst []byte) []byte {
 	return wire.AppendF32s(append(dst, kindLook, 1), l.x, l.y, l.z)
 }
 
-func parseLook(frame []byte) (l look, err error) {
-	r := frameReader(frame, kindLook)
+func parseLook(message []byte) (l look, err error) {
+	r := messageReader(message, kindLook)
 	if point := r.Bool(); !point {
 		if l.follow = r.U64(); l.follow == 0 {
 			r.Fail("id", l.follow)
@@ -211,8 +211,8 @@ func appendTick(dst []byte, kind byte, tick uint64) []byte {
 	return binary.AppendUvarint(append(dst, kind), tick)
 }
 
-func parseTick(frame []byte, kind byte) (uint64, error) {
-	r := frameReader(frame, kind)
+func parseTick(message []byte, kind byte) (uint64, error) {
+	r := messageReader(message, kind)
 	tick := readUint(&r)
 	if err := r.Done(); err != nil {
 		return 0, fmt.Errorf("replica: tick of frame kind %d: %w", kind, err)
@@ -222,8 +222,8 @@ func parseTick(frame []byte, kind byte) (uint64, error) {
 
 func appendPing(dst []byte, t0 uint64) []byte { return wire.AppendU64s(append(dst, kindPing), t0) }
 
-func parsePing(frame []byte) (uint64, error) {
-	r := frameReader(frame, kindPing)
+func parsePing(message []byte) (uint64, error) {
+	r := messageReader(message, kindPing)
 	t0 := r.U64()
 	if err := r.Done(); err != nil {
 		return 0, fmt.Errorf("replica: Ping: %w", err)
@@ -235,8 +235,8 @@ func appendPong(dst []byte, t0, t1, t2 uint64) []byte {
 	return wire.AppendU64s(append(dst, kindPong), t0, t1, t2)
 }
 
-func parsePong(frame []byte) (t [3]uint64, err error) {
-	r := frameReader(frame, kindPong)
+func parsePong(message []byte) (t [3]uint64, err error) {
+	r := messageReader(message, kindPong)
 	r.U64s(t[:])
 	if err := r.Done(); err != nil {
 		return [3]uint64{}, fmt.Errorf("replica: Pong: %w", err)
@@ -244,9 +244,9 @@ func parsePong(frame []byte) (t [3]uint64, err error) {
 	return t, nil
 }
 
-// frameReader returns a Reader of what follows the kind of a frame.
-func frameReader(frame []byte, kind byte) wire.Reader {
-	r := wire.NewReader(frame)
+// messageReader returns a Reader of what follows the kind of a message.
+func messageReader(message []byte, kind byte) wire.Reader {
+	r := wire.NewReader(message)
 	if k := r.U8(); r.Err() == nil && k != kind {
 		r.Fail("kind of frame", k)
 	}

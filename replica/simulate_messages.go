@@ -9,26 +9,26 @@ import (
 	"github.com/evertick/evertick/internal/wire"
 )
 
-// The flags of an input in an Inputs frame.
+// The flags of an input in an Inputs message.
 const (
 	tickMask  = 3 // how Input.Tick is written
 	hasKind   = 4 // otherwise the kind is that of the input before, or 0
 	hasStamp  = 8 // At and Fraction, not both 0
-	tickSame  = 0 // the tick of the frame
+	tickSame  = 0 // the tick of the message
 	tickZero  = 1 // 0: as soon as possible
-	tickOther = 2 // a signed difference to the tick of the frame
+	tickOther = 2 // a signed difference to the tick of the message
 
 	leastInput = 4 // bytes of an input: flags, source, sequence number, length of the data
 )
 
-// appendSnapshotHead appends what stands before the state in a Snapshot frame.
+// appendSnapshotHead appends what stands before the state in a Snapshot message.
 func appendSnapshotHead(dst []byte, tick, hash uint64) []byte {
 	return wire.AppendU64s(appendTick(dst, kindSnapshot, tick), hash)
 }
 
-// parseSnapshot reads a Snapshot frame. state is part of the frame.
-func parseSnapshot(frame []byte) (tick, hash uint64, state []byte, err error) {
-	r := frameReader(frame, kindSnapshot)
+// parseSnapshot reads a Snapshot message. state is part of the message.
+func parseSnapshot(message []byte) (tick, hash uint64, state []byte, err error) {
+	r := messageReader(message, kindSnapshot)
 	tick, hash, state = readUint(&r), r.U64(), r.Rest()
 	if err := r.Done(); err != nil {
 		return 0, 0, nil, fmt.Errorf("replica: Snapshot: %w", err)
@@ -36,7 +36,7 @@ func parseSnapshot(frame []byte) (tick, hash uint64, state []byte, err error) {
 	return tick, hash, state, nil
 }
 
-// applied is an Inputs frame: what a tick has applied, and the hash of the state after it.
+// applied is an Inputs message: what a tick has applied, and the hash of the state after it.
 type applied struct {
 	tick, hash, at uint64
 	inputs         []evertick.Input // in the order in which the tick applied them
@@ -86,10 +86,10 @@ func appendApplied(dst []byte, in *evertick.Input, tick uint64, kind uint32) []b
 	return appendBytes(dst, in.Data)
 }
 
-// parse reads an Inputs frame. The data of the inputs are part of the frame. After an error a has no
+// parse reads an Inputs message. The data of the inputs are part of the message. After an error a has no
 // inputs.
-func (a *applied) parse(frame []byte) error {
-	r := frameReader(frame, kindInputs)
+func (a *applied) parse(message []byte) error {
+	r := messageReader(message, kindInputs)
 	a.tick, a.hash, a.at, a.inputs = readUint(&r), r.U64(), readUint(&r), a.inputs[:0]
 	kind := uint32(0)
 	for range r.Count(readUint(&r), math.MaxInt32, leastInput) {
