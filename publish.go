@@ -24,18 +24,18 @@ type PublishConfig struct {
 
 // Publisher copies chosen columns of a Sim at the end of each frame, for a reader on another
 // goroutine, such as a renderer that draws at its own rate while ticks run. Neither waits for the
-// other, and the reader never gets half of a frame. Sim.Publish makes a Publisher.
+// other, and the reader never gets half of a view. Sim.Publish makes a Publisher.
 //
 // Three views take turns: the Sim fills one, the reader holds one, and the third is the latest. A
-// slow reader misses frames, a fast one gets a frame several times. A Publisher serves one reader;
+// slow reader misses views, a fast one gets a view several times. A Publisher serves one reader;
 // each reader has its own. It takes up to six times the memory of its columns below World.HighWater,
 // and up to twice that after HighWater has grown step by step.
 type Publisher struct {
 	sim    *Sim
 	clock  loop.Clock
 	closed atomic.Bool
-	frames *publish.Frames
-	views  [3]View // of frames
+	copies *publish.Copies
+	views  [3]View // of copies
 }
 
 // Publish returns a new Publisher, which publishes after the ticks of each frame of Advance, Run and
@@ -46,13 +46,13 @@ type Publisher struct {
 // Transforms that is none of the ten, and a tag of another World. The transforms of the tick before
 // need Config.Previous.
 func (s *Sim) Publish(c PublishConfig) (*Publisher, error) {
-	frames, err := publish.New(s.World, s.level, publish.Config(c))
+	copies, err := publish.New(s.World, s.level, publish.Config(c))
 	if err != nil {
 		return nil, err
 	}
-	p := &Publisher{sim: s, clock: s.clock, frames: frames}
+	p := &Publisher{sim: s, clock: s.clock, copies: copies}
 	for i := range p.views {
-		p.views[i].set(frames.Frame(i))
+		p.views[i].set(copies.Copy(i))
 	}
 	now := p.Now() // the first use of a SystemClock sets its origin, which two goroutines must not do at once
 	if len(s.publishers) == 0 {
@@ -94,7 +94,7 @@ func (p *Publisher) Now() int64 { return p.clock.Now() }
 // Acquire returns the latest view. It never waits, and allocates nothing. The view is valid until
 // the next Acquire. Only one goroutine may call it. Before the first publication the view has no
 // rows.
-func (p *Publisher) Acquire() *View { return &p.views[p.frames.Acquire()] }
+func (p *Publisher) Acquire() *View { return &p.views[p.copies.Acquire()] }
 
 // publishFrame publishes the state at the end of a frame, unless a tick has failed half-way.
 // onlyTicks reports that only ticks have changed it since the frame before.
@@ -116,15 +116,15 @@ func (s *Sim) publishFrame(onlyTicks bool) {
 func (p *Publisher) publish(at int64, onlyTicks bool) {
 	s := p.sim
 	s.jumpWritten()
-	i, f := p.frames.Fill(publish.State{Tick: s.ticks, Shifts: s.shifts, OnlyTicks: onlyTicks})
+	i, f := p.copies.Fill(publish.State{Tick: s.ticks, Shifts: s.shifts, OnlyTicks: onlyTicks})
 	v := &p.views[i]
 	v.set(f)
 	v.AtNs = at
 	v.setFrame(s)
-	p.frames.Publish()
+	p.copies.Publish()
 }
 
-// View is a frame that a Publisher has published. It is a copy, so no tick changes it. Only read it,
+// View is a copy of the state that a Publisher has published, so no tick changes it. Only read it,
 // on the goroutine that called Acquire, until the next Acquire. Rows are slots of the World.
 type View struct {
 	// Seq counts the publications of the Publisher, from 1: views with equal Seq are the same one. 0:
@@ -153,18 +153,18 @@ type View struct {
 	// values: 0, or 1 for Rotation.W and Scale. Rows without an entity may hold anything.
 	Now, Previous ecs.Transforms
 
-	frame      *publish.Frame
+	copy       *publish.Copy
 	alpha      float64 // at AtNs
 	alphaPerNs float64
 }
 
 // ColumnOf returns a published column, one of the transforms or another, with Rows rows of type T: a
 // number, or an array of them. It is false if no column of that name and type is published.
-func ColumnOf[T any](v *View, name string) ([]T, bool) { return publish.ColumnOf[T](v.frame, name) }
+func ColumnOf[T any](v *View, name string) ([]T, bool) { return publish.ColumnOf[T](v.copy, name) }
 
 // Tag returns the bitmap of the entities that had the tag, in the form of Live, or nil if the tag is
 // not published.
-func (v *View) Tag(t ecs.Tag) []uint64 { return v.frame.Tag(t) }
+func (v *View) Tag(t ecs.Tag) []uint64 { return v.copy.Tag(t) }
 
 // Alpha returns how far to draw between Previous, 0, and Now, 1, for a time in nanoseconds on the
 // clock of the Sim: v.Alpha(p.Now()). It continues Frame.Alpha at the pace of simulated time, up to 1
@@ -178,13 +178,13 @@ func (v *View) Alpha(ns int64) float32 {
 // Interpolate computes where to draw the entities, as Sim.Interpolate does, into the rows of out. out
 // has at least Rows rows. An alpha that is not finite is ErrNotFinite. It allocates nothing.
 func (v *View) Interpolate(alpha float32, out *ecs.Transforms) error {
-	return v.frame.Interpolate(alpha, out)
+	return v.copy.Interpolate(alpha, out)
 }
 
 // set sets the fields that are copies of columns, and those that say of what.
-func (v *View) set(f *publish.Frame) {
+func (v *View) set(f *publish.Copy) {
 	v.Seq, v.Tick, v.Rows, v.IDs, v.Live, v.Version, v.Generation = f.Seq, f.Tick, f.Rows, f.IDs, f.Live, f.Version, f.Generation
-	v.Now, v.Previous, v.frame = f.Now, f.Previous, f
+	v.Now, v.Previous, v.copy = f.Now, f.Previous, f
 }
 
 // setFrame sets Frame and what Alpha computes with.

@@ -50,7 +50,7 @@ func (c RollbackConfig) Validate() error {
 // After warm-up it allocates nothing. It is for the goroutine that steps the Sim.
 type Rollback struct {
 	sim        *evertick.Sim
-	frames     uint64
+	back       uint64 // ticks that it can go back
 	ahead      uint64
 	states     []saved // by tick modulo their number
 	slots      []slot  // the same
@@ -79,9 +79,9 @@ func NewRollback(sim *evertick.Sim, c RollbackConfig) (*Rollback, error) {
 	}
 	r := &Rollback{
 		sim: sim, begin: sim.Ticks(), latest: sim.Ticks(),
-		frames: uint64(cmp.Or(c.Frames, defaultFrames)), ahead: uint64(cmp.Or(c.Ahead, defaultAhead)),
+		back: uint64(cmp.Or(c.Frames, defaultFrames)), ahead: uint64(cmp.Or(c.Ahead, defaultAhead)),
 	}
-	r.states, r.slots = make([]saved, r.frames+1), make([]slot, r.frames+r.ahead)
+	r.states, r.slots = make([]saved, r.back+1), make([]slot, r.back+r.ahead)
 	sim.SetInputs(r.feed)
 	return r, nil
 }
@@ -95,7 +95,7 @@ func (r *Rollback) feed(tick uint64, dst []evertick.Input) ([]evertick.Input, er
 
 // Oldest returns the earliest tick that an input can still be for.
 func (r *Rollback) Oldest() uint64 {
-	return max(r.begin, r.latest-min(r.latest, r.frames))
+	return max(r.begin, r.latest-min(r.latest, r.back))
 }
 
 // Bytes returns how much memory the saved states have.

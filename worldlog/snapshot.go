@@ -288,14 +288,14 @@ func (h *snapshotHead) checkFrame(packed *bufio.Reader) error {
 		return nil
 	}
 	begin, err := packed.Peek(min(h.packed, zstd.HeaderMaxSize))
-	var frame zstd.Header
+	var head zstd.Header
 	if err == nil {
-		err = frame.Decode(begin)
+		err = head.Decode(begin)
 	}
 	if err != nil {
 		return corruptUnless(err)
 	}
-	if frame.HasFCS && frame.FrameContentSize != uint64(h.Size) || !frame.HasFCS && h.Size >= minFrameSize {
+	if head.HasFCS && head.FrameContentSize != uint64(h.Size) || !head.HasFCS && h.Size >= minFrameSize {
 		return errMismatch
 	}
 	return nil

@@ -42,7 +42,7 @@ var routes = tables(coreRoutes, panelRoutes, timelineRoutes)
 
 var coreRoutes = map[string]handler{
 	"GET status": (*Inspector).status,
-	"GET frame":  (*Inspector).frame,
+	"GET frame":  (*Inspector).picture,
 	"GET world":  (*Inspector).world,
 	"GET hashes": (*Inspector).hashes,
 	"GET steps":  (*Inspector).steps,

@@ -44,9 +44,9 @@ func BenchmarkFrame(b *testing.B) {
 		{"dense", "", ""}, {"gaps", "", ""}, {"dense", "position.z", ""}, {"dense", "tag:red", ""}, {"dense", "", "circles"},
 	} {
 		sim := benchSim(b, n, c.slots == "gaps", c.shapes != "")
-		v := &view{options: frameOptions{by: c.by}}
+		v := &view{options: pictureOptions{by: c.by}}
 		if name, ok := strings.CutPrefix(c.by, "tag:"); ok {
-			v.options = frameOptions{tag: name}
+			v.options = pictureOptions{tag: name}
 		}
 		name := fmt.Sprintf("slots=%s/by=%s/shapes=%s", c.slots, c.by, c.shapes)
 		live := float64(sim.World.Len())
@@ -66,7 +66,7 @@ func BenchmarkFrame(b *testing.B) {
 		b.Run("encode/"+name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				taken.encode(frameHead{}, true)
+				taken.encode(pictureHead{}, true)
 			}
 			report(b)
 		})

@@ -82,8 +82,8 @@ func (h *hub) unhold() {
 	}
 }
 
-// work serves what waits, within the budget: in turns a job that reads little, one that copies, and a frame. It reports whether
-// there was a frame.
+// work serves what waits, within the budget: in turns a job that reads little, one that copies, and a picture. It reports whether
+// there was a picture.
 func (h *hub) work(sim *evertick.Sim, now int64) (captured bool) {
 	const longest = int64(10e9) // makes up for everything, and does not overflow
 	h.credit += min(now-h.creditAt, longest) * copyRate / 1e9

@@ -13,8 +13,8 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// capture is what a frame needs of a Sim: copies, which the goroutine of the Sim makes in the least time.
-// The goroutine of a request makes the frame from them.
+// capture is what a picture needs of a Sim: copies, which the goroutine of the Sim makes in the least time.
+// The goroutine of a request makes the picture from them.
 type capture struct {
 	entities int
 	live     []uint64 // live slots as a bitmap

@@ -5,7 +5,7 @@
 // # Model
 //
 //	pages ──▶ Answer ──▶ routes ──▶ handler ──▶ subject "live", "log" or "other"
-//	                                                │ do(key, task), doCopy(key, copying), frames
+//	                                                │ do(key, task), doCopy(key, copying), pictures
 //	                                                ▼
 //	safe points: after a tick, after ─────────▶ hub    requests that wait, and what was recorded
 //	a frame, and Between                            │ copies
@@ -28,7 +28,7 @@
 //
 // A request that has waited for a second gets status 503 with "stalled". After the failure of a Sim no
 // safe point comes, and what the failed tick has left half-way must not be read from another goroutine.
-// Then each request gets what was read last for its key, with "stale", and frame the last frame; a
+// Then each request gets what was read last for its key, with "stale", and GET frame the last picture; a
 // request that nobody has made before gets 503. A host that still owns the failed Sim may go on to call
 // Between, at least twice a second: then pages see the state in which it stopped. After a Restore and a tick
 // all is as before. A Sim whose Run has ended is stalled, since the host may run it again. Requests that wait
@@ -41,12 +41,12 @@
 //
 // While pages ask, safe points have a budget, however many pages there are and whatever they ask for. It is counted in bytes
 // that are copied: 256 MiB a second, and 4.3 MiB at one safe point, where the last piece of work may exceed that: then
-// later safe points do nothing until the rate has made up for it. A piece is a task, one frame, or for the columns of a world as many
-// columns as the budget allows. Tasks that read little, tasks that copy, and frames alternate; of tasks those of different clients
+// later safe points do nothing until the rate has made up for it. A piece is a task, one picture, or for the columns of a world as many
+// columns as the budget allows. Tasks that read little, tasks that copy, and pictures alternate; of tasks those of different clients
 // (Request.Client) do. At most two copies exist at a time. A request whose turn has not come after 8 s gets status 503.
 // The Sims of logs have no budget: nobody waits for them but those that look.
 //
-// Frames of one Sim are at least 1/60 s apart, farther if they took long, so that they take at most a quarter of its time.
+// Pictures of one Sim are at least 1/60 s apart, farther if they took long, so that they take at most a quarter of its time.
 //
 // # Requests
 //
@@ -63,13 +63,13 @@
 //
 // The other files of this package document their requests.
 //
-// # Frames
+// # Pictures
 //
-// GET frame?after=SEQ waits up to 250 ms for a frame later than SEQ, and answers 204 without a body if
+// GET frame?after=SEQ waits up to 250 ms for a picture later than SEQ, and answers 204 without a body if
 // none came. Equal seq means the same state, which changes with a tick, a spawn, a Restore, or a Touch;
-// so a Sim that is paused has no new frames. After 0 any frame will do: a page asks so at first, after
+// so a Sim that is paused has no new pictures. After 0 any picture will do: a page asks so at first, after
 // run has changed, and after it has changed its options. The state in the head is that at the time of the
-// frame; status has the present one. The options are
+// picture; status has the present one. The options are
 //
 //	by=NAME        colour entities by a number: a column such as "hp" or "position.x", or a number in a
 //	               column of arrays such as "vel[1]": see the type numberName

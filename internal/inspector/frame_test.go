@@ -108,7 +108,7 @@ func TestAFrameIsTheWorld(t *testing.T) {
 		}
 		f := decodeFrame(rt, get(rt, in, "frame?"+query.Encode()))
 		if f.Tick != s.sim.Ticks() || f.Hash != HashText(s.sim.Hash()) || f.Entities != s.sim.World.Len() || f.Run != in.run {
-			rt.Fatalf("head is %+v", f.frameHead)
+			rt.Fatalf("head is %+v", f.pictureHead)
 		}
 		s.checkEntities(rt, f, by)
 		s.checkDrawing(rt, f, o)
@@ -303,7 +303,7 @@ func TestViewsAreBounded(t *testing.T) {
 		query := fmt.Sprintf("frame?by=%s&contacts=%d&joints=%d&boxes=%d", by, i>>3&1, i>>4&1, i>>5&1)
 		decodeFrame(t, get(t, in, query))
 	}
-	if n := len(in.live.frames.views); n > maxViews {
+	if n := len(in.live.pictures.views); n > maxViews {
 		t.Errorf("%d views", n)
 	}
 }

@@ -52,7 +52,7 @@ type hub struct {
 	meanCost  float64 // of a safe point in ns, over about the last 64
 	inspected uint64  // bytes, as the budget counts them
 	ticks     ticks
-	frames    frames
+	pictures  pictures
 
 	events eventLog
 }
@@ -111,7 +111,7 @@ func newHub() *hub {
 		failure: func() error { return nil }, byKey: map[string]*job{},
 	}
 	h.answers.bodies = map[string][]byte{}
-	h.frames.views = map[frameOptions]*view{}
+	h.pictures.views = map[pictureOptions]*view{}
 	h.credit = copyBurst
 	h.events.clock = h.now
 	h.eachTick = append(h.eachTick, h.events.record)
@@ -173,7 +173,7 @@ func (h *hub) between(sim *evertick.Sim, paused bool) {
 		at: stateVersion{w, sim.Ticks(), w.Version(), w.LastTouch(), w.Generation()}, hash: sim.Hash(),
 		entities: w.Len(), bodies: sim.Physics.Len(), contacts: sim.Physics.ContactCount(), paused: paused,
 	}
-	idle := !h.waits() && h.going == nil && !h.frames.due(h.summary.at, now)
+	idle := !h.waits() && h.going == nil && !h.pictures.due(h.summary.at, now)
 	if idle {
 		h.meanCost -= h.meanCost / 64
 	}
@@ -186,7 +186,7 @@ func (h *hub) between(sim *evertick.Sim, paused bool) {
 	h.mu.Lock()
 	h.meanCost += (float64(cost) - h.meanCost) / 64
 	if captured {
-		h.frames.spent(now, cost)
+		h.pictures.spent(now, cost)
 	}
 	h.mu.Unlock()
 }

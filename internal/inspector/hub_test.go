@@ -190,7 +190,7 @@ func TestAFailedSimShowsWhatWasReadLast(t *testing.T) {
 			t.Errorf("world is %s", a.Body)
 		}
 		if f := decodeFrame(t, in.Answer(t.Context(), request(t, "frame"))); f.Seq != seen.Seq {
-			t.Errorf("frame is %+v", f.frameHead)
+			t.Errorf("frame is %+v", f.pictureHead)
 		}
 		sim.World.Position.X[2] = 77 // what the failed tick has left
 		if f := decodeFrame(t, get(t, in, "frame?by=position.x")); f.f32["x"][2] != 77 {
@@ -275,7 +275,7 @@ func TestAPausedSimAnswers(t *testing.T) {
 		decode[worldAnswer](t, in.Answer(ctx, request(t, "world")))
 		f := decodeFrame(t, in.Answer(ctx, request(t, "frame")))
 		if f.State != "paused" || f.Tick != 5 {
-			t.Errorf("frame is %+v", f.frameHead)
+			t.Errorf("frame is %+v", f.pictureHead)
 		}
 		if a := in.Answer(ctx, request(t, fmt.Sprint("frame?after=", f.Seq))); a.Status != 204 {
 			t.Errorf("a second frame: %d", a.Status)
@@ -285,7 +285,7 @@ func TestAPausedSimAnswers(t *testing.T) {
 			t.Errorf("frame with other options is %+v", g)
 		}
 		if h := decodeFrame(t, in.Answer(ctx, request(t, "frame?after=1000000"))); h.Seq != f.Seq {
-			t.Errorf("a page of another run got %+v", h.frameHead)
+			t.Errorf("a page of another run got %+v", h.pictureHead)
 		}
 		cancel()
 		if err := <-done; !errors.Is(err, context.Canceled) {

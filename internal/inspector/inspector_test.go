@@ -97,7 +97,7 @@ func decode[T any](t tb, a Answer) (v T) {
 
 // decoded is a frame that a test has read.
 type decoded struct {
-	frameHead
+	pictureHead
 	f32 map[string][]float32
 	u32 map[string][]uint32
 }
@@ -112,7 +112,7 @@ func decodeFrame(t tb, a Answer) *decoded {
 		t.Fatalf("the sections begin at %d", 4+n)
 	}
 	d := &decoded{f32: map[string][]float32{}, u32: map[string][]uint32{}}
-	if err := json.Unmarshal(a.Body[4:4+n], &d.frameHead); err != nil {
+	if err := json.Unmarshal(a.Body[4:4+n], &d.pictureHead); err != nil {
 		t.Fatal(err)
 	}
 	if d.Sections == nil {

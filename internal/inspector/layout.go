@@ -9,21 +9,21 @@ import (
 	"github.com/evertick/evertick/physics"
 )
 
-// encode returns the body of a frame, with the slots or without. Requests share it.
-func (f *frame) encode(run string, withSlots bool) []byte {
+// encode returns the body of a picture, with the slots or without. Requests share it.
+func (f *picture) encode(run string, withSlots bool) []byte {
 	e := &f.encoded[0]
 	if withSlots {
 		e = &f.encoded[1]
 	}
 	e.once.Do(func() {
-		head := f.frameHead
+		head := f.pictureHead
 		head.Run = run
 		e.body = f.capture.encode(head, withSlots)
 	})
 	return e.body
 }
 
-// layout collects the sections of a frame, and then writes them.
+// layout collects the sections of a picture, and then writes them.
 type layout struct {
 	sections []section
 	fill     []func(body []byte)
@@ -51,7 +51,7 @@ func add[T uint32 | float32](l *layout, name string, n int, fill func(dst []T)) 
 
 // encode writes the head and the sections. Places of sections count from the start of the body, whose
 // head has to be written to know where it ends: so the head has room for all their digits.
-func (c *capture) encode(head frameHead, withSlots bool) []byte {
+func (c *capture) encode(head pictureHead, withSlots bool) []byte {
 	l := c.layout(withSlots)
 	head.Sections = l.sections
 	first := 0 // of the sections in the body
@@ -92,7 +92,7 @@ func (c *capture) write(l *layout, head []byte, first int) []byte {
 	return body
 }
 
-// layout returns the sections of the frame.
+// layout returns the sections of the picture.
 func (c *capture) layout(withSlots bool) *layout {
 	l := &layout{sections: []section{}} // an array also of an empty world
 	n := len(c.x)

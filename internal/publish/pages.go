@@ -22,21 +22,21 @@ func transformColumns(t *ecs.Transforms) [len(transformNames)]*[]float32 {
 	return [...]*[]float32{&p.X, &p.Y, &p.Z, &r.X, &r.Y, &r.Z, &r.W, &s.X, &s.Y, &s.Z}
 }
 
-// page holds the published columns as they were after a tick. Frames share pages: Now of one frame is
+// page holds the published columns as they were after a tick. Copies share pages: Now of one copy is
 // Previous of the next, so most ticks are copied only once.
 type page struct {
 	rows    int // for which there is room
 	columns [][]byte
 }
 
-// entitySet holds what changes only with spawns and despawns. Frames share it, too.
+// entitySet holds what changes only with spawns and despawns. Copies share it, too.
 type entitySet struct {
 	ids  []ecs.ID
 	live []uint64
 }
 
 // add adds a column of the World.
-func (p *Frames) add(field string, i int, name string) error {
+func (p *Copies) add(field string, i int, name string) error {
 	c, ok := p.world.ColumnNamed(name)
 	if !ok || p.indexOf(name) >= 0 {
 		return fault.Element(fault.ErrRange, field, i, name)
@@ -46,12 +46,12 @@ func (p *Frames) add(field string, i int, name string) error {
 }
 
 // indexOf returns the index of a column, or -1.
-func (p *Frames) indexOf(name string) int {
+func (p *Copies) indexOf(name string) int {
 	return slices.IndexFunc(p.columns, func(c ecs.ColumnView) bool { return c.Name() == name })
 }
 
 // copyNow copies the columns of the World to a free page.
-func (p *Frames) copyNow(rows int) *page {
+func (p *Copies) copyNow(rows int) *page {
 	pg := p.freePage(rows)
 	for i, c := range p.columns {
 		to := pg.columns[i][:rows*c.RowBytes()]
@@ -62,7 +62,7 @@ func (p *Frames) copyNow(rows int) *page {
 }
 
 // copyPrevious copies the transforms of the tick before to a free page.
-func (p *Frames) copyPrevious(rows int) *page {
+func (p *Copies) copyPrevious(rows int) *page {
 	pg := p.freePage(rows)
 	for i, from := range transformColumns(p.world.Previous()) {
 		if at := p.indexOf(transformNames[i]); at >= 0 && at < p.transforms {
@@ -72,11 +72,11 @@ func (p *Frames) copyPrevious(rows int) *page {
 	return pg
 }
 
-// freePage returns a page that no frame uses. There always is one: the frame that is being filled
+// freePage returns a page that no copy uses. There always is one: the copy that is being filled
 // needs two of the six, and each of the others has at most two.
-func (p *Frames) freePage(rows int) *page {
+func (p *Copies) freePage(rows int) *page {
 	for i := range p.pages {
-		if pg := &p.pages[i]; !p.uses(func(f *Frame) bool { return f.now == pg || f.previous == pg }) {
+		if pg := &p.pages[i]; !p.uses(func(f *Copy) bool { return f.now == pg || f.previous == pg }) {
 			p.reserve(pg, rows)
 			return pg
 		}
@@ -84,11 +84,11 @@ func (p *Frames) freePage(rows int) *page {
 	panic("evertick: Publisher: no free page")
 }
 
-// copyEntities copies ids and live slots to a set that no frame uses.
-func (p *Frames) copyEntities(w *ecs.World, rows int) *entitySet {
+// copyEntities copies ids and live slots to a set that no copy uses.
+func (p *Copies) copyEntities(w *ecs.World, rows int) *entitySet {
 	for i := range p.entitySets {
 		r := &p.entitySets[i]
-		if p.uses(func(f *Frame) bool { return f.entities == r }) {
+		if p.uses(func(f *Copy) bool { return f.entities == r }) {
 			continue
 		}
 		r.live = append(r.live[:0], w.LiveMask()[:(rows+63)/64]...)
@@ -101,10 +101,10 @@ func (p *Frames) copyEntities(w *ecs.World, rows int) *entitySet {
 	panic("evertick: Publisher: no free entity set")
 }
 
-// uses reports whether the function is true for any frame.
-func (p *Frames) uses(it func(*Frame) bool) bool {
-	for i := range p.frames {
-		if it(&p.frames[i]) {
+// uses reports whether the function is true for any copy.
+func (p *Copies) uses(it func(*Copy) bool) bool {
+	for i := range p.copies {
+		if it(&p.copies[i]) {
 			return true
 		}
 	}
@@ -115,7 +115,7 @@ func (p *Frames) uses(it func(*Frame) bool) bool {
 const leastRows = 64
 
 // reserve makes room for that many rows in a page. If the page grows, its content is lost.
-func (p *Frames) reserve(pg *page, rows int) {
+func (p *Copies) reserve(pg *page, rows int) {
 	if pg.rows >= rows && pg.rows > 0 {
 		return
 	}

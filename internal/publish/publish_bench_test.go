@@ -12,7 +12,7 @@ import (
 
 // BenchmarkPublish measures what a Publisher adds to a frame, while a tick moves all entities
 // between two publications: p50-ns and p10-ns of a publication. ns/op includes the tick. In Run the
-// present of one frame is the past of the next. Other hosts may write between frames, so both are
+// present of one copy is the past of the next. Other hosts may write between frames, so both are
 // copied.
 func BenchmarkPublish(b *testing.B) {
 	const rows = ecs.DefaultCapacity
@@ -26,7 +26,7 @@ func BenchmarkPublish(b *testing.B) {
 	} {
 		for _, quiet := range []bool{true, false} {
 			b.Run(fmt.Sprintf("%s/run=%t", columns.name, quiet), func(b *testing.B) {
-				w, p := benchFrames(b, rows, columns.names)
+				w, p := benchCopies(b, rows, columns.names)
 				state := State{OnlyTicks: quiet}
 				var spent loop.Histogram
 				b.ReportAllocs()
@@ -49,7 +49,7 @@ func BenchmarkPublish(b *testing.B) {
 // BenchmarkAcquire measures a read of a fresh view, one of a view that is not fresh, and the
 // interpolation of all transforms.
 func BenchmarkAcquire(b *testing.B) {
-	w, p := benchFrames(b, ecs.DefaultCapacity, nil)
+	w, p := benchCopies(b, ecs.DefaultCapacity, nil)
 	b.Run("fresh", func(b *testing.B) {
 		for b.Loop() {
 			p.buffer.publish() // without a copy
@@ -64,14 +64,14 @@ func BenchmarkAcquire(b *testing.B) {
 	b.Run("interpolate", func(b *testing.B) {
 		out := ecs.NewTransforms(w.Cap())
 		for b.Loop() {
-			if err := p.Frame(p.Acquire()).Interpolate(0.5, out); err != nil {
+			if err := p.Copy(p.Acquire()).Interpolate(0.5, out); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 }
 
-func benchFrames(b *testing.B, rows int, transforms []string) (*ecs.World, *Frames) {
+func benchCopies(b *testing.B, rows int, transforms []string) (*ecs.World, *Copies) {
 	w, err := ecs.New(ecs.Config{Capacity: rows, Previous: true})
 	if err != nil {
 		b.Fatal(err)

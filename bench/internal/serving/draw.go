@@ -22,8 +22,8 @@ import (
 	"github.com/evertick/evertick/train/worlds"
 )
 
-// maxFrames is the most frames of a GIF, which are kept in memory.
-const maxFrames = 4096
+// maxPictures is the most pictures of a GIF, which are kept in memory.
+const maxPictures = 4096
 
 // drawOptions are the flags of replay draw.
 type drawOptions struct {
@@ -106,11 +106,11 @@ func (o *logOptions) draw() error {
 	if err := errors.Join(verdict(err), p.Close()); err != nil {
 		return err
 	}
-	o.printf("%d frames of %s, the last of tick %d\n", f.frames, sc.Name, p.Sim().Ticks()-1)
+	o.printf("%d frames of %s, the last of tick %d\n", f.pictures, sc.Name, p.Sim().Ticks()-1)
 	return nil
 }
 
-// film draws the frames.
+// film draws the pictures.
 func (o *logOptions) film(p *replay.Player, f *film) error {
 	single := !f.moving() && !strings.Contains(o.out, "%")
 	for {
@@ -133,24 +133,24 @@ func (o *logOptions) film(p *replay.Player, f *film) error {
 	}
 }
 
-// film draws a Sim, frame by frame.
+// film draws a Sim, picture by picture.
 type film struct {
-	append  func(*evertick.Sim, *physics.Drawing) error
-	view    physics.DrawnBox
-	drawing physics.Drawing
-	canvas  *raster.Canvas
-	frames  int
+	append   func(*evertick.Sim, *physics.Drawing) error
+	view     physics.DrawnBox
+	drawing  physics.Drawing
+	canvas   *raster.Canvas
+	pictures int
 
 	// Of a GIF.
 	gif    *gif.GIF
-	last   []byte           // the frame before
+	last   []byte           // the picture before
 	colors map[[3]byte]byte // indices into the palette
-	// The clock of frames, in hundredths of a second: those of a frame are num/den.
+	// The clock of pictures, in hundredths of a second: those of a picture are num/den.
 	num, den, shown int64
 }
 
-// newFilm goes to the first tick, and chooses the view of all frames: that of the definition, or of what is in the first
-// frame.
+// newFilm goes to the first tick, and chooses the view of all pictures: that of the definition, or of what is in the first
+// picture.
 func (o *logOptions) newFilm(p *replay.Player, scenario string) (*film, error) {
 	if err := p.Seek(o.drawing.from); err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (o *logOptions) newFilm(p *replay.Player, scenario string) (*film, error) {
 		rate, unit := p.Sim().Loop().Rate()
 		f.num, f.den = 100*unit*int64(o.drawing.every), rate
 		f.gif, f.colors = &gif.GIF{LoopCount: 0}, map[[3]byte]byte{}
-		f.gif.Config = image.Config{ColorModel: framePalette, Width: o.drawing.size.width, Height: o.drawing.size.height}
+		f.gif.Config = image.Config{ColorModel: gifPalette, Width: o.drawing.size.width, Height: o.drawing.size.height}
 	}
 	return f, nil
 }
@@ -191,7 +191,7 @@ func definitionOf(scenario string) *train.SimDefinition {
 
 func (f *film) moving() bool { return f.gif != nil }
 
-// draw draws a frame, and writes it to a file unless it is one of a GIF.
+// draw draws a picture, and writes it to a file unless it is one of a GIF.
 func (f *film) draw(sim *evertick.Sim, name string) error {
 	f.drawing.Reset()
 	if err := f.append(sim, &f.drawing); err != nil {
@@ -201,7 +201,7 @@ func (f *film) draw(sim *evertick.Sim, name string) error {
 	if err := f.canvas.Draw(&f.drawing, f.view); err != nil {
 		return err
 	}
-	f.frames++
+	f.pictures++
 	if f.moving() {
 		return f.add()
 	}
@@ -225,9 +225,9 @@ func create(name string, write func(io.Writer) error) error {
 	return errors.Join(write(file), file.Close())
 }
 
-// framePalette is that of every GIF: the colours of bodies, each alone and as it fills a shape on the background, and
+// gifPalette is that of every GIF: the colours of bodies, each alone and as it fills a shape on the background, and
 // 216 colours for everything else.
-var framePalette = func() (p color.Palette) {
+var gifPalette = func() (p color.Palette) {
 	for _, c := range []physics.Color{
 		physics.ColorStatic, physics.ColorKinematic, physics.ColorDynamic, physics.ColorBullet, physics.ColorAsleep, physics.ColorSensor,
 		physics.ColorDisabled, physics.ColorJoint, evertick.ColorEntity,
@@ -239,19 +239,19 @@ var framePalette = func() (p color.Palette) {
 	return append(p, palette.WebSafe...)
 }()
 
-// add adds the picture to the GIF: the part of it that differs from the frame before.
+// add adds the picture to the GIF: the part of it that differs from the picture before.
 func (f *film) add() error {
-	if f.frames > maxFrames {
-		return fmt.Errorf("more than %d frames: a larger -every, or -from and -to", maxFrames)
+	if f.pictures > maxPictures {
+		return fmt.Errorf("more than %d frames: a larger -every, or -from and -to", maxPictures)
 	}
 	img := f.canvas.Image()
-	now := image.NewPaletted(img.Rect, framePalette)
+	now := image.NewPaletted(img.Rect, gifPalette)
 	for i := range now.Pix {
 		now.Pix[i] = f.index([3]byte(img.Pix[4*i:]))
 	}
 	part := changed(f.last, now)
 	f.last = now.Pix
-	due := int64(f.frames) * f.num / f.den
+	due := int64(f.pictures) * f.num / f.den
 	f.gif.Image = append(f.gif.Image, crop(now, part))
 	f.gif.Delay = append(f.gif.Delay, int(min(due-f.shown, math.MaxUint16)))
 	f.gif.Disposal = append(f.gif.Disposal, gif.DisposalNone)
@@ -263,13 +263,13 @@ func (f *film) add() error {
 func (f *film) index(c [3]byte) byte {
 	i, known := f.colors[c]
 	if !known {
-		i = byte(framePalette.Index(color.RGBA{c[0], c[1], c[2], 255}))
+		i = byte(gifPalette.Index(color.RGBA{c[0], c[1], c[2], 255}))
 		f.colors[c] = i
 	}
 	return i
 }
 
-// changed returns the smallest rectangle with all pixels that differ from those of the frame before, and one pixel if
+// changed returns the smallest rectangle with all pixels that differ from those of the picture before, and one pixel if
 // none does.
 func changed(last []byte, now *image.Paletted) image.Rectangle {
 	if last == nil {
@@ -290,7 +290,7 @@ func changed(last []byte, now *image.Paletted) image.Rectangle {
 	return r
 }
 
-// crop copies a part of a frame, which is then no longer kept as a whole.
+// crop copies a part of a picture, which is then no longer kept as a whole.
 func crop(m *image.Paletted, part image.Rectangle) *image.Paletted {
 	c := image.NewPaletted(part, m.Palette)
 	for y := range part.Dy() {

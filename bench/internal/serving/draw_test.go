@@ -83,7 +83,7 @@ func TestDrawGIF(t *testing.T) {
 			want := pictureOf(t, dir, "train/"+name, uint64(2+5*i), 120, 90)
 			for k := 0; k < len(want.Pix); k += 4 {
 				p := want.Pix[k:]
-				near := framePalette.Convert(color.RGBA{p[0], p[1], p[2], 255}).(color.RGBA)
+				near := gifPalette.Convert(color.RGBA{p[0], p[1], p[2], 255}).(color.RGBA)
 				if [3]byte(got.Pix[k:]) != [3]byte{near.R, near.G, near.B} {
 					t.Fatalf("%s, frame %d: pixel %d is %v, want %v", name, i, k/4, got.Pix[k:k+4], near)
 				}

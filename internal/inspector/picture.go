@@ -13,28 +13,28 @@ import (
 )
 
 const (
-	// frameWait is how long a request waits for a new frame.
-	frameWait = 250 * time.Millisecond
-	// framePeriod is the least time between two frames of one Sim, in ns: a page shows no more.
-	framePeriod = int64(time.Second) / 60
-	// frameShare bounds the time of the Sim that frames take: at most one part in so many.
-	frameShare = 4
-	// maxViews is the number of different frameOptions that are kept.
+	// pictureWait is how long a request waits for a new picture.
+	pictureWait = 250 * time.Millisecond
+	// picturePeriod is the least time between two pictures of one Sim, in ns: a page shows no more.
+	picturePeriod = int64(time.Second) / 60
+	// pictureShare bounds the time of the Sim that pictures take: at most one part in so many.
+	pictureShare = 4
+	// maxViews is the number of different pictureOptions that are kept.
 	maxViews = 16
-	// maxFree is the number of captures whose memory is kept for the next frames.
+	// maxFree is the number of captures whose memory is kept for the next pictures.
 	maxFree = 4
 )
 
-// frameOptions is what a frame shows. Pages with the same options share frames.
-type frameOptions struct {
+// pictureOptions is what a picture shows. Pages with the same options share pictures.
+type pictureOptions struct {
 	by, tag                                      string // at most one is not ""
 	contacts, joints, velocities, boxes, noShape bool
 }
 
-// frames are the frames of one Sim. A number, seq, belongs to a state of the Sim, so frames of the same
+// pictures are the pictures of one Sim. A number, seq, belongs to a state of the Sim, so pictures of the same
 // seq differ only in their options. Guarded by hub.mu.
-type frames struct {
-	views map[frameOptions]*view
+type pictures struct {
+	views map[pictureOptions]*view
 
 	seq     uint64
 	at      stateVersion // of the state of seq
@@ -42,7 +42,7 @@ type frames struct {
 	slots   slotsState
 	version uint64     // of slots
 	waiters int        // of all views
-	free    []*capture // memory of frames that nobody reads any more
+	free    []*capture // memory of pictures that nobody reads any more
 }
 
 // slotsState changes with the set of live slots.
@@ -51,10 +51,10 @@ type slotsState struct {
 	version, copy uint64
 }
 
-// view is the last frame with some options, and those that wait for the next.
+// view is the last picture with some options, and those that wait for the next.
 type view struct {
-	options frameOptions
-	latest  *frame // nil: there is none
+	options pictureOptions
+	latest  *picture // nil: there is none
 	takenAt int64
 	waiters int
 	askedAt int64
@@ -65,9 +65,9 @@ type view struct {
 	tagWorld *ecs.World
 }
 
-// frame is one frame. It is made from the capture by the first request that gets it.
-type frame struct {
-	frameHead
+// picture is one picture. It is made from the capture by the first request that gets it.
+type picture struct {
+	pictureHead
 	at      stateVersion
 	capture *capture // nil when refs is 0
 	refs    int      // requests that read the capture, and the view; guarded by hub.mu
@@ -77,8 +77,8 @@ type frame struct {
 	} // without and with slots
 }
 
-// frameHead is the JSON at the beginning of a frame.
-type frameHead struct {
+// pictureHead is the JSON at the beginning of a picture.
+type pictureHead struct {
 	Seq          uint64    `json:"seq"`
 	Run          string    `json:"run"`
 	Tick         uint64    `json:"tick"`
@@ -97,9 +97,9 @@ type section struct {
 	At    int    `json:"at"`
 }
 
-// frame answers GET frame: see the package comment.
-func (in *Inspector) frame(ctx context.Context, r *Request, s subject) Answer {
-	o := frameOptions{by: r.Query.Get("by"), tag: r.Query.Get("tag")}
+// picture answers GET frame: see the package comment.
+func (in *Inspector) picture(ctx context.Context, r *Request, s subject) Answer {
+	o := pictureOptions{by: r.Query.Get("by"), tag: r.Query.Get("tag")}
 	var errs []error
 	if o.by != "" && o.tag != "" {
 		errs = append(errs, fault.Field(fault.ErrRange, "inspector: tag beside by", fmt.Sprintf("%.80q", o.tag)))
@@ -120,7 +120,7 @@ func (in *Inspector) frame(ctx context.Context, r *Request, s subject) Answer {
 		return errorAnswer(err)
 	}
 	d := s.records()
-	f, err := d.nextFrame(ctx, o, after)
+	f, err := d.nextPicture(ctx, o, after)
 	switch {
 	case err != nil:
 		return errorAnswer(err)
@@ -131,18 +131,18 @@ func (in *Inspector) frame(ctx context.Context, r *Request, s subject) Answer {
 	return Answer{200, typeBinary, f.encode(in.run, f.SlotsVersion != have)}
 }
 
-// nextFrame returns a frame after seq, nil if none came in time. The caller releases it.
-func (h *hub) nextFrame(ctx context.Context, o frameOptions, after uint64) (*frame, error) {
+// nextPicture returns a picture after seq, nil if none came in time. The caller releases it.
+func (h *hub) nextPicture(ctx context.Context, o pictureOptions, after uint64) (*picture, error) {
 	h.mu.Lock()
-	if after > h.frames.seq { // from another run
+	if after > h.pictures.seq { // from another run
 		after = 0
 	}
 	h.mu.Unlock()
-	f, v, next, err := h.wantFrame(o, after)
+	f, v, next, err := h.wantPicture(o, after)
 	if f != nil || err != nil {
 		return f, err
 	}
-	timer := time.NewTimer(frameWait)
+	timer := time.NewTimer(pictureWait)
 	defer timer.Stop()
 	select {
 	case <-next:
@@ -155,40 +155,40 @@ func (h *hub) nextFrame(ctx context.Context, o frameOptions, after uint64) (*fra
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	v.waiters--
-	h.frames.waiters--
+	h.pictures.waiters--
 	if err := errors.Join(err, v.err); err != nil {
 		return nil, err
 	}
 	return v.after(after), nil
 }
 
-// wantFrame returns a frame after seq, if there is one and no newer one can be made now. Otherwise it
-// returns the view, with one more waiter, and the channel that is closed when it has another frame.
-func (h *hub) wantFrame(o frameOptions, after uint64) (*frame, *view, chan struct{}, error) {
+// wantPicture returns a picture after seq, if there is one and no newer one can be made now. Otherwise it
+// returns the view, with one more waiter, and the channel that is closed when it has another picture.
+func (h *hub) wantPicture(o pictureOptions, after uint64) (*picture, *view, chan struct{}, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
 		return nil, nil, nil, errClosed
 	}
-	v, err := h.frames.view(o)
+	v, err := h.pictures.view(o)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	now := h.now()
 	v.askedAt = now
-	if v.latest != nil && (v.latest.at == h.summary.at || now-v.takenAt < framePeriod) {
+	if v.latest != nil && (v.latest.at == h.summary.at || now-v.takenAt < picturePeriod) {
 		if f := v.after(after); f != nil {
 			return f, v, nil, nil
 		}
 	}
 	v.waiters++
-	h.frames.waiters++
+	h.pictures.waiters++
 	h.signal()
 	return nil, v, v.next, nil
 }
 
-// after returns the last frame, for one more reader, if it is later than seq.
-func (v *view) after(seq uint64) *frame {
+// after returns the last picture, for one more reader, if it is later than seq.
+func (v *view) after(seq uint64) *picture {
 	if v.latest == nil || v.latest.Seq <= seq {
 		return nil
 	}
@@ -198,7 +198,7 @@ func (v *view) after(seq uint64) *frame {
 
 // view returns the view with these options. A new one replaces the one that was asked for the longest
 // ago, if there are too many.
-func (fs *frames) view(o frameOptions) (*view, error) {
+func (fs *pictures) view(o pictureOptions) (*view, error) {
 	if v := fs.views[o]; v != nil {
 		return v, nil
 	}
@@ -220,14 +220,14 @@ func (fs *frames) view(o frameOptions) (*view, error) {
 }
 
 // drop removes a view.
-func (fs *frames) drop(v *view) {
+func (fs *pictures) drop(v *view) {
 	delete(fs.views, v.options)
 	fs.release(v.latest)
 	v.latest = nil
 }
 
-// release takes back one reading of a frame, which may be nil, and keeps its memory after the last.
-func (fs *frames) release(f *frame) {
+// release takes back one reading of a picture, which may be nil, and keeps its memory after the last.
+func (fs *pictures) release(f *picture) {
 	if f == nil {
 		return
 	}
@@ -236,18 +236,18 @@ func (fs *frames) release(f *frame) {
 	}
 }
 
-func (h *hub) release(f *frame) {
+func (h *hub) release(f *picture) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.frames.release(f)
+	h.pictures.release(f)
 }
 
-// due reports whether a view gets a frame at this safe point.
-func (fs *frames) due(at stateVersion, now int64) bool { return fs.next(at, now) != nil }
+// due reports whether a view gets a picture at this safe point.
+func (fs *pictures) due(at stateVersion, now int64) bool { return fs.next(at, now) != nil }
 
-// next returns the view that gets a frame at this safe point: of those that wait for this state, the one whose last frame is the
+// next returns the view that gets a picture at this safe point: of those that wait for this state, the one whose last picture is the
 // oldest. Those of one state have one seq, so a new state comes only when its time has.
-func (fs *frames) next(at stateVersion, now int64) (next *view) {
+func (fs *pictures) next(at stateVersion, now int64) (next *view) {
 	if fs.waiters == 0 || (fs.seq == 0 || fs.at != at) && now < fs.nextAt {
 		return nil
 	}
@@ -259,16 +259,16 @@ func (fs *frames) next(at stateVersion, now int64) (next *view) {
 	return next
 }
 
-// nextView returns the view that gets a frame at this safe point, and counts the state if it is a new one.
+// nextView returns the view that gets a picture at this safe point, and counts the state if it is a new one.
 func (h *hub) nextView(now int64) *view {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	fs, at := &h.frames, h.summary.at
+	fs, at := &h.pictures, h.summary.at
 	v := fs.next(at, now)
 	if v != nil && (fs.seq == 0 || fs.at != at) {
 		fs.seq++
 		fs.at = at
-		fs.nextAt = now + framePeriod
+		fs.nextAt = now + picturePeriod
 		if s := (slotsState{at.world, at.version, at.copy}); s != fs.slots {
 			fs.slots = s
 			fs.version++
@@ -277,19 +277,19 @@ func (h *hub) nextView(now int64) *view {
 	return v
 }
 
-// spent delays the next frame if this one took long.
-func (fs *frames) spent(now, cost int64) { fs.nextAt = max(fs.nextAt, now+frameShare*cost) }
+// spent delays the next picture if this one took long.
+func (fs *pictures) spent(now, cost int64) { fs.nextAt = max(fs.nextAt, now+pictureShare*cost) }
 
-// capture makes a frame for a view, on the goroutine of the Sim, and returns what it costs.
+// capture makes a picture for a view, on the goroutine of the Sim, and returns what it costs.
 func (h *hub) capture(sim *evertick.Sim, v *view) int64 {
 	h.mu.Lock()
 	c := new(capture)
-	if n := len(h.frames.free); n > 0 {
-		c, h.frames.free = h.frames.free[n-1], h.frames.free[:n-1]
+	if n := len(h.pictures.free); n > 0 {
+		c, h.pictures.free = h.pictures.free[n-1], h.pictures.free[:n-1]
 	}
-	f := &frame{at: h.summary.at, capture: c, refs: 1, frameHead: frameHead{
-		Seq: h.frames.seq, Tick: h.summary.at.tick, Hash: HashText(h.summary.hash), State: h.summary.state(),
-		SlotsVersion: h.frames.version,
+	f := &picture{at: h.summary.at, capture: c, refs: 1, pictureHead: pictureHead{
+		Seq: h.pictures.seq, Tick: h.summary.at.tick, Hash: HashText(h.summary.hash), State: h.summary.state(),
+		SlotsVersion: h.pictures.version,
 	}}
 	now := h.now()
 	h.mu.Unlock()
@@ -299,11 +299,11 @@ func (h *hub) capture(sim *evertick.Sim, v *view) int64 {
 	defer h.mu.Unlock()
 	old := v.latest
 	v.latest, v.takenAt, v.err = f, now, err
-	h.frames.release(old)
+	h.pictures.release(old)
 	close(v.next)
 	v.next = make(chan struct{})
 	if err != nil {
-		h.frames.drop(v)
+		h.pictures.drop(v)
 	}
 	return jobBytes + c.cost()
 }

@@ -1,4 +1,4 @@
-// Package publish copies columns of a world for a reader on another goroutine. The writer fills one of three frames, the
+// Package publish copies columns of a world for a reader on another goroutine. The writer fills one of three copies, the
 // reader holds one, and the third is the latest; neither waits for the other.
 package publish
 
@@ -24,11 +24,11 @@ type Config struct {
 type State struct {
 	Tick      uint64
 	Shifts    uint64 // of the origin so far
-	OnlyTicks bool   // only ticks have changed the state since the last frame
+	OnlyTicks bool   // only ticks have changed the state since the last copy
 }
 
-// Frame is a copy of a state. Its exported fields are those of evertick.View.
-type Frame struct {
+// Copy is a copy of a state. Its exported fields are those of evertick.View.
+type Copy struct {
 	State
 	Seq                 uint64
 	Rows                int
@@ -37,15 +37,15 @@ type Frame struct {
 	Version, Generation uint64
 	Now, Previous       ecs.Transforms
 
-	frames        *Frames
+	copies        *Copies
 	now, previous *page
 	entities      *entitySet
 	jumped        []uint64 // nil without Config.Previous
 	tags          [][]uint64
 }
 
-// Frames are the three frames and their memory.
-type Frames struct {
+// Copies are the three copies and their memory.
+type Copies struct {
 	world      *ecs.World
 	ops        native.Ops // of the reader
 	columns    []ecs.ColumnView
@@ -53,18 +53,18 @@ type Frames struct {
 	tags       []ecs.Tag
 
 	seq    uint64
-	latest uint32 // index of the frame that was published last
-	frames [3]Frame
-	buffer tripleBuffer // of frames
+	latest uint32 // index of the copy that was published last
+	copies [3]Copy
+	buffer tripleBuffer // of copies
 
 	pages       [6]page
 	entitySets  [3]entitySet
 	zeros, ones []float32 // for transforms that are not published
 }
 
-// New returns frames without rows. Errors are those of evertick.Sim.Publish.
-func New(w *ecs.World, level native.Level, c Config) (*Frames, error) {
-	p := &Frames{world: w, ops: native.Ops{Level: level}, tags: slices.Clone(c.Tags)}
+// New returns copies without rows. Errors are those of evertick.Sim.Publish.
+func New(w *ecs.World, level native.Level, c Config) (*Copies, error) {
+	p := &Copies{world: w, ops: native.Ops{Level: level}, tags: slices.Clone(c.Tags)}
 	if c.Transforms == nil {
 		c.Transforms = transformNames[:]
 	}
@@ -87,9 +87,9 @@ func New(w *ecs.World, level native.Level, c Config) (*Frames, error) {
 			return nil, fault.Element(fault.ErrRange, "evertick: Publish: Tags", i, t.Name())
 		}
 	}
-	for i := range p.frames {
-		p.frames[i] = Frame{frames: p, now: p.freePage(0), previous: p.freePage(0), entities: &p.entitySets[i], tags: make([][]uint64, len(p.tags))}
-		p.frames[i].setSlices()
+	for i := range p.copies {
+		p.copies[i] = Copy{copies: p, now: p.freePage(0), previous: p.freePage(0), entities: &p.entitySets[i], tags: make([][]uint64, len(p.tags))}
+		p.copies[i].setSlices()
 	}
 	p.buffer.init()
 	p.latest = p.buffer.front
@@ -105,9 +105,9 @@ func hasTag(w *ecs.World, t ecs.Tag) bool {
 	return err == nil && own == t
 }
 
-// Fill copies the world to the frame of the writer, and returns the frame and its index, 0 to 2.
-func (p *Frames) Fill(state State) (int, *Frame) {
-	w, f, last := p.world, &p.frames[p.buffer.back], &p.frames[p.latest]
+// Fill copies the world to the copy of the writer, and returns the copy and its index, 0 to 2.
+func (p *Copies) Fill(state State) (int, *Copy) {
+	w, f, last := p.world, &p.copies[p.buffer.back], &p.copies[p.latest]
 	p.seq++
 	f.Seq, f.State = p.seq, state
 	f.Rows, f.Version, f.Generation = w.HighWater(), w.Version(), w.Generation()
@@ -134,27 +134,27 @@ func (p *Frames) Fill(state State) (int, *Frame) {
 	return int(p.buffer.back), f
 }
 
-// Publish makes the frame of the writer the latest.
-func (p *Frames) Publish() {
+// Publish makes the copy of the writer the latest.
+func (p *Copies) Publish() {
 	p.latest = p.buffer.back
 	p.buffer.publish()
 }
 
-// Acquire gives the latest frame to the reader, and returns its index, 0 to 2.
-func (p *Frames) Acquire() int {
+// Acquire gives the latest copy to the reader, and returns its index, 0 to 2.
+func (p *Copies) Acquire() int {
 	if p.buffer.fresh() {
 		p.buffer.take()
-		p.frames[p.buffer.front].copyTeleported()
+		p.copies[p.buffer.front].copyTeleported()
 	}
 	return int(p.buffer.front)
 }
 
-// Frame returns the frame of an index.
-func (p *Frames) Frame(i int) *Frame { return &p.frames[i] }
+// Copy returns the copy of an index.
+func (p *Copies) Copy(i int) *Copy { return &p.copies[i] }
 
 // ColumnOf is evertick.ColumnOf.
-func ColumnOf[T any](f *Frame, name string) ([]T, bool) {
-	i := f.frames.indexOf(name)
+func ColumnOf[T any](f *Copy, name string) ([]T, bool) {
+	i := f.copies.indexOf(name)
 	if i < 0 {
 		return nil, false
 	}
@@ -162,7 +162,7 @@ func ColumnOf[T any](f *Frame, name string) ([]T, bool) {
 	if t.Kind() == reflect.Array {
 		t, count = t.Elem(), t.Len()
 	}
-	c := f.frames.columns[i]
+	c := f.copies.columns[i]
 	if c.Kind() != columns.KindOf(t) || c.Components() != count {
 		return nil, false
 	}
@@ -170,33 +170,33 @@ func ColumnOf[T any](f *Frame, name string) ([]T, bool) {
 }
 
 // Tag returns the bitmap of the entities that had the tag, or nil if the tag is not published.
-func (f *Frame) Tag(t ecs.Tag) []uint64 {
-	if i := slices.Index(f.frames.tags, t); i >= 0 {
+func (f *Copy) Tag(t ecs.Tag) []uint64 {
+	if i := slices.Index(f.copies.tags, t); i >= 0 {
 		return f.tags[i]
 	}
 	return nil
 }
 
 // Interpolate is evertick.View.Interpolate.
-func (f *Frame) Interpolate(alpha float32, out *ecs.Transforms) error {
-	return out.Interpolate(&f.frames.ops, &f.Previous, &f.Now, alpha, f.jumped)
+func (f *Copy) Interpolate(alpha float32, out *ecs.Transforms) error {
+	return out.Interpolate(&f.copies.ops, &f.Previous, &f.Now, alpha, f.jumped)
 }
 
-// copyMasks copies the bitmaps that belong to this frame alone.
-func (f *Frame) copyMasks() {
+// copyMasks copies the bitmaps that belong to this copy alone.
+func (f *Copy) copyMasks() {
 	words := (f.Rows + 63) / 64
-	if jumped := f.frames.world.Jumped(); jumped != nil {
+	if jumped := f.copies.world.Jumped(); jumped != nil {
 		f.jumped = append(f.jumped[:0], jumped[:words]...)
 	}
-	for i, t := range f.frames.tags {
+	for i, t := range f.copies.tags {
 		f.tags[i] = append(f.tags[i][:0], t.Mask()[:words]...)
 	}
 }
 
 // setSlices sets the fields that are slices of pages.
-func (f *Frame) setSlices() {
+func (f *Copy) setSlices() {
 	f.IDs, f.Live = f.entities.ids, f.entities.live
-	p := f.frames
+	p := f.copies
 	now, previous := transformColumns(&f.Now), transformColumns(&f.Previous)
 	for i, name := range transformNames {
 		switch at := p.indexOf(name); {
@@ -212,9 +212,9 @@ func (f *Frame) setSlices() {
 }
 
 // copyTeleported makes Previous equal to Now in the rows of entities that teleported. The reader does
-// this after it has taken the frame: before, it may still hold the frame whose Now is the same page as
+// this after it has taken the copy: before, it may still hold the copy whose Now is the same page as
 // Previous of this one.
-func (f *Frame) copyTeleported() {
+func (f *Copy) copyTeleported() {
 	if f.now == f.previous {
 		return
 	}
@@ -227,8 +227,8 @@ func (f *Frame) copyTeleported() {
 	}
 }
 
-func (f *Frame) copyRow(row int) {
-	for i := range f.frames.transforms {
+func (f *Copy) copyRow(row int) {
+	for i := range f.copies.transforms {
 		copy(f.previous.columns[i][4*row:4*row+4], f.now.columns[i][4*row:])
 	}
 }
