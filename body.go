@@ -18,7 +18,7 @@ import (
 // snapshot of the Sim holds bodies; a snapshot of World does not: after a World.Restore the
 // entities have no bodies, and the next CreateBody or step destroys those that were left.
 //
-// A body uses two of the entity's three axes, those of its plane, by the rule of the section "The
+// A body uses two of the entity's three axes, the two of its plane, by the rule of the section "The
 // plane" in package physics. Bodies ignore the third component of Position and leave it as it is. A
 // Rotation out of the plane is ErrRange, now and when a step finds one that was written later.
 //

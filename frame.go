@@ -122,7 +122,7 @@ func (s *Sim) Frame() loop.Frame { return s.frame }
 
 // Interpolate computes where to draw the entities in the last frame: between the last two ticks, as
 // far as Frame says, by ecs.World.Interpolate, into the rows of out. Entities that teleported are
-// drawn at their new position, not on the way: those that were spawned or given a body in the last
+// drawn at their new position, not on the way: the ones that were spawned or given a body in the last
 // tick, those of World.Jump, and those whose body was moved by Physics.SetTransform, or by a value written to
 // their transform in a tick with physics or after it; after a
 // Restore, all entities. An entity without a body that is written to moves, unless Jump says that it teleports.

@@ -38,8 +38,8 @@ func (s *Sim) hashIfDue() {
 	s.hashDue = false
 }
 
-// ColumnHashes returns the hashes that make up Hash: seed, ticks, then the columns of the world,
-// those of the bodies, those of AddState and AddTimer, and the mode if it is not 0. Where two runs
+// ColumnHashes returns the hashes that make up Hash: seed, ticks, then the columns of the world
+// and of the bodies, what AddState and AddTimer have added, and the mode if it is not 0. Where two runs
 // differ, the first pair that differs names the column. The slice is the Sim's own and valid until
 // the next step.
 func (s *Sim) ColumnHashes() []ecs.ColumnHash {

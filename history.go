@@ -227,7 +227,7 @@ func (s *Sim) addCheckpoint() error {
 	return nil
 }
 
-// setReplay makes the inputs of the next tick those of a log; nil ends it.
+// setReplay makes the next tick take its inputs from a log; nil ends it.
 func (q *inputs) setReplay(log *history.Log) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

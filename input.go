@@ -74,7 +74,7 @@ func (c InputConfig) validate() error {
 type InputStats struct {
 	Pushed    uint64 // accepted by Push
 	Full      uint64 // refused because there was no room
-	Share     uint64 // those of Full whose source had used its share
+	Share     uint64 // of the ones in Full, those whose source had used its share
 	Duplicate uint64 // refused because one of the same Source and Seq waits already
 	Ignored   uint64 // dropped because a feed was set
 	Late      uint64 // applied at a tick after their own, other than 0

@@ -19,7 +19,7 @@ const (
 
 // SetMode sets the mode in which the following ticks run, 0 to 63. The program gives the numbers a
 // meaning, such as menu, playing, paused. Systems run only in the modes of System.Modes, the physics
-// in those of Config.PhysicsModes, and timers in those of AddTimer; everything else runs in all
+// in the modes of Config.PhysicsModes, and timers in the modes of AddTimer; everything else runs in all
 // modes. A Sim begins in mode 0. A mode from 64 on is ErrRange, and nothing changes.
 //
 // The running tick keeps its mode to its end, so all its systems see the same one. The last call in
@@ -114,7 +114,7 @@ func (t *Timer) Left() uint64 { return t.left }
 func (t *Timer) Overtime() uint64 { return t.overtime }
 
 // Expired reports whether the timer has expired at the start of the running tick. Between ticks, and
-// in a BeforeTick hook, it reports that of the last tick.
+// in a BeforeTick hook, it reports whether it had in the last tick.
 func (t *Timer) Expired() bool { return t.expired }
 
 // TicksIn returns the number of ticks of simulated time in d: d × rate, computed exactly and then

@@ -80,7 +80,7 @@ func (s *Sim) Timings() (phases []Timing, stepNs int64) {
 }
 
 // Stats returns the durations of each phase in the steps since New or ResetStats, in the order in
-// which they run, and those of the whole step, whose Phase is empty. A step that failed counts for
+// which they run, and the figures of the whole step, whose Phase is empty. A step that failed counts for
 // the phases that it completed, and a phase has no count of steps whose mode left it out. The slice
 // is the Sim's own and valid until the next call of Stats, or the next Add. Other goroutines read
 // them by a Monitor.

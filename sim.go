@@ -73,7 +73,7 @@ type Config struct {
 	// some time in short ticks, which matters where there are thousands of Sims.
 	Untimed bool
 	// HashOnDemand leaves the hash of a tick to the first call of Hash or ColumnHashes after it, which then takes
-	// longer: for Sims whose hashes are rarely read. Each tick still looks for NaN. The hash is that of the state at that
+	// longer: for Sims whose hashes are rarely read. Each tick still looks for NaN. The hash is of the state at that
 	// call, so call it before changing the state. Within a tick, but for AfterTick hooks, these calls
 	// panic.
 	HashOnDemand bool
@@ -236,7 +236,7 @@ type Sim struct {
 	nextHashes  []ecs.ColumnHash // scratch memory of hashTick
 	bodyColumns []string         // names of the physics columns, as they appear in hashes
 	hash        uint64
-	hashDue     bool // hashes and hash are those of an earlier tick: see Config.HashOnDemand
+	hashDue     bool // hashes and hash are of an earlier tick: see Config.HashOnDemand
 }
 
 // New returns a simulation at tick 0, with no entity, body or system. Errors are those of

@@ -215,9 +215,9 @@ type restoring struct {
 	ends                  []int  // in backups
 }
 
-// Restore replaces the state by that of a snapshot. The snapshot may come from a Sim of another
+// Restore replaces the state by a snapshot's. The snapshot may come from a Sim of another
 // capacity, level or number of workers, with the same rate and rules, systems and states; the seed
-// becomes that of the snapshot. Handles to columns and tags stay valid. ecs.World.Restore says what
+// becomes the snapshot's. Handles to columns and tags stay valid. ecs.World.Restore says what
 // happens to columns that only the snapshot or only this Sim has, and physics.World.Restore says it
 // for bodies and handles to them. Hash is that at the snapshot. A Sim that has failed can go on.
 // Observers are not called; what other bindings hold is released if its entity is gone. The inputs
@@ -376,7 +376,7 @@ func (s *Sim) copyEncoded(src *Sim, encode func(*Sim, []byte) ([]byte, error), c
 	return check(s, slices.Clip(s.copyBuffer[from:]))
 }
 
-// otherState returns the error for a state of another name than that of this Sim.
+// otherState returns the error for a state of another name than this Sim's.
 func (r *restoring) otherState(name, own string) error {
 	return fmt.Errorf("%w, where this Sim has %q", fault.Field(ErrUnsupported, r.call+"state", fmt.Sprintf("%.40q", name)), own)
 }

@@ -166,7 +166,7 @@ func (s *Sim) runTick() error {
 	if err := s.callTickHooks("BeforeTick", func(h *Hooks) func(*Tick) error { return h.BeforeTick }); err != nil {
 		return err
 	}
-	if len(s.tickHooks) > 0 { // the time of hooks is not that of the first phase
+	if len(s.tickHooks) > 0 { // the time of hooks does not count for the first phase
 		s.lap = s.now()
 	}
 	s.drainTimers()

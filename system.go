@@ -45,7 +45,7 @@ type Tick struct {
 	N   uint64  // ticks completed before this one
 	Dt  float32 // length of the tick in seconds
 
-	commands *ecs.Commands // nil: those of the Sim
+	commands *ecs.Commands // nil: the Sim's
 }
 
 // Commands returns the list in which systems record changes of the world. The phase "commands"
@@ -227,7 +227,7 @@ func (s *Sim) Check() error {
 
 // Plan is the order in which the phases of a tick run.
 type Plan struct {
-	// Groups are the phases in their order. Those of one group run side by side.
+	// Groups are the phases in their order. The phases of one group run side by side.
 	Groups [][]string
 	// ByInsertion are the pairs of systems of which one writes what the other reads, and which run
 	// in the order in which they were added because nothing else orders them.

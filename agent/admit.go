@@ -22,7 +22,7 @@ import (
 // All of this is done for each class of Spec.Priority, from the highest to the lowest: a class gets what the
 // limits leave after the classes above it. Passes are compared within a class only. A turn that is taken from
 // a lower class costs nothing, so the passes of a class do not depend on how many lower agents wait.
-const strideUnit = 1 << 20 // the stride of weight 1: that of the greatest weight is a whole number
+const strideUnit = 1 << 20 // the stride of weight 1, so large that the greatest weight has a stride of a whole number
 
 // class is what the agents of a priority share. The class of priority 0 always exists; others exist from
 // the first agent that had them.

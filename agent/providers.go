@@ -184,7 +184,7 @@ type Comparison struct {
 	Agent    ecs.ID
 	Tick     uint64 // in which the decision was requested
 	Same     bool   // the actions are the same, bit for bit; or neither decided
-	Was, Now Answer // that of the log, and that of the other provider
+	Was, Now Answer // of the log, and of the other provider
 }
 
 // Redecide calls another provider for every decision that replayed ticks request from now on,

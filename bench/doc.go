@@ -82,7 +82,7 @@
 // helpers, and one world for each CPU at the same time, which is about the most that a second worker can gain on this machine at this time. A
 // stage is called as the function that does it. Its row has the time that it takes one worker and several; what these gain; calls
 // and chunks a step; how long the leader, which is the caller's goroutine, and the helpers work in it, and how long the leader waits for the
-// last chunks; the inflation, which is the time that all of them work, divided by that of one worker; and the share of the chunks that
+// last chunks; the inflation, which is how long all of them work, divided by how long one worker does; and the share of the chunks that
 // helpers do. Between the stages are what the leader does alone before a stage, and before the first one also what the scene does before a step.
 // A stage of one chunk has a row of its own. While stages are watched, one worker runs them one after the other as well, and not the
 // solver in one call, so a step takes longer; the gain at the end is of steps that nobody watches. The results must be the same.
@@ -111,7 +111,7 @@
 // reports what it costs to send a world to many clients by package replica. All of the n entities
 // walk (x, y and angle change in every tick), in a square of such a size that a client sees -visible of
 // them on average, fewer at the walls. Each client owns one and sends an input about every second tick.
-// -slow is the share of clients that read 1 kB a second; the figures are those of the others, and the slow
+// -slow is the share of clients that read 1 kB a second; the figures leave them out, and the slow
 // ones have lines of their own.
 //
 // The clients are in a process of their own, connected by TCP. The cost of the server is the CPU time of
@@ -130,8 +130,8 @@
 // reports what it costs to serve more viewers than one process can: a master runs the crowd of the scene clients, with a log
 // and with inputs for -players of its walkers, and each of -relays processes follows the log, compares the hash of every tick, and
 // serves -clients viewers, which are in a process of their own as those of the scene clients. For each relay the report has the
-// CPU time of following and that of serving; how many ticks it lacks when the master ends a tick, at least 1; and the bytes of the log that it reads beside those that its viewers get. All of that shares the CPUs of one machine: the
-// report says LATE if the master or a relay did not keep up, and the figures are then those of a machine that is too small.
+// CPU time of following and of serving; how many ticks it lacks when the master ends a tick, at least 1; and the bytes of the log that it reads beside those that its viewers get. All of that shares the CPUs of one machine: the
+// report says LATE if the master or a relay did not keep up: the machine is then too small for the figures to count.
 //
 // # Worlds of one process
 //

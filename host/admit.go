@@ -25,7 +25,7 @@ func (d demand) seconds() float64 {
 	return float64(d.p95Ns) / 1e9 * float64(d.num) / float64(d.den)
 }
 
-// admit is the rule of admission. A world fits if its cores and those of the worlds that were admitted add up to no more
+// admit is the rule of admission. A world fits if its cores and the cores of all admitted worlds add up to no more
 // than the budget, and if its own ticks leave each other time: one Sim never runs two ticks at once.
 func admit(budget float64, admitted []demand, d demand) error {
 	used := cores(admitted)

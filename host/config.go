@@ -73,8 +73,8 @@ type World struct {
 	Scenario replay.Scenario
 	// Seed is that of Scenario.New. With a Sim it is the Sim's own.
 	Seed uint64
-	// Snapshot is the state to begin with: Saved.Snapshot, which holds the inputs that wait. nil: that of the Sim as it is.
-	// With a Sim, it must be of the same tick and hash, such as that of a log that replay.Resume has read: it adds the inputs
+	// Snapshot is the state to begin with: Saved.Snapshot, which holds the inputs that wait. nil: the state of the Sim as it is.
+	// With a Sim, it must be of the same tick and hash, such as a Sim that replay.Resume has made from a log: this adds the inputs
 	// that wait, which no log has. It needs Scenario.New.
 	Snapshot []byte
 	// Recorder, if not nil, records the Sim. The Host closes it when the world leaves or ends, or the Host is closed.

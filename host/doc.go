@@ -30,14 +30,14 @@
 //
 // A world that was within its share waits for the turns that have begun, and for at most one turn of each other world.
 // A turn is not interrupted: a tick that never ends keeps its worker. With loop.Config{MaxSteps: 1, Policy: loop.Keep} a turn
-// is one tick, and a world that is late catches up in turns between those of others.
+// is one tick, and a world that is late catches up in turns between the turns of others.
 //
 // # Admission
 //
 // Add measures before it admits. What a world takes is p95 of its ticks × its rate (at time scale 1) × workers of its Sim, in
 // cores. Add refuses a world with ErrCapacity if the sum would be more than Config.Budget. The p95 of a new world is
 // that of a trial on a twin, or that of running worlds of the same scenario, whichever is greater; the p95 of a world that
-// runs is that of its last 256 ticks, as this machine ran them beside the others. A world that becomes slower later stays, and
+// runs is of its last 256 ticks, as this machine ran them beside the others. A world that becomes slower later stays, and
 // keeps others out. A trial has the caches of the CPU to itself, and takes less time than ticks beside many worlds: p95 of 54 µs instead of
 // 174 where 245 worlds were admitted at once. So add many worlds in steps of some seconds, in which those that run are measured.
 //

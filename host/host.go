@@ -66,7 +66,7 @@ func newHost(c Config) (*Host, []workerClock, error) {
 
 // Add admits a world, and begins to run it: its first tick is due one tick's time later. Unless there is an estimate, it
 // first runs a trial of some ticks, back to back, on a twin that Scenario.New builds, on the goroutine of the caller. The
-// estimate is then the p95 of the trial, or that of worlds of the same Scenario.Name that run, if one of those is greater.
+// estimate is then the p95 of the trial, or, if greater, of a running world with the same Scenario.Name.
 // The Sim itself is not changed by a trial.
 //
 // The error wraps ErrCapacity, with all numbers, if p95 × rate of all worlds would exceed Config.Budget, or if the ticks of

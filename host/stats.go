@@ -30,7 +30,7 @@ type WorldStats struct {
 	Counts
 }
 
-// Counts are those of one world, or of all together.
+// Counts are of one world, or of all together.
 type Counts struct {
 	Ticks uint64
 	// LateTicks began when the next tick was due already, or were dropped.

@@ -85,7 +85,7 @@ func sameMachine(r *http.Request) bool {
 	case *net.UnixAddr:
 		return true
 	}
-	a, err := netip.ParseAddrPort(r.RemoteAddr) // a server that is not that of net/http
+	a, err := netip.ParseAddrPort(r.RemoteAddr) // another server than net/http's
 	return err == nil && a.Addr().Unmap().IsLoopback()
 }
 

@@ -102,7 +102,7 @@ type SourceStats struct {
 	// Since the source is measured.
 	Pushed    uint64 // accepted
 	Full      uint64 // refused with ErrFull
-	Share     uint64 // those of Full that were refused with ErrShare
+	Share     uint64 // of the ones in Full, those that were refused with ErrShare
 	Duplicate uint64 // refused with ErrDuplicate
 	Late      uint64 // arrived after their tick had fallen due
 

@@ -101,7 +101,7 @@
 //
 // where alpha is (AlphaNum + AlphaRest/1e6) / AlphaDen and dropped is
 // DroppedTotal + (DroppedNum + DroppedRest/1e6) / AlphaDen. (With a JitterFix
-// the whole steps of the left side are those of the right side plus Frame.Lead.)
+// the left side has as many whole steps as the right side, plus Frame.Lead.)
 // If all scales are 1 and only whole steps are dropped, as by Classic, Modules
 // and Show, with t the sum of all elapsed times, this is
 //
@@ -148,7 +148,7 @@
 //
 // # Keeping time
 //
-// A host that has frames of its own, such as those of a display, passes their
+// A host that has frames of its own, such as a display's, passes their
 // lengths to [Loop.Drive]. Otherwise [Loop.Run] waits for each step, as
 // [Config].Pacing says:
 //
@@ -164,7 +164,7 @@
 // there for a millisecond after each 10 ms, so that contexts, other goroutines and the page can run.
 //
 // Lateness never adds up, since targets are computed from the exact accumulator; Frame.LateNs reports it. The figures
-// are those of a machine with a CPU to spare: without one, every clock is late while its thread waits. Virtual machines
+// are from a machine with a CPU to spare: without one, every clock is late while its thread waits. Virtual machines
 // may wake sleepers late by themselves: Precise measures how late, and spins for as long as its budget affords.
 //
 // # Steps that fail

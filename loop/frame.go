@@ -26,7 +26,7 @@ type Frame struct {
 	// that the UI clock moved by: what the clamp left, and 0 in a menu, after a
 	// stall and under Config.Batch.
 	RawNs int64
-	// WallNs is the sum of ElapsedNs since New, UINs that of RawNs. They wrap
+	// WallNs is the sum of ElapsedNs since New, UINs the sum of RawNs. They wrap
 	// after 584 years.
 	WallNs, UINs uint64
 	// FPS is the rate of the frames themselves, in frames per second, smoothed over half a second: a

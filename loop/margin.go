@@ -27,7 +27,7 @@ type margin struct {
 	next   int
 
 	budget   int64 // thousandths of a CPU; 0: defaultSpinBudget
-	interval int64 // mean time from the end of a wait to that of the next, ns; 0: not known
+	interval int64 // mean time from the end of a wait to the end of the next, ns; 0: not known
 	last     int64 // when the last wait ended
 	waited   bool  // once
 	tokens   int64 // ns that may be spun: a token bucket

@@ -22,7 +22,7 @@ func Classic() Config {
 //     due then, the accumulator drains to zero;
 //   - the scale is Dilation × Speed × Juice, with Juice from 0.1 to 1.
 //
-// A hit-freeze is [Loop.Freeze], which lasts its wall time. With Config.FreezeFrames it is that of a loop which takes the capped time of each
+// A hit-freeze is [Loop.Freeze], which lasts its wall time. With Config.FreezeFrames it is as in a loop which takes the capped time of each
 // frame from the freeze: 300 ms hold ten frames of 100 ms back, as each counts 33. To slow down all of a test run set
 // Channels[Dilation].Rest, to which Dilation returns when a freeze ends.
 func Arcade() Config {

@@ -144,7 +144,7 @@ const shareOfFree = 3
 type QueueStats struct {
 	Pushed         uint64 // accepted
 	Full           uint64 // refused with ErrFull
-	Share          uint64 // those of Full that were refused with ErrShare
+	Share          uint64 // of the ones in Full, those that were refused with ErrShare
 	Duplicate      uint64 // refused with ErrDuplicate
 	Late           uint64 // taken at a tick after their own, other than 0
 	HighWater      int    // most entries that waited at once

@@ -15,8 +15,8 @@ import (
 //	"evtkloop", uvarint version
 //	uvarint length of the Config in JSON, and that
 //	the inputs, each a uvarint whose low two bits say which it is:
-//		0 Advance: zigzag of the time less that of the Advance before
-//		1 AdvanceTo: zigzag of the time less that of the AdvanceTo before, less
+//		0 Advance: zigzag of its time less the time of the Advance before
+//		1 AdvanceTo: zigzag of its time less the time of the AdvanceTo before, less
 //			the same for that one
 //		2 another: the rest is its code, arguments follow as uvarints
 //

@@ -8,7 +8,7 @@ const (
 	RowMajor                  // row by row
 )
 
-// Compose writes the matrices that transform the local coordinates of row i to those of the world, for renderers, to
+// Compose writes the matrices that transform the local coordinates of row i to world coordinates, for renderers, to
 // out[16*i : 16*i+16]: first scaled, then rotated, then moved. With the position p, the quaternion x, y, z, w and the
 // scale s, the matrix is
 //

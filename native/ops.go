@@ -183,7 +183,7 @@ func (o *Ops) split(lo, hi int, between, jump func(o *Ops, lo, hi int)) {
 	}
 }
 
-// nextRow returns the first row at or after row i whose bit differs from those of other, which are all equal, or n.
+// nextRow returns the first row at or after row i whose bit differs from the bits of other, which are all equal, or n.
 func nextRow(live []uint64, other uint64, i, n int) int {
 	for i < n {
 		if w := (live[i/64] ^ other) >> (i % 64); w != 0 {

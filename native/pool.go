@@ -104,7 +104,7 @@ func (p *Pool) do(worker, lo, hi int) {
 }
 
 // aloneTime estimates how long the chunks of a run would have taken one worker. Tasks differ, so the times of other runs
-// do not show this. If the chunks of one side took more than many times as long on average as those of the other, the
+// do not show this. If the chunks of one side took more than many times as long on average as the chunks of the other, the
 // system interrupted some of them, and each counts as many times the average of the other side.
 func (p *Pool) aloneTime() time.Duration {
 	a, b := p.own.n.Load(), p.theirs.n.Load()

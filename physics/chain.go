@@ -40,7 +40,7 @@ type ChainDef struct {
 	Points [][2]float32
 	// Loop closes the chain.
 	Loop bool
-	// Shape holds the filter, the span and the material of all segments; SetShapeDef changes those of one segment. It must
+	// Shape holds the filter, the span and the material of all segments; SetShapeDef changes one segment's. It must
 	// be neither a sensor nor one-way.
 	Shape ShapeDef
 	// Materials replace the material of Shape: one for all segments, or one for each, in the order of the points. Nil:
@@ -57,7 +57,7 @@ func (d *ChainDef) Validate() error {
 	return err
 }
 
-// edges returns the segments between all points, including those of the ghosts.
+// edges returns the segments between all points, the ghosts included.
 func (d *ChainDef) edges() ([]rigid.Shape, error) {
 	if err := d.Shape.Validate(); err != nil {
 		return nil, err
@@ -259,7 +259,7 @@ func (w *World) CreateChain(b Body, def ChainDef) (Chain, error) {
 	return Chain{uint32(i), w.chains.ids.Claim(i)}, nil
 }
 
-// createSegment cannot fail: a segment has no mass, so that of its body does not change.
+// createSegment cannot fail: a segment has no mass, so the mass of its body does not change.
 func (s *solver) createSegment(shape, body int, def *ShapeDef, r *rigid.Shape, sm *rigid.ChainSegment) {
 	t := &s.shapes
 	t.put(shape, body, def, r)

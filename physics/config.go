@@ -78,7 +78,7 @@ type Config struct {
 	Workers int
 	// Level selects the kernels. native.Auto, the zero value: the best.
 	Level native.Level
-	// Engine is another solver, such as that of physics/box2d. It belongs to one world. nil:
+	// Engine is another solver, such as the one of physics/box2d. It belongs to one world. nil:
 	// the solver of this package.
 	Engine Engine
 }

@@ -57,7 +57,7 @@ func (w *World) ContactData(t Touch) (ContactData, error) {
 	return ContactData{}, check.Because(fault.Field(ErrStale, "physics: ContactData", t), "the shapes did not touch")
 }
 
-// AppendContactData appends the contacts of b to dst: those of AppendContacts, in the same order. It reads all
+// AppendContactData appends the contacts of b to dst, the same as AppendContacts, in the same order. It reads all
 // contacts of the world. Errors: ErrStale, and ErrUnsupported from another engine.
 func (w *World) AppendContactData(dst []ContactData, b Body) ([]ContactData, error) {
 	body, err := w.solverRow(b)
@@ -90,7 +90,7 @@ func (w *World) AppendShapeContactData(dst []ContactData, shape Shape) ([]Contac
 	return dst, nil
 }
 
-// contactCursor walks over the contacts of the last step, those of sleeping bodies included, ascending.
+// contactCursor walks over the contacts of the last step, sleeping bodies included, ascending.
 type contactCursor struct{ active, resting []rigid.Contact }
 
 func (s *solver) allContacts() contactCursor { return contactCursor{s.contacts, s.sleepers.resting} }

@@ -75,7 +75,7 @@ func (s *solver) clearBases(body uint32) {
 	s.eachContactOf(body, func(c *rigid.Contact) { c.Flags &^= rigid.FlagBase })
 }
 
-// eachContactOf calls f, which changes contacts, with those of a body.
+// eachContactOf calls f, which changes contacts, with the contacts of a body.
 func (s *solver) eachContactOf(body uint32, f func(c *rigid.Contact)) {
 	s.pairsKnown = false
 	of := s.shapes.filters.Body

@@ -53,7 +53,7 @@
 // Approaches below Config.RestitutionThreshold do not bounce. Positions are float32: see "Large worlds".
 //
 // Bodies beyond these ranges do no harm to the others, but the solver handles them less
-// well: a body that moves farther in a step than half its own size and half that of another
+// well: a body that moves farther in a step than half its own size and half the size of another
 // dynamic or kinematic body may pass through it. Two balls of 0.5 m collide at up to 15 m/s
 // each at 60 Hz.
 // Shapes whose corners are less than 5 mm apart, coordinates of shapes beyond 2^20 m, and
@@ -138,7 +138,7 @@
 // takes effect with the next step. JointDef and SetJointDef do the same for the fields that all kinds have. JointForce,
 // JointTorque and JointMotorForce return the load of a joint in the last sub-step; JointAngle, JointTranslation,
 // JointLength, JointSpeed and JointSeparation return its state. The solver handles joints before contacts.
-// Config.JointHertz defines the stiffness of joints without a spring, and JointDef.ConstraintHertz that of a single
+// Config.JointHertz defines the stiffness of joints without a spring, and JointDef.ConstraintHertz the stiffness of a single
 // joint: a load hangs g/(2π·ConstraintHertz)² too low, and chains that bear a hundred times the mass of a link give some
 // centimetres. With five hundred times the mass they part by 0.6 m in the mean of swings and by 1.4 m at worst, for a moment in
 // which the chain snaps tight, and by half as much with SubSteps 8 and JointHertz 120. A limit is stronger than the motor
@@ -182,7 +182,7 @@
 //
 //	X, Y                              position
 //	Cos, Sin and Angle                rotation: all three of the same angle
-//	VX, VY, W                         velocities, but not those of static bodies
+//	VX, VY, W                         velocities, but not of static bodies
 //	ForceX, ForceY, Torque            for the next step
 //	LinearDamping, AngularDamping, GravityScale
 //
@@ -203,7 +203,7 @@
 // Equal calls give equal bits: on every level, on every GOARCH and GOAMD64, with any number of workers, with cgo or
 // without, and after Restore, Clone and CopyFrom as in the original. The order in which bodies and shapes are created
 // is part of the calls: a new object gets the lowest free index, and the solver handles contacts in the order of the
-// indices of their shapes, and joints in that of their own indices. World.StageHashes shows in which stage two runs
+// indices of their shapes, and joints in the order of their own indices. World.StageHashes shows in which stage two runs
 // diverge. World.AppendDraw returns a picture of a world as data; package physics/svg writes it, and
 // package physics/raster draws it in pixels.
 //

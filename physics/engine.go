@@ -6,7 +6,7 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// Engine is a solver that a World uses in place of that of this package. Most programs only pass one to
+// Engine is a solver that a World uses in place of this package's. Most programs only pass one to
 // Config; the methods are for authors of an engine.
 //
 // Bodies and shapes are indices that the World chose and recycles. An engine
@@ -69,7 +69,7 @@ type Engine interface {
 	Step(dt float32) error
 }
 
-// engine is what a World asks of its solver. There are two implementations: solver, which is that of this
+// engine is what a World asks of its solver. There are two implementations: solver, which belongs to this
 // package, and external, which wraps an Engine. Most methods are those of Engine.
 type engine interface {
 	Open(cfg Config, cols *Columns) error

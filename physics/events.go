@@ -27,7 +27,7 @@ type Events struct {
 	// JointLoads are the joints whose load exceeded a threshold of their definition, and which did not break.
 	JointLoads []JointLoad
 	// Slept are the indices of the bodies that fell asleep at the end of the step, or by a call after it.
-	// Woke are those of the bodies that woke in the step, or by a call since the previous step.
+	// Woke are the bodies that woke in the step, or by a call since the previous step.
 	Slept, Woke []uint32
 }
 

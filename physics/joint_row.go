@@ -84,7 +84,7 @@ var jointKinds = [FilterJoint + 1]struct {
 	FilterJoint: {"FilterJointDef", 0, 0, nil},
 }
 
-// jointFields points to the fields of a definition: those that all kinds have in common, and those of jointKinds. Without a kind
+// jointFields points to the fields of a definition: the ones that all kinds have, and the ones in jointKinds. Without a kind
 // there are only the common ones.
 type jointFields struct {
 	kind    JointKind

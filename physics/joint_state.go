@@ -78,7 +78,7 @@ func (s *solver) jointAnchors(i int) (a, b [2]float32) {
 	return a, b
 }
 
-// jointDirection returns the direction from the point of body A to that of body B, and their distance.
+// jointDirection returns the direction from the point of body A to the point of body B, and their distance.
 func (s *solver) jointDirection(i int) (x, y, length float32) {
 	a, b := s.jointAnchors(i)
 	x, y = b[0]-a[0], b[1]-a[1]

@@ -8,7 +8,7 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// AppendShapes appends the shapes of a body to dst, in the order of their indices, those of chains included. ErrStale.
+// AppendShapes appends the shapes of a body to dst, in the order of their indices, chains included. ErrStale.
 func (w *World) AppendShapes(dst []Shape, b Body) ([]Shape, error) {
 	body, err := w.row(b)
 	if err != nil {

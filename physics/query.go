@@ -98,7 +98,7 @@ func allIfZero(bits uint64) uint64 {
 	return bits
 }
 
-// flags returns the flags of a rigid.Ray, without that of setSpan.
+// flags returns the flags of a rigid.Ray, without the flag of setSpan.
 func (f *QueryFilter) flags(skipInside bool) (flags uint32) {
 	if f.Sensors {
 		flags |= rigid.IncludeSensors

@@ -11,8 +11,8 @@ import (
 //
 // Bodies fall asleep unless Config.DisableSleep is set, or EnableSleeping has turned sleep off. A dynamic body falls
 // asleep together with all dynamic bodies that it touches, directly or through others, once all of these have been at
-// rest for SleepTime. A body is at rest while its speed is at most BodyDef.SleepThreshold. Three speeds count: that of
-// the centre of mass, that of the farthest point by rotation, and the speed at which any point has really moved in a
+// rest for SleepTime. A body is at rest while its speed is at most BodyDef.SleepThreshold. Three speeds count: the speed of
+// the centre of mass, the speed of the farthest point by rotation, and the speed at which any point has really moved in a
 // step, which is greater where a joint pulls bodies together or a contact pushes them apart. A body with
 // BodyDef.DisableSleep, or a moving kinematic body, keeps the bodies that it touches awake. A body with BodyDef.Asleep
 // begins asleep. A kinematic body falls asleep by itself.

@@ -18,7 +18,7 @@ import (
 //		_, err = w.CreateChain(ground, physics.ChainDef{Points: points, Loop: true, Shape: def})
 //	}
 //
-// The outline of an area has counter-clockwise points and is solid inside, that of a hole has clockwise points. No two
+// The outline of an area has counter-clockwise points and is solid inside, the outline of a hole has clockwise points. No two
 // points of a loop that follow each other are less than rigid.LinearSlop, 5 mm, apart, and no three are in a line. Boxes may
 // touch and overlap. Where two of them meet at a corner only, the outline passes it twice, and the boxes are one area.
 //
@@ -107,7 +107,7 @@ type unionEdge struct {
 	direction gridDirection
 }
 
-// gridPoint is the number of a line along x, shifted by 32 bits, and that of a line along y: its order is that from below, then
+// gridPoint is the number of a line along x, shifted by 32 bits, and of a line along y: its order is from below, then
 // from the left.
 type gridPoint uint64
 

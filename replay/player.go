@@ -16,7 +16,7 @@ import (
 // DivergedError says where a replay differs from the log. It wraps ErrDiverged.
 type DivergedError struct {
 	Tick      uint64
-	Want, Got uint64 // state hashes after it: that of the log, and that of the replay
+	Want, Got uint64 // state hashes after it: in the log, and in the replay
 	// Columns names those whose hashes differ, if the log has them for this tick.
 	Columns []string
 	// Where is the first difference of the two states, the log's state first, if the log has a

@@ -311,7 +311,7 @@ func (s *Server) sendViews() {
 	})
 }
 
-// encodeChunk makes some messages, from that of a viewer on, and returns how many.
+// encodeChunk makes some messages, from the one of a viewer on, and returns how many.
 func (s *Server) encodeChunk(from int) (n int) {
 	d := &s.sending
 	d.messages, d.ends = d.messages[:0], d.ends[:0]

@@ -11,14 +11,14 @@ import (
 const (
 	mostBudget = 1 << 26 // the most bytes to which a message is limited
 	// keepFor is the number of send ticks by which others must have waited longer than an entity that was in the last message. Its changes are
-	// short once it was in two messages, since then they are predicted: so those of more entities fit, and in the end those of all.
+	// short once it was in two messages, since then they are predicted: so the changes of more entities fit, and in the end of all.
 	keepFor = 4
 )
 
 // limit chooses what is sent within the budget. First come leaves, then the entities that the session owns. Then entities
 // come into view, the nearest first; they take at most three quarters of the rest while others wait. Last are the changes of
 // entities in view, the highest priority first. In each send tick in which an entity waits, its priority grows by its weight
-// times a factor that falls from 1 at the centre of the view to a fifth at Leave; those of the last message are as if they had waited
+// times a factor that falls from 1 at the centre of the view to a fifth at Leave; entities of the last message count as if they had waited
 // keepFor longer, where changes are predicted. Each entity is sent as a whole.
 //
 // Leaves, owned entities, the bitmap of a Partial message, one entity that comes into view and the changes of one are sent

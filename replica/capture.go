@@ -153,7 +153,7 @@ func (s *source) grow() {
 // longer returns a slice of n elements that begins with s.
 func longer[T any](s []T, n int) []T { return append(make([]T, 0, n), s...)[:n] }
 
-// captureEntities compares the ids of all slots with those of the capture before. If an entity has moved to another slot
+// captureEntities compares the ids of all slots with the capture before. If an entity has moved to another slot
 // (see ecs.World.Reorder), it ends the use of all earlier captures: their changes are known by slot alone, so a difference
 // to one of them would report the entity as dead.
 func (s *source) captureEntities() {

@@ -45,7 +45,7 @@ type ClientConfig struct {
 	SimVersion  uint32
 	Schema      uint64 // another schema of the server is evertick.ErrUnsupported; 0: any
 	Credentials []byte // at most 4,096 bytes
-	// Simulator runs the Sim in mode Simulate, and only in that. SimVersion is then that of this module.
+	// Simulator runs the Sim in mode Simulate, and only in that. SimVersion is then this module's.
 	Simulator *Simulator
 	// Predictor predicts what the inputs do in mode View. nil: there is no prediction.
 	Predictor *Predictor
@@ -145,7 +145,7 @@ type Client struct {
 // ClientStats are counts since NewClient.
 type ClientStats struct {
 	Frames    uint64 // states that were applied
-	Keyframes uint64 // those of them that were whole views
+	Keyframes uint64 // of these, the ones that were whole views
 	Bytes     uint64 // of these messages
 	Old       uint64 // messages ignored because the client had the tick already, or a later one
 	Baseless  uint64 // messages ignored because their base is gone

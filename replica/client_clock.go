@@ -9,7 +9,7 @@ import (
 
 const pings = 16 // of which the one with the least round trip counts
 
-// clockSync relates the clock of the client to that of the server. A Ping measures the difference with an
+// clockSync relates the clock of the client to the server's. A Ping measures the difference with an
 // error of at most half its round trip, so the one with the least round trip of the last 16 counts.
 // Before the first answer it assumes that, of the last 64 messages, the one that came soonest after its tick
 // took no time.
@@ -83,7 +83,7 @@ func (s *clockSync) ended(tick, at uint64) {
 }
 
 // now returns the number of ticks that the server has completed at a time of the client, with the part of the
-// next one that has passed. soonest is the least time of arrival less that of the server, of the last messages.
+// next one that has passed. soonest is the least time of arrival, less the time of the server, of the last messages.
 func (s *clockSync) now(local, soonest int64) float64 {
 	from := s.local
 	if len(s.answers) > 0 && s.timed {

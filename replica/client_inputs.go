@@ -29,7 +29,7 @@ type inputQueue struct {
 }
 
 // Input sends an input to the server, for a tick or, if tick is 0, as soon as possible: see
-// Client.Aim. It copies data. seq is its number: those of a session begin with 1.
+// Client.Aim. It copies data. seq is its number: a session begins with 1.
 // An input that the connection does not take, or that is lost, is sent again: the client keeps it
 // until a message says that it, or a later one, was applied. If a session could not be resumed, its inputs
 // are dropped.

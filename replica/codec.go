@@ -46,7 +46,7 @@ type Quat struct {
 // CodecKind is a Codec in a Schema.
 type CodecKind uint8
 
-// The codecs of a Schema. KindTags is that of the tags, which are one lane.
+// The codecs of a Schema. KindTags is the codec of the tags, which are one lane.
 const (
 	KindExact CodecKind = 1 + iota
 	KindQuantised

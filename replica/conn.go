@@ -4,7 +4,7 @@ package replica
 // or your own. Its methods are called from any goroutine, and never wait.
 //
 // A Conn may also have a method Address() string, which says where the client is: see Limits.Sessions. Connections
-// without it count as those of one address.
+// without it count as of one address.
 type Conn interface {
 	// Send takes a message, or returns false if there is no room for it: then it has taken nothing. It
 	// does not keep the slice.

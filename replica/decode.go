@@ -90,7 +90,7 @@ type enter struct {
 
 // decode reads what follows the header, and makes dst the state that the message leads to from base. After
 // a fault dst holds anything. base and dst have the layout of the schema, and are not the same. A message
-// whose Check is another than that of dst is no fault: then d.sum is false.
+// whose Check differs from the checksum of dst is no fault: then d.sum is false.
 func (d *decoder) decode(r *wire.Reader, h *header, base, dst *State) error {
 	d.lay, d.base, d.dst, d.sum = base.layout, base, dst, true
 	dst.tick, dst.at = h.tick, h.at
@@ -172,8 +172,8 @@ func readSigned(r *wire.Reader, most uint64) int64 {
 	return int64(u>>1) ^ -int64(u&1)
 }
 
-// merge makes the list of dst: that of the base, less the leaves, and the enters. It reads the lanes of
-// the enters, and copies those of the stays.
+// merge makes the list of dst: the list of the base, less the leaves, and the enters. It reads the lanes of
+// the enters, and copies the lanes of the stays.
 func (d *decoder) merge(r *wire.Reader) {
 	base, dst := d.base, d.dst
 	records := newBits(r, len(d.enters), d.lay.bits)
@@ -381,7 +381,7 @@ func readWide(r *wire.Reader, sp *span, lanes [][]int32, places []uint32, set []
 	}
 }
 
-// readOwn reads the entities that the session owns, or keeps those of the base which have not left, and
+// readOwn reads the entities that the session owns, or keeps the base's that have not left, and
 // changes their lanes.
 func (d *decoder) readOwn(r *wire.Reader, all bool) {
 	dst := d.dst

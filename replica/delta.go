@@ -12,13 +12,13 @@ type delta struct {
 	gone   []uint64 // bitmap of slots whose entity has died
 	known  []uint32 // all entities at the base, with netcode.Young on those that entered with it
 	listed bool     // known is made
-	bodies [2]body  // for clients that see all entities; those of the second have the velocities since the capture before
+	bodies [2]body  // for clients that see all entities; the second has the velocities since the capture before
 
 	records [2][]records // by group: of all entities; the second are differences to the prediction from the capture before
 }
 
 // records are differences of all entities in the widths of group.record, which are the same for all clients: what they are chosen from must
-// not show. A message packs those of its entities anew, in widths that suit them.
+// not show. A message packs the values of its entities anew, in widths that suit them.
 type records struct {
 	made bool
 	netcode.Source

@@ -52,7 +52,7 @@
 // A client repeats the inputs that no message has reported as applied, so inputs of the last moments before a restart may be
 // applied twice.
 //
-// The Sim may lack the last ticks of the one before, such as that of a follower that takes over. If it lacks that of a session's
+// The Sim may lack the last ticks of the one before, such as a follower that takes over. If it lacks the tick of a session's
 // Joined, Joined is pushed again, with the number of the session. With Config.Owner that is so for each session that comes back and
 // owned nothing at New: systems must accept such a Joined. Without it the token says the tick, and where that leaves a doubt
 // another session begins. The client forgets states of ticks that the Sim has not reached, and gets a whole view or a Snapshot.

@@ -25,7 +25,7 @@ const (
 //
 // The rows of a column are the entities of the later state, Playback.State, in its order. One that was in
 // the earlier state too, by its id, and did not jump, is drawn between both; another is drawn as in
-// the later one. Entities that left are not drawn. A value that is NaN in one state is that of the later
+// the later one. Entities that left are not drawn. A value that is NaN in one state is taken from the later
 // one. Angles take the short way, half a turn the way down; rotations are interpolated linearly and
 // normalised, on the short way. The results are for drawing: they are not the same bits everywhere.
 type Playback struct {
@@ -61,7 +61,7 @@ func (p *Playback) arrived(at uint64, now int64) {
 	p.messages++
 }
 
-// soonest returns the least time of arrival less that of the server, of the last messages, 0 if there are none.
+// soonest returns the least time of arrival, less the time of the server, of the last messages; 0 if there are none.
 func (p *Playback) soonest() int64 {
 	if p.messages == 0 {
 		return 0
@@ -229,7 +229,7 @@ func (p *Playback) Append(dst []float32, name string, component int) ([]float32,
 	return dst, nil
 }
 
-// between returns a component between places i and k of two states; v is that of the later one.
+// between returns a component between places i and k of two states; v is its value in the later one.
 func (p *Playback) between(f found, from, to [][]int32, component, i, k int, v float32) float32 {
 	switch f.Codec {
 	case KindQuat:

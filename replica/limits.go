@@ -22,7 +22,7 @@ const (
 	mostResume       = 1000 * 24 * time.Hour
 
 	second = int64(time.Second)
-	// burst is how much of a rate may come at once: that of two seconds, as after a stall of the network.
+	// burst is how much of a rate may come at once: as much as in two seconds, as after a stall of the network.
 	burst = 2 * second
 	// resyncsPerSecond is how many Resync messages a client may send, on average. Each costs a Keyframe.
 	resyncsPerSecond = 8

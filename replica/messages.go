@@ -144,7 +144,7 @@ type intent struct {
 	seq, tick uint64
 	kind      uint32
 	data      []byte
-	ahead     float64 // in the client: tick less that of the server, by its estimate
+	ahead     float64 // in the client: its tick less the server's, by its estimate
 }
 
 func appendIntents(dst []byte, list []intent) []byte {

@@ -31,7 +31,7 @@ type PredictorConfig struct {
 // PredictorStats are counts since NewPredictor.
 type PredictorStats struct {
 	Updates     uint64 // states of the server that were compared
-	Corrections uint64 // entities whose values were not those of the server
+	Corrections uint64 // entities whose values differed from the server's
 	Rolled      uint64 // ticks that the prediction has run again
 }
 
@@ -69,7 +69,7 @@ type Predictor struct {
 	stats      PredictorStats
 }
 
-// predicted is an entity of the server and that of the Sims.
+// predicted is an entity of the server and its copy in the Sims.
 type predicted struct {
 	server, local ecs.ID
 	owned         bool // in the state that is compared
@@ -197,7 +197,7 @@ func (p *Predictor) feed(tick uint64, dst []evertick.Input) ([]evertick.Input, e
 	return dst, nil
 }
 
-// compare makes the entities of Confirmed those of a state, with its values.
+// compare makes Confirmed have the entities of a state, with its values.
 func (p *Predictor) compare(s *State) error {
 	for i := range p.entities {
 		p.entities[i].owned = false

@@ -439,7 +439,7 @@ func (ses *session) leave(why error) *Session {
 }
 
 // beginSession adds a new session, and pushes Joined. If the Joined of an earlier Server waits in a Sim that was
-// restored, its number is that of a session that can come back. mu is locked.
+// restored, its number belongs to a session that can come back. mu is locked.
 func (s *Server) beginSession(grant *Grant, now int64) (*session, error) {
 	for {
 		ses, err := s.newSession(0, now)
@@ -496,7 +496,7 @@ func (s *Server) takeNumber(number uint32) (uint32, bool) {
 	return number, true
 }
 
-// pushJoined pushes the input Joined. Its tick and its number are before those of all inputs of the client.
+// pushJoined pushes the input Joined. Its tick and its number are before all inputs of the client.
 func (s *Server) pushJoined(ses *session, data []byte) error {
 	if s.config.Joined == 0 {
 		return nil
@@ -693,14 +693,14 @@ func (s *Server) setDeadline() {
 	s.deadline.Store(at)
 }
 
-// numbers gives sessions their numbers, and keeps those of the sessions of earlier Servers: a restored
+// numbers gives sessions their numbers, and keeps the numbers of sessions of earlier Servers: a restored
 // world has entities of sessions whose clients come back with tokens. Such tokens are honoured until a
 // deadline. A token of an earlier Server is refused if this Server has used its number. New sessions get
 // numbers above all that are known. If they have 32 bits these are also above the tick, and lostNumbers above: otherwise the
 // number of a session that left before the restart, or that began in a tick that was lost with the earlier Server, could be
 // given to another, which its token would replace.
 //
-// The numbers of a Server with Config.Spectate begin at random, so that those of two Servers are most likely others.
+// The numbers of a Server with Config.Spectate begin at random, so that two Servers most likely have different ones.
 type numbers struct {
 	next   uint64              // above all numbers that are known
 	most   uint64              // the greatest that there is
@@ -711,7 +711,7 @@ type numbers struct {
 }
 
 const (
-	// FirstSpectator is the least number of a session that only watches: see Config.Spectate. Those of players are below.
+	// FirstSpectator is the least number of a session that only watches: see Config.Spectate. Players have smaller ones.
 	FirstSpectator = 0xf0000000
 	// lostNumbers bounds the sessions that begin in the ticks that are lost with a Server.
 	lostNumbers = 1 << 16

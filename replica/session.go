@@ -424,5 +424,5 @@ func (ses *session) apply(in *evertick.Input, tick uint64, now int64) (residence
 	return residence
 }
 
-// mostSeq is the greatest sequence number that a client can use. That of the input Left is above.
+// mostSeq is the greatest sequence number that a client can use. The input Left has a greater one.
 const mostSeq = math.MaxInt64

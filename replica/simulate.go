@@ -243,7 +243,7 @@ func (l *messageLog) begin() uint64 { return l.halves[0].first }
 // reaches reports whether the log has all messages from a tick on.
 func (l *messageLog) reaches(tick uint64) bool { return tick >= l.begin() && tick <= l.next }
 
-// reset empties the log: the next message is that of a tick.
+// reset empties the log: the next message is the one of tick.
 func (l *messageLog) reset(tick uint64) {
 	for i := range l.halves {
 		l.halves[i].reset(tick)

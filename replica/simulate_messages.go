@@ -12,7 +12,7 @@ import (
 // The flags of an input in an Inputs message.
 const (
 	tickMask  = 3 // how Input.Tick is written
-	hasKind   = 4 // otherwise the kind is that of the input before, or 0
+	hasKind   = 4 // otherwise the input has the kind of the one before, or 0
 	hasStamp  = 8 // At and Fraction, not both 0
 	tickSame  = 0 // the tick of the message
 	tickZero  = 1 // 0: as soon as possible
@@ -53,7 +53,7 @@ func (a *applied) append(dst []byte) []byte {
 	return dst
 }
 
-// inputFlags returns the flags of an input of a tick. kind is that of the input before.
+// inputFlags returns the flags of an input of a tick. kind is the kind of the input before.
 func inputFlags(in *evertick.Input, tick uint64, kind uint32) byte {
 	flags := byte(tickOther)
 	switch in.Tick {

@@ -8,7 +8,7 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 )
 
-// ErrDiverged is wrapped by the errors for a Sim whose hash is not that of the server. It is that of
+// ErrDiverged is wrapped by the errors for a Sim whose hash differs from the server's. It is the ErrDiverged of
 // package replay.
 var ErrDiverged = fault.ErrDiverged
 
@@ -22,7 +22,7 @@ type SimulatorConfig struct {
 	// Ahead is the largest number of ticks by which Predicted runs ahead, 1 to 1024. 0: 60.
 	Ahead int
 	// Compared, if it is set, is called after each tick that Sim has run, and after each Snapshot, with the
-	// number of completed ticks and both hashes: that of Sim, and that of the server. Their difference is
+	// number of completed ticks and both hashes, of Sim and of the server. Their difference is
 	// also the error of Client.Receive. It must not step Sim.
 	Compared func(ticks, own, server uint64)
 }
@@ -31,18 +31,18 @@ type SimulatorConfig struct {
 type SimulatorStats struct {
 	Ticks     uint64 // that were run, with the hash of the server
 	Snapshots uint64 // that were restored
-	Diverged  uint64 // ticks and Snapshots with another hash than that of the server
+	Diverged  uint64 // ticks and Snapshots with another hash than the server's
 	Rolled    uint64 // ticks that the prediction has run again
 }
 
 // Simulator is the part of a Client in mode Simulate: see ClientConfig.Simulator. It runs a Sim in step
-// with that of the server. It begins with a Snapshot, and then runs each tick with the inputs that the
-// server has applied in it. After each tick it compares Sim.Hash with that of the server. So the bandwidth
+// with the server's. It begins with a Snapshot, and then runs each tick with the inputs that the
+// server has applied in it. After each tick it compares Sim.Hash with the server's. So the bandwidth
 // does not depend on the number of entities, and the Simulator detects a difference of one bit in the
 // same tick, whatever the cause: another build of the game, a memory error, or a change on the server that
 // no input has made.
 //
-// Build the Sim as that of the server: the same systems, columns and states, with the seed and the rate of
+// Build the Sim as the server's: the same systems, columns and states, with the seed and the rate of
 // the server. Only inputs may change the Sim of the server: after Sim.SetMode or a spawn between two ticks
 // the hashes differ, and a new Snapshot follows. Inputs that wait in the Snapshot are dropped, since the
 // messages of their ticks will hold them.
@@ -59,8 +59,8 @@ type Simulator struct {
 	source     uint32 // of the session
 	tick       applied
 	running    bool // receive runs a tick
-	ran        bool // the last message was that of the tick that has run
-	lost       bool // the state is not that of the server: it takes a Snapshot
+	ran        bool // the last message was of the tick that has run
+	lost       bool // the state differs from the server's: it takes a Snapshot
 	gap        bool // the message for the next tick did not come, and the server was asked
 	prediction prediction
 	hashes     []ecs.ColumnHash // scratch
@@ -82,7 +82,7 @@ func NewSimulator(sim *evertick.Sim, c SimulatorConfig) (*Simulator, error) {
 	return s, nil
 }
 
-// Sim returns the Sim, whose state is that of the server after its last tick that arrived. Only the
+// Sim returns the Sim. It has the state of the server after the last tick that arrived. Only the
 // Simulator may step it or write to it.
 func (s *Simulator) Sim() *evertick.Sim { return s.sim }
 
@@ -121,8 +121,8 @@ func (s *Simulator) welcome(w *welcome) error {
 }
 
 // receive takes a Snapshot or an Inputs message. An error wraps evertick.ErrCorrupt for a
-// malformed message, evertick.ErrRange for one that leaves ticks out, ErrDiverged if the hash is not that of the server, or
-// is that of Sim.Restore or Sim.Step. Until waits is false again, messages of other ticks are ignored.
+// malformed message, evertick.ErrRange for one that leaves ticks out, ErrDiverged if the hash differs from the server's, or
+// is the error of Sim.Restore or Sim.Step. Until waits is false again, messages of other ticks are ignored.
 func (s *Simulator) receive(message []byte) error {
 	s.ran = false
 	if len(message) > 0 && message[0] == kindSnapshot {
@@ -167,7 +167,7 @@ func (s *Simulator) run() error {
 	return nil
 }
 
-// waits reports whether the Simulator needs other messages than those of the next ticks: it has asked for
+// waits reports whether the Simulator needs other messages than the next ticks': it has asked for
 // them, or is to ask with held.
 func (s *Simulator) waits() bool { return s.lost || s.gap }
 

@@ -85,7 +85,7 @@ type special struct {
 type state struct {
 	tick, at uint64
 	live     []uint64
-	buffers  []int // of each group: a group that has not changed shares that of the capture before
+	buffers  []int // of each group: one that has not changed shares the buffer of the capture before
 }
 
 const (

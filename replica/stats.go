@@ -89,7 +89,7 @@ type SessionStats struct {
 	NotTaken  uint64  // messages that the connection refused
 	Keyframes uint64
 	Intents   IntentStats
-	// Sequence is the greatest number of its inputs, Applied that of those which a tick has applied, and
+	// Sequence is the greatest number of its inputs, Applied the greatest that a tick has applied, and
 	// ResidenceUs the µs between the arrival of that one and the beginning of the tick.
 	Sequence, Applied, ResidenceUs uint64
 	// Arrivals says how early and late the inputs arrive, if Config.Inputs.Arrivals of the Sim measures

@@ -12,7 +12,7 @@ type stay struct {
 	before  uint64 // that of the values that it had before; since, if the last message has added nothing
 	waited  float32
 	cost    int  // bits
-	changed bool // the client has other values than those of the newest capture
+	changed bool // the client has other values than the newest capture
 	stale   bool // since is too long ago: the entity is sent like one that comes into view
 	own     bool
 	chosen  bool // its values are in the message
@@ -76,7 +76,7 @@ const (
 	markDied
 )
 
-// markDepartures returns a mark for each slot. If several entities have left it, it is that of the first, which was in the list of the
+// markDepartures returns a mark for each slot. If several entities have left it, the mark is of the first, which was in the list of the
 // base.
 func (e *messageWriter) markDepartures() []uint8 {
 	w := &e.work
@@ -124,7 +124,7 @@ func (e *messageWriter) compare() {
 	}
 }
 
-// differences returns the differences of all lanes of a public group, those of one entity after those of another. With guess they are
+// differences returns the differences of all lanes of a public group, one entity after another. With guess they are
 // those to the prediction: that a lane changes as it did in the last message.
 func (e *messageWriter) differences(dst []int32, g int, stays []stay, guess bool) []int32 {
 	group := e.groups[g]
@@ -225,7 +225,7 @@ func (e *messageWriter) writeStays(partial bool) {
 }
 
 // keep stores the list that the client has after the message, and of which captures its values are. An entity that has not
-// changed has those of the newest.
+// changed has the values of the newest.
 func (e *messageWriter) keep() {
 	f, w := e.f, &e.work
 	complete, even := e.complete(), true

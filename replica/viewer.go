@@ -65,7 +65,7 @@ type sentState struct {
 	checked  bool   // the message has a checksum
 	previous uint64 // the capture of its base, if client and server agree about the velocities of all entities; else 0
 
-	// The client has all entities of the capture, or those of a list. An entry of the list is a slot
+	// The client has all entities of the capture, or the ones in a list. An entry of the list is a slot
 	// with netcode.Young if the entity came into view with this message.
 	all  bool
 	list []uint32
@@ -73,7 +73,7 @@ type sentState struct {
 
 	// Of each entity in the list: the capture whose values the client has, that of the values it had before the message that
 	// brought them or, if the last message added nothing, the same, both modulo 2^32; and the priority with which it waits for newer ones.
-	// All are empty if the client has the values of this capture, and had those of previous, except of young entities.
+	// All are empty if the client has the values of this capture, and had the values of previous, except of young entities.
 	since, before []uint32
 	waited        []float32
 }

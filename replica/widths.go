@@ -60,7 +60,7 @@ func (w *scratch) shape(shape *netcode.DeltaLanes, diffs []int32) {
 }
 
 // chooseWidths sets the widths of a shape so that the samples take few bits. It starts from widths with which all
-// fit, if 32 bits are enough, and then finds for one lane after another the best width beside those of the others, twice.
+// fit, if 32 bits are enough, and then finds for one lane after another the best width beside the widths of the others, twice.
 func (w *scratch) chooseWidths(shape *netcode.DeltaLanes) {
 	sum := 0
 	for lane := range shape.Lanes {

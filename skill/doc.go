@@ -21,7 +21,7 @@
 // registry then holds it: the call is part of the state, and waits until another actor calls skills.approve or
 // skills.reject, which Approvals registers. After Config.HeldTicks it expires. An approved call passes the steps
 // from validate on again, except for rate and approval, in the tick of the approval. The first Event of the call
-// has the code pending_approval. The Event of its end names the first one (Held) and that of the decision (Cause).
+// has the code pending_approval. The Event of its end names the first one (Held) and the decision's (Cause).
 //
 // A call from outside is an input of the Sim. It runs at the beginning of a tick, after the calls
 // that were submitted before it, and its result is ready when the tick is complete:

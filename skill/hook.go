@@ -10,7 +10,7 @@ import (
 // may change the simulation. Both run in the tick, on the goroutine of evertick.Sim.Step.
 type Hook struct {
 	// Before runs after the checks of the registry and before the handler. If it returns an error the call is
-	// refused, with the Code of the *Error, or that of the sentinel which the error wraps, or Refused. nil: no
+	// refused, with the Code of the *Error, or of the sentinel that the error wraps, or Refused. nil: no
 	// function.
 	Before func(c *Call) error
 	// After runs after the handler, or after a hook has refused the call, with the output or with the error. It

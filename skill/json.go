@@ -149,7 +149,7 @@ func expected(t reflect.Type) string {
 }
 
 const (
-	maxDigits   = 20 // of an integer that wholeNumbers writes: those of the largest uint64
+	maxDigits   = 20 // of an integer that wholeNumbers writes: as many as the largest uint64 has
 	maxExponent = 1 << 10
 )
 

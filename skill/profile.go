@@ -141,7 +141,7 @@ func (r *Registry) MayCall(a Actor, name string) bool {
 	return ok && r.permit(&a, s, a.Entity.String()) == nil
 }
 
-// permit refuses a call that the profile of its actor does not allow. target is that of the input.
+// permit refuses a call that the profile of its actor does not allow. target is the input's.
 func (r *Registry) permit(a *Actor, s *entry, target string) *Error {
 	profile, ok := r.profiles[a.Profile]
 	switch {

@@ -320,7 +320,7 @@ func (c *Call) roomForBody() error {
 	return nil
 }
 
-// nextSlot returns the lowest free slot, which is that of the next entity.
+// nextSlot returns the lowest free slot, which the next entity gets.
 func nextSlot(w *ecs.World) int {
 	for i, word := range w.LiveMask() {
 		if word != math.MaxUint64 {

@@ -177,7 +177,7 @@ func finite(v ...float32) bool {
 	return !slices.ContainsFunc(v, func(x float32) bool { return !fault.Finite(x) })
 }
 
-// position, rotation and scale return those of an entity.
+// position, rotation and scale return an entity's.
 func (c *Call) position(slot ecs.Slot) Vec {
 	p := &c.Sim.World.Position
 	return Vec{p.X[slot], p.Y[slot], p.Z[slot]}

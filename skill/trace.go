@@ -27,7 +27,7 @@ type Event struct {
 	Entity  ecs.ID // of the actor
 	Skill   string // with its version; the name in the call if there is no such skill
 	Cause   uint64 // what led to it: the Seq of another event, the number of Decision, or the value that the caller has set
-	Held    uint64 // at the end of a held call: the Seq of its first event; Cause is then that of the approver's call
+	Held    uint64 // at the end of a held call: the Seq of its first event; Cause is then the Cause of the approver's call
 	Code    Code
 	Input   uint64 // hash of the input
 	Output  uint64 // hash of the output, 0 if the call was refused

@@ -71,7 +71,7 @@
 // Rows have a total order. Each kind of query has an oracle, its specification in
 // plain Go, and returns the same bytes on every level, with any number of
 // workers, with cgo or without. The oracle of RadiusOnce is RadiusOracle after
-// Build and SetCategories, that of Nearest the first of a sort by distance and slot.
+// Build and SetCategories, the oracle of Nearest the first of a sort by distance and slot.
 //
 // NaN and infinities are refused, as coordinates and as limits: for no limit use
 // math.MaxFloat32. Invalid values are errors, returned before anything is written; slices

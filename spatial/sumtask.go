@@ -27,7 +27,7 @@ type sumTask struct {
 	radius    []float32   // of each query
 	self      *selfSearch // of SumSelf, else nil
 	byPlace   bool        // rows have places, otherwise slots
-	byHit     bool        // the records are those of a row's elements; otherwise those of all points
+	byHit     bool        // the records are of a row's elements; otherwise of all points
 	withDist2 bool        // something depends on distances
 	byCentre  bool        // rows of columns are written or read for each centre
 

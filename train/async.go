@@ -17,7 +17,7 @@ type asyncStep struct {
 }
 
 // StepAsync begins what Step does on a goroutine of its own, and returns at once. StepWait waits for it and returns
-// its error. The results have the same bits as those of Step. Until StepWait returns, the caller must neither
+// its error. The results have the same bits as with Step. Until StepWait returns, the caller must neither
 // read nor write the content of buf, and the batch refuses other calls with ErrStale; only Len, Config and Definition
 // work, and Hash, AppendHashes and Episode, which return no error, panic. A second StepAsync is ErrStale. It
 // allocates nothing after warm-up.

@@ -103,7 +103,7 @@ var errInterrupted = fmt.Errorf("train: a panic has interrupted a step: %w", Err
 
 // episode is what a world begins with.
 type episode struct {
-	seed    uint64 // that of the batch, or of Options.Seeds
+	seed    uint64 // from the batch, or from Options.Seeds
 	number  uint64 // in Seed
 	episode uint64 // number of the running one
 }
@@ -217,7 +217,7 @@ type Options struct {
 	// Reseed makes Seed the seed of the batch: the episodes begin with number 0 again.
 	Reseed bool
 	Seed   uint64
-	// Seeds, if not nil, has a seed for each world instead. The number of a world in Seed stays that of the
+	// Seeds, if not nil, has a seed for each world instead. The number of a world in Seed stays as in the
 	// batch.
 	Seeds []uint64
 }
@@ -618,7 +618,7 @@ func (b *Batch) observeRange(lo, hi int) {
 	}
 }
 
-// episode returns that of world i. It panics if there is no such world, or if a step runs.
+// episode returns the episode of world i. It panics if there is no such world, or if a step runs.
 func (b *Batch) episode(i int) *episode {
 	if b.async.pending {
 		panic("train: a call between StepAsync and StepWait")

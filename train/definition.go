@@ -51,8 +51,8 @@ type Outcomes struct {
 // episodes. Several goroutines may call different worlds at once, but each world only one at a time. A
 // world must depend only on its seeds and actions.
 //
-// Row i of actions, outcomes, observations and masks is that of world i. With Definition.Agents it is that
-// of agent i % n of world i / n, where n is the number of agents.
+// Row i of actions, outcomes, observations and masks belongs to world i. With Definition.Agents it belongs
+// to agent i % n of world i / n, where n is the number of agents.
 type Worlds interface {
 	// Begin begins the episode of this seed in world i, whatever its state.
 	Begin(i int, seed uint64) error
@@ -70,7 +70,7 @@ type Worlds interface {
 	RestoreState(i int, src []byte) error
 }
 
-// Rows are the rows of all worlds in the slice that the Kind of the space names. That of world i begins at i*Stride.
+// Rows are the rows of all worlds in the slice that the Kind of the space names. The row of world i begins at i*Stride.
 type Rows struct {
 	Float32 []float32
 	Uint8   []uint8

@@ -59,7 +59,7 @@ func (b *Batch) Save(i int, dst []byte) ([]byte, error) {
 }
 
 // Load replaces world i by the one that Save has written, in any batch of the same definition. The world then
-// goes on as the saved one: it keeps its number in Seed, not that of its new place, until Reset sets another seed.
+// goes on as the saved one: it keeps its number in Seed, not the number of its new place, until Reset sets another seed.
 //
 // Data that is truncated, altered or contradicts itself is ErrCorrupt. Data of another definition
 // or format, with more steps than an episode has here, or with an ended episode in a batch of SameStep, is

@@ -98,7 +98,7 @@ func (s *segmentReader) isOf(id *Identity) bool {
 var errElsewhere = errors.New("the log does not have the tick of the snapshot there")
 
 // resume moves s, which has read the header of the segment in src, to the checkpoint of a snapshot. It reads only the commit
-// before it, which must be that of the snapshot. Errors: errElsewhere, after which s must be reset; or those of the disk.
+// before it, which must be the snapshot's. Errors: errElsewhere, after which s must be reset; or those of the disk.
 func (s *segmentReader) resume(src *source, snapshot *Snapshot) error {
 	c := &snapshot.at
 	sum, ok := c.sum()

@@ -94,7 +94,7 @@
 // Recover begins at the newest checkpoint that the log bears out: at that place it has a
 // commit of that tick, with the same state hash and rolling CRC. From there it reads and
 // checks all that follows. So it costs as much as what is new since the last snapshot,
-// of a packed segment also that of unpacking it up to there, and one listing of the
+// for a packed segment also the time to unpack it up to there, and one listing of the
 // directory. It trusts what is before: a bit that has changed there is found by a Reader
 // that reads it, and by replay.Verify. Of the segments before, it checks that each is
 // there. Without a checkpoint it reads everything. A snapshot with a checkpoint of

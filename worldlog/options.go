@@ -52,7 +52,7 @@ type Retention uint8
 const (
 	// KeepAll keeps every segment.
 	KeepAll Retention = iota
-	// Archive moves them into the directory "archive" in that of the log. Moved back, all of them, they are part of the log
+	// Archive moves them into the directory "archive" in the directory of the log. Moved back, all of them, they are part of the log
 	// again.
 	Archive
 	// Drop removes them.

@@ -46,7 +46,7 @@ type place struct {
 func OpenReader(dir string, fsys FS) (*Reader, error) {
 	fsys = cmp.Or(fsys, OS)
 	dir = fixed(fsys, dir)
-	mark, err := readMark(fsys, dir) // first: the segments may be those of a log that is being written
+	mark, err := readMark(fsys, dir) // first: the segments may belong to a log that is being written
 	if err != nil {
 		return nil, err
 	}

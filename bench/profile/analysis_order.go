@@ -13,12 +13,12 @@ const confidence = 0.95
 // contains the quantile of the machine with 95 % confidence.
 //
 // The limits are order statistics. The number of n independent steps that do not exceed the true
-// quantile has a binomial distribution, whatever that of the steps is, so the steps ranked Low and
+// quantile has a binomial distribution, however the steps are distributed, so the steps ranked Low and
 // High enclose it with the probability of the ranks between (David and Nagaraja, Order Statistics,
 // 3rd ed., section 7.1). The distribution is summed, never approximated by a normal one, and each
 // tail is at most 2.5 %.
 //
-// Steps are not independent: a crowd stays for seconds. So the ranks are those of n/τ independent
+// Steps are not independent: a crowd stays for seconds. So the ranks are as of n/τ independent
 // steps. τ is the integrated autocorrelation time of the indicator whether a step exceeds the
 // quantile, by Geyer's initial positive sequence (Practical Markov Chain Monte Carlo, Statistical
 // Science 7, 1992). τ is at least 1: steps that alternate never narrow an interval.

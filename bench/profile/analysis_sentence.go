@@ -71,7 +71,7 @@ func (rep *Report) found(kind findingKind) finding {
 }
 
 // findPhases finds the phases that make the slow steps slow. It compares medians, although they do
-// not quite add up to that of the step, as means would: a single step can dominate a mean of the
+// not quite add up to the median of the step, as means would: a single step can dominate a mean of the
 // slow steps.
 func (rep *Report) findPhases() []finding {
 	if len(rep.Phases) == 0 {

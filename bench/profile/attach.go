@@ -17,7 +17,7 @@ import (
 // again, with the same ticks.
 //
 // Config.Hardware locks the calling goroutine to its thread until Recorder.Close, and steps have to
-// run on it. The work of other threads, those of workers and of parallel systems, is not counted.
+// run on it. The work of other threads, which are workers and parallel systems, is not counted.
 // Where there are no counters, Run.Unwatched gives the reason, and everything else is recorded.
 //
 // Attach adds counters of the Sim, unless Config.Counters has some of the same names: live, the

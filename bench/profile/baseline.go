@@ -148,7 +148,7 @@ func (b *bootstrap) draw() {
 	}
 }
 
-// quantile returns that of the last draw, by the nearest rank.
+// quantile returns the quantile of the last draw, by the nearest rank.
 func (b *bootstrap) quantile(q float64) int64 {
 	at := max(1, int32(math.Ceil(q*float64(len(b.times)))))
 	for rank, times := range b.times {

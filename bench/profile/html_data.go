@@ -161,7 +161,7 @@ func (rep *Report) data() *htmlData {
 	return d
 }
 
-// column returns that of a phase or, after the last of them, the unaccounted time.
+// column returns the column of a phase or, after the last of them, the unaccounted time.
 func (s *Steps) column(phase int) []int64 {
 	if phase < len(s.PhaseNs) {
 		return s.PhaseNs[phase]

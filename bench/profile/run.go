@@ -148,7 +148,7 @@ type Way struct {
 	// PhaseNs are the medians of the phases, in the order of Run.Steps.Phases; the last is the time
 	// that no phase accounts for.
 	PhaseNs []int64 `json:"phase_ns"`
-	// Times is how many times as long the median step takes as that of the first way: 1 for that one.
+	// Times is how many times as long the median step takes as with the first way: 1 for that one.
 	Times Ratio `json:"times"`
 }
 
@@ -204,7 +204,7 @@ type Environment struct {
 	Kernels  string   `json:"kernels"`  // which path runs, and why
 }
 
-// ThisEnvironment returns that of this process.
+// ThisEnvironment returns the environment of this process.
 func ThisEnvironment() Environment {
 	info := native.Info()
 	e := Environment{

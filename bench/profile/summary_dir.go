@@ -21,7 +21,7 @@ const (
 
 // WriteDir writes summary.json, steps.csv, bench.txt, trace.json and report.html into a folder,
 // which it creates if necessary, and returns their paths, also as Report.Files. It writes drafts
-// and renames them when all are complete, so that no file is incomplete, and those of two runs do
+// and renames them when all are complete, so that no file is incomplete, and the files of two runs do
 // not mix. With an error it returns the paths of the files that it had already renamed.
 func (rep *Report) WriteDir(dir string) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -9,7 +9,7 @@ import (
 
 // Text configures a report as text.
 type Text struct {
-	// Width is that of the longest line, in columns of a terminal. 0 means 80; the minimum is 72.
+	// Width is the length of the longest line, in columns of a terminal. 0 means 80; the minimum is 72.
 	Width int
 	// Color adds colours by the escape sequences of terminals.
 	Color bool

@@ -32,7 +32,7 @@
 // Ids are hashes of Config.Run and of what identifies the step: the source and number of a decision or record, or the
 // number of a call. So the spans of a live run, of its log and of a replay are equal. Runs that should not share ids
 // need different names. Times are simulated, and start at Config.Epoch: a step lasts for its tick, and a request lasts
-// from its tick to that of the answer. In a live run, spans of providers that Timed wraps also have the wall time of
+// from its tick to the tick of the answer. In a live run, spans of providers that Timed wraps also have the wall time of
 // the call, as an attribute.
 //
 // # Attributes

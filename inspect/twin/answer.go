@@ -15,7 +15,7 @@ import (
 // mostBody is the largest body of a request but for a file of a log.
 const mostBody = 64 << 10
 
-// answer answers a request of the page, from any goroutine: those of a twin itself, and those of an Inspector.
+// answer answers a request of the page, from any goroutine: a request to the twin itself, or one to an Inspector.
 //
 //	GET  twin                 what the panel shows: report
 //	POST twin                 {"connect": URL, "play": bool} or {"disconnect": true}

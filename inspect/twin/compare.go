@@ -3,7 +3,7 @@ package twin
 // comparedTicks is the number of ticks whose hashes a page can ask for.
 const comparedTicks = 4096
 
-// comparison counts the ticks after which the hash was that of the server.
+// comparison counts the ticks after which the hash agreed with the server's.
 type comparison struct {
 	ring             [comparedTicks]compared
 	next             uint64 // number of all that were compared

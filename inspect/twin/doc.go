@@ -10,7 +10,7 @@
 //
 //   - a Sim of the scenario that no one else runs, at first paused at tick 0. The page may let it run, and step it;
 //   - a client of a replica server in mode Simulate, over WebSocket. It gets a snapshot, and then the inputs of each tick,
-//     and compares its hash with that of the server after each. With Config.Steer it may play: its own inputs take effect
+//     and compares its hash with the server's after each. With Config.Steer it may play: its own inputs take effect
 //     at once, in a second Sim that runs ahead. If the connection ends it tries again, after waits that grow;
 //   - a log whose files were dropped on the page. It is played in the page, and each hash is compared.
 //

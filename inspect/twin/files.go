@@ -43,7 +43,7 @@ func (f *files) add(name string, data []byte) error {
 	return nil
 }
 
-// logs returns the folders with segments of a log, in order. "." is that of files without a folder.
+// logs returns the folders with segments of a log, in order. "." stands for files without a folder.
 func (f *files) logs() []string {
 	var dirs []string
 	for name := range f.data {

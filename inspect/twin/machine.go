@@ -9,7 +9,7 @@ import (
 	"github.com/evertick/evertick/loop"
 )
 
-// machine is all of a twin but the page. One goroutine, that of run, owns it; post reaches that from any other.
+// machine is all of a twin but the page. The goroutine of run owns it; post reaches that goroutine from any other.
 type machine struct {
 	config Config
 	dial   dialer

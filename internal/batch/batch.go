@@ -116,7 +116,7 @@ func (b *Batch[T]) All(what string, n int) error {
 	return b.run(n, placeRows)
 }
 
-// find appends the rows of a chunk to those of its worker.
+// find appends the rows of a chunk to the rows of its worker.
 func (b *Batch[T]) find(worker, chunk, lo, hi int) {
 	m := &b.found[worker]
 	from := len(m.rows)

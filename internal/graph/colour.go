@@ -24,7 +24,7 @@ const (
 	// NoEdge marks a lane without an edge.
 	NoEdge = ^uint32(0)
 
-	// Sets of colours: those of edges between dynamic bodies, the others but Overflow, and Overflow.
+	// Sets of colours: of edges between dynamic bodies, of other edges, and Overflow.
 	movingColours uint64 = 1<<firstFixed - 1
 	fixedColours  uint64 = 1<<Overflow - 1 - movingColours
 	overflow      uint64 = 1 << Overflow

@@ -11,7 +11,7 @@ import (
 const Provisional = 1 << 31
 
 // Recording numbers a list of commands, so that provisional handles are valid in that list alone, and there only until
-// Restart: the number of the list is in the upper half, and that of the recording in the lower half.
+// Restart: the number of the list is in the upper half, the number of the recording in the lower half.
 type Recording struct {
 	number  uint32
 	applied uint32 // the number that it had when it was applied last

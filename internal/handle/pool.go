@@ -15,7 +15,7 @@ const None = ^uint32(0)
 // which identifies handles to earlier occupants. The next index
 // depends on the set of free indices alone, not on the order in which they became free.
 type Pool struct {
-	// Generation has an element for each index that was ever used: that of the present or the next occupant; 0 if the
+	// Generation has an element for each index that was ever used: the generation of its present or next occupant; 0 if the
 	// index is retired. Only Claim, Release, Reset and CopyFrom change the slice; between Reset and SetLive the caller
 	// fills it.
 	Generation []uint32

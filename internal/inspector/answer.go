@@ -95,7 +95,7 @@ func (in *Inspector) subject(name string) (subject, error) {
 }
 
 // ask answers with the JSON object that f appends at a safe point. In an answer of a Sim that has failed,
-// which is that of an earlier safe point, "stale" is true.
+// which was read at an earlier safe point, "stale" is true.
 func ask(ctx context.Context, s subject, key string, f task) Answer {
 	body, stale, err := s.do(ctx, key, f)
 	if err != nil {

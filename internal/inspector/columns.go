@@ -125,7 +125,7 @@ func hashedParts(sim *evertick.Sim) (parts []hashedPart) {
 		parts = append(parts, part)
 	}
 	views := sim.Physics.BodyColumns()
-	// The parts after those of the world have names that a column of the world may have, too: the last one counts.
+	// The parts after the world's have names that a column of the world may have, too: the last one counts.
 	first, owner := named(bodyPrefix+views[0].Name()), "bodies"
 	for i := first + len(views); i < len(hashes); i++ {
 		add(i, owner)
@@ -197,7 +197,7 @@ func (c *columnCopy) appendStats(dst []columnStats) []columnStats {
 // measures are the statistics of numbers. NaN and infinities count only for nan and inf.
 type measures struct {
 	count, nan, inf int
-	least, greatest int // indices of numbers; of equal ones that of the lowest row
+	least, greatest int // indices of numbers; of equal ones, the index of the lowest row
 	sum             float64
 }
 

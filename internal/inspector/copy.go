@@ -19,7 +19,7 @@ type stateCopy struct {
 	sim     *evertick.Sim // to copy from; nil after the safe point
 	tick    uint64
 	live    []uint64 // slots of entities
-	ids     []ecs.ID // by slot; those of free slots are 0
+	ids     []ecs.ID // by slot; 0 for free slots
 	bodies  []uint32 // by row of bodies: the slot of the entity that it moves
 	hasRows bool     // ids and bodies are copied
 	tags    map[string][]uint64

@@ -1,6 +1,6 @@
 // Package inspector answers what a page asks about simulations: about a Sim that runs, and about the past in
 // its log. It uses neither HTTP nor files, so it also runs in a page, as js/wasm. Looking never changes a
-// Sim: its hashes are those of a Sim without an Inspector.
+// Sim: it has the same hashes without an Inspector.
 //
 // # Model
 //
@@ -42,8 +42,8 @@
 // While pages ask, safe points have a budget, however many pages there are and whatever they ask for. It is counted in bytes
 // that are copied: 256 MiB a second, and 4.3 MiB at one safe point, where the last piece of work may exceed that: then
 // later safe points do nothing until the rate has made up for it. A piece is a task, one picture, or for the columns of a world as many
-// columns as the budget allows. Tasks that read little, tasks that copy, and pictures alternate; of tasks those of different clients
-// (Request.Client) do. At most two copies exist at a time. A request whose turn has not come after 8 s gets status 503.
+// columns as the budget allows. Tasks that read little, tasks that copy, and pictures alternate; so do tasks of different clients
+// (Request.Client). At most two copies exist at a time. A request whose turn has not come after 8 s gets status 503.
 // The Sims of logs have no budget: nobody waits for them but those that look.
 //
 // Pictures of one Sim are at least 1/60 s apart, farther if they took long, so that they take at most a quarter of its time.
@@ -58,7 +58,7 @@
 //	GET status        what runs, and how; never waits
 //	GET frame         a picture, in binary: below
 //	GET world         columns, tags and systems
-//	GET hashes?after= hashes of the last 4,096 ticks, as "own"; in a twin also those of its server
+//	GET hashes?after= hashes of the last 4,096 ticks, as "own"; in a twin also its server's
 //	GET steps?after=  durations of the last 4,096 ticks, in ns; 0 under Config.Untimed; never waits
 //
 // The other files of this package document their requests.

@@ -44,7 +44,7 @@ type hub struct {
 	safeAt    int64 // the last safe point, in ns since start
 	summary   summary
 	waiting   [2]turns[*job]  // for a safe point: those that read little, and those that copy
-	byKey     map[string]*job // those of waiting that are shared
+	byKey     map[string]*job // the jobs in waiting that are shared
 	copied    turns[*job]     // for the reader, with what they have copied
 	reading   bool            // the reader runs
 	copies    int             // that are made or read

@@ -22,7 +22,7 @@ type Config struct {
 	// Control lets pages pause and step the live Sim.
 	Control bool
 	// Scenario builds the Sims of the logs, and FS holds the logs; nil: the files of the system. Log is the
-	// folder of a log to look at, such as that of the live Sim; Other is that of a log to compare it with.
+	// folder of a log to look at, such as the live Sim's; Other is the folder of a log to compare it with.
 	Scenario   replay.Scenario
 	Log, Other string
 	FS         worldlog.FS

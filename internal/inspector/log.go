@@ -49,7 +49,7 @@ func (c wallClock) after(d time.Duration) <-chan time.Time { return time.After(d
 // ask, and serves requests between ticks. Scenario.New is called on that goroutine.
 //
 // Tick T is the state in which T ticks have run, as Sim.Ticks counts: 0 is the state before the first tick, and
-// the last one is the number of ticks in the log. So a hash at T is that of the live Sim at T.
+// the last one is the number of ticks in the log. So a hash at T equals the hash of the live Sim at T.
 type logSubject struct {
 	*hub
 	label string

@@ -46,9 +46,9 @@ func parsePickQuery(q url.Values) (p pickQuery, err error) {
 	return p, nil
 }
 
-// copy finds the entity at a point: that of the shape, sensors included, which contains the point; if several do, that
-// of the shape with the smallest box along the axes, and of equal ones that of the shape with the lowest index. If no
-// shape does, it is the entity whose position is nearest within r; of equally near ones that of the lowest slot.
+// copy finds the entity at a point: the one whose shape, sensors included, contains the point; if several do, the one
+// of the shape with the smallest box along the axes, and of equal ones, of the shape with the lowest index. If no
+// shape does, it is the entity whose position is nearest within r; of equally near ones, the one in the lowest slot.
 func (q pickQuery) copy(p *point) (func() ([]byte, error), error) {
 	if id, ok := pickShape(p.sim, q); ok {
 		slot, _ := p.sim.World.Slot(id)

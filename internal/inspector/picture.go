@@ -246,7 +246,7 @@ func (h *hub) release(f *picture) {
 func (fs *pictures) due(at stateVersion, now int64) bool { return fs.next(at, now) != nil }
 
 // next returns the view that gets a picture at this safe point: of those that wait for this state, the one whose last picture is the
-// oldest. Those of one state have one seq, so a new state comes only when its time has.
+// oldest. Pictures of one state have one seq, so a new state comes only when its time has.
 func (fs *pictures) next(at stateVersion, now int64) (next *view) {
 	if fs.waiters == 0 || (fs.seq == 0 || fs.at != at) && now < fs.nextAt {
 		return nil

@@ -31,8 +31,8 @@ type framesView struct {
 	BacklogNs    int64  `json:"backlog_ns"`
 }
 
-// agentsView holds the counts of an agent.Agents. Those of Stats and of the classes belong to the state of the Sim, and
-// those of Live to the process.
+// agentsView holds the counts of an agent.Agents. The counts of Stats and of the classes belong to the state of the Sim, and
+// the counts of Live to the process.
 type agentsView struct {
 	Agents  int               `json:"agents"`
 	Waiting int               `json:"waiting"` // actions

@@ -21,7 +21,7 @@ type contents struct {
 	err      error    // why the log ends before its end
 }
 
-// mark is a note in the log. The tick is that of the state before the tick which has the note.
+// mark is a note in the log. Its tick is the number of the state before the tick that has the note.
 type mark struct {
 	Tick uint64 `json:"tick"`
 	Text string `json:"text"`

@@ -78,7 +78,7 @@ func orderedFloat(f float64) (key uint64, isNaN bool) {
 }
 
 // selectRange sorts rows as far as needed for rows[first:end]: their elements are what a full sort would put there.
-// Its time is proportional to the number of rows, and that of the sort of the range.
+// The selection takes time in proportion to the number of rows, the sort in proportion to the range.
 func selectRange(rows []keyed, first, end int) {
 	if first >= end {
 		return

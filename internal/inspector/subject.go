@@ -20,7 +20,7 @@ type subject interface {
 	name() string
 	// do runs f at the next safe point in which it is its turn, and returns what f appended. Requests with the
 	// same key that wait for a safe point share one run and its result, so the caller only reads it. The empty key
-	// is not shared: f may then control the Sim. stale reports that the Sim has failed and the result is that of
+	// is not shared: f may then control the Sim. stale reports that the Sim has failed and the result is from
 	// the last run with this key. Errors are those of f, of ctx, errClosed, errBusy, *stalledError and
 	// *failedError.
 	do(ctx context.Context, key string, f task) (body []byte, stale bool, err error)

@@ -16,7 +16,7 @@ import (
 )
 
 // timelineRoutes are the requests that move in time. Ticks are numbers of ticks that have run: 0 is the state before the
-// first tick of a log, last the state after all of them. So the hash at a tick is that of the live Sim at the same tick.
+// first tick of a log, last the state after all of them. So the hash at a tick equals the hash of the live Sim at the same tick.
 //
 //	GET timeline   what the logs hold, where they are, and what they do: see timelineAnswer; never waits
 //	POST timeline  one command, and the same answer; a log begins to move, and the answer does not wait for it
@@ -72,7 +72,7 @@ type timelineAnswer struct {
 	Other   *logTimeline `json:"other"`
 }
 
-// logTimeline describes a log. Ticks are those of logSubject; those of errors are those of package replay: tick N
+// logTimeline describes a log. Ticks are counted as in logSubject, but in errors as in package replay: tick N
 // there leads from tick N to tick N+1 here.
 type logTimeline struct {
 	State     string       `json:"state"`

@@ -105,7 +105,7 @@ func (l *logSteps) read(ctx context.Context, c *Config, dir string, from, to, af
 	})
 }
 
-// logTrace answers with the steps of a log before a tick: the last ones, and at most those of the last mostTraced ticks.
+// logTrace answers with the steps of a log before a tick: the last ones, of at most mostTraced ticks.
 // It reads more and more ticks until they have enough steps.
 func (in *Inspector) logTrace(ctx context.Context, dir string, ticks, after uint64) Answer {
 	end := ticks * stepsPerTick

@@ -16,7 +16,7 @@ type worldAnswer struct {
 	Systems []worldSystem `json:"systems"`
 }
 
-// worldColumn is a column. Those of blobs and of states have bytes of no fixed length: their kind is
+// worldColumn is a column. Blobs and states have bytes of no fixed length: their kind is
 // "bytes", and they have no components.
 type worldColumn struct {
 	Name       string `json:"name"`
@@ -35,7 +35,7 @@ type worldTag struct {
 type worldSystem struct {
 	Name   string   `json:"name"`
 	Stage  string   `json:"stage"`
-	Group  int      `json:"group"` // those of one group run side by side
+	Group  int      `json:"group"` // the systems of one group run side by side
 	Reads  []string `json:"reads"`
 	Writes []string `json:"writes"`
 }

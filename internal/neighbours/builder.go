@@ -17,7 +17,7 @@ type Builder struct {
 
 	step   func(b *Builder, part int)
 	parts  int
-	counts [][]uint32 // by part, one entry per cell; those of the last part are in p.Start
+	counts [][]uint32 // by part, one entry per cell; the last part counts in p.Start
 	sums   []uint32   // points in the cells of each part, then of the parts before it
 	failed []bool
 }

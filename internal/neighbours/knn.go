@@ -358,7 +358,7 @@ func (s *nearestSearch) afterEquals(at int) int {
 	for a, c := range s.centre {
 		d[a] = min(max(c, s.box[0][a]), s.box[1][a]) - c
 	}
-	// The d2 of the nearest point of the box of all points is no more than that of any. Rounding is monotone.
+	// No point has a smaller d2 than the nearest point of the box around all points. Rounding is monotone.
 	least := uint64(math.Float32bits(float32(float32(d[0]*d[0])+float32(d[1]*d[1])) + float32(d[2]*d[2])))
 	if s.most>>32 != least {
 		if s.n < candidatePiece/2 || s.most>>32 < least || s.count(least<<32|math.MaxUint32) < s.k {

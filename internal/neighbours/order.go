@@ -38,7 +38,7 @@ type Sorter struct {
 // has the squared distances at the same places, which move with the slots; it may be nil unless the order is
 // ByDistance. Slots are below limit, and no row contains one twice.
 //
-// ByDistance compares the bits of a squared distance as those of an int32: this is
+// ByDistance compares the bits of a squared distance as an int32: this is
 // the numerical order of all numbers that are not negative, +Inf after them and a
 // NaN after that (before them all if its sign bit is set).
 //

@@ -191,7 +191,7 @@ func (g *Grid) holdsPieces(axis int) bool {
 	return true
 }
 
-// BlockLen is the number of points in a Block: the number of lanes of the widest vector, and a multiple of that of
+// BlockLen is the number of points in a Block: the number of lanes of the widest vector, and a multiple of the number in
 // narrower ones.
 const BlockLen = 16
 

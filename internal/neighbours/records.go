@@ -11,7 +11,7 @@ const SpreadColumns = 16
 // A Record has some values of a point, or of a row.
 type Record [RecordLen]float32
 
-// FillRecords sets value k of records[place[s]] to that of slot s in column k, or to none if that column is nil, for the
+// FillRecords sets value k of records[place[s]] to the value of slot s in column k, or to none if that column is nil, for the
 // slots s from first to last-1 whose place is not NoSlot. If place is nil, place[s] is s. The values from len(columns)
 // on become none.
 //

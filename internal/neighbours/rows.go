@@ -2,7 +2,7 @@ package neighbours
 
 import "github.com/evertick/evertick/native"
 
-// Live converts a bitmap by slot, in which bit s%64 of word s/64 is that of slot s, to the form of Queries.Live: bit
+// Live converts a bitmap by slot, in which bit s%64 of word s/64 stands for slot s, to the form of Queries.Live: bit
 // i of live[b] is the bit of p.Blocks[b].Slot[i], and zero in the lanes after the last point. The bitmap has a bit
 // for each slot below p.Limit, and live an element for each block. It panics if one of them is too short; it does not
 // check that slots are below Limit.

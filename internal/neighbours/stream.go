@@ -59,7 +59,7 @@ const (
 )
 
 // Stream tests the points of the places [from, to) in c.Slots with the queries that the sieve holds in cells, and
-// appends the hits in the order of the points; those of one point ascend by query. A point is within by the test of
+// appends the hits in the order of the points; the hits of one point ascend by query. A point is within by the test of
 // Queries. Its slot must also be live, must not be the query's Exclude, and must share a category with the query's
 // Mask, if there are masks.
 //

@@ -146,7 +146,7 @@ func (l *swath) slab(g *Grid, axis int, j int32) (lo, hi float64) {
 }
 
 // piecedSlab is slab for an axis with pieces, each of which is like a core. The point that begins a piece is in it, so
-// those of the piece before are below that.
+// all points of the piece before are below it.
 func (g *Grid) piecedSlab(axis int, j int32) (lo, hi float64) {
 	p, i := &g.Piece[axis], g.pieceOf(axis, j)
 	begin, size, at, n := float64(p.Min[i]), 1/float64(p.Inv[i]), j-p.First[i], p.First[i+1]-p.First[i]

@@ -6,7 +6,7 @@ import "github.com/evertick/evertick/native"
 type DeltaLanes struct {
 	Lanes int      // 1 to 8
 	Bits  [8]uint8 // of each lane, 1 to 32
-	Width [8]uint8 // bits of each lane in the record, 0 to those of the lane; their sum is at most 32
+	Width [8]uint8 // bits of each lane in the record, at most as many as the lane has; their sum is at most 32
 }
 
 // valid reports whether the shape is one that Delta takes.

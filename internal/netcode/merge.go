@@ -125,8 +125,8 @@ func (g *Gathered) Reserve(n int, width uint) {
 func maskRoom(n int) int             { return (n + 63) / 64 * 8 }
 func bitsRoom(n int, width uint) int { return n*int(width)/8 + 8 }
 
-// Gather collects the records of the slots in stays, a list as Merge writes it: those of entries with the flag Young
-// from plain, those of the others from predicted. An entry whose slot has a bit in Changed and none in Wide gets a bit
+// Gather collects the records of the slots in stays, a list as Merge writes it: for entries with the flag Young
+// from plain, for the others from predicted. An entry whose slot has a bit in Changed and none in Wide gets a bit
 // in out.Mask, and the low width bits of its record go to out.Bits. If its slot has both bits, the place of the entry in
 // stays goes to out.Wide. Unused high bits of the last bytes are 0. 0 <= width <= 32.
 //

@@ -21,7 +21,7 @@ type Watch struct {
 	after  time.Duration
 
 	busy  atomic.Bool   // a stage is in progress
-	name  string        // of the next stage; empty: that of its work
+	name  string        // of the next stage; empty: the name of its work
 	at    int           // the stage in progress
 	last  time.Duration // end of the stage before, or Start
 	began time.Duration // of the stage in progress

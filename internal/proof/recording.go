@@ -103,7 +103,7 @@ func Record(c Config, ticks, restoreEvery int) (*Recording, error) {
 	return s.record(c, ticks, restoreEvery)
 }
 
-// RecordFrom runs the scene from a snapshot of SnapshotAt: the first hash is that of the tick after it.
+// RecordFrom runs the scene from a snapshot of SnapshotAt: the first hash is of the tick after it.
 func RecordFrom(c Config, snapshot []byte, ticks int) (*Recording, error) {
 	s, err := New(c)
 	if err == nil {

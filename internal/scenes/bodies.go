@@ -98,7 +98,7 @@ func (d *Definition) configure(n int, c physics.Config) physics.Config {
 }
 
 // NewSim is like NewAs, but the bodies are those of a Sim, each of an entity, and a system pushes them. c provides seed,
-// level, workers and, in Physics, sleep and continuous collision. Its bodies move as those of the scene alone do.
+// level, workers and, in Physics, sleep and continuous collision. Its bodies move as they do in the scene alone.
 func NewSim(name string, n int, c evertick.Config) (*evertick.Sim, error) {
 	d, err := find(name, n)
 	if err != nil {

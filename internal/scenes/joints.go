@@ -29,7 +29,7 @@ type hinge struct {
 	a, b         physics.Body
 	atA, atB     [2]float32
 	limited      bool
-	lower, upper float32 // rad, of the angle of b less that of a
+	lower, upper float32 // rad, of the angle of b less the angle of a
 	hertz        float32 // of a spring that holds that angle at zero; 0: none. Not with box2d
 }
 

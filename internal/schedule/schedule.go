@@ -158,7 +158,7 @@ func (o *ordering) addEdge(i, j int) {
 }
 
 // addDeclared makes i come before j. If j comes before i it only returns the names on the cycle,
-// which begin and end with that of i.
+// which begin and end with the name of i.
 func (o *ordering) addDeclared(i, j int) (cycle []string) {
 	if i == j {
 		return []string{o.systems[i].Name, o.systems[i].Name}

@@ -105,7 +105,7 @@ func (z *State) setOn(on bool) {
 // rows returns the number of rows that were ever used.
 func (z *State) rows() int { return z.bodies.Used() }
 
-// Awake reports whether a body is simulated: it is not static, disabled or asleep. A row without a body looks like that of a
+// Awake reports whether a body is simulated: it is not static, disabled or asleep. A row without a body looks like the row of a
 // static body.
 func (z *State) Awake(row int) bool {
 	return z.types[row] != Static && z.flags[row]&(Disabled|Asleep) == 0
@@ -186,7 +186,7 @@ func (z *State) mark(row int, why uint8) {
 // MassChanged must follow a change of the mass of a body, if ActiveChanged copies it.
 func (z *State) MassChanged() { z.dirty = z.dirty || z.On }
 
-// UpdateAllBounds makes this step update the bounds of all bodies, and the broad phase sort all boxes again: those of a
+// UpdateAllBounds makes this step update the bounds of all bodies, and the broad phase sort all boxes again: the boxes of a
 // body that was not active have changed.
 func (z *State) UpdateAllBounds() {
 	z.Version++

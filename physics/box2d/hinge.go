@@ -18,7 +18,7 @@ type Hinge struct {
 	A, B physics.Body
 	// PointA and PointB are that point in the coordinates of either, in metres.
 	PointA, PointB [2]float32
-	// EnableLimit keeps the angle of B minus that of A between LowerAngle and UpperAngle, in
+	// EnableLimit keeps the angle of B minus the angle of A between LowerAngle and UpperAngle, in
 	// radians; at most 65536 either way.
 	EnableLimit            bool
 	LowerAngle, UpperAngle float32

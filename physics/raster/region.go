@@ -42,7 +42,7 @@ type region struct {
 
 func (r *region) clear() { r.empty = true }
 
-// set makes the region that of a polygon, counter-clockwise with y up.
+// set makes the region a polygon, counter-clockwise with y up.
 func (r *region) set(corners []point, radius float64) {
 	r.corners, r.radius, r.empty = corners, radius, radius < 0 && len(corners) < 3
 	r.outline = r.outline[:0]

@@ -8,7 +8,7 @@ import (
 	"github.com/evertick/evertick/replay"
 )
 
-// shared is what the jobs of FindSeeds and of Shrink have in common. inputs is nil for those of FindSeeds.
+// shared is what the jobs of FindSeeds and of Shrink have in common. inputs is nil for jobs of FindSeeds.
 type shared struct {
 	scenario, failure string
 	inputs            []replay.Applied

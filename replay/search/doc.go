@@ -24,7 +24,7 @@
 //
 // The result of each of these is the same, bit for bit, for any number of workers, on any machines, whichever of
 // them fail. What a pool finds out about a job depends on nothing but the job: an error of a job is a
-// result as well, and that of the lowest job is returned.
+// result as well, and the result of the lowest job is returned.
 //
 // A worker finds scenarios, failures and functions by their names in its [Registry]. It refuses a name that it
 // lacks, and a task of another SimVersion, with an error that contains it, before it does a job.

@@ -18,7 +18,7 @@ type Pool interface {
 	// order. A job may be done more than once. Do calls jobs from its own goroutine, some jobs ahead of the
 	// results; a job must not change after that. A loop that ends early cancels the jobs that it has not seen.
 	//
-	// An error ends the results: that of the lowest job that has one is a *JobError. It comes after the
+	// An error ends the results: the error of the lowest job that has one is a *JobError. It comes after the
 	// results of all lower jobs. One that wraps evertick.ErrUnsupported comes from a worker that lacks a name or
 	// the version of the task, one that wraps replay.ErrDiverged names a job that had two different results. That of
 	// ctx is its cause.

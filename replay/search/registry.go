@@ -15,7 +15,7 @@ import (
 type Task struct {
 	// Function is the name of what does the jobs, in the Registry of each worker.
 	Function string
-	// SimVersion that a worker must have. 0: that of this program.
+	// SimVersion that a worker must have. 0: this program's.
 	SimVersion uint32
 	// Shared is what the function needs for all jobs.
 	Shared []byte
@@ -42,7 +42,7 @@ type Registry struct {
 	// Scenarios and Failures are for FindSeeds and Shrink.
 	Scenarios []replay.Scenario
 	Failures  map[string]replay.Failure
-	// Functions do other jobs. A name that begins with "search." is that of a function of this package.
+	// Functions do other jobs. A name that begins with "search." belongs to a function of this package.
 	Functions map[string]Function
 }
 

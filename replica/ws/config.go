@@ -42,7 +42,7 @@ type Config struct {
 	// QueueBytes limits the bytes that wait for one client: see replica.Queue. The buffer of the socket is set
 	// to the same size. 0: 64 KiB.
 	QueueBytes int
-	// Connections limits the connections that are open at once, and PerAddress those of one address. 0: 4096
+	// Connections limits the connections that are open at once, and PerAddress the connections of one address. 0: 4096
 	// and 64.
 	Connections, PerAddress int
 	// PerMinute limits the connections that an address may begin in a minute. 0: 240.

@@ -15,7 +15,7 @@ import (
 	"github.com/evertick/evertick/train"
 )
 
-// setBuffers makes the buffers of a caller those of the batch, without a byte beyond them.
+// setBuffers makes the batch use the buffers of a caller, without a byte beyond them.
 func (h *batch) setBuffers(c *C.evertick_train_buffers_in, step bool) error {
 	if c == nil {
 		return null("buffers")

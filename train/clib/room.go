@@ -90,7 +90,7 @@ func enough(bytes uint64) bool {
 	return C.evertick_train_has_room(C.uint64_t((bytes-m.HeapIdle+arena-1)/arena*arena+threads)) != 0
 }
 
-// estimate returns the bytes that the worlds of a batch allocate until they have begun, from those of a few.
+// estimate returns the bytes that the worlds of a batch allocate until they have begun, from a few of them.
 func estimate(def train.Definition, cfg train.Config) uint64 {
 	const few = 8
 	n := uint64(max(1, cfg.Worlds))

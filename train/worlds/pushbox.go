@@ -55,7 +55,7 @@ func PushBox() train.SimDefinition {
 
 var boxAction = train.Choice(boxChoices)
 
-// boxDirections are those of the choices.
+// boxDirections are the directions of the choices.
 var boxDirections = [boxChoices][2]float32{{0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}}
 
 // pushBox is the game.

@@ -38,7 +38,7 @@ var (
 
 // FencedError says that a master has lost the stream. It wraps ErrFenced.
 type FencedError struct {
-	Term, By uint64 // its own term, and that of the master that has the stream now; 0: unknown
+	Term, By uint64 // its own term, and the term of the master that has the stream now; 0: unknown
 	// From and To are the first and the last tick of the local log that are not in the stream; none if To < From.
 	From, To uint64
 }

@@ -214,7 +214,7 @@ func (s *Shipper) locate(ctx context.Context, e end) (term uint64, err error) {
 func (s *Shipper) mayBegin(ctx context.Context, e end) error {
 	m := e.last
 	if m == nil {
-		if s.term > 0 && e.seq > s.seq+1 { // one more can be that of this Shipper, to which no answer came
+		if s.term > 0 && e.seq > s.seq+1 { // one more can be from this Shipper, if no answer came
 			return s.fenced(ctx, e)
 		}
 		return nil

@@ -34,7 +34,7 @@ type grid struct {
 	N   [3]int32
 }
 
-// Rows are the slots that each query has found: those of query i begin where those of the query before it end.
+// Rows are the slots that each query has found: the slots of query i begin where those of query i-1 end.
 type Rows struct{ Ends, Slots []uint32 }
 
 // Build sorts the points, which lie in a box, into cells of the given edge.

@@ -116,7 +116,7 @@ func (o *Options) openBodies(level native.Level) (stepper, error) {
 	return stepperOf(scenes.NewAs(o.Scene, o.N, o.Seed, o.bodyConfig(level)))
 }
 
-// profileBodies measures the steps of a contender, by turns with those of its opponent.
+// profileBodies measures the steps of a contender, by turns with the steps of its opponent.
 func (o *Options) profileBodies(ours *contender, level native.Level, progress *Progress) (run *profile.Run, c *comparison, err error) {
 	if err := ours.record(o); err != nil {
 		return nil, nil, err

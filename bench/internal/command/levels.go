@@ -43,7 +43,7 @@ type errParity struct{ what string }
 
 func (e errParity) Error() string { return "the levels differ, so no times are reported: " + e.what }
 
-// preflight runs a simulation on every level and compares the hash of each tick with that of the
+// preflight runs a simulation on every level and compares the hash of each tick with the hash of the
 // pure Go kernels, which are the specification. It returns an error if a run fails; the verdict
 // says whether levels differ.
 func preflight(levels []native.Level, ticks int, seed uint64, open opener) (*profile.Parity, error) {

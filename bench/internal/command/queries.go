@@ -129,7 +129,7 @@ type query struct {
 	points    int
 	queries   int     // as many as points for bySelf
 	k         int     // points in the sphere
-	radius    float32 // of the sphere; 0: that of k
+	radius    float32 // of the sphere; 0: the radius of k
 	order     spatial.Order
 	distances bool
 
@@ -298,7 +298,7 @@ func (t *query) countByRadius() (neighbours int, err error) {
 	return neighbours, err
 }
 
-// verify compares the rows of the last answer with those of the oracle. If every point is a query,
+// verify compares the rows of the last answer with the oracle's. If every point is a query,
 // it compares the number of neighbours with that of Radius.
 func (t *query) verify(a answer) error {
 	if t.method == byCells || t.method == bySelfCells {

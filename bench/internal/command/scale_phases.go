@@ -38,7 +38,7 @@ func (t *stepTimes) add(s *stepper, counts bool) error {
 	return nil
 }
 
-// cost returns the quantiles of the times, which are those of n entities.
+// cost returns the quantiles of the times, which were measured with n entities.
 func (t *stepTimes) cost(n int) cost {
 	q := QuantilesOf(t.steps)
 	c := cost{N: n, Steps: len(t.steps), P50: q.P50, P95: q.P95}

@@ -83,7 +83,7 @@ func crowdEdge(share float64) float32 {
 	return float32((crowdRadius + crowdSlack/2.0) / high)
 }
 
-// begin draws where a walker begins. Those of the clients 2i and 2i+1 begin side by side.
+// begin draws where a walker begins. The walkers of clients 2i and 2i+1 begin side by side.
 func (c *crowd) begin(slot int, id ecs.ID, clients int, seed uint64) {
 	key := id
 	if slot < clients && slot%2 == 1 {

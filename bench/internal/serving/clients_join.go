@@ -25,8 +25,8 @@ const joinCommand = "join-clients"
 type joinPlan struct {
 	Addr    string
 	Clients int
-	Slow    int // of the clients: those of the highest indices
-	Decode  int // of the others: those of the lowest indices
+	Slow    int // of the clients: the ones with the highest indices
+	Decode  int // of the others: the ones with the lowest indices
 	Hz      int
 	Lead    bool
 	Seed    uint64

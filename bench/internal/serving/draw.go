@@ -145,11 +145,11 @@ type film struct {
 	gif    *gif.GIF
 	last   []byte           // the picture before
 	colors map[[3]byte]byte // indices into the palette
-	// The clock of pictures, in hundredths of a second: those of a picture are num/den.
+	// The clock of pictures, in hundredths of a second: a picture takes num/den of them.
 	num, den, shown int64
 }
 
-// newFilm goes to the first tick, and chooses the view of all pictures: that of the definition, or of what is in the first
+// newFilm goes to the first tick, and chooses the view of all pictures: the definition's, or one of all that is in the first
 // picture.
 func (o *logOptions) newFilm(p *replay.Player, scenario string) (*film, error) {
 	if err := p.Seek(o.drawing.from); err != nil {
@@ -225,7 +225,7 @@ func create(name string, write func(io.Writer) error) error {
 	return errors.Join(write(file), file.Close())
 }
 
-// gifPalette is that of every GIF: the colours of bodies, each alone and as it fills a shape on the background, and
+// gifPalette is the palette of every GIF: the colours of bodies, each alone and as it fills a shape on the background, and
 // 216 colours for everything else.
 var gifPalette = func() (p color.Palette) {
 	for _, c := range []physics.Color{
@@ -269,7 +269,7 @@ func (f *film) index(c [3]byte) byte {
 	return i
 }
 
-// changed returns the smallest rectangle with all pixels that differ from those of the picture before, and one pixel if
+// changed returns the smallest rectangle with all pixels that differ from the picture before, and one pixel if
 // none does.
 func changed(last []byte, now *image.Paletted) image.Rectangle {
 	if last == nil {

@@ -21,7 +21,7 @@ import (
 // relayCommand is the first argument of a process that follows the log. It is not for users.
 const relayCommand = "relay"
 
-// The master's process and that of a relay exchange JSON. The master writes a relayPlan, and the relay answers with a
+// The processes of the master and of a relay exchange JSON. The master writes a relayPlan, and the relay answers with a
 // joinReady when all of its clients are in. The master writes a joinWindow, and the relay a relayResult when that is over.
 type relayPlan struct {
 	Dir                                      string

@@ -42,7 +42,7 @@ type relayShare struct {
 	Compared  uint64            `json:"hashes_compared"`
 	Expected  uint64            `json:"frames_expected"`
 	Missed    uint64            `json:"frames_missed"` // of the viewers at full speed
-	NoUpdates uint64            `json:"skipped_ticks"` // without updates, as those of the tick before were still being sent
+	NoUpdates uint64            `json:"skipped_ticks"` // without updates: the ones of the tick before were still being sent
 }
 
 // lateTicks is the greatest number of ticks of the master that a relay in time may lack at p95.

@@ -119,7 +119,7 @@ func pack(data []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// assemble returns the page: that of inspect, with the program and the script of its worker as data.
+// assemble returns the page: the one of inspect, with the program and the script of its worker as data.
 func assemble(title, runtime string, packed []byte) ([]byte, error) {
 	script := runtime + "\n" + worker
 	if i := strings.Index(strings.ToLower(script), "</script"); i >= 0 || strings.Contains(script, "<!--") {
