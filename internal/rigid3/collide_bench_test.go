@@ -142,3 +142,44 @@ func TestBenchScenes(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkBounds(b *testing.B) {
+	names, scenes := benchScenes(512)
+	for i, s := range scenes[:7] {
+		if i%3 != 0 { // boxes; hulls; both
+			continue
+		}
+		var boxes Boxes
+		boxes.Resize(len(s.shapes))
+		for _, level := range native.Levels() {
+			b.Run(fmt.Sprintf("%s/level=%v", names[i], level), func(b *testing.B) {
+				for b.Loop() {
+					Bounds(level, s.shapes, &testHulls, s.bodyOf, s.poses, .1, &boxes)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(s.shapes)), "ns/shape")
+			})
+		}
+	}
+}
+
+func BenchmarkRecycle(b *testing.B) {
+	s := &recycleScene{}
+	for i := range uint32(512) {
+		at := twoBoxes(0, 0, 0, 0)
+		at.Old[0].A, at.Old[0].B = 2*i, 2*i+1
+		s.Old, s.Bases, s.Marks, s.Poses = append(s.Old, at.Old...), append(s.Bases, at.Bases...), append(s.Marks, 1), append(s.Poses, at.Poses...)
+		s.BodyOf = append(s.BodyOf, 2*i, 2*i+1)
+		s.pairs.Add(2*i, 2*i+1)
+	}
+	from, out := noneRecycled(len(s.Old)), make([]Manifold, len(s.Old))
+	for _, level := range native.Levels() {
+		b.Run(fmt.Sprintf("level=%v", level), func(b *testing.B) {
+			for b.Loop() {
+				if s.Recycle(level, &s.pairs, from, out) != len(out) {
+					b.Fatal("not all were recycled")
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(out)), "ns/contact")
+		})
+	}
+}

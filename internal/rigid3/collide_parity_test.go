@@ -201,6 +201,7 @@ func TestParityCollide(t *testing.T) {
 			}
 		}
 	}
+	t.Logf("%d kinds of cases", len(counts))
 	if len(counts) < 30 {
 		t.Errorf("few cases: %v", counts)
 	}
