@@ -103,8 +103,7 @@ func TestCase116Needle(t *testing.T) {
 	}
 }
 
-// A box that turns about its middle axis flips again and again (Dzhanibekov). The closed form of half its period is
-// 2·K(m)/(ω·√((I3−I2)(I2−I1)/(I1·I3))), but for the part that the small push decides; two flips are equally far apart.
+// A box that turns about its middle axis flips again and again (Dzhanibekov), and as a free body has a period, its flips stay equally far apart.
 func TestFlips(t *testing.T) {
 	w, b := spinning(t, physics3.Config{}, [3]float32{1, 2, 3}, [3]float32{0.01, 6, 0.01})
 	var at []float64

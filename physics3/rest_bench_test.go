@@ -24,26 +24,6 @@ func BenchmarkRest(b *testing.B) {
 	}
 }
 
-// BenchmarkSaveHeap saves and restores a heap of 10,000 boxes.
-func BenchmarkSaveHeap(b *testing.B) {
-	w := stacks(b, 25, 16, 1.01, true)
-	steps(b, w, 60)
-	data := must[[]byte](b)(w.Snapshot(nil))
-	b.Logf("%d contacts, %d bytes", w.ContactCount(), len(data))
-	o := must[*physics3.World](b)(physics3.New(w.Config()))
-	check(b, o.Restore(data))
-	b.Run("save", func(b *testing.B) {
-		for b.Loop() {
-			data = must[[]byte](b)(w.Snapshot(data[:0]))
-		}
-	})
-	b.Run("restore", func(b *testing.B) {
-		for b.Loop() {
-			check(b, o.Restore(data))
-		}
-	})
-}
-
 // stacks returns a world of edge·edge stacks on a floor.
 func stacks(b *testing.B, edge, height int, pitch float32, noSleep bool) *physics3.World {
 	w := must[*physics3.World](b)(physics3.New(physics3.Config{Gravity: [3]float32{0, -9.81, 0}, Capacity: edge*edge*height + 1, DisableSleep: noSleep}))
