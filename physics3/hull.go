@@ -14,7 +14,7 @@ import (
 )
 
 // MaxHullVertices is the greatest number of vertices of a Hull.
-const MaxHullVertices = hull.MaxVertices
+const MaxHullVertices = rigid3.MaxHullVertices
 
 // Hull is a convex polyhedron. It is immutable, so any number of shapes, worlds and goroutines can share it. A world knows it by its
 // content: two hulls of the same vertices and radius are one.

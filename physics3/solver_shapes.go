@@ -21,8 +21,8 @@ type shapeColumns struct {
 	sensor    []bool
 	sensors   int // number of sensors
 	user      []uint64
-	filters   broad.Filters
-	version   uint64 // counts changes of shape, filters and sensor
+	filters   broad.Filters // without spans, which each step takes from its boxes
+	version   uint64        // counts changes of shape, filters and sensor
 }
 
 // createShape takes time in proportion to the number of shapes of a dynamic body, whose mass it updates, and constant time for any other
@@ -115,7 +115,6 @@ func (t *shapeColumns) reach(shape int) {
 		f := &t.filters
 		f.Body, f.Moves = append(f.Body, 0), append(f.Moves, false)
 		f.Category, f.Mask, f.Group = append(f.Category, 0), append(f.Mask, 0), append(f.Group, 0)
-		f.SpanMin, f.SpanMax = append(f.SpanMin, 0), append(f.SpanMax, 0)
 	}
 }
 
@@ -128,7 +127,6 @@ func (t *shapeColumns) reset() {
 	f := &t.filters
 	f.Body, f.Moves = f.Body[:0], f.Moves[:0]
 	f.Category, f.Mask, f.Group = f.Category[:0], f.Mask[:0], f.Group[:0]
-	f.SpanMin, f.SpanMax = f.SpanMin[:0], f.SpanMax[:0]
 }
 
 // copyFrom copies all shapes of another world.
@@ -141,7 +139,6 @@ func (t *shapeColumns) copyFrom(src *shapeColumns) {
 	f, g := &t.filters, &src.filters
 	f.Body, f.Moves = append(f.Body, g.Body...), append(f.Moves, g.Moves...)
 	f.Category, f.Mask, f.Group = append(f.Category, g.Category...), append(f.Mask, g.Mask...), append(f.Group, g.Group...)
-	f.SpanMin, f.SpanMax = append(f.SpanMin, g.SpanMin...), append(f.SpanMax, g.SpanMax...)
 }
 
 // clearShape removes a shape from the scene. The next step ends its contacts.

@@ -1,6 +1,7 @@
 package physics3_test
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -95,6 +96,44 @@ func TestPyramidHardlySinksIn(t *testing.T) {
 	}
 	if mean := overlap / float64(points); points < 3000 || mean > 0.0006 {
 		t.Errorf("%d points overlap by %.2g m in the mean", points, mean)
+	}
+}
+
+// NewHull reduces the hull of any number of points, and a body of that shape rests.
+func TestHullOfManyPoints(t *testing.T) {
+	var points [][3]float32
+	for i := range 400 { // on a spiral around a ball
+		y := 1 - 2*(float64(i)+0.5)/400
+		r, angle := math.Sqrt(1-float64(y*y)), float64(i)*2.4
+		points = append(points, [3]float32{float32(r * math.Cos(angle)), float32(y), float32(r * math.Sin(angle))})
+	}
+	for _, most := range []int{0, 4, 32, physics3.MaxHullVertices} {
+		h, err := physics3.NewHull(points, physics3.HullOptions{MaxVertices: most})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := most
+		if most == 0 {
+			want = physics3.MaxHullVertices
+		}
+		if n := h.NumVertices(); n != want || h.NumFaces()+n != h.NumEdges()+2 {
+			t.Errorf("%d vertices, %d faces and %d edges of at most %d", n, h.NumFaces(), h.NumEdges(), most)
+		}
+		w := newWorld(t, physics3.Config{})
+		b, err := w.CreateBody(dynamicAt(0, 1.2, 0))
+		if err == nil {
+			_, err = w.CreateHull(b, physics3.DefaultShapeDef(), h, physics3.Placement{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps(t, w, 180)
+		if p, _ := w.Position(b); p[1] < 0 || p[1] > 1.01 {
+			t.Errorf("a hull of %d vertices is at %v", h.NumVertices(), p)
+		}
+	}
+	if _, err := physics3.NewHull(points, physics3.HullOptions{MaxVertices: physics3.MaxHullVertices + 1}); !errors.Is(err, physics3.ErrRange) {
+		t.Errorf("too many vertices: %v", err)
 	}
 }
 

@@ -1,5 +1,5 @@
-#include "boxes_tmpl.h"
-#include "segments_tmpl.h"
+#include "boxes.h"
+#include "segments.h"
 
 /* Pairs are sorted by kind in chunks of this size. */
 enum { CHUNK = 512 };

@@ -15,7 +15,7 @@ import (
 func TestNames(t *testing.T) {
 	needExamples(t)
 	known := map[string]bool{}
-	for _, folder := range []string{".", "ecs", "native", "spatial", "physics", "physics/svg", "physics/raster", "loop", "replay", "replay/search", "replay/search/natswork", "worldlog", "agent", "agent/httpagent",
+	for _, folder := range []string{".", "ecs", "native", "spatial", "physics", "physics3", "physics/svg", "physics/raster", "loop", "replay", "replay/search", "replay/search/natswork", "worldlog", "agent", "agent/httpagent",
 		"replica", "replica/ws", "host", "worldlog/jetstream", "skill", "causal", "train", "train/worlds", "train/clib", "bench/profile", "inspect", "inspect/twin",
 		"examples/viewer", "examples/viewer/scene", "examples/server", "examples/server/bumper"} {
 		declared(t, filepath.Join("../..", folder), known)
@@ -24,7 +24,7 @@ func TestNames(t *testing.T) {
 		known[m[1]] = true // of the Python package
 	}
 	// Words of systemd, Go, Kubernetes, Agones and of file names.
-	foreign := regexp.MustCompile(`^(AllowedCPUs=|CGO_ENABLED=0|GOMAXPROCS|GameServer|Ready|Health|ReadWriteOncePod|DURABLE|LOCK|\*\.cut)$`)
+	foreign := regexp.MustCompile(`^(AllowedCPUs=|CGO_ENABLED=0|EVERTICK_LEVEL=go|GOMAXPROCS|GameServer|Ready|Health|ReadWriteOncePod|DURABLE|LOCK|\*\.cut)$`)
 	code := regexp.MustCompile("`([^`\n]+)`")
 	name := regexp.MustCompile(`(?:\b([A-Za-z]\w*)\.)?\b([A-Z]\w*)\b`)
 	blocks := regexp.MustCompile("(?s)```.*?```")

@@ -1,4 +1,4 @@
-#include "hulls_tmpl.h"
+#include "hulls.h"
 
 /* The core of a capsule, or of a sphere, whose ends are the same. */
 typedef struct {
