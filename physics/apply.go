@@ -323,7 +323,7 @@ func (w *World) run(c *Commands) {
 func (w *World) createShapeOrInvalidate(b Body, n *newShape) Shape {
 	s, err := w.createShape(b, n.def, n.geometry)
 	if err != nil {
-		w.cols.InvMass[b.index] = floatNaN
+		w.solver.invalidateMass(int(b.index))
 	}
 	return s
 }
@@ -333,10 +333,19 @@ func (w *World) destroyCreatedShape(s Shape) {
 	if s == (Shape{}) {
 		return
 	}
-	body := w.shapes.Owner[s.index]
+	body := int(w.shapes.Owner[s.index])
 	if err := w.DestroyShape(s); err != nil {
-		w.cols.InvMass[body] = floatNaN
+		w.solver.invalidateMass(body)
 	}
+}
+
+// invalidateMass makes the next step disable a body whose mass is out of range.
+func (s *solver) invalidateMass(i int) {
+	if s.cols.Flags[i]&FlagDisabled != 0 {
+		return
+	}
+	s.cols.InvMass[i] = floatNaN
+	s.sleep.Wake(i)
 }
 
 // applyToBody executes a command on a body. disableInvalid handles values that overflow.

@@ -426,6 +426,22 @@ func TestCommandsThatOverflow(t *testing.T) {
 	}
 }
 
+// A body that is asleep is disabled, too.
+func TestCommandThatOverflowsASleeper(t *testing.T) {
+	w := newWorld(t, physics.Config{})
+	b := body(t, w, physics.DynamicBody, 0, 0)
+	box(t, w, b, 0.5, 0.5)
+	steps(t, w, 60)
+	if w.Awake(b) {
+		t.Fatal("the body is awake")
+	}
+	c := w.NewCommands()
+	heavy(c, b)
+	if err := w.Step(1./60, c); err != nil || !w.Disabled(b) || len(w.Events().Disabled) != 1 {
+		t.Errorf("disabled %v, events %v, %v", w.Disabled(b), w.Events().Disabled, err)
+	}
+}
+
 func heavy(c *physics.Commands, b physics.Body) {
 	def := physics.DefaultShapeDef()
 	def.Density = 1e30

@@ -175,6 +175,6 @@ func (w *World) setGeometryOrInvalidate(s Shape, g geometry) {
 		return
 	}
 	if err := w.setGeometry(s, g); err != nil {
-		w.cols.InvMass[w.shapes.Owner[s.index]] = floatNaN
+		w.solver.invalidateMass(int(w.shapes.Owner[s.index]))
 	}
 }
