@@ -80,7 +80,7 @@ var inf = float32(math.Inf(1))
 const maxMatrix = 1 << 64
 
 func (s *Shape) bounds(hulls *Hulls, body *Pose, margin float32) (lo, hi Vec) {
-	world := body.times(&s.Pose)
+	world := body.Times(&s.Pose)
 	m := world.Q.Matrix()
 	lo, hi = Vec{inf, inf, inf}, Vec{-inf, -inf, -inf}
 	if !(m.absSum() <= maxMatrix) {
@@ -109,7 +109,7 @@ func (s *Shape) bounds(hulls *Hulls, body *Pose, margin float32) (lo, hi Vec) {
 	}
 	r := s.Radius + margin
 	zero := Vec{} // makes -0 +0
-	lo, hi = lo.add(world.P).sub(Vec{r, r, r}).add(zero), hi.add(world.P).add(Vec{r, r, r}).add(zero)
+	lo, hi = lo.Add(world.P).Sub(Vec{r, r, r}).Add(zero), hi.Add(world.P).Add(Vec{r, r, r}).Add(zero)
 	if sum := (lo.X + lo.Y + lo.Z) + (hi.X + hi.Y + hi.Z); sum-sum != 0 {
 		return Vec{inf, inf, inf}, Vec{-inf, -inf, -inf}
 	}

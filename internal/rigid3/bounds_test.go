@@ -36,7 +36,7 @@ func TestBounds(t *testing.T) {
 		b := boxOf(s, pose, margin)
 		lo, hi := [3]float64{math.Inf(1), math.Inf(1), math.Inf(1)}, [3]float64{math.Inf(-1), math.Inf(-1), math.Inf(-1)}
 		for _, v := range s.core().Vertices {
-			p := pose.transform(v)
+			p := pose.Transform(v)
 			for k, c := range []float32{p.X, p.Y, p.Z} {
 				lo[k], hi[k] = min(lo[k], float64(c-s.Radius)-margin), max(hi[k], float64(c+s.Radius)+margin)
 			}

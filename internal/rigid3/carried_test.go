@@ -8,7 +8,7 @@ func TestCarriedSeparations(t *testing.T) {
 	s.floor(material)
 	for k := range 12 {
 		shape := []*Shape{box(.5, .5, .5), ball(.4), upright(.3, .3)}[k%3]
-		b := s.add(shape, 10, material, Pose{Vec{float32(k % 3), .7 + float32(k/3)*1.1, .1 * float32(k)}, Quat{.1, float32(k), .2, 3}.Normalize()})
+		b := s.Add(shape, 10, material, Pose{Vec{float32(k % 3), .7 + float32(k/3)*1.1, .1 * float32(k)}, Quat{.1, float32(k), .2, 3}.Normalize()})
 		setVec(&s.Bodies.W, b, Vec{1, 2, float32(k) / 4})
 	}
 	compared, turned := 0, 0

@@ -104,10 +104,10 @@ func (m *Manifold) swap() {
 
 // collideRanked is collide for shapes of which B has no higher rank.
 func (k *collider) collideRanked(a, b *Shape, hulls *Hulls, poseA, poseB *Pose, m *Manifold) {
-	apart := poseB.P.sub(poseA.P)
+	apart := poseB.P.Sub(poseA.P)
 	originA, originB := poseA.Q.Rotate(a.Pose.P), poseB.Q.Rotate(b.Pose.P)
 	qA, qB := poseA.Q.Mul(a.Pose.Q), poseB.Q.Mul(b.Pose.Q)
-	d := apart.add(originB.sub(originA))
+	d := apart.Add(originB.Sub(originA))
 	if !(qA.absSum() <= maxQuat && qB.absSum() <= maxQuat && (a.Half.absSum()+b.Half.absSum())+(d.absSum()+(abs(a.Radius)+abs(b.Radius))) <= maxReach) {
 		return
 	}
@@ -141,8 +141,8 @@ func (k *collider) collideRanked(a, b *Shape, hulls *Hulls, poseA, poseB *Pose, 
 		p, to := &points[i], &m.Points[i]
 		// Halfway between the surfaces.
 		middle := p.p.addTimes(normal, float32(-0.5*(p.separation+(b.Radius-a.Radius))))
-		to.AnchorA = world.Mul(middle).add(originA)
-		to.AnchorB = to.AnchorA.sub(apart)
+		to.AnchorA = world.Mul(middle).Add(originA)
+		to.AnchorB = to.AnchorA.Sub(apart)
 		to.Separation = p.separation - (a.Radius + b.Radius)
 		to.ID = p.id
 	}
@@ -162,5 +162,5 @@ func (a Vec) absSum() float32 { return (abs(a.X) + abs(a.Y)) + abs(a.Z) }
 
 // segment returns the core of a sphere or a capsule.
 func (s *Shape) segment(f *frame) segment {
-	return segment{f.transform(s.Half.neg()), f.transform(s.Half)}
+	return segment{f.Transform(s.Half.neg()), f.Transform(s.Half)}
 }

@@ -29,7 +29,7 @@ func hullOf(rng *rand.Rand, n int) *Shape {
 	var points [][3]float32
 	for range n {
 		v := Vec{float32(rng.NormFloat64()), float32(rng.NormFloat64()), float32(rng.NormFloat64())}
-		v = v.times(.5 / v.length())
+		v = v.Times(.5 / v.length())
 		points = append(points, [3]float32{v.X, v.Y, v.Z})
 	}
 	p, err := hull.Build(points, n)
@@ -59,14 +59,14 @@ func pairsOf(rng *rand.Rand, n int, gap float32, a, b func(*rand.Rand) *Shape, d
 		}
 		lo, hi := float32(0), float32(4)
 		for range 24 {
-			pb.P = way.times((lo + hi) / 2)
+			pb.P = way.Times((lo + hi) / 2)
 			if m := collide(x, y, pa, pb); m.Count > 0 && float32(deepest(&m)) < min(gap, SpeculativeDistance) {
 				lo = (lo + hi) / 2
 			} else {
 				hi = (lo + hi) / 2
 			}
 		}
-		pb.P = way.times(lo + max(0, gap-SpeculativeDistance))
+		pb.P = way.Times(lo + max(0, gap-SpeculativeDistance))
 		at := uint32(len(s.shapes))
 		s.pairs.Add(at, at+1)
 		s.shapes, s.bodyOf, s.poses = append(s.shapes, *x, *y), append(s.bodyOf, at, at+1), append(s.poses, *pa, *pb)

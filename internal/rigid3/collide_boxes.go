@@ -153,7 +153,7 @@ func (w *boxPair) clipFaceB(face boxFace, f *frame, s, margin float32, k *clippi
 	for i := range points {
 		p := &points[i]
 		p.p.Z = w.b[face.axis] // from the surface of A to that of B
-		p.p = f.transform(face.place(p.p))
+		p.p = f.Transform(face.place(p.p))
 	}
 	return f.r.Mul(face.place(Vec{0, 0, 1})).neg(), points, clipped
 }
@@ -201,7 +201,7 @@ func (k *clipping) clipBox(ref, other *[3]float32, r *[3][3]float32, t *[3]float
 	axis := func(k int, h float32) Vec {
 		return Vec{float32(h * r[u][k]), float32(h * r[v][k]), float32(sign * float32(h*r[out][k]))}
 	}
-	q := quad{axis(in, h).add(Vec{t[u], t[v], float32(sign * t[out])}), axis(in1, other[in1]), axis(in2, other[in2])}
+	q := quad{axis(in, h).Add(Vec{t[u], t[v], float32(sign * t[out])}), axis(in1, other[in1]), axis(in2, other[in2])}
 	base := featureID(kind, 0, 64*(2*in+number)+512*face.number())
 	if points = q.intersect(ref[u], ref[v], ref[out], margin, base, k.points[:0]); len(points) > 0 {
 		return pickFour(points, Vec{0, 0, 1}), true
@@ -213,7 +213,7 @@ func (k *clipping) clipBox(ref, other *[3]float32, r *[3][3]float32, t *[3]float
 			corner[k], number = -corner[k], number&^(1<<k)
 		}
 	}
-	at := axis(0, corner[0]).add(axis(1, corner[1])).add(axis(2, corner[2])).add(Vec{t[u], t[v], float32(sign * t[out])})
+	at := axis(0, corner[0]).Add(axis(1, corner[1])).Add(axis(2, corner[2])).Add(Vec{t[u], t[v], float32(sign * t[out])})
 	return append(points, contactPoint{at, s, featureID(kind, 1, number)}), false
 }
 
@@ -224,8 +224,8 @@ type quad struct{ centre, first, second Vec }
 // the quad that are inside of the rectangle, the points where its edges enter and leave it, and the corners of the rectangle that are
 // inside of the quad. Some may be equal. The number of a point is added to base.
 func (q *quad) intersect(rx, ry, z, margin float32, base uint32, points []contactPoint) []contactPoint {
-	low, high := q.centre.sub(q.first), q.centre.add(q.first)
-	corners := [4]Vec{low.sub(q.second), high.sub(q.second), low.add(q.second), high.add(q.second)}
+	low, high := q.centre.Sub(q.first), q.centre.Add(q.first)
+	corners := [4]Vec{low.Sub(q.second), high.Sub(q.second), low.Add(q.second), high.Add(q.second)}
 	add := func(p Vec, number uint32) {
 		if s := p.Z - z; s <= margin {
 			points = append(points, contactPoint{p, s, base + number})
@@ -241,7 +241,7 @@ func (q *quad) intersect(rx, ry, z, margin float32, base uint32, points []contac
 	if inside == 4 {
 		return points
 	}
-	for i, d := range [2]Vec{q.first.add(q.first), q.second.add(q.second)} {
+	for i, d := range [2]Vec{q.first.Add(q.first), q.second.Add(q.second)} {
 		inverseX, inverseY := inverseOf(d.X), inverseOf(d.Y)
 		for k := range 2 { // the edges from corner 0, and that from corner 2 or 1
 			from := corners[k*(2-i)]

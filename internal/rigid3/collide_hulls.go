@@ -26,11 +26,11 @@ const (
 // is at most that of a point that is left, so that two edges cannot be better.
 func collideHulls(a, b *Polytope, f *frame, margin float32, k *clipping) (normal Vec, out []contactPoint) {
 	w := hullPair{a: a, b: b, pose: *f, inverse: f.inverse()}
-	faceA, sA := bestFace(a, b, &w.pose, w.pose.transform(b.Centre), margin, &k.bounds)
+	faceA, sA := bestFace(a, b, &w.pose, w.pose.Transform(b.Centre), margin, &k.bounds)
 	if sA > margin {
 		return Vec{}, nil
 	}
-	faceB, sB := bestFace(b, a, &w.inverse, w.inverse.transform(a.Vertices[a.Faces[faceA].Vertices[0]]), margin, &k.bounds)
+	faceB, sB := bestFace(b, a, &w.inverse, w.inverse.Transform(a.Vertices[a.Faces[faceA].Vertices[0]]), margin, &k.bounds)
 	if sB > margin {
 		return Vec{}, nil
 	}
@@ -82,7 +82,7 @@ func bestFace(a, b *Polytope, f *frame, p Vec, margin float32, bounds *[maxFaces
 		if !(most > separation) {
 			return face, separation
 		}
-		p = f.transform(b.Vertices[b.support(f.r.MulTransposed(a.Planes[at].Normal.neg()))])
+		p = f.Transform(b.Vertices[b.support(f.r.MulTransposed(a.Planes[at].Normal.neg()))])
 		if s := a.Planes[at].distance(p); s > separation {
 			face, separation = at, s
 		}
@@ -96,13 +96,13 @@ func bestFace(a, b *Polytope, f *frame, p Vec, margin float32, bounds *[maxFaces
 const maxFaces = 2 * MaxHullVertices
 
 // distance is how far a point is outside of a plane.
-func (p *Plane) distance(v Vec) float32 { return p.Normal.dot(v) - p.Offset }
+func (p *Plane) distance(v Vec) float32 { return p.Normal.Dot(v) - p.Offset }
 
 // support returns the vertex that is farthest along a direction, the first of equals.
 func (t *Polytope) support(n Vec) int {
-	best, at := t.Vertices[0].dot(n), 0
+	best, at := t.Vertices[0].Dot(n), 0
 	for i := 1; i < len(t.Vertices); i++ {
-		if d := t.Vertices[i].dot(n); d > best {
+		if d := t.Vertices[i].Dot(n); d > best {
 			best, at = d, i
 		}
 	}
@@ -122,24 +122,24 @@ type edgePair struct {
 // beside the edge u of A, and the opposites c and d of those beside the edge v of B, if a·v and b·v have different signs, and c·u and
 // d·u, and the arcs are in one hemisphere. (Gregorius, "The Separating Axis Test between Convex Polyhedra", Game Developers Conference 2013.)
 func (w *hullPair) bestEdges(least float32, k *clipping) (best edgePair, separation float32) {
-	listA := w.a.facingEdges(w.pose.transform(w.b.Centre), least+w.b.inner, k.edges[0][:0])
-	listB := w.b.facingEdges(w.inverse.transform(w.a.Centre), least+w.a.inner, k.edges[1][:0])
+	listA := w.a.facingEdges(w.pose.Transform(w.b.Centre), least+w.b.inner, k.edges[0][:0])
+	listB := w.b.facingEdges(w.inverse.Transform(w.a.Centre), least+w.a.inner, k.edges[1][:0])
 	separation = -maxFinite
 	for _, j := range listB {
 		eb := &w.b.Edges[j]
 		c, d := w.pose.r.Mul(w.b.Planes[eb.Left].Normal).neg(), w.pose.r.Mul(w.b.Planes[eb.Right].Normal).neg()
-		fromB, v := w.pose.transform(w.b.Vertices[eb.From]), w.pose.r.Mul(w.b.Vertices[eb.To].sub(w.b.Vertices[eb.From]))
+		fromB, v := w.pose.Transform(w.b.Vertices[eb.From]), w.pose.r.Mul(w.b.Vertices[eb.To].Sub(w.b.Vertices[eb.From]))
 		for _, i := range listA {
 			ea := &w.a.Edges[i]
 			fromA := w.a.Vertices[ea.From]
-			u := w.a.Vertices[ea.To].sub(fromA)
-			cu, av := c.dot(u) < 0, w.a.Planes[ea.Left].Normal.dot(v) < 0
-			if cu == (d.dot(u) < 0) || av == (w.a.Planes[ea.Right].Normal.dot(v) < 0) || cu == av {
+			u := w.a.Vertices[ea.To].Sub(fromA)
+			cu, av := c.Dot(u) < 0, w.a.Planes[ea.Left].Normal.Dot(v) < 0
+			if cu == (d.Dot(u) < 0) || av == (w.a.Planes[ea.Right].Normal.Dot(v) < 0) || cu == av {
 				continue
 			}
-			n := u.cross(v)
-			square := n.dot(n)
-			if !(square > float32(parallelSquare*float32(u.dot(u)*v.dot(v)))) {
+			n := u.Cross(v)
+			square := n.Dot(n)
+			if !(square > float32(parallelSquare*float32(u.Dot(u)*v.Dot(v)))) {
 				continue
 			}
 			l := sqrt(square)
@@ -147,7 +147,7 @@ func (w *hullPair) bestEdges(least float32, k *clipping) (best edgePair, separat
 				l = -l // between both normals of A
 			}
 			n = Vec{n.X / l, n.Y / l, n.Z / l}
-			if s := n.dot(fromB.sub(fromA)); s > separation {
+			if s := n.Dot(fromB.Sub(fromA)); s > separation {
 				best, separation = edgePair{int(i), int(j), n}, s
 			}
 		}
@@ -175,8 +175,8 @@ func (t *Polytope) facingEdges(p Vec, distance float32, list []uint16) []uint16 
 // edgeContact returns the point of two edges: where they are closest, on the edge of B.
 func (w *hullPair) edgeContact(e edgePair, separation float32, k *clipping) (Vec, []contactPoint) {
 	ea, eb := &w.a.Edges[e.a], &w.b.Edges[e.b]
-	p, q := w.a.Vertices[ea.From], w.pose.transform(w.b.Vertices[eb.From])
-	u, v := w.a.Vertices[ea.To].sub(p), w.pose.r.Mul(w.b.Vertices[eb.To].sub(w.b.Vertices[eb.From]))
+	p, q := w.a.Vertices[ea.From], w.pose.Transform(w.b.Vertices[eb.From])
+	u, v := w.a.Vertices[ea.To].Sub(p), w.pose.r.Mul(w.b.Vertices[eb.To].Sub(w.b.Vertices[eb.From]))
 	_, t := closestOnSegments(p, u, q, v)
 	at := q.addTimes(v, t)
 	return e.normal, append(k.points[:0], contactPoint{at, separation, featureID(edgeFeature, e.a, e.b)})
@@ -195,8 +195,8 @@ func featureID(kind, a, b int) uint32 { return uint32(kind)<<30 | uint32(a)<<15 
 // closestOnSegments returns where the segments p + s·u and q + t·v are closest, s and t from 0 to 1. Of parallel segments it is the
 // smallest s.
 func closestOnSegments(p, u, q, v Vec) (s, t float32) {
-	r := p.sub(q)
-	uu, vv, uv, ur, vr := u.dot(u), v.dot(v), u.dot(v), u.dot(r), v.dot(r)
+	r := p.Sub(q)
+	uu, vv, uv, ur, vr := u.Dot(u), v.Dot(v), u.Dot(v), u.Dot(r), v.Dot(r)
 	if !(uu > minDivisor) {
 		if !(vv > minDivisor) {
 			return 0, 0
@@ -234,7 +234,7 @@ func (w *hullPair) clipFaceB(face int, s, margin float32, k *clipping) (normal V
 	points, clipped = k.clipFace(w.b, face, w.a, &w.inverse, s, margin, faceOfB)
 	for i := range points {
 		p := &points[i]
-		p.p = w.pose.transform(p.p.addTimes(n, -p.separation)) // from the surface of A to that of B
+		p.p = w.pose.Transform(p.p.addTimes(n, -p.separation)) // from the surface of A to that of B
 	}
 	return w.pose.r.Mul(n).neg(), points, clipped
 }
@@ -263,12 +263,12 @@ func (k *clipping) clipFace(ref *Polytope, face int, other *Polytope, pose *fram
 	from, to := &k.polygons[0], &k.polygons[1]
 	n := len(in.Vertices)
 	for i, v := range in.Vertices {
-		from[i] = corner{contactPoint{p: pose.transform(other.Vertices[v]), id: featureID(kind, 0, int(v))}, int32(in.Edges[i])}
+		from[i] = corner{contactPoint{p: pose.Transform(other.Vertices[v]), id: featureID(kind, 0, int(v))}, int32(in.Edges[i])}
 	}
 	for i, u := range f.Vertices {
 		a, b := ref.Vertices[u], ref.Vertices[f.Vertices[(i+1)%len(f.Vertices)]]
-		side := b.sub(a).cross(plane.Normal) // points outwards
-		n = clipSide(from[:n], to, side, side.dot(a), kind, int(f.Edges[i]))
+		side := b.Sub(a).Cross(plane.Normal) // points outwards
+		n = clipSide(from[:n], to, side, side.Dot(a), kind, int(f.Edges[i]))
 		from, to = to, from
 	}
 	points = k.points[:0]
@@ -282,14 +282,14 @@ func (k *clipping) clipFace(ref *Polytope, face int, other *Polytope, pose *fram
 		return reduce(points, plane.Normal), true
 	}
 	v := other.support(pose.r.MulTransposed(plane.Normal.neg()))
-	return append(points, contactPoint{pose.transform(other.Vertices[v]), s, featureID(kind, 0, v)}), false
+	return append(points, contactPoint{pose.Transform(other.Vertices[v]), s, featureID(kind, 0, v)}), false
 }
 
 // opposed returns the face whose normal is most opposed to n, the first of equals.
 func (t *Polytope) opposed(n Vec) int {
 	best, at := float32(maxFinite), 0
 	for i := range t.Planes {
-		if d := t.Planes[i].Normal.dot(n); d < best {
+		if d := t.Planes[i].Normal.Dot(n); d < best {
 			best, at = d, i
 		}
 	}
@@ -310,13 +310,13 @@ const referenceEdge = 1 << 10
 func clipSide(polygon []corner, out *[maxPolygon]corner, side Vec, offset float32, kind, edge int) (n int) {
 	for k := range polygon {
 		p, q := &polygon[k], &polygon[(k+1)%len(polygon)]
-		dp, dq := side.dot(p.p)-offset, side.dot(q.p)-offset
+		dp, dq := side.Dot(p.p)-offset, side.Dot(q.p)-offset
 		if dp <= 0 && n < maxPolygon {
 			out[n] = *p
 			n++
 		}
 		if (dp < 0 && dq > 0 || dp > 0 && dq < 0) && n < maxPolygon {
-			cut := corner{contactPoint{p: p.p.addTimes(q.p.sub(p.p), dp/(dp-dq)), id: featureID(kind, edge+1, int(p.edge))}, p.edge}
+			cut := corner{contactPoint{p: p.p.addTimes(q.p.Sub(p.p), dp/(dp-dq)), id: featureID(kind, edge+1, int(p.edge))}, p.edge}
 			if dp < 0 {
 				cut.edge = int32(referenceEdge + edge)
 			}

@@ -108,7 +108,7 @@ func (s *pairScene) spoil(run *paritytest.Run) {
 		case 7:
 			s.shapes[i].Half = Vec{}
 		case 8:
-			s.poses[i].P = s.poses[i].P.times(float32(run.IntN(1 << 22)))
+			s.poses[i].P = s.poses[i].P.Times(float32(run.IntN(1 << 22)))
 		}
 	}
 }

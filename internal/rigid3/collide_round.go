@@ -12,7 +12,7 @@ const (
 // segment is the core of a capsule, or of a ball, whose ends are the same.
 type segment struct{ p, q Vec }
 
-func (s *segment) at(t float32) Vec { return s.p.addTimes(s.q.sub(s.p), t) }
+func (s *segment) at(t float32) Vec { return s.p.addTimes(s.q.Sub(s.p), t) }
 
 // closest is a pair of closest points.
 type closest struct {
@@ -24,8 +24,8 @@ type closest struct {
 }
 
 func (c *closest) better(onA, onB Vec, face, edge int, id uint32) {
-	d := onB.sub(onA)
-	if square := d.dot(d); square < c.square {
+	d := onB.Sub(onA)
+	if square := d.Dot(d); square < c.square {
 		*c = closest{onA, onB, square, face, edge, id}
 	}
 }
@@ -48,14 +48,14 @@ func (t *Polytope) closestToEnd(p Vec, end int, c *closest) {
 // each plane, and least is by how much it is outside of the polyhedron, or less. The closest point is on an edge with a normal on its
 // arc along which the segment is as far outside as it is apart: see facingEdges.
 func (t *Polytope) closestEdge(s *segment, u []float32, least float32, c *closest) {
-	along := s.q.sub(s.p)
+	along := s.q.Sub(s.p)
 	for i := range t.Edges {
 		e := &t.Edges[i]
 		if least > 0 && !(maxFloat(u[e.Left], u[e.Right]) >= float32(least*e.cosine)) {
 			continue
 		}
 		from := t.Vertices[e.From]
-		edge := t.Vertices[e.To].sub(from)
+		edge := t.Vertices[e.To].Sub(from)
 		x, y := closestOnSegments(from, edge, s.p, along)
 		end := 2
 		if y == 0 {
@@ -72,7 +72,7 @@ func (t *Polytope) isAbove(face int, p Vec) bool {
 	f, n := &t.Faces[face], t.Planes[face].Normal
 	for k, u := range f.Vertices {
 		from, to := t.Vertices[u], t.Vertices[f.Vertices[(k+1)%len(f.Vertices)]]
-		if to.sub(from).cross(n).dot(p.sub(from)) > 0 {
+		if to.Sub(from).Cross(n).Dot(p.Sub(from)) > 0 {
 			return false
 		}
 	}
@@ -102,7 +102,7 @@ func collideSegment(t *Polytope, s segment, margin float32, k *clipping) (Vec, [
 	}
 	c := closest{square: maxFinite, face: -1}
 	t.closestToEnd(s.p, 0, &c)
-	along := s.q.sub(s.p)
+	along := s.q.Sub(s.p)
 	if along != (Vec{}) {
 		t.closestToEnd(s.q, 1, &c)
 	}
@@ -113,10 +113,10 @@ func collideSegment(t *Polytope, s segment, margin float32, k *clipping) (Vec, [
 	if !(distance <= margin) {
 		return Vec{}, nil
 	}
-	n := c.onB.sub(c.onA).unit(t.Planes[face].Normal)
+	n := c.onB.Sub(c.onA).unit(t.Planes[face].Normal)
 	if along != (Vec{}) {
 		near := t.mostAligned(n)
-		if f := &t.Planes[near]; c.face >= 0 || f.Normal.dot(n) > faceCosine {
+		if f := &t.Planes[near]; c.face >= 0 || f.Normal.Dot(n) > faceCosine {
 			if c.face >= 0 {
 				near = c.face
 			}
@@ -141,7 +141,7 @@ func (t *Polytope) collideInside(s segment, face int, sF float32, edge int, sE f
 	if edge >= 0 && sE > sF+edgeTolerance {
 		e := &t.Edges[edge]
 		from := t.Vertices[e.From]
-		_, at := closestOnSegments(from, t.Vertices[e.To].sub(from), s.p, s.q.sub(s.p))
+		_, at := closestOnSegments(from, t.Vertices[e.To].Sub(from), s.p, s.q.Sub(s.p))
 		return normal, append(points, contactPoint{s.at(at), sE, featureID(edgeFeature, edge, 0)})
 	}
 	f := &t.Planes[face]
@@ -149,7 +149,7 @@ func (t *Polytope) collideInside(s segment, face int, sF float32, edge int, sE f
 		return f.Normal, out
 	}
 	end, id := s.p, 0 // beside the face by rounding: the deeper end
-	if f.Normal.dot(s.q) < f.Normal.dot(s.p) {
+	if f.Normal.Dot(s.q) < f.Normal.Dot(s.p) {
 		end, id = s.q, 1
 	}
 	return f.Normal, append(points, contactPoint{end, sF, featureID(faceOfA, 0, id)})
@@ -182,25 +182,25 @@ func (t *Polytope) bestFaceOf(s segment, u []float32) (face int, separation floa
 // along the segment.
 func (t *Polytope) bestEdgeOf(s segment) (edge int, separation float32, normal Vec) {
 	edge, separation = -1, -maxFinite
-	along := s.q.sub(s.p)
+	along := s.q.Sub(s.p)
 	for i := range t.Edges {
 		e := &t.Edges[i]
-		if !(float32(t.Planes[e.Left].Normal.dot(along)*t.Planes[e.Right].Normal.dot(along)) < 0) {
+		if !(float32(t.Planes[e.Left].Normal.Dot(along)*t.Planes[e.Right].Normal.Dot(along)) < 0) {
 			continue
 		}
 		from := t.Vertices[e.From]
-		u := t.Vertices[e.To].sub(from)
-		n := u.cross(along)
-		square := n.dot(n)
-		if !(square > float32(parallelSquare*float32(u.dot(u)*along.dot(along)))) {
+		u := t.Vertices[e.To].Sub(from)
+		n := u.Cross(along)
+		square := n.Dot(n)
+		if !(square > float32(parallelSquare*float32(u.Dot(u)*along.Dot(along)))) {
 			continue
 		}
 		l := sqrt(square)
 		n = Vec{n.X / l, n.Y / l, n.Z / l}
-		if n.dot(from.sub(t.Centre)) < 0 {
+		if n.Dot(from.Sub(t.Centre)) < 0 {
 			n = n.neg()
 		}
-		if d := n.dot(s.p.sub(from)); d > separation {
+		if d := n.Dot(s.p.Sub(from)); d > separation {
 			edge, separation, normal = i, d, n
 		}
 	}
@@ -216,16 +216,16 @@ func (t *Polytope) mostAligned(n Vec) int {
 func (t *Polytope) clipSegment(face int, s segment, margin float32, points []contactPoint) (Vec, []contactPoint) {
 	f, plane := &t.Faces[face], &t.Planes[face]
 	add := func(p Vec, id uint32) {
-		if d := plane.Normal.dot(p) - plane.Offset; d <= margin {
+		if d := plane.Normal.Dot(p) - plane.Offset; d <= margin {
 			points = append(points, contactPoint{p, d, id})
 		}
 	}
 	lo, hi, idLo, idHi := float32(0), float32(1), featureID(faceOfA, 0, 0), featureID(faceOfA, 0, 1)
-	along := s.q.sub(s.p)
+	along := s.q.Sub(s.p)
 	for k, u := range f.Vertices {
 		from, to := t.Vertices[u], t.Vertices[f.Vertices[(k+1)%len(f.Vertices)]]
-		side := to.sub(from).cross(plane.Normal)
-		dp, dq := side.dot(s.p.sub(from)), side.dot(s.q.sub(from))
+		side := to.Sub(from).Cross(plane.Normal)
+		dp, dq := side.Dot(s.p.Sub(from)), side.Dot(s.q.Sub(from))
 		if dp > 0 && dq > 0 {
 			return plane.Normal, nil
 		}
@@ -251,15 +251,15 @@ func (t *Polytope) clipSegment(face int, s segment, margin float32, points []con
 // collideSegments finds the contact of two segments with points that are at most margin apart. If they are almost parallel and beside each
 // other, there are two points. If they meet, the normal is at a right angle to both.
 func collideSegments(a, b segment, margin float32, points []contactPoint) (Vec, []contactPoint) {
-	u, v := a.q.sub(a.p), b.q.sub(b.p)
+	u, v := a.q.Sub(a.p), b.q.Sub(b.p)
 	s, t := closestOnSegments(a.p, u, b.p, v)
 	onA, onB := a.at(s), b.at(t)
-	d := onB.sub(onA)
+	d := onB.Sub(onA)
 	distance := d.length()
 	if !(distance <= margin) {
 		return Vec{}, nil
 	}
-	across := u.cross(v)
+	across := u.Cross(v)
 	fallback := across.unit(u.unit(Vec{0, 1, 0}).perpendicular())
 	if u == (Vec{}) && v == (Vec{}) {
 		fallback = Vec{0, 1, 0}
@@ -276,12 +276,12 @@ func collideSegments(a, b segment, margin float32, points []contactPoint) (Vec, 
 
 // besidePoints returns the ends of the part of b that is beside a, if both are almost parallel. The separation is along n.
 func besidePoints(a, b segment, n Vec, margin float32, edge int, points []contactPoint) []contactPoint {
-	u, v := a.q.sub(a.p), b.q.sub(b.p)
-	uu, vv, across := u.dot(u), v.dot(v), u.cross(v)
-	if !(uu > minDivisor && vv > minDivisor && across.dot(across) < float32(parallelSegments*float32(uu*vv))) {
+	u, v := a.q.Sub(a.p), b.q.Sub(b.p)
+	uu, vv, across := u.Dot(u), v.Dot(v), u.Cross(v)
+	if !(uu > minDivisor && vv > minDivisor && across.Dot(across) < float32(parallelSegments*float32(uu*vv))) {
 		return nil
 	}
-	from, to := u.dot(b.p.sub(a.p))/uu, u.dot(b.q.sub(a.p))/uu // along a
+	from, to := u.Dot(b.p.Sub(a.p))/uu, u.Dot(b.q.Sub(a.p))/uu // along a
 	slope := to - from
 	lo, hi := clamp01(-from/slope), clamp01((1-from)/slope)
 	if slope < 0 {
@@ -292,8 +292,8 @@ func besidePoints(a, b segment, n Vec, margin float32, edge int, points []contac
 	}
 	for k, t := range [2]float32{lo, hi} {
 		p := b.at(t)
-		onA := a.at(clamp01(u.dot(p.sub(a.p)) / uu))
-		if separation := n.dot(p.sub(onA)); separation <= margin {
+		onA := a.at(clamp01(u.Dot(p.Sub(a.p)) / uu))
+		if separation := n.Dot(p.Sub(onA)); separation <= margin {
 			points = append(points, contactPoint{p, separation, featureID(edgeFeature, edge, k+3)})
 		}
 	}

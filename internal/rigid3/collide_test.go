@@ -51,7 +51,7 @@ func (s *Shape) core() *Polytope {
 	t := s.polytope(&testHulls, new(boxArrays))
 	t.Vertices = append([]Vec(nil), t.Vertices...)
 	for i, v := range t.Vertices {
-		t.Vertices[i] = s.Pose.transform(v)
+		t.Vertices[i] = s.Pose.Transform(v)
 	}
 	return &t
 }
@@ -78,7 +78,7 @@ func checkManifold(t *testing.T, a, b *Shape, pa, pb *Pose) Manifold {
 	}
 	for i := range m.Points[:m.Count] {
 		p := &m.Points[i]
-		if d := p.AnchorA.add(pa.P).sub(p.AnchorB.add(pb.P)).length(); d > 1e-5*(1+pa.P.length()+pb.P.length()) {
+		if d := p.AnchorA.Add(pa.P).Sub(p.AnchorB.Add(pb.P)).length(); d > 1e-5*(1+pa.P.length()+pb.P.length()) {
 			t.Fatalf("the anchors of point %d are %g apart", i, d)
 		}
 		if i > 0 && m.Points[i-1].ID >= p.ID {
@@ -289,7 +289,7 @@ func TestHullsAgainstAllAxes(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))
 		a, b := randomPolytope(rng), randomPolytope(rng)
 		pa := &Pose{Vec{float32(rng.NormFloat64()), float32(rng.NormFloat64()), float32(rng.NormFloat64())}, randomQuat(rng)}
-		pb := &Pose{pa.P.add(Vec{float32(rng.NormFloat64()), float32(rng.NormFloat64()), float32(rng.NormFloat64())}.times(.8)), randomQuat(rng)}
+		pb := &Pose{pa.P.Add(Vec{float32(rng.NormFloat64()), float32(rng.NormFloat64()), float32(rng.NormFloat64())}.Times(.8)), randomQuat(rng)}
 		m := checkManifold(t, a, b, pa, pb)
 		want, ofFaces := greatestSeparation(a, b, pa, pb)
 		switch {
@@ -336,7 +336,7 @@ func TestReduce(t *testing.T) {
 				}
 			}
 			for i := 1; i+1 < len(sorted); i++ {
-				sum += float64(sorted[i].p.sub(sorted[0].p).cross(sorted[i+1].p.sub(sorted[0].p)).Z) / 2
+				sum += float64(sorted[i].p.Sub(sorted[0].p).Cross(sorted[i+1].p.Sub(sorted[0].p)).Z) / 2
 			}
 			return sum
 		}
@@ -371,7 +371,7 @@ func TestRoundAgainstHulls(t *testing.T) {
 		half := float32(rng.Float64()) * float32(rng.IntN(2))
 		b := upright(r, half)
 		pa := &Pose{Q: randomQuat(rng)}
-		pb := &Pose{Vec{float32(rng.NormFloat64()), float32(rng.NormFloat64()), float32(rng.NormFloat64())}.times(.9), randomQuat(rng)}
+		pb := &Pose{Vec{float32(rng.NormFloat64()), float32(rng.NormFloat64()), float32(rng.NormFloat64())}.Times(.9), randomQuat(rng)}
 		m := checkManifold(t, a, b, pa, pb)
 		d := distanceToSegment(a, b, pa, pb)
 		counts[m.Count]++

@@ -5,7 +5,7 @@ func (c *Contact) Rescale(ratio float32) {
 	for k := range c.Normal {
 		c.Normal[k].Impulse = float32(c.Normal[k].Impulse * ratio)
 	}
-	c.Tangent, c.Twist, c.Rolling = c.Tangent.times(ratio), float32(c.Twist*ratio), c.Rolling.times(ratio)
+	c.Tangent, c.Twist, c.Rolling = c.Tangent.Times(ratio), float32(c.Twist*ratio), c.Rolling.Times(ratio)
 }
 
 // ClearImpulses makes all impulses zero.

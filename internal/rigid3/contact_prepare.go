@@ -45,7 +45,7 @@ func (s *System) prepareContact(b *ContactBlock, i int, c *Contact, m *Manifold)
 	}
 	n := m.Normal
 	t1 := n.perpendicular()
-	t2 := n.cross(t1)
+	t2 := n.Cross(t1)
 	b.Normal.set(i, n)
 	b.Tangent.set(i, t1)
 	inertiaA, inertiaB := &s.inertia[b.A[i]].Sym, &s.inertia[b.B[i]].Sym
@@ -72,34 +72,34 @@ func (s *System) prepareContact(b *ContactBlock, i int, c *Contact, m *Manifold)
 		along1, along2 = stateA.along(t1, t1)+stateB.along(t1, t1), stateA.along(t2, t2)+stateB.along(t2, t2)
 		across = stateA.along(t1, t2) + stateB.along(t1, t2)
 	}
-	jA, jB := centreA.cross(n), centreB.cross(n)
-	w := stateB.W.sub(stateA.W)
-	vn, w1, w2 := stateB.V.sub(stateA.V).dot(n)+(stateB.W.dot(jB)-stateA.W.dot(jA)), w.dot(t1), w.dot(t2)
+	jA, jB := centreA.Cross(n), centreB.Cross(n)
+	w := stateB.W.Sub(stateA.W)
+	vn, w1, w2 := stateB.V.Sub(stateA.V).Dot(n)+(stateB.W.Dot(jB)-stateA.W.Dot(jA)), w.Dot(t1), w.Dot(t2)
 	var ka, kb [MaxPoints]Vec
 	for k := range points {
 		p, from := &b.Points[k], &m.Points[k]
-		s := from.AnchorA.sub(centreA)
-		p.A[i], p.B[i] = s.dot(t2), -s.dot(t1)
+		s := from.AnchorA.Sub(centreA)
+		p.A[i], p.B[i] = s.Dot(t2), -s.Dot(t1)
 		p.LeverArm[i] = s.length()
 		p.BaseSeparation[i], p.Separation[i] = from.Separation, from.Separation
 		p.Impulse[i], p.TotalImpulse[i], b.Approach[k][i] = c.Normal[k].Impulse, 0, 0
 		b.RelativeVelocity[k][i] = vn + (float32(p.A[i]*w1) + float32(p.B[i]*w2))
-		turn := t1.times(p.A[i]).addTimes(t2, p.B[i])
-		ja, jb := jA.add(turn), jB.add(turn)
+		turn := t1.Times(p.A[i]).addTimes(t2, p.B[i])
+		ja, jb := jA.Add(turn), jB.Add(turn)
 		onA, onB := inertiaA.Mul(ja), inertiaB.Mul(jb)
 		ka[k], kb[k] = onA, onB
-		p.Mass[i] = inverse(invMass + (ja.dot(onA) + jb.dot(onB)))
+		p.Mass[i] = inverse(invMass + (ja.Dot(onA) + jb.Dot(onB)))
 		for o := range k {
-			b.Couplings[couplings[k][o]][i] = invMass + (ja.dot(ka[o]) + jb.dot(kb[o]))
+			b.Couplings[couplings[k][o]][i] = invMass + (ja.Dot(ka[o]) + jb.Dot(kb[o]))
 		}
 	}
 
-	j1a, j1b, j2a, j2b := centreA.cross(t1), centreB.cross(t1), centreA.cross(t2), centreB.cross(t2)
+	j1a, j1b, j2a, j2b := centreA.Cross(t1), centreB.Cross(t1), centreA.Cross(t2), centreB.Cross(t2)
 	k1a, k1b, k2a, k2b := inertiaA.Mul(j1a), inertiaB.Mul(j1b), inertiaA.Mul(j2a), inertiaB.Mul(j2b)
-	b.FrictionMass.setInverse(i, along1+(j1a.dot(k1a)+j1b.dot(k1b)), along2+(j2a.dot(k2a)+j2b.dot(k2b)), across+(j1a.dot(k2a)+j1b.dot(k2b)))
-	b.Twist1[i], b.Twist2[i] = n.dot(k1a)+n.dot(k1b), n.dot(k2a)+n.dot(k2b)
-	b.TwistMass[i] = inverse(n.dot(inertiaA.Mul(n)) + n.dot(inertiaB.Mul(n)))
-	b.X[i], b.Y[i], b.Twist[i] = c.Tangent.dot(t1), c.Tangent.dot(t2), c.Twist
+	b.FrictionMass.setInverse(i, along1+(j1a.Dot(k1a)+j1b.Dot(k1b)), along2+(j2a.Dot(k2a)+j2b.Dot(k2b)), across+(j1a.Dot(k2a)+j1b.Dot(k2b)))
+	b.Twist1[i], b.Twist2[i] = n.Dot(k1a)+n.Dot(k1b), n.Dot(k2a)+n.Dot(k2b)
+	b.TwistMass[i] = inverse(n.Dot(inertiaA.Mul(n)) + n.Dot(inertiaB.Mul(n)))
+	b.X[i], b.Y[i], b.Twist[i] = c.Tangent.Dot(t1), c.Tangent.Dot(t2), c.Twist
 	s.prepareMaterial(b, i, c, t1, t2)
 }
 
@@ -110,8 +110,8 @@ func (s *System) prepareMaterial(b *ContactBlock, i int, c *Contact, t1, t2 Vec)
 	b.Restitution[i] = maxFloat(x.Restitution, y.Restitution)
 	b.RollingResistance[i] = maxFloat(x.RollingResistance, y.RollingResistance)
 	b.TwistResistance[i] = maxFloat(x.TwistResistance, y.TwistResistance)
-	belt := x.TangentVelocity.add(y.TangentVelocity)
-	b.SurfaceX[i], b.SurfaceY[i] = belt.dot(t1), belt.dot(t2)
+	belt := x.TangentVelocity.Add(y.TangentVelocity)
+	b.SurfaceX[i], b.SurfaceY[i] = belt.Dot(t1), belt.Dot(t2)
 	if b.SurfaceX[i] != 0 || b.SurfaceY[i] != 0 {
 		b.Flags |= flagSurface
 	}
@@ -127,10 +127,10 @@ func (s *System) prepareMaterial(b *ContactBlock, i int, c *Contact, t1, t2 Vec)
 func (s *System) prepareRolling(b *ContactBlock, i int, c *Contact) {
 	inertiaA, inertiaB := &s.inertia[b.A[i]].Sym, &s.inertia[b.B[i]].Sym
 	t1 := b.Tangent.at(i)
-	t2 := b.Normal.at(i).cross(t1)
-	r1, r2 := inertiaA.Mul(t1).add(inertiaB.Mul(t1)), inertiaA.Mul(t2).add(inertiaB.Mul(t2))
-	b.RollingMass.setInverse(i, t1.dot(r1), t2.dot(r2), t1.dot(r2))
-	b.RollingX[i], b.RollingY[i] = c.Rolling.dot(t1), c.Rolling.dot(t2)
+	t2 := b.Normal.at(i).Cross(t1)
+	r1, r2 := inertiaA.Mul(t1).Add(inertiaB.Mul(t1)), inertiaA.Mul(t2).Add(inertiaB.Mul(t2))
+	b.RollingMass.setInverse(i, t1.Dot(r1), t2.Dot(r2), t1.Dot(r2))
+	b.RollingX[i], b.RollingY[i] = c.Rolling.Dot(t1), c.Rolling.Dot(t2)
 }
 
 // inverse is 1/a, or 0 unless a > minDivisor.
@@ -150,7 +150,7 @@ func (s *System) storeImpulsesGo(lo, hi int) {
 		b := &s.Blocks[n]
 		for i, c := range s.Colours.Edge[n*Lanes:][:b.Contacts] {
 			to, hit, t1 := &s.Contacts[c], &s.Hits[c], b.Tangent.at(i)
-			t2 := b.Normal.at(i).cross(t1)
+			t2 := b.Normal.at(i).Cross(t1)
 			speed, impulse := float32(0), float32(0)
 			for k := range b.PointsEach {
 				p := &b.Points[k]
@@ -161,9 +161,9 @@ func (s *System) storeImpulsesGo(lo, hi int) {
 				impulse += p.TotalImpulse[i]
 			}
 			*hit = Hit{speed, impulse}
-			to.Tangent, to.Twist, to.Rolling = t1.times(b.X[i]).addTimes(t2, b.Y[i]), b.Twist[i], Vec{}
+			to.Tangent, to.Twist, to.Rolling = t1.Times(b.X[i]).addTimes(t2, b.Y[i]), b.Twist[i], Vec{}
 			if b.Flags&flagRolling != 0 {
-				to.Rolling = t1.times(b.RollingX[i]).addTimes(t2, b.RollingY[i])
+				to.Rolling = t1.Times(b.RollingX[i]).addTimes(t2, b.RollingY[i])
 			}
 		}
 	}

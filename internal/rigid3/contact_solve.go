@@ -23,7 +23,7 @@ func (b *ContactBlock) load(i int, states []State, p *pair) {
 	p.a, p.b = &states[b.A[i]], &states[b.B[i]]
 	p.vA, p.wA, p.vB, p.wB = p.a.V, p.a.W, p.b.V, p.b.W
 	n, t1 := b.Normal.at(i), b.Tangent.at(i)
-	p.n, p.t1, p.t2 = n, t1, n.cross(t1)
+	p.n, p.t1, p.t2 = n, t1, n.Cross(t1)
 	p.rA, p.rB = b.AnchorA.at(i), b.AnchorB.at(i)
 }
 
@@ -39,14 +39,14 @@ func (b *ContactBlock) store(i int, p *pair) {
 
 // velocity is the velocity of the centre on B relative to that on A.
 func (p *pair) velocity() Vec {
-	a := p.vA.add(p.wA.cross(p.rA))
-	return p.vB.add(p.wB.cross(p.rB)).sub(a)
+	a := p.vA.Add(p.wA.Cross(p.rA))
+	return p.vB.Add(p.wB.Cross(p.rB)).Sub(a)
 }
 
 // motion is the velocity of the centre along the normal, and the angular velocities about the tangents, of B relative to A.
 func (p *pair) motion() (vn, w1, w2 float32) {
-	w := p.wB.sub(p.wA)
-	return p.velocity().dot(p.n), w.dot(p.t1), w.dot(p.t2)
+	w := p.wB.Sub(p.wA)
+	return p.velocity().Dot(p.n), w.Dot(p.t1), w.Dot(p.t2)
 }
 
 // apply applies an impulse at the centre, and an angular impulse. Along locked axes nothing yields.
@@ -59,9 +59,9 @@ func (b *ContactBlock) apply(i int, p *pair, impulse, angular Vec) {
 	}
 	p.vA = p.vA.addTimes(onA, -a.InvMass)
 	p.vB = p.vB.addTimes(onB, o.InvMass)
-	torque, m := p.rA.cross(impulse).add(angular), &b.InertiaA
+	torque, m := p.rA.Cross(impulse).Add(angular), &b.InertiaA
 	p.wA = Vec{p.wA.X - m.x(i, torque), p.wA.Y - m.y(i, torque), p.wA.Z - m.z(i, torque)}
-	torque, m = p.rB.cross(impulse).add(angular), &b.InertiaB
+	torque, m = p.rB.Cross(impulse).Add(angular), &b.InertiaB
 	p.wB = Vec{p.wB.X + m.x(i, torque), p.wB.Y + m.y(i, torque), p.wB.Z + m.z(i, torque)}
 }
 
@@ -76,7 +76,7 @@ func (b *ContactBlock) applyNormals(i int, p *pair, impulses *[MaxPoints]float32
 		about1 += float32(q.A[i] * impulse)
 		about2 += float32(q.B[i] * impulse)
 	}
-	b.apply(i, p, p.n.times(sum), p.t1.times(about1).addTimes(p.t2, about2))
+	b.apply(i, p, p.n.Times(sum), p.t1.Times(about1).addTimes(p.t2, about2))
 }
 
 // WarmStart applies the accumulated impulses of blocks [lo, hi), in the first sub-step: see IntegrateVelocities.
@@ -93,11 +93,11 @@ func (b *ContactBlock) warmStart(states []State) {
 	for i := range int(b.Contacts) {
 		i &= Lanes - 1
 		b.load(i, states, &p)
-		angular := p.n.times(b.Twist[i])
+		angular := p.n.Times(b.Twist[i])
 		if b.Flags&flagRolling != 0 {
 			angular = angular.addTimes(p.t1, b.RollingX[i]).addTimes(p.t2, b.RollingY[i])
 		}
-		b.apply(i, &p, p.t1.times(b.X[i]).addTimes(p.t2, b.Y[i]), angular)
+		b.apply(i, &p, p.t1.Times(b.X[i]).addTimes(p.t2, b.Y[i]), angular)
 		var impulses [MaxPoints]float32
 		for k := range b.PointsEach {
 			impulses[k&(MaxPoints-1)] = b.Points[k&(MaxPoints-1)].Impulse[i]
@@ -177,10 +177,10 @@ func (b *ContactBlock) solve(states []State, step *stepContext, useBias bool) {
 func (b *ContactBlock) updateSeparations(i int, p *pair) {
 	i &= Lanes - 1
 	turnA, turnB := p.a.turn(), p.b.turn()
-	atA := p.a.D.add(turnA.cross(p.rA))
-	moved := p.b.D.add(turnB.cross(p.rB)).sub(atA).dot(p.n)
-	turn := turnB.sub(turnA)
-	about1, about2 := turn.dot(p.t1), turn.dot(p.t2)
+	atA := p.a.D.Add(turnA.Cross(p.rA))
+	moved := p.b.D.Add(turnB.Cross(p.rB)).Sub(atA).Dot(p.n)
+	turn := turnB.Sub(turnA)
+	about1, about2 := turn.Dot(p.t1), turn.Dot(p.t2)
 	for k := range b.PointsEach {
 		q := &b.Points[k&(MaxPoints-1)]
 		q.Separation[i] = q.BaseSeparation[i] + (moved + (float32(q.A[i]*about1) + float32(q.B[i]*about2)))
@@ -325,8 +325,8 @@ func (b *ContactBlock) solveFriction(i int, p *pair) {
 	if b.Flags&flagRolling != 0 {
 		b.solveRolling(i, p, sum)
 	}
-	v, w := p.velocity(), p.wB.sub(p.wA)
-	v1, v2 := v.dot(p.t1), v.dot(p.t2)
+	v, w := p.velocity(), p.wB.Sub(p.wA)
+	v1, v2 := v.Dot(p.t1), v.Dot(p.t2)
 	if b.Flags&flagSurface != 0 {
 		v1, v2 = v1-b.SurfaceX[i], v2-b.SurfaceY[i]
 	}
@@ -335,7 +335,7 @@ func (b *ContactBlock) solveFriction(i int, p *pair) {
 	changeX, changeY := x-b.X[i], y-b.Y[i]
 	b.X[i], b.Y[i] = x, y
 
-	spin := w.dot(p.n) + (float32(b.Twist1[i]*changeX) + float32(b.Twist2[i]*changeY))
+	spin := w.Dot(p.n) + (float32(b.Twist1[i]*changeX) + float32(b.Twist2[i]*changeY))
 	limit := float32(b.Friction[i] * levers)
 	if b.Flags&flagRolling != 0 {
 		limit += float32(b.TwistResistance[i] * sum)
@@ -343,16 +343,16 @@ func (b *ContactBlock) solveFriction(i int, p *pair) {
 	twist := clamp(b.Twist[i]-float32(b.TwistMass[i]*spin), limit)
 	changeTwist := twist - b.Twist[i]
 	b.Twist[i] = twist
-	b.apply(i, p, p.t1.times(changeX).addTimes(p.t2, changeY), p.n.times(changeTwist))
+	b.apply(i, p, p.t1.Times(changeX).addTimes(p.t2, changeY), p.n.Times(changeTwist))
 }
 
 // solveRolling makes the relative angular velocity about the tangents zero, with an impulse of at most the resistance times the sum of
 // the normal impulses.
 func (b *ContactBlock) solveRolling(i int, p *pair, sum float32) {
-	w := p.wB.sub(p.wA)
-	x, y := b.RollingMass.mul(i, w.dot(p.t1), w.dot(p.t2))
+	w := p.wB.Sub(p.wA)
+	x, y := b.RollingMass.mul(i, w.Dot(p.t1), w.Dot(p.t2))
 	x, y = clampCircle(b.RollingX[i]-x, b.RollingY[i]-y, float32(b.RollingResistance[i]*sum))
-	angular := p.t1.times(x-b.RollingX[i]).addTimes(p.t2, y-b.RollingY[i])
+	angular := p.t1.Times(x-b.RollingX[i]).addTimes(p.t2, y-b.RollingY[i])
 	b.RollingX[i], b.RollingY[i] = x, y
 	b.apply(i, p, Vec{}, angular)
 }

@@ -54,9 +54,9 @@ func supportOf(t *Polytope, isBox bool, d vec64) int {
 		}
 		return k
 	}
-	at, most := 0, t.Vertices[0].wide64().dot(d)
+	at, most := 0, t.Vertices[0].wide64().Dot(d)
 	for i := 1; i < len(t.Vertices); i++ {
-		if e := t.Vertices[i].wide64().dot(d); e > most {
+		if e := t.Vertices[i].wide64().Dot(d); e > most {
 			at, most = i, e
 		}
 	}
@@ -67,7 +67,7 @@ func supportOf(t *Polytope, isBox bool, d vec64) int {
 func (p *corePair) vertex(d vec64) simplexVertex {
 	i, j := supportOf(&p.a, p.boxA, d.neg()), supportOf(&p.b, p.boxB, p.at.unrotate(d))
 	a := p.a.Vertices[i].wide64()
-	return simplexVertex{a.sub(p.at.apply(p.b.Vertices[j].wide64())), a, i, j}
+	return simplexVertex{a.Sub(p.at.apply(p.b.Vertices[j].wide64())), a, i, j}
 }
 
 // separated returns the distance of two cores; false if they overlap or touch. Both have vertices.
@@ -78,15 +78,15 @@ func (p *corePair) separated() (g coreGap, apart bool) {
 	s := simplex{n: 1, weight: [4]float64{1}}
 	s.v[0] = p.vertex(p.at.p.neg())
 	v := s.v[0].w
-	size := v.dot(v)
+	size := v.Dot(v)
 	square := size
 	for range maxGJK {
 		if square <= float64(size*(touchTolerance*touchTolerance)) {
 			return g, false
 		}
 		c := p.vertex(v)
-		size = max(c.w.dot(c.w), size)
-		if !(square-v.dot(c.w) > float64(gjkTolerance*square)) || s.has(&c) {
+		size = max(c.w.Dot(c.w), size)
+		if !(square-v.Dot(c.w) > float64(gjkTolerance*square)) || s.has(&c) {
 			break
 		}
 		last := s
@@ -96,7 +96,7 @@ func (p *corePair) separated() (g coreGap, apart bool) {
 		if s.n == 4 {
 			return g, false
 		}
-		next := w.dot(w)
+		next := w.Dot(w)
 		if !(next < square) { // as near as float64 can say
 			s = last
 			break
@@ -148,8 +148,8 @@ func (s *simplex) solve() vec64 {
 }
 
 func segmentWeights(a, b vec64) (w [4]float64) {
-	u := b.sub(a)
-	t, uu := -a.dot(u), u.dot(u)
+	u := b.Sub(a)
+	t, uu := -a.Dot(u), u.Dot(u)
 	switch {
 	case !(t > 0):
 		w[0] = 1
@@ -164,13 +164,13 @@ func segmentWeights(a, b vec64) (w [4]float64) {
 
 // triangleWeights returns the weights of the point of a triangle that is closest to the origin: a corner, a point of a side, or one of the inside.
 func triangleWeights(a, b, c vec64) (w [4]float64) {
-	ab, ac := b.sub(a), c.sub(a)
-	d1, d2 := -ab.dot(a), -ac.dot(a)
+	ab, ac := b.Sub(a), c.Sub(a)
+	d1, d2 := -ab.Dot(a), -ac.Dot(a)
 	if d1 <= 0 && d2 <= 0 {
 		w[0] = 1
 		return w
 	}
-	d3, d4 := -ab.dot(b), -ac.dot(b)
+	d3, d4 := -ab.Dot(b), -ac.Dot(b)
 	if d3 >= 0 && d4 <= d3 {
 		w[1] = 1
 		return w
@@ -181,7 +181,7 @@ func triangleWeights(a, b, c vec64) (w [4]float64) {
 		w[0] = 1 - w[1]
 		return w
 	}
-	d5, d6 := -ab.dot(c), -ac.dot(c)
+	d5, d6 := -ab.Dot(c), -ac.Dot(c)
 	if d6 >= 0 && d5 <= d6 {
 		w[2] = 1
 		return w
@@ -219,14 +219,14 @@ func (s *simplex) tetrahedronWeights() (w [4]float64, inside bool) {
 	least := math.Inf(1)
 	for _, f := range [4][4]int{{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 3, 1}, {1, 2, 3, 0}} {
 		a, b, c, d := s.v[f[0]].w, s.v[f[1]].w, s.v[f[2]].w, s.v[f[3]].w
-		n := b.sub(a).cross(c.sub(a))
-		if float64(n.dot(d.sub(a))*-n.dot(a)) > 0 {
+		n := b.Sub(a).Cross(c.Sub(a))
+		if float64(n.Dot(d.Sub(a))*-n.Dot(a)) > 0 {
 			continue
 		}
 		inside = false
 		face := triangleWeights(a, b, c)
-		p := a.times(face[0]).addTimes(b, face[1]).addTimes(c, face[2])
-		if square := p.dot(p); square < least {
+		p := a.Times(face[0]).addTimes(b, face[1]).addTimes(c, face[2])
+		if square := p.Dot(p); square < least {
 			least, w = square, [4]float64{}
 			w[f[0]], w[f[1]], w[f[2]] = face[0], face[1], face[2]
 		}
@@ -250,7 +250,7 @@ func (p *corePair) overlap() coreGap {
 	for i := range p.a.Planes {
 		n := p.a.Planes[i].Normal.wide64()
 		q := p.at.apply(p.b.Vertices[supportOf(&p.b, p.boxB, p.at.unrotate(n).neg())].wide64())
-		if d := n.dot(q) - float64(p.a.Planes[i].Offset); d > best.distance {
+		if d := n.Dot(q) - float64(p.a.Planes[i].Offset); d > best.distance {
 			best = coreGap{d, n, q.addTimes(n, -d)}
 		}
 	}
@@ -258,7 +258,7 @@ func (p *corePair) overlap() coreGap {
 		own := p.b.Planes[i].Normal.wide64()
 		n := p.at.rotate(own)
 		q := p.a.Vertices[supportOf(&p.a, p.boxA, n.neg())].wide64()
-		if d := (n.dot(q) - float64(p.b.Planes[i].Offset)) - n.dot(p.at.p); d > best.distance {
+		if d := (n.Dot(q) - float64(p.b.Planes[i].Offset)) - n.Dot(p.at.p); d > best.distance {
 			best = coreGap{d, n.neg(), q}
 		}
 	}
@@ -266,9 +266,9 @@ func (p *corePair) overlap() coreGap {
 	if best.distance == math.Inf(-1) { // segments on one line, or points: any direction across
 		along := vec64{}
 		if v := p.a.Vertices; len(v) > 1 {
-			along = v[1].wide64().sub(v[0].wide64())
+			along = v[1].wide64().Sub(v[0].wide64())
 		} else if v := p.b.Vertices; len(v) > 1 {
-			along = p.at.rotate(v[1].wide64().sub(v[0].wide64()))
+			along = p.at.rotate(v[1].wide64().Sub(v[0].wide64()))
 		}
 		v := p.vertex(vec64{y: 1})
 		best = coreGap{0, along.unit(vec64{x: 1}).perpendicular(), v.a}
@@ -284,15 +284,15 @@ func (p *corePair) overlapEdges(best *coreGap) {
 		left, right := p.at.rotate(f.left).neg(), p.at.rotate(f.right).neg()
 		for i := range edgesOf(&p.a) {
 			e := p.a.edgeAt(i)
-			n := e.along.cross(v)
-			square := n.dot(n)
-			if !(square > float64(parallel64*float64(e.along.dot(e.along)*v.dot(v)))) {
+			n := e.along.Cross(v)
+			square := n.Dot(n)
+			if !(square > float64(parallel64*float64(e.along.Dot(e.along)*v.Dot(v)))) {
 				continue
 			}
-			n = n.times(1 / math.Sqrt(square))
+			n = n.Times(1 / math.Sqrt(square))
 			for range 2 {
 				if (!f.bounded || onArc(n, left, right)) && (!e.bounded || onArc(n, e.left, e.right)) {
-					if d := n.dot(from.sub(e.from)); d > best.distance {
+					if d := n.Dot(from.Sub(e.from)); d > best.distance {
 						*best = coreGap{d, n, e.closestTo(from, v)}
 					}
 				}
@@ -307,8 +307,8 @@ const parallel64 = 1e-12
 
 // onArc reports whether a unit vector that is in the plane of two others is between them.
 func onArc(n, left, right vec64) bool {
-	across := left.cross(right)
-	return left.cross(n).dot(across) >= 0 && n.cross(right).dot(across) >= 0
+	across := left.Cross(right)
+	return left.Cross(n).Dot(across) >= 0 && n.Cross(right).Dot(across) >= 0
 }
 
 // edge64 is an edge with the normals of the faces beside it, if it has any.
@@ -328,18 +328,18 @@ func edgesOf(t *Polytope) int {
 func (t *Polytope) edgeAt(i int) edge64 {
 	if len(t.Vertices) == 2 {
 		from := t.Vertices[0].wide64()
-		return edge64{from: from, along: t.Vertices[1].wide64().sub(from)}
+		return edge64{from: from, along: t.Vertices[1].wide64().Sub(from)}
 	}
 	e := &t.Edges[i]
 	from := t.Vertices[e.From].wide64()
 	return edge64{
-		from, t.Vertices[e.To].wide64().sub(from), t.Planes[e.Left].Normal.wide64(), t.Planes[e.Right].Normal.wide64(), true,
+		from, t.Vertices[e.To].wide64().Sub(from), t.Planes[e.Left].Normal.wide64(), t.Planes[e.Right].Normal.wide64(), true,
 	}
 }
 
 // closestTo returns the point of the line of the edge that is closest to another line, which is not parallel.
 func (e *edge64) closestTo(from, v vec64) vec64 {
-	r := e.from.sub(from)
-	uu, vv, uv, ur, vr := e.along.dot(e.along), v.dot(v), e.along.dot(v), e.along.dot(r), v.dot(r)
+	r := e.from.Sub(from)
+	uu, vv, uv, ur, vr := e.along.Dot(e.along), v.Dot(v), e.along.Dot(v), e.along.Dot(r), v.Dot(r)
 	return e.from.addTimes(e.along, (float64(uv*vr)-float64(ur*vv))/(float64(uu*vv)-float64(uv*uv)))
 }

@@ -14,28 +14,28 @@ func Gyroscopic(w, moments Vec, h float32) Vec {
 		return w // without rounding
 	}
 	l := Vec{float32(moments.X * w.X), float32(moments.Y * w.Y), float32(moments.Z * w.Z)}
-	torque := w.cross(l)
+	torque := w.Cross(l)
 	k := float32(0.5 * h)
 	// The rows of the matrix: of [w]× times the diagonal, less [l]×.
 	a := Vec{moments.X, float32(k * (l.Z - float32(w.Z*moments.Y))), float32(k * (float32(w.Y*moments.Z) - l.Y))}
 	b := Vec{float32(k * (float32(w.Z*moments.X) - l.Z)), moments.Y, float32(k * (l.X - float32(w.X*moments.Z)))}
 	c := Vec{float32(k * (l.Y - float32(w.Y*moments.X))), float32(k * (float32(w.X*moments.Y) - l.X)), moments.Z}
-	change, ok := solve3(a, b, c, torque.times(h))
+	change, ok := solve3(a, b, c, torque.Times(h))
 	if !ok {
 		return w
 	}
-	return w.sub(change)
+	return w.Sub(change)
 }
 
 // solve3 returns x with a·x = r.X, b·x = r.Y, c·x = r.Z by Cramer's rule. It fails where the determinant is too small to divide by, or
 // not a number.
 func solve3(a, b, c, r Vec) (x Vec, ok bool) {
-	bc, ca, ab := b.cross(c), c.cross(a), a.cross(b)
-	determinant := a.dot(bc)
+	bc, ca, ab := b.Cross(c), c.Cross(a), a.Cross(b)
+	determinant := a.Dot(bc)
 	if !(abs(determinant) > minDivisor) {
 		return Vec{}, false
 	}
-	x = bc.times(r.X).add(ca.times(r.Y)).add(ab.times(r.Z))
+	x = bc.Times(r.X).Add(ca.Times(r.Y)).Add(ab.Times(r.Z))
 	return Vec{x.X / determinant, x.Y / determinant, x.Z / determinant}, true
 }
 

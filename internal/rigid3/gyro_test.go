@@ -41,7 +41,7 @@ func TestFreeBox(t *testing.T) {
 	least := 1.0
 	for i := range 5 * 240 {
 		b.step()
-		cos := float64(b.w.dot(Vec{6, 6, 0})) / float64(b.w.length()*Vec{6, 6, 0}.length())
+		cos := float64(b.w.Dot(Vec{6, 6, 0})) / float64(b.w.length()*Vec{6, 6, 0}.length())
 		least = min(least, cos)
 		if i == 59 { // 0.25 s
 			near(t, "w after 0.25 s", []float64{float64(b.w.X), float64(b.w.Y), float64(b.w.Z)}, []float64{8.324, 2.979, -.718}, 0.1*8.8)
@@ -63,7 +63,7 @@ func TestGyroscopicOfEqualMoments(t *testing.T) {
 	for range 100 * 240 {
 		b.step()
 	}
-	if d := b.w.sub(Vec{3, -7, 11}).length(); d > 1e-3*13 {
+	if d := b.w.Sub(Vec{3, -7, 11}).length(); d > 1e-3*13 {
 		t.Errorf("w is %v after 100 s", b.w)
 	}
 	// In the axes of the body the bits stay.
@@ -175,7 +175,7 @@ func TestGyroscopicIsFinite(t *testing.T) {
 			moments.Z = 0
 		}
 		got := Gyroscopic(w, moments, draw(3)/60)
-		if got.dot(got)-got.dot(got) != 0 {
+		if got.Dot(got)-got.Dot(got) != 0 {
 			t.Fatal(fmt.Sprint(w, moments, got))
 		}
 	}

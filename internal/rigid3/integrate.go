@@ -75,8 +75,8 @@ func (s *System) integrateVelocitiesGo(sub, lo, hi int) {
 			continue
 		}
 		oldV, oldW := st.V, st.W
-		a := k.gravity.times(b.GravityScale[i]).add(vecAt(&b.Force, i).times(st.InvMass))
-		st.V = st.V.addTimes(a, k.h).times(1 / (1 + float32(k.h*b.LinearDamping[i])))
+		a := k.gravity.Times(b.GravityScale[i]).Add(vecAt(&b.Force, i).Times(st.InvMass))
+		st.V = st.V.addTimes(a, k.h).Times(1 / (1 + float32(k.h*b.LinearDamping[i])))
 		torque := vecAt(&b.Torque, i)
 		if st.Locks&lockRotation != 0 {
 			st.W = st.W.addTimes(s.inertia[i].Mul(torque), k.h)
@@ -89,14 +89,14 @@ func (s *System) integrateVelocitiesGo(sub, lo, hi int) {
 				st.W = m.Mul(w)
 			}
 		}
-		st.W = st.W.times(1 / (1 + float32(k.h*b.AngularDamping[i])))
+		st.W = st.W.Times(1 / (1 + float32(k.h*b.AngularDamping[i])))
 		k.clamp(st)
 		if st.Locks != 0 {
 			st.applyLocks()
 		}
 		freeV, freeW := st.V, st.W
 		if sub > 0 {
-			st.V, st.W = freeV.add(oldV.sub(s.freeV(i))), freeW.add(oldW.sub(s.freeW(i)))
+			st.V, st.W = freeV.Add(oldV.Sub(s.freeV(i))), freeW.Add(oldW.Sub(s.freeW(i)))
 		}
 		s.setFree(i, freeV, freeW)
 	}
@@ -116,15 +116,15 @@ const tiny = 0x1p-70
 // shortened returns v with at most a length, even if the square of v overflows. A vector with an infinite component becomes NaN, and
 // NaN stays: the contacts keep it from other bodies, and the check for NaN after the step finds it.
 func (v Vec) shortened(limit float32) Vec {
-	square := v.dot(v)
+	square := v.Dot(v)
 	if !(square > float32(limit*limit)) {
 		return v
 	}
 	if square > math.MaxFloat32 {
-		v = v.times(tiny)
-		square = v.dot(v)
+		v = v.Times(tiny)
+		square = v.Dot(v)
 	}
-	return v.times(limit / sqrt(square))
+	return v.Times(limit / sqrt(square))
 }
 
 // clamp bounds the speed of a body, and its rotation in a sub-step.
@@ -164,7 +164,7 @@ func (s *System) finalizeBodiesGo(lo, hi int) {
 		setVec(&b.W, i, st.W)
 		pose := &b.Poses[i]
 		if st.D != (Vec{}) {
-			pose.P = pose.P.add(st.D)
+			pose.P = pose.P.Add(st.D)
 		}
 		if st.Q != Identity {
 			pose.Q = st.Q.Mul(pose.Q).Normalize()

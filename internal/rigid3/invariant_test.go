@@ -47,9 +47,9 @@ func TestCollisionsKeepMomentum(t *testing.T) {
 			if k%4 == 3 { // its origin must be the centre of mass
 				shape = box(.5, .2, .3)
 			}
-			i := s.add(shape, 1+3*rng.Float64(), Material{Friction: rng.Float32(), Restitution: rng.Float32()}, pose)
-			setVec(&s.Bodies.V, i, pose.P.times(-1).add(Vec{rng.Float32(), rng.Float32(), rng.Float32()}))
-			setVec(&s.Bodies.W, i, Vec{rng.Float32(), rng.Float32(), rng.Float32()}.times(3))
+			i := s.Add(shape, 1+3*rng.Float64(), Material{Friction: rng.Float32(), Restitution: rng.Float32()}, pose)
+			setVec(&s.Bodies.V, i, pose.P.Times(-1).Add(Vec{rng.Float32(), rng.Float32(), rng.Float32()}))
+			setVec(&s.Bodies.W, i, Vec{rng.Float32(), rng.Float32(), rng.Float32()}.Times(3))
 		}
 		p, l, e := s.totals()
 		scale := 24 * 3.
@@ -80,7 +80,7 @@ func TestBilliard(t *testing.T) {
 		s := newScene()
 		s.Gravity = Vec{}
 		for k := range n {
-			s.add(ball(.5), 1, Material{Restitution: 1}, *at(2*float32(k), 0, 0))
+			s.Add(ball(.5), 1, Material{Restitution: 1}, *at(2*float32(k), 0, 0))
 		}
 		setVec(&s.Bodies.V, 0, Vec{5, 0, 0})
 		s.run(3)
@@ -100,7 +100,7 @@ func TestBilliard(t *testing.T) {
 func TestFreeFall(t *testing.T) {
 	s := newScene()
 	s.Gravity = Vec{0, -9.75, 0} // exact sums
-	b := s.add(box(.5, .5, .5), 1, material, *at(0, 0, 0))
+	b := s.Add(box(.5, .5, .5), 1, material, *at(0, 0, 0))
 	setVec(&s.Bodies.V, b, Vec{3, 8, -2})
 	for range 64 {
 		s.stepBy(1. / 64)
@@ -122,7 +122,7 @@ func TestHeap(t *testing.T) {
 	m.TwistResistance = .02
 	for k := range 30 {
 		shape := []*Shape{box(.3, .2, .4), ball(.25), upright(.2, .25)}[k%3]
-		s.add(shape, 10, m, Pose{Vec{float32(k%3)*.7 - .7 + .1*rng.Float32(), .6 + .7*float32(k/9), float32(k/3%3)*.7 - .7}, randomQuat(rng)})
+		s.Add(shape, 10, m, Pose{Vec{float32(k%3)*.7 - .7 + .1*rng.Float32(), .6 + .7*float32(k/9), float32(k/3%3)*.7 - .7}, randomQuat(rng)})
 	}
 	s.run(8)
 	deep := 0.0

@@ -11,10 +11,10 @@ import (
 func TestStackOnLockedBody(t *testing.T) {
 	for _, locks := range []uint8{LockY | lockRotation, LockY | LockRotationX | LockRotationZ, lockTranslation | lockRotation} {
 		s := newScene()
-		slab := s.add(box(2, .1, 2), 1, material, *at(.5, 3, 0))
+		slab := s.Add(box(2, .1, 2), 1, material, *at(.5, 3, 0))
 		s.Bodies.Locks[slab] = locks
 		for k := range 4 {
-			s.add(box(.5, .5, .5), 1000, material, *at(.5, 3.6+float32(k), 0))
+			s.Add(box(.5, .5, .5), 1000, material, *at(.5, 3.6+float32(k), 0))
 		}
 		for range 60 {
 			s.step()
@@ -44,8 +44,8 @@ func TestBodiesInPlane(t *testing.T) {
 		s := newScene()
 		sin, cos := math.Sincos(c.heading * math.Pi / 360)
 		q := Quat{0, float32(sin), 0, float32(cos)}
-		s.add(box(50, 1, 50), 0, material, Pose{Vec{0, -1, 0}, q})
-		b := s.add(box(.5, .5, .5), 1000, material, Pose{Vec{.25, .5, .75}, q})
+		s.Add(box(50, 1, 50), 0, material, Pose{Vec{0, -1, 0}, q})
+		b := s.Add(box(.5, .5, .5), 1000, material, Pose{Vec{.25, .5, .75}, q})
 		s.Bodies.Locks[b] = c.locks
 		s.run(.5)
 		v := Vec{5, 0, 5}.unlocked(uint32(c.locks))
@@ -78,7 +78,7 @@ func TestLockedRotation(t *testing.T) {
 				var w Vec
 				*[]*float32{&w.X, &w.Y, &w.Z}[k] = 1
 				w = w.unlocked(axes)
-				if back := got.Mul(inertia.Mul(w).unlocked(axes)); back.sub(w).length() > 1e-4 || back.unlocked(axes) != back {
+				if back := got.Mul(inertia.Mul(w).unlocked(axes)); back.Sub(w).length() > 1e-4 || back.unlocked(axes) != back {
 					t.Errorf("seed %d, axes %b: %v became %v", seed, axes, w, back)
 				}
 				if pushed := got.Mul(Vec{1, 1, 1}); pushed.unlocked(axes) != pushed {
@@ -88,7 +88,7 @@ func TestLockedRotation(t *testing.T) {
 		}
 	}
 	s := newScene()
-	b := s.add(box(.2, .5, .9), 12, material, Pose{Q: randomQuat(rng)})
+	b := s.Add(box(.2, .5, .9), 12, material, Pose{Q: randomQuat(rng)})
 	s.Bodies.Locks[b] = lockTranslation | LockRotationX | LockRotationY
 	m := s.Bodies.Poses[b].Q.Mul(s.Bodies.Principal[b]).Matrix()
 	inv := vecAt(&s.Bodies.InvInertia, b)
@@ -108,7 +108,7 @@ func TestNaNStays(t *testing.T) {
 			s.floor(material)
 			m := Material{Friction: .6, Restitution: .5, RollingResistance: .1, TwistResistance: .1}
 			for k := range 3 {
-				s.add(box(.5, .5, .5), 1000, m, *at(0, .5+float32(k), 0))
+				s.Add(box(.5, .5, .5), 1000, m, *at(0, .5+float32(k), 0))
 			}
 			s.step()
 			s.collide()
@@ -120,7 +120,7 @@ func TestNaNStays(t *testing.T) {
 			s.Step(dt)
 			for _, i := range []int{1, 3} {
 				v, w := vecAt(&s.Bodies.V, i), vecAt(&s.Bodies.W, i)
-				if x := v.dot(v) + w.dot(w) + s.Bodies.Poses[i].P.length(); x-x != 0 {
+				if x := v.Dot(v) + w.Dot(w) + s.Bodies.Poses[i].P.length(); x-x != 0 {
 					t.Errorf("%g: body %d has %v and %v", bad, i, v, w)
 				}
 			}
@@ -132,7 +132,7 @@ func TestNaNStays(t *testing.T) {
 func TestHits(t *testing.T) {
 	s := newScene()
 	s.floor(material)
-	s.add(box(.5, .5, .5), 10, material, *at(0, 2.5, 0))
+	s.Add(box(.5, .5, .5), 10, material, *at(0, 2.5, 0))
 	hits := 0
 	for range 240 {
 		before := vecAt(&s.Bodies.V, 1).Y

@@ -33,11 +33,11 @@ type Pose struct {
 	Q Quat
 }
 
-// transform returns a point of the body in the world.
-func (t *Pose) transform(v Vec) Vec { return t.Q.Rotate(v).add(t.P) }
+// Transform returns a point of the body in the world.
+func (t *Pose) Transform(v Vec) Vec { return t.Q.Rotate(v).Add(t.P) }
 
-// times returns the pose of something that has the pose o in the body.
-func (t *Pose) times(o *Pose) Pose { return Pose{t.transform(o.P), t.Q.Mul(o.Q)} }
+// Times returns the pose of something that has the pose o in the body.
+func (t *Pose) Times(o *Pose) Pose { return Pose{t.Transform(o.P), t.Q.Mul(o.Q)} }
 
 // frame is a pose with its rotation as a matrix.
 type frame struct {
@@ -45,7 +45,7 @@ type frame struct {
 	p Vec
 }
 
-func (f *frame) transform(v Vec) Vec { return f.r.Mul(v).add(f.p) }
+func (f *frame) Transform(v Vec) Vec { return f.r.Mul(v).Add(f.p) }
 
 // inverse returns the pose of the first as seen from the second.
 func (f *frame) inverse() frame {
@@ -106,8 +106,8 @@ func score(points []contactPoint, n, i int, normal Vec) float32 {
 	}
 	a := points[0].p
 	if n == 1 {
-		d := p.sub(a)
-		return d.dot(d)
+		d := p.Sub(a)
+		return d.Dot(d)
 	}
 	b := points[1].p
 	if n == 2 {
@@ -122,6 +122,6 @@ func score(points []contactPoint, n, i int, normal Vec) float32 {
 }
 
 // area is twice that of a triangle, seen against the normal: positive if it is counter-clockwise.
-func area(a, b, c, normal Vec) float32 { return b.sub(a).cross(c.sub(a)).dot(normal) }
+func area(a, b, c, normal Vec) float32 { return b.Sub(a).Cross(c.Sub(a)).Dot(normal) }
 
 const maxFinite = 0x1p127 * (1 + (1 - 0x1p-23))

@@ -130,7 +130,7 @@ func TestRotations(t *testing.T) {
 			{"there and back", q.Unrotate(q.Rotate(v)), v},
 			{"one after the other", q.Mul(r).Rotate(v), q.Rotate(r.Rotate(v))},
 		} {
-			if d := c.got.sub(c.want).length(); !(d < 2e-6*(1+v.length())) {
+			if d := c.got.Sub(c.want).length(); !(d < 2e-6*(1+v.length())) {
 				t.Fatalf("%s: %v, want %v", c.name, c.got, c.want)
 			}
 		}
@@ -138,17 +138,17 @@ func TestRotations(t *testing.T) {
 		sym := m.RotateDiagonal(d)
 		w := m.MulTransposed(v)
 		want := m.Mul(Vec{w.X * d.X, w.Y * d.Y, w.Z * d.Z})
-		if e := sym.Mul(v).sub(want).length(); !(e < 2e-3*(1+v.length())) {
+		if e := sym.Mul(v).Sub(want).length(); !(e < 2e-3*(1+v.length())) {
 			t.Fatalf("a rotated diagonal: %g", e)
 		}
 		n := v.unit(Vec{1, 0, 0})
-		if p := n.perpendicular(); abs(p.dot(n)) > 1e-6 || abs(p.length()-1) > 1e-6 {
+		if p := n.perpendicular(); abs(p.Dot(n)) > 1e-6 || abs(p.length()-1) > 1e-6 {
 			t.Fatalf("%v is not perpendicular to %v", p, n)
 		}
 	}
 	// A right-handed turn by 90° about z takes x to y.
 	h := sqrt(0.5)
-	if v := (Quat{0, 0, h, h}).Rotate(Vec{1, 0, 0}); v.sub(Vec{0, 1, 0}).length() > 1e-6 {
+	if v := (Quat{0, 0, h, h}).Rotate(Vec{1, 0, 0}); v.Sub(Vec{0, 1, 0}).length() > 1e-6 {
 		t.Error(v)
 	}
 	for _, q := range []Quat{{}, {X: float32(math.NaN())}, {X: 1e30}, {W: float32(math.Inf(1))}} {

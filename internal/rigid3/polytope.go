@@ -67,7 +67,7 @@ func NewPolytope(p *hull.Polyhedron) *Polytope {
 		}
 		f := Plane{Normal: narrow(vec.Scale(n, 1/vec.Length(n)))}
 		for i, v := range t.Vertices {
-			if d := f.Normal.dot(v); i == 0 || d > f.Offset {
+			if d := f.Normal.Dot(v); i == 0 || d > f.Offset {
 				f.Offset = d
 			}
 		}
@@ -87,7 +87,7 @@ func (t *Polytope) setBounds() {
 	t.inner = maxFloat(float32(least*(1-1e-5)), 0)
 	for i := range t.Edges {
 		e := &t.Edges[i]
-		square := 0.5 + float32(0.5*t.Planes[e.Left].Normal.dot(t.Planes[e.Right].Normal))
+		square := 0.5 + float32(0.5*t.Planes[e.Left].Normal.Dot(t.Planes[e.Right].Normal))
 		e.cosine = maxFloat(sqrt(maxFloat(square, 0))-1e-5, 0)
 	}
 }

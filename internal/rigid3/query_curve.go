@@ -18,7 +18,7 @@ type hilbertCurve struct {
 // key is the size class of a box, in two bits, then the position of its middle on the curve. A large box in a node of small ones would make
 // the box of the node large.
 func (c *hilbertCurve) key(lo, hi Vec) uint32 {
-	class, size := uint32(0), hi.sub(lo)
+	class, size := uint32(0), hi.Sub(lo)
 	extent := maxFloat(maxFloat(size.X, size.Y), size.Z)
 	for limit := c.small; class < 3 && extent > limit; limit *= 8 {
 		class++

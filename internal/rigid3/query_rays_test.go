@@ -81,8 +81,8 @@ func TestRaysMeetSurfaces(t *testing.T) {
 		}
 		r := &c.rays(run.Rand, 1, 5)[0]
 		if run.IntN(4) > 0 { // at the shape, now and then from far away
-			r.O = r.O.times(float32(math.Exp(within(run.Rand, 0, 6))))
-			r.D = p.P.add(Vec{float32(run.NormFloat64()), float32(run.NormFloat64()), float32(run.NormFloat64())}.times(.5)).sub(r.O)
+			r.O = r.O.Times(float32(math.Exp(within(run.Rand, 0, 6))))
+			r.D = p.P.Add(Vec{float32(run.NormFloat64()), float32(run.NormFloat64()), float32(run.NormFloat64())}.Times(.5)).Sub(r.O)
 		}
 		if r.D.length() < 1e-6 {
 			continue
@@ -147,7 +147,7 @@ func TestRaysOnGrids(t *testing.T) {
 			for _, x := range grid {
 				for _, y := range grid {
 					for _, d := range []Vec{{0, 0, 8}, {0, 0, -8}, {4, 0, 8}, {4, 4, -8}} {
-						r := Ray{O: Vec{x, y, 0}.sub(d.times(.5)), D: d, MaxT: 1, Category: 1, Mask: 1, Exclude: NoShape}
+						r := Ray{O: Vec{x, y, 0}.Sub(d.Times(.5)), D: d, MaxT: 1, Category: 1, Mask: 1, Exclude: NoShape}
 						r.prepare()
 						_, depth := o.entry(func(t float64) [3]float64 { return vec.Add(wide(r.O), vec.Scale(wide(r.D), t)) }, 1)
 						row := c.CastRaysOracle([]Ray{r}, make([]uint32, 1), nil)

@@ -42,7 +42,7 @@ func randomShape(rng *rand.Rand) Shape {
 	case 0:
 		return NewSphere(pose.P, draw())
 	case 1:
-		return NewCapsule(pose.P, pose.P.add(Vec{draw(), draw(), -draw()}), draw()*.5)
+		return NewCapsule(pose.P, pose.P.Add(Vec{draw(), draw(), -draw()}), draw()*.5)
 	case 2:
 		return NewBoxShape(Vec{draw(), draw(), draw()}, pose, radius)
 	}
@@ -96,7 +96,7 @@ func (c *crowd) rays(rng *rand.Rand, n int, half float64) []Ray {
 			return Vec{float32(within(rng, -half, half)), float32(within(rng, -half, half)), float32(within(rng, -half, half))}
 		}
 		r.O, r.MaxT = place(), 1
-		r.D = place().times(float32(math.Exp(within(rng, -6, 1))))
+		r.D = place().Times(float32(math.Exp(within(rng, -6, 1))))
 		r.Exclude, r.Category, r.Mask = NoShape, ^uint64(0), ^uint64(0)
 		switch rng.IntN(12) {
 		case 0:

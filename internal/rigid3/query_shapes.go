@@ -132,7 +132,7 @@ func (g *target) setHit(near *coreGap, f *ShapeHit) {
 
 // boxEntry returns the T at which the moving box of the query touches another box, and false if it does not touch it by maxT. See Ray.boxEntry.
 func (p *ShapeQuery) boxEntry(lo, hi Vec, maxT float32) (float32, bool) {
-	from, to := lo.sub(p.hi), hi.sub(p.lo)
+	from, to := lo.Sub(p.hi), hi.Sub(p.lo)
 	if p.inv.X < 0 {
 		from.X, to.X = to.X, from.X
 	}
@@ -175,7 +175,7 @@ func (p *ShapeQuery) cast(g *target, entry float32) (f ShapeHit, ok bool) {
 	from, d, t := v.at.p, g.pose.unrotate(p.D.wide64()), 0.
 	for range maxAdvances {
 		room := near.distance - radius
-		speed := -near.normal.dot(d)
+		speed := -near.normal.Dot(d)
 		if !(speed > 0) {
 			return f, false // they move apart
 		}

@@ -210,7 +210,7 @@ func TestCastsTouch(t *testing.T) {
 		}
 		p.MaxT, p.Category, p.Mask, p.Exclude, p.Flags = 1.5, ^uint64(0), ^uint64(0), NoShape, IncludeSensors
 		if run.IntN(4) > 0 {
-			p.D = c.Poses[0].P.add(Vec{float32(run.NormFloat64()), float32(run.NormFloat64()), float32(run.NormFloat64())}).sub(p.O)
+			p.D = c.Poses[0].P.Add(Vec{float32(run.NormFloat64()), float32(run.NormFloat64()), float32(run.NormFloat64())}).Sub(p.O)
 		}
 		p.Prepare()
 		apart := func(t float64) float64 {
@@ -240,7 +240,7 @@ func TestCastsTouch(t *testing.T) {
 			if d := newSolid(&c.Shapes[0], &c.Poses[0]).distance(wide(h.Point)); math.Abs(d) > tolerance {
 				t.Fatalf("%+v hits %+v at %+v: %g from the surface", p, c.Shapes[0], h, d)
 			}
-			if !(h.Normal.dot(p.D) < 0) {
+			if !(h.Normal.Dot(p.D) < 0) {
 				t.Fatalf("%+v hits %+v at %+v from behind", p, c.Shapes[0], h)
 			}
 		}

@@ -146,11 +146,11 @@ func (t *QueryTree) sortAlongCurve(level native.Level) {
 		if lo.isQueried() && hi.isQueried() {
 			from = Vec{minFloat(from.X, lo.X), minFloat(from.Y, lo.Y), minFloat(from.Z, lo.Z)}
 			to = Vec{maxFloat(to.X, hi.X), maxFloat(to.Y, hi.Y), maxFloat(to.Z, hi.Z)}
-			d := hi.sub(lo)
+			d := hi.Sub(lo)
 			size += maxFloat(maxFloat(d.X, d.Y), d.Z)
 		}
 	}
-	all := to.sub(from)
+	all := to.Sub(from)
 	c := hilbertCurve{origin: from, small: float32(4*size) / float32(max(len(keys), 1))}
 	c.scale = curveCells / maxFloat(maxFloat(maxFloat(all.X, all.Y), all.Z), 0x1p-60)
 	for k, i := range keys {

@@ -67,8 +67,8 @@ func (r *Ray) accepts(g *target) bool {
 
 // cast returns where the ray hits an accepted target whose box it enters at entry. Its T is at least entry, so that a tree may skip boxes.
 func (r *Ray) cast(g *target, entry float32) (hit RayHit, ok bool) {
-	c := localRay{o: g.pose.unrotate(r.O.wide64().sub(g.pose.p)), d: g.pose.unrotate(r.D.wide64())}
-	c.dd = c.d.dot(c.d)
+	c := localRay{o: g.pose.unrotate(r.O.wide64().Sub(g.pose.p)), d: g.pose.unrotate(r.D.wide64())}
+	c.dd = c.d.Dot(c.d)
 	t, n, how := c.castShape(g)
 	if how == castMisses || how == castInside && r.Flags&SkipInside != 0 {
 		return hit, false
@@ -128,8 +128,8 @@ func (c *localRay) castShape(g *target) (float64, vec64, castResult) {
 
 // castBall casts against a ball with the square of its radius.
 func (c *localRay) castBall(centre vec64, r2 float64) (float64, vec64, castResult) {
-	m := centre.sub(c.o)
-	if m.dot(m) <= r2 {
+	m := centre.Sub(c.o)
+	if m.Dot(m) <= r2 {
 		return 0, vec64{}, castInside
 	}
 	t, ok := c.ballEntry(m, r2)
@@ -141,9 +141,9 @@ func (c *localRay) castBall(centre vec64, r2 float64) (float64, vec64, castResul
 
 // ballEntry returns where c enters a ball at m, relative to the beginning of c, which is outside.
 func (c *localRay) ballEntry(m vec64, r2 float64) (float64, bool) {
-	s := m.dot(c.d) / c.dd
+	s := m.Dot(c.d) / c.dd
 	l := m.addTimes(c.d, -s)
-	e := l.dot(l)
+	e := l.Dot(l)
 	if !(s >= 0 && e <= r2) {
 		return 0, false
 	}
@@ -152,35 +152,35 @@ func (c *localRay) ballEntry(m vec64, r2 float64) (float64, bool) {
 
 // from is the direction from m to c at t; the reverse of c where these coincide.
 func (c *localRay) from(m vec64, t float64) vec64 {
-	return c.d.times(t).sub(m).unit(c.d.neg().unit(vec64{}))
+	return c.d.Times(t).Sub(m).unit(c.d.neg().unit(vec64{}))
 }
 
 // castCapsule casts against all points within the square root of r2 of the segment from p to q: c enters at the first of the open cylinder
 // and the two balls.
 func (c *localRay) castCapsule(p, q vec64, r2 float64) (best float64, normal vec64, how castResult) {
-	u, m := q.sub(p), c.o.sub(p)
-	uu := u.dot(u)
+	u, m := q.Sub(p), c.o.Sub(p)
+	uu := u.Dot(u)
 	along, slope := 0., 0.
 	if uu > 0 {
-		along, slope = m.dot(u)/uu, c.d.dot(u)/uu
+		along, slope = m.Dot(u)/uu, c.d.Dot(u)/uu
 	}
-	if near := m.addTimes(u, -min(max(along, 0), 1)); near.dot(near) <= r2 {
+	if near := m.addTimes(u, -min(max(along, 0), 1)); near.Dot(near) <= r2 {
 		return 0, vec64{}, castInside
 	}
 	across, d := m.addTimes(u, -along), c.d.addTimes(u, -slope)
-	if dd := d.dot(d); uu > 0 && dd > 0 {
-		s := -across.dot(d) / dd
+	if dd := d.Dot(d); uu > 0 && dd > 0 {
+		s := -across.Dot(d) / dd
 		l := across.addTimes(d, s)
-		if e := l.dot(l); e <= r2 {
+		if e := l.Dot(l); e <= r2 {
 			t := s - math.Sqrt((r2-e)/dd)
 			if y := along + float64(slope*t); t >= 0 && y >= 0 && y <= 1 {
 				best, normal, how = t, across.addTimes(d, t), castEnters
 			}
 		}
 	}
-	for _, end := range [2]vec64{m.neg(), q.sub(c.o)} {
+	for _, end := range [2]vec64{m.neg(), q.Sub(c.o)} {
 		if t, ok := c.ballEntry(end, r2); ok && (how == castMisses || t < best) {
-			best, normal, how = t, c.d.times(t).sub(end), castEnters
+			best, normal, how = t, c.d.Times(t).Sub(end), castEnters
 		}
 	}
 	return best, normal.unit(c.d.neg().unit(vec64{})), how
@@ -245,7 +245,7 @@ func (c *localRay) castPlanes(t *Polytope, r float64) (face int, enter float64, 
 // reaches returns how far c begins outside of a plane that is moved outwards by r, and how fast it goes on outwards.
 func (c *localRay) reaches(p *Plane, r float64) (s, speed float64) {
 	n := p.Normal.wide64()
-	return (n.dot(c.o) - float64(p.Offset)) - r, n.dot(c.d)
+	return (n.Dot(c.o) - float64(p.Offset)) - r, n.Dot(c.d)
 }
 
 // castPolytope casts against a polyhedron with a radius. With a radius c enters at the first of the faces, moved outwards by it, of the
@@ -303,16 +303,16 @@ func (c *localRay) beginsInside(t *Polytope, r float64) bool {
 			lo = Vec{minFloat(v.X, lo.X), minFloat(v.Y, lo.Y), minFloat(v.Z, lo.Z)}
 			hi = Vec{maxFloat(v.X, hi.X), maxFloat(v.Y, hi.Y), maxFloat(v.Z, hi.Z)}
 		}
-		a, b := c.o.sub(lo.wide64()), hi.wide64().sub(c.o)
+		a, b := c.o.Sub(lo.wide64()), hi.wide64().Sub(c.o)
 		if min(a.x, a.y, a.z) >= 0 && min(b.x, b.y, b.z) >= 0 {
 			return true
 		}
 	}
 	for i := range t.Edges {
 		p, q := t.edge(i)
-		u, m := q.sub(p), c.o.sub(p)
-		uu := u.dot(u)
-		if near := m.addTimes(u, -min(max(m.dot(u)/uu, 0), 1)); uu > 0 && near.dot(near) <= float64(r*r) {
+		u, m := q.Sub(p), c.o.Sub(p)
+		uu := u.Dot(u)
+		if near := m.addTimes(u, -min(max(m.Dot(u)/uu, 0), 1)); uu > 0 && near.Dot(near) <= float64(r*r) {
 			return true
 		}
 	}
@@ -331,7 +331,7 @@ func (t *Polytope) isOver(face int, p vec64) bool {
 	from := t.Vertices[f.Vertices[len(f.Vertices)-1]].wide64()
 	for _, u := range f.Vertices {
 		to := t.Vertices[u].wide64()
-		if to.sub(from).cross(n).dot(p.sub(from)) > 0 {
+		if to.Sub(from).Cross(n).Dot(p.Sub(from)) > 0 {
 			return false
 		}
 		from = to

@@ -126,18 +126,18 @@ func (r *Recycling) recycleGo(found int, from []int32, out []Manifold) (recycled
 func (c *Contact) recycle(base *BaseManifold, a, b *Pose, out *Manifold) bool {
 	turnA, turnB := turnSince(base.RotationA, a.Q), turnSince(base.RotationB, b.Q)
 	const most = recycleTurn * recycleTurn
-	if !(turnA.dot(turnA) < most && turnB.dot(turnB) < most) {
+	if !(turnA.Dot(turnA) < most && turnB.Dot(turnB) < most) {
 		return false
 	}
-	n, moved, limit := base.Normal, b.P.sub(a.P), float32(base.Limit*base.Limit)
+	n, moved, limit := base.Normal, b.P.Sub(a.P), float32(base.Limit*base.Limit)
 	m := Manifold{Normal: n, Count: c.Count, Source: Recycled}
 	for i := range m.Points[:m.Count] {
 		p, to := &base.Points[i], &m.Points[i]
-		d := moved.add(p.AnchorB.sub(p.AnchorA)).add(turnB.cross(p.AnchorB).sub(turnA.cross(p.AnchorA)))
-		along := d.dot(n)
+		d := moved.Add(p.AnchorB.Sub(p.AnchorA)).Add(turnB.Cross(p.AnchorB).Sub(turnA.Cross(p.AnchorA)))
+		along := d.Dot(n)
 		across := d.addTimes(n, -along)
 		*to = ManifoldPoint{p.AnchorA, p.AnchorB, p.Separation + along, c.Normal[i].ID}
-		if !(float32(along*along) < limit && across.dot(across) < limit && to.Separation <= SpeculativeDistance) {
+		if !(float32(along*along) < limit && across.Dot(across) < limit && to.Separation <= SpeculativeDistance) {
 			return false
 		}
 	}
@@ -165,11 +165,11 @@ func KeepBases(contacts []Contact, manifolds []Manifold, bodyOf []uint32, poses 
 			continue
 		}
 		a, b := bodyOf[c.A], bodyOf[c.B]
-		turnA, turnB := vecAt(w, int(a)).times(time), vecAt(w, int(b)).times(time)
-		motion := vecAt(v, int(b)).sub(vecAt(v, int(a))).times(time)
+		turnA, turnB := vecAt(w, int(a)).Times(time), vecAt(w, int(b)).Times(time)
+		motion := vecAt(v, int(b)).Sub(vecAt(v, int(a))).Times(time)
 		limit := m.limit()
 		const most = recycleTurn * recycleTurn
-		if !(turnA.dot(turnA) < most && turnB.dot(turnB) < most && motion.dot(motion) < float32(limit*limit)) {
+		if !(turnA.Dot(turnA) < most && turnB.Dot(turnB) < most && motion.Dot(motion) < float32(limit*limit)) {
 			continue
 		}
 		base := BaseManifold{Normal: m.Normal, Limit: limit, RotationA: poses[a].Q, RotationB: poses[b].Q}
@@ -188,8 +188,8 @@ func (m *Manifold) limit() float32 {
 	for i := range m.Points[:m.Count] {
 		farthest := float32(0)
 		for k := range m.Points[:m.Count] {
-			d := m.Points[i].AnchorA.sub(m.Points[k].AnchorA)
-			farthest = maxFloat(d.dot(d), farthest)
+			d := m.Points[i].AnchorA.Sub(m.Points[k].AnchorA)
+			farthest = maxFloat(d.Dot(d), farthest)
 		}
 		least = minFloat(farthest, least)
 	}

@@ -110,8 +110,8 @@ func TestRecycledSeparations(t *testing.T) {
 	base := &s.Bases[0]
 	for k := range out[0].Points {
 		p := &base.Points[k]
-		top, bottom := s.Poses[0].transform(p.AnchorA), s.Poses[1].transform(p.AnchorB)
-		want := bottom.sub(top).Y + p.Separation
+		top, bottom := s.Poses[0].Transform(p.AnchorA), s.Poses[1].Transform(p.AnchorB)
+		want := bottom.Sub(top).Y + p.Separation
 		if got := out[0].Points[k].Separation; abs(got-want) > 2e-4 {
 			t.Errorf("point %d: separation %g, want %g", k, got, want)
 		}

@@ -31,7 +31,7 @@ func newScene() *scene {
 var material = Material{Friction: 0.6}
 
 // add adds a body of a mass at a place; mass 0 is static.
-func (s *scene) add(shape *Shape, mass float64, m Material, pose Pose) int {
+func (s *scene) Add(shape *Shape, mass float64, m Material, pose Pose) int {
 	b := &s.Bodies
 	i := len(s.States)
 	s.States = append(s.States, State{})
@@ -104,9 +104,9 @@ func columns(vs []Vec) (out [3][]float32) {
 
 // near reports whether the balls around two bodies meet.
 func (s *scene) near(a, b int) bool {
-	d := s.Bodies.Poses[a].P.sub(s.Bodies.Poses[b].P)
+	d := s.Bodies.Poses[a].P.Sub(s.Bodies.Poses[b].P)
 	r := s.extents[a] + s.extents[b] + SpeculativeDistance
-	return d.dot(d) <= r*r
+	return d.Dot(d) <= r*r
 }
 
 func (s *scene) run(seconds float64) {
@@ -115,7 +115,7 @@ func (s *scene) run(seconds float64) {
 	}
 }
 
-func (s *scene) floor(m Material) { s.add(box(50, 1, 50), 0, m, *at(0, -1, 0)) }
+func (s *scene) floor(m Material) { s.Add(box(50, 1, 50), 0, m, *at(0, -1, 0)) }
 
 // atRest reports whether all bodies are slow.
 func (s *scene) atRest() bool {
@@ -133,7 +133,7 @@ func TestFrictionInAllDirections(t *testing.T) {
 	for heading := 0; heading < 360; heading += 30 {
 		s := newScene()
 		s.floor(Material{Friction: .8})
-		b := s.add(box(1, 1, 1), 8000, Material{Friction: .9}, *at(0, 1, 0))
+		b := s.Add(box(1, 1, 1), 8000, Material{Friction: .9}, *at(0, 1, 0))
 		sin, cos := math.Sincos(float64(heading) * math.Pi / 180)
 		setVec(&s.Bodies.V, b, Vec{20 * float32(cos), 0, 20 * float32(sin)})
 		s.run(1)
@@ -156,8 +156,8 @@ func TestFrictionInAllDirections(t *testing.T) {
 func TestHeavyOnLight(t *testing.T) {
 	s := newScene()
 	s.floor(material)
-	light := s.add(box(.5, .5, .5), 1, material, *at(0, .5, 0))
-	heavy := s.add(box(.5, .5, .5), 100, material, *at(0, 1.7, 0))
+	light := s.Add(box(.5, .5, .5), 1, material, *at(0, .5, 0))
+	heavy := s.Add(box(.5, .5, .5), 100, material, *at(0, 1.7, 0))
 	s.run(5)
 	y1, y2 := s.Bodies.Poses[light].P.Y, s.Bodies.Poses[heavy].P.Y
 	t.Logf("at %.4f and %.4f", y1, y2)
@@ -198,7 +198,7 @@ func TestTowers(t *testing.T) {
 		s := newScene()
 		s.floor(material)
 		for k := range c.n {
-			s.add(c.shape, c.mass, material, *at(0, c.half+float32(k)*(2*c.half+c.gap), 0))
+			s.Add(c.shape, c.mass, material, *at(0, c.half+float32(k)*(2*c.half+c.gap), 0))
 		}
 		s.run(2)
 		fastest := float32(0)
@@ -231,7 +231,7 @@ func TestBounces(t *testing.T) {
 		s := newScene()
 		m := Material{Friction: .6, Restitution: c.e}
 		s.floor(Material{Friction: .6})
-		b := s.add(c.shape, 1000, m, *at(0, 2.5, 0))
+		b := s.Add(c.shape, 1000, m, *at(0, 2.5, 0))
 		var tops []float32
 		last, rising, tilt := float32(2.5), false, float32(0)
 		for range 60 * 20 {
@@ -278,29 +278,29 @@ func TestSlopes(t *testing.T) {
 		for _, c := range []struct{ friction, want float64 }{{0, 4.905}, {.2, 3.2059}, {.4, 1.5067}, {.6, 0}, {1, 0}} {
 			s := newScene()
 			m := Material{Friction: float32(c.friction)}
-			s.add(box(50, 1, 50), 0, m, Pose{slope.Rotate(Vec{0, -1, 0}), slope})
-			b := s.add(box(.5, .5, .5), 1000, m, Pose{slope.Rotate(Vec{-20, .5, 0}), slope})
+			s.Add(box(50, 1, 50), 0, m, Pose{slope.Rotate(Vec{0, -1, 0}), slope})
+			b := s.Add(box(.5, .5, .5), 1000, m, Pose{slope.Rotate(Vec{-20, .5, 0}), slope})
 			s.run(.5)
-			start, from := float64(vecAt(&s.Bodies.V, b).dot(down)), s.Bodies.Poses[b].P
+			start, from := float64(vecAt(&s.Bodies.V, b).Dot(down)), s.Bodies.Poses[b].P
 			s.run(1)
-			got := float64(vecAt(&s.Bodies.V, b).dot(down)) - start
+			got := float64(vecAt(&s.Bodies.V, b).Dot(down)) - start
 			if math.Abs(got-c.want) > max(.01*c.want, .01) {
 				t.Errorf("heading %g, friction %g: acceleration %.4f, want %.4f", heading, c.friction, got, c.want)
 			}
 			if c.want == 0 {
 				s.run(3)
-				if d := s.Bodies.Poses[b].P.sub(from).length(); d > .001 {
+				if d := s.Bodies.Poses[b].P.Sub(from).length(); d > .001 {
 					t.Errorf("heading %g, friction %g: crept by %g", heading, c.friction, d)
 				}
 			}
 		}
 		s := newScene()
-		s.add(box(50, 1, 50), 0, Material{Friction: 1}, Pose{slope.Rotate(Vec{0, -1, 0}), slope})
-		b := s.add(ball(.5), 500, Material{Friction: 1}, Pose{slope.Rotate(Vec{-20, .5, 0}), slope})
+		s.Add(box(50, 1, 50), 0, Material{Friction: 1}, Pose{slope.Rotate(Vec{0, -1, 0}), slope})
+		b := s.Add(ball(.5), 500, Material{Friction: 1}, Pose{slope.Rotate(Vec{-20, .5, 0}), slope})
 		s.run(.5)
-		start := float64(vecAt(&s.Bodies.V, b).dot(down))
+		start := float64(vecAt(&s.Bodies.V, b).Dot(down))
 		s.run(1)
-		if got, want := float64(vecAt(&s.Bodies.V, b).dot(down))-start, 5./7*4.905; math.Abs(got/want-1) > .01 {
+		if got, want := float64(vecAt(&s.Bodies.V, b).Dot(down))-start, 5./7*4.905; math.Abs(got/want-1) > .01 {
 			t.Errorf("heading %g: a ball rolls with %.4f, want %.4f", heading, got, want)
 		}
 	}
@@ -318,8 +318,8 @@ func slopeOf(degrees, heading float64) Quat {
 func TestTwist(t *testing.T) {
 	s := newScene()
 	s.floor(material)
-	b := s.add(box(.5, .5, .5), 1000, material, *at(0, .5, 0))
-	o := s.add(ball(.5), 500, material, *at(5, .5, 0))
+	b := s.Add(box(.5, .5, .5), 1000, material, *at(0, .5, 0))
+	o := s.Add(ball(.5), 500, material, *at(5, .5, 0))
 	s.run(1)
 	setVec(&s.Bodies.W, b, Vec{0, 10, 0})
 	setVec(&s.Bodies.W, o, Vec{0, 10, 0})
@@ -363,12 +363,12 @@ func TestThingsComeToRest(t *testing.T) {
 		shape := hullShape(p)
 		s := newScene()
 		s.floor(material)
-		b := s.add(shape, c.mass, material, *at(0, c.height, 0))
+		b := s.Add(shape, c.mass, material, *at(0, c.height, 0))
 		setVec(&s.Bodies.W, b, c.spin)
 		s.run(c.seconds)
 		lowest := float32(math.Inf(1))
 		for _, v := range shape.core().Vertices {
-			lowest = min(lowest, s.Bodies.Poses[b].transform(v).Y)
+			lowest = min(lowest, s.Bodies.Poses[b].Transform(v).Y)
 		}
 		if !s.atRest() || abs(lowest) > LinearSlop {
 			t.Errorf("%s: v %v, w %v, lowest %g", c.name, vecAt(&s.Bodies.V, b), vecAt(&s.Bodies.W, b), lowest)

@@ -35,7 +35,7 @@ func NewSphere(centre Vec, radius float32) Shape {
 // NewCapsule returns all points within a radius of the segment from p1 to p2.
 func NewCapsule(p1, p2 Vec, radius float32) Shape {
 	middle := Vec{float32(0.5*p1.X) + float32(0.5*p2.X), float32(0.5*p1.Y) + float32(0.5*p2.Y), float32(0.5*p1.Z) + float32(0.5*p2.Z)}
-	half := p2.sub(p1).times(0.5)
+	half := p2.Sub(p1).Times(0.5)
 	return Shape{Pose: Pose{middle, Identity}, Half: half, Radius: radius, Kind: KindCapsule}
 }
 
@@ -52,7 +52,7 @@ func NewHullShape(hull uint32, pose Pose, radius float32) Shape {
 // Translated returns the shape moved by a vector, for another centre of mass.
 func (s *Shape) Translated(by Vec) Shape {
 	moved := *s
-	moved.Pose.P = s.Pose.P.add(by)
+	moved.Pose.P = s.Pose.P.Add(by)
 	return moved
 }
 
@@ -85,8 +85,8 @@ func (s *Shape) MaxExtent(hulls *Hulls) float32 {
 	t := s.polytope(hulls, &b)
 	most := float32(0)
 	for _, v := range t.Vertices {
-		p := s.Pose.transform(v)
-		most = maxFloat(p.dot(p), most)
+		p := s.Pose.Transform(v)
+		most = maxFloat(p.Dot(p), most)
 	}
 	return sqrt(most) + s.Radius
 }
@@ -102,7 +102,7 @@ func (s *Shape) MinExtent(hulls *Hulls) float32 {
 		var b boxArrays
 		t := s.polytope(hulls, &b)
 		for i := range t.Planes {
-			least = minFloat(t.Planes[i].Offset-t.Planes[i].Normal.dot(t.Centre), least)
+			least = minFloat(t.Planes[i].Offset-t.Planes[i].Normal.Dot(t.Centre), least)
 		}
 	}
 	return least + s.Radius

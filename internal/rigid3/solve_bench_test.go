@@ -14,7 +14,7 @@ func pyramidOf(base int) *scene {
 	s.floor(Material{Friction: .6})
 	for row := range base {
 		for k := range base - row {
-			s.add(box(.5, .5, .5), 1, material, *at(float32(k)+.5*float32(row)-.5*float32(base), .5+float32(row), 0))
+			s.Add(box(.5, .5, .5), 1, material, *at(float32(k)+.5*float32(row)-.5*float32(base), .5+float32(row), 0))
 		}
 	}
 	return s

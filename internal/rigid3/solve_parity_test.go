@@ -304,7 +304,7 @@ func TestParityScenes(t *testing.T) {
 			if i%5 == 0 {
 				m.TwistResistance, m.TangentVelocity = .1, Vec{1, 0, .5}
 			}
-			b := s.add(shape, float64(1+i%3), m, Pose{Vec{float32(i%4) * 1.1, .7 + float32(i/16)*1.1, float32(i/4%4) * 1.1}, Quat{.1, float32(i), .2, 3}.Normalize()})
+			b := s.Add(shape, float64(1+i%3), m, Pose{Vec{float32(i%4) * 1.1, .7 + float32(i/16)*1.1, float32(i/4%4) * 1.1}, Quat{.1, float32(i), .2, 3}.Normalize()})
 			if i%7 == 0 {
 				s.Bodies.Locks[b] = uint8(i)
 			}

@@ -17,7 +17,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 		s.Level = level
 		s.floor(material)
 		for k := range 40 {
-			s.add(box(.5, .5, .5), 1000, material, *at(float32(k%8)*1.01, .5+float32(k/8), 0))
+			s.Add(box(.5, .5, .5), 1000, material, *at(float32(k%8)*1.01, .5+float32(k/8), 0))
 		}
 		s.run(.1)
 		s.collide()
@@ -41,7 +41,7 @@ func TestSystemMisuse(t *testing.T) {
 	} {
 		s := newScene()
 		s.floor(material)
-		s.add(box(.5, .5, .5), 1, material, *at(0, .5, 0))
+		s.Add(box(.5, .5, .5), 1, material, *at(0, .5, 0))
 		s.collide()
 		c.spoil(s)
 		func() {
@@ -61,7 +61,7 @@ func TestEmptySystem(t *testing.T) {
 		s := newScene()
 		s.Level = level
 		s.Step(dt)
-		b := s.add(box(.5, .5, .5), 1, material, *at(0, .5, 0))
+		b := s.Add(box(.5, .5, .5), 1, material, *at(0, .5, 0))
 		s.Step(dt)
 		if v := vecAt(&s.Bodies.V, b); v.Y >= 0 {
 			t.Errorf("level %s: a body in the air has %v", level, v)

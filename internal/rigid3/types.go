@@ -51,7 +51,7 @@ func (a Vec) unlocked(locks uint32) Vec {
 }
 
 // along returns what an impulse along a does to the velocity along b, both unit vectors, of a body with locks.
-func (s *State) along(a, b Vec) float32 { return float32(s.InvMass * a.unlocked(s.Locks).dot(b)) }
+func (s *State) along(a, b Vec) float32 { return float32(s.InvMass * a.unlocked(s.Locks).Dot(b)) }
 
 // turn returns the rotation since the step began as a vector: twice the vector part of the quaternion, with the sign of the shorter
 // way. Its component along an axis is the angle for small turns.
@@ -60,7 +60,7 @@ func (s *State) turn() Vec {
 	if s.Q.W < 0 {
 		two = -2
 	}
-	return s.Q.vector().times(two)
+	return s.Q.vector().Times(two)
 }
 
 // Contact holds the data of a pair that is kept from one step to the next.

@@ -5,22 +5,27 @@ import "math"
 // Vec is a point or a vector in space.
 type Vec struct{ X, Y, Z float32 }
 
-func (a Vec) add(b Vec) Vec { return Vec{a.X + b.X, a.Y + b.Y, a.Z + b.Z} }
+// Add returns a + b.
+func (a Vec) Add(b Vec) Vec { return Vec{a.X + b.X, a.Y + b.Y, a.Z + b.Z} }
 
-func (a Vec) sub(b Vec) Vec { return Vec{a.X - b.X, a.Y - b.Y, a.Z - b.Z} }
+// Sub returns a - b.
+func (a Vec) Sub(b Vec) Vec { return Vec{a.X - b.X, a.Y - b.Y, a.Z - b.Z} }
 
 func (a Vec) neg() Vec { return Vec{-a.X, -a.Y, -a.Z} }
 
-func (a Vec) times(s float32) Vec { return Vec{float32(a.X * s), float32(a.Y * s), float32(a.Z * s)} }
+// Times returns a·s.
+func (a Vec) Times(s float32) Vec { return Vec{float32(a.X * s), float32(a.Y * s), float32(a.Z * s)} }
 
 // addTimes is a + b·s.
-func (a Vec) addTimes(b Vec, s float32) Vec { return a.add(b.times(s)) }
+func (a Vec) addTimes(b Vec, s float32) Vec { return a.Add(b.Times(s)) }
 
-func (a Vec) dot(b Vec) float32 {
+// Dot returns a·b.
+func (a Vec) Dot(b Vec) float32 {
 	return (float32(a.X*b.X) + float32(a.Y*b.Y)) + float32(a.Z*b.Z)
 }
 
-func (a Vec) cross(b Vec) Vec {
+// Cross returns a×b.
+func (a Vec) Cross(b Vec) Vec {
 	return Vec{
 		float32(a.Y*b.Z) - float32(a.Z*b.Y),
 		float32(a.Z*b.X) - float32(a.X*b.Z),
@@ -28,7 +33,7 @@ func (a Vec) cross(b Vec) Vec {
 	}
 }
 
-func (a Vec) length() float32 { return sqrt(a.dot(a)) }
+func (a Vec) length() float32 { return sqrt(a.Dot(a)) }
 
 // unit returns a with length one, or fallback if its length is zero or not a number. The square of the length must be in range.
 func (a Vec) unit(fallback Vec) Vec {
@@ -58,8 +63,8 @@ func (q Quat) vector() Vec { return Vec{q.X, q.Y, q.Z} }
 
 // Mul is the rotation by r, then by q.
 func (q Quat) Mul(r Quat) Quat {
-	v := q.vector().cross(r.vector()).add(r.vector().times(q.W)).add(q.vector().times(r.W))
-	return Quat{v.X, v.Y, v.Z, float32(q.W*r.W) - q.vector().dot(r.vector())}
+	v := q.vector().Cross(r.vector()).Add(r.vector().Times(q.W)).Add(q.vector().Times(r.W))
+	return Quat{v.X, v.Y, v.Z, float32(q.W*r.W) - q.vector().Dot(r.vector())}
 }
 
 // Inverse is the rotation back.
@@ -68,8 +73,8 @@ func (q Quat) Inverse() Quat { return Quat{-q.X, -q.Y, -q.Z, q.W} }
 // Rotate rotates a vector: v + 2·u×(u×v + w·v), with the vector u of q.
 func (q Quat) Rotate(v Vec) Vec {
 	u := q.vector()
-	t := u.cross(v).add(v.times(q.W))
-	t = u.cross(t)
+	t := u.Cross(v).Add(v.Times(q.W))
+	t = u.Cross(t)
 	return Vec{v.X + (t.X + t.X), v.Y + (t.Y + t.Y), v.Z + (t.Z + t.Z)}
 }
 
@@ -89,7 +94,7 @@ func (q Quat) Normalize() Quat {
 // Integrate rotates q by the angular velocity w for h seconds: q + h/2·w⊗q, normalized. This is a rotation about w by
 // 2·atan(|w|·h/2), which is too small by (|w|·h)³/12.
 func (q Quat) Integrate(w Vec, h float32) Quat {
-	half := w.times(float32(0.5 * h))
+	half := w.Times(float32(0.5 * h))
 	d := Quat{half.X, half.Y, half.Z, 0}.Mul(q)
 	return Quat{q.X + d.X, q.Y + d.Y, q.Z + d.Z, q.W + d.W}.Normalize()
 }
@@ -111,7 +116,7 @@ func (q Quat) Matrix() Mat {
 }
 
 // Mul returns m·v.
-func (m *Mat) Mul(v Vec) Vec { return Vec{m.X.dot(v), m.Y.dot(v), m.Z.dot(v)} }
+func (m *Mat) Mul(v Vec) Vec { return Vec{m.X.Dot(v), m.Y.Dot(v), m.Z.Dot(v)} }
 
 // MulTransposed returns v·m.
 func (m *Mat) MulTransposed(v Vec) Vec {
@@ -140,7 +145,7 @@ func (m *Mat) RotateDiagonal(d Vec) Sym {
 	x, y, z := m.X, m.Y, m.Z
 	dx, dy, dz := Vec{float32(x.X * d.X), float32(x.Y * d.Y), float32(x.Z * d.Z)}, Vec{float32(y.X * d.X), float32(y.Y * d.Y), float32(y.Z * d.Z)},
 		Vec{float32(z.X * d.X), float32(z.Y * d.Y), float32(z.Z * d.Z)}
-	return Sym{XX: dx.dot(x), YY: dy.dot(y), ZZ: dz.dot(z), XY: dx.dot(y), XZ: dx.dot(z), YZ: dy.dot(z)}
+	return Sym{XX: dx.Dot(x), YY: dy.Dot(y), ZZ: dz.Dot(z), XY: dx.Dot(y), XZ: dx.Dot(z), YZ: dy.Dot(z)}
 }
 
 func sqrt(v float32) float32 { return float32(math.Sqrt(float64(v))) }

@@ -10,13 +10,13 @@ func (a Vec) wide64() vec64 { return vec64{float64(a.X), float64(a.Y), float64(a
 // narrow returns the nearest float32, with +0 for -0.
 func (a vec64) narrow() Vec { return Vec{float32(a.x) + 0, float32(a.y) + 0, float32(a.z) + 0} }
 
-func (a vec64) add(b vec64) vec64 { return vec64{a.x + b.x, a.y + b.y, a.z + b.z} }
+func (a vec64) Add(b vec64) vec64 { return vec64{a.x + b.x, a.y + b.y, a.z + b.z} }
 
-func (a vec64) sub(b vec64) vec64 { return vec64{a.x - b.x, a.y - b.y, a.z - b.z} }
+func (a vec64) Sub(b vec64) vec64 { return vec64{a.x - b.x, a.y - b.y, a.z - b.z} }
 
 func (a vec64) neg() vec64 { return vec64{-a.x, -a.y, -a.z} }
 
-func (a vec64) times(s float64) vec64 {
+func (a vec64) Times(s float64) vec64 {
 	return vec64{float64(a.x * s), float64(a.y * s), float64(a.z * s)}
 }
 
@@ -25,11 +25,11 @@ func (a vec64) addTimes(b vec64, s float64) vec64 {
 	return vec64{a.x + float64(b.x*s), a.y + float64(b.y*s), a.z + float64(b.z*s)}
 }
 
-func (a vec64) dot(b vec64) float64 {
+func (a vec64) Dot(b vec64) float64 {
 	return (float64(a.x*b.x) + float64(a.y*b.y)) + float64(a.z*b.z)
 }
 
-func (a vec64) cross(b vec64) vec64 {
+func (a vec64) Cross(b vec64) vec64 {
 	return vec64{
 		float64(a.y*b.z) - float64(a.z*b.y),
 		float64(a.z*b.x) - float64(a.x*b.z),
@@ -37,7 +37,7 @@ func (a vec64) cross(b vec64) vec64 {
 	}
 }
 
-func (a vec64) length() float64 { return math.Sqrt(a.dot(a)) }
+func (a vec64) length() float64 { return math.Sqrt(a.Dot(a)) }
 
 // unit returns a with length one, or fallback if it has no length.
 func (a vec64) unit(fallback vec64) vec64 {
@@ -64,16 +64,16 @@ type pose64 struct {
 // set makes the pose of something that has the pose o in a body with the pose t. It gives the rotations the length one.
 func (f *pose64) set(t, o *Pose) {
 	body := wideQuat(t.Q)
-	f.p = body.rotate(o.P.wide64()).add(t.P.wide64())
-	f.setRotation(body.times(wideQuat(o.Q)))
+	f.p = body.rotate(o.P.wide64()).Add(t.P.wide64())
+	f.setRotation(body.Times(wideQuat(o.Q)))
 }
 
 // apply returns a point in the axes of the world.
-func (f *pose64) apply(v vec64) vec64 { return f.rotate(v).add(f.p) }
+func (f *pose64) apply(v vec64) vec64 { return f.rotate(v).Add(f.p) }
 
 // rotate and unrotate turn a vector into the axes of the world, and back.
 
-func (f *pose64) rotate(v vec64) vec64 { return vec64{f.x.dot(v), f.y.dot(v), f.z.dot(v)} }
+func (f *pose64) rotate(v vec64) vec64 { return vec64{f.x.Dot(v), f.y.Dot(v), f.z.Dot(v)} }
 
 func (f *pose64) unrotate(v vec64) vec64 {
 	return vec64{
@@ -87,7 +87,7 @@ func (f *pose64) unrotate(v vec64) vec64 {
 func (f *pose64) relative(o *pose64) pose64 {
 	// The columns of o, turned, are the columns of the result.
 	a, b, c := f.unrotate(vec64{o.x.x, o.y.x, o.z.x}), f.unrotate(vec64{o.x.y, o.y.y, o.z.y}), f.unrotate(vec64{o.x.z, o.y.z, o.z.z})
-	return pose64{f.unrotate(o.p.sub(f.p)), vec64{a.x, b.x, c.x}, vec64{a.y, b.y, c.y}, vec64{a.z, b.z, c.z}}
+	return pose64{f.unrotate(o.p.Sub(f.p)), vec64{a.x, b.x, c.x}, vec64{a.y, b.y, c.y}, vec64{a.z, b.z, c.z}}
 }
 
 // quat64 is a quaternion in float64.
@@ -99,16 +99,16 @@ type quat64 struct {
 // wideQuat returns q with length one.
 func wideQuat(q Quat) quat64 {
 	v, w := q.vector().wide64(), float64(q.W)
-	l := math.Sqrt(v.dot(v) + float64(w*w))
+	l := math.Sqrt(v.Dot(v) + float64(w*w))
 	return quat64{vec64{v.x / l, v.y / l, v.z / l}, w / l}
 }
 
-func (q quat64) times(r quat64) quat64 {
-	return quat64{q.v.cross(r.v).add(r.v.times(q.w)).add(q.v.times(r.w)), float64(q.w*r.w) - q.v.dot(r.v)}
+func (q quat64) Times(r quat64) quat64 {
+	return quat64{q.v.Cross(r.v).Add(r.v.Times(q.w)).Add(q.v.Times(r.w)), float64(q.w*r.w) - q.v.Dot(r.v)}
 }
 
 func (q quat64) rotate(v vec64) vec64 {
-	t := q.v.cross(q.v.cross(v).add(v.times(q.w)))
+	t := q.v.Cross(q.v.Cross(v).Add(v.Times(q.w)))
 	return vec64{v.x + (t.x + t.x), v.y + (t.y + t.y), v.z + (t.z + t.z)}
 }
 
