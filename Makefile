@@ -2,7 +2,7 @@
 # one pure Go, with the same results; "make run" and "make test" say which.
 
 # The packages that call kernels.
-KERNELS := ./native/... ./internal/netcode ./internal/team ./internal/broad ./internal/neighbours ./internal/rigid ./internal/rigid3 ./spatial/... ./physics/...
+KERNELS := ./native/... ./internal/netcode ./internal/team ./internal/broad ./internal/neighbours ./internal/rigid ./internal/rigid3 ./spatial/... ./physics/... ./physics3
 FUZZTIME ?= 10s
 ARGS ?=
 # -short makes checks of other builds and machines as small as make ci does.

@@ -10,7 +10,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 
 failed=0
-packages=(. ./ecs ./internal/statehash ./native ./internal/netcode ./internal/team ./internal/broad ./internal/neighbours ./internal/rigid ./internal/rigid3 ./spatial ./physics ./loop)
+packages=(. ./ecs ./internal/statehash ./native ./internal/netcode ./internal/team ./internal/broad ./internal/neighbours ./internal/rigid ./internal/rigid3 ./spatial ./physics ./physics3 ./loop)
 short=${1-}
 
 # have WHAT TOOL...: whether all tools are there; says what is missing.

@@ -7,7 +7,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 
 failed=0
-packages=(. ./ecs ./loop ./replay ./spatial ./physics ./internal/scenes ./internal/scenes3 ./internal/proof)
+packages=(. ./ecs ./loop ./replay ./spatial ./physics ./physics3 ./internal/scenes ./internal/scenes3 ./internal/proof)
 short=${1-}
 lib=$(go env GOROOT)/lib/wasm
 export CGO_ENABLED=0 GOARCH=wasm

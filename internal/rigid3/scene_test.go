@@ -30,7 +30,7 @@ func newScene() *scene {
 // material is that of the cases: friction 0.6.
 var material = Material{Friction: 0.6}
 
-// add adds a body of a mass at a place; mass 0 is static.
+// Add adds a body of a mass at a place; mass 0 is static.
 func (s *scene) Add(shape *Shape, mass float64, m Material, pose Pose) int {
 	b := &s.Bodies
 	i := len(s.States)
