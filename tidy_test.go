@@ -219,6 +219,18 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
+// The first report links no engine in space.
+func TestFirstReport(t *testing.T) {
+	packages(t) // skips the test if there is no go command
+	out, err := exec.Command("go", "list", "-deps", "-tags", "plane", "./bench").CombinedOutput()
+	if err != nil || strings.Contains(string(out), "physics3") || !strings.Contains(string(out), module+"/physics\n") {
+		t.Errorf("go list: %v\n%s", err, out)
+	}
+	if text := readText(t, "Makefile"); !strings.Contains(text, "go run $(if $(ARGS),,-tags plane) ./bench") {
+		t.Error("make run does not use that build")
+	}
+}
+
 // A package compiles and links only kernels that it calls: those of the index are for spatial, those of bodies in the plane
 // for physics, those of bodies in space for physics3, and those of the broad phase for both of these.
 func TestKernelsStayApart(t *testing.T) {

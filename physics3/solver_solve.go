@@ -14,6 +14,10 @@ func (s *solver) solve() {
 	}
 	s.sys.LayOutBlocks()
 	s.stages.ForParts((len(s.contacts)+pairChunk-1)/pairChunk, (*solver).fillBlocks)
+	if !s.stages.Hashes.On && s.stages.Unshared() && s.sleep.AllActive() {
+		s.sys.Solve() // in one call
+		return
+	}
 	s.ranges = stage.PlanRanges(s.ranges[:0], &s.sys.Colours.Start)
 	s.runSolveStages()
 	s.hashSolved()

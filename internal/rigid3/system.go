@@ -203,20 +203,6 @@ func (s *System) deal(dt float32) {
 	s.FillBlocks(0, contacts)
 }
 
-func (s *System) runSubStep(sub int, bounces bool) {
-	bodies, blocks := len(s.States), len(s.Blocks)
-	s.IntegrateVelocities(sub, 0, bodies)
-	if sub == 0 {
-		s.WarmStart(0, blocks)
-	}
-	s.SolveContacts(0, blocks)
-	s.IntegratePositions(0, bodies)
-	s.RelaxContacts(0, blocks)
-	if bounces {
-		s.ApplyRestitution(0, blocks)
-	}
-}
-
 // BeginStep begins a step of dt seconds. Contacts and Manifolds must have their lengths by then; their elements may follow.
 func (s *System) BeginStep(dt float32) {
 	s.check()

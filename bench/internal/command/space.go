@@ -1,3 +1,5 @@
+//go:build !plane
+
 package command
 
 import (
