@@ -25,6 +25,7 @@ import (
 
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/physics"
+	"github.com/evertick/evertick/physics3"
 	"github.com/evertick/evertick/spatial"
 )
 
@@ -47,7 +48,10 @@ func main() {
 	bodies, err := physics.New(physics.Config{})
 	must(err)
 	must(bodies.Step(1.0 / 60))
-	fmt.Println("hits", len(out.Slots), "sum", sum, "entities", entities(), "bodies", bodies.Hash())
+	solids, err := physics3.New(physics3.Config{Capacity: 10})
+	must(err)
+	must(solids.Step(1.0 / 60))
+	fmt.Println("hits", len(out.Slots), "sum", sum, "entities", entities(), "bodies", bodies.Hash(), solids.Hash())
 }
 
 func must(err error) {

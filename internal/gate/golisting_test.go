@@ -29,7 +29,7 @@ var targets = []struct {
 }
 
 // genericOnly are packages all of whose functions have type parameters. They are listed in the packages that use them.
-var genericOnly = []string{module + "/internal/state"}
+var genericOnly = []string{module + "/internal/state", module + "/internal/batch"}
 
 func TestGoListing(t *testing.T) {
 	needGate(t)

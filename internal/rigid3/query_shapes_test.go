@@ -251,7 +251,7 @@ func TestCastsTouch(t *testing.T) {
 		}
 	}
 	t.Logf("%d hits, %d begin inside, %d misses", hits, inside, misses)
-	if hits < rounds/4 || inside < rounds/50 || misses < rounds/20 {
+	if hits < rounds/10 || inside < rounds/100 || misses < rounds/20 {
 		t.Error("too few of a kind")
 	}
 }
