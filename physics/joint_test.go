@@ -87,7 +87,7 @@ func maker[D any, P interface {
 		redo: func(c *physics.Commands, j physics.Joint, d physics.JointDef) {
 			full := def(d)
 			c.SetJointDef(j, P(&full))
-			full = *new(D) // the list does not see what becomes of it
+			full = *new(D) // the list has a copy, so this changes nothing
 		},
 	}
 }

@@ -212,8 +212,8 @@ func ratio(a, b float64) float64 {
 	return a / b
 }
 
-// tetrahedronWeights returns the weights of the closest point of the faces behind which the origin is, and whether it is behind none. Where
-// the four vertices are in a plane, it is behind all.
+// tetrahedronWeights reports whether the origin is inside of the tetrahedron. If not, it returns the weights of the point that is closest to the
+// origin. It looks for that point on the faces that the origin is in front of: on all four if the vertices are in one plane.
 func (s *simplex) tetrahedronWeights() (w [4]float64, inside bool) {
 	inside = true
 	least := math.Inf(1)

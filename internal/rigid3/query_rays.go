@@ -103,7 +103,7 @@ type stackEntry struct {
 	level uint32
 }
 
-// maxStack bounds the nodes on a stack: 24 bits of shapes have at most six levels, and each visit leaves fifteen brothers behind.
+// maxStack bounds the nodes on a stack. A tree of 2^24 shapes has six levels of nodes, and on each level at most Lanes nodes wait.
 const maxStack = 6 * Lanes
 
 // root pushes the root, if there is one, and returns the size of the stack.
