@@ -2,7 +2,8 @@ package rigid3
 
 import "math"
 
-// vec64 is a point or a vector in float64. Queries compute with it: a ray may be a million times as long as what it hits.
+// vec64 is a point or a vector in float64. Queries compute with it: a ray may be a million times as long as what it hits. Package vec does the
+// same with arrays, which Go does not keep in registers.
 type vec64 struct{ x, y, z float64 }
 
 func (a Vec) wide64() vec64 { return vec64{float64(a.X), float64(a.Y), float64(a.Z)} }
