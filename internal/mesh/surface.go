@@ -1,0 +1,57 @@
+package mesh
+
+import "slices"
+
+// Surface is triangles that shapes collide with. Their numbers are 0 to Len()-1. It does not change once it is made.
+type Surface interface {
+	Len() int
+	Bounds() Box
+	// Face returns the triangle with a number.
+	Face(number uint32) Face
+	// AppendFaces appends the triangles whose boxes meet a box, ascending by number.
+	AppendFaces(dst []Face, box *Box) []Face
+}
+
+// Face is a triangle of a Surface. It is counter-clockwise seen from its front. Edge k begins at vertex k.
+type Face struct {
+	Vertices   [3][3]float32
+	Neighbours [3]uint32 // by edge: the number of the triangle on the other side, or None
+	Edges      [3]Edge   // how the two meet
+	Number     uint32
+}
+
+// Len returns the number of triangles.
+func (m *Mesh) Len() int { return len(m.Triangles) }
+
+// Bounds returns the box around all triangles.
+func (m *Mesh) Bounds() Box {
+	b, root := empty, &m.Nodes[0]
+	for lane := range Width {
+		for k := range b.Min {
+			if lo, hi := root.Min[k][lane], root.Max[k][lane]; lo <= hi {
+				b.Min[k], b.Max[k] = min(b.Min[k], lo), max(b.Max[k], hi)
+			}
+		}
+	}
+	return b
+}
+
+// Face returns the triangle with a number.
+func (m *Mesh) Face(number uint32) Face {
+	t := &m.Triangles[number]
+	return Face{
+		Vertices:   [3][3]float32{m.Vertices[t.Vertices[0]], m.Vertices[t.Vertices[1]], m.Vertices[t.Vertices[2]]},
+		Neighbours: t.Neighbours, Edges: t.Edges, Number: number,
+	}
+}
+
+// AppendFaces appends the triangles whose boxes meet a box, ascending by number.
+func (m *Mesh) AppendFaces(dst []Face, box *Box) []Face {
+	var memory [64]uint32
+	found := m.AppendOverlaps(memory[:0], box)
+	slices.Sort(found)
+	for _, number := range found {
+		dst = append(dst, m.Face(number))
+	}
+	return dst
+}
