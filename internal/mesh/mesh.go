@@ -201,28 +201,35 @@ func (m *Mesh) connect(r *Report) {
 
 // join makes two triangles neighbours at an edge.
 func (m *Mesh) join(a, b *side) {
+	if a.reversed {
+		a, b = b, a
+	}
 	t, u := &m.Triangles[a.triangle], &m.Triangles[b.triangle]
-	kind := m.meet(t, u, (b.edge+2)%3, a)
+	kind := meet(m.Vertices[a.low], m.Vertices[a.high], m.Vertices[t.Vertices[(a.edge+2)%3]], m.Vertices[u.Vertices[(b.edge+2)%3]])
 	t.Neighbours[a.edge], t.Edges[a.edge] = b.triangle, kind
 	u.Neighbours[b.edge], u.Edges[b.edge] = a.triangle, kind
 }
 
-// meet returns how triangle u, whose vertex opposite of edge e is given by its place, meets t there. The sine of the angle between the planes is
-// the distance of that vertex from the plane of t by its distance from the edge.
-func (m *Mesh) meet(t, u *Triangle, opposite uint8, e *side) Edge {
-	from := vec.Wide(m.Vertices[e.low])
-	along, to := vec.Sub(vec.Wide(m.Vertices[e.high]), from), vec.Sub(vec.Wide(m.Vertices[u.Vertices[opposite]]), from)
-	n := m.Normal(t)
-	height := vec.Dot(n, to)
-	across := vec.Cross(along, to)
-	distance := vec.Length(across) * vec.Length(n) // times the length of the edge
-	height *= vec.Length(along)
-	switch limit := float64(distance * flatSine); {
-	case height > limit:
-		return Concave
-	case height < -limit:
+// meet returns how the triangles low, high, left and high, low, right meet. The sine of the angle between their planes is the distance of right
+// from the plane of the first by its distance from the edge. Squares are compared. The lower vertex comes first, so that both ways give the same.
+func meet(low, high, left, right [3]float32) Edge {
+	// Scalars: a terrain computes this for each edge of each triangle that it returns, and arrays of three would be kept in memory.
+	x, y, z := float64(low[0]), float64(low[1]), float64(low[2])
+	ax, ay, az := float64(high[0])-x, float64(high[1])-y, float64(high[2])-z // along the edge
+	lx, ly, lz := float64(left[0])-x, float64(left[1])-y, float64(left[2])-z
+	rx, ry, rz := float64(right[0])-x, float64(right[1])-y, float64(right[2])-z
+	nx, ny, nz := float64(ay*lz)-float64(az*ly), float64(az*lx)-float64(ax*lz), float64(ax*ly)-float64(ay*lx) // of the first
+	bx, by, bz := float64(ay*rz)-float64(az*ry), float64(az*rx)-float64(ax*rz), float64(ax*ry)-float64(ay*rx) // back of the second
+	height := (float64(nx*rx) + float64(ny*ry)) + float64(nz*rz)
+	edge := (float64(ax*ax) + float64(ay*ay)) + float64(az*az)
+	areas := float64(((float64(nx*nx) + float64(ny*ny)) + float64(nz*nz)) * ((float64(bx*bx) + float64(by*by)) + float64(bz*bz)))
+	switch {
+	case float64(float64(height*height)*edge) > float64(areas*(flatSine*flatSine)):
+		if height > 0 {
+			return Concave
+		}
 		return Convex
-	case vec.Dot(n, m.Normal(u)) < 0:
+	case (float64(nx*bx)+float64(ny*by))+float64(nz*bz) > 0:
 		return Convex // folded over
 	}
 	return Flat

@@ -268,11 +268,11 @@ func TestOverlapsAgainstAllTriangles(t *testing.T) {
 	for range 20 {
 		vertices, triangles := soup(rng)
 		m, _ := cook(t, vertices, triangles)
-		check(t, m, rng)
+		checkOverlaps(t, m, rng)
 	}
 	wavy, triangles := grid(40, func(x, z int) float32 { return float32(math.Sin(float64(x)) + math.Cos(float64(z))) })
 	m, _ := cook(t, wavy, triangles)
-	check(t, m, rng)
+	checkOverlaps(t, m, rng)
 	all := Box{[3]float32{-inf, -inf, -inf}, [3]float32{inf, inf, inf}}
 	if n := len(m.AppendOverlaps(nil, &all)); n != len(m.Triangles) {
 		t.Errorf("a box without bounds meets %d of %d triangles", n, len(m.Triangles))
@@ -282,7 +282,7 @@ func TestOverlapsAgainstAllTriangles(t *testing.T) {
 	}
 }
 
-func check(t *testing.T, m *Mesh, rng *rand.Rand) {
+func checkOverlaps(t *testing.T, m *Mesh, rng *rand.Rand) {
 	t.Helper()
 	found := 0
 	for range 100 {

@@ -3,6 +3,7 @@ package mesh
 import "slices"
 
 // Surface is triangles that shapes collide with. Their numbers are 0 to Len()-1. It does not change once it is made.
+// A number may have no triangle: its Face has the number None.
 type Surface interface {
 	Len() int
 	Bounds() Box
