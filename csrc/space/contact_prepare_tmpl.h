@@ -94,7 +94,7 @@ HELPER(LEVEL) void mix_materials(const et_space_system *s, et_space_block *b, ui
 	V(rows4)(materials + 3, n->shape_b, MATERIAL, belt_b);
 	const V(f) restitution = V(max)(x[1], y[1]), rolling = V(max)(x[2], y[2]), twist = V(max)(x[3], y[3]);
 	const vec belt = vec_add((vec){belt_a[1], belt_a[2], belt_a[3]}, (vec){belt_b[1], belt_b[2], belt_b[3]});
-	const V(f) surface_x = dot(belt, t1), surface_y = dot(belt, t2);
+	const V(f) surface_x = ADD(dot(belt, t1), ZERO), surface_y = ADD(dot(belt, t2), ZERO);
 	V(store)(b->friction + i, V(sqrt)(MUL(x[0], y[0])));
 	V(store)(b->restitution + i, restitution);
 	V(store)(b->rolling_resistance + i, rolling);
@@ -239,7 +239,7 @@ HELPER(LEVEL) void store_impulses(const et_space_system *s, const et_space_block
 	const vec tangent = add_times(vec_times(t1, V(load)(b->x + i)), t2, V(load)(b->y + i));
 	vec rolling = {ZERO, ZERO, ZERO};
 	if (b->flags & ET_SPACE_ROLLING)
-		rolling = add_times(vec_times(t1, V(load)(b->rolling_x + i)), t2, V(load)(b->rolling_y + i));
+		rolling = vec_select(rolling_lanes(b, i), add_times(vec_times(t1, V(load)(b->rolling_x + i)), t2, V(load)(b->rolling_y + i)), rolling);
 	const V(f) twist = V(load)(b->twist + i), row[8] = {tangent.x, tangent.y, tangent.z, twist, twist, rolling.x, rolling.y, rolling.z};
 	V(put4)(contacts + 12, index, CONTACT, row, used);
 	V(put4)(contacts + 15, index, CONTACT, row + 4, used);

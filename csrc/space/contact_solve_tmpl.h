@@ -27,11 +27,12 @@ HELPER(LEVEL) void load_pair(const et_space_system *s, const et_space_block *b, 
 	}
 }
 
-HELPER(LEVEL) void store_pair(const et_space_system *s, const et_space_block *b, uint32_t i, const contact_pair *m) {
+/* Stores the velocities of the dynamic bodies in some lanes. */
+HELPER(LEVEL) void store_pair(const et_space_system *s, const et_space_block *b, uint32_t i, const contact_pair *m, uint32_t lanes) {
 	const V(f) a[8] = {m->va.x, m->va.y, m->va.z, m->a[3], m->wa.x, m->wa.y, m->wa.z, m->a[7]};
 	const V(f) c[8] = {m->vb.x, m->vb.y, m->vb.z, m->b[3], m->wb.x, m->wb.y, m->wb.z, m->b[7]};
-	V(put8)(rows_of_states(s), b->a + i, STATE, a, b->dynamic_a >> i);
-	V(put8)(rows_of_states(s), b->b + i, STATE, c, b->dynamic_b >> i);
+	V(put8)(rows_of_states(s), b->a + i, STATE, a, b->dynamic_a >> i & lanes);
+	V(put8)(rows_of_states(s), b->b + i, STATE, c, b->dynamic_b >> i & lanes);
 }
 
 /* The velocity of the centre on B relative to that on A. */
@@ -76,8 +77,9 @@ HELPER(LEVEL) void warm_start_block(const et_space_system *s, const et_space_blo
 		load_pair(s, b, i, &m);
 		vec angular = vec_times(m.n, V(load)(b->twist + i));
 		if (b->flags & ET_SPACE_ROLLING) {
-			angular = add_times(angular, m.t1, V(load)(b->rolling_x + i));
-			angular = add_times(angular, m.t2, V(load)(b->rolling_y + i));
+			vec more = add_times(angular, m.t1, V(load)(b->rolling_x + i));
+			more = add_times(more, m.t2, V(load)(b->rolling_y + i));
+			angular = vec_select(rolling_lanes(b, i), more, angular);
 		}
 		apply_impulse(b, &m, add_times(vec_times(m.t1, V(load)(b->x + i)), m.t2, V(load)(b->y + i)), angular);
 		normal_impulse sum = {ZERO, ZERO, ZERO};
@@ -85,7 +87,7 @@ HELPER(LEVEL) void warm_start_block(const et_space_system *s, const et_space_blo
 		for (uint32_t k = 1; k < b->points_each; k++)
 			add_impulse(&b->points[k], i, k, V(load)(b->points[k].impulse + i), &sum);
 		apply_normals(b, &m, &sum);
-		store_pair(s, b, i, &m);
+		store_pair(s, b, i, &m, UINT32_MAX);
 	}
 }
 
@@ -110,11 +112,10 @@ HELPER(LEVEL) point_row make_row(const et_space_block_point *p, uint32_t i, V(f)
 	(impulse[k] = V(max)(x, ZERO), change[k] = SUB(impulse[k], row[k].old))
 #define FEEL(k, o) x = SUB(x, MUL(effects[k][o], change[o]))
 
-/* Finds the impulses of the points together, by projected Gauss-Seidel iterations, stores them, and sets the sum of their
- * changes. */
-HELPER(LEVEL) void solve_points(et_space_block *b, uint32_t i, const point_row row[4], normal_impulse *sum, const int sweeps,
-                                const uint32_t points) {
-	V(f) impulse[4], change[4], effects[4][4];
+/* Finds the impulses of the points together, by projected Gauss-Seidel iterations, and sets the sum of their changes. */
+HELPER(LEVEL) void solve_points(const et_space_block *b, uint32_t i, const point_row row[4], V(f) impulse[4], normal_impulse *sum,
+                                const int sweeps, const uint32_t points) {
+	V(f) change[4], effects[4][4];
 	const int n = (int)points;
 	for (int k = 0; k < n; k++)
 		for (int o = 0; o < n; o++)
@@ -146,10 +147,8 @@ HELPER(LEVEL) void solve_points(et_space_block *b, uint32_t i, const point_row r
 			UPDATE(k);
 		}
 	}
-	for (int k = 0; k < n; k++) {
-		V(store)(b->points[k].impulse + i, impulse[k]);
+	for (int k = 0; k < n; k++)
 		add_impulse(&b->points[k], i, (uint32_t)k, change[k], sum);
-	}
 }
 
 /* a within plus or minus the limit; a bound where a is NaN. */
@@ -173,7 +172,8 @@ HELPER(LEVEL) void planar_times(const float m[3][ET_SPACE_LANES], uint32_t i, V(
 	*y = ADD(MUL(xy, u), MUL(yy, v));
 }
 
-HELPER(LEVEL) void solve_rolling(et_space_block *b, uint32_t i, contact_pair *m, V(f) sum) {
+HELPER(LEVEL) void solve_rolling(et_space_block *b, uint32_t i, contact_pair *m, V(mask) lanes, V(f) sum) {
+	const contact_pair before = *m;
 	const vec w = vec_sub(m->wb, m->wa);
 	V(f) x = dot(w, m->t1), y = dot(w, m->t2);
 	const V(f) old_x = V(load)(b->rolling_x + i), old_y = V(load)(b->rolling_y + i);
@@ -181,9 +181,13 @@ HELPER(LEVEL) void solve_rolling(et_space_block *b, uint32_t i, contact_pair *m,
 	x = SUB(old_x, x);
 	y = SUB(old_y, y);
 	clamp_circle(&x, &y, MUL(V(load)(b->rolling_resistance + i), sum));
-	V(store)(b->rolling_x + i, x);
-	V(store)(b->rolling_y + i, y);
+	V(storesome)(b->rolling_x + i, lanes, x);
+	V(storesome)(b->rolling_y + i, lanes, y);
 	apply_impulse(b, m, (vec){ZERO, ZERO, ZERO}, add_times(vec_times(m->t1, SUB(x, old_x)), m->t2, SUB(y, old_y)));
+	m->va = vec_select(lanes, m->va, before.va);
+	m->wa = vec_select(lanes, m->wa, before.wa);
+	m->vb = vec_select(lanes, m->vb, before.vb);
+	m->wb = vec_select(lanes, m->wb, before.wb);
 }
 
 HELPER(LEVEL) void solve_friction(et_space_block *b, uint32_t i, contact_pair *m) {
@@ -195,7 +199,7 @@ HELPER(LEVEL) void solve_friction(et_space_block *b, uint32_t i, contact_pair *m
 		levers = ADD(levers, MUL(V(load)(p->lever_arm + i), impulse));
 	}
 	if (b->flags & ET_SPACE_ROLLING)
-		solve_rolling(b, i, m, sum);
+		solve_rolling(b, i, m, rolling_lanes(b, i), sum);
 	const vec v = centre_velocity(m), w = vec_sub(m->wb, m->wa);
 	V(f) x = dot(v, m->t1), y = dot(v, m->t2);
 	if (b->flags & ET_SPACE_SURFACE) {
@@ -214,7 +218,7 @@ HELPER(LEVEL) void solve_friction(et_space_block *b, uint32_t i, contact_pair *m
 	const V(f) spin = ADD(dot(w, m->n), ADD(MUL(V(load)(b->twist1 + i), change_x), MUL(V(load)(b->twist2 + i), change_y)));
 	V(f) limit = MUL(friction, levers);
 	if (b->flags & ET_SPACE_ROLLING)
-		limit = ADD(limit, MUL(V(load)(b->twist_resistance + i), sum));
+		limit = V(select)(rolling_lanes(b, i), ADD(limit, MUL(V(load)(b->twist_resistance + i), sum)), limit);
 	const V(f) old = V(load)(b->twist + i);
 	const V(f) twist = clamp(SUB(old, MUL(V(load)(b->twist_mass + i), spin)), limit);
 	V(store)(b->twist + i, twist);
@@ -291,10 +295,13 @@ HELPER(LEVEL) void iterate_points(et_space_block *b, uint32_t i, const normal_mo
 		const V(f) bias = V(pick)(separation, ZERO, close, push);
 		row[k] = make_row(p, i, ADD(velocity, bias), V(pick)(separation, ZERO, ONE, soft->mass_scale));
 	}
-	solve_points(b, i, row, sum, ET_SPACE_POINT_SWEEPS, points);
-	for (uint32_t k = 0; k < points && !use_bias; k++) {
+	V(f) impulse[4];
+	solve_points(b, i, row, impulse, sum, ET_SPACE_POINT_SWEEPS, points);
+	for (uint32_t k = 0; k < points; k++) {
 		et_space_block_point *const p = &b->points[k];
-		V(store)(p->total_impulse + i, ADD(V(load)(p->total_impulse + i), V(load)(p->impulse + i)));
+		V(store)(p->impulse + i, impulse[k]);
+		if (!use_bias)
+			V(store)(p->total_impulse + i, ADD(V(load)(p->total_impulse + i), impulse[k]));
 	}
 }
 
@@ -311,7 +318,7 @@ HELPER(LEVEL) void solve_block(const et_space_system *s, et_space_block *b, cons
 		normal_impulse sum = {ZERO, ZERO, ZERO};
 		BY_POINTS(b, iterate_points, b, i, &d, step, &soft, &sum, use_bias);
 		apply_normals(b, &m, &sum);
-		store_pair(s, b, i, &m);
+		store_pair(s, b, i, &m, UINT32_MAX);
 	}
 }
 
@@ -331,21 +338,23 @@ KERNEL(void, space_relax_contacts, const et_space_system *s, int64_t lo, int64_t
 HELPER(LEVEL) void bounce_points(et_space_block *b, uint32_t i, const normal_motion *d, float threshold, normal_impulse *sum,
                                  const uint32_t points) {
 	const V(f) restitution = V(load)(b->restitution + i);
+	const V(mask) lanes = V(lt)(ZERO, restitution);
+	V(f) impulse[4];
 	point_row row[4];
 	for (uint32_t k = 0; k < points; k++) {
 		const et_space_block_point *const p = &b->points[k];
 		const V(f) approach = V(load)(b->approach[k] + i), old = V(load)(p->impulse + i);
-		const V(mask) bounces = V(lt)(ZERO, old) & V(lt)(approach, V(set1)(-threshold)) & V(lt)(ZERO, restitution);
+		const V(mask) bounces = V(lt)(ZERO, old) & V(lt)(approach, V(set1)(-threshold)) & lanes;
 		row[k] = make_row(p, i, ADD(point_velocity(p, i, d), MUL(restitution, approach)), ONE);
 		row[k].next = V(select)(bounces, row[k].next, old);
 		row[k].mass = V(keep)(row[k].mass, bounces);
-		V(store)(b->approach[k] + i, ZERO);
+		V(storesome)(b->approach[k] + i, lanes, ZERO);
 	}
-	solve_points(b, i, row, sum, ET_SPACE_BOUNCE_SWEEPS, points);
+	solve_points(b, i, row, impulse, sum, ET_SPACE_BOUNCE_SWEEPS, points);
 	for (uint32_t k = 0; k < points; k++) {
 		et_space_block_point *const p = &b->points[k];
-		const V(f) more = SUB(V(load)(p->impulse + i), row[k].old);
-		V(store)(p->total_impulse + i, ADD(V(load)(p->total_impulse + i), more));
+		V(storesome)(p->impulse + i, lanes, impulse[k]);
+		V(storesome)(p->total_impulse + i, lanes, ADD(V(load)(p->total_impulse + i), SUB(impulse[k], row[k].old)));
 	}
 }
 
@@ -358,7 +367,7 @@ KERNEL(void, space_apply_restitution, const et_space_system *s, int64_t lo, int6
 			normal_impulse sum = {ZERO, ZERO, ZERO};
 			BY_POINTS(b, bounce_points, b, i, &d, s->step.threshold, &sum);
 			apply_normals(b, &m, &sum);
-			store_pair(s, b, i, &m);
+			store_pair(s, b, i, &m, V(lt)(ZERO, V(load)(b->restitution + i)));
 		}
 	}
 }

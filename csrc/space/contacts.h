@@ -18,6 +18,11 @@ HELPER(LEVEL) vec unlocked(vec v, V(f) locks) {
 	             V(select)(V(anyu)(bits, V(set1u)(4)), ZERO, v.z)};
 }
 
+/* The lanes of a block that resist rolling or twisting. */
+HELPER(LEVEL) V(mask) rolling_lanes(const et_space_block *b, uint32_t i) {
+	return V(lt)(ZERO, V(load)(b->rolling_resistance + i)) | V(lt)(ZERO, V(load)(b->twist_resistance + i));
+}
+
 /* Calls a function for blocks of each number of points, which it gets as a constant, last. */
 #define BY_POINTS(b, f, ...)                  \
 	do {                                  \

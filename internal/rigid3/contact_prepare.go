@@ -111,7 +111,7 @@ func (s *System) prepareMaterial(b *ContactBlock, i int, c *Contact, t1, t2 Vec)
 	b.RollingResistance[i] = maxFloat(x.RollingResistance, y.RollingResistance)
 	b.TwistResistance[i] = maxFloat(x.TwistResistance, y.TwistResistance)
 	belt := x.TangentVelocity.Add(y.TangentVelocity)
-	b.SurfaceX[i], b.SurfaceY[i] = belt.Dot(t1), belt.Dot(t2)
+	b.SurfaceX[i], b.SurfaceY[i] = belt.Dot(t1)+0, belt.Dot(t2)+0 // not -0, so that to subtract none changes nothing
 	if b.SurfaceX[i] != 0 || b.SurfaceY[i] != 0 {
 		b.Flags |= flagSurface
 	}
@@ -162,7 +162,7 @@ func (s *System) storeImpulsesGo(lo, hi int) {
 			}
 			*hit = Hit{speed, impulse}
 			to.Tangent, to.Twist, to.Rolling = t1.Times(b.X[i]).addTimes(t2, b.Y[i]), b.Twist[i], Vec{}
-			if b.Flags&flagRolling != 0 {
+			if b.rolls(i) {
 				to.Rolling = t1.Times(b.RollingX[i]).addTimes(t2, b.RollingY[i])
 			}
 		}

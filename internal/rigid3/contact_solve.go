@@ -94,7 +94,7 @@ func (b *ContactBlock) warmStart(states []State) {
 		i &= Lanes - 1
 		b.load(i, states, &p)
 		angular := p.n.Times(b.Twist[i])
-		if b.Flags&flagRolling != 0 {
+		if b.rolls(i) {
 			angular = angular.addTimes(p.t1, b.RollingX[i]).addTimes(p.t2, b.RollingY[i])
 		}
 		b.apply(i, &p, p.t1.Times(b.X[i]).addTimes(p.t2, b.Y[i]), angular)
@@ -322,7 +322,8 @@ func (b *ContactBlock) solveFriction(i int, p *pair) {
 		sum += q.Impulse[i]
 		levers += float32(q.LeverArm[i] * q.Impulse[i])
 	}
-	if b.Flags&flagRolling != 0 {
+	rolls := b.rolls(i)
+	if rolls {
 		b.solveRolling(i, p, sum)
 	}
 	v, w := p.velocity(), p.wB.Sub(p.wA)
@@ -337,7 +338,7 @@ func (b *ContactBlock) solveFriction(i int, p *pair) {
 
 	spin := w.Dot(p.n) + (float32(b.Twist1[i]*changeX) + float32(b.Twist2[i]*changeY))
 	limit := float32(b.Friction[i] * levers)
-	if b.Flags&flagRolling != 0 {
+	if rolls {
 		limit += float32(b.TwistResistance[i] * sum)
 	}
 	twist := clamp(b.Twist[i]-float32(b.TwistMass[i]*spin), limit)
@@ -399,13 +400,16 @@ func (b *ContactBlock) applyRestitution(states []State, threshold float32) {
 	var rows [MaxPoints]pointRow
 	for i := range int(b.Contacts) {
 		i &= Lanes - 1
+		if !(b.Restitution[i] > 0) {
+			continue
+		}
 		b.load(i, states, &p)
 		vn, w1, w2 := p.motion()
 		for k := range b.PointsEach {
 			q, approach := &b.Points[k], &b.Approach[k][i]
 			impulse := q.Impulse[i]
 			rows[k] = pointRow{old: impulse, next: impulse}
-			if impulse > 0 && *approach < -threshold && b.Restitution[i] > 0 {
+			if impulse > 0 && *approach < -threshold {
 				v := vn + (float32(q.A[i]*w1) + float32(q.B[i]*w2))
 				rows[k] = makeRow(impulse, q.Mass[i], v+float32(b.Restitution[i]**approach), 1)
 			}

@@ -90,6 +90,8 @@ type Impulse struct {
 // inverse mass is not zero. The lanes from Contacts on have the bodies of lane 0, and are unspecified otherwise; no state is written for
 // them. So are points from PointsEach on.
 //
+// What happens in a lane depends on no other lane, not even in the sign of a zero: so the contacts of a colour may be in any blocks.
+//
 // All of a contact is in its frame: the normal n, the tangent t1, and t2 = n×t1, at the centre of its points. A point at the offset s from the
 // centre has the coordinates A = s·t2 and B = -s·t1, so that r×n of its anchor is that of the centre plus A·t1 + B·t2, on both
 // bodies. So the velocity of a point along the normal is that of the centre plus A·w1 + B·w2, with the relative angular velocity w,
@@ -123,6 +125,12 @@ type ContactBlock struct {
 	SurfaceX, SurfaceY [Lanes]float32 // speed of a belt along the tangents
 
 	RelativeVelocity [MaxPoints][Lanes]float32 // normal velocity before the step
+}
+
+// rolls reports whether a lane resists rolling or twisting.
+func (b *ContactBlock) rolls(i int) bool {
+	i &= Lanes - 1
+	return b.RollingResistance[i] > 0 || b.TwistResistance[i] > 0
 }
 
 // LaneVec is a vector in each lane.
