@@ -130,11 +130,22 @@ func (r *dryRun) createShape(b Body, n *newShape) error {
 	if _, err := n.check(); err != nil {
 		return err
 	}
+	if err := n.checkType(r.typeOf(b)); err != nil {
+		return err
+	}
 	if r.shapes.Full() {
 		return fault.Field(ErrCapacity, "physics3: ShapeCount", r.w.ShapeCount())
 	}
 	r.shapes.Create(b.index, b.generation)
 	return nil
+}
+
+// typeOf returns the type of a body that lives at this point of the list. Commands do not change it.
+func (r *dryRun) typeOf(b Body) BodyType {
+	if b.index < handle.Provisional {
+		return r.w.cols.Type[b.index]
+	}
+	return r.now.bodies[b.index&^handle.Provisional].Type
 }
 
 func (r *dryRun) destroyShape(s Shape) error {

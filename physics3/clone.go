@@ -89,11 +89,7 @@ func (w *World) copyShapes(src *World) {
 	w.shapes.CopyFrom(&src.shapes, w.Rows())
 	s, from := w.solver, src.solver
 	s.shapes.copyFrom(&from.shapes)
-	s.hulls.reset()
-	for i, h := range from.hulls.hulls {
-		s.hulls.put(i, h)
-		s.hulls.uses[i] = from.hulls.uses[i]
-	}
+	s.contents.copyFrom(&from.contents)
 	s.lastGenerations = append(s.lastGenerations[:0], from.lastGenerations...)
 }
 

@@ -121,6 +121,11 @@ func (c *Commands) CreateHull(b Body, def ShapeDef, h *Hull, at Placement) Shape
 	return c.createShape(b, newShape{def: def, kind: rigid3.KindHull, hull: h, at: at})
 }
 
+// CreateMesh records the creation of a shape with a mesh.
+func (c *Commands) CreateMesh(b Body, def ShapeDef, m *Mesh, at Placement) Shape {
+	return c.createShape(b, newMeshShape(def, m, at))
+}
+
 func (c *Commands) createShape(b Body, n newShape) Shape {
 	c.add(command{kind: createShape, body: b})
 	c.shapes = append(c.shapes, n)

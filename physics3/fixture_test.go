@@ -18,8 +18,23 @@ var (
 	cube        = newHull(0, vec{-0.4, -0.4, -0.4}, vec{0.4, -0.4, -0.4}, vec{-0.4, 0.4, -0.4}, vec{0.4, 0.4, -0.4},
 		vec{-0.4, -0.4, 0.4}, vec{0.4, -0.4, 0.4}, vec{-0.4, 0.4, 0.4}, vec{0.4, 0.4, 0.4})
 
+	// pitch is a square of two triangles with a material of their own.
+	pitch = newMesh(physics3.MeshDef{
+		Vertices: []vec{{-2, 0, -2}, {2, 0, -2}, {2, 0, 2}, {-2, 0, 2}}, Triangles: [][3]uint32{{0, 2, 1}, {0, 3, 2}},
+		Materials:  []physics3.SurfaceMaterial{{Friction: 0.5, UserMaterial: 7}, {Friction: 1, Restitution: 0.3}},
+		MaterialOf: []uint32{1, 0}, User: []uint32{70, 71},
+	})
+
 	plain = physics3.DefaultShapeDef()
 )
+
+func newMesh(d physics3.MeshDef) *physics3.Mesh {
+	m, _, err := physics3.NewMesh(d)
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
 
 func newHull(radius float32, points ...vec) *physics3.Hull {
 	h, err := physics3.NewHull(points, physics3.HullOptions{Radius: radius})

@@ -40,7 +40,7 @@ type Box struct {
 	Radius float32
 }
 
-// Placement is where a hull is in a body.
+// Placement is where a hull or a mesh is in a body.
 type Placement struct {
 	// Position in body coordinates, in metres.
 	Position [3]float32
@@ -48,10 +48,11 @@ type Placement struct {
 	Rotation [4]float32
 }
 
-// geometry is a shape in body coordinates. The number of a hull is that which a world gives it.
+// geometry is a shape in body coordinates. The number of a hull or a surface is that which a world gives it.
 type geometry struct {
 	rigid3.Shape
-	hull *Hull // KindHull
+	hull    *Hull   // KindHull
+	surface surface // KindSurface
 }
 
 // newShape is a shape to create, as a program describes it. It has a geometry of that kind.
@@ -62,7 +63,8 @@ type newShape struct {
 	capsule Capsule
 	box     Box
 	hull    *Hull
-	at      Placement // of hull
+	surface surface
+	at      Placement // of hull or surface
 }
 
 // CreateSphere attaches a ball to b. Errors: ErrStale; ErrNotFinite or ErrRange naming the field of def or sphere; ErrCapacity; and
@@ -90,6 +92,21 @@ func (w *World) CreateHull(b Body, def ShapeDef, h *Hull, at Placement) (Shape, 
 	return w.createShape(b, &w.newShape)
 }
 
+// CreateMesh attaches a mesh to a static or kinematic body. It has no mass. Errors are as for CreateSphere; ErrRange for a nil mesh; and ErrUnsupported
+// for a dynamic body.
+func (w *World) CreateMesh(b Body, def ShapeDef, m *Mesh, at Placement) (Shape, error) {
+	w.newShape = newMeshShape(def, m, at)
+	return w.createShape(b, &w.newShape)
+}
+
+func newMeshShape(def ShapeDef, m *Mesh, at Placement) newShape {
+	n := newShape{def: def, kind: rigid3.KindSurface, at: at}
+	if m != nil {
+		n.surface = m
+	}
+	return n
+}
+
 // check returns the geometry, or what is wrong with the definition.
 func (n *newShape) check() (geometry, error) {
 	if err := n.def.Validate(); err != nil {
@@ -102,8 +119,26 @@ func (n *newShape) check() (geometry, error) {
 		return n.capsule.geometry()
 	case rigid3.KindBox:
 		return n.box.geometry()
+	case rigid3.KindSurface:
+		return n.placedSurface()
 	}
 	return n.hull.placed(&n.at)
+}
+
+func (n *newShape) placedSurface() (geometry, error) {
+	if n.surface == nil {
+		return geometry{}, fault.Field(ErrRange, "physics3: CreateMesh: mesh", "nil")
+	}
+	pose, err := n.at.pose()
+	return geometry{Shape: rigid3.NewSurfaceShape(0, pose), surface: n.surface}, err
+}
+
+// checkType refuses a surface on a dynamic body.
+func (n *newShape) checkType(t BodyType) error {
+	if n.kind == rigid3.KindSurface && t == DynamicBody {
+		return check.Because(fault.Field(ErrUnsupported, "physics3: BodyDef.Type", t), "a surface has no mass")
+	}
+	return nil
 }
 
 func (s *Sphere) geometry() (geometry, error) {
@@ -142,16 +177,21 @@ func (h *Hull) placed(at *Placement) (geometry, error) {
 	if h == nil {
 		return geometry{}, fault.Field(ErrRange, "physics3: CreateHull: hull", "nil")
 	}
+	pose, err := at.pose()
+	return h.geometry(pose), err
+}
+
+func (at *Placement) pose() (rigid3.Pose, error) {
 	err := errors.Join(
 		checkCoordinates("physics3: Placement.Position", at.Position),
 		checkPlacedRotation("physics3: Placement.Rotation", at.Rotation),
 	)
-	return h.geometry(rigid3.Pose{P: vecOf(at.Position), Q: placedRotation(at.Rotation)}), err
+	return rigid3.Pose{P: vecOf(at.Position), Q: placedRotation(at.Rotation)}, err
 }
 
 // geometry returns the hull at a place in a body.
 func (h *Hull) geometry(pose rigid3.Pose) geometry {
-	return geometry{rigid3.NewHullShape(0, pose, h.radius), h}
+	return geometry{Shape: rigid3.NewHullShape(0, pose, h.radius), hull: h}
 }
 
 func checkCoordinates(field string, v [3]float32) error {
@@ -211,6 +251,9 @@ func (g *geometry) digest(d *ShapeDef) uint64 {
 	numbers := [...]uint64{uint64(s.Kind), f.Category, f.Mask, uint64(uint32(f.Group)), uint64(bits(d.Sensor)), d.UserMaterial, 0}
 	if g.hull != nil {
 		numbers[6] = g.hull.digest
+	}
+	if g.surface != nil {
+		numbers[6] = g.surface.hash()
 	}
 	return statehash.Add(hash, "Shape", statehash.Rows(numbers[:]))
 }

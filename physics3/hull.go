@@ -151,61 +151,75 @@ func narrow6(v [6]float64) (out [6]float32) {
 	return out
 }
 
-// hullTable holds the hulls of a world by number. The lowest free number is next, so that numbers depend on the history of the world
-// alone.
-type hullTable struct {
+// contents are the hulls of the shapes of a world, and their surfaces, each by number.
+type contents struct {
 	rigid3.Hulls
-	hulls []*Hull // by number; nil: free
-	uses  []int   // number of shapes
+	hulls    contentTable[*Hull]
+	surfaces contentTable[surface]
 }
 
-// find returns the number of a hull, or the one that it will get.
-func (t *hullTable) find(h *Hull) int {
-	free := -1
-	for i, o := range t.hulls {
-		switch {
-		case o == nil && free < 0:
-			free = i
-		case o != nil && o.same(h):
-			return i
+// add counts one more use of the hull or the surface of a geometry, if it has one, and sets its number.
+func (t *contents) add(g *geometry) {
+	switch {
+	case g.hull != nil:
+		g.Hull = uint32(t.hulls.find(g.hull))
+		if !t.hulls.has(int(g.Hull)) {
+			t.putHull(int(g.Hull), g.hull)
+		}
+		t.hulls.uses[g.Hull]++
+	case g.surface != nil:
+		g.Hull = uint32(t.surfaces.find(g.surface))
+		if !t.surfaces.has(int(g.Hull)) {
+			t.putSurface(int(g.Hull), g.surface)
+		}
+		t.surfaces.uses[g.Hull]++
+	}
+}
+
+// remove counts one use less of the hull or the surface of a geometry.
+func (t *contents) remove(g *geometry) {
+	switch {
+	case g.hull != nil:
+		if t.hulls.drop(int(g.Hull)) {
+			t.Set(int(g.Hull), nil)
+		}
+	case g.surface != nil:
+		if t.surfaces.drop(int(g.Hull)) {
+			t.SetSurface(int(g.Hull), rigid3.Surface{})
 		}
 	}
-	if free < 0 {
-		free = len(t.hulls)
-	}
-	return free
 }
 
-// add counts one more use of a hull.
-func (t *hullTable) add(number int, h *Hull) {
-	if number == len(t.hulls) || t.hulls[number] == nil {
-		t.put(number, h)
-	}
-	t.uses[number]++
-}
-
-// put sets a hull without counting a use; nil is a free number. Numbers ascend, except for those that were free.
-func (t *hullTable) put(number int, h *Hull) {
-	if number == len(t.hulls) {
-		t.hulls, t.uses = append(t.hulls, nil), append(t.uses, 0)
-	}
-	t.hulls[number] = h
-	if h != nil {
+// putHull gives a hull a number without counting a use; nil is a free number.
+func (t *contents) putHull(number int, h *Hull) {
+	if t.hulls.put(number, h); h != nil {
 		t.Set(number, h.core)
 	}
 }
 
-// remove counts one use less.
-func (t *hullTable) remove(number int) {
-	if t.uses[number]--; t.uses[number] == 0 {
-		t.hulls[number] = nil
-		t.Set(number, nil)
+// putSurface is putHull for a surface.
+func (t *contents) putSurface(number int, s surface) {
+	if t.surfaces.put(number, s); s != nil {
+		t.SetSurface(number, s.triangles())
 	}
 }
 
-// reset removes all hulls.
-func (t *hullTable) reset() {
-	clear(t.hulls)
-	t.hulls, t.uses = t.hulls[:0], t.uses[:0]
+// reset removes all hulls and surfaces.
+func (t *contents) reset() {
+	t.hulls.reset()
+	t.surfaces.reset()
 	t.Reset()
+}
+
+// copyFrom replaces all by those of another world.
+func (t *contents) copyFrom(src *contents) {
+	t.reset()
+	for i, h := range src.hulls.items {
+		t.putHull(i, h)
+	}
+	for i, s := range src.surfaces.items {
+		t.putSurface(i, s)
+	}
+	copy(t.hulls.uses, src.hulls.uses)
+	copy(t.surfaces.uses, src.surfaces.uses)
 }

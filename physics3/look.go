@@ -189,7 +189,7 @@ func (s *solver) presentManifold(c *rigid3.Contact) *rigid3.Manifold {
 	}
 	l.a[0], l.b[0], l.manifold[0] = c.A, c.B, rigid3.Manifold{}
 	l.pair = broad.Pairs{A: l.a[:], B: l.b[:]}
-	rigid3.CollidePairs(s.level, t.shape, &s.hulls.Hulls, t.filters.Body, s.poses, &l.pair, nil, l.manifold[:])
+	rigid3.CollidePairs(s.level, t.shape, &s.contents.Hulls, t.filters.Body, s.poses, &l.pair, nil, l.manifold[:])
 	return &l.manifold[0]
 }
 

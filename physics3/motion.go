@@ -229,8 +229,8 @@ func (w *World) WorldCenter(b Body) ([3]float32, error) {
 	return arrayOf(w.solver.pose(i).P), nil
 }
 
-// SetType makes b static, kinematic or dynamic. A body that becomes static comes to rest. Errors: ErrStale, and ErrRange for an unknown
-// type and as when a shape is created.
+// SetType makes b static, kinematic or dynamic. A body that becomes static comes to rest. Errors: ErrStale; ErrRange for an unknown
+// type and as when a shape is created; and ErrUnsupported for a body with a mesh that would become dynamic.
 func (w *World) SetType(b Body, t BodyType) error {
 	i, err := w.row(b)
 	if err == nil {

@@ -172,7 +172,7 @@ func (s *solver) queryPose(i int) rigid3.Pose {
 // queryScene returns the shapes and poses that queries search.
 func (s *solver) queryScene() *rigid3.Scene {
 	t := &s.shapes
-	return &rigid3.Scene{Shapes: t.shape, Hulls: &s.hulls.Hulls, Poses: s.queries.poses, Filters: &t.filters, Sensors: t.sensor}
+	return &rigid3.Scene{Shapes: t.shape, Hulls: &s.contents.Hulls, Poses: s.queries.poses, Filters: &t.filters, Sensors: t.sensor}
 }
 
 // presentHandle returns the handle of a shape that lives, or the zero Shape for rigid3.NoShape.

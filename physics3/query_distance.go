@@ -98,7 +98,7 @@ func (w *World) Distances(a, b []Shape, out *Distances) error {
 	for i := range a {
 		sa, sb := s.centredShape(a[i]), s.centredShape(b[i])
 		pa, pb := s.queryPose(int(w.shapes.Owner[a[i].index])), s.queryPose(int(w.shapes.Owner[b[i].index]))
-		d := rigid3.Distance(&sa, &sb, &s.hulls.Hulls, &pa, &pb)
+		d := rigid3.Distance(&sa, &sb, &s.contents.Hulls, &pa, &pb)
 		out.set(i, a[i], &d)
 	}
 	return nil

@@ -83,8 +83,9 @@ func (w *World) Commit() {
 func (w *World) Discard() {
 	if im := w.prepared; im != nil {
 		clear(im.hulls)
+		clear(im.surfaces)
 		clear(im.made)
-		*im = snapshotImage{w: w, events: im.events, hulls: im.hulls[:0], made: im.made[:0], pairs: im.pairs[:0], masses: im.masses[:0]}
+		*im = snapshotImage{w: w, events: im.events, hulls: im.hulls[:0], surfaces: im.surfaces[:0], made: im.made[:0], pairs: im.pairs[:0], masses: im.masses[:0]}
 	}
 }
 
@@ -100,12 +101,14 @@ type snapshotImage struct {
 
 	gravity                                 [3]float32
 	rows, shapes, seen, hullCount, contacts int
+	surfaceCount                            int
 	steps                                   uint64
 	sleepFirst, sleepNow, sleepOn           bool
 	shapesStay                              bool // they are those of the world
 	bodyFrame, shapeFrame, contactFrame     []byte
 	baseFrame                               []byte
 	hulls                                   []*Hull
+	surfaces                                []surface
 	made                                    []madeShape
 	pairs                                   []uint64
 	tuning                                  tuning.Tuning
@@ -143,7 +146,7 @@ func (im *snapshotImage) readHeader(b []byte) error {
 		most int
 	}{
 		{"rows", &im.rows, MaxCapacity}, {"shapes", &im.shapes, maxShapes}, {"seen", &im.seen, maxShapes}, {"hulls", &im.hullCount, maxShapes},
-		{"contacts", &im.contacts, maxContacts},
+		{"contacts", &im.contacts, maxContacts}, {"surfaces", &im.surfaceCount, maxShapes},
 	} {
 		v := r.U32()
 		if v > uint32(f.most) {
@@ -211,10 +214,21 @@ func (im *snapshotImage) readBodies(b []byte) error {
 	return nil
 }
 
-// readHulls builds the hulls, except for those that the world has at the same number.
-func (im *snapshotImage) readHulls(b []byte) error {
+// readContents makes the hulls and the surfaces, except for those that the world has at the same number.
+func (im *snapshotImage) readContents(b []byte) error {
 	r := wire.NewReader(b)
-	if im.hullCount > len(b)/4 {
+	err := im.readHulls(&r)
+	if err == nil {
+		err = im.readSurfaces(&r)
+	}
+	if err == nil && (r.Err() != nil || r.Len() != 0) {
+		err = im.Corrupt("length of the hulls", len(b))
+	}
+	return err
+}
+
+func (im *snapshotImage) readHulls(r *wire.Reader) error {
+	if im.hullCount > r.Len()/4 {
 		return im.Corrupt("hulls", im.hullCount)
 	}
 	for i := range im.hullCount {
@@ -228,7 +242,7 @@ func (im *snapshotImage) readHulls(b []byte) error {
 			return im.CorruptElement("vertices of hull", i, n)
 		}
 		points := frame.ReadRows(make([][3]float32, n), r.Bytes(12*n), 4)
-		h, err := im.w.solver.hulls.again(i, points, radius)
+		h, err := im.w.solver.contents.sameHull(i, points, radius)
 		if err == nil && h.NumVertices() != n {
 			err = fault.Field(ErrRange, "number of vertices", n)
 		}
@@ -237,20 +251,58 @@ func (im *snapshotImage) readHulls(b []byte) error {
 		}
 		im.hulls = append(im.hulls, h)
 	}
-	if r.Err() != nil || r.Len() != 0 {
-		return im.Corrupt("length of the hulls", len(b))
+	return nil
+}
+
+// sameHull returns the hull of a number if it has this content, or else makes one.
+func (t *contents) sameHull(i int, points [][3]float32, radius float32) (*Hull, error) {
+	if t.hulls.has(i) && t.hulls.items[i].hasContent(points, radius) {
+		return t.hulls.items[i], nil
+	}
+	return NewHull(points, HullOptions{Radius: radius})
+}
+
+func (im *snapshotImage) readSurfaces(r *wire.Reader) error {
+	if im.surfaceCount > r.Len() {
+		return im.Corrupt("surfaces", im.surfaceCount)
+	}
+	for i := range im.surfaceCount {
+		kind := r.U8()
+		if kind == surfaceFree && r.Err() == nil {
+			im.surfaces = append(im.surfaces, nil)
+			continue
+		}
+		n := r.U32()
+		if uint64(n) > uint64(r.Len()) {
+			return im.CorruptElement("length of surface", i, n)
+		}
+		s, err := im.w.solver.sameSurface(i, kind, r.Bytes(int(n)))
+		if err != nil {
+			return fmt.Errorf("%w: %v", im.CorruptElement("surface", i, kind), err)
+		}
+		im.surfaces = append(im.surfaces, s)
 	}
 	return nil
 }
 
-// again returns hull i of the table if it has this content, or else builds one.
-func (t *hullTable) again(i int, points [][3]float32, radius float32) (*Hull, error) {
-	if i < len(t.hulls) {
-		if h := t.hulls[i]; h != nil && h.hasContent(points, radius) {
-			return h, nil
+// sameSurface returns the surface of a number if it has this encoding, or else makes one.
+func (s *solver) sameSurface(i int, kind uint8, b []byte) (surface, error) {
+	if t := &s.contents.surfaces; t.has(i) && t.items[i].kind() == kind && t.items[i].encodedBytes() == len(b) {
+		e := frame.Encoder{Buf: s.encodedShapes[:0]}
+		t.items[i].encode(&e)
+		s.encodedShapes = e.Buf
+		if bytes.Equal(b, e.Buf) {
+			return t.items[i], nil
 		}
 	}
-	return NewHull(points, HullOptions{Radius: radius})
+	if kind != surfaceMesh {
+		return nil, fault.Field(ErrRange, "kind", kind)
+	}
+	m, err := readMesh(b)
+	if err != nil {
+		return nil, err // not a nil *Mesh
+	}
+	return m, nil
 }
 
 func (im *snapshotImage) readShapes(b []byte) error {
@@ -258,7 +310,7 @@ func (im *snapshotImage) readShapes(b []byte) error {
 		return im.Corrupt("length of the shapes", len(b))
 	}
 	im.shapeFrame = b
-	if im.shapesStay = im.w.hasShapes(b[:shapeBytes*im.shapes], im.hulls); im.shapesStay {
+	if im.shapesStay = im.w.hasShapes(b[:shapeBytes*im.shapes], im); im.shapesStay {
 		return im.checkOwners()
 	}
 	flags, generation, bodies := im.flags(), im.shapeColumn(0, 4), im.shapeColumn(4, 4)
@@ -281,24 +333,33 @@ func (im *snapshotImage) readShapes(b []byte) error {
 			return fmt.Errorf("%w: %v", im.CorruptElement("shape", i, m.Kind), err)
 		}
 	}
-	used := make([]bool, len(im.hulls))
+	hulls, surfaces := make([]bool, len(im.hulls)), make([]bool, len(im.surfaces))
 	for i := range im.made {
-		if m := &im.made[i]; m.hull != nil {
-			used[m.Hull] = true
+		switch m := &im.made[i]; {
+		case m.hull != nil:
+			hulls[m.Hull] = true
+		case m.surface != nil:
+			surfaces[m.Hull] = true
 		}
 	}
 	for i, h := range im.hulls {
-		if h != nil && !used[i] {
+		if h != nil && !hulls[i] {
 			return im.CorruptElement("hull", i, "without a shape")
+		}
+	}
+	for i, s := range im.surfaces {
+		if s != nil && !surfaces[i] {
+			return im.CorruptElement("surface", i, "without a shape")
 		}
 	}
 	return nil
 }
 
-// hasShapes reports whether the shapes of the world have that encoding, with these hulls. Then a restore keeps them, and what follows from them.
-func (w *World) hasShapes(b []byte, hulls []*Hull) bool {
+// hasShapes reports whether the shapes of the world have that encoding, with the hulls and surfaces of im. Then a restore keeps them, and what follows
+// from them.
+func (w *World) hasShapes(b []byte, im *snapshotImage) bool {
 	s := w.solver
-	if len(b) != shapeBytes*w.shapes.IDs.Used() || !slices.Equal(hulls, s.hulls.hulls) {
+	if len(b) != shapeBytes*w.shapes.IDs.Used() || !slices.Equal(im.hulls, s.contents.hulls.items) || !slices.Equal(im.surfaces, s.contents.surfaces.items) {
 		return false
 	}
 	e := frame.Encoder{Buf: s.encodedShapes[:0]}
@@ -340,13 +401,16 @@ func (im *snapshotImage) makeShape(i int) error {
 	if m.def.Sensor = sensor == 1; sensor > 1 {
 		return fault.Field(ErrRange, "sensor", sensor)
 	}
-	if m.Kind == rigid3.KindHull {
-		if uint64(m.Hull) >= uint64(len(im.hulls)) || im.hulls[m.Hull] == nil {
-			return fault.Field(ErrRange, "hull", m.Hull)
-		}
+	switch {
+	case m.Kind == rigid3.KindHull && uint64(m.Hull) < uint64(len(im.hulls)) && im.hulls[m.Hull] != nil:
 		m.hull = im.hulls[m.Hull]
-	} else if m.Hull != 0 {
+	case m.Kind == rigid3.KindSurface && uint64(m.Hull) < uint64(len(im.surfaces)) && im.surfaces[m.Hull] != nil:
+		m.surface = im.surfaces[m.Hull]
+	case m.Kind == rigid3.KindHull || m.Kind == rigid3.KindSurface || m.Hull != 0:
 		return fault.Field(ErrRange, "hull", m.Hull)
+	}
+	if m.surface != nil && im.types()[m.body] == byte(DynamicBody) {
+		return fault.Field(ErrRange, "surface of dynamic body", m.body)
 	}
 	if err := m.def.Validate(); err != nil {
 		return err
@@ -381,6 +445,10 @@ func (g *geometry) validate() error {
 		return checkSizes("half", h)
 	case rigid3.KindHull:
 		if h != [3]float32{} || g.Radius != g.hull.radius {
+			return fault.Field(ErrRange, "radius", g.Radius)
+		}
+	case rigid3.KindSurface:
+		if h != [3]float32{} || g.Radius != 0 {
 			return fault.Field(ErrRange, "radius", g.Radius)
 		}
 	default:
@@ -575,13 +643,16 @@ func (w *World) restoreShapes(im *snapshotImage) {
 		return
 	}
 	s.shapes.reset()
-	s.hulls.reset()
+	s.contents.reset()
 	t.Reset(im.shapes)
 	frame.ReadRows(t.IDs.Generation, im.shapeColumn(0, 4), 4)
 	s.lastGenerations = buffer.Resized(s.lastGenerations, im.seen)
 	frame.ReadRows(s.lastGenerations, im.shapeFrame[shapeBytes*im.shapes:], 4)
 	for i, h := range im.hulls {
-		s.hulls.put(i, h)
+		s.contents.putHull(i, h)
+	}
+	for i, f := range im.surfaces {
+		s.contents.putSurface(i, f)
 	}
 	for i := range im.made {
 		m := &im.made[i]
@@ -591,10 +662,13 @@ func (w *World) restoreShapes(im *snapshotImage) {
 			continue
 		}
 		body := int(m.body)
-		if m.hull != nil {
-			s.hulls.uses[m.Hull]++
+		switch {
+		case m.hull != nil:
+			s.contents.hulls.uses[m.Hull]++
+		case m.surface != nil:
+			s.contents.surfaces.uses[m.Hull]++
 		}
-		s.shapes.put(i, body, &m.def, &m.geometry, m.Shape.Mass(&s.hulls.Hulls))
+		s.shapes.put(i, body, &m.def, &m.geometry, m.Shape.Mass(&s.contents.Hulls))
 		t.Digest[i] = s.shapes.digest(i)
 		t.Link(i, body)
 	}

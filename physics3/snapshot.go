@@ -9,14 +9,16 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/sleep"
+	"github.com/evertick/evertick/internal/wire"
 )
 
 // A snapshot consists of frames, as package frame writes them:
 //
-//	the header: the rules, float32 gravity, uint32 numbers of rows, shapes, shapes seen by the last step, hulls and contacts, uint64 steps,
+//	the header: the rules, float32 gravity, uint32 numbers of rows, shapes, shapes seen by the last step, hulls, contacts and surfaces, uint64 steps,
 //		uint8 switches: sleep is on in the configuration, is on now, and has ever been on
 //	the bodies: the float32 columns, what Sync has written, uint32 slots and generations, uint8 types, locks and flags
-//	the hulls, by number: uint32 vertices, 0 for a free number; if any, float32 radius and the vertices
+//	the hulls, by number: uint32 vertices, 0 for a free number; if any, float32 radius and the vertices; then the surfaces, by number: uint8 kind, 0
+//		for a free number; if any, uint32 length and that many bytes, see Mesh.encode
 //	the shapes: uint32 generations and bodies, the fields of rigid3.Shape; float32 friction and restitution, density, rolling and twist resistance,
 //		tangent velocity; uint64 category, mask and user material, int32 group, uint8 sensor; uint32 generations in the last step, as many as seen
 //	the contacts, with the fields of rigid3.Contact; and the bases of those with rigid3.FlagBase
@@ -33,7 +35,7 @@ const (
 	snapshotVersion = 1
 
 	rulesBytes    = 6 * 4
-	headerBytes   = rulesBytes + 3*4 + 5*4 + 8 + 1
+	headerBytes   = rulesBytes + 3*4 + 6*4 + 8 + 1
 	bodyBytes     = 4*(floatColumns+syncedColumns) + 4 + 4 + 3
 	geometryBytes = 13 * 4
 	shapeBytes    = 4 + 4 + geometryBytes + 8*4 + 3*8 + 4 + 1
@@ -67,10 +69,16 @@ func (w *World) snapshotBytes() int {
 	s, rows, shapes := w.solver, w.Rows(), w.shapes.IDs.Used()
 	n := 512 + (bodyBytes+sleep.RowBytes)*rows + shapeBytes*shapes + 4*len(s.lastGenerations) +
 		contactBytes*(len(s.contacts)+len(s.sleepers.resting)) + baseBytes*len(s.keptBases())
-	for _, h := range s.hulls.hulls {
+	for _, h := range s.contents.hulls.items {
 		n += 8
 		if h != nil {
 			n += 12 * h.NumVertices()
+		}
+	}
+	for _, t := range s.contents.surfaces.items {
+		n += 8
+		if t != nil {
+			n += t.encodedBytes()
 		}
 	}
 	return n
@@ -109,7 +117,7 @@ func (w *World) encodeHeader(e *frame.Encoder) {
 	for _, v := range w.config.Gravity {
 		e.F32(v)
 	}
-	for _, n := range [...]int{w.Rows(), w.shapes.IDs.Used(), len(s.lastGenerations), len(s.hulls.hulls), len(s.contacts)} {
+	for _, n := range [...]int{w.Rows(), w.shapes.IDs.Used(), len(s.lastGenerations), len(s.contents.hulls.items), len(s.contacts), len(s.contents.surfaces.items)} {
 		e.U32(n)
 	}
 	e.U64(s.steps)
@@ -137,8 +145,8 @@ func (w *World) encodeBodies(e *frame.Encoder) {
 	}
 }
 
-func (w *World) encodeHulls(e *frame.Encoder) {
-	for _, h := range w.solver.hulls.hulls {
+func (w *World) encodeContents(e *frame.Encoder) {
+	for _, h := range w.solver.contents.hulls.items {
 		if h == nil {
 			e.U32(0)
 			continue
@@ -146,6 +154,17 @@ func (w *World) encodeHulls(e *frame.Encoder) {
 		e.U32(h.NumVertices())
 		e.F32(h.radius)
 		e.Rows(buffer.Bytes(h.shape.Vertices), 4)
+	}
+	for _, t := range w.solver.contents.surfaces.items {
+		if t == nil {
+			e.U8(surfaceFree)
+			continue
+		}
+		e.U8(t.kind())
+		at := len(e.Buf)
+		e.U32(0)
+		t.encode(e)
+		wire.AppendU32s(e.Buf[:at], uint32(len(e.Buf)-at-4))
 	}
 }
 

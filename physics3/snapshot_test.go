@@ -47,6 +47,9 @@ func rich(t testing.TB) *physics3.World {
 	no(t, w.SetTuning(physics3.Tuning{HitSpeed: 3}))
 	no(t, w.ShiftOrigin(vec{0, 0, 1024}))
 	no(t, w.DestroyBody(bodyAt(t, w, physics3.DynamicBody, 0, 90, 0)))
+	must[physics3.Shape](t)(w.CreateMesh(bodyAt(t, w, physics3.StaticBody, 14, 0, 0), plain, pitch, physics3.Placement{}))
+	sphere(t, w, bodyAt(t, w, physics3.DynamicBody, 14.1, 0.5, 0.1), plain, 0.5)
+	box(t, w, bodyAt(t, w, physics3.DynamicBody, 14.1, 1.5, 0.1), plain, 0.5, 0.5, 0.5)
 	steps(t, w, 12)
 	e := physics3.Transforms{X: make([]float32, 4), Y: make([]float32, 4), Z: make([]float32, 4)}
 	e.QX, e.QY, e.QZ, e.QW = make([]float32, 4), make([]float32, 4), make([]float32, 4), make([]float32, 4)
@@ -321,8 +324,8 @@ func TestRestoreRefusesForgeries(t *testing.T) {
 		"more hulls":             {at(0, 48, 0xff, 0xff, 0, 0), "hulls"},
 		"more contacts":          {at(0, 52, 0xff, 0xff, 0, 0), "length of the contacts"},
 		"too many contacts":      {at(0, 52, 0xff, 0xff, 0xff, 0xff), "contacts"},
-		"switches":               {at(0, 64, 8), "switches"},
-		"asleep without sleep":   {at(0, 64, 0), "flags of body"},
+		"switches":               {at(0, 68, 8), "switches"},
+		"asleep without sleep":   {at(0, 68, 0), "flags of body"},
 		"flags":                  {at(1, 154*rows, 1<<5), "flags of body[0]"},
 		"locks":                  {at(1, 153*rows+1, 1<<6), "locks of body[1]"},
 		"type":                   {at(1, 152*rows+2, 3), "type of body[2]"},

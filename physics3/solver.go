@@ -22,7 +22,7 @@ type solver struct {
 	pool       *native.Pool
 
 	shapes          shapeColumns
-	hulls           hullTable
+	contents        contents
 	contacts        []rigid3.Contact      // of the last step, ascending by A, then B
 	bases           []rigid3.BaseManifold // of contacts with rigid3.FlagBase
 	baseMarks       []uint8               // see rigid3.Recycling

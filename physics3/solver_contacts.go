@@ -291,7 +291,7 @@ func (s *solver) collideChunk(chunk int) {
 		recycled = nil
 	}
 	k.recycled = recycled
-	rigid3.CollidePairs(s.level, t.shape, &s.hulls.Hulls, t.filters.Body, s.poses, &k.pairs, recycled, out)
+	rigid3.CollidePairs(s.level, t.shape, &s.contents.Hulls, t.filters.Body, s.poses, &k.pairs, recycled, out)
 	s.clearSeparatedSensors(lo, hi)
 }
 

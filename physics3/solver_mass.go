@@ -3,6 +3,7 @@ package physics3
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
@@ -60,7 +61,7 @@ func (s *solver) updateMass(i int, shapes []uint32) error {
 func (s *solver) extend(i, shape int) {
 	c := s.centre(i)
 	at := s.shapes.local[shape].Translated(rigid3.Vec{X: -c.X, Y: -c.Y, Z: -c.Z})
-	s.extent[i] = max(s.extent[i], at.MaxExtent(&s.hulls.Hulls))
+	s.extent[i] = max(s.extent[i], at.MaxExtent(&s.contents.Hulls))
 }
 
 func (s *solver) putInverseMass(i int, mass float32, inertia rigid3.Vec) {
@@ -140,9 +141,12 @@ func (s *solver) deriveMass(i int) {
 // setType makes a body static, kinematic or dynamic.
 func (s *solver) setType(i int, t BodyType) error {
 	c := s.cols
+	own := s.bodyShapes(i)
+	if t == DynamicBody && slices.ContainsFunc(own, func(shape uint32) bool { return s.shapes.surface[shape] != nil }) {
+		return check.Because(fault.Field(ErrUnsupported, "physics3: SetType: t", t), "the body has a surface")
+	}
 	before := c.Type[i]
 	c.Type[i] = t
-	own := s.bodyShapes(i)
 	if err := s.updateMass(i, own); err != nil {
 		c.Type[i] = before
 		return err

@@ -12,6 +12,8 @@ type shapeColumns struct {
 	shape     []rigid3.Shape // relative to the centre of mass; Kind 0: no shape, or the body is disabled
 	local     []rigid3.Shape // in body coordinates
 	hull      []*Hull        // of local, for KindHull
+	surface   []surface      // of local, for KindSurface
+	surfaces  int            // number of these
 	mass      []rigid3.Mass  // of local, at density 1
 	density   []float32
 	materials []rigid3.Material
@@ -29,12 +31,8 @@ type shapeColumns struct {
 // body.
 func (s *solver) createShape(shape, body int, def *ShapeDef, g geometry) error {
 	t := &s.shapes
-	if g.hull != nil {
-		number := s.hulls.find(g.hull)
-		g.Hull = uint32(number)
-		s.hulls.add(number, g.hull)
-	}
-	t.put(shape, body, def, &g, g.Mass(&s.hulls.Hulls))
+	s.contents.add(&g)
+	t.put(shape, body, def, &g, g.Mass(&s.contents.Hulls))
 	t.filters.Moves[shape] = s.cols.Type[body] != StaticBody
 	if s.cols.Type[body] != DynamicBody {
 		s.addToScene(body, shape)
@@ -50,7 +48,10 @@ func (s *solver) createShape(shape, body int, def *ShapeDef, g geometry) error {
 // put fills the row of a new shape, except for what depends on its body.
 func (t *shapeColumns) put(shape, body int, def *ShapeDef, g *geometry, mass rigid3.Mass) {
 	t.reach(shape)
-	t.local[shape], t.hull[shape], t.mass[shape] = g.Shape, g.hull, mass
+	t.local[shape], t.hull[shape], t.surface[shape], t.mass[shape] = g.Shape, g.hull, g.surface, mass
+	if g.surface != nil {
+		t.surfaces++
+	}
 	if t.sensor[shape] = def.Sensor; def.Sensor {
 		t.sensors++
 	}
@@ -97,7 +98,9 @@ func (t *shapeColumns) def(shape int) ShapeDef {
 }
 
 // geometry returns a shape in body coordinates.
-func (t *shapeColumns) geometry(shape int) geometry { return geometry{t.local[shape], t.hull[shape]} }
+func (t *shapeColumns) geometry(shape int) geometry {
+	return geometry{t.local[shape], t.hull[shape], t.surface[shape]}
+}
 
 // digest returns the number that represents a shape in the state hash.
 func (t *shapeColumns) digest(shape int) uint64 {
@@ -110,6 +113,7 @@ func (t *shapeColumns) reach(shape int) {
 	for shape >= len(t.shape) {
 		t.shape, t.local, t.mass = append(t.shape, rigid3.Shape{}), append(t.local, rigid3.Shape{}), append(t.mass, rigid3.Mass{})
 		t.hull, t.density, t.materials = append(t.hull, nil), append(t.density, 0), append(t.materials, rigid3.Material{})
+		t.surface = append(t.surface, nil)
 		t.rolling, t.belt = append(t.rolling, [2]float32{}), append(t.belt, [3]float32{})
 		t.sensor, t.user = append(t.sensor, false), append(t.user, 0)
 		f := &t.filters
@@ -122,6 +126,8 @@ func (t *shapeColumns) reach(shape int) {
 func (t *shapeColumns) reset() {
 	t.version++
 	clear(t.hull) // so that they can be freed
+	clear(t.surface)
+	t.surface, t.surfaces = t.surface[:0], 0
 	t.shape, t.local, t.mass, t.hull, t.density, t.materials = t.shape[:0], t.local[:0], t.mass[:0], t.hull[:0], t.density[:0], t.materials[:0]
 	t.rolling, t.belt, t.belts, t.sensor, t.sensors, t.user = t.rolling[:0], t.belt[:0], 0, t.sensor[:0], 0, t.user[:0]
 	f := &t.filters
@@ -133,6 +139,7 @@ func (t *shapeColumns) reset() {
 func (t *shapeColumns) copyFrom(src *shapeColumns) {
 	t.reset()
 	t.shape, t.local, t.mass = append(t.shape, src.shape...), append(t.local, src.local...), append(t.mass, src.mass...)
+	t.surface, t.surfaces = append(t.surface, src.surface...), src.surfaces
 	t.hull, t.density, t.materials = append(t.hull, src.hull...), append(t.density, src.density...), append(t.materials, src.materials...)
 	t.rolling, t.belt, t.belts = append(t.rolling, src.rolling...), append(t.belt, src.belt...), src.belts
 	t.sensor, t.sensors, t.user = append(t.sensor, src.sensor...), src.sensors, append(t.user, src.user...)
@@ -144,13 +151,15 @@ func (t *shapeColumns) copyFrom(src *shapeColumns) {
 // clearShape removes a shape from the scene. The next step ends its contacts.
 func (s *solver) clearShape(shape int) {
 	t := &s.shapes
-	if t.hull[shape] != nil {
-		s.hulls.remove(int(t.local[shape].Hull))
+	g := t.geometry(shape)
+	if s.contents.remove(&g); g.surface != nil {
+		t.surfaces--
 	}
 	if t.sensor[shape] {
 		t.sensors--
 	}
-	t.shape[shape], t.local[shape], t.hull[shape], t.mass[shape] = rigid3.Shape{}, rigid3.Shape{}, nil, rigid3.Mass{}
+	t.shape[shape], t.local[shape], t.mass[shape] = rigid3.Shape{}, rigid3.Shape{}, rigid3.Mass{}
+	t.hull[shape], t.surface[shape] = nil, nil
 	t.filters.Body[shape], t.filters.Moves[shape], t.sensor[shape] = 0, false, false
 	t.putDef(shape, &ShapeDef{})
 }

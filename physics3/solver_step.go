@@ -86,7 +86,7 @@ func (s *solver) updatePoses(lo, hi int) {
 func (s *solver) updateShapeBounds(lo, hi int) {
 	const margin = rigid3.SpeculativeDistance / 2 // each of two shapes adds its half
 	boxes := s.boxes.Range(lo, hi)
-	rigid3.Bounds(s.level, s.shapes.shape[lo:hi], &s.hulls.Hulls, s.shapes.filters.Body[lo:hi], s.poses, margin, &boxes)
+	rigid3.Bounds(s.level, s.shapes.shape[lo:hi], &s.contents.Hulls, s.shapes.filters.Body[lo:hi], s.poses, margin, &boxes)
 }
 
 // finalizeBodies writes positions back, reports which bodies moved and which contacts were hit, and clears the forces.

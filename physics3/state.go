@@ -12,7 +12,7 @@ var parts = state.Parts[World, snapshotImage]{
 		Name: "bodies", Encode: (*World).encodeBodies, Check: (*snapshotImage).readBodies,
 		Restore: (*World).restoreBodies, Copy: (*World).copyBodies, Hash: (*World).hashBodies,
 	},
-	{Name: "hulls", Encode: (*World).encodeHulls, Check: (*snapshotImage).readHulls}, // of shapes
+	{Name: "hulls", Encode: (*World).encodeContents, Check: (*snapshotImage).readContents}, // of shapes
 	{
 		Name: "shapes", Encode: (*World).encodeShapes, Check: (*snapshotImage).readShapes,
 		Restore: (*World).restoreShapes, Copy: (*World).copyShapes, Hash: (*World).hashShapes,

@@ -171,6 +171,9 @@ func (w *World) createShape(b Body, n *newShape) (Shape, error) {
 		return Shape{}, err
 	}
 	g, err := n.check()
+	if err == nil {
+		err = n.checkType(w.cols.Type[body])
+	}
 	if err != nil {
 		return Shape{}, err
 	}

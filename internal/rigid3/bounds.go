@@ -30,6 +30,8 @@ func (b *Boxes) Range(lo, hi int) (r Boxes) {
 // Bounds computes the box around each shape, grown by margin metres on all sides; shape i belongs to body bodyOf[i]. It is that of the
 // vertices in the world, so that it is as small as float32 can say: no vertex is outside by more than rounding. A bound that is zero is +0.
 //
+// The box around a surface is that of the corners of its own box.
+//
 // A shape that was removed gets the inverted box, from +Inf to -Inf, which overlaps nothing. So does a shape whose bounds are not finite,
 // or whose rotation is longer than 2³¹: a broken body touches no other.
 //
@@ -48,13 +50,32 @@ func Bounds(level native.Level, shapes []Shape, hulls *Hulls, bodyOf []uint32, p
 	if n < boundsBreakEven {
 		k = &goKernels
 	}
-	if k.bounds(placedShapes{shapes, hulls, bodyOf, poses}, margin, *out) < n {
+	s := placedShapes{shapes, hulls, bodyOf, poses}
+	if k.bounds(s, margin, *out) < n {
 		panic("rigid3: Bounds: a shape has no pose")
+	}
+	if k != &goKernels && hulls != nil && len(hulls.surfaces) > 0 {
+		s.boundSurfaces(margin, out)
 	}
 }
 
 // boundsBreakEven is the number of shapes from which on a kernel gains more than its call costs.
 const boundsBreakEven = 4
+
+// boundSurfaces computes the boxes that a kernel leaves inverted.
+func (p placedShapes) boundSurfaces(margin float32, out *Boxes) {
+	for i := range p.shapes {
+		if p.shapes[i].Kind == KindSurface {
+			lo, hi := p.shapes[i].bounds(p.hulls, &p.poses[p.bodyOf[i]], margin)
+			out.set(i, lo, hi)
+		}
+	}
+}
+
+func (b *Boxes) set(i int, lo, hi Vec) {
+	b.Min[0][i], b.Min[1][i], b.Min[2][i] = lo.X, lo.Y, lo.Z
+	b.Max[0][i], b.Max[1][i], b.Max[2][i] = hi.X, hi.Y, hi.Z
+}
 
 // boundsGo returns the number of boxes computed. It stops at a shape that has no pose.
 func (p placedShapes) boundsGo(margin float32, out Boxes) int {
@@ -68,8 +89,7 @@ func (p placedShapes) boundsGo(margin float32, out Boxes) int {
 			}
 			lo, hi = s.bounds(p.hulls, &poses[bodyOf[i]], margin)
 		}
-		out.Min[0][i], out.Min[1][i], out.Min[2][i] = lo.X, lo.Y, lo.Z
-		out.Max[0][i], out.Max[1][i], out.Max[2][i] = hi.X, hi.Y, hi.Z
+		out.set(i, lo, hi)
 	}
 	return len(shapes)
 }
@@ -94,12 +114,13 @@ func (s *Shape) bounds(hulls *Hulls, body *Pose, margin float32) (lo, hi Vec) {
 	case KindBox:
 		hi = Vec{m.X.absDot(s.Half), m.Y.absDot(s.Half), m.Z.absDot(s.Half)}
 		lo = hi.neg()
-	case KindHull:
-		t := hulls.at(s.Hull)
-		if t == nil {
+	case KindHull, KindSurface:
+		var b boxArrays
+		vertices := s.hullVertices(hulls, &b)
+		if len(vertices) == 0 {
 			return lo, hi
 		}
-		for _, v := range t.Vertices {
+		for _, v := range vertices {
 			p := m.Mul(v)
 			lo = Vec{minFloat(p.X, lo.X), minFloat(p.Y, lo.Y), minFloat(p.Z, lo.Z)}
 			hi = Vec{maxFloat(p.X, hi.X), maxFloat(p.Y, hi.Y), maxFloat(p.Z, hi.Z)}
@@ -114,6 +135,17 @@ func (s *Shape) bounds(hulls *Hulls, body *Pose, margin float32) (lo, hi Vec) {
 		return Vec{inf, inf, inf}, Vec{-inf, -inf, -inf}
 	}
 	return lo, hi
+}
+
+// hullVertices returns the vertices of a hull, or the corners of the box around a surface.
+func (s *Shape) hullVertices(hulls *Hulls, b *boxArrays) []Vec {
+	if s.Kind == KindSurface {
+		return hulls.cornersOf(s.Hull, b)
+	}
+	if t := hulls.at(s.Hull); t != nil {
+		return t.Vertices
+	}
+	return nil
 }
 
 func (m *Mat) absSum() float32 {

@@ -1,8 +1,11 @@
 package rigid3
 
-// Hulls are the polytopes of a world, by number. The zero value has none.
+import "github.com/evertick/evertick/internal/mesh"
+
+// Hulls are the polytopes of a world, and its surfaces, by number. The zero value has none.
 type Hulls struct {
 	polytopes []*Polytope
+	surfaces  []Surface
 
 	// The same for kernels, without pointers.
 	flat    []flatHull
@@ -57,10 +60,52 @@ func (h *Hulls) At(i int) *Polytope {
 	return nil
 }
 
-// Reset removes all polytopes.
+// Reset removes all polytopes and surfaces.
 func (h *Hulls) Reset() {
 	clear(h.polytopes)
-	*h = Hulls{polytopes: h.polytopes[:0], flat: h.flat[:0], floats: h.floats[:0], indices: h.indices[:0]}
+	clear(h.surfaces)
+	*h = Hulls{polytopes: h.polytopes[:0], surfaces: h.surfaces[:0], flat: h.flat[:0], floats: h.floats[:0], indices: h.indices[:0]}
+}
+
+// Surface is triangles that shapes collide with: in front of them, or on both sides.
+type Surface struct {
+	mesh.Surface // nil: none
+	TwoSided     bool
+}
+
+// SetSurface gives a surface a number, or frees the number if there is none. Surfaces have numbers of their own.
+func (h *Hulls) SetSurface(i int, s Surface) {
+	for len(h.surfaces) <= i {
+		h.surfaces = append(h.surfaces, Surface{})
+	}
+	h.surfaces[i] = s
+}
+
+// surface returns the surface of a number, or none.
+func (h *Hulls) surface(i uint32) Surface {
+	if h == nil || int64(i) >= int64(len(h.surfaces)) {
+		return Surface{}
+	}
+	return h.surfaces[i]
+}
+
+// cornersOf returns the corners of the box around a surface, if there is one.
+func (h *Hulls) cornersOf(i uint32, b *boxArrays) []Vec {
+	s := h.surface(i)
+	if s.Surface == nil {
+		return nil
+	}
+	box := s.Bounds()
+	for k := range b.vertices {
+		v := box.Min
+		for axis := range v {
+			if k>>axis&1 != 0 {
+				v[axis] = box.Max[axis]
+			}
+		}
+		b.vertices[k] = Vec{v[0], v[1], v[2]}
+	}
+	return b.vertices[:]
 }
 
 func (h *Hulls) at(i uint32) *Polytope {

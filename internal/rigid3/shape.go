@@ -15,7 +15,8 @@ const (
 	KindSphere       // a point
 	KindCapsule      // a segment
 	KindBox
-	KindHull // a polytope of Hulls
+	KindHull    // a polytope of Hulls
+	KindSurface // triangles of Hulls: see CollideSurfaces
 )
 
 // Shape is all points within Radius of a core, in the frame of its body, whose origin is the centre of mass.
@@ -24,7 +25,7 @@ type Shape struct {
 	Half   Vec     // of a box: half extents; of a capsule: from its middle to its second end, where Pose has no rotation; else 0
 	Radius float32 // metres
 	Kind   Kind
-	Hull   uint32 // of KindHull: its number in Hulls; else 0
+	Hull   uint32 // of KindHull and KindSurface: its number in Hulls; else 0
 }
 
 // NewSphere returns a sphere.
@@ -47,6 +48,11 @@ func NewBoxShape(half Vec, pose Pose, radius float32) Shape {
 // NewHullShape returns the polytope with a number in Hulls, which a radius rounds.
 func NewHullShape(hull uint32, pose Pose, radius float32) Shape {
 	return Shape{Pose: pose, Radius: radius, Kind: KindHull, Hull: hull}
+}
+
+// NewSurfaceShape returns the triangles with a number in Hulls.
+func NewSurfaceShape(surface uint32, pose Pose) Shape {
+	return Shape{Pose: pose, Kind: KindSurface, Hull: surface}
 }
 
 // Translated returns the shape moved by a vector, for another centre of mass.
@@ -83,6 +89,9 @@ func wide(v Vec) [3]float64 { return [3]float64{float64(v.X), float64(v.Y), floa
 func (s *Shape) MaxExtent(hulls *Hulls) float32 {
 	var b boxArrays
 	t := s.polytope(hulls, &b)
+	if s.Kind == KindSurface {
+		t.Vertices = hulls.cornersOf(s.Hull, &b)
+	}
 	most := float32(0)
 	for _, v := range t.Vertices {
 		p := s.Pose.Transform(v)
