@@ -1,0 +1,193 @@
+package rigid3
+
+import (
+	"math"
+
+	"github.com/evertick/evertick/internal/mesh"
+)
+
+const (
+	// MaxSurfaceManifolds is the most manifolds of a shape and a surface.
+	MaxSurfaceManifolds = 8
+
+	// frontTolerance is by how much, in metres, the centre of a shape may be behind the plane of a triangle whose front it touches. Shapes rest
+	// with an overlap of LinearSlop, and thin ones have their centre no higher.
+	frontTolerance = LinearSlop
+
+	// sideTolerance is by how much, in metres, a point may be beside a triangle and count as above it, so that none falls between two triangles.
+	sideTolerance = 0.01 * LinearSlop
+
+	// coneTolerance is the sine of the angle by which a direction may leave the normals of an edge or a vertex.
+	coneTolerance = 1e-4
+)
+
+// SurfaceManifold is a Manifold of a surface, which is A, and a shape, which is B.
+type SurfaceManifold struct {
+	Manifold
+	Face uint32 // the triangle with the deepest point
+}
+
+// SurfaceCollider is memory for the computation of the manifolds of a surface and a shape. It allocates until it has grown to the greatest number of
+// triangles that a shape meets.
+type SurfaceCollider struct {
+	faces    []mesh.Face // near the shape, ascending by number
+	contacts []faceContact
+	points   []contactPoint // of all contacts
+	picked   []contactPoint // of a manifold
+	clipping clipping
+	box      boxArrays
+	normals  [maxRing]vec64 // of the triangles around a vertex
+
+	// Of the current call. The origin is that of the shape. Its axes are those of the surface for round shapes, and those of the shape for others.
+	surface  mesh.Surface
+	twoSided bool
+	radius   float32
+	margin   float32  // of the distance of the core
+	at       pose64   // the shape as seen from the surface
+	turned   bool     // the axes are those of the shape
+	half     vec64    // of a sphere or capsule: from its middle to its second end
+	core     Polytope // of a polyhedron
+	isBox    bool
+	centre   vec64 // decides which side of a triangle the shape is on
+}
+
+// faceContact is the contact of the shape with one triangle.
+type faceContact struct {
+	normal     vec64 // in the axes of the surface, of length one
+	toward     vec64 // of a spare contact: the line of the closest points, from the surface
+	first, end int32 // in points
+	depth      float32
+	face       uint32
+	cluster    int8
+	spare      bool // it counts only if no other contact is as deep: see dropCovered
+}
+
+// Collide makes the manifolds of a surface and a shape: those with the deepest points if there are more than MaxSurfaceManifolds. It returns how
+// many there are. All have points. They ascend by the separation of their deepest point, then by its triangle. The result is a function of the set
+// of triangles and of their order.
+//
+// A one-sided surface touches a shape that is in front of it: the centre of its core is not behind the plane of the triangle by more than LinearSlop.
+// A two-sided one has the front of each triangle on the side of that centre.
+//
+// The normal of a contact is that of a triangle, or lies between those of the triangles that meet at a convex edge or vertex. Where triangles are
+// flush or meet in a valley no contact has the direction of their edge, so that a body slides over flat ground as over one triangle. Contacts whose
+// normals agree make one manifold of at most MaxPoints points.
+//
+// There are no manifolds if a pose is not finite, or its rotation is far from length one, nor if the shape is larger than 2²⁴ m or farther away.
+func (k *SurfaceCollider) Collide(surface mesh.Surface, twoSided bool, shape *Shape, hulls *Hulls, poseSurface, poseShape *Pose, localSurface *Pose, out *[MaxSurfaceManifolds]SurfaceManifold) int {
+	if !k.begin(surface, twoSided, shape, hulls, poseSurface, poseShape, localSurface) {
+		return 0
+	}
+	var frame, body pose64
+	frame.set(poseSurface, localSurface)
+	body.set(poseShape, &shape.Pose)
+	k.at = frame.relative(&body)
+	k.half = k.at.rotate(shape.Half.wide64())
+	box, ok := k.bounds(shape)
+	if !ok {
+		return 0
+	}
+	k.faces = surface.AppendFaces(k.faces[:0], &box)
+	k.contacts, k.points = k.contacts[:0], k.points[:0]
+	for i := range k.faces {
+		var f surfaceFace
+		if !k.place(&k.faces[i], &f) {
+			continue
+		}
+		switch shape.Kind {
+		case KindSphere:
+			k.collideSphere(&f)
+		case KindCapsule:
+			k.collideCapsule(&f)
+		default:
+			k.collidePolytope(&f)
+		}
+	}
+	k.surface = nil
+	if len(k.contacts) == 0 {
+		return 0
+	}
+	n := k.merge()
+	origin := poseShape.Q.Rotate(shape.Pose.P)
+	apart := poseShape.P.Sub(poseSurface.P)
+	axes := &frame
+	if k.turned {
+		axes = &body
+	}
+	for c := range n {
+		k.write(int8(c), &frame, axes, origin, apart, &out[c])
+	}
+	return n
+}
+
+// begin sets what depends on the shape alone. It returns false if there is nothing to collide.
+func (k *SurfaceCollider) begin(surface mesh.Surface, twoSided bool, shape *Shape, hulls *Hulls, poseSurface, poseShape, local *Pose) bool {
+	rank := shape.Kind.rank()
+	if rank == 0 {
+		return false
+	}
+	q, r := poseSurface.Q.Mul(local.Q).absSum(), poseShape.Q.Mul(shape.Pose.Q).absSum()
+	d := poseShape.P.Sub(poseSurface.P).Add(poseShape.Q.Rotate(shape.Pose.P).Sub(poseSurface.Q.Rotate(local.P)))
+	if !(q <= maxQuat && q >= minQuat && r <= maxQuat && r >= minQuat && shape.Half.absSum()+(d.absSum()+abs(shape.Radius)) <= maxReach) {
+		return false
+	}
+	k.surface, k.twoSided = surface, twoSided
+	k.radius, k.margin = shape.Radius, shape.Radius+SpeculativeDistance
+	k.turned, k.isBox, k.core, k.centre = rank == 3, shape.Kind == KindBox, Polytope{}, vec64{}
+	if k.turned {
+		k.core = shape.polytope(hulls, &k.box)
+		k.centre = k.core.Centre.wide64()
+		return len(k.core.Planes) > 0
+	}
+	return true
+}
+
+// minQuat bounds the sum of the absolute numbers of a quaternion from below, which is at least 1 for a rotation.
+const minQuat = 0.5
+
+// bounds returns the box around the shape in the axes of the surface, grown by SpeculativeDistance.
+func (k *SurfaceCollider) bounds(shape *Shape) (box mesh.Box, ok bool) {
+	m, half := &k.at, shape.Half.wide64()
+	lo, hi := k.half, k.half.neg()
+	switch shape.Kind {
+	case KindSphere, KindCapsule:
+		lo, hi = lo.least(hi), hi.most(lo)
+	case KindBox:
+		hi = vec64{m.x.absolute().Dot(half), m.y.absolute().Dot(half), m.z.absolute().Dot(half)}
+		lo = hi.neg()
+	case KindHull:
+		for i, v := range k.core.Vertices {
+			p := m.rotate(v.wide64())
+			if i == 0 {
+				lo, hi = p, p
+			}
+			lo, hi = lo.least(p), hi.most(p)
+		}
+	}
+	r := float64(k.margin) + sideTolerance
+	lo, hi = lo.Add(m.p).Sub(vec64{r, r, r}), hi.Add(m.p).Add(vec64{r, r, r})
+	size := (hi.x - lo.x) + (hi.y - lo.y) + (hi.z - lo.z)
+	if !(size <= maxReach && max(m.p.x, -m.p.x)+max(m.p.y, -m.p.y)+max(m.p.z, -m.p.z) <= 4*maxReach) {
+		return box, false
+	}
+	box.Min = [3]float32{roundDown(lo.x), roundDown(lo.y), roundDown(lo.z)}
+	box.Max = [3]float32{-roundDown(-hi.x), -roundDown(-hi.y), -roundDown(-hi.z)}
+	return box, true
+}
+
+// roundDown returns the greatest float32 that is not above v.
+func roundDown(v float64) float32 {
+	r := float32(v)
+	if float64(r) > v {
+		return math.Nextafter32(r, -inf)
+	}
+	return r
+}
+
+func (a vec64) absolute() vec64 { return vec64{max(a.x, -a.x), max(a.y, -a.y), max(a.z, -a.z)} }
+
+// least and most are by component; none is NaN.
+
+func (a vec64) least(b vec64) vec64 { return vec64{min(a.x, b.x), min(a.y, b.y), min(a.z, b.z)} }
+
+func (a vec64) most(b vec64) vec64 { return vec64{max(a.x, b.x), max(a.y, b.y), max(a.z, b.z)} }

@@ -1,0 +1,188 @@
+package rigid3
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/evertick/evertick/internal/mesh"
+)
+
+// surfaceFace is a triangle near a shape, in the axes of the computation, with its origin at the shape. The triangle may be a million times as
+// large as the shape, so its planes are computed in float64.
+type surfaceFace struct {
+	*mesh.Face
+	flipped bool         // its back is the front
+	convex  bool         // an edge is convex or open
+	edges   [3]mesh.Edge // seen from the front
+	up      vec64        // the normal, in the axes of the surface
+	normal  vec64        // the same in those of the computation
+	offset  float64      // of the points p of the plane: normal·p
+	corners [3]vec64
+	side    [3]vec64   // normals of the planes through the edges, outwards
+	beside  [3]float64 // their offsets
+}
+
+// place sets a triangle. It returns false if that is too far from the shape, or does not have its front there.
+func (k *SurfaceCollider) place(face *mesh.Face, f *surfaceFace) bool {
+	a, b, c := wideArray(face.Vertices[0]), wideArray(face.Vertices[1]), wideArray(face.Vertices[2])
+	n := b.Sub(a).Cross(c.Sub(a))
+	l := n.length()
+	if !(l > 0) {
+		return false
+	}
+	n = vec64{n.x / l, n.y / l, n.z / l}
+	f.Face, f.edges, f.up = face, face.Edges, n
+	a, b, c = a.Sub(k.at.p), b.Sub(k.at.p), c.Sub(k.at.p)
+	f.corners = [3]vec64{k.toAxes(a), k.toAxes(b), k.toAxes(c)}
+	f.normal, f.offset = k.toAxes(n), n.Dot(a)
+	if height := f.normal.Dot(k.centre) - f.offset; k.twoSided && height < 0 {
+		f.flipped, f.up, f.normal, f.offset = true, n.neg(), f.normal.neg(), -f.offset
+	} else if height < -frontTolerance {
+		return false
+	}
+	for i, kind := range f.edges {
+		switch {
+		case f.flipped && kind == mesh.Convex:
+			f.edges[i] = mesh.Concave
+		case f.flipped && kind == mesh.Concave:
+			f.edges[i] = mesh.Convex
+		}
+		f.convex = f.convex || f.edges[i] == mesh.Convex || f.edges[i] == mesh.Open
+	}
+	outwards := f.normal
+	if f.flipped {
+		outwards = outwards.neg()
+	}
+	for i := range 3 {
+		from, to := f.corners[i], f.corners[(i+1)%3]
+		f.side[i] = to.Sub(from).Cross(outwards).unit(vec64{})
+		f.beside[i] = f.side[i].Dot(from)
+	}
+	return true
+}
+
+func wideArray(v [3]float32) vec64 { return vec64{float64(v[0]), float64(v[1]), float64(v[2])} }
+
+// toAxes turns a vector from the axes of the surface into those of the computation, and toSurface turns it back.
+
+func (k *SurfaceCollider) toAxes(v vec64) vec64 {
+	if k.turned {
+		return k.at.unrotate(v)
+	}
+	return v
+}
+
+func (k *SurfaceCollider) toSurface(v vec64) vec64 {
+	if k.turned {
+		return k.at.rotate(v)
+	}
+	return v
+}
+
+// height is how far a point is in front of the plane of the triangle.
+func (f *surfaceFace) height(p vec64) float64 { return f.normal.Dot(p) - f.offset }
+
+// isAbove reports whether a point is within the sides of the triangle.
+func (f *surfaceFace) isAbove(p vec64) bool {
+	for i := range 3 {
+		if f.side[i].Dot(p)-f.beside[i] > sideTolerance {
+			return false
+		}
+	}
+	return true
+}
+
+// face returns the triangle with a number, from those near the shape if it is one of them.
+func (k *SurfaceCollider) face(number uint32) mesh.Face {
+	at, found := slices.BinarySearchFunc(k.faces, number, func(f mesh.Face, n uint32) int { return cmp.Compare(f.Number, n) })
+	if found {
+		return k.faces[at]
+	}
+	return k.surface.Face(number)
+}
+
+// edgeAllows reports whether a contact at edge i of a triangle may have a unit vector as its normal, in the axes of the surface: whether that lies
+// between the normals of both triangles, given that it is on the outer side of f. Then the other triangle falls away from the plane through the edge at
+// a right angle to the vector.
+func (k *SurfaceCollider) edgeAllows(f *surfaceFace, i int, d vec64) bool {
+	switch f.edges[i] {
+	case mesh.Open:
+		return d.Dot(f.up) >= -coneTolerance
+	case mesh.Convex:
+		other, from := k.face(f.Neighbours[i]), wideArray(f.Vertices[i])
+		for _, v := range other.Vertices {
+			if v != f.Vertices[i] && v != f.Vertices[(i+1)%3] {
+				to := wideArray(v).Sub(from)
+				return d.Dot(to) <= float64(coneTolerance*to.length())
+			}
+		}
+	}
+	return false
+}
+
+// maxRing bounds the triangles around a vertex that are looked at.
+const maxRing = 64
+
+// ring returns the triangles around corner i of a triangle, in the direction of its edge i, then in the other one if there is an end.
+func (k *SurfaceCollider) ring(f *surfaceFace, i int, visit func(face *mesh.Face, corner int) bool) bool {
+	v := f.Vertices[i]
+	for way := range 2 {
+		at := i
+		if way == 1 {
+			at = (i + 2) % 3
+		}
+		number, seen := f.Neighbours[at], 1
+		for ; number != mesh.None && number != f.Number && seen < maxRing; seen++ {
+			face := k.face(number)
+			corner := slices.Index(face.Vertices[:], v)
+			if corner < 0 {
+				break
+			}
+			if !visit(&face, corner) {
+				return false
+			}
+			if way == 1 {
+				number = face.Neighbours[(corner+2)%3]
+			} else {
+				number = face.Neighbours[corner]
+			}
+		}
+		if number == f.Number || seen == maxRing {
+			break
+		}
+	}
+	return true
+}
+
+// cornerAllows reports whether a contact at corner i of a triangle may have a unit vector as its normal, in the axes of the surface: whether all
+// triangles around the corner fall away from it. Where f falls away on both sides, it does not decide: some other triangle has a contact with
+// that normal.
+func (k *SurfaceCollider) cornerAllows(f *surfaceFace, i int, d vec64) bool {
+	before, after := f.edges[(i+2)%3], f.edges[i]
+	isOpen := before == mesh.Open || after == mesh.Open
+	if !isOpen && before != mesh.Convex && after != mesh.Convex || isOpen && !(d.Dot(f.up) >= -coneTolerance) {
+		return false
+	}
+	from := wideArray(f.Vertices[i])
+	return k.ring(f, i, func(face *mesh.Face, corner int) bool {
+		for j := 1; j < 3; j++ {
+			to := wideArray(face.Vertices[(corner+j)%3]).Sub(from)
+			if d.Dot(to) > float64(coneTolerance*to.length()) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// allows is edgeAllows or cornerAllows for a direction in the axes of the computation and the feature at the place from 0 to 1 of edge i.
+func (k *SurfaceCollider) allows(f *surfaceFace, i int, at float64, d vec64) bool {
+	d = k.toSurface(d)
+	switch at {
+	case 0:
+		return k.cornerAllows(f, i, d)
+	case 1:
+		return k.cornerAllows(f, (i+1)%3, d)
+	}
+	return k.edgeAllows(f, i, d)
+}
