@@ -208,12 +208,15 @@ func (t *rayTask) prepare(worker, lo, hi int) []rigid3.Ray {
 // Answer finds the first hit of each ray of a chunk, or whether there is one.
 func (t *rayTask) Answer(worker, lo, hi int) {
 	rays := t.prepare(worker, lo, hi)
+	hits := t.scratch[worker].hits[:hi-lo]
 	if t.hit != nil {
-		t.s.queries.tree.CastRaysAny(rays, t.hit[lo:hi])
+		t.s.queries.tree.CastRaysAny(t.s.level, rays, hits)
+		for i := range hits {
+			t.hit[lo+i] = hits[i].Shape != rigid3.NoShape
+		}
 		return
 	}
-	hits := t.scratch[worker].hits[:hi-lo]
-	t.s.queries.tree.CastRaysClosest(rays, hits)
+	t.s.queries.tree.CastRaysClosest(t.s.level, rays, hits)
 	for i := range hits {
 		t.Put(lo+i, lo+i, &hits[i])
 	}
@@ -221,7 +224,7 @@ func (t *rayTask) Answer(worker, lo, hi int) {
 
 // Rows finds all hits of the rays of a chunk.
 func (t *rayTask) Rows(worker, lo, hi int, ends []uint32, to []rigid3.RayHit) []rigid3.RayHit {
-	return t.s.queries.tree.CastRaysAll(t.prepare(worker, lo, hi), ends, to)
+	return t.s.queries.tree.CastRaysAll(t.s.level, t.prepare(worker, lo, hi), ends, to)
 }
 
 // Resize resizes the result.

@@ -4,4 +4,5 @@
 #include "collide_tmpl.h"
 #include "contact_prepare_tmpl.h"
 #include "contact_solve_tmpl.h"
+#include "rays_tmpl.h"
 #include "recycle_tmpl.h"

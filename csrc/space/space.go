@@ -19,6 +19,8 @@ import (
 var (
 	//go:embed geometry.h
 	geometryHeader string
+	//go:embed rays.h
+	raysHeader string
 	//go:embed space.h
 	spaceHeader string
 	//go:embed system.h

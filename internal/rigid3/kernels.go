@@ -12,6 +12,9 @@ type kernels struct {
 	solve   func(s *System) // all the stages that follow
 	collide func(s placedShapes, pairs *broad.Pairs, recycled []int32, out []Manifold) (ok bool)
 
+	castRays    func(t *QueryTree, rays []Ray, any bool, out []RayHit)
+	castRaysAll func(t *QueryTree, rays []Ray, ends []uint32, out []RayHit, fill int) (done int)
+
 	prepareBodies       func(s *System, lo, hi int)
 	prepareContacts     func(s *System, lo, hi int)
 	integrateVelocities func(s *System, sub, lo, hi int)
@@ -28,6 +31,8 @@ var goKernels = kernels{
 	bounds: placedShapes.boundsGo, recycle: (*Recycling).recycleGo,
 	solve:   (*System).solveGo,
 	collide: placedShapes.collideGo,
+
+	castRays: (*QueryTree).castRaysGo, castRaysAll: (*QueryTree).castRaysAllGo,
 
 	prepareBodies: (*System).prepareBodiesGo, prepareContacts: (*System).prepareContactsGo,
 	integrateVelocities: (*System).integrateVelocitiesGo, warmStart: (*System).warmStartGo,

@@ -33,6 +33,11 @@ var (
 	_ [cspace.RecyclingSize]byte    = [unsafe.Sizeof(recycling{})]byte{}
 	_ [cspace.BaseSize]byte         = [unsafe.Sizeof(BaseManifold{})]byte{}
 	_ [cspace.CollisionsSize]byte   = [unsafe.Sizeof(collisions{})]byte{}
+	_ [cspace.NodeSize]byte         = [unsafe.Sizeof(treeNode{})]byte{}
+	_ [cspace.TargetSize]byte       = [unsafe.Sizeof(targetRow{})]byte{}
+	_ [cspace.RaySize]byte          = [unsafe.Sizeof(Ray{})]byte{}
+	_ [cspace.RayHitSize]byte       = [unsafe.Sizeof(RayHit{})]byte{}
+	_ [cspace.TreeSize]byte         = [unsafe.Sizeof(queryTree{})]byte{}
 	_ [cspace.MaxVertices]byte      = [MaxHullVertices]byte{}
 	_ [cspace.StepOffset]byte       = [unsafe.Offsetof(system{}.step)]byte{}
 )
@@ -95,16 +100,27 @@ func (s *System) c() cspace.System {
 	return *(*cspace.System)(unsafe.Pointer(&v))
 }
 
-// placed and collisions have the layouts of C structs.
+// flatHulls, placed and the structs that follow have the layouts of C structs.
+type flatHulls struct {
+	hulls   *flatHull
+	floats  *float32
+	indices *uint16
+	count   int64
+}
+
+func (h *Hulls) c() flatHulls {
+	if h == nil {
+		return flatHulls{}
+	}
+	return flatHulls{data(h.flat), data(h.floats), data(h.indices), int64(len(h.flat))}
+}
+
 type placed struct {
 	shapes             *Shape
 	bodyOf             *uint32
 	poses              *Pose
 	shapeCount, bodies int64
-	hulls              *flatHull
-	floats             *float32
-	indices            *uint16
-	hullCount          int64
+	hulls              flatHulls
 }
 
 type collisions struct {
@@ -126,11 +142,21 @@ type recycling struct {
 }
 
 func (s placedShapes) c() cspace.Scene {
-	v := placed{shapes: data(s.shapes), bodyOf: data(s.bodyOf), poses: data(s.poses), shapeCount: int64(len(s.shapes)), bodies: int64(len(s.poses))}
-	if h := s.hulls; h != nil {
-		v.hulls, v.floats, v.indices, v.hullCount = data(h.flat), data(h.floats), data(h.indices), int64(len(h.flat))
-	}
+	v := placed{data(s.shapes), data(s.bodyOf), data(s.poses), int64(len(s.shapes)), int64(len(s.poses)), s.hulls.c()}
 	return *(*cspace.Scene)(unsafe.Pointer(&v))
+}
+
+type queryTree struct {
+	nodes  *treeNode
+	starts *uint32
+	rows   *targetRow
+	levels int64
+	hulls  flatHulls
+}
+
+func (t *QueryTree) c() cspace.Tree {
+	v := queryTree{data(t.nodes), data(t.starts), data(t.rows), int64(len(t.starts) - 1), t.hulls.c()}
+	return *(*cspace.Tree)(unsafe.Pointer(&v))
 }
 
 func newKernels(level int32) kernels {
@@ -158,6 +184,14 @@ func newKernels(level int32) kernels {
 	k.collide = func(s placedShapes, pairs *broad.Pairs, recycled []int32, out []Manifold) bool {
 		scene, c := s.c(), collisions{data(pairs.A), data(pairs.B), int64(len(out)), data(recycled), data(out)}
 		return cspace.Collide(level, &scene, (*cspace.Collisions)(unsafe.Pointer(&c)))
+	}
+	k.castRays = func(t *QueryTree, rays []Ray, any bool, out []RayHit) {
+		tree := t.c()
+		cspace.CastRays(level, &tree, (*cspace.Ray)(unsafe.Pointer(data(rays))), len(rays), any, (*cspace.RayHit)(unsafe.Pointer(data(out))))
+	}
+	k.castRaysAll = func(t *QueryTree, rays []Ray, ends []uint32, out []RayHit, fill int) int {
+		tree := t.c()
+		return cspace.CastRaysAll(level, &tree, (*cspace.Ray)(unsafe.Pointer(data(rays))), ends[:len(rays)], (*cspace.RayHit)(unsafe.Pointer(data(out))), fill, len(out))
 	}
 	return k
 }

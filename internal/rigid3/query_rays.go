@@ -55,6 +55,16 @@ func (s *Scene) each(f func(g *target, lo, hi Vec)) {
 
 // sortHits sorts a row.
 func sortHits(row []RayHit) {
+	if len(row) <= 24 {
+		for i := 1; i < len(row); i++ {
+			h, k := row[i], i
+			for ; k > 0 && h.before(&row[k-1]); k-- {
+				row[k] = row[k-1]
+			}
+			row[k] = h
+		}
+		return
+	}
 	slices.SortFunc(row, func(a, b RayHit) int { return cmp.Or(cmp.Compare(a.T, b.T), cmp.Compare(a.Shape, b.Shape)) })
 }
 
@@ -71,29 +81,78 @@ func sortHits(row []RayHit) {
 //
 // A shape has the box of Bounds with a margin of LinearSlop, grown by 2^-18 of its coordinates. A ray that misses the box misses the shape, and no
 // hit is before the T at which the ray enters the box. This shows only where rounding is as large as the margin.
-func (t *QueryTree) CastRaysClosest(rays []Ray, out []RayHit) {
-	for i := range rays {
-		out[i] = t.closest(&rays[i])
-	}
+func (t *QueryTree) CastRaysClosest(level native.Level, rays []Ray, out []RayHit) {
+	t.castRays(level, rays, false, out)
 }
 
-// CastRaysAny reports for each of some prepared rays whether it hits a shape.
-func (t *QueryTree) CastRaysAny(rays []Ray, out []bool) {
+// CastRaysAny finds for each of some prepared rays a shape that it hits, which is not always the first. A ray without a hit has NoShape.
+func (t *QueryTree) CastRaysAny(level native.Level, rays []Ray, out []RayHit) {
+	t.castRays(level, rays, true, out)
+}
+
+func (t *QueryTree) castRays(level native.Level, rays []Ray, any bool, out []RayHit) {
+	if len(out) != len(rays) {
+		panic("rigid3: CastRaysClosest: rays and out differ in length")
+	}
+	t.kernels(level).castRays(t, rays, any, out)
+}
+
+// kernels returns the kernels of a level that can search the tree: C needs a root.
+func (t *QueryTree) kernels(level native.Level) *kernels {
+	if len(t.targets) == 0 {
+		return &goKernels
+	}
+	return kernelsOf(level)
+}
+
+func (t *QueryTree) castRaysGo(rays []Ray, any bool, out []RayHit) {
 	for i := range rays {
-		out[i] = t.any(&rays[i])
+		out[i] = t.first(&rays[i], any)
 	}
 }
 
 // CastRaysAll appends the hits of one prepared ray after the other to out, each row in order of T, then shape, and sets the end of each row in
 // ends; see CastRaysClosest.
-func (t *QueryTree) CastRaysAll(rays []Ray, ends []uint32, out []RayHit) []RayHit {
-	for i := range rays {
-		from := len(out)
-		out = t.hits(&rays[i], out)
-		sortHits(out[from:])
-		ends[i] = uint32(len(out))
+func (t *QueryTree) CastRaysAll(level native.Level, rays []Ray, ends []uint32, out []RayHit) []RayHit {
+	if len(ends) < len(rays) {
+		panic("rigid3: CastRaysAll: ends is shorter than rays")
+	}
+	k, from := t.kernels(level), len(out)
+	for done := 0; ; {
+		fill := len(out)
+		out = out[:cap(out)]
+		n := k.castRaysAll(t, rays[done:], ends[done:], out, fill)
+		if n > 0 {
+			fill = int(ends[done+n-1])
+		}
+		if done += n; done == len(rays) {
+			out = out[:fill]
+			break
+		}
+		out = append(out[:fill], make([]RayHit, fill+moreHits)...)[:fill]
+	}
+	for _, end := range ends[:len(rays)] {
+		sortHits(out[from:end])
+		from = int(end)
 	}
 	return out
+}
+
+// moreHits is the least number of hits for which CastRaysAll makes room.
+const moreHits = 1024
+
+// castRaysAllGo writes the hits of one ray after the other to out, in any order, from fill on, and the end of each row to ends, while there is
+// room. It returns the number of rays that are complete.
+func (t *QueryTree) castRaysAllGo(rays []Ray, ends []uint32, out []RayHit, fill int) (done int) {
+	for ; done < len(rays); done++ {
+		row := t.hits(&rays[done], out[:fill])
+		if len(row) > len(out) {
+			break
+		}
+		fill = len(row)
+		ends[done] = uint32(fill)
+	}
+	return done
 }
 
 // stackEntry is a node that a query has entered and not visited yet.
@@ -160,7 +219,8 @@ func (t *QueryTree) pushChildren(c *stackEntry, found []stackEntry, stack []stac
 	return len(found)
 }
 
-func (t *QueryTree) closest(r *Ray) RayHit {
+// first returns the first hit of a ray; with any, one of its hits.
+func (t *QueryTree) first(r *Ray, any bool) RayHit {
 	best := RayHit{T: r.MaxT, Shape: NoShape}
 	var stack [maxStack]stackEntry
 	var lanes [Lanes]stackEntry
@@ -179,7 +239,9 @@ func (t *QueryTree) closest(r *Ray) RayHit {
 			g := &t.targets[c.node*Lanes+l.node]
 			if l.entry <= best.T && r.accepts(g) {
 				if hit, ok := r.cast(g, l.entry); ok && hit.before(&best) {
-					best = hit
+					if best = hit; any {
+						return best
+					}
 				}
 			}
 		}
@@ -188,28 +250,6 @@ func (t *QueryTree) closest(r *Ray) RayHit {
 		best.Point = r.end()
 	}
 	return best
-}
-
-func (t *QueryTree) any(r *Ray) bool {
-	var stack [maxStack]stackEntry
-	var lanes [Lanes]stackEntry
-	for n := t.root(&stack); n > 0; {
-		n--
-		c := stack[n]
-		found := lanes[:t.nodes[c.node].enteredBy(r, r.MaxT, &lanes)]
-		if c.level > 0 {
-			n += t.pushChildren(&c, found, stack[n:])
-			continue
-		}
-		for _, l := range found {
-			if g := &t.targets[c.node*Lanes+l.node]; r.accepts(g) {
-				if _, ok := r.cast(g, l.entry); ok {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 // hits appends the hits of a ray to out, in any order.

@@ -30,23 +30,26 @@ func TestRaysAgainstTheOracle(t *testing.T) {
 				ends, wantEnds := make([]uint32, len(in)), make([]uint32, len(in))
 				want := c.CastRaysOracle(in, wantEnds, nil)
 				total += len(want)
-				got := tree.CastRaysAll(in, ends, nil)
-				if !slices.Equal(got, want) || !slices.Equal(ends, wantEnds) {
-					run.Check(fmt.Errorf("refit %d, %d shapes: hits %v, want %v", refit, n, got, want))
-				}
-				closest, hit := make([]RayHit, len(in)), make([]bool, len(in))
-				tree.CastRaysClosest(in, closest)
-				tree.CastRaysAny(in, hit)
-				from := uint32(0)
-				for i, end := range ends {
-					first := RayHit{T: in[i].MaxT, Shape: NoShape, Point: in[i].end()}
-					if end > from {
-						first = want[from]
+				for _, level := range native.Levels() {
+					run.Case(level)
+					got := tree.CastRaysAll(level, in, ends, nil)
+					if !slices.Equal(got, want) || !slices.Equal(ends, wantEnds) {
+						run.Check(fmt.Errorf("refit %d, %d shapes: hits %v, want %v", refit, n, got, want))
 					}
-					if closest[i] != first || hit[i] != (end > from) {
-						run.Check(fmt.Errorf("ray %d: hit %v, %v, want %v", i, hit[i], closest[i], first))
+					closest, hit := make([]RayHit, len(in)), make([]RayHit, len(in))
+					tree.CastRaysClosest(level, in, closest)
+					tree.CastRaysAny(level, in, hit)
+					from := uint32(0)
+					for i, end := range ends {
+						first := RayHit{T: in[i].MaxT, Shape: NoShape, Point: in[i].end()}
+						if end > from {
+							first = want[from]
+						}
+						if found := hit[i].Shape != NoShape; closest[i] != first || found != (end > from) || found && !slices.Contains(want[from:end], hit[i]) {
+							run.Check(fmt.Errorf("ray %d: hit %v, %v, want %v", i, hit[i], closest[i], first))
+						}
+						from = end
 					}
-					from = end
 				}
 				for i := range c.Poses {
 					if run.IntN(2) == 0 {
@@ -198,7 +201,7 @@ func TestQueryTreeAllocatesNothingAgain(t *testing.T) {
 	if n := testing.AllocsPerRun(10, func() {
 		tree.Build(native.Auto, &c.Scene)
 		tree.Refit(native.Auto, &c.Scene, true)
-		tree.CastRaysClosest(rays, out)
+		tree.CastRaysClosest(native.Auto, rays, out)
 	}); n > 0 {
 		t.Errorf("%g allocations", n)
 	}

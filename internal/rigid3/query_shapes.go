@@ -39,7 +39,7 @@ func (p *ShapeQuery) Prepare() bool {
 
 // setQuery makes a target that is in no scene, and returns its bounds.
 func (g *target) setQuery(s *Shape, hull *Polytope, pose *Pose) (lo, hi Vec) {
-	*g = target{half: s.Half, radius: s.Radius, kind: s.Kind, hull: hull, shape: NoShape}
+	*g = target{targetRow{half: s.Half, radius: s.Radius, kind: s.Kind, shape: NoShape}, hull}
 	g.pose.set(pose, &s.Pose)
 	var b boxArrays
 	t := g.vertices(&b)

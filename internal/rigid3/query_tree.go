@@ -27,6 +27,8 @@ type QueryTree struct {
 	nodes   []treeNode // level by level, leaves first; the last is the root
 	starts  []uint32   // first node of each level, and the end
 	targets []target   // target i is in lane i%Lanes of node i/Lanes
+	rows    []targetRow
+	hulls   *Hulls
 
 	boxes     Boxes
 	keys, tmp []uint64
@@ -42,13 +44,19 @@ type treeNode struct {
 
 // target is a shape at its pose, with its filter.
 type target struct {
+	targetRow
+	hull *Polytope // of KindHull
+}
+
+// targetRow is what kernels read of a target.
+type targetRow struct {
 	pose           pose64 // of the core
 	category, mask uint64
-	hull           *Polytope // of KindHull
 	half           Vec
 	radius         float32
 	body, shape    uint32
 	kind           Kind
+	hullNumber     uint32 // of KindHull
 	sensor         bool
 }
 
@@ -166,7 +174,7 @@ func (t *QueryTree) makeLeaves(s *Scene) {
 	n := len(t.keys)
 	leaves := (n + Lanes - 1) / Lanes
 	clear(t.targets[:cap(t.targets)]) // so that hulls can be freed
-	t.targets = buffer.Resized(t.targets, leaves*Lanes)
+	t.targets, t.rows = buffer.Resized(t.targets, leaves*Lanes), buffer.Resized(t.rows, leaves*Lanes)
 	t.nodes = buffer.Resized(t.nodes, leaves)
 	for i, key := range t.keys {
 		t.targets[i].set(s, int(key&(1<<broad.ShapeBits-1)))
@@ -178,10 +186,12 @@ func (t *QueryTree) makeLeaves(s *Scene) {
 
 // updateLeaves sets the poses of targets, and the boxes of the leaves.
 func (t *QueryTree) updateLeaves(s *Scene) {
+	t.hulls = s.Hulls
 	for i := range t.targets[:len(t.keys)] {
 		g := &t.targets[i]
 		lo, hi := g.place(s, &t.boxes)
 		t.nodes[i/Lanes].setLane(i%Lanes, lo, hi)
+		t.rows[i] = g.targetRow
 	}
 }
 
@@ -199,10 +209,10 @@ func (g *target) place(s *Scene, boxes *Boxes) (lo, hi Vec) {
 // set sets all fields of a target except for its pose.
 func (g *target) set(s *Scene, i int) {
 	f, shape := s.Filters, &s.Shapes[i]
-	*g = target{
+	*g = target{targetRow: targetRow{
 		category: f.Category[i], mask: f.Mask[i], half: shape.Half, radius: shape.Radius,
-		body: f.Body[i], shape: uint32(i), kind: shape.Kind, sensor: s.Sensors[i],
-	}
+		body: f.Body[i], shape: uint32(i), kind: shape.Kind, hullNumber: shape.Hull, sensor: s.Sensors[i],
+	}}
 	if shape.Kind == KindHull {
 		g.hull = s.Hulls.at(shape.Hull)
 	}
