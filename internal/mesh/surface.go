@@ -11,6 +11,8 @@ type Surface interface {
 	Face(number uint32) Face
 	// AppendFaces appends the triangles whose boxes meet a box, ascending by number.
 	AppendFaces(dst []Face, box *Box) []Face
+	// CastRay returns the first triangle that a ray hits: the front of one, or any side of one for a ray that says so.
+	CastRay(r Ray) RayHit
 }
 
 // Face is a triangle of a Surface. It is counter-clockwise seen from its front. Edge k begins at vertex k.

@@ -265,12 +265,19 @@ func (t *Terrain) face(tile, x, z int, second bool) Face {
 	t.connect(&f, 0, tile, x, z, -1, 0)
 	f.Neighbours[1], f.Edges[1] = number+1, kindOfEdge(c, b, a, t.sample(p, x+1, z+1))
 	t.connect(&f, 2, tile, x, z, 0, -1)
-	if c[1] < a[1] { // the lowest vertex comes first, as in a Mesh
-		f.Vertices = [3][3]float32{c, b, a}
+	if f.Vertices = lowestFirst(a, c, b); f.Vertices[0] == c {
 		f.Neighbours = [3]uint32{f.Neighbours[1], f.Neighbours[2], f.Neighbours[0]}
 		f.Edges = [3]Edge{f.Edges[1], f.Edges[2], f.Edges[0]}
 	}
 	return f
+}
+
+// lowestFirst returns a, c and b from the lower of a and c on, as a Mesh has them.
+func lowestFirst(a, c, b [3]float32) [3][3]float32 {
+	if c[1] < a[1] {
+		return [3][3]float32{c, b, a}
+	}
+	return [3][3]float32{a, c, b}
 }
 
 // connect sets the neighbour at edge k, which is in the cell at dx, dz.
