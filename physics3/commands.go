@@ -126,6 +126,16 @@ func (c *Commands) CreateMesh(b Body, def ShapeDef, m *Mesh, at Placement) Shape
 	return c.createShape(b, newMeshShape(def, m, at))
 }
 
+// CreateHeightField records the creation of a shape with a height field.
+func (c *Commands) CreateHeightField(b Body, def ShapeDef, f *HeightField, at Placement) Shape {
+	return c.createShape(b, newFieldShape(def, f, at))
+}
+
+// CreateTerrain records the creation of a shape with a terrain.
+func (c *Commands) CreateTerrain(b Body, def ShapeDef, t *Terrain, at Placement) Shape {
+	return c.createShape(b, newTerrainShape(def, t, at))
+}
+
 func (c *Commands) createShape(b Body, n newShape) Shape {
 	c.add(command{kind: createShape, body: b})
 	c.shapes = append(c.shapes, n)

@@ -57,14 +57,15 @@ type geometry struct {
 
 // newShape is a shape to create, as a program describes it. It has a geometry of that kind.
 type newShape struct {
-	def     ShapeDef
-	kind    rigid3.Kind
-	sphere  Sphere
-	capsule Capsule
-	box     Box
-	hull    *Hull
-	surface surface
-	at      Placement // of hull or surface
+	def      ShapeDef
+	kind     rigid3.Kind
+	sphere   Sphere
+	capsule  Capsule
+	box      Box
+	hull     *Hull
+	surface  surface
+	argument string    // that surface was in a call
+	at       Placement // of hull or surface
 }
 
 // CreateSphere attaches a ball to b. Errors: ErrStale; ErrNotFinite or ErrRange naming the field of def or sphere; ErrCapacity; and
@@ -99,10 +100,38 @@ func (w *World) CreateMesh(b Body, def ShapeDef, m *Mesh, at Placement) (Shape, 
 	return w.createShape(b, &w.newShape)
 }
 
+// CreateHeightField attaches a height field to a static or kinematic body. Errors are as for CreateMesh.
+func (w *World) CreateHeightField(b Body, def ShapeDef, f *HeightField, at Placement) (Shape, error) {
+	w.newShape = newFieldShape(def, f, at)
+	return w.createShape(b, &w.newShape)
+}
+
+// CreateTerrain attaches a terrain to a static or kinematic body. Errors are as for CreateMesh.
+func (w *World) CreateTerrain(b Body, def ShapeDef, t *Terrain, at Placement) (Shape, error) {
+	w.newShape = newTerrainShape(def, t, at)
+	return w.createShape(b, &w.newShape)
+}
+
 func newMeshShape(def ShapeDef, m *Mesh, at Placement) newShape {
-	n := newShape{def: def, kind: rigid3.KindSurface, at: at}
+	n := newShape{def: def, kind: rigid3.KindSurface, argument: "CreateMesh: m", at: at}
 	if m != nil {
 		n.surface = m
+	}
+	return n
+}
+
+func newFieldShape(def ShapeDef, f *HeightField, at Placement) newShape {
+	n := newShape{def: def, kind: rigid3.KindSurface, argument: "CreateHeightField: f", at: at}
+	if f != nil {
+		n.surface = f
+	}
+	return n
+}
+
+func newTerrainShape(def ShapeDef, t *Terrain, at Placement) newShape {
+	n := newShape{def: def, kind: rigid3.KindSurface, argument: "CreateTerrain: t", at: at}
+	if t != nil {
+		n.surface = t
 	}
 	return n
 }
@@ -127,7 +156,7 @@ func (n *newShape) check() (geometry, error) {
 
 func (n *newShape) placedSurface() (geometry, error) {
 	if n.surface == nil {
-		return geometry{}, fault.Field(ErrRange, "physics3: CreateMesh: mesh", "nil")
+		return geometry{}, fault.Field(ErrRange, "physics3: "+n.argument, "nil")
 	}
 	pose, err := n.at.pose()
 	return geometry{Shape: rigid3.NewSurfaceShape(0, pose), surface: n.surface}, err

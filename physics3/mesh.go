@@ -92,12 +92,7 @@ func (d *MeshDef) validate() error {
 		checkCount("physics3: MeshDef.MaterialOf", d.MaterialOf, len(d.Triangles)),
 		checkCount("physics3: MeshDef.User", d.User, len(d.Triangles)),
 	)
-	for i := range d.Materials {
-		if e := d.Materials[i].validate(fmt.Sprintf("physics3: MeshDef.Materials[%d].", i)); e != nil {
-			err = errors.Join(err, e)
-		}
-	}
-	if err != nil {
+	if err = errors.Join(err, checkMaterials("physics3: MeshDef.Materials", d.Materials)); err != nil {
 		return err
 	}
 	for i, m := range d.MaterialOf {
@@ -114,6 +109,14 @@ func checkCount(field string, s []uint32, n int) error {
 		return check.Because(fault.Field(ErrRange, "len("+field+")", len(s)), fmt.Sprintf("there are %d triangles", n))
 	}
 	return nil
+}
+
+// checkMaterials reports the faults of all materials.
+func checkMaterials(field string, materials []SurfaceMaterial) (err error) {
+	for i := range materials {
+		err = errors.Join(err, materials[i].validate(fmt.Sprintf("%s[%d].", field, i)))
+	}
+	return err
 }
 
 func (m *SurfaceMaterial) validate(prefix string) error {
@@ -159,7 +162,7 @@ func (m *Mesh) Bounds() (low, high [3]float32) {
 	return b.Min, b.Max
 }
 
-// surface is what the triangles of a shape are made of: a mesh. Faces have the numbers of mesh.Surface.
+// surface is what the triangles of a shape are made of: a mesh, a height field or a terrain. Faces have the numbers of mesh.Surface.
 type surface interface {
 	same(o surface) bool
 	triangles() rigid3.Surface
@@ -177,6 +180,8 @@ type surface interface {
 const (
 	surfaceFree = iota // a number without a surface
 	surfaceMesh
+	surfaceField
+	surfaceTerrain
 )
 
 func (m *Mesh) triangles() rigid3.Surface {
@@ -241,11 +246,25 @@ func (m *Mesh) encode(e *frame.Encoder) {
 	}
 	e.Rows(buffer.Bytes(m.materialOf), 4)
 	e.Rows(buffer.Bytes(m.user), 4)
-	for i := range m.materials {
-		s := &m.materials[i]
+	encodeMaterials(e, m.materials)
+}
+
+func encodeMaterials(e *frame.Encoder, materials []SurfaceMaterial) {
+	for i := range materials {
+		s := &materials[i]
 		e.Buf = wire.AppendF32s(e.Buf, s.Friction, s.Restitution, s.RollingResistance, s.TwistResistance)
 		e.U64(s.UserMaterial)
 	}
+}
+
+// readMaterials reads what encodeMaterials has written.
+func readMaterials(r *wire.Reader, n int) []SurfaceMaterial {
+	materials := make([]SurfaceMaterial, n)
+	for i := range materials {
+		s := &materials[i]
+		s.Friction, s.Restitution, s.RollingResistance, s.TwistResistance, s.UserMaterial = r.F32(), r.F32(), r.F32(), r.F32(), r.U64()
+	}
+	return materials
 }
 
 // readMesh reads what encode has written.
@@ -257,7 +276,7 @@ func readMesh(b []byte) (*Mesh, error) {
 		return nil, fault.Field(ErrRange, "length of the mesh", len(b))
 	}
 	d := MeshDef{
-		Vertices: make([][3]float32, vertices), Triangles: make([][3]uint32, triangles), Materials: make([]SurfaceMaterial, materials), TwoSided: switches&1 != 0,
+		Vertices: make([][3]float32, vertices), Triangles: make([][3]uint32, triangles), TwoSided: switches&1 != 0,
 	}
 	frame.ReadRows(d.Vertices, r.Bytes(12*int(vertices)), 4)
 	frame.ReadRows(d.Triangles, r.Bytes(12*int(triangles)), 4)
@@ -267,10 +286,7 @@ func readMesh(b []byte) (*Mesh, error) {
 			*list = frame.ReadRows(make([]uint32, triangles), r.Bytes(4*int(triangles)), 4)
 		}
 	}
-	for i := range d.Materials {
-		s := &d.Materials[i]
-		s.Friction, s.Restitution, s.RollingResistance, s.TwistResistance, s.UserMaterial = r.F32(), r.F32(), r.F32(), r.F32(), r.U64()
-	}
+	d.Materials = readMaterials(&r, int(materials))
 	m, _, err := NewMesh(d)
 	if err != nil {
 		return nil, err

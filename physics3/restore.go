@@ -295,14 +295,7 @@ func (s *solver) sameSurface(i int, kind uint8, b []byte) (surface, error) {
 			return t.items[i], nil
 		}
 	}
-	if kind != surfaceMesh {
-		return nil, fault.Field(ErrRange, "kind", kind)
-	}
-	m, err := readMesh(b)
-	if err != nil {
-		return nil, err // not a nil *Mesh
-	}
-	return m, nil
+	return readSurface(kind, b)
 }
 
 func (im *snapshotImage) readShapes(b []byte) error {

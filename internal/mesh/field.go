@@ -1,6 +1,8 @@
 package mesh
 
 import (
+	"slices"
+
 	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
 )
@@ -82,13 +84,13 @@ func (d *HeightFieldDef) validate() error {
 			return check.Because(fault.Element(fault.ErrRange, "HeightFieldDef.Cell", k, cell), "the field ends beyond 2^20 m")
 		}
 	}
-	cells := (d.Width - 1) * (d.Depth - 1)
+	cells := int64(d.Width-1) * int64(d.Depth-1)
 	switch {
 	case 2*cells > MaxFieldTriangles:
 		return check.Because(fault.Field(fault.ErrRange, "HeightFieldDef.Width", d.Width), "more than 2^30 triangles")
-	case len(d.Heights) != d.Width*d.Depth:
+	case int64(len(d.Heights)) != int64(d.Width)*int64(d.Depth):
 		return check.Because(fault.Field(fault.ErrRange, "len(HeightFieldDef.Heights)", len(d.Heights)), "must be Width*Depth")
-	case len(d.Holes) != 0 && len(d.Holes) != cells:
+	case len(d.Holes) != 0 && int64(len(d.Holes)) != cells:
 		return check.Because(fault.Field(fault.ErrRange, "len(HeightFieldDef.Holes)", len(d.Holes)), "must be 0 or (Width-1)*(Depth-1)")
 	}
 	for i, h := range d.Heights {
@@ -116,6 +118,11 @@ func (f *HeightField) Heights() []float32 { return f.heights }
 
 // HoleWords returns a bit for each cell that is set for a hole, or nil.
 func (f *HeightField) HoleWords() []uint64 { return f.holes }
+
+// Equal reports whether two height fields have the same content.
+func (f *HeightField) Equal(o *HeightField) bool {
+	return f.width == o.width && f.depth == o.depth && f.cell == o.cell && slices.Equal(f.heights, o.heights) && slices.Equal(f.holes, o.holes)
+}
 
 func (f *HeightField) setHoles(holes []bool) {
 	for i, hole := range holes {

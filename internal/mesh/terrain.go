@@ -55,7 +55,7 @@ func (f *HeightField) Surface() *Terrain {
 // two tiles do not fit, the height of the later one.
 func NewTerrain(tiles []Tile) (*Terrain, error) {
 	if len(tiles) == 0 {
-		return nil, fault.Field(fault.ErrRange, "len(tiles)", 0)
+		return nil, fault.Field(fault.ErrRange, "len(TerrainDef.Tiles)", 0)
 	}
 	for i, tile := range tiles {
 		if err := tile.validate(i, tiles[0].Field); err != nil {
@@ -65,7 +65,7 @@ func NewTerrain(tiles []Tile) (*Terrain, error) {
 	t := &Terrain{cell: tiles[0].Field.cell}
 	t.cells[0], t.cells[1] = tiles[0].Field.Size()
 	if n := len(tiles); n > MaxFieldTriangles/t.perTile() {
-		return nil, check.Because(fault.Field(fault.ErrRange, "len(tiles)", n), "more than 2^30 triangles")
+		return nil, check.Because(fault.Field(fault.ErrRange, "len(TerrainDef.Tiles)", n), "more than 2^30 triangles")
 	}
 	numbers := make([]int, len(tiles)) // of the arguments, in the order of places
 	for i := range numbers {
@@ -88,20 +88,20 @@ func (tile *Tile) validate(i int, first *HeightField) error {
 	f := tile.Field
 	switch {
 	case f == nil:
-		return fault.Element(fault.ErrRange, "tiles", i, "nil")
+		return fault.Element(fault.ErrRange, "TerrainDef.Tiles", i, "nil")
 	case f.width != first.width || f.depth != first.depth:
-		return check.Because(fault.Element(fault.ErrRange, "tiles", i, [2]int{f.width, f.depth}), "its samples are not as many as those of the first")
+		return check.Because(fault.Element(fault.ErrRange, "TerrainDef.Tiles", i, [2]int{f.width, f.depth}), "its samples are not as many as those of the first")
 	case f.cell != first.cell:
-		return check.Because(fault.Element(fault.ErrRange, "tiles", i, f.cell), "its cells are not as large as those of the first")
+		return check.Because(fault.Element(fault.ErrRange, "TerrainDef.Tiles", i, f.cell), "its cells are not as large as those of the first")
 	}
 	cells := [2]int{f.width - 1, f.depth - 1}
 	for k, place := range [2]int{tile.X, tile.Z} {
 		far := max(place+1, -place) // from the origin, in tiles
 		if place < -MaxCoordinate || place > MaxCoordinate || float64(far)*float64(cells[k])*float64(f.cell[k]) > MaxCoordinate {
-			return check.Because(fault.Element(fault.ErrRange, "tiles", i, [2]int{tile.X, tile.Z}), "beyond 2^20 m")
+			return check.Because(fault.Element(fault.ErrRange, "TerrainDef.Tiles", i, [2]int{tile.X, tile.Z}), "beyond 2^20 m")
 		}
-		if far*cells[k] > maxSample {
-			return check.Because(fault.Element(fault.ErrRange, "tiles", i, [2]int{tile.X, tile.Z}), "beyond 2^22 samples")
+		if int64(far)*int64(cells[k]) > maxSample {
+			return check.Because(fault.Element(fault.ErrRange, "TerrainDef.Tiles", i, [2]int{tile.X, tile.Z}), "beyond 2^22 samples")
 		}
 	}
 	return nil
@@ -132,8 +132,8 @@ func (t *Terrain) setPlaces(numbers []int) error {
 		}
 	}
 	t.corner, t.extent = low, [2]int{high[0] - low[0] + 1, high[1] - low[1] + 1}
-	if n := t.extent[0] * t.extent[1]; n > maxPlaces {
-		return check.Because(fault.Field(fault.ErrRange, "places around all tiles", n), "more than 2^20")
+	if n := int64(t.extent[0]) * int64(t.extent[1]); n > maxPlaces {
+		return check.Because(fault.Field(fault.ErrRange, "places around TerrainDef.Tiles", n), "more than 2^20")
 	}
 	t.places = make([]int32, t.extent[0]*t.extent[1])
 	for i := range t.places {
@@ -143,15 +143,15 @@ func (t *Terrain) setPlaces(numbers []int) error {
 		p := &t.tiles[i]
 		at := &t.places[(p.place[1]-low[1])*t.extent[0]+p.place[0]-low[0]]
 		if *at >= 0 {
-			return check.Because(fault.Element(fault.ErrRange, "tiles", numbers[i], p.place), fmt.Sprintf("tile %d is there", numbers[*at]))
+			return check.Because(fault.Element(fault.ErrRange, "TerrainDef.Tiles", numbers[i], p.place), fmt.Sprintf("tile %d is there", numbers[*at]))
 		}
 		*at = int32(i)
 	}
 	return nil
 }
 
-// tileAt returns the number of the tile at a place, or -1.
-func (t *Terrain) tileAt(x, z int) int {
+// TileAt returns the number of the tile at a place, or -1.
+func (t *Terrain) TileAt(x, z int) int {
 	x, z = x-t.corner[0], z-t.corner[1]
 	if uint(x) >= uint(t.extent[0]) || uint(z) >= uint(t.extent[1]) {
 		return -1
@@ -170,14 +170,14 @@ func (t *Terrain) checkBorders(numbers []int) error {
 			{-1, -1, 1, 1, 0, w*d - 1},
 			{1, -1, 1, 1, w - 1, w * (d - 1)},
 		} {
-			j := t.tileAt(p.place[0]+side.dx, p.place[1]+side.dz)
+			j := t.TileAt(p.place[0]+side.dx, p.place[1]+side.dz)
 			if j < 0 {
 				continue
 			}
 			for k := range side.count {
 				own, other := side.own+k*side.step, side.other+k*side.step
 				if h, before := p.heights[own], t.tiles[j].heights[other]; h != before {
-					at := fmt.Sprintf("tiles[%d].Heights", numbers[i])
+					at := fmt.Sprintf("TerrainDef.Tiles[%d].Heights", numbers[i])
 					return check.Because(fault.Element(fault.ErrRange, at, own, h), fmt.Sprintf("tile %d has %v there", numbers[j], before))
 				}
 			}
@@ -228,7 +228,7 @@ func (t *Terrain) cellBy(tile, x, z, dx, dz int) (other, ox, oz int, ok bool) {
 	ox, oz = x+dx, z+dz
 	if uint(ox) >= uint(t.cells[0]) || uint(oz) >= uint(t.cells[1]) {
 		p := &t.tiles[tile]
-		if tile = t.tileAt(p.place[0]+dx, p.place[1]+dz); tile < 0 {
+		if tile = t.TileAt(p.place[0]+dx, p.place[1]+dz); tile < 0 {
 			return 0, 0, 0, false
 		}
 		ox, oz = ox-dx*t.cells[0], oz-dz*t.cells[1]

@@ -13,7 +13,7 @@ func (t *Terrain) AppendFaces(dst []Face, box *Box) []Face {
 	placeZ, endZ := t.placeOf(1, first[1]), t.placeOf(1, last[1])
 	for z := placeZ; z <= endZ; z++ {
 		for x := placeX; x <= endX; x++ {
-			if tile := t.tileAt(x, z); tile >= 0 && t.tiles[tile].box.Overlaps(box) {
+			if tile := t.TileAt(x, z); tile >= 0 && t.tiles[tile].box.Overlaps(box) {
 				dst = t.appendOfTile(dst, tile, first, last, box.Min[1], box.Max[1])
 			}
 		}

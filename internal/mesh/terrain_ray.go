@@ -86,7 +86,7 @@ func (c *terrainCaster) visit(g *units, at [2]int, t0, t1 float64) {
 	var heights [2]float32
 	switch {
 	case p == nil:
-		if number = c.t.tileAt(c.t.corner[0]+at[0], c.t.corner[1]+at[1]); number < 0 {
+		if number = c.t.TileAt(c.t.corner[0]+at[0], c.t.corner[1]+at[1]); number < 0 {
 			return
 		}
 		p = &c.t.tiles[number]

@@ -233,18 +233,18 @@ func TestBadTerrains(t *testing.T) {
 		tiles []Tile
 		want  string
 	}{
-		{nil, "len(tiles) = 0: out of range"},
-		{[]Tile{{f, 0, 0}, {nil, 1, 0}}, "tiles[1] = nil: out of range"},
-		{[]Tile{{f, 0, 0}, {one(2, 2, 1, 0), 1, 0}}, "tiles[1] = [2 2]: out of range: its samples are not as many as those of the first"},
-		{[]Tile{{f, 0, 0}, {one(3, 2, 2, 0), 1, 0}}, "tiles[1] = [2 1]: out of range: its cells are not as large as those of the first"},
-		{[]Tile{{f, 0, 0}, {f, 0, math.MinInt}}, "tiles[1] = [0 -9223372036854775808]: out of range: beyond 2^20 m"},
-		{[]Tile{{one(3, 2, 0.001, 0), 1 << 20, 0}, {one(3, 2, 0.001, 0), 1<<20 + 1, 0}}, "tiles[1] = [1048577 0]: out of range: beyond 2^20 m"},
-		{[]Tile{{one(9, 2, 0.001, 0), 1 << 19, 0}}, "tiles[0] = [524288 0]: out of range: beyond 2^22 samples"},
-		{[]Tile{{f, -9000, 0}, {f, 0, 4000}}, "places around all tiles = 36013001: out of range: more than 2^20"},
-		{[]Tile{{f, 1, 0}, {f, 0, 0}, {f, 1, 0}}, "tiles[2] = [1 0]: out of range: tile 0 is there"},
-		{[]Tile{{f, 1, 0}, {up, 0, 0}}, "tiles[0].Heights[3] = 0: out of range: tile 1 has 0.5 there"},
-		{[]Tile{{f, 0, 0}, {f, 1, 0}, {up, 0, -1}}, "tiles[0].Heights[2] = 0: out of range: tile 2 has 0.5 there"},
-		{[]Tile{{f, 1, 1}, {up, 0, 0}}, "tiles[0].Heights[0] = 0: out of range: tile 1 has 0.5 there"},
+		{nil, "len(TerrainDef.Tiles) = 0: out of range"},
+		{[]Tile{{f, 0, 0}, {nil, 1, 0}}, "TerrainDef.Tiles[1] = nil: out of range"},
+		{[]Tile{{f, 0, 0}, {one(2, 2, 1, 0), 1, 0}}, "TerrainDef.Tiles[1] = [2 2]: out of range: its samples are not as many as those of the first"},
+		{[]Tile{{f, 0, 0}, {one(3, 2, 2, 0), 1, 0}}, "TerrainDef.Tiles[1] = [2 1]: out of range: its cells are not as large as those of the first"},
+		{[]Tile{{f, 0, 0}, {f, 0, math.MinInt}}, "TerrainDef.Tiles[1] = [0 -9223372036854775808]: out of range: beyond 2^20 m"},
+		{[]Tile{{one(3, 2, 0.001, 0), 1 << 20, 0}, {one(3, 2, 0.001, 0), 1<<20 + 1, 0}}, "TerrainDef.Tiles[1] = [1048577 0]: out of range: beyond 2^20 m"},
+		{[]Tile{{one(9, 2, 0.001, 0), 1 << 19, 0}}, "TerrainDef.Tiles[0] = [524288 0]: out of range: beyond 2^22 samples"},
+		{[]Tile{{f, -9000, 0}, {f, 0, 4000}}, "places around TerrainDef.Tiles = 36013001: out of range: more than 2^20"},
+		{[]Tile{{f, 1, 0}, {f, 0, 0}, {f, 1, 0}}, "TerrainDef.Tiles[2] = [1 0]: out of range: tile 0 is there"},
+		{[]Tile{{f, 1, 0}, {up, 0, 0}}, "TerrainDef.Tiles[0].Heights[3] = 0: out of range: tile 1 has 0.5 there"},
+		{[]Tile{{f, 0, 0}, {f, 1, 0}, {up, 0, -1}}, "TerrainDef.Tiles[0].Heights[2] = 0: out of range: tile 2 has 0.5 there"},
+		{[]Tile{{f, 1, 1}, {up, 0, 0}}, "TerrainDef.Tiles[0].Heights[0] = 0: out of range: tile 1 has 0.5 there"},
 		{[]Tile{{f, -1, 1}, {one(3, 2, 1, 0), 0, 0}}, ""},
 	} {
 		_, err := NewTerrain(c.tiles)
