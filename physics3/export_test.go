@@ -8,3 +8,12 @@ func (w *World) CreateForm(b Body, def ShapeDef, f Form) (Shape, error) {
 	}
 	return Shape{uint32(shape), w.shapes.Add(shape, b.Index(), f.geometry.digest(&def))}, nil
 }
+
+// SetGroupBytes makes steps put islands into groups of at most so many bytes, however few there are, and returns w. 0: as always.
+func (w *World) SetGroupBytes(bytes int) *World {
+	w.solver.groupBytes = bytes
+	return w
+}
+
+// Groups returns the number of groups of the last step.
+func (w *World) Groups() int { return w.solver.sys.Groups() }

@@ -563,6 +563,10 @@ func randomRuns(t testing.TB, seed uint64, ops []byte) (runs []*randomRun) {
 		add("plain", level, 1+i%2, nil)
 		add("plain", level, 3+(i+int(seed))%2, nil)
 	}
+	for i, level := range native.Levels() {
+		add("groups", level, 1+i%3, nil)
+		runs[len(runs)-1].w.SetGroupBytes(3000 + 500*int(seed%7))
+	}
 	add("restored", native.Auto, 2, inRestored)
 	add("copied", native.Auto, 1, inCopies())
 	add("rewound", native.Auto, 1, rewound)

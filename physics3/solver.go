@@ -65,6 +65,8 @@ type solver struct {
 	colouring      team.SerialStage      // of chunks of the pairs
 	sub            int                   // sub-step
 	ranges         []stage.Range         // what solve runs one after the other
+	groupBytes     int                   // most bytes of a group of islands; 0: what is best for the workers
+	untilGroups    int                   // steps until splitIslands tries again
 	stages         stage.Runner[solver]
 	broadPhaseJob  func(parts int, f func(part int))
 	present        presentMemory

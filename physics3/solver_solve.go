@@ -2,6 +2,7 @@ package physics3
 
 import (
 	"github.com/evertick/evertick/internal/rigid3"
+	"github.com/evertick/evertick/internal/sleep"
 	"github.com/evertick/evertick/internal/stage"
 )
 
@@ -12,15 +13,54 @@ func (s *solver) solve() {
 		s.hashSolved()
 		return
 	}
+	s.splitIslands()
 	s.sys.LayOutBlocks()
 	s.stages.ForParts((len(s.contacts)+pairChunk-1)/pairChunk, (*solver).fillBlocks)
-	if !s.stages.Hashes.On && s.stages.Unshared() && s.sleep.AllActive() {
-		s.sys.Solve() // in one call
+	if !s.stages.Hashes.On && s.stages.Unshared() {
+		s.sys.Solve(s.sys.RestRows()) // in one call
+	} else {
+		s.ranges = stage.PlanRanges(s.ranges[:0], &s.sys.Colours.Start)
+		s.runSolveStages(s.sys.RestRows())
+	}
+	s.stages.ForWorkers(s.sys.Groups(), (*solver).solveGroups)
+	s.hashSolved()
+}
+
+// leastGroupBytes bounds from below how small groups are made so that each worker has several.
+const leastGroupBytes = 64 << 10
+
+// splitIslands makes groups of islands, each of which one worker solves while it is in its cache, unless hashes of the sub-steps need all
+// bodies at the same time. After a step without groups, some steps do not try: most likely one island is as large as ever.
+func (s *solver) splitIslands() {
+	most, least, workers := s.groupBytes, 1, s.stages.Team.Workers()
+	if most == 0 {
+		least = rigid3.GroupRows
+		bytes := rigid3.GroupBytes(len(s.contacts))
+		if most = rigid3.MaxGroupBytes; workers > 1 {
+			most = min(most, max(bytes/(4*workers), leastGroupBytes))
+		}
+		if bytes <= most {
+			most = 0
+		}
+	}
+	if s.untilGroups--; s.stages.Hashes.On || most == 0 || s.untilGroups > 0 {
+		s.sys.NoGroups(s.sleep.Spans)
 		return
 	}
-	s.ranges = stage.PlanRanges(s.ranges[:0], &s.sys.Colours.Start)
-	s.runSolveStages()
-	s.hashSolved()
+	s.sys.SplitIslands(s.sleep.Spans, most, least)
+	if s.sys.Groups() == 0 && s.groupBytes == 0 {
+		s.untilGroups = groupPause
+	}
+	s.sys.ReserveGroups(s.pool.Workers())
+}
+
+// groupPause is the number of steps after one in which no groups were found.
+const groupPause = 16
+
+func (s *solver) solveGroups(worker, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		s.sys.SolveGroup(worker, i)
+	}
 }
 
 // maxRescale bounds how much greater impulses become, since a much longer step has other contacts and loads.
@@ -45,19 +85,19 @@ func (s *solver) fillBlocks(lo, hi int) {
 	s.sys.FillBlocks(lo*pairChunk, min(hi*pairChunk, len(s.contacts)))
 }
 
-// runSolveStages runs the stages of the solver, in the order of rigid3.System.Step.
-func (s *solver) runSolveStages() {
+// runSolveStages runs the stages of the solver for the bodies of some rows, in the order of rigid3.System.Step.
+func (s *solver) runSolveStages(rows []sleep.Span) {
 	blocks := len(s.sys.Blocks)
-	s.stages.ForSpans(s.sleep.Spans, (*solver).prepareBodies)
+	s.stages.ForSpans(rows, (*solver).prepareBodies)
 	s.stages.For(0, blocks, stage.BlockChunk, (*solver).prepareContacts)
 	bounces := s.sys.HasRestitution(0, blocks)
 	for s.sub = range s.sys.SubSteps {
-		s.stages.ForSpans(s.sleep.Spans, (*solver).integrateVelocities)
+		s.stages.ForSpans(rows, (*solver).integrateVelocities)
 		if s.sub == 0 {
 			s.stages.ForRanges(s.ranges, (*solver).warmStart)
 		}
 		s.stages.ForRanges(s.ranges, (*solver).solveContacts)
-		s.stages.ForSpans(s.sleep.Spans, (*solver).integratePositions)
+		s.stages.ForSpans(rows, (*solver).integratePositions)
 		s.stages.ForRanges(s.ranges, (*solver).relaxContacts)
 		if bounces {
 			s.stages.ForRanges(s.ranges, (*solver).applyRestitution)
@@ -65,7 +105,7 @@ func (s *solver) runSolveStages() {
 		s.hashStates()
 	}
 	s.stages.For(0, blocks, stage.BlockChunk, (*solver).storeImpulses)
-	s.stages.ForSpans(s.sleep.Spans, (*solver).finalizeStates)
+	s.stages.ForSpans(rows, (*solver).finalizeStates)
 }
 
 func (s *solver) prepareBodies(lo, hi int)       { s.sys.PrepareBodies(lo, hi) }

@@ -18,23 +18,29 @@ void et_space_integrate_velocities(int32_t level, et_space_system s, int64_t sub
 	DISPATCH(level, space_integrate_velocities, &s, sub, lo, hi);
 }
 
+/* Runs a stage over all spans. */
+#define EACH_SPAN(name, ...)                           \
+	for (int64_t k = 0; k < s.span_count; k++)     \
+	DISPATCH(level, space_##name, __VA_ARGS__, s.spans[k].lo, s.spans[k].hi)
+
 void et_space_solve(int32_t level, et_space_system s) {
-	const int64_t bodies = s.body_count, blocks = s.block_count;
+	const int64_t blocks = s.block_count;
 	uint32_t flags = 0;
-	DISPATCH(level, space_prepare_bodies, &s, 0, bodies);
+	EACH_SPAN(prepare_bodies, &s);
 	DISPATCH(level, space_prepare_contacts, &s, 0, blocks);
 	for (int64_t n = 0; n < blocks; n++)
 		flags |= s.blocks[n].flags;
 	for (int64_t sub = 0; sub < s.step.sub_steps; sub++) {
-		DISPATCH(level, space_integrate_velocities, &s, sub, 0, bodies);
+		EACH_SPAN(integrate_velocities, &s, sub);
 		if (sub == 0)
 			DISPATCH(level, space_warm_start, &s, 0, blocks);
 		DISPATCH(level, space_solve_contacts, &s, 0, blocks);
-		DISPATCH(level, space_integrate_positions, &s, 0, bodies);
+		EACH_SPAN(integrate_positions, &s);
 		DISPATCH(level, space_relax_contacts, &s, 0, blocks);
 		if (flags & ET_SPACE_RESTITUTION)
 			DISPATCH(level, space_apply_restitution, &s, 0, blocks);
 	}
 	DISPATCH(level, space_store_impulses, &s, 0, blocks);
-	DISPATCH(level, space_finalize_bodies, &s, 0, bodies);
+	EACH_SPAN(finalize_bodies, &s);
 }
+#undef EACH_SPAN

@@ -88,6 +88,11 @@ typedef struct {
 	float max_bias_velocity, threshold, max_speed, max_spin, gravity[3];
 } et_space_step_context;
 
+/* Rows [lo, hi) of bodies. */
+typedef struct {
+	int64_t lo, hi;
+} et_space_span;
+
 /* The columns and arrays of a System: pointers to their first elements. */
 typedef struct {
 	/* By body. */
@@ -111,12 +116,16 @@ typedef struct {
 	/* Blocks, and by lane of them the contact; UINT32_MAX: none. */
 	et_space_block *blocks;
 	const uint32_t *lane_contacts;
-	int64_t body_count, block_count;
+	int64_t block_count;
+
+	/* The bodies that et_space_solve moves. */
+	const et_space_span *spans;
+	int64_t span_count;
 
 	et_space_step_context step;
 } et_space_system;
 
-_Static_assert(sizeof(et_space_step_context) == 80 && offsetof(et_space_system, step) == 39 * 8, "the Go types mirror these");
+_Static_assert(sizeof(et_space_step_context) == 80 && offsetof(et_space_system, step) == 40 * 8, "the Go types mirror these");
 
 /* The stages of a step, in order: methods of rigid3.System, for bodies or blocks [lo, hi). */
 void et_space_prepare_bodies(int32_t level, et_space_system s, int64_t lo, int64_t hi);
@@ -130,7 +139,7 @@ void et_space_apply_restitution(int32_t level, et_space_system s, int64_t lo, in
 void et_space_store_impulses(int32_t level, et_space_system s, int64_t lo, int64_t hi);
 void et_space_finalize_bodies(int32_t level, et_space_system s, int64_t lo, int64_t hi);
 
-/* All of them over all bodies and blocks, with the given number of sub-steps. */
+/* All of them over all spans and blocks, with the given number of sub-steps. */
 void et_space_solve(int32_t level, et_space_system s);
 
 #endif

@@ -8,6 +8,7 @@ import (
 	"github.com/evertick/evertick/csrc/face"
 	cspace "github.com/evertick/evertick/csrc/space/face"
 	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/internal/graph"
 	"github.com/evertick/evertick/native"
 )
 
@@ -39,6 +40,7 @@ var (
 	_ [cspace.RayHitSize]byte       = [unsafe.Sizeof(RayHit{})]byte{}
 	_ [cspace.TreeSize]byte         = [unsafe.Sizeof(queryTree{})]byte{}
 	_ [cspace.MaxVertices]byte      = [MaxHullVertices]byte{}
+	_ [cspace.SpanSize]byte         = [unsafe.Sizeof(graph.Span{})]byte{}
 	_ [cspace.StepOffset]byte       = [unsafe.Offsetof(system{}.step)]byte{}
 )
 
@@ -73,9 +75,11 @@ type system struct {
 	manifolds *Manifold
 	hits      *Hit
 
-	blocks                *ContactBlock
-	laneContacts          *uint32
-	bodyCount, blockCount int64
+	blocks       *ContactBlock
+	laneContacts *uint32
+	blockCount   int64
+	spans        *graph.Span
+	spanCount    int64
 
 	step stepContext
 }
@@ -92,7 +96,7 @@ func (s *System) c() cspace.System {
 		bodyOf: data(s.BodyOf), materials: data(s.Materials),
 		contacts: data(s.Contacts), manifolds: data(s.Manifolds), hits: data(s.Hits),
 		blocks: data(s.Blocks), laneContacts: data(s.Colours.Edge),
-		bodyCount: int64(len(s.States)), blockCount: int64(len(s.Blocks)), step: s.step,
+		blockCount: int64(len(s.Blocks)), spans: data(s.spans), spanCount: int64(len(s.spans)), step: s.step,
 	}
 	for k := range v.free {
 		v.free[k] = data(s.free[k])

@@ -158,38 +158,54 @@ type System struct {
 	step    stepContext
 	inertia []inertiaRow // of each body, inverse, in the axes of the world, when the step began
 	free    [6][]float32 // of each dynamic body: V and W without contacts in the sub-step
+	spans   []graph.Span // the bodies that Solve moves
+	allRows []graph.Span // those of Step
+	groups  graph.Groups
+	work    []groupWork // by worker
 }
 
 // Step moves the bodies by dt seconds, > 0. Contacts and manifolds must be known. It allocates if there are more bodies or blocks than
 // ever before.
 func (s *System) Step(dt float32) {
 	s.deal(dt)
-	s.Solve()
+	s.allRows = append(s.allRows[:0], graph.Span{Hi: len(s.States)})
+	s.Solve(s.allRows)
 }
 
-// Solve runs the stages that follow LayOutBlocks and FillBlocks, over all bodies and blocks. It is one call of C, because a call for each
-// stage would dominate the time where there is little to do.
-func (s *System) Solve() { kernelsOf(s.Level).solve(s) }
+// Solve runs the stages that follow LayOutBlocks and FillBlocks, over some bodies and all blocks. It is one call of C, because a call for
+// each stage would dominate the time where there is little to do.
+func (s *System) Solve(rows []graph.Span) {
+	s.spans = rows
+	kernelsOf(s.Level).solve(s)
+}
 
 func (s *System) solveGo() {
-	bodies, blocks := len(s.States), len(s.Blocks)
-	s.prepareBodiesGo(0, bodies)
+	blocks := len(s.Blocks)
+	for _, p := range s.spans {
+		s.prepareBodiesGo(p.Lo, p.Hi)
+	}
 	s.prepareContactsGo(0, blocks)
 	bounces := s.HasRestitution(0, blocks)
 	for sub := range s.step.subSteps {
-		s.integrateVelocitiesGo(sub, 0, bodies)
+		for _, p := range s.spans {
+			s.integrateVelocitiesGo(sub, p.Lo, p.Hi)
+		}
 		if sub == 0 {
 			s.warmStartGo(0, blocks)
 		}
 		s.solveContactsGo(0, blocks)
-		s.integratePositionsGo(0, bodies)
+		for _, p := range s.spans {
+			s.integratePositionsGo(p.Lo, p.Hi)
+		}
 		s.relaxContactsGo(0, blocks)
 		if bounces {
 			s.applyRestitutionGo(0, blocks)
 		}
 	}
 	s.storeImpulsesGo(0, blocks)
-	s.finalizeBodiesGo(0, bodies)
+	for _, p := range s.spans {
+		s.finalizeBodiesGo(p.Lo, p.Hi)
+	}
 }
 
 // deal runs the stages that assign contacts to blocks.

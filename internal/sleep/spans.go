@@ -1,9 +1,12 @@
 package sleep
 
-import "github.com/evertick/evertick/internal/bitset"
+import (
+	"github.com/evertick/evertick/internal/bitset"
+	"github.com/evertick/evertick/internal/graph"
+)
 
 // Span is a range of rows.
-type Span struct{ Lo, Hi int }
+type Span = graph.Span
 
 const (
 	// spanRows is the most rows of a span.
@@ -41,7 +44,7 @@ func appendSpans(spans []Span, set bitset.Set, rows int) []Span {
 // appendSpan appends a range of rows in pieces of up to spanRows.
 func appendSpan(spans []Span, lo, hi int) []Span {
 	for ; lo < hi; lo += spanRows {
-		spans = append(spans, Span{lo, min(lo+spanRows, hi)})
+		spans = append(spans, Span{Lo: lo, Hi: min(lo+spanRows, hi)})
 	}
 	return spans
 }

@@ -37,12 +37,13 @@ type Runner[S any] struct {
 	rows   func(s *S, lo, hi int)     // the stage in progress, if over rows
 	spans  []sleep.Span               // of the stage in progress
 	onSpan func(s *S, at, lo, hi int) // if over spans with their number
+	onWork func(s *S, worker, lo, hi int)
 	test   func(s *S, lo, hi int) bool
 	part   func(part int)
 	found  atomic.Bool // by test
 
 	// Methods of the runner as function values, bound once so that a stage allocates nothing.
-	runRows, runSpans, runNumbered, runTests, runParts func(worker, lo, hi int)
+	runRows, runSpans, runNumbered, runTests, runParts, runWork func(worker, lo, hi int)
 }
 
 // Open prepares r for the stages of a solver.
@@ -59,6 +60,7 @@ func (r *Runner[S]) Open(s *S) {
 			r.onSpan(r.solver, at, r.spans[at].Lo, r.spans[at].Hi)
 		}
 	}
+	r.runWork = func(worker, lo, hi int) { r.onWork(r.solver, worker, lo, hi) }
 	r.runTests = func(_, lo, hi int) {
 		for _, p := range r.spans[lo:hi] {
 			if r.test(r.solver, p.Lo, p.Hi) {
@@ -111,6 +113,13 @@ func (r *Runner[S]) ForAscending(chunks int, run func(s *S, lo, hi int)) {
 	pace.Name(run)
 	r.rows = run
 	r.Team.ForAscending(0, chunks, 1, r.runRows)
+}
+
+// ForWorkers runs a stage over parts, one by one in ascending order, which also gets the number of the worker, as team.Team.For has it.
+func (r *Runner[S]) ForWorkers(parts int, run func(s *S, worker, lo, hi int)) {
+	pace.Name(run)
+	r.onWork = run
+	r.Team.ForAscending(0, parts, 1, r.runWork)
 }
 
 // EachPart calls run for each part. It has the form that broad.Phase asks for.

@@ -51,6 +51,7 @@ const (
 	InertiaSize      = C.sizeof_et_space_inertia
 	ContactBlockSize = C.sizeof_et_space_block
 	SystemSize       = C.sizeof_et_space_system
+	SpanSize         = C.sizeof_et_space_span
 	StepOffset       = unsafe.Offsetof(System{}.step)
 )
 
