@@ -14,6 +14,10 @@
 #define SQRT64(a) sqrt(a)
 #endif
 
+/* The constants of package rigid3. */
+#define FAR_LINE (1 + 0x1p-10)
+#define LINE_ROUNDING 0x1p-86
+
 typedef struct {
 	double x, y, z;
 } vec64;
@@ -68,19 +72,26 @@ HELPER(LEVEL) int ball_entry(const local_ray *c, vec64 m, double r2, double *t) 
 	return 1;
 }
 
-HELPER(LEVEL) cast_result cast_ball(const local_ray *c, double r2) {
-	const vec64 m = neg64(c->o);
-	double t;
-	if (dot64(m, m) <= r2)
-		return INSIDE;
-	if (!ball_entry(c, m, r2, &t))
-		return MISS;
-	return (cast_result){t, unit64(sub64(times64(c->d, t), m), unit64(neg64(c->d), (vec64){0, 0, 0})), ENTERS};
+/* The direction from m to where the ray is at t. */
+HELPER(LEVEL) vec64 away_from(const local_ray *c, vec64 m, double t) {
+	return unit64(sub64(times64(c->d, t), m), unit64(neg64(c->d), (vec64){0, 0, 0}));
 }
 
-ROUTINE(LEVEL) cast_result cast_capsule(const local_ray *c, vec64 p, vec64 q, double r2) {
-	const vec64 u = sub64(q, p), m = sub64(c->o, p);
-	const double uu = dot64(u, u);
+HELPER(LEVEL) cast_result enter_ball(const local_ray *c, vec64 m, double r2) {
+	double t;
+	return ball_entry(c, m, r2, &t) ? (cast_result){t, away_from(c, m, t), ENTERS} : MISS;
+}
+
+HELPER(LEVEL) cast_result cast_ball(const local_ray *c, double r2) {
+	const vec64 m = neg64(c->o);
+	return dot64(m, m) <= r2 ? INSIDE : enter_ball(c, m, r2);
+}
+
+HELPER(LEVEL) cast_result cast_capsule(const local_ray *c, vec64 p, vec64 q, double r2) {
+	const vec64 u = sub64(q, p), m = sub64(c->o, p), w = cross64(u, c->d);
+	const double uu = dot64(u, u), apart = dot64(m, w);
+	if (apart * apart > r2 * dot64(w, w) * FAR_LINE + dot64(m, m) * uu * c->dd * LINE_ROUNDING)
+		return MISS;
 	double along = 0, slope = 0;
 	if (uu > 0) {
 		along = dot64(m, u) / uu;
@@ -89,28 +100,25 @@ ROUTINE(LEVEL) cast_result cast_capsule(const local_ray *c, vec64 p, vec64 q, do
 	const vec64 near = add_times64(m, u, -least64(most64(along, 0), 1));
 	if (dot64(near, near) <= r2)
 		return INSIDE;
-	cast_result best = MISS;
 	const vec64 across = add_times64(m, u, -along), d = add_times64(c->d, u, -slope);
 	const double dd = dot64(d, d);
+	double y = along;
 	if (uu > 0 && dd > 0) {
 		const double s = -dot64(across, d) / dd;
 		const vec64 l = add_times64(across, d, s);
 		const double e = dot64(l, l);
-		if (e <= r2) {
-			const double t = s - SQRT64((r2 - e) / dd), y = along + slope * t;
-			if (t >= 0 && y >= 0 && y <= 1)
-				best = (cast_result){t, add_times64(across, d, t), ENTERS};
+		if (e > r2) {
+			y = along + slope * s;
+		} else {
+			const double t = s - SQRT64((r2 - e) / dd);
+			if (t >= 0) {
+				y = along + slope * t;
+				if (y >= 0 && y <= 1)
+					return (cast_result){t, unit64(add_times64(across, d, t), unit64(neg64(c->d), (vec64){0, 0, 0})), ENTERS};
+			}
 		}
 	}
-	const vec64 ends[2] = {neg64(m), sub64(q, c->o)};
-	for (int k = 0; k < 2; k++) {
-		double t;
-		if (ball_entry(c, ends[k], r2, &t) && (best.how == MISSES || t < best.t))
-			best = (cast_result){t, sub64(times64(c->d, t), ends[k]), ENTERS};
-	}
-	if (best.how == ENTERS)
-		best.normal = unit64(best.normal, unit64(neg64(c->d), (vec64){0, 0, 0}));
-	return best;
+	return enter_ball(c, y > 0.5 ? sub64(q, c->o) : neg64(m), r2);
 }
 
 HELPER(LEVEL) cast_result cast_box(const local_ray *c, vec64 half) {
@@ -142,42 +150,60 @@ HELPER(LEVEL) cast_result cast_box(const local_ray *c, vec64 half) {
 	return (cast_result){enter, {axis == 0 ? n : 0, axis == 1 ? n : 0, axis == 2 ? n : 0}, ENTERS};
 }
 
-/* How far the ray begins outside of planes [from, from + 16), moved outwards by r, and how fast it goes on outwards. */
+/* Planes [from, from + 16), moved outwards by r. */
 typedef struct {
-	double s[16], speed[16];
-} plane_reach;
+	double enter[16]; /* when the ray enters; a negative number if it begins inside */
+	double exit[16];  /* when it leaves, if it begins inside */
+	double miss[16];  /* 1 if the ray begins outside and does not come nearer */
+} plane_times;
 
-HELPER(LEVEL) void reach_planes(const local_ray *c, const polytope *t, uint32_t from, double r, plane_reach *to) {
+HELPER(LEVEL) void reach_planes(const local_ray *c, const polytope *t, uint32_t from, double r, plane_times *to) {
 	const float *nx = t->nx + from, *ny = t->ny + from, *nz = t->nz + from, *offset = t->offset + from;
 	const vec64 o = c->o, d = c->d;
 	for (uint32_t k = 0; k < 16; k++) {
 		const double x = (double)nx[k], y = (double)ny[k], z = (double)nz[k];
-		to->s[k] = (((x * o.x + y * o.y) + z * o.z) - (double)offset[k]) - r;
-		to->speed[k] = (x * d.x + y * d.y) + z * d.z;
+		const double s = (((x * o.x + y * o.y) + z * o.z) - (double)offset[k]) - r, speed = (x * d.x + y * d.y) + z * d.z;
+		const double at = s / -speed, leaves = speed > 0 ? at : __builtin_inf(), grows = speed < 0 ? 0 : 1.0;
+		to->enter[k] = s > 0 ? at : -1.0;
+		to->exit[k] = s > 0 ? __builtin_inf() : leaves;
+		to->miss[k] = s > 0 ? grows : 0;
 	}
+}
+
+/* Leaves the greatest of 16 numbers in the first. */
+HELPER(LEVEL) void greatest64(double *v) {
+	for (uint32_t n = 8; n > 0; n /= 2)
+		for (uint32_t k = 0; k < n; k++)
+			v[k] = most64(v[k + n], v[k]);
+}
+
+HELPER(LEVEL) void least_of64(double *v) {
+	for (uint32_t n = 8; n > 0; n /= 2)
+		for (uint32_t k = 0; k < n; k++)
+			v[k] = least64(v[k + n], v[k]);
 }
 
 /* Returns 0 if the ray misses what is inside of all planes, moved outwards by r. */
 HELPER(LEVEL) int cast_planes(const local_ray *c, const polytope *t, double r, int *at, double *when) {
-	plane_reach p;
 	int face = -1;
 	double enter = 0, exit = __builtin_inf();
 	for (uint32_t from = 0; from < t->faces; from += 16) {
-		const uint32_t n = t->faces - from < 16 ? t->faces - from : 16;
+		plane_times p;
+		double most[16];
 		reach_planes(c, t, from, r, &p);
-		for (uint32_t k = 0; k < n; k++) {
-			const double s = p.s[k], speed = p.speed[k];
-			if (s > 0) {
-				if (!(speed < 0))
-					return 0;
-				const double first = s / -speed;
-				if (face < 0 || first > enter) {
-					face = (int)(from + k);
-					enter = first;
-				}
-			} else if (speed > 0) {
-				exit = least64(-s / speed, exit);
-			}
+		memcpy(most, p.enter, sizeof most);
+		greatest64(p.miss);
+		if (p.miss[0] > 0)
+			return 0;
+		greatest64(most);
+		least_of64(p.exit);
+		exit = least64(p.exit[0], exit);
+		if (most[0] >= 0 && (face < 0 || most[0] > enter)) {
+			enter = most[0];
+			if (!(enter <= exit))
+				return 0;
+			for (face = (int)from; p.enter[face - (int)from] != enter;)
+				face++;
 		}
 	}
 	*at = face;

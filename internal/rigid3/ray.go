@@ -155,11 +155,23 @@ func (c *localRay) from(m vec64, t float64) vec64 {
 	return c.d.Times(t).Sub(m).unit(c.d.neg().unit(vec64{}))
 }
 
-// castCapsule casts against all points within the square root of r2 of the segment from p to q: c enters at the first of the open cylinder
-// and the two balls.
-func (c *localRay) castCapsule(p, q vec64, r2 float64) (best float64, normal vec64, how castResult) {
+const (
+	// farLine is by how much the square of the distance of two lines must be larger than that of a radius so that they are apart without doubt.
+	farLine = 1 + 0x1p-10
+
+	// lineRounding is the square of the rounding of m·(u×d), relative to its factors.
+	lineRounding = 0x1p-86
+)
+
+// castCapsule casts against all points within the square root of r2 of the segment from p to q. c enters the cylinder around the segment, or
+// the ball at the end that is on its way.
+func (c *localRay) castCapsule(p, q vec64, r2 float64) (float64, vec64, castResult) {
 	u, m := q.Sub(p), c.o.Sub(p)
-	uu := u.Dot(u)
+	uu, w := u.Dot(u), u.Cross(c.d)
+	apart := m.Dot(w) // the distance of the lines times the length of w
+	if float64(apart*apart) > float64(float64(r2*w.Dot(w))*farLine)+float64(float64(float64(m.Dot(m)*uu)*c.dd)*lineRounding) {
+		return 0, vec64{}, castMisses
+	}
 	along, slope := 0., 0.
 	if uu > 0 {
 		along, slope = m.Dot(u)/uu, c.d.Dot(u)/uu
@@ -168,22 +180,27 @@ func (c *localRay) castCapsule(p, q vec64, r2 float64) (best float64, normal vec
 		return 0, vec64{}, castInside
 	}
 	across, d := m.addTimes(u, -along), c.d.addTimes(u, -slope)
+	y := along // where c comes to the cylinder without ends: from 0 at p to 1 at q
 	if dd := d.Dot(d); uu > 0 && dd > 0 {
 		s := -across.Dot(d) / dd
 		l := across.addTimes(d, s)
-		if e := l.Dot(l); e <= r2 {
-			t := s - math.Sqrt((r2-e)/dd)
-			if y := along + float64(slope*t); t >= 0 && y >= 0 && y <= 1 {
-				best, normal, how = t, across.addTimes(d, t), castEnters
+		if e := l.Dot(l); e > r2 {
+			y = along + float64(slope*s)
+		} else if t := s - math.Sqrt((r2-e)/dd); t >= 0 {
+			if y = along + float64(slope*t); y >= 0 && y <= 1 {
+				return t, across.addTimes(d, t).unit(c.d.neg().unit(vec64{})), castEnters
 			}
 		}
 	}
-	for _, end := range [2]vec64{m.neg(), q.Sub(c.o)} {
-		if t, ok := c.ballEntry(end, r2); ok && (how == castMisses || t < best) {
-			best, normal, how = t, c.d.Times(t).Sub(end), castEnters
-		}
+	end := m.neg()
+	if y > 0.5 {
+		end = q.Sub(c.o)
 	}
-	return best, normal.unit(c.d.neg().unit(vec64{})), how
+	t, ok := c.ballEntry(end, r2)
+	if !ok {
+		return 0, vec64{}, castMisses
+	}
+	return t, c.from(end, t), castEnters
 }
 
 // castBox casts against a box without a radius, see castPlanes.
