@@ -2,6 +2,7 @@
 #ifndef EVERTICK_SPACE_RAY_SHAPES_H
 #define EVERTICK_SPACE_RAY_SHAPES_H
 
+#include "doubles.h"
 #include "polytope.h"
 #include "rays.h"
 
@@ -150,65 +151,43 @@ HELPER(LEVEL) cast_result cast_box(const local_ray *c, vec64 half) {
 	return (cast_result){enter, {axis == 0 ? n : 0, axis == 1 ? n : 0, axis == 2 ? n : 0}, ENTERS};
 }
 
-/* Planes [from, from + 16), moved outwards by r. */
-typedef struct {
-	double enter[16]; /* when the ray enters; a negative number if it begins inside */
-	double exit[16];  /* when it leaves, if it begins inside */
-	double miss[16];  /* 1 if the ray begins outside and does not come nearer */
-} plane_times;
-
-HELPER(LEVEL) void reach_planes(const local_ray *c, const polytope *t, uint32_t from, double r, plane_times *to) {
-	const float *nx = t->nx + from, *ny = t->ny + from, *nz = t->nz + from, *offset = t->offset + from;
-	const vec64 o = c->o, d = c->d;
-	for (uint32_t k = 0; k < 16; k++) {
-		const double x = (double)nx[k], y = (double)ny[k], z = (double)nz[k];
-		const double s = (((x * o.x + y * o.y) + z * o.z) - (double)offset[k]) - r, speed = (x * d.x + y * d.y) + z * d.z;
-		const double at = s / -speed, leaves = speed > 0 ? at : __builtin_inf(), grows = speed < 0 ? 0 : 1.0;
-		to->enter[k] = s > 0 ? at : -1.0;
-		to->exit[k] = s > 0 ? __builtin_inf() : leaves;
-		to->miss[k] = s > 0 ? grows : 0;
-	}
-}
-
-/* Leaves the greatest of 16 numbers in the first. */
-HELPER(LEVEL) void greatest64(double *v) {
-	for (uint32_t n = 8; n > 0; n /= 2)
-		for (uint32_t k = 0; k < n; k++)
-			v[k] = most64(v[k + n], v[k]);
-}
-
-HELPER(LEVEL) void least_of64(double *v) {
-	for (uint32_t n = 8; n > 0; n /= 2)
-		for (uint32_t k = 0; k < n; k++)
-			v[k] = least64(v[k + n], v[k]);
-}
-
-/* Returns 0 if the ray misses what is inside of all planes, moved outwards by r. */
+/* Casts against what is inside of all planes, moved outwards by r: the plane by which the ray enters, or -1 if it begins inside, and when.
+ * Returns 0 if it misses. */
 HELPER(LEVEL) int cast_planes(const local_ray *c, const polytope *t, double r, int *at, double *when) {
-	int face = -1;
-	double enter = 0, exit = __builtin_inf();
-	for (uint32_t from = 0; from < t->faces; from += 16) {
-		plane_times p;
-		double most[16];
-		reach_planes(c, t, from, r, &p);
-		memcpy(most, p.enter, sizeof most);
-		greatest64(p.miss);
-		if (p.miss[0] > 0)
+	const V(w) zero = V(wset)(0), radius = V(wset)(r);
+	const V(w) ox = V(wset)(c->o.x), oy = V(wset)(c->o.y), oz = V(wset)(c->o.z);
+	const V(w) dx = V(wset)(c->d.x), dy = V(wset)(c->d.y), dz = V(wset)(c->d.z);
+	V(w) enter = V(wset)(-1), face = zero, exit = V(wset)(__builtin_inf());
+	for (uint32_t i = 0; i < t->faces; i += V(WIDE)) {
+		const V(w) x = V(widen)(t->nx + i), y = V(widen)(t->ny + i), z = V(widen)(t->nz + i);
+		const V(w) s = V(wsub)(V(wsub)(V(wadd)(V(wadd)(V(wmul)(x, ox), V(wmul)(y, oy)), V(wmul)(z, oz)), V(widen)(t->offset + i)), radius);
+		const V(w) speed = V(wadd)(V(wadd)(V(wmul)(x, dx), V(wmul)(y, dy)), V(wmul)(z, dz));
+		const V(wtruth) outside = V(wless)(zero, s);
+		if (V(wbits)(V(wunless)(outside, V(wless)(speed, zero))))
 			return 0;
-		greatest64(most);
-		least_of64(p.exit);
-		exit = least64(p.exit[0], exit);
-		if (most[0] >= 0 && (face < 0 || most[0] > enter)) {
-			enter = most[0];
-			if (!(enter <= exit))
-				return 0;
-			for (face = (int)from; p.enter[face - (int)from] != enter;)
-				face++;
-		}
+		const V(w) when = V(wdiv)(s, V(wnegate)(speed));
+		const V(wtruth) later = V(wboth)(outside, V(wless)(enter, when));
+		enter = V(wchoose)(later, when, enter);
+		face = V(wchoose)(later, V(wset)((double)i), face);
+		exit = V(wchoose)(V(wboth)(V(wunless)(V(wless)(zero, speed), outside), V(wless)(when, exit)), when, exit);
 	}
-	*at = face;
-	*when = enter;
-	return enter <= exit;
+	double enters[8], faces[8], exits[8];
+	V(wstore)(enters, enter);
+	V(wstore)(faces, face);
+	V(wstore)(exits, exit);
+	double last = -1, first = __builtin_inf();
+	int best = -1;
+	for (int k = 0; k < V(WIDE); k++) {
+		const int i = (int)faces[k] + k;
+		if (enters[k] > last || (enters[k] == last && best > i)) {
+			last = enters[k];
+			best = i;
+		}
+		first = least64(exits[k], first);
+	}
+	*at = best;
+	*when = most64(last, 0);
+	return *when <= first;
 }
 
 HELPER(LEVEL) double outside(const local_ray *c, const polytope *t, uint32_t face, double r) {

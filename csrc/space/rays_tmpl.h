@@ -11,6 +11,16 @@ typedef struct {
 	uint32_t node, level;
 } stack_entry;
 
+/* Loads the targets of a leaf that were found into the cache. */
+static inline void fetch_targets(const et_space_target *g, uint32_t found) {
+	for (; found; found &= found - 1) {
+		const char *at = (const char *)(g + __builtin_ctz(found));
+		__builtin_prefetch(at);
+		__builtin_prefetch(at + 64);
+		__builtin_prefetch(at + 128);
+	}
+}
+
 static inline int accepts(const et_space_ray *r, const et_space_target *g) {
 	return (g->category & r->mask) != 0 && (g->mask & r->category) != 0 && g->body != r->exclude &&
 	       (!g->sensor || (r->flags & ET_SPACE_INCLUDE_SENSORS) != 0);
@@ -77,9 +87,11 @@ HELPER(LEVEL) et_space_ray_hit first_hit(const et_space_tree *t, const et_space_
 			n += push_nodes(t, c, found, entry, stack + n);
 			continue;
 		}
+		const et_space_target *leaf = t->targets + (size_t)c.node * ET_SPACE_LANES;
+		fetch_targets(leaf, found);
 		for (; found; found &= found - 1) {
 			const uint32_t lane = (uint32_t)__builtin_ctz(found);
-			const et_space_target *g = t->targets + (size_t)c.node * ET_SPACE_LANES + lane;
+			const et_space_target *g = leaf + lane;
 			et_space_ray_hit hit;
 			if (!(entry[lane] <= best.t) || !accepts(ray, g) || !cast_target(ray, &t->hulls, g, entry[lane], &hit))
 				continue;
@@ -111,9 +123,11 @@ HELPER(LEVEL) int64_t all_hits(const et_space_tree *t, const et_space_ray *ray, 
 			n += push_nodes(t, c, found, entry, stack + n);
 			continue;
 		}
+		const et_space_target *leaf = t->targets + (size_t)c.node * ET_SPACE_LANES;
+		fetch_targets(leaf, found);
 		for (; found; found &= found - 1) {
 			const uint32_t lane = (uint32_t)__builtin_ctz(found);
-			const et_space_target *g = t->targets + (size_t)c.node * ET_SPACE_LANES + lane;
+			const et_space_target *g = leaf + lane;
 			et_space_ray_hit hit;
 			if (!accepts(ray, g) || !cast_target(ray, &t->hulls, g, entry[lane], &hit))
 				continue;
