@@ -36,7 +36,10 @@ type SurfaceCollider struct {
 	picked   []contactPoint // of a manifold
 	clipping clipping
 	box      boxArrays
-	normals  [maxRing]vec64 // of the triangles around a vertex
+	triangle [3]Vec // the corners of one
+
+	most       float32 // how far the triangle is outside of the plane of the polyhedron that separates most
+	mostNormal vec64   // its opposite normal
 
 	// Of the current call. The origin is that of the shape. Its axes are those of the surface for round shapes, and those of the shape for others.
 	surface  mesh.Surface

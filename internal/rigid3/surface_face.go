@@ -2,6 +2,7 @@ package rigid3
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/evertick/evertick/internal/mesh"
@@ -13,6 +14,7 @@ type surfaceFace struct {
 	*mesh.Face
 	flipped bool         // its back is the front
 	convex  bool         // an edge is convex or open
+	flat    bool         // all edges are flat
 	edges   [3]mesh.Edge // seen from the front
 	up      vec64        // the normal, in the axes of the surface
 	normal  vec64        // the same in those of the computation
@@ -31,7 +33,7 @@ func (k *SurfaceCollider) place(face *mesh.Face, f *surfaceFace) bool {
 		return false
 	}
 	n = vec64{n.x / l, n.y / l, n.z / l}
-	f.Face, f.edges, f.up = face, face.Edges, n
+	f.Face, f.edges, f.up, f.flat = face, face.Edges, n, true
 	a, b, c = a.Sub(k.at.p), b.Sub(k.at.p), c.Sub(k.at.p)
 	f.corners = [3]vec64{k.toAxes(a), k.toAxes(b), k.toAxes(c)}
 	f.normal, f.offset = k.toAxes(n), n.Dot(a)
@@ -47,7 +49,7 @@ func (k *SurfaceCollider) place(face *mesh.Face, f *surfaceFace) bool {
 		case f.flipped && kind == mesh.Concave:
 			f.edges[i] = mesh.Convex
 		}
-		f.convex = f.convex || f.edges[i] == mesh.Convex || f.edges[i] == mesh.Open
+		f.convex, f.flat = f.convex || isRidge(f.edges[i]), f.flat && kind == mesh.Flat
 	}
 	outwards := f.normal
 	if f.flipped {
@@ -60,6 +62,9 @@ func (k *SurfaceCollider) place(face *mesh.Face, f *surfaceFace) bool {
 	}
 	return true
 }
+
+// isRidge reports whether a shape can touch an edge from a direction that is not the normal of a triangle.
+func isRidge(e mesh.Edge) bool { return e == mesh.Convex || e == mesh.Open }
 
 func wideArray(v [3]float32) vec64 { return vec64{float64(v[0]), float64(v[1]), float64(v[2])} }
 
@@ -159,8 +164,7 @@ func (k *SurfaceCollider) ring(f *surfaceFace, i int, visit func(face *mesh.Face
 // that normal.
 func (k *SurfaceCollider) cornerAllows(f *surfaceFace, i int, d vec64) bool {
 	before, after := f.edges[(i+2)%3], f.edges[i]
-	isOpen := before == mesh.Open || after == mesh.Open
-	if !isOpen && before != mesh.Convex && after != mesh.Convex || isOpen && !(d.Dot(f.up) >= -coneTolerance) {
+	if !isRidge(before) && !isRidge(after) || (before == mesh.Open || after == mesh.Open) && !(d.Dot(f.up) >= -coneTolerance) {
 		return false
 	}
 	from := wideArray(f.Vertices[i])
@@ -185,4 +189,52 @@ func (k *SurfaceCollider) allows(f *surfaceFace, i int, at float64, d vec64) boo
 		return k.cornerAllows(f, (i+1)%3, d)
 	}
 	return k.edgeAllows(f, i, d)
+}
+
+// edgeAxis returns the unit vector at a right angle to edge i and another vector from which the triangle falls away; false if both are parallel.
+func (f *surfaceFace) edgeAxis(i int, along vec64) (vec64, bool) {
+	u := f.corners[(i+1)%3].Sub(f.corners[i])
+	n := u.Cross(along)
+	square := n.Dot(n)
+	if !(square > float64(parallelSquare*float64(u.Dot(u)*along.Dot(along)))) {
+		return n, false
+	}
+	n = n.Times(1 / math.Sqrt(square))
+	if n.Dot(f.corners[(i+2)%3].Sub(f.corners[i])) > 0 {
+		n = n.neg()
+	}
+	return n, true
+}
+
+// edgeID is the ID of a point at edge i of a triangle and one of the shape. It is the same for both triangles of the edge.
+func (f *surfaceFace) edgeID(i, edgeOfShape int) uint32 {
+	kind := edgesMeet
+	if f.edges[i] == mesh.Flat {
+		kind = innerPoint
+	}
+	return featureID(kind, int(mixed(cornerHash(f.Vertices[i])+cornerHash(f.Vertices[(i+1)%3]))>>17), edgeOfShape)
+}
+
+// cornerID is the ID of a point at corner i of a triangle. It is the same for all triangles around the corner.
+func (f *surfaceFace) cornerID(i int) uint32 {
+	kind := uint32(vertexOfMesh)
+	if f.edges[i] == mesh.Flat && f.edges[(i+2)%3] == mesh.Flat {
+		kind = innerPoint
+	}
+	return kind<<30 | cornerHash(f.Vertices[i])>>2
+}
+
+func cornerHash(v [3]float32) uint32 {
+	h := uint32(0)
+	for _, c := range v {
+		h = mixed(h ^ math.Float32bits(c+0))
+	}
+	return h
+}
+
+// mixed is a permutation whose bits depend on all bits of h.
+func mixed(h uint32) uint32 {
+	h = (h ^ h>>16) * 0x7feb352d
+	h = (h ^ h>>15) * 0x846ca68b
+	return h ^ h>>16
 }
