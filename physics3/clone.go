@@ -97,6 +97,7 @@ func (w *World) copyShapes(src *World) {
 func (w *World) copyContacts(src *World) {
 	s, from := w.solver, src.solver
 	s.contacts, s.bases, s.pairsKnown = append(s.contacts[:0], from.contacts...), append(s.bases[:0], from.bases...), false
+	s.convex, s.touches = from.convex, append(s.touches[:0], from.touches...)
 	s.omittedPairs = from.omittedPairs
 }
 
@@ -118,7 +119,8 @@ func (w *World) copySleep(src *World) {
 	for k := range r.restPose {
 		copy(r.restPose[k], from.restPose[k][:min(src.Rows(), len(from.restPose[k]))])
 	}
-	r.resting = append(r.resting[:0], from.resting...)
+	r.resting, r.restingConvex = append(r.resting[:0], from.resting...), from.restingConvex
+	r.restingTouches = append(r.restingTouches[:0], from.restingTouches...)
 }
 
 func (w *World) copyOrigin(src *World) { w.origin = src.origin }

@@ -248,8 +248,8 @@ func (p *pen) bounds(i, body int) {
 // contacts draws the contact points of solid shapes that touched in the last step.
 func (p *pen) contacts() {
 	all := p.s.allContacts()
-	for c := all.next(); c != nil; c = all.next() {
-		if !p.s.touches(c) {
+	for c := all.next(); c.Contact != nil; c = all.next() {
+		if !p.s.touched(c.Contact) {
 			continue
 		}
 		m, a := p.s.presentManifold(c), p.s.shapes.filters.Body[c.A]

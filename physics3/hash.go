@@ -53,7 +53,7 @@ func (w *World) hashContacts(dst []ColumnHash) []ColumnHash {
 		hash = statehash.Add(hash, "Base", statehash.Rows(buffer.Words[float32](bases)))
 	}
 	return append(dst,
-		ColumnHash{Name: "Contact", Hash: hash},
+		ColumnHash{Name: "Contact", Hash: hashTouches(hash, w.solver.touches)},
 		ColumnHash{Name: "ContactGeneration", Hash: statehash.Rows(w.solver.lastGenerations)},
 	)
 }
@@ -111,7 +111,7 @@ func (w *World) hashSleep(dst []ColumnHash) []ColumnHash {
 	case !s.sleep.On || len(s.sleepers.resting) == 0 && !s.sleep.Used():
 		return dst // as if no body had ever been at rest
 	}
-	return append(s.sleep.Hash(dst), ColumnHash{Name: "Resting", Hash: hashContacts(s.sleepers.resting)})
+	return append(s.sleep.Hash(dst), ColumnHash{Name: "Resting", Hash: hashTouches(hashContacts(s.sleepers.resting), s.sleepers.restingTouches)})
 }
 
 // StageHashes returns hashes of the results of each stage of the last step, in order: pairs, manifolds and matched contacts, the states of the bodies
@@ -143,6 +143,14 @@ func (s *solver) hashSolved() {
 // hashContacts need not replace NaN: impulses are never NaN.
 func hashContacts(contacts []rigid3.Contact) uint64 {
 	return statehash.Rows(buffer.Words[uint32](contacts))
+}
+
+// hashTouches adds those of contacts with surfaces to the hash of contacts, if there are any.
+func hashTouches(hash uint64, touches []rigid3.SurfaceTouch) uint64 {
+	if len(touches) == 0 {
+		return hash
+	}
+	return statehash.Add(hash, "Touch", statehash.Rows(buffer.Words[uint32](touches)))
 }
 
 // keptBases returns the bases of the contacts that have one. The slice is valid until the next call.

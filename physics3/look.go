@@ -2,6 +2,7 @@ package physics3
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/evertick/evertick/internal/broad"
@@ -33,8 +34,8 @@ func (w *World) AppendContacts(dst []Touch, b Body) ([]Touch, error) {
 	}
 	s, of := w.solver, w.shapes.Owner
 	all := s.allContacts()
-	for c := all.next(); c != nil; c = all.next() {
-		if (of[c.A] == uint32(body) || of[c.B] == uint32(body)) && s.touches(c) {
+	for c, last := all.next(), (foundContact{}); c.Contact != nil; last, c = c, all.next() {
+		if (of[c.A] == uint32(body) || of[c.B] == uint32(body)) && s.touched(c.Contact) && (last.Contact == nil || !sameShapes(last.Contact, c.Contact)) {
 			dst = append(dst, Touch{s.handle(c.A), s.handle(c.B)})
 		}
 	}
@@ -54,9 +55,9 @@ func (w *World) AppendSensorOverlaps(dst []Shape, sensor Shape) ([]Shape, error)
 		return dst, check.Because(fault.Field(ErrUnsupported, "physics3: AppendSensorOverlaps", sensor), "it is not a sensor")
 	}
 	all := s.allContacts()
-	for c := all.next(); c != nil; c = all.next() {
+	for c := all.next(); c.Contact != nil; c = all.next() {
 		switch {
-		case c.Count == 0 || !s.shapesLive(c):
+		case c.Count == 0 || !s.shapesLive(c.Contact):
 		case c.A == sensor.index:
 			dst = append(dst, s.handle(c.B))
 		case c.B == sensor.index:
@@ -69,7 +70,7 @@ func (w *World) AppendSensorOverlaps(dst []Shape, sensor Shape) ([]Shape, error)
 // MaxContactPoints is the largest number of points of a contact.
 const MaxContactPoints = rigid3.MaxPoints
 
-// ContactData describes a contact of two solid shapes.
+// ContactData describes a contact of two solid shapes. A shape has one with a mesh for each direction in which it touches it.
 type ContactData struct {
 	A, B   Shape
 	Normal [3]float32 // from A to B, where the bodies are now
@@ -84,6 +85,8 @@ type ContactData struct {
 	// TotalImpulse is the sum of the normal impulses of all points in all sub-steps of the last step, in N·s. It is not a part of the state: it is
 	// 0 after Restore and CopyFrom. It is also 0 if the last step did not solve the contact, because both bodies sleep.
 	TotalImpulse float32
+	// Triangle is the number of the triangle of a mesh at the deepest point, and User is that of MeshDef.User. They are 0 for other shapes.
+	Triangle, User uint32
 }
 
 // ContactPoint is a point of a contact. Its impulse is that of the last sub-step: divided by the length of a sub-step it is a force. Bodies that
@@ -98,7 +101,7 @@ type ContactPoint struct {
 	NormalImpulse float32
 }
 
-// ContactData returns the contact of two shapes, in either order. ErrStale for a destroyed shape, and for shapes that did not touch in the last
+// ContactData returns the contact of two shapes, in either order; of several with a mesh the first of AppendContactData. ErrStale for a destroyed shape, and for shapes that did not touch in the last
 // step.
 func (w *World) ContactData(t Touch) (ContactData, error) {
 	for _, shape := range [...]Shape{t.A, t.B} {
@@ -107,10 +110,12 @@ func (w *World) ContactData(t Touch) (ContactData, error) {
 		}
 	}
 	s, a, b := w.solver, min(t.A.index, t.B.index), max(t.A.index, t.B.index)
-	for _, contacts := range [...][]rigid3.Contact{s.contacts, s.sleepers.resting} {
-		i := rigid3.LowerBound(contacts, a, b)
-		if i < len(contacts) && contacts[i].A == a && contacts[i].B == b && s.touches(&contacts[i]) {
-			return s.contactData(&contacts[i]), nil
+	all := s.allContacts()
+	for k := range all {
+		l := &all[k]
+		i := rigid3.LowerBound(l.contacts, a, b)
+		if i < len(l.contacts) && l.contacts[i].A == a && l.contacts[i].B == b && s.touched(&l.contacts[i]) {
+			return s.contactData(l.at(i)), nil
 		}
 	}
 	return ContactData{}, check.Because(fault.Field(ErrStale, "physics3: ContactData", t), "the shapes did not touch")
@@ -125,50 +130,98 @@ func (w *World) AppendContactData(dst []ContactData, b Body) ([]ContactData, err
 	}
 	s, of := w.solver, w.shapes.Owner
 	all := s.allContacts()
-	for c := all.next(); c != nil; c = all.next() {
-		if (of[c.A] == uint32(body) || of[c.B] == uint32(body)) && s.touches(c) {
+	for c := all.next(); c.Contact != nil; c = all.next() {
+		if (of[c.A] == uint32(body) || of[c.B] == uint32(body)) && s.touched(c.Contact) {
 			dst = append(dst, s.contactData(c))
 		}
 	}
 	return dst, nil
 }
 
-// contactCursor walks over the contacts of the last step, those of sleeping bodies included, ascending.
-type contactCursor struct{ active, resting []rigid3.Contact }
+// contactCursor walks over the contacts of the last step, those of sleeping bodies included, ascending. It has the lists of active and resting
+// contacts, each without and with surfaces.
+type contactCursor [4]contactList
 
-func (s *solver) allContacts() contactCursor { return contactCursor{s.contacts, s.sleepers.resting} }
-
-// next returns the next contact, or nil after the last one.
-func (r *contactCursor) next() *rigid3.Contact {
-	from := &r.active
-	if len(r.active) == 0 || len(r.resting) > 0 && contactLess(&r.resting[0], &r.active[0]) {
-		from = &r.resting
-	}
-	if len(*from) == 0 {
-		return nil
-	}
-	c := &(*from)[0]
-	*from = (*from)[1:]
-	return c
+// contactList is what is left of a list.
+type contactList struct {
+	contacts []rigid3.Contact
+	touches  []rigid3.SurfaceTouch // with surfaces
+	solved   int                   // number of the first in the last step; negative: none
 }
 
-// touches reports whether a contact is one of solid shapes that live and touched in the last step.
-func (s *solver) touches(c *rigid3.Contact) bool {
+// foundContact is a contact of a list.
+type foundContact struct {
+	*rigid3.Contact
+	touch  *rigid3.SurfaceTouch // nil: without a surface
+	solved int
+}
+
+func (s *solver) allContacts() contactCursor {
+	r := &s.sleepers
+	return contactCursor{
+		{contacts: s.contacts[:s.convex]},
+		{contacts: s.contacts[s.convex:], touches: s.touches, solved: s.convex},
+		{contacts: r.resting[:r.restingConvex], solved: math.MinInt},
+		{contacts: r.resting[r.restingConvex:], touches: r.restingTouches, solved: math.MinInt},
+	}
+}
+
+func (l *contactList) at(i int) foundContact {
+	f := foundContact{&l.contacts[i], nil, l.solved + i}
+	if l.touches != nil {
+		f.touch = &l.touches[i]
+	}
+	return f
+}
+
+// next returns the next contact; without one after the last one.
+func (r *contactCursor) next() (f foundContact) {
+	least := &r[0]
+	for k := range r {
+		if l := &r[k]; len(l.contacts) > 0 && (len(least.contacts) == 0 || contactLess(&l.contacts[0], &least.contacts[0])) {
+			least = l
+		}
+	}
+	if len(least.contacts) == 0 {
+		return f
+	}
+	f = least.at(0)
+	least.contacts = least.contacts[1:]
+	least.solved++
+	if least.touches != nil {
+		least.touches = least.touches[1:]
+	}
+	return f
+}
+
+// touched reports whether a contact is one of solid shapes that live and touched in the last step.
+func (s *solver) touched(c *rigid3.Contact) bool {
 	return c.Count > 0 && c.Flags&sensing == 0 && s.shapesLive(c)
 }
 
-func (s *solver) contactData(c *rigid3.Contact) ContactData {
+func (s *solver) contactData(c foundContact) ContactData {
 	m := s.presentManifold(c)
 	d := ContactData{
-		A: s.handle(c.A), B: s.handle(c.B), Normal: arrayOf(m.Normal), Count: int(m.Count), TotalImpulse: s.totalImpulse(c),
+		A: s.handle(c.A), B: s.handle(c.B), Normal: arrayOf(m.Normal), Count: int(m.Count), TotalImpulse: s.totalImpulse(c.solved),
 		TangentImpulse: arrayOf(c.Tangent), TwistImpulse: c.Twist, RollingImpulse: arrayOf(c.Rolling),
 	}
 	from := s.pose(int(s.shapes.filters.Body[c.A])).P
 	for k := range m.Points[:m.Count] {
 		p := &m.Points[k]
-		d.Points[k] = ContactPoint{arrayOf(from.Add(p.AnchorA)), p.Separation, impulseOf(c, p.ID)}
+		d.Points[k] = ContactPoint{arrayOf(from.Add(p.AnchorA)), p.Separation, impulseOf(c.Contact, p.ID)}
+	}
+	if f := s.shapes.surfaceOf(c.Contact); f != nil && c.touch != nil && hasFace(f, c.touch.Face) {
+		d.Triangle, d.User = f.number(c.touch.Face)
 	}
 	return d
+}
+
+// surfaceOf returns the surface of a contact, or nil.
+func (t *shapeColumns) surfaceOf(c *rigid3.Contact) surface {
+	if t.surface[c.A] != nil {
+		return t.surface[c.A]
+	}
+	return t.surface[c.B]
 }
 
 // presentMemory is the memory of presentManifold, for one pair.
@@ -180,14 +233,25 @@ type presentMemory struct {
 }
 
 // presentManifold computes the manifold of a contact for the present poses, because the bodies have moved since the step, and because manifolds are
-// not a part of the state. It is valid until the next call.
-func (s *solver) presentManifold(c *rigid3.Contact) *rigid3.Manifold {
+// not a part of the state. Of those with a surface it is the one whose normal is closest to that of the contact. It is valid until the next call.
+func (s *solver) presentManifold(c foundContact) *rigid3.Manifold {
 	l, t := &s.present, &s.shapes
 	for _, shape := range [...]uint32{c.A, c.B} {
 		body := t.filters.Body[shape]
 		s.poses[body] = s.pose(int(body))
 	}
-	l.a[0], l.b[0], l.manifold[0] = c.A, c.B, rigid3.Manifold{}
+	l.manifold[0] = rigid3.Manifold{}
+	if c.touch != nil {
+		scene, most := s.surfaceScene(), float32(-2)
+		found := s.surfaces.present.CollideSurface(&scene, c.A, c.B)
+		for i := range found {
+			if cosine := found[i].Normal.Dot(c.touch.Normal); cosine > most {
+				most, l.manifold[0] = cosine, found[i].Manifold
+			}
+		}
+		return &l.manifold[0]
+	}
+	l.a[0], l.b[0] = c.A, c.B
 	l.pair = broad.Pairs{A: l.a[:], B: l.b[:]}
 	rigid3.CollidePairs(s.level, t.shape, &s.contents.Hulls, t.filters.Body, s.poses, &l.pair, nil, l.manifold[:])
 	return &l.manifold[0]
@@ -203,12 +267,10 @@ func impulseOf(c *rigid3.Contact, id uint32) float32 {
 	return 0
 }
 
-// totalImpulse returns the impulse along the normal in the whole last step. It is known for the contacts that this step has solved.
-func (s *solver) totalImpulse(c *rigid3.Contact) float32 {
-	if hits := s.sys.Hits; len(hits) == len(s.contacts) {
-		if i := rigid3.LowerBound(s.contacts, c.A, c.B); i < len(hits) && s.contacts[i].A == c.A && s.contacts[i].B == c.B {
-			return hits[i].Impulse
-		}
+// totalImpulse returns the impulse along the normal of a contact in the whole last step. It is known for the contacts that this step has solved.
+func (s *solver) totalImpulse(solved int) float32 {
+	if hits := s.sys.Hits; len(hits) == len(s.contacts) && solved >= 0 {
+		return hits[solved].Impulse
 	}
 	return 0
 }

@@ -54,12 +54,33 @@ func newRandomWorld(t testing.TB, c physics3.Config, seed uint64, ops []byte) *r
 		{Half: vec{0.5, 3, tub}, Center: vec{tub + 0.5, 3, 0}}, {Half: vec{0.5, 3, tub}, Center: vec{-tub - 0.5, 3, 0}},
 		{Half: vec{tub, 3, 0.5}, Center: vec{0, 3, tub + 0.5}}, {Half: vec{tub, 3, 0.5}, Center: vec{0, 3, -tub - 0.5}},
 	} {
+		if seed%3 == 1 && b.Center[0] == 0 && b.Center[2] == 0 {
+			must[physics3.Shape](t)(w.CreateMesh(ground, plain, bumpy, physics3.Placement{}))
+			continue
+		}
 		must[physics3.Shape](t)(w.CreateBox(ground, plain, b))
 	}
 	for range 30 + w.pick(20) {
 		_ = w.create()
 	}
 	return w
+}
+
+// bumpy is a ground of triangles with several materials, and sheet is a square with two sides.
+var (
+	bumpy = newMesh(bumpyDef())
+	sheet = newMesh(physics3.MeshDef{
+		Vertices: []vec{{-1, 0, -1}, {1, 0, -1}, {1, 0, 1}, {-1, 0.3, 1}}, Triangles: [][3]uint32{{0, 1, 2}, {0, 2, 3}}, TwoSided: true,
+	})
+)
+
+func bumpyDef() physics3.MeshDef {
+	d := gridMesh(9, 2*tub+0.4, func(x, z float32) float32 { return 0.2 * float32(math.Sin(float64(3*x+z))*math.Cos(float64(2*z))) })
+	d.Materials = []physics3.SurfaceMaterial{{Friction: 0.6}, {Friction: 0.1, Restitution: 0.5}, {Friction: 1, RollingResistance: 0.1, TwistResistance: 0.1}}
+	for i := range d.Triangles {
+		d.MaterialOf, d.User = append(d.MaterialOf, uint32(i%3)), append(d.User, uint32(i))
+	}
+	return d
 }
 
 // as makes w continue with the draws of from.
@@ -189,7 +210,7 @@ func (w *randomWorld) shapeDef() physics3.ShapeDef {
 
 // addShape creates a shape, or records that in a list.
 func (w *randomWorld) addShape(b physics3.Body, c *physics3.Commands) error {
-	d, p, r, kind := w.shapeDef(), w.vector(0.4), w.any(0.1, 0.6), w.pick(4)
+	d, p, r, kind := w.shapeDef(), w.vector(0.4), w.any(0.1, 0.6), w.pick(9)/2
 	ball, capsule := physics3.Sphere{Center: p, Radius: r}, physics3.Capsule{P1: p, P2: w.vector(0.7), Radius: r}
 	block := physics3.Box{Half: vec{r, w.any(0.1, 0.8), w.any(0.1, 0.8)}, Center: p, Rotation: w.rotation()}
 	if w.one(4) {
@@ -199,10 +220,11 @@ func (w *randomWorld) addShape(b physics3.Body, c *physics3.Commands) error {
 	if w.one(2) {
 		h, at.Rotation = w.hull(), w.rotation()
 	}
+	m := []*physics3.Mesh{pitch, sheet}[w.pick(2)]
 	if c != nil {
 		[...]func(){
 			func() { c.CreateSphere(b, d, ball) }, func() { c.CreateCapsule(b, d, capsule) },
-			func() { c.CreateBox(b, d, block) }, func() { c.CreateHull(b, d, h, at) },
+			func() { c.CreateBox(b, d, block) }, func() { c.CreateHull(b, d, h, at) }, func() { c.CreateMesh(b, d, m, at) },
 		}[kind]()
 		return nil
 	}
@@ -211,6 +233,7 @@ func (w *randomWorld) addShape(b physics3.Body, c *physics3.Commands) error {
 		func() (physics3.Shape, error) { return w.CreateCapsule(b, d, capsule) },
 		func() (physics3.Shape, error) { return w.CreateBox(b, d, block) },
 		func() (physics3.Shape, error) { return w.CreateHull(b, d, h, at) },
+		func() (physics3.Shape, error) { return w.CreateMesh(b, d, m, at) },
 	}[kind]()
 	if err == nil {
 		keep(w, &w.shapes, s)

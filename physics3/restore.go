@@ -102,11 +102,12 @@ type snapshotImage struct {
 	gravity                                 [3]float32
 	rows, shapes, seen, hullCount, contacts int
 	surfaceCount                            int
+	touching, resting                       int // contacts with surfaces
 	steps                                   uint64
 	sleepFirst, sleepNow, sleepOn           bool
 	shapesStay                              bool // they are those of the world
 	bodyFrame, shapeFrame, contactFrame     []byte
-	baseFrame                               []byte
+	baseFrame, touchFrame                   []byte
 	hulls                                   []*Hull
 	surfaces                                []surface
 	made                                    []madeShape
@@ -455,33 +456,60 @@ func (im *snapshotImage) readContacts(b []byte) error {
 		return im.Corrupt("length of the contacts", len(b))
 	}
 	im.contactFrame = b
-	return im.checkEachContact("contact", b, rigid3.FlagBase)
+	convex, err := im.checkEachContact("contact", b, rigid3.FlagBase)
+	im.touching = im.contacts - convex
+	return err
 }
 
-// checkEachContact allows flags to contacts with two points or more.
-func (im *snapshotImage) checkEachContact(what string, contacts []byte, allowed uint32) error {
-	lastA, lastB := uint32(0), uint32(0)
+// checkEachContact allows flags to contacts with two points or more. It returns the number of those without a surface.
+func (im *snapshotImage) checkEachContact(what string, contacts []byte, allowed uint32) (convex int, err error) {
+	var last contactOrder
 	for i := range len(contacts) / contactBytes {
 		b := contacts[contactBytes*i:][:contactBytes]
 		shapeA, shapeB, points, flags := wire.U32At(b, 0), wire.U32At(b, 1), wire.U32At(b, 2), wire.U32At(b, 3)
-		ascends := shapeA > lastA || shapeA == lastA && shapeB > lastB
-		lastA, lastB = shapeA, shapeB
+		withSurface := flags&rigid3.FlagSurface != 0
+		if flags &^= rigid3.FlagSurface; !withSurface {
+			convex++
+		}
 		switch {
-		case shapeA >= shapeB || uint64(shapeB) >= uint64(im.seen) || i > 0 && !ascends:
-			return im.CorruptElement("shapes of "+what, i, [2]uint32{shapeA, shapeB})
-		case points > MaxContactPoints || flags != 0 && flags != sensorA && flags != sensorB && (flags&^allowed != 0 || points < 2):
-			return im.CorruptElement("points and flags of "+what, i, [2]uint32{points, flags})
+		case shapeA >= shapeB || uint64(shapeB) >= uint64(im.seen) || !last.advance(shapeA, shapeB, withSurface):
+			return convex, im.CorruptElement("shapes of "+what, i, [2]uint32{shapeA, shapeB})
+		case points > MaxContactPoints || withSurface && points == 0 || flags != 0 && flags != sensorA && flags != sensorB && (flags&^allowed != 0 || points < 2):
+			return convex, im.CorruptElement("points and flags of "+what, i, [2]uint32{points, flags})
 		}
 		for _, k := range [...]int{4, 6, 8, 10} {
 			if v := wire.F32At(b, k); !fault.Finite(v) {
-				return im.CorruptElement("impulse of "+what, i, v)
+				return convex, im.CorruptElement("impulse of "+what, i, v)
 			}
 		}
 		if k := wire.FirstNotFinite(b[12*4:]); k >= 0 {
-			return im.CorruptElement("impulse of "+what, i, wire.F32At(b, 12+k))
+			return convex, im.CorruptElement("impulse of "+what, i, wire.F32At(b, 12+k))
 		}
 	}
-	return nil
+	return convex, nil
+}
+
+// contactOrder is the order of contacts: those without surfaces, each pair once, and then those with surfaces.
+type contactOrder struct {
+	a, b        uint32
+	run         int // number of contacts of the pair so far
+	withSurface bool
+}
+
+// advance reports whether a contact may follow.
+func (o *contactOrder) advance(a, b uint32, withSurface bool) bool {
+	last := *o
+	*o = contactOrder{a, b, 1, withSurface}
+	switch {
+	case last.run == 0 || withSurface && !last.withSurface:
+		return true
+	case last.withSurface && !withSurface:
+		return false
+	case withSurface && a == last.a && b == last.b:
+		o.run = last.run + 1
+		return o.run <= rigid3.MaxSurfaceManifolds
+	}
+	return a > last.a || a == last.a && b > last.b
 }
 
 // readBases must come after the contacts were checked.
@@ -565,7 +593,23 @@ func (im *snapshotImage) readSleep(b []byte) error {
 	if !im.thresholds.On {
 		return im.Corrupt("length of the sleep", len(b))
 	}
-	return im.checkEachContact("resting contact", im.thresholds.Contacts, 0)
+	convex, err := im.checkEachContact("resting contact", im.thresholds.Contacts, 0)
+	im.resting = len(im.thresholds.Contacts)/contactBytes - convex
+	return err
+}
+
+// readTouches must come after all contacts were checked.
+func (im *snapshotImage) readTouches(b []byte) error {
+	if len(b) != touchBytes*(im.touching+im.resting) {
+		return im.Corrupt("length of the touches", len(b))
+	}
+	for i := range len(b) / touchBytes {
+		if touch := b[touchBytes*i:]; wire.FirstNotFinite(touch[:3*4]) >= 0 {
+			return im.CorruptElement("normal of touch", i, wire.F32At(touch, wire.FirstNotFinite(touch[:3*4])))
+		}
+	}
+	im.touchFrame = b
+	return nil
 }
 
 func (im *snapshotImage) readOrigin(b []byte) error {
@@ -708,6 +752,15 @@ func (w *World) restoreSleep(im *snapshotImage) {
 }
 
 func (w *World) restoreOrigin(im *snapshotImage) { w.origin = im.origin }
+
+// restoreTouches must come after all contacts have been replaced.
+func (w *World) restoreTouches(im *snapshotImage) {
+	s, r := w.solver, &w.solver.sleepers
+	s.convex, r.restingConvex = im.contacts-im.touching, len(r.resting)-im.resting
+	s.touches, r.restingTouches = buffer.Resized(s.touches, im.touching), buffer.Resized(r.restingTouches, im.resting)
+	frame.ReadRows(s.touches, im.touchFrame[:touchBytes*im.touching], 4)
+	frame.ReadRows(r.restingTouches, im.touchFrame[touchBytes*im.touching:], 4)
+}
 
 // resetDerived resets what depends on the replaced state.
 func (w *World) resetDerived() {

@@ -27,6 +27,7 @@ import (
 //	the masses of SetMassData, ascending: uint32 body, float32 mass, inertia and centre
 //	sleep, as package sleep encodes it, with a pose of seven float32, and with contacts as above; or the thresholds if it has never been on
 //	the origin: three float64
+//	of each contact with a surface, and then of each resting one: three float32, the normal, and uint32, the triangle
 //
 // Each column is contiguous. A snapshot omits what follows from the rest: free indices, faces of hulls, digests, principal axes, and positions
 // relative to centres of mass.
@@ -44,6 +45,7 @@ const (
 	baseBytes     = 4 * baseFloats
 	massBytes     = 11 * 4
 	originBytes   = 3 * 8
+	touchBytes    = 4 * 4
 
 	aliveFlag = 1 << 7
 )
@@ -68,7 +70,8 @@ func (w *World) Snapshot(dst []byte) ([]byte, error) {
 func (w *World) snapshotBytes() int {
 	s, rows, shapes := w.solver, w.Rows(), w.shapes.IDs.Used()
 	n := 512 + (bodyBytes+sleep.RowBytes)*rows + shapeBytes*shapes + 4*len(s.lastGenerations) +
-		contactBytes*(len(s.contacts)+len(s.sleepers.resting)) + baseBytes*len(s.keptBases())
+		contactBytes*(len(s.contacts)+len(s.sleepers.resting)) + baseBytes*len(s.keptBases()) +
+		touchBytes*(len(s.touches)+len(s.sleepers.restingTouches))
 	for _, h := range s.contents.hulls.items {
 		n += 8
 		if h != nil {
@@ -215,4 +218,9 @@ func (w *World) encodeOrigin(e *frame.Encoder) {
 	for _, v := range w.origin {
 		e.U64(math.Float64bits(v))
 	}
+}
+
+func (w *World) encodeTouches(e *frame.Encoder) {
+	e.Rows(buffer.Bytes(w.solver.touches), 4)
+	e.Rows(buffer.Bytes(w.solver.sleepers.restingTouches), 4)
 }

@@ -23,7 +23,9 @@ type solver struct {
 
 	shapes          shapeColumns
 	contents        contents
-	contacts        []rigid3.Contact      // of the last step, ascending by A, then B
+	contacts        []rigid3.Contact      // of the last step, ascending by A, then B; first those without a surface
+	convex          int                   // number of contacts without a surface
+	touches         []rigid3.SurfaceTouch // of the others
 	bases           []rigid3.BaseManifold // of contacts with rigid3.FlagBase
 	baseMarks       []uint8               // see rigid3.Recycling
 	lastGenerations []uint32              // of the shapes in that step
@@ -42,6 +44,7 @@ type solver struct {
 	dt              float32                 // of this step
 
 	sys            rigid3.System
+	surfaces       surfaceContacts
 	poses          []rigid3.Pose // of the centres of mass
 	boxes          rigid3.Boxes
 	planar         broad.Boxes // boxes along the other two axes

@@ -26,14 +26,20 @@ func (s *solver) removeStaleContacts() {
 	s.pairsKnown = false
 	n := 0
 	for i := range s.contacts {
-		if c := &s.contacts[i]; s.shapesLive(c) {
+		if c := &s.contacts[i]; !s.shapesLive(c) {
+			if c.Count > 0 && (i == 0 || !sameShapes(c, &s.contacts[i-1])) {
+				s.events.end(s.lastGenerations, c.A, c.B, c.Flags)
+			}
+		} else if i < s.convex {
 			s.contacts[n], s.bases[n] = *c, s.bases[i]
 			n++
-		} else if c.Count > 0 {
-			s.events.end(s.lastGenerations, c.A, c.B, c.Flags)
 		}
 	}
-	s.contacts, s.bases = s.contacts[:n], s.bases[:n]
+	if s.convex < len(s.contacts) {
+		s.events.sortTouches(0, 0, 0, 0)
+	}
+	s.removeStaleSurfaces(n)
+	s.convex = n
 	s.lastGenerations = append(s.lastGenerations[:0], generation...)
 }
 
@@ -47,14 +53,13 @@ func (s *solver) updateContacts() {
 		s.updateBroadPhase()
 	}
 	n := len(s.pairs.A)
-	contacts := s.contacts
 	if !s.samePairs {
 		s.next = growContacts(s.next, n, s.minContactCapacity())
 		s.nextBases = growContacts(s.nextBases, n, s.minContactCapacity())
 		s.nextBaseMarks = growContacts(s.nextBaseMarks, n, s.minContactCapacity())
-		contacts = s.next
 	}
-	sys := s.prepareSystem(contacts)
+	s.matchSurfaces()
+	sys := s.prepareSystem(s.appendSurfaces(n))
 	sys.BeginStep(s.dt)
 	sys.ResetColours()
 	s.colouring.Begin(len(s.contactChunks))
@@ -66,6 +71,7 @@ func (s *solver) updateContacts() {
 		s.bases, s.nextBases = s.nextBases, s.bases
 		s.baseMarks, s.nextBaseMarks = s.nextBaseMarks, s.baseMarks
 	}
+	s.convex = n
 	s.hashPairs()
 	s.pairs, s.contactPairs, s.pairsKnown = s.contactPairs, s.pairs, true
 	s.stages.End("match")
@@ -89,6 +95,7 @@ func growContacts[T any](s []T, n, usual int) []T {
 func (s *solver) updateBroadPhase() {
 	if s.isIdle() {
 		s.pairs.A, s.pairs.B, s.omittedPairs = s.pairs.A[:0], s.pairs.B[:0], 0
+		s.surfaces.pairs.Reset()
 	} else {
 		s.findPairs()
 		s.filterPairs()
@@ -98,10 +105,12 @@ func (s *solver) updateBroadPhase() {
 	if !s.pairsKnown {
 		s.markBases()
 	}
+	s.collideSurfaces()
 	n := len(s.pairs.A)
-	s.manifolds = growContacts(s.manifolds, n, s.minContactCapacity())
+	all := n + s.surfaces.count()
+	s.manifolds = growContacts(s.manifolds, all, s.minContactCapacity())
 	s.recycled = growContacts(s.recycled, n, s.minContactCapacity())
-	s.reserveContactChunks(max(1, (n+pairChunk-1)/pairChunk)) // at least one, which reports what ended
+	s.reserveContactChunks(max(1, (all+pairChunk-1)/pairChunk)) // at least one, which reports what ended
 	if s.collided = s.sleep.Count > 0; s.collided {
 		s.stages.ForParts(len(s.contactChunks), (*solver).collideChunks)
 	}
@@ -130,8 +139,8 @@ func (s *solver) findPairs() {
 
 // markBases marks the contacts with a base, after the list of contacts was changed between steps.
 func (s *solver) markBases() {
-	s.baseMarks = growContacts(s.baseMarks, len(s.contacts), s.minContactCapacity())
-	for i := range s.contacts {
+	s.baseMarks = growContacts(s.baseMarks, s.convex, s.minContactCapacity())
+	for i := range s.baseMarks {
 		s.baseMarks[i] = uint8(s.contacts[i].Flags & rigid3.FlagBase)
 	}
 }
@@ -170,20 +179,27 @@ func (s *solver) updateContactChunks(lo, hi int) {
 	for chunk := lo; chunk < hi; chunk++ {
 		from := chunk * pairChunk
 		to := min(from+pairChunk, len(s.sys.Contacts))
+		lo, hi := s.pairsOf(chunk)
 		if !s.collided {
 			s.collideChunk(chunk)
 		}
 		k := &s.contactChunks[chunk]
-		if s.samePairs {
-			rigid3.UpdateContacts(s.contacts[from:to], s.manifolds[from:to], &k.began, &k.ended)
+		if s.samePairs || lo == hi && chunk > 0 {
+			rigid3.UpdateContacts(s.sys.Contacts[lo:hi], s.manifolds[lo:hi], &k.began, &k.ended)
 		} else {
-			s.matchContacts(from, to, k)
+			s.matchContacts(lo, hi, k)
 		}
 		s.disableSensorContacts(s.sys.Contacts[from:to], s.manifolds[from:to])
-		s.keepBases(from, to)
+		s.keepBases(lo, hi)
 		s.sys.ListEdges(from, to)
 		s.colouring.Done(chunk, s.colourJob)
 	}
+}
+
+// pairsOf returns the range of pairs of a chunk, which may hold contacts with surfaces after these.
+func (s *solver) pairsOf(chunk int) (lo, hi int) {
+	n := len(s.pairs.A)
+	return min(chunk*pairChunk, n), min((chunk+1)*pairChunk, n)
 }
 
 // keepBases gives bases to contacts [lo, hi) whose manifolds are new.
@@ -219,38 +235,48 @@ func (s *solver) contactRange(lo, hi int) (first, last int) {
 	if s.samePairs {
 		return lo, hi
 	}
-	last = len(s.contacts)
+	old := s.contacts[:s.convex]
+	last = len(old)
 	if lo > 0 {
-		first = rigid3.LowerBound(s.contacts, s.pairs.A[lo], s.pairs.B[lo])
+		first = rigid3.LowerBound(old, s.pairs.A[lo], s.pairs.B[lo])
 	}
 	if hi < len(s.pairs.A) {
-		last = rigid3.LowerBound(s.contacts, s.pairs.A[hi], s.pairs.B[hi])
+		last = rigid3.LowerBound(old, s.pairs.A[hi], s.pairs.B[hi])
 	}
 	return first, last
 }
 
 // reportContacts reports which shapes began and ended to touch, before s.next replaces s.contacts.
 func (s *solver) reportContacts() {
+	e := &s.events
+	begin, end, sensorBegin, sensorEnd := len(e.Begin), len(e.End), len(e.SensorBegin), len(e.SensorEnd)
 	for k := range s.contactChunks {
-		ended := &s.contactChunks[k].ended
-		for i, a := range ended.A {
-			b := ended.B[i]
-			s.events.end(s.lastGenerations, a, b, s.sensorFlags(a, b))
-		}
-		s.wakeSeparated(ended)
-		began := &s.contactChunks[k].began
-		for i, a := range began.A {
-			b := began.B[i]
-			s.events.begin(s.lastGenerations, a, b, s.sensorFlags(a, b))
-		}
+		s.reportTouches(&s.contactChunks[k].began, &s.contactChunks[k].ended)
+	}
+	if len(s.surfaces.chunks) > 0 {
+		s.reportSurfaces()
+		e.sortTouches(begin, end, sensorBegin, sensorEnd)
+	}
+}
+
+func (s *solver) reportTouches(began, ended *broad.Pairs) {
+	for i, a := range ended.A {
+		b := ended.B[i]
+		s.events.end(s.lastGenerations, a, b, s.sensorFlags(a, b))
+	}
+	s.wakeSeparated(ended)
+	for i, a := range began.A {
+		b := began.B[i]
+		s.events.begin(s.lastGenerations, a, b, s.sensorFlags(a, b))
 	}
 }
 
 // filterPairs removes the pairs without effect: two sensors, two solid shapes of which neither belongs to a dynamic body, and two shapes of
-// static bodies, of which one was changed. It also removes the pairs of bodies that ignore each other.
+// static bodies, of which one was changed. It also removes the pairs of bodies that ignore each other. Pairs with a surface go to their own list.
 func (s *solver) filterPairs() {
 	t, n := &s.shapes, 0
-	if t.sensors == 0 && len(s.sleep.ActiveOnce) == 0 && !s.anyKinematic() && s.ignoredPairs.Empty() {
+	s.surfaces.pairs.Reset()
+	if t.surfaces == 0 && t.sensors == 0 && len(s.sleep.ActiveOnce) == 0 && !s.anyKinematic() && s.ignoredPairs.Empty() {
 		return // one body of each pair is dynamic
 	}
 	for i, a := range s.pairs.A {
@@ -258,6 +284,10 @@ func (s *solver) filterPairs() {
 		most := max(s.cols.Type[t.filters.Body[a]], s.cols.Type[t.filters.Body[b]])
 		senses := t.sensor[a] != t.sensor[b] && most != StaticBody
 		if (senses || !t.sensor[a] && !t.sensor[b] && most == DynamicBody) && !s.pairIgnored(a, b) {
+			if t.surface[a] != nil || t.surface[b] != nil {
+				s.surfaces.take(a, b, t.shape)
+				continue
+			}
 			s.pairs.A[n], s.pairs.B[n] = a, b
 			n++
 		}
@@ -278,8 +308,12 @@ func (s *solver) collideChunks(lo, hi int) {
 }
 
 func (s *solver) collideChunk(chunk int) {
-	lo := chunk * pairChunk
-	hi := min(lo+pairChunk, len(s.pairs.A))
+	lo, hi := s.pairsOf(chunk)
+	if lo == hi {
+		k := &s.contactChunks[chunk]
+		k.pairs, k.recycled = broad.Pairs{}, nil
+		return
+	}
 	t, out, recycled := &s.shapes, s.manifolds[lo:hi], s.recycled[lo:hi]
 	first, last := s.contactRange(lo, hi)
 	k := &s.contactChunks[chunk]
@@ -323,7 +357,7 @@ func (s *solver) disableSensorContacts(contacts []rigid3.Contact, manifolds []ri
 	for i := range contacts {
 		if c := &contacts[i]; s.sensorFlags(c.A, c.B) != 0 {
 			manifolds[i].Count = 0
-			c.Flags = s.sensorFlags(c.A, c.B)
+			c.Flags = s.sensorFlags(c.A, c.B) | c.Flags&rigid3.FlagSurface
 		}
 	}
 }

@@ -34,8 +34,11 @@ type sleepers struct {
 	invMass    []float32 // 0 for bodies that are asleep, as invInertia
 	invInertia [3][]float32
 
-	resting []rigid3.Contact // contacts with points whose bodies are not active
-	spare   []rigid3.Contact
+	resting        []rigid3.Contact // contacts with points whose bodies are not active, in the order of the others
+	restingConvex  int              // number of those without a surface
+	restingTouches []rigid3.SurfaceTouch
+	spare          []rigid3.Contact
+	spareTouches   [2][]rigid3.SurfaceTouch
 }
 
 func (s *solver) openSleep(c *Config) {
@@ -192,6 +195,15 @@ func (r *sleepers) AppendTouched(dst []sleep.Edge) []sleep.Edge {
 			dst = append(dst, e)
 		}
 	}
+	for k := range r.surfaces.chunks {
+		c := &r.surfaces.chunks[k]
+		for i, a := range c.Pairs.A {
+			b := c.Pairs.B[i]
+			if e := (sleep.Edge{A: of[a], B: of[b]}); c.Touches(i) && r.sensorFlags(a, b) == 0 && (r.sleep.Sleeper(e.A) || r.sleep.Sleeper(e.B)) {
+				dst = append(dst, e)
+			}
+		}
+	}
 	return dst
 }
 
@@ -249,28 +261,53 @@ func (r *sleepers) ActiveChanged() {
 // splitContacts moves the contacts of active bodies from resting to contacts, and those without an active body to resting, if one of their
 // bodies is asleep. The latter lose their bases.
 func (r *sleepers) splitContacts() {
-	next, bases, rest := r.next[:0], r.nextBases[:0], r.spare[:0]
+	k := contactSplit{
+		next: r.next[:0], bases: r.nextBases[:0], rest: r.spare[:0], touches: r.spareTouches[0][:0], restTouches: r.spareTouches[1][:0],
+	}
+	r.splitSegment(&k, r.contacts[:r.convex], r.bases[:r.convex], nil, r.resting[:r.restingConvex], nil)
+	convex, restingConvex := len(k.next), len(k.rest)
+	r.splitSegment(&k, r.contacts[r.convex:], r.bases[r.convex:], r.touches, r.resting[r.restingConvex:], r.restingTouches)
+	r.contacts, r.next, r.pairsKnown = k.next, r.contacts, false
+	r.bases, r.nextBases = k.bases, r.bases
+	r.resting, r.spare = k.rest, r.resting
+	r.touches, r.restingTouches, r.spareTouches = k.touches, k.restTouches, [2][]rigid3.SurfaceTouch{r.touches, r.restingTouches}
+	r.convex, r.restingConvex = convex, restingConvex
+}
+
+// contactSplit is what splitContacts makes.
+type contactSplit struct {
+	next, rest           []rigid3.Contact
+	bases                []rigid3.BaseManifold
+	touches, restTouches []rigid3.SurfaceTouch
+}
+
+// splitSegment splits contacts without surfaces, or those with surfaces and their touches.
+func (r *sleepers) splitSegment(to *contactSplit, contacts []rigid3.Contact, bases []rigid3.BaseManifold, touches []rigid3.SurfaceTouch, resting []rigid3.Contact, restingTouches []rigid3.SurfaceTouch) {
 	i, k := 0, 0
-	for i < len(r.contacts) || k < len(r.resting) {
+	for i < len(contacts) || k < len(resting) {
 		var c *rigid3.Contact
 		var base rigid3.BaseManifold
-		if k == len(r.resting) || i < len(r.contacts) && contactLess(&r.contacts[i], &r.resting[k]) {
-			c, base = &r.contacts[i], r.bases[i]
+		var touch []rigid3.SurfaceTouch
+		if k == len(resting) || i < len(contacts) && contactLess(&contacts[i], &resting[k]) {
+			c, base = &contacts[i], bases[i]
+			if touches != nil {
+				touch = touches[i : i+1]
+			}
 			i++
 		} else {
-			c = &r.resting[k]
+			c = &resting[k]
+			if restingTouches != nil {
+				touch = restingTouches[k : k+1]
+			}
 			k++
 		}
 		if r.contactActive(c) {
-			next, bases = append(next, *c), append(bases, base)
+			to.next, to.bases, to.touches = append(to.next, *c), append(to.bases, base), append(to.touches, touch...)
 		} else if c.Count > 0 {
 			c.Flags &^= rigid3.FlagBase
-			rest = append(rest, *c)
+			to.rest, to.restTouches = append(to.rest, *c), append(to.restTouches, touch...)
 		}
 	}
-	r.contacts, r.next, r.pairsKnown = next, r.contacts, false
-	r.bases, r.nextBases = bases, r.bases
-	r.resting, r.spare = rest, r.resting
 }
 
 func contactLess(a, b *rigid3.Contact) bool { return a.A < b.A || a.A == b.A && a.B < b.B }

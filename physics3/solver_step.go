@@ -106,6 +106,7 @@ func (s *solver) finalizeBodies() {
 			s.reportHit(int(i))
 		}
 	}
+	s.reportSurfaceHits()
 }
 
 // collectHits lists the contacts of chunks [lo, hi) that were hit.
@@ -113,7 +114,8 @@ func (s *solver) collectHits(lo, hi int) {
 	for chunk := lo; chunk < hi; chunk++ {
 		from := chunk * pairChunk
 		list := s.contactChunks[chunk].hits[:0]
-		for i := range s.sys.Hits[min(from, len(s.sys.Hits)):min(from+pairChunk, len(s.sys.Hits))] {
+		n := min(s.convex, len(s.sys.Hits))
+		for i := range s.sys.Hits[min(from, n):min(from+pairChunk, n)] {
 			if h := &s.sys.Hits[from+i]; h.Speed >= s.tuning.HitSpeed && h.Impulse > 0 {
 				list = append(list, uint32(from+i))
 			}

@@ -42,6 +42,7 @@ var parts = state.Parts[World, snapshotImage]{
 		Name: "origin", Encode: (*World).encodeOrigin, Check: (*snapshotImage).readOrigin,
 		Restore: (*World).restoreOrigin, Copy: (*World).copyOrigin, Hash: (*World).hashOrigin,
 	},
+	{Name: "touches", Encode: (*World).encodeTouches, Check: (*snapshotImage).readTouches, Restore: (*World).restoreTouches}, // of contacts
 }
 
 // hashedParts are the parts in the order of Hash.

@@ -1,8 +1,8 @@
 #include "contacts.h"
 
-/* A lane of a block and of what it is made from: numbers of contacts, shapes and bodies. */
+/* A lane of a block and of what it is made from: numbers of contacts and materials. */
 typedef struct {
-	uint32_t contact[V(LANES)], shape_a[V(LANES)], shape_b[V(LANES)];
+	uint32_t contact[V(LANES)], material_a[V(LANES)], material_b[V(LANES)];
 	V(mask) used;
 } lane_numbers;
 
@@ -29,8 +29,9 @@ HELPER(LEVEL) lane_numbers number_lanes(const et_space_system *s, et_space_block
 	for (uint32_t k = 0; k < V(LANES); k++) {
 		n.contact[k] = contacts[i + k < b->contacts ? i + k : 0];
 		const et_space_contact *const c = &s->contacts[n.contact[k]];
-		n.shape_a[k] = c->a;
-		n.shape_b[k] = c->b;
+		const int64_t mixed = (int64_t)n.contact[k] - s->first_mixed;
+		n.material_a[k] = mixed < 0 ? c->a : (uint32_t)(s->shape_count + mixed);
+		n.material_b[k] = mixed < 0 ? c->b : (uint32_t)(s->shape_count + mixed);
 		b->a[i + k] = s->body_of[c->a];
 		b->b[i + k] = s->body_of[c->b];
 	}
@@ -88,10 +89,10 @@ HELPER(LEVEL) pair_mass mass_of(et_space_block *block, V(mask) used, const conta
 HELPER(LEVEL) void mix_materials(const et_space_system *s, et_space_block *b, uint32_t i, const lane_numbers *n, vec t1, vec t2) {
 	const float *const materials = (const float *)(const void *)s->materials;
 	V(f) x[4], y[4], belt_a[4], belt_b[4];
-	V(rows4)(materials, n->shape_a, MATERIAL, x);
-	V(rows4)(materials, n->shape_b, MATERIAL, y);
-	V(rows4)(materials + 3, n->shape_a, MATERIAL, belt_a);
-	V(rows4)(materials + 3, n->shape_b, MATERIAL, belt_b);
+	V(rows4)(materials, n->material_a, MATERIAL, x);
+	V(rows4)(materials, n->material_b, MATERIAL, y);
+	V(rows4)(materials + 3, n->material_a, MATERIAL, belt_a);
+	V(rows4)(materials + 3, n->material_b, MATERIAL, belt_b);
 	const V(f) restitution = V(max)(x[1], y[1]), rolling = V(max)(x[2], y[2]), twist = V(max)(x[3], y[3]);
 	const vec belt = vec_add((vec){belt_a[1], belt_a[2], belt_a[3]}, (vec){belt_b[1], belt_b[2], belt_b[3]});
 	const V(f) surface_x = ADD(dot(belt, t1), ZERO), surface_y = ADD(dot(belt, t2), ZERO);

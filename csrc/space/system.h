@@ -105,9 +105,10 @@ typedef struct {
 	et_space_inertia *inertia;
 	float *free[6];
 
-	/* By shape. */
+	/* By shape. The contacts from first_mixed on have the materials that follow those of the shapes. */
 	const uint32_t *body_of;
 	const et_space_material *materials;
+	int64_t shape_count, first_mixed;
 
 	et_space_contact *contacts;
 	const et_space_manifold *manifolds;
@@ -125,7 +126,7 @@ typedef struct {
 	et_space_step_context step;
 } et_space_system;
 
-_Static_assert(sizeof(et_space_step_context) == 80 && offsetof(et_space_system, step) == 40 * 8, "the Go types mirror these");
+_Static_assert(sizeof(et_space_step_context) == 80 && offsetof(et_space_system, step) == 42 * 8, "the Go types mirror these");
 
 /* The stages of a step, in order: methods of rigid3.System, for bodies or blocks [lo, hi). */
 void et_space_prepare_bodies(int32_t level, et_space_system s, int64_t lo, int64_t hi);

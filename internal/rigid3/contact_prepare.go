@@ -20,7 +20,7 @@ func (s *System) prepareBlock(b *ContactBlock, contacts *[Lanes]uint32) {
 			continue
 		}
 		b.Contacts++
-		s.prepareContact(b, i, &s.Contacts[n], &s.Manifolds[n])
+		s.prepareContact(b, i, int(n), &s.Contacts[n], &s.Manifolds[n])
 	}
 	if b.Flags&flagRolling != 0 {
 		for i, n := range contacts[:b.Contacts] {
@@ -29,7 +29,7 @@ func (s *System) prepareBlock(b *ContactBlock, contacts *[Lanes]uint32) {
 	}
 }
 
-func (s *System) prepareContact(b *ContactBlock, i int, c *Contact, m *Manifold) {
+func (s *System) prepareContact(b *ContactBlock, i, number int, c *Contact, m *Manifold) {
 	i &= Lanes - 1
 	b.A[i], b.B[i] = s.BodyOf[c.A], s.BodyOf[c.B]
 	stateA, stateB := &s.States[b.A[i]], &s.States[b.B[i]]
@@ -100,12 +100,16 @@ func (s *System) prepareContact(b *ContactBlock, i int, c *Contact, m *Manifold)
 	b.Twist1[i], b.Twist2[i] = n.Dot(k1a)+n.Dot(k1b), n.Dot(k2a)+n.Dot(k2b)
 	b.TwistMass[i] = inverse(n.Dot(inertiaA.Mul(n)) + n.Dot(inertiaB.Mul(n)))
 	b.X[i], b.Y[i], b.Twist[i] = c.Tangent.Dot(t1), c.Tangent.Dot(t2), c.Twist
-	s.prepareMaterial(b, i, c, t1, t2)
+	s.prepareMaterial(b, i, number, c, t1, t2)
 }
 
-func (s *System) prepareMaterial(b *ContactBlock, i int, c *Contact, t1, t2 Vec) {
+func (s *System) prepareMaterial(b *ContactBlock, i, number int, c *Contact, t1, t2 Vec) {
 	i &= Lanes - 1
 	x, y := &s.Materials[c.A], &s.Materials[c.B]
+	if first := len(s.Contacts) - s.Mixed; number >= first {
+		x = &s.Materials[len(s.BodyOf)+number-first] // of two equal ones, the mean and the greater one are the same
+		y = x
+	}
 	b.Friction[i] = sqrt(float32(x.Friction * y.Friction))
 	b.Restitution[i] = maxFloat(x.Restitution, y.Restitution)
 	b.RollingResistance[i] = maxFloat(x.RollingResistance, y.RollingResistance)

@@ -68,8 +68,9 @@ type system struct {
 	inertia                               *inertiaRow
 	free                                  [6]*float32
 
-	bodyOf    *uint32
-	materials *Material
+	bodyOf                 *uint32
+	materials              *Material
+	shapeCount, firstMixed int64
 
 	contacts  *Contact
 	manifolds *Manifold
@@ -93,7 +94,7 @@ func (s *System) c() cspace.System {
 		gravityScale: data(b.GravityScale), linearDamp: data(b.LinearDamping), angularDamp: data(b.AngularDamping),
 		locks: data(b.Locks), inertia: data(s.inertia),
 
-		bodyOf: data(s.BodyOf), materials: data(s.Materials),
+		bodyOf: data(s.BodyOf), materials: data(s.Materials), shapeCount: int64(len(s.BodyOf)), firstMixed: int64(len(s.Contacts) - s.Mixed),
 		contacts: data(s.Contacts), manifolds: data(s.Manifolds), hits: data(s.Hits),
 		blocks: data(s.Blocks), laneContacts: data(s.Colours.Edge),
 		blockCount: int64(len(s.Blocks)), spans: data(s.spans), spanCount: int64(len(s.spans)), step: s.step,

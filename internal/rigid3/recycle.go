@@ -165,21 +165,36 @@ func KeepBases(contacts []Contact, manifolds []Manifold, bodyOf []uint32, poses 
 			continue
 		}
 		a, b := bodyOf[c.A], bodyOf[c.B]
-		turnA, turnB := vecAt(w, int(a)).Times(time), vecAt(w, int(b)).Times(time)
-		motion := vecAt(v, int(b)).Sub(vecAt(v, int(a))).Times(time)
-		limit := m.limit()
-		const most = recycleTurn * recycleTurn
-		if !(turnA.Dot(turnA) < most && turnB.Dot(turnB) < most && motion.Dot(motion) < float32(limit*limit)) {
+		motion, limit := motionOf(v, w, a, b, time), m.limit()
+		if !motion.within(limit) {
 			continue
 		}
-		base := BaseManifold{Normal: m.Normal, Limit: limit, RotationA: poses[a].Q, RotationB: poses[b].Q}
-		for k := range m.Points[:m.Count] {
-			p := &m.Points[k]
-			base.Points[k] = BasePoint{p.AnchorA, p.AnchorB, p.Separation}
-		}
-		bases[i], marks[i] = base, 1
+		bases[i], marks[i] = m.base(limit, poses[a].Q, poses[b].Q), 1
 		c.Flags |= FlagBase
 	}
+}
+
+// pairMotion is how far two bodies move and turn in some time.
+type pairMotion struct{ turnA, turnB, apart Vec }
+
+func motionOf(v, w *[3][]float32, a, b uint32, time float32) pairMotion {
+	return pairMotion{vecAt(w, int(a)).Times(time), vecAt(w, int(b)).Times(time), vecAt(v, int(b)).Sub(vecAt(v, int(a))).Times(time)}
+}
+
+// within reports whether a base would last for that time.
+func (p *pairMotion) within(limit float32) bool {
+	const most = recycleTurn * recycleTurn
+	return p.turnA.Dot(p.turnA) < most && p.turnB.Dot(p.turnB) < most && p.apart.Dot(p.apart) < float32(limit*limit)
+}
+
+// base returns a manifold as a base.
+func (m *Manifold) base(limit float32, a, b Quat) BaseManifold {
+	base := BaseManifold{Normal: m.Normal, Limit: limit, RotationA: a, RotationB: b}
+	for k := range m.Points[:m.Count] {
+		p := &m.Points[k]
+		base.Points[k] = BasePoint{p.AnchorA, p.AnchorB, p.Separation}
+	}
+	return base
 }
 
 // limit is by how much the points may part until Recycle refuses them.

@@ -98,6 +98,13 @@ func randomSystem(run *paritytest.Run, classes []paritytest.Class) *System {
 		}
 	}
 	s.Hits = make([]Hit, len(s.Contacts))
+	if run.IntN(3) == 0 {
+		s.Mixed = run.IntN(len(s.Contacts) + 1)
+		s.Materials = append(s.Materials, make([]Material, s.Mixed)...)
+		for i := range s.Mixed {
+			s.Materials[bodies+i] = s.Materials[run.IntN(bodies)]
+		}
+	}
 	return s
 }
 

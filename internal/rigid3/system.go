@@ -147,6 +147,10 @@ type System struct {
 	BodyOf    []uint32 // the body of each shape
 	Materials []Material
 
+	// Mixed is the number of contacts, the last ones, whose two materials are mixed already, but for TangentVelocity, of which they have half:
+	// the result follows the materials of the shapes in Materials, in the order of the contacts.
+	Mixed int
+
 	// By contact. StoreImpulses sets Hits.
 	Contacts  []Contact
 	Manifolds []Manifold
@@ -269,8 +273,8 @@ func (s *System) check() {
 	if len(b.Poses) != n || len(b.Principal) != n || len(b.Locks) != n {
 		panic("rigid3: System: columns of bodies differ in length")
 	}
-	if len(s.Materials) != len(s.BodyOf) {
-		panic("rigid3: System: BodyOf and Materials differ in length")
+	if len(s.Materials) != len(s.BodyOf)+s.Mixed || s.Mixed > len(s.Contacts) {
+		panic("rigid3: System: BodyOf, Materials and Mixed do not agree")
 	}
 	if len(s.Manifolds) != len(s.Contacts) || len(s.Hits) != len(s.Contacts) {
 		panic("rigid3: System: Contacts, Manifolds and Hits differ in length")

@@ -35,7 +35,7 @@ func TestSystemMisuse(t *testing.T) {
 		{"rigid3: System: columns of bodies differ in length", func(s *scene) { s.Bodies.V[1] = nil }},
 		{"rigid3: System: columns of bodies differ in length", func(s *scene) { s.Bodies.InvMass = s.Bodies.InvMass[:1] }},
 		{"rigid3: System: columns of bodies differ in length", func(s *scene) { s.Bodies.Locks = nil }},
-		{"rigid3: System: BodyOf and Materials differ in length", func(s *scene) { s.Materials = nil }},
+		{"rigid3: System: BodyOf, Materials and Mixed do not agree", func(s *scene) { s.Materials = nil }},
 		{"rigid3: System: Contacts, Manifolds and Hits differ in length", func(s *scene) { s.Hits = make([]Hit, 7) }},
 		{"rigid3: the level cannot run here; see native.Resolve", func(s *scene) { s.Level = 99 }},
 	} {

@@ -1,0 +1,229 @@
+package physics3
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/internal/rigid3"
+)
+
+// surfaceContacts is how a step makes contacts with surfaces. In the list of contacts they follow all others, one for each manifold; those of a pair
+// follow each other.
+type surfaceContacts struct {
+	pairs  broad.Pairs // of which one is a surface
+	scene  rigid3.SurfacePairs
+	chunks []rigid3.SurfaceChunk
+	start  []int // by chunk: the first of its contacts; and the end
+
+	// Of this step, until they join the others.
+	contacts []rigid3.Contact
+	touches  []rigid3.SurfaceTouch
+	bases    []rigid3.BaseManifold
+
+	velocities [2][3][]float32 // columns, for scene
+	present    rigid3.SurfaceChunk
+}
+
+// count returns the number of contacts with surfaces in this step.
+func (t *surfaceContacts) count() int {
+	if len(t.start) == 0 {
+		return 0
+	}
+	return t.start[len(t.chunks)]
+}
+
+// surfaceChunkPairs is the number of pairs of a chunk. Their manifolds take some hundred microseconds.
+const surfaceChunkPairs = 32
+
+// take adds a pair that the broad phase has found, unless both are surfaces.
+func (t *surfaceContacts) take(a, b uint32, kinds []rigid3.Shape) {
+	if kinds[a].Kind != kinds[b].Kind {
+		t.pairs.Add(a, b)
+	}
+}
+
+// collideSurfaces makes the manifolds of the pairs with surfaces.
+func (s *solver) collideSurfaces() {
+	t := &s.surfaces
+	old := s.contacts[s.convex:]
+	t.scene = s.surfaceScene()
+	t.scene.Old, t.scene.Touches, t.scene.Bases = old, s.touches, s.bases[s.convex:]
+	n := (len(t.pairs.A) + surfaceChunkPairs - 1) / surfaceChunkPairs
+	if n == 0 && len(old) > 0 {
+		n = 1 // reports what ended
+	}
+	for t.chunks = t.chunks[:min(n, cap(t.chunks))]; len(t.chunks) < n; {
+		t.chunks = append(t.chunks, rigid3.SurfaceChunk{})
+	}
+	first := 0
+	for i := range t.chunks {
+		lo, hi := i*surfaceChunkPairs, min((i+1)*surfaceChunkPairs, len(t.pairs.A))
+		k := &t.chunks[i]
+		k.Pairs = broad.Pairs{A: t.pairs.A[lo:hi], B: t.pairs.B[lo:hi]}
+		k.First, k.Last = first, len(old)
+		if hi < len(t.pairs.A) {
+			k.Last = rigid3.LowerBound(old, t.pairs.A[hi], t.pairs.B[hi])
+		}
+		first = k.Last
+	}
+	s.stages.ForParts(n, (*solver).collideSurfaceChunks)
+	t.start = append(t.start[:0], 0)
+	for i := range t.chunks {
+		t.start = append(t.start, t.start[i]+len(t.chunks[i].Manifolds))
+	}
+}
+
+func (s *solver) surfaceScene() rigid3.SurfacePairs {
+	c := s.cols
+	s.surfaces.velocities = [2][3][]float32{{c.VX, c.VY, c.VZ}, {c.WX, c.WY, c.WZ}}
+	return rigid3.SurfacePairs{
+		Shapes: s.shapes.shape, Hulls: &s.contents.Hulls, BodyOf: s.shapes.filters.Body, Sensors: s.shapes.sensor, Poses: s.poses,
+		V: &s.surfaces.velocities[0], W: &s.surfaces.velocities[1], Time: s.dt,
+	}
+}
+
+func (s *solver) collideSurfaceChunks(lo, hi int) {
+	t := &s.surfaces
+	for i := lo; i < hi; i++ {
+		t.chunks[i].Collide(&t.scene)
+	}
+}
+
+// matchSurfaces makes the contacts of these manifolds.
+func (s *solver) matchSurfaces() {
+	t := &s.surfaces
+	n := t.count()
+	t.contacts = growContacts(t.contacts, n, s.minContactCapacity())
+	t.touches = growContacts(t.touches, n, s.minContactCapacity())
+	t.bases = growContacts(t.bases, n, s.minContactCapacity())
+	s.stages.ForParts(len(t.chunks), (*solver).matchSurfaceChunks)
+}
+
+func (s *solver) matchSurfaceChunks(lo, hi int) {
+	t := &s.surfaces
+	for i := lo; i < hi; i++ {
+		from, to := t.start[i], t.start[i+1]
+		t.chunks[i].Match(&t.scene, t.contacts[from:to], t.touches[from:to], t.bases[from:to])
+		copy(s.manifolds[len(s.pairs.A)+from:], t.chunks[i].Manifolds)
+	}
+}
+
+// appendSurfaces appends the contacts of surfaces to the first n others. It returns the list.
+func (s *solver) appendSurfaces(n int) []rigid3.Contact {
+	t := &s.surfaces
+	contacts, bases := &s.contacts, &s.bases
+	if !s.samePairs {
+		contacts, bases = &s.next, &s.nextBases
+	}
+	*contacts, *bases = append((*contacts)[:n], t.contacts...), append((*bases)[:n], t.bases...)
+	s.touches, t.touches = t.touches, s.touches
+	return *contacts
+}
+
+// mixMaterials appends the materials of contacts with surfaces to those of the shapes.
+func (s *solver) mixMaterials() []rigid3.Material {
+	t := &s.shapes
+	all := t.materials
+	for i := range s.surfaces.contacts {
+		all = append(all, s.mixedMaterial(&s.surfaces.contacts[i], s.touches[i].Face))
+	}
+	t.materials = all[:len(t.materials)]
+	return all
+}
+
+// mixedMaterial returns the material of a contact with a surface, with half the velocity of its belts: see rigid3.System.Mixed. The radius that
+// counts for its resistance to rolling is that of the other shape.
+func (s *solver) mixedMaterial(c *rigid3.Contact, face uint32) rigid3.Material {
+	t, a, b := &s.shapes, c.A, c.B
+	if t.surface[a] == nil {
+		a, b = b, a
+	}
+	x, y := t.materials[a], t.materials[b]
+	rolling := t.rolling[a]
+	if m := materialOf(t.surface[a], face); m != nil {
+		x.Friction, x.Restitution, rolling = m.Friction, m.Restitution, [2]float32{m.RollingResistance, m.TwistResistance}
+	}
+	radius := t.local[b].Radius
+	return rigid3.Material{
+		Friction:          float32(math.Sqrt(float64(float32(x.Friction * y.Friction)))),
+		Restitution:       max(x.Restitution, y.Restitution),
+		RollingResistance: max(float32(rolling[0]*radius), y.RollingResistance),
+		TwistResistance:   max(float32(rolling[1]*radius), y.TwistResistance),
+		TangentVelocity:   x.TangentVelocity.Add(y.TangentVelocity).Times(0.5),
+	}
+}
+
+// materialOf returns the material of a face, or nil for that of the shape.
+func materialOf(f surface, face uint32) *SurfaceMaterial {
+	if !hasFace(f, face) {
+		return nil
+	}
+	return f.material(face)
+}
+
+// hasFace reports whether a surface has a face. That of a contact in a forged snapshot may not exist.
+func hasFace(f surface, face uint32) bool { return int64(face) < int64(f.triangles().Len()) }
+
+// reportSurfaces reports which shapes began and ended to touch a surface.
+func (s *solver) reportSurfaces() {
+	for k := range s.surfaces.chunks {
+		c := &s.surfaces.chunks[k]
+		s.reportTouches(&c.Began, &c.Ended)
+	}
+}
+
+// sortTouches sorts lists from some elements on, after the pairs with surfaces followed all others.
+func (e *Events) sortTouches(begin, end, sensorBegin, sensorEnd int) {
+	for _, list := range [...][]Touch{e.Begin[begin:], e.End[end:]} {
+		slices.SortFunc(list, func(x, y Touch) int {
+			return cmp.Or(cmp.Compare(x.A.index, y.A.index), cmp.Compare(x.B.index, y.B.index))
+		})
+	}
+	for _, list := range [...][]Sensed{e.SensorBegin[sensorBegin:], e.SensorEnd[sensorEnd:]} {
+		slices.SortFunc(list, func(x, y Sensed) int {
+			return cmp.Or(cmp.Compare(min(x.Sensor.index, x.Visitor.index), min(y.Sensor.index, y.Visitor.index)),
+				cmp.Compare(max(x.Sensor.index, x.Visitor.index), max(y.Sensor.index, y.Visitor.index)))
+		})
+	}
+}
+
+// reportSurfaceHits reports the pairs with surfaces that were hit: of several contacts of a pair the one that was hit at the greatest speed.
+func (s *solver) reportSurfaceHits() {
+	n := len(s.sys.Hits)
+	before := len(s.events.Hit)
+	for i := s.convex; i < n; {
+		best, end := -1, i
+		for ; end < n && s.contacts[end].A == s.contacts[i].A && s.contacts[end].B == s.contacts[i].B; end++ {
+			if h := &s.sys.Hits[end]; h.Speed >= s.tuning.HitSpeed && h.Impulse > 0 && (best < 0 || h.Speed > s.sys.Hits[best].Speed) {
+				best = end
+			}
+		}
+		if best >= 0 {
+			s.reportHit(best)
+		}
+		i = end
+	}
+	if before > 0 && len(s.events.Hit) > before {
+		slices.SortFunc(s.events.Hit, func(x, y Hit) int {
+			return cmp.Or(cmp.Compare(x.A.index, y.A.index), cmp.Compare(x.B.index, y.B.index))
+		})
+	}
+}
+
+// removeStaleSurfaces is removeStaleContacts for contacts with surfaces, which go to index n of the list.
+func (s *solver) removeStaleSurfaces(n int) {
+	contacts, kept := s.contacts[s.convex:], 0
+	for i := range contacts {
+		c := &contacts[i]
+		if s.shapesLive(c) {
+			s.contacts[n+kept], s.bases[n+kept], s.touches[kept] = *c, s.bases[s.convex+i], s.touches[i]
+			kept++
+		}
+	}
+	s.contacts, s.bases, s.touches = s.contacts[:n+kept], s.bases[:n+kept], s.touches[:kept]
+}
+
+// sameShapes reports whether two contacts are of one pair.
+func sameShapes(a, b *rigid3.Contact) bool { return a.A == b.A && a.B == b.B }
