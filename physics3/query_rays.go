@@ -171,8 +171,9 @@ type rayTask struct {
 }
 
 type rayScratch struct {
-	rays [rayChunk]rigid3.Ray
-	hits [rayChunk]rigid3.RayHit
+	rays   [rayChunk]rigid3.Ray
+	hits   [rayChunk]rigid3.RayHit
+	memory rigid3.RayMemory
 }
 
 func (w *World) beginRays(q *Rays, out *RayHits) (*rayTask, error) {
@@ -208,15 +209,16 @@ func (t *rayTask) prepare(worker, lo, hi int) []rigid3.Ray {
 // Answer finds the first hit of each ray of a chunk, or whether there is one.
 func (t *rayTask) Answer(worker, lo, hi int) {
 	rays := t.prepare(worker, lo, hi)
-	hits := t.scratch[worker].hits[:hi-lo]
+	m := &t.scratch[worker]
+	hits := m.hits[:hi-lo]
 	if t.hit != nil {
-		t.s.queries.tree.CastRaysAny(t.s.level, rays, hits)
+		t.s.queries.tree.CastRaysAny(t.s.level, rays, hits, &m.memory)
 		for i := range hits {
 			t.hit[lo+i] = hits[i].Shape != rigid3.NoShape
 		}
 		return
 	}
-	t.s.queries.tree.CastRaysClosest(t.s.level, rays, hits)
+	t.s.queries.tree.CastRaysClosest(t.s.level, rays, hits, &m.memory)
 	for i := range hits {
 		t.Put(lo+i, lo+i, &hits[i])
 	}

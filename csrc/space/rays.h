@@ -48,11 +48,31 @@ _Static_assert(sizeof(et_space_node) == 384 && sizeof(et_space_target) == 152 &&
                        offsetof(et_space_target, sensor) == 144 && offsetof(et_space_ray, inv) == 52,
                "the Go types mirror these");
 
-/* out[i] = the first hit of ray i, for n rays, as rigid3.QueryTree.CastRaysClosest defines it; with any, one of its hits. */
-void et_space_cast_rays(int32_t level, et_space_tree t, const et_space_ray *rays, int64_t n, int32_t any, et_space_ray_hit *out);
+/* A target of which only Go knows the geometry, and which waits for a ray whose filter accepts it: targets[target], whose box
+ * rays[ray] enters at entry. */
+typedef struct {
+	uint32_t ray, target;
+	float entry;
+} et_space_waiting;
+
+/* Rays, and for each the first hit, or any of its hits; room for targets that wait. */
+typedef struct {
+	const et_space_ray *rays;
+	et_space_ray_hit *out;
+	et_space_waiting *waiting;
+	int64_t n, room;
+	uint8_t any;
+} et_space_ray_batch;
+
+_Static_assert(sizeof(et_space_waiting) == 12 && sizeof(et_space_ray_batch) == 48, "the Go types mirror these");
+
+/* Computes the first hits of rays, as rigid3.QueryTree.CastRaysClosest defines it, but for those of targets that wait. Returns the
+ * number of rays for which there was room, and sets count to the number of targets that wait for them. */
+int64_t et_space_cast_rays(int32_t level, et_space_tree t, et_space_ray_batch b, int64_t *count);
 
 /* Writes all hits of n rays to out, from fill on and before cap; the hits of one ray are in any order. ends[i] becomes the
- * end of those of ray i. Returns the number of rays whose hits fit. */
+ * end of those of ray i. A target that waits is a hit with t = -1, its number as the shape, and the entry in normal[0]. Returns
+ * the number of rays whose hits fit. */
 int64_t et_space_cast_rays_all(int32_t level, et_space_tree t, const et_space_ray *rays, int64_t n, uint32_t *ends,
                                et_space_ray_hit *out, int64_t fill, int64_t cap);
 

@@ -71,7 +71,12 @@ HELPER(LEVEL) uint32_t children_hit(const beam *r, const et_space_node *n, float
 	return found;
 }
 
-HELPER(LEVEL) et_space_ray_hit first_hit(const et_space_tree *t, const et_space_ray *ray, int any) {
+/* Whether only Go knows the geometry of a target. */
+static inline int is_foreign(const et_space_target *g) { return g->kind > ET_SPACE_HULL; }
+
+/* Finds the first hit of ray i. Returns the number of targets that wait from `waits` on, or -1 if there is no room. */
+HELPER(LEVEL) int64_t first_hit(const et_space_tree *t, const et_space_ray_batch *b, int64_t i, int64_t waits) {
+	const et_space_ray *ray = b->rays + i;
 	const beam beam = beam_of(ray);
 	et_space_ray_hit best = {ray->max_t, {0, 0, 0}, {0, 0, 0}, (uint32_t)ET_SPACE_NO_SHAPE};
 	narrow64(add_times64(wide64(ray->o), wide64(ray->d), (double)ray->max_t), best.point);
@@ -93,21 +98,38 @@ HELPER(LEVEL) et_space_ray_hit first_hit(const et_space_tree *t, const et_space_
 			const uint32_t lane = (uint32_t)__builtin_ctz(found);
 			const et_space_target *g = leaf + lane;
 			et_space_ray_hit hit;
-			if (!(entry[lane] <= best.t) || !accepts(ray, g) || !cast_target(ray, &t->hulls, g, entry[lane], &hit))
+			if (!(entry[lane] <= best.t) || !accepts(ray, g))
+				continue;
+			if (is_foreign(g)) {
+				if (waits == b->room)
+					return -1;
+				b->waiting[waits++] = (et_space_waiting){(uint32_t)i, c.node * ET_SPACE_LANES + lane, entry[lane]};
+				continue;
+			}
+			if (!cast_target(ray, &t->hulls, g, entry[lane], &hit))
 				continue;
 			if (hit.t < best.t || (hit.t == best.t && hit.shape < best.shape))
 				best = hit;
-			if (any)
-				return best;
+			if (b->any)
+				goto done;
 		}
 	}
-	return best;
+done:
+	b->out[i] = best;
+	return waits;
 }
 
-KERNEL(void, space_cast_rays, const et_space_tree *given, const et_space_ray *rays, int64_t n, int32_t any, et_space_ray_hit *out) {
+KERNEL(int64_t, space_cast_rays, const et_space_tree *given, const et_space_ray_batch *batch, int64_t *count) {
 	const et_space_tree t = *given;
-	for (int64_t i = 0; i < n; i++)
-		out[i] = first_hit(&t, rays + i, any);
+	const et_space_ray_batch b = *batch;
+	int64_t i = 0;
+	for (int64_t waits = *count = 0; i < b.n; i++) {
+		waits = first_hit(&t, &b, i, waits);
+		if (waits < 0)
+			break;
+		*count = waits;
+	}
+	return i;
 }
 
 /* Appends the hits of a ray. Returns the new fill, or -1 if there is no room. */
@@ -128,8 +150,8 @@ HELPER(LEVEL) int64_t all_hits(const et_space_tree *t, const et_space_ray *ray, 
 		for (; found; found &= found - 1) {
 			const uint32_t lane = (uint32_t)__builtin_ctz(found);
 			const et_space_target *g = leaf + lane;
-			et_space_ray_hit hit;
-			if (!accepts(ray, g) || !cast_target(ray, &t->hulls, g, entry[lane], &hit))
+			et_space_ray_hit hit = {-1, {entry[lane], 0, 0}, {0, 0, 0}, c.node * ET_SPACE_LANES + lane};
+			if (!accepts(ray, g) || (!is_foreign(g) && !cast_target(ray, &t->hulls, g, entry[lane], &hit)))
 				continue;
 			if (fill == cap)
 				return -1;
@@ -152,8 +174,8 @@ KERNEL(int64_t, space_cast_rays_all, const et_space_tree *given, const et_space_
 }
 
 #ifdef DISPATCH
-void et_space_cast_rays(int32_t level, et_space_tree t, const et_space_ray *rays, int64_t n, int32_t any, et_space_ray_hit *out) {
-	DISPATCH(level, space_cast_rays, &t, rays, n, any, out);
+int64_t et_space_cast_rays(int32_t level, et_space_tree t, et_space_ray_batch b, int64_t *count) {
+	return DISPATCH(level, space_cast_rays, &t, &b, count);
 }
 
 int64_t et_space_cast_rays_all(int32_t level, et_space_tree t, const et_space_ray *rays, int64_t n, uint32_t *ends, et_space_ray_hit *out,

@@ -12,7 +12,7 @@ type kernels struct {
 	solve   func(s *System) // all the stages that follow
 	collide func(s placedShapes, pairs *broad.Pairs, recycled []int32, out []Manifold) (ok bool)
 
-	castRays    func(t *QueryTree, rays []Ray, any bool, out []RayHit)
+	castRays    func(t *QueryTree, rays []Ray, any bool, out []RayHit, room []waitingTarget) (done, waiting int)
 	castRaysAll func(t *QueryTree, rays []Ray, ends []uint32, out []RayHit, fill int) (done int)
 
 	prepareBodies       func(s *System, lo, hi int)

@@ -39,6 +39,8 @@ var (
 	_ [cspace.RaySize]byte          = [unsafe.Sizeof(Ray{})]byte{}
 	_ [cspace.RayHitSize]byte       = [unsafe.Sizeof(RayHit{})]byte{}
 	_ [cspace.TreeSize]byte         = [unsafe.Sizeof(queryTree{})]byte{}
+	_ [cspace.WaitingSize]byte      = [unsafe.Sizeof(waitingTarget{})]byte{}
+	_ [cspace.RaysSize]byte         = [unsafe.Sizeof(rayBatch{})]byte{}
 	_ [cspace.MaxVertices]byte      = [MaxHullVertices]byte{}
 	_ [cspace.SpanSize]byte         = [unsafe.Sizeof(graph.Span{})]byte{}
 	_ [cspace.StepOffset]byte       = [unsafe.Offsetof(system{}.step)]byte{}
@@ -159,6 +161,15 @@ type queryTree struct {
 	hulls  flatHulls
 }
 
+type rayBatch struct {
+	rays    *Ray
+	out     *RayHit
+	waiting *waitingTarget
+	n, room int64
+	any     bool
+	_       [7]byte
+}
+
 func (t *QueryTree) c() cspace.Tree {
 	v := queryTree{data(t.nodes), data(t.starts), data(t.rows), int64(len(t.starts) - 1), t.hulls.c()}
 	return *(*cspace.Tree)(unsafe.Pointer(&v))
@@ -190,9 +201,9 @@ func newKernels(level int32) kernels {
 		scene, c := s.c(), collisions{data(pairs.A), data(pairs.B), int64(len(out)), data(recycled), data(out)}
 		return cspace.Collide(level, &scene, (*cspace.Collisions)(unsafe.Pointer(&c)))
 	}
-	k.castRays = func(t *QueryTree, rays []Ray, any bool, out []RayHit) {
-		tree := t.c()
-		cspace.CastRays(level, &tree, (*cspace.Ray)(unsafe.Pointer(data(rays))), len(rays), any, (*cspace.RayHit)(unsafe.Pointer(data(out))))
+	k.castRays = func(t *QueryTree, rays []Ray, any bool, out []RayHit, room []waitingTarget) (done, waiting int) {
+		tree, b := t.c(), rayBatch{rays: data(rays), out: data(out), waiting: data(room), n: int64(len(rays)), room: int64(len(room)), any: any}
+		return cspace.CastRays(level, &tree, (*cspace.Rays)(unsafe.Pointer(&b)))
 	}
 	k.castRaysAll = func(t *QueryTree, rays []Ray, ends []uint32, out []RayHit, fill int) int {
 		tree := t.c()

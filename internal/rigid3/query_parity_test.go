@@ -56,8 +56,8 @@ func TestParityCastRays(t *testing.T) {
 			in, room := c.rays(run.Rand, count, half), run.IntN(most/2)
 			want, wantAny := make([]RayHit, count), make([]RayHit, count)
 			all, ends := make([]RayHit, room), make([]uint32, count)
-			tree.castRaysGo(in, false, want)
-			tree.castRaysGo(in, true, wantAny)
+			tree.castRaysGo(in, false, want, nil)
+			tree.castRaysGo(in, true, wantAny, nil)
 			run.Fill(buffer.Words[float32](all), paritytest.AnyBits)
 			from := min(run.IntN(3), room)
 			before, beforeEnds := append([]RayHit(nil), all...), append([]uint32(nil), ends...)
@@ -74,9 +74,9 @@ func TestParityCastRays(t *testing.T) {
 					same := func(what string, got, want []RayHit) error {
 						return paritytest.Bits(what, buffer.Words[uint32](got), buffer.Words[uint32](want))
 					}
-					k.castRays(p, rays, false, out)
+					k.castRays(p, rays, false, out, nil)
 					run.Check(g.check(), same("first hits", out, want))
-					k.castRays(p, rays, true, out)
+					k.castRays(p, rays, true, out, nil)
 					run.Check(g.check(), same("any hits", out, wantAny), paritytest.Bits("rays", buffer.Words[uint32](rays), buffer.Words[uint32](in)))
 					out, end := placed3(g.words[5], before, side, gap), placed3(g.words[4], beforeEnds, side, gap)
 					if got := k.castRaysAll(p, rays, end, out, from); got != done {

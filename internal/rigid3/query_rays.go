@@ -81,20 +81,48 @@ func sortHits(row []RayHit) {
 //
 // A shape has the box of Bounds with a margin of LinearSlop, grown by 2^-18 of its coordinates. A ray that misses the box misses the shape, and no
 // hit is before the T at which the ray enters the box. This shows only where rounding is as large as the margin.
-func (t *QueryTree) CastRaysClosest(level native.Level, rays []Ray, out []RayHit) {
-	t.castRays(level, rays, false, out)
+func (t *QueryTree) CastRaysClosest(level native.Level, rays []Ray, out []RayHit, m *RayMemory) {
+	t.castRays(level, rays, false, out, m)
 }
 
 // CastRaysAny finds for each of some prepared rays a shape that it hits, which is not always the first. A ray without a hit has NoShape.
-func (t *QueryTree) CastRaysAny(level native.Level, rays []Ray, out []RayHit) {
-	t.castRays(level, rays, true, out)
+func (t *QueryTree) CastRaysAny(level native.Level, rays []Ray, out []RayHit, m *RayMemory) {
+	t.castRays(level, rays, true, out, m)
 }
 
-func (t *QueryTree) castRays(level native.Level, rays []Ray, any bool, out []RayHit) {
+// RayMemory is memory for one call at a time.
+type RayMemory struct{ waiting [256]waitingTarget }
+
+// waitingTarget is a target whose geometry C does not know, and a ray that enters its box at entry and accepts it.
+type waitingTarget struct {
+	ray, target uint32
+	entry       float32
+}
+
+func (t *QueryTree) castRays(level native.Level, rays []Ray, any bool, out []RayHit, m *RayMemory) {
 	if len(out) != len(rays) {
 		panic("rigid3: CastRaysClosest: rays and out differ in length")
 	}
-	t.kernels(level).castRays(t, rays, any, out)
+	k := t.kernels(level)
+	for len(rays) > 0 {
+		done, waiting := k.castRays(t, rays, any, out, m.waiting[:])
+		for i := range m.waiting[:waiting] {
+			w := &m.waiting[i]
+			r, best := rays[w.ray], &out[w.ray]
+			if !(w.entry <= best.T) || any && best.Shape != NoShape {
+				continue
+			}
+			r.MaxT = best.T // what the ray has hit already is as near
+			if hit, ok := r.cast(&t.targets[w.target], w.entry); ok && hit.before(best) {
+				*best = hit
+			}
+		}
+		if done == 0 { // more wait for one ray than there is room for
+			out[0] = t.first(&rays[0], any)
+			done = 1
+		}
+		rays, out = rays[done:], out[done:]
+	}
 }
 
 // kernels returns the kernels of a level that can search the tree: C needs a root.
@@ -105,10 +133,11 @@ func (t *QueryTree) kernels(level native.Level) *kernels {
 	return kernelsOf(level)
 }
 
-func (t *QueryTree) castRaysGo(rays []Ray, any bool, out []RayHit) {
+func (t *QueryTree) castRaysGo(rays []Ray, any bool, out []RayHit, _ []waitingTarget) (done, waiting int) {
 	for i := range rays {
 		out[i] = t.first(&rays[i], any)
 	}
+	return len(rays), 0
 }
 
 // CastRaysAll appends the hits of one prepared ray after the other to out, each row in order of T, then shape, and sets the end of each row in
@@ -131,11 +160,24 @@ func (t *QueryTree) CastRaysAll(level native.Level, rays []Ray, ends []uint32, o
 		}
 		out = append(out[:fill], make([]RayHit, fill+moreHits)...)[:fill]
 	}
-	for _, end := range ends[:len(rays)] {
-		sortHits(out[from:end])
-		from = int(end)
+	to := from
+	for i := range rays {
+		row, end := to, int(ends[i])
+		for ; from < end; from++ {
+			h := out[from]
+			if h.T < 0 { // of a target whose geometry C does not know
+				var ok bool
+				if h, ok = rays[i].cast(&t.targets[h.Shape], h.Normal.X); !ok {
+					continue
+				}
+			}
+			out[to] = h
+			to++
+		}
+		sortHits(out[row:to])
+		ends[i] = uint32(to)
 	}
-	return out
+	return out[:to]
 }
 
 // moreHits is the least number of hits for which CastRaysAll makes room.

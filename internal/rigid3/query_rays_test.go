@@ -16,6 +16,7 @@ import (
 func TestRaysAgainstTheOracle(t *testing.T) {
 	run := paritytest.Start(t, "Rays3")
 	var tree QueryTree
+	var memory RayMemory
 	total := 0
 	for range paritytest.Sample(30) {
 		for _, n := range []int{0, 1, 2, 15, 16, 17, 100, 257, 700} {
@@ -26,6 +27,13 @@ func TestRaysAgainstTheOracle(t *testing.T) {
 			}
 			tree.Build(native.Auto, &c.Scene)
 			for refit := range 2 {
+				if share := run.IntN(4); share > 0 { // Go casts against some, or all
+					for i := range tree.rows {
+						if run.IntN(share) == 0 {
+							tree.rows[i].kind = KindSurface
+						}
+					}
+				}
 				in := c.rays(run.Rand, 30, half)
 				ends, wantEnds := make([]uint32, len(in)), make([]uint32, len(in))
 				want := c.CastRaysOracle(in, wantEnds, nil)
@@ -37,8 +45,8 @@ func TestRaysAgainstTheOracle(t *testing.T) {
 						run.Check(fmt.Errorf("refit %d, %d shapes: hits %v, want %v", refit, n, got, want))
 					}
 					closest, hit := make([]RayHit, len(in)), make([]RayHit, len(in))
-					tree.CastRaysClosest(level, in, closest)
-					tree.CastRaysAny(level, in, hit)
+					tree.CastRaysClosest(level, in, closest, &memory)
+					tree.CastRaysAny(level, in, hit, &memory)
 					from := uint32(0)
 					for i, end := range ends {
 						first := RayHit{T: in[i].MaxT, Shape: NoShape, Point: in[i].end()}
@@ -197,11 +205,12 @@ func TestQueryTreeAllocatesNothingAgain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	c := newCrowd(rng, 500, 10)
 	var tree QueryTree
+	var memory RayMemory
 	rays, out := c.rays(rng, 50, 10), make([]RayHit, 50)
 	if n := testing.AllocsPerRun(10, func() {
 		tree.Build(native.Auto, &c.Scene)
 		tree.Refit(native.Auto, &c.Scene, true)
-		tree.CastRaysClosest(native.Auto, rays, out)
+		tree.CastRaysClosest(native.Auto, rays, out, &memory)
 	}); n > 0 {
 		t.Errorf("%g allocations", n)
 	}

@@ -16,6 +16,7 @@ type (
 	Tree   = C.et_space_tree
 	Ray    = C.et_space_ray
 	RayHit = C.et_space_ray_hit
+	Rays   = C.et_space_ray_batch
 )
 
 // Sizes of the C structs, in bytes.
@@ -25,16 +26,17 @@ const (
 	TreeSize   = C.sizeof_et_space_tree
 	RaySize    = C.sizeof_et_space_ray
 	RayHitSize = C.sizeof_et_space_ray_hit
+
+	WaitingSize = C.sizeof_et_space_waiting
+	RaysSize    = C.sizeof_et_space_ray_batch
 )
 
 // The functions, as rays.h describes them.
 
-func CastRays(level int32, t *Tree, rays *Ray, n int, any bool, out *RayHit) {
-	one := C.int32_t(0)
-	if any {
-		one = 1
-	}
-	C.et_space_cast_rays(C.int32_t(level), *t, rays, C.int64_t(n), one, out)
+func CastRays(level int32, t *Tree, b *Rays) (done, waiting int) {
+	var count C.int64_t
+	done = int(C.et_space_cast_rays(C.int32_t(level), *t, *b, &count))
+	return done, int(count)
 }
 
 func CastRaysAll(level int32, t *Tree, rays *Ray, ends []uint32, out *RayHit, fill, room int) int {
