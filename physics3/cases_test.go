@@ -13,6 +13,7 @@ import (
 //
 //	11–14    mass                    cases_mass_test.go
 //	18–23    narrow phase            cases_contact_test.go (20 and 24 need triangles; 22 is also in package rigid3)
+//	32–36    height fields           cases_field_test.go (35 is of meshes)
 //	41–45    stacks and friction     cases_stack_test.go
 //	75–78    queries                 cases_query_test.go (74 and 79 need triangles)
 //	86–90    events                  cases_events_test.go (89 needs a mesh)
