@@ -30,7 +30,9 @@ type SurfaceManifold struct {
 // SurfaceCollider is memory for the computation of the manifolds of a surface and a shape. It allocates until it has grown to the greatest number of
 // triangles that a shape meets.
 type SurfaceCollider struct {
-	faces    []mesh.Face // near the shape, ascending by number
+	near     mesh.Box    // around the shape; as a local variable it would be allocated, and so would visited
+	faces    []mesh.Face // that meet it, ascending by number
+	visited  mesh.Face   // by ring
 	contacts []faceContact
 	points   []contactPoint // of all contacts
 	picked   []contactPoint // of a manifold
@@ -86,11 +88,11 @@ func (k *SurfaceCollider) Collide(surface mesh.Surface, twoSided bool, shape *Sh
 	body.set(poseShape, &shape.Pose)
 	k.at = frame.relative(&body)
 	k.half = k.at.rotate(shape.Half.wide64())
-	box, ok := k.bounds(shape)
-	if !ok {
+	ok := false
+	if k.near, ok = k.bounds(shape); !ok {
 		return 0
 	}
-	k.faces = surface.AppendFaces(k.faces[:0], &box)
+	k.faces = surface.AppendFaces(k.faces[:0], &k.near)
 	k.contacts, k.points = k.contacts[:0], k.points[:0]
 	for i := range k.faces {
 		var f surfaceFace

@@ -138,12 +138,13 @@ func (k *SurfaceCollider) ring(f *surfaceFace, i int, visit func(face *mesh.Face
 		}
 		number, seen := f.Neighbours[at], 1
 		for ; number != mesh.None && number != f.Number && seen < maxRing; seen++ {
-			face := k.face(number)
+			face := &k.visited
+			*face = k.face(number)
 			corner := slices.Index(face.Vertices[:], v)
 			if corner < 0 {
 				break
 			}
-			if !visit(&face, corner) {
+			if !visit(face, corner) {
 				return false
 			}
 			if way == 1 {
