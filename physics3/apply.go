@@ -94,7 +94,7 @@ func (r *dryRun) command(o *command) (err error) {
 	case shiftOrigin:
 		r.origin, err = shiftedOrigin(r.origin, o.first())
 		return err
-	case enableSleeping:
+	case enableSleeping, enableContinuous:
 		return nil
 	}
 	if !r.lives(o.body) {
@@ -229,6 +229,8 @@ func (w *World) run(c *Commands) {
 			_ = w.ShiftOrigin(o.first())
 		case enableSleeping:
 			_ = w.EnableSleeping(o.numbers[0] != 0)
+		case enableContinuous:
+			_ = w.EnableContinuous(o.numbers[0] != 0)
 		default:
 			i := int(c.Body(o.body).index)
 			w.solver.applyToBody(i, o)

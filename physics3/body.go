@@ -82,7 +82,8 @@ type BodyDef struct {
 	Asleep bool
 	// Disabled creates the body disabled, without velocity, until World.Enable brings it back, awake.
 	Disabled bool
-	// Bullet marks a fast body. It is a part of the state; this version has no continuous collision that reads it.
+	// Bullet keeps the body from passing through moving bodies that are not bullets, however fast they are. Static shapes, bodies asleep and
+	// kinematic bodies stop every fast body. SetBullet changes it.
 	Bullet bool
 	// SleepThreshold is the speed in m/s up to which the body counts as at rest, 0 to 1e6. 0: DefaultSleepThreshold.
 	SleepThreshold float32

@@ -55,7 +55,8 @@ func (w *World) PrepareCopy(src *World) error {
 
 func (w *World) copyHeader(src *World) {
 	s := w.solver
-	w.config.Gravity, w.config.DisableSleep = src.config.Gravity, src.config.DisableSleep
+	w.config.Gravity, w.config.DisableSleep, w.config.DisableContinuous = src.config.Gravity, src.config.DisableSleep, src.config.DisableContinuous
+	s.continuous.enabled = src.solver.continuous.enabled
 	s.sys.Gravity, s.steps, s.sleep.Enabled = src.solver.sys.Gravity, src.solver.steps, src.solver.sleep.Enabled
 }
 
@@ -82,6 +83,7 @@ func (w *World) copyBodies(src *World) {
 	s := w.solver
 	copy(s.principal, src.solver.principal[:rows])
 	copy(s.extent, src.solver.extent[:rows])
+	copy(s.continuous.minExtent, src.solver.continuous.minExtent[:rows])
 	s.derived.Reset(rows)
 }
 

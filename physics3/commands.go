@@ -55,13 +55,14 @@ const (
 	unignorePair
 	shiftOrigin
 	enableSleeping
+	enableContinuous
 )
 
 // String returns the name of the method that records the command.
 func (k commandKind) String() string {
 	return [...]string{"CreateBody", "DestroyBody", "create a shape", "DestroyShape", "SetVelocity", "SetTransform", "ApplyLinearImpulse",
 		"ApplyLinearImpulseToCenter", "ApplyAngularImpulse", "ApplyForce", "ApplyForceToCenter", "ApplyTorque", "Disable", "Enable",
-		"IgnorePair", "UnignorePair", "ShiftOrigin", "EnableSleeping"}[k]
+		"IgnorePair", "UnignorePair", "ShiftOrigin", "EnableSleeping", "EnableContinuous"}[k]
 }
 
 // NewCommands returns an empty list for this world.
@@ -208,6 +209,11 @@ func (c *Commands) ShiftOrigin(offset [3]float32) {
 // EnableSleeping records a switch, as World.EnableSleeping.
 func (c *Commands) EnableSleeping(on bool) {
 	c.add(command{kind: enableSleeping, numbers: [7]float32{float32(bits(on))}})
+}
+
+// EnableContinuous records a switch, as World.EnableContinuous.
+func (c *Commands) EnableContinuous(on bool) {
+	c.add(command{kind: enableContinuous, numbers: [7]float32{float32(bits(on))}})
 }
 
 // Body returns the body that a provisional handle of CreateBody stands for. It works from Apply until the list is applied again, even while

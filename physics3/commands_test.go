@@ -221,6 +221,7 @@ func (d *direct) draw(t *rapid.T, bodies *[]physics3.Body, shapes *[]physics3.Sh
 	case 17:
 		on := rapid.Bool().Draw(t, "on")
 		d.both(func() { l.EnableSleeping(on) }, func() error { return w.EnableSleeping(on) })
+		d.both(func() { l.EnableContinuous(on) }, func() error { return w.EnableContinuous(on) })
 	}
 }
 

@@ -51,6 +51,8 @@ type Config struct {
 
 	// DisableSleep keeps bodies at rest simulated, until World.EnableSleeping. Otherwise they fall asleep: see World.Awake.
 	DisableSleep bool
+	// DisableContinuous lets fast bodies pass through thin shapes, until World.EnableContinuous.
+	DisableContinuous bool
 	// StageHashes makes each step hash the results of its stages, for World.StageHashes. It costs about as much as the step,
 	// and changes no result.
 	StageHashes bool

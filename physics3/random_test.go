@@ -413,6 +413,7 @@ var randomOps = []struct {
 			RestitutionThreshold: w.any(0, 2), MaxSpeed: w.any(0, 500), HitSpeed: w.any(0, 2)})
 	}},
 	{"sleeping", func(w *randomWorld) error { return w.EnableSleeping(w.one(2) || w.calm() && !w.one(4)) }},
+	{"continuous", func(w *randomWorld) error { return w.EnableContinuous(!w.one(4)) }},
 	{"workers", func(w *randomWorld) error { return w.SetWorkers(w.pick(5)) }},
 	{"ignore", func(w *randomWorld) error { return w.IgnorePair(w.body(), w.body()) }},
 	{"heed", func(w *randomWorld) error { return w.UnignorePair(w.body(), w.body()) }},

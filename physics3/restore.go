@@ -22,7 +22,7 @@ import (
 // the snapshot refer to its bodies and shapes; discard later handles. There are no events until the next step.
 //
 // Data that is truncated, altered or inconsistent is ErrCorrupt. Data of another format version, or of a world with other rules (SubSteps, and the
-// numbers for contacts in Config), is ErrUnsupported; DisableSleep may differ. Data with more rows than fit, or a slot beyond Config.Slots, is
+// numbers for contacts in Config), is ErrUnsupported; DisableSleep and DisableContinuous may differ. Data with more rows than fit, or a slot beyond Config.Slots, is
 // ErrCapacity. The world is then unchanged, and Restore has used memory in proportion to len(data) at most.
 func (w *World) Restore(data []byte) error {
 	if err := w.Prepare(data); err != nil {
@@ -105,6 +105,7 @@ type snapshotImage struct {
 	touching, resting                       int // contacts with surfaces
 	steps                                   uint64
 	sleepFirst, sleepNow, sleepOn           bool
+	continuousFirst, continuousNow          bool
 	shapesStay                              bool // they are those of the world
 	bodyFrame, shapeFrame, contactFrame     []byte
 	baseFrame, touchFrame                   []byte
@@ -158,10 +159,11 @@ func (im *snapshotImage) readHeader(b []byte) error {
 	im.steps = r.U64()
 	switches := r.U8()
 	im.sleepFirst, im.sleepNow, im.sleepOn = switches&1 != 0, switches&2 != 0, switches&4 != 0
+	im.continuousFirst, im.continuousNow = switches&8 != 0, switches&16 != 0
 	switch {
 	case im.seen > im.shapes:
 		return im.Corrupt("seen", im.seen)
-	case switches > 7 || switches&3 != 0 && !im.sleepOn:
+	case switches > 31 || switches&3 != 0 && !im.sleepOn:
 		return im.Corrupt("switches", switches)
 	case im.rows > w.Cap():
 		return fault.Field(ErrCapacity, snapshotName+"rows", im.rows)
@@ -628,8 +630,9 @@ func (im *snapshotImage) readOrigin(b []byte) error {
 
 func (w *World) restoreHeader(im *snapshotImage) {
 	s := w.solver
-	w.config.Gravity, w.config.DisableSleep = im.gravity, !im.sleepFirst
+	w.config.Gravity, w.config.DisableSleep, w.config.DisableContinuous = im.gravity, !im.sleepFirst, !im.continuousFirst
 	s.sys.Gravity, s.steps, s.sleep.Enabled = vecOf(im.gravity), im.steps, im.sleepNow
+	s.continuous.enabled = im.continuousNow
 }
 
 func (w *World) restoreBodies(im *snapshotImage) {

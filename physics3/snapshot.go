@@ -15,7 +15,7 @@ import (
 // A snapshot consists of frames, as package frame writes them:
 //
 //	the header: the rules, float32 gravity, uint32 numbers of rows, shapes, shapes seen by the last step, hulls, contacts and surfaces, uint64 steps,
-//		uint8 switches: sleep is on in the configuration, is on now, and has ever been on
+//		uint8 switches: sleep is on in the configuration, is on now, and has ever been on; continuous collision is on in the configuration, and now
 //	the bodies: the float32 columns, what Sync has written, uint32 slots and generations, uint8 types, locks and flags
 //	the hulls, by number: uint32 vertices, 0 for a free number; if any, float32 radius and the vertices; then the surfaces, by number: uint8 kind, 0
 //		for a free number; if any, uint32 length and that many bytes, see Mesh.encode
@@ -124,7 +124,7 @@ func (w *World) encodeHeader(e *frame.Encoder) {
 		e.U32(n)
 	}
 	e.U64(s.steps)
-	e.U8(bits(!w.config.DisableSleep, s.sleep.Enabled, s.sleep.On))
+	e.U8(bits(!w.config.DisableSleep, s.sleep.Enabled, s.sleep.On, !w.config.DisableContinuous, s.continuous.enabled))
 }
 
 func (w *World) encodeBodies(e *frame.Encoder) {

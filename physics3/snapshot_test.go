@@ -324,7 +324,7 @@ func TestRestoreRefusesForgeries(t *testing.T) {
 		"more hulls":             {at(0, 48, 0xff, 0xff, 0, 0), "hulls"},
 		"more contacts":          {at(0, 52, 0xff, 0xff, 0, 0), "length of the contacts"},
 		"too many contacts":      {at(0, 52, 0xff, 0xff, 0xff, 0xff), "contacts"},
-		"switches":               {at(0, 68, 8), "switches"},
+		"switches":               {at(0, 68, 32), "switches"},
 		"asleep without sleep":   {at(0, 68, 0), "flags of body"},
 		"flags":                  {at(1, 154*rows, 1<<5), "flags of body[0]"},
 		"locks":                  {at(1, 153*rows+1, 1<<6), "locks of body[1]"},

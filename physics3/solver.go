@@ -74,12 +74,14 @@ type solver struct {
 	broadPhaseJob  func(parts int, f func(part int))
 	present        presentMemory
 	queries        queries
+	continuous     continuousState
 	encodedShapes  []byte     // scratch
 	derived        bitset.Set // bodies for deriveMass after a restore
 
 	// Methods of s as function values, bound once so that a step allocates nothing.
-	wholeStep func()
-	colourJob func(chunk int)
+	wholeStep      func()
+	colourJob      func(chunk int)
+	pairIgnoredJob func(a, b uint32) bool
 
 	events Events
 }
@@ -93,11 +95,12 @@ func newSolver(w *World, level native.Level) *solver {
 	}
 	s.stages.Open(s)
 	s.stages.Hashes.On = c.StageHashes
-	s.wholeStep, s.colourJob, s.broadPhaseJob = s.step, s.colourChunk, s.stages.EachPart
+	s.wholeStep, s.colourJob, s.broadPhaseJob, s.pairIgnoredJob = s.step, s.colourChunk, s.stages.EachPart, s.pairIgnored
 	s.sys.Params, s.sys.Level = c.params(), level
 	s.applyTuning(c.tuning())
 	s.poses, s.sys.States = make([]rigid3.Pose, c.Capacity), make([]rigid3.State, c.Capacity)
 	s.openSleep(c)
+	s.openContinuous(c)
 	return s
 }
 
@@ -126,7 +129,8 @@ func (s *solver) destroyBody(body int) {
 	for shape := range s.shapeTable.Of(body) {
 		s.clearShape(shape)
 	}
-	s.principal[body], s.extent[body] = rigid3.Quat{}, 0
+	s.principal[body] = rigid3.Quat{}
+	s.clearExtents(body)
 	s.sleep.Remove(body)
 }
 

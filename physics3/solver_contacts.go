@@ -123,18 +123,21 @@ func (s *solver) findPairs() {
 	}
 	b, f := &s.boxes, &s.shapes.filters
 	third := broad.ThirdAxis(&b.Min, &b.Max, s.thirdAxis)
-	x, y := (third+1)%3, (third+2)%3
-	if x > y {
-		x, y = y, x
-	}
 	version := s.sleep.BroadVersion()
 	if s.thirdAxis != third {
 		s.thirdAxis, version = third, 0
 	}
+	x, y, _ := s.planarAxes()
 	f.SpanMin, f.SpanMax = b.Min[third], b.Max[third]
 	s.planar = broad.Boxes{MinX: b.Min[x], MinY: b.Min[y], MaxX: b.Max[x], MaxY: b.Max[y]}
 	s.broad.FindPairs(s.level, &s.planar, f, version, &s.pairs)
 	s.omittedPairs = s.broad.Omitted
+}
+
+// planarAxes returns the axes of the broad phase: the two along which it sorts, ascending, and that which it gets as intervals.
+func (s *solver) planarAxes() (x, y, third int) {
+	x, y, third = (s.thirdAxis+1)%3, (s.thirdAxis+2)%3, s.thirdAxis
+	return min(x, y), max(x, y), third
 }
 
 // markBases marks the contacts with a base, after the list of contacts was changed between steps.

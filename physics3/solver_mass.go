@@ -48,7 +48,7 @@ func (s *solver) updateMass(i int, shapes []uint32) error {
 	if c.Flags[i]&FlagDisabled == 0 {
 		s.putInverseMass(i, m.invMass, m.invInertia)
 	}
-	s.extent[i] = 0
+	s.clearExtents(i)
 	for _, shape := range shapes {
 		s.addToScene(i, int(shape))
 		s.extend(i, int(shape))
@@ -57,8 +57,12 @@ func (s *solver) updateMass(i int, shapes []uint32) error {
 	return nil
 }
 
-// extend makes the extent of a body include a shape.
+// extend makes the extents of a body include a shape.
 func (s *solver) extend(i, shape int) {
+	if !s.shapes.sensor[shape] {
+		least := &s.continuous.minExtent[i]
+		*least = min(*least, s.shapes.local[shape].MinExtent(&s.contents.Hulls))
+	}
 	c := s.centre(i)
 	at := s.shapes.local[shape].Translated(rigid3.Vec{X: -c.X, Y: -c.Y, Z: -c.Z})
 	s.extent[i] = max(s.extent[i], at.MaxExtent(&s.contents.Hulls))
@@ -127,7 +131,8 @@ func narrow(v float64) float32 {
 // deriveMass computes what the columns of a body do not have: its principal axes, its extent, and where its shapes are relative to its centre of mass.
 func (s *solver) deriveMass(i int) {
 	own := s.bodyShapes(i)
-	s.principal[i], s.extent[i] = rigid3.Identity, 0
+	s.principal[i] = rigid3.Identity
+	s.clearExtents(i)
 	if m, err := s.computeMass(i, own); err == nil {
 		s.principal[i] = m.principal
 	}

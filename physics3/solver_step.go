@@ -29,6 +29,7 @@ func (s *solver) step() {
 	s.updateContacts()
 	s.solve()
 	s.stages.End("solve")
+	s.solveContinuous()
 	s.finalizeBodies()
 	s.disableInvalid(motionColumns)
 	s.trySleep(s.dt)

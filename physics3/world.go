@@ -60,7 +60,7 @@ func New(c Config) (*World, error) {
 }
 
 // Config returns the configuration of the world, with its defaults filled in. SetGravity and SetWorkers change it, and Restore and
-// CopyFrom replace Gravity and DisableSleep, which belong to the state.
+// CopyFrom replace Gravity, DisableSleep and DisableContinuous, which belong to the state.
 func (w *World) Config() Config { return w.config }
 
 // Len returns the number of live bodies.

@@ -63,10 +63,12 @@ type pose64 struct {
 }
 
 // set makes the pose of something that has the pose o in a body with the pose t. It gives the rotations the length one.
-func (f *pose64) set(t, o *Pose) {
-	body := wideQuat(t.Q)
-	f.p = body.rotate(o.P.wide64()).Add(t.P.wide64())
-	f.setRotation(body.Times(wideQuat(o.Q)))
+func (f *pose64) set(t, o *Pose) { f.setWide(t.P.wide64(), wideQuat(t.Q), o) }
+
+// setWide is set for a body with its centre of mass at p and the rotation q, of length one.
+func (f *pose64) setWide(p vec64, q quat64, o *Pose) {
+	f.p = q.rotate(o.P.wide64()).Add(p)
+	f.setRotation(q.Times(wideQuat(o.Q)))
 }
 
 // apply returns a point in the axes of the world.
@@ -112,6 +114,14 @@ func (q quat64) rotate(v vec64) vec64 {
 	t := q.v.Cross(q.v.Cross(v).Add(v.Times(q.w)))
 	return vec64{v.x + (t.x + t.x), v.y + (t.y + t.y), v.z + (t.z + t.z)}
 }
+
+// narrow returns the nearest rotation in float32.
+func (q quat64) narrow() Quat {
+	return Quat{float32(q.v.x), float32(q.v.y), float32(q.v.z), float32(q.w)}
+}
+
+// inverse is the rotation back.
+func (q quat64) inverse() quat64 { return quat64{q.v.neg(), q.w} }
 
 func (f *pose64) setRotation(q quat64) {
 	x2, y2, z2 := q.v.x+q.v.x, q.v.y+q.v.y, q.v.z+q.v.z

@@ -1,0 +1,219 @@
+package physics3
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/evertick/evertick/internal/bitset"
+	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/internal/buffer"
+	"github.com/evertick/evertick/internal/rigid3"
+)
+
+// continuousState is the memory of continuous collision, which keeps fast bodies from passing through thin shapes. Only minExtent, which follows from
+// the shapes, and enabled last from step to step.
+type continuousState struct {
+	enabled    bool
+	minExtent  []float32 // by body: the least of its solid shapes; +Inf without one
+	solver     rigid3.Continuous
+	fast       []uint32               // bodies, ascending
+	fastCounts []int                  // number of them, by span
+	bullets    []uint32               // bullets that may have met another body in this step
+	memory     []*rigid3.ImpactMemory // by worker
+
+	still           rigid3.Obstacles // shapes of the broad phase that do not move
+	driven, dynamic sweptShapes
+}
+
+// sweptShapes are some shapes with the space that they swept in a step.
+type sweptShapes struct {
+	obstacles rigid3.Obstacles
+	members   bitset.Set
+	boxes     rigid3.Boxes
+	planar    broad.Boxes // boxes along two axes
+	grid      broad.Grid
+	intervals broad.Filters
+}
+
+// sweepChunk is the number of fast bodies that a worker takes.
+const sweepChunk = 16
+
+// sweepChunks returns the number of chunks of bodies.
+func sweepChunks(bodies []uint32) int { return (len(bodies) + sweepChunk - 1) / sweepChunk }
+
+// sweepRange returns the bodies of chunks [lo, hi).
+func sweepRange(bodies []uint32, lo, hi int) []uint32 {
+	return bodies[lo*sweepChunk : min(hi*sweepChunk, len(bodies))]
+}
+
+func (s *solver) openContinuous(c *Config) {
+	w := &s.continuous
+	w.enabled = !c.DisableContinuous
+	w.minExtent = make([]float32, c.Capacity)
+	for i := range w.minExtent {
+		w.minExtent[i] = float32(math.Inf(1))
+	}
+	w.solver.Before = s.poseBefore
+}
+
+// poseBefore returns the pose of a body before the step, until its columns get the new one.
+func (s *solver) poseBefore(body uint32) rigid3.Pose { return s.pose(int(body)) }
+
+// clearExtents makes a body one without shapes.
+func (s *solver) clearExtents(i int) {
+	s.extent[i], s.continuous.minExtent[i] = 0, float32(math.Inf(1))
+}
+
+// solveContinuous moves fast bodies back to where they met an obstacle in this step.
+func (s *solver) solveContinuous() {
+	w := &s.continuous
+	if !w.enabled || s.isIdle() {
+		return
+	}
+	fast, bullets := s.findFast(), s.anyBullet()
+	if !fast && !bullets {
+		return
+	}
+	s.prepareContinuous()
+	s.stages.ForWorkers(sweepChunks(w.fast), (*solver).sweepFast)
+	if bullets && s.findBullets() {
+		w.dynamic.build(s, func(shape int) bool {
+			body := s.shapes.filters.Body[shape]
+			return s.isDriver(body) && s.cols.Flags[body]&FlagBullet == 0
+		})
+		s.stages.ForWorkers(sweepChunks(w.bullets), (*solver).sweepBullets)
+	}
+	s.stages.End("continuous")
+}
+
+// isDriver reports whether a body is dynamic and simulated: contacts move it, and obstacles stop it.
+func (s *solver) isDriver(body uint32) bool {
+	return s.cols.Type[body] == DynamicBody && s.sleep.Awake(int(body))
+}
+
+// findFast lists the fast bodies in ascending order, and returns false if there are none.
+func (s *solver) findFast() bool {
+	w, n := &s.continuous, s.rows()
+	w.fast = slices.Grow(w.fast[:0], n)[:n]
+	w.fastCounts = buffer.Resized(w.fastCounts, len(s.sleep.Spans))
+	s.stages.ForNumberedSpans(s.sleep.Spans, (*solver).findFastRows)
+	fast := 0
+	for at, rows := range s.sleep.Spans {
+		fast += copy(w.fast[fast:], w.fast[rows.Lo:][:w.fastCounts[at]])
+	}
+	w.fast = w.fast[:fast]
+	return fast > 0
+}
+
+func (s *solver) findFastRows(at, lo, hi int) {
+	w, n := &s.continuous, 0
+	for i := lo; i < hi; i++ {
+		if st := &s.sys.States[i]; st.InvMass > 0 && st.IsFast(w.minExtent[i], s.extent[i]) {
+			w.fast[lo+n] = uint32(i)
+			n++
+		}
+	}
+	w.fastCounts[at] = n
+}
+
+// anyBullet reports whether a row of an active span has FlagBullet. It reads eight rows at a time, because it runs in each step and most worlds have no
+// bullet.
+func (s *solver) anyBullet() bool {
+	const eight = FlagBullet * 0x0101010101010101
+	for _, rows := range s.sleep.Spans {
+		flags, all := s.cols.Flags[rows.Lo:rows.Hi], uint64(0)
+		for ; len(flags) >= 8; flags = flags[8:] {
+			all |= binary.LittleEndian.Uint64(flags)
+		}
+		for _, f := range flags {
+			all |= uint64(f)
+		}
+		if all&eight != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *solver) prepareContinuous() {
+	w, t, b := &s.continuous, &s.shapes, &s.sys.Bodies
+	c := &w.solver
+	c.States, c.Poses, c.V = s.sys.States, s.poses, b.V
+	c.Dt, c.SubSteps, c.MaxSpeed = s.dt, s.sys.SubSteps, s.sys.MaxSpeed
+	c.Head, c.Next = s.shapeTable.Head, s.shapeTable.Next
+	c.Shapes, c.Hulls, c.Sensors, c.Filters = t.shape, &s.contents.Hulls, t.sensor, t.filters
+	c.Filters.SpanMin, c.Filters.SpanMax = nil, nil
+	c.PassesThrough = nil
+	if !s.ignoredPairs.Empty() {
+		c.PassesThrough = s.pairIgnoredJob
+	}
+	x, y, z := s.planarAxes()
+	w.still = rigid3.Obstacles{Grid: s.broad.Stationary(), X: x, Y: y, Z: z, Intervals: &t.filters}
+	c.Still, c.Driven = &w.still, nil
+	if s.anyKinematic() || len(s.sleep.ActiveOnce) > 0 {
+		w.driven.build(s, func(shape int) bool { return !s.isDriver(t.filters.Body[shape]) })
+		c.Driven = &w.driven.obstacles
+	}
+	for len(w.memory) < s.stages.Team.Workers() {
+		w.memory = append(w.memory, new(rigid3.ImpactMemory))
+	}
+}
+
+// build collects the moving solid shapes that include selects, with the space that each swept.
+func (z *sweptShapes) build(s *solver, include func(shape int) bool) {
+	t, n := &s.shapes, len(s.shapes.shape)
+	z.members.Reset(n)
+	z.boxes.Resize(n)
+	for i, moves := range t.filters.Moves {
+		if moves && !t.sensor[i] && t.shape[i].Kind != rigid3.KindNone && include(i) {
+			z.members.Add(i)
+			s.continuous.solver.SweptBox(uint32(i), &z.boxes)
+		}
+	}
+	x, y, third := s.planarAxes()
+	b := &z.boxes
+	z.intervals.SpanMin, z.intervals.SpanMax = b.Min[third], b.Max[third]
+	z.planar = broad.Boxes{MinX: b.Min[x], MinY: b.Min[y], MaxX: b.Max[x], MaxY: b.Max[y]}
+	z.grid.Build(s.level, &z.planar, z.members)
+	z.obstacles = rigid3.Obstacles{Grid: &z.grid, X: x, Y: y, Z: third, Intervals: &z.intervals, Moving: true}
+}
+
+func (s *solver) sweepFast(worker, lo, hi int) {
+	w := &s.continuous
+	for _, i := range sweepRange(w.fast, lo, hi) {
+		w.solver.Stop(i, w.memory[worker])
+	}
+}
+
+// findBullets lists the awake bullets whose motion, together with that of the fastest body that is not a bullet, exceeds half of their least extent. It
+// returns false if there are none.
+func (s *solver) findBullets() bool {
+	w := &s.continuous
+	w.bullets = w.bullets[:0]
+	swiftest := float32(0)
+	for _, rows := range s.sleep.Spans {
+		for i := rows.Lo; i < rows.Hi; i++ {
+			switch {
+			case !s.sleep.Awake(i):
+			case s.cols.Flags[i]&FlagBullet != 0 && s.cols.Type[i] == DynamicBody:
+				w.bullets = append(w.bullets, uint32(i))
+			default:
+				if move := s.sys.States[i].MotionBound(s.extent[i]); move > swiftest { // NaN is not
+					swiftest = move
+				}
+			}
+		}
+	}
+	w.bullets = slices.DeleteFunc(w.bullets, func(i uint32) bool {
+		return !(swiftest+s.sys.States[i].MotionBound(s.extent[i]) > float32(0.5*w.minExtent[i]))
+	})
+	return len(w.bullets) > 0
+}
+
+func (s *solver) sweepBullets(worker, lo, hi int) {
+	w := &s.continuous
+	for _, i := range sweepRange(w.bullets, lo, hi) {
+		w.solver.StopAmong(i, &w.dynamic.obstacles, w.memory[worker])
+	}
+}
