@@ -205,14 +205,14 @@ func (m *Mesh) join(a, b *side) {
 		a, b = b, a
 	}
 	t, u := &m.Triangles[a.triangle], &m.Triangles[b.triangle]
-	kind := meet(m.Vertices[a.low], m.Vertices[a.high], m.Vertices[t.Vertices[(a.edge+2)%3]], m.Vertices[u.Vertices[(b.edge+2)%3]])
+	kind := meet(&m.Vertices[a.low], &m.Vertices[a.high], &m.Vertices[t.Vertices[(a.edge+2)%3]], &m.Vertices[u.Vertices[(b.edge+2)%3]])
 	t.Neighbours[a.edge], t.Edges[a.edge] = b.triangle, kind
 	u.Neighbours[b.edge], u.Edges[b.edge] = a.triangle, kind
 }
 
 // meet returns how the triangles low, high, left and high, low, right meet. The sine of the angle between their planes is the distance of right
 // from the plane of the first by its distance from the edge. Squares are compared. The lower vertex comes first, so that both ways give the same.
-func meet(low, high, left, right [3]float32) Edge {
+func meet(low, high, left, right *[3]float32) Edge {
 	// Scalars: a terrain computes this for each edge of each triangle that it returns, and arrays of three would be kept in memory.
 	x, y, z := float64(low[0]), float64(low[1]), float64(low[2])
 	ax, ay, az := float64(high[0])-x, float64(high[1])-y, float64(high[2])-z // along the edge

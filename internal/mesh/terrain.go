@@ -242,34 +242,38 @@ func (t *Terrain) Face(number uint32) Face {
 	if t.tiles[tile].Hole(x, z) {
 		return Face{Number: None}
 	}
-	return t.face(tile, x, z, second)
+	var memory [1]Face
+	return t.appendCell(memory[:0], tile, x, z, !second, second)[0]
 }
 
-// face returns a triangle of a cell that is no hole.
-func (t *Terrain) face(tile, x, z int, second bool) Face {
+// appendCell appends the first triangle, the second one, or both, of a cell that is no hole.
+func (t *Terrain) appendCell(dst []Face, tile, x, z int, first, second bool) []Face {
 	p := &t.tiles[tile]
-	b, c := t.sample(p, x+1, z), t.sample(p, x, z+1)
+	ha, hb, hc, hd := p.corners(x, z)
+	x0, x1 := t.coordinate(0, p.origin[0]+x), t.coordinate(0, p.origin[0]+x+1)
+	z0, z1 := t.coordinate(1, p.origin[1]+z), t.coordinate(1, p.origin[1]+z+1)
+	a, b, c, d := [3]float32{x0, ha, z0}, [3]float32{x1, hb, z0}, [3]float32{x0, hc, z1}, [3]float32{x1, hd, z1}
 	number := uint32(tile*t.perTile() + 2*(z*t.cells[0]+x))
-	f := Face{Number: number}
+	diagonal := meet(&c, &b, &a, &d) // c has the lower x
+	if first {
+		dst = append(dst, Face{Vertices: [3][3]float32{a, c, b}, Number: number})
+		f := &dst[len(dst)-1]
+		t.connect(f, 0, tile, x, z, -1, 0)
+		f.Neighbours[1], f.Edges[1] = number+1, diagonal
+		t.connect(f, 2, tile, x, z, 0, -1)
+		if f.Vertices = lowestFirst(a, c, b); f.Vertices[0] == c {
+			f.Neighbours = [3]uint32{f.Neighbours[1], f.Neighbours[2], f.Neighbours[0]}
+			f.Edges = [3]Edge{f.Edges[1], f.Edges[2], f.Edges[0]}
+		}
+	}
 	if second {
-		d := t.sample(p, x+1, z+1)
-		f.Number++
-		f.Vertices = [3][3]float32{c, d, b}
-		t.connect(&f, 0, tile, x, z, 0, 1)
-		t.connect(&f, 1, tile, x, z, 1, 0)
-		f.Neighbours[2], f.Edges[2] = number, kindOfEdge(b, c, d, t.sample(p, x, z))
-		return f
+		dst = append(dst, Face{Vertices: [3][3]float32{c, d, b}, Number: number + 1})
+		f := &dst[len(dst)-1]
+		t.connect(f, 0, tile, x, z, 0, 1)
+		t.connect(f, 1, tile, x, z, 1, 0)
+		f.Neighbours[2], f.Edges[2] = number, diagonal
 	}
-	a := t.sample(p, x, z)
-	f.Vertices = [3][3]float32{a, c, b}
-	t.connect(&f, 0, tile, x, z, -1, 0)
-	f.Neighbours[1], f.Edges[1] = number+1, kindOfEdge(c, b, a, t.sample(p, x+1, z+1))
-	t.connect(&f, 2, tile, x, z, 0, -1)
-	if f.Vertices = lowestFirst(a, c, b); f.Vertices[0] == c {
-		f.Neighbours = [3]uint32{f.Neighbours[1], f.Neighbours[2], f.Neighbours[0]}
-		f.Edges = [3]Edge{f.Edges[1], f.Edges[2], f.Edges[0]}
-	}
-	return f
+	return dst
 }
 
 // lowestFirst returns a, c and b from the lower of a and c on, as a Mesh has them.
@@ -297,13 +301,10 @@ func (t *Terrain) connect(f *Face, k, tile, x, z, dx, dz int) {
 		number++ // the second triangle is on the far side
 	}
 	f.Neighbours[k] = number
-	f.Edges[k] = kindOfEdge(f.Vertices[k], f.Vertices[(k+1)%3], f.Vertices[(k+2)%3], t.sample(p, apexX, apexZ))
-}
-
-// kindOfEdge returns how a triangle from, to, own meets the one on the other side of from and to.
-func kindOfEdge(from, to, own, other [3]float32) Edge {
-	if slices.Compare(from[:], to[:]) < 0 {
-		return meet(from, to, own, other)
+	from, to, own, apex := &f.Vertices[k], &f.Vertices[(k+1)%3], &f.Vertices[(k+2)%3], t.sample(p, apexX, apexZ)
+	if to[0] < from[0] || to[0] == from[0] && (to[1] < from[1] || to[1] == from[1] && to[2] < from[2]) {
+		f.Edges[k] = meet(to, from, &apex, own)
+	} else {
+		f.Edges[k] = meet(from, to, own, &apex)
 	}
-	return meet(to, from, other, own)
 }

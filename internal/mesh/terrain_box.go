@@ -96,11 +96,9 @@ func (t *Terrain) appendOfCell(dst []Face, tile, x, z int, lo, hi float32) []Fac
 		return dst
 	}
 	a, b, c, d := p.corners(x, z)
-	if min(a, c, b) <= hi && lo <= max(a, c, b) {
-		dst = append(dst, t.face(tile, x, z, false))
+	first, second := min(a, c, b) <= hi && lo <= max(a, c, b), min(c, d, b) <= hi && lo <= max(c, d, b)
+	if !first && !second {
+		return dst
 	}
-	if min(c, d, b) <= hi && lo <= max(c, d, b) {
-		dst = append(dst, t.face(tile, x, z, true))
-	}
-	return dst
+	return t.appendCell(dst, tile, x, z, first, second)
 }

@@ -107,10 +107,6 @@ func TestTerrainIsAMesh(t *testing.T) {
 			if got := terrain.Face(want.Number); got != want {
 				t.Fatalf("face %d is\n%+v, want\n%+v", want.Number, got, want)
 			}
-			tile, x, z, second := terrain.At(want.Number)
-			if got := terrain.face(tile, x, z, second); got != want {
-				t.Fatalf("face of a cell is\n%+v, want\n%+v", got, want)
-			}
 		}
 	}
 	if kinds[Open] == 0 || kinds[Flat] == 0 || kinds[Convex] == 0 || kinds[Concave] == 0 || seams == 0 {
