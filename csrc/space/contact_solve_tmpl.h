@@ -322,17 +322,42 @@ HELPER(LEVEL) void solve_block(const et_space_system *s, et_space_block *b, cons
 	}
 }
 
-KERNEL(void, space_solve_contacts, const et_space_system *s, int64_t lo, int64_t hi) {
-	const et_space_step_context step = s->step; /* no store can change a copy */
-	for (et_space_block *b = s->blocks + lo; b < s->blocks + hi; b++)
-		solve_block(s, b, &step, 1);
+/* Fetches what an iteration will read of the next block, unless there are so few that they are in the cache anyway. */
+HELPER(LEVEL) void fetch_next(const et_space_system *s, const et_space_block *b, const et_space_block *end, const int use_bias) {
+	const et_space_block *const next = b + 1;
+	if (s->block_count < ET_SPACE_FAR_BLOCKS || next >= end)
+		return;
+	__builtin_prefetch(next + 1);
+	const size_t last = use_bias ? offsetof(et_space_block, friction_mass) : offsetof(et_space_block, points);
+	for (size_t at = offsetof(et_space_block, a); at < last; at += 64)
+		__builtin_prefetch((const char *)next + at);
+	for (uint32_t k = 0; k < next->points_each; k++) {
+		const et_space_block_point *const p = &next->points[k];
+		__builtin_prefetch(p->a);
+		__builtin_prefetch(p->b);
+		__builtin_prefetch(p->separation);
+		__builtin_prefetch(p->mass);
+		__builtin_prefetch(p->impulse);
+		if (use_bias)
+			continue;
+		__builtin_prefetch(p->base_separation);
+		__builtin_prefetch(p->total_impulse);
+		__builtin_prefetch(p->lever_arm);
+	}
 }
 
-KERNEL(void, space_relax_contacts, const et_space_system *s, int64_t lo, int64_t hi) {
-	const et_space_step_context step = s->step;
-	for (et_space_block *b = s->blocks + lo; b < s->blocks + hi; b++)
-		solve_block(s, b, &step, 0);
+HELPER(LEVEL) void solve_blocks(const et_space_system *s, int64_t lo, int64_t hi, const int use_bias) {
+	const et_space_step_context step = s->step; /* no store can change a copy */
+	const et_space_block *const end = s->blocks + hi;
+	for (et_space_block *b = s->blocks + lo; b < end; b++) {
+		fetch_next(s, b, end, use_bias);
+		solve_block(s, b, &step, use_bias);
+	}
 }
+
+KERNEL(void, space_solve_contacts, const et_space_system *s, int64_t lo, int64_t hi) { solve_blocks(s, lo, hi, 1); }
+
+KERNEL(void, space_relax_contacts, const et_space_system *s, int64_t lo, int64_t hi) { solve_blocks(s, lo, hi, 0); }
 
 /* Makes points of some contacts bounce. */
 HELPER(LEVEL) void bounce_points(et_space_block *b, uint32_t i, const normal_motion *d, float threshold, normal_impulse *sum,

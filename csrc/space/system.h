@@ -76,6 +76,9 @@ _Static_assert(sizeof(et_space_contact) == 76 && sizeof(et_space_material) == 28
 /* rigid3.pointSweeps, bounceSweeps and similarMasses. */
 enum { ET_SPACE_POINT_SWEEPS = 4, ET_SPACE_BOUNCE_SWEEPS = 8, ET_SPACE_SIMILAR_MASSES = 3 };
 
+/* So many blocks do not fit into the cache of a CPU, of about a megabyte, with what else is in use. */
+enum { ET_SPACE_FAR_BLOCKS = 128 };
+
 /* softness and stepContext. */
 typedef struct {
 	float bias_rate, mass_scale, impulse_scale;
