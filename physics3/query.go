@@ -86,6 +86,7 @@ func checkQueryCoordinate(field string, i int, v float32) error {
 // queries holds the search tree of the shapes as they were at the last query, and working memory. None of it is a part of the state.
 type queries struct {
 	tree     rigid3.QueryTree
+	one      oneShape
 	built    bool
 	spent    int    // number of queries since the last change, or -1 if the tree is built
 	version  uint64 // of the shapes

@@ -110,7 +110,7 @@ func (w *World) checkDistance(field string, i int, s Shape) error {
 		return fault.Element(ErrStale, field, i, s)
 	}
 	pose := w.solver.queryPose(int(w.shapes.Owner[s.index]))
-	if !(largest(arrayOf(pose.P)) <= maxQueryCoordinate) || !rotationInRange(pose.Q) {
+	if !poseInRange(&pose) {
 		return check.Because(fault.Element(ErrRange, field, i, s), "the pose of its body is out of range")
 	}
 	return nil

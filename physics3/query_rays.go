@@ -166,6 +166,8 @@ type rayTask struct {
 	s       *solver
 	q       *Rays
 	out     *RayHits
+	tree    *rigid3.QueryTree
+	only    Shape        // of RayShape
 	hit     []bool       // of RayAny
 	scratch []rayScratch // one a worker
 }
@@ -183,14 +185,18 @@ func (w *World) beginRays(q *Rays, out *RayHits) (*rayTask, error) {
 	if err := w.prepareQueries(&q.QueryFilter, len(q.X)); err != nil {
 		return nil, err
 	}
-	s := w.solver
-	t := &s.queries.rays
+	t := &w.solver.queries.rays
+	t.set(w.solver, q, out)
+	t.only, t.tree = Shape{}, &w.solver.queries.tree
+	return t, nil
+}
+
+func (t *rayTask) set(s *solver, q *Rays, out *RayHits) {
 	t.s, t.q, t.out, t.hit = s, q, out, nil
 	t.Begin(s.pool, rayChunk, t)
 	if workers := s.pool.Workers(); len(t.scratch) != workers {
 		t.scratch = make([]rayScratch, workers)
 	}
-	return t, nil
 }
 
 // prepare fills the rays of a chunk.
@@ -200,7 +206,9 @@ func (t *rayTask) prepare(worker, lo, hi int) []rigid3.Ray {
 		i, r := lo+k, &rays[k]
 		r.O, r.D = rigid3.Vec{X: q.X[i], Y: q.Y[i], Z: q.Z[i]}, rigid3.Vec{X: q.DX[i], Y: q.DY[i], Z: q.DZ[i]}
 		r.MaxT = fractionAt(q.MaxFraction, i)
-		q.set(r, i, q.SkipInside)
+		if q.set(r, i, q.SkipInside); t.only != (Shape{}) {
+			r.Category, r.Mask, r.Exclude = ^uint64(0), ^uint64(0), rigid3.NoShape
+		}
 	}
 	rigid3.PrepareRays(rays)
 	return rays
@@ -212,21 +220,24 @@ func (t *rayTask) Answer(worker, lo, hi int) {
 	m := &t.scratch[worker]
 	hits := m.hits[:hi-lo]
 	if t.hit != nil {
-		t.s.queries.tree.CastRaysAny(t.s.level, rays, hits, &m.memory)
+		t.tree.CastRaysAny(t.s.level, rays, hits, &m.memory)
 		for i := range hits {
 			t.hit[lo+i] = hits[i].Shape != rigid3.NoShape
 		}
 		return
 	}
-	t.s.queries.tree.CastRaysClosest(t.s.level, rays, hits, &m.memory)
+	t.tree.CastRaysClosest(t.s.level, rays, hits, &m.memory)
 	for i := range hits {
+		if t.only != (Shape{}) && hits[i].Shape != rigid3.NoShape {
+			hits[i].Shape = t.only.index
+		}
 		t.Put(lo+i, lo+i, &hits[i])
 	}
 }
 
 // Rows finds all hits of the rays of a chunk.
 func (t *rayTask) Rows(worker, lo, hi int, ends []uint32, to []rigid3.RayHit) []rigid3.RayHit {
-	return t.s.queries.tree.CastRaysAll(t.s.level, t.prepare(worker, lo, hi), ends, to)
+	return t.tree.CastRaysAll(t.s.level, t.prepare(worker, lo, hi), ends, to)
 }
 
 // Resize resizes the result.
