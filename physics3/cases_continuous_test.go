@@ -25,6 +25,31 @@ func TestCase65LongSteps(t *testing.T) {
 	}
 }
 
+// Case 66: a thin slab that lands nearly flat on two triangles does not enter them, and comes to rest.
+func TestCase66ThinSlabLandsFlat(t *testing.T) {
+	ground := newMesh(physics3.MeshDef{
+		Vertices: []vec{{-20, 0, -20}, {20, 0, -20}, {20, 0, 20}, {-20, 0, 20}}, Triangles: [][3]uint32{{0, 2, 1}, {0, 3, 2}},
+	})
+	for _, tilt := range []vector{{0.1, 0, 0}, {0, 0, 0.12}, {0.15, 0, 0.1}, {-0.12, 0, 0.08}} {
+		w := must[*physics3.World](t)(physics3.New(physics3.Config{Gravity: vec{0, -9.81, 0}, Capacity: 4}))
+		must[physics3.Shape](t)(w.CreateMesh(bodyAt(t, w, physics3.StaticBody, 0, 0, 0), plain, ground, physics3.Placement{}))
+		d := dynamicAt(0, 5, 0)
+		d.Rotation = turn(tilt, length(tilt))
+		b := addBoxOf(t, w, d, vec{1, 0.03, 1}, plain)
+		for step := range 400 {
+			steps(t, w, 1)
+			p, q := positionOf(t, w, b), rotationOf(t, w, b)
+			for k := range 8 {
+				corner := vector{float64(k&1)*2 - 1, 0.03 * (float64(k>>1&1)*2 - 1), float64(k>>2)*2 - 1}
+				if y := p[1] + rotated(q, corner)[1]; y < -0.1 {
+					t.Fatalf("tilt %v, step %d: a corner is at %g", tilt, step, y)
+				}
+			}
+		}
+		near(t, "height at rest", positionOf(t, w, b)[1], 0.03, 0.005)
+	}
+}
+
 // Case 67: no cube of hail falls through a thin disc.
 func TestCase67HailOnADisc(t *testing.T) {
 	w := must[*physics3.World](t)(physics3.New(physics3.Config{Gravity: [3]float32{0, -9.81, 0}, Capacity: 32}))
@@ -113,12 +138,15 @@ func TestCase68OnePose(t *testing.T) {
 
 // Case 69: neither of two cubes on one body passes a wall, whichever hits first.
 func TestCase69CompoundAgainstAWall(t *testing.T) {
-	for k := range 24 {
+	for k := range 48 {
 		w := weightlessWorld(t, physics3.Config{})
-		d := physics3.DefaultBodyDef()
-		d.Position = [3]float32{3, 0, 0}
-		addBoxOf(t, w, d, [3]float32{1e-4, 20, 20}, physics3.DefaultShapeDef())
-		d = dynamicAt(0, 0, 0)
+		wall := bodyAt(t, w, physics3.StaticBody, 3, 0, 0)
+		if k < 24 {
+			box(t, w, wall, plain, 1e-4, 20, 20)
+		} else {
+			must[physics3.Shape](t)(w.CreateMesh(wall, plain, wallMesh(1, 20, 20), physics3.Placement{}))
+		}
+		d := dynamicAt(0, 0, 0)
 		d.LinearVelocity, d.Rotation = [3]float32{200, 0, 0}, turn(vector{0, 0, 1}, float64(k)*math.Pi/12)
 		b := must[physics3.Body](t)(w.CreateBody(d))
 		for _, y := range [2]float32{-0.4, 0.4} {

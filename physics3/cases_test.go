@@ -15,7 +15,7 @@ import (
 //	18–23    narrow phase            cases_contact_test.go (20 and 24 need triangles; 22 is also in package rigid3)
 //	32–36    height fields           cases_field_test.go (35 is of meshes)
 //	41–45    stacks and friction     cases_stack_test.go
-//	65–69    fast bodies             cases_continuous_test.go (66 needs triangles)
+//	65–69    fast bodies             cases_continuous_test.go
 //	75–78    queries                 cases_query_test.go (74 and 79 need triangles)
 //	86–90    events                  cases_events_test.go (89 needs a mesh)
 //	95–98    sleep                   cases_sleep_test.go

@@ -36,10 +36,10 @@ func addProjectile(t testing.TB, w *physics3.World, rng *rand.Rand, kind int, d 
 	return b
 }
 
-// Nothing passes a sheet of 2 mm: shapes of all kinds at 30 to 390 m/s, most of which tumble.
+// Nothing passes a sheet: shapes of all kinds at 30 to 390 m/s, most of which tumble. The sheet is a box of 2 mm, or triangles of no thickness.
 func TestNothingPassesASheet(t *testing.T) {
 	shots := paritytest.Rounds(30000) / 10
-	for round, kind := range []physics3.BodyType{physics3.StaticBody, physics3.KinematicBody} {
+	for round, kind := range []physics3.BodyType{physics3.StaticBody, physics3.KinematicBody, physics3.StaticBody, physics3.KinematicBody} {
 		rng := rand.New(rand.NewPCG(paritytest.Seed(), uint64(round)))
 		w := emptyWorld(t, physics3.Config{Capacity: shots + 1, Workers: 2})
 		d := physics3.DefaultBodyDef()
@@ -47,7 +47,11 @@ func TestNothingPassesASheet(t *testing.T) {
 			d.LinearVelocity = vec{-3, 1, 2}
 		}
 		sheet := bodyOf(t, w, d)
-		box(t, w, sheet, plain, 0.001, float32(4*shots), 50)
+		if round < 2 {
+			box(t, w, sheet, plain, 0.001, float32(4*shots), 50)
+		} else {
+			must[physics3.Shape](t)(w.CreateMesh(sheet, plain, wallMesh(40, float32(4*shots), 50), physics3.Placement{}))
+		}
 		var all []physics3.Body
 		for i := range shots {
 			d := dynamicAt(between(rng, -8, -2), float32(4*i-2*shots), between(rng, -20, 20))
@@ -64,10 +68,24 @@ func TestNothingPassesASheet(t *testing.T) {
 		wall := position(t, w, sheet)[0]
 		for i, b := range all {
 			if c := must[vec](t)(w.WorldCenter(b)); c[0] > wall {
-				t.Errorf("%v sheet: shot %d of %d is at %v (seed %d)", kind, i, shots, c, paritytest.Seed())
+				t.Errorf("round %d, %v sheet: shot %d of %d is at %v (seed %d)", round, kind, i, shots, c, paritytest.Seed())
 			}
 		}
 	}
+}
+
+// wallMesh makes a wall across the x axis, with its front towards -x, of n by 3 squares.
+func wallMesh(n int, y, z float32) *physics3.Mesh {
+	d := physics3.MeshDef{}
+	for i := range n + 1 {
+		for k := range 4 {
+			d.Vertices = append(d.Vertices, vec{0, y * (2*float32(i)/float32(n) - 1), z * (2*float32(k)/3 - 1)})
+			if a := uint32(4*i + k); i < n && k < 3 {
+				d.Triangles = append(d.Triangles, [3]uint32{a, a + 1, a + 5}, [3]uint32{a, a + 5, a + 4})
+			}
+		}
+	}
+	return newMesh(d)
 }
 
 // addCell makes a closed room of thin walls with inner half extents of 2 m.
@@ -131,6 +149,10 @@ func TestContinuousIsTheSameEverywhere(t *testing.T) {
 		c.Capacity, c.Gravity = 400, vec{0, -10, 0}
 		w := emptyWorld(t, c)
 		addPrison(t, w, rng, 27, 6)
+		walls := wallMesh(5, 30, 30)
+		for x := range 3 { // through the cells
+			must[physics3.Shape](t)(w.CreateMesh(bodyAt(t, w, physics3.BodyType(x%2), float32(6*x), 6, 6), plain, walls, physics3.Placement{}))
+		}
 		for i := range 20 {
 			d := dynamicAt(between(rng, -1, 13), between(rng, -1, 13), between(rng, -1, 13))
 			d.Type = physics3.KinematicBody
@@ -240,6 +262,30 @@ func TestWhatStopsWhat(t *testing.T) {
 	}
 }
 
+// A one-sided mesh stops what comes from its front alone; a two-sided one stops from either side. A height field stops what falls.
+func TestFrontsStop(t *testing.T) {
+	for _, kind := range []physics3.BodyType{physics3.StaticBody, physics3.KinematicBody} {
+		for _, twoSided := range []bool{false, true} {
+			for _, back := range []bool{false, true} {
+				d := physics3.MeshDef{Vertices: []vec{{0, -9, -9}, {0, 9, -9}, {0, 0, 9}}, Triangles: [][3]uint32{{0, 2, 1}}, TwoSided: twoSided}
+				w := weightlessWorld(t, physics3.Config{})
+				must[physics3.Shape](t)(w.CreateMesh(bodyAt(t, w, kind, 0, 0, 0), plain, newMesh(d), physics3.Placement{}))
+				speed := float32(300)
+				if back {
+					speed = -speed
+				}
+				def := dynamicAt(-speed/120, 0, 0)
+				def.LinearVelocity = vec{speed, 0, 0}
+				b := addBoxOf(t, w, def, vec{0.1, 0.1, 0.1}, plain)
+				steps(t, w, 8)
+				if stopped := (position(t, w, b)[0] < 0) != back; stopped != (twoSided || !back) {
+					t.Errorf("%v, two-sided %v, from the back %v: the box is at %v", kind, twoSided, back, position(t, w, b))
+				}
+			}
+		}
+	}
+}
+
 // Sensors stop nothing.
 func TestSensorsStopNothing(t *testing.T) {
 	w := weightlessWorld(t, physics3.Config{})
@@ -339,6 +385,9 @@ func TestContinuousAllocatesNothing(t *testing.T) {
 	w := emptyWorld(t, physics3.Config{Capacity: 100})
 	bodies, _ := addPrison(t, w, rng, 8, 3)
 	addCell(t, w, 0, 0, 30, physics3.KinematicBody)
+	for _, kind := range []physics3.BodyType{physics3.StaticBody, physics3.KinematicBody} {
+		must[physics3.Shape](t)(w.CreateMesh(bodyAt(t, w, kind, 1, 0, 0), plain, wallMesh(9, 20, 20), physics3.Placement{}))
+	}
 	c := w.Columns()
 	step := func() {
 		for i, b := range bodies {

@@ -2,6 +2,7 @@ package rigid3
 
 import (
 	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/internal/mesh"
 	"github.com/evertick/evertick/internal/trig"
 )
 
@@ -22,6 +23,9 @@ import (
 // A body that was as near before the step, and is stopped all the same, loses the part of its velocity that leads into the obstacle: its contact has not
 // removed it. If it would stay at its place, it slides along the obstacle as far as it can. So no body is moved back in step after step while it gains
 // speed.
+//
+// A triangle of a surface that is not two-sided stops a shape only from its front: where the middle of the shape was in front of its plane before the
+// step, and is when the two touch.
 //
 // Shapes that the Filters keep apart, sensors, and shapes of one body do not stop each other.
 //
@@ -92,6 +96,9 @@ func (o *Obstacles) query(lo, hi Vec, out []uint32) []uint32 {
 // ImpactMemory is the working memory of a worker for Continuous.
 type ImpactMemory struct {
 	near     []uint32
+	faces    []mesh.Face
+	triangle [3]Vec
+	box      mesh.Box
 	shape    sweptShape
 	pair     impact
 	obstacle boxArrays
@@ -278,21 +285,35 @@ func (w *Continuous) pairImpact(q *impactQuery, mem *ImpactMemory, lo, hi Vec, s
 	} else {
 		finite = by.still(&w.Poses[body])
 	}
+	if !finite || len(mem.shape.whole.points) == 0 {
+		return
+	}
+	if o.Kind == KindSurface {
+		w.surfaceImpact(q, mem, lo, hi, shape, other, &by)
+		return
+	}
 	obstacle := o.convex(w.Hulls, &mem.obstacle)
 	if o.Kind == KindBox && !by.moves() {
 		mem.clipBox(o, &by, lo, hi)
 	}
-	if !finite || len(obstacle.points) == 0 || len(mem.shape.whole.points) == 0 {
+	if len(obstacle.points) > 0 {
+		w.coreImpact(q, mem, &obstacle, &by, shape, other, nil)
+	}
+}
+
+// coreImpact is pairImpact for a core of the other shape. If that is a triangle, front decides on which side of it a place must be.
+func (w *Continuous) coreImpact(q *impactQuery, mem *ImpactMemory, obstacle *convexCore, by *motion, shape, other uint32, front *faceFront) {
+	mem.pair.set(obstacle, &mem.shape.whole, by, q.motion)
+	if front != nil && !front.sees(&mem.pair, mem.shape.middle(w.Hulls), 0) {
 		return
 	}
-	mem.pair.set(&obstacle, &mem.shape.whole, &by, q.motion)
 	touch, _ := mem.pair.advance(0, targetSeparation, separationTolerance, 1)
-	if touch == 1 || touch > q.time {
+	if touch == 1 || touch > q.time || front != nil && !front.sees(&mem.pair, mem.shape.middle(w.Hulls), touch) {
 		return
 	}
 	t, normal := mem.shape.stopTime(&mem.pair, w.Hulls, touch)
 	if t < q.time || t == q.time && t < 1 && (other < q.other || other == q.other && shape < q.shape) {
-		q.time, q.shape, q.other, q.normal, q.by, q.near = t, shape, other, normal, by, touch == 0
+		q.time, q.shape, q.other, q.normal, q.by, q.near = t, shape, other, normal, *by, touch == 0
 	}
 }
 

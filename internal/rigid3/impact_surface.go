@@ -1,0 +1,84 @@
+package rigid3
+
+import "github.com/evertick/evertick/internal/mesh"
+
+// faceFront is the front of a triangle, in the axes of its surface.
+type faceFront struct {
+	normal vec64
+	offset float64
+	both   bool // the other side is a front, too
+}
+
+// sees reports whether a point of the shape b of p is in front of the triangle at a time, or behind it by no more than what has contacts.
+func (f *faceFront) sees(p *impact, point Vec, t float64) bool {
+	if f.both {
+		return true
+	}
+	p.place(t)
+	return f.normal.Dot(p.pair.at.apply(point.wide64()))-f.offset >= -frontTolerance
+}
+
+// middle returns the point of a shape that decides on which side of a triangle it is, in the axes of its core.
+func (s *sweptShape) middle(hulls *Hulls) Vec {
+	if t := hulls.at(s.shape.Hull); s.shape.Kind == KindHull && t != nil {
+		return t.Centre
+	}
+	return Vec{}
+}
+
+// surfaceImpact is pairImpact for a surface whose body has the motion by: it tries the triangles near the path, each as a shape of its own.
+func (w *Continuous) surfaceImpact(q *impactQuery, mem *ImpactMemory, lo, hi Vec, shape, other uint32, by *motion) {
+	o := &w.Shapes[other]
+	surface := w.Hulls.surface(o.Hull)
+	if surface.Surface == nil {
+		return
+	}
+	var ok bool
+	if mem.box, ok = by.boxWithin(&o.Pose, lo, hi); !ok {
+		return
+	}
+	mem.faces = surface.AppendFaces(mem.faces[:0], &mem.box)
+	triangle := convexCore{mem.triangle[:], false, float64(o.Radius), &o.Pose}
+	for i := range mem.faces {
+		v := &mem.faces[i].Vertices
+		for k := range v {
+			mem.triangle[k] = Vec{v[k][0], v[k][1], v[k][2]}
+		}
+		a, b, c := wideArray(v[0]), wideArray(v[1]), wideArray(v[2])
+		n := b.Sub(a).Cross(c.Sub(a))
+		if !(n.Dot(n) > 0) {
+			continue
+		}
+		n = n.unit(vec64{})
+		w.coreImpact(q, mem, &triangle, by, shape, other, &faceFront{n, n.Dot(a), surface.TwoSided})
+	}
+}
+
+// boxWithin returns a box around all places of a box of the world in the axes of a shape with a pose in a body, while the body moves. It returns false
+// if that is too large.
+func (m *motion) boxWithin(pose *Pose, lo, hi Vec) (box mesh.Box, ok bool) {
+	half, middle := hi.wide64().Sub(lo.wide64()).Times(0.5), hi.wide64().Add(lo.wide64()).Times(0.5)
+	var from, to vec64
+	for end := range 2 {
+		var f pose64
+		p, q := m.at(float64(end))
+		f.setWide(p, q, pose)
+		// The columns of the rotation are the axes of the shape in the world.
+		at := f.unrotate(middle.Sub(f.p))
+		reach := vec64{
+			vec64{f.x.x, f.y.x, f.z.x}.absolute().Dot(half), vec64{f.x.y, f.y.y, f.z.y}.absolute().Dot(half), vec64{f.x.z, f.y.z, f.z.z}.absolute().Dot(half),
+		}
+		if end == 0 {
+			from, to = at.Sub(reach), at.Add(reach)
+		}
+		from, to = from.least(at.Sub(reach)), to.most(at.Add(reach))
+	}
+	if m.angle != 0 { // see boundsOf
+		far := max(middle.Sub(m.from).length(), middle.Sub(m.from.Add(m.by)).length()) + half.length()
+		bulge := float64(far * min(float64(0.125*float64(m.angle*m.angle))+m.angle*m.by.length()/max(far, 1e-9), 2))
+		from, to = from.Sub(vec64{bulge, bulge, bulge}), to.Add(vec64{bulge, bulge, bulge})
+	}
+	a, b := from.narrow(), to.narrow()
+	a, b, ok = fattenBox(a, b)
+	return mesh.Box{Min: [3]float32{a.X, a.Y, a.Z}, Max: [3]float32{b.X, b.Y, b.Z}}, ok
+}
