@@ -32,8 +32,8 @@ test-full: ## all tests in full: every drawn case, long runs, large sets
 build: ## compile everything
 	go build ./...
 
-browser: ## all tests of the packages that have pages, in Chromium too
-	go test $$(grep -rl --include='*_test.go' 'browser\.Start(' bench inspect internal/page | xargs -n1 dirname | sort -u | sed 's|^|./|')
+browser: ## the module that tests pages in Chromium
+	cd internal/browser && go vet ./... && go test ./...
 
 parity: ## every kernel on every level against its Go twin
 	go test $(SHORT) -count=1 -run Parity -v $(KERNELS)

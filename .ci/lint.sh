@@ -10,7 +10,7 @@ readonly staticcheck=honnef.co/go/tools/cmd/staticcheck@v0.8.2
 readonly deadcode=golang.org/x/tools/cmd/deadcode@v0.52.0
 readonly govulncheck=golang.org/x/vuln/cmd/govulncheck@v1.9.0
 readonly vulndb=golang.org/x/vulndb@latest # as old data finds nothing new
-modules=(. skill/mcp causal/otel worldlog/jetstream replay/search/natswork examples)
+modules=(. skill/mcp causal/otel worldlog/jetstream replay/search/natswork internal/browser examples)
 programs=("$staticcheck" "$deadcode" "$govulncheck") vet='go vet'
 if [[ ${1-} == -short ]]; then
 	modules=(.) programs=("$staticcheck") vet=''

@@ -1,241 +1,143 @@
-// Package browser drives a headless Chromium by the DevTools protocol, for tests of pages: it opens them, moves the
-// mouse, presses keys, and collects what they report and request. Tests skip where there is no Chromium.
+// Package browser drives a headless Chromium with chromedp, for tests of pages: it opens them, moves the mouse, presses keys, and
+// collects what they report and request. Tests skip where there is no Chromium.
 package browser
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
-	"io"
+	"context"
 	"os"
-	"os/exec"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/inspector"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/performance"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/chromedp"
 	"github.com/evertick/evertick/internal/paritytest"
 )
 
 // guard is how long an answer may take on the busiest of machines.
 const guard = 2 * time.Minute
 
-// browser is a Chromium that is driven over pipes: messages are JSON, each ended by a zero byte.
-type browser struct {
-	cmd  *exec.Cmd
-	from *os.File
-	what string
+// Page is a tab of the browser. Its methods fail the test if the browser does not do what they ask.
+type Page struct {
+	t testing.TB
+	*session
+}
+
+// session is what all values of Page of one tab share.
+type session struct {
+	ctx     context.Context // of chromedp
+	fingers int             // that touch it
 
 	mu       sync.Mutex
-	to       *os.File
-	id       int
-	answers  map[int]chan message // to calls that wait
-	sessions map[string]*session  // by their id, those of workers too
-	started  bool                 // it has answered
-	gone     chan struct{}        // closed when it has ended
-}
-
-type message struct {
-	ID        int             `json:"id"`
-	Method    string          `json:"method"`
-	SessionID string          `json:"sessionId"`
-	Params    json.RawMessage `json:"params"`
-	Result    json.RawMessage `json:"result"`
-	Error     *struct {
-		Message string `json:"message"`
-	} `json:"error"`
-}
-
-type object map[string]any
-
-// flags let pages run at the pace of visible ones though they are not visible, and keep Chromium from asking the network
-// on its own.
-var flags = []string{
-	"--headless", "--no-sandbox", "--enable-unsafe-swiftshader", "--disable-quic", "--no-first-run",
-	"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions", "--disable-dev-shm-usage",
-	"--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding", "--hide-scrollbars",
+	opened   []string // what the test has opened
+	problems []string // that the page reported
+	requests []string // that it made
 }
 
 // Start starts a browser with an empty page, which the end of the test ends. It skips the test in a short or instrumented
 // run and where Chromium is not installed or does not start; what names the page in the reason.
 func Start(t *testing.T, what string) *Page {
 	t.Helper()
-	return start(t, what, "--disable-gpu")
+	return start(t, what, chromedp.DisableGPU)
 }
 
 // StartGL is like Start, for pages that draw much with WebGL: without a GPU, but not copied by the main thread of the
 // page. Other pages are drawn more slowly.
 func StartGL(t *testing.T, what string) *Page {
 	t.Helper()
-	return start(t, what, "--use-gl=angle", "--use-angle=swiftshader")
+	return start(t, what, chromedp.Flag("use-gl", "angle"), chromedp.Flag("use-angle", "swiftshader"))
 }
 
-func start(t *testing.T, what string, more ...string) *Page {
+func start(t *testing.T, what string, more ...chromedp.ExecAllocatorOption) *Page {
 	t.Helper()
 	if testing.Short() || paritytest.Instrumented {
 		t.Skipf("not run: %s in a browser: this is a short or an instrumented run", what)
-	}
-	var path string
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if found, err := exec.LookPath(name); err == nil {
-			path = found
-			break
-		}
-	}
-	if path == "" {
-		t.Skipf("not run: %s in a browser: chromium is not installed", what)
-	}
-	commands, to, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	from, events, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
 	}
 	home, err := os.MkdirTemp("", "browser") // a child that outlives Chromium may still write there
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
-	b := &browser{from: from, to: to, what: what, answers: map[int]chan message{}, sessions: map[string]*session{}, gone: make(chan struct{})}
-	b.cmd = exec.Command(path, slices.Concat(flags, more, []string{"--user-data-dir=" + home, "--remote-debugging-pipe", "about:blank"})...)
-	b.cmd.Env = append(os.Environ(), "HOME="+home)
-	b.cmd.ExtraFiles = []*os.File{commands, events} // 3 and 4 there
-	if err := b.cmd.Start(); err != nil {
-		t.Skipf("not run: %s in a browser: %v", what, err)
-	}
-	commands.Close()
-	events.Close()
-	go b.read(from)
-	t.Cleanup(b.stop)
-	return b.first(t)
-}
-
-// stop closes the browser, and ends it if it does not close.
-func (b *browser) stop() {
-	_ = b.send(noAnswer, "", "Browser.close", nil)
-	timer := time.AfterFunc(guard, func() { b.cmd.Process.Kill() })
-	b.cmd.Wait() // how it ends is of no interest
-	timer.Stop()
-	b.to.Close()
-	b.from.Close()
-}
-
-// read passes answers to the calls that wait for them, and events to their pages.
-func (b *browser) read(from io.Reader) {
-	defer close(b.gone)
-	for r := bufio.NewReader(from); ; {
-		text, err := r.ReadBytes(0)
-		if err != nil {
-			return
-		}
-		var m message
-		if json.Unmarshal(bytes.TrimRight(text, "\x00"), &m) != nil {
-			continue
-		}
-		b.mu.Lock()
-		answer, s := b.answers[m.ID], b.sessions[m.SessionID]
-		delete(b.answers, m.ID)
-		b.started = b.started || m.ID != 0
-		b.mu.Unlock()
-		switch {
-		case answer != nil:
-			answer <- m
-		case m.ID == 0 && s != nil:
-			s.event(&m)
-		}
-	}
-}
-
-// number returns the id of a new call, and the channel of its answer.
-func (b *browser) number() (int, chan message) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.id++
-	answer := make(chan message, 1)
-	b.answers[b.id] = answer
-	return b.id, answer
-}
-
-// send sends a call. An answer with an id that no call waits for is dropped.
-func (b *browser) send(id int, session, method string, params any) error {
-	text, err := json.Marshal(struct {
-		ID        int    `json:"id"`
-		Method    string `json:"method"`
-		SessionID string `json:"sessionId,omitempty"`
-		Params    any    `json:"params,omitempty"`
-	}{id, method, session, params})
-	if err != nil {
-		return err
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	_, err = b.to.Write(append(text, 0))
-	return err
-}
-
-// call waits for the answer.
-func (b *browser) call(t testing.TB, session, method string, params any) json.RawMessage {
-	t.Helper()
-	id, answer := b.number()
-	if err := b.send(id, session, method, params); err != nil {
-		t.Logf("%s: %v", method, err)
-	}
-	select {
-	case m := <-answer:
-		if m.Error != nil {
-			t.Fatalf("%s: %s", method, m.Error.Message)
-		}
-		return m.Result
-	case <-b.gone:
-		if !b.started {
-			t.Skipf("not run: %s in a browser: chromium does not start here", b.what)
-		}
-		t.Fatalf("%s: the browser has gone", method)
-	case <-time.After(guard):
-		t.Fatalf("%s: no answer", method)
-	}
-	return nil
-}
-
-// first attaches to the page with which the browser begins, which comes after the browser.
-func (b *browser) first(t testing.TB) *Page {
-	t.Helper()
-	for start := time.Now(); time.Since(start) < guard; {
-		var targets struct {
-			TargetInfos []struct{ TargetID, Type string }
-		}
-		if err := json.Unmarshal(b.call(t, "", "Target.getTargets", nil), &targets); err != nil {
-			t.Fatal(err)
-		}
-		for _, target := range targets.TargetInfos {
-			if target.Type == "page" {
-				return b.attach(t, target.TargetID)
-			}
-		}
-	}
-	t.Fatal("the browser has no page")
-	return nil
-}
-
-func (b *browser) attach(t testing.TB, target string) *Page {
-	t.Helper()
-	var attached struct{ SessionID string }
-	if err := json.Unmarshal(b.call(t, "", "Target.attachToTarget", object{"targetId": target, "flatten": true}), &attached); err != nil {
-		t.Fatal(err)
-	}
-	s := &session{browser: b, id: attached.SessionID, loaded: make(chan string, 256)}
-	b.mu.Lock()
-	b.sessions[s.id] = s
-	b.mu.Unlock()
-	p := &Page{t, s}
-	for _, domain := range []string{"Page", "Runtime", "Log", "Network", "Performance"} {
-		p.call(domain+".enable", nil)
-	}
-	p.call("Target.setAutoAttach", watchWorkers)
+	options := slices.Concat(chromedp.DefaultExecAllocatorOptions[:], []chromedp.ExecAllocatorOption{
+		chromedp.NoSandbox, chromedp.Env("HOME=" + home),
+		chromedp.Flag("enable-unsafe-swiftshader", true), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+	}, more)
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(stop)
+	p := open(t, ctx, what)
+	t.Cleanup(func() { _ = chromedp.Cancel(p.ctx) })
 	return p
 }
 
-// watchWorkers lets a worker wait until the browser reports what it does.
-var watchWorkers = object{"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true}
+// open opens a tab in the browser of a context, or in a new one, without which it skips the test.
+func open(t testing.TB, in context.Context, what string) *Page {
+	t.Helper()
+	p := &Page{t, &session{}}
+	p.ctx, _ = chromedp.NewContext(in, chromedp.WithListener(p.note))
+	if err := chromedp.Do(p.ctx); chromedp.FromContext(p.ctx).Browser == nil {
+		t.Skipf("not run: %s in a browser: %v", what, err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	call(p, performance.Enable, performance.EnableParams{})
+	flatten := true
+	call(p, target.SetAutoAttach, target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: &flatten})
+	return p
+}
+
+// note notes what the tab, or a worker of it, reports.
+func (s *session) note(event any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch e := event.(type) {
+	case *log.EventEntryAdded:
+		if e.Entry.Source != "rendering" { // the driver, which draws without a GPU, on how slow it is
+			s.problem(e)
+		}
+	case *runtime.EventExceptionThrown, *runtime.EventConsoleAPICalled, *inspector.EventTargetCrashed:
+		s.problem(e)
+	case *network.EventRequestWillBeSent:
+		s.requests = append(s.requests, e.Request.URL)
+	case *network.EventWebSocketCreated:
+		s.requests = append(s.requests, e.URL)
+	case *target.EventAttachedToTarget: // a worker, which waits until its events are reported
+		go func() {
+			worker, _ := chromedp.NewContext(s.ctx, chromedp.WithTargetID(e.TargetInfo.TargetID), chromedp.WithDetachOnCancel(), chromedp.WithListener(s.note))
+			_, _ = chromedp.Call(worker, runtime.RunIfWaitingForDebugger, cdp.Empty{}) // it may have ended
+		}()
+	}
+}
+
+func (s *session) problem(event any) {
+	text, err := jsonv2.Marshal(event, chromedp.DefaultMarshalOptions)
+	if err != nil {
+		text = []byte(err.Error())
+	}
+	s.problems = append(s.problems, string(text))
+}
+
+// run lets the tab do something, which fails the test if it fails.
+func run[T any](p *Page, action chromedp.Action[T]) T {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, guard)
+	defer cancel()
+	result, err := chromedp.Run(ctx, action)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return result
+}
+
+// call calls a method of the protocol.
+func call[P, R any](p *Page, method cdp.Command[P, R], params P) R {
+	p.t.Helper()
+	return run(p, func(ctx context.Context, t *chromedp.Target) (R, error) { return cdp.Call(ctx, t, method, params) })
+}

@@ -2,9 +2,7 @@ package browser
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"image"
 	"image/png"
@@ -12,76 +10,16 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/performance"
+	"github.com/chromedp/chromedp"
 )
-
-// Page is a tab of the browser. Its methods fail the test if the browser does not do what they ask.
-type Page struct {
-	t testing.TB
-	*session
-}
-
-// session is what all values of Page of one tab share.
-type session struct {
-	browser *browser
-	id      string
-	loaded  chan string // the address of a page that has loaded
-	fingers int         // that touch it
-
-	mu       sync.Mutex
-	url      string   // of the page
-	opened   []string // what the test has opened
-	problems []string // that the page reported
-	requests []string // that it made
-}
-
-// event notes what the tab, or a worker of it, reports.
-func (s *session) event(m *message) {
-	var p struct {
-		Frame     struct{ URL, ParentID string }
-		Request   struct{ URL string }
-		Entry     struct{ Source string } // of the log
-		URL       string                  // of a WebSocket
-		SessionID string                  // of a worker
-	}
-	if json.Unmarshal(m.Params, &p) != nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch m.Method {
-	case "Page.frameNavigated":
-		if p.Frame.ParentID == "" {
-			s.url = p.Frame.URL
-		}
-	case "Page.loadEventFired":
-		select {
-		case s.loaded <- s.url:
-		default: // no test waits for so many pages
-		}
-	case "Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled", "Inspector.targetCrashed":
-		if p.Entry.Source != "rendering" { // the driver, which draws without a GPU, on how slow it is
-			s.problems = append(s.problems, m.Method+": "+string(m.Params))
-		}
-	case "Network.requestWillBeSent":
-		s.requests = append(s.requests, p.Request.URL)
-	case "Network.webSocketCreated":
-		s.requests = append(s.requests, p.URL)
-	case "Target.attachedToTarget": // a worker, which waits until its events are reported
-		b := s.browser
-		b.mu.Lock()
-		b.sessions[p.SessionID] = s
-		b.mu.Unlock()
-		for _, method := range []string{"Runtime.enable", "Log.enable", "Network.enable", "Runtime.runIfWaitingForDebugger"} {
-			_ = b.send(noAnswer, p.SessionID, method, nil)
-		}
-	}
-}
-
-// noAnswer is the id of calls whose answer is of no interest.
-const noAnswer = 1 << 30
 
 // With returns the same tab, for another test, such as a subtest.
 func (p *Page) With(t testing.TB) *Page { return &Page{t, p.session} }
@@ -89,16 +27,7 @@ func (p *Page) With(t testing.TB) *Page { return &Page{t, p.session} }
 // Another opens another tab.
 func (p *Page) Another() *Page {
 	p.t.Helper()
-	var target struct{ TargetID string }
-	if err := json.Unmarshal(p.browser.call(p.t, "", "Target.createTarget", object{"url": "about:blank"}), &target); err != nil {
-		p.t.Fatal(err)
-	}
-	return p.browser.attach(p.t, target.TargetID)
-}
-
-func (p *Page) call(method string, params any) json.RawMessage {
-	p.t.Helper()
-	return p.browser.call(p.t, p.id, method, params)
+	return open(p.t, p.ctx, "another tab")
 }
 
 // File writes a file of the test, and returns its address.
@@ -117,8 +46,7 @@ func (p *Page) Open(url string) {
 	p.mu.Lock()
 	p.opened = append(p.opened, strings.TrimSuffix(url, "/"))
 	p.mu.Unlock()
-	p.call("Page.navigate", object{"url": url})
-	p.arrive(url)
+	run(p, chromedp.Navigate(url))
 	if len(p.Requests()) == 0 {
 		p.t.Error("requests are not seen")
 	}
@@ -126,47 +54,36 @@ func (p *Page) Open(url string) {
 }
 
 // Follow runs statements that make the page go to another address, and waits until that has loaded. Pages that pass the
-// browser on may come between. It asks the page nothing meanwhile, as a page that leaves does not answer.
+// browser on may come between.
 func (p *Page) Follow(statements, url string) {
 	p.t.Helper()
-	if err := p.browser.send(noAnswer, p.id, "Runtime.evaluate", object{"expression": statements}); err != nil {
-		p.t.Fatal(err)
+	there := func(e page.EventFrameNavigated) bool {
+		return e.Frame.ParentID == "" && strings.TrimSuffix(e.Frame.URL, "/") == strings.TrimSuffix(url, "/")
 	}
-	p.arrive(url)
+	run(p, chromedp.WaitEvent(page.FrameNavigated, there, chromedp.Evaluate[chromedp.Void]("setTimeout(() => {"+statements+"})")))
+	p.Wait(`document.readyState === "complete"`)
 	p.Settle()
-}
-
-// arrive waits until an address has loaded.
-func (p *Page) arrive(url string) {
-	p.t.Helper()
-	timeout := time.After(guard)
-	for loaded := ""; strings.TrimSuffix(loaded, "/") != strings.TrimSuffix(url, "/"); { // the page that was there may load late
-		select {
-		case loaded = <-p.loaded:
-		case <-timeout:
-			p.t.Fatalf("%s does not load", url)
-		}
-	}
 }
 
 // Resize sets the size of the window in pixels of CSS.
 func (p *Page) Resize(width, height int) {
 	p.t.Helper()
-	p.call("Emulation.setDeviceMetricsOverride", object{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false})
+	run(p, chromedp.EmulateViewport(int64(width), int64(height)))
 	p.Settle()
 }
 
 // Theme sets the theme of the system, light or dark.
 func (p *Page) Theme(name string) {
 	p.t.Helper()
-	p.call("Emulation.setEmulatedMedia", object{"features": []object{{"name": "prefers-color-scheme", "value": name}}})
+	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
 	p.Settle()
 }
 
 // Offline lets the tab have no network, or one again.
 func (p *Page) Offline(off bool) {
 	p.t.Helper()
-	p.call("Network.emulateNetworkConditions", object{"offline": off, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1})
+	call(p, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
+		MatchedNetworkConditions: []*network.Conditions{{Offline: off, DownloadThroughput: -1, UploadThroughput: -1}}})
 }
 
 // Settle waits until what was changed has been drawn: charts follow the width a frame later.
@@ -178,18 +95,11 @@ func (p *Page) Settle() {
 // Eval runs an expression in the page, waits if it is a promise, and stores its value, unless into is nil.
 func (p *Page) Eval(expression string, into any) {
 	p.t.Helper()
-	var answer struct {
-		Result           struct{ Value json.RawMessage }
-		ExceptionDetails json.RawMessage
+	value := run(p, chromedp.Evaluate[[]byte](expression, chromedp.EvalAwaitPromise))
+	if into == nil {
+		return
 	}
-	err := json.Unmarshal(p.call("Runtime.evaluate", object{"expression": expression, "returnByValue": true, "awaitPromise": true}), &answer)
-	if err == nil && answer.ExceptionDetails != nil {
-		p.t.Fatalf("%s\n%s", expression, answer.ExceptionDetails)
-	}
-	if err == nil && into != nil {
-		err = json.Unmarshal(answer.Result.Value, into)
-	}
-	if err != nil {
+	if err := json.Unmarshal(value, into); err != nil {
 		p.t.Fatalf("%s\n%v", expression, err)
 	}
 }
@@ -227,14 +137,14 @@ func (p *Page) Wait(expression string) {
 func (p *Page) Problems() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return append([]string(nil), p.problems...)
+	return slices.Clone(p.problems)
 }
 
 // Requests returns the addresses that the page and its workers asked for.
 func (p *Page) Requests() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return append([]string(nil), p.requests...)
+	return slices.Clone(p.requests)
 }
 
 // Forget empties the lists of problems and requests.
@@ -262,17 +172,8 @@ func (p *Page) Quiet(allow func(url string) bool) {
 // Metrics returns what the browser measures of the tab, such as TaskDuration in seconds.
 func (p *Page) Metrics() map[string]float64 {
 	p.t.Helper()
-	var answer struct {
-		Metrics []struct {
-			Name  string
-			Value float64
-		}
-	}
-	if err := json.Unmarshal(p.call("Performance.getMetrics", nil), &answer); err != nil {
-		p.t.Fatal(err)
-	}
 	metrics := map[string]float64{}
-	for _, m := range answer.Metrics {
+	for _, m := range call(p, performance.GetMetrics, cdp.Empty{}).Metrics {
 		metrics[m.Name] = m.Value
 	}
 	return metrics
@@ -281,8 +182,7 @@ func (p *Page) Metrics() map[string]float64 {
 // Image returns what the window shows of an element.
 func (p *Page) Image(selector string) image.Image {
 	p.t.Helper()
-	box := p.Box(selector)
-	picture, err := png.Decode(bytes.NewReader(p.capture(box, false)))
+	picture, err := png.Decode(bytes.NewReader(run(p, chromedp.Screenshot(chromedp.CSS(selector)))))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -296,24 +196,20 @@ func (p *Page) Screenshot(name string) {
 	if dir == "" {
 		return
 	}
-	var size struct{ CSSContentSize Box }
-	err := json.Unmarshal(p.call("Page.getLayoutMetrics", nil), &size)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, name+".png"), p.capture(size.CSSContentSize, true), 0o644)
-	}
-	if err != nil {
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), run(p, chromedp.FullScreenshot(100)), 0o644); err != nil {
 		p.t.Fatal(err)
 	}
 }
 
-func (p *Page) capture(clip Box, beyondWindow bool) []byte {
+// Box is a rectangle of the window, in pixels of CSS.
+type Box struct{ X, Y, Width, Height float64 }
+
+// At returns the point at shares of the width and the height.
+func (b Box) At(right, down float64) (x, y float64) { return b.X + right*b.Width, b.Y + down*b.Height }
+
+// Box scrolls an element into view, and returns where it is.
+func (p *Page) Box(selector string) (box Box) {
 	p.t.Helper()
-	var picture struct{ Data string }
-	err := json.Unmarshal(p.call("Page.captureScreenshot", object{"captureBeyondViewport": beyondWindow, "clip": object{
-		"x": clip.X, "y": clip.Y, "width": clip.Width, "height": clip.Height, "scale": 1}}), &picture)
-	data, decodeErr := base64.StdEncoding.DecodeString(picture.Data)
-	if err = errors.Join(err, decodeErr); err != nil {
-		p.t.Fatal(fmt.Errorf("a picture: %w", err))
-	}
-	return data
+	p.Eval(fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.scrollIntoView({block: "center", behavior: "instant"}); return e.getBoundingClientRect().toJSON(); })()`, selector), &box)
+	return box
 }

@@ -15,7 +15,7 @@ var (
 	// released are the folders of the modules that others import; the main module requires none of the others.
 	released = []string{".", "skill/mcp", "causal/otel", "worldlog/jetstream", "replay/search/natswork"}
 	// unreleased are those that nobody imports.
-	unreleased = []string{"examples", "internal/proof/wasi"}
+	unreleased = []string{"examples", "internal/browser", "internal/proof/wasi"}
 
 	goDirective = regexp.MustCompile(`(?m)^go (\d+\.\d+)\.\d+$`)
 	requireMain = regexp.MustCompile(`(?m)^\t` + module + ` (v\S+)$`)

@@ -1,8 +1,6 @@
 package inspect_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -71,19 +69,6 @@ func look(t *testing.T, what, url string) *browser.Page {
 	return p
 }
 
-// run runs a Sim in real time until the test ends.
-func run(t *testing.T, sim *evertick.Sim) {
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- sim.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Errorf("the Sim ends: %v", err)
-		}
-	})
-}
-
 func textOf(p *browser.Page, selector string) string {
 	return p.Text(fmt.Sprintf(`document.querySelector(%q).textContent`, selector))
 }
@@ -94,7 +79,6 @@ func waitText(p *browser.Page, selector, want string) {
 }
 
 func TestPanelsByHand(t *testing.T) {
-	needNetwork(t)
 	sim, err := lotSim(1)
 	check(t, err)
 	server := serve(t, sim, inspect.Config{Control: true, Name: "lot"})
@@ -266,13 +250,12 @@ func hostileNames(t *testing.T, p *browser.Page) {
 
 // A page that may not control the Sim says so, and a Sim that nothing steps is shown as stalled.
 func TestStalledInBrowser(t *testing.T) {
-	needNetwork(t)
 	sim, err := lotSim(1)
 	check(t, err)
 	server := serve(t, sim, inspect.Config{Name: strings.Repeat("long ", 2000) + hostileMarkup})
-	stop := stepInBackground(sim)
+	stop := runUntil(sim)
 	p := look(t, "a Sim that nothing steps", server.URL)
-	check(t, stop())
+	stop()
 	waitText(p, "#state", "stalled: no tick for")
 	waitText(p, "#panel-entities", "has not been stepped") // the panel says what the server said
 	p.Click("#tab-systems")                                // does not wait for the Sim
@@ -292,7 +275,6 @@ func TestStalledInBrowser(t *testing.T) {
 
 // A page stays when its server is gone, and comes back with it.
 func TestLostInBrowser(t *testing.T) {
-	needNetwork(t)
 	sim, err := lotSim(1)
 	check(t, err)
 	server := serve(t, sim, inspect.Config{})
@@ -320,7 +302,6 @@ func recorded(t *testing.T, ticks uint64) (string, replay.Scenario) {
 }
 
 func TestTimelineInBrowser(t *testing.T) {
-	needNetwork(t)
 	dir, scenario := recorded(t, 450)
 	server, err := inspect.ServeLog(t.Context(), dir, scenario, "127.0.0.1:0", inspect.Config{Logf: func(string, ...any) {}})
 	check(t, err)

@@ -1,14 +1,15 @@
-package serving
+package inspect_test
 
 import (
-	"context"
 	"fmt"
-	"strings"
+	"path/filepath"
 	"testing"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/browser"
 	"github.com/evertick/evertick/replay"
+	"github.com/evertick/evertick/train"
+	"github.com/evertick/evertick/train/worlds"
 )
 
 // An exported episode opens in the browser: the page shows its entities and goes to any of its ticks.
@@ -20,35 +21,35 @@ func TestEpisodeInBrowser(t *testing.T) {
 }
 
 func openEpisode(t *testing.T, p *browser.Page, name string) {
-	dir := exported(t, name)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var out printed
-	ended := make(chan error, 1)
-	go func() { ended <- viewOf(dir)(ctx, &out) }()
-	p.Open(out.address(t, ended))
-	p.Wait(`evertickPage.app.timeline.state?.log?.last === 21`)
-	sc, err := loggedScene("train/"+name, evertick.Config{})
-	if err != nil {
-		t.Fatal(err)
+	def, err := worlds.ByName(name)
+	check(t, err)
+	b, err := train.New(def, train.Config{Worlds: 2, Seed: 3, Record: true})
+	check(t, err)
+	buf := b.NewBuffers()
+	check(t, b.Reset(train.Options{}, buf))
+	for range 20 {
+		check(t, b.Step(buf))
 	}
+	dir := filepath.Join(t.TempDir(), "log")
+	_, err = b.Export(1, dir)
+	check(t, err)
+	var sc replay.Scenario
+	for _, s := range worlds.Scenarios(evertick.Config{}) {
+		if s.Name == "train/"+name {
+			sc = s
+		}
+	}
+	viewLog(t, p, dir, sc)
+	p.Wait(`evertickPage.app.timeline.state?.log?.last === 21`)
 	for _, ticks := range []uint64{5, 21, 12} {
 		sim, err := replay.Seek(dir, sc, ticks-1, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		p.Do(fmt.Sprintf(`await evertickPage.app.timeline.goTo(%d)`, ticks))
 		p.Wait(fmt.Sprintf(`evertickPage.app.tick === %d`, ticks))
 		p.Wait(fmt.Sprintf(`document.getElementById("view-figures").textContent.includes("%d entities")`, sim.World.Len()))
 		p.Wait(fmt.Sprintf(`"%016x".includes(document.getElementById("hash").textContent.replaceAll("…", ""))`, sim.Hash()))
 	}
-	if problems := p.Problems(); len(problems) > 0 {
-		t.Errorf("the page reports\n%s", strings.Join(problems, "\n"))
-	}
+	quietBut(t, p)
 	p.Screenshot("episode-" + name)
-	p.Open("about:blank") // which asks the server for nothing when it ends
-	cancel()
-	if err := <-ended; err != nil {
-		t.Errorf("it ends with %v", err)
-	}
+	p.Open("data:text/html,") // its server ends now
 }

@@ -1,12 +1,10 @@
-package page_test
+package inspect_test
 
 import (
-	"context"
 	"fmt"
 	"image"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -21,16 +19,9 @@ import (
 // shown is a Sim that runs, and the server of its page.
 func shown(t *testing.T, sim *evertick.Sim, err error) (url string) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	h, err := inspect.NewHandler(sim, inspect.Config{Name: t.Name()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- sim.Run(ctx) }()
+	check(t, err)
 	// Without this parameter it is the page. With it, the page is in a browser without WebGL 2.
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.RawQuery != "plain" {
@@ -42,14 +33,9 @@ func shown(t *testing.T, sim *evertick.Sim, err error) (url string) {
 		text := regexp.MustCompile(`<meta http-equiv="Content-Security-Policy"[^>]*>`).ReplaceAllString(page.Body.String(), "")
 		fmt.Fprint(w, strings.Replace(text, "<script>", "<script>HTMLCanvasElement.prototype.getContext = () => null;</script><script>", 1))
 	}))
-	t.Cleanup(func() {
-		s.Close()
-		stop()
-		if err := <-done; err != nil && ctx.Err() == nil {
-			t.Error(err)
-		}
-		_ = h.Close()
-	})
+	t.Cleanup(func() { _ = h.Close() })
+	run(t, sim)
+	t.Cleanup(s.Close)
 	return s.URL + "/"
 }
 
@@ -106,7 +92,7 @@ func quiet(p *browser.Page) {
 // A world appears, in both themes. EVERTICK_SCREENSHOTS keeps the pictures. With EVERTICK_LONG there are 16,291 boxes, and
 // reading a frame and handing it over takes the main thread at most 4 ms.
 func TestWorldInABrowser(t *testing.T) {
-	rows, long := 60, os.Getenv("EVERTICK_LONG") != ""
+	rows := 60
 	if long {
 		rows = 180
 	}

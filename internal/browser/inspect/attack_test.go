@@ -38,9 +38,10 @@ func (s *witness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // In a browser the page works by a link with the token, which another site may have, and leaves no token where scripts or other
 // pages can see it. What else that site, or a name that resolves to this machine, asks for is refused.
 func TestAttacksFromPages(t *testing.T) {
-	needNetwork(t)
 	p := browser.Start(t, "the security of inspect")
-	sim := newSim(t)
+	const secret = "sixteen bytes or more"
+	sim, err := lotSim(1)
+	check(t, err)
 	h, err := inspect.NewHandler(sim, inspect.Config{Token: secret, Control: true})
 	check(t, err)
 	defer h.Close()
@@ -49,8 +50,7 @@ func TestAttacksFromPages(t *testing.T) {
 	mux.Handle("/sim/", watched)
 	web := httptest.NewServer(mux)
 	defer web.Close()
-	stop := stepInBackground(sim)
-	defer func() { check(t, stop()) }()
+	defer runUntil(sim)()
 	link := web.URL + "/sim/?token=" + url.QueryEscape(secret)
 
 	// localhost is another site than 127.0.0.1.

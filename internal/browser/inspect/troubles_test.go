@@ -1,7 +1,6 @@
 package inspect_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -19,7 +18,6 @@ import (
 
 // A page says what is wrong with a simulation, shows what can be shown, and goes on by itself where that is possible.
 func TestTroublesInBrowser(t *testing.T) {
-	needNetwork(t)
 	p := browser.Start(t, "a simulation in trouble")
 	p.Resize(1440, 900)
 	for _, c := range []struct {
@@ -35,17 +33,6 @@ func TestTroublesInBrowser(t *testing.T) {
 			p.Open("data:text/html,") // its server ends now
 			p.Forget()
 		})
-	}
-}
-
-// runUntil runs a Sim in real time until the function that it returns is called, which returns the error of Run.
-func runUntil(sim *evertick.Sim) (stop func() error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- sim.Run(ctx) }()
-	return func() error {
-		cancel()
-		return <-ended
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 // The pictures of the README and the guide:
 //
-//	EVERTICK_SCREENSHOTS=$PWD/docs/images go test ./inspect -run Pictures
+//	EVERTICK_SCREENSHOTS=$PWD/../../docs/images go test ./inspect -run Pictures
 func TestPictures(t *testing.T) {
 	if os.Getenv("EVERTICK_SCREENSHOTS") == "" {
 		t.Skip("not run: EVERTICK_SCREENSHOTS names no folder for the pictures")

@@ -1,10 +1,12 @@
-package main
+package prove_test
 
 import (
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,10 +36,12 @@ func TestBrowser(t *testing.T) {
 	tab := browser.Start(t, "the scene")
 	const ticks = 120
 	dir := t.TempDir()
-	if _, err := execute(environ("GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0"), "go", "build", "-buildvcs=false", "-o", filepath.Join(dir, "prove.wasm"), self); err != nil {
-		t.Fatal(err)
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", filepath.Join(dir, "prove.wasm"), "github.com/evertick/evertick/internal/proof/prove")
+	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
-	root, err := execute(environ(), "go", "env", "GOROOT")
+	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +52,7 @@ func TestBrowser(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprintf(w, page, ticks)
 	})
-	for name, folder := range map[string]string{"wasm_exec.js": filepath.Join(strings.TrimSpace(root), "lib", "wasm"), "prove.wasm": dir} {
+	for name, folder := range map[string]string{"wasm_exec.js": filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm"), "prove.wasm": dir} {
 		mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, filepath.Join(folder, name)) })
 	}
 	mux.HandleFunc("POST /{what}", func(_ http.ResponseWriter, r *http.Request) {

@@ -12,7 +12,6 @@ import (
 
 // A reader with a keyboard alone, or with fingers alone, reaches all of the page.
 func TestHandsInBrowser(t *testing.T) {
-	needNetwork(t)
 	sim, err := lotSim(1)
 	check(t, err)
 	server := serve(t, sim, inspect.Config{Control: true})

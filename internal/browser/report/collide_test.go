@@ -1,4 +1,4 @@
-package profile
+package report_test
 
 import (
 	"fmt"
@@ -38,42 +38,15 @@ const merged = `(() => {
   return found.join("\n");
 })()`
 
-// phased is a run of so many phases, some of them short, some with long names.
-func phased(n int, budgetNs int64) *Run {
-	run := withBaseline(furnish(synthetic(planted{seed: 11, steps: 1_200, cause: byPhase, phase: 2, budget: budgetNs})), 90)
-	s := &run.Steps
-	s.Phases = append([]string(nil), s.Phases...)
-	for j := len(s.Phases); j < n; j++ {
-		name := fmt.Sprintf("system.%d", j)
-		if j%4 == 0 {
-			name = fmt.Sprintf("a_system_with_a_long_name_%d", j)
-		}
-		column := make([]int64, s.Len())
-		for i := range column {
-			column[i] = int64(1+j%5) * (20_000 + int64(i*j%977)*9)
-			s.Ns[i] += column[i]
-		}
-		s.Phases, s.PhaseNs = append(s.Phases, name), append(s.PhaseNs, column)
-		run.Hardware.Phases = append(run.Hardware.Phases, run.Hardware.Phases[j%6])
-	}
-	return run
-}
-
 // Nothing in the page lies on anything else, and each phase looks like no other, on phones and on
 // wide screens, however many phases there are.
 func TestNothingCollides(t *testing.T) {
 	b := browser.Start(t, "the report")
-	for _, c := range []struct {
-		phases int
-		budget int64 // within the chart; far above it; as much as p95
-	}{{8, 2_000_000}, {8, 1_000_000_000 / 60}, {12, 1_482_000}, {20, 2_900_000}} {
-		phases := c.phases
-		run := phased(phases, c.budget)
-		if c.budget > 10_000_000 { // so long that the axis of percentiles is logarithmic
-			run.Steps.PhaseNs[2][600] += 90_000_000
-			run.Steps.Ns[600] += 90_000_000
+	for name, file := range written(t) {
+		if !strings.HasPrefix(name, "phases-") {
+			continue
 		}
-		open(b, Analyze(run), 1440)
+		open(b, file, 1440)
 		for _, width := range []int{360, 390, 768, 1440} {
 			b.Resize(width, 900)
 			for _, selected := range []bool{false, true} {
@@ -85,10 +58,10 @@ func TestNothingCollides(t *testing.T) {
 				b.Settle()
 				for what, problems := range map[string]string{"collide": collisions(b), "look alike": b.Text(merged)} {
 					if problems != "" {
-						t.Errorf("%d phases, budget of %d ns, %d px, selected %v: %s:\n%s", phases, c.budget, width, selected, what, problems)
+						t.Errorf("%s, %d px, selected %v: %s:\n%s", name, width, selected, what, problems)
 					}
 				}
-				b.Screenshot(fmt.Sprintf("phases-%d-%d-%d-%v", phases, c.budget/1000, width, selected))
+				b.Screenshot(fmt.Sprintf("%s-%d-%v", name, width, selected))
 			}
 		}
 	}
@@ -98,7 +71,7 @@ func TestNothingCollides(t *testing.T) {
 // The checks detect planted faults.
 func TestCollisionsAreFound(t *testing.T) {
 	b := browser.Start(t, "the report")
-	open(b, Analyze(phased(8, 2_000_000)), 390)
+	file := written(t)["phases-8-2000000"]
 	for _, c := range []struct{ spoil, want string }{
 		{`document.querySelector("h1").style.marginBottom = "-30px"`, "on each other"},
 		{`document.querySelector(".sentence").style.width = "700px"`, "beyond the edge"},
@@ -107,7 +80,7 @@ func TestCollisionsAreFound(t *testing.T) {
 		{`document.querySelector("#frames-chart text").textContent = "WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW"`, "its chart"},
 		{`document.querySelectorAll("#legend .swatch")[3].className = document.querySelectorAll("#legend .swatch")[2].className`, "looks like"},
 	} {
-		open(b, Analyze(phased(8, 2_000_000)), 390)
+		open(b, file, 390)
 		if problems := collisions(b) + b.Text(merged); problems != "" {
 			t.Fatal(problems)
 		}

@@ -1,22 +1,39 @@
-package profile
+package report_test
 
 import (
-	"bytes"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/evertick/evertick/internal/browser"
 )
 
-// open loads the report.
-func open(b *browser.Page, rep *Report, width int) {
-	var page bytes.Buffer
-	if err := rep.writeHTML(&page); err != nil {
-		panic(err)
+// written returns the reports that the tests of bench/profile write for these tests: files by name.
+func written(t *testing.T) map[string]string {
+	t.Helper()
+	dir, files := t.TempDir(), map[string]string{}
+	cmd := exec.Command("go", "test", "-count=1", "-run=^TestPages$", "github.com/evertick/evertick/bench/profile")
+	cmd.Env = append(os.Environ(), "EVERTICK_PAGES="+dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
+	found, err := filepath.Glob(dir + "/*.html")
+	if err != nil || len(found) == 0 {
+		t.Fatalf("no reports: %v", err)
+	}
+	for _, file := range found {
+		files[strings.TrimSuffix(filepath.Base(file), ".html")] = file
+	}
+	return files
+}
+
+// open loads a report.
+func open(b *browser.Page, file string, width int) {
 	b.Resize(width, 900)
-	b.Open(b.File("report.html", page.Bytes()))
+	b.Open("file://" + file)
 }
 
 // empty lists sections and charts in which nothing is seen.
@@ -37,9 +54,8 @@ const empty = `(() => {
 
 func TestReportInBrowser(t *testing.T) {
 	b := browser.Start(t, "the report")
-	rep := Analyze(withBaseline(furnish(synthetic(planted{seed: 3, steps: 3_600, cause: byPhase, phase: 2, budget: 2_000_000})), 90))
-	rep.Run.Steps.GCs[700], rep.Run.Steps.GCPauseNs[700], rep.Run.Steps.GCAssistNs[700] = 1, 150_000, 80_000
-	open(b, rep, 1440)
+	files := written(t)
+	open(b, files["report"], 1440)
 	for _, theme := range []string{"light", "dark"} {
 		b.Theme(theme)
 		for _, width := range []int{1440, 360} {
@@ -63,7 +79,7 @@ func TestReportInBrowser(t *testing.T) {
 	t.Run("theme", func(t *testing.T) { themeToggles(t, b.With(t)) })
 	t.Run("tips", func(t *testing.T) { tipsTell(t, b.With(t)) })
 	b.Quiet(nil)
-	t.Run("odd runs", func(t *testing.T) { oddRunsDraw(t, b.With(t)) })
+	t.Run("odd runs", func(t *testing.T) { oddRunsDraw(t, b.With(t), files) })
 }
 
 const (
@@ -214,18 +230,21 @@ func tipsTell(t *testing.T, b *browser.Page) {
 }
 
 // oddRunsDraw: runs of any length draw without a complaint, and so do hostile names.
-func oddRunsDraw(t *testing.T, b *browser.Page) {
-	for name, run := range oddRuns() {
+func oddRunsDraw(t *testing.T, b *browser.Page, files map[string]string) {
+	for name, file := range files {
+		if !strings.HasPrefix(name, "odd-") {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			b := b.With(t)
-			open(b, Analyze(run), 360)
+			open(b, file, 360)
 			b.Drag("main", 0.2, 0.8)
 			wrong := `[(document.body.innerText.match(/NaN|undefined|Infinity|\[object/g) || []).join(),
 				document.documentElement.scrollWidth > innerWidth ? "scrolls sideways" : "", globalThis.hostile ? "ran a name as a script" : ""].join("")`
 			if words := b.Text(wrong); words != "" {
 				t.Errorf("the page says or does %s", words)
 			}
-			b.Screenshot("odd-" + strings.ReplaceAll(name, " ", "-"))
+			b.Screenshot(name)
 			b.Quiet(nil)
 		})
 	}
