@@ -184,10 +184,23 @@ func (s *solver) presentHandle(shape uint32) Shape {
 	return Shape{shape, s.shapeTable.IDs.Generation[shape]}
 }
 
-// userMaterial returns that of a shape, or 0 for rigid3.NoShape.
-func (s *solver) userMaterial(shape uint32) uint64 {
+// userMaterial returns that of a triangle, if it has a material, or of a shape, or 0 for rigid3.NoShape.
+func (s *solver) userMaterial(shape, face uint32) uint64 {
 	if shape == rigid3.NoShape {
 		return 0
 	}
+	if f := s.shapes.surface[shape]; f != nil {
+		if m := f.material(face); m != nil {
+			return m.UserMaterial
+		}
+	}
 	return s.shapes.user[shape]
+}
+
+// triangle returns the number of a triangle in the input of a surface, and that which the program has given it; 0 for other shapes.
+func (s *solver) triangle(shape, face uint32) (number, user uint32) {
+	if shape == rigid3.NoShape || s.shapes.surface[shape] == nil {
+		return 0, 0
+	}
+	return s.shapes.surface[shape].number(face)
 }

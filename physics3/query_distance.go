@@ -15,10 +15,11 @@ type Distances struct {
 	// NormalX, NormalY and NormalZ are the unit vector from A to B, or from the shape to the form.
 	NormalX, NormalY, NormalZ []float32
 	AX, AY, AZ, BX, BY, BZ    []float32 // the nearest points of the two surfaces
+	Triangles                 []uint32  // of meshes, height fields and terrains: the number of the nearest triangle; 0 for other shapes
 }
 
 func (d *Distances) resize(n int) {
-	d.Shapes = buffer.Resized(d.Shapes, n)
+	d.Shapes, d.Triangles = buffer.Resized(d.Shapes, n), buffer.Resized(d.Triangles, n)
 	for _, c := range [...]*[]float32{&d.Distance, &d.NormalX, &d.NormalY, &d.NormalZ, &d.AX, &d.AY, &d.AZ, &d.BX, &d.BY, &d.BZ} {
 		*c = buffer.Resized(*c, n)
 	}
@@ -31,6 +32,7 @@ func (d *Distances) put(i int, s *solver, f *rigid3.ShapeHit) {
 		r.Normal, r.PointA, r.PointB = f.Normal, f.Point, f.Other()
 	}
 	d.set(i, s.presentHandle(f.Shape), &r)
+	d.Triangles[i], _ = s.triangle(f.Shape, f.Face)
 }
 
 func (d *Distances) set(i int, s Shape, r *rigid3.DistanceResult) {
@@ -72,8 +74,9 @@ func (w *World) Nearest(q *Probes, within []float32, out *Distances) error {
 	return err
 }
 
-// Distances measures the distance between a[i] and b[i]. They may belong to the same body or to disabled bodies, and may be sensors. It panics if a and b
-// differ in length. Errors: ErrStale for a destroyed shape; ErrRange for a shape whose body has coordinates that are not finite or beyond 2^60; ErrFloatEnv;
+// Distances measures the distance between a[i] and b[i]. That from a mesh is the least of those from its triangles, whichever side they show; where the
+// other shape overlaps some, it is the greatest length of a least translation that separates it from one of them. They may belong to the same body or to disabled bodies, and may be sensors. It panics if a and b
+// differ in length. Errors: ErrStale for a destroyed shape; ErrUnsupported for two surfaces; ErrRange for a shape whose body has coordinates that are not finite or beyond 2^60; ErrFloatEnv;
 // and that which has stopped the world. They leave out unchanged.
 func (w *World) Distances(a, b []Shape, out *Distances) error {
 	if len(a) != len(b) {
@@ -92,6 +95,9 @@ func (w *World) Distances(a, b []Shape, out *Distances) error {
 		if err := w.checkDistance("physics3: Distances: b", i, b[i]); err != nil {
 			return err
 		}
+		if s := &w.solver.shapes; s.surface[a[i].index] != nil && s.surface[b[i].index] != nil {
+			return check.Because(fault.Element(ErrUnsupported, "physics3: Distances: b", i, b[i]), "both shapes are surfaces")
+		}
 	}
 	s := w.solver
 	out.resize(len(a))
@@ -100,6 +106,11 @@ func (w *World) Distances(a, b []Shape, out *Distances) error {
 		pa, pb := s.queryPose(int(w.shapes.Owner[a[i].index])), s.queryPose(int(w.shapes.Owner[b[i].index]))
 		d := rigid3.Distance(&sa, &sb, &s.contents.Hulls, &pa, &pb)
 		out.set(i, a[i], &d)
+		surface := a[i]
+		if s.shapes.surface[surface.index] == nil {
+			surface = b[i]
+		}
+		out.Triangles[i], _ = s.triangle(surface.index, d.Face)
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ type Casts struct {
 	DX, DY, DZ []float32
 	// MaxFraction is the fraction at which each cast ends. Nil: 1.
 	MaxFraction []float32
-	// SkipInside leaves out shapes that a form overlaps at its start. Otherwise it hits them at the fraction 0, with a zero normal, at its origin.
+	// SkipInside leaves out shapes that a form overlaps at its start, and of a mesh the triangles that it touches there. Otherwise it hits them at the fraction 0, with a zero normal, at its origin.
 	SkipInside bool
 }
 
@@ -128,6 +128,9 @@ func (q *Casts) Validate() error {
 // A form hits a shape where its way leads it to within a micrometre of the surface; it is never inside then, but for the rounding of the fraction. A form
 // that begins in touch with a shape overlaps it, see Casts.SkipInside; one that begins closer than a micrometre, without touching, hits it at once if it moves
 // towards it.
+//
+// It hits the triangles of a mesh from the front: those before whose plane its middle begins, or no more than 5 mm behind. It hits those of a two-sided
+// mesh from either side.
 //
 // Errors are those of Casts.Validate and of RayClosest.
 func (w *World) CastClosest(q *Casts, out *RayHits) error {
@@ -216,7 +219,7 @@ func (t *probeTask) Resize(rows, n int) []uint32 { return t.out.resize(rows, n) 
 
 // Put writes a hit to index at of the result.
 func (t *probeTask) Put(_, at int, f *rigid3.ShapeHit) {
-	t.out.put(at, t.s, f.Shape, f.T, f.Normal, f.Point)
+	t.out.put(at, t.s, f.Shape, f.Face, f.T, f.Normal, f.Point)
 }
 
 // Overlapping holds the shapes that forms overlap: row i is Shapes[Offsets[i]:Offsets[i+1]], in ascending order of the index. The zero value is ready;
@@ -232,7 +235,8 @@ func (o *Overlapping) Row(i int) []Shape {
 	return o.Shapes[from:to:to]
 }
 
-// Overlaps finds the shapes that each form overlaps or touches: those whose distance is zero or less. Errors are those of Probes.Validate and of RayAll.
+// Overlaps finds the shapes that each form overlaps or touches: those whose distance is zero or less. The distance from a mesh is that from its
+// triangles, whichever side they show; it has no inside. Errors are those of Probes.Validate and of RayAll.
 func (w *World) Overlaps(q *Probes, out *Overlapping) error {
 	if err := q.Validate(); err != nil {
 		return err

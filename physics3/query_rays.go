@@ -98,11 +98,15 @@ type RayHits struct {
 	Fractions                 []float32
 	X, Y, Z                   []float32 // the point, in metres
 	NormalX, NormalY, NormalZ []float32 // of the surface, outwards, length one; zero where a ray begins in a shape
-	UserMaterials             []uint64  // of the shapes: see ShapeDef.UserMaterial
+	UserMaterials             []uint64  // of the triangles, if they have materials, or of the shapes: see ShapeDef.UserMaterial
+	// Triangles are the numbers of the triangles of meshes, height fields and terrains that were hit, and Users are those of MeshDef.User. They are 0
+	// for other shapes.
+	Triangles, Users []uint32
 }
 
 func (h *RayHits) resize(rows, n int) []uint32 {
 	h.Offsets, h.Shapes, h.UserMaterials = buffer.Resized(h.Offsets, rows), buffer.Resized(h.Shapes, n), buffer.Resized(h.UserMaterials, n)
+	h.Triangles, h.Users = buffer.Resized(h.Triangles, n), buffer.Resized(h.Users, n)
 	for _, c := range [...]*[]float32{&h.Fractions, &h.X, &h.Y, &h.Z, &h.NormalX, &h.NormalY, &h.NormalZ} {
 		*c = buffer.Resized(*c, n)
 	}
@@ -110,8 +114,9 @@ func (h *RayHits) resize(rows, n int) []uint32 {
 }
 
 // put writes a hit to an index of the result.
-func (h *RayHits) put(at int, s *solver, shape uint32, fraction float32, normal, point rigid3.Vec) {
-	h.Shapes[at], h.Fractions[at], h.UserMaterials[at] = s.presentHandle(shape), fraction, s.userMaterial(shape)
+func (h *RayHits) put(at int, s *solver, shape, face uint32, fraction float32, normal, point rigid3.Vec) {
+	h.Shapes[at], h.Fractions[at], h.UserMaterials[at] = s.presentHandle(shape), fraction, s.userMaterial(shape, face)
+	h.Triangles[at], h.Users[at] = s.triangle(shape, face)
 	h.X[at], h.Y[at], h.Z[at] = point.X, point.Y, point.Z
 	h.NormalX[at], h.NormalY[at], h.NormalZ[at] = normal.X, normal.Y, normal.Z
 }
@@ -121,7 +126,8 @@ func (h *RayHits) put(at int, s *solver, shape uint32, fraction float32, normal,
 // the columns since the last step. A batch after a change costs a pass over all shapes, which is more expensive for many queries than for
 // few.
 //
-// A ray hits a shape where it enters it. It is computed in float64, relative to the shape: the fraction is that rounded to float32, and the point is
+// A ray hits a shape where it enters it, and a mesh where it first meets a triangle from the front, or from either side of a two-sided one: no ray
+// passes between two triangles that share an edge or a vertex, and none begins inside. It is computed in float64, relative to the shape: the fraction is that rounded to float32, and the point is
 // rounded by itself, so that it is on the surface even at the end of a long ray, where a fraction cannot be as precise.
 //
 // Errors: those of Rays.Validate, ErrStale for an excluded body that is destroyed, and that which has stopped the world, with out unchanged; and
@@ -245,5 +251,5 @@ func (t *rayTask) Resize(rows, n int) []uint32 { return t.out.resize(rows, n) }
 
 // Put writes a hit to index at of the result.
 func (t *rayTask) Put(_, at int, h *rigid3.RayHit) {
-	t.out.put(at, t.s, h.Shape, h.T, h.Normal, h.Point)
+	t.out.put(at, t.s, h.Shape, h.Face, h.T, h.Normal, h.Point)
 }

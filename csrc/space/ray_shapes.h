@@ -304,7 +304,7 @@ ROUTINE(LEVEL) int cast_target(const et_space_ray *r, const et_space_hulls *hull
 		s = cast_solid(&c, hulls, g);
 	if (s.how == MISSES || (s.how == BEGINS_INSIDE && (r->flags & ET_SPACE_SKIP_INSIDE)))
 		return 0;
-	*hit = (et_space_ray_hit){most((float)s.t, entry), {0, 0, 0}, {r->o[0], r->o[1], r->o[2]}, g->shape};
+	*hit = (et_space_ray_hit){most((float)s.t, entry), {0, 0, 0}, {r->o[0], r->o[1], r->o[2]}, g->shape, 0};
 	if (s.how == ENTERS) {
 		narrow64((vec64){dot64(row64(g->x), s.normal), dot64(row64(g->y), s.normal), dot64(row64(g->z), s.normal)}, hit->normal);
 		narrow64(add_times64(o, d, s.t), hit->point);

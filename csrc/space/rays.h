@@ -31,7 +31,7 @@ typedef struct {
 
 typedef struct {
 	float t, normal[3], point[3];
-	uint32_t shape;
+	uint32_t shape, triangle;
 } et_space_ray_hit;
 
 /* The nodes of level k of `levels` are starts[k] to starts[k + 1]. The last node is the root. */
@@ -44,7 +44,7 @@ typedef struct {
 } et_space_tree;
 
 _Static_assert(sizeof(et_space_node) == 384 && sizeof(et_space_target) == 152 && sizeof(et_space_ray) == 64 &&
-                       sizeof(et_space_ray_hit) == 32 && sizeof(et_space_tree) == 64 && offsetof(et_space_target, category) == 96 &&
+                       sizeof(et_space_ray_hit) == 36 && sizeof(et_space_tree) == 64 && offsetof(et_space_target, category) == 96 &&
                        offsetof(et_space_target, sensor) == 144 && offsetof(et_space_ray, inv) == 52,
                "the Go types mirror these");
 

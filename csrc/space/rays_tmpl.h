@@ -78,7 +78,7 @@ static inline int is_foreign(const et_space_target *g) { return g->kind > ET_SPA
 HELPER(LEVEL) int64_t first_hit(const et_space_tree *t, const et_space_ray_batch *b, int64_t i, int64_t waits) {
 	const et_space_ray *ray = b->rays + i;
 	const beam beam = beam_of(ray);
-	et_space_ray_hit best = {ray->max_t, {0, 0, 0}, {0, 0, 0}, (uint32_t)ET_SPACE_NO_SHAPE};
+	et_space_ray_hit best = {ray->max_t, {0, 0, 0}, {0, 0, 0}, (uint32_t)ET_SPACE_NO_SHAPE, 0};
 	narrow64(add_times64(wide64(ray->o), wide64(ray->d), (double)ray->max_t), best.point);
 	stack_entry stack[MAX_STACK];
 	float entry[ET_SPACE_LANES];
@@ -150,7 +150,7 @@ HELPER(LEVEL) int64_t all_hits(const et_space_tree *t, const et_space_ray *ray, 
 		for (; found; found &= found - 1) {
 			const uint32_t lane = (uint32_t)__builtin_ctz(found);
 			const et_space_target *g = leaf + lane;
-			et_space_ray_hit hit = {-1, {entry[lane], 0, 0}, {0, 0, 0}, c.node * ET_SPACE_LANES + lane};
+			et_space_ray_hit hit = {-1, {entry[lane], 0, 0}, {0, 0, 0}, c.node * ET_SPACE_LANES + lane, 0};
 			if (!accepts(ray, g) || (!is_foreign(g) && !cast_target(ray, &t->hulls, g, entry[lane], &hit)))
 				continue;
 			if (fill == cap)

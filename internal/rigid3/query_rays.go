@@ -79,6 +79,9 @@ func sortHits(row []RayHit) {
 // moved outwards by the radius, and of the capsules around the edges. All this happens in the axes of the core, in float64 with each product
 // rounded before a sum. The point is that of the exact T, which may be closer to the surface than O + T·D with the rounded one.
 //
+// A ray hits a surface where it first meets a triangle, from the front, or from either side if the surface has two: see mesh.Surface. It is never
+// inside of it.
+//
 // A shape has the box of Bounds with a margin of LinearSlop, grown by 2^-18 of its coordinates. A ray that misses the box misses the shape, and no
 // hit is before the T at which the ray enters the box. This shows only where rounding is as large as the margin.
 func (t *QueryTree) CastRaysClosest(level native.Level, rays []Ray, out []RayHit, m *RayMemory) {

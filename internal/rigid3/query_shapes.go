@@ -14,6 +14,7 @@ type ShapeQuery struct {
 	Ray              // of its origin: O is Pose.P
 	core   target    // the shape at its pose
 	lo, hi Vec
+	near   surfaceQuery // memory for surfaces
 }
 
 // ShapeHit is a shape that a query has found.
@@ -22,6 +23,7 @@ type ShapeHit struct {
 	Normal Vec     // of the shape, outwards, of length one
 	Point  Vec     // on the surface of the shape
 	Shape  uint32  // or NoShape
+	Face   uint32  // of a surface: the triangle; else 0
 }
 
 func (f *ShapeHit) before(than *ShapeHit) bool {
@@ -39,7 +41,7 @@ func (p *ShapeQuery) Prepare() bool {
 
 // setQuery makes a target that is in no scene, and returns its bounds.
 func (g *target) setQuery(s *Shape, hull *Polytope, pose *Pose) (lo, hi Vec) {
-	*g = target{targetRow{half: s.Half, radius: s.Radius, kind: s.Kind, shape: NoShape}, hull}
+	*g = target{targetRow: targetRow{half: s.Half, radius: s.Radius, kind: s.Kind, shape: NoShape}, hull: hull}
 	g.pose.set(pose, &s.Pose)
 	var b boxArrays
 	t := g.vertices(&b)
@@ -81,6 +83,9 @@ func (p *ShapeQuery) overlaps(lo, hi Vec) bool {
 
 // overlapsTarget reports whether the query overlaps or touches a target.
 func (p *ShapeQuery) overlapsTarget(g *target) bool {
+	if g.kind == KindSurface {
+		return p.near.overlaps(p, g)
+	}
 	var mem [2]boxArrays
 	v := pairOf(g, &p.core, &mem)
 	if v.isEmpty() {
@@ -101,10 +106,14 @@ func (p *ShapeQuery) boxDistance(lo, hi Vec) float32 {
 	return d.length()
 }
 
-// distance returns the distance of the query from a target. beyond is the distance of their boxes; no distance is less, so that a tree may
+// distance returns the distance of the query from a target; of a surface, if it is at most within. beyond is the distance of their boxes; no distance is less, so that a tree may
 // skip boxes.
-func (p *ShapeQuery) distance(g *target, beyond float32) (f ShapeHit, ok bool) {
-	f, ok = g.distance(&p.core)
+func (p *ShapeQuery) distance(g *target, beyond, within float32) (f ShapeHit, ok bool) {
+	if g.kind == KindSurface {
+		f, ok = p.near.distance(p, g, beyond, within)
+	} else {
+		f, ok = g.distance(&p.core)
+	}
 	if beyond > 0 {
 		f.T = maxFloat(f.T, beyond)
 	}
@@ -161,6 +170,9 @@ const (
 // It is conservative advancement: the two are at least as far apart as their distance along its normal, so that the query can move until that is
 // used up. The distance is convex along the way, of which this is Newton's method from the side from which it does not go too far.
 func (p *ShapeQuery) cast(g *target, entry float32) (f ShapeHit, ok bool) {
+	if g.kind == KindSurface {
+		return p.near.cast(p, g, entry)
+	}
 	var mem [2]boxArrays
 	v := pairOf(g, &p.core, &mem)
 	if v.isEmpty() {
@@ -172,12 +184,27 @@ func (p *ShapeQuery) cast(g *target, entry float32) (f ShapeHit, ok bool) {
 		f = ShapeHit{T: entry, Point: p.Pose.P, Shape: g.shape}
 		return f, p.Flags&SkipInside == 0 && entry <= p.MaxT
 	}
-	from, d, t := v.at.p, g.pose.unrotate(p.D.wide64()), 0.
+	t, near, ok := v.advance(near, g.pose.unrotate(p.D.wide64()), radius, float64(p.MaxT))
+	if !ok {
+		return f, false
+	}
+	f.T, f.Shape = maxFloat(float32(t), entry), g.shape
+	if !(f.T <= p.MaxT) {
+		return f, false
+	}
+	g.setHit(&near, &f)
+	return f, true
+}
+
+// advance moves B by up to maxT times d until it is as near to A as a cast comes, and returns T and how they are apart then. near is how they are
+// apart now.
+func (p *corePair) advance(near coreGap, d vec64, radius, maxT float64) (t float64, at coreGap, ok bool) {
+	from := p.at.p
 	for range maxAdvances {
 		room := near.distance - radius
 		speed := -near.normal.Dot(d)
 		if !(speed > 0) {
-			return f, false // they move apart
+			return 0, near, false // they move apart
 		}
 		if room <= CastTolerance {
 			break
@@ -186,22 +213,17 @@ func (p *ShapeQuery) cast(g *target, entry float32) (f ShapeHit, ok bool) {
 		if !(next > t) {
 			break // as near as float64 can say
 		}
-		if t = next; !(t <= float64(p.MaxT)) {
-			return f, false
+		if t = next; !(t <= maxT) {
+			return 0, near, false
 		}
-		v.at.p = from.addTimes(d, t)
-		last := near
-		if near, apart = v.separated(); !apart {
+		p.at.p = from.addTimes(d, t)
+		last, apart := near, false
+		if near, apart = p.separated(); !apart {
 			near = last // by rounding: the normal is that from before
 			break
 		}
 	}
-	f.T, f.Shape = maxFloat(float32(t), entry), g.shape
-	if !(f.T <= p.MaxT) {
-		return f, false
-	}
-	g.setHit(&near, &f)
-	return f, true
+	return t, near, true
 }
 
 // OverlapShape appends the shapes that a prepared query overlaps or touches to out, ascending: the shapes whose boxes touch its box, as in
@@ -363,7 +385,7 @@ func (t *QueryTree) Nearest(p *ShapeQuery) ShapeHit {
 				continue
 			}
 			if g := &t.targets[c.node*Lanes+l.node]; p.accepts(g) {
-				if f, ok := p.distance(g, l.entry); ok && f.T <= p.MaxT && f.before(&best) {
+				if f, ok := p.distance(g, l.entry, best.T); ok && f.T <= p.MaxT && f.before(&best) {
 					best = f
 				}
 			}
@@ -377,7 +399,7 @@ func (s *Scene) NearestOracle(p *ShapeQuery) ShapeHit {
 	best := ShapeHit{T: p.MaxT, Shape: NoShape}
 	s.each(func(g *target, lo, hi Vec) {
 		if far := p.boxDistance(lo, hi); (far <= 0 || far <= p.MaxT) && p.accepts(g) {
-			if f, ok := p.distance(g, far); ok && f.T <= p.MaxT && f.before(&best) {
+			if f, ok := p.distance(g, far, p.MaxT); ok && f.T <= p.MaxT && f.before(&best) {
 				best = f
 			}
 		}
@@ -390,16 +412,29 @@ type DistanceResult struct {
 	Distance       float32 // metres; negative: the least translation that separates them
 	Normal         Vec     // from A to B, of length one
 	PointA, PointB Vec     // of their surfaces, closest to each other
+	Face           uint32  // of a surface: the triangle; else 0
 }
 
 // Distance returns the distance of shape a of a body at one pose from shape b at another: that of their cores, minus the sum of the radii. Both
-// shapes have cores, and the poses are finite and at most 2^60, with rotations of length one.
+// shapes have cores, or one is a surface, and the poses are finite and at most 2^60, with rotations of length one.
 func Distance(a, b *Shape, hulls *Hulls, poseA, poseB *Pose) DistanceResult {
+	if b.Kind == KindSurface {
+		r := Distance(b, a, hulls, poseB, poseA)
+		return DistanceResult{r.Distance, r.Normal.neg(), r.PointB, r.PointA, r.Face}
+	}
+	if a.Kind == KindSurface {
+		p := ShapeQuery{Shape: b, Hull: hulls.at(b.Hull), Pose: *poseB}
+		p.core.setQuery(b, p.Hull, poseB)
+		g := target{targetRow: targetRow{kind: KindSurface}, surface: hulls.surface(a.Hull)}
+		g.pose.set(poseA, &a.Pose)
+		f, _ := p.near.distance(&p, &g, 0, inf)
+		return DistanceResult{f.T, f.Normal, f.Point, f.Other(), f.Face}
+	}
 	var g, o target
 	g.setQuery(a, hulls.at(a.Hull), poseA)
 	o.setQuery(b, hulls.at(b.Hull), poseB)
 	f, _ := g.distance(&o)
-	return DistanceResult{f.T, f.Normal, f.Point, f.Other()}
+	return DistanceResult{f.T, f.Normal, f.Point, f.Other(), 0}
 }
 
 // Other returns the point of the other surface that is nearest to Point.

@@ -45,7 +45,8 @@ type treeNode struct {
 // target is a shape at its pose, with its filter.
 type target struct {
 	targetRow
-	hull *Polytope // of KindHull
+	hull    *Polytope // of KindHull
+	surface Surface   // of KindSurface
 }
 
 // targetRow is what kernels read of a target.
@@ -213,8 +214,11 @@ func (g *target) set(s *Scene, i int) {
 		category: f.Category[i], mask: f.Mask[i], half: shape.Half, radius: shape.Radius,
 		body: f.Body[i], shape: uint32(i), kind: shape.Kind, hullNumber: shape.Hull, sensor: s.Sensors[i],
 	}}
-	if shape.Kind == KindHull {
+	switch shape.Kind {
+	case KindHull:
 		g.hull = s.Hulls.at(shape.Hull)
+	case KindSurface:
+		g.surface = s.Hulls.surface(shape.Hull)
 	}
 }
 

@@ -25,6 +25,7 @@ type RayHit struct {
 	Normal Vec     // of the surface, length one; zero if the ray begins in or on the shape
 	Point  Vec     // on the surface; where the ray begins if that is in or on the shape, and where it ends without a hit
 	Shape  uint32  // or NoShape
+	Face   uint32  // of a surface: the triangle; else 0
 }
 
 // maxReciprocal is the largest float32. It replaces the reciprocal of a component that is zero, or so small that its reciprocal is infinite.
@@ -69,11 +70,16 @@ func (r *Ray) accepts(g *target) bool {
 func (r *Ray) cast(g *target, entry float32) (hit RayHit, ok bool) {
 	c := localRay{o: g.pose.unrotate(r.O.wide64().Sub(g.pose.p)), d: g.pose.unrotate(r.D.wide64())}
 	c.dd = c.d.Dot(c.d)
-	t, n, how := c.castShape(g)
+	t, n, face, how := 0., vec64{}, uint32(0), castMisses
+	if g.kind == KindSurface {
+		t, n, face, how = c.castSurface(g, r.MaxT)
+	} else {
+		t, n, how = c.castShape(g)
+	}
 	if how == castMisses || how == castInside && r.Flags&SkipInside != 0 {
 		return hit, false
 	}
-	hit = RayHit{T: maxFloat(float32(t), entry), Shape: g.shape}
+	hit = RayHit{T: maxFloat(float32(t), entry), Shape: g.shape, Face: face}
 	if !(hit.T <= r.MaxT) {
 		return hit, false
 	}
