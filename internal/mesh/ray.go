@@ -144,23 +144,55 @@ func halves(a float64) (high, low float64) {
 // CastRay returns the first triangle that a ray hits.
 func (m *Mesh) CastRay(r Ray) RayHit {
 	b := m.Bounds()
-	c := newCaster(&r, &b)
+	c := meshCaster{caster: newCaster(&r, &b), m: m}
+	for k, d := range c.D {
+		c.enter[k], c.leave[k] = c.O[k]+c.slack, c.O[k]-c.slack
+		if d == 0 {
+			c.inverse[k] = math.MaxFloat64
+		} else if d < 0 {
+			c.enter[k], c.leave[k] = c.leave[k], c.enter[k]
+		}
+	}
 	if t0, t1 := c.clipBox(&b); t0 <= t1 {
-		c.node(m, 0)
+		c.node(0)
 	}
 	return c.hit
 }
 
+// meshCaster is a ray through the tree of a mesh. It is where the ray enters and leaves boxes, moved by slack: a coordinate less enter, times inverse, is
+// the T at which the ray has it.
+type meshCaster struct {
+	caster
+	m            *Mesh
+	enter, leave [3]float64
+}
+
 // node looks through a node of a tree, the children that the ray enters first before the others.
-func (c *caster) node(m *Mesh, number uint32) {
-	n := &m.Nodes[number]
+func (c *meshCaster) node(number uint32) {
+	m, n := c.m, &c.m.Nodes[number]
+	near, far := [3]*[Width]float32{&n.Min[0], &n.Min[1], &n.Min[2]}, [3]*[Width]float32{&n.Max[0], &n.Max[1], &n.Max[2]}
+	for k, inverse := range c.inverse {
+		if inverse < 0 {
+			near[k], far[k] = far[k], near[k]
+		}
+	}
 	var order [Width]int
 	var entries [Width]float64
 	found := 0
 	for i := range Width {
-		b := Box{[3]float32{n.Min[0][i], n.Min[1][i], n.Min[2][i]}, [3]float32{n.Max[0][i], n.Max[1][i], n.Max[2][i]}}
-		t0, t1 := c.clipBox(&b)
-		if !(t0 <= t1) || !(b.Min[0] <= b.Max[0]) {
+		if near[0][i] != near[0][i] {
+			break // there are no more children
+		}
+		t0, t1 := 0., c.limit
+		for k, inverse := range c.inverse {
+			if t := (float64(near[k][i]) - c.enter[k]) * inverse; t > t0 {
+				t0 = t
+			}
+			if t := (float64(far[k][i]) - c.leave[k]) * inverse; t < t1 {
+				t1 = t
+			}
+		}
+		if t0 > t1 {
 			continue
 		}
 		k := found
@@ -176,7 +208,7 @@ func (c *caster) node(m *Mesh, number uint32) {
 			return
 		}
 		if n.Count[i] == 0 {
-			c.node(m, n.First[i])
+			c.node(n.First[i])
 			continue
 		}
 		for number := n.First[i]; number < n.First[i]+n.Count[i]; number++ {
