@@ -282,8 +282,16 @@ func (p *corePair) overlapEdges(best *coreGap) {
 		f := p.b.edgeAt(j)
 		from, v := p.at.apply(f.from), p.at.rotate(f.along)
 		left, right := p.at.rotate(f.left).neg(), p.at.rotate(f.right).neg()
+		tolerance := arcTolerance * v.sum()
 		for i := range edgesOf(&p.a) {
-			e := p.a.edgeAt(i)
+			e := p.a.edgeAlong(i)
+			// The arcs cross only if each has its ends on both sides of the plane of the other, which is at a right angle to its edge.
+			if f.bounded && onOneSide(left.Dot(e.along), right.Dot(e.along), arcTolerance*e.along.sum()) {
+				continue
+			}
+			if e.setNormals(&p.a, i); e.bounded && onOneSide(e.left.Dot(v), e.right.Dot(v), tolerance) {
+				continue
+			}
 			n := e.along.Cross(v)
 			square := n.Dot(n)
 			if !(square > float64(parallel64*float64(e.along.Dot(e.along)*v.Dot(v)))) {
@@ -300,6 +308,14 @@ func (p *corePair) overlapEdges(best *coreGap) {
 			}
 		}
 	}
+}
+
+// arcTolerance is the sine of the angle by which the normals of float32 can be off their plane, and more.
+const arcTolerance = 1e-5
+
+// onOneSide reports whether two numbers have the same sign, and are both farther from zero than a tolerance. It may be false up to twice the tolerance.
+func onOneSide(a, b, tolerance float64) bool {
+	return float64(a*b) > float64(tolerance*(math.Abs(a)+math.Abs(b)))
 }
 
 // parallel64 bounds the squared sine of the angle of two edges below which they count as parallel.
@@ -326,15 +342,28 @@ func edgesOf(t *Polytope) int {
 }
 
 func (t *Polytope) edgeAt(i int) edge64 {
+	e := t.edgeAlong(i)
+	e.setNormals(t, i)
+	return e
+}
+
+// edgeAlong returns an edge without the normals.
+func (t *Polytope) edgeAlong(i int) (e edge64) {
+	from, to := 0, 1
+	if len(t.Vertices) != 2 {
+		from, to = int(t.Edges[i].From), int(t.Edges[i].To)
+	}
+	e.from = t.Vertices[from].wide64()
+	e.along = t.Vertices[to].wide64().Sub(e.from)
+	return e
+}
+
+func (e *edge64) setNormals(t *Polytope, i int) {
 	if len(t.Vertices) == 2 {
-		from := t.Vertices[0].wide64()
-		return edge64{from: from, along: t.Vertices[1].wide64().Sub(from)}
+		return
 	}
-	e := &t.Edges[i]
-	from := t.Vertices[e.From].wide64()
-	return edge64{
-		from, t.Vertices[e.To].wide64().Sub(from), t.Planes[e.Left].Normal.wide64(), t.Planes[e.Right].Normal.wide64(), true,
-	}
+	beside := &t.Edges[i]
+	e.left, e.right, e.bounded = t.Planes[beside.Left].Normal.wide64(), t.Planes[beside.Right].Normal.wide64(), true
 }
 
 // closestTo returns the point of the line of the edge that is closest to another line, which is not parallel.

@@ -38,6 +38,9 @@ func (a vec64) Cross(b vec64) vec64 {
 	}
 }
 
+// sum is the sum of the magnitudes, which is at least the length.
+func (a vec64) sum() float64 { return math.Abs(a.x) + math.Abs(a.y) + math.Abs(a.z) }
+
 func (a vec64) length() float64 { return math.Sqrt(a.Dot(a)) }
 
 // unit returns a with length one, or fallback if it has no length.
