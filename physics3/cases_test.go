@@ -12,16 +12,18 @@ import (
 // Each has a number of its own, by which it is named.
 //
 //	11–14    mass                    cases_mass_test.go
-//	18–23    narrow phase            cases_contact_test.go (20 and 24 need triangles; 22 is also in package rigid3)
-//	32–36    height fields           cases_field_test.go (35 is of meshes)
+//	18–23    narrow phase            cases_contact_test.go (22 is also in package rigid3)
+//	32–36    height fields           cases_field_test.go
 //	41–45    stacks and friction     cases_stack_test.go
 //	65–69    fast bodies             cases_continuous_test.go
-//	75–78    queries                 cases_query_test.go (74 and 79 need triangles)
-//	86–90    events                  cases_events_test.go (89 needs a mesh)
+//	75–78    queries                 cases_query_test.go
+//	86–90    events                  cases_events_test.go
 //	95–98    sleep                   cases_sleep_test.go
 //	114–116  free rotation           cases_spin_test.go
 //	119–121  restore                 cases_restore_test.go
 //	125–126  types, damping          cases_body_test.go
+//
+// Those of triangles, 20, 24, 32, 35, 66, 79 and 89 and parts of 41 and 45, are in cases_mesh_test.go.
 
 type vector = [3]float64
 
