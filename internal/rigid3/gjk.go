@@ -38,6 +38,10 @@ const (
 
 	// touchTolerance is the distance of two cores, relative to their extent, below which they count as touching.
 	touchTolerance = 1e-13
+
+	// flatTolerance is the height of a tetrahedron, relative to its extent, below which rounding decides on which side of a face the fourth vertex
+	// is. The origin counts as outside of it: otherwise cores whose vertices lie in one plane would overlap by chance.
+	flatTolerance = 1e-13
 )
 
 func supportOf(t *Polytope, isBox bool, d vec64) int {
@@ -220,7 +224,8 @@ func (s *simplex) tetrahedronWeights() (w [4]float64, inside bool) {
 	for _, f := range [4][4]int{{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 3, 1}, {1, 2, 3, 0}} {
 		a, b, c, d := s.v[f[0]].w, s.v[f[1]].w, s.v[f[2]].w, s.v[f[3]].w
 		n := b.Sub(a).Cross(c.Sub(a))
-		if float64(n.Dot(d.Sub(a))*-n.Dot(a)) > 0 {
+		height, size := n.Dot(d.Sub(a)), max(a.Dot(a), d.Dot(d))
+		if float64(height*-n.Dot(a)) > 0 && float64(height*height) > float64(flatTolerance*flatTolerance)*float64(size*n.Dot(n)) {
 			continue
 		}
 		inside = false
