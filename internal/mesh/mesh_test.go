@@ -274,10 +274,10 @@ func TestOverlapsAgainstAllTriangles(t *testing.T) {
 	m, _ := cook(t, wavy, triangles)
 	checkOverlaps(t, m, rng)
 	all := Box{[3]float32{-inf, -inf, -inf}, [3]float32{inf, inf, inf}}
-	if n := len(m.AppendOverlaps(nil, &all)); n != len(m.Triangles) {
+	if n := len(m.AppendFaces(nil, &all)); n != len(m.Triangles) {
 		t.Errorf("a box without bounds meets %d of %d triangles", n, len(m.Triangles))
 	}
-	if n := len(m.AppendOverlaps(nil, &nothing)); n != 0 {
+	if n := len(m.AppendFaces(nil, &nothing)); n != 0 {
 		t.Errorf("a box of NaN meets %d triangles", n)
 	}
 }
@@ -301,7 +301,11 @@ func checkOverlaps(t *testing.T, m *Mesh, rng *rand.Rand) {
 			}
 		}
 		found += len(want)
-		if got := m.AppendOverlaps(nil, &box); !slices.Equal(got, want) {
+		var got []uint32
+		for _, f := range m.AppendFaces(nil, &box) {
+			got = append(got, f.Number)
+		}
+		if !slices.Equal(got, want) {
 			t.Fatalf("box %v meets %v, want %v", box, got, want)
 		}
 	}

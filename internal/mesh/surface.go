@@ -1,7 +1,5 @@
 package mesh
 
-import "slices"
-
 // Surface is triangles that shapes collide with. Their numbers are 0 to Len()-1. It does not change once it is made.
 // A number may have no triangle: its Face has the number None.
 type Surface interface {
@@ -46,15 +44,4 @@ func (m *Mesh) Face(number uint32) Face {
 		Vertices:   [3][3]float32{m.Vertices[t.Vertices[0]], m.Vertices[t.Vertices[1]], m.Vertices[t.Vertices[2]]},
 		Neighbours: t.Neighbours, Edges: t.Edges, Number: number,
 	}
-}
-
-// AppendFaces appends the triangles whose boxes meet a box, ascending by number.
-func (m *Mesh) AppendFaces(dst []Face, box *Box) []Face {
-	var memory [64]uint32
-	found := m.AppendOverlaps(memory[:0], box)
-	slices.Sort(found)
-	for _, number := range found {
-		dst = append(dst, m.Face(number))
-	}
-	return dst
 }

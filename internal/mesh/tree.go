@@ -226,17 +226,15 @@ func (b *treeBuilder) partition(p *part, first func(i uint32) bool) int {
 	return at
 }
 
-// AppendOverlaps appends the triangles whose boxes meet a box to dst, ascending.
-func (m *Mesh) AppendOverlaps(dst []uint32, box *Box) []uint32 {
-	return m.appendBelow(dst, 0, box)
-}
+// AppendFaces appends the triangles whose boxes meet a box, ascending by number.
+func (m *Mesh) AppendFaces(dst []Face, box *Box) []Face { return m.appendBelow(dst, 0, box) }
 
 // appendBelow looks through a node. The leaves below it ascend, and so do the triangles.
-func (m *Mesh) appendBelow(dst []uint32, number uint32, box *Box) []uint32 {
+func (m *Mesh) appendBelow(dst []Face, number uint32, box *Box) []Face {
 	n := &m.Nodes[number]
 	for i := range Width {
-		child := Box{[3]float32{n.Min[0][i], n.Min[1][i], n.Min[2][i]}, [3]float32{n.Max[0][i], n.Max[1][i], n.Max[2][i]}}
-		if !child.Overlaps(box) {
+		if !(n.Min[0][i] <= box.Max[0] && box.Min[0] <= n.Max[0][i] && n.Min[1][i] <= box.Max[1] && box.Min[1] <= n.Max[1][i] &&
+			n.Min[2][i] <= box.Max[2] && box.Min[2] <= n.Max[2][i]) {
 			continue
 		}
 		if n.Count[i] == 0 {
@@ -245,7 +243,7 @@ func (m *Mesh) appendBelow(dst []uint32, number uint32, box *Box) []uint32 {
 		}
 		for k := n.First[i]; k < n.First[i]+n.Count[i]; k++ {
 			if b := m.BoxOf(&m.Triangles[k]); b.Overlaps(box) {
-				dst = append(dst, k)
+				dst = append(dst, m.Face(k))
 			}
 		}
 	}

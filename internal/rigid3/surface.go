@@ -51,6 +51,7 @@ type SurfaceCollider struct {
 	at       pose64   // the shape as seen from the surface
 	turned   bool     // the axes are those of the shape
 	half     vec64    // of a sphere or capsule: from its middle to its second end
+	extent   vec64    // half of a box around the core
 	core     Polytope // of a polyhedron
 	isBox    bool
 	centre   vec64 // decides which side of a triangle the shape is on
@@ -88,6 +89,13 @@ func (k *SurfaceCollider) Collide(surface mesh.Surface, twoSided bool, shape *Sh
 	body.set(poseShape, &shape.Pose)
 	k.at = frame.relative(&body)
 	k.half = k.at.rotate(shape.Half.wide64())
+	k.extent = k.half.absolute()
+	if k.turned {
+		k.extent = shape.Half.wide64()
+		for _, v := range k.core.Vertices {
+			k.extent = k.extent.most(v.wide64().absolute())
+		}
+	}
 	ok := false
 	if k.near, ok = k.bounds(shape); !ok {
 		return 0

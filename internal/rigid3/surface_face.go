@@ -1,9 +1,7 @@
 package rigid3
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"github.com/evertick/evertick/internal/mesh"
 )
@@ -15,6 +13,7 @@ type surfaceFace struct {
 	flipped bool         // its back is the front
 	convex  bool         // an edge is convex or open
 	flat    bool         // all edges are flat
+	isOpen  bool         // an edge is open
 	edges   [3]mesh.Edge // seen from the front
 	up      vec64        // the normal, in the axes of the surface
 	normal  vec64        // the same in those of the computation
@@ -35,13 +34,16 @@ func (k *SurfaceCollider) place(face *mesh.Face, f *surfaceFace) bool {
 	n = vec64{n.x / l, n.y / l, n.z / l}
 	f.Face, f.edges, f.up, f.flat = face, face.Edges, n, true
 	a, b, c = a.Sub(k.at.p), b.Sub(k.at.p), c.Sub(k.at.p)
-	f.corners = [3]vec64{k.toAxes(a), k.toAxes(b), k.toAxes(c)}
 	f.normal, f.offset = k.toAxes(n), n.Dot(a)
 	if height := f.normal.Dot(k.centre) - f.offset; k.twoSided && height < 0 {
 		f.flipped, f.up, f.normal, f.offset = true, n.neg(), f.normal.neg(), -f.offset
 	} else if height < -frontTolerance {
 		return false
 	}
+	if -f.offset-k.reach(f.normal) > float64(k.margin) {
+		return false
+	}
+	f.corners = [3]vec64{k.toAxes(a), k.toAxes(b), k.toAxes(c)}
 	for i, kind := range f.edges {
 		switch {
 		case f.flipped && kind == mesh.Convex:
@@ -49,7 +51,7 @@ func (k *SurfaceCollider) place(face *mesh.Face, f *surfaceFace) bool {
 		case f.flipped && kind == mesh.Concave:
 			f.edges[i] = mesh.Convex
 		}
-		f.convex, f.flat = f.convex || isRidge(f.edges[i]), f.flat && kind == mesh.Flat
+		f.convex, f.flat, f.isOpen = f.convex || isRidge(f.edges[i]), f.flat && kind == mesh.Flat, f.isOpen || kind == mesh.Open
 	}
 	outwards := f.normal
 	if f.flipped {
@@ -65,6 +67,12 @@ func (k *SurfaceCollider) place(face *mesh.Face, f *surfaceFace) bool {
 
 // isRidge reports whether a shape can touch an edge from a direction that is not the normal of a triangle.
 func isRidge(e mesh.Edge) bool { return e == mesh.Convex || e == mesh.Open }
+
+// reach returns how far the core extends along a vector of length one, or more.
+func (k *SurfaceCollider) reach(n vec64) float64 {
+	n = n.absolute()
+	return (float64(n.x*k.extent.x) + float64(n.y*k.extent.y)) + float64(n.z*k.extent.z)
+}
 
 func wideArray(v [3]float32) vec64 { return vec64{float64(v[0]), float64(v[1]), float64(v[2])} }
 
@@ -99,9 +107,16 @@ func (f *surfaceFace) isAbove(p vec64) bool {
 
 // face returns the triangle with a number, from those near the shape if it is one of them.
 func (k *SurfaceCollider) face(number uint32) mesh.Face {
-	at, found := slices.BinarySearchFunc(k.faces, number, func(f mesh.Face, n uint32) int { return cmp.Compare(f.Number, n) })
-	if found {
-		return k.faces[at]
+	lo, hi := 0, len(k.faces)
+	for lo < hi {
+		if mid := int(uint(lo+hi) / 2); k.faces[mid].Number < number {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo < len(k.faces) && k.faces[lo].Number == number {
+		return k.faces[lo]
 	}
 	return k.surface.Face(number)
 }
@@ -128,38 +143,6 @@ func (k *SurfaceCollider) edgeAllows(f *surfaceFace, i int, d vec64) bool {
 // maxRing bounds the triangles around a vertex that are looked at.
 const maxRing = 64
 
-// ring returns the triangles around corner i of a triangle, in the direction of its edge i, then in the other one if there is an end.
-func (k *SurfaceCollider) ring(f *surfaceFace, i int, visit func(face *mesh.Face, corner int) bool) bool {
-	v := f.Vertices[i]
-	for way := range 2 {
-		at := i
-		if way == 1 {
-			at = (i + 2) % 3
-		}
-		number, seen := f.Neighbours[at], 1
-		for ; number != mesh.None && number != f.Number && seen < maxRing; seen++ {
-			face := &k.visited
-			*face = k.face(number)
-			corner := slices.Index(face.Vertices[:], v)
-			if corner < 0 {
-				break
-			}
-			if !visit(face, corner) {
-				return false
-			}
-			if way == 1 {
-				number = face.Neighbours[(corner+2)%3]
-			} else {
-				number = face.Neighbours[corner]
-			}
-		}
-		if number == f.Number || seen == maxRing {
-			break
-		}
-	}
-	return true
-}
-
 // cornerAllows reports whether a contact at corner i of a triangle may have a unit vector as its normal, in the axes of the surface: whether all
 // triangles around the corner fall away from it. Where f falls away on both sides, it does not decide: some other triangle has a contact with
 // that normal.
@@ -169,20 +152,52 @@ func (k *SurfaceCollider) cornerAllows(f *surfaceFace, i int, d vec64) bool {
 		return false
 	}
 	from := wideArray(f.Vertices[i])
-	return k.ring(f, i, func(face *mesh.Face, corner int) bool {
-		for j := 1; j < 3; j++ {
-			to := wideArray(face.Vertices[(corner+j)%3]).Sub(from)
-			if d.Dot(to) > float64(coneTolerance*to.length()) {
-				return false
-			}
+	for way := range 2 {
+		at := i // the edge to cross, in the direction of edge i of f, then in the other one if there is an end
+		if way == 1 {
+			at = (i + 2) % 3
 		}
-		return true
-	})
+		number, seen := f.Neighbours[at], 1
+		for ; number != mesh.None && number != f.Number && seen < maxRing; seen++ {
+			face := k.face(number)
+			corner := cornerAt(&face, f.Vertices[i])
+			if corner < 0 {
+				break
+			}
+			for j := 1; j < 3; j++ {
+				to := wideArray(face.Vertices[(corner+j)%3]).Sub(from)
+				if d.Dot(to) > float64(coneTolerance*to.length()) {
+					return false
+				}
+			}
+			if at = corner; way == 1 {
+				at = (corner + 2) % 3
+			}
+			number = face.Neighbours[at]
+		}
+		if number == f.Number || seen == maxRing {
+			break
+		}
+	}
+	return true
+}
+
+// cornerAt returns the corner of a triangle at a vertex, or -1.
+func cornerAt(face *mesh.Face, v [3]float32) int {
+	for i := range face.Vertices {
+		if face.Vertices[i] == v {
+			return i
+		}
+	}
+	return -1
 }
 
 // allows is edgeAllows or cornerAllows for a direction in the axes of the computation and the feature at the place from 0 to 1 of edge i.
 func (k *SurfaceCollider) allows(f *surfaceFace, i int, at float64, d vec64) bool {
 	d = k.toSurface(d)
+	if f.isOpen && k.isSeam(f, i, at, d) {
+		return false
+	}
 	switch at {
 	case 0:
 		return k.cornerAllows(f, i, d)
@@ -238,4 +253,39 @@ func mixed(h uint32) uint32 {
 	h = (h ^ h>>16) * 0x7feb352d
 	h = (h ^ h>>15) * 0x846ca68b
 	return h ^ h>>16
+}
+
+// isSeam reports whether another triangle goes on where edge i of f seems to end, and rises above the plane at a right angle to d there: the edge of
+// more than two triangles, or the border of a part whose vertices are not those of the next.
+func (k *SurfaceCollider) isSeam(f *surfaceFace, i int, at float64, d vec64) bool {
+	from, to := wideArray(f.Vertices[i]), wideArray(f.Vertices[(i+1)%3])
+	p := from.addTimes(to.Sub(from), at)
+	for j := range k.faces {
+		face := &k.faces[j]
+		if face.Number == f.Number {
+			continue
+		}
+		v := [3]vec64{wideArray(face.Vertices[0]).Sub(p), wideArray(face.Vertices[1]).Sub(p), wideArray(face.Vertices[2]).Sub(p)}
+		rises := false
+		for _, w := range v {
+			rises = rises || d.Dot(w) > float64(coneTolerance*w.length())
+		}
+		n := v[1].Sub(v[0]).Cross(v[2].Sub(v[0]))
+		l := n.length()
+		if !rises || !(max(n.Dot(v[0]), -n.Dot(v[0])) <= float64(sideTolerance*l)) {
+			continue
+		}
+		if centre := k.at.p.Add(k.toSurface(k.centre)).Sub(p); !k.twoSided && n.Dot(centre) < float64(-frontTolerance*l) {
+			continue // its back
+		}
+		inside := true
+		for e := range v {
+			side := v[(e+1)%3].Sub(v[e]).Cross(n)
+			inside = inside && -side.Dot(v[e]) <= float64(sideTolerance*side.length())
+		}
+		if inside {
+			return true
+		}
+	}
+	return false
 }

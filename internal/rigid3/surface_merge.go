@@ -26,7 +26,10 @@ func vertexID(i int) uint32 { return featureID(vertexOfShape, 0, i) }
 // merge decides which contacts make the same manifold, in the order of their depth, and returns how many manifolds there are.
 func (k *SurfaceCollider) merge() (manifolds int) {
 	slices.SortFunc(k.contacts, func(a, b faceContact) int {
-		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.face, b.face), cmp.Compare(a.first, b.first))
+		if a.depth != b.depth {
+			return cmp.Compare(a.depth, b.depth)
+		}
+		return cmp.Compare(a.first, b.first) // as the triangles
 	})
 	k.dropCovered()
 	var normals [MaxSurfaceManifolds]vec64
@@ -74,16 +77,37 @@ func (k *SurfaceCollider) dropCovered() {
 	}
 }
 
-// write makes a manifold of the contacts of a cluster.
+// write makes a manifold of the contacts of a cluster. It leaves inner points out unless one of them is the deepest by a tolerance: a face of the shape
+// that lies on several triangles has its corners above others, and the points between them carry nothing.
 func (k *SurfaceCollider) write(cluster int8, frame, axes *pose64, origin, apart Vec, out *SurfaceManifold) {
 	var normal vec64
 	points := k.picked[:0]
+	least := [2]float32{maxFinite, maxFinite} // of outer and of inner points
 	for i := range k.contacts {
-		if c := &k.contacts[i]; c.cluster == cluster {
-			if len(points) == 0 {
-				normal, out.Face = c.normal, c.face
+		c := &k.contacts[i]
+		if c.cluster != cluster {
+			continue
+		}
+		if least[0] == maxFinite && least[1] == maxFinite {
+			normal, out.Face = c.normal, c.face
+		}
+		for _, p := range k.points[c.first:c.end] {
+			inner := p.id >> 30 / innerPoint
+			least[inner] = minFloat(p.separation, least[inner])
+			if inner == 0 {
+				points = append(points, p)
 			}
-			points = append(points, k.points[c.first:c.end]...)
+		}
+	}
+	if least[1] < least[0]-referenceTolerance {
+		for i := range k.contacts {
+			if c := &k.contacts[i]; c.cluster == cluster {
+				for _, p := range k.points[c.first:c.end] {
+					if p.id>>30 == innerPoint {
+						points = append(points, p)
+					}
+				}
+			}
 		}
 	}
 	k.picked = points
@@ -102,22 +126,13 @@ func (k *SurfaceCollider) write(cluster int8, frame, axes *pose64, origin, apart
 	}
 }
 
-// distinct keeps the deepest of the points with the same ID, and sorts by ID. It drops inner points unless one of them is the deepest by a
-// tolerance: a face of the shape that lies on several triangles has its corners above others, and the points between them carry nothing.
+// distinct keeps the deepest of the points with the same ID, the first of equals, and sorts by ID.
 func distinct(points []contactPoint) []contactPoint {
-	if len(points) < 2 {
-		return points
-	}
 	slices.SortStableFunc(points, func(a, b contactPoint) int {
-		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.separation, b.separation))
+		if a.id != b.id {
+			return cmp.Compare(a.id, b.id)
+		}
+		return cmp.Compare(a.separation, b.separation)
 	})
-	points = slices.CompactFunc(points, func(a, b contactPoint) bool { return a.id == b.id })
-	outer, _ := slices.BinarySearchFunc(points, uint32(innerPoint)<<30, func(p contactPoint, id uint32) int { return cmp.Compare(p.id, id) })
-	if outer == 0 || outer == len(points) {
-		return points
-	}
-	if nearest(points[outer:]) < nearest(points[:outer])-referenceTolerance {
-		return points
-	}
-	return points[:outer]
+	return slices.CompactFunc(points, func(a, b contactPoint) bool { return a.id == b.id })
 }

@@ -207,9 +207,9 @@ func (k *SurfaceCollider) faceOfPolytope(f *surfaceFace, depth float32, low int)
 func (k *SurfaceCollider) allowsFace(f *surfaceFace, d vec64) bool {
 	switch edge, corner := f.farthest(d); {
 	case edge >= 0:
-		return k.edgeAllows(f, edge, k.toSurface(d))
+		return k.allows(f, edge, .5, d)
 	case corner >= 0:
-		return k.cornerAllows(f, corner, k.toSurface(d))
+		return k.allows(f, corner, 0, d)
 	}
 	return false // it is the normal of the triangle
 }

@@ -90,7 +90,7 @@ func (k *SurfaceCollider) collideCapsule(f *surfaceFace) {
 			k.points = append(k.points, contactPoint{end.narrow(), float32(min(hp, hq)), id})
 		}
 		if least := nearest(k.points[first:]); least < -edgeTolerance && !f.flat {
-			if i, overlap, d := f.bestEdge(s, func(int, vec64) bool { return true }); i >= 0 && overlap > float64(least+edgeTolerance) {
+			if i, overlap, d := f.bestEdge(s, nil); i >= 0 && overlap > float64(least+edgeTolerance) {
 				p := k.points[first]
 				p.separation = minFloat(float32(overlap), 0)
 				k.points = k.points[:first]
@@ -232,7 +232,7 @@ func (k *SurfaceCollider) edgeThrough(f *surfaceFace, s segment64, depth float32
 	if !f.convex {
 		return false
 	}
-	best, most, normal := f.bestEdge(s, func(i int, n vec64) bool { return k.edgeAllows(f, i, n) })
+	best, most, normal := f.bestEdge(s, k)
 	if best < 0 || !(most > float64(depth+edgeTolerance)) {
 		return false
 	}
@@ -242,8 +242,8 @@ func (k *SurfaceCollider) edgeThrough(f *surfaceFace, s segment64, depth float32
 	return true
 }
 
-// bestEdge returns the edge whose cross product with a segment separates most, of those that are allowed.
-func (f *surfaceFace) bestEdge(s segment64, allowed func(i int, n vec64) bool) (best int, most float64, normal vec64) {
+// bestEdge returns the edge whose cross product with a segment separates most: of those that the surface of k allows, or of all if that is nil.
+func (f *surfaceFace) bestEdge(s segment64, k *SurfaceCollider) (best int, most float64, normal vec64) {
 	best, most = -1, -maxFinite
 	along := s.q.Sub(s.p)
 	for i := range 3 {
@@ -251,7 +251,7 @@ func (f *surfaceFace) bestEdge(s segment64, allowed func(i int, n vec64) bool) (
 		if !ok {
 			continue
 		}
-		if d := n.Dot(s.p.Sub(f.corners[i])); d > most && allowed(i, n) {
+		if d := n.Dot(s.p.Sub(f.corners[i])); d > most && (k == nil || k.edgeAllows(f, i, n)) {
 			best, most, normal = i, d, n
 		}
 	}
