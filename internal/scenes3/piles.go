@@ -26,6 +26,7 @@ const (
 	streamPlace uint32 = iota
 	streamPush
 	streamHull
+	streamRays
 )
 
 // boxesOf returns the number of boxes of a pyramid.

@@ -37,6 +37,7 @@ type Definition struct {
 
 	weightless bool                 // no gravity
 	push       func(s *Scene) error // what happens from outside before each step; nil: nothing
+	query      func(s *Scene) error // what is asked after each step, as a part of it; nil: nothing
 }
 
 // fixtures is the largest number of bodies of a scene that are not dynamic.
@@ -82,9 +83,10 @@ type Scene struct {
 	Bodies []physics3.Body // that are dynamic
 	N      int
 
-	def  Definition
-	seed uint64
-	tick uint64
+	def   Definition
+	seed  uint64
+	tick  uint64
+	batch rayBatch
 }
 
 // New builds a scene of size n, 1 to MaxN. c provides level, workers and sleep; capacity and gravity are the scene's. Errors: fault.ErrRange, and
@@ -109,12 +111,20 @@ func New(name string, n int, seed uint64, c physics3.Config) (*Scene, error) {
 	return s, d.build(s)
 }
 
-// Step is Push and a step of the world.
+// Step is Push and Advance.
 func (s *Scene) Step() error {
 	if err := s.Push(); err != nil {
 		return err
 	}
-	return s.World.Step(Dt)
+	return s.Advance()
+}
+
+// Advance is a step of the world, and what the scene asks it after a step.
+func (s *Scene) Advance() error {
+	if err := s.World.Step(Dt); err != nil || s.def.query == nil {
+		return err
+	}
+	return s.def.query(s)
 }
 
 // Push does what happens from outside before the next step: what the scene's Help says beyond falling and turning.

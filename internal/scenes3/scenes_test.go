@@ -63,6 +63,7 @@ var goldenCases = []golden{
 	{scene: "pile3", n: 96, ticks: 90},
 	{scene: "pyramid3", n: 10, ticks: 60},
 	{scene: "pyramids3", n: 2, ticks: 40},
+	{scene: "rays3", n: 100, ticks: 60},
 	{scene: "washer3", n: 64, ticks: 150},
 }
 
@@ -147,7 +148,7 @@ func TestSizes(t *testing.T) {
 
 // Bodies stay where they should, and move. The numbers are the least and the greatest distance that some body moves in two seconds, in metres.
 func TestScenes(t *testing.T) {
-	moves := map[string][2]float64{"arena3": {0.5, 9}, "pile3": {1, 20}, "pyramid3": {0, 0.1}, "pyramids3": {0, 0.1}, "washer3": {1, 25}}
+	moves := map[string][2]float64{"arena3": {0.5, 9}, "pile3": {1, 20}, "pyramid3": {0, 0.1}, "pyramids3": {0, 0.1}, "rays3": {1, 9}, "washer3": {1, 25}}
 	for _, d := range scenes3.All() {
 		s := open(t, d.Name, d.Few, physics3.Config{})
 		c := s.World.Columns()
@@ -226,7 +227,7 @@ func TestScenesAllocateNothing(t *testing.T) {
 	if paritytest.Instrumented {
 		t.Skip("instrumented builds allocate on their own account")
 	}
-	for _, name := range []string{"arena3", "pyramid3"} {
+	for _, name := range []string{"arena3", "pyramid3", "rays3"} {
 		for workers := 1; workers <= 2; workers++ {
 			d, _ := scenes3.Find(name)
 			s := open(t, name, d.Few, physics3.Config{Workers: workers})

@@ -61,7 +61,7 @@ func (o *Options) runSpace(level native.Level, stdout, stderr io.Writer) error {
 			}
 			buildNs := int64(time.Since(start))
 			scene := bodyScene{
-				world: s.World, push: s.Push, step: func() error { return s.World.Step(scenes3.Dt) },
+				world: s.World, push: s.Push, step: s.Advance,
 				standing: func() int { return 0 }, counts: func() (int, int) { return len(s.Bodies), 0 },
 			}
 			run, c, err := o.profileBodies(&contender{scene: scene, steps: make([]int64, 0, o.Ticks)}, level, p)
