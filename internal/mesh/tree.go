@@ -242,10 +242,21 @@ func (m *Mesh) appendBelow(dst []Face, number uint32, box *Box) []Face {
 			continue
 		}
 		for k := n.First[i]; k < n.First[i]+n.Count[i]; k++ {
-			if b := m.BoxOf(&m.Triangles[k]); b.Overlaps(box) {
+			v := &m.Triangles[k].Vertices
+			if !beside(&m.Vertices[v[0]], &m.Vertices[v[1]], &m.Vertices[v[2]], box) {
 				dst = append(dst, m.Face(k))
 			}
 		}
 	}
 	return dst
+}
+
+// beside reports whether the box of a triangle does not meet a box without NaN.
+func beside(a, b, c *[3]float32, box *Box) bool {
+	for k := range a {
+		if lo, hi := box.Min[k], box.Max[k]; a[k] > hi && b[k] > hi && c[k] > hi || a[k] < lo && b[k] < lo && c[k] < lo {
+			return true
+		}
+	}
+	return false
 }
