@@ -229,26 +229,92 @@ func TestCase45SlopesOfTriangles(t *testing.T) {
 	}
 }
 
-// Case 66: a thin slab that falls tilted lands flat on two triangles, and no corner goes far below.
-func TestCase66ThinSlab(t *testing.T) {
-	for _, tilt := range []vec{{0.1, 0, 0}, {0, 0, 0.12}, {0.15, 0, 0.1}, {-0.12, 0, 0.08}} {
-		w, _ := meshWorld(t, physics3.Config{Capacity: 4, DisableSleep: true}, plain, triangleFloor(20))
-		d := dynamicAt(0, 5, 0)
-		d.Rotation = turn(wide(tilt), length(wide(tilt)))
-		b := addBoxOf(t, w, d, vec{1, 0.03, 1}, plain)
-		lowest := 0.
-		for range 400 {
-			steps(t, w, 1)
-			p, q := positionOf(t, w, b), rotationOf(t, w, b)
-			for i := range 8 {
-				corner := rotated(q, vector{float64(i&1*2 - 1), 0.03 * float64(i&2-1), float64(i>>2*2 - 1)})
-				lowest = min(lowest, p[1]+corner[1])
+// Case 76 with a mesh: nothing is found beyond the greatest distance, and all that is before it.
+func TestCase76GreatestDistanceOfMeshes(t *testing.T) {
+	w := weightlessWorld(t, physics3.Config{})
+	ground := must[physics3.Shape](t)(w.CreateMesh(bodyAt(t, w, physics3.StaticBody, 0, 0, 0), plain, triangleFloor(4), physics3.Placement{}))
+	point, _ := physics3.SphereForm(physics3.Sphere{Radius: 1e-3})
+	for _, c := range []struct {
+		far  float32
+		hits bool
+	}{{5, false}, {9.998, false}, {10.002, true}, {1e18, true}, {math.MaxFloat32, true}} {
+		for _, length := range []float32{1, 0.25} { // of the direction
+			var rays, casts physics3.RayHits
+			down := -length
+			end := min(c.far/length, 1e18)
+			no(t, w.RayClosest(&physics3.Rays{X: []float32{1}, Y: []float32{10}, Z: []float32{-1}, DX: []float32{0}, DY: []float32{down}, DZ: []float32{0}, MaxFraction: []float32{end}}, &rays))
+			no(t, w.CastClosest(&physics3.Casts{Probes: physics3.Probes{Forms: []physics3.Form{point}, X: []float32{1}, Y: []float32{10}, Z: []float32{-1}},
+				DX: []float32{0}, DY: []float32{down}, DZ: []float32{0}, MaxFraction: []float32{end}}, &casts))
+			if got := [2]bool{rays.Shapes[0] == ground, casts.Shapes[0] == ground}; got != [2]bool{c.hits, c.hits} {
+				t.Errorf("within %g: ray and cast hit: %v", c.far, got)
+			}
+			if c.hits {
+				near(t, "fraction of the ray", float64(rays.Fractions[0]*length), 10, 1e-5)
+				near(t, "fraction of the cast", float64(casts.Fractions[0]*length), 9.999, 1e-5)
 			}
 		}
-		if lowest < -0.1 {
-			t.Errorf("tilted by %v: a corner goes down to %g", tilt, lowest)
+	}
+	var d physics3.Distances
+	for _, within := range []float32{1.9, 2.1, 1e18} {
+		no(t, w.Nearest(&physics3.Probes{Forms: []physics3.Form{point}, X: []float32{1}, Y: []float32{2}, Z: []float32{1}}, []float32{within}, &d))
+		if (d.Shapes[0] == ground) != (within > 2) {
+			t.Errorf("within %g: %+v", within, d)
 		}
-		near(t, "height at rest", positionOf(t, w, b)[1], 0.03, 0.005)
+	}
+}
+
+// Case 77 with a mesh: a closed mesh has no inside. What begins there leaves it through the backs of its triangles, and hits what is behind; a
+// two-sided mesh is hit from within.
+func TestCase77InsideOfMeshes(t *testing.T) {
+	for _, twoSided := range []bool{false, true} {
+		d := physics3.MeshDef{Vertices: []vec{{1, 0, 0}, {0, 0, 1}, {-1, 0, 0}, {0, 0, -1}, {0, 1, 0}, {0, -1, 0}}, TwoSided: twoSided}
+		for i := range uint32(4) {
+			d.Triangles = append(d.Triangles, [3]uint32{(i + 1) % 4, i, 4}, [3]uint32{i, (i + 1) % 4, 5})
+		}
+		w := weightlessWorld(t, physics3.Config{})
+		shell := must[physics3.Shape](t)(w.CreateMesh(bodyAt(t, w, physics3.StaticBody, 0, 0, 0), plain, newMesh(d), physics3.Placement{}))
+		behind := box(t, w, bodyAt(t, w, physics3.StaticBody, 6, 0, 0), plain, 1, 1, 1)
+		want := behind
+		if twoSided {
+			want = shell
+		}
+		ball, _ := physics3.SphereForm(physics3.Sphere{Radius: 0.1})
+		var rays, casts physics3.RayHits
+		no(t, w.RayClosest(&physics3.Rays{X: []float32{0.1, 3}, Y: []float32{0.05, 0.05}, Z: []float32{0.02, 0.02}, DX: []float32{8, -8}, DY: []float32{0, 0}, DZ: []float32{0, 0}}, &rays))
+		no(t, w.CastClosest(&physics3.Casts{Probes: physics3.Probes{Forms: []physics3.Form{ball}, X: []float32{0.1, 3}, Y: []float32{0.05, 0.05}, Z: []float32{0.02, 0.02}},
+			DX: []float32{8, -8}, DY: []float32{0, 0}, DZ: []float32{0, 0}}, &casts))
+		if rays.Shapes[0] != want || casts.Shapes[0] != want || rays.Shapes[1] != shell || casts.Shapes[1] != shell {
+			t.Errorf("two sides %v: rays hit %v, casts %v", twoSided, rays.Shapes, casts.Shapes)
+		}
+	}
+}
+
+// Case 78 with a mesh: a query sees what has just been made, moved and destroyed.
+func TestCase78NothingStaleOfMeshes(t *testing.T) {
+	w := weightlessWorld(t, physics3.Config{})
+	last := box(t, w, bodyAt(t, w, physics3.StaticBody, 0, -5, 0), plain, 4, 1, 4)
+	ray := physics3.Rays{X: []float32{0.5}, Y: []float32{9}, Z: []float32{0.3}, DX: []float32{0}, DY: []float32{-20}, DZ: []float32{0}}
+	var hits physics3.RayHits
+	sees := func(what string, want physics3.Shape) {
+		t.Helper()
+		no(t, w.RayClosest(&ray, &hits))
+		if hits.Shapes[0] != want {
+			t.Errorf("%s: a ray hits %v, want %v", what, hits.Shapes[0], want)
+		}
+	}
+	for i := range 20 {
+		b := bodyAt(t, w, physics3.StaticBody, 0, 0, 0)
+		s := must[physics3.Shape](t)(w.CreateMesh(b, plain, triangleFloor(1+float32(i)), physics3.Placement{}))
+		sees("made", s)
+		no(t, w.SetTransform(b, vec{50, 0, 0}, unit))
+		sees("moved away", last)
+		no(t, w.SetTransform(b, vec{0, 2, 0}, unit))
+		sees("moved back", s)
+		if i%2 == 0 {
+			steps(t, w, 1)
+		}
+		no(t, w.DestroyBody(b))
+		sees("destroyed", last)
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 //	119–121  restore                 cases_restore_test.go
 //	125–126  types, damping          cases_body_test.go
 //
-// Those of triangles, 20, 24, 32, 35, 66, 79 and 89 and parts of 41 and 45, are in cases_mesh_test.go.
+// Those of triangles, 20, 24, 32, 35, 79 and 89 and parts of 41, 45 and 76 to 78, are in cases_mesh_test.go.
 
 type vector = [3]float64
 

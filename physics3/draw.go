@@ -6,6 +6,7 @@ import (
 
 	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/mesh"
 	"github.com/evertick/evertick/internal/rigid3"
 	"github.com/evertick/evertick/internal/trig"
 )
@@ -58,8 +59,8 @@ const (
 	colorVelocity = 0x1d93a8
 )
 
-// AppendDraw appends a picture of the present state of the world as lines to dst: the edges of boxes and hulls, and rings around balls and
-// capsules, in the order of the shapes; and then what o selects. Rounded boxes and hulls have the edges of their cores. It changes no state and
+// AppendDraw appends a picture of the present state of the world as lines to dst: the edges of boxes, hulls and triangles, and rings around balls and
+// capsules, in the order of the shapes; a mesh, a height field or a terrain of more than 65536 triangles is drawn as the box around it; and then what o selects. Rounded boxes and hulls have the edges of their cores. It changes no state and
 // allocates nothing once dst has enough capacity. It leaves out bodies whose pose is not finite. Errors are those of DrawOptions.Validate; dst is
 // then unchanged.
 func (w *World) AppendDraw(dst []DrawnLine, o DrawOptions) ([]DrawnLine, error) {
@@ -136,11 +137,40 @@ func (p *pen) shape(i int) {
 		for _, e := range core.Edges {
 			p.line(core.Vertices[e.From], core.Vertices[e.To])
 		}
+	case rigid3.KindSurface:
+		p.surface(t.surface[i].triangles().Surface)
 	}
 	if p.o.Boxes && p.s.cols.Flags[body]&FlagDisabled == 0 {
 		p.bounds(i, body)
 	}
 }
+
+// maxDrawnTriangles bounds the triangles of a surface whose edges are drawn.
+const maxDrawnTriangles = 1 << 16
+
+// surface draws each edge of triangles once.
+func (p *pen) surface(s mesh.Surface) {
+	if s.Len() > maxDrawnTriangles {
+		b := s.Bounds()
+		low, high := vecOf(b.Min), vecOf(b.Max)
+		p.pose.P = p.pose.Transform(low.Add(high).Times(0.5))
+		p.box(high.Sub(low).Times(0.5))
+		return
+	}
+	everything := mesh.Box{Min: [3]float32{-maxDrawn, -maxDrawn, -maxDrawn}, Max: [3]float32{maxDrawn, maxDrawn, maxDrawn}}
+	p.s.present.faces = s.AppendFaces(p.s.present.faces[:0], &everything)
+	for i := range p.s.present.faces {
+		f := &p.s.present.faces[i]
+		for k, v := range f.Vertices {
+			if n := f.Neighbours[k]; n == mesh.None || f.Number < n {
+				p.line(vecOf(v), vecOf(f.Vertices[(k+1)%3]))
+			}
+		}
+	}
+}
+
+// maxDrawn is beyond the coordinates of all surfaces.
+const maxDrawn = 1 << 60
 
 // color returns the colour of the shapes of a body.
 func (s *solver) color(body int) uint32 {

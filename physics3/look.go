@@ -8,6 +8,7 @@ import (
 	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/mesh"
 	"github.com/evertick/evertick/internal/rigid3"
 )
 
@@ -230,6 +231,7 @@ type presentMemory struct {
 	pair     broad.Pairs // of a and b
 	manifold [1]rigid3.Manifold
 	boxes    rigid3.Boxes // for one shape
+	faces    []mesh.Face  // of AppendDraw
 }
 
 // presentManifold computes the manifold of a contact for the present poses, because the bodies have moved since the step, and because manifolds are

@@ -155,3 +155,21 @@ func TestMeshesInSnapshots(t *testing.T) {
 		sameState(t, "copied", w, fresh)
 	}
 }
+
+// A mesh is drawn by its edges, each once, or as a box if it is large.
+func TestDrawMeshes(t *testing.T) {
+	w := emptyWorld(t, physics3.Config{Capacity: 2})
+	b := bodyAt(t, w, physics3.StaticBody, 1, 2, 3)
+	must[physics3.Shape](t)(w.CreateMesh(b, plain, pitch, physics3.Placement{}))
+	lines := must[[]physics3.DrawnLine](t)(w.AppendDraw(nil, physics3.DrawOptions{}))
+	if len(lines) != 5 || slices.ContainsFunc(lines, func(l physics3.DrawnLine) bool { return l.P1[1] != 2 || l.P2[1] != 2 }) {
+		t.Errorf("lines %v", lines)
+	}
+	if testing.Short() {
+		return
+	}
+	must[physics3.Shape](t)(w.CreateMesh(b, plain, newMesh(gridMesh(200, 10, flat)), physics3.Placement{}))
+	if more := must[[]physics3.DrawnLine](t)(w.AppendDraw(nil, physics3.DrawOptions{})); len(more) != len(lines)+12 {
+		t.Errorf("%d lines", len(more))
+	}
+}

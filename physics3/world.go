@@ -76,7 +76,8 @@ func (w *World) Rows() int { return w.bodies.Used() }
 func (w *World) ShapeCount() int { return w.shapes.IDs.Live() }
 
 // ContactCount returns the number of contacts in the last step: pairs of shapes whose bounds overlap and of which one moves or can be
-// moved, whether they touch or not, without those between sleeping bodies. It dominates the time of a step.
+// moved, whether they touch or not, without those between sleeping bodies. Pairs with a mesh, a height field or a terrain count once for each direction
+// in which they touch. The number dominates the time of a step.
 func (w *World) ContactCount() int { return len(w.solver.contacts) }
 
 // OmittedContacts returns the number of contacts that the last step left out. Where so many shapes are in one place that each meets
