@@ -249,3 +249,41 @@ func TestCase32RampOfField(t *testing.T) {
 		}
 	}
 }
+func TestCase74RaysDownOnGridLines(t *testing.T) {
+	const n = 101
+	w := weightlessWorld(t, physics3.Config{})
+	height := func(i, k int) float32 { return float32(math.Sin(float64(i)) * math.Cos(float64(k))) }
+	f := newField(fieldDef(n, n, [2]float32{1, 1}, height))
+	s := must[physics3.Shape](t)(w.CreateHeightField(bodyAt(t, w, physics3.StaticBody, 0, 0, 0), plain, f, physics3.Placement{}))
+	q := physics3.Rays{}
+	var want []float64
+	ray := func(x, z float32, h float64) {
+		q.X, q.Y, q.Z = append(q.X, x), append(q.Y, 10), append(q.Z, z)
+		q.DX, q.DY, q.DZ = append(q.DX, 0), append(q.DY, -20), append(q.DZ, 0)
+		want = append(want, h)
+	}
+	for i, at := range [][2]float32{{5, 2.63113}, {9.50162, 5}, {10, 5.26226}, {19.00324, 10}, {30, 15.78678}, {35, 18.41791}, {40, 21.04904}} {
+		ray(at[0], at[1], []float64{.746348, -.019147, -.250839, -.127832, .904492, -.341499, -.424645}[i])
+	}
+	for i := range n * n {
+		x, z := i%n, i/n
+		h := float64(height(x, z))
+		ray(float32(x), float32(z), h)
+		if x+1 < n {
+			ray(float32(x)+0.5, float32(z), (h+float64(height(x+1, z)))/2)
+		}
+		if z+1 < n {
+			ray(float32(x), float32(z)+0.5, (h+float64(height(x, z+1)))/2)
+		}
+		if x+1 < n && z+1 < n {
+			ray(float32(x)+0.5, float32(z)+0.5, (float64(height(x+1, z))+float64(height(x, z+1)))/2)
+		}
+	}
+	var hits physics3.RayHits
+	no(t, w.RayClosest(&q, &hits))
+	for i := range want {
+		if y := 10 - 20*float64(hits.Fractions[i]); hits.Shapes[i] != s || math.Abs(y-want[i]) > 2e-5 {
+			t.Fatalf("ray %d at %g, %g: shape %v, height %g, want %g", i, q.X[i], q.Z[i], hits.Shapes[i], y, want[i])
+		}
+	}
+}

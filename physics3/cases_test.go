@@ -13,7 +13,7 @@ import (
 //
 //	11–14    mass                    cases_mass_test.go
 //	18–23    narrow phase            cases_contact_test.go (22 is also in package rigid3)
-//	32–36    height fields           cases_field_test.go
+//	32–36    height fields           cases_field_test.go, with 74 (rays down on grid lines)
 //	41–45    stacks and friction     cases_stack_test.go
 //	65–69    fast bodies             cases_continuous_test.go
 //	75–78    queries                 cases_query_test.go

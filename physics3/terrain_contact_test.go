@@ -129,3 +129,62 @@ func TestTilesAreReplaced(t *testing.T) {
 	near(t, "height in the pit", positionOf(t, w, there)[1], -0.7, 0.01)
 	near(t, "height on the ground", positionOf(t, w, here)[1], before[1], 1e-3)
 }
+
+// Rays find tile, cell and material. What starts below the ground passes through it: case 77.
+func TestRaysAndTerrain(t *testing.T) {
+	d := fieldDef(5, 4, [2]float32{1, 2}, level)
+	d.Materials, d.MaterialOf = []physics3.SurfaceMaterial{{UserMaterial: 5}, {UserMaterial: 6}}, make([]uint8, 12)
+	d.MaterialOf[6], d.Holes = 1, make([]bool, 12)
+	d.Holes[11] = true
+	f := newField(d)
+	terrain := newTerrain(t, physics3.TerrainTile{Field: f, X: -1, Z: 2}, physics3.TerrainTile{Field: f, X: 3, Z: -1})
+	w := emptyWorld(t, physics3.Config{Capacity: 2})
+	s := groundOf(t, w, terrain, vec{100, 7, 0}, plain)
+	q := physics3.Rays{}
+	type hit struct {
+		x, z     int
+		triangle uint32
+		material uint64
+	}
+	var want []*hit
+	ray := func(x, z, from, to float32, h *hit) {
+		q.X, q.Y, q.Z = append(q.X, 100+x), append(q.Y, 7+from), append(q.Z, z)
+		q.DX, q.DY, q.DZ = append(q.DX, 0), append(q.DY, to-from), append(q.DZ, 0)
+		want = append(want, h)
+	}
+	for _, at := range [][2]int{{-1, 2}, {3, -1}} {
+		x, z := float32(4*at[0]), float32(6*at[1])
+		ray(x+0.2, z+0.2, 1, -1, &hit{at[0], at[1], 0, 5})
+		ray(x+0.9, z+1.9, 1, -1, &hit{at[0], at[1], 1, 5})
+		ray(x+2.2, z+2.2, 1, -1, &hit{at[0], at[1], 12, 6})
+		ray(x+2.2, z+2.2, -1, 1, nil)
+		ray(x+3.5, z+5, 1, -1, nil) // the hole
+		ray(x-0.1, z+1, 1, -1, nil)
+	}
+	var hits physics3.RayHits
+	no(t, w.RayClosest(&q, &hits))
+	for i, h := range want {
+		if hits.Shapes[i] != s {
+			if h != nil {
+				t.Errorf("ray %d misses", i)
+			}
+			continue
+		}
+		if h == nil {
+			t.Errorf("ray %d hits triangle %d", i, hits.Triangles[i])
+			continue
+		}
+		x, z, n := terrain.Locate(hits.Triangles[i])
+		if got := (hit{x, z, n, hits.UserMaterials[i]}); got != *h {
+			t.Errorf("ray %d hits %+v, want %+v", i, got, *h)
+		}
+	}
+	ball := must[physics3.Form](t)(physics3.SphereForm(physics3.Sphere{Radius: 0.1}))
+	c := &physics3.Casts{DX: []float32{0, 0}, DY: []float32{-4, 4}, DZ: []float32{0, 0}}
+	c.Forms, c.X, c.Y, c.Z = []physics3.Form{ball, ball}, []float32{98.5, 98.5}, []float32{9, 5}, []float32{13, 13}
+	no(t, w.CastClosest(c, &hits))
+	if hits.Shapes[0] != s || hits.Shapes[1] == s {
+		t.Errorf("casts from above and from below hit %v", hits.Shapes)
+	}
+	near(t, "fraction", float64(hits.Fractions[0]), 1.9/4, 1e-5)
+}
