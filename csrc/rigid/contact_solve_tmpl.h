@@ -209,9 +209,18 @@ HELPER(LEVEL) void solve_block(const et_system *s, et_contact_block *b, const et
 	}
 }
 
+/* Fetches what an iteration reads of a block: all up to the coupling. */
+HELPER(LEVEL) void fetch_block(const et_contact_block *b) {
+	for (size_t at = 0; at <= offsetof(et_contact_block, coupling); at += 64)
+		__builtin_prefetch((const char *)b + at);
+}
+
 KERNEL(void, solve_contacts, const et_system *s, int32_t use_bias, int64_t lo, int64_t hi) {
 	const et_step_context step = s->step; /* no store can change a copy */
+	const int far = s->block_count >= ET_FAR_BLOCKS;
 	for (et_contact_block *b = s->blocks + lo; b < s->blocks + hi; b++) {
+		if (far && b + 2 < s->blocks + hi)
+			fetch_block(b + 2);
 		const et_softness soft = b->flags & ET_STATIC_BODY ? step.static_softness : step.contact_softness;
 		if (use_bias && b->points_each == 2)
 			solve_block(s, b, &step, &soft, 1, 2);

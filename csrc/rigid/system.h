@@ -158,6 +158,9 @@ typedef struct {
 
 _Static_assert(sizeof(et_step_context) == 88 && offsetof(et_system, step) == 39 * 8, "the Go types mirror these");
 
+/* So many blocks, five megabytes, are fetched ahead: with fewer that gains nothing, as measured on a Zen 5. */
+enum { ET_FAR_BLOCKS = 2048 };
+
 /* rigid.FlagBase, and the constants of recycling. RECYCLE_DISTANCE is also the largest separation. */
 enum { ET_BASE = 1 };
 #define RECYCLE_DISTANCE 0.02f
