@@ -1,7 +1,9 @@
 package rigid3
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"github.com/evertick/evertick/internal/mesh"
 )
@@ -69,7 +71,7 @@ type faceContact struct {
 }
 
 // Collide makes the manifolds of a surface and a shape: those with the deepest points if there are more than MaxSurfaceManifolds. It returns how
-// many there are. All have points. They ascend by the separation of their deepest point, then by its triangle. The result is a function of the set
+// many there are. All have points. They ascend by the separation of their deepest point. The result is a function of the set
 // of triangles and of their order.
 //
 // A one-sided surface touches a shape that is in front of it: the centre of its core is not behind the plane of the triangle by more than LinearSlop.
@@ -130,7 +132,18 @@ func (k *SurfaceCollider) Collide(surface mesh.Surface, twoSided bool, shape *Sh
 	for c := range n {
 		k.write(int8(c), &frame, axes, origin, apart, &out[c])
 	}
+	// An inner point that was left out may have been a little deeper.
+	slices.SortStableFunc(out[:n], func(a, b SurfaceManifold) int { return cmp.Compare(a.least(), b.least()) })
 	return n
+}
+
+// least returns the separation of the deepest point.
+func (m *SurfaceManifold) least() float32 {
+	least := m.Points[0].Separation
+	for i := range m.Points[1:m.Count] {
+		least = minFloat(m.Points[1+i].Separation, least)
+	}
+	return least
 }
 
 // begin sets what depends on the shape alone. It returns false if there is nothing to collide.

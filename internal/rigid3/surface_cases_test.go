@@ -3,6 +3,7 @@ package rigid3
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -77,7 +78,7 @@ func TestLargeTriangles(t *testing.T) {
 	s := surfaceScene{surface: cookMesh(t, [][3]float32{{-4000, 0, -4000}, {4000, 0, -4000}, {4000, 0, 4000}, {-4000, 0, 4000}}, [][3]uint32{{0, 2, 1}, {0, 3, 2}})}
 	for range 300 {
 		shape := randomTouching(rng)
-		pose := &Pose{Vec{8000 * (rng.Float32() - .5), 0, 8000 * (rng.Float32() - .5)}, randomQuat(rng)}
+		pose := &Pose{Vec{7800 * (rng.Float32() - .5), 0, 7800 * (rng.Float32() - .5)}, randomQuat(rng)}
 		if rng.IntN(2) == 0 {
 			pose.P.Z = pose.P.X
 		}
@@ -238,5 +239,35 @@ func TestSurfaceAllocations(t *testing.T) {
 		if n := testing.AllocsPerRun(20, func() { s.collide(shape, at(0, .45, 0)) }); n != 0 {
 			t.Errorf("kind %d: %g allocations", shape.Kind, n)
 		}
+	}
+}
+
+// The order of the vertices and of the triangles in the input does not matter, nor what the memory was used for.
+func TestSurfaceOrder(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	var reused SurfaceCollider
+	for i := range 60 {
+		rng := rand.New(rand.NewPCG(seed, uint64(i)))
+		s := surfaceScene{surface: gridMesh(t, rng, 8, .3, .3, func(x, z float32) float32 { return .05 * float32(rng.IntN(3)) })}
+		m := s.surface.(*mesh.Mesh)
+		order := rng.Perm(len(m.Vertices))
+		vertices, triangles := make([][3]float32, len(order)), make([][3]uint32, len(m.Triangles))
+		for from, to := range order {
+			vertices[to] = m.Vertices[from]
+		}
+		for from, to := range rng.Perm(len(triangles)) {
+			v, first := m.Triangles[from].Vertices, rng.IntN(3)
+			for j := range v {
+				triangles[to][j] = uint32(order[v[(first+j)%3]])
+			}
+		}
+		other := surfaceScene{k: reused, surface: cookMesh(t, vertices, triangles)}
+		shape := randomTouching(rng)
+		pose := &Pose{Vec{rng.Float32() - .5, .3 * rng.Float32(), rng.Float32() - .5}, randomQuat(rng)}
+		want, got := s.collide(shape, pose), other.collide(shape, pose)
+		if !slices.Equal(want, got) {
+			t.Fatalf("seed %d, case %d: %+v, in another order %+v", seed, i, want, got)
+		}
+		reused = other.k
 	}
 }

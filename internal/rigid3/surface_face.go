@@ -13,7 +13,6 @@ type surfaceFace struct {
 	flipped bool         // its back is the front
 	convex  bool         // an edge is convex or open
 	flat    bool         // all edges are flat
-	isOpen  bool         // an edge is open
 	edges   [3]mesh.Edge // seen from the front
 	up      vec64        // the normal, in the axes of the surface
 	normal  vec64        // the same in those of the computation
@@ -51,7 +50,7 @@ func (k *SurfaceCollider) place(face *mesh.Face, f *surfaceFace) bool {
 		case f.flipped && kind == mesh.Concave:
 			f.edges[i] = mesh.Convex
 		}
-		f.convex, f.flat, f.isOpen = f.convex || isRidge(f.edges[i]), f.flat && kind == mesh.Flat, f.isOpen || kind == mesh.Open
+		f.convex, f.flat = f.convex || isRidge(f.edges[i]), f.flat && kind == mesh.Flat
 	}
 	outwards := f.normal
 	if f.flipped {
@@ -195,16 +194,16 @@ func cornerAt(face *mesh.Face, v [3]float32) int {
 // allows is edgeAllows or cornerAllows for a direction in the axes of the computation and the feature at the place from 0 to 1 of edge i.
 func (k *SurfaceCollider) allows(f *surfaceFace, i int, at float64, d vec64) bool {
 	d = k.toSurface(d)
-	if f.isOpen && k.isSeam(f, i, at, d) {
-		return false
-	}
+	corner := i
 	switch at {
-	case 0:
-		return k.cornerAllows(f, i, d)
 	case 1:
-		return k.cornerAllows(f, (i+1)%3, d)
+		corner = (i + 1) % 3
+		fallthrough
+	case 0:
+		isOpen := f.edges[corner] == mesh.Open || f.edges[(corner+2)%3] == mesh.Open
+		return k.cornerAllows(f, corner, d) && !(isOpen && k.isSeam(f, i, at, d))
 	}
-	return k.edgeAllows(f, i, d)
+	return k.edgeAllows(f, i, d) && !(f.edges[i] == mesh.Open && k.isSeam(f, i, at, d))
 }
 
 // edgeAxis returns the unit vector at a right angle to edge i and another vector from which the triangle falls away; false if both are parallel.
