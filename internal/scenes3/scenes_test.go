@@ -60,10 +60,12 @@ func (g golden) String() string { return fmt.Sprintf("%s %d %d %016x", g.scene, 
 
 var goldenCases = []golden{
 	{scene: "arena3", n: 125, ticks: 120},
+	{scene: "mesh3", n: 64, ticks: 150},
 	{scene: "pile3", n: 96, ticks: 90},
 	{scene: "pyramid3", n: 10, ticks: 60},
 	{scene: "pyramids3", n: 2, ticks: 40},
 	{scene: "rays3", n: 100, ticks: 60},
+	{scene: "terrain3", n: 80, ticks: 120},
 	{scene: "washer3", n: 64, ticks: 150},
 }
 
@@ -138,6 +140,8 @@ func TestSizes(t *testing.T) {
 		{"pile3", 5120, 5120, 5120 + 1},
 		{"washer3", 8000, 8000, 8000 + 36 + 4 + 1},
 		{"arena3", 1000, 1000, 1000 + 6},
+		{"terrain3", 4300, 4300, 4300 + 2},
+		{"mesh3", 1764, 1764, 1764 + 1},
 	} {
 		s := open(t, c.name, c.n, physics3.Config{})
 		if len(s.Bodies) != c.bodies || s.World.Len() > s.World.Cap() || s.World.ShapeCount() != c.shapes {
@@ -148,7 +152,7 @@ func TestSizes(t *testing.T) {
 
 // Bodies stay where they should, and move. The numbers are the least and the greatest distance that some body moves in two seconds, in metres.
 func TestScenes(t *testing.T) {
-	moves := map[string][2]float64{"arena3": {0.5, 9}, "pile3": {1, 20}, "pyramid3": {0, 0.1}, "pyramids3": {0, 0.1}, "rays3": {1, 9}, "washer3": {1, 25}}
+	moves := map[string][2]float64{"arena3": {0.5, 9}, "pile3": {1, 20}, "pyramid3": {0, 0.1}, "pyramids3": {0, 0.1}, "rays3": {1, 9}, "mesh3": {10, 30}, "terrain3": {4, 20}, "washer3": {1, 25}}
 	for _, d := range scenes3.All() {
 		s := open(t, d.Name, d.Few, physics3.Config{})
 		c := s.World.Columns()
@@ -181,7 +185,7 @@ func TestSeeds(t *testing.T) {
 		steps(t, s, 5)
 		return s.World.Hash()
 	}
-	for name, n := range map[string]int{"arena3": 30, "pile3": 4} {
+	for name, n := range map[string]int{"arena3": 30, "mesh3": 8, "pile3": 4, "terrain3": 20} {
 		if a, again, b := hash(name, n, 1), hash(name, n, 1), hash(name, n, 2); a != again || a == b {
 			t.Errorf("%s: the hash must depend on the seed, and on nothing else", name)
 		}
