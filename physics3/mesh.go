@@ -1,6 +1,7 @@
 package physics3
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -140,11 +141,12 @@ func (m *Mesh) byTriangle(values []uint32) []uint32 {
 	return out
 }
 
-// setDigest makes the number that represents the mesh in the state hash. It is the same on all machines.
-func (m *Mesh) setDigest() {
+// setDigest makes the number that represents the mesh in the state hash, which is the same on all machines, from the encoding that it returns.
+func (m *Mesh) setDigest() []byte {
 	e := frame.Encoder{Buf: make([]byte, 0, m.encodedBytes())}
 	m.encode(&e)
 	m.digest = statehash.Rows(e.Buf)
+	return e.Buf
 }
 
 // NumTriangles returns the number of triangles, without those that NewMesh has left out.
@@ -301,8 +303,8 @@ func readMesh(b []byte) (*Mesh, error) {
 		}
 		t.Number = numbers[i]
 	}
-	if m.setDigest(); m.encodedBytes() != len(b) {
-		return nil, fault.Field(ErrRange, "length of the mesh", len(b))
+	if !bytes.Equal(m.setDigest(), b) { // other vertices or triangles, or in another order
+		return nil, fault.Field(ErrRange, "order of the mesh", len(b))
 	}
 	return m, nil
 }

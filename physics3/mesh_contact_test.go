@@ -30,7 +30,7 @@ func bodiesOfAllKinds(t testing.TB, w *physics3.World, d physics3.ShapeDef, x, z
 
 // Nothing bumps over flat ground: not a millimetre per second, and no contact ends.
 func TestNoBumpsOnFlatTriangles(t *testing.T) {
-	n, length := 70, float32(70)
+	n, length := 71, float32(71)
 	if testing.Short() {
 		n = 35
 	}

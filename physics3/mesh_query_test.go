@@ -350,3 +350,37 @@ func TestNoRayLeaks(t *testing.T) {
 		}
 	}
 }
+
+// Queries near meshes allocate nothing once they have been asked.
+func TestQueriesAtMeshesAllocateNothing(t *testing.T) {
+	if paritytest.Instrumented {
+		t.Skip("instrumented builds allocate")
+	}
+	m := bumpyQueried(t, rand.New(rand.NewPCG(paritytest.Seed(), 14)), false, native.Auto)
+	block, _ := physics3.BoxForm(physics3.Box{Half: vec{0.5, 0.3, 0.2}})
+	var q physics3.Casts
+	var rays physics3.Rays
+	var within []float32
+	q.Forms = []physics3.Form{block}
+	for _, v := range m.triangles {
+		x, y, z := float32(v[0][0]), float32(v[0][1]+0.5), float32(v[0][2])
+		q.X, q.Y, q.Z, within = append(q.X, x), append(q.Y, y), append(q.Z, z), append(within, 3)
+		q.DX, q.DY, q.DZ = append(q.DX, 1), append(q.DY, -1), append(q.DZ, 1)
+	}
+	rays.X, rays.Y, rays.Z, rays.DX, rays.DY, rays.DZ = q.X, q.Y, q.Z, q.DX, q.DY, q.DZ
+	var hits physics3.RayHits
+	var over physics3.Overlapping
+	var d physics3.Distances
+	batch := func() {
+		no(t, m.w.RayClosest(&rays, &hits))
+		no(t, m.w.RayAll(&rays, &hits))
+		no(t, m.w.CastClosest(&q, &hits))
+		no(t, m.w.CastAll(&q, &hits))
+		no(t, m.w.Overlaps(&q.Probes, &over))
+		no(t, m.w.Nearest(&q.Probes, within, &d))
+	}
+	batch()
+	if n := testing.AllocsPerRun(10, batch); n > 0 {
+		t.Errorf("%g allocations", n)
+	}
+}

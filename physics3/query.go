@@ -92,6 +92,7 @@ type queries struct {
 	version  uint64 // of the shapes
 	columns  [poseColumns + 3][]float32
 	poses    []rigid3.Pose
+	forms    []rigid3.ShapeQuery // one a worker
 	rays     rayTask
 	probes   probeTask
 	overlaps overlapTask
@@ -113,6 +114,9 @@ func (w *World) prepareQueries(f *QueryFilter, n int) error {
 		return err
 	}
 	w.solver.refresh(n)
+	if q, workers := &w.solver.queries, w.solver.pool.Workers(); len(q.forms) != workers {
+		q.forms = make([]rigid3.ShapeQuery, workers)
+	}
 	return nil
 }
 

@@ -186,29 +186,29 @@ func (t *probeTask) cast(i int, p *rigid3.ShapeQuery) {
 }
 
 // Answer finds the first hit of each cast of a chunk, or the nearest shapes.
-func (t *probeTask) Answer(_, lo, hi int) {
-	var p rigid3.ShapeQuery
+func (t *probeTask) Answer(worker, lo, hi int) {
+	p := &t.s.queries.forms[worker]
 	for i := lo; i < hi; i++ {
 		if t.casts != nil {
-			t.cast(i, &p)
-			f := t.s.queries.tree.CastShapeClosest(&p)
+			t.cast(i, p)
+			f := t.s.queries.tree.CastShapeClosest(p)
 			t.Put(i, i, &f)
 			continue
 		}
-		t.q.fill(&p, i, false)
+		t.q.fill(p, i, false)
 		p.MaxT = t.within[i]
 		p.Prepare()
-		f := t.s.queries.tree.Nearest(&p)
+		f := t.s.queries.tree.Nearest(p)
 		t.near.put(i, t.s, &f)
 	}
 }
 
 // Rows finds all hits of the casts of a chunk.
-func (t *probeTask) Rows(_, lo, hi int, ends []uint32, to []rigid3.ShapeHit) []rigid3.ShapeHit {
-	var p rigid3.ShapeQuery
+func (t *probeTask) Rows(worker, lo, hi int, ends []uint32, to []rigid3.ShapeHit) []rigid3.ShapeHit {
+	p := &t.s.queries.forms[worker]
 	for i := lo; i < hi; i++ {
-		t.cast(i, &p)
-		to = t.s.queries.tree.CastShapeAll(&p, to)
+		t.cast(i, p)
+		to = t.s.queries.tree.CastShapeAll(p, to)
 		ends[i-lo] = uint32(len(to))
 	}
 	return to
@@ -262,12 +262,12 @@ type overlapTask struct {
 func (t *overlapTask) Answer(int, int, int) {}
 
 // Rows finds the shapes that the forms of a chunk overlap.
-func (t *overlapTask) Rows(_, lo, hi int, ends []uint32, to []uint32) []uint32 {
-	var p rigid3.ShapeQuery
+func (t *overlapTask) Rows(worker, lo, hi int, ends []uint32, to []uint32) []uint32 {
+	p := &t.s.queries.forms[worker]
 	for i := lo; i < hi; i++ {
-		t.q.fill(&p, i, false)
+		t.q.fill(p, i, false)
 		p.Prepare()
-		to = t.s.queries.tree.OverlapShape(&p, to)
+		to = t.s.queries.tree.OverlapShape(p, to)
 		ends[i-lo] = uint32(len(to))
 	}
 	return to

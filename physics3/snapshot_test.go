@@ -13,6 +13,7 @@ import (
 
 	"github.com/evertick/evertick/internal/frame/frametest"
 	"github.com/evertick/evertick/internal/paritytest"
+	"github.com/evertick/evertick/internal/rigid3"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/physics3"
 )
@@ -309,6 +310,9 @@ func TestRestoreRefusesForgeries(t *testing.T) {
 	at := func(frame, offset int, to ...byte) func([][]byte) {
 		return func(list [][]byte) { copy(list[frame][offset:], to) }
 	}
+	fromEnd := func(frame, offset int, to ...byte) func([][]byte) {
+		return func(list [][]byte) { copy(list[frame][len(list[frame])-offset:], to) }
+	}
 	bad := []byte{0, 0, 0xc0, 0x7f} // NaN
 	geometry := func(shape, offset int) int { return 8*shapes + 52*shape + offset }
 	for name, c := range map[string]struct {
@@ -375,6 +379,21 @@ func TestRestoreRefusesForgeries(t *testing.T) {
 		"sleep threshold":        {at(9, 8+4*rows, bad...), "sleep threshold of body[0]"},
 		"origin":                 {at(10, 16, 1), "origin[2]"},
 		"negative zero":          {at(10, 7, 0x80), "origin[0]"},
+		"more surfaces":          {at(0, 56, 0xff), "surfaces"},
+		"kind of a surface":      {fromEnd(2, 162, 77), "surface[0]"},
+		"length of a surface":    {fromEnd(2, 161, 0xff, 0xff, 0xff), "length of surface[0]"},
+		"switches of a mesh":     {fromEnd(2, 157, 8), "surface[0]"},
+		"more triangles":         {fromEnd(2, 152, 9), "surface[0]"},
+		"vertex":                 {fromEnd(2, 144, bad...), "surface[0]"},
+		"vertices out of order":  {fromEnd(2, 144, 0, 0, 0x80, 0x40), "surface[0]"},
+		"no such vertex":         {fromEnd(2, 96, 4), "surface[0]"},
+		"number of a triangle":   {fromEnd(2, 72, 0, 0, 0, 1), "surface[0]"},
+		"no such material":       {fromEnd(2, 64, 2), "surface[0]"},
+		"friction of triangles":  {fromEnd(2, 48, bad...), "surface[0]"},
+		"surface of a hull":      {at(3, geometry(4, 44), byte(rigid3.KindSurface)), "shape[4]"},
+		"no surface flag":        {func(l [][]byte) { l[4][len(l[4])-64] &^= rigid3.FlagSurface }, "shapes of contact"},
+		"touches missing":        {func(l [][]byte) { l[11] = nil }, "length of the touches"},
+		"normal of a touch":      {at(11, 4, bad...), "normal of touch[0]"},
 	} {
 		list := frametest.Split(good)
 		c.forge(list)
@@ -402,6 +421,7 @@ func tryRestore(t *testing.T, w *physics3.World, data []byte) (accepted bool) {
 		return false
 	}
 	snap := snapshot(t, w)
+	readContacts(t, w)
 	other := emptyWorld(t, physics3.Config{Capacity: 20, Level: native.Go})
 	no(t, other.Restore(snap))
 	sameState(t, "restored twice", w, other)

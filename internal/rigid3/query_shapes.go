@@ -423,8 +423,8 @@ func Distance(a, b *Shape, hulls *Hulls, poseA, poseB *Pose) DistanceResult {
 		return DistanceResult{r.Distance, r.Normal.neg(), r.PointB, r.PointA, r.Face}
 	}
 	if a.Kind == KindSurface {
-		p := ShapeQuery{Shape: b, Hull: hulls.at(b.Hull), Pose: *poseB}
-		p.core.setQuery(b, p.Hull, poseB)
+		var p ShapeQuery // without Shape, which would make b escape
+		p.core.setQuery(b, hulls.at(b.Hull), poseB)
 		g := target{targetRow: targetRow{kind: KindSurface}, surface: hulls.surface(a.Hull)}
 		g.pose.set(poseA, &a.Pose)
 		f, _ := p.near.distance(&p, &g, 0, inf)
