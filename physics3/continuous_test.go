@@ -157,7 +157,9 @@ func TestContinuousIsTheSameEverywhere(t *testing.T) {
 			d := dynamicAt(between(rng, -1, 13), between(rng, -1, 13), between(rng, -1, 13))
 			d.Type = physics3.KinematicBody
 			d.LinearVelocity, d.AngularVelocity = vec{between(rng, -2, 2), 0, float32(i % 2)}, vec{0, between(rng, -20, 20), 0}
-			box(t, w, bodyOf(t, w, d), plain, 1, 0.02, 0.2)
+			shape := plain
+			shape.Sensor = i%3 == 0
+			box(t, w, bodyOf(t, w, d), shape, 1, 0.02, 0.2)
 		}
 		return w
 	}
@@ -388,6 +390,8 @@ func TestContinuousAllocatesNothing(t *testing.T) {
 	for _, kind := range []physics3.BodyType{physics3.StaticBody, physics3.KinematicBody} {
 		must[physics3.Shape](t)(w.CreateMesh(bodyAt(t, w, kind, 1, 0, 0), plain, wallMesh(9, 20, 20), physics3.Placement{}))
 	}
+	box(t, w, bodyAt(t, w, physics3.StaticBody, 1, 1, 0), sensor(), 0.05, 1, 1)
+	must[physics3.Shape](t)(w.CreateMesh(bodyAt(t, w, physics3.KinematicBody, 0, 1, 0), sensor(), wallMesh(4, 20, 20), physics3.Placement{}))
 	c := w.Columns()
 	step := func() {
 		for i, b := range bodies {

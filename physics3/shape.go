@@ -55,8 +55,8 @@ type ShapeDef struct {
 	TangentVelocity [3]float32
 	// Filter selects the shapes with which it collides.
 	Filter Filter
-	// Sensor makes a shape that detects overlaps and never collides. It detects shapes that are no sensors, but on a static body
-	// not those of static bodies.
+	// Sensor makes a shape that detects overlaps and never collides. It detects shapes that are no sensors, and fast bodies that pass within a
+	// step. On a static body it does not detect those of static bodies: only calls move these, so a program that does can ask Overlaps.
 	Sensor bool
 	// UserMaterial is a number that the program chooses. 0: none.
 	UserMaterial uint64

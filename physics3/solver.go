@@ -75,6 +75,7 @@ type solver struct {
 	present        presentMemory
 	queries        queries
 	continuous     continuousState
+	sensorSweep    sensorSweep
 	encodedShapes  []byte     // scratch
 	derived        bitset.Set // bodies for deriveMass after a restore
 

@@ -71,8 +71,8 @@ func (s *solver) solveContinuous() {
 	if !w.enabled || s.isIdle() {
 		return
 	}
-	fast, bullets := s.findFast(), s.anyBullet()
-	if !fast && !bullets {
+	fast, bullets, sensors := s.findFast(), s.anyBullet(), s.findVisitors()
+	if !fast && !bullets && !sensors {
 		return
 	}
 	s.prepareContinuous()
@@ -80,9 +80,12 @@ func (s *solver) solveContinuous() {
 	if bullets && s.findBullets() {
 		w.dynamic.build(s, func(shape int) bool {
 			body := s.shapes.filters.Body[shape]
-			return s.isDriver(body) && s.cols.Flags[body]&FlagBullet == 0
+			return !s.shapes.sensor[shape] && s.isDriver(body) && s.cols.Flags[body]&FlagBullet == 0
 		})
 		s.stages.ForWorkers(sweepChunks(w.bullets), (*solver).sweepBullets)
+	}
+	if sensors {
+		s.findPassedSensors()
 	}
 	s.stages.End("continuous")
 }
@@ -152,7 +155,9 @@ func (s *solver) prepareContinuous() {
 	w.still = rigid3.Obstacles{Grid: s.broad.Stationary(), X: x, Y: y, Z: z, Intervals: &t.filters}
 	c.Still, c.Driven = &w.still, nil
 	if s.anyKinematic() || len(s.sleep.ActiveOnce) > 0 {
-		w.driven.build(s, func(shape int) bool { return !s.isDriver(t.filters.Body[shape]) })
+		w.driven.build(s, func(shape int) bool {
+			return t.filters.Moves[shape] && !t.sensor[shape] && !s.isDriver(t.filters.Body[shape])
+		})
 		c.Driven = &w.driven.obstacles
 	}
 	for len(w.memory) < s.stages.Team.Workers() {
@@ -160,13 +165,13 @@ func (s *solver) prepareContinuous() {
 	}
 }
 
-// build collects the moving solid shapes that include selects, with the space that each swept.
+// build collects the shapes that include selects, with the space that each swept.
 func (z *sweptShapes) build(s *solver, include func(shape int) bool) {
 	t, n := &s.shapes, len(s.shapes.shape)
 	z.members.Reset(n)
 	z.boxes.Resize(n)
-	for i, moves := range t.filters.Moves {
-		if moves && !t.sensor[i] && t.shape[i].Kind != rigid3.KindNone && include(i) {
+	for i := range t.shape {
+		if t.shape[i].Kind != rigid3.KindNone && include(i) {
 			z.members.Add(i)
 			s.continuous.solver.SweptBox(uint32(i), &z.boxes)
 		}

@@ -33,6 +33,7 @@ func (s *solver) step() {
 	s.finalizeBodies()
 	s.disableInvalid(motionColumns)
 	s.trySleep(s.dt)
+	s.reportPassedSensors()
 	s.events.sort()
 	s.stages.End("finalize")
 	s.steps++

@@ -98,6 +98,7 @@ type ImpactMemory struct {
 	near     []uint32
 	faces    []mesh.Face
 	triangle [3]Vec
+	face     convexCore // of triangle
 	box      mesh.Box
 	shape    sweptShape
 	pair     impact

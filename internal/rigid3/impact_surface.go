@@ -9,6 +9,12 @@ type faceFront struct {
 	both   bool // the other side is a front, too
 }
 
+func frontOf(triangle *convexCore, twoSided bool) faceFront {
+	a, b, c := triangle.points[0].wide64(), triangle.points[1].wide64(), triangle.points[2].wide64()
+	n := b.Sub(a).Cross(c.Sub(a)).unit(vec64{})
+	return faceFront{n, n.Dot(a), twoSided}
+}
+
 // sees reports whether a point of the shape b of p is in front of the triangle at a time, or behind it by no more than what has contacts.
 func (f *faceFront) sees(p *impact, point Vec, t float64) bool {
 	if f.both {
@@ -29,28 +35,31 @@ func (s *sweptShape) middle(hulls *Hulls) Vec {
 // surfaceImpact is pairImpact for a surface whose body has the motion by: it tries the triangles near the path, each as a shape of its own.
 func (w *Continuous) surfaceImpact(q *impactQuery, mem *ImpactMemory, lo, hi Vec, shape, other uint32, by *motion) {
 	o := &w.Shapes[other]
-	surface := w.Hulls.surface(o.Hull)
-	if surface.Surface == nil {
-		return
+	twoSided := w.Hulls.surface(o.Hull).TwoSided
+	for triangle := range w.trianglesNear(mem, lo, hi, o, by) {
+		front := frontOf(triangle, twoSided)
+		w.coreImpact(q, mem, triangle, by, shape, other, &front)
 	}
-	var ok bool
-	if mem.box, ok = by.boxWithin(&o.Pose, lo, hi); !ok {
-		return
-	}
-	mem.faces = surface.AppendFaces(mem.faces[:0], &mem.box)
-	triangle := convexCore{mem.triangle[:], false, float64(o.Radius), &o.Pose}
-	for i := range mem.faces {
-		v := &mem.faces[i].Vertices
-		for k := range v {
-			mem.triangle[k] = Vec{v[k][0], v[k][1], v[k][2]}
+}
+
+// trianglesNear yields the triangles of a surface, whose body has the motion by, that a path within a box may meet. Each is valid until the next one.
+func (w *Continuous) trianglesNear(mem *ImpactMemory, lo, hi Vec, o *Shape, by *motion) func(yield func(*convexCore) bool) {
+	return func(yield func(*convexCore) bool) {
+		surface := w.Hulls.surface(o.Hull)
+		var ok bool
+		if mem.box, ok = by.boxWithin(&o.Pose, lo, hi); !ok || surface.Surface == nil {
+			return
 		}
-		a, b, c := wideArray(v[0]), wideArray(v[1]), wideArray(v[2])
-		n := b.Sub(a).Cross(c.Sub(a))
-		if !(n.Dot(n) > 0) {
-			continue
+		mem.faces = surface.AppendFaces(mem.faces[:0], &mem.box)
+		mem.face = convexCore{mem.triangle[:], false, float64(o.Radius), &o.Pose}
+		for i := range mem.faces {
+			for k, v := range mem.faces[i].Vertices {
+				mem.triangle[k] = Vec{v[0], v[1], v[2]}
+			}
+			if !yield(&mem.face) {
+				return
+			}
 		}
-		n = n.unit(vec64{})
-		w.coreImpact(q, mem, &triangle, by, shape, other, &faceFront{n, n.Dot(a), surface.TwoSided})
 	}
 }
 
