@@ -1,5 +1,7 @@
 package rigid3
 
+import "github.com/evertick/evertick/internal/mesh"
+
 // collidePolytope finds the contact of a polyhedron. It is collideHulls for a triangle, in which a direction counts as a normal only if the surface
 // allows it: the normal of the triangle, of a face of the polyhedron that lies on a convex edge or corner, or of two edges. So the points of flat
 // ground are always those of the face of the polyhedron that lies on it, clipped to the sides of the triangle.
@@ -66,7 +68,7 @@ func (k *SurfaceCollider) replaceDeep(f *surfaceFace, least float32, low, first 
 	if f.convex && k.edgeOfPolytope(f, maxFloat(least, float32(overlap)-referenceTolerance)+edgeTolerance, first) {
 		return true
 	}
-	if overlap > float64(least+edgeTolerance) && (overlap > 0 || f.ridgeTowards(toward)) {
+	if ridge, flat := f.endsTowards(toward); overlap > float64(least+edgeTolerance) && (ridge || overlap > 0 && !flat) {
 		k.points = k.points[:first]
 		k.addSpare(f, low, float32(overlap), toward)
 		return true
@@ -214,15 +216,16 @@ func (k *SurfaceCollider) allowsFace(f *surfaceFace, d vec64) bool {
 	return false // it is the normal of the triangle
 }
 
-// ridgeTowards reports whether the surface falls away beyond what of the triangle is farthest along d.
-func (f *surfaceFace) ridgeTowards(d vec64) bool {
+// endsTowards reports whether the surface falls away beyond what of the triangle is farthest along d, and whether it goes on in the same plane.
+func (f *surfaceFace) endsTowards(d vec64) (ridge, flat bool) {
 	switch edge, corner := f.farthest(d); {
 	case edge >= 0:
-		return isRidge(f.edges[edge])
+		return isRidge(f.edges[edge]), f.edges[edge] == mesh.Flat
 	case corner >= 0:
-		return isRidge(f.edges[corner]) || isRidge(f.edges[(corner+2)%3])
+		a, b := f.edges[corner], f.edges[(corner+2)%3]
+		return isRidge(a) || isRidge(b), a == mesh.Flat && b == mesh.Flat
 	}
-	return false
+	return false, false
 }
 
 // farthest returns the edge of a triangle that is farthest along d, or else the corner; -1 for what it is not. It is neither if the normal is along d.

@@ -1,5 +1,7 @@
 package rigid3
 
+import "github.com/evertick/evertick/internal/mesh"
+
 // addPoint makes a contact with one point. toward is the line of the closest points of a spare contact.
 func (k *SurfaceCollider) addPoint(f *surfaceFace, normal vec64, p contactPoint, spare bool, toward vec64) {
 	first := int32(len(k.points))
@@ -77,7 +79,7 @@ func (k *SurfaceCollider) collideCapsule(f *surfaceFace) {
 		return
 	}
 	first := len(k.points)
-	k.clipSegment(f, s, hp, hq)
+	cut := k.clipSegment(f, s, hp, hq)
 	if hp < 0 != (hq < 0) && f.isAbove(s.at(hp/(hp-hq))) {
 		if k.edgeThrough(f, s, float32(min(hp, hq))) {
 			return
@@ -106,8 +108,8 @@ func (k *SurfaceCollider) collideCapsule(f *surfaceFace) {
 	}
 	clipped := len(k.points) > first
 	below := clipped && nearest(k.points[first:]) < 0
-	if below && f.flat {
-		k.addPoints(f, f.up, first) // it passes through a neighbour
+	if below && (f.flat || cut >= 0 && f.edges[cut] == mesh.Flat) {
+		k.addPoints(f, f.up, first) // it passes through a neighbour in the same plane
 		return
 	}
 	c, above := f.closestToSegment(s, hp, hq)
@@ -142,25 +144,33 @@ func (s *segment64) at(t float64) vec64 { return s.p.addTimes(s.q.Sub(s.p), t) }
 
 func (s *segment64) narrow() segment { return segment{s.p.narrow(), s.q.narrow()} }
 
-// clipSegment adds the ends of the part of a segment that is above a triangle, given the heights of its ends, if they are near enough.
-func (k *SurfaceCollider) clipSegment(f *surfaceFace, s segment64, hp, hq float64) {
+// clipSegment adds the ends of the part of a segment that is above a triangle, given the heights of its ends, if they are near enough. It returns the
+// edge at which the higher end of that part is, or -1.
+func (k *SurfaceCollider) clipSegment(f *surfaceFace, s segment64, hp, hq float64) (cut int) {
+	cut = -1
 	lo, hi, idLo, idHi := 0., 1., vertexID(0), vertexID(1)
 	for i := range 3 {
 		dp, dq := f.side[i].Dot(s.p)-f.beside[i]-sideTolerance, f.side[i].Dot(s.q)-f.beside[i]-sideTolerance
 		if dp > 0 && dq > 0 {
-			return
+			return -1
 		}
 		if dp > 0 || dq > 0 {
 			at, id := dp/(dp-dq), f.edgeID(i, 0)
 			if dp > 0 && at > lo {
 				lo, idLo = at, id
+				if hp > hq {
+					cut = i
+				}
 			} else if dq > 0 && at < hi {
 				hi, idHi = at, id
+				if hp <= hq {
+					cut = i
+				}
 			}
 		}
 	}
 	if lo > hi {
-		return
+		return -1
 	}
 	if h := float32(hp + float64((hq-hp)*lo)); h <= k.margin {
 		k.points = append(k.points, contactPoint{s.at(lo).narrow(), h, idLo})
@@ -168,6 +178,7 @@ func (k *SurfaceCollider) clipSegment(f *surfaceFace, s segment64, hp, hq float6
 	if h := float32(hp + float64((hq-hp)*hi)); h <= k.margin && hi > lo {
 		k.points = append(k.points, contactPoint{s.at(hi).narrow(), h, idHi})
 	}
+	return cut
 }
 
 // sideContact is the closest points of a triangle and a segment.

@@ -222,7 +222,9 @@ func TestFlatGround(t *testing.T) {
 		}
 		pose.P.Y = float32(want) - lo.Y
 		core, world := coreAt(shape, pose)
-		if c := world.apply(core.Centre.wide64()); c.y < .01 || lo.X < -2 || lo.Z < -2 {
+		lo, hi := shape.bounds(&testHulls, pose, 0)
+		ground := s.surface.Bounds()
+		if c := world.apply(core.Centre.wide64()); c.y < .01 || lo.X < ground.Min[0]+.1 || lo.Z < ground.Min[2]+.1 || hi.X > ground.Max[0]-.1 || hi.Z > ground.Max[2]-.1 {
 			continue
 		}
 		ms := s.collide(shape, pose)
