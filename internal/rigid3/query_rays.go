@@ -219,29 +219,49 @@ func (t *QueryTree) root(stack *[maxStack]stackEntry) int {
 	return 1
 }
 
-// enteredBy writes the lanes that a ray enters by maxT, with T, and returns their number. It is boxEntry for each.
-func (n *treeNode) enteredBy(r *Ray, maxT float32, to *[Lanes]stackEntry) int {
+// sweep is a box that moves along a ray: near are the sides that reach a box ahead first, and far those that leave it last. The box of a ray is a
+// point.
+type sweep struct{ near, far, inv Vec }
+
+func (r *Ray) sweep() sweep { return sweep{r.O, r.O, r.inv} }
+
+func (p *ShapeQuery) sweep() sweep {
+	s := sweep{p.hi, p.lo, p.inv}
+	if s.inv.X < 0 {
+		s.near.X, s.far.X = s.far.X, s.near.X
+	}
+	if s.inv.Y < 0 {
+		s.near.Y, s.far.Y = s.far.Y, s.near.Y
+	}
+	if s.inv.Z < 0 {
+		s.near.Z, s.far.Z = s.far.Z, s.near.Z
+	}
+	return s
+}
+
+// enteredBy writes the lanes that a box enters by maxT, with T, and returns their number. It is the boxEntry of each.
+func (n *treeNode) enteredBy(s *sweep, maxT float32, to *[Lanes]stackEntry) int {
 	x0, x1, y0, y1, z0, z1 := &n.minX, &n.maxX, &n.minY, &n.maxY, &n.minZ, &n.maxZ
-	if r.inv.X < 0 {
+	if s.inv.X < 0 {
 		x0, x1 = x1, x0
 	}
-	if r.inv.Y < 0 {
+	if s.inv.Y < 0 {
 		y0, y1 = y1, y0
 	}
-	if r.inv.Z < 0 {
+	if s.inv.Z < 0 {
 		z0, z1 = z1, z0
 	}
-	o, inv, found := r.O, r.inv, 0
+	near, far, inv, found := s.near, s.far, s.inv, 0
 	for i := range Lanes {
-		enter, exit := (x0[i]-o.X)*inv.X, (x1[i]-o.X)*inv.X
+		enter, exit := (x0[i]-near.X)*inv.X, (x1[i]-far.X)*inv.X
 		if enter > maxT || float32(exit*exitSlack) < 0 {
 			continue // as below, but most boxes end here
 		}
-		enter, exit = maxFloat(enter, (y0[i]-o.Y)*inv.Y), minFloat(exit, (y1[i]-o.Y)*inv.Y)
+		enter, exit = maxFloat(enter, (y0[i]-near.Y)*inv.Y), minFloat(exit, (y1[i]-far.Y)*inv.Y)
 		if enter > float32(exit*exitSlack) {
 			continue
 		}
-		enter, exit = maxFloat(enter, maxFloat((z0[i]-o.Z)*inv.Z, 0)), minFloat(exit, (z1[i]-o.Z)*inv.Z)
+		enter, exit = maxFloat(enter, maxFloat((z0[i]-near.Z)*inv.Z, 0)), minFloat(exit, (z1[i]-far.Z)*inv.Z)
 		if enter <= minFloat(float32(exit*exitSlack), maxT) {
 			to[found] = stackEntry{entry: enter, node: uint32(i)}
 			found++
@@ -266,7 +286,7 @@ func (t *QueryTree) pushChildren(c *stackEntry, found []stackEntry, stack []stac
 
 // first returns the first hit of a ray; with any, one of its hits.
 func (t *QueryTree) first(r *Ray, any bool) RayHit {
-	best := RayHit{T: r.MaxT, Shape: NoShape}
+	best, box := RayHit{T: r.MaxT, Shape: NoShape}, r.sweep()
 	var stack [maxStack]stackEntry
 	var lanes [Lanes]stackEntry
 	for n := t.root(&stack); n > 0; {
@@ -275,7 +295,7 @@ func (t *QueryTree) first(r *Ray, any bool) RayHit {
 		if c.entry > best.T {
 			continue
 		}
-		found := lanes[:t.nodes[c.node].enteredBy(r, best.T, &lanes)]
+		found := lanes[:t.nodes[c.node].enteredBy(&box, best.T, &lanes)]
 		if c.level > 0 {
 			n += t.pushChildren(&c, found, stack[n:])
 			continue
@@ -299,12 +319,13 @@ func (t *QueryTree) first(r *Ray, any bool) RayHit {
 
 // hits appends the hits of a ray to out, in any order.
 func (t *QueryTree) hits(r *Ray, out []RayHit) []RayHit {
+	box := r.sweep()
 	var stack [maxStack]stackEntry
 	var lanes [Lanes]stackEntry
 	for n := t.root(&stack); n > 0; {
 		n--
 		c := stack[n]
-		found := lanes[:t.nodes[c.node].enteredBy(r, r.MaxT, &lanes)]
+		found := lanes[:t.nodes[c.node].enteredBy(&box, r.MaxT, &lanes)]
 		if c.level > 0 {
 			n += t.pushChildren(&c, found, stack[n:])
 			continue

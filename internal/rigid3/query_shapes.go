@@ -236,7 +236,7 @@ func (t *QueryTree) OverlapShape(p *ShapeQuery, out []uint32) []uint32 {
 		c := stack[n]
 		node := &t.nodes[c.node]
 		for i := range Lanes {
-			if !p.overlaps(node.lane(i)) {
+			if node.minX[i] > p.hi.X || node.maxX[i] < p.lo.X || !p.overlaps(node.lane(i)) { // most boxes end at x
 				continue
 			}
 			if c.level > 0 {
@@ -271,7 +271,7 @@ func (s *Scene) OverlapShapeOracle(p *ShapeQuery, out []uint32) []uint32 {
 // the point of the shape that is nearest to the query then. If the query begins in overlap, or touching, T is 0, the normal is zero, and the point is
 // its origin.
 func (t *QueryTree) CastShapeClosest(p *ShapeQuery) ShapeHit {
-	best := ShapeHit{T: p.MaxT, Shape: NoShape}
+	best, box := ShapeHit{T: p.MaxT, Shape: NoShape}, p.sweep()
 	var stack [maxStack]stackEntry
 	var lanes [Lanes]stackEntry
 	for n := t.root(&stack); n > 0; {
@@ -280,7 +280,7 @@ func (t *QueryTree) CastShapeClosest(p *ShapeQuery) ShapeHit {
 		if c.entry > best.T {
 			continue
 		}
-		found := lanes[:t.nodes[c.node].enteredByShape(p, best.T, &lanes)]
+		found := lanes[:t.nodes[c.node].enteredBy(&box, best.T, &lanes)]
 		if c.level > 0 {
 			n += t.pushChildren(&c, found, stack[n:])
 			continue
@@ -300,28 +300,15 @@ func (t *QueryTree) CastShapeClosest(p *ShapeQuery) ShapeHit {
 	return best
 }
 
-// enteredByShape is enteredBy for a ShapeQuery.
-func (n *treeNode) enteredByShape(p *ShapeQuery, maxT float32, to *[Lanes]stackEntry) int {
-	found := 0
-	for i := range Lanes {
-		lo, hi := n.lane(i)
-		if entry, ok := p.boxEntry(lo, hi, maxT); ok {
-			to[found] = stackEntry{entry: entry, node: uint32(i)}
-			found++
-		}
-	}
-	return found
-}
-
 // CastShapeAll appends all hits of a prepared query on its way, see CastShapeClosest, in order of T, then shape.
 func (t *QueryTree) CastShapeAll(p *ShapeQuery, out []ShapeHit) []ShapeHit {
-	from := len(out)
+	from, box := len(out), p.sweep()
 	var stack [maxStack]stackEntry
 	var lanes [Lanes]stackEntry
 	for n := t.root(&stack); n > 0; {
 		n--
 		c := stack[n]
-		found := lanes[:t.nodes[c.node].enteredByShape(p, p.MaxT, &lanes)]
+		found := lanes[:t.nodes[c.node].enteredBy(&box, p.MaxT, &lanes)]
 		if c.level > 0 {
 			n += t.pushChildren(&c, found, stack[n:])
 			continue
