@@ -2,6 +2,8 @@
 // columns that the program reads without copying. Its steps have the same bits on every machine, level and number of workers, and in pure Go; Snapshot
 // holds all that decides the future.
 //
+// Shapes of static and kinematic bodies can also be meshes of triangles, height fields, and terrains of these.
+//
 // Batches of queries find shapes in the present world: RayClosest, RayAny and RayAll by rays; CastClosest, CastAll, Overlaps and Nearest by a Form, which is
 // a shape without a body; Distances measures pairs of shapes. Their results do not depend on levels and workers either.
 //
