@@ -54,8 +54,11 @@ func newRandomWorld(t testing.TB, c physics3.Config, seed uint64, ops []byte) *r
 		{Half: vec{0.5, 3, tub}, Center: vec{tub + 0.5, 3, 0}}, {Half: vec{0.5, 3, tub}, Center: vec{-tub - 0.5, 3, 0}},
 		{Half: vec{tub, 3, 0.5}, Center: vec{0, 3, tub + 0.5}}, {Half: vec{tub, 3, 0.5}, Center: vec{0, 3, -tub - 0.5}},
 	} {
-		if seed%3 == 1 && b.Center[0] == 0 && b.Center[2] == 0 {
+		if floor := b.Center[0] == 0 && b.Center[2] == 0; floor && seed%3 == 1 {
 			must[physics3.Shape](t)(w.CreateMesh(ground, plain, bumpy, physics3.Placement{}))
+			continue
+		} else if floor && seed%6 == 2 {
+			must[physics3.Shape](t)(w.CreateTerrain(ground, plain, dunes(t, false), physics3.Placement{Position: vec{-8, 0, -12}}))
 			continue
 		}
 		must[physics3.Shape](t)(w.CreateBox(ground, plain, b))
@@ -210,7 +213,7 @@ func (w *randomWorld) shapeDef() physics3.ShapeDef {
 
 // addShape creates a shape, or records that in a list.
 func (w *randomWorld) addShape(b physics3.Body, c *physics3.Commands) error {
-	d, p, r, kind := w.shapeDef(), w.vector(0.4), w.any(0.1, 0.6), w.pick(9)/2
+	d, p, r, kind := w.shapeDef(), w.vector(0.4), w.any(0.1, 0.6), w.pick(10)/2
 	ball, capsule := physics3.Sphere{Center: p, Radius: r}, physics3.Capsule{P1: p, P2: w.vector(0.7), Radius: r}
 	block := physics3.Box{Half: vec{r, w.any(0.1, 0.8), w.any(0.1, 0.8)}, Center: p, Rotation: w.rotation()}
 	if w.one(4) {
@@ -220,11 +223,17 @@ func (w *randomWorld) addShape(b physics3.Body, c *physics3.Commands) error {
 	if w.one(2) {
 		h, at.Rotation = w.hull(), w.rotation()
 	}
-	m := []*physics3.Mesh{pitch, sheet}[w.pick(2)]
+	m, small := []*physics3.Mesh{pitch, sheet}[w.pick(2)], kind == 4 && w.one(2)
 	if c != nil {
 		[...]func(){
 			func() { c.CreateSphere(b, d, ball) }, func() { c.CreateCapsule(b, d, capsule) },
-			func() { c.CreateBox(b, d, block) }, func() { c.CreateHull(b, d, h, at) }, func() { c.CreateMesh(b, d, m, at) },
+			func() { c.CreateBox(b, d, block) }, func() { c.CreateHull(b, d, h, at) }, func() {
+				if small {
+					c.CreateHeightField(b, d, mound, at)
+				} else {
+					c.CreateMesh(b, d, m, at)
+				}
+			},
 		}[kind]()
 		return nil
 	}
@@ -233,7 +242,12 @@ func (w *randomWorld) addShape(b physics3.Body, c *physics3.Commands) error {
 		func() (physics3.Shape, error) { return w.CreateCapsule(b, d, capsule) },
 		func() (physics3.Shape, error) { return w.CreateBox(b, d, block) },
 		func() (physics3.Shape, error) { return w.CreateHull(b, d, h, at) },
-		func() (physics3.Shape, error) { return w.CreateMesh(b, d, m, at) },
+		func() (physics3.Shape, error) {
+			if small {
+				return w.CreateHeightField(b, d, mound, at)
+			}
+			return w.CreateMesh(b, d, m, at)
+		},
 	}[kind]()
 	if err == nil {
 		keep(w, &w.shapes, s)

@@ -9,16 +9,20 @@ import (
 	"github.com/evertick/evertick/physics3"
 )
 
-// dunes is a terrain of 2 by 2 tiles with a hole.
-func dunes(t testing.TB) *physics3.Terrain {
+// mound is a field of nine samples, of which that in the middle is highest.
+var mound = newField(fieldDef(3, 3, [2]float32{0.8, 0.6}, func(i, k int) float32 { return 0.3 * float32(i%2*(k%2)) }))
+
+// dunes is a terrain of 2 by 2 tiles, of 16 m by 24 m, with or without a hole of a cell.
+func dunes(t testing.TB, hole bool) *physics3.Terrain {
+	t.Helper()
 	const cells = 8
 	var tiles []physics3.TerrainTile
 	for i := range 4 {
 		x, z := i%2, i/2
-		d := fieldDef(cells+1, cells+1, [2]float32{0.5, 0.75}, func(i, k int) float32 {
+		d := fieldDef(cells+1, cells+1, [2]float32{1, 1.5}, func(i, k int) float32 {
 			return float32(0.4 * math.Sin(float64(x*cells+i)) * math.Cos(0.7*float64(z*cells+k)))
 		})
-		if i == 3 {
+		if hole && i == 3 {
 			d.Holes = make([]bool, cells*cells)
 			d.Holes[0] = true
 		}
@@ -29,10 +33,10 @@ func dunes(t testing.TB) *physics3.Terrain {
 
 // A heap on the seams of a terrain is the same on all levels, with any number of workers, restored in its midst, and allocates nothing.
 func TestHeapOnTerrain(t *testing.T) {
-	terrain := dunes(t)
+	terrain := dunes(t, true)
 	run := func(level native.Level, workers int, restored bool) (*physics3.World, []uint64) {
 		w := emptyWorld(t, physics3.Config{Capacity: 100, Gravity: vec{0, -9.81, 0}, Level: level, Workers: workers})
-		groundOf(t, w, terrain, vec{-4, 0, -6}, plain)
+		groundOf(t, w, terrain, vec{-8, 0, -12}, plain)
 		for i := range 6 {
 			for k, b := range bodiesOfAllKinds(t, w, plain, 0, 0) {
 				no(t, w.SetTransform(b, vec{float32(k%2) - 0.5 + 0.1*float32(i), 1.3 + float32(2*i), float32(k/2) - 0.5}, quat{0.1, 0, 0.2, 1}))
