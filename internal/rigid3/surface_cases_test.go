@@ -271,3 +271,56 @@ func TestSurfaceOrder(t *testing.T) {
 		reused = other.k
 	}
 }
+
+// Triangles that cross and share edges at random, from a millimetre to a kilometre large: manifolds are well formed, and there is one wherever the core
+// of a shape meets the front of a triangle.
+func TestSurfaceOfSoup(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	found := 0
+	for i := range 150 {
+		rng := rand.New(rand.NewPCG(seed, uint64(i)))
+		size := float32(math.Pow(10, 6*rng.Float64()-3))
+		vertices := make([][3]float32, 12)
+		for k := range vertices {
+			for j := range 3 {
+				vertices[k][j] = size * (rng.Float32() - .5)
+			}
+			if rng.IntN(2) == 0 {
+				vertices[k][1] = 0
+			}
+		}
+		triangles := make([][3]uint32, 24)
+		for k := range triangles {
+			triangles[k] = [3]uint32{uint32(rng.IntN(12)), uint32(rng.IntN(12)), uint32(rng.IntN(12))}
+		}
+		m, _, err := mesh.Cook(vertices, triangles)
+		if err != nil {
+			continue
+		}
+		s := surfaceScene{surface: m, twoSided: rng.IntN(2) == 0}
+		for range 4 {
+			shape := randomTouching(rng)
+			pose := &Pose{Vec{rng.Float32() - .5, rng.Float32() - .5, rng.Float32() - .5}.Times(minFloat(size, 1)), randomQuat(rng)}
+			ms := s.collide(shape, pose)
+			found += len(ms)
+			for j := range ms {
+				c := &ms[j]
+				if c.Count < 1 || c.Count > MaxPoints || math.Abs(float64(c.Normal.length())-1) > 1e-5 || int(c.Face) >= m.Len() || j > 0 && c.least() < ms[j-1].least() {
+					t.Fatalf("seed %d, case %d: manifold %d of %+v", seed, i, j, ms)
+				}
+				for n := range c.Points[:c.Count] {
+					p := &c.Points[n]
+					if sum := p.AnchorA.absSum() + p.AnchorB.absSum() + abs(p.Separation); !(sum <= maxReach) || p.Separation > SpeculativeDistance || n > 0 && p.ID <= c.Points[n-1].ID {
+						t.Fatalf("seed %d, case %d: point %d of %+v", seed, i, n, c)
+					}
+				}
+			}
+			if _, meets := s.distanceTo(shape, pose); meets && len(ms) == 0 && size > .1 {
+				t.Fatalf("seed %d, case %d: kind %d of radius %g meets a triangle of %g m, and has no manifold", seed, i, shape.Kind, shape.Radius, size)
+			}
+		}
+	}
+	if found == 0 {
+		t.Errorf("seed %d: no manifold", seed)
+	}
+}
