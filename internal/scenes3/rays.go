@@ -3,7 +3,6 @@ package scenes3
 import (
 	"math"
 
-	"github.com/evertick/evertick/internal/trig"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/physics3"
 )
@@ -18,10 +17,8 @@ func init() {
 
 const (
 	fogPitch  = 3  // metres between two bodies
+	fogHeight = 4  // above the mesh, in metres
 	pushedBy  = 16 // every sixteenth ray pushes what it has hit
-	fogFloor  = -4 // height of the mesh
-	waves     = 2  // height of its waves
-	waveTurns = 0.2
 )
 
 // rayBatch is what a scene with rays asks after each step.
@@ -34,7 +31,8 @@ type rayBatch struct {
 func (s *Scene) fog() error {
 	edge := edgeOf(s.N, 3)
 	half := float32(edge) * fogPitch / 2
-	if err := s.waves(int(math.Round(math.Sqrt(12.25*float64(s.N)))), 1.5*half); err != nil {
+	cells := int(math.Round(math.Sqrt(12.25 * float64(s.N))))
+	if err := s.hills(cells, 3*half/float32(cells), 2, 0.2); err != nil {
 		return err
 	}
 	for i := range s.N {
@@ -47,6 +45,7 @@ func (s *Scene) fog() error {
 			def.Position[axis] = float32((float32(k[axis]) + 0.5) * fogPitch)
 		}
 		def.Position[0] -= half
+		def.Position[1] += fogHeight
 		def.Position[2] -= half
 		b, err := s.add(def)
 		if err == nil {
@@ -62,33 +61,6 @@ func (s *Scene) fog() error {
 		*c = make([]float32, n)
 	}
 	return nil
-}
-
-// waves is a static square of 2·n² triangles.
-func (s *Scene) waves(n int, half float32) error {
-	var d physics3.MeshDef
-	cell := 2 * half / float32(n)
-	at := func(k int) float32 { return float32((float32(k) - float32(n)/2) * cell) }
-	for i := range (n + 1) * (n + 1) {
-		x, z := at(i%(n+1)), at(i/(n+1))
-		sin, _ := trig.SinCos(float32(x * waveTurns))
-		_, cos := trig.SinCos(float32(z * waveTurns))
-		d.Vertices = append(d.Vertices, [3]float32{x, fogFloor + float32(float32(waves*sin)*cos), z})
-	}
-	for i := range n * n {
-		a := uint32(i/n*(n+1) + i%n)
-		b, c := a+1, a+uint32(n)+1
-		d.Triangles = append(d.Triangles, [3]uint32{a, c, b}, [3]uint32{b, c, c + 1})
-	}
-	mesh, _, err := physics3.NewMesh(d)
-	if err != nil {
-		return err
-	}
-	b, err := s.World.CreateBody(physics3.DefaultBodyDef())
-	if err == nil {
-		_, err = s.World.CreateMesh(b, physics3.DefaultShapeDef(), mesh, physics3.Placement{})
-	}
-	return err
 }
 
 // aim pushes what some rays have hit, along the normal with 0.5 N·s, and aims all of them anew: from any place among the bodies, as far as half
@@ -111,7 +83,7 @@ func (s *Scene) aim() error {
 	for i := range q.X {
 		r := loop.NewRand(s.seed, s.tick, uint64(i), streamRays)
 		at := func(from, to float32) float32 { return r.Range(float32(from*extent), float32(to*extent)) }
-		q.X[i], q.Y[i], q.Z[i] = at(-0.5, 0.5), at(0, 1), at(-0.5, 0.5)
+		q.X[i], q.Y[i], q.Z[i] = at(-0.5, 0.5), fogHeight+at(0, 1), at(-0.5, 0.5)
 		q.DX[i], q.DY[i], q.DZ[i] = at(-0.5, 0.5), at(-0.5, 0.5), at(-0.5, 0.5)
 	}
 	return nil
