@@ -17,7 +17,7 @@ import (
 //	41–45    stacks and friction     cases_stack_test.go
 //	65–69    fast bodies             cases_continuous_test.go
 //	75–78    queries                 cases_query_test.go
-//	86–90    events                  cases_events_test.go
+//	86–90    events                  cases_events_test.go, cases_sensor_test.go
 //	95–98    sleep                   cases_sleep_test.go
 //	114–116  free rotation           cases_spin_test.go
 //	119–121  restore                 cases_restore_test.go
