@@ -291,7 +291,7 @@ func (im *snapshotImage) readSurfaces(r *wire.Reader) error {
 // sameSurface returns the surface of a number if it has this encoding, or else makes one.
 func (s *solver) sameSurface(i int, kind uint8, b []byte) (surface, error) {
 	if t := &s.contents.surfaces; t.has(i) && t.items[i].kind() == kind && t.items[i].encodedBytes() == len(b) {
-		e := frame.Encoder{Buf: s.encodedShapes[:0]}
+		e := frame.Encoder{Buf: slices.Grow(s.encodedShapes[:0], len(b))}
 		t.items[i].encode(&e)
 		s.encodedShapes = e.Buf
 		if bytes.Equal(b, e.Buf) {
