@@ -45,7 +45,7 @@ func (c *terrainCaster) between(g *units, axis int, t0, t1 float64) (first, last
 		lo, hi = hi, lo
 	}
 	unit := float64(g.size[axis]) * float64(c.t.cell[axis])
-	start := float64(g.origin[axis]) * float64(c.t.cell[axis])
+	start := float64(float64(g.origin[axis]) * float64(c.t.cell[axis]))
 	index := func(at float64) int {
 		return int(max(min(math.Floor((at-start)/unit), float64(g.last[axis]+1)), float64(g.first[axis]-1)))
 	}

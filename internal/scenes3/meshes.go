@@ -114,8 +114,8 @@ func (s *Scene) torus(middle [3]float32, major, minor float32) error {
 	const around, across = 32, 16
 	var d physics3.MeshDef
 	for i := range around * across {
-		sinI, cosI := trig.SinCos(float32(i/across) * (2 * math.Pi / around))
-		sinK, cosK := trig.SinCos(float32(i%across) * (2 * math.Pi / across))
+		sinI, cosI := trig.SinCos(float32(float32(i/across) * (2 * math.Pi / around)))
+		sinK, cosK := trig.SinCos(float32(float32(i%across) * (2 * math.Pi / across)))
 		r := major + float32(minor*cosK)
 		d.Vertices = append(d.Vertices, [3]float32{float32(r * cosI), float32(minor * sinK), float32(r * sinI)})
 		next, up := uint32((i+across)%(around*across)), uint32(i/across*across+(i+1)%across)
