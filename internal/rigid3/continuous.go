@@ -294,7 +294,7 @@ func (w *Continuous) pairImpact(q *impactQuery, mem *ImpactMemory, lo, hi Vec, s
 		return
 	}
 	obstacle := o.convex(w.Hulls, &mem.obstacle)
-	if o.Kind == KindBox && !by.moves() {
+	if o.Kind == KindBox {
 		mem.clipBox(o, &by, lo, hi)
 	}
 	if len(obstacle.points) > 0 {
@@ -318,14 +318,15 @@ func (w *Continuous) coreImpact(q *impactQuery, mem *ImpactMemory, obstacle *con
 	}
 }
 
-// clipBox cuts the core of a box that does not move, in mem.obstacle, to what is near the box of a path. The distance from a core that is as large as
-// what moves near it is precise.
+// clipBox cuts the core of a box whose body has the motion by, in mem.obstacle, to what is near the box of a path. The distance from a core that is as
+// large as what moves near it is precise.
 func (mem *ImpactMemory) clipBox(s *Shape, by *motion, lo, hi Vec) {
-	var f pose64
-	f.setWide(by.from, by.rotation, &s.Pose)
-	from, to := lo.wide64(), hi.wide64()
-	centre := f.unrotate(from.Add(to).Times(0.5).Sub(f.p))
-	half := to.Sub(from).Times(0.5)
+	box, ok := by.boxWithin(&s.Pose, lo, hi)
+	if !ok {
+		return
+	}
+	from, to := wideArray(box.Min), wideArray(box.Max)
+	centre, half := from.Add(to).Times(0.5), to.Sub(from).Times(0.5)
 	reach := 2*half.length() + float64(s.Radius) // so that the cut is not the nearest part
 	for i := range mem.obstacle.vertices {
 		v := &mem.obstacle.vertices[i]

@@ -47,7 +47,7 @@ func (w *Continuous) passes(m *motion, mem *ImpactMemory, lo, hi Vec, sensor uin
 		return w.passesSurface(m, mem, lo, hi, o, &by)
 	}
 	obstacle := o.convex(w.Hulls, &mem.obstacle)
-	if o.Kind == KindBox && !by.moves() {
+	if o.Kind == KindBox {
 		mem.clipBox(o, &by, lo, hi)
 	}
 	if len(obstacle.points) == 0 {
