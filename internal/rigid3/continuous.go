@@ -116,7 +116,7 @@ func (s *State) IsFast(least, farthest float32) bool {
 	}
 	left := float32(fastShare * least)
 	if v := s.Q.vector(); v != (Vec{}) {
-		left -= float32(2*v.length()) * farthest
+		left -= float32(float32(2*v.length()) * farthest)
 	}
 	return left < 0 || s.D.Dot(s.D) > float32(left*left)
 }

@@ -119,7 +119,7 @@ func (p *impact) clearTime(n vec64, room, most float64) float64 {
 		bv, bs := p.boundB.at(t)
 		return room + (av + bv), as + bs
 	}
-	high, slope := lowest(most)
+	high, _ := lowest(most)
 	if high >= 0 {
 		return math.Inf(1)
 	}
@@ -131,6 +131,7 @@ func (p *impact) clearTime(n vec64, room, most float64) float64 {
 			break
 		}
 		lo = at
+		var slope float64
 		if low, slope = lowest(lo); !(low > float64(1e-3*room)) {
 			break
 		}

@@ -31,7 +31,7 @@ func (m *motion) set(before, after *Pose, turn Quat, expected vec64) bool {
 		m.axis = vec64{v.x / l, v.y / l, v.z / l}
 		m.angle = 2 * float64(trig.Atan2(float32(l), turn.W))
 		double := (m.axis.Dot(expected) - m.angle) / (4 * math.Pi)
-		m.angle += float64(4*math.Pi) * math.Floor(min(max(double, -maxTurns), maxTurns)+0.5)
+		m.angle += float64(4 * math.Pi * math.Floor(min(max(double, -maxTurns), maxTurns)+0.5))
 		if m.angle < 0 {
 			m.axis, m.angle = m.axis.neg(), -m.angle
 		}

@@ -32,9 +32,8 @@ type SurfaceManifold struct {
 // SurfaceCollider is memory for the computation of the manifolds of a surface and a shape. It allocates until it has grown to the greatest number of
 // triangles that a shape meets.
 type SurfaceCollider struct {
-	near     mesh.Box    // around the shape; as a local variable it would be allocated, and so would visited
+	near     mesh.Box    // around the shape; as a local variable it would be allocated
 	faces    []mesh.Face // that meet it, ascending by number
-	visited  mesh.Face   // by ring
 	contacts []faceContact
 	points   []contactPoint // of all contacts
 	picked   []contactPoint // of a manifold
