@@ -101,6 +101,7 @@ type ImpactMemory struct {
 	face     convexCore // of triangle
 	box      mesh.Box
 	shape    sweptShape
+	path     corePath // of shape; empty until a surface needs it
 	pair     impact
 	obstacle boxArrays
 }
@@ -236,8 +237,12 @@ func (w *Continuous) findFirst(q *impactQuery, body uint32, mem *ImpactMemory, o
 		if s := &w.Shapes[shape]; s.Kind != KindNone && !w.Sensors[shape] {
 			lo, hi := q.motion.boundsOf(s, w.Hulls)
 			mem.shape.set(s, w.Hulls)
+			mem.path.n = 0
+			// Only what comes near the core stops the shape.
+			depth := float32(firstCore * mem.shape.extent)
+			coreLo, coreHi, _ := fattenBox(lo.Add(Vec{depth, depth, depth}), hi.Sub(Vec{depth, depth, depth}))
 			for _, o := range [...]*Obstacles{one, other} {
-				mem.near = o.query(lo, hi, mem.near[:0])
+				mem.near = o.query(coreLo, coreHi, mem.near[:0])
 				for _, near := range mem.near {
 					w.pairImpact(q, mem, lo, hi, shape, near, o.Moving)
 				}

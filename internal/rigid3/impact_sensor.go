@@ -62,7 +62,11 @@ func (w *Continuous) passes(m *motion, mem *ImpactMemory, lo, hi Vec, sensor uin
 // overlaps the front if its middle gets there.
 func (w *Continuous) passesSurface(m *motion, mem *ImpactMemory, lo, hi Vec, o *Shape, by *motion) bool {
 	twoSided, middle, passes := w.Hulls.surface(o.Hull).TwoSided, mem.shape.middle(w.Hulls), false
-	for triangle := range w.trianglesNear(mem, lo, hi, o, by) {
+	var ok bool
+	if mem.box, ok = by.boxWithin(&o.Pose, lo, hi); !ok {
+		return false
+	}
+	for triangle := range w.trianglesNear(mem, o) {
 		front := frontOf(triangle, twoSided)
 		mem.pair.set(triangle, &mem.shape.whole, by, m)
 		inFront := front.sees(&mem.pair, middle, 1)

@@ -32,22 +32,40 @@ func (s *sweptShape) middle(hulls *Hulls) Vec {
 	return Vec{}
 }
 
-// surfaceImpact is pairImpact for a surface whose body has the motion by: it tries the triangles near the path, each as a shape of its own.
+// surfaceImpact is pairImpact for a surface whose body has the motion by: it tries the triangles near the path, each as a shape of its own. It leaves
+// out those of a surface at rest that the core passes by.
 func (w *Continuous) surfaceImpact(q *impactQuery, mem *ImpactMemory, lo, hi Vec, shape, other uint32, by *motion) {
-	o := &w.Shapes[other]
+	o, path, ok := &w.Shapes[other], &mem.path, false
+	rests := !by.moves()
+	if rests {
+		if mem.path.n == 0 {
+			path.set(&mem.shape, q.motion)
+		}
+		var frame pose64
+		centre, rotation := by.at(0)
+		frame.setWide(centre, rotation, &o.Pose)
+		path.enter(&frame, mem.shape.middle(w.Hulls))
+		mem.box, ok = path.box(float64(o.Radius))
+	} else {
+		mem.box, ok = by.boxWithin(&o.Pose, lo, hi)
+	}
+	if !ok {
+		return
+	}
 	twoSided := w.Hulls.surface(o.Hull).TwoSided
-	for triangle := range w.trianglesNear(mem, lo, hi, o, by) {
+	for triangle := range w.trianglesNear(mem, o) {
 		front := frontOf(triangle, twoSided)
-		w.coreImpact(q, mem, triangle, by, shape, other, &front)
+		if !rests || !path.misses(triangle, &front, q.time) {
+			w.coreImpact(q, mem, triangle, by, shape, other, &front)
+		}
 	}
 }
 
-// trianglesNear yields the triangles of a surface, whose body has the motion by, that a path within a box may meet. Each is valid until the next one.
-func (w *Continuous) trianglesNear(mem *ImpactMemory, lo, hi Vec, o *Shape, by *motion) func(yield func(*convexCore) bool) {
+// trianglesNear yields the triangles of a surface whose boxes meet mem.box. Each is valid until the next one.
+func (w *Continuous) trianglesNear(mem *ImpactMemory, o *Shape) func(yield func(*convexCore) bool) {
 	return func(yield func(*convexCore) bool) {
 		surface := w.Hulls.surface(o.Hull)
-		var ok bool
-		if mem.box, ok = by.boxWithin(&o.Pose, lo, hi); !ok || surface.Surface == nil {
+		if surface.Surface == nil {
 			return
 		}
 		mem.faces = surface.AppendFaces(mem.faces[:0], &mem.box)

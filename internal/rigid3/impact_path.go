@@ -1,0 +1,107 @@
+package rigid3
+
+import (
+	"math"
+
+	"github.com/evertick/evertick/internal/mesh"
+)
+
+// pathMargin is by how much in metres a shape must stay farther away from an obstacle than where a sweep ends: its tolerance, and as much for rounding.
+const pathMargin = 2 * separationTolerance
+
+// corePath bounds a shape on the path of its body, and its first core: both are inside of the hull of its points at both ends, grown by reach and by
+// coreReach.
+//
+// Half of the least extent lies between the core and the surface of the shape, so the core reaches less far than the shape by as much in every
+// direction. Between the ends, a point at r from the axis of the turn is off the straight line by at most r·a²/8 for an angle a, and by at most 2·r.
+type corePath struct {
+	n      int
+	world  [2 * MaxHullVertices]vec64
+	local  [2 * MaxHullVertices]vec64 // in the axes of an obstacle
+	middle vec64                      // of the shape before the step, in these axes
+	start  pose64
+
+	reach, coreReach float64
+}
+
+// set takes the path of a shape whose body has the motion m.
+func (c *corePath) set(s *sweptShape, m *motion) {
+	c.n = 2 * len(s.whole.points)
+	var ends [2]pose64
+	var centres [2]vec64
+	for i := range ends {
+		p, q := m.at(float64(i))
+		centres[i] = p
+		ends[i].setWide(p, q, s.whole.pose)
+	}
+	c.start = ends[0]
+	far, wide := 0., 0. // squares of distances: from the axis of the turn, and from the origin
+	for i, v := range s.whole.points {
+		p, q := ends[0].apply(v.wide64()), ends[1].apply(v.wide64())
+		c.world[2*i], c.world[2*i+1] = p, q
+		if wide = max(wide, p.Dot(p), q.Dot(q)); m.angle != 0 {
+			turn := m.axis.Cross(p.Sub(centres[0]))
+			far = max(far, turn.Dot(turn))
+		}
+	}
+	bulge := float64(math.Sqrt(far) * min(float64(0.125*float64(m.angle*m.angle)), 2))
+	const rounding = 1e-6
+	c.coreReach = s.whole.radius - float64(firstCore*s.extent) + (bulge + pathMargin) + float64(rounding*math.Sqrt(max(wide, far)))
+	c.reach = c.coreReach + float64(firstCore*s.extent) + targetSeparation
+}
+
+// enter takes the path into the axes of an obstacle that does not move.
+func (c *corePath) enter(frame *pose64, middle Vec) {
+	for i, p := range c.world[:c.n] {
+		c.local[i] = frame.unrotate(p.Sub(frame.p))
+	}
+	at := frame.relative(&c.start)
+	c.middle = at.apply(middle.wide64())
+}
+
+// box returns a box around the core on its path, in the axes of the obstacle, whose radius is radius. It returns false if that is too large.
+func (c *corePath) box(radius float64) (mesh.Box, bool) {
+	lo, hi := c.local[0], c.local[0]
+	for _, p := range c.local[1:c.n] {
+		lo, hi = lo.least(p), hi.most(p)
+	}
+	r := c.coreReach + radius
+	a, b, ok := fattenBox(lo.Sub(vec64{r, r, r}).narrow(), hi.Add(vec64{r, r, r}).narrow())
+	return mesh.Box{Min: [3]float32{a.X, a.Y, a.Z}, Max: [3]float32{b.X, b.Y, b.Z}}, ok
+}
+
+// misses reports whether a triangle with a front cannot stop the shape by a time: its middle begins on the back, or its core stays on one side of the
+// plane, or the shape does until then.
+func (c *corePath) misses(triangle *convexCore, front *faceFront, before float64) bool {
+	if !front.both && front.normal.Dot(c.middle)-front.offset < -frontTolerance {
+		return true
+	}
+	// The rounding of the normal of a needle puts its corners off one plane.
+	top, bottom := front.offset, front.offset
+	for _, v := range triangle.points[1:] {
+		d := front.normal.Dot(v.wide64())
+		top, bottom = max(top, d), min(bottom, d)
+	}
+	top, bottom = top+triangle.radius, bottom-triangle.radius
+	least, most := c.along(front.normal, 1)
+	if least-c.coreReach > top || most+c.coreReach < bottom {
+		return true
+	}
+	if before < 1 {
+		least, most = c.along(front.normal, before)
+	}
+	return least-c.reach > top || most+c.reach < bottom
+}
+
+// along returns between what the points are along a direction, until a time of a motion without turn.
+func (c *corePath) along(n vec64, until float64) (least, most float64) {
+	least, most = math.Inf(1), math.Inf(-1)
+	for i := 0; i < c.n; i += 2 {
+		from, to := n.Dot(c.local[i]), n.Dot(c.local[i+1])
+		if until < 1 {
+			to = from + float64((to-from)*until)
+		}
+		least, most = min(least, from, to), max(most, from, to)
+	}
+	return least, most
+}
