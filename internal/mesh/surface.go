@@ -38,10 +38,13 @@ func (m *Mesh) Bounds() Box {
 }
 
 // Face returns the triangle with a number.
-func (m *Mesh) Face(number uint32) Face {
+func (m *Mesh) Face(number uint32) (f Face) {
+	f.set(m, number)
+	return f
+}
+
+func (f *Face) set(m *Mesh, number uint32) {
 	t := &m.Triangles[number]
-	return Face{
-		Vertices:   [3][3]float32{m.Vertices[t.Vertices[0]], m.Vertices[t.Vertices[1]], m.Vertices[t.Vertices[2]]},
-		Neighbours: t.Neighbours, Edges: t.Edges, Number: number,
-	}
+	f.Vertices[0], f.Vertices[1], f.Vertices[2] = m.Vertices[t.Vertices[0]], m.Vertices[t.Vertices[1]], m.Vertices[t.Vertices[2]]
+	f.Neighbours, f.Edges, f.Number = t.Neighbours, t.Edges, number
 }

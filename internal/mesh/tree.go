@@ -244,7 +244,8 @@ func (m *Mesh) appendBelow(dst []Face, number uint32, box *Box) []Face {
 		for k := n.First[i]; k < n.First[i]+n.Count[i]; k++ {
 			v := &m.Triangles[k].Vertices
 			if !beside(&m.Vertices[v[0]], &m.Vertices[v[1]], &m.Vertices[v[2]], box) {
-				dst = append(dst, m.Face(k))
+				dst = append(dst, Face{})
+				dst[len(dst)-1].set(m, k)
 			}
 		}
 	}

@@ -308,9 +308,17 @@ const referenceEdge = 1 << 10
 // clipSide keeps the part of a polygon with side·p ≤ offset, which an edge of the reference face bounds, and returns the number of its
 // corners.
 func clipSide(polygon []corner, out *[maxPolygon]corner, side Vec, offset float32, kind, edge int) (n int) {
+	if len(polygon) == 0 {
+		return 0
+	}
+	first := side.Dot(polygon[0].p) - offset
+	dp, dq := first, first
 	for k := range polygon {
-		p, q := &polygon[k], &polygon[(k+1)%len(polygon)]
-		dp, dq := side.Dot(p.p)-offset, side.Dot(q.p)-offset
+		p, q := &polygon[k], &polygon[0]
+		if dp, dq = dq, first; k+1 < len(polygon) {
+			q = &polygon[k+1]
+			dq = side.Dot(q.p) - offset
+		}
 		if dp <= 0 && n < maxPolygon {
 			out[n] = *p
 			n++

@@ -24,6 +24,7 @@ type Polytope struct {
 	Faces    []Face
 	Edges    []Edge
 	Centre   Vec     // the centre of mass
+	extent   Vec     // half of a box about the origin around all vertices
 	inner    float32 // the radius of a ball about it that is inside of all planes
 	mass     Mass
 }
@@ -78,8 +79,11 @@ func NewPolytope(p *hull.Polyhedron) *Polytope {
 	return t
 }
 
-// setBounds sets inner and the cosines of edges, which are rounded to the safe side.
+// setBounds sets the extent, inner, and the cosines of edges, which are rounded to the safe side.
 func (t *Polytope) setBounds() {
+	for _, v := range t.Vertices {
+		t.extent = Vec{maxFloat(abs(v.X), t.extent.X), maxFloat(abs(v.Y), t.extent.Y), maxFloat(abs(v.Z), t.extent.Z)}
+	}
 	least := float32(maxFinite)
 	for i := range t.Planes {
 		least = minFloat(-t.Planes[i].distance(t.Centre), least)
@@ -116,7 +120,7 @@ func (half Vec) box(b *boxArrays) Polytope {
 	x, y, z := half.X, half.Y, half.Z
 	b.vertices = [8]Vec{{-x, -y, -z}, {x, -y, -z}, {-x, y, -z}, {x, y, -z}, {-x, -y, z}, {x, -y, z}, {-x, y, z}, {x, y, z}}
 	b.planes = [6]Plane{{Vec{X: -1}, x}, {Vec{X: 1}, x}, {Vec{Y: -1}, y}, {Vec{Y: 1}, y}, {Vec{Z: -1}, z}, {Vec{Z: 1}, z}}
-	return Polytope{Vertices: b.vertices[:], Planes: b.planes[:], Faces: unitBox.Faces, Edges: unitBox.Edges, inner: minFloat(x, minFloat(y, z))}
+	return Polytope{Vertices: b.vertices[:], Planes: b.planes[:], Faces: unitBox.Faces, Edges: unitBox.Edges, extent: half, inner: minFloat(x, minFloat(y, z))}
 }
 
 // addEdges numbers the edges in the order of the faces.

@@ -34,6 +34,7 @@ type SurfaceManifold struct {
 type SurfaceCollider struct {
 	near     mesh.Box    // around the shape; as a local variable it would be allocated
 	faces    []mesh.Face // that meet it, ascending by number
+	farFace  mesh.Face   // one that does not
 	contacts []faceContact
 	points   []contactPoint // of all contacts
 	picked   []contactPoint // of a manifold
@@ -41,8 +42,11 @@ type SurfaceCollider struct {
 	box      boxArrays
 	triangle [3]Vec // the corners of one
 
-	most       float32 // how far the triangle is outside of the plane of the polyhedron that separates most
-	mostNormal vec64   // its opposite normal
+	most      float32 // how far the triangle is outside of the plane of the polyhedron that separates most
+	mostPlane int     // its number
+
+	frame  pose64  // of the surface
+	framed [2]Pose // what frame was made from: most calls in a row are for one surface
 
 	// Of the current call. The origin is that of the shape. Its axes are those of the surface for round shapes, and those of the shape for others.
 	surface  mesh.Surface
@@ -56,6 +60,7 @@ type SurfaceCollider struct {
 	core     Polytope // of a polyhedron
 	isBox    bool
 	centre   vec64 // decides which side of a triangle the shape is on
+	middle   vec64 // the same in the axes of the surface
 }
 
 // faceContact is the contact of the shape with one triangle.
@@ -85,17 +90,15 @@ func (k *SurfaceCollider) Collide(surface mesh.Surface, twoSided bool, shape *Sh
 	if !k.begin(surface, twoSided, shape, hulls, poseSurface, poseShape, localSurface) {
 		return 0
 	}
-	var frame, body pose64
-	frame.set(poseSurface, localSurface)
+	var body pose64
+	k.setFrame(poseSurface, localSurface)
 	body.set(poseShape, &shape.Pose)
+	frame := &k.frame
 	k.at = frame.relative(&body)
 	k.half = k.at.rotate(shape.Half.wide64())
-	k.extent = k.half.absolute()
+	k.extent, k.middle = k.half.absolute(), k.toSurface(k.centre)
 	if k.turned {
-		k.extent = shape.Half.wide64()
-		for _, v := range k.core.Vertices {
-			k.extent = k.extent.most(v.wide64().absolute())
-		}
+		k.extent = k.core.extent.wide64()
 	}
 	ok := false
 	if k.near, ok = k.bounds(shape); !ok {
@@ -103,8 +106,8 @@ func (k *SurfaceCollider) Collide(surface mesh.Surface, twoSided bool, shape *Sh
 	}
 	k.faces = surface.AppendFaces(k.faces[:0], &k.near)
 	k.contacts, k.points = k.contacts[:0], k.points[:0]
+	var f surfaceFace
 	for i := range k.faces {
-		var f surfaceFace
 		if !k.place(&k.faces[i], &f) {
 			continue
 		}
@@ -124,16 +127,31 @@ func (k *SurfaceCollider) Collide(surface mesh.Surface, twoSided bool, shape *Sh
 	n := k.merge()
 	origin := poseShape.Q.Rotate(shape.Pose.P)
 	apart := poseShape.P.Sub(poseSurface.P)
-	axes := &frame
+	axes := frame
 	if k.turned {
 		axes = &body
 	}
 	for c := range n {
-		k.write(int8(c), &frame, axes, origin, apart, &out[c])
+		k.write(int8(c), frame, axes, origin, apart, &out[c])
 	}
 	// An inner point that was left out may have been a little deeper.
 	slices.SortStableFunc(out[:n], func(a, b SurfaceManifold) int { return cmp.Compare(a.least(), b.least()) })
 	return n
+}
+
+// setFrame sets the frame of the surface. Zeros of both signs are different poses.
+func (k *SurfaceCollider) setFrame(body, local *Pose) {
+	if k.framed[0].hasBits(body) && k.framed[1].hasBits(local) {
+		return
+	}
+	k.framed = [2]Pose{*body, *local}
+	k.frame.set(body, local)
+}
+
+func (p *Pose) hasBits(o *Pose) bool {
+	differ := func(a, b float32) uint32 { return math.Float32bits(a) ^ math.Float32bits(b) }
+	return differ(p.P.X, o.P.X)|differ(p.P.Y, o.P.Y)|differ(p.P.Z, o.P.Z)|
+		differ(p.Q.X, o.Q.X)|differ(p.Q.Y, o.Q.Y)|differ(p.Q.Z, o.Q.Z)|differ(p.Q.W, o.Q.W) == 0
 }
 
 // least returns the separation of the deepest point.
@@ -186,7 +204,7 @@ func (k *SurfaceCollider) bounds(shape *Shape) (box mesh.Box, ok bool) {
 			if i == 0 {
 				lo, hi = p, p
 			}
-			lo, hi = lo.least(p), hi.most(p)
+			lo, hi = vec64{lesser(p.x, lo.x), lesser(p.y, lo.y), lesser(p.z, lo.z)}, vec64{greater(p.x, hi.x), greater(p.y, hi.y), greater(p.z, hi.z)}
 		}
 	}
 	r := float64(k.margin) + sideTolerance
@@ -207,6 +225,22 @@ func roundDown(v float64) float32 {
 		return math.Nextafter32(r, -inf)
 	}
 	return r
+}
+
+// lesser and greater are min and max in fewer instructions. They do not order zeros, and return b if one is NaN.
+
+func lesser(a, b float64) float64 {
+	if a < b {
+		return a
+	}
+	return b
+}
+
+func greater(a, b float64) float64 {
+	if a > b {
+		return a
+	}
+	return b
 }
 
 func (a vec64) absolute() vec64 { return vec64{max(a.x, -a.x), max(a.y, -a.y), max(a.z, -a.z)} }

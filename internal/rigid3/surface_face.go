@@ -18,22 +18,34 @@ type surfaceFace struct {
 	normal  vec64        // the same in those of the computation
 	offset  float64      // of the points p of the plane: normal·p
 	corners [3]vec64
-	side    [3]vec64   // normals of the planes through the edges, outwards
-	beside  [3]float64 // their offsets
+	across  [3]vec64   // vectors at a right angle to the edges and the normal, outwards, as long as the edges
+	squares [3]float64 // of their lengths
+
+	// Of the sides that setSide has made: most tests can do without the root of their length.
+	made   [3]bool
+	side   [3]vec64   // normals of the planes through the edges, outwards
+	beside [3]float64 // their offsets
 }
 
-// place sets a triangle. It returns false if that is too far from the shape, or does not have its front there.
+// place sets a triangle. It returns false if that is too far from the shape, or does not have its front there. Of a polyhedron it sets what separate
+// sets.
 func (k *SurfaceCollider) place(face *mesh.Face, f *surfaceFace) bool {
 	a, b, c := wideArray(face.Vertices[0]), wideArray(face.Vertices[1]), wideArray(face.Vertices[2])
 	n := b.Sub(a).Cross(c.Sub(a))
-	l := n.length()
-	if !(l > 0) {
+	a = a.Sub(k.at.p)
+	square := n.Dot(n)
+	if !(square > 0) || k.isApart(n, square, a) {
 		return false
 	}
+	f.corners = [3]vec64{k.toAxes(a), k.toAxes(b.Sub(k.at.p)), k.toAxes(c.Sub(k.at.p))}
+	if k.turned && !k.separate(f) {
+		return false
+	}
+	l := math.Sqrt(square)
 	n = vec64{n.x / l, n.y / l, n.z / l}
-	f.Face, f.edges, f.up, f.flat = face, face.Edges, n, true
-	a, b, c = a.Sub(k.at.p), b.Sub(k.at.p), c.Sub(k.at.p)
+	f.Face, f.edges, f.up, f.flat, f.flipped, f.convex = face, face.Edges, n, true, false, false
 	f.normal, f.offset = k.toAxes(n), n.Dot(a)
+	outwards := f.normal
 	if height := f.normal.Dot(k.centre) - f.offset; k.twoSided && height < 0 {
 		f.flipped, f.up, f.normal, f.offset = true, n.neg(), f.normal.neg(), -f.offset
 	} else if height < -frontTolerance {
@@ -42,7 +54,6 @@ func (k *SurfaceCollider) place(face *mesh.Face, f *surfaceFace) bool {
 	if -f.offset-k.reach(f.normal) > float64(k.margin) {
 		return false
 	}
-	f.corners = [3]vec64{k.toAxes(a), k.toAxes(b), k.toAxes(c)}
 	for i, kind := range f.edges {
 		switch {
 		case f.flipped && kind == mesh.Convex:
@@ -51,23 +62,78 @@ func (k *SurfaceCollider) place(face *mesh.Face, f *surfaceFace) bool {
 			f.edges[i] = mesh.Convex
 		}
 		f.convex, f.flat = f.convex || isRidge(f.edges[i]), f.flat && kind == mesh.Flat
+		f.across[i] = f.corners[(i+1)%3].Sub(f.corners[i]).Cross(outwards)
+		f.squares[i] = f.across[i].Dot(f.across[i])
 	}
-	outwards := f.normal
-	if f.flipped {
-		outwards = outwards.neg()
-	}
-	for i := range 3 {
-		from, to := f.corners[i], f.corners[(i+1)%3]
-		f.side[i] = to.Sub(from).Cross(outwards).unit(vec64{})
-		f.beside[i] = f.side[i].Dot(from)
-	}
+	f.made = [3]bool{}
 	return true
+}
+
+// The early tests compare squares, without a root. Their limits are so far beyond the exact ones that rounding does not decide: coordinates are below
+// 2²⁷ m, so that heights in float64 are right to a micrometre.
+
+// isApart reports whether a triangle is certainly too far from the shape, or has its back there. It has a corner at a and the normal n of any length.
+func (k *SurfaceCollider) isApart(n vec64, square float64, a vec64) bool {
+	const most = 1.02 * frontTolerance
+	height := -n.Dot(a)
+	if k.twoSided {
+		height = max(height, -height)
+	} else if behind := -n.Dot(k.middle) - height; behind > 0 && float64(behind*behind) > float64(most*most*square) {
+		return true
+	}
+	over, margin := height-k.reach(k.toAxes(n)), float64(1.01*float64(k.margin))
+	return over > 0 && float64(over*over) > float64(float64(margin*margin)*square)
+}
+
+// isBeside reports whether the core is certainly too far beyond an edge of a triangle to touch it. What follows is partly in float32, so the limit
+// grows with the triangle.
+func (k *SurfaceCollider) isBeside(f *surfaceFace) bool {
+	size := max(f.corners[0].sum(), f.corners[1].sum(), f.corners[2].sum()) + k.extent.sum()
+	margin := float64(1.01*float64(k.margin)) + float64(1e-5*size)
+	for i := range 3 {
+		side, reach := f.across[i], 0.
+		if k.turned {
+			reach = k.reach(side)
+		} else {
+			reach = math.Abs(side.Dot(k.half))
+		}
+		over := -side.Dot(f.corners[i]) - reach
+		if over > 0 && float64(over*over) > float64(float64(margin*margin)*f.squares[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// setSide sets the plane through an edge.
+func (f *surfaceFace) setSide(i int) {
+	if f.made[i] {
+		return
+	}
+	f.made[i], f.side[i] = true, vec64{}
+	if l := math.Sqrt(f.squares[i]); l > 0 {
+		f.side[i] = vec64{f.across[i].x / l, f.across[i].y / l, f.across[i].z / l}
+	}
+	f.beside[i] = f.side[i].Dot(f.corners[i])
+}
+
+// outside returns 1 for a point that is certainly beyond an edge by more than sideTolerance, -1 for one that is certainly not, and else 0.
+func (f *surfaceFace) outside(i int, p vec64) int {
+	const least, most = 0.8 * sideTolerance, 1.2 * sideTolerance
+	over := f.across[i].Dot(p.Sub(f.corners[i]))
+	switch square := float64(over * over); {
+	case !(over > 0) || square < float64(least*least*f.squares[i]):
+		return -1
+	case square > float64(most*most*f.squares[i]):
+		return 1
+	}
+	return 0
 }
 
 // isRidge reports whether a shape can touch an edge from a direction that is not the normal of a triangle.
 func isRidge(e mesh.Edge) bool { return e == mesh.Convex || e == mesh.Open }
 
-// reach returns how far the core extends along a vector of length one, or more.
+// reach returns how far the core extends along a vector, or more.
 func (k *SurfaceCollider) reach(n vec64) float64 {
 	n = n.absolute()
 	return (float64(n.x*k.extent.x) + float64(n.y*k.extent.y)) + float64(n.z*k.extent.z)
@@ -97,15 +163,21 @@ func (f *surfaceFace) height(p vec64) float64 { return f.normal.Dot(p) - f.offse
 // isAbove reports whether a point is within the sides of the triangle.
 func (f *surfaceFace) isAbove(p vec64) bool {
 	for i := range 3 {
-		if f.side[i].Dot(p)-f.beside[i] > sideTolerance {
+		where := f.outside(i, p)
+		if where == 0 {
+			if f.setSide(i); f.side[i].Dot(p)-f.beside[i] > sideTolerance {
+				where = 1
+			}
+		}
+		if where > 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// face returns the triangle with a number, from those near the shape if it is one of them.
-func (k *SurfaceCollider) face(number uint32) mesh.Face {
+// face returns the triangle with a number, from those near the shape if it is one of them. It is valid until the next call.
+func (k *SurfaceCollider) face(number uint32) *mesh.Face {
 	lo, hi := 0, len(k.faces)
 	for lo < hi {
 		if mid := int(uint(lo+hi) / 2); k.faces[mid].Number < number {
@@ -115,9 +187,10 @@ func (k *SurfaceCollider) face(number uint32) mesh.Face {
 		}
 	}
 	if lo < len(k.faces) && k.faces[lo].Number == number {
-		return k.faces[lo]
+		return &k.faces[lo]
 	}
-	return k.surface.Face(number)
+	k.farFace = k.surface.Face(number)
+	return &k.farFace
 }
 
 // edgeAllows reports whether a contact at edge i of a triangle may have a unit vector as its normal, in the axes of the surface: whether that lies
@@ -159,7 +232,7 @@ func (k *SurfaceCollider) cornerAllows(f *surfaceFace, i int, d vec64) bool {
 		number, seen := f.Neighbours[at], 1
 		for ; number != mesh.None && number != f.Number && seen < maxRing; seen++ {
 			face := k.face(number)
-			corner := cornerAt(&face, f.Vertices[i])
+			corner := cornerAt(face, f.Vertices[i])
 			if corner < 0 {
 				break
 			}

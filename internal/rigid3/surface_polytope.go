@@ -11,12 +11,11 @@ func (k *SurfaceCollider) collidePolytope(f *surfaceFace) {
 	if depth > k.margin {
 		return
 	}
-	k.separate(f)
 	most := k.most
-	if most > k.margin {
+	if f.convex && depth < -edgeTolerance && most > depth+referenceTolerance && k.faceOfPolytope(f, depth, low) {
 		return
 	}
-	if f.convex && depth < -edgeTolerance && most > depth+referenceTolerance && k.faceOfPolytope(f, depth, low) {
+	if k.isBeside(f) {
 		return
 	}
 	first := len(k.points)
@@ -61,7 +60,7 @@ func (k *SurfaceCollider) addFitting(f *surfaceFace, normal vec64, low int, dept
 // does not allow that direction, the polyhedron has come behind the triangle from beyond one of its edges, as a box does that lies on a table and
 // reaches over its side: it touches another triangle, and the contact is spare.
 func (k *SurfaceCollider) replaceDeep(f *surfaceFace, least float32, low, first int) bool {
-	toward, overlap := k.mostNormal, float64(k.most)
+	toward, overlap := k.core.Planes[k.mostPlane].Normal.wide64().neg(), float64(k.most)
 	if i, _, d, n := k.bestEdges(f, k.most, false); i >= 0 {
 		toward, overlap = n, d
 	}
@@ -103,17 +102,34 @@ func (k *SurfaceCollider) normalOf(f *surfaceFace, normal vec64) vec64 {
 	return k.toSurface(normal)
 }
 
-// separate sets the bounds of clipping to how far the triangle is outside of each plane of the polyhedron, and most to the greatest.
-func (k *SurfaceCollider) separate(f *surfaceFace) {
+// separate sets the bounds of clipping to how far the triangle is outside of each plane of the polyhedron, and most to the greatest. It returns false
+// if that is beyond the margin.
+func (k *SurfaceCollider) separate(f *surfaceFace) bool {
 	k.most = -maxFinite
 	a, b, c := f.corners[0], f.corners[1], f.corners[2]
+	if h := k.extent; k.isBox && h.x > 0 && h.y > 0 && h.z > 0 {
+		// As below, without products by zero.
+		lo, hi := a.least(b).least(c), a.most(b).most(c)
+		distances := [6]float64{-hi.x - h.x, lo.x - h.x, -hi.y - h.y, lo.y - h.y, -hi.z - h.z, lo.z - h.z}
+		for i, d := range distances {
+			k.setBound(i, float32(d))
+		}
+		return !(k.most > k.margin)
+	}
 	for i := range k.core.Planes {
 		n := k.core.Planes[i].Normal.wide64()
-		d := float32(min(n.Dot(a), n.Dot(b), n.Dot(c)) - float64(k.core.Planes[i].Offset))
-		k.clipping.bounds[i] = d
-		if d > k.most {
-			k.most, k.mostNormal = d, n.neg()
+		k.setBound(i, float32(min(n.Dot(a), n.Dot(b), n.Dot(c))-float64(k.core.Planes[i].Offset)))
+		if k.most > k.margin {
+			return false
 		}
+	}
+	return true
+}
+
+func (k *SurfaceCollider) setBound(plane int, distance float32) {
+	k.clipping.bounds[plane] = distance
+	if distance > k.most {
+		k.most, k.mostPlane = distance, plane
 	}
 }
 
@@ -127,6 +143,7 @@ func (k *SurfaceCollider) clipToTriangle(f *surfaceFace) {
 		from[i] = corner{contactPoint{p: k.core.Vertices[v], id: vertexID(int(v))}, int32(in.Edges[i])}
 	}
 	for i := range 3 {
+		f.setSide(i)
 		count = clipSide(from[:count], to, f.side[i].narrow(), float32(f.beside[i]+sideTolerance), edgesMeet, i)
 		from, to = to, from
 	}

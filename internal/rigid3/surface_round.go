@@ -28,6 +28,9 @@ func (k *SurfaceCollider) collideSphere(f *surfaceFace) {
 		k.addPoint(f, f.up, contactPoint{separation: float32(height), id: vertexID(0)}, false, vec64{})
 		return
 	}
+	if k.isBeside(f) {
+		return
+	}
 	edge, at, point, square := f.closestOnSides(vec64{})
 	if !(square <= float64(margin*margin)) {
 		return
@@ -75,7 +78,7 @@ func (k *SurfaceCollider) collideCapsule(f *surfaceFace) {
 		return
 	}
 	hp, hq := f.height(s.p), f.height(s.q)
-	if min(hp, hq) > float64(k.margin) {
+	if min(hp, hq) > float64(k.margin) || k.isBeside(f) {
 		return
 	}
 	first := len(k.points)
@@ -150,6 +153,13 @@ func (k *SurfaceCollider) clipSegment(f *surfaceFace, s segment64, hp, hq float6
 	cut = -1
 	lo, hi, idLo, idHi := 0., 1., vertexID(0), vertexID(1)
 	for i := range 3 {
+		switch f.outside(i, s.p) + f.outside(i, s.q) {
+		case 2:
+			return -1
+		case -2:
+			continue
+		}
+		f.setSide(i)
 		dp, dq := f.side[i].Dot(s.p)-f.beside[i]-sideTolerance, f.side[i].Dot(s.q)-f.beside[i]-sideTolerance
 		if dp > 0 && dq > 0 {
 			return -1
