@@ -6,6 +6,7 @@ import (
 
 	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/material"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
 )
@@ -84,16 +85,16 @@ type Config struct {
 }
 
 // Mix is a rule that combines the coefficients of two shapes.
-type Mix = rigid.Mix
+type Mix = material.Mix
 
 // The rules, for the coefficients a and b of two shapes.
 const (
-	MixDefault   = rigid.MixDefault   // the rule of Config
-	MixGeometric = rigid.MixGeometric // √(ab)
-	MixMax       = rigid.MixMax       // max(a, b)
-	MixMin       = rigid.MixMin       // min(a, b)
-	MixAverage   = rigid.MixAverage   // (a+b)/2
-	MixMultiply  = rigid.MixMultiply  // ab
+	MixDefault   = material.MixDefault   // the rule of Config
+	MixGeometric = material.MixGeometric // √(ab)
+	MixMax       = material.MixMax       // max(a, b)
+	MixMin       = material.MixMin       // min(a, b)
+	MixAverage   = material.MixAverage   // (a+b)/2
+	MixMultiply  = material.MixMultiply  // ab
 )
 
 // Validate reports every fault of c at once. Errors wrap ErrRange,
@@ -133,12 +134,7 @@ func (c *Config) fillSolver() {
 	t := c.tuning()
 	c.ContactHertz, c.ContactDamping, c.PushSpeed = t.ContactHertz, t.ContactDamping, t.PushSpeed
 	c.RestitutionThreshold, c.MaxSpeed = t.RestitutionThreshold, t.MaxSpeed
-	if c.FrictionMix == MixDefault {
-		c.FrictionMix = MixGeometric
-	}
-	if c.RestitutionMix == MixDefault {
-		c.RestitutionMix = MixMax
-	}
+	c.FrictionMix, c.RestitutionMix = c.FrictionMix.Or(MixGeometric), c.RestitutionMix.Or(MixMax)
 }
 
 // params returns the parameters for package rigid.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/material"
 	"github.com/evertick/evertick/internal/rigid3"
 	"github.com/evertick/evertick/internal/tuning"
 	"github.com/evertick/evertick/native"
@@ -48,6 +49,9 @@ type Config struct {
 	// MaxSpeed is the greatest speed of a dynamic body in m/s. 0: 400. No dynamic body turns by more than π/4 in a sub-step.
 	// The speed of kinematic bodies is not limited.
 	MaxSpeed float32
+	// FrictionMix and RestitutionMix combine the coefficients of two shapes that touch. MixDefault: MixGeometric for friction, MixMax for
+	// restitution.
+	FrictionMix, RestitutionMix Mix
 
 	// DisableSleep keeps bodies at rest simulated, until World.EnableSleeping. Otherwise they fall asleep: see World.Awake.
 	DisableSleep bool
@@ -63,6 +67,19 @@ type Config struct {
 	Level native.Level
 }
 
+// Mix is a rule that combines the coefficients of two shapes.
+type Mix = material.Mix
+
+// The rules, for the coefficients a and b of two shapes.
+const (
+	MixDefault   = material.MixDefault   // the rule of Config
+	MixGeometric = material.MixGeometric // √(ab)
+	MixMax       = material.MixMax       // max(a, b)
+	MixMin       = material.MixMin       // min(a, b)
+	MixAverage   = material.MixAverage   // (a+b)/2
+	MixMultiply  = material.MixMultiply  // ab
+)
+
 // Validate reports every fault of c at once. Errors wrap ErrRange, ErrNotFinite, or, for a level that cannot run here,
 // ErrUnsupported.
 func (c Config) Validate() error {
@@ -77,6 +94,8 @@ func (c Config) Validate() error {
 		check.Coefficient("physics3: Config.PushSpeed", c.PushSpeed),
 		check.Coefficient("physics3: Config.RestitutionThreshold", c.RestitutionThreshold),
 		check.Coefficient("physics3: Config.MaxSpeed", c.MaxSpeed),
+		fault.Between("physics3: Config.FrictionMix", int(c.FrictionMix), 0, int(MixMultiply)),
+		fault.Between("physics3: Config.RestitutionMix", int(c.RestitutionMix), 0, int(MixMultiply)),
 		fault.Between("physics3: Config.Workers", c.Workers, 0, MaxWorkers),
 		levelErr,
 	)
@@ -93,6 +112,7 @@ func (c Config) filled() Config {
 	if c.Workers == 0 {
 		c.Workers = 1
 	}
+	c.FrictionMix, c.RestitutionMix = c.FrictionMix.Or(MixGeometric), c.RestitutionMix.Or(MixMax)
 	t := c.tuning()
 	c.ContactHertz, c.ContactDamping, c.PushSpeed = t.ContactHertz, t.ContactDamping, t.PushSpeed
 	c.RestitutionThreshold, c.MaxSpeed = t.RestitutionThreshold, t.MaxSpeed

@@ -37,6 +37,9 @@ type randomWorld struct {
 func randomConfig(seed uint64) physics3.Config {
 	c := physics3.Config{Capacity: randomBodies, Gravity: vec{0, -10, 0}, DisableSleep: seed%8 == 5, SubSteps: int(seed % 3)}
 	c.StageHashes = seed%4 == 2
+	if seed%7 == 4 {
+		c.FrictionMix, c.RestitutionMix = physics3.MixAverage, physics3.MixMin
+	}
 	if seed%5 == 3 {
 		c.Slots, c.ContactHertz, c.PushSpeed = randomSlots, 20, 1e6
 	}

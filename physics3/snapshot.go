@@ -35,7 +35,7 @@ const (
 	snapshotMagic   = "evtk.rg3"
 	snapshotVersion = 1
 
-	rulesBytes    = 6 * 4
+	rulesBytes    = 8 * 4
 	headerBytes   = rulesBytes + 3*4 + 6*4 + 8 + 1
 	bodyBytes     = 4*(floatColumns+syncedColumns) + 4 + 4 + 3
 	geometryBytes = 13 * 4
@@ -94,6 +94,7 @@ func (c *Config) rules() [rulesBytes / 4]namedBits {
 		{"ContactHertz", math.Float32bits(c.ContactHertz)}, {"ContactDamping", math.Float32bits(c.ContactDamping)},
 		{"PushSpeed", math.Float32bits(c.PushSpeed)}, {"RestitutionThreshold", math.Float32bits(c.RestitutionThreshold)},
 		{"MaxSpeed", math.Float32bits(c.MaxSpeed)},
+		{"FrictionMix", uint32(c.FrictionMix)}, {"RestitutionMix", uint32(c.RestitutionMix)},
 	}
 }
 

@@ -289,7 +289,8 @@ func TestRestoreRefusesWhatIsSpoiled(t *testing.T) {
 	}
 	for name, c := range map[string]physics3.Config{
 		"SubSteps": {SubSteps: 3}, "ContactHertz": {ContactHertz: 20}, "ContactDamping": {ContactDamping: 1}, "PushSpeed": {PushSpeed: 1},
-		"RestitutionThreshold": {RestitutionThreshold: 2}, "MaxSpeed": {MaxSpeed: 5},
+		"RestitutionThreshold": {RestitutionThreshold: 2}, "MaxSpeed": {MaxSpeed: 5}, "FrictionMix": {FrictionMix: physics3.MixMin},
+		"RestitutionMix": {RestitutionMix: physics3.MixAverage},
 	} {
 		other := emptyWorld(t, c)
 		for call, err := range map[string]error{"Restore": other.Restore(good), "CopyFrom": other.CopyFrom(w)} {
@@ -306,7 +307,7 @@ func TestRestoreRefusesForgeries(t *testing.T) {
 	good := snapshot(t, w)
 	into := emptyWorld(t, physics3.Config{Capacity: 20})
 	header := frametest.Split(good)[0]
-	rows, shapes := w.Rows(), int(binary.LittleEndian.Uint32(header[40:]))
+	rows, shapes := w.Rows(), int(binary.LittleEndian.Uint32(header[48:]))
 	at := func(frame, offset int, to ...byte) func([][]byte) {
 		return func(list [][]byte) { copy(list[frame][offset:], to) }
 	}
@@ -320,16 +321,16 @@ func TestRestoreRefusesForgeries(t *testing.T) {
 		words string
 	}{
 		"a frame missing":        {func(l [][]byte) { l[4] = nil }, "length of the contacts"},
-		"gravity":                {at(0, 24, bad...), "gravity"},
-		"huge gravity":           {at(0, 28, 0, 0, 0, 0x5f), "gravity"}, // 2^63
-		"more rows":              {at(0, 36, 0xff, 0xff, 0xff, 0xff), "rows"},
-		"more shapes":            {at(0, 40, 0xff, 0xff, 0xff, 0xff), "shapes"},
-		"more seen than shapes":  {at(0, 44, 0xff, 0xff, 0, 0), "seen"},
-		"more hulls":             {at(0, 48, 0xff, 0xff, 0, 0), "hulls"},
-		"more contacts":          {at(0, 52, 0xff, 0xff, 0, 0), "length of the contacts"},
-		"too many contacts":      {at(0, 52, 0xff, 0xff, 0xff, 0xff), "contacts"},
-		"switches":               {at(0, 68, 32), "switches"},
-		"asleep without sleep":   {at(0, 68, 0), "flags of body"},
+		"gravity":                {at(0, 32, bad...), "gravity"},
+		"huge gravity":           {at(0, 36, 0, 0, 0, 0x5f), "gravity"}, // 2^63
+		"more rows":              {at(0, 44, 0xff, 0xff, 0xff, 0xff), "rows"},
+		"more shapes":            {at(0, 48, 0xff, 0xff, 0xff, 0xff), "shapes"},
+		"more seen than shapes":  {at(0, 52, 0xff, 0xff, 0, 0), "seen"},
+		"more hulls":             {at(0, 56, 0xff, 0xff, 0, 0), "hulls"},
+		"more contacts":          {at(0, 60, 0xff, 0xff, 0, 0), "length of the contacts"},
+		"too many contacts":      {at(0, 60, 0xff, 0xff, 0xff, 0xff), "contacts"},
+		"switches":               {at(0, 76, 32), "switches"},
+		"asleep without sleep":   {at(0, 76, 0), "flags of body"},
 		"flags":                  {at(1, 154*rows, 1<<5), "flags of body[0]"},
 		"locks":                  {at(1, 153*rows+1, 1<<6), "locks of body[1]"},
 		"type":                   {at(1, 152*rows+2, 3), "type of body[2]"},
@@ -379,7 +380,7 @@ func TestRestoreRefusesForgeries(t *testing.T) {
 		"sleep threshold":        {at(9, 8+4*rows, bad...), "sleep threshold of body[0]"},
 		"origin":                 {at(10, 16, 1), "origin[2]"},
 		"negative zero":          {at(10, 7, 0x80), "origin[0]"},
-		"more surfaces":          {at(0, 56, 0xff), "surfaces"},
+		"more surfaces":          {at(0, 64, 0xff), "surfaces"},
 		"kind of a surface":      {fromEnd(2, 162, 77), "surface[0]"},
 		"length of a surface":    {fromEnd(2, 161, 0xff, 0xff, 0xff), "length of surface[0]"},
 		"switches of a mesh":     {fromEnd(2, 157, 8), "surface[0]"},

@@ -37,6 +37,8 @@ type solver struct {
 	extent          []float32             // by body: distance of its farthest point from the centre of mass
 	sleep           sleep.State
 	sleepers        sleepers // what sleep sees of the solver
+	frictionMix     Mix
+	restitutionMix  Mix
 	tuning          tuning.Tuning
 	massOverrides   handle.Sparse[MassData] // of SetMassData
 	ignoredPairs    handle.Pairs            // of bodies that pass through each other
@@ -99,6 +101,7 @@ func newSolver(w *World, level native.Level) *solver {
 	s.wholeStep, s.colourJob, s.broadPhaseJob, s.pairIgnoredJob = s.step, s.colourChunk, s.stages.EachPart, s.pairIgnored
 	s.sys.Params, s.sys.Level = c.params(), level
 	s.applyTuning(c.tuning())
+	s.frictionMix, s.restitutionMix = c.FrictionMix, c.RestitutionMix
 	s.poses, s.sys.States = make([]rigid3.Pose, c.Capacity), make([]rigid3.State, c.Capacity)
 	s.openSleep(c)
 	s.openContinuous(c)

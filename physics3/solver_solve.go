@@ -129,7 +129,8 @@ func (s *solver) prepareSystem(contacts []rigid3.Contact) *rigid3.System {
 	b.Force, b.Torque = [3][]float32{c.ForceX[:n], c.ForceY[:n], c.ForceZ[:n]}, [3][]float32{c.TorqueX[:n], c.TorqueY[:n], c.TorqueZ[:n]}
 	b.GravityScale, b.LinearDamping, b.AngularDamping = c.GravityScale[:n], c.LinearDamping[:n], c.AngularDamping[:n]
 	sys.States = sys.States[:n]
-	sys.BodyOf, sys.Materials, sys.Mixed = s.shapes.filters.Body, s.mixMaterials(), len(s.surfaces.contacts)
+	sys.BodyOf = s.shapes.filters.Body
+	sys.Materials, sys.Mixed = s.mixMaterials()
 	sys.Contacts, sys.Manifolds = contacts, s.manifolds
 	sys.Hits = growContacts(sys.Hits, len(contacts), s.minContactCapacity())
 	return sys

@@ -2,7 +2,6 @@ package physics3
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/evertick/evertick/internal/broad"
@@ -122,19 +121,26 @@ func (s *solver) appendSurfaces(n int) []rigid3.Contact {
 	return *contacts
 }
 
-// mixMaterials appends the materials of contacts with surfaces to those of the shapes.
-func (s *solver) mixMaterials() []rigid3.Material {
+// mixMaterials appends the mixed materials of the last contacts, which it counts, to those of the shapes: of contacts with surfaces, and of all
+// others too if the stages do not know the rules of the world.
+func (s *solver) mixMaterials() (all []rigid3.Material, mixed int) {
 	t := &s.shapes
-	all := t.materials
+	all = t.materials
+	if s.frictionMix != MixGeometric || s.restitutionMix != MixMax {
+		for i, a := range s.pairs.A {
+			x, y := t.materials[a], &t.materials[s.pairs.B[i]]
+			all = append(all, s.mix(&x, y, x.RollingResistance, x.TwistResistance))
+		}
+	}
 	for i := range s.surfaces.contacts {
 		all = append(all, s.mixedMaterial(&s.surfaces.contacts[i], s.touches[i].Face))
 	}
+	mixed = len(all) - len(t.materials)
 	t.materials = all[:len(t.materials)]
-	return all
+	return all, mixed
 }
 
-// mixedMaterial returns the material of a contact with a surface, with half the velocity of its belts: see rigid3.System.Mixed. The radius that
-// counts for its resistance to rolling is that of the other shape.
+// mixedMaterial returns the material of a contact with a surface. The radius that counts for its resistance to rolling is that of the other shape.
 func (s *solver) mixedMaterial(c *rigid3.Contact, face uint32) rigid3.Material {
 	t, a, b := &s.shapes, c.A, c.B
 	if t.surface[a] == nil {
@@ -146,11 +152,17 @@ func (s *solver) mixedMaterial(c *rigid3.Contact, face uint32) rigid3.Material {
 		x.Friction, x.Restitution, rolling = m.Friction, m.Restitution, [2]float32{m.RollingResistance, m.TwistResistance}
 	}
 	radius := t.local[b].Radius
+	return s.mix(&x, &y, float32(rolling[0]*radius), float32(rolling[1]*radius))
+}
+
+// mix combines two materials by the rules of the world, given the lever arms of the first in metres. The velocity of its belts is half of that which
+// the surfaces have: see rigid3.System.Mixed.
+func (s *solver) mix(x, y *rigid3.Material, rolling, twist float32) rigid3.Material {
 	return rigid3.Material{
-		Friction:          float32(math.Sqrt(float64(float32(x.Friction * y.Friction)))),
-		Restitution:       max(x.Restitution, y.Restitution),
-		RollingResistance: max(float32(rolling[0]*radius), y.RollingResistance),
-		TwistResistance:   max(float32(rolling[1]*radius), y.TwistResistance),
+		Friction:          s.frictionMix.Apply(x.Friction, y.Friction),
+		Restitution:       s.restitutionMix.Apply(x.Restitution, y.Restitution),
+		RollingResistance: max(rolling, y.RollingResistance),
+		TwistResistance:   max(twist, y.TwistResistance),
 		TangentVelocity:   x.TangentVelocity.Add(y.TangentVelocity).Times(0.5),
 	}
 }

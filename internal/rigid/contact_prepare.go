@@ -1,10 +1,6 @@
 package rigid
 
-import (
-	"math"
-
-	"github.com/evertick/evertick/native"
-)
+import "github.com/evertick/evertick/native"
 
 // Materials are the surfaces of shapes, one element per shape.
 type Materials struct {
@@ -18,32 +14,6 @@ type Materials struct {
 	// TangentSpeed in m/s is that of a belt around the shape that runs clockwise: on top of a floor, towards +X
 	// if positive.
 	TangentSpeed []float32
-}
-
-// Mix is a rule that combines a number a of the shape of lower index with a number b of the other shape.
-type Mix uint8
-
-const (
-	MixDefault   Mix = iota // the default of the field of Params
-	MixGeometric            // sqrt(a*b)
-	MixMax                  // a > b ? a : b
-	MixMin                  // a < b ? a : b
-	MixAverage              // 0.5*(a+b)
-	MixMultiply             // a*b
-)
-
-func (m Mix) apply(a, b float32) float32 {
-	switch m {
-	case MixGeometric:
-		return float32(math.Sqrt(float64(a * b)))
-	case MixMax:
-		return maxFloat(a, b)
-	case MixMin:
-		return minFloat(a, b)
-	case MixAverage:
-		return 0.5 * (a + b)
-	}
-	return a * b
 }
 
 // PrepareContacts fills blocks [lo, hi) from the manifolds, the impulses and the states before the step.
@@ -140,8 +110,8 @@ func (b *ContactBlock) clearLane(i int) {
 // prepareMaterial mixes the materials of two shapes.
 func (s *System) prepareMaterial(b *ContactBlock, i int, c *Contact) {
 	m := &s.Materials
-	b.Friction[i] = s.step.frictionMix.apply(m.Friction[c.A], m.Friction[c.B])
-	b.Restitution[i] = s.step.restitutionMix.apply(m.Restitution[c.A], m.Restitution[c.B])
+	b.Friction[i] = s.step.frictionMix.Apply(m.Friction[c.A], m.Friction[c.B])
+	b.Restitution[i] = s.step.restitutionMix.Apply(m.Restitution[c.A], m.Restitution[c.B])
 	b.RollingResistance[i] = maxFloat(m.RollingResistance[c.A], m.RollingResistance[c.B])
 	b.TangentSpeed[i] = m.TangentSpeed[c.A] + m.TangentSpeed[c.B]
 	if b.Restitution[i] > 0 {

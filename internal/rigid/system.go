@@ -6,6 +6,7 @@ import (
 	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/graph"
+	"github.com/evertick/evertick/internal/material"
 	"github.com/evertick/evertick/native"
 )
 
@@ -37,7 +38,7 @@ type Params struct {
 
 	// FrictionMix and RestitutionMix are the mixing rules. MixDefault: MixGeometric for
 	// friction, MixMax for restitution.
-	FrictionMix, RestitutionMix Mix
+	FrictionMix, RestitutionMix material.Mix
 }
 
 // MaxRotation is the largest rotation of a body in one sub-step, in radians.
@@ -65,10 +66,10 @@ func (p *Params) Validate() error {
 	if p.SubSteps < 0 || p.SubSteps > 64 {
 		return fault.Field(fault.ErrRange, "rigid: Params.SubSteps", p.SubSteps)
 	}
-	if p.FrictionMix > MixMultiply {
+	if p.FrictionMix > material.MixMultiply {
 		return fault.Field(fault.ErrRange, "rigid: Params.FrictionMix", p.FrictionMix)
 	}
-	if p.RestitutionMix > MixMultiply {
+	if p.RestitutionMix > material.MixMultiply {
 		return fault.Field(fault.ErrRange, "rigid: Params.RestitutionMix", p.RestitutionMix)
 	}
 	return nil
@@ -106,7 +107,7 @@ type stepContext struct {
 	recycleTime                                    float32 // seconds of recycleSteps steps
 	gravity                                        Vec
 	subSteps                                       int32
-	frictionMix, restitutionMix                    Mix
+	frictionMix, restitutionMix                    material.Mix
 }
 
 func (p *Params) stepContext(dt float32) stepContext {
@@ -132,13 +133,7 @@ func (p *Params) stepContext(dt float32) stepContext {
 		maxBiasVelocity: or(p.PushSpeed, 3), restitutionThreshold: or(p.RestitutionThreshold, 1),
 		maxLinearSpeed: or(p.MaxSpeed, 400), maxAngularSpeed: MaxRotation * invH,
 		recycleTime: recycleSteps * dt,
-		frictionMix: p.FrictionMix, restitutionMix: p.RestitutionMix,
-	}
-	if k.frictionMix == MixDefault {
-		k.frictionMix = MixGeometric
-	}
-	if k.restitutionMix == MixDefault {
-		k.restitutionMix = MixMax
+		frictionMix: p.FrictionMix.Or(material.MixGeometric), restitutionMix: p.RestitutionMix.Or(material.MixMax),
 	}
 	return k
 }
