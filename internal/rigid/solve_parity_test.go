@@ -8,6 +8,7 @@ import (
 
 	"github.com/evertick/evertick/internal/graph"
 	"github.com/evertick/evertick/internal/paritytest"
+	"github.com/evertick/evertick/internal/material"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
 )
@@ -54,7 +55,7 @@ func randomSystem(run *paritytest.Run, classes []paritytest.Class) *rigid.System
 		}
 	}
 	s.Gravity = rigid.Vec{X: run.Float(classes[0]), Y: run.Float(classes[0])}
-	s.FrictionMix, s.RestitutionMix = rigid.Mix(run.IntN(6)), rigid.Mix(run.IntN(6))
+	s.FrictionMix, s.RestitutionMix = material.Mix(run.IntN(6)), material.Mix(run.IntN(6))
 	s.MaxSpeed = []float32{0, 1, 1e30}[run.IntN(3)]
 	hub := run.IntN(4) == 0 // of more contacts than there are colours
 	for a := range bodies {
