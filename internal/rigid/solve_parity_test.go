@@ -7,8 +7,8 @@ import (
 	"unsafe"
 
 	"github.com/evertick/evertick/internal/graph"
-	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/material"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/rigid"
 	"github.com/evertick/evertick/native"
 )
