@@ -13,11 +13,11 @@ fi
 
 failed=0
 export RAPID_CHECKS="${RAPID_CHECKS:-25}" # -short makes a fifth of them
-serial='/(bench/profile|bench/internal/.*|causal|csrc.*|internal/(fault|hugepage|pace|proof.*|rigid|stagger|statehash|trig|wire)'
+serial='/(bench/profile|bench/internal/.*|causal|csrc.*|internal/(check|fault|frame|handle|hugepage|hull|material|mesh|pace|proof.*|rigid3?|sleep|stagger|state|statehash|trig|tuning|vec|wire)'
 serial+='|inspect/twin/build|internal/paritytest|physics/(raster|svg)|replay|train/(capi|clib|worlds))$'
 some='/(evertick|bench|ecs|internal/neighbours|internal/scenes3?|loop|native|physics|physics3|physics/box2d|replica|spatial|worldlog)$'
 tests='Worker|Concurren|Parallel|Pool|Team|Everywhere|SameBits|LargeBatch|SplitBatch|Deterministic|Group|Goroutine|SideBySide|Publish|Torn'
-tests+='|Monitor|Access|Arrival|Clock|Queue|Cancel|Relay|Clients|Host|Session|Storm|Capture|Close|PowerCuts|LiveReader|Durable|FullBuffer|Blocked|SyncBeside'
+tests+='|Monitor|Access|Arrival|Clock|Queue|Cancel|Relay|Clients|Host|Session|Storm|Capture|Close([^s]|$)|PowerCuts|LiveReader|Durable|FullBuffer|Blocked|SyncBeside'
 go test -race -short $(packages | grep -vE "$serial|$some") || failed=1
 go test -race -short -run "$tests" $(packages | grep -E "$some") || failed=1
 exit $failed
