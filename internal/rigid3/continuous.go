@@ -101,7 +101,7 @@ type ImpactMemory struct {
 	face     convexCore // of triangle
 	box      mesh.Box
 	shape    sweptShape
-	path     corePath // of shape; empty until a surface needs it
+	path     corePath // of shape
 	pair     impact
 	obstacle boxArrays
 }
@@ -137,7 +137,8 @@ func (w *Continuous) motionOf(body uint32, m *motion) bool {
 	}
 	before := w.Before(body)
 	var expected vec64
-	if l := st.W.length(); l > 0 && st.Q != Identity {
+	// A body that turned by less than half a turn, and would have at its velocity, made no further turns.
+	if l := st.W.length(); l > 0 && st.Q != Identity && (st.Q.W < 0 || !(float32(l*w.Dt) < 3)) {
 		turn := 2 * float64(w.SubSteps) * float64(trig.Atan2(float32(float32(0.5*l)*w.Dt)/float32(w.SubSteps), 1))
 		expected = st.W.wide64().Times(turn / float64(l))
 	}
@@ -235,16 +236,17 @@ func (w *Continuous) findFirst(q *impactQuery, body uint32, mem *ImpactMemory, o
 	for link := w.Head[body]; link != 0; link = w.Next[link-1] {
 		shape := link - 1
 		if s := &w.Shapes[shape]; s.Kind != KindNone && !w.Sensors[shape] {
-			lo, hi := q.motion.boundsOf(s, w.Hulls)
 			mem.shape.set(s, w.Hulls)
-			mem.path.n = 0
+			if len(mem.shape.whole.points) == 0 {
+				continue
+			}
 			// Only what comes near the core stops the shape.
-			depth := float32(firstCore * mem.shape.extent)
-			coreLo, coreHi, _ := fattenBox(lo.Add(Vec{depth, depth, depth}), hi.Sub(Vec{depth, depth, depth}))
+			mem.path.set(&mem.shape, q.motion)
+			lo, hi, _ := mem.path.bounds()
 			for _, o := range [...]*Obstacles{one, other} {
-				mem.near = o.query(coreLo, coreHi, mem.near[:0])
+				mem.near = o.query(lo, hi, mem.near[:0])
 				for _, near := range mem.near {
-					w.pairImpact(q, mem, lo, hi, shape, near, o.Moving)
+					w.pairImpact(q, mem, shape, near, o.Moving)
 				}
 			}
 		}
@@ -277,8 +279,8 @@ func (w *Continuous) SweptBox(shape uint32, out *Boxes) {
 	out.Max[0][shape], out.Max[1][shape], out.Max[2][shape] = hi.X, hi.Y, hi.Z
 }
 
-// pairImpact finds whether another shape stops a shape, whose path is within a box, earlier than the first one so far or at the same time.
-func (w *Continuous) pairImpact(q *impactQuery, mem *ImpactMemory, lo, hi Vec, shape, other uint32, moving bool) {
+// pairImpact finds whether another shape stops the shape in mem earlier than the first one so far or at the same time.
+func (w *Continuous) pairImpact(q *impactQuery, mem *ImpactMemory, shape, other uint32, moving bool) {
 	o, body := &w.Shapes[other], w.Filters.Body[other]
 	if w.Sensors[other] || o.Kind == KindNone || !w.Filters.ShouldCollide(shape, other) ||
 		w.PassesThrough != nil && w.PassesThrough(shape, other) {
@@ -291,15 +293,16 @@ func (w *Continuous) pairImpact(q *impactQuery, mem *ImpactMemory, lo, hi Vec, s
 	} else {
 		finite = by.still(&w.Poses[body])
 	}
-	if !finite || len(mem.shape.whole.points) == 0 {
+	if !finite {
 		return
 	}
 	if o.Kind == KindSurface {
-		w.surfaceImpact(q, mem, lo, hi, shape, other, &by)
+		w.surfaceImpact(q, mem, shape, other, &by)
 		return
 	}
 	obstacle := o.convex(w.Hulls, &mem.obstacle)
 	if o.Kind == KindBox {
+		lo, hi := mem.shape.boundsOn(q.motion, w.Hulls)
 		mem.clipBox(o, &by, lo, hi)
 	}
 	if len(obstacle.points) > 0 {

@@ -7,6 +7,18 @@ type sweptShape struct {
 	extent float32 // Shape.MinExtent
 	mem    boxArrays
 	inset  [MaxHullVertices]Vec
+
+	bounded bool // lo and hi are those of motion.boundsOf
+	lo, hi  Vec
+}
+
+// boundsOn is motion.boundsOf, computed once for all obstacles.
+func (s *sweptShape) boundsOn(m *motion, hulls *Hulls) (lo, hi Vec) {
+	if !s.bounded {
+		s.lo, s.hi = m.boundsOf(s.shape, hulls)
+		s.bounded = true
+	}
+	return s.lo, s.hi
 }
 
 // convex returns the core of a shape as a convexCore, whose points are in mem for all but hulls.
@@ -16,6 +28,7 @@ func (s *Shape) convex(hulls *Hulls, mem *boxArrays) convexCore {
 }
 
 func (s *sweptShape) set(shape *Shape, hulls *Hulls) {
+	s.bounded = false
 	s.shape, s.extent = shape, shape.MinExtent(hulls)
 	s.whole = shape.convex(hulls, &s.mem)
 }

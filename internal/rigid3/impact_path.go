@@ -9,6 +9,9 @@ import (
 // pathMargin is by how much in metres a shape must stay farther away from an obstacle than where a sweep ends: its tolerance, and as much for rounding.
 const pathMargin = 2 * separationTolerance
 
+// rounding is by how much in metres a place on a path may be off, and by how much relative to distances.
+const rounding = 1e-6
+
 // corePath bounds a shape on the path of its body, and its first core: both are inside of the hull of its points at both ends, grown by reach and by
 // coreReach.
 //
@@ -45,9 +48,20 @@ func (c *corePath) set(s *sweptShape, m *motion) {
 		}
 	}
 	bulge := float64(math.Sqrt(far) * min(float64(0.125*float64(m.angle*m.angle)), 2))
-	const rounding = 1e-6
 	c.coreReach = s.whole.radius - float64(firstCore*s.extent) + (bulge + pathMargin) + float64(rounding*math.Sqrt(max(wide, far)))
 	c.reach = c.coreReach + float64(firstCore*s.extent) + targetSeparation
+}
+
+// bounds returns a box around the core on its path. It returns false, and a box that meets none, if that is too large.
+func (c *corePath) bounds() (lo, hi Vec, ok bool) { return boxAround(c.world[:c.n], c.coreReach) }
+
+// boxAround returns a box around points and what is within a distance of them. It returns false, and a box that meets none, if that is too large.
+func boxAround(points []vec64, reach float64) (lo, hi Vec, ok bool) {
+	from, to := points[0], points[0]
+	for _, p := range points[1:] {
+		from, to = from.least(p), to.most(p)
+	}
+	return fattenBox(from.Sub(vec64{reach, reach, reach}).narrow(), to.Add(vec64{reach, reach, reach}).narrow())
 }
 
 // enter takes the path into the axes of an obstacle that does not move.
@@ -55,25 +69,19 @@ func (c *corePath) enter(frame *pose64, middle Vec) {
 	for i, p := range c.world[:c.n] {
 		c.local[i] = frame.unrotate(p.Sub(frame.p))
 	}
-	at := frame.relative(&c.start)
-	c.middle = at.apply(middle.wide64())
+	c.middle = frame.unrotate(c.start.apply(middle.wide64()).Sub(frame.p))
 }
 
 // box returns a box around the core on its path, in the axes of the obstacle, whose radius is radius. It returns false if that is too large.
 func (c *corePath) box(radius float64) (mesh.Box, bool) {
-	lo, hi := c.local[0], c.local[0]
-	for _, p := range c.local[1:c.n] {
-		lo, hi = lo.least(p), hi.most(p)
-	}
-	r := c.coreReach + radius
-	a, b, ok := fattenBox(lo.Sub(vec64{r, r, r}).narrow(), hi.Add(vec64{r, r, r}).narrow())
+	a, b, ok := boxAround(c.local[:c.n], c.coreReach+radius)
 	return mesh.Box{Min: [3]float32{a.X, a.Y, a.Z}, Max: [3]float32{b.X, b.Y, b.Z}}, ok
 }
 
 // misses reports whether a triangle with a front cannot stop the shape by a time: its middle begins on the back, or its core stays on one side of the
 // plane, or the shape does until then.
 func (c *corePath) misses(triangle *convexCore, front *faceFront, before float64) bool {
-	if !front.both && front.normal.Dot(c.middle)-front.offset < -frontTolerance {
+	if !front.both && front.normal.Dot(c.middle)-front.offset < -(frontTolerance+rounding) {
 		return true
 	}
 	// The rounding of the normal of a needle puts its corners off one plane.

@@ -34,19 +34,17 @@ func (s *sweptShape) middle(hulls *Hulls) Vec {
 
 // surfaceImpact is pairImpact for a surface whose body has the motion by: it tries the triangles near the path, each as a shape of its own. It leaves
 // out those of a surface at rest that the core passes by.
-func (w *Continuous) surfaceImpact(q *impactQuery, mem *ImpactMemory, lo, hi Vec, shape, other uint32, by *motion) {
+func (w *Continuous) surfaceImpact(q *impactQuery, mem *ImpactMemory, shape, other uint32, by *motion) {
 	o, path, ok := &w.Shapes[other], &mem.path, false
 	rests := !by.moves()
 	if rests {
-		if mem.path.n == 0 {
-			path.set(&mem.shape, q.motion)
-		}
 		var frame pose64
 		centre, rotation := by.at(0)
 		frame.setWide(centre, rotation, &o.Pose)
 		path.enter(&frame, mem.shape.middle(w.Hulls))
 		mem.box, ok = path.box(float64(o.Radius))
 	} else {
+		lo, hi := mem.shape.boundsOn(q.motion, w.Hulls)
 		mem.box, ok = by.boxWithin(&o.Pose, lo, hi)
 	}
 	if !ok {

@@ -106,6 +106,9 @@ type quat64 struct {
 func wideQuat(q Quat) quat64 {
 	v, w := q.vector().wide64(), float64(q.W)
 	l := math.Sqrt(v.Dot(v) + float64(w*w))
+	if l == 1 {
+		return quat64{v, w} // without divisions
+	}
 	return quat64{vec64{v.x / l, v.y / l, v.z / l}, w / l}
 }
 
