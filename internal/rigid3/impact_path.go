@@ -78,25 +78,40 @@ func (c *corePath) box(radius float64) (mesh.Box, bool) {
 	return mesh.Box{Min: [3]float32{a.X, a.Y, a.Z}, Max: [3]float32{b.X, b.Y, b.Z}}, ok
 }
 
-// misses reports whether a triangle with a front cannot stop the shape by a time: its middle begins on the back, or its core stays on one side of the
-// plane, or the shape does until then.
+// misses reports whether a triangle with a front cannot stop the shape by a time: its middle begins on the back, or a plane keeps the core apart from the
+// triangle, or the shape until then. It tries planes along the triangle, and across it along its edges.
 func (c *corePath) misses(triangle *convexCore, front *faceFront, before float64) bool {
 	if !front.both && front.normal.Dot(c.middle)-front.offset < -(frontTolerance+rounding) {
 		return true
 	}
-	// The rounding of the normal of a needle puts its corners off one plane.
-	top, bottom := front.offset, front.offset
-	for _, v := range triangle.points[1:] {
-		d := front.normal.Dot(v.wide64())
-		top, bottom = max(top, d), min(bottom, d)
+	v := [3]vec64{triangle.points[0].wide64(), triangle.points[1].wide64(), triangle.points[2].wide64()}
+	if c.isApart(front.normal, &v, triangle.radius, before) {
+		return true
 	}
-	top, bottom = top+triangle.radius, bottom-triangle.radius
-	least, most := c.along(front.normal, 1)
+	for k := range v {
+		out := v[(k+1)%3].Sub(v[k]).Cross(front.normal).unit(vec64{})
+		if c.isApart(out, &v, triangle.radius, before) {
+			return true
+		}
+	}
+	return false
+}
+
+// isApart reports whether a plane across a unit vector keeps the core apart from a triangle with a radius, or the shape until a time. It is false for
+// no direction.
+func (c *corePath) isApart(n vec64, v *[3]vec64, radius, before float64) bool {
+	if n == (vec64{}) {
+		return false
+	}
+	// The rounding of the normal of a needle puts its corners off one plane.
+	p, q, r := n.Dot(v[0]), n.Dot(v[1]), n.Dot(v[2])
+	top, bottom := max(p, q, r)+radius, min(p, q, r)-radius
+	least, most := c.along(n, 1)
 	if least-c.coreReach > top || most+c.coreReach < bottom {
 		return true
 	}
 	if before < 1 {
-		least, most = c.along(front.normal, before)
+		least, most = c.along(n, before)
 	}
 	return least-c.reach > top || most+c.reach < bottom
 }
