@@ -3,6 +3,7 @@ package mesh
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -232,11 +233,8 @@ func (m *Mesh) AppendFaces(dst []Face, box *Box) []Face { return m.appendBelow(d
 // appendBelow looks through a node. The leaves below it ascend, and so do the triangles.
 func (m *Mesh) appendBelow(dst []Face, number uint32, box *Box) []Face {
 	n := &m.Nodes[number]
-	for i := range Width {
-		if !(n.Min[0][i] <= box.Max[0] && box.Min[0] <= n.Max[0][i] && n.Min[1][i] <= box.Max[1] && box.Min[1] <= n.Max[1][i] &&
-			n.Min[2][i] <= box.Max[2] && box.Min[2] <= n.Max[2][i]) {
-			continue
-		}
+	for met := n.meeting(box); met != 0; met &= met - 1 {
+		i := bits.TrailingZeros32(met) % Width
 		if n.Count[i] == 0 {
 			dst = m.appendBelow(dst, n.First[i], box)
 			continue
@@ -250,6 +248,25 @@ func (m *Mesh) appendBelow(dst []Face, number uint32, box *Box) []Face {
 		}
 	}
 	return dst
+}
+
+// meeting returns a bit for each child whose box meets a box. Which children do is hard to predict, so there is no branch.
+func (n *Node) meeting(box *Box) (met uint32) {
+	x0, y0, z0, x1, y1, z1 := box.Min[0], box.Min[1], box.Min[2], box.Max[0], box.Max[1], box.Max[2]
+	for i := range Width {
+		x := bit(n.Min[0][i] <= x1) & bit(x0 <= n.Max[0][i])
+		y := bit(n.Min[1][i] <= y1) & bit(y0 <= n.Max[1][i])
+		z := bit(n.Min[2][i] <= z1) & bit(z0 <= n.Max[2][i])
+		met |= (x & y & z) << i
+	}
+	return met
+}
+
+func bit(b bool) uint32 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // beside reports whether the box of a triangle does not meet a box without NaN.
