@@ -263,8 +263,8 @@ func TestCase76GreatestDistanceOfMeshes(t *testing.T) {
 	}
 }
 
-// Case 77 with a mesh: a closed mesh has no inside. What begins there leaves it through the backs of its triangles, and hits what is behind; a
-// two-sided mesh is hit from within.
+// Case 77 with a mesh: a closed mesh has no inside. A ray that begins there passes through the backs of triangles, and hits what is
+// outside. It hits a two-sided mesh.
 func TestCase77InsideOfMeshes(t *testing.T) {
 	for _, twoSided := range []bool{false, true} {
 		d := physics3.MeshDef{Vertices: []vec{{1, 0, 0}, {0, 0, 1}, {-1, 0, 0}, {0, 0, -1}, {0, 1, 0}, {0, -1, 0}}, TwoSided: twoSided}

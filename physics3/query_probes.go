@@ -129,8 +129,8 @@ func (q *Casts) Validate() error {
 // that begins in touch with a shape overlaps it, see Casts.SkipInside; one that begins closer than a micrometre, without touching, hits it at once if it moves
 // towards it.
 //
-// It hits the triangles of a mesh from the front: those before whose plane its middle begins, or no more than 5 mm behind. It hits those of a two-sided
-// mesh from either side.
+// It hits the front of a triangle of a mesh if its middle begins in front of the plane, or at most 5 mm behind. It hits a two-sided mesh from either
+// side.
 //
 // Errors are those of Casts.Validate and of RayClosest.
 func (w *World) CastClosest(q *Casts, out *RayHits) error {

@@ -6,7 +6,7 @@ import "math"
 type Ray struct {
 	O, D     [3]float64
 	MaxT     float64
-	TwoSided bool // it also hits triangles from behind
+	TwoSided bool // it hits the back of a triangle, too
 }
 
 // RayHit is where a Ray first hits a Surface. Of triangles hit at the same T it has the lowest number.

@@ -137,7 +137,7 @@ func TestNothingLeaksThroughMeshes(t *testing.T) {
 			ray.D = [3]float64{}
 			ray.D[rng.IntN(3)] = 1
 		}
-		// The middle of the ball is inside. From there every ray leaves, seen from behind; and every ray to it enters.
+		// A ray from the middle of the ball hits the back of a triangle, and a ray to the middle hits a front.
 		if ray.TwoSided && rng.IntN(2) == 0 {
 			ray.D = at
 		} else {

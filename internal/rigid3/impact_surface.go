@@ -15,7 +15,7 @@ func frontOf(triangle *convexCore, twoSided bool) faceFront {
 	return faceFront{n, n.Dot(a), twoSided}
 }
 
-// sees reports whether a point of the shape b of p is in front of the triangle at a time, or behind it by no more than what has contacts.
+// sees reports whether a point of shape b is at most frontTolerance behind the plane of the triangle at a time.
 func (f *faceFront) sees(p *impact, point Vec, t float64) bool {
 	if f.both {
 		return true

@@ -183,9 +183,9 @@ func (q *surfaceQuery) size() float64 {
 // maxSweeps bounds the parts of a cast.
 const maxSweeps = 64
 
-// cast returns where the query hits a triangle first, of several at the same T the lowest. It hits a triangle from the front, or from either side if
-// the surface has two: it moves against the normal, and its middle begins no more than LinearSlop behind the triangle. It looks at parts of the way
-// one after the other, so that it does not list all triangles in the box around a long one; that changes no result.
+// cast returns where the query hits a triangle first, of several at the same T the lowest. It hits the front of a triangle, and the back if the
+// surface is two-sided. It hits a front if it moves against the normal, and its middle begins at most LinearSlop behind the plane. It looks at parts
+// of the way one after the other, so that it does not list all triangles in the box around a long one; that changes no result.
 func (q *surfaceQuery) cast(p *ShapeQuery, g *target, entry float32) (f ShapeHit, ok bool) {
 	if !q.begin(p, g) {
 		return f, false

@@ -12,8 +12,8 @@ const (
 	// MaxSurfaceManifolds is the most manifolds of a shape and a surface.
 	MaxSurfaceManifolds = 8
 
-	// frontTolerance is by how much, in metres, the centre of a shape may be behind the plane of a triangle whose front it touches. Shapes rest
-	// with an overlap of LinearSlop, and thin ones have their centre no higher.
+	// frontTolerance is a distance in metres. A shape touches the front of a triangle if its centre is at most so far behind the plane. Shapes at
+	// rest overlap by LinearSlop, and the centre of a thin one may be as deep.
 	frontTolerance = LinearSlop
 
 	// sideTolerance is by how much, in metres, a point may be beside a triangle and count as above it, so that none falls between two triangles.
@@ -78,8 +78,8 @@ type faceContact struct {
 // many there are. All have points. They ascend by the separation of their deepest point. The result is a function of the set
 // of triangles and of their order.
 //
-// A one-sided surface touches a shape that is in front of it: the centre of its core is not behind the plane of the triangle by more than LinearSlop.
-// A two-sided one has the front of each triangle on the side of that centre.
+// A shape touches a triangle of a one-sided surface if the centre of its core is at most LinearSlop behind the plane. In a two-sided surface the
+// side of that centre is the front.
 //
 // The normal of a contact is that of a triangle, or lies between those of the triangles that meet at a convex edge or vertex. Where triangles are
 // flush or meet in a valley no contact has the direction of their edge, so that a body slides over flat ground as over one triangle. Contacts whose

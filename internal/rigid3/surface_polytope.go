@@ -57,8 +57,8 @@ func (k *SurfaceCollider) addFitting(f *surfaceFace, normal vec64, low int, dept
 }
 
 // replaceDeep replaces the points from a place on, the deepest of which is least, if two edges or another direction overlap by less. If the surface
-// does not allow that direction, the polyhedron has come behind the triangle from beyond one of its edges, as a box does that lies on a table and
-// reaches over its side: it touches another triangle, and the contact is spare.
+// does not allow that direction, the contact is spare: the polyhedron touches another triangle. So does a box on a table that reaches over the edge,
+// and is behind the plane of the side.
 func (k *SurfaceCollider) replaceDeep(f *surfaceFace, least float32, low, first int) bool {
 	toward, overlap := k.core.Planes[k.mostPlane].Normal.wide64().neg(), float64(k.most)
 	if i, _, d, n := k.bestEdges(f, k.most, false); i >= 0 {
@@ -83,7 +83,7 @@ func (k *SurfaceCollider) addOverlap(f *surfaceFace, low int, depth float32) {
 }
 
 // addSpare makes a spare contact of the lowest vertex, where a direction that the surface does not allow separates by overlap. There is none if all of
-// the polyhedron is behind the triangle, unless it is a thin plate that lies on that.
+// the polyhedron is behind the plane, unless it is a thin plate that lies on the triangle.
 func (k *SurfaceCollider) addSpare(f *surfaceFace, low int, overlap float32, toward vec64) {
 	if along := toward.Dot(f.normal); along <= 0 {
 		if overlap > 0 && along > -faceCosine {

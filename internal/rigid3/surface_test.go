@@ -256,8 +256,8 @@ func TestFlatGround(t *testing.T) {
 	}
 }
 
-// On rough ground nothing is lost, and few contacts are deeper than the shape must be lifted to be free: those of a shape that has come far behind a
-// triangle on a spike.
+// On rough ground no contact is lost. Few are deeper than the height by which the shape must be lifted to be free: those on spikes that stick deep in
+// the shape.
 func TestRoughGround(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	cases := 250
