@@ -100,23 +100,14 @@ func (q *surfaceQuery) list(g *target, d vec64, from, to, within float64) {
 	for _, v := range q.query.Vertices {
 		a := q.at.apply(v.wide64())
 		for _, b := range [2]vec64{a.addTimes(d, from), a.addTimes(d, to)} {
-			lo, hi = vec64{min(lo.x, b.x), min(lo.y, b.y), min(lo.z, b.z)}, vec64{max(hi.x, b.x), max(hi.y, b.y), max(hi.z, b.z)}
+			lo, hi = lo.least(b), hi.most(b)
 		}
 	}
 	r := q.radius + within + boxMargin
 	q.box = mesh.Box{
-		Min: [3]float32{below(lo.x - r), below(lo.y - r), below(lo.z - r)}, Max: [3]float32{-below(-hi.x - r), -below(-hi.y - r), -below(-hi.z - r)},
+		Min: [3]float32{roundDown(lo.x - r), roundDown(lo.y - r), roundDown(lo.z - r)}, Max: [3]float32{-roundDown(-hi.x - r), -roundDown(-hi.y - r), -roundDown(-hi.z - r)},
 	}
 	q.faces = g.surface.AppendFaces(q.faces[:0], &q.box)
-}
-
-// below returns the greatest float32 that is not above a number.
-func below(v float64) float32 {
-	f := float32(v)
-	if float64(f) > v {
-		f = math.Nextafter32(f, float32(math.Inf(-1)))
-	}
-	return f
 }
 
 // pair returns triangle i and the query.
