@@ -1,7 +1,6 @@
 package physics
 
 import (
-	"encoding/binary"
 	"math"
 	"slices"
 
@@ -75,7 +74,7 @@ func (s *solver) solveContinuous(dt float32) {
 	if !w.enabled {
 		return
 	}
-	fast, bullets := s.findFast(), s.anyBullet()
+	fast, bullets := s.findFast(), s.sleep.AnyFlag(s.cols.Flags, FlagBullet)
 	if !fast && !bullets {
 		return
 	}
@@ -154,25 +153,6 @@ func (s *solver) findFastRows(at, lo, hi int) {
 
 func (s *solver) sweepStatic(lo, hi int) {
 	s.continuous.solver.SolveStationary(&s.broad, s.continuous.fast[lo:hi])
-}
-
-// anyBullet reports whether a row of an active span has FlagBullet. It reads eight rows at a time, because it
-// runs in each step and most worlds have no bullet.
-func (s *solver) anyBullet() bool {
-	const eight = FlagBullet * 0x0101010101010101
-	for _, rows := range s.sleep.Spans {
-		flags, all := s.cols.Flags[rows.Lo:rows.Hi], uint64(0)
-		for ; len(flags) >= 8; flags = flags[8:] {
-			all |= binary.LittleEndian.Uint64(flags)
-		}
-		for _, f := range flags {
-			all |= uint64(f)
-		}
-		if all&eight != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // findBullets lists the awake bullets whose motion, together with that of the fastest body that is not

@@ -226,3 +226,34 @@ func soundEvents(t testing.TB, what string, w *physics3.World) {
 func oneNaN(values ...float32) bool {
 	return !slices.ContainsFunc(values, func(v float32) bool { return v != v && math.Float32bits(v) != 0x7fc00000 })
 }
+
+// hashesOfSteps returns the hashes of some steps, and the world after them. If restored, a new world takes over now and then.
+func hashesOfSteps(t testing.TB, w *physics3.World, n int, restored bool) (*physics3.World, []uint64) {
+	t.Helper()
+	var hashes []uint64
+	for tick := range n {
+		if restored && tick%17 == 9 {
+			other := emptyWorld(t, w.Config())
+			no(t, other.Restore(snapshot(t, w)))
+			w = other
+		}
+		steps(t, w, 1)
+		hashes = append(hashes, w.Hash())
+	}
+	return w, hashes
+}
+
+// sameWhenSaved fails if a world differs from one that restores it, be it new, another or itself, or from a copy.
+func sameWhenSaved(t testing.TB, w, other *physics3.World) {
+	t.Helper()
+	data, fresh := snapshot(t, w), emptyWorld(t, physics3.Config{Capacity: w.Cap()})
+	for _, into := range []*physics3.World{fresh, other, w} {
+		no(t, into.Restore(data))
+		sameState(t, "restored", w, into)
+		if !slices.Equal(snapshot(t, into), data) {
+			t.Fatal("another snapshot")
+		}
+	}
+	no(t, fresh.CopyFrom(w))
+	sameState(t, "copied", w, fresh)
+}

@@ -226,17 +226,7 @@ func TestHeapOnTriangles(t *testing.T) {
 				no(t, w.SetTransform(b, vec{float32(k%2) - 0.5 + 0.1*float32(i), y + 1.3, float32(k/2) - 0.5}, quat{0.1, 0, 0.2, 1}))
 			}
 		}
-		var hashes []uint64
-		for tick := range 120 {
-			if restored && tick%17 == 9 {
-				other := emptyWorld(t, w.Config())
-				no(t, other.Restore(snapshot(t, w)))
-				w = other
-			}
-			steps(t, w, 1)
-			hashes = append(hashes, w.Hash())
-		}
-		return w, hashes
+		return hashesOfSteps(t, w, 120, restored)
 	}
 	w, want := run(native.Go, 1, false)
 	for _, level := range native.Levels() {

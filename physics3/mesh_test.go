@@ -142,17 +142,7 @@ func TestMeshesInSnapshots(t *testing.T) {
 		i := r.IntN(len(shapes))
 		no(t, w.DestroyShape(shapes[i]))
 		shapes = slices.Delete(shapes, i, i+1)
-		data := snapshot(t, w)
-		fresh := emptyWorld(t, physics3.Config{Capacity: 30})
-		for _, into := range []*physics3.World{fresh, other, w} {
-			no(t, into.Restore(data))
-			sameState(t, "restored", w, into)
-			if !slices.Equal(snapshot(t, into), data) {
-				t.Fatal("another snapshot")
-			}
-		}
-		no(t, fresh.CopyFrom(w))
-		sameState(t, "copied", w, fresh)
+		sameWhenSaved(t, w, other)
 	}
 }
 

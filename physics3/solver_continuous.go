@@ -1,7 +1,6 @@
 package physics3
 
 import (
-	"encoding/binary"
 	"math"
 	"slices"
 
@@ -71,7 +70,7 @@ func (s *solver) solveContinuous() {
 	if !w.enabled || s.isIdle() {
 		return
 	}
-	fast, bullets, sensors := s.findFast(), s.anyBullet(), s.findVisitors()
+	fast, bullets, sensors := s.findFast(), s.sleep.AnyFlag(s.cols.Flags, FlagBullet), s.findVisitors()
 	if !fast && !bullets && !sensors {
 		return
 	}
@@ -118,25 +117,6 @@ func (s *solver) findFastRows(at, lo, hi int) {
 		}
 	}
 	w.fastCounts[at] = n
-}
-
-// anyBullet reports whether a row of an active span has FlagBullet. It reads eight rows at a time, because it runs in each step and most worlds have no
-// bullet.
-func (s *solver) anyBullet() bool {
-	const eight = FlagBullet * 0x0101010101010101
-	for _, rows := range s.sleep.Spans {
-		flags, all := s.cols.Flags[rows.Lo:rows.Hi], uint64(0)
-		for ; len(flags) >= 8; flags = flags[8:] {
-			all |= binary.LittleEndian.Uint64(flags)
-		}
-		for _, f := range flags {
-			all |= uint64(f)
-		}
-		if all&eight != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 func (s *solver) prepareContinuous() {

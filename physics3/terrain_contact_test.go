@@ -42,17 +42,7 @@ func TestHeapOnTerrain(t *testing.T) {
 				no(t, w.SetTransform(b, vec{float32(k%2) - 0.5 + 0.1*float32(i), 1.3 + float32(2*i), float32(k/2) - 0.5}, quat{0.1, 0, 0.2, 1}))
 			}
 		}
-		var hashes []uint64
-		for tick := range 100 {
-			if restored && tick%17 == 9 {
-				other := emptyWorld(t, w.Config())
-				no(t, other.Restore(snapshot(t, w)))
-				w = other
-			}
-			steps(t, w, 1)
-			hashes = append(hashes, w.Hash())
-		}
-		return w, hashes
+		return hashesOfSteps(t, w, 100, restored)
 	}
 	w, want := run(native.Go, 1, false)
 	for i, level := range native.Levels() {

@@ -1,6 +1,8 @@
 package sleep
 
 import (
+	"encoding/binary"
+
 	"github.com/evertick/evertick/internal/bitset"
 	"github.com/evertick/evertick/internal/graph"
 )
@@ -76,4 +78,23 @@ func (z *State) BroadVersion() uint64 {
 		return z.Version
 	}
 	return 0
+}
+
+// AnyFlag reports whether a row of an active span has a flag. It reads eight rows at a time, for flags that are asked for in each step and that most
+// worlds do not have.
+func (s *State) AnyFlag(flags []uint8, flag uint8) bool {
+	eight := uint64(flag) * 0x0101010101010101
+	for _, rows := range s.Spans {
+		span, all := flags[rows.Lo:rows.Hi], uint64(0)
+		for ; len(span) >= 8; span = span[8:] {
+			all |= binary.LittleEndian.Uint64(span)
+		}
+		for _, f := range span {
+			all |= uint64(f)
+		}
+		if all&eight != 0 {
+			return true
+		}
+	}
+	return false
 }
