@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # race.sh [-short]: runs all tests under the race detector, but those that read the source. With -short it leaves out packages
 # that start no goroutine. Of packages in which most tests use one alone, it runs those that are named after what is concurrent.
-# The others draw fewer cases.
+# The others draw fewer cases. And it compiles no kernels in C, in which the race detector sees nothing.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,6 +18,6 @@ serial+='|inspect/twin/build|internal/paritytest|physics/(raster|svg)|replay|tra
 some='/(evertick|bench|ecs|internal/neighbours|internal/scenes3?|loop|native|physics|physics3|physics/box2d|replica|spatial|worldlog)$'
 tests='Worker|Concurren|Parallel|Pool|Team|Everywhere|SameBits|LargeBatch|SplitBatch|Deterministic|Group|Goroutine|SideBySide|Publish|Torn'
 tests+='|Monitor|Access|Arrival|Clock|Queue|Cancel|Relay|Clients|Host|Session|Storm|Capture|Close([^s]|$)|PowerCuts|LiveReader|Durable|FullBuffer|Blocked|SyncBeside'
-go test -race -short $(packages | grep -vE "$serial|$some") || failed=1
-go test -race -short -run "$tests" $(packages | grep -E "$some") || failed=1
+go test -race -tags purego -short $(packages | grep -vE "$serial|$some") || failed=1
+go test -race -tags purego -short -run "$tests" $(packages | grep -E "$some") || failed=1
 exit $failed

@@ -1,4 +1,4 @@
-//go:build cgo && !386 && !arm && !mips && !mipsle
+//go:build cgo && !purego && !386 && !arm && !mips && !mipsle
 
 /* The kernels at level neon, 4 lanes. */
 #if defined(__aarch64__)

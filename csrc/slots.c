@@ -1,4 +1,4 @@
-//go:build cgo && !386 && !arm && !mips && !mipsle
+//go:build cgo && !purego && !386 && !arm && !mips && !mipsle
 
 /* Lists of slots, and records of slots as a bit stream. There is one level: nearly all of the time goes into fetching
  * bits and records from where the slots say, which vectors do little faster. */

@@ -156,7 +156,7 @@ func must(l Level) Level {
 type Information struct {
 	Level    Level    // what Auto stands for
 	Levels   []Level  // what can run here, slowest first
-	Compiler string   // C compiler and version; empty if built without cgo
+	Compiler string   // C compiler and version; empty if built without kernels in C
 	CPU      string   // brand name, or the architecture where the CPU has none
 	Refused  []string // levels that failed their self-check, with the reason
 	Err      error    // what Resolve(Auto) returns, if EVERTICK_LEVEL is at fault
@@ -177,7 +177,7 @@ func Info() Information {
 
 // String is one line: "level avx2 of go, c, avx2; kernels built by gcc 12.2".
 func (i Information) String() string {
-	built := "pure Go: built without cgo (no C compiler, or CGO_ENABLED=0)"
+	built := "pure Go: built without kernels in C (no C compiler, CGO_ENABLED=0 or -tags purego)"
 	switch {
 	case i.Compiler != "":
 		built = "kernels built by " + i.Compiler

@@ -97,7 +97,7 @@ func TestInfo(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", text, want)
 	}
 	text = native.Information{Level: native.Go, Levels: []native.Level{native.Go}}.String()
-	if want := "level go of go; pure Go: built without cgo (no C compiler, or CGO_ENABLED=0)"; text != want {
+	if want := "level go of go; pure Go: built without kernels in C (no C compiler, CGO_ENABLED=0 or -tags purego)"; text != want {
 		t.Errorf("got  %s\nwant %s", text, want)
 	}
 }

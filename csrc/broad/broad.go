@@ -1,4 +1,4 @@
-//go:build cgo && !386 && !arm && !mips && !mipsle
+//go:build cgo && !purego && !386 && !arm && !mips && !mipsle
 
 package broad
 

@@ -1,4 +1,4 @@
-//go:build cgo && !386 && !arm && !mips && !mipsle
+//go:build cgo && !purego && !386 && !arm && !mips && !mipsle
 
 /* Functions that move rows. They compute nothing, so there is one level. The compiler moves a piece of fixed size
  * with the widest instructions that every CPU has. */

@@ -1,4 +1,4 @@
-//go:build cgo && !386 && !arm && !mips && !mipsle
+//go:build cgo && !purego && !386 && !arm && !mips && !mipsle
 
 /* Copies between columns and records, by slot. Columns are read and written in sequence; records are at random
  * places, so those of later slots are prefetched. */

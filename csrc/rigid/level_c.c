@@ -1,4 +1,4 @@
-//go:build cgo && !386 && !arm && !mips && !mipsle
+//go:build cgo && !purego && !386 && !arm && !mips && !mipsle
 
 /* The kernels at level c, one lane on any CPU, and the functions that choose a level. */
 #define LEVEL c

@@ -1,4 +1,4 @@
-//go:build cgo && !386 && !arm && !mips && !mipsle
+//go:build cgo && !purego && !386 && !arm && !mips && !mipsle
 
 /* The cell list at the levels of package csrc, with its flags and function attributes. */
 #include "celllist.h"
