@@ -63,9 +63,10 @@ func (w *World) checkLists(lists []*Commands) {
 
 // dryRun checks lists without changing the world: it tracks which objects they create and destroy.
 type dryRun struct {
-	w              *World
-	bodies, joints handle.DryRun
-	shapes         handle.ShapeDryRun
+	w      *World
+	bodies handle.DryRun
+	joints handle.JointDryRun
+	shapes handle.ShapeDryRun
 
 	// For the list that is being checked.
 	now           *Commands
@@ -80,7 +81,7 @@ func (r *dryRun) begin(w *World) {
 	r.w, r.origin = w, w.origin
 	r.bodies.Begin(&w.bodies)
 	r.shapes.Begin(&w.shapes, &r.bodies)
-	r.joints.Begin(&w.joints.IDs)
+	r.joints.Begin(&w.joints, &r.bodies)
 }
 
 func (r *dryRun) end() { r.w, r.now = nil, nil }

@@ -78,7 +78,8 @@ func (r *dryRun) createJoint(n *newJoint) error {
 	if r.joints.Full() {
 		return fault.Field(ErrCapacity, "physics: JointCount", r.w.JointCount())
 	}
-	r.joints.Create()
+	a, b := n.bodies[0], n.bodies[1]
+	r.joints.Create([2][2]uint32{{a.index, a.generation}, {b.index, b.generation}})
 	return nil
 }
 
@@ -117,17 +118,9 @@ func (r *dryRun) joint(j Joint) *jointRow {
 	}
 	i := int(j.index &^ provisional)
 	if j.index >= provisional {
-		n := &r.now.joints[i]
-		if !r.lives(n.bodies[0]) || !r.lives(n.bodies[1]) {
-			return nil
-		}
-		return &n.row
+		return &r.now.joints[i].row
 	}
-	w := r.w
-	if a, b := w.joints.Bodies(i); r.bodies.Destroyed(a) || r.bodies.Destroyed(b) {
-		return nil
-	}
-	return &w.solver.joints.rows[i]
+	return &r.w.solver.joints.rows[i]
 }
 
 // createNewJoint creates a joint of a checked list.

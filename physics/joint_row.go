@@ -6,6 +6,7 @@ import (
 
 	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/joint"
 	"github.com/evertick/evertick/internal/rigid"
 )
 
@@ -39,48 +40,36 @@ const (
 
 func (r *jointRow) has(flag uint32) bool { return r.flags&flag != 0 }
 
-// jointNumber is the rule for one number of a definition.
-type jointNumber struct {
-	name        string
-	least, most float32 // and less than 2^63 either way
-	upper       bool    // the upper limit: not below the number before it
-}
-
-func nonNegative(name string) jointNumber { return jointNumber{name, 0, check.Limit, false} }
-func coefficient(name string) jointNumber { return jointNumber{name, 0, check.MaxCoefficient, false} }
-func unbounded(name string) jointNumber   { return jointNumber{name, -check.Limit, check.Limit, false} }
-func upperLimit(name string) jointNumber  { return jointNumber{name, -check.Limit, check.Limit, true} }
-
 // jointKinds lists the fields of each kind beside those of JointDef, in the order of a jointRow.
 var jointKinds = [FilterJoint + 1]struct {
 	name    string
 	flags   uint32
 	speed   int // number that is the speed of the motor; 0: no motor
-	numbers []jointNumber
+	numbers []joint.Number
 }{
-	DistanceJoint: {"DistanceJointDef", jointSpring | jointLimit | jointMotor, 7, []jointNumber{
-		nonNegative("Length"), coefficient("Hertz"), coefficient("Damping"), nonNegative("MaxSpringForce"),
-		nonNegative("MinLength"), upperLimit("MaxLength"), nonNegative("MaxMotorForce"), unbounded("MotorSpeed"),
-		unbounded("LowerSpringForce"), upperLimit("UpperSpringForce")}},
-	RevoluteJoint: {"RevoluteJointDef", jointSpring | jointLimit | jointMotor, 6, []jointNumber{
-		coefficient("Hertz"), coefficient("Damping"), {"TargetAngle", -math.Pi, math.Pi, false},
-		{"LowerAngle", -math.Pi, math.Pi, false}, {"UpperAngle", -math.Pi, math.Pi, true},
-		nonNegative("MaxMotorTorque"), unbounded("MotorSpeed")}},
-	PrismaticJoint: {"PrismaticJointDef", jointSpring | jointLimit | jointMotor, 6, []jointNumber{
-		coefficient("Hertz"), coefficient("Damping"), unbounded("TargetTranslation"),
-		unbounded("LowerTranslation"), upperLimit("UpperTranslation"), nonNegative("MaxMotorForce"), unbounded("MotorSpeed")}},
-	WeldJoint: {"WeldJointDef", 0, 0, []jointNumber{
-		coefficient("LinearHertz"), coefficient("LinearDamping"), coefficient("AngularHertz"), coefficient("AngularDamping")}},
-	WheelJoint: {"WheelJointDef", jointSpring | jointLimit | jointMotor, 5, []jointNumber{
-		coefficient("Hertz"), coefficient("Damping"), unbounded("LowerTranslation"), upperLimit("UpperTranslation"),
-		nonNegative("MaxMotorTorque"), unbounded("MotorSpeed")}},
-	MotorJoint: {"MotorJointDef", 0, 7, []jointNumber{
-		coefficient("LinearHertz"), coefficient("LinearDamping"), nonNegative("MaxSpringForce"),
-		coefficient("AngularHertz"), coefficient("AngularDamping"), nonNegative("MaxSpringTorque"),
-		nonNegative("MaxVelocityForce"), unbounded("AngularVelocity"), nonNegative("MaxVelocityTorque"),
-		unbounded("LinearVelocity[0]"), unbounded("LinearVelocity[1]")}},
-	MouseJoint: {"MouseJointDef", 0, 0, []jointNumber{
-		unbounded("Target[0]"), unbounded("Target[1]"), coefficient("Hertz"), coefficient("Damping"), nonNegative("MaxForce")}},
+	DistanceJoint: {"DistanceJointDef", jointSpring | jointLimit | jointMotor, 7, []joint.Number{
+		joint.NonNegative("Length"), joint.Coefficient("Hertz"), joint.Coefficient("Damping"), joint.NonNegative("MaxSpringForce"),
+		joint.NonNegative("MinLength"), joint.UpperLimit("MaxLength"), joint.NonNegative("MaxMotorForce"), joint.Unbounded("MotorSpeed"),
+		joint.Unbounded("LowerSpringForce"), joint.UpperLimit("UpperSpringForce")}},
+	RevoluteJoint: {"RevoluteJointDef", jointSpring | jointLimit | jointMotor, 6, []joint.Number{
+		joint.Coefficient("Hertz"), joint.Coefficient("Damping"), joint.Within("TargetAngle", -math.Pi, math.Pi),
+		joint.Within("LowerAngle", -math.Pi, math.Pi), joint.UpperWithin("UpperAngle", -math.Pi, math.Pi),
+		joint.NonNegative("MaxMotorTorque"), joint.Unbounded("MotorSpeed")}},
+	PrismaticJoint: {"PrismaticJointDef", jointSpring | jointLimit | jointMotor, 6, []joint.Number{
+		joint.Coefficient("Hertz"), joint.Coefficient("Damping"), joint.Unbounded("TargetTranslation"),
+		joint.Unbounded("LowerTranslation"), joint.UpperLimit("UpperTranslation"), joint.NonNegative("MaxMotorForce"), joint.Unbounded("MotorSpeed")}},
+	WeldJoint: {"WeldJointDef", 0, 0, []joint.Number{
+		joint.Coefficient("LinearHertz"), joint.Coefficient("LinearDamping"), joint.Coefficient("AngularHertz"), joint.Coefficient("AngularDamping")}},
+	WheelJoint: {"WheelJointDef", jointSpring | jointLimit | jointMotor, 5, []joint.Number{
+		joint.Coefficient("Hertz"), joint.Coefficient("Damping"), joint.Unbounded("LowerTranslation"), joint.UpperLimit("UpperTranslation"),
+		joint.NonNegative("MaxMotorTorque"), joint.Unbounded("MotorSpeed")}},
+	MotorJoint: {"MotorJointDef", 0, 7, []joint.Number{
+		joint.Coefficient("LinearHertz"), joint.Coefficient("LinearDamping"), joint.NonNegative("MaxSpringForce"),
+		joint.Coefficient("AngularHertz"), joint.Coefficient("AngularDamping"), joint.NonNegative("MaxSpringTorque"),
+		joint.NonNegative("MaxVelocityForce"), joint.Unbounded("AngularVelocity"), joint.NonNegative("MaxVelocityTorque"),
+		joint.Unbounded("LinearVelocity[0]"), joint.Unbounded("LinearVelocity[1]")}},
+	MouseJoint: {"MouseJointDef", 0, 0, []joint.Number{
+		joint.Unbounded("Target[0]"), joint.Unbounded("Target[1]"), joint.Coefficient("Hertz"), joint.Coefficient("Damping"), joint.NonNegative("MaxForce")}},
 	FilterJoint: {"FilterJointDef", 0, 0, nil},
 }
 
@@ -232,28 +221,13 @@ func (r *jointRow) validate() error {
 	)
 	kind := &jointKinds[r.kind]
 	for i := range kind.numbers {
-		err = errors.Join(err, r.check(i))
+		err = errors.Join(err, joint.Check("physics: "+kind.name+".", kind.numbers, r.numbers[:], i))
 	}
 	if JointKind(r.kind) == MotorJoint && r.numbers[2] > 0 && r.numbers[6] > 0 {
 		err = errors.Join(err,
 			check.Because(fault.Field(ErrRange, "physics: MotorJointDef.MaxVelocityForce", r.numbers[6]), "MaxSpringForce is set"))
 	}
 	return err
-}
-
-// check checks number i.
-func (r *jointRow) check(i int) error {
-	kind, v := &jointKinds[r.kind], r.numbers[i]
-	rule := &kind.numbers[i]
-	switch {
-	case !fault.Finite(v):
-		return fault.Field(ErrNotFinite, "physics: "+kind.name+"."+rule.name, v)
-	case !check.InRange(v) || v < rule.least || v > rule.most:
-		return fault.Field(ErrRange, "physics: "+kind.name+"."+rule.name, v)
-	case rule.upper && v < r.numbers[i-1]:
-		return check.Because(fault.Field(ErrRange, "physics: "+kind.name+"."+rule.name, v), "below the lower limit")
-	}
-	return nil
 }
 
 func (f *JointFrame) validate(pointField, angleField string) error {

@@ -76,6 +76,8 @@ func (t *jointColumns) count(r *jointRow, by int) {
 	}
 }
 
+func (t *jointColumns) preventsCollision(i int) bool { return !t.rows[i].has(jointCollides) }
+
 func (t *jointColumns) setLayout(i int, to jointLayout) {
 	if t.layouts[i] != to {
 		t.layouts[i] = to
@@ -315,17 +317,5 @@ func (s *solver) updateMouseTargets() {
 
 // jointPreventsCollision reports whether a joint keeps two bodies from colliding.
 func (s *solver) jointPreventsCollision(a, b uint32) bool {
-	t := s.jointTable
-	if !t.Used() {
-		return false
-	}
-	if t.Count[b] < t.Count[a] {
-		a, b = b, a // the one with fewer joints
-	}
-	for end := range t.Of(int(a)) {
-		if t.Owner[end^1] == b && !s.joints.rows[end/2].has(jointCollides) {
-			return true
-		}
-	}
-	return false
+	return s.jointTable.Between(a, b, s.joints.preventsCollision)
 }

@@ -149,6 +149,48 @@ func (d *ShapeDryRun) Lives(index, generation uint32) bool {
 	return d.bodies.Lives(b[0], b[1])
 }
 
+// JointDryRun is a DryRun of joints, which are also destroyed with either of their bodies. So room is a lower bound.
+type JointDryRun struct {
+	DryRun
+	bodies *DryRun
+	owner  []uint32       // by end of a joint of the world
+	bodyOf [][2][2]uint32 // by new joint of the list: index and generation of its bodies
+}
+
+// Begin starts with the joints of a world, of whose bodies bodies is the dry run.
+func (d *JointDryRun) Begin(joints *Joints, bodies *DryRun) {
+	d.DryRun.Begin(&joints.IDs)
+	d.bodies, d.owner = bodies, joints.Owner
+}
+
+// BeginList goes on with the next list, which creates n joints.
+func (d *JointDryRun) BeginList(r *Recording, n int) {
+	d.DryRun.BeginList(r, n)
+	d.bodyOf = d.bodyOf[:0]
+}
+
+// Create creates a joint of two bodies that live, given by index and generation, unless Full.
+func (d *JointDryRun) Create(bodies [2][2]uint32) {
+	d.DryRun.Create()
+	d.bodyOf = append(d.bodyOf, bodies)
+}
+
+// Lives reports whether a joint and its bodies live at this point of the list.
+func (d *JointDryRun) Lives(index, generation uint32) bool {
+	if !d.DryRun.Lives(index, generation) {
+		return false
+	}
+	if index < Provisional {
+		return !d.bodies.Destroyed(d.owner[2*index]) && !d.bodies.Destroyed(d.owner[2*index+1])
+	}
+	for _, b := range d.bodyOf[index&^Provisional] {
+		if !d.bodies.Lives(b[0], b[1]) {
+			return false
+		}
+	}
+	return true
+}
+
 // Name returns "body_<index>.<generation>" for a handle to a body, or "new body <n>" for a provisional one.
 func Name(kind string, index, generation uint32) string {
 	if index >= Provisional {

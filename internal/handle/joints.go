@@ -17,6 +17,22 @@ func (t *Joints) Used() bool { return t.IDs.Used() > 0 }
 // Bodies returns the two bodies of a joint.
 func (t *Joints) Bodies(joint int) (a, b uint32) { return t.Owner[2*joint], t.Owner[2*joint+1] }
 
+// Between reports whether a joint between two bodies has a property.
+func (t *Joints) Between(a, b uint32, has func(joint int) bool) bool {
+	if !t.Used() {
+		return false
+	}
+	if t.Count[b] < t.Count[a] {
+		a, b = b, a // the one with fewer joints
+	}
+	for end := range t.Of(int(a)) {
+		if t.Owner[end^1] == b && has(end/2) {
+			return true
+		}
+	}
+	return false
+}
+
 // reach extends the lists to so many bodies, and up to a joint.
 func (t *Joints) reach(joint, bodies int) {
 	if len(t.Head) < bodies {
