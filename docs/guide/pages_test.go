@@ -190,7 +190,7 @@ func TestLinks(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#]+)(#[^)]*)?\)`)
 	code := regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
 	for _, page := range append(pages(t), "../README.md", "../../README.md", "../features.md", "../figures.md", "../operations.md", "../architecture.md", "../solver.md",
-		"../determinism.md", "../migrating-from-box2d.md", "../../examples/README.md") {
+		"../determinism.md", "../migrating-from-box2d.md", "../migrating-from-box3d.md", "../../examples/README.md") {
 		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(read(t, page), ""), -1) {
 			if strings.Contains(m[1], "://") {
 				continue
