@@ -87,7 +87,8 @@ typedef struct {
 typedef struct {
 	float h, inv_h;
 	int64_t sub_steps;
-	et_space_softness contact_softness, similar_softness, static_softness;
+	et_space_softness contact_softness, similar_softness, static_softness, joint_softness;
+	float joint_hertz, joint_damping;
 	float max_bias_velocity, threshold, max_speed, max_spin, gravity[3];
 } et_space_step_context;
 
@@ -129,7 +130,7 @@ typedef struct {
 	et_space_step_context step;
 } et_space_system;
 
-_Static_assert(sizeof(et_space_step_context) == 80 && offsetof(et_space_system, step) == 42 * 8, "the Go types mirror these");
+_Static_assert(sizeof(et_space_step_context) == 104 && offsetof(et_space_system, step) == 42 * 8, "the Go types mirror these");
 
 /* The stages of a step, in order: methods of rigid3.System, for bodies or blocks [lo, hi). */
 void et_space_prepare_bodies(int32_t level, et_space_system s, int64_t lo, int64_t hi);

@@ -29,7 +29,13 @@ type groupWork struct {
 // SplitIslands makes groups of islands, as package graph describes them, of at most so many bytes each. Their contacts have no
 // blocks among those of LayOutBlocks, which follows. rows are those of the bodies that the step moves. There are no groups if a span of one
 // has fewer rows on average than least, most usefully GroupRows.
+//
+// There are none either if there are joints.
 func (s *System) SplitIslands(rows []graph.Span, bytes, least int) {
+	if len(s.JointBlocks) > 0 {
+		s.NoGroups(rows)
+		return
+	}
 	g, b := &s.groups, &s.Bodies
 	g.Begin(len(s.States))
 	for _, p := range rows {

@@ -154,6 +154,39 @@ func (j *Joint) MotorForce(coordinate int, rate float32) float32 {
 	return float32(j.Kept.Axes[coordinate].Motor * rate)
 }
 
+// Coordinates returns the coordinates of a joint between bodies with these poses. Twist has the turns of Kept.
+func (j *Joint) Coordinates(a, b *Pose) (at [NumCoordinates]float32) {
+	f, m := j.seen(a, b)
+	twist := j.twistNear(f.q)
+	for c := range at {
+		row := f.coordinate(c, &m, twist)
+		at[c] = row.at
+	}
+	return at
+}
+
+// Motion is the velocities of a body.
+type Motion struct{ V, W Vec }
+
+// Speeds returns how fast the coordinates change. Those of Length at 0, and of Cone without a swing, are 0.
+func (j *Joint) Speeds(a, b *Pose, motionA, motionB Motion) (speeds [NumCoordinates]float32) {
+	f, m := j.seen(a, b)
+	m.vA, m.wA, m.vB, m.wB = motionA.V, motionA.W, motionB.V, motionB.W
+	for c := range speeds {
+		row := f.coordinate(c, &m, 0)
+		speeds[c] = row.speed(&m)
+	}
+	return speeds
+}
+
+// seen is the frames and the place of the anchors.
+func (j *Joint) seen(a, b *Pose) (f jointFrame, m jointBodies) {
+	m.armB = b.Q.Rotate(j.AnchorB)
+	m.armA = b.P.Sub(a.P).Add(m.armB)
+	m.gap = m.armA.Sub(a.Q.Rotate(j.AnchorA))
+	return makeFrame(a.Q.Mul(j.FrameA), b.Q.Mul(j.FrameB)), m
+}
+
 // Joints are in blocks of one class each. All joints of a class but the last have the same locked coordinates, so that they are solved
 // with as many rows as they have.
 const (
@@ -257,9 +290,10 @@ type JointParts struct {
 
 // DriveLanes is a Drive in each lane.
 type DriveLanes struct {
-	BiasRate, MassScale, ImpulseScale [Lanes]float32
-	MaxImpulse                        [Lanes]float32
-	Velocity                          LaneVec
+	BiasRate   [Lanes]float32
+	Compliance [Lanes]float32 // in units of the inverse mass
+	MaxImpulse [Lanes]float32
+	Velocity   LaneVec
 }
 
 // AxisLanes is a JointAxis in each lane. Only lanes with a part use its fields.

@@ -25,6 +25,12 @@ type kernels struct {
 	applyRestitution    func(s *System, lo, hi int)
 	storeImpulses       func(s *System, lo, hi int)
 	finalizeBodies      func(s *System, lo, hi int)
+
+	prepareJoints      func(s *System, lo, hi int)
+	warmStartJoints    func(s *System, lo, hi int)
+	solveJoints        func(s *System, lo, hi int)
+	relaxJoints        func(s *System, lo, hi int)
+	storeJointImpulses func(s *System, lo, hi int)
 }
 
 var goKernels = kernels{
@@ -39,6 +45,9 @@ var goKernels = kernels{
 	solveContacts: (*System).solveContactsGo, integratePositions: (*System).integratePositionsGo,
 	relaxContacts: (*System).relaxContactsGo, applyRestitution: (*System).applyRestitutionGo,
 	storeImpulses: (*System).storeImpulsesGo, finalizeBodies: (*System).finalizeBodiesGo,
+
+	prepareJoints: (*System).prepareJointsGo, warmStartJoints: (*System).warmStartJointsGo, solveJoints: (*System).solveJointsGo,
+	relaxJoints: (*System).relaxJointsGo, storeJointImpulses: (*System).storeJointImpulsesGo,
 }
 
 // kernelsOf returns the kernels of a level. It panics if native.Resolve refuses the level.

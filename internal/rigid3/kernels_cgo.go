@@ -177,7 +177,10 @@ func (t *QueryTree) c() cspace.Tree {
 
 func newKernels(level int32) kernels {
 	k := kernels{
-		solve:               func(s *System) { c := s.c(); cspace.Solve(level, &c) },
+		solve:         func(s *System) { c := s.c(); cspace.Solve(level, &c) },
+		prepareJoints: (*System).prepareJointsGo, warmStartJoints: (*System).warmStartJointsGo, solveJoints: (*System).solveJointsGo,
+		relaxJoints: (*System).relaxJointsGo, storeJointImpulses: (*System).storeJointImpulsesGo,
+
 		prepareBodies:       func(s *System, lo, hi int) { c := s.c(); cspace.PrepareBodies(level, &c, lo, hi) },
 		prepareContacts:     func(s *System, lo, hi int) { c := s.c(); cspace.PrepareContacts(level, &c, lo, hi) },
 		integrateVelocities: func(s *System, sub, lo, hi int) { c := s.c(); cspace.IntegrateVelocities(level, &c, sub, lo, hi) },

@@ -20,6 +20,9 @@ type Params struct {
 	// frequency, and those of bodies of similar mass 1.6 times. 0: 30 Hz, 10.
 	ContactHertz, ContactDamping float32
 
+	// JointHertz and JointDamping set the same for the rows and limits of joints. 0: 60 Hz, 5.
+	JointHertz, JointDamping float32
+
 	// PushSpeed is the greatest speed in m/s at which overlaps are removed. 0: 3.
 	PushSpeed float32
 
@@ -82,6 +85,8 @@ type stepContext struct {
 	h, invH                                          float32
 	subSteps                                         int
 	contactSoftness, similarSoftness, staticSoftness softness
+	jointSoftness                                    softness
+	jointHertz, jointDamping                         float32
 	maxBiasVelocity, threshold                       float32
 	maxSpeed, maxSpin                                float32
 	gravity                                          Vec
@@ -119,10 +124,12 @@ func (p *Params) stepContext(dt float32) stepContext {
 	most := float32(0.25 * invH)
 	hertz := minFloat(or(p.ContactHertz, 30), most)
 	damping := or(p.ContactDamping, 10)
+	jointHertz, jointDamping := minFloat(or(p.JointHertz, 60), most), or(p.JointDamping, 5)
 	return stepContext{
 		h: h, invH: invH, subSteps: n, gravity: p.Gravity,
 		contactSoftness: makeSoftness(hertz, damping, h), similarSoftness: makeSoftness(minFloat(similarStiffness*hertz, most), damping, h),
-		staticSoftness:  makeSoftness(2*hertz, damping, h),
+		staticSoftness: makeSoftness(2*hertz, damping, h),
+		jointSoftness:  makeSoftness(jointHertz, jointDamping, h), jointHertz: jointHertz, jointDamping: jointDamping,
 		maxBiasVelocity: or(p.PushSpeed, 3), threshold: or(p.RestitutionThreshold, 1),
 		maxSpeed: or(p.MaxSpeed, 400), maxSpin: MaxRotation * invH,
 	}
@@ -156,6 +163,16 @@ type System struct {
 	Manifolds []Manifold
 	Hits      []Hit
 
+	// Joints are solved before contacts. Their blocks are kept from the last step if JointsVersion is the same and not 0: then
+	// neither their bodies, nor which coordinates are locked or have parts, nor which bodies are dynamic may have changed.
+	Joints        []Joint
+	JointsVersion uint64
+
+	// Set by BeginStep.
+	JointColours JointColours
+	JointBlocks  []JointBlock
+	jointParts   []JointParts
+
 	// Set by the stages from ResetColours to LayOutBlocks.
 	Colours graph.Colours
 	Blocks  []ContactBlock
@@ -180,14 +197,54 @@ func (s *System) Step(dt float32) {
 // each stage would dominate the time where there is little to do.
 func (s *System) Solve(rows []graph.Span) {
 	s.spans = rows
+	if len(s.JointBlocks) > 0 {
+		s.solveStages()
+		return
+	}
 	kernelsOf(s.Level).solve(s)
 }
 
+// solveStages is Solve by a call for each stage.
+func (s *System) solveStages() {
+	blocks, joints := len(s.Blocks), len(s.JointBlocks)
+	for _, p := range s.spans {
+		s.PrepareBodies(p.Lo, p.Hi)
+	}
+	s.PrepareJoints(0, joints)
+	s.PrepareContacts(0, blocks)
+	bounces := s.HasRestitution(0, blocks)
+	for sub := range s.step.subSteps {
+		for _, p := range s.spans {
+			s.IntegrateVelocities(sub, p.Lo, p.Hi)
+		}
+		if sub == 0 {
+			s.WarmStartJoints(0, joints)
+			s.WarmStart(0, blocks)
+		}
+		s.SolveJoints(0, joints)
+		s.SolveContacts(0, blocks)
+		for _, p := range s.spans {
+			s.IntegratePositions(p.Lo, p.Hi)
+		}
+		s.RelaxJoints(0, joints)
+		s.RelaxContacts(0, blocks)
+		if bounces {
+			s.ApplyRestitution(0, blocks)
+		}
+	}
+	s.StoreJointImpulses(0, joints)
+	s.StoreImpulses(0, blocks)
+	for _, p := range s.spans {
+		s.FinalizeBodies(p.Lo, p.Hi)
+	}
+}
+
 func (s *System) solveGo() {
-	blocks := len(s.Blocks)
+	blocks, joints := len(s.Blocks), len(s.JointBlocks)
 	for _, p := range s.spans {
 		s.prepareBodiesGo(p.Lo, p.Hi)
 	}
+	s.prepareJointsGo(0, joints)
 	s.prepareContactsGo(0, blocks)
 	bounces := s.HasRestitution(0, blocks)
 	for sub := range s.step.subSteps {
@@ -195,17 +252,21 @@ func (s *System) solveGo() {
 			s.integrateVelocitiesGo(sub, p.Lo, p.Hi)
 		}
 		if sub == 0 {
+			s.warmStartJointsGo(0, joints)
 			s.warmStartGo(0, blocks)
 		}
+		s.solveJointsGo(0, joints)
 		s.solveContactsGo(0, blocks)
 		for _, p := range s.spans {
 			s.integratePositionsGo(p.Lo, p.Hi)
 		}
+		s.relaxJointsGo(0, joints)
 		s.relaxContactsGo(0, blocks)
 		if bounces {
 			s.applyRestitutionGo(0, blocks)
 		}
 	}
+	s.storeJointImpulsesGo(0, joints)
 	s.storeImpulsesGo(0, blocks)
 	for _, p := range s.spans {
 		s.finalizeBodiesGo(p.Lo, p.Hi)
@@ -231,6 +292,7 @@ func (s *System) BeginStep(dt float32) {
 	for k := range s.free {
 		s.free[k] = buffer.Resized(s.free[k], len(s.States))
 	}
+	s.dealJoints()
 }
 
 // ResetColours removes all colours of contacts.
