@@ -40,10 +40,10 @@ type Filter struct {
 type ShapeDef struct {
 	// Density in kg/m³; not negative.
 	Density float32
-	// Friction is Coulomb's coefficient, usually in [0, 1]; up to 1e6. Two shapes have the geometric mean.
+	// Friction is Coulomb's coefficient, usually in [0, 1]; up to 1e6. Config.FrictionMix combines those of two shapes.
 	Friction float32
-	// Restitution is the part of the approach speed that remains after a bounce, usually in [0, 1]; up to 1e6. Two shapes have
-	// the greater one.
+	// Restitution is the part of the approach speed that remains after a bounce, usually in [0, 1]; up to 1e6.
+	// Config.RestitutionMix combines those of two shapes.
 	Restitution float32
 	// RollingResistance is the torque that slows rolling down, divided by the normal force and the radius of the shape, which is
 	// the distance of its farthest point from its centre for a box or a hull; up to 1e6. Two shapes have the greater torque.
