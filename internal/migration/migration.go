@@ -3,6 +3,7 @@
 package migration
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -131,67 +132,85 @@ func (p Page) text(t testing.TB) string {
 func (p Page) Names(t testing.TB, atLeast int) {
 	t.Helper()
 	known := map[string]names{}
-	checked := map[string]bool{}
-	for _, span := range code.FindAllStringSubmatch(p.text(t), -1) {
+	faults, checked := p.nameFaults(p.text(t), func(folder string) names {
+		if known[folder] == nil {
+			known[folder] = namesOf(t, filepath.Join("..", folder))
+		}
+		return known[folder]
+	})
+	for _, fault := range faults {
+		t.Error(fault)
+	}
+	if checked < atLeast {
+		t.Errorf("only %d names of ours are on the page", checked)
+	}
+}
+
+// nameFaults returns what is wrong with the names of ours on a page, and how many different ones there are.
+func (p Page) nameFaults(page string, of func(folder string) names) (faults []string, checked int) {
+	seen := map[string]bool{}
+	for _, span := range code.FindAllStringSubmatch(page, -1) {
 		m := name.FindStringSubmatch(span[1])
-		if m == nil {
+		if m == nil || seen[span[1]] {
 			continue
 		}
+		seen[span[1]] = true
 		folder, ok := folders[m[1]]
 		if m[1] == "" {
 			folder, ok = p.Here, true
 		}
 		if !ok {
-			t.Errorf("`%s`: no package is called %s", span[1], m[1])
-			continue
-		}
-		if known[folder] == nil {
-			known[folder] = namesOf(t, filepath.Join("..", folder))
-		}
-		checked[span[1]] = true
-		if !known[folder][m[2]] {
-			t.Errorf("`%s`: %s has no %s", span[1], folder, m[2])
+			faults = append(faults, fmt.Sprintf("`%s`: no package is called %s", span[1], m[1]))
+		} else if !of(folder)[m[2]] {
+			faults = append(faults, fmt.Sprintf("`%s`: %s has no %s", span[1], folder, m[2]))
 		}
 	}
-	if len(checked) < atLeast {
-		t.Errorf("only %d names of ours are on the page", len(checked))
-	}
+	return faults, len(seen)
 }
 
-// Calls checks that the section "Every call of <engine>" has each function of the list, that it has no other name of the
-// engine, and that the page has no function besides those. The list has at least so many.
+// Calls checks that the section "Every call of <engine>" has each function of the list once and no other name of the engine,
+// and that the page has no function besides those. The list has at least so many.
 func (p Page) Calls(t testing.TB, atLeast int) {
 	t.Helper()
-	page := p.text(t)
 	list, err := os.ReadFile(filepath.Join("testdata", strings.ToLower(p.Engine)+"-calls.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	calls := strings.Fields(string(list))
+	for _, fault := range p.callFaults(p.text(t), calls) {
+		t.Error(fault)
+	}
+	if len(calls) < atLeast {
+		t.Errorf("only %d calls are listed", len(calls))
+	}
+}
+
+// callFaults returns what is wrong with the names of the engine on a page, given the names of its functions.
+func (p Page) callFaults(page string, calls []string) (faults []string) {
 	_, section, found := strings.Cut(page, "\n## Every call of "+p.Engine)
+	if !found {
+		return []string{"the page has no section of every call"}
+	}
 	section, _, _ = strings.Cut(section, "\n## ")
 	onPage := map[string]bool{}
 	for _, span := range regexp.MustCompile("`("+p.Prefix+"\\w+)`").FindAllStringSubmatch(section, -1) {
 		if onPage[span[1]] {
-			t.Errorf("%s is in the section twice", span[1])
+			faults = append(faults, span[1]+" is in the section twice")
 		}
 		onPage[span[1]] = true
+		if !slices.Contains(calls, span[1]) {
+			faults = append(faults, p.Engine+" has no "+span[1])
+		}
 	}
-	calls := strings.Fields(string(list))
 	for _, call := range calls {
 		if !onPage[call] {
-			t.Errorf("the page lacks %s", call)
+			faults = append(faults, "the page lacks "+call)
 		}
-		delete(onPage, call)
 	}
-	for name := range onPage {
-		t.Errorf("%s has no %s", p.Engine, name)
-	}
-	for _, span := range regexp.MustCompile("`("+p.Prefix+"[A-Z]\\w*_\\w+)`").FindAllStringSubmatch(page, -1) {
+	for _, span := range regexp.MustCompile("`("+p.Prefix+"[A-Z]\\w*_\\w+)`").FindAllStringSubmatch(strings.Replace(page, section, "", 1), -1) {
 		if !slices.Contains(calls, span[1]) {
-			t.Errorf("%s has no %s", p.Engine, span[1])
+			faults = append(faults, p.Engine+" has no "+span[1])
 		}
 	}
-	if !found || len(calls) < atLeast {
-		t.Errorf("%d calls are listed", len(calls))
-	}
+	return faults
 }
