@@ -2,12 +2,11 @@ package evertick
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
-	"slices"
 
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/internal/statehash"
 	"github.com/evertick/evertick/physics"
 )
 
@@ -25,30 +24,24 @@ import (
 // CreateBody sets def.HasSlot and def.Slot. An unknown id is ErrStale, an entity that already has a
 // body is ErrRange; other errors are those of physics.World.CreateBody.
 func (s *Sim) CreateBody(id ecs.ID, def physics.BodyDef) (physics.Body, error) {
-	slot, ok := s.World.Slot(id)
-	if !ok {
-		return physics.Body{}, fault.Field(ErrStale, "evertick: CreateBody: id", id)
-	}
-	s.releaseStaleBodies() // a later release would destroy the new body, which may reuse the place of an old one
-	if _, has := s.Body(id); has {
-		return physics.Body{}, fault.Field(ErrRange, "evertick: CreateBody: entity with a body", id)
-	}
-	q := &s.World.Rotation
-	if r, p := [4]float32{q.X[slot], q.Y[slot], q.Z[slot], q.W[slot]}, s.Physics.Config().Plane; p.Tilts(r) {
-		err := fault.Field(ErrRange, "evertick: CreateBody: Rotation of "+id.String(), r)
-		return physics.Body{}, fmt.Errorf("%w: turns out of the plane %v", err, p)
-	}
-	def.HasSlot, def.Slot = true, slot
-	body, err := s.Physics.CreateBody(def)
-	if err != nil {
-		return physics.Body{}, err
-	}
-	return body, s.bodies.Bind(id, body)
+	var body physics.Body
+	err := s.solvers[0].create("evertick: CreateBody", id, func(slot ecs.Slot) (_ uint64, err error) {
+		q := &s.World.Rotation
+		if r, p := [4]float32{q.X[slot], q.Y[slot], q.Z[slot], q.W[slot]}, s.config.Physics.Plane; p.Tilts(r) {
+			err := fault.Field(ErrRange, "evertick: CreateBody: Rotation of "+id.String(), r)
+			return 0, fmt.Errorf("%w: turns out of the plane %v", err, p)
+		}
+		def.HasSlot, def.Slot = true, slot
+		body, err = s.Physics.CreateBody(def)
+		return body.Bits(), err
+	})
+	return body, err
 }
 
 // Body returns the body that moves the entity.
 func (s *Sim) Body(id ecs.ID) (physics.Body, bool) {
-	body, ok := s.bodies.Get(id)
+	bits, ok := s.solvers[0].owners.Get(id)
+	body := physics.BodyOfBits(bits)
 	if !ok || s.bodiesStale() || !s.Physics.Valid(body) {
 		return physics.Body{}, false
 	}
@@ -63,11 +56,11 @@ func (s *Sim) BodyEntity(b physics.Body) (ecs.ID, bool) {
 	if !s.Physics.Valid(b) || s.bodiesStale() {
 		return 0, false
 	}
-	slot := s.bodySlots[b.Index()]
-	if owner, ok := s.bodies.At(slot); !ok || owner != b {
+	slot, owners := s.bodySlots[b.Index()], s.solvers[0].owners
+	if owner, ok := owners.At(slot); !ok || owner != b.Bits() {
 		return 0, false
 	}
-	return s.bodies.Owners()[slot], true
+	return owners.Owners()[slot], true
 }
 
 // ShapeEntity returns the entity that the body of a shape moves, for the shapes in
@@ -85,43 +78,37 @@ func (s *Sim) ShapeEntity(sh physics.Shape) (ecs.ID, bool) {
 	return s.BodyEntity(b)
 }
 
-// destroyBody destroys a body that has lost its entity. The body may already have been destroyed
-// through Physics. Any other error means that the engine has failed; its next step reports that.
-func (s *Sim) destroyBody(_ ecs.ID, body physics.Body) {
-	_ = s.Physics.DestroyBody(body)
-}
+// newPlane returns the solver of Sim.Physics.
+func (s *Sim) newPlane() *Solver {
+	w := s.Physics
+	return &Solver{
+		Name: "physics", Modes: s.config.PhysicsModes,
+		Step: s.stepPlane, Sync: s.syncPlane, Skip: w.ClearEvents,
+		AppendWritten: func(dst []ecs.Slot) []ecs.Slot { return w.AppendWritten(dst, s.transforms()) },
+		// The body may already have been destroyed through Physics. Any other error means that the engine has failed; its next
+		// step reports that.
+		Destroy: func(_ ecs.ID, body uint64) { _ = w.DestroyBody(physics.BodyOfBits(body)) },
+		Valid:   func(body uint64) bool { return w.Valid(physics.BodyOfBits(body)) },
 
-// bodiesStale reports whether the world was restored after the last releaseStaleBodies: the bodies
-// then belong to entities of the old state.
-func (s *Sim) bodiesStale() bool { return s.generation != s.World.Generation() }
+		MoveSlots: w.MoveSlots,
+		ShiftOrigin: func(offset [3]float32) error {
+			inPlane, _ := s.config.Physics.Plane.Split(offset)
+			return w.ShiftOrigin(inPlane)
+		},
+		SetWorkers: s.setPlaneWorkers,
 
-// releaseStaleBodies destroys all bodies, in ascending slots, if the world was restored.
-func (s *Sim) releaseStaleBodies() {
-	if s.bodiesStale() {
-		s.bodies.ReleaseAll()
-		s.generation = s.World.Generation()
+		Snapshot: w.Snapshot, Prepare: w.Prepare, Commit: w.Commit, Discard: w.Discard,
+		PrepareCopy:        func(src *Solver) error { return w.PrepareCopy(src.sim.Physics) },
+		AppendColumnHashes: w.AppendColumnHashes,
+		Diff:               func(other *Solver) (Difference, bool) { return diffBodies(s, other.sim) },
+		Counts:             func() (bodies, contacts int) { return w.Len(), w.ContactCount() },
 	}
 }
 
-// appendOwnerHash hashes the owners of the bodies: they decide which bodies a despawn destroys.
-func (s *Sim) appendOwnerHash(dst []ecs.ColumnHash) []ecs.ColumnHash {
-	var hash uint64
-	if s.bodies.Len() > 0 {
-		hash = statehash.Rows(s.bodies.Owners()[:s.World.HighWater()])
-	}
-	return append(dst, ecs.ColumnHash{Name: bodyPrefix + "Owner", Hash: hash})
-}
-
-// stepPhysics copies what systems have written to the columns of entities into their bodies, and
+// stepPlane copies what systems have written to the columns of entities into their bodies, and
 // moves the bodies.
-func (s *Sim) stepPhysics(t *Tick) error {
-	s.releaseStaleBodies()
-	if s.moveErr != nil {
-		return s.moveErr
-	}
-	s.physicsRan = true
+func (s *Sim) stepPlane(t *Tick) error {
 	if s.Physics.Len() > 0 {
-		s.jumpPulled()
 		if err := s.Physics.Pull(s.transforms()); err != nil {
 			return err
 		}
@@ -129,16 +116,9 @@ func (s *Sim) stepPhysics(t *Tick) error {
 	return s.Physics.Step(t.Dt)
 }
 
-// skipPhysics is called in place of stepPhysics in modes without physics.
-func (s *Sim) skipPhysics() {
-	s.physicsRan = false
-	s.releaseStaleBodies()
-	s.Physics.ClearEvents()
-}
-
-// syncBodies writes the transforms of the bodies into the columns of their entities. Entities of
+// syncPlane writes the transforms of the bodies into the columns of their entities. Entities of
 // teleported bodies are drawn at their new position.
-func (s *Sim) syncBodies(*Tick) error {
+func (s *Sim) syncPlane(*Tick) error {
 	if s.Physics.Len() == 0 {
 		return nil
 	}
@@ -156,107 +136,87 @@ func (s *Sim) syncBodies(*Tick) error {
 	return nil
 }
 
-// jumpWritten marks entities as teleported that were written to since bodies moved them, so that they are drawn at
-// their new position. In modes without physics, in which systems may move them step by step, it marks none.
-func (s *Sim) jumpWritten() {
-	if !s.config.Previous || !s.physicsRan {
-		return
-	}
-	s.written = s.Physics.AppendWritten(s.written[:0], s.transforms())
-	for _, slot := range s.written {
-		s.World.JumpAt(slot)
-	}
-	slices.Sort(s.written)
-}
-
-// jumpPulled marks the entities as teleported whose bodies Pull will teleport. Those that jumpWritten has marked since
-// the last step, and that have stayed there, move on from there.
-func (s *Sim) jumpPulled() {
-	if !s.config.Previous {
-		return
-	}
-	s.slots = s.Physics.AppendWritten(s.slots[:0], s.transforms())
-	previous := s.World.Previous()
-	now, before := s.transforms(), bodyTransforms(&previous.Position, &previous.Rotation)
-	for _, slot := range s.slots {
-		if _, marked := slices.BinarySearch(s.written, slot); !marked || differ(&now, &before, slot) {
-			s.World.JumpAt(slot)
-		}
-	}
-	s.written = s.written[:0]
-}
-
 // transforms are the columns of the entities that bodies move.
 func (s *Sim) transforms() physics.Transforms {
-	return bodyTransforms(&s.World.Position, &s.World.Rotation)
-}
-
-func bodyTransforms(p *ecs.Vec3, r *ecs.Quat) physics.Transforms {
+	p, r := &s.World.Position, &s.World.Rotation
 	return physics.Transforms{X: p.X, Y: p.Y, Z: p.Z, QX: r.X, QY: r.Y, QZ: r.Z, QW: r.W}
 }
 
-// differ reports whether a row of two transforms differs.
-func differ(a, b *physics.Transforms, slot ecs.Slot) bool {
-	return a.X[slot] != b.X[slot] || a.Y[slot] != b.Y[slot] || a.Z[slot] != b.Z[slot] ||
-		a.QX[slot] != b.QX[slot] || a.QY[slot] != b.QY[slot] || a.QZ[slot] != b.QZ[slot] || a.QW[slot] != b.QW[slot]
+// setPlaneWorkers sets the workers of Physics, unless its engine has a number of its own.
+func (s *Sim) setPlaneWorkers(workers int) error {
+	if s.config.Physics.Engine != nil {
+		return nil
+	}
+	err := s.Physics.SetWorkers(workers)
+	if err == nil {
+		s.config.Physics.Workers = workers
+	}
+	return err
 }
 
-// moveBodySlots makes bodies drive the rows to which their entities have moved. It is an observer of World.OnReorder.
-func (s *Sim) moveBodySlots(from []ecs.Slot) {
-	if s.generation+1 != s.World.Generation() {
-		return // the world was restored: the bodies belong to entities of the old state
-	}
-	s.generation++
-	rows := 0
-	for _, slot := range from {
-		rows = max(rows, int(slot)+1)
-	}
-	to := s.slots[:0]
-	for range rows {
-		to = append(to, physics.NoSlot)
-	}
-	for i, slot := range from {
-		to[slot] = ecs.Slot(i)
-	}
-	s.slots = to
-	if s.moveErr == nil { // else the bodies are still in the slots before the first Reorder that they could not follow
-		s.moveErr = s.Physics.MoveSlots(to)
-	}
-}
-
-// ShiftOrigin moves the origin of the plane to the point offset: physics.World.ShiftOrigin for the bodies, and the same
-// subtraction for the Position of every entity along the two axes of the plane, with a body or without, also in
-// World.Previous, so that Interpolate draws no jump. Physics.Origin is where the origin is. A NaN stays as it is.
+// ShiftOrigin moves the origin of the world to the point offset, along the two axes of the plane of Physics, and by third along the
+// other one: physics.World.ShiftOrigin for the bodies in the plane, the same for the solvers that were attached, and the same
+// subtraction for the Position of every entity, with a body or without, also in World.Previous, so that Interpolate draws no jump.
+// Physics.Origin is where the origin is in the plane. A NaN stays as it is.
 //
 // A program shifts the coordinates that it keeps elsewhere: in columns, State, resources, Commands that wait, and the
 // camera. Index has the old coordinates until a tick updates it. Call ShiftOrigin from a system that decides by the
 // state, so that a replay does the same; or between ticks, as any other change. Errors are those of
-// physics.World.ShiftOrigin, and nothing has changed then.
-func (s *Sim) ShiftOrigin(offset [2]float32) error {
-	if err := s.Physics.ShiftOrigin(offset); err != nil {
-		return err
+// physics.World.ShiftOrigin, and ErrRange for more than one number in third; nothing has changed then. An error of a solver that was
+// attached ends the Sim.
+func (s *Sim) ShiftOrigin(offset [2]float32, third ...float32) error {
+	if len(third) > 1 {
+		return fault.Field(ErrRange, "evertick: ShiftOrigin: numbers along the third axis", len(third))
 	}
-	s.shiftColumns(&s.World.Position, offset)
+	by := s.config.Physics.Plane.Join(offset, 0)
+	for _, v := range third {
+		if err := checkShift(v); err != nil {
+			return err
+		}
+		by = s.config.Physics.Plane.Join(offset, v)
+	}
+	for i, v := range s.solvers {
+		if v.ShiftOrigin == nil {
+			continue
+		}
+		if err := v.ShiftOrigin(by); err != nil {
+			if i > 0 { // the bodies in the plane have been shifted
+				s.failed = fmt.Errorf("evertick: ShiftOrigin: %s: %w", v.Name, err)
+			}
+			return err
+		}
+	}
+	s.shiftColumns(&s.World.Position, by)
 	if p := s.World.Previous(); p != nil {
-		s.shiftColumns(&p.Position, offset)
+		s.shiftColumns(&p.Position, by)
 	}
 	s.World.Position.Touch()
 	s.shifts++
 	return nil
 }
 
-func (s *Sim) shiftColumns(v *ecs.Vec3, offset [2]float32) {
-	second := v.Y
-	if s.Physics.Config().Plane == physics.XZ {
-		second = v.Z
+// checkShift applies the rules of physics.World.ShiftOrigin to the third axis.
+func checkShift(v float32) error {
+	const field, most = "evertick: ShiftOrigin: third", 1 << 37
+	switch o := float64(v); {
+	case !fault.Finite(v):
+		return fault.Field(ErrNotFinite, field, v)
+	case math.Trunc(o/physics.OriginUnit)*physics.OriginUnit != o || math.Abs(o) > most:
+		return fault.Field(ErrRange, field, v)
 	}
-	s.shiftColumn(v.X, offset[0])
-	s.shiftColumn(second, offset[1])
+	return nil
+}
+
+func (s *Sim) shiftColumns(v *ecs.Vec3, offset [3]float32) {
+	for i, column := range [...][]float32{v.X, v.Y, v.Z} {
+		if offset[i] != 0 {
+			s.shiftColumn(column, offset[i])
+		}
+	}
 }
 
 // shiftColumn subtracts offset from the rows of entities.
 func (s *Sim) shiftColumn(column []float32, offset float32) {
-	offset += 0 // -0 would turn a position of -0 into 0
 	for i, word := range s.World.LiveMask() {
 		for ; word != 0; word &= word - 1 {
 			if v := &column[i<<6|bits.TrailingZeros64(word)]; *v == *v {

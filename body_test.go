@@ -1,10 +1,14 @@
 package evertick_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -1028,5 +1032,465 @@ func TestShiftOriginKeepsNaN(t *testing.T) {
 	}
 	if got := math.Float32bits(s.World.Position.X[3]); got != bits || s.World.Position.X[2] != 2-1024 {
 		t.Errorf("%#x, %v", got, s.World.Position.X[2])
+	}
+}
+
+// slider is a solver whose bodies move one metre along x in each tick.
+type slider struct {
+	evertick.Solver
+	w            *ecs.World
+	slots        []ecs.Slot // by body; NoSlot: none
+	at           []float32  // by body, as Sync has written it
+	next         slider2
+	skipped      int
+	shifted      [3]float32
+	refuse       error // of Prepare, ShiftOrigin and MoveSlots
+	workers      int
+	teleported   int
+	commitsAfter uint64 // generation of the world at the last Commit
+}
+
+type slider2 struct {
+	slots []ecs.Slot
+	at    []float32
+}
+
+func newSlider(s *evertick.Sim, name string) *slider {
+	v := &slider{w: s.World}
+	v.Solver = evertick.Solver{
+		Name: name, Data: v,
+		Step: func(*evertick.Tick) error {
+			for i, slot := range v.slots {
+				if slot == physics.NoSlot {
+					continue
+				}
+				if v.w.Position.X[slot] != v.at[i] {
+					v.at[i] = v.w.Position.X[slot]
+					v.teleported++
+				}
+				v.at[i]++
+			}
+			return nil
+		},
+		Sync: func(*evertick.Tick) error {
+			for i, slot := range v.slots {
+				if slot != physics.NoSlot {
+					v.w.Position.X[slot] = v.at[i]
+				}
+			}
+			v.w.Position.Touch()
+			return nil
+		},
+		Skip: func() { v.skipped++ },
+		AppendWritten: func(dst []ecs.Slot) []ecs.Slot {
+			for i, slot := range v.slots {
+				if slot != physics.NoSlot && v.w.Position.X[slot] != v.at[i] {
+					dst = append(dst, slot)
+				}
+			}
+			return dst
+		},
+		Destroy: func(_ ecs.ID, body uint64) { v.slots[body] = physics.NoSlot },
+		Valid:   func(body uint64) bool { return v.slots[body] != physics.NoSlot },
+		MoveSlots: func(to []ecs.Slot) error {
+			if v.refuse != nil {
+				return v.refuse
+			}
+			for i, slot := range v.slots {
+				if slot != physics.NoSlot {
+					v.slots[i] = to[slot]
+				}
+			}
+			return nil
+		},
+		ShiftOrigin: func(offset [3]float32) error {
+			if v.refuse != nil {
+				return v.refuse
+			}
+			v.shifted = offset
+			for i := range v.at {
+				v.at[i] -= offset[0]
+			}
+			return nil
+		},
+		SetWorkers: func(n int) error { v.workers = n; return nil },
+		Snapshot: func(dst []byte) ([]byte, error) {
+			for i, slot := range v.slots {
+				dst = binary.LittleEndian.AppendUint32(dst, slot)
+				dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v.at[i]))
+			}
+			return dst, nil
+		},
+		Prepare: func(data []byte) error {
+			if v.refuse != nil {
+				return v.refuse
+			}
+			v.next = slider2{}
+			for ; len(data) > 0; data = data[8:] {
+				v.next.slots = append(v.next.slots, binary.LittleEndian.Uint32(data))
+				v.next.at = append(v.next.at, math.Float32frombits(binary.LittleEndian.Uint32(data[4:])))
+			}
+			return nil
+		},
+		Commit: func() { v.slots, v.at, v.commitsAfter = v.next.slots, v.next.at, v.w.Generation() },
+		AppendColumnHashes: func(dst []ecs.ColumnHash) []ecs.ColumnHash {
+			h := uint64(len(v.slots))
+			for i, slot := range v.slots {
+				h = h*31 + uint64(slot)
+				h = h*31 + uint64(math.Float32bits(v.at[i]))
+			}
+			return append(dst, ecs.ColumnHash{Name: "X", Hash: h})
+		},
+		Counts: func() (bodies, contacts int) { return len(v.slots), 1 },
+	}
+	return v
+}
+
+func (v *slider) slide(id ecs.ID) error {
+	return v.Create(id, func(slot ecs.Slot) (uint64, error) {
+		v.slots, v.at = append(v.slots, slot), append(v.at, v.w.Position.X[slot])
+		return uint64(len(v.slots) - 1), nil
+	})
+}
+
+// sliding returns a Sim with a slider, and an entity that it moves, which is not in the first row.
+func sliding(t *testing.T, c evertick.Config) (*evertick.Sim, *slider, ecs.ID) {
+	t.Helper()
+	s := newSim(t, c)
+	v := newSlider(s, "slide")
+	if err := s.Attach(&v.Solver); err != nil {
+		t.Fatal(err)
+	}
+	_, id := spawn(t, s), spawn(t, s)
+	if err := v.slide(id); err != nil {
+		t.Fatal(err)
+	}
+	return s, v, id
+}
+
+func TestAttachErrors(t *testing.T) {
+	s := newSim(t, small())
+	for _, name := range []string{"", "physics", "body", "state", strings.Repeat("x", 201), "\xff"} {
+		wantError(t, s.Attach(&newSlider(s, name).Solver), evertick.ErrRange, "Solver.Name")
+	}
+	v := newSlider(s, "slide")
+	if err := s.Attach(&v.Solver); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, s.Attach(&v.Solver), evertick.ErrRange, "attached already")
+	wantError(t, s.Attach(&newSlider(s, "slide").Solver), evertick.ErrRange, "Solver.Name")
+	wantError(t, s.Check(), evertick.ErrRange, "Solver.Name")
+	s = newSim(t, small())
+	step(t, s, 1)
+	wantError(t, s.Attach(&newSlider(s, "slide").Solver), evertick.ErrRange, "after the first tick")
+	step(t, s, 1) // that was no fault of the set-up
+	v = newSlider(s, "slide")
+	v.Step = nil
+	for what, f := range map[string]func(){"Attach": func() { _ = s.Attach(&v.Solver) }, "Create": func() { _ = v.slide(1) }} {
+		func() {
+			defer func() {
+				if r := fmt.Sprint(recover()); !strings.Contains(r, what) {
+					t.Errorf("%s panics with %s", what, r)
+				}
+			}()
+			f()
+		}()
+	}
+	if _, has := v.Body(1); has {
+		t.Error("a Solver that is not attached has a body")
+	}
+}
+
+func TestSolverMovesItsEntities(t *testing.T) {
+	c := small()
+	c.Previous = true
+	s, v, id := sliding(t, c)
+	plan, err := s.Plan()
+	if err != nil || !slices.Equal(plan.Groups[2], []string{"slide.step"}) || !slices.Equal(plan.Groups[3], []string{"slide.sync"}) {
+		t.Errorf("plan %v, %v", plan.Groups, err)
+	}
+	step(t, s, 3)
+	slot := slotOf(t, s, id)
+	if x := s.World.Position.X[slot]; x != 3 {
+		t.Errorf("at %g after 3 ticks", x)
+	}
+	s.World.Position.X[slot] = 10
+	out := ecs.NewTransforms(s.World.Cap())
+	if err := s.Interpolate(out); err != nil || out.Position.X[slot] != 10 {
+		t.Errorf("drawn at %g, %v", out.Position.X[slot], err)
+	}
+	step(t, s, 1)
+	if err := s.Interpolate(out); err != nil || s.World.Position.X[slot] != 11 || v.teleported != 1 {
+		t.Errorf("at %g, %d teleports, %v", s.World.Position.X[slot], v.teleported, err)
+	}
+	if before := s.World.Previous().Position.X[slot]; before != 10 || s.World.Jumped()[slot>>6]>>(slot&63)&1 != 0 {
+		t.Errorf("from %g, jumps %b: it has moved on from where it was put and drawn", before, s.World.Jumped())
+	}
+	if err := s.SetWorkers(3); err != nil || v.workers != 3 {
+		t.Errorf("%d workers, %v", v.workers, err)
+	}
+	var m evertick.Metrics
+	if s.Monitor().Read(&m); m.Bodies != 1 || m.Contacts != 1 {
+		t.Errorf("%d bodies, %d contacts", m.Bodies, m.Contacts)
+	}
+}
+
+func TestModesOfSolvers(t *testing.T) {
+	c := small()
+	c.PhysicsModes = 1
+	s, v, id := sliding(t, c)
+	step(t, s, 1)
+	if err := s.SetMode(1); err != nil {
+		t.Fatal(err)
+	}
+	step(t, s, 2)
+	if x := s.World.Position.X[slotOf(t, s, id)]; x != 1 || v.skipped != 2 {
+		t.Errorf("at %g, skipped %d times", x, v.skipped)
+	}
+	s = newSim(t, c)
+	v = newSlider(s, "slide")
+	v.Modes = 2
+	if err := s.Attach(&v.Solver); err != nil {
+		t.Fatal(err)
+	}
+	step(t, s, 1)
+	if err := s.SetMode(1); err != nil {
+		t.Fatal(err)
+	}
+	step(t, s, 1)
+	if v.skipped != 1 {
+		t.Errorf("skipped %d times in modes of its own", v.skipped)
+	}
+}
+
+func TestOneBodyOfAllSolvers(t *testing.T) {
+	s, v, id := sliding(t, small())
+	other := newSlider(s, "other")
+	if err := s.Attach(&other.Solver); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, v.slide(id), evertick.ErrRange, "slide: Create: entity with a body", id.String())
+	wantError(t, other.slide(id), evertick.ErrRange, "other: Create: entity with a body")
+	if _, err := s.CreateBody(id, physics.DefaultBodyDef()); err == nil || s.Physics.Len() != 0 {
+		t.Errorf("a second body, of the plane: %v", err)
+	}
+	plane := spawn(t, s)
+	b := movingBody(t, s, plane, 0)
+	wantError(t, v.slide(plane), evertick.ErrRange, "entity with a body")
+	if err := s.Physics.DestroyBody(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.slide(plane); err != nil {
+		t.Errorf("the body in the plane is gone, and still: %v", err)
+	}
+	s.World.Despawn(id)
+	wantError(t, v.slide(id), evertick.ErrStale, "slide: Create: id")
+	failed := errors.New("no room")
+	if err := v.Create(spawn(t, s), func(ecs.Slot) (uint64, error) { return 0, failed }); err != failed {
+		t.Errorf("error of make: %v", err)
+	}
+	if v.slots[0] != physics.NoSlot || v.slots[1] == physics.NoSlot {
+		t.Errorf("bodies after a despawn: %v", v.slots)
+	}
+}
+
+func TestSolverInSnapshots(t *testing.T) {
+	c := small()
+	c.History = evertick.HistoryConfig{Keep: 4, Every: 2}
+	s, v, id := sliding(t, c)
+	step(t, s, 5)
+	data, hash := snapshot(t, s), s.Hash()
+	columns := slices.Clone(s.ColumnHashes())
+	for _, name := range []string{"slide.X", "slide.Owner"} {
+		if !slices.ContainsFunc(columns, func(h ecs.ColumnHash) bool { return h.Name == name }) {
+			t.Errorf("no hash of %s", name)
+		}
+	}
+	step(t, s, 2)
+	later := s.Hash()
+	if err := s.StepBack(3); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Forward(1); err != nil || s.Hash() != hash {
+		t.Errorf("hash %x after StepBack and Forward, want %x: %v", s.Hash(), hash, err)
+	}
+	v.refuse = errors.New("not this one")
+	before := snapshot(t, s)
+	if err := s.Restore(data); !errors.Is(err, v.refuse) {
+		t.Errorf("restore of a state that the solver refuses: %v", err)
+	}
+	v.refuse = nil
+	if !bytes.Equal(before, snapshot(t, s)) {
+		t.Error("a refused snapshot has changed the state")
+	}
+
+	twin, u, _ := sliding(t, c)
+	spawn(t, twin)
+	for name, replace := range map[string]func() error{
+		"Restore":  func() error { return twin.Restore(data) },
+		"CopyFrom": func() error { restore(t, s, data); return twin.CopyFrom(s) },
+	} {
+		generation := twin.World.Generation()
+		if err := replace(); err != nil || twin.Hash() != hash {
+			t.Fatalf("%s: hash %x, want %x: %v", name, twin.Hash(), hash, err)
+		}
+		if u.commitsAfter != generation {
+			t.Errorf("%s: Commit came after the world was replaced", name)
+		}
+		step(t, twin, 2)
+		if body, ok := u.Body(id); twin.Hash() != later || !ok || body != 0 {
+			t.Errorf("%s: body %d, %t, hash %x, want %x", name, body, ok, twin.Hash(), later)
+		}
+		twin.World.Despawn(id)
+		if u.slots[0] != physics.NoSlot {
+			t.Errorf("%s: the body has outlived its entity", name)
+		}
+	}
+
+	bare, two := newSim(t, c), newSim(t, c)
+	for _, name := range []string{"slide", "other"} {
+		if err := two.Attach(&newSlider(two, name).Solver); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := newSim(t, c)
+	if err := other.Attach(&newSlider(other, "other").Solver); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, bare.Restore(data), evertick.ErrUnsupported, `solver = "slide"`, "this Sim has none")
+	wantError(t, bare.CopyFrom(s), evertick.ErrUnsupported, `solver = "slide"`, "this Sim has none")
+	wantError(t, s.Restore(snapshot(t, bare)), evertick.ErrUnsupported, "solver = none", `this Sim has "slide"`)
+	wantError(t, s.CopyFrom(bare), evertick.ErrUnsupported, "solver = none", `this Sim has "slide"`)
+	wantError(t, other.Restore(data), evertick.ErrUnsupported, `solver = "slide"`, `this Sim has "other"`)
+	wantError(t, other.CopyFrom(s), evertick.ErrUnsupported, `solver = "slide"`, `this Sim has "other"`)
+	wantError(t, two.Restore(data), evertick.ErrUnsupported, "solver = none", `this Sim has "other"`)
+	wantError(t, bare.Restore(append(snapshot(t, bare), 0)), evertick.ErrCorrupt)
+	for i := range data { // each byte is under a checksum
+		data[i] ^= 1
+		if err := s.Restore(data); err == nil {
+			t.Fatalf("byte %d altered, and restored", i)
+		}
+		data[i] ^= 1
+	}
+	restore(t, s, data)
+}
+
+func TestSolverFollowsRows(t *testing.T) {
+	s, v, id := sliding(t, small())
+	step(t, s, 1)
+	if err := s.World.Reorder([]ecs.Slot{1, 0}); err != nil {
+		t.Fatal(err)
+	}
+	step(t, s, 1)
+	if slot := slotOf(t, s, id); slot != 0 || s.World.Position.X[0] != 2 || v.teleported != 0 {
+		t.Errorf("in row %d, at %v", slot, s.World.Position.X[:2])
+	}
+	data := s.World.Snapshot(nil)
+	if err := s.World.Restore(data); err != nil {
+		t.Fatal(err)
+	}
+	if _, has := v.Body(id); has {
+		t.Error("a World.Restore has restored a body")
+	}
+	step(t, s, 1)
+	if v.slots[0] != physics.NoSlot {
+		t.Error("the body of before a World.Restore still lives")
+	}
+	if err := v.slide(id); err != nil {
+		t.Fatal(err)
+	}
+	v.refuse = errors.New("too far")
+	if err := s.World.Reorder([]ecs.Slot{1, 0}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Snapshot(nil); err != v.refuse {
+		t.Errorf("snapshot after a Reorder that the solver refuses: %v", err)
+	}
+	if err := s.Step(); !errors.Is(err, v.refuse) {
+		t.Errorf("step after a Reorder that the solver refuses: %v", err)
+	}
+}
+
+func TestShiftOriginOfSolvers(t *testing.T) {
+	s, v, id := sliding(t, small())
+	slot := slotOf(t, s, id)
+	if err := s.ShiftOrigin([2]float32{1024, -2048}, 4096); err != nil {
+		t.Fatal(err)
+	}
+	p := &s.World.Position
+	if at := [3]float32{p.X[slot], p.Y[slot], p.Z[slot]}; at != [3]float32{-1024, 2048, -4096} || v.shifted != [3]float32{1024, -2048, 4096} {
+		t.Errorf("at %v, shifted by %v", at, v.shifted)
+	}
+	if o := s.Physics.Origin(); o != [2]float64{1024, -2048} {
+		t.Errorf("origin of the plane %v", o)
+	}
+	step(t, s, 1)
+	if v.teleported != 0 {
+		t.Error("a shift has teleported a body")
+	}
+	if err := s.ShiftOrigin([2]float32{1024, 0}); err != nil || v.shifted != [3]float32{1024, 0, 0} {
+		t.Errorf("shifted by %v, %v", v.shifted, err)
+	}
+	v.shifted = [3]float32{}
+	wantError(t, s.ShiftOrigin([2]float32{1, 0}), evertick.ErrRange, "ShiftOrigin: offset")
+	wantError(t, s.ShiftOrigin([2]float32{1024, 0}, 1), evertick.ErrRange, "ShiftOrigin: third = 1")
+	wantError(t, s.ShiftOrigin([2]float32{1024, 0}, 1<<38), evertick.ErrRange, "ShiftOrigin: third")
+	wantError(t, s.ShiftOrigin([2]float32{1024, 0}, float32(math.NaN())), evertick.ErrNotFinite, "ShiftOrigin: third")
+	wantError(t, s.ShiftOrigin([2]float32{1024, 0}, 0, 0), evertick.ErrRange, "third axis = 2")
+	if v.shifted != [3]float32{} {
+		t.Error("a bad offset has reached the solver")
+	}
+	step(t, s, 1)
+	v.refuse = errors.New("not there")
+	if err := s.ShiftOrigin([2]float32{1024, 0}); err != v.refuse {
+		t.Errorf("shift that a solver refuses: %v", err)
+	}
+	if err := s.Step(); !errors.Is(err, v.refuse) {
+		t.Errorf("step after half a shift: %v", err)
+	}
+}
+
+func TestCheckAccessOfSolvers(t *testing.T) {
+	for _, writes := range [][]string{{"position"}, {"position", "bodies"}} {
+		c := small()
+		c.CheckAccess = true
+		s, v, _ := sliding(t, c)
+		if err := s.AddSystem(evertick.System{Name: "push", Writes: writes, Run: func(*evertick.Tick) error {
+			v.at[0] += 5
+			return nil
+		}}); err != nil {
+			t.Fatal(err)
+		}
+		err := s.Step()
+		if len(writes) == 2 {
+			if err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		wantError(t, err, evertick.ErrRange, "push", "wrote slide.X")
+	}
+}
+
+func TestDiffOfSolvers(t *testing.T) {
+	a, _, _ := sliding(t, small())
+	b, v, _ := sliding(t, small())
+	step(t, a, 1)
+	step(t, b, 1)
+	if d, found := evertick.Diff(a, b); found {
+		t.Errorf("equal Sims differ: %v", d)
+	}
+	v.Diff = func(other *evertick.Solver) (evertick.Difference, bool) {
+		return evertick.Difference{Column: "slide.X", Row: 7, A: "1", B: other.Name}, true
+	}
+	if d, found := evertick.Diff(b, a); !found || d.Row != 7 || d.B != "slide" {
+		t.Errorf("difference %v", d)
+	}
+	v.Diff = nil
+	v.slots, v.at = append(v.slots, physics.NoSlot), append(v.at, 0)
+	step(t, a, 1)
+	step(t, b, 1)
+	if d, found := evertick.Diff(b, a); !found || d.Column != "slide.X" {
+		t.Errorf("difference %v", d)
 	}
 }

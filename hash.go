@@ -6,6 +6,7 @@ import (
 	"path"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/evertick/evertick/ecs"
@@ -39,7 +40,7 @@ func (s *Sim) hashIfDue() {
 }
 
 // ColumnHashes returns the hashes that make up Hash: seed, ticks, then the columns of the world
-// and of the bodies, what AddState and AddTimer have added, and the mode if it is not 0. Where two runs
+// and of the bodies, what Attach, AddState and AddTimer have added, and the mode if it is not 0. Where two runs
 // differ, the first pair that differs names the column. The slice is the Sim's own and valid until
 // the next step.
 func (s *Sim) ColumnHashes() []ecs.ColumnHash {
@@ -106,12 +107,15 @@ func (s *Sim) appendHashes(dst []ecs.ColumnHash, ticks uint64) []ecs.ColumnHash 
 	return dst
 }
 
-// appendPartHashes appends the hashes of the parts from an index on, and those of the states of AddState.
+// appendPartHashes appends the hashes of the parts from an index on, those of attached solvers, and those of the states of AddState.
 func (s *Sim) appendPartHashes(dst []ecs.ColumnHash, first int) []ecs.ColumnHash {
 	for i := range parts[first:] {
 		if hash := parts[first+i].hash; hash != nil {
 			dst = hash(s, dst)
 		}
+	}
+	for _, v := range s.solvers[1:] {
+		dst = v.appendHashes(dst)
 	}
 	for i := range s.states {
 		n := &s.states[i]
@@ -121,30 +125,8 @@ func (s *Sim) appendPartHashes(dst []ecs.ColumnHash, first int) []ecs.ColumnHash
 	return dst
 }
 
-// appendBodyHashes appends the hashes of the bodies.
-func (s *Sim) appendBodyHashes(dst []ecs.ColumnHash) []ecs.ColumnHash {
-	first := len(dst)
-	dst = s.Physics.AppendColumnHashes(dst)
-	for i := range dst[first:] {
-		c := &dst[first+i]
-		c.Name = s.bodyColumn(i, c.Name)
-	}
-	return dst
-}
-
 // bodyPrefix is the prefix of hashes of bodies.
 const bodyPrefix = "body."
-
-// bodyColumn returns the name of column i of the physics with its prefix. Names can change from
-// tick to tick, since some columns exist only while they hold something.
-func (s *Sim) bodyColumn(i int, name string) string {
-	if i == len(s.bodyColumns) {
-		s.bodyColumns = append(s.bodyColumns, bodyPrefix+name)
-	} else if s.bodyColumns[i][len(bodyPrefix):] != name {
-		s.bodyColumns[i] = bodyPrefix + name
-	}
-	return s.bodyColumns[i]
-}
 
 // Difference is the first place in which two simulations a and b differ.
 type Difference struct {
@@ -176,8 +158,8 @@ func (d Difference) String() string {
 
 // Diff returns the first difference of two simulations, and false if there is none that Hash would
 // show. It compares, in this order: ticks, seed and mode; the worlds, as ecs.Diff does; the columns of
-// bodies; and then the hashes of everything that has no columns: shapes, joints, the states of
-// AddState. Hashes are those of the last tick; what was written since then shows only in the
+// bodies, and what attached solvers compare; and then the hashes of everything that has no columns: shapes, joints, the
+// states of AddState. Hashes are those of the last tick; what was written since then shows only in the
 // columns.
 func Diff(a, b *Sim) (Difference, bool) {
 	if a.ticks != b.ticks {
@@ -192,8 +174,12 @@ func Diff(a, b *Sim) (Difference, bool) {
 	if d, found := ecs.Diff(a.World, b.World); found {
 		return Difference{Column: "entities", World: d, Row: -1, ID: d.ID}, true
 	}
-	if d, found := diffBodies(a, b); found {
-		return d, true
+	for i, v := range a.solvers {
+		if v.Diff != nil && i < len(b.solvers) && b.solvers[i].Name == v.Name {
+			if d, found := v.Diff(b.solvers[i]); found {
+				return d, true
+			}
+		}
 	}
 	return diffHashes(a.ColumnHashes(), b.ColumnHashes())
 }
@@ -366,7 +352,8 @@ func (s *Sim) checkWrites(p *phase) error {
 	}
 	for column, added := range statehash.Changes(s.watched, s.appendAccessHashes(nil)) {
 		declared := column
-		if _, inWorld := s.World.ColumnNamed(column); !inWorld && strings.HasPrefix(column, bodyPrefix) {
+		ofBodies := func(v *Solver) bool { return strings.HasPrefix(column, v.prefix) }
+		if _, inWorld := s.World.ColumnNamed(column); !inWorld && slices.ContainsFunc(s.solvers, ofBodies) {
 			declared = schedule.Bodies
 		}
 		// A name that no table has, and that had no hash before, was added by the system itself.

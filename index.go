@@ -10,7 +10,14 @@ import (
 	"github.com/evertick/evertick/spatial"
 )
 
-// WorldSource makes the entities of a world the source of a spatial.Gate. The Gate refuses or
+// worldSource is the source of NewWorldSource.
+type worldSource struct {
+	world *ecs.World
+	slots []ecs.Slot
+	from  spatial.Stamp // of slots; without Position
+}
+
+// NewWorldSource makes the entities of a world the source of a spatial.Gate. The Gate refuses or
 // rebuilds an index after entities were spawned, despawned or moved:
 //
 //	gate := spatial.NewGate(index, evertick.NewWorldSource(world), spatial.Refuse)
@@ -18,23 +25,18 @@ import (
 // It notices the movements for which Position.Touch was called. SetPosition, the synchronisation of
 // bodies and World.Apply call it. Code that writes to the columns directly has to call Touch
 // afterwards.
-type WorldSource struct {
-	world *ecs.World
-	slots []ecs.Slot
-	from  spatial.Stamp // of slots; without Position
-}
+func NewWorldSource(w *ecs.World) spatial.Source { return newWorldSource(w) }
 
-// NewWorldSource returns the source for w.
-func NewWorldSource(w *ecs.World) *WorldSource {
+func newWorldSource(w *ecs.World) *worldSource {
 	if w == nil {
 		panic("evertick: NewWorldSource: nil world")
 	}
-	return &WorldSource{world: w, slots: make([]ecs.Slot, 0, w.Cap())}
+	return &worldSource{world: w, slots: make([]ecs.Slot, 0, w.Cap())}
 }
 
 // Stamp identifies the present state of the world. It changes nothing, and may be called from
 // several goroutines.
-func (s *WorldSource) Stamp() spatial.Stamp {
+func (s *worldSource) Stamp() spatial.Stamp {
 	return spatial.Stamp{
 		Structure:  s.world.Version(),
 		Position:   s.world.Position.Version(),
@@ -43,7 +45,7 @@ func (s *WorldSource) Stamp() spatial.Stamp {
 }
 
 // Points returns the positions of all entities. The slots are valid until the next call.
-func (s *WorldSource) Points() spatial.Columns {
+func (s *worldSource) Points() spatial.Columns {
 	now := s.Stamp()
 	now.Position = 0
 	if now != s.from {

@@ -45,8 +45,8 @@ type Config struct {
 	// Physics configures the rigid bodies. Capacity, Slots, Level and Workers, if zero, are those
 	// of the Sim. A nil Engine: the solver of package physics.
 	Physics physics.Config
-	// PhysicsModes has bit m set if the phases physics.step and physics.sync run in mode m: see
-	// Sim.SetMode. 0: in all modes. In a tick of another mode bodies and their entities rest, and
+	// PhysicsModes has bit m set if the phases physics.step and physics.sync, and those of solvers that Attach adds, run in
+	// mode m: see Sim.SetMode. 0: in all modes. In a tick of another mode bodies and their entities rest, and
 	// Physics.Events is empty from the place of physics.step on. Forces add up until the next
 	// physics.step. Values that are written to the transforms of entities take effect in it, and so
 	// do bodies that are created or teleported.
@@ -173,7 +173,6 @@ type Sim struct {
 
 	// The running tick.
 	stepping    bool // within Step
-	physicsRan  bool // in the last tick
 	inFrame     bool // within the function of RunFrames
 	inAfterTick bool // the tick is complete, although failed is still errInterrupted
 	tickN       uint64
@@ -211,11 +210,11 @@ type Sim struct {
 	stats      []PhaseStats
 
 	commands   *ecs.Commands
-	source     *WorldSource
-	bodies     *ecs.Binding[physics.Body]
-	bodySlots  []uint32 // Slot of Physics.Columns, which is too large to copy for each lookup
-	shifts     uint64   // calls of ShiftOrigin
-	generation uint64   // of the world that the bodies belong to
+	source     *worldSource
+	solvers    []*Solver // the one of Physics first, then those of Attach
+	bodySlots  []uint32  // Slot of Physics.Columns, which is too large to copy for each lookup
+	shifts     uint64    // calls of ShiftOrigin
+	generation uint64    // of the world that the bodies belong to
 
 	publishers []*Publisher
 
@@ -228,15 +227,13 @@ type Sim struct {
 
 	stateBytes, copyBuffer []byte     // scratch
 	slots                  []ecs.Slot // scratch
-	written                []ecs.Slot // those that jumpWritten has marked since the last step of the bodies, ascending
 	order                  []ecs.Slot // of a reorder
 	moveErr                error      // the first one of moveBodySlots since the last Restore; the next step returns it
 
-	hashes      []ecs.ColumnHash
-	nextHashes  []ecs.ColumnHash // scratch memory of hashTick
-	bodyColumns []string         // names of the physics columns, as they appear in hashes
-	hash        uint64
-	hashDue     bool // hashes and hash are of an earlier tick: see Config.HashOnDemand
+	hashes     []ecs.ColumnHash
+	nextHashes []ecs.ColumnHash // scratch memory of hashTick
+	hash       uint64
+	hashDue    bool // hashes and hash are of an earlier tick: see Config.HashOnDemand
 }
 
 // New returns a simulation at tick 0, with no entity, body or system. Errors are those of
@@ -271,8 +268,8 @@ func New(cfg Config) (*Sim, error) {
 	s.dt = s.loop.Dt()
 	s.config.BudgetNs = cmp.Or(cfg.BudgetNs, int64(s.loop.TimeAt(1).Ns()))
 	s.commands = s.World.NewCommands()
-	s.source = NewWorldSource(s.World)
-	s.bodies = ecs.NewBinding(s.World, s.destroyBody)
+	s.source = newWorldSource(s.World)
+	s.attach(s.newPlane(), bodyPrefix)
 	s.bodySlots = s.Physics.Columns().Slot
 	s.World.OnReorder(s.moveBodySlots)
 	s.addOwnPhases()
@@ -286,19 +283,18 @@ func New(cfg Config) (*Sim, error) {
 	return s, nil
 }
 
-// addOwnPhases adds the phases of the module itself, which follow the systems of a stage.
+// addOwnPhases adds the phases of the module itself besides those of solvers. They follow the systems of a stage.
 func (s *Sim) addOwnPhases() {
-	add := func(stage Stage, name string, modes uint64, run func(*Tick) error, onSkip func()) {
-		s.addPhase(&phase{System: schedule.System{Name: name, Modes: modes}, rank: 2*int(stage) + 1, run: run, onSkip: onSkip})
-	}
-	add(BeforePhysics, "physics.step", s.config.PhysicsModes, s.stepPhysics, s.skipPhysics)
-	add(BeforePhysics, "physics.sync", s.config.PhysicsModes, s.syncBodies, nil)
-	add(AfterPhysics, "spatial.build", 0, s.buildIndex, nil)
+	s.addOwnPhase(AfterPhysics, "spatial.build", 0, s.buildIndex, nil)
 	if s.config.Reorder != (ReorderPolicy{}) {
-		add(AfterPhysics, "world.reorder", 0, s.reorder, nil)
+		s.addOwnPhase(AfterPhysics, "world.reorder", 0, s.reorder, nil)
 	}
-	add(AfterIndex, "commands", 0, s.applyCommands, nil)
-	add(AfterCommands, "state.hash", 0, s.hashTick, nil)
+	s.addOwnPhase(AfterIndex, "commands", 0, s.applyCommands, nil)
+	s.addOwnPhase(AfterCommands, "state.hash", 0, s.hashTick, nil)
+}
+
+func (s *Sim) addOwnPhase(stage Stage, name string, modes uint64, run func(*Tick) error, onSkip func()) {
+	s.addPhase(&phase{System: schedule.System{Name: name, Modes: modes}, rank: 2*int(stage) + 1, run: run, onSkip: onSkip})
 }
 
 // Commands returns the list of commands that the phase "commands" of the running tick applies to the
@@ -332,13 +328,15 @@ func (s *Sim) SetWorkers(workers int) error {
 	if err := fault.Between("evertick: SetWorkers: workers", workers, 1, physics.MaxWorkers); err != nil {
 		return err
 	}
-	c := &s.config
-	if c.Physics.Engine == nil {
-		if err := s.Physics.SetWorkers(workers); err != nil {
+	for _, v := range s.solvers {
+		if v.SetWorkers == nil {
+			continue
+		}
+		if err := v.SetWorkers(workers); err != nil {
 			return err
 		}
-		c.Physics.Workers = workers
 	}
+	c := &s.config
 	if err := s.Index.SetWorkers(workers); err != nil {
 		return err
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/wire"
 	"github.com/evertick/evertick/native"
-	"github.com/evertick/evertick/physics"
 )
 
 // State is what a system keeps between ticks outside the world: queues, timers, handles. With
@@ -71,6 +70,8 @@ func (s *Sim) addState(caller, name string, st State) error {
 //	frame: inputs that wait
 //	frame: points of the index; empty if they are where the entities are
 //	frames of the states, by name: name, and its bytes
+//	two frames for each solver that was attached, in their order: name, and its bytes; and the owners
+//	of its bodies, as above
 //
 // Package frame defines the frames, and each of the parts its own content.
 const (
@@ -112,10 +113,10 @@ var parts = [...]part{
 	{
 		name:    "physics",
 		encode:  func(s *Sim, dst []byte) ([]byte, error) { return s.Physics.Snapshot(dst) },
-		check:   func(s *Sim, data []byte) error { return beyondWorld("Restore", s.Physics.Prepare(data)) },
-		copy:    func(s, src *Sim) error { return beyondWorld("CopyFrom", s.Physics.PrepareCopy(src.Physics)) },
+		check:   func(s *Sim, data []byte) error { return s.solvers[0].prepare(data) },
+		copy:    func(s, src *Sim) error { return s.solvers[0].prepareCopy(src.solvers[0]) },
 		replace: (*Sim).replaceBodies,
-		hash:    (*Sim).appendBodyHashes,
+		hash:    func(s *Sim, dst []ecs.ColumnHash) []ecs.ColumnHash { return s.solvers[0].appendHashes(dst) },
 	},
 	{
 		name:   "events", // which replaceBodies replaces
@@ -125,11 +126,10 @@ var parts = [...]part{
 	},
 	{
 		name:    "owners",
-		encode:  (*Sim).encodeOwners,
-		check:   (*Sim).checkOwners,
+		encode:  func(s *Sim, dst []byte) ([]byte, error) { return s.solvers[0].encodeOwners(dst), nil },
+		check:   func(s *Sim, data []byte) error { return s.solvers[0].checkOwners(data) },
 		copy:    func(s, src *Sim) error { return nil }, // replaceOwners reads them from src
 		replace: (*Sim).replaceOwners,
-		hash:    (*Sim).appendOwnerHash,
 	},
 	{
 		name:    "commands",
@@ -151,7 +151,7 @@ const worldPart = 2
 // Snapshot appends the state of the simulation to dst, like the Append functions of strconv, and
 // returns the extended slice: the world, the bodies and their owners, what Physics.Events returns
 // of the last step, the index, commands and inputs that wait, ticks, seed, mode, timers, and what
-// AddState has added. A Sim that is restored from it continues as this one does, bit for bit, as
+// Attach and AddState have added. A Sim that is restored from it continues as this one does, bit for bit, as
 // long as systems keep nothing else. A snapshot does not contain the systems themselves, the
 // transforms of the tick before (see Config.Previous), or the loop, which follows the clock of the
 // host. To allocate nothing, pass the previous result cut to [:0].
@@ -194,6 +194,12 @@ func (s *Sim) encode(dst []byte) ([]byte, error) {
 		e.Buf = s.states[i].state.AppendState(e.Buf)
 		fits = e.Finish(at)
 	}
+	for _, v := range s.solvers[1:] {
+		var err error
+		if fits, err = v.encode(&e); err != nil {
+			return nil, fmt.Errorf("evertick: Snapshot: solver %q: %w", v.Name, err)
+		}
+	}
 	if !fits {
 		return nil, fault.Field(ErrCapacity, "evertick: Snapshot: bytes", len(e.Buf)-len(dst))
 	}
@@ -203,16 +209,16 @@ func (s *Sim) encode(dst []byte) ([]byte, error) {
 // restoring is a snapshot that is being restored, or another Sim that is being copied.
 type restoring struct {
 	frame.Decoder
-	call                  string // of errors
-	src                   *Sim   // nil: a snapshot
-	ticks, seed, hash     uint64
-	mode                  uint8
-	hashCount             uint32
-	hashes                []ecs.ColumnHash
-	owners, inputs, index []byte
-	states                [][]byte
-	backups               []byte // of states that are replaced, for when a later one fails
-	ends                  []int  // in backups
+	call              string // of errors
+	src               *Sim   // nil: a snapshot
+	ticks, seed, hash uint64
+	mode              uint8
+	hashCount         uint32
+	hashes            []ecs.ColumnHash
+	inputs, index     []byte
+	states            [][]byte
+	backups           []byte // of states that are replaced, for when a later one fails
+	ends              []int  // in backups
 }
 
 // Restore replaces the state by a snapshot's. The snapshot may come from a Sim of another
@@ -295,7 +301,9 @@ func (s *Sim) replace(err error) error {
 	}
 	if err != nil {
 		s.World.Discard()
-		s.Physics.Discard()
+		for _, v := range s.solvers {
+			v.discard()
+		}
 		s.restoring.reset()
 		return err
 	}
@@ -334,7 +342,7 @@ func (s *Sim) prepare(data []byte) (err error) {
 		}
 		r.states = append(r.states, in.Rest())
 	}
-	return r.Done()
+	return s.prepareAttached()
 }
 
 // prepareCopy does the part of CopyFrom that can fail, as prepare does for Restore.
@@ -364,7 +372,7 @@ func (s *Sim) prepareCopy(src *Sim) (err error) {
 		s.copyBuffer = n.state.AppendState(s.copyBuffer)
 		r.states = append(r.states, slices.Clip(s.copyBuffer[from:]))
 	}
-	return nil
+	return s.copyAttached(src)
 }
 
 // copyEncoded prepares a part of another Sim through its bytes.
@@ -525,62 +533,24 @@ func (s *Sim) replaceHashes() error {
 	return nil
 }
 
-// beyondWorld returns the error of preparing bodies, which comes after the world: a body for an entity
-// beyond it contradicts that world.
-func beyondWorld(call string, err error) error {
-	if errors.Is(err, fault.ErrBeyond) {
-		return fmt.Errorf("evertick: %s: %v: %w", call, err, ErrCorrupt)
-	}
-	return err
-}
-
+// replaceBodies replaces the bodies of all solvers and then the world.
 func (s *Sim) replaceBodies() error {
-	s.bodies.UnbindAll() // without destroying the bodies, which are replaced
-	s.Physics.Commit()
+	for _, v := range s.solvers {
+		v.owners.UnbindAll() // without destroying the bodies, which are replaced
+		v.Commit()
+	}
 	s.World.Commit()
 	s.generation, s.moveErr = s.World.Generation(), nil
 	return nil
 }
 
-func (s *Sim) encodeOwners(dst []byte) ([]byte, error) {
-	for id, body := range s.bodies.All() {
-		dst = wire.AppendU64s(dst, uint64(id), body.Bits())
-	}
-	return dst, nil
-}
-
-func (s *Sim) checkOwners(data []byte) error {
-	if len(data)%ownerBytes != 0 {
-		return s.restoring.Corrupt("length of the owners", len(data))
-	}
-	s.restoring.owners = data
-	last := -1
-	for i := 0; i < len(data)/8; i += 2 {
-		id := ecs.ID(wire.U64At(data, i))
-		slot, ok := s.World.PreparedSlot(id)
-		if !ok || int64(slot) <= int64(last) {
-			return s.restoring.Corrupt("owner of a body", id)
-		}
-		last = int(slot)
-	}
-	return nil
-}
-
-// replaceOwners binds the bodies to their entities, which are known to exist.
 func (s *Sim) replaceOwners() error {
-	bind := func(id ecs.ID, body physics.Body) {
-		if err := s.bodies.Bind(id, body); err != nil {
-			panic("evertick: Restore: owner was miscounted")
+	for i, v := range s.solvers {
+		if src := s.restoring.src; src != nil {
+			v.replaceOwners(src.solvers[i])
+		} else {
+			v.replaceOwners(nil)
 		}
-	}
-	if src := s.restoring.src; src != nil {
-		for id, body := range src.bodies.All() {
-			bind(id, body)
-		}
-		return nil
-	}
-	for in := wire.NewReader(s.restoring.owners); in.Len() > 0; {
-		bind(ecs.ID(in.U64()), physics.BodyOfBits(in.U64()))
 	}
 	return nil
 }

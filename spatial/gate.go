@@ -22,8 +22,8 @@ type Stamp struct {
 	Generation uint64
 }
 
-// Source is a world over which an index is built. That of package ecs is
-// evertick.WorldSource: Structure is World.Version, Position is that of
+// Source is a world over which an index is built. evertick.NewWorldSource returns one for
+// a World of package ecs: Structure is World.Version, Position is
 // World.Position.Version, Generation is World.Generation, and Points returns the
 // columns of World.Position and World.LiveSlots.
 type Source interface {

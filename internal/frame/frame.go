@@ -149,9 +149,12 @@ func (d *Decoder) Next(what string) ([]byte, error) {
 	return content, nil
 }
 
+// More reports whether something follows the last frame.
+func (d *Decoder) More() bool { return d.at != len(d.data) }
+
 // Done returns an error if something follows the last frame.
 func (d *Decoder) Done() error {
-	if d.at != len(d.data) {
+	if d.More() {
 		return d.Corrupt("length", len(d.data))
 	}
 	return nil
