@@ -84,6 +84,7 @@ func (w *World) copyBodies(src *World) {
 	copy(s.principal, src.solver.principal[:rows])
 	copy(s.extent, src.solver.extent[:rows])
 	copy(s.continuous.minExtent, src.solver.continuous.minExtent[:rows])
+	copy(s.continuous.coreExtent, src.solver.continuous.coreExtent[:rows])
 	s.derived.Reset(rows)
 }
 

@@ -10,11 +10,12 @@ import (
 	"github.com/evertick/evertick/internal/rigid3"
 )
 
-// continuousState is the memory of continuous collision, which keeps fast bodies from passing through thin shapes. Only minExtent, which follows from
+// continuousState is the memory of continuous collision, which keeps fast bodies from passing through thin shapes. Only the extents, which follow from
 // the shapes, and enabled last from step to step.
 type continuousState struct {
 	enabled    bool
 	minExtent  []float32 // by body: the least of its solid shapes; +Inf without one
+	coreExtent []float32 // by body: the greatest rigid3.Shape.CoreExtent of its solid shapes
 	solver     rigid3.Continuous
 	fast       []uint32               // bodies, ascending
 	fastCounts []int                  // number of them, by span
@@ -23,6 +24,7 @@ type continuousState struct {
 
 	still           rigid3.Obstacles // shapes of the broad phase that do not move
 	driven, dynamic sweptShapes
+	drivers         []uint32 // bodies of driven
 }
 
 // sweptShapes are some shapes with the space that they swept in a step.
@@ -49,7 +51,7 @@ func sweepRange(bodies []uint32, lo, hi int) []uint32 {
 func (s *solver) openContinuous(c *Config) {
 	w := &s.continuous
 	w.enabled = !c.DisableContinuous
-	w.minExtent = make([]float32, c.Capacity)
+	w.minExtent, w.coreExtent = make([]float32, c.Capacity), make([]float32, c.Capacity)
 	for i := range w.minExtent {
 		w.minExtent[i] = float32(math.Inf(1))
 	}
@@ -61,7 +63,7 @@ func (s *solver) poseBefore(body uint32) rigid3.Pose { return s.pose(int(body)) 
 
 // clearExtents makes a body one without shapes.
 func (s *solver) clearExtents(i int) {
-	s.extent[i], s.continuous.minExtent[i] = 0, float32(math.Inf(1))
+	s.extent[i], s.continuous.minExtent[i], s.continuous.coreExtent[i] = 0, float32(math.Inf(1)), 0
 }
 
 // solveContinuous moves fast bodies back to where they met an obstacle in this step.
@@ -70,17 +72,21 @@ func (s *solver) solveContinuous() {
 	if !w.enabled || s.isIdle() {
 		return
 	}
-	fast, bullets, sensors := s.findFast(), s.sleep.AnyFlag(s.cols.Flags, FlagBullet), s.findVisitors()
+	fast, sensors := s.findFast()
+	bullets := s.sleep.AnyFlag(s.cols.Flags, FlagBullet)
 	if !fast && !bullets && !sensors {
 		return
 	}
 	s.prepareContinuous()
 	s.stages.ForWorkers(sweepChunks(w.fast), (*solver).sweepFast)
 	if bullets && s.findBullets() {
-		w.dynamic.build(s, func(shape int) bool {
-			body := s.shapes.filters.Body[shape]
-			return !s.shapes.sensor[shape] && s.isDriver(body) && s.cols.Flags[body]&FlagBullet == 0
-		})
+		w.dynamic.begin(s)
+		for shape, body := range s.shapes.filters.Body {
+			if !s.shapes.sensor[shape] && s.isDriver(body) && s.cols.Flags[body]&FlagBullet == 0 {
+				w.dynamic.add(s, shape)
+			}
+		}
+		w.dynamic.build(s)
 		s.stages.ForWorkers(sweepChunks(w.bullets), (*solver).sweepBullets)
 	}
 	if sensors {
@@ -94,24 +100,34 @@ func (s *solver) isDriver(body uint32) bool {
 	return s.cols.Type[body] == DynamicBody && s.sleep.Awake(int(body))
 }
 
-// findFast lists the fast bodies in ascending order, and returns false if there are none.
-func (s *solver) findFast() bool {
-	w, n := &s.continuous, s.rows()
-	w.fast = slices.Grow(w.fast[:0], n)[:n]
-	w.fastCounts = buffer.Resized(w.fastCounts, len(s.sleep.Spans))
-	s.stages.ForNumberedSpans(s.sleep.Spans, (*solver).findFastRows)
-	fast := 0
-	for at, rows := range s.sleep.Spans {
-		fast += copy(w.fast[fast:], w.fast[rows.Lo:][:w.fastCounts[at]])
+// findFast lists the fast bodies, and the bodies that may pass sensors, in ascending order. It reports whether there are any.
+func (s *solver) findFast() (fast, visitors bool) {
+	w, z := &s.continuous, &s.sensorSweep
+	z.found = z.found[:0]
+	s.listRows(&w.fast, (*solver).findFastRows)
+	if z.visitors = z.visitors[:0]; s.shapes.sensors > 0 {
+		s.listRows(&z.visitors, (*solver).findVisitorRows)
 	}
-	w.fast = w.fast[:fast]
-	return fast > 0
+	return len(w.fast) > 0, len(z.visitors) > 0
+}
+
+// listRows makes a list of bodies of parts for each span, which find writes to the list from the first row of the span on, and counts in fastCounts.
+func (s *solver) listRows(list *[]uint32, find func(s *solver, at, lo, hi int)) {
+	w, n := &s.continuous, s.rows()
+	*list = slices.Grow((*list)[:0], n)[:n]
+	w.fastCounts = buffer.Resized(w.fastCounts, len(s.sleep.Spans))
+	s.stages.ForNumberedSpans(s.sleep.Spans, find)
+	found := 0
+	for at, rows := range s.sleep.Spans {
+		found += copy((*list)[found:], (*list)[rows.Lo:][:w.fastCounts[at]])
+	}
+	*list = (*list)[:found]
 }
 
 func (s *solver) findFastRows(at, lo, hi int) {
 	w, n := &s.continuous, 0
 	for i := lo; i < hi; i++ {
-		if st := &s.sys.States[i]; st.InvMass > 0 && st.IsFast(w.minExtent[i], s.extent[i]) {
+		if st := &s.sys.States[i]; st.InvMass > 0 && st.IsFast(w.minExtent[i], w.coreExtent[i]) {
 			w.fast[lo+n] = uint32(i)
 			n++
 		}
@@ -125,6 +141,7 @@ func (s *solver) prepareContinuous() {
 	c.States, c.Poses, c.V = s.sys.States, s.poses, b.V
 	c.Dt, c.SubSteps, c.MaxSpeed = s.dt, s.sys.SubSteps, s.sys.MaxSpeed
 	c.Head, c.Next = s.shapeTable.Head, s.shapeTable.Next
+	c.Least, c.Core, c.Extent = w.minExtent, w.coreExtent, s.extent
 	c.Shapes, c.Hulls, c.Sensors, c.Filters = t.shape, &s.contents.Hulls, t.sensor, t.filters
 	c.Filters.SpanMin, c.Filters.SpanMax = nil, nil
 	c.PassesThrough = nil
@@ -133,35 +150,68 @@ func (s *solver) prepareContinuous() {
 	}
 	x, y, z := s.planarAxes()
 	w.still = rigid3.Obstacles{Grid: s.broad.Stationary(), X: x, Y: y, Z: z, Intervals: &t.filters}
-	c.Still, c.Driven = &w.still, nil
-	if s.anyKinematic() || len(s.sleep.ActiveOnce) > 0 {
-		w.driven.build(s, func(shape int) bool {
-			return t.filters.Moves[shape] && !t.sensor[shape] && !s.isDriver(t.filters.Body[shape])
-		})
-		c.Driven = &w.driven.obstacles
+	w.still.Fit()
+	c.Still = &w.still
+	c.SetDriven(nil, nil)
+	if s.findDrivers() {
+		w.driven.begin(s)
+		for _, body := range w.drivers {
+			for shape := range s.shapeTable.Of(int(body)) {
+				if t.filters.Moves[shape] && !t.sensor[shape] {
+					w.driven.add(s, shape)
+				}
+			}
+		}
+		w.driven.build(s)
+		c.SetDriven(&w.driven.obstacles, w.drivers)
 	}
 	for len(w.memory) < s.stages.Team.Workers() {
 		w.memory = append(w.memory, new(rigid3.ImpactMemory))
 	}
 }
 
-// build collects the shapes that include selects, with the space that each swept.
-func (z *sweptShapes) build(s *solver, include func(shape int) bool) {
-	t, n := &s.shapes, len(s.shapes.shape)
-	z.members.Reset(n)
-	z.boxes.Resize(n)
-	for i := range t.shape {
-		if t.shape[i].Kind != rigid3.KindNone && include(i) {
-			z.members.Add(i)
-			s.continuous.solver.SweptBox(uint32(i), &z.boxes)
+// findDrivers lists the bodies that may move, and that nothing stops: kinematic ones, and others that are active without being awake. It returns false if
+// there are none.
+func (s *solver) findDrivers() bool {
+	w := &s.continuous
+	w.drivers = w.drivers[:0]
+	if s.anyKinematic() {
+		for i, kind := range s.cols.Type[:s.rows()] {
+			if kind == KinematicBody {
+				w.drivers = append(w.drivers, uint32(i))
+			}
 		}
 	}
+	for _, i := range s.sleep.ActiveOnce {
+		if s.cols.Type[i] != KinematicBody && !s.isDriver(i) {
+			w.drivers = append(w.drivers, i)
+		}
+	}
+	return len(w.drivers) > 0
+}
+
+// begin, add for each shape, and build collect shapes with the space that each swept.
+func (z *sweptShapes) begin(s *solver) {
+	n := len(s.shapes.shape)
+	z.members.Reset(n)
+	z.boxes.Resize(n)
+}
+
+func (z *sweptShapes) add(s *solver, shape int) {
+	if s.shapes.shape[shape].Kind != rigid3.KindNone {
+		z.members.Add(shape)
+		s.continuous.solver.SweptBox(uint32(shape), &z.boxes)
+	}
+}
+
+func (z *sweptShapes) build(s *solver) {
 	x, y, third := s.planarAxes()
 	b := &z.boxes
 	z.intervals.SpanMin, z.intervals.SpanMax = b.Min[third], b.Max[third]
 	z.planar = broad.Boxes{MinX: b.Min[x], MinY: b.Min[y], MaxX: b.Max[x], MaxY: b.Max[y]}
 	z.grid.Build(s.level, &z.planar, z.members)
 	z.obstacles = rigid3.Obstacles{Grid: &z.grid, X: x, Y: y, Z: third, Intervals: &z.intervals, Moving: true}
+	z.obstacles.Fit()
 }
 
 func (s *solver) sweepFast(worker, lo, hi int) {

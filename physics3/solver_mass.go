@@ -59,12 +59,12 @@ func (s *solver) updateMass(i int, shapes []uint32) error {
 
 // extend makes the extents of a body include a shape.
 func (s *solver) extend(i, shape int) {
-	if !s.shapes.sensor[shape] {
-		least := &s.continuous.minExtent[i]
-		*least = min(*least, s.shapes.local[shape].MinExtent(&s.contents.Hulls))
-	}
 	c := s.centre(i)
 	at := s.shapes.local[shape].Translated(rigid3.Vec{X: -c.X, Y: -c.Y, Z: -c.Z})
+	if !s.shapes.sensor[shape] {
+		least, core := &s.continuous.minExtent[i], &s.continuous.coreExtent[i]
+		*least, *core = min(*least, at.MinExtent(&s.contents.Hulls)), max(*core, at.CoreExtent(&s.contents.Hulls))
+	}
 	s.extent[i] = max(s.extent[i], at.MaxExtent(&s.contents.Hulls))
 }
 

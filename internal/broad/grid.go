@@ -453,6 +453,28 @@ func (s *Grid) Build(level native.Level, boxes *Boxes, members []uint64) {
 // IsEmpty reports whether there are no boxes.
 func (s *Grid) IsEmpty() bool { return len(s.layers) == 0 }
 
+// Bounds returns a box around all boxes, and an interval around the intervals of their shapes in f, which has them; false if there are none, or more
+// than most.
+func (s *Grid) Bounds(most int, f *Filters) (box [4]float32, least, greatest float32, ok bool) {
+	n := 0
+	for i := range s.layers {
+		n = max(n, int(s.layers[i].Last))
+	}
+	if n == 0 || n > most {
+		return box, 0, 0, false
+	}
+	for i := range n {
+		id := s.shape[i]
+		x0, y0, x1, y1, from, to := s.minX[i], s.minY[i], s.maxX[i], s.maxY[i], f.SpanMin[id], f.SpanMax[id]
+		if i == 0 {
+			box, least, greatest = [4]float32{x0, y0, x1, y1}, from, to
+		}
+		box = [4]float32{min(box[0], x0), min(box[1], y0), max(box[2], x1), max(box[3], y1)}
+		least, greatest = min(least, from), max(greatest, to)
+	}
+	return box, least, greatest, true
+}
+
 // Query writes the shapes whose boxes overlap b, from the lower to the upper corner, to out, until out is full, and
 // returns their number. Their order is that of the grid: a function of its boxes.
 func (s *Grid) Query(b *[4]float32, out []uint32) int { return s.query(&query{box: *b}, out) }

@@ -71,6 +71,11 @@ func TestGridFindsAll(t *testing.T) {
 			if !slices.Equal(got, between) {
 				t.Fatalf("round %d: found %v between %g and %g, want %v", round, got, least, most, between)
 			}
+			around, from, to, ok := grid.Bounds(n, &f)
+			beyond := x1 < around[0] || around[2] < x0 || y1 < around[1] || around[3] < y0 || most < from || to < least
+			if len(between) > 0 && (!ok || beyond) {
+				t.Fatalf("round %d: found %v, but not within the bounds %v, %g to %g", round, got, around, from, to)
+			}
 		}
 	}
 	grid.Build(native.Go, &broad.Boxes{}, nil)

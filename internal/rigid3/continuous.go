@@ -29,6 +29,10 @@ import (
 //
 // Shapes that the Filters keep apart, sensors, and shapes of one body do not stop each other.
 //
+// An obstacle does not stop a shape whose core is not fast as seen from it: whose points all stay within half of the least extent of where they were before
+// the step, in the axes of the obstacle. Such a core is inside of the shape before the step, so that it touches nothing that the shape did not touch, and
+// what it touched has a contact. This does not hold for the way on which an obstacle carries a body: that is only a part of a step.
+//
 // # Motion
 //
 // Between the two poses the centre of mass moves straight and the body turns evenly: see motion. Obstacles of Moving move in the same way, at the same
@@ -66,6 +70,30 @@ type Continuous struct {
 
 	// Still are obstacles that do not move in this step, Driven those that may, but that nothing stops.
 	Still, Driven *Obstacles
+
+	// By body: the least Shape.MinExtent of its solid shapes, the greatest Shape.CoreExtent, and no less than the greatest Shape.MaxExtent.
+	Least, Core, Extent []float32
+
+	drivers []motion // of the bodies of Driven; empty if these are many, or one of them is not finite
+}
+
+// maxDrivers is the number of bodies up to which each fast body compares its motion with that of all that drive obstacles, before it looks for these.
+const maxDrivers = 4
+
+// SetDriven sets Driven, and the bodies that its shapes belong to.
+func (w *Continuous) SetDriven(o *Obstacles, bodies []uint32) {
+	w.Driven, w.drivers = o, w.drivers[:0]
+	if len(bodies) > maxDrivers {
+		return
+	}
+	for _, body := range bodies {
+		var by motion
+		if !w.motionOf(body, &by) {
+			w.drivers = w.drivers[:0]
+			return
+		}
+		w.drivers = append(w.drivers, by)
+	}
 }
 
 // Obstacles are shapes in a grid: along two axes in its cells, along the third with intervals.
@@ -74,6 +102,36 @@ type Obstacles struct {
 	X, Y, Z   int            // the axes
 	Intervals *broad.Filters // of which only the intervals count
 	Moving    bool           // the boxes are around the whole path of each shape
+
+	bounded bool // few shapes: lo and hi are a box around them
+	lo, hi  Vec
+}
+
+// maxBounded is the number of shapes up to which Fit computes a box around all.
+const maxBounded = 64
+
+// Fit prepares for many bodies, most of which are far from all shapes. It is not needed for the results.
+func (o *Obstacles) Fit() {
+	b, least, most, ok := o.Grid.Bounds(maxBounded, o.Intervals)
+	var lo, hi [3]float32
+	lo[o.X], lo[o.Y], lo[o.Z], hi[o.X], hi[o.Y], hi[o.Z] = b[0], b[1], least, b[2], b[3], most
+	o.bounded, o.lo, o.hi = ok, Vec{lo[0], lo[1], lo[2]}, Vec{hi[0], hi[1], hi[2]}
+}
+
+// meets reports whether the box of a shape overlaps a box.
+func (o *Obstacles) meets(lo, hi Vec) bool {
+	var one [1]uint32
+	return o != nil && !o.Grid.IsEmpty() && !(o.bounded && o.isBeyond(lo, hi)) && o.queryInto(lo, hi, one[:]) > 0
+}
+
+func (o *Obstacles) isBeyond(lo, hi Vec) bool {
+	return hi.X < o.lo.X || o.hi.X < lo.X || hi.Y < o.lo.Y || o.hi.Y < lo.Y || hi.Z < o.lo.Z || o.hi.Z < lo.Z
+}
+
+// queryInto writes the shapes whose boxes overlap a box to out until it is full, and returns their number.
+func (o *Obstacles) queryInto(lo, hi Vec, out []uint32) int {
+	from, to := [3]float32{lo.X, lo.Y, lo.Z}, [3]float32{hi.X, hi.Y, hi.Z}
+	return o.Grid.QueryBetween(&[4]float32{from[o.X], from[o.Y], to[o.X], to[o.Y]}, from[o.Z], to[o.Z], o.Intervals, out)
 }
 
 // query appends the shapes whose boxes overlap a box.
@@ -81,11 +139,10 @@ func (o *Obstacles) query(lo, hi Vec, out []uint32) []uint32 {
 	if o == nil || o.Grid.IsEmpty() {
 		return out
 	}
-	from, to := [3]float32{lo.X, lo.Y, lo.Z}, [3]float32{hi.X, hi.Y, hi.Z}
 	at, room := len(out), 64
 	for {
 		out = grown(out[:at], room)
-		n := o.Grid.QueryBetween(&[4]float32{from[o.X], from[o.Y], to[o.X], to[o.Y]}, from[o.Z], to[o.Z], o.Intervals, out[at:])
+		n := o.queryInto(lo, hi, out[at:])
 		if n < room {
 			return out[:at+n]
 		}
@@ -109,8 +166,8 @@ type ImpactMemory struct {
 // fastShare is the part of its least extent by which a body moves in a step before it counts as fast.
 const fastShare = 0.5
 
-// IsFast reports whether a point of a body may have moved by more than half of its least extent in the step, given the distance of its farthest point
-// from the centre of mass. A body whose motion is NaN is not fast.
+// IsFast reports whether a point of a body may have moved by more than half of its least extent in the step, given the distance of the farthest of these
+// points from the centre of mass. A body whose motion is NaN is not fast.
 func (s *State) IsFast(least, farthest float32) bool {
 	if s.Q.W < 0 {
 		return farthest > 0 && least < inf // by more than half a turn
@@ -156,12 +213,31 @@ func (w *Continuous) store(body uint32, m *motion) {
 // Stop moves a fast body back to where an obstacle of Still or Driven stops it. Bodies do not depend on each other.
 func (w *Continuous) Stop(body uint32, mem *ImpactMemory) {
 	var m motion
-	if !w.motionOf(body, &m) {
+	if !w.mayMeet(body) || !w.motionOf(body, &m) {
 		return
 	}
 	if w.stopAmong(body, &m, mem, w.Still, w.Driven) {
 		w.store(body, &m)
 	}
+}
+
+// mayMeet returns false if no obstacle of Still or Driven can stop a body: none is near the balls around its cores, or its core does not move fast as seen
+// from any of them.
+func (w *Continuous) mayMeet(body uint32) bool {
+	before, after := w.Before(body).P, w.Poses[body].P
+	least := w.Least[body]
+	reach := w.Extent[body] - float32(firstCore*least) + 2*targetSeparation
+	lo := Vec{minFloat(before.X, after.X) - reach, minFloat(before.Y, after.Y) - reach, minFloat(before.Z, after.Z) - reach}
+	hi := Vec{maxFloat(before.X, after.X) + reach, maxFloat(before.Y, after.Y) + reach, maxFloat(before.Z, after.Z) + reach}
+	lo, hi, ok := fattenBox(lo, hi)
+	if !ok || w.Still.meets(lo, hi) {
+		return true
+	}
+	slow := len(w.drivers) > 0
+	for i := range w.drivers {
+		slow = slow && w.States[body].isSlowAgainst(&w.drivers[i], before, after, w.Dt, float64(least), float64(w.Core[body]))
+	}
+	return !slow && w.Driven.meets(lo, hi)
 }
 
 // StopAmong moves a body back to where one of more obstacles stops it, or one of Driven. Nothing stops these at the same time: it comes after Stop.
@@ -209,7 +285,7 @@ func (w *Continuous) stopAmong(body uint32, m *motion, mem *ImpactMemory, one, o
 	if !on.isFinite() {
 		return true
 	}
-	next := impactQuery{motion: &on}
+	next := impactQuery{motion: &on, part: true}
 	w.findFirst(&next, body, mem, w.Still, nil)
 	on.stopAt(next.time)
 	own.join(&on, q.time)
@@ -228,6 +304,8 @@ type impactQuery struct {
 	normal       vec64
 	by           motion
 	near         bool
+
+	part bool // the motion is only a part of the step
 }
 
 // findFirst finds when a body in motion is stopped, and by what. Of several obstacles at one time that with the lowest number counts.
@@ -296,9 +374,22 @@ func (w *Continuous) pairImpact(q *impactQuery, mem *ImpactMemory, shape, other 
 	if !finite {
 		return
 	}
+	var d drift
+	d.set(q.motion, &by)
+	if !q.part && d.isSlow(mem.path.far, float64(mem.shape.extent)) {
+		return
+	}
 	if o.Kind == KindSurface {
 		w.surfaceImpact(q, mem, shape, other, &by)
 		return
+	}
+	whole := o.polytope(w.Hulls, &mem.obstacle)
+	if len(whole.Planes) > 0 {
+		var frame pose64
+		frame.setWide(by.from, by.rotation, &o.Pose)
+		if mem.path.passesFaces(&d, &frame, whole.Planes, float64(o.Radius)) {
+			return
+		}
 	}
 	obstacle := o.convex(w.Hulls, &mem.obstacle)
 	if o.Kind == KindBox {

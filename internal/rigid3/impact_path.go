@@ -25,6 +25,10 @@ type corePath struct {
 	start  pose64
 
 	reach, coreReach float64
+
+	// Of the first core: by how much at most its points are outside of the hull of those at the start, farther than the shape would be by pathMargin; how
+	// far its corners are from the centre of mass; and how far they move as the body turns.
+	inner, far, spin float64
 }
 
 // set takes the path of a shape whose body has the motion m.
@@ -38,17 +42,24 @@ func (c *corePath) set(s *sweptShape, m *motion) {
 		ends[i].setWide(p, q, s.whole.pose)
 	}
 	c.start = ends[0]
-	far, wide := 0., 0. // squares of distances: from the axis of the turn, and from the origin
+	far, wide, long := 0., 0., 0. // squares of distances: from the axis of the turn, from the origin, and from the centre of mass
 	for i, v := range s.whole.points {
 		p, q := ends[0].apply(v.wide64()), ends[1].apply(v.wide64())
 		c.world[2*i], c.world[2*i+1] = p, q
-		if wide = max(wide, p.Dot(p), q.Dot(q)); m.angle != 0 {
-			turn := m.axis.Cross(p.Sub(centres[0]))
+		r := p.Sub(centres[0])
+		wide, long = max(wide, p.Dot(p), q.Dot(q)), max(long, r.Dot(r))
+		if m.angle != 0 {
+			turn := m.axis.Cross(r)
 			far = max(far, turn.Dot(turn))
 		}
 	}
 	bulge := float64(math.Sqrt(far) * min(float64(0.125*float64(m.angle*m.angle)), 2))
-	c.coreReach = s.whole.radius - float64(firstCore*s.extent) + (bulge + pathMargin) + float64(rounding*math.Sqrt(max(wide, far)))
+	c.inner = s.whole.radius - float64(firstCore*s.extent) + pathMargin + float64(rounding*math.Sqrt(max(wide, far)))
+	c.coreReach = c.inner + bulge
+	// The core is as far inside of the hull of the points as half of the extent is more than the radius, and so nearer to the centre, and to the axis.
+	inset := max(float64(firstCore*s.extent)-s.whole.radius, 0)
+	c.far = max(math.Sqrt(long)-inset, 0)
+	c.spin = float64(m.angle * max(math.Sqrt(far)-inset, 0))
 	c.reach = c.coreReach + float64(firstCore*s.extent) + targetSeparation
 }
 

@@ -100,6 +100,13 @@ func (s *Shape) MaxExtent(hulls *Hulls) float32 {
 	return sqrt(most) + s.Radius
 }
 
+// CoreExtent returns no less than the distance in metres of the farthest corner of its core, which is what remains of the shape without half of its least
+// extent all around, from the centre of mass. A corner is the middle of a ball and the end of the axis of a capsule: these turn without leaving their place.
+func (s *Shape) CoreExtent(hulls *Hulls) float32 {
+	inset := float32(firstCore*s.MinExtent(hulls)) - s.Radius
+	return maxFloat(s.MaxExtent(hulls)-s.Radius-maxFloat(inset, 0), 0)
+}
+
 // MinExtent returns the least distance in metres of a point inside the shape, its middle, from the surface: a body that moves by less in a step
 // does not pass a plane unnoticed. It is +Inf for a shape that was removed.
 func (s *Shape) MinExtent(hulls *Hulls) float32 {
