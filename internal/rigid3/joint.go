@@ -315,21 +315,36 @@ type JointColours struct {
 }
 
 // update is Assign; it does nothing if version is that of the last call and not 0.
-func (c *JointColours) update(version uint64, joints []Joint, invMass []float32) {
+func (c *JointColours) update(version uint64, joints []Joint, order []uint32, invMass []float32) {
 	if version == 0 || version != c.version || len(joints) != c.joints || len(invMass) != c.bodies {
-		c.Assign(joints, invMass)
+		c.Assign(joints, order, invMass)
 		c.version, c.joints, c.bodies = version, len(joints), len(invMass)
 	}
 }
 
-// Assign gives a colour to each joint that takes part, as graph.Colours does. It panics if such a joint names a body that does not
-// exist.
-func (c *JointColours) Assign(joints []Joint, invMass []float32) {
+// Assign gives a colour to each joint that takes part, as graph.Colours does, in the order of a list of joints, or of their numbers without a
+// list. It panics if such a joint names a body that does not exist. Edges follow the order; Edge has numbers of joints.
+func (c *JointColours) Assign(joints []Joint, order []uint32, invMass []float32) {
+	n := len(joints)
+	if order != nil {
+		n = len(order)
+	}
 	c.InOrder = true
-	c.Reset(len(joints), numJointClasses, invMass)
-	for i := range joints {
+	c.Reset(n, numJointClasses, invMass)
+	for i := range n {
 		j := &joints[i]
+		if order != nil {
+			j = &joints[order[i]]
+		}
 		c.Edges.A[i], c.Edges.B[i], c.Edges.Class[i] = j.A, j.B, j.class()
 	}
 	c.Colours.Assign()
+	if order == nil {
+		return
+	}
+	for i, k := range c.Edge {
+		if k != NoContact {
+			c.Edge[i] = order[k]
+		}
+	}
 }

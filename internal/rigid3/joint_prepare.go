@@ -13,7 +13,7 @@ func (s *System) dealJoints() {
 		s.JointBlocks, s.jointParts = s.JointBlocks[:0], s.jointParts[:0]
 		return
 	}
-	s.JointColours.update(s.JointsVersion, s.Joints, s.Bodies.InvMass)
+	s.JointColours.update(s.JointsVersion, s.Joints, s.JointOrder, s.Bodies.InvMass)
 	blocks := s.JointColours.Blocks()
 	s.JointBlocks = buffer.Resized(s.JointBlocks, blocks)
 	parts := 0

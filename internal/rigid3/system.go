@@ -168,6 +168,9 @@ type System struct {
 	Joints        []Joint
 	JointsVersion uint64
 
+	// JointOrder lists the joints in the order in which they get colours. Nil: the order of their numbers.
+	JointOrder []uint32
+
 	// Set by BeginStep.
 	JointColours JointColours
 	JointBlocks  []JointBlock
