@@ -61,22 +61,27 @@ type dryRun struct {
 	now    *Commands // the list that is being checked
 	bodies handle.DryRun
 	shapes handle.ShapeDryRun
+	joints handle.JointDryRun
 	origin [3]float64 // at this point
+
+	nextRow int // of the list that is being checked
 }
 
 func (r *dryRun) begin(w *World) {
 	r.w, r.origin = w, w.origin
 	r.bodies.Begin(&w.bodies)
 	r.shapes.Begin(&w.shapes, &r.bodies)
+	r.joints.Begin(&w.joints, &r.bodies)
 }
 
 func (r *dryRun) end() { r.w, r.now = nil, nil }
 
 // list checks a list, and returns the first invalid command.
 func (r *dryRun) list(c *Commands) (int, error) {
-	r.now = c
+	r.now, r.nextRow = c, 0
 	r.bodies.BeginList(&c.recording, len(c.bodies))
 	r.shapes.BeginList(&c.recording, len(c.shapes))
+	r.joints.BeginList(&c.recording, len(c.joints))
 	for k := range c.commands {
 		if err := r.command(&c.commands[k]); err != nil {
 			return k, err
@@ -91,6 +96,10 @@ func (r *dryRun) command(o *command) (err error) {
 		return r.createBody(&r.now.bodies[r.bodies.Created()])
 	case destroyShape:
 		return r.destroyShape(o.shape)
+	case createJoint:
+		return r.createJoint(&r.now.joints[r.joints.Created()])
+	case destroyJoint, setJoint:
+		return r.changeJoint(o)
 	case shiftOrigin:
 		r.origin, err = shiftedOrigin(r.origin, o.first())
 		return err
@@ -201,7 +210,8 @@ func (o *command) check() error {
 // run executes a checked list.
 func (w *World) run(c *Commands) {
 	c.recording.Apply()
-	c.createdBodies, c.createdShapes = c.createdBodies[:0], c.createdShapes[:0]
+	c.createdBodies, c.createdShapes, c.createdJoints = c.createdBodies[:0], c.createdShapes[:0], c.createdJoints[:0]
+	rows := c.rows
 	for k := range c.commands {
 		o := &c.commands[k]
 		switch o.kind {
@@ -221,6 +231,13 @@ func (w *World) run(c *Commands) {
 			_ = w.DestroyBody(c.Body(o.body))
 		case destroyShape:
 			w.destroyCreatedShape(c.Shape(o.shape))
+		case createJoint:
+			c.createdJoints = append(c.createdJoints, w.createNewJoint(c, &c.joints[len(c.createdJoints)]))
+		case destroyJoint:
+			w.solver.destroyJoint(int(c.Joint(o.joint).index))
+		case setJoint:
+			w.solver.redefineJoint(int(c.Joint(o.joint).index), &rows[0])
+			rows = rows[1:]
 		case ignorePair:
 			_ = w.IgnorePair(c.Body(o.body), c.Body(o.other))
 		case unignorePair:

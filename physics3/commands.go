@@ -8,8 +8,8 @@ import (
 // Commands is a list of changes that a program records now and that World.Apply, or the start of a World.Step, makes later, in order, all or
 // none. World.NewCommands makes a list; reuse it. Recording reads nothing of the world and never fails: Apply checks handles and values.
 //
-// CreateBody and the methods that create shapes return provisional handles. They are valid in later commands of the same list only, and must
-// not be stored: Body and Shape return the real handles after Apply.
+// CreateBody, CreateJoint and the methods that create shapes return provisional handles. They are valid in later commands of the same list
+// only, and must not be stored: Body, Shape and Joint return the real handles after Apply.
 //
 // One goroutine at a time may use a list. Recording may run concurrently with anything else.
 type Commands struct {
@@ -19,18 +19,22 @@ type Commands struct {
 	commands []command
 	bodies   []BodyDef
 	shapes   []newShape
+	joints   []newJoint
+	rows     []jointRow // new definitions of joints
 
 	// What the last Apply of the list has created, in the order of the commands.
 	createdBodies []Body
 	createdShapes []Shape
+	createdJoints []Joint
 }
 
-// command is one command of a list. Its definition, if it needs one, is the next one of the bodies or shapes.
+// command is one command of a list. Its definition, if it needs one, is the next one of the bodies, shapes, joints or rows.
 type command struct {
 	kind    commandKind
 	body    Body
 	other   Body // of a pair
 	shape   Shape
+	joint   Joint
 	numbers [7]float32
 }
 
@@ -56,13 +60,16 @@ const (
 	shiftOrigin
 	enableSleeping
 	enableContinuous
+	createJoint
+	destroyJoint
+	setJoint
 )
 
 // String returns the name of the method that records the command.
 func (k commandKind) String() string {
 	return [...]string{"CreateBody", "DestroyBody", "create a shape", "DestroyShape", "SetVelocity", "SetTransform", "ApplyLinearImpulse",
 		"ApplyLinearImpulseToCenter", "ApplyAngularImpulse", "ApplyForce", "ApplyForceToCenter", "ApplyTorque", "Disable", "Enable",
-		"IgnorePair", "UnignorePair", "ShiftOrigin", "EnableSleeping", "EnableContinuous"}[k]
+		"IgnorePair", "UnignorePair", "ShiftOrigin", "EnableSleeping", "EnableContinuous", "CreateJoint", "DestroyJoint", "SetJointDef"}[k]
 }
 
 // NewCommands returns an empty list for this world.
@@ -78,6 +85,7 @@ func (c *Commands) Len() int { return len(c.commands) }
 func (c *Commands) Reset() {
 	clear(c.shapes) // which may hold hulls
 	c.commands, c.bodies, c.shapes = c.commands[:0], c.bodies[:0], c.shapes[:0]
+	c.joints, c.rows = c.joints[:0], c.rows[:0]
 	c.recording.Restart()
 }
 
@@ -99,7 +107,7 @@ func (c *Commands) CreateBody(def BodyDef) Body {
 	return Body{index, generation}
 }
 
-// DestroyBody records the destruction of a body and its shapes.
+// DestroyBody records the destruction of a body, its shapes and its joints.
 func (c *Commands) DestroyBody(b Body) { c.add(command{kind: destroyBody, body: b}) }
 
 // CreateSphere records the creation of a ball, as World.CreateSphere.

@@ -42,6 +42,8 @@ type Config struct {
 	// mass of the two bodies, that of the lighter one if the other is much heavier or static. So a heavy body sinks into a light
 	// one by (M/m)·g/(2πf)².
 	ContactHertz, ContactDamping float32
+	// JointHertz and JointDamping define the same for the stiff constraints of joints. 0: 60 Hz, 5.
+	JointHertz, JointDamping float32
 	// PushSpeed is the greatest speed in m/s at which contacts push overlapping bodies apart. 0: 3.
 	PushSpeed float32
 	// RestitutionThreshold is the approach speed in m/s below which nothing bounces. 0: 1.
@@ -91,6 +93,8 @@ func (c Config) Validate() error {
 		fault.Between("physics3: Config.SubSteps", c.SubSteps, 0, MaxSubSteps),
 		check.Coefficient("physics3: Config.ContactHertz", c.ContactHertz),
 		check.Coefficient("physics3: Config.ContactDamping", c.ContactDamping),
+		check.Coefficient("physics3: Config.JointHertz", c.JointHertz),
+		check.Coefficient("physics3: Config.JointDamping", c.JointDamping),
 		check.Coefficient("physics3: Config.PushSpeed", c.PushSpeed),
 		check.Coefficient("physics3: Config.RestitutionThreshold", c.RestitutionThreshold),
 		check.Coefficient("physics3: Config.MaxSpeed", c.MaxSpeed),
@@ -111,6 +115,12 @@ func (c Config) filled() Config {
 	}
 	if c.Workers == 0 {
 		c.Workers = 1
+	}
+	if c.JointHertz == 0 {
+		c.JointHertz = 60
+	}
+	if c.JointDamping == 0 {
+		c.JointDamping = 5
 	}
 	c.FrictionMix, c.RestitutionMix = c.FrictionMix.Or(MixGeometric), c.RestitutionMix.Or(MixMax)
 	t := c.tuning()
@@ -177,5 +187,5 @@ func (w *World) SetWorkers(workers int) error {
 
 // params returns the parameters for package rigid3, before applyTuning.
 func (c *Config) params() rigid3.Params {
-	return rigid3.Params{Gravity: vecOf(c.Gravity), SubSteps: c.SubSteps}
+	return rigid3.Params{Gravity: vecOf(c.Gravity), SubSteps: c.SubSteps, JointHertz: c.JointHertz, JointDamping: c.JointDamping}
 }

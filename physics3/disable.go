@@ -96,6 +96,7 @@ func (s *solver) disable(i int) {
 	}
 	s.sleep.WakeWithNeighbours(i)
 	s.storeInverseMass(i)
+	s.updateJoints(i)
 }
 
 func (s *solver) enable(i int) error {

@@ -24,6 +24,9 @@ type DrawOptions struct {
 	Boxes bool
 	// Contacts draws the normals at the points where solid shapes touch, from the shape of the lower index to the other.
 	Contacts bool
+	// Joints draws a line between the points of each joint, and lines from the centres of mass of the bodies to these points. A mouse joint begins
+	// at its target.
+	Joints bool
 	// Centers draws the principal axes at the centre of mass of each body that is not static.
 	Centers bool
 	// Velocities draws the velocities of the centres of mass.
@@ -57,6 +60,7 @@ const (
 	colorContact  = 0xd23f7f
 	colorCenter   = 0x00958c
 	colorVelocity = 0x1d93a8
+	colorJoint    = 0xc05ad0
 )
 
 // AppendDraw appends a picture of the present state of the world as lines to dst: the edges of boxes, hulls and triangles, and rings around balls and
@@ -78,6 +82,9 @@ func (w *World) AppendDraw(dst []DrawnLine, o DrawOptions) ([]DrawnLine, error) 
 	}
 	if o.Contacts {
 		p.contacts()
+	}
+	if o.Joints {
+		p.joints()
 	}
 	for i := range w.Rows() {
 		if c := w.cols.Type[i]; c != StaticBody && p.placed(i) {
@@ -273,6 +280,36 @@ func (p *pen) bounds(i, body int) {
 	half := high.Sub(low).Times(0.5)
 	p.pose, p.color = rigid3.Pose{P: low.Add(half), Q: rigid3.Identity}, colorBox
 	p.box(half)
+}
+
+// joints draws the joints in ascending order: a line from the point on one body to that on the other, and lines from the centres of mass to these
+// points. A mouse joint begins at its target.
+func (p *pen) joints() {
+	s := p.s
+	p.color = colorJoint
+	for i := range s.joints.rows {
+		r := &s.joints.rows[i]
+		if r.kind == 0 {
+			continue
+		}
+		rowA, rowB := s.jointTable.Bodies(i)
+		if !p.placed(int(rowA)) || !p.placed(int(rowB)) {
+			continue
+		}
+		a, b := s.pose(int(rowA)), s.pose(int(rowB))
+		onA := a.Transform(vecOf(r.frameA.Point).Sub(s.centre(int(rowA))))
+		onB := b.Transform(vecOf(r.frameB.Point).Sub(s.centre(int(rowB))))
+		p.pose = rigid3.Pose{Q: rigid3.Identity}
+		if JointKind(r.kind) == MouseJoint {
+			onA = vecOf([3]float32(r.numbers[:3]))
+		} else if s.cols.Type[rowA] != StaticBody {
+			p.line(a.P, onA)
+		}
+		p.line(onA, onB)
+		if s.cols.Type[rowB] != StaticBody {
+			p.line(b.P, onB)
+		}
+	}
 }
 
 // contacts draws the contact points of solid shapes that touched in the last step.

@@ -8,7 +8,7 @@ import (
 	"github.com/evertick/evertick/internal/rigid3"
 )
 
-// Events are the events of a step: see World.Events. Each list is in ascending order of the indices of its shapes or bodies; of two shapes that
+// Events are the events of a step: see World.Events. Each list is in ascending order of the indices of its shapes, bodies or joints; of two shapes that
 // touch the lower one comes first.
 type Events struct {
 	// Begin and End are contacts of solid shapes that began and ended to touch. In End those with destroyed shapes come first, in an
@@ -22,6 +22,10 @@ type Events struct {
 	Moved []uint32
 	// Disabled are the bodies that were disabled because one of their values was not finite.
 	Disabled []Disabled
+	// Broken are the joints whose load was too great; they are destroyed.
+	Broken []Broken
+	// JointLoads are the joints whose load exceeded a threshold of their definition, and which did not break.
+	JointLoads []JointLoad
 	// Slept are the indices of the bodies that fell asleep at the end of the step, or by a call after it. Woke are those of the bodies that
 	// woke in the step, or by a call since the previous step.
 	Slept, Woke []uint32
@@ -48,6 +52,20 @@ type Disabled struct {
 	Tick   uint64  // number of steps before this one
 	Column string  // of Columns; the first one with such a value
 	Value  float32 // the value found; every NaN is stored as the same NaN
+}
+
+// Broken is a joint that was destroyed because its load in the last sub-step exceeded JointDef.BreakForce or BreakTorque. Its handle is stale.
+type Broken struct {
+	Joint         Joint
+	A, B          Body
+	Force, Torque [3]float32 // as in JointState
+	Tick          uint64     // number of steps before this one
+}
+
+// JointLoad is a joint whose load in the last sub-step exceeded JointDef.ForceThreshold or TorqueThreshold.
+type JointLoad struct {
+	Joint         Joint
+	Force, Torque [3]float32 // as in JointState
 }
 
 // Events returns the events of the last step. The slices belong to the world and are valid until the next step.

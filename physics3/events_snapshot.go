@@ -37,6 +37,28 @@ var eventLists = state.Lists[Events]{
 		func(r *wire.Reader) Disabled {
 			return Disabled{BodyOfBits(r.U64()), r.U64(), readColumn(r), r.F32()}
 		}),
+	state.ListOf(3*8+6*4+8, func(e *Events) *[]Broken { return &e.Broken },
+		func(dst []byte, b *Broken) []byte {
+			dst = wire.AppendU64s(dst, b.Joint.Bits(), b.A.Bits(), b.B.Bits())
+			return wire.AppendU64s(wire.AppendF32s(wire.AppendF32s(dst, b.Force[:]...), b.Torque[:]...), b.Tick)
+		},
+		func(r *wire.Reader) (b Broken) {
+			b.Joint, b.A, b.B = JointOfBits(r.U64()), BodyOfBits(r.U64()), BodyOfBits(r.U64())
+			r.F32s(b.Force[:])
+			r.F32s(b.Torque[:])
+			b.Tick = r.U64()
+			return b
+		}),
+	state.ListOf(8+6*4, func(e *Events) *[]JointLoad { return &e.JointLoads },
+		func(dst []byte, l *JointLoad) []byte {
+			return wire.AppendF32s(wire.AppendF32s(wire.AppendU64s(dst, l.Joint.Bits()), l.Force[:]...), l.Torque[:]...)
+		},
+		func(r *wire.Reader) (l JointLoad) {
+			l.Joint = JointOfBits(r.U64())
+			r.F32s(l.Force[:])
+			r.F32s(l.Torque[:])
+			return l
+		}),
 	state.Rows(func(e *Events) *[]uint32 { return &e.Slept }),
 	state.Rows(func(e *Events) *[]uint32 { return &e.Woke }),
 }

@@ -48,8 +48,11 @@ func (w *World) pairOf(field string, a, b Body) (i, k int, err error) {
 	return i, k, nil
 }
 
-// pairIgnored reports whether the bodies of two shapes are an ignored pair.
+// pairIgnored reports whether the bodies of two shapes pass through each other: they are an ignored pair, or a joint prevents their collision.
 func (s *solver) pairIgnored(a, b uint32) bool {
 	of := s.shapes.filters.Body
-	return !s.ignoredPairs.Empty() && s.ignoredPairs.Has(int(of[a]), int(of[b]))
+	return !s.ignoredPairs.Empty() && s.ignoredPairs.Has(int(of[a]), int(of[b])) || s.jointPreventsCollision(of[a], of[b])
 }
+
+// ignoresPairs reports whether pairIgnored can be true.
+func (s *solver) ignoresPairs() bool { return !s.ignoredPairs.Empty() || s.joints.noCollide > 0 }

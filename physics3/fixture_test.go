@@ -215,6 +215,16 @@ func soundEvents(t testing.TB, what string, w *physics3.World) {
 			}
 		}
 	}
+	for i, b := range e.Broken {
+		if w.ValidJoint(b.Joint) || !oneNaN(append(b.Force[:], b.Torque[:]...)...) || i > 0 && b.Joint.Index() <= e.Broken[i-1].Joint.Index() {
+			bad("Broken", e.Broken)
+		}
+	}
+	for i, l := range e.JointLoads {
+		if !w.ValidJoint(l.Joint) || !oneNaN(append(l.Force[:], l.Torque[:]...)...) || i > 0 && l.Joint.Index() <= e.JointLoads[i-1].Joint.Index() {
+			bad("JointLoads", e.JointLoads)
+		}
+	}
 	for i, d := range e.Disabled {
 		if !w.Disabled(d.Body) || !oneNaN(d.Value) || i > 0 && d.Body.Index() <= e.Disabled[i-1].Body.Index() {
 			bad("Disabled", e.Disabled)

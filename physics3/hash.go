@@ -23,7 +23,7 @@ func (w *World) Hash() uint64 {
 // AppendColumnHashes appends the hash of each column to dst, so that a divergence names the column. A hash is XXH3 (64 bits, seed 0) of the rows
 // [0, Rows) in little-endian order, with every NaN replaced by the same NaN. The columns of Columns come first, then the generations of the bodies,
 // the shapes, the contacts of the last step with their impulses and with the manifolds from which they are recycled, the gravity, and the number of
-// steps. Last, in worlds that have used them, come continuous collision, sleep, ignored pairs, tuning, the origin and masses of SetMassData. It allocates nothing if dst
+// steps. Last, in worlds that have used them, come continuous collision, sleep, ignored pairs, tuning, the origin, masses of SetMassData and joints. It allocates nothing if dst
 // has enough capacity.
 func (w *World) AppendColumnHashes(dst []ColumnHash) []ColumnHash { return hashedParts.Hash(w, dst) }
 
@@ -139,6 +139,9 @@ func (s *solver) hashStates() {
 
 func (s *solver) hashSolved() {
 	if h := &s.stages.Hashes; h.On {
+		if len(s.joints.solved) > 0 {
+			h.Add("joints", statehash.Rows(buffer.Words[uint32](s.joints.solved)))
+		}
 		h.Add("solved", hashContacts(s.contacts))
 	}
 }

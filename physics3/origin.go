@@ -21,8 +21,8 @@ const (
 func (w *World) Origin() [3]float64 { return w.origin }
 
 // ShiftOrigin moves the origin of the world to the point offset, in metres, so that coordinates near there become small and precise. It subtracts offset from
-// the positions of all bodies. It also does so for what Sync has written last, so that Pull sees no move of entities that the program shifts likewise; other
-// programs call Sync first. Velocities, contacts, impulses and sleep stay as they are, and nothing wakes. So the next step does the same as without the call,
+// the positions of all bodies and the targets of mouse joints. It also does so for what Sync has written last, so that Pull sees no move of entities that the program shifts likewise; other
+// programs call Sync first. Velocities, contacts, impulses, joints and sleep stay as they are, and nothing wakes. So the next step does the same as without the call,
 // with less rounding, or more if offset leads away from the bodies.
 //
 // Each coordinate becomes float32(x - offset). Where its magnitude does not grow, and x is within 2^34 m, this is exact, and a later call with -offset restores
@@ -82,6 +82,14 @@ func (w *World) shiftOrigin(origin [3]float64, offset [3]float32) {
 			if s.sleep.On {
 				shift(&s.sleepers.restPose[k][i], by)
 			}
+		}
+	}
+	for i := range s.joints.rows {
+		if r := s.joints.rows[i]; JointKind(r.kind) == MouseJoint {
+			for k := range offset {
+				shift(&r.numbers[k], offset[k]+0)
+			}
+			s.joints.replace(i, &r)
 		}
 	}
 }

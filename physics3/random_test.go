@@ -31,6 +31,7 @@ type randomWorld struct {
 	entities physics3.Transforms
 	bodies   []physics3.Body // live and stale
 	shapes   []physics3.Shape
+	joints   []physics3.Joint
 	seed     uint64
 }
 
@@ -41,7 +42,7 @@ func randomConfig(seed uint64) physics3.Config {
 		c.FrictionMix, c.RestitutionMix = physics3.MixAverage, physics3.MixMin
 	}
 	if seed%5 == 3 {
-		c.Slots, c.ContactHertz, c.PushSpeed = randomSlots, 20, 1e6
+		c.Slots, c.ContactHertz, c.PushSpeed, c.JointHertz, c.JointDamping = randomSlots, 20, 1e6, 100, 1
 	}
 	return c
 }
@@ -69,6 +70,9 @@ func newRandomWorld(t testing.TB, c physics3.Config, seed uint64, ops []byte) *r
 	for range 30 + w.pick(20) {
 		_ = w.create()
 	}
+	for range w.pick(30) {
+		_ = w.join()
+	}
 	return w
 }
 
@@ -93,6 +97,7 @@ func bumpyDef() physics3.MeshDef {
 func (w *randomWorld) as(from *randomWorld) {
 	w.rng, w.ops = from.rng, from.ops
 	w.bodies, w.shapes = append(w.bodies[:0], from.bodies...), append(w.shapes[:0], from.shapes...)
+	w.joints = append(w.joints[:0], from.joints...)
 	to, other := w.columnsOfEntities(), from.columnsOfEntities()
 	for i := range to {
 		copy(to[i], other[i])
@@ -331,7 +336,7 @@ func (w *randomWorld) record(c *physics3.Commands) {
 		if len(unborn) > 0 && w.one(2) {
 			b = unborn[w.pick(len(unborn))]
 		}
-		switch w.pick(17) {
+		switch w.pick(20) {
 		case 0, 1:
 			unborn = append(unborn, c.CreateBody(w.bodyDef()))
 		case 2, 3:
@@ -363,6 +368,12 @@ func (w *randomWorld) record(c *physics3.Commands) {
 			c.ShiftOrigin(vec{0, -2 * physics3.OriginUnit, 0})
 		case 16:
 			c.EnableSleeping(w.one(2) || w.calm())
+		case 17:
+			c.CreateJoint(w.jointDef(w.anyKind(), b, other))
+		case 18:
+			c.DestroyJoint(w.joint())
+		case 19:
+			c.SetJointDef(w.joint(), w.jointDef(0, b, other))
 		}
 	}
 }
@@ -457,6 +468,10 @@ var randomOps = []struct {
 		to[a], to[b] = to[b], to[a]
 		return w.MoveSlots(to)
 	}},
+	{"join", (*randomWorld).join},
+	{"join more", (*randomWorld).join},
+	{"redefine a joint", (*randomWorld).redefine},
+	{"destroy joint", func(w *randomWorld) error { return w.DestroyJoint(w.joint()) }},
 	{"peace", func(w *randomWorld) error { return nil }},
 }
 
@@ -583,6 +598,7 @@ func rewound(r *randomRun, tick int) {
 	data := snapshot(t, w.World)
 	kept := *w
 	kept.bodies, kept.shapes = slices.Clone(w.bodies), slices.Clone(w.shapes)
+	kept.joints = slices.Clone(w.joints)
 	kept.entities = cloneEntities(&w.entities)
 	for range 5 {
 		for range 3 {

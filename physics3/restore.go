@@ -19,10 +19,10 @@ import (
 )
 
 // Restore replaces the state by that of a snapshot, which may come from a world of another capacity, level or number of workers. Handles from before
-// the snapshot refer to its bodies and shapes; discard later handles. There are no events until the next step.
+// the snapshot refer to its bodies, shapes and joints; discard later handles. There are no events until the next step.
 //
 // Data that is truncated, altered or inconsistent is ErrCorrupt. Data of another format version, or of a world with other rules (SubSteps, and the
-// numbers for contacts in Config), is ErrUnsupported; DisableSleep and DisableContinuous may differ. Data with more rows than fit, or a slot beyond Config.Slots, is
+// numbers for contacts and joints in Config), is ErrUnsupported; DisableSleep and DisableContinuous may differ. Data with more rows than fit, or a slot beyond Config.Slots, is
 // ErrCapacity. The world is then unchanged, and Restore has used memory in proportion to len(data) at most.
 func (w *World) Restore(data []byte) error {
 	if err := w.Prepare(data); err != nil {
@@ -85,7 +85,9 @@ func (w *World) Discard() {
 		clear(im.hulls)
 		clear(im.surfaces)
 		clear(im.made)
-		*im = snapshotImage{w: w, events: im.events, hulls: im.hulls[:0], surfaces: im.surfaces[:0], made: im.made[:0], pairs: im.pairs[:0], masses: im.masses[:0]}
+		j := &im.joints
+		joints := jointImage{bodies: j.bodies[:0], rows: j.rows[:0], kept: j.kept[:0]}
+		*im = snapshotImage{w: w, joints: joints, events: im.events, hulls: im.hulls[:0], surfaces: im.surfaces[:0], made: im.made[:0], pairs: im.pairs[:0], masses: im.masses[:0]}
 	}
 }
 
@@ -118,6 +120,7 @@ type snapshotImage struct {
 	masses                                  handle.Sparse[MassData]
 	thresholds                              sleep.Image
 	origin                                  [3]float64
+	joints                                  jointImage
 }
 
 // madeShape is a shape as it was created; Kind 0: none.

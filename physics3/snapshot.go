@@ -28,6 +28,7 @@ import (
 //	sleep, as package sleep encodes it, with a pose of seven float32, and with contacts as above; or the thresholds if it has never been on
 //	the origin: three float64
 //	of each contact with a surface, and then of each resting one: three float32, the normal, and uint32, the triangle
+//	the joints: see encodeJoints
 //
 // Each column is contiguous. A snapshot omits what follows from the rest: free indices, faces of hulls, digests, principal axes, and positions
 // relative to centres of mass.
@@ -35,7 +36,7 @@ const (
 	snapshotMagic   = "evtk.rg3"
 	snapshotVersion = 1
 
-	rulesBytes    = 8 * 4
+	rulesBytes    = 10 * 4
 	headerBytes   = rulesBytes + 3*4 + 6*4 + 8 + 1
 	bodyBytes     = 4*(floatColumns+syncedColumns) + 4 + 4 + 3
 	geometryBytes = 13 * 4
@@ -46,12 +47,13 @@ const (
 	massBytes     = 11 * 4
 	originBytes   = 3 * 8
 	touchBytes    = 4 * 4
+	jointBytes    = 4 * (3 + jointCommonWords + 20) // of most
 
 	aliveFlag = 1 << 7
 )
 
 // Snapshot appends the state to dst, like the Append functions of strconv, and returns the extended slice: bodies, shapes with their hulls, contacts
-// with their impulses, handles, gravity, the number of steps, and what Sync has written, bit for bit. A world restored from it continues exactly like
+// and joints with their impulses, handles, gravity, the number of steps, and what Sync has written, bit for bit. A world restored from it continues exactly like
 // this one. Events are not part of it. It takes 155 bytes per body, 76 per contact and 160 more for one that the next step may recycle, 117 per shape,
 // 12 per vertex of a hull, and some 300 more. Pass the previous result cut to [:0] to allocate nothing.
 func (w *World) Snapshot(dst []byte) ([]byte, error) {
@@ -71,7 +73,7 @@ func (w *World) snapshotBytes() int {
 	s, rows, shapes := w.solver, w.Rows(), w.shapes.IDs.Used()
 	n := 512 + (bodyBytes+sleep.RowBytes)*rows + shapeBytes*shapes + 4*len(s.lastGenerations) +
 		contactBytes*(len(s.contacts)+len(s.sleepers.resting)) + baseBytes*len(s.keptBases()) +
-		touchBytes*(len(s.touches)+len(s.sleepers.restingTouches))
+		touchBytes*(len(s.touches)+len(s.sleepers.restingTouches)) + jointBytes*w.joints.IDs.Used()
 	for _, h := range s.contents.hulls.items {
 		n += 8
 		if h != nil {
@@ -92,6 +94,7 @@ func (c *Config) rules() [rulesBytes / 4]namedBits {
 	return [...]namedBits{
 		{"SubSteps", uint32(c.SubSteps)},
 		{"ContactHertz", math.Float32bits(c.ContactHertz)}, {"ContactDamping", math.Float32bits(c.ContactDamping)},
+		{"JointHertz", math.Float32bits(c.JointHertz)}, {"JointDamping", math.Float32bits(c.JointDamping)},
 		{"PushSpeed", math.Float32bits(c.PushSpeed)}, {"RestitutionThreshold", math.Float32bits(c.RestitutionThreshold)},
 		{"MaxSpeed", math.Float32bits(c.MaxSpeed)},
 		{"FrictionMix", uint32(c.FrictionMix)}, {"RestitutionMix", uint32(c.RestitutionMix)},

@@ -41,7 +41,8 @@ func rich(t testing.TB) *physics3.World {
 	sensing.Sensor = true
 	gate := bodyAt(t, w, physics3.KinematicBody, 0, 1, 0)
 	box(t, w, gate, sensing, 1, 1, 1)
-	must[physics3.Shape](t)(w.CreateCapsule(bodyAt(t, w, physics3.DynamicBody, 6, 0.5, 0), plain, physics3.Capsule{P2: vec{1}, Radius: 0.5}))
+	hung := bodyAt(t, w, physics3.DynamicBody, 6, 0.5, 0)
+	must[physics3.Shape](t)(w.CreateCapsule(hung, plain, physics3.Capsule{P2: vec{1}, Radius: 0.5}))
 	sphere(t, w, bodyAt(t, w, physics3.DynamicBody, 9, 0.5, 0), plain, 0.5)
 	no(t, w.IgnorePair(bodies[0], asleep))
 	no(t, w.SetMassData(bodies[1], physics3.MassData{Mass: 2, Inertia: [6]float32{1, 1, 1}}))
@@ -51,6 +52,14 @@ func rich(t testing.TB) *physics3.World {
 	must[physics3.Shape](t)(w.CreateMesh(bodyAt(t, w, physics3.StaticBody, 14, 0, 0), plain, pitch, physics3.Placement{}))
 	sphere(t, w, bodyAt(t, w, physics3.DynamicBody, 14.1, 0.5, 0.1), plain, 0.5)
 	box(t, w, bodyAt(t, w, physics3.DynamicBody, 14.1, 1.5, 0.1), plain, 0.5, 0.5, 0.5)
+	spare := must[physics3.Joint](t)(w.CreateJoint(&physics3.FilterJointDef{JointDef: physics3.JointDef{BodyA: bodies[0], BodyB: hung}}))
+	for _, def := range []physics3.AnyJointDef{
+		&physics3.RevoluteJointDef{EnableMotor: true, MotorSpeed: 2, MaxMotorTorque: 50, JointDef: physics3.JointDef{BodyA: gate, BodyB: hung, FrameA: physics3.JointFrame{Point: vec{6, 0, 0}}}},
+		&physics3.GenericJointDef{Axes: [6]physics3.JointAxis{{Motion: physics3.AxisLimited, Lower: -1, Upper: 40}}, JointDef: physics3.JointDef{BodyA: bodies[2], BodyB: hung, CollideConnected: true}},
+	} {
+		must[physics3.Joint](t)(w.CreateJoint(def))
+	}
+	no(t, w.DestroyJoint(spare))
 	steps(t, w, 12)
 	e := physics3.Transforms{X: make([]float32, 4), Y: make([]float32, 4), Z: make([]float32, 4)}
 	e.QX, e.QY, e.QZ, e.QW = make([]float32, 4), make([]float32, 4), make([]float32, 4), make([]float32, 4)
@@ -288,7 +297,8 @@ func TestRestoreRefusesWhatIsSpoiled(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]physics3.Config{
-		"SubSteps": {SubSteps: 3}, "ContactHertz": {ContactHertz: 20}, "ContactDamping": {ContactDamping: 1}, "PushSpeed": {PushSpeed: 1},
+		"SubSteps": {SubSteps: 3}, "ContactHertz": {ContactHertz: 20}, "ContactDamping": {ContactDamping: 1},
+		"JointHertz": {JointHertz: 30}, "JointDamping": {JointDamping: 1}, "PushSpeed": {PushSpeed: 1},
 		"RestitutionThreshold": {RestitutionThreshold: 2}, "MaxSpeed": {MaxSpeed: 5}, "FrictionMix": {FrictionMix: physics3.MixMin},
 		"RestitutionMix": {RestitutionMix: physics3.MixAverage},
 	} {
@@ -307,7 +317,7 @@ func TestRestoreRefusesForgeries(t *testing.T) {
 	good := snapshot(t, w)
 	into := emptyWorld(t, physics3.Config{Capacity: 20})
 	header := frametest.Split(good)[0]
-	rows, shapes := w.Rows(), int(binary.LittleEndian.Uint32(header[48:]))
+	rows, shapes := w.Rows(), int(binary.LittleEndian.Uint32(header[56:]))
 	at := func(frame, offset int, to ...byte) func([][]byte) {
 		return func(list [][]byte) { copy(list[frame][offset:], to) }
 	}
@@ -321,16 +331,16 @@ func TestRestoreRefusesForgeries(t *testing.T) {
 		words string
 	}{
 		"a frame missing":        {func(l [][]byte) { l[4] = nil }, "length of the contacts"},
-		"gravity":                {at(0, 32, bad...), "gravity"},
-		"huge gravity":           {at(0, 36, 0, 0, 0, 0x5f), "gravity"}, // 2^63
-		"more rows":              {at(0, 44, 0xff, 0xff, 0xff, 0xff), "rows"},
-		"more shapes":            {at(0, 48, 0xff, 0xff, 0xff, 0xff), "shapes"},
-		"more seen than shapes":  {at(0, 52, 0xff, 0xff, 0, 0), "seen"},
-		"more hulls":             {at(0, 56, 0xff, 0xff, 0, 0), "hulls"},
-		"more contacts":          {at(0, 60, 0xff, 0xff, 0, 0), "length of the contacts"},
-		"too many contacts":      {at(0, 60, 0xff, 0xff, 0xff, 0xff), "contacts"},
-		"switches":               {at(0, 76, 32), "switches"},
-		"asleep without sleep":   {at(0, 76, 0), "flags of body"},
+		"gravity":                {at(0, 40, bad...), "gravity"},
+		"huge gravity":           {at(0, 44, 0, 0, 0, 0x5f), "gravity"}, // 2^63
+		"more rows":              {at(0, 52, 0xff, 0xff, 0xff, 0xff), "rows"},
+		"more shapes":            {at(0, 56, 0xff, 0xff, 0xff, 0xff), "shapes"},
+		"more seen than shapes":  {at(0, 60, 0xff, 0xff, 0, 0), "seen"},
+		"more hulls":             {at(0, 64, 0xff, 0xff, 0, 0), "hulls"},
+		"more contacts":          {at(0, 68, 0xff, 0xff, 0, 0), "length of the contacts"},
+		"too many contacts":      {at(0, 68, 0xff, 0xff, 0xff, 0xff), "contacts"},
+		"switches":               {at(0, 84, 32), "switches"},
+		"asleep without sleep":   {at(0, 84, 0), "flags of body"},
 		"flags":                  {at(1, 154*rows, 1<<5), "flags of body[0]"},
 		"locks":                  {at(1, 153*rows+1, 1<<6), "locks of body[1]"},
 		"type":                   {at(1, 152*rows+2, 3), "type of body[2]"},
@@ -380,7 +390,7 @@ func TestRestoreRefusesForgeries(t *testing.T) {
 		"sleep threshold":        {at(9, 8+4*rows, bad...), "sleep threshold of body[0]"},
 		"origin":                 {at(10, 16, 1), "origin[2]"},
 		"negative zero":          {at(10, 7, 0x80), "origin[0]"},
-		"more surfaces":          {at(0, 64, 0xff), "surfaces"},
+		"more surfaces":          {at(0, 72, 0xff), "surfaces"},
 		"kind of a surface":      {fromEnd(2, 162, 77), "surface[0]"},
 		"length of a surface":    {fromEnd(2, 161, 0xff, 0xff, 0xff), "length of surface[0]"},
 		"switches of a mesh":     {fromEnd(2, 157, 8), "surface[0]"},
@@ -395,6 +405,20 @@ func TestRestoreRefusesForgeries(t *testing.T) {
 		"no surface flag":        {func(l [][]byte) { l[4][len(l[4])-64] &^= rigid3.FlagSurface }, "shapes of contact"},
 		"touches missing":        {func(l [][]byte) { l[11] = nil }, "length of the touches"},
 		"normal of a touch":      {at(11, 4, bad...), "normal of touch[0]"},
+		"joints missing":         {func(l [][]byte) { l[12] = nil }, "joints"},
+		"more joints":            {at(12, 0, 9), "kind of joint[0]"},
+		"joint generation":       {at(12, 8, 0, 0, 0, 0), "generation of joint[1]"},
+		"body of a joint":        {at(12, 24, 0xff), "bodies of joint[1]"},
+		"joint of one body":      {func(l [][]byte) { copy(l[12][24:28], l[12][28:32]) }, "bodies of joint[1]"},
+		"kind of a joint":        {at(12, 40, 11), "kind of joint[1]"},
+		"no kind of joint":       {at(12, 40, 0), "kind of joint[1]"},
+		"flags of a joint":       {at(12, 44, 0xff), "joint[1]"},
+		"frame of a joint":       {at(12, 48, bad...), "joint[1]"},
+		"number of a joint":      {at(12, 40+4*22, bad...), "joint[1]"},
+		"words of a joint":       {at(12, 40+4*29+7, 0xff), "what is kept of joint[1]"},
+		"impulse of a joint":     {at(12, 40+4*31, bad...), "impulse of joint[1]"},
+		"zero impulse":           {at(12, 40+4*31, 0, 0, 0, 0), "what is kept of joint[1]"},
+		"bytes after the joints": {func(l [][]byte) { l[12] = append(l[12], 0) }, "length of the joints"},
 	} {
 		list := frametest.Split(good)
 		c.forge(list)

@@ -18,10 +18,12 @@ type solver struct {
 	cols       *Columns
 	bodies     *handle.Pool   // of the World
 	shapeTable *handle.Shapes // of the World
+	jointTable *handle.Joints // of the World
 	level      native.Level
 	pool       *native.Pool
 
 	shapes          shapeColumns
+	joints          jointColumns
 	contents        contents
 	contacts        []rigid3.Contact      // of the last step, ascending by A, then B; first those without a surface
 	convex          int                   // number of contacts without a surface
@@ -69,7 +71,8 @@ type solver struct {
 	contactChunks  []contactChunk        // of the pairs, by chunk
 	colouring      team.SerialStage      // of chunks of the pairs
 	sub            int                   // sub-step
-	ranges         []stage.Range         // what solve runs one after the other
+	ranges         []stage.Range         // of contacts, which solve runs one after the other
+	jointRanges    []stage.Range         // of joints
 	groupBytes     int                   // most bytes of a group of islands; 0: what is best for the workers
 	untilGroups    int                   // steps until splitIslands tries again
 	stages         stage.Runner[solver]
@@ -92,7 +95,7 @@ type solver struct {
 func newSolver(w *World, level native.Level) *solver {
 	c := &w.config
 	s := &solver{
-		cols: &w.cols, bodies: &w.bodies, shapeTable: &w.shapes, level: level, pool: native.NewPool(c.Workers),
+		cols: &w.cols, bodies: &w.bodies, shapeTable: &w.shapes, jointTable: &w.joints, level: level, pool: native.NewPool(c.Workers),
 		ignoredPairs: handle.NewPairs(c.Capacity),
 		principal:    make([]rigid3.Quat, c.Capacity), extent: make([]float32, c.Capacity),
 	}
@@ -128,6 +131,7 @@ func (s *solver) destroyBody(body int) {
 	if s.cols.Flags[body]&FlagDisabled != 0 {
 		s.disabledBodies--
 	}
+	s.destroyJoints(body)
 	s.ignoredPairs.RemoveBody(body)
 	s.massOverrides.Set(body, MassData{}, false)
 	for shape := range s.shapeTable.Of(body) {

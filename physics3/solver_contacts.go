@@ -275,11 +275,11 @@ func (s *solver) reportTouches(began, ended *broad.Pairs) {
 }
 
 // filterPairs removes the pairs without effect: two sensors, two solid shapes of which neither belongs to a dynamic body, and two shapes of
-// static bodies, of which one was changed. It also removes the pairs of bodies that ignore each other. Pairs with a surface go to their own list.
+// static bodies, of which one was changed. It also removes the pairs of bodies that ignore each other, or whose joint prevents collision. Pairs with a surface go to their own list.
 func (s *solver) filterPairs() {
 	t, n := &s.shapes, 0
 	s.surfaces.pairs.Reset()
-	if t.surfaces == 0 && t.sensors == 0 && len(s.sleep.ActiveOnce) == 0 && !s.anyKinematic() && s.ignoredPairs.Empty() {
+	if t.surfaces == 0 && t.sensors == 0 && len(s.sleep.ActiveOnce) == 0 && !s.anyKinematic() && !s.ignoresPairs() {
 		return // one body of each pair is dynamic
 	}
 	for i, a := range s.pairs.A {

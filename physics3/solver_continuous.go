@@ -145,7 +145,7 @@ func (s *solver) prepareContinuous() {
 	c.Shapes, c.Hulls, c.Sensors, c.Filters = t.shape, &s.contents.Hulls, t.sensor, t.filters
 	c.Filters.SpanMin, c.Filters.SpanMax = nil, nil
 	c.PassesThrough = nil
-	if !s.ignoredPairs.Empty() {
+	if s.ignoresPairs() {
 		c.PassesThrough = s.pairIgnoredJob
 	}
 	x, y, z := s.planarAxes()

@@ -54,6 +54,7 @@ func (s *solver) updateMass(i int, shapes []uint32) error {
 		s.extend(i, int(shape))
 	}
 	s.storeInverseMass(i)
+	s.updateJoints(i)
 	return nil
 }
 

@@ -182,7 +182,15 @@ func (r *sleepers) AppendContacts(dst []sleep.Edge, resting bool) []sleep.Edge {
 	return dst
 }
 
-func (r *sleepers) AppendJoints(dst []sleep.Edge) []sleep.Edge { return dst }
+func (r *sleepers) AppendJoints(dst []sleep.Edge) []sleep.Edge {
+	for i := range r.joints.rows {
+		if k := JointKind(r.joints.rows[i].kind); k != 0 && k != FilterJoint {
+			a, b := r.jointTable.Bodies(i)
+			dst = append(dst, sleep.Edge{A: a, B: b})
+		}
+	}
+	return dst
+}
 
 func (r *sleepers) AppendTouched(dst []sleep.Edge) []sleep.Edge {
 	of := r.shapes.filters.Body

@@ -6,7 +6,7 @@ import (
 	"github.com/evertick/evertick/internal/stage"
 )
 
-// solve moves the bodies. The contacts have colours by now.
+// solve moves the bodies. The contacts and the joints have colours by now.
 func (s *solver) solve() {
 	if s.isIdle() {
 		s.sys.Hits = s.sys.Hits[:0]
@@ -20,6 +20,7 @@ func (s *solver) solve() {
 		s.sys.Solve(s.sys.RestRows()) // in one call
 	} else {
 		s.ranges = stage.PlanRanges(s.ranges[:0], &s.sys.Colours.Start)
+		s.jointRanges = stage.PlanRanges(s.jointRanges[:0], &s.sys.JointColours.Start)
 		s.runSolveStages(s.sys.RestRows())
 	}
 	s.stages.ForWorkers(s.sys.Groups(), (*solver).solveGroups)
@@ -78,6 +79,9 @@ func (s *solver) rescaleImpulses() {
 	for i := range s.contacts {
 		s.contacts[i].Rescale(ratio)
 	}
+	for i := range s.joints.solved {
+		s.joints.solved[i].Kept.Rescale(ratio)
+	}
 }
 
 // fillBlocks puts the contacts of chunks [lo, hi) into blocks.
@@ -87,23 +91,28 @@ func (s *solver) fillBlocks(lo, hi int) {
 
 // runSolveStages runs the stages of the solver for the bodies of some rows, in the order of rigid3.System.Step.
 func (s *solver) runSolveStages(rows []sleep.Span) {
-	blocks := len(s.sys.Blocks)
+	blocks, joints := len(s.sys.Blocks), len(s.sys.JointBlocks)
 	s.stages.ForSpans(rows, (*solver).prepareBodies)
+	s.stages.For(0, joints, stage.BlockChunk, (*solver).prepareJoints)
 	s.stages.For(0, blocks, stage.BlockChunk, (*solver).prepareContacts)
 	bounces := s.sys.HasRestitution(0, blocks)
 	for s.sub = range s.sys.SubSteps {
 		s.stages.ForSpans(rows, (*solver).integrateVelocities)
 		if s.sub == 0 {
+			s.stages.ForRanges(s.jointRanges, (*solver).warmStartJoints)
 			s.stages.ForRanges(s.ranges, (*solver).warmStart)
 		}
+		s.stages.ForRanges(s.jointRanges, (*solver).solveJoints)
 		s.stages.ForRanges(s.ranges, (*solver).solveContacts)
 		s.stages.ForSpans(rows, (*solver).integratePositions)
+		s.stages.ForRanges(s.jointRanges, (*solver).relaxJoints)
 		s.stages.ForRanges(s.ranges, (*solver).relaxContacts)
 		if bounces {
 			s.stages.ForRanges(s.ranges, (*solver).applyRestitution)
 		}
 		s.hashStates()
 	}
+	s.stages.For(0, joints, stage.BlockChunk, (*solver).storeJointImpulses)
 	s.stages.For(0, blocks, stage.BlockChunk, (*solver).storeImpulses)
 	s.stages.ForSpans(rows, (*solver).finalizeStates)
 }
@@ -117,9 +126,16 @@ func (s *solver) integratePositions(lo, hi int)  { s.sys.IntegratePositions(lo, 
 func (s *solver) relaxContacts(lo, hi int)       { s.sys.RelaxContacts(lo, hi) }
 func (s *solver) applyRestitution(lo, hi int)    { s.sys.ApplyRestitution(lo, hi) }
 func (s *solver) storeImpulses(lo, hi int)       { s.sys.StoreImpulses(lo, hi) }
-func (s *solver) finalizeStates(lo, hi int)      { s.sys.FinalizeBodies(lo, hi) }
 
-// prepareSystem points the system to the columns, shapes and contacts of this step.
+func (s *solver) prepareJoints(lo, hi int)      { s.sys.PrepareJoints(lo, hi) }
+func (s *solver) warmStartJoints(lo, hi int)    { s.sys.WarmStartJoints(lo, hi) }
+func (s *solver) solveJoints(lo, hi int)        { s.sys.SolveJoints(lo, hi) }
+func (s *solver) relaxJoints(lo, hi int)        { s.sys.RelaxJoints(lo, hi) }
+func (s *solver) storeJointImpulses(lo, hi int) { s.sys.StoreJointImpulses(lo, hi) }
+
+func (s *solver) finalizeStates(lo, hi int) { s.sys.FinalizeBodies(lo, hi) }
+
+// prepareSystem points the system to the columns, shapes, joints and contacts of this step.
 func (s *solver) prepareSystem(contacts []rigid3.Contact) *rigid3.System {
 	c, n, sys := s.cols, s.rows(), &s.sys
 	b := &sys.Bodies
@@ -131,6 +147,8 @@ func (s *solver) prepareSystem(contacts []rigid3.Contact) *rigid3.System {
 	sys.States = sys.States[:n]
 	sys.BodyOf = s.shapes.filters.Body
 	sys.Materials, sys.Mixed = s.mixMaterials()
+	s.joints.updateOrder()
+	sys.Joints, sys.JointOrder, sys.JointsVersion = s.joints.solved, s.joints.order, s.joints.version+s.sleep.Version
 	sys.Contacts, sys.Manifolds = contacts, s.manifolds
 	sys.Hits = growContacts(sys.Hits, len(contacts), s.minContactCapacity())
 	return sys

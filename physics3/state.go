@@ -43,7 +43,11 @@ var parts = state.Parts[World, snapshotImage]{
 		Restore: (*World).restoreOrigin, Copy: (*World).copyOrigin, Hash: (*World).hashOrigin,
 	},
 	{Name: "touches", Encode: (*World).encodeTouches, Check: (*snapshotImage).readTouches, Restore: (*World).restoreTouches}, // of contacts
+	{
+		Name: "joints", Encode: (*World).encodeJoints, Check: (*snapshotImage).readJoints,
+		Restore: (*World).restoreJoints, Copy: (*World).copyJoints, Hash: (*World).hashJoints,
+	},
 }
 
 // hashedParts are the parts in the order of Hash.
-var hashedParts = parts.Hashed("bodies", "shapes", "contacts", "header", "sleep", "pairs", "tuning", "origin", "masses")
+var hashedParts = parts.Hashed("bodies", "shapes", "contacts", "header", "sleep", "pairs", "tuning", "origin", "masses", "joints")

@@ -7,16 +7,20 @@ import (
 	"github.com/evertick/evertick/native"
 )
 
-// maxShapes bounds the shapes of a world; it is native.MaxSlots.
-const maxShapes = 1 << 24
+// maxShapes and maxJoints bound the shapes and the joints of a world; maxShapes is native.MaxSlots.
+const (
+	maxShapes = 1 << 24
+	maxJoints = 1 << 24
+)
 
-// World holds bodies and their shapes. It is not safe for concurrent use.
+// World holds bodies, their shapes, and the joints between them. It is not safe for concurrent use.
 type World struct {
 	config   Config
 	cols     Columns
 	views    []ColumnView // of cols
 	bodies   handle.Pool
 	shapes   handle.Shapes
+	joints   handle.Joints
 	slots    handle.Slots
 	lastSync syncedPoses
 	origin   [3]float64 // the sum of all shifts
@@ -26,6 +30,7 @@ type World struct {
 	// Copies of the definitions of a call, so that it does not allocate.
 	bodyDef  BodyDef
 	newShape newShape
+	newJoint newJoint
 
 	lists, applies uint64 // numbers of NewCommands and of Apply so far
 	dryRun         dryRun // its memory
@@ -48,6 +53,7 @@ func New(c Config) (*World, error) {
 		cols:     newColumns(c.Capacity),
 		bodies:   handle.NewPool(c.Capacity, c.Capacity),
 		shapes:   handle.NewShapes(maxShapes, c.Capacity),
+		joints:   handle.NewJoints(maxJoints),
 		lastSync: newSyncedPoses(c.Capacity),
 	}
 	w.views = w.newViews()
@@ -140,7 +146,7 @@ func (w *World) slotOutOfRange(slot uint32) bool {
 	return slot != NoSlot && w.config.Slots > 0 && slot >= uint32(w.config.Slots)
 }
 
-// DestroyBody removes b and its shapes. ErrStale if b is already destroyed.
+// DestroyBody removes b, its shapes and its joints. ErrStale if b is already destroyed.
 func (w *World) DestroyBody(b Body) error {
 	i, err := w.row(b)
 	if err != nil {
