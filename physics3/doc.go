@@ -7,6 +7,8 @@
 // Batches of queries find shapes in the present world: RayClosest, RayAny and RayAll by rays; CastClosest, CastAll, Overlaps and Nearest by a Form, which is
 // a shape without a body; Distances measures pairs of shapes. Their results do not depend on levels and workers either.
 //
+// Move moves batches of characters, which are capsules without bodies. Their state is in columns that the program keeps.
+//
 // Vectors are [3]float32, and rotations unit quaternions x, y, z, w. Axes are right-handed; lengths are metres, masses kilograms, times seconds.
 //
 //	w, err := physics3.New(physics3.Config{Gravity: [3]float32{0, -9.81, 0}})

@@ -56,3 +56,8 @@ func (s *solver) pairIgnored(a, b uint32) bool {
 
 // ignoresPairs reports whether pairIgnored can be true.
 func (s *solver) ignoresPairs() bool { return !s.ignoredPairs.Empty() || s.joints.noCollide > 0 }
+
+// bodiesIgnored is pairIgnored for two bodies.
+func (s *solver) bodiesIgnored(a, b uint32) bool {
+	return s.ignoredPairs.Has(int(a), int(b)) || s.jointPreventsCollision(a, b)
+}

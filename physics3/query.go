@@ -96,6 +96,7 @@ type queries struct {
 	rays     rayTask
 	probes   probeTask
 	overlaps overlapTask
+	movers   moverTask
 }
 
 // fewQueries is the number of queries after a change up to which building the tree does not pay.

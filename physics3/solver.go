@@ -85,9 +85,9 @@ type solver struct {
 	derived        bitset.Set // bodies for deriveMass after a restore
 
 	// Methods of s as function values, bound once so that a step allocates nothing.
-	wholeStep      func()
-	colourJob      func(chunk int)
-	pairIgnoredJob func(a, b uint32) bool
+	wholeStep                        func()
+	colourJob                        func(chunk int)
+	pairIgnoredJob, bodiesIgnoredJob func(a, b uint32) bool
 
 	events Events
 }
@@ -102,6 +102,7 @@ func newSolver(w *World, level native.Level) *solver {
 	s.stages.Open(s)
 	s.stages.Hashes.On = c.StageHashes
 	s.wholeStep, s.colourJob, s.broadPhaseJob, s.pairIgnoredJob = s.step, s.colourChunk, s.stages.EachPart, s.pairIgnored
+	s.bodiesIgnoredJob = s.bodiesIgnored
 	s.sys.Params, s.sys.Level = c.params(), level
 	s.applyTuning(c.tuning())
 	s.frictionMix, s.restitutionMix = c.FrictionMix, c.RestitutionMix
