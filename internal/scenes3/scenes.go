@@ -2,7 +2,7 @@
 // scene registers itself in its own file, and depends only on its name, its size and its seed. It is a package of its own, so that programs and
 // tests of the plane do not build the kernels for space.
 //
-// The counts, sizes, materials and sub-steps of pyramid3, pyramids3, pile3 and washer3 are those of the benchmark of Box3D, so that times can be
+// The counts, sizes, materials and sub-steps of jointgrid3, pyramid3, pyramids3, pile3 and washer3 are those of the benchmark of Box3D, so that times can be
 // compared.
 package scenes3
 
@@ -33,14 +33,14 @@ type Definition struct {
 	Ticks, Warmup int // of a measurement
 
 	build func(s *Scene) error
-	size  func(n int) (bodies int) // that are dynamic
+	size  func(n int) (bodies int) // that are dynamic, and some that are not
 
 	weightless bool                 // no gravity
 	push       func(s *Scene) error // what happens from outside before each step; nil: nothing
 	query      func(s *Scene) error // what is asked after each step, as a part of it; nil: nothing
 }
 
-// fixtures is the largest number of bodies of a scene that are not dynamic.
+// fixtures is the largest number of bodies of a scene that are not dynamic, apart from those that its size counts.
 const fixtures = 2
 
 var all = map[string]Definition{}
@@ -82,11 +82,13 @@ type Scene struct {
 	World  *physics3.World
 	Bodies []physics3.Body // that are dynamic
 	N      int
+	Joints int // number of joints
 
-	def   Definition
-	seed  uint64
-	tick  uint64
-	batch rayBatch
+	def    Definition
+	drives [2]physics3.Joint // whose motors a scene drives
+	seed   uint64
+	tick   uint64
+	batch  rayBatch
 }
 
 // New builds a scene of size n, 1 to MaxN. c provides level, workers and sleep; capacity and gravity are the scene's. Errors: fault.ErrRange, and

@@ -60,6 +60,9 @@ func (g golden) String() string { return fmt.Sprintf("%s %d %d %016x", g.scene, 
 
 var goldenCases = []golden{
 	{scene: "arena3", n: 125, ticks: 120},
+	{scene: "bridge3", n: 30, ticks: 120},
+	{scene: "crane3", n: 12, ticks: 120},
+	{scene: "jointgrid3", n: 12, ticks: 120},
 	{scene: "mesh3", n: 64, ticks: 150},
 	{scene: "pile3", n: 96, ticks: 90},
 	{scene: "pyramid3", n: 10, ticks: 60},
@@ -132,27 +135,30 @@ func readGolden(t *testing.T, path string) (all []golden) {
 // Counts are those of the scenes of Box3D.
 func TestSizes(t *testing.T) {
 	for _, c := range []struct {
-		name              string
-		n, bodies, shapes int
+		name                      string
+		n, bodies, shapes, joints int
 	}{
-		{"pyramid3", 100, 5050, 5050 + 1},
-		{"pyramids3", 196, 10780, 10780 + 1},
-		{"pile3", 5120, 5120, 5120 + 1},
-		{"washer3", 8000, 8000, 8000 + 36 + 4 + 1},
-		{"arena3", 1000, 1000, 1000 + 6},
-		{"terrain3", 4300, 4300, 4300 + 2},
-		{"mesh3", 1764, 1764, 1764 + 1},
+		{"pyramid3", 100, 5050, 5050 + 1, 0},
+		{"pyramids3", 196, 10780, 10780 + 1, 0},
+		{"pile3", 5120, 5120, 5120 + 1, 0},
+		{"washer3", 8000, 8000, 8000 + 36 + 4 + 1, 0},
+		{"arena3", 1000, 1000, 1000 + 6, 0},
+		{"terrain3", 4300, 4300, 4300 + 2, 0},
+		{"mesh3", 1764, 1764, 1764 + 1, 0},
+		{"jointgrid3", 100, 10000 - 7, 10000, 19800},
+		{"bridge3", 60, 80, 80 + 2, 2 * 61},
+		{"crane3", 20, 23, 23 + 1, 23},
 	} {
 		s := open(t, c.name, c.n, physics3.Config{})
-		if len(s.Bodies) != c.bodies || s.World.Len() > s.World.Cap() || s.World.ShapeCount() != c.shapes {
-			t.Errorf("%s %d: %d bodies, %d in the world, %d shapes; want %d and %d", c.name, c.n, len(s.Bodies), s.World.Len(), s.World.ShapeCount(), c.bodies, c.shapes)
+		if len(s.Bodies) != c.bodies || s.World.Len() > s.World.Cap() || s.World.ShapeCount() != c.shapes || s.World.JointCount() != c.joints || s.Joints != c.joints {
+			t.Errorf("%s %d: %d bodies, %d in the world, %d shapes, %d joints; want %d, %d and %d", c.name, c.n, len(s.Bodies), s.World.Len(), s.World.ShapeCount(), s.World.JointCount(), c.bodies, c.shapes, c.joints)
 		}
 	}
 }
 
 // Bodies stay where they should, and move. The numbers are the least and the greatest distance that some body moves in two seconds, in metres.
 func TestScenes(t *testing.T) {
-	moves := map[string][2]float64{"arena3": {0.5, 9}, "pile3": {1, 20}, "pyramid3": {0, 0.1}, "pyramids3": {0, 0.1}, "rays3": {1, 9}, "mesh3": {10, 30}, "terrain3": {4, 20}, "washer3": {1, 25}}
+	moves := map[string][2]float64{"arena3": {0.5, 9}, "bridge3": {0.2, 4}, "crane3": {2, 15}, "jointgrid3": {0.05, 20}, "pile3": {1, 20}, "pyramid3": {0, 0.1}, "pyramids3": {0, 0.1}, "rays3": {1, 9}, "mesh3": {10, 30}, "terrain3": {4, 20}, "washer3": {1, 25}}
 	for _, d := range scenes3.All() {
 		s := open(t, d.Name, d.Few, physics3.Config{})
 		c := s.World.Columns()
@@ -166,7 +172,7 @@ func TestScenes(t *testing.T) {
 				square += d * d
 			}
 			moved = max(moved, math.Sqrt(square))
-			if c.Y[i] < -10 {
+			if lowest := map[bool]float32{true: -25, false: -10}[d.Name == "jointgrid3"]; c.Y[i] < lowest {
 				t.Errorf("%s: body %d is at height %g", d.Name, i, c.Y[i])
 			}
 		}
@@ -231,7 +237,7 @@ func TestScenesAllocateNothing(t *testing.T) {
 	if paritytest.Instrumented {
 		t.Skip("instrumented builds allocate on their own account")
 	}
-	for _, name := range []string{"arena3", "pyramid3", "rays3"} {
+	for _, name := range []string{"arena3", "jointgrid3", "pyramid3", "rays3"} {
 		for workers := 1; workers <= 2; workers++ {
 			d, _ := scenes3.Find(name)
 			s := open(t, name, d.Few, physics3.Config{Workers: workers})

@@ -62,7 +62,7 @@ func (o *Options) runSpace(level native.Level, stdout, stderr io.Writer) error {
 			buildNs := int64(time.Since(start))
 			scene := bodyScene{
 				world: s.World, push: s.Push, step: s.Advance,
-				standing: func() int { return 0 }, counts: func() (int, int) { return len(s.Bodies), 0 },
+				standing: func() int { return 0 }, counts: func() (int, int) { return len(s.Bodies), s.Joints },
 			}
 			run, c, err := o.profileBodies(&contender{scene: scene, steps: make([]int64, 0, o.Ticks)}, level, p)
 			return run, buildNs, c, err
