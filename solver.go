@@ -412,8 +412,8 @@ func (s *Sim) prepareAttached() error {
 		if err != nil {
 			return err
 		}
-		if name := string(in.name); name != v.Name {
-			return r.otherSolver(fmt.Sprintf("%.40q", name), v.Name)
+		if string(in.name) != v.Name {
+			return r.otherSolver(fmt.Sprintf("%.40q", in.name), v.Name)
 		}
 		if err := v.prepare(in.state); err != nil {
 			return fmt.Errorf("%ssolver %q: %w", r.call, v.Name, err)

@@ -142,6 +142,7 @@ var floors = map[string][]string{
 	"train":    {".", "native", "ecs", "spatial", "physics", "loop", "worldlog", "train", "replay", "internal"},
 	"replay":   {".", "ecs", "spatial", "loop", "worldlog", "train", "replay", "internal"}, // train for replay/search
 	"host":     {".", "loop", "replay", "internal"},
+	"space":    {".", "ecs", "physics3", "internal"},
 	"agent":    {".", "native", "ecs", "spatial", "loop", "worldlog", "replay", "agent", "internal"},
 	"skill":    {".", "ecs", "spatial", "physics", "loop", "worldlog", "skill", "internal"},
 	"causal":   {".", "loop", "worldlog", "replay", "agent", "skill", "causal", "internal"},
@@ -192,7 +193,7 @@ func TestImportDirection(t *testing.T) {
 }
 
 // light packages can be linked alone: none brings in what serves clients, or another module than these.
-var light = []string{"csrc", "csrc/face", "csrc/broad", "csrc/broad/face", "csrc/neighbours", "csrc/neighbours/face", "csrc/rigid", "csrc/rigid/face", "csrc/space", "csrc/space/face", "native", "internal/graph", "internal/broad", "internal/handle", "internal/sleep", "internal/state", "internal/neighbours", "internal/rigid", "internal/rigid3", "ecs", "spatial", "physics", "physics3", "loop", "."}
+var light = []string{"csrc", "csrc/face", "csrc/broad", "csrc/broad/face", "csrc/neighbours", "csrc/neighbours/face", "csrc/rigid", "csrc/rigid/face", "csrc/space", "csrc/space/face", "native", "internal/graph", "internal/broad", "internal/handle", "internal/sleep", "internal/state", "internal/neighbours", "internal/rigid", "internal/rigid3", "ecs", "spatial", "physics", "physics3", "loop", "space", "."}
 var lightModules = []string{"github.com/klauspost/cpuid/", "github.com/zeebo/xxh3", "golang.org/x/sys/"}
 
 func TestDependencies(t *testing.T) {
@@ -228,6 +229,22 @@ func TestFirstReport(t *testing.T) {
 	}
 	if text := readText(t, "Makefile"); !strings.Contains(text, "go run $(if $(ARGS),,-tags plane) ./bench") {
 		t.Error("make run does not use that build")
+	}
+}
+
+// What does not use package space builds and links no engine in space: neither a Sim, nor what records, serves or trains one.
+func TestSpaceStaysApart(t *testing.T) {
+	users := []string{"physics3", "space", "bench", "internal/rigid3", "internal/scenes3", "internal/mesh", "internal/hull", "csrc/space"}
+	for _, p := range packages(t) {
+		rel, _ := inModule(p.ImportPath)
+		if slices.ContainsFunc(users, func(u string) bool { return rel == u || strings.HasPrefix(rel, u+"/") }) {
+			continue
+		}
+		for _, d := range []string{"physics3", "space", "internal/rigid3", "csrc/space", "csrc/space/face"} {
+			if slices.Contains(p.Deps, module+"/"+d) {
+				t.Errorf("%s depends on %s", p.ImportPath, d)
+			}
+		}
 	}
 }
 

@@ -156,6 +156,7 @@ type contents struct {
 	rigid3.Hulls
 	hulls    contentTable[*Hull]
 	surfaces contentTable[surface]
+	vertices [][3]float32 // scratch of readHulls
 }
 
 // add counts one more use of the hull or the surface of a geometry, if it has one, and sets its number.

@@ -247,8 +247,9 @@ func (im *snapshotImage) readHulls(r *wire.Reader) error {
 		if n > MaxHullVertices || 12*n > r.Len() {
 			return im.CorruptElement("vertices of hull", i, n)
 		}
-		points := frame.ReadRows(make([][3]float32, n), r.Bytes(12*n), 4)
-		h, err := im.w.solver.contents.sameHull(i, points, radius)
+		known := &im.w.solver.contents
+		known.vertices = slices.Grow(known.vertices[:0], n)[:n]
+		h, err := known.sameHull(i, frame.ReadRows(known.vertices, r.Bytes(12*n), 4), radius)
 		if err == nil && h.NumVertices() != n {
 			err = fault.Field(ErrRange, "number of vertices", n)
 		}

@@ -25,6 +25,9 @@ const maxExported = 1900
 // maxInSpace bounds those of physics3. Users of physics know most of them.
 const maxInSpace = 338
 
+// maxJoining bounds those of space, which joins physics3 to a Sim, and of the folders below it.
+const maxJoining = 20
+
 // member is a line of a field or of a method of an interface.
 var member = regexp.MustCompile(`, type \S+ (struct|interface), `)
 
@@ -171,7 +174,18 @@ func TestExportedNames(t *testing.T) {
 			t.Errorf("only in %s: %s", path, line)
 		}
 	}
+	joining := 0
 	names := slices.DeleteFunc(lines, func(line string) bool { return member.MatchString(line) })
+	names = slices.DeleteFunc(names, func(line string) bool {
+		joins := strings.HasPrefix(line, "pkg space,") || strings.HasPrefix(line, "pkg space/")
+		if joins {
+			joining++
+		}
+		return joins
+	})
+	if joining > maxJoining {
+		t.Errorf("%d exported names in space, more than %d", joining, maxJoining)
+	}
 	space := 0 // of the engine in space, whose names are those of physics
 	for _, line := range names {
 		if strings.HasPrefix(line, "pkg physics3,") {
