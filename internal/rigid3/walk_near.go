@@ -188,7 +188,8 @@ func (t *nearTriangle) covers(p vec64) bool {
 	return true
 }
 
-// gap returns how a capsule is apart from the triangle, seen from the side that faces says. ok is false if nothing of it counts.
+// gap returns how a capsule is apart from the triangle, seen from the side that faces says, or from the other one if all of the segment is there. ok is
+// false if nothing of it counts.
 //
 // Where the segment crosses the triangle, the two are apart by as much as takes all of the capsule to that side, along the normal.
 func (t *nearTriangle) gap(s *walkCore, side float64) (c nearContact, ok bool) {
@@ -200,7 +201,13 @@ func (t *nearTriangle) gap(s *walkCore, side float64) (c nearContact, ok bool) {
 	if hb < ha {
 		low, high, h = s.b, s.a, hb
 	}
-	top, p := max(ha, hb), low.addTimes(n, -h)
+	top := max(ha, hb)
+	if top < -2*frontTolerance { // it has come around the border
+		low, h, top = high, -top, -h
+		n = n.neg()
+		c.normal = n
+	}
+	p := low.addTimes(n, -h)
 	if h < 0 && top >= 0 { // the segment crosses the plane
 		p = low.addTimes(high.Sub(low), h/(h-top))
 	}

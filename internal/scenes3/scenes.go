@@ -89,6 +89,7 @@ type Scene struct {
 	seed   uint64
 	tick   uint64
 	batch  rayBatch
+	crowd  crowd
 }
 
 // New builds a scene of size n, 1 to MaxN. c provides level, workers and sleep; capacity and gravity are the scene's. Errors: fault.ErrRange, and

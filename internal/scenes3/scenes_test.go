@@ -69,6 +69,7 @@ var goldenCases = []golden{
 	{scene: "pyramids3", n: 2, ticks: 40},
 	{scene: "rays3", n: 100, ticks: 60},
 	{scene: "terrain3", n: 80, ticks: 120},
+	{scene: "walkers3", n: 64, ticks: 150},
 	{scene: "washer3", n: 64, ticks: 150},
 }
 
@@ -158,7 +159,7 @@ func TestSizes(t *testing.T) {
 
 // Bodies stay where they should, and move. The numbers are the least and the greatest distance that some body moves in two seconds, in metres.
 func TestScenes(t *testing.T) {
-	moves := map[string][2]float64{"arena3": {0.5, 9}, "bridge3": {0.2, 4}, "crane3": {2, 15}, "jointgrid3": {0.05, 20}, "pile3": {1, 20}, "pyramid3": {0, 0.1}, "pyramids3": {0, 0.1}, "rays3": {1, 9}, "mesh3": {10, 30}, "terrain3": {4, 20}, "washer3": {1, 25}}
+	moves := map[string][2]float64{"arena3": {0.5, 9}, "bridge3": {0.2, 4}, "crane3": {2, 15}, "jointgrid3": {0.05, 20}, "pile3": {1, 20}, "pyramid3": {0, 0.1}, "pyramids3": {0, 0.1}, "rays3": {1, 9}, "mesh3": {10, 30}, "terrain3": {4, 20}, "walkers3": {0.5, 9}, "washer3": {1, 25}}
 	for _, d := range scenes3.All() {
 		s := open(t, d.Name, d.Few, physics3.Config{})
 		c := s.World.Columns()
@@ -191,7 +192,7 @@ func TestSeeds(t *testing.T) {
 		steps(t, s, 5)
 		return s.World.Hash()
 	}
-	for name, n := range map[string]int{"arena3": 30, "mesh3": 8, "pile3": 4, "terrain3": 20} {
+	for name, n := range map[string]int{"arena3": 30, "mesh3": 8, "pile3": 4, "terrain3": 20, "walkers3": 20} {
 		if a, again, b := hash(name, n, 1), hash(name, n, 1), hash(name, n, 2); a != again || a == b {
 			t.Errorf("%s: the hash must depend on the seed, and on nothing else", name)
 		}
@@ -237,7 +238,7 @@ func TestScenesAllocateNothing(t *testing.T) {
 	if paritytest.Instrumented {
 		t.Skip("instrumented builds allocate on their own account")
 	}
-	for _, name := range []string{"arena3", "jointgrid3", "pyramid3", "rays3"} {
+	for _, name := range []string{"arena3", "jointgrid3", "pyramid3", "rays3", "walkers3"} {
 		for workers := 1; workers <= 2; workers++ {
 			d, _ := scenes3.Find(name)
 			s := open(t, name, d.Few, physics3.Config{Workers: workers})
