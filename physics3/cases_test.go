@@ -15,6 +15,7 @@ import (
 //	18–23    narrow phase            cases_contact_test.go (22 is also in package rigid3)
 //	32–36    height fields           cases_field_test.go, with 74 (rays down on grid lines)
 //	41–45    stacks and friction     cases_stack_test.go
+//	52–57    joints                  cases_joint_test.go
 //	65–69    fast bodies             cases_continuous_test.go
 //	75–78    queries                 cases_query_test.go
 //	86–90    events                  cases_events_test.go, cases_sensor_test.go
