@@ -4,6 +4,9 @@
 //
 // Shapes of static and kinematic bodies can also be meshes of triangles, height fields, and terrains of these.
 //
+// CreateJoint joins two bodies: with a DistanceJointDef, SphericalJointDef, RevoluteJointDef, PrismaticJointDef, WeldJointDef, WheelJointDef, MotorJointDef,
+// GenericJointDef, MouseJointDef or FilterJointDef. JointState returns what a joint does.
+//
 // Batches of queries find shapes in the present world: RayClosest, RayAny and RayAll by rays; CastClosest, CastAll, Overlaps and Nearest by a Form, which is
 // a shape without a body; Distances measures pairs of shapes. Their results do not depend on levels and workers either.
 //
