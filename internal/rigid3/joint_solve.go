@@ -494,11 +494,25 @@ func (b *JointBlock) solveRows(i int, m *jointBodies, p *JointParts, r *jointRow
 		}
 	}
 	r.factor(&matrix)
-	r.backward(&change)
+	wanted := change
+	r.backward(&change, r.n)
 	for k := range r.n {
 		change[k] = p.Rows[r.at[k]][i] - change[k]
 	}
-	p.bound(i, r, &change)
+	if p.boundAngular(i, r, &change) {
+		// The linear rows must not rely on torques that are not there: they are solved again, for those that are.
+		n := r.linearRows()
+		for k := range n {
+			for o := n; o < r.n; o++ {
+				wanted[k] += float32(matrix[k][o] * (change[o] - p.Rows[r.at[o]][i]))
+			}
+		}
+		r.backward(&wanted, n)
+		for k := range n {
+			change[k] = p.Rows[r.at[k]][i] - wanted[k]
+		}
+	}
+	p.boundLinear(i, r, &change)
 	var impulse, onA, onB Vec
 	for k := range r.n {
 		row := &p.Rows[r.at[k]][i]
@@ -535,45 +549,53 @@ func (r *jointRows) factor(matrix *[NumRows][NumRows]float32) {
 	}
 }
 
-// backward replaces x by the solution for x.
-func (r *jointRows) backward(x *[NumRows]float32) {
-	for k := range r.n {
+// backward replaces x by the solution for x of the first n rows.
+func (r *jointRows) backward(x *[NumRows]float32, n int) {
+	for k := range n {
 		for o := range k {
 			x[k] -= float32(r.lower[k][o] * x[o])
 		}
 	}
-	for k := r.n - 1; k >= 0; k-- {
+	for k := n - 1; k >= 0; k-- {
 		x[k] = float32(x[k] * r.d[k])
-		for o := k + 1; o < r.n; o++ {
+		for o := k + 1; o < n; o++ {
 			x[k] -= float32(r.lower[o][k] * x[o])
 		}
 	}
 }
 
-// bound shortens the impulses of soft rows to their bounds.
-func (p *JointParts) bound(i int, r *jointRows, x *[NumRows]float32) {
-	linear, angular := float32(0), float32(0)
-	for k := range r.n {
-		if square := float32(x[k] * x[k]); r.at[k] < Twist {
-			linear += square
-		} else {
-			angular += square
-		}
+// linearRows is the number of linear rows, which come first.
+func (r *jointRows) linearRows() int {
+	n := r.n
+	for n > 0 && r.at[n-1] >= Twist {
+		n--
 	}
-	scaleLinear, scaleAngular := float32(1), float32(1)
+	return n
+}
+
+// boundAngular shortens the torques of soft angular rows to their bound. It reports whether it did.
+func (p *JointParts) boundAngular(i int, r *jointRows, x *[NumRows]float32) bool {
+	return p.Soft[i]&SoftAngular != 0 && shorten(x[r.linearRows():r.n], p.Angular.MaxImpulse[i])
+}
+
+// boundLinear shortens the impulses of soft linear rows to their bound.
+func (p *JointParts) boundLinear(i int, r *jointRows, x *[NumRows]float32) {
 	if p.Soft[i]&SoftLinear != 0 {
-		scaleLinear = shortening(linear, p.Linear.MaxImpulse[i])
+		shorten(x[:r.linearRows()], p.Linear.MaxImpulse[i])
 	}
-	if p.Soft[i]&SoftAngular != 0 {
-		scaleAngular = shortening(angular, p.Angular.MaxImpulse[i])
+}
+
+// shorten shortens x to a limit, and reports whether it was longer.
+func shorten(x []float32, limit float32) bool {
+	square := float32(0)
+	for _, v := range x {
+		square += float32(v * v)
 	}
-	for k := range r.n {
-		if r.at[k] < Twist {
-			x[k] = float32(x[k] * scaleLinear)
-		} else {
-			x[k] = float32(x[k] * scaleAngular)
-		}
+	scale := shortening(square, limit)
+	for k := range x {
+		x[k] = float32(x[k] * scale)
 	}
+	return scale < 1
 }
 
 // shortening is the factor that shortens a vector, of which the square of the length is given, to a limit.
@@ -584,20 +606,25 @@ func shortening(square, limit float32) float32 {
 	return 1
 }
 
-// solveAxis solves the parts of a coordinate. Its impulse goes with impulses of the rows that leave the speeds of these as they are.
+// solveAxis solves the parts of a coordinate. Its impulse goes with impulses of the rows that leave the speeds of these as they are. Soft
+// angular rows, which come last, are not among them: they give way, so a limit cannot rely on them, and their bound must not be one of the limit.
 func (b *JointBlock) solveAxis(i int, m *jointBodies, p *JointParts, r *jointRows, c int, soft softness, step *stepContext, useBias bool) {
 	i &= Lanes - 1
+	n := r.n
+	if p.Soft[i]&SoftAngular != 0 {
+		n = r.linearRows()
+	}
 	row := r.axes[c]
 	e := b.effect(i, m, &row)
 	var coupling, share [NumRows]float32
-	for k := range r.n {
+	for k := range n {
 		coupling[k] = e.on(&r.rows[k])
 	}
 	share = coupling
-	r.backward(&share)
+	r.backward(&share, n)
 	free := e.on(&row)
 	held := free
-	for k := range r.n {
+	for k := range n {
 		held -= float32(share[k] * coupling[k])
 	}
 	mass := pivot(held, free)
@@ -609,7 +636,7 @@ func (b *JointBlock) solveAxis(i int, m *jointBodies, p *JointParts, r *jointRow
 		return
 	}
 	impulse, onA, onB := row.lin.Times(change), row.a.Times(change), row.b.Times(change)
-	for k := range r.n {
+	for k := range n {
 		x := -float32(share[k] * change)
 		r.rows[k].add(x, &impulse, &onA, &onB)
 		p.Rows[r.at[k]][i] += x
