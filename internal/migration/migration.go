@@ -27,7 +27,7 @@ type Page struct {
 // folders holds the packages whose names the pages may mention, by what is written before such a name.
 var folders = map[string]string{
 	"svg.": "physics/svg", "box2d.": "physics/box2d", "rigid.": "internal/rigid", "rigid3.": "internal/rigid3", "native.": "native",
-	"physics.": "physics", "physics3.": "physics3", "space.": "space", "evertick.": ".", "ecs.": "ecs", "spatial.": "spatial", "loop.": "loop",
+	"physics.": "physics", "physics3.": "physics3", "rig.": "physics3/rig", "space.": "space", "evertick.": ".", "ecs.": "ecs", "spatial.": "spatial", "loop.": "loop",
 	"replay.": "replay", "worldlog.": "worldlog",
 }
 
