@@ -23,7 +23,7 @@ func (s *Scene) rain() error {
 	if err := s.hills(60, 1.5, 0.5, 0.5); err != nil {
 		return err
 	}
-	if err := s.torus([3]float32{0, 1.5, 0}, 8, 1.5); err != nil {
+	if err := s.addMesh(torus(32, 16, 8, 1.5), [3]float32{0, 1.5, 0}); err != nil {
 		return err
 	}
 	const layers, pitch, up, first = 10, 1.6, 0.9, 5
@@ -91,9 +91,13 @@ func (s *Scene) hilly() error {
 	return nil
 }
 
-// hills is a static square of n by n cells, whose heights are a product of two waves.
+// hills is a static body with waves.
 func (s *Scene) hills(n int, cell, height, perMetre float32) error {
-	var d physics3.MeshDef
+	return s.addMesh(waves(n, cell, height, perMetre), [3]float32{})
+}
+
+// waves is a square of n by n cells, whose heights are a product of two waves.
+func waves(n int, cell, height, perMetre float32) (d physics3.MeshDef) {
 	at := func(k int) float32 { return float32((float32(k) - float32(n)/2) * cell) }
 	for i := range (n + 1) * (n + 1) {
 		x, z := at(i%(n+1)), at(i/(n+1))
@@ -106,23 +110,22 @@ func (s *Scene) hills(n int, cell, height, perMetre float32) error {
 		b, c := a+1, a+uint32(n)+1
 		d.Triangles = append(d.Triangles, [3]uint32{a, c, b}, [3]uint32{b, c, c + 1})
 	}
-	return s.addMesh(d, [3]float32{})
+	return d
 }
 
-// torus is a static ring that lies flat.
-func (s *Scene) torus(middle [3]float32, major, minor float32) error {
-	const around, across = 32, 16
-	var d physics3.MeshDef
-	for i := range around * across {
-		sinI, cosI := trig.SinCos(float32(float32(i/across) * (2 * math.Pi / around)))
-		sinK, cosK := trig.SinCos(float32(float32(i%across) * (2 * math.Pi / across)))
+// torus is a ring that lies flat, of 2·around·across triangles.
+func torus(around, across int, major, minor float32) (d physics3.MeshDef) {
+	n := around * across
+	for i := range n {
+		sinI, cosI := trig.SinCos(float32(float32(i/across) * float32(2*math.Pi/float32(around))))
+		sinK, cosK := trig.SinCos(float32(float32(i%across) * float32(2*math.Pi/float32(across))))
 		r := major + float32(minor*cosK)
 		d.Vertices = append(d.Vertices, [3]float32{float32(r * cosI), float32(minor * sinK), float32(r * sinI)})
-		next, up := uint32((i+across)%(around*across)), uint32(i/across*across+(i+1)%across)
-		both := (up + across) % (around * across)
-		d.Triangles = append(d.Triangles, [3]uint32{uint32(i), up, both}, [3]uint32{uint32(i), both, next})
+		next, up := (i+across)%n, i/across*across+(i+1)%across
+		a, b, c, both := uint32(i), uint32(up), uint32(next), uint32((up+across)%n)
+		d.Triangles = append(d.Triangles, [3]uint32{a, b, both}, [3]uint32{a, both, c})
 	}
-	return s.addMesh(d, middle)
+	return d
 }
 
 // addMesh makes a static body with a mesh.

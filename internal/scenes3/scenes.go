@@ -14,6 +14,7 @@ import (
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/physics3"
+	"github.com/evertick/evertick/physics3/rig"
 )
 
 // gravity in m/s², of scenes that have it.
@@ -90,6 +91,8 @@ type Scene struct {
 	tick   uint64
 	batch  rayBatch
 	crowd  crowd
+	dolls  []*rig.Ragdoll
+	cars   *rig.Vehicles
 }
 
 // New builds a scene of size n, 1 to MaxN. c provides level, workers and sleep; capacity and gravity are the scene's. Errors: fault.ErrRange, and

@@ -61,12 +61,15 @@ func (g golden) String() string { return fmt.Sprintf("%s %d %d %016x", g.scene, 
 var goldenCases = []golden{
 	{scene: "arena3", n: 125, ticks: 120},
 	{scene: "bridge3", n: 30, ticks: 120},
+	{scene: "cars3", n: 16, ticks: 200},
 	{scene: "crane3", n: 12, ticks: 120},
 	{scene: "jointgrid3", n: 12, ticks: 120},
 	{scene: "mesh3", n: 64, ticks: 150},
 	{scene: "pile3", n: 96, ticks: 90},
 	{scene: "pyramid3", n: 10, ticks: 60},
 	{scene: "pyramids3", n: 2, ticks: 40},
+	{scene: "ragdolls3", n: 10, ticks: 150},
+	{scene: "rain3", n: 12, ticks: 150},
 	{scene: "rays3", n: 100, ticks: 60},
 	{scene: "terrain3", n: 80, ticks: 120},
 	{scene: "walkers3", n: 64, ticks: 150},
@@ -149,6 +152,9 @@ func TestSizes(t *testing.T) {
 		{"jointgrid3", 100, 10000 - 7, 10000, 19800},
 		{"bridge3", 60, 80, 80 + 2, 2 * 61},
 		{"crane3", 20, 23, 23 + 1, 23},
+		{"rain3", 300, 30 * 14, 30*14 + 200, 30 * 13}, // at first
+		{"ragdolls3", 160, 160 * 14, 160*14 + 1, 160 * 13},
+		{"cars3", 200, 200, 200 + 1, 0},
 	} {
 		s := open(t, c.name, c.n, physics3.Config{})
 		if len(s.Bodies) != c.bodies || s.World.Len() > s.World.Cap() || s.World.ShapeCount() != c.shapes || s.World.JointCount() != c.joints || s.Joints != c.joints {
@@ -159,7 +165,7 @@ func TestSizes(t *testing.T) {
 
 // Bodies stay where they should, and move. The numbers are the least and the greatest distance that some body moves in two seconds, in metres.
 func TestScenes(t *testing.T) {
-	moves := map[string][2]float64{"arena3": {0.5, 9}, "bridge3": {0.2, 4}, "crane3": {2, 15}, "jointgrid3": {0.05, 20}, "pile3": {1, 20}, "pyramid3": {0, 0.1}, "pyramids3": {0, 0.1}, "rays3": {1, 9}, "mesh3": {10, 30}, "terrain3": {4, 20}, "walkers3": {0.5, 9}, "washer3": {1, 25}}
+	moves := map[string][2]float64{"arena3": {0.5, 9}, "bridge3": {0.2, 4}, "cars3": {1, 40}, "crane3": {2, 15}, "jointgrid3": {0.05, 20}, "pile3": {1, 20}, "ragdolls3": {2, 20}, "rain3": {10, 30}, "pyramid3": {0, 0.1}, "pyramids3": {0, 0.1}, "rays3": {1, 9}, "mesh3": {10, 30}, "terrain3": {4, 20}, "walkers3": {0.5, 9}, "washer3": {1, 25}}
 	for _, d := range scenes3.All() {
 		s := open(t, d.Name, d.Few, physics3.Config{})
 		c := s.World.Columns()
@@ -192,7 +198,7 @@ func TestSeeds(t *testing.T) {
 		steps(t, s, 5)
 		return s.World.Hash()
 	}
-	for name, n := range map[string]int{"arena3": 30, "mesh3": 8, "pile3": 4, "terrain3": 20, "walkers3": 20} {
+	for name, n := range map[string]int{"arena3": 30, "mesh3": 8, "pile3": 4, "rain3": 12, "terrain3": 20, "walkers3": 20} {
 		if a, again, b := hash(name, n, 1), hash(name, n, 1), hash(name, n, 2); a != again || a == b {
 			t.Errorf("%s: the hash must depend on the seed, and on nothing else", name)
 		}
@@ -238,7 +244,7 @@ func TestScenesAllocateNothing(t *testing.T) {
 	if paritytest.Instrumented {
 		t.Skip("instrumented builds allocate on their own account")
 	}
-	for _, name := range []string{"arena3", "jointgrid3", "pyramid3", "rays3", "walkers3"} {
+	for _, name := range []string{"arena3", "cars3", "jointgrid3", "pyramid3", "rays3", "walkers3"} {
 		for workers := 1; workers <= 2; workers++ {
 			d, _ := scenes3.Find(name)
 			s := open(t, name, d.Few, physics3.Config{Workers: workers})
