@@ -19,6 +19,7 @@ func heaps(t testing.TB, c physics3.Config, byLayers bool) *physics3.World {
 	platform := bodyAt(t, w, physics3.KinematicBody, 0, 0.4, 0)
 	box(t, w, platform, plain, 3, 0.2, 3)
 	no(t, w.SetVelocity(platform, vec{0.5, 0.1, 0}, vec{}))
+	last := map[int]physics3.Body{}
 	place := func(heap, layer int) {
 		d := dynamicAt(3*float32(heap%sides)-4+0.1*r.Float32(), 1.2+1.1*float32(layer), 3*float32(heap/sides)-4)
 		d.LinearVelocity = vec{r.Float32() - 0.5, -2 * r.Float32(), r.Float32() - 0.5}
@@ -36,6 +37,16 @@ func heaps(t testing.TB, c physics3.Config, byLayers bool) *physics3.World {
 		} else {
 			box(t, w, b, s, 0.5, 0.5, 0.5)
 		}
+		under, has := last[heap]
+		switch {
+		case heap%5 == 2 && has:
+			joined(t, w, &physics3.SphericalJointDef{JointDef: commonDef(under, b, vec{0, 0.5, 0}, vec{0, -0.6, 0}), EnableConeLimit: true, ConeAngle: 0.3})
+		case heap%5 == 3 && has:
+			joined(t, w, &physics3.SphericalJointDef{JointDef: commonDef(under, b, vec{0, 0.5, 0}, vec{0, -0.6, 0})})
+		case heap%5 == 4 && !has:
+			joined(t, w, &physics3.DistanceJointDef{JointDef: commonDef(platform, b, vec{}, vec{}), Length: 3, EnableSpring: true, Hertz: 2})
+		}
+		last[heap] = b
 	}
 	for k := range sides * sides * layers {
 		if byLayers {

@@ -622,7 +622,7 @@ func randomRuns(t testing.TB, seed uint64, ops []byte) (runs []*randomRun) {
 	}
 	for i, level := range native.Levels() {
 		add("groups", level, 1+i%3, nil)
-		runs[len(runs)-1].w.SetGroupBytes(3000 + 500*int(seed%7))
+		runs[len(runs)-1].w.SetGroupBytes(3000 + 2500*int(seed%7))
 	}
 	add("restored", native.Auto, 2, inRestored)
 	add("copied", native.Auto, 1, inCopies())

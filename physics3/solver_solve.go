@@ -36,7 +36,7 @@ func (s *solver) splitIslands() {
 	most, least, workers := s.groupBytes, 1, s.stages.Team.Workers()
 	if most == 0 {
 		least = rigid3.GroupRows
-		bytes := rigid3.GroupBytes(len(s.contacts))
+		bytes := rigid3.GroupBytes(len(s.contacts), len(s.joints.order))
 		if most = rigid3.MaxGroupBytes; workers > 1 {
 			most = min(most, max(bytes/(4*workers), leastGroupBytes))
 		}

@@ -22,23 +22,34 @@ type Groups struct {
 	islands Islands
 	moves   bitset.Set // bodies that are not dynamic, but move
 	moving  bool       // there are any
-	edges   []uint32   // by body: number of edges that count for it
 	size    []int      // by island: bytes
 	named   []uint32   // by island: its group, counted from 1; 0: none yet
 	of      []uint32   // by body: its group, counted from 1; 0: the rest
 	runs    []rowRun
 	spans   []Span // of all groups
 	list    []group
+	sets    [EdgeSets]groupEdges
+}
+
+// EdgeSets is the number of Colours whose edges Split can put into groups, such as those of contacts and of joints.
+const EdgeSets = 2
+
+// group is the range of its spans.
+type group struct{ spans, endSpans int }
+
+// groupEdges are the edges of one of the Colours.
+type groupEdges struct {
+	edges   []uint32    // by body: number of edges that count for it
 	items   []groupItem // edges of all groups, by group
 	counts  []uint32    // by group, then by run: its edges, then the lane of the next one
 	lanes   []uint32    // of all groups
 	fills   []uint32    // by group, then by run: the lane after the last one
 	colours int         // runs of Colours that groups can have
+	list    []edgeRange // by group
 }
 
-// group has ranges of the lists of all groups.
-type group struct {
-	spans, endSpans int
+// edgeRange has ranges of the lists of all groups.
+type edgeRange struct {
 	items, endItems int
 	lanes, endLanes int
 	edges           int
@@ -55,10 +66,10 @@ type groupItem struct{ edge, run uint32 }
 
 // Limits say which groups Split makes.
 type Limits struct {
-	Bytes     int // of a group
-	EdgeBytes int // of an edge
-	BodyBytes int // of a body
-	MeanRows  int // the least mean number of rows of a span: else there are no groups
+	Bytes     int           // of a group
+	EdgeBytes [EdgeSets]int // of an edge of each of the Colours
+	BodyBytes int           // of a body
+	MeanRows  int           // the least mean number of rows of a span: else there are no groups
 }
 
 // Begin removes all groups of so many bodies.
@@ -83,36 +94,43 @@ func (g *Groups) Spans(i int) []Span {
 	return g.spans[k.spans:k.endSpans]
 }
 
-// MaxBlocks returns the most blocks of a group.
-func (g *Groups) MaxBlocks() (blocks int) {
-	for i := range g.list {
-		blocks = max(blocks, (g.list[i].endLanes-g.list[i].lanes)/Lanes)
+// MaxBlocks returns the most blocks of a group, of those of one of the Colours.
+func (g *Groups) MaxBlocks(set int) (blocks int) {
+	for _, k := range g.sets[set].list[:len(g.list)] {
+		blocks = max(blocks, (k.endLanes-k.lanes)/Lanes)
 	}
 	return blocks
 }
 
-// Split takes the edges of groups out of c, whose edges have runs, but no lanes yet. rows are those of all dynamic and all moving bodies,
-// and of others.
-func (g *Groups) Split(c *Colours, rows []Span, l *Limits) {
-	g.joinIslands(c, l)
-	if g.assignRows(c, rows, l) {
-		g.takeEdges(c)
-		g.layOut()
+// Split takes the edges of groups out of Colours of the same bodies, whose edges have runs, but no lanes yet. All but the first may be nil:
+// they have no edges. rows are those of all dynamic and all moving bodies, and of others.
+func (g *Groups) Split(all [EdgeSets]*Colours, rows []Span, l *Limits) {
+	g.islands.Reset(len(all[0].bodyColours))
+	for k, c := range all {
+		g.joinIslands(&g.sets[k], c, len(all[0].bodyColours), l.Bytes/l.EdgeBytes[k]+1)
+	}
+	if !g.assignRows(all[0].bodyColours, rows, l) {
+		g.list = g.list[:0]
+		g.Rest = append(g.Rest[:0], rows...)
 		return
 	}
-	g.list = g.list[:0]
-	g.Rest = append(g.Rest[:0], rows...)
+	for k, c := range all {
+		g.countEdges(&g.sets[k], rows)
+		g.takeEdges(&g.sets[k], c)
+		g.sets[k].layOut()
+	}
 }
 
-// joinIslands finds the islands, and counts each edge for one of its bodies. One of Overflow counts so much that its island fits into no
-// group.
-func (g *Groups) joinIslands(c *Colours, l *Limits) {
+// joinIslands joins the islands by some edges, and counts each edge for one of its bodies. One of Overflow counts so much that its island fits
+// into no group.
+func (g *Groups) joinIslands(to *groupEdges, c *Colours, n, tooMany int) {
+	to.edges = buffer.Resized(to.edges, n)
+	clear(to.edges)
+	if c == nil {
+		return
+	}
 	bodies, e := c.bodyColours, &c.Edges
-	g.islands.Reset(len(bodies))
-	g.edges = buffer.Resized(g.edges, len(bodies))
-	clear(g.edges)
 	fixed, end := uint32(firstFixed*c.classes), c.overflowRun()
-	tooMany := uint32(l.Bytes/l.EdgeBytes + 1)
 	for k, kept := range c.kept {
 		lo := k * Chunk
 		for _, entry := range c.entries[lo : lo+kept] {
@@ -120,16 +138,16 @@ func (g *Groups) joinIslands(c *Colours, l *Limits) {
 			a, b := e.A[i], e.B[i]
 			if run < fixed {
 				g.islands.Union(a, b)
-				g.edges[a]++
+				to.edges[a]++
 				continue
 			}
 			if !bodies.isDynamic(a) {
 				a, b = b, a
 			}
 			if run < end {
-				g.edges[a]++
+				to.edges[a]++
 			} else {
-				g.edges[a] = tooMany
+				to.edges[a] = uint32(tooMany)
 			}
 			if bodies.isDynamic(b) || g.moving && g.moves.Has(int(b)) {
 				g.islands.Union(a, b)
@@ -140,8 +158,8 @@ func (g *Groups) joinIslands(c *Colours, l *Limits) {
 
 // assignRows gives each island to the group of the one before, by its lowest row, or to a new one, and finds the spans. It reports whether
 // groups are of use: some are, and spans are long enough.
-func (g *Groups) assignRows(c *Colours, rows []Span, l *Limits) bool {
-	n := len(c.bodyColours)
+func (g *Groups) assignRows(bodies bodyColours, rows []Span, l *Limits) bool {
+	n := len(bodies)
 	g.size, g.named, g.of = buffer.Resized(g.size, n), buffer.Resized(g.named, n), buffer.Resized(g.of, n)
 	clear(g.size)
 	clear(g.named)
@@ -151,7 +169,10 @@ func (g *Groups) assignRows(c *Colours, rows []Span, l *Limits) bool {
 		for i := p.Lo; i < p.Hi; i++ {
 			up := g.islands.Find(uint32(i))
 			parent[i] = up
-			g.size[up] += l.BodyBytes + int(g.edges[i])*l.EdgeBytes
+			g.size[up] += l.BodyBytes
+			for k := range g.sets {
+				g.size[up] += int(g.sets[k].edges[i]) * l.EdgeBytes[k]
+			}
 		}
 	}
 	g.runs, g.list = g.runs[:0], g.list[:0]
@@ -161,7 +182,7 @@ func (g *Groups) assignRows(c *Colours, rows []Span, l *Limits) bool {
 		total += p.Hi - p.Lo
 		for i := p.Lo; i < p.Hi; i++ {
 			k := uint32(0)
-			if c.bodyColours.isDynamic(uint32(i)) || g.moving && g.moves.Has(i) {
+			if bodies.isDynamic(uint32(i)) || g.moving && g.moves.Has(i) {
 				up := parent[i]
 				size := g.size[up]
 				switch {
@@ -177,9 +198,7 @@ func (g *Groups) assignRows(c *Colours, rows []Span, l *Limits) bool {
 					k = uint32(len(g.list))
 					g.named[up] = k
 				}
-				if before, g.of[i] = k, k; k > 0 {
-					g.list[k-1].edges += int(g.edges[i])
-				}
+				before, g.of[i] = k, k
 			}
 			last := len(g.runs) - 1
 			if last >= 0 && g.runs[last].group == k && g.runs[last].Hi == i && (k > 0 || i > p.Lo) {
@@ -223,17 +242,34 @@ func (g *Groups) sortSpans() {
 	}
 }
 
+// countEdges counts the edges of each group.
+func (g *Groups) countEdges(to *groupEdges, rows []Span) {
+	to.list = buffer.Resized(to.list, len(g.list))
+	clear(to.list)
+	for _, p := range rows {
+		for i := p.Lo; i < p.Hi; i++ {
+			if k := g.of[i]; k > 0 {
+				to.list[k-1].edges += int(to.edges[i])
+			}
+		}
+	}
+}
+
 // takeEdges moves the edges of groups from c to items.
-func (g *Groups) takeEdges(c *Colours) {
+func (g *Groups) takeEdges(to *groupEdges, c *Colours) {
 	at := 0
-	for i := range g.list {
-		k := &g.list[i]
+	for i := range to.list {
+		k := &to.list[i]
 		k.items, k.endItems = at, at
 		at += k.edges
 	}
-	g.colours = int(c.overflowRun())
-	g.items, g.counts = buffer.Resized(g.items, at), buffer.Resized(g.counts, len(g.list)*g.colours)
-	clear(g.counts)
+	to.items, to.counts, to.colours = buffer.Resized(to.items, at), to.counts[:0], 0
+	if c == nil {
+		return
+	}
+	to.colours = int(c.overflowRun())
+	to.counts = buffer.Resized(to.counts, len(g.list)*to.colours)
+	clear(to.counts)
 	for chunk, kept := range c.kept {
 		lo, left := chunk*Chunk, 0
 		entries, counts := c.entries[lo:lo+kept], c.countsOf(chunk)
@@ -249,10 +285,10 @@ func (g *Groups) takeEdges(c *Colours) {
 				left++
 				continue
 			}
-			k := &g.list[of-1]
-			g.items[k.endItems] = groupItem{uint32(i), run}
+			k := &to.list[of-1]
+			to.items[k.endItems] = groupItem{uint32(i), run}
 			k.endItems++
-			g.counts[(of-1)*g.colours+int(run)]++
+			to.counts[(of-1)*to.colours+int(run)]++
 			counts[run]--
 		}
 		c.kept[chunk] = left
@@ -260,34 +296,35 @@ func (g *Groups) takeEdges(c *Colours) {
 }
 
 // layOut makes room for the lanes of all groups: those of a run begin a block.
-func (g *Groups) layOut() {
-	g.fills = buffer.Resized(g.fills, len(g.counts))
+func (t *groupEdges) layOut() {
+	t.fills = buffer.Resized(t.fills, len(t.counts))
 	lane := 0
-	for i := range g.list {
-		g.list[i].lanes = lane
-		first := i * g.colours
-		for run, n := range g.counts[first:][:g.colours] {
-			g.counts[first+run] = uint32(lane)
+	for i := range t.list {
+		t.list[i].lanes = lane
+		first := i * t.colours
+		for run, n := range t.counts[first:][:t.colours] {
+			t.counts[first+run] = uint32(lane)
 			lane += (int(n) + Lanes - 1) / Lanes * Lanes
-			g.fills[first+run] = uint32(lane)
+			t.fills[first+run] = uint32(lane)
 		}
-		g.list[i].endLanes = lane
+		t.list[i].endLanes = lane
 	}
-	g.lanes = buffer.Resized(g.lanes, lane)
+	t.lanes = buffer.Resized(t.lanes, lane)
 }
 
-// Fill puts the edges of a group into lanes, as Colours.Edge has them, and returns these. Workers can fill different groups. It must be
-// called once.
-func (g *Groups) Fill(i int) []uint32 {
-	k, next := &g.list[i], g.counts[i*g.colours:][:g.colours]
-	for _, t := range g.items[k.items:k.endItems] {
-		g.lanes[next[t.run]] = t.edge
-		next[t.run]++
+// Fill puts the edges of a group from one of the Colours into lanes, as Colours.Edge has them, and returns these. Workers can fill different
+// groups. It must be called once.
+func (g *Groups) Fill(set, i int) []uint32 {
+	t := &g.sets[set]
+	k, next := &t.list[i], t.counts[i*t.colours:][:t.colours]
+	for _, item := range t.items[k.items:k.endItems] {
+		t.lanes[next[item.run]] = item.edge
+		next[item.run]++
 	}
-	for run, end := range g.fills[i*g.colours:][:g.colours] {
+	for run, end := range t.fills[i*t.colours:][:t.colours] {
 		for at := next[run]; at < end; at++ {
-			g.lanes[at] = NoEdge
+			t.lanes[at] = NoEdge
 		}
 	}
-	return g.lanes[k.lanes:k.endLanes]
+	return t.lanes[k.lanes:k.endLanes]
 }

@@ -8,11 +8,12 @@ import (
 	"github.com/evertick/evertick/internal/paritytest"
 )
 
-// split is what Groups and Colours make of a dealing.
+// split is what Groups and Colours make of a dealing, whose edges are those of one or two sets.
 type split struct {
 	*dealing
+	sets    int
 	g       graph.Groups
-	c       graph.Colours
+	c       [graph.EdgeSets]graph.Colours
 	moves   []bool
 	rows    []graph.Span
 	limits  graph.Limits
@@ -22,22 +23,38 @@ type split struct {
 // moving reports whether the state of a body changes while contacts are solved.
 func (s *split) moving(body uint32) bool { return s.invMass[body] > 0 || s.moves[body] }
 
-func (s *split) run() {
+// assign gives runs to the edges of a set. The others have no class.
+func (s *split) assign(set int, c *graph.Colours) {
 	e, n := &s.edges, len(s.edges.A)
-	s.c.Reset(n, classes, s.invMass)
-	copy(s.c.Edges.A, e.A)
-	copy(s.c.Edges.B, e.B)
-	copy(s.c.Edges.Class, e.Class)
-	s.c.AssignRange(0, n)
+	c.Reset(n, classes, s.invMass)
+	copy(c.Edges.A, e.A)
+	copy(c.Edges.B, e.B)
+	copy(c.Edges.Class, e.Class)
+	for i := range n {
+		if i%s.sets != set {
+			c.Edges.Class[i] = 0
+		}
+	}
+	c.AssignRange(0, n)
+}
+
+func (s *split) run() {
+	var all [graph.EdgeSets]*graph.Colours
+	for k := range s.sets {
+		all[k] = &s.c[k]
+		s.assign(k, all[k])
+	}
 	s.g.Begin(len(s.invMass))
 	for i, m := range s.moves {
 		if m {
 			s.g.Move(i)
 		}
 	}
-	s.g.Split(&s.c, s.rows, &s.limits)
-	s.c.LayOut()
-	s.c.Fill(0, n)
+	s.g.Split(all, s.rows, &s.limits)
+	for _, c := range all[:s.sets] {
+		c.LayOut()
+		c.Fill(0, len(s.edges.A))
+	}
 }
 
 // place is where an edge is: its group, or -1, and its lane there.
@@ -64,7 +81,9 @@ func (s *split) check(t *testing.T) {
 			places[edge] = place{group, lane}
 		}
 	}
-	put(-1, s.c.Edge)
+	for k := range s.sets {
+		put(-1, s.c[k].Edge)
+	}
 	of := make([]int, len(s.invMass))
 	for i := range of {
 		of[i] = -2
@@ -84,12 +103,14 @@ func (s *split) check(t *testing.T) {
 	}
 	cover(-1, s.g.Rest)
 	for k := range s.g.Len() {
-		lanes := s.g.Fill(k)
-		if len(lanes) > s.g.MaxBlocks()*graph.Lanes {
-			t.Fatalf("group %d has %d lanes, and MaxBlocks is %d", k, len(lanes), s.g.MaxBlocks())
+		for set := range s.sets {
+			lanes := s.g.Fill(set, k)
+			if len(lanes) > s.g.MaxBlocks(set)*graph.Lanes {
+				t.Fatalf("group %d has %d lanes, and MaxBlocks is %d", k, len(lanes), s.g.MaxBlocks(set))
+			}
+			s.checkBlocks(t, lanes)
+			put(k, lanes)
 		}
-		s.checkBlocks(t, lanes)
-		put(k, lanes)
 		cover(k, s.g.Spans(k))
 	}
 	bytes, island := make([]int, s.g.Len()), map[uint32]int{}
@@ -110,12 +131,16 @@ func (s *split) check(t *testing.T) {
 			}
 		}
 	}
-	var whole graph.Colours
-	s.deal(&whole)
 	want := map[uint32]int{}
-	for lane, edge := range whole.Edge {
-		if edge != graph.NoEdge {
-			want[edge] = lane
+	for set := range s.sets {
+		var whole graph.Colours
+		s.assign(set, &whole)
+		whole.LayOut()
+		whole.Fill(0, len(s.edges.A))
+		for lane, edge := range whole.Edge {
+			if edge != graph.NoEdge {
+				want[edge] = lane
+			}
 		}
 	}
 	if len(places) != len(want) {
@@ -130,10 +155,10 @@ func (s *split) check(t *testing.T) {
 			t.Fatalf("edge %d is in group %d, and body %d in %d", edge, p.group, a, of[a])
 		}
 		if p.group >= 0 {
-			bytes[p.group] += s.limits.EdgeBytes
+			bytes[p.group] += s.limits.EdgeBytes[int(edge)%s.sets]
 		}
 		for other, q := range places {
-			if q.group == p.group && q.lane < p.lane && want[other] > want[edge] && s.share(edge, other) {
+			if q.group == p.group && int(other)%s.sets == int(edge)%s.sets && q.lane < p.lane && want[other] > want[edge] && s.share(edge, other) {
 				t.Fatalf("edges %d and %d share a body and have changed their order", other, edge)
 			}
 		}
@@ -183,8 +208,9 @@ func TestGroupsOfRandomEdges(t *testing.T) {
 	run := paritytest.Start(t, "Groups")
 	groups, without := 0, 0
 	s := split{}
-	for range paritytest.Rounds(300) {
+	for round := range paritytest.Rounds(300) {
 		bodies := 2 + run.IntN(150)
+		s.sets = 1 + round%2
 		s.dealing, s.moves, s.rows = newDealing(bodies), make([]bool, bodies), s.rows[:0]
 		for i := range s.invMass {
 			s.invMass[i] = float32(min(1, run.IntN(6)))
@@ -208,7 +234,7 @@ func TestGroupsOfRandomEdges(t *testing.T) {
 			s.rows = append(s.rows, graph.Span{Lo: lo, Hi: hi})
 			lo = hi
 		}
-		s.limits = graph.Limits{Bytes: 10 + run.IntN(400), EdgeBytes: 10, BodyBytes: 1 + run.IntN(9), MeanRows: run.IntN(4)}
+		s.limits = graph.Limits{Bytes: 10 + run.IntN(400), EdgeBytes: [2]int{10, 1 + run.IntN(30)}, BodyBytes: 1 + run.IntN(9), MeanRows: run.IntN(4)}
 		s.run()
 		s.check(t)
 		if groups += s.g.Len(); s.g.Len() == 0 {
@@ -224,17 +250,18 @@ func TestGroupsAllocateNothing(t *testing.T) {
 	if paritytest.Instrumented {
 		t.Skip("instrumented builds allocate on their own account")
 	}
-	s := split{dealing: newDealing(100), moves: make([]bool, 100), rows: []graph.Span{{Lo: 0, Hi: 100}}}
+	s := split{sets: 2, dealing: newDealing(100), moves: make([]bool, 100), rows: []graph.Span{{Lo: 0, Hi: 100}}}
 	for i := range 99 {
 		if i%10 > 0 {
 			s.join(i, i+1, 1)
 		}
 	}
-	s.limits = graph.Limits{Bytes: 300, EdgeBytes: 10, BodyBytes: 10}
+	s.limits = graph.Limits{Bytes: 300, EdgeBytes: [2]int{10, 10}, BodyBytes: 10}
 	if n := testing.AllocsPerRun(10, func() {
 		s.run()
 		for k := range s.g.Len() {
-			s.g.Fill(k)
+			s.g.Fill(0, k)
+			s.g.Fill(1, k)
 		}
 	}); n != 0 || s.g.Len() < 2 {
 		t.Errorf("%g allocations, %d groups", n, s.g.Len())

@@ -15,8 +15,9 @@ const (
 	// than groups save.
 	GroupRows = 16
 
-	edgeBytes = int(unsafe.Sizeof(ContactBlock{})) / Lanes
-	bodyBytes = int(unsafe.Sizeof(State{})+unsafe.Sizeof(inertiaRow{})) + 4*(6+6+4) // with the columns that sub-steps read
+	edgeBytes  = int(unsafe.Sizeof(ContactBlock{})) / Lanes
+	jointBytes = int(unsafe.Sizeof(JointBlock{})+unsafe.Sizeof(JointParts{})) / Lanes
+	bodyBytes  = int(unsafe.Sizeof(State{})+unsafe.Sizeof(inertiaRow{})) + 4*(6+6+4) // with the columns that sub-steps read
 )
 
 // groupWork is what a worker needs for a group: the System whose blocks and spans are those of the group, and the memory of its
@@ -24,18 +25,20 @@ const (
 type groupWork struct {
 	System
 	memory []ContactBlock
+	joints []JointBlock
+	parts  []JointParts
 }
 
-// SplitIslands makes groups of islands, as package graph describes them, of at most so many bytes each. Their contacts have no
+// The sets of edges of groups.
+const (
+	contactEdges = iota
+	jointEdges
+)
+
+// SplitIslands makes groups of islands, as package graph describes them, of at most so many bytes each. Their contacts and joints have no
 // blocks among those of LayOutBlocks, which follows. rows are those of the bodies that the step moves. There are no groups if a span of one
 // has fewer rows on average than least, most usefully GroupRows.
-//
-// There are none either if there are joints.
 func (s *System) SplitIslands(rows []graph.Span, bytes, least int) {
-	if len(s.JointBlocks) > 0 {
-		s.NoGroups(rows)
-		return
-	}
 	g, b := &s.groups, &s.Bodies
 	g.Begin(len(s.States))
 	for _, p := range rows {
@@ -45,7 +48,13 @@ func (s *System) SplitIslands(rows []graph.Span, bytes, least int) {
 			}
 		}
 	}
-	g.Split(&s.Colours, rows, &graph.Limits{Bytes: bytes, EdgeBytes: edgeBytes, BodyBytes: bodyBytes, MeanRows: least})
+	all := [graph.EdgeSets]*graph.Colours{contactEdges: &s.Colours}
+	if len(s.Joints) > 0 {
+		s.JointColours.assignRuns(s.Joints, s.JointOrder, b.InvMass)
+		s.jointsSplit, all[jointEdges] = true, &s.JointColours.Colours
+	}
+	sizes := [graph.EdgeSets]int{contactEdges: edgeBytes, jointEdges: jointBytes}
+	g.Split(all, rows, &graph.Limits{Bytes: bytes, EdgeBytes: sizes, BodyBytes: bodyBytes, MeanRows: least})
 }
 
 // NoGroups has no groups in this step: all rows are RestRows.
@@ -66,21 +75,27 @@ func (s *System) ReserveGroups(workers int) {
 	for len(s.work) < workers {
 		s.work = append(s.work, groupWork{})
 	}
-	blocks := s.groups.MaxBlocks()
+	blocks, joints := s.groups.MaxBlocks(contactEdges), s.groups.MaxBlocks(jointEdges)
 	for i := range s.work[:workers] {
-		s.work[i].memory = buffer.Resized(s.work[i].memory, blocks)
+		w := &s.work[i]
+		w.memory = buffer.Resized(w.memory, blocks)
+		w.joints, w.parts = buffer.Resized(w.joints, joints), buffer.Resized(w.parts, joints)
 	}
 }
 
-// SolveGroup is Solve for the bodies and contacts of a group. Workers, each with its own number, may solve different groups at the same
+// SolveGroup is Solve for the bodies, contacts and joints of a group. Workers, each with its own number, may solve different groups at the same
 // time.
 func (s *System) SolveGroup(worker, group int) {
 	w := &s.work[worker]
 	w.System = *s
-	w.Colours.Edge = s.groups.Fill(group)
+	w.Colours.Edge = s.groups.Fill(contactEdges, group)
 	w.Blocks = w.memory[:len(w.Colours.Edge)/Lanes]
+	w.JointColours.Edge = s.groups.Fill(jointEdges, group)
+	inOrder(w.JointColours.Edge, s.JointOrder)
+	w.JointBlocks = w.joints[:len(w.JointColours.Edge)/Lanes]
+	w.jointParts = w.parts[:w.classifyJointBlocks()]
 	w.Solve(s.groups.Spans(group))
 }
 
-// GroupBytes returns the memory of the blocks of so many contacts.
-func GroupBytes(contacts int) int { return contacts * edgeBytes }
+// GroupBytes returns the memory of the blocks of so many contacts and joints.
+func GroupBytes(contacts, joints int) int { return contacts*edgeBytes + joints*jointBytes }

@@ -325,6 +325,12 @@ func (c *JointColours) update(version uint64, joints []Joint, order []uint32, in
 // Assign gives a colour to each joint that takes part, as graph.Colours does, in the order of a list of joints, or of their numbers without a
 // list. It panics if such a joint names a body that does not exist. Edges follow the order; Edge has numbers of joints.
 func (c *JointColours) Assign(joints []Joint, order []uint32, invMass []float32) {
+	c.assignRuns(joints, order, invMass)
+	c.layOut(order)
+}
+
+// assignRuns is the first part of Assign: edges get runs, and no lanes yet.
+func (c *JointColours) assignRuns(joints []Joint, order []uint32, invMass []float32) {
 	n := len(joints)
 	if order != nil {
 		n = len(order)
@@ -338,13 +344,24 @@ func (c *JointColours) Assign(joints []Joint, order []uint32, invMass []float32)
 		}
 		c.Edges.A[i], c.Edges.B[i], c.Edges.Class[i] = j.A, j.B, j.class()
 	}
-	c.Colours.Assign()
+	c.AssignRange(0, n)
+}
+
+// layOut is the other part.
+func (c *JointColours) layOut(order []uint32) {
+	c.LayOut()
+	c.Fill(0, len(c.Edges.Class))
+	inOrder(c.Edge, order)
+}
+
+// inOrder replaces places in an order of joints by their numbers.
+func inOrder(lanes, order []uint32) {
 	if order == nil {
 		return
 	}
-	for i, k := range c.Edge {
+	for i, k := range lanes {
 		if k != NoContact {
-			c.Edge[i] = order[k]
+			lanes[i] = order[k]
 		}
 	}
 }

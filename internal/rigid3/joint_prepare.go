@@ -9,14 +9,25 @@ import (
 
 // dealJoints assigns the joints to blocks and makes room for them.
 func (s *System) dealJoints() {
-	if len(s.Joints) == 0 && s.JointColours.joints == 0 {
+	c := &s.JointColours
+	switch {
+	case s.jointsSplit: // some may be in groups
+		c.layOut(s.JointOrder)
+		if c.version = 0; s.groups.Len() == 0 {
+			c.version, c.joints, c.bodies = s.JointsVersion, len(s.Joints), len(s.States)
+		}
+	case len(s.Joints) == 0 && c.joints == 0:
 		s.JointBlocks, s.jointParts = s.JointBlocks[:0], s.jointParts[:0]
 		return
+	default:
+		c.update(s.JointsVersion, s.Joints, s.JointOrder, s.Bodies.InvMass)
 	}
-	s.JointColours.update(s.JointsVersion, s.Joints, s.JointOrder, s.Bodies.InvMass)
-	blocks := s.JointColours.Blocks()
-	s.JointBlocks = buffer.Resized(s.JointBlocks, blocks)
-	parts := 0
+	s.JointBlocks = buffer.Resized(s.JointBlocks, c.Blocks())
+	s.jointParts = buffer.Resized(s.jointParts, s.classifyJointBlocks())
+}
+
+// classifyJointBlocks sets the classes of the blocks, and returns how many of them have JointParts.
+func (s *System) classifyJointBlocks() (parts int) {
 	for i := range s.JointBlocks {
 		b := &s.JointBlocks[i]
 		b.Class, b.Parts = uint32(s.Joints[s.JointColours.Edge[i*Lanes]].class()), uint32(parts)
@@ -24,7 +35,7 @@ func (s *System) dealJoints() {
 			parts++
 		}
 	}
-	s.jointParts = buffer.Resized(s.jointParts, parts)
+	return parts
 }
 
 // PrepareJoints fills blocks [lo, hi) of joints from the joints, the poses and the states before the step.

@@ -171,7 +171,7 @@ type System struct {
 	// JointOrder lists the joints in the order in which they get colours. Nil: the order of their numbers.
 	JointOrder []uint32
 
-	// Set by BeginStep.
+	// Set by LayOutBlocks.
 	JointColours JointColours
 	JointBlocks  []JointBlock
 	jointParts   []JointParts
@@ -186,6 +186,8 @@ type System struct {
 	allRows []graph.Span // those of Step
 	groups  graph.Groups
 	work    []groupWork // by worker
+
+	jointsSplit bool // in this step, SplitIslands has given runs to the joints
 }
 
 // Step moves the bodies by dt seconds, > 0. Contacts and manifolds must be known. It allocates if there are more bodies or blocks than
@@ -295,7 +297,7 @@ func (s *System) BeginStep(dt float32) {
 	for k := range s.free {
 		s.free[k] = buffer.Resized(s.free[k], len(s.States))
 	}
-	s.dealJoints()
+	s.jointsSplit = false
 }
 
 // ResetColours removes all colours of contacts.
@@ -311,10 +313,11 @@ func (s *System) ListEdges(lo, hi int) {
 	}
 }
 
-// LayOutBlocks makes room for the blocks.
+// LayOutBlocks makes room for the blocks, and assigns the joints to theirs.
 func (s *System) LayOutBlocks() {
 	s.Colours.LayOut()
 	s.Blocks = buffer.Resized(s.Blocks, s.Colours.Blocks())
+	s.dealJoints()
 }
 
 // FillBlocks puts contacts [lo, hi), with bounds as those of Colours.AssignRange, into blocks, in any order.
