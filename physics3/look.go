@@ -230,6 +230,7 @@ type presentMemory struct {
 	a, b     [1]uint32
 	pair     broad.Pairs // of a and b
 	manifold [1]rigid3.Manifold
+	seams    rigid3.SeamMemory
 	boxes    rigid3.Boxes // for one shape
 	faces    []mesh.Face  // of AppendDraw
 }
@@ -256,6 +257,7 @@ func (s *solver) presentManifold(c foundContact) *rigid3.Manifold {
 	l.a[0], l.b[0] = c.A, c.B
 	l.pair = broad.Pairs{A: l.a[:], B: l.b[:]}
 	rigid3.CollidePairs(s.level, t.shape, &s.contents.Hulls, t.filters.Body, s.poses, &l.pair, nil, l.manifold[:])
+	s.joinPresent()
 	return &l.manifold[0]
 }
 

@@ -49,6 +49,7 @@ type solver struct {
 
 	sys            rigid3.System
 	surfaces       surfaceContacts
+	seams          seamState
 	poses          []rigid3.Pose // of the centres of mass
 	boxes          rigid3.Boxes
 	planar         broad.Boxes // boxes along the other two axes

@@ -106,6 +106,7 @@ func (s *solver) updateBroadPhase() {
 		s.markBases()
 	}
 	s.collideSurfaces()
+	s.findSeams()
 	n := len(s.pairs.A)
 	all := n + s.surfaces.count()
 	s.manifolds = growContacts(s.manifolds, all, s.minContactCapacity())
@@ -153,6 +154,7 @@ type contactChunk struct {
 	pairs        broad.Pairs // of the chunk
 	began, ended broad.Pairs
 	recycling    rigid3.Recycling
+	seams        rigid3.SeamMemory
 	recycled     []int32  // nil: none
 	hits         []uint32 // contacts to report
 }
@@ -329,6 +331,9 @@ func (s *solver) collideChunk(chunk int) {
 	}
 	k.recycled = recycled
 	rigid3.CollidePairs(s.level, t.shape, &s.contents.Hulls, t.filters.Body, s.poses, &k.pairs, recycled, out)
+	if s.seams.any {
+		s.seams.scene.Join(&k.pairs, recycled, out, &k.seams)
+	}
 	s.clearSeparatedSensors(lo, hi)
 }
 

@@ -17,6 +17,7 @@ type Source uint32
 const (
 	Collided Source = iota // by CollidePairs
 	Recycled               // by Recycle, from the manifold of an earlier step
+	Joined                 // by Seams, from that of CollidePairs
 )
 
 // ManifoldPoint is a point where two shapes touch: halfway between their surfaces, relative to each centre of mass, in the axes of
