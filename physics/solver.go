@@ -77,6 +77,7 @@ type solver struct {
 	bounces        atomic.Bool      // a contact of this step has restitution
 	contactRanges  []stage.Range    // what solve runs one after the other
 	jointRanges    []stage.Range
+	regions        regions
 
 	// Methods of s as function values, bound once so that a step allocates nothing.
 	wholeStep      func()

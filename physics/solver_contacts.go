@@ -75,7 +75,7 @@ func (s *solver) updateContacts() {
 func (s *solver) updateSameContacts(rescaled bool) {
 	s.prepareSystem(s.contacts, s.bases, s.baseMarks).BeginStep(s.dt)
 	s.stages.ForParts(len(s.contactChunks), (*solver).updateSameChunks)
-	changed := rescaled || !s.sys.Colours.SameDynamics(s.sys.Bodies.InvMass)
+	changed := rescaled || s.regions.wanted != s.wantedRegions() || !s.sys.Colours.SameDynamics(s.sys.Bodies.InvMass)
 	for k := range s.contactChunks {
 		changed = changed || s.contactChunks[k].changed
 	}

@@ -14,6 +14,10 @@ func (s *solver) solve() {
 		return
 	}
 	sys := &s.sys
+	if s.splitRegions() {
+		s.solveRegions()
+		return
+	}
 	sys.LayOutBlocks()
 	s.stages.ForParts((len(s.contacts)+pairChunk-1)/pairChunk, (*solver).fillBlocks)
 	if !s.stages.Hashes.On && s.stages.Unshared() && s.lockedBodies == 0 && len(s.materialPairs) == 0 && s.sleep.AllActive() {

@@ -179,6 +179,7 @@ type System struct {
 
 	// Set by BuildConstraints.
 	Colours      graph.Colours
+	Regions      graph.Regions // of the blocks, if LayOutRegions has laid them out
 	Blocks       []ContactBlock
 	JointColours JointColours
 	JointBlocks  []JointBlock
@@ -242,6 +243,61 @@ func (s *System) LayOutBlocks() {
 func (s *System) FillBlocks(lo, hi int) {
 	if !s.SameBlocks {
 		s.Colours.Fill(lo, hi)
+	}
+	clear(s.Hits[lo:hi])
+}
+
+// Surfaces says which contacts there are. Where there are contacts of both kinds of a pair, the layout of blocks may change the sign of a
+// zero, since the operation that some contacts of a block need is done to all of them.
+type Surfaces uint32
+
+const (
+	Rolls       Surfaces = 1 << iota // with rolling resistance
+	RollsFreely                      // without
+	Bounces                          // with restitution
+	Stops                            // without
+)
+
+// Uniform reports whether the layout of blocks changes no bit.
+func (k Surfaces) Uniform() bool {
+	return k&(Rolls|RollsFreely) != Rolls|RollsFreely && k&(Bounces|Stops) != Bounces|Stops
+}
+
+// SurfacesOf returns which contacts with points there are among [lo, hi).
+func (s *System) SurfacesOf(lo, hi int) (kinds Surfaces) {
+	m := &s.Materials
+	for i, class := range s.Colours.Edges.Class[lo:hi] {
+		if class == 0 {
+			continue
+		}
+		c := &s.Contacts[lo+i]
+		if max(m.RollingResistance[c.A], m.RollingResistance[c.B]) > 0 {
+			kinds |= Rolls
+		} else {
+			kinds |= RollsFreely
+		}
+		if s.step.restitutionMix.Apply(m.Restitution[c.A], m.Restitution[c.B]) > 0 {
+			kinds |= Bounces
+		} else {
+			kinds |= Stops
+		}
+	}
+	return kinds
+}
+
+// LayOutRegions is LayOutBlocks with blocks by region. CountRegions of all contacts comes before it, unless SameBlocks is set.
+func (s *System) LayOutRegions() {
+	if !s.SameBlocks {
+		s.Colours.LayOutRegions(&s.Regions)
+		s.Blocks = buffer.Resized(s.Blocks, s.Colours.Blocks())
+	}
+	s.buildJoints()
+}
+
+// FillRegions is FillBlocks after LayOutRegions.
+func (s *System) FillRegions(lo, hi int) {
+	if !s.SameBlocks {
+		s.Colours.FillRegions(&s.Regions, lo, hi)
 	}
 	clear(s.Hits[lo:hi])
 }

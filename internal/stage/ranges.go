@@ -36,3 +36,16 @@ func (r *Runner[S]) ForRanges(ranges []Range, run func(s *S, lo, hi int)) {
 		r.For(p.lo, p.hi, least, run)
 	}
 }
+
+// Share returns the blocks of a range that one of so many workers gets: about equally many, or all for the first worker if the range is not
+// for several.
+func (p *Range) Share(worker, workers int) (lo, hi int) {
+	n := p.hi - p.lo
+	if p.shared {
+		return p.lo + n*worker/workers, p.lo + n*(worker+1)/workers
+	}
+	if worker == 0 {
+		return p.lo, p.hi
+	}
+	return p.lo, p.lo
+}

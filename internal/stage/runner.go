@@ -122,6 +122,14 @@ func (r *Runner[S]) ForWorkers(parts int, run func(s *S, worker, lo, hi int)) {
 	r.Team.ForAscending(0, parts, 1, r.runWork)
 }
 
+// ForRegions runs a stage over regions, one by one: as many as there are workers, so that from stage to stage each worker most likely
+// gets the same one.
+func (r *Runner[S]) ForRegions(regions int, run func(s *S, lo, hi int)) {
+	pace.Name(run)
+	r.rows = run
+	r.Team.For(0, regions, 1, r.runRows)
+}
+
 // EachPart calls run for each part. It has the form that broad.Phase asks for.
 func (r *Runner[S]) EachPart(parts int, run func(part int)) {
 	pace.Name(run)

@@ -1,0 +1,90 @@
+package graph
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// TestRegions: each edge that has a colour has one lane, among the blocks of that colour in the region of its first dynamic body, with edges of
+// its class only. Regions are linked if an edge joins them. Random edges, in random order of chunks.
+func TestRegions(t *testing.T) {
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		bodies, edges := 20+rng.IntN(600), rng.IntN(4000)
+		invMass := make([]float32, bodies)
+		var r Regions
+		r.Count = 1 + rng.IntN(5)
+		r.Of = make([]uint8, bodies)
+		for i := range invMass {
+			invMass[i] = float32(min(1, rng.IntN(6)))
+			r.Of[i] = uint8(rng.IntN(r.Count))
+		}
+		var c Colours
+		for round := range 2 {
+			c.Reset(edges, 2, invMass)
+			for i := range edges {
+				a := rng.IntN(bodies)
+				c.Edges.A[i], c.Edges.B[i], c.Edges.Class[i] = uint32(a), uint32((a+1+rng.IntN(bodies-1))%bodies), uint8(rng.IntN(3))
+			}
+			c.AssignRange(0, edges)
+			if c.HasOverflow() {
+				continue
+			}
+			colour := make([]int, edges) // 1 more; 0: none
+			total := 0
+			for k, kept := range c.kept {
+				for _, entry := range c.entries[k*Chunk:][:kept] {
+					colour[k*Chunk+int(entry&(1<<runBit-1))] = 1 + int(entry>>runBit)/c.classes
+					total++
+				}
+			}
+			chunks := rng.Perm((edges + Chunk - 1) / Chunk)
+			c.ReserveRegions(&r)
+			for _, k := range chunks {
+				c.CountRegions(&r, k*Chunk, min((k+1)*Chunk, edges))
+			}
+			c.LayOutRegions(&r)
+			for _, k := range chunks {
+				c.FillRegions(&r, k*Chunk, min((k+1)*Chunk, edges))
+			}
+			var linked [MaxRegions]uint64
+			for region := range r.Count {
+				linked[region] |= 1 << region
+				for of := range NumColours {
+					for block := r.Start[region][of]; block < r.Start[region][of+1]; block++ {
+						class, full := uint8(0), true
+						for _, i := range c.Edge[block*Lanes:][:Lanes] {
+							if i == NoEdge {
+								full = false
+								continue
+							}
+							a, b := c.Edges.A[i], c.Edges.B[i]
+							if invMass[a] == 0 {
+								a, b = b, a
+							}
+							linked[region] |= 1<<r.Of[a] | 1<<r.Of[b]
+							linked[r.Of[b]] |= 1 << region
+							if class == 0 {
+								class = c.Edges.Class[i]
+							}
+							if !full || colour[i] != of+1 || int(r.Of[a]) != region || c.Edges.Class[i] != class {
+								t.Fatalf("seed %d, round %d: edge %d of colour %d, class %d, is in region %d, colour %d", seed, round, i, colour[i]-1, class, region, of)
+							}
+							colour[i] = -1
+							total--
+						}
+						if class == 0 {
+							t.Fatalf("seed %d: block %d is empty", seed, block)
+						}
+					}
+				}
+				if region > 0 && r.Start[region][0] < r.Start[region-1][NumColours]+regionGap {
+					t.Fatalf("seed %d: no gap before region %d", seed, region)
+				}
+			}
+			if total != 0 || linked != r.Linked {
+				t.Fatalf("seed %d: %d edges have no lane; links %x, want %x", seed, total, r.Linked, linked)
+			}
+		}
+	}
+}

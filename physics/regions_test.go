@@ -1,0 +1,94 @@
+package physics_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/evertick/evertick/internal/paritytest"
+	"github.com/evertick/evertick/native"
+	"github.com/evertick/evertick/physics"
+)
+
+// medley is a heap of thousands of bodies of all kinds in random order: with and without rolling resistance, restitution and a belt side by side,
+// bodies that cannot move along an axis, pairs that are hinged, and a paddle that turns.
+func medley(t testing.TB, mixed, hinges, locks bool) *physics.World {
+	r := newFixture(t, -10)
+	r.w = newWorld(t, physics.Config{Capacity: 3000, Gravity: [2]float32{0, -10}})
+	rng := rand.New(rand.NewPCG(7, 2))
+	r.box(r.body(physics.StaticBody, 0, -1), physics.DefaultShapeDef(), 100, 1)
+	for _, x := range []float32{-28, 28} {
+		r.box(r.body(physics.StaticBody, x, 30), physics.DefaultShapeDef(), 1, 60)
+	}
+	r.box(r.body(physics.KinematicBody, 0, 8, moving(0, 0, 2)), physics.DefaultShapeDef(), 6, 0.3)
+	const columns = 50
+	cells := rng.Perm(2600)
+	var last physics.Body
+	for i, cell := range cells {
+		d := physics.DefaultShapeDef()
+		d.Friction = float32(rng.IntN(10)) / 10
+		if mixed && rng.IntN(3) == 0 {
+			d.RollingResistance = 0.1
+		}
+		if !mixed || rng.IntN(3) == 0 {
+			d.Restitution = 0.5
+		}
+		if rng.IntN(40) == 0 {
+			d.TangentSpeed = 1
+		}
+		b := r.dynamic(float32(cell%columns)-float32(columns)/2+0.5, 0.5+float32(cell/columns), func(d *physics.BodyDef) {
+			d.LockX = locks && rng.IntN(50) == 0
+		})
+		if rng.IntN(2) == 0 {
+			r.circle(b, d, 0.49)
+		} else {
+			r.box(b, d, 0.48, 0.45)
+		}
+		if hinges && i%40 == 1 {
+			_, err := r.w.CreateDistanceJoint(physics.DistanceJointDef{JointDef: physics.JointDef{BodyA: last, BodyB: b}, Length: 10, EnableSpring: true, Hertz: 1})
+			r.no(err)
+		}
+		last = b
+	}
+	return r.w
+}
+
+// Any number of workers gives the same bits where each has a region, also if the number changes from step to step.
+func TestWorkersAgreeInRegions(t *testing.T) {
+	ticks := 12
+	if paritytest.Instrumented {
+		ticks = 3
+	}
+	for _, c := range []struct{ mixed, hinges, locks bool }{{}, {mixed: true}, {hinges: true}, {hinges: true, locks: true}} {
+		t.Run(fmt.Sprintf("mixed=%v,hinges=%v,locks=%v", c.mixed, c.hinges, c.locks), func(t *testing.T) {
+			start := medley(t, c.mixed, c.hinges, c.locks)
+			run := func(level native.Level, workers ...int) (all []uint64) {
+				w := newWorld(t, physics.Config{Capacity: start.Cap(), Level: level})
+				if err := w.CopyFrom(start); err != nil {
+					t.Fatal(err)
+				}
+				for tick := range ticks {
+					if err := w.SetWorkers(workers[tick%len(workers)]); err != nil {
+						t.Fatal(err)
+					}
+					steps(t, w, 1)
+					all = append(all, w.Hash(), eventHash(w).Hash)
+				}
+				return all
+			}
+			want := run(native.Auto, 1)
+			for _, level := range []native.Level{native.Go, native.Auto} {
+				for _, workers := range [][]int{{2}, {3}, {7}, {2, 2, 1, 1, 1, 4}} {
+					if level == native.Go && len(workers) > 1 {
+						continue
+					}
+					for i, hash := range run(level, workers...) {
+						if hash != want[i] {
+							t.Fatalf("level %v, %v workers: tick %d differs from one worker", level, workers, i/2)
+						}
+					}
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,365 @@
+package physics
+
+import (
+	"sync/atomic"
+
+	"github.com/evertick/evertick/internal/graph"
+	"github.com/evertick/evertick/internal/pace"
+	"github.com/evertick/evertick/internal/rigid"
+	"github.com/evertick/evertick/internal/sleep"
+	"github.com/evertick/evertick/internal/stage"
+	"github.com/evertick/evertick/internal/team"
+)
+
+// regions is what solveRegions works in.
+type regions struct {
+	wanted int // number for which the blocks were laid out; 0: none
+	count  int // number that they have; 0: none
+	bins   [rowBins]int32
+	rows   []sleep.Span // of all regions, ascending
+	ends   [graph.MaxRegions]int
+	steps  team.Steps
+	list   []regionStep
+
+	surfaces atomic.Uint32 // rigid.Surfaces
+}
+
+// regionStep is a step of the regions: a stage for one colour, or for bodies.
+type regionStep struct {
+	do     func(s *solver, p *regionStep, lo, hi int)
+	sub    int
+	colour int         // of contacts; or
+	joints stage.Range // of joints, if shared is set; else
+	kind   stepKind    // bodies
+}
+
+type stepKind uint8
+
+const (
+	overBodies stepKind = iota
+	overContacts
+	overJoints
+)
+
+// leastRegionContacts is the number of contacts that justifies regions: with fewer a colour is over before the next worker begins it.
+const leastRegionContacts = 1024
+
+// wantedRegions returns the number of regions for this step, one for each worker, or 0: none, since there is one worker or little to do,
+// or hashes of sub-steps or a recorder need stages.
+func (s *solver) wantedRegions() int {
+	t := &s.stages.Team
+	n := t.Workers()
+	if n == 1 || n > graph.MaxRegions || s.stages.Hashes.On || t.Record != nil || len(s.sys.Contacts) < leastRegionContacts && !pace.Always {
+		return 0
+	}
+	return n
+}
+
+// splitRegions lays out the blocks by region, and reports whether there are any.
+func (s *solver) splitRegions() bool {
+	r, sys := &s.regions, &s.sys
+	if !sys.SameBlocks {
+		r.wanted = s.wantedRegions()
+		if r.count = r.wanted; r.count > 0 && (sys.Colours.HasOverflow() || !s.uniformSurfaces()) {
+			r.count = 0
+		}
+	}
+	if r.count == 0 {
+		return false
+	}
+	chunks := (len(s.contacts) + pairChunk - 1) / pairChunk
+	if !sys.SameBlocks {
+		sys.Regions.Count = r.count
+		s.cutRows()
+		if s.crossing() > mostCrossing && !pace.Always {
+			r.count = 0
+			return false
+		}
+		sys.Colours.ReserveRegions(&sys.Regions)
+		s.stages.ForParts(chunks, (*solver).countRegions)
+	}
+	s.assignSpans()
+	sys.LayOutRegions()
+	s.stages.ForParts(chunks, (*solver).fillRegions)
+	return true
+}
+
+// uniformSurfaces reports whether the layout of blocks changes no bit: see rigid.Surfaces.
+func (s *solver) uniformSurfaces() bool {
+	if len(s.materialPairs) > 0 {
+		return false
+	}
+	m := &s.shapes.Materials
+	if allZero(m.RollingResistance) && allZero(m.Restitution) {
+		return true
+	}
+	s.regions.surfaces.Store(0)
+	s.stages.ForParts((len(s.contacts)+pairChunk-1)/pairChunk, (*solver).findSurfaces)
+	return rigid.Surfaces(s.regions.surfaces.Load()).Uniform()
+}
+
+func allZero(a []float32) bool {
+	for _, v := range a {
+		if v != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *solver) findSurfaces(lo, hi int) {
+	s.regions.surfaces.Or(uint32(s.sys.SurfacesOf(lo*pairChunk, min(hi*pairChunk, len(s.contacts)))))
+}
+
+// Weights of a contact and of a body by the time that they take, and the number of bins of rows by which they are counted. Of the
+// contacts one in sampled counts.
+const (
+	rowBins       = 256
+	contactWeight = 3
+	sampled       = 8
+)
+
+// cutRows gives each region a range of rows, whose bodies and contacts are about equally much work.
+func (s *solver) cutRows() {
+	r, c, shift := &s.regions, &s.sys.Colours, 4
+	for s.rows>>shift >= rowBins {
+		shift++
+	}
+	clear(r.bins[:])
+	total := int32(0)
+	for i := 0; i < len(c.Edges.Class); i += sampled {
+		if c.Edges.Class[i] > 0 {
+			row := c.Edges.A[i]
+			if !(s.sys.Bodies.InvMass[row] > 0) {
+				row = c.Edges.B[i]
+			}
+			r.bins[row>>shift] += sampled * contactWeight
+			total += sampled * contactWeight
+		}
+	}
+	for _, p := range s.sleep.Spans {
+		for lo := p.Lo; lo < p.Hi; {
+			hi := min(p.Hi, (lo>>shift+1)<<shift)
+			r.bins[lo>>shift] += int32(hi - lo)
+			total += int32(hi - lo)
+			lo = hi
+		}
+	}
+	of := s.sys.Regions.Of
+	if cap(of) < s.rows {
+		of = make([]uint8, s.rows, cap(s.sys.States))
+	}
+	of = of[:s.rows]
+	sum, region := int32(0), 0
+	for bin := range r.bins {
+		lo, hi := bin<<shift, min((bin+1)<<shift, s.rows)
+		if lo >= hi {
+			break
+		}
+		for i := range of[lo:hi] {
+			of[lo+i] = uint8(region)
+		}
+		sum += r.bins[bin]
+		for region+1 < r.count && int64(sum)*int64(r.count) >= int64(total)*int64(region+1) {
+			region++
+		}
+	}
+	s.sys.Regions.Of = of
+}
+
+// mostCrossing is the share of contacts between regions up to which regions are of use.
+const mostCrossing = 0.1
+
+// crossing estimates the share of contacts that join dynamic bodies of different regions.
+func (s *solver) crossing() float32 {
+	e, of, mass := &s.sys.Colours.Edges, s.sys.Regions.Of, s.sys.Bodies.InvMass
+	all, between := 1, 0
+	for i := 0; i < len(e.Class); i += sampled {
+		if e.Class[i] == 0 {
+			continue
+		}
+		all++
+		if a, b := e.A[i], e.B[i]; of[a] != of[b] && mass[a] > 0 && mass[b] > 0 {
+			between++
+		}
+	}
+	return float32(between) / float32(all)
+}
+
+// assignSpans lists the active rows of each region.
+func (s *solver) assignSpans() {
+	r, of, region := &s.regions, s.sys.Regions.Of, 0
+	r.rows = r.rows[:0]
+	first := 0
+	for _, p := range s.sleep.Spans {
+		for lo := p.Lo; lo < p.Hi; {
+			for int(of[lo]) > region {
+				r.ends[region] = len(r.rows)
+				first = len(r.rows)
+				region++
+			}
+			hi := p.Hi
+			if int(of[hi-1]) > region {
+				for hi = lo + 1; int(of[hi]) == region; hi++ {
+				}
+			}
+			if last := len(r.rows) - 1; last >= first && r.rows[last].Hi == lo {
+				r.rows[last].Hi = hi
+			} else {
+				r.rows = append(r.rows, sleep.Span{Lo: lo, Hi: hi})
+			}
+			lo = hi
+		}
+	}
+	for ; region < r.count; region++ {
+		r.ends[region] = len(r.rows)
+	}
+}
+
+func (s *solver) countRegions(lo, hi int) {
+	s.sys.Colours.CountRegions(&s.sys.Regions, lo*pairChunk, min(hi*pairChunk, len(s.contacts)))
+}
+
+func (s *solver) fillRegions(lo, hi int) {
+	s.sys.FillRegions(lo*pairChunk, min(hi*pairChunk, len(s.contacts)))
+}
+
+// solveRegions is runSolveStages for blocks by region. All sub-steps of a region are done by one worker, which waits at each colour only for
+// the regions that share bodies with its own.
+func (s *solver) solveRegions() {
+	r, joints := &s.regions, len(s.sys.JointBlocks)
+	s.jointRanges = stage.PlanRanges(s.jointRanges[:0], &s.sys.JointColours.Start)
+	s.stages.ForRegions(r.count, (*solver).loadRegions)
+	s.stages.For(0, joints, stage.BlockChunk, (*solver).prepareJoints)
+	s.bounces.Store(false)
+	s.stages.ForRegions(r.count, (*solver).prepareRegions)
+
+	r.list = r.list[:0]
+	for sub := range s.subSteps() {
+		s.addBodySteps(sub, (*solver).integrateVelocitiesOf)
+		if sub == 0 {
+			s.addJointSteps((*solver).warmStartJointsOf)
+			s.addContactSteps((*solver).warmStartContactsOf)
+		}
+		s.addJointSteps((*solver).solveJointsOf)
+		s.addContactSteps((*solver).solveContactsOf)
+		s.addBodySteps(sub, (*solver).integratePositionsOf)
+		s.addJointSteps((*solver).relaxJointsOf)
+		s.addContactSteps((*solver).relaxContactsOf)
+	}
+	s.runRegionSteps()
+	if s.bounces.Load() {
+		r.list = r.list[:0]
+		s.addContactSteps((*solver).applyRestitutionOf)
+		s.runRegionSteps()
+	}
+	s.stages.For(0, joints, stage.BlockChunk, (*solver).storeJointImpulses)
+	s.stages.ForRegions(r.count, (*solver).storeRegions)
+}
+
+func (s *solver) runRegionSteps() {
+	r := &s.regions
+	if r.steps.Do == nil {
+		r.steps.Do = s.doRegionStep
+	}
+	for i := range r.count {
+		r.steps.Linked[i] = s.sys.Regions.Linked[i]
+		if len(s.jointRanges) > 0 { // joints have no regions
+			r.steps.Linked[i] = 1<<r.count - 1
+		}
+	}
+	pace.Name((*solver).doRegionStep)
+	s.stages.Team.RunSteps(&r.steps, r.count, len(r.list))
+}
+
+func (s *solver) doRegionStep(region, step int) {
+	p := &s.regions.list[step]
+	switch p.kind {
+	case overContacts:
+		start := &s.sys.Regions.Start[region]
+		if lo, hi := start[p.colour], start[p.colour+1]; lo < hi {
+			p.do(s, p, lo, hi)
+		}
+	case overJoints:
+		if lo, hi := p.joints.Share(region, s.regions.count); lo < hi {
+			p.do(s, p, lo, hi)
+		}
+	default:
+		for _, rows := range s.regions.rowsOf(region) {
+			p.do(s, p, rows.Lo, rows.Hi)
+		}
+	}
+}
+
+// rowsOf returns the active rows of a region.
+func (r *regions) rowsOf(region int) []sleep.Span {
+	first := 0
+	if region > 0 {
+		first = r.ends[region-1]
+	}
+	return r.rows[first:r.ends[region]]
+}
+
+type regionFunc func(s *solver, p *regionStep, lo, hi int)
+
+func (s *solver) addBodySteps(sub int, do regionFunc) {
+	s.regions.list = append(s.regions.list, regionStep{do: do, sub: sub})
+}
+
+// addContactSteps adds a step for each colour that a region has.
+func (s *solver) addContactSteps(do regionFunc) {
+	for colour := range graph.NumColours {
+		for region := range s.regions.count {
+			if start := &s.sys.Regions.Start[region]; start[colour] < start[colour+1] {
+				s.regions.list = append(s.regions.list, regionStep{do: do, colour: colour, kind: overContacts})
+				break
+			}
+		}
+	}
+}
+
+func (s *solver) addJointSteps(do regionFunc) {
+	for _, p := range s.jointRanges {
+		s.regions.list = append(s.regions.list, regionStep{do: do, joints: p, kind: overJoints})
+	}
+}
+
+func (s *solver) integrateVelocitiesOf(p *regionStep, lo, hi int) {
+	s.sys.IntegrateVelocities(s.level, p.sub, lo, hi)
+	s.applyMotionLocks(lo, hi)
+}
+
+func (s *solver) integratePositionsOf(_ *regionStep, lo, hi int) { s.integratePositions(lo, hi) }
+func (s *solver) warmStartJointsOf(_ *regionStep, lo, hi int)    { s.warmStartJoints(lo, hi) }
+func (s *solver) solveJointsOf(_ *regionStep, lo, hi int)        { s.solveJoints(lo, hi) }
+func (s *solver) relaxJointsOf(_ *regionStep, lo, hi int)        { s.relaxJoints(lo, hi) }
+func (s *solver) warmStartContactsOf(_ *regionStep, lo, hi int)  { s.warmStartContacts(lo, hi) }
+func (s *solver) solveContactsOf(_ *regionStep, lo, hi int)      { s.solveContacts(lo, hi) }
+func (s *solver) relaxContactsOf(_ *regionStep, lo, hi int)      { s.relaxContacts(lo, hi) }
+func (s *solver) applyRestitutionOf(_ *regionStep, lo, hi int)   { s.applyRestitution(lo, hi) }
+
+func (s *solver) loadRegions(lo, hi int) {
+	for region := lo; region < hi; region++ {
+		for _, rows := range s.regions.rowsOf(region) {
+			s.loadStates(rows.Lo, rows.Hi)
+		}
+	}
+}
+
+func (s *solver) prepareRegions(lo, hi int) {
+	for region := lo; region < hi; region++ {
+		start := &s.sys.Regions.Start[region]
+		s.prepareContacts(start[0], start[graph.NumColours])
+	}
+}
+
+// storeRegions stores the impulses and the states of regions [lo, hi).
+func (s *solver) storeRegions(lo, hi int) {
+	for region := lo; region < hi; region++ {
+		start := &s.sys.Regions.Start[region]
+		s.storeContactImpulses(start[0], start[graph.NumColours])
+		for _, rows := range s.regions.rowsOf(region) {
+			s.storeStates(rows.Lo, rows.Hi)
+		}
+	}
+}
