@@ -19,15 +19,80 @@ func init() {
 	p := Params{
 		Entities: 2000, Agents: 200, Bodies: 256, Perceivers: 200, Restless: true, Area: 200, Radius: 15, Ticks: 3600, Warmup: 300,
 	}
-	register(sims, "capstone", SimDefinition{
-		Name: "capstone", Params: p, build: newAgents,
+	RegisterAgents(SimDefinition{
+		Name: "capstone", Params: p,
 		Help: "2,000 entities in 200 by 200 m: 200 agents that all perceive in every tick, 256 bodies that are pushed about, and scenery",
-	})
+	}, newFlatMovers)
 	p.Perceivers, p.Restless, p.Ticks, p.Warmup = 26, false, 400, 60
-	register(sims, "limina", SimDefinition{
-		Name: "limina", Params: p, build: newAgents,
+	RegisterAgents(SimDefinition{
+		Name: "limina", Params: p,
 		Help: "the capstone under a published protocol: 26 agents perceive per tick, bodies are at rest",
-	})
+	}, newFlatMovers)
+}
+
+// Capstone returns the parameters of the capstone.
+func Capstone() Params { return sims["capstone"].Params }
+
+// Movers are the bodies of a scene of agents, in the plane or in space. They lie and move on the plane of x and z.
+type Movers interface {
+	// Enclose makes a square of walls, half from the origin.
+	Enclose(half float32) error
+	// Create gives an entity the next body, by turns round and square, which are numbered from 0.
+	Create(id ecs.ID, at [3]float32) error
+	// Push applies an impulse to a body, in N·s along x and z.
+	Push(body int, impulse [2]float32) error
+}
+
+// RegisterAgents adds a scene of agents, with bodies of which movers makes the first.
+func RegisterAgents(d SimDefinition, movers func(*evertick.Sim) (Movers, error)) {
+	d.build = func(p Params, cfg evertick.Config) (*Sim, error) { return newAgents(p, cfg, movers) }
+	register(sims, d.Name, d)
+}
+
+// flatMovers are discs and squares in the plane.
+type flatMovers struct {
+	sim    *evertick.Sim
+	bodies []physics.Body
+}
+
+func newFlatMovers(sim *evertick.Sim) (Movers, error) { return &flatMovers{sim: sim}, nil }
+
+func (m *flatMovers) Enclose(h float32) error {
+	walls, err := m.sim.Physics.CreateBody(physics.DefaultBodyDef())
+	if err != nil {
+		return err
+	}
+	corners := [][2]float32{{-h, -h}, {h, -h}, {h, h}, {-h, h}}
+	for i, from := range corners {
+		edge := physics.Segment{P1: from, P2: corners[(i+1)%len(corners)]}
+		if _, err := m.sim.Physics.CreateSegment(walls, physics.DefaultShapeDef(), edge); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *flatMovers) Create(id ecs.ID, at [3]float32) error {
+	def := physics.DefaultBodyDef()
+	def.Type = physics.DynamicBody
+	def.Position = [2]float32{at[0], at[2]}
+	def.LinearDamping, def.AngularDamping = 0.2, 0.2
+	b, err := m.sim.CreateBody(id, def)
+	if err != nil {
+		return err
+	}
+	m.bodies = append(m.bodies, b)
+	shape := physics.DefaultShapeDef()
+	if len(m.bodies)%2 == 1 {
+		_, err = m.sim.Physics.CreateCircle(b, shape, physics.Circle{Radius: 0.5})
+	} else {
+		_, err = m.sim.Physics.CreatePolygon(b, shape, physics.Box(0.5, 0.5))
+	}
+	return err
+}
+
+func (m *flatMovers) Push(body int, impulse [2]float32) error {
+	return m.sim.Physics.ApplyLinearImpulseToCenter(m.bodies[body], impulse)
 }
 
 // agents is a simulation of agents, bodies and scenery.
@@ -39,9 +104,9 @@ type agents struct {
 	bodyIDs  []ecs.ID
 	agentAt  []ecs.Slot // slot of each agent
 	kinds    []kind     // by slot
-	bodies   []physics.Body
-	bodyOf   []physics.Body // by slot
-	velX     []float32      // columns, by slot
+	movers   Movers
+	bodyOf   []int     // by slot: the number of the body
+	velX     []float32 // columns, by slot
 	velZ     []float32
 
 	turns  reflex.Turns
@@ -60,7 +125,7 @@ const (
 	body
 )
 
-func newAgents(p Params, cfg evertick.Config) (*Sim, error) {
+func newAgents(p Params, cfg evertick.Config, movers func(*evertick.Sim) (Movers, error)) (*Sim, error) {
 	cfg.Capacity = ecs.DefaultCapacity
 	cfg.Physics.Plane = physics.XZ
 	cfg.Physics.DisableSleep = true // all bodies take part in what is measured
@@ -72,10 +137,16 @@ func newAgents(p Params, cfg evertick.Config) (*Sim, error) {
 		return nil, err
 	}
 	s := &agents{Params: p, sim: sim}
+	if s.movers, err = movers(sim); err != nil {
+		return nil, err
+	}
 	if err := s.populate(cfg.Seed); err != nil {
 		return nil, err
 	}
 	scene := &Sim{Sim: sim, Params: p, agents: s, Counters: []Counter{{"hits", func() int64 { return int64(len(s.around.Slots)) }}}}
+	if m, ok := s.movers.(interface{ Contacts() int64 }); ok {
+		scene.Counters = append(scene.Counters, Counter{"contacts in space", m.Contacts})
+	}
 	if err := addSystems(sim,
 		system{evertick.BeforePhysics, "move", s.move},
 		system{evertick.BeforePhysics, "stir", s.stir},
@@ -96,15 +167,17 @@ func (s *agents) populate(seed uint64) error {
 	}
 	s.agentIDs, s.bodyIDs = ids[:s.Agents], ids[s.Agents:s.Agents+s.Bodies]
 	s.kinds = make([]kind, w.Cap())
-	s.bodyOf = make([]physics.Body, w.Cap())
+	s.bodyOf = make([]int, w.Cap())
 	if err := s.scatter(ids, seed); err != nil {
 		return err
 	}
-	if err := s.createWalls(); err != nil {
+	if err := s.movers.Enclose(s.Area / 2); err != nil {
 		return err
 	}
 	for i, id := range s.bodyIDs {
-		if err := s.createBody(i, id); err != nil {
+		slot, _ := w.Slot(id)
+		s.bodyOf[slot] = i
+		if err := s.movers.Create(id, [3]float32{w.Position.X[slot], w.Position.Y[slot], w.Position.Z[slot]}); err != nil {
 			return err
 		}
 	}
@@ -160,44 +233,6 @@ func (s *agents) nameKinds(ids []ecs.ID) error {
 		}
 	}
 	return nil
-}
-
-func (s *agents) createWalls() error {
-	h := s.Area / 2
-	walls, err := s.sim.Physics.CreateBody(physics.DefaultBodyDef())
-	if err != nil {
-		return err
-	}
-	corners := [][2]float32{{-h, -h}, {h, -h}, {h, h}, {-h, h}}
-	for i, from := range corners {
-		edge := physics.Segment{P1: from, P2: corners[(i+1)%len(corners)]}
-		if _, err := s.sim.Physics.CreateSegment(walls, physics.DefaultShapeDef(), edge); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// createBody makes body i a disc or a box, by turns.
-func (s *agents) createBody(i int, id ecs.ID) error {
-	slot, _ := s.sim.World.Slot(id)
-	def := physics.DefaultBodyDef()
-	def.Type = physics.DynamicBody
-	def.Position = [2]float32{s.sim.World.Position.X[slot], s.sim.World.Position.Z[slot]}
-	def.LinearDamping, def.AngularDamping = 0.2, 0.2
-	b, err := s.sim.CreateBody(id, def)
-	if err != nil {
-		return err
-	}
-	s.bodyOf[slot] = b
-	s.bodies = append(s.bodies, b)
-	shape := physics.DefaultShapeDef()
-	if i%2 == 0 {
-		_, err = s.sim.Physics.CreateCircle(b, shape, physics.Circle{Radius: 0.5})
-	} else {
-		_, err = s.sim.Physics.CreatePolygon(b, shape, physics.Box(0.5, 0.5))
-	}
-	return err
 }
 
 // HashWithoutBodies returns the state hash without the rows of bodies. It is the same for every
@@ -300,9 +335,9 @@ func (s *agents) stir(t *evertick.Tick) error {
 		return nil
 	}
 	r := t.Rand(0, streamStir)
-	for i := int(t.N % stirEvery); i < len(s.bodies); i += stirEvery {
+	for i := int(t.N % stirEvery); i < len(s.bodyIDs); i += stirEvery {
 		push := [2]float32{r.Range(-stirImpulse, stirImpulse), r.Range(-stirImpulse, stirImpulse)}
-		if err := s.sim.Physics.ApplyLinearImpulseToCenter(s.bodies[i], push); err != nil {
+		if err := s.movers.Push(i, push); err != nil {
 			return err
 		}
 	}
@@ -325,7 +360,7 @@ func (s *agents) react(t *evertick.Tick, reactors []ecs.Slot) error {
 			continue
 		}
 		pushX, pushZ := clampLength((pos.X[near]-pos.X[slot])*shoveImpulse, (pos.Z[near]-pos.Z[slot])*shoveImpulse, shoveImpulse)
-		if err := s.sim.Physics.ApplyLinearImpulseToCenter(s.bodyOf[near], [2]float32{pushX, pushZ}); err != nil {
+		if err := s.movers.Push(s.bodyOf[near], [2]float32{pushX, pushZ}); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,7 @@ func (s *agents) obey(t *evertick.Tick) error {
 		i, x, z := int(r.U16()), r.F32(), r.F32()
 		switch in.Kind {
 		case shoveBody:
-			if err := s.sim.Physics.ApplyLinearImpulseToCenter(s.bodies[i%len(s.bodies)], [2]float32{x, z}); err != nil {
+			if err := s.movers.Push(i%len(s.bodyIDs), [2]float32{x, z}); err != nil {
 				return err
 			}
 		case sendAgent:

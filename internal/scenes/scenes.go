@@ -94,6 +94,7 @@ type namedColumn struct {
 type SimDefinition struct {
 	Name, Help string
 	Params     Params // the usual ones
+	InSpace    bool   // bodies are in space, which no other engine moves
 
 	build func(Params, evertick.Config) (*Sim, error)
 }

@@ -29,7 +29,9 @@ func init() {
 		s := Scene{Name: d.Name, Family: Simulations, Help: d.Help, Flags: flags, Check: (*Options).checkSim, Run: (*Options).runSim, sim: (*Options).newSim, open: openSimAs}
 		p := d.Params
 		if p.MaxEntities == 0 {
-			s.Flags = append([]string{"compare"}, flags...)
+			if !d.InSpace {
+				s.Flags = append([]string{"compare"}, flags...)
+			}
 			Register(s)
 			continue
 		}

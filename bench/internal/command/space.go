@@ -9,6 +9,7 @@ import (
 
 	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/internal/scenes3"
+	_ "github.com/evertick/evertick/internal/sims3" // scenes
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/physics3"
 )
