@@ -4,5 +4,7 @@
 #include "collide_tmpl.h"
 #include "contact_prepare_tmpl.h"
 #include "contact_solve_tmpl.h"
+#include "joint_prepare_tmpl.h"
+#include "joint_solve_tmpl.h"
 #include "rays_tmpl.h"
 #include "recycle_tmpl.h"

@@ -73,6 +73,87 @@ _Static_assert(sizeof(et_space_contact) == 76 && sizeof(et_space_material) == 28
                        sizeof(et_space_block) == 93 * 64 && offsetof(et_space_block, points) == 43 * 64,
                "the Go types mirror these");
 
+/* Coordinates of joints, by number, and sets of them. */
+enum {
+	ET_SPACE_TWIST = 3, ET_SPACE_SWING_Y, ET_SPACE_SWING_Z, ET_SPACE_LENGTH, ET_SPACE_CONE, ET_SPACE_COORDINATES,
+	ET_SPACE_ROWS = ET_SPACE_LENGTH,
+	ET_SPACE_LOCKED_POINT = 7, ET_SPACE_LOCKED_ANGLES = 56,
+};
+
+/* Bits of et_space_joint.soft, and parts of an axis. */
+enum { ET_SPACE_SOFT_LINEAR = 1, ET_SPACE_SOFT_ANGULAR = 2 };
+enum { ET_SPACE_SPRING = 1, ET_SPACE_MOTOR = 2, ET_SPACE_LIMITS = 4 };
+
+typedef struct {
+	float hertz, damping, max_force, velocity[3];
+} et_space_drive;
+
+typedef struct {
+	uint32_t parts;
+	float target, hertz, damping, max_spring_force, motor_speed, max_motor_force, lower, upper;
+} et_space_joint_axis;
+
+typedef struct {
+	float spring, motor, lower, upper;
+} et_space_axis_impulse;
+
+typedef struct {
+	float rows[ET_SPACE_ROWS];
+	et_space_axis_impulse axes[ET_SPACE_COORDINATES];
+	float twist;
+	uint32_t known;
+	float impulse[3], angular[3];
+} et_space_kept_joint;
+
+typedef struct {
+	uint32_t a, b, locked, soft;
+	float anchor_a[3], anchor_b[3], frame_a[4], frame_b[4], hertz, damping;
+	et_space_drive linear, angular;
+	float target[4];
+	et_space_joint_axis axes[ET_SPACE_COORDINATES];
+	et_space_kept_joint kept;
+} et_space_joint;
+
+/* Classes of joints that the kernels treat in their own way. */
+enum { ET_SPACE_CLASS_POINT = 1, ET_SPACE_CLASS_ALL = 8 };
+
+typedef struct {
+	uint32_t joints, class, parts, flags, dynamic_a, dynamic_b, unused[10];
+	uint32_t a[ET_SPACE_LANES], b[ET_SPACE_LANES];
+	float anchor_a[3][ET_SPACE_LANES], anchor_b[3][ET_SPACE_LANES], delta_centre[3][ET_SPACE_LANES];
+	float inertia_a[6][ET_SPACE_LANES], inertia_b[6][ET_SPACE_LANES];
+	float impulse[3][ET_SPACE_LANES], torque_a[3][ET_SPACE_LANES], torque_b[3][ET_SPACE_LANES];
+	float bias_rate[ET_SPACE_LANES], mass_scale[ET_SPACE_LANES], impulse_scale[ET_SPACE_LANES];
+} et_space_joint_block;
+
+typedef struct {
+	float bias_rate[ET_SPACE_LANES], compliance[ET_SPACE_LANES], max_impulse[ET_SPACE_LANES];
+	float velocity[3][ET_SPACE_LANES];
+} et_space_drive_lanes;
+
+typedef struct {
+	uint32_t parts[ET_SPACE_LANES];
+	float target[ET_SPACE_LANES], bias_rate[ET_SPACE_LANES], mass_scale[ET_SPACE_LANES], impulse_scale[ET_SPACE_LANES];
+	float max_spring_impulse[ET_SPACE_LANES], motor_speed[ET_SPACE_LANES], max_motor_impulse[ET_SPACE_LANES];
+	float lower[ET_SPACE_LANES], upper[ET_SPACE_LANES];
+	float impulse[4][ET_SPACE_LANES]; /* spring, motor, lower, upper */
+	float error[ET_SPACE_LANES];
+} et_space_axis_lanes;
+
+typedef struct {
+	uint32_t locked[ET_SPACE_LANES], soft[ET_SPACE_LANES];
+	uint32_t axes, any_soft, unused[14];
+	float frame_a[4][ET_SPACE_LANES], frame_b[4][ET_SPACE_LANES], target[4][ET_SPACE_LANES];
+	float twist[ET_SPACE_LANES];
+	float rows[ET_SPACE_ROWS][ET_SPACE_LANES], error[ET_SPACE_ROWS][ET_SPACE_LANES];
+	et_space_drive_lanes linear, angular;
+	et_space_axis_lanes coordinates[ET_SPACE_COORDINATES];
+} et_space_joint_parts;
+
+_Static_assert(sizeof(et_space_joint) == 616 && sizeof(et_space_joint_block) == 36 * 64 && sizeof(et_space_axis_lanes) == 15 * 64 &&
+                       sizeof(et_space_joint_parts) == 160 * 64,
+               "the Go types mirror these");
+
 /* rigid3.pointSweeps, bounceSweeps and similarMasses. */
 enum { ET_SPACE_POINT_SWEEPS = 4, ET_SPACE_BOUNCE_SWEEPS = 8, ET_SPACE_SIMILAR_MASSES = 3 };
 
@@ -127,10 +208,17 @@ typedef struct {
 	const et_space_span *spans;
 	int64_t span_count;
 
+	/* Joints, their blocks, and by lane of them the joint; UINT32_MAX: none. */
+	et_space_joint *joints;
+	et_space_joint_block *joint_blocks;
+	et_space_joint_parts *joint_parts;
+	const uint32_t *lane_joints;
+	int64_t joint_block_count;
+
 	et_space_step_context step;
 } et_space_system;
 
-_Static_assert(sizeof(et_space_step_context) == 104 && offsetof(et_space_system, step) == 42 * 8, "the Go types mirror these");
+_Static_assert(sizeof(et_space_step_context) == 104 && offsetof(et_space_system, step) == 47 * 8, "the Go types mirror these");
 
 /* The stages of a step, in order: methods of rigid3.System, for bodies or blocks [lo, hi). */
 void et_space_prepare_bodies(int32_t level, et_space_system s, int64_t lo, int64_t hi);
@@ -143,6 +231,13 @@ void et_space_relax_contacts(int32_t level, et_space_system s, int64_t lo, int64
 void et_space_apply_restitution(int32_t level, et_space_system s, int64_t lo, int64_t hi);
 void et_space_store_impulses(int32_t level, et_space_system s, int64_t lo, int64_t hi);
 void et_space_finalize_bodies(int32_t level, et_space_system s, int64_t lo, int64_t hi);
+
+/* The same for blocks [lo, hi) of joints. */
+void et_space_prepare_joints(int32_t level, et_space_system s, int64_t lo, int64_t hi);
+void et_space_warm_start_joints(int32_t level, et_space_system s, int64_t lo, int64_t hi);
+void et_space_solve_joints(int32_t level, et_space_system s, int64_t lo, int64_t hi);
+void et_space_relax_joints(int32_t level, et_space_system s, int64_t lo, int64_t hi);
+void et_space_store_joint_impulses(int32_t level, et_space_system s, int64_t lo, int64_t hi);
 
 /* All of them over all spans and blocks, with the given number of sub-steps. */
 void et_space_solve(int32_t level, et_space_system s);

@@ -98,7 +98,7 @@ const (
 )
 
 // JointAxis is a spring, a motor and limits of a coordinate, in metres, m/s and newtons or radians, rad/s and newton metres. It is ignored
-// for a coordinate that is locked and not soft.
+// for a coordinate that is locked, unless that is an angle and soft.
 type JointAxis struct {
 	Parts uint32
 
@@ -216,19 +216,11 @@ func (j *Joint) axes() (set uint32) {
 			set |= 1 << c
 		}
 	}
-	return set &^ j.rigid()
-}
-
-// rigid are the coordinates that are locked and not soft.
-func (j *Joint) rigid() uint32 {
-	set := j.Locked
-	if j.Soft&SoftLinear != 0 {
-		set &^= lockedPoint
-	}
+	held := j.Locked
 	if j.Soft&SoftAngular != 0 {
-		set &^= lockedAngles
+		held &^= lockedAngles
 	}
-	return set
+	return set &^ held
 }
 
 // class is at least 1, or 0 for no joint.

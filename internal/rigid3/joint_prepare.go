@@ -200,7 +200,7 @@ func (l *AxisLanes) prepare(i int, a *JointAxis, kept *AxisImpulse, step *stepCo
 	}
 	if parts&PartLimits != 0 {
 		l.Lower[i], l.Upper[i] = a.Lower, a.Upper
-		l.LowerImpulse[i], l.UpperImpulse[i] = kept.Lower, kept.Upper
+		l.LowerImpulse[i], l.UpperImpulse[i] = maxFloat(kept.Lower, 0), maxFloat(kept.Upper, 0)
 	}
 }
 

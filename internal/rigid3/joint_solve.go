@@ -1,14 +1,21 @@
 package rigid3
 
-import "github.com/evertick/evertick/internal/trig"
+import (
+	"math"
+
+	"github.com/evertick/evertick/internal/trig"
+)
 
 // jointBodies is the two bodies of a joint in an iteration.
 type jointBodies struct {
 	a, b           *State
 	vA, wA, vB, wB Vec
 	massA, massB   Vec // inverse masses along the axes of the world
-	armA, armB     Vec // of anchor B, from both centres: impulses on both bodies act there
-	gap            Vec // from anchor A to anchor B
+
+	// Impulses on both bodies act at anchor B: so they exert no torque together, whatever the gap. If each acted at its own anchor, the
+	// joints of a chain whose end is a thousand times as heavy as a link would drive it on.
+	armA, armB Vec // of anchor B, from both centres
+	gap        Vec // from anchor A to anchor B
 }
 
 func (b *JointBlock) load(i int, states []State, m *jointBodies) {
@@ -111,26 +118,23 @@ func (s *System) solveJointBlock(b *JointBlock, useBias bool) {
 	for i := range int(b.Joints) {
 		i &= Lanes - 1
 		b.load(i, s.States, &m)
-		soft := rigidSoftness
-		if useBias {
-			soft = softness{b.BiasRate[i], b.MassScale[i], b.ImpulseScale[i]}
-		}
 		if b.Class == classPoint {
 			if useBias {
 				b.refreshPoint(i, &m, false)
 			}
-			b.solvePoint(i, &m, soft)
-		} else {
-			p := &s.jointParts[b.Parts]
-			b.makeRows(i, &m, p, &r)
-			if useBias {
-				b.refresh(i, &m, p, &r)
-			}
-			b.solveRows(i, &m, p, &r, soft, useBias)
-			for c := range p.Coordinates {
-				if p.Coordinates[c].Parts[i] != 0 {
-					b.solveAxis(i, &m, p, &r, c, soft, &s.step, useBias)
-				}
+			b.solvePoint(i, &m, useBias)
+			b.store(i, &m)
+			continue
+		}
+		p := &s.jointParts[b.Parts]
+		b.makeRows(i, &m, p, &r)
+		if useBias {
+			b.refresh(i, &m, p, &r)
+		}
+		b.solveRows(i, &m, p, &r, useBias)
+		for c := range p.Coordinates {
+			if p.Coordinates[c].Parts[i] != 0 {
+				b.solveAxis(i, &m, p, &r, c, &s.step, useBias)
 			}
 		}
 		b.store(i, &m)
@@ -155,22 +159,30 @@ func (b *JointBlock) refreshPoint(i int, m *jointBodies, isNew bool) {
 }
 
 // solvePoint solves a joint that holds its point only.
-func (b *JointBlock) solvePoint(i int, m *jointBodies, soft softness) {
+func (b *JointBlock) solvePoint(i int, m *jointBodies, useBias bool) {
 	i &= Lanes - 1
 	a := m.vA.Add(m.wA.Cross(m.armA))
 	v := m.vB.Add(m.wB.Cross(m.armB)).Sub(a)
-	v = v.addTimes(m.gap, float32(soft.biasRate*slowing(m.gap.length()))).Times(soft.massScale)
+	if useBias {
+		v = v.addTimes(m.gap, float32(b.BiasRate[i]*slowing(m.gap))).Times(b.MassScale[i])
+	}
 	k := b.pointMatrix(i, m)
-	old := b.Impulse.at(i)
-	change := k.solve(v).neg().Sub(old.Times(soft.impulseScale))
+	change := k.solve(v).neg()
+	if useBias {
+		change = change.Sub(b.Impulse.at(i).Times(b.ImpulseScale[i]))
+	}
 	b.apply(i, m, change, m.armA.Cross(change), m.armB.Cross(change))
 }
 
-// maxPositionError is the error, in metres or radians, beyond which an iteration with bias removes it at the same speed as that one.
-const maxPositionError = 0.25
+// maxPositionError is the error in metres beyond which an iteration with bias removes it at the same speed as that one. It also bounds the
+// force against a load: chains with a heavy end stretch until their errors make as much force as the load, so it must be large.
+// An angle needs no bound: the error of one is at most a turn.
+const maxPositionError = 4
 
-// slowing is by how much less than its rate an error of a size is removed.
-func slowing(size float32) float32 { return maxPositionError / maxFloat(size, maxPositionError) }
+// slowing is by how much less than its rate an error is removed.
+func slowing(gap Vec) float32 {
+	return maxPositionError / sqrt(maxFloat(gap.Dot(gap), maxPositionError*maxPositionError))
+}
 
 // pointMatrix is the matrix from impulses at the anchors to velocities there.
 func (b *JointBlock) pointMatrix(i int, m *jointBodies) Sym {
@@ -435,7 +447,7 @@ func (e *effect) on(r *jointRow) float32 { return r.lin.Dot(e.lin) + (r.a.Dot(e.
 //	(K + g)·change = -(v - speed + biasRate·C + g·x)
 //
 // where g is a part of the inverse masses of the bodies for linear rows, and of their matrix for angular ones.
-func (b *JointBlock) solveRows(i int, m *jointBodies, p *JointParts, r *jointRows, soft softness, useBias bool) {
+func (b *JointBlock) solveRows(i int, m *jointBodies, p *JointParts, r *jointRows, useBias bool) {
 	i &= Lanes - 1
 	var matrix [NumRows][NumRows]float32
 	for k := range r.n {
@@ -452,7 +464,8 @@ func (b *JointBlock) solveRows(i int, m *jointBodies, p *JointParts, r *jointRow
 	if p.Soft[i]&SoftAngular != 0 {
 		angularScale = p.Angular.Compliance[i]
 	}
-	slow := float32(soft.biasRate * slowing(m.gap.length()))
+	rate, massScale, impulseScale := b.BiasRate[i], b.MassScale[i], b.ImpulseScale[i]
+	slow := float32(rate * slowing(m.gap))
 	var change [NumRows]float32 // first the negative right side
 	for k := range r.n {
 		row, c := &r.rows[k], r.at[k]
@@ -465,21 +478,24 @@ func (b *JointBlock) solveRows(i int, m *jointBodies, p *JointParts, r *jointRow
 				angular += float32(matrix[k][o] * p.Rows[r.at[o]][i])
 			}
 		}
+		isLinear := c < Twist
 		switch {
-		case c < Twist && p.Soft[i]&SoftLinear != 0:
+		case isLinear && p.Soft[i]&SoftLinear != 0:
 			if useBias {
 				p.Error[c][i] = row.at
 			}
 			change[k] = ((v - p.Linear.velocity(i, c)) + float32(p.Linear.BiasRate[i]*p.Error[c][i])) + float32(linearCompliance*p.Rows[c][i])
-		case c < Twist:
-			change[k] = float32(soft.massScale*(v+float32(slow*row.at))) + float32(soft.impulseScale*(linear+angular))
-		case p.Soft[i]&SoftAngular != 0:
+		case !isLinear && p.Soft[i]&SoftAngular != 0:
 			if useBias {
 				p.Error[c][i] = row.at
 			}
 			change[k] = ((v - p.Angular.velocity(i, c-Twist)) + float32(p.Angular.BiasRate[i]*p.Error[c][i])) + float32(angularScale*angular)
+		case !useBias:
+			change[k] = v
+		case isLinear:
+			change[k] = float32(massScale*(v+float32(slow*row.at))) + float32(impulseScale*(linear+angular))
 		default:
-			change[k] = float32(soft.massScale*(v+float32(soft.biasRate*clamp(row.at, maxPositionError)))) + float32(soft.impulseScale*(linear+angular))
+			change[k] = float32(massScale*(v+float32(rate*row.at))) + float32(impulseScale*(linear+angular))
 		}
 	}
 	for k := range r.n {
@@ -496,23 +512,12 @@ func (b *JointBlock) solveRows(i int, m *jointBodies, p *JointParts, r *jointRow
 	r.factor(&matrix)
 	wanted := change
 	r.backward(&change, r.n)
+	if p.Soft[i] != 0 {
+		p.bound(i, r, &matrix, &wanted, &change, angularScale)
+	}
 	for k := range r.n {
 		change[k] = p.Rows[r.at[k]][i] - change[k]
 	}
-	if p.boundAngular(i, r, &change) {
-		// The linear rows must not rely on torques that are not there: they are solved again, for those that are.
-		n := r.linearRows()
-		for k := range n {
-			for o := n; o < r.n; o++ {
-				wanted[k] += float32(matrix[k][o] * (change[o] - p.Rows[r.at[o]][i]))
-			}
-		}
-		r.backward(&wanted, n)
-		for k := range n {
-			change[k] = p.Rows[r.at[k]][i] - wanted[k]
-		}
-	}
-	p.boundLinear(i, r, &change)
 	var impulse, onA, onB Vec
 	for k := range r.n {
 		row := &p.Rows[r.at[k]][i]
@@ -573,29 +578,68 @@ func (r *jointRows) linearRows() int {
 	return n
 }
 
-// boundAngular shortens the torques of soft angular rows to their bound. It reports whether it did.
-func (p *JointParts) boundAngular(i int, r *jointRows, x *[NumRows]float32) bool {
-	return p.Soft[i]&SoftAngular != 0 && shorten(x[r.linearRows():r.n], p.Angular.MaxImpulse[i])
-}
-
-// boundLinear shortens the impulses of soft linear rows to their bound.
-func (p *JointParts) boundLinear(i int, r *jointRows, x *[NumRows]float32) {
-	if p.Soft[i]&SoftLinear != 0 {
-		shorten(x[:r.linearRows()], p.Linear.MaxImpulse[i])
+// bound shortens the impulses of soft rows to their bounds, where x is minus the change of each, and solves those of the other kind again: these
+// must not rely on impulses that are not there. First come the torques, then the forces, then the torques that go with them.
+func (p *JointParts) bound(i int, r *jointRows, matrix *[NumRows][NumRows]float32, wanted, x *[NumRows]float32, angularScale float32) {
+	n := r.linearRows()
+	if p.Soft[i]&SoftAngular != 0 && p.shorten(i, r, x, n, r.n, p.Angular.MaxImpulse[i]) {
+		again := *wanted
+		for k := range n {
+			for o := n; o < r.n; o++ {
+				again[k] -= float32(matrix[k][o] * x[o])
+			}
+		}
+		r.backward(&again, n)
+		copy(x[:n], again[:n])
+	}
+	if p.Soft[i]&SoftLinear == 0 || !p.shorten(i, r, x, 0, n, p.Linear.MaxImpulse[i]) {
+		return
+	}
+	var v [3]float32
+	for k := n; k < r.n; k++ {
+		left := wanted[k]
+		for o := range n {
+			left -= float32(matrix[o][k] * x[o])
+		}
+		v[k-n] = left
+	}
+	k := Sym{}
+	scaled := func(a, b int) float32 {
+		if b += n; b < r.n {
+			return matrix[a+n][b] + float32(angularScale*matrix[a+n][b])
+		}
+		return 0
+	}
+	diagonal := func(a int) float32 {
+		if a += n; a < r.n {
+			return matrix[a][a]
+		}
+		return 0
+	}
+	k.XX, k.YY, k.ZZ, k.XY, k.XZ, k.YZ = diagonal(0), diagonal(1), diagonal(2), scaled(0, 1), scaled(0, 2), scaled(1, 2)
+	solved := k.solve(Vec{v[0], v[1], v[2]})
+	copy(x[n:r.n], []float32{solved.X, solved.Y, solved.Z})
+	if p.Soft[i]&SoftAngular != 0 {
+		p.shorten(i, r, x, n, r.n, p.Angular.MaxImpulse[i])
 	}
 }
 
-// shorten shortens x to a limit, and reports whether it was longer.
-func shorten(x []float32, limit float32) bool {
+// shorten shortens the impulses of rows [lo, hi), where x is minus the change of each, to a limit. It reports whether they were longer.
+func (p *JointParts) shorten(i int, r *jointRows, x *[NumRows]float32, lo, hi int, limit float32) bool {
 	square := float32(0)
-	for _, v := range x {
-		square += float32(v * v)
+	for k := lo; k < hi; k++ {
+		next := p.Rows[r.at[k]][i] - x[k]
+		square += float32(next * next)
 	}
 	scale := shortening(square, limit)
-	for k := range x {
-		x[k] = float32(x[k] * scale)
+	if !(scale < 1) {
+		return false
 	}
-	return scale < 1
+	for k := lo; k < hi; k++ {
+		old := p.Rows[r.at[k]][i]
+		x[k] = old - float32((old-x[k])*scale)
+	}
+	return true
 }
 
 // shortening is the factor that shortens a vector, of which the square of the length is given, to a limit.
@@ -608,7 +652,7 @@ func shortening(square, limit float32) float32 {
 
 // solveAxis solves the parts of a coordinate. Its impulse goes with impulses of the rows that leave the speeds of these as they are. Soft
 // angular rows, which come last, are not among them: they give way, so a limit cannot rely on them, and their bound must not be one of the limit.
-func (b *JointBlock) solveAxis(i int, m *jointBodies, p *JointParts, r *jointRows, c int, soft softness, step *stepContext, useBias bool) {
+func (b *JointBlock) solveAxis(i int, m *jointBodies, p *JointParts, r *jointRows, c int, step *stepContext, useBias bool) {
 	i &= Lanes - 1
 	n := r.n
 	if p.Soft[i]&SoftAngular != 0 {
@@ -628,6 +672,10 @@ func (b *JointBlock) solveAxis(i int, m *jointBodies, p *JointParts, r *jointRow
 		held -= float32(share[k] * coupling[k])
 	}
 	mass := pivot(held, free)
+	soft := rigidSoftness
+	if useBias {
+		soft = softness{b.BiasRate[i], b.MassScale[i], b.ImpulseScale[i]}
+	}
 	l := &p.Coordinates[c]
 	old := ((l.Spring[i] + l.Motor[i]) + l.LowerImpulse[i]) - l.UpperImpulse[i]
 	l.solve(i, row.at, row.speed(m), held, mass, soft, step, useBias)
@@ -671,11 +719,14 @@ func (l *AxisLanes) solve(i int, x, v, held, mass float32, soft softness, step *
 	}
 }
 
+// maxLimitError is the same for how far a limit is exceeded, in metres or radians.
+const maxLimitError = 4
+
 // limitImpulse is the impulse of a limit at a distance that grows at the speed v.
 func limitImpulse(distance, v, mass, old float32, soft softness, step *stepContext) float32 {
 	bias := float32(distance * step.invH)
 	if !(distance > 0) {
-		bias = float32(soft.biasRate * maxFloat(distance, -maxPositionError))
+		bias = float32(soft.biasRate * maxFloat(distance, -maxLimitError))
 	} else {
 		soft = rigidSoftness
 	}
@@ -698,6 +749,9 @@ func (s *System) storeJointImpulsesGo(lo, hi int) {
 // of joints that contradict each other grow in each step, and would become infinite.
 const maxJointSpeed = 0x1p40
 
+// maxKeptTwist is the twist from which on turns cannot be counted any more.
+const maxKeptTwist = 0x1p24
+
 func (s *System) storeJoint(b *JointBlock, i int, k *KeptJoint) {
 	i &= Lanes - 1
 	impulse := b.Impulse.at(i)
@@ -714,7 +768,11 @@ func (s *System) storeJoint(b *JointBlock, i int, k *KeptJoint) {
 	}
 	p := &s.jointParts[b.Parts]
 	k.Twist, k.Known = p.Twist[i], 1
+	if !(abs(k.Twist) <= maxKeptTwist) {
+		k.Twist, k.Known = 0, 0
+	}
 	k.Angular = b.TorqueB.at(i).Sub(stateB.Q.Rotate(b.AnchorB.at(i)).Cross(impulse))
+	bounded = bounded && (abs(k.Angular.X)+abs(k.Angular.Y))+abs(k.Angular.Z) <= math.MaxFloat32
 	for c := range p.Rows {
 		k.Rows[c] = p.Rows[c][i]
 		bounded = bounded && abs(k.Rows[c]) <= maxJointSpeed
@@ -727,6 +785,6 @@ func (s *System) storeJoint(b *JointBlock, i int, k *KeptJoint) {
 		}
 	}
 	if !bounded {
-		*k = KeptJoint{Twist: k.Twist, Known: 1}
+		*k = KeptJoint{Twist: k.Twist, Known: k.Known}
 	}
 }

@@ -209,7 +209,7 @@ func TestJointSprings(t *testing.T) {
 
 // A chain with a heavy end hangs without gaps, and stays together as it swings.
 func TestChainWithHeavyEnd(t *testing.T) {
-	for _, c := range []struct{ heavy, hanging, released float64 }{{1, .025, .03}, {100, .026, .06}} {
+	for _, c := range []struct{ heavy, hanging, released float64 }{{1, .025, .03}, {100, .026, .06}, {1000, .3, 3.6}} {
 		for _, released := range []bool{false, true} {
 			s := heavyChain(c.heavy, released)
 			worst, bound := 0., c.hanging

@@ -26,6 +26,9 @@ var (
 	_ [cspace.PoseSize]byte         = [unsafe.Sizeof(Pose{})]byte{}
 	_ [cspace.InertiaSize]byte      = [unsafe.Sizeof(inertiaRow{})]byte{}
 	_ [cspace.ContactBlockSize]byte = [unsafe.Sizeof(ContactBlock{})]byte{}
+	_ [cspace.JointSize]byte        = [unsafe.Sizeof(Joint{})]byte{}
+	_ [cspace.JointBlockSize]byte   = [unsafe.Sizeof(JointBlock{})]byte{}
+	_ [cspace.JointPartsSize]byte   = [unsafe.Sizeof(JointParts{})]byte{}
 	_ [cspace.SystemSize]byte       = [unsafe.Sizeof(system{})]byte{}
 	_ [cspace.ShapeSize]byte        = [unsafe.Sizeof(Shape{})]byte{}
 	_ [cspace.HullSize]byte         = [unsafe.Sizeof(flatHull{})]byte{}
@@ -84,6 +87,12 @@ type system struct {
 	spans        *graph.Span
 	spanCount    int64
 
+	joints          *Joint
+	jointBlocks     *JointBlock
+	jointParts      *JointParts
+	laneJoints      *uint32
+	jointBlockCount int64
+
 	step stepContext
 }
 
@@ -100,6 +109,9 @@ func (s *System) c() cspace.System {
 		contacts: data(s.Contacts), manifolds: data(s.Manifolds), hits: data(s.Hits),
 		blocks: data(s.Blocks), laneContacts: data(s.Colours.Edge),
 		blockCount: int64(len(s.Blocks)), spans: data(s.spans), spanCount: int64(len(s.spans)), step: s.step,
+
+		joints: data(s.Joints), jointBlocks: data(s.JointBlocks), jointParts: data(s.jointParts), laneJoints: data(s.JointColours.Edge),
+		jointBlockCount: int64(len(s.JointBlocks)),
 	}
 	for k := range v.free {
 		v.free[k] = data(s.free[k])
@@ -177,10 +189,12 @@ func (t *QueryTree) c() cspace.Tree {
 
 func newKernels(level int32) kernels {
 	k := kernels{
-		solve:         func(s *System) { c := s.c(); cspace.Solve(level, &c) },
-		prepareJoints: (*System).prepareJointsGo, warmStartJoints: (*System).warmStartJointsGo, solveJoints: (*System).solveJointsGo,
-		relaxJoints: (*System).relaxJointsGo, storeJointImpulses: (*System).storeJointImpulsesGo,
-
+		solve:               func(s *System) { c := s.c(); cspace.Solve(level, &c) },
+		prepareJoints:       func(s *System, lo, hi int) { c := s.c(); cspace.PrepareJoints(level, &c, lo, hi) },
+		warmStartJoints:     func(s *System, lo, hi int) { c := s.c(); cspace.WarmStartJoints(level, &c, lo, hi) },
+		solveJoints:         func(s *System, lo, hi int) { c := s.c(); cspace.SolveJoints(level, &c, lo, hi) },
+		relaxJoints:         func(s *System, lo, hi int) { c := s.c(); cspace.RelaxJoints(level, &c, lo, hi) },
+		storeJointImpulses:  func(s *System, lo, hi int) { c := s.c(); cspace.StoreJointImpulses(level, &c, lo, hi) },
 		prepareBodies:       func(s *System, lo, hi int) { c := s.c(); cspace.PrepareBodies(level, &c, lo, hi) },
 		prepareContacts:     func(s *System, lo, hi int) { c := s.c(); cspace.PrepareContacts(level, &c, lo, hi) },
 		integrateVelocities: func(s *System, sub, lo, hi int) { c := s.c(); cspace.IntegrateVelocities(level, &c, sub, lo, hi) },

@@ -202,46 +202,7 @@ func (s *System) Step(dt float32) {
 // each stage would dominate the time where there is little to do.
 func (s *System) Solve(rows []graph.Span) {
 	s.spans = rows
-	if len(s.JointBlocks) > 0 {
-		s.solveStages()
-		return
-	}
 	kernelsOf(s.Level).solve(s)
-}
-
-// solveStages is Solve by a call for each stage.
-func (s *System) solveStages() {
-	blocks, joints := len(s.Blocks), len(s.JointBlocks)
-	for _, p := range s.spans {
-		s.PrepareBodies(p.Lo, p.Hi)
-	}
-	s.PrepareJoints(0, joints)
-	s.PrepareContacts(0, blocks)
-	bounces := s.HasRestitution(0, blocks)
-	for sub := range s.step.subSteps {
-		for _, p := range s.spans {
-			s.IntegrateVelocities(sub, p.Lo, p.Hi)
-		}
-		if sub == 0 {
-			s.WarmStartJoints(0, joints)
-			s.WarmStart(0, blocks)
-		}
-		s.SolveJoints(0, joints)
-		s.SolveContacts(0, blocks)
-		for _, p := range s.spans {
-			s.IntegratePositions(p.Lo, p.Hi)
-		}
-		s.RelaxJoints(0, joints)
-		s.RelaxContacts(0, blocks)
-		if bounces {
-			s.ApplyRestitution(0, blocks)
-		}
-	}
-	s.StoreJointImpulses(0, joints)
-	s.StoreImpulses(0, blocks)
-	for _, p := range s.spans {
-		s.FinalizeBodies(p.Lo, p.Hi)
-	}
 }
 
 func (s *System) solveGo() {

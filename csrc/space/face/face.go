@@ -24,6 +24,16 @@ package face
 #cgo nocallback et_space_store_impulses
 #cgo noescape et_space_finalize_bodies
 #cgo nocallback et_space_finalize_bodies
+#cgo noescape et_space_prepare_joints
+#cgo nocallback et_space_prepare_joints
+#cgo noescape et_space_warm_start_joints
+#cgo nocallback et_space_warm_start_joints
+#cgo noescape et_space_solve_joints
+#cgo nocallback et_space_solve_joints
+#cgo noescape et_space_relax_joints
+#cgo nocallback et_space_relax_joints
+#cgo noescape et_space_store_joint_impulses
+#cgo nocallback et_space_store_joint_impulses
 #cgo noescape et_space_solve
 #cgo nocallback et_space_solve
 #include "../system.h"
@@ -49,6 +59,9 @@ const (
 	StateSize        = C.sizeof_et_space_state
 	PoseSize         = C.sizeof_et_space_pose
 	InertiaSize      = C.sizeof_et_space_inertia
+	JointSize        = C.sizeof_et_space_joint
+	JointBlockSize   = C.sizeof_et_space_joint_block
+	JointPartsSize   = C.sizeof_et_space_joint_parts
 	ContactBlockSize = C.sizeof_et_space_block
 	SystemSize       = C.sizeof_et_space_system
 	SpanSize         = C.sizeof_et_space_span
@@ -86,6 +99,22 @@ func StoreImpulses(level int32, s *System, lo, hi int) {
 }
 func FinalizeBodies(level int32, s *System, lo, hi int) {
 	C.et_space_finalize_bodies(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
+}
+
+func PrepareJoints(level int32, s *System, lo, hi int) {
+	C.et_space_prepare_joints(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
+}
+func WarmStartJoints(level int32, s *System, lo, hi int) {
+	C.et_space_warm_start_joints(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
+}
+func SolveJoints(level int32, s *System, lo, hi int) {
+	C.et_space_solve_joints(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
+}
+func RelaxJoints(level int32, s *System, lo, hi int) {
+	C.et_space_relax_joints(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
+}
+func StoreJointImpulses(level int32, s *System, lo, hi int) {
+	C.et_space_store_joint_impulses(C.int32_t(level), *s, C.int64_t(lo), C.int64_t(hi))
 }
 
 // Solve runs all stages, as et_space_solve describes.
