@@ -64,7 +64,7 @@ type dryRun struct {
 	joints handle.JointDryRun
 	origin [3]float64 // at this point
 
-	nextRow int // of the list that is being checked
+	nextRow, nextBlast int // of the list that is being checked
 }
 
 func (r *dryRun) begin(w *World) {
@@ -78,7 +78,7 @@ func (r *dryRun) end() { r.w, r.now = nil, nil }
 
 // list checks a list, and returns the first invalid command.
 func (r *dryRun) list(c *Commands) (int, error) {
-	r.now, r.nextRow = c, 0
+	r.now, r.nextRow, r.nextBlast = c, 0, 0
 	r.bodies.BeginList(&c.recording, len(c.bodies))
 	r.shapes.BeginList(&c.recording, len(c.shapes))
 	r.joints.BeginList(&c.recording, len(c.joints))
@@ -105,6 +105,9 @@ func (r *dryRun) command(o *command) (err error) {
 		return err
 	case enableSleeping, enableContinuous:
 		return nil
+	case explode:
+		r.nextBlast++
+		return r.now.blasts[r.nextBlast-1].Validate()
 	}
 	if !r.lives(o.body) {
 		return fault.Field(ErrStale, "physics3: Body", o.body)
@@ -211,7 +214,7 @@ func (o *command) check() error {
 func (w *World) run(c *Commands) {
 	c.recording.Apply()
 	c.createdBodies, c.createdShapes, c.createdJoints = c.createdBodies[:0], c.createdShapes[:0], c.createdJoints[:0]
-	rows := c.rows
+	rows, blasts := c.rows, c.blasts
 	for k := range c.commands {
 		o := &c.commands[k]
 		switch o.kind {
@@ -248,6 +251,9 @@ func (w *World) run(c *Commands) {
 			_ = w.EnableSleeping(o.numbers[0] != 0)
 		case enableContinuous:
 			_ = w.EnableContinuous(o.numbers[0] != 0)
+		case explode:
+			w.solver.explode(&blasts[0])
+			blasts = blasts[1:]
 		default:
 			i := int(c.Body(o.body).index)
 			w.solver.applyToBody(i, o)

@@ -21,6 +21,7 @@ type Commands struct {
 	shapes   []newShape
 	joints   []newJoint
 	rows     []jointRow // new definitions of joints
+	blasts   []ExplosionDef
 
 	// What the last Apply of the list has created, in the order of the commands.
 	createdBodies []Body
@@ -28,7 +29,7 @@ type Commands struct {
 	createdJoints []Joint
 }
 
-// command is one command of a list. Its definition, if it needs one, is the next one of the bodies, shapes, joints or rows.
+// command is one command of a list. Its definition, if it needs one, is the next one of the bodies, shapes, joints, rows or blasts.
 type command struct {
 	kind    commandKind
 	body    Body
@@ -63,13 +64,14 @@ const (
 	createJoint
 	destroyJoint
 	setJoint
+	explode
 )
 
 // String returns the name of the method that records the command.
 func (k commandKind) String() string {
 	return [...]string{"CreateBody", "DestroyBody", "create a shape", "DestroyShape", "SetVelocity", "SetTransform", "ApplyLinearImpulse",
 		"ApplyLinearImpulseToCenter", "ApplyAngularImpulse", "ApplyForce", "ApplyForceToCenter", "ApplyTorque", "Disable", "Enable",
-		"IgnorePair", "UnignorePair", "ShiftOrigin", "EnableSleeping", "EnableContinuous", "CreateJoint", "DestroyJoint", "SetJointDef"}[k]
+		"IgnorePair", "UnignorePair", "ShiftOrigin", "EnableSleeping", "EnableContinuous", "CreateJoint", "DestroyJoint", "SetJointDef", "Explode"}[k]
 }
 
 // NewCommands returns an empty list for this world.
@@ -85,7 +87,7 @@ func (c *Commands) Len() int { return len(c.commands) }
 func (c *Commands) Reset() {
 	clear(c.shapes) // which may hold hulls
 	c.commands, c.bodies, c.shapes = c.commands[:0], c.bodies[:0], c.shapes[:0]
-	c.joints, c.rows = c.joints[:0], c.rows[:0]
+	c.joints, c.rows, c.blasts = c.joints[:0], c.rows[:0], c.blasts[:0]
 	c.recording.Restart()
 }
 
@@ -222,6 +224,12 @@ func (c *Commands) EnableSleeping(on bool) {
 // EnableContinuous records a switch, as World.EnableContinuous.
 func (c *Commands) EnableContinuous(on bool) {
 	c.add(command{kind: enableContinuous, numbers: [7]float32{float32(bits(on))}})
+}
+
+// Explode records an explosion, as World.Explode.
+func (c *Commands) Explode(def ExplosionDef) {
+	c.add(command{kind: explode})
+	c.blasts = append(c.blasts, def)
 }
 
 // Body returns the body that a provisional handle of CreateBody stands for. It works from Apply until the list is applied again, even while

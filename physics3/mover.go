@@ -46,7 +46,7 @@ func (d *MoverDef) Validate() error {
 	_, err := d.Capsule.geometry()
 	return errors.Join(
 		err,
-		checkUp(d.Up),
+		checkDirection("physics3: MoverDef.Up", d.Up),
 		check.Between("physics3: MoverDef.MaxSlope", d.MaxSlope, 0, math.Pi/2),
 		check.Coefficient("physics3: MoverDef.StepHeight", d.StepHeight),
 		check.Coefficient("physics3: MoverDef.SnapDistance", d.SnapDistance),
@@ -55,15 +55,16 @@ func (d *MoverDef) Validate() error {
 	)
 }
 
-func checkUp(up [3]float32) error {
-	for _, v := range up {
+// checkDirection checks a vector of any length from 1e-6 to 1e6.
+func checkDirection(field string, d [3]float32) error {
+	for _, v := range d {
 		if !fault.Finite(v) {
-			return fault.Field(ErrNotFinite, "physics3: MoverDef.Up", up)
+			return fault.Field(ErrNotFinite, field, d)
 		}
 	}
-	v := vecOf(up)
-	if most := largest(up); !(most <= check.MaxCoefficient) || v.Dot(v) < 1e-12 {
-		return fault.Field(ErrRange, "physics3: MoverDef.Up", up)
+	v := vecOf(d)
+	if most := largest(d); !(most <= check.MaxCoefficient) || v.Dot(v) < 1e-12 {
+		return fault.Field(ErrRange, field, d)
 	}
 	return nil
 }

@@ -82,8 +82,9 @@ type solver struct {
 	queries        queries
 	continuous     continuousState
 	sensorSweep    sensorSweep
-	encodedShapes  []byte     // scratch
-	derived        bitset.Set // bodies for deriveMass after a restore
+	patches        []rigid3.Patch // scratch
+	encodedShapes  []byte         // scratch
+	derived        bitset.Set     // bodies for deriveMass after a restore
 
 	// Methods of s as function values, bound once so that a step allocates nothing.
 	wholeStep                        func()

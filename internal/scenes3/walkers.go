@@ -49,7 +49,9 @@ func (s *Scene) crossing() error {
 		X: of(), Y: of(), Z: of(), VX: of(), VY: of(), VZ: of(), Ground: make([]physics3.Shape, s.N), GroundX: of(), GroundY: of(), GroundZ: of(),
 		GroundVX: of(), GroundVY: of(), GroundVZ: of(), QueryFilter: physics3.QueryFilter{Mask: ^uint64(ghosts)},
 	}
-	at := func(k int, off float32) float32 { return float32((float32(k)-float32(edge)/2)*walkerPitch) + off }
+	at := func(k int, off float32) float32 {
+		return float32((float32(k)-float32(float32(edge)/2))*walkerPitch) + off
+	}
 	for i := range s.N {
 		m := &c.movers
 		m.X[i], m.Y[i], m.Z[i] = at(i%edge, 1), walkerHeight, at(i/edge, 1)
