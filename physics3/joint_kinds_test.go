@@ -97,6 +97,19 @@ func TestSphericalSpringAndMotor(t *testing.T) {
 	steps(t, w, 60)
 	_, omega := velocityOf(t, w, limb)
 	near(t, "the velocity of the motor", omega[2], 1.5, 0.01)
+	// A weak one is no stronger than it may be, about any axis, and the point holds.
+	w, limb, j := shoulder(t, func(d physics3.JointDef) physics3.AnyJointDef {
+		return &physics3.SphericalJointDef{JointDef: d, EnableMotor: true, MaxMotorTorque: 0.1, MotorVelocity: vec{0, 30, 40}}
+	})
+	for range 10 {
+		steps(t, w, 1)
+		s := stateOf(t, w, j)
+		near(t, "the torque", length(wide(s.Torque)), 0.1, 1e-3)
+		near(t, "the opening of the point", float64(s.Length), 0, 1e-4)
+	}
+	inertia := 1./12*(1+0.04) + 0.25
+	_, omega = velocityOf(t, w, limb)
+	near(t, "the velocity of a weak motor", length(omega), 0.1*(10./60)/inertia, 0.005)
 }
 
 // A rope holds at its length and not below it, and a rod in both ways; a motor of a distance joint winds it up.
