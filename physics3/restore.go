@@ -244,7 +244,7 @@ func (im *snapshotImage) readHulls(r *wire.Reader) error {
 			continue
 		}
 		radius := r.F32()
-		if n > MaxHullVertices || 12*n > r.Len() {
+		if n < 0 || n > MaxHullVertices || 12*n > r.Len() { // an int may have 32 bits
 			return im.CorruptElement("vertices of hull", i, n)
 		}
 		known := &im.w.solver.contents

@@ -266,3 +266,44 @@ func TestScenesAllocateNothing(t *testing.T) {
 		}
 	}
 }
+
+// The bridge keeps its balls and its hinges closed, and the crane its chain and its load.
+func TestBridgeAndCrane(t *testing.T) {
+	worst := func(s *scenes3.Scene) (most float64) {
+		for i := range s.Joints {
+			j, _ := s.World.JointAt(i)
+			state, err := s.World.JointState(j)
+			if err != nil {
+				t.Fatal(err)
+			}
+			most = max(most, float64(state.Separation))
+		}
+		return most
+	}
+	bridge := open(t, "bridge3", 30, physics3.Config{})
+	steps(t, bridge, 600)
+	c := bridge.World.Columns()
+	low := 0.
+	for _, b := range bridge.Bodies {
+		i := b.Index()
+		low = min(low, float64(c.Y[i]))
+		if math.Abs(float64(c.Z[i])) > 1.5 {
+			t.Errorf("body %d of the bridge is at %v, %v, %v", i, c.X[i], c.Y[i], c.Z[i])
+		}
+	}
+	if open := worst(bridge); open > 0.035 || low < -4 || low > -0.5 {
+		t.Errorf("the bridge sags to %.2f m, and a hinge is open by %.1f mm", low, 1000*open)
+	}
+	crane := open(t, "crane3", 20, physics3.Config{})
+	c = crane.World.Columns()
+	load := crane.Bodies[len(crane.Bodies)-1].Index()
+	height, most, lowest := c.Y[load], 0., float32(99)
+	for range 600 {
+		steps(t, crane, 1)
+		most, lowest = max(most, worst(crane)), min(lowest, c.Y[load])
+	}
+	if most > 0.02 || height-lowest > 0.3 || math.Hypot(float64(c.X[load]), float64(c.Z[load])) < 5 {
+		t.Errorf("the load sinks by %.3f m, and a joint is open by %.1f mm", height-lowest, 1000*most)
+	}
+	t.Logf("bridge: %.2f m, crane: sinks by %.3f m, open by %.2f mm", low, height-lowest, 1000*most)
+}
