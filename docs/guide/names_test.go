@@ -15,7 +15,7 @@ import (
 func TestNames(t *testing.T) {
 	needExamples(t)
 	known := map[string]bool{}
-	for _, folder := range []string{".", "ecs", "native", "spatial", "physics", "physics3", "physics3/rig", "physics/svg", "physics/raster", "loop", "replay", "replay/search", "replay/search/natswork", "worldlog", "agent", "agent/httpagent",
+	for _, folder := range []string{".", "ecs", "native", "spatial", "physics", "physics3", "space", "physics3/rig", "physics/svg", "physics/raster", "loop", "replay", "replay/search", "replay/search/natswork", "worldlog", "agent", "agent/httpagent",
 		"replica", "replica/ws", "host", "worldlog/jetstream", "skill", "causal", "train", "train/worlds", "train/clib", "bench/profile", "inspect", "inspect/twin",
 		"examples/viewer", "examples/viewer/scene", "examples/server", "examples/server/bumper"} {
 		declared(t, filepath.Join("../..", folder), known)
