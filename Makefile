@@ -75,10 +75,10 @@ determinism: ## one scene in every build, level and machine available: the same 
 	EVERTICK_GATE=1 go test -count=1 -v -run 'OtherBuilds$(if $(SHORT),.*/cgo)' ./bench/internal/command
 
 python: ## the C library of training worlds: a C program, and the Python package
-	bash .ci/python.sh
+	bash .ci/python.sh $(SHORT)
 
 examples: ## vet, build and test the module in examples
-	bash .ci/examples.sh
+	bash .ci/examples.sh $(SHORT)
 
 deploy: ## the systemd unit and the container of examples/server
 	bash .ci/deploy.sh

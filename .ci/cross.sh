@@ -5,7 +5,8 @@
 # int has 32 bits, which an amd64 CPU runs by itself. That whole
 # simulations are the same there is for determinism.sh to show, tick by tick. With
 # -short, packages run only the tests that compare levels and hashes (arm64), or hashes
-# and formats (s390x, 386), those of spatial and physics are left out, and old x86 CPUs only choose a level.
+# and formats (s390x, 386), those of spatial and physics are left out, and so are the scenes of the plane on s390x, which those in space
+# take the place of; and old x86 CPUs only choose a level.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,21 +23,23 @@ have() {
 	done
 }
 
-# emulated EMULATOR TESTS: runs the tests, built as the environment says; with -short
-# only those whose names match TESTS.
+# emulated EMULATOR TESTS SCENES...: runs the tests, built as the environment says, and those of packages with scenes; with
+# -short only those whose names match TESTS.
 emulated() {
 	go test -short -run "${short:+$2}" -exec "$1" "${packages[@]}" || failed=1
-	go test -short -run Golden -exec "$1" ./internal/scenes ./internal/scenes3 || failed=1
+	go test -short -run Golden -exec "$1" "${@:3}" || failed=1
 }
 
 if have "arm64 with NEON" qemu-aarch64-static aarch64-linux-gnu-gcc; then
 	echo "arm64 with NEON"
 	CGO_ENABLED=1 GOOS=linux GOARCH=arm64 CC=aarch64-linux-gnu-gcc \
-		emulated 'qemu-aarch64-static -L /usr/aarch64-linux-gnu' 'Parity|Agree|Level|Golden|Hash'
+		emulated 'qemu-aarch64-static -L /usr/aarch64-linux-gnu' 'Parity|Agree|Level|Golden|Hash' ./internal/scenes ./internal/scenes3
 fi
 if have "s390x" qemu-s390x-static; then
 	echo "s390x, pure Go"
-	CGO_ENABLED=0 GOOS=linux GOARCH=s390x emulated qemu-s390x-static 'Golden|Hash|Snapshot|Restore'
+	plane=./internal/scenes
+	[[ ! $short ]] || plane=''
+	CGO_ENABLED=0 GOOS=linux GOARCH=s390x emulated qemu-s390x-static 'Golden|Hash|Snapshot|Restore' $plane ./internal/scenes3
 fi
 
 # runs386: whether this machine runs programs for 386, for which some kernels are not built. Go's runtime crashes under
@@ -53,7 +56,7 @@ runs386() {
 if [[ $(go env GOHOSTARCH) == amd64 ]]; then
 	if runs386; then
 		echo "386, pure Go"
-		CGO_ENABLED=0 GOOS=linux GOARCH=386 emulated env 'Golden|Hash|Slot|Snapshot|Restore'
+		CGO_ENABLED=0 GOOS=linux GOARCH=386 emulated env 'Golden|Hash|Slot|Snapshot|Restore' ./internal/scenes ./internal/scenes3
 	else
 		echo "not run: 386: the kernel of this machine does not run programs of 32 bits; those of the core are vetted"
 		CGO_ENABLED=0 GOOS=linux GOARCH=386 go vet "${others[@]}" "${numeric[@]}" || failed=1

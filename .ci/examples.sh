@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Vets, builds and tests the module of the examples, against this checkout. The viewer needs
-# the headers of X11 and OpenGL on Linux; without them it is type-checked for Windows,
-# where it needs none.
+# examples.sh [-short]: vets, builds and tests the module of the examples, against this checkout. Without -short the tests have their
+# full size. The viewer needs the headers of X11 and OpenGL on Linux; without them it is type-checked for Windows, where it needs none.
 set -uo pipefail
 cd "$(dirname "$0")/../examples"
 
@@ -38,5 +37,6 @@ else
 	failed=1
 fi
 run go vet $packages
+[[ ${1-} == -short ]] || export EVERTICK_LONG=1
 run go test $packages
 exit $failed

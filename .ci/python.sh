@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the C library of the training worlds, and runs the tests of its C interface, of the
-# Python package, and of a library of one's own. Says what cannot be run here.
+# python.sh [-short]: builds the C library of the training worlds, and runs the tests of its C interface, of the Python package,
+# and of a library of one's own. Says what cannot be run here. With -short the libraries have no kernels in C.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,7 +15,7 @@ for beside in .. "$(git rev-parse --git-common-dir)/../.." "$(git config --get r
 	export PYTHONPATH="$(cd "$gymnasium" && pwd)${PYTHONPATH:+:$PYTHONPATH}"
 	break
 done
-out=$(EVERTICK_CAPI=1 go test -count=1 -v -timeout 20m ./train/capi 2>&1 && EVERTICK_CAPI=1 go test -count=1 -v -timeout 20m -run Environment ./docs/guide 2>&1)
+out=$(EVERTICK_CAPI=1 go test ${1-} -count=1 -v -timeout 20m ./train/capi 2>&1 && EVERTICK_CAPI=1 go test ${1-} -count=1 -v -timeout 20m -run Environment ./docs/guide 2>&1)
 rc=$?
 echo "$out"
 exit $rc

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick/internal/frame/frametest"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/physics"
 )
 
@@ -177,13 +178,17 @@ func TestEnableContinuous(t *testing.T) {
 }
 
 func TestSetWorkers(t *testing.T) {
-	a, b := newCrowd(t, physics.Config{Capacity: 4000}, 3000, 4), newCrowd(t, physics.Config{Capacity: 4000, Workers: 2}, 3000, 4)
+	bodies, ticks := 3000, 3
+	if paritytest.Instrumented {
+		bodies, ticks = 1500, 1
+	}
+	a, b := newCrowd(t, physics.Config{Capacity: 4000}, bodies, 4), newCrowd(t, physics.Config{Capacity: 4000, Workers: 2}, bodies, 4)
 	for i, n := range []int{3, 1, 2, 7} {
 		if err := b.SetWorkers(n); err != nil || b.Config().Workers != n {
 			t.Fatalf("%d workers: %v", n, err)
 		}
-		a.run(3)
-		b.run(3)
+		a.run(ticks)
+		b.run(ticks)
 		sameState(t, "round "+string('0'+rune(i)), a.World, b.World)
 	}
 	for _, n := range []int{0, -1, physics.MaxWorkers + 1} {

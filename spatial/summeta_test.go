@@ -259,6 +259,10 @@ func TestConcurrentSums(t *testing.T) {
 	s := goldenScene()
 	s.Scale = 20
 	batch, self := queriesOfSums(run, s)
+	rounds := 6
+	if paritytest.Instrumented {
+		rounds = 2
+	}
 	for _, level := range native.Levels() {
 		ix := build(t, spatial.Config{CellSize: 8, Level: level, Workers: 2}, s)
 		want := []*spatial.Sums{newSums(run, s, batch), newSums(run, s, self)}
@@ -270,7 +274,7 @@ func TestConcurrentSums(t *testing.T) {
 			done.Add(1)
 			go func() {
 				defer done.Done()
-				for i := range 6 {
+				for i := range rounds {
 					kind := (reader + i) % 2
 					k := []*sumQuery{batch, self}[kind]
 					got := cloneSums(want[kind])

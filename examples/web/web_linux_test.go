@@ -187,9 +187,16 @@ func hashesOf(t *testing.T, dir string) map[uint64]string {
 	}
 }
 
-// The page has the hashes of the server through 10,000 ticks, in which the server is killed and goes on from its log. Then
-// it shows that log, and what is wrong with others.
+// long is whether a check has its full size, as without SHORT.
+var long = os.Getenv("EVERTICK_LONG") != ""
+
+// The page has the hashes of the server through 3,000 ticks, 10,000 with EVERTICK_LONG, in which the server is killed and goes on
+// from its log. Then it shows that log, and what is wrong with others.
 func TestPage(t *testing.T) {
+	ticks := uint64(3000)
+	if long {
+		ticks = 10_000
+	}
 	p := tab{browser.Start(t, "the simulation"), t}
 	file, dir := build(t), t.TempDir()
 	server := &process{t: t, file: filepath.Join(dir, "server")}
@@ -205,7 +212,7 @@ func TestPage(t *testing.T) {
 	p.Click("#tab-twin")
 	p.Wait(`document.querySelector("#twin-url").value`)
 	p.Click("#twin-watch") // at the address that the page proposes
-	p.until("half of the ticks", func(r *report) bool { return r.Equal >= 5000 })
+	p.until("half of the ticks", func(r *report) bool { return r.Equal >= ticks/2 })
 	first := p.report()
 	compare(t, p, log)
 	p.Wait(`evertickPage.app.tick > 0`)
@@ -216,7 +223,7 @@ func TestPage(t *testing.T) {
 	p.Wait(`/Trying again in/.test(document.querySelector("#twin-trouble").textContent)`)
 	server.args[1] = server.addr
 	server.start()
-	p.until("all ticks", func(r *report) bool { return r.State == "joined" && r.Equal >= max(10_000, lost.Equal+2000) })
+	p.until("all ticks", func(r *report) bool { return r.State == "joined" && r.Equal >= max(ticks, lost.Equal+ticks/5) })
 	compare(t, p, log)
 	last := p.report()
 	t.Logf("%+v", last)
@@ -225,7 +232,9 @@ func TestPage(t *testing.T) {
 	}
 	p.Screenshot("twin")
 	p.Forget() // that there was no server
-	costs(t, p)
+	if long {
+		costs(t, p)
+	}
 	p.Click("#tab-twin")
 	p.Click("#twin-leave")
 	p.until("the page leaves", func(r *report) bool { return r.State == "alone" })

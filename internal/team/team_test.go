@@ -11,6 +11,7 @@ import (
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/pace"
+	"github.com/evertick/evertick/internal/paritytest"
 )
 
 func needHelpers(t *testing.T) {
@@ -68,6 +69,9 @@ func TestTeamEmpty(t *testing.T) {
 // TestTeamManyChunks: more chunks than the claims can count are made larger.
 func TestTeamManyChunks(t *testing.T) {
 	needHelpers(t)
+	if paritytest.Instrumented && testing.Short() {
+		t.Skip("not run: hundreds of thousands of chunks in an instrumented build")
+	}
 	var team Team
 	var sum atomic.Int64
 	const n = 3*maxChunks + 5

@@ -13,14 +13,25 @@ import (
 	"github.com/evertick/evertick/train/worlds"
 )
 
-// built builds the library of a package into a folder of its own. It takes a minute with an empty build cache.
+// build builds the library of a package. With -short it has no kernels in C, for which gcc takes a minute: it compiles them
+// once more for libraries.
+func build(t *testing.T, path, of string) {
+	t.Helper()
+	args := []string{"build", "-buildmode=c-shared", "-o", path}
+	if testing.Short() {
+		args = append(args, "-tags=purego")
+	}
+	command(t, ".", nil, "go", append(args, of)...)
+}
+
+// built builds the library of a package into a folder of its own.
 func built(t *testing.T, of string) string {
 	t.Helper()
 	if os.Getenv("EVERTICK_CAPI") == "" {
 		t.Skip("needs EVERTICK_CAPI=1, as make python sets it")
 	}
 	path := filepath.Join(t.TempDir(), "libevertick_train.so")
-	command(t, ".", nil, "go", "build", "-buildmode=c-shared", "-o", path, of)
+	build(t, path, of)
 	return path
 }
 
@@ -68,7 +79,7 @@ func TestPython(t *testing.T) {
 	library := built(t, ".")
 	python := pythonWith(t, "numpy, mpi4py", "numpy")
 	own := filepath.Join(filepath.Dir(library), "libown.so")
-	command(t, ".", nil, "go", "build", "-buildmode=c-shared", "-o", own, "../python/testdata/worlds")
+	build(t, own, "../python/testdata/worlds")
 	env := []string{"EVERTICK_TRAIN_LIBRARY=" + library, "EVERTICK_OWN_LIBRARY=" + own, "PYTHONDONTWRITEBYTECODE=1"}
 	t.Log(command(t, "../python", env, python, "-m", "unittest", "-v"))
 	const without = "import sys, unittest; sys.modules['gymnasium'] = None; unittest.main(module=None)"
