@@ -114,7 +114,8 @@ var floors = map[string][]string{
 	"internal/netcode":     {"csrc", "native", "internal"},
 	"internal/scenes":      {".", "native", "ecs", "spatial", "physics", "loop", "internal"}, // for tests and bench
 	"internal/scenes3":     {"native", "physics3", "loop", "internal"},                       // for tests and bench
-	"internal/sims3":       {".", "ecs", "physics3", "space", "internal"},                    // for tests and bench
+	"internal/bodies3":     {"ecs"},
+	"internal/sims3":       {".", "ecs", "physics3", "space", "internal"}, // for tests and bench
 	"internal/inspector":   {".", "ecs", "physics", "loop", "worldlog", "replay", "replica", "agent", "causal", "internal"},
 	"internal/proof":       {".", "native", "ecs", "spatial", "physics", "loop", "internal"},
 	"csrc":                 {},

@@ -132,7 +132,7 @@ func (c *Call) rotationInPlane(id ecs.ID, q Quat) (Quat, *Error) {
 func (c *Call) moveBody(id ecs.ID, in updateInput, at Vec, q Quat) error {
 	b, ok := c.Sim.Body(id)
 	if !ok {
-		return nil
+		return c.moveInSpace(id, in, at, q)
 	}
 	ph := c.Sim.Physics
 	to, err := ph.Position(b)

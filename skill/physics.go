@@ -13,6 +13,7 @@ type impulseInput struct {
 	Impulse *Vec     `json:"impulse,omitempty" jsonschema:"in N·s, in the plane of the bodies"`
 	Point   *Vec     `json:"point,omitempty" jsonschema:"where it acts, in metres, at any height; default: the centre of mass"`
 	Angular *float32 `json:"angular,omitempty" jsonschema:"in N·m·s, in the plane of the bodies"`
+	Spin    *Vec     `json:"spin,omitempty" jsonschema:"in N·m·s about the axes, for a body in space"`
 }
 
 // Pushed is the output of physics.applyImpulse.
@@ -24,14 +25,23 @@ type Pushed struct {
 func (r *Registry) constrainImpulse(s *jsonschema.Schema) {
 	e := float64(r.config.Extent)
 	needEntity(s)
-	bound(s, -maxForce, maxForce, "impulse", "angular")
+	bound(s, -maxForce, maxForce, "impulse", "angular", "spin")
 	bound(s, -e, e, "point")
+	if r.config.Space == nil {
+		delete(s.Properties, "spin")
+	}
 }
 
 func applyImpulse(c *Call, in impulseInput) (Pushed, error) {
 	id, _, refused := c.entity(in.entityRef)
 	if refused != nil {
 		return Pushed{}, refused
+	}
+	if _, ok := c.spaceState(id); ok {
+		return c.pushInSpace(id, in)
+	}
+	if in.Spin != nil {
+		return Pushed{}, refuse(InvalidInput, "spin", "needs a body in space")
 	}
 	if in.Impulse == nil && (in.Angular == nil || in.Point != nil) {
 		return Pushed{}, refuse(InvalidInput, "impulse", "is missing; angular alone needs no point")
@@ -114,6 +124,9 @@ func (r *Registry) constrainRay(s *jsonschema.Schema) {
 }
 
 func raycast(c *Call, in rayInput) (RayOutput, error) {
+	if c.Registry.config.Space != nil {
+		return c.castInSpace(in)
+	}
 	p := c.plane()
 	from, height := p.Split(in.From.array())
 	translation, refused := c.direction("to", Vec{in.To.X - in.From.X, in.To.Y - in.From.Y, in.To.Z - in.From.Z})
@@ -171,5 +184,5 @@ func length(x, y float32) float32 {
 
 func (c *Call) bodyState(b physics.Body) bodyState {
 	i, cols, p := b.Index(), c.Sim.Physics.Columns(), c.plane()
-	return bodyState{cols.Type[i].String(), vecOf(p.Join([2]float32{cols.VX[i], cols.VY[i]}, 0)), cols.W[i]}
+	return bodyState{Type: cols.Type[i].String(), Velocity: vecOf(p.Join([2]float32{cols.VX[i], cols.VY[i]}, 0)), AngularVelocity: cols.W[i]}
 }

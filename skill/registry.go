@@ -11,6 +11,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/bodies3"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/spatial"
 	"github.com/evertick/evertick/worldlog"
@@ -53,6 +54,9 @@ type Config struct {
 	Snapshots int
 	// SnapshotBytes is the largest snapshot, up to 1<<30. 0: 1<<26.
 	SnapshotBytes int
+	// Space, if not nil, makes the standard skills create and find bodies in space, and move and push those and the bodies in the plane:
+	// space.Skills returns it.
+	Space bodies3.Bodies
 }
 
 // minOutput is enough for the output of every standard skill that changes something.

@@ -48,6 +48,7 @@ type bodySpec struct {
 	Angle           float32       `json:"angle,omitempty" jsonschema:"in radians, in the plane of the bodies; use this or rotation of the entity"`
 	Velocity        *Vec          `json:"velocity,omitempty" jsonschema:"in m/s, in the plane of the bodies"`
 	AngularVelocity float32       `json:"angularVelocity,omitempty" jsonschema:"in rad/s"`
+	Spin            *Vec          `json:"spin,omitempty" jsonschema:"in rad/s about the axes"`
 }
 
 // shapeSpec is a shape. Its cross-section in the plane of the bodies collides.
@@ -56,6 +57,7 @@ type shapeSpec struct {
 	Size   *Vec    `json:"size,omitempty" jsonschema:"edges of a box, in metres; the edge along the third axis is ignored"`
 	Radius float32 `json:"radius,omitempty" jsonschema:"of a sphere, circle or capsule, in metres"`
 	Length float32 `json:"length,omitempty" jsonschema:"between the centres of the ends of a capsule, in metres; along the second axis of the plane"`
+	Points []Vec   `json:"points,omitempty" jsonschema:"of which a hull is the convex hull, at least four, in metres"`
 }
 
 // materialSpec is the material of a shape. Missing fields are as in physics.DefaultShapeDef.
@@ -90,6 +92,7 @@ func (r *Registry) constrainCreate(s *jsonschema.Schema) {
 	for _, path := range []string{"shape", "collider", "body.shape.type"} {
 		oneOf(property(s, path), "box", "sphere", "circle", "capsule")
 	}
+	r.constrainSpace(s)
 }
 
 // expand makes a BodySpec of the short form.
@@ -163,8 +166,12 @@ func createEntity(c *Call, in CreateInput) (Created, error) {
 	}
 	var b *bodyPlan
 	if in.Body != nil {
+		plan := c.planBody
+		if c.Registry.config.Space != nil {
+			plan = c.planInSpace
+		}
 		var err error
-		if b, err = c.planBody(in.Position, in.Body); err != nil {
+		if b, err = plan(in.Position, rotation, in.Body); err != nil {
 			return Created{}, err
 		}
 	}
@@ -195,7 +202,7 @@ func createEntity(c *Call, in CreateInput) (Created, error) {
 		t.Set(id)
 	}
 	if b != nil {
-		return Created{id.String(), b.def.Type.String()}, nil
+		return Created{id.String(), in.Body.Type}, nil
 	}
 	return Created{ID: id.String()}, nil
 }
@@ -211,7 +218,7 @@ func (c *Call) startRotation(in *CreateInput) (Quat, *Error) {
 		}
 	}
 	switch {
-	case in.Body == nil:
+	case in.Body == nil || c.Registry.config.Space != nil:
 		return q, nil
 	case in.Rotation != nil && in.Body.Angle != 0:
 		return q, refuse(InvalidInput, "rotation", "cannot be combined with body.angle")
@@ -238,9 +245,13 @@ type bodyPlan struct {
 	def         physics.BodyDef
 	material    physics.ShapeDef
 	createShape func(*physics.World, physics.Body, physics.ShapeDef) (physics.Shape, error)
+	inSpace     func(id ecs.ID) error // nil: in the plane
 }
 
 func (b *bodyPlan) make(sim *evertick.Sim, id ecs.ID) error {
+	if b.inSpace != nil {
+		return b.inSpace(id)
+	}
 	body, err := sim.CreateBody(id, b.def)
 	if err == nil {
 		_, err = b.createShape(sim.Physics, body, b.material)
@@ -272,7 +283,7 @@ func (t *trial) run(sim *evertick.Sim, b *bodyPlan) error {
 }
 
 // planBody makes a plan of a description, and tries it.
-func (c *Call) planBody(at Vec, in *bodySpec) (*bodyPlan, error) {
+func (c *Call) planBody(at Vec, _ Quat, in *bodySpec) (*bodyPlan, error) {
 	b := &bodyPlan{def: physics.DefaultBodyDef(), material: physics.DefaultShapeDef()}
 	switch in.Type {
 	case "kinematic":
@@ -413,6 +424,7 @@ type bodyState struct {
 	Type            string  `json:"type"`
 	Velocity        Vec     `json:"velocity"`
 	AngularVelocity float32 `json:"angularVelocity"`
+	Spin            *Vec    `json:"spin,omitempty" jsonschema:"of a body in space, in rad/s about the axes; angularVelocity is its length"`
 }
 
 // QueryOutput is the output of scene.queryEntities.
@@ -586,6 +598,8 @@ func (c *Call) row(slot ecs.Slot, detail bool) Found {
 	}
 	if b, ok := c.Sim.Body(id); ok {
 		state := c.bodyState(b)
+		f.Body = &state
+	} else if state, ok := c.spaceState(id); ok {
 		f.Body = &state
 	}
 	f.Resources = c.resourcesOf(id)

@@ -23,6 +23,7 @@ import (
 //	ecs.removeComponent   ecs.write      a tag
 //	physics.applyImpulse  physics.write
 //	physics.raycast       physics.read
+//	physics.overlap       physics.read   with Config.Space only: the bodies that a shape at a place overlaps
 //	world.snapshot        world.snapshot keeps the state after the tick: see Registry.Snapshot
 //	world.stats           world.read
 //
@@ -30,6 +31,9 @@ import (
 // StaleEntity. Vectors are objects or arrays, {"x":1,"y":2,"z":3} or [1,2,3]. For the third axis of an entity with
 // a body the section "The plane" of package physics has the rule: bodies ignore heights, which entities keep; a
 // rotation, velocity, impulse or ray out of the plane is InvalidInput.
+//
+// With Config.Space, bodies that scene.createEntity makes are in space: shapes are boxes, spheres, capsules along Y and hulls of points;
+// "rotation" is any quaternion, and "spin" turns about any axis. Rays go in any direction, and find bodies in space only.
 //
 // Two skills accept their input in two forms, the second of which has plain values:
 //
@@ -89,6 +93,7 @@ func Standard(r *Registry) error {
 			Description: "Returns the first body that a ray in the plane of the bodies hits, where, and at what distance, ignoring heights; with all, every body that it hits.",
 			Constrain:   r.constrainRay,
 		}, raycast),
+		r.registerOverlaps(),
 		Register(r, Def{
 			Name: "world.snapshot", Permission: "world.snapshot", Rate: Rate{Calls: 1, Ticks: 60, Burst: 2},
 			Description: "Keeps a snapshot of the state of the world at the end of this tick. Returns its handle for the host.",

@@ -31,13 +31,20 @@ func snapshot(c *Call, _ snapshotInput) (SnapshotOutput, error) {
 		return SnapshotOutput{}, err
 	}
 	n += len(r.scratch)
+	bodies := c.Sim.Physics.Len()
+	if sp := r.config.Space; sp != nil {
+		if r.scratch, err = sp.Snapshot(r.scratch[:0]); err != nil {
+			return SnapshotOutput{}, err
+		}
+		n, bodies = n+len(r.scratch), bodies+sp.Stats().Bodies
+	}
 	if n > r.config.SnapshotBytes {
 		return SnapshotOutput{}, refuse(CapacityExceeded, "", "the snapshot has %d bytes, more than %d", n, r.config.SnapshotBytes)
 	}
 	r.state.snapshots++
 	handle := fmt.Sprintf("snap_%d", r.state.snapshots)
 	c.after = func() { r.snapshots.take(r, handle) }
-	return SnapshotOutput{handle, c.Tick.N, c.Sim.World.Len(), c.Sim.Physics.Len(), n}, nil
+	return SnapshotOutput{handle, c.Tick.N, c.Sim.World.Len(), bodies, n}, nil
 }
 
 // snapshots keeps the last snapshots.
@@ -113,6 +120,10 @@ func stats(c *Call, _ statsInput) (StatsOutput, error) {
 		Entities: w.Len(), Capacity: w.Cap(), Bodies: ph.Len(), Shapes: ph.ShapeCount(), Joints: ph.JointCount(),
 		Awake: ph.AwakeCount(), Plane: config.Plane.String(), Gravity: vecOf(config.Plane.Join(config.Gravity, 0)), Tags: []tagCount{},
 		Calls: c.Registry.state.calls, Refused: c.Registry.state.refused,
+	}
+	if sp := c.Registry.config.Space; sp != nil {
+		s := sp.Stats()
+		out.Bodies, out.Shapes, out.Awake, out.Gravity = out.Bodies+s.Bodies, out.Shapes+s.Shapes, out.Awake+s.Awake, vecOf(s.Gravity)
 	}
 	names, tags := c.carriedTags()
 	for i, t := range tags {
