@@ -2,6 +2,7 @@ package physics3_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -368,31 +369,116 @@ func TestBadMovers(t *testing.T) {
 	}
 }
 
-// 1,000 characters on a mesh.
+// 1,000 characters on a mesh of triangles with sides of 1 m, and of 0.1 m.
 func BenchmarkMovers(b *testing.B) {
-	w := emptyWorld(b, physics3.Config{Capacity: 10, Workers: 1})
-	hills := func(x, z float32) float32 {
-		return float32(0.8*math.Sin(0.5*float64(x))*math.Cos(0.6*float64(z)) + 0.2*math.Sin(1.7*float64(x+z)))
+	for _, cells := range []int{140, 1400} {
+		b.Run(fmt.Sprintf("cell=%gm", 140/float64(cells)), func(b *testing.B) {
+			w := emptyWorld(b, physics3.Config{Capacity: 10, Workers: 1})
+			hills := func(x, z float32) float32 {
+				return float32(0.8*math.Sin(0.5*float64(x))*math.Cos(0.6*float64(z)) + 0.2*math.Sin(1.7*float64(x+z)))
+			}
+			_, err := w.CreateMesh(static(b, w), plain, newMesh(gridMesh(cells, 140, hills)), physics3.Placement{})
+			no(b, err)
+			const n = 1000
+			m := newMovers(n)
+			for i := range n {
+				m.X[i], m.Y[i], m.Z[i] = float32(i%32)*4-64, 3, float32(i/32)*4-64
+			}
+			def := physics3.DefaultMoverDef()
+			tick := 0
+			step := func() {
+				drive(&m, tick, 4)
+				no(b, w.Move(&def, &m, dt))
+				tick++
+			}
+			for range 60 {
+				step()
+			}
+			for b.Loop() {
+				step()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/walker")
+		})
 	}
-	_, err := w.CreateMesh(static(b, w), plain, newMesh(gridMesh(200, 200, hills)), physics3.Placement{})
-	no(b, err)
-	const n = 1000
-	m := newMovers(n)
+}
+
+// moverFuzz moves characters with numbers from data through a wilderness whose bodies data changes, and checks what comes out.
+func moverFuzz(t *testing.T, seed uint64, data []byte) {
+	w := wilderness(t, seed%8, physics3.Config{})
+	next := func() float64 {
+		if len(data) == 0 {
+			return 0.5
+		}
+		v := float64(data[0]) / 255
+		data = data[1:]
+		return v
+	}
+	big := func() float32 { return float32((2*next() - 1) * math.Pow(10, 8*next()-2)) }
+	const n = 8
+	m := crowdOfMovers(n, seed)
+	m.Height, m.TargetHeight = make([]float32, n), make([]float32, n)
 	for i := range n {
-		m.X[i], m.Y[i], m.Z[i] = float32(i%32)*4-64, 3, float32(i/32)*4-64
+		m.Height[i], m.TargetHeight[i] = 1.8, 1.8
 	}
-	def := physics3.DefaultMoverDef()
-	tick := 0
-	step := func() {
-		drive(&m, tick, 4)
-		no(b, w.Move(&def, &m, dt))
-		tick++
+	c := w.Columns()
+	for tick := range 24 {
+		def := physics3.DefaultMoverDef()
+		if next() < 0.3 {
+			def.StepHeight, def.SnapDistance, def.RecoverSpeed = float32(math.Abs(float64(big()))), float32(3*next()), float32(math.Abs(float64(big())))
+			def.MaxSlope = float32(1.5 * next())
+			def.PushForce = 1000
+		}
+		def.StepHeight, def.RecoverSpeed = min(def.StepHeight, 1e6), min(def.RecoverSpeed, 1e6)
+		if next() < 0.2 {
+			def.Up = vec{float32(next() - 0.5), float32(next() - 0.5), 0.1}
+		}
+		i := int(next() * (n - 1))
+		m.VX[i], m.VY[i], m.VZ[i] = min(max(big(), -1e6), 1e6), min(max(big(), -1e6), 1e6), float32(next())
+		m.TargetHeight[i] = float32(0.6 + 2*next())
+		switch row := int(next() * 80); int(next() * 6) {
+		case 0:
+			c.X[row], c.Y[row] = big(), big()
+		case 1:
+			c.QX[row] = float32(next()) * 3
+		case 2:
+			if c.Type[row] != physics3.StaticBody {
+				c.VX[row], c.WY[row] = big(), big()
+			}
+		case 3:
+			m.X[i], m.Z[i] = big(), big()
+		case 4:
+			c.X[row] = float32(math.NaN())
+		}
+		h := float32(math.Pow(10, 3*next()-3))
+		no(t, w.Step(dt))
+		no(t, w.Move(&def, &m, h))
+		if err := m.Validate(); err != nil {
+			t.Fatalf("tick %d: %v", tick, err)
+		}
+		for i := range n {
+			if g := m.Ground[i]; g != (physics3.Shape{}) && !w.ValidShape(g) {
+				t.Fatalf("tick %d: ground %v", tick, g)
+			}
+			if normal := (vector{float64(m.GroundX[i]), float64(m.GroundY[i]), float64(m.GroundZ[i])}); m.Ground[i] != (physics3.Shape{}) && math.Abs(length(normal)-1) > 1e-5 {
+				t.Fatalf("tick %d: normal %v", tick, normal)
+			}
+		}
 	}
-	for range 60 {
-		step()
+}
+
+func TestRandomMovers(t *testing.T) {
+	run := paritytest.Start(t, "movers with random numbers")
+	for range paritytest.Rounds(60) {
+		data := make([]byte, 24*24)
+		for i := range data {
+			data[i] = byte(run.IntN(256))
+		}
+		moverFuzz(t, run.Uint64(), data)
 	}
-	for b.Loop() {
-		step()
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/walker")
+}
+
+func FuzzMovers(f *testing.F) {
+	f.Add(uint64(1), []byte("a character and a hill"))
+	f.Add(uint64(2), []byte{0, 255, 3, 128, 255, 255, 7, 0, 64, 200, 100, 50, 25, 12, 6, 3})
+	f.Fuzz(func(t *testing.T, seed uint64, data []byte) { moverFuzz(t, seed, data) })
 }

@@ -332,3 +332,32 @@ func TestMoverFeelsNoInnerEdges(t *testing.T) {
 		}
 	}
 }
+
+// A step that is a little lower than StepHeight is climbed at any rate, and one that is a little higher never, however long the hero tries.
+func TestMoverStepHeight(t *testing.T) {
+	for _, kind := range []string{"box", "mesh"} {
+		for _, hertz := range []float32{30, 60, 240} {
+			for _, c := range []struct {
+				rise   float32
+				climbs bool
+			}{{0.05, true}, {0.3, true}, {0.39, true}, {0.41, false}, {0.6, false}} {
+				for _, vz := range []float32{0, 2, -3} {
+					w := emptyWorld(t, physics3.Config{Capacity: 10})
+					b := static(t, w)
+					if kind == "box" {
+						block(t, w, b, vec{0, -1, 0}, vec{40, 1, 40})
+						block(t, w, b, vec{20, c.rise - 1, 0}, vec{20, 1, 40})
+					} else {
+						_, err := w.CreateMesh(b, plain, stairMesh(1, c.rise, 1, 40), physics3.Placement{})
+						no(t, err)
+					}
+					h := caseHero(t, w, vec{-1, tall, 0}, hertz)
+					h.walk(2, vz, int(2*hertz))
+					if got := h.m.Y[0] > tall+c.rise-0.01; got != c.climbs || h.m.X[0] > 0 != c.climbs || !h.stands() {
+						t.Errorf("%s of %g m at %g Hz, vz %g: at %v, stands %v", kind, c.rise, hertz, vz, h.at(), h.stands())
+					}
+				}
+			}
+		}
+	}
+}

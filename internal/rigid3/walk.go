@@ -180,7 +180,7 @@ func (w *Walker) footHeight() float64 { return w.foot().Dot(w.up) - w.radius }
 // gatherFor gathers what a move usually needs.
 func (w *Walker) gatherFor(carried, v, groundV vec64) {
 	c := w.core()
-	lo, hi := c.box(0.04 + min(float64(w.r.RecoverSpeed*w.r.Dt), 0.1))
+	lo, hi := c.box(4 * skin)
 	reach := func(d vec64) {
 		if d.sum() <= 2*maxWalk {
 			lo, hi = lo.Add(d.least(vec64{})), hi.Add(d.most(vec64{}))

@@ -1,7 +1,9 @@
 package rigid3
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"github.com/evertick/evertick/internal/mesh"
 )
@@ -33,6 +35,7 @@ type nearTriangle struct {
 	face     uint32
 	open     [3]bool
 	twoSided bool
+	prepared bool
 }
 
 // walkCore is the core of a capsule: a point if both ends are the same.
@@ -136,30 +139,44 @@ func (s *surroundings) addTriangles(g *target) {
 	}
 	s.faces = g.surface.AppendFaces(s.faces[:0], &s.box)
 	for i := range s.faces {
-		s.triangles = append(s.triangles, nearTriangle{})
+		if len(s.triangles) == cap(s.triangles) {
+			s.triangles = slices.Grow(s.triangles, 1)
+		}
+		s.triangles = s.triangles[:len(s.triangles)+1] // old ones are overwritten
 		s.triangles[len(s.triangles)-1].set(g, &s.faces[i])
 	}
 }
 
+// set places a triangle. Most are never near enough for more than their box: prepare does the rest.
 func (t *nearTriangle) set(g *target, face *mesh.Face) {
-	t.g, t.face, t.twoSided = g, face.Number, g.surface.TwoSided
+	t.g, t.face, t.twoSided, t.prepared = g, face.Number, g.surface.TwoSided, false
 	for i, v := range face.Vertices {
 		t.v[i] = g.pose.apply(wideArray(v))
 		t.open[i] = face.Edges[i] == mesh.Open
 	}
+	t.lo = vec64{lesser(lesser(t.v[0].x, t.v[1].x), t.v[2].x), lesser(lesser(t.v[0].y, t.v[1].y), t.v[2].y), lesser(lesser(t.v[0].z, t.v[1].z), t.v[2].z)}
+	t.hi = vec64{greater(greater(t.v[0].x, t.v[1].x), t.v[2].x), greater(greater(t.v[0].y, t.v[1].y), t.v[2].y), greater(greater(t.v[0].z, t.v[1].z), t.v[2].z)}
+}
+
+// prepare computes the planes of a triangle.
+func (t *nearTriangle) prepare() {
+	if t.prepared {
+		return
+	}
+	t.prepared = true
 	for i := range t.v {
 		t.edge[i] = t.v[(i+1)%3].Sub(t.v[i])
 	}
-	t.normal = t.edge[0].Cross(t.v[2].Sub(t.v[0])).unit(g.pose.rotate(vec64{y: 1}))
+	t.normal = t.edge[0].Cross(t.v[2].Sub(t.v[0])).unit(t.g.pose.rotate(vec64{y: 1}))
 	t.offset = t.normal.Dot(t.v[0])
 	for i := range t.side {
 		t.side[i] = t.normal.Cross(t.edge[i])
 	}
-	t.lo, t.hi = t.v[0].least(t.v[1]).least(t.v[2]), t.v[0].most(t.v[1]).most(t.v[2])
 }
 
 // faces returns 1 if the front of the triangle counts for something with its middle at a point, -1 for the back of a two-sided one, and else 0.
 func (t *nearTriangle) faces(middle vec64) float64 {
+	t.prepare()
 	height := t.normal.Dot(middle) - t.offset
 	switch {
 	case t.twoSided && height < 0:
@@ -177,6 +194,10 @@ func (t *nearTriangle) contains(p vec64) bool {
 
 // covers reports whether a point is on the triangle, up to sideTolerance.
 func (t *nearTriangle) covers(p vec64) bool {
+	const r = 2 * sideTolerance
+	if p.x < t.lo.x-r || p.x > t.hi.x+r || p.y < t.lo.y-r || p.y > t.hi.y+r || p.z < t.lo.z-r || p.z > t.hi.z+r {
+		return false
+	}
 	if h := t.normal.Dot(p) - t.offset; !(h <= sideTolerance && h >= -sideTolerance) {
 		return false
 	}
@@ -329,7 +350,7 @@ func (s *surroundings) appendNear(out []nearContact, c *walkCore, within float64
 		if side := t.faces(middle); side != 0 {
 			if f, ok := t.gap(c, side); ok && f.t <= within {
 				f.index = i
-				out = insertContact(out, &f)
+				out = append(out, f)
 			}
 		}
 	}
@@ -343,9 +364,10 @@ func (s *surroundings) appendNear(out []nearContact, c *walkCore, within float64
 		}
 		near := v.gap()
 		if f := g.contactOf(&near, radius); f.t <= within {
-			out = insertContact(out, &f)
+			out = append(out, f)
 		}
 	}
+	sortContacts(out)
 	for i := range out {
 		out[i].dropped = out[i].feature && s.covered(out[:i], &out[i])
 	}
@@ -359,14 +381,21 @@ func (s *surroundings) appendNear(out []nearContact, c *walkCore, within float64
 	return out[:kept]
 }
 
-func insertContact(list []nearContact, f *nearContact) []nearContact {
-	list = append(list, *f)
-	k := len(list) - 1
-	for ; k > 0 && f.before(&list[k-1]); k-- {
-		list[k] = list[k-1]
+// sortContacts sorts by distance, then shape and triangle. There are few, except on dense meshes.
+func sortContacts(list []nearContact) {
+	if len(list) > 24 {
+		slices.SortFunc(list, func(a, b nearContact) int {
+			return cmp.Or(cmp.Compare(a.t, b.t), cmp.Compare(a.g.shape, b.g.shape), cmp.Compare(a.face, b.face))
+		})
+		return
 	}
-	list[k] = *f
-	return list
+	for i := 1; i < len(list); i++ {
+		f, k := list[i], i
+		for ; k > 0 && f.before(&list[k-1]); k-- {
+			list[k] = list[k-1]
+		}
+		list[k] = f
+	}
 }
 
 // covered reports whether the point of a contact belongs to what has one of some nearer contacts.
