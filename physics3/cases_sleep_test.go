@@ -43,25 +43,36 @@ func TestCase96SmallForces(t *testing.T) {
 	near(t, "the spin", spin[1], 6e-2, 6e-4) // the moment is m/6
 }
 
-// Case 97: a ball and a lying capsule come to sleep, with a little rolling resistance. Without it nothing would stop them.
+// Case 97: a ball and a lying capsule come to sleep, on a box and on triangles, with a little rolling resistance. Without it nothing would stop them.
 func TestCase97RoundThingsSleep(t *testing.T) {
-	w := newWorld(t, physics3.Config{})
-	shape := density(1)
-	shape.RollingResistance = 0.01
-	ball := addSphereOf(t, w, dynamicAt(0, 0.5, 0), 0.5, shape)
-	capsule := addBody(t, w, dynamicAt(5, 0.5, 0), func(b physics3.Body) (physics3.Shape, error) {
-		return w.CreateCapsule(b, shape, physics3.Capsule{P1: [3]float32{0, 0, -0.5}, P2: [3]float32{0, 0, 0.5}, Radius: 0.5})
-	})
-	steps(t, w, 2)
-	check(t, w.ApplyLinearImpulseToCenter(ball, [3]float32{0.03, 0, 0}))
-	check(t, w.ApplyLinearImpulseToCenter(capsule, [3]float32{0.012, 0, 0}))
-	for range 2000 {
-		steps(t, w, 1)
-		if w.AwakeCount() == 0 {
-			return
+	for _, triangles := range []bool{false, true} {
+		w := newWorld(t, physics3.Config{})
+		shape := density(1)
+		shape.RollingResistance = 0.01
+		height := float32(0)
+		if triangles {
+			height = 10 // above the floor
+			b := bodyAt(t, w, physics3.StaticBody, 0, height, 0)
+			must[physics3.Shape](t)(w.CreateMesh(b, physics3.DefaultShapeDef(), newMesh(gridMesh(31, 40, flat)), physics3.Placement{}))
+		}
+		ball := addSphereOf(t, w, dynamicAt(0, height+0.5, 0), 0.5, shape)
+		capsule := addBody(t, w, dynamicAt(5, height+0.5, 0), func(b physics3.Body) (physics3.Shape, error) {
+			return w.CreateCapsule(b, shape, physics3.Capsule{P1: [3]float32{0, 0, -0.5}, P2: [3]float32{0, 0, 0.5}, Radius: 0.5})
+		})
+		steps(t, w, 2)
+		check(t, w.ApplyLinearImpulseToCenter(ball, [3]float32{0.03, 0, 0}))
+		check(t, w.ApplyLinearImpulseToCenter(capsule, [3]float32{0.012, 0, 0}))
+		n := 0
+		for ; n < 2000 && w.AwakeCount() > 0; n++ {
+			steps(t, w, 1)
+		}
+		if w.AwakeCount() > 0 {
+			t.Errorf("triangles %v: %d bodies are awake after 2,000 steps", triangles, w.AwakeCount())
+		}
+		for _, b := range []physics3.Body{ball, capsule} {
+			near(t, "height", float64(position(t, w, b)[1]), float64(height)+0.5, 0.005)
 		}
 	}
-	t.Errorf("%d bodies are awake after 2,000 steps", w.AwakeCount())
 }
 
 // Case 98: bodies that touch fall asleep and wake in the same step, and two piles on one floor do so on their own.
