@@ -134,12 +134,8 @@ func (s *solver) presentManifold(c *rigid.Contact) *rigid.Manifold {
 	l, t := &s.look, &s.shapes
 	l.manifold[0] = rigid.Manifold{}
 	s.centre.Cos, s.centre.Sin = s.cols.Cos, s.cols.Sin
-	for _, shape := range [...]uint32{c.A, c.B} {
-		body := t.filters.Body[shape]
-		at := s.centreOfMass(int(body))
-		if s.centre.X[body], s.centre.Y[body] = at[0], at[1]; !poseInRange(&s.centre, body) {
-			return &l.manifold[0]
-		}
+	if !s.placePresent(c) {
+		return &l.manifold[0]
 	}
 	l.a[0], l.b[0] = c.A, c.B
 	pair := broad.Pairs{A: l.a[:], B: l.b[:]}
@@ -147,7 +143,20 @@ func (s *solver) presentManifold(c *rigid.Contact) *rigid.Manifold {
 	if t.chained > 0 {
 		rigid.CollideChains(t.shape, t.smooth, t.filters.Body, &s.centre, &pair, nil, l.manifold[:])
 	}
+	s.joinPresent(&pair)
 	return &l.manifold[0]
+}
+
+// placePresent sets where the bodies of a contact are now. It returns false if a pose is out of the range of queries.
+func (s *solver) placePresent(c *rigid.Contact) bool {
+	for _, shape := range [...]uint32{c.A, c.B} {
+		body := s.shapes.filters.Body[shape]
+		at := s.centreOfMass(int(body))
+		if s.centre.X[body], s.centre.Y[body] = at[0], at[1]; !poseInRange(&s.centre, body) {
+			return false
+		}
+	}
+	return true
 }
 
 // lookMemory is the memory of presentManifold, for one pair.

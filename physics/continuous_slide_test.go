@@ -111,8 +111,8 @@ func (r fixture) slides(rng *rand.Rand, floor string, speed float32) (bodies []p
 	return bodies, speeds
 }
 
-// Up to 399 m/s, a chain and a single box do not slow sliding bodies down. At the seams of floors of many shapes
-// ordinary collision slows some down, and continuous collision no more.
+// Up to 399 m/s, a chain, a box, and boxes side by side do not slow sliding bodies down. At the seams of segments ordinary collision slows
+// some down, and continuous collision no more.
 func TestFastThingsSlide(t *testing.T) {
 	paritytest.SkipSerialUnderRace(t)
 	for n, floor := range []string{"box", "chain", "boxes", "segments"} {
@@ -135,7 +135,7 @@ func TestFastThingsSlide(t *testing.T) {
 				offX, offY := off.at(b)
 				vx, _, _ := off.velocity(b)
 				want := float64(speeds[k])
-				if n < 2 && math.Abs(x-from[k]-want) > 1e-3*want {
+				if n < 3 && math.Abs(x-from[k]-want) > 1e-3*want {
 					t.Errorf("%s, %g m/s: body %d has come %g m in a second of %g m/s", floor, speed, k, x-from[k], want)
 				}
 				if vx > 0.9999*want && (x != offX || y != offY) {

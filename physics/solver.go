@@ -71,7 +71,8 @@ type solver struct {
 	collided       bool                 // whether the manifolds of this step are computed
 	continuous     continuousState
 	sensorSweep    sensorSweep
-	contactChunks  []contactChunk   // of the pairs, by chunk
+	contactChunks  []contactChunk // of the pairs, by chunk
+	seams          seamState
 	colouring      team.SerialStage // of chunks of the pairs
 	sub            int              // sub-step
 	bounces        atomic.Bool      // a contact of this step has restitution

@@ -133,6 +133,7 @@ func (s *solver) updateBroadPhase() {
 	if !s.pairsKnown {
 		s.markBases()
 	}
+	s.beginSeams(&s.pairs)
 	n := len(s.pairs.A)
 	s.manifolds = growContacts(s.manifolds, n, s.minContactCapacity())
 	s.recycled = growContacts(s.recycled, n, s.minContactCapacity())
@@ -304,6 +305,9 @@ func (s *solver) collideChunk(chunk int) {
 	rigid.CollideOthers(s.level, t.shape, t.filters.Body, &s.centre, &pairs, recycled, out)
 	if t.chained > 0 {
 		rigid.CollideChains(t.shape, t.smooth, t.filters.Body, &s.centre, &pairs, recycled, out)
+	}
+	if s.seams.any {
+		s.seams.scene.Join(&pairs, recycled, out)
 	}
 	s.clearSeparatedSensors(lo, hi)
 }

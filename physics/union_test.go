@@ -302,12 +302,13 @@ func (r fixture) build(b physics.Body, d physics.ShapeDef, boxes []physics.Drawn
 	}
 }
 
-// glide lets sliders of all kinds go over a floor at some speed, and returns their speeds after half a second or 10 m.
-func glide(t *testing.T, boxes []physics.DrawnBox, speed float32, loose bool) map[string]float64 {
+// glide lets sliders of all kinds go over a floor at some speed, and returns their speeds after half a second or 10 m. The floor is the union of boxes, or
+// they are loose, on a body of some kind.
+func glide(t *testing.T, boxes []physics.DrawnBox, speed float32, loose bool, kind physics.BodyType) map[string]float64 {
 	t.Helper()
 	r := newFixture(t, -10)
 	d := material(0, 0)
-	r.build(r.body(physics.StaticBody, 0, 0), d, boxes, loose)
+	r.build(r.body(kind, 0, 0), d, boxes, loose)
 	d.Filter.Group = -1
 	bodies := map[string]physics.Body{}
 	for name, shape := range sliders {
@@ -326,8 +327,8 @@ func glide(t *testing.T, boxes []physics.DrawnBox, speed float32, loose bool) ma
 	return left
 }
 
-// Bodies of all shapes slide at any speed over a floor that is the union of touching boxes, and lose none of it. On the boxes
-// themselves some stop.
+// Bodies of all shapes slide at any speed over a floor of touching boxes that is their union, or of which all are static, and lose none of it. On
+// the boxes of a kinematic body some stop.
 func TestUnionsHaveNoSeams(t *testing.T) {
 	run := paritytest.Start(t, "seams")
 	stopped := 0
@@ -338,13 +339,15 @@ func TestUnionsHaveNoSeams(t *testing.T) {
 	for _, speed := range speeds {
 		v := min(float32(speed), 395)
 		boxes := tiled(run.Rand, 0, -1, v*2.5+15, 0, 9)
-		for name, left := range glide(t, boxes, v, false) {
-			if math.Abs(left-float64(v)) > 1e-3*float64(v) {
-				t.Errorf("%s at %g m/s over %v has %g m/s left", name, v, boxes, left)
+		for _, loose := range []bool{false, true} {
+			for name, left := range glide(t, boxes, v, loose, physics.StaticBody) {
+				if math.Abs(left-float64(v)) > 1e-3*float64(v) {
+					t.Errorf("%s at %g m/s over %v, loose %v, has %g m/s left", name, v, boxes, loose, left)
+				}
 			}
 		}
 		if v < 4 {
-			for _, left := range glide(t, boxes, v, true) {
+			for _, left := range glide(t, boxes, v, true, physics.KinematicBody) {
 				if left < 0.5*float64(v) {
 					stopped++
 				}

@@ -50,6 +50,8 @@ var goDivisions = map[string]string{
 	"mass.go: sin / cos":                                                                    "float64; both are positive, and sums of products of lengths above LinearSlop",
 	"mass.go: t / (1 + math.Sqrt(1+float64(t*t)))":                                          "the divisor is at least 2",
 	"mass.go: 1 / float64(k)":                                                               "k is an odd number",
+	"seam.go: (float64(LinearSlop*(1-along)) - d) / along":                                  "float64; along is above 1e-9",
+	"seam.go: float64(length) / along":                                                      "float64; along is at least a fifth of the length of an edge",
 	"query_tree.go: float32(4*size) / float32(max(len(keys), 1))":                           "the divisor is at least 1",
 	"query_tree.go: curveCells / maxFloat(maxFloat(all[2]-all[0], all[3]-all[1]), 0x1p-60)": "the divisor is at least 2^-60",
 	"ray.go: 1 / d": "clamped to maxReciprocal",

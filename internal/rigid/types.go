@@ -57,6 +57,7 @@ type Source uint32
 const (
 	Collided Source = iota // by Collide
 	Recycled               // by Recycle, from the manifold of an earlier step
+	Joined                 // by Seams, from that of Collide
 )
 
 // ManifoldPoint is a point where two shapes touch: halfway between their surfaces, relative to each centre of
