@@ -60,15 +60,16 @@ func (b *gridBuilder) each(parts int, task func(part int)) {
 }
 
 const (
-	// splitFrom is the number of shapes from which on the work is split: one worker finishes fewer before another
-	// starts.
-	splitFrom = 2048
+	// splitFrom is the number of shapes from which on the work is split: pairs of fewer are found in the time of some barriers.
+	splitFrom = 1024
 
 	// partShapes is the usual number of shapes of a part, a multiple of 64. Few shapes are split into smaller parts,
 	// so that two workers do about the same.
 	partShapes  = 1024
 	smallPart   = 512
 	smallPartTo = 8192
+	leastPart   = 256
+	leastPartTo = 2048
 
 	// maxParts is the largest number of parts, by keys and by shapes.
 	maxParts = 32
@@ -81,6 +82,8 @@ func (b *gridBuilder) partSize(n int) int {
 		return b.grain
 	case n < splitFrom || b.share == nil:
 		return max(n, 1)
+	case n < leastPartTo:
+		return leastPart
 	case n < smallPartTo:
 		return smallPart
 	}
