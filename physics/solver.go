@@ -57,6 +57,7 @@ type solver struct {
 	broad          broad.Phase
 	pairs          broad.Pairs
 	contactPairs   broad.Pairs // of contacts, if pairsKnown
+	keptPairs      []int       // by chunk of the pairs: those that filterPairs keeps
 	pairsKnown     bool        // only the last step has changed the list of contacts since the blocks were prepared
 	samePairs      bool        // of contacts
 	manifolds      []rigid.Manifold

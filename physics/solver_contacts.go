@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/graph"
 	"github.com/evertick/evertick/internal/rigid"
 )
@@ -257,23 +258,46 @@ func (s *solver) reportContacts() {
 // of which neither belongs to a dynamic body, and two shapes of static bodies, of which one was
 // changed. It also removes the pairs of bodies that ignore each other, or whose joint prevents collision.
 func (s *solver) filterPairs() {
-	t, n := &s.shapes, 0
+	t := &s.shapes
 	if t.sensors == 0 && s.joints.noCollide == 0 && len(s.sleep.ActiveOnce) == 0 && !s.anyKinematic() && s.ignoredPairs.Empty() {
 		return // one body of each pair is dynamic
 	}
-	for i, a := range s.pairs.A {
-		b := s.pairs.B[i]
+	s.keptPairs = buffer.Resized(s.keptPairs, (len(s.pairs.A)+pairChunk-1)/pairChunk)
+	s.stages.ForParts(len(s.keptPairs), (*solver).filterPairChunks)
+	n := 0
+	for k, kept := range s.keptPairs {
+		lo := k * pairChunk
+		copy(s.pairs.A[n:], s.pairs.A[lo:lo+kept])
+		n += copy(s.pairs.B[n:], s.pairs.B[lo:lo+kept])
+	}
+	s.pairs.A, s.pairs.B = s.pairs.A[:n], s.pairs.B[:n]
+}
+
+// filterPairChunks filters chunks [lo, hi) of the pairs, each to its beginning.
+func (s *solver) filterPairChunks(lo, hi int) {
+	for chunk := lo; chunk < hi; chunk++ {
+		from := chunk * pairChunk
+		to := min(from+pairChunk, len(s.pairs.A))
+		s.keptPairs[chunk] = s.keepPairs(s.pairs.A[from:to], s.pairs.B[from:to])
+	}
+}
+
+// keepPairs moves the pairs that filterPairs keeps to the front, and returns their number.
+func (s *solver) keepPairs(as, bs []uint32) (n int) {
+	t := &s.shapes
+	for i, a := range as {
+		b := bs[i]
 		if s.joints.noCollide > 0 && s.jointPreventsCollision(t.filters.Body[a], t.filters.Body[b]) {
 			continue
 		}
 		most := max(s.cols.Type[t.filters.Body[a]], s.cols.Type[t.filters.Body[b]])
 		senses := t.sensor[a] != t.sensor[b] && most != StaticBody
 		if (senses || !t.sensor[a] && !t.sensor[b] && most == DynamicBody) && !s.pairIgnored(a, b) {
-			s.pairs.A[n], s.pairs.B[n] = a, b
+			as[n], bs[n] = a, b
 			n++
 		}
 	}
-	s.pairs.A, s.pairs.B = s.pairs.A[:n], s.pairs.B[:n]
+	return n
 }
 
 func (s *solver) anyKinematic() bool {
