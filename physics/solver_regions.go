@@ -1,8 +1,10 @@
 package physics
 
 import (
+	"slices"
 	"sync/atomic"
 
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/graph"
 	"github.com/evertick/evertick/internal/pace"
 	"github.com/evertick/evertick/internal/rigid"
@@ -13,15 +15,32 @@ import (
 
 // regions is what solveRegions works in.
 type regions struct {
-	wanted int // number for which the blocks were laid out; 0: none
-	count  int // number that they have; 0: none
+	wanted regionKind // for which the blocks were laid out
+	count  int        // number of regions that they have; 0: none
+	placed bool       // they name bodies by places
 	bins   [rowBins]int32
-	rows   []sleep.Span // of all regions, ascending
-	ends   [graph.MaxRegions]int
-	steps  team.Steps
-	list   []regionStep
+	keys   [2][]float32 // positions of some bodies along each axis, ascending
+
+	placement rigid.Placed
+	placedFor regionKind // of the placement; zero: there is none
+	stale     int        // layouts since then, or since there were no regions
+	pause     int        // layouts without regions, since they were of no use
+	system    *rigid.System
+
+	rowOf []uint8      // by body: its region, by row
+	rows  []sleep.Span // rows or places of all regions, ascending
+	ends  [graph.MaxRegions]int
+	steps team.Steps
+	list  []regionStep
 
 	surfaces atomic.Uint32 // rigid.Surfaces
+}
+
+// regionKind says which regions a step can have.
+type regionKind struct {
+	count  int  // 0: none
+	places bool // bodies may have places: all take part, no joint names one, and none has a locked axis
+	bodies int
 }
 
 // regionStep is a step of the regions: a stage for one colour, or for bodies.
@@ -44,23 +63,25 @@ const (
 // leastRegionContacts is the number of contacts that justifies regions: with fewer a colour is over before the next worker begins it.
 const leastRegionContacts = 1024
 
-// wantedRegions returns the number of regions for this step, one for each worker, or 0: none, since there is one worker or little to do,
-// or hashes of sub-steps or a recorder need stages.
-func (s *solver) wantedRegions() int {
+// wantedRegions returns which regions this step can have, one for each worker. There are none if there is one worker or little to do, or if hashes
+// of sub-steps or a recorder need stages.
+func (s *solver) wantedRegions() regionKind {
 	t := &s.stages.Team
 	n := t.Workers()
 	if n == 1 || n > graph.MaxRegions || s.stages.Hashes.On || t.Record != nil || len(s.sys.Contacts) < leastRegionContacts && !pace.Always {
-		return 0
+		return regionKind{}
 	}
-	return n
+	return regionKind{n, len(s.joints.solved) == 0 && s.lockedBodies == 0 && s.sleep.AllActive(), s.rows}
 }
 
 // splitRegions lays out the blocks by region, and reports whether there are any.
 func (s *solver) splitRegions() bool {
 	r, sys := &s.regions, &s.sys
-	if !sys.SameBlocks {
+	same := sys.SameBlocks
+	if !same {
 		r.wanted = s.wantedRegions()
-		if r.count = r.wanted; r.count > 0 && (sys.Colours.HasOverflow() || !s.uniformSurfaces()) {
+		r.count = r.wanted.count
+		if r.count > 0 && (sys.Colours.HasOverflow() || !s.uniformSurfaces() || !s.chooseRegions()) {
 			r.count = 0
 		}
 	}
@@ -68,21 +89,114 @@ func (s *solver) splitRegions() bool {
 		return false
 	}
 	chunks := (len(s.contacts) + pairChunk - 1) / pairChunk
-	if !sys.SameBlocks {
-		sys.Regions.Count = r.count
-		s.cutRows()
-		if s.crossing() > mostCrossing && !pace.Always {
-			r.count = 0
-			return false
-		}
+	if !same {
 		sys.Colours.ReserveRegions(&sys.Regions)
 		s.stages.ForParts(chunks, (*solver).countRegions)
 	}
-	s.assignSpans()
 	sys.LayOutRegions()
 	s.stages.ForParts(chunks, (*solver).fillRegions)
+	if r.system = sys; r.placed {
+		s.beginPlaced(same)
+	} else {
+		s.assignSpans()
+	}
 	return true
 }
+
+// chooseRegions cuts the world by rows or, where too many contacts would join bodies of different regions, by places. It reports whether
+// regions are of use.
+func (s *solver) chooseRegions() bool {
+	r, regions := &s.regions, &s.sys.Regions
+	regions.Count = r.count
+	if r.stale++; r.placed && r.placedFor == r.wanted && r.stale < keptPlaces {
+		regions.Of = r.placement.Of
+		return true
+	}
+	if r.placed = false; r.stale < r.pause && !pace.Always {
+		return false
+	}
+	r.pause = 0
+	s.cutRows()
+	crossing := s.crossing()
+	if crossing <= mostCrossing {
+		return true
+	}
+	if !r.wanted.places {
+		r.stale, r.pause = 0, keptPlaces
+		return pace.Always
+	}
+	s.cutPlaces()
+	regions.Of = r.placement.Of
+	if s.crossing() > min(mostCrossing, crossing/2) && !pace.Always {
+		r.stale, r.pause = 0, keptPlaces
+		return false
+	}
+	r.placed, r.placedFor, r.stale = true, r.wanted, 0
+	r.placement.Place(r.count)
+	return true
+}
+
+// keptPlaces is the number of layouts of blocks for which bodies keep their places, though they move, or for which there are no regions.
+const keptPlaces = 16
+
+// cutPlaces gives each region a strip of the world, across the axis along which bodies with contacts are farther apart, with about equally many
+// contacts.
+func (s *solver) cutPlaces() {
+	r, e := &s.regions, &s.sys.Colours.Edges
+	x, y := r.keys[0][:0], r.keys[1][:0]
+	for i := 0; i < len(e.Class); i += sampled {
+		if e.Class[i] == 0 {
+			continue
+		}
+		body := e.A[i]
+		if !(s.sys.Bodies.InvMass[body] > 0) {
+			body = e.B[i]
+		}
+		x, y = append(x, s.centre.X[body]), append(y, s.centre.Y[body])
+	}
+	r.keys = [2][]float32{x, y}
+	axis, at := 0, s.centre.X
+	for _, keys := range r.keys {
+		slices.Sort(keys)
+	}
+	if n := len(x); n > 0 && y[n-1-n/16]-y[n/16] > x[n-1-n/16]-x[n/16] {
+		axis, at = 1, s.centre.Y
+	}
+	var limits [graph.MaxRegions]float32
+	for k := 1; k < r.count; k++ {
+		if keys := r.keys[axis]; len(keys) > 0 {
+			limits[k] = keys[len(keys)*k/r.count]
+		}
+	}
+	of := buffer.Resized(r.placement.Of, s.rows)
+	for i, v := range at[:s.rows] {
+		region := uint8(0)
+		for _, limit := range limits[1:r.count] {
+			if v >= limit {
+				region++
+			}
+		}
+		of[i] = region
+	}
+	r.placement.Of = of
+}
+
+// beginPlaced prepares the copy of the system in which bodies have places. same says that shapes, bodies and places are those of the last step.
+func (s *solver) beginPlaced(same bool) {
+	r := &s.regions
+	shapes := len(r.placement.BodyOf)
+	r.placement.Begin(&s.sys)
+	if !same || shapes != len(r.placement.BodyOf) {
+		s.stages.For(0, len(r.placement.BodyOf), stage.RowChunk, (*solver).placeShapes)
+	}
+	r.system, r.rows = &r.placement.System, r.rows[:0]
+	for region := range r.count {
+		r.rows = append(r.rows, r.placement.Rows[region])
+		r.ends[region] = region + 1
+	}
+}
+
+func (s *solver) placeShapes(lo, hi int) { s.regions.placement.PlaceShapes(&s.sys, lo, hi) }
 
 // uniformSurfaces reports whether the layout of blocks changes no bit: see rigid.Surfaces.
 func (s *solver) uniformSurfaces() bool {
@@ -145,11 +259,7 @@ func (s *solver) cutRows() {
 			lo = hi
 		}
 	}
-	of := s.sys.Regions.Of
-	if cap(of) < s.rows {
-		of = make([]uint8, s.rows, cap(s.sys.States))
-	}
-	of = of[:s.rows]
+	of := buffer.Resized(r.rowOf, s.rows)
 	sum, region := int32(0), 0
 	for bin := range r.bins {
 		lo, hi := bin<<shift, min((bin+1)<<shift, s.rows)
@@ -164,7 +274,7 @@ func (s *solver) cutRows() {
 			region++
 		}
 	}
-	s.sys.Regions.Of = of
+	r.rowOf, s.sys.Regions.Of = of, of
 }
 
 // mostCrossing is the share of contacts between regions up to which regions are of use.
@@ -255,6 +365,9 @@ func (s *solver) solveRegions() {
 	}
 	s.stages.For(0, joints, stage.BlockChunk, (*solver).storeJointImpulses)
 	s.stages.ForRegions(r.count, (*solver).storeRegions)
+	if r.placed {
+		s.stages.ForSpans(s.sleep.Spans, (*solver).storeStates)
+	}
 }
 
 func (s *solver) runRegionSteps() {
@@ -325,23 +438,45 @@ func (s *solver) addJointSteps(do regionFunc) {
 }
 
 func (s *solver) integrateVelocitiesOf(p *regionStep, lo, hi int) {
-	s.sys.IntegrateVelocities(s.level, p.sub, lo, hi)
+	s.regions.system.IntegrateVelocities(s.level, p.sub, lo, hi)
 	s.applyMotionLocks(lo, hi)
 }
 
-func (s *solver) integratePositionsOf(_ *regionStep, lo, hi int) { s.integratePositions(lo, hi) }
-func (s *solver) warmStartJointsOf(_ *regionStep, lo, hi int)    { s.warmStartJoints(lo, hi) }
-func (s *solver) solveJointsOf(_ *regionStep, lo, hi int)        { s.solveJoints(lo, hi) }
-func (s *solver) relaxJointsOf(_ *regionStep, lo, hi int)        { s.relaxJoints(lo, hi) }
-func (s *solver) warmStartContactsOf(_ *regionStep, lo, hi int)  { s.warmStartContacts(lo, hi) }
-func (s *solver) solveContactsOf(_ *regionStep, lo, hi int)      { s.solveContacts(lo, hi) }
-func (s *solver) relaxContactsOf(_ *regionStep, lo, hi int)      { s.relaxContacts(lo, hi) }
-func (s *solver) applyRestitutionOf(_ *regionStep, lo, hi int)   { s.applyRestitution(lo, hi) }
+func (s *solver) integratePositionsOf(_ *regionStep, lo, hi int) {
+	s.applyMotionLocks(lo, hi)
+	s.regions.system.IntegratePositions(s.level, lo, hi)
+}
 
+func (s *solver) warmStartJointsOf(_ *regionStep, lo, hi int) { s.warmStartJoints(lo, hi) }
+func (s *solver) solveJointsOf(_ *regionStep, lo, hi int)     { s.solveJoints(lo, hi) }
+func (s *solver) relaxJointsOf(_ *regionStep, lo, hi int)     { s.relaxJoints(lo, hi) }
+
+func (s *solver) warmStartContactsOf(_ *regionStep, lo, hi int) {
+	s.regions.system.WarmStartContacts(s.level, lo, hi)
+}
+
+func (s *solver) solveContactsOf(_ *regionStep, lo, hi int) {
+	s.regions.system.SolveContacts(s.level, true, lo, hi)
+}
+
+func (s *solver) relaxContactsOf(_ *regionStep, lo, hi int) {
+	s.regions.system.SolveContacts(s.level, false, lo, hi)
+}
+
+func (s *solver) applyRestitutionOf(_ *regionStep, lo, hi int) {
+	s.regions.system.ApplyRestitution(s.level, lo, hi)
+}
+
+// loadRegions loads the states of regions [lo, hi).
 func (s *solver) loadRegions(lo, hi int) {
+	r := &s.regions
 	for region := lo; region < hi; region++ {
-		for _, rows := range s.regions.rowsOf(region) {
-			s.loadStates(rows.Lo, rows.Hi)
+		for _, rows := range r.rowsOf(region) {
+			if r.placed {
+				r.placement.Load(&s.sys, rows.Lo, rows.Hi)
+			} else {
+				s.loadStates(rows.Lo, rows.Hi)
+			}
 		}
 	}
 }
@@ -349,17 +484,26 @@ func (s *solver) loadRegions(lo, hi int) {
 func (s *solver) prepareRegions(lo, hi int) {
 	for region := lo; region < hi; region++ {
 		start := &s.sys.Regions.Start[region]
-		s.prepareContacts(start[0], start[graph.NumColours])
+		lo, hi := start[0], start[graph.NumColours]
+		s.regions.system.PrepareContacts(s.level, lo, hi)
+		if s.sys.HasRestitution(lo, hi) {
+			s.bounces.Store(true)
+		}
 	}
 }
 
 // storeRegions stores the impulses and the states of regions [lo, hi).
 func (s *solver) storeRegions(lo, hi int) {
+	r := &s.regions
 	for region := lo; region < hi; region++ {
 		start := &s.sys.Regions.Start[region]
 		s.storeContactImpulses(start[0], start[graph.NumColours])
-		for _, rows := range s.regions.rowsOf(region) {
-			s.storeStates(rows.Lo, rows.Hi)
+		for _, rows := range r.rowsOf(region) {
+			if r.placed {
+				r.placement.Store(&s.sys, rows.Lo, rows.Hi)
+			} else {
+				s.storeStates(rows.Lo, rows.Hi)
+			}
 		}
 	}
 }

@@ -122,3 +122,6 @@ var start = time.Now()
 
 // Now returns the time since the program started.
 func Now() time.Duration { return time.Since(start) }
+
+// Sleep leaves the CPU of a worker to others for about so long.
+func Sleep(d time.Duration) { time.Sleep(d) }

@@ -2,8 +2,10 @@ package team
 
 import (
 	"math/bits"
-	"runtime"
 	"sync/atomic"
+	"time"
+
+	"github.com/evertick/evertick/internal/pace"
 )
 
 // MaxParts is the largest number of parts of Steps.
@@ -52,16 +54,17 @@ func (t *Team) RunSteps(s *Steps, parts, steps int) {
 }
 
 // A worker looks so many times whether its part can go on before it does steps of another part, whose worker may not have its CPU. After
-// more it lets others have its own.
+// pollTime it sleeps for so long, again and again, so that the other can have its own.
 const (
-	patience     = 1 << 10
-	mostPatience = 1 << 11
+	patience = 1 << 10
+	nap      = pollTime / 2
 )
 
 // finish returns when all steps of a part are done.
 func (s *Steps) finish(part int) {
 	p := &s.places[part]
 	p.driven.Store(true)
+	var since time.Duration
 	for looks := 1; p.at.Load() < s.end && !s.aborted.Load(); looks++ {
 		if s.try(part) {
 			looks = 0
@@ -72,8 +75,12 @@ func (s *Steps) finish(part int) {
 				break
 			}
 		}
-		if looks%mostPatience == 0 {
-			runtime.Gosched()
+		switch {
+		case looks%patience != 0:
+		case looks == patience:
+			since = pace.Now()
+		case pace.Now()-since > pollTime:
+			pace.Sleep(nap)
 		}
 	}
 }
