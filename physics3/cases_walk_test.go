@@ -185,8 +185,8 @@ func TestCase105Turntable(t *testing.T) {
 	no(t, w.Move(&h.def, &h.m, dt))
 	from := h.at()
 	h.walk(0, 0, 6)
-	if far := math.Hypot(float64(h.m.X[0]-from[0]), float64(h.m.Z[0]-from[2])); math.Abs(far-0.6*math.Pi*2) > 4.5 && far < 5 {
-		t.Errorf("jumped %g m in 0.1 s", far)
+	if far, want := math.Hypot(float64(h.m.X[0]-from[0]), float64(h.m.Z[0]-from[2])), 0.1*2*math.Pi*9; math.Abs(far-want) > 0.02 {
+		t.Errorf("jumped %g m in 0.1 s, want %g", far, want)
 	}
 }
 

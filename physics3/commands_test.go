@@ -222,6 +222,8 @@ func (d *direct) draw(t *rapid.T, bodies *[]physics3.Body, shapes *[]physics3.Sh
 		on := rapid.Bool().Draw(t, "on")
 		d.both(func() { l.EnableSleeping(on) }, func() error { return w.EnableSleeping(on) })
 		d.both(func() { l.EnableContinuous(on) }, func() error { return w.EnableContinuous(on) })
+		bang := physics3.ExplosionDef{Radius: 2, Falloff: 3, ImpulsePerArea: 0.5, Mask: anything}
+		d.both(func() { l.Explode(bang) }, func() error { return w.Explode(bang) })
 	}
 }
 

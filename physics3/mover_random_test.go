@@ -369,9 +369,9 @@ func TestBadMovers(t *testing.T) {
 	}
 }
 
-// 1,000 characters on a mesh of triangles with sides of 1 m, and of 0.1 m.
+// 1,000 characters on a mesh of triangles with sides of 1 m, and of 0.2 m.
 func BenchmarkMovers(b *testing.B) {
-	for _, cells := range []int{140, 1400} {
+	for _, cells := range []int{140, 700} {
 		b.Run(fmt.Sprintf("cell=%gm", 140/float64(cells)), func(b *testing.B) {
 			w := emptyWorld(b, physics3.Config{Capacity: 10, Workers: 1})
 			hills := func(x, z float32) float32 {

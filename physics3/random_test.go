@@ -442,6 +442,24 @@ var randomOps = []struct {
 	}},
 	{"sleeping", func(w *randomWorld) error { return w.EnableSleeping(w.one(2) || w.calm() && !w.one(4)) }},
 	{"continuous", func(w *randomWorld) error { return w.EnableContinuous(!w.one(4)) }},
+	{"explosion", func(w *randomWorld) error {
+		return w.Explode(physics3.ExplosionDef{Position: w.place(), Radius: w.any(0, 3), Falloff: w.any(0, 3), ImpulsePerArea: w.any(-1, 2), Mask: w.rng.Uint64()})
+	}},
+	{"wind", func(w *randomWorld) error {
+		d := physics3.WindDef{Wind: w.vector(5), Drag: w.any(0, 0.5), Lift: w.any(0, 0.5), MaxSpeed: w.any(0, 20), Mask: w.rng.Uint64(), Wake: w.one(3)}
+		if w.one(2) {
+			return w.ApplyWindTo(w.body(), d)
+		}
+		return w.ApplyWind(d)
+	}},
+	{"water", func(w *randomWorld) error {
+		d := physics3.BuoyancyDef{Normal: w.vector(1), Offset: w.any(-1, 2), Density: w.any(0, 2), Velocity: w.vector(1), LinearDrag: w.any(0, 3),
+			AngularDrag: w.any(0, 3), Mask: w.rng.Uint64(), Wake: w.one(3)}
+		if w.one(2) {
+			return w.ApplyBuoyancyTo(w.body(), d)
+		}
+		return w.ApplyBuoyancy(d)
+	}},
 	{"workers", func(w *randomWorld) error { return w.SetWorkers(w.pick(5)) }},
 	{"ignore", func(w *randomWorld) error { return w.IgnorePair(w.body(), w.body()) }},
 	{"heed", func(w *randomWorld) error { return w.UnignorePair(w.body(), w.body()) }},
