@@ -14,7 +14,7 @@ const module = "github.com/evertick/evertick"
 
 // seeds are the packages whose results must be the same bits everywhere. What
 // they import from this module belongs to the core as well.
-var seeds = []string{"", "native", "internal/netcode", "internal/broad", "internal/neighbours", "internal/rigid", "internal/rigid3", "ecs", "spatial", "physics", "physics3", "loop", "train", "train/worlds", "internal/fault"}
+var seeds = []string{"", "native", "internal/netcode", "internal/broad", "internal/neighbours", "internal/rigid", "internal/rigid3", "ecs", "spatial", "physics", "physics3", "space", "loop", "train", "train/worlds", "internal/fault"}
 
 // notCore: the packages of csrc have no Go arithmetic and are read as machine code; box2d is
 // float64 of another module and makes no promise; worldlog writes down what has

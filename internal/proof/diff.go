@@ -16,7 +16,8 @@ const mostLines = 12
 
 // Diff lists the columns, entities and bodies in which two photos of the same tick
 // differ, with numbers in decimal and as hexadecimal bits. It returns no lines if they are equal.
-func Diff(a, b *Photo) ([]string, error) {
+// extend is the Config.Extend of both.
+func Diff(a, b *Photo, extend func(*evertick.Sim) error) ([]string, error) {
 	if a.Tick != b.Tick || a.Seed != b.Seed {
 		return []string{fmt.Sprintf("photos of tick %d of seed %d and of tick %d of seed %d", a.Tick, a.Seed, b.Tick, b.Seed)}, nil
 	}
@@ -33,11 +34,11 @@ func Diff(a, b *Photo) ([]string, error) {
 	if len(d.lines) == 0 || a.Error != "" || b.Error != "" {
 		return d.lines, nil
 	}
-	x, err := a.scene(&a.After)
+	x, err := a.scene(&a.After, extend)
 	if err != nil {
 		return d.lines, err
 	}
-	y, err := b.scene(&b.After)
+	y, err := b.scene(&b.After, extend)
 	if err != nil {
 		return d.lines, err
 	}
@@ -45,6 +46,9 @@ func Diff(a, b *Photo) ([]string, error) {
 		d.add("entities: %v", first)
 	}
 	d.bodies(x.Sim, y.Sim)
+	if first, found := evertick.Diff(x.Sim, y.Sim); found && strings.HasPrefix(first.Column, "physics3.") {
+		d.add("bodies in space: %v", first)
+	}
 	return d.lines, nil
 }
 
@@ -99,6 +103,9 @@ func (d *differ) trace(a, b []Moment) {
 		}
 		if a[i].Physics != b[i].Physics {
 			parts = append(parts, "bodies")
+		}
+		if a[i].Attached != b[i].Attached {
+			parts = append(parts, "bodies in space")
 		}
 		if a[i].After {
 			d.add("made by %s: %s", strings.Join(group(a[i:]), " or "), strings.Join(parts, ", "))

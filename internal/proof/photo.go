@@ -2,6 +2,8 @@ package proof
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
@@ -32,6 +34,7 @@ type Moment struct {
 	System         string
 	After          bool
 	World, Physics uint64
+	Attached       uint64 `json:",omitempty"` // of solvers that Config.Extend has attached
 }
 
 func (s *Scene) state() (State, error) {
@@ -69,7 +72,7 @@ func photograph(c Config, ticks uint64, wanted func(tick, hash uint64) bool, ext
 		s.Sim.AddHooks(h)
 	}
 	look := func(system string, after bool) {
-		p.Trace = append(p.Trace, Moment{system, after, s.Sim.World.Hash(), s.Sim.Physics.Hash()})
+		p.Trace = append(p.Trace, Moment{system, after, s.Sim.World.Hash(), s.Sim.Physics.Hash(), s.attached(c)})
 	}
 	s.Sim.AddHooks(evertick.Hooks{
 		BeforeSystem: func(_ *evertick.Tick, system string) { look(system, false) },
@@ -93,9 +96,19 @@ func photograph(c Config, ticks uint64, wanted func(tick, hash uint64) bool, ext
 	return nil, nil
 }
 
+// attached returns the hash of what Config.Extend has attached.
+func (s *Scene) attached(c Config) uint64 {
+	if c.Extend == nil {
+		return 0
+	}
+	s.hashes = s.Sim.AppendColumnHashes(s.hashes[:0])
+	s.hashes = slices.DeleteFunc(s.hashes, func(h ecs.ColumnHash) bool { return !strings.HasPrefix(h.Name, "physics3.") })
+	return ecs.Fold(s.hashes)
+}
+
 // scene returns the scene in a state.
-func (p *Photo) scene(st *State) (*Scene, error) {
-	s, err := New(Config{Seed: p.Seed})
+func (p *Photo) scene(st *State, extend func(*evertick.Sim) error) (*Scene, error) {
+	s, err := New(Config{Seed: p.Seed, Extend: extend})
 	if err == nil {
 		err = s.Sim.Restore(st.Sim)
 	}

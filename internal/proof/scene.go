@@ -22,6 +22,8 @@ type Config struct {
 	CheckAccess bool
 	// Stages makes every step hash what the stages of the solver compute, for Photo.
 	Stages bool
+	// Extend, if not nil, adds to the Sim before the scene does.
+	Extend func(*evertick.Sim) error
 }
 
 // The room is a cave in the XY plane, in metres; agents also fly in front of it.
@@ -67,7 +69,8 @@ type Scene struct {
 	lists  [2]*physics.Commands
 
 	ids      []ecs.ID
-	buildErr error // see keep
+	buildErr error            // see keep
+	hashes   []ecs.ColumnHash // scratch of attached
 }
 
 // columns of the world beside the built-in ones.
@@ -106,6 +109,11 @@ func New(c Config) (*Scene, error) {
 	sim, err := evertick.New(cfg)
 	if err != nil {
 		return nil, err
+	}
+	if c.Extend != nil {
+		if err := c.Extend(sim); err != nil {
+			return nil, err
+		}
 	}
 	s := &Scene{Sim: sim, seed: c.Seed}
 	s.ops = native.Ops{Level: sim.Level(), Pool: native.NewPool(max(c.Workers, 1))}

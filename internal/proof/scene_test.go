@@ -165,14 +165,14 @@ func TestDiffNamesWhatDiffers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if lines, err := Diff(plain, plain); len(lines) > 0 || err != nil {
+			if lines, err := Diff(plain, plain, nil); len(lines) > 0 || err != nil {
 				t.Errorf("a photo differs from itself: %q, %v", lines, err)
 			}
 			other, err := disturbed(tick, c.do)
 			if err != nil {
 				t.Fatal(err)
 			}
-			lines, err := Diff(plain, other)
+			lines, err := Diff(plain, other, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -147,7 +147,7 @@ func (o *options) single(stdout io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%w: -level: %w", errUsage, err)
 	}
-	c := proof.Config{Seed: o.seed, Level: level, Workers: o.workers}
+	c := proof.Config{Seed: o.seed, Level: level, Workers: o.workers, Extend: addHall}
 	switch o.child {
 	case "record":
 		if o.from != "" {

@@ -334,7 +334,7 @@ func (p *prover) explain(a, b *task, tick uint64) ([]string, error) {
 	if err != nil {
 		return lines, err
 	}
-	more, err := proof.Diff(ours, theirs)
+	more, err := proof.Diff(ours, theirs, addHall)
 	if len(more) == 0 && err == nil {
 		more = []string{fmt.Sprintf("the photos of tick %d are the same: runs of a differ from each other, too", theirs.Tick)}
 	}

@@ -105,7 +105,7 @@ func TestSingleRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if lines, err := proof.Diff(p, again); len(lines) > 0 || err != nil {
+	if lines, err := proof.Diff(p, again, addHall); len(lines) > 0 || err != nil {
 		t.Errorf("%q, %v", lines, err)
 	}
 }
