@@ -276,3 +276,23 @@ func TestGenericIsLikeOthers(t *testing.T) {
 		}
 	}
 }
+
+// A limit is stronger than a soft spring of its joint.
+func TestLimitsHoldSprings(t *testing.T) {
+	for _, hertz := range []float32{1, 2} {
+		w, _, j := hingedArm(t, 0, physics3.RevoluteJointDef{EnableSpring: true, Hertz: hertz, Damping: 0.5, TargetAngle: 3, EnableLimit: true, LowerAngle: -1, UpperAngle: 1})
+		for tick := range 240 {
+			steps(t, w, 1)
+			if a := stateOf(t, w, j).Angle; a > 1+2*degree {
+				t.Errorf("%v Hz, tick %d: the angle is %v", hertz, tick, a)
+			}
+		}
+		near(t, fmt.Sprintf("the angle against a spring of %v Hz", hertz), float64(stateOf(t, w, j).Angle), 1, 0.5*degree)
+		w, _, j = shoulder(t, func(d physics3.JointDef) physics3.AnyJointDef {
+			return &physics3.SphericalJointDef{JointDef: d, EnableSpring: true, Hertz: hertz, Damping: 0.5, TargetRotation: turn(vector{0, 1, 1}, 2), EnableConeLimit: true, ConeAngle: 0.6}
+		})
+		steps(t, w, 240)
+		near(t, fmt.Sprintf("the cone against a spring of %v Hz", hertz), float64(stateOf(t, w, j).Cone), 0.6, 0.5*degree)
+		near(t, "the limb", float64(stateOf(t, w, j).Separation), 0, 2e-3)
+	}
+}
