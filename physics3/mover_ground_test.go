@@ -12,10 +12,15 @@ import (
 // A lift at any speed keeps its rider.
 func TestMoverOnLifts(t *testing.T) {
 	for _, snap := range []float32{0, 0.3} {
-		for _, v := range []float32{0.001, 0.1, 1, 3, 8, -0.001, -0.1, -1, -3, -8} {
+		for _, v := range []float32{0.001, 0.1, 1, 3, 8, 30, -0.001, -0.1, -1, -3, -8, -30} {
 			w := emptyWorld(t, physics3.Config{Capacity: 10})
 			lift := bodyAt(t, w, physics3.KinematicBody, 0, -1, 0)
-			block(t, w, lift, vec{}, vec{3, 1, 3})
+			if v > 2 || v < -2 {
+				_, err := w.CreateMesh(lift, plain, newMesh(gridMesh(20, 20, flat)), physics3.Placement{Position: vec{0, 1, 0}})
+				no(t, err)
+			} else {
+				block(t, w, lift, vec{}, vec{3, 1, 3})
+			}
 			h := newHero(t, w, 0.5, tall, 0)
 			h.def.SnapDistance = snap
 			h.walk(0, 0, 30)
@@ -275,5 +280,60 @@ func TestMoverFilters(t *testing.T) {
 			no(t, w.Move(&h.def, &h.m, dt))
 		}
 		h.expect(c.name, vec{c.x, tall, 0}, 0.005)
+	}
+}
+
+// Characters with kinematic bodies that follow them are in each other's way, and stand on each other.
+func TestMoversWithBodies(t *testing.T) {
+	w, _ := floored(t)
+	const n = 3
+	m := newMovers(n)
+	m.X[0], m.X[1], m.X[2] = -3, 3, 0
+	m.Z[2] = 5
+	m.Exclude = make([]physics3.Body, n)
+	def := physics3.DefaultMoverDef()
+	for i := range n {
+		m.Y[i] = tall
+		m.Exclude[i] = bodyAt(t, w, physics3.KinematicBody, m.X[i], m.Y[i], m.Z[i])
+		_, err := w.CreateCapsule(m.Exclude[i], plain, def.Capsule)
+		no(t, err)
+	}
+	tick := func(vx [n]float32) {
+		no(t, w.Step(dt))
+		for i := range n {
+			m.VX[i], m.VZ[i] = vx[i], 0
+			if m.Ground[i] != (physics3.Shape{}) {
+				m.VY[i] = 0
+			} else {
+				m.VY[i] -= 10 * dt
+			}
+		}
+		no(t, w.Move(&def, &m, dt))
+		for i := range n {
+			no(t, w.SetTargetTransform(m.Exclude[i], vec{m.X[i], m.Y[i], m.Z[i]}, [4]float32{3: 1}, dt))
+		}
+	}
+	for range 120 {
+		tick([n]float32{2, -1, 0})
+		if gap := m.X[1] - m.X[0]; gap < 0.6-0.04 { // the body of the other one is where that was a step ago
+			t.Fatalf("%g m apart", gap)
+		}
+	}
+	if gap := m.X[1] - m.X[0]; gap > 0.7 {
+		t.Errorf("they stay %g m apart", gap)
+	}
+	// One more jumps on the head of the first, and rides.
+	m.X[2], m.Y[2], m.Z[2] = m.X[0], 1.8+tall+0.05, m.Z[0]
+	m.X[1] = 10
+	no(t, w.SetTransform(m.Exclude[1], vec{10, tall, 0}, [4]float32{3: 1}))
+	no(t, w.SetTransform(m.Exclude[2], vec{m.X[2], m.Y[2], m.Z[2]}, [4]float32{3: 1}))
+	for range 30 {
+		tick([n]float32{})
+	}
+	for range 60 {
+		tick([n]float32{1, 0, 0})
+	}
+	if m.Ground[2] == (physics3.Shape{}) || math.Abs(float64(m.X[2]-m.X[0])) > 0.05 || math.Abs(float64(m.Y[2]-1.8-tall)) > 0.02 {
+		t.Errorf("rides at %g, %g on the one at %g", m.X[2], m.Y[2], m.X[0])
 	}
 }

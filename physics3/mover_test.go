@@ -1,6 +1,7 @@
 package physics3_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -357,6 +358,47 @@ func TestMoverStepHeight(t *testing.T) {
 						t.Errorf("%s of %g m at %g Hz, vz %g: at %v, stands %v", kind, c.rise, hertz, vz, h.at(), h.stands())
 					}
 				}
+			}
+		}
+	}
+}
+
+// In a funnel of three or more steep planes a hero slides to where it touches three of them, and stays there, whichever way it tries to go.
+func TestMoverInFunnels(t *testing.T) {
+	for _, sides := range []int{3, 4, 7} {
+		for _, kind := range []string{"boxes", "mesh"} {
+			w := emptyWorld(t, physics3.Config{Capacity: 10})
+			const slope = 60 * math.Pi / 180
+			var d physics3.MeshDef
+			d.Vertices = append(d.Vertices, vec{})
+			for i := range sides {
+				a := 2*math.Pi*float64(i)/float64(sides) + 0.2
+				if kind == "boxes" { // the top of each box is a plane through the origin that rises along a
+					// It is tilted about z, then turned about y by -a.
+					sz, cz := math.Sincos(slope / 2)
+					sy, cy := math.Sincos(-a / 2)
+					q := [4]float32{float32(sy * sz), float32(sy * cz), float32(cy * sz), float32(cy * cz)}
+					def := physics3.DefaultBodyDef()
+					def.Rotation = q
+					block(t, w, bodyOf(t, w, def), vec{0, -0.5, 0}, vec{20, 0.5, 20})
+					continue
+				}
+				far := 10 / math.Cos(math.Pi/float64(sides))
+				corner := a + math.Pi/float64(sides)
+				d.Vertices = append(d.Vertices, vec{float32(far * math.Cos(corner)), float32(10 * math.Tan(slope)), float32(far * math.Sin(corner))})
+				d.Triangles = append(d.Triangles, [3]uint32{0, uint32(i + 1), uint32((i+sides-1)%sides + 1)})
+			}
+			if kind == "mesh" {
+				_, err := w.CreateMesh(static(t, w), plain, newMesh(d), physics3.Placement{})
+				no(t, err)
+			}
+			h := newHero(t, w, 0.7, 4, 0.3)
+			h.walk(0, 0, 240)
+			want := vec{0, float32(0.305/math.Cos(slope)) + 0.6, 0}
+			h.expect(fmt.Sprintf("%d %s: at the bottom", sides, kind), want, 0.01)
+			for i := range 12 {
+				h.walk(float32(4*math.Cos(float64(i))), float32(4*math.Sin(float64(i))), 10)
+				h.expect(fmt.Sprintf("%d %s: heading %d", sides, kind, i), want, 0.02)
 			}
 		}
 	}
