@@ -75,8 +75,8 @@ type BodyDef struct {
 	LockRotationX, LockRotationY, LockRotationZ bool
 	// DisableSleep keeps the body simulated even when it is at rest. EnableSleep changes it.
 	DisableSleep bool
-	// Asleep creates the body asleep; it stays asleep until something wakes it: see World.Awake. Shapes, a mass and ignored
-	// pairs that it gets before the first step do not wake it, and neither do static bodies that were created or moved since
+	// Asleep creates the body asleep; it stays asleep until something wakes it: see World.Awake. Shapes, joints, a mass
+	// and ignored pairs that it gets before the first step do not wake it, and neither do static bodies that were created or moved since
 	// the last step. So a whole world can begin asleep. The body must have no velocity, and DisableSleep must be false. Ignored
 	// on a static body, and while sleep is off.
 	Asleep bool

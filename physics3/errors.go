@@ -8,13 +8,13 @@ import (
 
 // The sentinels that errors of this package wrap; test with errors.Is.
 var (
-	// ErrCapacity: every index of a body or shape is in use.
+	// ErrCapacity: every index of a body, shape or joint is in use.
 	ErrCapacity = fault.ErrCapacity
 	// ErrNotFinite: an argument, or the state after a step, is NaN or infinite.
 	ErrNotFinite = fault.ErrNotFinite
 	// ErrRange: a finite value outside the documented range.
 	ErrRange = fault.ErrRange
-	// ErrStale: a handle whose body or shape is destroyed, or never existed.
+	// ErrStale: a handle whose body, shape or joint is destroyed, or never existed.
 	ErrStale = fault.ErrStale
 	// ErrUnsupported: a valid request that the world does not support, or a snapshot of another format version or other
 	// rules.
