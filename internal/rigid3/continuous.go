@@ -74,7 +74,7 @@ type Continuous struct {
 	// By body: the least Shape.MinExtent of its solid shapes, the greatest Shape.CoreExtent, and no less than the greatest Shape.MaxExtent.
 	Least, Core, Extent []float32
 
-	drivers []motion // of the bodies of Driven; empty if these are many, or one of them is not finite
+	drivers []driver // of the bodies of Driven; empty if these are many, or one of them is not finite
 }
 
 // maxDrivers is the number of bodies up to which each fast body compares its motion with that of all that drive obstacles, before it looks for these.
@@ -92,7 +92,7 @@ func (w *Continuous) SetDriven(o *Obstacles, bodies []uint32) {
 			w.drivers = w.drivers[:0]
 			return
 		}
-		w.drivers = append(w.drivers, by)
+		w.drivers = append(w.drivers, by.driver())
 	}
 }
 

@@ -28,26 +28,29 @@ func (d *drift) isSlow(reach, extent float64) bool {
 	return d.speed+float64(d.turn.length()*reach) <= float64(fastShare*extent)
 }
 
-// maxSine bounds the sine of half the angle of a turn for which isSlowAgainst computes.
-const maxSine = 0.5
+// driver is the motion of an obstacle as isSlowAgainst needs it.
+type driver struct {
+	from, by, spin vec64 // spin is the axis times the angle
+}
+
+func (m *motion) driver() driver { return driver{m.from, m.by, m.axis.Times(m.angle)} }
+
+// maxSquare bounds the square of the sine of half the angle of a turn for which isSlowAgainst computes.
+const maxSquare = 0.25
 
 // isSlowAgainst is drift.isSlow for a body, without its motion. It may be false all the same. The turn is 2·asin(s) for a vector of length s, which is less
-// than 2·s + 0.4·s³ up to maxSine.
-func (s *State) isSlowAgainst(by *motion, before, after Vec, dt float32, least, reach float64) bool {
+// than 2·s + 0.4·s³, and so than 2·s + 0.2·s², for squares up to maxSquare.
+func (s *State) isSlowAgainst(o *driver, before, after Vec, dt float32, least, reach float64) bool {
 	half := s.Q.vector().wide64()
 	square := half.Dot(half)
-	if !(square <= maxSine*maxSine) || s.Q.W < 0 || !(float32(s.W.length()*dt) < 3) {
+	if !(square <= maxSquare) || s.Q.W < 0 || !(float32(s.W.Dot(s.W)*float32(dt*dt)) < 9) {
 		return false
 	}
-	var d drift
-	own := motion{from: before.wide64(), by: after.wide64().Sub(before.wide64())}
-	if square > 0 {
-		sine := math.Sqrt(square)
-		own.axis, own.angle = half.Times(1/sine), 2*sine
-	}
-	d.set(&own, by)
-	more := float64(0.4 * float64(square*math.Sqrt(square)))
-	return d.isSlow(reach, least-float64(2*float64(more*reach)))
+	v, at := after.wide64().Sub(before.wide64()).Sub(o.by), before.wide64().Sub(o.from)
+	turn := half.Times(2).Sub(o.spin)
+	limit := float64(fastShare*least) - float64((turn.length()+float64(0.2*square))*reach)
+	from, to := v.Sub(o.spin.Cross(at)), v.Sub(o.spin.Cross(at.Add(v)))
+	return limit >= 0 && max(from.Dot(from), to.Dot(to)) <= float64(limit*limit)
 }
 
 // passesFaces reports whether a face of a convex obstacle with a radius, which begins the step in a frame, keeps the first core of the shape away from the

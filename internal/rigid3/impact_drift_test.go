@@ -34,7 +34,8 @@ func TestDriftExcludesNoImpact(t *testing.T) {
 			}
 		}
 		st := State{D: m.by.narrow(), Q: m.turn()}
-		if st.isSlowAgainst(&by, m.from.narrow(), m.from.Add(m.by).narrow(), 1, float64(mem.shape.extent), float64(shape.CoreExtent(&testHulls))) {
+		drives := by.driver()
+		if st.isSlowAgainst(&drives, m.from.narrow(), m.from.Add(m.by).narrow(), 1, float64(mem.shape.extent), float64(shape.CoreExtent(&testHulls))) {
 			early++
 			if far := farthestMove(&mem.shape, &m, &by); far > 0.5*float64(mem.shape.extent)+1e-5 {
 				t.Fatalf("round %d: without its motion: the core of %v moves by %g, extent %g (seed %d)", round, shape, far, mem.shape.extent, paritytest.Seed())

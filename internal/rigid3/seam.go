@@ -207,8 +207,11 @@ func (k *seam) begin(s *Seams, shape, other uint32, m *Manifold) bool {
 	return k.count > 0
 }
 
-// gather adds shapes that are near the points, from those that can be joined.
+// gather sets the places, and adds shapes that are near them or the points, from those that can be joined.
 func (k *seam) gather(s *Seams, shape, other uint32, m *Manifold) {
+	for i := range k.points[:m.Count] {
+		k.places[i] = k.nearest(k.points[i])
+	}
 	for link := s.head[other]; link != 0 && k.count < maxJoined; link = s.next[link-1] {
 		c := s.others[link-1]
 		if !s.canJoin(shape, c) || k.has(c) {
@@ -246,7 +249,6 @@ func (k *seam) locate(m *Manifold) {
 		p := &m.Points[i]
 		at := k.bodyA.P.wide64().Add(p.AnchorA.wide64()).addTimes(n, -0.5*float64(p.Separation))
 		k.points[i] = k.frame.unrotate(at.Sub(k.frame.p))
-		k.places[i] = k.nearest(k.points[i])
 	}
 }
 
@@ -296,7 +298,7 @@ func (k *seam) lengthen(m *Manifold) bool {
 
 // allOn reports whether all points are on a plane.
 func (k *seam) allOn(plane *Plane, n int) bool {
-	for _, p := range k.places[:n] {
+	for _, p := range k.points[:n] {
 		if d := plane.Normal.wide64().Dot(p) - float64(plane.Offset); !(d >= -LinearSlop && d <= LinearSlop) {
 			return false
 		}
