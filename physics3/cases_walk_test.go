@@ -15,21 +15,6 @@ func caseHero(t *testing.T, w *physics3.World, at vec, hertz float32) *hero {
 	return h
 }
 
-// boxMesh has the sides of boxes, given by their lowest and highest corners, as triangles.
-func boxMesh(boxes ...[2]vec) *physics3.Mesh {
-	var d physics3.MeshDef
-	for _, b := range boxes {
-		first := uint32(len(d.Vertices))
-		for k := range 8 {
-			d.Vertices = append(d.Vertices, vec{b[k&1][0], b[k>>1&1][1], b[k>>2&1][2]})
-		}
-		for _, f := range [][4]uint32{{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4}, {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}} {
-			d.Triangles = append(d.Triangles, [3]uint32{first + f[0], first + f[1], first + f[2]}, [3]uint32{first + f[0], first + f[2], first + f[3]})
-		}
-	}
-	return newMesh(d)
-}
-
 // stairMesh is stairs along x from 0 on as one surface: risers and treads without the parts that are hidden.
 func stairMesh(steps int, rise, run, half float32) *physics3.Mesh {
 	var d physics3.MeshDef

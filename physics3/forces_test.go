@@ -2,7 +2,6 @@ package physics3_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"reflect"
 	"strings"
@@ -377,6 +376,6 @@ func TestForcesLevels(t *testing.T) {
 		no(t, w.ApplyBuoyancy(water))
 		no(t, w.Explode(physics3.ExplosionDef{Radius: 1, Falloff: 5, ImpulsePerArea: 0.01, Mask: anything}))
 	}); n > 0 {
-		t.Error(fmt.Sprintf("%g allocations", n))
+		t.Errorf("%g allocations", n)
 	}
 }

@@ -126,7 +126,7 @@ func TestDistanceKinds(t *testing.T) {
 	no(t, w.SetVelocity(b, vec{0, 3, 0}, vec{}))
 	steps(t, w, 18)
 	if at := positionOf(t, w, b)[1]; at < -1.8 {
-		t.Errorf("a rope pushes: %v", at)
+		t.Errorf("a rope pushes: %v, with %v", at, stateOf(t, w, j).Force)
 	}
 	d := physics3.DefaultDistanceJointDef()
 	w, b, j = hang(d)

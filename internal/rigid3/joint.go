@@ -129,8 +129,6 @@ type KeptJoint struct {
 // opposite direction.
 type AxisImpulse struct{ Spring, Motor, Lower, Upper float32 }
 
-func (a *AxisImpulse) total() float32 { return ((a.Spring + a.Motor) + a.Lower) - a.Upper }
-
 // Rescale multiplies all impulses.
 func (k *KeptJoint) Rescale(ratio float32) {
 	for i := range k.Rows {

@@ -96,7 +96,7 @@ func TestBridgeCarriesAndBreaks(t *testing.T) {
 	check(t, bridge.Destroy(w))
 
 	def.BreakForce = 2000
-	bridge, err = rig.NewBridge(w, def)
+	_, err = rig.NewBridge(w, def)
 	check(t, err)
 	check(t, w.SetTransform(box, [3]float32{0, 7, 0}, [4]float32{0, 0, 0, 1}))
 	check(t, w.SetVelocity(box, [3]float32{0, -20, 0}, [3]float32{}))
