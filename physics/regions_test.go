@@ -55,7 +55,7 @@ func medley(t testing.TB, mixed, hinges, locks bool) *physics.World {
 
 // Any number of workers gives the same bits where each has a region, also if the number changes from step to step.
 func TestWorkersAgreeInRegions(t *testing.T) {
-	ticks := 12
+	ticks := 8
 	if paritytest.Instrumented {
 		ticks = 3
 	}
@@ -90,5 +90,92 @@ func TestWorkersAgreeInRegions(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Random changes between steps lead from regions of one kind to another, and to none and back: one worker and others agree after each step.
+func TestWorkersAgreeInRegionsOfAChangingWorld(t *testing.T) {
+	ticks := 60
+	if paritytest.Instrumented {
+		ticks = 6
+	} else if !testing.Short() {
+		ticks = 600
+	}
+	run := paritytest.Start(t, "regions")
+	one := medley(t, false, false, false)
+	many := newWorld(t, physics.Config{Capacity: one.Cap()})
+	if err := many.CopyFrom(one); err != nil {
+		t.Fatal(err)
+	}
+	var joints []physics.Joint
+	var belts []physics.Shape
+	for tick := range ticks {
+		pick, x, change := run.IntN(2600), float32(run.IntN(40)-20), run.IntN(12)
+		fewJoints, fewBelts := len(joints) < 2, len(belts) < 3
+		for _, w := range []*physics.World{one, many} {
+			b, ok := w.BodyAt(5 + pick)
+			if !ok {
+				continue
+			}
+			var err error
+			switch change {
+			case 0:
+				err = w.DestroyBody(b)
+			case 1:
+				err = w.SetTransform(b, [2]float32{x, 60}, 1)
+			case 2:
+				err = w.SetMotionLocks(b, physics.MotionLocks{X: pick%2 == 0})
+			case 3:
+				err = w.SetType(b, physics.BodyType(pick%3))
+			case 4:
+				if other, ok := w.BodyAt(4 + pick); ok && fewJoints {
+					var j physics.Joint
+					j, err = w.CreateDistanceJoint(physics.DistanceJointDef{JointDef: physics.JointDef{BodyA: b, BodyB: other}, Length: 9, EnableSpring: true, Hertz: 1})
+					if joints = append(joints, j); w == many {
+						joints = joints[:len(joints)-1] // both worlds give it the same number
+					}
+				}
+			case 5:
+				if len(joints) > 0 {
+					err = w.DestroyJoint(joints[len(joints)-1])
+					if w == many {
+						joints = joints[:len(joints)-1]
+					}
+				}
+			case 6, 7:
+				if fewBelts {
+					d := physics.DefaultShapeDef()
+					d.RollingResistance, d.Restitution = 0.1*float32(pick%2), 0.5*float32(pick%3%2)
+					var s physics.Shape
+					if s, err = w.CreateCircle(b, d, physics.Circle{Radius: 0.3}); w == one {
+						belts = append(belts, s)
+					}
+				}
+			case 8:
+				if len(belts) > 0 {
+					if s := belts[len(belts)-1]; w.ValidShape(s) {
+						err = w.DestroyShape(s)
+					}
+					if w == many {
+						belts = belts[:len(belts)-1]
+					}
+				}
+			case 9:
+				err = w.SetAwake(b, false)
+			case 10:
+				w.Columns().GravityScale[5+pick] = x / 20
+			}
+			if err != nil {
+				t.Fatalf("tick %d, change %d: %v", tick, change, err)
+			}
+		}
+		if err := many.SetWorkers(1 + run.IntN(4)); err != nil {
+			t.Fatal(err)
+		}
+		for range 1 + run.IntN(3) { // some steps with the same pairs
+			steps(t, one, 1)
+			steps(t, many, 1)
+			sameState(t, fmt.Sprintf("tick %d, change %d, %d workers", tick, change, many.Config().Workers), one, many)
+		}
 	}
 }
