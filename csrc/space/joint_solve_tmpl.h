@@ -137,6 +137,9 @@ HELPER(LEVEL) V(f) slowing(vec gap) {
 	return DIV(V(set1)(max_position_error), V(sqrt)(V(max)(dot(gap, gap), most)));
 }
 
+/* An impulse, or 0 where it is tiny or not a number. */
+HELPER(LEVEL) V(f) not_tiny(V(f) a) { return V(pick)(V(abs)(a), V(set1)(0x1p-60f), a, ZERO); }
+
 HELPER(LEVEL) void solve_point(const et_space_joint_block *b, uint32_t i, joint_bodies *m, const int use_bias) {
 	vec v = vec_sub(vec_add(m->vb, cross(m->wb, m->arm_b)), vec_add(m->va, cross(m->wa, m->arm_a)));
 	if (use_bias) {
@@ -154,6 +157,7 @@ HELPER(LEVEL) void solve_point(const et_space_joint_block *b, uint32_t i, joint_
 	vec change = {V(negate)(x.x), V(negate)(x.y), V(negate)(x.z)};
 	if (use_bias)
 		change = vec_sub(change, vec_times(m->impulse, V(load)(b->impulse_scale + i)));
+	change = (vec){not_tiny(change.x), not_tiny(change.y), not_tiny(change.z)};
 	apply_joint(b, i, m, (joint_impulse){change, cross(m->arm_a, change), cross(m->arm_b, change)});
 }
 
@@ -512,8 +516,12 @@ ROUTINE(LEVEL) void solve_rows(const et_space_joint_block *b, uint32_t i, joint_
 	joint_impulse t = {none, none, none};
 	for (uint32_t k = 0; k < n; k++) {
 		float *const x = p->rows[r->coordinate[k]] + i;
-		add_row(&r->rows[k], SUB(change[k], V(load)(x)), &t);
-		V(store)(x, change[k]);
+		const V(f) old = V(load)(x), more = not_tiny(SUB(change[k], old));
+		const V(mask) moved = nonzero(more);
+		const joint_impulse without = t;
+		add_row(&r->rows[k], more, &t);
+		t = (joint_impulse){vec_select(moved, t.lin, without.lin), vec_select(moved, t.a, without.a), vec_select(moved, t.b, without.b)};
+		V(store)(x, V(select)(moved, change[k], old));
 	}
 	apply_joint(b, i, m, t);
 }
@@ -532,7 +540,7 @@ HELPER(LEVEL) limit_row limit_at(V(f) distance, V(f) rate, V(f) mass_scale, V(f)
 
 HELPER(LEVEL) V(f) limit_impulse(const limit_row *l, V(f) v, V(f) mass, V(f) old) {
 	const V(f) next = SUB(old, MUL(l->mass_scale, MUL(mass, ADD(v, l->bias))));
-	return V(max)(SUB(next, MUL(l->impulse_scale, old)), ZERO);
+	return not_tiny(V(max)(SUB(next, MUL(l->impulse_scale, old)), ZERO));
 }
 
 /* Solves the parts of a coordinate. */
@@ -584,14 +592,14 @@ ROUTINE(LEVEL) void solve_axis(const et_space_joint_block *b, uint32_t i, joint_
 			V(storesome)(l->error + i, spring, error);
 		const V(f) sought = MUL(mass, ADD(v, MUL(V(load)(l->bias_rate + i), error)));
 		const V(f) next = SUB(SUB(was[0], MUL(V(load)(l->mass_scale + i), sought)), MUL(V(load)(l->impulse_scale + i), was[0]));
-		const V(f) x = within(next, V(load)(l->max_spring_impulse + i));
+		const V(f) x = not_tiny(within(next, V(load)(l->max_spring_impulse + i)));
 		V(storesome)(l->impulse[0] + i, spring, x);
 		v = V(select)(spring, ADD(v, MUL(held, SUB(x, was[0]))), v);
 	}
 	if (motor) {
 		const V(f) most = V(max)(MUL(upper, V(set1)(inv_h)), ZERO), least = V(min)(V(negate)(MUL(lower, V(set1)(inv_h))), ZERO);
 		const V(f) speed = V(max)(V(min)(V(load)(l->motor_speed + i), most), least);
-		const V(f) x = within(SUB(was[1], MUL(mass, SUB(v, speed))), V(load)(l->max_motor_impulse + i));
+		const V(f) x = not_tiny(within(SUB(was[1], MUL(mass, SUB(v, speed))), V(load)(l->max_motor_impulse + i)));
 		V(storesome)(l->impulse[1] + i, motor, x);
 		v = V(select)(motor, ADD(v, MUL(held, SUB(x, was[1]))), v);
 	}

@@ -171,8 +171,20 @@ func (b *JointBlock) solvePoint(i int, m *jointBodies, useBias bool) {
 	if useBias {
 		change = change.Sub(b.Impulse.at(i).Times(b.ImpulseScale[i]))
 	}
+	change = Vec{notTiny(change.X), notTiny(change.Y), notTiny(change.Z)}
 	b.apply(i, m, change, m.armA.Cross(change), m.armB.Cross(change))
 }
+
+// notTiny is an impulse, or 0 if it is tiny or not a number. Where a load fades along many joints, impulses would become denormals otherwise,
+// with which some CPUs compute a hundred times as slowly.
+func notTiny(impulse float32) float32 {
+	if abs(impulse) > tinyImpulse {
+		return impulse
+	}
+	return 0
+}
+
+const tinyImpulse = 0x1p-60
 
 // maxPositionError is the error in metres beyond which an iteration with bias removes it at the same speed as that one. It also bounds the
 // force against a load: chains with a heavy end stretch until their errors make as much force as the load, so it must be large.
@@ -521,8 +533,10 @@ func (b *JointBlock) solveRows(i int, m *jointBodies, p *JointParts, r *jointRow
 	var impulse, onA, onB Vec
 	for k := range r.n {
 		row := &p.Rows[r.at[k]][i]
-		r.rows[k].add(change[k]-*row, &impulse, &onA, &onB)
-		*row = change[k]
+		if more := notTiny(change[k] - *row); more != 0 {
+			r.rows[k].add(more, &impulse, &onA, &onB)
+			*row = change[k]
+		}
 	}
 	b.apply(i, m, impulse, onA, onB)
 }
@@ -701,13 +715,13 @@ func (l *AxisLanes) solve(i int, x, v, held, mass float32, soft softness, step *
 		}
 		old := l.Spring[i]
 		next := old - float32(l.MassScale[i]*float32(mass*(v+float32(l.BiasRate[i]*l.Error[i])))) - float32(l.ImpulseScale[i]*old)
-		l.Spring[i] = clamp(next, l.MaxSpringImpulse[i])
+		l.Spring[i] = notTiny(clamp(next, l.MaxSpringImpulse[i]))
 		v += float32(held * (l.Spring[i] - old))
 	}
 	if parts&PartMotor != 0 {
 		speed := maxFloat(minFloat(l.MotorSpeed[i], maxFloat(float32(upper*step.invH), 0)), minFloat(-float32(lower*step.invH), 0))
 		old := l.Motor[i]
-		l.Motor[i] = clamp(old-float32(mass*(v-speed)), l.MaxMotorImpulse[i])
+		l.Motor[i] = notTiny(clamp(old-float32(mass*(v-speed)), l.MaxMotorImpulse[i]))
 		v += float32(held * (l.Motor[i] - old))
 	}
 	if parts&PartLimits != 0 {
@@ -730,7 +744,7 @@ func limitImpulse(distance, v, mass, old float32, soft softness, step *stepConte
 	} else {
 		soft = rigidSoftness
 	}
-	return maxFloat((old-float32(soft.massScale*float32(mass*(v+bias))))-float32(soft.impulseScale*old), 0)
+	return notTiny(maxFloat((old-float32(soft.massScale*float32(mass*(v+bias))))-float32(soft.impulseScale*old), 0))
 }
 
 // StoreJointImpulses writes what blocks [lo, hi) of joints keep to their joints; zeros in place of impulses that are not bounded.
