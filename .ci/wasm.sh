@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # wasm.sh [-short]: runs tests in WebAssembly: js/wasm in node, and golden hashes also as wasip1/wasm in
-# wazero. determinism.sh compares whole simulations there, tick by tick. With -short, packages
-# run only the tests of hashes and formats. Runs the tests of the client in JavaScript, and
-# without -short compares the sizes that docs/wasm.md says.
+# wazero. determinism.sh compares whole simulations of the plane there, tick by tick. With -short, packages
+# run only the tests of hashes and formats, those of physics none, and wazero the golden hashes of space. Runs the tests of the
+# client in JavaScript, and without -short compares the sizes that docs/wasm.md says.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
 failed=0
-packages=(. ./ecs ./loop ./replay ./spatial ./physics ./physics3 ./internal/scenes ./internal/scenes3 ./internal/proof)
 short=${1-}
+packages=(. ./ecs ./loop ./replay ./spatial ./physics3 ./internal/scenes ./internal/scenes3) golden=(./internal/scenes3)
+[[ $short ]] || packages+=(./physics ./internal/proof) golden+=(. ./internal/scenes ./internal/proof)
 lib=$(go env GOROOT)/lib/wasm
 export CGO_ENABLED=0 GOARCH=wasm
 
@@ -41,7 +42,7 @@ if ! out=$(cd internal/proof/wasi && go mod download 2>&1); then
 elif (cd internal/proof/wasi && GOARCH='' go build -o "$tmp/bin/wazero" github.com/tetratelabs/wazero/cmd/wazero); then
 	echo "wasip1/wasm in wazero"
 	PATH=$tmp/bin:$PATH TMPDIR=$tmp GOWASIRUNTIME=wazero GOOS=wasip1 \
-		go test -short -run Golden -exec "$lib/go_wasip1_wasm_exec" . ./internal/proof ./internal/scenes ./internal/scenes3 || failed=1
+		go test -short -run Golden -exec "$lib/go_wasip1_wasm_exec" "${golden[@]}" || failed=1
 else
 	failed=1
 fi
