@@ -13,8 +13,10 @@ fi
 
 failed=0
 export RAPID_CHECKS="${RAPID_CHECKS:-25}" # -short makes a fifth of them
-serial='/(bench/profile|bench/internal/.*|causal|csrc.*|internal/(check|fault|frame|handle|hugepage|hull|material|mesh|pace|proof.*|rigid3?|sleep|stagger|state|statehash|trig|tuning|vec|wire)'
-serial+='|inspect/twin/build|internal/paritytest|physics/(raster|svg)|replay|train/(capi|clib|worlds))$'
+serial='/(bench/profile|bench/(internal/.*|serve)|causal|csrc.*'
+serial+='|internal/(bitset|bodies3|buffer|check|columns|enum|fault|floatenv|frame.*|handle|history|hugepage|hull|joint|material|mesh|migration|netcode|pace|page.*)'
+serial+='|internal/(proof.*|reflex|rigid3?|schedule|simtest|sleep|stagger|state|statehash|trig|tuning|vec|wire)|inspect/twin/build|internal/paritytest'
+serial+='|physics/(raster|svg)|physics3/rig|replay|replay/search/internal/.*|train/(capi|clib|worlds))$'
 some='/(evertick|bench|ecs|internal/neighbours|internal/scenes3?|loop|native|physics|physics3|physics/box2d|replica|spatial|worldlog)$'
 tests='Worker|Concurren|Parallel|Pool|Team|Everywhere|SameBits|LargeBatch|SplitBatch|Deterministic|Group|Goroutine|SideBySide|Publish|Torn'
 tests+='|Monitor|Access|Arrival|Clock|Queue|Cancel|Relay|Clients|Host|Session|Storm|Capture|Close([^s]|$)|PowerCuts|LiveReader|Durable|FullBuffer|Blocked|SyncBeside'
