@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/evertick/evertick/internal/rigid3"
+	"github.com/evertick/evertick/internal/vec"
 )
 
 // JointState is where the bodies of a joint are relative to each other, how they move, and what the joint does.
@@ -139,5 +140,5 @@ func (s *solver) checkLoads() {
 
 // exceeds reports whether a force or a torque exceeds a bound, where 0 is none. NaN does not, and infinity does.
 func exceeds(load rigid3.Vec, most float32) bool {
-	return most > 0 && math.Sqrt(float64(load.X)*float64(load.X)+float64(load.Y)*float64(load.Y)+float64(load.Z)*float64(load.Z)) > float64(most)
+	return most > 0 && vec.Length(vec.Wide(arrayOf(load))) > float64(most)
 }
