@@ -85,20 +85,23 @@ func (p *Placed) PlaceShapes(s *System, lo, hi int) {
 
 // Load is LoadStates of s for places [lo, hi).
 func (p *Placed) Load(s *System, lo, hi int) {
-	from, to := &s.Bodies, &p.Bodies
-	for k, i := range p.row[lo:hi] {
-		p.States[lo+k] = State{VX: from.VX[i], VY: from.VY[i], W: from.W[i], InvMass: from.InvMass[i], C: 1}
+	from, to, rows := &s.Bodies, &p.Bodies, p.row[lo:hi]
+	vx, vy, w, invMass, states := from.VX, from.VY, from.W, from.InvMass, p.States[lo:hi]
+	for k, i := range rows {
+		st := &states[k] // field by field: a literal would be made on the stack and copied from there, in wider pieces, which stalls
+		st.VX, st.VY, st.W, st.InvMass = vx[i], vy[i], w[i], invMass[i]
+		st.DX, st.DY, st.C, st.S = 0, 0, 1, 0
 	}
-	gather(to.InvInertia[lo:hi], from.InvInertia, p.row[lo:hi])
-	gather(to.ForceX[lo:hi], from.ForceX, p.row[lo:hi])
-	gather(to.ForceY[lo:hi], from.ForceY, p.row[lo:hi])
-	gather(to.Torque[lo:hi], from.Torque, p.row[lo:hi])
-	gather(to.GravityScale[lo:hi], from.GravityScale, p.row[lo:hi])
-	gather(to.LinearDamping[lo:hi], from.LinearDamping, p.row[lo:hi])
-	gather(to.AngularDamping[lo:hi], from.AngularDamping, p.row[lo:hi])
+	gather(to.InvInertia[lo:hi], from.InvInertia, rows)
+	gather(to.ForceX[lo:hi], from.ForceX, rows)
+	gather(to.ForceY[lo:hi], from.ForceY, rows)
+	gather(to.Torque[lo:hi], from.Torque, rows)
+	gather(to.GravityScale[lo:hi], from.GravityScale, rows)
+	gather(to.LinearDamping[lo:hi], from.LinearDamping, rows)
+	gather(to.AngularDamping[lo:hi], from.AngularDamping, rows)
 	if len(s.Bases) > 0 {
-		gather(p.Poses.Cos[lo:hi], s.Poses.Cos, p.row[lo:hi])
-		gather(p.Poses.Sin[lo:hi], s.Poses.Sin, p.row[lo:hi])
+		gather(p.Poses.Cos[lo:hi], s.Poses.Cos, rows)
+		gather(p.Poses.Sin[lo:hi], s.Poses.Sin, rows)
 	}
 }
 
