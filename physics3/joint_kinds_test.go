@@ -293,6 +293,6 @@ func TestLimitsHoldSprings(t *testing.T) {
 		})
 		steps(t, w, 240)
 		near(t, fmt.Sprintf("the cone against a spring of %v Hz", hertz), float64(stateOf(t, w, j).Cone), 0.6, 0.5*degree)
-		near(t, "the limb", float64(stateOf(t, w, j).Separation), 0, 2e-3)
+		near(t, "the limb", float64(stateOf(t, w, j).Separation), 0, 1e-4)
 	}
 }

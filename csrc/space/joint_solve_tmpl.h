@@ -464,24 +464,20 @@ ROUTINE(LEVEL) void solve_rows(const et_space_joint_block *b, uint32_t i, joint_
 	}
 	const V(f) rate = V(load)(b->bias_rate + i), mass_scale = V(load)(b->mass_scale + i), impulse_scale = V(load)(b->impulse_scale + i);
 	const V(f) slow = use_bias ? MUL(rate, slowing(m->gap)) : ZERO;
+	const joint_row applied = {m->impulse, m->torque_a, m->torque_b, ZERO};
+	const joint_impulse all = effect_of(b, i, m, &applied);
 	for (uint32_t k = 0; k < n; k++) {
 		const joint_row *const row = &r->rows[k];
 		const uint32_t c = r->coordinate[k], is_linear = c < ET_SPACE_TWIST;
 		const V(f) v = row_speed(row, m);
-		V(f) linear = ZERO, angular = ZERO;
-		if (use_bias || p->any_soft) {
-			for (uint32_t o = 0; o < n; o++) {
-				const V(f) effect = MUL(matrix[k][o], V(load)(p->rows[r->coordinate[o]] + i));
-				if (r->coordinate[o] < ET_SPACE_TWIST)
-					linear = ADD(linear, effect);
-				else
-					angular = ADD(angular, effect);
-			}
-		}
+		V(f) angular = ZERO;
+		for (uint32_t o = 0; p->any_soft && o < n; o++)
+			if (r->coordinate[o] >= ET_SPACE_TWIST)
+				angular = ADD(angular, MUL(matrix[k][o], V(load)(p->rows[r->coordinate[o]] + i)));
 		change[k] = v;
 		if (use_bias) {
 			const V(f) wanted = MUL(mass_scale, ADD(v, MUL(is_linear ? slow : rate, row->at)));
-			change[k] = ADD(wanted, MUL(impulse_scale, ADD(linear, angular)));
+			change[k] = ADD(wanted, MUL(impulse_scale, effect_on(&all, row)));
 		}
 		const V(mask) soft = is_linear ? soft_linear : soft_angular;
 		if (!(p->any_soft & (is_linear ? ET_SPACE_SOFT_LINEAR : ET_SPACE_SOFT_ANGULAR)))

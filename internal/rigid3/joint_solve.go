@@ -452,9 +452,10 @@ func (e *effect) on(r *jointRow) float32 { return r.lin.Dot(e.lin) + (r.a.Dot(e.
 
 // solveRows solves the rows together. K is the matrix from their impulses x to their speeds v. Rigid rows with the errors C want
 //
-//	K·change = -massScale·(v + biasRate·C) - impulseScale·K·x
+//	K·change = -massScale·(v + biasRate·C) - impulseScale·u
 //
-// and soft ones, with the compliance g and the speed that they seek,
+// where u is what all impulses of the joint do to the row, those of axes as well: if only the rows counted, a limit under load would open the
+// point. Soft rows, with the compliance g and the speed that they seek,
 //
 //	(K + g)·change = -(v - speed + biasRate·C + g·x)
 //
@@ -478,15 +479,15 @@ func (b *JointBlock) solveRows(i int, m *jointBodies, p *JointParts, r *jointRow
 	}
 	rate, massScale, impulseScale := b.BiasRate[i], b.MassScale[i], b.ImpulseScale[i]
 	slow := float32(rate * slowing(m.gap))
+	applied := jointRow{lin: b.Impulse.at(i), a: b.TorqueA.at(i), b: b.TorqueB.at(i)}
+	all := b.effect(i, m, &applied)
 	var change [NumRows]float32 // first the negative right side
 	for k := range r.n {
 		row, c := &r.rows[k], r.at[k]
 		v := row.speed(m)
-		linear, angular := float32(0), float32(0) // what the impulses of both kinds of rows do
+		angular := float32(0) // what the impulses of angular rows do
 		for o := range r.n {
-			if r.at[o] < Twist {
-				linear += float32(matrix[k][o] * p.Rows[r.at[o]][i])
-			} else {
+			if r.at[o] >= Twist {
 				angular += float32(matrix[k][o] * p.Rows[r.at[o]][i])
 			}
 		}
@@ -505,9 +506,9 @@ func (b *JointBlock) solveRows(i int, m *jointBodies, p *JointParts, r *jointRow
 		case !useBias:
 			change[k] = v
 		case isLinear:
-			change[k] = float32(massScale*(v+float32(slow*row.at))) + float32(impulseScale*(linear+angular))
+			change[k] = float32(massScale*(v+float32(slow*row.at))) + float32(impulseScale*all.on(row))
 		default:
-			change[k] = float32(massScale*(v+float32(rate*row.at))) + float32(impulseScale*(linear+angular))
+			change[k] = float32(massScale*(v+float32(rate*row.at))) + float32(impulseScale*all.on(row))
 		}
 	}
 	for k := range r.n {
