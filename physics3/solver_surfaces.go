@@ -20,6 +20,7 @@ type surfaceContacts struct {
 	contacts []rigid3.Contact
 	touches  []rigid3.SurfaceTouch
 	bases    []rigid3.BaseManifold
+	mixed    []rigid3.Material // of the contacts
 
 	velocities [2][3][]float32 // columns, for scene
 	present    rigid3.SurfaceChunk
@@ -97,6 +98,7 @@ func (s *solver) matchSurfaces() {
 	t.contacts = growContacts(t.contacts, n, s.minContactCapacity())
 	t.touches = growContacts(t.touches, n, s.minContactCapacity())
 	t.bases = growContacts(t.bases, n, s.minContactCapacity())
+	t.mixed = growContacts(t.mixed, n, s.minContactCapacity())
 	s.stages.ForParts(len(t.chunks), (*solver).matchSurfaceChunks)
 }
 
@@ -106,6 +108,9 @@ func (s *solver) matchSurfaceChunks(lo, hi int) {
 		from, to := t.start[i], t.start[i+1]
 		t.chunks[i].Match(&t.scene, t.contacts[from:to], t.touches[from:to], t.bases[from:to])
 		copy(s.manifolds[len(s.pairs.A)+from:], t.chunks[i].Manifolds)
+		for k := from; k < to; k++ {
+			t.mixed[k] = s.mixedMaterial(&t.contacts[k], t.touches[k].Face)
+		}
 	}
 }
 
@@ -132,9 +137,7 @@ func (s *solver) mixMaterials() (all []rigid3.Material, mixed int) {
 			all = append(all, s.mix(&x, y, x.RollingResistance, x.TwistResistance))
 		}
 	}
-	for i := range s.surfaces.contacts {
-		all = append(all, s.mixedMaterial(&s.surfaces.contacts[i], s.touches[i].Face))
-	}
+	all = append(all, s.surfaces.mixed...)
 	mixed = len(all) - len(t.materials)
 	t.materials = all[:len(t.materials)]
 	return all, mixed
