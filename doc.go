@@ -13,6 +13,7 @@
 //	systems of BeforePhysics
 //	physics.step    rigid bodies read what was written to their entities' columns, and move
 //	physics.sync    their transforms are written into the world's columns
+//	                the same two phases of each Solver that Attach has added, such as that of package space
 //	systems of AfterPhysics
 //	spatial.build   the index is rebuilt over the live entities
 //	systems of AfterIndex
