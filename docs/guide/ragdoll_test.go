@@ -58,5 +58,5 @@ func Example_ragdoll() {
 	// Output:
 	// 14 bones; the last one is the right foot
 	// the arm is raised by 1.0, while the body falls over
-	// it lies still after 2 s, and is in one piece: true
+	// it lies still after 3 s, and is in one piece: true
 }
