@@ -268,12 +268,7 @@ func (p *pen) box(half rigid3.Vec) {
 
 // bounds draws the box around a shape.
 func (p *pen) bounds(i, body int) {
-	s, boxes := p.s, &p.s.present.boxes
-	boxes.Resize(1)
-	s.poses[body] = s.pose(body)
-	rigid3.Bounds(s.level, s.shapes.shape[i:i+1], &s.contents.Hulls, s.shapes.filters.Body[i:i+1], s.poses, 0, boxes)
-	low := rigid3.Vec{X: boxes.Min[0][0], Y: boxes.Min[1][0], Z: boxes.Min[2][0]}
-	high := rigid3.Vec{X: boxes.Max[0][0], Y: boxes.Max[1][0], Z: boxes.Max[2][0]}
+	low, high := p.s.boundsOf(i, body)
 	if low.X > high.X {
 		return
 	}
