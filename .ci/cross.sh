@@ -5,8 +5,8 @@
 # int has 32 bits, which an amd64 CPU runs by itself. That whole
 # simulations are the same there is for determinism.sh to show, tick by tick. With
 # -short, packages run only the tests that compare levels and hashes (arm64), or hashes
-# and formats (s390x, 386), those of spatial and physics are left out, and so are the scenes of the plane on s390x, which those in space
-# take the place of; and old x86 CPUs only choose a level.
+# and formats (s390x, 386), those of spatial and physics are left out, and so are scenes under emulators, as determinism.sh runs
+# one with bodies of all kinds there; and old x86 CPUs only choose a level.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,6 +14,8 @@ failed=0
 packages=(. ./ecs ./internal/statehash ./native ./internal/netcode ./internal/team ./internal/broad ./internal/neighbours ./internal/rigid ./internal/rigid3 ./physics3 ./loop)
 short=${1-}
 [[ $short ]] || packages+=(./spatial ./physics) # their kernels and their scenes are tested anyway
+kept=(. ./ecs ./internal/neighbours ./physics3 ./loop) # packages that have hashes and formats
+[[ $short ]] || kept=("${packages[@]}")
 
 # have WHAT TOOL...: whether all tools are there; says what is missing.
 have() {
@@ -23,23 +25,21 @@ have() {
 	done
 }
 
-# emulated EMULATOR TESTS SCENES...: runs the tests, built as the environment says, and those of packages with scenes; with
-# -short only those whose names match TESTS.
+# emulated EMULATOR TESTS PACKAGES...: runs the tests, built as the environment says, and then scenes; with -short only tests whose names
+# match TESTS, and no scenes.
 emulated() {
-	go test -short -run "${short:+$2}" -exec "$1" "${packages[@]}" || failed=1
-	go test -short -run Golden -exec "$1" "${@:3}" || failed=1
+	go test -short -run "${short:+$2}" -exec "$1" "${@:3}" || failed=1
+	[[ $short ]] || go test -short -run Golden -exec "$1" ./internal/scenes ./internal/scenes3 || failed=1
 }
 
 if have "arm64 with NEON" qemu-aarch64-static aarch64-linux-gnu-gcc; then
 	echo "arm64 with NEON"
 	CGO_ENABLED=1 GOOS=linux GOARCH=arm64 CC=aarch64-linux-gnu-gcc \
-		emulated 'qemu-aarch64-static -L /usr/aarch64-linux-gnu' 'Parity|Agree|Level|Golden|Hash' ./internal/scenes ./internal/scenes3
+		emulated 'qemu-aarch64-static -L /usr/aarch64-linux-gnu' 'Parity|Agree|Level|Golden|Hash' "${packages[@]}"
 fi
 if have "s390x" qemu-s390x-static; then
 	echo "s390x, pure Go"
-	plane=./internal/scenes
-	[[ ! $short ]] || plane=''
-	CGO_ENABLED=0 GOOS=linux GOARCH=s390x emulated qemu-s390x-static 'Golden|Hash|Snapshot|Restore' $plane ./internal/scenes3
+	CGO_ENABLED=0 GOOS=linux GOARCH=s390x emulated qemu-s390x-static 'Golden|Hash|Snapshot|Restore' "${kept[@]}"
 fi
 
 # runs386: whether this machine runs programs for 386, for which some kernels are not built. Go's runtime crashes under
@@ -56,10 +56,10 @@ runs386() {
 if [[ $(go env GOHOSTARCH) == amd64 ]]; then
 	if runs386; then
 		echo "386, pure Go"
-		CGO_ENABLED=0 GOOS=linux GOARCH=386 emulated env 'Golden|Hash|Slot|Snapshot|Restore' ./internal/scenes ./internal/scenes3
+		CGO_ENABLED=0 GOOS=linux GOARCH=386 emulated env 'Golden|Hash|Slot|Snapshot|Restore' "${kept[@]}" ./internal/scenes ./internal/scenes3
 	else
 		echo "not run: 386: the kernel of this machine does not run programs of 32 bits; those of the core are vetted"
-		CGO_ENABLED=0 GOOS=linux GOARCH=386 go vet "${others[@]}" "${numeric[@]}" || failed=1
+		CGO_ENABLED=0 GOOS=linux GOARCH=386 go vet "${packages[@]}" || failed=1
 	fi
 	# With a C compiler, too: nothing is left to compile.
 	CGO_ENABLED=1 GOOS=linux GOARCH=386 go list -deps ./physics ./spatial | grep /csrc && { echo "FAIL: kernels in C on 386"; failed=1; }

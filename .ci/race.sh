@@ -13,13 +13,14 @@ fi
 
 failed=0
 export RAPID_CHECKS="${RAPID_CHECKS:-25}" # -short makes a fifth of them
-serial='/(bench/profile|bench/(internal/.*|serve)|causal|csrc.*'
+serial='/(bench/profile|bench/(internal/.*|serve)|causal|csrc.*|docs/guide'
 serial+='|internal/(bitset|bodies3|buffer|check|columns|enum|fault|floatenv|frame.*|handle|history|hugepage|hull|joint|material|mesh|migration|netcode|pace|page.*)'
-serial+='|internal/(proof.*|reflex|rigid3?|schedule|simtest|sleep|stagger|state|statehash|trig|tuning|vec|wire)|inspect/twin/build|internal/paritytest'
+serial+='|internal/(proof.*|reflex|rigid3?|schedule|sims3|simtest|sleep|stagger|state|statehash|trig|tuning|vec|wire)|inspect/twin/build|internal/paritytest'
 serial+='|physics/(raster|svg)|physics3/rig|replay|replay/search/internal/.*|train/(capi|clib|worlds))$'
-some='/(evertick|bench|ecs|internal/neighbours|internal/scenes3?|loop|native|physics|physics3|physics/box2d|replica|spatial|worldlog)$'
+some='/(agent|evertick|bench|ecs|internal/(inspector|neighbours|scenes3?)|loop|native|physics|physics3|physics/box2d|replica|skill|space|spatial|worldlog)$'
 tests='Worker|Concurren|Parallel|Pool|Team|Everywhere|SameBits|LargeBatch|SplitBatch|Deterministic|Group|Goroutine|SideBySide|Publish|Torn'
 tests+='|Monitor|Access|Arrival|Clock|Queue|Cancel|Relay|Clients|Host|Session|Storm|Capture|Close([^s]|$)|PowerCuts|LiveReader|Durable|FullBuffer|Blocked|SyncBeside'
+tests+='|Abandoned|Asked|Deadline|Flood|GivesUp|InFlight|Live|ManyPages|Misbehave|Reader|Requests?[A-Z]|Shed|Viewers'
 go test -race -tags purego -short $(packages | grep -vE "$serial|$some") || failed=1
 go test -race -tags purego -short -run "$tests" $(packages | grep -E "$some") || failed=1
 exit $failed
