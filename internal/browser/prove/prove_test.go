@@ -31,12 +31,15 @@ const page = `<!doctype html><script src="wasm_exec.js"></script><script>
 		.catch((e) => send("failure", String(e)));
 </script>`
 
-// A page in Chromium computes the hashes that this process does.
+// program computes the scene, with bodies in the plane and in space.
+const program = "github.com/evertick/evertick/internal/proof/prove"
+
+// A page in Chromium computes the hashes that the program does here.
 func TestBrowser(t *testing.T) {
 	tab := browser.Start(t, "the scene")
 	const ticks = 120
 	dir := t.TempDir()
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", filepath.Join(dir, "prove.wasm"), "github.com/evertick/evertick/internal/proof/prove")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", filepath.Join(dir, "prove.wasm"), program)
 	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -75,12 +78,16 @@ func TestBrowser(t *testing.T) {
 	case <-time.After(5 * time.Minute):
 		t.Fatalf("the page does not answer; it reports %q", tab.Problems())
 	}
-	want, err := proof.Record(proof.Config{Seed: 1}, ticks, 0)
+	out, err := exec.Command("go", "run", "-buildvcs=false", program, "-child", "record", "-ticks", fmt.Sprint(ticks)).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(got.Build, "js/wasm") || !slices.Equal(got.Hashes, want.Hashes) {
-		tick, _ := proof.FirstDifference(want, &got)
-		t.Errorf("%s: %d hashes, of which one differs from this process: %d", got.Build, len(got.Hashes), tick)
+	var want proof.Recording
+	if err := want.UnmarshalBinary(out); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(got.Build, "js/wasm") || len(want.Hashes) != ticks || !slices.Equal(got.Hashes, want.Hashes) {
+		tick, _ := proof.FirstDifference(&want, &got)
+		t.Errorf("%s: %d hashes, of which one differs from %s: %d", got.Build, len(got.Hashes), want.Build, tick)
 	}
 }
