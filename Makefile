@@ -54,7 +54,7 @@ asan: ## kernel tests under AddressSanitizer
 	ASAN_OPTIONS=handle_segv=0 go test $(SHORT) $(SAME_TESTS) -asan ./native/... ./internal/netcode ./internal/team ./internal/broad ./internal/rigid $(if $(SHORT),,./internal/rigid3 ./internal/neighbours ./spatial/...)
 
 clang: ## kernel tests and machine code as clang compiles them
-	CC=clang go test $(SHORT) $(SAME_TESTS) $(KERNELS)
+	CC=clang go test $(SHORT) $(if $(SHORT),-run Parity ./native ./internal/neighbours ./internal/rigid ./internal/rigid3,$(KERNELS))
 	CC=clang EVERTICK_GATE=1 go test -count=1 -v -run 'TestCDisassembly$$' ./internal/gate
 
 levels: ## kernel tests with each level that this CPU has as the default
