@@ -40,8 +40,7 @@ parity: ## every kernel on every level against its Go twin
 	go test $(SHORT) -count=1 -run Parity -v $(KERNELS)
 
 purego: ## all tests without cgo
-	$(if $(SHORT),CGO_ENABLED=0 go build ./...)
-	CGO_ENABLED=0 go test $(SHORT) $(SAME_TESTS) $(if $(SHORT),$(GOLDEN_PACKAGES) . ./native ./physics ./physics3,./...)
+	CGO_ENABLED=0 go test $(SHORT) $(SAME_TESTS) $(if $(SHORT),$(GOLDEN_PACKAGES),./...)
 
 race: ## all tests under the race detector, but those that read the source
 	bash .ci/race.sh $(SHORT)
@@ -58,7 +57,7 @@ clang: ## kernel tests and machine code as clang compiles them
 	CC=clang EVERTICK_GATE=1 go test -count=1 -v -run 'TestCDisassembly$$' ./internal/gate
 
 levels: ## kernel tests with each level that this CPU has as the default
-	bash .ci/levels.sh $(SHORT) $(SAME_TESTS) $(if $(SHORT),-skip Parity) $(KERNELS)
+	bash .ci/levels.sh $(SHORT) $(SAME_TESTS) $(if $(SHORT),-skip Parity ./native/... ./spatial ./physics ./physics3,$(KERNELS))
 
 gate: ## machine code: nothing fused, vectors where promised; and mutants
 	EVERTICK_GATE=1 go test $(SHORT) -count=1 -v -skip 'Consumer|Ports' ./internal/gate
