@@ -50,7 +50,7 @@ v3: ## all tests where the Go compiler may fuse (needs a CPU with AVX2 and FMA)
 
 # Tests that expect a fault need Go to report it.
 asan: ## kernel tests under AddressSanitizer
-	ASAN_OPTIONS=handle_segv=0 go test $(SHORT) $(SAME_TESTS) -asan ./native/... ./internal/netcode ./internal/team ./internal/broad ./internal/rigid $(if $(SHORT),,./internal/rigid3 ./internal/neighbours ./spatial/...)
+	ASAN_OPTIONS=handle_segv=0 go test $(SHORT) $(SAME_TESTS) -asan ./native/... ./internal/netcode ./internal/team ./internal/broad $(if $(SHORT),,./internal/rigid ./internal/rigid3 ./internal/neighbours ./spatial/...)
 
 clang: ## kernel tests and machine code as clang compiles them
 	CC=clang go test $(SHORT) $(if $(SHORT),-run Parity ./native ./internal/neighbours ./internal/rigid ./internal/rigid3,$(KERNELS))
