@@ -6,7 +6,7 @@ import (
 	"github.com/evertick/evertick/internal/migration"
 )
 
-// comingFromBox2D is the page for those who come from Box2D, with the functions of the header of v3.2.
+// comingFromBox2D is the guide from Box2D, and lists the functions of the header of v3.2.
 var comingFromBox2D = migration.Page{File: "migrating-from-box2d.md", Here: "physics", Engine: "Box2D", Prefix: "b2"}
 
 func TestMigrationPageNamesWhatThereIs(t *testing.T) { comingFromBox2D.Names(t, 100) }

@@ -158,8 +158,7 @@ func (m *Movers) checkHeights(radius float32) error {
 // them. They slide along walls and down steep slopes, climb steps up and down, keep a distance of 5 mm from obstacles, and move out of shapes that
 // overlap them, but not through others. They ignore each other, unless they have bodies. A character whose ground is destroyed, or moves away, falls.
 //
-// Meshes, height fields and terrains are obstacles for characters whose middle is in front of a triangle, or at most 5 mm behind it, and two-sided meshes
-// from either side.
+// A triangle stops a character whose middle is on its front side, or at most 5 mm beyond it. One of a two-sided mesh stops it on either side.
 //
 // Pushed bodies (MoverDef.PushForce) get their impulses after all characters have moved, in the order of the characters. Move changes nothing else of
 // the world.

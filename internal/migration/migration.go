@@ -1,5 +1,5 @@
-// Package migration reads pages for those who come from another engine, for tests: such a page answers each call of the
-// engine, and says only what there is.
+// Package migration tests pages that are guides from another engine to ours. Such a page has an answer to each call of that
+// engine, and names nothing that does not exist.
 package migration
 
 import (

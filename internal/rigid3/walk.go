@@ -352,8 +352,8 @@ func (w *Walker) collectPlanes(walls bool) {
 	}
 }
 
-// isLedge reports whether a steep contact belongs to the edge of walkable ground, not higher than a step. It tests the face a centimetre behind the
-// point.
+// isLedge reports whether a steep contact is at the edge of walkable ground that is no higher than a step. It tests the ground one centimetre farther
+// in than the point of contact.
 func (w *Walker) isLedge(f *nearContact) bool {
 	if !f.feature || f.point.Dot(w.up)-w.footHeight() > w.r.StepHeight {
 		return false
