@@ -759,7 +759,7 @@ func readContacts(t testing.TB, w *physics3.World) (all []physics3.ContactData, 
 func TestRandomCommands(t *testing.T) {
 	seeds, ticks := uint64(8), 90
 	if paritytest.Instrumented || testing.Short() {
-		seeds, ticks = 3, 40
+		seeds, ticks = 2, 24
 	} else if paritytest.Long() {
 		seeds = 200
 	}
