@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/evertick/evertick/ecs"
@@ -38,9 +39,11 @@ type Planar struct {
 }
 
 // Quat sends the column "rotation" as the three smallest components, each of Bits, and the index of the
-// fourth.
+// fourth. A rotation and its negative, which turns the same way, are the same on the wire. What a client gets is within
+// 141°/(2^(Bits-1) - 1) of a rotation of length 1: 0.07° with 12 bits. NaN in a component, and four zeros, become the
+// identity. A rotation of another length becomes some rotation.
 type Quat struct {
-	Bits uint8 // 2 to 16; 0: 10
+	Bits uint8 // 2 to 16; 0: 12
 }
 
 // CodecKind is a Codec in a Schema.
@@ -60,6 +63,7 @@ const (
 	defaultStep      = 1.0 / 256
 	defaultBits      = 25
 	defaultAngleBits = 10
+	defaultQuatBits  = 12 // within 0.07°, where 11 are not within 0.1°
 	mostAngleBits    = 16
 )
 
@@ -88,19 +92,19 @@ func (q Quantised) field(c ecs.ColumnView) (Field, error) {
 }
 
 func (a Angle) field(c ecs.ColumnView) (Field, error) {
-	bits, err := angleBits("replica: Angle.Bits of "+c.Name(), a.Bits)
-	if err != nil {
+	bits := cmp.Or(a.Bits, defaultAngleBits)
+	if err := checkAngleBits("replica: Angle.Bits of "+c.Name(), bits); err != nil {
 		return Field{}, err
 	}
 	return floatField(c, KindAngle, bits, 0)
 }
 
 func (p Planar) field(c ecs.ColumnView) (Field, error) {
-	return rotationField(c, "replica: Planar", KindPlanar, p.Bits)
+	return rotationField(c, "replica: Planar", KindPlanar, cmp.Or(p.Bits, defaultAngleBits))
 }
 
 func (q Quat) field(c ecs.ColumnView) (Field, error) {
-	return rotationField(c, "replica: Quat", KindQuat, q.Bits)
+	return rotationField(c, "replica: Quat", KindQuat, cmp.Or(q.Bits, defaultQuatBits))
 }
 
 // floatField describes a column of float32.
@@ -113,16 +117,12 @@ func floatField(c ecs.ColumnView, codec CodecKind, bits uint8, step float32) (Fi
 
 // rotationField describes the column "rotation": c is its first component.
 func rotationField(c ecs.ColumnView, name string, codec CodecKind, bits uint8) (Field, error) {
-	bits, err := angleBits(name+".Bits", bits)
-	if err != nil {
+	if err := checkAngleBits(name+".Bits", bits); err != nil {
 		return Field{}, err
 	}
 	return Field{Name: Rotation, Codec: codec, Kind: columns.Float32, Components: 4, Bits: bits}, nil
 }
 
-func angleBits(name string, bits uint8) (uint8, error) {
-	if bits == 0 {
-		bits = defaultAngleBits
-	}
-	return bits, fault.Between(name, int(bits), 2, mostAngleBits)
+func checkAngleBits(name string, bits uint8) error {
+	return fault.Between(name, int(bits), 2, mostAngleBits)
 }

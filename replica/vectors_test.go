@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
@@ -25,7 +26,16 @@ const vectorsFile = "testdata/vectors.json"
 // vectors is the file. docs/replica-wire.md describes it.
 type vectors struct {
 	Sequences []vectorSequence
+	Rotations []vectorRotation
 	Messages  []vectorMessage
+}
+
+// vectorRotation is a rotation of length 1, its lanes as a Quat, and the value of these.
+type vectorRotation struct {
+	Bits     uint8
+	Rotation [4]float32
+	Lanes    [4]int32
+	Value    [4]float32
 }
 
 type vectorSequence struct {
@@ -136,6 +146,13 @@ func makeVectors(t *testing.T, seen map[string]int) (v vectors) {
 			}
 		}
 		v.Sequences = append(v.Sequences, seq)
+	}
+	for _, bits := range []uint8{2, 10, defaultQuatBits, 16} {
+		for _, q := range rotationCases(rand.New(rand.NewPCG(9, 9)), 8) {
+			lanes := quatLanes(bits, [][4]float32{q})
+			value := Field{Bits: bits}.quat(lanes, 0)
+			v.Rotations = append(v.Rotations, vectorRotation{bits, q, [4]int32{lanes[0][0], lanes[1][0], lanes[2][0], lanes[3][0]}, value})
+		}
 	}
 	v.Messages = testMessages()
 	return v
@@ -290,6 +307,8 @@ func (v *vectors) text(t *testing.T) []byte {
 		line(s.Values)
 		b.WriteString("}")
 	})
+	b.WriteString(",\n" + `"Rotations": `)
+	list(len(v.Rotations), " ", func(i int) { line(v.Rotations[i]) })
 	b.WriteString(",\n" + `"Messages": `)
 	list(len(v.Messages), " ", func(i int) { line(v.Messages[i]) })
 	b.WriteString("}\n")
@@ -366,6 +385,30 @@ func TestDecodeVectors(t *testing.T) {
 			if err := d.apply(message, state(f.Base), lay.newState()); err == nil {
 				t.Errorf("%s: %s, and the frame is accepted", s.Name, f.Why)
 			}
+		}
+	}
+}
+
+// The rotations of the file have the value that it says, which is within the error of their bits.
+func TestRotationVectors(t *testing.T) {
+	text, err := os.ReadFile(vectorsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v vectors
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	if len(v.Rotations) < 30 {
+		t.Fatalf("%d rotations", len(v.Rotations))
+	}
+	for _, r := range v.Rotations {
+		lanes := [][]int32{{r.Lanes[0]}, {r.Lanes[1]}, {r.Lanes[2]}, {r.Lanes[3]}}
+		if got := (Field{Bits: r.Bits}).quat(lanes, 0); got != r.Value {
+			t.Errorf("%d: %v, want %v", r.Lanes, got, r.Value)
+		}
+		if by := degreesBetween(r.Rotation, r.Value); r.Bits > 2 && by > quatError(r.Bits) {
+			t.Errorf("%v with %d bits is off by %.3f°", r.Rotation, r.Bits, by)
 		}
 	}
 }

@@ -72,6 +72,25 @@ for (const sequence of vectors.Sequences)
 		}
 	});
 
+/** The angle in degrees between two rotations, which need not have length 1. */
+function degrees(a, b) {
+	const unit = (q) => q.map((v) => v / Math.hypot(...q)), [x, y] = [unit(a), unit(b)];
+	return 4 * Math.asin(Math.min(Math.hypot(...x.map((v, c) => v - y[c])), Math.hypot(...x.map((v, c) => v + y[c]))) / 2) * 180 / Math.PI;
+}
+
+test('vectors: rotations', () => {
+	assert.ok(vectors.Rotations.length >= 30);
+	let worst = 0;
+	for (const { Bits, Rotation, Lanes, Value } of vectors.Rotations) {
+		const c = joined(schemaBytes([{ flags: 0, fields: [{ name: 'rotation', codec: 5, kind: 9, components: 4, bits: Bits, step: 0 }] }]));
+		c.receive(encode(empty(), { tick: 1, at: 0, entities: [{ slot: 0, id: 1n, q: Lanes, own: null }] }, [{ predicted: false, bits: [2, Bits, Bits, Bits] }], [], random(1), { plain: true }));
+		const got = [...c.state.values('rotation')];
+		got.forEach((v, k) => assert.ok(Math.abs(v - Value[k]) <= 1e-6, `${Lanes} is ${got}, not ${Value}`));
+		if (Bits === 12) worst = Math.max(worst, degrees(Rotation, got));
+	}
+	assert.ok(worst > 0.02 && worst <= 0.1, `off by ${worst} degrees`);
+});
+
 test('vectors: messages', () => {
 	const message = (name) => vectors.Messages.filter((m) => m.Name === name), sent = [];
 	const [{ Frame: hello, Fields: h }] = message('Hello'), [{ Frame: hi, Fields: w }] = message('Welcome');
