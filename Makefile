@@ -20,6 +20,9 @@ help: ## this list
 run: ## the capstone scene with its report; ARGS='-ticks 600 -level go' adds flags
 	go run $(if $(ARGS),,-tags plane) ./bench -scene capstone $(ARGS)
 
+demo: ## a world in space in a page: prints its URL, and opens it where there is a display; a click throws a ball
+	cd examples && go run ./demo $(ARGS)
+
 info: ## which level runs here, and why
 	@go run ./bench -info
 
@@ -129,4 +132,4 @@ ci: ## every kind of check of the above that has a verdict, as CI runs it on eac
 ci-full: ## the same in full, as CI runs it each night; before a release
 	bash .ci/run full
 
-.PHONY: help run info test test-full browser build parity purego race v3 asan clang levels gate consumer cross wasm determinism python examples deploy web mcp otel jetstream natswork lint release fmt vet fuzz bench bench-compare ci ci-full
+.PHONY: help run demo info test test-full browser build parity purego race v3 asan clang levels gate consumer cross wasm determinism python examples deploy web mcp otel jetstream natswork lint release fmt vet fuzz bench bench-compare ci ci-full
