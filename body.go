@@ -102,6 +102,7 @@ func (s *Sim) newPlane() *Solver {
 		AppendColumnHashes: w.AppendColumnHashes,
 		Diff:               func(other *Solver) (Difference, bool) { return diffBodies(s, other.sim) },
 		Counts:             func() (bodies, contacts int) { return w.Len(), w.ContactCount() },
+		Awake:              w.AwakeCount,
 	}
 }
 

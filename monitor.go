@@ -127,7 +127,8 @@ type Metrics struct {
 	Err   error        // that every later step returns; nil: the Sim can go on
 
 	Entities, Bodies int // that are alive
-	Contacts         int // physics.World.ContactCount; both count those of attached solvers, too
+	Contacts         int // physics.World.ContactCount
+	Awake            int // physics.World.AwakeCount; Bodies, Contacts and Awake count those of attached solvers, too
 
 	Inputs InputStats // Sim.InputStats, at the moment of the call
 
@@ -204,11 +205,14 @@ func (s *Sim) publishMetrics() {
 	}
 	n := &m.now
 	n.Ticks, n.Frame, n.Err, n.StepNs = s.ticks, s.frame, s.failed, s.stepNs
-	n.Entities, n.Bodies, n.Contacts = s.World.Len(), 0, 0
+	n.Entities, n.Bodies, n.Contacts, n.Awake = s.World.Len(), 0, 0, 0
 	for _, v := range s.solvers {
 		if v.Counts != nil {
 			bodies, contacts := v.Counts()
 			n.Bodies, n.Contacts = n.Bodies+bodies, n.Contacts+contacts
+		}
+		if v.Awake != nil {
+			n.Awake += v.Awake()
 		}
 	}
 	n.Timings = n.Timings[:0]

@@ -27,7 +27,7 @@ func checkMetrics(t *testing.T, s *evertick.Sim) {
 	var got evertick.Metrics
 	s.Monitor().Read(&got)
 	want := evertick.Metrics{Ticks: s.Ticks(), Frame: s.Frame(), Level: s.Level(), Err: got.Err, Inputs: s.InputStats(),
-		Entities: s.World.Len(), Bodies: s.Physics.Len(), Contacts: s.Physics.ContactCount()}
+		Entities: s.World.Len(), Bodies: s.Physics.Len(), Contacts: s.Physics.ContactCount(), Awake: s.Physics.AwakeCount()}
 	want.Timings, want.StepNs = s.Timings()
 	want.Phases, want.Step = s.Stats()
 	if !reflect.DeepEqual(got, want) {

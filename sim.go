@@ -155,6 +155,8 @@ type Sim struct {
 	World   *ecs.World
 	Physics *physics.World
 	Index   *spatial.Index
+	// Solvers are those that Attach has added, in their order, for tools. Only read them: the Sim has a list of its own.
+	Solvers []*Solver
 
 	config   Config
 	level    native.Level

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/bodyview"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/frame"
 	"github.com/evertick/evertick/internal/statehash"
@@ -85,8 +86,12 @@ type Solver struct {
 	// Diff returns the first difference from the solver of the same name of another Sim, for the function Diff. Hashes show
 	// what it does not find.
 	Diff func(other *Solver) (d Difference, found bool)
-	// Counts returns the numbers of bodies and contacts, which are added to Metrics.
+	// Counts returns the numbers of bodies and contacts, and Awake that of the bodies that the next step will move. Both are added to Metrics,
+	// Counts also to what package profile counts.
 	Counts func() (bodies, contacts int)
+	Awake  func() int
+	// View is what package inspect shows of the bodies. nil: that an entity has one, and hashes. Only solvers of this module have it.
+	View bodyview.View
 
 	// Data is for the program, such as for PrepareCopy.
 	Data any
@@ -132,6 +137,7 @@ func (s *Sim) attach(v *Solver, prefix string) {
 	v.sim, v.prefix = s, prefix
 	v.owners = ecs.NewBinding(s.World, v.Destroy)
 	s.solvers = append(s.solvers, v)
+	s.Solvers = slices.Clone(s.solvers[1:])
 	s.addOwnPhase(BeforePhysics, v.Name+".step", v.Modes, v.step, v.skip)
 	if v.Sync != nil {
 		s.addOwnPhase(BeforePhysics, v.Name+".sync", v.Modes, v.Sync, nil)

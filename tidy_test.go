@@ -115,7 +115,8 @@ var floors = map[string][]string{
 	"internal/scenes":      {".", "native", "ecs", "spatial", "physics", "loop", "internal"}, // for tests and bench
 	"internal/scenes3":     {"native", "physics3", "loop", "internal"},                       // for tests and bench
 	"internal/bodies3":     {"ecs"},
-	"internal/sims3":       {".", "ecs", "physics3", "space", "internal"}, // for tests and bench
+	"internal/bodyview":    {"ecs", "internal"},
+	"internal/sims3":       {".", "ecs", "physics", "physics3", "space", "loop", "internal"}, // for tests and bench
 	"internal/inspector":   {".", "ecs", "physics", "loop", "worldlog", "replay", "replica", "agent", "causal", "internal"},
 	"internal/proof":       {".", "native", "ecs", "spatial", "physics", "loop", "internal"},
 	"internal/proof/prove": {".", "native", "ecs", "physics", "physics3", "space", "loop", "internal"},

@@ -162,6 +162,7 @@ func (f *figures) ofSim(sim *evertick.Sim, monitor *evertick.Monitor) {
 	monitor.Read(&m)
 	f.gauge("entities", "Entities that are alive.", float64(m.Entities))
 	f.gauge("bodies", "Bodies that are alive.", float64(m.Bodies))
+	f.gauge("bodies_awake", "Bodies that the next step will move.", float64(m.Awake))
 	f.gauge("contacts", "Pairs of shapes that touch or nearly do.", float64(m.Contacts))
 	f.gauge("failed", "1 if a step has failed, so that every later one returns its error.", bit(m.Err != nil))
 	f.gauge("budget_seconds", "Time that a step may take.", seconds(sim.Config().BudgetNs))

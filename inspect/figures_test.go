@@ -16,6 +16,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/inspect"
+	"github.com/evertick/evertick/internal/sims3"
 	"github.com/evertick/evertick/replica"
 )
 
@@ -280,6 +281,36 @@ func TestMetrics(t *testing.T) {
 		}) {
 			t.Errorf("docs/operations.md names %s, which is no figure", m[1])
 		}
+	}
+}
+
+// The figures of bodies count those in space.
+func TestMetricsOfASpace(t *testing.T) {
+	l, err := sims3.NewLife(4, evertick.Config{})
+	check(t, err)
+	h, err := inspect.NewHandler(l.Sim, inspect.Config{})
+	check(t, err)
+	defer h.Close()
+	most := 0.0
+	for range 4 {
+		check(t, l.Sim.StepN(40))
+		e, sp, plane := scrape(t, h), l.Bodies.World(), l.Sim.Physics
+		for series, want := range map[string]int{
+			"evertick_bodies":       sp.Len() + plane.Len(),
+			"evertick_contacts":     sp.ContactCount() + plane.ContactCount(),
+			"evertick_bodies_awake": sp.AwakeCount() + plane.AwakeCount(),
+		} {
+			if got, ok := e.values[series]; !ok || got != float64(want) {
+				t.Errorf("%s is %v, %t, want %v", series, got, ok, want)
+			}
+		}
+		if n, ok := e.values[`evertick_phase_runs_total{phase="physics3.step"}`]; !ok || n == 0 {
+			t.Error("no figure of the step in space")
+		}
+		most = max(most, e.values["evertick_contacts"])
+	}
+	if most < 5 {
+		t.Errorf("at most %v contacts", most)
 	}
 }
 

@@ -50,6 +50,8 @@ func Attach(sim *evertick.Sim, c physics3.Config) (*Bodies, error) {
 		AppendColumnHashes: w.AppendColumnHashes,
 		Diff:               b.diff,
 		Counts:             func() (bodies, contacts int) { return w.Len(), w.ContactCount() },
+		Awake:              w.AwakeCount,
+		View:               view{b},
 		Data:               b,
 	}
 	if err := sim.Attach(&b.solver); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/sims3"
 	"github.com/evertick/evertick/internal/simtest"
 	"github.com/evertick/evertick/physics"
 	"github.com/evertick/evertick/physics3"
@@ -28,7 +29,7 @@ func TestBodyMovesItsEntity(t *testing.T) {
 	s := simtest.New(t, simtest.Small())
 	b := attach(t, s)
 	still, id := simtest.Spawn(t, s), simtest.Spawn(t, s)
-	body := mustGive(t, b, id, cubeAt(1, 6, 2))
+	body := mustGive(t, b, id, sims3.CubeAt(1, 6, 2))
 	if got, ok := b.Body(id); !ok || got != body {
 		t.Errorf("Body gives %s, %t, want %s", got, ok, body)
 	}
@@ -79,7 +80,7 @@ func TestCreateErrors(t *testing.T) {
 	s := simtest.New(t, simtest.Small())
 	b := attach(t, s)
 	id, flat := simtest.Spawn(t, s), simtest.Spawn(t, s)
-	body := mustGive(t, b, id, cubeAt(0, 5, 0))
+	body := mustGive(t, b, id, sims3.CubeAt(0, 5, 0))
 	if _, err := s.CreateBody(flat, physics.DefaultBodyDef()); err != nil {
 		t.Fatal(err)
 	}
@@ -90,11 +91,11 @@ func TestCreateErrors(t *testing.T) {
 		kind error
 		text string
 	}{
-		"no entity":             {99, cubeAt(0, 0, 0), evertick.ErrStale, "physics3: Create: id = ent_99"},
-		"a second body":         {id, cubeAt(0, 0, 0), evertick.ErrRange, "entity with a body = " + id.String()},
-		"a body of both kinds":  {flat, cubeAt(0, 0, 0), evertick.ErrRange, "entity with a body = " + flat.String()},
+		"no entity":             {99, sims3.CubeAt(0, 0, 0), evertick.ErrStale, "physics3: Create: id = ent_99"},
+		"a second body":         {id, sims3.CubeAt(0, 0, 0), evertick.ErrRange, "entity with a body = " + id.String()},
+		"a body of both kinds":  {flat, sims3.CubeAt(0, 0, 0), evertick.ErrRange, "entity with a body = " + flat.String()},
 		"a bad definition":      {simtest.Spawn(t, s), physics3.BodyDef{}, evertick.ErrRange, "BodyDef.Rotation"},
-		"a place not in range":  {simtest.Spawn(t, s), cubeAt(float32(math.Inf(1)), 0, 0), evertick.ErrNotFinite, "BodyDef.Position"},
+		"a place not in range":  {simtest.Spawn(t, s), sims3.CubeAt(float32(math.Inf(1)), 0, 0), evertick.ErrNotFinite, "BodyDef.Position"},
 		"a type that is unkown": {simtest.Spawn(t, s), physics3.BodyDef{Type: 9, Rotation: [4]float32{3: 1}}, evertick.ErrRange, "BodyDef.Type"},
 	} {
 		_, err := b.Create(c.id, c.def)
@@ -117,7 +118,7 @@ func TestCreateErrors(t *testing.T) {
 	if _, ok := b.Entity(body); ok {
 		t.Error("a body that is destroyed still has an entity")
 	}
-	mustGive(t, b, id, cubeAt(0, 5, 0))
+	mustGive(t, b, id, sims3.CubeAt(0, 5, 0))
 	ground, _ := b.World().BodyAt(0)
 	if _, ok := b.Entity(ground); ok {
 		t.Error("the ground has an entity")
@@ -154,7 +155,7 @@ func TestTeleportThroughTheColumns(t *testing.T) {
 		s := simtest.New(t, simtest.Small())
 		b := attach(t, s)
 		id := simtest.Spawn(t, s)
-		body := mustGive(t, b, id, cubeAt(0, 1000, 0))
+		body := mustGive(t, b, id, sims3.CubeAt(0, 1000, 0))
 		simtest.Add(t, s, stage, "write", func(tick *evertick.Tick) error {
 			if tick.N != 2 {
 				return nil
@@ -182,7 +183,7 @@ func TestTeleportThroughTheColumns(t *testing.T) {
 	s := simtest.New(t, simtest.Small())
 	b := attach(t, s)
 	id := simtest.Spawn(t, s)
-	mustGive(t, b, id, cubeAt(0, 5, 0))
+	mustGive(t, b, id, sims3.CubeAt(0, 5, 0))
 	simtest.Step(t, s, 2)
 	s.World.Position.Z[simtest.SlotOf(t, s, id)] = float32(math.NaN())
 	simtest.WantError(t, s.Step(), evertick.ErrNotFinite, "physics3.step", "Transforms.Z")
@@ -195,7 +196,7 @@ func TestDespawnDestroysTheBody(t *testing.T) {
 	var bodies [4]physics3.Body
 	for i := range ids {
 		ids[i] = simtest.Spawn(t, s)
-		bodies[i] = mustGive(t, b, ids[i], cubeAt(float32(2*i), 5, 0))
+		bodies[i] = mustGive(t, b, ids[i], sims3.CubeAt(float32(2*i), 5, 0))
 	}
 	simtest.Step(t, s, 1)
 	slot := simtest.SlotOf(t, s, ids[1])
@@ -245,7 +246,7 @@ func TestReorderMovesNoBody(t *testing.T) {
 		spaces[k] = attach(t, sims[k])
 		for i := range ids {
 			ids[i] = simtest.Spawn(t, sims[k])
-			if _, err := give(spaces[k], ids[i], cubeAt(float32(i%3), 1+float32(i), float32(i%2)), i%4); err != nil {
+			if _, err := sims3.Give(spaces[k], ids[i], sims3.CubeAt(float32(i%3), 1+float32(i), float32(i%2)), i%4); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -275,7 +276,7 @@ func TestModes(t *testing.T) {
 	s := simtest.New(t, c)
 	b := attach(t, s)
 	id := simtest.Spawn(t, s)
-	body := mustGive(t, b, id, cubeAt(0, 0.4, 0))
+	body := mustGive(t, b, id, sims3.CubeAt(0, 0.4, 0))
 	simtest.Step(t, s, 1)
 	if len(b.World().Events().Begin) != 1 {
 		t.Fatal("the cube does not touch the floor")
@@ -341,10 +342,10 @@ func TestInterpolateTurnsEvenly(t *testing.T) {
 			t.Fatal(err)
 		}
 		id := simtest.Spawn(t, s)
-		def := cubeAt(0, 0, 0)
+		def := sims3.CubeAt(0, 0, 0)
 		n := float32(c.speed / math.Sqrt(14))
 		def.AngularVelocity, def.LinearVelocity = [3]float32{n, -2 * n, 3 * n}, [3]float32{3, 0, 0}
-		if _, err := give(b, id, def, 1); err != nil {
+		if _, err := sims3.Give(b, id, def, 1); err != nil {
 			t.Fatal(err)
 		}
 		out := ecs.NewTransforms(s.World.Cap())
@@ -382,8 +383,8 @@ func TestTeleportsAreJumps(t *testing.T) {
 	s := simtest.New(t, c)
 	b := attach(t, s)
 	id, other := simtest.Spawn(t, s), simtest.Spawn(t, s)
-	body := mustGive(t, b, id, cubeAt(0, 900, 0))
-	mustGive(t, b, other, cubeAt(5, 900, 0))
+	body := mustGive(t, b, id, sims3.CubeAt(0, 900, 0))
+	mustGive(t, b, other, sims3.CubeAt(5, 900, 0))
 	jumped := func(id ecs.ID) bool {
 		slot := simtest.SlotOf(t, s, id)
 		return s.World.Jumped()[slot>>6]>>(slot&63)&1 != 0
@@ -436,7 +437,7 @@ func TestShiftOrigin(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range 8 {
-			if _, err := give(b, simtest.Spawn(t, s), cubeAt(at[0]+float32(i%2), at[1]+0.5+float32(i), at[2]), i%4); err != nil {
+			if _, err := sims3.Give(b, simtest.Spawn(t, s), sims3.CubeAt(at[0]+float32(i%2), at[1]+0.5+float32(i), at[2]), i%4); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -513,9 +514,9 @@ func TestSteadyStepAllocatesNothing(t *testing.T) {
 		if i == 0 {
 			first = id
 		}
-		def := cubeAt(float32(i%5), 1+float32(i/5), 0)
+		def := sims3.CubeAt(float32(i%5), 1+float32(i/5), 0)
 		def.DisableSleep = true
-		if _, err := give(b, id, def, i%4); err != nil {
+		if _, err := sims3.Give(b, id, def, i%4); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -552,7 +553,7 @@ func TestDiffNamesBodyAndEntity(t *testing.T) {
 		sims[k] = simtest.New(t, simtest.Small())
 		b := attach(t, sims[k])
 		ids[k] = simtest.Spawn(t, sims[k])
-		body := mustGive(t, b, ids[k], cubeAt(0, 5, 0))
+		body := mustGive(t, b, ids[k], sims3.CubeAt(0, 5, 0))
 		if k == 1 {
 			if err := b.World().SetVelocity(body, [3]float32{0, 0, 2}, [3]float32{}); err != nil {
 				t.Fatal(err)

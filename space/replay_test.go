@@ -12,6 +12,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/host"
+	"github.com/evertick/evertick/internal/sims3"
 	"github.com/evertick/evertick/internal/simtest"
 	"github.com/evertick/evertick/replay"
 )
@@ -19,11 +20,11 @@ import (
 // lifeScenario is the life of entities in space for logs.
 func lifeScenario(workers int) replay.Scenario {
 	return replay.Scenario{Name: "life", New: func(seed uint64) (*evertick.Sim, error) {
-		l, err := newLife(seed, evertick.Config{Workers: workers})
+		l, err := sims3.NewLife(seed, evertick.Config{Workers: workers})
 		if err != nil {
 			return nil, err
 		}
-		return l.sim, nil
+		return l.Sim, nil
 	}}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/sims3"
 	"github.com/evertick/evertick/internal/simtest"
 	"github.com/evertick/evertick/physics"
 	"github.com/evertick/evertick/replay"
@@ -30,7 +31,7 @@ func newStudio(seed uint64) (*studio, error) {
 		return nil, err
 	}
 	s := &studio{sim: sim}
-	if s.bodies, err = attachTo(sim); err != nil {
+	if s.bodies, err = sims3.AttachFloor(sim); err != nil {
 		return nil, err
 	}
 	if s.r, err = skill.New(sim, skill.Config{Space: space.Skills(s.bodies)}); err != nil {

@@ -21,8 +21,8 @@ import (
 // Where there are no counters, Run.Unwatched gives the reason, and everything else is recorded.
 //
 // Attach adds counters of the Sim, unless Config.Counters has some of the same names: live, the
-// number of entities, and contacts, the number of pairs of shapes that the physics had to examine
-// closely: physics.World.ContactCount.
+// number of entities, and contacts, the number of pairs of shapes that the physics and attached solvers
+// had to examine closely: physics.World.ContactCount and evertick.Solver.Counts.
 func Attach(sim *evertick.Sim, cfg Config) (*Recorder, error) {
 	if sim == nil {
 		panic("profile: Attach: nil Sim")
@@ -60,13 +60,24 @@ func withCounters(own []Counter, sim *evertick.Sim) []Counter {
 	all := slices.Clone(own)
 	for _, c := range []Counter{
 		{"live", func() int64 { return int64(sim.World.Len()) }},
-		{"contacts", func() int64 { return int64(sim.Physics.ContactCount()) }},
+		{"contacts", func() int64 { return contactsOf(sim) }},
 	} {
 		if !slices.ContainsFunc(own, func(o Counter) bool { return o.Name == c.Name }) {
 			all = append(all, c)
 		}
 	}
 	return all
+}
+
+func contactsOf(sim *evertick.Sim) int64 {
+	n := sim.Physics.ContactCount()
+	for _, v := range sim.Solvers {
+		if v.Counts != nil {
+			_, contacts := v.Counts()
+			n += contacts
+		}
+	}
+	return int64(n)
 }
 
 func (r *Recorder) beforeTick(*evertick.Tick) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/bench/profile"
 	"github.com/evertick/evertick/internal/paritytest"
+	"github.com/evertick/evertick/internal/sims3"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/physics"
 )
@@ -247,6 +248,26 @@ func TestContactsAreCounted(t *testing.T) {
 	s := r.Run().Steps
 	if i := slices.Index(s.Counters, "contacts"); i < 0 || s.Counts[i][0] != 1 {
 		t.Errorf("%v of %v", s.Counts, s.Counters)
+	}
+}
+
+// The counter of contacts counts those of a space, too.
+func TestContactsOfASpace(t *testing.T) {
+	l, err := sims3.NewLife(4, evertick.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := attach(t, l.Sim, profile.Config{})
+	var want []int64
+	for range 120 {
+		if err := l.Sim.Step(); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, int64(l.Bodies.World().ContactCount()+l.Sim.Physics.ContactCount()))
+	}
+	s := r.Run().Steps
+	if got := s.Counts[slices.Index(s.Counters, "contacts")]; !slices.Equal(got, want) || slices.Max(want) < 5 {
+		t.Errorf("contacts %v, want %v", got, want)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
-	"github.com/evertick/evertick/physics"
+	"github.com/evertick/evertick/internal/bodyview"
 )
 
 // heavy returns query n of a viewer: all kinds that read much.
@@ -329,27 +329,34 @@ func TestColumnsOverSeveralTicks(t *testing.T) {
 	}
 }
 
-// Of more events than the log holds in one tick it keeps the last ones, and counts the others.
+// fakeEvents is a view that has events alone.
+type fakeEvents struct {
+	bodyview.View
+	list []bodyview.Event
+}
+
+func (v fakeEvents) EventCount() int            { return len(v.list) }
+func (v fakeEvents) Event(i int) bodyview.Event { return v.list[i] }
+
+// Of more events than the log holds in one tick it keeps the last ones of all solvers, and counts the others.
 func TestMoreEventsThanTheLogHolds(t *testing.T) {
 	r := seeded(t)
-	sim := newSim(t, evertick.Config{Capacity: 8}, 1)
 	for range some(20) {
 		l := &eventLog{clock: func() int64 { return 1 }}
 		var all []string
 		for range 3 {
-			var e physics.Events
-			list := func(kind string) int {
-				n := pickOf(r, 0, 1, r.IntN(3000), r.IntN(9000))
-				for range n {
-					all = append(all, kind)
+			var tick []bodies
+			for _, solver := range []string{"", "other"} {
+				var e []bodyview.Event
+				for kind := range bodyview.Kinds {
+					for range pickOf(r, 0, 0, 1, r.IntN(2000), r.IntN(5000)) {
+						e = append(e, bodyview.Event{Kind: uint8(kind), Dims: 2})
+						all = append(all, solver+" "+bodyview.Kinds[kind])
+					}
 				}
-				return n
+				tick = append(tick, bodies{name: solver, view: fakeEvents{list: e}})
 			}
-			e.Begin = make([]physics.Touch, list("begin"))
-			e.End = make([]physics.Touch, list("end"))
-			e.Hit = make([]physics.Hit, list("hit"))
-			e.Slept = make([]uint32, list("slept"))
-			l.add(sim, 1, &e)
+			l.add(1, tick)
 		}
 		v := l.after(0)
 		want := all[max(0, len(all)-recordedEvents):]
@@ -357,8 +364,8 @@ func TestMoreEventsThanTheLogHolds(t *testing.T) {
 			t.Fatalf("%d events: seq %d, lost %d, %d kept", len(all), v.Seq, v.Lost, len(v.List))
 		}
 		for i, e := range v.List {
-			if e.Kind != want[i] {
-				t.Fatalf("event %d of %d is %s, want %s", i, len(want), e.Kind, want[i])
+			if got := e.Solver + " " + e.Kind; got != want[i] {
+				t.Fatalf("event %d of %d is %s, want %s", i, len(want), got, want[i])
 			}
 		}
 	}

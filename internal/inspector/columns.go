@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
@@ -11,9 +12,6 @@ import (
 	"github.com/evertick/evertick/internal/stagger"
 	"github.com/evertick/evertick/internal/statehash"
 )
-
-// bodyPrefix precedes the names of the columns of bodies, as in hashes.
-const bodyPrefix = "body."
 
 // columnCopy is a column as it was at a safe point.
 type columnCopy struct {
@@ -32,7 +30,7 @@ type columnsCopy struct {
 	of      stateVersion // of which only world and copy matter: other ones have other columns
 	all     int          // columns
 	tick    uint64       // of live, and in the end of the last column
-	live    [2][]uint64  // the rows of entities, and of bodies
+	live    [][]uint64   // the rows of entities, and of the bodies of each solver
 	columns []columnCopy
 	hashed  []hashedPart // what has no numbers
 }
@@ -48,8 +46,10 @@ func columnsOf(sim *evertick.Sim) (all []columnOf) {
 	for _, v := range sim.World.Columns() {
 		all = append(all, columnOf{"", "world", 0, v})
 	}
-	for _, v := range sim.Physics.BodyColumns() {
-		all = append(all, columnOf{bodyPrefix, "bodies", 1, v})
+	for i, b := range bodiesOf(sim) {
+		for _, v := range b.view.Columns() {
+			all = append(all, columnOf{b.prefix, "bodies", 1 + i, v})
+		}
 	}
 	return all
 }
@@ -67,7 +67,10 @@ func (c *columnsCopy) copy(p *point) (func() ([]byte, error), error) {
 		c.columns = c.columns[:0]
 	}
 	before := c.bytes
-	c.tick, c.live = sim.Ticks(), [...][]uint64{slices.Clone(liveSlots(sim.World)), liveBodies(sim)}
+	c.tick, c.live = sim.Ticks(), [][]uint64{slices.Clone(liveSlots(sim.World))}
+	for _, b := range bodiesOf(sim) {
+		c.live = append(c.live, b.live())
+	}
 	for _, next := range all[len(c.columns):] {
 		if p.more = c.bytes > before && !p.left(); p.more {
 			return nil, nil
@@ -89,16 +92,6 @@ type hashedPart struct {
 	version     uint64
 	hash        uint64
 	hasHash     bool
-}
-
-// liveBodies returns the rows of live bodies as a bitmap.
-func liveBodies(sim *evertick.Sim) []uint64 {
-	alive := sim.Physics.Columns().Alive[:sim.Physics.Rows()]
-	mask := make([]uint64, (len(alive)+63)/64)
-	for i, b := range alive {
-		mask[i>>6] |= uint64(b) << (i & 63)
-	}
-	return mask
 }
 
 // hashedParts lists what the hash covers besides columns and numbers of ticks, with the hashes of the last tick: the
@@ -124,11 +117,24 @@ func hashedParts(sim *evertick.Sim) (parts []hashedPart) {
 		}
 		parts = append(parts, part)
 	}
-	views := sim.Physics.BodyColumns()
+	own := bodiesOf(sim)
+	views := own[0].view.Columns()
 	// The parts after the world's have names that a column of the world may have, too: the last one counts.
 	first, owner := named(bodyPrefix+views[0].Name()), "bodies"
+	shown := map[string]bool{} // columns of other solvers
+	for _, b := range own[1:] {
+		for _, c := range b.view.Columns() {
+			shown[b.prefix+c.Name()] = true
+		}
+	}
 	for i := first + len(views); i < len(hashes); i++ {
-		add(i, owner)
+		switch name := hashes[i].Name; {
+		case shown[name]:
+		case slices.ContainsFunc(sim.Solvers, func(v *evertick.Solver) bool { return strings.HasPrefix(name, v.Name+".") }):
+			add(i, "bodies")
+		default:
+			add(i, owner)
+		}
 		if hashes[i].Name == bodyPrefix+"Owner" {
 			owner = "state"
 		}

@@ -155,7 +155,7 @@ func TestColumnsAreShared(t *testing.T) {
 func TestLiveBodies(t *testing.T) {
 	z := newZoo(t, seeded(t), 300)
 	var rows []uint32
-	for at, word := range liveBodies(z.sim) {
+	for at, word := range bodiesOf(z.sim)[0].live() {
 		for ; word != 0; word &= word - 1 {
 			rows = append(rows, uint32(64*at+bits.TrailingZeros64(word)))
 		}

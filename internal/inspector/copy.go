@@ -10,7 +10,6 @@ import (
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/columns"
 	"github.com/evertick/evertick/internal/stagger"
-	"github.com/evertick/evertick/physics"
 )
 
 // stateCopy is what requests of one safe point need of a state. Each part is copied when the first of them needs it.
@@ -18,10 +17,10 @@ type stateCopy struct {
 	arena
 	sim     *evertick.Sim // to copy from; nil after the safe point
 	tick    uint64
-	live    []uint64 // slots of entities
-	ids     []ecs.ID // by slot; 0 for free slots
-	bodies  []uint32 // by row of bodies: the slot of the entity that it moves
-	hasRows bool     // ids and bodies are copied
+	live    []uint64   // slots of entities
+	ids     []ecs.ID   // by slot; 0 for free slots
+	bodies  [][]uint32 // by solver and row of bodies: the slot of the entity that it moves
+	hasRows bool       // ids and bodies are copied
 	tags    map[string][]uint64
 	columns map[string][]byte // up to the last slot in use
 
@@ -122,26 +121,15 @@ func (c *stateCopy) copyRows() {
 	for slot := range c.ids {
 		c.ids[slot], _ = w.ID(ecs.Slot(slot))
 	}
-	p := c.sim.Physics
-	from := p.Columns().Slot[:p.Rows()]
-	if !anyBody(c.sim, from) {
-		return
-	}
-	c.bodies = stagger.View[uint32](c.memory(4 * len(from)))
-	copy(c.bodies, from)
-}
-
-// anyBody reports whether one of the entities in the slots has a body: after a Restore of the World alone none has, until the bodies
-// that were left are destroyed.
-func anyBody(sim *evertick.Sim, slots []uint32) bool {
-	return slices.ContainsFunc(slots, func(slot uint32) bool {
-		if slot == physics.NoSlot {
-			return false
+	for _, b := range bodiesOf(c.sim) {
+		from := b.view.Slots()
+		if !b.owned(w, from) {
+			continue
 		}
-		id, _ := sim.World.ID(slot)
-		_, has := sim.Body(id)
-		return has
-	})
+		to := stagger.View[uint32](c.memory(4 * len(from)))
+		copy(to, from)
+		c.bodies = append(c.bodies, to)
+	}
 }
 
 // withBody returns which of the slots hold entities with a body.
@@ -150,9 +138,11 @@ func (c *stateCopy) withBody(slots []ecs.Slot) map[ecs.Slot]bool {
 	for _, slot := range slots {
 		shown[slot] = false
 	}
-	for _, slot := range c.bodies {
-		if _, ok := shown[slot]; ok {
-			shown[slot] = true
+	for _, rows := range c.bodies {
+		for _, slot := range rows {
+			if _, ok := shown[slot]; ok {
+				shown[slot] = true
+			}
 		}
 	}
 	return shown

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
@@ -201,21 +202,29 @@ func blobText(data []byte, exists bool) string {
 	return fmt.Sprintf("%d bytes, hash %s", len(data), HashText(statehash.Bytes(data, 1, false)))
 }
 
-// bodies adds the differences of bodies.
+// bodies adds the differences of bodies, by solvers. What only one Sim has of a solver is among the hashes.
 func (d *differ) bodies() {
-	a, b := d.a.Physics, d.b.Physics
-	live := func(w *physics.World, row int) bool { return row < w.Rows() && w.Columns().Alive[row] != 0 }
-	for row := range max(a.Rows(), b.Rows()) {
-		if x, y := live(a, row), live(b, row); x != y {
-			d.addBody(difference{Column: "body", A: bodyText(x), B: bodyText(y)}, uint32(row))
+	others := bodiesOf(d.b)
+	for _, a := range bodiesOf(d.a) {
+		if i := slices.IndexFunc(others, a.comparable); i >= 0 {
+			d.bodiesOf(a, others[i])
 		}
 	}
-	others := b.BodyColumns()
-	for c, x := range a.BodyColumns() {
+}
+
+func (d *differ) bodiesOf(a, b bodies) {
+	live := func(of bodies, row int) bool { rows := of.view.Alive(); return row < len(rows) && rows[row] != 0 }
+	for row := range max(len(a.view.Alive()), len(b.view.Alive())) {
+		if x, y := live(a, row), live(b, row); x != y {
+			d.addBody(difference{Column: strings.TrimSuffix(a.prefix, "."), A: bodyText(x), B: bodyText(y)}, uint32(row), a, b)
+		}
+	}
+	others := b.view.Columns()
+	for c, x := range a.view.Columns() {
 		y := others[c]
 		for row, i := range columns.Differences(x, y) {
 			if live(a, int(row)) == live(b, int(row)) {
-				d.addBody(difference{Column: bodyPrefix + x.Name(), Component: i, A: numberText(x, row, i), B: numberText(y, row, i)}, row)
+				d.addBody(difference{Column: a.prefix + x.Name(), Component: i, A: numberText(x, row, i), B: numberText(y, row, i)}, row, a, b)
 			}
 		}
 		d.pause()
@@ -230,14 +239,14 @@ func bodyText(exists bool) string {
 }
 
 // addBody adds a difference of a body, with the entity that it moves.
-func (d *differ) addBody(x difference, row uint32) {
+func (d *differ) addBody(x difference, row uint32, a, b bodies) {
 	x.Row = &row
-	for _, s := range [...]*evertick.Sim{d.a, d.b} {
-		if int(row) >= s.Physics.Rows() {
+	for i, slots := range [...][]uint32{a.view.Slots(), b.view.Slots()} {
+		if int(row) >= len(slots) {
 			continue
 		}
-		if slot := s.Physics.Columns().Slot[row]; slot != physics.NoSlot {
-			x.Entity, x.Slot = idText(entityIn(s.World, slot)), &slot
+		if slot := slots[row]; slot != physics.NoSlot {
+			x.Entity, x.Slot = idText(entityIn([...]*ecs.World{d.a.World, d.b.World}[i], slot)), &slot
 			break
 		}
 	}
@@ -280,8 +289,13 @@ func (d *differ) listed() map[string]bool {
 			m[b.Column] = true
 		}
 	}
-	for _, c := range d.a.Physics.BodyColumns() {
-		m[bodyPrefix+c.Name()] = true
+	for _, b := range bodiesOf(d.a) {
+		if !slices.ContainsFunc(bodiesOf(d.b), b.comparable) {
+			continue
+		}
+		for _, c := range b.view.Columns() {
+			m[b.prefix+c.Name()] = true
+		}
 	}
 	m["identity"] = d.identity
 	return m

@@ -8,9 +8,9 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/bodyview"
 	"github.com/evertick/evertick/internal/columns"
 	"github.com/evertick/evertick/internal/fault"
-	"github.com/evertick/evertick/physics"
 )
 
 // entityView is everything about an entity.
@@ -38,14 +38,16 @@ type entityBlob struct {
 
 // entityBody is the body that moves an entity. Handles are strings such as "shape_3.1".
 type entityBody struct {
+	Solver          string          `json:"solver,omitempty"` // none: Sim.Physics
 	Row             int             `json:"row"`
 	Type            string          `json:"type"`
 	Awake           bool            `json:"awake"`
 	Mass            value           `json:"mass"` // null where another engine keeps it
-	Position        [2]value        `json:"position"`
-	Angle           value           `json:"angle"`
-	Velocity        [2]value        `json:"velocity"`
-	AngularVelocity value           `json:"angular_velocity"`
+	Position        []value         `json:"position"`
+	Angle           value           `json:"angle,omitempty"`    // in a plane
+	Rotation        []value         `json:"rotation,omitempty"` // in space: the quaternion x, y, z, w
+	Velocity        []value         `json:"velocity"`
+	AngularVelocity any             `json:"angular_velocity"` // a value in a plane, three in space
 	Shapes          []entityShape   `json:"shapes"`
 	Contacts        []entityContact `json:"contacts"`
 }
@@ -128,38 +130,33 @@ func viewEntity(sim *evertick.Sim, q entityQuery) (v entityView, err error) {
 			}
 		}
 	}
-	if b, ok := sim.Body(v.ID); ok {
-		v.Body = viewBody(sim, b)
+	for _, of := range bodiesOf(sim) {
+		if bits, ok := of.body(v.ID); ok {
+			b := of.view.Body(bits)
+			v.Body = viewBody(of.name, &b)
+		}
 	}
 	return v, nil
 }
 
-// viewBody reads a body that lives, so that no call has an error but those that another engine does not support.
-func viewBody(sim *evertick.Sim, b physics.Body) *entityBody {
-	p, row := sim.Physics, b.Index()
-	c := p.Columns()
+func viewBody(solver string, b *bodyview.Body) *entityBody {
 	v := &entityBody{
-		Row: row, Type: c.Type[row].String(), Awake: p.Awake(b),
-		Position: [2]value{single(c.X[row]), single(c.Y[row])}, Angle: single(c.Angle[row]),
-		Velocity: [2]value{single(c.VX[row]), single(c.VY[row])}, AngularVelocity: single(c.W[row]),
+		Solver: solver, Row: b.Row, Type: b.Type, Awake: b.Awake, Position: singles(b.Position), Velocity: singles(b.Velocity),
 		Shapes: []entityShape{}, Contacts: []entityContact{},
 	}
-	if m, err := p.MassData(b); err == nil {
-		v.Mass = single(m.Mass)
+	if len(b.Rotation) == 1 {
+		v.Angle, v.AngularVelocity = single(b.Rotation[0]), single(b.Spin[0])
+	} else {
+		v.Rotation, v.AngularVelocity = singles(b.Rotation), singles(b.Spin)
 	}
-	shapes, _ := p.AppendShapes(nil, b)
-	for _, s := range shapes {
-		def, _ := p.ShapeDef(s)
-		v.Shapes = append(v.Shapes, entityShape{s.String(), def.Sensor})
+	if b.Mass != nil {
+		v.Mass = single(*b.Mass)
 	}
-	touches, _ := p.AppendContacts(nil, b)
-	for _, t := range touches {
-		own, other := t.A, t.B
-		if of, err := p.ShapeBody(own); err != nil || of != b {
-			own, other = other, own
-		}
-		with := shapePart(sim, other)
-		v.Contacts = append(v.Contacts, entityContact{own.String(), with.view()})
+	for _, s := range b.Shapes {
+		v.Shapes = append(v.Shapes, entityShape{bodyview.Name("shape", s.Bits), s.Sensor})
+	}
+	for _, c := range b.Contacts {
+		v.Contacts = append(v.Contacts, entityContact{bodyview.Name("shape", c.Shape), viewPart(&c.Other)})
 	}
 	return v
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
-	"github.com/evertick/evertick/physics"
+	"github.com/evertick/evertick/internal/bodyview"
 )
 
 const (
@@ -66,23 +66,9 @@ type eventLog struct {
 
 // event is an event of a step.
 type event struct {
-	tick          uint64
-	kind          string
-	a, b          part
-	point, normal [2]float32 // of a hit
-	speed         float32
-	column        string // of a body that was disabled
-	value         float32
-	joint         physics.Joint // that broke
-	force         [2]float32
-	torque        float32
-}
-
-// part is a shape or a body of an event, as it was at the end of the tick. Zero values are unknown.
-type part struct {
-	shape  physics.Shape
-	body   physics.Body
-	entity ecs.ID
+	bodyview.Event
+	tick   uint64
+	solver string // of the bodies; "" for Sim.Physics
 }
 
 // record records the events of the tick that has just run, where Step may be called.
@@ -102,77 +88,23 @@ func (l *eventLog) record(sim *evertick.Sim) {
 	if !l.on {
 		l.on, l.since = true, tick
 	}
-	l.add(sim, tick, sim.Physics.Events())
+	l.add(tick, bodiesOf(sim))
 }
 
-func shapePart(sim *evertick.Sim, s physics.Shape) part {
-	b, _ := sim.Physics.ShapeBody(s)
-	id, _ := sim.BodyEntity(b)
-	return part{s, b, id}
-}
-
-func (l *eventLog) add(sim *evertick.Sim, tick uint64, e *physics.Events) {
-	put := func(kind string, a, b part) *event {
-		n := l.ring.next(recordedEvents)
-		*n = event{tick: tick, kind: kind, a: a, b: b}
-		return n
+// add adds the events of some bodies. Of more events than the log holds, those that would be lost at once are only counted.
+func (l *eventLog) add(tick uint64, all []bodies) {
+	skip := -recordedEvents
+	for _, b := range all {
+		skip += b.view.EventCount()
 	}
-	shape := func(s physics.Shape) part { return shapePart(sim, s) }
-	body := func(b physics.Body) part {
-		id, _ := sim.BodyEntity(b)
-		return part{body: b, entity: id}
-	}
-	row := func(i uint32) part {
-		b, _ := sim.Physics.BodyAt(int(i))
-		return body(b)
-	}
-	// Of more events than the log holds, those that would be lost at once are only counted.
-	skip := len(e.Begin) + len(e.End) + len(e.SensorBegin) + len(e.SensorEnd) + len(e.Hit) + len(e.Disabled) + len(e.Broken) + len(e.JointLoads) +
-		len(e.Slept) + len(e.Woke) - recordedEvents
-	from := func(n int) int {
+	for _, b := range all {
+		n := b.view.EventCount()
 		lost := max(min(skip, n), 0)
 		skip -= lost
 		l.ring.skip(uint64(lost))
-		return lost
-	}
-	for _, t := range e.Begin[from(len(e.Begin)):] {
-		put("begin", shape(t.A), shape(t.B))
-	}
-	for _, t := range e.End[from(len(e.End)):] {
-		put("end", shape(t.A), shape(t.B))
-	}
-	for _, s := range e.SensorBegin[from(len(e.SensorBegin)):] {
-		put("sensor_begin", shape(s.Sensor), shape(s.Visitor))
-	}
-	for _, s := range e.SensorEnd[from(len(e.SensorEnd)):] {
-		put("sensor_end", shape(s.Sensor), shape(s.Visitor))
-	}
-	for i := from(len(e.Hit)); i < len(e.Hit); i++ {
-		h := &e.Hit[i]
-		n := put("hit", shape(h.A), shape(h.B))
-		n.point, n.normal, n.speed = h.Point, h.Normal, h.Speed
-	}
-	for i := from(len(e.Disabled)); i < len(e.Disabled); i++ {
-		d := &e.Disabled[i]
-		n := put("disabled", body(d.Body), part{})
-		n.column, n.value = d.Column, d.Value
-	}
-	for i := from(len(e.Broken)); i < len(e.Broken); i++ {
-		b := &e.Broken[i]
-		n := put("broken", body(b.A), body(b.B))
-		n.joint, n.force, n.torque = b.Joint, b.Force, b.Torque
-	}
-	for i := from(len(e.JointLoads)); i < len(e.JointLoads); i++ {
-		l := &e.JointLoads[i]
-		a, b, _ := sim.Physics.JointBodies(l.Joint)
-		n := put("joint_load", body(a), body(b))
-		n.joint, n.force, n.torque = l.Joint, l.Force, l.Torque
-	}
-	for _, i := range e.Slept[from(len(e.Slept)):] {
-		put("slept", row(i), part{})
-	}
-	for _, i := range e.Woke[from(len(e.Woke)):] {
-		put("woke", row(i), part{})
+		for i := lost; i < n; i++ {
+			*l.ring.next(recordedEvents) = event{b.view.Event(i), tick, b.name}
+		}
 	}
 }
 
@@ -181,6 +113,7 @@ type eventView struct {
 	Seq    uint64    `json:"seq"`
 	Tick   uint64    `json:"tick"`
 	Kind   string    `json:"kind"`
+	Solver string    `json:"solver,omitempty"` // none: Sim.Physics
 	A      *partView `json:"a"`
 	B      *partView `json:"b"`
 	Point  []value   `json:"point,omitempty"`
@@ -190,7 +123,7 @@ type eventView struct {
 	Value  value     `json:"value,omitempty"`
 	Joint  string    `json:"joint,omitempty"`
 	Force  []value   `json:"force,omitempty"`
-	Torque value     `json:"torque,omitempty"`
+	Torque any       `json:"torque,omitempty"` // a value in a plane, three in space
 }
 
 // partView names what took part. The entity is null if none has the body, or if the shape is destroyed.
@@ -200,33 +133,36 @@ type partView struct {
 	Shape  string  `json:"shape,omitempty"`
 }
 
-func (p *part) view() *partView {
-	if p.shape == (physics.Shape{}) && p.body == (physics.Body{}) {
+func viewPart(p *bodyview.Part) *partView {
+	if *p == (bodyview.Part{}) {
 		return nil
 	}
 	v := new(partView)
-	if p.shape != (physics.Shape{}) {
-		v.Shape = p.shape.String()
+	if p.Shape != 0 {
+		v.Shape = bodyview.Name("shape", p.Shape)
 	}
-	if p.body != (physics.Body{}) {
-		v.Body = p.body.String()
+	if p.Body != 0 {
+		v.Body = bodyview.Name("body", p.Body)
 	}
-	if p.entity != 0 {
-		v.Entity = &p.entity
+	if p.Entity != 0 {
+		v.Entity = &p.Entity
 	}
 	return v
 }
 
 func (e *event) view(seq uint64) eventView {
-	v := eventView{Seq: seq, Tick: e.tick, Kind: e.kind, A: e.a.view(), B: e.b.view()}
-	pair := func(p [2]float32) []value { return []value{single(p[0]), single(p[1])} }
-	switch e.kind {
-	case "hit":
-		v.Point, v.Normal, v.Speed = pair(e.point), pair(e.normal), single(e.speed)
-	case "disabled":
-		v.Column, v.Value = e.column, single(e.value)
-	case "broken", "joint_load":
-		v.Joint, v.Force, v.Torque = e.joint.String(), pair(e.force), single(e.torque)
+	v := eventView{Seq: seq, Tick: e.tick, Kind: bodyview.Kinds[e.Kind], Solver: e.solver, A: viewPart(&e.A), B: viewPart(&e.B)}
+	vector := func(p [3]float32) []value { return singles(p[:e.Dims]) }
+	switch e.Kind {
+	case bodyview.Hit:
+		v.Point, v.Normal, v.Speed = vector(e.Point), vector(e.Normal), single(e.Speed)
+	case bodyview.Disabled:
+		v.Column, v.Value = e.Column, single(e.Value)
+	case bodyview.Broken, bodyview.JointLoad:
+		v.Joint, v.Force, v.Torque = bodyview.Name("joint", e.Joint), vector(e.Force), single(e.Torque[2])
+		if e.Dims == 3 {
+			v.Torque = vector(e.Torque)
+		}
 	}
 	return v
 }

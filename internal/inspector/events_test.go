@@ -8,6 +8,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/bodyview"
 	"github.com/evertick/evertick/physics"
 )
 
@@ -153,18 +154,17 @@ func TestEvents(t *testing.T) {
 
 // The ring loses the oldest of 4,097 events, and says so.
 func TestEventsLost(t *testing.T) {
-	sim := rain(t, 40)
 	var l eventLog
 	l.clock = func() int64 { return 1 }
 	l.after(0)
 	var all []string
 	for r := seeded(t); len(all) <= recordedEvents; {
-		row := uint32(r.IntN(40))
-		if e := (physics.Events{Slept: []uint32{row}}); r.IntN(2) == 0 || len(all) == recordedEvents {
-			l.add(sim, 1, &e)
+		slept, woke := bodyview.Event{Kind: bodyview.Slept}, bodyview.Event{Kind: bodyview.Woke}
+		if r.IntN(2) == 0 || len(all) == recordedEvents {
+			l.add(1, []bodies{{view: fakeEvents{list: []bodyview.Event{slept}}}})
 			all = append(all, "slept")
 		} else {
-			l.add(sim, 1, &physics.Events{Woke: []uint32{row, row}})
+			l.add(1, []bodies{{view: fakeEvents{list: []bodyview.Event{woke, woke}}}})
 			all = append(all, "woke", "woke")
 		}
 	}
@@ -236,17 +236,18 @@ func TestRareEvents(t *testing.T) {
 	c, _ := sim.Physics.BodyAt(3)
 	id, _ := sim.BodyEntity(b)
 	load := must(sim.Physics.CreateWeldJoint(physics.WeldJointDef{JointDef: physics.JointDef{BodyA: c, BodyB: b}}))
-	l.add(sim, 7, &physics.Events{
+	*sim.Physics.Events() = physics.Events{
 		Disabled:   []physics.Disabled{{Body: b, Column: "VX", Value: 1e30}},
 		Broken:     []physics.Broken{{Joint: physics.JointOfBits(1 << 32), A: b, B: c, Force: [2]float32{1, 2}, Torque: 3}},
 		JointLoads: []physics.JointLoad{{Joint: load, Force: [2]float32{4, 5}, Torque: 6}},
 		Woke:       []uint32{2, 999},
-	})
+	}
+	l.add(7, bodiesOf(sim))
 	v := l.after(0)
 	d, br, jl, w := v.List[0], v.List[1], v.List[2], v.List[3]
 	if d.Kind != "disabled" || *d.A.Entity != id || d.A.Body != b.String() || d.B != nil || d.Column != "VX" || string(d.Value) != "1e+30" ||
-		br.Kind != "broken" || br.B.Body != c.String() || br.Joint != physics.JointOfBits(1<<32).String() || string(br.Force[1]) != "2" || string(br.Torque) != "3" ||
-		jl.Kind != "joint_load" || jl.A.Body != c.String() || *jl.B.Entity != id || jl.Joint != load.String() || string(jl.Force[0]) != "4" || string(jl.Torque) != "6" ||
+		br.Kind != "broken" || br.B.Body != c.String() || br.Joint != physics.JointOfBits(1<<32).String() || string(br.Force[1]) != "2" || string(br.Torque.(value)) != "3" ||
+		jl.Kind != "joint_load" || jl.A.Body != c.String() || *jl.B.Entity != id || jl.Joint != load.String() || string(jl.Force[0]) != "4" || string(jl.Torque.(value)) != "6" ||
 		w.Kind != "woke" || *w.A.Entity != id || w.Tick != 7 || v.List[4].A != nil {
 		t.Errorf("%s", encode(v))
 	}

@@ -163,6 +163,7 @@ func (h *hub) record(sim *evertick.Sim) {
 func (h *hub) between(sim *evertick.Sim, paused bool) {
 	now := h.now()
 	w := sim.World
+	bodies, contacts := bodyCounts(sim)
 	h.mu.Lock()
 	h.safeAt = now
 	h.ticks.undo(sim.Ticks() + 1)
@@ -171,7 +172,7 @@ func (h *hub) between(sim *evertick.Sim, paused bool) {
 	}
 	h.summary = summary{
 		at: stateVersion{w, sim.Ticks(), w.Version(), w.LastTouch(), w.Generation()}, hash: sim.Hash(),
-		entities: w.Len(), bodies: sim.Physics.Len(), contacts: sim.Physics.ContactCount(), paused: paused,
+		entities: w.Len(), bodies: bodies, contacts: contacts, paused: paused,
 	}
 	idle := !h.waits() && h.going == nil && !h.pictures.due(h.summary.at, now)
 	if idle {

@@ -31,6 +31,14 @@ func numberAt(k columns.Kind, mem []byte, i int) value { return appendNumber(nil
 func single(v float32) value { return float(float64(v), 32) }
 func double(v float64) value { return float(v, 64) }
 
+func singles(list []float32) []value {
+	all := make([]value, len(list))
+	for i, v := range list {
+		all[i] = single(v)
+	}
+	return all
+}
+
 func float(v float64, bits int) value {
 	return quoteInexact(strconv.AppendFloat([]byte{'"'}, v, 'g', -1, bits), 0)
 }

@@ -59,7 +59,9 @@ func (a *worldAnswer) addColumns(sim *evertick.Sim) {
 		}
 	}
 	add("world", "", sim.World.Columns())
-	add("bodies", bodyPrefix, sim.Physics.BodyColumns())
+	for _, b := range bodiesOf(sim) {
+		add("bodies", b.prefix, b.view.Columns())
+	}
 	for _, b := range sim.World.Describe().Blobs {
 		a.Columns = append(a.Columns, worldColumn{Name: b.Column, Owner: "blobs", Kind: "bytes"})
 	}

@@ -144,9 +144,6 @@ func newAgents(p Params, cfg evertick.Config, movers func(*evertick.Sim) (Movers
 		return nil, err
 	}
 	scene := &Sim{Sim: sim, Params: p, agents: s, Counters: []Counter{{"hits", func() int64 { return int64(len(s.around.Slots)) }}}}
-	if m, ok := s.movers.(interface{ Contacts() int64 }); ok {
-		scene.Counters = append(scene.Counters, Counter{"contacts in space", m.Contacts})
-	}
 	if err := addSystems(sim,
 		system{evertick.BeforePhysics, "move", s.move},
 		system{evertick.BeforePhysics, "stir", s.stir},

@@ -31,9 +31,6 @@ func newMovers(sim *evertick.Sim) (scenes.Movers, error) {
 	return &movers{bodies: b}, err
 }
 
-// Contacts is how many contacts the last step had.
-func (m *movers) Contacts() int64 { return int64(m.bodies.World().ContactCount()) }
-
 // Enclose makes a floor and four walls, too high for boxes that tumble.
 func (m *movers) Enclose(half float32) error {
 	const thick, height = 1, 20

@@ -342,7 +342,9 @@ func (o *logOptions) seek() error {
 		return verdict(err)
 	}
 	slow := time.Since(start)
-	o.printf("tick %d: hash %016x, %d entities, %d bodies\n", o.tick, near.Hash(), near.World.Len(), near.Physics.Len())
+	var figures evertick.Metrics
+	near.Monitor().Read(&figures)
+	o.printf("tick %d: hash %016x, %d entities, %d bodies\n", o.tick, near.Hash(), figures.Entities, figures.Bodies)
 	o.printf("%v from the nearest snapshot, %v from tick 0\n", fast.Round(time.Microsecond), slow.Round(time.Microsecond))
 	if d, found := evertick.Diff(near, far); found {
 		return fmt.Errorf("%w: from a snapshot and from tick 0: %v", errVerdict, d)

@@ -39,7 +39,7 @@ function newEntityPanel(root, source, app) {
     nothing.hidden = true;
     content.hidden = false;
     setText(title, `${clean(e.id)} · slot ${e.slot}`);
-    const key = JSON.stringify([e.id, e.tags, e.columns.map(c => [c.name, c.values.length]), e.blobs]);
+    const key = JSON.stringify([e.id, e.tags, e.columns.map(c => [c.name, c.values.length]), e.blobs, e.body?.solver]);
     if (key !== layout) build(e, layout = key);
     e.columns.forEach((c, i) => c.values.forEach((v, k) => {
       const cell = cells[i][k], text = valueText(v);
