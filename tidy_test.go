@@ -135,7 +135,7 @@ var floors = map[string][]string{
 	"spatial":              {"native", "spatial", "internal"},
 	"physics":              {"native", "physics", "internal"},
 	"physics3":             {"native", "internal"},
-	"physics3/rig":         {"physics3", "internal"},
+	"physics3/rig":         {"native", "physics3", "internal"},
 	"loop":                 {"native", "loop", "internal"},
 	"internal/reflex":      {"native", "ecs", "spatial", "internal"},
 	"internal/publish":     {"native", "ecs", "internal"},

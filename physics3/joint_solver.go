@@ -44,26 +44,66 @@ func (t *jointColumns) updateOrder() {
 	if t.orderVersion == t.version {
 		return
 	}
-	t.order, t.orderVersion = t.order[:0], t.version
-	for i := range t.layouts {
-		if t.layouts[i].takesPart() {
-			t.order = append(t.order, uint32(i))
+	t.orderVersion = t.version
+	before := func(i, k uint32) int { return cmp.Or(t.layouts[i].compare(&t.layouts[k]), cmp.Compare(i, k)) }
+	if !t.sameJoints() {
+		t.order = t.order[:0]
+		for i := range t.layouts {
+			if t.layouts[i].takesPart() {
+				t.order = append(t.order, uint32(i))
+			}
+		}
+		slices.SortFunc(t.order, before)
+		return
+	}
+	// Joints whose frames change step by step, such as those of wheels, change places with their neighbours at most.
+	moves := orderMoves * len(t.order)
+	for k := range t.order {
+		at, i := k, t.order[k]
+		for ; at > 0 && before(i, t.order[at-1]) < 0; at-- {
+			t.order[at] = t.order[at-1]
+		}
+		t.order[at] = i
+		if moves -= k - at; moves < 0 {
+			slices.SortFunc(t.order, before)
+			return
 		}
 	}
-	slices.SortFunc(t.order, func(i, k uint32) int { return cmp.Or(t.layouts[i].compare(&t.layouts[k]), cmp.Compare(i, k)) })
+}
+
+// orderMoves is the number of places that joints move on average in the order before all are sorted anew.
+const orderMoves = 4
+
+// sameJoints reports whether the joints in order are those that take part.
+func (t *jointColumns) sameJoints() bool {
+	taking := 0
+	for i := range t.layouts {
+		if t.layouts[i].takesPart() {
+			taking++
+		}
+	}
+	if taking != len(t.order) {
+		return false
+	}
+	for _, i := range t.order {
+		if int(i) >= len(t.layouts) || !t.layouts[i].takesPart() {
+			return false
+		}
+	}
+	return true
 }
 
 func (l *jointLayout) takesPart() bool { return l.locked != 0 || l.axes != 0 }
 
 func (t *jointColumns) put(i int, r *jointRow) {
 	t.reach(i)
-	t.replace(i, r)
+	t.replace(i, r, r.digest())
 }
 
-// replace sets the definition of a joint.
-func (t *jointColumns) replace(i int, r *jointRow) {
+// replace sets the definition of a joint, whose digest is given.
+func (t *jointColumns) replace(i int, r *jointRow, digest uint64) {
 	t.count(&t.rows[i], -1)
-	t.rows[i], t.digests[i] = *r, r.digest()
+	t.rows[i], t.digests[i] = *r, digest
 	t.count(r, 1)
 }
 
@@ -90,9 +130,12 @@ func (t *jointColumns) reach(i int) {
 }
 
 func (t *jointColumns) clear(i int) {
-	t.replace(i, &jointRow{})
+	t.replace(i, &jointRow{}, 0)
 	t.solved[i] = rigid3.Joint{}
-	t.setLayout(i, jointLayout{})
+	if t.layouts[i] != (jointLayout{}) {
+		t.layouts[i] = jointLayout{}
+		t.version++
+	}
 }
 
 // reset removes all joints.
@@ -132,13 +175,6 @@ func (s *solver) jointPreventsCollision(a, b uint32) bool {
 	return s.joints.noCollide > 0 && s.jointTable.Between(a, b, s.joints.preventsCollision)
 }
 
-func (t *jointColumns) setLayout(i int, to jointLayout) {
-	if t.layouts[i] != to {
-		t.layouts[i] = to
-		t.version++
-	}
-}
-
 func (s *solver) destroyJoint(i int) {
 	s.wakeJoint(i)
 	s.joints.clear(i)
@@ -154,16 +190,24 @@ func (s *solver) destroyJoints(body int) {
 
 // setJoint replaces the definition of a joint by one of the same kind.
 func (s *solver) setJoint(i int, r *jointRow) {
-	before := s.joints.rows[i]
-	if before == *r {
-		return
+	if s.joints.rows[i] != *r && s.replaceJoint(i, r, r.digest()) {
+		s.updateJoint(i)
 	}
-	s.wakeJoint(i)
-	s.joints.replace(i, r)
+}
+
+// replaceJoint replaces the definition of a joint by one of the same kind, which has that digest, and wakes its bodies. It reports whether
+// anything changed: then updateJoint must follow.
+func (s *solver) replaceJoint(i int, r *jointRow, digest uint64) bool {
+	before := &s.joints.rows[i]
+	if *before == *r {
+		return false
+	}
 	if before.frameA != r.frameA || before.frameB != r.frameB {
 		s.joints.solved[i].Kept.Known = 0
 	}
-	s.updateJoint(i)
+	s.wakeJoint(i)
+	s.joints.replace(i, r, digest)
+	return true
 }
 
 // updateJoints updates the joints of a body whose type, mass or centre of mass has changed.
@@ -176,6 +220,14 @@ func (s *solver) updateJoints(body int) {
 // updateJoint derives the solver's joint from the definition. Impulses stay, except those of parts that the joint no longer has, and so does
 // the number of turns.
 func (s *solver) updateJoint(i int) {
+	if s.deriveJoint(i) {
+		s.joints.version++
+	}
+}
+
+// deriveJoint is updateJoint without a new version of the layouts: it reports whether one is needed. Workers can derive different joints at the
+// same time.
+func (s *solver) deriveJoint(i int) (layout bool) {
 	c, j := s.cols, s.configuredJoint(i)
 	kept := &s.joints.solved[i].Kept
 	dynamicA, dynamicB := c.Type[j.A] == DynamicBody, c.Type[j.B] == DynamicBody
@@ -199,7 +251,9 @@ func (s *solver) updateJoint(i int) {
 		j.Kept.Impulse, j.Kept.Angular = kept.Impulse, kept.Angular
 	}
 	s.joints.solved[i] = j
-	s.joints.setLayout(i, to)
+	layout = s.joints.layouts[i] != to
+	s.joints.layouts[i] = to
+	return layout
 }
 
 // keptImpulse returns the impulses of some parts.

@@ -89,7 +89,7 @@ func (w *World) shiftOrigin(origin [3]float64, offset [3]float32) {
 			for k := range offset {
 				shift(&r.numbers[k], offset[k]+0)
 			}
-			s.joints.replace(i, &r)
+			s.joints.replace(i, &r, r.digest())
 		}
 	}
 }

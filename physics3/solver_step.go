@@ -12,8 +12,18 @@ import (
 // run does a step. It fails only if the floating-point environment of a worker is altered.
 func (s *solver) run(dt float32) error {
 	s.dt = dt
-	rows := max(sleep.RowsOf(s.sleep.Spans), sleep.RowsOf(s.sleep.Shapes)) // that were active in the last step
-	return s.stages.Run(s.pool.Workers(), rows, s.wholeStep)
+	return s.stages.Run(s.pool.Workers(), s.work(), s.wholeStep)
+}
+
+// surfaceRows is the number of rows that take as long as a pair with a surface.
+const surfaceRows = 4
+
+// work returns how much there was to do in the last step, as a number of rows: those that were active, and as many more as their joints and their
+// pairs with surfaces take.
+func (s *solver) work() int {
+	rows := max(sleep.RowsOf(s.sleep.Spans), sleep.RowsOf(s.sleep.Shapes))
+	joints := min(len(s.joints.order), 4*rows) // of all bodies, of which others may be asleep
+	return rows + joints + surfaceRows*len(s.surfaces.pairs.A)
 }
 
 // step is the part of run that the leader of the team runs.

@@ -28,9 +28,10 @@ type World struct {
 	failed   error // of a step whose result is lost
 
 	// Copies of the definitions of a call, so that it does not allocate.
-	bodyDef  BodyDef
-	newShape newShape
-	newJoint newJoint
+	bodyDef    BodyDef
+	newShape   newShape
+	newJoint   newJoint
+	jointBatch jointBatch
 
 	lists, applies uint64 // numbers of NewCommands and of Apply so far
 	dryRun         dryRun // its memory

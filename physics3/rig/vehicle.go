@@ -9,6 +9,7 @@ import (
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/trig"
 	"github.com/evertick/evertick/internal/vec"
+	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/physics3"
 )
 
@@ -103,15 +104,44 @@ type Vehicles struct {
 
 	rays physics3.Rays
 	hits physics3.RayHits
-	cast []int // vehicles whose wheels have rays
-	def  physics3.GenericJointDef
+	cast []cast
+
+	pool     *native.Pool
+	settings []setting // of the wheels
+	setting  bool      // workers compute settings, else rays
+	dt       float32
+	joints   []physics3.Joint // to be set
+	defs     []physics3.AnyJointDef
 }
 
 type vehicle struct {
 	VehicleDef
 	forward, up [3]float64 // unit vectors in body coordinates
 	first       int        // wheel
+	casts       bool       // its wheels have rays in this step
+	err         error
 }
+
+// cast is a vehicle whose wheels have rays, and the first of these.
+type cast struct{ vehicle, ray int }
+
+// setting is what Step does with the joint of a wheel, and until then the ray of the wheel.
+type setting struct {
+	from, by [3]float32
+	change   change
+	lifts    physics3.Joint // to be destroyed
+	ground   physics3.Body
+	def      physics3.GenericJointDef
+}
+
+// change is what becomes of the joint of a wheel.
+type change uint8
+
+const (
+	keeps   change = iota
+	changes        // gets the definition
+	comes          // is created
+)
 
 // NewVehicles returns the vehicles of w, none at first.
 func NewVehicles(w *physics3.World) *Vehicles { return &Vehicles{world: w} }
@@ -138,6 +168,7 @@ func (v *Vehicles) Add(def VehicleDef) (int, error) {
 	n := vehicle{VehicleDef: def, forward: unit(def.Forward, [3]float64{0, 0, 1}), up: unit(def.Up, [3]float64{0, 1, 0}), first: len(v.wheels)}
 	v.vehicles = append(v.vehicles, n)
 	v.wheels = append(v.wheels, make([]Wheel, len(def.Wheels))...)
+	v.settings = append(v.settings, make([]setting, len(def.Wheels))...)
 	v.Controls = append(v.Controls, Controls{})
 	return len(v.vehicles) - 1, nil
 }
@@ -193,27 +224,105 @@ func (v *Vehicles) Step(dt float32) error {
 	if err != nil {
 		return err
 	}
-	v.rays.X, v.rays.Y, v.rays.Z = v.rays.X[:0], v.rays.Y[:0], v.rays.Z[:0]
-	v.rays.DX, v.rays.DY, v.rays.DZ = v.rays.DX[:0], v.rays.DY[:0], v.rays.DZ[:0]
-	v.rays.Exclude, v.rays.Categories, v.rays.Masks = v.rays.Exclude[:0], v.rays.Categories[:0], v.rays.Masks[:0]
-	v.rays.SkipInside = true
-	v.cast = v.cast[:0]
-	for i := range v.vehicles {
-		if err := v.prepare(i); err != nil {
-			return err
-		}
-	}
-	if err := v.world.RayClosest(&v.rays, &v.hits); err != nil {
+	v.dt = dt
+	if err := v.castRays(); err != nil {
 		return err
 	}
-	ray := 0
-	for _, i := range v.cast {
-		if err := v.set(i, ray, dt); err != nil {
-			return err
-		}
-		ray += len(v.vehicles[i].Wheels)
+	v.setting = true
+	if err := v.run(len(v.cast)); err != nil {
+		return err
 	}
-	return nil
+	return v.setJoints()
+}
+
+// vehicleChunk is the number of vehicles of a chunk: some tens of microseconds.
+const vehicleChunk = 16
+
+// run does what is to be done for n vehicles on the workers of the world.
+func (v *Vehicles) run(n int) error {
+	if workers := v.world.Config().Workers; v.pool == nil || v.pool.Workers() != workers {
+		v.pool = native.NewPool(workers)
+	}
+	return v.pool.Run((n+vehicleChunk-1)/vehicleChunk, (*vehicleTask)(v))
+}
+
+// vehicleTask works on vehicles in chunks; it implements native.Task.
+type vehicleTask Vehicles
+
+// Do works on one chunk.
+func (t *vehicleTask) Do(_, chunk int) {
+	v, lo := (*Vehicles)(t), chunk*vehicleChunk
+	if v.setting {
+		for _, c := range v.cast[lo:min(lo+vehicleChunk, len(v.cast))] {
+			v.vehicles[c.vehicle].err = v.set(c.vehicle, c.ray)
+		}
+		return
+	}
+	for i := lo; i < min(lo+vehicleChunk, len(v.vehicles)); i++ {
+		n := &v.vehicles[i]
+		n.casts, n.err = v.prepare(i)
+	}
+}
+
+// castRays casts the rays of the wheels.
+func (v *Vehicles) castRays() error {
+	v.setting = false
+	if err := v.run(len(v.vehicles)); err != nil {
+		return err
+	}
+	r := &v.rays
+	r.X, r.Y, r.Z, r.DX, r.DY, r.DZ = r.X[:0], r.Y[:0], r.Z[:0], r.DX[:0], r.DY[:0], r.DZ[:0]
+	r.Exclude, r.Categories, r.Masks = r.Exclude[:0], r.Categories[:0], r.Masks[:0]
+	r.SkipInside = true
+	v.cast = v.cast[:0]
+	for i := range v.vehicles {
+		n := &v.vehicles[i]
+		if n.err != nil {
+			return n.err
+		}
+		if !n.casts {
+			continue
+		}
+		v.cast = append(v.cast, cast{i, len(r.X)})
+		for k := range n.Wheels {
+			w := &v.settings[n.first+k]
+			r.X, r.Y, r.Z = append(r.X, w.from[0]), append(r.Y, w.from[1]), append(r.Z, w.from[2])
+			r.DX, r.DY, r.DZ = append(r.DX, w.by[0]), append(r.DY, w.by[1]), append(r.DZ, w.by[2])
+			r.Exclude, r.Categories, r.Masks = append(r.Exclude, n.Chassis), append(r.Categories, n.Category), append(r.Masks, n.Mask)
+		}
+	}
+	return v.world.RayClosest(r, &v.hits)
+}
+
+// setJoints destroys, makes and changes the joints of the wheels, as set has found.
+func (v *Vehicles) setJoints() (first error) {
+	keep := func(err error) {
+		if first == nil {
+			first = err
+		}
+	}
+	v.joints, v.defs = v.joints[:0], v.defs[:0]
+	for _, c := range v.cast {
+		n := &v.vehicles[c.vehicle]
+		keep(n.err)
+		for k := range n.Wheels {
+			w, to := &v.wheels[n.first+k], &v.settings[n.first+k]
+			if v.world.ValidJoint(to.lifts) {
+				keep(v.world.DestroyJoint(to.lifts))
+			}
+			switch to.change {
+			case changes:
+				v.joints, v.defs = append(v.joints, w.Joint), append(v.defs, &to.def)
+			case comes:
+				joint, err := v.world.CreateJoint(&to.def)
+				if keep(err); err == nil {
+					w.Ground, w.Joint = to.ground, joint
+				}
+			}
+		}
+	}
+	keep(v.world.SetJointDefs(v.joints, v.defs))
+	return first
 }
 
 func (c *Controls) valid() bool {
@@ -226,19 +335,19 @@ const (
 	loadChange    = 0.05
 )
 
-// prepare reads the loads of vehicle i, and adds the rays of its wheels unless it stands.
-func (v *Vehicles) prepare(i int) error {
+// prepare reads the loads of vehicle i, and makes the rays of its wheels unless it stands.
+func (v *Vehicles) prepare(i int) (casts bool, err error) {
 	n, c := &v.vehicles[i], &v.Controls[i]
 	wheels := v.Wheels(i)
 	if !v.world.Valid(n.Chassis) || v.world.Disabled(n.Chassis) {
 		for k := range wheels {
 			wheels[k] = Wheel{Angle: wheels[k].Angle}
 		}
-		return nil
+		return false, nil
 	}
 	linear, angular, err := v.world.Velocity(n.Chassis)
 	if err != nil {
-		return err
+		return false, err
 	}
 	slow := vec.Length(vec.Wide(linear)) < standingSpeed && vec.Length(vec.Wide(angular)) < standingSpeed
 	same, grounded := true, false
@@ -260,59 +369,56 @@ func (v *Vehicles) prepare(i int) error {
 		w.Load = load
 	}
 	if same && (!v.world.Awake(n.Chassis) || slow && grounded) {
-		return nil
+		return false, nil
 	}
-	position, err := v.world.Position(n.Chassis)
+	chassis, err := v.pose(n.Chassis)
 	if err != nil {
-		return err
+		return false, err
 	}
-	rotation, err := v.world.Rotation(n.Chassis)
-	if err != nil {
-		return err
-	}
-	q := quaternion(rotation)
-	up := q.turn(n.up)
-	v.cast = append(v.cast, i)
+	up := chassis.q.turn(n.up)
 	for k := range n.Wheels {
-		d := &n.Wheels[k]
-		from := vec.Add(vec.Wide(position), q.turn(vec.Wide(d.Attachment)))
-		by := vec.Scale(up, -(float64(d.Length) + float64(d.Radius)))
-		r := &v.rays
-		r.X, r.Y, r.Z = append(r.X, float32(from[0])), append(r.Y, float32(from[1])), append(r.Z, float32(from[2]))
-		r.DX, r.DY, r.DZ = append(r.DX, float32(by[0])), append(r.DY, float32(by[1])), append(r.DZ, float32(by[2]))
-		r.Exclude, r.Categories, r.Masks = append(r.Exclude, n.Chassis), append(r.Categories, n.Category), append(r.Masks, n.Mask)
+		d, to := &n.Wheels[k], &v.settings[n.first+k]
+		to.from = narrow(vec.Add(chassis.p, chassis.q.turn(vec.Wide(d.Attachment))))
+		to.by = narrow(vec.Scale(up, -(float64(d.Length) + float64(d.Radius))))
 	}
-	return nil
+	return true, nil
+}
+
+// pose returns the place of a body.
+func (v *Vehicles) pose(b physics3.Body) (pose, error) {
+	position, err := v.world.Position(b)
+	if err != nil {
+		return pose{}, err
+	}
+	rotation, err := v.world.Rotation(b)
+	return pose{vec.Wide(position), quaternion(rotation)}, err
 }
 
 // steepest is the cosine of the steepest ground on which a wheel stands.
 const steepest = 0.34
 
-// set sets the joints of the wheels of vehicle i, whose rays begin at the given one.
-func (v *Vehicles) set(i, ray int, dt float32) error {
+// set finds what becomes of the joints of the wheels of vehicle i, whose rays begin at the given one.
+func (v *Vehicles) set(i, ray int) error {
 	n, c := &v.vehicles[i], &v.Controls[i]
 	wheels := v.Wheels(i)
-	position, err := v.world.Position(n.Chassis)
+	for k := range wheels {
+		to := &v.settings[n.first+k]
+		to.change, to.lifts = keeps, physics3.Joint{}
+	}
+	chassis, err := v.pose(n.Chassis)
 	if err != nil {
 		return err
 	}
-	rotation, err := v.world.Rotation(n.Chassis)
-	if err != nil {
-		return err
-	}
-	chassis := pose{vec.Wide(position), quaternion(rotation)}
 	up := chassis.q.turn(n.up)
 	for k := range wheels {
-		w, d := &wheels[k], &n.Wheels[k]
+		w, d, to := &wheels[k], &n.Wheels[k], &v.settings[n.first+k]
 		hit := ray + k
 		normal := vec.Wide([3]float32{v.hits.NormalX[hit], v.hits.NormalY[hit], v.hits.NormalZ[hit]})
 		upright := vec.Dot(normal, up)
 		w.Steering = c.Steering * d.SteeringAngle
 		w.controls = *c
 		if v.hits.Shapes[hit] == (physics3.Shape{}) || upright < steepest {
-			if err := v.lift(w); err != nil {
-				return err
-			}
+			w.lift(to)
 			w.Slips = false
 			if force := d.DriveForce * c.Throttle; force != 0 {
 				w.Speed = n.MaxSpeed / d.Radius
@@ -320,7 +426,7 @@ func (v *Vehicles) set(i, ray int, dt float32) error {
 					w.Speed = -w.Speed
 				}
 			}
-			w.turn(dt)
+			w.turn(v.dt)
 			continue
 		}
 		ground, err := v.world.ShapeBody(v.hits.Shapes[hit])
@@ -331,10 +437,10 @@ func (v *Vehicles) set(i, ray int, dt float32) error {
 		w.Normal = [3]float32{v.hits.NormalX[hit], v.hits.NormalY[hit], v.hits.NormalZ[hit]}
 		reach := float64(d.Length) + float64(d.Radius)
 		w.Compression = float32(reach * (1 - float64(v.hits.Fractions[hit])))
-		if err := v.hold(n, w, d, ground, &chassis, upright, v.driveOf(n, k, c), c); err != nil {
+		if err := v.hold(n, w, d, to, ground, &chassis, upright, v.driveOf(n, k, c), c); err != nil {
 			return err
 		}
-		w.turn(dt)
+		w.turn(v.dt)
 	}
 	return nil
 }
@@ -362,32 +468,28 @@ func (v *Vehicles) grip(n *vehicle, k int) float32 {
 	return n.Wheels[k].Friction * v.wheels[n.first+k].Load
 }
 
-// hold sets the joint of a wheel on the ground.
-func (v *Vehicles) hold(n *vehicle, w *Wheel, d *WheelDef, ground physics3.Body, chassis *pose, upright float64, drive float32, c *Controls) error {
+// hold finds the joint of a wheel on the ground.
+func (v *Vehicles) hold(n *vehicle, w *Wheel, d *WheelDef, to *setting, ground physics3.Body, chassis *pose, upright float64, drive float32, c *Controls) error {
 	sin, cos := trig.SinCos(w.Steering)
 	left := vec.Cross(n.up, n.forward)
 	direction := chassis.q.turn(vec.Add(vec.Scale(n.forward, float64(cos)), vec.Scale(left, float64(sin))))
 	y := normalized(vec.Wide(w.Normal))
 	x := vec.Sub(direction, vec.Scale(y, vec.Dot(direction, y)))
 	if vec.Length(x) < 1e-3 { // the wheel points at the ground
-		return v.lift(w)
+		w.lift(to)
+		return nil
 	}
 	x = normalized(x)
 	z := vec.Cross(x, y)
 
-	p, err := v.world.Position(ground)
+	under, err := v.pose(ground)
 	if err != nil {
 		return err
 	}
-	r, err := v.world.Rotation(ground)
-	if err != nil {
-		return err
-	}
-	under := pose{vec.Wide(p), quaternion(r)}
 	point := vec.Wide(w.Point)
 	held := vec.Sub(point, vec.Scale(y, float64(w.Compression)*upright))
 
-	j := &v.def
+	j := &to.def
 	*j = physics3.GenericJointDef{}
 	j.BodyA, j.BodyB, j.CollideConnected = ground, n.Chassis, true
 	j.FrameA = physics3.JointFrame{Point: narrow(under.local(point)), Rotation: under.q.inverse().times(ofAxes(x, y, z)).array()}
@@ -421,26 +523,18 @@ func (v *Vehicles) hold(n *vehicle, w *Wheel, d *WheelDef, ground physics3.Body,
 	j.Axes[1] = physics3.JointAxis{Motion: physics3.AxisLimited, Lower: -travel, Upper: 2 * travel, Hertz: d.Hertz, Damping: d.Damping}
 
 	if w.Ground == ground && v.world.ValidJoint(w.Joint) {
-		return v.world.SetJointDef(w.Joint, j)
+		to.change = changes
+		return nil
 	}
-	if err := v.lift(w); err != nil {
-		return err
-	}
-	joint, err := v.world.CreateJoint(j)
-	if err == nil {
-		w.Ground, w.Joint = ground, joint
-	}
-	return err
+	w.lift(to)
+	to.change, to.ground = comes, ground
+	return nil
 }
 
 // lift takes a wheel from the ground.
-func (v *Vehicles) lift(w *Wheel) error {
-	joint := w.Joint
+func (w *Wheel) lift(to *setting) {
+	to.lifts = w.Joint
 	w.Ground, w.Joint, w.Load, w.Compression = physics3.Body{}, physics3.Joint{}, 0, 0
-	if !v.world.ValidJoint(joint) {
-		return nil
-	}
-	return v.world.DestroyJoint(joint)
 }
 
 // turn turns a wheel by its speed.

@@ -1,11 +1,15 @@
 package rig_test
 
 import (
+	"bytes"
 	"errors"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/pace"
 	"github.com/evertick/evertick/physics3"
 	"github.com/evertick/evertick/physics3/rig"
 )
@@ -284,5 +288,39 @@ func TestVehicleAllocatesNothing(t *testing.T) {
 		check(t, w.Step(dt))
 	}); n > 0 {
 		t.Errorf("%v allocations a step", n)
+	}
+}
+
+// Any number of workers gives the same bits: of the world, and of the wheels.
+func TestVehicleWorkersAgree(t *testing.T) {
+	defer func() { pace.Always = false }()
+	pace.Always = true
+	run := func(workers int) (all []uint64, states []byte) {
+		w := newWorld(t, 0)
+		check(t, w.SetWorkers(workers))
+		v := rig.NewVehicles(w)
+		r := rand.New(rand.NewPCG(1, 2))
+		for i := range 60 {
+			newCar(t, w, v, [3]float32{4 * float32(i%8), 0.6 + 0.3*float32(i%5), 5 * float32(i/8)})
+		}
+		for step := range 40 {
+			for i := range v.Controls {
+				v.Controls[i] = rig.Controls{Throttle: 2*r.Float32() - 1, Steering: 2*r.Float32() - 1, Brake: float32(r.IntN(2))}
+			}
+			if step == 20 {
+				check(t, w.DestroyBody(v.Wheels(7)[0].Ground)) // all fall
+			}
+			check(t, v.Step(dt))
+			check(t, w.Step(dt))
+			all, states = append(all, w.Hash()), v.AppendState(states)
+		}
+		return all, states
+	}
+	want, states := run(1)
+	for _, workers := range []int{2, 5} {
+		got, s := run(workers)
+		if !slices.Equal(got, want) || !bytes.Equal(s, states) {
+			t.Errorf("%d workers differ from one", workers)
+		}
 	}
 }
