@@ -93,6 +93,8 @@ func (s *solver) fillBlocks(lo, hi int) {
 func (s *solver) runSolveStages(rows []sleep.Span) {
 	blocks, joints := len(s.sys.Blocks), len(s.sys.JointBlocks)
 	s.stages.ForSpans(rows, (*solver).prepareBodies)
+	trees := len(s.sys.Trees)
+	s.stages.ForParts(trees, (*solver).stiffenTrees)
 	s.stages.For(0, joints, stage.BlockChunk, (*solver).prepareJoints)
 	s.stages.For(0, blocks, stage.BlockChunk, (*solver).prepareContacts)
 	bounces := s.sys.HasRestitution(0, blocks)
@@ -103,9 +105,11 @@ func (s *solver) runSolveStages(rows []sleep.Span) {
 			s.stages.ForRanges(s.ranges, (*solver).warmStart)
 		}
 		s.stages.ForRanges(s.jointRanges, (*solver).solveJoints)
+		s.stages.ForParts(trees, (*solver).solveTrees)
 		s.stages.ForRanges(s.ranges, (*solver).solveContacts)
 		s.stages.ForSpans(rows, (*solver).integratePositions)
 		s.stages.ForRanges(s.jointRanges, (*solver).relaxJoints)
+		s.stages.ForParts(trees, (*solver).relaxTrees)
 		s.stages.ForRanges(s.ranges, (*solver).relaxContacts)
 		if bounces {
 			s.stages.ForRanges(s.ranges, (*solver).applyRestitution)
@@ -127,10 +131,14 @@ func (s *solver) relaxContacts(lo, hi int)       { s.sys.RelaxContacts(lo, hi) }
 func (s *solver) applyRestitution(lo, hi int)    { s.sys.ApplyRestitution(lo, hi) }
 func (s *solver) storeImpulses(lo, hi int)       { s.sys.StoreImpulses(lo, hi) }
 
-func (s *solver) prepareJoints(lo, hi int)      { s.sys.PrepareJoints(lo, hi) }
-func (s *solver) warmStartJoints(lo, hi int)    { s.sys.WarmStartJoints(lo, hi) }
-func (s *solver) solveJoints(lo, hi int)        { s.sys.SolveJoints(lo, hi) }
-func (s *solver) relaxJoints(lo, hi int)        { s.sys.RelaxJoints(lo, hi) }
+func (s *solver) prepareJoints(lo, hi int)   { s.sys.PrepareJoints(lo, hi) }
+func (s *solver) warmStartJoints(lo, hi int) { s.sys.WarmStartJoints(lo, hi) }
+func (s *solver) solveJoints(lo, hi int)     { s.sys.SolveJoints(lo, hi) }
+func (s *solver) relaxJoints(lo, hi int)     { s.sys.RelaxJoints(lo, hi) }
+func (s *solver) stiffenTrees(lo, hi int)    { s.sys.StiffenTrees(lo, hi) }
+func (s *solver) solveTrees(lo, hi int)      { s.sys.SolveTrees(lo, hi, true) }
+func (s *solver) relaxTrees(lo, hi int)      { s.sys.SolveTrees(lo, hi, false) }
+
 func (s *solver) storeJointImpulses(lo, hi int) { s.sys.StoreJointImpulses(lo, hi) }
 
 func (s *solver) finalizeStates(lo, hi int) { s.sys.FinalizeBodies(lo, hi) }

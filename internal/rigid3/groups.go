@@ -27,6 +27,7 @@ type groupWork struct {
 	memory []ContactBlock
 	joints []JointBlock
 	parts  []JointParts
+	listed []uint32 // trees
 }
 
 // The sets of edges of groups.
@@ -94,6 +95,9 @@ func (s *System) SolveGroup(worker, group int) {
 	inOrder(w.JointColours.Edge, s.JointOrder)
 	w.JointBlocks = w.joints[:len(w.JointColours.Edge)/Lanes]
 	w.jointParts = w.parts[:w.classifyJointBlocks()]
+	w.Trees = w.listed
+	w.listTrees()
+	w.listed = w.Trees
 	w.Solve(s.groups.Spans(group))
 }
 

@@ -9,6 +9,8 @@ import (
 
 // dealJoints assigns the joints to blocks and makes room for them.
 func (s *System) dealJoints() {
+	s.updateTrees()
+	defer s.listTrees()
 	c := &s.JointColours
 	switch {
 	case s.jointsSplit: // some may be in groups

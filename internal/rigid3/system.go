@@ -176,6 +176,10 @@ type System struct {
 	JointBlocks  []JointBlock
 	jointParts   []JointParts
 
+	// Trees are the trees of joints that SolveTrees solves. LayOutBlocks sets them.
+	Trees []uint32
+	trees jointTrees
+
 	// Set by the stages from ResetColours to LayOutBlocks.
 	Colours graph.Colours
 	Blocks  []ContactBlock
@@ -202,6 +206,10 @@ func (s *System) Step(dt float32) {
 // each stage would dominate the time where there is little to do.
 func (s *System) Solve(rows []graph.Span) {
 	s.spans = rows
+	if len(s.Trees) > 0 {
+		s.solveWithTrees()
+		return
+	}
 	kernelsOf(s.Level).solve(s)
 }
 
