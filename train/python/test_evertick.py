@@ -30,7 +30,7 @@ def actions_of(envs, step, first=0):
 
 class Worlds(unittest.TestCase):
     def test_names(self):
-        self.assertEqual(evertick.names(), ["cartpole", "pushbox", "tag", "tag-raster", "tag-team"])
+        self.assertEqual(evertick.names(), ["arm", "ballpole", "cartpole", "pushbox", "tag", "tag-raster", "tag-team"])
         self.assertEqual(evertick.library_version(), 1)
         with self.assertRaisesRegex(evertick.RangeError, "no-such-world"):
             evertick.make_vec("no-such-world")
@@ -39,6 +39,8 @@ class Worlds(unittest.TestCase):
 
     def test_spaces(self):
         want = {
+            "arm": ((20,), np.float32, evertick.Box(-1, 1, (3,))),
+            "ballpole": ((11,), np.float32, evertick.Box(-1, 1, (2,))),
             "cartpole": ((4,), np.float32, evertick.Discrete(2)),
             "pushbox": ((13,), np.float32, evertick.Discrete(5)),
             "tag": ((23,), np.float32, evertick.Box(-1, 1, (2,))),

@@ -8,7 +8,6 @@ import (
 
 	"github.com/evertick/evertick/internal/pace"
 	"github.com/evertick/evertick/train"
-	"github.com/evertick/evertick/train/worlds"
 )
 
 // BenchmarkStep measures steps of worlds per second: of each world, with one worker and with two.
@@ -16,7 +15,7 @@ func BenchmarkStep(b *testing.B) {
 	pace.Always = false
 	defer func() { pace.Always = true }()
 	counts := map[string]int{"cartpole": 262144, "tag": 1024, "tag-raster": 1024, "pushbox": 1024}
-	for _, name := range worlds.Names() {
+	for _, name := range names() {
 		for workers := 1; workers <= 2; workers++ {
 			b.Run(fmt.Sprintf("%s/workers=%d", name, workers), func(b *testing.B) {
 				benchmark(b, name, counts[name], workers)
@@ -58,10 +57,11 @@ func BenchmarkSmall(b *testing.B) {
 	}{
 		{"cartpole", 1024, 1}, {"cartpole", 4096, 1}, {"cartpole", 4096, 2}, {"cartpole", 16384, 1}, {"cartpole", 16384, 2},
 		{"tag", 64, 1}, {"tag", 64, 2}, {"tag-raster", 64, 1}, {"pushbox", 64, 1}, {"pushbox", 64, 2},
+		{"ballpole", 64, 1}, {"ballpole", 64, 2}, {"arm", 64, 1},
 	} {
 		b.Run(fmt.Sprintf("%s/worlds=%d/workers=%d", c.name, c.n, c.workers), func(b *testing.B) {
 			step, bufs := stepper(b, c.name, c.n, c.workers)
-			def, _ := worlds.ByName(c.name)
+			def, _ := definition(c.name)
 			var sets [16]train.Buffers
 			for i := range sets {
 				sets[i].Choices, sets[i].Actions = slices.Clone(bufs.Choices), slices.Clone(bufs.Actions)
@@ -90,7 +90,7 @@ func benchmark(b *testing.B, name string, n, workers int) {
 
 // stepper returns a function that steps a new batch, and its buffers.
 func stepper(b *testing.B, name string, n, workers int) (func(), *train.Buffers) {
-	def, err := worlds.ByName(name)
+	def, err := definition(name)
 	if err != nil {
 		b.Fatal(err)
 	}

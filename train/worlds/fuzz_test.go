@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick/train"
-	"github.com/evertick/evertick/train/worlds"
 )
 
 // reseal corrects the checksums of the frames, from the outside in as far as they are
@@ -42,7 +41,7 @@ func FuzzLoad(f *testing.F) {
 		clean []byte
 	}
 	var targets []target
-	for _, name := range worlds.Names() {
+	for _, name := range names() {
 		b, buf := made(f, name, train.Config{Seed: 3})
 		for s := range 12 {
 			policy(b.Definition(), buf, s)

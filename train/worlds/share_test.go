@@ -8,7 +8,6 @@ import (
 
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/train"
-	"github.com/evertick/evertick/train/worlds"
 )
 
 // Shares follow each other without a gap, and differ by one world at most.
@@ -43,7 +42,7 @@ func TestShareCovers(t *testing.T) {
 // with a seed of the batch or of each world.
 func TestShareIsTheSame(t *testing.T) {
 	const total = 13
-	for _, name := range worlds.Names() {
+	for _, name := range names() {
 		cfg := train.Config{Worlds: total, Seed: 5, MaxSteps: 9, Autoreset: train.SameStep}
 		whole, wholeBuf := made(t, name, cfg)
 		seeds := make([]uint64, total)

@@ -20,8 +20,8 @@ func TestNames(t *testing.T) {
 	if !slices.IsSorted(worlds.Names()) {
 		t.Errorf("names %v", worlds.Names())
 	}
-	for _, name := range worlds.Names() {
-		def, err := worlds.ByName(name)
+	for _, name := range names() {
+		def, err := definition(name)
 		if err != nil || def.Name != name {
 			t.Errorf("%s: %q, %v", name, def.Name, err)
 		}
@@ -66,6 +66,8 @@ func TestSameInAnyBatch(t *testing.T) {
 		{"tag", 96, 60, []int{0, 7, 8, 95}},
 		{"tag-raster", 24, 30, []int{0, 23}},
 		{"pushbox", 96, 60, []int{0, 7, 8, 95}},
+		{"ballpole", 40, 60, []int{0, 7, 8, 39}},
+		{"arm", 40, 60, []int{0, 7, 8, 39}},
 	}
 	for _, c := range cases {
 		for _, mode := range modes {
@@ -153,7 +155,7 @@ func sameRows(want, got *[]float32, first int) error {
 
 // A saved world goes on as it would have, in another place of another batch.
 func TestSaveLoad(t *testing.T) {
-	for _, name := range worlds.Names() {
+	for _, name := range names() {
 		t.Run(name, func(t *testing.T) {
 			a, bufA := made(t, name, train.Config{Worlds: 5, Seed: 2, MaxSteps: 30, Autoreset: train.SameStep})
 			b, bufB := made(t, name, train.Config{Worlds: 9, Seed: 3, MaxSteps: 30, Autoreset: train.SameStep, Workers: 2})
@@ -211,7 +213,7 @@ func copyAction(from *train.Buffers, i int, to *train.Buffers, k, size int) {
 // scenario returns the scenario with a name.
 func scenario(t testing.TB, name string) replay.Scenario {
 	t.Helper()
-	for _, sc := range worlds.Scenarios(evertick.Config{}) {
+	for _, sc := range scenarios(evertick.Config{}) {
 		if sc.Name == name {
 			return sc
 		}
@@ -222,7 +224,7 @@ func scenario(t testing.TB, name string) replay.Scenario {
 
 // An exported episode verifies, and ends in the state of the world.
 func TestExport(t *testing.T) {
-	for _, name := range []string{"tag", "tag-raster", "tag-team", "pushbox"} {
+	for _, name := range []string{"tag", "tag-raster", "tag-team", "pushbox", "ballpole", "arm"} {
 		t.Run(name, func(t *testing.T) {
 			b, buf := made(t, name, train.Config{Worlds: 3, Seed: 9, MaxSteps: 30, Record: true})
 			for s := range 41 { // the first of which that is not stepped is number 30
@@ -287,7 +289,7 @@ func TestExportUnsupported(t *testing.T) {
 
 // The scenario of a world runs without inputs, and steps back.
 func TestShow(t *testing.T) {
-	for _, sc := range worlds.Scenarios(evertick.Config{}) {
+	for _, sc := range scenarios(evertick.Config{}) {
 		if err := replay.SyncTest(sc, 3, 60, nil); err != nil {
 			t.Errorf("%s: %v", sc.Name, err)
 		}
@@ -299,7 +301,7 @@ func TestAllocations(t *testing.T) {
 	if paritytest.Instrumented {
 		t.Skip("instrumented")
 	}
-	for _, name := range worlds.Names() {
+	for _, name := range names() {
 		for _, record := range []bool{false, true} {
 			if record && name == "cartpole" {
 				continue

@@ -16,6 +16,7 @@ import (
 	"github.com/evertick/evertick/internal/scenes"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/replay"
+	inspace "github.com/evertick/evertick/space/worlds"
 	"github.com/evertick/evertick/train/worlds"
 	"github.com/evertick/evertick/worldlog"
 )
@@ -175,6 +176,11 @@ func (o *logOptions) scenario(scene string) (replay.Scenario, error) {
 func loggedScene(name string, cfg evertick.Config) (replay.Scenario, error) {
 	for _, sc := range worlds.Scenarios(cfg) {
 		if sc.Name == name {
+			return sc, nil
+		}
+	}
+	for _, d := range inspace.All() {
+		if sc := d.ReplayScenario(cfg); sc.Name == name {
 			return sc, nil
 		}
 	}

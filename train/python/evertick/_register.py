@@ -4,6 +4,8 @@ from ._gym import gymnasium
 
 # Their limits are those of the worlds: gymnasium.make wants them without loading the library.
 WORLDS = {
+    "evertick/Arm-v0": ("arm", 400),
+    "evertick/BallPole-v0": ("ballpole", 500),
     "evertick/CartPole-v0": ("cartpole", 500),
     "evertick/PushBox-v0": ("pushbox", 900),
     "evertick/Tag-v0": ("tag", 600),
