@@ -233,6 +233,7 @@ type presentMemory struct {
 	seams    rigid3.SeamMemory
 	boxes    rigid3.Boxes // for one shape
 	faces    []mesh.Face  // of AppendDraw
+	lines    []DrawnLine  // of drawShapes
 }
 
 // presentManifold computes the manifold of a contact for the present poses, because the bodies have moved since the step, and because manifolds are

@@ -41,11 +41,12 @@ type handler func(in *Inspector, ctx context.Context, r *Request, s subject) Ans
 var routes = tables(coreRoutes, panelRoutes, timelineRoutes)
 
 var coreRoutes = map[string]handler{
-	"GET status": (*Inspector).status,
-	"GET frame":  (*Inspector).picture,
-	"GET world":  (*Inspector).world,
-	"GET hashes": (*Inspector).hashes,
-	"GET steps":  (*Inspector).steps,
+	"GET status":   (*Inspector).status,
+	"GET frame":    (*Inspector).picture,
+	"GET geometry": (*Inspector).geometry,
+	"GET world":    (*Inspector).world,
+	"GET hashes":   (*Inspector).hashes,
+	"GET steps":    (*Inspector).steps,
 }
 
 // tables joins tables whose keys are "METHOD path".

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/draw3"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/physics"
 )
@@ -25,6 +26,10 @@ type capture struct {
 	by       []float64 // by slot; rows without an entity hold anything
 
 	drawing physics.Drawing
+
+	inSpace bool // the picture is one of bodies in space
+	z       []float32
+	space   draw3.Drawing
 }
 
 // take copies the present state of a Sim. An error names a value of the options that does not fit.
@@ -38,6 +43,9 @@ func (c *capture) take(sim *evertick.Sim, v *view) (err error) {
 	c.entities = w.Len()
 	c.live = append(c.live[:0], liveSlots(w)...)
 	x, y := planeColumns(sim)
+	if c.inSpace = v.options.space; c.inSpace {
+		x, y = w.Position.X, w.Position.Y
+	}
 	c.x = gather(c.x[:0], x, c.live, c.entities)
 	c.y = gather(c.y[:0], y, c.live, c.entities)
 	c.coloured = v.options.by != "" || v.options.tag != ""
@@ -48,6 +56,10 @@ func (c *capture) take(sim *evertick.Sim, v *view) (err error) {
 		}
 	}
 	c.drawing.Reset()
+	c.space.Reset()
+	if c.inSpace {
+		return c.takeSpace(sim, &v.options)
+	}
 	if v.options.noShape {
 		return nil
 	}
@@ -65,6 +77,8 @@ func (c *capture) cost() int64 {
 	const shape, point = 32, 8 // bytes, about
 	d := &c.drawing
 	shapes := shape*(len(d.Circles)+len(d.Polygons)+len(d.Lines)) + point*len(d.Points)
+	const instance = 56
+	shapes += instance*len(c.space.Instances) + shape*len(c.space.Lines)
 	return int64(8*(len(c.live)+len(c.x)+len(c.tagged)+len(c.by)) + drawn*shapes)
 }
 

@@ -57,6 +57,7 @@
 //
 //	GET status        what runs, and how; never waits
 //	GET frame         a picture, in binary: below
+//	GET geometry?id=  the triangles of a content that a picture in space names, in binary: see the function geometry
 //	GET world         columns, tags and systems
 //	GET hashes?after= hashes of the last 4,096 ticks, as "own"; in a twin also its server's
 //	GET steps?after=  durations of the last 4,096 ticks, in ns; 0 under Config.Untimed; never waits
@@ -77,6 +78,8 @@
 //	shapes=0       leave out circles, polygons and lines
 //	contacts=1     add lines and circles for contacts, joints=1 for joints,
 //	velocities=1   for velocities, boxes=1 for the boxes around shapes
+//	space=1        bodies in space instead of those in the plane: see below
+//	selected=SLOT  in space: add lines for velocity, spin and contacts of the body of an entity
 //	have=V         leave out the section slots if slots_version is V, since it has not changed
 //
 // The body begins with the length n of the head, a little-endian uint32, and the head: JSON of n bytes,
@@ -96,6 +99,20 @@
 //	lines           f32 × 4k  from x and y to x and y
 //	line_colours    u32 × k
 //	extent          f32 × 4   least x and y, greatest x and y of all that has finite positions
+//
+// A picture in space has slots and by as above, x and y along the axes of the world, no other section of the above, and
+//
+//	z                 f32 × N
+//	instances         f32 × 10k  of each shape the position, the rotation as x, y, z, w, and the size
+//	instance_colours  u32 × k    0xRRGGBBFF, where FF has the bits of internal/draw3: asleep, sensor, static, disabled
+//	instance_rows     u32 × k    the row of the entity, 0xffffffff if there is none
+//	lines3            f32 × 6m   from x, y, z to x, y, z
+//	line3_colours     u32 × m
+//	extent3           f32 × 6    least and greatest x, y and z of what moves, or else of all
+//
+// Its head has "space": {"up", the unit vector against gravity, and "batches"}. A batch is instances of one form, from "first" on, "count" of them; all
+// batches follow each other. The form "box" has half its edge lengths as size; "round", a ball or a capsule along its y axis, the radius and half the length
+// without the ends. The forms "hull" and "surface" have 1, 1, 1, and "geometry" names what GET geometry returns.
 //
 // # More requests
 //

@@ -64,6 +64,7 @@ type summary struct {
 	entities int
 	bodies   int
 	contacts int
+	inPlane  int // bodies
 	paused   bool
 }
 
@@ -172,7 +173,7 @@ func (h *hub) between(sim *evertick.Sim, paused bool) {
 	}
 	h.summary = summary{
 		at: stateVersion{w, sim.Ticks(), w.Version(), w.LastTouch(), w.Generation()}, hash: sim.Hash(),
-		entities: w.Len(), bodies: bodies, contacts: contacts, paused: paused,
+		inPlane: sim.Physics.Len(), entities: w.Len(), bodies: bodies, contacts: contacts, paused: paused,
 	}
 	idle := !h.waits() && h.going == nil && !h.pictures.due(h.summary.at, now)
 	if idle {

@@ -28,6 +28,7 @@ type layout struct {
 	sections []section
 	fill     []func(body []byte)
 	size     int // of the sections
+	space    *spaceHead
 }
 
 // add adds a section of n elements that fill writes, unless it is empty.
@@ -53,6 +54,7 @@ func add[T uint32 | float32](l *layout, name string, n int, fill func(dst []T)) 
 // head has to be written to know where it ends: so the head has room for all their digits.
 func (c *capture) encode(head pictureHead, withSlots bool) []byte {
 	l := c.layout(withSlots)
+	head.Space = l.space
 	head.Sections = l.sections
 	first := 0 // of the sections in the body
 	for {
@@ -103,6 +105,10 @@ func (c *capture) layout(withSlots bool) *layout {
 	add(l, "y", n, func(dst []float32) { copy(dst, c.y) })
 	if c.coloured {
 		add(l, "by", n, c.fillColours)
+	}
+	if c.inSpace {
+		l.space = c.layoutSpace(l)
+		return l
 	}
 	c.layoutDrawing(l)
 	if box := c.extent(); !box.Empty() {

@@ -18,6 +18,7 @@ import (
 //	              values are in ascending order of slots, and NaN comes last
 //	GET entity    everything about one entity: id=ent_3 or slot=2; 404 if there is none
 //	GET pick      the entity at the point x=, y=, or the nearest one within r=: see the function pick
+//	              with space=1 the entity that the ray from x=, y=, z= along dx=, dy=, dz= meets first: see the type rayQuery
 //	GET systems   durations of the phases in ns; of a live Sim it never waits
 //	GET events    events of the physics after number after=, of the last 4,096; never waits. They are recorded while a page
 //	              has asked in the last 5 s, since the tick recording_since

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -29,6 +30,8 @@ const (
 type pictureOptions struct {
 	by, tag                                      string // at most one is not ""
 	contacts, joints, velocities, boxes, noShape bool
+	space, hasSelected                           bool
+	selected                                     ecs.Slot
 }
 
 // pictures are the pictures of one Sim. A number, seq, belongs to a state of the Sim, so pictures of the same
@@ -43,6 +46,8 @@ type pictures struct {
 	version uint64     // of slots
 	waiters int        // of all views
 	free    []*capture // memory of pictures that nobody reads any more
+
+	geometries geometries
 }
 
 // slotsState changes with the set of live slots.
@@ -79,14 +84,15 @@ type picture struct {
 
 // pictureHead is the JSON at the beginning of a picture.
 type pictureHead struct {
-	Seq          uint64    `json:"seq"`
-	Run          string    `json:"run"`
-	Tick         uint64    `json:"tick"`
-	Hash         string    `json:"hash"`
-	State        string    `json:"state"`
-	Entities     int       `json:"entities"`
-	SlotsVersion uint64    `json:"slots_version"`
-	Sections     []section `json:"sections"`
+	Seq          uint64     `json:"seq"`
+	Run          string     `json:"run"`
+	Tick         uint64     `json:"tick"`
+	Hash         string     `json:"hash"`
+	State        string     `json:"state"`
+	Entities     int        `json:"entities"`
+	SlotsVersion uint64     `json:"slots_version"`
+	Space        *spaceHead `json:"space,omitempty"`
+	Sections     []section  `json:"sections"`
 }
 
 // section is the place of an array in the body.
@@ -107,9 +113,17 @@ func (in *Inspector) picture(ctx context.Context, r *Request, s subject) Answer 
 	for _, f := range []struct {
 		name string
 		on   *bool
-	}{{"contacts", &o.contacts}, {"joints", &o.joints}, {"velocities", &o.velocities}, {"boxes", &o.boxes}} {
+	}{{"contacts", &o.contacts}, {"joints", &o.joints}, {"velocities", &o.velocities}, {"boxes", &o.boxes}, {"space", &o.space}} {
 		var err error
 		*f.on, err = flag(r.Query, f.name, false)
+		errs = append(errs, err)
+	}
+	if text := r.Query.Get("selected"); text != "" && o.space {
+		slot, err := wholeNumber(r.Query, "selected", 0)
+		if err == nil && slot >= math.MaxUint32 {
+			err = fault.Field(fault.ErrRange, "inspector: selected", slot)
+		}
+		o.selected, o.hasSelected = ecs.Slot(slot), true
 		errs = append(errs, err)
 	}
 	shapes, err := flag(r.Query, "shapes", true)
@@ -297,6 +311,9 @@ func (h *hub) capture(sim *evertick.Sim, v *view) int64 {
 	f.Entities = c.entities
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if v.options.space {
+		h.pictures.geometries.contents = append(h.pictures.geometries.contents[:0], c.space.Contents...)
+	}
 	old := v.latest
 	v.latest, v.takenAt, v.err = f, now, err
 	h.pictures.release(old)

@@ -33,6 +33,8 @@ type status struct {
 	Contacts        int         `json:"contacts"`
 	AgeMs           int64       `json:"age_ms"`
 	Plane           [2]string   `json:"plane"`
+	Space           bool        `json:"space"`
+	InPlane         int         `json:"in_plane"`
 	AxesNote        string      `json:"axes_note,omitempty"`
 	InspectionNs    int64       `json:"inspection_ns"`
 	InspectionBytes uint64      `json:"inspection_bytes"`
@@ -67,6 +69,7 @@ func (s *status) describe(sim *evertick.Sim) {
 	s.Level, s.Workers = sim.Level().String(), c.Workers
 	s.RateHz, s.Dt, s.BudgetNs, s.Capacity = float64(num)/float64(den), sim.Dt(), c.BudgetNs, c.Capacity
 	s.Plane = [2]string{"x", "y"}
+	s.Space = drawerOf(sim) != nil
 	if c.Physics.Plane == physics.XZ {
 		s.Plane[1] = "z"
 		s.AxesNote = "up in the picture is +z"
@@ -76,7 +79,7 @@ func (s *status) describe(sim *evertick.Sim) {
 // copyFixed copies what describe has filled in.
 func (s *status) copyFixed(dst *status) {
 	dst.Level, dst.Workers, dst.RateHz, dst.Dt = s.Level, s.Workers, s.RateHz, s.Dt
-	dst.BudgetNs, dst.Capacity, dst.Plane, dst.AxesNote = s.BudgetNs, s.Capacity, s.Plane, s.AxesNote
+	dst.BudgetNs, dst.Capacity, dst.Plane, dst.AxesNote, dst.Space = s.BudgetNs, s.Capacity, s.Plane, s.AxesNote, s.Space
 }
 
 // report fills in what the last safe point saw.
@@ -86,6 +89,7 @@ func (h *hub) report(s *status) {
 	h.mu.Unlock()
 	s.Tick, s.Hash = f.at.tick, HashText(f.hash)
 	s.Entities, s.Bodies, s.Contacts = f.entities, f.bodies, f.contacts
+	s.InPlane = f.inPlane
 	s.AgeMs, s.InspectionNs = h.age().Milliseconds(), int64(cost)
 	s.InspectionBytes = inspected
 	s.State = f.state()

@@ -11,7 +11,7 @@ func TestScriptsInNode(t *testing.T) {
 	if err != nil {
 		t.Skip("not run: node is not installed")
 	}
-	for _, name := range []string{"inspect_test.mjs", "panels_test.mjs"} {
+	for _, name := range []string{"inspect_test.mjs", "panels_test.mjs", "space_test.mjs"} {
 		args := []string{name}
 		if testing.Short() {
 			args = append(args, "-short")

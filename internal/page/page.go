@@ -59,7 +59,7 @@ func Inspect(title string) *Document {
 
 // inspectScripts is the order of the scripts of inspect: app.js, which starts the page, is the last.
 var inspectScripts = []string{
-	"source.js", "frame.js", "camera.js", "layers.js", "overlay.js", "controls.js", "view.js", "text.js", "grid.js", "timeline.js", "entities.js", "columns.js", "systems.js", "events.js", "trace.js", "queues.js",
+	"source.js", "frame.js", "matrix.js", "camera.js", "orbit.js", "solids.js", "layers.js", "layers3.js", "overlay.js", "controls.js", "view.js", "view3.js", "text.js", "grid.js", "timeline.js", "entities.js", "columns.js", "systems.js", "events.js", "trace.js", "queues.js",
 	"diff.js", "twin.js", "app.js",
 }
 

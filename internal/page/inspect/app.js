@@ -15,6 +15,7 @@ function newApp(source) {
     source, of: "", status: null, world: null, tick: -1, seq: 0,
     selected: null, // {id, slot}
     following: false,
+    onRay: null, // (ray, event) => true if a script that stands beside the page takes a click in space for itself
     on(event, f) {
       if (!listeners.has(event)) listeners.set(event, []);
       listeners.get(event).push(f);
@@ -310,14 +311,58 @@ function newDivider(main, divider) {
 
 /** newWorldView asks for frames and draws them, with the tools above the canvas. */
 function newWorldView(app) {
-  const canvas = byId("world"), note = byId("view-note"), by = byId("by");
+  const note = byId("view-note"), by = byId("by");
   const overlays = { contacts: false, joints: true, velocities: false, boxes: false };
-  const view = newView(canvas, { onPick: pick, onFollow });
+  const plane = newView(byId("world"), { onPick: (x, y, r) => pick({ x, y, r }), onFollow });
+  let space = null, inSpace = false; // the view in space, from when it was shown first
   let seen = true, entities = -1;
+  const view = () => inSpace ? space : plane;
 
-  async function pick(x, y, r) {
+  function newSpaceView() {
+    return newView3(byId("world3"), {
+      onPick(ray, r, event) {
+        const { origin: [x, y, z], direction: [dx, dy, dz] } = ray;
+        if (!app.onRay?.(ray, event)) pick({ space: 1, x, y, z, dx, dy, dz, r });
+      },
+      onFollow, onProblem: say,
+      async geometry(id) {
+        const answer = await app.source.get(`geometry?${new URLSearchParams({ of: app.of, id })}`);
+        if (!answer.bytes) checked(answer);
+        return answer.bytes;
+      },
+    });
+  }
+
+  /** showDimension shows the plane or space. */
+  function showDimension(wanted) {
+    inSpace = wanted;
+    byId("plane").hidden = inSpace;
+    byId("space").hidden = !inSpace;
+    byId("in-plane").setAttribute("aria-pressed", !inSpace);
+    byId("in-space").setAttribute("aria-pressed", inSpace);
+    if (inSpace) space ??= newSpaceView();
+    showSelection();
+    ask();
+  }
+  function choose(wanted) {
+    remember("dimension", wanted ? "3" : "2");
+    showDimension(wanted);
+  }
+  byId("in-plane").addEventListener("click", () => choose(false));
+  byId("in-space").addEventListener("click", () => choose(true));
+
+  /** offerSpace lets the reader choose where there are bodies in space, and shows them first if none is in the plane. */
+  function offerSpace() {
+    const s = app.status, offered = Boolean(s.space);
+    if (offered === !byId("dimension").hidden) return;
+    byId("dimension").hidden = !offered;
+    const kept = remembered("dimension");
+    showDimension(offered && (kept ? kept === "3" : !s.in_plane));
+  }
+
+  async function pick(query) {
     try {
-      const hit = await app.ask("pick", { x, y, r });
+      const hit = await app.ask("pick", query);
       app.select(hit.id ? { id: hit.id, slot: hit.slot } : null);
       if (hit.id) app.tabs.show("entity");
     } catch (err) {
@@ -336,7 +381,7 @@ function newWorldView(app) {
       app.setTick(frame.head.tick, frame.head.hash);
       entities = frame.head.entities;
       showFigures();
-      return view.load(frame, by.value);
+      return Boolean(frame.head.space) === inSpace && view().load(frame);
     },
     onProblem: say,
   });
@@ -351,6 +396,8 @@ function newWorldView(app) {
     const query = new URLSearchParams({ of: app.of });
     for (const [name, value] of new URLSearchParams(by.value)) query.set(name, value); // by or tag
     for (const [name, on] of Object.entries(overlays)) if (on) query.set(name, 1);
+    if (inSpace) query.set("space", 1);
+    if (inSpace && Number.isInteger(app.selected?.slot)) query.set("selected", app.selected.slot);
     frames.ask(query.toString());
   }
 
@@ -363,9 +410,9 @@ function newWorldView(app) {
   by.addEventListener("change", ask);
   byId("fit").addEventListener("click", () => fit());
   function fit() {
-    view.follow(null);
+    view().follow(null);
     onFollow();
-    view.fit();
+    view().fit();
   }
 
   function onFollow() { // the reader has moved away
@@ -389,22 +436,28 @@ function newWorldView(app) {
   }
 
   app.on("world", showChoices);
+  function showSelection() {
+    view().select(app.selected?.slot ?? null);
+    view().follow(app.following ? app.selected.slot : null);
+  }
   app.on("select", () => {
-    view.select(app.selected?.slot ?? null);
-    view.follow(app.following ? app.selected.slot : null);
+    showSelection();
+    if (inSpace) ask(); // for what is drawn of the selected body
   });
   app.on("subject", ask);
   app.on("reset", () => {
-    view.reset();
+    plane.reset();
+    space?.reset();
     entities = -1;
     showFigures();
   });
+  app.on("status", offerSpace);
   app.on("status", showFigures); // which is newer than the last frame of a simulation that pauses
   new IntersectionObserver(entries => {
     seen = entries.at(-1).isIntersecting;
     ask();
-  }).observe(canvas);
-  return { view, fit };
+  }).observe(byId("stage"));
+  return { view: plane, fit, get space() { return space; } };
 }
 
 /** namesOfEntities names the components of all columns of entities; bodies and states have others. */
@@ -474,7 +527,7 @@ function startPage() {
   app.on("subject", () => app.tabs.refresh());
   useKeys(app, worldView, app.timeline);
   app.timeline.show();
-  window.evertickPage = { view: worldView.view, source, app };
+  window.evertickPage = { view: worldView.view, get view3() { return worldView.space; }, source, app };
 }
 
 startPage();

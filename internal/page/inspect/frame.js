@@ -9,7 +9,14 @@ const sectionKinds = {
   points: ["f32", 2, "points"],
   lines: ["f32", 4, "lines"], line_colours: ["u32", 1, "lines"],
   extent: ["f32", 4, "extent"],
+  // of a picture in space
+  z: ["f32", 1, "entities"],
+  instances: ["f32", 10, "instances"], instance_colours: ["u32", 1, "instances"], instance_rows: ["u32", 1, "instances"],
+  lines3: ["f32", 6, "lines3"], line3_colours: ["u32", 1, "lines3"],
+  extent3: ["f32", 6, "extent3"],
 };
+const sectionsLeftOut = ["slots", "by", "extent", "z", "extent3"]; // though there are entities
+const noRow = 0xffffffff; // the row of an instance without an entity
 const sectionTypes = { f32: Float32Array, u32: Uint32Array, u8: Uint8Array, u64: BigUint64Array };
 
 // The vertex limit of a polygon bounds the loop of the shader. Shapes of the simulation have up to 8.
@@ -28,7 +35,7 @@ function readFrame(buffer) {
   const start = performance.now();
   const refuse = text => { throw new FrameError("frame: " + text); };
   const { head, end } = readHead(buffer, refuse);
-  const sections = Object.create(null), rows = { entities: head.entities, extent: 1 };
+  const sections = Object.create(null), rows = { entities: head.entities, extent: 1, extent3: 1 };
   for (const [i, s] of head.sections.entries()) {
     const where = `sections[${i}]`;
     if (typeof s?.name !== "string") refuse(`${where} has no name`);
@@ -47,10 +54,11 @@ function readFrame(buffer) {
     sections[s.name] = new View(buffer, at, count);
   }
   for (const [name, [, , group]] of Object.entries(sectionKinds)) {
-    if (rows[group] > 0 && !(name in sections) && !["slots", "by", "extent"].includes(name)) refuse(`the section ${name} is missing`);
+    if (rows[group] > 0 && !(name in sections) && !sectionsLeftOut.includes(name)) refuse(`the section ${name} is missing`);
   }
   checkSlots(sections.slots, refuse);
   checkPolygons(sections, rows.points ?? 0, refuse);
+  if (head.space !== undefined) checkSpace(head, sections, refuse);
   return { head, sections, decodeMs: performance.now() - start };
 }
 
@@ -86,4 +94,22 @@ function checkPolygons({ polygons }, points, refuse) {
     const first = polygons[i], count = polygons[i + 1];
     if (count < 1 || count > maxVertices || first + count > points) refuse(`polygon ${i / 2} has ${count} of ${points} points, from ${first}`);
   }
+}
+
+/** checkSpace requires that the batches of a picture in space are all its instances, one after the other, and that their rows are those of entities. */
+function checkSpace({ space, entities }, { z, instance_rows: rows = [] }, refuse) {
+  const { up, batches } = space ?? {};
+  if (!Array.isArray(up) || up.length !== 3 || up.filter(v => v === 0).length !== 2 || up.filter(v => v === 1 || v === -1).length !== 1) refuse(`space.up is ${JSON.stringify(up)}`);
+  if (entities && !z) refuse("the section z is missing");
+  if (!Array.isArray(batches)) refuse("space has no batches");
+  let next = 0;
+  for (const [i, b] of batches.entries()) {
+    const shared = ["hull", "surface"].includes(b?.form);
+    if (!shared && !["box", "round"].includes(b?.form)) refuse(`space.batches[${i}] has the unknown form ${b?.form}`);
+    if (shared && !/^[0-9a-f]{16}$/.test(b.geometry)) refuse(`space.batches[${i}] has the geometry ${b.geometry}`);
+    if (b.first !== next || !isCount(b.count) || b.count < 1) refuse(`space.batches[${i}] has ${b.count} instances from ${b.first}, not from ${next}`);
+    next += b.count;
+  }
+  if (next !== rows.length) refuse(`space.batches have ${next} of ${rows.length} instances`);
+  for (let i = 0; i < rows.length; i++) if (rows[i] >= entities && rows[i] !== noRow) refuse(`instance_rows[${i}] is ${rows[i]} of ${entities} entities`);
 }
