@@ -79,7 +79,7 @@ func (s *solver) surfaceScene() rigid3.SurfacePairs {
 	c := s.cols
 	s.surfaces.velocities = [2][3][]float32{{c.VX, c.VY, c.VZ}, {c.WX, c.WY, c.WZ}}
 	return rigid3.SurfacePairs{
-		Shapes: s.shapes.shape, Hulls: &s.contents.Hulls, BodyOf: s.shapes.filters.Body, Sensors: s.shapes.sensor, Poses: s.poses,
+		Level: s.level, Shapes: s.shapes.shape, Hulls: &s.contents.Hulls, BodyOf: s.shapes.filters.Body, Sensors: s.shapes.sensor, Poses: s.poses,
 		V: &s.surfaces.velocities[0], W: &s.surfaces.velocities[1], Time: s.dt,
 	}
 }

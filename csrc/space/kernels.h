@@ -8,3 +8,4 @@
 #include "joint_solve_tmpl.h"
 #include "rays_tmpl.h"
 #include "recycle_tmpl.h"
+#include "surfaces_tmpl.h"

@@ -5,46 +5,11 @@
 #include "doubles.h"
 #include "polytope.h"
 #include "rays.h"
-
-#if defined(__x86_64__)
-#include <emmintrin.h>
-#define SQRT64(a) _mm_cvtsd_f64(_mm_sqrt_pd(_mm_set_sd(a)))
-#elif defined(__aarch64__)
-#define SQRT64(a) vget_lane_f64(vsqrt_f64(vdup_n_f64(a)), 0)
-#else
-#define SQRT64(a) sqrt(a)
-#endif
+#include "vec64.h"
 
 /* The constants of package rigid3. */
 #define FAR_LINE (1 + 0x1p-10)
 #define LINE_ROUNDING 0x1p-86
-
-typedef struct {
-	double x, y, z;
-} vec64;
-
-HELPER(LEVEL) vec64 wide64(const float *v) { return (vec64){(double)v[0], (double)v[1], (double)v[2]}; }
-HELPER(LEVEL) vec64 widened(point v) { return (vec64){(double)v.x, (double)v.y, (double)v.z}; }
-HELPER(LEVEL) vec64 row64(const double *v) { return (vec64){v[0], v[1], v[2]}; }
-HELPER(LEVEL) vec64 sub64(vec64 a, vec64 b) { return (vec64){a.x - b.x, a.y - b.y, a.z - b.z}; }
-HELPER(LEVEL) vec64 neg64(vec64 a) { return (vec64){-a.x, -a.y, -a.z}; }
-HELPER(LEVEL) vec64 times64(vec64 a, double s) { return (vec64){a.x * s, a.y * s, a.z * s}; }
-HELPER(LEVEL) vec64 add_times64(vec64 a, vec64 b, double s) { return (vec64){a.x + b.x * s, a.y + b.y * s, a.z + b.z * s}; }
-HELPER(LEVEL) double dot64(vec64 a, vec64 b) { return (a.x * b.x + a.y * b.y) + a.z * b.z; }
-HELPER(LEVEL) vec64 cross64(vec64 a, vec64 b) {
-	return (vec64){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-HELPER(LEVEL) vec64 unit64(vec64 a, vec64 fallback) {
-	const double l = SQRT64(dot64(a, a));
-	return l > 0 ? (vec64){a.x / l, a.y / l, a.z / l} : fallback;
-}
-HELPER(LEVEL) double least64(double a, double b) { return a < b ? a : b; }
-HELPER(LEVEL) double most64(double a, double b) { return a > b ? a : b; }
-HELPER(LEVEL) void narrow64(vec64 a, float *to) {
-	to[0] = (float)a.x + 0.0f;
-	to[1] = (float)a.y + 0.0f;
-	to[2] = (float)a.z + 0.0f;
-}
 
 /* A ray in the axes of a core, with the square of the length of d. */
 typedef struct {

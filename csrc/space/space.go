@@ -23,6 +23,8 @@ var (
 	raysHeader string
 	//go:embed space.h
 	spaceHeader string
+	//go:embed surfaces.h
+	surfacesHeader string
 	//go:embed system.h
 	systemHeader string
 )

@@ -12,6 +12,8 @@ type kernels struct {
 	solve   func(s *System) // all the stages that follow
 	collide func(s placedShapes, pairs *broad.Pairs, recycled []int32, out []Manifold) (ok bool)
 
+	surface func(p *surfacePart, shapes []uint32, counts []uint8, out []SurfaceManifold) (done int) // nil: SurfaceCollider
+
 	castRays    func(t *QueryTree, rays []Ray, any bool, out []RayHit, room []waitingTarget) (done, waiting int)
 	castRaysAll func(t *QueryTree, rays []Ray, ends []uint32, out []RayHit, fill int) (done int)
 

@@ -9,6 +9,7 @@ import (
 	cspace "github.com/evertick/evertick/csrc/space/face"
 	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/graph"
+	"github.com/evertick/evertick/internal/mesh"
 	"github.com/evertick/evertick/native"
 )
 
@@ -18,35 +19,43 @@ var (
 	_ [face.AVX512]byte = [native.AVX512 - native.C]byte{}
 	_ [face.NEON]byte   = [native.NEON - native.C]byte{}
 
-	_ [cspace.ContactSize]byte      = [unsafe.Sizeof(Contact{})]byte{}
-	_ [cspace.ManifoldSize]byte     = [unsafe.Sizeof(Manifold{})]byte{}
-	_ [cspace.HitSize]byte          = [unsafe.Sizeof(Hit{})]byte{}
-	_ [cspace.MaterialSize]byte     = [unsafe.Sizeof(Material{})]byte{}
-	_ [cspace.StateSize]byte        = [unsafe.Sizeof(State{})]byte{}
-	_ [cspace.PoseSize]byte         = [unsafe.Sizeof(Pose{})]byte{}
-	_ [cspace.InertiaSize]byte      = [unsafe.Sizeof(inertiaRow{})]byte{}
-	_ [cspace.ContactBlockSize]byte = [unsafe.Sizeof(ContactBlock{})]byte{}
-	_ [cspace.JointSize]byte        = [unsafe.Sizeof(Joint{})]byte{}
-	_ [cspace.JointBlockSize]byte   = [unsafe.Sizeof(JointBlock{})]byte{}
-	_ [cspace.JointPartsSize]byte   = [unsafe.Sizeof(JointParts{})]byte{}
-	_ [cspace.SystemSize]byte       = [unsafe.Sizeof(system{})]byte{}
-	_ [cspace.ShapeSize]byte        = [unsafe.Sizeof(Shape{})]byte{}
-	_ [cspace.HullSize]byte         = [unsafe.Sizeof(flatHull{})]byte{}
-	_ [cspace.SceneSize]byte        = [unsafe.Sizeof(placed{})]byte{}
-	_ [cspace.BoxesSize]byte        = [unsafe.Sizeof(boxes{})]byte{}
-	_ [cspace.RecyclingSize]byte    = [unsafe.Sizeof(recycling{})]byte{}
-	_ [cspace.BaseSize]byte         = [unsafe.Sizeof(BaseManifold{})]byte{}
-	_ [cspace.CollisionsSize]byte   = [unsafe.Sizeof(collisions{})]byte{}
-	_ [cspace.NodeSize]byte         = [unsafe.Sizeof(treeNode{})]byte{}
-	_ [cspace.TargetSize]byte       = [unsafe.Sizeof(targetRow{})]byte{}
-	_ [cspace.RaySize]byte          = [unsafe.Sizeof(Ray{})]byte{}
-	_ [cspace.RayHitSize]byte       = [unsafe.Sizeof(RayHit{})]byte{}
-	_ [cspace.TreeSize]byte         = [unsafe.Sizeof(queryTree{})]byte{}
-	_ [cspace.WaitingSize]byte      = [unsafe.Sizeof(waitingTarget{})]byte{}
-	_ [cspace.RaysSize]byte         = [unsafe.Sizeof(rayBatch{})]byte{}
-	_ [cspace.MaxVertices]byte      = [MaxHullVertices]byte{}
-	_ [cspace.SpanSize]byte         = [unsafe.Sizeof(graph.Span{})]byte{}
-	_ [cspace.StepOffset]byte       = [unsafe.Offsetof(system{}.step)]byte{}
+	_ [cspace.ContactSize]byte         = [unsafe.Sizeof(Contact{})]byte{}
+	_ [cspace.ManifoldSize]byte        = [unsafe.Sizeof(Manifold{})]byte{}
+	_ [cspace.HitSize]byte             = [unsafe.Sizeof(Hit{})]byte{}
+	_ [cspace.MaterialSize]byte        = [unsafe.Sizeof(Material{})]byte{}
+	_ [cspace.StateSize]byte           = [unsafe.Sizeof(State{})]byte{}
+	_ [cspace.PoseSize]byte            = [unsafe.Sizeof(Pose{})]byte{}
+	_ [cspace.InertiaSize]byte         = [unsafe.Sizeof(inertiaRow{})]byte{}
+	_ [cspace.ContactBlockSize]byte    = [unsafe.Sizeof(ContactBlock{})]byte{}
+	_ [cspace.JointSize]byte           = [unsafe.Sizeof(Joint{})]byte{}
+	_ [cspace.JointBlockSize]byte      = [unsafe.Sizeof(JointBlock{})]byte{}
+	_ [cspace.JointPartsSize]byte      = [unsafe.Sizeof(JointParts{})]byte{}
+	_ [cspace.SystemSize]byte          = [unsafe.Sizeof(system{})]byte{}
+	_ [cspace.ShapeSize]byte           = [unsafe.Sizeof(Shape{})]byte{}
+	_ [cspace.HullSize]byte            = [unsafe.Sizeof(flatHull{})]byte{}
+	_ [cspace.SceneSize]byte           = [unsafe.Sizeof(placed{})]byte{}
+	_ [cspace.BoxesSize]byte           = [unsafe.Sizeof(boxes{})]byte{}
+	_ [cspace.RecyclingSize]byte       = [unsafe.Sizeof(recycling{})]byte{}
+	_ [cspace.BaseSize]byte            = [unsafe.Sizeof(BaseManifold{})]byte{}
+	_ [cspace.CollisionsSize]byte      = [unsafe.Sizeof(collisions{})]byte{}
+	_ [cspace.NodeSize]byte            = [unsafe.Sizeof(treeNode{})]byte{}
+	_ [cspace.TargetSize]byte          = [unsafe.Sizeof(targetRow{})]byte{}
+	_ [cspace.RaySize]byte             = [unsafe.Sizeof(Ray{})]byte{}
+	_ [cspace.RayHitSize]byte          = [unsafe.Sizeof(RayHit{})]byte{}
+	_ [cspace.TreeSize]byte            = [unsafe.Sizeof(queryTree{})]byte{}
+	_ [cspace.WaitingSize]byte         = [unsafe.Sizeof(waitingTarget{})]byte{}
+	_ [cspace.RaysSize]byte            = [unsafe.Sizeof(rayBatch{})]byte{}
+	_ [cspace.MaxVertices]byte         = [MaxHullVertices]byte{}
+	_ [cspace.BranchSize]byte          = [unsafe.Sizeof(mesh.Node{})]byte{}
+	_ [cspace.TriangleSize]byte        = [unsafe.Sizeof(mesh.Triangle{})]byte{}
+	_ [cspace.FaceSize]byte            = [unsafe.Sizeof(mesh.Face{})]byte{}
+	_ [cspace.SurfaceManifoldSize]byte = [unsafe.Sizeof(SurfaceManifold{})]byte{}
+	_ [cspace.SurfaceSize]byte         = [unsafe.Sizeof(surfaceData{})]byte{}
+	_ [cspace.TouchesSize]byte         = [unsafe.Sizeof(touches{})]byte{}
+	_ [cspace.MaxManifolds]byte        = [MaxSurfaceManifolds]byte{}
+	_ [cspace.Left]byte                = [surfaceLeft]byte{}
+	_ [cspace.SpanSize]byte            = [unsafe.Sizeof(graph.Span{})]byte{}
+	_ [cspace.StepOffset]byte          = [unsafe.Offsetof(system{}.step)]byte{}
 )
 
 // cKernels are the kernels of the levels from native.C on.
@@ -165,6 +174,25 @@ func (s placedShapes) c() cspace.Scene {
 	return *(*cspace.Scene)(unsafe.Pointer(&v))
 }
 
+type surfaceData struct {
+	vertices  *[3]float32
+	triangles *mesh.Triangle
+	branches  *mesh.Node
+	faces     *mesh.Face
+	starts    *uint32
+	twoSided  bool
+	_         [7]byte
+}
+
+type touches struct {
+	shapes  *uint32
+	n, room int64
+	surface uint32
+	_       uint32
+	counts  *uint8
+	out     *SurfaceManifold
+}
+
 type queryTree struct {
 	nodes  *treeNode
 	starts *uint32
@@ -217,6 +245,15 @@ func newKernels(level int32) kernels {
 	k.collide = func(s placedShapes, pairs *broad.Pairs, recycled []int32, out []Manifold) bool {
 		scene, c := s.c(), collisions{data(pairs.A), data(pairs.B), int64(len(out)), data(recycled), data(out)}
 		return cspace.Collide(level, &scene, (*cspace.Collisions)(unsafe.Pointer(&c)))
+	}
+	k.surface = func(p *surfacePart, shapes []uint32, counts []uint8, out []SurfaceManifold) int {
+		scene := placedShapes{p.Shapes, p.Hulls, p.BodyOf, p.Poses}.c()
+		f := surfaceData{faces: data(p.faces), starts: data(p.starts), twoSided: p.twoSided}
+		if m := p.mesh; m != nil {
+			f = surfaceData{vertices: data(m.Vertices), triangles: data(m.Triangles), branches: data(m.Nodes), twoSided: p.twoSided}
+		}
+		t := touches{shapes: data(shapes), n: int64(len(shapes)), room: int64(len(out)), surface: p.shape, counts: data(counts), out: data(out)}
+		return cspace.CollideSurface(level, &scene, (*cspace.Surface)(unsafe.Pointer(&f)), (*cspace.Touches)(unsafe.Pointer(&t)))
 	}
 	k.castRays = func(t *QueryTree, rays []Ray, any bool, out []RayHit, room []waitingTarget) (done, waiting int) {
 		tree, b := t.c(), rayBatch{rays: data(rays), out: data(out), waiting: data(room), n: int64(len(rays)), room: int64(len(room)), any: any}

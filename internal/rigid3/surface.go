@@ -46,6 +46,7 @@ type SurfaceCollider struct {
 	mostPlane int     // its number
 
 	frame  pose64  // of the surface
+	body   pose64  // of the shape
 	framed [2]Pose // what frame was made from: most calls in a row are for one surface
 
 	// Of the current call. The origin is that of the shape. Its axes are those of the surface for round shapes, and those of the shape for others.
@@ -87,24 +88,9 @@ type faceContact struct {
 //
 // There are no manifolds if a pose is not finite, or its rotation is far from length one, nor if the shape is larger than 2²⁴ m or farther away.
 func (k *SurfaceCollider) Collide(surface mesh.Surface, twoSided bool, shape *Shape, hulls *Hulls, poseSurface, poseShape *Pose, localSurface *Pose, out *[MaxSurfaceManifolds]SurfaceManifold) int {
-	if !k.begin(surface, twoSided, shape, hulls, poseSurface, poseShape, localSurface) {
+	if !k.find(surface, twoSided, shape, hulls, poseSurface, poseShape, localSurface) {
 		return 0
 	}
-	var body pose64
-	k.setFrame(poseSurface, localSurface)
-	body.set(poseShape, &shape.Pose)
-	frame := &k.frame
-	k.at = frame.relative(&body)
-	k.half = k.at.rotate(shape.Half.wide64())
-	k.extent, k.middle = k.half.absolute(), k.toSurface(k.centre)
-	if k.turned {
-		k.extent = k.core.extent.wide64()
-	}
-	ok := false
-	if k.near, ok = k.bounds(shape); !ok {
-		return 0
-	}
-	k.faces = surface.AppendFaces(k.faces[:0], &k.near)
 	k.contacts, k.points = k.contacts[:0], k.points[:0]
 	var f surfaceFace
 	for i := range k.faces {
@@ -127,16 +113,37 @@ func (k *SurfaceCollider) Collide(surface mesh.Surface, twoSided bool, shape *Sh
 	n := k.merge()
 	origin := poseShape.Q.Rotate(shape.Pose.P)
 	apart := poseShape.P.Sub(poseSurface.P)
-	axes := frame
+	axes := &k.frame
 	if k.turned {
-		axes = &body
+		axes = &k.body
 	}
 	for c := range n {
-		k.write(int8(c), frame, axes, origin, apart, &out[c])
+		k.write(int8(c), &k.frame, axes, origin, apart, &out[c])
 	}
 	// An inner point that was left out may have been a little deeper.
 	slices.SortStableFunc(out[:n], func(a, b SurfaceManifold) int { return cmp.Compare(a.least(), b.least()) })
 	return n
+}
+
+// find finds the triangles near a shape. It returns false if the shape touches none.
+func (k *SurfaceCollider) find(surface mesh.Surface, twoSided bool, shape *Shape, hulls *Hulls, poseSurface, poseShape, localSurface *Pose) bool {
+	if !k.begin(surface, twoSided, shape, hulls, poseSurface, poseShape, localSurface) {
+		return false
+	}
+	k.setFrame(poseSurface, localSurface)
+	k.body.set(poseShape, &shape.Pose)
+	k.at = k.frame.relative(&k.body)
+	k.half = k.at.rotate(shape.Half.wide64())
+	k.extent, k.middle = k.half.absolute(), k.toSurface(k.centre)
+	if k.turned {
+		k.extent = k.core.extent.wide64()
+	}
+	ok := false
+	if k.near, ok = k.bounds(shape); !ok {
+		return false
+	}
+	k.faces = surface.AppendFaces(k.faces[:0], &k.near)
+	return true
 }
 
 // setFrame sets the frame of the surface. Zeros of both signs are different poses.

@@ -1,6 +1,9 @@
 package rigid3
 
-import "github.com/evertick/evertick/internal/broad"
+import (
+	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/native"
+)
 
 // FlagSurface is the flag of a Contact with a surface. A pair with a surface has a contact for each of its manifolds, one after the other.
 const FlagSurface = 2
@@ -21,6 +24,7 @@ const (
 
 // SurfacePairs makes the contacts of pairs of which one shape is a surface, and the other is none. Collide and then Match do a chunk of the pairs.
 type SurfacePairs struct {
+	Level   native.Level
 	Shapes  []Shape
 	Hulls   *Hulls
 	BodyOf  []uint32 // by shape
@@ -47,12 +51,15 @@ type SurfaceChunk struct {
 	counts   []uint8  // by pair: manifolds
 	collider SurfaceCollider
 	out      [MaxSurfaceManifolds]SurfaceManifold
+	waiting  waitingPairs
 }
 
 // Collide makes the manifolds of the pairs of a chunk. They are those of Recycle if all contacts of a pair can be recycled. A sensor has at most one
 // manifold, if it overlaps the other shape.
 func (k *SurfaceChunk) Collide(s *SurfacePairs) {
 	k.Manifolds, k.faces, k.from, k.counts = k.Manifolds[:0], k.faces[:0], k.from[:0], k.counts[:0]
+	kernel := kernelsOf(s.Level).surface
+	k.waiting.pairs = k.waiting.pairs[:0]
 	next := k.First
 	for i, a := range k.Pairs.A {
 		pair := Contact{A: a, B: k.Pairs.B[i]}
@@ -64,10 +71,17 @@ func (k *SurfaceChunk) Collide(s *SurfacePairs) {
 			next++
 		}
 		before := len(k.Manifolds)
-		if !k.recycle(s, run, next) {
+		switch {
+		case k.recycle(s, run, next):
+		case kernel == nil:
 			k.collide(s, pair.A, pair.B)
+		default:
+			k.waiting.pairs = append(k.waiting.pairs, uint32(i))
 		}
 		k.counts = append(k.counts, uint8(len(k.Manifolds)-before))
+	}
+	if len(k.waiting.pairs) > 0 {
+		k.collideWaiting(s, kernel)
 	}
 }
 
@@ -92,8 +106,11 @@ func (k *SurfaceChunk) recycle(s *SurfacePairs, lo, hi int) bool {
 }
 
 func (k *SurfaceChunk) collide(s *SurfacePairs, a, b uint32) {
-	n := k.collider.collidePair(s, a, b, &k.out)
-	found := k.out[:n]
+	k.add(s, a, b, k.out[:k.collider.collidePair(s, a, b, &k.out)])
+}
+
+// add adds the manifolds of a pair that was not recycled.
+func (k *SurfaceChunk) add(s *SurfacePairs, a, b uint32, found []SurfaceManifold) {
 	if s.Sensors[a] || s.Sensors[b] {
 		found = onlyTouching(found)
 	}
@@ -117,22 +134,37 @@ func onlyTouching(found []SurfaceManifold) []SurfaceManifold {
 
 // collidePair makes the manifolds of two shapes, of which one is a surface, with normals from a to b.
 func (k *SurfaceCollider) collidePair(s *SurfacePairs, a, b uint32, out *[MaxSurfaceManifolds]SurfaceManifold) int {
-	mirrored := s.Shapes[a].Kind != KindSurface
-	if mirrored {
-		a, b = b, a
-	}
-	shape, other := &s.Shapes[a], &s.Shapes[b]
-	surface := s.Hulls.surface(shape.Hull)
-	if shape.Kind != KindSurface || other.Kind == KindSurface || surface.Surface == nil {
+	a, b, mirrored := s.surfaceFirst(a, b)
+	surface, ok := s.surfaceOf(a, b)
+	if !ok {
 		return 0
 	}
-	n := k.Collide(surface.Surface, surface.TwoSided, other, s.Hulls, &s.Poses[s.BodyOf[a]], &s.Poses[s.BodyOf[b]], &shape.Pose, out)
+	shape := &s.Shapes[a]
+	n := k.Collide(surface.Surface, surface.TwoSided, &s.Shapes[b], s.Hulls, &s.Poses[s.BodyOf[a]], &s.Poses[s.BodyOf[b]], &shape.Pose, out)
 	if mirrored {
-		for i := range out[:n] {
-			out[i].swap()
-		}
+		swapAll(out[:n])
 	}
 	return n
+}
+
+// surfaceFirst returns the shapes of a pair with the surface first, and whether they were not.
+func (s *SurfacePairs) surfaceFirst(a, b uint32) (surface, other uint32, mirrored bool) {
+	if s.Shapes[a].Kind != KindSurface {
+		return b, a, true
+	}
+	return a, b, false
+}
+
+// surfaceOf returns the triangles of a shape, if it is a surface and another one is none.
+func (s *SurfacePairs) surfaceOf(shape, other uint32) (surface Surface, ok bool) {
+	surface = s.Hulls.surface(s.Shapes[shape].Hull)
+	return surface, s.Shapes[shape].Kind == KindSurface && s.Shapes[other].Kind != KindSurface && surface.Surface != nil
+}
+
+func swapAll(manifolds []SurfaceManifold) {
+	for i := range manifolds {
+		manifolds[i].swap()
+	}
 }
 
 // CollideSurface makes the manifolds of a pair, with normals from a to b. Of s it needs the shapes, the hulls and the poses.

@@ -1,0 +1,69 @@
+/* What the kernels of surfaces have in common with surfaces.c, which does all but the search for triangles. */
+#ifndef EVERTICK_SPACE_SURFACES_KERNEL_H
+#define EVERTICK_SPACE_SURFACES_KERNEL_H
+
+#include "polytope.h"
+#include "surfaces.h"
+#include "vec64.h"
+
+/* Bounds of the memory of a computation. A shape that needs more is left to Go. */
+enum { NEAR_FACES = 128, FACE_CONTACTS = 128, FACE_POINTS = 512, MAX_RING = 64 };
+
+/* A pose with its rotation as a matrix by rows. */
+typedef struct {
+	vec64 p, x, y, z;
+} pose64;
+
+/* rigid3.faceContact. */
+typedef struct {
+	vec64 normal, toward;
+	uint32_t first, end;
+	float depth;
+	uint32_t face;
+	int cluster, spare;
+} face_contact;
+
+/* rigid3.SurfaceCollider. */
+typedef struct {
+	const et_space_surface *surface;
+	const et_space_face *faces;
+	uint32_t face_count;
+	et_space_face far_face;
+	int left; /* there is no room */
+
+	float radius, margin, most;
+	uint32_t most_plane;
+	pose64 frame, body, at;
+	int turned, is_box;
+	vec64 half, extent, centre, middle;
+	polytope core;
+	box_columns columns;
+
+	uint32_t contact_count, point_count;
+	face_contact contacts[FACE_CONTACTS];
+	contact_point points[FACE_POINTS + 1], picked[FACE_POINTS];
+	float bounds[ET_SPACE_FACES];
+	union {
+		polygon_corner polygons[2][ET_SPACE_POLYGON];
+		contact_point spare[FACE_POINTS];
+	} memory;
+} surface_collider;
+
+static inline void set_face(et_space_face *f, const et_space_surface *s, uint32_t number) {
+	const et_space_triangle *t = s->triangles + number;
+	for (int i = 0; i < 3; i++)
+		memcpy(f->vertices[i], s->vertices + 3 * (size_t)t->vertices[i], sizeof f->vertices[i]);
+	memcpy(f->neighbours, t->neighbours, sizeof f->neighbours + sizeof f->edges);
+	f->number = number;
+}
+
+/* Begins the computation of a shape and a surface of a scene. Returns 0 if they do not touch; else sets the box around the shape in the axes
+ * of the surface. */
+__attribute__((visibility("hidden"))) int et_space_begin_surface(surface_collider *k, const et_space_scene *s, const et_space_surface *f, uint32_t surface,
+                                                                  uint32_t shape, float lo[3], float hi[3]);
+
+/* Ends it with the faces near the shape, and returns the number of manifolds, or ET_SPACE_LEFT. */
+__attribute__((visibility("hidden"))) uint8_t et_space_end_surface(surface_collider *k, const et_space_scene *s, uint32_t surface, uint32_t shape,
+                                                                    et_space_surface_manifold *out);
+
+#endif
