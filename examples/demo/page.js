@@ -30,7 +30,7 @@ function startTwin(twin) {
 
 /** showTwin waits until the twin is built, lets it join the server, and shows its hash beside that of the server. */
 function showTwin() {
-  const box = element(document.querySelector("#top .now"), "div", "hash"), title = element(box, "dt", "", "twin in this page"), hash = element(box, "dd", "mono");
+  const box = element(document.querySelector("#top .now"), "div", "hash"), title = element(box, "dt", "", "WebAssembly in this page"), hash = element(box, "dd", "mono");
   hash.id = "demo-twin";
   setText(hash, "is being built …");
   const later = ms => new Promise(done => setTimeout(done, ms));
@@ -39,7 +39,7 @@ function showTwin() {
   async function load() {
     for (;; await later(1000)) {
       const answer = await fetch("twin").catch(() => null);
-      if (answer?.ok) return answer.text();
+      if (answer?.headers.get("Content-Type").startsWith("text/html")) return answer.text();
       const { state = "", error = "" } = await answer?.json().catch(() => ({})) ?? {};
       if (state === "failed" || state === "none") throw new Error(state === "none" ? words.none : error);
       setText(hash, words[state] ?? "waits for the server …");
@@ -58,8 +58,8 @@ function showTwin() {
         continue;
       }
       box.title = `tick ${r.tick}: here ${r.own}, on the server ${r.server}`;
-      setText(title, `twin in this page · ${r.different ? plural(r.different, "different tick") : plural(r.equal, "equal tick")}`);
-      setText(hash, `${r.own} ${r.own === r.server ? "=" : "≠"} ${number(r.tick)}`);
+      setText(title, `WebAssembly in this page · ${r.different ? plural(r.different, "different tick") : plural(r.equal, "equal tick")}`);
+      setText(hash, `${r.own} ${r.own === r.server ? "=" : "≠"} at ${number(r.tick)}`);
       hash.classList.toggle("bad", r.different > 0);
     }
   }

@@ -63,7 +63,13 @@ func serve(ctx context.Context, l net.Listener, s settings) (report string, err 
 	mux := http.NewServeMux()
 	mux.Handle("/", look)
 	mux.Handle("GET /{$}", newPage())
-	mux.Handle("/world", socket)
+	mux.HandleFunc("/world", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Upgrade") == "" { // the page of package inspect has a request of the same name
+			look.ServeHTTP(w, r)
+			return
+		}
+		socket.ServeHTTP(w, r)
+	})
 	mux.Handle("POST /throw", http.NewCrossOriginProtection().Handler(thrower(sim)))
 	mux.Handle("GET /twin", own)
 	web := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}

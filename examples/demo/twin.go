@@ -58,7 +58,7 @@ func build(ctx context.Context, pkg string) ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// ServeHTTP answers with the page, or, until there is one, with the reason and status 503.
+// ServeHTTP answers with the page, or, until there is one, with the reason as JSON.
 func (t *twin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.mu.Lock()
 	state, why, page := t.state, t.why, t.page
@@ -71,6 +71,5 @@ func (t *twin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusServiceUnavailable)
 	json.NewEncoder(w).Encode(map[string]string{"state": state, "error": why})
 }

@@ -373,6 +373,12 @@ func TestPlay(t *testing.T) {
 	chess := host(replica.Config{Scenario: "chess"})
 
 	p.Open("file://" + file)
+	p.Wait(`evertickPage.app.tick > 100`) // it runs from the beginning, with bots
+	var bots struct{ Total int }
+	p.ask("entities?of=live&count=1&where=owner>0", &bots)
+	if bots.Total != 12 {
+		t.Errorf("%d bots", bots.Total)
+	}
 	p.join("ws://"+chess, "#twin-watch")
 	p.until("the page is refused", func(r *report) bool { return r.State == "refused" && strings.Contains(r.Error, "chess") })
 	p.says("chess")

@@ -1,6 +1,7 @@
 package twin
 
 import (
+	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/replay"
 )
@@ -13,6 +14,9 @@ type Config struct {
 	Name string
 	// Seed of the Sim before there is a server, which says its own.
 	Seed uint64
+	// Alone returns the inputs of each tick of the Sim that the page runs alone, such as those of bots: see Sim.SetInputs. That Sim then
+	// runs from the beginning. nil: it has no inputs, and is paused at tick 0 until the page lets it run.
+	Alone evertick.Feed
 	// URL that the page proposes, such as "wss://play.example.com/world". "": /world of the host of the page.
 	URL string
 	// Steer turns what the player does into an input. It is called each tick; an input is sent if kind or data differ

@@ -8,7 +8,7 @@
 //
 // The page shows one of three:
 //
-//   - a Sim of the scenario that no one else runs, at first paused at tick 0. The page may let it run, and step it;
+//   - a Sim of the scenario that no one else runs. The page may pause and step it. Without Config.Alone it is paused at tick 0 at first;
 //   - a client of a replica server in mode Simulate, over WebSocket. It gets a snapshot, and then the inputs of each tick,
 //     and compares its hash with the server's after each. With Config.Steer it may play: its own inputs take effect
 //     at once, in a second Sim that runs ahead. If the connection ends it tries again, after waits that grow;

@@ -41,7 +41,7 @@ const (
 	mostElapsed = 250 * time.Millisecond
 )
 
-// newMachine returns a machine with a Sim that is paused at tick 0.
+// newMachine returns a machine with a Sim at tick 0.
 func newMachine(c Config, dial dialer, clock loop.Clock) (*machine, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -54,18 +54,19 @@ func newMachine(c Config, dial dialer, clock loop.Clock) (*machine, error) {
 	return m, m.beAlone()
 }
 
-// beAlone shows a new Sim, which the page may let run.
+// beAlone shows a new Sim. Without Config.Alone, time stands in it until the page lets it go on.
 func (m *machine) beAlone() error {
 	sim, err := m.config.Scenario.New(m.config.Seed)
 	if err != nil {
 		return err
 	}
+	sim.SetInputs(m.config.Alone)
+	sim.Loop().SetPaused(m.config.Alone == nil)
 	return m.show(sim, true)
 }
 
-// show makes the page see a Sim as live. Time stands in one that is alone until the page lets it go on.
+// show makes the page see a Sim as live.
 func (m *machine) show(sim *evertick.Sim, alone bool) error {
-	sim.Loop().SetPaused(alone)
 	m.sim, m.alone, m.at = sim, alone, -1
 	return m.inspect()
 }

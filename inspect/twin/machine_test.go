@@ -42,6 +42,40 @@ func TestEqual(t *testing.T) {
 	}
 }
 
+// Alone, with inputs, the Sim runs from the beginning, and anew after the page has left a server; without it stands at tick 0.
+func TestAlone(t *testing.T) {
+	still := newRig(t, Config{})
+	still.run(30)
+	if still.m.sim.Ticks() != 0 {
+		t.Errorf("%d ticks without inputs", still.m.sim.Ticks())
+	}
+	r := newRig(t, Config{Alone: func(tick uint64, dst []evertick.Input) ([]evertick.Input, error) {
+		if tick == 3 {
+			dst = append(dst, evertick.Input{Tick: tick, Source: 5, Kind: driftJoin})
+		}
+		return dst, nil
+	}})
+	check := func() {
+		t.Helper()
+		entities := r.m.sim.World.Len()
+		r.run(30)
+		if got := r.m.sim; got.Ticks() < 25 || got.World.Len() != entities+1 {
+			t.Errorf("%d ticks, %d entities of %d and one more", got.Ticks(), got.World.Len(), entities)
+		}
+	}
+	check()
+	r.serve(r.build(77))
+	r.connect(false)
+	r.run(40)
+	if got := r.m.report(); got.Equal == 0 || got.Different != 0 {
+		t.Errorf("%+v", got)
+	}
+	if err := r.m.link.disconnect(); err != nil {
+		t.Fatal(err)
+	}
+	check()
+}
+
 // The server is killed, and goes on from its log: the twin waits, resumes its session, and has the hashes again.
 func TestServerRestarts(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")

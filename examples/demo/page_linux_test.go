@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/evertick/evertick/internal/browser"
+)
+
+// The page shows the world and, once it is built, the hashes of its twin, which are those of the server. It goes back in the log and to the
+// present again. It is legible on phones and on wide screens, in both themes.
+func TestPage(t *testing.T) {
+	p := browser.Start(t, "the demo")
+	if _, err := build(t.Context(), "./web"); err != nil { // so that it takes little time below
+		t.Fatal(err)
+	}
+	addr, _ := start(t, settings{seed: 1, log: filepath.Join(t.TempDir(), "log"), twin: "./web"})
+	p.Resize(1440, 900)
+	p.Open("http://" + addr + "/")
+	p.Wait(`evertickPage.app.tick > 30`)
+	p.Wait(`/^[0-9a-f]{16} = at [0-9,]+$/.test(document.querySelector("#demo-twin").textContent)`)
+	if text := p.Text(`document.querySelector("#demo-twin").parentElement.innerText`); !strings.Contains(text, " equal tick") {
+		t.Error(text)
+	}
+
+	p.Key("l", 0)
+	p.Wait(`evertickPage.app.of === "log" && evertickPage.app.tick > 0`)
+	p.Key("l", 0)
+	p.Wait(`evertickPage.app.of === "live"`)
+
+	for _, width := range []int{1440, 390} {
+		for _, theme := range []string{"light", "dark"} {
+			p.Resize(width, 900)
+			p.Theme(theme)
+			p.Settle()
+			name := fmt.Sprintf("demo-%d-%s", width, theme)
+			p.Screenshot(name)
+			if bad := p.Illegible(20); bad != "" {
+				t.Errorf("%s: %s", name, bad)
+			}
+		}
+	}
+	for _, problem := range p.Problems() {
+		if !strings.Contains(problem, "GPU stall") {
+			t.Errorf("the page reports %s", problem)
+		}
+	}
+}
