@@ -37,6 +37,7 @@ type log struct {
 
 const (
 	pollEvery = 4 * time.Millisecond // between two looks at the time: a worker's timers are no finer
+	leastIdle = time.Millisecond
 	// mostElapsed is the most time that a Sim which is alone makes up for, as after a laptop slept.
 	mostElapsed = 250 * time.Millisecond
 )
@@ -103,8 +104,8 @@ func (m *machine) inspector() *inspector.Inspector {
 
 // run does what is posted, and what is due, until done is closed.
 func (m *machine) run(done <-chan struct{}) {
-	ticker := time.NewTicker(pollEvery)
-	defer ticker.Stop()
+	timer := time.NewTimer(pollEvery)
+	defer timer.Stop()
 	for {
 		select {
 		case <-done:
@@ -113,9 +114,12 @@ func (m *machine) run(done <-chan struct{}) {
 			for _, f := range m.inbox.take() {
 				f()
 			}
-		case <-ticker.C:
+		case <-timer.C:
 		}
+		start := time.Now()
 		m.poll(m.now())
+		// The page and the network have their turn while all goroutines wait, also if ticks take longer than they last.
+		timer.Reset(max(pollEvery-time.Since(start), leastIdle))
 	}
 }
 

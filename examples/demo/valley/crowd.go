@@ -16,7 +16,8 @@ const (
 	stroll, run = 1.5, 5
 	edge        = 44   // how far from the middle goals are
 	arrived     = 3    // from a goal
-	calming     = 0.02 // of the fear in a tick
+	calming     = 0.06 // of the fear from one look to the next
+	lookAround  = 3    // ticks between two looks of a walker
 )
 
 // crowd is what walkers see, anew in each tick.
@@ -84,6 +85,10 @@ func (v *valley) walk(t *evertick.Tick) error {
 
 // perceive turns each walker to its goal, away from others, from rocks and from what moves fast.
 func (v *valley) perceive(t *evertick.Tick) error {
+	if t.N%lookAround != 0 {
+		return nil
+	}
+	dt := float32(lookAround * t.Dt)
 	if err := v.beAfraid(); err != nil {
 		return err
 	}
@@ -111,7 +116,7 @@ func (v *valley) perceive(t *evertick.Tick) error {
 				ax, az = ax+float32(rx*push), az+float32(rz*push)
 			}
 		}
-		vx[slot], vz[slot] = limit(vx[slot]+float32(ax*t.Dt), vz[slot]+float32(az*t.Dt), stroll+float32((run-stroll)*fear[slot]))
+		vx[slot], vz[slot] = limit(vx[slot]+float32(ax*dt), vz[slot]+float32(az*dt), stroll+float32((run-stroll)*fear[slot]))
 		fear[slot] = max(0, fear[slot]-calming)
 	}
 	v.Velocity.X.Touch()
@@ -157,7 +162,7 @@ func (v *valley) beAfraid() error {
 			}
 			x, z := p.X[slot]-q.X[i], p.Z[slot]-q.Z[i]
 			d := max(length(x, z), 0.1)
-			push := float32(0.6*(frightens-min(d, frightens))) / (d * frightens)
+			push := float32(1.5*(frightens-min(d, frightens))) / (d * frightens)
 			vx[slot], vz[slot] = vx[slot]+float32(x*push), vz[slot]+float32(z*push)
 			fear[slot] = 1
 		}

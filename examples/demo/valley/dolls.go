@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	dolls     = 6
+	dolls     = 5
 	bones     = 14 // of rig.Human
-	dropEvery = 80 // ticks between two ragdolls: each of them is there for dolls times as long
+	dropEvery = 96 // ticks between two ragdolls: each of them is there for dolls times as long
 )
 
 // tumble takes the ragdolls by turns, and drops each at the top of the stairs.
