@@ -70,15 +70,34 @@ function showTwin() {
   });
 }
 
-/** throwBall throws a ball along a ray from the eye. */
-async function throwBall(origin, direction) {
-  const { source, app } = window.evertickPage;
-  if (app.of === "live") await source.post("throw", { origin, direction });
+/** useBalls throws a ball at what a click in space points at. With Shift a click selects, as it does in a log. */
+function useBalls({ app, source }) {
+  app.onRay = (ray, event) => {
+    if (event.shiftKey || app.of !== "live") return false;
+    source.post("throw", ray);
+    return true;
+  };
+}
+
+/** lookDown shows the valley from a hill, the first time and whenever another subject is shown. */
+function lookDown({ app }) {
+  let looked = false;
+  const look = () => {
+    const view = window.evertickPage.view3;
+    if (looked || !view) return;
+    looked = true;
+    const { width, height } = view.camera;
+    view.look({ target: [7, 0, 3], yaw: 0.95, pitch: 0.45, distance: 60 * Math.max(1, Math.min(1.8, 1.1 * height / width)) });
+  };
+  app.on("status", look);
+  app.on("reset", () => {
+    looked = false;
+    look();
+  });
 }
 
 /** useLog goes back in the log with the key L, and to the present with the same key. */
-function useLog() {
-  const { app } = window.evertickPage;
+function useLog({ app }) {
   document.addEventListener("keydown", async event => {
     if (event.key !== "l" || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input:not([type=range], [type=checkbox]), select, textarea")) return;
     event.preventDefault();
@@ -89,5 +108,7 @@ function useLog() {
 }
 
 showTwin();
-useLog();
+useBalls(window.evertickPage);
+lookDown(window.evertickPage);
+useLog(window.evertickPage);
 element(byId("stage"), "p", "soft", "click: throw a ball · L: five seconds back").id = "demo-hint";

@@ -12,11 +12,11 @@ import (
 // The page shows the world and, once it is built, the hashes of its twin, which are those of the server. It goes back in the log and to the
 // present again. It is legible on phones and on wide screens, in both themes.
 func TestPage(t *testing.T) {
-	p := browser.Start(t, "the demo")
+	p := browser.StartGL(t, "the demo")
 	if _, err := build(t.Context(), "./web"); err != nil { // so that it takes little time below
 		t.Fatal(err)
 	}
-	addr, _ := start(t, settings{seed: 1, log: filepath.Join(t.TempDir(), "log"), twin: "./web"})
+	addr, end := start(t, settings{seed: 1, log: filepath.Join(t.TempDir(), "log"), twin: "./web"})
 	p.Resize(1440, 900)
 	p.Open("http://" + addr + "/")
 	p.Wait(`evertickPage.app.tick > 30`)
@@ -25,6 +25,7 @@ func TestPage(t *testing.T) {
 		t.Error(text)
 	}
 
+	p.Click("#world3") // throws a ball
 	p.Key("l", 0)
 	p.Wait(`evertickPage.app.of === "log" && evertickPage.app.tick > 0`)
 	p.Key("l", 0)
@@ -46,5 +47,8 @@ func TestPage(t *testing.T) {
 		if !strings.Contains(problem, "GPU stall") {
 			t.Errorf("the page reports %s", problem)
 		}
+	}
+	if report := end(); !strings.Contains(report, " 1 balls thrown") {
+		t.Error(report)
 	}
 }
