@@ -17,3 +17,6 @@ func (w *World) SetGroupBytes(bytes int) *World {
 
 // Groups returns the number of groups of the last step.
 func (w *World) Groups() int { return w.solver.sys.Groups() }
+
+// Regions returns the number of regions for which rows were cut last; 0: they were of no use, or not tried.
+func (w *World) Regions() int { return w.solver.regions.cut.regions }

@@ -14,17 +14,26 @@ func (s *solver) solve() {
 		return
 	}
 	s.splitIslands()
+	if s.splitRegions() {
+		s.solveRegions()
+	} else {
+		s.solveBlocks()
+	}
+	s.stages.ForWorkers(s.sys.Groups(), (*solver).solveGroups)
+	s.hashSolved()
+}
+
+// solveBlocks solves what is in no group, colour by colour.
+func (s *solver) solveBlocks() {
 	s.sys.LayOutBlocks()
 	s.stages.ForParts((len(s.contacts)+pairChunk-1)/pairChunk, (*solver).fillBlocks)
 	if !s.stages.Hashes.On && s.stages.Unshared() {
 		s.sys.Solve(s.sys.RestRows()) // in one call
-	} else {
-		s.ranges = stage.PlanRanges(s.ranges[:0], &s.sys.Colours.Start)
-		s.jointRanges = stage.PlanRanges(s.jointRanges[:0], &s.sys.JointColours.Start)
-		s.runSolveStages(s.sys.RestRows())
+		return
 	}
-	s.stages.ForWorkers(s.sys.Groups(), (*solver).solveGroups)
-	s.hashSolved()
+	s.ranges = stage.PlanRanges(s.ranges[:0], &s.sys.Colours.Start)
+	s.jointRanges = stage.PlanRanges(s.jointRanges[:0], &s.sys.JointColours.Start)
+	s.runSolveStages(s.sys.RestRows())
 }
 
 // leastGroupBytes bounds from below how small groups are made so that each worker has several.

@@ -72,8 +72,10 @@ type Colours struct {
 const Chunk = 1024
 
 // An entry holds the index of an edge in its chunk and, from this bit on, its run: the edges of a colour and a class.
-// Each run begins a new block. Higher classes come first.
-const runBit = 16
+// Each run begins a new block. Higher classes come first. What is above regionBit is the region, where there are any.
+const runBit = 10
+
+var _ [1 << runBit]byte = [Chunk]byte{}
 
 // Blocks is the number of blocks of all colours.
 func (c *Colours) Blocks() int { return c.Start[NumColours] }

@@ -12,6 +12,7 @@ func (s *System) dealJoints() {
 	s.updateTrees()
 	defer s.listTrees()
 	c := &s.JointColours
+	s.jointCut = 0
 	switch {
 	case s.jointsSplit: // some may be in groups
 		c.layOut(s.JointOrder)
@@ -30,7 +31,12 @@ func (s *System) dealJoints() {
 
 // classifyJointBlocks sets the classes of the blocks, and returns how many of them have JointParts.
 func (s *System) classifyJointBlocks() (parts int) {
-	for i := range s.JointBlocks {
+	return s.classifyJointsOf(0, len(s.JointBlocks), 0)
+}
+
+// classifyJointsOf is classifyJointBlocks for blocks [lo, hi), after blocks with so many JointParts.
+func (s *System) classifyJointsOf(lo, hi, parts int) int {
+	for i := lo; i < hi; i++ {
 		b := &s.JointBlocks[i]
 		b.Class, b.Parts = uint32(s.Joints[s.JointColours.Edge[i*Lanes]].class()), uint32(parts)
 		if b.Class != classPoint {

@@ -191,7 +191,14 @@ type System struct {
 	groups  graph.Groups
 	work    []groupWork // by worker
 
-	jointsSplit bool // in this step, SplitIslands has given runs to the joints
+	jointsSplit bool // in this step, the joints have runs, and no blocks yet
+
+	// Set by the owner and the stages from CutRegions to FillRegions: see regions.go.
+	Regions, JointRegions graph.Regions
+	cuts                  uint64 // number of CutRegions so far
+	jointCut              uint64 // the one by which the joints have their blocks; 0: none
+	jointCutVersion       uint64 // and their JointsVersion
+	weights               []graph.Weighted
 }
 
 // Step moves the bodies by dt seconds, > 0. Contacts and manifolds must be known. It allocates if there are more bodies or blocks than
