@@ -196,6 +196,22 @@ func (s *Sim) ShiftOrigin(offset [2]float32, third ...float32) error {
 	return nil
 }
 
+// Origin returns the sum of the offsets of all calls of ShiftOrigin, in metres along x, y and z: Origin and the Position of an entity that stands still have
+// the same sum before and after a call. It is a part of the state. Along the third axis of the plane it is 0, unless a solver that was attached has
+// Solver.Origin.
+func (s *Sim) Origin() [3]float64 {
+	for _, v := range s.solvers[1:] {
+		if v.Origin != nil {
+			return v.Origin()
+		}
+	}
+	o := s.Physics.Origin()
+	if s.config.Physics.Plane == physics.XZ {
+		return [3]float64{o[0], 0, o[1]}
+	}
+	return [3]float64{o[0], o[1], 0}
+}
+
 // checkShift applies the rules of physics.World.ShiftOrigin to the third axis.
 func checkShift(v float32) error {
 	const field, most = "evertick: ShiftOrigin: third", 1 << 37

@@ -85,6 +85,7 @@ func (s *Server) afterTick(t *evertick.Tick) error {
 	ticks := t.Sim.Ticks()
 	s.tick.Store(ticks)
 	s.seed.Store(s.sim.Seed())
+	s.noteOrigin()
 	if !t.Again() {
 		if ticks <= s.ran {
 			s.goneBack(ticks)
@@ -124,6 +125,15 @@ func (s *Server) afterTick(t *evertick.Tick) error {
 		s.wake <- struct{}{}
 	}
 	return nil
+}
+
+// noteOrigin keeps the origin of the Sim for other goroutines.
+func (s *Server) noteOrigin() {
+	o := s.sim.Origin()
+	if last := s.simOrigin.Load(); last == nil || *last != o {
+		next := o // allocated here alone
+		s.simOrigin.Store(&next)
+	}
 }
 
 // capture copies the state, and which inputs it is the result of.

@@ -17,6 +17,7 @@ type present struct {
 	rows, stride int // room for slots, a multiple of 64; distance of lanes
 	high         int // World.HighWater
 	world        stamp
+	origin       [3]float64
 	ids          []ecs.ID // by slot, 0: free
 	newest       ecs.ID   // highest id
 	changed      []uint64 // by slot: number of the capture that found another entity there, or none
@@ -81,8 +82,11 @@ func (s *source) capture(tick, at uint64) bool {
 		s.captureEntities()
 	}
 	s.captureJumps()
+	if to := s.origin(); to != p.origin {
+		s.shift(to)
+	}
 	now := s.state(s.captures)
-	now.tick, now.at = tick, at
+	now.tick, now.at, now.origin = tick, at, p.origin
 	now.live = sized(now.live, p.rows/64)
 	copy(now.live, w.LiveMask()[:(p.high+63)/64])
 	clear(now.live[(p.high+63)/64:])
@@ -289,7 +293,7 @@ func (s *source) quantiseExact(f *field, lane func(int) []int32) {
 	mem := columns.Memory(c)
 	n := int(f.Components)
 	if len(mem) < s.present.high*c.RowBytes() { // a Restore has dropped the column
-		for i := range f.Lanes() {
+		for i := range f.laneCount() {
 			clear(lane(i))
 		}
 		return

@@ -504,13 +504,13 @@ func (c *Client) Follow(id ecs.ID) error {
 	return c.look(look{follow: uint64(id)})
 }
 
-// LookAt asks the server to keep the view at a point, in metres: see Grant.Free. The error wraps
+// LookAt asks the server to keep the view at a point, in metres from the Origin of State: see Grant.Free. The error wraps
 // ErrNotFinite, ErrNoSession or evertick.ErrCapacity.
 func (c *Client) LookAt(x, y, z float32) error {
 	if !fault.Finite(x) || !fault.Finite(y) || !fault.Finite(z) {
 		return fault.Field(fault.ErrNotFinite, "replica: Client.LookAt: point", [...]float32{x, y, z})
 	}
-	return c.look(look{x: x, y: y, z: z})
+	return c.look(look{x: x, y: y, z: z, origin: c.State().origin})
 }
 
 func (c *Client) look(l look) error {

@@ -69,7 +69,7 @@ const (
 
 func (Exact) field(c ecs.ColumnView) (Field, error) {
 	f := Field{Name: c.Name(), Codec: KindExact, Kind: c.Kind(), Components: uint8(min(c.Components(), math.MaxUint8)), Bits: uint8(min(8*c.Kind().Size(), 32))}
-	if c.Components() > mostLanes || f.Lanes() > mostLanes {
+	if c.Components() > mostLanes || f.laneCount() > mostLanes {
 		return f, fault.Field(fault.ErrUnsupported, "replica: Exact: lanes of "+c.Name(), c.Components())
 	}
 	return f, nil

@@ -18,6 +18,7 @@ const (
 	flagJumped
 	flagOwn
 	flagCheck
+	flagOrigin
 	allFlags = 1<<iota - 1
 )
 
@@ -42,6 +43,7 @@ type header struct {
 	at        uint64
 	applied   uint64
 	residence uint64 // µs
+	origin    [3]float64
 }
 
 // readHeader reads the fields up to the leaves.
@@ -64,6 +66,9 @@ func readHeader(r *wire.Reader) (h header) {
 	h.at = r.Canonical(0, mostMicros)
 	if h.flags&flagApplied != 0 {
 		h.applied, h.residence = readUint(r), readUint(r)
+	}
+	if h.flags&flagOrigin != 0 {
+		h.origin = readOrigin(r)
 	}
 	return h
 }
@@ -93,7 +98,10 @@ type enter struct {
 // whose Check differs from the checksum of dst is no fault: then d.sum is false.
 func (d *decoder) decode(r *wire.Reader, h *header, base, dst *State) error {
 	d.lay, d.base, d.dst, d.sum = base.layout, base, dst, true
-	dst.tick, dst.at = h.tick, h.at
+	dst.tick, dst.at, dst.origin = h.tick, h.at, base.origin
+	if h.flags&flagOrigin != 0 {
+		dst.origin = h.origin
+	}
 	d.leaves, dst.left = d.leaves[:0], dst.left[:0]
 	if !h.keyframe {
 		d.readLeaves(r)
@@ -240,6 +248,16 @@ func (d *decoder) copyStays() {
 			to[i] = from[d.from[i]]
 		}
 	}
+	if d.dst.origin == d.base.origin {
+		return
+	}
+	for i := range d.lay.shifted {
+		l := &d.lay.shifted[i]
+		lane, by := d.dst.lanes[l.lane], l.by(&d.base.origin, &d.dst.origin)
+		for _, k := range d.stays {
+			lane[k] = sx(l.bits, lane[k]-by)
+		}
+	}
 }
 
 // readRecord reads all lanes of one entity, in full.
@@ -299,6 +317,19 @@ func (d *decoder) keepAdded(sp *span) {
 		clear(to)
 		for _, i := range d.stays {
 			to[i] = sx(b, now[i]-was[d.from[i]])
+		}
+	}
+	if d.dst.origin == d.base.origin {
+		return
+	}
+	for i := range d.lay.shifted {
+		l := &d.lay.shifted[i]
+		if l.lane < sp.first || l.lane >= sp.first+sp.count {
+			continue
+		}
+		added, by := d.dst.added[l.lane], l.by(&d.base.origin, &d.dst.origin)
+		for _, k := range d.stays {
+			added[k] = sx(l.bits, added[k]+by)
 		}
 	}
 }
@@ -429,6 +460,13 @@ func (d *decoder) keepOwn() {
 		n++
 	}
 	dst.resizeOwn(n)
+	for i := range d.lay.ownedShifted {
+		l := &d.lay.ownedShifted[i]
+		lane, by := dst.owned[l.lane], l.by(&base.origin, &dst.origin)
+		for k := range lane {
+			lane[k] = sx(l.bits, lane[k]-by)
+		}
+	}
 }
 
 // crc returns the checksum of dst.

@@ -37,6 +37,10 @@ var testSchemas = []struct {
 		{Predicted: true, Fields: []Field{quantised("position.x", 20, 0.01), quantised("position.y", 20, 0.01)}},
 		{Fields: []Field{{Rotation, KindPlanar, columns.Float32, 4, 10, 0}}},
 	}}},
+	{"positions of owners", Schema{Groups: []Group{
+		{Predicted: true, Fields: []Field{quantised("position.z", 13, 0.7), exact("position.x", columns.Float32, 1)}},
+		{Owner: true, Fields: []Field{quantised("position.y", 25, 1e-30)}},
+	}}},
 	{"tags", Schema{Groups: []Group{{Fields: []Field{{"", KindTags, columns.Uint32, 1, 32, 0}}}}, Tags: []string{"a"}}},
 	{"owner only", Schema{Groups: []Group{{Owner: true, Fields: []Field{exact("gold", columns.Int32, 1)}}}}},
 	{"nothing", Schema{}},
@@ -147,7 +151,7 @@ func requireForms(t *testing.T, seen map[string]int) {
 	t.Helper()
 	for _, form := range []string{"kind 3", "kind 4", "predicted", "predicted after partial", "partial", "applied", "jumped", "own", "check", "own again", "refresh", "enter", "leave",
 		"slot used again", "mode 0", "mode 1", "mode 2", "mode 0, nothing changed", "mode 0 and wide", "mode 1 and wide", "mode 2 and wide", "owner group",
-		"wide, another number of the same residue", "jumped, none"} {
+		"wide, another number of the same residue", "jumped, none", "origin", "origin again"} {
 		if seen[form] == 0 {
 			t.Errorf("no frame has: %s", form)
 		}

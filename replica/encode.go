@@ -91,10 +91,18 @@ func (e *messageWriter) header(dst []byte, applied appliedInput) {
 		dst = binary.AppendUvarint(append(dst, kindKeyframe), e.f.tick)
 	}
 	e.flags = len(dst)
-	dst = binary.AppendUvarint(append(dst, 0), e.state(e.captures).at)
+	now, before := e.state(e.captures), [3]float64{}
+	if e.base != nil {
+		before = e.state(e.base.capture).origin
+	}
+	dst = binary.AppendUvarint(append(dst, 0), now.at)
 	if applied.present {
 		dst[e.flags] |= flagApplied
 		dst = wire.AppendUvarints(dst, applied.seq, applied.residenceUs)
+	}
+	if now.origin != before {
+		dst[e.flags] |= flagOrigin
+		dst = appendOrigin(dst, &now.origin)
 	}
 	e.dst = dst
 }

@@ -36,6 +36,8 @@ type rig struct {
 	glide  bool                      // entities move at constant velocities
 	truth  []map[uint32]strictEntity // by tick
 	jumps  [][]uint64                // by tick: World.Jumped
+	origin [3]int64                  // of the newest capture, in units of 1,024 m
+	shifts int
 	seats  []*seat
 }
 
@@ -214,10 +216,27 @@ func (g *rig) step(send bool) {
 		g.t.Fatal(err)
 	}
 	g.change()
+	if g.r.IntN(15) == 0 {
+		g.shift()
+	}
 	g.observe()
 	if send {
 		g.capture()
 	}
+}
+
+// shift moves the origin, by up to 3 km or, rarely, so far that positions saturate, and back.
+func (g *rig) shift() {
+	offset := [2]float32{1024 * float32(g.r.IntN(7)-3), 1024 * float32(g.r.IntN(7)-3)}
+	if o := g.sim.Origin(); math.Abs(o[0]) > 8000 || math.Abs(o[1]) > 8000 {
+		offset = [2]float32{float32(-o[0]), float32(-o[1])}
+	} else if g.r.IntN(8) == 0 {
+		offset[0] = 1 << 17
+	}
+	if err := g.sim.ShiftOrigin(offset); err != nil {
+		g.t.Fatal(err)
+	}
+	g.shifts++
 }
 
 // observe ends a tick.
@@ -247,6 +266,19 @@ func (g *rig) capture() {
 		all[slot] = e
 	}
 	g.truth[g.tick] = all
+	var origin [3]int64
+	for k, v := range g.sim.Origin() {
+		origin[k] = int64(v / 1024)
+	}
+	if origin != g.origin { // a client has moved the values of earlier ticks
+		c := strict{schema: g.schema}
+		for _, u := range g.truth[:g.tick] {
+			for slot, e := range u {
+				u[slot] = c.shifted([]strictEntity{e}, g.origin, origin)[0]
+			}
+		}
+		g.origin = origin
+	}
 }
 
 // send sends the newest capture to all seats, and checks what they have then.
@@ -466,6 +498,9 @@ func TestFrames(t *testing.T) {
 				partial += seat.partial
 				t.Logf("session %d: %d frames, %d partial, %d bytes, %d checks", seat.v.session, seat.messages, seat.partial, seat.bytes, seat.c.checks)
 				checks += seat.c.checks
+			}
+			if g.shifts == 0 {
+				t.Error("the origin stays where it is")
 			}
 			if g.glide && guessed < ticks/2 || c.Budget > 0 && partial < ticks/8 || checks < 5 {
 				t.Errorf("%d predicted frames, %d partial ones, %d checksums", guessed, partial, checks)

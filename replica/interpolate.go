@@ -25,7 +25,8 @@ const (
 //
 // The rows of a column are the entities of the later state, Playback.State, in its order. One that was in
 // the earlier state too, by its id, and did not jump, is drawn between both; another is drawn as in
-// the later one. Entities that left are not drawn. A value that is NaN in one state is taken from the later
+// the later one. Entities that left are not drawn. Positions are relative to the State.Origin of the later state, also
+// those of the earlier one. A value that is NaN in one state is taken from the later
 // one. Angles take the short way, half a turn the way down; rotations are interpolated linearly and
 // normalised, on the short way. The results are for drawing: they are not the same bits everywhere.
 type Playback struct {
@@ -216,7 +217,7 @@ func (p *Playback) Append(dst []float32, name string, component int) ([]float32,
 	case f.owner || f.Codec == KindExact || f.Codec == KindTags:
 		return dst, fault.Field(fault.ErrUnsupported, "replica: Playback.Append: codec of "+name, f.Codec)
 	}
-	n := f.Lanes()
+	n := f.laneCount()
 	from, to := p.from.lanes[f.lane:][:n], p.to.lanes[f.lane:][:n]
 	dst = slices.Grow(dst, len(p.earlier))
 	for k, i := range p.earlier {
@@ -247,7 +248,11 @@ func (p *Playback) between(f found, from, to [][]int32, component, i, k int, v f
 		}
 		return a
 	}
-	if a := f.float(from, component, i); a == a && v == v {
+	a := f.float(from, component, i)
+	if axis, ok := axisOf(f.Name); ok && p.from.origin != p.to.origin {
+		a = float32(float64(a) + (p.from.origin[axis] - p.to.origin[axis]))
+	}
+	if a == a && v == v {
 		return a + float32((v-a)*p.alpha)
 	}
 	return v

@@ -9,7 +9,7 @@ import (
 )
 
 // Version is the version of the messages.
-const Version = 2
+const Version = 3
 
 // Kinds of messages: the first byte of each.
 const (
@@ -179,13 +179,14 @@ func parseIntents(dst []intent, message []byte) ([]intent, error) {
 type look struct {
 	follow  uint64 // id of an entity, or 0: the point
 	x, y, z float32
+	origin  [3]float64 // of the point
 }
 
 func (l *look) append(dst []byte) []byte {
 	if l.follow != 0 {
 		return wire.AppendU64s(append(dst, kindLook, 0), l.follow)
 	}
-	return wire.AppendF32s(append(dst, kindLook, 1), l.x, l.y, l.z)
+	return appendOrigin(wire.AppendF32s(append(dst, kindLook, 1), l.x, l.y, l.z), &l.origin)
 }
 
 func parseLook(message []byte) (l look, err error) {
@@ -199,6 +200,7 @@ func parseLook(message []byte) (l look, err error) {
 		if !fault.Finite(l.x) || !fault.Finite(l.y) || !fault.Finite(l.z) {
 			r.Fail("point", [...]float32{l.x, l.y, l.z})
 		}
+		l.origin = readOrigin(&r)
 	}
 	if err := r.Done(); err != nil {
 		return look{}, fmt.Errorf("replica: Look: %w", err)

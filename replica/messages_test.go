@@ -69,6 +69,7 @@ func exchanges() []exchange {
 		{"Resync", appendTick(nil, kindResync, 0), ticks(kindResync)},
 		{"Look at an entity", (&look{follow: 77}).append(nil), parseLooks},
 		{"Look at a point", (&look{x: -1, y: math.MaxFloat32, z: 0.5}).append(nil), parseLooks},
+		{"Look at a point far from the first origin", (&look{x: -1, origin: [3]float64{1024, -1 << 62, 1 << 62}}).append(nil), parseLooks},
 		{"Ping", appendPing(nil, 1<<63), func(f []byte) ([]byte, error) {
 			t0, err := parsePing(f)
 			return appendPing(nil, t0), err
@@ -268,7 +269,7 @@ func FuzzReadSchema(f *testing.F) {
 			t.Errorf("%q was read as %+v", data, s)
 		}
 		for _, g := range s.Groups {
-			g.LaneBits()
+			g.laneBits()
 		}
 	})
 }

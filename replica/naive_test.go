@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 
@@ -29,6 +30,7 @@ type naiveEntity struct {
 // naiveState is a state, in ascending order of the slots.
 type naiveState struct {
 	tick, at uint64
+	origin   [3]int64 // in units of 1,024 m
 	list     []naiveEntity
 	partial  bool // a message with Partial leads to it
 	entered  []int
@@ -53,8 +55,8 @@ func (s *naiveState) find(slot uint32) (int, bool) {
 func naiveLanes(s *Schema, owner bool) (groups [][]uint8, predicted []bool) {
 	for _, g := range s.Groups {
 		if g.Owner == owner {
-			b := g.LaneBits()
-			groups, predicted = append(groups, slices.Clone(b[:g.Lanes()])), append(predicted, g.Predicted)
+			b := g.laneBits()
+			groups, predicted = append(groups, slices.Clone(b[:g.laneCount()])), append(predicted, g.Predicted)
 		}
 	}
 	return groups, predicted
@@ -121,6 +123,35 @@ func fits(v int64, width uint8) bool {
 		return v == 0
 	}
 	return v >= -(int64(1)<<(width-1)) && v < int64(1)<<(width-1)
+}
+
+// naiveBy returns what a shift from one origin to another subtracts from the codes of each lane: 0 but for Quantised positions.
+func naiveBy(s *Schema, owner bool, from, to [3]int64) (all []int64) {
+	steps := func(units int64, step float32) int64 {
+		f := math.Floor(float64(units)*1024/float64(step) + 0.5)
+		if math.IsInf(f, 0) {
+			return 0
+		}
+		n, _ := big.NewFloat(f).Int(nil)
+		return n.Mod(n, big.NewInt(1<<32)).Int64()
+	}
+	for _, g := range s.Groups {
+		if g.Owner != owner {
+			continue
+		}
+		for _, f := range g.Fields {
+			for range f.laneCount() {
+				by := int64(0)
+				for axis, name := range []string{"position.x", "position.y", "position.z"} {
+					if f.Name == name && f.Codec == KindQuantised && f.Components == 1 {
+						by = steps(to[axis], f.Step) - steps(from[axis], f.Step)
+					}
+				}
+				all = append(all, by)
+			}
+		}
+	}
+	return all
 }
 
 // naiveEncoder makes messages. seen counts the forms that it has used.
@@ -192,6 +223,10 @@ func (n *naiveEncoder) encode(base, last, truth *naiveState) ([]byte, *naiveStat
 	if check {
 		flags |= 32
 	}
+	if base.origin != after.origin || n.use("origin again", 5) {
+		n.seen["origin"]++
+		flags |= 64
+	}
 
 	f := naiveUv([]byte{kind}, truth.tick)
 	if update {
@@ -201,11 +236,18 @@ func (n *naiveEncoder) encode(base, last, truth *naiveState) ([]byte, *naiveStat
 	if applied {
 		f = naiveUv(naiveUv(f, n.Uint64()>>n.IntN(64)), n.Uint64()>>n.IntN(64))
 	}
+	for _, v := range after.origin {
+		if flags&64 != 0 {
+			f = naiveSv(f, v)
+		}
+	}
 	if update {
 		f = n.leaves(f, base, after)
 	}
 	groups, predicted := naiveLanes(n.schema, false)
 	ownerGroups, _ := naiveLanes(n.schema, true)
+	by, ownerBy := naiveBy(n.schema, false, base.origin, after.origin), naiveBy(n.schema, true, base.origin, after.origin)
+	publicBits := slices.Concat(groups...)
 
 	// enters and refreshes
 	var enters, stays []int
@@ -253,7 +295,9 @@ func (n *naiveEncoder) encode(base, last, truth *naiveState) ([]byte, *naiveStat
 			included = append(included, i)
 		} else {
 			at, _ := base.find(after.list[i].slot)
-			copy(after.list[i].lanes, base.list[at].lanes)
+			for l, q := range base.list[at].lanes {
+				after.list[i].lanes[l] = naiveSx(publicBits[l], int64(q)-by[l])
+			}
 		}
 	}
 	if partial {
@@ -268,12 +312,12 @@ func (n *naiveEncoder) encode(base, last, truth *naiveState) ([]byte, *naiveStat
 			was := &base.list[at]
 			diffs[k] = make([]int64, len(widths))
 			for l, b := range widths {
-				from := int64(was.lanes[first+l])
+				from := int64(was.lanes[first+l]) - by[first+l]
 				if flags&1 != 0 && predicted[g] {
 					from += int64(was.added[first+l])
 				}
 				diffs[k][l] = int64(naiveSx(b, int64(e.lanes[first+l])-from))
-				e.added[first+l] = naiveSx(b, int64(e.lanes[first+l])-int64(was.lanes[first+l]))
+				e.added[first+l] = naiveSx(b, int64(e.lanes[first+l])-int64(was.lanes[first+l])+by[first+l])
 			}
 		}
 		f = n.group(f, widths, diffs)
@@ -309,7 +353,7 @@ func (n *naiveEncoder) encode(base, last, truth *naiveState) ([]byte, *naiveStat
 					at, _ := base.find(e.slot)
 					d := make([]int64, len(widths))
 					for l, b := range widths {
-						d[l] = int64(naiveSx(b, int64(e.owned[first+l])-int64(base.list[at].owned[first+l])))
+						d[l] = int64(naiveSx(b, int64(e.owned[first+l])-int64(base.list[at].owned[first+l])+ownerBy[first+l]))
 					}
 					diffs = append(diffs, d)
 				}
@@ -453,6 +497,14 @@ func (n *naiveEncoder) wide(f []byte, bits []uint8, diffs [][]int64, wide []bool
 	return append(naiveUv(f, uint64(count)), parts...)
 }
 
+// metres returns the origin in metres.
+func (s *naiveState) metres() (o [3]float64) {
+	for k, v := range s.origin {
+		o[k] = 1024 * float64(v)
+	}
+	return o
+}
+
 // crc is the Check.
 func (s *naiveState) crc() uint32 {
 	var b []byte
@@ -485,6 +537,8 @@ func (s *naiveState) differs(got *State) string {
 	switch {
 	case got.Tick() != s.tick || got.At() != s.at:
 		return fmt.Sprintf("tick %d at %d, want %d at %d", got.Tick(), got.At(), s.tick, s.at)
+	case got.Origin() != s.metres():
+		return fmt.Sprintf("origin %v, want %v", got.Origin(), s.metres())
 	case !slices.Equal(got.Slots(), slots):
 		return fmt.Sprintf("slots %d, want %d", got.Slots(), slots)
 	case !slices.Equal(got.IDs(), ids):
@@ -521,7 +575,7 @@ func (s *naiveState) differs(got *State) string {
 // text returns all of a state that a client can see, so that any change of it shows.
 func (s *State) text() string {
 	var b bytes.Buffer
-	fmt.Fprintln(&b, s.tick, s.at, s.slots, s.ids, s.lanes, s.added, s.own, s.owned, s.jumped, s.entered, s.left)
+	fmt.Fprintln(&b, s.tick, s.at, s.origin, s.slots, s.ids, s.lanes, s.added, s.own, s.owned, s.jumped, s.entered, s.left)
 	return b.String()
 }
 
@@ -572,6 +626,9 @@ func (w *naiveWorld) advance() *naiveState {
 	s := w.now
 	step := 1 + w.Uint64N(3)
 	s.tick, s.at = s.tick+step, s.at+step*16667+w.Uint64N(500)
+	if w.IntN(8) == 0 {
+		w.shift()
+	}
 	gone := w.IntN(4) * w.IntN(2)
 	var free []uint32
 	for range gone {
@@ -606,6 +663,35 @@ func (w *naiveWorld) advance() *naiveState {
 		}
 	}
 	return s.clone()
+}
+
+// shift moves the origin, and what stands still with it; sometimes very far.
+func (w *naiveWorld) shift() {
+	from, to := w.now.origin, w.now.origin
+	for k := range to {
+		switch w.IntN(8) {
+		case 0:
+			to[k] = w.Int64N(2<<52+1) - 1<<52
+		case 1:
+			to[k] = 0
+		default:
+			to[k] = max(-1<<52, min(to[k]+w.Int64N(7)-3, 1<<52))
+		}
+	}
+	w.now.origin = to
+	for i := range w.now.list {
+		e := &w.now.list[i]
+		for _, part := range []struct {
+			owner bool
+			lanes []int32
+		}{{false, e.lanes}, {true, e.owned}} {
+			groups, _ := naiveLanes(w.schema, part.owner)
+			bits := slices.Concat(groups...)
+			for l, by := range naiveBy(w.schema, part.owner, from, to) {
+				part.lanes[l] = naiveSx(bits[l], int64(part.lanes[l])-by)
+			}
+		}
+	}
 }
 
 // reorder permutes the slots of the entities.

@@ -67,6 +67,8 @@ type Predictor struct {
 	columns    []exactColumn
 	entities   []predicted // by server id
 	stats      PredictorStats
+
+	unkept [3]float64 // of the shifts of Confirmed: what its Origin does not show
 }
 
 // predicted is an entity of the server and its copy in the Sims.
@@ -157,6 +159,9 @@ func (p *Predictor) update(s *State, applied uint64) error {
 	if err := p.run(s.Tick()); err != nil {
 		return err
 	}
+	if err := p.shift(s.origin); err != nil {
+		return err
+	}
 	p.prediction.drop(p.isApplied)
 	p.prediction.confirm()
 	p.stats.Updates++
@@ -178,6 +183,25 @@ func (p *Predictor) run(tick uint64) error {
 		if err := step(sim); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// shift moves the origin of Confirmed to that of the server, unless the systems of Confirmed have done so.
+func (p *Predictor) shift(to [3]float64) error {
+	sim, by := p.config.Confirmed, to
+	for k, v := range sim.Origin() {
+		by[k] -= v + p.unkept[k]
+	}
+	if by == [3]float64{} {
+		return nil
+	}
+	p.prediction.stale = true
+	if err := shiftSim(sim, by); err != nil {
+		return err
+	}
+	for k, v := range sim.Origin() {
+		p.unkept[k] = to[k] - v
 	}
 	return nil
 }
@@ -305,9 +329,9 @@ type setter func(row ecs.Slot, lanes [][]int32, i int)
 // lanes returns the lanes of the column in a state.
 func (c *exactColumn) lanes(s *State) [][]int32 {
 	if c.owner {
-		return s.owned[c.lane:][:c.Lanes()]
+		return s.owned[c.lane:][:c.laneCount()]
 	}
-	return s.lanes[c.lane:][:c.Lanes()]
+	return s.lanes[c.lane:][:c.laneCount()]
 }
 
 // index returns the entry in these lanes of an entity.
@@ -371,7 +395,7 @@ func setterFor[T ecs.Number](w *ecs.World, f Field, number func(low, high int32)
 	if row == nil {
 		return nil
 	}
-	each := f.Lanes() / int(f.Components) // 1, or 2 for 64 bits
+	each := f.laneCount() / int(f.Components) // 1, or 2 for 64 bits
 	return func(slot ecs.Slot, lanes [][]int32, i int) {
 		for c, r := 0, row(slot); c < len(r); c++ {
 			r[c] = number(lanes[each*c][i], lanes[each*c+each-1][i])

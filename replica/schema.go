@@ -45,8 +45,8 @@ type Field struct {
 	Step       float32 // of Quantised
 }
 
-// Lanes returns the number of lanes of the field.
-func (f Field) Lanes() int {
+// laneCount returns the number of lanes of the field.
+func (f Field) laneCount() int {
 	switch {
 	case f.Codec == KindPlanar || f.Codec == KindTags:
 		return 1
@@ -66,19 +66,19 @@ func (f Field) laneBits(lane int) uint8 {
 	return f.Bits
 }
 
-// Lanes returns the number of lanes of the group.
-func (g Group) Lanes() (n int) {
+// laneCount returns the number of lanes of the group.
+func (g Group) laneCount() (n int) {
 	for _, f := range g.Fields {
-		n += f.Lanes()
+		n += f.laneCount()
 	}
 	return n
 }
 
-// LaneBits returns the bits of all lanes of the group. The others are 0.
-func (g Group) LaneBits() (bits [mostLanes]uint8) {
+// laneBits returns the bits of all lanes of the group. The others are 0.
+func (g Group) laneBits() (bits [mostLanes]uint8) {
 	n := 0
 	for _, f := range g.Fields {
-		for lane := range f.Lanes() {
+		for lane := range f.laneCount() {
 			bits[n] = f.laneBits(lane)
 			n++
 		}
@@ -125,7 +125,7 @@ func readSchema(r *wire.Reader) (s Schema) {
 		for range r.Count(r.Canonical(1, mostLanes), mostLanes, 9) {
 			g.Fields = append(g.Fields, readField(r))
 		}
-		if n := g.Lanes(); n > mostLanes {
+		if n := g.laneCount(); n > mostLanes {
 			r.Fail("lanes of a group", n)
 		}
 		s.Groups = append(s.Groups, g)
@@ -151,7 +151,7 @@ func readField(r *wire.Reader) Field {
 // valid reports whether a field is one that a Codec returns.
 func (f Field) valid() bool {
 	float32s := f.Kind.IsFloat() && f.Kind.Size() == 4
-	if (f.Name == "") != (f.Codec == KindTags) || f.Codec != KindQuantised && math.Float32bits(f.Step) != 0 || f.Components == 0 || f.Kind.Size() == 0 || f.Lanes() > mostLanes {
+	if (f.Name == "") != (f.Codec == KindTags) || f.Codec != KindQuantised && math.Float32bits(f.Step) != 0 || f.Components == 0 || f.Kind.Size() == 0 || f.laneCount() > mostLanes {
 		return false
 	}
 	switch f.Codec {

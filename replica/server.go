@@ -35,7 +35,8 @@ type Server struct {
 
 	tick      atomic.Uint64 // ticks of the Sim
 	seed      atomic.Uint64 // of the Sim at that tick: a Restore can replace it
-	deadline  atomic.Int64  // sweep has nothing to do before
+	simOrigin atomic.Pointer[[3]float64]
+	deadline  atomic.Int64 // sweep has nothing to do before
 	connected atomic.Int32
 
 	mu       sync.Mutex
@@ -101,6 +102,7 @@ func New(sim *evertick.Sim, c Config) (*Server, error) {
 		every: uint64(c.Every), rateNum: uint64(num), rateDen: uint64(den)}
 	s.tick.Store(sim.Ticks())
 	s.seed.Store(sim.Seed())
+	s.noteOrigin()
 	s.ran = sim.Ticks()
 	s.numbers = newNumbers(sim, &c)
 	s.setDeadline()

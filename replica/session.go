@@ -97,11 +97,11 @@ func (c *Session) ID() uint32 { return c.session.number }
 // the session owns, which is also the default. Any goroutine may call it.
 func (c *Session) Follow(id ecs.ID) { c.session.setCentre(centre{follow: id}) }
 
-// LookAt puts the view of the session at a point, in metres. A point that is not finite changes
+// LookAt puts the view of the session at a point, in metres from the origin that the Sim had after its last tick. A point that is not finite changes
 // nothing. Any goroutine may call it.
 func (c *Session) LookAt(x, y, z float32) {
 	if fault.Finite(x) && fault.Finite(y) && fault.Finite(z) {
-		c.session.setCentre(centre{point: true, x: x, y: y, z: z})
+		c.session.setCentre(centre{point: true, x: x, y: y, z: z, origin: *c.session.server.simOrigin.Load()})
 	}
 }
 
@@ -367,7 +367,7 @@ func (c *Session) receiveLook(message []byte) error {
 	defer ses.mu.Unlock()
 	switch {
 	case l.follow == 0 && ses.free:
-		ses.centre = centre{point: true, x: l.x, y: l.y, z: l.z, asked: true}
+		ses.centre = centre{point: true, x: l.x, y: l.y, z: l.z, origin: l.origin, asked: true}
 	case l.follow != 0 && ses.free && ses.server.config.Spectate:
 		ses.centre = centre{follow: ecs.ID(l.follow), asked: true}
 	case l.follow != 0:

@@ -28,6 +28,7 @@ import (
 // a message can be the difference to any of them.
 type source struct {
 	world      *ecs.World
+	origin     func() [3]float64 // of the Sim
 	level      native.Level
 	negate     bool // the plane of the Sim turns against rotation.y
 	viewConfig ViewConfig
@@ -42,6 +43,9 @@ type source struct {
 	global  *ecs.Tag
 	columns special
 	shape   Schema
+	shifted [][]shiftedLane // by group
+
+	exactPosition bool // public and Exact
 
 	// observe and capture write these, and the methods from begin to end read them.
 	mutex     sync.Mutex // held by capture, and from begin to end
@@ -84,6 +88,7 @@ type special struct {
 // state is what is kept of a capture, beside its lanes.
 type state struct {
 	tick, at uint64
+	origin   [3]float64
 	live     []uint64
 	buffers  []int // of each group: one that has not changed shares the buffer of the capture before
 }
@@ -98,7 +103,7 @@ const (
 // newSource resolves the names of a Config. It joins all faults of Every, Columns, Tags, Owner, View,
 // Ring and Budget. Only after it has found none does it add tags to the World that it lacks.
 func newSource(sim *evertick.Sim, c *Config) (*source, error) {
-	s := &source{world: sim.World, level: sim.Level(), negate: sim.Config().Physics.Plane == physics.XZ, viewConfig: c.View, budget: c.Budget, every: uint64(max(c.Every, 1))}
+	s := &source{world: sim.World, origin: sim.Origin, level: sim.Level(), negate: sim.Config().Physics.Plane == physics.XZ, viewConfig: c.View, budget: c.Budget, every: uint64(max(c.Every, 1))}
 	faults := fault.List{Package: "replica"}
 	c.checkRanges(&faults)
 	s.resolveView(&faults)
@@ -333,12 +338,13 @@ func (s *source) arrange(c *Config) {
 	for _, g := range s.groups {
 		for _, f := range g.fields {
 			f.lane = g.lanes
-			g.lanes += f.Lanes()
+			g.lanes += f.laneCount()
 			g.Fields = append(g.Fields, f.Field)
 		}
-		g.bits = g.LaneBits()
+		g.bits = g.laneBits()
 		g.record = evenly(g.lanes, g.bits)
 		s.shape.Groups = append(s.shape.Groups, g.Group)
 	}
 	s.shape.Tags = slices.Clone(c.Tags)
+	s.findShifted()
 }

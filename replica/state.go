@@ -16,6 +16,7 @@ import (
 type State struct {
 	*layout
 	tick, at  uint64
+	origin    [3]float64
 	slots     []uint32
 	ids       []ecs.ID
 	lanes     [][]int32 // of the public groups, each parallel to slots
@@ -42,6 +43,8 @@ type layout struct {
 	lanes, owned  int // numbers of lanes of the public and of the owner groups
 	bits          int // of all lanes of the public groups
 	ownedBits     int
+
+	shifted, ownedShifted []shiftedLane // of public and of owner lanes
 }
 
 // span is a group: count lanes from first on.
@@ -54,11 +57,12 @@ type span struct {
 func newLayout(s Schema) *layout {
 	l := &layout{Schema: s}
 	for _, g := range s.Groups {
-		list, lanes, bits := &l.public, &l.lanes, &l.bits
+		list, lanes, bits, shifted := &l.public, &l.lanes, &l.bits, &l.shifted
 		if g.Owner {
-			list, lanes, bits = &l.owner, &l.owned, &l.ownedBits
+			list, lanes, bits, shifted = &l.owner, &l.owned, &l.ownedBits, &l.ownedShifted
 		}
-		sp := span{first: *lanes, count: g.Lanes(), bits: g.LaneBits(), predicted: g.Predicted && !g.Owner}
+		*shifted = shiftedLanes(*shifted, &g, *lanes)
+		sp := span{first: *lanes, count: g.laneCount(), bits: g.laneBits(), predicted: g.Predicted && !g.Owner}
 		*list = append(*list, sp)
 		*lanes += sp.count
 		for _, b := range sp.bits {
@@ -81,7 +85,7 @@ func (l *layout) newState() *State {
 
 // clear makes s empty.
 func (s *State) clear() {
-	s.tick, s.at = 0, 0
+	s.tick, s.at, s.origin = 0, 0, [3]float64{}
 	s.resize(0)
 	s.resizeOwn(0)
 	s.jumped, s.entered, s.left = s.jumped[:0], s.entered[:0], s.left[:0]
@@ -164,7 +168,7 @@ func (l *layout) find(name string) (found, bool) {
 			if f.Name == name {
 				return found{f, g.Owner, *at}, true
 			}
-			*at += f.Lanes()
+			*at += f.laneCount()
 		}
 	}
 	return found{}, false
@@ -195,7 +199,7 @@ func AppendValues[T ecs.Number](dst []T, s *State, name string, component int) (
 	if f.owner {
 		lanes = s.owned
 	}
-	lanes = lanes[f.lane:][:f.Lanes()]
+	lanes = lanes[f.lane:][:f.laneCount()]
 	dst = slices.Grow(dst, len(lanes[0]))
 	if f.Codec != KindExact && f.Codec != KindTags {
 		for i := range lanes[0] {

@@ -21,6 +21,7 @@ type strict struct {
 
 type strictState struct {
 	tick, at uint64
+	origin   [3]int64
 	list     []strictEntity
 	own      []uint32
 }
@@ -89,12 +90,12 @@ func (c *strict) total(owner bool) (first, lanes, bits int) {
 			if first < 0 {
 				first = n
 			}
-			lanes += g.Lanes()
-			for _, b := range g.LaneBits() {
+			lanes += g.laneCount()
+			for _, b := range g.laneBits() {
 				bits += int(b)
 			}
 		}
-		n += g.Lanes()
+		n += g.laneCount()
 	}
 	return max(first, 0), lanes, bits
 }
@@ -105,8 +106,8 @@ func (c *strict) readRecord(b *strictBits, owner bool, e *strictEntity) {
 		if g.Owner != owner {
 			continue
 		}
-		all := g.LaneBits()
-		for lane := range g.Lanes() {
+		all := g.laneBits()
+		for lane := range g.laneCount() {
 			e.lanes[first] = sx(all[lane], int32(b.get(int(all[lane]))))
 			first++
 		}
@@ -133,6 +134,16 @@ func (c *strict) receive(message []byte) {
 	if f.flags&flagApplied != 0 {
 		f.applied = [2]uint64{readUint(&r), readUint(&r)}
 	}
+	origin := base.origin
+	if f.flags&flagOrigin != 0 {
+		for k := range origin {
+			origin[k] = r.Varint()
+		}
+		if origin == base.origin {
+			panic("the same origin again")
+		}
+	}
+	base.list = c.shifted(base.list, base.origin, origin)
 	list := c.readList(&r, &f, base.list)
 	var stays []*strictEntity
 	for i := range list {
@@ -158,7 +169,7 @@ func (c *strict) receive(message []byte) {
 		if !g.Owner {
 			c.readGroup(&r, &f, g, lane, included, f.flags&flagPredicted != 0 && g.Predicted)
 		}
-		lane += g.Lanes()
+		lane += g.laneCount()
 	}
 	for i := range list {
 		list[i].jumped = false
@@ -184,8 +195,29 @@ func (c *strict) receive(message []byte) {
 	}
 	velocities(base.list, list, f.entered)
 	c.last = f
-	c.states = append(c.states, strictState{tick, at, list, own})
+	c.states = append(c.states, strictState{tick, at, origin, list, own})
 	c.states = c.states[max(0, len(c.states)-c.keep):]
+}
+
+// shifted returns a list in the coordinates of another origin.
+func (c *strict) shifted(list []strictEntity, from, to [3]int64) []strictEntity {
+	if from == to {
+		return list
+	}
+	list = slices.Clone(list)
+	by := append(naiveBy(&c.schema, false, from, to), naiveBy(&c.schema, true, from, to)...)
+	var bits []uint8
+	for _, g := range c.schema.Groups {
+		b := g.laneBits()
+		bits = append(bits, b[:g.laneCount()]...)
+	}
+	for i := range list {
+		list[i].lanes = slices.Clone(list[i].lanes)
+		for l := range list[i].lanes {
+			list[i].lanes[l] = naiveSx(bits[l], int64(list[i].lanes[l])-by[l])
+		}
+	}
+	return list
 }
 
 func (c *strict) readList(r *wire.Reader, f *frameFacts, from []strictEntity) (list []strictEntity) {
@@ -250,7 +282,7 @@ func (c *strict) readGroup(r *wire.Reader, f *frameFacts, g Group, lane int, of 
 	if mode&3 == 3 || mode > 6 {
 		panic("mode")
 	}
-	lanes, all := g.Lanes(), g.LaneBits()
+	lanes, all := g.laneCount(), g.laneBits()
 	var widths []byte
 	sum, records := 0, n
 	if mode&3 != 0 {
@@ -370,7 +402,7 @@ func (c *strict) readOwn(r *wire.Reader, f *frameFacts, list []strictEntity, own
 		if g.Owner {
 			c.readGroup(r, f, g, lane, of, false)
 		}
-		lane += g.Lanes()
+		lane += g.laneCount()
 	}
 	return own
 }

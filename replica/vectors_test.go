@@ -54,6 +54,7 @@ type vectorFrame struct {
 
 type vectorState struct {
 	Tick, At       uint64
+	Origin         [3]float64
 	Slots          []uint32
 	IDs            []string
 	Lanes          [][]int32
@@ -85,7 +86,7 @@ type vectorMessage struct {
 }
 
 func (s *naiveState) vector(schema *Schema) vectorState {
-	v := vectorState{Tick: s.tick, At: s.at, Slots: []uint32{}, IDs: []string{}, Own: []uint32{}, Jumped: []uint32{}, Entered: []uint32{}, Left: []vectorLeft{}}
+	v := vectorState{Tick: s.tick, At: s.at, Origin: s.metres(), Slots: []uint32{}, IDs: []string{}, Own: []uint32{}, Jumped: []uint32{}, Entered: []uint32{}, Left: []vectorLeft{}}
 	lay := newLayout(*schema)
 	v.Lanes, v.Owned = make([][]int32, lay.lanes), make([][]int32, lay.owned)
 	for _, lanes := range [][][]int32{v.Lanes, v.Owned} {
@@ -264,7 +265,7 @@ func testMessages() []vectorMessage {
 			map[string]any{"inputs": []map[string]any{{"seq": "1", "tick": "0", "kind": 5, "data": ""}, {"seq": "300", "tick": fmt.Sprint(uint64(1) << 40), "kind": uint32(1<<32 - 1), "data": "00ff"}}}},
 		{"Ack", hex.EncodeToString(appendTick(nil, kindAck, 16384)), map[string]any{"tick": "16384"}},
 		{"Look", hex.EncodeToString((&look{follow: big}).append(nil)), map[string]any{"follow": fmt.Sprint(big)}},
-		{"Look", hex.EncodeToString((&look{x: 1.5, y: -2, z: 0.25}).append(nil)), map[string]any{"point": []float32{1.5, -2, 0.25}}},
+		{"Look", hex.EncodeToString((&look{x: 1.5, y: -2, z: 0.25, origin: [3]float64{0, -2048, 1 << 40}}).append(nil)), map[string]any{"point": []float32{1.5, -2, 0.25}, "origin": []float64{0, -2048, 1 << 40}}},
 		{"Ping", hex.EncodeToString(appendPing(nil, big)), map[string]any{"t0": fmt.Sprint(big)}},
 		{"Pong", hex.EncodeToString(appendPong(nil, 1, 1<<40, big)), map[string]any{"t0": "1", "t1": fmt.Sprint(uint64(1) << 40), "t2": fmt.Sprint(big)}},
 		{"Resync", hex.EncodeToString(appendTick(nil, kindResync, 127)), map[string]any{"tick": "127"}},
@@ -415,6 +416,9 @@ func TestRotationVectors(t *testing.T) {
 
 func (s *State) vector(h header) vectorState {
 	n := &naiveState{tick: s.tick, at: s.at, left: s.left}
+	for k, v := range s.origin {
+		n.origin[k] = int64(v / 1024)
+	}
 	for i, slot := range s.slots {
 		e := naiveEntity{slot: slot, id: uint64(s.ids[i]), jumped: slices.Contains(s.jumped, uint32(i))}
 		for _, lane := range s.lanes {

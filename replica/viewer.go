@@ -13,9 +13,10 @@ type viewer struct {
 	mask    uint32 // categories that it sees
 	centre  centre
 
-	x, y, z float32 // the centre as it was last
-	placed  bool    // x, y, z have been set
-	slot    uint32  // of centre.follow, if it is found
+	x, y, z float32    // the centre as it was last
+	origin  [3]float64 // of these
+	placed  bool       // x, y, z have been set
+	slot    uint32     // of centre.follow, if it is found
 	// The entity that was searched for, and the generation of the World in which it was.
 	sought     ecs.ID
 	generation uint64
@@ -55,6 +56,7 @@ type centre struct {
 	asked   bool // the client asked for it, by Grant.Free: an entity must be of the categories that it sees
 	point   bool
 	x, y, z float32
+	origin  [3]float64 // of the point
 }
 
 // sentState describes the state that a client has after a message.

@@ -85,8 +85,12 @@ func (s *source) place(v *viewer) {
 		return
 	}
 	c, p := &v.centre, &s.present
+	if v.origin != p.origin {
+		v.x, v.y, v.z = moved(v.x, v.y, v.z, &v.origin, &p.origin)
+		v.origin = p.origin
+	}
 	if c.follow == 0 && c.point {
-		v.moveTo(c.x, c.y, c.z)
+		v.moveTo(moved(c.x, c.y, c.z, &c.origin, &p.origin))
 		return
 	}
 	slot, ok := s.followed(v)

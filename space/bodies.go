@@ -45,7 +45,7 @@ func Attach(sim *evertick.Sim, c physics3.Config) (*Bodies, error) {
 		AppendWritten: func(dst []ecs.Slot) []ecs.Slot { return w.AppendWritten(dst, b.transforms()) },
 		Destroy:       b.destroy,
 		Valid:         func(body uint64) bool { return w.Valid(physics3.BodyOfBits(body)) },
-		MoveSlots:     w.MoveSlots, ShiftOrigin: w.ShiftOrigin, SetWorkers: w.SetWorkers,
+		MoveSlots:     w.MoveSlots, ShiftOrigin: w.ShiftOrigin, Origin: w.Origin, SetWorkers: w.SetWorkers,
 		Snapshot: b.snapshot, Prepare: b.prepare, PrepareCopy: b.prepareCopy, Commit: w.Commit, Discard: w.Discard,
 		AppendColumnHashes: w.AppendColumnHashes,
 		Diff:               b.diff,
@@ -117,7 +117,8 @@ func (b *Bodies) ShapeEntity(s physics3.Shape) (ecs.ID, bool) {
 	return b.Entity(body)
 }
 
-// ShiftOrigin moves the origin of everything in the Sim to the point offset: see evertick.Sim.ShiftOrigin. World().Origin is where it is.
+// ShiftOrigin moves the origin of everything in the Sim to the point offset: see evertick.Sim.ShiftOrigin. World().Origin and
+// evertick.Sim.Origin are where it is.
 func (b *Bodies) ShiftOrigin(offset [3]float32) error {
 	plane, third := b.sim.Physics.Config().Plane.Split(offset)
 	return b.sim.ShiftOrigin(plane, third)

@@ -6,13 +6,13 @@
 // Ids and hashes are BigInts, all else numbers: ticks of states up to 2^53 - 1, times and sequence numbers rounded above that.
 
 import { FrameError, Reader, Writer } from './wire.js';
-import { State, readSchema } from './state.js';
+import { ORIGIN_UNIT, State, readSchema } from './state.js';
 import { Clock } from './clock.js';
 
 export { FrameError, State };
 
 const HELLO = 1, WELCOME = 2, KEYFRAME = 3, UPDATE = 4, SNAPSHOT = 5, INPUTS = 6, PONG = 7, ERROR = 8, INPUT = 16, ACK = 17, LOOK = 18, PING = 19, RESYNC = 20;
-const MAGIC = new TextEncoder().encode('evrp'), VERSION = 2, NO_BYTES = new Uint8Array(0);
+const MAGIC = new TextEncoder().encode('evrp'), VERSION = 3, NO_BYTES = new Uint8Array(0);
 const BATCH = 64, FRAME_BYTES = 48 << 10; // most inputs in a frame, and bytes of their data
 const WAITING = 1024, INPUT_BYTES = 32 << 10; // most inputs that wait, and bytes of data of one
 const AGAIN_BYTES = 1 << 10; // bytes of data that a frame repeats on a connection without order
@@ -133,8 +133,12 @@ export class Client {
 	}
 	/** Lets the view follow an entity that the session owns. @param {bigint} id */
 	follow(id) { return this.#post(new Writer(LOOK).u8(0).u64(id)); }
-	/** Moves the view to a point, if the server allows it. */
-	lookAt(x, y, z) { return this.#post(new Writer(LOOK).u8(1).f32(x).f32(y).f32(z)); }
+	/** Moves the view to a point, in metres from the origin of the state, if the server allows it. */
+	lookAt(x, y, z) {
+		const w = new Writer(LOOK).u8(1).f32(x).f32(y).f32(z);
+		for (const v of this.state?.origin ?? [0, 0, 0]) w.sv(v / ORIGIN_UNIT);
+		return this.#post(w);
+	}
 	/** Asks for the time of the server: once a second is enough. */
 	ping() {
 		const now = this.options.now();

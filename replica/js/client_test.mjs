@@ -20,7 +20,7 @@ function seen(c) {
 	if (!s) return { welcome: c.welcome };
 	const lanes = s.lanes.map((q, k) => [...q.subarray(0, k < s.schema.publics ? s.count : s.own.length)]);
 	return {
-		welcome: c.welcome, tick: s.tick, at: s.at, partial: s.partial, applied: s.applied, slots: [...s.slots.subarray(0, s.count)], ids: [...s.ids.subarray(0, s.count)], lanes,
+		welcome: c.welcome, tick: s.tick, at: s.at, origin: [...s.origin], partial: s.partial, applied: s.applied, slots: [...s.slots.subarray(0, s.count)], ids: [...s.ids.subarray(0, s.count)], lanes,
 		own: [...s.own], jumped: [...s.jumped], entered: [...s.entered], left: s.left.map((e) => ({ ...e })), offset: c.offset, roundTrip: c.roundTrip,
 	};
 }
@@ -52,8 +52,8 @@ for (const sequence of vectors.Sequences)
 			if (State === sequence.Frames.at(-1).State) for (const { Frame, Why } of sequence.Refused) refuses(c, unhex(Frame), /./, Why);
 			assert.equal(c.receive(unhex(Frame)), true);
 			const s = seen(c);
-			assert.deepEqual({ tick: s.tick, at: s.at, slots: s.slots, own: s.own, jumped: s.jumped, entered: s.entered },
-				{ tick: +State.Tick, at: +State.At, slots: State.Slots, own: State.Own, jumped: State.Jumped, entered: State.Entered });
+			assert.deepEqual({ tick: s.tick, at: s.at, origin: s.origin, slots: s.slots, own: s.own, jumped: s.jumped, entered: s.entered },
+				{ tick: +State.Tick, at: +State.At, origin: State.Origin, slots: State.Slots, own: State.Own, jumped: State.Jumped, entered: State.Entered });
 			assert.deepEqual(s.ids, State.IDs.map(BigInt));
 			assert.deepEqual(s.lanes, [...State.Lanes, ...State.Owned]);
 			assert.equal(s.lanes.length, publics + State.Owned.length);
@@ -109,7 +109,10 @@ test('vectors: messages', () => {
 	assert.equal(hex(token), w.token);
 	assert.deepEqual([...schema.fields.keys()], ['position.x', 'position.y', 'rotation']);
 
-	const [{ Fields: { follow }, Frame: followed }, { Fields: { point }, Frame: looked }] = message('Look');
+	const [{ Fields: { follow }, Frame: followed }, { Fields: { point, origin }, Frame: looked }] = message('Look');
+	c.receive(encode(empty(), { tick: 1, at: 0, origin: origin.map((v) => v / 1024), entities: [] }, [], [], random(1), { plain: true }));
+	assert.deepEqual(c.state.origin, origin);
+	sent.length = 0;
 	c.follow(BigInt(follow));
 	c.lookAt(...point);
 	c.resync(+message('Resync')[0].Fields.tick);
@@ -165,7 +168,8 @@ test('an Update that is refused', () => {
 		[/tick: 18446744073709552000/, 4, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1, 1],
 		[/tick: 0 /, 3, 0, 0, 8, 0],
 		[/age: 0 /, 4, 10, 0, 0, 8, 0, 0, 0], [/age: 10 /, 4, 10, 10, 0, 8, 0, 0, 0],
-		[/flags: 64 /, 4, 10, 3, 64, 8, 0, 0, 0], [/flags: a Keyframe/, 3, 10, 1, 8, 0], [/flags: a Keyframe/, 3, 10, 2, 8, 0],
+		[/flags: 128 /, 4, 10, 3, 128, 8, 0, 0, 0], [/origin: 1 bytes/, 4, 10, 3, 64, 8, 0, 0],
+		[/origin: 4503599627370497 /, 4, 10, 3, 64, 8, 0x82, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x10, 0, 0], [/origin: -4503599627370497 /, 4, 10, 3, 64, 8, 0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x10, 0, 0], [/flags: a Keyframe/, 3, 10, 1, 8, 0], [/flags: a Keyframe/, 3, 10, 2, 8, 0],
 		[/leaves: 3 /, 4, 10, 3, 0, 8, 3, 0, 0, 0, 0], [/leaves: 4 /, 4, 10, 3, 0, 8, 1, 4, 0, 0], [/leaves: 0 is not 0 to -1/, 4, 10, 3, 0, 8, 2, 2, 0, 0],
 		[/enters: 2 need/, 4, 10, 3, 0, 8, 0, 2, 0, 0], [/enters: 16777217 /, 4, 10, 3, 0, 8, 0, 0x81, 0x80, 0x80, 8],
 		[/slot: 16777216 /, 3, 10, 0, 8, 1, 0x80, 0x80, 0x80, 8, 0, 0], [/slot: 0 is not 0 to -1/, 3, 10, 0, 8, 2, 255, 255, 255, 7, 0, 0, 0, 0, 0],
@@ -213,10 +217,12 @@ test('a Welcome that is refused', () => {
 
 /** Two predicted lanes, another group, owner lanes. */
 const fields = [
-	{ flags: 2, fields: [quantised('x', 17), angle('turn')] }, { flags: 0, fields: [exact('health', 6), { name: '', codec: 6, kind: 7, components: 1, bits: 32, step: 0 }] },
+	{ flags: 2, fields: [quantised('position.y', 17), angle('turn')] }, { flags: 0, fields: [exact('health', 6), { name: '', codec: 6, kind: 7, components: 1, bits: 32, step: 0 }] },
 	{ flags: 2, fields: [exact('n', 3)] }, { flags: 1, fields: [exact('ammo', 1), exact('gold', 8)] }, { flags: 1, fields: [quantised('heat', 9)] },
 ];
 const publics = [{ predicted: true, bits: [17, 10] }, { bits: [16, 32] }, { predicted: true, bits: [32] }], owners = [{ bits: [8, 32, 32] }, { bits: [9] }];
+/** What a shift of the origin subtracts from each public lane. */
+const shifts = (from, to) => [[0, BigInt(to[1] - from[1]) * 2048n]]; // lane 0 is position.y in steps of 0.5
 const crc32c = (bytes) => {
 	let crc = -1;
 	for (const b of bytes) {
@@ -251,7 +257,12 @@ function later(base, rng) {
 			entities.push({ ...e, q: e.q.map(move), own: own ?? null, anew: false });
 		}
 	}
-	return { tick: base.tick + 1 + rng.below(300), at: rng.below(1e9), entities };
+	const s = { tick: base.tick + 1 + rng.below(300), at: rng.below(1e9), origin: base.origin.slice(), entities };
+	if (rng.chance(4)) { // the origin moves, and what stands still with it
+		s.origin[rng.below(3)] += rng.chance(9) ? rng.signed(32) * 2 ** 18 : rng.below(9) - 4;
+		for (const e of entities) for (const [k, by] of shifts(base.origin, s.origin)) if (!e.anew) e.q[k] = cut(k, BigInt(e.q[k]) - by);
+	}
+	return s;
 }
 
 /** Asserts that a client has the state of the model. */
@@ -259,7 +270,7 @@ function agrees(c, s) {
 	const at = (e) => s.entities.indexOf(e), columns = (rows, n) => Array.from({ length: n }, (_, k) => rows.map((r) => r[k]));
 	const { welcome: _, offset, roundTrip, ...got } = seen(c);
 	assert.deepEqual(got, {
-		tick: s.tick, at: s.at, partial: s.partial, applied: s.applied && { sequence: s.applied[0], waited: s.applied[1] }, slots: s.entities.map((e) => e.slot), ids: s.entities.map((e) => e.id),
+		tick: s.tick, at: s.at, origin: s.origin.map((v) => v * 1024), partial: s.partial, applied: s.applied && { sequence: s.applied[0], waited: s.applied[1] }, slots: s.entities.map((e) => e.slot), ids: s.entities.map((e) => e.id),
 		lanes: [...columns(s.entities.map((e) => e.q), 5), ...columns(s.own.map((e) => e.own), 4)], own: s.own.map(at), jumped: s.jumped, entered: s.entered, left: s.left,
 	});
 	for (const [i, e] of s.entities.entries()) for (const k of [0, 1, 4]) assert.equal(c.state.added[k][i], e.v[k]);
@@ -270,7 +281,7 @@ test('random worlds over an ordered connection', () => {
 		const rng = random(seed), c = joined(schemaBytes(fields, ['hot']));
 		for (let s = empty(), step = 0; step < 30; step++) {
 			const next = later(s, rng), check = rng.chance(2) ? checkOf : 0;
-			const bytes = encode(s, next, publics, owners, rng, { keyframe: s.tick === 0 || rng.chance(15), check });
+			const bytes = encode(s, next, publics, owners, rng, { keyframe: s.tick === 0 || rng.chance(15), check, shifts });
 			try {
 				assert.equal(c.receive(bytes), true);
 				agrees(c, next);
@@ -291,7 +302,7 @@ test('random worlds over a connection that loses, repeats and reorders frames', 
 			const acked = sent.filter((s) => arrived.has(s.tick)).slice(-8), base = acked.length ? acked[rng.below(acked.length)] : sent[0];
 			const next = later(base, rng);
 			next.tick = sent.at(-1).tick + 1;
-			const bytes = encode(base, next, publics, owners, rng);
+			const bytes = encode(base, next, publics, owners, rng, { shifts });
 			sent.push(next);
 			for (let n = rng.below(3); n > 0; n--) flying.push({ bytes, next, base });
 			while (flying.length && rng.chance(2)) {
@@ -448,7 +459,7 @@ test('frames for a client that simulates', () => {
 		],
 	});
 	c.hello();
-	assert.equal(hex(c.sent.pop()), '65767270'.replace(/^/, '01') + '02' + '01' + '02000000' + '0000000000000000' + '00' + '03010203' + '0a');
+	assert.equal(hex(c.sent.pop()), '65767270'.replace(/^/, '01') + '03' + '01' + '02000000' + '0000000000000000' + '00' + '03010203' + '0a');
 	c.receive(welcome(one, { resumed: true }));
 	refuses(c, keyframe(11, [], []), /other mode/);
 	refuses(c, frame(...inputs, 0, 0), /left over/);
@@ -624,7 +635,7 @@ function fakeTimers(t) {
 test('connect resumes the session, waits longer each time, and stops after a final Error', (t) => {
 	const pass = fakeTimers(t);
 	const faults = [], c = new Client({ onFault: (f) => faults.push(f) }), end = c.connect('ws://host/world', { WebSocket: Socket, retry: 100, longest: 400, every: 50 });
-	const socket = () => Socket.open.at(-1), begin = '0165767270' + '02' + '00' + '00000000' + '0000000000000000' + '00';
+	const socket = () => Socket.open.at(-1), begin = '0165767270' + '03' + '00' + '00000000' + '0000000000000000' + '00';
 	socket().accept(welcome(one), keyframe(200, [4], [5]));
 	assert.equal(socket().sent.length, 2);
 	assert.equal(socket().sent[0], begin + '00' + '00');
@@ -648,8 +659,8 @@ test('connect resumes the session, waits longer each time, and stops after a fin
 	assert.equal(c.state.tick, 200);
 
 	const bad = socket();
-	bad.deliver(frame(4, 0xc9, 1, 1, 64)); // refused: the session goes on with a Keyframe
-	assert.match(faults.pop().message, /flags: 64/);
+	bad.deliver(frame(4, 0xc9, 1, 1, 128)); // refused: the session goes on with a Keyframe
+	assert.match(faults.pop().message, /flags: 128/);
 	assert.match(bad.sent.at(-1), /^0801/);
 	pass(100);
 	socket().accept();

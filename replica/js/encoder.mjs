@@ -70,16 +70,23 @@ const wrap = (bits, v) => Number(BigInt.asIntN(bits, BigInt(v)));
 const widthOf = (v) => (v === 0 ? 0 : 33 - Math.clz32(v < 0 ? ~v : v));
 
 /** The state of a model: entities {slot, id, q: public lanes, v: what the last frame added, own: owner lanes or null}, in order of slots. */
-export const empty = () => ({ tick: 0, partial: false, entities: [] });
+export const empty = () => ({ tick: 0, partial: false, origin: [0, 0, 0], entities: [] });
 
 /**
  * The frame from base to next, of which it computes v, and the lanes of entities that a Partial frame leaves out.
  * publics and owners are groups {predicted, bits}. Chosen by chance: refreshes, Partial, modes, widths, wide parts, Own.
  */
-export function encode(base, next, publics, owners, rng, { keyframe = base.tick === 0, plain = false, predicted = false, check = 0 } = {}) {
+export function encode(base, next, publics, owners, rng, { keyframe = base.tick === 0, plain = false, predicted = false, check = 0, shifts = () => [] } = {}) {
 	const some = (one) => !plain && rng.chance(one), b = new Bytes().u8(keyframe ? 3 : 4).uv(next.tick);
 	if (!keyframe) b.uv(next.tick - base.tick);
-	const before = new Map((keyframe ? [] : base.entities).map((e, i) => [e.slot, { e, i }]));
+	next.origin ??= [0, 0, 0];
+	const from = keyframe ? [0, 0, 0] : base.origin, moved = next.origin.some((v, k) => v !== from[k]) || some(9), widths = publics.flatMap((g) => g.bits);
+	const shifted = (e) => { // a copy in the new coordinates
+		const q = e.q.slice();
+		for (const [k, by] of shifts(from, next.origin)) q[k] = wrap(widths[k], BigInt(q[k]) - by);
+		return { ...e, q };
+	};
+	const before = new Map((keyframe ? [] : base.entities).map((e, i) => [e.slot, { e: shifted(e), i }]));
 	const same = (e) => before.get(e.slot)?.e.id === e.id && !e.anew;
 	const remain = new Set(next.entities.filter(same).map((e) => e.slot)), gone = keyframe ? [] : base.entities.filter((e) => !remain.has(e.slot));
 	const enters = next.entities.filter((e) => !same(e) || some(30)), entering = new Set(enters), stays = next.entities.filter((e) => !entering.has(e));
@@ -87,8 +94,9 @@ export function encode(base, next, publics, owners, rng, { keyframe = base.tick 
 	const owned = next.entities.filter((e) => e.own), wasOwned = (e) => same(e) && before.get(e.slot).e.own;
 	const own = next.entities.some((e) => !!e.own !== !!wasOwned(e)) || some(5), jumped = next.entities.map((_, i) => i).filter(() => some(9));
 	const applied = some(2) ? [rng.below(1000), rng.below(1000)] : null;
-	b.u8(guess + 2 * partial + (applied ? 4 : 0) + (jumped.length ? 8 : 0) + 16 * own + (check ? 32 : 0)).uv(next.at);
+	b.u8(guess + 2 * partial + (applied ? 4 : 0) + (jumped.length ? 8 : 0) + 16 * own + (check ? 32 : 0) + 64 * moved).uv(next.at);
 	if (applied) b.uv(applied[0]).uv(applied[1]);
+	for (const v of next.origin) if (moved) b.sv(v);
 	Object.assign(next, { partial, applied, jumped, own: owned, left: gone.map((e) => ({ slot: e.slot, id: e.id, dead: some(2) })) });
 	if (!keyframe) {
 		b.uv(gone.length);
@@ -101,7 +109,7 @@ export function encode(base, next, publics, owners, rng, { keyframe = base.tick 
 	}
 	const id = (e) => e.id;
 	b.uv(enters.length).places(enters.map((e) => e.slot), (i) => b.sv(BigInt.asIntN(64, id(enters[i]) - (i ? id(enters[i - 1]) : 0n))));
-	const bits = publics.flatMap((g) => g.bits), ownBits = owners.flatMap((g) => g.bits);
+	const bits = widths, ownBits = owners.flatMap((g) => g.bits);
 	b.bits(enters.flatMap((e) => e.q.map((v, k) => [v, bits[k]])));
 	next.entered = next.entities.flatMap((e, i) => (same(e) ? [] : [i]));
 	for (const e of next.entities) {

@@ -1,8 +1,11 @@
 // The state of a client by docs/replica-wire.md: schema, Keyframe and Update. It needs a little-endian machine, as all browsers do.
 
-const PREDICTED = 1, PARTIAL = 2, APPLIED = 4, JUMPED = 8, OWN = 16, CHECK = 32;
+const PREDICTED = 1, PARTIAL = 2, APPLIED = 4, JUMPED = 8, OWN = 16, CHECK = 32, ORIGIN = 64;
 const EXACT = 1, QUANTISED = 2, ANGLE = 3, PLANAR = 4, QUAT = 5, TAGS = 6;
 const NUMBERS = [, Int8Array, Int16Array, Int32Array, BigInt64Array, Uint8Array, Uint16Array, Uint32Array, BigUint64Array, Float32Array, Float64Array];
+const AXES = ['position.x', 'position.y', 'position.z'];
+/** Metres of which every shift of the origin is a multiple. */
+export const ORIGIN_UNIT = 1024;
 const SLOTS = 2 ** 24, NONE = new Uint32Array(0), NO_LANE = new Int32Array(0);
 
 /** Bits of the lanes of a field. */
@@ -26,11 +29,11 @@ function lanesOf(r, { name, codec, kind, components, bits, step }) {
 /**
  * A field is state.lanes[first] and as many lanes from there. `sum` is of the bits of all public lanes, and of those of the owner.
  * @typedef {{name: string, codec: number, kind: number, components: number, bits: number, step: number, owner: boolean, first: number, lanes: number}} Field
- * @typedef {{groups: {owner: boolean, predicted: boolean, first: number, end: number}[], fields: Map<string, Field>, tags: string[], bits: number[], publics: number, sum: number[]}} Schema
+ * @typedef {{groups: {owner: boolean, predicted: boolean, first: number, end: number}[], fields: Map<string, Field>, tags: string[], bits: number[], publics: number, sum: number[], positions: Map<number, {axis: number, step: number}>}} Schema
  * @returns {Schema}
  */
 export function readSchema(r) {
-	const s = { groups: [], fields: new Map(), tags: [], bits: [], publics: 0, sum: [0, 0] };
+	const s = { groups: [], fields: new Map(), tags: [], bits: [], publics: 0, sum: [0, 0], positions: new Map() };
 	for (let n = r.count('groups', 256, 2); n > 0; n--) {
 		const flags = r.u8('flags of a group', 2), owner = flags === 1, first = s.bits.length;
 		if (!owner && s.groups.at(-1)?.owner) r.fail('groups', 'a public group after one of the owner');
@@ -39,6 +42,7 @@ export function readSchema(r) {
 			f.step = r.view.getFloat32(r.skip('step', 4), true);
 			const bits = lanesOf(r, f);
 			f.lanes = bits.length;
+			if (AXES.includes(f.name) && f.codec === QUANTISED && f.components === 1) s.positions.set(f.first, { axis: AXES.indexOf(f.name), step: f.step });
 			s.bits.push(...bits);
 			s.fields.set(f.name, f);
 			for (const b of bits) s.sum[+owner] += b;
@@ -60,6 +64,12 @@ export class State {
 	tick = 0;
 	/** From the start of the server to the end of the tick, in µs. */
 	at = 0;
+	/**
+	 * The origin of the positions, in metres, which the server moves now and then: it and a position have the same sum in all states for an entity that stands still.
+	 * A program that draws between two states adds the difference of their origins to the positions of one.
+	 * @type {[number, number, number]}
+	 */
+	origin = [0, 0, 0];
 	/** Whether some entities have values of an older tick. */
 	partial = false;
 	/** The highest sequence number of an own input that a tick applied, and how long that input waited, in µs, if the frame says so. @type {{sequence: number, waited: number} | null} */
@@ -103,11 +113,12 @@ export class State {
 	 * @returns {boolean} whether the check of the frame, if it has one, agrees
 	 */
 	read(r, base, keyframe) {
-		const flags = r.u8('flags', 63), predicted = (flags & PREDICTED) > 0;
+		const flags = r.u8('flags', 127), predicted = (flags & PREDICTED) > 0;
 		this.partial = (flags & PARTIAL) > 0;
 		if (keyframe && (predicted || this.partial)) r.fail('flags', 'a Keyframe that is Predicted or Partial');
 		this.at = r.uv('at');
 		this.applied = flags & APPLIED ? { sequence: r.big('applied'), waited: r.big('applied') } : null;
+		this.origin = flags & ORIGIN ? AXES.map(() => r.whole('origin', 2 ** 52) * ORIGIN_UNIT) : base.origin;
 		const gone = keyframe ? NONE : this.#readLeaves(r, base), list = this.#readEnters(r, base, gone);
 		if (keyframe) this.left = [];
 		if (this.partial) {
@@ -150,10 +161,19 @@ export class State {
 		let bit = r.bits('lanes of enters', enters * sum);
 		const list = this.#merge(r, base, gone, slots, words);
 		for (let k = 0; k < schema.publics; bit += schema.bits[k++]) {
-			for (const run of list.runs) copy(this.lanes[k], base.lanes[k], run);
+			const by = this.#shift(k, base);
+			for (const run of list.runs) {
+				copy(this.lanes[k], base.lanes[k], run);
+				if (by) shift(this.lanes[k], by, 32 - schema.bits[k], run.to, run.n);
+			}
 			this.#set(r, bit, sum, k, list.entered, enters);
 		}
 		return list;
+	}
+	/** What a shift of the origin since the base subtracts from the codes of a lane, modulo 2^32. */
+	#shift(k, base) {
+		const steps = (origin, step) => Math.floor(origin / step + 0.5) % 2 ** 32 | 0, at = this.schema.positions.get(k);
+		return at ? steps(this.origin[at.axis], at.step) - steps(base.origin[at.axis], at.step) | 0 : 0;
 	}
 	/** Sets a lane of n rows from whole records, of `sum` bits each. */
 	#set(r, bit, sum, k, rows, n) {
@@ -263,7 +283,9 @@ export class State {
 		const n = this.own.length, sum = schema.sum[1];
 		let bit = whole ? r.bits('lanes of own', n * sum) : 0;
 		for (let k = schema.publics; k < schema.bits.length; bit += schema.bits[k++]) {
+			const by = this.#shift(k, base);
 			this.lanes[k] = Int32Array.from(kept, (i) => base.lanes[k][i]);
+			if (by) shift(this.lanes[k], by, 32 - schema.bits[k], 0, kept.length);
 			if (!whole) continue;
 			this.lanes[k] = new Int32Array(n);
 			this.#set(r, bit, sum, k, all(n), n);
@@ -318,6 +340,11 @@ const all = (n) => (identity.length < n ? (identity = new Int32Array(2 * n).map(
 function copy(out, old, { to, from, n }) {
 	if (n > 32) out.set(old.subarray(from, from + n), to);
 	else for (let i = 0; i < n; i++) out[to + i] = old[from + i];
+}
+
+/** Subtracts from n rows of a lane of 32 - cut bits. */
+function shift(lane, by, cut, from, n) {
+	for (let i = from; i < from + n; i++) lane[i] = lane[i] - by << cut >> cut;
 }
 
 /** The first place from lo to hi at which there is the slot or a higher one. */

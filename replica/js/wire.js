@@ -61,6 +61,11 @@ export class Reader {
 		this.low = (this.low >>> 1 | this.high << 31) ^ sign;
 		this.high = this.high >>> 1 ^ sign;
 	}
+	/** An sv from -most to most, which is at most 2^53. */
+	whole(field, most) {
+		this.sv(field);
+		return this.between(field, this.high * 2 ** 32 + (this.low >>> 0), -most, most);
+	}
 	/** A number whose difference to `from` is an sv modulo 2^64. */
 	difference(field, from) {
 		this.sv(field);
@@ -130,6 +135,7 @@ export class Writer {
 		for (; v > 127; v = Math.floor(v / 128)) this.u8(v % 128 + 128);
 		return this.u8(v);
 	}
+	sv(v) { return this.uv(v < 0 ? -2 * v - 1 : 2 * v); }
 	blob(v) { return this.uv(v.length).raw(v); }
 	raw(v) {
 		for (const b of v) this.bytes.push(b);
