@@ -49,9 +49,10 @@ func (s *System) RestBytes() int {
 }
 
 // RegionsFit gives runs to the joints if they have none, and reports whether all contacts and joints can be in regions: none has the
-// colour Overflow.
+// colour Overflow, and no tree of joints is solved directly.
 func (s *System) RegionsFit() bool {
-	if s.Colours.HasOverflow() {
+	s.updateTrees()
+	if s.Colours.HasOverflow() || len(s.trees.linkOf) > 0 {
 		return false
 	}
 	c := &s.JointColours
