@@ -14,6 +14,7 @@ import (
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/frame/frametest"
 	"github.com/evertick/evertick/internal/paritytest"
+	"github.com/evertick/evertick/internal/sims3"
 	"github.com/evertick/evertick/physics"
 	"github.com/evertick/evertick/spatial"
 )
@@ -398,85 +399,93 @@ const (
 	simVersion = 1
 )
 
-// fixChecksums corrects the checksums of a snapshot and of those within it.
-func fixChecksums(data []byte) []byte {
-	if len(data) < 12 {
-		return data
+// forgery is a Sim whose snapshots are forged.
+type forgery struct {
+	name string
+	sim  *evertick.Sim
+	good []byte
+	more [][]byte // other snapshots of it
+}
+
+// forgeries are the park, and entities with bodies in space.
+func forgeries(t testing.TB) []forgery {
+	t.Helper()
+	p := newPark(t, parkConfig())
+	r := record(t, p, 61)
+	p.forged = true
+	l, err := sims3.NewLife(5, evertick.Config{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	data = bytes.Clone(data)
-	for at := 12; at+8 <= len(data); {
-		n := int(binary.LittleEndian.Uint32(data[at:]))
-		if n > len(data)-at-8 {
-			break
-		}
-		part := data[at+4 : at+4+n]
-		for _, magic := range [...]string{"evtk.ecs", "evtk.rig"} {
-			if bytes.HasPrefix(part, []byte(magic)) {
-				copy(part, frametest.Reseal(part))
-			}
-		}
-		at += n + 8
+	inSpace := forgery{name: "space", sim: l.Sim}
+	for _, n := range []int{0, 12, 40, 40} {
+		step(t, l.Sim, n)
+		inSpace.more = append(inSpace.more, snapshot(t, l.Sim))
 	}
-	return frametest.Reseal(data)
+	inSpace.good = inSpace.more[3]
+	return []forgery{{"park", p.sim, r.snaps[33], [][]byte{r.snaps[0], r.snaps[9], r.snaps[20], r.snaps[61]}}, inSpace}
 }
 
 // For any bytes, with right checksums or not, Restore refuses them and leaves the Sim as
 // it was, or makes it a state that can be saved and stepped without a panic.
 func FuzzRestore(f *testing.F) {
-	p := newPark(f, parkConfig())
-	r := record(f, p, 61)
-	for _, k := range []int{0, 9, 20, 61} {
-		f.Add(r.snaps[k])
+	all := forgeries(f)
+	for i, g := range all {
+		for _, snap := range g.more {
+			f.Add(uint8(i), snap)
+		}
 	}
-	good := r.snaps[33]
-	p.forged = true
-	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, data := range [...][]byte{data, fixChecksums(data)} {
-			restore(t, p.sim, good)
-			base := snapshot(t, p.sim) // with tags that were forged before: they stay registered
-			if err := p.sim.Restore(data); err != nil {
-				if after := snapshot(t, p.sim); !bytes.Equal(after, base) {
+	f.Fuzz(func(t *testing.T, which uint8, data []byte) {
+		g := all[int(which)%len(all)]
+		for _, data := range [...][]byte{data, frametest.ResealDeep(data)} {
+			restore(t, g.sim, g.good)
+			base := snapshot(t, g.sim) // with tags that were forged before: they stay registered
+			if err := g.sim.Restore(data); err != nil {
+				if after := snapshot(t, g.sim); !bytes.Equal(after, base) {
 					t.Fatalf("a Restore that failed has changed the Sim: %v", err)
 				}
 				wantDocumented(t, err)
 				continue
 			}
-			again := snapshot(t, p.sim)
-			restore(t, p.sim, again)
-			if !bytes.Equal(snapshot(t, p.sim), again) {
+			again := snapshot(t, g.sim)
+			restore(t, g.sim, again)
+			if !bytes.Equal(snapshot(t, g.sim), again) {
 				t.Fatal("what was restored is not what it saves")
 			}
-			_ = p.sim.Step() // may fail: numbers may be anything
+			_ = g.sim.Step() // may fail: numbers may be anything
 		}
 	})
 }
 
-// The test makes each frame of a snapshot shorter and longer, leaves it out, doubles it, and changes
+// The test makes each frame of a snapshot, and of a snapshot within it, shorter and longer, leaves it out, doubles it, and changes
 // words in it, with right checksums: Restore refuses the data or makes it a valid state.
 func TestRestoreForged(t *testing.T) {
-	p := newPark(t, parkConfig())
-	r := record(t, p, 40)
-	good := r.snaps[40]
-	p.forged = true
-	frames := frametest.Split(good)
-	if !bytes.Equal(frametest.Forge(simMagic, simVersion, frames), good) {
+	for _, g := range forgeries(t) {
+		t.Run(g.name, func(t *testing.T) { restoreForged(t, g) })
+	}
+}
+
+func restoreForged(t *testing.T, g forgery) {
+	frames := frametest.Split(g.good)
+	if !bytes.Equal(frametest.Forge(simMagic, simVersion, frames), g.good) {
 		t.Fatal("the snapshot is not made of frames")
 	}
 	refused, taken := 0, 0
-	base := good // and the tags that were forged: they stay registered
+	restore(t, g.sim, g.good)
+	base := g.good // and the tags that were forged: they stay registered
 	try := func(what string, i int, list [][]byte) {
 		t.Helper()
-		err := p.sim.Restore(fixChecksums(frametest.Forge(simMagic, simVersion, list)))
+		err := g.sim.Restore(frametest.ResealDeep(frametest.Forge(simMagic, simVersion, list)))
 		if err == nil {
 			taken++
-			_ = p.sim.Step()
-			restore(t, p.sim, good)
-			base = snapshot(t, p.sim)
+			_ = g.sim.Step()
+			restore(t, g.sim, g.good)
+			base = snapshot(t, g.sim)
 			return
 		}
 		refused++
 		wantDocumented(t, err)
-		if !bytes.Equal(snapshot(t, p.sim), base) {
+		if !bytes.Equal(snapshot(t, g.sim), base) {
 			t.Fatalf("frame %d %s: refused, but the Sim was changed: %v", i, what, err)
 		}
 	}
@@ -499,9 +508,9 @@ func TestRestoreForged(t *testing.T) {
 		}
 		for at := 0; at+4 <= len(f); at += step {
 			for _, word := range [...]uint32{0, 1, 0x7fffffff, 0xffffffff, 0x7fc00000} {
-				g := bytes.Clone(f)
-				binary.LittleEndian.PutUint32(g[at:], word)
-				try("forged", i, with(i, g))
+				changed := bytes.Clone(f)
+				binary.LittleEndian.PutUint32(changed[at:], word)
+				try("forged", i, with(i, changed))
 			}
 		}
 	}
@@ -522,23 +531,26 @@ func wantDocumented(t *testing.T, err error) {
 // A snapshot with right checksums that contradicts itself, at any depth, is refused with
 // one of the documented errors, and leaves the Sim as it was.
 func TestRestoreRefusals(t *testing.T) {
-	p := newPark(t, parkConfig())
-	r := record(t, p, 40)
-	good := r.snaps[40]
-	p.forged = true
-	base := good
+	for _, g := range forgeries(t) {
+		t.Run(g.name, func(t *testing.T) { restoreRefusals(t, g) })
+	}
+}
+
+func restoreRefusals(t *testing.T, g forgery) {
+	restore(t, g.sim, g.good)
+	base := g.good
 	refused := map[error]int{}
 	n := uint64(6000)
 	if testing.Short() {
-		n = 600
+		n = 400
 	}
 	for seed := range n {
 		rng := rand.New(rand.NewPCG(seed, 14))
-		err := p.sim.Restore(mutated(rng, good))
+		err := g.sim.Restore(mutated(rng, g.good))
 		if err == nil {
-			_ = p.sim.Step()
-			restore(t, p.sim, good)
-			base = snapshot(t, p.sim) // with tags that were forged: they stay registered
+			_ = g.sim.Step()
+			restore(t, g.sim, g.good)
+			base = snapshot(t, g.sim) // with tags that were forged: they stay registered
 			continue
 		}
 		if wantDocumented(t, err); t.Failed() {
@@ -549,7 +561,7 @@ func TestRestoreRefusals(t *testing.T) {
 				refused[e]++
 			}
 		}
-		if !bytes.Equal(snapshot(t, p.sim), base) {
+		if !bytes.Equal(snapshot(t, g.sim), base) {
 			t.Fatalf("seed %d: refused, but the Sim was changed: %v", seed, err)
 		}
 	}
@@ -563,13 +575,17 @@ func TestRestoreRefusals(t *testing.T) {
 func mutated(rng *rand.Rand, good []byte) []byte {
 	frames := frametest.Split(good)
 	i := rng.IntN(len(frames))
-	for magic, version := range map[string]uint32{"evtk.ecs": 2, "evtk.rig": 3} {
-		if bytes.HasPrefix(frames[i], []byte(magic)) {
-			frames[i] = frametest.Forge(magic, version, frametest.Mutate(rng, frametest.Split(frames[i])))
-			return frametest.Forge(simMagic, simVersion, frames)
+	if from, to, ok := frametest.Within(frames[i]); ok && rng.IntN(8) > 0 {
+		magic, version := string(frames[i][from:from+8]), binary.LittleEndian.Uint32(frames[i][from+8:])
+		inner := frametest.Forge(magic, version, frametest.Mutate(rng, frametest.Split(frames[i][from:to])))
+		f := append(bytes.Clone(frames[i][:from]), inner...)
+		if from > 8 { // a solver's, with its length
+			binary.LittleEndian.PutUint64(f[from-8:], uint64(len(inner)))
 		}
+		frames[i] = append(f, frames[i][to:]...)
+		return frametest.Forge(simMagic, simVersion, frames)
 	}
-	return fixChecksums(frametest.Forge(simMagic, simVersion, frametest.Mutate(rng, frames)))
+	return frametest.ResealDeep(frametest.Forge(simMagic, simVersion, frametest.Mutate(rng, frames)))
 }
 
 // A body of an entity beyond the world of the snapshot contradicts that world, however large the Sim is.

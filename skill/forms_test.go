@@ -47,22 +47,49 @@ func TestFormsAgree(t *testing.T) {
 		{"physics.raycast", `{"from":{"x":-5,"y":0,"z":0},"to":{"x":15,"y":0,"z":0}}`, `{"from":[-5,0,0],"to":[15,0,0]}`},
 		{"scene.queryEntities", `{"center":{"x":0,"y":0,"z":0},"radius":20,"tags":["rock"]}`, `{"near":[0,0,0],"radius":20,"tag":"rock"}`},
 	} {
-		long, short := newYard(t, yardConfig{}), newYard(t, yardConfig{})
-		a, b := long.do(t, builder, c.name, c.long), short.do(t, builder, c.name, c.short)
-		if a.Err != nil || b.Err != nil || string(a.Output) != string(b.Output) {
-			t.Errorf("%s %s: %s, %v; %s: %s, %v", c.name, c.long, a.Output, a.Err, c.short, b.Output, b.Err)
-			continue
-		}
-		long.step(t, 3)
-		short.step(t, 3)
-		if diff := apart(long, short); diff != "" {
-			t.Errorf("%s %s: %s differs", c.name, c.short, diff)
-		}
-		if calm := newYard(t, yardConfig{}); c.name[:4] == "ecs." {
-			calm.step(t, 4)
-			if apart(calm, short) == "" {
-				t.Errorf("%s %s has changed nothing", c.name, c.short)
-			}
+		agree(t, yardConfig{}, c.name, c.long, c.short)
+	}
+	// In space a rotation is any, and bodies have three dimensions.
+	for _, c := range []struct{ name, long, short string }{
+		{"scene.createEntity", `{"position":{"x":20,"y":4,"z":5},"body":{"type":"dynamic","shape":{"type":"box","size":{"x":1,"y":1,"z":1}}}}`, `{"position":[20,4,5],"shape":"box","dynamic":true}`},
+		{"scene.createEntity", `{"position":{"x":20,"y":4,"z":5},"rotation":{"x":1,"y":2,"z":2,"w":4},"body":{"type":"dynamic","shape":{"type":"box","size":{"x":2,"y":2,"z":2}}}}`,
+			`{"position":[20,4,5],"rotation":[1,2,2,4],"collider":"box","size":2,"dynamic":true}`},
+		{"scene.createEntity", `{"position":{"x":20,"y":4,"z":5},"body":{"type":"static","shape":{"type":"sphere","radius":1.5}}}`, `{"position":[20,4,5],"shape":"sphere","size":3,"static":true}`},
+		{"scene.createEntity", `{"position":{"x":20,"y":4,"z":5},"rotation":{"x":0,"y":0,"z":1,"w":1},"scale":{"x":1,"y":2,"z":3},"body":{"type":"dynamic","shape":{"type":"capsule","radius":0.25,"length":1},"material":{"friction":0.25,"restitution":0.75}}}`,
+			`{"position":[20,4,5],"rotation":[0,0,1,1],"scale":[1,2,3],"body":{"type":"dynamic","shape":{"type":"capsule","radius":0.25,"length":1},"material":{"friction":0.25,"restitution":0.75}}}`},
+		{"scene.createEntity", `{"position":{"x":20,"y":4,"z":5},"body":{"type":"dynamic","shape":{"type":"hull","points":[{"x":0,"y":0,"z":0},{"x":1,"y":0,"z":0},{"x":0,"y":1,"z":0},{"x":0,"y":0,"z":1}]}}}`,
+			`{"position":[20,4,5],"body":{"type":"dynamic","shape":{"type":"hull","points":[[0,0,0],[1,0,0],[0,1,0],[0,0,1]]}}}`},
+		{"ecs.updateComponent", `{"id":"ent_4","position":{"x":1,"y":2,"z":3}}`, `{"entity":"ent_4","component":"position","value":[1,2,3]}`},
+		{"ecs.updateComponent", `{"id":"ent_4","rotation":{"x":3,"y":1,"z":1,"w":2}}`, `{"entity":"ent_4","component":"rotation","value":[3,1,1,2]}`},
+		{"ecs.updateComponent", `{"id":"ent_4","scale":{"x":1,"y":2,"z":3}}`, `{"entity":"ent_4","component":"scale","value":[1,2,3]}`},
+		{"physics.applyImpulse", `{"id":"ent_4","impulse":{"x":1,"y":2,"z":3},"point":{"x":9,"y":0.5,"z":0}}`, `{"entity":"ent_4","impulse":[1,2,3],"point":[9,0.5,0]}`},
+		{"physics.applyImpulse", `{"id":"ent_4","spin":{"x":1,"y":2,"z":3}}`, `{"entity":"ent_4","spin":[1,2,3]}`},
+		{"physics.raycast", `{"from":{"x":9,"y":5,"z":0},"to":{"x":9,"y":-5,"z":0},"all":true}`, `{"from":[9,5,0],"to":[9,-5,0],"all":true}`},
+		{"physics.overlap", `{"position":{"x":9,"y":0.2,"z":0},"rotation":{"x":0,"y":0,"z":1,"w":1},"shape":{"type":"capsule","radius":0.5,"length":1}}`,
+			`{"position":[9,0.2,0],"rotation":[0,0,1,1],"shape":{"type":"capsule","radius":0.5,"length":1}}`},
+	} {
+		agree(t, yardConfig{space: true}, c.name, c.long, c.short)
+	}
+}
+
+// agree checks that both forms of a call have the same answer and effect.
+func agree(t *testing.T, config yardConfig, name, longForm, shortForm string) {
+	t.Helper()
+	long, short := newYard(t, config), newYard(t, config)
+	a, b := long.do(t, builder, name, longForm), short.do(t, builder, name, shortForm)
+	if a.Err != nil || b.Err != nil || string(a.Output) != string(b.Output) {
+		t.Errorf("%s %s: %s, %v; %s: %s, %v", name, longForm, a.Output, a.Err, shortForm, b.Output, b.Err)
+		return
+	}
+	long.step(t, 3)
+	short.step(t, 3)
+	if diff := apart(long, short); diff != "" {
+		t.Errorf("%s %s: %s differs", name, shortForm, diff)
+	}
+	if calm := newYard(t, config); name[:4] == "ecs." {
+		calm.step(t, 4)
+		if apart(calm, short) == "" {
+			t.Errorf("%s %s has changed nothing", name, shortForm)
 		}
 	}
 }

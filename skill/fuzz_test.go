@@ -15,7 +15,7 @@ func FuzzCall(f *testing.F) {
 	names := []string{
 		"scene.createEntity", "scene.destroyEntity", "scene.queryEntities", "ecs.updateComponent", "ecs.addComponent",
 		"ecs.removeComponent", "physics.applyImpulse", "physics.raycast", "world.snapshot", "world.stats",
-		"scene.setResource", "scene.removeResource", "scene.getResources",
+		"scene.setResource", "scene.removeResource", "scene.getResources", "physics.overlap",
 	}
 	for i, input := range []string{
 		`{"position":{"x":1,"y":2,"z":3},"scale":{"x":1,"y":1,"z":-1},"tags":["a"],"body":{"type":"dynamic","angle":1,"velocity":{"x":1,"y":1,"z":0},"shape":{"type":"box","size":{"x":1,"y":2,"z":3}},"material":{"density":1,"friction":1,"restitution":1}}}`,
@@ -25,18 +25,42 @@ func FuzzCall(f *testing.F) {
 		`{"id":"ent_1","impulse":{"x":1,"y":2,"z":0},"point":{"x":1,"y":2,"z":0},"angular":3}`,
 		`{"from":{"x":-5,"y":0,"z":0},"to":{"x":5,"y":0,"z":0},"all":true,"exclude":"ent_1"}`, `{}`, ``,
 	} {
-		f.Add(uint8(i), []byte(input))
+		f.Add(uint8(i), false, []byte(input))
+		f.Add(uint8(i), true, []byte(input))
 	}
-	f.Add(uint8(0), []byte(`{"position":{"x":1e6,"y":-1e6,"z":3},"body":{"type":"static","shape":{"type":"capsule","radius":1e-30,"length":1e5}}}`))
-	f.Add(uint8(3), []byte(`{"id":"ent_2","rotation":{"x":1e-6,"y":0,"z":0,"w":0}}`))
-	f.Add(uint8(0), []byte(`{"position":[0,1,0],"shape":"box","dynamic":true,"size":2,"friction":0.5,"restitution":0}`))
-	f.Add(uint8(0), []byte(`{"position":[0,1,0],"rotation":[0,0,1,1],"collider":"capsule","static":true,"tags":["a"]}`))
-	f.Add(uint8(10), []byte(`{"id":"ent_1","kind":"mesh","name":"rock","address":"a.glb","position":[1,2,3],"rotation":[0,1,0,1],"scale":[1,1,1]}`))
-	f.Add(uint8(0), []byte(`{"position":[0,1,0],"mesh":{"name":"rock"},"resources":[{"kind":"sound","address":"a.ogg"}]}`))
-	f.Add(uint8(2), []byte(`{"near":[0,0,0],"radius":9,"tag":"rock"}`))
-	f.Add(uint8(3), []byte(`{"entity":"ent_1","component":"rotation","value":[0,0,1,-1]}`))
-	f.Fuzz(func(t *testing.T, which uint8, input []byte) {
-		y, calm := newYard(t, yardConfig{}), newYard(t, yardConfig{})
+	for _, input := range []string{
+		`{"position":[0,5,0],"rotation":[0,0,1,1],"body":{"type":"dynamic","shape":{"type":"box","size":[1,2,3]},"velocity":[1,2,3],"spin":[0,4,0],"material":{"density":2}}}`,
+		`{"position":[5,5,0],"scale":[2,1,2],"body":{"type":"kinematic","shape":{"type":"sphere","radius":0.5}}}`,
+		`{"position":[10,5,0],"body":{"type":"dynamic","shape":{"type":"capsule","radius":0.5,"length":1}}}`,
+		`{"position":[15,5,0],"body":{"type":"static","shape":{"type":"hull","points":[[0,0,0],[1,0,0],[0,1,0],[0,0,1],[1e-7,0,0]]}}}`,
+		`{"position":[0,1e6,0],"shape":"capsule","dynamic":true,"size":1e5,"friction":0.5,"restitution":0}`,
+	} {
+		f.Add(uint8(0), true, []byte(input))
+	}
+	f.Add(uint8(3), true, []byte(`{"id":"ent_4","position":[1,400,3],"rotation":[1,3,0,3],"scale":[2,3,4]}`))
+	f.Add(uint8(3), true, []byte(`{"entity":"ent_4","component":"rotation","value":[1e-20,0,0,1e-20]}`))
+	f.Add(uint8(6), true, []byte(`{"id":"ent_4","impulse":[3,0,4],"point":[9,0.5,0],"spin":[0,1e5,0]}`))
+	f.Add(uint8(7), true, []byte(`{"from":[9,9,0],"to":[9,-9,0],"all":true,"exclude":"ent_4"}`))
+	f.Add(uint8(13), true, []byte(`{"position":[9,1.2,0],"rotation":[0,1,0,1],"shape":{"type":"box","size":[3,0.2,0.2]},"exclude":"ent_2"}`))
+	f.Add(uint8(13), true, []byte(`{"position":[9,0,0],"shape":{"type":"hull","points":[[0,0,0],[1,0,0],[0,1,0],[0,0,1]]}}`))
+	for _, c := range []struct {
+		which uint8
+		input string
+	}{
+		{0, `{"position":{"x":1e6,"y":-1e6,"z":3},"body":{"type":"static","shape":{"type":"capsule","radius":1e-30,"length":1e5}}}`},
+		{3, `{"id":"ent_2","rotation":{"x":1e-6,"y":0,"z":0,"w":0}}`},
+		{0, `{"position":[0,1,0],"shape":"box","dynamic":true,"size":2,"friction":0.5,"restitution":0}`},
+		{0, `{"position":[0,1,0],"rotation":[0,0,1,1],"collider":"capsule","static":true,"tags":["a"]}`},
+		{10, `{"id":"ent_1","kind":"mesh","name":"rock","address":"a.glb","position":[1,2,3],"rotation":[0,1,0,1],"scale":[1,1,1]}`},
+		{0, `{"position":[0,1,0],"mesh":{"name":"rock"},"resources":[{"kind":"sound","address":"a.ogg"}]}`},
+		{2, `{"near":[0,0,0],"radius":9,"tag":"rock"}`},
+		{3, `{"entity":"ent_1","component":"rotation","value":[0,0,1,-1]}`},
+	} {
+		f.Add(c.which, false, []byte(c.input))
+		f.Add(c.which, true, []byte(c.input))
+	}
+	f.Fuzz(func(t *testing.T, which uint8, inSpace bool, input []byte) {
+		y, calm := newYard(t, yardConfig{space: inSpace}), newYard(t, yardConfig{space: inSpace})
 		res := y.do(t, admin, names[int(which)%len(names)], string(input))
 		calm.step(t, 1)
 		if diff := apart(calm, y); res.Err != nil && diff != "" {

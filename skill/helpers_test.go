@@ -9,21 +9,25 @@ import (
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/physics"
+	"github.com/evertick/evertick/physics3"
 	"github.com/evertick/evertick/skill"
+	"github.com/evertick/evertick/space"
 )
 
 // yard is a small world with the standard skills: entities ent_1 to ent_6, the first
 // three with bodies: dynamic, dynamic and static.
 type yard struct {
-	sim *evertick.Sim
-	r   *skill.Registry
-	ids []ecs.ID
+	sim    *evertick.Sim
+	r      *skill.Registry
+	ids    []ecs.ID
+	bodies *space.Bodies // nil: without a space
 }
 
 type yardConfig struct {
 	sim    evertick.Config
 	skills skill.Config
 	more   func(*skill.Registry) error
+	space  bool // with bodies in space: ent_4 is a ball, and there is a floor 1 m below
 }
 
 func buildYard(seed uint64, c yardConfig) (*yard, error) {
@@ -36,6 +40,12 @@ func buildYard(seed uint64, c yardConfig) (*yard, error) {
 		return nil, err
 	}
 	y := &yard{sim: sim}
+	if c.space {
+		if y.bodies, err = space.Attach(sim, physics3.Config{}); err != nil {
+			return nil, err
+		}
+		c.skills.Space = space.Skills(y.bodies)
+	}
 	if y.r, err = skill.New(sim, c.skills); err != nil {
 		return nil, err
 	}
@@ -63,6 +73,11 @@ func buildYard(seed uint64, c yardConfig) (*yard, error) {
 		if i >= 4 {
 			tag.Set(id)
 		}
+		if i == 3 && c.space {
+			if err := y.addBall(id, float32(i)*3); err != nil {
+				return nil, err
+			}
+		}
 		if i >= 3 {
 			continue
 		}
@@ -80,6 +95,27 @@ func buildYard(seed uint64, c yardConfig) (*yard, error) {
 		}
 	}
 	return y, nil
+}
+
+// addBall gives an entity a ball in space, above a floor.
+func (y *yard) addBall(id ecs.ID, x float32) error {
+	w, shape := y.bodies.World(), physics3.DefaultShapeDef()
+	def := physics3.DefaultBodyDef()
+	def.Position[1] = -2
+	floor, err := w.CreateBody(def)
+	if err == nil {
+		_, err = w.CreateBox(floor, shape, physics3.Box{Half: [3]float32{50, 1, 50}})
+	}
+	if err != nil {
+		return err
+	}
+	def = physics3.DefaultBodyDef()
+	def.Type, def.Position[0] = physics3.DynamicBody, x
+	ball, err := y.bodies.Create(id, def)
+	if err == nil {
+		_, err = w.CreateSphere(ball, shape, physics3.Sphere{Radius: 0.5})
+	}
+	return err
 }
 
 func newYard(t testing.TB, c yardConfig) *yard {

@@ -1,36 +1,12 @@
 package worlds_test
 
 import (
-	"encoding/binary"
-	"hash/crc32"
 	"slices"
 	"testing"
 
+	"github.com/evertick/evertick/internal/frame/frametest"
 	"github.com/evertick/evertick/train"
 )
-
-// reseal corrects the checksums of the frames, from the outside in as far as they are
-// whole, so that the code after their check is tested.
-func reseal(data []byte) {
-	table := crc32.MakeTable(crc32.Castagnoli)
-	for at, crc, from := 12, uint32(0), 0; at+8 <= len(data); {
-		n := uint64(binary.LittleEndian.Uint32(data[at:]))
-		if n > uint64(len(data)-at-8) {
-			return
-		}
-		end := at + 4 + int(n)
-		// A snapshot of a Sim within: after the byte that says that there are no actions.
-		if n > 20 && string(data[at+5:at+13]) == "evtk.sim" {
-			reseal(data[at+5 : end])
-		}
-		if n > 20 && string(data[at+4:at+8]) == "evtk" {
-			reseal(data[at+4 : end])
-		}
-		crc = crc32.Update(crc, table, data[from:end])
-		binary.LittleEndian.PutUint32(data[end:], crc)
-		from, at = end, end+4
-	}
-}
 
 // FuzzLoad loads a world with altered bytes: it is refused and leaves the world as it
 // was, or it can be stepped; a forged world may return an error, but must not panic.
@@ -65,7 +41,7 @@ func FuzzLoad(f *testing.F) {
 		data := slices.Clone(g.clean)
 		copy(data[int(at)%len(data):], change)
 		if sealed {
-			reseal(data)
+			data = frametest.ResealDeep(data)
 		}
 		if err := g.batch.Load(0, data); err != nil {
 			if g.batch.Hash(0) != was {

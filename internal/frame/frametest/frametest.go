@@ -2,6 +2,7 @@
 package frametest
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
@@ -47,6 +48,40 @@ func Reseal(data []byte) []byte {
 		checked, at = end, end+4
 	}
 	return data
+}
+
+// Within returns the snapshot within a frame, which a solver, or a kind of training world, has put there: of a solver its name, the length of the snapshot
+// and the snapshot come first, and its events last. ok is false if there is none.
+func Within(f []byte) (from, to int, ok bool) {
+	const longest = 1 + 255 + 8 // a name and a length
+	from = bytes.Index(f[:min(len(f), longest+8)], []byte("evtk."))
+	if from < 0 {
+		return 0, 0, false
+	}
+	to = len(f)
+	if from > 8 {
+		if n := binary.LittleEndian.Uint64(f[from-8:]); n <= uint64(len(f)-from) {
+			to = from + int(n)
+		}
+	}
+	return from, to, true
+}
+
+// ResealDeep is Reseal of a snapshot and of all within it, from the inside out.
+func ResealDeep(data []byte) []byte {
+	data = slices.Clone(data)
+	for at := frame.Preamble; at+frame.Overhead <= len(data); {
+		n := binary.LittleEndian.Uint32(data[at:])
+		if uint64(n) > uint64(len(data)-at-frame.Overhead) {
+			break
+		}
+		part := data[at+4 : at+4+int(n)]
+		if from, to, ok := Within(part); ok && to-from > frame.Preamble {
+			copy(part[from:to], ResealDeep(part[from:to]))
+		}
+		at += int(n) + frame.Overhead
+	}
+	return Reseal(data)
 }
 
 // Documented reports whether err is one of those that a Restore documents for bytes that it
