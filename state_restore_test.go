@@ -426,17 +426,25 @@ func forgeries(t testing.TB) []forgery {
 	return []forgery{{"park", p.sim, r.snaps[33], [][]byte{r.snaps[0], r.snaps[9], r.snaps[20], r.snaps[61]}}, inSpace}
 }
 
-// For any bytes, with right checksums or not, Restore refuses them and leaves the Sim as
+// For any bytes in place of a snapshot or of a part of it, with right checksums or not, Restore refuses them and leaves the Sim as
 // it was, or makes it a state that can be saved and stepped without a panic.
 func FuzzRestore(f *testing.F) {
 	all := forgeries(f)
 	for i, g := range all {
-		for _, snap := range g.more {
-			f.Add(uint8(i), snap)
+		f.Add(uint8(i), uint8(0), uint32(0), []byte(simMagic), true)
+		for k, snap := range g.more {
+			for at := range 40 {
+				f.Add(uint8(i), uint8(k), uint32(at*at*len(snap)/1600), []byte{0xff, 0x7f}, false)
+			}
 		}
 	}
-	f.Fuzz(func(t *testing.T, which uint8, data []byte) {
+	f.Fuzz(func(t *testing.T, which, snap uint8, at uint32, change []byte, whole bool) {
 		g := all[int(which)%len(all)]
+		data := change
+		if !whole {
+			data = bytes.Clone(g.more[int(snap)%len(g.more)])
+			copy(data[int(at)%len(data):], change)
+		}
 		for _, data := range [...][]byte{data, frametest.ResealDeep(data)} {
 			restore(t, g.sim, g.good)
 			base := snapshot(t, g.sim) // with tags that were forged before: they stay registered

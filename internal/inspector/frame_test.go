@@ -10,6 +10,7 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/sims3"
 	"github.com/evertick/evertick/physics"
 	"pgregory.net/rapid"
 )
@@ -326,8 +327,15 @@ func FuzzAnswer(f *testing.F) {
 	f.Add("GET", "frame", "by=vel[0]&have=1&shapes=0&contacts=1", []byte(nil))
 	f.Add("GET", "entities", "where=hp>3&sort=hp&columns=vel&count=9&without=red", []byte(nil))
 	f.Add("POST", "timeline", "", []byte(`{"of":"live","step":-1}`))
-	sim := newSim(f, evertick.Config{Capacity: 8}, 4)
+	f.Add("GET", "entity", "slot=3", []byte(nil))
+	f.Add("GET", "frame", "by=position.z&joints=1&velocities=1&boxes=1", []byte(nil))
+	f.Add("GET", "entities", "where=position.y>0.5&sort=position.x&columns=rotation.w&descending=1", []byte(nil))
+	l := must(sims3.NewLife(9, evertick.Config{})) // with bodies in the plane and in space
+	sim := l.Sim
 	if _, err := ecs.AddArrayColumn[[3]float32](sim.World, "vel"); err != nil {
+		f.Fatal(err)
+	}
+	if err := sim.StepN(120); err != nil {
 		f.Fatal(err)
 	}
 	in := newInspector(f, sim, Config{})
