@@ -352,9 +352,11 @@ func (s *solver) solveRegions() {
 			s.addContactSteps((*solver).warmStartContactsOf)
 		}
 		s.addJointSteps((*solver).solveJointsOf)
+		s.addTreeStep((*solver).solveTreesOf)
 		s.addContactSteps((*solver).solveContactsOf)
 		s.addBodySteps(sub, (*solver).integratePositionsOf)
 		s.addJointSteps((*solver).relaxJointsOf)
+		s.addTreeStep((*solver).relaxTreesOf)
 		s.addContactSteps((*solver).relaxContactsOf)
 	}
 	s.runRegionSteps()
@@ -437,6 +439,12 @@ func (s *solver) addJointSteps(do regionFunc) {
 	}
 }
 
+func (s *solver) addTreeStep(do regionFunc) {
+	if len(s.sys.Trees) > 0 {
+		s.regions.list = append(s.regions.list, regionStep{do: do, joints: stage.Shared(0, len(s.sys.Trees)), kind: overJoints})
+	}
+}
+
 func (s *solver) integrateVelocitiesOf(p *regionStep, lo, hi int) {
 	s.regions.system.IntegrateVelocities(s.level, p.sub, lo, hi)
 	s.applyMotionLocks(lo, hi)
@@ -450,6 +458,9 @@ func (s *solver) integratePositionsOf(_ *regionStep, lo, hi int) {
 func (s *solver) warmStartJointsOf(_ *regionStep, lo, hi int) { s.warmStartJoints(lo, hi) }
 func (s *solver) solveJointsOf(_ *regionStep, lo, hi int)     { s.solveJoints(lo, hi) }
 func (s *solver) relaxJointsOf(_ *regionStep, lo, hi int)     { s.relaxJoints(lo, hi) }
+
+func (s *solver) solveTreesOf(_ *regionStep, lo, hi int) { s.solveTrees(lo, hi) }
+func (s *solver) relaxTreesOf(_ *regionStep, lo, hi int) { s.relaxTrees(lo, hi) }
 
 func (s *solver) warmStartContactsOf(_ *regionStep, lo, hi int) {
 	s.regions.system.WarmStartContacts(s.level, lo, hi)

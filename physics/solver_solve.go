@@ -80,9 +80,11 @@ func (s *solver) runSolveStages() {
 			s.stages.ForRanges(s.contactRanges, (*solver).warmStartContacts)
 		}
 		s.stages.ForRanges(s.jointRanges, (*solver).solveJoints)
+		s.stages.ForParts(len(s.sys.Trees), (*solver).solveTrees)
 		s.stages.ForRanges(s.contactRanges, (*solver).solveContacts)
 		s.stages.ForSpans(s.sleep.Spans, (*solver).integratePositions)
 		s.stages.ForRanges(s.jointRanges, (*solver).relaxJoints)
+		s.stages.ForParts(len(s.sys.Trees), (*solver).relaxTrees)
 		s.stages.ForRanges(s.contactRanges, (*solver).relaxContacts)
 		s.hashStates(s.sub)
 	}
@@ -119,6 +121,8 @@ func (s *solver) prepareJoints(lo, hi int)      { s.sys.PrepareJoints(s.level, l
 func (s *solver) warmStartJoints(lo, hi int)    { s.sys.WarmStartJoints(s.level, lo, hi) }
 func (s *solver) solveJoints(lo, hi int)        { s.sys.SolveJoints(s.level, true, lo, hi) }
 func (s *solver) relaxJoints(lo, hi int)        { s.sys.SolveJoints(s.level, false, lo, hi) }
+func (s *solver) solveTrees(lo, hi int)         { s.sys.SolveTrees(true, lo, hi) }
+func (s *solver) relaxTrees(lo, hi int)         { s.sys.SolveTrees(false, lo, hi) }
 func (s *solver) storeJointImpulses(lo, hi int) { s.sys.StoreJointImpulses(s.level, lo, hi) }
 
 // Stages over blocks of contacts.

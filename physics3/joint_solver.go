@@ -30,8 +30,7 @@ type jointLayout struct {
 	locked, soft, axes uint32
 	a, b               uint32
 	dynamicA, dynamicB bool
-	massA, massB       float32 // inverse
-	frames             uint64  // a number that follows from the kind and the frames
+	frames             uint64 // a number that follows from the kind and the frames
 }
 
 // compare is the order in which joints get colours: first by the lower body, then by the other one, and then by kind and frames. So the result
@@ -247,7 +246,7 @@ func (s *solver) deriveJoint(i int) (layout bool) {
 	if was := &s.joints.layouts[i]; was.locked == j.Locked && was.soft == j.Soft {
 		j.Kept.Rows = kept.Rows
 	}
-	to := jointLayout{j.Locked, j.Soft, axes, j.A, j.B, dynamicA, dynamicB, c.InvMass[j.A], c.InvMass[j.B], s.joints.rows[i].framesDigest()}
+	to := jointLayout{j.Locked, j.Soft, axes, j.A, j.B, dynamicA, dynamicB, s.joints.rows[i].framesDigest()}
 	if to.takesPart() {
 		j.Kept.Impulse, j.Kept.Angular = kept.Impulse, kept.Angular
 	}

@@ -65,12 +65,17 @@ var goDivisions = map[string]string{
 	"shape.go: a.y / k":                                    "float64; lengths and areas of checked shapes",
 	"sweep.go: room / (maxFloat(-(float32(v.dx*nx)+float32(v.dy*ny)), 0) + turning)":                       "room is positive; an infinite time is after the step",
 	"sweep.go: 2 * room / (speed + sqrt(float32(speed*speed)+float32(float32(2*v.maxAcceleration)*room)))": "room is positive; an infinite time is after the step",
-	"sync.go: s / (root + root)":      "root is at least sqrt(0.5)",
-	"system.go: dt / float32(n)":      "n is at least 1",
-	"system.go: 1 / (1 + stiff)":      "stiff is not negative",
-	"system.go: w / c":                "c is at least h·w; a spring whose massScale is 0 has no bias",
-	"joint_prepare.go: 0.5 / math.Pi": "a constant",
-	"sweep.go: 0.5 / math.Pi":         "a constant",
+	"sync.go: s / (root + root)": "root is at least sqrt(0.5)",
+	"trees.go: soft.impulseScale / maxFloat(soft.massScale, minMassScale)": "the divisor is at least minMassScale",
+	"trees.go: lane / Lanes":                    "whole numbers, and a constant",
+	"trees.go: b.InvInertia[body] / heavier[i]": "heavier is at least 1",
+	"trees.go: 1 / f":                           "f is above 1",
+	"trees.go: 1. / treeStiffness":              "constants",
+	"system.go: dt / float32(n)":                "n is at least 1",
+	"system.go: 1 / (1 + stiff)":                "stiff is not negative",
+	"system.go: w / c":                          "c is at least h·w; a spring whose massScale is 0 has no bias",
+	"joint_prepare.go: 0.5 / math.Pi":           "a constant",
+	"sweep.go: 0.5 / math.Pi":                   "a constant",
 }
 
 const integers = "integers"

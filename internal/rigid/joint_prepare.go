@@ -38,6 +38,7 @@ func (s *System) buildJoints() {
 	if len(s.Joints) == 0 && s.JointColours.joints == 0 && len(s.JointBlocks) == 0 {
 		return
 	}
+	defer s.findTrees()
 	s.JointColours.update(s.JointsVersion, s.Joints, s.Bodies.InvMass)
 	s.JointBlocks = buffer.Resized(s.JointBlocks, s.JointColours.Blocks())
 }

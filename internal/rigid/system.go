@@ -3,6 +3,7 @@ package rigid
 import (
 	"math"
 
+	"github.com/evertick/evertick/internal/articulated"
 	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/fault"
 	"github.com/evertick/evertick/internal/graph"
@@ -183,6 +184,9 @@ type System struct {
 	Blocks       []ContactBlock
 	JointColours JointColours
 	JointBlocks  []JointBlock
+	Trees        []uint32 // the trees of joints that SolveTrees solves
+	plan         articulated.Plan
+	stiffened    []float32 // InvInertia of Bodies, in a step with trees
 	step         stepContext
 }
 
@@ -333,7 +337,13 @@ func (s *System) Step(level native.Level, dt float32) {
 
 // Solve runs the stages that follow BuildConstraints, over all bodies and blocks. It is one call of C, because a call
 // for each stage would dominate the time where there is little to do.
-func (s *System) Solve(level native.Level) { kernelsOf(level).solve(s) }
+func (s *System) Solve(level native.Level) {
+	if len(s.Trees) > 0 {
+		s.solveWithTrees(level)
+		return
+	}
+	kernelsOf(level).solve(s)
+}
 
 func (s *System) solveGo() {
 	bodies, blocks, joints := len(s.States), len(s.Blocks), len(s.JointBlocks)

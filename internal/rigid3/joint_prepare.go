@@ -9,7 +9,7 @@ import (
 
 // dealJoints assigns the joints to blocks and makes room for them.
 func (s *System) dealJoints() {
-	s.updateTrees()
+	s.findTrees()
 	defer s.listTrees()
 	c := &s.JointColours
 	s.jointCut = 0

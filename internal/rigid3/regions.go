@@ -51,8 +51,8 @@ func (s *System) RestBytes() int {
 // RegionsFit gives runs to the joints if they have none, and reports whether all contacts and joints can be in regions: none has the
 // colour Overflow, and no tree of joints is solved directly.
 func (s *System) RegionsFit() bool {
-	s.updateTrees()
-	if s.Colours.HasOverflow() || len(s.trees.linkOf) > 0 {
+	s.findTrees()
+	if s.Colours.HasOverflow() || len(s.plan.Trees) > 0 {
 		return false
 	}
 	c := &s.JointColours

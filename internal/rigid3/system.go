@@ -3,6 +3,7 @@ package rigid3
 import (
 	"math"
 
+	"github.com/evertick/evertick/internal/articulated"
 	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/graph"
 	"github.com/evertick/evertick/native"
@@ -178,7 +179,7 @@ type System struct {
 
 	// Trees are the trees of joints that SolveTrees solves. LayOutBlocks sets them.
 	Trees []uint32
-	trees jointTrees
+	plan  articulated.Plan
 
 	// Set by the stages from ResetColours to LayOutBlocks.
 	Colours graph.Colours

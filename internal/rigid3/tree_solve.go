@@ -21,12 +21,12 @@ const (
 // a body back into its direction as a spring of the stiffness |F|·|r| does. Where that is too stiff for a sub-step of h seconds, a chain
 // under load would swing more and more; with an inertia of h²·|F|·|r| it does not. F is that of the last sub-step of the last step.
 func (s *System) StiffenTrees(lo, hi int) {
-	t := &s.trees
+	p := &s.plan
 	for _, n := range s.Trees[lo:hi] {
-		tree := &t.forest.Trees[n]
-		heavier := t.heavier[tree.Body:tree.EndBody]
+		tree := &p.Trees[n]
+		heavier := p.Heavier[tree.Body:tree.EndBody]
 		clear(heavier)
-		for _, l := range t.forest.Links[tree.Link:tree.EndLink] {
+		for _, l := range p.Links[tree.Link:tree.EndLink] {
 			j := &s.Joints[l.Joint]
 			rows := &j.Kept.Rows
 			force := float32(Vec{rows[0], rows[1], rows[2]}.length() * s.step.h) // times h²
@@ -37,7 +37,7 @@ func (s *System) StiffenTrees(lo, hi int) {
 				heavier[l.B] += s.stiffness(j.B, j.AnchorB, force)
 			}
 		}
-		for i, body := range t.forest.Bodies[tree.Body:tree.EndBody] {
+		for i, body := range p.Forest.Bodies[tree.Body:tree.EndBody] {
 			heavier[i] = maxFloat(heavier[i], 1)
 			k, inv := &s.inertia[body].Sym, 1/heavier[i]
 			*k = Sym{k.XX * inv, k.YY * inv, k.ZZ * inv, k.XY * inv, k.XZ * inv, k.YZ * inv}
@@ -57,29 +57,30 @@ func (s *System) stiffness(body uint32, anchor Vec, force float32) float32 {
 // have a dynamic body in common.
 func (s *System) SolveTrees(lo, hi int, useBias bool) {
 	for _, n := range s.Trees[lo:hi] {
-		s.solveTree(&s.trees.forest.Trees[n], useBias)
+		s.solveTree(&s.plan.Trees[n], useBias)
 	}
 }
 
 func (s *System) solveTree(tree *articulated.Tree, useBias bool) {
-	t := &s.trees
-	bodies, links, lanes := t.forest.Bodies[tree.Body:tree.EndBody], t.forest.Links[tree.Link:tree.EndLink], t.lane[tree.Link:tree.EndLink]
-	for i, body := range bodies {
-		if f := t.heavier[tree.Body+i]; useBias && f > 1 {
+	p := &s.plan
+	rows, links, lanes := p.Forest.Bodies[tree.Body:tree.EndBody], p.Links[tree.Link:tree.EndLink], p.Lane[tree.Link:tree.EndLink]
+	bodies, joints := p.Solution.Bodies[tree.Body:tree.EndBody], p.Joints[tree.Link:tree.EndLink]
+	for i, body := range rows {
+		if f := p.Heavier[tree.Body+i]; useBias && f > 1 {
 			st := &s.States[body]
 			st.W = st.W.Sub(s.freeW(int(body)).Times(treeDamping * (1 - 1/f)))
 		}
-		s.setResponse(&t.solution.Bodies[tree.Body+i], body)
+		s.setResponse(&bodies[i], body)
 	}
 	for i := range links {
-		s.setLink(&t.solution.Joints[tree.Link+i], &s.Joints[links[i].Joint], lanes[i], useBias)
+		s.setLink(&joints[i], &s.Joints[links[i].Joint], lanes[i], useBias)
 	}
-	t.solution.Solve(&t.forest, tree, 6)
+	p.Solve(&p.Forest, tree, 6)
 	for i := range links {
-		s.addLink(&t.solution.Joints[tree.Link+i], lanes[i])
+		s.addLink(&joints[i], lanes[i])
 	}
-	for i, body := range bodies {
-		s.applyTree(&t.solution.Bodies[tree.Body+i].Impulse, body)
+	for i, body := range rows {
+		s.applyTree(&bodies[i].Impulse, body)
 	}
 }
 

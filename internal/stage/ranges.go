@@ -8,6 +8,9 @@ type Range struct {
 	shared bool // by several workers
 }
 
+// Shared returns a range of what several workers can do at the same time.
+func Shared(lo, hi int) Range { return Range{lo, hi, true} }
+
 // PlanRanges appends a range for each colour whose blocks suffice for several workers, and one range for each run of smaller
 // colours. start has the first block of each colour, and the end of the last one.
 func PlanRanges(ranges []Range, start *[graph.NumColours + 1]int) []Range {
