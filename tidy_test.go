@@ -158,6 +158,29 @@ var floors = map[string][]string{
 	"bench":        {".", "native", "ecs", "spatial", "physics", "physics3", "loop", "worldlog", "replay", "replica", "host", "train", "inspect", "space", "bench", "internal"},
 }
 
+// The picture of the floors has all packages that importers link, each once.
+func TestPictureOfTheFloors(t *testing.T) {
+	picture := readText(t, "docs/images/floors.svg")
+	words := map[string]int{}
+	for _, line := range regexp.MustCompile(`<text[^>]*>([^<]*)</text>`).FindAllStringSubmatch(picture, -1) {
+		for _, word := range strings.FieldsFunc(line[1], func(r rune) bool { return strings.ContainsRune(" ·:,", r) }) {
+			words[word]++
+		}
+	}
+	for floor := range floors {
+		name := floor
+		if name == "." {
+			name = "evertick"
+		}
+		if strings.Contains(name, "/") || name == "internal" {
+			continue
+		}
+		if words[name] != 1 {
+			t.Errorf("docs/images/floors.svg has %s %d times", name, words[name])
+		}
+	}
+}
+
 // The root has few files, each of one subject, and tests that are named after them.
 func TestFilesOfTheRoot(t *testing.T) {
 	const mostFiles, mostTests = 14, 15
