@@ -16,6 +16,7 @@ import (
 	"github.com/evertick/evertick/host"
 	"github.com/evertick/evertick/internal/sims3"
 	"github.com/evertick/evertick/internal/simtest"
+	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/replay"
 	"github.com/evertick/evertick/worldlog"
@@ -178,7 +179,7 @@ func (c *crashed) goOn(t testing.TB, dir string, level native.Level, changed boo
 	for sim.Ticks() < crashTicks {
 		at := sim.Ticks()
 		if in, ok := inputAt(at, crashTicks); ok {
-			if err := sim.Push(in); err != nil && !errors.Is(err, evertick.ErrStale) { // it may wait already
+			if err := sim.Push(in); err != nil && !errors.Is(err, loop.ErrDuplicate) { // it may wait already
 				t.Fatal(err)
 			}
 		}
@@ -246,6 +247,7 @@ func FuzzCrashOfALife(f *testing.F) {
 // numbers of workers. The run ends in the state of one that went straight on.
 func FuzzLife(f *testing.F) {
 	f.Add(uint64(3), []byte{7, 0x10, 9, 0x20, 5, 0x35, 0x40, 12, 0x11, 0x22, 6})
+	f.Add(uint64(1), []byte{0x44, 0x02, 0x42, 0x13, 0x05}) // the same input twice
 	f.Add(uint64(8), []byte{0x0f, 0x0f, 0x10, 0x3f, 0x0f, 0x20, 0x43, 0x0f, 0x30, 0x0f})
 	f.Fuzz(func(t *testing.T, seed uint64, script []byte) {
 		script = script[:min(len(script), 40)]
@@ -279,10 +281,10 @@ func FuzzLife(f *testing.F) {
 					t.Fatalf("at tick %d after %v", run.Sim.Ticks(), err)
 				}
 			case 4:
-				for _, s := range []*evertick.Sim{run.Sim, straight.Sim} {
-					if err := s.Push(spawnInput(s.Ticks() + uint64(n))); err != nil && !errors.Is(err, evertick.ErrStale) && !errors.Is(err, evertick.ErrRange) {
-						t.Fatal(err)
-					}
+				in := spawnInput(run.Sim.Ticks() + uint64(n))
+				err, want := run.Sim.Push(in), straight.Sim.Push(in)
+				if fmt.Sprint(err) != fmt.Sprint(want) || err != nil && !errors.Is(err, loop.ErrDuplicate) {
+					t.Fatalf("operation %d of %x: %v, want %v", i, script, err, want)
 				}
 			case 5:
 				if err := run.Sim.SetWorkers(1 + n); err != nil {
