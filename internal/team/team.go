@@ -39,9 +39,10 @@ type Team struct {
 	parked atomic.Bool  // the leader sleeps
 	wakeup chan struct{}
 
-	workers int // of this run; 1 between runs
-	chunks  int // of this stage; after finishStage, those that were claimed
-	own     int // of them, those that the leader has claimed
+	idle    atomic.Bool // between runs
+	workers int         // of this run; 1 between runs
+	chunks  int         // of this stage; after finishStage, those that were claimed
+	own     int         // of them, those that the leader has claimed
 	pace    pace.Pace
 
 	help    func()       // t.serve, bound once
@@ -142,10 +143,24 @@ func usefulWorkers(workers int) int {
 	if OneThread {
 		return 1
 	}
-	if workers <= 1 || pace.Always {
+	if workers <= 1 {
 		return workers
 	}
-	return min(workers, runtime.GOMAXPROCS(0))
+	n := runtime.GOMAXPROCS(0)
+	cpus.Store(int64(n))
+	if pace.Always {
+		return workers
+	}
+	return min(workers, n)
+}
+
+// Of the helpers of all teams: those that run, and those that wait for a CPU to begin. cpus is what runs at the same time.
+var running, waiting, cpus atomic.Int64
+
+// givesWay reports whether an idle helper should end: its team is between runs, and the helper of another team waits for a CPU. A leader that
+// uses two teams by turns would else wait for pollTime each time.
+func (t *Team) givesWay() bool {
+	return t.idle.Load() && waiting.Load() > 0 && running.Load()+1 >= cpus.Load()
 }
 
 func (t *Team) now() time.Duration {
@@ -157,6 +172,7 @@ func (t *Team) now() time.Duration {
 
 func (t *Team) open(workers int) {
 	t.workers = workers
+	t.idle.Store(false)
 	t.envErr.Store(nil)
 	t.panics.Store(nil)
 	t.startHelpers()
@@ -166,12 +182,14 @@ func (t *Team) open(workers int) {
 func (t *Team) end() {
 	t.finishStage()
 	t.workers = 1
+	t.idle.Store(true)
 }
 
 // startHelpers starts the helpers that are missing.
 func (t *Team) startHelpers() {
 	for t.Record == nil && t.helpers.Load() < int64(t.workers-1) && t.envErr.Load() == nil {
 		t.helpers.Add(1)
+		waiting.Add(1)
 		go t.help()
 	}
 }
@@ -239,7 +257,7 @@ func (t *Team) finishStage() {
 	word := t.claims.Swap(0)
 	t.chunks -= int(word>>chunkBits&maxChunks) - int(word&maxChunks)
 	theirs := int64(t.chunks - t.own)
-	if t.poll(func() bool { return t.done.Load() == theirs }) {
+	if t.poll(func() bool { return t.done.Load() == theirs }, false) {
 		return
 	}
 	t.parked.Store(true)
@@ -253,15 +271,15 @@ func (t *Team) finishStage() {
 // takes longer, something else may need the CPU.
 const pollTime = 100 * time.Microsecond
 
-// poll returns true when ready does, and false if it does not for a while.
-func (t *Team) poll(ready func() bool) bool {
+// poll returns true when ready does, and false if it does not for a while, or a helper should give way.
+func (t *Team) poll(ready func() bool, helper bool) bool {
 	for began := pace.Now(); ; {
 		for range 256 {
 			if ready() {
 				return true
 			}
 		}
-		if pace.Now()-began > pollTime {
+		if helper && t.givesWay() || pace.Now()-began > pollTime {
 			return false
 		}
 	}
@@ -269,9 +287,12 @@ func (t *Team) poll(ready func() bool) bool {
 
 // serve is the goroutine of a helper. It ends when there is nothing to do for a while.
 func (t *Team) serve() {
+	waiting.Add(-1)
+	running.Add(1)
 	number, chunk := t.takeNumber(), -1
 	defer func() {
 		v := recover()
+		running.Add(-1)
 		if chunk >= 0 { // it did not return
 			t.panicked(v)
 			t.finish()
@@ -287,7 +308,7 @@ func (t *Team) serve() {
 		chunk = t.claim(number%2 != 0)
 		return chunk >= 0
 	}
-	for t.poll(claimed) && chunk >= 0 {
+	for t.poll(claimed, true) && chunk >= 0 {
 		if s := &t.stage; s.watched {
 			began := pace.Now()
 			s.run(number, chunk)
