@@ -53,6 +53,8 @@ func (p *shapePen) shapes() {
 	var q rigid3.Quat
 	var at rigid3.Vec
 	var color uint32
+	n := len(t.local)
+	d.Instances, d.Colors, d.Slots, d.Keys = slices.Grow(d.Instances, n), slices.Grow(d.Colors, n), slices.Grow(d.Slots, n), slices.Grow(d.Keys, n)
 	for i := range t.local {
 		g := &t.local[i]
 		if g.Kind == rigid3.KindNone {
@@ -68,29 +70,33 @@ func (p *shapePen) shapes() {
 		if !visible {
 			continue
 		}
-		local, key := g.Pose.Q, draw3.Key{Sensor: t.sensor[i]}
-		in := draw3.Instance{Size: [3]float32{1, 1, 1}}
+		local, key, size := g.Pose.Q, draw3.Key{Sensor: t.sensor[i]}, [3]float32{1, 1, 1}
 		switch g.Kind {
 		case rigid3.KindSphere:
-			key.Form, in.Size = draw3.FormRound, [3]float32{g.Radius, 0, 0}
+			key.Form, size = draw3.FormRound, [3]float32{g.Radius, 0, 0}
 		case rigid3.KindCapsule:
 			half := float32(math.Sqrt(float64(g.Half.Dot(g.Half))))
-			key.Form, in.Size, local = draw3.FormRound, [3]float32{g.Radius, half, 0}, turnOfY(g.Half, half)
+			key.Form, size, local = draw3.FormRound, [3]float32{g.Radius, half, 0}, turnOfY(g.Half, half)
 		case rigid3.KindBox:
-			key.Form, in.Size = draw3.FormBox, [3]float32{g.Half.X + g.Radius, g.Half.Y + g.Radius, g.Half.Z + g.Radius}
+			key.Form, size = draw3.FormBox, [3]float32{g.Half.X + g.Radius, g.Half.Y + g.Radius, g.Half.Z + g.Radius}
 		case rigid3.KindHull:
 			key.Form, key.Content = draw3.FormHull, p.hull(g.Hull, t.hull[i])
 		case rigid3.KindSurface:
 			key.Form, key.Content = draw3.FormSurface, p.surface(g.Hull, t.surface[i])
 		}
-		in.Position = arrayOf(at.Add(q.Rotate(g.Pose.P)))
-		turned := q.Mul(local)
-		in.Rotation = [4]float32{turned.X, turned.Y, turned.Z, turned.W}
+		middle, turned := at, q
+		if g.Pose.P != (rigid3.Vec{}) {
+			middle = at.Add(q.Rotate(g.Pose.P))
+		}
+		if local != rigid3.Identity {
+			turned = q.Mul(local)
+		}
 		of := color
 		if key.Sensor {
 			of = colorSensor<<8 | color&0xff | draw3.FlagSensor
 		}
-		d.Instances, d.Colors = append(d.Instances, in), append(d.Colors, of)
+		d.Instances = append(d.Instances, draw3.Instance{Position: arrayOf(middle), Rotation: [4]float32{turned.X, turned.Y, turned.Z, turned.W}, Size: size})
+		d.Colors = append(d.Colors, of)
 		d.Slots, d.Keys = append(d.Slots, c.Slot[body]), append(d.Keys, key)
 	}
 }
@@ -159,15 +165,15 @@ func (p *shapePen) overlays(w *World, o draw3.Options) {
 		lines.jointFrames()
 	}
 	for i := range w.Rows() {
-		if w.cols.Alive[i] == 0 || w.cols.Type[i] == StaticBody || !lines.placed(i) {
-			continue
+		if !o.Velocities {
+			break
 		}
-		if o.Velocities {
+		if w.cols.Alive[i] != 0 && w.cols.Type[i] != StaticBody && lines.placed(i) {
 			lines.body(i)
 		}
-		if i == selected {
-			lines.motion(i)
-		}
+	}
+	if selected >= 0 && lines.placed(selected) {
+		lines.motion(selected)
 	}
 	if o.Contacts || selected >= 0 {
 		lines.impulses(o.Contacts, selected)

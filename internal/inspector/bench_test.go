@@ -7,6 +7,8 @@ import (
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/physics"
+	"github.com/evertick/evertick/physics3"
+	"github.com/evertick/evertick/space"
 )
 
 // BenchmarkIdleTick is a tick of a nearly empty Sim, without an Inspector, and with one that nobody asks; hook is
@@ -97,4 +99,48 @@ func benchSim(b *testing.B, n int, gaps, bodies bool) *evertick.Sim {
 		}
 	}
 	return sim
+}
+
+// BenchmarkFrameInSpace measures the same of 16,384 boxes, of which a tenth rests on the one below, and the bytes of a frame.
+func BenchmarkFrameInSpace(b *testing.B) {
+	const n = 16_384
+	sim := newSim(b, evertick.Config{Capacity: n}, n)
+	bodies := must(space.Attach(sim, physics3.Config{Gravity: [3]float32{0, -10, 0}}))
+	for id := range sim.World.IDs() {
+		def := physics3.DefaultBodyDef()
+		def.Type, def.Position = physics3.DynamicBody, [3]float32{float32(id % 128 * 2), float32(id % 10), float32(id / 128 * 2)}
+		if body, err := bodies.Create(id, def); err != nil {
+			b.Fatal(err)
+		} else {
+			must(bodies.World().CreateBox(body, physics3.DefaultShapeDef(), physics3.Box{Half: [3]float32{0.5, 0.5, 0.5}}))
+		}
+	}
+	var taken capture
+	for _, c := range []struct {
+		name string
+		o    pictureOptions
+	}{{"shapes", pictureOptions{space: true}}, {"by", pictureOptions{space: true, by: "position.y"}}} {
+		v := &view{options: c.o}
+		report := func(b *testing.B) {
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/body")
+		}
+		b.Run("capture/"+c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := taken.take(sim, v); err != nil {
+					b.Fatal(err)
+				}
+			}
+			report(b)
+		})
+		b.Run("encode/"+c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			size := 0
+			for b.Loop() {
+				size = len(taken.encode(pictureHead{}, true))
+			}
+			report(b)
+			b.ReportMetric(float64(size), "bytes/frame")
+		})
+	}
 }
