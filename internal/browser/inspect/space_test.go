@@ -3,12 +3,18 @@ package inspect_test
 import (
 	"fmt"
 	"math"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/evertick/evertick"
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/inspect"
 	"github.com/evertick/evertick/internal/browser"
 	"github.com/evertick/evertick/physics3"
+	"github.com/evertick/evertick/replay"
 	"github.com/evertick/evertick/space"
 )
 
@@ -199,4 +205,308 @@ func TestSpaceInABrowser(t *testing.T) {
 		}
 	}
 	quiet(p)
+}
+
+// orbit is what the page says of its camera in space.
+type orbit struct {
+	Target               [3]float64
+	Yaw, Pitch, Distance float64
+}
+
+func orbitOf(p *browser.Page) (o orbit) {
+	p.Settle()
+	p.Eval(`(({target, yaw, pitch, distance}) => ({Target: target, Yaw: yaw, Pitch: pitch, Distance: distance}))(evertickPage.view3.camera)`, &o)
+	return o
+}
+
+// pixelOf returns the pixel of the window at a point of the world.
+func pixelOf(p *browser.Page, at [3]float32) (x, y float64) {
+	var point [3]float64
+	box := p.Box("#world3")
+	p.Eval(fmt.Sprintf("evertickPage.view3.toScreen([%v, %v, %v])", at[0], at[1], at[2]), &point)
+	return box.X + point[0], box.Y + point[1]
+}
+
+// A reader turns, moves and zooms by mouse, keys and fingers, and picks bodies, points and nothing.
+func TestSpaceFollowsTheReader(t *testing.T) {
+	p := browser.StartGL(t, "the world in space")
+	p.Resize(900, 600)
+	y, err := newYard(0)
+	check(t, err)
+	y.box(physics3.StaticBody, [3]float32{0, -1, 0}, [3]float32{10, 1, 10})
+	for i := range 3 {
+		y.box(physics3.DynamicBody, [3]float32{3*float32(i) - 3, 0.5, 0}, [3]float32{0.5, 0.5, 0.5})
+	}
+	_, slot, err := y.sim.World.SpawnSlot() // slot 4
+	check(t, err)
+	y.sim.World.Position.Y[slot] = 3
+	p.Open(shown(t, y.sim, y.err))
+	drawnInSpace(p, 2)
+	fitted := orbitOf(p)
+
+	cx, cy := p.Box("#world3").At(0.5, 0.5)
+	drag := func(dx, dy float64, modifiers string) (before, after orbit) {
+		before = orbitOf(p)
+		p.Do(fmt.Sprintf(`const c = document.getElementById("world3"), send = (kind, x, y) => c.dispatchEvent(new PointerEvent(kind, {pointerId: 1, pointerType: "mouse", clientX: x, clientY: y, bubbles: true, %s}));
+			c.setPointerCapture = () => {};
+			send("pointerdown", %v, %v); send("pointermove", %v, %v); send("pointermove", %v, %v); send("pointerup", %v, %v);`, modifiers, cx, cy, cx+dx/2, cy+dy/2, cx+dx, cy+dy, cx+dx, cy+dy))
+		return before, orbitOf(p)
+	}
+	if before, after := drag(100, 40, "button: 0"); abs(after.Yaw-before.Yaw+0.8) > 0.01 || abs(after.Pitch-before.Pitch-0.32) > 0.01 || after.Target != before.Target || after.Distance != before.Distance {
+		t.Errorf("a drag turns from %+v to %+v", before, after)
+	}
+	for _, how := range []string{"button: 0, shiftKey: true", "button: 2", "button: 1"} {
+		if before, after := drag(60, -30, how); after.Yaw != before.Yaw || after.Target == before.Target || after.Distance != before.Distance {
+			t.Errorf("a drag with %s moves from %+v to %+v", how, before, after)
+		}
+	}
+	if p.Text(`String(evertickPage.app.selected?.slot)`) != "undefined" {
+		t.Error("a drag selects")
+	}
+	before := orbitOf(p)
+	p.Wheel(cx+100, cy, 0, -300)
+	if after := orbitOf(p); after.Distance >= before.Distance || after.Yaw != before.Yaw {
+		t.Errorf("the wheel zooms from %+v to %+v", before, after)
+	}
+	p.Do(`document.getElementById("world3").focus()`)
+	before = orbitOf(p)
+	p.Key("ArrowLeft", 0)
+	p.Key("ArrowUp", 0)
+	if after := orbitOf(p); after.Yaw == before.Yaw || after.Pitch == before.Pitch || after.Target != before.Target {
+		t.Errorf("the arrows turn from %+v to %+v", before, after)
+	}
+	before = orbitOf(p)
+	p.Key("ArrowLeft", browser.Shift)
+	if after := orbitOf(p); after.Yaw != before.Yaw || after.Target == before.Target {
+		t.Errorf("the arrows with Shift move from %+v to %+v", before, after)
+	}
+	p.Key("-", 0)
+	if after := orbitOf(p); after.Distance <= before.Distance {
+		t.Errorf("- zooms from %+v to %+v", before, after)
+	}
+	p.Key("f", 0)
+	if after := orbitOf(p); abs(after.Target[1]-fitted.Target[1]) > 0.1 {
+		t.Errorf("f shows %+v, after the first fit %+v", after, fitted)
+	}
+
+	at := func(dx, dy float64) browser.Finger { return browser.Finger{X: cx + dx, Y: cy + dy} }
+	before = orbitOf(p)
+	p.Touch(at(0, 0))
+	for i := 1.; i <= 6; i++ {
+		p.Touch(at(-10*i, 5*i))
+	}
+	p.Touch()
+	if after := orbitOf(p); after.Yaw == before.Yaw || after.Target != before.Target {
+		t.Errorf("a finger turns from %+v to %+v", before, after)
+	}
+	before = orbitOf(p)
+	p.Touch(at(-40, 0), at(40, 0))
+	for i := 1.; i <= 8; i++ {
+		p.Touch(at(-40-10*i, 0), at(40+10*i, 0))
+	}
+	p.Touch(at(-120, 0)) // one finger leaves first
+	p.Touch()
+	if after := orbitOf(p); abs(before.Distance/after.Distance-3) > 0.1 || after.Yaw != before.Yaw {
+		t.Errorf("fingers that part from 80 to 240 px go from %+v to %+v", before, after)
+	}
+
+	p.Do(`evertickPage.app.select(null); await evertickPage.view3.look({ target: [0, 1, 0], yaw: 0.5, pitch: 0.4, distance: 14 })`)
+	for _, c := range []struct {
+		at   [3]float32
+		slot string
+	}{{[3]float32{3, 0.5, 0}, "3"}, {[3]float32{0, 3, 0}, "4"}, {[3]float32{-3, 0.5, 0}, "1"}, {[3]float32{1.5, 0, 2}, "0"}} {
+		x, y := pixelOf(p, c.at)
+		p.Press(x, y)
+		p.Release(x, y)
+		p.Wait(fmt.Sprintf(`String(evertickPage.app.selected?.slot) === %q`, c.slot))
+	}
+	x, y2 := pixelOf(p, [3]float32{0, 40, 0})
+	if box := p.Box("#world3"); y2 < box.Y {
+		y2 = box.Y + 70
+	}
+	p.Press(x, y2)
+	p.Release(x, y2)
+	p.Wait(`evertickPage.app.selected === null`)
+
+	p.Do(`await evertickPage.app.selectId("ent_4", "entity")`) // which follows
+	if after := orbitOf(p); abs(after.Target[0]-3) > 0.1 || abs(after.Target[1]-0.5) > 0.1 {
+		t.Errorf("the followed body is not in the middle: %+v", after)
+	}
+	p.Wait(`document.getElementById("panel-entity").innerText.includes("physics3")`)
+	p.Screenshot("space-selected")
+	drag(60, 0, "button: 2")
+	p.Wait(`!evertickPage.app.following`)
+
+	p.Do(`window.hit = null; evertickPage.app.onRay = ray => (window.hit = ray, true)`)
+	p.Press(cx, cy)
+	p.Release(cx, cy)
+	p.Wait(`window.hit?.direction.length === 3 && evertickPage.app.selected?.slot === 3`)
+
+	// The plane and back.
+	p.Click("#in-plane")
+	p.Wait(`!document.getElementById("plane").hidden && document.getElementById("space").hidden && evertickPage.view.stats.uploadMs.length > 2`)
+	p.Click("#in-space")
+	p.Do(`evertickPage.view3.stats.drawMs.length = evertickPage.view3.stats.uploadMs.length = 0`)
+	drawnInSpace(p, 2)
+	quiet(p)
+}
+
+// The colour at the pixel of a body is that of its state or its value: awake, asleep, and by a column; contacts and joints are drawn.
+func TestSpaceShowsStates(t *testing.T) {
+	p := browser.StartGL(t, "the world in space")
+	p.Resize(900, 600)
+	y, err := newYard(0)
+	check(t, err)
+	y.box(physics3.StaticBody, [3]float32{0, -1, 0}, [3]float32{10, 1, 10})
+	for i := range 3 {
+		y.box(physics3.DynamicBody, [3]float32{3*float32(i) - 3, 0.5, 0}, [3]float32{0.5, 0.5, 0.5})
+	}
+	w := y.bodies.World()
+	awake, _ := w.BodyAt(3) // the last one
+	check(t, y.err)
+	check(t, w.EnableSleep(awake, false))
+	p.Open(shown(t, y.sim, y.err))
+	drawnInSpace(p, 2)
+	p.Do(`await evertickPage.view3.look({ target: [0, 0.5, 0], yaw: 1.57, pitch: 0.7, distance: 12 })`)
+	look := func(x, y, z float32) (r, g, b int) {
+		px, py := pixelOf(p, [3]float32{x, y, z})
+		box := p.Box("#world3")
+		cr, cg, cb, _ := p.Image("#world3").At(int(px-box.X), int(py-box.Y)).RGBA()
+		return int(cr >> 8), int(cg >> 8), int(cb >> 8)
+	}
+	differ := func(r, g, b int) int { return max(r, g, b) - min(r, g, b) }
+	awaits := func(what string, is func() bool) {
+		t.Helper()
+		for range 100 {
+			if is() {
+				return
+			}
+			p.Settle()
+		}
+		t.Errorf("not so: %s", what)
+	}
+	awaits("a body asleep is grey, and one awake blue", func() bool {
+		r, g, b := look(-3, 1, 0.3)
+		r2, _, b2 := look(3, 1, 0.3)
+		return differ(r, g, b) < 30 && b2 > r2+60
+	})
+	p.Do(`const s = document.getElementById("by"); s.value = "by=hp"; s.dispatchEvent(new Event("change"))`)
+	p.Wait(`document.querySelector("#space .world-legend").innerText.trim().replace(/\s+/g, " ") === "hp 0 3"`)
+	awaits("values have colours", func() bool {
+		r, g, b := look(-3, 1, 0.3)
+		r2, g2, b2 := look(3, 1, 0.3)
+		return abs(float64(r-r2))+abs(float64(g-g2))+abs(float64(b-b2)) > 60
+	})
+	before := p.Image("#world3")
+	p.Click("#show-contacts")
+	p.Do(`evertickPage.view3.stats.drawMs.length = evertickPage.view3.stats.uploadMs.length = 0`)
+	drawnInSpace(p, 3)
+	after, changed := p.Image("#world3"), 0
+	for y := range before.Bounds().Dy() {
+		for x := range before.Bounds().Dx() {
+			if before.At(x, y) != after.At(x, y) {
+				changed++
+			}
+		}
+	}
+	if changed < 100 {
+		t.Errorf("contacts change %d pixels", changed)
+	}
+	p.Screenshot("space-contacts")
+	quiet(p)
+}
+
+// Damaged frames and geometries show an error, and nothing else of the page suffers; the picture comes back after that, and after the loss of the device.
+func TestSpaceSurvivesDamage(t *testing.T) {
+	p := browser.StartGL(t, "the world in space")
+	p.Resize(900, 600)
+	sim, err := fullYard()
+	check(t, err)
+	h, err := inspect.NewHandler(sim, inspect.Config{Name: t.Name()})
+	check(t, err)
+	t.Cleanup(func() { _ = h.Close() })
+	var damage atomic.Pointer[string] // the path whose answers are damaged
+	damage.Store(new(string))
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.TrimPrefix(r.URL.Path, "/") != *damage.Load() || r.URL.Path == "/" {
+			h.ServeHTTP(w, r)
+			return
+		}
+		answer := httptest.NewRecorder()
+		h.ServeHTTP(answer, r)
+		w.Header().Set("Content-Type", answer.Header().Get("Content-Type"))
+		w.WriteHeader(answer.Code)
+		_, _ = w.Write(answer.Body.Bytes()[:answer.Body.Len()*2/3])
+	}))
+	run(t, sim)
+	t.Cleanup(s.Close)
+	set := func(path string) { damage.Store(&path) }
+	set("geometry")
+	p.Open(s.URL + "/")
+	p.Wait(`!document.getElementById("view-note").hidden && document.getElementById("view-note").textContent.includes("geometry: it has")`)
+	set("")
+	drawnInSpace(p, 2) // asked for again
+	set("frame")
+	p.Wait(`!document.getElementById("view-note").hidden && document.getElementById("view-note").textContent.includes("frame: ")`)
+	tick := p.Text(`document.getElementById("tick").textContent`)
+	p.Wait(fmt.Sprintf(`document.getElementById("tick").textContent !== %q`, tick)) // the status has it
+	set("")
+	p.Do(`evertickPage.view3.stats.drawMs.length = evertickPage.view3.stats.uploadMs.length = 0`)
+	drawnInSpace(p, 2)
+	p.Wait(`document.getElementById("view-note").hidden`)
+
+	p.Do(`window.lose = document.getElementById("world3").getContext("webgl2").getExtension("WEBGL_lose_context"); lose.loseContext()`)
+	p.Wait(`document.querySelector("#space .world-message").textContent.includes("lost")`)
+	p.Do(`lose.restoreContext()`)
+	p.Wait(`document.querySelector("#space .world-message").hidden && !evertickPage.view3.missing()`)
+	p.Settle()
+	if share := inked(p.Image("#world3")); share < 0.2 {
+		t.Errorf("%.3f of the picture is drawn after the device came back", share)
+	}
+	p.Open("data:text/html,")
+}
+
+// Without WebGL 2 the page says so, and its panels work.
+func TestSpaceWithoutWebGL(t *testing.T) {
+	p := browser.Start(t, "the world in space")
+	p.Resize(900, 600)
+	sim, err := fullYard()
+	p.Open(shown(t, sim, err) + "?plain")
+	p.Wait(`window.evertickPage?.view3 && !evertickPage.view3.supported && document.querySelector("#space .world-message").innerText.includes("no WebGL 2")`)
+	tick := p.Text(`document.getElementById("tick").textContent`)
+	p.Wait(fmt.Sprintf(`document.getElementById("tick").textContent !== %q`, tick))
+	p.Do(`await evertickPage.app.selectId("ent_3", "entity")`)
+	p.Wait(`document.getElementById("panel-entity").innerText.includes("physics3")`)
+	p.Open("data:text/html,")
+}
+
+// The log shows bodies in space at any tick.
+func TestSpaceInALog(t *testing.T) {
+	p := browser.StartGL(t, "the log of bodies in space")
+	p.Resize(900, 600)
+	sc := replay.Scenario{Name: "yard", New: func(uint64) (*evertick.Sim, error) { return fullYard() }}
+	dir := t.TempDir() + "/log"
+	sim, err := sc.New(1)
+	check(t, err)
+	r, err := replay.Record(dir, sc.Name, sim, replay.Options{SnapshotTicks: 50})
+	check(t, err)
+	check(t, sim.StepN(120))
+	check(t, r.Close())
+	viewLog(t, p, dir, sc)
+	drawnInSpace(p, 1)
+	at := func(tick int) (y float64) {
+		p.Do(fmt.Sprintf(`await evertickPage.app.order("timeline", { of: "log", seek: %d })`, tick))
+		p.Wait(fmt.Sprintf(`evertickPage.app.tick === %d`, tick))
+		p.Settle()
+		p.Eval(`(async () => { const a = await evertickPage.app.ask("entity", { id: "ent_22" }); return a.body.position[1]; })()`, &y) // a ball that falls
+		return y
+	}
+	if high, low := at(10), at(110); !(high > low+0.5) {
+		t.Errorf("the ball is at %g, and later at %g", high, low)
+	}
+	if share := inked(p.Image("#world3")); share < 0.2 {
+		t.Errorf("%.3f of the picture is drawn", share)
+	}
+	p.Screenshot("space-log")
+	p.Open("data:text/html,")
 }
