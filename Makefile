@@ -20,8 +20,9 @@ help: ## this list
 run: ## the capstone scene with its report; ARGS='-ticks 600 -level go' adds flags
 	go run $(if $(ARGS),,-tags plane) ./bench -scene capstone $(ARGS)
 
+# Without ARGS it compiles no C, so that the page is there sooner; the hashes are the same.
 demo: ## a world in space in a page: prints its URL, and opens it where there is a display; a click throws a ball
-	cd examples && go run ./demo $(ARGS)
+	cd examples && $(if $(ARGS),,CGO_ENABLED=0) go run ./demo $(ARGS)
 
 info: ## which level runs here, and why
 	@go run ./bench -info

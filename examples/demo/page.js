@@ -34,14 +34,14 @@ function showTwin() {
   hash.id = "demo-twin";
   setText(hash, "is being built …");
   const later = ms => new Promise(done => setTimeout(done, ms));
-  const words = { building: "is being built …", none: "none was built" };
+  const words = { building: "is being built …", none: "not built" };
 
   async function load() {
     for (;; await later(1000)) {
       const answer = await fetch("twin").catch(() => null);
       if (answer?.headers.get("Content-Type").startsWith("text/html")) return answer.text();
       const { state = "", error = "" } = await answer?.json().catch(() => ({})) ?? {};
-      if (state === "failed" || state === "none") throw new Error(state === "none" ? words.none : error);
+      if (state === "failed") throw new Error(error);
       setText(hash, words[state] ?? "waits for the server …");
     }
   }
@@ -107,6 +107,7 @@ function useLog({ app }) {
   });
 }
 
+byId("show-joints").click(); // ragdolls have more of them than one sees
 showTwin();
 useBalls(window.evertickPage);
 lookDown(window.evertickPage);

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -51,4 +52,27 @@ func TestPage(t *testing.T) {
 	if report := end(); !strings.Contains(report, " 1 balls thrown") {
 		t.Error(report)
 	}
+}
+
+// The picture of the README: docs/images/demo.png, with a tower that falls.
+func TestPicture(t *testing.T) {
+	if os.Getenv("EVERTICK_SCREENSHOTS") == "" {
+		t.Skip("not run: EVERTICK_SCREENSHOTS names no folder")
+	}
+	p := browser.StartGL(t, "the demo")
+	addr, _ := start(t, settings{seed: 1, log: filepath.Join(t.TempDir(), "log"), twin: "./web"})
+	p.Theme("light")
+	p.Resize(1280, 720)
+	p.Open("http://" + addr + "/")
+	p.Do(`document.querySelector("#main").style.setProperty("--share", "22%");`)
+	p.Wait(`/ = at /.test(document.querySelector("#demo-twin").textContent)`)
+	p.Wait(`evertickPage.app.tick % 1920 > 850`) // the tower stands
+	p.Do(`for (const y of [2.5, 5, 7]) evertickPage.source.post("throw", { origin: [30, 22, 35], direction: [-26, y - 22, -35] });`)
+	p.Do(`window.at = evertickPage.app.tick + 37;`)
+	p.Wait(`evertickPage.app.tick > window.at + 60`) // the log has it
+	p.Do(`evertickPage.app.timeline.goTo(window.at);`)
+	p.Wait(`evertickPage.app.of === "log" && evertickPage.app.tick === window.at`)
+	p.Do(`evertickPage.view3.look({ target: [9, 2, 2], distance: 44 });`)
+	p.Settle()
+	p.Screenshot("demo")
 }
