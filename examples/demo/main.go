@@ -14,6 +14,8 @@ import (
 	"os/signal"
 	"runtime"
 	"syscall"
+
+	"github.com/evertick/evertick/native"
 )
 
 // settings are the flags.
@@ -58,7 +60,7 @@ func run(ctx context.Context, s settings) (err error) {
 		s.log = dir + "/log"
 	}
 	url := "http://" + l.Addr().String() + "/"
-	fmt.Println(url)
+	fmt.Printf("%s (level %s)\n", url, native.Info().Level)
 	if s.open {
 		show(url)
 	}
