@@ -2,7 +2,8 @@
  *
  *   widen            floats at p, as doubles
  *   wset, wstore     one number in all lanes; stores them
- *   wadd, wsub, wmul, wdiv, wnegate
+ *   wload, wnarrow   doubles at p; stores them rounded to floats
+ *   wadd, wsub, wmul, wdiv, wnegate, wsqrt
  *   wless            a < b; false where either is NaN
  *   wboth, wunless   a & b, a & ~b
  *   wbits            a bit for each lane
@@ -12,6 +13,7 @@
 #define EVERTICK_SPACE_DOUBLES_H
 
 #include "../lanes.h"
+#include "vec64.h"
 
 enum { c_WIDE = 1 };
 typedef double c_w;
@@ -19,6 +21,9 @@ typedef uint32_t c_wtruth;
 HELPER(c) c_w c_widen(const float *p) { return (double)*p; }
 HELPER(c) c_w c_wset(double a) { return a; }
 HELPER(c) void c_wstore(double *p, c_w a) { *p = a; }
+HELPER(c) c_w c_wload(const double *p) { return *p; }
+HELPER(c) void c_wnarrow(float *p, c_w a) { *p = (float)a; }
+HELPER(c) c_w c_wsqrt(c_w a) { return SQRT64(a); }
 HELPER(c) c_w c_wadd(c_w a, c_w b) { return a + b; }
 HELPER(c) c_w c_wsub(c_w a, c_w b) { return a - b; }
 HELPER(c) c_w c_wmul(c_w a, c_w b) { return a * b; }
@@ -37,6 +42,9 @@ typedef __m256d avx2_wtruth;
 HELPER(avx2) avx2_w avx2_widen(const float *p) { return _mm256_cvtps_pd(_mm_loadu_ps(p)); }
 HELPER(avx2) avx2_w avx2_wset(double a) { return _mm256_set1_pd(a); }
 HELPER(avx2) void avx2_wstore(double *p, avx2_w a) { _mm256_storeu_pd(p, a); }
+HELPER(avx2) avx2_w avx2_wload(const double *p) { return _mm256_loadu_pd(p); }
+HELPER(avx2) void avx2_wnarrow(float *p, avx2_w a) { _mm_storeu_ps(p, _mm256_cvtpd_ps(a)); }
+HELPER(avx2) avx2_w avx2_wsqrt(avx2_w a) { return _mm256_sqrt_pd(a); }
 HELPER(avx2) avx2_w avx2_wadd(avx2_w a, avx2_w b) { return _mm256_add_pd(a, b); }
 HELPER(avx2) avx2_w avx2_wsub(avx2_w a, avx2_w b) { return _mm256_sub_pd(a, b); }
 HELPER(avx2) avx2_w avx2_wmul(avx2_w a, avx2_w b) { return _mm256_mul_pd(a, b); }
@@ -54,6 +62,9 @@ typedef __mmask8 avx512_wtruth;
 HELPER(avx512) avx512_w avx512_widen(const float *p) { return _mm512_cvtps_pd(_mm256_loadu_ps(p)); }
 HELPER(avx512) avx512_w avx512_wset(double a) { return _mm512_set1_pd(a); }
 HELPER(avx512) void avx512_wstore(double *p, avx512_w a) { _mm512_storeu_pd(p, a); }
+HELPER(avx512) avx512_w avx512_wload(const double *p) { return _mm512_loadu_pd(p); }
+HELPER(avx512) void avx512_wnarrow(float *p, avx512_w a) { _mm256_storeu_ps(p, _mm512_cvtpd_ps(a)); }
+HELPER(avx512) avx512_w avx512_wsqrt(avx512_w a) { return _mm512_sqrt_pd(a); }
 HELPER(avx512) avx512_w avx512_wadd(avx512_w a, avx512_w b) { return _mm512_add_pd(a, b); }
 HELPER(avx512) avx512_w avx512_wsub(avx512_w a, avx512_w b) { return _mm512_sub_pd(a, b); }
 HELPER(avx512) avx512_w avx512_wmul(avx512_w a, avx512_w b) { return _mm512_mul_pd(a, b); }
@@ -75,6 +86,9 @@ typedef uint64x2_t neon_wtruth;
 HELPER(neon) neon_w neon_widen(const float *p) { return vcvt_f64_f32(vld1_f32(p)); }
 HELPER(neon) neon_w neon_wset(double a) { return vdupq_n_f64(a); }
 HELPER(neon) void neon_wstore(double *p, neon_w a) { vst1q_f64(p, a); }
+HELPER(neon) neon_w neon_wload(const double *p) { return vld1q_f64(p); }
+HELPER(neon) void neon_wnarrow(float *p, neon_w a) { vst1_f32(p, vcvt_f32_f64(a)); }
+HELPER(neon) neon_w neon_wsqrt(neon_w a) { return vsqrtq_f64(a); }
 HELPER(neon) neon_w neon_wadd(neon_w a, neon_w b) { return vaddq_f64(a, b); }
 HELPER(neon) neon_w neon_wsub(neon_w a, neon_w b) { return vsubq_f64(a, b); }
 HELPER(neon) neon_w neon_wmul(neon_w a, neon_w b) { return vmulq_f64(a, b); }

@@ -88,23 +88,17 @@ INLINE64 void set_bound(surface_collider *k, uint32_t plane, float distance) {
 
 /* rigid3.SurfaceCollider.separate. */
 static int separate_faces(surface_collider *k, const surface_face *f) {
-	k->most = -MAX_FINITE;
 	const vec64 a = f->corners[0], b = f->corners[1], c = f->corners[2], h = k->extent;
 	if (k->is_box && h.x > 0 && h.y > 0 && h.z > 0) {
-		const vec64 lo = {min64(min64(a.x, b.x), c.x), min64(min64(a.y, b.y), c.y), min64(min64(a.z, b.z), c.z)};
-		const vec64 hi = {max64(max64(a.x, b.x), c.x), max64(max64(a.y, b.y), c.y), max64(max64(a.z, b.z), c.z)};
+		const vec64 lo = {least64(least64(a.x, b.x), c.x), least64(least64(a.y, b.y), c.y), least64(least64(a.z, b.z), c.z)};
+		const vec64 hi = {most64(most64(a.x, b.x), c.x), most64(most64(a.y, b.y), c.y), most64(most64(a.z, b.z), c.z)};
 		const double distances[6] = {-hi.x - h.x, lo.x - h.x, -hi.y - h.y, lo.y - h.y, -hi.z - h.z, lo.z - h.z};
+		k->most = -MAX_FINITE;
 		for (uint32_t i = 0; i < 6; i++)
 			set_bound(k, i, (float)distances[i]);
 		return !(k->most > k->margin);
 	}
-	for (uint32_t i = 0; i < k->core.faces; i++) {
-		const vec64 n = widened(normal_of(&k->core, i));
-		set_bound(k, i, (float)(min64(min64(dot64(n, a), dot64(n, b)), dot64(n, c)) - (double)k->core.offset[i]));
-		if (k->most > k->margin)
-			return 0;
-	}
-	return 1;
+	return k->lanes->separate(k, f->corners);
 }
 
 /* rigid3.SurfaceCollider.place. */

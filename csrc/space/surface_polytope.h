@@ -64,10 +64,48 @@ static void ends_towards(const surface_face *f, vec64 d, int *ridge, int *flat) 
 	}
 }
 
+/* Sets the columns of edges, unless they are set. What fills the last lanes is no axis: it has no length. */
+static void set_columns(surface_collider *k) {
+	if (k->has_columns)
+		return;
+	k->has_columns = 1;
+	for (uint32_t j = 0; j < padded(k->core.edges); j++) {
+		core_edge e = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+		if (j < k->core.edges)
+			e = core_edge_of(&k->core, j);
+		const vec64 rows[EDGE_COLUMNS / 3] = {e.along, e.from, e.left, e.right, cross64(e.left, e.right)};
+		for (int r = 0; r < EDGE_COLUMNS / 3; r++) {
+			k->edges[3 * r][j] = rows[r].x;
+			k->edges[3 * r + 1][j] = rows[r].y;
+			k->edges[3 * r + 2][j] = rows[r].z;
+		}
+	}
+}
+
 /* rigid3.SurfaceCollider.bestEdges: returns the edge of the triangle, or -1. */
 ROUTINE(LEVEL) int best_edges64(surface_collider *k, const surface_face *f, float least_of, int allowed, uint32_t *edge, double *most, vec64 *normal) {
 	int best = -1;
 	*most = (double)least_of;
+	if (k->core.edges <= LANE_EDGES) {
+		double separations[3][LANE_EDGES];
+		set_columns(k);
+		k->lanes->edge_axes(k, f->corners, separations);
+		for (uint32_t j = 0; j < k->core.edges; j++)
+			for (uint32_t i = 0; i < 3; i++) {
+				const double d = separations[i][j];
+				vec64 n;
+				if (!(d > *most) || (allowed && !is_ridge(f->edges[i])))
+					continue;
+				edge_axis(f, i, core_edge_of(&k->core, j).along, &n);
+				if (!allowed || edge_allows(k, f, i, to_surface(k, n))) {
+					best = (int)i;
+					*edge = j;
+					*most = d;
+					*normal = n;
+				}
+			}
+		return best;
+	}
 	for (uint32_t j = 0; j < k->core.edges; j++) {
 		const core_edge e = core_edge_of(&k->core, j);
 		for (uint32_t i = 0; i < 3; i++) {

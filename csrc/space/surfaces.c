@@ -107,7 +107,7 @@ int et_space_begin_surface(surface_collider *k, const et_space_scene *s, const e
 	if (b->kind < ET_SPACE_SPHERE || b->kind > ET_SPACE_HULL || !in_reach(a, b, pose_a, pose_b))
 		return 0;
 	k->surface = f;
-	k->left = 0;
+	k->left = k->has_columns = 0;
 	k->radius = b->radius;
 	k->margin = b->radius + SPECULATIVE;
 	k->is_box = b->kind == ET_SPACE_BOX;

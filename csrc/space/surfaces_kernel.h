@@ -9,6 +9,9 @@
 /* Bounds of the memory of a computation. A shape that needs more is left to Go. */
 enum { NEAR_FACES = 128, FACE_CONTACTS = 128, FACE_POINTS = 512, MAX_RING = 64 };
 
+/* Edges of a core that have columns: along the edge, from where, the normals beside it, and their cross product. */
+enum { LANE_EDGES = 64, EDGE_COLUMNS = 15 };
+
 /* A pose with its rotation as a matrix by rows. */
 typedef struct {
 	vec64 p, x, y, z;
@@ -24,7 +27,18 @@ typedef struct {
 } face_contact;
 
 /* rigid3.SurfaceCollider. */
+typedef struct surface_collider surface_collider;
+
+/* What is done in lanes, over the planes or the edges of the core. */
 typedef struct {
+	/* Sets bounds, most and most_plane for a triangle; returns 0 if it is beyond the margin. */
+	int (*separate)(surface_collider *k, const vec64 corners[3]);
+	/* For each side of a triangle and each edge that has columns, sets how far their cross product separates, or -infinity if it is no axis. */
+	void (*edge_axes)(const surface_collider *k, const vec64 corners[3], double separations[3][LANE_EDGES]);
+} surface_lanes;
+
+struct surface_collider {
+	const surface_lanes *lanes;
 	const et_space_surface *surface;
 	const et_space_face *faces;
 	uint32_t face_count;
@@ -47,7 +61,9 @@ typedef struct {
 		polygon_corner polygons[2][ET_SPACE_POLYGON];
 		contact_point spare[FACE_POINTS];
 	} memory;
-} surface_collider;
+	int has_columns;
+	double edges[EDGE_COLUMNS][LANE_EDGES];
+};
 
 static inline void set_face(et_space_face *f, const et_space_surface *s, uint32_t number) {
 	const et_space_triangle *t = s->triangles + number;

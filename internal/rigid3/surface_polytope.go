@@ -118,7 +118,7 @@ func (k *SurfaceCollider) separate(f *surfaceFace) bool {
 	}
 	for i := range k.core.Planes {
 		n := k.core.Planes[i].Normal.wide64()
-		k.setBound(i, float32(min(n.Dot(a), n.Dot(b), n.Dot(c))-float64(k.core.Planes[i].Offset)))
+		k.setBound(i, float32(lesser(lesser(n.Dot(a), n.Dot(b)), n.Dot(c))-float64(k.core.Planes[i].Offset)))
 		if k.most > k.margin {
 			return false
 		}
