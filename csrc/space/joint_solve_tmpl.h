@@ -539,6 +539,12 @@ HELPER(LEVEL) V(f) limit_impulse(const limit_row *l, V(f) v, V(f) mass, V(f) old
 	return not_tiny(V(max)(SUB(next, MUL(l->impulse_scale, old)), ZERO));
 }
 
+/* Bounds an impulse, which was old before, so that it does not press against a limit. */
+HELPER(LEVEL) V(f) yield_to_limits(V(f) total, V(f) old, V(f) from_upper, V(f) from_lower) {
+	const V(f) most = V(max)(SUB(old, from_upper), V(min)(old, ZERO));
+	return V(max)(V(min)(total, most), V(min)(SUB(old, from_lower), V(max)(old, ZERO)));
+}
+
 /* Solves the parts of a coordinate. */
 ROUTINE(LEVEL) void solve_axis(const et_space_joint_block *b, uint32_t i, joint_bodies *m, et_space_joint_parts *p, joint_rows *r, uint32_t c,
                               float inv_h, const int use_bias) {
@@ -588,7 +594,14 @@ ROUTINE(LEVEL) void solve_axis(const et_space_joint_block *b, uint32_t i, joint_
 			V(storesome)(l->error + i, spring, error);
 		const V(f) sought = MUL(mass, ADD(v, MUL(V(load)(l->bias_rate + i), error)));
 		const V(f) next = SUB(SUB(was[0], MUL(V(load)(l->mass_scale + i), sought)), MUL(V(load)(l->impulse_scale + i), was[0]));
-		const V(f) x = not_tiny(within(next, V(load)(l->max_spring_impulse + i)));
+		V(f) x = within(next, V(load)(l->max_spring_impulse + i));
+		if (limits) {
+			const V(f) free_v = ADD(v, MUL(held, SUB(was[3], was[2])));
+			const V(f) from_upper = MUL(mass, SUB(free_v, MUL(upper, V(set1)(inv_h))));
+			const V(f) from_lower = MUL(mass, ADD(free_v, MUL(lower, V(set1)(inv_h))));
+			x = V(select)(limits, yield_to_limits(x, was[0], from_upper, from_lower), x);
+		}
+		x = not_tiny(x);
 		V(storesome)(l->impulse[0] + i, spring, x);
 		v = V(select)(spring, ADD(v, MUL(held, SUB(x, was[0]))), v);
 	}

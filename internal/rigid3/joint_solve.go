@@ -716,7 +716,12 @@ func (l *AxisLanes) solve(i int, x, v, held, mass float32, soft softness, step *
 		}
 		old := l.Spring[i]
 		next := old - float32(l.MassScale[i]*float32(mass*(v+float32(l.BiasRate[i]*l.Error[i])))) - float32(l.ImpulseScale[i]*old)
-		l.Spring[i] = notTiny(clamp(next, l.MaxSpringImpulse[i]))
+		next = clamp(next, l.MaxSpringImpulse[i])
+		if parts&PartLimits != 0 {
+			free := v + float32(held*(l.UpperImpulse[i]-l.LowerImpulse[i])) // without limits
+			next = yieldToLimits(next, old, float32(mass*(free-float32(upper*step.invH))), float32(mass*(free+float32(lower*step.invH))))
+		}
+		l.Spring[i] = notTiny(next)
 		v += float32(held * (l.Spring[i] - old))
 	}
 	if parts&PartMotor != 0 {
@@ -732,6 +737,13 @@ func (l *AxisLanes) solve(i int, x, v, held, mass float32, soft softness, step *
 		old = l.UpperImpulse[i]
 		l.UpperImpulse[i] = limitImpulse(upper, -v, mass, old, soft, step)
 	}
+}
+
+// yieldToLimits bounds the impulse of a spring, which was old before: it moves nothing beyond a limit, and does not press against one. But it need
+// not brake a motion to a limit. So a limit bears only what other joints, contacts and forces exert, and need not be stronger than the spring.
+// The last two are by how much less or more impulse the coordinate would reach a limit at the end of the sub-step.
+func yieldToLimits(total, old, fromUpper, fromLower float32) float32 {
+	return maxFloat(minFloat(total, maxFloat(old-fromUpper, minFloat(old, 0))), minFloat(old-fromLower, maxFloat(old, 0)))
 }
 
 // maxLimitError is the same for how far a limit is exceeded, in metres or radians.
