@@ -32,6 +32,7 @@ type regions struct {
 	ends  [graph.MaxRegions]int
 	steps team.Steps
 	list  []regionStep
+	parts []team.Border // by step of the list, then by region
 
 	surfaces atomic.Uint32 // rigid.Surfaces
 }
@@ -91,6 +92,7 @@ func (s *solver) splitRegions() bool {
 	chunks := (len(s.contacts) + pairChunk - 1) / pairChunk
 	if !same {
 		sys.Colours.ReserveRegions(&sys.Regions)
+		s.stages.ForParts(chunks, (*solver).markRegions)
 		s.stages.ForParts(chunks, (*solver).countRegions)
 	}
 	sys.LayOutRegions()
@@ -326,6 +328,10 @@ func (s *solver) assignSpans() {
 	}
 }
 
+func (s *solver) markRegions(lo, hi int) {
+	s.sys.Colours.MarkRegions(&s.sys.Regions, lo*pairChunk, min(hi*pairChunk, len(s.contacts)))
+}
+
 func (s *solver) countRegions(lo, hi int) {
 	s.sys.Colours.CountRegions(&s.sys.Regions, lo*pairChunk, min(hi*pairChunk, len(s.contacts)))
 }
@@ -375,8 +381,15 @@ func (s *solver) solveRegions() {
 func (s *solver) runRegionSteps() {
 	r := &s.regions
 	if r.steps.Do == nil {
-		r.steps.Do = s.doRegionStep
+		r.steps.Do, r.steps.Border = s.doRegionStep, s.doRegionBorder
 	}
+	r.parts = r.parts[:0]
+	for i := range r.list {
+		for region := range r.count {
+			r.parts = append(r.parts, s.borderOf(&r.list[i], region))
+		}
+	}
+	r.steps.Borders = r.parts
 	for i := range r.count {
 		r.steps.Linked[i] = s.sys.Regions.Linked[i]
 		if len(s.jointRanges) > 0 { // joints have no regions
@@ -391,18 +404,49 @@ func (s *solver) doRegionStep(region, step int) {
 	p := &s.regions.list[step]
 	switch p.kind {
 	case overContacts:
-		start := &s.sys.Regions.Start[region]
-		if lo, hi := start[p.colour], start[p.colour+1]; lo < hi {
-			p.do(s, p, lo, hi)
+		if s.borderOf(p, region) == team.NoBorder {
+			start := &s.sys.Regions.Start[region]
+			p.run(s, start[p.colour], start[p.colour+1])
+			return
+		}
+		for at := s.sys.Regions.Segments(region, p.colour); len(at) >= 2; at = at[min(2, len(at)):] {
+			p.run(s, int(at[0]), int(at[1]))
 		}
 	case overJoints:
-		if lo, hi := p.joints.Share(region, s.regions.count); lo < hi {
-			p.do(s, p, lo, hi)
-		}
+		lo, hi := p.joints.Share(region, s.regions.count)
+		p.run(s, lo, hi)
 	default:
 		for _, rows := range s.regions.rowsOf(region) {
 			p.do(s, p, rows.Lo, rows.Hi)
 		}
+	}
+}
+
+// doRegionBorder does what of a step of contacts concerns other regions.
+func (s *solver) doRegionBorder(region, step int) {
+	p := &s.regions.list[step]
+	for at := s.sys.Regions.Segments(region, p.colour)[1:]; len(at) >= 2; at = at[min(2, len(at)):] {
+		p.run(s, int(at[0]), int(at[1]))
+	}
+}
+
+// borderOf says how much of a step concerns other regions.
+func (s *solver) borderOf(p *regionStep, region int) team.Border {
+	if p.kind != overContacts {
+		return team.WholeStep
+	}
+	for at := s.sys.Regions.Segments(region, p.colour)[1:]; len(at) >= 2; at = at[min(2, len(at)):] {
+		if at[0] < at[1] {
+			return team.SomeBorder
+		}
+	}
+	return team.NoBorder
+}
+
+// run does blocks or rows [lo, hi) of a step.
+func (p *regionStep) run(s *solver, lo, hi int) {
+	if lo < hi {
+		p.do(s, p, lo, hi)
 	}
 }
 

@@ -60,6 +60,7 @@ func (s *solver) splitRegions() bool {
 	}
 	chunks := (len(s.contacts) + pairChunk - 1) / pairChunk
 	sys.Colours.ReserveRegions(&sys.Regions)
+	s.stages.ForParts(chunks, (*solver).markRegions)
 	s.stages.ForParts(chunks, (*solver).countRegions)
 	sys.LayOutRegions()
 	s.stages.ForParts(chunks, (*solver).fillRegions)
@@ -69,6 +70,10 @@ func (s *solver) splitRegions() bool {
 // like reports whether rows that are cut for c are cut well enough for d.
 func (c regionCut) like(d regionCut) bool {
 	return c.regions == d.regions && c.rows == d.rows && 8*max(c.bytes-d.bytes, d.bytes-c.bytes) <= c.bytes
+}
+
+func (s *solver) markRegions(lo, hi int) {
+	s.sys.MarkRegions(lo*pairChunk, min(hi*pairChunk, len(s.contacts)))
 }
 
 func (s *solver) countRegions(lo, hi int) {

@@ -109,6 +109,7 @@ func TestRegionsOfManyClasses(t *testing.T) {
 	r := Regions{Count: 3}
 	r.CutRows(bodies, []Span{{0, bodies}}, Weighted{c, 1})
 	c.ReserveRegions(&r)
+	c.MarkRegions(&r, 0, edges)
 	c.CountRegions(&r, 0, edges)
 	c.LayOutRegions(&r)
 	c.FillRegions(&r, 0, edges)

@@ -6,7 +6,8 @@ import (
 )
 
 // TestRegions: each edge that has a colour has one lane, among the blocks of that colour in the region of its first dynamic body, with edges of
-// its class only. Regions are linked if an edge joins them. Random edges, in random order of chunks.
+// its class only. Regions are linked if an edge joins them. Blocks outside the border touch no dynamic body that edges of another region touch, and
+// there are no more blocks of the border than its edges need. Random edges, in random order of chunks.
 func TestRegions(t *testing.T) {
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 3))
@@ -41,12 +42,16 @@ func TestRegions(t *testing.T) {
 			chunks := rng.Perm((edges + Chunk - 1) / Chunk)
 			c.ReserveRegions(&r)
 			for _, k := range chunks {
+				c.MarkRegions(&r, k*Chunk, min((k+1)*Chunk, edges))
+			}
+			for _, k := range chunks {
 				c.CountRegions(&r, k*Chunk, min((k+1)*Chunk, edges))
 			}
 			c.LayOutRegions(&r)
 			for _, k := range chunks {
 				c.FillRegions(&r, k*Chunk, min((k+1)*Chunk, edges))
 			}
+			checkBorder(t, seed, &c, &r, invMass)
 			var linked [MaxRegions]uint64
 			for region := range r.Count {
 				linked[region] |= 1 << region
@@ -84,6 +89,66 @@ func TestRegions(t *testing.T) {
 			}
 			if total != 0 || linked != r.Linked {
 				t.Fatalf("seed %d: %d edges have no lane; links %x, want %x", seed, total, r.Linked, linked)
+			}
+		}
+	}
+}
+
+func checkBorder(t *testing.T, seed uint64, c *Colours, r *Regions, invMass []float32) {
+	regionOf := func(i uint32) uint8 {
+		if invMass[c.Edges.A[i]] > 0 {
+			return r.Of[c.Edges.A[i]]
+		}
+		return r.Of[c.Edges.B[i]]
+	}
+	touching := make([]uint64, len(invMass)) // by body, a set of regions with an edge there
+	shared := make([]bool, len(invMass))
+	for _, i := range c.Edge {
+		if i == NoEdge {
+			continue
+		}
+		for _, body := range [...]uint32{c.Edges.A[i], c.Edges.B[i]} {
+			touching[body] |= 1 << regionOf(i)
+			shared[body] = shared[body] || invMass[body] > 0 && r.Of[body] != regionOf(i)
+		}
+	}
+	for region := range r.Count {
+		for colour := range NumColours {
+			start, end := r.Start[region][colour], r.Start[region][colour+1]
+			if colour == Overflow {
+				continue
+			}
+			bounds := r.Segments(region, colour)
+			if bounds[0] != int32(start) || bounds[len(bounds)-1] != int32(end) {
+				t.Fatalf("seed %d, region %d, colour %d: segments %d of blocks %d to %d", seed, region, colour, bounds, start, end)
+			}
+			var blocks, need [2]int // of the border by class: those that there are, and edges
+			for at, lo := range bounds[:len(bounds)-1] {
+				if lo > bounds[at+1] {
+					t.Fatalf("seed %d, region %d, colour %d: segments %d", seed, region, colour, bounds)
+				}
+				for _, i := range c.Edge[lo*Lanes : bounds[at+1]*Lanes] {
+					if i == NoEdge {
+						continue
+					}
+					a, b := c.Edges.A[i], c.Edges.B[i]
+					if shared[a] || shared[b] {
+						need[c.Edges.Class[i]-1]++
+					}
+					for _, body := range [...]uint32{a, b} {
+						if at%2 == 0 && invMass[body] > 0 && touching[body] != 1<<region {
+							t.Fatalf("seed %d, region %d, colour %d: edge %d is not of the border, but regions %b touch its body", seed, region, colour, i, touching[body])
+						}
+					}
+				}
+				for block := lo; block < bounds[at+1] && at%2 != 0; block++ {
+					blocks[c.Edges.Class[c.Edge[block*Lanes]]-1]++
+				}
+			}
+			for class, n := range blocks {
+				if n > need[class]/Lanes+2 || n > 0 && need[class] == 0 {
+					t.Fatalf("seed %d, region %d, colour %d: %d blocks for %d edges of the border", seed, region, colour, n, need[class])
+				}
 			}
 		}
 	}

@@ -289,7 +289,7 @@ func (s *System) SurfacesOf(lo, hi int) (kinds Surfaces) {
 	return kinds
 }
 
-// LayOutRegions is LayOutBlocks with blocks by region. CountRegions of all contacts comes before it, unless SameBlocks is set.
+// LayOutRegions is LayOutBlocks with blocks by region. MarkRegions and CountRegions of all contacts come before it, unless SameBlocks is set.
 func (s *System) LayOutRegions() {
 	if !s.SameBlocks {
 		s.Colours.LayOutRegions(&s.Regions)

@@ -6,7 +6,7 @@ import (
 )
 
 // A step can be solved by regions, as package graph describes them, in place of LayOutBlocks and FillBlocks: CutRegions now and then, RegionsFit,
-// CountRegions of all contacts, LayOutRegions, and FillRegions of all contacts. Regions and JointRegions then have the blocks of each region. What is
+// MarkRegions and CountRegions of all contacts, LayOutRegions, and FillRegions of all contacts. Regions and JointRegions then have the blocks of each region. What is
 // in groups is in no region. The result is that of the other layout: what happens in a lane depends on no other lane, and neither order nor size
 // of the blocks of a colour matter.
 
@@ -73,8 +73,11 @@ func (s *System) jointsKept() bool {
 	return s.jointCut == s.cuts && s.JointsVersion != 0 && s.JointsVersion == s.jointCutVersion && len(s.Joints) == c.joints && len(s.States) == c.bodies
 }
 
-// CountRegions counts contacts [lo, hi), with bounds as those of Colours.AssignRange.
+// CountRegions counts contacts [lo, hi), with bounds as those of Colours.AssignRange, after MarkRegions of all contacts.
 func (s *System) CountRegions(lo, hi int) { s.Colours.CountRegions(&s.Regions, lo, hi) }
+
+// MarkRegions finds the regions of contacts [lo, hi), with bounds as those of Colours.AssignRange.
+func (s *System) MarkRegions(lo, hi int) { s.Colours.MarkRegions(&s.Regions, lo, hi) }
 
 // LayOutRegions makes room for the blocks of all regions, and assigns the joints to theirs.
 func (s *System) LayOutRegions() {
@@ -98,6 +101,7 @@ func (s *System) dealJointRegions() {
 	}
 	n := len(c.Edges.Class)
 	c.ReserveRegions(r)
+	c.MarkRegions(r, 0, n)
 	c.CountRegions(r, 0, n)
 	c.LayOutRegions(r)
 	c.FillRegions(r, 0, n)

@@ -5,35 +5,61 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evertick/evertick/internal/buffer"
 	"github.com/evertick/evertick/internal/pace"
 )
 
 // MaxParts is the largest number of parts of Steps.
 const MaxParts = 32
 
-// Steps runs parts of a computation through the same steps. A part does one step after the other, and begins a step when the parts that are
-// linked with it have done all steps before it. So neighbours wait for each other, but nobody waits for all. A worker goes through all steps of
+// Steps runs parts of a computation through the same steps. A part begins a step when the parts that are linked with it have done all that
+// concerns it of the steps before. So neighbours wait for each other, but nobody waits for all. A worker goes through all steps of
 // one part, so that the data of the part stay in its cache. Only where the worker of another part is late does it do steps of that one.
 //
 // The zero Steps is ready for use. It must not be copied.
 type Steps struct {
-	// The owner sets these before RunSteps: for each part the set of parts that it is linked with, both ways, and what a step does.
+	// The owner sets these before RunSteps: for each part the set of parts that it is linked with, both ways; what a step does, or the rest of it
+	// after its border; and what the border of a step does.
 	Linked [MaxParts]uint64
 	Do     func(part, step int)
+	Border func(part, step int)
+
+	// Borders says how much of a step concerns linked parts, by step, then by part. Empty: everything. A step that concerns them as a whole is so
+	// for all parts.
+	Borders []Border
 
 	parts   int
 	end     uint32 // of the steps, as in place.at
+	last    []uint32
 	places  [MaxParts]place
 	aborted atomic.Bool // a step panicked
 	drive   func(worker, lo, hi int)
 }
 
+// Border says how much of a step of a part concerns the parts that are linked with it.
+type Border uint8
+
+// A step that concerns them as a whole begins when they have done all before it, and they do nothing after it until it is done. Of one with a
+// border only the border waits for their borders before it. One without waits only for steps as a whole.
+const (
+	WholeStep Border = iota
+	SomeBorder
+	NoBorder
+)
+
 // place is where a part is.
 type place struct {
-	at     atomic.Uint32 // twice the number of steps that are done, and 1 if a worker is at the next one
+	at     atomic.Uint32 // perStep times the number of steps that are done, and what is done of the next one
 	driven atomic.Bool   // a worker goes through all its steps
 	_      [120]byte     // so that no part shares a cache line, or a pair of lines, with another one
 }
+
+// What is done of a step.
+const (
+	atBorder   = 1 + iota // a worker is at it, or at a step that is not in two
+	borderDone            // and a worker is at the rest
+	perStep
+)
 
 // RunSteps runs so many parts through so many steps, on all workers. Only the leader calls it.
 func (t *Team) RunSteps(s *Steps, parts, steps int) {
@@ -44,13 +70,45 @@ func (t *Team) RunSteps(s *Steps, parts, steps int) {
 			}
 		}
 	}
-	s.parts, s.end = parts, uint32(2*steps)
+	s.parts, s.end = parts, uint32(perStep*steps)
 	s.aborted.Store(false)
 	for i := range parts {
 		s.places[i].at.Store(0)
 		s.places[i].driven.Store(false)
 	}
+	s.findLast(steps)
 	t.For(0, parts, 1, s.drive)
+}
+
+// findLast finds for each step and part up to where the part must be when the border of that step begins in a linked part, and after these
+// where all must be before a step without a border.
+func (s *Steps) findLast(steps int) {
+	row := s.parts + 1
+	s.last = buffer.Resized(s.last, steps*row)
+	if len(s.Borders) == 0 {
+		return
+	}
+	for step := range steps {
+		now := s.last[step*row:][:row]
+		if step == 0 {
+			clear(now)
+			continue
+		}
+		before := s.last[(step-1)*row:][:row]
+		for part, border := range s.Borders[(step-1)*s.parts:][:s.parts] {
+			now[part] = before[part]
+			switch border {
+			case SomeBorder:
+				now[part] = uint32(perStep*(step-1) + borderDone)
+			case WholeStep:
+				now[part] = uint32(perStep * step)
+			}
+		}
+		now[s.parts] = before[s.parts]
+		if s.Borders[(step-1)*s.parts] == WholeStep {
+			now[s.parts] = uint32(perStep * step)
+		}
+	}
 }
 
 // A worker looks so many times whether its part can go on before it does steps of another part, whose worker may not have its CPU. After
@@ -66,12 +124,16 @@ func (s *Steps) finish(part int) {
 	p.driven.Store(true)
 	var since time.Duration
 	for looks := 1; p.at.Load() < s.end && !s.aborted.Load(); looks++ {
-		if s.try(part) {
+		if random, shuffled := draw(); shuffled {
+			s.advance(int(random%uint64(s.parts)), random>>32&1 != 0)
+			continue
+		}
+		if s.advance(part, true) {
 			looks = 0
 			continue
 		}
 		for other := range s.parts {
-			if (looks%patience == 0 || !s.places[other].driven.Load()) && s.try(other) {
+			if (looks%patience == 0 || !s.places[other].driven.Load()) && s.advance(other, false) {
 				break
 			}
 		}
@@ -85,19 +147,12 @@ func (s *Steps) finish(part int) {
 	}
 }
 
-// try does the next step of a part, if it can begin and no worker is at it.
-func (s *Steps) try(part int) bool {
+// advance does the next steps of a part, or only one if the worker does not drive it, as long as they can begin, unless another worker is at it. It
+// reports whether there was anything to do.
+func (s *Steps) advance(part int, drives bool) bool {
 	p := &s.places[part]
 	at := p.at.Load()
-	if at&1 != 0 || at == s.end {
-		return false
-	}
-	for set := s.Linked[part]; set != 0; set &= set - 1 {
-		if s.places[bits.TrailingZeros64(set)&(MaxParts-1)].at.Load() < at {
-			return false
-		}
-	}
-	if !p.at.CompareAndSwap(at, at+1) {
+	if at == s.end || at%perStep != 0 || !s.ready(part, at) || !p.at.CompareAndSwap(at, at+atBorder) {
 		return false
 	}
 	panicked := true
@@ -106,8 +161,47 @@ func (s *Steps) try(part int) bool {
 			s.aborted.Store(true)
 		}
 	}()
-	s.Do(part, int(at/2))
+	for {
+		step := int(at / perStep)
+		if s.borderOf(part, step) == SomeBorder {
+			s.Border(part, step)
+			p.at.Store(at + borderDone)
+		}
+		s.Do(part, step)
+		if at += perStep; at == s.end || !drives || s.aborted.Load() || !s.ready(part, at) {
+			break
+		}
+		p.at.Store(at + atBorder) // in one go, since others look there
+	}
 	panicked = false
-	p.at.Store(at + 2)
+	p.at.Store(at)
+	return true
+}
+
+func (s *Steps) borderOf(part, step int) Border {
+	if len(s.Borders) == 0 {
+		return WholeStep
+	}
+	return s.Borders[step*s.parts+part]
+}
+
+// ready reports whether a part can begin a step, or its border.
+func (s *Steps) ready(part int, at uint32) bool {
+	step := int(at / perStep)
+	border := s.borderOf(part, step)
+	last := s.last[step*(s.parts+1):][:s.parts+1]
+	for set := s.Linked[part] &^ (1 << part); set != 0; set &= set - 1 {
+		other := bits.TrailingZeros64(set) & (MaxParts - 1)
+		need := at
+		switch border {
+		case SomeBorder:
+			need = last[other]
+		case NoBorder:
+			need = last[s.parts]
+		}
+		if s.places[other].at.Load() < need {
+			return false
+		}
+	}
 	return true
 }

@@ -32,7 +32,7 @@ const MaxWorkers = 1024
 type Team struct {
 	claims atomic.Uint64 // of the stage in progress
 	stage  stage         // its owner is the leader, until a helper has claimed a chunk
-	_      [16]byte      // the leader reads what follows while helpers read the claims
+	_      [56]byte      // the leader reads what follows while helpers read the claims
 
 	done   atomic.Int64 // chunks that helpers have done
 	helped atomic.Int64 // nanoseconds of these, if the stage is watched
@@ -68,10 +68,15 @@ type stage struct {
 	f            func(worker, lo, hi int)
 	lo, hi, size int
 	watched      bool // helpers count their time
+
+	first, stride, chunks int // of shuffle; chunks 0: in their order
 }
 
 // run does a chunk.
 func (s *stage) run(worker, chunk int) {
+	if s.chunks > 0 {
+		chunk = (s.first + chunk*s.stride) % s.chunks
+	}
 	at := s.lo + chunk*s.size
 	s.f(worker, at, min(at+s.size, s.hi))
 }
@@ -88,6 +93,9 @@ const (
 // claim returns a chunk that nobody has claimed, the last one if back and the stage allows it. It returns -1 if there is
 // none.
 func (t *Team) claim(back bool) int {
+	if random, shuffled := draw(); shuffled {
+		back = random&1 != 0
+	}
 	for {
 		word := t.claims.Load()
 		first, last := word&maxChunks, word>>chunkBits&maxChunks
@@ -223,7 +231,11 @@ func (t *Team) each(s stage, order uint64) {
 		s.size *= 2
 	}
 	t.startHelpers()
-	t.stage, t.own, t.chunks = s, 0, (s.hi-s.lo-1)/s.size+1
+	chunks := (s.hi-s.lo-1)/s.size + 1
+	if order != ascending {
+		s.shuffle(chunks)
+	}
+	t.stage, t.own, t.chunks = s, 0, chunks
 	t.done.Store(0)
 	if s.watched {
 		t.helped.Store(0)

@@ -1,0 +1,72 @@
+package physics_test
+
+import (
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/evertick/evertick/internal/paritytest"
+	"github.com/evertick/evertick/internal/team"
+	"github.com/evertick/evertick/physics"
+)
+
+// Workers that take chunks and regions in random order, and lose their CPU at any of them, give the bits of one worker.
+func TestShuffledWorkersAgree(t *testing.T) {
+	seeds, ticks := 2, 4
+	switch {
+	case paritytest.Instrumented:
+		seeds, ticks = 1, 2
+	case !testing.Short():
+		seeds, ticks = 20, 12
+	}
+	run := paritytest.Start(t, "shuffle")
+	defer team.SetShuffle(nil)
+	for _, c := range []struct{ mixed, hinges, locks bool }{{}, {hinges: true, locks: true}} {
+		t.Run(fmt.Sprintf("mixed=%v,hinges=%v,locks=%v", c.mixed, c.hinges, c.locks), func(t *testing.T) {
+			start := medley(t, c.mixed, c.hinges, c.locks)
+			steps(t, start, 20) // until bodies touch
+			hashes := func(workers int) (all []uint64) {
+				w := newWorld(t, physics.Config{Capacity: start.Cap()})
+				if err := w.CopyFrom(start); err != nil {
+					t.Fatal(err)
+				}
+				if err := w.SetWorkers(workers); err != nil {
+					t.Fatal(err)
+				}
+				for range ticks {
+					steps(t, w, 1)
+					all = append(all, w.Hash(), eventHash(w).Hash)
+				}
+				return all
+			}
+			want := hashes(1)
+			for range seeds {
+				seed, workers := run.Uint64(), 2+run.IntN(4)
+				var drawn atomic.Uint64
+				team.SetShuffle(func() uint64 {
+					x := (seed + drawn.Add(1)) * 0x9e3779b97f4a7c15
+					x = (x ^ x>>29) * 0xbf58476d1ce4e5b9
+					x ^= x >> 32
+					switch x >> 8 & 63 {
+					case 0, 1, 2, 3, 4, 5, 6, 7:
+						runtime.Gosched()
+					case 8:
+						time.Sleep(time.Microsecond)
+					}
+					return x
+				})
+				for i, hash := range hashes(workers) {
+					if hash != want[i] {
+						t.Fatalf("seed %#x, %d workers: tick %d differs from one worker", seed, workers, i/2)
+					}
+				}
+				if drawn.Load() < 100 {
+					t.Errorf("seed %#x, %d workers: only %d random claims", seed, workers, drawn.Load())
+				}
+				team.SetShuffle(nil)
+			}
+		})
+	}
+}
