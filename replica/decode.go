@@ -83,6 +83,8 @@ type decoder struct {
 	from   []int32  // for each place of dst: that in the base, or -1
 	stays  []uint32 // places of dst
 	some   []uint32 // those of them which are included
+	turns  []turn   // predicted rotations of a group, quat after quat
+	ends   []int    // of each quat in turns
 	check  []byte
 	sum    bool // the Check was right, or there was none
 }
@@ -288,11 +290,15 @@ func (d *decoder) readLanes(r *wire.Reader, h *header) {
 	}
 	for g := range d.lay.public {
 		sp := &d.lay.public[g]
-		if h.flags&flagPredicted != 0 && sp.predicted {
+		guess := h.flags&flagPredicted != 0 && sp.predicted
+		if guess {
 			d.predict(sp, included)
 		}
 		if len(included) > 0 {
 			readGroup(r, sp, d.dst.lanes[sp.first:], included)
+		}
+		if guess {
+			d.finishTurns(sp)
 		}
 		if sp.predicted {
 			d.keepAdded(sp)
@@ -300,9 +306,13 @@ func (d *decoder) readLanes(r *wire.Reader, h *header) {
 	}
 }
 
-// predict adds to each lane of a group what the message before has added.
+// predict adds to each lane of a group what the message before has added, and lets rotations turn.
 func (d *decoder) predict(sp *span, included []uint32) {
+	d.predictTurns(sp, included)
 	for l := sp.first; l < sp.first+sp.count; l++ {
+		if sp.turns(l - sp.first) {
+			continue
+		}
 		to, added, b := d.dst.lanes[l], d.base.added[l], sp.bits[l-sp.first]
 		for _, i := range included {
 			to[i] = sx(b, to[i]+added[d.from[i]])

@@ -22,7 +22,7 @@ var testSchemas = []struct {
 }{
 	{"position and rotation", Schema{Groups: []Group{
 		{Predicted: true, Fields: []Field{quantised("position.x", 25, 1.0/256), quantised("position.y", 25, 1.0/256), quantised("position.z", 25, 1.0/256)}},
-		{Fields: []Field{{Rotation, KindQuat, columns.Float32, 4, 10, 0}}},
+		{Predicted: true, Fields: []Field{quantised("spin", 7, 1), {Rotation, KindQuat, columns.Float32, 4, 10, 0}}},
 	}}},
 	{"all codecs", Schema{Groups: []Group{
 		{Predicted: true, Fields: []Field{quantised("x", 2, 0.1), quantised("y", 16, 3), {"angle", KindAngle, columns.Float32, 1, 2, 0}, {"aim", KindAngle, columns.Float32, 2, 16, 0}}},
@@ -39,9 +39,10 @@ var testSchemas = []struct {
 	}}},
 	{"positions of owners", Schema{Groups: []Group{
 		{Predicted: true, Fields: []Field{quantised("position.z", 13, 0.7), exact("position.x", columns.Float32, 1)}},
+		{Predicted: true, Fields: []Field{{Rotation, KindQuat, columns.Float32, 4, 16, 0}}},
 		{Owner: true, Fields: []Field{quantised("position.y", 25, 1e-30)}},
 	}}},
-	{"tags", Schema{Groups: []Group{{Fields: []Field{{"", KindTags, columns.Uint32, 1, 32, 0}}}}, Tags: []string{"a"}}},
+	{"tags", Schema{Groups: []Group{{Fields: []Field{{Rotation, KindQuat, columns.Float32, 4, 12, 0}}}, {Fields: []Field{{"", KindTags, columns.Uint32, 1, 32, 0}}}}, Tags: []string{"a"}}},
 	{"owner only", Schema{Groups: []Group{{Owner: true, Fields: []Field{exact("gold", columns.Int32, 1)}}}}},
 	{"nothing", Schema{}},
 }

@@ -20,7 +20,8 @@ type delta struct {
 // records are differences of all entities in the widths of group.record, which are the same for all clients: what they are chosen from must
 // not show. A message packs the values of its entities anew, in widths that suit them.
 type records struct {
-	made bool
+	made   bool
+	turned []uint64 // bitmap of slots whose records have the rotation: see turnRecord
 	netcode.Source
 }
 
@@ -65,7 +66,7 @@ func (s *source) delta(base uint64) *delta {
 }
 
 // recordsOf returns the records of a public group since a capture that is useful; with guess so is the one before.
-func (s *source) recordsOf(d *delta, g int, guess bool) *netcode.Source {
+func (s *source) recordsOf(d *delta, g int, guess bool) *records {
 	group, p, i, previous := s.groups[g], &s.present, 0, -1
 	if guess {
 		i, previous = 1, s.at(g, d.base-1)
@@ -76,8 +77,12 @@ func (s *source) recordsOf(d *delta, g int, guess bool) *netcode.Source {
 		r.Records = sized(r.Records, p.high)
 		r.Changed, r.Wide = sized(r.Changed, (p.high+63)/64), sized(r.Wide, (p.high+63)/64)
 		netcode.Delta(s.level, group.arena, p.stride, s.at(g, s.captures), s.at(g, d.base), previous, &group.record, r.Records, r.Changed, r.Wide)
+		if guess && len(group.quats) > 0 {
+			r.turned = sized(r.turned, len(r.Changed))
+			clear(r.turned)
+		}
 	}
-	return &r.Source
+	return r
 }
 
 // findGone fills the bitmap of entities that are gone.

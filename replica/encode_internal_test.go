@@ -201,6 +201,17 @@ func (g *rig) drift() {
 		slot, _ := g.w.Slot(id)
 		vx, vy := 0.01*float32(id%17)-0.08, 0.01*float32(id%23)-0.11
 		g.w.SetPosition(id, g.w.Position.X[slot]+vx, g.w.Position.Y[slot]+vy, 0)
+		if id%3 > 0 { // they turn about an axis each
+			q, half := &g.w.Rotation, 0.004*float64(id%29)
+			sin, cos := float32(math.Sin(half)), float32(math.Cos(half))
+			x, y, z, w := q.X[slot], q.Y[slot], q.Z[slot], q.W[slot]
+			if id%2 == 0 {
+				x, y, z, w = x*cos+w*sin, y*cos+z*sin, z*cos-y*sin, w*cos-x*sin
+			} else {
+				x, y, z, w = x*cos-z*sin, y*cos+w*sin, z*cos+x*sin, w*cos-y*sin
+			}
+			g.w.SetRotation(id, x, y, z, w)
+		}
 	}
 }
 

@@ -154,6 +154,106 @@ func naiveBy(s *Schema, owner bool, from, to [3]int64) (all []int64) {
 	return all
 }
 
+// naiveNumbers returns the four numbers of a rotation: the codes, and what is left out.
+func naiveNumbers(bits uint8, lanes []int32) (q [4]*big.Int) {
+	limit := int64(1)<<(bits-1) - 1
+	rest := 2 * limit * limit
+	for _, c := range lanes[1:4] {
+		rest -= int64(c) * int64(c)
+	}
+	root := big.NewInt(0) // ⌊√rest + 1/2⌋ = ⌊(√(4·rest) + 1) / 2⌋
+	if rest > 0 {
+		root.Sqrt(big.NewInt(4 * rest))
+		root.Rsh(root.Add(root, big.NewInt(1)), 1)
+	}
+	next := 1
+	for k := range q {
+		if k == int(lanes[0]&3) {
+			q[k] = root
+			continue
+		}
+		q[k] = big.NewInt(int64(lanes[next]))
+		next++
+	}
+	return q
+}
+
+// naiveTurn returns the prediction of a rotation after the lanes q, to which the last message has added v; or nil if that is nothing.
+func naiveTurn(bits uint8, q, v []int32) (r []int64, index int) {
+	if v[0] == 0 && v[1] == 0 && v[2] == 0 && v[3] == 0 {
+		return nil, 0
+	}
+	before := make([]int32, 4)
+	for k := range before {
+		width := bits
+		if k == 0 {
+			width = 2
+		}
+		before[k] = naiveSx(width, int64(q[k])-int64(v[k]))
+	}
+	a, b := naiveNumbers(bits, before), naiveNumbers(bits, q)
+	dot, square := new(big.Int), new(big.Int)
+	for k := range a {
+		dot.Add(dot, new(big.Int).Mul(a[k], b[k]))
+		square.Add(square, new(big.Int).Mul(b[k], b[k]))
+	}
+	negative := dot.Sign() < 0
+	dot.Abs(dot)
+	for k := range a {
+		up := new(big.Int).Mul(dot, b[k]) // ⌊2·dot·b/square + 1/2⌋ = ⌊(4·dot·b + square) / (2·square)⌋
+		up.Add(up.Lsh(up, 2), square)
+		down := new(big.Int).Lsh(square, 1)
+		floor := new(big.Int).Div(up, down) // Euclidean: the floor, as down > 0
+		if negative {
+			floor.Add(floor, a[k])
+		} else {
+			floor.Sub(floor, a[k])
+		}
+		r = append(r, floor.Int64())
+	}
+	size := func(v int64) int64 { return max(v, -v) }
+	index = int(q[0] & 3)
+	for k, v := range r {
+		if size(v) > size(r[index]) {
+			index = k
+		}
+	}
+	return r, index
+}
+
+// naiveCodes returns the codes of a rotation that leaves out a component.
+func naiveCodes(r []int64, index int) (codes []int64) {
+	for k, v := range r {
+		if r[index] < 0 {
+			v = -v
+		}
+		if k != index {
+			codes = append(codes, v)
+		}
+	}
+	return codes
+}
+
+// naiveGuesses returns the values of a group's lanes, before the differences, with the prediction. index returns the index of the rotation after the message, which the
+// decoder knows after the first lane of it.
+func naiveGuesses(g *Group, q, v []int32, index func(lane int, guess int32) int32) []int64 {
+	all := make([]int64, len(q))
+	for l := range q {
+		all[l] = int64(q[l]) + int64(v[l])
+	}
+	first := 0
+	for _, f := range g.Fields {
+		if f.Codec == KindQuat {
+			if r, guess := naiveTurn(f.Bits, q[first:first+4], v[first:first+4]); r != nil {
+				all[first] = int64(guess)
+				copy(all[first+1:], naiveCodes(r, int(index(first, int32(guess))&3)))
+			}
+		}
+		first += f.laneCount()
+	}
+	return all
+}
+
 // naiveEncoder makes messages. seen counts the forms that it has used.
 type naiveEncoder struct {
 	*rand.Rand
@@ -223,7 +323,7 @@ func (n *naiveEncoder) encode(base, last, truth *naiveState) ([]byte, *naiveStat
 	if check {
 		flags |= 32
 	}
-	if base.origin != after.origin || n.use("origin again", 5) {
+	if base.origin != after.origin || n.use("origin again", 15) {
 		n.seen["origin"]++
 		flags |= 64
 	}
@@ -304,6 +404,12 @@ func (n *naiveEncoder) encode(base, last, truth *naiveState) ([]byte, *naiveStat
 		f = append(f, set.bytes()...)
 	}
 	first := 0
+	var public []*Group
+	for g := range n.schema.Groups {
+		if !n.schema.Groups[g].Owner {
+			public = append(public, &n.schema.Groups[g])
+		}
+	}
 	for g, widths := range groups {
 		diffs := make([][]int64, len(included))
 		for k, i := range included {
@@ -311,10 +417,18 @@ func (n *naiveEncoder) encode(base, last, truth *naiveState) ([]byte, *naiveStat
 			at, _ := base.find(e.slot)
 			was := &base.list[at]
 			diffs[k] = make([]int64, len(widths))
+			q := make([]int32, len(widths))
 			for l, b := range widths {
-				from := int64(was.lanes[first+l]) - by[first+l]
-				if flags&1 != 0 && predicted[g] {
-					from += int64(was.added[first+l])
+				q[l] = naiveSx(b, int64(was.lanes[first+l])-by[first+l])
+			}
+			var guesses []int64
+			if flags&1 != 0 && predicted[g] {
+				guesses = naiveGuesses(public[g], q, was.added[first:first+len(widths)], func(lane int, _ int32) int32 { return e.lanes[first+lane] })
+			}
+			for l, b := range widths {
+				from := int64(q[l])
+				if guesses != nil {
+					from = guesses[l]
 				}
 				diffs[k][l] = int64(naiveSx(b, int64(e.lanes[first+l])-from))
 				e.added[first+l] = naiveSx(b, int64(e.lanes[first+l])-int64(was.lanes[first+l])+by[first+l])

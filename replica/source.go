@@ -71,6 +71,7 @@ type group struct {
 	arena  []int32            // ring buffers of lanes × stride
 	buffer int                // newest buffer
 	tags   bool
+	quats  []quatSpan // with a prediction
 }
 
 // field is the columns that fill the lanes of a Field.
@@ -234,8 +235,8 @@ func (s *source) resolveField(where, name string, codec Codec) (*field, error) {
 	return f, nil
 }
 
-// insert adds a field to the group where it belongs: positions and rotations are together and
-// predicted, scales are together, and each other column is alone. Only public numbers of a codec that
+// insert adds a field to the group where it belongs: positions are together and predicted, with the angle of a Planar. A Quat, which takes
+// as many bits, is predicted in a group of its own. Scales are together, and each other column is alone. Only public numbers of a codec that
 // makes them short share a group: an Exact one needs all bits of a record.
 func (s *source) insert(f *field, to Receiver) {
 	family := ""
@@ -243,6 +244,9 @@ func (s *source) insert(f *field, to Receiver) {
 		switch f.Name {
 		case "position.x", "position.y", "position.z", Rotation:
 			family = "transform"
+			if f.Codec == KindQuat {
+				family = "rotation"
+			}
 		case "scale.x", "scale.y", "scale.z":
 			family = "scale"
 		}
@@ -255,12 +259,14 @@ func (s *source) insert(f *field, to Receiver) {
 			}
 		}
 	}
-	s.groups = append(s.groups, &group{Group: Group{Owner: to == Owner, Predicted: family == "transform"}, fields: []*field{f}})
+	s.groups = append(s.groups, &group{Group: Group{Owner: to == Owner, Predicted: family == "transform" || family == "rotation"}, fields: []*field{f}})
 }
 
 // familyOf returns what insert calls the family of the fields of a group.
 func familyOf(g *group) string {
 	switch f := g.fields[0]; {
+	case g.Predicted && f.Codec == KindQuat:
+		return "rotation"
 	case g.Predicted:
 		return "transform"
 	case !g.Owner && f.Codec != KindExact && (f.Name == "scale.x" || f.Name == "scale.y" || f.Name == "scale.z"):
@@ -342,6 +348,7 @@ func (s *source) arrange(c *Config) {
 			g.Fields = append(g.Fields, f.Field)
 		}
 		g.bits = g.laneBits()
+		g.quats = quatSpans(&g.Group)
 		g.record = evenly(g.lanes, g.bits)
 		s.shape.Groups = append(s.shape.Groups, g.Group)
 	}

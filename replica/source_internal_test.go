@@ -43,9 +43,9 @@ func TestSchemaOfConfig(t *testing.T) {
 		c    Config
 		want string
 	}{
-		{"default", Config{}, "[predicted position.x:2/25 position.y:2/25 position.z:2/25 rotation:5/12]"},
+		{"default", Config{}, "[predicted position.x:2/25 position.y:2/25 position.z:2/25][predicted rotation:5/12]"},
 		{"nothing", Config{Columns: []Column{}}, ""},
-		{"everything", everything(), "[predicted position.x:2/25 position.y:2/25 position.z:2/25 rotation:5/12]" +
+		{"everything", everything(), "[predicted position.x:2/25 position.y:2/25 position.z:2/25][predicted rotation:5/12]" +
 			"[scale.x:2/16 scale.y:2/16 scale.z:2/16][hp:1/32][big:1/32][pair:2/12][:6/32][owner secret:1/8][owner big:1/32]red"},
 		{"transform in two places", Config{Columns: []Column{{Name: "position.y", Codec: Quantised{}}, {Name: "hp"}, {Name: Rotation, Codec: Planar{Bits: 12}}}},
 			"[predicted position.y:2/25 rotation:4/12][hp:1/32]"},

@@ -52,6 +52,7 @@ type span struct {
 	first, count int
 	bits         [mostLanes]uint8
 	predicted    bool
+	quats        []quatSpan // with a prediction
 }
 
 func newLayout(s Schema) *layout {
@@ -62,7 +63,7 @@ func newLayout(s Schema) *layout {
 			list, lanes, bits, shifted = &l.owner, &l.owned, &l.ownedBits, &l.ownedShifted
 		}
 		*shifted = shiftedLanes(*shifted, &g, *lanes)
-		sp := span{first: *lanes, count: g.laneCount(), bits: g.laneBits(), predicted: g.Predicted && !g.Owner}
+		sp := span{first: *lanes, count: g.laneCount(), bits: g.laneBits(), predicted: g.Predicted && !g.Owner, quats: quatSpans(&g)}
 		*list = append(*list, sp)
 		*lanes += sp.count
 		for _, b := range sp.bits {

@@ -125,7 +125,7 @@ func (e *messageWriter) compare() {
 }
 
 // differences returns the differences of all lanes of a public group, one entity after another. With guess they are
-// those to the prediction: that a lane changes as it did in the last message.
+// those to the prediction: that a lane changes as it did in the last message, and a rotation turns as it did.
 func (e *messageWriter) differences(dst []int32, g int, stays []stay, guess bool) []int32 {
 	group := e.groups[g]
 	dst = sized(dst, len(stays)*group.lanes)
@@ -140,6 +140,9 @@ func (e *messageWriter) differences(dst []int32, g int, stays []stay, guess bool
 		from := plain
 		if predicted {
 			from = guessed
+			if guessed != plain && len(group.quats) > 0 && st.since == e.d.base && st.before+1 == e.d.base {
+				e.turnRecord(guessed, g, e.d.base, st.slot, row)
+			}
 		}
 		word, bit := st.slot>>6, uint64(1)<<(st.slot&63)
 		switch {
@@ -179,6 +182,11 @@ func (s *source) difference(row []int32, group *group, g int, st *stay, predicte
 		}
 		row[lane] = v
 		at += s.present.stride
+	}
+	for _, q := range group.quats {
+		if slot := int(st.slot); predicted {
+			q.difference(row, s.quatAt(group, q, before, slot), s.quatAt(group, q, from, slot), s.quatAt(group, q, now, slot))
+		}
 	}
 	st.changed = st.changed || any != 0
 }

@@ -342,13 +342,20 @@ func (c *strict) readGroup(r *wire.Reader, f *frameFacts, g Group, lane int, of 
 		}
 	}
 	for i, e := range of {
-		for l := range lanes {
-			q := e.lanes[lane+l]
-			d := q + diffs[i][l]
-			if predicted {
-				d += velocity(e, lane+l, all[l])
+		q := e.lanes[lane:][:lanes]
+		guesses := make([]int64, lanes)
+		for l := range guesses {
+			guesses[l] = int64(q[l])
+		}
+		if predicted {
+			v := make([]int32, lanes)
+			for l := range v {
+				v[l] = velocity(e, lane+l, all[l])
 			}
-			e.lanes[lane+l] = sx(all[l], d)
+			guesses = naiveGuesses(&g, q, v, func(l int, guess int32) int32 { return guess + diffs[i][l] })
+		}
+		for l := range q {
+			q[l] = naiveSx(all[l], guesses[l]+int64(diffs[i][l]))
 		}
 	}
 }

@@ -218,9 +218,9 @@ test('a Welcome that is refused', () => {
 /** Two predicted lanes, another group, owner lanes. */
 const fields = [
 	{ flags: 2, fields: [quantised('position.y', 17), angle('turn')] }, { flags: 0, fields: [exact('health', 6), { name: '', codec: 6, kind: 7, components: 1, bits: 32, step: 0 }] },
-	{ flags: 2, fields: [exact('n', 3)] }, { flags: 1, fields: [exact('ammo', 1), exact('gold', 8)] }, { flags: 1, fields: [quantised('heat', 9)] },
+	{ flags: 2, fields: [exact('n', 3)] }, { flags: 2, fields: [quantised('spin', 3), { name: 'rotation', codec: 5, kind: 9, components: 4, bits: 9, step: 0 }] }, { flags: 1, fields: [exact('ammo', 1), exact('gold', 8)] }, { flags: 1, fields: [quantised('heat', 9)] },
 ];
-const publics = [{ predicted: true, bits: [17, 10] }, { bits: [16, 32] }, { predicted: true, bits: [32] }], owners = [{ bits: [8, 32, 32] }, { bits: [9] }];
+const publics = [{ predicted: true, bits: [17, 10] }, { bits: [16, 32] }, { predicted: true, bits: [32] }, { predicted: true, bits: [3, 2, 9, 9, 9], quat: 1 }], owners = [{ bits: [8, 32, 32] }, { bits: [9] }];
 /** What a shift of the origin subtracts from each public lane. */
 const shifts = (from, to) => [[0, BigInt(to[1] - from[1]) * 2048n]]; // lane 0 is position.y in steps of 0.5
 const crc32c = (bytes) => {
@@ -271,9 +271,9 @@ function agrees(c, s) {
 	const { welcome: _, offset, roundTrip, ...got } = seen(c);
 	assert.deepEqual(got, {
 		tick: s.tick, at: s.at, origin: s.origin.map((v) => v * 1024), partial: s.partial, applied: s.applied && { sequence: s.applied[0], waited: s.applied[1] }, slots: s.entities.map((e) => e.slot), ids: s.entities.map((e) => e.id),
-		lanes: [...columns(s.entities.map((e) => e.q), 5), ...columns(s.own.map((e) => e.own), 4)], own: s.own.map(at), jumped: s.jumped, entered: s.entered, left: s.left,
+		lanes: [...columns(s.entities.map((e) => e.q), 10), ...columns(s.own.map((e) => e.own), 4)], own: s.own.map(at), jumped: s.jumped, entered: s.entered, left: s.left,
 	});
-	for (const [i, e] of s.entities.entries()) for (const k of [0, 1, 4]) assert.equal(c.state.added[k][i], e.v[k]);
+	for (const [i, e] of s.entities.entries()) for (const k of [0, 1, 4, 5, 6, 7, 8, 9]) assert.equal(c.state.added[k][i], e.v[k]);
 }
 
 test('random worlds over an ordered connection', () => {

@@ -122,8 +122,9 @@ export function encode(base, next, publics, owners, rng, { keyframe = base.tick 
 		const from = lane;
 		lane += g.bits.length;
 		group(b, g.bits, included.map((e) => g.bits.map((n, k) => {
-			const was = before.get(e.slot).e, q = was.q[from + k], added = wrap(n, e.q[from + k] - q);
+			const was = before.get(e.slot).e, q = was.q[from + k], added = wrap(n, e.q[from + k] - q), turn = g.quat === undefined ? -1 : k - g.quat;
 			if (g.predicted) e.v[from + k] = added;
+			if (guess && g.predicted && turn >= 0 && turn < 4) return wrap(n, BigInt(e.q[from + k]) - turned(was, from + g.quat, n, g.bits[g.quat + 1], e.q[from + g.quat], turn));
 			return wrap(n, e.q[from + k] - q - (guess && g.predicted ? was.v[from + k] : 0));
 		})), rng, plain);
 	}
@@ -141,6 +142,30 @@ export function encode(base, next, publics, owners, rng, { keyframe = base.tick 
 	}
 	if (check) b.u32(check(next));
 	return b.frame();
+}
+
+/** The prediction of lane `turn` of the rotation at a lane of an entity, where the new index is known: in BigInts, whose quotients are exact. */
+function turned({ q, v }, first, n, bits, index, turn) {
+	const lanes = q.slice(first, first + 4), added = v.slice(first, first + 4);
+	if (added.every((a) => a === 0)) return BigInt(lanes[turn]);
+	const numbers = (l) => {
+		const c = l.slice(1).map(BigInt), rest = 2n * BigInt(2 ** (bits - 1) - 1) ** 2n - c.reduce((s, x) => s + x * x, 0n);
+		let root = 0n; // the nearest whole number to √rest
+		for (let step = 1n << 20n; rest > 0n && step > 0n; step >>= 1n) if ((2n * (root + step) - 1n) ** 2n <= 4n * rest) root += step;
+		c.splice(l[0] & 3, 0, root);
+		return c;
+	};
+	const now = numbers(lanes), before = numbers(lanes.map((x, k) => wrap(k ? bits : 2, x - added[k])));
+	const dot = now.reduce((s, x, k) => s + x * before[k], 0n), square = now.reduce((s, x) => s + x * x, 0n), size = (x) => (x < 0n ? -x : x);
+	const r = now.map((x, k) => {
+		const up = 4n * size(dot) * x + square, down = 2n * square;
+		const floor = up / down - (up < 0n && up % down !== 0n ? 1n : 0n);
+		return dot < 0n ? floor + before[k] : floor - before[k];
+	});
+	if (turn === 0) return BigInt(r.reduce((best, x, k) => (size(x) > size(r[best]) ? k : best), lanes[0] & 3));
+	const out = index & 3, codes = r.map((x) => (r[out] < 0n ? -x : x));
+	codes.splice(out, 1);
+	return codes[turn - 1];
 }
 
 /** A group: rows of differences. */

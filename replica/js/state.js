@@ -29,19 +29,20 @@ function lanesOf(r, { name, codec, kind, components, bits, step }) {
 /**
  * A field is state.lanes[first] and as many lanes from there. `sum` is of the bits of all public lanes, and of those of the owner.
  * @typedef {{name: string, codec: number, kind: number, components: number, bits: number, step: number, owner: boolean, first: number, lanes: number}} Field
- * @typedef {{groups: {owner: boolean, predicted: boolean, first: number, end: number}[], fields: Map<string, Field>, tags: string[], bits: number[], publics: number, sum: number[], positions: Map<number, {axis: number, step: number}>}} Schema
+ * @typedef {{groups: {owner: boolean, predicted: boolean, first: number, end: number, quats: Field[]}[], fields: Map<string, Field>, tags: string[], bits: number[], publics: number, sum: number[], positions: Map<number, {axis: number, step: number}>}} Schema
  * @returns {Schema}
  */
 export function readSchema(r) {
 	const s = { groups: [], fields: new Map(), tags: [], bits: [], publics: 0, sum: [0, 0], positions: new Map() };
 	for (let n = r.count('groups', 256, 2); n > 0; n--) {
-		const flags = r.u8('flags of a group', 2), owner = flags === 1, first = s.bits.length;
+		const flags = r.u8('flags of a group', 2), owner = flags === 1, first = s.bits.length, quats = [];
 		if (!owner && s.groups.at(-1)?.owner) r.fail('groups', 'a public group after one of the owner');
 		for (let k = r.count('fields', 8, 9); k > 0; k--) {
 			const f = { name: r.text('name', 255), codec: r.u8('codec', 6, 1), kind: r.u8('kind', 10), components: r.u8('components', 8, 1), bits: r.u8('bits'), owner, first: s.bits.length };
 			f.step = r.view.getFloat32(r.skip('step', 4), true);
 			const bits = lanesOf(r, f);
 			f.lanes = bits.length;
+			if (f.codec === QUAT) quats.push(f);
 			if (AXES.includes(f.name) && f.codec === QUANTISED && f.components === 1) s.positions.set(f.first, { axis: AXES.indexOf(f.name), step: f.step });
 			s.bits.push(...bits);
 			s.fields.set(f.name, f);
@@ -49,7 +50,7 @@ export function readSchema(r) {
 		}
 		r.between('lanes of a group', s.bits.length - first, 1, 8);
 		if (!owner) s.publics = s.bits.length;
-		s.groups.push({ owner, predicted: flags === 2, first, end: s.bits.length });
+		s.groups.push({ owner, predicted: flags === 2, first, end: s.bits.length, quats: flags === 2 ? quats : [] });
 	}
 	for (let n = r.count('tags', 32); n > 0; n--) s.tags.push(r.text('tag', 255));
 	r.close();
@@ -129,7 +130,9 @@ export class State {
 		for (const g of this.schema.groups) {
 			if (g.owner) continue;
 			if (g.predicted) this.#predict(g, predicted && base, list);
+			const turns = predicted && g.predicted ? this.#turn(g, list) : [];
 			this.#readGroup(r, g, list.rows, list.n);
+			for (const t of turns) this.#finish(t);
 			for (let k = g.first; g.predicted && k < g.end; k++) addAll(this.lanes[k], this.added[k], 32 - this.schema.bits[k], this.count);
 		}
 		this.jumped = flags & JUMPED ? r.places('jumped', this.count) : NONE;
@@ -231,6 +234,35 @@ export class State {
 				added.fill(0, 0, this.count);
 				for (let j = 0; base && j < n; j++) added[rows[j]] = before[map[rows[j]]];
 			}
+		}
+	}
+	/** Predicts the rotations of a group: that they turn again as they did with the last frame. Of each, what it adds is the change of the index, and nothing else yet. */
+	#turn(g, { rows, n }) {
+		const turns = [];
+		for (const f of g.quats) {
+			const [index, a, b, c] = this.lanes.slice(f.first, f.first + 4), [di, da, db, dc] = this.added.slice(f.first, f.first + 4), limit = 2 ** (f.bits - 1) - 1, cut = 32 - f.bits;
+			for (let j = 0; j < n; j++) {
+				const i = rows[j];
+				if (!(di[i] | da[i] | db[i] | dc[i])) continue;
+				numbers(FROM, index[i] - di[i] & 3, a[i] - da[i] << cut >> cut, b[i] - db[i] << cut >> cut, c[i] - dc[i] << cut >> cut, limit);
+				numbers(TO, index[i] & 3, a[i], b[i], c[i], limit);
+				const r = turned(FROM, TO);
+				let out = index[i] & 3;
+				for (let k = 0; k < 4; k++) if (Math.abs(r[k]) > Math.abs(r[out])) out = k;
+				di[i] = out - index[i] << 30 >> 30;
+				da[i] = db[i] = dc[i] = 0;
+				turns.push({ f, i, r });
+			}
+		}
+		return turns;
+	}
+	/** Adds the codes of a predicted rotation to their differences, when the index is known. */
+	#finish({ f, i, r }) {
+		const index = this.lanes[f.first][i] + this.added[f.first][i] & 3, sign = r[index] < 0 ? -1 : 1, cut = 32 - f.bits;
+		for (let c = 0, k = f.first + 1; c < 4; c++) {
+			if (c === index) continue;
+			this.added[k][i] = this.added[k][i] + sign * r[c] - this.lanes[k][i] << cut >> cut;
+			k++;
 		}
 	}
 	/** Adds the differences of a group for n rows: to its lanes, or to what the frame adds to them. */
@@ -396,6 +428,24 @@ function raw(out, lanes, n) {
 	lanes.forEach((q, k) => {
 		for (let i = 0, at = k; i < n; i++, at += lanes.length) out[at] = q[i];
 	});
+}
+
+const FROM = new Float64Array(4), TO = new Float64Array(4); // of one rotation at a time
+
+/** Writes the components of a rotation in units of 1 / (√2 · limit), which are whole numbers. */
+function numbers(out, index, x, y, z, limit) {
+	const rest = Math.floor(Math.sqrt(Math.max(2 * limit * limit - (x * x + y * y + z * z), 0)) + 0.5);
+	out[0] = index === 0 ? rest : x;
+	out[1] = index === 1 ? rest : index === 0 ? x : y;
+	out[2] = index === 2 ? rest : index === 3 ? z : y;
+	out[3] = index === 3 ? rest : z;
+}
+
+/** The rotation after the turn from p to q is made again: 2(p·q)q / (q·q) - p on the shorter way, in whole numbers. */
+function turned(p, q) {
+	const dot = p[0] * q[0] + p[1] * q[1] + p[2] * q[2] + p[3] * q[3], square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+	const twice = 2 * Math.abs(dot), sign = dot < 0 ? -1 : 1, one = (k) => Math.floor(twice * q[k] / square + 0.5) - sign * p[k];
+	return [one(0), one(1), one(2), one(3)];
 }
 
 /** Quaternions: the component that is left out follows from the others. */
