@@ -21,6 +21,7 @@ func TestPictures(t *testing.T) {
 	p := browser.Start(t, "the pictures")
 	p.Resize(1200, 720)
 	t.Run("world", func(t *testing.T) { pictureOfWorld(t, p.With(t)) })
+	t.Run("space", func(t *testing.T) { pictureOfSpace(t, p.With(t)) })
 	t.Run("log", func(t *testing.T) { pictureOfLog(t, p.With(t)) })
 }
 
@@ -46,6 +47,26 @@ func pictureOfWorld(t *testing.T, p *browser.Page) {
 	waitText(p, "#picked", "Body")
 	p.Do(`await evertickPage.view.zoom(1.6)`)
 	p.Screenshot("inspect-world")
+}
+
+// pictureOfSpace shows bodies in space, and what is known of one of them.
+func pictureOfSpace(t *testing.T, p *browser.Page) {
+	p.Resize(1000, 600)
+	defer p.Resize(1200, 720)
+	sim, err := fullYard()
+	check(t, err)
+	check(t, sim.StepN(80))
+	sim.Loop().SetPaused(true)
+	server := serve(t, sim, inspect.Config{Control: true, Name: "yard"})
+	defer runUntil(sim)()
+	p.Open(server.URL)
+	waitText(p, "#state", "paused")
+	drawnInSpace(p, 1)
+	p.Do(`await evertickPage.view3.look({ target: [-1, 1.5, 1.5], yaw: 0.55, pitch: 0.42, distance: 21 })`)
+	p.Do(`const { id, slot } = await evertickPage.app.ask("entity", { slot: 25 }); evertickPage.app.select({ id, slot }); evertickPage.app.tabs.show("entity")`)
+	waitText(p, "#picked", "physics3")
+	drawnInSpace(p, 2)
+	p.Screenshot("inspect-space")
 }
 
 // pictureOfLog shows what a tick has changed.

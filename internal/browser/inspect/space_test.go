@@ -508,3 +508,25 @@ func TestSpaceInALog(t *testing.T) {
 	p.Screenshot("space-log")
 	p.Open("data:text/html,")
 }
+
+// A frame of 16,384 boxes takes the main thread of the page at most 4 ms besides drawing. It runs with EVERTICK_LONG alone.
+func TestSpaceOfManyBoxes(t *testing.T) {
+	if !long {
+		t.Skip("not run: EVERTICK_LONG is not set")
+	}
+	p := browser.StartGL(t, "16,384 boxes")
+	p.Resize(900, 600)
+	sim, err := wall(16384 - 1)
+	url := shown(t, sim, err)
+	p.Open(url)
+	drawnInSpace(p, 6)
+	var ms struct{ Decode, Upload, Draw float64 }
+	p.Eval(`(() => { const s = evertickPage.view3.stats, median = a => a.toSorted((x, y) => x - y)[a.length >> 1];
+		return {Decode: median(s.decodeMs), Upload: median(s.uploadMs), Draw: median(s.drawMs)}; })()`, &ms)
+	t.Logf("medians of a frame, in ms: %+v", ms)
+	if ms.Decode+ms.Upload > 4 {
+		t.Errorf("a frame takes %+v ms", ms)
+	}
+	p.Screenshot("space-many")
+	quiet(p)
+}

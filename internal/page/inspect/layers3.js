@@ -10,6 +10,7 @@ uniform vec3 high, low; // their sum is the eye, in metres
 vec3 fromEye(vec3 p) { return (p - high) - low; }
 `;
 
+const chosenColour = [1, 0.76, 0.16]; // of the selected body, in both themes: no state has it
 const instanceFloats = 10; // position, rotation, size
 
 const programs3 = {
@@ -246,7 +247,7 @@ function newLayers3(gl) {
     start(programs.solids, view);
     gl.uniform3fv(uniforms.light, look.light);
     gl.uniform3fv(uniforms.up, look.up);
-    gl.uniform3fv(uniforms.accent, look.accent);
+    gl.uniform3fv(uniforms.accent, chosenColour);
     gl.uniform1f(uniforms.chosen, 0);
     for (const b of batches) {
       const geometry = geometryOf(b, many);
@@ -260,7 +261,7 @@ function newLayers3(gl) {
   function drawChosen(batches, view, look, many, chosen) {
     const { uniforms } = programs.solids;
     gl.useProgram(programs.solids.program);
-    gl.uniform1f(uniforms.chosen, 0.55);
+    gl.uniform1f(uniforms.chosen, 0.75);
     gl.enable(gl.POLYGON_OFFSET_FILL);
     gl.polygonOffset(-1, -1);
     for (const i of chosen) {
