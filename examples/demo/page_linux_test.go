@@ -68,7 +68,7 @@ func TestPicture(t *testing.T) {
 	p.Wait(`/ = at /.test(document.querySelector("#demo-twin").textContent)`)
 	p.Wait(`evertickPage.app.tick % 1920 > 850`) // the tower stands
 	p.Do(`for (const y of [2.5, 5, 7]) evertickPage.source.post("throw", { origin: [30, 22, 35], direction: [-26, y - 22, -35] });`)
-	p.Do(`window.at = evertickPage.app.tick + 29;`)
+	p.Do(`window.at = evertickPage.app.tick + 14;`)
 	p.Wait(`evertickPage.app.tick > window.at + 60`) // the log has it
 	p.Do(`evertickPage.app.timeline.goTo(window.at);`)
 	p.Wait(`evertickPage.app.of === "log" && evertickPage.app.tick === window.at`)
