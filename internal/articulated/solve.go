@@ -24,9 +24,10 @@ type Body struct {
 type Joint struct {
 	Rows    int
 	A, B    Matrix
-	Excess  Vector // of each row: its speed, less the wanted one
-	Yield   Vector // > 0: how much further a row may miss the wanted speed for each unit of its impulse
-	Impulse Vector // set by Solve
+	Excess  Vector    // of each row: its speed, less the wanted one
+	Yield   Vector    // > 0: how much further a row may miss the wanted speed for each unit of its impulse
+	Impulse Vector    // set by Solve
+	Row     [Most]int // of the solver that owns the joint: which of its rows each one is
 
 	gain Matrix // what the impulse of the parent's later joints changes of the impulse: a row for each row
 }

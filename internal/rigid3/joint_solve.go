@@ -75,7 +75,7 @@ func (s *System) WarmStartJoints(lo, hi int) { kernelsOf(s.Level).warmStartJoint
 //
 // A spring makes one implicit Euler step. Both iterations solve it for the error at which the sub-step began, so that the second does
 // not change a spring that acts alone. With the new error it would damp a second time. A motor seeks no speed that would pass a
-// limit in the sub-step: so it does not press against one.
+// limit in the sub-step, and a spring moves its coordinate no further: so neither presses against one.
 func (s *System) SolveJoints(lo, hi int) { kernelsOf(s.Level).solveJoints(s, lo, hi) }
 
 // RelaxJoints runs one iteration without bias, which follows after the positions were integrated.

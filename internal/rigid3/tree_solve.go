@@ -151,7 +151,7 @@ func (s *System) setLink(to *articulated.Joint, j *Joint, lane uint32, useBias b
 	var m jointBodies
 	var r jointRows
 	s.hardRows(b, i, &m, &r)
-	to.Rows = r.n
+	to.Rows, to.Row = r.n, r.at
 	yield := b.ImpulseScale[i] / maxFloat(b.MassScale[i], minMassScale)
 	if tuned := j.Hertz > 0 || j.Damping > 0; !tuned || !useBias {
 		yield = float32(yield * (1. / treeStiffness))
@@ -177,6 +177,8 @@ func vectorOf(lin, ang Vec) articulated.Vector {
 	return articulated.Vector{float64(lin.X), float64(lin.Y), float64(lin.Z), float64(ang.X), float64(ang.Y), float64(ang.Z)}
 }
 
+func vecFrom(v []float64) Vec { return Vec{float32(v[0]), float32(v[1]), float32(v[2])} }
+
 // rowImpulse is the accumulated impulse of a row.
 func (s *System) rowImpulse(b *JointBlock, i, c int) float32 {
 	if b.Class != classPoint {
@@ -189,15 +191,14 @@ func (s *System) rowImpulse(b *JointBlock, i, c int) float32 {
 // addLink adds the impulses of a joint to those that its lane has applied.
 func (s *System) addLink(j *articulated.Joint, lane uint32) {
 	b, i := &s.JointBlocks[lane/Lanes], int(lane%Lanes)
-	var m jointBodies
-	var r jointRows
-	s.hardRows(b, i, &m, &r)
 	var impulse, onA, onB Vec
 	for k := range j.Rows {
 		more := notTiny(float32(j.Impulse[k]))
-		r.rows[k].add(more, &impulse, &onA, &onB)
+		onRowA, onRowB := &j.A[k], &j.B[k]
+		row := jointRow{lin: vecFrom(onRowB[:3]), a: vecFrom(onRowA[3:]).neg(), b: vecFrom(onRowB[3:])}
+		row.add(more, &impulse, &onA, &onB)
 		if b.Class != classPoint {
-			s.jointParts[b.Parts].Rows[r.at[k]][i] += more
+			s.jointParts[b.Parts].Rows[j.Row[k]][i] += more
 		}
 	}
 	b.Impulse.set(i, b.Impulse.at(i).Add(impulse))

@@ -191,3 +191,49 @@ func TestRagdollRefuses(t *testing.T) {
 		t.Errorf("%d bodies and %d joints are left", w.Len(), w.JointCount())
 	}
 }
+
+// Ragdolls that are thrown down stairs come to rest and fall asleep. Then no joint is apart by more than two millimetres, or more than two degrees
+// beyond a limit: limits of light bones on which the trunk lies yield that much.
+func TestRagdollsOnStairs(t *testing.T) {
+	w := newWorld(t, 0)
+	ground := physics3.DefaultBodyDef()
+	for i := range 12 { // 0.3 m deep, 0.18 m high, down along x
+		ground.Position = [3]float32{0.3 * float32(i), 1.08 - 0.09*float32(i), 0}
+		b, err := w.CreateBody(ground)
+		check(t, err)
+		_, err = w.CreateBox(b, physics3.DefaultShapeDef(), physics3.Box{Half: [3]float32{0.15, 1.08 - 0.09*float32(i), 6}})
+		check(t, err)
+	}
+	var dolls []*rig.Ragdoll
+	for i := range 4 {
+		dolls = append(dolls, newHuman(t, w, [3]float32{0.4, 2.6, 2.5*float32(i) - 4}, func(d *rig.RagdollDef) {
+			d.Rotation, d.LinearVelocity = [4]float32{0.3 * float32(i), 0.2, 0.5 - 0.3*float32(i), 1}, [3]float32{1 + float32(i), 0, 0.3}
+		}))
+	}
+	asleep := -1
+	for step := range 1500 {
+		check(t, w.Step(dt))
+		if w.AwakeCount() == 0 {
+			asleep = step
+			break
+		}
+	}
+	if asleep < 0 {
+		t.Errorf("%d bodies are awake after 25 s", w.AwakeCount())
+	}
+	var apart, beyond float32
+	where := ""
+	for _, r := range dolls {
+		for i, j := range r.Joints[1:] {
+			state, err := w.JointState(j)
+			check(t, err)
+			if apart = max(apart, state.Separation); state.AngularSeparation > beyond {
+				beyond, where = state.AngularSeparation, rig.Human(1)[i+1].Name
+			}
+		}
+	}
+	t.Logf("asleep after %d steps: joints are up to %.2f mm apart, and %.2f degrees beyond limits, at a %s", asleep, 1000*apart, beyond*180/math.Pi, where)
+	if apart > 0.002 || beyond > 2*math.Pi/180 {
+		t.Errorf("at rest joints are up to %v m apart, and %v rad beyond their limits", apart, beyond)
+	}
+}
