@@ -175,8 +175,8 @@ KERNEL(int64_t, space_collide_surface, const et_space_scene *s, const et_space_s
 			k.faces = faces;
 			k.face_count = faces_near(f, lo, hi, faces);
 		} else {
-			k.faces = f->faces + f->starts[i];
 			k.face_count = f->starts[i + 1] - f->starts[i];
+			k.faces = k.face_count > 0 ? f->faces + f->starts[i] : faces;
 		}
 		if (k.face_count > NEAR_FACES) {
 			c->counts[i] = ET_SPACE_LEFT;

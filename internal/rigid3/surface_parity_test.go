@@ -2,6 +2,7 @@ package rigid3
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/evertick/evertick/internal/broad"
@@ -288,5 +289,33 @@ func TestParitySurfaces(t *testing.T) {
 	t.Logf("%d kinds of cases: %v", len(counts), counts)
 	if len(counts) < 20 {
 		t.Errorf("few cases: %v", counts)
+	}
+}
+
+// A shape that meets more triangles than a kernel has room for is left to Go, with the same result.
+func TestCrowdedSurface(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	hulls := &Hulls{}
+	hulls.SetSurface(0, Surface{Surface: gridMesh(t, rng, 40, .05, .3, func(x, z float32) float32 { return .02 * rng.Float32() })})
+	columns := [3][]float32{make([]float32, 3), make([]float32, 3), make([]float32, 3)}
+	s := &SurfacePairs{
+		Level: native.Go, Shapes: []Shape{NewSurfaceShape(0, origin), *box(.5, .5, .5), *ball(.02)}, Hulls: hulls, BodyOf: []uint32{0, 1, 2},
+		Sensors: make([]bool, 3), Poses: []Pose{origin, {Vec{.1, .505, 0}, Identity}, {Vec{.1, .03, 0}, Identity}}, V: &columns, W: &columns, Time: dt,
+	}
+	want := &SurfaceChunk{Pairs: broad.Pairs{A: []uint32{0, 0}, B: []uint32{1, 2}}}
+	want.Collide(s)
+	if want.counts[0] == 0 || want.counts[1] == 0 {
+		t.Fatalf("no contacts: %v", want.counts)
+	}
+	for _, level := range native.Levels() {
+		s.Level = level
+		got := &SurfaceChunk{Pairs: want.Pairs}
+		got.Collide(s)
+		if err := chunkBits(got, want); err != nil {
+			t.Errorf("%v: %v", level, err)
+		}
+		if w := got.waiting.counts; level != native.Go && (w[0] != surfaceLeft || w[1] == surfaceLeft) {
+			t.Errorf("%v: a kernel made %v manifolds", level, w)
+		}
 	}
 }
