@@ -118,7 +118,9 @@ int et_space_begin_surface(surface_collider *k, const et_space_scene *s, const e
 			return 0;
 		k->centre = widened(k->core.centre);
 	}
-	k->frame = wide_pose(pose_a, &a->pose);
+	if (!k->has_frame)
+		k->frame = wide_pose(pose_a, &a->pose);
+	k->has_frame = 1;
 	k->body = wide_pose(pose_b, &b->pose);
 	k->at = relative_pose(&k->frame, &k->body);
 	k->half = rotate64(&k->at, wide64(b->half));

@@ -44,6 +44,7 @@ struct surface_collider {
 	uint32_t face_count;
 	et_space_face far_face;
 	int left; /* there is no room */
+	int has_frame; /* that of the surface is set */
 
 	float radius, margin, most;
 	uint32_t most_plane;

@@ -156,6 +156,7 @@ static const surface_lanes lanes_here = {separate_planes, find_edge_axes};
 KERNEL(int64_t, space_collide_surface, const et_space_scene *s, const et_space_surface *f, const et_space_touches *c) {
 	surface_collider k;
 	k.lanes = &lanes_here;
+	k.has_frame = 0;
 	et_space_face faces[NEAR_FACES];
 	const et_space_surface_manifold *const end = c->out + c->room;
 	et_space_surface_manifold *out = c->out;
