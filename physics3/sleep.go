@@ -26,15 +26,7 @@ import (
 func (w *World) Awake(b Body) bool { return w.Valid(b) && w.solver.sleep.Awake(int(b.index)) }
 
 // AwakeCount returns the number of awake bodies. It reads all rows.
-func (w *World) AwakeCount() int {
-	n := 0
-	for i := range w.Rows() {
-		if w.solver.sleep.Awake(i) {
-			n++
-		}
-	}
-	return n
-}
+func (w *World) AwakeCount() int { return w.solver.sleep.AwakeCount() }
 
 // SetAwake wakes b, or puts it to sleep together with all dynamic bodies that it touches, directly or through others, at any speed. They stay
 // asleep even if they were changed since the last step; sleepers that touch a changed or moved body wake, and wake it again where they still

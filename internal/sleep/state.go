@@ -111,6 +111,18 @@ func (z *State) Awake(row int) bool {
 	return z.types[row] != Static && z.flags[row]&(Disabled|Asleep) == 0
 }
 
+// AwakeCount returns the number of rows for which Awake is true. It reads all.
+func (z *State) AwakeCount() (n int) {
+	types := z.types[:z.rows()]
+	flags := z.flags[:len(types)]
+	for i, t := range types {
+		if t != Static && flags[i]&(Disabled|Asleep) == 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // Sleeper reports whether a body is dynamic and asleep.
 func (z *State) Sleeper(row uint32) bool { return z.types[row] == Dynamic && z.flags[row]&Asleep != 0 }
 
