@@ -90,6 +90,11 @@ func (s *solver) solveRegions() {
 	r, sys := &s.regions, &s.sys
 	contacts, joints := &sys.Regions, &sys.JointRegions
 	r.stages.Begin(contacts.Count, contacts.Of, sys.RestRows())
+	inner := contacts // of these, one region waits for the others only where they share bodies: of joints only if no contact shares others
+	if sys.Colours.Coloured() == 0 {
+		inner = joints
+	}
+	r.stages.Inner(inner)
 	r.stages.Bodies((*solver).prepareBodies)
 	r.stages.Whole((*solver).prepareRegion)
 	pace.Name((*solver).prepareRegion)
