@@ -87,6 +87,9 @@
 // A stage of one chunk has a row of its own. While stages are watched, one worker runs them one after the other as well, and not the
 // solver in one call, so a step takes longer; the gain at the end is of steps that nobody watches. The results must be the same.
 //
+// With -busy, a busy loop competes for the CPUs, and helpers take part only while they save time, as in any program. The gain at the end is then what
+// two workers are worth on a machine that has other work: about 1.
+//
 // Where helpers do hardly any chunks, something else needs their CPUs. Where the inflation is far above 1, data go from the cache of
 // one CPU to that of the other, or the CPUs share more than memory, as the two threads of a core do.
 //

@@ -45,7 +45,7 @@ type Options struct {
 	paced, causes     bool
 	sleep, continuous bool // of scenes of bodies alone
 	viewed            bool
-	stages            bool
+	stages, busy      bool
 	addr              string // of the page
 
 	Own any // the flags that OwnFlags defines
@@ -172,6 +172,7 @@ func (o *Options) Parse(args []string, stderr io.Writer) (*Scene, error) {
 	f.StringVar(&o.compare, "compare", "", "run the `engine` "+engineBox2D+" beside ours, by turns")
 	f.BoolVar(&o.scale, "scale", false, "double the size until the budget is exceeded, and report cost against size")
 	f.BoolVar(&o.stages, "stages", false, "step worlds with one worker and with -workers (default 2) by turns, and report what helpers gain in each stage")
+	f.BoolVar(&o.busy, "busy", false, "stages: a busy loop competes for the CPUs, and helpers take part only while they save time, as in any program")
 	f.BoolVar(&o.viewed, "view", false, "bench/serve: run the scene at 60 Hz, without measuring, and print the address of a page that looks into it, until Ctrl-C")
 	f.StringVar(&o.addr, "addr", UsualAddr, "view: `address` of the page")
 	f.DurationVar(&o.budget, "budget", 0, "time for p95 of a step, as in 4ms; the exit status is 1 if it takes longer (default: that of 60 Hz, and no such status)")

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/evertick/evertick/internal/fault"
@@ -158,7 +159,7 @@ func (w *stagesWorlds) sameResults() error {
 
 func (w *stagesWorlds) measure(o *Options, p *Progress) (rounds []stagesRound, err error) {
 	defer func(was bool) { pace.Always = was }(pace.Always)
-	pace.Always = true // in the world that has helpers
+	pace.Always = !o.busy // in the world that has helpers
 	for _, world := range append(pointers(w.both), &w.worlds[0], &w.worlds[1]) {
 		p.Show("%s: warm-up", o.Scene)
 		if err := steps(world, o.Warmup); err != nil {
@@ -166,6 +167,9 @@ func (w *stagesWorlds) measure(o *Options, p *Progress) (rounds []stagesRound, e
 		}
 	}
 	runtime.GC()
+	if o.busy {
+		defer startBusyLoop()()
+	}
 	for tick := o.Warmup; tick+stagesTurn <= o.Ticks; tick += stagesTurn {
 		p.Show("%s: tick %d of %d", o.Scene, tick, o.Ticks)
 		r, err := w.round(len(rounds))
@@ -175,6 +179,24 @@ func (w *stagesWorlds) measure(o *Options, p *Progress) (rounds []stagesRound, e
 		rounds = append(rounds, r)
 	}
 	return rounds, w.sameResults()
+}
+
+// startBusyLoop runs a loop on a thread of its own, which the system shares the CPUs with, until the returned function has been called.
+func startBusyLoop() (stop func()) {
+	procs := runtime.GOMAXPROCS(0)
+	runtime.GOMAXPROCS(procs + 1) // else Go would share its threads with it, not the system
+	var stopped atomic.Bool
+	var done sync.WaitGroup
+	done.Go(func() {
+		runtime.LockOSThread()
+		for !stopped.Load() {
+		}
+	})
+	return func() {
+		stopped.Store(true)
+		done.Wait()
+		runtime.GOMAXPROCS(procs)
+	}
 }
 
 // stageFigures are the means of a step in microseconds, and numbers of a step, of a stage or of what the leader does before it.
@@ -200,11 +222,12 @@ type stagesReport struct {
 	barriers      float64
 	gain, atOnce  float64
 	tooFewCPUs    bool
+	busy          bool
 	leastReported float64
 }
 
 func (o *Options) runStages(s *Scene, level native.Level, stdout, stderr io.Writer) error {
-	r := &stagesReport{report: o.NewReport(level.String()), workers: o.Workers, tooFewCPUs: o.Workers > runtime.GOMAXPROCS(0)}
+	r := &stagesReport{report: o.NewReport(level.String()), workers: o.Workers, busy: o.busy, tooFewCPUs: o.Workers > runtime.GOMAXPROCS(0)}
 	r.WriteText = r.write
 	return o.Publish(stdout, r.report, func() error {
 		p := NewProgress(stderr)
@@ -312,6 +335,9 @@ func (r *stagesReport) fill() {
 		"watched_one_us": r.watched[0], "watched_several_us": r.watched[1], "serial_one_us": r.serial[0], "serial_several_us": r.serial[1],
 		"barriers": r.barriers, "at_once": r.atOnce,
 	}
+	if r.busy {
+		r.Facts["busy"] = true
+	}
 	r.Figures = stagesTable(r.workers)
 	for i := range r.stages {
 		r.Figures.Add(r.stages[i].cells()...)
@@ -383,6 +409,9 @@ func (r *stagesReport) write(w io.Writer) {
 	fmt.Fprintf(w, "Means of the faster %d of %d rounds of %d watched steps. %.0f barriers a step.\n", r.kept, r.rounds, turn, r.barriers)
 	fmt.Fprintf(w, "Not watched, a step takes %.0f µs with one worker and %.0f µs with %d: it is %.2f times as fast.\n", r.plain[0], r.plain[1], r.workers, r.gain)
 	fmt.Fprintf(w, "Worlds with one worker each, one for each CPU in use, are %.2f times as fast at the same time\nas one after the other. Workers of one world can hardly gain more.\n", r.atOnce)
+	if r.busy {
+		fmt.Fprintln(w, "A busy loop had one CPU meanwhile. Helpers took part only while they saved time.")
+	}
 	if r.tooFewCPUs {
 		fmt.Fprintf(w, "This process has %d CPUs. Outside this measurement a step has no more workers than that.\n", runtime.GOMAXPROCS(0))
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,29 @@ import (
 
 	"github.com/evertick/evertick/internal/pace"
 )
+
+// With -busy a loop competes meanwhile, and ends with the command. The report says so.
+func TestStagesBusy(t *testing.T) {
+	procs := runtime.GOMAXPROCS(0)
+	stop := startBusyLoop()
+	if got := runtime.GOMAXPROCS(0); got != procs+1 {
+		t.Errorf("GOMAXPROCS %d beside the loop, want %d", got, procs+1)
+	}
+	stop()
+	var out bytes.Buffer
+	if err := Run(strings.Fields("-scene arena -n 1100 -stages -busy -ticks 20 -warmup 4"), &out, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "A busy loop had one CPU meanwhile.") {
+		t.Error(out.String())
+	}
+	if got := runtime.GOMAXPROCS(0); got != procs || !pace.Always {
+		t.Errorf("GOMAXPROCS %d afterwards, before %d; pace.Always %v", got, procs, pace.Always)
+	}
+	if err := Run(strings.Fields("-scene arena -busy"), io.Discard, io.Discard); !errors.Is(err, ErrUsage) {
+		t.Errorf("-busy without -stages: %v", err)
+	}
+}
 
 func TestStagesOfScenes(t *testing.T) {
 	for _, c := range []struct {
