@@ -338,6 +338,9 @@ func FuzzAnswer(f *testing.F) {
 	if err := sim.StepN(120); err != nil {
 		f.Fatal(err)
 	}
+	f.Add("GET", "frame", "space=1&selected=2&contacts=1&joints=1&velocities=1&boxes=1", []byte(nil))
+	f.Add("GET", "pick", "space=1&x=0&y=9&z=0&dx=0&dy=-1&dz=0&r=0.1", []byte(nil))
+	f.Add("GET", "geometry", "id=0123456789abcdef", []byte(nil))
 	in := newInspector(f, sim, Config{})
 	want := ecs.Fold(sim.AppendColumnHashes(nil))
 	f.Fuzz(func(t *testing.T, method, path, query string, body []byte) {
