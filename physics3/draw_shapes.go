@@ -127,7 +127,7 @@ func turnOfY(v rigid3.Vec, length float32) rigid3.Quat {
 
 // number returns the number of a content in the drawing, which it adds if it is the first time.
 func (p *shapePen) number(known *[]uint32, number uint32, content func() draw3.Content) uint32 {
-	for int(number) >= len(*known) {
+	for uint(number) >= uint(len(*known)) {
 		*known = append(*known, 0)
 	}
 	of := &(*known)[number]

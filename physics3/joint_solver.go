@@ -86,7 +86,7 @@ func (t *jointColumns) sameJoints() bool {
 		return false
 	}
 	for _, i := range t.order {
-		if int(i) >= len(t.layouts) || !t.layouts[i].takesPart() {
+		if uint(i) >= uint(len(t.layouts)) || !t.layouts[i].takesPart() {
 			return false
 		}
 	}
