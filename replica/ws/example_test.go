@@ -62,6 +62,9 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
+	for st := (replica.Stats{}); st.Connected == 0; server.Stats(&st) {
+		time.Sleep(time.Millisecond) // the server sends the Welcome before it counts the client in
+	}
 	for range 3 {
 		if err := sim.Step(); err != nil {
 			panic(err)
