@@ -134,7 +134,7 @@ type setting struct {
 	def      physics3.GenericJointDef
 }
 
-// change is what becomes of the joint of a wheel.
+// change says what Step does with the joint of a wheel.
 type change uint8
 
 const (
@@ -397,7 +397,7 @@ func (v *Vehicles) pose(b physics3.Body) (pose, error) {
 // steepest is the cosine of the steepest ground on which a wheel stands.
 const steepest = 0.34
 
-// set finds what becomes of the joints of the wheels of vehicle i, whose rays begin at the given one.
+// set decides what Step does with the joints of the wheels of vehicle i. Its rays begin at number ray.
 func (v *Vehicles) set(i, ray int) error {
 	n, c := &v.vehicles[i], &v.Controls[i]
 	wheels := v.Wheels(i)

@@ -27,7 +27,7 @@ func newValley(t testing.TB, c evertick.Config) (*evertick.Sim, *valley) {
 	return v.sim, v
 }
 
-// throwAt pushes the input of somebody who throws from the south at a point.
+// throwAt pushes an input: a ball that is thrown from the south at a point.
 func throwAt(t testing.TB, sim *evertick.Sim, tick uint64, at [3]float32) {
 	t.Helper()
 	eye := [3]float32{10, 30, 60}
