@@ -43,5 +43,18 @@ function newOverlay(canvas) {
       message.hidden = !text;
       setText(message, text);
     },
+    /** watchDevice says when nothing can be drawn: without WebGL 2, and from lost() to restored(), while the canvas has no graphics device. */
+    watchDevice(gl, { lost, restored }) {
+      if (!gl) this.message("This browser offers no WebGL 2, so the world cannot be drawn. All panels work.");
+      canvas.addEventListener("webglcontextlost", e => {
+        e.preventDefault(); // so that it is restored
+        lost();
+        this.message("The graphics device is lost. The world appears again when the browser restores it.");
+      });
+      canvas.addEventListener("webglcontextrestored", () => {
+        restored();
+        this.message("");
+      });
+    },
   };
 }

@@ -171,17 +171,15 @@ function newView(canvas, { onPick = () => {}, onFollow = () => {} } = {}) {
     theme = null;
     invalidate();
   });
-  if (!gl) overlay.message("This browser offers no WebGL 2, so the world cannot be drawn. All panels work.");
-  canvas.addEventListener("webglcontextlost", e => {
-    e.preventDefault(); // so that it is restored
-    layers = null;
-    overlay.message("The graphics device is lost. The world appears again when the browser restores it.");
-  });
-  canvas.addEventListener("webglcontextrestored", () => {
-    layers = newLayers(gl);
-    if (frame) layers.load(frame);
-    overlay.message("");
-    invalidate();
+  overlay.watchDevice(gl, {
+    lost() {
+      layers = null;
+    },
+    restored() {
+      layers = newLayers(gl);
+      if (frame) layers.load(frame);
+      invalidate();
+    },
   });
   return view;
 }

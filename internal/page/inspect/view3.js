@@ -206,17 +206,15 @@ function newView3(canvas, { onPick = () => {}, onFollow = () => {}, geometry, on
     theme = null;
     invalidate();
   });
-  if (!gl) overlay.message("This browser offers no WebGL 2, so the world cannot be drawn. All panels work.");
-  canvas.addEventListener("webglcontextlost", e => {
-    e.preventDefault(); // so that it is restored
-    layers = null;
-    overlay.message("The graphics device is lost. The world appears again when the browser restores it.");
-  });
-  canvas.addEventListener("webglcontextrestored", () => {
-    layers = newLayers3(gl);
-    if (frame) upload();
-    overlay.message("");
-    invalidate();
+  overlay.watchDevice(gl, {
+    lost() {
+      layers = null;
+    },
+    restored() {
+      layers = newLayers3(gl);
+      if (frame) upload();
+      invalidate();
+    },
   });
   return view;
 }
