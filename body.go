@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/fault"
@@ -169,10 +170,15 @@ func (s *Sim) ShiftOrigin(offset [2]float32, third ...float32) error {
 	if len(third) > 1 {
 		return fault.Field(ErrRange, "evertick: ShiftOrigin: numbers along the third axis", len(third))
 	}
-	by := s.config.Physics.Plane.Join(offset, 0)
+	by, origin := s.config.Physics.Plane.Join(offset, 0), s.third
 	for _, v := range third {
 		if err := checkShift(v); err != nil {
 			return err
+		}
+		if s.keepsThird() {
+			if origin += float64(v); !validThird(origin) {
+				return fault.Field(ErrRange, "evertick: ShiftOrigin: Origin along the third axis", origin)
+			}
 		}
 		by = s.config.Physics.Plane.Join(offset, v)
 	}
@@ -192,13 +198,13 @@ func (s *Sim) ShiftOrigin(offset [2]float32, third ...float32) error {
 		s.shiftColumns(&p.Position, by)
 	}
 	s.World.Position.Touch()
+	s.third = origin
 	s.shifts++
 	return nil
 }
 
 // Origin returns the sum of the offsets of all calls of ShiftOrigin, in metres along x, y and z: Origin and the Position of an entity that stands still have
-// the same sum before and after a call. It is a part of the state. Along the third axis of the plane it is 0, unless a solver that was attached has
-// Solver.Origin.
+// the same sum before and after a call. It is a part of the state. If a solver that was attached has Solver.Origin, that is the sum.
 func (s *Sim) Origin() [3]float64 {
 	for _, v := range s.solvers[1:] {
 		if v.Origin != nil {
@@ -207,9 +213,19 @@ func (s *Sim) Origin() [3]float64 {
 	}
 	o := s.Physics.Origin()
 	if s.config.Physics.Plane == physics.XZ {
-		return [3]float64{o[0], 0, o[1]}
+		return [3]float64{o[0], s.third, o[1]}
 	}
-	return [3]float64{o[0], o[1], 0}
+	return [3]float64{o[0], o[1], s.third}
+}
+
+// keepsThird reports whether no solver knows the origin along the third axis of the plane.
+func (s *Sim) keepsThird() bool {
+	return !slices.ContainsFunc(s.solvers[1:], func(v *Solver) bool { return v.Origin != nil })
+}
+
+// validThird applies the rules of physics.World.Origin.
+func validThird(origin float64) bool {
+	return math.Abs(origin) <= 1<<62 && math.Trunc(origin/physics.OriginUnit)*physics.OriginUnit == origin
 }
 
 // checkShift applies the rules of physics.World.ShiftOrigin to the third axis.

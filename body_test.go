@@ -1450,6 +1450,51 @@ func TestShiftOriginOfSolvers(t *testing.T) {
 	}
 }
 
+// Without a solver in space the Sim keeps the origin along the third axis: in Origin, snapshots, copies and the hash.
+func TestOriginAlongTheThirdAxis(t *testing.T) {
+	for plane, want := range map[physics.Plane][3]float64{physics.XY: {1024, 2048, -4096}, physics.XZ: {1024, -4096, 2048}} {
+		c := small()
+		c.Physics.Plane = plane
+		s, other, third := newSim(t, c), newSim(t, c), newSim(t, c)
+		step(t, s, 1)
+		plain, err := s.Snapshot(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.ShiftOrigin([2]float32{1024, 2048}, -4096); err != nil {
+			t.Fatal(err)
+		}
+		if s.Origin() != want {
+			t.Errorf("%v: origin %v, want %v", plane, s.Origin(), want)
+		}
+		step(t, s, 1)
+		data, err := s.Snapshot(nil)
+		if err != nil || other.Restore(data) != nil || third.CopyFrom(s) != nil {
+			t.Fatal(err)
+		}
+		step(t, s, 1)
+		for _, o := range []*evertick.Sim{other, third} {
+			if step(t, o, 1); o.Origin() != want || o.Hash() != s.Hash() {
+				t.Errorf("%v: restored: origin %v, hash %x, want %x", plane, o.Origin(), o.Hash(), s.Hash())
+			}
+		}
+		hashes := s.ColumnHashes()
+		if last := hashes[len(hashes)-1]; last.Name != "origin.third" {
+			t.Errorf("%v: the last column of the hash is %s", plane, last.Name)
+		}
+		bad := slices.Clone(data)
+		if i := bytes.Index(bad, binary.LittleEndian.AppendUint64(nil, math.Float64bits(-4096))); i < 0 {
+			t.Error("the snapshot lacks the origin")
+		} else if bad[i+6]++; other.Restore(bad) == nil {
+			t.Error("a damaged snapshot is restored")
+		}
+		wantError(t, s.ShiftOrigin([2]float32{}, -(1<<38)), evertick.ErrRange, "third")
+		if err := other.Restore(plain); err != nil || other.Origin() != [3]float64{} {
+			t.Errorf("%v: restored from before the shift: %v, %v", plane, other.Origin(), err)
+		}
+	}
+}
+
 func TestCheckAccessOfSolvers(t *testing.T) {
 	for _, writes := range [][]string{{"position"}, {"position", "bodies"}} {
 		c := small()

@@ -3,6 +3,7 @@ package evertick
 import (
 	"context"
 	"fmt"
+	"math"
 	"path"
 	"reflect"
 	"runtime"
@@ -40,8 +41,8 @@ func (s *Sim) hashIfDue() {
 }
 
 // ColumnHashes returns the hashes that make up Hash: seed, ticks, then the columns of the world
-// and of the bodies, what Attach, AddState and AddTimer have added, and the mode if it is not 0. Where two runs
-// differ, the first pair that differs names the column. The slice is the Sim's own and valid until
+// and of the bodies, what Attach, AddState and AddTimer have added, and the mode and the third axis of
+// Origin if they are not 0. Where two runs differ, the first pair that differs names the column. The slice is the Sim's own and valid until
 // the next step.
 func (s *Sim) ColumnHashes() []ecs.ColumnHash {
 	s.hashIfDue()
@@ -103,6 +104,9 @@ func (s *Sim) appendHashes(dst []ecs.ColumnHash, ticks uint64) []ecs.ColumnHash 
 	dst = s.appendPartHashes(dst, worldPart)
 	if s.mode != 0 {
 		dst = append(dst, ecs.ColumnHash{Name: "mode", Hash: uint64(s.mode)})
+	}
+	if s.third != 0 {
+		dst = append(dst, ecs.ColumnHash{Name: "origin.third", Hash: math.Float64bits(s.third)})
 	}
 	return dst
 }

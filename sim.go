@@ -216,6 +216,7 @@ type Sim struct {
 	solvers    []*Solver // the one of Physics first, then those of Attach
 	bodySlots  []uint32  // Slot of Physics.Columns, which is too large to copy for each lookup
 	shifts     uint64    // calls of ShiftOrigin
+	third      float64   // of Origin, along the axis that Physics lacks, unless an attached solver has an Origin
 	generation uint64    // of the world that the bodies belong to
 
 	publishers []*Publisher

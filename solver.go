@@ -63,8 +63,7 @@ type Solver struct {
 	// ShiftOrigin subtracts offset from all coordinates that the solver keeps, also from its copies of what Sync has written: see
 	// Sim.ShiftOrigin. After an error nothing has changed.
 	ShiftOrigin func(offset [3]float32) error
-	// Origin returns the sum of the offsets of ShiftOrigin, which is a part of the state: see Sim.Origin. nil: the bodies in the plane
-	// have it, along their two axes.
+	// Origin returns the sum of the offsets of ShiftOrigin, which is a part of the state: see Sim.Origin. nil: the Sim keeps it.
 	Origin func() [3]float64
 	// SetWorkers replaces the number of goroutines that a step uses: see Sim.SetWorkers.
 	SetWorkers func(workers int) error

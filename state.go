@@ -60,7 +60,7 @@ func (s *Sim) addState(caller, name string, st State) error {
 //
 //	"evtk.sim"  uint32 version
 //	frame: uint32 SimVersion, bits of Dt, states, hashes; uint64 ticks, seed, hash; a byte with the
-//	       mode, if it is not 0
+//	       mode, if it or the next is not 0; bits of the origin along the third axis, if it is not 0
 //	frame: the hashes: for each uint64 hash and name, a byte with its length and its bytes
 //	frame: the snapshot of the world
 //	frame: the snapshot of the physics
@@ -213,6 +213,7 @@ type restoring struct {
 	src               *Sim   // nil: a snapshot
 	ticks, seed, hash uint64
 	mode              uint8
+	third             float64
 	hashCount         uint32
 	hashes            []ecs.ColumnHash
 	inputs, index     []byte
@@ -448,15 +449,19 @@ func (r *restoring) reset() {
 func (s *Sim) encodeHeader(dst []byte) ([]byte, error) {
 	dst = wire.AppendU32s(dst, SimVersion, math.Float32bits(s.dt), uint32(len(s.states)), uint32(len(s.hashes)))
 	dst = wire.AppendU64s(dst, s.ticks, s.seed, s.hash)
-	if s.mode != 0 {
+	if s.mode != 0 || s.third != 0 {
 		dst = append(dst, s.mode)
+	}
+	if s.third != 0 {
+		dst = wire.AppendU64s(dst, math.Float64bits(s.third))
 	}
 	return dst, nil
 }
 
 func (s *Sim) checkHeader(data []byte) error {
 	r := &s.restoring
-	if n := len(data); n != headerBytes && n != headerBytes+1 {
+	n := len(data)
+	if n != headerBytes && n != headerBytes+1 && n != headerBytes+1+8 {
 		return r.Corrupt("length of the header", n)
 	}
 	in := wire.NewReader(data)
@@ -468,10 +473,15 @@ func (s *Sim) checkHeader(data []byte) error {
 	}
 	states := in.U32()
 	r.hashCount = in.U32()
-	r.ticks, r.seed, r.hash, r.mode = in.U64(), in.U64(), in.U64(), 0
+	r.ticks, r.seed, r.hash, r.mode, r.third = in.U64(), in.U64(), in.U64(), 0, 0
 	if in.Len() > 0 {
-		if r.mode = in.U8(); r.mode == 0 || r.mode >= modes {
+		if r.mode = in.U8(); r.mode == 0 && n == headerBytes+1 || r.mode >= modes {
 			return r.Corrupt("mode", r.mode)
+		}
+	}
+	if in.Len() > 0 {
+		if r.third = math.Float64frombits(in.U64()); !validThird(r.third) || r.third == 0 {
+			return r.Corrupt("origin along the third axis", r.third)
 		}
 	}
 	if states != uint32(len(s.states)) {
@@ -482,7 +492,7 @@ func (s *Sim) checkHeader(data []byte) error {
 
 func (s *Sim) replaceHeader() error {
 	r := &s.restoring
-	s.ticks, s.seed, s.mode = r.ticks, r.seed, r.mode
+	s.ticks, s.seed, s.mode, s.third = r.ticks, r.seed, r.mode, r.third
 	return nil
 }
 

@@ -434,7 +434,7 @@ func TestSimulatorAcrossShift(t *testing.T) {
 
 // The server's copy of an origin is that of the plane, too.
 func TestOriginOfPlane(t *testing.T) {
-	for plane, want := range map[physics.Plane][3]float64{physics.XY: {1024, 2048, 0}, physics.XZ: {1024, 0, 2048}} {
+	for plane, want := range map[physics.Plane][3]float64{physics.XY: {1024, 2048, 4096}, physics.XZ: {1024, 4096, 2048}} {
 		sim, err := evertick.New(evertick.Config{Physics: physics.Config{Plane: plane}})
 		check(t, err)
 		check(t, sim.ShiftOrigin([2]float32{1024, 2048}, 4096))
