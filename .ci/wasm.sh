@@ -2,7 +2,7 @@
 # wasm.sh [-short]: runs tests in WebAssembly: js/wasm in node, and golden hashes also as wasip1/wasm in
 # wazero. determinism.sh compares whole simulations of the plane there, tick by tick. With -short, packages
 # run only the tests of hashes and formats, those of physics none, and wazero the golden hashes of space. Runs the tests of the
-# client in JavaScript, and without -short compares the sizes that docs/wasm.md says.
+# client in JavaScript and the golden hashes of the valley of the examples, and without -short compares the sizes that docs/wasm.md says.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,6 +27,8 @@ else
 	if [[ ! $short ]]; then
 		GOOS=js go test -short -exec "$node" ./worldlog ./native ./internal/netcode ./internal/team ./internal/neighbours ./internal/rigid ./internal/rigid3 || failed=1
 	fi
+	echo "the valley of the examples in js/wasm"
+	(cd examples && GOOS=js go test $short -run Golden -exec "$node" ./demo/valley) || failed=1
 fi
 
 if [[ ! $short ]]; then
