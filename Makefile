@@ -124,7 +124,7 @@ fuzz: ## each fuzz target for FUZZTIME
 bench: ## all Go benchmarks
 	go test -run '^$$' -bench . -benchmem ./...
 
-bench-compare: ## ratios (levels, other engines) against those kept in bench/results
+bench-compare: ## ratios (levels, other engines, workers) against those kept in bench/results
 	go run ./bench compare $(ARGS)
 
 ci: ## every kind of check of the above that has a verdict, as CI runs it on each push

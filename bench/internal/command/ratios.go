@@ -40,6 +40,14 @@ const attempts = 3
 type ratios struct {
 	Date, CPU, Arch, Go, Compiler string
 	All                           []profile.Ratio // times as fast; more is better
+
+	skipped []skipped
+}
+
+// skipped is a test that this machine cannot run now.
+type skipped struct {
+	name string
+	why  error
 }
 
 // ratioTest measures some ratios.
@@ -100,6 +108,10 @@ func measureRatios(tests []ratioTest, was *ratios, progress *Progress) (*ratios,
 		var best []profile.Ratio
 		for attempt := range attempts {
 			got, err := c.measure(func(turn int) { progress.Show("%s: attempt %d, turn %d", c.name, attempt+1, turn) })
+			if errors.Is(err, errNotRun) {
+				now.skipped, best = append(now.skipped, skipped{c.name, err}), nil
+				break
+			}
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", c.name, err)
 			}
@@ -131,16 +143,20 @@ func (now *ratios) fell(r profile.Ratio, was *ratios) bool {
 	if was == nil {
 		return false
 	}
-	changes := profile.CompareRatios([]profile.Ratio{r}, was.All, 1-now.tolerance(was))
+	changes := profile.CompareRatios([]profile.Ratio{r}, was.All, 1-now.tolerance(r.Name, was))
 	return changes[0].Verdict == profile.RatioFell
 }
 
-// tolerance is the share of the baseline below which a ratio has fallen.
-func (now *ratios) tolerance(was *ratios) float64 {
-	if now.CPU == was.CPU {
-		return sameCPU
+// tolerance is the share of the baseline below which the ratio of a name has fallen.
+func (now *ratios) tolerance(name string, was *ratios) float64 {
+	same, other := sameCPU, otherCPU
+	if ofWorkers(name) {
+		same, other = sameCPUWorkers, otherCPUWorkers
 	}
-	return otherCPU
+	if now.CPU == was.CPU {
+		return same
+	}
+	return other
 }
 
 func (r *ratios) named(name string) (profile.Ratio, bool) {
@@ -161,7 +177,7 @@ func (now *ratios) judge(was *ratios, w io.Writer) (verdict error) {
 	if was == nil {
 		b.WriteString("no baseline to compare with\n\n")
 	} else {
-		fmt.Fprintf(&b, "baseline of %s on %s; a ratio below %g of it has fallen\n\n", was.Date, was.CPU, now.tolerance(was))
+		fmt.Fprintf(&b, "baseline of %s on %s; a ratio below %g of it has fallen, one of workers below %g\n\n", was.Date, was.CPU, now.tolerance("", was), now.tolerance(workersSuffix, was))
 	}
 	t := TextTable("times as fast", "now [95 %]", "baseline [95 %]", "verdict")
 	text := func(r profile.Ratio) string { return interval(r.Median, r.Low, r.High) }
@@ -176,9 +192,12 @@ func (now *ratios) judge(was *ratios, w io.Writer) (verdict error) {
 		t.Add(row...)
 	}
 	t.WriteText(&b)
+	for _, s := range now.skipped {
+		fmt.Fprintf(&b, "not run: %s: %v\n", s.name, s.why)
+	}
 	if was != nil {
 		for _, old := range was.All {
-			if _, ok := now.named(old.Name); !ok {
+			if _, ok := now.named(old.Name); !ok && !slices.ContainsFunc(now.skipped, func(s skipped) bool { return s.name == old.Name }) {
 				fmt.Fprintf(&b, "not run: %s: not on this machine\n", old.Name)
 			}
 		}
@@ -271,8 +290,8 @@ func newestRatios(results string, e profile.Environment) (newest *ratios, err er
 	return newest, nil
 }
 
-// ratioTests returns the tests: the levels against pure Go, bodies against the other engine, and the index against a
-// cell list.
+// ratioTests returns the tests: the levels against pure Go, bodies against the other engine, the index against a
+// cell list, and two workers against one.
 func ratioTests(quick bool) []ratioTest {
 	plan := patience{warmup: 60, least: 20, most: 400, time: 3 * time.Second}
 	ticks, warmup := 240, 60
@@ -293,6 +312,12 @@ func ratioTests(quick bool) []ratioTest {
 			r.Name = name
 			return []profile.Ratio{r}, err
 		}})
+	}
+	for _, c := range workerRatios {
+		if quick {
+			c.n, c.limit = c.n/32+2, 0
+		}
+		all = append(all, ratioTest{c.name(), func(report func(int)) ([]profile.Ratio, error) { return c.measure(plan, report) }})
 	}
 	for _, c := range cellCases {
 		all = append(all, ratioTest{c.name, func(report func(int)) ([]profile.Ratio, error) { return c.ratios(plan, report) }})

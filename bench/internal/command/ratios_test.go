@@ -3,10 +3,12 @@ package command
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -63,7 +65,7 @@ func TestFell(t *testing.T) {
 			t.Errorf("trial %d: %+v is said to have fallen below %+v of another CPU", trial, half, was.All[0])
 		}
 	}
-	was := &ratios{CPU: "a", All: []profile.Ratio{{Name: "x", Median: 4, Low: 3, High: 5}}}
+	was := &ratios{CPU: "a", All: []profile.Ratio{{Name: "x", Median: 4, Low: 3, High: 5}, {Name: "z/2-workers", Median: 1.5, Low: 1.45, High: 1.55}}}
 	now := &ratios{CPU: "a"}
 	for _, c := range []struct {
 		r    profile.Ratio
@@ -72,6 +74,8 @@ func TestFell(t *testing.T) {
 		{profile.Ratio{Name: "x", Median: 1, Low: 0.5, High: 1.79}, true},
 		{profile.Ratio{Name: "x", Median: 1, Low: 0.5, High: 1.81}, false}, // the whole interval must lie below
 		{profile.Ratio{Name: "y", Median: 1, Low: 0.5, High: 1.5}, false},  // nothing of this name is kept
+		{profile.Ratio{Name: "z/2-workers", Median: 1.04, Low: 1.02, High: 1.06}, true},
+		{profile.Ratio{Name: "z/2-workers", Median: 1.1, Low: 1.05, High: 1.15}, false},
 	} {
 		if got := now.fell(c.r, was); got != c.fell {
 			t.Errorf("%+v: fell %t", c.r, got)
@@ -102,6 +106,32 @@ func TestAttempts(t *testing.T) {
 		var b strings.Builder
 		if err := now.judge(was, &b); errors.Is(err, errFell) != c.fell || strings.Contains(b.String(), "FELL") != c.fell {
 			t.Errorf("%v: %v\n%s", c.medians, err, b.String())
+		}
+	}
+}
+
+// What a machine cannot show now neither falls nor passes: the report says why.
+func TestRatioNotRun(t *testing.T) {
+	was := &ratios{All: []profile.Ratio{{Name: "x", Median: 4, Low: 4, High: 4}}}
+	now, err := measureRatios([]ratioTest{{"x", func(func(int)) ([]profile.Ratio, error) {
+		return nil, fmt.Errorf("%w: one CPU", errNotRun)
+	}}}, was, NewProgress(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := now.judge(was, &b); err != nil || strings.Count(b.String(), "not run: x") != 1 || !strings.Contains(b.String(), "one CPU") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	if _, err := workerRatios[0].measure(shortLadder, func(int) {}); !errors.Is(err, errNotRun) {
+		t.Error(err)
+	}
+	if runtime.NumCPU() > 1 {
+		runtime.GOMAXPROCS(2)
+		c := workerRatio{"pyramid", 4, 1e6} // no CPU is worth so much
+		if _, err := c.measure(shortLadder, func(int) {}); !errors.Is(err, errNotRun) {
+			t.Error(err)
 		}
 	}
 }
@@ -200,8 +230,11 @@ func TestCompareCommand(t *testing.T) {
 	if err != nil || kept == nil {
 		t.Fatal(err)
 	}
-	levels := len(profile.ThisEnvironment().Levels)
-	if _, ok := kept.named("arena-256/box2d"); !ok || len(kept.All) != 2+3*(levels-1)+3*min(levels, 2) {
+	levels, ofWorkers := len(profile.ThisEnvironment().Levels), 0
+	if runtime.GOMAXPROCS(0) > 1 {
+		ofWorkers = len(workerRatios)
+	}
+	if _, ok := kept.named("arena-256/box2d"); !ok || len(kept.All) != 2+ofWorkers+3*(levels-1)+3*min(levels, 2) {
 		t.Errorf("%+v", kept)
 	}
 	for _, name := range []string{"radius-2256/cells-go", "radius-16384/cells-go", "self-16384/cells-go"} {
