@@ -1,7 +1,34 @@
 #!/usr/bin/env bash
-# Installs what the checks need beyond Go and gcc, on Debian and as root. What
-# cannot be installed is reported, here and by the checks that need it.
+# Installs what the checks need beyond Go and gcc, on Debian and as root, and downloads the modules of all
+# modules of the repository, so that no check fails because the network does for a moment. What cannot be
+# installed or downloaded is reported, here and by the checks that need it.
 set -uo pipefail
+cd "$(dirname "$0")/.."
+
+tries=3
+# download WHAT COMMAND... tries it again if it fails.
+download() {
+	local out try
+	for ((try = 1; try <= tries; try++)); do
+		! out=$(timeout 120 "${@:2}" 2>&1) || return 0
+		((try == tries)) || sleep $((5 * try))
+	done
+	echo "not run: download of $1: $(tail -n 1 <<<"$out")"
+	return 1
+}
+modules() { # FOLDER; with a go.work, "go mod download" would write a go.work.sum
+	if [[ -e $1/go.work ]]; then set -- "$1" list -deps -test ./...; else set -- "$1" mod download; fi
+	download "the modules of $1/go.mod" go -C "$@"
+}
+modules . || tries=1 # there may be no network
+for mod in $(find . -mindepth 2 -name go.mod -not -path '*/testdata/*'); do
+	modules "${mod%/go.mod}" &
+done
+for program in $(sed -n 's/^readonly .*=\(.*@v.*\)/\1/p' .ci/lint.sh); do
+	download "$program" go install -n "$program" & # -n compiles nothing
+done
+wait
+go -C examples mod tidy -diff >/dev/null 2>&1 # reads the tests of other modules; examples.sh says if it cannot
 
 missing=()
 need() { command -v "$1" >/dev/null || missing+=("${@:2}"); }

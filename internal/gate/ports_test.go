@@ -1,13 +1,17 @@
 package gate
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"go/types"
 	"io"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -41,14 +45,17 @@ func TestPorts(t *testing.T) {
 // typeCheck returns what the type checker finds in the packages of the module in dir and in their tests, for a port, and their number.
 func typeCheck(dir, port string) (faults []string, n int, err error) {
 	goos, goarch, _ := strings.Cut(port, "/")
-	out, err := run(dir, []string{"CGO_ENABLED=0", "GOOS=" + goos, "GOARCH=" + goarch},
-		"go", "list", "-deps", "-test", "-json=ImportPath,Name,Dir,GoFiles,Standard,ImportMap,Module", "./...")
+	cmd := exec.Command("go", "list", "-deps", "-test", "-json=ImportPath,Name,Dir,GoFiles,Standard,ImportMap,Module", "./...")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0", "GOOS="+goos, "GOARCH="+goarch)
+	var notes bytes.Buffer // such as that a module is downloaded
+	cmd.Stderr = &notes
+	out, err := cmd.Output()
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, fmt.Errorf("go list for %s: %w\n%s", port, err, tail(notes.String()))
 	}
 	fset := token.NewFileSet()
 	done := map[string]*types.Package{"unsafe": types.Unsafe}
-	for dec := json.NewDecoder(strings.NewReader(out)); ; {
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p struct {
 			ImportPath, Name, Dir string
 			GoFiles               []string
