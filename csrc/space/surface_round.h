@@ -154,7 +154,7 @@ ROUTINE(LEVEL) int best_edge(surface_collider *k, const surface_face *f, vec64 p
 	*most = (double)-MAX_FINITE;
 	for (uint32_t i = 0; i < 3; i++) {
 		vec64 n;
-		if (!edge_axis(f, i, along, &n))
+		if (!is_ridge(f->edges[i]) || !edge_axis(f, i, along, &n))
 			continue;
 		const double d = dot64(n, sub64(p, f->corners[i]));
 		if (d > *most && (!allowed || edge_allows(k, f, i, n))) {
@@ -190,7 +190,7 @@ ROUTINE(LEVEL) void collide_through(surface_collider *k, surface_face *f, vec64 
 	if (k->point_count == first)
 		append_point(k, (contact_point){narrowed(hq < hp ? q : p), deepest, VERTEX_ID(hq < hp)});
 	const float nearest = nearest_from(k, first);
-	if (nearest < -EDGE_TOLERANCE && !f->flat) {
+	if (nearest < -EDGE_TOLERANCE && f->convex) {
 		double overlap;
 		vec64 d;
 		if (best_edge(k, f, p, q, 0, &overlap, &d) >= 0 && overlap > (double)(nearest + EDGE_TOLERANCE)) {

@@ -59,6 +59,20 @@ func TestCapsuleBesideTriangle(t *testing.T) {
 	}
 }
 
+// A capsule whose end sticks deep in flat ground is as deep as that, although the triangle that it passes through is at the border of the ground: its
+// edge to the other one is where the ground goes on.
+func TestCapsuleThroughFlatGround(t *testing.T) {
+	s := surfaceScene{surface: cookMesh(t, [][3]float32{{-2, 0, -2}, {-2, 0, 2}, {2, 0, 2}, {2, 0, -2}}, [][3]uint32{{0, 1, 2}, {0, 2, 3}})}
+	for _, end := range []Vec{{.01, -.0285, .03}, {-.2, -.0285, .2}, {0, -.0285, 1.5}, {0, -.0285, 1.95}} { // the last two are near the border
+		for _, other := range []Vec{{.1, .4, -.3}, {.4, .4, .1}, {0, .4, -.01}, {.5, .1, -.5}} {
+			ms := s.collide(capsule(end, end.Add(other), .03), &origin)
+			if len(ms) != 1 || ms[0].Normal != (Vec{0, 1, 0}) || math.Abs(deepestOf(ms)+.0585) > 1e-6 {
+				t.Errorf("from %v by %v: %+v", end, other, ms)
+			}
+		}
+	}
+}
+
 // Case 24: a small triangle far from a huge cube.
 func TestFarSmallTriangle(t *testing.T) {
 	s := surfaceScene{twoSided: true, surface: oneTriangle(t, [3]float32{-81.5637589, -126.987244, -146.771729}, [3]float32{-81.8749924, -127.270691, -146.544403}, [3]float32{-81.6972275, -127.383545, -146.773254})}

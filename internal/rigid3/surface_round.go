@@ -94,7 +94,7 @@ func (k *SurfaceCollider) collideCapsule(f *surfaceFace) {
 			}
 			k.points = append(k.points, contactPoint{end.narrow(), float32(min(hp, hq)), id})
 		}
-		if least := nearest(k.points[first:]); least < -edgeTolerance && !f.flat {
+		if least := nearest(k.points[first:]); least < -edgeTolerance && f.convex {
 			if i, overlap, d := f.bestEdge(s, nil); i >= 0 && overlap > float64(least+edgeTolerance) {
 				p := k.points[first]
 				p.separation = minFloat(float32(overlap), 0)
@@ -263,11 +263,15 @@ func (k *SurfaceCollider) edgeThrough(f *surfaceFace, s segment64, depth float32
 	return true
 }
 
-// bestEdge returns the edge whose cross product with a segment separates most: of those that the surface of k allows, or of all if that is nil.
+// bestEdge returns the edge whose cross product with a segment separates most: of the ridges, or of those that the surface of k allows if that is not
+// nil. Beyond any other edge the surface goes on, and the segment with it.
 func (f *surfaceFace) bestEdge(s segment64, k *SurfaceCollider) (best int, most float64, normal vec64) {
 	best, most = -1, -maxFinite
 	along := s.q.Sub(s.p)
 	for i := range 3 {
+		if !isRidge(f.edges[i]) {
+			continue
+		}
 		n, ok := f.edgeAxis(i, along)
 		if !ok {
 			continue
