@@ -74,11 +74,20 @@ func NewRagdoll(w *physics3.World, def RagdollDef) (*Ragdoll, error) {
 		volume += r.bones[i].volume()
 	}
 	shape := def.Shape
-	shape.Density = float32(float64(def.Mass) / volume)
-	for i := range r.bones {
-		if err := r.addBone(w, &def, &shape, i, &place); err != nil {
-			return nil, errors.Join(fmt.Errorf("rig: RagdollDef.Bones[%d]: %w", i, err), r.Destroy(w))
+	if shape.Density = float32(float64(def.Mass) / volume); !fault.Finite(shape.Density) {
+		return nil, fault.Field(fault.ErrRange, "rig: RagdollDef.Mass", def.Mass)
+	}
+	err := rehearsed(w, len(r.bones), func(on *physics3.World) error {
+		r.Bodies, r.Joints, r.frames = nil, nil, nil
+		for i := range r.bones {
+			if err := r.addBone(on, &def, &shape, i, &place); err != nil {
+				return fmt.Errorf("rig: RagdollDef.Bones[%d]: %w", i, err)
+			}
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return r, nil
 }
