@@ -54,12 +54,9 @@ func (s *solver) updateContacts() {
 	}
 	n := len(s.pairs.A)
 	if !s.samePairs {
-		s.next = growContacts(s.next, n, s.minContactCapacity())
-		s.nextBases = growContacts(s.nextBases, n, s.minContactCapacity())
 		s.nextBaseMarks = growContacts(s.nextBaseMarks, n, s.minContactCapacity())
 	}
-	s.matchSurfaces()
-	sys := s.prepareSystem(s.appendSurfaces(n))
+	sys := s.prepareSystem(s.matchSurfaces(n))
 	sys.BeginStep(s.dt)
 	sys.ResetColours()
 	s.colouring.Begin(len(s.contactChunks))
@@ -194,6 +191,7 @@ func (s *solver) updateContactChunks(lo, hi int) {
 		} else {
 			s.matchContacts(lo, hi, k)
 		}
+		s.takeSurfaces(from, to)
 		s.disableSensorContacts(s.sys.Contacts[from:to], s.manifolds[from:to])
 		s.keepBases(lo, hi)
 		s.sys.ListEdges(from, to)

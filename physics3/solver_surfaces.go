@@ -16,11 +16,9 @@ type surfaceContacts struct {
 	chunks []rigid3.SurfaceChunk
 	start  []int // by chunk: the first of its contacts; and the end
 
-	// Of this step, until they join the others.
-	contacts []rigid3.Contact
-	touches  []rigid3.SurfaceTouch
-	bases    []rigid3.BaseManifold
-	mixed    []rigid3.Material // of the contacts
+	made  rigid3.SurfaceContacts // of this step
+	mixed []rigid3.Material      // of its contacts
+	moved rigid3.SurfaceContacts // memory for contacts and bases that must not replace those of the last step yet
 
 	velocities [2][3][]float32 // columns, for scene
 	present    rigid3.SurfaceChunk
@@ -71,7 +69,7 @@ func (s *solver) collideSurfaces() {
 	s.stages.ForParts(n, (*solver).collideSurfaceChunks)
 	t.start = append(t.start[:0], 0)
 	for i := range t.chunks {
-		t.start = append(t.start, t.start[i]+len(t.chunks[i].Manifolds))
+		t.start = append(t.start, t.start[i]+t.chunks[i].Count())
 	}
 }
 
@@ -91,83 +89,118 @@ func (s *solver) collideSurfaceChunks(lo, hi int) {
 	}
 }
 
-// matchSurfaces makes the contacts of these manifolds.
-func (s *solver) matchSurfaces() {
-	t := &s.surfaces
-	n := t.count()
-	t.contacts = growContacts(t.contacts, n, s.minContactCapacity())
-	t.touches = growContacts(t.touches, n, s.minContactCapacity())
-	t.bases = growContacts(t.bases, n, s.minContactCapacity())
-	t.mixed = growContacts(t.mixed, n, s.minContactCapacity())
+// matchSurfaces makes the contacts of these manifolds. It returns the list of all contacts, in which they come after n others. If the pairs of the others
+// have stayed, that list has the contacts of the last step, and takeSurfaces puts the new ones there.
+func (s *solver) matchSurfaces(n int) []rigid3.Contact {
+	t, count, usual := &s.surfaces, s.surfaces.count(), s.minContactCapacity()
+	t.made.Touches = growContacts(t.made.Touches, count, usual)
+	t.made.Manifolds = s.manifolds[n : n+count]
+	if s.samePairs {
+		t.moved.Contacts, t.moved.Bases = growContacts(t.moved.Contacts, count, usual), growContacts(t.moved.Bases, count, usual)
+		t.made.Contacts, t.made.Bases = t.moved.Contacts, t.moved.Bases
+		s.contacts, s.bases = extendContacts(s.contacts, n, count), extendContacts(s.bases, n, count)
+	} else {
+		s.next, s.nextBases = growContacts(s.next, n+count, usual), growContacts(s.nextBases, n+count, usual)
+		t.made.Contacts, t.made.Bases = s.next[n:], s.nextBases[n:]
+	}
+	s.reserveMixed(count)
 	s.stages.ForParts(len(t.chunks), (*solver).matchSurfaceChunks)
+	s.touches, t.made.Touches = t.made.Touches, s.touches
+	if s.samePairs {
+		return s.contacts
+	}
+	return s.next
+}
+
+// extendContacts returns s with a length of n+count. What is beyond n may be from before.
+func extendContacts[T any](s []T, n, count int) []T {
+	if n+count <= cap(s) {
+		return s[:n+count]
+	}
+	return append(s[:n], make([]T, count)...)
 }
 
 func (s *solver) matchSurfaceChunks(lo, hi int) {
 	t := &s.surfaces
 	for i := lo; i < hi; i++ {
-		from, to := t.start[i], t.start[i+1]
-		t.chunks[i].Match(&t.scene, t.contacts[from:to], t.touches[from:to], t.bases[from:to])
-		copy(s.manifolds[len(s.pairs.A)+from:], t.chunks[i].Manifolds)
+		from, to, m := t.start[i], t.start[i+1], &t.made
+		t.chunks[i].Match(&t.scene, rigid3.SurfaceContacts{
+			Contacts: m.Contacts[from:to], Touches: m.Touches[from:to], Bases: m.Bases[from:to], Manifolds: m.Manifolds[from:to],
+		})
 		for k := from; k < to; k++ {
-			t.mixed[k] = s.mixedMaterial(&t.contacts[k], t.touches[k].Face)
+			s.mixSurface(&m.Contacts[k], m.Touches[k].Face, &t.mixed[k])
 		}
 	}
 }
 
-// appendSurfaces appends the contacts of surfaces to the first n others. It returns the list.
-func (s *solver) appendSurfaces(n int) []rigid3.Contact {
-	t := &s.surfaces
-	contacts, bases := &s.contacts, &s.bases
-	if !s.samePairs {
-		contacts, bases = &s.next, &s.nextBases
+// takeSurfaces puts the contacts with surfaces among contacts [lo, hi) to their place in the list.
+func (s *solver) takeSurfaces(lo, hi int) {
+	n := len(s.pairs.A)
+	if lo = max(lo, n); !s.samePairs || lo >= hi {
+		return
 	}
-	*contacts, *bases = append((*contacts)[:n], t.contacts...), append((*bases)[:n], t.bases...)
-	s.touches, t.touches = t.touches, s.touches
-	return *contacts
+	made := &s.surfaces.made
+	copy(s.contacts[lo:hi], made.Contacts[lo-n:])
+	for i := lo; i < hi; i++ {
+		if s.contacts[i].Flags&rigid3.FlagBase != 0 {
+			s.bases[i] = made.Bases[i-n]
+		}
+	}
 }
 
-// mixMaterials appends the mixed materials of the last contacts, which it counts, to those of the shapes: of contacts with surfaces, and of all
-// others too if the stages do not know the rules of the world.
+// mixesPairs reports whether the stages do not know the rules of the world by which the materials of two shapes are mixed.
+func (s *solver) mixesPairs() bool {
+	return s.frictionMix != MixGeometric || s.restitutionMix != MixMax
+}
+
+// reserveMixed makes room for the mixed materials of the last contacts after the materials of the shapes: of all pairs if they are mixed here, and
+// of a number of contacts with surfaces.
+func (s *solver) reserveMixed(surfaces int) {
+	t, pairs := &s.shapes, 0
+	if s.mixesPairs() {
+		pairs = len(s.pairs.A)
+	}
+	shapes := len(t.materials)
+	all := slices.Grow(t.materials, pairs+surfaces)[:shapes+pairs+surfaces]
+	t.materials, s.surfaces.mixed = all[:shapes], all[shapes+pairs:]
+}
+
+// mixMaterials returns the materials of the shapes, and after them those of the last contacts, which it counts.
 func (s *solver) mixMaterials() (all []rigid3.Material, mixed int) {
-	t := &s.shapes
-	all = t.materials
-	if s.frictionMix != MixGeometric || s.restitutionMix != MixMax {
-		for i, a := range s.pairs.A {
-			x, y := t.materials[a], &t.materials[s.pairs.B[i]]
-			all = append(all, s.mix(&x, y, x.RollingResistance, x.TwistResistance))
-		}
+	t, pairs := &s.shapes, 0
+	if s.mixesPairs() {
+		pairs = len(s.pairs.A)
 	}
-	all = append(all, s.surfaces.mixed...)
-	mixed = len(all) - len(t.materials)
-	t.materials = all[:len(t.materials)]
+	mixed = pairs + len(s.surfaces.mixed)
+	all = t.materials[:len(t.materials)+mixed]
+	for i := range pairs {
+		x, y := &t.materials[s.pairs.A[i]], &t.materials[s.pairs.B[i]]
+		s.mix(x, y, x.RollingResistance, x.TwistResistance, &all[len(t.materials)+i])
+	}
 	return all, mixed
 }
 
-// mixedMaterial returns the material of a contact with a surface. The radius that counts for its resistance to rolling is that of the other shape.
-func (s *solver) mixedMaterial(c *rigid3.Contact, face uint32) rigid3.Material {
+// mixSurface sets the material of a contact with a surface. The radius that counts for its resistance to rolling is that of the other shape.
+func (s *solver) mixSurface(c *rigid3.Contact, face uint32, to *rigid3.Material) {
 	t, a, b := &s.shapes, c.A, c.B
 	if t.surface[a] == nil {
 		a, b = b, a
 	}
-	x, y := t.materials[a], t.materials[b]
-	rolling := t.rolling[a]
+	x, rolling, radius := &t.materials[a], t.rolling[a], t.local[b].Radius
 	if m := materialOf(t.surface[a], face); m != nil {
-		x.Friction, x.Restitution, rolling = m.Friction, m.Restitution, [2]float32{m.RollingResistance, m.TwistResistance}
+		x = &rigid3.Material{Friction: m.Friction, Restitution: m.Restitution, TangentVelocity: x.TangentVelocity}
+		rolling = [2]float32{m.RollingResistance, m.TwistResistance}
 	}
-	radius := t.local[b].Radius
-	return s.mix(&x, &y, float32(rolling[0]*radius), float32(rolling[1]*radius))
+	s.mix(x, &t.materials[b], float32(rolling[0]*radius), float32(rolling[1]*radius), to)
 }
 
 // mix combines two materials by the rules of the world, given the lever arms of the first in metres. The velocity of its belts is half of that which
 // the surfaces have: see rigid3.System.Mixed.
-func (s *solver) mix(x, y *rigid3.Material, rolling, twist float32) rigid3.Material {
-	return rigid3.Material{
-		Friction:          s.frictionMix.Apply(x.Friction, y.Friction),
-		Restitution:       s.restitutionMix.Apply(x.Restitution, y.Restitution),
-		RollingResistance: max(rolling, y.RollingResistance),
-		TwistResistance:   max(twist, y.TwistResistance),
-		TangentVelocity:   x.TangentVelocity.Add(y.TangentVelocity).Times(0.5),
-	}
+func (s *solver) mix(x, y *rigid3.Material, rolling, twist float32, to *rigid3.Material) {
+	to.Friction = s.frictionMix.Apply(x.Friction, y.Friction)
+	to.Restitution = s.restitutionMix.Apply(x.Restitution, y.Restitution)
+	to.RollingResistance, to.TwistResistance = max(rolling, y.RollingResistance), max(twist, y.TwistResistance)
+	to.TangentVelocity = x.TangentVelocity.Add(y.TangentVelocity).Times(0.5)
 }
 
 // materialOf returns the material of a face, or nil for that of the shape.

@@ -169,7 +169,8 @@ func KeepBases(contacts []Contact, manifolds []Manifold, bodyOf []uint32, poses 
 		if !motion.within(limit) {
 			continue
 		}
-		bases[i], marks[i] = m.base(limit, poses[a].Q, poses[b].Q), 1
+		m.base(limit, poses[a].Q, poses[b].Q, &bases[i])
+		marks[i] = 1
 		c.Flags |= FlagBase
 	}
 }
@@ -187,14 +188,15 @@ func (p *pairMotion) within(limit float32) bool {
 	return p.turnA.Dot(p.turnA) < most && p.turnB.Dot(p.turnB) < most && p.apart.Dot(p.apart) < float32(limit*limit)
 }
 
-// base returns a manifold as a base.
-func (m *Manifold) base(limit float32, a, b Quat) BaseManifold {
-	base := BaseManifold{Normal: m.Normal, Limit: limit, RotationA: a, RotationB: b}
-	for k := range m.Points[:m.Count] {
-		p := &m.Points[k]
-		base.Points[k] = BasePoint{p.AnchorA, p.AnchorB, p.Separation}
+// base sets a base to the manifold.
+func (m *Manifold) base(limit float32, a, b Quat, to *BaseManifold) {
+	to.Normal, to.Limit, to.RotationA, to.RotationB = m.Normal, limit, a, b
+	n := min(m.Count, MaxPoints)
+	for k := range m.Points[:n] {
+		p, q := &m.Points[k], &to.Points[k]
+		q.AnchorA, q.AnchorB, q.Separation = p.AnchorA, p.AnchorB, p.Separation
 	}
-	return base
+	clear(to.Points[n:])
 }
 
 // limit is by how much the points may part until Recycle refuses them.

@@ -43,93 +43,162 @@ type SurfacePairs struct {
 type SurfaceChunk struct {
 	Pairs        broad.Pairs // ascending by A, then B
 	First, Last  int         // range of Old that belongs to them
-	Manifolds    []Manifold  // of all pairs
 	Began, Ended broad.Pairs
 
-	faces    []uint32 // by manifold
-	from     []int32  // by manifold: the contact in Old that was recycled, or NotRecycled
-	counts   []uint8  // by pair: manifolds
-	collider SurfaceCollider
-	out      [MaxSurfaceManifolds]SurfaceManifold
-	waiting  waitingPairs
+	runs      []surfaceRun // by pair
+	count     int          // of the manifolds of all pairs
+	recycled  []Manifold
+	from      []int32 // by manifold in recycled: the contact in Old, or NotRecycled
+	made      []SurfaceManifold
+	recycling Recycling
+	collider  SurfaceCollider
+	out       [MaxSurfaceManifolds]SurfaceManifold
+	waiting   waitingPairs
+}
+
+// surfaceRun is the manifolds of a pair.
+type surfaceRun struct {
+	first, last int32 // Old[first:last] are its contacts of the last step
+	from        int32 // its first manifold in recycled or in made
+	count       uint8 // of its manifolds
+	recycled    bool
 }
 
 // Collide makes the manifolds of the pairs of a chunk. They are those of Recycle if all contacts of a pair can be recycled. A sensor has at most one
 // manifold, if it overlaps the other shape.
 func (k *SurfaceChunk) Collide(s *SurfacePairs) {
-	k.Manifolds, k.faces, k.from, k.counts = k.Manifolds[:0], k.faces[:0], k.from[:0], k.counts[:0]
-	kernel := kernelsOf(s.Level).surface
-	k.waiting.pairs = k.waiting.pairs[:0]
-	next := k.First
-	for i, a := range k.Pairs.A {
-		pair := Contact{A: a, B: k.Pairs.B[i]}
-		for next < k.Last && s.Old[next].key() < pair.key() {
-			next++
-		}
-		run := next
-		for next < k.Last && s.Old[next].key() == pair.key() {
-			next++
-		}
-		before := len(k.Manifolds)
+	kernels := kernelsOf(s.Level)
+	k.findRuns(s)
+	k.recycle(s, kernels)
+	k.made, k.count, k.waiting.pairs = k.made[:0], 0, k.waiting.pairs[:0]
+	for i := range k.runs {
 		switch {
-		case k.recycle(s, run, next):
-		case kernel == nil:
-			k.collide(s, pair.A, pair.B)
+		case k.runs[i].recycled:
+		case kernels.surface == nil:
+			k.collide(s, i)
 		default:
 			k.waiting.pairs = append(k.waiting.pairs, uint32(i))
 		}
-		k.counts = append(k.counts, uint8(len(k.Manifolds)-before))
 	}
 	if len(k.waiting.pairs) > 0 {
-		k.collideWaiting(s, kernel)
+		k.collideWaiting(s, kernels.surface)
+	}
+	for i := range k.runs {
+		k.count += int(k.runs[i].count)
 	}
 }
 
-// Touches reports whether pair i has a manifold.
-func (k *SurfaceChunk) Touches(i int) bool { return k.counts[i] > 0 }
+// Count returns the number of manifolds of all pairs.
+func (k *SurfaceChunk) Count() int { return k.count }
 
-// recycle makes the manifolds of a pair from contacts [lo, hi) of the last step, if it can.
-func (k *SurfaceChunk) recycle(s *SurfacePairs, lo, hi int) bool {
-	before := len(k.Manifolds)
-	for n := lo; n < hi; n++ {
-		c := &s.Old[n]
-		k.Manifolds = append(k.Manifolds, Manifold{})
-		if c.Flags&FlagBase == 0 || !c.recycle(&s.Bases[n], &s.Poses[s.BodyOf[c.A]], &s.Poses[s.BodyOf[c.B]], &k.Manifolds[before+n-lo]) {
-			k.Manifolds = k.Manifolds[:before]
+// Touches reports whether pair i has a manifold.
+func (k *SurfaceChunk) Touches(i int) bool { return k.runs[i].count > 0 }
+
+// findRuns finds the contacts of the last step of each pair.
+func (k *SurfaceChunk) findRuns(s *SurfacePairs) {
+	k.runs = k.runs[:0]
+	next, nextKey := k.First, keyOf(s.Old[:k.Last], k.First)
+	for i, a := range k.Pairs.A {
+		pair := Contact{A: a, B: k.Pairs.B[i]}
+		key := pair.key()
+		for nextKey < key {
+			next++
+			nextKey = keyOf(s.Old[:k.Last], next)
+		}
+		first := next
+		for nextKey == key {
+			next++
+			nextKey = keyOf(s.Old[:k.Last], next)
+		}
+		k.runs = append(k.runs, surfaceRun{first: int32(first), last: int32(next)})
+	}
+}
+
+// recycle makes the manifolds of the pairs of which all contacts can be recycled.
+func (k *SurfaceChunk) recycle(s *SurfacePairs, kernels *kernels) {
+	r := &k.recycling
+	r.Old, r.Bases, r.BodyOf, r.Poses = s.Old, s.Bases, s.BodyOf, s.Poses
+	k.from = k.from[:0]
+	found, begun := 0, 0
+	for i := range k.runs {
+		run := &k.runs[i]
+		if !run.hasBases(s.Old) {
+			continue
+		}
+		if found+int(run.last-run.first) > recyclePart {
+			k.recycleRuns(begun, i, found, kernels)
+			found, begun = 0, i
+		}
+		run.from = int32(len(k.from))
+		for n := run.first; n < run.last; n++ {
+			r.pairs[found], r.contacts[found] = uint32(len(k.from)), uint32(n)
+			k.from = append(k.from, NotRecycled)
+			found++
+		}
+		run.recycled = true
+	}
+	k.recycleRuns(begun, len(k.runs), found, kernels)
+}
+
+// hasBases reports whether a pair has contacts of which each has a base.
+func (r *surfaceRun) hasBases(old []Contact) bool {
+	if n := r.last - r.first; n == 0 || n > MaxSurfaceManifolds {
+		return false
+	}
+	for n := r.first; n < r.last; n++ {
+		if old[n].Flags&FlagBase == 0 {
 			return false
 		}
 	}
-	for n := lo; n < hi; n++ {
-		k.faces, k.from = append(k.faces, s.Touches[n].Face), append(k.from, int32(n))
-	}
-	return hi > lo
+	return true
 }
 
-func (k *SurfaceChunk) collide(s *SurfacePairs, a, b uint32) {
-	k.add(s, a, b, k.out[:k.collider.collidePair(s, a, b, &k.out)])
+// recycleRuns tries the contacts that were found, which are those of runs [lo, hi) that are marked.
+func (k *SurfaceChunk) recycleRuns(lo, hi, found int, kernels *kernels) {
+	if found == 0 {
+		return
+	}
+	k.recycled = grown(k.recycled[:len(k.from)-found], found)
+	kernels.recycle(&k.recycling, found, k.from, k.recycled)
+	for i := lo; i < hi; i++ {
+		run := &k.runs[i]
+		if !run.recycled {
+			continue
+		}
+		run.count = uint8(run.last - run.first)
+		for _, from := range k.from[run.from:][:run.count] {
+			run.recycled = run.recycled && from != NotRecycled
+		}
+		if !run.recycled {
+			run.count = 0
+		}
+	}
 }
 
-// add adds the manifolds of a pair that was not recycled.
-func (k *SurfaceChunk) add(s *SurfacePairs, a, b uint32, found []SurfaceManifold) {
-	if s.Sensors[a] || s.Sensors[b] {
-		found = onlyTouching(found)
-	}
-	for i := range found {
-		k.Manifolds = append(k.Manifolds, found[i].Manifold)
-		k.faces, k.from = append(k.faces, found[i].Face), append(k.from, NotRecycled)
-	}
+// collide makes the manifolds of pair i in Go.
+func (k *SurfaceChunk) collide(s *SurfacePairs, i int) {
+	a, b, run := k.Pairs.A[i], k.Pairs.B[i], &k.runs[i]
+	run.from, run.count = int32(len(k.made)), uint8(k.collider.collidePair(s, a, b, &k.out))
+	k.made = append(k.made, k.out[:run.count]...)
+	k.keepTouching(s, i)
 }
 
-// onlyTouching returns the first manifold with an overlap, if there is one.
-func onlyTouching(found []SurfaceManifold) []SurfaceManifold {
-	for i := range found {
-		for _, p := range found[i].Points[:found[i].Count] {
+// keepTouching leaves a sensor the first manifold with an overlap, or none.
+func (k *SurfaceChunk) keepTouching(s *SurfacePairs, i int) {
+	run := &k.runs[i]
+	if run.count == 0 || !s.Sensors[k.Pairs.A[i]] && !s.Sensors[k.Pairs.B[i]] {
+		return
+	}
+	found := k.made[run.from:][:run.count]
+	run.count = 0
+	for n := range found {
+		for _, p := range found[n].Points[:found[n].Count] {
 			if p.Separation <= 0 {
-				return found[i : i+1]
+				run.from, run.count = run.from+int32(n), 1
+				return
 			}
 		}
 	}
-	return nil
 }
 
 // collidePair makes the manifolds of two shapes, of which one is a surface, with normals from a to b.
@@ -172,100 +241,128 @@ func (k *SurfaceChunk) CollideSurface(s *SurfacePairs, a, b uint32) []SurfaceMan
 	return k.out[:k.collider.collidePair(s, a, b, &k.out)]
 }
 
+// SurfaceContacts is what Match makes, by manifold.
+type SurfaceContacts struct {
+	Contacts  []Contact
+	Touches   []SurfaceTouch
+	Bases     []BaseManifold // of the contacts with FlagBase
+	Manifolds []Manifold
+}
+
 // Match makes the contacts of the manifolds of Collide. A contact continues the one of the last step in its pair with the most equal normal, if their
 // cosine is at least 0.9 and no other contact is closer to it: it inherits the impulses of the friction, and those of points with the same ID.
-func (k *SurfaceChunk) Match(s *SurfacePairs, contacts []Contact, touches []SurfaceTouch, bases []BaseManifold) {
+func (k *SurfaceChunk) Match(s *SurfacePairs, out SurfaceContacts) {
 	k.Began.Reset()
 	k.Ended.Reset()
-	next, at := k.First, 0
-	for i, n := range k.counts {
-		pair := Contact{A: k.Pairs.A[i], B: k.Pairs.B[i]}
-		next = k.endBefore(s, next, pair.key())
-		run := next
-		for next < k.Last && s.Old[next].key() == pair.key() {
-			next++
-		}
-		end := at + int(n)
+	at, next := 0, k.First
+	for i := range k.runs {
+		r := &k.runs[i]
+		a, b, end := k.Pairs.A[i], k.Pairs.B[i], at+int(r.count)
+		k.end(s.Old, next, int(r.first))
+		next = int(r.last)
 		switch {
-		case n > 0 && next == run:
-			k.Began.Add(pair.A, pair.B)
-		case n == 0 && next > run:
-			k.Ended.Add(pair.A, pair.B)
+		case r.count > 0 && r.first == r.last:
+			k.Began.Add(a, b)
+		case r.count == 0 && r.first < r.last:
+			k.Ended.Add(a, b)
 		}
-		if n > 0 {
-			k.matchRun(s, &pair, at, end, run, next, contacts[at:end], touches[at:end], bases[at:end])
+		if r.recycled {
+			copy(out.Contacts[at:end], s.Old[r.first:r.last])
+			copy(out.Touches[at:end], s.Touches[r.first:r.last])
+			copy(out.Bases[at:end], s.Bases[r.first:r.last])
+			copy(out.Manifolds[at:end], k.recycled[r.from:])
+		} else if r.count > 0 {
+			k.match(s, i, SurfaceContacts{out.Contacts[at:end], out.Touches[at:end], out.Bases[at:end], out.Manifolds[at:end]})
 		}
 		at = end
 	}
-	k.endBefore(s, next, ^uint64(0))
+	k.end(s.Old, next, k.Last)
 }
 
-// endBefore notes that the pairs of old contacts before a key have ended.
-func (k *SurfaceChunk) endBefore(s *SurfacePairs, next int, key uint64) int {
-	for ; next < k.Last && s.Old[next].key() < key; next++ {
-		if c := &s.Old[next]; next == k.First || s.Old[next-1].key() != c.key() {
+// end notes that the pairs of contacts [lo, hi) of the last step have ended.
+func (k *SurfaceChunk) end(old []Contact, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		if c := &old[i]; i == k.First || old[i-1].key() != c.key() {
 			k.Ended.Add(c.A, c.B)
 		}
 	}
-	return next
 }
 
-// matchRun makes the contacts of manifolds [at, end), which are those of a pair that had contacts [run, next) of Old.
-func (k *SurfaceChunk) matchRun(s *SurfacePairs, pair *Contact, at, end, run, next int, contacts []Contact, touches []SurfaceTouch, bases []BaseManifold) {
-	if k.from[at] != NotRecycled {
-		copy(contacts, s.Old[run:next])
-		copy(touches, s.Touches[run:next])
-		copy(bases, s.Bases[run:next])
-		return
-	}
-	manifolds := k.Manifolds[at:end]
-	for i := range manifolds {
-		c := &contacts[i]
-		c.A, c.B = pair.A, pair.B
-		c.begin(&manifolds[i])
+// match makes the contacts of pair i, which was not recycled.
+func (k *SurfaceChunk) match(s *SurfacePairs, i int, out SurfaceContacts) {
+	r := &k.runs[i]
+	made := k.made[r.from:][:r.count]
+	for n := range out.Contacts {
+		m, c := &made[n], &out.Contacts[n]
+		out.Manifolds[n] = m.Manifold
+		out.Touches[n] = SurfaceTouch{m.Normal, m.Face}
+		c.A, c.B = k.Pairs.A[i], k.Pairs.B[i]
+		c.begin(&m.Manifold)
 		c.Flags = FlagSurface
-		touches[i] = SurfaceTouch{manifolds[i].Normal, k.faces[at+i]}
 	}
-	matchNormals(contacts, touches, s.Old[run:next], s.Touches[run:next])
-	k.keepBases(s, manifolds, contacts, bases)
+	if r.first < r.last {
+		matchNormals(out.Contacts, out.Touches, s.Old[r.first:r.last], s.Touches[r.first:r.last])
+	}
+	s.keepBases(&out)
 }
 
 // matchNormals lets contacts inherit from those of the last step: always the two with the most equal normals that are left, the first of equals.
 func matchNormals(contacts []Contact, touches []SurfaceTouch, old []Contact, oldTouches []SurfaceTouch) {
-	var matched, used [MaxSurfaceManifolds]bool
+	var likely [MaxSurfaceManifolds * MaxSurfaceManifolds]struct {
+		cosine float32
+		i, n   uint8
+	}
+	count := 0
 	old = old[:min(len(old), MaxSurfaceManifolds)]
-	for range contacts {
-		best, bestOld, most := -1, 0, float32(sameNormal)
-		for i := range contacts {
-			for n := range old {
-				if cosine := touches[i].Normal.Dot(oldTouches[n].Normal); !matched[i] && !used[n] && cosine > most {
-					best, bestOld, most = i, n, cosine
-				}
+	for i := range contacts {
+		for n := range old {
+			if cosine := touches[i].Normal.Dot(oldTouches[n].Normal); cosine > sameNormal {
+				l := &likely[count%len(likely)]
+				l.cosine, l.i, l.n = cosine, uint8(i), uint8(n)
+				count++
 			}
 		}
-		if best < 0 {
-			return
+	}
+	for left := likely[:count]; len(left) > 0; {
+		best := left[0]
+		for _, l := range left[1:] {
+			if l.cosine > best.cosine {
+				best = l
+			}
 		}
-		matched[best], used[bestOld] = true, true
-		contacts[best].inherit(&old[bestOld])
+		contacts[best.i].inherit(&old[best.n])
+		kept := 0
+		for _, l := range left {
+			if l.i != best.i && l.n != best.n {
+				left[kept] = l
+				kept++
+			}
+		}
+		left = left[:kept]
 	}
 }
 
-// keepBases gives bases to the contacts of a pair if all can have one.
-func (k *SurfaceChunk) keepBases(s *SurfacePairs, manifolds []Manifold, contacts []Contact, bases []BaseManifold) {
-	a, b := s.BodyOf[contacts[0].A], s.BodyOf[contacts[0].B]
-	if s.Sensors[contacts[0].A] || s.Sensors[contacts[0].B] {
+// keepBases gives bases to the contacts of a pair that was not recycled, if all can have one.
+func (s *SurfacePairs) keepBases(of *SurfaceContacts) {
+	c := &of.Contacts[0]
+	if s.Sensors[c.A] || s.Sensors[c.B] {
 		return
 	}
+	a, b := s.BodyOf[c.A], s.BodyOf[c.B]
 	motion := motionOf(s.V, s.W, a, b, float32(s.Time*recycleSteps))
-	for i := range manifolds {
-		if m := &manifolds[i]; m.Count < 2 || !motion.within(float32(surfaceRecycling*m.limit())) {
+	var limits [MaxSurfaceManifolds]float32
+	for i := range of.Manifolds {
+		m := &of.Manifolds[i]
+		if m.Count < 2 {
+			return
+		}
+		limits[i] = float32(surfaceRecycling * m.limit())
+		if !motion.within(limits[i]) {
 			return
 		}
 	}
-	for i := range manifolds {
-		m := &manifolds[i]
-		bases[i] = m.base(float32(surfaceRecycling*m.limit()), s.Poses[a].Q, s.Poses[b].Q)
-		contacts[i].Flags |= FlagBase
+	for i := range of.Manifolds {
+		of.Manifolds[i].base(limits[i], s.Poses[a].Q, s.Poses[b].Q, &of.Bases[i])
+		of.Contacts[i].Flags |= FlagBase
 	}
 }

@@ -80,6 +80,8 @@ type surfaceStep struct {
 	chunk   SurfaceChunk
 	scene   SurfacePairs
 	columns [2][3][]float32
+
+	manifolds []Manifold
 }
 
 func newSurfaceStep(t testing.TB, mirrored bool) *surfaceStep {
@@ -112,10 +114,8 @@ func (s *surfaceStep) step(mirrored bool, at Vec) {
 	s.scene.Poses[body].P = at
 	s.chunk.First, s.chunk.Last = 0, len(s.scene.Old)
 	s.chunk.Collide(&s.scene)
-	n := len(s.chunk.Manifolds)
-	contacts, touches, bases := make([]Contact, n), make([]SurfaceTouch, n), make([]BaseManifold, n)
-	s.chunk.Match(&s.scene, contacts, touches, bases)
-	s.scene.Old, s.scene.Touches, s.scene.Bases = contacts, touches, bases
+	made := s.chunk.contacts(&s.scene)
+	s.scene.Old, s.scene.Touches, s.scene.Bases, s.manifolds = made.Contacts, made.Touches, made.Bases, made.Manifolds
 }
 
 // Contacts with a surface keep their impulses by their normals, whichever shape is A, and are recycled while the body hardly moves.
@@ -133,7 +133,7 @@ func TestContactsOfASurface(t *testing.T) {
 		s.scene.Old[0].Twist, s.scene.Old[0].Normal[2].Impulse = 7, 5
 		before := s.scene.Old[0]
 		s.step(mirrored, Vec{3.004, .998, 0})
-		if m := &s.chunk.Manifolds[0]; m.Source != Recycled || s.scene.Old[0] != before || abs(m.Points[0].Separation+.002) > 1e-6 || len(s.chunk.Began.A) > 0 {
+		if m := &s.manifolds[0]; m.Source != Recycled || s.scene.Old[0] != before || abs(m.Points[0].Separation+.002) > 1e-6 || len(s.chunk.Began.A) > 0 {
 			t.Errorf("mirrored %v: not recycled: %+v", mirrored, s.scene.Old[0])
 		}
 		s.step(mirrored, Vec{1.005, .998, 0}) // near the wall
@@ -154,6 +154,94 @@ func TestContactsOfASurface(t *testing.T) {
 		s.step(mirrored, Vec{4, 4, 0})
 		if len(s.scene.Old) != 0 || len(s.chunk.Ended.A) != 1 {
 			t.Errorf("mirrored %v: in the air: %+v", mirrored, s.scene.Old)
+		}
+	}
+}
+
+// A chunk of any size recycles what chunks of one pair do.
+func TestLargeSurfaceChunk(t *testing.T) {
+	run := paritytest.Start(t, "LargeSurfaceChunk")
+	hulls := &Hulls{}
+	hulls.SetSurface(0, Surface{Surface: cornerMesh(t)})
+	const n = 2 * recyclePart / 3 // of two contacts each: more than fit in one call
+	shapes, poses, bodies := []Shape{NewSurfaceShape(0, Pose{Q: Identity})}, []Pose{{Q: Identity}}, []uint32{0}
+	pairs := broad.Pairs{}
+	for i := range uint32(n) {
+		shapes, bodies = append(shapes, NewBoxShape(Vec{1, 1, 1}, Pose{Q: Identity}, 0)), append(bodies, i+1)
+		poses = append(poses, Pose{Vec{1, 1, 4 * (run.Float32() - .5)}, Identity})
+		pairs.Add(0, i+1)
+	}
+	columns := [3][]float32{make([]float32, n+1), make([]float32, n+1), make([]float32, n+1)}
+	s := SurfacePairs{Shapes: shapes, Hulls: hulls, BodyOf: bodies, Sensors: make([]bool, n+1), Poses: poses, V: &columns, W: &columns, Time: dt}
+	first := SurfaceChunk{Pairs: pairs}
+	first.Collide(&s)
+	made := first.contacts(&s)
+	s.Old, s.Touches, s.Bases = made.Contacts, made.Touches, made.Bases
+	for i := range poses[1:] {
+		poses[1+i].P.Y += float32(run.IntN(3)) * .006 // some can be recycled
+	}
+	all := SurfaceChunk{Pairs: pairs, Last: len(s.Old)}
+	all.Collide(&s)
+	recycled, next := 0, 0
+	for i := range n {
+		one := SurfaceChunk{Pairs: broad.Pairs{A: pairs.A[i : i+1], B: pairs.B[i : i+1]}, First: next}
+		for ; next < len(s.Old) && s.Old[next].B <= pairs.B[i]; next++ {
+		}
+		one.Last = next
+		one.Collide(&s)
+		a, b := &all.runs[i], &one.runs[0]
+		if a.count != b.count || a.recycled != b.recycled {
+			t.Fatalf("pair %d: %+v, want %+v", i, *a, *b)
+		}
+		for m := range int32(b.count) {
+			if x, y := all.manifold(i, m), one.manifold(0, m); x != y {
+				t.Fatalf("pair %d: %+v, want %+v", i, x, y)
+			}
+		}
+		if a.recycled {
+			recycled++
+		}
+	}
+	if recycled == 0 || recycled == n {
+		t.Errorf("%d of %d pairs are recycled", recycled, n)
+	}
+}
+
+// Contacts inherit from those with the most equal normals, one after the other.
+func TestMatchNormals(t *testing.T) {
+	run := paritytest.Start(t, "MatchNormals")
+	normals := func() (list []SurfaceTouch) {
+		for range 1 + run.IntN(MaxSurfaceManifolds) {
+			v := Vec{float32(run.IntN(5)-2) * .2, 1, float32(run.IntN(5)-2) * .2} // some are equal
+			list = append(list, SurfaceTouch{Normal: v.Times(1 / v.length())})
+		}
+		return list
+	}
+	for range paritytest.Sample(200) {
+		touches, oldTouches := normals(), normals()
+		got, want, old := make([]Contact, len(touches)), make([]Contact, len(touches)), make([]Contact, len(oldTouches))
+		for n := range old {
+			old[n].Twist = float32(n + 1)
+		}
+		used := map[int]bool{}
+		for range want {
+			best, bestOld, most := -1, 0, float32(sameNormal)
+			for i := range want {
+				for n := range old {
+					if cosine := touches[i].Normal.Dot(oldTouches[n].Normal); want[i].Twist == 0 && !used[n] && cosine > most {
+						best, bestOld, most = i, n, cosine
+					}
+				}
+			}
+			if best >= 0 {
+				want[best].Twist, used[bestOld] = old[bestOld].Twist, true
+			}
+		}
+		matchNormals(got, touches, old, oldTouches)
+		for i := range want {
+			if got[i] != want[i] {
+				t.Fatalf("contact %d continues %v, want %v, of normals %v and %v", i, got[i].Twist, want[i].Twist, touches, oldTouches)
+			}
 		}
 	}
 }

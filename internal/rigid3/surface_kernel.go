@@ -19,47 +19,42 @@ type surfacePart struct {
 // waitingPairs is the pairs of a chunk that are not recycled, and memory for a kernel.
 type waitingPairs struct {
 	pairs  []uint32 // numbers of pairs
-	first  []int32  // by pair: the first manifold in made
-	made   []SurfaceManifold
+	done   []bool   // by pair of the chunk
 	part   surfacePart
 	number []uint32 // of the pairs of the part
 	shapes []uint32
 	counts []uint8
-
-	manifolds []Manifold // of the pairs that were recycled
-	faces     []uint32
-	from      []int32
+	left   []uint32 // pairs that a kernel leaves
 }
 
-// collideWaiting makes the manifolds of the pairs that wait, those of one surface after the other, and puts them among those of the others.
+// collideWaiting makes the manifolds of the pairs that wait, those of one surface after the other.
 func (k *SurfaceChunk) collideWaiting(s *SurfacePairs, kernel func(p *surfacePart, shapes []uint32, counts []uint8, out []SurfaceManifold) int) {
 	w := &k.waiting
-	w.made, w.first = w.made[:0], w.first[:0]
-	for range k.counts {
-		w.first = append(w.first, -1)
-	}
+	w.left, w.done = w.left[:0], grown(w.done[:0], len(k.runs))
+	clear(w.done)
 	for i, n := range w.pairs {
-		if w.first[n] >= 0 {
+		if w.done[n] {
 			continue
 		}
 		a, b, _ := s.surfaceFirst(k.Pairs.A[n], k.Pairs.B[n])
 		surface, ok := s.surfaceOf(a, b)
 		if !ok {
-			w.first[n] = 0 // its count is 0
-			continue
+			continue // without manifolds
 		}
 		w.part.SurfacePairs, w.part.shape, w.part.twoSided = s, a, surface.TwoSided
 		w.number, w.shapes = w.number[:0], w.shapes[:0]
 		for _, m := range w.pairs[i:] {
 			if c, other, _ := s.surfaceFirst(k.Pairs.A[m], k.Pairs.B[m]); c == a && s.Shapes[other].Kind != KindSurface {
-				w.number, w.shapes = append(w.number, m), append(w.shapes, other)
+				w.number, w.shapes, w.done[m] = append(w.number, m), append(w.shapes, other), true
 			}
 		}
 		k.findFaces(surface)
 		k.collidePart(kernel)
 	}
+	for _, n := range w.left {
+		k.collide(s, int(n))
+	}
 	w.part.SurfacePairs, w.part.mesh = nil, nil
-	k.weave(s)
 }
 
 // findFaces sets the mesh of a part, or the triangles near its shapes if it has none.
@@ -83,29 +78,28 @@ func (k *SurfaceChunk) findFaces(surface Surface) {
 // collidePart makes the manifolds of a part.
 func (k *SurfaceChunk) collidePart(kernel func(p *surfacePart, shapes []uint32, counts []uint8, out []SurfaceManifold) int) {
 	w := &k.waiting
-	w.counts = append(w.counts[:0], make([]uint8, len(w.shapes))...)
+	w.counts = grown(w.counts[:0], len(w.shapes))
 	starts := w.part.starts
 	for done := 0; done < len(w.shapes); {
-		at := len(w.made)
+		at := len(k.made)
 		room := at + len(w.shapes) - done + MaxSurfaceManifolds
-		if cap(w.made) < room {
-			w.made = append(make([]SurfaceManifold, 0, 2*room), w.made...)
+		if cap(k.made) < room {
+			k.made = append(make([]SurfaceManifold, 0, 2*room), k.made...)
 		}
-		n := kernel(&w.part, w.shapes[done:], w.counts[done:], w.made[at:cap(w.made)])
+		n := kernel(&w.part, w.shapes[done:], w.counts[done:], k.made[at:cap(k.made)])
 		if n < 0 {
 			panic("rigid3: SurfaceChunk.Collide: a pair names no shape, or a shape no body")
 		}
 		for i := done; i < done+n; i++ {
-			pair := w.number[i]
-			w.first[pair] = int32(at)
-			if w.counts[i] == surfaceLeft {
-				k.counts[pair] = surfaceLeft
+			pair, count := w.number[i], w.counts[i]
+			if count == surfaceLeft {
+				w.left = append(w.left, pair)
 				continue
 			}
-			k.counts[pair] = w.counts[i]
-			at += int(w.counts[i])
+			k.made = k.made[:at+int(count)]
+			k.takeMade(w.part.SurfacePairs, int(pair), at)
+			at += int(count)
 		}
-		w.made = w.made[:at]
 		if done += n; w.part.mesh == nil {
 			w.part.starts = w.part.starts[n:]
 		}
@@ -113,31 +107,12 @@ func (k *SurfaceChunk) collidePart(kernel func(p *surfacePart, shapes []uint32, 
 	w.part.starts = starts
 }
 
-// weave puts the manifolds that were made among those that were recycled, and makes those that a kernel has left.
-func (k *SurfaceChunk) weave(s *SurfacePairs) {
-	w := &k.waiting
-	w.manifolds, w.faces, w.from = append(w.manifolds[:0], k.Manifolds...), append(w.faces[:0], k.faces...), append(w.from[:0], k.from...)
-	k.Manifolds, k.faces, k.from = k.Manifolds[:0], k.faces[:0], k.from[:0]
-	next, recycled := 0, 0
-	for i := range k.counts {
-		n := int(k.counts[i])
-		if next == len(w.pairs) || w.pairs[next] != uint32(i) {
-			end := recycled + n
-			k.Manifolds, k.faces, k.from = append(k.Manifolds, w.manifolds[recycled:end]...), append(k.faces, w.faces[recycled:end]...), append(k.from, w.from[recycled:end]...)
-			recycled = end
-			continue
-		}
-		next++
-		a, b, before := k.Pairs.A[i], k.Pairs.B[i], len(k.Manifolds)
-		if n == surfaceLeft {
-			k.collide(s, a, b)
-		} else {
-			found := w.made[w.first[i]:][:n]
-			if _, _, mirrored := s.surfaceFirst(a, b); mirrored {
-				swapAll(found)
-			}
-			k.add(s, a, b, found)
-		}
-		k.counts[i] = uint8(len(k.Manifolds) - before)
+// takeMade gives pair i the manifolds from number from on, which a kernel has made with the surface as A.
+func (k *SurfaceChunk) takeMade(s *SurfacePairs, i, from int) {
+	found := k.made[from:]
+	k.runs[i].from, k.runs[i].count = int32(from), uint8(len(found))
+	if s.Shapes[k.Pairs.A[i]].Kind != KindSurface {
+		swapAll(found)
 	}
+	k.keepTouching(s, i)
 }

@@ -214,27 +214,40 @@ func (g *guardedSurface) check() error {
 
 // chunkBits compares the results of Collide bit by bit.
 func chunkBits(got, want *SurfaceChunk) error {
-	for i := range want.counts {
-		if len(got.counts) != len(want.counts) || got.counts[i] != want.counts[i] {
-			return fmt.Errorf("pair %d, %d: %v manifolds, want %v", want.Pairs.A[i], want.Pairs.B[i], got.counts, want.counts)
-		}
+	if len(got.runs) != len(want.runs) || got.count != want.count {
+		return fmt.Errorf("%d manifolds of %d pairs, want %d of %d", got.count, len(got.runs), want.count, len(want.runs))
 	}
-	pair, end := 0, 0
-	for i := range want.Manifolds {
-		for ; i >= end; pair++ {
-			end += int(want.counts[pair])
+	for i := range want.runs {
+		r, w := &got.runs[i], &want.runs[i]
+		pair := fmt.Sprintf("pair %d, %d", want.Pairs.A[i], want.Pairs.B[i])
+		if r.count != w.count || r.recycled != w.recycled || r.first != w.first || r.last != w.last {
+			return fmt.Errorf("%s: %+v, want %+v", pair, *r, *w)
 		}
-		what := fmt.Sprintf("manifold %d of pair %d, %d", i, want.Pairs.A[pair-1], want.Pairs.B[pair-1])
-		if err := paritytest.Bits(what, buffer.Words[uint32](got.Manifolds[i:i+1]), buffer.Words[uint32](want.Manifolds[i:i+1])); err != nil {
-			return fmt.Errorf("%w\n%+v\n%+v", err, got.Manifolds[i], want.Manifolds[i])
-		}
-	}
-	for _, err := range []error{paritytest.Bits("faces", got.faces, want.faces), paritytest.Bits("from", got.from, want.from)} {
-		if err != nil {
-			return err
+		for n := range int32(w.count) {
+			a, b := got.manifold(i, n), want.manifold(i, n)
+			if err := paritytest.Bits(fmt.Sprintf("manifold %d of %s", n, pair), buffer.Words[uint32]([]SurfaceManifold{a}), buffer.Words[uint32]([]SurfaceManifold{b})); err != nil {
+				return fmt.Errorf("%w\n%+v\n%+v", err, a, b)
+			}
 		}
 	}
 	return nil
+}
+
+// manifold returns a manifold of pair i. The face of one that was recycled is the contact of the last step.
+func (k *SurfaceChunk) manifold(i int, n int32) SurfaceManifold {
+	r := &k.runs[i]
+	if r.recycled {
+		return SurfaceManifold{k.recycled[r.from+n], uint32(k.from[r.from+n])}
+	}
+	return k.made[r.from+n]
+}
+
+// contacts makes the contacts of a chunk.
+func (k *SurfaceChunk) contacts(s *SurfacePairs) SurfaceContacts {
+	n := k.Count()
+	c := SurfaceContacts{make([]Contact, n), make([]SurfaceTouch, n), make([]BaseManifold, n), make([]Manifold, n)}
+	k.Match(s, c)
+	return c
 }
 
 func TestParitySurfaces(t *testing.T) {
@@ -252,20 +265,20 @@ func TestParitySurfaces(t *testing.T) {
 		want := &SurfaceChunk{Pairs: s.pairs}
 		s.scene.Level = native.Go
 		want.Collide(&s.scene)
-		contacts, touches, bases := make([]Contact, len(want.Manifolds)), make([]SurfaceTouch, len(want.Manifolds)), make([]BaseManifold, len(want.Manifolds))
-		want.Match(&s.scene, contacts, touches, bases)
-		for i := range want.Manifolds {
-			for _, p := range want.Manifolds[i].Points[:want.Manifolds[i].Count] {
-				b := s.scene.Shapes[contacts[i].B]
+		made := want.contacts(&s.scene)
+		for i := range made.Manifolds {
+			m := &made.Manifolds[i]
+			for _, p := range m.Points[:m.Count] {
+				b := s.scene.Shapes[made.Contacts[i].B]
 				if b.Kind == KindSurface {
-					b = s.scene.Shapes[contacts[i].A]
+					b = s.scene.Shapes[made.Contacts[i].A]
 				}
-				counts[fmt.Sprintf("kind %d, points %d, feature %d", b.Kind, want.Manifolds[i].Count, p.ID>>30)]++
+				counts[fmt.Sprintf("kind %d, points %d, feature %d", b.Kind, m.Count, p.ID>>30)]++
 			}
 		}
-		again := &SurfaceChunk{Pairs: s.pairs, Last: len(contacts)} // a part of the pairs is recycled
+		again := &SurfaceChunk{Pairs: s.pairs, Last: len(made.Contacts)} // a part of the pairs is recycled
 		scene := s.scene
-		scene.Old, scene.Touches, scene.Bases = contacts, touches, bases
+		scene.Old, scene.Touches, scene.Bases = made.Contacts, made.Touches, made.Bases
 		again.Collide(&scene)
 		for _, level := range native.Levels() {
 			for _, side := range paritytest.Sides {
@@ -304,8 +317,8 @@ func TestCrowdedSurface(t *testing.T) {
 	}
 	want := &SurfaceChunk{Pairs: broad.Pairs{A: []uint32{0, 0}, B: []uint32{1, 2}}}
 	want.Collide(s)
-	if want.counts[0] == 0 || want.counts[1] == 0 {
-		t.Fatalf("no contacts: %v", want.counts)
+	if !want.Touches(0) || !want.Touches(1) {
+		t.Fatalf("no contacts: %v", want.runs)
 	}
 	for _, level := range native.Levels() {
 		s.Level = level
