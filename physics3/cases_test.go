@@ -11,6 +11,7 @@ import (
 // The files cases_*_test.go hold situations that engines are known to get wrong, with values by hand, in closed form or by exact arithmetic.
 // Each has a number of its own, by which it is named.
 //
+//	1–5      hulls                   package hull; 4 and 5 also in cases_hull_test.go
 //	11–14    mass                    cases_mass_test.go
 //	18–23    narrow phase            cases_contact_test.go (22 is also in package rigid3)
 //	32–36    height fields           cases_field_test.go, with 74 (rays down on grid lines)
@@ -20,11 +21,13 @@ import (
 //	75–78    queries                 cases_query_test.go
 //	86–90    events                  cases_events_test.go, cases_sensor_test.go
 //	95–98    sleep                   cases_sleep_test.go
+//	103–107  characters, vehicles    cases_walk_test.go, cases_wheel_test.go, and in package rig
 //	114–116  free rotation           cases_spin_test.go
 //	119–121  restore                 cases_restore_test.go
 //	125–126  types, damping          cases_body_test.go
 //
-// Those of triangles, 20, 24, 32, 35, 79 and 89 and parts of 41, 45 and 76 to 78, are in cases_mesh_test.go.
+// Those of triangles, 20, 24, 32, 35, 79 and 89 and parts of 41, 45 and 76 to 78, are in cases_mesh_test.go. Those of joints and of all kinds
+// of shapes, parts of 35, 76, 87, 88, 90, 95 and 125, are in cases_kinds_test.go.
 
 type vector = [3]float64
 

@@ -161,6 +161,7 @@ func (e *expect) check(t *testing.T, p *Polyhedron, tolerance float64) {
 
 // Eight points, five of them in each of two planes that share an edge. The other faces that are not triangles are in planes but
 // for 5e-8, which is the rounding of their corners.
+// Case 1 of those that package physics3 lists: two faces of five points.
 func TestHiddenPentagons(t *testing.T) {
 	p := build(t, [][3]float32{{2, 3.535533906, 3.535533906}, {4, 2, 0}, {0, 2, 0}, {1, 0, 0}, {4, 1.414213562, 1.414213562}, {0, 1.414213562, 1.414213562}, {3, 0, 0}, {2, 5, 0}}, 64)
 	e := expect{8, 12, []int{3, 3, 4, 4, 5, 5}, 17.441967, [3]float64{2, 2.295367, 0.950772}, []float64{22.885771, 20.319048, 26.514073, 0, 0, -3.097513}}
@@ -168,6 +169,7 @@ func TestHiddenPentagons(t *testing.T) {
 }
 
 // Four points, in each order, near the origin and far from it.
+// Case 2: four points in any order, anywhere.
 func TestTetrahedra(t *testing.T) {
 	a := [][3]float32{{1, 1, -1}, {1, -1, -1}, {-1, -1, -1}, {1, -1, 1}}
 	b := [][3]float32{{0, 0, .1}, {1, 0, .1}, {1, 1, .1}, {.5, .5, -1}}
@@ -222,6 +224,7 @@ func permutations(n int) (all [][]int) {
 }
 
 // A thin slab far from the origin, and a grid whose coordinates are rounded: all inner points are left out.
+// Case 3: thin slabs far out, and grids.
 func TestCoplanarAndCollinear(t *testing.T) {
 	var slab, lattice [][3]float32
 	for x := range 6 {
@@ -246,6 +249,7 @@ func TestCoplanarAndCollinear(t *testing.T) {
 	t.Logf("eight hulls: %v", time.Since(began))
 }
 
+// Case 4: a roof and a wedge.
 func TestRoofAndWedge(t *testing.T) {
 	roof := [][3]float32{{0, 0, 2}}
 	for _, x := range []float32{-1, 1} {
@@ -260,7 +264,7 @@ func TestRoofAndWedge(t *testing.T) {
 	e.check(t, build(t, wedge, 64), 1e-4)
 }
 
-// More points than a hull may have.
+// Case 5: more points than a hull may have.
 func TestReduction(t *testing.T) {
 	for _, c := range []struct {
 		vertices int
