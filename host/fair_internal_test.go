@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"strconv"
 	"testing"
 
 	"github.com/evertick/evertick/internal/pace"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/loop"
 )
 
@@ -40,21 +40,10 @@ func addCostly(t *testing.T, h *Host, name string, weight int, cfg loop.Config, 
 	return h.byName[name]
 }
 
-// Seed returns that of the environment, or a new one, and logs it.
-func Seed(t *testing.T) uint64 {
-	t.Helper()
-	s, err := strconv.ParseUint(os.Getenv("EVERTICK_SEED"), 10, 64)
-	if err != nil {
-		s = rand.Uint64()
-	}
-	t.Logf("EVERTICK_SEED=%d", s)
-	return s
-}
-
 // Worlds that are always due have time in proportion to their weights, within the bound of start-time fair queueing, at
 // every moment: for random numbers of worlds, weights and costs.
 func TestFairShares(t *testing.T) {
-	r := rand.New(rand.NewPCG(Seed(t), 1))
+	r := rand.New(rand.NewPCG(paritytest.Seed(), 1))
 	rounds := 30
 	if os.Getenv("EVERTICK_LONG") != "" {
 		rounds = 200
@@ -106,7 +95,7 @@ func TestFairShares(t *testing.T) {
 // A world that is within its share never waits for more than one turn of each other, and drops no tick, whatever the
 // others do; the others drop theirs.
 func TestNoWorldStarves(t *testing.T) {
-	r := rand.New(rand.NewPCG(Seed(t), 2))
+	r := rand.New(rand.NewPCG(paritytest.Seed(), 2))
 	rounds := 15
 	if os.Getenv("EVERTICK_LONG") != "" {
 		rounds = 100

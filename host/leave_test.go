@@ -11,6 +11,7 @@ import (
 
 	"github.com/evertick/evertick/host"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/replay"
 )
 
@@ -86,7 +87,7 @@ func (l *leavers) check(worlds int) {
 // Drain: each leaves once, and Drain leaves none.
 func TestDrainAndRemove(t *testing.T) {
 	const worlds = 6
-	r := rand.New(rand.NewPCG(host.Seed(t), 2))
+	r := rand.New(rand.NewPCG(paritytest.Seed(), 2))
 	for round := range 40 {
 		l := &leavers{T: t, h: newHost(t, host.Config{Workers: 1 + r.IntN(3), Budget: 100}), left: map[string]int{}}
 		for i := range worlds {

@@ -3,8 +3,8 @@ package loop_test
 import (
 	"math/rand/v2"
 	"testing"
-	"time"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/loop"
 )
 
@@ -12,7 +12,7 @@ import (
 const portedStep = 1_000_000_000
 
 func portSeed(t *testing.T) *rand.Rand {
-	seed := uint64(time.Now().UnixNano())
+	seed := paritytest.Seed()
 	t.Logf("seed %d", seed)
 	return rand.New(rand.NewPCG(seed, 8))
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/internal/paritytest"
 )
 
 // unorderedHost is the part of a host that has one connection of a client.
@@ -130,7 +131,7 @@ func TestUnorderedConnections(t *testing.T) {
 	if !full() {
 		runs = 6
 	}
-	first := rand.Uint64N(1 << 32)
+	first := paritytest.Seed() % (1 << 32)
 	for i := range uint64(runs) {
 		for _, each := range []bool{false, true} {
 			for _, moves := range []bool{false, true} {

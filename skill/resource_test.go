@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/evertick/evertick/ecs"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/replay"
 	"github.com/evertick/evertick/skill"
 	"github.com/evertick/evertick/worldlog"
@@ -76,7 +76,7 @@ func TestManyResources(t *testing.T) {
 
 // Drawn calls do what they do to a map. Their log replays to the same state, and so does a snapshot.
 func TestResourcesModel(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := paritytest.Seed()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 9))
 	y := newYard(t, yardConfig{skills: skill.Config{Rate: skill.Unlimited}})

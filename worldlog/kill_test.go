@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/evertick/evertick/internal/paritytest"
 )
 
 // childVar makes the test binary a writer: "durability directory".
@@ -83,7 +85,7 @@ func TestKill(t *testing.T) {
 	if long {
 		kills = 400
 	}
-	seed := uint64(time.Now().UnixNano())
+	seed := paritytest.Seed()
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for _, d := range []Durability{EveryTick, Interval, None} {

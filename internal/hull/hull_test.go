@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/vec"
 )
 
@@ -439,7 +440,7 @@ func TestRandomSets(t *testing.T) {
 	if os.Getenv("EVERTICK_LONG") != "" {
 		cases = 1_000_000
 	}
-	seed := uint64(time.Now().UnixNano())
+	seed := paritytest.Seed()
 	kinds := map[string]int{}
 	for i := range cases {
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))

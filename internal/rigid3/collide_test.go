@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/hull"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/vec"
 	"github.com/evertick/evertick/native"
 )
@@ -283,7 +283,7 @@ func TestHullsAgainstAllAxes(t *testing.T) {
 	if os.Getenv("EVERTICK_LONG") != "" {
 		cases = 1_000_000
 	}
-	seed := uint64(time.Now().UnixNano())
+	seed := paritytest.Seed()
 	apart, edges, faces := 0, 0, 0
 	for i := range cases {
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))
@@ -362,7 +362,7 @@ func TestRoundAgainstHulls(t *testing.T) {
 	if os.Getenv("EVERTICK_LONG") != "" {
 		cases = 300_000
 	}
-	seed := uint64(time.Now().UnixNano())
+	seed := paritytest.Seed()
 	counts := [3]int{}
 	for i := range cases {
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))

@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/evertick/evertick/internal/mesh"
+	"github.com/evertick/evertick/internal/paritytest"
 )
 
 // oneTriangle is a surface of one triangle.
@@ -88,7 +88,7 @@ func TestFarSmallTriangle(t *testing.T) {
 
 // Two triangles that are kilometres large are as precise as small ones: the normal is straight up anywhere, on the diagonal too.
 func TestLargeTriangles(t *testing.T) {
-	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
+	rng := rand.New(rand.NewPCG(paritytest.Seed(), 1))
 	s := surfaceScene{surface: cookMesh(t, [][3]float32{{-4000, 0, -4000}, {4000, 0, -4000}, {4000, 0, 4000}, {-4000, 0, 4000}}, [][3]uint32{{0, 2, 1}, {0, 3, 2}})}
 	for range 300 {
 		shape := randomTouching(rng)
@@ -111,7 +111,7 @@ func TestLargeTriangles(t *testing.T) {
 
 // Along a ridge normals lie between those of its sides, and in a valley they are those of its sides, wherever the surface is divided.
 func TestRidgesAndValleys(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := paritytest.Seed()
 	counts := [2]int{}
 	for i := range 300 {
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))
@@ -149,7 +149,7 @@ func TestRidgesAndValleys(t *testing.T) {
 
 // A sheet of two sides, or of two triangles with their backs together, keeps shapes on the side of their centre.
 func TestThinSheets(t *testing.T) {
-	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 2))
+	rng := rand.New(rand.NewPCG(paritytest.Seed(), 2))
 	corners := [][3]float32{{-2, 0, -2}, {2, 0, -2}, {2, 0, 2}, {-2, 0, 2}}
 	one := surfaceScene{surface: cookMesh(t, corners, [][3]uint32{{0, 2, 1}, {0, 3, 2}}), twoSided: true}
 	two := surfaceScene{surface: cookMesh(t, corners, [][3]uint32{{0, 2, 1}, {0, 3, 2}, {0, 1, 2}, {0, 2, 3}})}
@@ -178,7 +178,7 @@ func TestThinSheets(t *testing.T) {
 
 // The surface and the shape may be turned together, and the surface may have a pose in its body.
 func TestTurnedSurface(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := paritytest.Seed()
 	for i := range 100 {
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))
 		s := surfaceScene{surface: gridMesh(t, rng, 8, .5, .3, func(x, z float32) float32 { return .2 * float32(rng.IntN(3)) })}
@@ -258,7 +258,7 @@ func TestSurfaceAllocations(t *testing.T) {
 
 // The order of the vertices and of the triangles in the input does not matter, nor what the memory was used for.
 func TestSurfaceOrder(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := paritytest.Seed()
 	var reused SurfaceCollider
 	for i := range 60 {
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))
@@ -289,7 +289,7 @@ func TestSurfaceOrder(t *testing.T) {
 // Triangles that cross and share edges at random, from a millimetre to a kilometre large: manifolds are well formed, and there is one wherever the core
 // of a shape meets the front of a triangle.
 func TestSurfaceOfSoup(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := paritytest.Seed()
 	found := 0
 	for i := range 150 {
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))

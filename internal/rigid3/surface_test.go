@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/evertick/evertick/internal/mesh"
+	"github.com/evertick/evertick/internal/paritytest"
 )
 
 // cookMesh is mesh.Cook for a test.
@@ -182,7 +182,7 @@ func TestBallOnTwoTriangles(t *testing.T) {
 // Over flat ground, however it is divided, each shape in each pose has one manifold straight up, with its lowest points: exactly on edges and on
 // vertices too.
 func TestFlatGround(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := paritytest.Seed()
 	rng := rand.New(rand.NewPCG(seed, 1))
 	cases := 600
 	if os.Getenv("EVERTICK_LONG") != "" {
@@ -259,7 +259,7 @@ func TestFlatGround(t *testing.T) {
 // On rough ground no contact is lost. Few are deeper than the height by which the shape must be lifted to be free: those on spikes that stick deep in
 // the shape.
 func TestRoughGround(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := paritytest.Seed()
 	cases := 250
 	if os.Getenv("EVERTICK_LONG") != "" {
 		cases = 100_000

@@ -8,6 +8,7 @@ import (
 	"math/rand"
 	"testing"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/internal/scenes"
 	"github.com/evertick/evertick/physics"
 	"github.com/evertick/evertick/physics/raster"
@@ -128,7 +129,7 @@ func TestSamples(t *testing.T) {
 	if testing.Short() {
 		rounds = 60
 	}
-	seed := rand.Int63()
+	seed := int64(paritytest.Seed())
 	r := rand.New(rand.NewSource(seed))
 	pixels, doubts := 0, 0
 	for range rounds {

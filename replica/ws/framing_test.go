@@ -14,7 +14,7 @@ import (
 
 // However a stream is cut, each control frame and each further fragment counts once, as least bytes or its payload.
 func TestCostOfFrames(t *testing.T) {
-	seed := rand.Uint64()
+	seed := paritytest.Seed()
 	r := rand.New(rand.NewPCG(seed, 0))
 	counted := 0
 	for range paritytest.Rounds(300) {

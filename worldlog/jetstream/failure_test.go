@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/loop"
 )
 
@@ -16,7 +17,7 @@ import (
 // the log of the master holds, and the follower ends in the same state.
 func TestKill(t *testing.T) {
 	tr := newTrio(t, nil)
-	r := loop.NewRand(uint64(time.Now().UnixNano()), 0, 0, 0)
+	r := loop.NewRand(paritytest.Seed(), 0, 0, 0)
 	var killed [3]int
 	for i := range 3 * shortened(100, 5) {
 		time.Sleep(time.Duration(r.Uint64()%60) * time.Millisecond)

@@ -8,12 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/replay"
 )
 
@@ -96,7 +96,7 @@ func (c *chain) act(i int) {
 // A stream forgets which master has taken it over, while older masters come back from a partition, in every order: the newest master
 // keeps it, all others are fenced once they have met it, and the stream has the ticks of the newest.
 func TestForgottenTerms(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := paritytest.Seed()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 5))
 	nc := connect(t, startServer(t, t.TempDir(), server.RANDOM_PORT).ClientURL())

@@ -6,12 +6,12 @@ import (
 	"net"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/replay"
 )
 
@@ -27,8 +27,8 @@ func TestModel(t *testing.T) {
 			t.Errorf("no case of %q in %v", what, cases)
 		}
 	}
-	for range shortened(20, 1) {
-		seed := uint64(time.Now().UnixNano())
+	for i := range shortened(20, 1) {
+		seed := paritytest.Seed() + uint64(i)
 		t.Logf("seed %d", seed)
 		newModel(t, seed, cases).run(40)
 	}

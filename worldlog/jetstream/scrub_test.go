@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/replay"
 )
 
@@ -57,7 +58,7 @@ func blocksOf(t *testing.T, store string) (blocks, summaries []string) {
 // The server comes back with blocks that are damaged, cut off or gone, at drawn places, with and without its summary of them. The
 // master notices and ships its log again: a new follower has all ticks, and one that has run them goes on.
 func TestDamagedBlocks(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := paritytest.Seed()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 4))
 	store := t.TempDir()

@@ -3,10 +3,10 @@ package jetstream
 import (
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/worldlog"
 )
 
@@ -42,7 +42,7 @@ func manyTicks(t *testing.T, ticks, from, salt uint64) (dir string, before []sum
 
 // A summer goes to any tick, in any order, with the checksum before it, and reads no more than from the nearest mark.
 func TestSummerSeek(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := paritytest.Seed()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 6))
 	const ticks = 3 * maxMarks
@@ -85,7 +85,7 @@ func TestSummerSeek(t *testing.T) {
 // The ticks that a log and a stream have both are counted without reading the log again, wherever they part, and where the stream
 // begins.
 func TestCommon(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := paritytest.Seed()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 7))
 	nc := served(t)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/replay"
 	"github.com/evertick/evertick/replay/search"
@@ -114,7 +115,7 @@ func TestKill(t *testing.T) {
 	go func() {
 		defer close(killed)
 		for i := range kills {
-			r := loop.NewRand(uint64(time.Now().UnixNano()), uint64(i), 0, 0)
+			r := loop.NewRand(paritytest.Seed(), uint64(i), 0, 0)
 			time.Sleep(time.Duration(r.IntRange(1, 200)) * time.Millisecond)
 			k := r.IntN(len(workers))
 			kill(workers[k])
