@@ -77,6 +77,7 @@ type solver struct {
 	groupBytes     int                   // most bytes of a group of islands; 0: what is best for the workers
 	untilGroups    int                   // steps until splitIslands tries again
 	regions        regions
+	filter         pairFilter
 	stages         stage.Runner[solver]
 	broadPhaseJob  func(parts int, f func(part int))
 	present        presentMemory

@@ -1,9 +1,7 @@
 package physics3
 
 import (
-	"bytes"
 	"slices"
-	"unsafe"
 
 	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/graph"
@@ -103,7 +101,6 @@ func (s *solver) updateBroadPhase() {
 		s.markBases()
 	}
 	s.collideSurfaces()
-	s.findSeams()
 	n := len(s.pairs.A)
 	all := n + s.surfaces.count()
 	s.manifolds = growContacts(s.manifolds, all, s.minContactCapacity())
@@ -272,35 +269,6 @@ func (s *solver) reportTouches(began, ended *broad.Pairs) {
 		b := began.B[i]
 		s.events.begin(s.lastGenerations, a, b, s.sensorFlags(a, b))
 	}
-}
-
-// filterPairs removes the pairs without effect: two sensors, two solid shapes of which neither belongs to a dynamic body, and two shapes of
-// static bodies, of which one was changed. It also removes the pairs of bodies that ignore each other, or whose joint prevents collision. Pairs with a surface go to their own list.
-func (s *solver) filterPairs() {
-	t, n := &s.shapes, 0
-	s.surfaces.pairs.Reset()
-	if t.surfaces == 0 && t.sensors == 0 && len(s.sleep.ActiveOnce) == 0 && !s.anyKinematic() && !s.ignoresPairs() {
-		return // one body of each pair is dynamic
-	}
-	for i, a := range s.pairs.A {
-		b := s.pairs.B[i]
-		most := max(s.cols.Type[t.filters.Body[a]], s.cols.Type[t.filters.Body[b]])
-		senses := t.sensor[a] != t.sensor[b] && most != StaticBody
-		if (senses || !t.sensor[a] && !t.sensor[b] && most == DynamicBody) && !s.pairIgnored(a, b) {
-			if t.surface[a] != nil || t.surface[b] != nil {
-				s.surfaces.take(a, b, t.shape)
-				continue
-			}
-			s.pairs.A[n], s.pairs.B[n] = a, b
-			n++
-		}
-	}
-	s.pairs.A, s.pairs.B = s.pairs.A[:n], s.pairs.B[:n]
-}
-
-func (s *solver) anyKinematic() bool {
-	types := s.cols.Type[:s.rows()]
-	return bytes.IndexByte(unsafe.Slice((*byte)(unsafe.SliceData(types)), len(types)), byte(KinematicBody)) >= 0
 }
 
 // collideChunks computes the manifolds of chunks [lo, hi) of the pairs.

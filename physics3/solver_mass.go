@@ -153,6 +153,7 @@ func (s *solver) setType(i int, t BodyType) error {
 	}
 	before := c.Type[i]
 	c.Type[i] = t
+	s.shapes.version++
 	if err := s.updateMass(i, own); err != nil {
 		c.Type[i] = before
 		return err

@@ -12,13 +12,6 @@ type seamState struct {
 	version uint64 // of the shapes that the kinds belong to, plus one
 }
 
-// findSeams lists which shapes that can be joined meet each shape in this step.
-func (s *solver) findSeams() {
-	if s.beginSeams() {
-		s.seams.scene.Add(&s.pairs)
-	}
-}
-
 // beginSeams prepares the lists of shapes that can be joined, and returns false if there are none.
 func (s *solver) beginSeams() bool {
 	z, t := &s.seams, &s.shapes

@@ -112,6 +112,17 @@ func LowerBound(contacts []Contact, a, b uint32) int {
 	return lo
 }
 
+// LowerBoundNear is LowerBound for a result that is at least from, and most likely not far from there.
+func LowerBoundNear(contacts []Contact, from int, a, b uint32) int {
+	pair := Contact{A: a, B: b}
+	key, lo, step := pair.key(), from, 1
+	for lo+step <= len(contacts) && contacts[lo+step-1].key() < key {
+		lo += step
+		step *= 2
+	}
+	return lo + LowerBound(contacts[lo:min(lo+step-1, len(contacts))], a, b)
+}
+
 // key orders contacts like pairs.
 func (c *Contact) key() uint64 { return uint64(c.A)<<32 | uint64(c.B) }
 

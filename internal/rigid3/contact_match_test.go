@@ -178,3 +178,19 @@ func TestMatchAllocatesNothing(t *testing.T) {
 		t.Errorf("%g allocations", n)
 	}
 }
+
+// Both searches find the same place.
+func TestLowerBoundNear(t *testing.T) {
+	run := paritytest.Start(t, "LowerBoundNear")
+	for range paritytest.Sample(100) {
+		contacts := make([]Contact, run.IntN(70))
+		for i := range contacts {
+			contacts[i].A, contacts[i].B = uint32(i/9), uint32(i%9*2)
+		}
+		a, b := run.Uint32()%9, run.Uint32()%19
+		want := LowerBound(contacts, a, b)
+		if got := LowerBoundNear(contacts, run.IntN(want+1), a, b); got != want {
+			t.Fatalf("(%d, %d) of %d: %d, want %d", a, b, len(contacts), got, want)
+		}
+	}
+}

@@ -165,7 +165,11 @@ func KeepBases(contacts []Contact, manifolds []Manifold, bodyOf []uint32, poses 
 			continue
 		}
 		a, b := bodyOf[c.A], bodyOf[c.B]
-		motion, limit := motionOf(v, w, a, b, time), m.limit()
+		motion := motionOf(v, w, a, b, time)
+		if !motion.within(recycleDistance) { // no limit is higher
+			continue
+		}
+		limit := m.limit()
 		if !motion.within(limit) {
 			continue
 		}
@@ -201,14 +205,18 @@ func (m *Manifold) base(limit float32, a, b Quat, to *BaseManifold) {
 
 // limit is by how much the points may part until Recycle refuses them.
 func (m *Manifold) limit() float32 {
-	least := float32(maxFinite)
-	for i := range m.Points[:m.Count] {
-		farthest := float32(0)
-		for k := range m.Points[:m.Count] {
+	var farthest [MaxPoints]float32 // the squares of distances
+	n := min(m.Count, MaxPoints)
+	for i := range n {
+		for k := range i {
 			d := m.Points[i].AnchorA.Sub(m.Points[k].AnchorA)
-			farthest = maxFloat(d.Dot(d), farthest)
+			square := d.Dot(d)
+			farthest[i], farthest[k] = maxFloat(square, farthest[i]), maxFloat(square, farthest[k])
 		}
-		least = minFloat(farthest, least)
+	}
+	least := float32(maxFinite)
+	for _, f := range farthest[:n] {
+		least = minFloat(f, least)
 	}
 	return minFloat(float32(recycleShare*sqrt(least)), recycleDistance)
 }

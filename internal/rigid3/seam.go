@@ -53,16 +53,6 @@ func (s *Seams) Begin() {
 // usualSeams is the number of elements of the lists up to which they do not grow.
 const usualSeams = 1024
 
-// Add lists pairs of which one shape has a kind.
-func (s *Seams) Add(pairs *broad.Pairs) {
-	kinds := s.Kinds
-	for i, a := range pairs.A {
-		if b := pairs.B[i]; kinds[a]|kinds[b] != 0 {
-			s.AddPair(a, b)
-		}
-	}
-}
-
 // AddPair lists a pair.
 func (s *Seams) AddPair(a, b uint32) {
 	if s.Kinds[a] != 0 {

@@ -350,6 +350,9 @@ func (s *SurfacePairs) keepBases(of *SurfaceContacts) {
 	}
 	a, b := s.BodyOf[c.A], s.BodyOf[c.B]
 	motion := motionOf(s.V, s.W, a, b, float32(s.Time*recycleSteps))
+	if !motion.within(surfaceRecycling * recycleDistance) { // no limit is higher
+		return
+	}
 	var limits [MaxSurfaceManifolds]float32
 	for i := range of.Manifolds {
 		m := &of.Manifolds[i]

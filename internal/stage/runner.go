@@ -108,6 +108,13 @@ func (r *Runner[S]) ForParts(parts int, run func(s *S, lo, hi int)) {
 	r.eachPart(parts, r.runRows)
 }
 
+// ForEach runs a stage over parts, one by one, since each takes long.
+func (r *Runner[S]) ForEach(parts int, run func(s *S, lo, hi int)) {
+	pace.Name(run)
+	r.rows = run
+	r.Team.For(0, parts, 1, r.runRows)
+}
+
 // ForAscending runs a stage over chunks that begin in ascending order.
 func (r *Runner[S]) ForAscending(chunks int, run func(s *S, lo, hi int)) {
 	pace.Name(run)
