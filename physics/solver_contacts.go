@@ -56,8 +56,9 @@ func (s *solver) updateContacts() {
 		s.prepareSystem(s.next, s.nextBases, s.nextBaseMarks).BeginStep(s.dt)
 		s.sys.SameBlocks = false
 		s.sys.ResetColours()
+		s.markEarly()
 		s.colouring.Begin(len(s.contactChunks))
-		s.stages.ForAscending(len(s.contactChunks), (*solver).updateContactChunks)
+		s.stages.ForAscending(s.jointTasks()+len(s.contactChunks), (*solver).updateContactChunks)
 	}
 	s.stages.End("collide")
 	s.reportContacts()
@@ -75,20 +76,39 @@ func (s *solver) updateContacts() {
 // stay as they are, unless the impulses of the last step have been rescaled, which are in the blocks, too.
 func (s *solver) updateSameContacts(rescaled bool) {
 	s.prepareSystem(s.contacts, s.bases, s.baseMarks).BeginStep(s.dt)
-	s.stages.ForParts(len(s.contactChunks), (*solver).updateSameChunks)
+	s.stages.ForParts(s.jointTasks()+len(s.contactChunks), (*solver).updateSameChunks)
 	changed := rescaled || s.regions.wanted != s.wantedRegions() || !s.sys.Colours.SameDynamics(s.sys.Bodies.InvMass)
 	for k := range s.contactChunks {
 		changed = changed || s.contactChunks[k].changed
 	}
 	if s.sys.SameBlocks = !changed; changed {
+		s.regions.marked = false
 		s.sys.ResetColours()
 		s.sys.ListEdges(0, len(s.contacts))
 		s.sys.Colours.AssignRange(0, len(s.contacts))
 	}
 }
 
-// updateSameChunks updates the contacts of chunks [lo, hi) in place.
+// jointTasks is the number of tasks of joints that come before the chunks of contacts, which do not depend on them.
+func (s *solver) jointTasks() int {
+	if s.isIdle() {
+		return 0
+	}
+	return 1
+}
+
+// buildJoints does the tasks of joints among tasks [lo, hi), and returns the chunks of contacts that are left.
+func (s *solver) buildJoints(lo, hi int) (first, last int) {
+	n := s.jointTasks()
+	if lo < n {
+		s.sys.BuildJoints()
+	}
+	return max(lo-n, 0), hi - n
+}
+
+// updateSameChunks updates the contacts of chunks [lo, hi) in place, after the tasks of joints.
 func (s *solver) updateSameChunks(lo, hi int) {
+	lo, hi = s.buildJoints(lo, hi)
 	for chunk := lo; chunk < hi; chunk++ {
 		from := chunk * pairChunk
 		to := min(from+pairChunk, len(s.contacts))
@@ -183,8 +203,9 @@ func (s *solver) reserveContactChunks(n int) {
 const pairChunk = graph.Chunk
 
 // updateContactChunks makes the contacts of chunks [lo, hi) of the pairs while their manifolds are
-// in the cache. It also assigns their colours, one chunk after the other, on any worker: see team.SerialStage.
+// in the cache, after the tasks of joints. It also assigns their colours, one chunk after the other, on any worker: see team.SerialStage.
 func (s *solver) updateContactChunks(lo, hi int) {
+	lo, hi = s.buildJoints(lo, hi)
 	for chunk := lo; chunk < hi; chunk++ {
 		from := chunk * pairChunk
 		to := min(from+pairChunk, len(s.next))
@@ -199,9 +220,12 @@ func (s *solver) updateContactChunks(lo, hi int) {
 	}
 }
 
-// colourChunk assigns colours to the contacts of a chunk.
+// colourChunk assigns colours to the contacts of a chunk, and finds their regions if those are known already.
 func (s *solver) colourChunk(chunk int) {
 	s.sys.Colours.AssignRange(chunk*pairChunk, min((chunk+1)*pairChunk, len(s.next)))
+	if s.regions.marked {
+		s.markRegions(chunk, chunk+1)
+	}
 }
 
 // matchContacts makes the contacts of pairs [lo, hi) in next.

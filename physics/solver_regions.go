@@ -18,11 +18,12 @@ type regions struct {
 	wanted regionKind // for which the blocks were laid out
 	count  int        // number of regions that they have; 0: none
 	placed bool       // they name bodies by places
+	marked bool       // MarkRegions is done before the blocks are laid out
 	bins   [rowBins]int32
 	keys   [2][]float32 // positions of some bodies along each axis, ascending
 
 	placement rigid.Placed
-	placedFor regionKind // of the placement; zero: there is none
+	keptFor   regionKind // of the placement, or of rowOf if not placed; zero: there is neither
 	stale     int        // layouts since then, or since there were no regions
 	pause     int        // layouts without regions, since they were of no use
 	system    *rigid.System
@@ -87,12 +88,17 @@ func (s *solver) splitRegions() bool {
 		}
 	}
 	if r.count == 0 {
+		if r.marked && !same {
+			sys.Colours.UnmarkRegions()
+		}
 		return false
 	}
 	chunks := (len(s.contacts) + pairChunk - 1) / pairChunk
 	if !same {
-		sys.Colours.ReserveRegions(&sys.Regions)
-		s.stages.ForParts(chunks, (*solver).markRegions)
+		if !r.marked {
+			sys.Colours.ReserveRegions(&sys.Regions)
+			s.stages.ForParts(chunks, (*solver).markRegions)
+		}
 		s.stages.ForParts(chunks, (*solver).countRegions)
 	}
 	sys.LayOutRegions()
@@ -109,11 +115,12 @@ func (s *solver) splitRegions() bool {
 // regions are of use.
 func (s *solver) chooseRegions() bool {
 	r, regions := &s.regions, &s.sys.Regions
-	regions.Count = r.count
-	if r.stale++; r.placed && r.placedFor == r.wanted && r.stale < keptPlaces {
-		regions.Of = r.placement.Of
+	if s.keepRegions(r.wanted) {
+		r.stale++
 		return true
 	}
+	r.stale++
+	r.keptFor, regions.Count = regionKind{}, r.count
 	if r.placed = false; r.stale < r.pause && !pace.Always {
 		return false
 	}
@@ -121,6 +128,7 @@ func (s *solver) chooseRegions() bool {
 	s.cutRows()
 	crossing := s.crossing()
 	if crossing <= mostCrossing {
+		r.keptFor, r.stale = r.wanted, 0
 		return true
 	}
 	if !r.wanted.places {
@@ -133,13 +141,34 @@ func (s *solver) chooseRegions() bool {
 		r.stale, r.pause = 0, keptPlaces
 		return false
 	}
-	r.placed, r.placedFor, r.stale = true, r.wanted, 0
+	r.placed, r.keptFor, r.stale = true, r.wanted, 0
 	r.placement.Place(r.count)
 	return true
 }
 
-// keptPlaces is the number of layouts of blocks for which bodies keep their places, though they move, or for which there are no regions.
+// keptPlaces is the number of layouts of blocks for which bodies keep their regions, though they move, or for which there are no regions.
 const keptPlaces = 16
+
+// keepRegions reports whether the bodies keep the regions that they have in the next layout.
+func (s *solver) keepRegions(wanted regionKind) bool {
+	r, regions := &s.regions, &s.sys.Regions
+	if wanted.count == 0 || r.keptFor != wanted || r.stale+1 >= keptPlaces {
+		return false
+	}
+	regions.Count, regions.Of = wanted.count, r.rowOf
+	if r.placed {
+		regions.Of = r.placement.Of
+	}
+	return true
+}
+
+// markEarly prepares the regions of contacts that get their colours, if bodies keep the regions that they have: the contacts are then marked as they
+// get their colours.
+func (s *solver) markEarly() {
+	if s.regions.marked = s.keepRegions(s.wantedRegions()); s.regions.marked {
+		s.sys.Colours.ReserveRegions(&s.sys.Regions)
+	}
+}
 
 // cutPlaces gives each region a strip of the world, across the axis along which bodies with contacts are farther apart, with about equally many
 // contacts.
@@ -329,7 +358,7 @@ func (s *solver) assignSpans() {
 }
 
 func (s *solver) markRegions(lo, hi int) {
-	s.sys.Colours.MarkRegions(&s.sys.Regions, lo*pairChunk, min(hi*pairChunk, len(s.contacts)))
+	s.sys.Colours.MarkRegions(&s.sys.Regions, lo*pairChunk, min(hi*pairChunk, len(s.sys.Contacts)))
 }
 
 func (s *solver) countRegions(lo, hi int) {

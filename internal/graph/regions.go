@@ -66,8 +66,8 @@ func (c *Colours) ReserveRegions(r *Regions) {
 	r.bounds = buffer.Resized(r.bounds, r.Count*NumColours*(c.classes+2))
 }
 
-// MarkRegions finds the regions of edges [lo, hi), with bounds as those of AssignRange, and which bodies are shared. Chunks can be marked in any
-// order, and at the same time.
+// MarkRegions finds the regions of edges [lo, hi), with bounds as those of AssignRange, which comes before it, and which bodies are shared. Chunks
+// can be marked in any order, and at the same time.
 func (c *Colours) MarkRegions(r *Regions, lo, hi int) {
 	bodies, e := c.bodyColours, &c.Edges
 	for ; lo < hi; lo += Chunk {
@@ -89,6 +89,16 @@ func (c *Colours) MarkRegions(r *Regions, lo, hi int) {
 				}
 			}
 			entries[at] = entry&(1<<regionBit-1) | uint32(of)<<(regionBit+1)
+		}
+	}
+}
+
+// UnmarkRegions undoes MarkRegions of all edges, for LayOut and Fill.
+func (c *Colours) UnmarkRegions() {
+	for k, kept := range c.kept {
+		entries := c.entries[k*Chunk:][:kept]
+		for at := range entries {
+			entries[at] &= 1<<regionBit - 1
 		}
 	}
 }

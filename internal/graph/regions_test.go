@@ -2,6 +2,7 @@ package graph
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -40,9 +41,18 @@ func TestRegions(t *testing.T) {
 				}
 			}
 			chunks := rng.Perm((edges + Chunk - 1) / Chunk)
-			c.ReserveRegions(&r)
-			for _, k := range chunks {
-				c.MarkRegions(&r, k*Chunk, min((k+1)*Chunk, edges))
+			for again := range 2 {
+				c.ReserveRegions(&r)
+				before := slices.Clone(c.entries)
+				for _, k := range chunks {
+					c.MarkRegions(&r, k*Chunk, min((k+1)*Chunk, edges))
+				}
+				if again > 0 {
+					break
+				}
+				if c.UnmarkRegions(); !slices.Equal(before, c.entries) {
+					t.Fatalf("seed %d: marks are left", seed)
+				}
 			}
 			for _, k := range chunks {
 				c.CountRegions(&r, k*Chunk, min((k+1)*Chunk, edges))

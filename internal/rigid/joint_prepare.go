@@ -33,8 +33,8 @@ func (k JointKind) hasPoint() bool         { return k == JointPoint || k == Join
 func (k JointKind) hasPerpendicular() bool { return k == JointPrismatic || k == JointWheel }
 func (k JointKind) locksAngle() bool       { return k == JointWeld || k == JointPrismatic }
 
-// buildJoints assigns the joints to blocks and makes room for them.
-func (s *System) buildJoints() {
+// BuildJoints assigns the joints to blocks, makes room for them, and finds their trees, once in each step.
+func (s *System) BuildJoints() {
 	if len(s.Joints) == 0 && s.JointColours.joints == 0 && len(s.JointBlocks) == 0 {
 		return
 	}

@@ -200,7 +200,7 @@ type Hit struct {
 // step in seconds, > 0. It allocates if there are more blocks than ever before.
 //
 // Workers can share it: it consists of BeginStep, ResetColours, ListEdges of all contacts, Colours.AssignRange of all
-// contacts in ascending order, LayOutBlocks, and FillBlocks of all contacts.
+// contacts in ascending order, LayOutBlocks, and FillBlocks of all contacts; and of BuildJoints, at any time after BeginStep.
 func (s *System) BuildConstraints(dt float32) {
 	s.BeginStep(dt)
 	s.SameBlocks = false
@@ -208,6 +208,7 @@ func (s *System) BuildConstraints(dt float32) {
 	s.ListEdges(0, len(s.Contacts))
 	s.Colours.AssignRange(0, len(s.Contacts))
 	s.LayOutBlocks()
+	s.BuildJoints()
 	s.FillBlocks(0, len(s.Contacts))
 }
 
@@ -234,13 +235,12 @@ func (s *System) ListEdges(lo, hi int) {
 	}
 }
 
-// LayOutBlocks makes room for the blocks, and assigns the joints to theirs.
+// LayOutBlocks makes room for the blocks of contacts.
 func (s *System) LayOutBlocks() {
 	if !s.SameBlocks {
 		s.Colours.LayOut()
 		s.Blocks = buffer.Resized(s.Blocks, s.Colours.Blocks())
 	}
-	s.buildJoints()
 }
 
 // FillBlocks puts contacts [lo, hi), with bounds as those of Colours.AssignRange, into blocks, in any order.
@@ -295,7 +295,6 @@ func (s *System) LayOutRegions() {
 		s.Colours.LayOutRegions(&s.Regions)
 		s.Blocks = buffer.Resized(s.Blocks, s.Colours.Blocks())
 	}
-	s.buildJoints()
 }
 
 // FillRegions is FillBlocks after LayOutRegions.
