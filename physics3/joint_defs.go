@@ -42,6 +42,9 @@ type DistanceJointDef struct {
 	// in N; 0: no bound.
 	EnableSpring                   bool
 	Hertz, Damping, MaxSpringForce float32
+	// LowerSpringForce and UpperSpringForce in N bound the force of the spring in each direction, in place of MaxSpringForce, unless both are 0.
+	// Negative forces pull the points together, positive ones push them apart: a spring from -100 to 0 is a rubber band.
+	LowerSpringForce, UpperSpringForce float32
 	// EnableLimit keeps the length between MinLength and MaxLength, in metres; not negative.
 	EnableLimit          bool
 	MinLength, MaxLength float32

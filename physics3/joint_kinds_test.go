@@ -141,6 +141,29 @@ func TestDistanceKinds(t *testing.T) {
 	near(t, "the force of a winch", float64(stateOf(t, w, j).MotorForce), -10*float64(must[physics3.MassData](t)(w.MassData(b)).Mass), 0.1)
 	steps(t, w, 60)
 	near(t, "a winch at its limit", positionOf(t, w, b)[1], -0.25, 0.01)
+
+	// Springs whose bounds for pulling and pushing differ. The ball weighs m·g, and hangs 1 m below the hook.
+	weight := 10 * must[physics3.MassData](t)(w.MassData(b)).Mass
+	for _, c := range []struct {
+		what                       string
+		length, most, lower, upper float32
+		acceleration, force        float32 // of the first step: along y in m/s², and of the spring in N, negative if it pulls
+	}{
+		{"a rubber band that is slack", 3, 0, -10 * weight, 0, -10, 0},
+		{"a rubber band at its bound", 0.1, 0, -0.5 * weight, 0, -5, -0.5 * weight},
+		{"one that pushes with no more than half of its weight", 9, 0, -100 * weight, 0.5 * weight, -15, 0.5 * weight},
+		{"one that only pushes", 0.1, 0, 0, 9 * weight, -10, 0},
+		{"one that pushes always", 0.1, 0, 0.25 * weight, 9 * weight, -12.5, 0.25 * weight},
+		{"bounds in place of the other one", 0.1, 0.125 * weight, -0.5 * weight, weight, -5, -0.5 * weight},
+		{"one bound for both", 0.1, 0.125 * weight, 0, 0, -8.75, -0.125 * weight},
+		{"one bound for both, pushing", 9, 0.125 * weight, 0, 0, -11.25, 0.125 * weight},
+	} {
+		w, b, j := hang(physics3.DistanceJointDef{EnableSpring: true, Hertz: 10, Damping: 1, Length: c.length, MaxSpringForce: c.most, LowerSpringForce: c.lower, UpperSpringForce: c.upper})
+		steps(t, w, 1)
+		v, _ := velocityOf(t, w, b)
+		near(t, c.what+": acceleration", 60*v[1], float64(c.acceleration), 0.02)
+		near(t, c.what+": force", -float64(stateOf(t, w, j).Force[1]), float64(c.force), 0.01*float64(weight))
+	}
 }
 
 // A wheel carries its load on a spring, turns by its motor, and steers.

@@ -60,7 +60,8 @@ var jointKinds = [FilterJoint + 1]struct {
 	DistanceJoint: {"physics3: DistanceJointDef.", jointSpring | jointLimit | jointMotor, []joint.Number{
 		length("Length"), joint.Coefficient("Hertz"), joint.Coefficient("Damping"), joint.NonNegative("MaxSpringForce"),
 		length("MinLength"), upperLength("MaxLength"),
-		joint.NonNegative("MaxMotorForce"), joint.Unbounded("MotorSpeed")}},
+		joint.NonNegative("MaxMotorForce"), joint.Unbounded("MotorSpeed"),
+		joint.Unbounded("LowerSpringForce"), joint.UpperLimit("UpperSpringForce")}},
 	SphericalJoint: {"physics3: SphericalJointDef.", jointSpring | jointLimit | jointMotor | jointCone | jointSwing, []joint.Number{
 		joint.Coefficient("Hertz"), joint.Coefficient("Damping"), joint.NonNegative("MaxSpringTorque"),
 		finite("TargetRotation[0]"), finite("TargetRotation[1]"), finite("TargetRotation[2]"), finite("TargetRotation[3]"),
@@ -166,7 +167,7 @@ func (d *JointDef) fields() jointFields { return jointFields{common: d} }
 func (d *DistanceJointDef) fields() jointFields {
 	return jointFields{kind: DistanceJoint, common: &d.JointDef, flags: [jointFlags]*bool{&d.EnableSpring, &d.EnableLimit, &d.EnableMotor},
 		numbers: [jointNumbers]*float32{&d.Length, &d.Hertz, &d.Damping, &d.MaxSpringForce,
-			&d.MinLength, &d.MaxLength, &d.MaxMotorForce, &d.MotorSpeed}}
+			&d.MinLength, &d.MaxLength, &d.MaxMotorForce, &d.MotorSpeed, &d.LowerSpringForce, &d.UpperSpringForce}}
 }
 
 func (d *SphericalJointDef) fields() jointFields {

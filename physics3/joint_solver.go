@@ -375,9 +375,12 @@ func (d *DistanceJointDef) configure(j *rigid3.Joint) {
 		return
 	}
 	j.Axes[rigid3.Length] = axisOf(true, d.EnableLimit, d.EnableMotor, rigid3.JointAxis{
-		Target: d.Length, Hertz: d.Hertz, Damping: d.Damping, MaxSpringForce: d.MaxSpringForce,
+		Target: d.Length, Hertz: d.Hertz, Damping: d.Damping, LowerSpringForce: -d.MaxSpringForce, UpperSpringForce: d.MaxSpringForce,
 		MotorSpeed: d.MotorSpeed, MaxMotorForce: d.MaxMotorForce, Lower: d.MinLength, Upper: d.MaxLength,
 	})
+	if a := &j.Axes[rigid3.Length]; a.Parts&rigid3.PartSpring != 0 && (d.LowerSpringForce != 0 || d.UpperSpringForce != 0) {
+		a.LowerSpringForce, a.UpperSpringForce = d.LowerSpringForce, d.UpperSpringForce
+	}
 }
 
 func (d *SphericalJointDef) configure(j *rigid3.Joint) {
@@ -414,7 +417,7 @@ func (d *WheelJointDef) configure(j *rigid3.Joint) {
 		return
 	}
 	j.Axes[rigid3.SwingY] = axisOf(true, d.EnableSteeringLimit, false, rigid3.JointAxis{
-		Target: d.TargetSteeringAngle, Hertz: d.SteeringHertz, Damping: d.SteeringDamping, MaxSpringForce: d.MaxSteeringTorque,
+		Target: d.TargetSteeringAngle, Hertz: d.SteeringHertz, Damping: d.SteeringDamping, LowerSpringForce: -d.MaxSteeringTorque, UpperSpringForce: d.MaxSteeringTorque,
 		Lower: d.LowerSteeringAngle, Upper: d.UpperSteeringAngle,
 	})
 }
@@ -427,7 +430,7 @@ func (d *GenericJointDef) configure(j *rigid3.Joint) {
 			continue
 		}
 		j.Axes[k] = axisOf(true, a.Motion == AxisLimited, a.MaxMotorForce > 0, rigid3.JointAxis{
-			Target: a.Target, Hertz: a.Hertz, Damping: a.Damping, MaxSpringForce: a.MaxSpringForce,
+			Target: a.Target, Hertz: a.Hertz, Damping: a.Damping, LowerSpringForce: -a.MaxSpringForce, UpperSpringForce: a.MaxSpringForce,
 			MotorSpeed: a.MotorSpeed, MaxMotorForce: a.MaxMotorForce, Lower: a.Lower, Upper: a.Upper,
 		})
 	}

@@ -26,7 +26,7 @@ func allKinds(a, b physics3.Body) []anyDef {
 		FrameB: physics3.JointFrame{Point: vec{-0.5, 0, 0.25}, Rotation: quat{half, 0, 0, half}}, CollideConnected: true,
 		BreakForce: 1e6, BreakTorque: 2e6, ForceThreshold: 3e5, TorqueThreshold: 4e5, ConstraintHertz: 50, ConstraintDamping: 4,
 	}
-	d := &physics3.DistanceJointDef{JointDef: common, Length: 1.5, EnableSpring: true, Hertz: 3, Damping: 0.4, MaxSpringForce: 500,
+	d := &physics3.DistanceJointDef{JointDef: common, Length: 1.5, EnableSpring: true, Hertz: 3, Damping: 0.4, MaxSpringForce: 500, LowerSpringForce: -400, UpperSpringForce: 30,
 		EnableLimit: true, MinLength: 0.5, MaxLength: 2.5, EnableMotor: true, MaxMotorForce: 3, MotorSpeed: -0.25}
 	s := &physics3.SphericalJointDef{JointDef: common, EnableSpring: true, Hertz: 2, Damping: 0.5, MaxSpringTorque: 20, TargetRotation: quat{0, 0, half, half},
 		EnableConeLimit: true, ConeAngle: 1, EnableSwingLimit: true, LowerSwing: [2]float32{-0.5, -0.25}, UpperSwing: [2]float32{0.5, 0.75},

@@ -122,7 +122,7 @@ ROUTINE(LEVEL) void prepare_axis(const et_space_system *s, et_space_axis_lanes *
 	const float *const joints = floats_of_joints(s), h = s->step.h;
 	V(f) row[8], last[4], kept[4];
 	V(rows8)(joints + JOINT_AXES + AXIS * c, index, JOINT, row);
-	V(rows4)(joints + JOINT_AXES + AXIS * c + 5, index, JOINT, last);
+	V(rows4)(joints + JOINT_AXES + AXIS * c + 6, index, JOINT, last);
 	V(rows4)(joints + JOINT_KEPT_AXES + 4 * c, index, JOINT, kept);
 	const V(u) parts = V(loadu)(l->parts + i);
 	const V(mask) spring = V(anyu)(parts, V(set1u)(ET_SPACE_SPRING)), motor = V(anyu)(parts, V(set1u)(ET_SPACE_MOTOR));
@@ -133,11 +133,13 @@ ROUTINE(LEVEL) void prepare_axis(const et_space_system *s, et_space_axis_lanes *
 		V(store)(l->bias_rate + i, soft.bias_rate);
 		V(store)(l->mass_scale + i, soft.mass_scale);
 		V(store)(l->impulse_scale + i, soft.impulse_scale);
-		V(store)(l->max_spring_impulse + i, impulse_bound(row[4], h));
+		const V(mask) bounded = V(lt)(row[4], ZERO) | V(lt)(ZERO, row[4]) | V(lt)(row[5], ZERO) | V(lt)(ZERO, row[5]);
+		V(store)(l->lower_spring_impulse + i, V(select)(bounded, MUL(row[4], V(set1)(h)), V(set1)(-__builtin_inff())));
+		V(store)(l->upper_spring_impulse + i, V(select)(bounded, MUL(row[5], V(set1)(h)), V(set1)(__builtin_inff())));
 	}
-	V(store)(l->motor_speed + i, row[5]);
-	V(store)(l->max_motor_impulse + i, MUL(row[6], V(set1)(h)));
-	V(store)(l->lower + i, V(select)(limits, row[7], V(set1)(-__builtin_inff())));
+	V(store)(l->motor_speed + i, row[6]);
+	V(store)(l->max_motor_impulse + i, MUL(row[7], V(set1)(h)));
+	V(store)(l->lower + i, V(select)(limits, last[2], V(set1)(-__builtin_inff())));
 	V(store)(l->upper + i, V(select)(limits, last[3], V(set1)(__builtin_inff())));
 	V(store)(l->impulse[0] + i, V(keep)(kept[0], spring));
 	V(store)(l->impulse[1] + i, V(keep)(kept[1], motor));
@@ -161,9 +163,9 @@ ROUTINE(LEVEL) void prepare_parts(const et_space_system *s, const et_space_joint
 	V(rows4)(joints + JOINT_TWIST, index, JOINT, twist);
 	V(rows8)(joints + JOINT_AXES + AXIS * ET_SPACE_TWIST, index, JOINT, limits);
 	V(f) upper[4];
-	V(rows4)(joints + JOINT_AXES + AXIS * ET_SPACE_TWIST + 5, index, JOINT, upper);
+	V(rows4)(joints + JOINT_AXES + AXIS * ET_SPACE_TWIST + 6, index, JOINT, upper);
 	const V(f) most = V(set1)(0x1p16f * 6.28318530717958648f), half = V(set1)(0.5f);
-	const V(f) middle = ADD(MUL(half, within(limits[7], most)), MUL(half, within(upper[3], most)));
+	const V(f) middle = ADD(MUL(half, within(upper[2], most)), MUL(half, within(upper[3], most)));
 	const V(f) start = V(keep)(middle, V(anyu)(V(asu)(limits[0]), V(set1u)(ET_SPACE_LIMITS)));
 	const V(f) near = V(select)(V(nequ)(V(asu)(twist[1]), V(asu)(ZERO)), twist[0], start);
 	V(store)(p->twist + i, nearest_angle(raw_twist(quat_times(quat_inverse(a), c)), near));

@@ -594,7 +594,7 @@ ROUTINE(LEVEL) void solve_axis(const et_space_joint_block *b, uint32_t i, joint_
 			V(storesome)(l->error + i, spring, error);
 		const V(f) sought = MUL(mass, ADD(v, MUL(V(load)(l->bias_rate + i), error)));
 		const V(f) next = SUB(SUB(was[0], MUL(V(load)(l->mass_scale + i), sought)), MUL(V(load)(l->impulse_scale + i), was[0]));
-		V(f) x = within(next, V(load)(l->max_spring_impulse + i));
+		V(f) x = V(max)(V(min)(next, V(load)(l->upper_spring_impulse + i)), V(load)(l->lower_spring_impulse + i));
 		if (limits) {
 			const V(f) free_v = ADD(v, MUL(held, SUB(was[3], was[2])));
 			const V(f) from_upper = MUL(mass, SUB(free_v, MUL(upper, V(set1)(inv_h))));

@@ -9,8 +9,8 @@
 /* Floats of a joint, and where in it some fields are. */
 enum {
 	JOINT = sizeof(et_space_joint) / 4, JOINT_ANCHORS = 4, JOINT_FRAME_A = 10, JOINT_FRAME_B = 14, JOINT_TUNING = 16,
-	JOINT_LINEAR = 20, JOINT_ANGULAR = 26, JOINT_TARGET = 32, JOINT_AXES = 36, JOINT_KEPT = 108,
-	JOINT_KEPT_AXES = JOINT_KEPT + ET_SPACE_ROWS, JOINT_TWIST = JOINT_KEPT_AXES + 4 * ET_SPACE_COORDINATES, AXIS = 9,
+	JOINT_LINEAR = 20, JOINT_ANGULAR = 26, JOINT_TARGET = 32, JOINT_AXES = 36, JOINT_KEPT = 116,
+	JOINT_KEPT_AXES = JOINT_KEPT + ET_SPACE_ROWS, JOINT_TWIST = JOINT_KEPT_AXES + 4 * ET_SPACE_COORDINATES, AXIS = 10,
 };
 _Static_assert(offsetof(et_space_joint, anchor_a) == 4 * JOINT_ANCHORS && offsetof(et_space_joint, linear) == 4 * JOINT_LINEAR &&
                        offsetof(et_space_joint, axes) == 4 * JOINT_AXES && offsetof(et_space_joint, kept) == 4 * JOINT_KEPT &&

@@ -90,7 +90,7 @@ typedef struct {
 
 typedef struct {
 	uint32_t parts;
-	float target, hertz, damping, max_spring_force, motor_speed, max_motor_force, lower, upper;
+	float target, hertz, damping, lower_spring_force, upper_spring_force, motor_speed, max_motor_force, lower, upper;
 } et_space_joint_axis;
 
 typedef struct {
@@ -134,7 +134,7 @@ typedef struct {
 typedef struct {
 	uint32_t parts[ET_SPACE_LANES];
 	float target[ET_SPACE_LANES], bias_rate[ET_SPACE_LANES], mass_scale[ET_SPACE_LANES], impulse_scale[ET_SPACE_LANES];
-	float max_spring_impulse[ET_SPACE_LANES], motor_speed[ET_SPACE_LANES], max_motor_impulse[ET_SPACE_LANES];
+	float lower_spring_impulse[ET_SPACE_LANES], upper_spring_impulse[ET_SPACE_LANES], motor_speed[ET_SPACE_LANES], max_motor_impulse[ET_SPACE_LANES];
 	float lower[ET_SPACE_LANES], upper[ET_SPACE_LANES];
 	float impulse[4][ET_SPACE_LANES]; /* spring, motor, lower, upper */
 	float error[ET_SPACE_LANES];
@@ -150,8 +150,8 @@ typedef struct {
 	et_space_axis_lanes coordinates[ET_SPACE_COORDINATES];
 } et_space_joint_parts;
 
-_Static_assert(sizeof(et_space_joint) == 616 && sizeof(et_space_joint_block) == 36 * 64 && sizeof(et_space_axis_lanes) == 15 * 64 &&
-                       sizeof(et_space_joint_parts) == 160 * 64,
+_Static_assert(sizeof(et_space_joint) == 648 && sizeof(et_space_joint_block) == 36 * 64 && sizeof(et_space_axis_lanes) == 16 * 64 &&
+                       sizeof(et_space_joint_parts) == 168 * 64,
                "the Go types mirror these");
 
 /* rigid3.pointSweeps, bounceSweeps and similarMasses. */

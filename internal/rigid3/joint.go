@@ -102,8 +102,8 @@ const (
 type JointAxis struct {
 	Parts uint32
 
-	// The spring pulls to Target, with a force of at most MaxSpringForce; 0: no bound. At 0 Hz it does nothing.
-	Target, Hertz, Damping, MaxSpringForce float32
+	// The spring pulls to Target, with a force between two bounds; both 0: no bounds. At 0 Hz it does nothing.
+	Target, Hertz, Damping, LowerSpringForce, UpperSpringForce float32
 
 	MotorSpeed, MaxMotorForce float32 // the motor seeks the speed with at most the force
 	Lower, Upper              float32 // limits, Lower ≤ Upper; one may be infinite
@@ -288,12 +288,13 @@ type DriveLanes struct {
 
 // AxisLanes is a JointAxis in each lane. Only lanes with a part use its fields.
 type AxisLanes struct {
-	Parts                                         [Lanes]uint32
-	Target, BiasRate, MassScale, ImpulseScale     [Lanes]float32
-	MaxSpringImpulse, MotorSpeed, MaxMotorImpulse [Lanes]float32
-	Lower, Upper                                  [Lanes]float32
-	Spring, Motor, LowerImpulse, UpperImpulse     [Lanes]float32
-	Error                                         [Lanes]float32 // of the spring when the sub-step began
+	Parts                                     [Lanes]uint32
+	Target, BiasRate, MassScale, ImpulseScale [Lanes]float32
+	LowerSpringImpulse, UpperSpringImpulse    [Lanes]float32
+	MotorSpeed, MaxMotorImpulse               [Lanes]float32
+	Lower, Upper                              [Lanes]float32
+	Spring, Motor, LowerImpulse, UpperImpulse [Lanes]float32
+	Error                                     [Lanes]float32 // of the spring when the sub-step began
 }
 
 // JointColours assigns joints to the lanes of blocks. The zero JointColours is ready for use.

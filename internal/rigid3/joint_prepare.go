@@ -196,7 +196,10 @@ func (l *AxisLanes) prepare(i int, a *JointAxis, kept *AxisImpulse, step *stepCo
 	l.Parts[i] = parts
 	l.Target[i], l.Error[i] = a.Target, 0
 	l.BiasRate[i], l.MassScale[i], l.ImpulseScale[i] = soft.biasRate, soft.massScale, soft.impulseScale
-	l.MaxSpringImpulse[i] = impulseBound(a.MaxSpringForce, step)
+	l.LowerSpringImpulse[i], l.UpperSpringImpulse[i] = -inf, inf
+	if lower, upper := a.LowerSpringForce, a.UpperSpringForce; lower < 0 || lower > 0 || upper < 0 || upper > 0 {
+		l.LowerSpringImpulse[i], l.UpperSpringImpulse[i] = float32(lower*step.h), float32(upper*step.h)
+	}
 	l.MotorSpeed[i], l.MaxMotorImpulse[i] = a.MotorSpeed, float32(a.MaxMotorForce*step.h)
 	l.Lower[i], l.Upper[i] = -inf, inf
 	l.Spring[i], l.Motor[i], l.LowerImpulse[i], l.UpperImpulse[i] = 0, 0, 0, 0

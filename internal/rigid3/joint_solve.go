@@ -716,7 +716,7 @@ func (l *AxisLanes) solve(i int, x, v, held, mass float32, soft softness, step *
 		}
 		old := l.Spring[i]
 		next := old - float32(l.MassScale[i]*float32(mass*(v+float32(l.BiasRate[i]*l.Error[i])))) - float32(l.ImpulseScale[i]*old)
-		next = clamp(next, l.MaxSpringImpulse[i])
+		next = maxFloat(minFloat(next, l.UpperSpringImpulse[i]), l.LowerSpringImpulse[i])
 		if parts&PartLimits != 0 {
 			free := v + float32(held*(l.UpperImpulse[i]-l.LowerImpulse[i])) // without limits
 			next = yieldToLimits(next, old, float32(mass*(free-float32(upper*step.invH))), float32(mass*(free+float32(lower*step.invH))))
