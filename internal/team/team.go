@@ -23,7 +23,7 @@ const MaxWorkers = 1024
 //
 // The caller of Run leads: it runs its own function, and calls For where there is work to share. Helpers, each a goroutine,
 // look for chunks of the stage in progress. They end when there is nothing to do for a while, so runs that follow each other
-// closely find them awake: to wake one takes longer than many a run. The leader takes chunks as well,
+// closely find them awake: to wake one takes longer than many a run. Between runs at a steady rate they sleep: see rhythm. The leader takes chunks as well,
 // and waits only for those that helpers have taken. So the leader can do it all. A helper that arrives late, or
 // that the system takes off its CPU, delays the others at most by the one chunk that it holds. Where even this costs more
 // time than helpers save, since other programs need the CPUs, runs have no helpers for a while: see package pace.
@@ -44,9 +44,11 @@ type Team struct {
 	chunks  int         // of this stage; after finishStage, those that were claimed
 	own     int         // of them, those that the leader has claimed
 	pace    pace.Pace
+	rhythm
 
 	help    func()       // t.serve, bound once
-	helpers atomic.Int64 // goroutines
+	helpers atomic.Int64 // goroutines that do not sleep
+	most    atomic.Int64 // of these, that a run may have
 	numbers [MaxWorkers / 64]atomic.Uint64
 
 	// Record, if not nil, is called before each stage of a run of several workers, with its number of chunks, and after
@@ -127,9 +129,13 @@ func (t *Team) Run(workers int, lead func()) error {
 		lead()
 		return nil
 	}
-	began := t.now()
+	began, next := t.now(), t.begin(pace.Now())
+	t.most.Store(int64(workers - 1))
 	helpers := t.Record != nil || t.pace.Allows()
 	if helpers {
+		if next != 0 {
+			t.cpu.Store(int64(pace.CPU()))
+		}
 		t.open(workers)
 		defer t.end()
 	}
@@ -139,6 +145,7 @@ func (t *Team) Run(workers int, lead func()) error {
 		alone = t.AloneTime()
 	}
 	t.pace.Ran(helpers, took, alone)
+	t.prepare(next)
 	if err := t.envErr.Load(); err != nil {
 		return *err
 	}
@@ -195,10 +202,22 @@ func (t *Team) end() {
 
 // startHelpers starts the helpers that are missing.
 func (t *Team) startHelpers() {
-	for t.Record == nil && t.helpers.Load() < int64(t.workers-1) && t.envErr.Load() == nil {
-		t.helpers.Add(1)
+	for t.Record == nil && t.envErr.Load() == nil && t.enlist() {
 		waiting.Add(1)
 		go t.help()
+	}
+}
+
+// enlist counts the caller, or the goroutine that it is about to start, as a helper if one is missing.
+func (t *Team) enlist() bool {
+	for {
+		n := t.helpers.Load()
+		if n >= t.most.Load() {
+			return false
+		}
+		if t.helpers.CompareAndSwap(n, n+1) {
+			return true
+		}
 	}
 }
 
@@ -291,15 +310,22 @@ func (t *Team) poll(ready func() bool, helper bool) bool {
 				return true
 			}
 		}
-		if helper && t.givesWay() || pace.Now()-began > pollTime {
+		now := pace.Now()
+		if helper && (t.givesWay() || t.givesUp(now, now-began)) || !helper && now-began > pollTime {
 			return false
 		}
 	}
 }
 
-// serve is the goroutine of a helper. It ends when there is nothing to do for a while.
+// serve is the goroutine of a helper. It ends when there is nothing to do for a while, and no run is due.
 func (t *Team) serve() {
 	waiting.Add(-1)
+	for t.assist(); t.doze() && t.enlist(); t.assist() {
+	}
+}
+
+// assist does chunks until there is nothing to do for a while. The caller has been counted as a helper.
+func (t *Team) assist() {
 	running.Add(1)
 	number, chunk := t.takeNumber(), -1
 	defer func() {
