@@ -87,6 +87,11 @@
 // A stage of one chunk has a row of its own. While stages are watched, one worker runs them one after the other as well, and not the
 // solver in one call, so a step takes longer; the gain at the end is of steps that nobody watches. The results must be the same.
 //
+// -paced leaves out the stages and steps worlds with one worker and with several by turns when they are due, at 60 Hz, as a game does: between
+// steps helpers sleep and caches grow cold. -first opens fresh worlds again and again, and compares their first 40 steps: from which step on
+// helpers take part where they save time, and from which on there are none where they do not. All of these reports say how long a line of the
+// caches takes from one CPU to the other and back: with some 100 ns helpers gain, with 500 hardly.
+//
 // With -busy, a busy loop competes for the CPUs, and helpers take part only while they save time, as in any program. The gain at the end is then what
 // two workers are worth on a machine that has other work: about 1.
 //
@@ -103,7 +108,8 @@
 // 1,024; and the index against a plain cell list, in Go on level go and in C on the best level, for
 // 200 queries of 2,256 and of 16,384 points and for every point of 16,384. Index and list must find
 // the same points. With two CPUs or more it measures as well what a second worker gains in an arena of 16,384 bodies and in a
-// pyramid, unless two worlds stepped at the same time show that the second CPU is worth less than 1.4 at this time. The second command writes them as ratios.csv into a folder for the machine and commit. The
+// pyramid, unless two worlds stepped at the same time show that the second CPU is worth less than 1.4 at this time, or a line of the caches takes more than 250 ns
+// from one CPU to the other and back. The second command writes them as ratios.csv into a folder for the machine and commit. The
 // first compares them with the newest such file, if possible of the same CPU. A ratio has fallen if
 // in three attempts its whole interval lies below 0.6 of the baseline's, or 0.4 on another CPU: a
 // busy machine does not cause that, but a lost kernel does. Of the gain of workers these shares are 0.75 and 0.6. Times are never compared.

@@ -46,6 +46,7 @@ type Options struct {
 	sleep, continuous bool // of scenes of bodies alone
 	viewed            bool
 	stages, busy      bool
+	first             bool
 	addr              string // of the page
 
 	Own any // the flags that OwnFlags defines
@@ -139,7 +140,12 @@ func Run(args []string, stdout, stderr io.Writer) error {
 	if o.scale {
 		return o.runScale(s.size, level, stdout, stderr)
 	}
-	if o.stages {
+	switch {
+	case o.stages && o.paced:
+		return o.runStagesPaced(s, level, stdout, stderr)
+	case o.stages && o.first:
+		return o.runStagesFirst(s, level, stdout, stderr)
+	case o.stages:
 		return o.runStages(s, level, stdout, stderr)
 	}
 	return s.Run(o, level, stdout, stderr)
@@ -173,6 +179,7 @@ func (o *Options) Parse(args []string, stderr io.Writer) (*Scene, error) {
 	f.BoolVar(&o.scale, "scale", false, "double the size until the budget is exceeded, and report cost against size")
 	f.BoolVar(&o.stages, "stages", false, "step worlds with one worker and with -workers (default 2) by turns, and report what helpers gain in each stage")
 	f.BoolVar(&o.busy, "busy", false, "stages: a busy loop competes for the CPUs, and helpers take part only while they save time, as in any program")
+	f.BoolVar(&o.first, "first", false, "stages: only the first steps of fresh worlds, to see when helpers take part")
 	f.BoolVar(&o.viewed, "view", false, "bench/serve: run the scene at 60 Hz, without measuring, and print the address of a page that looks into it, until Ctrl-C")
 	f.StringVar(&o.addr, "addr", UsualAddr, "view: `address` of the page")
 	f.DurationVar(&o.budget, "budget", 0, "time for p95 of a step, as in 4ms; the exit status is 1 if it takes longer (default: that of 60 Hz, and no such status)")
@@ -181,7 +188,7 @@ func (o *Options) Parse(args []string, stderr io.Writer) (*Scene, error) {
 	f.StringVar(&o.baseline, "baseline", "", "compare with the run that -out wrote to this `directory`")
 	f.IntVar(&o.pin, "pin", -1, "run the steps on this `CPU`")
 	f.BoolVar(&o.hardware, "hardware", false, "count instructions, cycles and misses, where the system allows")
-	f.BoolVar(&o.paced, "paced", false, "run steps when they are due, at 60 Hz, by turns with steps back to back, and report how late they are")
+	f.BoolVar(&o.paced, "paced", false, "run steps when they are due, at 60 Hz, by turns with steps back to back, and report how late they are; with -stages by turns of one worker and several")
 	f.BoolVar(&o.causes, "causes", false, "with -paced: more turns, each without one cause of longer paced steps")
 	f.BoolVar(&o.continuous, "continuous", false, "continuous collision, also in scenes that are not about that; without -compare by turns with a run without it")
 	if OwnFlags != nil {

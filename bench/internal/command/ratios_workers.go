@@ -60,6 +60,7 @@ func (c *workerRatio) measure(p patience, report func(turn int)) ([]profile.Rati
 			return nil, err
 		}
 	}
+	ping := linePing()
 	var ns [3][]int64
 	p.least, p.most, p.warmup = p.least/turn, p.most/turn, p.warmup/turn
 	err := p.rounds(len(ns), func(i, round int) error {
@@ -91,6 +92,9 @@ func (c *workerRatio) measure(p patience, report func(turn int)) ([]profile.Rati
 	}
 	if err != nil {
 		return nil, err
+	}
+	if ping := max(ping, linePing()); c.limit > 0 && ping > farPing {
+		return nil, fmt.Errorf("%w: a line of the caches takes %.0f ns from one CPU to the other and back at this time", errNotRun, ping)
 	}
 	if limit := 2 * medianRatio("", ns[0], ns[2]).Median; limit < c.limit {
 		return nil, fmt.Errorf("%w: the second CPU is worth %.2f at this time, less than %g", errNotRun, limit, c.limit)

@@ -99,7 +99,7 @@ var (
 	commonFlags  = []string{"scene", "ops", "json", "info", "list"}
 	scaleFlags   = []string{"scale", "seed", "level", "workers", "q", "r", "bodies", "spread", "quick", "csv", "budget"}
 	viewFlags    = []string{"scene", "view", "addr", "n", "q", "r", "bodies", "spread", "seed", "level", "workers", "budget", "sleep", "continuous"}
-	stagesFlags  = []string{"stages", "busy", "n", "q", "r", "bodies", "spread", "ticks", "warmup", "seed", "level", "workers", "csv", "sleep", "continuous"}
+	stagesFlags  = []string{"stages", "busy", "first", "paced", "n", "q", "r", "bodies", "spread", "ticks", "warmup", "seed", "level", "workers", "csv", "sleep", "continuous"}
 	profileFlags = []string{"ticks", "warmup", "seed", "level", "workers", "budget", "ladder", "out", "baseline", "pin", "hardware"}
 )
 
@@ -117,8 +117,10 @@ func (s *Scene) checkFlags(given map[string]bool) error {
 		staged := sceneNames(func(s *Scene) bool { return s.open != nil })
 		return fmt.Errorf("%w: -stages: not for the scene %s; for %s", ErrUsage, s.Name, strings.Join(staged, ", "))
 	}
-	if given["busy"] && !given["stages"] {
-		return fmt.Errorf("%w: -busy: only with -stages", ErrUsage)
+	for _, name := range [...]string{"busy", "first"} {
+		if given[name] && !given["stages"] {
+			return fmt.Errorf("%w: -%s: only with -stages", ErrUsage, name)
+		}
 	}
 	if given["addr"] && !given["view"] {
 		return fmt.Errorf("%w: -addr: only with -view", ErrUsage)
@@ -130,7 +132,8 @@ func (s *Scene) checkFlags(given map[string]bool) error {
 		case name == "view" || name == "addr":
 		case slices.Contains(commonFlags, name):
 		case given["stages"]:
-			if !slices.Contains(stagesFlags, name) || name != "stages" && name != "busy" && name != "csv" && !slices.Contains(s.Flags, name) {
+			ofStages := slices.Contains([]string{"stages", "busy", "first", "paced", "csv"}, name)
+			if !slices.Contains(stagesFlags, name) || !ofStages && !slices.Contains(s.Flags, name) {
 				return fmt.Errorf("%w: -%s: not with -stages of the scene %s", ErrUsage, name, s.Name)
 			}
 		case given["scale"]:

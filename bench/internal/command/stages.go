@@ -24,7 +24,7 @@ func (o *Options) checkStages() error {
 	case o.Ticks-o.Warmup < stagesTurn:
 		return fmt.Errorf("%w: -ticks %d: at least %d more than -warmup %d with -stages: %w", ErrUsage, o.Ticks, stagesTurn, o.Warmup, fault.ErrRange)
 	}
-	return nil
+	return o.checkTurns()
 }
 
 // stagesRound has the times of one round, in which each world makes the same steps.
@@ -224,6 +224,7 @@ type stagesReport struct {
 	tooFewCPUs    bool
 	busy          bool
 	leastReported float64
+	ping          float64 // ns, the mean of before and after
 }
 
 func (o *Options) runStages(s *Scene, level native.Level, stdout, stderr io.Writer) error {
@@ -236,10 +237,12 @@ func (o *Options) runStages(s *Scene, level native.Level, stdout, stderr io.Writ
 		if err != nil {
 			return err
 		}
+		ping := linePing()
 		rounds, err := w.measure(o, p)
 		if err != nil {
 			return err
 		}
+		r.ping = (ping + linePing()) / 2
 		r.evaluate(rounds, len(w.both))
 		r.fill()
 		return nil
@@ -333,7 +336,7 @@ func (r *stagesReport) fill() {
 	r.Facts = map[string]any{
 		"rounds": r.rounds, "rounds_counted": r.kept, "one_us": r.plain[0], "several_us": r.plain[1], "gain": r.gain,
 		"watched_one_us": r.watched[0], "watched_several_us": r.watched[1], "serial_one_us": r.serial[0], "serial_several_us": r.serial[1],
-		"barriers": r.barriers, "at_once": r.atOnce,
+		"barriers": r.barriers, "at_once": r.atOnce, "ping_ns": r.ping,
 	}
 	if r.busy {
 		r.Facts["busy"] = true
@@ -409,6 +412,7 @@ func (r *stagesReport) write(w io.Writer) {
 	fmt.Fprintf(w, "Means of the faster %d of %d rounds of %d watched steps. %.0f barriers a step.\n", r.kept, r.rounds, turn, r.barriers)
 	fmt.Fprintf(w, "Not watched, a step takes %.0f µs with one worker and %.0f µs with %d: it is %.2f times as fast.\n", r.plain[0], r.plain[1], r.workers, r.gain)
 	fmt.Fprintf(w, "Worlds with one worker each, one for each CPU in use, are %.2f times as fast at the same time\nas one after the other. Workers of one world can hardly gain more.\n", r.atOnce)
+	fmt.Fprint(w, pingText(r.ping))
 	if r.busy {
 		fmt.Fprintln(w, "A busy loop had one CPU meanwhile. Helpers took part only while they saved time.")
 	}
