@@ -424,6 +424,7 @@ func (w *World) resetDerived() {
 	w.slots.Rebuild(w.cols.Slot[:s.rows])
 	s.events.clear()
 	s.sys.Hits = s.sys.Hits[:0]
+	s.kept.Forget()
 	s.stages.Hashes.Clear()
 	w.teleports.Clear()
 	s.countPassing()

@@ -6,6 +6,7 @@ import (
 	"github.com/evertick/evertick/internal/broad"
 	"github.com/evertick/evertick/internal/check"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/forces"
 	"github.com/evertick/evertick/internal/handle"
 	"github.com/evertick/evertick/internal/material"
 	"github.com/evertick/evertick/internal/rigid"
@@ -50,6 +51,7 @@ type solver struct {
 	passingContacts int     // contacts that pass through one-way platforms
 	omittedPairs    int     // pairs that the last step left out
 	dt              float32 // of this step
+	kept            forces.Kept
 
 	sys            rigid.System
 	centre         rigid.Poses // of the centres of mass; Cos and Sin are those of cols

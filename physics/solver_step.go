@@ -31,6 +31,7 @@ func (s *solver) step() {
 	s.solve()
 	s.stages.End("solve")
 	s.solveContinuous(s.dt)
+	s.keepForces()
 	s.finalizeBodies()
 	s.reportPassedSensors()
 	s.disableInvalid(motionColumns)

@@ -235,7 +235,7 @@ func (p *pen) jointFrames() {
 }
 
 // impulses draws the contact points of all solid shapes, or only those of one body, as crosses, with arrows along the normals. The length of an arrow is
-// proportional to the normal impulse.
+// proportional to the normal impulse. One body has none of these: what pushes it is drawn with the other forces on it.
 func (p *pen) impulses(all bool, selected int) {
 	s, points, sum := p.s, 0, float32(0)
 	cursor := s.allContacts()
@@ -266,6 +266,9 @@ func (p *pen) impulses(all bool, selected int) {
 			const size = 0.03
 			for _, axis := range [...]rigid3.Vec{{X: size}, {Y: size}, {Z: size}} {
 				p.line(at.Sub(axis), at.Add(axis))
+			}
+			if a == selected || b == selected {
+				continue
 			}
 			p.arrow(at, m.Normal.Times(min(scale*impulseOf(c.Contact, m.Points[k].ID), 8*arrowLength)))
 		}

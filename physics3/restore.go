@@ -775,6 +775,7 @@ func (w *World) resetDerived() {
 	w.slots.Rebuild(w.cols.Slot[:w.Rows()])
 	s.events.clear()
 	s.sys.Hits = s.sys.Hits[:0]
+	s.kept.Forget()
 	s.stages.Hashes.List = s.stages.Hashes.List[:0]
 	w.teleports.Clear()
 	s.disabledBodies, w.failed = 0, nil

@@ -3,6 +3,7 @@ package physics3
 import (
 	"github.com/evertick/evertick/internal/bitset"
 	"github.com/evertick/evertick/internal/broad"
+	"github.com/evertick/evertick/internal/forces"
 	"github.com/evertick/evertick/internal/handle"
 	"github.com/evertick/evertick/internal/rigid3"
 	"github.com/evertick/evertick/internal/sleep"
@@ -46,6 +47,7 @@ type solver struct {
 	ignoredPairs    handle.Pairs            // of bodies that pass through each other
 	omittedPairs    int                     // pairs that the last step left out
 	dt              float32                 // of this step
+	kept            forces.Kept
 
 	sys            rigid3.System
 	surfaces       surfaceContacts

@@ -41,6 +41,7 @@ func (s *solver) step() {
 	s.solve()
 	s.stages.End("solve")
 	s.solveContinuous()
+	s.keepForces()
 	s.finalizeBodies()
 	s.disableInvalid(motionColumns)
 	s.checkLoads()

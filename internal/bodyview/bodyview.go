@@ -4,6 +4,7 @@ package bodyview
 import (
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/columns"
+	"github.com/evertick/evertick/internal/forces"
 	"github.com/evertick/evertick/internal/handle"
 )
 
@@ -16,6 +17,9 @@ type View interface {
 	Slots() []uint32
 	// Body describes a body that lives, by its number as evertick.Solver.Body returns it.
 	Body(bits uint64) Body
+	// Watch keeps the forces of the next steps for Forces, which adds those on a body in the last step to dst. It replaces no others.
+	Watch()
+	Forces(bits uint64, dst *forces.Forces)
 	// EventCount returns the number of events of the last step, and Event event i of them. Their order is that of Kinds.
 	EventCount() int
 	Event(i int) Event

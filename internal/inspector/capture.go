@@ -11,6 +11,7 @@ import (
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/internal/draw3"
 	"github.com/evertick/evertick/internal/fault"
+	"github.com/evertick/evertick/internal/forces"
 	"github.com/evertick/evertick/physics"
 )
 
@@ -30,6 +31,10 @@ type capture struct {
 	inSpace bool // the picture is one of bodies in space
 	z       []float32
 	space   draw3.Drawing
+
+	hasForces bool // of the selected body
+	forces    forces.Forces
+	arrows    []draw3.Line
 }
 
 // take copies the present state of a Sim. An error names a value of the options that does not fit.
@@ -57,6 +62,7 @@ func (c *capture) take(sim *evertick.Sim, v *view) (err error) {
 	}
 	c.drawing.Reset()
 	c.space.Reset()
+	c.takeForces(sim, &v.options)
 	if c.inSpace {
 		return c.takeSpace(sim, &v.options)
 	}
@@ -68,6 +74,9 @@ func (c *capture) take(sim *evertick.Sim, v *view) (err error) {
 	err = sim.Physics.AppendDraw(&c.drawing, o)
 	if errors.Is(err, fault.ErrUnsupported) { // another engine: the positions must do
 		err = nil
+	}
+	for _, l := range c.arrows {
+		c.drawing.Lines = append(c.drawing.Lines, physics.DrawnLine{P1: [2]float32(l.P1[:2]), P2: [2]float32(l.P2[:2]), Color: physics.Color(l.Color)})
 	}
 	return err
 }

@@ -79,7 +79,7 @@
 //	contacts=1     add lines and circles for contacts, joints=1 for joints,
 //	velocities=1   for velocities, boxes=1 for the boxes around shapes
 //	space=1        bodies in space instead of those in the plane: see below
-//	selected=SLOT  in space: add lines for velocity, spin and contacts of the body of an entity
+//	selected=SLOT  add lines for the forces on the body of an entity in the last step, in space also for its velocity, spin and contacts
 //	have=V         leave out the section slots if slots_version is V, since it has not changed
 //
 // The body begins with the length n of the head, a little-endian uint32, and the head: JSON of n bytes,

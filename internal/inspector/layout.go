@@ -54,7 +54,7 @@ func add[T uint32 | float32](l *layout, name string, n int, fill func(dst []T)) 
 // head has to be written to know where it ends: so the head has room for all their digits.
 func (c *capture) encode(head pictureHead, withSlots bool) []byte {
 	l := c.layout(withSlots)
-	head.Space = l.space
+	head.Space, head.Forces = l.space, c.headOfForces()
 	head.Sections = l.sections
 	first := 0 // of the sections in the body
 	for {

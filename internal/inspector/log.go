@@ -236,6 +236,7 @@ func (s *logSubject) serveNow() {
 
 // ticked is the safe point after a tick.
 func (s *logSubject) ticked() {
+	watchForces(s.player.Sim())
 	s.tick(s.player.Sim())
 	s.yield()
 }
@@ -252,6 +253,7 @@ func (s *logSubject) open() {
 		p.CacheSnapshots(cacheBytes)
 		s.player = p
 		fixed.describe(p.Sim())
+		watchForces(p.Sim())
 		s.serveNow()
 	}
 	s.control.Lock()

@@ -84,15 +84,16 @@ type picture struct {
 
 // pictureHead is the JSON at the beginning of a picture.
 type pictureHead struct {
-	Seq          uint64     `json:"seq"`
-	Run          string     `json:"run"`
-	Tick         uint64     `json:"tick"`
-	Hash         string     `json:"hash"`
-	State        string     `json:"state"`
-	Entities     int        `json:"entities"`
-	SlotsVersion uint64     `json:"slots_version"`
-	Space        *spaceHead `json:"space,omitempty"`
-	Sections     []section  `json:"sections"`
+	Seq          uint64      `json:"seq"`
+	Run          string      `json:"run"`
+	Tick         uint64      `json:"tick"`
+	Hash         string      `json:"hash"`
+	State        string      `json:"state"`
+	Entities     int         `json:"entities"`
+	SlotsVersion uint64      `json:"slots_version"`
+	Space        *spaceHead  `json:"space,omitempty"`
+	Forces       []forceHead `json:"forces,omitempty"`
+	Sections     []section   `json:"sections"`
 }
 
 // section is the place of an array in the body.
@@ -118,7 +119,7 @@ func (in *Inspector) picture(ctx context.Context, r *Request, s subject) Answer 
 		*f.on, err = flag(r.Query, f.name, false)
 		errs = append(errs, err)
 	}
-	if text := r.Query.Get("selected"); text != "" && o.space {
+	if text := r.Query.Get("selected"); text != "" {
 		slot, err := wholeNumber(r.Query, "selected", 0)
 		if err == nil && slot >= math.MaxUint32 {
 			err = fault.Field(fault.ErrRange, "inspector: selected", slot)

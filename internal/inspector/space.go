@@ -42,6 +42,7 @@ func (c *capture) takeSpace(sim *evertick.Sim, o *pictureOptions) error {
 		NoShapes: o.noShape, Boxes: o.boxes, Contacts: o.contacts, Joints: o.joints, Velocities: o.velocities,
 		Selected: o.selected, HasSelected: o.hasSelected,
 	})
+	c.space.Lines = append(c.space.Lines, c.arrows...)
 	return nil
 }
 

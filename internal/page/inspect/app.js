@@ -397,7 +397,7 @@ function newWorldView(app) {
     for (const [name, value] of new URLSearchParams(by.value)) query.set(name, value); // by or tag
     for (const [name, on] of Object.entries(overlays)) if (on) query.set(name, 1);
     if (inSpace) query.set("space", 1);
-    if (inSpace && Number.isInteger(app.selected?.slot)) query.set("selected", app.selected.slot);
+    if (Number.isInteger(app.selected?.slot)) query.set("selected", app.selected.slot);
     frames.ask(query.toString());
   }
 
@@ -442,7 +442,7 @@ function newWorldView(app) {
   }
   app.on("select", () => {
     showSelection();
-    if (inSpace) ask(); // for what is drawn of the selected body
+    ask(); // for what is drawn of the selected body
   });
   app.on("subject", ask);
   app.on("reset", () => {

@@ -59,6 +59,7 @@ function readFrame(buffer) {
   checkSlots(sections.slots, refuse);
   checkPolygons(sections, rows.points ?? 0, refuse);
   if (head.space !== undefined) checkSpace(head, sections, refuse);
+  checkForces(head.forces ?? [], refuse);
   return { head, sections, decodeMs: performance.now() - start };
 }
 
@@ -93,6 +94,14 @@ function checkPolygons({ polygons }, points, refuse) {
   for (let i = 0; i < (polygons?.length ?? 0); i += 2) {
     const first = polygons[i], count = polygons[i + 1];
     if (count < 1 || count > maxVertices || first + count > points) refuse(`polygon ${i / 2} has ${count} of ${points} points, from ${first}`);
+  }
+}
+
+/** checkForces requires names, colours and sizes; a size that is null is not known. */
+function checkForces(forces, refuse) {
+  if (!Array.isArray(forces)) refuse("forces is no array");
+  for (const [i, f] of forces.entries()) {
+    if (typeof f?.name !== "string" || !isCount(f.colour) || f.colour > 0xffffff || !(f.n === null || Number.isFinite(f.n)) || !Number.isFinite(f.nm)) refuse(`forces[${i}] is ${JSON.stringify(f)}`);
   }
 }
 

@@ -7,9 +7,9 @@ function newOverlay(canvas) {
   const scale = add(root, "world-scale"), bar = add(scale, "world-bar"), length = add(scale, "world-length"), at = add(scale, "world-at");
   const legend = add(root, "world-legend"), title = add(legend, "world-by"), strip = add(legend, "world-strip");
   const ends = add(legend, "world-ends"), least = add(ends, "world-least"), greatest = add(ends, "world-greatest"), missing = add(legend, "world-missing");
-  const message = add(root, "world-message");
+  const forces = add(root, "world-forces"), message = add(root, "world-message");
   message.setAttribute("role", "status");
-  legend.hidden = message.hidden = true;
+  legend.hidden = message.hidden = forces.hidden = true;
 
   const digits = v => Number.isInteger(v) && Math.abs(v) < 1e9 ? String(v) : String(+v.toPrecision(5));
   return {
@@ -38,6 +38,16 @@ function newOverlay(canvas) {
       setText(least, range.known ? digits(range.least) : "no value");
       setText(greatest, range.known ? digits(range.greatest) : "");
       setText(missing, range.nan ? `× NaN: ${range.nan}` : "");
+    },
+    /** forces lists the forces on the selected body, with the colours of their arrows. */
+    forces(list) {
+      forces.hidden = !list.length;
+      while (forces.childElementCount > list.length) forces.lastElementChild.remove();
+      for (const [i, f] of list.entries()) {
+        const row = forces.children[i] ?? add(forces, "world-force");
+        row.style.setProperty("--of", "#" + f.colour.toString(16).padStart(6, "0"));
+        setText(row, `${clean(f.name, 20)} ${forceText(f)}`);
+      }
     },
     message(text) {
       message.hidden = !text;

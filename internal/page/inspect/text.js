@@ -21,6 +21,13 @@ function valueText(v) {
   return Number.isInteger(v) && Math.abs(v) < 1e15 ? String(v) : String(Number(v.toPrecision(6)));
 }
 
+/** forceText says how large a force is, and the torque besides. */
+function forceText({ n, nm }) {
+  if (n === null) return "not known before the next step";
+  const digits = v => number(v, v < 99.95 ? v < 9.995 ? 2 : 1 : 0);
+  return digits(n) + " N" + (nm ? `, ${digits(nm)} N·m` : "");
+}
+
 /** numeric gives the number that a value stands for: those that JSON lacks come as texts. */
 const numeric = v => typeof v === "number" ? v : v === "+Inf" ? Infinity : v === "-Inf" ? -Infinity : Number(v);
 

@@ -89,6 +89,7 @@ function newView(canvas, { onPick = () => {}, onFollow = () => {} } = {}) {
     const length = niceLength(120 / camera.scale);
     overlay.scale(length, length * camera.scale);
     overlay.legend(frame && range, frame?.by ?? "", theme.css);
+    overlay.forces(selected !== null && frame?.head.forces || []);
   }
 
   /** showPoint shows the point of the plane under the pointer, and whether there is something to pick. */

@@ -127,6 +127,7 @@ function newView3(canvas, { onPick = () => {}, onFollow = () => {}, geometry, on
     const pixel = metresPerPixel(camera), length = niceLength(120 * pixel);
     overlay.scale(length, length / pixel);
     overlay.legend(frame && range, frame?.by ?? "", theme?.css ?? []);
+    overlay.forces(selected !== null && frame?.head.forces || []);
   }
 
   function fit() {
