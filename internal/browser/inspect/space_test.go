@@ -1,7 +1,9 @@
 package inspect_test
 
 import (
+	"errors"
 	"fmt"
+	"image"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +15,7 @@ import (
 	"github.com/evertick/evertick/ecs"
 	"github.com/evertick/evertick/inspect"
 	"github.com/evertick/evertick/internal/browser"
+	"github.com/evertick/evertick/physics"
 	"github.com/evertick/evertick/physics3"
 	"github.com/evertick/evertick/replay"
 	"github.com/evertick/evertick/space"
@@ -528,5 +531,76 @@ func TestSpaceOfManyBoxes(t *testing.T) {
 		t.Errorf("a frame takes %+v ms", ms)
 	}
 	p.Screenshot("space-many")
+	quiet(p)
+}
+
+// near counts the pixels of a picture whose colour is about 0xRRGGBB.
+func near(m image.Image, colour uint32) (n int) {
+	b := m.Bounds()
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			r, g, b, _ := m.At(x, y).RGBA()
+			off := func(c, of uint32) float64 { return abs(float64(c>>8) - float64(of&0xff)) }
+			if off(r, colour>>16)+off(g, colour>>8)+off(b, colour) < 80 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// The forces on the selected body are drawn, and listed, in space and in the plane.
+func TestForcesInABrowser(t *testing.T) {
+	p := browser.StartGL(t, "the forces on a body")
+	p.Resize(1440, 900)
+	y, err := newYard(0)
+	check(t, err)
+	y.box(physics3.StaticBody, [3]float32{0, -1, 0}, [3]float32{10, 1, 10})
+	pushed := y.box(physics3.DynamicBody, [3]float32{0, 0.5, 0}, [3]float32{0.5, 0.5, 0.5}) // slot 1
+	id, _, err := y.sim.World.SpawnSlot()                                                   // slot 2
+	check(t, err)
+	def := physics.DefaultBodyDef()
+	def.Type = physics.DynamicBody
+	flat, err := y.sim.CreateBody(id, def)
+	check(t, err)
+	_, err = y.sim.Physics.CreatePolygon(flat, physics.DefaultShapeDef(), physics.Box(0.5, 0.5))
+	check(t, err)
+	check(t, y.sim.Add(evertick.BeforePhysics, "push", func(*evertick.Tick) error {
+		return errors.Join(y.bodies.World().ApplyForceToCenter(pushed, [3]float32{3, 0, 0}), y.sim.Physics.ApplyForceToCenter(flat, [2]float32{0, 2}),
+			y.bodies.World().ApplyTorque(pushed, [3]float32{0, 1, 0}), y.sim.Physics.SetVelocity(flat, [2]float32{}, 0))
+	}))
+	p.Open(shown(t, y.sim, y.err))
+	p.Wait(`!document.getElementById("dimension").hidden`)
+	p.Click("#in-space") // the page begins with the plane, which has a body, too
+	drawnInSpace(p, 2)
+	p.Do(`await evertickPage.view3.look({ target: [0, 0.5, 0], yaw: 0.6, pitch: 0.5, distance: 6 })`)
+	const applied, weight = 0xe06c00, 0x8a63d2
+	if n := near(p.Image("#world3"), applied); n > 0 {
+		t.Errorf("without a selection %d pixels have the colour of a force", n)
+	}
+	p.Do(`await evertickPage.app.selectId("ent_2", "entity"); evertickPage.app.selected && (evertickPage.app.following = false)`)
+	p.Wait(`/weight 10\.0 N\n?.*applied 3\.00 N, 1\.00 N·m\n?.*contacts/s.test(document.querySelector("#space .world-forces").innerText)`)
+	for _, width := range []int{1440, 390} {
+		p.Resize(width, 900)
+		for _, theme := range []string{"light", "dark"} {
+			p.Theme(theme)
+			p.Settle()
+			if m := p.Image("#world3"); near(m, applied) < 20 || near(m, weight) < 20 {
+				t.Errorf("%s, %d pixels: the force has %d pixels, the weight %d", theme, width, near(m, applied), near(m, weight))
+			}
+			if bad := p.Illegible(20); bad != "" {
+				t.Errorf("%s, %d pixels: %s", theme, width, bad)
+			}
+			p.Screenshot(fmt.Sprintf("forces-%s-%d", theme, width))
+		}
+	}
+	p.Click("#in-plane")
+	p.Do(`await evertickPage.app.selectId("ent_3", "entity")`)
+	p.Wait(`document.querySelector("#plane .world-forces").innerText.includes("applied 2.00 N")`)
+	p.Settle()
+	if n := near(p.Image("#world"), applied); n < 10 {
+		t.Errorf("in the plane the force has %d pixels", n)
+	}
+	p.Screenshot("forces-plane")
 	quiet(p)
 }
