@@ -14,7 +14,7 @@ import (
 	"github.com/evertick/evertick/space"
 )
 
-// pushed is a Sim with a block of 8 kg on a floor, which a system pushes along x with 20 N and turns with 4 N·m, and a block that hangs on a joint.
+// pushed is a Sim with a block of 8 kg on a floor, which a system pushes along x with 20 N and turns with 4 N·m, and a block below a joint that carries it.
 // Both are in space or both in the plane. The floor is in slot 0, the block in slot 1, and the other one in slot 2.
 func pushed(inSpace bool) (*evertick.Sim, error) {
 	sim, err := evertick.New(evertick.Config{Capacity: 16, Physics: physics.Config{Gravity: [2]float32{0, -10}}})
@@ -170,7 +170,7 @@ func TestForcesOnTheSelectedBody(t *testing.T) {
 			}
 			step(30)
 			if of, _ := forcesIn(t, in, "selected=2", inSpace); math.Abs(of["joints"][0]-80) > 1 || of["applied"] != [2]float64{} {
-				t.Errorf("the forces on what hangs are %v", of)
+				t.Errorf("the forces on the other block are %v", of)
 			}
 			if of, _ := forcesIn(t, in, "selected=9", inSpace); of["weight"] != [2]float64{} {
 				t.Errorf("a slot without an entity has %v", of)
