@@ -110,6 +110,31 @@ func chains(t testing.TB, c physics3.Config, backward bool) (w *physics3.World, 
 	return w, bodies
 }
 
+// A rope of rods gives way under a load as the stiffness of joints says, since trees solve no distance joints.
+func TestRopesOfRodsGiveWay(t *testing.T) {
+	for _, load := range []float32{100, 1000} {
+		w := weightlessWorld(t, physics3.Config{Gravity: vec{0, -9.81, 0}, DisableSleep: true})
+		last := bodyAt(t, w, physics3.StaticBody, 0, 0, 0)
+		var joints []physics3.Joint
+		for i := range 10 {
+			radius, mass := float32(0.05), float32(1)
+			if i == 9 {
+				radius, mass = 0.5, load
+			}
+			b := addSphereOf(t, w, dynamicAt(0, -0.5*float32(i+1), 0), radius, density(mass/(4./3*math.Pi*radius*radius*radius)))
+			joints = append(joints, joined(t, w, &physics3.DistanceJointDef{JointDef: commonDef(last, b, vec{}, vec{}), Length: 0.5}))
+			last = b
+		}
+		steps(t, w, 900)
+		// The reduced mass of two links is half of that of one, and the frequency is that of JointHertz.
+		const omega = 2 * math.Pi * 60
+		want := 9.81 * float64(load) / (0.5 * omega * omega)
+		for _, j := range joints[2:8] {
+			near(t, "a rod is longer by", float64(stateOf(t, w, j).Length)-0.5, want, 0.12*want)
+		}
+	}
+}
+
 // Chains with heavy loads have the same bits on all levels, with any number of workers and groups, and after a restore. The order in which
 // the joints were made does not matter.
 func TestChainsAreTheSameEverywhere(t *testing.T) {

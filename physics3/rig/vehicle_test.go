@@ -27,7 +27,13 @@ func check(t *testing.T, err error) {
 // rises towards +z.
 func newWorld(t *testing.T, slope float64) *physics3.World {
 	t.Helper()
-	w, err := physics3.New(physics3.Config{Gravity: [3]float32{0, -10, 0}, Capacity: 1024})
+	return newWorldOf(t, slope, physics3.Config{})
+}
+
+func newWorldOf(t *testing.T, slope float64, c physics3.Config) *physics3.World {
+	t.Helper()
+	c.Gravity, c.Capacity = [3]float32{0, -10, 0}, 1024
+	w, err := physics3.New(c)
 	check(t, err)
 	def := physics3.DefaultBodyDef()
 	sin, cos := math.Sincos(-slope / 2)
