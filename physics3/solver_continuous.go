@@ -56,6 +56,7 @@ func (s *solver) openContinuous(c *Config) {
 		w.minExtent[i] = float32(math.Inf(1))
 	}
 	w.solver.Before = s.poseBefore
+	w.solver.SetLevel(s.level)
 }
 
 // poseBefore returns the pose of a body before the step, until its columns get the new one.

@@ -9,3 +9,4 @@
 #include "rays_tmpl.h"
 #include "recycle_tmpl.h"
 #include "surfaces_tmpl.h"
+#include "sweeps_tmpl.h"

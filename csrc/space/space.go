@@ -25,6 +25,8 @@ var (
 	spaceHeader string
 	//go:embed surfaces.h
 	surfacesHeader string
+	//go:embed sweeps.h
+	sweepsHeader string
 	//go:embed system.h
 	systemHeader string
 )

@@ -74,6 +74,7 @@ type Continuous struct {
 	// By body: the least Shape.MinExtent of its solid shapes, the greatest Shape.CoreExtent, and no less than the greatest Shape.MaxExtent.
 	Least, Core, Extent []float32
 
+	kernels *kernels // nil: Go
 	drivers []driver // of the bodies of Driven; empty if these are many, or one of them is not finite
 }
 
@@ -154,6 +155,8 @@ func (o *Obstacles) query(lo, hi Vec, out []uint32) []uint32 {
 type ImpactMemory struct {
 	near     []uint32
 	faces    []mesh.Face
+	sweep    meshSweep
+	swept    [maxSwept]uint32
 	triangle [3]Vec
 	face     convexCore // of triangle
 	box      mesh.Box

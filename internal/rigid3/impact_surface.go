@@ -50,7 +50,11 @@ func (w *Continuous) surfaceImpact(q *impactQuery, mem *ImpactMemory, shape, oth
 	if !ok {
 		return
 	}
-	twoSided := w.Hulls.surface(o.Hull).TwoSided
+	surface := w.Hulls.surface(o.Hull)
+	twoSided := surface.TwoSided
+	if m, isMesh := surface.Surface.(*mesh.Mesh); isMesh && rests && w.meshImpact(q, mem, shape, other, by, m, twoSided) {
+		return
+	}
 	for triangle := range w.trianglesNear(mem, o) {
 		front := frontOf(triangle, twoSided)
 		if !rests || !path.misses(triangle, &front, q.time) {
@@ -69,9 +73,7 @@ func (w *Continuous) trianglesNear(mem *ImpactMemory, o *Shape) func(yield func(
 		mem.faces = surface.AppendFaces(mem.faces[:0], &mem.box)
 		mem.face = convexCore{mem.triangle[:], false, float64(o.Radius), &o.Pose}
 		for i := range mem.faces {
-			for k, v := range mem.faces[i].Vertices {
-				mem.triangle[k] = Vec{v[0], v[1], v[2]}
-			}
+			setTriangle(&mem.triangle, &mem.faces[i].Vertices)
 			if !yield(&mem.face) {
 				return
 			}

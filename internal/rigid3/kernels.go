@@ -14,6 +14,8 @@ type kernels struct {
 
 	surface func(p *surfacePart, shapes []uint32, counts []uint8, out []SurfaceManifold) (done int) // nil: SurfaceCollider
 
+	sweep func(s *meshSweep, out []uint32) (found int)
+
 	castRays    func(t *QueryTree, rays []Ray, any bool, out []RayHit, room []waitingTarget) (done, waiting int)
 	castRaysAll func(t *QueryTree, rays []Ray, ends []uint32, out []RayHit, fill int) (done int)
 
@@ -39,6 +41,8 @@ var goKernels = kernels{
 	bounds: placedShapes.boundsGo, recycle: (*Recycling).recycleGo,
 	solve:   (*System).solveGo,
 	collide: placedShapes.collideGo,
+
+	sweep: (*meshSweep).findGo,
 
 	castRays: (*QueryTree).castRaysGo, castRaysAll: (*QueryTree).castRaysAllGo,
 

@@ -52,6 +52,7 @@ var (
 	_ [cspace.SurfaceManifoldSize]byte = [unsafe.Sizeof(SurfaceManifold{})]byte{}
 	_ [cspace.SurfaceSize]byte         = [unsafe.Sizeof(surfaceData{})]byte{}
 	_ [cspace.TouchesSize]byte         = [unsafe.Sizeof(touches{})]byte{}
+	_ [cspace.MeshSweepSize]byte       = [unsafe.Sizeof(sweepData{})]byte{}
 	_ [cspace.MaxManifolds]byte        = [MaxSurfaceManifolds]byte{}
 	_ [cspace.Left]byte                = [surfaceLeft]byte{}
 	_ [cspace.SpanSize]byte            = [unsafe.Sizeof(graph.Span{})]byte{}
@@ -193,6 +194,21 @@ type touches struct {
 	out     *SurfaceManifold
 }
 
+type sweepData struct {
+	vertices          *[3]float32
+	triangles         *mesh.Triangle
+	branches          *mesh.Node
+	points            *vec64
+	n                 int64
+	middle            vec64
+	coreReach, radius float64
+	lo, hi            [3]float32
+	out               *uint32
+	room              int64
+	twoSided          bool
+	_                 [7]byte
+}
+
 type queryTree struct {
 	nodes  *treeNode
 	starts *uint32
@@ -254,6 +270,15 @@ func newKernels(level int32) kernels {
 		}
 		t := touches{shapes: data(shapes), n: int64(len(shapes)), room: int64(len(out)), surface: p.shape, counts: data(counts), out: data(out)}
 		return cspace.CollideSurface(level, &scene, (*cspace.Surface)(unsafe.Pointer(&f)), (*cspace.Touches)(unsafe.Pointer(&t)))
+	}
+	k.sweep = func(s *meshSweep, out []uint32) int {
+		m, p := s.mesh, s.path
+		v := sweepData{
+			vertices: data(m.Vertices), triangles: data(m.Triangles), branches: data(m.Nodes), points: &p.local[0], n: int64(p.n),
+			middle: p.middle, coreReach: p.coreReach, radius: s.radius, lo: s.box.Min, hi: s.box.Max,
+			out: data(out), room: int64(len(out)), twoSided: s.twoSided,
+		}
+		return cspace.SweepMesh(level, (*cspace.MeshSweep)(unsafe.Pointer(&v)))
 	}
 	k.castRays = func(t *QueryTree, rays []Ray, any bool, out []RayHit, room []waitingTarget) (done, waiting int) {
 		tree, b := t.c(), rayBatch{rays: data(rays), out: data(out), waiting: data(room), n: int64(len(rays)), room: int64(len(room)), any: any}

@@ -1,0 +1,79 @@
+#include "sweeps.h"
+
+/* rigid3.frontTolerance, with its rounding. */
+#define FRONT_BEHIND 0.005001
+
+/* rigid3.corePath.isApart, for the whole step. */
+static inline int is_apart(const et_space_mesh_sweep *s, vec64 n, const vec64 v[3]) {
+	if (n.x == 0 && n.y == 0 && n.z == 0)
+		return 0;
+	const double p = dot64(n, v[0]), q = dot64(n, v[1]), r = dot64(n, v[2]);
+	const double top = most64(most64(p, q), r) + s->radius, bottom = least64(least64(p, q), r) - s->radius;
+	double least = __builtin_inf(), most = -__builtin_inf();
+	for (int64_t i = 0; i < s->n; i++) {
+		const double at = dot64(n, row64(s->points + 3 * i));
+		least = least64(at, least);
+		most = most64(at, most);
+	}
+	return least - s->core_reach > top || most + s->core_reach < bottom;
+}
+
+/* rigid3.corePath.misses, for the whole step. */
+static inline int is_missed(const et_space_mesh_sweep *s, const float *a, const float *b, const float *c) {
+	const vec64 v[3] = {wide64(a), wide64(b), wide64(c)}, none = {0, 0, 0};
+	const vec64 normal = unit64(cross64(sub64(v[1], v[0]), sub64(v[2], v[0])), none);
+	if (!s->two_sided && dot64(normal, row64(s->middle)) - dot64(normal, v[0]) < -FRONT_BEHIND)
+		return 1;
+	if (is_apart(s, normal, v))
+		return 1;
+	for (int k = 0; k < 3; k++)
+		if (is_apart(s, unit64(cross64(sub64(v[k == 2 ? 0 : k + 1], v[k]), normal), none), v))
+			return 1;
+	return 0;
+}
+
+KERNEL(int64_t, space_sweep_mesh, const et_space_mesh_sweep *s) {
+	const et_space_surface f = {s->vertices, s->triangles, s->branches, 0, 0, 0};
+	struct {
+		const et_space_branch *branch;
+		uint32_t met;
+	} stack[MAX_DEPTH];
+	branch_limits limits;
+	set_limits(&limits, s->lo, s->hi);
+	uint32_t depth = 1;
+	int64_t n = 0;
+	stack[0].branch = f.branches;
+	stack[0].met = children_near(&f, f.branches, &limits);
+	while (depth > 0) {
+		const et_space_branch *b = stack[depth - 1].branch;
+		const uint32_t met = stack[depth - 1].met;
+		if (!met) {
+			depth--;
+			continue;
+		}
+		stack[depth - 1].met = met & (met - 1);
+		const uint32_t i = (uint32_t)__builtin_ctz(met), first = b->first[i];
+		if (b->count[i] == 0) {
+			if (depth == MAX_DEPTH)
+				return -1;
+			stack[depth].branch = f.branches + first;
+			stack[depth].met = children_near(&f, f.branches + first, &limits);
+			depth++;
+			continue;
+		}
+		for (uint32_t t = first; t < first + b->count[i]; t++) {
+			const uint32_t *v = f.triangles[t].vertices;
+			const float *p = f.vertices + 3 * (size_t)v[0], *q = f.vertices + 3 * (size_t)v[1], *r = f.vertices + 3 * (size_t)v[2];
+			if (is_outside(p, q, r, s->lo, s->hi) || is_missed(s, p, q, r))
+				continue;
+			if (n == s->room)
+				return -1;
+			s->out[n++] = t;
+		}
+	}
+	return n;
+}
+
+#ifdef DISPATCH
+int64_t et_space_sweep_mesh(int32_t level, et_space_mesh_sweep s) { return DISPATCH(level, space_sweep_mesh, &s); }
+#endif

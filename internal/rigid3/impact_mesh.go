@@ -1,0 +1,74 @@
+package rigid3
+
+import (
+	"github.com/evertick/evertick/internal/mesh"
+	"github.com/evertick/evertick/native"
+)
+
+// meshSweep finds the triangles of a mesh at rest that may stop a shape on its path.
+type meshSweep struct {
+	mesh     *mesh.Mesh
+	path     *corePath
+	box      mesh.Box // around the path
+	radius   float64  // of the mesh
+	twoSided bool
+
+	faces []mesh.Face // memory
+}
+
+// maxSwept is the number of triangles up to which a sweep finds those that may stop a shape in one call.
+const maxSwept = 64
+
+// SetLevel sets the level of the kernels. Without it all is done in Go.
+func (w *Continuous) SetLevel(level native.Level) { w.kernels = kernelsOf(level) }
+
+// findGo writes the triangles of which corePath.misses is false for the whole step to out, ascending. It returns how many there are, or -1 if there is
+// no room.
+func (s *meshSweep) findGo(out []uint32) int {
+	s.faces = s.mesh.AppendFaces(s.faces[:0], &s.box)
+	var points [3]Vec
+	triangle, n := convexCore{points: points[:], radius: s.radius}, 0
+	for i := range s.faces {
+		setTriangle(&points, &s.faces[i].Vertices)
+		if front := frontOf(&triangle, s.twoSided); s.path.misses(&triangle, &front, 1) {
+			continue
+		}
+		if n == len(out) {
+			return -1
+		}
+		out[n] = s.faces[i].Number
+		n++
+	}
+	return n
+}
+
+func setTriangle(to *[3]Vec, from *[3][3]float32) {
+	for k := range from {
+		to[k] = Vec{from[k][0], from[k][1], from[k][2]}
+	}
+}
+
+// meshImpact is surfaceImpact for a mesh at rest with the path in its axes. It returns false if it has done nothing, because there are too many triangles.
+func (w *Continuous) meshImpact(q *impactQuery, mem *ImpactMemory, shape, other uint32, by *motion, m *mesh.Mesh, twoSided bool) bool {
+	s, o := &mem.sweep, &w.Shapes[other]
+	s.mesh, s.path, s.box, s.radius, s.twoSided = m, &mem.path, mem.box, float64(o.Radius), twoSided
+	sweep := goKernels.sweep
+	if w.kernels != nil {
+		sweep = w.kernels.sweep
+	}
+	n := sweep(s, mem.swept[:])
+	s.mesh = nil
+	if n < 0 {
+		return false
+	}
+	mem.face = convexCore{mem.triangle[:], false, float64(o.Radius), &o.Pose}
+	for _, number := range mem.swept[:n] {
+		v := &m.Triangles[number].Vertices
+		setTriangle(&mem.triangle, &[3][3]float32{m.Vertices[v[0]], m.Vertices[v[1]], m.Vertices[v[2]]})
+		front := frontOf(&mem.face, twoSided)
+		if q.time == 1 || !mem.path.misses(&mem.face, &front, q.time) {
+			w.coreImpact(q, mem, &mem.face, by, shape, other, &front)
+		}
+	}
+	return true
+}
