@@ -14,7 +14,8 @@ import (
 // present again. It is legible on phones and on wide screens, in both themes.
 func TestPage(t *testing.T) {
 	p := browser.StartGL(t, "the demo")
-	if _, err := build(t.Context(), "./web"); err != nil { // so that it takes little time below
+	alone, err := build(t.Context(), "./web") // now, so that it takes little time below
+	if err != nil {
 		t.Fatal(err)
 	}
 	addr, end := start(t, settings{seed: 1, log: filepath.Join(t.TempDir(), "log"), twin: "./web"})
@@ -44,6 +45,7 @@ func TestPage(t *testing.T) {
 			}
 		}
 	}
+	checkAlone(t, p, alone)
 	for _, problem := range p.Problems() {
 		if !strings.Contains(problem, "GPU stall") {
 			t.Errorf("the page reports %s", problem)
@@ -52,6 +54,17 @@ func TestPage(t *testing.T) {
 	if report := end(); !strings.Contains(report, " 1 balls thrown") {
 		t.Error(report)
 	}
+}
+
+// checkAlone opens the world as one file, in which it runs by itself in WebAssembly: in three dimensions, with the forces on a brick that is clicked.
+func checkAlone(t *testing.T, p *browser.Page, file []byte) {
+	p.Resize(900, 600)
+	p.Open(p.File("valley.html", file))
+	p.Wait(`window.evertickPage?.app.tick > 3 && evertickPage.view3?.stats.drawMs.length > 1 && !evertickPage.view3.missing()`)
+	p.Do(`await evertickPage.view3.look({ target: [4, 4, 0], yaw: 0.7, pitch: 0.2, distance: 16 })`)
+	p.Click("#world3")
+	p.Wait(`/weight [0-9.,]+ N.*contacts [0-9.,]+ N/s.test(document.querySelector("#space .world-forces").innerText)`)
+	p.Screenshot("demo-alone")
 }
 
 // The picture of the README: docs/images/demo.png, with a tower that falls.
