@@ -58,7 +58,7 @@ asan: ## kernel tests under AddressSanitizer
 
 clang: ## kernel tests and machine code as clang compiles them
 	CC=clang go test $(SHORT) $(if $(SHORT),-run Parity ./native ./internal/neighbours ./internal/rigid ./internal/rigid3,$(KERNELS))
-	CC=clang EVERTICK_GATE=1 go test -count=1 -v -run 'TestCDisassembly$$' ./internal/gate
+	CC=clang EVERTICK_GATE=1 go test -count=1 -v -run 'TestCDisassembly$$/$(shell go env GOHOSTARCH)' ./internal/gate
 
 levels: ## kernel tests with each level that this CPU has as the default
 	bash .ci/levels.sh $(SHORT) $(SAME_TESTS) $(if $(SHORT),-skip Parity ./native/... ./spatial ./physics ./physics3,$(KERNELS))
@@ -92,7 +92,7 @@ web: ## out/web/index.html: the game of examples/server in a page, one file; nee
 	cd examples && go run github.com/evertick/evertick/inspect/twin/build -title bumper -o ../out/web/index.html ./web
 
 lint: ## go vet, staticcheck, deadcode and govulncheck over all modules: no finding
-	bash .ci/lint.sh $(SHORT)
+	bash .ci/lint.sh
 
 release: ## tags all modules with VERSION=v0.1.0; says what it would do, PUSH=1 does it
 	go test -short -run 'Modules|Readme|Ladder|MakeTargets|Names' . ./docs/guide

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # wasm.sh [-short]: runs tests in WebAssembly: js/wasm in node, and golden hashes also as wasip1/wasm in
-# wazero. determinism.sh compares whole simulations of the plane there, tick by tick. With -short, packages
-# run only the tests of hashes and formats, those of physics none, and wazero the golden hashes of space. Runs the tests of the
-# client in JavaScript and the golden hashes of the valley of the examples, and without -short compares the sizes that docs/wasm.md says.
+# wazero. determinism.sh compares whole simulations there, tick by tick, so with -short packages without scenes run their tests of
+# hashes and formats, and in node alone. Runs the tests of the client in JavaScript and the golden hashes of the valley of the examples, and
+# without -short compares the sizes that docs/wasm.md says.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
 failed=0
 short=${1-}
-packages=(. ./ecs ./loop ./replay ./spatial ./physics3 ./internal/scenes ./internal/scenes3) golden=(./internal/scenes3)
-[[ $short ]] || packages+=(./physics ./internal/proof) golden+=(. ./internal/scenes ./internal/proof)
+packages=(. ./ecs ./loop ./replay)
+[[ $short ]] || packages+=(./spatial ./physics3 ./physics ./internal/scenes ./internal/scenes3 ./internal/proof)
 lib=$(go env GOROOT)/lib/wasm
 export CGO_ENABLED=0 GOARCH=wasm
 
@@ -31,10 +31,10 @@ else
 	(cd examples && GOOS=js go test $short -run Golden -exec "$node" ./demo/valley) || failed=1
 fi
 
-if [[ ! $short ]]; then
-	echo "sizes in docs/wasm.md"
-	env -u GOARCH -u CGO_ENABLED EVERTICK_WASM_SIZES=1 go test -count=1 -run Sizes ./docs/guide || failed=1
-fi
+[[ ! $short ]] || exit $failed
+
+echo "sizes in docs/wasm.md"
+env -u GOARCH -u CGO_ENABLED EVERTICK_WASM_SIZES=1 go test -count=1 -run Sizes ./docs/guide || failed=1
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -44,7 +44,7 @@ if ! out=$(cd internal/proof/wasi && go mod download 2>&1); then
 elif (cd internal/proof/wasi && GOARCH='' go build -o "$tmp/bin/wazero" github.com/tetratelabs/wazero/cmd/wazero); then
 	echo "wasip1/wasm in wazero"
 	PATH=$tmp/bin:$PATH TMPDIR=$tmp GOWASIRUNTIME=wazero GOOS=wasip1 \
-		go test -short -run Golden -exec "$lib/go_wasip1_wasm_exec" "${golden[@]}" || failed=1
+		go test -short -run Golden -exec "$lib/go_wasip1_wasm_exec" . ./internal/scenes ./internal/scenes3 ./internal/proof || failed=1
 else
 	failed=1
 fi

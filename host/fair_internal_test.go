@@ -95,6 +95,7 @@ func TestFairShares(t *testing.T) {
 // A world that is within its share never waits for more than one turn of each other, and drops no tick, whatever the
 // others do; the others drop theirs.
 func TestNoWorldStarves(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	r := rand.New(rand.NewPCG(paritytest.Seed(), 2))
 	rounds := 15
 	if os.Getenv("EVERTICK_LONG") != "" {

@@ -217,7 +217,11 @@ func TestSweepIsTheSameEverywhere(t *testing.T) {
 			names = append(names, fmt.Sprintf("%s, %d workers", level, workers))
 		}
 	}
-	for step := range 40 {
+	ticks := 40
+	if paritytest.Instrumented && testing.Short() {
+		ticks = 12
+	}
+	for step := range ticks {
 		base.steps(1)
 		for i, o := range others {
 			o.steps(1)

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/native"
 	"github.com/evertick/evertick/physics3"
 )
@@ -68,6 +69,9 @@ func TestGroupsChangeNothing(t *testing.T) {
 	ticks := 45
 	if testing.Short() {
 		ticks = 25
+		if paritytest.Instrumented {
+			ticks = 10
+		}
 	}
 	for _, byLayers := range []bool{false, true} {
 		for _, sleepless := range []bool{false, true} {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -201,7 +200,7 @@ func TestCDisassembly(t *testing.T) {
 	}
 	for _, goarch := range []string{"amd64", "arm64"} {
 		t.Run(goarch, func(t *testing.T) {
-			c := testBinary(t, goarch)
+			c := program(t, goarch)
 			report(t, c.check(isas[goarch], names))
 			for _, k := range names {
 				for l, want := range isas[goarch].levels {
@@ -215,29 +214,24 @@ func TestCDisassembly(t *testing.T) {
 	}
 }
 
-// testBinary builds the test binaries of physics, spatial and internal/rigid3, which link all kernels as users do, and disassembles
-// them.
-func testBinary(t *testing.T, goarch string) code {
+// program builds the proof, which links all kernels as users do, and disassembles it. Its builds are those that run for the proof, too.
+func program(t *testing.T, goarch string) code {
 	t.Helper()
 	objdump := objdumpFor(t, goarch)
 	env := []string{"CGO_ENABLED=1", "GOARCH=" + goarch}
 	cc := needCC(t, goarch)
 	if goarch != runtime.GOARCH {
-		env = append(env, "GOOS=linux", "CC="+cc)
+		env = append(env, "GOOS=linux", "CC="+filepath.Base(cc)) // by its path it would be another compiler to the build cache
 	}
-	all := code{}
-	for _, pkg := range []string{"physics", "spatial", "internal/rigid3"} {
-		bin := filepath.Join(t.TempDir(), filepath.Base(pkg)+".test")
-		if _, err := run(repo(t), env, "go", "test", "-c", "-o", bin, "./"+pkg); err != nil {
-			t.Fatal(err)
-		}
-		c, err := disassemble(objdump, bin)
-		if err != nil {
-			t.Fatal(err)
-		}
-		maps.Copy(all, c)
+	bin := filepath.Join(t.TempDir(), "prove")
+	if _, err := run(repo(t), env, "go", "build", "-o", bin, "./internal/proof/prove"); err != nil {
+		t.Fatal(err)
 	}
-	return all
+	c, err := disassemble(objdump, bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 func objdumpFor(t *testing.T, goarch string) string {

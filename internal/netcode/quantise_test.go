@@ -7,7 +7,7 @@ import (
 
 	"github.com/evertick/evertick/internal/netcode"
 	"github.com/evertick/evertick/internal/paritytest"
-	"github.com/evertick/evertick/internal/rigid"
+	"github.com/evertick/evertick/internal/trig"
 	"github.com/evertick/evertick/native"
 )
 
@@ -31,7 +31,7 @@ var laneCases = []laneCase{
 	{"QuantisePlanar", 2, 1, netcode.MaxAngleBits, func(level native.Level, dst [][]int32, src [][]float32, _ float32, bits int) {
 		netcode.QuantisePlanar(level, dst[0], src[0], src[1], bits)
 	}, func(v []float32, _ float32, bits int) []int32 {
-		return []int32{bruteAngle(2*rigid.Atan2(v[0], v[1]), bits)}
+		return []int32{bruteAngle(2*trig.Atan2(v[0], v[1]), bits)}
 	}},
 	{"QuantiseQuat", 4, 4, netcode.MaxQuatBits, func(level native.Level, dst [][]int32, src [][]float32, _ float32, bits int) {
 		netcode.QuantiseQuat(level, netcode.QuatLanes{Index: dst[0], A: dst[1], B: dst[2], C: dst[3]}, quat(src), bits)

@@ -16,18 +16,25 @@ import (
 	"testing"
 
 	"github.com/evertick/evertick"
+	"github.com/evertick/evertick/internal/paritytest"
 	"github.com/evertick/evertick/loop"
 	"github.com/evertick/evertick/replay"
 	"github.com/evertick/evertick/replay/search"
 	"github.com/evertick/evertick/replay/search/internal/searchtest"
 )
 
-var counts = []int{1, 2, 5}
+// counts returns the numbers of workers to try.
+func counts() []int {
+	if paritytest.Instrumented && testing.Short() {
+		return []int{5}
+	}
+	return []int{1, 2, 5}
+}
 
 // pools returns pools of different sizes, which all must return the same.
 func pools(reg *search.Registry) []search.Pool {
 	var all []search.Pool
-	for _, workers := range counts {
+	for _, workers := range counts() {
 		l := search.Local{Registry: reg, Workers: workers}
 		all = append(all, l, search.Twice(l))
 	}
@@ -68,7 +75,7 @@ var task = search.Task{Function: "custom"}
 
 // The results have the order of the jobs, though later jobs end first: job 0 ends after many others.
 func TestInOrder(t *testing.T) {
-	for _, workers := range counts[1:] {
+	for _, workers := range []int{2, 5} {
 		var ended atomic.Int64
 		reg := custom(func(_ context.Context, n uint64) ([]byte, error) {
 			if n > 0 {
@@ -208,6 +215,9 @@ func TestDiverged(t *testing.T) {
 func TestSeeds(t *testing.T) {
 	reg := searchtest.Registry()
 	q := search.Seeds{Scenario: "tally", Failure: "rare", From: 11, To: 90, Ticks: 100}
+	if paritytest.Instrumented && testing.Short() {
+		q.To = 40
+	}
 	var want []search.Found
 	for seed := q.From; seed < q.To; seed++ {
 		sim, err := searchtest.Tally("tally").New(seed)
@@ -327,7 +337,7 @@ func TestShrinkRandomly(t *testing.T) {
 		}
 		sc := searchtest.Tally("tally")
 		want, wantErr := replay.Shrink(dir, sc, t.TempDir(), reg.Failures["random"], replay.ShrinkOptions{})
-		for _, workers := range counts {
+		for _, workers := range counts() {
 			got, err := search.Shrink(t.Context(), search.Local{Registry: reg, Workers: workers}, dir, sc, t.TempDir(), "random", replay.ShrinkOptions{})
 			if got != want || (err == nil) != (wantErr == nil) {
 				t.Errorf("%d: %+v, %v; want %+v, %v", i, got, err, want, wantErr)
