@@ -43,6 +43,7 @@ func addCostly(t *testing.T, h *Host, name string, weight int, cfg loop.Config, 
 // Worlds that are always due have time in proportion to their weights, within the bound of start-time fair queueing, at
 // every moment: for random numbers of worlds, weights and costs.
 func TestFairShares(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	r := rand.New(rand.NewPCG(paritytest.Seed(), 1))
 	rounds := 30
 	if os.Getenv("EVERTICK_LONG") != "" {
@@ -130,6 +131,7 @@ func TestNoWorldStarves(t *testing.T) {
 
 // One world that takes three times its time is slow alone.
 func TestSlowWorldIsSlowAlone(t *testing.T) {
+	paritytest.SkipSerialUnderRace(t)
 	h, worker, _ := newModel(t)
 	slow := addCostly(t, h, "slow", 1, loop.Config{MaxSteps: 1}, func(uint64) int64 { return 3 * period })
 	var quick []*world
