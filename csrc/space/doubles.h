@@ -3,7 +3,7 @@
  *   widen            floats at p, as doubles
  *   wset, wstore     one number in all lanes; stores them
  *   wload, wnarrow   doubles at p; stores them rounded to floats
- *   wadd, wsub, wmul, wdiv, wnegate, wsqrt
+ *   wadd, wsub, wmul, wdiv, wnegate, wabs, wsqrt
  *   wless            a < b; false where either is NaN
  *   wboth, wunless   a & b, a & ~b
  *   wbits            a bit for each lane
@@ -29,6 +29,7 @@ HELPER(c) c_w c_wsub(c_w a, c_w b) { return a - b; }
 HELPER(c) c_w c_wmul(c_w a, c_w b) { return a * b; }
 HELPER(c) c_w c_wdiv(c_w a, c_w b) { return a / b; }
 HELPER(c) c_w c_wnegate(c_w a) { return -a; }
+HELPER(c) c_w c_wabs(c_w a) { return __builtin_fabs(a); }
 HELPER(c) c_wtruth c_wless(c_w a, c_w b) { return a < b; }
 HELPER(c) c_wtruth c_wboth(c_wtruth a, c_wtruth b) { return a & b; }
 HELPER(c) c_wtruth c_wunless(c_wtruth a, c_wtruth b) { return a & ~b; }
@@ -50,6 +51,7 @@ HELPER(avx2) avx2_w avx2_wsub(avx2_w a, avx2_w b) { return _mm256_sub_pd(a, b); 
 HELPER(avx2) avx2_w avx2_wmul(avx2_w a, avx2_w b) { return _mm256_mul_pd(a, b); }
 HELPER(avx2) avx2_w avx2_wdiv(avx2_w a, avx2_w b) { return _mm256_div_pd(a, b); }
 HELPER(avx2) avx2_w avx2_wnegate(avx2_w a) { return _mm256_xor_pd(a, _mm256_set1_pd(-0.0)); }
+HELPER(avx2) avx2_w avx2_wabs(avx2_w a) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), a); }
 HELPER(avx2) avx2_wtruth avx2_wless(avx2_w a, avx2_w b) { return _mm256_cmp_pd(a, b, _CMP_LT_OQ); }
 HELPER(avx2) avx2_wtruth avx2_wboth(avx2_wtruth a, avx2_wtruth b) { return _mm256_and_pd(a, b); }
 HELPER(avx2) avx2_wtruth avx2_wunless(avx2_wtruth a, avx2_wtruth b) { return _mm256_andnot_pd(b, a); }
@@ -72,6 +74,7 @@ HELPER(avx512) avx512_w avx512_wdiv(avx512_w a, avx512_w b) { return _mm512_div_
 HELPER(avx512) avx512_w avx512_wnegate(avx512_w a) {
 	return _mm512_castsi512_pd(_mm512_xor_epi64(_mm512_castpd_si512(a), _mm512_castpd_si512(_mm512_set1_pd(-0.0))));
 }
+HELPER(avx512) avx512_w avx512_wabs(avx512_w a) { return _mm512_abs_pd(a); }
 HELPER(avx512) avx512_wtruth avx512_wless(avx512_w a, avx512_w b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
 HELPER(avx512) avx512_wtruth avx512_wboth(avx512_wtruth a, avx512_wtruth b) { return (avx512_wtruth)(a & b); }
 HELPER(avx512) avx512_wtruth avx512_wunless(avx512_wtruth a, avx512_wtruth b) { return (avx512_wtruth)(a & ~b); }
@@ -94,6 +97,7 @@ HELPER(neon) neon_w neon_wsub(neon_w a, neon_w b) { return vsubq_f64(a, b); }
 HELPER(neon) neon_w neon_wmul(neon_w a, neon_w b) { return vmulq_f64(a, b); }
 HELPER(neon) neon_w neon_wdiv(neon_w a, neon_w b) { return vdivq_f64(a, b); }
 HELPER(neon) neon_w neon_wnegate(neon_w a) { return vnegq_f64(a); }
+HELPER(neon) neon_w neon_wabs(neon_w a) { return vabsq_f64(a); }
 HELPER(neon) neon_wtruth neon_wless(neon_w a, neon_w b) { return vcltq_f64(a, b); }
 HELPER(neon) neon_wtruth neon_wboth(neon_wtruth a, neon_wtruth b) { return vandq_u64(a, b); }
 HELPER(neon) neon_wtruth neon_wunless(neon_wtruth a, neon_wtruth b) { return vbicq_u64(a, b); }

@@ -5,7 +5,6 @@
 #include "surfaces_kernel.h"
 
 /* The constants of package rigid3, as doubles; those of single floats are in points.h. Products of constants are rounded once. */
-#define FRONT_TOLERANCE 0.005
 #define SIDE_TOLERANCE 5e-5
 #define CONE_TOLERANCE 1e-4
 
@@ -26,7 +25,7 @@ INLINE64 double max64(double a, double b) { return a > b || (a == b && !__builti
 /* rigid3.surfaceFace. */
 typedef struct {
 	const et_space_face *face;
-	int flipped, convex, flat;
+	int convex, flat, away; /* away: it is beside the triangle, by more than the margin */
 	uint8_t edges[3];
 	vec64 up, normal;
 	double offset;
@@ -39,16 +38,16 @@ typedef struct {
 
 /* The triangle with a number, until the next call; NULL if only Go has it. */
 ROUTINE(LEVEL) const et_space_face *face_of(surface_collider *k, uint32_t number) {
-	uint32_t lo = 0, hi = k->face_count;
+	uint32_t lo = 0, hi = k->shape->face_count;
 	while (lo < hi) {
 		const uint32_t mid = (lo + hi) / 2;
-		if (k->faces[mid].number < number)
+		if (k->shape->faces[mid].number < number)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	if (lo < k->face_count && k->faces[lo].number == number)
-		return &k->faces[lo];
+	if (lo < k->shape->face_count && k->shape->faces[lo].number == number)
+		return &k->shape->faces[lo];
 	if (!k->surface->triangles) {
 		k->left = 1;
 		return NULL;
@@ -57,111 +56,53 @@ ROUTINE(LEVEL) const et_space_face *face_of(surface_collider *k, uint32_t number
 	return &k->far_face;
 }
 
-INLINE64 vec64 to_axes(const surface_collider *k, vec64 v) { return k->turned ? rotate_back64(&k->at, v) : v; }
-INLINE64 vec64 to_surface(const surface_collider *k, vec64 v) { return k->turned ? rotate64(&k->at, v) : v; }
-INLINE64 double reach64(const surface_collider *k, vec64 n) { return dot64(absolute64(n), k->extent); }
+INLINE64 vec64 to_axes(const surface_collider *k, vec64 v) { return k->shape->turned ? rotate_back64(&k->shape->at, v) : v; }
+INLINE64 vec64 to_surface(const surface_collider *k, vec64 v) { return k->shape->turned ? rotate64(&k->shape->at, v) : v; }
 INLINE64 int is_ridge(uint8_t edge) { return edge == ET_SPACE_CONVEX || edge == ET_SPACE_OPEN; }
 INLINE64 uint32_t next_of(uint32_t i) { return i == 2 ? 0 : i + 1; }
 INLINE64 uint32_t before_of(uint32_t i) { return i == 0 ? 2 : i - 1; }
 INLINE64 double height_of(const surface_face *f, vec64 p) { return dot64(f->normal, p) - f->offset; }
 
-INLINE64 int is_apart(const surface_collider *k, vec64 n, double square, vec64 a) {
-	double height = -dot64(n, a);
-	if (k->surface->two_sided) {
-		height = __builtin_fabs(height);
-	} else {
-		const double behind = -dot64(n, k->middle) - height;
-		if (behind > 0 && behind * behind > 2.601e-5 * square)
-			return 1;
-	}
-	const double over = height - reach64(k, to_axes(k, n)), margin = 1.01 * (double)k->margin;
-	return over > 0 && over * over > margin * margin * square;
+INLINE64 vec64 placed_vector(const placed_group *g, uint32_t row, uint32_t lane) {
+	return (vec64){g->rows[row][lane], g->rows[row + 1][lane], g->rows[row + 2][lane]};
 }
 
-INLINE64 void set_bound(surface_collider *k, uint32_t plane, float distance) {
-	k->bounds[plane] = distance;
-	if (distance > k->most) {
-		k->most = distance;
-		k->most_plane = plane;
-	}
-}
-
-/* rigid3.SurfaceCollider.separate. */
-static int separate_faces(surface_collider *k, const surface_face *f) {
-	const vec64 a = f->corners[0], b = f->corners[1], c = f->corners[2], h = k->extent;
-	if (k->is_box && h.x > 0 && h.y > 0 && h.z > 0) {
-		const vec64 lo = {least64(least64(a.x, b.x), c.x), least64(least64(a.y, b.y), c.y), least64(least64(a.z, b.z), c.z)};
-		const vec64 hi = {most64(most64(a.x, b.x), c.x), most64(most64(a.y, b.y), c.y), most64(most64(a.z, b.z), c.z)};
-		const double distances[6] = {-hi.x - h.x, lo.x - h.x, -hi.y - h.y, lo.y - h.y, -hi.z - h.z, lo.z - h.z};
-		k->most = -MAX_FINITE;
-		for (uint32_t i = 0; i < 6; i++)
-			set_bound(k, i, (float)distances[i]);
-		return !(k->most > k->margin);
-	}
-	return k->lanes->separate(k, f->corners);
-}
-
-/* rigid3.SurfaceCollider.place. */
-static int place_face(surface_collider *k, const et_space_face *face, surface_face *f) {
-	vec64 a = wide64(face->vertices[0]);
-	const vec64 b = wide64(face->vertices[1]), c = wide64(face->vertices[2]);
-	vec64 n = cross64(sub64(b, a), sub64(c, a));
-	a = sub64(a, k->at.p);
-	const double square = dot64(n, n);
-	if (!(square > 0) || is_apart(k, n, square, a))
-		return 0;
-	f->corners[0] = to_axes(k, a);
-	f->corners[1] = to_axes(k, sub64(b, k->at.p));
-	f->corners[2] = to_axes(k, sub64(c, k->at.p));
-	if (k->turned && !separate_faces(k, f))
-		return 0;
-	const double l = SQRT64(square);
-	n = (vec64){n.x / l, n.y / l, n.z / l};
+/* rigid3.SurfaceCollider.place, but for what lanes have done. Returns 0 if the triangle is too far. */
+ROUTINE(LEVEL) int place_face(surface_collider *k, const placed_group *g, uint32_t lane, const et_space_face *face, surface_face *f) {
+	const int flipped = (int)(g->flipped >> lane & 1);
 	f->face = face;
-	f->up = n;
+	f->away = (int)(g->beside >> lane & 1);
 	f->flat = 1;
-	f->flipped = f->convex = 0;
-	f->normal = to_axes(k, n);
-	f->offset = dot64(n, a);
-	const vec64 outwards = f->normal;
-	const double height = dot64(f->normal, k->centre) - f->offset;
-	if (k->surface->two_sided && height < 0) {
-		f->flipped = 1;
-		f->up = neg64(n);
-		f->normal = neg64(f->normal);
-		f->offset = -f->offset;
-	} else if (height < -FRONT_TOLERANCE) {
-		return 0;
-	}
-	if (-f->offset - reach64(k, f->normal) > (double)k->margin)
-		return 0;
+	f->convex = 0;
 	for (uint32_t i = 0; i < 3; i++) {
 		const uint8_t kind = face->edges[i];
-		f->edges[i] = kind;
-		if (f->flipped && kind == ET_SPACE_CONVEX)
-			f->edges[i] = ET_SPACE_CONCAVE;
-		else if (f->flipped && kind == ET_SPACE_CONCAVE)
-			f->edges[i] = ET_SPACE_CONVEX;
+		f->edges[i] = flipped && (kind == ET_SPACE_CONVEX || kind == ET_SPACE_CONCAVE) ? ET_SPACE_CONVEX + ET_SPACE_CONCAVE - kind : kind;
 		f->convex |= is_ridge(f->edges[i]);
 		f->flat &= kind == ET_SPACE_FLAT;
-		f->across[i] = cross64(sub64(f->corners[next_of(i)], f->corners[i]), outwards);
-		f->squares[i] = dot64(f->across[i], f->across[i]);
+		f->corners[i] = placed_vector(g, OUT_CORNERS + 3 * i, lane);
+	}
+	if (k->shape->turned) {
+		if (f->away && !f->convex)
+			return 0;
+		if (g->rows[OUT_MOST_PLANE][lane] < 0) {
+			if (!k->lanes->separate(k, f->corners))
+				return 0;
+		} else {
+			for (uint32_t i = 0; i < 6; i++)
+				k->bounds[i] = (float)g->rows[OUT_BOUNDS + i][lane];
+			k->most = (float)g->rows[OUT_MOST][lane];
+			k->most_plane = (uint32_t)g->rows[OUT_MOST_PLANE][lane];
+		}
+	}
+	f->up = placed_vector(g, OUT_UP, lane);
+	f->normal = placed_vector(g, OUT_NORMAL, lane);
+	f->offset = g->rows[OUT_OFFSET][lane];
+	for (uint32_t i = 0; i < 3; i++) {
+		f->across[i] = placed_vector(g, OUT_ACROSS + 3 * i, lane);
+		f->squares[i] = g->rows[OUT_SQUARES + i][lane];
 		f->made[i] = 0;
 	}
 	return 1;
-}
-
-ROUTINE(LEVEL) int is_beside(const surface_collider *k, const surface_face *f) {
-	const double size = max64(max64(sum64(f->corners[0]), sum64(f->corners[1])), sum64(f->corners[2])) + sum64(k->extent);
-	const double margin = 1.01 * (double)k->margin + 1e-5 * size;
-	for (int i = 0; i < 3; i++) {
-		const vec64 side = f->across[i];
-		const double reach = k->turned ? reach64(k, side) : __builtin_fabs(dot64(side, k->half));
-		const double over = -dot64(side, f->corners[i]) - reach;
-		if (over > 0 && over * over > margin * margin * f->squares[i])
-			return 1;
-	}
-	return 0;
 }
 
 ROUTINE(LEVEL) void set_side(surface_face *f, uint32_t i) {
@@ -252,8 +193,8 @@ ROUTINE(LEVEL) int corner_allows(surface_collider *k, const surface_face *f, uin
 ROUTINE(LEVEL) int is_seam(const surface_collider *k, const surface_face *f, uint32_t i, double at, vec64 d) {
 	const vec64 from = wide64(f->face->vertices[i]), to = wide64(f->face->vertices[next_of(i)]);
 	const vec64 p = add_times64(from, sub64(to, from), at);
-	for (uint32_t j = 0; j < k->face_count; j++) {
-		const et_space_face *face = &k->faces[j];
+	for (uint32_t j = 0; j < k->shape->face_count; j++) {
+		const et_space_face *face = &k->shape->faces[j];
 		if (face->number == f->face->number)
 			continue;
 		vec64 v[3];
@@ -266,7 +207,7 @@ ROUTINE(LEVEL) int is_seam(const surface_collider *k, const surface_face *f, uin
 		const double l = length64(n);
 		if (!rises || !(__builtin_fabs(dot64(n, v[0])) <= SIDE_TOLERANCE * l))
 			continue;
-		const vec64 centre = sub64(add64(k->at.p, to_surface(k, k->centre)), p);
+		const vec64 centre = sub64(add64(k->shape->at.p, to_surface(k, k->shape->centre)), p);
 		if (!k->surface->two_sided && dot64(n, centre) < -FRONT_TOLERANCE * l)
 			continue;
 		for (uint32_t e = 0; e < 3; e++) {

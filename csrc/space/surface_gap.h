@@ -52,8 +52,8 @@ ROUTINE(LEVEL) simplex_vertex vertex_along(const surface_collider *k, const vec6
 			most = e;
 		}
 	}
-	const uint32_t j = support64(&k->core, k->is_box, d);
-	const vec64 b = widened(vertex(&k->core, j));
+	const uint32_t j = support64(&k->shape->core, k->shape->is_box, d);
+	const vec64 b = widened(vertex(&k->shape->core, j));
 	return (simplex_vertex){sub64(triangle[i], b), triangle[i], i, j};
 }
 

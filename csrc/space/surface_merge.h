@@ -195,11 +195,11 @@ static void write_cluster(surface_collider *k, int cluster, const pose64 *axes, 
 	for (uint32_t i = 0; i < count; i++) {
 		const contact_point *p = &points[i];
 		et_space_manifold_point *to = &out->manifold.points[i];
-		const point middle = p_add_times(p->p, n, -0.5f * (p->separation + k->radius));
+		const point middle = p_add_times(p->p, n, -0.5f * (p->separation + k->shape->radius));
 		const point b = p_add(narrowed(rotate64(axes, widened(middle))), origin), a = p_add(b, apart);
 		memcpy(to->anchor_b, &b, sizeof to->anchor_b);
 		memcpy(to->anchor_a, &a, sizeof to->anchor_a);
-		to->separation = p->separation - k->radius;
+		to->separation = p->separation - k->shape->radius;
 		to->id = p->id;
 	}
 }

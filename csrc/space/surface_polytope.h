@@ -69,10 +69,10 @@ static void set_columns(surface_collider *k) {
 	if (k->has_columns)
 		return;
 	k->has_columns = 1;
-	for (uint32_t j = 0; j < padded(k->core.edges); j++) {
+	for (uint32_t j = 0; j < padded(k->shape->core.edges); j++) {
 		core_edge e = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
-		if (j < k->core.edges)
-			e = core_edge_of(&k->core, j);
+		if (j < k->shape->core.edges)
+			e = core_edge_of(&k->shape->core, j);
 		const vec64 rows[EDGE_COLUMNS / 3] = {e.along, e.from, e.left, e.right, cross64(e.left, e.right)};
 		for (int r = 0; r < EDGE_COLUMNS / 3; r++) {
 			k->edges[3 * r][j] = rows[r].x;
@@ -86,17 +86,17 @@ static void set_columns(surface_collider *k) {
 ROUTINE(LEVEL) int best_edges64(surface_collider *k, const surface_face *f, float least_of, int allowed, uint32_t *edge, double *most, vec64 *normal) {
 	int best = -1;
 	*most = (double)least_of;
-	if (k->core.edges <= LANE_EDGES) {
+	if (k->shape->core.edges <= LANE_EDGES) {
 		double separations[3][LANE_EDGES];
 		set_columns(k);
 		k->lanes->edge_axes(k, f->corners, separations);
-		for (uint32_t j = 0; j < k->core.edges; j++)
+		for (uint32_t j = 0; j < k->shape->core.edges; j++)
 			for (uint32_t i = 0; i < 3; i++) {
 				const double d = separations[i][j];
 				vec64 n;
 				if (!(d > *most) || (allowed && !is_ridge(f->edges[i])))
 					continue;
-				edge_axis(f, i, core_edge_of(&k->core, j).along, &n);
+				edge_axis(f, i, core_edge_of(&k->shape->core, j).along, &n);
 				if (!allowed || edge_allows(k, f, i, to_surface(k, n))) {
 					best = (int)i;
 					*edge = j;
@@ -106,8 +106,8 @@ ROUTINE(LEVEL) int best_edges64(surface_collider *k, const surface_face *f, floa
 			}
 		return best;
 	}
-	for (uint32_t j = 0; j < k->core.edges; j++) {
-		const core_edge e = core_edge_of(&k->core, j);
+	for (uint32_t j = 0; j < k->shape->core.edges; j++) {
+		const core_edge e = core_edge_of(&k->shape->core, j);
 		for (uint32_t i = 0; i < 3; i++) {
 			vec64 n;
 			if ((allowed && !is_ridge(f->edges[i])) || !edge_axis(f, i, e.along, &n) || !on_arc64(neg64(n), e.left, e.right))
@@ -132,7 +132,7 @@ ROUTINE(LEVEL) int edge_of_polytope(surface_collider *k, const surface_face *f, 
 	if (best < 0)
 		return 0;
 	const uint32_t i = (uint32_t)best;
-	const core_edge e = core_edge_of(&k->core, edge);
+	const core_edge e = core_edge_of(&k->shape->core, edge);
 	const point from = narrowed(e.from), along = narrowed(e.along);
 	float at;
 	closest_on_segments(narrowed(f->corners[i]), narrowed(sub64(f->corners[next_of(i)], f->corners[i])), from, along, &at);
@@ -151,9 +151,9 @@ ROUTINE(LEVEL) void closest_features(surface_collider *k, surface_face *f, vec64
 		at = 0;
 	else if ((1 - at) * length <= SIDE_TOLERANCE)
 		at = 1;
-	const uint32_t v = support64(&k->core, k->is_box, neg64(g->normal));
+	const uint32_t v = support64(&k->shape->core, k->shape->is_box, neg64(g->normal));
 	contact_point p = {narrowed(on_b), (float)g->distance, VERTEX_ID(v)};
-	if (length64(sub64(on_b, widened(vertex(&k->core, v)))) > SIDE_TOLERANCE)
+	if (length64(sub64(on_b, widened(vertex(&k->shape->core, v)))) > SIDE_TOLERANCE)
 		p.id = edge_id(f, edge, ET_SPACE_EDGES);
 	if (dot64(g->normal, f->normal) > 0.9999999) {
 		k->point_count = first;
@@ -178,7 +178,7 @@ ROUTINE(LEVEL) void add_spare(surface_collider *k, const surface_face *f, uint32
 		toward = f->normal;
 		overlap = least(overlap, 0);
 	}
-	contact_of_point(k, f, f->up, (contact_point){vertex(&k->core, low), overlap, VERTEX_ID(low)}, 1, to_surface(k, toward));
+	contact_of_point(k, f, f->up, (contact_point){vertex(&k->shape->core, low), overlap, VERTEX_ID(low)}, 1, to_surface(k, toward));
 }
 
 ROUTINE(LEVEL) void add_overlap(surface_collider *k, const surface_face *f, uint32_t low, float depth) {
@@ -187,7 +187,7 @@ ROUTINE(LEVEL) void add_overlap(surface_collider *k, const surface_face *f, uint
 }
 
 ROUTINE(LEVEL) int replace_deep(surface_collider *k, const surface_face *f, float nearest, uint32_t low, uint32_t first) {
-	vec64 toward = neg64(widened(normal_of(&k->core, k->most_plane))), n = {0, 0, 0};
+	vec64 toward = neg64(widened(normal_of(&k->shape->core, k->most_plane))), n = {0, 0, 0};
 	double overlap = (double)k->most, d;
 	uint32_t edge;
 	if (best_edges64(k, f, k->most, 0, &edge, &d, &n) >= 0) {
@@ -232,7 +232,7 @@ static void beside_triangle(surface_collider *k, surface_face *f, uint32_t low, 
 	core_gap g;
 	if (!gap_of(k, f, &g))
 		add_overlap(k, f, low, depth);
-	else if (g.distance <= (double)k->margin)
+	else if (g.distance <= (double)k->shape->margin)
 		closest_features(k, f, f->normal, &g, low, k->point_count);
 }
 
@@ -272,7 +272,7 @@ static uint32_t opposed_face(const polytope *t, point n) {
 }
 
 static void clip_to_triangle(surface_collider *k, surface_face *f) {
-	const polytope *t = &k->core;
+	const polytope *t = &k->shape->core;
 	const uint32_t in = opposed_face(t, narrowed(f->normal)), begin = t->start[in];
 	polygon_corner *from = k->memory.polygons[0], *to = k->memory.polygons[1];
 	uint32_t count = t->start[in + 1] - begin;
@@ -289,7 +289,7 @@ static void clip_to_triangle(surface_collider *k, surface_face *f) {
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		contact_point p = {from[i].p, (float)height_of(f, widened(from[i].p)), from[i].id};
-		if (!(p.separation <= k->margin))
+		if (!(p.separation <= k->shape->margin))
 			continue;
 		if (p.id >> 30 == EDGES_MEET) {
 			const uint32_t side = (p.id >> 15 & 0x7fff) - 1, edge = p.id & 0x7fff, other = edge - 1024;
@@ -303,7 +303,7 @@ static void clip_to_triangle(surface_collider *k, surface_face *f) {
 }
 
 ROUTINE(LEVEL) int face_of_polytope(surface_collider *k, surface_face *f, float depth, uint32_t low) {
-	const polytope *t = &k->core;
+	const polytope *t = &k->shape->core;
 	int best = -1;
 	float greatest = depth + REFERENCE_TOLERANCE;
 	for (uint32_t i = 0; i < t->faces; i++) {
@@ -332,7 +332,7 @@ ROUTINE(LEVEL) int face_of_polytope(surface_collider *k, surface_face *f, float 
 	const uint32_t first = k->point_count;
 	for (uint32_t i = 0; i < count; i++) {
 		contact_point p = {from[i].p, distance_of(t, face, from[i].p), from[i].id};
-		if (p.separation > k->margin)
+		if (p.separation > k->shape->margin)
 			continue;
 		p.p = p_add_times(p.p, normal, -p.separation);
 		const uint32_t edge = p.id & 0x7fff;
@@ -358,14 +358,14 @@ ROUTINE(LEVEL) int face_of_polytope(surface_collider *k, surface_face *f, float 
 }
 
 ROUTINE(LEVEL) void collide_polytope(surface_collider *k, surface_face *f) {
-	const uint32_t low = support64(&k->core, k->is_box, neg64(f->normal));
-	const point lowest = vertex(&k->core, low);
+	const uint32_t low = support64(&k->shape->core, k->shape->is_box, neg64(f->normal));
+	const point lowest = vertex(&k->shape->core, low);
 	const float depth = (float)height_of(f, widened(lowest));
-	if (depth > k->margin)
+	if (depth > k->shape->margin)
 		return;
 	if (f->convex && depth < -EDGE_TOLERANCE && k->most > depth + REFERENCE_TOLERANCE && face_of_polytope(k, f, depth, low))
 		return;
-	if (is_beside(k, f))
+	if (f->away)
 		return;
 	const uint32_t first = k->point_count;
 	clip_to_triangle(k, f);

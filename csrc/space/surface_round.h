@@ -12,14 +12,14 @@ static inline point on_core(const core_segment *s, float t) { return p_add_times
 
 ROUTINE(LEVEL) void collide_sphere(surface_collider *k, surface_face *f) {
 	const vec64 origin = {0, 0, 0};
-	const double height = -f->offset, margin = (double)k->margin;
+	const double height = -f->offset, margin = (double)k->shape->margin;
 	if (height > margin)
 		return;
 	if (is_above(f, origin)) {
 		contact_of_point(k, f, f->up, (contact_point){{0, 0, 0}, (float)height, VERTEX_ID(0)}, 0, origin);
 		return;
 	}
-	if (is_beside(k, f))
+	if (f->away)
 		return;
 	double at, square;
 	vec64 closest;
@@ -70,9 +70,9 @@ static int clip_core(surface_collider *k, surface_face *f, vec64 p, vec64 q, dou
 		return -1;
 	const vec64 along = sub64(q, p);
 	const float low = (float)(hp + (hq - hp) * lo), high = (float)(hp + (hq - hp) * hi);
-	if (low <= k->margin)
+	if (low <= k->shape->margin)
 		append_point(k, (contact_point){narrowed(add_times64(p, along, lo)), low, id_lo});
-	if (high <= k->margin && hi > lo)
+	if (high <= k->shape->margin && hi > lo)
 		append_point(k, (contact_point){narrowed(add_times64(p, along, hi)), high, id_hi});
 	return cut;
 }
@@ -133,7 +133,7 @@ static void points_along(surface_collider *k, const surface_face *f, const core_
 	for (uint32_t i = 0; i < 2; i++) {
 		const point p = on_core(b, ends[i]), on_a = on_core(a, clamp01(p_dot(u, p_sub(p, a->p)) / uu));
 		const float separation = p_dot(n, p_sub(p, on_a));
-		if (separation <= k->margin)
+		if (separation <= k->shape->margin)
 			append_point(k, (contact_point){p, separation, edge_id(f, edge, 1 + found++)});
 	}
 }
@@ -207,13 +207,13 @@ ROUTINE(LEVEL) void collide_through(surface_collider *k, surface_face *f, vec64 
 }
 
 static void collide_capsule(surface_collider *k, surface_face *f) {
-	const vec64 p = neg64(k->half), q = k->half;
+	const vec64 p = neg64(k->shape->half), q = k->shape->half;
 	if (p.x == q.x && p.y == q.y && p.z == q.z) {
 		collide_sphere(k, f);
 		return;
 	}
 	const double hp = height_of(f, p), hq = height_of(f, q);
-	if (min64(hp, hq) > (double)k->margin || is_beside(k, f))
+	if (min64(hp, hq) > (double)k->shape->margin || f->away)
 		return;
 	const uint32_t first = k->point_count;
 	const int cut = clip_core(k, f, p, q, hp, hq);
@@ -228,7 +228,7 @@ static void collide_capsule(surface_collider *k, surface_face *f) {
 	}
 	int above;
 	const side_contact c = closest_to_core(f, p, q, hp, hq, &above);
-	if (!(c.square <= k->margin * k->margin)) {
+	if (!(c.square <= k->shape->margin * k->shape->margin)) {
 		k->point_count = first;
 		return;
 	}

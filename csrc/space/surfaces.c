@@ -83,56 +83,56 @@ static vec64 extent_of(const polytope *t) {
 }
 
 /* The box around the core in the axes of the surface, relative to its origin. */
-static void core_bounds(const surface_collider *k, const et_space_shape *shape, vec64 *lo, vec64 *hi) {
-	const pose64 *m = &k->at;
-	if (!k->turned || k->is_box) {
-		const vec64 half = wide64(shape->half), h = absolute64(k->half);
-		*hi = k->turned ? (vec64){dot64(absolute64(m->x), half), dot64(absolute64(m->y), half), dot64(absolute64(m->z), half)} : h;
+static void core_bounds(const surface_shape *p, const et_space_shape *shape, vec64 *lo, vec64 *hi) {
+	const pose64 *m = &p->at;
+	if (!p->turned || p->is_box) {
+		const vec64 half = wide64(shape->half), h = absolute64(p->half);
+		*hi = p->turned ? (vec64){dot64(absolute64(m->x), half), dot64(absolute64(m->y), half), dot64(absolute64(m->z), half)} : h;
 		*lo = neg64(*hi);
 		return;
 	}
-	for (uint32_t i = 0; i < k->core.vertices; i++) {
-		const vec64 p = rotate64(m, widened(vertex(&k->core, i)));
+	for (uint32_t i = 0; i < p->core.vertices; i++) {
+		const vec64 v = rotate64(m, widened(vertex(&p->core, i)));
 		if (i == 0)
-			*lo = *hi = p;
-		*lo = (vec64){least64(p.x, lo->x), least64(p.y, lo->y), least64(p.z, lo->z)};
-		*hi = (vec64){most64(p.x, hi->x), most64(p.y, hi->y), most64(p.z, hi->z)};
+			*lo = *hi = v;
+		*lo = (vec64){least64(v.x, lo->x), least64(v.y, lo->y), least64(v.z, lo->z)};
+		*hi = (vec64){most64(v.x, hi->x), most64(v.y, hi->y), most64(v.z, hi->z)};
 	}
 }
 
-int et_space_begin_surface(surface_collider *k, const et_space_scene *s, const et_space_surface *f, uint32_t surface, uint32_t shape, float lo[3],
-                           float hi[3]) {
+int et_space_begin_surface(surface_collider *k, surface_shape *p, const et_space_scene *s, const et_space_surface *f, uint32_t surface, uint32_t shape,
+                           float lo[3], float hi[3]) {
 	const et_space_shape *a = &s->shapes[surface], *b = &s->shapes[shape];
 	const et_space_pose *pose_a = &s->poses[s->body_of[surface]], *pose_b = &s->poses[s->body_of[shape]];
 	if (b->kind < ET_SPACE_SPHERE || b->kind > ET_SPACE_HULL || !in_reach(a, b, pose_a, pose_b))
 		return 0;
 	k->surface = f;
-	k->left = k->has_columns = 0;
-	k->radius = b->radius;
-	k->margin = b->radius + SPECULATIVE;
-	k->is_box = b->kind == ET_SPACE_BOX;
-	k->turned = k->is_box || b->kind == ET_SPACE_HULL;
-	k->centre = (vec64){0, 0, 0};
-	if (k->turned) {
-		if (!polytope_of(&s->hulls, b, &k->columns, &k->core) || k->core.faces == 0)
+	p->number = shape;
+	p->radius = b->radius;
+	p->margin = b->radius + SPECULATIVE;
+	p->is_box = b->kind == ET_SPACE_BOX;
+	p->turned = p->is_box || b->kind == ET_SPACE_HULL;
+	p->centre = (vec64){0, 0, 0};
+	if (p->turned) {
+		if (!polytope_of(&s->hulls, b, &p->columns, &p->core) || p->core.faces == 0)
 			return 0;
-		k->centre = widened(k->core.centre);
+		p->centre = widened(p->core.centre);
 	}
 	if (!k->has_frame)
 		k->frame = wide_pose(pose_a, &a->pose);
 	k->has_frame = 1;
-	k->body = wide_pose(pose_b, &b->pose);
-	k->at = relative_pose(&k->frame, &k->body);
-	k->half = rotate64(&k->at, wide64(b->half));
-	k->extent = !k->turned ? absolute64(k->half) : k->is_box ? absolute64(wide64(b->half)) : extent_of(&k->core);
-	k->middle = to_surface(k, k->centre);
+	p->body = wide_pose(pose_b, &b->pose);
+	p->at = relative_pose(&k->frame, &p->body);
+	p->half = rotate64(&p->at, wide64(b->half));
+	p->extent = !p->turned ? absolute64(p->half) : p->is_box ? absolute64(wide64(b->half)) : extent_of(&p->core);
+	p->middle = p->turned ? rotate64(&p->at, p->centre) : p->centre;
 	vec64 low, high;
-	core_bounds(k, b, &low, &high);
-	const double r = (double)k->margin + SIDE_TOLERANCE;
-	low = sub64(add64(low, k->at.p), (vec64){r, r, r});
-	high = add64(add64(high, k->at.p), (vec64){r, r, r});
+	core_bounds(p, b, &low, &high);
+	const double r = (double)p->margin + SIDE_TOLERANCE;
+	low = sub64(add64(low, p->at.p), (vec64){r, r, r});
+	high = add64(add64(high, p->at.p), (vec64){r, r, r});
 	const double size = ((high.x - low.x) + (high.y - low.y)) + (high.z - low.z);
-	if (!(size <= MAX_REACH && sum64(k->at.p) <= 4 * MAX_REACH))
+	if (!(size <= MAX_REACH && sum64(p->at.p) <= 4 * MAX_REACH))
 		return 0;
 	lo[0] = round_down(low.x);
 	lo[1] = round_down(low.y);
@@ -143,12 +143,17 @@ int et_space_begin_surface(surface_collider *k, const et_space_scene *s, const e
 	return 1;
 }
 
-uint8_t et_space_end_surface(surface_collider *k, const et_space_scene *s, uint32_t surface, uint32_t shape, et_space_surface_manifold *out) {
-	const et_space_shape *b = &s->shapes[shape];
+uint8_t et_space_end_surface(surface_collider *k, const surface_shape *p, const et_space_scene *s, uint32_t surface, const placed_group *groups,
+                             uint32_t first, et_space_surface_manifold *out) {
+	const et_space_shape *b = &s->shapes[p->number];
 	surface_face f;
+	k->shape = p;
 	k->contact_count = k->point_count = 0;
-	for (uint32_t i = 0; i < k->face_count && !k->left; i++) {
-		if (!place_face(k, &k->faces[i], &f))
+	k->left = k->has_columns = 0;
+	for (uint32_t i = 0; i < p->face_count && !k->left; i++) {
+		const placed_group *g = &groups[(first + i) / GROUP];
+		const uint32_t lane = (first + i) % GROUP;
+		if (!(g->near >> lane & 1) || !place_face(k, g, lane, &p->faces[i], &f))
 			continue;
 		if (b->kind == ET_SPACE_SPHERE)
 			collide_sphere(k, &f);
@@ -161,11 +166,11 @@ uint8_t et_space_end_surface(surface_collider *k, const et_space_scene *s, uint3
 		return ET_SPACE_LEFT;
 	if (k->contact_count == 0)
 		return 0;
-	const et_space_pose *pose_a = &s->poses[s->body_of[surface]], *pose_b = &s->poses[s->body_of[shape]];
+	const et_space_pose *pose_a = &s->poses[s->body_of[surface]], *pose_b = &s->poses[s->body_of[p->number]];
 	const point origin = t_rotate(turn_at(pose_b->q), point_at(b->pose.p)), apart = p_sub(point_at(pose_b->p), point_at(pose_a->p));
 	const int n = merge_contacts(k);
 	for (int i = 0; i < n; i++)
-		write_cluster(k, i, k->turned ? &k->body : &k->frame, origin, apart, &out[i]);
+		write_cluster(k, i, k->shape->turned ? &k->shape->body : &k->frame, origin, apart, &out[i]);
 	sort_manifolds(out, n);
 	return (uint8_t)n;
 }

@@ -108,7 +108,7 @@ HELPER(LEVEL) wide edge_columns(const surface_collider *k, uint32_t row, uint32_
 
 /* rigid3.SurfaceCollider.separate, but for boxes. */
 ROUTINE(LEVEL) int separate_planes(surface_collider *k, const vec64 corners[3]) {
-	const polytope *t = &k->core;
+	const polytope *t = &k->shape->core;
 	const wide a = wide_set(corners[0]), b = wide_set(corners[1]), c = wide_set(corners[2]);
 	const uint32_t end = (t->faces + V(LANES) - 1) / V(LANES) * V(LANES);
 	V(f) greatest = V(set1)(-MAX_FINITE);
@@ -123,7 +123,7 @@ ROUTINE(LEVEL) int separate_planes(surface_collider *k, const vec64 corners[3]) 
 	}
 	k->most_plane = first_equal(k->bounds, end, V(greatest)(greatest));
 	k->most = k->bounds[k->most_plane];
-	return !(k->most > k->margin);
+	return !(k->most > k->shape->margin);
 }
 
 /* rigid3.surfaceFace.edgeAxis and onArc. */
@@ -133,7 +133,7 @@ ROUTINE(LEVEL) void find_edge_axes(const surface_collider *k, const vec64 corner
 		const vec64 side = sub64(corners[i == 2 ? 0 : i + 1], corners[i]);
 		const wide u = wide_set(side), inwards = wide_set(sub64(corners[i == 0 ? 2 : i - 1], corners[i])), corner = wide_set(corners[i]);
 		const V(w) uu = V(wset)(dot64(side, side));
-		for (uint32_t j = 0; j < k->core.edges; j += V(WIDE)) {
+		for (uint32_t j = 0; j < k->shape->core.edges; j += V(WIDE)) {
 			const wide along = edge_columns(k, 0, j), left = edge_columns(k, 2, j), right = edge_columns(k, 3, j), across = edge_columns(k, 4, j);
 			wide n = wide_cross(u, along);
 			const V(w) square = wide_dot(n, n);
@@ -153,40 +153,230 @@ ROUTINE(LEVEL) void find_edge_axes(const surface_collider *k, const vec64 corner
 
 static const surface_lanes lanes_here = {separate_planes, find_edge_axes};
 
+/* A row for each lane of a group. */
+typedef struct {
+	double rows[IN_ROWS][GROUP];
+} faces_to_place;
+
+static inline void put_vec64(faces_to_place *in, uint32_t row, uint32_t lane, vec64 v) {
+	in->rows[row][lane] = v.x;
+	in->rows[row + 1][lane] = v.y;
+	in->rows[row + 2][lane] = v.z;
+}
+
+static inline void put_face(faces_to_place *in, uint32_t lane, const surface_shape *p, const et_space_face *f) {
+	const vec64 h = p->extent;
+	for (uint32_t i = 0; i < 3; i++)
+		put_vec64(in, IN_VERTICES + 3 * i, lane, wide64(f->vertices[i]));
+	put_vec64(in, IN_AT, lane, p->at.p);
+	put_vec64(in, IN_AT + 3, lane, p->at.x);
+	put_vec64(in, IN_AT + 6, lane, p->at.y);
+	put_vec64(in, IN_AT + 9, lane, p->at.z);
+	put_vec64(in, IN_EXTENT, lane, h);
+	put_vec64(in, IN_HALF, lane, p->half);
+	put_vec64(in, IN_MIDDLE, lane, p->middle);
+	put_vec64(in, IN_CENTRE, lane, p->centre);
+	in->rows[IN_MARGIN][lane] = (double)p->margin;
+	in->rows[IN_TURNED][lane] = (double)p->turned;
+	in->rows[IN_BOX][lane] = p->is_box && h.x > 0 && h.y > 0 && h.z > 0 ? 1 : 0;
+}
+
+HELPER(LEVEL) wide wide_rows(const faces_to_place *in, uint32_t row, uint32_t j) {
+	return (wide){V(wload)(&in->rows[row][j]), V(wload)(&in->rows[row + 1][j]), V(wload)(&in->rows[row + 2][j])};
+}
+HELPER(LEVEL) void store_wide(placed_group *out, uint32_t row, uint32_t j, wide v) {
+	V(wstore)(&out->rows[row][j], v.x);
+	V(wstore)(&out->rows[row + 1][j], v.y);
+	V(wstore)(&out->rows[row + 2][j], v.z);
+}
+HELPER(LEVEL) wide wide_choose(V(wtruth) t, wide a, wide b) { return (wide){V(wchoose)(t, a.x, b.x), V(wchoose)(t, a.y, b.y), V(wchoose)(t, a.z, b.z)}; }
+HELPER(LEVEL) wide wide_negate(wide a) { return (wide){V(wnegate)(a.x), V(wnegate)(a.y), V(wnegate)(a.z)}; }
+HELPER(LEVEL) V(w) wide_reach(wide a, wide extent) { return wide_dot((wide){V(wabs)(a.x), V(wabs)(a.y), V(wabs)(a.z)}, extent); }
+HELPER(LEVEL) V(w) wide_sum(wide a) { return V(wadd)(V(wadd)(V(wabs)(a.x), V(wabs)(a.y)), V(wabs)(a.z)); }
+HELPER(LEVEL) V(w) wide_least(V(w) a, V(w) b) { return V(wchoose)(V(wless)(a, b), a, b); }
+HELPER(LEVEL) V(w) wide_most(V(w) a, V(w) b) { return V(wchoose)(V(wless)(b, a), a, b); }
+
+/* v in the axes of the shape, if these count. */
+HELPER(LEVEL) wide wide_to_axes(V(wtruth) turned, const wide m[3], wide v) {
+	const wide x = {V(wmul)(m[0].x, v.x), V(wmul)(m[0].y, v.x), V(wmul)(m[0].z, v.x)};
+	const wide y = {V(wmul)(m[1].x, v.y), V(wmul)(m[1].y, v.y), V(wmul)(m[1].z, v.y)};
+	const wide z = {V(wmul)(m[2].x, v.z), V(wmul)(m[2].y, v.z), V(wmul)(m[2].z, v.z)};
+	return wide_choose(turned, (wide){V(wadd)(V(wadd)(x.x, y.x), z.x), V(wadd)(V(wadd)(x.y, y.y), z.y), V(wadd)(V(wadd)(x.z, y.z), z.z)}, v);
+}
+
+/* Sets the bounds of the planes of boxes, which are floats. Returns the lanes in which none separates by more than the margin. */
+HELPER(LEVEL) V(wtruth) separate_boxes(placed_group *out, uint32_t j, const wide c[3], wide h, V(w) margin, V(wtruth) box, V(wtruth) near) {
+	const V(w) lo[3] = {wide_least(wide_least(c[0].x, c[1].x), c[2].x), wide_least(wide_least(c[0].y, c[1].y), c[2].y), wide_least(wide_least(c[0].z, c[1].z), c[2].z)};
+	const V(w) hi[3] = {wide_most(wide_most(c[0].x, c[1].x), c[2].x), wide_most(wide_most(c[0].y, c[1].y), c[2].y), wide_most(wide_most(c[0].z, c[1].z), c[2].z)};
+	const V(w) half[3] = {h.x, h.y, h.z};
+	V(w) most = V(wset)(-MAX_FINITE), plane = V(wset)(0);
+	for (uint32_t i = 0; i < 6; i++) {
+		float rounded[GROUP];
+		V(wnarrow)(rounded, V(wsub)(i & 1 ? lo[i / 2] : V(wnegate)(hi[i / 2]), half[i / 2]));
+		const V(w) distance = V(widen)(rounded);
+		const V(wtruth) greater = V(wless)(most, distance);
+		V(wstore)(&out->rows[OUT_BOUNDS + i][j], distance);
+		most = V(wchoose)(greater, distance, most);
+		plane = V(wchoose)(greater, V(wset)(i), plane);
+	}
+	V(wstore)(&out->rows[OUT_MOST][j], most);
+	V(wstore)(&out->rows[OUT_MOST_PLANE][j], V(wchoose)(box, plane, V(wset)(-1)));
+	return V(wunless)(near, V(wboth)(box, V(wless)(margin, most)));
+}
+
+/* rigid3.SurfaceCollider.place and isBeside, of triangles from lane j on. */
+HELPER(LEVEL) void place_lanes(const faces_to_place *in, uint32_t j, int two_sided, placed_group *out) {
+	const V(w) zero = V(wset)(0), margin = V(wload)(&in->rows[IN_MARGIN][j]);
+	const wide at = wide_rows(in, IN_AT, j), extent = wide_rows(in, IN_EXTENT, j), half = wide_rows(in, IN_HALF, j);
+	const wide m[3] = {wide_rows(in, IN_AT + 3, j), wide_rows(in, IN_AT + 6, j), wide_rows(in, IN_AT + 9, j)};
+	const V(wtruth) turned = V(wless)(zero, V(wload)(&in->rows[IN_TURNED][j])), box = V(wless)(zero, V(wload)(&in->rows[IN_BOX][j]));
+	wide a = wide_rows(in, IN_VERTICES, j);
+	const wide b = wide_rows(in, IN_VERTICES + 3, j), c = wide_rows(in, IN_VERTICES + 6, j);
+	wide n = wide_cross(wide_sub(b, a), wide_sub(c, a));
+	a = wide_sub(a, at);
+	const V(w) square = wide_dot(n, n);
+	V(wtruth) near = V(wless)(zero, square);
+
+	V(w) height = V(wnegate)(wide_dot(n, a));
+	if (two_sided) {
+		height = V(wabs)(height);
+	} else {
+		const V(w) below = V(wsub)(V(wnegate)(wide_dot(n, wide_rows(in, IN_MIDDLE, j))), height);
+		near = V(wunless)(near, V(wboth)(V(wless)(zero, below), V(wless)(V(wmul)(V(wset)(2.601e-5), square), V(wmul)(below, below))));
+	}
+	const V(w) over = V(wsub)(height, wide_reach(wide_to_axes(turned, m, n), extent)), limit = V(wmul)(V(wset)(1.01), margin);
+	near = V(wunless)(near, V(wboth)(V(wless)(zero, over), V(wless)(V(wmul)(V(wmul)(limit, limit), square), V(wmul)(over, over))));
+
+	const wide corners[3] = {wide_to_axes(turned, m, a), wide_to_axes(turned, m, wide_sub(b, at)), wide_to_axes(turned, m, wide_sub(c, at))};
+	near = separate_boxes(out, j, corners, extent, margin, box, near);
+	const V(w) l = V(wsqrt)(square);
+	n = (wide){V(wdiv)(n.x, l), V(wdiv)(n.y, l), V(wdiv)(n.z, l)};
+	const wide outwards = wide_to_axes(turned, m, n);
+	V(w) offset = wide_dot(n, a);
+	height = V(wsub)(wide_dot(outwards, wide_rows(in, IN_CENTRE, j)), offset);
+	wide normal = outwards;
+	if (two_sided) {
+		const V(wtruth) back = V(wless)(height, zero);
+		n = wide_choose(back, wide_negate(n), n);
+		normal = wide_choose(back, wide_negate(normal), normal);
+		offset = V(wchoose)(back, V(wnegate)(offset), offset);
+		out->flipped |= V(wbits)(back) << j;
+	} else {
+		near = V(wunless)(near, V(wless)(height, V(wset)(-FRONT_TOLERANCE)));
+	}
+	near = V(wunless)(near, V(wless)(margin, V(wsub)(V(wnegate)(offset), wide_reach(normal, extent))));
+	out->near |= V(wbits)(near) << j;
+	store_wide(out, OUT_UP, j, n);
+	store_wide(out, OUT_NORMAL, j, normal);
+	V(wstore)(&out->rows[OUT_OFFSET][j], offset);
+
+	const V(w) size = V(wadd)(wide_most(wide_most(wide_sum(corners[0]), wide_sum(corners[1])), wide_sum(corners[2])), wide_sum(extent));
+	const V(w) room = V(wadd)(limit, V(wmul)(V(wset)(1e-5), size)), rooms = V(wmul)(room, room);
+	for (uint32_t i = 0; i < 3; i++) {
+		const wide side = wide_cross(wide_sub(corners[i == 2 ? 0 : i + 1], corners[i]), outwards);
+		const V(w) squares = wide_dot(side, side);
+		const V(w) reach = V(wchoose)(turned, wide_reach(side, extent), V(wabs)(wide_dot(side, half)));
+		const V(w) beyond = V(wsub)(V(wnegate)(wide_dot(side, corners[i])), reach);
+		out->beside |= V(wbits)(V(wboth)(V(wless)(zero, beyond), V(wless)(V(wmul)(rooms, squares), V(wmul)(beyond, beyond)))) << j;
+		store_wide(out, OUT_CORNERS + 3 * i, j, corners[i]);
+		store_wide(out, OUT_ACROSS + 3 * i, j, side);
+		V(wstore)(&out->rows[OUT_SQUARES + i][j], squares);
+	}
+}
+
+/* Shapes whose triangles are placed together. */
+typedef struct {
+	surface_shape shapes[BATCH_SHAPES];
+	int64_t pairs[BATCH_SHAPES];
+	placed_group groups[BATCH_FACES / GROUP];
+	uint32_t n, faces;
+} surface_batch;
+
+/* Places the triangles of a batch. */
+ROUTINE(LEVEL) void place_batch(surface_batch *b, int two_sided) {
+	faces_to_place in;
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < b->n; i++)
+		for (uint32_t t = 0; t < b->shapes[i].face_count; t++) {
+			put_face(&in, n % GROUP, &b->shapes[i], &b->shapes[i].faces[t]);
+			if (++n % GROUP && n < b->faces)
+				continue;
+			placed_group *g = &b->groups[(n - 1) / GROUP];
+			g->near = g->flipped = g->beside = 0;
+			const uint32_t end = (n - 1) % GROUP + 1;
+			for (uint32_t lane = end; lane < GROUP; lane++)
+				for (uint32_t r = 0; r < IN_ROWS; r++)
+					in.rows[r][lane] = in.rows[r][end - 1];
+			for (uint32_t j = 0; j < end; j += V(WIDE))
+				place_lanes(&in, j, two_sided, g);
+		}
+}
+
+/* Ends the computation of a batch. Returns the first pair for which there is no room, or end. */
+static int64_t end_batch(surface_collider *k, surface_batch *b, const et_space_scene *s, const et_space_surface *f, const et_space_touches *c,
+                         et_space_surface_manifold **out, int64_t end) {
+	uint32_t first = 0;
+	if (b->faces > 0)
+		place_batch(b, f->two_sided);
+	for (uint32_t i = 0; i < b->n; i++) {
+		const surface_shape *p = &b->shapes[i];
+		uint8_t *count = &c->counts[b->pairs[i]];
+		if (c->out + c->room - *out < ET_SPACE_MANIFOLDS)
+			return b->pairs[i];
+		*count = et_space_end_surface(k, p, s, c->surface, b->groups, first, *out);
+		if (*count != ET_SPACE_LEFT)
+			*out += *count;
+		first += p->face_count;
+	}
+	b->n = b->faces = 0;
+	return end;
+}
+
 KERNEL(int64_t, space_collide_surface, const et_space_scene *s, const et_space_surface *f, const et_space_touches *c) {
 	surface_collider k;
-	k.lanes = &lanes_here;
-	k.has_frame = 0;
-	et_space_face faces[NEAR_FACES];
-	const et_space_surface_manifold *const end = c->out + c->room;
+	surface_batch batch;
+	et_space_face faces[BATCH_FACES + NEAR_FACES];
 	et_space_surface_manifold *out = c->out;
 	if (c->surface >= s->shape_count || s->body_of[c->surface] >= s->body_count)
 		return -1;
-	for (int64_t i = 0; i < c->n; i++) {
-		const uint32_t shape = c->shapes[i];
-		float lo[3], hi[3];
-		if (shape >= s->shape_count || s->body_of[shape] >= s->body_count)
+	for (int64_t i = 0; i < c->n; i++)
+		if (c->shapes[i] >= s->shape_count || s->body_of[c->shapes[i]] >= s->body_count)
 			return -1;
-		if (end - out < ET_SPACE_MANIFOLDS)
-			return i;
+	k.lanes = &lanes_here;
+	k.has_frame = 0;
+	batch.n = batch.faces = 0;
+	for (int64_t i = 0; i < c->n;) {
+		surface_shape *p = &batch.shapes[batch.n];
+		float lo[3], hi[3];
 		c->counts[i] = 0;
-		if (!et_space_begin_surface(&k, s, f, c->surface, shape, lo, hi))
-			continue;
-		if (f->triangles) {
-			k.faces = faces;
-			k.face_count = faces_near(f, lo, hi, faces);
-		} else {
-			k.face_count = f->starts[i + 1] - f->starts[i];
-			k.faces = k.face_count > 0 ? f->faces + f->starts[i] : faces;
+		p->face_count = 0;
+		if (et_space_begin_surface(&k, p, s, f, c->surface, c->shapes[i], lo, hi)) {
+			p->faces = &faces[batch.faces];
+			if (f->triangles) {
+				p->face_count = faces_near(f, lo, hi, &faces[batch.faces]);
+			} else {
+				p->face_count = f->starts[i + 1] - f->starts[i];
+				if (p->face_count > 0)
+					p->faces = f->faces + f->starts[i];
+			}
 		}
-		if (k.face_count > NEAR_FACES) {
+		if (p->face_count > NEAR_FACES) {
 			c->counts[i] = ET_SPACE_LEFT;
+		} else if (p->face_count > BATCH_FACES - batch.faces) {
+			const int64_t done = end_batch(&k, &batch, s, f, c, &out, i);
+			if (done < i)
+				return done;
 			continue;
+		} else if (p->face_count > 0) {
+			batch.faces += p->face_count;
+			batch.pairs[batch.n++] = i;
 		}
-		if (k.face_count > 0)
-			c->counts[i] = et_space_end_surface(&k, s, c->surface, shape, out);
-		if (c->counts[i] != ET_SPACE_LEFT)
-			out += c->counts[i];
+		i++;
+		if (batch.n == BATCH_SHAPES || i == c->n) {
+			const int64_t done = end_batch(&k, &batch, s, f, c, &out, i);
+			if (done < i)
+				return done;
+		}
 	}
 	return c->n;
 }
