@@ -67,6 +67,9 @@ func rayMeets(o, d vector, v [3]vector, twoSided bool) (at, border float64) {
 	at = dot(n, minus(v[0], o)) / speed
 	p := add(o, d, at)
 	border = 1
+	if speed*speed < 1e-6*dot(n, n)*dot(d, d) {
+		border = 0 // it grazes the triangle: rounding decides where
+	}
 	for k := range 3 {
 		side := dot(n, cross(minus(v[(k+1)%3], v[k]), minus(p, v[k]))) / dot(n, n)
 		border = min(border, side)
@@ -137,7 +140,9 @@ func TestRaysAtMeshes(t *testing.T) {
 			v := m.triangles[at]
 			normal := cross(minus(v[1], v[0]), minus(v[2], v[0]))
 			side := dot(normal, vector{float64(first.NormalX[k]), float64(first.NormalY[k]), float64(first.NormalZ[k])}) / length(normal)
-			if first.Shapes[k] != m.shape || int(first.Triangles[k]) != at || math.Abs(float64(first.Fractions[k])-want) > 1e-5 || math.Abs(math.Abs(side)-1) > 1e-5 ||
+			// The hit is on the plane but for rounding in float32, of which a ray that grazes makes more of its length.
+			off := math.Abs(float64(first.Fractions[k])-want) * math.Abs(dot(normal, d)) / length(normal)
+			if first.Shapes[k] != m.shape || int(first.Triangles[k]) != at || off > 4*0x1p-24*(length(o)+length(d)+8) || math.Abs(math.Abs(side)-1) > 1e-5 ||
 				(side > 0) != (dot(normal, d) < 0) {
 				t.Errorf("ray %d hits triangle %d at %g, normal %g; want %d at %g", k, first.Triangles[k], first.Fractions[k], side, at, want)
 			}
