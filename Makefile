@@ -57,7 +57,7 @@ asan: ## kernel tests under AddressSanitizer
 	ASAN_OPTIONS=handle_segv=0 go test $(SHORT) $(SAME_TESTS) -asan ./native/... ./internal/netcode ./internal/team ./internal/broad $(if $(SHORT),,./internal/rigid ./internal/rigid3 ./internal/neighbours ./spatial/...)
 
 clang: ## kernel tests and machine code as clang compiles them
-	CC=clang go test $(SHORT) $(if $(SHORT),-run Parity ./native ./internal/neighbours ./internal/rigid ./internal/rigid3,$(KERNELS))
+	$(if $(SHORT),,CC=clang go test $(KERNELS))
 	CC=clang EVERTICK_GATE=1 go test -count=1 -v -run 'TestCDisassembly$$/$(shell go env GOHOSTARCH)' ./internal/gate
 
 levels: ## kernel tests with each level that this CPU has as the default

@@ -103,15 +103,15 @@ func TestProofTeeth(t *testing.T) {
 		t.Skip("not run: mutants of the proof: they are written for amd64")
 	}
 	needTool(t, true, "gcc")
+	if testing.Short() {
+		t.Skip("each builds the proof again: -short")
+	}
 	prove := filepath.Join(t.TempDir(), "prove")
 	if _, err := run(repo(t), nil, "go", "build", "-buildvcs=false", "-o", prove, "./internal/proof/prove"); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range proofMutants {
 		t.Run(m.name, func(t *testing.T) {
-			if (m.name == "gnu11" || m.name == "fused-kernel") && testing.Short() {
-				t.Skip("kernels again: -short")
-			}
 			args := []string{"-ticks", m.ticks, "-emulated", "0", "-only", m.only, "-overlay", overlay(t, m.changes)}
 			out, err := run(repo(t), nil, prove, args...)
 			if m.want == nil {
