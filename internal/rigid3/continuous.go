@@ -196,13 +196,19 @@ func (w *Continuous) motionOf(body uint32, m *motion) bool {
 		return ok
 	}
 	before := w.Before(body)
+	return w.motionFrom(body, &before, m)
+}
+
+// motionFrom is motionOf for a body with a motion, given its pose before the step.
+func (w *Continuous) motionFrom(body uint32, before *Pose, m *motion) bool {
+	st, after := &w.States[body], &w.Poses[body]
 	var expected vec64
 	// A body that turned by less than half a turn, and would have at its velocity, made no further turns.
 	if l := st.W.length(); l > 0 && st.Q != Identity && (st.Q.W < 0 || !(float32(l*w.Dt) < 3)) {
 		turn := 2 * float64(w.SubSteps) * float64(trig.Atan2(float32(float32(0.5*l)*w.Dt)/float32(w.SubSteps), 1))
 		expected = st.W.wide64().Times(turn / float64(l))
 	}
-	ok := m.set(&before, after, st.Q, expected)
+	ok := m.set(before, after, st.Q, expected)
 	m.locks = st.Locks
 	return ok
 }
@@ -216,7 +222,8 @@ func (w *Continuous) store(body uint32, m *motion) {
 // Stop moves a fast body back to where an obstacle of Still or Driven stops it. Bodies do not depend on each other.
 func (w *Continuous) Stop(body uint32, mem *ImpactMemory) {
 	var m motion
-	if !w.mayMeet(body) || !w.motionOf(body, &m) {
+	before := w.Before(body)
+	if !w.mayMeet(body, before.P) || !w.motionFrom(body, &before, &m) {
 		return
 	}
 	if w.stopAmong(body, &m, mem, w.Still, w.Driven) {
@@ -226,9 +233,8 @@ func (w *Continuous) Stop(body uint32, mem *ImpactMemory) {
 
 // mayMeet returns false if no obstacle of Still or Driven can stop a body: none is near the balls around its cores, or its core does not move fast as seen
 // from any of them.
-func (w *Continuous) mayMeet(body uint32) bool {
-	before, after := w.Before(body).P, w.Poses[body].P
-	least := w.Least[body]
+func (w *Continuous) mayMeet(body uint32, before Vec) bool {
+	after, least := w.Poses[body].P, w.Least[body]
 	reach := w.Extent[body] - float32(firstCore*least) + 2*targetSeparation
 	lo := Vec{minFloat(before.X, after.X) - reach, minFloat(before.Y, after.Y) - reach, minFloat(before.Z, after.Z) - reach}
 	hi := Vec{maxFloat(before.X, after.X) + reach, maxFloat(before.Y, after.Y) + reach, maxFloat(before.Z, after.Z) + reach}

@@ -22,15 +22,12 @@ const maxSwept = 64
 // SetLevel sets the level of the kernels. Without it all is done in Go.
 func (w *Continuous) SetLevel(level native.Level) { w.kernels = kernelsOf(level) }
 
-// findGo writes the triangles of which corePath.misses is false for the whole step to out, ascending. It returns how many there are, or -1 if there is
-// no room.
+// findGo writes the triangles that corePath.passes does not leave out, ascending. It returns how many there are, or -1 if there is no room.
 func (s *meshSweep) findGo(out []uint32) int {
 	s.faces = s.mesh.AppendFaces(s.faces[:0], &s.box)
-	var points [3]Vec
-	triangle, n := convexCore{points: points[:], radius: s.radius}, 0
+	n := 0
 	for i := range s.faces {
-		setTriangle(&points, &s.faces[i].Vertices)
-		if front := frontOf(&triangle, s.twoSided); s.path.misses(&triangle, &front, 1) {
+		if s.path.passes(&s.faces[i].Vertices, s.radius, s.twoSided) {
 			continue
 		}
 		if n == len(out) {
@@ -40,6 +37,44 @@ func (s *meshSweep) findGo(out []uint32) int {
 		n++
 	}
 	return n
+}
+
+// passes is misses for the whole step, without a root: most triangles near a path are left out by it.
+func (c *corePath) passes(triangle *[3][3]float32, radius float64, twoSided bool) bool {
+	v := [3]vec64{wideArray(triangle[0]), wideArray(triangle[1]), wideArray(triangle[2])}
+	normal := v[1].Sub(v[0]).Cross(v[2].Sub(v[0]))
+	if !twoSided && exceeds(normal.Dot(v[0].Sub(c.middle)), frontTolerance+rounding, normal.Dot(normal)) {
+		return true
+	}
+	if c.keepsApart(normal, &v, radius) {
+		return true
+	}
+	for k := range v {
+		if c.keepsApart(v[(k+1)%3].Sub(v[k]).Cross(normal), &v, radius) {
+			return true
+		}
+	}
+	return false
+}
+
+// keepsApart is isApart for the whole step and a vector of any length.
+func (c *corePath) keepsApart(n vec64, v *[3]vec64, radius float64) bool {
+	square, reach := n.Dot(n), c.coreReach+radius
+	if square == 0 {
+		return false
+	}
+	p, q, r := n.Dot(v[0]), n.Dot(v[1]), n.Dot(v[2])
+	least, most := c.along(n, 1)
+	return exceeds(least-max(p, q, r), reach, square) || exceeds(min(p, q, r)-most, reach, square)
+}
+
+// exceeds reports whether a product with a vector, of which square is the square of the length, is more than the distance by that length.
+func exceeds(along, distance, square float64) bool {
+	a, b := float64(along*along), float64(float64(distance*distance)*square)
+	if distance >= 0 {
+		return along > 0 && a > b
+	}
+	return along >= 0 || a < b
 }
 
 func setTriangle(to *[3]Vec, from *[3][3]float32) {

@@ -32,15 +32,18 @@ func TestCorePathMissesNoImpact(t *testing.T) {
 			mem.triangle[k] = frame.unrotate(at.Sub(frame.p)).narrow()
 		}
 		face := convexCore{mem.triangle[:], false, 0, &surface}
-		front := frontOf(&face, rng.IntN(2) == 0)
+		twoSided := rng.IntN(2) == 0
+		front := frontOf(&face, twoSided)
 		before := 1.
 		if rng.IntN(2) == 0 {
 			before = rng.Float64()
 		}
 		misses := mem.path.misses(&face, &front, before)
 		var around mesh.Box
+		var corners [3][3]float32
 		for k, v := range mem.triangle {
 			p := [3]float32{v.X, v.Y, v.Z}
+			corners[k] = p
 			for axis, c := range p {
 				if k == 0 {
 					around.Min[axis], around.Max[axis] = c, c
@@ -49,7 +52,7 @@ func TestCorePathMissesNoImpact(t *testing.T) {
 			}
 		}
 		box, ok := mem.path.box(face.radius)
-		misses = misses || !ok || !box.Overlaps(&around)
+		misses = misses || mem.path.passes(&corners, face.radius, twoSided) || !ok || !box.Overlaps(&around)
 		q := impactQuery{motion: &m, time: before}
 		w.coreImpact(&q, &mem, &face, &by, 0, 1, &front)
 		switch {
