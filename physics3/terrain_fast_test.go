@@ -95,12 +95,13 @@ func (h *hills) depth(p vec) (depth float32, on bool) {
 }
 
 // passes reports whether a centre passes the ground on its way, where there is ground, and whether it is out of the ground's way then: beside or below it.
+// A centre that is below the ground's level in a hole, by however little, comes at the next triangles from their backs, which stop nothing.
 func (h *hills) passes(from, to vec) (bad, gone bool) {
 	const parts = 400
 	for n := range parts + 1 {
 		f := float32(n) / parts
 		p := vec{from[0] + f*(to[0]-from[0]), from[1] + f*(to[1]-from[1]), from[2] + f*(to[2]-from[2])}
-		if depth, on := h.depth(p); !(p[0] > 0 && p[0] < 32 && p[2] > 0 && p[2] < 32) || depth > 0.02 {
+		if depth, on := h.depth(p); !(p[0] > 0 && p[0] < 32 && p[2] > 0 && p[2] < 32) || depth > 0.02 || !on && depth > 0 {
 			return on, true
 		}
 	}
