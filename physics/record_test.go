@@ -1,16 +1,25 @@
 package physics
 
-// Record makes w cut its stages into chunks, all on one worker. stage is called before each stage, with its number of chunks,
-// and after each chunk with zero; coloured before and after chunks get their colours.
-func (w *World) Record(stage func(chunks int), coloured func(begins bool)) {
+import "github.com/evertick/evertick/internal/team"
+
+// Recorder is called as Team.Record and Team.RecordStep say, and before and after chunks get their colours.
+type Recorder struct {
+	Stage    func(chunks int)
+	Step     func(s *team.Steps, parts, steps, part, step int, border bool)
+	Coloured func(begins bool)
+}
+
+// Record makes w cut its stages and regions for its workers, all on one worker. nil ends that.
+func (w *World) Record(r *Recorder) {
 	s := w.solver
-	s.stages.Team.Record = stage
-	s.colourJob = func(chunk int) {
-		coloured(true)
-		s.colourChunk(chunk)
-		coloured(false)
+	if s.colourJob = s.colourChunk; r == nil {
+		s.stages.Team.Record, s.stages.Team.RecordStep = nil, nil
+		return
 	}
-	if stage == nil {
-		s.colourJob = s.colourChunk
+	s.stages.Team.Record, s.stages.Team.RecordStep = r.Stage, r.Step
+	s.colourJob = func(chunk int) {
+		r.Coloured(true)
+		s.colourChunk(chunk)
+		r.Coloured(false)
 	}
 }

@@ -66,11 +66,11 @@ const (
 const leastRegionContacts = 1024
 
 // wantedRegions returns which regions this step can have, one for each worker. There are none if there is one worker or little to do, or if hashes
-// of sub-steps or a recorder need stages.
+// of sub-steps need stages.
 func (s *solver) wantedRegions() regionKind {
 	t := &s.stages.Team
 	n := t.Workers()
-	if n == 1 || n > graph.MaxRegions || s.stages.Hashes.On || t.Record != nil || len(s.sys.Contacts) < leastRegionContacts && !pace.Always {
+	if n == 1 || n > graph.MaxRegions || s.stages.Hashes.On || len(s.sys.Contacts) < leastRegionContacts && !pace.Always {
 		return regionKind{}
 	}
 	return regionKind{n, len(s.joints.solved) == 0 && s.lockedBodies == 0 && s.sleep.AllActive(), s.rows}

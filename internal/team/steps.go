@@ -77,7 +77,35 @@ func (t *Team) RunSteps(s *Steps, parts, steps int) {
 		s.places[i].driven.Store(false)
 	}
 	s.findLast(steps)
+	if t.Record != nil && t.RecordStep != nil {
+		t.recordSteps(s, parts, steps)
+		return
+	}
 	t.For(0, parts, 1, s.drive)
+}
+
+// recordSteps does all steps of all parts alone. It goes on with a part as long as a worker of its own could, so that the data of the part are in the cache as
+// they would be there.
+func (t *Team) recordSteps(s *Steps, parts, steps int) {
+	t.RecordStep(s, parts, steps, -1, 0, false)
+	for goesOn := true; goesOn; {
+		goesOn = false
+		for part := range parts {
+			at := &s.places[part].at
+			for now := at.Load(); now < s.end && s.ready(part, now); now = at.Load() {
+				goesOn = true
+				step := int(now / perStep)
+				if s.borderOf(part, step) == SomeBorder {
+					s.Border(part, step)
+					at.Store(now + borderDone)
+					t.RecordStep(s, parts, steps, part, step, true)
+				}
+				s.Do(part, step)
+				at.Store(now + perStep)
+				t.RecordStep(s, parts, steps, part, step, false)
+			}
+		}
+	}
 }
 
 // findLast finds for each step and part up to where the part must be when the border of that step begins in a linked part, and after these

@@ -52,8 +52,10 @@ type Team struct {
 	numbers [MaxWorkers / 64]atomic.Uint64
 
 	// Record, if not nil, is called before each stage of a run of several workers, with its number of chunks, and after
-	// each chunk, with 0. The leader then does all chunks alone. It is for predictions of what helpers would save.
-	Record func(chunks int)
+	// each chunk, with 0. The leader then does all chunks alone. It is for predictions of what helpers would save, also of more workers than
+	// GOMAXPROCS. RecordStep is the same for RunSteps: it is called before the first step, with -1 for the part, and after each border and each rest.
+	Record     func(chunks int)
+	RecordStep func(s *Steps, parts, steps, part, step int, border bool)
 
 	// AloneTime estimates how long the last run, which had helpers, would have taken without them. Nil: as long as
 	// earlier runs without helpers.
@@ -125,7 +127,10 @@ func (t *Team) Run(workers int, lead func()) error {
 		t.help, t.wakeup = t.serve, make(chan struct{}, 1)
 		t.numbers[0].Store(1) // the leader
 	}
-	if workers = usefulWorkers(workers); workers <= 1 {
+	if t.Record == nil {
+		workers = usefulWorkers(workers)
+	}
+	if workers <= 1 {
 		lead()
 		return nil
 	}
