@@ -186,6 +186,25 @@ func sensorPairs(t testing.TB, w *physics3.World, meshes map[physics3.Shape]bool
 	return pairs, d.Distance
 }
 
+// Round hulls overlap at their edges by 7 mm, where the points of their contact are 2.5 mm apart.
+func TestSensorOfRoundHulls(t *testing.T) {
+	for _, first := range []bool{true, false} {
+		w := emptyWorld(t, physics3.Config{Capacity: 2})
+		a, b := dynamicAt(0.064421654, 0.83812666, 0.65690327), dynamicAt(-0.4673227, 1.7029647, 1.0570284)
+		a.Type, b.Rotation = physics3.KinematicBody, quat{0.0046682707, 1.5574948e-05, 0.026018707, 0.9996506}
+		s, visitor := plain, plain
+		if s.Sensor = first; !first {
+			visitor.Sensor = true
+		}
+		must[physics3.Shape](t)(w.CreateHull(bodyOf(t, w, a), s, prism, physics3.Placement{}))
+		must[physics3.Shape](t)(w.CreateHull(bodyOf(t, w, b), visitor, prism, physics3.Placement{}))
+		no(t, w.Step(1e-5))
+		if n := len(w.Events().SensorBegin); n != 1 {
+			t.Errorf("sensor first: %v: %d overlaps", first, n)
+		}
+	}
+}
+
 // Fast and slow bodies fly through sensors at random, while commands destroy, disable, teleport and change them, and the world is saved and restored.
 // Each begin has its end: what a program counts is what overlaps, and so it is on all levels.
 func TestEveryBeginHasItsEnd(t *testing.T) {

@@ -317,10 +317,29 @@ func (s *solver) clearSeparatedSensors(lo, hi int) {
 		for _, p := range m.Points[:m.Count] {
 			touches = touches || p.Separation <= 0
 		}
-		if !touches {
+		if touches || s.overlapRounded(s.pairs.A[i], s.pairs.B[i]) {
+			m.Count = max(m.Count, 1)
+		} else {
 			*m = rigid3.Manifold{}
 		}
 	}
+}
+
+// overlapRounded reports whether two boxes or hulls, one of which is round, overlap at their edges. The points of their contacts are those of faces, and
+// may be a little above each other there.
+func (s *solver) overlapRounded(a, b uint32) bool {
+	x, y := &s.shapes.shape[a], &s.shapes.shape[b]
+	isPolytope := func(k rigid3.Kind) bool { return k == rigid3.KindBox || k == rigid3.KindHull }
+	if !isPolytope(x.Kind) || !isPolytope(y.Kind) || x.Radius+y.Radius == 0 {
+		return false
+	}
+	of := s.shapes.filters.Body
+	at, to := &s.poses[of[a]], &s.poses[of[b]]
+	if !poseInRange(at) || !poseInRange(to) {
+		return false
+	}
+	d := rigid3.Distance(x, y, &s.contents.Hulls, at, to)
+	return d.Distance <= 0
 }
 
 // disableSensorContacts removes the points of sensors, so that they push nothing, and marks their contacts.
