@@ -39,13 +39,6 @@ static pose64 wide_pose(const et_space_pose *body, const et_space_pose *local) {
 	                {1 - (yy + zz), xy - wz, xz + wy}, {xy + wz, 1 - (xx + zz), yz - wx}, {xz - wy, yz + wx, 1 - (xx + yy)}};
 }
 
-/* rigid3.pose64.relative. */
-static pose64 relative_pose(const pose64 *f, const pose64 *o) {
-	const vec64 a = rotate_back64(f, (vec64){o->x.x, o->y.x, o->z.x}), b = rotate_back64(f, (vec64){o->x.y, o->y.y, o->z.y});
-	const vec64 c = rotate_back64(f, (vec64){o->x.z, o->y.z, o->z.z});
-	return (pose64){rotate_back64(f, sub64(o->p, f->p)), {a.x, b.x, c.x}, {a.y, b.y, c.y}, {a.z, b.z, c.z}};
-}
-
 static inline point point_at(const float *v) { return (point){v[0], v[1], v[2]}; }
 static inline rotation turn_at(const float *q) { return (rotation){{q[0], q[1], q[2]}, q[3]}; }
 
@@ -100,30 +93,32 @@ static void core_bounds(const surface_shape *p, const et_space_shape *shape, vec
 	}
 }
 
-int et_space_begin_surface(surface_collider *k, surface_shape *p, const et_space_scene *s, const et_space_surface *f, uint32_t surface, uint32_t shape,
-                           float lo[3], float hi[3]) {
+void et_space_begin_surface(surface_collider *k, surface_shape *p, const et_space_scene *s, const et_space_surface *f, uint32_t surface, uint32_t shape) {
 	const et_space_shape *a = &s->shapes[surface], *b = &s->shapes[shape];
 	const et_space_pose *pose_a = &s->poses[s->body_of[surface]], *pose_b = &s->poses[s->body_of[shape]];
-	if (b->kind < ET_SPACE_SPHERE || b->kind > ET_SPACE_HULL || !in_reach(a, b, pose_a, pose_b))
-		return 0;
 	k->surface = f;
 	p->number = shape;
+	p->face_count = 0;
+	p->meets = b->kind >= ET_SPACE_SPHERE && b->kind <= ET_SPACE_HULL && in_reach(a, b, pose_a, pose_b);
+	if (!p->meets)
+		return;
 	p->radius = b->radius;
 	p->margin = b->radius + SPECULATIVE;
 	p->is_box = b->kind == ET_SPACE_BOX;
 	p->turned = p->is_box || b->kind == ET_SPACE_HULL;
 	p->centre = (vec64){0, 0, 0};
 	if (p->turned) {
-		if (!polytope_of(&s->hulls, b, &p->columns, &p->core) || p->core.faces == 0)
-			return 0;
-		p->centre = widened(p->core.centre);
+		p->meets = polytope_of(&s->hulls, b, &p->columns, &p->core) && p->core.faces > 0;
+		if (p->meets)
+			p->centre = widened(p->core.centre);
 	}
 	if (!k->has_frame)
 		k->frame = wide_pose(pose_a, &a->pose);
 	k->has_frame = 1;
-	p->body = wide_pose(pose_b, &b->pose);
-	p->at = relative_pose(&k->frame, &p->body);
-	p->half = rotate64(&p->at, wide64(b->half));
+}
+
+int et_space_bound_shape(surface_shape *p, const et_space_scene *s, float lo[3], float hi[3]) {
+	const et_space_shape *b = &s->shapes[p->number];
 	p->extent = !p->turned ? absolute64(p->half) : p->is_box ? absolute64(wide64(b->half)) : extent_of(&p->core);
 	p->middle = p->turned ? rotate64(&p->at, p->centre) : p->centre;
 	vec64 low, high;

@@ -34,6 +34,7 @@ typedef struct {
 /* A shape of a batch, and the triangles near it. */
 typedef struct {
 	uint32_t number; /* of the shape in its scene */
+	int meets;       /* it may touch the surface */
 	const et_space_face *faces;
 	uint32_t face_count;
 	float radius, margin;
@@ -119,10 +120,12 @@ static inline void set_face(et_space_face *f, const et_space_surface *s, uint32_
 	f->number = number;
 }
 
-/* Begins the computation of a shape and a surface of a scene, but for the faces. Returns 0 if they do not touch; else sets the box around the shape in
- * the axes of the surface. */
-__attribute__((visibility("hidden"))) int et_space_begin_surface(surface_collider *k, surface_shape *p, const et_space_scene *s, const et_space_surface *f,
-                                                                  uint32_t surface, uint32_t shape, float lo[3], float hi[3]);
+/* Begins the computation of a shape and a surface of a scene: sets what does not depend on where the shape is, and the frame of the surface. */
+__attribute__((visibility("hidden"))) void et_space_begin_surface(surface_collider *k, surface_shape *p, const et_space_scene *s, const et_space_surface *f,
+                                                                   uint32_t surface, uint32_t shape);
+
+/* Goes on when the poses and half are set. Returns 0 if shape and surface do not touch; else sets the box around the shape in the axes of the surface. */
+__attribute__((visibility("hidden"))) int et_space_bound_shape(surface_shape *p, const et_space_scene *s, float lo[3], float hi[3]);
 
 /* Ends it with the faces of a shape that has some, of which the first is placed number first of groups. Returns the number of manifolds, or
  * ET_SPACE_LEFT. */

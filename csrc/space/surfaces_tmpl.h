@@ -196,13 +196,16 @@ HELPER(LEVEL) V(w) wide_sum(wide a) { return V(wadd)(V(wadd)(V(wabs)(a.x), V(wab
 HELPER(LEVEL) V(w) wide_least(V(w) a, V(w) b) { return V(wchoose)(V(wless)(a, b), a, b); }
 HELPER(LEVEL) V(w) wide_most(V(w) a, V(w) b) { return V(wchoose)(V(wless)(b, a), a, b); }
 
-/* v in the axes of the shape, if these count. */
-HELPER(LEVEL) wide wide_to_axes(V(wtruth) turned, const wide m[3], wide v) {
+/* The vector v in the axes of a matrix whose rows are m. */
+HELPER(LEVEL) wide wide_rotate_back(const wide m[3], wide v) {
 	const wide x = {V(wmul)(m[0].x, v.x), V(wmul)(m[0].y, v.x), V(wmul)(m[0].z, v.x)};
 	const wide y = {V(wmul)(m[1].x, v.y), V(wmul)(m[1].y, v.y), V(wmul)(m[1].z, v.y)};
 	const wide z = {V(wmul)(m[2].x, v.z), V(wmul)(m[2].y, v.z), V(wmul)(m[2].z, v.z)};
-	return wide_choose(turned, (wide){V(wadd)(V(wadd)(x.x, y.x), z.x), V(wadd)(V(wadd)(x.y, y.y), z.y), V(wadd)(V(wadd)(x.z, y.z), z.z)}, v);
+	return (wide){V(wadd)(V(wadd)(x.x, y.x), z.x), V(wadd)(V(wadd)(x.y, y.y), z.y), V(wadd)(V(wadd)(x.z, y.z), z.z)};
 }
+
+/* v in the axes of the shape, if these count. */
+HELPER(LEVEL) wide wide_to_axes(V(wtruth) turned, const wide m[3], wide v) { return wide_choose(turned, wide_rotate_back(m, v), v); }
 
 /* Sets the bounds of the planes of boxes, which are floats. Returns the lanes in which none separates by more than the margin. */
 HELPER(LEVEL) V(wtruth) separate_boxes(placed_group *out, uint32_t j, const wide c[3], wide h, V(w) margin, V(wtruth) box, V(wtruth) near) {
@@ -287,16 +290,15 @@ HELPER(LEVEL) void place_lanes(const faces_to_place *in, uint32_t j, int two_sid
 /* Shapes whose triangles are placed together. */
 typedef struct {
 	surface_shape shapes[BATCH_SHAPES];
-	int64_t pairs[BATCH_SHAPES];
 	placed_group groups[BATCH_FACES / GROUP];
 	uint32_t n, faces;
 } surface_batch;
 
-/* Places the triangles of a batch. */
-ROUTINE(LEVEL) void place_batch(surface_batch *b, int two_sided) {
+/* Places the triangles of the shapes [from, to) of a batch. */
+ROUTINE(LEVEL) void place_batch(surface_batch *b, int two_sided, uint32_t from, uint32_t to) {
 	faces_to_place in;
 	uint32_t n = 0;
-	for (uint32_t i = 0; i < b->n; i++)
+	for (uint32_t i = from; i < to; i++)
 		for (uint32_t t = 0; t < b->shapes[i].face_count; t++) {
 			put_face(&in, n % GROUP, &b->shapes[i], &b->shapes[i].faces[t]);
 			if (++n % GROUP && n < b->faces)
@@ -312,24 +314,124 @@ ROUTINE(LEVEL) void place_batch(surface_batch *b, int two_sided) {
 		}
 }
 
-/* Ends the computation of a batch. Returns the first pair for which there is no room, or end. */
+typedef struct {
+	wide v;
+	V(w) w;
+} wide_rotation;
+
+/* A row for each shape of a batch. */
+enum { TURN_BODY, PLACE_BODY = 4, TURN_LOCAL = 7, PLACE_LOCAL = 11, HALF_SHAPE = 14, POSE_ROWS = 17, BODY_AXES = 0, AT_AXES = 12, HALF_AT = 24, POSED_ROWS = 27 };
+typedef struct {
+	double rows[POSED_ROWS][BATCH_SHAPES];
+} shape_rows;
+
+HELPER(LEVEL) wide shape_vector(const shape_rows *in, uint32_t row, uint32_t j) {
+	return (wide){V(wload)(&in->rows[row][j]), V(wload)(&in->rows[row + 1][j]), V(wload)(&in->rows[row + 2][j])};
+}
+HELPER(LEVEL) void set_shape_vector(shape_rows *out, uint32_t row, uint32_t j, wide v) {
+	V(wstore)(&out->rows[row][j], v.x);
+	V(wstore)(&out->rows[row + 1][j], v.y);
+	V(wstore)(&out->rows[row + 2][j], v.z);
+}
+HELPER(LEVEL) wide wide_add(wide a, wide b) { return (wide){V(wadd)(a.x, b.x), V(wadd)(a.y, b.y), V(wadd)(a.z, b.z)}; }
+HELPER(LEVEL) wide wide_times(wide a, V(w) s) { return (wide){V(wmul)(a.x, s), V(wmul)(a.y, s), V(wmul)(a.z, s)}; }
+
+/* rigid3.wideQuat: of a length that is not NaN. */
+HELPER(LEVEL) wide_rotation wide_turn_at(const shape_rows *in, uint32_t row, uint32_t j) {
+	const V(w) one = V(wset)(1);
+	const wide v = shape_vector(in, row, j);
+	const V(w) w = V(wload)(&in->rows[row + 3][j]), l = V(wsqrt)(V(wadd)(wide_dot(v, v), V(wmul)(w, w)));
+	const V(w) by = V(wchoose)(V(wless)(l, one), l, V(wchoose)(V(wless)(one, l), l, one));
+	return (wide_rotation){{V(wdiv)(v.x, by), V(wdiv)(v.y, by), V(wdiv)(v.z, by)}, V(wdiv)(w, by)};
+}
+
+/* rigid3.pose64.set and relative, of shapes from lane j on. */
+HELPER(LEVEL) void pose_lanes(const pose64 *frame, const shape_rows *in, uint32_t j, shape_rows *out) {
+	const wide_rotation q = wide_turn_at(in, TURN_BODY, j), r = wide_turn_at(in, TURN_LOCAL, j);
+	const wide v = wide_add(wide_add(wide_cross(q.v, r.v), wide_times(r.v, q.w)), wide_times(q.v, r.w));
+	const V(w) w = V(wsub)(V(wmul)(q.w, r.w), wide_dot(q.v, r.v));
+	const wide twice = wide_add(v, v), of_x = wide_times(twice, v.x), of_w = wide_times(twice, w);
+	const V(w) one = V(wset)(1), yy = V(wmul)(v.y, twice.y), zz = V(wmul)(v.z, twice.z), yz = V(wmul)(v.y, twice.z);
+	const wide x = {V(wsub)(one, V(wadd)(yy, zz)), V(wsub)(of_x.y, of_w.z), V(wadd)(of_x.z, of_w.y)};
+	const wide y = {V(wadd)(of_x.y, of_w.z), V(wsub)(one, V(wadd)(of_x.x, zz)), V(wsub)(yz, of_w.x)};
+	const wide z = {V(wsub)(of_x.z, of_w.y), V(wadd)(yz, of_w.x), V(wsub)(one, V(wadd)(of_x.x, yy))};
+	const wide local = shape_vector(in, PLACE_LOCAL, j);
+	const wide t = wide_cross(q.v, wide_add(wide_cross(q.v, local), wide_times(local, q.w)));
+	const wide p = wide_add(wide_add(local, wide_add(t, t)), shape_vector(in, PLACE_BODY, j));
+	set_shape_vector(out, BODY_AXES, j, p);
+	set_shape_vector(out, BODY_AXES + 3, j, x);
+	set_shape_vector(out, BODY_AXES + 6, j, y);
+	set_shape_vector(out, BODY_AXES + 9, j, z);
+
+	const wide f[3] = {wide_set(frame->x), wide_set(frame->y), wide_set(frame->z)}, half = shape_vector(in, HALF_SHAPE, j);
+	const wide a = wide_rotate_back(f, (wide){x.x, y.x, z.x}), b = wide_rotate_back(f, (wide){x.y, y.y, z.y}), c = wide_rotate_back(f, (wide){x.z, y.z, z.z});
+	const wide at[3] = {{a.x, b.x, c.x}, {a.y, b.y, c.y}, {a.z, b.z, c.z}};
+	set_shape_vector(out, AT_AXES, j, wide_rotate_back(f, wide_sub(p, wide_set(frame->p))));
+	for (uint32_t i = 0; i < 3; i++)
+		set_shape_vector(out, AT_AXES + 3 + 3 * i, j, at[i]);
+	set_shape_vector(out, HALF_AT, j, (wide){wide_dot(at[0], half), wide_dot(at[1], half), wide_dot(at[2], half)});
+}
+
+static inline vec64 posed_vector(const shape_rows *r, uint32_t row, uint32_t i) { return (vec64){r->rows[row][i], r->rows[row + 1][i], r->rows[row + 2][i]}; }
+static inline pose64 posed(const shape_rows *r, uint32_t row, uint32_t i) {
+	return (pose64){posed_vector(r, row, i), posed_vector(r, row + 3, i), posed_vector(r, row + 6, i), posed_vector(r, row + 9, i)};
+}
+
+static inline void put_floats(shape_rows *r, uint32_t row, uint32_t i, const float *v, uint32_t n) {
+	for (uint32_t k = 0; k < n; k++)
+		r->rows[row + k][i] = (double)v[k];
+}
+
+/* Begins the computation of the n pairs from one on. */
+ROUTINE(LEVEL) void begin_batch(surface_collider *k, surface_batch *batch, const et_space_scene *s, const et_space_surface *f, const et_space_touches *c,
+                                int64_t from, uint32_t n) {
+	shape_rows in, out;
+	batch->n = n;
+	batch->faces = 0;
+	for (uint32_t i = 0; i < BATCH_SHAPES; i++) {
+		const uint32_t shape = c->shapes[from + (i < n ? i : n - 1)];
+		const et_space_shape *b = &s->shapes[shape];
+		const et_space_pose *pose = &s->poses[s->body_of[shape]];
+		if (i < n)
+			et_space_begin_surface(k, &batch->shapes[i], s, f, c->surface, shape);
+		put_floats(&in, TURN_BODY, i, pose->q, 4);
+		put_floats(&in, PLACE_BODY, i, pose->p, 3);
+		put_floats(&in, TURN_LOCAL, i, b->pose.q, 4);
+		put_floats(&in, PLACE_LOCAL, i, b->pose.p, 3);
+		put_floats(&in, HALF_SHAPE, i, b->half, 3);
+	}
+	for (uint32_t j = 0; k->has_frame && j < n; j += V(WIDE))
+		pose_lanes(&k->frame, &in, j, &out);
+	for (uint32_t i = 0; i < n; i++) {
+		surface_shape *p = &batch->shapes[i];
+		if (!p->meets)
+			continue;
+		p->body = posed(&out, BODY_AXES, i);
+		p->at = posed(&out, AT_AXES, i);
+		p->half = posed_vector(&out, HALF_AT, i);
+	}
+}
+
+/* Ends the computation of the shapes [from, to) of a batch, which begins with a pair. Returns the first pair for which there is no room, or that after the last. */
 static int64_t end_batch(surface_collider *k, surface_batch *b, const et_space_scene *s, const et_space_surface *f, const et_space_touches *c,
-                         et_space_surface_manifold **out, int64_t end) {
+                         et_space_surface_manifold **out, int64_t pair, uint32_t from, uint32_t to) {
 	uint32_t first = 0;
 	if (b->faces > 0)
-		place_batch(b, f->two_sided);
-	for (uint32_t i = 0; i < b->n; i++) {
+		place_batch(b, f->two_sided, from, to);
+	for (uint32_t i = from; i < to; i++) {
 		const surface_shape *p = &b->shapes[i];
-		uint8_t *count = &c->counts[b->pairs[i]];
+		if (p->face_count == 0)
+			continue;
 		if (c->out + c->room - *out < ET_SPACE_MANIFOLDS)
-			return b->pairs[i];
-		*count = et_space_end_surface(k, p, s, c->surface, b->groups, first, *out);
-		if (*count != ET_SPACE_LEFT)
-			*out += *count;
+			return pair + i;
+		const uint8_t count = et_space_end_surface(k, p, s, c->surface, b->groups, first, *out);
+		c->counts[pair + i] = count;
+		if (count != ET_SPACE_LEFT)
+			*out += count;
 		first += p->face_count;
 	}
-	b->n = b->faces = 0;
-	return end;
+	b->faces = 0;
+	return pair + to;
 }
 
 KERNEL(int64_t, space_collide_surface, const et_space_scene *s, const et_space_surface *f, const et_space_touches *c) {
@@ -344,39 +446,42 @@ KERNEL(int64_t, space_collide_surface, const et_space_scene *s, const et_space_s
 			return -1;
 	k.lanes = &lanes_here;
 	k.has_frame = 0;
-	batch.n = batch.faces = 0;
-	for (int64_t i = 0; i < c->n;) {
-		surface_shape *p = &batch.shapes[batch.n];
-		float lo[3], hi[3];
-		c->counts[i] = 0;
-		p->face_count = 0;
-		if (et_space_begin_surface(&k, p, s, f, c->surface, c->shapes[i], lo, hi)) {
+	for (int64_t pair = 0; pair < c->n; pair += BATCH_SHAPES) {
+		uint32_t from = 0;
+		begin_batch(&k, &batch, s, f, c, pair, c->n - pair < BATCH_SHAPES ? (uint32_t)(c->n - pair) : BATCH_SHAPES);
+		for (uint32_t i = 0; i < batch.n; i++) {
+			surface_shape *p = &batch.shapes[i];
+			const int64_t at = pair + i;
+			float lo[3], hi[3];
+			c->counts[at] = 0;
+			if (!p->meets || !et_space_bound_shape(p, s, lo, hi))
+				continue;
 			p->faces = &faces[batch.faces];
 			if (f->triangles) {
 				p->face_count = faces_near(f, lo, hi, &faces[batch.faces]);
 			} else {
-				p->face_count = f->starts[i + 1] - f->starts[i];
+				p->face_count = f->starts[at + 1] - f->starts[at];
 				if (p->face_count > 0)
-					p->faces = f->faces + f->starts[i];
+					p->faces = f->faces + f->starts[at];
 			}
-		}
-		if (p->face_count > NEAR_FACES) {
-			c->counts[i] = ET_SPACE_LEFT;
-		} else if (p->face_count > BATCH_FACES - batch.faces) {
-			const int64_t done = end_batch(&k, &batch, s, f, c, &out, i);
-			if (done < i)
-				return done;
-			continue;
-		} else if (p->face_count > 0) {
+			if (p->face_count > NEAR_FACES) {
+				c->counts[at] = ET_SPACE_LEFT;
+				p->face_count = 0;
+			} else if (p->face_count > BATCH_FACES - batch.faces) {
+				const int64_t done = end_batch(&k, &batch, s, f, c, &out, pair, from, i);
+				if (done < at)
+					return done;
+				from = i;
+				if (f->triangles) {
+					memmove(faces, p->faces, p->face_count * sizeof *faces);
+					p->faces = faces;
+				}
+			}
 			batch.faces += p->face_count;
-			batch.pairs[batch.n++] = i;
 		}
-		i++;
-		if (batch.n == BATCH_SHAPES || i == c->n) {
-			const int64_t done = end_batch(&k, &batch, s, f, c, &out, i);
-			if (done < i)
-				return done;
-		}
+		const int64_t done = end_batch(&k, &batch, s, f, c, &out, pair, from, batch.n);
+		if (done < pair + batch.n)
+			return done;
 	}
 	return c->n;
 }
