@@ -92,7 +92,7 @@ web: ## out/web/index.html: the game of examples/server in a page, one file; nee
 	cd examples && go run github.com/evertick/evertick/inspect/twin/build -title bumper -o ../out/web/index.html ./web
 
 lint: ## go vet, staticcheck, deadcode and govulncheck over all modules: no finding
-	bash .ci/lint.sh
+	bash .ci/lint.sh $(SHORT)
 
 release: ## tags all modules with VERSION=v0.1.0; says what it would do, PUSH=1 does it
 	go test -short -run 'Modules|Readme|Ladder|MakeTargets|Names' . ./docs/guide

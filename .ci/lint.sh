@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# lint.sh: checks all modules with go vet, staticcheck, deadcode and govulncheck: none may find anything. A function is
+# lint.sh [-short]: checks all modules with go vet, staticcheck, deadcode and govulncheck: none may find anything. A function is
 # dead if neither a command nor a test reaches it. What importers may call is not: exported functions and methods outside of
 # internal. A known vulnerability counts if the code of a module that we require is called. One of the standard library is
-# reported only: a newer Go repairs it.
+# reported only: a newer Go repairs it. With -short it runs staticcheck alone over the main module: make vet runs go vet there.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,7 +11,10 @@ readonly deadcode=golang.org/x/tools/cmd/deadcode@v0.52.0
 readonly govulncheck=golang.org/x/vuln/cmd/govulncheck@v1.9.0
 readonly vulndb=golang.org/x/vulndb@latest # as old data finds nothing new
 modules=(. skill/mcp causal/otel worldlog/jetstream replay/search/natswork internal/browser examples)
-programs=("$staticcheck" "$deadcode" "$govulncheck")
+programs=("$staticcheck" "$deadcode" "$govulncheck") vet='go vet'
+if [[ ${1-} == -short ]]; then
+	modules=(.) programs=("$staticcheck") vet=''
+fi
 
 readonly unreachable='Forbidden|Not Found|module lookup disabled|dial tcp|i/o timeout|no such host'
 failed=0
@@ -75,7 +78,7 @@ for module in "${modules[@]}"; do
 			mapfile -t packages < <(go list ./... | grep -v /viewer)
 			echo "not run: lint: examples/viewer: the headers of X11 and OpenGL are not there"
 		fi
-		for tool in 'go vet' "${tools[@]}"; do
+		for tool in ${vet:+"$vet"} "${tools[@]}"; do
 			echo "$module: $tool"
 			case $tool in
 			'go vet') go vet "${packages[@]}" || failed=1 ;;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tools.sh [full]: installs what the checks need beyond Go and gcc, on Debian and as root, and downloads the modules of all
-# modules of the repository, and with "full" the programs of lint.sh, so that no check fails because the network does for a moment. What cannot be
+# Installs what the checks need beyond Go and gcc, on Debian and as root, and downloads the modules of all
+# modules of the repository and the programs of lint.sh, so that no check fails because the network does for a moment. What cannot be
 # installed or downloaded is reported, here and by the checks that need it.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -24,7 +24,7 @@ modules . || tries=1 # there may be no network
 for mod in $(find . -mindepth 2 -name go.mod -not -path '*/testdata/*'); do
 	modules "${mod%/go.mod}" &
 done
-[[ $* != full ]] || for program in $(sed -n 's/^readonly .*=\(.*@v.*\)/\1/p' .ci/lint.sh); do
+for program in $(sed -n 's/^readonly .*=\(.*@v.*\)/\1/p' .ci/lint.sh); do
 	download "$program" go install -n "$program" & # -n compiles nothing
 done
 wait
