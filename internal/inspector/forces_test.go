@@ -21,8 +21,8 @@ func pushed(inSpace bool) (*evertick.Sim, error) {
 	if err != nil {
 		return nil, err
 	}
-	make := map[bool]func(*evertick.Sim) (func() error, error){true: pushedInSpace, false: pushedInPlane}[inSpace]
-	push, err := make(sim)
+	build := map[bool]func(*evertick.Sim) (func() error, error){true: pushedInSpace, false: pushedInPlane}[inSpace]
+	push, err := build(sim)
 	if err != nil {
 		return nil, err
 	}
