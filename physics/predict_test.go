@@ -213,7 +213,10 @@ func recordLeast(tb testing.TB, from *physics.World, workers int, more func() bo
 		if err := w.CopyFrom(from); err != nil {
 			tb.Fatal(err)
 		}
-		steps(tb, w, 3)
+		if k%2 != 0 {
+			w.Record(&physics.Recorder{Stage: func(int) {}, Step: func(*team.Steps, int, int, int, int, bool) {}, Coloured: func(bool) {}})
+		}
+		steps(tb, w, 3) // cut as the fourth one
 		if k%2 == 0 {
 			began := pace.Now()
 			steps(tb, w, 1)
