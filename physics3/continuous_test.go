@@ -118,6 +118,26 @@ func addPrison(t testing.TB, w *physics3.World, rng *rand.Rand, cells, each int)
 	return bodies, at
 }
 
+// What is stuck where two thin walls cross is pushed back into the room: the floor, which reaches through the wall, does not make that thicker.
+func TestNothingIsPushedOutOfARoom(t *testing.T) {
+	w := emptyWorld(t, physics3.Config{Capacity: 2})
+	addCell(t, w, 0, 0, 0, physics3.StaticBody)
+	d := dynamicAt(-0.9990487, -1.7559648, -0.087569)
+	d.Rotation = quat{-0.040542733, -0.6702928, 0.2991605, 0.6779136}
+	b := bodyOf(t, w, d)
+	must[physics3.Shape](t)(w.CreateHull(b, plain, tetrahedron, physics3.Placement{Position: vec{0.1, 0.1, 0.1}}))
+	no(t, w.Step(1e-6))
+	contacts := must[[]physics3.ContactData](t)(w.AppendContactData(nil, b))
+	if len(contacts) != 2 {
+		t.Errorf("%d contacts", len(contacts))
+	}
+	for _, c := range contacts {
+		if min(c.Normal[0], c.Normal[1]) < 0 {
+			t.Errorf("pushed out by %+v", c)
+		}
+	}
+}
+
 // No fast body leaves a room with walls of 1 cm, not even after many bounces.
 func TestNothingLeavesARoom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(paritytest.Seed(), 3))

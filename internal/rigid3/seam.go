@@ -14,7 +14,7 @@ import (
 // face whose own normal s has a part along n. The face is covered there if each of the points, up to LinearSlop, is in a shape that can be joined to the
 // first one, and that also meets the body; and if n leads into that shape: it rises along n as one goes from the point along s on its surface. Then
 // the first shape is made longer along s, as far as the others go on, and collides anew. Of the contact those points remain that are on the first shape or
-// on the others. So a body that meets the seam of two flush boxes meets the plane of both; at the end of a row, or at a step that is higher than
+// on the others, unless these push the other way: then the first contact remains. So a body that meets the seam of two flush boxes meets the plane of both; at the end of a row, or at a step that is higher than
 // LinearSlop, the face is not covered.
 //
 // Only what has sharp edges is joined: shapes without a radius.
@@ -133,7 +133,12 @@ func (s *Seams) join(shape, other uint32, m *Manifold, mem *SeamMemory) {
 		return
 	}
 	for n := 0; n < maxJoins && m.Count > 0 && k.lengthen(m); n++ {
+		was := *m
 		k.collide(m)
+		if m.Count > 0 && m.Normal.Dot(was.Normal) < -0.5 {
+			*m, k.longer = was, n > 0 // what is stuck where thin walls cross would be pushed out through them
+			break
+		}
 		k.locate(m)
 		k.gather(s, shape, other, m)
 	}
