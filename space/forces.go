@@ -35,7 +35,7 @@ func (v view) Forces(bits uint64, dst *forces.Forces) {
 			}
 		}
 		for axis := range twist {
-			twist[axis] = (d.RollingImpulse[axis] + d.TwistImpulse*d.Normal[axis]) * rate
+			twist[axis] = (d.RollingImpulse[axis] + float32(d.TwistImpulse*d.Normal[axis])) * rate
 		}
 		if d.Count > 0 {
 			dst.Add(forces.Contact, middle, times(d.TangentImpulse, rate), twist)

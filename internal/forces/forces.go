@@ -58,7 +58,7 @@ func (f *Forces) Reach(low, high []float32) {
 	sum := 0.
 	for k := range low {
 		d := float64(high[k]) - float64(low[k])
-		sum += d * d
+		sum += float64(d * d)
 	}
 	if size := float32(math.Sqrt(sum) / 2); size-size == 0 {
 		f.Size = size

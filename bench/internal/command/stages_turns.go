@@ -252,7 +252,7 @@ func decidedAt(median *[firstWorlds][firstSteps]float64) (step int) {
 			}
 		}
 		best := min(sum[withAlways], sum[withOne])
-		if sum[withSeveral] > best+(1-asGood)*max(sum[withOne]-best, sum[withAlways]-best) && sum[withSeveral] > 1.05*best {
+		if sum[withSeveral] > best+float64((1-asGood)*max(sum[withOne]-best, sum[withAlways]-best)) && sum[withSeveral] > 1.05*best {
 			break
 		}
 		step = from + 1
