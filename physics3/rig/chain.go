@@ -68,10 +68,10 @@ func NewChain(w *physics3.World, def ChainDef) (*Row, error) {
 	capsule := physics3.Capsule{P1: [3]float32{-float32(half), 0, 0}, P2: [3]float32{float32(half), 0, 0}, Radius: def.Radius}
 	line := line{from: vec.Wide(def.From), to: vec.Wide(def.To), count: def.Links, ends: [2]physics3.Body{def.BodyA, def.BodyB}}
 	line.rotation = along(normalized(vec.Sub(line.to, line.from)))
-	return line.build(w, func(w *physics3.World, b physics3.Body) error {
+	return line.build(w, func(w site, b physics3.Body) error {
 		_, err := w.CreateCapsule(b, def.Shape, capsule)
 		return err
-	}, func(w *physics3.World, j physics3.JointDef) (physics3.Joint, error) {
+	}, func(w site, j physics3.JointDef) (physics3.Joint, error) {
 		return w.CreateJoint(&physics3.SphericalJointDef{JointDef: j, EnableConeLimit: def.MaxBend > 0, ConeAngle: def.MaxBend,
 			EnableSpring: def.BendHertz > 0, Hertz: def.BendHertz, Damping: def.BendDamping})
 	})
@@ -94,10 +94,10 @@ func NewBridge(w *physics3.World, def BridgeDef) (*Row, error) {
 	line.rotation = ofAxes(across, vec.Cross(across, direction), vec.Scale(direction, -1))
 	half := vec.Length(vec.Sub(line.to, line.from)) / (2 * float64(def.Planks))
 	box := physics3.Box{Half: [3]float32{def.Width / 2, def.Thickness / 2, float32(half)}}
-	return line.build(w, func(w *physics3.World, b physics3.Body) error {
+	return line.build(w, func(w site, b physics3.Body) error {
 		_, err := w.CreateBox(b, def.Shape, box)
 		return err
-	}, func(w *physics3.World, j physics3.JointDef) (physics3.Joint, error) {
+	}, func(w site, j physics3.JointDef) (physics3.Joint, error) {
 		j.BreakForce = def.BreakForce
 		return w.CreateJoint(&physics3.RevoluteJointDef{JointDef: j, EnableMotor: def.Friction > 0, MaxMotorTorque: def.Friction})
 	})
@@ -128,68 +128,24 @@ func (l *line) at(joint float64) [3]float64 {
 }
 
 // build makes the bodies, with shapes and joints as the functions do.
-func (l *line) build(w *physics3.World, shape func(*physics3.World, physics3.Body) error, joint func(*physics3.World, physics3.JointDef) (physics3.Joint, error)) (*Row, error) {
+func (l *line) build(w *physics3.World, shape func(site, physics3.Body) error, joint func(site, physics3.JointDef) (physics3.Joint, error)) (*Row, error) {
 	for i, field := range []string{"rig: BodyA", "rig: BodyB"} {
 		if b := l.ends[i]; b != (physics3.Body{}) && !w.Valid(b) {
 			return nil, fault.Field(fault.ErrStale, field, b)
 		}
 	}
-	var r *Row
-	err := rehearsed(w, l.count, func(on *physics3.World) (err error) {
-		ends := l.ends
-		if on != w {
-			if ends, err = stand(w, on, l.ends); err != nil {
-				return err
-			}
-		}
-		r = &Row{Joints: make([]physics3.Joint, l.count+1)}
-		return l.buildInto(on, r, ends, shape, joint)
+	r := &Row{}
+	err := rehearsed(w, l.count, func(on site) error {
+		*r = Row{Joints: make([]physics3.Joint, l.count+1)}
+		return l.buildInto(on, r, shape, joint)
 	})
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, r.Destroy(w))
 	}
 	return r, nil
 }
 
-// stand makes static bodies in another world where bodies of w are.
-func stand(w, on *physics3.World, bodies [2]physics3.Body) (ends [2]physics3.Body, err error) {
-	for i, b := range bodies {
-		if b == (physics3.Body{}) {
-			continue
-		}
-		if i == 1 && b == bodies[0] {
-			return [2]physics3.Body{ends[0], ends[0]}, nil
-		}
-		def := physics3.DefaultBodyDef()
-		if def.Position, err = w.Position(b); err == nil {
-			def.Rotation, err = w.Rotation(b)
-		}
-		if err == nil {
-			ends[i], err = on.CreateBody(def)
-		}
-		if err != nil {
-			return ends, fmt.Errorf("rig: %v: %w", b, err)
-		}
-	}
-	return ends, nil
-}
-
-// rehearsed makes a number of bodies, and what belongs to them, by a function: first in a world of its own, where whatever is bad fails, and then in w.
-func rehearsed(w *physics3.World, count int, build func(*physics3.World) error) error {
-	if free := w.Cap() - w.Len(); count > free {
-		return check.Because(fault.Field(fault.ErrCapacity, "rig: the number of bodies", count), fmt.Sprintf("the world has room for %d more", free))
-	}
-	trial, err := physics3.New(physics3.Config{Capacity: min(count+2, physics3.MaxCapacity), Level: w.Config().Level})
-	if err != nil {
-		return err
-	}
-	if err := build(trial); err != nil {
-		return err
-	}
-	return build(w)
-}
-
-func (l *line) buildInto(w *physics3.World, r *Row, ends [2]physics3.Body, shape func(*physics3.World, physics3.Body) error, joint func(*physics3.World, physics3.JointDef) (physics3.Joint, error)) error {
+func (l *line) buildInto(w site, r *Row, shape func(site, physics3.Body) error, joint func(site, physics3.JointDef) (physics3.Joint, error)) error {
 	for i := range l.count {
 		def := physics3.DefaultBodyDef()
 		def.Type, def.Position, def.Rotation = physics3.DynamicBody, narrow(l.at(float64(i)+0.5)), l.rotation.array()
@@ -203,7 +159,7 @@ func (l *line) buildInto(w *physics3.World, r *Row, ends [2]physics3.Body, shape
 		}
 	}
 	for i := range r.Joints {
-		a, b := ends[0], ends[1]
+		a, b := l.ends[0], l.ends[1]
 		if i > 0 {
 			a = r.Bodies[i-1]
 		}
@@ -228,7 +184,7 @@ func (l *line) buildInto(w *physics3.World, r *Row, ends [2]physics3.Body, shape
 }
 
 // frameOn returns a point and axes of the world in body coordinates.
-func frameOn(w *physics3.World, b physics3.Body, point [3]float64, axes quat) (physics3.JointFrame, error) {
+func frameOn(w site, b physics3.Body, point [3]float64, axes quat) (physics3.JointFrame, error) {
 	position, err := w.Position(b)
 	if err != nil {
 		return physics3.JointFrame{}, err

@@ -77,7 +77,7 @@ func NewRagdoll(w *physics3.World, def RagdollDef) (*Ragdoll, error) {
 	if shape.Density = float32(float64(def.Mass) / volume); !fault.Finite(shape.Density) {
 		return nil, fault.Field(fault.ErrRange, "rig: RagdollDef.Mass", def.Mass)
 	}
-	err := rehearsed(w, len(r.bones), func(on *physics3.World) error {
+	err := rehearsed(w, len(r.bones), func(on site) error {
 		r.Bodies, r.Joints, r.frames = nil, nil, nil
 		for i := range r.bones {
 			if err := r.addBone(on, &def, &shape, i, &place); err != nil {
@@ -87,7 +87,7 @@ func NewRagdoll(w *physics3.World, def RagdollDef) (*Ragdoll, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, r.Destroy(w))
 	}
 	return r, nil
 }
@@ -145,7 +145,7 @@ func (b *BoneDef) axis() [3]float64 {
 	return normalized(vec.Sub(vec.Wide(b.P2), vec.Wide(b.P1)))
 }
 
-func (r *Ragdoll) addBone(w *physics3.World, def *RagdollDef, shape *physics3.ShapeDef, i int, place *pose) error {
+func (r *Ragdoll) addBone(w site, def *RagdollDef, shape *physics3.ShapeDef, i int, place *pose) error {
 	b := &r.bones[i]
 	body := physics3.DefaultBodyDef()
 	body.Type, body.LinearVelocity = physics3.DynamicBody, def.LinearVelocity
