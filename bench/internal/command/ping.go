@@ -54,8 +54,11 @@ func linePing() float64 {
 const farPing = 250
 
 func pingText(ns float64) string {
-	if ns == 0 {
+	switch {
+	case ns == 0:
 		return ""
+	case ns > 5000:
+		return "Other programs had a CPU of this process: no line of the caches came back from it in time.\n"
 	}
 	return fmt.Sprintf("A line of the caches took %.0f ns from one CPU to the other and back.\n", ns)
 }
