@@ -76,9 +76,10 @@ func (r *rehearsal) CreateCapsule(_ physics3.Body, def physics3.ShapeDef, c phys
 		return physics3.Shape{}, err
 	}
 	radius, half := float64(c.Radius), vec.Length(vec.Sub(vec.Wide(c.P2), vec.Wide(c.P1)))/2
-	cylinder, balls := 2*math.Pi*radius*radius*half, 4./3*math.Pi*radius*radius*radius
-	along := cylinder*radius*radius/2 + balls*radius*radius*2/5
-	across := cylinder*(radius*radius/4+half*half/3) + balls*(radius*radius*2/5+half*half+half*radius*3/4)
+	cylinder, balls := float64(2*math.Pi*radius*radius*half), float64(4./3*math.Pi*radius*radius*radius)
+	square, far := float64(radius*radius), float64(half*half)
+	along := float64(cylinder*square/2) + float64(balls*square*0.4)
+	across := float64(cylinder*(float64(square/4)+far/3)) + float64(balls*(float64(square*0.4)+far+float64(half*radius*0.75)))
 	return physics3.Shape{}, checkMass(def.Density, cylinder+balls, along, across)
 }
 
@@ -91,7 +92,7 @@ func (r *rehearsal) CreateBox(_ physics3.Body, def physics3.ShapeDef, b physics3
 	}
 	h := vec.Wide(b.Half)
 	volume := 8 * h[0] * h[1] * h[2]
-	x, y, z := h[0]*h[0], h[1]*h[1], h[2]*h[2]
+	x, y, z := float64(h[0]*h[0]), float64(h[1]*h[1]), float64(h[2]*h[2])
 	return physics3.Shape{}, checkMass(def.Density, volume, volume*(x+y)/3, volume*(y+z)/3, volume*(z+x)/3)
 }
 
