@@ -1,6 +1,7 @@
 package physics
 
 import (
+	"bytes"
 	"slices"
 	"sync/atomic"
 
@@ -244,9 +245,16 @@ func (s *solver) uniformSurfaces() bool {
 }
 
 func allZero(a []float32) bool {
-	for _, v := range a {
-		if v != 0 {
-			return false
+	for len(a) > 0 {
+		part := a[:min(len(a), len(zeroRows))]
+		a = a[len(part):]
+		if bytes.Equal(buffer.Bytes(part), buffer.Bytes(zeroRows[:len(part)])) {
+			continue
+		}
+		for _, v := range part {
+			if v != 0 {
+				return false
+			}
 		}
 	}
 	return true
