@@ -198,7 +198,12 @@ func TestTurnedSurface(t *testing.T) {
 		if n == 0 || len(want) == 0 || math.Abs(deepestOf(out[:n])-deepestOf(want)) > 1e-4+referenceTolerance {
 			t.Fatalf("seed %d, case %d: %+v, turned %+v", seed, i, want, out[:n])
 		}
-		if n == 1 && len(want) == 1 && turn.Q.Rotate(want[0].Normal).Sub(out[0].Normal).length() > 1e-3 {
+		// The deepest contact of a manifold decides its normal: rounding, if another one is as deep.
+		angle := 1e-3
+		if c := s.k.contacts; len(c) > 1 && c[1].depth-c[0].depth < 1e-5 {
+			angle += math.Sqrt(2 * (1 - mergeCosine))
+		}
+		if n == 1 && len(want) == 1 && float64(turn.Q.Rotate(want[0].Normal).Sub(out[0].Normal).length()) > angle {
 			t.Fatalf("seed %d, case %d: normal %v, turned %v", seed, i, want[0].Normal, out[0].Normal)
 		}
 		for _, m := range out[:n] {
