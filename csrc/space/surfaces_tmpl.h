@@ -51,35 +51,59 @@ static inline int is_outside(const float *a, const float *b, const float *c, con
 	return out;
 }
 
-/* mesh.Mesh.AppendFaces. Returns the number of faces, or more than NEAR_FACES. */
-HELPER(LEVEL) uint32_t faces_near(const et_space_surface *s, const float lo[3], const float hi[3], et_space_face *faces) {
+/* A walk over the leaves of a tree that a box meets, in order. */
+typedef struct {
+	const et_space_surface *s;
+	branch_limits limits;
 	struct {
 		const et_space_branch *branch;
 		uint32_t met;
 	} stack[MAX_DEPTH];
-	branch_limits limits;
-	set_limits(&limits, lo, hi);
-	uint32_t depth = 1, n = 0;
-	stack[0].branch = s->branches;
-	stack[0].met = children_near(s, s->branches, &limits);
-	while (depth > 0) {
-		const et_space_branch *b = stack[depth - 1].branch;
-		const uint32_t met = stack[depth - 1].met;
+	uint32_t depth;
+} tree_walk;
+
+HELPER(LEVEL) void begin_walk(tree_walk *w, const et_space_surface *s, const float lo[3], const float hi[3]) {
+	w->s = s;
+	set_limits(&w->limits, lo, hi);
+	w->stack[0].branch = s->branches;
+	w->stack[0].met = children_near(s, s->branches, &w->limits);
+	w->depth = 1;
+}
+
+/* Finds the triangles [*first, *end) of the next leaf. Returns 0 after the last one, and -1 if the tree is too deep. */
+HELPER(LEVEL) int next_leaf(tree_walk *w, uint32_t *first, uint32_t *end) {
+	while (w->depth > 0) {
+		const et_space_branch *b = w->stack[w->depth - 1].branch;
+		const uint32_t met = w->stack[w->depth - 1].met;
 		if (!met) {
-			depth--;
+			w->depth--;
 			continue;
 		}
-		stack[depth - 1].met = met & (met - 1);
-		const uint32_t i = (uint32_t)__builtin_ctz(met), first = b->first[i];
-		if (b->count[i] == 0) {
-			if (depth == MAX_DEPTH)
-				return NEAR_FACES + 1;
-			stack[depth].branch = s->branches + first;
-			stack[depth].met = children_near(s, s->branches + first, &limits);
-			depth++;
-			continue;
+		w->stack[w->depth - 1].met = met & (met - 1);
+		const uint32_t i = (uint32_t)__builtin_ctz(met);
+		if (b->count[i] > 0) {
+			*first = b->first[i];
+			*end = *first + b->count[i];
+			return 1;
 		}
-		for (uint32_t t = first; t < first + b->count[i]; t++) {
+		if (w->depth == MAX_DEPTH)
+			return -1;
+		const et_space_branch *child = w->s->branches + b->first[i];
+		w->stack[w->depth].branch = child;
+		w->stack[w->depth].met = children_near(w->s, child, &w->limits);
+		w->depth++;
+	}
+	return 0;
+}
+
+/* mesh.Mesh.AppendFaces. Returns the number of faces, or more than NEAR_FACES. */
+HELPER(LEVEL) uint32_t faces_near(const et_space_surface *s, const float lo[3], const float hi[3], et_space_face *faces) {
+	tree_walk w;
+	begin_walk(&w, s, lo, hi);
+	uint32_t n = 0, first, end;
+	int leaf;
+	while ((leaf = next_leaf(&w, &first, &end)) > 0)
+		for (uint32_t t = first; t < end; t++) {
 			const uint32_t *v = s->triangles[t].vertices;
 			if (is_outside(s->vertices + 3 * (size_t)v[0], s->vertices + 3 * (size_t)v[1], s->vertices + 3 * (size_t)v[2], lo, hi))
 				continue;
@@ -87,8 +111,7 @@ HELPER(LEVEL) uint32_t faces_near(const et_space_surface *s, const float lo[3], 
 				return NEAR_FACES + 1;
 			set_face(&faces[n++], s, t);
 		}
-	}
-	return n;
+	return leaf < 0 ? NEAR_FACES + 1 : n;
 }
 
 typedef struct {

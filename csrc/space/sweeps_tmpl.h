@@ -41,34 +41,13 @@ static inline int passes(const et_space_mesh_sweep *s, const float *a, const flo
 
 KERNEL(int64_t, space_sweep_mesh, const et_space_mesh_sweep *s) {
 	const et_space_surface f = {s->vertices, s->triangles, s->branches, 0, 0, 0};
-	struct {
-		const et_space_branch *branch;
-		uint32_t met;
-	} stack[MAX_DEPTH];
-	branch_limits limits;
-	set_limits(&limits, s->lo, s->hi);
-	uint32_t depth = 1;
+	tree_walk w;
+	begin_walk(&w, &f, s->lo, s->hi);
+	uint32_t first, end;
 	int64_t n = 0;
-	stack[0].branch = f.branches;
-	stack[0].met = children_near(&f, f.branches, &limits);
-	while (depth > 0) {
-		const et_space_branch *b = stack[depth - 1].branch;
-		const uint32_t met = stack[depth - 1].met;
-		if (!met) {
-			depth--;
-			continue;
-		}
-		stack[depth - 1].met = met & (met - 1);
-		const uint32_t i = (uint32_t)__builtin_ctz(met), first = b->first[i];
-		if (b->count[i] == 0) {
-			if (depth == MAX_DEPTH)
-				return -1;
-			stack[depth].branch = f.branches + first;
-			stack[depth].met = children_near(&f, f.branches + first, &limits);
-			depth++;
-			continue;
-		}
-		for (uint32_t t = first; t < first + b->count[i]; t++) {
+	int leaf;
+	while ((leaf = next_leaf(&w, &first, &end)) > 0)
+		for (uint32_t t = first; t < end; t++) {
 			const uint32_t *v = f.triangles[t].vertices;
 			const float *p = f.vertices + 3 * (size_t)v[0], *q = f.vertices + 3 * (size_t)v[1], *r = f.vertices + 3 * (size_t)v[2];
 			if (is_outside(p, q, r, s->lo, s->hi) || passes(s, p, q, r))
@@ -77,8 +56,7 @@ KERNEL(int64_t, space_sweep_mesh, const et_space_mesh_sweep *s) {
 				return -1;
 			s->out[n++] = t;
 		}
-	}
-	return n;
+	return leaf < 0 ? -1 : n;
 }
 
 #ifdef DISPATCH
