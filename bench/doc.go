@@ -112,7 +112,7 @@
 // from one CPU to the other and back. The second command writes them as ratios.csv into a folder for the machine and commit. The
 // first compares them with the newest such file, if possible of the same CPU. A ratio has fallen if
 // in three attempts its whole interval lies below 0.6 of the baseline's, or 0.4 on another CPU: a
-// busy machine does not cause that, but a lost kernel does. Of the gain of workers these shares are 0.75 and 0.6. Times are never compared.
+// busy machine does not cause that, but a lost kernel does. Of the gain of workers these shares are 0.65 and 0.5. Times are never compared.
 //
 // # Clients
 //

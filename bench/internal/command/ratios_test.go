@@ -74,8 +74,8 @@ func TestFell(t *testing.T) {
 		{profile.Ratio{Name: "x", Median: 1, Low: 0.5, High: 1.79}, true},
 		{profile.Ratio{Name: "x", Median: 1, Low: 0.5, High: 1.81}, false}, // the whole interval must lie below
 		{profile.Ratio{Name: "y", Median: 1, Low: 0.5, High: 1.5}, false},  // nothing of this name is kept
-		{profile.Ratio{Name: "z/2-workers", Median: 1.04, Low: 1.02, High: 1.06}, true},
-		{profile.Ratio{Name: "z/2-workers", Median: 1.1, Low: 1.05, High: 1.15}, false},
+		{profile.Ratio{Name: "z/2-workers", Median: 0.9, Low: 0.88, High: 0.92}, true},
+		{profile.Ratio{Name: "z/2-workers", Median: 0.95, Low: 0.92, High: 0.98}, false},
 	} {
 		if got := now.fell(c.r, was); got != c.fell {
 			t.Errorf("%+v: fell %t", c.r, got)

@@ -16,8 +16,8 @@ import (
 // The gain of two workers has fallen if it lies below these shares of the baseline's: it varies less than the ratio of two levels, since each side runs
 // the same kernels. Helpers that lose time have none, so only a lost stage or a lost pace takes it that far.
 const (
-	sameCPUWorkers  = 0.75
-	otherCPUWorkers = 0.6
+	sameCPUWorkers  = 0.65
+	otherCPUWorkers = 0.5
 )
 
 // leastLimit is what the second CPU must be worth for the gain of two workers to count: other programs may have it, or it is half of a core.
