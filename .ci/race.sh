@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # race.sh [-short]: runs all tests under the race detector, but those that read the source. With -short it leaves out packages
-# that start no goroutine, or only those of packages that it has. Of packages in which most tests use one alone, it runs those that are named after what is concurrent.
-# The others draw fewer cases. And it compiles no kernels in C, in which the race detector sees nothing.
+# that start no goroutine, or whose goroutines are those of a package that it runs. Of packages in which most tests use one goroutine alone, it runs those that are
+# named after what is concurrent. The others draw fewer cases. And it compiles no kernels in C, in which the race detector sees nothing.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 

@@ -14,8 +14,8 @@ import (
 // face whose own normal s has a part along n. The face is covered there if each of the points, up to LinearSlop, is in a shape that can be joined to the
 // first one, and that also meets the body; and if n leads into that shape: it rises along n as one goes from the point along s on its surface. Then
 // the first shape is made longer along s, as far as the others go on, and collides anew. Of the contact those points remain that are on the first shape or
-// on the others, unless these push the other way: then the first contact remains. So a body that meets the seam of two flush boxes meets the plane of both; at the end of a row, or at a step that is higher than
-// LinearSlop, the face is not covered.
+// on the others, unless these push the other way: then the first contact remains. So a body that meets the seam of two flush boxes meets the plane of
+// both; at the end of a row, or at a step that is higher than LinearSlop, the face is not covered.
 //
 // Only what has sharp edges is joined: shapes without a radius.
 type Seams struct {

@@ -12,16 +12,7 @@ func TestRecordSteps(t *testing.T) {
 		parts, steps := 1+rng.IntN(9), rng.IntN(30)
 		var team Team
 		var s Steps
-		for range steps {
-			whole := rng.IntN(8) == 0
-			for range parts {
-				border := WholeStep
-				if !whole {
-					border = SomeBorder + Border(rng.IntN(2))
-				}
-				s.Borders = append(s.Borders, border)
-			}
-		}
+		s.Borders = appendBorders(nil, rng, parts, steps)
 		for i := range parts {
 			for j := range i {
 				if rng.IntN(3) == 0 {

@@ -76,17 +76,7 @@ func TestStepsBorders(t *testing.T) {
 			for round := range rounds {
 				rng := rand.New(rand.NewPCG(uint64(round), 6))
 				parts, steps := 1+rng.IntN(9), 1+rng.IntN(60)
-				s.Borders = s.Borders[:0]
-				for range steps {
-					whole := rng.IntN(8) == 0
-					for range parts {
-						border := WholeStep
-						if !whole {
-							border = SomeBorder + Border(rng.IntN(2))
-						}
-						s.Borders = append(s.Borders, border)
-					}
-				}
+				s.Borders = appendBorders(s.Borders[:0], rng, parts, steps)
 				clear(s.Linked[:])
 				for i := range parts {
 					s.Linked[i] |= 1 << i
@@ -204,4 +194,19 @@ func TestStepsAllocateNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(20, func() { team.Run(2, run) }); n > 0.5 { // a helper may start
 		t.Errorf("%g allocations", n)
 	}
+}
+
+// appendBorders appends a border for each part in each step. Some steps are whole for all parts.
+func appendBorders(dst []Border, rng *rand.Rand, parts, steps int) []Border {
+	for range steps {
+		whole := rng.IntN(8) == 0
+		for range parts {
+			border := WholeStep
+			if !whole {
+				border = SomeBorder + Border(rng.IntN(2))
+			}
+			dst = append(dst, border)
+		}
+	}
+	return dst
 }
